@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arena.c -- blocks that stay put, doubling in size; a rewind gives whole blocks back. */
+#include "arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FIRST_BLOCK = 64 * 1024, LARGEST_STEP = 16 * 1024 * 1024, ALIGN = 64 };
+
+typedef struct tc_block {
+    struct tc_block *below;
+    size_t size, at;
+    uint8_t *data; /* size bytes, 64-byte aligned */
+} tc_block;
+
+void tc_arena_init(tc_arena *arena)
+{
+    *arena = (tc_arena){.fail_after = -1};
+}
+
+static void drop_top(tc_arena *arena)
+{
+    tc_block *block = arena->top;
+    arena->top = block->below;
+    free(block->data);
+    free(block);
+}
+
+void tc_arena_free(tc_arena *arena)
+{
+    while (arena->top)
+        drop_top(arena);
+    arena->used = 0;
+}
+
+static TC_NORETURN void out_of_memory(tc_arena *arena, size_t wanted)
+{
+    if (arena->oom)
+        longjmp(*arena->oom, 1);
+    fprintf(stderr, "tosac: out of memory (%zu bytes wanted)\n", wanted);
+    exit(TC_BUG);
+}
+
+static tc_block *push_block(tc_arena *arena, size_t need)
+{
+    size_t size = arena->top ? arena->top->size * 2 : FIRST_BLOCK;
+    if (size > LARGEST_STEP)
+        size = LARGEST_STEP;
+    if (size < need)
+        size = (need + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    tc_block *block = malloc(sizeof *block);
+    uint8_t *data = block && size >= need ? aligned_alloc(ALIGN, size) : NULL;
+    if (!data) {
+        free(block);
+        out_of_memory(arena, need);
+    }
+    *block = (tc_block){.below = arena->top, .size = size, .data = data};
+    return arena->top = block;
+}
+
+static void *take(tc_arena *arena, size_t size, size_t align)
+{
+    if (arena->fail_after >= 0 && arena->fail_after-- == 0)
+        out_of_memory(arena, size);
+    if (arena->limit && (size > arena->limit || arena->used > arena->limit - size))
+        out_of_memory(arena, size);
+    tc_block *block = arena->top;
+    size_t at = block ? (block->at + align - 1) & ~(align - 1) : 0;
+    if (!block || at > block->size || size > block->size - at) {
+        if (size > SIZE_MAX / 2)
+            out_of_memory(arena, size);
+        block = push_block(arena, size);
+        at = 0;
+    }
+    block->at = at + size;
+    arena->used += size;
+    if (arena->used > arena->peak)
+        arena->peak = arena->used;
+    return block->data + at;
+}
+
+void *tc_arena_array(tc_arena *arena, size_t count, size_t size, size_t align)
+{
+    size_t bytes;
+    if (!tc_mul_size(count, size, &bytes))
+        out_of_memory(arena, SIZE_MAX);
+    void *data = take(arena, bytes ? bytes : 1, align);
+    return memset(data, 0, bytes);
+}
+
+void *tc_arena_raw(tc_arena *arena, size_t size)
+{
+    return take(arena, size ? size : 1, ALIGN);
+}
+
+void *tc_arena_copy(tc_arena *arena, const void *data, size_t size)
+{
+    void *copy = tc_arena_raw(arena, size);
+    return size ? memcpy(copy, data, size) : copy;
+}
+
+void *tc_arena_grow(tc_arena *arena, void *items, size_t n, size_t *cap, size_t size)
+{
+    *cap = *cap ? *cap * 2 : 8;
+    void *more = tc_arena_array(arena, *cap, size, _Alignof(max_align_t));
+    return n ? memcpy(more, items, n * size) : more;
+}
+
+tc_mark tc_arena_mark(const tc_arena *arena)
+{
+    return (tc_mark){arena->top, arena->top ? arena->top->at : 0, arena->used};
+}
+
+void tc_arena_rewind(tc_arena *arena, tc_mark mark)
+{
+    while (arena->top != mark.top)
+        drop_top(arena);
+    if (arena->top)
+        arena->top->at = mark.at;
+    arena->used = mark.used;
+}

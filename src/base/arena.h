@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arena.h -- zeroed memory that is given back all at once.
+ *
+ * Everything a compilation makes lives in the context's arena and goes when the
+ * context goes.  Working space inside a function comes from ctx->scratch between a
+ * mark and a rewind.  Allocation never returns NULL: running out of memory takes the
+ * one jump back to the public call that started the work. */
+#ifndef TC_ARENA_H
+#define TC_ARENA_H
+
+#include <setjmp.h>
+
+#include "base.h"
+
+typedef struct tc_arena {
+    struct tc_block *top;  /* newest block; older ones hang behind it */
+    size_t used;           /* bytes handed out and not rewound */
+    size_t peak;           /* the most that was ever in use */
+    size_t limit;          /* 0: none; otherwise used may not pass it */
+    jmp_buf *oom;          /* where to go when memory runs out; NULL: the program ends */
+    long fail_after;       /* tests: the allocation that fails, counted down; < 0: never */
+} tc_arena;
+
+typedef struct tc_mark {
+    struct tc_block *top;
+    size_t at, used;
+} tc_mark;
+
+void tc_arena_init(tc_arena *arena);
+void tc_arena_free(tc_arena *arena);
+
+/* count * size zeroed bytes. */
+void *tc_arena_array(tc_arena *arena, size_t count, size_t size, size_t align);
+
+/* The same without the zeros, for buffers that are about to be filled; 64-byte aligned. */
+void *tc_arena_raw(tc_arena *arena, size_t size);
+
+tc_mark tc_arena_mark(const tc_arena *arena);
+void tc_arena_rewind(tc_arena *arena, tc_mark mark);
+
+#define tc_new(arena, T) ((T *)tc_arena_array((arena), 1, sizeof(T), _Alignof(T)))
+#define tc_new_n(arena, T, n) ((T *)tc_arena_array((arena), (n), sizeof(T), _Alignof(T)))
+
+/* A copy of n elements. */
+void *tc_arena_copy(tc_arena *arena, const void *data, size_t size);
+
+/* A growing array: makes room for one more element in items[n], doubling as it goes. */
+#define tc_grow(arena, items, n, cap)                                                              \
+    ((n) < (cap) ? (void)0                                                                         \
+                 : (void)((items) = tc_arena_grow((arena), (items), (n), &(cap), sizeof *(items))))
+void *tc_arena_grow(tc_arena *arena, void *items, size_t n, size_t *cap, size_t size);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* base.h -- what every file may use: fixed-width integers, attributes, TC_TRY. */
+#ifndef TC_BASE_H
+#define TC_BASE_H
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tosac/tosac.h"
+
+#define TC_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define TC_NORETURN _Noreturn
+#define TC_UNUSED __attribute__((unused))
+#define TC_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Pass a failure upward. */
+#define TC_TRY(call)                                                                               \
+    do {                                                                                           \
+        tc_status status_ = (call);                                                                \
+        if (status_ != TC_OK)                                                                      \
+            return status_;                                                                        \
+    } while (0)
+
+static inline int64_t tc_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t tc_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* a * b and a + b for sizes from outside; false when the result does not fit. */
+static inline bool tc_mul_size(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+static inline bool tc_add_size(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+#endif

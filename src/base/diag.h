@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diag.h -- the context, and messages with a place.
+ *
+ *   file: place: error: what was found, what was expected [id]
+ *   file: place: note: what to do                                                        */
+#ifndef TC_DIAG_H
+#define TC_DIAG_H
+
+#include "bytes.h"
+#include "map.h"
+
+typedef enum tc_diag_id {
+#define DIAG(id, tag, doc) TC_E_##id,
+#include "diag.def"
+    TC_DIAG_COUNT
+} tc_diag_id;
+
+/* Where something came from, in its author's own words.  Any field may be NULL. */
+typedef struct tc_loc {
+    const char *file;        /* the file as the user named it */
+    const char *place;       /* "attention.py:41", "7:14", "byte 1042" */
+    const char *node;        /* PyTorch's node name */
+    const char *target;      /* "aten.conv2d.default" */
+    const char *module;      /* "layers.0.attn": the innermost module's path */
+    const char *module_type; /* "torch.nn.modules.conv.Conv2d" */
+} tc_loc;
+
+/* One compilation: its memory, its messages, its interned things. */
+struct tc_ctx {
+    tc_arena arena;   /* lives until tc_ctx_free() */
+    tc_arena scratch; /* between a mark and a rewind */
+    tc_map types;     /* num/type.c */
+    tc_map names;     /* interned text */
+    tc_buf messages;  /* rendered diagnostics */
+    size_t n_error, n_warning;
+    size_t n_muted; /* errors past the first hundred are counted, not kept */
+    int threads;            /* 0: as many as there are cores */
+    bool reference_kernels; /* --kernels=reference */
+    struct tc_cleanup *cleanup; /* what else must be undone, newest first */
+    jmp_buf oom;
+};
+
+/* Run `undo(what)` when the context is freed (open maps, library handles). */
+void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what);
+
+/* The one copy of a piece of text. */
+const char *tc_intern(tc_ctx *ctx, tc_str text);
+static inline const char *tc_intern_text(tc_ctx *ctx, const char *text)
+{
+    return text ? tc_intern(ctx, tc_str_of(text)) : NULL;
+}
+
+/* Report; the return value is the status to pass upward.
+ * tc_error: the model or file is turned down.  tc_unsupported: it is fine, and beyond us today. */
+tc_status tc_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
+    TC_PRINTF(4, 5);
+tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
+    TC_PRINTF(4, 5);
+tc_status tc_usage(tc_ctx *ctx, const char *format, ...) TC_PRINTF(2, 3);
+tc_status tc_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...) TC_PRINTF(3, 4);
+void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
+    TC_PRINTF(4, 5);
+void tc_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...) TC_PRINTF(3, 4);
+
+const char *tc_diag_tag(tc_diag_id id);
+
+#endif

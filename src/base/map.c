@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* map.c -- open addressing over an array that keeps the order of arrival. */
+#include "map.h"
+
+/* FNV-1a. */
+uint64_t tc_hash(const void *data, size_t size, uint64_t seed)
+{
+    const uint8_t *p = data;
+    uint64_t h = seed ^ UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+void tc_map_init(tc_map *map, tc_arena *arena)
+{
+    *map = (tc_map){.arena = arena};
+}
+
+/* The slot where the key is, or where it would go. */
+static size_t find(const tc_map *map, tc_str key, uint64_t hash)
+{
+    size_t mask = map->n_slot - 1, i = (size_t)hash & mask;
+    for (; map->slot[i]; i = (i + 1) & mask) {
+        const tc_map_entry *e = &map->entry[map->slot[i] - 1];
+        if (e->hash == hash && tc_str_eq(e->key, key))
+            break;
+    }
+    return i;
+}
+
+static void rehash(tc_map *map)
+{
+    map->n_slot = map->n_slot ? map->n_slot * 2 : 16;
+    map->slot = tc_new_n(map->arena, uint32_t, map->n_slot);
+    for (size_t i = 0; i < map->n; i++)
+        map->slot[find(map, map->entry[i].key, map->entry[i].hash)] = (uint32_t)i + 1;
+}
+
+void **tc_map_at(tc_map *map, tc_str key)
+{
+    if (2 * (map->n + 1) > map->n_slot)
+        rehash(map);
+    uint64_t hash = tc_hash(key.p, key.n, 0);
+    size_t slot = find(map, key, hash);
+    if (!map->slot[slot]) {
+        tc_grow(map->arena, map->entry, map->n, map->cap);
+        tc_str copy = {tc_text_copy(map->arena, key), key.n};
+        map->entry[map->n] = (tc_map_entry){.key = copy, .hash = hash};
+        map->slot[slot] = (uint32_t)++map->n;
+    }
+    return &map->entry[map->slot[slot] - 1].value;
+}
+
+void *tc_map_get(const tc_map *map, tc_str key)
+{
+    if (!map->n)
+        return NULL;
+    uint32_t at = map->slot[find(map, key, tc_hash(key.p, key.n, 0))];
+    return at ? map->entry[at - 1].value : NULL;
+}

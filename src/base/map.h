@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* map.h -- one hash map from text (or any bytes) to a pointer, walked in insertion order. */
+#ifndef TC_MAP_H
+#define TC_MAP_H
+
+#include "text.h"
+
+typedef struct tc_map_entry {
+    tc_str key;
+    uint64_t hash;
+    void *value;
+} tc_map_entry;
+
+typedef struct tc_map {
+    tc_arena *arena;
+    tc_map_entry *entry; /* n of them, in the order they came */
+    size_t n, cap;
+    uint32_t *slot; /* index + 1 into entry; 0: free */
+    size_t n_slot;  /* a power of two */
+} tc_map;
+
+void tc_map_init(tc_map *map, tc_arena *arena);
+
+/* The place for key's value; NULL inside when the key is new (the key is copied). */
+void **tc_map_at(tc_map *map, tc_str key);
+
+/* The value, or NULL when the key is not there. */
+void *tc_map_get(const tc_map *map, tc_str key);
+
+uint64_t tc_hash(const void *data, size_t size, uint64_t seed);
+
+#endif

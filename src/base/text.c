@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.c -- see text.h. */
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool tc_text_starts(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool tc_text_ends(const char *text, const char *suffix)
+{
+    size_t n = strlen(text), m = strlen(suffix);
+    return n >= m && memcmp(text + n - m, suffix, m) == 0;
+}
+
+char *tc_text_copy(tc_arena *arena, tc_str text)
+{
+    char *copy = tc_new_n(arena, char, text.n + 1);
+    if (text.n)
+        memcpy(copy, text.p, text.n);
+    return copy;
+}
+
+char *tc_text_format(tc_arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = tc_new_n(arena, char, (size_t)n + 1);
+    va_start(args, format);
+    vsnprintf(text, (size_t)n + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+void tc_text_f64(double value, char out[32])
+{
+    if (isnan(value)) {
+        strcpy(out, "nan");
+        return;
+    }
+    if (isinf(value)) {
+        strcpy(out, value < 0 ? "-inf" : "inf");
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(out, 32, "%.*g", digits, value);
+        if (strtod(out, NULL) == value)
+            return;
+    }
+}
+
+/* strtoll and strtod want a terminated string. */
+static bool terminated(tc_str text, char *out, size_t room)
+{
+    if (text.n == 0 || text.n >= room)
+        return false;
+    memcpy(out, text.p, text.n);
+    out[text.n] = 0;
+    return true;
+}
+
+bool tc_text_to_i64(tc_str text, int64_t *out)
+{
+    char word[32], *end;
+    if (!terminated(text, word, sizeof word) || word[0] == ' ')
+        return false;
+    errno = 0;
+    long long value = strtoll(word, &end, 10);
+    *out = value;
+    return *end == 0 && errno == 0;
+}
+
+bool tc_text_to_f64(tc_str text, double *out)
+{
+    char word[64], *end;
+    if (!terminated(text, word, sizeof word) || word[0] == ' ')
+        return false;
+    *out = strtod(word, &end);
+    return *end == 0;
+}
+
+size_t tc_text_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
+    if (n > LONGEST || m > LONGEST)
+        return n > m ? n : m;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[m];
+}

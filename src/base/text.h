@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.h -- string views, formatting into an arena, exact text for numbers. */
+#ifndef TC_TEXT_H
+#define TC_TEXT_H
+
+#include "arena.h"
+
+/* Text that need not end in a NUL. */
+typedef struct tc_str {
+    const char *p;
+    size_t n;
+} tc_str;
+
+static inline tc_str tc_str_of(const char *text) { return (tc_str){text, text ? strlen(text) : 0}; }
+static inline bool tc_str_eq(tc_str a, tc_str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+static inline bool tc_str_is(tc_str a, const char *b) { return tc_str_eq(a, tc_str_of(b)); }
+static inline bool tc_text_eq(const char *a, const char *b) { return strcmp(a, b) == 0; }
+bool tc_text_starts(const char *text, const char *prefix);
+bool tc_text_ends(const char *text, const char *suffix);
+
+/* NUL-terminated copies in the arena. */
+char *tc_text_copy(tc_arena *arena, tc_str text);
+char *tc_text_format(tc_arena *arena, const char *format, ...) TC_PRINTF(2, 3);
+
+/* The shortest text that reads back as exactly this double; nan, inf and -inf by name.
+ * `out` has room for 32 characters. */
+void tc_text_f64(double value, char out[32]);
+
+/* The whole of `text` as a number; false when it is not one. */
+bool tc_text_to_i64(tc_str text, int64_t *out);
+bool tc_text_to_f64(tc_str text, double *out);
+
+/* Edits between two words, for "did you mean". */
+size_t tc_text_distance(const char *a, const char *b);
+
+#endif

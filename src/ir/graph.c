@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph.c -- building graphs. */
+#include "graph.h"
+
+tc_module *tc_module_new(tc_ctx *ctx, const char *file)
+{
+    tc_module *module = tc_new(&ctx->arena, tc_module);
+    module->ctx = ctx;
+    module->file = tc_intern_text(ctx, file);
+    return module;
+}
+
+tc_graph *tc_graph_new(tc_module *module, const char *name)
+{
+    tc_arena *arena = &module->ctx->arena;
+    tc_graph *g = tc_new(arena, tc_graph);
+    g->module = module;
+    g->name = tc_intern_text(module->ctx, name);
+    tc_grow(arena, g->val, g->n_val, g->cap_val);
+    g->val[g->n_val++] = NULL; /* id 0 is none */
+    tc_grow(arena, module->graph, module->n_graph, module->cap_graph);
+    return module->graph[module->n_graph++] = g;
+}
+
+tc_graph *tc_module_find(const tc_module *module, const char *name)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        if (tc_text_eq(module->graph[i]->name, name))
+            return module->graph[i];
+    return NULL;
+}
+
+static tc_val new_value(tc_graph *g, const tc_type *type, const char *name, tc_node *def, int index)
+{
+    tc_arena *arena = &g->module->ctx->arena;
+    tc_value *value = tc_new(arena, tc_value);
+    *value = (tc_value){.type = type, .name = name, .def = def, .index = index};
+    tc_grow(arena, g->val, g->n_val, g->cap_val);
+    g->val[g->n_val] = value;
+    return (tc_val)g->n_val++;
+}
+
+tc_val tc_graph_input(tc_graph *g, const tc_type *type, const char *name)
+{
+    tc_ctx *ctx = g->module->ctx;
+    tc_val val = new_value(g, type, tc_intern_text(ctx, name), NULL, (int)g->n_in);
+    tc_grow(&ctx->arena, g->in, g->n_in, g->cap_in);
+    return g->in[g->n_in++] = val;
+}
+
+void tc_graph_output(tc_graph *g, tc_val val)
+{
+    tc_grow(&g->module->ctx->arena, g->out, g->n_out, g->cap_out);
+    g->out[g->n_out++] = val;
+}
+
+tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out,
+                      const tc_loc *loc)
+{
+    static const tc_loc nowhere;
+    tc_arena *arena = &g->module->ctx->arena;
+    tc_node *node = tc_new(arena, tc_node);
+    *node = (tc_node){.op = op, .n_in = n_in, .n_out = n_out, .attr = attr, .loc = loc ? loc : &nowhere};
+    node->in = tc_arena_copy(arena, in, (size_t)n_in * sizeof *in);
+    node->out = tc_new_n(arena, tc_val, (size_t)n_out);
+    for (int i = 0; i < n_out; i++)
+        node->out[i] = new_value(g, NULL, NULL, node, i);
+    tc_grow(arena, g->node, g->n_node, g->cap_node);
+    return g->node[g->n_node++] = node;
+}
+
+tc_val tc_graph_const(tc_graph *g, const tc_type *type, const void *data, const char *name,
+                      const tc_loc *loc)
+{
+    static const char empty[1];
+    tc_node *node = tc_graph_add(g, TC_OP_const, NULL, NULL, 0, 1, loc);
+    tc_value *value = g->val[node->out[0]];
+    value->type = type;
+    value->data = data ? data : empty; /* a constant always has data, were it of no bytes */
+    value->name = tc_intern_text(g->module->ctx, name);
+    return node->out[0];
+}
+
+tc_tensor tc_tensor_of(const tc_graph *g, tc_val v)
+{
+    if (!v)
+        return (tc_tensor){NULL, NULL};
+    /* Kernels never write to their operands. */
+    return (tc_tensor){g->val[v]->type, (void *)(uintptr_t)g->val[v]->data};
+}
+
+tc_status tc_graph_emit(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
+                        int n_out, const tc_loc *loc, tc_node **node)
+{
+    tc_node *added = tc_graph_add(g, op, attr, in, n_in, n_out, loc);
+    if (node)
+        *node = added;
+    return tc_node_infer(g, added);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph.h -- the one representation everyone meets in.
+ *
+ * A module is a list of graphs, the first of which is the program; the others are what
+ * control flow runs.  A graph is inputs, nodes in order (producers first), outputs.
+ * A value is an id, %7 in text; id 0 is "none", the operand that was left out.
+ * Values and nodes stay where they are, so a held pointer stays good. */
+#ifndef TC_GRAPH_H
+#define TC_GRAPH_H
+
+#include "op.h"
+
+typedef uint32_t tc_val;
+enum { TC_NONE = 0 };
+
+typedef struct tc_node {
+    tc_op op;
+    int n_in, n_out;
+    tc_val *in, *out;
+    const void *attr;  /* tc_attr_<record> as op.def says, or NULL */
+    const tc_loc *loc; /* where it came from; never NULL */
+} tc_node;
+
+typedef struct tc_value {
+    const tc_type *type; /* NULL until it is known */
+    const char *name;    /* interned; the author's name, or NULL */
+    tc_node *def;        /* its node; NULL for graph inputs */
+    int index;           /* which of the node's results, or which input */
+    const void *data;    /* constants: the numbers, as tc_tensor holds them */
+} tc_value;
+
+/* A buffer that the program changes: after a run, `before` holds what `after` held. */
+typedef struct tc_mutation {
+    tc_val before; /* the result of a const node */
+    tc_val after;
+} tc_mutation;
+
+/* A place in the signature: tensor inputs and outputs by value, the rest by what they are. */
+typedef struct tc_port {
+    tc_val val;       /* TC_NONE: not a tensor */
+    const char *name; /* as the user knows it, or NULL */
+    const char *text; /* not a tensor: its value as text ("None", "5"); else NULL */
+} tc_port;
+
+typedef struct tc_module tc_module;
+
+typedef struct tc_graph {
+    tc_module *module;
+    const char *name;
+    uint32_t facts;
+
+    tc_node **node;
+    size_t n_node, cap_node;
+    tc_value **val; /* by id; val[0] is NULL */
+    size_t n_val, cap_val;
+
+    tc_val *in;
+    size_t n_in, cap_in;
+    tc_val *out;
+    size_t n_out, cap_out;
+
+    tc_mutation *mutation; /* the program's only */
+    size_t n_mutation, cap_mutation;
+} tc_graph;
+
+struct tc_module {
+    tc_ctx *ctx;
+    const char *file; /* where it was read from */
+    tc_graph **graph;
+    size_t n_graph, cap_graph;
+    /* The signature as the model's author wrote it, non-tensors included; empty: in and out are all there is. */
+    tc_port *in_port, *out_port;
+    size_t n_in_port, n_out_port;
+    const char *in_tree, *out_tree; /* how the ports nest, as PyTorch writes it; or NULL */
+    const char *producer;           /* "torch 2.13.0", or NULL */
+    size_t file_bytes;
+};
+
+tc_module *tc_module_new(tc_ctx *ctx, const char *file);
+tc_graph *tc_graph_new(tc_module *module, const char *name);
+tc_graph *tc_module_find(const tc_module *module, const char *name);
+static inline tc_graph *tc_main(const tc_module *module) { return module->graph[0]; }
+
+/* Building.  Types may be NULL and given later by tidy/infer.c. */
+tc_val tc_graph_input(tc_graph *g, const tc_type *type, const char *name);
+void tc_graph_output(tc_graph *g, tc_val val);
+tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out,
+                      const tc_loc *loc);
+/* A constant; the data is not copied and must live as long as the context. */
+tc_val tc_graph_const(tc_graph *g, const tc_type *type, const void *data, const char *name,
+                      const tc_loc *loc);
+/* A rank-0 constant. */
+tc_val tc_graph_scalar(tc_graph *g, tc_dtype dtype, double value, const tc_loc *loc);
+
+/* Append and infer the result types at once: the usual way for readers and rules.
+ * On failure a message has been given. */
+TC_MUST_USE tc_status tc_graph_emit(tc_graph *g, tc_op op, const void *attr, const tc_val *in,
+                                    int n_in, int n_out, const tc_loc *loc, tc_node **node);
+
+static inline tc_value *tc_value_of(const tc_graph *g, tc_val v) { return g->val[v]; }
+static inline const tc_type *tc_type_of(const tc_graph *g, tc_val v)
+{
+    return v ? g->val[v]->type : NULL;
+}
+static inline tc_node *tc_def(const tc_graph *g, tc_val v) { return v ? g->val[v]->def : NULL; }
+static inline bool tc_is_const(const tc_graph *g, tc_val v)
+{
+    return v && g->val[v]->data != NULL;
+}
+/* The value as a kernel sees it: type and, for constants, data. */
+tc_tensor tc_tensor_of(const tc_graph *g, tc_val v);
+
+/* Give a node's results the types its operator computes from its operands (rule in op.def);
+ * types that were declared before are compared with them. */
+TC_MUST_USE tc_status tc_node_infer(tc_graph *g, tc_node *node);
+
+/* eval.c: the reference interpreter, kernels of num/ only.
+ * in: one tensor per graph input.  out: filled with tensors in `arena`. */
+TC_MUST_USE tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *arena);
+
+/* One node by itself on given operands; results in `arena`. Quantized operands are read as the real
+ * numbers they stand for, quantized results are quantize(op(dequantize(inputs))). */
+TC_MUST_USE tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in,
+                                   tc_tensor *out, tc_arena *arena);
+
+#endif

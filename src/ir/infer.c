@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* infer.c -- the types of a node's results, from the shape rule that op.def names. */
+#include "graph.h"
+
+/* In the typed form an operator works on the real numbers that quantized values stand for. */
+static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
+{
+    return t && t->quant ? tc_type_make(ctx, TC_f32, t->rank, t->dim) : t;
+}
+
+/* Operators that see stored integers as they are: TOSA's, and those that convert. */
+static bool sees_storage(tc_op op)
+{
+    return (tc_ops[op].tosa && op != TC_OP_const) || op == TC_OP_const || op == TC_OP_rescale ||
+           op == TC_OP_quantize || op == TC_OP_dequantize || (tc_ops[op].traits & T_CONTROL);
+}
+
+static bool any_quantized(const tc_graph *g, const tc_node *node)
+{
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] && g->val[node->in[i]]->type->quant)
+            return true;
+    for (int i = 0; i < node->n_out; i++)
+        if (g->val[node->out[i]]->type && g->val[node->out[i]]->type->quant)
+            return true;
+    return false;
+}
+
+static tc_status declared_differs(tc_ctx *ctx, const tc_graph *g, const tc_node *node, int i,
+                                  const tc_type *declared, const tc_type *computed)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_status status =
+        tc_error(ctx, node->loc, TC_E_MISMATCH, "result %d of '%s' is declared %s, and is %s", i,
+                 tc_ops[node->op].name, tc_type_text(&ctx->scratch, declared),
+                 tc_type_text(&ctx->scratch, computed));
+    tc_arena_rewind(&ctx->scratch, mark);
+    (void)g;
+    return status;
+}
+
+static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
+{
+    tc_ctx *ctx = g->module->ctx;
+    const tc_op_info *info = &tc_ops[node->op];
+    bool typed = !sees_storage(node->op) && any_quantized(g, node);
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = tc_tensor_of(g, node->in[i]);
+        if (node->in[i] && !in[i].type)
+            return tc_bug(ctx, node->loc, "operand %d of '%s' has no type yet", i, info->name);
+        if (typed && in[i].type && in[i].type->quant)
+            in[i] = (tc_tensor){real_type(ctx, in[i].type), NULL};
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *declared = g->val[node->out[i]]->type;
+        out[i] = declared ? *(typed ? real_type(ctx, declared) : declared) : (tc_type){TC_none, 0, {0}, NULL};
+    }
+    tc_infer call = {ctx, node->loc, info->name, node->attr, node->n_in, node->n_out, in, out};
+    TC_TRY(info->shape(&call));
+    for (int i = 0; i < node->n_out; i++) {
+        tc_value *value = g->val[node->out[i]];
+        if (out[i].dtype == TC_none || tc_dims_count(out[i].rank, out[i].dim) < 0)
+            return tc_error(ctx, node->loc, TC_E_TOO_LARGE,
+                            "the result of '%s' is too large, or of too high a rank", info->name);
+        const tc_type *computed = tc_type_intern(ctx, &out[i]);
+        if (!value->type)
+            value->type = computed;
+        else if ((typed ? real_type(ctx, value->type) : value->type) != computed)
+            return declared_differs(ctx, g, node, i, value->type, computed);
+    }
+    return TC_OK;
+}
+
+tc_status tc_node_infer(tc_graph *g, tc_node *node)
+{
+    tc_ctx *ctx = g->module->ctx;
+    const tc_op_info *info = &tc_ops[node->op];
+    if (node->n_in < info->min_in || (info->max_in != TC_ANY && node->n_in > info->max_in))
+        return tc_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has %d operands, expected %d to %d",
+                        info->name, node->n_in, info->min_in, info->max_in);
+    if (info->n_out != TC_ANY && node->n_out != info->n_out)
+        return tc_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has %d results, expected %d",
+                        info->name, node->n_out, info->n_out);
+    if (info->attr != TC_ATTR_none && !node->attr)
+        return tc_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has no attributes", info->name);
+    if (node->op == TC_OP_const)
+        return TC_OK; /* its type is its own */
+    if (!info->shape)
+        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no shape rule yet", info->name);
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_tensor *in = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_in);
+    tc_type *out = tc_new_n(&ctx->scratch, tc_type, (size_t)node->n_out);
+    tc_status status = infer(g, node, in, out);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}

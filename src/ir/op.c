@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op.c -- the operator table. */
+#include "op.h"
+
+/* Kernels and shape rules are found by name; a missing one is a link error. */
+#define ANY TC_ANY
+#define OP(name, in0, in1, out, attr, shape, ...)                                                  \
+    extern __attribute__((weak)) tc_shape_rule tc_shape_##shape;                                   \
+    extern __attribute__((weak)) tc_kernel tc_num_##name;
+#include "op.def"
+
+const tc_op_info tc_ops[TC_OP_COUNT] = {
+#define OP(name_, in0_, in1_, out_, attr_, shape_, traits_, tosa_, doc_)                           \
+    [TC_OP_##name_] = {#name_,           in0_,           in1_,    out_,  TC_ATTR_##attr_,          \
+                       tc_shape_##shape_, tc_num_##name_, traits_, tosa_, doc_},
+#include "op.def"
+};
+
+/* "tosa.add" in text is tosa_add in the table. */
+static bool spelled(const char *row, tc_str name)
+{
+    size_t n = strlen(row);
+    return n == name.n && memcmp(row, name.p, 4) == 0 &&
+           (row[4] == name.p[4] || (row[4] == '_' && name.p[4] == '.')) &&
+           memcmp(row + 5, name.p + 5, n - 5) == 0;
+}
+
+tc_op tc_op_named(tc_str name)
+{
+    bool tosa = name.n > 5 && memcmp(name.p, "tosa.", 5) == 0;
+    for (int op = 0; op < TC_OP_COUNT; op++) {
+        const char *row = tc_ops[op].name;
+        bool is_tosa = tc_text_starts(row, "tosa_");
+        if (tosa == is_tosa && (tosa ? spelled(row, name) : tc_str_is(name, row)))
+            return (tc_op)op;
+    }
+    return TC_OP_COUNT;
+}
+
+tc_op tc_op_from_tosa(uint32_t number)
+{
+    for (int op = 0; op < TC_OP_COUNT; op++)
+        if (number && tc_ops[op].tosa == number)
+            return (tc_op)op;
+    return TC_OP_COUNT;
+}

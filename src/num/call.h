@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call.h -- how an operator's kernel and its shape rule are called: plain arrays, no graph. */
+#ifndef TC_CALL_H
+#define TC_CALL_H
+
+#include "attr.h"
+
+/* One computation.  Types have been checked by the shape rule; kernels fill out[i].data. */
+typedef struct tc_call {
+    const void *attr;
+    int n_in, n_out;
+    const tc_tensor *in;  /* in[i].type == NULL: the optional operand was left out */
+    const tc_tensor *out; /* types and buffers are given */
+    tc_arena *scratch;    /* working space; the caller rewinds it */
+    const char *error;    /* set by the kernel when these numbers have no result, e.g. an index out of range */
+} tc_call;
+
+typedef void tc_kernel(tc_call *call);
+
+/* One question about types: out[i] holds what the author declared, or dtype none; the rule
+ * overwrites it with what the operator computes, keeping what only a declaration can say. */
+typedef struct tc_infer {
+    tc_ctx *ctx;
+    const tc_loc *loc;
+    const char *op; /* its name, for messages */
+    const void *attr;
+    int n_in, n_out;
+    const tc_tensor *in; /* data is there where the operand is constant, else NULL */
+    tc_type *out;
+} tc_infer;
+
+typedef tc_status tc_shape_rule(tc_infer *call);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quant.h -- between stored integers and the real numbers they stand for. */
+#ifndef TC_QUANT_H
+#define TC_QUANT_H
+
+#include "type.h"
+
+/* f32 numbers that a quantized tensor stands for, in the arena: (stored - zero) * scale, computed as PyTorch does. */
+tc_tensor tc_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q);
+
+/* real (f32) into the buffer of out (quantized): clamp(round_half_even(real / scale) + zero, lo, hi). */
+void tc_quantize_into(tc_tensor real, tc_tensor out);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read.h -- model files to graphs. */
+#ifndef TC_READ_H
+#define TC_READ_H
+
+#include "../ir/graph.h"
+
+/* Looks at the first bytes and picks the reader.  On failure a message has been given.
+ * Every reader leaves a module whose values all have types. */
+TC_MUST_USE tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out);
+
+/* The readers; `file` is the name used in messages, the bytes live as long as the context. */
+TC_MUST_USE tc_status tc_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
+TC_MUST_USE tc_status tc_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
+TC_MUST_USE tc_status tc_read_text(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* base.c -- arena, map, text, bytes, types. */
+#include "check.h"
+
+#include "num/type.h"
+
+static void test_arena(void)
+{
+    tc_arena a;
+    tc_arena_init(&a);
+    char *p = tc_new_n(&a, char, 100);
+    CHECK(p[0] == 0 && p[99] == 0);
+    tc_mark mark = tc_arena_mark(&a);
+    size_t used = a.used;
+    memset(tc_new_n(&a, char, 1000000), 1, 1000000);
+    tc_arena_rewind(&a, mark);
+    CHECK(a.used == used && a.peak >= 1000000);
+    char *q = tc_new_n(&a, char, 1000);
+    CHECK(q[0] == 0 && q[999] == 0);
+    jmp_buf back;
+    a.oom = &back;
+    a.limit = a.used + 10;
+    if (setjmp(back) == 0) {
+        tc_new_n(&a, char, 11);
+        CHECK(!"the limit was passed");
+    } else
+        CHECK(a.used == used + 1000);
+    tc_arena_free(&a);
+}
+
+static void test_map(tc_ctx *ctx)
+{
+    tc_map m;
+    tc_map_init(&m, &ctx->arena);
+    for (int i = 0; i < 1000; i++)
+        *tc_map_at(&m, tc_str_of(tc_text_format(&ctx->arena, "key%d", i))) = (void *)(intptr_t)(i + 1);
+    CHECK(m.n == 1000);
+    CHECK(tc_map_get(&m, tc_str_of("key77")) == (void *)78);
+    CHECK(tc_map_get(&m, tc_str_of("key1000")) == NULL);
+    CHECK(tc_str_is(m.entry[5].key, "key5"));
+    CHECK(tc_intern_text(ctx, "abc") == tc_intern(ctx, (tc_str){"abcd", 3}));
+}
+
+static void test_text(void)
+{
+    char s[32];
+    tc_text_f64(0.1, s);
+    CHECK(tc_text_eq(s, "0.1"));
+    tc_text_f64(1.0 / 3, s);
+    CHECK(tc_text_eq(s, "0.3333333333333333"));
+    int64_t i;
+    CHECK(tc_text_to_i64(tc_str_of("-9223372036854775808"), &i) && i == INT64_MIN);
+    CHECK(!tc_text_to_i64(tc_str_of("9223372036854775808"), &i));
+    CHECK(!tc_text_to_i64(tc_str_of("12x"), &i));
+    CHECK(tc_text_distance("softmax", "sotfmax") == 2);
+}
+
+static void test_types(tc_ctx *ctx)
+{
+    const tc_type *a = tc_type_make(ctx, TC_i8, 2, (int64_t[]){2, 3});
+    CHECK(a == tc_type_make(ctx, TC_i8, 2, (int64_t[]){2, 3}));
+    CHECK(a != tc_type_make(ctx, TC_u8, 2, (int64_t[]){2, 3}));
+    tc_quant q = {-1, 1, -127, 127, (double[]){0.05}, (int64_t[]){-3}};
+    const tc_type *b = tc_type_with(ctx, a, &q);
+    CHECK(b != a && b == tc_type_with(ctx, a, &q));
+    CHECK(tc_text_eq(tc_type_text(&ctx->arena, b), "i8[2,3] q(0.05:-3 in -127..127)"));
+    CHECK(tc_type_bytes(b) == 6 && tc_real(b, 0, 17) == 1.0);
+    CHECK(tc_dims_count(2, (int64_t[]){INT32_MAX, INT32_MAX}) == -1);
+    CHECK(tc_dims_count(3, (int64_t[]){0, INT32_MAX, INT32_MAX}) == -1);
+    CHECK(tc_dtype_min(TC_i48) == -(INT64_C(1) << 47) && tc_dtype_max(TC_u8) == 255);
+}
+
+int main(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    test_arena();
+    test_map(ctx);
+    test_text();
+    test_types(ctx);
+    CHECK(tc_error(ctx, &(tc_loc){.file = "m.pt2", .place = "a.py:1"}, TC_E_SHAPE, "no %d", 5) == TC_BAD_MODEL);
+    CHECK(tc_text_eq(tc_diagnostics(ctx), "m.pt2: a.py:1: error: no 5 [shape]\n"));
+    tc_ctx_free(ctx);
+    return check_done();
+}
