@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec.c -- runs a program with the reference interpreter, keeping its state.
+ *
+ * The interpreter is given a shadow of the graph: the same nodes, but the buffers that the program
+ * changes read from memory of ours, and their new contents are further outputs.  Every buffer has two
+ * places, so that an output that shows the old contents stays good after the run. */
+#include "exec.h"
+
+struct tc_exec {
+    tc_ctx *ctx;
+    tc_graph *program;
+    tc_graph shadow;
+    tc_tensor *out;      /* the program's outputs, then what its buffers hold afterwards */
+    void **other;        /* the second place of each buffer */
+    tc_arena arena;      /* one run's memory */
+};
+
+static void release(void *what)
+{
+    tc_exec *exec = what;
+    tc_arena_free(&exec->arena);
+}
+
+/* A copy of the value list in which every changed buffer is a value of our own. */
+static void shadow_buffers(tc_exec *exec)
+{
+    tc_arena *arena = &exec->ctx->arena;
+    tc_graph *g = &exec->shadow;
+    g->val = tc_arena_copy(arena, g->val, g->n_val * sizeof *g->val);
+    exec->other = tc_new_n(arena, void *, g->n_mutation);
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        tc_val before = g->mutation[i].before;
+        tc_value *value = tc_arena_copy(arena, g->val[before], sizeof *value);
+        size_t size = tc_type_bytes(value->type);
+        value->data = tc_arena_copy(arena, value->data, size);
+        exec->other[i] = tc_arena_raw(arena, size);
+        g->val[before] = value;
+    }
+}
+
+static void shadow_outputs(tc_exec *exec)
+{
+    tc_arena *arena = &exec->ctx->arena;
+    tc_graph *g = &exec->shadow;
+    size_t n = g->n_out + g->n_mutation;
+    tc_val *out = tc_new_n(arena, tc_val, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = i < g->n_out ? g->out[i] : g->mutation[i - g->n_out].after;
+    g->out = out;
+    g->n_out = n;
+    exec->out = tc_new_n(arena, tc_tensor, n);
+}
+
+tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module)
+{
+    tc_exec *exec = tc_new(&ctx->arena, tc_exec);
+    exec->ctx = ctx;
+    exec->program = tc_main(module);
+    exec->shadow = *exec->program;
+    tc_arena_init(&exec->arena);
+    exec->arena.oom = ctx->arena.oom;
+    exec->arena.limit = ctx->arena.limit;
+    tc_ctx_defer(ctx, release, exec);
+    shadow_buffers(exec);
+    shadow_outputs(exec);
+    return exec;
+}
+
+/* The new contents go to the place that is not in use, for all buffers, before any is read again. */
+static void keep_state(tc_exec *exec)
+{
+    tc_graph *g = &exec->shadow;
+    const tc_tensor *after = exec->out + exec->program->n_out;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        memcpy(exec->other[i], after[i].data, tc_type_bytes(after[i].type));
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        tc_value *value = g->val[g->mutation[i].before];
+        void *old = (void *)(uintptr_t)value->data;
+        value->data = exec->other[i];
+        exec->other[i] = old;
+    }
+}
+
+void tc_exec_reset(tc_exec *exec)
+{
+    tc_graph *g = &exec->shadow;
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        tc_val before = g->mutation[i].before;
+        memcpy((void *)(uintptr_t)g->val[before]->data, exec->program->val[before]->data,
+               tc_type_bytes(g->val[before]->type));
+    }
+}
+
+tc_status tc_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out)
+{
+    tc_arena_rewind(&exec->arena, (tc_mark){NULL, 0, 0});
+    TC_TRY(tc_eval(&exec->shadow, in, exec->out, &exec->arena));
+    memcpy(out, exec->out, exec->program->n_out * sizeof *out);
+    keep_state(exec);
+    return TC_OK;
+}
