@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* half.c -- narrow floats.
+ *
+ * Every format is a sign, `exp` bits of exponent and `man` bits of significand.  Rounding works on
+ * the integer significand of the f64 (which holds every f32 exactly), so it happens once. */
+#include "half.h"
+
+typedef struct format {
+    int exp, man;
+    uint32_t most;     /* code of the largest finite number */
+    uint32_t overflow; /* code past it */
+    uint32_t nan;
+} format;
+
+static const format f16 = {5, 10, 0x7bff, 0x7c00, 0x7e00};
+static const format bf16 = {8, 7, 0x7f7f, 0x7f80, 0x7fc0};
+static const format e4m3 = {4, 3, 0x7e, 0x7f, 0x7f};
+static const format e5m2 = {5, 2, 0x7b, 0x7c, 0x7f};
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The code of the nearest number, the even one of two. */
+static uint32_t encode(format f, double value)
+{
+    uint64_t bits = bits_of(value), mantissa = bits & ((UINT64_C(1) << 52) - 1);
+    uint32_t sign = (uint32_t)(bits >> 63) << (f.exp + f.man);
+    int biased = (int)(bits >> 52 & 0x7ff), bias = (1 << (f.exp - 1)) - 1;
+    if (biased == 0x7ff)
+        return sign | (mantissa ? f.nan : f.overflow);
+
+    /* The exponent of the result; below the normal ones significands lose bits. */
+    int e = biased - 1023 + bias;
+    int drop = 52 - f.man + (e < 1 ? 1 - e : 0);
+    if (drop > 54 || biased == 0)
+        return sign;
+    uint64_t whole = mantissa | UINT64_C(1) << 52;
+    uint64_t kept = whole >> drop, rest = whole & ((UINT64_C(1) << drop) - 1);
+    uint64_t half = UINT64_C(1) << (drop - 1);
+    kept += rest > half || (rest == half && (kept & 1));
+
+    /* A normal `kept` carries its leading one, which counts one exponent; so does a carry. */
+    uint64_t code = ((uint64_t)(e < 1 ? 0 : e - 1) << f.man) + kept;
+    return sign | (code > f.most ? f.overflow : (uint32_t)code);
+}
+
+/* A code with an infinity (every format but e4m3) as f32. */
+static float decode(format f, uint32_t code)
+{
+    uint32_t sign = code >> (f.exp + f.man) << 31, man = code & ((1u << f.man) - 1);
+    uint32_t e = code >> f.man & ((1u << f.exp) - 1), bias = (1u << (f.exp - 1)) - 1;
+    if (e == (1u << f.exp) - 1)
+        return float_of(sign | 0x7f800000u | man << (23 - f.man));
+    if (e == 0) { /* man * 2^(1 - bias - f.man): both factors and the product are exact */
+        float least = float_of((127 + 1 - bias - (uint32_t)f.man) << 23);
+        return sign ? -(float)man * least : (float)man * least;
+    }
+    return float_of(sign | (e + 127 - bias) << 23 | man << (23 - f.man));
+}
+
+float tc_f16_to_f32(uint16_t bits) { return decode(f16, bits); }
+
+float tc_bf16_to_f32(uint16_t bits) { return float_of((uint32_t)bits << 16); }
+
+float tc_e5m2_to_f32(uint8_t bits) { return decode(e5m2, bits); }
+
+/* Only the code of all ones is special, and it is NaN; its neighbours are ordinary numbers. */
+float tc_e4m3_to_f32(uint8_t bits)
+{
+    uint32_t sign = (uint32_t)bits >> 7 << 31, man = bits & 7u, e = bits >> 3 & 15u;
+    if ((bits & 0x7f) == 0x7f)
+        return float_of(sign | 0x7fc00000u);
+    if (e == 15)
+        return float_of(sign | (e + 120) << 23 | man << 20);
+    return decode(e4m3, bits);
+}
+
+uint16_t tc_f32_to_f16(float value) { return (uint16_t)encode(f16, (double)value); }
+
+uint16_t tc_f32_to_bf16(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7fffffffu) > 0x7f800000u)
+        return 0x7fc0;
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
+}
+
+uint8_t tc_f32_to_e4m3(float value) { return (uint8_t)encode(e4m3, (double)value); }
+
+uint8_t tc_f32_to_e5m2(float value) { return (uint8_t)encode(e5m2, (double)value); }
+
+uint16_t tc_f64_to_f16(double value) { return (uint16_t)encode(f16, value); }
+
+uint16_t tc_f64_to_bf16(double value) { return (uint16_t)encode(bf16, value); }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quant.c -- between stored integers and the real numbers they stand for.
+ *
+ * The arithmetic is that of PyTorch's reference operators: f32 multiplications, by the scale one
+ * way and by the f32 of its reciprocal the other. */
+#include "quant.h"
+
+#include <math.h>
+
+#include "load.h"
+
+/* A tensor seen from its channel axis: outer blocks of `channels` rows of `inner` elements. */
+typedef struct rows {
+    int64_t outer, channels, inner;
+} rows;
+
+static rows rows_of(const tc_type *t)
+{
+    rows r = {1, 1, tc_type_count(t)};
+    int axis = t->quant->axis;
+    if (axis < 0)
+        return r;
+    r.channels = t->dim[axis];
+    r.inner = 1;
+    for (int i = 0; i < t->rank; i++) {
+        r.outer *= i < axis ? t->dim[i] : 1;
+        r.inner *= i > axis ? t->dim[i] : 1;
+    }
+    return r;
+}
+
+tc_tensor tc_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q)
+{
+    const tc_type *t = q.type;
+    tc_tensor real = tc_tensor_new(arena, tc_type_make(ctx, TC_f32, t->rank, t->dim));
+    float *out = real.data;
+    rows r = rows_of(t);
+    int64_t at = 0;
+    for (int64_t o = 0; o < r.outer; o++)
+        for (int64_t c = 0; c < r.channels; c++) {
+            float scale = (float)t->quant->scale[c];
+            int64_t zero = t->quant->zero[c];
+            for (int64_t i = 0; i < r.inner; i++, at++)
+                out[at] = (float)(tc_load_i64(q, at) - zero) * scale;
+        }
+    return real;
+}
+
+/* clamp(round_half_even(x * inverse) + zero, lo, hi); NaN becomes lo, as the clamp has it. */
+static int64_t quantized(float x, float inverse, const tc_quant *q, int64_t zero)
+{
+    double code = (double)nearbyintf(x * inverse) + (double)zero;
+    if (!(code > (double)q->lo))
+        return q->lo;
+    return code < (double)q->hi ? (int64_t)code : q->hi;
+}
+
+void tc_quantize_into(tc_tensor real, tc_tensor out)
+{
+    const float *x = real.data;
+    const tc_quant *q = out.type->quant;
+    rows r = rows_of(out.type);
+    int64_t at = 0;
+    for (int64_t o = 0; o < r.outer; o++)
+        for (int64_t c = 0; c < r.channels; c++) {
+            float inverse = (float)(1.0 / q->scale[c]);
+            int64_t zero = q->zero[c];
+            for (int64_t i = 0; i < r.inner; i++, at++)
+                tc_store_i64(out, at, quantized(x[at], inverse, q, zero));
+        }
+}
