@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tosa.h -- what the TOSA kernels share.
+ *
+ * Integer kernels compute in int64_t, floating-point kernels in double; a result is wrapped or
+ * rounded once, when it is stored (load.h). */
+#ifndef TC_TOSA_NUM_H
+#define TC_TOSA_NUM_H
+
+#include <math.h>
+
+#include "call.h"
+#include "load.h"
+
+/* The one number of a zero point; floating-point tensors have none. */
+static inline int64_t tc_zero_point(tc_tensor t)
+{
+    return tc_is_float(t.type->dtype) ? 0 : tc_load_i64(t, 0);
+}
+
+/* All of an integer tensor minus its zero point, in the arena. */
+static inline int32_t *tc_centered(tc_arena *arena, tc_tensor t, tc_tensor zero_point)
+{
+    size_t count = (size_t)tc_type_count(t.type);
+    int64_t zero = tc_zero_point(zero_point), part[256];
+    int32_t *all = tc_arena_raw(arena, count * sizeof *all);
+    for (size_t at = 0; at < count; at += TC_COUNT(part)) {
+        size_t n = count - at < TC_COUNT(part) ? count - at : TC_COUNT(part);
+        tc_read_i64(t, (int64_t)at, n, part);
+        for (size_t i = 0; i < n; i++)
+            all[at + i] = (int32_t)(part[i] - zero);
+    }
+    return all;
+}
+
+/* Real numbers into a tensor, rounded once; tc_write_f64 goes through f32, as PyTorch does. */
+static inline void tc_write_reals(tc_tensor t, int64_t start, size_t n, const double *in)
+{
+    uint16_t *out = (uint16_t *)t.data + start;
+    if (t.type->dtype == TC_f16)
+        for (size_t i = 0; i < n; i++)
+            out[i] = tc_f64_to_f16(in[i]);
+    else if (t.type->dtype == TC_bf16)
+        for (size_t i = 0; i < n; i++)
+            out[i] = tc_f64_to_bf16(in[i]);
+    else
+        tc_write_f64(t, start, n, in);
+}
+
+/* The larger and the smaller; NaN wins, or loses when it is to be ignored. */
+static inline double tc_nan_max(tc_field_nan_mode mode, double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return mode != TC_nan_mode_ignore ? (double)NAN : isnan(a) ? b : a;
+    return a >= b ? a : b;
+}
+static inline double tc_nan_min(tc_field_nan_mode mode, double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return mode != TC_nan_mode_ignore ? (double)NAN : isnan(a) ? b : a;
+    return a < b ? a : b;
+}
+
+#endif

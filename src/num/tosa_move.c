@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tosa_move.c -- TOSA's data movement: numbers change places and keep their bits. */
+#include "kernels.h"
+#include "tosa.h"
+
+enum { MOST_AXES = 2 * TC_MAX_RANK };
+
+/* Extents to walk, with the steps that source and destination take, in elements. */
+typedef struct motion {
+    int rank;
+    int64_t dim[MOST_AXES], from_step[MOST_AXES], to_step[MOST_AXES];
+    int64_t from, to; /* where the walk begins */
+    size_t size;      /* bytes of an element */
+} motion;
+
+/* Steps of a tensor without gaps. */
+static void packed_steps(int rank, const int64_t *dim, int64_t *step)
+{
+    int64_t size = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        step[i] = size;
+        size *= dim[i];
+    }
+}
+
+static void move_row(const motion *m, const uint8_t *from, uint8_t *to)
+{
+    int last = m->rank - 1;
+    size_t size = m->size;
+    if (m->from_step[last] == 1 && m->to_step[last] == 1) {
+        memcpy(to, from, (size_t)m->dim[last] * size);
+        return;
+    }
+    ptrdiff_t from_step = (ptrdiff_t)(m->from_step[last] * (int64_t)size);
+    ptrdiff_t to_step = (ptrdiff_t)(m->to_step[last] * (int64_t)size);
+    for (int64_t i = 0; i < m->dim[last]; i++)
+        memcpy(to + i * to_step, from + i * from_step, size);
+}
+
+static void move(const motion *m, tc_tensor source, tc_tensor destination)
+{
+    const uint8_t *from = source.data;
+    uint8_t *to = destination.data;
+    int64_t index[MOST_AXES] = {0}, a = m->from, b = m->to;
+    if (m->rank == 0) {
+        memcpy(to, from, m->size);
+        return;
+    }
+    for (;;) {
+        move_row(m, from + a * (int64_t)m->size, to + b * (int64_t)m->size);
+        int i = m->rank - 2;
+        for (; i >= 0; i--) {
+            a += m->from_step[i];
+            b += m->to_step[i];
+            if (++index[i] < m->dim[i])
+                break;
+            a -= m->from_step[i] * index[i];
+            b -= m->to_step[i] * index[i];
+            index[i] = 0;
+        }
+        if (i < 0)
+            return;
+    }
+}
+
+/* The walk that copies a whole tensor in order. */
+static motion motion_over(const tc_type *t)
+{
+    motion m = {.rank = t->rank, .size = tc_dtypes[t->dtype].bytes};
+    memcpy(m.dim, t->dim, sizeof t->dim);
+    packed_steps(m.rank, m.dim, m.from_step);
+    packed_steps(m.rank, m.dim, m.to_step);
+    return m;
+}
+
+static const int64_t *shape_operand(const tc_call *call, int i) { return call->in[i].data; }
+
+static void copy(tc_call *call)
+{
+    memcpy(call->out[0].data, call->in[0].data, tc_type_bytes(call->out[0].type));
+}
+
+void tc_num_tosa_identity(tc_call *call) { copy(call); }
+void tc_num_tosa_reshape(tc_call *call) { copy(call); }
+
+void tc_num_tosa_transpose(tc_call *call)
+{
+    const tc_attr_tosa_perms *a = call->attr;
+    int64_t step[TC_MAX_RANK];
+    motion m = motion_over(call->out[0].type);
+    packed_steps(m.rank, call->in[0].type->dim, step);
+    for (int i = 0; i < m.rank; i++)
+        m.from_step[i] = step[a->perms.v[i]];
+    move(&m, call->in[0], call->out[0]);
+}
+
+void tc_num_tosa_reverse(tc_call *call)
+{
+    int64_t axis = ((const tc_attr_tosa_axis *)call->attr)->axis;
+    motion m = motion_over(call->out[0].type);
+    m.from = (m.dim[axis] - 1) * m.from_step[axis];
+    m.from_step[axis] = -m.from_step[axis];
+    move(&m, call->in[0], call->out[0]);
+}
+
+void tc_num_tosa_slice(tc_call *call)
+{
+    const tc_type *in = call->in[0].type;
+    const int64_t *start = shape_operand(call, 1);
+    motion m = motion_over(call->out[0].type);
+    packed_steps(m.rank, in->dim, m.from_step);
+    for (int i = 0; i < m.rank; i++) {
+        if (start[i] < 0 || start[i] > in->dim[i] - m.dim[i]) {
+            call->error = "the slice reaches past the input";
+            return;
+        }
+        m.from += start[i] * m.from_step[i];
+    }
+    move(&m, call->in[0], call->out[0]);
+}
+
+/* Every axis becomes two: which copy, and where in it. */
+void tc_num_tosa_tile(tc_call *call)
+{
+    const tc_type *in = call->in[0].type, *out = call->out[0].type;
+    int64_t in_step[TC_MAX_RANK], out_step[TC_MAX_RANK];
+    packed_steps(in->rank, in->dim, in_step);
+    packed_steps(out->rank, out->dim, out_step);
+    motion m = {.rank = 2 * in->rank, .size = tc_dtypes[in->dtype].bytes};
+    for (int i = 0; i < in->rank; i++) {
+        m.dim[2 * i] = out->dim[i] / in->dim[i];
+        m.to_step[2 * i] = out_step[i] * in->dim[i];
+        m.dim[2 * i + 1] = in->dim[i];
+        m.from_step[2 * i + 1] = in_step[i];
+        m.to_step[2 * i + 1] = out_step[i];
+    }
+    move(&m, call->in[0], call->out[0]);
+}
+
+/* Padding is before, after for every axis; the frame is filled first. */
+void tc_num_tosa_pad(tc_call *call)
+{
+    const tc_type *in = call->in[0].type, *out = call->out[0].type;
+    const int64_t *padding = shape_operand(call, 1);
+    motion fill = motion_over(out), m = motion_over(in);
+    memset(fill.from_step, 0, sizeof fill.from_step);
+    move(&fill, call->in[2], call->out[0]);
+    packed_steps(out->rank, out->dim, m.to_step);
+    for (int i = 0; i < m.rank; i++) {
+        if (padding[2 * i] < 0 || padding[2 * i] > out->dim[i] - in->dim[i]) {
+            call->error = "the padding does not fit the result";
+            return;
+        }
+        m.to += padding[2 * i] * m.to_step[i];
+    }
+    move(&m, call->in[0], call->out[0]);
+}
+
+void tc_num_tosa_concat(tc_call *call)
+{
+    int64_t axis = ((const tc_attr_tosa_axis *)call->attr)->axis, before = 0;
+    for (int k = 0; k < call->n_in; k++) {
+        motion m = motion_over(call->in[k].type);
+        packed_steps(m.rank, call->out[0].type->dim, m.to_step);
+        m.to = before * m.to_step[axis];
+        before += m.dim[axis];
+        move(&m, call->in[k], call->out[0]);
+    }
+}
+
+/* Row idx of image n of a [n, k, c] tensor, or NULL with a message. */
+static uint8_t *row_of(tc_call *call, tc_tensor t, int64_t n, int64_t idx)
+{
+    const tc_type *type = t.type;
+    if (idx < 0 || idx >= type->dim[1]) {
+        call->error = "an index is outside the values";
+        return NULL;
+    }
+    size_t row = (size_t)type->dim[2] * tc_dtypes[type->dtype].bytes;
+    return (uint8_t *)t.data + (size_t)(n * type->dim[1] + idx) * row;
+}
+
+/* out[n, w, c] = values[n, indices[n, w], c] */
+void tc_num_tosa_gather(tc_call *call)
+{
+    const tc_type *indices = call->in[1].type;
+    size_t row = (size_t)call->out[0].type->dim[2] * tc_dtypes[call->out[0].type->dtype].bytes;
+    for (int64_t n = 0; n < indices->dim[0]; n++)
+        for (int64_t w = 0; w < indices->dim[1]; w++) {
+            int64_t idx = tc_load_i64(call->in[1], n * indices->dim[1] + w);
+            const uint8_t *from = row_of(call, call->in[0], n, idx);
+            if (!from)
+                return;
+            memcpy(row_of(call, call->out[0], n, w), from, row);
+        }
+}
+
+/* out = values_in, then out[n, indices[n, w], c] = input[n, w, c] */
+void tc_num_tosa_scatter(tc_call *call)
+{
+    const tc_type *indices = call->in[1].type;
+    size_t row = (size_t)call->out[0].type->dim[2] * tc_dtypes[call->out[0].type->dtype].bytes;
+    copy(call);
+    for (int64_t n = 0; n < indices->dim[0]; n++)
+        for (int64_t w = 0; w < indices->dim[1]; w++) {
+            int64_t idx = tc_load_i64(call->in[1], n * indices->dim[1] + w);
+            uint8_t *to = row_of(call, call->out[0], n, idx);
+            if (!to)
+                return;
+            memcpy(to, row_of(call, call->in[2], n, w), row);
+        }
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tosa_pool.c -- AVG_POOL2D and MAX_POOL2D over the part of a window that lies inside the input. */
+#include "fixed.h"
+#include "kernels.h"
+#include "tosa.h"
+
+/* Rows y0 .. y1 and columns x0 .. x1 (past the end) of one window, and where its image begins. */
+typedef struct window {
+    int64_t y0, y1, x0, x1;
+    int64_t image, width, channels;
+} window;
+
+/* One element of the result from channel c of a window. */
+typedef void pool_fn(tc_call *call, const window *w, int64_t c, int64_t at);
+
+static void pool(tc_call *call, tc_ints kernel, tc_ints stride, tc_ints pad, pool_fn *fn)
+{
+    const int64_t *in = call->in[0].type->dim, *out = call->out[0].type->dim;
+    int64_t at = 0;
+    for (int64_t n = 0; n < out[0]; n++)
+        for (int64_t oy = 0; oy < out[1]; oy++)
+            for (int64_t ox = 0; ox < out[2]; ox++) {
+                int64_t y = oy * stride.v[0] - pad.v[0], x = ox * stride.v[1] - pad.v[2];
+                window w = {tc_max_i64(y, 0), tc_min_i64(y + kernel.v[0], in[1]),
+                            tc_max_i64(x, 0), tc_min_i64(x + kernel.v[1], in[2]),
+                            n * in[1] * in[2], in[2], in[3]};
+                if (w.y0 >= w.y1 || w.x0 >= w.x1) {
+                    call->error = "a window lies wholly in the padding";
+                    return;
+                }
+                for (int64_t c = 0; c < in[3]; c++)
+                    fn(call, &w, c, at++);
+            }
+}
+
+#define EACH_TAP(w, c, place)                                                                      \
+    for (int64_t y_ = (w)->y0; y_ < (w)->y1; y_++)                                                 \
+        for (int64_t x_ = (w)->x0, place = ((w)->image + y_ * (w)->width + x_) * (w)->channels + (c); \
+             x_ < (w)->x1; x_++, place += (w)->channels)
+
+/* The mean of n numbers is their sum times reciprocal_scale(n). */
+static void mean_int(tc_call *call, const window *w, int64_t c, int64_t at)
+{
+    int64_t n = (w->y1 - w->y0) * (w->x1 - w->x0), sum = 0;
+    EACH_TAP(w, c, place)
+        sum += tc_load_i64(call->in[0], place);
+    sum -= n * tc_zero_point(call->in[1]);
+    tc_scale mean = tc_reciprocal_scale((uint32_t)n);
+    int64_t v = tc_scale32((int32_t)sum, mean.multiplier, mean.shift) + tc_zero_point(call->in[2]);
+    tc_dtype type = call->out[0].type->dtype;
+    tc_store_i64(call->out[0], at, tc_clip(v, tc_dtype_min(type), tc_dtype_max(type)));
+}
+
+static void mean_real(tc_call *call, const window *w, int64_t c, int64_t at)
+{
+    double sum = 0;
+    EACH_TAP(w, c, place)
+        sum += tc_load_f64(call->in[0], place);
+    sum /= (double)((w->y1 - w->y0) * (w->x1 - w->x0));
+    tc_write_reals(call->out[0], at, 1, &sum);
+}
+
+void tc_num_tosa_avg_pool2d(tc_call *call)
+{
+    const tc_attr_tosa_avg_pool *a = call->attr;
+    bool real = tc_is_float(call->in[0].type->dtype);
+    pool(call, a->kernel, a->stride, a->pad, real ? mean_real : mean_int);
+}
+
+static void max_int(tc_call *call, const window *w, int64_t c, int64_t at)
+{
+    int64_t most = INT64_MIN;
+    EACH_TAP(w, c, place)
+        most = tc_max_i64(most, tc_load_i64(call->in[0], place));
+    tc_store_i64(call->out[0], at, most);
+}
+
+/* Starting from a NaN that is ignored, or from less than everything. */
+static void max_real(tc_call *call, const window *w, int64_t c, int64_t at)
+{
+    tc_field_nan_mode mode = ((const tc_attr_tosa_max_pool *)call->attr)->nan_mode;
+    double most = mode == TC_nan_mode_ignore ? (double)NAN : -(double)INFINITY;
+    EACH_TAP(w, c, place)
+        most = tc_nan_max(mode, most, tc_load_f64(call->in[0], place));
+    tc_write_reals(call->out[0], at, 1, &most);
+}
+
+void tc_num_tosa_max_pool2d(tc_call *call)
+{
+    const tc_attr_tosa_max_pool *a = call->attr;
+    bool real = tc_is_float(call->in[0].type->dtype);
+    pool(call, a->kernel, a->stride, a->pad, real ? max_real : max_int);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tosa_rescale.c -- RESCALE: (x - input_zp) * multiplier / 2^shift + output_zp, held inside the
+ * type of the result, with one multiplier or one per channel of the last axis. */
+#include "fixed.h"
+#include "kernels.h"
+#include "tosa.h"
+
+/* A stored number of a type that is read without its sign. */
+static int64_t unsigned_of(tc_dtype type, int64_t v)
+{
+    return v & (int64_t)((UINT64_C(1) << tc_dtypes[type].bits) - 1);
+}
+
+static int64_t scaled(tc_call *call, int64_t v, int64_t multiplier, int64_t shift)
+{
+    const tc_attr_tosa_rescale *a = call->attr;
+    if (a->scale32 ? !tc_scale32_defined(v, multiplier, shift)
+                   : !tc_scale16_defined(v, multiplier, shift)) {
+        call->error = "a multiplier is negative, a shift outside 2..62, or a value too large for it";
+        return 0;
+    }
+    if (!a->scale32)
+        return tc_scale16(v, (int16_t)multiplier, (int)shift);
+    return a->rounding_mode == TC_rounding_double
+               ? tc_scale32_double((int32_t)v, (int32_t)multiplier, (int)shift)
+               : tc_scale32((int32_t)v, (int32_t)multiplier, (int)shift);
+}
+
+/* INEXACT_ROUND may be computed as SINGLE_ROUND, and is. */
+void tc_num_tosa_rescale(tc_call *call)
+{
+    const tc_attr_tosa_rescale *a = call->attr;
+    const tc_type *in = call->in[0].type, *out = call->out[0].type;
+    int64_t input_zp = tc_load_i64(call->in[3], 0), output_zp = tc_load_i64(call->in[4], 0);
+    if (a->input_unsigned)
+        input_zp = unsigned_of(in->dtype, input_zp);
+    if (a->output_unsigned)
+        output_zp = unsigned_of(out->dtype, output_zp);
+    int64_t lo = a->output_unsigned ? 0 : tc_dtype_min(out->dtype);
+    int64_t hi = a->output_unsigned ? unsigned_of(out->dtype, -1) : tc_dtype_max(out->dtype);
+
+    int64_t channels = a->per_channel && in->rank ? in->dim[in->rank - 1] : 1;
+    int64_t count = tc_type_count(out);
+    for (int64_t i = 0; i < count && !call->error; i++) {
+        int64_t c = i % channels, v = tc_load_i64(call->in[0], i);
+        if (a->input_unsigned)
+            v = unsigned_of(in->dtype, v);
+        v = scaled(call, v - input_zp, tc_load_i64(call->in[1], c), tc_load_i64(call->in[2], c));
+        if (v < INT32_MIN || v > INT32_MAX)
+            call->error = "a scaled value is past 32 bits";
+        tc_store_i64(call->out[0], i, tc_clip(v + output_zp, lo, hi));
+    }
+}
