@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npy.c -- see npy.h.  A header is a Python dictionary of three entries, read by a small parser. */
+#include "npy.h"
+
+#include "file.h"
+
+#include <zip.h>
+
+enum { MAGIC = 6, LONGEST_HEADER = 64 * 1024, STEP = 64 * 1024, LARGEST_ELEMENT = 16 };
+
+/* Where the numbers are: in memory, or in a member of an archive that is read front to back. */
+struct tc_npy_source {
+    tc_bytes data; /* numbers only; .data == NULL: in the archive */
+    zip_t *zip;
+    zip_uint64_t index;
+    zip_file_t *stream; /* NULL: not open */
+    size_t start;       /* where the numbers begin in the member */
+    size_t at;          /* where the stream stands */
+    size_t end;         /* where the numbers end */
+};
+
+/* ---- the header -------------------------------------------------------------------------------- */
+
+typedef struct scan {
+    const char *at, *end;
+    const char *error;
+} scan;
+
+static void fail(scan *s, const char *error)
+{
+    if (!s->error)
+        s->error = error;
+    s->at = s->end;
+}
+
+static void skip_space(scan *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t'))
+        s->at++;
+}
+
+static bool accept(scan *s, char c)
+{
+    skip_space(s);
+    if (s->at == s->end || *s->at != c)
+        return false;
+    s->at++;
+    return true;
+}
+
+static void expect(scan *s, char c)
+{
+    if (!accept(s, c))
+        fail(s, "the header is not a dictionary of 'descr', 'fortran_order' and 'shape'");
+}
+
+static tc_str quoted(scan *s)
+{
+    skip_space(s);
+    char quote = s->at < s->end ? *s->at : 0;
+    if (quote != '\'' && quote != '"') {
+        fail(s, "the header has something else where a name in quotes should be");
+        return (tc_str){"", 0};
+    }
+    const char *start = ++s->at;
+    while (s->at < s->end && *s->at != quote)
+        s->at++;
+    tc_str text = {start, (size_t)(s->at - start)};
+    expect(s, quote);
+    return text;
+}
+
+static bool word(scan *s, const char *w)
+{
+    size_t n = strlen(w);
+    skip_space(s);
+    if ((size_t)(s->end - s->at) < n || memcmp(s->at, w, n) != 0)
+        return false;
+    s->at += n;
+    return true;
+}
+
+static int64_t extent(scan *s)
+{
+    skip_space(s);
+    int64_t v = 0;
+    if (s->at == s->end || *s->at < '0' || *s->at > '9')
+        fail(s, "the shape is not a list of numbers");
+    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
+        if (v > (INT64_MAX - 9) / 10) {
+            fail(s, "the shape has a dimension that is too large");
+            return 0;
+        }
+        v = v * 10 + (*s->at - '0');
+    }
+    accept(s, 'L'); /* as Python 2 wrote them */
+    return v;
+}
+
+static void scan_shape(scan *s, tc_npy *a)
+{
+    expect(s, '(');
+    while (!s->error && !accept(s, ')')) {
+        if (a->rank == TC_NPY_RANK) {
+            fail(s, "the shape has more than 32 dimensions");
+            return;
+        }
+        a->dim[a->rank++] = extent(s);
+        if (!accept(s, ',')) {
+            expect(s, ')');
+            return;
+        }
+    }
+}
+
+/* "<f4": byte order, letter, bytes. */
+static void scan_descr(scan *s, tc_npy *a)
+{
+    skip_space(s);
+    if (s->at < s->end && *s->at == '[') {
+        fail(s, "records of several fields are not read");
+        return;
+    }
+    tc_str d = quoted(s);
+    if (d.n && d.p[0] == '>')
+        a->swapped = true;
+    if (d.n && strchr("<>|=", d.p[0]))
+        d.p++, d.n--;
+    int64_t size = 0;
+    if (d.n < 2 || !tc_text_to_i64((tc_str){d.p + 1, d.n - 1}, &size) || size < 1 || size > LARGEST_ELEMENT)
+        size = 0;
+    a->kind = d.n ? d.p[0] : 0;
+    a->size = (uint8_t)size;
+    a->swapped = a->swapped && size > 1;
+    bool known = (a->kind == 'b' && size == 1) ||
+                 ((a->kind == 'i' || a->kind == 'u') && size && size <= 8 && !(size & (size - 1))) ||
+                 (a->kind == 'f' && (size == 2 || size == 4 || size == 8)) ||
+                 (a->kind == 'c' && (size == 8 || size == 16)) || (a->kind == 'V' && size && size <= 2);
+    if (!known && !s->error)
+        fail(s, a->kind == 'O' ? "Python objects are not read, only numbers"
+                               : "the element type is not one that is read");
+}
+
+static void scan_dictionary(scan *s, tc_npy *a)
+{
+    bool has_descr = false, has_order = false, has_shape = false;
+    expect(s, '{');
+    while (!s->error && !accept(s, '}')) {
+        tc_str key = quoted(s);
+        expect(s, ':');
+        if (tc_str_is(key, "descr") && !has_descr) {
+            scan_descr(s, a);
+            has_descr = true;
+        } else if (tc_str_is(key, "fortran_order") && !has_order) {
+            a->fortran = word(s, "True");
+            if (!a->fortran && !word(s, "False"))
+                fail(s, "'fortran_order' is neither True nor False");
+            has_order = true;
+        } else if (tc_str_is(key, "shape") && !has_shape) {
+            scan_shape(s, a);
+            has_shape = true;
+        } else
+            fail(s, "the header has an entry that is unknown or there twice");
+        if (!accept(s, ',')) {
+            expect(s, '}');
+            break;
+        }
+    }
+    if (!has_descr || !has_order || !has_shape)
+        fail(s, "the header lacks 'descr', 'fortran_order' or 'shape'");
+}
+
+/* Elements and bytes, when they can be counted at all. */
+static bool measure(tc_npy *a, size_t *bytes)
+{
+    size_t product = a->size, count = 1;
+    bool empty = false;
+    for (int i = 0; i < a->rank; i++) {
+        empty = empty || a->dim[i] == 0;
+        if (a->dim[i] && (!tc_mul_size(product, (size_t)a->dim[i], &product) || product > INT64_MAX))
+            return false;
+        count *= (size_t)(a->dim[i] ? a->dim[i] : 1);
+    }
+    a->count = empty ? 0 : (int64_t)count;
+    *bytes = empty ? 0 : product;
+    return true;
+}
+
+/* Reads the header that `head` begins with; `total` is how long the whole array file is.
+ * Leaves where the numbers begin and how many bytes they are. */
+static tc_status parse_header(tc_ctx *ctx, tc_npy *a, tc_bytes head, size_t total, size_t *start,
+                              size_t *bytes)
+{
+    const uint8_t *p = head.data;
+    if (head.size < MAGIC + 4 || memcmp(p, "\x93NUMPY", MAGIC) != 0)
+        return tc_error(ctx, a->loc, TC_E_FORMAT, "this is not an array in NumPy's format");
+    int major = p[MAGIC];
+    if (major < 1 || major > 3)
+        return tc_error(ctx, a->loc, TC_E_VERSION, "version %d of the .npy format, expected 1 to 3", major);
+    size_t at = major == 1 ? MAGIC + 4 : MAGIC + 6;
+    if (head.size < at)
+        return tc_error(ctx, a->loc, TC_E_TRUNCATED, "the file ends inside its header");
+    size_t length = major == 1 ? tc_le16(p + MAGIC + 2) : tc_le32(p + MAGIC + 2);
+    if (length > LONGEST_HEADER)
+        return tc_error(ctx, a->loc, TC_E_TOO_LARGE, "a header of %zu bytes, at most %d are read",
+                        length, LONGEST_HEADER);
+    if (length > head.size - at)
+        return tc_error(ctx, a->loc, TC_E_TRUNCATED, "the file ends inside its header");
+    scan s = {(const char *)p + at, (const char *)p + at + length, NULL};
+    scan_dictionary(&s, a);
+    if (s.error)
+        return tc_error(ctx, a->loc, TC_E_FORMAT, "%s", s.error);
+    if (!measure(a, bytes))
+        return tc_error(ctx, a->loc, TC_E_TOO_LARGE, "the shape has more elements than can be counted");
+    *start = at + length;
+    if (*bytes > total - *start)
+        return tc_error(ctx, a->loc, TC_E_TRUNCATED,
+                        "%zu bytes of numbers, the header promises %zu", total - *start, *bytes);
+    return TC_OK;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------- */
+
+static const tc_loc *make_loc(tc_ctx *ctx, const char *path, const char *member)
+{
+    tc_loc *loc = tc_new(&ctx->arena, tc_loc);
+    loc->file = tc_intern_text(ctx, path);
+    if (member)
+        loc->place = tc_text_format(&ctx->arena, "member '%s'", member);
+    return loc;
+}
+
+/* The name without folder and without ".npy". */
+static const char *stem(tc_ctx *ctx, const char *path, bool is_member)
+{
+    const char *slash = is_member ? NULL : strrchr(path, '/');
+    tc_str name = tc_str_of(slash ? slash + 1 : path);
+    if (name.n > 4 && memcmp(name.p + name.n - 4, ".npy", 4) == 0)
+        name.n -= 4;
+    return tc_intern(ctx, name);
+}
+
+static tc_status parse_one(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array, size_t *count)
+{
+    tc_npy *a = tc_new(&ctx->arena, tc_npy);
+    a->name = stem(ctx, path, false);
+    a->loc = make_loc(ctx, path, NULL);
+    size_t start, size;
+    TC_TRY(parse_header(ctx, a, bytes, bytes.size, &start, &size));
+    a->source = tc_new(&ctx->arena, struct tc_npy_source);
+    a->source->data = (tc_bytes){bytes.data + start, size};
+    *array = a;
+    *count = 1;
+    return TC_OK;
+}
+
+static void close_archive(void *what)
+{
+    zip_discard(what);
+}
+
+static void close_stream(void *what)
+{
+    struct tc_npy_source *s = what;
+    if (s->stream)
+        zip_fclose(s->stream);
+    s->stream = NULL;
+}
+
+static tc_status open_archive(tc_ctx *ctx, const tc_loc *loc, tc_bytes bytes, zip_t **zip)
+{
+    zip_error_t why;
+    zip_error_init(&why);
+    zip_source_t *source = zip_source_buffer_create(bytes.data, bytes.size, 0, &why);
+    *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
+    if (!*zip) {
+        tc_status status = tc_error(ctx, loc, TC_E_FORMAT, "this is not an archive that can be read: %s",
+                                    zip_error_strerror(&why));
+        zip_source_free(source);
+        zip_error_fini(&why);
+        return status;
+    }
+    zip_error_fini(&why);
+    tc_ctx_defer(ctx, close_archive, *zip);
+    return TC_OK;
+}
+
+static tc_status member_error(tc_ctx *ctx, const tc_npy *a)
+{
+    struct tc_npy_source *s = a->source;
+    const char *why = s->stream ? zip_file_strerror(s->stream) : zip_strerror(s->zip);
+    return tc_error(ctx, a->loc, TC_E_FORMAT, "the member cannot be read: %s", why);
+}
+
+/* From the stream into out, or into nothing when out is NULL. */
+static tc_status take(tc_ctx *ctx, tc_npy *a, uint8_t *out, size_t size)
+{
+    struct tc_npy_source *s = a->source;
+    uint8_t waste[4096];
+    while (size) {
+        size_t step = out || size < sizeof waste ? size : sizeof waste;
+        zip_int64_t got = zip_fread(s->stream, out ? out : waste, step);
+        if (got < 0)
+            return member_error(ctx, a);
+        if (got == 0)
+            return tc_error(ctx, a->loc, TC_E_TRUNCATED, "the member ends early");
+        size -= (size_t)got;
+        s->at += (size_t)got;
+        out = out ? out + got : NULL;
+    }
+    return TC_OK;
+}
+
+static tc_status rewind_to(tc_ctx *ctx, tc_npy *a, size_t at)
+{
+    struct tc_npy_source *s = a->source;
+    if (s->stream && s->at > at)
+        close_stream(s);
+    if (!s->stream) {
+        s->at = 0;
+        s->stream = zip_fopen_index(s->zip, s->index, 0);
+        if (!s->stream)
+            return member_error(ctx, a);
+    }
+    return take(ctx, a, NULL, at - s->at);
+}
+
+static tc_status open_member(tc_ctx *ctx, const char *path, zip_t *zip, zip_uint64_t index, tc_npy *a)
+{
+    zip_stat_t info;
+    const char *name = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
+    a->name = stem(ctx, name, true);
+    a->loc = make_loc(ctx, path, a->name);
+    a->source = tc_new(&ctx->arena, struct tc_npy_source);
+    *a->source = (struct tc_npy_source){.zip = zip, .index = index};
+    tc_ctx_defer(ctx, close_stream, a->source);
+    if (zip_stat_index(zip, index, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE))
+        return member_error(ctx, a);
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    size_t size = info.size < LONGEST_HEADER ? (size_t)info.size : LONGEST_HEADER;
+    size_t head = size < 1024 ? size : 1024, bytes = 0; /* most headers are 128 bytes */
+    uint8_t *data = tc_arena_raw(&ctx->scratch, size);
+    tc_status status = rewind_to(ctx, a, 0);
+    if (!status)
+        status = take(ctx, a, data, head);
+    if (!status && head >= 12 && data[MAGIC] > 1 && tc_le32(data + MAGIC + 2) > head - 12)
+        status = take(ctx, a, data + head, size - head), head = size;
+    else if (!status && head >= 12 && data[MAGIC] == 1 && tc_le16(data + MAGIC + 2) + 10u > head)
+        status = take(ctx, a, data + head, size - head), head = size;
+    if (!status)
+        status = parse_header(ctx, a, (tc_bytes){data, head}, (size_t)info.size, &a->source->start, &bytes);
+    a->source->end = a->source->start + bytes;
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
+static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array, size_t *count)
+{
+    const tc_loc *loc = make_loc(ctx, path, NULL);
+    zip_t *zip;
+    TC_TRY(open_archive(ctx, loc, bytes, &zip));
+    zip_int64_t n = zip_get_num_entries(zip, 0);
+    size_t cap = 0;
+    *array = NULL;
+    *count = 0;
+    for (zip_uint64_t i = 0; i < (zip_uint64_t)(n > 0 ? n : 0); i++) {
+        const char *name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
+        if (!name || !tc_text_ends(name, ".npy"))
+            continue;
+        tc_grow(&ctx->arena, *array, *count, cap);
+        TC_TRY(open_member(ctx, path, zip, i, &(*array)[(*count)++]));
+    }
+    if (!*count)
+        return tc_error(ctx, loc, TC_E_FORMAT, "the archive holds no .npy member");
+    return TC_OK;
+}
+
+tc_status tc_npy_parse(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array, size_t *count)
+{
+    if (bytes.size >= 2 && memcmp(bytes.data, "PK", 2) == 0)
+        return parse_archive(ctx, path, bytes, array, count);
+    return parse_one(ctx, path, bytes, array, count);
+}
+
+tc_status tc_npy_open(tc_ctx *ctx, const char *path, tc_npy **array, size_t *count)
+{
+    tc_bytes bytes;
+    TC_TRY(tc_file_map(ctx, path, &bytes));
+    return tc_npy_parse(ctx, path, bytes, array, count);
+}
+
+/* ---- the numbers ------------------------------------------------------------------------------- */
+
+static void swap_bytes(uint8_t *p, size_t size, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++, p += size)
+        for (size_t k = 0; k < size / 2; k++) {
+            uint8_t byte = p[k];
+            p[k] = p[size - 1 - k];
+            p[size - 1 - k] = byte;
+        }
+}
+
+/* Element i counted last axis fastest lies at sum(index[k] * stride[k]), stride[k] = dim[0] * ... * dim[k-1]. */
+static void gather_fortran(const tc_npy *a, int64_t first, int64_t n, uint8_t *out)
+{
+    int64_t index[TC_NPY_RANK] = {0}, stride[TC_NPY_RANK], step = 1, at = 0, rest = first;
+    for (int k = 0; k < a->rank; k++) {
+        stride[k] = step;
+        step *= a->dim[k];
+    }
+    for (int k = a->rank - 1; k >= 0; k--) {
+        index[k] = rest % a->dim[k];
+        rest /= a->dim[k];
+        at += index[k] * stride[k];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(out + (size_t)i * a->size, a->source->data.data + (size_t)at * a->size, a->size);
+        for (int k = a->rank - 1; k >= 0; k--) {
+            at += stride[k];
+            if (++index[k] < a->dim[k])
+                break;
+            at -= stride[k] * a->dim[k];
+            index[k] = 0;
+        }
+    }
+}
+
+/* The member's numbers as a whole; memory grows with the bytes that really come. */
+static tc_status load_member(tc_ctx *ctx, tc_npy *a)
+{
+    struct tc_npy_source *s = a->source;
+    TC_TRY(rewind_to(ctx, a, s->start));
+    tc_buf all;
+    tc_buf_init(&all, &ctx->arena);
+    for (size_t left = s->end - s->start; left;) {
+        size_t step = left < STEP ? left : STEP;
+        TC_TRY(take(ctx, a, tc_buf_room(&all, step), step));
+        left -= step;
+    }
+    s->data = (tc_bytes){all.data, all.size};
+    return TC_OK;
+}
+
+/* The archive's checksum is compared when a member has been read to its end. */
+static tc_status check_end(tc_ctx *ctx, tc_npy *a)
+{
+    struct tc_npy_source *s = a->source;
+    uint8_t more;
+    if (s->at == s->end && zip_fread(s->stream, &more, 1) < 0)
+        return member_error(ctx, a);
+    close_stream(s);
+    return TC_OK;
+}
+
+static tc_status read_stream(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, uint8_t *out)
+{
+    struct tc_npy_source *s = a->source;
+    TC_TRY(rewind_to(ctx, a, s->start + (size_t)first * a->size));
+    TC_TRY(take(ctx, a, out, (size_t)n * a->size));
+    return s->at == s->end ? check_end(ctx, a) : TC_OK;
+}
+
+tc_status tc_npy_read(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, void *out)
+{
+    assert(first >= 0 && n >= 0 && first <= a->count && n <= a->count - first);
+    struct tc_npy_source *s = a->source;
+    bool shuffled = a->fortran && a->rank > 1;
+    if (n == 0)
+        return TC_OK;
+    if (!s->data.data && shuffled)
+        TC_TRY(load_member(ctx, a));
+    if (!s->data.data)
+        TC_TRY(read_stream(ctx, a, first, n, out));
+    else if (shuffled)
+        gather_fortran(a, first, n, out);
+    else
+        memcpy(out, s->data.data + (size_t)first * a->size, (size_t)n * a->size);
+    if (a->swapped)
+        swap_bytes(out, a->kind == 'c' ? a->size / 2u : a->size, a->kind == 'c' ? n * 2 : n);
+    return TC_OK;
+}
+
+const char *tc_npy_type_text(tc_arena *arena, const tc_npy *a)
+{
+    static const struct {
+        char kind;
+        const char *name;
+    } family[] = {{'i', "int"}, {'u', "uint"}, {'f', "float"}, {'c', "complex"}};
+    if (a->kind == 'b')
+        return "bool";
+    for (size_t i = 0; i < TC_COUNT(family); i++)
+        if (family[i].kind == a->kind)
+            return tc_text_format(arena, "%s%d", family[i].name, a->size * 8);
+    return tc_text_format(arena, "raw %d-byte", a->size);
+}
+
+void tc_npy_header(tc_buf *out, const char *descr, int32_t rank, const int64_t *dim)
+{
+    enum { FIXED = MAGIC + 4, ALIGN = 64 };
+    size_t begin = out->size;
+    tc_buf_put(out, "\x93NUMPY\x01\x00\x00\x00", FIXED);
+    tc_buf_printf(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+    for (int i = 0; i < rank; i++)
+        tc_buf_printf(out, i + 1 < rank ? "%" PRId64 ", " : rank == 1 ? "%" PRId64 "," : "%" PRId64, dim[i]);
+    tc_buf_text(out, "), }");
+    while ((out->size - begin + 1) % ALIGN)
+        tc_buf_u8(out, ' ');
+    tc_buf_u8(out, '\n');
+    size_t length = out->size - begin - FIXED;
+    out->data[begin + MAGIC + 2] = (uint8_t)length;
+    out->data[begin + MAGIC + 3] = (uint8_t)(length >> 8);
+}
