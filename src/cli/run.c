@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c -- tosac run: a program over samples, results into files or a summary. */
+#include "cli.h"
+
+#include "../ir/exec.h"
+#include "../read/read.h"
+#include "results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct run_options {
+    tc_texts data;
+    const char *folder;
+    bool raw;
+    int64_t bench;
+} run_options;
+
+typedef struct run {
+    tc_ctx *ctx;
+    tc_graph *g;
+    tc_exec *exec;
+    tc_data *data;
+    tc_tensor *in, *out;
+} run;
+
+static void prepare(run *r)
+{
+    tc_arena *arena = &r->ctx->arena;
+    r->in = tc_new_n(arena, tc_tensor, r->g->n_in);
+    r->out = tc_new_n(arena, tc_tensor, r->g->n_out);
+    for (size_t i = 0; i < r->g->n_in; i++)
+        r->in[i] = tc_tensor_new(arena, tc_type_of(r->g, r->g->in[i]));
+}
+
+static tc_status all_samples(run *r, tc_results *results)
+{
+    size_t n = tc_data_samples(r->data);
+    tc_progress progress;
+    tc_progress_begin(&progress, "samples", n);
+    tc_status status = TC_OK;
+    for (size_t k = 0; k < n && !status; k++) {
+        status = tc_data_sample(r->data, k, r->in);
+        if (!status)
+            status = tc_exec_run(r->exec, r->in, r->out);
+        if (!status)
+            status = tc_results_add(results, r->out);
+        tc_progress_step(&progress, k + 1);
+    }
+    tc_progress_end(&progress);
+    return status;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Times n runs, one sample each, going round the samples; reading them is not counted. */
+static tc_status bench(run *r, size_t n, bool json)
+{
+    double *seconds = tc_new_n(&r->ctx->arena, double, n);
+    size_t samples = tc_data_samples(r->data);
+    tc_progress progress;
+    tc_progress_begin(&progress, "runs", n);
+    tc_exec_reset(r->exec);
+    for (size_t k = 0; k < n; k++) {
+        TC_TRY(tc_data_sample(r->data, k % samples, r->in));
+        double begin = tc_seconds();
+        TC_TRY(tc_exec_run(r->exec, r->in, r->out));
+        seconds[k] = tc_seconds() - begin;
+        tc_progress_step(&progress, k + 1);
+    }
+    tc_progress_end(&progress);
+    qsort(seconds, n, sizeof *seconds, by_value);
+    double median = (seconds[n / 2] + seconds[(n - 1) / 2]) / 2;
+    if (json)
+        printf("{\"runs\": %zu, \"min_s\": %.9f, \"median_s\": %.9f}\n", n, seconds[0], median);
+    else
+        printf("%zu runs: min %.3f ms, median %.3f ms a sample\n", n, 1e3 * seconds[0], 1e3 * median);
+    return TC_OK;
+}
+
+static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+{
+    const run_options *o = record;
+    tc_module *module;
+    TC_TRY(tc_read(ctx, args->v[0], &module));
+    run r = {.ctx = ctx, .g = tc_main(module)};
+    TC_TRY(tc_read_data(ctx, r.g, o->data.v, o->data.n, &r.data));
+    r.exec = tc_exec_new(ctx, module);
+    prepare(&r);
+    tc_results *results;
+    TC_TRY(tc_results_new(ctx, r.g, r.data, o->folder, o->raw, &results));
+    TC_TRY(all_samples(&r, results));
+    TC_TRY(tc_results_commit(results));
+    if (!o->folder && !common->json)
+        tc_results_print(results);
+    return o->bench ? bench(&r, (size_t)o->bench, common->json) : TC_OK;
+}
+
+#define AT(field) offsetof(run_options, field)
+static const tc_option options[] = {
+    {"--input", "-i", "DATA", TC_OPTION_TEXTS, AT(data), "a .npy, a .npz or a folder of them; again for each further input"},
+    {"--output", "-o", "DIR", TC_OPTION_TEXT, AT(folder), "write output_0.npy, output_1.npy, ... there"},
+    {"--raw", NULL, NULL, TC_OPTION_FLAG, AT(raw), "write bf16 and fp8 as their bits, not as float32"},
+    {"--bench", NULL, "N", TC_OPTION_COUNT, AT(bench), "then time N more runs, a sample each"},
+    {0},
+};
+
+const tc_verb tc_cli_run = {
+    .name = "run",
+    .arguments = "PROGRAM [-i DATA]... [-o DIR] [--raw] [--bench N]",
+    .summary = "run a program on data and keep or show what it gives",
+    .help = "PROGRAM is a .pt2, a .tosa or a text graph .ir.  A sample is an array of the input's own shape; an\n"
+            "array with a longer first axis, or with one axis more, holds several, and their results are joined\n"
+            "along the first axis (a new one where the output has none that goes with it).  What the program\n"
+            "remembers is carried from sample to sample.  Numbers must fit the input's type exactly: integers\n"
+            "of another width and floats of another width are taken when none of them changes.\n",
+    .least = 1,
+    .most = 1,
+    .option = options,
+    .record = sizeof(run_options),
+    .run = run_program,
+};

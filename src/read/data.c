@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* data.c -- see data.h for the rules. */
+#include "data.h"
+
+#include "../num/load.h"
+#include "../wire/file.h"
+
+/* One array's samples within an input's. */
+typedef struct part {
+    tc_npy *array;
+    size_t first, n; /* samples first .. first + n - 1 */
+    bool new_axis;   /* they stand along an axis that the input does not have */
+} part;
+
+typedef struct column {
+    const char *name; /* the input's */
+    const tc_type *type;
+    part *part;
+    size_t n_part, cap_part;
+    size_t samples;
+} column;
+
+struct tc_data {
+    tc_ctx *ctx;
+    column *column; /* one per input */
+    size_t n_column;
+    size_t samples;
+};
+
+/* A file's arrays, and an argument's files. */
+typedef struct set {
+    const tc_loc *loc;
+    tc_npy *array;
+    size_t n;
+} set;
+
+typedef struct source {
+    const char *path;
+    bool is_folder;
+    set *set;
+    size_t n, cap;
+} source;
+
+/* ---- opening ----------------------------------------------------------------------------------- */
+
+static tc_status open_file(tc_ctx *ctx, const char *path, source *s)
+{
+    tc_grow(&ctx->arena, s->set, s->n, s->cap);
+    set *new = &s->set[s->n++];
+    tc_loc *loc = tc_new(&ctx->arena, tc_loc);
+    loc->file = tc_intern_text(ctx, path);
+    new->loc = loc;
+    return tc_npy_open(ctx, path, &new->array, &new->n);
+}
+
+static tc_status open_folder(tc_ctx *ctx, source *s)
+{
+    const char **name;
+    size_t n;
+    TC_TRY(tc_folder_list(ctx, s->path, &name, &n));
+    for (size_t i = 0; i < n; i++)
+        if (tc_text_ends(name[i], ".npy") || tc_text_ends(name[i], ".npz"))
+            TC_TRY(open_file(ctx, tc_text_format(&ctx->arena, "%s/%s", s->path, name[i]), s));
+    if (!s->n)
+        return tc_error(ctx, &(tc_loc){.file = s->path}, TC_E_DATA, "the folder holds no .npy and no .npz");
+    return TC_OK;
+}
+
+static tc_status open_source(tc_ctx *ctx, const char *path, source *s)
+{
+    s->path = path;
+    s->is_folder = tc_is_folder(path);
+    return s->is_folder ? open_folder(ctx, s) : open_file(ctx, path, s);
+}
+
+/* ---- which array is for which input ------------------------------------------------------------ */
+
+static bool same_tail(const tc_npy *a, int skip, const tc_type *t, int from)
+{
+    for (int i = from; i < t->rank; i++)
+        if (a->dim[i + skip] != t->dim[i])
+            return false;
+    return true;
+}
+
+static tc_status does_not_fit(tc_data *data, const column *c, const tc_npy *a)
+{
+    tc_arena *scratch = &data->ctx->scratch;
+    tc_mark mark = tc_arena_mark(scratch);
+    tc_status status =
+        tc_error(data->ctx, a->loc, TC_E_DATA, "the array is %s%s, input '%s' is %s",
+                 tc_npy_type_text(scratch, a), tc_dims_text(scratch, a->rank, a->dim), c->name,
+                 tc_type_text(scratch, c->type));
+    tc_arena_rewind(scratch, mark);
+    tc_note(data->ctx, a->loc, "expected that shape, several of them along the first axis, or one axis "
+                               "more in front");
+    return status;
+}
+
+/* How many samples of the input the array holds. */
+static tc_status count_samples(tc_data *data, const column *c, const tc_npy *a, part *p)
+{
+    const tc_type *t = c->type;
+    p->new_axis = a->rank == t->rank + 1;
+    if (p->new_axis && same_tail(a, 1, t, 0))
+        p->n = (size_t)a->dim[0];
+    else if (a->rank == t->rank && same_tail(a, 0, t, 0))
+        p->n = 1;
+    else if (a->rank == t->rank && t->rank > 0 && same_tail(a, 0, t, 1) && t->dim[0] > 0 &&
+             a->dim[0] > t->dim[0] && a->dim[0] % t->dim[0] == 0)
+        p->n = (size_t)(a->dim[0] / t->dim[0]);
+    else
+        return does_not_fit(data, c, a);
+    if (p->n == 0)
+        return tc_error(data->ctx, a->loc, TC_E_DATA, "the array holds no sample of input '%s'", c->name);
+    return TC_OK;
+}
+
+static tc_status append(tc_data *data, size_t input, tc_npy *array)
+{
+    column *c = &data->column[input];
+    tc_grow(&data->ctx->arena, c->part, c->n_part, c->cap_part);
+    part *p = &c->part[c->n_part++];
+    *p = (part){.array = array, .first = c->samples};
+    TC_TRY(count_samples(data, c, array, p));
+    c->samples += p->n;
+    return TC_OK;
+}
+
+static tc_npy *named(const set *s, const char *name)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (tc_text_eq(s->array[i].name, name))
+            return &s->array[i];
+    return NULL;
+}
+
+static const char *input_names(const tc_data *data)
+{
+    tc_buf out;
+    tc_buf_init(&out, &data->ctx->arena);
+    for (size_t i = 0; i < data->n_column; i++)
+        tc_buf_printf(&out, i ? ", %s" : "%s", data->column[i].name);
+    return tc_buf_cstr(&out);
+}
+
+static tc_status wrong_number(tc_data *data, const tc_loc *loc, size_t found)
+{
+    return tc_error(data->ctx, loc, TC_E_DATA, "%zu array%s, expected one for each of %zu input%s (%s)",
+                    found, found == 1 ? "" : "s", data->n_column, data->n_column == 1 ? "" : "s",
+                    input_names(data));
+}
+
+/* One array of the set for each input: by name where all the names are there, else in order. */
+static tc_status append_set(tc_data *data, const set *s)
+{
+    bool by_name = true;
+    for (size_t i = 0; i < data->n_column; i++)
+        by_name = by_name && named(s, data->column[i].name);
+    if (!by_name && s->n != data->n_column)
+        return wrong_number(data, s->loc, s->n);
+    for (size_t i = 0; i < data->n_column; i++)
+        TC_TRY(append(data, i, by_name ? named(s, data->column[i].name) : &s->array[i]));
+    for (size_t i = 1; i < data->n_column; i++) {
+        const column *a = &data->column[0], *b = &data->column[i];
+        size_t n = a->part[a->n_part - 1].n, m = b->part[b->n_part - 1].n;
+        if (n != m && (data->column[0].n_part > 1 || (n != 1 && m != 1)))
+            return tc_error(data->ctx, s->loc, TC_E_DATA, "%zu samples for input '%s', %zu for '%s'", n,
+                            a->name, m, b->name);
+    }
+    return TC_OK;
+}
+
+/* A folder's arrays, one file each, as if they were the members of one archive. */
+static set folder_as_set(tc_ctx *ctx, const source *s)
+{
+    set all = {.loc = s->set[0].loc, .n = s->n, .array = tc_new_n(&ctx->arena, tc_npy, s->n)};
+    for (size_t i = 0; i < s->n; i++)
+        all.array[i] = s->set[i].array[0];
+    return all;
+}
+
+static tc_status assign(tc_data *data, source *s, size_t n)
+{
+    size_t n_set = 0, n_single = 0, n_array = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < s[i].n; k++) {
+            n_set++;
+            n_array += s[i].set[k].n;
+            n_single += s[i].set[k].n == 1;
+        }
+    bool single = n_single == n_set;
+    if (data->n_column > 1 && single && n == 1 && s->is_folder && s->n == data->n_column) {
+        set all = folder_as_set(data->ctx, s);
+        return append_set(data, &all);
+    }
+    if (data->n_column > 1 && single && n != data->n_column)
+        return wrong_number(data, s->set[0].loc, n_array);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < s[i].n; k++) {
+            bool by_argument = single && data->n_column > 1;
+            TC_TRY(by_argument ? append(data, i, s[i].set[k].array) : append_set(data, &s[i].set[k]));
+        }
+    return TC_OK;
+}
+
+static tc_status agree(tc_data *data)
+{
+    const column *most = &data->column[0];
+    for (size_t i = 1; i < data->n_column; i++)
+        if (data->column[i].samples > most->samples)
+            most = &data->column[i];
+    for (size_t i = 0; i < data->n_column; i++) {
+        const column *c = &data->column[i];
+        if (c->samples != most->samples && c->samples != 1)
+            return tc_error(data->ctx, c->part[0].array->loc, TC_E_DATA,
+                            "%zu samples for input '%s', %zu for '%s'", c->samples, c->name, most->samples,
+                            most->name);
+    }
+    data->samples = most->samples;
+    return TC_OK;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------- */
+
+/* The element type of an array, as ours. */
+static tc_dtype dtype_of(const tc_npy *a)
+{
+    static const struct {
+        char kind;
+        uint8_t size;
+        tc_dtype dtype;
+    } row[] = {{'b', 1, TC_bool}, {'i', 1, TC_i8},  {'i', 2, TC_i16}, {'i', 4, TC_i32}, {'i', 8, TC_i64},
+               {'u', 1, TC_u8},   {'u', 2, TC_u16}, {'u', 4, TC_u32}, {'u', 8, TC_u64}, {'f', 2, TC_f16},
+               {'f', 4, TC_f32},  {'f', 8, TC_f64}, {'c', 8, TC_c64}};
+    for (size_t i = 0; i < TC_COUNT(row); i++)
+        if (row[i].kind == a->kind && row[i].size == a->size)
+            return row[i].dtype;
+    return TC_none;
+}
+
+static bool is_whole(tc_dtype t)
+{
+    return tc_is_int(t) || t == TC_shape;
+}
+
+/* Stored bits of the type itself, which NumPy has no name for. */
+static bool is_raw(const tc_npy *a, tc_dtype t)
+{
+    bool fp8 = t == TC_e4m3 || t == TC_e5m2;
+    return (t == TC_bf16 && a->kind == 'V' && a->size == 2) ||
+           (fp8 && a->size == 1 && (a->kind == 'V' || a->kind == 'u'));
+}
+
+static tc_status wrong_type(tc_ctx *ctx, const tc_npy *a, const char *input, const tc_type *t)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    const char *found = tc_npy_type_text(&ctx->scratch, a);
+    tc_status status = tc_error(ctx, a->loc, TC_E_DATA, "the numbers are %s, input '%s' takes %s", found,
+                                input, tc_dtypes[t->dtype].name);
+    if (t->quant)
+        tc_note(ctx, a->loc, "the input is quantized, %s: give it the stored integers",
+                tc_type_text(&ctx->scratch, t));
+    else
+        tc_note(ctx, a->loc, "convert the data first; no conversion or scaling is guessed");
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
+static tc_status check_type(tc_data *data, const column *c, const tc_npy *a)
+{
+    tc_dtype from = dtype_of(a), to = c->type->dtype;
+    bool fits = from == to || is_raw(a, to) || (is_whole(from) && is_whole(to)) ||
+                (tc_is_float(from) && tc_is_float(to));
+    return fits ? TC_OK : wrong_type(data->ctx, a, c->name, c->type);
+}
+
+/* Not the same number once stored; NaN is NaN. */
+static bool changes(tc_tensor from, tc_tensor to, int64_t i)
+{
+    tc_dtype t = to.type->dtype;
+    if (tc_is_float(t)) {
+        double v = tc_load_f64(from, i);
+        tc_store_f64(to, i, v);
+        double back = tc_load_f64(to, i);
+        return v != back && (v == v || back == back);
+    }
+    int64_t v = tc_load_i64(from, i);
+    bool sign_lost = v < 0 && (from.type->dtype == TC_u64) != (t == TC_u64);
+    tc_store_i64(to, i, v);
+    return sign_lost || tc_load_i64(to, i) != v;
+}
+
+static tc_status convert(tc_ctx *ctx, tc_npy *a, int64_t first, tc_tensor into)
+{
+    const tc_type *t = into.type;
+    tc_tensor from = tc_tensor_new(&ctx->scratch, tc_type_make(ctx, dtype_of(a), t->rank, t->dim));
+    int64_t n = tc_type_count(t);
+    TC_TRY(tc_npy_read(ctx, a, first, n, from.data));
+    for (int64_t i = 0; i < n; i++)
+        if (changes(from, into, i)) {
+            char number[32];
+            tc_text_f64(tc_load_f64(from, i), number);
+            tc_status status = tc_error(ctx, a->loc, TC_E_DATA, "element %" PRId64 ", %s, is no number of type %s",
+                                        first + i, number, tc_dtypes[t->dtype].name);
+            tc_note(ctx, a->loc, "round or convert the data first; nothing is rounded silently");
+            return status;
+        }
+    return TC_OK;
+}
+
+tc_status tc_data_convert(tc_ctx *ctx, tc_npy *a, int64_t first, const tc_tensor *into)
+{
+    const tc_type *t = into->type;
+    tc_dtype from = dtype_of(a);
+    int64_t n = tc_type_count(t);
+    if (is_raw(a, t->dtype) || from == t->dtype) {
+        TC_TRY(tc_npy_read(ctx, a, first, n, into->data));
+        for (int64_t i = 0; from == TC_bool && i < n; i++)
+            ((uint8_t *)into->data)[i] = ((uint8_t *)into->data)[i] != 0;
+        return TC_OK;
+    }
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_status status = convert(ctx, a, first, *into);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
+/* ---- the front --------------------------------------------------------------------------------- */
+
+size_t tc_data_samples(const tc_data *data)
+{
+    return data->samples;
+}
+
+tc_join tc_data_join(const tc_data *data, int64_t *extent)
+{
+    bool any_new = false;
+    *extent = 0;
+    for (size_t i = 0; i < data->n_column; i++) {
+        const column *c = &data->column[i];
+        for (size_t k = 0; k < c->n_part; k++)
+            any_new = any_new || c->part[k].new_axis;
+        if (c->samples > 1 && !c->part[0].new_axis && c->type->rank) {
+            *extent = c->type->dim[0];
+            return TC_JOIN_FIRST;
+        }
+    }
+    return any_new || data->samples > 1 ? TC_JOIN_NEW : TC_JOIN_NONE;
+}
+
+tc_status tc_data_sample(tc_data *data, size_t k, const tc_tensor *in)
+{
+    for (size_t i = 0; i < data->n_column; i++) {
+        const column *c = &data->column[i];
+        size_t at = c->samples == 1 ? 0 : k;
+        const part *p = c->part;
+        while (at >= p->first + p->n)
+            p++;
+        int64_t first = (int64_t)(at - p->first) * tc_type_count(c->type);
+        TC_TRY(tc_data_convert(data->ctx, p->array, first, &in[i]));
+    }
+    return TC_OK;
+}
+
+static const char *input_name(const tc_graph *g, size_t i)
+{
+    const tc_module *m = g->module;
+    for (size_t k = 0; g == tc_main(m) && k < m->n_in_port; k++)
+        if (m->in_port[k].val == g->in[i] && m->in_port[k].name)
+            return m->in_port[k].name;
+    const char *name = g->val[g->in[i]]->name;
+    return name ? name : tc_text_format(&m->ctx->arena, "%zu", i);
+}
+
+static tc_data *new_data(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_data *data = tc_new(&ctx->arena, tc_data);
+    *data = (tc_data){.ctx = ctx, .n_column = g->n_in, .samples = 1};
+    data->column = tc_new_n(&ctx->arena, column, g->n_in);
+    for (size_t i = 0; i < g->n_in; i++) {
+        data->column[i].name = input_name(g, i);
+        data->column[i].type = tc_type_of(g, g->in[i]);
+    }
+    return data;
+}
+
+tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path, tc_data **out)
+{
+    tc_data *data = *out = new_data(ctx, g);
+    if (!g->n_in && n_path)
+        return tc_error(ctx, &(tc_loc){.file = path[0]}, TC_E_DATA, "the program takes no data");
+    if (!g->n_in)
+        return TC_OK;
+    if (!n_path)
+        return tc_usage(ctx, "the program takes %zu input%s (%s), no data was given with -i", g->n_in,
+                        g->n_in == 1 ? "" : "s", input_names(data));
+    source *s = tc_new_n(&ctx->arena, source, n_path);
+    for (size_t i = 0; i < n_path; i++)
+        TC_TRY(open_source(ctx, path[i], &s[i]));
+    TC_TRY(assign(data, s, n_path));
+    for (size_t i = 0; i < data->n_column; i++)
+        for (size_t k = 0; k < data->column[i].n_part; k++)
+            TC_TRY(check_type(data, &data->column[i], data->column[i].part[k].array));
+    return agree(data);
+}

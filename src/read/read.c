@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read.c -- looks at the first bytes and picks the reader. */
+#include "read.h"
+
+#include "../wire/file.h"
+
+/* Readers are found by name; one that is not built in says so. */
+extern __attribute__((weak)) tc_status tc_read_pt2(tc_ctx *, const char *, tc_bytes, tc_module **);
+extern __attribute__((weak)) tc_status tc_read_tosa(tc_ctx *, const char *, tc_bytes, tc_module **);
+extern __attribute__((weak)) tc_status tc_read_text(tc_ctx *, const char *, tc_bytes, tc_module **);
+
+typedef tc_status reader(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
+
+static bool has(tc_bytes bytes, size_t at, const char *magic)
+{
+    size_t n = strlen(magic);
+    return bytes.size >= at + n && memcmp(bytes.data + at, magic, n) == 0;
+}
+
+/* Text has no zero bytes, and nothing but white space below ' ' near its beginning. */
+static bool is_text(tc_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.size && i < 256; i++)
+        if (bytes.data[i] < ' ' && !strchr("\t\n\r", bytes.data[i] ? bytes.data[i] : 1))
+            return false;
+    return bytes.size > 0;
+}
+
+static reader *pick(tc_bytes bytes, const char **what)
+{
+    *what = "a .pt2 archive";
+    if (has(bytes, 0, "PK"))
+        return tc_read_pt2;
+    *what = "a TOSA flatbuffer";
+    if (has(bytes, 4, "TOSA"))
+        return tc_read_tosa;
+    *what = "a text graph";
+    if (is_text(bytes))
+        return tc_read_text;
+    *what = NULL;
+    return NULL;
+}
+
+tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
+{
+    tc_bytes bytes;
+    const char *what;
+    TC_TRY(tc_file_map(ctx, path, &bytes));
+    reader *read = pick(bytes, &what);
+    const tc_loc loc = {.file = path};
+    if (!what) {
+        tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
+        tc_note(ctx, &loc, "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa) and text graphs (.ir)");
+        return status;
+    }
+    if (!read)
+        return tc_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "this is %s, which is not read yet", what);
+    return read(ctx, path, bytes, out);
+}

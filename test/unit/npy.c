@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npy.c -- NumPy files: versions, orders, byte orders, and headers that lie. */
+#include "check.h"
+
+#include "wire/npy.h"
+
+static tc_ctx *ctx;
+
+/* A .npy of the given version, dictionary and numbers. */
+static tc_bytes npy(int version, const char *dictionary, const void *data, size_t size)
+{
+    tc_buf out;
+    tc_buf_init(&out, &ctx->arena);
+    tc_buf_put(&out, "\x93NUMPY", 6);
+    tc_buf_u8(&out, (uint8_t)version);
+    tc_buf_u8(&out, 0);
+    if (version == 1)
+        tc_buf_u16(&out, (uint16_t)strlen(dictionary));
+    else
+        tc_buf_u32(&out, (uint32_t)strlen(dictionary));
+    tc_buf_text(&out, dictionary);
+    tc_buf_put(&out, data, size);
+    return (tc_bytes){out.data, out.size};
+}
+
+static tc_npy *parse(tc_bytes bytes)
+{
+    tc_npy *a = NULL;
+    size_t n;
+    return tc_npy_parse(ctx, "t.npy", bytes, &a, &n) == TC_OK ? a : NULL;
+}
+
+static void test_plain(void)
+{
+    float v[6] = {0, 1, 2, 3, 4, 5}, got[6] = {0};
+    for (int version = 1; version <= 3; version++) {
+        tc_npy *a = parse(npy(version, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", v, sizeof v));
+        CHECK(a && a->kind == 'f' && a->size == 4 && a->rank == 2 && a->dim[0] == 2 && a->dim[1] == 3);
+        CHECK(a && a->count == 6 && tc_npy_read(ctx, a, 2, 3, got) == TC_OK && got[0] == 2 && got[2] == 4);
+        CHECK(a && tc_text_eq(a->name, "t"));
+    }
+}
+
+static void test_orders(void)
+{
+    const int16_t columns[6] = {0, 3, 1, 4, 2, 5}; /* [[0, 1, 2], [3, 4, 5]], first axis fastest */
+    int16_t got[6];
+    tc_npy *a = parse(npy(1, "{\"shape\":(2,3),\"fortran_order\":True,\"descr\":\"<i2\"}", columns, sizeof columns));
+    CHECK(a && tc_npy_read(ctx, a, 0, 6, got) == TC_OK);
+    for (int i = 0; i < 6; i++)
+        CHECK(got[i] == i);
+    CHECK(a && tc_npy_read(ctx, a, 4, 2, got) == TC_OK && got[0] == 4 && got[1] == 5);
+
+    const uint8_t big[8] = {0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe};
+    int32_t wide[2];
+    a = parse(npy(1, "{'descr': '>i4', 'fortran_order': False, 'shape': (2,)}", big, 8));
+    CHECK(a && tc_npy_read(ctx, a, 0, 2, wide) == TC_OK && wide[0] == 1 && wide[1] == -2);
+
+    a = parse(npy(1, "{'descr': '>i4', 'fortran_order': False, 'shape': ()}", big, 4));
+    CHECK(a && a->rank == 0 && a->count == 1);
+    a = parse(npy(1, "{'descr': '|V2', 'fortran_order': False, 'shape': (0, 5)}", big, 0));
+    CHECK(a && a->kind == 'V' && a->count == 0);
+}
+
+static void test_refused(void)
+{
+    static const char *const bad[] = {
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}",                                /* 8 bytes only */
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9223372036854775807)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, ,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2}",
+        "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (2,)}",
+        "{'descr': '<U4', 'fortran_order': False, 'shape': (2,)}",
+        "{'descr': '<f3', 'fortran_order': False, 'shape': (2,)}",
+        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}",
+        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
+        "{'descr': '<f4', 'fortran_order': False}",
+        "{'descr': '<f4",
+        "",
+    };
+    for (size_t i = 0; i < TC_COUNT(bad); i++)
+        CHECK(!parse(npy(1, bad[i], "12345678", 8)));
+    CHECK(!parse(npy(4, "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "12345678", 8)));
+    CHECK(!parse((tc_bytes){(const uint8_t *)"\x93NUMPY\x02\x00\xff\xff\xff\xff{", 13}));
+    CHECK(!parse((tc_bytes){(const uint8_t *)"\x93NUMPY\x01", 7}));
+    CHECK(!parse((tc_bytes){(const uint8_t *)"PK\x03\x04", 4}));
+    CHECK(!parse((tc_bytes){(const uint8_t *)"", 0}));
+}
+
+/* An archive of one stored member "x.npy", without a library's help. */
+static tc_bytes npz(tc_bytes member, uint32_t crc)
+{
+    tc_buf out;
+    tc_buf_init(&out, &ctx->arena);
+    for (int central = 0; central < 2; central++) {
+        tc_buf_u32(&out, central ? 0x02014b50 : 0x04034b50);
+        tc_buf_zeros(&out, central ? 2 : 0);
+        tc_buf_u16(&out, 20);
+        tc_buf_zeros(&out, 8); /* flags, stored, time, date */
+        tc_buf_u32(&out, crc);
+        tc_buf_u32(&out, (uint32_t)member.size);
+        tc_buf_u32(&out, (uint32_t)member.size);
+        tc_buf_u16(&out, 5);
+        tc_buf_zeros(&out, central ? 16 : 2);
+        tc_buf_text(&out, "x.npy");
+        if (!central)
+            tc_buf_put(&out, member.data, member.size);
+    }
+    uint32_t directory = 30 + 5 + (uint32_t)member.size;
+    tc_buf_u32(&out, 0x06054b50);
+    tc_buf_zeros(&out, 4);
+    tc_buf_u16(&out, 1);
+    tc_buf_u16(&out, 1);
+    tc_buf_u32(&out, 46 + 5);
+    tc_buf_u32(&out, directory);
+    tc_buf_u16(&out, 0);
+    return (tc_bytes){out.data, out.size};
+}
+
+static uint32_t crc32_of(tc_bytes bytes)
+{
+    uint32_t crc = ~0u;
+    for (size_t i = 0; i < bytes.size; i++) {
+        crc ^= bytes.data[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+
+static void test_archive(void)
+{
+    const int16_t v[4] = {1, 2, 3, 4};
+    int16_t got[4];
+    tc_bytes c = npy(1, "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2)}", v, sizeof v);
+    tc_npy *a = parse(npz(c, crc32_of(c)));
+    CHECK(a && tc_text_eq(a->name, "x"));
+    CHECK(a && tc_npy_read(ctx, a, 2, 2, got) == TC_OK && got[0] == 3 && got[1] == 4);
+    CHECK(a && tc_npy_read(ctx, a, 0, 1, got) == TC_OK && got[0] == 1); /* back again */
+    tc_bytes f = npy(2, "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2)}", v, sizeof v);
+    a = parse(npz(f, crc32_of(f)));
+    CHECK(a && tc_npy_read(ctx, a, 1, 3, got) == TC_OK && got[0] == 3 && got[1] == 2 && got[2] == 4);
+    a = parse(npz(c, crc32_of(c) ^ 1));
+    CHECK(!a || tc_npy_read(ctx, a, 0, 4, got) != TC_OK); /* the checksum is another */
+}
+
+static void test_header(void)
+{
+    tc_buf out;
+    tc_buf_init(&out, &ctx->arena);
+    tc_npy_header(&out, "<f8", 1, (int64_t[]){1});
+    CHECK(out.size % 64 == 0);
+    double one = 1, got = 0;
+    tc_buf_put(&out, &one, sizeof one);
+    tc_npy *a = parse((tc_bytes){out.data, out.size});
+    CHECK(a && a->rank == 1 && a->dim[0] == 1 && tc_npy_read(ctx, a, 0, 1, &got) == TC_OK && got == 1);
+    CHECK(a && tc_text_eq(tc_npy_type_text(&ctx->arena, a), "float64"));
+}
+
+int main(void)
+{
+    ctx = tc_ctx_new();
+    test_plain();
+    test_orders();
+    test_refused();
+    test_archive();
+    test_header();
+    tc_ctx_free(ctx);
+    return check_done();
+}
