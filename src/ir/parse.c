@@ -1,0 +1,740 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parse.c -- text to graph; doc/ir.md has the grammar.
+ *
+ * The first mistake ends the reading, with a message that names line and column.  What a list may
+ * hold is bounded by the text itself: nothing is reserved that the text has not spelled out. */
+#include "text.h"
+
+#include "../num/element.h"
+#include "lex.h"
+
+typedef struct parser {
+    tc_lex lex;
+    tc_ctx *ctx;
+    tc_module *module;
+    tc_graph *g;
+    tc_map graphs; /* names taken */
+    tc_map vals;   /* the number behind '%' in this graph, to its tc_val */
+    tc_bytes side;
+    const char *origin; /* what `file` says, for loc(...) */
+} parser;
+
+#define FAILED(p) ((p)->lex.status != TC_OK)
+
+/* ---- types ---- */
+
+/* [1,3,8,8] */
+static void parse_dims(parser *p, tc_type *type)
+{
+    tc_lex_expect(&p->lex, "[");
+    while (!FAILED(p) && !tc_lex_accept(&p->lex, "]")) {
+        if (type->rank)
+            tc_lex_expect(&p->lex, ",");
+        if (type->rank == TC_MAX_RANK) {
+            tc_lex_fail(&p->lex, TC_E_TOO_LARGE, "more than %d dimensions", TC_MAX_RANK);
+            return;
+        }
+        type->dim[type->rank++] = tc_lex_int(&p->lex);
+    }
+    if (!FAILED(p) && tc_dims_count(type->rank, type->dim) < 0)
+        tc_lex_fail(&p->lex, TC_E_TOO_LARGE, "a negative dimension, or too many elements");
+}
+
+static double parse_f64(parser *p)
+{
+    double value = 0;
+    tc_str text = tc_lex_number(&p->lex);
+    if (!FAILED(p) && !tc_element_read(TC_f64, text, &value))
+        tc_lex_fail(&p->lex, TC_E_SYNTAX, "found '%.*s', expected a number",
+                    (int)tc_min_i64((int64_t)text.n, 40), text.p);
+    return value;
+}
+
+static void check_quant(parser *p, const tc_type *type, const tc_quant *q)
+{
+    int64_t expected = q->axis >= 0 && q->axis < type->rank ? type->dim[q->axis] : 1;
+    if (FAILED(p))
+        return;
+    if (!tc_is_int(type->dtype))
+        tc_lex_fail(&p->lex, TC_E_TYPE, "'%s' numbers cannot be quantized codes",
+                    tc_dtypes[type->dtype].name);
+    else if (q->axis >= type->rank)
+        tc_lex_fail(&p->lex, TC_E_TYPE, "the channel axis is %d, the rank is %d", q->axis, type->rank);
+    else if (q->count != expected)
+        tc_lex_fail(&p->lex, TC_E_TYPE, "%d scales, expected %" PRId64, q->count, expected);
+    else if (q->lo > q->hi || q->lo < tc_dtype_min(type->dtype) || q->hi > tc_dtype_max(type->dtype))
+        tc_lex_fail(&p->lex, TC_E_TYPE, "codes %" PRId64 "..%" PRId64 " do not fit '%s'", q->lo, q->hi,
+                    tc_dtypes[type->dtype].name);
+    for (int i = 0; i < q->count && !FAILED(p); i++)
+        if (!(q->scale[i] > 0) || q->scale[i] > 1e300)
+            tc_lex_fail(&p->lex, TC_E_TYPE, "a scale is %g, expected a positive number", q->scale[i]);
+}
+
+/* scale:zero, scale:zero, ... */
+static void parse_scales(parser *p, tc_quant *q)
+{
+    double *scale = NULL;
+    int64_t *zero = NULL;
+    size_t n = 0, cap = 0, cap_zero = 0;
+    char next = tc_lex_peek(&p->lex);
+    while (!FAILED(p) && next != ')' && next != 'i') {
+        tc_grow(&p->ctx->scratch, scale, n, cap);
+        tc_grow(&p->ctx->scratch, zero, n, cap_zero);
+        scale[n] = parse_f64(p);
+        tc_lex_expect(&p->lex, ":");
+        zero[n++] = tc_lex_int(&p->lex);
+        if (!tc_lex_accept(&p->lex, ","))
+            break;
+    }
+    q->count = (int32_t)tc_min_i64((int64_t)n, INT32_MAX);
+    q->scale = scale;
+    q->zero = zero;
+}
+
+/* q(0.05:-3), q(axis=0; 0.1:0, 0.2:0 in -127..127); the part behind "q". */
+static const tc_type *parse_quant(parser *p, const tc_type *type)
+{
+    tc_quant q = {.axis = -1, .lo = tc_dtype_min(type->dtype), .hi = tc_dtype_max(type->dtype)};
+    tc_lex_expect(&p->lex, "(");
+    if (tc_lex_accept(&p->lex, "axis=")) {
+        int64_t axis = tc_lex_int(&p->lex);
+        q.axis = axis < 0 || axis > TC_MAX_RANK ? TC_MAX_RANK : (int32_t)axis;
+        tc_lex_expect(&p->lex, ";");
+    }
+    parse_scales(p, &q);
+    if (tc_lex_accept(&p->lex, "in ")) {
+        q.lo = tc_lex_int(&p->lex);
+        tc_lex_expect(&p->lex, "..");
+        q.hi = tc_lex_int(&p->lex);
+    }
+    tc_lex_expect(&p->lex, ")");
+    check_quant(p, type, &q);
+    return FAILED(p) ? type : tc_type_with(p->ctx, type, &q);
+}
+
+/* f32[1,3,8,8], i8[4] q(0.05:-3), or ? for NULL. */
+static const tc_type *parse_type(parser *p)
+{
+    if (tc_lex_accept(&p->lex, "?"))
+        return NULL;
+    tc_str word = tc_lex_peek_word(&p->lex);
+    tc_type type = {.dtype = tc_dtype_named(word)};
+    if (type.dtype == TC_none) {
+        tc_lex_fail(&p->lex, TC_E_SYNTAX, "found '%.*s', expected a type such as f32[1,3]",
+                    (int)tc_min_i64((int64_t)word.n, 40), word.p);
+        return NULL;
+    }
+    tc_lex_word(&p->lex);
+    parse_dims(p, &type);
+    if (FAILED(p))
+        return NULL;
+    const tc_type *plain = tc_type_intern(p->ctx, &type);
+    if (!tc_str_is(tc_lex_peek_word(&p->lex), "q"))
+        return plain;
+    tc_lex_word(&p->lex);
+    tc_mark mark = tc_arena_mark(&p->ctx->scratch);
+    const tc_type *with = parse_quant(p, plain);
+    tc_arena_rewind(&p->ctx->scratch, mark);
+    return with;
+}
+
+/* ---- attributes ---- */
+
+static void parse_ints(parser *p, tc_ints *list)
+{
+    int64_t *v = NULL;
+    size_t n = 0, cap = 0;
+    tc_mark mark = tc_arena_mark(&p->ctx->scratch);
+    tc_lex_expect(&p->lex, "[");
+    while (!FAILED(p) && !tc_lex_accept(&p->lex, "]")) {
+        if (n)
+            tc_lex_expect(&p->lex, ",");
+        tc_grow(&p->ctx->scratch, v, n, cap);
+        v[n++] = tc_lex_int(&p->lex);
+    }
+    *list = tc_ints_copy(&p->ctx->arena, v, (int32_t)tc_min_i64((int64_t)n, INT32_MAX));
+    tc_arena_rewind(&p->ctx->scratch, mark);
+}
+
+static void parse_floats(parser *p, tc_floats *list)
+{
+    double *v = NULL;
+    size_t n = 0, cap = 0;
+    tc_mark mark = tc_arena_mark(&p->ctx->scratch);
+    tc_lex_expect(&p->lex, "[");
+    while (!FAILED(p) && !tc_lex_accept(&p->lex, "]")) {
+        if (n)
+            tc_lex_expect(&p->lex, ",");
+        tc_grow(&p->ctx->scratch, v, n, cap);
+        v[n++] = parse_f64(p);
+    }
+    *list = (tc_floats){(int32_t)tc_min_i64((int64_t)n, INT32_MAX),
+                        tc_arena_copy(&p->ctx->arena, v, n * sizeof *v)};
+    tc_arena_rewind(&p->ctx->scratch, mark);
+}
+
+static void parse_hex(parser *p, tc_bytes *bytes)
+{
+    tc_str text = tc_lex_number(&p->lex);
+    bool good = text.n >= 2 && text.n % 2 == 0 && memcmp(text.p, "0x", 2) == 0;
+    uint8_t *data = tc_new_n(&p->ctx->arena, uint8_t, text.n / 2);
+    for (size_t i = 2; i < text.n && good; i++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *digit = text.p[i] ? strchr(digits, text.p[i]) : NULL;
+        good = digit != NULL;
+        if (good)
+            data[i / 2 - 1] = (uint8_t)(data[i / 2 - 1] << 4 | (digit - digits));
+    }
+    if (!good)
+        tc_lex_fail(&p->lex, TC_E_SYNTAX, "expected bytes such as 0x00ff");
+    *bytes = (tc_bytes){data, good ? text.n / 2 - 1 : 0};
+}
+
+/* One of the choice's words, as its number. */
+static void parse_word(parser *p, const tc_choice *choice, void *at)
+{
+    tc_str word = tc_lex_peek_word(&p->lex);
+    for (int i = 0; i < choice->count; i++)
+        if (tc_str_is(word, choice->word[i])) {
+            tc_dtype number = (tc_dtype)i; /* enumerations are all alike in memory */
+            memcpy(at, &number, sizeof number);
+            tc_lex_word(&p->lex);
+            return;
+        }
+    tc_lex_fail(&p->lex, TC_E_ARGUMENT, "'%.*s' is not a %s; '%s' is one",
+                (int)tc_min_i64((int64_t)word.n, 40), word.p, choice->name, choice->word[0]);
+}
+
+static void parse_dtype(parser *p, tc_dtype *dtype)
+{
+    tc_str word = tc_lex_peek_word(&p->lex);
+    *dtype = tc_dtype_named(word);
+    if (*dtype == TC_none && !tc_str_is(word, "none"))
+        tc_lex_fail(&p->lex, TC_E_SYNTAX, "expected an element type such as f32");
+    tc_lex_word(&p->lex);
+}
+
+static void parse_text(parser *p, const char **text)
+{
+    *text = NULL;
+    if (tc_str_is(tc_lex_peek_word(&p->lex), "none"))
+        tc_lex_word(&p->lex);
+    else
+        *text = tc_lex_string(&p->lex);
+}
+
+static void parse_field(parser *p, const tc_field *field, void *record)
+{
+    void *at = (char *)record + field->at;
+    switch (field->kind) {
+    case TC_FIELD_i64:
+        *(int64_t *)at = tc_lex_int(&p->lex);
+        break;
+    case TC_FIELD_f64:
+        *(double *)at = parse_f64(p);
+        break;
+    case TC_FIELD_bool: {
+        tc_str word = tc_lex_word(&p->lex);
+        *(bool *)at = tc_str_is(word, "true");
+        if (!*(bool *)at && !tc_str_is(word, "false"))
+            tc_lex_fail(&p->lex, TC_E_SYNTAX, "expected 'true' or 'false'");
+        break;
+    }
+    case TC_FIELD_ints:
+        parse_ints(p, at);
+        break;
+    case TC_FIELD_floats:
+        parse_floats(p, at);
+        break;
+    case TC_FIELD_text:
+        parse_text(p, at);
+        break;
+    case TC_FIELD_bytes:
+        parse_hex(p, at);
+        break;
+    case TC_FIELD_dtype:
+        parse_dtype(p, at);
+        break;
+    default:
+        parse_word(p, &tc_choices[field->kind - TC_FIELD_CHOICES], at);
+    }
+}
+
+static int find_field(const tc_attr_info *info, tc_str name)
+{
+    for (int i = 0; i < info->n_field; i++)
+        if (tc_str_is(name, info->field[i].name))
+            return i;
+    return -1;
+}
+
+/* The word that comes next, when "=" stands behind it. */
+static bool at_attribute(parser *p, tc_str *name)
+{
+    *name = tc_lex_peek_word(&p->lex);
+    return name->n && name->p + name->n < p->lex.end && name->p[name->n] == '=';
+}
+
+/* name=value ..., in any order, each once, all of them. */
+static const void *parse_attrs(parser *p, tc_op op)
+{
+    const tc_attr_info *info = &tc_attrs[tc_ops[op].attr];
+    void *record = info->n_field ? tc_arena_array(&p->ctx->arena, 1, info->size, 16) : NULL;
+    uint32_t seen = 0;
+    tc_str name;
+    while (!FAILED(p) && at_attribute(p, &name)) {
+        int i = find_field(info, name);
+        if (i < 0 || seen & 1u << i) {
+            tc_lex_fail(&p->lex, TC_E_ARGUMENT, i < 0 ? "'%s' has no attribute '%.*s'"
+                                                      : "'%s' is given '%.*s' twice",
+                        tc_ops[op].name, (int)tc_min_i64((int64_t)name.n, 40), name.p);
+            return NULL;
+        }
+        seen |= 1u << i;
+        tc_lex_word(&p->lex);
+        tc_lex_expect(&p->lex, "=");
+        parse_field(p, &info->field[i], record);
+    }
+    for (int i = 0; i < info->n_field; i++)
+        if (!(seen & 1u << i))
+            tc_lex_fail(&p->lex, TC_E_ARGUMENT, "the attribute '%s' of '%s' is missing",
+                        info->field[i].name, tc_ops[op].name);
+    return record;
+}
+
+/* ---- values ---- */
+
+/* The number behind '%', as the key of p->vals. */
+static uint64_t parse_label(parser *p)
+{
+    tc_lex_expect(&p->lex, "%");
+    if (tc_lex_peek(&p->lex) < '0' || tc_lex_peek(&p->lex) > '9')
+        tc_lex_fail(&p->lex, TC_E_SYNTAX, "a '%%' without a number");
+    return (uint64_t)tc_lex_int(&p->lex);
+}
+
+static tc_str label_key(const uint64_t *label)
+{
+    return (tc_str){(const char *)label, sizeof *label};
+}
+
+/* %7 or none. */
+static tc_val parse_operand(parser *p)
+{
+    if (tc_str_is(tc_lex_peek_word(&p->lex), "none")) {
+        tc_lex_word(&p->lex);
+        return TC_NONE;
+    }
+    tc_lex start = p->lex;
+    uint64_t label = parse_label(p);
+    void *val = FAILED(p) ? NULL : tc_map_get(&p->vals, label_key(&label));
+    if (!FAILED(p) && !val) {
+        p->lex = start;
+        tc_lex_fail(&p->lex, TC_E_ORDER, "%%%" PRIu64 " is used before it is made", label);
+    }
+    return (tc_val)(uintptr_t)val;
+}
+
+/* %1, none, %2: the first on the line where the operator is, since a '%' below begins a statement. */
+static tc_val *parse_operands(parser *p, size_t *count)
+{
+    tc_val *val = NULL;
+    size_t n = 0, cap = 0;
+    int line = p->lex.line;
+    bool some = tc_lex_peek(&p->lex) == '%' || tc_str_is(tc_lex_peek_word(&p->lex), "none");
+    some = some && p->lex.line == line;
+    while (some && !FAILED(p)) {
+        tc_grow(&p->ctx->scratch, val, n, cap);
+        val[n++] = parse_operand(p);
+        some = tc_lex_accept(&p->lex, ",");
+    }
+    *count = FAILED(p) ? 0 : n;
+    return val;
+}
+
+/* A value as it is made: %3 "name". */
+typedef struct result {
+    uint64_t label;
+    const char *name;
+    tc_lex at;
+} result;
+
+static result parse_result(parser *p)
+{
+    tc_lex_peek(&p->lex);
+    result r = {.at = p->lex};
+    r.label = parse_label(p);
+    if (tc_lex_peek(&p->lex) == '"')
+        r.name = tc_lex_string(&p->lex);
+    return r;
+}
+
+static void define(parser *p, const result *r, tc_val val)
+{
+    void **slot = tc_map_at(&p->vals, label_key(&r->label));
+    if (*slot) {
+        p->lex = r->at;
+        tc_lex_fail(&p->lex, TC_E_ORDER, "%%%" PRIu64 " is made twice", r->label);
+    }
+    *slot = (void *)(uintptr_t)val;
+    p->g->val[val]->name = r->name;
+}
+
+/* ---- constants ---- */
+
+/* The elements between `lex` and here, once the type is known. */
+static const void *parse_elements(parser *p, tc_lex *lex, const tc_type *type)
+{
+    size_t size = tc_dtypes[type->dtype].bytes;
+    int64_t n = 0, count = tc_type_count(type);
+    bool list = tc_lex_accept(lex, "[");
+    if (!list && type->rank)
+        tc_lex_fail(lex, TC_E_SYNTAX, "expected a list of elements in brackets");
+    char *data = count <= lex->end - lex->at ? tc_arena_raw(&p->ctx->arena, (size_t)count * size) : NULL;
+    while (lex->status == TC_OK && (list ? !tc_lex_accept(lex, "]") : n < 1)) {
+        if (n)
+            tc_lex_expect(lex, ",");
+        tc_lex here = *lex;
+        tc_str text = tc_lex_number(lex);
+        if (n < count && data && !tc_element_read(type->dtype, text, data + (size_t)n * size)) {
+            *lex = here;
+            tc_lex_fail(lex, TC_E_SYNTAX, "'%.*s' is no %s", (int)tc_min_i64((int64_t)text.n, 40),
+                        text.p, tc_dtypes[type->dtype].name);
+        }
+        n++;
+    }
+    if (lex->status == TC_OK && n != count)
+        tc_lex_fail(lex, TC_E_MISMATCH, "%" PRId64 " elements, the type has %" PRId64, n, count);
+    return data;
+}
+
+/* @bin(offset) */
+static const void *parse_stored(parser *p, tc_lex *lex, const tc_type *type)
+{
+    tc_lex_expect(lex, "@bin(");
+    int64_t offset = tc_lex_int(lex);
+    tc_lex_expect(lex, ")");
+    if (lex->status != TC_OK)
+        return NULL;
+    size_t size = tc_type_bytes(type);
+    if (!p->side.data)
+        tc_lex_fail(lex, TC_E_IO, "the constant stands in a file beside the text, which is not there");
+    else if (offset < 0 || (size_t)offset > p->side.size || size > p->side.size - (size_t)offset)
+        tc_lex_fail(lex, TC_E_TRUNCATED, "%zu bytes at offset %" PRId64 ", the file beside has %zu",
+                    size, offset, p->side.size);
+    else if (offset % 64)
+        tc_lex_fail(lex, TC_E_FORMAT, "offset %" PRId64 " is no multiple of 64", offset);
+    else if (!tc_elements_valid(type, p->side.data + offset))
+        tc_lex_fail(lex, TC_E_DATA, "some of the bytes are no '%s'", tc_dtypes[type->dtype].name);
+    else
+        return p->side.data + offset;
+    return NULL;
+}
+
+/* Step over the elements of a constant; they are read when the type behind them is known. */
+static void skip_const(parser *p)
+{
+    if (tc_lex_accept(&p->lex, "@bin(")) {
+        tc_lex_int(&p->lex);
+        tc_lex_expect(&p->lex, ")");
+    } else if (tc_lex_accept(&p->lex, "[")) {
+        for (size_t n = 0; !FAILED(p) && !tc_lex_accept(&p->lex, "]"); n++) {
+            if (n)
+                tc_lex_expect(&p->lex, ",");
+            if (!tc_lex_number(&p->lex).n)
+                tc_lex_fail(&p->lex, TC_E_SYNTAX, "expected an element");
+        }
+    } else
+        tc_lex_number(&p->lex);
+}
+
+static const void *parse_const(parser *p, tc_lex *start, const tc_type *type)
+{
+    if (FAILED(p))
+        return NULL;
+    if (!type) {
+        tc_lex_fail(&p->lex, TC_E_SYNTAX, "a constant without a type");
+        return NULL;
+    }
+    const void *data = tc_lex_peek(start) == '@' ? parse_stored(p, start, type)
+                                                 : parse_elements(p, start, type);
+    p->lex.status = start->status;
+    return data;
+}
+
+/* ---- statements ---- */
+
+static const char *loc_text(parser *p)
+{
+    const char *text;
+    parse_text(p, &text);
+    return text;
+}
+
+/* loc("place", node="...", ...), or the line of the text itself. */
+static const tc_loc *parse_loc(parser *p, const char *place)
+{
+    tc_loc *loc = tc_new(&p->ctx->arena, tc_loc);
+    if (!tc_str_is(tc_lex_peek_word(&p->lex), "loc")) {
+        loc->file = place;
+        return loc;
+    }
+    loc->file = p->origin;
+    tc_lex_word(&p->lex);
+    tc_lex_expect(&p->lex, "(");
+    const struct {
+        const char *mark, **to;
+    } part[] = {{"file=", &loc->file},     {"node=", &loc->node},
+                {"target=", &loc->target}, {"module=", &loc->module},
+                {"module_type=", &loc->module_type}};
+    while (!FAILED(p) && !tc_lex_accept(&p->lex, ")")) {
+        size_t i = 0;
+        while (i < TC_COUNT(part) && !tc_lex_accept(&p->lex, part[i].mark))
+            i++;
+        *(i < TC_COUNT(part) ? part[i].to : &loc->place) = loc_text(p);
+        if (tc_lex_peek(&p->lex) != ')')
+            tc_lex_expect(&p->lex, ",");
+    }
+    return loc;
+}
+
+static tc_op parse_op(parser *p)
+{
+    tc_str word = tc_lex_peek_word(&p->lex);
+    tc_op op = tc_op_named(word);
+    if (op != TC_OP_COUNT) {
+        tc_lex_word(&p->lex);
+        return op;
+    }
+    tc_loc here = {.file = tc_lex_place(&p->lex)};
+    tc_lex_fail(&p->lex, TC_E_UNKNOWN_OP, "there is no operator '%.*s'",
+                (int)tc_min_i64((int64_t)word.n, 40), word.p);
+    const char *near = NULL, *spelled = tc_text_copy(&p->ctx->arena, word);
+    size_t best = 3;
+    for (int i = 0; i < TC_OP_COUNT; i++) {
+        size_t distance = tc_text_distance(spelled, tc_ops[i].name);
+        if (distance < best) {
+            best = distance;
+            near = tc_ops[i].name;
+        }
+    }
+    if (near)
+        tc_note(p->ctx, &here, "did you mean '%s'?", near);
+    return TC_OP_const;
+}
+
+/* Infer what the text left out, where it can be. */
+static void complete(parser *p, tc_node *node)
+{
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] && !p->g->val[node->in[i]]->type)
+            return;
+    tc_status status = tc_node_infer(p->g, node);
+    if (status != TC_OK) {
+        p->lex.status = status;
+        p->lex.at = p->lex.end;
+    }
+}
+
+/* : type, type -- for each result, or nothing at all. */
+static bool parse_types(parser *p, const tc_type **type, size_t n)
+{
+    if (!n || !tc_lex_accept(&p->lex, ":"))
+        return false;
+    for (size_t i = 0; i < n && !FAILED(p); i++) {
+        if (i)
+            tc_lex_expect(&p->lex, ",");
+        type[i] = parse_type(p);
+    }
+    return true;
+}
+
+/* op operands attributes : types loc(...), behind the results it makes. */
+static void parse_node(parser *p, const result *r, size_t n_result)
+{
+    tc_arena *scratch = &p->ctx->scratch;
+    const char *place = tc_lex_place(&p->lex);
+    tc_op op = parse_op(p);
+    tc_lex numbers = p->lex;
+    if (op == TC_OP_const)
+        skip_const(p);
+    size_t n_in;
+    tc_val *in = parse_operands(p, &n_in);
+    const void *attr = parse_attrs(p, op);
+    const tc_type **type = tc_new_n(scratch, const tc_type *, n_result);
+    bool declared = parse_types(p, type, n_result);
+    const tc_loc *loc = parse_loc(p, place);
+    if (n_in > INT32_MAX || n_result > INT32_MAX)
+        tc_lex_fail(&p->lex, TC_E_TOO_LARGE, "too many operands or results");
+    if (op == TC_OP_const && n_result != 1)
+        tc_lex_fail(&p->lex, TC_E_STRUCTURE, "'const' has %zu results, expected 1", n_result);
+    const void *data = op == TC_OP_const ? parse_const(p, &numbers, type[0]) : NULL;
+    if (FAILED(p))
+        return;
+    tc_node *node = tc_graph_add(p->g, op, attr, in, (int)n_in, (int)n_result, loc);
+    for (size_t i = 0; i < n_result; i++) {
+        define(p, &r[i], node->out[i]);
+        p->g->val[node->out[i]]->type = type[i];
+    }
+    if (data)
+        p->g->val[node->out[0]]->data = data;
+    if (!declared && n_result && !FAILED(p))
+        complete(p, node);
+}
+
+/* %3 "a", %4 = split ... */
+static void parse_results(parser *p)
+{
+    tc_mark mark = tc_arena_mark(&p->ctx->scratch);
+    result *r = NULL;
+    size_t n = 0, cap = 0;
+    do {
+        tc_grow(&p->ctx->scratch, r, n, cap);
+        r[n++] = parse_result(p);
+    } while (!FAILED(p) && tc_lex_accept(&p->lex, ","));
+    tc_lex_expect(&p->lex, "=");
+    if (!FAILED(p))
+        parse_node(p, r, n);
+    tc_arena_rewind(&p->ctx->scratch, mark);
+}
+
+/* takes %0 "x" */
+static void parse_port(parser *p, tc_port **port, size_t *n, size_t *cap)
+{
+    if (p->g != tc_main(p->module))
+        tc_lex_fail(&p->lex, TC_E_STRUCTURE, "only the first graph has a signature");
+    tc_port new = {0};
+    if (tc_lex_peek(&p->lex) == '"')
+        new.text = tc_lex_string(&p->lex);
+    else
+        new.val = parse_operand(p);
+    if (tc_lex_peek(&p->lex) == '"')
+        new.name = tc_lex_string(&p->lex);
+    tc_grow(&p->ctx->arena, *port, *n, *cap);
+    (*port)[(*n)++] = new;
+}
+
+static void parse_mutation(parser *p)
+{
+    tc_mutation new = {.before = parse_operand(p)};
+    tc_lex_expect(&p->lex, "->");
+    new.after = parse_operand(p);
+    tc_grow(&p->ctx->arena, p->g->mutation, p->g->n_mutation, p->g->cap_mutation);
+    p->g->mutation[p->g->n_mutation++] = new;
+}
+
+static void parse_return(parser *p)
+{
+    tc_mark mark = tc_arena_mark(&p->ctx->scratch);
+    size_t n;
+    const tc_val *val = parse_operands(p, &n);
+    for (size_t i = 0; i < n; i++)
+        tc_graph_output(p->g, val[i]);
+    tc_arena_rewind(&p->ctx->scratch, mark);
+}
+
+static void parse_body(parser *p)
+{
+    size_t cap_in = 0, cap_out = 0;
+    tc_module *m = p->module;
+    for (;;) {
+        if (tc_lex_peek(&p->lex) == '%') {
+            parse_results(p);
+            continue;
+        }
+        tc_str word = tc_lex_peek_word(&p->lex);
+        if (FAILED(p) || !word.n)
+            break;
+        if (tc_op_named(word) == TC_OP_COUNT)
+            tc_lex_word(&p->lex);
+        if (tc_str_is(word, "return")) {
+            parse_return(p);
+            break;
+        }
+        if (tc_str_is(word, "takes"))
+            parse_port(p, &m->in_port, &m->n_in_port, &cap_in);
+        else if (tc_str_is(word, "gives"))
+            parse_port(p, &m->out_port, &m->n_out_port, &cap_out);
+        else if (tc_str_is(word, "mutate"))
+            parse_mutation(p);
+        else
+            parse_node(p, NULL, 0);
+    }
+    tc_lex_expect(&p->lex, "}");
+}
+
+static void parse_inputs(parser *p)
+{
+    tc_lex_expect(&p->lex, "(");
+    while (!FAILED(p) && !tc_lex_accept(&p->lex, ")")) {
+        if (p->g->n_in)
+            tc_lex_expect(&p->lex, ",");
+        result r = parse_result(p);
+        tc_lex_expect(&p->lex, ":");
+        const tc_type *type = parse_type(p);
+        if (!FAILED(p))
+            define(p, &r, tc_graph_input(p->g, type, NULL));
+    }
+}
+
+/* graph @name(inputs) { body }; the part behind "graph". */
+static void parse_graph(parser *p)
+{
+    tc_lex_expect(&p->lex, "@");
+    const char *name = tc_lex_peek(&p->lex) == '"' ? tc_lex_string(&p->lex)
+                                                   : tc_intern(p->ctx, tc_lex_word(&p->lex));
+    if (FAILED(p))
+        return;
+    void **taken = tc_map_at(&p->graphs, tc_str_of(name));
+    if (*taken)
+        tc_lex_fail(&p->lex, TC_E_STRUCTURE, "a second graph named '%s'", name);
+    *taken = p->g = tc_graph_new(p->module, name);
+    tc_map_init(&p->vals, &p->ctx->arena);
+    parse_inputs(p);
+    tc_lex_expect(&p->lex, "{");
+    parse_body(p);
+}
+
+/* file "x", producer "x", in_tree "x", out_tree "x", graph ... */
+static void parse_module(parser *p)
+{
+    tc_module *m = p->module;
+    const struct {
+        const char *word, **to;
+    } header[] = {{"file", &p->origin},
+                  {"producer", &m->producer},
+                  {"in_tree", &m->in_tree},
+                  {"out_tree", &m->out_tree}};
+    while (tc_lex_peek(&p->lex) && !FAILED(p)) {
+        tc_str word = tc_lex_peek_word(&p->lex);
+        size_t i = 0;
+        while (i < TC_COUNT(header) && !tc_str_is(word, header[i].word))
+            i++;
+        if (i < TC_COUNT(header)) {
+            tc_lex_word(&p->lex);
+            *header[i].to = tc_lex_string(&p->lex);
+        } else {
+            tc_lex_expect(&p->lex, "graph ");
+            parse_graph(p);
+        }
+    }
+    if (!m->n_graph)
+        tc_lex_fail(&p->lex, TC_E_STRUCTURE, "the text has no graph");
+    if (p->origin)
+        m->file = p->origin;
+}
+
+tc_status tc_parse(tc_ctx *ctx, const char *file, tc_bytes text, tc_bytes side, tc_module **out)
+{
+    parser p = {.ctx = ctx, .side = side, .module = tc_module_new(ctx, file)};
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_lex_init(&p.lex, ctx, p.module->file, text);
+    tc_map_init(&p.graphs, &ctx->scratch);
+    p.module->file_bytes = text.size;
+    parse_module(&p);
+    tc_arena_rewind(&ctx->scratch, mark);
+    if (FAILED(&p))
+        return p.lex.status;
+    *out = p.module;
+    return TC_OK;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verify.c -- structure, and one check per fact of fact.def.
+ *
+ * All of it is reported, not just the first; a node that is put together wrongly is left out of the
+ * checks that rely on its being whole. */
+#include "verify.h"
+
+const char *const tc_fact_names[TC_FACT_COUNT] = {
+#define FACT(name, doc) #name,
+#include "fact.def"
+};
+
+/* One graph being looked at. */
+typedef struct check {
+    tc_ctx *ctx;
+    tc_module *module;
+    tc_graph *g;
+    const tc_loc *loc; /* of the graph as a whole */
+    bool *made;        /* by id: made before the place we are at */
+    bool *broken;      /* by node: not to be looked at further */
+    tc_status worst;
+} check;
+
+static void found(check *c, tc_status status)
+{
+    if (c->worst == TC_OK)
+        c->worst = status;
+}
+
+#define FOUND(c, loc, id, ...) found((c), tc_error((c)->ctx, (loc), TC_E_##id, __VA_ARGS__))
+
+/* Whether an id names a value that has been made by now. */
+static bool is_made(const check *c, tc_val val)
+{
+    return val != TC_NONE && val < c->g->n_val && c->made[val];
+}
+
+/* ---- structure ---- */
+
+static void check_inputs(check *c)
+{
+    for (size_t i = 0; i < c->g->n_in; i++) {
+        tc_val val = c->g->in[i];
+        if (val == TC_NONE || val >= c->g->n_val || c->g->val[val]->def)
+            FOUND(c, c->loc, STRUCTURE, "input %zu of '%s' is no input value", i, c->g->name);
+        else if (c->made[val])
+            FOUND(c, c->loc, ORDER, "%%%" PRIu32 " is an input of '%s' twice", val - 1, c->g->name);
+        else
+            c->made[val] = true;
+    }
+}
+
+static bool check_count(check *c, const tc_node *node)
+{
+    const tc_op_info *info = &tc_ops[node->op];
+    bool in = node->n_in >= info->min_in && (info->max_in == TC_ANY || node->n_in <= info->max_in);
+    bool out = info->n_out == TC_ANY || node->n_out == info->n_out;
+    if (!in)
+        FOUND(c, node->loc, STRUCTURE, "'%s' has %d operands, expected %d to %d", info->name,
+              node->n_in, info->min_in, info->max_in);
+    if (!out)
+        FOUND(c, node->loc, STRUCTURE, "'%s' has %d results, expected %d", info->name, node->n_out,
+              info->n_out);
+    if (info->attr != TC_ATTR_none && !node->attr)
+        FOUND(c, node->loc, STRUCTURE, "'%s' has no attributes", info->name);
+    return in && out && (info->attr == TC_ATTR_none || node->attr);
+}
+
+static bool check_operands(check *c, const tc_node *node)
+{
+    bool good = true;
+    for (int i = 0; i < node->n_in; i++) {
+        if (node->in[i] == TC_NONE || is_made(c, node->in[i]))
+            continue;
+        good = false;
+        if (node->in[i] < c->g->n_val)
+            FOUND(c, node->loc, ORDER, "operand %d of '%s' is used before it is made", i,
+                  tc_ops[node->op].name);
+        else
+            FOUND(c, node->loc, STRUCTURE, "operand %d of '%s' is no value of this graph", i,
+                  tc_ops[node->op].name);
+    }
+    return good;
+}
+
+static bool check_results(check *c, const tc_node *node)
+{
+    bool good = true;
+    for (int i = 0; i < node->n_out; i++) {
+        tc_val val = node->out[i];
+        const tc_value *value = val && val < c->g->n_val ? c->g->val[val] : NULL;
+        good = good && value && value->def == node && value->index == i && !c->made[val];
+        if (good)
+            c->made[val] = true;
+    }
+    if (!good)
+        FOUND(c, node->loc, STRUCTURE, "a result of '%s' belongs to another node, or is made twice",
+              tc_ops[node->op].name);
+    return good;
+}
+
+static bool check_const(check *c, const tc_node *node)
+{
+    const tc_value *value = c->g->val[node->out[0]];
+    bool good = (node->op == TC_OP_const) == (value->data != NULL) &&
+                (node->op != TC_OP_const || value->type);
+    if (!good)
+        FOUND(c, node->loc, STRUCTURE, "'%s' with%s numbers", tc_ops[node->op].name,
+              node->op == TC_OP_const ? "out type or" : "");
+    return good;
+}
+
+static void check_nodes(check *c)
+{
+    for (size_t k = 0; k < c->g->n_node; k++) {
+        const tc_node *node = c->g->node[k];
+        if ((unsigned)node->op >= TC_OP_COUNT || !node->loc) {
+            FOUND(c, c->loc, STRUCTURE, "node %zu of '%s' has no operator or no place", k, c->g->name);
+            c->broken[k] = true;
+            continue;
+        }
+        bool counted = check_count(c, node), read = check_operands(c, node);
+        bool made = check_results(c, node);
+        bool filled = !made || node->n_out == 0 || check_const(c, node);
+        c->broken[k] = !(counted && read && made && filled);
+    }
+}
+
+static void check_outputs(check *c)
+{
+    for (size_t i = 0; i < c->g->n_out; i++)
+        if (!is_made(c, c->g->out[i]))
+            FOUND(c, c->loc, STRUCTURE, "output %zu of '%s' is never made", i, c->g->name);
+}
+
+static void check_mutations(check *c)
+{
+    const tc_graph *g = c->g;
+    if (g->n_mutation && g != tc_main(c->module))
+        FOUND(c, c->loc, STRUCTURE, "'%s' changes buffers, which only the first graph may", g->name);
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        tc_val before = g->mutation[i].before, after = g->mutation[i].after;
+        if (!is_made(c, before) || !is_made(c, after) || !tc_is_const(g, before))
+            FOUND(c, c->loc, STRUCTURE, "mutation %zu of '%s' is not from a constant to a value", i,
+                  g->name);
+        else if (g->val[before]->type != g->val[after]->type)
+            FOUND(c, c->loc, MISMATCH, "mutation %zu of '%s' changes the type of the buffer", i, g->name);
+    }
+}
+
+static bool is_input(const tc_graph *g, tc_val val)
+{
+    return val < g->n_val && g->val[val] && !g->val[val]->def;
+}
+
+static void check_ports(check *c)
+{
+    const tc_module *m = c->module;
+    for (size_t i = 0; i < m->n_in_port; i++)
+        if (m->in_port[i].val && !is_input(c->g, m->in_port[i].val))
+            FOUND(c, c->loc, STRUCTURE, "place %zu of the signature takes what is no input", i);
+    for (size_t i = 0; i < m->n_out_port; i++)
+        if (m->out_port[i].val && !is_made(c, m->out_port[i].val))
+            FOUND(c, c->loc, STRUCTURE, "place %zu of the signature gives what is never made", i);
+}
+
+/* ---- control flow: the graphs that a node runs ---- */
+
+/* The two graphs that a T_CONTROL record names, in its first two fields. */
+static tc_graph *called(const check *c, const tc_node *node, int which)
+{
+    const tc_attr_info *info = &tc_attrs[tc_ops[node->op].attr];
+    const char *name = *(const char *const *)((const char *)node->attr + info->field[which].at);
+    return name ? tc_module_find(c->module, name) : NULL;
+}
+
+/* Operands from `skip` on are the inputs of the graph. */
+static bool takes(const tc_graph *g, const tc_node *node, int skip, const tc_graph *sub)
+{
+    if (sub->n_in != (size_t)(node->n_in - skip))
+        return false;
+    for (size_t i = 0; i < sub->n_in; i++)
+        if (tc_type_of(sub, sub->in[i]) != tc_type_of(g, node->in[skip + (int)i]))
+            return false;
+    return true;
+}
+
+/* The results of the node are the outputs of the graph. */
+static bool gives(const tc_graph *g, const tc_node *node, const tc_graph *sub)
+{
+    if (sub->n_out != (size_t)node->n_out)
+        return false;
+    for (size_t i = 0; i < sub->n_out; i++)
+        if (sub->out[i] >= sub->n_val || tc_type_of(sub, sub->out[i]) != tc_type_of(g, node->out[i]))
+            return false;
+    return true;
+}
+
+/* A loop's condition: one element that is true or false. */
+static bool decides(const tc_graph *cond)
+{
+    const tc_type *type =
+        cond->n_out == 1 && cond->out[0] < cond->n_val ? tc_type_of(cond, cond->out[0]) : NULL;
+    return type && type->dtype == TC_bool && tc_type_count(type) == 1;
+}
+
+/* What goes around a loop keeps its type. */
+static bool carries(const tc_graph *g, const tc_node *node)
+{
+    if (node->n_out > node->n_in)
+        return false;
+    for (int i = 0; i < node->n_out; i++)
+        if (tc_type_of(g, node->in[i]) != tc_type_of(g, node->out[i]))
+            return false;
+    return true;
+}
+
+static void check_call(check *c, const tc_node *node)
+{
+    const tc_graph *first = called(c, node, 0), *second = called(c, node, 1), *g = c->g;
+    bool loop = node->op == TC_OP_while_loop || node->op == TC_OP_tosa_while_loop;
+    int skip = loop ? 0 : 1; /* what decides between two graphs is not handed to them */
+    bool fit = first && second && takes(g, node, skip, first) && takes(g, node, skip, second) &&
+               gives(g, node, second) &&
+               (loop ? decides(first) && carries(g, node) : gives(g, node, first));
+    if (!fit)
+        FOUND(c, node->loc, STRUCTURE, "the graphs that '%s' runs are not there, or do not fit it",
+              tc_ops[node->op].name);
+}
+
+/* Whether what graph i runs comes to an end: no graph runs itself, directly or through others.
+ * state: 0 not seen, 1 being looked at, 2 fine. */
+static bool calls_end(const check *c, size_t i, uint8_t *state)
+{
+    const tc_graph *g = c->module->graph[i];
+    if (state[i])
+        return state[i] == 2;
+    state[i] = 1;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool control = (tc_ops[node->op].traits & T_CONTROL) && node->attr;
+        for (int which = 0; control && which < 2; which++) {
+            const tc_graph *sub = called(c, node, which);
+            for (size_t j = 0; sub && j < c->module->n_graph; j++)
+                if (c->module->graph[j] == sub && !calls_end(c, j, state))
+                    return false;
+        }
+    }
+    state[i] = 2;
+    return true;
+}
+
+/* Calls nest on the stack, here and when the program runs. */
+enum { MOST_GRAPHS = 1000 };
+
+/* ---- facts ---- */
+
+static bool has_types(const tc_graph *g, const tc_node *node)
+{
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] && !g->val[node->in[i]]->type)
+            return false;
+    for (int i = 0; i < node->n_out; i++)
+        if (!g->val[node->out[i]]->type)
+            return false;
+    return true;
+}
+
+/* The same domain: real numbers and codes are related in the same way.  Channels may have moved. */
+static bool same_domain(const tc_type *a, const tc_type *b)
+{
+    const tc_quant *p = a->quant, *q = b->quant;
+    if (!p || !q)
+        return p == q;
+    if ((p->axis >= 0) != (q->axis >= 0) || p->lo != q->lo || p->hi != q->hi || a->dtype != b->dtype)
+        return false;
+    return p->axis >= 0 || (p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0]);
+}
+
+/* T_MOVES: numbers are moved, never changed.  Indices, plain integers, are not among them. */
+static void check_moves(check *c, const tc_node *node)
+{
+    const tc_type *result = node->n_out ? tc_type_of(c->g, node->out[0]) : NULL;
+    for (int i = 0; result && i < node->n_in; i++) {
+        const tc_type *type = tc_type_of(c->g, node->in[i]);
+        if (!type || (i > 0 && !type->quant && !tc_is_float(type->dtype)) || same_domain(type, result))
+            continue;
+        tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+        FOUND(c, node->loc, TYPE, "'%s' moves numbers from %s into %s", tc_ops[node->op].name,
+              tc_type_text(&c->ctx->scratch, type), tc_type_text(&c->ctx->scratch, result));
+        tc_note(c->ctx, node->loc, "a change of domain is a 'rescale' of its own");
+        tc_arena_rewind(&c->ctx->scratch, mark);
+        return;
+    }
+}
+
+/* TYPED: every value has a type, and it is the one its node computes. */
+static void check_TYPED(check *c)
+{
+    for (size_t i = 0; i < c->g->n_in; i++)
+        if (is_made(c, c->g->in[i]) && !tc_type_of(c->g, c->g->in[i]))
+            FOUND(c, c->loc, TYPE, "input %zu of '%s' has no type", i, c->g->name);
+    for (size_t k = 0; k < c->g->n_node; k++) {
+        tc_node *node = c->g->node[k];
+        if (c->broken[k])
+            continue;
+        if (!has_types(c->g, node)) {
+            FOUND(c, node->loc, TYPE, "an operand or result of '%s' has no type", tc_ops[node->op].name);
+            continue;
+        }
+        tc_status status = tc_node_infer(c->g, node);
+        if (status != TC_OK)
+            found(c, status);
+        else if (tc_ops[node->op].traits & T_MOVES)
+            check_moves(c, node);
+        else if (tc_ops[node->op].traits & T_CONTROL)
+            check_call(c, node);
+    }
+}
+
+/* TOSA_ONLY: every node is one the TOSA schema can name. */
+static void check_TOSA_ONLY(check *c)
+{
+    for (size_t k = 0; k < c->g->n_node; k++) {
+        const tc_node *node = c->g->node[k];
+        if (c->broken[k] || tc_ops[node->op].tosa)
+            continue;
+        FOUND(c, node->loc, PROMISE, "'%s' has no TOSA form of its own", tc_ops[node->op].name);
+    }
+}
+
+static void (*const check_of[TC_FACT_COUNT])(check *) = {
+#define FACT(name, doc) check_##name,
+#include "fact.def"
+};
+
+static void check_graph(check *c)
+{
+    check_inputs(c);
+    check_nodes(c);
+    check_outputs(c);
+    check_mutations(c);
+    if (c->g == tc_main(c->module))
+        check_ports(c);
+    if (c->worst != TC_OK)
+        return; /* facts are asked of graphs that are whole */
+    uint32_t facts = c->g->facts | (tc_facts_seen(c->g) & TC_FACT_TYPED);
+    for (int i = 0; i < TC_FACT_COUNT; i++)
+        if (facts & 1u << i)
+            check_of[i](c);
+}
+
+uint32_t tc_facts_seen(const tc_graph *g)
+{
+    uint32_t facts = TC_FACT_TYPED | TC_FACT_TOSA_ONLY;
+    for (size_t i = 1; i < g->n_val; i++)
+        if (!g->val[i]->type)
+            facts &= ~(uint32_t)TC_FACT_TYPED;
+    for (size_t k = 0; k < g->n_node; k++)
+        if (!tc_ops[g->node[k]->op].tosa)
+            facts &= ~(uint32_t)TC_FACT_TOSA_ONLY;
+    return facts;
+}
+
+static bool all_calls_end(tc_ctx *ctx, tc_module *module)
+{
+    check c = {.ctx = ctx, .module = module};
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    bool end = calls_end(&c, 0, tc_new_n(&ctx->scratch, uint8_t, module->n_graph));
+    tc_arena_rewind(&ctx->scratch, mark);
+    return end;
+}
+
+tc_status tc_verify(tc_ctx *ctx, tc_module *module)
+{
+    tc_loc loc = {.file = module->file};
+    if (!module->n_graph)
+        return tc_error(ctx, &loc, TC_E_STRUCTURE, "there is no graph");
+    if (module->n_graph > MOST_GRAPHS)
+        return tc_error(ctx, &loc, TC_E_TOO_LARGE, "%zu graphs, at most %d are taken",
+                        module->n_graph, MOST_GRAPHS);
+    tc_status worst = TC_OK;
+    for (size_t i = 0; i < module->n_graph; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_graph *g = module->graph[i];
+        check c = {.ctx = ctx, .module = module, .g = g, .loc = &loc,
+                   .made = tc_new_n(&ctx->scratch, bool, g->n_val),
+                   .broken = tc_new_n(&ctx->scratch, bool, g->n_node)};
+        check_graph(&c);
+        tc_arena_rewind(&ctx->scratch, mark);
+        worst = worst == TC_OK ? c.worst : worst;
+    }
+    if (worst == TC_OK && !all_calls_end(ctx, module))
+        worst = tc_error(ctx, &loc, TC_E_STRUCTURE, "a graph runs itself");
+    return worst;
+}
+
+tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module)
+{
+    for (size_t i = 0; i < module->n_graph; i++) {
+        tc_graph *g = module->graph[i];
+        for (size_t k = 0; k < g->n_node; k++) {
+            tc_node *node = g->node[k];
+            if (has_types(g, node))
+                continue;
+            for (int j = 0; j < node->n_in; j++)
+                if (node->in[j] && !g->val[node->in[j]]->type)
+                    return tc_error(ctx, node->loc, TC_E_TYPE, "operand %d of '%s' has no type", j,
+                                    tc_ops[node->op].name);
+            TC_TRY(tc_node_infer(g, node));
+        }
+    }
+    return TC_OK;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verify.h -- what holds of a graph, and whether it does. */
+#ifndef TC_VERIFY_H
+#define TC_VERIFY_H
+
+#include "graph.h"
+
+enum {
+#define FACT(name, doc) TC_FACT_BIT_##name,
+#include "fact.def"
+    TC_FACT_COUNT
+};
+enum {
+#define FACT(name, doc) TC_FACT_##name = 1 << TC_FACT_BIT_##name,
+#include "fact.def"
+};
+extern const char *const tc_fact_names[TC_FACT_COUNT];
+
+/* The facts that a look at each node and value shows to hold so far; TYPED: that types are there. */
+uint32_t tc_facts_seen(const tc_graph *g);
+
+/* Structure, and one check per fact that the graphs claim or show.  Everything that is found is
+ * reported, at the place its author knows. */
+TC_MUST_USE tc_status tc_verify(tc_ctx *ctx, tc_module *module);
+
+/* Give every value its type, where it has none yet. */
+TC_MUST_USE tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.c -- the text form, with the file of large constants beside it when there is one. */
+#include "../ir/text.h"
+
+#include <unistd.h>
+
+#include "../ir/verify.h"
+#include "../wire/file.h"
+#include "read.h"
+
+tc_status tc_read_text(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
+{
+    tc_bytes side = {NULL, 0};
+    const char *beside = tc_text_format(&ctx->arena, "%s.bin", file);
+    if (access(beside, F_OK) == 0)
+        TC_TRY(tc_file_map(ctx, beside, &side));
+    tc_module *module;
+    TC_TRY(tc_parse(ctx, file, bytes, side, &module));
+    TC_TRY(tc_infer_missing(ctx, module));
+    TC_TRY(tc_verify(ctx, module));
+    *out = module;
+    return TC_OK;
+}
