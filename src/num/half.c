@@ -69,11 +69,20 @@ static float decode(format f, uint32_t code)
     return float_of(sign | (e + 127 - bias) << 23 | man << (23 - f.man));
 }
 
-float tc_f16_to_f32(uint16_t bits) { return decode(f16, bits); }
+float tc_f16_to_f32(uint16_t bits)
+{
+    return decode(f16, bits);
+}
 
-float tc_bf16_to_f32(uint16_t bits) { return float_of((uint32_t)bits << 16); }
+float tc_bf16_to_f32(uint16_t bits)
+{
+    return float_of((uint32_t)bits << 16);
+}
 
-float tc_e5m2_to_f32(uint8_t bits) { return decode(e5m2, bits); }
+float tc_e5m2_to_f32(uint8_t bits)
+{
+    return decode(e5m2, bits);
+}
 
 /* Only the code of all ones is special, and it is NaN; its neighbours are ordinary numbers. */
 float tc_e4m3_to_f32(uint8_t bits)
@@ -86,7 +95,10 @@ float tc_e4m3_to_f32(uint8_t bits)
     return decode(e4m3, bits);
 }
 
-uint16_t tc_f32_to_f16(float value) { return (uint16_t)encode(f16, (double)value); }
+uint16_t tc_f32_to_f16(float value)
+{
+    return (uint16_t)encode(f16, (double)value);
+}
 
 uint16_t tc_f32_to_bf16(float value)
 {
@@ -97,10 +109,22 @@ uint16_t tc_f32_to_bf16(float value)
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
-uint8_t tc_f32_to_e4m3(float value) { return (uint8_t)encode(e4m3, (double)value); }
+uint8_t tc_f32_to_e4m3(float value)
+{
+    return (uint8_t)encode(e4m3, (double)value);
+}
 
-uint8_t tc_f32_to_e5m2(float value) { return (uint8_t)encode(e5m2, (double)value); }
+uint8_t tc_f32_to_e5m2(float value)
+{
+    return (uint8_t)encode(e5m2, (double)value);
+}
 
-uint16_t tc_f64_to_f16(double value) { return (uint16_t)encode(f16, value); }
+uint16_t tc_f64_to_f16(double value)
+{
+    return (uint16_t)encode(f16, value);
+}
 
-uint16_t tc_f64_to_bf16(double value) { return (uint16_t)encode(bf16, value); }
+uint16_t tc_f64_to_bf16(double value)
+{
+    return (uint16_t)encode(bf16, value);
+}

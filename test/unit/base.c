@@ -22,7 +22,7 @@ static void test_arena(void)
     a.limit = a.used + 10;
     if (setjmp(back) == 0) {
         tc_new_n(&a, char, 11);
-        CHECK(!"the limit was passed");
+        CHECK(false); /* the limit was passed */
     } else
         CHECK(a.used == used + 1000);
     tc_arena_free(&a);

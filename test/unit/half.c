@@ -20,8 +20,14 @@ typedef struct format {
 } format;
 
 #define FORMAT(name)                                                                               \
-    static float decode_##name(uint32_t code) { return tc_##name##_to_f32((TYPE)code); }           \
-    static uint32_t encode_##name(float value) { return tc_f32_to_##name(value); }
+    static float decode_##name(uint32_t code)                                                      \
+    {                                                                                              \
+        return tc_##name##_to_f32((TYPE)code);                                                     \
+    }                                                                                              \
+    static uint32_t encode_##name(float value)                                                     \
+    {                                                                                              \
+        return tc_f32_to_##name(value);                                                            \
+    }
 #define TYPE uint16_t
 FORMAT(f16)
 FORMAT(bf16)
@@ -29,8 +35,14 @@ FORMAT(bf16)
 #define TYPE uint8_t
 FORMAT(e4m3)
 FORMAT(e5m2)
-static uint32_t wide_f16(double value) { return tc_f64_to_f16(value); }
-static uint32_t wide_bf16(double value) { return tc_f64_to_bf16(value); }
+static uint32_t wide_f16(double value)
+{
+    return tc_f64_to_f16(value);
+}
+static uint32_t wide_bf16(double value)
+{
+    return tc_f64_to_bf16(value);
+}
 
 static const format formats[] = {
     {5, 10, 0x7bff, 0x7c00, decode_f16, encode_f16, wide_f16},
@@ -50,7 +62,8 @@ static double value_of(const format *f, uint32_t code)
 static bool encodes(const format *f, double value, uint32_t code)
 {
     uint32_t sign = 1u << (f->exp + f->man);
-    bool ok = !f->encode_f64 || (f->encode_f64(value) == code && f->encode_f64(-value) == (code | sign));
+    bool ok =
+        !f->encode_f64 || (f->encode_f64(value) == code && f->encode_f64(-value) == (code | sign));
     if ((double)(float)value == value)
         ok = ok && f->encode((float)value) == code && f->encode(-(float)value) == (code | sign);
     return ok;
@@ -84,7 +97,8 @@ static void test_specials(void)
 {
     CHECK(isinf(tc_f16_to_f32(0x7c00)) && isnan(tc_f16_to_f32(0x7c01)));
     CHECK(isinf(tc_e5m2_to_f32(0xfc)) && isnan(tc_e5m2_to_f32(0x7d)));
-    CHECK(isnan(tc_e4m3_to_f32(0x7f)) && isnan(tc_e4m3_to_f32(0xff)) && tc_e4m3_to_f32(0x7e) == 448);
+    CHECK(isnan(tc_e4m3_to_f32(0x7f)) && isnan(tc_e4m3_to_f32(0xff)) &&
+          tc_e4m3_to_f32(0x7e) == 448);
     CHECK(tc_f32_to_e4m3(464) == 0x7e && tc_f32_to_e4m3(465) == 0x7f);
     CHECK(tc_f32_to_e5m2(61439) == 0x7b && tc_f32_to_e5m2(61440) == 0x7c);
 }
