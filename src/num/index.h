@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* index.h -- x[i0, i1, ...] with tensors of integers: where the result's axes come from. */
+#ifndef TC_INDEX_H
+#define TC_INDEX_H
+
+#include "type.h"
+
+/* The index tensors are broadcast together.  Their axes stand where the indexed axes stood when those are
+ * neighbours, and first of all when they are not; the axes without index (none) keep their order. */
+typedef struct tc_picks {
+    int first;                      /* where the indices' axes stand in the result */
+    int32_t rank;                   /* how many they are */
+    int64_t dim[TC_MAX_RANK];       /* and their extents */
+    int n_kept;
+    int kept[TC_MAX_RANK];          /* axes of x without index */
+} tc_picks;
+
+/* False when the indices do not broadcast, or there are more of them than axes. */
+bool tc_index_picks(const tc_type *x, const tc_tensor *index, int n_index, tc_picks *out);
+
+/* The shape of what is picked; false when its rank is too high. */
+bool tc_index_dims(const tc_type *x, const tc_picks *picks, tc_type *out);
+
+#endif

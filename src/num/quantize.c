@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quantize.c -- explicit steps between real numbers and integers, in the arithmetic of PyTorch's
+ * quantized_decomposed operators:
+ *
+ *   quantize    clamp(round_half_even(x * f32(1 / scale)) + zero, qmin, qmax), all in f32
+ *   dequantize  (f32(q) - zero) * f32(scale)                                               */
+#include <math.h>
+
+#include "kernels.h"
+#include "load.h"
+#include "strided.h"
+
+enum { CHUNK = 512 };
+
+/* The channel axis apart: outer blocks of `channels` rows of `inner` numbers. */
+typedef struct channels {
+    int64_t outer, channels, inner;
+} channels;
+
+static channels channels_of(const tc_type *t, int64_t axis)
+{
+    if (axis < 0)
+        return (channels){1, 1, tc_type_count(t)};
+    return (channels){tc_extent(t, 0, (int)axis), t->dim[axis], tc_extent(t, (int)axis + 1, t->rank)};
+}
+
+/* Scale and zero of channel k: from the attributes, or from operands 1 and 2. */
+static double scale_of(const tc_call *c, int64_t k)
+{
+    const tc_attr_quantize *a = c->attr;
+    return a->scale != 0 ? a->scale : tc_load_f64(c->in[1], a->axis < 0 ? 0 : k);
+}
+
+static int64_t zero_of(const tc_call *c, int64_t k)
+{
+    const tc_attr_quantize *a = c->attr;
+    if (a->scale != 0)
+        return a->zero;
+    return c->n_in > 2 && c->in[2].type ? tc_load_i64(c->in[2], a->axis < 0 ? 0 : k) : 0;
+}
+
+/* To the nearest, halves to even; adding 2^23 leaves no room for a fraction. */
+static inline float round_even(float v)
+{
+    float a = fabsf(v), r = (a + 0x1p23f) - 0x1p23f;
+    return a < 0x1p23f ? copysignf(r, v) : v;
+}
+
+/* What one channel's numbers are quantized by. */
+typedef struct grid {
+    float scale, inverse, zero, lo, hi;
+} grid;
+
+static grid grid_of(const tc_call *c, int64_t k)
+{
+    const tc_attr_quantize *a = c->attr;
+    double scale = scale_of(c, k);
+    return (grid){(float)scale, (float)(1.0 / scale), (float)zero_of(c, k), (float)a->qmin, (float)a->qmax};
+}
+
+/* NaN stays NaN. */
+static inline float code_of(float x, const grid *g)
+{
+    float q = round_even(x * g->inverse) + g->zero;
+    q = q < g->lo ? g->lo : q;
+    return q > g->hi ? g->hi : q;
+}
+
+/* Codes into the buffer; f32 cannot hold every i32 bound, so the last clamp is by integers. */
+static void write_codes(tc_tensor out, int64_t start, int64_t n, const float *code, int64_t qmax)
+{
+    if (out.type->dtype == TC_i8 || out.type->dtype == TC_u8) {
+        uint8_t *p = (uint8_t *)out.data + start;
+        for (int64_t i = 0; i < n; i++)
+            p[i] = (uint8_t)(code[i] == code[i] ? (int32_t)code[i] : 0);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (code[i] == code[i])
+            tc_store_i64(out, start + i, tc_min_i64(tc_trunc_i64((double)code[i]), qmax));
+        else
+            tc_store_f64(out, start + i, NAN);
+}
+
+void tc_num_quantize(tc_call *c)
+{
+    const tc_attr_quantize *a = c->attr;
+    channels s = channels_of(c->in[0].type, a->axis);
+    float buffer[CHUNK];
+    int64_t at = 0;
+    for (int64_t row = 0; row < s.outer * s.channels; row++) {
+        grid g = grid_of(c, row % s.channels);
+        for (int64_t done = 0; done < s.inner; done += CHUNK) {
+            int64_t n = tc_min_i64(CHUNK, s.inner - done);
+            tc_read_f32(c->in[0], at, (size_t)n, buffer);
+            for (int64_t i = 0; i < n; i++)
+                buffer[i] = code_of(buffer[i], &g);
+            write_codes(c->out[0], at, n, buffer, a->qmax);
+            at += n;
+        }
+    }
+}
+
+void tc_num_fake_quantize(tc_call *c)
+{
+    const tc_attr_quantize *a = c->attr;
+    channels s = channels_of(c->in[0].type, a->axis);
+    float buffer[CHUNK];
+    int64_t at = 0;
+    for (int64_t row = 0; row < s.outer * s.channels; row++) {
+        grid g = grid_of(c, row % s.channels);
+        for (int64_t done = 0; done < s.inner; done += CHUNK) {
+            int64_t n = tc_min_i64(CHUNK, s.inner - done);
+            tc_read_f32(c->in[0], at, (size_t)n, buffer);
+            for (int64_t i = 0; i < n; i++)
+                buffer[i] = (code_of(buffer[i], &g) - g.zero) * g.scale;
+            tc_write_f32(c->out[0], at, (size_t)n, buffer);
+            at += n;
+        }
+    }
+}
+
+/* v as the narrow float type holds it. */
+static float rounded(tc_dtype t, float v)
+{
+    return t == TC_f16 ? tc_f16_to_f32(tc_f32_to_f16(v)) : t == TC_bf16 ? tc_bf16_to_f32(tc_f32_to_bf16(v)) : v;
+}
+
+/* One for all: the subtraction is made in the result's type, and so rounded twice when it is narrow. */
+static void dequantize_whole(tc_call *c)
+{
+    tc_dtype t = c->out[0].type->dtype;
+    int64_t n = tc_type_count(c->out[0].type);
+    double scale = scale_of(c, 0), zero = (double)zero_of(c, 0);
+    float scale32 = (float)scale, zero32 = (float)zero;
+    if (t == TC_f32) {
+        float *y = c->out[0].data;
+        tc_read_f32(c->in[0], 0, (size_t)n, y);
+        for (int64_t i = 0; i < n; i++)
+            y[i] = (y[i] - zero32) * scale32;
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double q = tc_load_f64(c->in[0], i);
+        if (t == TC_f64)
+            tc_store_f64(c->out[0], i, (q - zero) * scale);
+        else
+            tc_store_f64(c->out[0], i,
+                         (double)(rounded(t, rounded(t, (float)q) - zero32) * scale32));
+    }
+}
+
+/* a - b, wrapping as 64-bit integers do. */
+static int64_t minus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+
+void tc_num_dequantize(tc_call *c)
+{
+    const tc_attr_quantize *a = c->attr;
+    if (a->axis < 0) {
+        dequantize_whole(c);
+        return;
+    }
+    channels s = channels_of(c->in[0].type, a->axis);
+    int64_t at = 0;
+    for (int64_t row = 0; row < s.outer * s.channels; row++) {
+        float scale = (float)scale_of(c, row % s.channels);
+        int64_t zero = zero_of(c, row % s.channels);
+        for (int64_t i = 0; i < s.inner; i++, at++)
+            tc_store_f64(c->out[0], at, (double)((float)minus(tc_load_i64(c->in[0], at), zero) * scale));
+    }
+}
+
+/* The range of x, widened to hold 0; 0 and 0 when x is empty. */
+static void range_of(tc_tensor x, float *low, float *high)
+{
+    *low = *high = 0;
+    int64_t n = tc_type_count(x.type);
+    for (int64_t i = 0; i < n; i++) {
+        float v = (float)tc_load_f64(x, i);
+        *low = v < *low ? v : *low;
+        *high = v > *high ? v : *high;
+    }
+}
+
+void tc_num_choose_qparams(tc_call *c)
+{
+    const tc_attr_choose_qparams *a = c->attr;
+    float low, high, span = (float)((double)a->qmax - (double)a->qmin);
+    range_of(c->in[0], &low, &high);
+    float scale = a->symmetric ? fmaxf(-low, high) / (span / 2) : (high - low) / span;
+    scale = fmaxf(scale, (float)a->eps);
+    int64_t zero = a->zero;
+    if (!a->symmetric)
+        zero = tc_max_i64(a->qmin, tc_min_i64(a->qmax, minus(a->qmin, tc_trunc_i64((double)round_even(low / scale)))));
+    tc_store_f64(c->out[0], 0, (double)scale);
+    tc_store_i64(c->out[1], 0, zero);
+}
+
+/* Real numbers from one domain into another, one f32 between. */
+void tc_num_rescale(tc_call *c)
+{
+    const tc_quant *from = c->in[0].type->quant, *to = c->out[0].type->quant;
+    channels in = channels_of(c->in[0].type, from->axis), out = channels_of(c->out[0].type, to->axis);
+    int64_t n = tc_type_count(c->in[0].type);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t k = i / in.inner % in.channels, m = i / out.inner % out.channels;
+        float real = (float)minus(tc_load_i64(c->in[0], i), from->zero[k]) * (float)from->scale[k];
+        double code = (double)round_even(real * (float)(1.0 / to->scale[m])) + (double)to->zero[m];
+        code = code < (double)to->lo ? (double)to->lo : code;
+        tc_store_i64(c->out[0], i, code < (double)to->hi ? (int64_t)code : to->hi);
+    }
+}

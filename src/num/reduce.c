@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reduce.c -- one number from many, over any axes.
+ *
+ * Every reduction first lays its numbers side by side (rows.h).  Real numbers are then read as f64 and
+ * combined there, integers and bools as i64; the result is rounded once, to its own type. */
+#include <math.h>
+
+#include "kernels.h"
+#include "load.h"
+#include "rows.h"
+
+typedef double real_rule(const double *x, int64_t n, const void *attr);
+typedef int64_t int_rule(const int64_t *x, int64_t n);
+
+static bool is_real(tc_dtype t) { return tc_is_float(t) || tc_dtypes[t].kind == TC_COMPLEX; }
+
+static void reduce_real(tc_call *c, tc_ints axes, real_rule *rule)
+{
+    tc_rows rows = tc_rows_of(c->scratch, c->in[0], axes);
+    double *row = tc_arena_raw(c->scratch, (size_t)rows.n * sizeof *row);
+    for (int64_t i = 0; i < rows.n_row; i++) {
+        tc_read_f64(rows.x, i * rows.n, (size_t)rows.n, row);
+        tc_store_f64(c->out[0], i, rule(row, rows.n, c->attr));
+    }
+}
+
+static void reduce_int(tc_call *c, tc_ints axes, int_rule *rule)
+{
+    tc_rows rows = tc_rows_of(c->scratch, c->in[0], axes);
+    int64_t *row = tc_arena_raw(c->scratch, (size_t)rows.n * sizeof *row);
+    for (int64_t i = 0; i < rows.n_row; i++) {
+        tc_read_i64(rows.x, i * rows.n, (size_t)rows.n, row);
+        tc_store_i64(c->out[0], i, rule(row, rows.n));
+    }
+}
+
+static void reduce(tc_call *c, real_rule *real, int_rule *integer)
+{
+    const tc_attr_axes *a = c->attr;
+    if (is_real(c->in[0].type->dtype))
+        reduce_real(c, a->axes, real);
+    else
+        reduce_int(c, a->axes, integer);
+}
+
+/* Four running sums, so that long rows lose less and run faster. */
+static double sum(const double *x, int64_t n)
+{
+    double s[4] = {0, 0, 0, 0};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++)
+            s[k] += x[i + k];
+    for (; i < n; i++)
+        s[0] += x[i];
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+static double real_sum(const double *x, int64_t n, const void *attr)
+{
+    (void)attr;
+    return sum(x, n);
+}
+
+static int64_t int_sum(const int64_t *x, int64_t n)
+{
+    uint64_t s = 0;
+    for (int64_t i = 0; i < n; i++)
+        s += (uint64_t)x[i];
+    return (int64_t)s;
+}
+
+static double real_prod(const double *x, int64_t n, const void *attr)
+{
+    (void)attr;
+    double p = 1;
+    for (int64_t i = 0; i < n; i++)
+        p *= x[i];
+    return p;
+}
+
+static int64_t int_prod(const int64_t *x, int64_t n)
+{
+    uint64_t p = 1;
+    for (int64_t i = 0; i < n; i++)
+        p *= (uint64_t)x[i];
+    return (int64_t)p;
+}
+
+static double real_mean(const double *x, int64_t n, const void *attr)
+{
+    (void)attr;
+    return sum(x, n) / (double)n;
+}
+
+/* Largest, the first NaN once there is one. */
+static double real_max(const double *x, int64_t n, const void *attr)
+{
+    (void)attr;
+    double m = x[0];
+    for (int64_t i = 1; i < n && m == m; i++)
+        m = x[i] <= m ? m : x[i];
+    return m;
+}
+
+static double real_min(const double *x, int64_t n, const void *attr)
+{
+    (void)attr;
+    double m = x[0];
+    for (int64_t i = 1; i < n && m == m; i++)
+        m = x[i] >= m ? m : x[i];
+    return m;
+}
+
+static int64_t int_max(const int64_t *x, int64_t n)
+{
+    int64_t m = x[0];
+    for (int64_t i = 1; i < n; i++)
+        m = tc_max_i64(m, x[i]);
+    return m;
+}
+
+static int64_t int_min(const int64_t *x, int64_t n)
+{
+    int64_t m = x[0];
+    for (int64_t i = 1; i < n; i++)
+        m = tc_min_i64(m, x[i]);
+    return m;
+}
+
+/* m + ln(sum e^(x - m)) with m the largest, or 0 where that is infinite. */
+static double real_logsumexp(const double *x, int64_t n, const void *attr)
+{
+    if (!n)
+        return -INFINITY;
+    double m = real_max(x, n, attr), s = 0;
+    m = isinf(m) ? 0 : m;
+    for (int64_t i = 0; i < n; i++)
+        s += exp(x[i] - m);
+    return m + log(s);
+}
+
+static double variance(const double *x, int64_t n, double correction)
+{
+    double mean = sum(x, n) / (double)n, s = 0;
+    for (int64_t i = 0; i < n; i++)
+        s += (x[i] - mean) * (x[i] - mean);
+    double divisor = (double)n - correction;
+    return s / (divisor > 0 ? divisor : 0);
+}
+
+static double real_var(const double *x, int64_t n, const void *attr)
+{
+    return variance(x, n, ((const tc_attr_var *)attr)->correction);
+}
+
+static double real_std(const double *x, int64_t n, const void *attr)
+{
+    return sqrt(real_var(x, n, attr));
+}
+
+/* (sum |x|^ord)^(1/ord); ord 0 counts what is not zero, infinite ord takes the largest or smallest. */
+static double real_norm(const double *x, int64_t n, const void *attr)
+{
+    double ord = ((const tc_attr_norm *)attr)->ord, s = isinf(ord) && ord < 0 ? INFINITY : 0;
+    for (int64_t i = 0; i < n; i++) {
+        double v = fabs(x[i]);
+        if (ord == 0)
+            s += v != 0;
+        else if (ord == 1)
+            s += v;
+        else if (ord == 2)
+            s += v * v;
+        else if (!isinf(ord))
+            s += pow(v, ord);
+        else if (v != v || s != s)
+            s = NAN;
+        else
+            s = ord > 0 ? fmax(s, v) : fmin(s, v);
+    }
+    if (ord == 2)
+        return sqrt(s);
+    return ord == 0 || ord == 1 || isinf(ord) ? s : pow(s, 1 / ord);
+}
+
+static double real_all(const double *x, int64_t n, const void *attr)
+{
+    (void)attr;
+    for (int64_t i = 0; i < n; i++)
+        if (x[i] == 0)
+            return 0;
+    return 1;
+}
+
+static double real_any(const double *x, int64_t n, const void *attr)
+{
+    (void)attr;
+    for (int64_t i = 0; i < n; i++)
+        if (x[i] != 0)
+            return 1;
+    return 0;
+}
+
+static int64_t int_all(const int64_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!x[i])
+            return 0;
+    return 1;
+}
+
+static int64_t int_any(const int64_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (x[i])
+            return 1;
+    return 0;
+}
+
+void tc_num_sum(tc_call *c) { reduce(c, real_sum, int_sum); }
+void tc_num_prod(tc_call *c) { reduce(c, real_prod, int_prod); }
+void tc_num_mean(tc_call *c) { reduce(c, real_mean, NULL); }
+void tc_num_amax(tc_call *c) { reduce(c, real_max, int_max); }
+void tc_num_amin(tc_call *c) { reduce(c, real_min, int_min); }
+void tc_num_all(tc_call *c) { reduce(c, real_all, int_all); }
+void tc_num_any(tc_call *c) { reduce(c, real_any, int_any); }
+void tc_num_logsumexp(tc_call *c) { reduce(c, real_logsumexp, NULL); }
+void tc_num_var(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_var); }
+void tc_num_std(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_std); }
+void tc_num_norm(tc_call *c) { reduce_real(c, ((const tc_attr_norm *)c->attr)->axes, real_norm); }
+
+/* Where the largest (sign 1) or smallest (sign -1) stands: the first of equals, or the first NaN. */
+static int64_t real_place(const double *x, int64_t n, int sign)
+{
+    int64_t best = 0;
+    for (int64_t i = 1; i < n && x[best] == x[best]; i++)
+        if (x[i] != x[i] || sign * x[i] > sign * x[best])
+            best = i;
+    return best;
+}
+
+static int64_t int_place(const int64_t *x, int64_t n, int sign)
+{
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (sign > 0 ? x[i] > x[best] : x[i] < x[best])
+            best = i;
+    return best;
+}
+
+/* values may be NULL. */
+static void places(tc_call *c, int sign, const tc_tensor *values, const tc_tensor *indices)
+{
+    const tc_attr_arg *a = c->attr;
+    tc_rows rows = tc_rows_along(c->scratch, c->in[0], a->axis);
+    bool real = is_real(c->in[0].type->dtype);
+    void *row = tc_arena_raw(c->scratch, (size_t)rows.n * sizeof(double));
+    for (int64_t i = 0; i < rows.n_row; i++) {
+        int64_t at;
+        if (real) {
+            tc_read_f64(rows.x, i * rows.n, (size_t)rows.n, row);
+            at = real_place(row, rows.n, sign);
+        } else {
+            tc_read_i64(rows.x, i * rows.n, (size_t)rows.n, row);
+            at = int_place(row, rows.n, sign);
+        }
+        tc_store_i64(*indices, i, at);
+        if (values) {
+            size_t bytes = tc_dtypes[rows.x.type->dtype].bytes;
+            memcpy((char *)values->data + (size_t)i * bytes,
+                   (const char *)rows.x.data + (size_t)(i * rows.n + at) * bytes, bytes);
+        }
+    }
+}
+
+void tc_num_argmax(tc_call *c) { places(c, 1, NULL, &c->out[0]); }
+void tc_num_argmin(tc_call *c) { places(c, -1, NULL, &c->out[0]); }
+void tc_num_max_dim(tc_call *c) { places(c, 1, &c->out[0], &c->out[1]); }
+void tc_num_min_dim(tc_call *c) { places(c, -1, &c->out[0], &c->out[1]); }
