@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* target.h -- target strings, and what each target accepts. */
+#ifndef TC_TARGET_H
+#define TC_TARGET_H
+
+#include "../ir/graph.h"
+
+/* Profiles and extensions of TOSA, one bit each. */
+typedef enum tc_feature {
+#define FEATURE(name, word, spec, base) TC_FEATURE_##name,
+#define TYPES(family, need, types)
+#define JUDGE(op, in, out, acc, constant, zeros, types, rules)
+#include "tosa.def"
+    TC_FEATURE_COUNT
+} tc_feature;
+
+typedef struct tc_target {
+    const char *text; /* as the user wrote it */
+    uint32_t tosa;    /* 1 << TC_FEATURE_x */
+} tc_target;
+
+/* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored.  An unknown word or an
+ * extension without its profile is a usage error. */
+TC_MUST_USE tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out);
+
+/* tosa.c: the judge.  Level 8K and every ERROR_IF; with a target also its profiles and extensions.
+ * Everything that is found is reported. */
+TC_MUST_USE tc_status tc_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target);
+
+#endif

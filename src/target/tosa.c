@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tosa.c -- the TOSA judge: goes through a module with the tables of tosa.def and reports every rule
+ * that is broken, with what was found and what is allowed. */
+#include "judge.h"
+
+#include "../num/load.h"
+
+enum { MOST_LETTERS = 4 };
+
+/* Profiles and extensions as a mask; EITHER: one of the two profiles. */
+enum {
+#define FEATURE(name, word, spec, base) name = 1 << TC_FEATURE_##name,
+#define TYPES(family, need, types)
+#define JUDGE(op, in, out, acc, constant, zeros, types, rules)
+#include "tosa.def"
+    EITHER = 1 << TC_FEATURE_COUNT
+};
+
+static const char *const spec_name[TC_FEATURE_COUNT] = {
+#define FEATURE(name, word, spec, base) [TC_FEATURE_##name] = spec,
+#define TYPES(family, need, types)
+#define JUDGE(op, in, out, acc, constant, zeros, types, rules)
+#include "tosa.def"
+};
+
+typedef struct {
+    const char *family;
+    uint32_t need;
+    int n;
+    tc_dtype type[MOST_LETTERS];
+} types_row;
+
+static const types_row types_table[] = {
+#define FEATURE(name, word, spec, base)
+#define T0 0, {TC_none}
+#define T1(a) 1, {TC_##a}
+#define T2(a, b) 2, {TC_##a, TC_##b}
+#define T3(a, b, c) 3, {TC_##a, TC_##b, TC_##c}
+#define T4(a, b, c, d) 4, {TC_##a, TC_##b, TC_##c, TC_##d}
+#define TYPES(family, need, types) {#family, need, types},
+#define JUDGE(op, in, out, acc, constant, zeros, types, rules)
+#include "tosa.def"
+};
+
+typedef struct {
+    const char *in, *out;
+    char acc;
+    const char *constant, *zeros, *family;
+    tc_rules *rules;
+} judge_row;
+
+static const judge_row judge_table[TC_OP_COUNT] = {
+#define FEATURE(name, word, spec, base)
+#define TYPES(family, need, types)
+#define JUDGE(op, in, out, acc, constant, zeros, types, rules)                                     \
+    [TC_OP_##op] = {in, out, acc, constant, zeros, #types, tc_rules_##rules},
+#include "tosa.def"
+};
+
+/* ---- counts -------------------------------------------------------------------------------------- */
+
+static bool complete(tc_judge *j)
+{
+    const tc_node *node = j->node;
+    const tc_op_info *info = &tc_ops[node->op];
+    bool in = node->n_in >= info->min_in && (info->max_in == TC_ANY || node->n_in <= info->max_in);
+    bool out = info->n_out == TC_ANY || node->n_out == info->n_out;
+    if (!in)
+        TC_BREAKS(j, TOSA_RULE, "has %d operands, expected %d%s", node->n_in, info->min_in,
+                  info->max_in == TC_ANY ? " or more" : info->max_in > info->min_in ? " or one more" : "");
+    if (!out)
+        TC_BREAKS(j, TOSA_RULE, "has %d results, expected %d", node->n_out, info->n_out);
+    bool attr = info->attr == TC_ATTR_none || node->attr;
+    if (!attr)
+        TC_BREAKS(j, TOSA_RULE, "has no attributes, expected those of %s", tc_attrs[info->attr].name);
+    for (int i = 0; i < node->n_in; i++)
+        if (!node->in[i]) {
+            TC_BREAKS(j, TOSA_RULE, "operand %d was left out", i);
+            in = false;
+        }
+    return in && out && attr;
+}
+
+/* ---- element types ------------------------------------------------------------------------------- */
+
+/* The element types found for the letters a to d. */
+typedef struct {
+    tc_dtype type[MOST_LETTERS];
+    bool fits; /* nothing contradicted a letter so far */
+} found;
+
+/* The element type that a letter other than a to d stands for. */
+static tc_dtype fixed_type(const tc_node *node, char letter)
+{
+    switch (letter) {
+    case 'B':
+        return TC_bool;
+    case 'S':
+        return TC_shape;
+    case 'Y':
+        return TC_i8;
+    default: /* M: the multipliers of a rescale */
+        return ((const tc_attr_tosa_rescale *)node->attr)->scale32 ? TC_i32 : TC_i16;
+    }
+}
+
+static void match(tc_judge *j, found *f, const char *what, int i, char letter, tc_dtype is)
+{
+    bool variable = letter >= 'a' && letter < 'a' + MOST_LETTERS;
+    tc_dtype want = variable ? f->type[letter - 'a'] : fixed_type(j->node, letter);
+    if (want == TC_none)
+        f->type[letter - 'a'] = is;
+    else if (want != is) {
+        f->fits = false;
+        TC_BREAKS(j, TOSA_RULE, "%s %d is of type %s, expected %s", what, i, tc_dtypes[is].name,
+                  tc_dtypes[want].name);
+    }
+}
+
+/* The letter for place i of a signature; 0: whatever there is. */
+static char letter_at(const char *letters, int i)
+{
+    size_t n = strlen(letters);
+    if (n && letters[n - 1] == '+')
+        return (size_t)i < n - 1 ? letters[i] : letters[n - 2];
+    return n && letters[0] != '*' ? letters[i] : 0;
+}
+
+static tc_dtype acc_type(const tc_node *node)
+{
+    const tc_attr_info *info = &tc_attrs[tc_ops[node->op].attr];
+    for (int i = 0; i < info->n_field; i++)
+        if (tc_text_eq(info->field[i].name, "acc_type"))
+            return *(const tc_dtype *)((const char *)node->attr + info->field[i].at);
+    return TC_none;
+}
+
+static found find_types(tc_judge *j, const judge_row *row)
+{
+    found f = {.fits = true};
+    for (int i = 0; i < j->node->n_in; i++)
+        if (letter_at(row->in, i))
+            match(j, &f, "operand", i, letter_at(row->in, i), tc_operand(j, i)->dtype);
+    for (int i = 0; i < j->node->n_out; i++)
+        if (letter_at(row->out, i))
+            match(j, &f, "result", i, letter_at(row->out, i), tc_result(j, i)->dtype);
+    if (row->acc)
+        match(j, &f, "acc_type", 0, row->acc, acc_type(j->node));
+    return f;
+}
+
+static void put_types(tc_buf *out, const tc_dtype *type, int n)
+{
+    tc_buf_u8(out, '(');
+    for (int i = 0; i < n; i++)
+        tc_buf_printf(out, "%s%s", i ? "," : "", tc_dtypes[type[i]].name);
+    tc_buf_u8(out, ')');
+}
+
+static bool satisfied(uint32_t need, uint32_t have)
+{
+    bool either = !(need & EITHER) || (have & (INT | FP));
+    return either && !(need & ~(uint32_t)EITHER & ~have);
+}
+
+static void put_need(tc_buf *out, uint32_t need)
+{
+    const char *between = "";
+    for (int i = 0; i < TC_FEATURE_COUNT; i++)
+        if (need & 1u << i) {
+            tc_buf_printf(out, "%s%s", between, spec_name[i]);
+            between = " and ";
+        }
+    if (need & EITHER)
+        tc_buf_printf(out, "%sPRO-INT or PRO-FP", between);
+}
+
+/* The row of the operator's table that holds these types. */
+static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
+{
+    tc_buf text;
+    tc_buf_init(&text, &j->ctx->scratch);
+    const types_row *hit = NULL;
+    int n = 0;
+    for (size_t i = 0; i < TC_COUNT(types_table); i++) {
+        const types_row *t = &types_table[i];
+        if (!tc_text_eq(t->family, row->family))
+            continue;
+        n = t->n;
+        if (memcmp(t->type, f->type, (size_t)t->n * sizeof t->type[0]) == 0)
+            hit = t;
+        tc_buf_u8(&text, ' ');
+        put_types(&text, t->type, t->n);
+    }
+    tc_buf found_text;
+    tc_buf_init(&found_text, &j->ctx->scratch);
+    put_types(&found_text, f->type, n);
+    if (!hit)
+        TC_BREAKS(j, TOSA_RULE, "the element types %s are not supported; supported are%s",
+                  tc_buf_cstr(&found_text), tc_buf_cstr(&text));
+    else if (j->target && !satisfied(hit->need, j->target->tosa)) {
+        tc_buf need;
+        tc_buf_init(&need, &j->ctx->scratch);
+        put_need(&need, hit->need);
+        TC_BREAKS(j, TOSA_PROFILE, "on %s needs %s, the target is %s", tc_buf_cstr(&found_text),
+                  tc_buf_cstr(&need), j->target->text);
+    }
+    return hit != NULL;
+}
+
+void tc_judge_need(tc_judge *j, tc_feature feature, const char *what)
+{
+    if (j->target && !(j->target->tosa & 1u << feature))
+        TC_BREAKS(j, TOSA_PROFILE, "%s needs %s, the target is %s", what, spec_name[feature], j->target->text);
+}
+
+/* ---- constants, zero points, choices -------------------------------------------------------------- */
+
+static void check_constants(tc_judge *j, const judge_row *row)
+{
+    if (!j->target || j->target->tosa & DYNAMIC)
+        return;
+    for (const char *p = row->constant; *p; p++)
+        if (!tc_is_const(j->g, j->node->in[*p - '0']))
+            TC_BREAKS(j, TOSA_PROFILE, "operand %c is not a constant, which needs EXT-DYNAMIC; the target is %s", *p,
+                      j->target->text);
+}
+
+/* A zero point is zero unless it belongs to i8. */
+static void check_zeros(tc_judge *j, const judge_row *row)
+{
+    for (const char *p = row->zeros; *p; p++) {
+        tc_tensor zero = tc_tensor_of(j->g, j->node->in[*p - '0']);
+        if (!zero.data || zero.type->dtype == TC_i8 || tc_type_count(zero.type) < 1)
+            continue;
+        if (tc_load_f64(zero, 0) != 0)
+            TC_BREAKS(j, TOSA_RULE, "operand %c is a zero point of %g, type %s allows only 0", *p,
+                      tc_load_f64(zero, 0), tc_dtypes[zero.type->dtype].name);
+    }
+}
+
+/* Choices count from "unknown", which is none. */
+static void check_choices(tc_judge *j)
+{
+    const tc_attr_info *info = &tc_attrs[tc_ops[j->node->op].attr];
+    for (int i = 0; i < info->n_field; i++) {
+        const tc_field *field = &info->field[i];
+        if (field->kind < TC_FIELD_CHOICES)
+            continue;
+        int value;
+        memcpy(&value, (const char *)j->node->attr + field->at, sizeof value);
+        if (value == 0)
+            TC_BREAKS(j, TOSA_RULE, "%s is unknown", field->name);
+    }
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------- */
+
+/* Whether the operator's shape rule accepts the operands; declared results are compared with computed
+ * ones, element types only where they are known to be possible. */
+static bool check_shapes(tc_judge *j, bool types_too)
+{
+    const tc_node *node = j->node;
+    tc_arena *scratch = &j->ctx->scratch;
+    tc_tensor *in = tc_new_n(scratch, tc_tensor, (size_t)node->n_in);
+    tc_type *out = tc_new_n(scratch, tc_type, (size_t)node->n_out);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = tc_tensor_of(j->g, node->in[i]);
+    for (int i = 0; i < node->n_out; i++)
+        out[i] = *tc_result(j, i);
+    tc_infer call = {j->ctx, node->loc, tc_ops[node->op].name, node->attr, node->n_in, node->n_out, in, out};
+    if (tc_ops[node->op].shape(&call) != TC_OK) {
+        j->worst = TC_BAD_MODEL;
+        return false;
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *declared = tc_result(j, i);
+        if (!tc_same_dims(declared, &out[i]))
+            TC_BREAKS(j, TOSA_RULE, "result %d is declared %s, and is %s", i,
+                      tc_dims_text(scratch, declared->rank, declared->dim),
+                      tc_dims_text(scratch, out[i].rank, out[i].dim));
+        else if (types_too && declared->dtype != out[i].dtype)
+            TC_BREAKS(j, TOSA_RULE, "result %d is declared %s, and is %s", i, tc_dtypes[declared->dtype].name,
+                      tc_dtypes[out[i].dtype].name);
+    }
+    return true;
+}
+
+/* ---- every value --------------------------------------------------------------------------------- */
+
+static void check_value(tc_judge *j, tc_val val)
+{
+    const tc_value *value = tc_value_of(j->g, val);
+    const tc_type *t = value->type;
+    tc_mark mark = tc_arena_mark(&j->ctx->scratch);
+    tc_loc input = {.file = j->module->file, .node = value->name};
+    const tc_loc *loc = value->def ? value->def->loc : &input;
+    const char *shape = tc_dims_text(&j->ctx->scratch, t->rank, t->dim);
+    int number = tc_dtypes[t->dtype].tosa;
+    if (number < 1 || t->dtype == TC_i64)
+        j->worst = tc_error(j->ctx, loc, TC_E_TOSA_RULE, "a tensor is of type %s, which TOSA 1.0 does not have",
+                            tc_dtypes[t->dtype].name);
+    if (t->rank > TC_LEVEL_RANK)
+        j->worst = tc_error(j->ctx, loc, TC_E_TOSA_LEVEL, "a tensor has rank %d, level 8K allows %d", t->rank,
+                            TC_LEVEL_RANK);
+    for (int i = 0; i < t->rank && t->dtype != TC_shape; i++)
+        if (t->dim[i] < 1) {
+            j->worst = tc_error(j->ctx, loc, TC_E_TOSA_RULE, "a tensor has the shape %s, no dimension may be 0", shape);
+            break;
+        }
+    int64_t bytes = tc_type_count(t) * ((tc_dtypes[t->dtype].bits + 7) / 8);
+    if (bytes >> TC_LEVEL_LOG2_SIZE)
+        j->worst = tc_error(j->ctx, loc, TC_E_TOSA_LEVEL,
+                            "a tensor of shape %s has %" PRId64 " bytes, level 8K allows less than 2^%d", shape, bytes,
+                            TC_LEVEL_LOG2_SIZE);
+    tc_arena_rewind(&j->ctx->scratch, mark);
+}
+
+static void judge_node(tc_judge *j, const tc_node *node)
+{
+    const judge_row *row = &judge_table[node->op];
+    j->node = node;
+    if (!row->family) {
+        TC_BREAKS(j, TOSA_RULE, "has no TOSA form of its own%s", "");
+        return;
+    }
+    if (!complete(j))
+        return;
+    tc_mark mark = tc_arena_mark(&j->ctx->scratch);
+    found f = find_types(j, row);
+    bool possible = f.fits && types_allowed(j, row, &f);
+    check_constants(j, row);
+    check_zeros(j, row);
+    check_choices(j);
+    if (node->op == TC_OP_const || check_shapes(j, possible))
+        row->rules(j);
+    tc_arena_rewind(&j->ctx->scratch, mark);
+}
+
+static void judge_graph(tc_judge *j, const tc_graph *g)
+{
+    j->g = g;
+    for (size_t i = 1; i < g->n_val; i++)
+        check_value(j, (tc_val)i);
+    for (size_t i = 0; i < g->n_node; i++)
+        judge_node(j, g->node[i]);
+}
+
+/* Names that nodes refer to. */
+static void collect_names(tc_judge *j)
+{
+    tc_map_init(&j->graphs, &j->ctx->scratch);
+    tc_map_init(&j->variables, &j->ctx->scratch);
+    for (size_t i = 0; i < j->module->n_graph; i++) {
+        tc_graph *g = j->module->graph[i];
+        *tc_map_at(&j->graphs, tc_str_of(g->name)) = g;
+        for (size_t k = 0; k < g->n_node; k++)
+            if (g->node[k]->op == TC_OP_tosa_variable && g->node[k]->attr && g->node[k]->n_out == 1) {
+                const tc_attr_tosa_variable *a = g->node[k]->attr;
+                void **slot = tc_map_at(&j->variables, tc_str_of(a->name));
+                *slot = *slot ? *slot : (void *)(uintptr_t)tc_type_of(g, g->node[k]->out[0]);
+            }
+    }
+}
+
+tc_status tc_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target)
+{
+    tc_target parsed;
+    if (target)
+        TC_TRY(tc_target_parse(ctx, target, &parsed));
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_judge j = {.ctx = ctx, .module = module, .target = target ? &parsed : NULL};
+    collect_names(&j);
+    for (size_t i = 0; i < module->n_graph; i++)
+        judge_graph(&j, module->graph[i]);
+    tc_judge_nesting(&j);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return j.worst;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tosa_schema.h -- the TOSA 1.0 flatbuffer schema as numbers, shared by reader and emitter.
+ *
+ * Operators and element types carry their numbers in op.def and dtype.def.  An operator's attribute
+ * table is its record in attr.def: field i of the record is field i of the table (i64 as i32, ints as
+ * [i32], bool as u8, choices and dtype as u32, text as string, bytes as [ubyte], and f64 as [ubyte], one
+ * element of the operand's type).  A union's tag is the operator's number. */
+#ifndef TC_TOSA_SCHEMA_H
+#define TC_TOSA_SCHEMA_H
+
+#include "../num/type.h"
+
+#define TC_TOSA_IDENTIFIER "TOSA"
+
+enum { TC_TOSA_CONST_SHAPE = 75, TC_TOSA_LAST_1_0 = 75, TC_TOSA_LAST_1_1 = 98 }; /* operators */
+enum { TC_TOSA_LAST_DTYPE_1_0 = 12, TC_TOSA_LAST_DTYPE_1_1 = 18 };
+
+enum { TOSA_GRAPH_VERSION, TOSA_GRAPH_REGIONS };
+enum { TOSA_VERSION_MAJOR, TOSA_VERSION_MINOR, TOSA_VERSION_PATCH, TOSA_VERSION_DRAFT };
+enum { TOSA_REGION_NAME, TOSA_REGION_BLOCKS };
+enum {
+    TOSA_BLOCK_NAME,
+    TOSA_BLOCK_OPERATORS,
+    TOSA_BLOCK_TENSORS,
+    TOSA_BLOCK_INPUTS,
+    TOSA_BLOCK_OUTPUTS,
+    TOSA_BLOCK_SHAPES
+};
+enum {
+    TOSA_OPERATOR_OP,
+    TOSA_OPERATOR_ATTRIBUTE_TYPE,
+    TOSA_OPERATOR_ATTRIBUTE,
+    TOSA_OPERATOR_INPUTS,
+    TOSA_OPERATOR_OUTPUTS,
+    TOSA_OPERATOR_LOCATION
+};
+enum {
+    TOSA_TENSOR_NAME,
+    TOSA_TENSOR_SHAPE,
+    TOSA_TENSOR_TYPE,
+    TOSA_TENSOR_DATA,
+    TOSA_TENSOR_VARIABLE,
+    TOSA_TENSOR_IS_UNRANKED,
+    TOSA_TENSOR_VARIABLE_NAME,
+    TOSA_TENSOR_OFFSET,
+    TOSA_TENSOR_SIZE
+};
+enum { TOSA_SHAPE_NAME, TOSA_SHAPE_RANK, TOSA_SHAPE_DATA };
+enum { TOSA_LOCATION_TEXT };
+
+/* Bytes of n elements in a file: i4 two to a byte, i48 six bytes each, the others as in memory. */
+size_t tc_tosa_packed_bytes(tc_dtype dtype, size_t n);
+
+/* Whether elements lie in a file as they lie in memory. */
+bool tc_tosa_stored_plain(tc_dtype dtype);
+
+/* n elements from a file's form to ours, and back. */
+void tc_tosa_unpack(tc_dtype dtype, size_t n, const uint8_t *packed, void *out);
+void tc_tosa_pack(tc_dtype dtype, size_t n, const void *in, uint8_t *packed);
+
+/* One element in a file's form as a number, and back; `packed` has 8 bytes. */
+double tc_tosa_number(tc_dtype dtype, const uint8_t *packed);
+void tc_tosa_put_number(tc_dtype dtype, double value, uint8_t *packed);
+
+/* "CONV2D": how the specification writes the operator that the table calls tosa_conv2d. */
+const char *tc_tosa_spelled(tc_arena *arena, const char *op_name);
+
+#endif
