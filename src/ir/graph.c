@@ -10,14 +10,19 @@ tc_module *tc_module_new(tc_ctx *ctx, const char *file)
     return module;
 }
 
+tc_graph tc_graph_empty(tc_module *module, const char *name)
+{
+    tc_graph g = {.module = module, .name = tc_intern_text(module->ctx, name)};
+    tc_grow(&module->ctx->arena, g.val, g.n_val, g.cap_val);
+    g.val[g.n_val++] = NULL; /* id 0 is none */
+    return g;
+}
+
 tc_graph *tc_graph_new(tc_module *module, const char *name)
 {
     tc_arena *arena = &module->ctx->arena;
     tc_graph *g = tc_new(arena, tc_graph);
-    g->module = module;
-    g->name = tc_intern_text(module->ctx, name);
-    tc_grow(arena, g->val, g->n_val, g->cap_val);
-    g->val[g->n_val++] = NULL; /* id 0 is none */
+    *g = tc_graph_empty(module, name);
     tc_grow(arena, module->graph, module->n_graph, module->cap_graph);
     return module->graph[module->n_graph++] = g;
 }

@@ -78,6 +78,7 @@ struct tc_module {
 
 tc_module *tc_module_new(tc_ctx *ctx, const char *file);
 tc_graph *tc_graph_new(tc_module *module, const char *name);
+tc_graph tc_graph_empty(tc_module *module, const char *name); /* not yet in the module's list */
 tc_graph *tc_module_find(const tc_module *module, const char *name);
 static inline tc_graph *tc_main(const tc_module *module) { return module->graph[0]; }
 
@@ -113,6 +114,8 @@ tc_tensor tc_tensor_of(const tc_graph *g, tc_val v);
 /* Give a node's results the types its operator computes from its operands (rule in op.def);
  * types that were declared before are compared with them. */
 TC_MUST_USE tc_status tc_node_infer(tc_graph *g, tc_node *node);
+/* Give every value of the module its type, where it has none yet. */
+TC_MUST_USE tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module);
 
 /* eval.c: the reference interpreter, kernels of num/ only.
  * in: one tensor per graph input.  out: filled with tensors in `arena`. */

@@ -94,3 +94,33 @@ tc_status tc_node_infer(tc_graph *g, tc_node *node)
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }
+
+static bool has_results(const tc_graph *g, const tc_node *node)
+{
+    for (int i = 0; i < node->n_out; i++)
+        if (!g->val[node->out[i]]->type)
+            return false;
+    return true;
+}
+
+static tc_status infer_graph(tc_ctx *ctx, tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++) {
+        tc_node *node = g->node[k];
+        if (has_results(g, node))
+            continue;
+        for (int i = 0; i < node->n_in; i++)
+            if (node->in[i] && !g->val[node->in[i]]->type)
+                return tc_error(ctx, node->loc, TC_E_TYPE, "operand %d of '%s' has no type", i,
+                                tc_ops[node->op].name);
+        TC_TRY(tc_node_infer(g, node));
+    }
+    return TC_OK;
+}
+
+tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        TC_TRY(infer_graph(ctx, module->graph[i]));
+    return TC_OK;
+}

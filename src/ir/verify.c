@@ -394,21 +394,3 @@ tc_status tc_verify(tc_ctx *ctx, tc_module *module)
         worst = tc_error(ctx, &loc, TC_E_STRUCTURE, "a graph runs itself");
     return worst;
 }
-
-tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module)
-{
-    for (size_t i = 0; i < module->n_graph; i++) {
-        tc_graph *g = module->graph[i];
-        for (size_t k = 0; k < g->n_node; k++) {
-            tc_node *node = g->node[k];
-            if (has_types(g, node))
-                continue;
-            for (int j = 0; j < node->n_in; j++)
-                if (node->in[j] && !g->val[node->in[j]]->type)
-                    return tc_error(ctx, node->loc, TC_E_TYPE, "operand %d of '%s' has no type", j,
-                                    tc_ops[node->op].name);
-            TC_TRY(tc_node_infer(g, node));
-        }
-    }
-    return TC_OK;
-}

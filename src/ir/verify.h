@@ -23,7 +23,4 @@ uint32_t tc_facts_seen(const tc_graph *g);
  * reported, at the place its author knows. */
 TC_MUST_USE tc_status tc_verify(tc_ctx *ctx, tc_module *module);
 
-/* Give every value its type, where it has none yet. */
-TC_MUST_USE tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module);
-
 #endif

@@ -10,13 +10,16 @@
 
 tc_status tc_read_text(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
-    tc_bytes side = {NULL, 0};
+    bool piped = tc_text_eq(file, "-");
     const char *beside = tc_text_format(&ctx->arena, "%s.bin", file);
-    if (access(beside, F_OK) == 0)
+    tc_bytes side = {NULL, 0};
+    if (!piped && access(beside, F_OK) == 0)
         TC_TRY(tc_file_map(ctx, beside, &side));
     tc_module *module;
-    TC_TRY(tc_parse(ctx, file, bytes, side, &module));
+    TC_TRY(tc_parse(ctx, piped ? "<stdin>" : file, bytes, side, &module));
     TC_TRY(tc_infer_missing(ctx, module));
+    for (size_t i = 0; i < module->n_graph; i++)
+        module->graph[i]->facts = TC_FACT_TYPED;
     TC_TRY(tc_verify(ctx, module));
     *out = module;
     return TC_OK;

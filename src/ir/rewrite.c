@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rewrite.c -- see rewrite.h. */
+#include "rewrite.h"
+
+/* How often each value is read. */
+static const uint32_t *count_readers(tc_ctx *ctx, const tc_graph *g)
+{
+    uint32_t *readers = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
+    const tc_module *m = g->module;
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            readers[g->node[k]->in[i]]++;
+    for (size_t i = 0; i < g->n_out; i++)
+        readers[g->out[i]]++;
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        readers[g->mutation[i].before]++;
+        readers[g->mutation[i].after]++;
+    }
+    for (size_t i = 0; g == tc_main(m) && i < m->n_out_port; i++)
+        readers[m->out_port[i].val]++;
+    return readers;
+}
+
+void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val)
+{
+    tc_value *value = rw->to->val[val];
+    assert(value->type == rw->from->val[old]->type);
+    rw->now[old] = val;
+    if (!value->name && value->def)
+        value->name = rw->from->val[old]->name;
+}
+
+bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val)
+{
+    if (!tc_is_const(rw->to, val))
+        return false;
+    for (size_t i = 0; i < rw->from->n_mutation; i++)
+        if (rw->now[rw->from->mutation[i].before] == val)
+            return false;
+    return true;
+}
+
+tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val in)
+{
+    tc_node *added = tc_graph_add(rw->to, op, attr, &in, 1, 1, node->loc);
+    rw->to->val[added->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    TC_TRY(tc_node_infer(rw->to, added));
+    tc_rewrite_bind(rw, node->out[0], added->out[0]);
+    return TC_OK;
+}
+
+void tc_rewrite_copy(tc_rewrite *rw, const tc_node *node)
+{
+    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+    for (int i = 0; i < node->n_in; i++)
+        copy->in[i] = rw->now[node->in[i]];
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_value *old = rw->from->val[node->out[i]];
+        tc_value *value = rw->to->val[copy->out[i]];
+        value->type = old->type;
+        value->name = old->name;
+        value->data = old->data;
+        rw->now[node->out[i]] = copy->out[i];
+    }
+}
+
+static tc_status stream(tc_rewrite *rw, tc_rule *const *rule, size_t n_rule)
+{
+    for (size_t i = 0; i < rw->from->n_in; i++) {
+        const tc_value *old = rw->from->val[rw->from->in[i]];
+        rw->now[rw->from->in[i]] = tc_graph_input(rw->to, old->type, old->name);
+    }
+    for (size_t k = 0; k < rw->from->n_node; k++) {
+        const tc_node *node = rw->from->node[k];
+        bool done = false;
+        for (size_t r = 0; r < n_rule && !done; r++)
+            TC_TRY(rule[r](rw, node, &done));
+        if (!done)
+            tc_rewrite_copy(rw, node);
+    }
+    return TC_OK;
+}
+
+/* Outputs, mutations and the signature, by their new ids. */
+static void finish(tc_rewrite *rw)
+{
+    const tc_graph *g = rw->from;
+    tc_module *m = g->module;
+    for (size_t i = 0; i < g->n_out; i++)
+        tc_graph_output(rw->to, rw->now[g->out[i]]);
+    rw->to->mutation = g->mutation;
+    rw->to->n_mutation = g->n_mutation;
+    rw->to->cap_mutation = g->cap_mutation;
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        rw->to->mutation[i].before = rw->now[g->mutation[i].before];
+        rw->to->mutation[i].after = rw->now[g->mutation[i].after];
+    }
+    if (g != tc_main(m))
+        return;
+    for (size_t i = 0; i < m->n_in_port; i++)
+        m->in_port[i].val = rw->now[m->in_port[i].val];
+    for (size_t i = 0; i < m->n_out_port; i++)
+        m->out_port[i].val = rw->now[m->out_port[i].val];
+}
+
+tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule, void *user)
+{
+    tc_ctx *ctx = g->module->ctx;
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_graph fresh = tc_graph_empty(g->module, g->name);
+    fresh.facts = g->facts;
+    tc_rewrite rw = {.ctx = ctx, .from = g, .to = &fresh, .user = user,
+                     .now = tc_new_n(&ctx->scratch, tc_val, g->n_val),
+                     .readers = count_readers(ctx, g)};
+    tc_status status = stream(&rw, rule, n_rule);
+    if (status == TC_OK) {
+        finish(&rw);
+        *g = fresh;
+    }
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
+tc_status tc_rewrite_module(tc_module *module, tc_rule *const *rule, size_t n_rule, void *user)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        TC_TRY(tc_rewrite_graph(module->graph[i], rule, n_rule, user));
+    return TC_OK;
+}

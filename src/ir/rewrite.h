@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rewrite.h -- stream the nodes of a graph through rules into a fresh graph.
+ *
+ * Nodes come in order, so a rule sees its operands already rewritten.  What no rule takes is copied.
+ * Names, places, mutations and the signature come along. */
+#ifndef TC_REWRITE_H
+#define TC_REWRITE_H
+
+#include "graph.h"
+
+typedef struct tc_rewrite {
+    tc_ctx *ctx;
+    const tc_graph *from;
+    tc_graph *to;
+    tc_val *now;             /* by old id: what stands for it in `to` */
+    const uint32_t *readers; /* by old id: nodes, outputs, mutations and signature that read it */
+    void *user;              /* the pass's own */
+} tc_rewrite;
+
+/* A rule looks at a node of `from`.  It leaves *done as it is (false) to let the next rule look, or
+ * makes what it likes in `to`, binds every result that is read, and sets *done. */
+typedef tc_status tc_rule(tc_rewrite *rw, const tc_node *node, bool *done);
+
+/* Rules in the order they are asked.  The graph's content is replaced; `g` stays where it is. */
+TC_MUST_USE tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule, void *user);
+/* The same for every graph of the module. */
+TC_MUST_USE tc_status tc_rewrite_module(tc_module *module, tc_rule *const *rule, size_t n_rule, void *user);
+
+/* From here on, `val` of `to` stands for `old`; the types must be equal. */
+void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val);
+
+/* The node as it is, on its rewritten operands: what happens to a node that no rule takes. */
+void tc_rewrite_copy(tc_rewrite *rw, const tc_node *node);
+
+/* An operand of the node, and its node, in `to`. */
+static inline tc_val tc_rewrite_in(const tc_rewrite *rw, const tc_node *node, int i)
+{
+    return rw->now[node->in[i]];
+}
+static inline const tc_node *tc_rewrite_def(const tc_rewrite *rw, const tc_node *node, int i)
+{
+    return tc_def(rw->to, rw->now[node->in[i]]);
+}
+
+/* A constant of `to` that stays what it is from run to run. */
+bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val);
+
+/* An operator with one operand and one result, of the type of the node's result 0, bound to it. */
+TC_MUST_USE tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val in);
+
+#endif
