@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fold.c -- compute what is already known, with the kernels in num/.
+ *
+ * A node whose operands are all constants becomes constants.  Kept are: buffers that the program
+ * changes; dequantize, which says what integers mean; and what would grow the file beyond a bound.
+ * What the kernels turn down (an index out of range, say) stays as it is: it is an error only if it
+ * is ever run. */
+#include "tidy.h"
+
+enum { ALWAYS_FITS = 1 << 20 }; /* bytes; beyond it a result may be four times its operands */
+
+static bool foldable(const tc_rewrite *rw, const tc_node *node)
+{
+    const tc_op_info *info = &tc_ops[node->op];
+    if (node->op == TC_OP_const || node->op == TC_OP_dequantize || !info->kernel || !node->n_out ||
+        (info->traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom)
+        return false;
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] && !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, i)))
+            return false;
+    return true;
+}
+
+static bool fits(const tc_rewrite *rw, const tc_node *node)
+{
+    size_t in = 0, out = 0;
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i])
+            in += tc_type_bytes(tc_type_of(rw->from, node->in[i]));
+    for (int i = 0; i < node->n_out; i++)
+        out += tc_type_bytes(tc_type_of(rw->from, node->out[i]));
+    return out <= ALWAYS_FITS || out / 4 <= in;
+}
+
+/* The numbers, or NULL; a refusal leaves no message behind. */
+static tc_tensor *evaluate(tc_rewrite *rw, const tc_node *node)
+{
+    tc_ctx *ctx = rw->ctx;
+    tc_tensor *in = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_in);
+    tc_tensor *out = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_out);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, i));
+    size_t said = ctx->messages.size, errors = ctx->n_error, muted = ctx->n_muted;
+    tc_status status = tc_eval_node((tc_graph *)(uintptr_t)rw->from, node, in, out, &ctx->arena);
+    if (status == TC_OK)
+        return out;
+    ctx->messages.size = said;
+    ctx->n_error = errors;
+    ctx->n_muted = muted;
+    return NULL;
+}
+
+/* op(constants) => constants */
+static tc_status fold(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (!foldable(rw, node) || !fits(rw, node))
+        return TC_OK;
+    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    const tc_tensor *out = evaluate(rw, node);
+    for (int i = 0; out && i < node->n_out; i++)
+        tc_rewrite_bind(rw, node->out[i],
+                        tc_graph_const(rw->to, tc_type_of(rw->from, node->out[i]), out[i].data, NULL, node->loc));
+    *done = out != NULL;
+    tc_arena_rewind(&rw->ctx->scratch, mark);
+    return TC_OK;
+}
+
+tc_status tc_tidy_fold(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rule *const rules[] = {fold};
+    (void)ctx;
+    return tc_rewrite_module(module, rules, TC_COUNT(rules), NULL);
+}

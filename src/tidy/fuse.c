@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuse.c -- batch norm into the weights of the product before it.
+ *
+ *   batch_norm(product(x, w, b)) = product(x, s w, s (b - mean) + bias),  s = weight / sqrt(var + eps)
+ *
+ * where s belongs to the output channel.  Done when the statistics and weights are constants and
+ * nobody else reads the product; the sums are then rounded differently, and that is all. */
+#include "tidy.h"
+
+#include <math.h>
+
+#include "../num/load.h"
+
+/* scale and shift of each channel. */
+typedef struct affine {
+    int64_t n;
+    double *scale, *shift;
+} affine;
+
+static bool is_plain_float(const tc_type *type)
+{
+    return tc_is_float(type->dtype) && !type->quant && tc_dtypes[type->dtype].bytes >= 2;
+}
+
+/* All operands from `first` on are constants of plain floats, or left out. */
+static bool all_fixed(const tc_rewrite *rw, const tc_node *node, int first)
+{
+    for (int i = first; i < node->n_in; i++)
+        if (node->in[i] && (!tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, i)) ||
+                            !is_plain_float(tc_type_of(rw->from, node->in[i]))))
+            return false;
+    return true;
+}
+
+/* Whether axis 1 of the product's result is its output channel. */
+static bool channel_second(const tc_rewrite *rw, const tc_node *product)
+{
+    const tc_type *w = tc_type_of(rw->from, product->in[1]), *out = tc_type_of(rw->from, product->out[0]);
+    switch (product->op) {
+    case TC_OP_conv:
+    case TC_OP_conv_transpose:
+        return out->rank == w->rank; /* with its batch axis */
+    case TC_OP_linear:
+        return out->rank == 2;
+    default:
+        return false;
+    }
+}
+
+/* Element i of an optional operand. */
+static double element(const tc_rewrite *rw, const tc_node *node, int operand, int64_t i, double missing)
+{
+    if (operand >= node->n_in || !node->in[operand])
+        return missing;
+    return tc_load_f64(tc_tensor_of(rw->to, tc_rewrite_in(rw, node, operand)), i);
+}
+
+/* batch_norm(y) = scale y + shift, channel by channel. */
+static affine norm_as_affine(tc_rewrite *rw, const tc_node *norm)
+{
+    int64_t n = tc_type_of(rw->from, norm->out[0])->dim[1];
+    double eps = ((const tc_attr_eps *)norm->attr)->eps;
+    affine a = {n, tc_new_n(&rw->ctx->scratch, double, (size_t)n), tc_new_n(&rw->ctx->scratch, double, (size_t)n)};
+    for (int64_t c = 0; c < n; c++) {
+        double mean = element(rw, norm, 3, c, 0), var = element(rw, norm, 4, c, 1);
+        a.scale[c] = element(rw, norm, 1, c, 1) / sqrt(var + eps);
+        a.shift[c] = element(rw, norm, 2, c, 0) - mean * a.scale[c];
+    }
+    return a;
+}
+
+/* Which output channel a weight belongs to: w is [out, in/groups, ...], of a transposed product
+ * [in, out/groups, ...]. */
+static int64_t channel_of(const tc_node *product, const tc_type *w, int64_t row, int64_t column)
+{
+    if (product->op != TC_OP_conv_transpose)
+        return row;
+    int64_t groups = ((const tc_attr_conv_transpose *)product->attr)->groups;
+    return row / (w->dim[0] / groups) * w->dim[1] + column;
+}
+
+static tc_val scaled_weights(tc_rewrite *rw, const tc_node *product, const affine *a)
+{
+    tc_val old = tc_rewrite_in(rw, product, 1);
+    tc_tensor w = tc_tensor_of(rw->to, old), out = tc_tensor_new(&rw->ctx->arena, w.type);
+    int64_t rows = w.type->dim[0], columns = w.type->dim[1], inner = 1;
+    for (int i = 2; i < w.type->rank; i++)
+        inner *= w.type->dim[i];
+    for (int64_t r = 0, k = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++) {
+            double scale = a->scale[channel_of(product, w.type, r, c)];
+            for (int64_t i = 0; i < inner; i++, k++)
+                tc_store_f64(out, k, scale * tc_load_f64(w, k));
+        }
+    return tc_graph_const(rw->to, w.type, out.data, rw->to->val[old]->name, product->loc);
+}
+
+static tc_val shifted_bias(tc_rewrite *rw, const tc_node *product, const affine *a)
+{
+    const tc_type *w = tc_type_of(rw->from, product->in[1]);
+    const tc_type *type = tc_type_make(rw->ctx, w->dtype, 1, &a->n);
+    tc_tensor out = tc_tensor_new(&rw->ctx->arena, type);
+    for (int64_t c = 0; c < a->n; c++)
+        tc_store_f64(out, c, a->scale[c] * element(rw, product, 2, c, 0) + a->shift[c]);
+    return tc_graph_const(rw->to, type, out.data, NULL, product->loc);
+}
+
+static bool fits(const tc_rewrite *rw, const tc_node *norm, const tc_node *product)
+{
+    return product && channel_second(rw, product) && rw->readers[norm->in[0]] == 1 &&
+           is_plain_float(tc_type_of(rw->from, norm->in[0])) &&
+           tc_type_of(rw->from, norm->in[0]) == tc_type_of(rw->from, norm->out[0]) &&
+           all_fixed(rw, norm, 1) && all_fixed(rw, product, 1);
+}
+
+/* batch_norm(product(x, w, b)) => product(x, w', b') */
+static tc_status fuse_norm(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_node *product = node->op == TC_OP_batch_norm ? tc_def(rw->from, node->in[0]) : NULL;
+    if (!fits(rw, node, product))
+        return TC_OK;
+    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    affine a = norm_as_affine(rw, node);
+    tc_val in[] = {tc_rewrite_in(rw, product, 0), scaled_weights(rw, product, &a),
+                   shifted_bias(rw, product, &a)};
+    tc_arena_rewind(&rw->ctx->scratch, mark);
+    tc_node *fused;
+    TC_TRY(tc_graph_emit(rw->to, product->op, product->attr, in, 3, 1, product->loc, &fused));
+    tc_rewrite_bind(rw, node->out[0], fused->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_fuse(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rule *const rules[] = {fuse_norm};
+    (void)ctx;
+    return tc_rewrite_module(module, rules, TC_COUNT(rules), NULL);
+}

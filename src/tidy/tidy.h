@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tidy.h -- the passes of this folder; pass.def says what each of them promises. */
+#ifndef TC_TIDY_H
+#define TC_TIDY_H
+
+#include "../ir/rewrite.h"
+
+#define PASS(folder, name, ...) TC_MUST_USE tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
+#define LIST(name, passes, doc)
+#include "../ir/pass.def"
+
+#endif
