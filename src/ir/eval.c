@@ -29,52 +29,112 @@ static bool sees_storage(const tc_node *node)
            node->op == TC_OP_rescale;
 }
 
-static tc_status eval_cond(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
-                           tc_arena *arena)
+/* The graph that a node calls, when it takes these operands and gives this many results. */
+static tc_status callee(tc_graph *g, const tc_node *node, const char *name, const tc_tensor *in,
+                        size_t n_in, size_t n_out, tc_graph **out)
 {
-    const tc_attr_cond *a = node->attr;
-    const char *name = *(const uint8_t *)in[0].data ? a->then_graph : a->else_graph;
     tc_graph *sub = tc_module_find(g->module, name);
-    if (!sub || sub->n_in != (size_t)node->n_in - 1 || sub->n_out != (size_t)node->n_out)
-        return tc_error(g->module->ctx, node->loc, TC_E_STRUCTURE,
-                        "the graph '%s' does not fit the call", name);
+    bool fits = sub && sub->n_in == n_in && sub->n_out == n_out;
+    for (size_t i = 0; fits && i < n_in; i++) {
+        const tc_type *type = tc_type_of(sub, sub->in[i]);
+        fits = type && in[i].type && type->dtype == in[i].type->dtype && tc_same_dims(type, in[i].type);
+    }
+    *out = sub;
+    return fits ? TC_OK
+                : tc_error(g->module->ctx, node->loc, TC_E_STRUCTURE,
+                           "the graph '%s' is missing or does not fit the call", name);
+}
+
+static tc_status eval_cond(tc_graph *g, const tc_node *node, const char *then_graph,
+                           const char *else_graph, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+{
+    tc_graph *sub;
+    const char *name = *(const uint8_t *)in[0].data ? then_graph : else_graph;
+    TC_TRY(callee(g, node, name, in + 1, (size_t)node->n_in - 1, (size_t)node->n_out, &sub));
     return tc_eval(sub, in + 1, out, arena);
 }
 
-static tc_status eval_while(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
-                            tc_arena *arena)
+/* The loop's state has two places, so that memory does not grow with the number of rounds. */
+static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_graph,
+                            const char *body_graph, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
 {
-    tc_ctx *ctx = g->module->ctx;
-    const tc_attr_while_loop *a = node->attr;
-    tc_graph *cond = tc_module_find(g->module, a->cond_graph);
-    tc_graph *body = tc_module_find(g->module, a->body_graph);
     size_t n = (size_t)node->n_in, carried = (size_t)node->n_out;
-    if (!cond || !body || cond->n_in != n || body->n_in != n || body->n_out != carried ||
-        cond->n_out != 1 || carried > n)
-        return tc_error(ctx, node->loc, TC_E_STRUCTURE, "the loop's graphs do not fit the call");
-    tc_tensor *state = tc_new_n(arena, tc_tensor, n), go;
-    memcpy(state, in, n * sizeof *in);
-    for (;;) {
-        TC_TRY(tc_eval(cond, state, &go, arena));
-        if (!*(const uint8_t *)go.data)
-            break;
-        tc_tensor *next = tc_new_n(arena, tc_tensor, n);
-        memcpy(next, state, n * sizeof *in);
-        TC_TRY(tc_eval(body, state, next, arena));
-        state = next;
+    tc_graph *cond, *body;
+    TC_TRY(callee(g, node, cond_graph, in, n, 1, &cond));
+    TC_TRY(callee(g, node, body_graph, in, n, carried, &body));
+    if (carried > n)
+        return tc_error(g->module->ctx, node->loc, TC_E_STRUCTURE, "the loop has more results than operands");
+    tc_tensor *now = tc_arena_copy(arena, in, n * sizeof *in);
+    tc_tensor *next = tc_arena_copy(arena, in, n * sizeof *in);
+    tc_tensor *result = tc_new_n(arena, tc_tensor, carried + 1);
+    for (size_t i = 0; i < carried; i++) {
+        now[i] = tc_tensor_new(arena, in[i].type);
+        next[i] = tc_tensor_new(arena, in[i].type);
+        memcpy(now[i].data, in[i].data, tc_type_bytes(in[i].type));
     }
-    memcpy(out, state, carried * sizeof *out);
+    for (tc_mark mark = tc_arena_mark(arena);; tc_arena_rewind(arena, mark)) {
+        TC_TRY(tc_eval(cond, now, result, arena));
+        if (!*(const uint8_t *)result[0].data)
+            break;
+        TC_TRY(tc_eval(body, now, result, arena));
+        for (size_t i = 0; i < carried; i++) {
+            if (!tc_same_dims(result[i].type, now[i].type) || result[i].type->dtype != now[i].type->dtype)
+                return tc_error(g->module->ctx, node->loc, TC_E_MISMATCH,
+                                "result %zu of '%s' is not what the loop carries", i, body_graph);
+            memcpy(next[i].data, result[i].data, tc_type_bytes(now[i].type));
+        }
+        tc_tensor *last = now;
+        now = next;
+        next = last;
+    }
+    memcpy(out, now, carried * sizeof *out);
     return TC_OK;
+}
+
+/* Operators that run graphs, or read and write what outlives a run; false: a kernel's work. */
+static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
+                         tc_arena *arena, tc_status *status)
+{
+    const tc_attr_cond *rich_cond = node->attr;
+    const tc_attr_tosa_cond_if *cond = node->attr;
+    const tc_attr_while_loop *rich_loop = node->attr;
+    const tc_attr_tosa_while *loop = node->attr;
+    const tc_attr_tosa_custom *custom = node->attr;
+    switch (node->op) {
+    case TC_OP_cond:
+        *status = eval_cond(g, node, rich_cond->then_graph, rich_cond->else_graph, in, out, arena);
+        return true;
+    case TC_OP_tosa_cond_if:
+        *status = eval_cond(g, node, cond->then_graph, cond->else_graph, in, out, arena);
+        return true;
+    case TC_OP_while_loop:
+        *status = eval_while(g, node, rich_loop->cond_graph, rich_loop->body_graph, in, out, arena);
+        return true;
+    case TC_OP_tosa_while_loop:
+        *status = eval_while(g, node, loop->cond_graph, loop->body_graph, in, out, arena);
+        return true;
+    case TC_OP_tosa_variable:
+    case TC_OP_tosa_variable_read:
+    case TC_OP_tosa_variable_write:
+        *status = tc_eval_variable(g, node, in, out, arena);
+        return true;
+    case TC_OP_tosa_custom:
+        *status = tc_unsupported(g->module->ctx, node->loc, TC_E_UNSUPPORTED,
+                                 "the custom operator '%s' of '%s' is not known here",
+                                 custom->operator_name, custom->domain_name);
+        return true;
+    default:
+        return false;
+    }
 }
 
 tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
                        tc_arena *arena)
 {
     tc_ctx *ctx = g->module->ctx;
-    if (node->op == TC_OP_cond)
-        return eval_cond(g, node, in, out, arena);
-    if (node->op == TC_OP_while_loop)
-        return eval_while(g, node, in, out, arena);
+    tc_status status;
+    if (eval_special(g, node, in, out, arena, &status))
+        return status;
     tc_tensor *real_in = tc_new_n(arena, tc_tensor, (size_t)node->n_in);
     tc_tensor *real_out = tc_new_n(arena, tc_tensor, (size_t)node->n_out);
     bool typed = !sees_storage(node);
@@ -95,11 +155,8 @@ tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc
     return TC_OK;
 }
 
-tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+static tc_status eval_nodes(tc_graph *g, tc_tensor *at, tc_arena *arena)
 {
-    tc_tensor *at = tc_new_n(arena, tc_tensor, g->n_val);
-    for (size_t i = 0; i < g->n_in; i++)
-        at[g->in[i]] = in[i];
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         if (node->op == TC_OP_const) {
@@ -114,7 +171,22 @@ tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *ar
         for (int i = 0; i < node->n_out; i++)
             at[node->out[i]] = result[i];
     }
-    for (size_t i = 0; i < g->n_out; i++)
-        out[i] = at[g->out[i]];
     return TC_OK;
+}
+
+tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+{
+    enum { DEEPEST = 64 }; /* graphs that run each other, as a file may have it, without end */
+    tc_module *module = g->module;
+    if (module->depth == DEEPEST)
+        return tc_error(module->ctx, NULL, TC_E_STRUCTURE, "graphs run each other %d deep", DEEPEST);
+    tc_tensor *at = tc_new_n(arena, tc_tensor, g->n_val);
+    for (size_t i = 0; i < g->n_in; i++)
+        at[g->in[i]] = in[i];
+    module->depth++;
+    tc_status status = eval_nodes(g, at, arena);
+    module->depth--;
+    for (size_t i = 0; status == TC_OK && i < g->n_out; i++)
+        out[i] = at[g->out[i]];
+    return status;
 }

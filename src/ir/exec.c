@@ -89,12 +89,15 @@ void tc_exec_reset(tc_exec *exec)
         memcpy((void *)(uintptr_t)g->val[before]->data, exec->program->val[before]->data,
                tc_type_bytes(g->val[before]->type));
     }
+    tc_state_reset(g->module);
 }
 
 tc_status tc_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out)
 {
     tc_arena_rewind(&exec->arena, (tc_mark){NULL, 0, 0});
+    tc_state_drop(exec->shadow.module);
     TC_TRY(tc_eval(&exec->shadow, in, exec->out, &exec->arena));
+    tc_state_keep(exec->shadow.module);
     memcpy(out, exec->out, exec->program->n_out * sizeof *out);
     keep_state(exec);
     return TC_OK;

@@ -74,6 +74,9 @@ struct tc_module {
     const char *in_tree, *out_tree; /* how the ports nest, as PyTorch writes it; or NULL */
     const char *producer;           /* "torch 2.13.0", or NULL */
     size_t file_bytes;
+    struct tc_variable *variable; /* state.c: what outlives a run */
+    size_t n_variable, cap_variable;
+    int depth; /* eval.c: graphs that are running, one inside the other */
 };
 
 tc_module *tc_module_new(tc_ctx *ctx, const char *file);
@@ -125,5 +128,13 @@ TC_MUST_USE tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, 
  * numbers they stand for, quantized results are quantize(op(dequantize(inputs))). */
 TC_MUST_USE tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in,
                                    tc_tensor *out, tc_arena *arena);
+
+/* state.c: TOSA's variables, which live with the module.  Writes show at once to the run that does
+ * them; when it has succeeded they are kept for the next one, otherwise dropped. */
+TC_MUST_USE tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in,
+                                       tc_tensor *out, tc_arena *arena);
+void tc_state_keep(tc_module *module);
+void tc_state_drop(tc_module *module);
+void tc_state_reset(tc_module *module); /* every variable as it was declared */
 
 #endif

@@ -8,8 +8,7 @@
 #ifndef TC_PT2_H
 #define TC_PT2_H
 
-#include <jansson.h>
-
+#include "../wire/json.h"
 #include "read.h"
 
 /* The node being imported. */
@@ -19,10 +18,10 @@ typedef struct tc_pt2_node {
     tc_graph *g;
     const char *target; /* "aten.add.Tensor": without "torch.ops." */
     const tc_loc *loc;
-    json_t *json;
-    json_t *inputs;
+    const tc_json *json;
     int n_result;       /* results of the schema, tensors of a Tensor[] counted one by one */
     tc_status status;   /* the first failure; accessors below do nothing more after one */
+    struct tc_pt2_work *work; /* the reader's own notes on this node */
 } tc_pt2_node;
 
 /* Arguments by schema name.  A missing or mistyped one without default sets n->status with a message

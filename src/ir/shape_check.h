@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shape_check.h -- the questions that several shape rules ask, with their messages. */
+#ifndef TC_SHAPE_CHECK_H
+#define TC_SHAPE_CHECK_H
+
+#include "shape.h"
+
+static inline const tc_type *tc_in(const tc_infer *c, int i)
+{
+    return i < c->n_in ? c->in[i].type : NULL;
+}
+
+/* The operand is there. */
+static inline tc_status tc_need(const tc_infer *c, int i, const char *what)
+{
+    if (tc_in(c, i))
+        return TC_OK;
+    return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has no %s", c->op, what);
+}
+
+static inline tc_status tc_need_rank(const tc_infer *c, const tc_type *t, const char *what, int least,
+                                     int most)
+{
+    if (t->rank >= least && t->rank <= most)
+        return TC_OK;
+    if (least == most)
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' has rank %d, expected %d", what, c->op,
+                        t->rank, least);
+    return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' has rank %d, expected %d to %d", what,
+                    c->op, t->rank, least, most);
+}
+
+/* An extent that two operands must agree on. */
+static inline tc_status tc_need_extent(const tc_infer *c, const char *what, int64_t found,
+                                       int64_t expected)
+{
+    if (found == expected)
+        return TC_OK;
+    return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' is %" PRId64 ", expected %" PRId64, what,
+                    c->op, found, expected);
+}
+
+/* The operand, where it is there, has the element type of the first. */
+static inline tc_status tc_need_dtype(const tc_infer *c, int i, const char *what)
+{
+    const tc_type *t = tc_in(c, i), *first = c->in[0].type;
+    if (!t || t->dtype == first->dtype)
+        return TC_OK;
+    return tc_error(c->ctx, c->loc, TC_E_TYPE, "%s of '%s' has type %s, expected %s", what, c->op,
+                    tc_dtypes[t->dtype].name, tc_dtypes[first->dtype].name);
+}
+
+static inline tc_status tc_need_float(const tc_infer *c, const tc_type *t)
+{
+    if (tc_is_float(t->dtype))
+        return TC_OK;
+    return tc_error(c->ctx, c->loc, TC_E_TYPE, "'%s' works on floating-point numbers, not on %s", c->op,
+                    tc_dtypes[t->dtype].name);
+}
+
+/* Real numbers: complex ones have no such product or window here. */
+static inline tc_status tc_need_real(const tc_infer *c, const tc_type *t)
+{
+    if (tc_dtypes[t->dtype].kind != TC_COMPLEX)
+        return TC_OK;
+    return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'%s' of complex numbers is not handled",
+                          c->op);
+}
+
+/* A list of n numbers, each from `least` to where sums and products of two still fit. */
+static inline tc_status tc_need_list(const tc_infer *c, const char *what, tc_ints list, int n,
+                                     int64_t least)
+{
+    if (list.n != n)
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "%s of '%s' has %d numbers, expected %d", what,
+                        c->op, list.n, n);
+    for (int i = 0; i < n; i++)
+        if (list.v[i] < least || list.v[i] > INT32_MAX / 4)
+            return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+                            "%s of '%s' is %" PRId64 ", expected at least %" PRId64, what, c->op,
+                            list.v[i], least);
+    return TC_OK;
+}
+
+/* b is broadcast into out, or turned down. */
+static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int64_t *dim, int *out_rank,
+                                          int64_t *out)
+{
+    int n = rank > *out_rank ? rank : *out_rank;
+    int64_t joint[TC_MAX_RANK];
+    for (int i = 0; i < n; i++) {
+        int64_t a = i < n - *out_rank ? 1 : out[i - (n - *out_rank)];
+        int64_t b = i < n - rank ? 1 : dim[i - (n - rank)];
+        if (a != b && a != 1 && b != 1)
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                            "operands of '%s' have %" PRId64 " and %" PRId64 " on the same axis", c->op,
+                            a, b);
+        joint[i] = a == 1 ? b : a;
+    }
+    memcpy(out, joint, (size_t)n * sizeof *out);
+    *out_rank = n;
+    return TC_OK;
+}
+
+#endif

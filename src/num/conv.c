@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conv.c -- convolution of one to three axes and its transpose, channels first, batch optional. */
+#include "gemm.h"
+#include "window.h"
+#include "work.h"
+
+/* One convolution, seen group by group. */
+typedef struct shape {
+    tc_window window;
+    int64_t batch, groups;
+    int64_t in_channels, out_channels; /* of one group */
+} shape;
+
+/* One tap that meets every place in order: the input is its own column matrix. */
+static bool pointwise(const tc_window *w)
+{
+    for (int i = 0; i < 3; i++)
+        if (w->kernel[i] != 1 || w->stride[i] != 1 || w->before[i] != 0 || w->in[i] != w->out[i])
+            return false;
+    return true;
+}
+
+/* Output lines whose columns together stay around a megabyte. */
+static int64_t lines_at_once(const tc_window *w, int64_t depth)
+{
+    int64_t line = tc_max_i64(depth * w->out[2], 1), most = INT64_C(1) << 18;
+    return tc_max_i64(1, tc_min_i64(tc_window_lines(w), most / line));
+}
+
+#define NAME(f) f##_f32
+#define T float
+#include "conv_body.h"
+#undef NAME
+#undef T
+
+#define NAME(f) f##_f64
+#define T double
+#include "conv_body.h"
+#undef NAME
+#undef T
+
+#define NAME(f) f##_i64
+#define T uint64_t
+#include "conv_body.h"
+#undef NAME
+#undef T
+
+/* The last n of three axes from a list of n; the others get `missing`.  `step` 2 reads every second. */
+static void spread(const int64_t *list, int n, int step, int64_t missing, int64_t out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = i < 3 - n ? missing : list[(i - (3 - n)) * step];
+}
+
+void tc_num_conv(tc_call *call)
+{
+    const tc_attr_conv *a = call->attr;
+    const tc_type *x = call->in[0].type, *k = call->in[1].type, *y = call->out[0].type;
+    int axes = k->rank - 2;
+    bool batched = x->rank == k->rank;
+    shape s = {.batch = batched ? x->dim[0] : 1, .groups = a->groups,
+               .in_channels = k->dim[1], .out_channels = k->dim[0] / a->groups};
+    spread(&x->dim[x->rank - axes], axes, 1, 1, s.window.in);
+    spread(&y->dim[y->rank - axes], axes, 1, 1, s.window.out);
+    spread(&k->dim[2], axes, 1, 1, s.window.kernel);
+    spread(a->stride.v, axes, 1, 1, s.window.stride);
+    spread(a->dilation.v, axes, 1, 1, s.window.dilation);
+    spread(a->pad.v, axes, 2, 0, s.window.before);
+    tc_work work = tc_work_of(x->dtype);
+    const void *in = tc_work_in(call, 0, work), *weight = tc_work_in(call, 1, work);
+    const void *bias = tc_work_in(call, 2, work);
+    void *out = tc_work_out(call, 0, work);
+    if (work == TC_WORK_f32)
+        conv_f32(call->scratch, &s, in, weight, bias, out);
+    else if (work == TC_WORK_f64)
+        conv_f64(call->scratch, &s, in, weight, bias, out);
+    else
+        conv_i64(call->scratch, &s, in, weight, bias, out);
+    tc_work_done(call, 0, work, out);
+}
+
+void tc_num_conv_transpose(tc_call *call)
+{
+    const tc_attr_conv_transpose *a = call->attr;
+    const tc_type *x = call->in[0].type, *k = call->in[1].type, *y = call->out[0].type;
+    int axes = k->rank - 2;
+    bool batched = x->rank == k->rank;
+    shape s = {.batch = batched ? x->dim[0] : 1, .groups = a->groups,
+               .in_channels = k->dim[0] / a->groups, .out_channels = k->dim[1]};
+    spread(&y->dim[y->rank - axes], axes, 1, 1, s.window.in);
+    spread(&x->dim[x->rank - axes], axes, 1, 1, s.window.out);
+    spread(&k->dim[2], axes, 1, 1, s.window.kernel);
+    spread(a->stride.v, axes, 1, 1, s.window.stride);
+    spread(a->dilation.v, axes, 1, 1, s.window.dilation);
+    spread(a->pad.v, axes, 1, 0, s.window.before);
+    tc_work work = tc_work_of(x->dtype);
+    const void *in = tc_work_in(call, 0, work), *weight = tc_work_in(call, 1, work);
+    const void *bias = tc_work_in(call, 2, work);
+    void *out = tc_work_out(call, 0, work);
+    if (work == TC_WORK_f32)
+        conv_transpose_f32(call->scratch, &s, in, weight, bias, out);
+    else if (work == TC_WORK_f64)
+        conv_transpose_f64(call->scratch, &s, in, weight, bias, out);
+    else
+        conv_transpose_i64(call->scratch, &s, in, weight, bias, out);
+    tc_work_done(call, 0, work, out);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* norm_body.h -- normalization in working type T; norm.c includes it per type.
+ * Weight and bias are NULL where they were left out: 1 and 0. */
+
+/* Mean and 1 / sqrt(variance + eps) of n numbers. */
+typedef struct NAME(moments) {
+    double mean, scale;
+} NAME(moments);
+
+static NAME(moments) NAME(moments_of)(const T *x, int64_t n, double eps)
+{
+    double mean = NAME(tc_sum)(x, n, 0) / (double)n;
+    double variance = NAME(tc_sum_squares)(x, n, mean) / (double)n;
+    return (NAME(moments)){mean, 1 / sqrt(variance + eps)};
+}
+
+/* y = (x - mean) * scale as one product and one sum. */
+static void NAME(line)(const T *x, int64_t n, double mean, double scale, double bias, T *y)
+{
+    T factor = (T)scale, shift = (T)(bias - mean * scale);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] * factor + shift;
+}
+
+static void NAME(batch_norm)(int64_t batch, int64_t channels, int64_t inner, const T *x,
+                             const T *weight, const T *bias, const T *mean, const T *variance,
+                             double eps, T *y)
+{
+    for (int64_t n = 0; n < batch; n++)
+        for (int64_t c = 0; c < channels; c++, x += inner, y += inner) {
+            double scale = (weight ? (double)weight[c] : 1) / sqrt((double)variance[c] + eps);
+            NAME(line)(x, inner, (double)mean[c], scale, bias ? (double)bias[c] : 0, y);
+        }
+}
+
+static void NAME(layer_norm)(int64_t rows, int64_t n, const T *x, const T *weight, const T *bias,
+                             double eps, T *y)
+{
+    for (int64_t r = 0; r < rows; r++, x += n, y += n) {
+        NAME(moments) m = NAME(moments_of)(x, n, eps);
+        NAME(line)(x, n, m.mean, m.scale, 0, y);
+        for (int64_t i = 0; weight && i < n; i++)
+            y[i] *= weight[i];
+        for (int64_t i = 0; bias && i < n; i++)
+            y[i] += bias[i];
+    }
+}
+
+static void NAME(rms_norm)(int64_t rows, int64_t n, const T *x, const T *weight, double eps, T *y)
+{
+    for (int64_t r = 0; r < rows; r++, x += n, y += n) {
+        double scale = 1 / sqrt(NAME(tc_sum_squares)(x, n, 0) / (double)n + eps);
+        NAME(line)(x, n, 0, scale, 0, y);
+        for (int64_t i = 0; weight && i < n; i++)
+            y[i] *= weight[i];
+    }
+}
+
+static void NAME(group_norm)(int64_t batch, int64_t groups, int64_t channels, int64_t inner,
+                             const T *x, const T *weight, const T *bias, double eps, T *y)
+{
+    for (int64_t n = 0; n < batch; n++)
+        for (int64_t g = 0; g < groups; g++) {
+            NAME(moments) m = NAME(moments_of)(x, channels * inner, eps);
+            for (int64_t c = g * channels; c < (g + 1) * channels; c++, x += inner, y += inner) {
+                double scale = m.scale * (weight ? (double)weight[c] : 1);
+                NAME(line)(x, inner, m.mean, scale, bias ? (double)bias[c] : 0, y);
+            }
+        }
+}

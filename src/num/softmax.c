@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softmax.c -- softmax and its logarithm along one axis. */
+#include "math.h"
+#include "softmax.h"
+#include "sum.h"
+#include "work.h"
+
+enum { BLOCK = 64 };
+
+static void exp_f32(const float *x, int64_t n, float *y)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = tc_expf(x[i]);
+}
+
+static void exp_f64(const double *x, int64_t n, double *y)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = exp(x[i]);
+}
+
+#define NAME(f) f##_f32
+#define T float
+#define EXP exp_f32
+#define LOG(x) tc_logf((float)(x))
+#define SUM(x, n) tc_sum_f32((x), (n), 0)
+#include "softmax_body.h"
+#undef NAME
+#undef T
+#undef EXP
+#undef LOG
+#undef SUM
+
+#define NAME(f) f##_f64
+#define T double
+#define EXP exp_f64
+#define LOG(x) log(x)
+#define SUM(x, n) tc_sum_f64((x), (n), 0)
+#include "softmax_body.h"
+#undef NAME
+#undef T
+#undef EXP
+#undef LOG
+#undef SUM
+
+void tc_softmax_row_f32(const float *x, int64_t n, float *y) { row_f32(x, n, false, y); }
+void tc_softmax_row_f64(const double *x, int64_t n, double *y) { row_f64(x, n, false, y); }
+
+static void along_axis(tc_call *call, bool logarithm)
+{
+    const tc_attr_axis *a = call->attr;
+    const tc_type *t = call->in[0].type;
+    int64_t outer = 1, inner = 1, n = t->rank ? t->dim[a->axis] : 1;
+    for (int i = 0; i < t->rank; i++)
+        *(i < a->axis ? &outer : &inner) *= i == a->axis ? 1 : t->dim[i];
+    tc_work work = tc_work_of(t->dtype);
+    const void *x = tc_work_in(call, 0, work);
+    void *y = tc_work_out(call, 0, work);
+    if (work == TC_WORK_f32)
+        softmax_f32(x, outer, n, inner, logarithm, y);
+    else
+        softmax_f64(x, outer, n, inner, logarithm, y);
+    tc_work_done(call, 0, work, y);
+}
+
+void tc_num_softmax(tc_call *call) { along_axis(call, false); }
+void tc_num_log_softmax(tc_call *call) { along_axis(call, true); }

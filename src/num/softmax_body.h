@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* softmax_body.h -- softmax in working type T; softmax.c includes it per type.
+ *
+ * The largest element is taken off first, so that no exponential overflows. */
+
+static T NAME(largest)(const T *x, int64_t n)
+{
+    T top = -INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        top = x[i] > top || x[i] != x[i] ? x[i] : top;
+    return top;
+}
+
+/* One row that lies side by side. */
+static void NAME(row)(const T *x, int64_t n, bool logarithm, T *y)
+{
+    T top = NAME(largest)(x, n);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] - top;
+    if (logarithm) {
+        double sum = 0;
+        for (int64_t at = 0; at < n; at += BLOCK) {
+            T part[BLOCK];
+            int64_t m = tc_min_i64(BLOCK, n - at);
+            EXP(y + at, m, part);
+            sum += SUM(part, m);
+        }
+        T off = LOG(sum);
+        for (int64_t i = 0; i < n; i++)
+            y[i] -= off;
+        return;
+    }
+    EXP(y, n, y);
+    T factor = (T)(1 / SUM(y, n));
+    for (int64_t i = 0; i < n; i++)
+        y[i] *= factor;
+}
+
+/* Up to BLOCK rows that lie across: element k of row j at x[k * step + j]. */
+static void NAME(rows_across)(const T *x, int64_t n, int64_t step, int64_t rows, bool logarithm, T *y)
+{
+    T top[BLOCK], part[BLOCK];
+    double sum[BLOCK] = {0};
+    for (int64_t j = 0; j < rows; j++)
+        top[j] = -INFINITY;
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t j = 0; j < rows; j++) {
+            T v = x[k * step + j];
+            top[j] = v > top[j] || v != v ? v : top[j];
+        }
+    for (int64_t k = 0; k < n; k++) {
+        T *to = y + k * step;
+        for (int64_t j = 0; j < rows; j++)
+            to[j] = x[k * step + j] - top[j];
+        EXP(to, rows, part);
+        for (int64_t j = 0; j < rows; j++)
+            sum[j] += (double)part[j];
+        if (!logarithm)
+            memcpy(to, part, (size_t)rows * sizeof *part);
+    }
+    for (int64_t j = 0; j < rows; j++)
+        part[j] = logarithm ? LOG(sum[j]) : (T)(1 / sum[j]);
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t j = 0; j < rows; j++)
+            y[k * step + j] = logarithm ? y[k * step + j] - part[j] : y[k * step + j] * part[j];
+}
+
+static void NAME(softmax)(const T *x, int64_t outer, int64_t n, int64_t inner, bool logarithm, T *y)
+{
+    for (int64_t i = 0; i < outer; i++, x += n * inner, y += n * inner) {
+        if (inner == 1)
+            NAME(row)(x, n, logarithm, y);
+        else
+            for (int64_t j = 0; j < inner; j += BLOCK)
+                NAME(rows_across)(x + j, n, inner, tc_min_i64(BLOCK, inner - j), logarithm, y + j);
+    }
+}

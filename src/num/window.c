@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* window.c -- windows as columns and back, once per working type; im2col and col2im. */
+#include "window.h"
+
+#include "work.h"
+
+#define NAME(f) f##_f32
+#define T float
+#include "window_body.h"
+#undef NAME
+#undef T
+
+#define NAME(f) f##_f64
+#define T double
+#include "window_body.h"
+#undef NAME
+#undef T
+
+#define NAME(f) f##_i64
+#define T uint64_t
+#include "window_body.h"
+#undef NAME
+#undef T
+
+/* The window of im2col and col2im: two axes over a plane of size `in`. */
+static tc_window flat_window(const int64_t *in, const tc_ints *kernel, const tc_ints *stride,
+                             const tc_ints *pad, const tc_ints *dilation)
+{
+    tc_window w = {{1, in[0], in[1]},
+                   {1, 0, 0},
+                   {1, kernel->v[0], kernel->v[1]},
+                   {1, stride->v[0], stride->v[1]},
+                   {1, dilation->v[0], dilation->v[1]},
+                   {0, pad->v[0], pad->v[1]}};
+    for (int i = 1; i < 3; i++)
+        w.out[i] = (w.in[i] + 2 * w.before[i] - w.dilation[i] * (w.kernel[i] - 1) - 1) / w.stride[i] + 1;
+    return w;
+}
+
+void tc_num_im2col(tc_call *call)
+{
+    const tc_attr_im2col *a = call->attr;
+    const tc_type *x = call->in[0].type;
+    tc_window w = flat_window(&x->dim[x->rank - 2], &a->kernel, &a->stride, &a->pad, &a->dilation);
+    tc_work work = tc_work_of(x->dtype);
+    const void *in = tc_work_in(call, 0, work);
+    void *out = tc_work_out(call, 0, work);
+    int64_t channels = tc_window_plane(&w) ? tc_type_count(x) / tc_window_plane(&w) : 0;
+    if (work == TC_WORK_f32)
+        tc_gather_f32(&w, in, channels, 0, tc_window_lines(&w), out);
+    else if (work == TC_WORK_f64)
+        tc_gather_f64(&w, in, channels, 0, tc_window_lines(&w), out);
+    else
+        tc_gather_i64(&w, in, channels, 0, tc_window_lines(&w), out);
+    tc_work_done(call, 0, work, out);
+}
+
+void tc_num_col2im(tc_call *call)
+{
+    const tc_attr_col2im *a = call->attr;
+    const tc_type *y = call->out[0].type;
+    tc_window w = flat_window(&y->dim[y->rank - 2], &a->kernel, &a->stride, &a->pad, &a->dilation);
+    tc_work work = tc_work_of(y->dtype);
+    const void *in = tc_work_in(call, 0, work);
+    void *out = tc_work_out(call, 0, work);
+    int64_t count = tc_type_count(y), channels = count ? count / tc_window_plane(&w) : 0;
+    memset(out, 0, (size_t)count * tc_work_size(work));
+    if (work == TC_WORK_f32)
+        tc_scatter_f32(&w, in, channels, 0, tc_window_lines(&w), out);
+    else if (work == TC_WORK_f64)
+        tc_scatter_f64(&w, in, channels, 0, tc_window_lines(&w), out);
+    else
+        tc_scatter_i64(&w, in, channels, 0, tc_window_lines(&w), out);
+    tc_work_done(call, 0, work, out);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* archive.h -- ZIP files in memory: members by name, their bytes in place when they are stored as they are. */
+#ifndef TC_ARCHIVE_H
+#define TC_ARCHIVE_H
+
+#include "../base/diag.h"
+
+typedef struct tc_member {
+    const char *name; /* its whole path */
+    uint64_t header;  /* where its local header stands */
+    uint64_t packed;  /* bytes in the archive */
+    uint64_t size;    /* bytes of content */
+    uint32_t crc;
+    uint16_t method;    /* 0: stored, 8: deflated */
+    uint16_t flags;     /* bit 0: encrypted */
+    const uint8_t *data; /* once it has been read */
+} tc_member;
+
+typedef struct tc_archive {
+    tc_ctx *ctx;
+    const char *file;  /* for messages */
+    const char *inside; /* an archive inside an archive: the member that holds it; else NULL */
+    tc_bytes bytes;
+    tc_member *member; /* in the order of the directory */
+    size_t n_member, cap_member;
+    tc_map by_name;
+    const uint32_t *crc_table;
+    size_t inflated; /* bytes made by inflating, all members together */
+} tc_archive;
+
+/* Whether the bytes begin as a ZIP file does. */
+bool tc_archive_looks_like(tc_bytes bytes);
+
+/* Read the directory.  `bytes` must live as long as the archive and what is read from it. */
+TC_MUST_USE tc_status tc_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file,
+                                      const char *inside, tc_bytes bytes, tc_archive *out);
+
+/* The member of that name, or NULL. */
+tc_member *tc_archive_find(const tc_archive *archive, const char *name);
+
+/* A member's content, compared with its checksum. */
+TC_MUST_USE tc_status tc_archive_read(tc_archive *archive, tc_member *member, tc_bytes *out);
+
+/* A location inside the archive, for messages. */
+tc_loc *tc_archive_loc(const tc_archive *archive, const char *place);
+
+#endif

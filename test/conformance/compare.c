@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compare.c -- see compare.h. */
+#include "compare.h"
+
+#include "num/load.h"
+
+#include <math.h>
+
+/* The recorded numbers in the type that the file has. */
+static bool load(tc_ctx *ctx, tc_npy *want, int64_t first, const tc_type *like, tc_tensor *out)
+{
+    static const struct {
+        char kind;
+        uint8_t size;
+        tc_dtype dtype;
+    } row[] = {{'b', 1, TC_bool}, {'i', 1, TC_i8},  {'i', 2, TC_i16}, {'i', 4, TC_i32}, {'i', 8, TC_i64},
+               {'u', 1, TC_u8},   {'f', 2, TC_f16}, {'f', 4, TC_f32}, {'f', 8, TC_f64}};
+    for (size_t i = 0; i < TC_COUNT(row); i++)
+        if (row[i].kind == want->kind && row[i].size == want->size) {
+            *out = tc_tensor_new(&ctx->arena, tc_type_make(ctx, row[i].dtype, like->rank, like->dim));
+            return tc_npy_read(ctx, want, first, tc_type_count(like), out->data) == TC_OK;
+        }
+    return false;
+}
+
+static bool same_integers(tc_tensor got, tc_tensor want, verdict *v)
+{
+    int64_t n = tc_type_count(want.type), wrong = 0;
+    for (int64_t i = 0; i < n; i++)
+        wrong += tc_load_i64(got, i) != tc_load_i64(want, i);
+    if (wrong)
+        failed(v, "%" PRId64 " of %" PRId64 " integers differ", wrong, n);
+    return wrong == 0;
+}
+
+static bool near_floats(tc_tensor got, tc_tensor want, const allowance *a, verdict *v)
+{
+    int64_t n = tc_type_count(want.type), worst_at = 0, n_equal = 0;
+    double top = 1e-3, worst = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double w = tc_load_f64(want, i), g = tc_load_f64(got, i);
+        bool same = w == g || (w != w && g != g);
+        if (!isfinite(w) && !same) {
+            failed(v, "element %" PRId64 " is %.9g, expected %.9g", i, g, w);
+            return false;
+        }
+        if (!isfinite(w)) {
+            n_equal++;
+            continue;
+        }
+        double error = isfinite(g) ? fabs(g - w) : INFINITY;
+        top = fmax(top, fabs(w));
+        n_equal += error <= 1e-3 * a->step;
+        if (error > worst) {
+            worst = error;
+            worst_at = i;
+        }
+    }
+    double allowed = a->step > 0 ? 1.01 * a->step : top * a->relative;
+    if (a->step > 0) {
+        v->n_equal += n_equal;
+        v->n_compared += n;
+    }
+    if (worst > allowed)
+        failed(v, "error %.3g at element %" PRId64 " (%.9g, expected %.9g), allowed %.3g", worst, worst_at,
+               tc_load_f64(got, worst_at), tc_load_f64(want, worst_at), allowed);
+    return worst <= allowed;
+}
+
+bool close_enough(tc_ctx *ctx, tc_tensor got, tc_npy *want, int64_t first, const allowance *a, verdict *v)
+{
+    tc_tensor recorded;
+    if (!load(ctx, want, first, got.type, &recorded)) {
+        failed_with(v, ctx, "recorded result");
+        return false;
+    }
+    return tc_is_float(recorded.type->dtype) ? near_floats(got, recorded, a, v)
+                                             : same_integers(got, recorded, v);
+}
