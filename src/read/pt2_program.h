@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_program.h -- what the reader itself keeps while it walks an exported program.
  *
- *   pt2.c          the archive, the signature, the walk over the nodes
+ *   pt2.c          the archive: which program, which version
+ *   pt2_signature.c  inputs, outputs, mutated buffers
+ *   pt2_graph.c    the walk over the nodes
+ *   pt2_loc.c      where each came from
  *   pt2_args.c     a node's arguments and results
  *   pt2_view.c     in-place operators and views, made functional
  *   pt2_sym.c      symbolic sizes and the arithmetic on them
@@ -103,15 +106,30 @@ typedef struct tc_pt2 {
     tc_status worst;
 } tc_pt2;
 
-/* pt2.c */
+/* pt2_signature.c */
+tc_status tc_pt2_bind_inputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature);
+tc_status tc_pt2_bind_outputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature);
+
+/* pt2_loc.c */
+const char *tc_pt2_target(tc_pt2 *reader, const tc_json *node);
+const tc_loc *tc_pt2_loc(tc_pt2 *reader, const tc_json *node);
+
+/* pt2_graph.c */
+void tc_pt2_add_rules(tc_pt2 *reader);
+/* A message for every operator that is not known, the inner graphs' included. */
+tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph);
+/* Import the graph's nodes; its inputs have been bound. */
 tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph);
 void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer,
                        const tc_json *graph);
 /* The type that the scope's graph declares for a name; NULL with a message in *status when it does not,
  * or when a dimension is not fixed. */
 const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc, tc_status *status);
-/* The worse of two. */
-static inline tc_status tc_pt2_worse(tc_status a, tc_status b) { return a == TC_OK || a == TC_UNSUPPORTED ? (b == TC_OK ? a : b) : a; }
+/* Of two failures the one that no later version of ours will mend. */
+static inline tc_status tc_pt2_worse(tc_status a, tc_status b)
+{
+    return b != TC_OK && (a == TC_OK || a == TC_UNSUPPORTED) ? b : a;
+}
 
 /* pt2_args.c */
 /* Argument i by position: its value, and the union's member in *tag; NULL when there is none. */

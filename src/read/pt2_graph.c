@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2_graph.c -- one graph of the file: its declared types, its nodes in order, the importer of each.
+ *
+ * Every operator is looked up before the first is imported, so that all that are not known are told at
+ * once.  A node that fails leaves stand-ins of its declared types, and the walk goes on. */
+#include "pt2_program.h"
+
+/* Types that the file declares */
+
+static void dynamic_dimension(tc_pt2_scope *scope, tc_str name, int axis, const tc_json *size, const tc_loc *loc)
+{
+    tc_ctx *ctx = scope->reader->ctx;
+    tc_str expr = tc_json_text(&scope->reader->work, tc_json_get(tc_json_get(size, "as_expr"), "expr_str"));
+    tc_error(ctx, loc, TC_E_DYNAMIC, "dimension %d of '%.*s' is not fixed: %.*s", axis, (int)name.n, name.p,
+             expr.n > 80 ? 80 : (int)expr.n, expr.p ? expr.p : "not a number");
+}
+
+const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc, tc_status *status)
+{
+    tc_ctx *ctx = scope->reader->ctx;
+    const tc_json *meta = tc_map_get(&scope->declared, name), *sizes = tc_json_get(meta, "sizes");
+    tc_type type = {.dtype = TC_none};
+    int64_t code = 0;
+    if (!tc_json_is(sizes, TC_JSON_LIST) || !tc_json_i64(tc_json_get(meta, "dtype"), &code)) {
+        *status = tc_error(ctx, loc, TC_E_FORMAT, "the file does not say what '%.*s' is", (int)name.n, name.p);
+        return NULL;
+    }
+    type.dtype = tc_dtype_from_pt2(code);
+    if (type.dtype == TC_none || sizes->n > TC_MAX_RANK) {
+        *status = type.dtype == TC_none
+                      ? tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has element type %" PRId64 " of torch.export",
+                                       (int)name.n, name.p, code)
+                      : tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has %" PRIu32 " axes, %d is the most",
+                                       (int)name.n, name.p, sizes->n, (int)TC_MAX_RANK);
+        return NULL;
+    }
+    bool fixed = true;
+    for (const tc_json *size = tc_json_first(sizes); size; size = size->next, type.rank++)
+        if (!tc_pt2_fixed(scope->reader, size, &type.dim[type.rank])) {
+            dynamic_dimension(scope, name, type.rank, size, loc);
+            fixed = false;
+        }
+    if (fixed && tc_dims_count(type.rank, type.dim) >= 0)
+        return tc_type_intern(ctx, &type);
+    *status = fixed ? tc_error(ctx, loc, TC_E_TOO_LARGE, "'%.*s' has a dimension that is negative or too large",
+                               (int)name.n, name.p)
+                    : TC_BAD_MODEL;
+    return NULL;
+}
+
+void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer, const tc_json *graph)
+{
+    *scope = (tc_pt2_scope){.reader = reader, .g = g, .outer = outer};
+    tc_map_init(&scope->name, &reader->work);
+    tc_map_init(&scope->declared, &reader->work);
+    const tc_json *values = tc_json_get(graph, "tensor_values");
+    if (tc_json_is(values, TC_JSON_OBJECT))
+        for (const tc_json *key = values->as.child; key; key = key->next->next)
+            *tc_map_at(&scope->declared, tc_json_text(&reader->work, key)) = (void *)(uintptr_t)key->next;
+}
+
+/* Operators */
+
+/* The tables of importers; one that is not linked in is empty. */
+extern const tc_pt2_rule tc_pt2_eltwise[] __attribute__((weak));
+extern const tc_pt2_rule tc_pt2_nn[] __attribute__((weak));
+extern const tc_pt2_rule tc_pt2_move[] __attribute__((weak));
+
+static void add_rules(tc_pt2 *reader, const tc_pt2_rule *table)
+{
+    for (; table && table->target; table++) {
+        void **slot = tc_map_at(&reader->rule, tc_str_of(table->target));
+        if (!*slot)
+            *slot = (void *)(uintptr_t)table;
+    }
+}
+
+void tc_pt2_add_rules(tc_pt2 *reader)
+{
+    const tc_pt2_rule *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_nn, tc_pt2_move};
+    tc_map_init(&reader->rule, &reader->work);
+    for (size_t i = 0; i < TC_COUNT(table); i++)
+        add_rules(reader, table[i]);
+}
+
+/* "aten.add_.Tensor" -> "aten.add.Tensor"; NULL when it is not an in-place name. */
+static const char *functional_twin(tc_pt2 *reader, const char *target)
+{
+    const char *op = strchr(target, '.'), *overload = op ? strchr(op + 1, '.') : NULL;
+    if (!overload || overload - op < 3 || overload[-1] != '_' || overload[-2] == '_')
+        return NULL;
+    return tc_text_format(&reader->work, "%.*s%s", (int)(overload - 1 - target), target, overload);
+}
+
+static const tc_pt2_rule *find_rule(tc_pt2 *reader, const char *target, bool *in_place)
+{
+    const tc_pt2_rule *rule = tc_map_get(&reader->rule, tc_str_of(target));
+    *in_place = false;
+    if (rule)
+        return rule;
+    const char *twin = functional_twin(reader, target);
+    *in_place = twin != NULL;
+    return twin ? tc_map_get(&reader->rule, tc_str_of(twin)) : NULL;
+}
+
+static const char *nearest_target(const tc_pt2 *reader, const char *target)
+{
+    const char *best = NULL;
+    size_t least = strlen(target) / 3 + 1;
+    for (size_t i = 0; i < reader->rule.n; i++) {
+        size_t distance = tc_text_distance(target, reader->rule.entry[i].key.p);
+        if (distance < least) {
+            least = distance;
+            best = reader->rule.entry[i].key.p;
+        }
+    }
+    return best;
+}
+
+typedef struct unknown_op {
+    const tc_loc *loc;
+    size_t count;
+} unknown_op;
+
+/* Collect every operator that has no importer, sub-graphs included. */
+static void find_unknown(tc_pt2 *reader, const tc_json *graph, tc_map *unknown)
+{
+    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node; node = node->next) {
+        bool in_place;
+        const char *target = tc_pt2_target(reader, node);
+        if (!find_rule(reader, target, &in_place) && !tc_pt2_is_sym(target)) {
+            void **slot = tc_map_at(unknown, tc_str_of(target));
+            if (!*slot) {
+                *slot = tc_new(&reader->work, unknown_op);
+                ((unknown_op *)*slot)->loc = tc_pt2_loc(reader, node);
+            }
+            ((unknown_op *)*slot)->count++;
+        }
+        for (const tc_json *arg = tc_json_first(tc_json_get(node, "inputs")); arg; arg = arg->next) {
+            const tc_json *inner = tc_json_get(tc_json_get(arg, "arg"), "as_graph");
+            if (inner)
+                find_unknown(reader, tc_json_get(inner, "graph"), unknown);
+        }
+    }
+}
+
+/* "aten.add.Tensor" in words: operator and overload. */
+static tc_status report_unknown(tc_pt2 *reader, const char *target, const unknown_op *u)
+{
+    const char *dot = strrchr(target, '.');
+    bool overload = dot && strchr(target, '.') != dot;
+    tc_status status =
+        tc_unsupported(reader->ctx, u->loc, TC_E_UNKNOWN_OP, "operator '%.*s'%s%s is not known (node '%s'%s)",
+                       overload ? (int)(dot - target) : (int)strlen(target), target, overload ? ", overload " : "",
+                       overload ? dot + 1 : "", u->loc->node,
+                       u->count > 1 ? tc_text_format(&reader->work, " and %zu more", u->count - 1) : "");
+    const char *near = nearest_target(reader, target);
+    if (near)
+        tc_note(reader->ctx, u->loc, "the nearest that is known is '%s'", near);
+    return status;
+}
+
+tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph)
+{
+    tc_map unknown;
+    tc_map_init(&unknown, &reader->work);
+    find_unknown(reader, graph, &unknown);
+    tc_status status = TC_OK;
+    for (size_t i = 0; i < unknown.n; i++)
+        status = report_unknown(reader, unknown.entry[i].key.p, unknown.entry[i].value);
+    return status;
+}
+
+/* Nodes */
+
+static tc_pt2_result *add_result(tc_pt2_work *work, size_t *cap, int *count, const tc_json *named, bool tensor)
+{
+    tc_pt2 *reader = work->scope->reader;
+    tc_grow(&reader->work, work->result, (size_t)*count, *cap);
+    tc_pt2_result *r = &work->result[(*count)++];
+    const tc_json *name = tensor ? tc_json_get(named, "name") : tc_json_get(named, "as_name");
+    *r = (tc_pt2_result){.name = tc_json_text(&reader->work, name), .tensor = tensor};
+    r->tensor = tensor && r->name.p;
+    return r;
+}
+
+/* The results one by one: tensors, the tensors of a list, numbers, nothing. */
+static int list_results(tc_pt2_work *work, const tc_json *node)
+{
+    int count = 0;
+    size_t cap = 0;
+    for (const tc_json *output = tc_json_first(tc_json_get(node, "outputs")); output; output = output->next) {
+        tc_str tag;
+        const tc_json *value = tc_json_only(output, &tag);
+        if (tc_str_is(tag, "as_tensors"))
+            for (const tc_json *item = tc_json_first(value); item; item = item->next)
+                add_result(work, &cap, &count, item, true);
+        else if (tc_str_is(tag, "as_optional_tensors"))
+            for (const tc_json *item = tc_json_first(value); item; item = item->next)
+                add_result(work, &cap, &count, tc_json_get(item, "as_tensor"), true);
+        else
+            add_result(work, &cap, &count, value, tc_str_is(tag, "as_tensor"));
+    }
+    return count;
+}
+
+/* After a failure: stand-ins for the results, so that what follows can be checked too. */
+static void bind_stand_ins(tc_pt2_node *n)
+{
+    tc_pt2_scope *scope = n->work->scope;
+    for (int i = 0; i < n->n_result; i++) {
+        tc_pt2_result *r = &n->work->result[i];
+        if (!r->tensor || r->cell)
+            continue;
+        tc_status status = TC_OK;
+        const tc_type *type = tc_map_get(&scope->declared, r->name)
+                                  ? tc_pt2_declared(scope, r->name, n->loc, &status)
+                                  : NULL;
+        if (!type)
+            continue;
+        n->status = TC_OK;
+        n->work->in_place = false;
+        tc_pt2_bind(n, i, tc_graph_input(n->g, type, NULL));
+    }
+}
+
+static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
+{
+    tc_pt2 *reader = scope->reader;
+    tc_pt2_work work = {.scope = scope};
+    tc_pt2_node n = {.reader = reader, .ctx = reader->ctx, .g = scope->g, .json = json, .work = &work};
+    n.loc = tc_pt2_loc(reader, json);
+    n.target = n.loc->target;
+    n.n_result = list_results(&work, json);
+    if (!tc_pt2_sym(&n)) {
+        const tc_pt2_rule *rule = find_rule(reader, n.target, &work.in_place);
+        if (!rule)
+            return tc_bug(reader->ctx, n.loc, "'%s' was thought to be known", n.target);
+        rule->import(&n, rule);
+    }
+    tc_status status = n.status;
+    if (status != TC_OK)
+        bind_stand_ins(&n);
+    return status;
+}
+
+tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph)
+{
+    tc_status worst = TC_OK;
+    int depth = 0;
+    for (const tc_pt2_scope *s = scope; s; s = s->outer)
+        depth++;
+    enum { DEEPEST = 16 };
+    if (depth > DEEPEST)
+        return tc_error(scope->reader->ctx, &(tc_loc){.file = scope->reader->file}, TC_E_TOO_LARGE,
+                        "graphs inside graphs, %d deep", depth);
+    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node; node = node->next)
+        worst = tc_pt2_worse(worst, import_node(scope, node));
+    return worst;
+}
