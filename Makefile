@@ -1,0 +1,61 @@
+# The front door.  CMakeLists.txt has the build.
+#
+#   make              build/tosac and build/libtosac.a
+#   make demo         a small trained network on 1,000 digits
+#   make check-quick  one build, every test that takes seconds
+#   make check        gcc, clang and sanitizers, operators and trained models
+#   make check-long   check, with every recorded sample
+#   make asan         a build with address and undefined-behaviour sanitizers, in build-asan
+#   make fuzz         libFuzzer targets, in build-fuzz, each for FUZZ_SECONDS (60)
+#   make bless        writes what comes out today as what is expected; review the difference
+#   make docs         doc/ops.md, doc/facts.md and so on, from the tables
+#   make bench        time and memory, beside PyTorch where that is there
+#   make clean
+
+CMAKE  = cmake -G Ninja -S .
+CCACHE = $(shell command -v ccache >/dev/null && echo -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+FUZZ_SECONDS ?= 60
+
+all: setup
+	@$(CMAKE) -B build $(CCACHE) >/dev/null
+	@ninja -C build
+
+setup:
+	@tools/setup.sh build
+
+demo: all
+	@tools/demo.sh
+
+check-quick: setup
+	@tools/check.sh quick
+
+check: setup
+	@tools/check.sh full
+
+check-long: setup
+	@tools/check.sh long
+
+asan: setup
+	@$(CMAKE) -B build-asan $(CCACHE) -DTOSAC_SANITIZE=ON >/dev/null
+	@ninja -C build-asan
+
+fuzz: setup
+	@$(CMAKE) -B build-fuzz $(CCACHE) -DCMAKE_C_COMPILER=clang -DTOSAC_SANITIZE=ON -DTOSAC_FUZZ=ON >/dev/null
+	@ninja -C build-fuzz
+	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+
+bless: all
+	@if [ -x build/golden ]; then build/golden --bless test/golden; fi
+	@build/conformance --bless --samples 4
+	@$(MAKE) -s docs
+
+docs: all
+	@build/gen-docs doc
+
+bench: all
+	@bench/bench.sh
+
+clean:
+	rm -rf build build-clang build-asan build-fuzz
+
+.PHONY: all setup demo check-quick check check-long asan fuzz bless docs bench clean

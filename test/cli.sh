@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# The command line as a user meets it: exit codes, messages, files.        cli.sh TOSAC
+set -uo pipefail
+tosac=$(realpath "$1")
+cd "$(dirname "$0")"
+dir=$(mktemp -d) passed=0 failed=0
+trap 'rm -rf "$dir"' EXIT
+
+# Exit status and a piece of what is said (standard output and error together).
+expect() { # STATUS TEXT ARGUMENTS...
+    local status=$1 text=$2 said got
+    shift 2
+    said=$("$tosac" "$@" 2>&1 </dev/null)
+    got=$?
+    if [ $got = "$status" ] && [[ $said == *"$text"* ]]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "tosac $*: exit $got, expected $status with '$text'; said: $said"
+    fi
+}
+
+holds() { # WORDS COMMAND...
+    local words=$1
+    shift
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "does not hold: $words"; fi
+}
+
+digits=fixture/digits
+printf 'PK\3\4 and no archive' >"$dir/broken.npz"
+printf '\x93NUMPY\1\0\377\377{' >"$dir/short.npy"
+
+expect 2 'tosac run'
+expect 0 'tosac run' --help
+expect 0 'tosac 0.' --version
+expect 0 '--bench N' run --help
+expect 2 "did you mean 'tosac run'" rum
+expect 2 "did you mean '--bench'" run --bensh 1 x
+expect 2 'needs a value' run x -o
+expect 2 'takes no value' run x --raw=1
+expect 2 "takes a number from 1, not '0'" run x --bench 0
+expect 2 "takes 'reference'" run x --kernels fast
+expect 2 '0 arguments' run
+expect 2 '2 arguments' run a b
+expect 1 'cannot open it' run nowhere.pt2
+expect 1 'cannot read it' run "$dir"
+expect 1 'no model that tosac reads' run /dev/null
+
+expect 2 'no data was given' run $digits/model.pt2
+expect 1 '[format]' run $digits/model.pt2 -i "$dir/broken.npz"
+expect 1 '[truncated]' run $digits/model.pt2 -i "$dir/short.npy"
+expect 1 'takes f32' run $digits/model.pt2 -i $digits/test_label.npy
+expect 1 "input 'x' is f32[1,1,28,28]" run $digits/model.pt2 -i $digits/test_logits.npy
+expect 0 'f32[128,10]' run $digits/model.pt2 -i $digits/calib.npz
+expect 0 'median' run $digits/model.pt2 -i $digits/calib.npz --bench 3 --threads 1
+expect 0 '' run $digits/model.pt2 -i $digits/calib.npz -o "$dir/a/b"
+holds 'the result is there' test -s "$dir/a/b/output_0.npy"
+holds 'nothing else is' test "$(ls -A "$dir/a/b")" = output_0.npy
+expect 1 'cannot make the folder' run $digits/model.pt2 -i $digits/calib.npz -o $digits/model.pt2
+expect 0 '' run $digits/model.pt2 -i $digits/calib.npz -o "$dir/c" --kernels=reference
+holds 'a reader that leaves early is no error' \
+    bash -o pipefail -c "'$tosac' run $digits/model.pt2 -i $digits/calib.npz | true"
+
+echo "command line: $passed passed, $failed failed"
+[ $failed = 0 ]

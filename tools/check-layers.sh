@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Headers are included in one direction only (HOUSE_STYLE, section 1):
+#
+#   base < num < fast < ir < target < { read tidy quant split lower plan emit } < api < cli
+#   base < wire < { read emit run },  base < num < fast < run
+#
+# The one look upward is num/kernels.h, which reads the table ir/op.def.       check-layers.sh [SRC]
+set -euo pipefail
+src=${1:-src}
+core="base num fast ir target"
+declare -A may=(
+    [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir" [target]="$core" [wire]="base wire"
+    [read]="$core wire read" [tidy]="$core tidy" [quant]="$core quant" [split]="$core split" [lower]="$core lower"
+    [plan]="$core plan" [emit]="$core wire emit" [run]="base num fast wire run"
+    [api]="$core wire read tidy quant split lower plan emit run api"
+    [cli]="$core wire read tidy quant split lower plan emit run api cli"
+)
+looked=0 wrong=0
+while IFS=: read -r file line; do
+    from=${file#"$src"/}
+    from=${from%%/*}
+    [ "${from%.c}" = "$from" ] || from=api
+    header=${line#*\"} header=${header%%\"*}
+    to=$from
+    case $header in
+    ../*) to=${header#../} to=${to%%/*} ;;
+    tosac/*) to=base ;; # the public header
+    */*) [ "$from" = api ] && to=${header%%/*} ;;
+    esac
+    looked=$((looked + 1))
+    [ "$file $header" = "$src/num/kernels.h ../ir/op.def" ] && continue
+    case " ${may[$from]-} " in
+    *" $to "*) ;;
+    *)
+        echo "$file: error: '$from' includes \"$header\", which is not below it [layers]" >&2
+        wrong=$((wrong + 1))
+        ;;
+    esac
+done < <(grep -rn --include='*.[ch]' --include='*.def' -E '^ *# *include "' "$src" | sed -E 's/^([^:]*):[0-9]+:/\1:/')
+echo "layers: $((looked - wrong)) passed, $wrong failed"
+[ "$wrong" = 0 ]

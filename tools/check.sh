@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs every test program and adds up.        check.sh [quick|full|long]
+#
+#   quick  one build; unit tests, command line, fuzz corpora, operators (within a minute)
+#   full   gcc, clang and sanitizer builds, all of that in each, trained models
+#   long   full, with every sample of the trained models
+#
+# Each program ends with "N passed, N failed"; so does this one.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+mode=${1:-quick}
+shared=${TOSAC_SHARED:-../shared}
+jobs=$(nproc)
+passed=0 failed=0 log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# What ran, how it ended, and its closing lines added up; a program without one counts as one check.
+tally() { # NAME STATUS
+    local good bad
+    good=$(grep -oE '[0-9]+ passed, [0-9]+ failed$' "$log" | awk '{n += $1} END {print n + 0}')
+    bad=$(grep -oE '[0-9]+ passed, [0-9]+ failed$' "$log" | awk '{n += $3} END {print n + 0}')
+    if [ "$2" != 0 ] && [ "$bad" = 0 ]; then
+        bad=1
+        echo "$1: exit $2"
+    fi
+    [ "$bad" = 0 ] || tail -40 "$log"
+    printf '%-44s %6d passed, %d failed\n' "$1" "$good" "$bad"
+    passed=$((passed + good)) failed=$((failed + bad))
+}
+
+run() { # NAME COMMAND...
+    local name=$1
+    shift
+    timeout 1200 "$@" >"$log" 2>&1
+    tally "$name" $?
+}
+
+build() { # FOLDER OPTIONS...
+    local dir=$1
+    shift
+    local launcher=
+    command -v ccache >/dev/null && launcher=-DCMAKE_C_COMPILER_LAUNCHER=ccache
+    if ! { cmake -S . -B "$dir" -G Ninja $launcher "$@" && ninja -C "$dir"; } >"$log" 2>&1; then
+        echo "$dir: the build failed"
+        grep -vE '^\[[0-9]+/[0-9]+\]' "$log" | tail -40
+        failed=$((failed + 1))
+        return 1
+    fi
+}
+
+programs() { # FOLDER: what every build runs
+    local dir=$1
+    for test in "$dir"/unit-*; do
+        [ -x "$test" ] && run "$test" "$test"
+    done
+    [ -x "$dir/golden" ] && run "$dir/golden" "$dir/golden" test/golden
+    run "$dir: command line" test/cli.sh "$dir/tosac"
+    for test in "$dir"/fuzz-*; do
+        name=${test##*/fuzz-}
+        [ -x "$test" ] && [ -d "fuzz/corpus/$name" ] && run "$test" "$test" "fuzz/corpus/$name"
+    done
+    return 0
+}
+
+export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+run layers tools/check-layers.sh
+build build && programs build && run "operators" build/conformance aten --shared "$shared" -j "$jobs"
+if [ "$mode" != quick ]; then
+    samples=4
+    [ "$mode" = long ] && samples=100000
+    run "trained models" build/conformance zoo --shared "$shared" -j "$jobs" --samples $samples
+    build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang
+    build build-asan -DTOSAC_SANITIZE=ON && programs build-asan &&
+        run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* score.c -- a classifier's results beside the labels and beside recorded results.
+ *
+ *   score RESULT.npy LABEL.npy RECORDED.npy
+ *
+ * Exit 1 when a result is 1e-3 or more away from the recorded one, or the best class is another. */
+#include "num/load.h"
+#include "read/data.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct table {
+    int64_t rows, columns;
+    tc_tensor numbers;
+} table;
+
+static tc_status load(tc_ctx *ctx, const char *path, tc_dtype dtype, table *out)
+{
+    tc_npy *a;
+    size_t n;
+    TC_TRY(tc_npy_open(ctx, path, &a, &n));
+    if (a->rank < 1 || a->rank > 2 || a->dim[0] < 1)
+        return tc_error(ctx, a->loc, TC_E_DATA, "expected a list or a table");
+    *out = (table){a->dim[0], a->rank > 1 ? a->dim[1] : 1, {0}};
+    out->numbers = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 2, (int64_t[]){out->rows, out->columns}));
+    return tc_data_convert(ctx, a, 0, &out->numbers);
+}
+
+static int64_t best(const table *t, int64_t row)
+{
+    int64_t at = 0;
+    for (int64_t i = 1; i < t->columns; i++)
+        if (tc_load_f64(t->numbers, row * t->columns + i) > tc_load_f64(t->numbers, row * t->columns + at))
+            at = i;
+    return at;
+}
+
+static tc_status score(tc_ctx *ctx, char **path, bool *good)
+{
+    table got, label, want;
+    TC_TRY(load(ctx, path[1], TC_f32, &got));
+    TC_TRY(load(ctx, path[2], TC_i64, &label));
+    TC_TRY(load(ctx, path[3], TC_f32, &want));
+    if (got.rows != want.rows || got.columns != want.columns || got.rows != label.rows)
+        return tc_error(ctx, NULL, TC_E_DATA, "%" PRId64 " results, %" PRId64 " labels, %" PRId64 " recorded results",
+                        got.rows, label.rows, want.rows);
+    int64_t right = 0, same = 0;
+    double worst = 0;
+    for (int64_t r = 0; r < got.rows; r++) {
+        right += best(&got, r) == tc_load_i64(label.numbers, r);
+        same += best(&got, r) == best(&want, r);
+    }
+    for (int64_t i = 0; i < got.rows * got.columns; i++)
+        worst = fmax(worst, fabs(tc_load_f64(got.numbers, i) - tc_load_f64(want.numbers, i)));
+    printf("%" PRId64 " of %" PRId64 " right (%.1f %%); the same class as PyTorch for %" PRId64
+           ", largest difference %.2g\n",
+           right, got.rows, 100.0 * (double)right / (double)got.rows, same, worst);
+    *good = same == got.rows && worst < 1e-3;
+    return TC_OK;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4) {
+        fputs("score RESULT.npy LABEL.npy RECORDED.npy\n", stderr);
+        return 2;
+    }
+    tc_ctx *ctx = tc_ctx_new();
+    bool good = false;
+    tc_status status = score(ctx, argv, &good);
+    fputs(tc_diagnostics(ctx), stderr);
+    tc_ctx_free(ctx);
+    return status != TC_OK || !good;
+}

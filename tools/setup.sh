@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Brings what is missing, and only that.        setup.sh [build|judges]
+#
+#   build    Debian packages for compiling and testing
+#   judges   a Python environment with the TOSA reference model and Vela under build/peers/judges, for the tests
+#            that ask them.  TOSAC_JUDGES names one that is there already.  No torch.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages="gcc clang cmake ninja-build make pkg-config libzip-dev libjansson-dev libdnnl-dev zlib1g-dev xz-utils"
+
+bring() { # packages that are not installed
+    local missing=()
+    for p in "$@"; do
+        dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing+=("$p")
+    done
+    [ ${#missing[@]} = 0 ] && return
+    echo "setup: installing ${missing[*]}"
+    local sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -q
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+case ${1:-build} in
+build)
+    if ! command -v apt-get >/dev/null; then
+        echo "setup: no apt-get here; these are needed: $packages"
+        exit 0
+    fi
+    # shellcheck disable=SC2086
+    bring $packages
+    ;;
+judges)
+    [ -z "${TOSAC_JUDGES:-}" ] || exit 0
+    dir=build/peers/judges
+    [ ! -e $dir/.done ] || exit 0
+    bring python3-venv
+    mkdir -p build/peers
+    python3 -m venv $dir
+    $dir/bin/pip install -q 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.1.0
+    touch $dir/.done
+    echo "setup: judges ready in $dir"
+    ;;
+*)
+    echo "setup.sh [build|judges]" >&2
+    exit 2
+    ;;
+esac
