@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* float.c -- f32 products through oneDNN (its v2 C API); weights packed once, working space the caller's. */
+#include "float.h"
+
+#ifdef TOSAC_ONEDNN
+
+#include <dnnl.h>
+#include <omp.h>
+
+enum { MOST_ARGS = 6 };
+
+struct tc_product {
+    dnnl_primitive_t primitive;
+    dnnl_memory_desc_t a, b, y, bias, scratch;
+    void *packed_b; /* NULL: b comes with the call */
+    const void *bias_data;
+    bool has_extra, has_bias;
+    size_t scratch_bytes;
+};
+
+static dnnl_engine_t engine; /* one for the process; it holds no state of a computation */
+
+static bool have_engine(void)
+{
+    return engine || dnnl_engine_create(&engine, dnnl_cpu, 0) == dnnl_success;
+}
+
+static void destroy(void *primitive)
+{
+    dnnl_primitive_destroy(primitive);
+}
+
+/* Streams are not shared between threads. */
+static dnnl_stream_t this_stream(void)
+{
+    static _Thread_local dnnl_stream_t stream;
+    if (!stream)
+        dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
+    return stream;
+}
+
+static const dnnl_alg_kind_t eltwise[] = {
+    [TC_THEN_relu] = dnnl_eltwise_relu,           [TC_THEN_clip] = dnnl_eltwise_clip,
+    [TC_THEN_hardswish] = dnnl_eltwise_hardswish, [TC_THEN_sigmoid] = dnnl_eltwise_logistic,
+    [TC_THEN_silu] = dnnl_eltwise_swish,          [TC_THEN_tanh] = dnnl_eltwise_tanh,
+    [TC_THEN_gelu_erf] = dnnl_eltwise_gelu_erf,   [TC_THEN_gelu_tanh] = dnnl_eltwise_gelu_tanh,
+};
+
+/* Post-operations and a scratchpad of our own. */
+static bool make_attr(const tc_then *then, int n_then, const dnnl_memory_desc_t *y,
+                      dnnl_primitive_attr_t *attr)
+{
+    dnnl_post_ops_t ops;
+    if (dnnl_primitive_attr_create(attr) != dnnl_success)
+        return false;
+    dnnl_primitive_attr_set_scratchpad_mode(*attr, dnnl_scratchpad_mode_user);
+    if (dnnl_post_ops_create(&ops) != dnnl_success)
+        return false;
+    bool good = true;
+    for (int i = 0; i < n_then && good; i++) {
+        const tc_then *t = &then[i];
+        float alpha = t->kind == TC_THEN_silu ? 1.0f : t->a;
+        dnnl_status_t status =
+            t->kind == TC_THEN_add
+                ? dnnl_post_ops_append_binary(ops, dnnl_binary_add, y)
+                : dnnl_post_ops_append_eltwise(ops, 1.0f, eltwise[t->kind], alpha, t->b);
+        good = status == dnnl_success;
+    }
+    good = good && dnnl_primitive_attr_set_post_ops(*attr, ops) == dnnl_success;
+    dnnl_post_ops_destroy(ops);
+    return good;
+}
+
+/* data laid out as `from`, copied into memory laid out as `to`. */
+static void *repack(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
+                    const dnnl_memory_desc_t *to)
+{
+    void *packed = tc_arena_raw(&ctx->arena, dnnl_memory_desc_get_size(to));
+    dnnl_primitive_desc_t pd;
+    dnnl_primitive_t reorder;
+    dnnl_memory_t src, dst;
+    if (dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) != dnnl_success)
+        return NULL;
+    dnnl_primitive_create(&reorder, pd);
+    dnnl_memory_create(&src, from, engine, (void *)(uintptr_t)data);
+    dnnl_memory_create(&dst, to, engine, packed);
+    dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, src}, {DNNL_ARG_TO, dst}};
+    bool good = dnnl_primitive_execute(reorder, this_stream(), 2, args) == dnnl_success;
+    dnnl_stream_wait(this_stream());
+    dnnl_memory_destroy(src);
+    dnnl_memory_destroy(dst);
+    dnnl_primitive_destroy(reorder);
+    dnnl_primitive_desc_destroy(pd);
+    return good ? packed : NULL;
+}
+
+/* Everything a primitive is made from. */
+typedef struct recipe {
+    const_dnnl_op_desc_t desc;
+    const dnnl_memory_desc_t *y, *plain_b, *bias;
+    const void *b_data, *bias_data;
+    const tc_then *then;
+    int n_then;
+} recipe;
+
+static void describe(tc_product *p, const recipe *r, dnnl_primitive_desc_t pd)
+{
+    p->a = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
+    p->b = *dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
+    p->y = *dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
+    p->scratch = *dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+    p->scratch_bytes = dnnl_memory_desc_get_size(&p->scratch);
+    p->has_bias = r->bias != NULL;
+    if (r->bias)
+        p->bias = *r->bias;
+    p->bias_data = r->bias_data;
+    p->has_extra = r->n_then && r->then[0].kind == TC_THEN_add;
+}
+
+static tc_product *finish(tc_ctx *ctx, const recipe *r)
+{
+    tc_product *p = tc_new(&ctx->arena, tc_product);
+    dnnl_primitive_attr_t attr = NULL;
+    dnnl_primitive_desc_t pd = NULL;
+    bool good = make_attr(r->then, r->n_then, r->y, &attr) &&
+                dnnl_primitive_desc_create(&pd, r->desc, attr, engine, NULL) == dnnl_success &&
+                dnnl_primitive_create(&p->primitive, pd) == dnnl_success;
+    if (good) {
+        tc_ctx_defer(ctx, destroy, p->primitive);
+        describe(p, r, pd);
+        if (r->b_data) {
+            bool same = dnnl_memory_desc_equal(r->plain_b, &p->b);
+            p->packed_b = same ? (void *)(uintptr_t)r->b_data
+                               : repack(ctx, r->plain_b, r->b_data, &p->b);
+            good = p->packed_b != NULL;
+        }
+    }
+    dnnl_primitive_desc_destroy(pd);
+    dnnl_primitive_attr_destroy(attr);
+    return good ? p : NULL;
+}
+
+/* [n, c, spatial...] kept as [n, spatial..., c]. */
+static void channels_last(const tc_type *t, dnnl_memory_desc_t *out)
+{
+    static const dnnl_format_tag_t tag[] = {[3] = dnnl_nwc, [4] = dnnl_nhwc, [5] = dnnl_ndhwc};
+    dnnl_dims_t dim;
+    for (int i = 0; i < t->rank; i++)
+        dim[i] = t->dim[i];
+    dnnl_memory_desc_init_by_tag(out, t->rank, dim, dnnl_f32, tag[t->rank]);
+}
+
+/* Weights [oc, ic / groups, k...] as the library names them, with a group axis when there are groups;
+ * transposed ones are [ic, oc / groups, k...].  plain: as they lie; any: the library's choice. */
+static void weight_descs(const tc_type *w, int64_t groups, bool transposed, dnnl_memory_desc_t *plain,
+                         dnnl_memory_desc_t *any)
+{
+    dnnl_dims_t dim, stride;
+    int n = 0, spatial = w->rank - 2;
+    int64_t inner = 1, step[TC_MAX_RANK];
+    for (int i = w->rank - 1; i >= 0; i--) {
+        step[i] = inner;
+        inner *= w->dim[i];
+    }
+    int64_t first = w->dim[0] / groups;
+    if (groups > 1) {
+        dim[n] = groups;
+        stride[n++] = step[0] * first;
+    }
+    dim[n] = transposed ? w->dim[1] : first;
+    stride[n++] = transposed ? step[1] : step[0];
+    dim[n] = transposed ? first : w->dim[1];
+    stride[n++] = transposed ? step[0] : step[1];
+    for (int i = 0; i < spatial; i++) {
+        dim[n] = w->dim[2 + i];
+        stride[n++] = step[2 + i];
+    }
+    dnnl_memory_desc_init_by_strides(plain, n, dim, dnnl_f32, stride);
+    dnnl_memory_desc_init_by_tag(any, n, dim, dnnl_f32, dnnl_format_tag_any);
+}
+
+static bool image_of_f32(const tc_type *x, const tc_type *y, tc_tensor w)
+{
+    return have_engine() && x->dtype == TC_f32 && y->dtype == TC_f32 && w.type->dtype == TC_f32 &&
+           x->rank == w.type->rank && x->rank >= 3 && x->rank <= 5 && tc_type_count(x) &&
+           tc_type_count(y) && w.data;
+}
+
+static const dnnl_memory_desc_t *bias_desc(tc_tensor bias, dnnl_memory_desc_t *out)
+{
+    if (!bias.type)
+        return NULL;
+    dnnl_dims_t dim = {bias.type->dim[0]};
+    dnnl_memory_desc_init_by_tag(out, 1, dim, dnnl_f32, dnnl_x);
+    return out;
+}
+
+tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
+                            tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
+{
+    if (!image_of_f32(x, y, w))
+        return NULL;
+    dnnl_memory_desc_t xd, yd, plain, any, bd;
+    channels_last(x, &xd);
+    channels_last(y, &yd);
+    weight_descs(w.type, a->groups, false, &plain, &any);
+    const dnnl_memory_desc_t *b = bias_desc(bias, &bd);
+    dnnl_dims_t stride, dilate, before, after;
+    for (int i = 0; i < a->stride.n; i++) {
+        stride[i] = a->stride.v[i];
+        dilate[i] = a->dilation.v[i] - 1;
+        before[i] = a->pad.v[2 * i];
+        after[i] = a->pad.v[2 * i + 1];
+    }
+    dnnl_convolution_desc_t desc;
+    if (dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference,
+                                                   dnnl_convolution_direct, &xd, &any, b, &yd,
+                                                   stride, dilate, before, after) != dnnl_success)
+        return NULL;
+    return finish(ctx, &(recipe){&desc, &yd, &plain, b, w.data, bias.data, then, n_then});
+}
+
+tc_product *tc_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
+                              const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
+                              int n_then)
+{
+    if (!image_of_f32(x, y, w))
+        return NULL;
+    dnnl_memory_desc_t xd, yd, plain, any, bd;
+    channels_last(x, &xd);
+    channels_last(y, &yd);
+    weight_descs(w.type, a->groups, true, &plain, &any);
+    const dnnl_memory_desc_t *b = bias_desc(bias, &bd);
+    dnnl_dims_t stride, dilate, before, after;
+    for (int i = 0; i < a->stride.n; i++) {
+        stride[i] = a->stride.v[i];
+        dilate[i] = a->dilation.v[i] - 1;
+        before[i] = a->pad.v[i];
+        after[i] = a->pad.v[i] - a->out_pad.v[i];
+    }
+    dnnl_deconvolution_desc_t desc;
+    if (dnnl_dilated_deconvolution_forward_desc_init(&desc, dnnl_forward_inference,
+                                                     dnnl_deconvolution_direct, &xd, &any, b, &yd,
+                                                     stride, dilate, before, after) != dnnl_success)
+        return NULL;
+    return finish(ctx, &(recipe){&desc, &yd, &plain, b, w.data, bias.data, then, n_then});
+}
+
+static void strided_desc(const tc_strided *s, dnnl_memory_desc_t *out)
+{
+    dnnl_dims_t dim, stride;
+    for (int i = 0; i < s->rank; i++) {
+        dim[i] = s->dim[i];
+        stride[i] = s->stride[i];
+    }
+    dnnl_memory_desc_init_by_strides(out, s->rank, dim, dnnl_f32, stride);
+}
+
+tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
+                              const tc_strided *y, const void *b_data, tc_tensor bias,
+                              const tc_then *then, int n_then)
+{
+    if (!have_engine())
+        return NULL;
+    dnnl_memory_desc_t ad, bd, yd, plain, bias_d;
+    strided_desc(a, &ad);
+    strided_desc(b, &plain);
+    strided_desc(y, &yd);
+    bd = plain;
+    if (b_data) {
+        dnnl_dims_t dim;
+        for (int i = 0; i < b->rank; i++)
+            dim[i] = b->dim[i];
+        dnnl_memory_desc_init_by_tag(&bd, b->rank, dim, dnnl_f32, dnnl_format_tag_any);
+    }
+    const dnnl_memory_desc_t *bias_at = NULL;
+    if (bias.type) {
+        tc_strided row = {.rank = y->rank};
+        for (int i = 0; i < y->rank; i++) {
+            row.dim[i] = i == y->rank - 1 ? y->dim[i] : 1;
+            row.stride[i] = i == y->rank - 1 ? 1 : y->dim[y->rank - 1];
+        }
+        strided_desc(&row, &bias_d);
+        bias_at = &bias_d;
+    }
+    dnnl_matmul_desc_t desc;
+    if (dnnl_matmul_desc_init(&desc, &ad, &bd, bias_at, &yd) != dnnl_success)
+        return NULL;
+    return finish(ctx, &(recipe){&desc, &yd, &plain, bias_at, b_data, bias.data, then, n_then});
+}
+
+size_t tc_product_scratch(const tc_product *product)
+{
+    return product->scratch_bytes;
+}
+
+void tc_product_run(const tc_product *p, const void *a, const void *b, const void *extra, void *y,
+                    void *scratch)
+{
+    const struct {
+        int arg;
+        const dnnl_memory_desc_t *desc;
+        const void *data;
+        bool there;
+    } want[MOST_ARGS] = {
+        {DNNL_ARG_SRC, &p->a, a, true},
+        {DNNL_ARG_WEIGHTS, &p->b, p->packed_b ? p->packed_b : b, true},
+        {DNNL_ARG_DST, &p->y, y, true},
+        {DNNL_ARG_BIAS, &p->bias, p->bias_data, p->has_bias},
+        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, &p->y, extra, p->has_extra},
+        {DNNL_ARG_SCRATCHPAD, &p->scratch, scratch, p->scratch_bytes > 0},
+    };
+    dnnl_exec_arg_t args[MOST_ARGS];
+    int n = 0;
+    for (int i = 0; i < MOST_ARGS; i++) {
+        if (!want[i].there)
+            continue;
+        args[n].arg = want[i].arg;
+        dnnl_memory_create(&args[n].memory, want[i].desc, engine, (void *)(uintptr_t)want[i].data);
+        n++;
+    }
+    dnnl_primitive_execute(p->primitive, this_stream(), n, args);
+    dnnl_stream_wait(this_stream());
+    for (int i = 0; i < n; i++)
+        dnnl_memory_destroy(args[i].memory);
+}
+
+void tc_product_one_thread(void)
+{
+    omp_set_num_threads(1);
+}
+
+#else
+
+tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
+                            tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
+{
+    (void)ctx, (void)a, (void)x, (void)y, (void)w, (void)bias, (void)then, (void)n_then;
+    return NULL;
+}
+
+tc_product *tc_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
+                              const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
+                              int n_then)
+{
+    (void)ctx, (void)a, (void)x, (void)y, (void)w, (void)bias, (void)then, (void)n_then;
+    return NULL;
+}
+
+tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
+                              const tc_strided *y, const void *b_data, tc_tensor bias,
+                              const tc_then *then, int n_then)
+{
+    (void)ctx, (void)a, (void)b, (void)y, (void)b_data, (void)bias, (void)then, (void)n_then;
+    return NULL;
+}
+
+size_t tc_product_scratch(const tc_product *product)
+{
+    (void)product;
+    return 0;
+}
+
+void tc_product_run(const tc_product *p, const void *a, const void *b, const void *extra, void *y,
+                    void *scratch)
+{
+    (void)p, (void)a, (void)b, (void)extra, (void)y, (void)scratch;
+}
+
+void tc_product_one_thread(void) {}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* float.h -- f32 convolution and matrix product, prepared once and run many times.
+ *
+ * Image operands and results are channels last in memory ([n, spatial..., c]), which is what the
+ * library's kernels like best; matrices may have any strides.  Sums are within rounding of num/'s.
+ * Built without oneDNN, every tc_product_* constructor answers NULL and num/ serves. */
+#ifndef TC_FLOAT_H
+#define TC_FLOAT_H
+
+#include "../num/attr.h"
+
+typedef struct tc_product tc_product;
+
+/* What happens to the result before it is stored, in order. */
+typedef enum tc_then_kind {
+    TC_THEN_add, /* + the extra operand, which is laid out as the result is; only as the first */
+    TC_THEN_relu,
+    TC_THEN_clip, /* to [a, b] */
+    TC_THEN_hardswish,
+    TC_THEN_sigmoid,
+    TC_THEN_silu,
+    TC_THEN_tanh,
+    TC_THEN_gelu_erf,
+    TC_THEN_gelu_tanh,
+} tc_then_kind;
+
+typedef struct tc_then {
+    tc_then_kind kind;
+    float a, b;
+} tc_then;
+
+enum { TC_MAX_THEN = 4 };
+
+/* A matrix operand: logical extents and, for each, the distance between neighbours. */
+typedef struct tc_strided {
+    int32_t rank;
+    int64_t dim[TC_MAX_RANK], stride[TC_MAX_RANK];
+} tc_strided;
+
+/* x, y: logical types, channels first.  w, bias: constants in PyTorch's layout (bias.type may be NULL);
+ * what is packed of them lives until the context goes. */
+tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
+                            tc_tensor w, tc_tensor bias, const tc_then *then, int n_then);
+tc_product *tc_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
+                              const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
+                              int n_then);
+
+/* y = a b + bias over equal ranks; batch axes of a and b are equal to y's or 1.  b_data: its numbers when
+ * they are constant, else NULL.  bias: a constant of y's last extent, or type NULL. */
+tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
+                              const tc_strided *y, const void *b_data, tc_tensor bias,
+                              const tc_then *then, int n_then);
+
+/* Bytes of working space a run wants, 64-byte aligned. */
+size_t tc_product_scratch(const tc_product *product);
+
+/* b: NULL when it was packed.  extra: the operand of TC_THEN_add, or NULL.
+ * May be called from several threads at once, each with its own scratch. */
+void tc_product_run(const tc_product *product, const void *a, const void *b, const void *extra,
+                    void *y, void *scratch);
+
+/* This thread computes alone: the library starts no threads of its own under it. */
+void tc_product_one_thread(void);
+
+#endif
