@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec.c -- runs a program with the reference interpreter, keeping its state.
+/* exec.c -- runs a program by its plan, or with the reference interpreter, keeping its state.
  *
  * The interpreter is given a shadow of the graph: the same nodes, but the buffers that the program
  * changes read from memory of ours, and their new contents are further outputs.  Every buffer has two
  * places, so that an output that shows the old contents stays good after the run. */
 #include "exec.h"
 
+#include "plan.h"
+
 struct tc_exec {
     tc_ctx *ctx;
     tc_graph *program;
     tc_graph shadow;
+    tc_plan *plan;       /* NULL: the interpreter */
+    void **now;          /* where each buffer is, for the plan */
     tc_tensor *out;      /* the program's outputs, then what its buffers hold afterwards */
     void **other;        /* the second place of each buffer */
     tc_arena arena;      /* one run's memory */
@@ -63,6 +67,9 @@ tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module)
     tc_ctx_defer(ctx, release, exec);
     shadow_buffers(exec);
     shadow_outputs(exec);
+    exec->now = tc_new_n(&ctx->arena, void *, exec->program->n_mutation);
+    if (!ctx->reference_kernels)
+        exec->plan = tc_plan_new(ctx, exec->program, NULL);
     return exec;
 }
 
@@ -92,11 +99,19 @@ void tc_exec_reset(tc_exec *exec)
     tc_state_reset(g->module);
 }
 
+static tc_status run_plan(tc_exec *exec, const tc_tensor *in)
+{
+    const tc_graph *g = &exec->shadow;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        exec->now[i] = (void *)(uintptr_t)g->val[g->mutation[i].before]->data;
+    return tc_plan_run(exec->plan, in, exec->out, exec->now, exec->out + exec->program->n_out);
+}
+
 tc_status tc_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out)
 {
     tc_arena_rewind(&exec->arena, (tc_mark){NULL, 0, 0});
     tc_state_drop(exec->shadow.module);
-    TC_TRY(tc_eval(&exec->shadow, in, exec->out, &exec->arena));
+    TC_TRY(exec->plan ? run_plan(exec, in) : tc_eval(&exec->shadow, in, exec->out, &exec->arena));
     tc_state_keep(exec->shadow.module);
     memcpy(out, exec->out, exec->program->n_out * sizeof *out);
     keep_state(exec);

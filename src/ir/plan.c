@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.c -- see plan.h.  plan_steps.c decides the steps; here they get their memory and run. */
+#include "plan_steps.h"
+
+#include <stdlib.h>
+
+#include "../fast/float.h"
+#include "pack.h"
+
+enum { ALIGN = 64 };
+
+static void release(void *what)
+{
+    tc_plan *plan = what;
+    free(plan->memory);
+    tc_arena_free(&plan->arena);
+}
+
+/* Addresses for everything that a run makes. */
+static bool place_all(tc_plan *plan)
+{
+    tc_arena *scratch = &plan->ctx->scratch;
+    tc_mark mark = tc_arena_mark(scratch);
+    tc_span *span = tc_new_n(scratch, tc_span, plan->n_store);
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n_store; i++) {
+        const store *s = &plan->store[i];
+        if (s->kind == STORE_MADE)
+            span[n++] = (tc_span){.size = s->size, .first = s->first, .last = s->last};
+    }
+    plan->bytes = tc_pack(scratch, span, n, ALIGN);
+    plan->memory = aligned_alloc(ALIGN, (plan->bytes + ALIGN) / ALIGN * ALIGN);
+    n = 0;
+    for (size_t i = 0; plan->memory && i < plan->n_store; i++)
+        if (plan->store[i].kind == STORE_MADE)
+            plan->store[i].data = plan->memory + span[n++].offset;
+    tc_arena_rewind(scratch, mark);
+    return plan->memory != NULL;
+}
+
+tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
+{
+    tc_plan *plan = tc_new(&ctx->arena, tc_plan);
+    plan->ctx = ctx;
+    plan->g = g;
+    plan->watch = watch;
+    tc_arena_init(&plan->arena);
+    plan->arena.oom = ctx->arena.oom;
+    tc_ctx_defer(ctx, release, plan);
+    if (!tc_plan_steps(plan) || !place_all(plan))
+        return NULL;
+    return plan;
+}
+
+static tc_tensor tensor_at(const tc_plan *plan, const place *p)
+{
+    return p ? (tc_tensor){p->type, plan->store[p->store].data} : (tc_tensor){NULL, NULL};
+}
+
+static tc_status run_kernel(tc_plan *plan, const step *s)
+{
+    tc_mark mark = tc_arena_mark(&plan->arena);
+    tc_tensor *t = tc_new_n(&plan->arena, tc_tensor, (size_t)(s->n_in + s->n_out));
+    for (int i = 0; i < s->n_in; i++)
+        t[i] = tensor_at(plan, s->in[i]);
+    for (int i = 0; i < s->n_out; i++)
+        t[s->n_in + i] = tensor_at(plan, s->out[i]);
+    tc_call call = {s->attr, s->n_in, s->n_out, t, t + s->n_in, &plan->arena, NULL};
+    s->kernel(&call);
+    tc_arena_rewind(&plan->arena, mark);
+    if (call.error)
+        return tc_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s", tc_ops[s->node->op].name,
+                        call.error);
+    return TC_OK;
+}
+
+static tc_status run_product(tc_plan *plan, const step *s)
+{
+    void *p[3] = {NULL, NULL, NULL};
+    for (int i = 0; i < s->n_in; i++)
+        p[i] = s->in[i] ? plan->store[s->in[i]->store].data : NULL;
+    void *scratch = s->scratch >= 0 ? plan->store[s->scratch].data : NULL;
+    tc_product_run(s->product, p[0], p[1], p[2], plan->store[s->out[0]->store].data, scratch);
+    return TC_OK;
+}
+
+/* A node as the interpreter runs it: control flow, and operators on quantized values. */
+static tc_status run_node(tc_plan *plan, const step *s)
+{
+    tc_mark mark = tc_arena_mark(&plan->arena);
+    tc_tensor *t = tc_new_n(&plan->arena, tc_tensor, (size_t)(s->n_in + s->n_out));
+    for (int i = 0; i < s->n_in; i++)
+        t[i] = tensor_at(plan, s->in[i]);
+    TC_TRY(tc_eval_node(plan->g, s->node, t, t + s->n_in, &plan->arena));
+    for (int i = 0; i < s->n_out; i++)
+        if (s->out[i])
+            memcpy(plan->store[s->out[i]->store].data, t[s->n_in + i].data,
+                   tc_type_bytes(s->out[i]->type));
+    tc_arena_rewind(&plan->arena, mark);
+    return TC_OK;
+}
+
+static void show(const tc_plan *plan, const step *s)
+{
+    for (const shown *w = s->show; w; w = w->next)
+        plan->watch->see(plan->watch->who, w->val, tensor_at(plan, w->place), w->place->layout.axis);
+}
+
+tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
+                      tc_tensor *after)
+{
+    static tc_status (*const run[])(tc_plan *, const step *) = {
+        [STEP_KERNEL] = run_kernel, [STEP_PRODUCT] = run_product, [STEP_NODE] = run_node};
+    const tc_graph *g = plan->g;
+    tc_product_one_thread();
+    for (size_t i = 0; i < plan->n_store; i++) {
+        store *s = &plan->store[i];
+        if (s->kind == STORE_INPUT)
+            s->data = in[s->index].data;
+        else if (s->kind == STORE_STATE)
+            s->data = state[s->index];
+    }
+    for (const step *s = plan->step; s < plan->step + plan->n_step; s++) {
+        if (s->kind != STEP_NOTHING)
+            TC_TRY(run[s->kind](plan, s));
+        if (s->show)
+            show(plan, s);
+    }
+    for (size_t i = 0; i < g->n_out; i++)
+        out[i] = tensor_at(plan, plan->result[i]);
+    for (size_t i = 0; i < g->n_mutation; i++)
+        after[i] = tensor_at(plan, plan->result[g->n_out + i]);
+    return TC_OK;
+}
+
+size_t tc_plan_bytes(const tc_plan *plan)
+{
+    return plan->bytes;
+}

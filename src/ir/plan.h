@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.h -- a graph as a list of steps over one block of memory.
+ *
+ * Built once: every value gets a layout and an address, constants are packed, products and what
+ * follows them are joined.  Then run any number of times. */
+#ifndef TC_PLAN_H
+#define TC_PLAN_H
+
+#include "graph.h"
+
+typedef struct tc_plan tc_plan;
+
+/* Somebody who looks at values as they are made (calibration, comparison).  wanted[v]: value v must be
+ * made and shown; its axes may lie in another order than its type's, which `logical` and `order` tell:
+ * seen.type->dim[i] is logical axis order[i].  Called in the order of the graph's nodes. */
+typedef struct tc_watch {
+    const bool *wanted;
+    void (*see)(void *who, tc_val v, tc_tensor seen, const int8_t *order);
+    void *who;
+} tc_watch;
+
+/* watch may be NULL.  NULL comes back when the graph holds operators that only the interpreter runs. */
+tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch);
+
+/* in: one tensor per graph input.  out: one per graph output, good until the next run.
+ * state[i]: where mutation i's buffer is now; after[i]: filled with what it shall hold next. */
+TC_MUST_USE tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out,
+                                  void *const *state, tc_tensor *after);
+
+/* Bytes of activations that are alive at once. */
+size_t tc_plan_bytes(const tc_plan *plan);
+
+#endif
