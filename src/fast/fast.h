@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fast.h -- which quick kernels this processor can run: asked once.
+ *
+ * Every level gives the same bits as num/; tests walk through all that the machine has. */
+#ifndef TC_FAST_H
+#define TC_FAST_H
+
+#include "../base/base.h"
+
+typedef enum tc_isa {
+    TC_ISA_plain,  /* C alone */
+    TC_ISA_neon,   /* 64-bit Arm */
+    TC_ISA_avx2,   /* x86 */
+    TC_ISA_avx512, /* with BW and VNNI */
+    TC_ISA_COUNT
+} tc_isa;
+
+/* The best level here, or the one that was asked for. */
+tc_isa tc_fast_isa(void);
+
+/* Tests: use this level from now on; false when the machine lacks it. */
+bool tc_fast_use(tc_isa isa);
+
+const char *tc_isa_name(tc_isa isa);
+
+#if defined(__x86_64__)
+#define TC_X86 1
+#define TC_AVX2 __attribute__((target("avx2,fma")))
+#define TC_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
+#endif
+#define TC_INLINE static inline __attribute__((always_inline))
+
+#endif

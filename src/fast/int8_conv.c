@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* int8_conv.c -- CONV2D and MATMUL of int8 as inner products of packed bytes.
+ *
+ *   sum (x - zx) w  =  sum (x + 128) w  -  (zx + 128) sum w
+ *
+ * Output positions are taken a tile at a time: their windows become rows of bytes, places outside the
+ * image holding zx + 128, and every row meets every panel of 16 output channels. */
+#include "int8.h"
+
+#include "fast.h"
+
+enum { TILE = 48 }; /* rows; a multiple of TC_GEMM_ROWS */
+
+struct tc_conv8 {
+    int64_t n, ih, iw, ic, oh, ow, oc, kh, kw;
+    int64_t pad_top, pad_left, stride_y, stride_x, dilation_y, dilation_x;
+    size_t k_quads, panel_bytes, panels;
+    const int8_t *packed;
+    const int32_t *start; /* per channel: bias and what the zero points take back */
+    uint8_t outside;      /* zx + 128 */
+    bool has_narrow;
+    tc_narrow narrow;
+};
+
+static size_t round_up(size_t v, size_t to)
+{
+    return (v + to - 1) / to * to;
+}
+
+/* Row-major [n][k] bytes to [panel][k / 4][16][4], zeros where there is nothing. */
+static void pack_panels(const int8_t *w, size_t n, size_t k, size_t row, size_t column, int8_t *out,
+                        size_t panel_bytes)
+{
+    memset(out, 0, (n + TC_PANEL - 1) / TC_PANEL * panel_bytes);
+    for (size_t j = 0; j < n; j++) {
+        int8_t *panel = out + j / TC_PANEL * panel_bytes + j % TC_PANEL * 4;
+        for (size_t i = 0; i < k; i++)
+            panel[i / 4 * 64 + i % 4] = w[j * row + i * column];
+    }
+}
+
+tc_conv8 *tc_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x, const tc_type *y,
+                       tc_tensor w, tc_tensor bias, int32_t x_zero, const tc_narrow *narrow)
+{
+    const int64_t *k = w.type->dim;
+    size_t depth = (size_t)(k[1] * k[2] * k[3]);
+    tc_conv8 *c = tc_new(&ctx->arena, tc_conv8);
+    *c = (tc_conv8){.n = x->dim[0], .ih = x->dim[1], .iw = x->dim[2], .ic = x->dim[3],
+                    .oh = y->dim[1], .ow = y->dim[2], .oc = y->dim[3], .kh = k[1], .kw = k[2],
+                    .pad_top = a->pad.v[0], .pad_left = a->pad.v[2],
+                    .stride_y = a->stride.v[0], .stride_x = a->stride.v[1],
+                    .dilation_y = a->dilation.v[0], .dilation_x = a->dilation.v[1],
+                    .k_quads = (depth + 3) / 4, .outside = (uint8_t)(x_zero + 128)};
+    c->panel_bytes = c->k_quads * 64;
+    c->panels = ((size_t)c->oc + TC_PANEL - 1) / TC_PANEL;
+    int8_t *packed = tc_arena_raw(&ctx->arena, c->panels * c->panel_bytes);
+    pack_panels(w.data, (size_t)c->oc, depth, depth, 1, packed, c->panel_bytes);
+    c->packed = packed;
+    int32_t *start = tc_new_n(&ctx->arena, int32_t, c->panels * TC_PANEL);
+    const int32_t *b = bias.data;
+    for (size_t j = 0; j < (size_t)c->oc; j++) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < depth; i++)
+            sum += ((const int8_t *)w.data)[j * depth + i];
+        uint32_t from = (uint32_t)b[bias.type->dim[0] == 1 ? 0 : j];
+        start[j] = (int32_t)(from - (uint32_t)(x_zero + 128) * (uint32_t)(uint64_t)sum);
+    }
+    c->start = start;
+    c->has_narrow = narrow != NULL;
+    if (narrow)
+        c->narrow = *narrow;
+    return c;
+}
+
+static size_t row_bytes(const tc_conv8 *c)
+{
+    return round_up(c->k_quads * 4, 64);
+}
+
+size_t tc_conv8_scratch(const tc_conv8 *c)
+{
+    return TILE * row_bytes(c) + TILE * c->panels * TC_PANEL * sizeof(int32_t);
+}
+
+static void copy_shifted(const int8_t *from, uint8_t *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = (uint8_t)((uint8_t)from[i] ^ 0x80);
+}
+
+/* The window of one output position as a row of bytes. */
+static void gather_row(const tc_conv8 *c, const int8_t *x, int64_t n, int64_t oy, int64_t ox, uint8_t *row)
+{
+    size_t depth = (size_t)c->ic;
+    for (int64_t ky = 0; ky < c->kh; ky++) {
+        int64_t iy = oy * c->stride_y - c->pad_top + ky * c->dilation_y;
+        int64_t ix = ox * c->stride_x - c->pad_left;
+        const int8_t *line = x + ((n * c->ih + iy) * c->iw) * c->ic;
+        bool inside = iy >= 0 && iy < c->ih;
+        if (inside && c->dilation_x == 1 && ix >= 0 && ix + c->kw <= c->iw) {
+            copy_shifted(line + ix * c->ic, row, (size_t)c->kw * depth);
+            row += (size_t)c->kw * depth;
+            continue;
+        }
+        for (int64_t kx = 0; kx < c->kw; kx++, ix += c->dilation_x, row += depth)
+            if (inside && ix >= 0 && ix < c->iw)
+                copy_shifted(line + ix * c->ic, row, depth);
+            else
+                memset(row, c->outside, depth);
+    }
+}
+
+static void add_start(int32_t *acc, size_t ld, size_t rows, const int32_t *start)
+{
+    for (size_t r = 0; r < rows; r++)
+        for (size_t j = 0; j < ld; j++)
+            acc[r * ld + j] = (int32_t)((uint32_t)acc[r * ld + j] + (uint32_t)start[j]);
+}
+
+/* All panels against `rows` rows of bytes. */
+static void multiply(const uint8_t *a, size_t lda, size_t rows, const int8_t *packed,
+                     size_t panel_bytes, size_t panels, size_t k_quads, int32_t *acc)
+{
+    tc_gemm8 *gemm = tc_gemm8_here();
+    size_t ld = panels * TC_PANEL;
+    for (size_t p = 0; p < panels; p += TC_GEMM_PANELS) {
+        int some = (int)tc_min_i64(TC_GEMM_PANELS, (int64_t)(panels - p));
+        for (size_t r = 0; r < rows; r += TC_GEMM_ROWS) {
+            int lines = (int)tc_min_i64(TC_GEMM_ROWS, (int64_t)(rows - r));
+            gemm(a + r * lda, lda, lines, packed + p * panel_bytes, panel_bytes, some, k_quads,
+                 acc + r * ld + p * TC_PANEL, ld);
+        }
+    }
+}
+
+static void store_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
+                       uint8_t *y)
+{
+    if (narrow) {
+        tc_narrow_rows(narrow, acc, ld, rows, n, y, n);
+        return;
+    }
+    for (size_t r = 0; r < rows; r++)
+        memcpy(y + r * n * sizeof *acc, acc + r * ld, n * sizeof *acc);
+}
+
+void tc_conv8_run(const tc_conv8 *c, const int8_t *x, void *y, void *scratch)
+{
+    size_t lda = row_bytes(c), ld = c->panels * TC_PANEL, n = (size_t)c->oc;
+    uint8_t *rows = scratch, *out = y;
+    int32_t *acc = (int32_t *)(void *)(rows + TILE * lda);
+    size_t each = n * (c->has_narrow ? tc_dtypes[c->narrow.dtype].bytes : sizeof *acc);
+    int64_t positions = c->n * c->oh * c->ow;
+    bool flat = c->kh == 1 && c->kw == 1 && c->stride_y == 1 && c->stride_x == 1 && c->oh == c->ih &&
+                c->ow == c->iw;
+    memset(rows, 0, TILE * lda);
+    for (int64_t at = 0; at < positions; at += TILE) {
+        size_t some = (size_t)tc_min_i64(TILE, positions - at);
+        for (size_t r = 0; r < some; r++) {
+            int64_t p = at + (int64_t)r;
+            if (flat)
+                copy_shifted(x + p * c->ic, rows + r * lda, (size_t)c->ic);
+            else
+                gather_row(c, x, p / (c->oh * c->ow), p / c->ow % c->oh, p % c->ow, rows + r * lda);
+        }
+        multiply(rows, lda, some, c->packed, c->panel_bytes, c->panels, c->k_quads, acc);
+        add_start(acc, ld, some, c->start);
+        store_rows(c->has_narrow ? &c->narrow : NULL, acc, ld, some, n, out + (size_t)at * each);
+    }
+}
+
+/* ---- MATMUL ----
+ *   sum (a - za)(b - zb)  =  sum (a + 128) b  -  (za + 128) sum b  -  zb sum a  +  c za zb        */
+
+typedef struct matmul_sizes {
+    size_t h, c, w, k_quads, panel_bytes, panels, lda;
+} matmul_sizes;
+
+static matmul_sizes sizes_of(const tc_type *a, const tc_type *b)
+{
+    matmul_sizes s = {.h = (size_t)a->dim[1], .c = (size_t)a->dim[2], .w = (size_t)b->dim[2]};
+    s.k_quads = (s.c + 3) / 4;
+    s.panel_bytes = s.k_quads * 64;
+    s.panels = (s.w + TC_PANEL - 1) / TC_PANEL;
+    s.lda = round_up(s.k_quads * 4, 64);
+    return s;
+}
+
+size_t tc_matmul8_scratch(const tc_type *a, const tc_type *b)
+{
+    matmul_sizes s = sizes_of(a, b);
+    return round_up(s.panels * s.panel_bytes, 64) + TILE * s.lda +
+           (TILE + 1) * s.panels * TC_PANEL * sizeof(int32_t);
+}
+
+void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc_type *bt,
+                    const int8_t *b, int32_t b_zero, const tc_narrow *narrow, void *y, void *scratch)
+{
+    matmul_sizes s = sizes_of(at, bt);
+    int8_t *packed = scratch;
+    uint8_t *rows = (uint8_t *)scratch + round_up(s.panels * s.panel_bytes, 64), *out = y;
+    int32_t *acc = (int32_t *)(void *)(rows + TILE * s.lda);
+    size_t ld = s.panels * TC_PANEL;
+    int32_t *column = acc + TILE * ld;
+    size_t each = s.w * (narrow ? tc_dtypes[narrow->dtype].bytes : sizeof *acc);
+    for (size_t n = 0; n < (size_t)at->dim[0]; n++, b += s.c * s.w) {
+        pack_panels(b, s.w, s.c, 1, s.w, packed, s.panel_bytes);
+        memset(column, 0, ld * sizeof *column);
+        for (size_t i = 0; i < s.c; i++)
+            for (size_t j = 0; j < s.w; j++)
+                column[j] += b[i * s.w + j];
+        for (size_t j = 0; j < s.w; j++)
+            column[j] = (int32_t)((uint32_t)s.c * (uint32_t)(a_zero * b_zero) -
+                                  (uint32_t)(a_zero + 128) * (uint32_t)column[j]);
+        memset(rows, 0, TILE * s.lda);
+        for (size_t first = 0; first < s.h; first += TILE) {
+            size_t some = (size_t)tc_min_i64(TILE, (int64_t)(s.h - first));
+            for (size_t r = 0; r < some; r++)
+                copy_shifted(a + r * s.c, rows + r * s.lda, s.c);
+            multiply(rows, s.lda, some, packed, s.panel_bytes, s.panels, s.k_quads, acc);
+            add_start(acc, ld, some, column);
+            for (size_t r = 0; b_zero && r < some; r++) {
+                int64_t sum = 0;
+                for (size_t i = 0; i < s.c; i++)
+                    sum += a[r * s.c + i];
+                for (size_t j = 0; j < s.w; j++)
+                    acc[r * ld + j] = (int32_t)((uint32_t)acc[r * ld + j] - (uint32_t)b_zero * (uint32_t)(uint64_t)sum);
+            }
+            store_rows(narrow, acc, ld, some, s.w, out);
+            a += some * s.c;
+            out += some * each;
+        }
+    }
+}
