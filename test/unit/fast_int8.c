@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fast_int8.c -- the quick integer products give the bits of num/, at every level this machine has. */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include "fast/fast.h"
+#include "fast/int8.h"
+#include "num/call.h"
+#include "num/kernels.h"
+
+static uint64_t seed = 1;
+static int64_t any(int64_t lo, int64_t hi)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return lo + (int64_t)((seed >> 33) % (uint64_t)(hi - lo + 1));
+}
+
+static tc_tensor random_i8(tc_ctx *ctx, int rank, const int64_t *dim, int64_t lo)
+{
+    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i8, rank, dim));
+    for (int64_t i = 0; i < tc_type_count(t.type); i++)
+        ((int8_t *)t.data)[i] = (int8_t)any(lo, 127);
+    return t;
+}
+
+static tc_tensor one(tc_ctx *ctx, tc_dtype dtype, int64_t value)
+{
+    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 1, (int64_t[]){1}));
+    if (dtype == TC_i8)
+        *(int8_t *)t.data = (int8_t)value;
+    else
+        *(int32_t *)t.data = (int32_t)value;
+    return t;
+}
+
+/* Multipliers and shifts for n channels, as num/ and fast/ want them. */
+typedef struct scales {
+    tc_tensor multiplier, shift;
+    tc_narrow narrow;
+} scales;
+
+static scales random_scales(tc_ctx *ctx, int64_t n, tc_dtype dtype, int32_t zero)
+{
+    scales s;
+    s.multiplier = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 1, &n));
+    s.shift = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i8, 1, &n));
+    int32_t *m = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
+    int32_t *sh = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
+    for (int64_t i = 0; i < n; i++) {
+        ((int32_t *)s.multiplier.data)[i] = m[i] = (int32_t)any(1 << 30, INT32_MAX);
+        ((int8_t *)s.shift.data)[i] = (int8_t)(sh[i] = (int32_t)any(32, 44));
+    }
+    for (int i = 0; i < 16; i++)
+        sh[n + i] = 2;
+    s.narrow = (tc_narrow){m, sh, zero, (int32_t)tc_dtype_min(dtype), (int32_t)tc_dtype_max(dtype), dtype, NULL};
+    return s;
+}
+
+/* RESCALE by num/. */
+static void rescaled(tc_ctx *ctx, tc_tensor acc, const scales *s, tc_tensor out)
+{
+    tc_attr_tosa_rescale attr = {true, TC_rounding_single, true, false, false};
+    tc_tensor zero_out = tc_tensor_new(&ctx->arena, tc_type_make(ctx, out.type->dtype, 1, (int64_t[]){1}));
+    memset(zero_out.data, 0, 4);
+    memcpy(zero_out.data, &s->narrow.zero, tc_dtypes[out.type->dtype].bytes);
+    tc_tensor in[5] = {acc, s->multiplier, s->shift, one(ctx, TC_i32, 0), zero_out};
+    tc_call call = {&attr, 5, 1, in, &out, &ctx->scratch, NULL};
+    tc_num_tosa_rescale(&call);
+}
+
+static bool same(tc_tensor a, tc_tensor b)
+{
+    return memcmp(a.data, b.data, tc_type_bytes(a.type)) == 0;
+}
+
+static void try_conv(tc_ctx *ctx, bool depth)
+{
+    int64_t ic = any(1, 70), oc = depth ? ic : any(1, 90), kh = any(1, 4), kw = any(1, 4);
+    int64_t pad[4] = {any(0, 2), any(0, 2), any(0, 2), any(0, 2)}, stride[2] = {any(1, 2), any(1, 2)};
+    int64_t dilation[2] = {any(1, 2), any(1, 2)}, ih = any(8, 14), iw = any(8, 14), n = any(1, 2);
+    int64_t oh = (ih - 1 + pad[0] + pad[1] - (kh - 1) * dilation[0]) / stride[0] + 1;
+    int64_t ow = (iw - 1 + pad[2] + pad[3] - (kw - 1) * dilation[1]) / stride[1] + 1;
+    tc_attr_tosa_conv a = {{4, pad}, {2, stride}, {2, dilation}, false, TC_i32};
+    tc_tensor x = random_i8(ctx, 4, (int64_t[]){n, ih, iw, ic}, -128);
+    tc_tensor w = depth ? random_i8(ctx, 4, (int64_t[]){kh, kw, ic, 1}, -127)
+                        : random_i8(ctx, 4, (int64_t[]){oc, kh, kw, ic}, -127);
+    int64_t n_bias = any(0, 1) ? oc : 1;
+    tc_tensor bias = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 1, &n_bias));
+    for (int64_t i = 0; i < n_bias; i++)
+        ((int32_t *)bias.data)[i] = (int32_t)any(-100000, 100000);
+    int32_t zero = (int32_t)any(-128, 127);
+    tc_tensor in[5] = {x, w, bias, one(ctx, TC_i8, zero), one(ctx, TC_i8, 0)};
+    tc_tensor acc = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 4, (int64_t[]){n, oh, ow, oc}));
+    tc_call call = {&a, 5, 1, in, &acc, &ctx->scratch, NULL};
+    if (depth)
+        tc_num_tosa_depthwise_conv2d(&call);
+    else
+        tc_num_tosa_conv2d(&call);
+    static const tc_dtype dtypes[] = {TC_i8, TC_i16, TC_i32};
+    tc_dtype dtype = dtypes[any(0, 2)];
+    scales s = random_scales(ctx, oc, dtype, dtype == TC_i8 ? (int32_t)any(-128, 127) : 0);
+    tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 4, (int64_t[]){n, oh, ow, oc}));
+    rescaled(ctx, acc, &s, want);
+
+    tc_tensor got = tc_tensor_new(&ctx->arena, acc.type), got2 = tc_tensor_new(&ctx->arena, want.type);
+    if (depth) {
+        tc_depth8 *d = tc_depth8_new(ctx, &a, x.type, acc.type, w, bias, zero, NULL);
+        tc_depth8_run(d, x.data, got.data, tc_arena_raw(&ctx->arena, tc_depth8_scratch(d)));
+        d = tc_depth8_new(ctx, &a, x.type, acc.type, w, bias, zero, &s.narrow);
+        tc_depth8_run(d, x.data, got2.data, tc_arena_raw(&ctx->arena, tc_depth8_scratch(d)));
+    } else {
+        tc_conv8 *c = tc_conv8_new(ctx, &a, x.type, acc.type, w, bias, zero, NULL);
+        tc_conv8_run(c, x.data, got.data, tc_arena_raw(&ctx->arena, tc_conv8_scratch(c)));
+        c = tc_conv8_new(ctx, &a, x.type, acc.type, w, bias, zero, &s.narrow);
+        tc_conv8_run(c, x.data, got2.data, tc_arena_raw(&ctx->arena, tc_conv8_scratch(c)));
+    }
+    CHECK(same(got, acc));
+    CHECK(same(got2, want));
+}
+
+static void try_matmul(tc_ctx *ctx)
+{
+    int64_t n = any(1, 3), h = any(1, 60), c = any(1, 70), w = any(1, 70);
+    tc_tensor a = random_i8(ctx, 3, (int64_t[]){n, h, c}, -128), b = random_i8(ctx, 3, (int64_t[]){n, c, w}, -128);
+    int32_t za = (int32_t)any(-128, 127), zb = (int32_t)(any(0, 1) ? any(-128, 127) : 0);
+    tc_tensor in[4] = {a, b, one(ctx, TC_i8, za), one(ctx, TC_i8, zb)};
+    tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 3, (int64_t[]){n, h, w}));
+    tc_tensor got = tc_tensor_new(&ctx->arena, want.type);
+    tc_call call = {NULL, 4, 1, in, &want, &ctx->scratch, NULL};
+    tc_num_tosa_matmul(&call);
+    void *scratch = tc_arena_raw(&ctx->arena, tc_matmul8_scratch(a.type, b.type));
+    tc_matmul8_run(a.type, a.data, za, b.type, b.data, zb, NULL, got.data, scratch);
+    CHECK(same(got, want));
+}
+
+int main(void)
+{
+    for (int isa = 0; isa < TC_ISA_COUNT; isa++) {
+        if (!tc_fast_use((tc_isa)isa))
+            continue;
+        for (int i = 0; i < 60; i++) {
+            tc_ctx *ctx = tc_ctx_new();
+            try_conv(ctx, false);
+            try_conv(ctx, true);
+            try_matmul(ctx);
+            tc_ctx_free(ctx);
+        }
+        printf("%s: ", tc_isa_name((tc_isa)isa));
+        printf("%d so far\n", check_passed);
+    }
+    return check_done();
+}
