@@ -67,11 +67,12 @@ static tc_status run_kernel(tc_plan *plan, const step *s)
         t[s->n_in + i] = tensor_at(plan, s->out[i]);
     tc_call call = {s->attr, s->n_in, s->n_out, t, t + s->n_in, &plan->arena, NULL};
     s->kernel(&call);
-    tc_arena_rewind(&plan->arena, mark);
+    tc_status status = TC_OK;
     if (call.error)
-        return tc_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s", tc_ops[s->node->op].name,
-                        call.error);
-    return TC_OK;
+        status = tc_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s",
+                          tc_ops[s->node->op].name, call.error);
+    tc_arena_rewind(&plan->arena, mark);
+    return status;
 }
 
 static tc_status run_product(tc_plan *plan, const step *s)
