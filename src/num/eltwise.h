@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* eltwise.h -- what elementwise kernels share: promotion, broadcasting, runs of numbers.
+ *
+ * A kernel is up to four short loops, one for each way of computing.  eltwise.c walks the broadcast
+ * operands, converts stretches of them to numbers of that kind, calls the loop, converts back.
+ * Narrow floats are computed in f32 and rounded once; integers in i64, keeping the low bits. */
+#ifndef TC_ELTWISE_H
+#define TC_ELTWISE_H
+
+#include "call.h"
+
+/* PyTorch's common type of some operands (those left out do not count): the highest of bool,
+ * integer, float, complex; within it operands of rank 0 do not widen the others.  TC_none: there is
+ * none. */
+tc_dtype tc_promote(const tc_tensor *in, int n);
+
+/* What numbers of a type are computed as. */
+typedef enum tc_domain { TC_AS_F32, TC_AS_F64, TC_AS_I64, TC_AS_C64, TC_DOMAIN_COUNT } tc_domain;
+tc_domain tc_domain_of(tc_dtype t);
+
+/* Numbers side by side: float, double, int64_t or pairs of float, as the domain says. */
+typedef struct tc_run {
+    const void *attr;
+    tc_dtype dtype; /* the common type of the operands */
+    size_t n;
+    const void *in[3]; /* NULL: the operand was left out */
+    bool one[3];       /* one number serves the whole run */
+    void *out;         /* as the operands; uint8_t when the operator gives bool */
+    const char *error; /* set when the numbers have no result */
+} tc_run;
+
+typedef void tc_run_fn(tc_run *run);
+
+enum {
+    TC_GIVES_BOOL = 1 << 0,   /* the result is bool, whatever the operands are */
+    TC_WIDE_SCALARS = 1 << 1, /* operands of rank 0 are not rounded to the common narrow float */
+    TC_TAKES_ONE = 1 << 2, /* the loops look at run->one; without it such operands are repeated */
+};
+
+typedef struct tc_eltwise {
+    tc_run_fn *fn[TC_DOMAIN_COUNT]; /* NULL: no meaning for such numbers */
+    unsigned flags;
+} tc_eltwise;
+
+/* Result 0 of the call from its operands, computed in type `common`. */
+void tc_eltwise_run(tc_call *call, const tc_eltwise *op, tc_dtype common);
+
+/* Broadcast operands walked together: stretches in which every operand steps by 0 or 1. */
+enum { TC_WALK_MAX = 4 };
+typedef struct tc_walk {
+    int n; /* operands */
+    int rank;
+    int64_t dim[TC_MAX_RANK], at[TC_MAX_RANK];
+    int64_t step[TC_WALK_MAX][TC_MAX_RANK];
+    int64_t offset[TC_WALK_MAX]; /* where the stretch starts in each operand */
+    int64_t length;              /* of a stretch */
+    int64_t count;               /* stretches */
+    bool one[TC_WALK_MAX];       /* steps by 0 */
+} tc_walk;
+
+/* `in` are broadcast to `out`; operands without type do not step. */
+void tc_walk_init(tc_walk *walk, const tc_type *out, const tc_tensor *in, int n);
+void tc_walk_next(tc_walk *walk);
+
+/* The tensor with the shape of `out`, in the arena; the tensor itself when it has it already. */
+tc_tensor tc_expanded(tc_arena *arena, tc_tensor t, const tc_type *out);
+
+/* x in another element type, buffer to buffer, by PyTorch's rules. */
+void tc_convert(tc_tensor in, tc_tensor out);
+
+#endif

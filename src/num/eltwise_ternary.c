@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* eltwise_ternary.c -- elementwise operators of three operands, and those with a layout of their
+ * own. */
+#include <tgmath.h>
+
+#include "eltwise.h"
+#include "kernels.h"
+#include "load.h"
+#include "math.h"
+
+/* out[i] = expression of x, y, z; `before` prepares what does not change. */
+#define LOOP(fn, T, before, expression)                                                            \
+    static void fn(tc_run *run)                                                                    \
+    {                                                                                              \
+        typedef T real TC_UNUSED;                                                                  \
+        const T *restrict p = run->in[0], *restrict q = run->in[1], *restrict s = run->in[2];      \
+        T *restrict out = run->out;                                                                \
+        before;                                                                                    \
+        for (size_t i = 0; i < run->n; i++) {                                                      \
+            T x = p[i], y = q[i], z = s[i];                                                        \
+            out[i] = (T)(expression);                                                              \
+        }                                                                                          \
+    }
+#define KERNEL(name, f32_, f64_, i64_)                                                             \
+    void tc_num_##name(tc_call *call)                                                              \
+    {                                                                                              \
+        static const tc_eltwise op = {{f32_, f64_, i64_}, TC_WIDE_SCALARS};                        \
+        tc_eltwise_run(call, &op, call->out[0].type->dtype);                                       \
+    }
+
+/* x + z (y - x), from the nearer end. */
+#define BETWEEN z < (real)0.5 ? x + z *(y - x) : y - (y - x) * (1 - z)
+LOOP(lerp_f32, float, , BETWEEN)
+LOOP(lerp_f64, double, , BETWEEN)
+KERNEL(lerp, lerp_f32, lerp_f64, NULL)
+
+static double value_of(const tc_run *run)
+{
+    return ((const tc_attr_scale *)run->attr)->value;
+}
+
+LOOP(addcmul_f32, float, float value = (float)value_of(run), x + value * y * z)
+LOOP(addcmul_f64, double, double value = value_of(run), x + value * y * z)
+LOOP(addcmul_i64, int64_t, uint64_t value = (uint64_t)tc_trunc_i64(value_of(run)),
+     (uint64_t)x + value * (uint64_t)y * (uint64_t)z)
+LOOP(addcdiv_f32, float, float value = (float)value_of(run), x + value * y / z)
+LOOP(addcdiv_f64, double, double value = value_of(run), x + value * y / z)
+KERNEL(addcmul, addcmul_f32, addcmul_f64, addcmul_i64)
+KERNEL(addcdiv, addcdiv_f32, addcdiv_f64, NULL)
+
+/* min(max(x, lo), hi); either bound may be missing, NaN anywhere wins. */
+#define CLAMP(fn, T)                                                                               \
+    static void fn(tc_run *run)                                                                    \
+    {                                                                                              \
+        const T *x = run->in[0], *lo = run->in[1], *hi = run->in[2];                               \
+        T *out = run->out;                                                                         \
+        for (size_t i = 0; i < run->n; i++) {                                                      \
+            T v = x[i];                                                                            \
+            if (lo && (v < lo[i] || lo[i] != lo[i]))                                               \
+                v = lo[i];                                                                         \
+            if (hi && (v > hi[i] || hi[i] != hi[i]))                                               \
+                v = hi[i];                                                                         \
+            out[i] = x[i] != x[i] ? x[i] : v;                                                      \
+        }                                                                                          \
+    }
+CLAMP(clamp_tensor_f32, float)
+CLAMP(clamp_tensor_f64, double)
+CLAMP(clamp_tensor_i64, int64_t)
+
+void tc_num_clamp_tensor(tc_call *call)
+{
+    static const tc_eltwise op = {{clamp_tensor_f32, clamp_tensor_f64, clamp_tensor_i64}, 0};
+    tc_eltwise_run(call, &op, call->out[0].type->dtype);
+}
+
+/* An operand of where in the result's type. */
+static tc_tensor in_type(tc_call *call, tc_tensor t, tc_dtype dtype)
+{
+    if (t.type->dtype == dtype)
+        return t;
+    tc_type *type = tc_new(call->scratch, tc_type);
+    *type = *t.type;
+    type->dtype = dtype;
+    tc_tensor converted = tc_tensor_new(call->scratch, type);
+    tc_convert(t, converted);
+    return converted;
+}
+
+#define CHOOSE(T)                                                                                  \
+    {                                                                                              \
+        const T *x = in[1].data, *y = in[2].data;                                                  \
+        T *out = call->out[0].data;                                                                \
+        x += w->offset[1], y += w->offset[2], out += at;                                           \
+        for (int64_t i = 0; i < w->length; i++)                                                    \
+            out[i] = test[i * by[0]] ? x[i * by[1]] : y[i * by[2]];                                \
+        break;                                                                                     \
+    }
+
+/* One stretch of where; the numbers are moved, so only their size matters. */
+static void choose(tc_call *call, const tc_tensor *in, const tc_walk *w, int64_t at)
+{
+    const uint8_t *test = (const uint8_t *)in[0].data + w->offset[0];
+    int64_t by[3] = {!w->one[0], !w->one[1], !w->one[2]};
+    switch (tc_dtypes[call->out[0].type->dtype].bytes) {
+    case 1:
+        CHOOSE(uint8_t)
+    case 2:
+        CHOOSE(uint16_t)
+    case 4:
+        CHOOSE(uint32_t)
+    default:
+        CHOOSE(uint64_t)
+    }
+}
+
+void tc_num_where(tc_call *call)
+{
+    tc_dtype dtype = call->out[0].type->dtype;
+    tc_tensor in[3] = {in_type(call, call->in[0], TC_bool), in_type(call, call->in[1], dtype),
+                       in_type(call, call->in[2], dtype)};
+    tc_walk w;
+    tc_walk_init(&w, call->out[0].type, in, 3);
+    for (int64_t i = 0; i < w.count; i++, tc_walk_next(&w))
+        choose(call, in, &w, i * w.length);
+}
+
+/* x > 0 ? x : weight * x; the weight is one number, or one for each channel (axis 1). */
+#define PRELU(fn, T)                                                                               \
+    static void fn(tc_run *run)                                                                    \
+    {                                                                                              \
+        const T *restrict x = run->in[0], *restrict weight = run->in[1];                           \
+        T *restrict out = run->out;                                                                \
+        for (size_t i = 0; i < run->n; i++)                                                        \
+            out[i] = x[i] > 0 ? x[i] : weight[i] * x[i];                                           \
+    }
+PRELU(prelu_f32, float)
+PRELU(prelu_f64, double)
+
+void tc_num_prelu(tc_call *call)
+{
+    static const tc_eltwise op = {{prelu_f32, prelu_f64}, 0};
+    tc_type weight = *call->in[1].type;
+    weight.dim[0] = tc_type_count(&weight);
+    weight.rank = call->in[0].type->rank > 1 ? call->in[0].type->rank - 1 : 1;
+    for (int i = 1; i < weight.rank; i++)
+        weight.dim[i] = 1;
+    tc_tensor in[2] = {call->in[0], {&weight, call->in[1].data}};
+    tc_call with = *call;
+    with.in = in;
+    tc_eltwise_run(&with, &op, call->out[0].type->dtype);
+    call->error = with.error;
+}
+
+/* x sigmoid(y), x and y the halves of an axis. */
+static void glu_f32(tc_run *run)
+{
+    const float *restrict x = run->in[0], *restrict y = run->in[1];
+    float *restrict out = run->out;
+    for (size_t i = 0; i < run->n; i++)
+        out[i] = x[i] * tc_sigmoidf(y[i]);
+}
+static void glu_f64(tc_run *run)
+{
+    const double *x = run->in[0], *y = run->in[1];
+    double *out = run->out;
+    for (size_t i = 0; i < run->n; i++)
+        out[i] = x[i] / (1 + exp(-y[i]));
+}
+
+void tc_num_glu(tc_call *call)
+{
+    static const tc_eltwise op = {{glu_f32, glu_f64}, 0};
+    const tc_type *out = call->out[0].type;
+    const tc_attr_axis *a = call->attr;
+    int64_t outer = 1, half = 1;
+    for (int i = 0; i < out->rank; i++)
+        *(i < a->axis ? &outer : &half) *= out->dim[i];
+    tc_type flat = {.dtype = out->dtype, .rank = 1, .dim = {half}};
+    size_t size = tc_type_bytes(&flat);
+    for (int64_t o = 0; o < outer && !call->error; o++) {
+        char *x = (char *)call->in[0].data + 2 * (size_t)o * size;
+        tc_tensor in[2] = {{&flat, x}, {&flat, x + size}};
+        tc_tensor to = {&flat, (char *)call->out[0].data + (size_t)o * size};
+        tc_call part = {call->attr, 2, 1, in, &to, call->scratch, NULL};
+        tc_eltwise_run(&part, &op, out->dtype);
+        call->error = part.error;
+    }
+}
