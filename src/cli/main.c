@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const tc_verb *const verb[] = {&tc_cli_run, &tc_cli_opt};
+static const tc_verb *const verb[] = {&tc_cli_run, &tc_cli_inspect, &tc_cli_verify, &tc_cli_opt};
 
 static const char *verb_name(size_t i, const void *from)
 {

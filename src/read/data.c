@@ -223,8 +223,7 @@ static tc_status agree(tc_data *data)
 
 /* ---- numbers ----------------------------------------------------------------------------------- */
 
-/* The element type of an array, as ours. */
-static tc_dtype dtype_of(const tc_npy *a)
+tc_dtype tc_data_dtype(const tc_npy *a)
 {
     static const struct {
         char kind;
@@ -269,7 +268,7 @@ static tc_status wrong_type(tc_ctx *ctx, const tc_npy *a, const char *input, con
 
 static tc_status check_type(tc_data *data, const column *c, const tc_npy *a)
 {
-    tc_dtype from = dtype_of(a), to = c->type->dtype;
+    tc_dtype from = tc_data_dtype(a), to = c->type->dtype;
     bool fits = from == to || is_raw(a, to) || (is_whole(from) && is_whole(to)) ||
                 (tc_is_float(from) && tc_is_float(to));
     return fits ? TC_OK : wrong_type(data->ctx, a, c->name, c->type);
@@ -294,7 +293,7 @@ static bool changes(tc_tensor from, tc_tensor to, int64_t i)
 static tc_status convert(tc_ctx *ctx, tc_npy *a, int64_t first, tc_tensor into)
 {
     const tc_type *t = into.type;
-    tc_tensor from = tc_tensor_new(&ctx->scratch, tc_type_make(ctx, dtype_of(a), t->rank, t->dim));
+    tc_tensor from = tc_tensor_new(&ctx->scratch, tc_type_make(ctx, tc_data_dtype(a), t->rank, t->dim));
     int64_t n = tc_type_count(t);
     TC_TRY(tc_npy_read(ctx, a, first, n, from.data));
     for (int64_t i = 0; i < n; i++)
@@ -312,7 +311,7 @@ static tc_status convert(tc_ctx *ctx, tc_npy *a, int64_t first, tc_tensor into)
 tc_status tc_data_convert(tc_ctx *ctx, tc_npy *a, int64_t first, const tc_tensor *into)
 {
     const tc_type *t = into->type;
-    tc_dtype from = dtype_of(a);
+    tc_dtype from = tc_data_dtype(a);
     int64_t n = tc_type_count(t);
     if (is_raw(a, t->dtype) || from == t->dtype) {
         TC_TRY(tc_npy_read(ctx, a, first, n, into->data));

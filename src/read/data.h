@@ -16,7 +16,7 @@
  * Numbers keep their values: integers are taken for any integer type and floats for any float type that
  * holds every one of them exactly (float32 data for a bf16 input, int64 data for an int32 one); anything
  * else is an error that names the first number that would change.  For bf16 and fp8 inputs raw bits are
- * taken too: V2 or uint16, and V1 or uint8. */
+ * taken too: V2, and V1 or uint8. */
 #ifndef TC_DATA_H
 #define TC_DATA_H
 
@@ -39,6 +39,9 @@ tc_join tc_data_join(const tc_data *data, int64_t *extent);
 
 /* Sample k, one tensor per input, into buffers of the input's types that the caller brings. */
 TC_MUST_USE tc_status tc_data_sample(tc_data *data, size_t k, const tc_tensor *in);
+
+/* The element type of an array as ours; TC_none for raw bytes, whose meaning only a reader knows. */
+tc_dtype tc_data_dtype(const tc_npy *array);
 
 /* Numbers first .. of an array as elements of `into`, converted as above; into->type says how many. */
 TC_MUST_USE tc_status tc_data_convert(tc_ctx *ctx, tc_npy *array, int64_t first, const tc_tensor *into);

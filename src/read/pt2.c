@@ -109,15 +109,19 @@ static void note_signature(tc_pt2 *reader, const tc_json *graph_module)
                                       version.p ? version.p : "");
 }
 
-static tc_status read_program(tc_pt2 *reader, tc_bytes bytes)
+tc_status tc_pt2_open(tc_pt2 *reader, tc_bytes bytes)
 {
-    tc_ctx *ctx = reader->ctx;
     tc_member *program;
-    TC_TRY(tc_archive_open(ctx, &reader->work, reader->file, NULL, bytes, &reader->archive));
+    TC_TRY(tc_archive_open(reader->ctx, &reader->work, reader->file, NULL, bytes, &reader->archive));
     TC_TRY(find_program(reader, &program));
     TC_TRY(check_word(reader, "archive_version", "0"));
     TC_TRY(check_word(reader, "byteorder", "little"));
-    TC_TRY(parse_program(reader, program));
+    return parse_program(reader, program);
+}
+
+static tc_status read_program(tc_pt2 *reader, tc_bytes bytes)
+{
+    TC_TRY(tc_pt2_open(reader, bytes));
     const tc_json *graph_module = tc_json_get(reader->program, "graph_module");
     const tc_json *graph = tc_json_get(graph_module, "graph"), *signature = tc_json_get(graph_module, "signature");
     tc_map_init(&reader->full_name, &reader->work);

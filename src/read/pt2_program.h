@@ -106,6 +106,10 @@ typedef struct tc_pt2 {
     tc_status worst;
 } tc_pt2;
 
+/* pt2.c */
+/* Finds and parses the program: sets archive, root, model and program. */
+tc_status tc_pt2_open(tc_pt2 *reader, tc_bytes bytes);
+
 /* pt2_signature.c */
 tc_status tc_pt2_bind_inputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature);
 tc_status tc_pt2_bind_outputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature);
