@@ -1,74 +1,243 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa.c -- goes through an unpacked TOSA suite in process: conformance-tosa DIR [PREFIX]
+/* tosa.c -- goes through an unpacked TOSA suite in process.
  *
- * A negative case must be refused with status 1, a positive one accepted.  One of version 1.1 must be
- * met with status 3 and the words "TOSA 1.1", unless its file says 1.0 and is good.  Prints what
- * differs and a line of totals. */
+ *   conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT]
+ *
+ * A negative case must be refused with status 1.  A positive one is accepted; written, read and written
+ * again to the same bytes; printed and parsed to an equal module that is written to those bytes too; and run,
+ * integers and bools bit for bit.  One of version 1.1 must be met with status 3 and the words "TOSA 1.1", unless
+ * its file says 1.0 and is good.
+ *
+ * --rewrite keeps what was written as OUT/CASE.tosa, --results the floating-point results as
+ * OUT/CASE.N.npy: tools/peer/tosa_suite.py gives them to the reference model and to tosa_verify.
+ * Prints what differs and a line of totals. */
 #include <jansson.h>
 #include <stdio.h>
 
+#include "emit/emit.h"
+#include "ir/exec.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "read/data.h"
 #include "read/read.h"
 #include "target/target.h"
 #include "wire/file.h"
+
+typedef struct {
+    const char *dir, *prefix, *rewrite, *results;
+    bool no_run;
+} options;
+
+typedef struct {
+    tc_ctx *ctx;
+    const options *options;
+    const char *name, *folder;
+    json_t *desc;
+    tc_module *module;
+    tc_bytes bytes; /* as written by us */
+} test_case;
 
 typedef struct {
     const char *name;
     int right, all;
 } total;
 
-static tc_status verify(tc_ctx *ctx, const char *path)
+static bool wrong(const test_case *c, const char *what)
+{
+    printf("%s: %s\n%s", c->name, what, tc_diagnostics(c->ctx));
+    return false;
+}
+
+static const char *in_folder(const test_case *c, const char *file)
+{
+    return tc_text_format(&c->ctx->arena, "%s/%s", c->folder, file);
+}
+
+static tc_status read_and_verify(test_case *c)
 {
     tc_bytes bytes;
+    const char *path = in_folder(c, "test.tosa");
+    TC_TRY(tc_file_map(c->ctx, path, &bytes));
+    TC_TRY(tc_read_tosa(c->ctx, path, bytes, &c->module));
+    return tc_verify_tosa(c->ctx, c->module, NULL);
+}
+
+static bool same_bytes(tc_bytes a, tc_bytes b) { return a.size == b.size && memcmp(a.data, b.data, a.size) == 0; }
+
+/* write(read(write(module))) == write(module) */
+static bool rewrites(test_case *c)
+{
+    tc_bytes again;
     tc_module *module;
-    TC_TRY(tc_file_map(ctx, path, &bytes));
-    TC_TRY(tc_read_tosa(ctx, path, bytes, &module));
-    return tc_verify_tosa(ctx, module, NULL);
+    if (tc_emit_tosa(c->ctx, c->module, &c->bytes) != TC_OK)
+        return wrong(c, "cannot be written");
+    if (tc_read_tosa(c->ctx, "written", c->bytes, &module) != TC_OK || tc_verify_tosa(c->ctx, module, NULL) != TC_OK)
+        return wrong(c, "what was written is refused");
+    if (tc_emit_tosa(c->ctx, module, &again) != TC_OK || !same_bytes(c->bytes, again))
+        return wrong(c, "is written to other bytes the second time");
+    if (!c->options->rewrite)
+        return true;
+    const char *path = tc_text_format(&c->ctx->arena, "%s/%s.tosa", c->options->rewrite, c->name);
+    return tc_file_write(c->ctx, path, c->bytes) == TC_OK || wrong(c, "cannot be kept");
 }
 
-static bool expects_failure(const char *desc)
+static bool is_text_too(test_case *c)
 {
-    json_t *json = json_load_file(desc, JSON_DECODE_INT_AS_REAL, NULL);
-    bool negative = json_is_true(json_object_get(json, "expected_failure"));
-    json_decref(json);
-    return negative;
+    tc_buf text;
+    tc_module *parsed;
+    tc_bytes bytes;
+    tc_buf_init(&text, &c->ctx->arena);
+    tc_print(c->module, &(tc_print_options){.locs = true}, &text);
+    if (tc_verify(c->ctx, c->module) != TC_OK)
+        return wrong(c, "the graph's own verifier objects");
+    if (tc_parse(c->ctx, "printed", (tc_bytes){text.data, text.size}, (tc_bytes){NULL, 0}, &parsed) != TC_OK)
+        return wrong(c, "the text does not parse");
+    if (!tc_module_equal(c->module, parsed))
+        return wrong(c, "the text says something else");
+    if (tc_emit_tosa(c->ctx, parsed, &bytes) != TC_OK || !same_bytes(c->bytes, bytes))
+        return wrong(c, "the text is written to other bytes");
+    return true;
 }
 
-static void try_case(const char *folder, const char *name, total totals[3])
+/* ---- running ------------------------------------------------------------------------------------- */
+
+static const char *member(const test_case *c, const char *list, size_t i)
 {
-    tc_ctx *ctx = tc_ctx_new();
-    const char *file = tc_text_format(&ctx->arena, "%s/%s/test.tosa", folder, name);
-    bool negative = expects_failure(tc_text_format(&ctx->arena, "%s/%s/desc.json", folder, name));
+    return json_string_value(json_array_get(json_object_get(c->desc, list), i));
+}
+
+static const char *mode_of(const test_case *c, size_t i)
+{
+    json_t *tensors = json_object_get(json_object_get(json_object_get(c->desc, "meta"), "compliance"), "tensors");
+    const char *mode = json_string_value(json_object_get(json_object_get(tensors, member(c, "ofm_name", i)), "mode"));
+    return mode ? mode : "EXACT";
+}
+
+static bool equals(const test_case *c, tc_tensor got, tc_npy *want)
+{
+    size_t size = tc_type_bytes(got.type);
+    void *data = tc_arena_raw(&c->ctx->arena, size);
+    bool shape = want->rank == got.type->rank && want->size == tc_dtypes[got.type->dtype].bytes;
+    for (int i = 0; shape && i < want->rank; i++)
+        shape = want->dim[i] == got.type->dim[i];
+    return shape && tc_npy_read(c->ctx, want, 0, want->count, data) == TC_OK && memcmp(data, got.data, size) == 0;
+}
+
+/* As the TOSA tools want it: bf16 and fp8 as their bits. */
+static bool keep_result(const test_case *c, tc_tensor got, size_t i)
+{
+    if (!c->options->results)
+        return true;
+    tc_dtype t = got.type->dtype;
+    tc_buf out;
+    tc_buf_init(&out, &c->ctx->arena);
+    tc_npy_header(&out, t == TC_bf16 ? "<V2" : t == TC_e4m3 ? "<V1" : t == TC_e5m2 ? "|u1" : tc_dtypes[t].npy,
+                  got.type->rank, got.type->dim);
+    tc_buf_put(&out, got.data, tc_type_bytes(got.type));
+    const char *path = tc_text_format(&c->ctx->arena, "%s/%s.%zu.npy", c->options->results, c->name, i);
+    return tc_file_write(c->ctx, path, (tc_bytes){out.data, out.size}) == TC_OK || wrong(c, "a result cannot be kept");
+}
+
+static bool result_is_right(const test_case *c, tc_tensor got, size_t i)
+{
+    tc_npy *want;
+    size_t n;
+    if (tc_npy_open(c->ctx, in_folder(c, member(c, "ofm_file", i)), &want, &n) != TC_OK)
+        return wrong(c, "has no recorded result");
+    if (tc_text_eq(mode_of(c, i), "EXACT") && strchr("iub", want->kind))
+        return equals(c, got, want) || wrong(c, "gives other numbers");
+    return keep_result(c, got, i);
+}
+
+static bool runs(const test_case *c)
+{
+    tc_ctx *ctx = c->ctx;
+    tc_graph *g = tc_main(c->module);
+    size_t n_path = json_array_size(json_object_get(c->desc, "ifm_file"));
+    const char **path = tc_new_n(&ctx->arena, const char *, n_path);
+    for (size_t i = 0; i < n_path; i++)
+        path[i] = in_folder(c, member(c, "ifm_file", i));
+    tc_data *data;
+    if (tc_read_data(ctx, g, path, n_path, &data) != TC_OK)
+        return wrong(c, "cannot be given its data");
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
+    for (size_t i = 0; i < g->n_in; i++)
+        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+    if (tc_data_sample(data, 0, in) != TC_OK || tc_exec_run(tc_exec_new(ctx, c->module), in, out) != TC_OK)
+        return wrong(c, "does not run");
+    for (size_t i = 0; i < g->n_out; i++)
+        if (!result_is_right(c, out[i], i))
+            return false;
+    return true;
+}
+
+/* ---- cases --------------------------------------------------------------------------------------- */
+
+static bool is_right(test_case *c, bool negative, bool newer)
+{
+    tc_status status = read_and_verify(c);
+    if (newer && status)
+        return (status == TC_UNSUPPORTED && strstr(tc_diagnostics(c->ctx), "TOSA 1.1")) ||
+               wrong(c, "is not met with status 3 and the words 'TOSA 1.1'");
+    if (negative)
+        return status == TC_BAD_MODEL || wrong(c, "is not refused with status 1");
+    if (status)
+        return wrong(c, "is refused");
+    return rewrites(c) && is_text_too(c) && (c->options->no_run || runs(c));
+}
+
+static void try_case(const options *o, const char *name, total totals[3])
+{
+    test_case c = {.ctx = tc_ctx_new(), .options = o, .name = name};
+    c.folder = tc_text_format(&c.ctx->arena, "%s/%s", o->dir, name);
+    c.desc = json_load_file(in_folder(&c, "desc.json"), JSON_DECODE_INT_AS_REAL, NULL);
+    bool negative = json_is_true(json_object_get(c.desc, "expected_failure"));
     bool newer = tc_text_starts(name, "1.1");
-    tc_status status = verify(ctx, file);
-    tc_status want = newer && status ? TC_UNSUPPORTED : negative ? TC_BAD_MODEL : TC_OK;
-    bool right = status == want && (!newer || !status || strstr(tc_diagnostics(ctx), "TOSA 1.1"));
     total *t = &totals[newer ? 2 : negative];
     t->all++;
-    t->right += right;
-    if (!right)
-        printf("%s: status %d, expected %d\n%s", name, status, want, tc_diagnostics(ctx));
-    tc_ctx_free(ctx);
+    t->right += is_right(&c, negative, newer);
+    json_decref(c.desc);
+    tc_ctx_free(c.ctx);
+}
+
+static bool parse_options(int argc, char **argv, options *o)
+{
+    int given = 0;
+    for (int i = 1; i < argc; i++) {
+        const char **value = tc_text_eq(argv[i], "--rewrite") ? &o->rewrite : tc_text_eq(argv[i], "--results") ? &o->results : NULL;
+        if (tc_text_eq(argv[i], "--no-run"))
+            o->no_run = true;
+        else if (value && i + 1 < argc)
+            *value = argv[++i];
+        else if (argv[i][0] == '-' || given == 2)
+            return false;
+        else
+            *(given++ ? &o->prefix : &o->dir) = argv[i];
+    }
+    return given > 0;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: conformance-tosa DIR [PREFIX]\n");
+    options o = {.prefix = "1."};
+    if (!parse_options(argc, argv, &o)) {
+        fprintf(stderr, "usage: conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT]\n");
         return 2;
     }
     total totals[3] = {{.name = "positive"}, {.name = "negative"}, {.name = "version 1.1"}};
     tc_ctx *ctx = tc_ctx_new();
     const char **name;
     size_t n;
-    if (tc_folder_list(ctx, argv[1], &name, &n) != TC_OK) {
+    if ((o.rewrite && tc_folder_make(ctx, o.rewrite) != TC_OK) || (o.results && tc_folder_make(ctx, o.results) != TC_OK) ||
+        tc_folder_list(ctx, o.dir, &name, &n) != TC_OK) {
         fputs(tc_diagnostics(ctx), stderr);
         return 1;
     }
     for (size_t i = 0; i < n; i++)
-        if (tc_text_starts(name[i], argc > 2 ? argv[2] : "1."))
-            try_case(argv[1], name[i], totals);
+        if (tc_text_starts(name[i], o.prefix))
+            try_case(&o, name[i], totals);
     tc_ctx_free(ctx);
-    bool good = true;
+    bool good = totals[0].all + totals[1].all + totals[2].all > 0;
     for (int i = 0; i < 3; i++) {
         printf("%s%s %d/%d", i ? ", " : "", totals[i].name, totals[i].right, totals[i].all);
         good = good && totals[i].right == totals[i].all;
