@@ -152,6 +152,7 @@ tc_status tc_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     reader->module->file_bytes = bytes.size;
     tc_arena_init(&reader->work);
     reader->work.oom = ctx->arena.oom;
+    reader->work.limit = ctx->arena.limit;
     tc_ctx_defer(ctx, free_work, &reader->work);
     tc_status status = read_program(reader, bytes);
     tc_arena_free(&reader->work);

@@ -203,23 +203,42 @@ static bool clean_bools(const uint8_t *data, size_t n)
     return all <= 1;
 }
 
+/* One element, its bytes turned around where the file has them so; a complex number is two floats. */
 static void copy_element(uint8_t *out, const uint8_t *in, const tc_stored *s, size_t bytes)
 {
-    size_t part = s->dtype == TC_c64 ? 4 : bytes; /* a complex number is two floats */
+    if (!s->swapped) {
+        memcpy(out, in, bytes);
+        return;
+    }
+    size_t part = s->dtype == TC_c64 ? 4 : bytes;
     for (size_t i = 0; i < bytes; i++)
-        out[i] = s->swapped ? in[i / part * part + part - 1 - i % part] : in[i];
+        out[i] = in[i / part * part + part - 1 - i % part];
 }
 
-/* Elements in row-major order: an odometer over the axes. */
+/* n elements that stand `stride` apart. */
+static void copy_row(uint8_t *out, const uint8_t *in, const tc_stored *s, int64_t n, int64_t stride)
+{
+    size_t bytes = tc_dtypes[s->dtype].bytes;
+    if (stride == 1 && !s->swapped)
+        memcpy(out, in, (size_t)n * bytes);
+    else if (bytes == 4 && !s->swapped)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(out + 4 * i, in + 4 * i * stride, 4);
+    else
+        for (int64_t i = 0; i < n; i++)
+            copy_element(out + (size_t)i * bytes, in + (size_t)(i * stride) * bytes, s, bytes);
+}
+
+/* Elements in row-major order: an odometer over all axes but the last. */
 static void gather(const tc_stored *s, int64_t count, uint8_t *out)
 {
     size_t bytes = tc_dtypes[s->dtype].bytes;
+    int64_t n = s->rank ? s->dim[s->rank - 1] : 1, stride = s->rank ? s->stride[s->rank - 1] : 1;
     int64_t index[TC_MAX_RANK] = {0}, at = s->offset;
-    for (int64_t k = 0; k < count; k++, out += bytes) {
-        copy_element(out, s->storage.data + (size_t)at * bytes, s, bytes);
-        if (s->dtype == TC_bool)
-            *out = *out != 0;
-        for (int i = s->rank; i-- > 0;) {
+    uint8_t *to = out;
+    for (int64_t k = 0; k < count; k += n, to += (size_t)n * bytes) {
+        copy_row(to, s->storage.data + (size_t)at * bytes, s, n, stride);
+        for (int i = s->rank - 1; i-- > 0;) {
             at += s->stride[i];
             if (++index[i] < s->dim[i])
                 break;
@@ -227,6 +246,9 @@ static void gather(const tc_stored *s, int64_t count, uint8_t *out)
             index[i] = 0;
         }
     }
+    if (s->dtype == TC_bool)
+        for (int64_t k = 0; k < count; k++)
+            out[k] = out[k] != 0;
 }
 
 /* The numbers as our tensors hold them: in place, or a copy.  The extent has been checked. */
