@@ -30,6 +30,24 @@ digits=fixture/digits
 printf 'PK\3\4 and no archive' >"$dir/broken.npz"
 printf '\x93NUMPY\1\0\377\377{' >"$dir/short.npy"
 
+# abs of a row of three; a sum with two operands; a buffer that takes what comes in, shown as it was before.
+cat >"$dir/abs.ir" <<'END'
+graph @main(%0 "x": f32[1,3]) {
+  %1 = abs %0 : f32[1,3]
+  return %1
+}
+END
+npy() { # NAME DESCR SHAPE BYTES: a .npy by hand
+    local head="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
+    printf "\\x93NUMPY\\x01\\x00\\x$(printf %02x ${#head})\\x00%s$4" "$head" >"$dir/$1.npy"
+}
+one='\x00\x00\x80\xbf' two='\x00\x00\x00\x40' # -1 and 2
+npy row '<f4' '1, 3' "$one$one$two"
+npy rows '<f4' '2, 3' "$one$one$two$two$two$two"
+npy stack '<f4' '2, 1, 3' "$one$one$two$two$two$two"
+npy wide '<f8' '1, 3' '\x00\x00\x00\x00\x00\x00\xf0\x3f\x9a\x99\x99\x99\x99\x99\xb9\x3f\x00\x00\x00\x00\x00\x00\x00\x00'
+npy bytes '|i1' '1, 3' 'abc'
+
 expect 2 'tosac run'
 expect 0 'tosac run' --help
 expect 0 'tosac 0.' --version
@@ -45,6 +63,21 @@ expect 2 '2 arguments' run a b
 expect 1 'cannot open it' run nowhere.pt2
 expect 1 'cannot read it' run "$dir"
 expect 1 'no model that tosac reads' run /dev/null
+
+expect 0 'f32[1,3]            1            2      1.33333' run "$dir/abs.ir" -i "$dir/row.npy"
+expect 0 'f32[2,3]            1            2      1.66667' run "$dir/abs.ir" -i "$dir/rows.npy"
+expect 0 'f32[2,1,3]            1            2      1.66667' run "$dir/abs.ir" -i "$dir/stack.npy"
+expect 0 'f32[3,3]' run "$dir/abs.ir" -i "$dir/row.npy" -i "$dir/rows.npy"
+expect 0 '"shape": [' run "$dir/abs.ir" -i "$dir/row.npy" --json
+expect 1 'element 1, 0.1, is no number of type f32' run "$dir/abs.ir" -i "$dir/wide.npy"
+expect 1 "the numbers are int8, input 'x' takes f32" run "$dir/abs.ir" -i "$dir/bytes.npy"
+expect 1 'the numbers are int8' run "$dir/abs.ir" -i "$dir/row.npy" -i "$dir/bytes.npy"
+expect 0 'abs' inspect "$dir/abs.ir"
+expect 0 '"operators": {' inspect "$dir/abs.ir" --json
+expect 0 'float32[2,1,3]' inspect "$dir/stack.npy"
+expect 0 'aten.conv2d.default' inspect $digits/model.pt2
+expect 0 'float32[128,1,28,28]' inspect $digits/calib.npz
+expect 1 '[tosa' verify "$dir/abs.ir"
 
 expect 2 'no data was given' run $digits/model.pt2
 expect 1 '[format]' run $digits/model.pt2 -i "$dir/broken.npz"

@@ -132,7 +132,7 @@ tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const ch
 
 tc_status tc_usage(tc_ctx *ctx, const char *format, ...)
 {
-    const tc_loc *loc = NULL;
+    const tc_loc *loc = &(tc_loc){.file = "tosac"};
     if (counted(ctx))
         RENDER("error", tag_of[TC_E_USAGE]);
     return TC_USAGE;

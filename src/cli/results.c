@@ -141,23 +141,62 @@ static const char *number(double v, char out[32])
     return out;
 }
 
+static const char *type_text(tc_arena *arena, const tc_result *r)
+{
+    return tc_text_format(arena, "%s%s", tc_dtypes[r->type->dtype].name, tc_dims_text(arena, r->rank, r->dim));
+}
+
+static void print_row(const tc_result *r, size_t i, int name_width, int type_width, const char *type)
+{
+    char a[32], b[32], c[32];
+    int64_t n = r->count - r->n_nan;
+    printf("%-6zu  %-*s  %-*s %12s %12s %12s", i, name_width, r->name ? r->name : "-", type_width, type,
+           n ? number(r->least, a) : "-", n ? number(r->most, b) : "-",
+           n ? number(r->sum / (double)n, c) : "-");
+    if (r->n_nan)
+        printf("  %" PRId64 " of %" PRId64 " are NaN", r->n_nan, r->count);
+    printf("\n");
+}
+
 void tc_results_print(const tc_results *all)
 {
     tc_arena *scratch = &all->ctx->scratch;
     tc_mark mark = tc_arena_mark(scratch);
-    printf("%-6s  %-20s  %-24s %12s %12s %12s\n", "output", "name", "type", "min", "max", "mean");
+    const char **type = tc_new_n(scratch, const char *, all->n);
+    int name_width = 4, type_width = 4;
+    for (size_t i = 0; i < all->n; i++) {
+        type[i] = type_text(scratch, &all->result[i]);
+        int name = all->result[i].name ? (int)strlen(all->result[i].name) : 0, wide = (int)strlen(type[i]);
+        name_width = name > name_width ? name : name_width;
+        type_width = wide > type_width ? wide : type_width;
+    }
+    printf("%-6s  %-*s  %-*s %12s %12s %12s\n", "output", name_width, "name", type_width, "type", "min", "max",
+           "mean");
+    for (size_t i = 0; i < all->n; i++)
+        print_row(&all->result[i], i, name_width, type_width, type[i]);
+    tc_arena_rewind(scratch, mark);
+}
+
+void tc_results_json(const tc_results *all, tc_json_out *out)
+{
+    tc_json_open(out, "outputs", '[');
     for (size_t i = 0; i < all->n; i++) {
         const tc_result *r = &all->result[i];
         int64_t n = r->count - r->n_nan;
-        char a[32], b[32], c[32];
-        const char *type = tc_text_format(scratch, "%s%s", tc_dtypes[r->type->dtype].name,
-                                          tc_dims_text(scratch, r->rank, r->dim));
-        printf("%-6zu  %-20s  %-24s %12s %12s %12s", i, r->name ? r->name : "-", type,
-               n ? number(r->least, a) : "-", n ? number(r->most, b) : "-",
-               n ? number(r->sum / (double)n, c) : "-");
-        if (r->n_nan)
-            printf("  %" PRId64 " of %" PRId64 " are NaN", r->n_nan, r->count);
-        printf("\n");
+        tc_json_open(out, NULL, '{');
+        tc_json_put_text(out, "name", r->name);
+        tc_json_put_text(out, "dtype", tc_dtypes[r->type->dtype].name);
+        tc_json_open(out, "shape", '[');
+        for (int k = 0; k < r->rank; k++)
+            tc_json_put_int(out, NULL, r->dim[k]);
+        tc_json_close(out, ']');
+        if (n) {
+            tc_json_put_real(out, "min", r->least);
+            tc_json_put_real(out, "max", r->most);
+            tc_json_put_real(out, "mean", r->sum / (double)n);
+        }
+        tc_json_put_int(out, "nan", r->n_nan);
+        tc_json_close(out, '}');
     }
-    tc_arena_rewind(scratch, mark);
+    tc_json_close(out, ']');
 }

@@ -4,6 +4,7 @@
 #define TC_RESULTS_H
 
 #include "../read/data.h"
+#include "json.h"
 
 /* One output over all samples. */
 typedef struct tc_result {
@@ -32,7 +33,8 @@ TC_MUST_USE tc_status tc_results_add(tc_results *results, const tc_tensor *out);
 /* All files get their final names. */
 TC_MUST_USE tc_status tc_results_commit(tc_results *results);
 
-/* Shape, least, greatest, mean of each; to standard output. */
+/* Shape, least, greatest, mean of each: a table on standard output, or JSON in an object that is open. */
 void tc_results_print(const tc_results *results);
+void tc_results_json(const tc_results *results, tc_json_out *out);
 
 #endif

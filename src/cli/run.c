@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 typedef struct run_options {
     tc_texts data;
@@ -57,13 +58,29 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Times n runs, one sample each, going round the samples; reading them is not counted. */
-static tc_status bench(run *r, size_t n, bool json)
+typedef struct timing {
+    size_t n; /* 0: not asked for */
+    double least, median;
+    double peak_mb; /* of the process, so far */
+    double read;    /* the model */
+} timing;
+
+static double peak_mb(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
+}
+
+/* Times n runs, one sample each, going round the samples, after one that is not counted; nor is
+ * reading the samples. */
+static tc_status bench(run *r, size_t n, timing *t)
 {
     double *seconds = tc_new_n(&r->ctx->arena, double, n);
     size_t samples = tc_data_samples(r->data);
     tc_progress progress;
     tc_progress_begin(&progress, "runs", n);
+    TC_TRY(tc_data_sample(r->data, 0, r->in));
+    TC_TRY(tc_exec_run(r->exec, r->in, r->out));
     tc_exec_reset(r->exec);
     for (size_t k = 0; k < n; k++) {
         TC_TRY(tc_data_sample(r->data, k % samples, r->in));
@@ -74,30 +91,66 @@ static tc_status bench(run *r, size_t n, bool json)
     }
     tc_progress_end(&progress);
     qsort(seconds, n, sizeof *seconds, by_value);
-    double median = (seconds[n / 2] + seconds[(n - 1) / 2]) / 2;
-    if (json)
-        printf("{\"runs\": %zu, \"min_s\": %.9f, \"median_s\": %.9f}\n", n, seconds[0], median);
-    else
-        printf("%zu runs: min %.3f ms, median %.3f ms a sample\n", n, 1e3 * seconds[0], 1e3 * median);
+    t->n = n;
+    t->least = seconds[0];
+    t->median = (seconds[n / 2] + seconds[(n - 1) / 2]) / 2;
+    t->peak_mb = peak_mb();
     return TC_OK;
+}
+
+static void json_timing(tc_json_out *out, const timing *t)
+{
+    tc_json_open(out, "bench", '{');
+    tc_json_put_int(out, "runs", (int64_t)t->n);
+    tc_json_put_real(out, "read_s", t->read);
+    tc_json_put_real(out, "min_s", t->least);
+    tc_json_put_real(out, "median_s", t->median);
+    tc_json_put_real(out, "peak_mb", t->peak_mb);
+    tc_json_close(out, '}');
+}
+
+static void tell(const run *r, const run_options *o, const tc_results *results, const timing *t, bool json)
+{
+    tc_json_out out = {0};
+    if (json) {
+        tc_json_open(&out, NULL, '{');
+        tc_json_put_int(&out, "samples", (int64_t)tc_data_samples(r->data));
+        if (results)
+            tc_results_json(results, &out);
+        if (t->n)
+            json_timing(&out, t);
+        tc_json_close(&out, '}');
+        return;
+    }
+    if (results && !o->folder)
+        tc_results_print(results);
+    if (t->n)
+        printf("%zu runs: min %.3f ms, median %.3f ms a sample; read in %.1f ms, peak memory %.1f MB\n", t->n,
+               1e3 * t->least, 1e3 * t->median, 1e3 * t->read, t->peak_mb);
 }
 
 static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
 {
     const run_options *o = record;
     tc_module *module;
+    timing t = {0};
+    double begin = tc_seconds();
     TC_TRY(tc_read(ctx, args->v[0], &module));
+    t.read = tc_seconds() - begin;
     run r = {.ctx = ctx, .g = tc_main(module)};
     TC_TRY(tc_read_data(ctx, r.g, o->data.v, o->data.n, &r.data));
     r.exec = tc_exec_new(ctx, module);
     prepare(&r);
-    tc_results *results;
-    TC_TRY(tc_results_new(ctx, r.g, r.data, o->folder, o->raw, &results));
-    TC_TRY(all_samples(&r, results));
-    TC_TRY(tc_results_commit(results));
-    if (!o->folder && !common->json)
-        tc_results_print(results);
-    return o->bench ? bench(&r, (size_t)o->bench, common->json) : TC_OK;
+    tc_results *results = NULL;
+    if (o->folder || !o->bench) {
+        TC_TRY(tc_results_new(ctx, r.g, r.data, o->folder, o->raw, &results));
+        TC_TRY(all_samples(&r, results));
+        TC_TRY(tc_results_commit(results));
+    }
+    if (o->bench)
+        TC_TRY(bench(&r, (size_t)o->bench, &t));
+    tell(&r, o, results, &t, common->json);
+    return TC_OK;
 }
 
 #define AT(field) offsetof(run_options, field)
@@ -105,7 +158,7 @@ static const tc_option options[] = {
     {"--input", "-i", "DATA", TC_OPTION_TEXTS, AT(data), "a .npy, a .npz or a folder of them; again for each further input"},
     {"--output", "-o", "DIR", TC_OPTION_TEXT, AT(folder), "write output_0.npy, output_1.npy, ... there"},
     {"--raw", NULL, NULL, TC_OPTION_FLAG, AT(raw), "write bf16 and fp8 as their bits, not as float32"},
-    {"--bench", NULL, "N", TC_OPTION_COUNT, AT(bench), "then time N more runs, a sample each"},
+    {"--bench", NULL, "N", TC_OPTION_COUNT, AT(bench), "time N runs, a sample each; without -o nothing else is done"},
     {0},
 };
 
