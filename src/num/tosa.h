@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "call.h"
+#include "fixed.h"
 #include "load.h"
 
 /* The one number of a zero point; floating-point tensors have none. */
@@ -30,6 +31,16 @@ static inline int32_t *tc_centered(tc_arena *arena, tc_tensor t, tc_tensor zero_
             all[at + i] = (int32_t)(part[i] - zero);
     }
     return all;
+}
+
+/* Sums of products into a tensor.  What the specification leaves open is as in its reference model:
+ * i32 sums wrap, i48 sums saturate. */
+static inline void tc_write_sums(tc_tensor t, int64_t start, size_t n, int64_t *sum)
+{
+    if (t.type->dtype == TC_i48)
+        for (size_t i = 0; i < n; i++)
+            sum[i] = tc_clip(sum[i], tc_dtype_min(TC_i48), tc_dtype_max(TC_i48));
+    tc_write_i64(t, start, n, sum);
 }
 
 /* Real numbers into a tensor, rounded once; tc_write_f64 goes through f32, as PyTorch does. */

@@ -2,8 +2,8 @@
 /* tosa_conv.c -- CONV2D, CONV3D, DEPTHWISE_CONV2D, TRANSPOSE_CONV2D.
  *
  * One walk over places of the result and taps of the kernel serves them all; images are volumes
- * one deep.  Sums are exact for integers (64 bits, wrapped to 32 or 48 when stored) and of f64
- * for floats, rounded once.  Taps outside the input count nothing. */
+ * one deep.  Sums are exact for integers and of f64 for floats, rounded once.  Taps outside the input
+ * count nothing. */
 #include "kernels.h"
 #include "tosa.h"
 
@@ -61,7 +61,8 @@ static void store(const numbers *m, int64_t at, int64_t channel, sum s)
         s.r += tc_load_f64(m->bias, channel * m->bias_step);
         tc_write_reals(m->out, at, 1, &s.r);
     } else {
-        tc_store_i64(m->out, at, s.i + tc_load_i64(m->bias, channel * m->bias_step));
+        s.i += tc_load_i64(m->bias, channel * m->bias_step);
+        tc_write_sums(m->out, at, 1, &s.i);
     }
 }
 

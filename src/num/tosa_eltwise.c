@@ -191,13 +191,13 @@ static double lesser_of(tc_call *call, double a, double b)
     return tc_nan_min(nan_mode(call), a, b);
 }
 
-/* -(x - input_zp) + output_zp, held inside the type. */
+/* -(x - input_zp) + output_zp, of 32 bits, held inside the type. */
 static int64_t negated(tc_call *call, int64_t a, int64_t b)
 {
     (void)b;
     tc_dtype type = call->out[0].type->dtype;
     int64_t v = tc_zero_point(call->in[2]) - (a - tc_zero_point(call->in[1]));
-    return tc_clip(v, tc_dtype_min(type), tc_dtype_max(type));
+    return tc_clip((int32_t)v, tc_dtype_min(type), tc_dtype_max(type));
 }
 
 static int64_t clamped_int(tc_call *call, int64_t a, int64_t b)

@@ -162,11 +162,14 @@ static void test_conv(void)
                  ints(TC_i8, DIM(1, 1, 2, 2), INTS(1, 10, 100, -100)), one(TC_i32, 0), z0, z0),
              INTS(2, 20, 300, -300)));
 
-    /* i16: sums of 48 bits, which wrap */
+    /* i16: sums of 48 bits, which saturate; i32 sums wrap */
     CHECK(is(RUN(conv2d, &a, room(TC_i48, DIM(1, 1, 1, 2)), ints(TC_i16, DIM(1, 1, 1, 1), INTS(-32768)),
                  ints(TC_i8, DIM(2, 1, 1, 1), INTS(-128, 1)),
                  ints(TC_i48, DIM(2), INTS((INT64_C(1) << 47) - 1, 5)), one(TC_i16, 0), z0),
-             INTS(-(INT64_C(1) << 47) + (1 << 22) - 1, -32763)));
+             INTS((INT64_C(1) << 47) - 1, -32763)));
+    CHECK(is(RUN(conv2d, &a, room(TC_i32, DIM(1, 1, 1, 1)), ints(TC_i8, DIM(1, 1, 1, 1), INTS(100)),
+                 ints(TC_i8, DIM(1, 1, 1, 1), INTS(100)), one(TC_i32, INT32_MAX - 4), z0, z0),
+             INTS(INT32_MIN + 9995)));
 
     tc_attr_tosa_conv deep = {LIST(0, 0, 0, 0, 0, 0), LIST(1, 1, 1), LIST(1, 1, 1), false, TC_i32};
     CHECK(is(RUN(conv3d, &deep, room(TC_i32, DIM(1, 1, 1, 1, 1)),
