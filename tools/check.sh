@@ -62,9 +62,21 @@ programs() { # FOLDER: what every build runs
     return 0
 }
 
+# The TOSA suite is an archive; it is unpacked once.
+tosa_suite() {
+    local archive=$shared/suites/tosa/public.tar.xz
+    [ -e "$archive" ] || return
+    [ -d build/suites/public ] || { mkdir -p build/suites && tar -xf "$archive" -C build/suites; }
+    run "TOSA suite" build/conformance-tosa build/suites/public
+}
+
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 run layers tools/check-layers.sh
-build build && programs build && run "operators" build/conformance aten --shared "$shared" -j "$jobs"
+if build build; then
+    programs build
+    run "operators" build/conformance aten --shared "$shared" -j "$jobs"
+    tosa_suite
+fi
 if [ "$mode" != quick ]; then
     samples=4
     [ "$mode" = long ] && samples=100000

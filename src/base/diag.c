@@ -77,8 +77,8 @@ static void render(tc_ctx *ctx, const tc_loc *loc, const char *kind, const char 
                    const char *format, va_list args)
 {
     tc_buf *out = &ctx->messages;
-    if (loc && loc->file)
-        tc_buf_printf(out, "%s: ", loc->file);
+    if (!loc || loc->file)
+        tc_buf_printf(out, "%s: ", loc ? loc->file : "tosac"); /* no place: the command itself */
     if (loc && loc->place)
         tc_buf_printf(out, "%s: ", loc->place);
     else if (loc && loc->node)
@@ -132,7 +132,7 @@ tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const ch
 
 tc_status tc_usage(tc_ctx *ctx, const char *format, ...)
 {
-    const tc_loc *loc = &(tc_loc){.file = "tosac"};
+    const tc_loc *loc = NULL;
     if (counted(ctx))
         RENDER("error", tag_of[TC_E_USAGE]);
     return TC_USAGE;

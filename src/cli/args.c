@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const tc_loc tc_cli_loc = {.file = "tosac"};
-
 #define COMMON(field) offsetof(tc_common, field)
 static const tc_option common_option[] = {
     {"--json", NULL, NULL, TC_OPTION_FLAG, COMMON(json), "print for programs, not for people"},
@@ -99,9 +97,9 @@ static tc_status unknown_option(tc_ctx *ctx, const tc_verb *verb, const char *wo
     tc_status status = tc_usage(ctx, "'tosac %s' has no option '%s'", verb->name, bare);
     const char *near = tc_cli_nearest(bare, option_name, verb);
     if (near)
-        tc_note(ctx, &tc_cli_loc, "did you mean '%s'?", near);
+        tc_note(ctx, NULL, "did you mean '%s'?", near);
     else
-        tc_note(ctx, &tc_cli_loc, "'tosac %s --help' lists them", verb->name);
+        tc_note(ctx, NULL, "'tosac %s --help' lists them", verb->name);
     return status;
 }
 

@@ -48,9 +48,6 @@ typedef struct tc_verb {
 
 extern const tc_verb tc_cli_run, tc_cli_inspect, tc_cli_verify, tc_cli_opt;
 
-/* The place of messages about the command line itself. */
-extern const tc_loc tc_cli_loc;
-
 /* Reads argv[first..] by the verb's table and the common one. */
 TC_MUST_USE tc_status tc_cli_parse(tc_ctx *ctx, const tc_verb *verb, int argc, char **argv, int first,
                                    tc_common *common, void *record, tc_texts *args);

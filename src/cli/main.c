@@ -28,9 +28,9 @@ static tc_status unknown_verb(tc_ctx *ctx, const char *word)
     tc_status status = tc_usage(ctx, "'%s' is not something tosac does", word);
     const char *near = tc_cli_nearest(word, verb_name, NULL);
     if (near)
-        tc_note(ctx, &tc_cli_loc, "did you mean 'tosac %s'?", near);
+        tc_note(ctx, NULL, "did you mean 'tosac %s'?", near);
     else
-        tc_note(ctx, &tc_cli_loc, "'tosac --help' lists what it does");
+        tc_note(ctx, NULL, "'tosac --help' lists what it does");
     return status;
 }
 

@@ -237,11 +237,12 @@ int main(int argc, char **argv)
         if (tc_text_starts(name[i], o.prefix))
             try_case(&o, name[i], totals);
     tc_ctx_free(ctx);
-    bool good = totals[0].all + totals[1].all + totals[2].all > 0;
+    int right = 0, all = 0;
     for (int i = 0; i < 3; i++) {
         printf("%s%s %d/%d", i ? ", " : "", totals[i].name, totals[i].right, totals[i].all);
-        good = good && totals[i].right == totals[i].all;
+        right += totals[i].right;
+        all += totals[i].all;
     }
-    printf("\n");
-    return !good;
+    printf("\ntosa: %d passed, %d failed\n", right, all - right);
+    return all == 0 || right < all;
 }
