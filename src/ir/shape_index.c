@@ -8,29 +8,41 @@ static const char *dims(tc_infer *c, const tc_type *t)
     return tc_dims_text(&c->ctx->scratch, t->rank, t->dim);
 }
 
-/* Operands from `first` on are indices into operand 0, none where an axis stays whole. */
-static tc_status picked(tc_infer *c, int first, tc_type *out)
+/* Operands from `first` on are indices into operand 0: integers, none where an axis stays whole, and
+ * masks, which stand for as many axes as they have. */
+static tc_status check_indices(tc_infer *c, int first, bool *masked)
 {
     const tc_type *x = c->in[0].type;
+    int axes = 0;
     bool any = false;
+    *masked = false;
     for (int i = first; i < c->n_in; i++) {
-        if (!c->in[i].type)
-            continue;
-        any = true;
-        if (c->in[i].type->dtype == TC_bool)
-            return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
-                                  "'%s' by a mask: how many elements it picks depends on the data", c->op);
-        TC_TRY(tc_rule_integers(c, i));
+        const tc_type *index = c->in[i].type;
+        bool mask = index && index->dtype == TC_bool;
+        for (int k = 0; mask && k < index->rank; k++)
+            if (axes + k < x->rank && index->dim[k] != x->dim[axes + k])
+                return tc_error(c->ctx, c->loc, TC_E_SHAPE, "a mask of '%s' is %s, the tensor is %s", c->op,
+                                dims(c, index), dims(c, x));
+        if (index && !mask)
+            TC_TRY(tc_rule_integers(c, i));
+        axes += mask ? index->rank : 1;
+        any = any || index;
+        *masked = *masked || mask;
     }
-    tc_picks picks;
     if (!any)
         return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has no index", c->op);
-    if (c->n_in - first > x->rank)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' has %d indices for a tensor of rank %d", c->op,
-                        c->n_in - first, x->rank);
-    if (!tc_index_picks(x, c->in + first, c->n_in - first, &picks))
+    if (axes > x->rank)
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' has indices for %d axes of a tensor of rank %d", c->op,
+                        axes, x->rank);
+    return TC_OK;
+}
+
+static tc_status picked(tc_infer *c, int first, tc_type *out)
+{
+    tc_picks picks;
+    if (!tc_index_picks(c->in[0].type, c->in + first, c->n_in - first, &picks))
         return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the indices of '%s' have shapes that do not broadcast", c->op);
-    if (!tc_index_dims(x, &picks, out))
+    if (!tc_index_dims(c->in[0].type, &picks, out))
         return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'%s' with a result of rank %d", c->op,
                               picks.n_kept + picks.rank);
     return TC_OK;
@@ -38,24 +50,30 @@ static tc_status picked(tc_infer *c, int first, tc_type *out)
 
 tc_status tc_shape_index(tc_infer *c)
 {
+    bool masked;
     TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(check_indices(c, 1, &masked));
+    if (masked)
+        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
+                              "'%s' by a mask: how many elements it picks depends on the data", c->op);
     return picked(c, 1, &c->out[0]);
 }
 
+/* What a mask picks is known only when the program runs, and compared then. */
 tc_status tc_shape_index_put(tc_infer *c)
 {
-    tc_type there;
+    bool masked;
     TC_TRY(tc_rule_operands(c, 2));
-    TC_TRY(picked(c, 2, &there));
-    if (tc_dims_count(there.rank, there.dim) < 0)
-        return tc_error(c->ctx, c->loc, TC_E_TOO_LARGE, "'index_put' names too many places");
-    const tc_type *v = c->in[1].type;
-    bool fits = v->rank <= there.rank;
-    for (int i = 0; fits && i < v->rank; i++)
-        fits = v->dim[i] == 1 || v->dim[i] == there.dim[i + there.rank - v->rank];
-    if (!fits)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'index_put' puts %s where there is room for %s", dims(c, v),
-                        dims(c, &there));
+    TC_TRY(check_indices(c, 2, &masked));
+    if (!masked) {
+        tc_type there;
+        TC_TRY(picked(c, 2, &there));
+        if (tc_dims_count(there.rank, there.dim) < 0)
+            return tc_error(c->ctx, c->loc, TC_E_TOO_LARGE, "'index_put' names too many places");
+        if (!tc_index_fits(c->in[1].type, &there))
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'index_put' puts %s where there is room for %s",
+                            dims(c, c->in[1].type), dims(c, &there));
+    }
     c->out[0] = *c->in[0].type;
     return tc_rule_same_dtype(c, 0, 1);
 }

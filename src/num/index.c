@@ -64,6 +64,16 @@ bool tc_index_dims(const tc_type *x, const tc_picks *picks, tc_type *out)
     return true;
 }
 
+bool tc_index_fits(const tc_type *values, const tc_type *room)
+{
+    if (values->rank > room->rank)
+        return false;
+    for (int i = 0; i < values->rank; i++)
+        if (values->dim[i] != 1 && values->dim[i] != room->dim[i + room->rank - values->rank])
+            return false;
+    return true;
+}
+
 /* i counted from the front, or -1 with a message. */
 static int64_t place(tc_call *c, int64_t i, int64_t extent)
 {
@@ -229,17 +239,56 @@ static tc_tensor spread(tc_call *c, const tc_tensor *values, tc_type *shape)
     return all;
 }
 
+/* A mask stands for the places of its ones: a list of integers per axis, written to `out`. */
+static void list_ones(tc_call *c, tc_tensor mask, tc_type *list, tc_tensor *out)
+{
+    const tc_type *m = mask.type;
+    int64_t count = tc_type_count(m), step = 1;
+    *list = (tc_type){.dtype = TC_i64, .rank = 1};
+    for (int64_t i = 0; i < count; i++)
+        list->dim[0] += tc_load_i64(mask, i);
+    for (int axis = m->rank - 1; axis >= 0; axis--) {
+        int64_t *place_of = tc_new_n(c->scratch, int64_t, (size_t)list->dim[0]), k = 0;
+        for (int64_t i = 0; i < count; i++)
+            if (tc_load_i64(mask, i))
+                place_of[k++] = i / step % m->dim[axis];
+        out[axis] = (tc_tensor){list, place_of};
+        step *= m->dim[axis];
+    }
+}
+
+/* Indices with every mask turned into lists; the count of them. */
+static int unmasked(tc_call *c, const tc_tensor *index, int n, tc_tensor out[TC_MAX_RANK])
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        bool mask = index[i].type && index[i].type->dtype == TC_bool;
+        if (mask)
+            list_ones(c, index[i], tc_new(c->scratch, tc_type), out + count);
+        else
+            out[count] = index[i];
+        count += mask ? index[i].type->rank : 1;
+    }
+    return count;
+}
+
 void tc_num_index_put(tc_call *c)
 {
     const tc_attr_index_put *a = c->attr;
     const tc_tensor *y = &c->out[0];
+    tc_tensor index[TC_MAX_RANK];
     tc_picks picks;
     pick_list list;
     tc_type shape;
-    if (!list_picks(c, c->in[0].type, c->in + 2, c->n_in - 2, &picks, &list))
+    int n_index = unmasked(c, c->in + 2, c->n_in - 2, index);
+    if (!tc_index_picks(c->in[0].type, index, n_index, &picks) ||
+        !tc_index_dims(c->in[0].type, &picks, &shape) || !tc_index_fits(c->in[1].type, &shape)) {
+        c->error = "what the masks pick, the other indices and the values do not broadcast";
+        return;
+    }
+    if (!list_picks(c, c->in[0].type, index, n_index, &picks, &list))
         return;
     copy_first(c);
-    tc_index_dims(c->in[0].type, &picks, &shape);
     tc_tensor values = spread(c, &c->in[1], &shape);
     for (int i = 0; i < picks.n_kept; i++) {
         tc_axis k = list.kept[i];

@@ -245,9 +245,28 @@ static void triangle(tc_call *c, bool lower)
 void tc_num_tril(tc_call *c) { triangle(c, true); }
 void tc_num_triu(tc_call *c) { triangle(c, false); }
 
+/* The last number that strided reading touches; -1 when it reads none, INT64_MAX when it overflows. */
+static int64_t last_touched(const tc_attr_as_strided *a)
+{
+    int64_t last = a->offset, far;
+    for (int i = 0; i < a->size.n; i++) {
+        if (a->size.v[i] == 0)
+            return -1;
+        if (__builtin_mul_overflow(a->size.v[i] - 1, a->stride.v[i], &far) ||
+            __builtin_add_overflow(last, far, &last))
+            return INT64_MAX;
+    }
+    return last;
+}
+
 void tc_num_as_strided(tc_call *c)
 {
     const tc_attr_as_strided *a = c->attr;
+    int64_t last = last_touched(a), n = tc_type_count(c->in[0].type);
+    if (last >= n) {
+        c->error = tc_text_format(c->scratch, "element %" PRId64 " of a tensor of %" PRId64, last, n);
+        return;
+    }
     read_with(&c->out[0], &c->in[0], a->offset, a->stride.v);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_index.c -- importers of operators that read and write at places named by tensors.
  *
- * A mask of bools names as many places as it has ones: where the mask is constant it becomes lists of
- * places, and where one number is put everywhere it becomes a choice; elsewhere it is turned down. */
+ * A mask of bools names as many places as it has ones.  To read there, the mask must be constant, and
+ * becomes lists of places; one number put there is a choice between it and what was. */
 #include "../num/load.h"
 #include "pt2_make.h"
 
@@ -108,10 +108,12 @@ static void import_index_put(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_result(n, in[0], put_masked(n, in[0], index[at], at, in[1], accumulate), 0);
         return;
     }
-    int k = as_integers(n, index, count, in + 2);
+    for (int i = 0; i < count && i < TC_MAX_RANK; i++)
+        in[i + 2] = is_mask(n, index[i]) ? tc_pt2_cast(n, index[i], TC_bool) : index[i];
+    if (count > TC_MAX_RANK)
+        tc_pt2_bad(n, TC_E_SHAPE, "more indices than a tensor has axes");
     const void *attr = tc_pt2_attr(n, index_put, accumulate);
-    if (k >= 0)
-        tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_index_put, attr, in, k + 2), 0);
+    tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_index_put, attr, in, count + 2), 0);
 }
 
 /* self, dim, index: index_select and gather. */

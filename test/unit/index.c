@@ -30,6 +30,13 @@ static void test_put(void)
     SAME(X23 "%1 = const [1] : i64[1]\n%2 = const [7, 8, 9] : f32[1,3]\n%3 = index_copy %0, %1, %2 axis=0\n"
              "%4 = const [1, 2, 3, 7, 8, 9] : f32[2,3]\n%5 = index_add %0, %1, %2 axis=0 alpha=2\n"
              "%6 = const [1, 2, 3, 18, 21, 24] : f32[2,3]\nreturn %3, %4, %5, %6\n");
+    SAME(X23 "%1 = const [true, false] : bool[2]\n%2 = const [0, 2] : i64[2]\n%3 = const [8, 9] : f32[2]\n"
+             "%4 = index_put %0, %3, %1, %2 accumulate=false\n%5 = const [8, 2, 9, 4, 5, 6] : f32[2,3]\n"
+             "%6 = const [false, true, false, true, false, false] : bool[2,3]\n"
+             "%7 = index_put %0, %3, %6 accumulate=true\n%8 = const [1, 10, 3, 13, 5, 6] : f32[2,3]\n"
+             "return %4, %5, %7, %8\n");
+    FAILS(X23 "%1 = const [true, true] : bool[2]\n%2 = const [0, 2, 1] : i64[3]\n%3 = const [8, 9, 7] : f32[3]\n"
+              "%4 = index_put %0, %3, %1, %2 accumulate=false\nreturn %4\n", "do not broadcast");
     FAILS(X23 "%1 = const [1] : i64[1]\n%2 = const [7, 8] : f32[2]\n%3 = index_put %0, %2, %1 accumulate=false\n"
               "return %3\n", "puts [2] where there is room for [1,3]");
 }
