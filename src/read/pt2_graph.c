@@ -61,9 +61,6 @@ void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_
 
 /* Operators */
 
-/* The tables of importers; one that is not linked in is empty. */
-extern const tc_pt2_rule tc_pt2_eltwise[] __attribute__((weak));
-
 static void add_rules(tc_pt2 *reader, const tc_pt2_rule *table)
 {
     for (; table && table->target; table++) {
@@ -75,8 +72,8 @@ static void add_rules(tc_pt2 *reader, const tc_pt2_rule *table)
 
 void tc_pt2_add_rules(tc_pt2 *reader)
 {
-    const tc_pt2_rule *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_product, tc_pt2_window, tc_pt2_nn,
-                                  tc_pt2_move,    tc_pt2_index,   tc_pt2_reduce,  tc_pt2_factory, tc_pt2_quant};
+    const tc_pt2_rule *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,   tc_pt2_product, tc_pt2_window, tc_pt2_nn,
+                                  tc_pt2_move,    tc_pt2_index,   tc_pt2_reduce, tc_pt2_factory, tc_pt2_quant};
     tc_map_init(&reader->rule, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         add_rules(reader, table[i]);

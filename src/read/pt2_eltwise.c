@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2_eltwise.c -- importers of elementwise operators.
+ *
+ * Most overloads differ in which of their operands are numbers; one importer serves them all, because
+ * a number is an operand of rank 0. */
+#include <float.h>
+#include <math.h>
+
+#include "pt2.h"
+
+/* One operand */
+
+static void import_unary(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, NULL, tc_pt2_tensor(n, "self")));
+}
+
+static void finish(tc_pt2_node *n, tc_op op, const void *attr)
+{
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, op, attr, tc_pt2_tensor(n, "self")));
+}
+
+/* x in the element type that the file declares for the result: where numbers of a higher category take part. */
+static tc_val promoted(tc_pt2_node *n, tc_val x)
+{
+    const tc_type *result = tc_pt2_result_type(n, 0);
+    return result ? tc_pt2_cast(n, x, result->dtype) : x;
+}
+
+/* bool counts as i64. */
+static void import_square(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, NULL, promoted(n, tc_pt2_tensor(n, "self"))));
+}
+
+static void import_round(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    finish(n, rule->op, tc_pt2_attr(n, round, tc_pt2_int(n, "decimals", 0)));
+}
+
+static void import_gelu(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    const char *form = tc_pt2_text(n, "approximate", "none");
+    bool by_tanh = tc_text_eq(form, "tanh");
+    if (!by_tanh && !tc_text_eq(form, "none"))
+        tc_pt2_bad(n, TC_E_ARGUMENT, "'approximate' is neither none nor tanh");
+    finish(n, rule->op, tc_pt2_attr(n, gelu, by_tanh ? TC_gelu_form_tanh : TC_gelu_form_erf));
+}
+
+static void import_softplus(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    double beta = tc_pt2_float(n, "beta", 1), threshold = tc_pt2_float(n, "threshold", 20);
+    finish(n, rule->op, tc_pt2_attr(n, softplus, beta, threshold));
+}
+
+static void import_elu(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    double alpha = tc_pt2_float(n, "alpha", 1), scale = tc_pt2_float(n, "scale", 1);
+    finish(n, rule->op, tc_pt2_attr(n, elu, alpha, scale, tc_pt2_float(n, "input_scale", 1)));
+}
+
+static void import_celu(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    double alpha = tc_pt2_float(n, "alpha", 1);
+    finish(n, rule->op, tc_pt2_attr(n, elu, alpha, 1, 1 / alpha));
+}
+
+static void import_selu(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    finish(n, rule->op, tc_pt2_attr(n, elu, 1.6732632423543772848, 1.0507009873554804934, 1));
+}
+
+static void import_leaky_relu(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    finish(n, rule->op, tc_pt2_attr(n, slope, tc_pt2_float(n, "negative_slope", 0.01)));
+}
+
+/* At inference the slope is the middle of its range. */
+static void import_rrelu(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    double lower = tc_pt2_float(n, "lower", 1.0 / 8), upper = tc_pt2_float(n, "upper", 1.0 / 3);
+    if (tc_pt2_bool(n, "training", false))
+        tc_pt2_unsupported(n, "its slopes are random in training; export the model in eval mode");
+    finish(n, rule->op, tc_pt2_attr(n, slope, (lower + upper) / 2));
+}
+
+static void import_shrink(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    finish(n, rule->op, tc_pt2_attr(n, lambda, tc_pt2_float(n, "lambd", 0.5)));
+}
+
+static void import_logit(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    finish(n, rule->op, tc_pt2_attr(n, logit, tc_pt2_float(n, "eps", -1)));
+}
+
+static void import_threshold(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    double threshold = tc_pt2_float(n, "threshold", 0), value = tc_pt2_float(n, "value", 0);
+    finish(n, rule->op, tc_pt2_attr(n, threshold, threshold, value));
+}
+
+static void import_nan_to_num(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    static const double largest[TC_DTYPE_COUNT] = {
+        [TC_f16] = 65504, [TC_bf16] = 0x1.fep127, [TC_f32] = FLT_MAX,
+        [TC_f64] = DBL_MAX, [TC_e4m3] = 448, [TC_e5m2] = 57344};
+    tc_val x = tc_pt2_tensor(n, "self");
+    double most = n->status == TC_OK ? largest[tc_type_of(n->g, x)->dtype] : 0;
+    double nan = tc_pt2_float(n, "nan", 0);
+    double above = tc_pt2_float(n, "posinf", most), below = tc_pt2_float(n, "neginf", -most);
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, nan_to_num, nan, above, below), x));
+}
+
+/* clamp, hardtanh, relu6 */
+static void clamp(tc_pt2_node *n, double lo, double hi)
+{
+    tc_val x = promoted(n, tc_pt2_tensor(n, "self"));
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, lo, hi), x));
+}
+
+static void import_clamp(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    (void)rule;
+    const double inf = (double)INFINITY;
+    clamp(n, tc_pt2_float(n, "min", -inf), tc_pt2_float(n, "max", inf));
+}
+
+static void import_hardtanh(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    (void)rule;
+    clamp(n, tc_pt2_float(n, "min_val", -1), tc_pt2_float(n, "max_val", 1));
+}
+
+static void import_relu6(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    (void)rule;
+    clamp(n, 0, 6);
+}
+
+static void import_clamp_tensor(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val lo = tc_pt2_tensor_opt(n, "min"), hi = tc_pt2_tensor_opt(n, "max");
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, x, lo, hi));
+}
+
+static void import_glu(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    int64_t axis = n->status == TC_OK ? tc_pt2_axis(n, tc_pt2_int(n, "dim", -1), tc_type_of(n->g, x)->rank) : 0;
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, axis, axis), x));
+}
+
+/* Two and three operands */
+
+/* A number beside a tensor of narrow floats is not rounded to that type in sums, products and quotients;
+ * beside one without axes it must be, lest it decide the type of the result. */
+static tc_val beside(tc_pt2_node *n, const char *arg, tc_val other, bool wide)
+{
+    const tc_type *t = n->status == TC_OK ? tc_type_of(n->g, other) : NULL;
+    bool narrow = t && t->rank && (t->dtype == TC_f16 || t->dtype == TC_bf16);
+    if (wide && narrow && tc_pt2_has(n, arg) && !tc_pt2_is_tensor(n, arg))
+        return tc_pt2_const(n, TC_f32, tc_pt2_float(n, arg, 0));
+    return tc_pt2_operand(n, arg, other);
+}
+
+/* Both operands, either of which may be a number. */
+static void operands(tc_pt2_node *n, const char *first, const char *second, bool wide, tc_val in[2])
+{
+    bool tensor = tc_pt2_is_tensor(n, first);
+    in[!tensor] = tc_pt2_tensor(n, tensor ? first : second);
+    in[tensor] = beside(n, tensor ? second : first, in[!tensor], wide);
+}
+
+/* extra 1: the result takes the place of self, though the name does not end in '_'. */
+static void import_binary(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val in[2];
+    operands(n, "self", "other", rule->op == TC_OP_mul, in);
+    tc_val result = tc_pt2_emit(n, rule->op, NULL, in, 2);
+    if (rule->extra == 1)
+        tc_pt2_bind_inplace(n, "self", result);
+    else
+        tc_pt2_bind(n, 0, result);
+}
+
+static void import_pow(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val in[2];
+    operands(n, "self", "exponent", true, in);
+    for (int i = 0; i < 2 && rule->extra == 1; i++) /* float_power works in f64 */
+        in[i] = tc_pt2_cast(n, in[i], TC_f64);
+    tc_pt2_bind(n, 0, tc_pt2_emit(n, rule->op, NULL, in, 2));
+}
+
+/* x + alpha y, x - alpha y; extra 1: y - alpha x */
+static void import_sum(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val in[2];
+    bool reverse = rule->extra == 1;
+    operands(n, reverse ? "other" : "self", reverse ? "self" : "other", true, in);
+    tc_pt2_bind(n, 0, tc_pt2_emit(n, rule->op, tc_pt2_attr(n, alpha, tc_pt2_float(n, "alpha", 1)), in, 2));
+}
+
+/* extra 1: floor_divide */
+static void import_div(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    static const char *const word[] = {"", "trunc", "floor"};
+    const char *mode = tc_pt2_text(n, "rounding_mode", word[rule->extra == 1 ? 2 : 0]);
+    tc_field_div_mode k = TC_div_mode_exact;
+    while (k < TC_div_mode_COUNT && !tc_text_eq(mode, word[k]))
+        k++;
+    if (k == TC_div_mode_COUNT)
+        tc_pt2_bad(n, TC_E_ARGUMENT, "'rounding_mode' is neither trunc nor floor");
+    tc_val in[2];
+    operands(n, "self", "other", true, in);
+    tc_pt2_bind(n, 0, tc_pt2_emit(n, rule->op, tc_pt2_attr(n, div, k), in, 2));
+}
+
+/* extra: the factor */
+static void import_times(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = promoted(n, tc_pt2_tensor(n, "self"));
+    tc_dtype dtype = n->status == TC_OK ? tc_type_of(n->g, x)->dtype : TC_f32;
+    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_mul, NULL, x, tc_pt2_const(n, dtype, rule->extra)));
+}
+
+/* extra: the number that x is compared with */
+static void import_is(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    tc_dtype dtype = n->status == TC_OK ? tc_type_of(n->g, x)->dtype : TC_f32;
+    if (!tc_is_float(dtype))
+        x = tc_pt2_cast(n, x, dtype = TC_f32);
+    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_eq, NULL, x, tc_pt2_const(n, dtype, rule->extra)));
+}
+
+/* The sign of zeros counts: copysign(1, x) < 0. */
+static void import_signbit(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    (void)rule;
+    tc_val x = tc_pt2_tensor(n, "self");
+    tc_dtype dtype = n->status == TC_OK ? tc_type_of(n->g, x)->dtype : TC_f32;
+    if (tc_is_float(dtype))
+        x = tc_pt2_emit2(n, TC_OP_copysign, NULL, tc_pt2_const(n, dtype, 1), x);
+    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_lt, NULL, x, tc_pt2_const(n, dtype, 0)));
+}
+
+static void import_where(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val condition = tc_pt2_tensor(n, "condition"), in[2];
+    if (tc_pt2_is_tensor(n, "self") || tc_pt2_is_tensor(n, "other"))
+        operands(n, "self", "other", false, in);
+    else
+        for (int i = 0; i < 2; i++)
+            in[i] = tc_pt2_operand(n, i ? "other" : "self", TC_NONE);
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, condition, in[0], in[1]));
+}
+
+/* where(mask, value, self); the value takes the type of self. */
+static void import_masked_fill(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask");
+    tc_val value = tc_pt2_operand(n, "value", x);
+    if (n->status == TC_OK)
+        value = tc_pt2_cast(n, value, tc_type_of(n->g, x)->dtype);
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, mask, value, x));
+}
+
+static void import_lerp(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), end = tc_pt2_tensor(n, "end");
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, x, end, beside(n, "weight", x, true)));
+}
+
+static void import_addc(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), y = tc_pt2_tensor(n, "tensor1"), z = tc_pt2_tensor(n, "tensor2");
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, tc_pt2_attr(n, scale, tc_pt2_float(n, "value", 1)), x, y, z));
+}
+
+/* The weight of _prelu_kernel has the rank of x; where it varies along more than axis 1 the operator is
+ * x > 0 ? x : weight * x. */
+static void import_prelu(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), weight = tc_pt2_tensor(n, "weight");
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_type_of(n->g, x), *w = tc_type_of(n->g, weight);
+    int64_t count = tc_type_count(w);
+    bool by_channel = count == 1 || w->rank == 1 || (w->rank > 1 && w->rank == t->rank && w->dim[1] == count);
+    if (by_channel) {
+        if (w->rank > 1)
+            weight = tc_pt2_emit1(n, TC_OP_reshape,
+                                  tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, &count, 1)), weight);
+        tc_pt2_bind(n, 0, tc_pt2_emit2(n, rule->op, NULL, x, weight));
+        return;
+    }
+    tc_val up = tc_pt2_emit2(n, TC_OP_gt, NULL, x, tc_pt2_const(n, t->dtype, 0));
+    tc_val scaled = tc_pt2_emit2(n, TC_OP_mul, NULL, weight, x);
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_where, NULL, up, x, scaled));
+}
+
+/* name.default */
+#define ONE(name, import, op) {"aten." name ".default", import, TC_OP_##op, 0}
+/* name.Tensor and name.Scalar */
+#define TWO(name, import, op, extra)                                                               \
+    {"aten." name ".Tensor", import, TC_OP_##op, extra}, {"aten." name ".Scalar", import, TC_OP_##op, extra}
+/* Those and name.Scalar_Tensor */
+#define THREE(name, import, op)                                                                    \
+    TWO(name, import, op, 0), {"aten." name ".Scalar_Tensor", import, TC_OP_##op, 0}
+
+const tc_pt2_rule tc_pt2_eltwise[] = {
+    ONE("abs", import_unary, abs),
+    ONE("absolute", import_unary, abs),
+    ONE("neg", import_unary, neg),
+    ONE("negative", import_unary, neg),
+    ONE("sign", import_unary, sign),
+    ONE("sgn", import_unary, sign),
+    ONE("floor", import_unary, floor),
+    ONE("ceil", import_unary, ceil),
+    ONE("trunc", import_unary, trunc),
+    ONE("fix", import_unary, trunc),
+    ONE("relu", import_unary, relu),
+    ONE("square", import_square, square),
+    ONE("round", import_round, round),
+    {"aten.round.decimals", import_round, TC_OP_round, 0},
+    ONE("special_round", import_round, round),
+    ONE("frac", import_unary, frac),
+    ONE("exp", import_unary, exp),
+    ONE("exp2", import_unary, exp2),
+    ONE("special_exp2", import_unary, exp2),
+    ONE("expm1", import_unary, expm1),
+    ONE("special_expm1", import_unary, expm1),
+    ONE("log", import_unary, log),
+    ONE("log2", import_unary, log2),
+    ONE("log10", import_unary, log10),
+    ONE("log1p", import_unary, log1p),
+    ONE("special_log1p", import_unary, log1p),
+    ONE("sqrt", import_unary, sqrt),
+    ONE("rsqrt", import_unary, rsqrt),
+    ONE("reciprocal", import_unary, reciprocal),
+    ONE("sin", import_unary, sin),
+    ONE("cos", import_unary, cos),
+    ONE("tan", import_unary, tan),
+    ONE("asin", import_unary, asin),
+    ONE("arcsin", import_unary, asin),
+    ONE("acos", import_unary, acos),
+    ONE("arccos", import_unary, acos),
+    ONE("atan", import_unary, atan),
+    ONE("arctan", import_unary, atan),
+    ONE("sinh", import_unary, sinh),
+    ONE("cosh", import_unary, cosh),
+    ONE("tanh", import_unary, tanh),
+    ONE("asinh", import_unary, asinh),
+    ONE("arcsinh", import_unary, asinh),
+    ONE("acosh", import_unary, acosh),
+    ONE("arccosh", import_unary, acosh),
+    ONE("atanh", import_unary, atanh),
+    ONE("arctanh", import_unary, atanh),
+    ONE("erf", import_unary, erf),
+    ONE("special_erf", import_unary, erf),
+    ONE("erfc", import_unary, erfc),
+    ONE("special_erfc", import_unary, erfc),
+    ONE("erfinv", import_unary, erfinv),
+    ONE("special_erfinv", import_unary, erfinv),
+    ONE("sigmoid", import_unary, sigmoid),
+    ONE("special_expit", import_unary, sigmoid),
+    ONE("log_sigmoid", import_unary, log_sigmoid),
+    ONE("log_sigmoid_forward", import_unary, log_sigmoid),
+    ONE("silu", import_unary, silu),
+    ONE("mish", import_unary, mish),
+    ONE("hardswish", import_unary, hardswish),
+    ONE("hardsigmoid", import_unary, hardsigmoid),
+    ONE("gelu", import_gelu, gelu),
+    ONE("softplus", import_softplus, softplus),
+    ONE("elu", import_elu, elu),
+    ONE("celu", import_celu, elu),
+    ONE("selu", import_selu, elu),
+    ONE("leaky_relu", import_leaky_relu, leaky_relu),
+    ONE("rrelu", import_rrelu, leaky_relu),
+    ONE("rrelu_with_noise", import_rrelu, leaky_relu),
+    ONE("rrelu_with_noise_functional", import_rrelu, leaky_relu),
+    ONE("hardshrink", import_shrink, hardshrink),
+    ONE("softshrink", import_shrink, softshrink),
+    ONE("logit", import_logit, logit),
+    ONE("special_logit", import_logit, logit),
+    ONE("threshold", import_threshold, threshold),
+    ONE("nan_to_num", import_nan_to_num, nan_to_num),
+    ONE("clamp", import_clamp, clamp),
+    ONE("clip", import_clamp, clamp),
+    ONE("clamp_min", import_clamp, clamp),
+    ONE("clamp_max", import_clamp, clamp),
+    ONE("hardtanh", import_hardtanh, clamp),
+    ONE("relu6", import_relu6, clamp),
+    {"aten.clamp.Tensor", import_clamp_tensor, TC_OP_clamp_tensor, 0},
+    {"aten.clip.Tensor", import_clamp_tensor, TC_OP_clamp_tensor, 0},
+    {"aten.clamp_min.Tensor", import_clamp_tensor, TC_OP_clamp_tensor, 0},
+    {"aten.clamp_max.Tensor", import_clamp_tensor, TC_OP_clamp_tensor, 0},
+    ONE("glu", import_glu, glu),
+    ONE("bitwise_not", import_unary, bitwise_not),
+    ONE("logical_not", import_unary, logical_not),
+    ONE("isnan", import_unary, isnan),
+    ONE("isinf", import_unary, isinf),
+    ONE("isfinite", import_unary, isfinite),
+    {"aten.isposinf.default", import_is, TC_OP_eq, (double)INFINITY},
+    {"aten.isneginf.default", import_is, TC_OP_eq, -(double)INFINITY},
+    ONE("signbit", import_signbit, lt),
+    {"aten.deg2rad.default", import_times, TC_OP_mul, 0.017453292519943295769},
+    {"aten.rad2deg.default", import_times, TC_OP_mul, 57.295779513082320877},
+
+    TWO("add", import_sum, add, 0),
+    TWO("sub", import_sum, sub, 0),
+    TWO("subtract", import_sum, sub, 0),
+    TWO("rsub", import_sum, sub, 1),
+    TWO("mul", import_binary, mul, 0),
+    TWO("multiply", import_binary, mul, 0),
+    TWO("div", import_div, div, 0),
+    {"aten.div.Tensor_mode", import_div, TC_OP_div, 0},
+    {"aten.div.Scalar_mode", import_div, TC_OP_div, 0},
+    TWO("divide", import_div, div, 0),
+    {"aten.divide.Tensor_mode", import_div, TC_OP_div, 0},
+    {"aten.divide.Scalar_mode", import_div, TC_OP_div, 0},
+    TWO("true_divide", import_div, div, 0),
+    {"aten.floor_divide.default", import_div, TC_OP_div, 1},
+    {"aten.floor_divide.Scalar", import_div, TC_OP_div, 1},
+    {"aten.pow.Tensor_Tensor", import_pow, TC_OP_pow, 0},
+    {"aten.pow.Tensor_Scalar", import_pow, TC_OP_pow, 0},
+    {"aten.pow.Tensor", import_pow, TC_OP_pow, 0}, /* pow_, in place */
+    {"aten.pow.Scalar", import_pow, TC_OP_pow, 0},
+    {"aten.float_power.Tensor_Tensor", import_pow, TC_OP_pow, 1},
+    {"aten.float_power.Tensor_Scalar", import_pow, TC_OP_pow, 1},
+    {"aten.float_power.Scalar", import_pow, TC_OP_pow, 1},
+    THREE("remainder", import_binary, remainder),
+    TWO("fmod", import_binary, fmod, 0),
+    ONE("maximum", import_binary, maximum),
+    {"aten.max.other", import_binary, TC_OP_maximum, 0},
+    ONE("minimum", import_binary, minimum),
+    {"aten.min.other", import_binary, TC_OP_minimum, 0},
+    ONE("fmax", import_binary, fmax),
+    ONE("fmin", import_binary, fmin),
+    ONE("atan2", import_binary, atan2),
+    ONE("arctan2", import_binary, atan2),
+    ONE("hypot", import_binary, hypot),
+    TWO("copysign", import_binary, copysign, 0),
+    ONE("logaddexp", import_binary, logaddexp),
+    {"aten.xlogy.Tensor", import_binary, TC_OP_xlogy, 0},
+    {"aten.xlogy.Scalar_Other", import_binary, TC_OP_xlogy, 0},
+    {"aten.xlogy.Scalar_Self", import_binary, TC_OP_xlogy, 0},
+    ONE("special_xlogy", import_binary, xlogy),
+    {"aten.special_xlogy.other_scalar", import_binary, TC_OP_xlogy, 0},
+    {"aten.special_xlogy.self_scalar", import_binary, TC_OP_xlogy, 0},
+    THREE("bitwise_and", import_binary, bitwise_and),
+    THREE("bitwise_or", import_binary, bitwise_or),
+    THREE("bitwise_xor", import_binary, bitwise_xor),
+    {"aten.bitwise_left_shift.Tensor", import_binary, TC_OP_shift_left, 0},
+    {"aten.bitwise_left_shift.Tensor_Scalar", import_binary, TC_OP_shift_left, 0},
+    {"aten.bitwise_left_shift.Scalar_Tensor", import_binary, TC_OP_shift_left, 0},
+    {"aten.bitwise_right_shift.Tensor", import_binary, TC_OP_shift_right, 0},
+    {"aten.bitwise_right_shift.Tensor_Scalar", import_binary, TC_OP_shift_right, 0},
+    {"aten.bitwise_right_shift.Scalar_Tensor", import_binary, TC_OP_shift_right, 0},
+    TWO("__lshift__", import_binary, shift_left, 0),
+    TWO("__rshift__", import_binary, shift_right, 0),
+    TWO("__and__", import_binary, bitwise_and, 0),
+    TWO("__or__", import_binary, bitwise_or, 0),
+    TWO("__xor__", import_binary, bitwise_xor, 0),
+    TWO("__ilshift__", import_binary, shift_left, 1),
+    TWO("__irshift__", import_binary, shift_right, 1),
+    TWO("__iand__", import_binary, bitwise_and, 1),
+    TWO("__ior__", import_binary, bitwise_or, 1),
+    TWO("__ixor__", import_binary, bitwise_xor, 1),
+    ONE("logical_and", import_binary, logical_and),
+    ONE("logical_or", import_binary, logical_or),
+    ONE("logical_xor", import_binary, logical_xor),
+    TWO("eq", import_binary, eq, 0),
+    TWO("ne", import_binary, ne, 0),
+    TWO("not_equal", import_binary, ne, 0),
+    TWO("lt", import_binary, lt, 0),
+    TWO("less", import_binary, lt, 0),
+    TWO("le", import_binary, le, 0),
+    TWO("less_equal", import_binary, le, 0),
+    TWO("gt", import_binary, gt, 0),
+    TWO("greater", import_binary, gt, 0),
+    TWO("ge", import_binary, ge, 0),
+    TWO("greater_equal", import_binary, ge, 0),
+    {"aten.where.self", import_where, TC_OP_where, 0},
+    {"aten.where.ScalarOther", import_where, TC_OP_where, 0},
+    {"aten.where.ScalarSelf", import_where, TC_OP_where, 0},
+    {"aten.where.Scalar", import_where, TC_OP_where, 0},
+    TWO("masked_fill", import_masked_fill, where, 0),
+    TWO("lerp", import_lerp, lerp, 0),
+    ONE("addcmul", import_addc, addcmul),
+    ONE("addcdiv", import_addc, addcdiv),
+    ONE("prelu", import_prelu, prelu),
+    ONE("_prelu_kernel", import_prelu, prelu),
+    {0},
+};
