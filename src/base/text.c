@@ -50,6 +50,10 @@ void tc_text_f64(double value, char out[32])
         strcpy(out, value < 0 ? "-inf" : "inf");
         return;
     }
+    if (fabs(value) < 1e15 && value == trunc(value)) {
+        snprintf(out, 32, "%.0f", value);
+        return;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, 32, "%.*g", digits, value);
         if (strtod(out, NULL) == value)

@@ -75,13 +75,13 @@ static tc_status run_kernel(tc_plan *plan, const step *s)
     return status;
 }
 
-static tc_status run_product(tc_plan *plan, const step *s)
+static tc_status run_prepared(tc_plan *plan, const step *s)
 {
-    void *p[3] = {NULL, NULL, NULL};
+    void *in[4] = {NULL};
     for (int i = 0; i < s->n_in; i++)
-        p[i] = s->in[i] ? plan->store[s->in[i]->store].data : NULL;
-    void *scratch = s->scratch >= 0 ? plan->store[s->scratch].data : NULL;
-    tc_product_run(s->product, p[0], p[1], p[2], plan->store[s->out[0]->store].data, scratch);
+        in[i] = s->in[i] ? plan->store[s->in[i]->store].data : NULL;
+    s->prepared(s->what, in, plan->store[s->out[0]->store].data,
+                s->scratch >= 0 ? plan->store[s->scratch].data : NULL);
     return TC_OK;
 }
 
@@ -111,7 +111,7 @@ tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *
                       tc_tensor *after)
 {
     static tc_status (*const run[])(tc_plan *, const step *) = {
-        [STEP_KERNEL] = run_kernel, [STEP_PRODUCT] = run_product, [STEP_NODE] = run_node};
+        [STEP_KERNEL] = run_kernel, [STEP_PREPARED] = run_prepared, [STEP_NODE] = run_node};
     const tc_graph *g = plan->g;
     tc_product_one_thread();
     for (size_t i = 0; i < plan->n_store; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_steps.h -- what plan.c and plan_steps.c share. */
+/* plan_steps.h -- what the files of the planner share.
+ *
+ * plan_steps.c walks the nodes; plan_place.c gives values their places; plan_float.c and plan_int.c
+ * turn products, with what follows them, into prepared steps; plan.c runs what came out. */
 #ifndef TC_PLAN_STEPS_H
 #define TC_PLAN_STEPS_H
 
@@ -31,15 +34,19 @@ typedef struct shown {
     struct shown *next;
 } shown;
 
-typedef enum step_kind { STEP_KERNEL, STEP_PRODUCT, STEP_NODE, STEP_NOTHING } step_kind;
+/* Something of fast/ that was made ready: its operands, its result, working space. */
+typedef void tc_prepared(const void *what, void *const *in, void *out, void *scratch);
+
+typedef enum step_kind { STEP_KERNEL, STEP_PREPARED, STEP_NODE, STEP_NOTHING } step_kind;
 typedef struct step {
     step_kind kind;
     const tc_node *node; /* for messages, and for STEP_NODE */
     int n_in, n_out;
-    const place **in, **out; /* product: a, b (NULL: packed), extra operand */
+    const place **in, **out;
     tc_kernel *kernel;
     const void *attr; /* with axes renamed as the operands lie */
-    const tc_product *product;
+    tc_prepared *prepared;
+    const void *what;
     long scratch; /* a store, or -1 */
     shown *show;  /* what the watcher sees after it */
 } step;
@@ -60,5 +67,49 @@ struct tc_plan {
 
 /* Fill plan->store, step and result; false when the graph is not for us. */
 bool tc_plan_steps(tc_plan *plan);
+
+/* ---- while planning ---- */
+
+typedef struct tc_maker {
+    tc_plan *plan;
+    tc_ctx *ctx;
+    tc_graph *g;
+    place **at;       /* by value: its places, the first one made first */
+    uint32_t *uses;   /* by value */
+    const tc_node **only_user; /* by value: its user, where there is just one */
+    bool *joined;     /* by value: its node is computed by the product before it */
+} tc_maker;
+
+/* Memory of its own for a value that the next step makes. */
+place *tc_place_made(tc_maker *m, tc_val v, tc_layout layout);
+place *tc_place_new(tc_maker *m, const tc_type *logical, tc_layout layout, size_t where);
+void tc_place_add(tc_maker *m, tc_val v, place *p);
+size_t tc_store_new(tc_maker *m, store s);
+
+/* The value in this layout; a transposed copy when it is not there yet. */
+const place *tc_place_want(tc_maker *m, tc_val v, tc_layout layout, const tc_node *node);
+const place *tc_place_plain(tc_maker *m, tc_val v, const tc_node *node); /* NULL for none */
+/* A constant with its axes in another order, now. */
+place *tc_place_reordered(tc_maker *m, const place *from, tc_layout layout, const tc_type *t);
+/* v shows the numbers of `of`, without a step. */
+void tc_place_alias(tc_maker *m, tc_val v, const place *of, tc_layout layout);
+/* A constant operand; its data is NULL when it is none, or when the program changes it. */
+tc_tensor tc_place_known(const tc_maker *m, tc_val v);
+
+step *tc_step_new(tc_maker *m, step_kind kind, const tc_node *node, int n_in, int n_out);
+/* The step is complete: everything it reads lives at least until now. */
+void tc_step_end(tc_maker *m, step *s);
+
+/* The node that alone reads v, when v need not be made for anybody else. */
+const tc_node *tc_plan_only_user(const tc_maker *m, tc_val v);
+
+/* Plan a node in a special way; false: an ordinary kernel will do. */
+typedef bool tc_plan_rule(tc_maker *m, const tc_node *node);
+tc_plan_rule tc_plan_conv, tc_plan_linear, tc_plan_matmul;       /* plan_float.c */
+tc_plan_rule tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8; /* plan_int.c */
+
+/* A prepared step that makes v and wants this much working space. */
+step *tc_step_prepared(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
+                       size_t scratch, const place *const *in, int n_in, tc_val v, tc_layout layout);
 
 #endif

@@ -102,7 +102,9 @@ static void put_float(tc_buf *out, tc_dtype dtype, const void *at)
         return;
     }
     char text[32];
-    for (int digits = 1; digits <= 17; digits++) {
+    bool whole = fabs(value) < 1e15 && value == trunc(value);
+    snprintf(text, sizeof text, "%.0f", value); /* 100, where %g would say 1e+02 */
+    for (int digits = 1; !whole && digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (nearest_bits(dtype, text) == bits)
             break;

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runner.c -- golden tests: a sentence, a command, text in, text out.
+ *
+ *   golden [--bless] [--tosac PROGRAM] FILE-OR-FOLDER...
+ *
+ * A case is a file:
+ *
+ *   # What it shows, in a sentence.
+ *   $ tosac opt --pass=tidy -
+ *   limit: arena 16 KiB                     (if it has one)
+ *
+ *   what the command reads
+ *   ----
+ *   what it prints: its output, then its messages, then "exit N" unless it is 0
+ *
+ * Commands run in the folder of the case.  --bless writes what comes out today. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "wire/file.h"
+
+enum { MOST_WORDS = 32, MOST_SECONDS = 20, CONTEXT = 2 };
+
+typedef struct runner {
+    const char *program; /* an absolute path */
+    bool bless;
+    int passed, failed, blessed;
+} runner;
+
+typedef struct golden {
+    const char *path;
+    tc_str head;     /* up to the input */
+    char *command;   /* behind "$ " */
+    char *limit;     /* behind "limit: ", or NULL */
+    tc_str input;
+    tc_str expected; /* behind "----" */
+} golden;
+
+/* ---- the file ---- */
+
+static tc_str take_line(tc_str *rest)
+{
+    const char *end = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
+    size_t n = end ? (size_t)(end - rest->p) + 1 : rest->n;
+    tc_str line = {rest->p, n};
+    rest->p += n;
+    rest->n -= n;
+    return line;
+}
+
+static bool line_starts(tc_str line, const char *mark)
+{
+    size_t n = strlen(mark);
+    return line.n >= n && memcmp(line.p, mark, n) == 0;
+}
+
+/* The line behind its mark, without its end. */
+static char *behind(tc_ctx *ctx, tc_str line, const char *mark)
+{
+    size_t skip = strlen(mark);
+    tc_str text = {line.p + skip, line.n - skip};
+    while (text.n && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == ' '))
+        text.n--;
+    return tc_text_copy(&ctx->arena, text);
+}
+
+/* NULL, or what is wrong with the file. */
+static const char *split(tc_ctx *ctx, tc_bytes bytes, golden *g)
+{
+    tc_str rest = {(const char *)bytes.data, bytes.size}, all = rest;
+    while (rest.n) {
+        tc_str line = take_line(&rest);
+        if (line_starts(line, "$ tosac"))
+            g->command = behind(ctx, line, "$ tosac");
+        else if (line_starts(line, "limit: "))
+            g->limit = behind(ctx, line, "limit: ");
+        else if (line_starts(line, "# ") || line_starts(line, "#\n"))
+            continue;
+        else
+            break; /* the empty line */
+    }
+    if (!g->command)
+        return "there is no '$ tosac' line";
+    g->head = (tc_str){all.p, (size_t)(rest.p - all.p)};
+    g->input = (tc_str){rest.p, 0};
+    while (rest.n) {
+        tc_str line = take_line(&rest);
+        if (line_starts(line, "----")) {
+            g->expected = rest;
+            return NULL;
+        }
+        g->input.n += line.n;
+    }
+    return "there is no '----' line";
+}
+
+/* "arena 4 KiB" as an option of the command. */
+static const char *limit_option(tc_ctx *ctx, const char *limit)
+{
+    long n;
+    char unit[8] = "";
+    if (!limit || sscanf(limit, "arena %ld %7s", &n, unit) != 2)
+        return NULL;
+    long scale = tc_text_eq(unit, "KiB") ? 1024 : tc_text_eq(unit, "MiB") ? 1024 * 1024 : 1;
+    return tc_text_format(&ctx->arena, "--arena-limit=%ld", n * scale);
+}
+
+/* ---- the command ---- */
+
+static FILE *temporary(tc_str content)
+{
+    FILE *file = tmpfile();
+    if (!file || fwrite(content.p, 1, content.n, file) != content.n || fflush(file) != 0) {
+        perror("golden: temporary file");
+        exit(TC_BUG);
+    }
+    rewind(file);
+    return file;
+}
+
+static void append_file(tc_buf *out, FILE *file)
+{
+    char part[4096];
+    size_t n;
+    rewind(file);
+    while ((n = fread(part, 1, sizeof part, file)) > 0)
+        tc_buf_put(out, part, n);
+    fclose(file);
+}
+
+static void become(const runner *r, const golden *g, char **argv, FILE *in, FILE *out, FILE *err)
+{
+    const char *slash = strrchr(g->path, '/');
+    char *folder = slash ? strndup(g->path, (size_t)(slash - g->path)) : NULL;
+    dup2(fileno(in), STDIN_FILENO);
+    dup2(fileno(out), STDOUT_FILENO);
+    dup2(fileno(err), STDERR_FILENO);
+    alarm(MOST_SECONDS);
+    if (!folder || chdir(folder) == 0)
+        execv(r->program, argv);
+    _exit(127);
+}
+
+static void put_status(tc_buf *out, int status)
+{
+    if (WIFSIGNALED(status))
+        tc_buf_printf(out, "signal %d\n", WTERMSIG(status));
+    else if (WEXITSTATUS(status))
+        tc_buf_printf(out, "exit %d\n", WEXITSTATUS(status));
+}
+
+static void run_command(tc_ctx *ctx, const runner *r, const golden *g, tc_buf *out)
+{
+    char *argv[MOST_WORDS + 2] = {(char *)(uintptr_t)r->program};
+    int n = 1;
+    char *rest = NULL;
+    for (char *word = strtok_r(g->command, " ", &rest); word && n < MOST_WORDS; word = strtok_r(NULL, " ", &rest))
+        argv[n++] = word;
+    argv[n] = (char *)(uintptr_t)limit_option(ctx, g->limit);
+    FILE *in = temporary(g->input), *text = temporary((tc_str){"", 0}), *messages = temporary((tc_str){"", 0});
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        become(r, g, argv, in, text, messages);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    fclose(in);
+    append_file(out, text);
+    append_file(out, messages);
+    put_status(out, status);
+}
+
+/* ---- the difference ---- */
+
+typedef struct lines {
+    tc_str *v;
+    size_t n, cap;
+} lines;
+
+static lines to_lines(tc_ctx *ctx, tc_str text)
+{
+    lines l = {0};
+    while (text.n) {
+        tc_grow(&ctx->arena, l.v, l.n, l.cap);
+        l.v[l.n++] = take_line(&text);
+    }
+    return l;
+}
+
+static void show_line(char sign, tc_str line)
+{
+    bool ended = line.n && line.p[line.n - 1] == '\n';
+    printf("  %c %.*s%s", sign, (int)line.n, line.p, ended ? "" : "\n");
+}
+
+/* Lines in common at both ends are left out; between them, what was expected and what came. */
+static void show_difference(tc_ctx *ctx, tc_str expected, tc_str actual)
+{
+    lines a = to_lines(ctx, expected), b = to_lines(ctx, actual);
+    size_t head = 0, tail = 0;
+    while (head < a.n && head < b.n && tc_str_eq(a.v[head], b.v[head]))
+        head++;
+    while (tail < a.n - head && tail < b.n - head && tc_str_eq(a.v[a.n - 1 - tail], b.v[b.n - 1 - tail]))
+        tail++;
+    for (size_t i = head > CONTEXT ? head - CONTEXT : 0; i < head; i++)
+        show_line(' ', a.v[i]);
+    for (size_t i = head; i < a.n - tail; i++)
+        show_line('-', a.v[i]);
+    for (size_t i = head; i < b.n - tail; i++)
+        show_line('+', b.v[i]);
+    for (size_t i = 0; i < tail && i < CONTEXT; i++)
+        show_line(' ', b.v[b.n - tail + i]);
+}
+
+static tc_status write_case(tc_ctx *ctx, const golden *g, tc_str actual)
+{
+    tc_buf out;
+    tc_buf_init(&out, &ctx->arena);
+    tc_buf_put(&out, g->head.p, g->head.n);
+    tc_buf_put(&out, g->input.p, g->input.n);
+    tc_buf_text(&out, "----\n");
+    tc_buf_put(&out, actual.p, actual.n);
+    return tc_file_write(ctx, g->path, (tc_bytes){out.data, out.size});
+}
+
+static tc_status run_case(tc_ctx *ctx, runner *r, const char *path)
+{
+    golden g = {.path = path};
+    tc_bytes bytes;
+    TC_TRY(tc_file_map(ctx, path, &bytes));
+    const char *wrong = split(ctx, bytes, &g);
+    if (wrong) {
+        printf("FAIL %s: %s\n", path, wrong);
+        r->failed++;
+        return TC_OK;
+    }
+    tc_buf out;
+    tc_buf_init(&out, &ctx->arena);
+    run_command(ctx, r, &g, &out);
+    tc_str actual = {tc_buf_cstr(&out), out.size};
+    if (tc_str_eq(actual, g.expected)) {
+        r->passed++;
+        return TC_OK;
+    }
+    if (r->bless) {
+        r->blessed++;
+        return write_case(ctx, &g, actual);
+    }
+    r->failed++;
+    printf("FAIL %s\n", path);
+    show_difference(ctx, g.expected, actual);
+    return TC_OK;
+}
+
+static tc_status walk(tc_ctx *ctx, runner *r, const char *path)
+{
+    const char **name;
+    size_t n;
+    if (!tc_is_folder(path))
+        return run_case(ctx, r, path);
+    TC_TRY(tc_folder_list(ctx, path, &name, &n));
+    for (size_t i = 0; i < n; i++) {
+        const char *inside = tc_text_format(&ctx->arena, "%s/%s", path, name[i]);
+        if (tc_is_folder(inside) || tc_text_ends(inside, ".ir"))
+            TC_TRY(walk(ctx, r, inside));
+    }
+    return TC_OK;
+}
+
+/* The program beside this one, unless another was named. */
+static const char *find_program(tc_ctx *ctx, const char *self, const char *named)
+{
+    const char *slash = strrchr(self, '/');
+    const char *beside = tc_text_format(&ctx->arena, "%.*s/tosac", slash ? (int)(slash - self) : 1, slash ? self : ".");
+    const char *path = named ? named : beside;
+    char here[4096];
+    if (access(path, X_OK) != 0 || !getcwd(here, sizeof here))
+        return NULL;
+    return path[0] == '/' ? path : tc_text_format(&ctx->arena, "%s/%s", here, path);
+}
+
+int main(int argc, char **argv)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    runner r = {0};
+    const char *named = NULL;
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        r.bless = r.bless || tc_text_eq(argv[i], "--bless");
+        if (tc_text_eq(argv[i], "--tosac") && i + 1 < argc)
+            named = argv[++i];
+    }
+    r.program = find_program(ctx, argv[0], named);
+    tc_status status = TC_OK;
+    if (!r.program || i == argc)
+        status = tc_usage(ctx, "golden [--bless] [--tosac PROGRAM] FILE-OR-FOLDER...");
+    for (; i < argc && status == TC_OK; i++)
+        status = walk(ctx, &r, argv[i]);
+    fputs(tc_diagnostics(ctx), stderr);
+    tc_ctx_free(ctx);
+    if (r.bless)
+        printf("%d unchanged, %d written\n", r.passed, r.blessed);
+    else
+        printf("%d passed, %d failed\n", r.passed, r.failed);
+    return status != TC_OK || r.failed > 0;
+}
