@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "../base/bytes.h"
+
 typedef struct parser {
     tc_arena *arena;
     const char *begin, *at, *end;
@@ -30,14 +32,21 @@ static tc_json *make(parser *p, tc_json_kind kind)
     return json;
 }
 
-/* Eight bytes without a quote, a backslash or a control character. */
-static bool plain8(const char *at)
+/* Step over plain characters: to a quote, a backslash, a control character or the end.  In a word of
+ * eight bytes the lowest marked one is always right, so the first of them in memory is found at once. */
+static const char *skip_plain(const char *at, const char *end)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-    uint64_t w;
-    memcpy(&w, at, 8);
-    uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\');
-    return !((((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((w - ones * ' ') & ~w)) & tops);
+    for (; end - at >= 8; at += 8) {
+        uint64_t w = tc_le64((const uint8_t *)at);
+        uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\');
+        uint64_t found = (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((w - ones * ' ') & ~w)) & tops;
+        if (found)
+            return at + __builtin_ctzll(found) / 8;
+    }
+    while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= ' ')
+        at++;
+    return at;
 }
 
 static int hex4(const char *at)
@@ -59,16 +68,16 @@ static int hex4(const char *at)
 /* p->at stands on a backslash. */
 static bool skip_escape(parser *p)
 {
-    if (p->end - p->at < 2)
-        return false;
-    if (p->at[1] != 'u') {
-        bool known = strchr("\"\\/bfnrt", p->at[1]) && p->at[1];
-        p->at += 2;
-        return known;
+    static const bool known[128] = {['"'] = true, ['\\'] = true, ['/'] = true, ['b'] = true,
+                                    ['f'] = true, ['n'] = true,  ['r'] = true, ['t'] = true};
+    size_t left = (size_t)(p->end - p->at);
+    unsigned char c = left < 2 ? 0 : (unsigned char)p->at[1];
+    if (c == 'u' && left >= 6 && hex4(p->at + 2) > 0) {
+        p->at += 6;
+        return true;
     }
-    bool known = p->end - p->at >= 6 && hex4(p->at + 2) > 0;
-    p->at += known ? 6 : 0;
-    return known;
+    p->at += 2 * (size_t)(c < 128 && known[c]);
+    return c < 128 && known[c];
 }
 
 /* p->at stands on the opening quote. */
@@ -77,18 +86,16 @@ static tc_json *parse_text(parser *p)
     tc_json *json = make(p, TC_JSON_TEXT);
     const char *begin = json->as.text = ++p->at;
     for (;;) {
-        while (p->end - p->at >= 8 && plain8(p->at))
-            p->at += 8;
+        p->at = skip_plain(p->at, p->end);
         if (p->at == p->end)
             return fail(p, "text without its closing quote");
         if (*p->at == '"')
             break;
-        if (*p->at == '\\') {
-            json->escaped = true;
-            if (!skip_escape(p))
-                return fail(p, "an escape that is none, or stands for NUL");
-        } else if ((unsigned char)*p->at++ < ' ')
+        if (*p->at != '\\')
             return fail(p, "a control character inside text");
+        json->escaped = true;
+        if (!skip_escape(p))
+            return fail(p, "an escape that is none, or stands for NUL");
     }
     json->n = (uint32_t)(p->at++ - begin);
     return json;
@@ -103,6 +110,11 @@ static bool word(parser *p, const char *text)
     return true;
 }
 
+static bool number_part(char c)
+{
+    return (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';
+}
+
 /* Also the three words that torch 2.6 wrote for numbers that are not finite. */
 static tc_json *parse_number(parser *p)
 {
@@ -114,11 +126,9 @@ static tc_json *parse_number(parser *p)
         p->at += *p->at == '-';
         if (p->at == p->end || *p->at < '0' || *p->at > '9')
             return fail(p, "something that is no JSON value");
-        while (p->at < p->end && *p->at && strchr("0123456789+-.eE", *p->at)) {
+        for (; p->at < p->end && number_part(*p->at); p->at++)
             if (*p->at < '0' || *p->at > '9')
                 kind = TC_JSON_REAL;
-            p->at++;
-        }
     }
     tc_json *json = make(p, kind);
     json->as.text = begin;

@@ -369,6 +369,41 @@ static void test_archives(void)
     tc_ctx_free(ctx);
 }
 
+/* The same small model as torch 2.6 and torch 2.8 lay it out. */
+static void test_old(const char *path)
+{
+    static const float turned[6] = {0, 3, 1, 4, 2, 5};
+    static const int16_t part[6] = {4, 5, 6, 7, 8, 9};
+    static const uint16_t words[2] = {1, 65535};
+    static const uint8_t kept_out[2] = {1, 0};
+    static const struct {
+        const char *type;
+        const void *data;
+        size_t size;
+    } expected[5] = {{"f32[2,3]", NULL, 0},
+                     {"f32[3,2]", turned, sizeof turned},
+                     {"i16[6]", part, sizeof part},
+                     {"u16[2]", words, sizeof words},
+                     {"bool[2]", kept_out, sizeof kept_out}};
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module = NULL;
+    CHECK(tc_read(ctx, path, &module) == TC_OK);
+    fputs(tc_diagnostics(ctx), stderr);
+    if (module && tc_main(module)->n_out == TC_COUNT(expected)) {
+        tc_graph *g = tc_main(module);
+        for (size_t i = 0; i < TC_COUNT(expected); i++) {
+            const tc_value *v = tc_value_of(g, g->out[i]);
+            CHECK(tc_text_eq(tc_type_text(&ctx->arena, v->type), expected[i].type));
+            CHECK(!expected[i].size || (v->data && memcmp(v->data, expected[i].data, expected[i].size) == 0));
+        }
+        const tc_node *linear = g->node[1], *matmul = g->node[2];
+        CHECK(linear->op == TC_OP_linear && matmul->op == TC_OP_matmul && linear->in[1] == matmul->in[1]);
+        CHECK(tc_text_eq(linear->loc->place, "old_pt2.py:27") && tc_text_eq(linear->loc->node, "linear"));
+    } else
+        CHECK(!"read");
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -381,5 +416,7 @@ int main(void)
     test_damage();
     test_pickles();
     test_archives();
+    test_old(TOSAC_FIXTURES "/pt2-2.6/model.pt2");
+    test_old(TOSAC_FIXTURES "/pt2-2.8/model.pt2");
     return check_done();
 }
