@@ -62,12 +62,19 @@ programs() { # FOLDER: what every build runs
     return 0
 }
 
-# The TOSA suite is an archive; it is unpacked once.
-tosa_suite() {
-    local archive=$shared/suites/tosa/public.tar.xz
-    [ -e "$archive" ] || return
+# Arm's suite of TOSA files is an archive; it is unpacked once.
+tosa_suite() { # FOLDER
+    local dir=$1 archive=$shared/suites/tosa/public.tar.xz
+    [ -e "$archive" ] || return 0
     [ -d build/suites/public ] || { mkdir -p build/suites && tar -xf "$archive" -C build/suites; }
-    run "TOSA suite" build/conformance-tosa build/suites/public
+    run "$dir: TOSA suite" "$dir/conformance-tosa" build/suites/public --rewrite "$dir/tosa-written" --results "$dir/tosa-results"
+}
+
+# What was written and computed there, before the reference model and tosa_verify, where they are.
+tosa_judges() {
+    local python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
+    [ -x "$python" ] && [ -d build/tosa-written ] || return 0
+    run "TOSA suite, reference model" "$python" tools/peer/tosa_suite.py build/suites/public build/tosa-written build/tosa-results
 }
 
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -75,15 +82,17 @@ run layers tools/check-layers.sh
 if build build; then
     programs build
     run "operators" build/conformance aten --shared "$shared" -j "$jobs"
-    tosa_suite
+    tosa_suite build
 fi
 if [ "$mode" != quick ]; then
     samples=4
     [ "$mode" = long ] && samples=100000
     run "trained models" build/conformance zoo --shared "$shared" -j "$jobs" --samples $samples
-    build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang
+    tools/setup.sh judges
+    tosa_judges
+    build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang && tosa_suite build-clang
     build build-asan -DTOSAC_SANITIZE=ON && programs build-asan &&
-        run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs"
+        run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs" && tosa_suite build-asan
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

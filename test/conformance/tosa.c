@@ -10,7 +10,7 @@
  *
  * --rewrite keeps what was written as OUT/CASE.tosa, --results the floating-point results as
  * OUT/CASE.N.npy: tools/peer/tosa_suite.py gives them to the reference model and to tosa_verify.
- * Prints what differs and a line of totals. */
+ * Prints what differs and lines of totals. */
 #include <jansson.h>
 #include <stdio.h>
 
