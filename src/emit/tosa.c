@@ -175,12 +175,17 @@ static const void *initial_value(const emitter *e, const tc_value *declared)
     return NULL;
 }
 
-/* The tensor that stands for a variable in this block, made at its first use. */
-static tc_status variable_tensor(emitter *e, const tc_node *node, const char **out)
+/* The tensors that stand for variables in this block, in the order of their first mention. */
+static tc_status put_variables(emitter *e)
 {
-    const tc_attr_tosa_variable *a = node->attr;
-    void **slot = tc_map_at(&e->var_tensor, tc_str_of(a->name));
-    if (!*slot) {
+    for (size_t i = 0; i < e->g->n_node; i++) {
+        const tc_node *node = e->g->node[i];
+        if (tc_ops[node->op].attr != TC_ATTR_tosa_variable)
+            continue;
+        const tc_attr_tosa_variable *a = node->attr;
+        void **slot = tc_map_at(&e->var_tensor, tc_str_of(a->name));
+        if (*slot)
+            continue;
         const tc_value *declared = tc_map_get(&e->variables, tc_str_of(a->name));
         if (!declared || !declared->type)
             return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "there is no variable '%s'", a->name);
@@ -189,7 +194,6 @@ static tc_status variable_tensor(emitter *e, const tc_node *node, const char **o
         ADD(e, tensor, put_tensor(e, name, declared->type, initial_value(e, declared), a->name));
         *slot = (void *)(uintptr_t)name;
     }
-    *out = *slot;
     return TC_OK;
 }
 
@@ -298,8 +302,8 @@ static tc_status put_operator(emitter *e, const tc_node *node, uint32_t number, 
 
 static tc_status put_variable_op(emitter *e, const tc_node *node)
 {
-    const char *tensor = NULL;
-    TC_TRY(variable_tensor(e, node, &tensor));
+    const tc_attr_tosa_variable *a = node->attr;
+    const char *tensor = tc_map_get(&e->var_tensor, tc_str_of(a->name));
     if (node->op == TC_OP_tosa_variable)
         return TC_OK;
     tc_fb_ref text = put_text(e, tensor), variable = tc_fb_put_refs(&e->w, &text, 1);
@@ -361,6 +365,7 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
     find_silent(e);
     name_values(e);
     TC_TRY(put_values(e));
+    TC_TRY(put_variables(e));
     for (size_t i = 0; i < g->n_node; i++)
         TC_TRY(put_node(e, g->node[i]));
     tc_fb_ref name = put_text(e, g->name);

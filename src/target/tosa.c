@@ -294,6 +294,8 @@ static void check_value(tc_judge *j, tc_val val)
     const tc_type *t = value->type;
     tc_mark mark = tc_arena_mark(&j->ctx->scratch);
     tc_loc input = {.file = j->module->file, .node = value->name};
+    if (!value->def && !value->name)
+        input.node = tc_text_format(&j->ctx->scratch, "input %d", value->index);
     const tc_loc *loc = value->def ? value->def->loc : &input;
     const char *shape = tc_dims_text(&j->ctx->scratch, t->rank, t->dim);
     int number = tc_dtypes[t->dtype].tosa;

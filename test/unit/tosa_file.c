@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tosa_file.c -- TOSA files: written and read back, judged, and broken in every byte. */
+#include "check.h"
+
+#include "emit/emit.h"
+#include "ir/text.h"
+#include "read/read.h"
+#include "target/target.h"
+#include "target/tosa_schema.h"
+
+static tc_module *parse(tc_ctx *ctx, const char *text)
+{
+    tc_module *module = NULL;
+    tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    if (tc_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK)
+        fprintf(stderr, "%s", tc_diagnostics(ctx));
+    CHECK(module != NULL);
+    return module;
+}
+
+/* Every kind of attribute, constant and graph that a file can hold. */
+static const char everything[] =
+    "graph @main(%0: f32[1,4,4,2], %1: i8[2,3], %2: bool[1]) {\n"
+    "  %3 = const [1, -2, 3] : i4[3]\n"
+    "  %4 = const [-140737488355328, 7] : i48[2]\n"
+    "  %5 = const [true, false] : bool[2]\n"
+    "  %6 = const [1, -2] : e4m3[2]\n"
+    "  %7 = const [2, 8, 1, 2] : shape[4]\n"
+    "  %8 = const [9, 8, 7] : i8[3]\n"
+    "  %9 = tosa.variable %8 name=\"state\" : i8[3]\n"
+    "  %10 = tosa.variable_read name=\"state\" : i8[3]\n"
+    "  tosa.variable_write %8 name=\"state\"\n"
+    "  %11 = tosa.max_pool2d %0 kernel=[2,2] stride=[2,2] pad=[0,0,0,0] nan_mode=ignore : f32[1,2,2,2]\n"
+    "  %12 = tosa.clamp %11 min_val=-1.5 max_val=inf nan_mode=propagate : f32[1,2,2,2]\n"
+    "  %13 = tosa.clamp %1 min_val=-128 max_val=3 nan_mode=propagate : i8[2,3]\n"
+    "  %14 = const [2, 1, 2, 2] : shape[4]\n"
+    "  %15 = tosa.reshape %12, %14 : f32[2,1,2,2]\n"
+    "  %16 = tosa.transpose %15 perms=[3,2,1,0] : f32[2,2,1,2]\n"
+    "  %17 = tosa.custom %16 operator_name=\"thing\" domain_name=\"mine\" implementation_attrs=0x010203 : f32[2]\n"
+    "  %18 = tosa.cond_if %2, %13 then_graph=\"twice\" else_graph=\"twice\" : i8[2,3]\n"
+    "  return %17, %18, %10\n"
+    "}\n"
+    "graph @twice(%0: i8[2,3]) {\n"
+    "  %1 = tosa.reverse %0 axis=1 : i8[2,3]\n"
+    "  return %1\n"
+    "}\n";
+
+static tc_bytes emit(tc_ctx *ctx, const tc_module *module)
+{
+    tc_bytes bytes = {NULL, 0};
+    if (tc_emit_tosa(ctx, module, &bytes) != TC_OK)
+        fprintf(stderr, "%s", tc_diagnostics(ctx));
+    return bytes;
+}
+
+static bool same(tc_bytes a, tc_bytes b) { return a.size == b.size && memcmp(a.data, b.data, a.size) == 0; }
+
+static void test_round_trip(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes first = emit(ctx, parse(ctx, everything));
+    tc_module *back = NULL;
+    CHECK(first.size > 0 && first.size % 8 == 0 && memcmp(first.data + 4, "TOSA", 4) == 0);
+    CHECK(tc_read_tosa(ctx, "file", first, &back) == TC_OK);
+    CHECK(back && tc_verify_tosa(ctx, back, NULL) == TC_OK);
+    CHECK(tc_verify_tosa(ctx, back, "TOSA-1.0+INT+FP+int4+int16+fp8e4m3+cf+var") == TC_OK);
+    CHECK(tc_verify_tosa(ctx, back, "TOSA-1.0+INT+FP+int4+int16+fp8e4m3+cf") == TC_BAD_MODEL);
+    CHECK(same(first, emit(ctx, back)));
+    tc_ctx *other = tc_ctx_new();
+    CHECK(same(first, emit(other, parse(other, everything))));
+    tc_ctx_free(other);
+    tc_ctx_free(ctx);
+}
+
+static void test_packing(void)
+{
+    const int8_t i4[3] = {-7, 7, -1};
+    int8_t i4_back[3];
+    uint8_t packed[12];
+    CHECK(tc_tosa_packed_bytes(TC_i4, 3) == 2);
+    tc_tosa_pack(TC_i4, 3, i4, packed);
+    CHECK(packed[0] == 0x79 && packed[1] == 0x0f);
+    tc_tosa_unpack(TC_i4, 3, packed, i4_back);
+    CHECK(memcmp(i4, i4_back, 3) == 0);
+    const int64_t i48[2] = {-(INT64_C(1) << 47), 0x123456789abc};
+    int64_t i48_back[2];
+    CHECK(tc_tosa_packed_bytes(TC_i48, 2) == 12);
+    tc_tosa_pack(TC_i48, 2, i48, packed);
+    CHECK(packed[5] == 0x80 && packed[6] == 0xbc && packed[11] == 0x12);
+    tc_tosa_unpack(TC_i48, 2, packed, i48_back);
+    CHECK(memcmp(i48, i48_back, sizeof i48) == 0);
+    tc_tosa_put_number(TC_bf16, -1.5, packed);
+    CHECK(packed[0] == 0xc0 && packed[1] == 0xbf && tc_tosa_number(TC_bf16, packed) == -1.5);
+}
+
+/* Names that an author gave twice, or that look like ours. */
+static void test_names(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module = tc_module_new(ctx, NULL), *back = NULL;
+    tc_graph *g = tc_graph_new(module, "main");
+    const tc_type *type = tc_type_make(ctx, TC_i32, 1, (int64_t[]){2});
+    tc_val a = tc_graph_input(g, type, "x"), b = tc_graph_input(g, type, NULL), c = tc_graph_input(g, type, "t2");
+    tc_val d = tc_graph_input(g, type, "x");
+    (void)a, (void)b, (void)c;
+    tc_graph_output(g, d);
+    CHECK(tc_read_tosa(ctx, "file", emit(ctx, module), &back) == TC_OK);
+    static const char *const want[] = {"x", "t2_1", "t2", "x_1"};
+    for (size_t i = 0; back && i < TC_COUNT(want); i++)
+        CHECK(tc_text_eq(tc_value_of(tc_main(back), tc_main(back)->in[i])->name, want[i]));
+    tc_ctx_free(ctx);
+}
+
+/* A chain of graphs, each running the next. */
+static tc_status verify_nested(int depth)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_buf text;
+    tc_buf_init(&text, &ctx->arena);
+    for (int i = 0; i <= depth; i++) {
+        tc_buf_printf(&text, "graph @g%d(%%0: bool[1]) {\n", i);
+        if (i < depth)
+            tc_buf_printf(&text, "  %%1 = tosa.cond_if %%0, %%0 then_graph=\"g%d\" else_graph=\"g%d\" : bool[1]\n",
+                          i + 1, i + 1);
+        tc_buf_printf(&text, "  return %%%d\n}\n", i < depth);
+    }
+    tc_status status = tc_verify_tosa(ctx, parse(ctx, tc_buf_cstr(&text)), NULL);
+    tc_ctx_free(ctx);
+    return status;
+}
+
+static void test_targets(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_target a, b;
+    CHECK(tc_target_parse(ctx, "TOSA-1.0+INT+int16+cf", &a) == TC_OK);
+    CHECK(tc_target_parse(ctx, "TOSA-1.0+cf+int16+INT+cf", &b) == TC_OK && a.tosa == b.tosa);
+    static const char *const bad[] = {"TOSA-1.0", "TOSA-2.0+INT", "TOSA-1.0+INT+int17", "TOSA-1.0+FP+int16",
+                                      "TOSA-1.0INT", "TOSA-1.0+", "TOSA-1.0+INT+", ""};
+    for (size_t i = 0; i < TC_COUNT(bad); i++)
+        CHECK(tc_target_parse(ctx, bad[i], &a) == TC_USAGE);
+    CHECK(strstr(tc_diagnostics(ctx), "did you mean 'int16'?"));
+    tc_ctx_free(ctx);
+}
+
+/* Reads and judges; any status will do, and whatever is read can be written. */
+static tc_status survive(tc_bytes bytes)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module;
+    tc_bytes out;
+    tc_status status = tc_read_tosa(ctx, "bad", bytes, &module);
+    if (status == TC_OK)
+        status = tc_verify_tosa(ctx, module, "TOSA-1.0+INT");
+    if (status == TC_OK)
+        status = tc_emit_tosa(ctx, module, &out);
+    CHECK(status == TC_OK || tc_diagnostics(ctx)[0]);
+    tc_ctx_free(ctx);
+    return status;
+}
+
+static void test_hostile(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes good = emit(ctx, parse(ctx, everything));
+    for (size_t n = 0; n < good.size; n += 3)
+        CHECK(survive((tc_bytes){tc_arena_copy(&ctx->arena, good.data, n), n}) != TC_OK);
+    uint8_t *bad = tc_arena_copy(&ctx->arena, good.data, good.size);
+    for (size_t i = 0; i < good.size; i++) {
+        static const uint8_t evil[] = {0, 1, 0x7f, 0xff};
+        for (size_t k = 0; k < TC_COUNT(evil); k++) {
+            bad[i] = evil[k];
+            survive((tc_bytes){bad, good.size});
+        }
+        bad[i] = good.data[i];
+    }
+    tc_ctx_free(ctx);
+}
+
+int main(void)
+{
+    test_round_trip();
+    test_packing();
+    test_names();
+    CHECK(verify_nested(6) == TC_OK);
+    CHECK(verify_nested(7) == TC_BAD_MODEL);
+    test_targets();
+    test_hostile();
+    return check_done();
+}
