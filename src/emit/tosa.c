@@ -3,7 +3,8 @@
  *
  * A graph becomes a region with one block, both of its name.  Values keep their author's names, made
  * unique within the block; the others are called t<id>.  Variables are written as Arm's tools write
- * them: a tensor marked as one, read and written by IDENTITY with the attribute's tag of its own. */
+ * them: a tensor marked as one, read and written by IDENTITY with the attribute's tag of its own.
+ * An output that is an input as it came goes through an IDENTITY: Vela refuses it otherwise. */
 #include "emit.h"
 
 #include "../target/tosa_schema.h"
@@ -14,11 +15,12 @@ typedef struct {
     const tc_module *module;
     tc_fb_writer w;
     const tc_graph *g;
-    tc_map taken;      /* names of the block */
-    const char **name; /* by value */
-    bool *silent;      /* by value: initial values of variables, which have no CONST of their own */
-    tc_map variables;  /* of the module: name to tc_value of the declaration */
-    tc_map var_tensor; /* of the block: variable's name to its tensor's name */
+    tc_map taken;        /* names of the block */
+    const char **name;   /* by value */
+    const char **passed; /* by output: its own name, where it is an input as it came */
+    bool *silent;        /* by value: initial values of variables, which have no CONST of their own */
+    tc_map variables;    /* of the module: name to tc_value of the declaration */
+    tc_map var_tensor;   /* of the block: variable's name to its tensor's name */
     tc_fb_ref *tensor, *shape, *op;
     size_t n_tensor, n_shape, n_op, cap_tensor, cap_shape, cap_op;
 } emitter;
@@ -145,6 +147,19 @@ static tc_status put_values(emitter *e)
             ADD(e, tensor, put_tensor(e, e->name[i], v->type, v->data, NULL));
     }
     return TC_OK;
+}
+
+/* Tensors for outputs that are inputs as they came. */
+static void put_passed(emitter *e)
+{
+    const tc_graph *g = e->g;
+    for (size_t i = 0; i < g->n_out; i++) {
+        const tc_value *v = tc_value_of(g, g->out[i]);
+        if (v->def)
+            continue;
+        e->passed[i] = unique(e, tc_text_format(&e->ctx->arena, "%s_out", e->name[g->out[i]]));
+        ADD(e, tensor, put_tensor(e, e->passed[i], v->type, NULL, NULL));
+    }
 }
 
 /* ---- variables ----------------------------------------------------------------------------------- */
@@ -331,12 +346,28 @@ static tc_status put_node(emitter *e, const tc_node *node)
                         put_names(e, node->out, (size_t)node->n_out));
 }
 
-/* ---- blocks, regions, the file -------------------------------------------------------------------- */
-
-static tc_fb_ref put_block(emitter *e, tc_fb_ref name)
+/* The IDENTITYs behind outputs that are inputs, and the names of all outputs. */
+static tc_status put_outputs(emitter *e, tc_fb_ref *out)
 {
     const tc_graph *g = e->g;
-    tc_fb_ref in = put_names(e, g->in, g->n_in), out = put_names(e, g->out, g->n_out);
+    static const tc_loc nowhere;
+    const tc_node pass = {.op = TC_OP_tosa_identity, .loc = &nowhere};
+    const uint32_t number = tc_ops[pass.op].tosa;
+    tc_fb_ref *ref = tc_new_n(&e->ctx->scratch, tc_fb_ref, g->n_out);
+    for (size_t i = 0; i < g->n_out; i++) {
+        ref[i] = put_text(e, e->passed[i] ? e->passed[i] : e->name[g->out[i]]);
+        if (e->passed[i])
+            TC_TRY(put_operator(e, &pass, number, number, put_names(e, &g->out[i], 1), tc_fb_put_refs(&e->w, &ref[i], 1)));
+    }
+    *out = tc_fb_put_refs(&e->w, ref, g->n_out);
+    return TC_OK;
+}
+
+/* ---- blocks, regions, the file -------------------------------------------------------------------- */
+
+static tc_fb_ref put_block(emitter *e, tc_fb_ref name, tc_fb_ref out)
+{
+    tc_fb_ref in = put_names(e, e->g->in, e->g->n_in);
     tc_fb_ref op = tc_fb_put_refs(&e->w, e->op, e->n_op);
     tc_fb_ref tensor = tc_fb_put_refs(&e->w, e->tensor, e->n_tensor);
     tc_fb_ref shape = tc_fb_put_refs(&e->w, e->shape, e->n_shape);
@@ -356,6 +387,7 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
     e->g = g;
     e->n_tensor = e->n_shape = e->n_op = 0;
     e->name = tc_new_n(arena, const char *, g->n_val);
+    e->passed = tc_new_n(arena, const char *, g->n_out);
     e->silent = tc_new_n(arena, bool, g->n_val);
     tc_map_init(&e->taken, arena);
     tc_map_init(&e->var_tensor, arena);
@@ -365,11 +397,14 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
     find_silent(e);
     name_values(e);
     TC_TRY(put_values(e));
+    put_passed(e);
     TC_TRY(put_variables(e));
     for (size_t i = 0; i < g->n_node; i++)
         TC_TRY(put_node(e, g->node[i]));
+    tc_fb_ref outputs;
+    TC_TRY(put_outputs(e, &outputs));
     tc_fb_ref name = put_text(e, g->name);
-    tc_fb_ref block = put_block(e, name);
+    tc_fb_ref block = put_block(e, name, outputs);
     tc_fb_ref blocks = tc_fb_put_refs(&e->w, &block, 1);
     tc_fb_begin(&e->w);
     tc_fb_set_ref(&e->w, TOSA_REGION_NAME, name);
