@@ -207,8 +207,8 @@ static bool widens(tc_dtype from, tc_dtype to)
  * kind: conversions between kinds differ in what they do past the range. */
 static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    const tc_node *inner = tc_rewrite_def(rw, node, 0);
-    if (node->op != TC_OP_cast || !inner || inner->op != TC_OP_cast)
+    const tc_node *inner = node->op == TC_OP_cast ? tc_rewrite_def(rw, node, 0) : NULL;
+    if (!inner || inner->op != TC_OP_cast)
         return TC_OK;
     const tc_type *x = tc_type_of(rw->to, inner->in[0]), *result = tc_type_of(rw->from, node->out[0]);
     tc_dtype a = x->dtype, b = tc_type_of(rw->to, inner->out[0])->dtype, c = result->dtype;
