@@ -2,6 +2,8 @@
 /* graph.c -- building graphs. */
 #include "graph.h"
 
+#include "../num/load.h"
+
 tc_module *tc_module_new(tc_ctx *ctx, const char *file)
 {
     tc_module *module = tc_new(&ctx->arena, tc_module);
@@ -84,6 +86,14 @@ tc_val tc_graph_const(tc_graph *g, const tc_type *type, const void *data, const 
     value->data = data ? data : empty; /* a constant always has data, were it of no bytes */
     value->name = tc_intern_text(g->module->ctx, name);
     return node->out[0];
+}
+
+tc_val tc_graph_scalar(tc_graph *g, tc_dtype dtype, double value, const tc_loc *loc)
+{
+    tc_ctx *ctx = g->module->ctx;
+    tc_tensor one = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 0, NULL));
+    tc_store_f64(one, 0, value);
+    return tc_graph_const(g, one.type, one.data, NULL, loc);
 }
 
 tc_tensor tc_tensor_of(const tc_graph *g, tc_val v)
