@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gen-docs.c -- the pages that are tables: operators, attributes, facts, messages.
+/* gen-docs.c -- the pages that are tables: operators, facts, passes, messages.
  *
  *   gen-docs FOLDER */
-#include "ir/graph.h"
+#include "ir/pass.h"
 #include "wire/file.h"
 
 #include <stdio.h>
@@ -72,6 +72,37 @@ static tc_status write_facts(const char *folder)
     return end(&page, folder, "facts.md");
 }
 
+static void put_facts(tc_buf *page, uint32_t facts)
+{
+    bool any = false;
+    tc_buf_text(page, " | ");
+    for (int i = 0; i < TC_FACT_COUNT; i++)
+        if (facts & 1u << i) {
+            tc_buf_printf(page, "%s`%s`", any ? ", " : "", tc_fact_names[i]);
+            any = true;
+        }
+}
+
+static tc_status write_passes(const char *folder)
+{
+    static const char *const numbers[] = {[TC_EXACT] = "exact", [TC_CLOSE] = "close", [TC_APPROX] = "approximate"};
+    tc_buf page;
+    begin(&page, "Passes", "What `tosac opt --pass` can run, from `src/ir/pass.def`.");
+    tc_buf_text(&page, "| pass | needs | gives | breaks | numbers | what it does |\n|---|---|---|---|---|---|\n");
+    for (const tc_pass *p = tc_passes; p->name; p++) {
+        tc_buf_printf(&page, "| `%s`", p->name);
+        put_facts(&page, p->needs);
+        put_facts(&page, p->gives);
+        put_facts(&page, p->breaks);
+        tc_buf_printf(&page, " | %s | %s |\n", numbers[p->numbers], p->doc);
+    }
+    tc_buf_text(&page, "\n*exact* keeps every bit, *close* stays within rounding, *approximate* is measured on data.\n"
+                       "\n| list | passes | what it is for |\n|---|---|---|\n");
+    for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
+        tc_buf_printf(&page, "| `%s` | `%s` | %s |\n", list->name, list->passes, list->doc);
+    return end(&page, folder, "passes.md");
+}
+
 static tc_status write_errors(const char *folder)
 {
     static const char *const diag[][2] = {
@@ -90,6 +121,7 @@ static tc_status write_all(const char *folder)
 {
     TC_TRY(write_ops(folder));
     TC_TRY(write_facts(folder));
+    TC_TRY(write_passes(folder));
     return write_errors(folder);
 }
 
