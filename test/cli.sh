@@ -82,7 +82,7 @@ expect 1 '[tosa' verify "$dir/abs.ir"
 expect 2 'no data was given' run $digits/model.pt2
 expect 1 '[format]' run $digits/model.pt2 -i "$dir/broken.npz"
 expect 1 '[truncated]' run $digits/model.pt2 -i "$dir/short.npy"
-expect 1 'takes f32' run $digits/model.pt2 -i $digits/test_label.npy
+expect 1 'the array is int64[1000]' run $digits/model.pt2 -i $digits/test_label.npy
 expect 1 "input 'x' is f32[1,1,28,28]" run $digits/model.pt2 -i $digits/test_logits.npy
 expect 0 'f32[128,10]' run $digits/model.pt2 -i $digits/calib.npz
 expect 0 'median' run $digits/model.pt2 -i $digits/calib.npz --bench 3 --threads 1

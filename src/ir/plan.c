@@ -41,6 +41,7 @@ static bool place_all(tc_plan *plan)
 tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
 {
     tc_plan *plan = tc_new(&ctx->arena, tc_plan);
+    tc_product_one_thread(); /* products decide how many threads they use when they are made */
     plan->ctx = ctx;
     plan->g = g;
     plan->watch = watch;
