@@ -249,6 +249,7 @@ const tc_pt2_rule tc_pt2_control[] = {
     {"higher_order.while_loop", import_while, TC_OP_while_loop, 0},
     {"higher_order.wrap_with_set_grad_enabled", import_wrapper, TC_OP_COUNT, 1},
     {"higher_order.wrap_with_autocast", import_wrapper, TC_OP_COUNT, 4},
+    {"aten.as_strided_scatter.default", tc_pt2_as_strided_scatter, TC_OP_as_strided, 0},
     {"aten._assert_tensor_metadata.default", import_nothing, TC_OP_COUNT, 0},
     {"aten._assert_scalar.default", import_nothing, TC_OP_COUNT, 0},
     {"aten._assert_async.default", import_nothing, TC_OP_COUNT, 0},

@@ -79,13 +79,29 @@ void tc_pt2_add_rules(tc_pt2 *reader)
         add_rules(reader, table[i]);
 }
 
-/* "aten.add_.Tensor" -> "aten.add.Tensor"; NULL when it is not an in-place name. */
-static const char *functional_twin(tc_pt2 *reader, const char *target)
+/* In-place operators that change a tensor's shape, not its numbers: what they return is a view, and the
+ * file goes on with that. */
+static const char *const reshaping[][2] = {
+    {"aten.transpose_.default", "aten.transpose.int"},     {"aten.t_.default", "aten.t.default"},
+    {"aten.swapaxes_.default", "aten.swapaxes.default"},   {"aten.swapdims_.default", "aten.swapdims.default"},
+    {"aten.squeeze_.default", "aten.squeeze.default"},     {"aten.squeeze_.dim", "aten.squeeze.dim"},
+    {"aten.squeeze_.dims", "aten.squeeze.dims"},           {"aten.unsqueeze_.default", "aten.unsqueeze.default"},
+    {"aten.as_strided_.default", "aten.as_strided.default"}, {"aten.detach_.default", "aten.detach.default"},
+};
+
+/* "aten.add_.Tensor" -> "aten.add.Tensor", or where the functional one has no overloads "aten.add.default". */
+static const tc_pt2_rule *functional_twin(tc_pt2 *reader, const char *target)
 {
     const char *op = strchr(target, '.'), *overload = op ? strchr(op + 1, '.') : NULL;
     if (!overload || overload - op < 3 || overload[-1] != '_' || overload[-2] == '_')
         return NULL;
-    return tc_text_format(&reader->work, "%.*s%s", (int)(overload - 1 - target), target, overload);
+    int n = (int)(overload - 1 - target);
+    const char *twin = tc_text_format(&reader->work, "%.*s%s", n, target, overload);
+    const tc_pt2_rule *rule = tc_map_get(&reader->rule, tc_str_of(twin));
+    if (rule)
+        return rule;
+    twin = tc_text_format(&reader->work, "%.*s.default", n, target);
+    return tc_map_get(&reader->rule, tc_str_of(twin));
 }
 
 static const tc_pt2_rule *find_rule(tc_pt2 *reader, const char *target, bool *in_place)
@@ -94,9 +110,12 @@ static const tc_pt2_rule *find_rule(tc_pt2 *reader, const char *target, bool *in
     *in_place = false;
     if (rule)
         return rule;
-    const char *twin = functional_twin(reader, target);
-    *in_place = twin != NULL;
-    return twin ? tc_map_get(&reader->rule, tc_str_of(twin)) : NULL;
+    for (size_t i = 0; i < TC_COUNT(reshaping); i++)
+        if (tc_text_eq(target, reshaping[i][0]))
+            return tc_map_get(&reader->rule, tc_str_of(reshaping[i][1]));
+    rule = functional_twin(reader, target);
+    *in_place = rule != NULL;
+    return rule;
 }
 
 static const char *nearest_target(const tc_pt2 *reader, const char *target)
