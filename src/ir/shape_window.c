@@ -201,7 +201,8 @@ tc_status tc_shape_upsample(tc_infer *c)
     int axes = a->size.n;
     if (axes < 1 || axes > 3)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the size has %d axes, expected 1 to 3", axes);
-    TC_TRY(tc_need_real(c, x));
+    if (!strstr(c->op, "nearest"))
+        TC_TRY(tc_need_float(c, x));
     TC_TRY(tc_need_rank(c, x, "the input", axes + 2, axes + 2));
     TC_TRY(tc_need_list(c, "the size", a->size, axes, 1));
     if (a->scale.n && a->scale.n != axes)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rnn.c -- lstm, gru and the plain recurrent layers, and one step of each.
+ *
+ * Operands: x, the states, then for every layer and direction w_ih, w_hh and, with biases, b_ih,
+ * b_hh.  The product with x is done for all steps at once; the one with h step by step. */
+#include "gemm.h"
+#include "math.h"
+#include "work.h"
+
+typedef enum kind { LSTM, GRU, TANH, RELU } kind;
+
+static const int64_t gates_of[] = {[LSTM] = 4, [GRU] = 3, [TANH] = 1, [RELU] = 1};
+
+/* One layer in one direction. */
+typedef struct layer {
+    kind kind;
+    int64_t steps, batch, in, hidden;
+    bool backward;
+    int64_t y_row; /* elements from one row of the result to the next */
+} layer;
+
+static double sigmoid_f64(double x) { return 1 / (1 + exp(-x)); }
+
+#define NAME(f) f##_f32
+#define T float
+#define SIGMOID tc_sigmoidf
+#define HYPERBOLIC tc_tanhf
+#include "rnn_body.h"
+#undef NAME
+#undef T
+#undef SIGMOID
+#undef HYPERBOLIC
+
+#define NAME(f) f##_f64
+#define T double
+#define SIGMOID sigmoid_f64
+#define HYPERBOLIC tanh
+#include "rnn_body.h"
+#undef NAME
+#undef T
+#undef SIGMOID
+#undef HYPERBOLIC
+
+static void run_layers(tc_call *call, kind k)
+{
+    if (tc_work_of(call->in[0].type->dtype) == TC_WORK_f32)
+        run_f32(call, k);
+    else
+        run_f64(call, k);
+}
+
+static void run_cell(tc_call *call, kind k)
+{
+    if (tc_work_of(call->in[0].type->dtype) == TC_WORK_f32)
+        cell_f32(call, k);
+    else
+        cell_f64(call, k);
+}
+
+void tc_num_lstm(tc_call *call) { run_layers(call, LSTM); }
+void tc_num_gru(tc_call *call) { run_layers(call, GRU); }
+void tc_num_rnn_tanh(tc_call *call) { run_layers(call, TANH); }
+void tc_num_rnn_relu(tc_call *call) { run_layers(call, RELU); }
+void tc_num_lstm_cell(tc_call *call) { run_cell(call, LSTM); }
+void tc_num_gru_cell(tc_call *call) { run_cell(call, GRU); }
+void tc_num_rnn_tanh_cell(tc_call *call) { run_cell(call, TANH); }
+void tc_num_rnn_relu_cell(tc_call *call) { run_cell(call, RELU); }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample.c -- reading an image or a volume at the places of a grid.
+ *
+ * A grid coordinate runs from -1 to 1 over an axis; with align_corners the ends are the centres of
+ * the outermost elements, else their outer edges.  Places outside read zero, the border, or the
+ * image mirrored at its ends.  The last coordinate of the grid is the first axis of the image. */
+#include <math.h>
+
+#include "work.h"
+
+#define NAME(f) f##_f32
+#define T float
+#define FLOOR floorf
+#define ROUND rintf
+#define ABS fabsf
+#include "sample_body.h"
+#undef NAME
+#undef T
+#undef FLOOR
+#undef ROUND
+#undef ABS
+
+#define NAME(f) f##_f64
+#define T double
+#define FLOOR floor
+#define ROUND rint
+#define ABS fabs
+#include "sample_body.h"
+#undef NAME
+#undef T
+#undef FLOOR
+#undef ROUND
+#undef ABS
+
+void tc_num_grid_sample(tc_call *call)
+{
+    const tc_type *x = call->in[0].type, *y = call->out[0].type;
+    tc_work work = tc_work_of(x->dtype);
+    const void *in = tc_work_in(call, 0, work), *grid = tc_work_in(call, 1, work);
+    void *out = tc_work_out(call, 0, work);
+    if (work == TC_WORK_f32)
+        grid_sample_f32(call->attr, x, y, in, grid, out);
+    else
+        grid_sample_f64(call->attr, x, y, in, grid, out);
+    tc_work_done(call, 0, work, out);
+}
