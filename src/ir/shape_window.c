@@ -87,7 +87,7 @@ tc_status tc_shape_conv_transpose(tc_infer *c)
                             a->dilation.v[i]);
         int64_t n = (x->dim[first + i] - 1) * a->stride.v[i] - 2 * a->pad.v[i] +
                     a->dilation.v[i] * (w->dim[2 + i] - 1) + a->out_pad.v[i] + 1;
-        if (n < 1 || w->dim[2 + i] < 1)
+        if (n < 0 || w->dim[2 + i] < 1)
             return tc_error(c->ctx, c->loc, TC_E_SHAPE,
                             "the padding of %" PRId64 " leaves nothing of the result (%" PRId64 ")",
                             a->pad.v[i], n);

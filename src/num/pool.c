@@ -54,7 +54,6 @@ static part tile(const tc_window *w, const int64_t at[3])
 #define NAME(f) f##_f32
 #define T float
 #define Acc double
-#define LOWEST -INFINITY
 #define IS_NAN(v) isnan(v)
 #include "pool_body.h"
 #undef NAME
@@ -66,19 +65,16 @@ static part tile(const tc_window *w, const int64_t at[3])
 #undef NAME
 #undef T
 #undef Acc
-#undef LOWEST
 #undef IS_NAN
 
 #define NAME(f) f##_i64
 #define T int64_t
 #define Acc int64_t
-#define LOWEST INT64_MIN
 #define IS_NAN(v) false
 #include "pool_body.h"
 #undef NAME
 #undef T
 #undef Acc
-#undef LOWEST
 #undef IS_NAN
 
 /* A window over the last n axes of x, each position once. */
@@ -118,11 +114,11 @@ static void run_max(tc_call *call, const tc_window *w, part_rule *rule, int n)
     void *out = tc_work_out(call, 0, work);
     int64_t *index = call->n_out > 1 ? call->out[1].data : NULL;
     if (work == TC_WORK_f32)
-        max_pool_f32(w, rule, planes_of(x, n), in, out, index);
+        max_pool_f32(w, rule, planes_of(x, n), -INFINITY, in, out, index);
     else if (work == TC_WORK_f64)
-        max_pool_f64(w, rule, planes_of(x, n), in, out, index);
+        max_pool_f64(w, rule, planes_of(x, n), -INFINITY, in, out, index);
     else
-        max_pool_i64(w, rule, planes_of(x, n), in, out, index);
+        max_pool_i64(w, rule, planes_of(x, n), tc_dtype_min(x->dtype), in, out, index);
     tc_work_done(call, 0, work, out);
 }
 

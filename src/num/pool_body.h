@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_body.h -- pooling of elements T; pool.c includes it once per working type.
- * Acc is what sums are kept in, LOWEST what every number is at least,
- * IS_NAN(v) whether v is no number. */
+ * Acc is what sums are kept in, IS_NAN(v) whether v is no number. */
 
-/* The largest of part p of a plane and where it is, the first of equals; NaN is the largest. */
-static void NAME(max_of)(const T *x, const tc_window *w, const part *p, T *top, int64_t *index)
+/* The largest of part p of a plane and where it is, the first of equals; NaN is the largest.
+ * A part without elements gives `lowest`. */
+static void NAME(max_of)(const T *x, const tc_window *w, const part *p, T lowest, T *top, int64_t *index)
 {
-    T best = LOWEST;
+    T best = lowest;
     int64_t at = (p->lo[0] * w->in[1] + p->lo[1]) * w->in[2] + p->lo[2];
     for (int64_t d = p->lo[0]; d < p->hi[0]; d += w->dilation[0])
         for (int64_t h = p->lo[1]; h < p->hi[1]; h += w->dilation[1])
@@ -22,8 +22,8 @@ static void NAME(max_of)(const T *x, const tc_window *w, const part *p, T *top, 
     *index = at;
 }
 
-static void NAME(max_pool)(const tc_window *w, part_rule *rule, int64_t planes, const T *x, T *y,
-                           int64_t *index)
+static void NAME(max_pool)(const tc_window *w, part_rule *rule, int64_t planes, T lowest, const T *x,
+                           T *y, int64_t *index)
 {
     for (int64_t n = 0; n < planes; n++, x += tc_window_plane(w))
         for (int64_t d = 0; d < w->out[0]; d++)
@@ -31,7 +31,7 @@ static void NAME(max_pool)(const tc_window *w, part_rule *rule, int64_t planes, 
                 for (int64_t i = 0; i < w->out[2]; i++) {
                     part p = rule(w, (int64_t[]){d, h, i});
                     int64_t place;
-                    NAME(max_of)(x, w, &p, y++, &place);
+                    NAME(max_of)(x, w, &p, lowest, y++, &place);
                     if (index)
                         *index++ = place;
                 }

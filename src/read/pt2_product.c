@@ -171,12 +171,16 @@ static void import_chain(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, y);
 }
 
+/* Sums of narrow integers may be wider than they: the file says so in the result's type. */
 static void import_einsum(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     (void)rule;
     int count;
     const char *equation = tc_pt2_text(n, "equation", "");
     tc_val *list = tc_pt2_tensors(n, "tensors", &count);
+    const tc_type *result = tc_pt2_result_type(n, 0);
+    for (int i = 0; result && n->status == TC_OK && i < count; i++)
+        list[i] = tc_pt2_cast(n, list[i], result->dtype);
     if (n->status == TC_OK)
         tc_pt2_bind(n, 0, einsum(n, equation, list, count));
 }
