@@ -3,6 +3,7 @@
 #include "cli.h"
 
 #include "../ir/exec.h"
+#include "../ir/pass.h"
 #include "../read/read.h"
 #include "results.h"
 
@@ -63,6 +64,7 @@ typedef struct timing {
     double least, median;
     double peak_mb; /* of the process, so far */
     double read;    /* the model */
+    double by_op[TC_OP_COUNT];
 } timing;
 
 static double peak_mb(void)
@@ -82,6 +84,7 @@ static tc_status bench(run *r, size_t n, timing *t)
     TC_TRY(tc_data_sample(r->data, 0, r->in));
     TC_TRY(tc_exec_run(r->exec, r->in, r->out));
     tc_exec_reset(r->exec);
+    tc_exec_time(r->exec, t->by_op);
     for (size_t k = 0; k < n; k++) {
         TC_TRY(tc_data_sample(r->data, k % samples, r->in));
         double begin = tc_seconds();
@@ -91,6 +94,8 @@ static tc_status bench(run *r, size_t n, timing *t)
     }
     tc_progress_end(&progress);
     qsort(seconds, n, sizeof *seconds, by_value);
+    for (int op = 0; op < TC_OP_COUNT; op++)
+        t->by_op[op] /= (double)n;
     t->n = n;
     t->least = seconds[0];
     t->median = (seconds[n / 2] + seconds[(n - 1) / 2]) / 2;
@@ -106,7 +111,32 @@ static void json_timing(tc_json_out *out, const timing *t)
     tc_json_put_real(out, "min_s", t->least);
     tc_json_put_real(out, "median_s", t->median);
     tc_json_put_real(out, "peak_mb", t->peak_mb);
+    tc_json_open(out, "mean_s_by_operator", '{');
+    for (int op = 0; op < TC_OP_COUNT; op++)
+        if (t->by_op[op] > 0)
+            tc_json_put_real(out, tc_ops[op].name, t->by_op[op]);
     tc_json_close(out, '}');
+    tc_json_close(out, '}');
+}
+
+/* The operators that took most of the time, down to a hundredth of it. */
+static void print_by_op(const timing *t)
+{
+    double all = 0;
+    bool told[TC_OP_COUNT] = {false};
+    for (int op = 0; op < TC_OP_COUNT; op++)
+        all += t->by_op[op];
+    for (;;) {
+        int most = -1;
+        for (int op = 0; op < TC_OP_COUNT; op++)
+            if (!told[op] && t->by_op[op] > all / 100 && (most < 0 || t->by_op[op] > t->by_op[most]))
+                most = op;
+        if (most < 0)
+            return;
+        told[most] = true;
+        printf("  %-24s %9.3f ms %5.1f %%\n", tc_ops[most].name, 1e3 * t->by_op[most],
+               100 * t->by_op[most] / all);
+    }
 }
 
 static void tell(const run *r, const run_options *o, const tc_results *results, const timing *t, bool json)
@@ -127,6 +157,7 @@ static void tell(const run *r, const run_options *o, const tc_results *results, 
     if (t->n)
         printf("%zu runs: min %.3f ms, median %.3f ms a sample; read in %.1f ms, peak memory %.1f MB\n", t->n,
                1e3 * t->least, 1e3 * t->median, 1e3 * t->read, t->peak_mb);
+    print_by_op(t);
 }
 
 static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
@@ -136,6 +167,8 @@ static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *r
     timing t = {0};
     double begin = tc_seconds();
     TC_TRY(tc_read(ctx, args->v[0], &module));
+    if (!ctx->reference_kernels)
+        TC_TRY(tc_run_passes(ctx, module, "tidy", NULL));
     t.read = tc_seconds() - begin;
     run r = {.ctx = ctx, .g = tc_main(module)};
     TC_TRY(tc_read_data(ctx, r.g, o->data.v, o->data.n, &r.data));

@@ -99,6 +99,13 @@ void tc_exec_reset(tc_exec *exec)
     tc_state_reset(g->module);
 }
 
+bool tc_exec_time(tc_exec *exec, double *seconds)
+{
+    if (exec->plan)
+        tc_plan_time(exec->plan, seconds);
+    return exec->plan != NULL;
+}
+
 static tc_status run_plan(tc_exec *exec, const tc_tensor *in)
 {
     const tc_graph *g = &exec->shadow;

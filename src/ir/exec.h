@@ -17,6 +17,9 @@ tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module);
  * the next run.  On failure a message has been given and the state is what it was before. */
 TC_MUST_USE tc_status tc_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out);
 
+/* Time every operator from now on: seconds[op] grows.  false when there is nothing to time by. */
+bool tc_exec_time(tc_exec *exec, double *seconds);
+
 /* The state as it was before the first run. */
 void tc_exec_reset(tc_exec *exec);
 

@@ -3,6 +3,7 @@
 #include "plan_steps.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "../fast/float.h"
 #include "pack.h"
@@ -48,6 +49,7 @@ tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
     tc_arena_init(&plan->arena);
     plan->arena.oom = ctx->arena.oom;
     tc_ctx_defer(ctx, release, plan);
+    tc_product_one_thread();
     if (!tc_plan_steps(plan) || !place_all(plan))
         return NULL;
     return plan;
@@ -102,6 +104,27 @@ static tc_status run_node(tc_plan *plan, const step *s)
     return TC_OK;
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static tc_status run_step(tc_plan *plan, const step *s)
+{
+    static tc_status (*const run[])(tc_plan *, const step *) = {
+        [STEP_KERNEL] = run_kernel, [STEP_PREPARED] = run_prepared, [STEP_NODE] = run_node};
+    if (s->kind == STEP_NOTHING)
+        return TC_OK;
+    if (!plan->seconds)
+        return run[s->kind](plan, s);
+    double begin = now();
+    tc_status status = run[s->kind](plan, s);
+    plan->seconds[s->op] += now() - begin;
+    return status;
+}
+
 static void show(const tc_plan *plan, const step *s)
 {
     for (const shown *w = s->show; w; w = w->next)
@@ -111,8 +134,6 @@ static void show(const tc_plan *plan, const step *s)
 tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
                       tc_tensor *after)
 {
-    static tc_status (*const run[])(tc_plan *, const step *) = {
-        [STEP_KERNEL] = run_kernel, [STEP_PREPARED] = run_prepared, [STEP_NODE] = run_node};
     const tc_graph *g = plan->g;
     tc_product_one_thread();
     for (size_t i = 0; i < plan->n_store; i++) {
@@ -123,8 +144,7 @@ tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *
             s->data = state[s->index];
     }
     for (const step *s = plan->step; s < plan->step + plan->n_step; s++) {
-        if (s->kind != STEP_NOTHING)
-            TC_TRY(run[s->kind](plan, s));
+        TC_TRY(run_step(plan, s));
         if (s->show)
             show(plan, s);
     }
@@ -133,6 +153,11 @@ tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *
     for (size_t i = 0; i < g->n_mutation; i++)
         after[i] = tensor_at(plan, plan->result[g->n_out + i]);
     return TC_OK;
+}
+
+void tc_plan_time(tc_plan *plan, double *seconds)
+{
+    plan->seconds = seconds;
 }
 
 size_t tc_plan_bytes(const tc_plan *plan)

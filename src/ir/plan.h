@@ -27,6 +27,9 @@ tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch);
 TC_MUST_USE tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out,
                                   void *const *state, tc_tensor *after);
 
+/* From now on every step is timed; seconds by operator are added to `seconds` (TC_OP_COUNT of them). */
+void tc_plan_time(tc_plan *plan, double *seconds);
+
 /* Bytes of activations that are alive at once. */
 size_t tc_plan_bytes(const tc_plan *plan);
 

@@ -42,6 +42,7 @@ step *tc_step_new(tc_maker *m, step_kind kind, const tc_node *node, int n_in, in
     tc_grow(arena, p->step, p->n_step, p->cap_step);
     step *s = &p->step[p->n_step];
     *s = (step){.kind = kind, .node = node, .n_in = n_in, .n_out = n_out, .scratch = -1};
+    s->op = node ? node->op : TC_OP_identity;
     s->in = tc_new_n(arena, const place *, (size_t)n_in);
     s->out = tc_new_n(arena, const place *, (size_t)n_out);
     return s;
@@ -99,6 +100,7 @@ const place *tc_place_want(tc_maker *m, tc_val v, tc_layout layout, const tc_nod
     step *s = tc_step_new(m, STEP_KERNEL, node, 1, 1);
     s->in[0] = from;
     s->out[0] = tc_place_made(m, v, layout);
+    s->op = TC_OP_permute;
     s->kernel = tc_ops[TC_OP_permute].kernel;
     s->attr = attr;
     tc_step_end(m, s);

@@ -41,6 +41,7 @@ typedef enum step_kind { STEP_KERNEL, STEP_PREPARED, STEP_NODE, STEP_NOTHING } s
 typedef struct step {
     step_kind kind;
     const tc_node *node; /* for messages, and for STEP_NODE */
+    tc_op op;            /* what it is timed as: the node's, or permute for a change of layout */
     int n_in, n_out;
     const place **in, **out;
     tc_kernel *kernel;
@@ -63,6 +64,7 @@ struct tc_plan {
     uint8_t *memory;
     size_t bytes;
     tc_arena arena; /* working space of kernels */
+    double *seconds; /* by operator, or NULL */
 };
 
 /* Fill plan->store, step and result; false when the graph is not for us. */
