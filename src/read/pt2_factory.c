@@ -13,14 +13,22 @@ static void import_constant(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_result(n, TC_NONE, tc_pt2_full(n, tc_pt2_dims(n, y), rule->extra, y->dtype), 0);
 }
 
-/* full, full_like, new_full, scalar_tensor: the number has this or that name. */
+/* full, full_like, new_full, scalar_tensor: the number has this or that name.  Integers that a double
+ * does not hold exactly are spread from a constant. */
 static void import_full(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
+    const char *name = tc_pt2_has(n, "s") ? "s" : "fill_value";
     const tc_type *y = tc_pt2_result_type(n, 0);
-    double value = tc_pt2_float(n, tc_pt2_has(n, "s") ? "s" : "fill_value", 0);
+    double value = tc_pt2_float(n, name, 0);
     (void)rule;
-    if (y)
+    if (!y)
+        return;
+    if (tc_is_int(y->dtype) && fabs(value) > 0x1p53) {
+        tc_val one = tc_pt2_cast(n, tc_pt2_operand(n, name, TC_NONE), y->dtype);
+        tc_pt2_result(n, TC_NONE, tc_pt2_expand(n, one, tc_pt2_dims(n, y)), 0);
+    } else {
         tc_pt2_result(n, TC_NONE, tc_pt2_full(n, tc_pt2_dims(n, y), value, y->dtype), 0);
+    }
 }
 
 /* self with every element replaced. */
@@ -326,6 +334,7 @@ const tc_pt2_rule tc_pt2_factory[] = {
     {"aten.conj.default", import_conj, TC_OP_complex, 0},
     {"aten._conj.default", import_conj, TC_OP_complex, 0},
     {"aten.conj_physical.default", import_conj, TC_OP_complex, 0},
+    {"aten._conj_physical.default", import_conj, TC_OP_complex, 0},
 
     {"aten.fft_fft.default", import_fft, TC_OP_fft, ONE_AXIS + TC_fft_kind_forward},
     {"aten.fft_ifft.default", import_fft, TC_OP_fft, ONE_AXIS + TC_fft_kind_inverse},

@@ -127,38 +127,58 @@ static void import_pick(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_emit2(n, rule->op, attr, x, index), 0);
 }
 
-/* x repeated along one axis as often as a constant list says. */
-static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_rule *rule)
+/* 0, 1, ... each as often as the constant list `repeats` says; one number serves all `extent` of them. */
+static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), repeats = tc_pt2_tensor(n, "repeats");
-    bool whole = !tc_pt2_has(n, "dim");
-    int64_t dim = tc_pt2_int(n, "dim", 0), total = 0;
     tc_tensor r;
-    (void)rule;
-    x = whole ? tc_pt2_flat(n, x) : x;
+    int64_t total = 0, k = 0;
     if (n->status != TC_OK)
-        return;
-    const tc_type *t = tc_pt2_type(n, x);
-    int64_t axis = tc_pt2_axis(n, dim, t->rank), extent = t->rank ? t->dim[axis] : 1;
+        return TC_NONE;
     if (!tc_pt2_known(n, repeats, &r)) {
         tc_pt2_unsupported(n, "repeats that are not constant make a result of unknown size");
-        return;
+        return TC_NONE;
     }
     int64_t given = tc_type_count(r.type);
-    for (int64_t i = 0; i < extent && (given == extent || given == 1); i++) {
+    bool fits = given == extent || given == 1;
+    for (int64_t i = 0; i < extent && fits; i++) {
         int64_t times = tc_load_i64(r, given == 1 ? 0 : i);
-        total = times < 0 || times > INT32_MAX || total < 0 || total > INT32_MAX ? -1 : total + times;
+        fits = times >= 0 && times <= INT32_MAX && (total += times) <= INT32_MAX;
     }
-    if ((given != extent && given != 1) || total < 0 || total > INT32_MAX) {
+    if (!fits) {
         tc_pt2_bad(n, TC_E_ARGUMENT, "repeats that do not fit the axis");
-        return;
+        return TC_NONE;
     }
-    int64_t *list = tc_new_n(&n->ctx->arena, int64_t, (size_t)total), k = 0;
+    int64_t *list = tc_new_n(&n->ctx->arena, int64_t, (size_t)total);
     for (int64_t i = 0; i < extent; i++)
         for (int64_t times = tc_load_i64(r, given == 1 ? 0 : i); times > 0; times--)
             list[k++] = i;
-    tc_val index = tc_pt2_list(n, list, total);
+    return tc_pt2_list(n, list, total);
+}
+
+static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), repeats = tc_pt2_tensor(n, "repeats");
+    int64_t dim = tc_pt2_int(n, "dim", 0);
+    (void)rule;
+    x = tc_pt2_has(n, "dim") ? x : tc_pt2_flat(n, x);
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    int64_t axis = tc_pt2_axis(n, dim, t->rank);
+    tc_val index = repeated_places(n, repeats, t->rank ? t->dim[axis] : 1);
     tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_index_select, tc_pt2_attr(n, axis, axis), x, index), 0);
+}
+
+/* The places themselves. */
+static void import_repeat_places(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val repeats = tc_pt2_tensor(n, "repeats");
+    (void)rule;
+    if (n->status != TC_OK)
+        return;
+    tc_val y = repeated_places(n, repeats, tc_type_count(tc_pt2_type(n, repeats)));
+    if (n->status == TC_OK)
+        tc_pt2_result(n, TC_NONE, tc_pt2_cast(n, y, tc_pt2_type(n, repeats)->dtype), 0);
 }
 
 /* Elements by their number in x as one line. */
@@ -361,6 +381,7 @@ const tc_pt2_rule tc_pt2_index[] = {
     {"aten.index_select.default", import_pick, TC_OP_index_select, 0},
     {"aten.gather.default", import_pick, TC_OP_gather, 0},
     {"aten.repeat_interleave.self_Tensor", import_repeat_by_list, TC_OP_index_select, 0},
+    {"aten.repeat_interleave.Tensor", import_repeat_places, TC_OP_const, 0},
     {"aten.take.default", import_take, TC_OP_index, 0},
     {"aten.take_along_dim.default", import_take_along_dim, TC_OP_gather, 0},
     {"aten.index_copy.default", import_index_copy, TC_OP_index_copy, 0},
@@ -387,7 +408,6 @@ const tc_pt2_rule tc_pt2_index[] = {
     {"aten._unique2.default", import_data_dependent, TC_OP_COUNT, 0},
     {"aten.unique_consecutive.default", import_data_dependent, TC_OP_COUNT, 0},
     {"aten.bincount.default", import_data_dependent, TC_OP_COUNT, 0},
-    {"aten.repeat_interleave.Tensor", import_data_dependent, TC_OP_COUNT, 0},
     {"aten.rand.default", import_random, TC_OP_COUNT, 0},
     {"aten.rand_like.default", import_random, TC_OP_COUNT, 0},
     {"aten.randn.default", import_random, TC_OP_COUNT, 0},
