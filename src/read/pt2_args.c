@@ -26,6 +26,12 @@ static void bad_argument(tc_pt2_node *n, const char *arg, const char *expected)
                              n->target, expected);
 }
 
+void tc_pt2_fail_again(tc_pt2_node *n)
+{
+    if (n->status == TC_OK)
+        n->status = TC_UNSUPPORTED;
+}
+
 /* Finding arguments: {"name": ..., "arg": {tag: value}} */
 
 const tc_json *tc_pt2_arg_at(tc_pt2_node *n, int i, tc_str *tag)
@@ -70,6 +76,8 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
         return NULL;
     if (name && name->kind == TC_PT2_PAYLOAD)
         n->status = tc_pt2_load(scope, name, n->loc);
+    else if (name && name->kind == TC_PT2_BROKEN)
+        tc_pt2_fail_again(n);
     else if (!name)
         n->status = tc_error(n->ctx, n->loc, TC_E_ORDER, "'%s' uses '%.*s', which nothing before it makes",
                              n->target, (int)text.n, text.p ? text.p : "");
@@ -77,6 +85,15 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
         n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED, "'%s' uses '%.*s', which is no tensor",
                                    n->target, (int)text.n, text.p);
     return n->status == TC_OK ? name->cell : NULL;
+}
+
+/* Inside torch.autocast the floats that an operator takes are of the type that it gives. */
+static tc_val autocast(tc_pt2_node *n, tc_val x)
+{
+    const tc_pt2_result *r = n->n_result ? &n->work->result[0] : NULL;
+    const tc_type *type = r && r->tensor ? tc_pt2_declared(n->work->scope, r->name, n->loc, NULL) : NULL;
+    bool floats = type && tc_is_float(type->dtype) && tc_is_float(tc_type_of(n->g, x)->dtype);
+    return floats ? tc_pt2_cast(n, x, type->dtype) : x;
 }
 
 tc_val tc_pt2_value(tc_pt2_node *n, const tc_json *named)
@@ -89,6 +106,8 @@ tc_val tc_pt2_value(tc_pt2_node *n, const tc_json *named)
     n->status = tc_pt2_current(n->g, cell, n->loc, &val);
     tc_grow(&work->scope->reader->work, work->read, work->n_read, work->cap_read);
     work->read[work->n_read++] = cell;
+    if (n->status == TC_OK && work->scope->autocast)
+        val = autocast(n, val);
     return n->status == TC_OK ? val : TC_NONE;
 }
 
@@ -171,6 +190,8 @@ static tc_pt2_number sym_number(tc_pt2_scope *scope, const tc_json *json)
         return value ? tc_pt2_number_of(scope, value, tag) : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
     tc_pt2_name *name = tc_pt2_name_of(scope, tc_json_text(&scope->reader->work, value));
     bool known = name && name->kind >= TC_PT2_INT && name->kind <= TC_PT2_BOOL;
+    if (name && name->kind == TC_PT2_BROKEN)
+        return (tc_pt2_number){TC_PT2_BROKEN, 0, 0};
     return known ? name->number : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
 }
 
@@ -201,6 +222,8 @@ static tc_pt2_number number(tc_pt2_node *n, const char *arg, const char *expecte
     if (!value || n->status != TC_OK)
         return none;
     tc_pt2_number result = tc_pt2_number_of(n->work->scope, value, tag);
+    if (result.kind == TC_PT2_BROKEN)
+        tc_pt2_fail_again(n);
     if (result.kind == TC_PT2_NOTHING)
         bad_argument(n, arg, expected);
     return result;
@@ -261,7 +284,10 @@ static tc_pt2_number *numbers(tc_pt2_node *n, const char *arg, int32_t *count)
     tc_pt2_number *list = tc_new_n(&scope->reader->work, tc_pt2_number, (size_t)most);
     for (; *count < most; item = item->next) {
         list[*count] = tc_pt2_number_of(scope, item, tag);
-        if (list[(*count)++].kind == TC_PT2_NOTHING) {
+        tc_pt2_kind kind = list[(*count)++].kind;
+        if (kind == TC_PT2_NOTHING || kind == TC_PT2_BROKEN) {
+            if (kind == TC_PT2_BROKEN)
+                tc_pt2_fail_again(n);
             bad_argument(n, arg, "a list of numbers that are known");
             *count = 0;
             return NULL;

@@ -119,7 +119,7 @@ static tc_val *operands_at(tc_pt2_node *n, int i, int *count)
 }
 
 /* Import argument i into the graph that is being built, its inputs bound to the cells given. */
-static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell)
+static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool autocast)
 {
     const tc_json *arg = graph_at(n, i);
     if (!arg)
@@ -127,6 +127,7 @@ static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell)
     const tc_json *graph = tc_json_get(arg, "graph");
     tc_pt2_scope scope;
     tc_pt2_scope_init(&scope, n->work->scope->reader, n->g, n->work->scope, graph);
+    scope.autocast = autocast;
     int k = 0;
     for (const tc_json *input = tc_json_first(tc_json_get(graph, "inputs")); input; input = input->next, k++) {
         tc_str name = input_name(&scope, input);
@@ -176,11 +177,13 @@ static void import_cond(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (predicate && !tc_str_is(tag, "as_tensor")) {
         tc_pt2_number v = tc_pt2_number_of(n->work->scope, predicate, tag);
         int count;
+        if (v.kind == TC_PT2_BROKEN)
+            tc_pt2_fail_again(n);
         if (v.kind == TC_PT2_NOTHING)
             tc_pt2_bad(n, TC_E_ARGUMENT, "a condition that is not known");
         tc_pt2_cell **cell = cells_from(n, 3, &count);
         if (n->status == TC_OK)
-            unfold(n, v.f != 0 ? 1 : 2, cell, count);
+            unfold(n, v.f != 0 ? 1 : 2, cell, count, n->work->scope->autocast);
         return;
     }
     int count;
@@ -234,7 +237,19 @@ static void import_wrapper(tc_pt2_node *n, const tc_pt2_rule *rule)
     int at = (int)rule->extra, count;
     tc_pt2_cell **cell = cells_from(n, at + 1, &count);
     if (n->status == TC_OK)
-        unfold(n, at, cell, count);
+        unfold(n, at, cell, count, n->work->scope->autocast);
+}
+
+/* wrap_with_autocast(device, dtype, enabled, cache, graph, operands...) */
+static void import_autocast(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    int at = (int)rule->extra, count;
+    tc_str tag;
+    const tc_json *enabled = tc_pt2_arg_at(n, at - 2, &tag);
+    tc_pt2_number on = enabled ? tc_pt2_number_of(n->work->scope, enabled, tag) : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
+    tc_pt2_cell **cell = cells_from(n, at + 1, &count);
+    if (n->status == TC_OK)
+        unfold(n, at, cell, count, on.f != 0);
 }
 
 /* Checks and hints: nothing at inference. */
@@ -248,7 +263,7 @@ const tc_pt2_rule tc_pt2_control[] = {
     {"higher_order.cond", import_cond, TC_OP_cond, 0},
     {"higher_order.while_loop", import_while, TC_OP_while_loop, 0},
     {"higher_order.wrap_with_set_grad_enabled", import_wrapper, TC_OP_COUNT, 1},
-    {"higher_order.wrap_with_autocast", import_wrapper, TC_OP_COUNT, 4},
+    {"higher_order.wrap_with_autocast", import_autocast, TC_OP_COUNT, 4},
     {"aten.as_strided_scatter.default", tc_pt2_as_strided_scatter, TC_OP_as_strided, 0},
     {"aten._assert_tensor_metadata.default", import_nothing, TC_OP_COUNT, 0},
     {"aten._assert_scalar.default", import_nothing, TC_OP_COUNT, 0},

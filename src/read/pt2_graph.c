@@ -11,40 +11,58 @@ static void dynamic_dimension(tc_pt2_scope *scope, tc_str name, int axis, const 
 {
     tc_ctx *ctx = scope->reader->ctx;
     tc_str expr = tc_json_text(&scope->reader->work, tc_json_get(tc_json_get(size, "as_expr"), "expr_str"));
+    const char *quote = expr.n > 8 && memcmp(expr.p, "Symbol('", 8) == 0 ? memchr(expr.p + 8, '\'', expr.n - 8) : NULL;
+    if (quote) /* a lone symbol by its name */
+        expr = (tc_str){expr.p + 8, (size_t)(quote - expr.p - 8)};
     tc_error(ctx, loc, TC_E_DYNAMIC, "dimension %d of '%.*s' is not fixed: %.*s", axis, (int)name.n, name.p,
              expr.n > 80 ? 80 : (int)expr.n, expr.p ? expr.p : "not a number");
 }
 
+/* What is wrong with a declaration that is no type; *status is set. */
+static void bad_declaration(tc_pt2_scope *scope, tc_str name, const tc_json *meta, const tc_loc *loc,
+                            tc_status *status)
+{
+    tc_pt2 *reader = scope->reader;
+    tc_ctx *ctx = reader->ctx;
+    const tc_json *sizes = tc_json_get(meta, "sizes");
+    int64_t code = -1, extent;
+    *status = TC_BAD_MODEL;
+    if (!tc_json_is(sizes, TC_JSON_LIST) || !tc_json_i64(tc_json_get(meta, "dtype"), &code))
+        tc_error(ctx, loc, TC_E_FORMAT, "the file does not say what '%.*s' is", (int)name.n, name.p);
+    else if (tc_dtype_from_pt2(code) == TC_none)
+        *status = tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has element type %" PRId64 " of torch.export",
+                                 (int)name.n, name.p, code);
+    else if (sizes->n > TC_MAX_RANK)
+        *status = tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has %" PRIu32 " axes, %d is the most", (int)name.n,
+                                 name.p, sizes->n, (int)TC_MAX_RANK);
+    else {
+        int axis = 0, dynamic = 0;
+        for (const tc_json *size = tc_json_first(sizes); size; size = size->next, axis++)
+            if (!tc_pt2_fixed(reader, size, &extent)) {
+                dynamic_dimension(scope, name, axis, size, loc);
+                dynamic++;
+            }
+        if (!dynamic)
+            tc_error(ctx, loc, TC_E_TOO_LARGE, "'%.*s' has a dimension that is negative or too large", (int)name.n,
+                     name.p);
+    }
+}
+
 const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc, tc_status *status)
 {
-    tc_ctx *ctx = scope->reader->ctx;
     const tc_json *meta = tc_map_get(&scope->declared, name), *sizes = tc_json_get(meta, "sizes");
     tc_type type = {.dtype = TC_none};
-    int64_t code = 0;
-    if (!tc_json_is(sizes, TC_JSON_LIST) || !tc_json_i64(tc_json_get(meta, "dtype"), &code)) {
-        *status = tc_error(ctx, loc, TC_E_FORMAT, "the file does not say what '%.*s' is", (int)name.n, name.p);
-        return NULL;
-    }
+    int64_t code = -1;
+    bool good = tc_json_is(sizes, TC_JSON_LIST) && sizes->n <= TC_MAX_RANK &&
+                tc_json_i64(tc_json_get(meta, "dtype"), &code);
     type.dtype = tc_dtype_from_pt2(code);
-    if (type.dtype == TC_none || sizes->n > TC_MAX_RANK) {
-        *status = type.dtype == TC_none
-                      ? tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has element type %" PRId64 " of torch.export",
-                                       (int)name.n, name.p, code)
-                      : tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has %" PRIu32 " axes, %d is the most",
-                                       (int)name.n, name.p, sizes->n, (int)TC_MAX_RANK);
-        return NULL;
-    }
-    bool fixed = true;
-    for (const tc_json *size = tc_json_first(sizes); size; size = size->next, type.rank++)
-        if (!tc_pt2_fixed(scope->reader, size, &type.dim[type.rank])) {
-            dynamic_dimension(scope, name, type.rank, size, loc);
-            fixed = false;
-        }
-    if (fixed && tc_dims_count(type.rank, type.dim) >= 0)
-        return tc_type_intern(ctx, &type);
-    *status = fixed ? tc_error(ctx, loc, TC_E_TOO_LARGE, "'%.*s' has a dimension that is negative or too large",
-                               (int)name.n, name.p)
-                    : TC_BAD_MODEL;
+    good = good && type.dtype != TC_none;
+    for (const tc_json *size = tc_json_first(sizes); size && good; size = size->next)
+        good = tc_pt2_fixed(scope->reader, size, &type.dim[type.rank++]);
+    if (good && tc_dims_count(type.rank, type.dim) >= 0)
+        return tc_type_intern(scope->reader->ctx, &type);
+    if (status)
+        bad_declaration(scope, name, meta, loc, status);
     return NULL;
 }
 
@@ -219,23 +237,25 @@ static int list_results(tc_pt2_work *work, const tc_json *node)
     return count;
 }
 
-/* After a failure: stand-ins for the results, so that what follows can be checked too. */
+/* After a failure: stand-ins for the results, so that what follows can be checked too; without a type
+ * that they could have, they are broken, and so is what uses them. */
 static void bind_stand_ins(tc_pt2_node *n)
 {
     tc_pt2_scope *scope = n->work->scope;
     for (int i = 0; i < n->n_result; i++) {
         tc_pt2_result *r = &n->work->result[i];
-        if (!r->tensor || r->cell)
-            continue;
-        tc_status status = TC_OK;
-        const tc_type *type = tc_map_get(&scope->declared, r->name)
-                                  ? tc_pt2_declared(scope, r->name, n->loc, &status)
-                                  : NULL;
-        if (!type)
+        const tc_type *type = r->tensor ? tc_pt2_declared(scope, r->name, n->loc, NULL) : NULL;
+        if (!r->name.p || r->cell)
             continue;
         n->status = TC_OK;
         n->work->in_place = false;
-        tc_pt2_bind(n, i, tc_graph_input(n->g, type, NULL));
+        if (type)
+            tc_pt2_bind(n, i, tc_graph_input(n->g, type, NULL));
+        else {
+            tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
+            name->kind = TC_PT2_BROKEN;
+            *tc_map_at(&scope->name, r->name) = name;
+        }
     }
 }
 

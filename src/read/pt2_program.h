@@ -44,11 +44,12 @@ typedef enum tc_pt2_kind {
     TC_PT2_BOOL,
     TC_PT2_CELL,
     TC_PT2_PAYLOAD, /* a parameter, buffer or constant that nobody has asked for yet */
-    TC_PT2_OBJECT   /* something that is no tensor */
+    TC_PT2_OBJECT,  /* something that is no tensor */
+    TC_PT2_BROKEN   /* a result of a node that failed, of which a message has been given */
 } tc_pt2_kind;
 
 typedef struct tc_pt2_number {
-    tc_pt2_kind kind; /* INT, FLOAT, BOOL; NOTHING: it is not a number */
+    tc_pt2_kind kind; /* INT, FLOAT, BOOL; NOTHING: it is not a number; BROKEN */
     int64_t i;        /* INT and BOOL */
     double f;         /* the same as a double */
 } tc_pt2_number;
@@ -69,6 +70,7 @@ typedef struct tc_pt2_scope {
     tc_map name;    /* tc_pt2_name */
     tc_map declared; /* tc_json: TensorMeta */
     struct tc_pt2_scope *outer;
+    bool autocast; /* floats take the type that the result is declared with */
 } tc_pt2_scope;
 
 /* A result of a node: the name that the file gives it, and what the file says it is. */
@@ -126,8 +128,8 @@ tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph);
 tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph);
 void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer,
                        const tc_json *graph);
-/* The type that the scope's graph declares for a name; NULL with a message in *status when it does not,
- * or when a dimension is not fixed. */
+/* The type that the scope's graph declares for a name; NULL when it does not, or when a dimension is not
+ * fixed: with a message and *status set, or in silence when status is NULL. */
 const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc, tc_status *status);
 /* Of two failures the one that no later version of ours will mend. */
 static inline tc_status tc_pt2_worse(tc_status a, tc_status b)
@@ -136,6 +138,8 @@ static inline tc_status tc_pt2_worse(tc_status a, tc_status b)
 }
 
 /* pt2_args.c */
+/* The node uses what is BROKEN: it fails without another message. */
+void tc_pt2_fail_again(tc_pt2_node *n);
 /* Argument i by position: its value, and the union's member in *tag; NULL when there is none. */
 const tc_json *tc_pt2_arg_at(tc_pt2_node *n, int i, tc_str *tag);
 tc_pt2_number tc_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str tag);

@@ -223,8 +223,11 @@ static number compute(tc_pt2_node *n)
     for (const tc_json *arg; n_in < 3 && (arg = tc_pt2_arg_at(n, n_in, &tag)); n_in++)
         in[n_in] = tc_pt2_number_of(n->work->scope, arg, tag);
     for (int i = 0; i < n_in; i++)
-        if (in[i].kind == TC_PT2_NOTHING)
+        if (in[i].kind == TC_PT2_NOTHING || in[i].kind == TC_PT2_BROKEN) {
+            if (in[i].kind == TC_PT2_BROKEN)
+                tc_pt2_fail_again(n);
             return unknown;
+        }
     if (n_in == 3 && tc_text_eq(n->target, "torch.sym_ite"))
         return choose(n, in);
     for (size_t i = 0; i < TC_COUNT(arithmetic); i++)

@@ -251,6 +251,69 @@ static void test_sizes(void)
     CHECK(refused(m, TC_BAD_MODEL, "a size that is not known [dynamic-shape]"));
 }
 
+#define NODE(target, args, name)                                                                                             \
+    "{'target':'torch.ops.aten." target "','inputs':[" args "],'outputs':[{'as_tensor':{'name':'" name "'}}],'metadata':{},'name':'" name "'}"
+#define SELF(name) "{'name':'self','arg':{'as_tensor':{'name':'" name "'}}}"
+#define ARG(name, tag, value) "{'name':'" name "','arg':{'" tag "':" value "}}"
+
+/* y = clone(x); s = y[0:1]; q = s^T; q += 10; r = y[:, 1]; y *= 2; returns y, r, q */
+static void test_views(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    model m = {.values = "'x':" F32(INT(2) "," INT(3)) ",'y':" F32(INT(2) "," INT(3)) ",'s':" F32(INT(1) "," INT(3)) ",'q':" F32(
+                   INT(3) "," INT(1)) ",'q2':" F32(INT(3) "," INT(1)) ",'r':" F32(INT(2)) ",'y2':" F32(INT(2) "," INT(3)),
+               .nodes = NODE("clone.default", SELF("x"), "y") "," NODE(
+                   "slice.Tensor", SELF("y") "," ARG("dim", "as_int", "0") "," ARG("start", "as_int", "0") "," ARG("end", "as_int", "1"),
+                   "s") "," NODE("permute.default", SELF("s") "," ARG("dims", "as_ints", "[1,0]"), "q") ","
+                   NODE("add_.Tensor", SELF("q") "," ARG("other", "as_int", "10"), "q2") ","
+                   NODE("select.int", SELF("y") "," ARG("dim", "as_int", "1") "," ARG("index", "as_int", "1"), "r") ","
+                   NODE("mul_.Tensor", SELF("y") "," ARG("other", "as_float", "2.0"), "y2"),
+               .outputs = "{'as_tensor':{'name':'y'}},{'as_tensor':{'name':'r'}},{'as_tensor':{'name':'q'}}",
+               .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'y'}}}},{'user_output':{'arg':{'as_tensor':{'name':'r'}}}},"
+                               "{'user_output':{'arg':{'as_tensor':{'name':'q'}}}}"};
+    tc_status status;
+    tc_module *module = load(ctx, m, &status);
+    CHECK(module && !ctx->n_error && !ctx->n_warning);
+    if (module) {
+        tc_graph *g = tc_main(module);
+        float x[6] = {1, 2, 3, 4, 5, 6};
+        tc_tensor in = {tc_type_of(g, g->in[0]), x}, out[3];
+        CHECK(tc_eval(g, &in, out, &ctx->arena) == TC_OK);
+        CHECK(memcmp(out[0].data, (float[]){22, 24, 26, 8, 10, 12}, 24) == 0);
+        CHECK(memcmp(out[1].data, (float[]){24, 10}, 8) == 0);
+        CHECK(memcmp(out[2].data, (float[]){22, 24, 26}, 12) == 0);
+    } else
+        fputs(tc_diagnostics(ctx), stderr);
+    tc_ctx_free(ctx);
+    m.values = "'x':" F32(INT(2) "," INT(3)) ",'y':" F32(INT(3) "," INT(2));
+    CHECK(refused(m, TC_BAD_MODEL, "node 'y' ('aten.clone.default'): the file says that 'y' is f32[3,2], computed is f32[2,3] [mismatch]"));
+    m.values = "'x':" F32(INT(2) "," INT(3));
+    m.nodes = NODE("add_.Tensor", SELF("x"), "y");
+    CHECK(refused(m, TC_BAD_MODEL, "argument 'other' of 'aten.add_.Tensor' is missing"));
+    m.nodes = NODE("neg.default", SELF("nobody"), "y");
+    CHECK(refused(m, TC_BAD_MODEL, "uses 'nobody', which nothing before it makes [order]"));
+}
+
+/* A buffer that an in-place operator changes keeps its number from run to run. */
+static void test_mutation(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    static const float w[1] = {5};
+    model m = OF_W(STORED(7, "", "", 0), w);
+    m.values = "'p':" F32("") ",'n':" F32("");
+    m.nodes = NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"), "n");
+    m.outputs = "{'as_tensor':{'name':'n'}}";
+    m.output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'n'}}}}";
+    tc_status status;
+    tc_module *module = load(ctx, m, &status);
+    CHECK(module && tc_main(module)->n_mutation == 1);
+    if (module) {
+        tc_graph *g = tc_main(module);
+        CHECK(tc_is_const(g, g->mutation[0].before) && g->mutation[0].after == g->out[0]);
+    }
+    tc_ctx_free(ctx);
+}
+
 /* Every prefix and every flipped bit of an archive: an answer or a message. */
 static void test_damage(void)
 {
@@ -413,6 +476,8 @@ int main(void)
     test_weights();
     test_programs();
     test_sizes();
+    test_views();
+    test_mutation();
     test_damage();
     test_pickles();
     test_archives();
