@@ -5,7 +5,6 @@
 #ifdef TOSAC_ONEDNN
 
 #include <dnnl.h>
-#include <omp.h>
 
 enum { MOST_ARGS = 6 };
 
@@ -333,6 +332,8 @@ void tc_product_run(const tc_product *p, const void *a, const void *b, const voi
     for (int i = 0; i < n; i++)
         dnnl_memory_destroy(args[i].memory);
 }
+
+void omp_set_num_threads(int n); /* libgomp's; clang comes without omp.h */
 
 void tc_product_one_thread(void)
 {
