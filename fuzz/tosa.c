@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tosa.c -- any bytes as a TOSA file: read, judged, written back and, when it is small, run.
+ *
+ * A file that keeps every rule can be written; what was written keeps them too and is written to the same
+ * bytes again. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+
+#include "emit/emit.h"
+#include "ir/exec.h"
+#include "read/read.h"
+#include "target/target.h"
+
+static void must(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* A failure has a message, and is never our own mistake. */
+static bool answered(tc_ctx *ctx, tc_status status)
+{
+    must(status != TC_BUG && (status == TC_OK || ctx->n_error > 0));
+    return status == TC_OK;
+}
+
+/* About how many steps a node takes. */
+static double work(const tc_graph *g, const tc_node *node)
+{
+    double operands = 1, results = 0;
+    for (int i = 0; i < node->n_in; i++)
+        operands *= 1 + (double)tc_type_count(tc_type_of(g, node->in[i]));
+    for (int i = 0; i < node->n_out; i++)
+        results += (double)tc_type_count(tc_type_of(g, node->out[i]));
+    if (tc_ops[node->op].attr == TC_ATTR_tosa_avg_pool || tc_ops[node->op].attr == TC_ATTR_tosa_max_pool) {
+        const tc_attr_tosa_max_pool *a = node->attr; /* both begin with the kernel */
+        return results * (double)a->kernel.v[0] * (double)a->kernel.v[1];
+    }
+    bool products = tc_ops[node->op].traits & T_MAC || tc_ops[node->op].attr == TC_ATTR_tosa_fft ||
+                    tc_ops[node->op].attr == TC_ATTR_tosa_rfft;
+    return products ? results * operands : results;
+}
+
+/* Small enough, and without a loop that may never end. */
+static bool worth_running(const tc_module *module)
+{
+    double steps = 0;
+    for (size_t i = 0; i < module->n_graph; i++) {
+        const tc_graph *g = module->graph[i];
+        for (size_t k = 0; k < g->n_node; k++) {
+            steps += work(g, g->node[k]);
+            if (g->node[k]->op == TC_OP_tosa_while_loop)
+                return false;
+        }
+        for (size_t k = 0; k < g->n_in; k++)
+            steps += (double)tc_type_count(tc_type_of(g, g->in[k]));
+    }
+    return steps < 1e6;
+}
+
+static void run(tc_ctx *ctx, tc_module *module)
+{
+    const tc_graph *g = tc_main(module);
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
+    for (size_t i = 0; i < g->n_in; i++) {
+        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        memset(in[i].data, in[i].type->dtype == TC_bool ? 1 : 0x35, tc_type_bytes(in[i].type));
+    }
+    answered(ctx, tc_exec_run(tc_exec_new(ctx, module), in, out));
+}
+
+static void body(tc_ctx *ctx, tc_bytes bytes)
+{
+    tc_module *module = NULL, *again = NULL;
+    tc_bytes first, second;
+    if (!answered(ctx, tc_read_tosa(ctx, "fuzz.tosa", bytes, &module)) ||
+        !answered(ctx, tc_verify_tosa(ctx, module, NULL)))
+        return;
+    must(tc_emit_tosa(ctx, module, &first) == TC_OK);
+    must(tc_read_tosa(ctx, "written.tosa", first, &again) == TC_OK && tc_verify_tosa(ctx, again, NULL) == TC_OK);
+    must(tc_emit_tosa(ctx, again, &second) == TC_OK);
+    must(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
+    if (worth_running(again))
+        run(ctx, again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_in_context(body, (tc_bytes){data, size}, (size_t)256 << 20);
+    return 0;
+}
