@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* aten.c -- one operator, one case: the exported program is read, printed, parsed back equal, verified,
- * and evaluated to what PyTorch gave; its quantized export too, within a step. */
+ * and evaluated to what PyTorch gave, with the reference kernels and again tidied and planned; its quantized
+ * export too, within a step. */
 #include "compare.h"
 
 #include "ir/exec.h"
+#include "ir/pass.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "read/read.h"
@@ -165,6 +167,23 @@ static bool choose_expected(trial *t, json_t *meta)
     return false;
 }
 
+/* As it was read, with the reference kernels; or as a user runs it, tidied and planned. */
+static bool agrees(trial *t, json_t *meta, bool reference)
+{
+    t->ctx->reference_kernels = reference;
+    if (!reference && !says(t, tc_run_passes(t->ctx, t->module, "tidy", NULL), "tidy"))
+        return false;
+    t->g = tc_main(t->module);
+    t->v->n_equal = t->v->n_compared = 0;
+    tc_tensor *out = tc_new_n(&t->ctx->arena, tc_tensor, t->g->n_out);
+    if (evaluate(t, json_object_get(meta, "inputs"), out) && outputs_agree(t, out))
+        return true;
+    char words[300];
+    snprintf(words, sizeof words, "%.299s", t->v->words);
+    failed(t->v, "%s: %s", reference ? "reference" : "tidied", words);
+    return false;
+}
+
 static void try_file(trial *t, json_t *meta)
 {
     if (!choose_expected(t, meta)) {
@@ -174,11 +193,9 @@ static void try_file(trial *t, json_t *meta)
     if (!says(t, tc_read(t->ctx, path_of(t, t->check->file), &t->module), "read") ||
         !says(t, tc_verify(t->ctx, t->module), "verify") || !survives_text(t))
         return;
-    t->g = tc_main(t->module);
     bool comparable = json_is_true(json_object_get(meta, "deterministic")) &&
                       !json_is_string(json_object_get(meta, "eager_error"));
-    tc_tensor *out = tc_new_n(&t->ctx->arena, tc_tensor, t->g->n_out);
-    if (!comparable || (evaluate(t, json_object_get(meta, "inputs"), out) && outputs_agree(t, out)))
+    if (!comparable || (agrees(t, meta, true) && agrees(t, meta, false)))
         passed(t->v);
 }
 

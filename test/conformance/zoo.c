@@ -4,6 +4,7 @@
 #include "compare.h"
 
 #include "ir/exec.h"
+#include "ir/pass.h"
 #include "num/load.h"
 #include "read/read.h"
 #include "wire/file.h"
@@ -54,7 +55,7 @@ static bool open_data(model *m)
 static bool open_model(model *m)
 {
     const char *path = tc_text_format(&m->ctx->arena, "%s/%s", m->check->folder, m->check->file);
-    if (tc_read(m->ctx, path, &m->module) != TC_OK)
+    if (tc_read(m->ctx, path, &m->module) != TC_OK || tc_run_passes(m->ctx, m->module, "tidy", NULL) != TC_OK)
         return false;
     m->g = tc_main(m->module);
     if (!open_data(m))
