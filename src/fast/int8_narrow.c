@@ -54,7 +54,7 @@ TC_AVX512 TC_INLINE __m512i narrow16(const tc_narrow *n, const int32_t *acc, siz
 TC_AVX512 static void row_avx512(const tc_narrow *narrow, const int32_t *acc, size_t n, void *y)
 {
     for (size_t c = 0; c < n; c += 16) {
-        __mmask16 in = n - c >= 16 ? 0xffff : (__mmask16)((1u << (n - c)) - 1);
+        __mmask16 in = (__mmask16)(n - c >= 16 ? 0xffffu : (1u << (n - c)) - 1);
         __m512i r = narrow16(narrow, acc, c);
         if (narrow->dtype == TC_i8)
             _mm512_mask_cvtepi32_storeu_epi8((int8_t *)y + c, in, r);

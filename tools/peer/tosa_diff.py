@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tosac's interpreter beside the TOSA reference model, on random graphs.
 
-    tosa_diff.py TOSAC [--count N] [--seed S] [--only OP,OP] [--keep DIR] [-- more arguments of tosac run]
+    tosa_diff.py TOSAC [--count N] [--seed S] [--only OP,OP] [--keep DIR] [--run "more arguments of tosac run"]
 
 Run it with the Python that has tosa_reference_model.  A case is one operator or a few (tosa_cases.py).  The reference model
 runs each by itself, in process; what it calls UNPREDICTABLE is counted and left out.  The others go to `tosac run` many to a
@@ -82,7 +82,7 @@ def run_tosac(options, cases):
     with tempfile.TemporaryDirectory() as d:
         file = os.path.join(d, "case.tosa")
         open(file, "wb").write(data)
-        command = [options.tosac, "run", file, "-o", os.path.join(d, "out"), "--raw"] + options.more
+        command = [options.tosac, "run", file, "-o", os.path.join(d, "out"), "--raw"] + options.run.split()
         for i, feed in enumerate(whole.feeds):
             path = os.path.join(d, f"in_{i}.npy")
             np.save(path, feed)
@@ -214,7 +214,7 @@ def main():
     ap.add_argument("--only", default="")
     ap.add_argument("--keep")
     ap.add_argument("--from", type=int, default=0, dest="first")
-    ap.add_argument("more", nargs="*")
+    ap.add_argument("--run", default="", help="more arguments of tosac run")
     options = ap.parse_args()
     options.tosac = os.path.abspath(options.tosac)
     names = options.only.split(",") if options.only else list(CASES)
