@@ -9,9 +9,9 @@ enum { RUN = 256 };
 /* The specification leaves NaN open; it becomes the low bits of the smallest i32, as in load.h. */
 static int64_t nearest(double v, tc_dtype type)
 {
-    double lo = (double)tc_dtype_min(type), hi = (double)tc_dtype_max(type);
+    int64_t lo = tc_dtype_min(type), hi = tc_dtype_max(type);
     double r = nearbyint(v);
-    return isnan(r) ? INT32_MIN : (int64_t)(r < lo ? lo : r > hi ? hi : r);
+    return isnan(r) ? INT32_MIN : r <= (double)lo ? lo : r >= (double)hi ? hi : (int64_t)r;
 }
 
 void tc_num_tosa_cast(tc_call *call)

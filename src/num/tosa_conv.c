@@ -25,7 +25,7 @@ typedef struct numbers {
 
 /* A sum of products, of one kind or the other. */
 typedef struct sum {
-    int64_t i;
+    uint64_t i; /* wraps */
     double r;
 } sum;
 
@@ -51,7 +51,7 @@ static sum add_products(const numbers *m, sum s, int64_t x_at, int64_t w_at, int
             s.r += m->xr[x_at + i] * m->wr[w_at + i];
     else
         for (int64_t i = 0; i < n; i++)
-            s.i += (int64_t)m->xi[x_at + i] * m->wi[w_at + i];
+            s.i += (uint64_t)((int64_t)m->xi[x_at + i] * m->wi[w_at + i]);
     return s;
 }
 
@@ -61,8 +61,8 @@ static void store(const numbers *m, int64_t at, int64_t channel, sum s)
         s.r += tc_load_f64(m->bias, channel * m->bias_step);
         tc_write_reals(m->out, at, 1, &s.r);
     } else {
-        s.i += tc_load_i64(m->bias, channel * m->bias_step);
-        tc_write_sums(m->out, at, 1, &s.i);
+        int64_t total = tc_wrap_add((int64_t)s.i, tc_load_i64(m->bias, channel * m->bias_step));
+        tc_write_sums(m->out, at, 1, &total);
     }
 }
 

@@ -131,10 +131,8 @@ static int64_t shifted_product(tc_call *call, int64_t a, int64_t b)
         call->error = "the shift is outside 0..63, or the product is not of 32 bits";
         return 0;
     }
-    if (shift == 0)
-        return a * b;
-    uint64_t half = UINT64_C(1) << (shift - 1);
-    return tc_asr((int64_t)((uint64_t)(a * b) + half), (int)shift);
+    int64_t product = tc_wrap_mul(a, b);
+    return shift ? tc_asr(tc_wrap_add(product, INT64_C(1) << (shift - 1)), (int)shift) : product;
 }
 
 /* A shift within the width of the elements; anything else has no result. */
@@ -162,7 +160,7 @@ static int64_t logical_left_shift(tc_call *call, int64_t a, int64_t b)
 
 static int64_t logical_right_shift(tc_call *call, int64_t a, int64_t b)
 {
-    uint64_t mask = (UINT64_C(1) << tc_dtypes[call->in[0].type->dtype].bits) - 1;
+    uint64_t mask = UINT64_MAX >> (64 - tc_dtypes[call->in[0].type->dtype].bits);
     return shift_fits(call, b) ? (int64_t)(((uint64_t)a & mask) >> b) : 0;
 }
 
@@ -172,13 +170,13 @@ static int64_t quotient(tc_call *call, int64_t a, int64_t b)
         call->error = "division by zero";
         return 0;
     }
-    return a / b; /* of 32-bit numbers, in 64 */
+    return b == -1 ? tc_wrap_sub(0, a) : a / b;
 }
 
 static int64_t leading_zeros(tc_call *call, int64_t a, int64_t b)
 {
     (void)call, (void)b;
-    return a ? __builtin_clz((uint32_t)a) : 32;
+    return (uint32_t)a ? __builtin_clz((uint32_t)a) : 32;
 }
 
 static double greater_of(tc_call *call, double a, double b)
@@ -196,7 +194,7 @@ static int64_t negated(tc_call *call, int64_t a, int64_t b)
 {
     (void)b;
     tc_dtype type = call->out[0].type->dtype;
-    int64_t v = tc_zero_point(call->in[2]) - (a - tc_zero_point(call->in[1]));
+    int64_t v = tc_wrap_sub(tc_zero_point(call->in[2]), tc_wrap_sub(a, tc_zero_point(call->in[1])));
     return tc_clip((int32_t)v, tc_dtype_min(type), tc_dtype_max(type));
 }
 
@@ -204,7 +202,7 @@ static int64_t clamped_int(tc_call *call, int64_t a, int64_t b)
 {
     (void)b;
     const tc_attr_tosa_clamp *c = call->attr;
-    return tc_clip(a, (int64_t)c->min_val, (int64_t)c->max_val);
+    return tc_clip(a, tc_trunc_i64(c->min_val), tc_trunc_i64(c->max_val));
 }
 
 static double clamped_real(tc_call *call, double a, double b)
@@ -241,12 +239,12 @@ static double clamped_real(tc_call *call, double a, double b)
         return line;                                                                               \
     }
 
-INT( int_add, a + b )                   REAL( real_add, a + b )
-INT( int_sub, a - b )                   REAL( real_sub, a - b )
+INT( int_add, tc_wrap_add(a, b) )       REAL( real_add, a + b )
+INT( int_sub, tc_wrap_sub(a, b) )       REAL( real_sub, a - b )
                                         REAL( real_mul, a * b )
 INT( int_max, a > b ? a : b )           REAL( real_pow, pow(a, b) )
 INT( int_min, a < b ? a : b )           REAL( real_neg, -a )
-INT( int_abs, a < 0 ? -a : a )          REAL( real_abs, fabs(a) )
+INT( int_abs, a < 0 ? tc_wrap_sub(0, a) : a )  REAL( real_abs, fabs(a) )
 INT( int_equal, a == b )                REAL( real_equal, a == b )
 INT( int_greater, a > b )               REAL( real_greater, a > b )
 INT( int_greater_equal, a >= b )        REAL( real_greater_equal, a >= b )
@@ -306,6 +304,12 @@ void tc_num_tosa_select(tc_call *call)
     int64_t count = tc_type_count(call->out[0].type);
     const uint8_t *condition = call->in[0].data;
     uint8_t *out = call->out[0].data;
+    if (call->in[0].type->dtype != TC_bool) {
+        call->error = "the condition is not of bool";
+        return;
+    }
+    if (!tc_same_width(call, 1) || !tc_same_width(call, 2))
+        return;
     walk w = walk_over(call, 3);
     for (int64_t at = 0; at < count; at += w.row, advance(&w))
         for (int64_t i = 0; i < w.row; i++) {

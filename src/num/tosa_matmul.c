@@ -13,7 +13,7 @@ static void matmul_ints(tc_call *call, int64_t n, int64_t h, int64_t c, int64_t 
         memset(row, 0, (size_t)w * sizeof *row);
         for (int64_t k = 0; k < c; k++)
             for (int64_t i = 0; i < w; i++)
-                row[i] += (int64_t)a[r * c + k] * plane[k * w + i];
+                row[i] = tc_wrap_add(row[i], (int64_t)a[r * c + k] * plane[k * w + i]);
         tc_write_sums(call->out[0], r * w, (size_t)w, row);
     }
 }

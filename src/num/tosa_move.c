@@ -73,8 +73,6 @@ static motion motion_over(const tc_type *t)
     return m;
 }
 
-static const int64_t *shape_operand(const tc_call *call, int i) { return call->in[i].data; }
-
 static void copy(tc_call *call)
 {
     memcpy(call->out[0].data, call->in[0].data, tc_type_bytes(call->out[0].type));
@@ -106,7 +104,9 @@ void tc_num_tosa_reverse(tc_call *call)
 void tc_num_tosa_slice(tc_call *call)
 {
     const tc_type *in = call->in[0].type;
-    const int64_t *start = shape_operand(call, 1);
+    const int64_t *start = tc_shape_values(call, 1);
+    if (!start)
+        return;
     motion m = motion_over(call->out[0].type);
     packed_steps(m.rank, in->dim, m.from_step);
     for (int i = 0; i < m.rank; i++) {
@@ -141,7 +141,9 @@ void tc_num_tosa_tile(tc_call *call)
 void tc_num_tosa_pad(tc_call *call)
 {
     const tc_type *in = call->in[0].type, *out = call->out[0].type;
-    const int64_t *padding = shape_operand(call, 1);
+    const int64_t *padding = tc_shape_values(call, 1);
+    if (!padding || !tc_same_width(call, 2))
+        return;
     motion fill = motion_over(out), m = motion_over(in);
     memset(fill.from_step, 0, sizeof fill.from_step);
     move(&fill, call->in[2], call->out[0]);
@@ -159,7 +161,7 @@ void tc_num_tosa_pad(tc_call *call)
 void tc_num_tosa_concat(tc_call *call)
 {
     int64_t axis = ((const tc_attr_tosa_axis *)call->attr)->axis, before = 0;
-    for (int k = 0; k < call->n_in; k++) {
+    for (int k = 0; k < call->n_in && tc_same_width(call, k); k++) {
         motion m = motion_over(call->in[k].type);
         packed_steps(m.rank, call->out[0].type->dim, m.to_step);
         m.to = before * m.to_step[axis];
@@ -200,6 +202,8 @@ void tc_num_tosa_scatter(tc_call *call)
 {
     const tc_type *indices = call->in[1].type;
     size_t row = (size_t)call->out[0].type->dim[2] * tc_dtypes[call->out[0].type->dtype].bytes;
+    if (!tc_same_width(call, 2))
+        return;
     copy(call);
     for (int64_t n = 0; n < indices->dim[0]; n++)
         for (int64_t w = 0; w < indices->dim[1]; w++) {

@@ -43,10 +43,14 @@ static void mean_int(tc_call *call, const window *w, int64_t c, int64_t at)
 {
     int64_t n = (w->y1 - w->y0) * (w->x1 - w->x0), sum = 0;
     EACH_TAP(w, c, place)
-        sum += tc_load_i64(call->in[0], place);
-    sum -= n * tc_zero_point(call->in[1]);
+        sum = tc_wrap_add(sum, tc_load_i64(call->in[0], place));
+    sum = tc_wrap_sub(sum, tc_wrap_mul(n, tc_zero_point(call->in[1])));
     tc_scale mean = tc_reciprocal_scale((uint32_t)n);
-    int64_t v = tc_scale32((int32_t)sum, mean.multiplier, mean.shift) + tc_zero_point(call->in[2]);
+    if (!tc_scale32_defined(sum, mean.multiplier, mean.shift)) {
+        call->error = "a sum is past 32 bits";
+        return;
+    }
+    int64_t v = tc_wrap_add(tc_scale32((int32_t)sum, mean.multiplier, mean.shift), tc_zero_point(call->in[2]));
     tc_dtype type = call->out[0].type->dtype;
     tc_store_i64(call->out[0], at, tc_clip(v, tc_dtype_min(type), tc_dtype_max(type)));
 }

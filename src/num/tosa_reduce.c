@@ -57,15 +57,19 @@ static void reduce_reals(tc_call *call, int64_t axis, tc_field_nan_mode mode, re
     }
 }
 
-static int64_t int_sum(int64_t a, int64_t b) { return a + b; }
+static int64_t int_sum(int64_t a, int64_t b) { return tc_wrap_add(a, b); }
 static int64_t int_and(int64_t a, int64_t b) { return a & b; }
 static int64_t int_or(int64_t a, int64_t b) { return a | b; }
 static double real_sum(tc_field_nan_mode mode, double a, double b) { return (void)mode, a + b; }
 static double real_product(tc_field_nan_mode mode, double a, double b) { return (void)mode, a * b; }
 
+/* A function may be missing: bool has no product, floats have no all. */
 static void reduce(tc_call *call, int64_t axis, tc_field_nan_mode mode, int_fn *ints, real_fn *reals)
 {
-    if (tc_is_float(call->in[0].type->dtype))
+    bool real = tc_is_float(call->in[0].type->dtype);
+    if (real ? !reals : !ints)
+        call->error = "it is not for this element type";
+    else if (real)
         reduce_reals(call, axis, mode, reals);
     else
         reduce_ints(call, axis, ints);

@@ -8,7 +8,7 @@
 /* A stored number of a type that is read without its sign. */
 static int64_t unsigned_of(tc_dtype type, int64_t v)
 {
-    return v & (int64_t)((UINT64_C(1) << tc_dtypes[type].bits) - 1);
+    return v & (int64_t)(UINT64_MAX >> (64 - tc_dtypes[type].bits));
 }
 
 /* INEXACT_ROUND: half up, with room for an error of 2^-22 of the result.  The specification's test
@@ -61,7 +61,7 @@ void tc_num_tosa_rescale(tc_call *call)
         int64_t c = i % channels, v = tc_load_i64(call->in[0], i);
         if (a->input_unsigned)
             v = unsigned_of(in->dtype, v);
-        v = scaled(call, v - input_zp, tc_load_i64(call->in[1], c), tc_load_i64(call->in[2], c));
-        tc_store_i64(call->out[0], i, tc_clip(v + output_zp, lo, hi));
+        v = scaled(call, tc_wrap_sub(v, input_zp), tc_load_i64(call->in[1], c), tc_load_i64(call->in[2], c));
+        tc_store_i64(call->out[0], i, tc_clip(tc_wrap_add(v, output_zp), lo, hi));
     }
 }

@@ -55,7 +55,7 @@ static void bilinear(tc_call *call, int64_t image, const corner *c, int64_t to, 
             if (real)
                 real_sum += (double)c->weight[i] / unit * tc_load_f64(in, image + c->at[i] + k);
             else
-                sum += c->weight[i] * tc_load_i64(in, image + c->at[i] + k);
+                sum = tc_wrap_add(sum, tc_wrap_mul(c->weight[i], tc_load_i64(in, image + c->at[i] + k)));
         if (real)
             tc_write_reals(out, to + k, 1, &real_sum);
         else
@@ -63,16 +63,28 @@ static void bilinear(tc_call *call, int64_t image, const corner *c, int64_t to, 
     }
 }
 
+/* Far past the specification's limits, and far from overflow. */
+static bool in_range(tc_call *call, const int64_t *scale, const int64_t *offset)
+{
+    enum { LARGEST = 1 << 20 };
+    bool fits = true;
+    for (int i = 0; i < 4; i++)
+        fits = fits && scale[i] > 0 && scale[i] <= LARGEST;
+    for (int i = 0; i < 2; i++)
+        fits = fits && offset[i] >= -16 * LARGEST && offset[i] <= 16 * LARGEST;
+    call->error = fits ? call->error : "a scale or offset is out of range";
+    return fits;
+}
+
 void tc_num_tosa_resize(tc_call *call)
 {
     const tc_attr_tosa_resize *a = call->attr;
     const int64_t *in = call->in[0].type->dim, *out = call->out[0].type->dim;
-    const int64_t *scale = call->in[1].data, *offset = call->in[2].data;
+    const int64_t *scale = tc_shape_values(call, 1), *offset = tc_shape_values(call, 2);
     int64_t to = 0;
-    if (scale[0] <= 0 || scale[1] <= 0 || scale[2] <= 0 || scale[3] <= 0) {
-        call->error = "a scale is not positive";
+    bool linear = a->mode == TC_resize_mode_bilinear;
+    if (!scale || !offset || (!linear && !tc_same_width(call, 0)) || !in_range(call, scale, offset))
         return;
-    }
     for (int64_t n = 0; n < out[0]; n++)
         for (int64_t oy = 0; oy < out[1]; oy++) {
             place y = place_of(oy, scale[0], scale[1], offset[0], in[1]);
@@ -80,7 +92,7 @@ void tc_num_tosa_resize(tc_call *call)
                 place x = place_of(ox, scale[2], scale[3], offset[1], in[2]);
                 int64_t image = n * in[1] * in[2] * in[3];
                 corner c = corner_of(y, x, scale[0], scale[2], in[2], in[3]);
-                if (a->mode == TC_resize_mode_bilinear)
+                if (linear)
                     bilinear(call, image, &c, to, in[3]);
                 else
                     nearest(call, image + (nearer(y, scale[0]) * in[2] + nearer(x, scale[2])) * in[3],

@@ -6,7 +6,13 @@
 void tc_num_tosa_table(tc_call *call)
 {
     size_t count = (size_t)tc_type_count(call->out[0].type);
-    if (call->in[0].type->dtype == TC_i8) {
+    tc_dtype type = call->in[0].type->dtype, result = call->out[0].type->dtype;
+    bool narrow = type == TC_i8 && result == TC_i8, wide = type == TC_i16 && result == TC_i32;
+    if (call->in[1].type->dtype != type || (!narrow && !wide)) {
+        call->error = "tables are of i8, or of i16 with results of i32";
+        return;
+    }
+    if (narrow) {
         const int8_t *x = call->in[0].data, *table = call->in[1].data;
         int8_t *out = call->out[0].data;
         for (size_t i = 0; i < count; i++)
