@@ -128,8 +128,8 @@ PAIRS(div_exact_c64, float,
 PAIRS(eq_c64, uint8_t, out[i] = a == c && b == d)
 PAIRS(ne_c64, uint8_t, out[i] = a != c || b != d)
 
-KERNEL(add, add_f32, add_f64, add_i64, add_c64, TC_WIDE_SCALARS)
-KERNEL(sub, sub_f32, sub_f64, sub_i64, sub_c64, TC_WIDE_SCALARS)
+KERNEL(add, add_f32, add_f64, add_i64, add_c64, 0)
+KERNEL(sub, sub_f32, sub_f64, sub_i64, sub_c64, 0)
 KERNEL(mul, mul_f32, mul_f64, mul_i64, mul_c64, TC_WIDE_SCALARS)
 
 /* Division.  Integers have no quotient by zero; floats have, as IEEE 754 says. */
@@ -261,7 +261,7 @@ static void pow_f32(tc_run *run)
 }
 LOOP(pow_f64, double, double, , pow(x, y))
 INTS(pow, power(x, y))
-KERNEL(pow, pow_f32, pow_f64, pow_i64, NULL, TC_WIDE_SCALARS)
+KERNEL(pow, pow_f32, pow_f64, pow_i64, NULL, 0)
 
 /* The larger and the smaller; NaN wins, or loses. */
 FLOATS(maximum, x > y || x != x ? x : y)
@@ -319,8 +319,7 @@ static int64_t shifted_left(int64_t x, int64_t y, int64_t bits)
 }
 static int64_t shifted_right(int64_t x, int64_t y, int64_t bits)
 {
-    int64_t by = y < 0 || y >= bits ? bits - 1 : y;
-    return by >= 63 ? (x < 0 ? -1 : 0) : x >> by;
+    return y < 0 || y >= bits ? -(x < 0) : x >> y;
 }
 
 INTS(bitwise_and, x &y)

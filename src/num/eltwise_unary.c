@@ -186,21 +186,25 @@ static double gelu_f64_of(double x, tc_field_gelu_form form)
 LOOP_WITH(gelu_f64, gelu, double, gelu_f64_of(x, a.form))
 KERNEL(gelu, gelu_f32, gelu_f64, NULL)
 
-/* A bound of an integer clamp; whole numbers, or infinite for none. */
-static int64_t bound(double v)
+/* A bound of an integer clamp as a number of the type, of which PyTorch takes the low bits too;
+ * infinite: none. */
+static int64_t bound(tc_dtype t, double v)
 {
-    return v >= 0x1p63 ? INT64_MAX : v <= -0x1p63 ? INT64_MIN : (int64_t)v;
+    if (isinf(v))
+        return v > 0 ? INT64_MAX : INT64_MIN;
+    return tc_wrap(t, tc_trunc_i64(v));
 }
 
 LOOP_WITH(clamp_f32, clamp, float,
           isnan(a.lo) || isnan(a.hi) ? NAN : LEAST(MOST(x, (real)a.lo), (real)a.hi))
 LOOP_WITH(clamp_f64, clamp, double, isnan(a.lo) || isnan(a.hi) ? NAN : LEAST(MOST(x, a.lo), a.hi))
-LOOP_WITH(clamp_i64, clamp, int64_t, LEAST(MOST(x, bound(a.lo)), (real)bound(a.hi)))
+LOOP_WITH(clamp_i64, clamp, int64_t,
+          LEAST(MOST(x, bound(run->dtype, a.lo)), bound(run->dtype, a.hi)))
 KERNEL(clamp, clamp_f32, clamp_f64, clamp_i64)
 
 LOOP_WITH(threshold_f32, threshold, float, x <= (real)a.threshold ? (real)a.value : x)
 LOOP_WITH(threshold_f64, threshold, double, x <= (real)a.threshold ? (real)a.value : x)
-LOOP_WITH(threshold_i64, threshold, int64_t, x <= bound(floor(a.threshold)) ? (real)a.value : x)
+LOOP_WITH(threshold_i64, threshold, int64_t, (double)x <= a.threshold ? (real)a.value : x)
 KERNEL(threshold, threshold_f32, threshold_f64, threshold_i64)
 
 #define REPLACED                                                                                   \

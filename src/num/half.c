@@ -105,13 +105,19 @@ uint16_t tc_f32_to_bf16(float value)
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     if ((bits & 0x7fffffffu) > 0x7f800000u)
-        return 0x7fc0;
+        return (uint16_t)(bits >> 16 & 0x8000) | 0x7fc0;
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
 uint8_t tc_f32_to_e4m3(float value)
 {
     return (uint8_t)encode(e4m3, (double)value);
+}
+
+uint8_t tc_f32_to_e4m3_sat(float value)
+{
+    uint8_t code = tc_f32_to_e4m3(value);
+    return (code & 0x7f) == 0x7f && value == value ? (uint8_t)(code - 1) : code;
 }
 
 uint8_t tc_f32_to_e5m2(float value)

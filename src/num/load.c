@@ -21,7 +21,7 @@ void tc_read_f32(tc_tensor t, int64_t start, size_t n, float *out)
         X(f32, float)
         X(f64, double)
 #undef X
-#define X(t_, c_) READ(t_, c_, tc_##t_##_to_f32(p[i]))
+#define X(t_, c_, from_) READ(t_, c_, tc_##t_##_to_f32(p[i]))
         TC_STORED_HALVES(X)
 #undef X
     default:
@@ -68,7 +68,7 @@ void tc_read_i64(tc_tensor t, int64_t start, size_t n, int64_t *out)
 void tc_write_f32(tc_tensor t, int64_t start, size_t n, const float *in)
 {
     switch (t.type->dtype) {
-#define X(t_, c_) WRITE(t_, c_, tc_f32_to_##t_(in[i]))
+#define X(t_, c_, from_) WRITE(t_, c_, from_(in[i]))
         TC_STORED_HALVES(X)
 #undef X
         WRITE(bool, uint8_t, in[i] != 0)

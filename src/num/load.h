@@ -3,7 +3,7 @@
  *
  * To an integer: toward zero, then the low bits of the type; numbers past the range (and NaN) give
  * what x86 gives, the smallest i32 or i64 before the low bits are taken.  To bool: not zero.
- * To a narrow float: through f32, to nearest even.  A u64 is its bit pattern as i64.
+ * To a narrow float: through f32, to nearest even; e4m3, which has no infinity, saturates.  A u64 is its bit pattern as i64.
  * A complex number is read by its real part, and written with imaginary part zero. */
 #ifndef TC_LOAD_H
 #define TC_LOAD_H
@@ -25,12 +25,12 @@
     X(u64, uint64_t)                                                                               \
     X(shape, int64_t)
 
-/* Narrow floats: X(dtype, type in C), with tc_<dtype>_to_f32 and tc_f32_to_<dtype>. */
+/* Narrow floats: X(dtype, type in C, how an f32 becomes one); tc_<dtype>_to_f32 is the way back. */
 #define TC_STORED_HALVES(X)                                                                        \
-    X(f16, uint16_t)                                                                               \
-    X(bf16, uint16_t)                                                                              \
-    X(e4m3, uint8_t)                                                                               \
-    X(e5m2, uint8_t)
+    X(f16, uint16_t, tc_f32_to_f16)                                                                               \
+    X(bf16, uint16_t, tc_f32_to_bf16)                                                                              \
+    X(e4m3, uint8_t, tc_f32_to_e4m3_sat)                                                                               \
+    X(e5m2, uint8_t, tc_f32_to_e5m2)
 
 /* The low bits of v as a number of an integer type; bool: not zero. */
 static inline int64_t tc_wrap(tc_dtype t, int64_t v)
@@ -76,7 +76,7 @@ static inline double tc_load_f64(tc_tensor t, int64_t i)
         X(f32, float)
         X(f64, double)
 #undef X
-#define X(t_, c_)                                                                                  \
+#define X(t_, c_, from_)                                                                           \
     case TC_##t_:                                                                                  \
         return (double)tc_##t_##_to_f32(((const c_ *)p)[i]);
         TC_STORED_HALVES(X)
@@ -117,9 +117,9 @@ static inline void tc_store_f64(tc_tensor t, int64_t i, double v)
         TC_STORED_INTS(X)
         X(bool, uint8_t)
 #undef X
-#define X(t_, c_)                                                                                  \
+#define X(t_, c_, from_)                                                                           \
     case TC_##t_:                                                                                  \
-        ((c_ *)p)[i] = tc_f32_to_##t_((float)v);                                                   \
+        ((c_ *)p)[i] = from_((float)v);                                                   \
         break;
         TC_STORED_HALVES(X)
 #undef X

@@ -72,6 +72,9 @@ static inline void tc_write_reals(tc_tensor t, int64_t start, size_t n, const do
     else if (t.type->dtype == TC_bf16)
         for (size_t i = 0; i < n; i++)
             out[i] = tc_f64_to_bf16(in[i]);
+    else if (t.type->dtype == TC_e4m3) /* past the range: NaN */
+        for (size_t i = 0; i < n; i++)
+            ((uint8_t *)t.data)[start + (int64_t)i] = tc_f32_to_e4m3((float)in[i]);
     else
         tc_write_f64(t, start, n, in);
 }

@@ -154,31 +154,47 @@ static void import_glu(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 /* Two and three operands */
 
-/* A number beside a tensor of narrow floats is not rounded to that type in sums, products and quotients;
- * beside one without axes it must be, lest it decide the type of the result. */
-static tc_val beside(tc_pt2_node *n, const char *arg, tc_val other, bool wide)
+/* The operators whose results of integers are real: numbers beside integers are real from the start. */
+static bool gives_real(tc_op op, const void *attr)
+{
+    const tc_attr_div *a = attr;
+    return op == TC_OP_div ? a->mode == TC_div_mode_exact : op == TC_OP_copysign || op == TC_OP_xlogy;
+}
+
+/* The operators in which a number beside narrow floats keeps its precision. */
+static bool keeps_numbers(tc_op op)
+{
+    return op == TC_OP_mul || op == TC_OP_div || op == TC_OP_lerp;
+}
+
+/* An operand that may be a number, beside a tensor.  A wider one must not decide the type of the
+ * result, as it would beside a tensor without axes. */
+static tc_val beside(tc_pt2_node *n, const char *arg, tc_val other, tc_op op, const void *attr)
 {
     const tc_type *t = n->status == TC_OK ? tc_type_of(n->g, other) : NULL;
-    bool narrow = t && t->rank && (t->dtype == TC_f16 || t->dtype == TC_bf16);
-    if (wide && narrow && tc_pt2_has(n, arg) && !tc_pt2_is_tensor(n, arg))
+    if (!t || !tc_pt2_has(n, arg) || tc_pt2_is_tensor(n, arg))
+        return tc_pt2_operand(n, arg, other);
+    bool narrow = t->rank && (t->dtype == TC_f16 || t->dtype == TC_bf16);
+    bool whole = tc_is_int(t->dtype) || t->dtype == TC_bool;
+    if ((narrow && keeps_numbers(op)) || (whole && gives_real(op, attr)))
         return tc_pt2_const(n, TC_f32, tc_pt2_float(n, arg, 0));
     return tc_pt2_operand(n, arg, other);
 }
 
-/* Both operands, either of which may be a number. */
-static void operands(tc_pt2_node *n, const char *first, const char *second, bool wide, tc_val in[2])
+/* op(first, second), either of which may be a number. */
+static tc_val emit_pair(tc_pt2_node *n, tc_op op, const void *attr, const char *first, const char *second)
 {
+    tc_val in[2];
     bool tensor = tc_pt2_is_tensor(n, first);
     in[!tensor] = tc_pt2_tensor(n, tensor ? first : second);
-    in[tensor] = beside(n, tensor ? second : first, in[!tensor], wide);
+    in[tensor] = beside(n, tensor ? second : first, in[!tensor], op, attr);
+    return tc_pt2_emit(n, op, attr, in, 2);
 }
 
 /* extra 1: the result takes the place of self, though the name does not end in '_'. */
 static void import_binary(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val in[2];
-    operands(n, "self", "other", rule->op == TC_OP_mul, in);
-    tc_val result = tc_pt2_emit(n, rule->op, NULL, in, 2);
+    tc_val result = emit_pair(n, rule->op, NULL, "self", "other");
     if (rule->extra == 1)
         tc_pt2_bind_inplace(n, "self", result);
     else
@@ -187,20 +203,24 @@ static void import_binary(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 static void import_pow(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
+    tc_pt2_bind(n, 0, emit_pair(n, rule->op, NULL, "self", "exponent"));
+}
+
+/* pow in f64 */
+static void import_float_power(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
     tc_val in[2];
-    operands(n, "self", "exponent", true, in);
-    for (int i = 0; i < 2 && rule->extra == 1; i++) /* float_power works in f64 */
-        in[i] = tc_pt2_cast(n, in[i], TC_f64);
+    for (int i = 0; i < 2; i++)
+        in[i] = tc_pt2_cast(n, tc_pt2_operand(n, i ? "exponent" : "self", TC_NONE), TC_f64);
     tc_pt2_bind(n, 0, tc_pt2_emit(n, rule->op, NULL, in, 2));
 }
 
 /* x + alpha y, x - alpha y; extra 1: y - alpha x */
 static void import_sum(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val in[2];
+    const void *attr = tc_pt2_attr(n, alpha, tc_pt2_float(n, "alpha", 1));
     bool reverse = rule->extra == 1;
-    operands(n, reverse ? "other" : "self", reverse ? "self" : "other", true, in);
-    tc_pt2_bind(n, 0, tc_pt2_emit(n, rule->op, tc_pt2_attr(n, alpha, tc_pt2_float(n, "alpha", 1)), in, 2));
+    tc_pt2_bind(n, 0, emit_pair(n, rule->op, attr, reverse ? "other" : "self", reverse ? "self" : "other"));
 }
 
 /* extra 1: floor_divide */
@@ -213,16 +233,15 @@ static void import_div(tc_pt2_node *n, const tc_pt2_rule *rule)
         k++;
     if (k == TC_div_mode_COUNT)
         tc_pt2_bad(n, TC_E_ARGUMENT, "'rounding_mode' is neither trunc nor floor");
-    tc_val in[2];
-    operands(n, "self", "other", true, in);
-    tc_pt2_bind(n, 0, tc_pt2_emit(n, rule->op, tc_pt2_attr(n, div, k), in, 2));
+    tc_pt2_bind(n, 0, emit_pair(n, rule->op, tc_pt2_attr(n, div, k), "self", "other"));
 }
 
-/* extra: the factor */
+/* extra: the factor, an f32 beside narrow floats too */
 static void import_times(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = promoted(n, tc_pt2_tensor(n, "self"));
-    tc_dtype dtype = n->status == TC_OK ? tc_type_of(n->g, x)->dtype : TC_f32;
+    const tc_type *t = n->status == TC_OK ? tc_type_of(n->g, x) : NULL;
+    tc_dtype dtype = t && (!t->rank || t->dtype == TC_f64) ? t->dtype : TC_f32;
     tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_mul, NULL, x, tc_pt2_const(n, dtype, rule->extra)));
 }
 
@@ -249,13 +268,13 @@ static void import_signbit(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 static void import_where(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val condition = tc_pt2_tensor(n, "condition"), in[2];
-    if (tc_pt2_is_tensor(n, "self") || tc_pt2_is_tensor(n, "other"))
-        operands(n, "self", "other", false, in);
-    else
-        for (int i = 0; i < 2; i++)
-            in[i] = tc_pt2_operand(n, i ? "other" : "self", TC_NONE);
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, condition, in[0], in[1]));
+    bool x_tensor = tc_pt2_is_tensor(n, "self"), y_tensor = tc_pt2_is_tensor(n, "other");
+    tc_val condition = tc_pt2_tensor(n, "condition");
+    tc_val y = y_tensor ? tc_pt2_tensor(n, "other") : TC_NONE;
+    tc_val x = tc_pt2_operand(n, "self", y);
+    if (!y_tensor)
+        y = tc_pt2_operand(n, "other", x_tensor ? x : TC_NONE);
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, condition, x, y));
 }
 
 /* where(mask, value, self); the value takes the type of self. */
@@ -271,7 +290,7 @@ static void import_masked_fill(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_lerp(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self"), end = tc_pt2_tensor(n, "end");
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, x, end, beside(n, "weight", x, true)));
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, x, end, beside(n, "weight", x, rule->op, NULL)));
 }
 
 static void import_addc(tc_pt2_node *n, const tc_pt2_rule *rule)
@@ -429,9 +448,9 @@ const tc_pt2_rule tc_pt2_eltwise[] = {
     {"aten.pow.Tensor_Scalar", import_pow, TC_OP_pow, 0},
     {"aten.pow.Tensor", import_pow, TC_OP_pow, 0}, /* pow_, in place */
     {"aten.pow.Scalar", import_pow, TC_OP_pow, 0},
-    {"aten.float_power.Tensor_Tensor", import_pow, TC_OP_pow, 1},
-    {"aten.float_power.Tensor_Scalar", import_pow, TC_OP_pow, 1},
-    {"aten.float_power.Scalar", import_pow, TC_OP_pow, 1},
+    {"aten.float_power.Tensor_Tensor", import_float_power, TC_OP_pow, 0},
+    {"aten.float_power.Tensor_Scalar", import_float_power, TC_OP_pow, 0},
+    {"aten.float_power.Scalar", import_float_power, TC_OP_pow, 0},
     THREE("remainder", import_binary, remainder),
     TWO("fmod", import_binary, fmod, 0),
     ONE("maximum", import_binary, maximum),

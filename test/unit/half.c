@@ -100,6 +100,8 @@ static void test_specials(void)
     CHECK(isnan(tc_e4m3_to_f32(0x7f)) && isnan(tc_e4m3_to_f32(0xff)) &&
           tc_e4m3_to_f32(0x7e) == 448);
     CHECK(tc_f32_to_e4m3(464) == 0x7e && tc_f32_to_e4m3(465) == 0x7f);
+    CHECK(tc_f32_to_e4m3_sat(465) == 0x7e && tc_f32_to_e4m3_sat(-INFINITY) == 0xfe);
+    CHECK(tc_f32_to_e4m3_sat(NAN) == 0x7f && tc_f32_to_e4m3_sat(447) == 0x7e);
     CHECK(tc_f32_to_e5m2(61439) == 0x7b && tc_f32_to_e5m2(61440) == 0x7c);
 }
 
