@@ -143,7 +143,8 @@ tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *
         else if (s->kind == STORE_STATE)
             s->data = state[s->index];
     }
-    for (const step *s = plan->step; s < plan->step + plan->n_step; s++) {
+    for (size_t i = 0; i < plan->n_step; i++) {
+        const step *s = &plan->step[i];
         TC_TRY(run_step(plan, s));
         if (s->show)
             show(plan, s);

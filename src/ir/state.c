@@ -69,9 +69,11 @@ tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in
 
 void tc_state_keep(tc_module *module)
 {
-    for (tc_variable *v = module->variable; v < module->variable + module->n_variable; v++)
+    for (size_t i = 0; i < module->n_variable; i++) {
+        tc_variable *v = &module->variable[i];
         if (v->written)
             memcpy(v->kept, v->now, tc_type_bytes(v->type));
+    }
     tc_state_drop(module);
 }
 
