@@ -40,6 +40,7 @@ asan: setup
 	@ninja -C build-asan
 
 fuzz: setup
+	@tools/setup.sh fuzz
 	@$(CMAKE) -B build-fuzz $(CCACHE) -DCMAKE_C_COMPILER=clang -DTOSAC_SANITIZE=ON -DTOSAC_FUZZ=ON >/dev/null
 	@ninja -C build-fuzz
 	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)

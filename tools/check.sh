@@ -31,7 +31,7 @@ tally() { # NAME STATUS
 run() { # NAME COMMAND...
     local name=$1
     shift
-    timeout 1200 "$@" >"$log" 2>&1
+    if [ "$(type -t "$1")" = function ]; then "$@" >"$log" 2>&1; else timeout 1200 "$@" >"$log" 2>&1; fi
     tally "$name" $?
 }
 
@@ -77,10 +77,24 @@ tosa_judges() {
     run "TOSA suite, reference model" "$python" tools/peer/tosa_suite.py build/suites/public build/tosa-written build/tosa-results
 }
 
+# The pages that are made from tables say what the tables say.
+pages() {
+    local fresh good=0 bad=0 page
+    fresh=$(mktemp -d)
+    build/gen-docs "$fresh"
+    for page in "$fresh"/*; do
+        if cmp -s "$page" "doc/${page##*/}"; then good=$((good + 1)); else bad=$((bad + 1)) && echo "doc/${page##*/} is not current: make docs"; fi
+    done
+    rm -r "$fresh"
+    echo "$good passed, $bad failed"
+    [ $bad = 0 ]
+}
+
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 run layers tools/check-layers.sh
 if build build; then
     programs build
+    run "generated pages" pages
     run "operators" build/conformance aten --shared "$shared" -j "$jobs"
     tosa_suite build
 fi

@@ -21,6 +21,13 @@ static tc_status end(tc_buf *page, const char *folder, const char *name)
                          (tc_bytes){page->data, page->size});
 }
 
+/* A bar inside a cell would end it. */
+static void put_cell(tc_buf *page, const char *text)
+{
+    for (; *text; text++)
+        tc_buf_printf(page, *text == '|' ? "\\%c" : "%c", *text);
+}
+
 static void put_arity(tc_buf *page, int least, int most)
 {
     if (most == TC_ANY)
@@ -53,7 +60,9 @@ static tc_status write_ops(const char *folder)
             tc_buf_printf(&page, " | %d", o->tosa);
         else
             tc_buf_text(&page, " | ");
-        tc_buf_printf(&page, " | %s |\n", o->doc);
+        tc_buf_text(&page, " | ");
+        put_cell(&page, o->doc);
+        tc_buf_text(&page, " |\n");
     }
     return end(&page, folder, "ops.md");
 }

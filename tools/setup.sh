@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [build|judges]
+# Brings what is missing, and only that.        setup.sh [build|fuzz|judges]
 #
 #   build    Debian packages for compiling and testing
+#   fuzz     what clang needs for libFuzzer
 #   judges   a Python environment with the TOSA reference model and Vela under build/peers/judges, for the tests
 #            that ask them.  TOSAC_JUDGES names one that is there already.  No torch.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages="gcc clang cmake ninja-build make pkg-config libzip-dev libjansson-dev libdnnl-dev zlib1g-dev xz-utils"
+packages="gcc clang cmake ninja-build make pkg-config libzip-dev libjansson-dev libdnnl-dev xz-utils"
 
 bring() { # packages that are not installed
     local missing=()
@@ -31,6 +32,10 @@ build)
     # shellcheck disable=SC2086
     bring $packages
     ;;
+fuzz)
+    version=$(clang -dumpversion)
+    bring "libclang-rt-${version%%.*}-dev"
+    ;;
 judges)
     [ -z "${TOSAC_JUDGES:-}" ] || exit 0
     dir=build/peers/judges
@@ -43,7 +48,7 @@ judges)
     echo "setup: judges ready in $dir"
     ;;
 *)
-    echo "setup.sh [build|judges]" >&2
+    echo "setup.sh [build|fuzz|judges]" >&2
     exit 2
     ;;
 esac

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const tc_verb *const verb[] = {&tc_cli_run, &tc_cli_inspect, &tc_cli_verify, &tc_cli_opt};
 
@@ -83,6 +84,13 @@ static tc_status finish_output(tc_status status)
     return status ? status : TC_BAD_MODEL;
 }
 
+/* Three quarters of the machine's memory: past that, a message beats being killed. */
+static size_t memory_limit(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (size_t)pages / 4 * 3 * (size_t)size : 0;
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -94,6 +102,7 @@ int main(int argc, char **argv)
     volatile tc_status status = TC_OK;
     if (setjmp(ctx->oom) == 0) {
         ctx->arena.oom = ctx->scratch.oom = &ctx->oom;
+        ctx->arena.limit = ctx->scratch.limit = memory_limit();
         status = dispatch(ctx, argc, argv);
         fputs(tc_diagnostics(ctx), stderr);
         if (ctx->n_muted)
