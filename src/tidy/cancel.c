@@ -135,9 +135,10 @@ static bool per_channel(const tc_type *type)
 /* permute(x) => reshape(x)  where only axes of extent 1 move past others */
 static tc_status permute_to_reshape(tc_rewrite *rw, const tc_node *node, bool *done)
 {
+    if (node->op != TC_OP_permute)
+        return TC_OK;
     const tc_type *type = tc_type_of(rw->from, node->out[0]);
-    if (node->op != TC_OP_permute || per_channel(type) ||
-        !keeps_numbers(tc_type_of(rw->from, node->in[0]), perm_of(node)))
+    if (per_channel(type) || !keeps_numbers(tc_type_of(rw->from, node->in[0]), perm_of(node)))
         return TC_OK;
     *done = true;
     return tc_rewrite_as(rw, node, TC_OP_reshape, shape_attr(&rw->ctx->arena, type),
