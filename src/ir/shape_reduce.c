@@ -32,10 +32,18 @@ static tc_status need_real(tc_infer *c)
                     tc_dtypes[c->in[0].type->dtype].name);
 }
 
+static tc_status need_order(tc_infer *c)
+{
+    if (tc_dtypes[c->in[0].type->dtype].kind != TC_COMPLEX)
+        return TC_OK;
+    return tc_error(c->ctx, c->loc, TC_E_TYPE, "'%s' of complex numbers, which have no order", c->op);
+}
+
 /* There is something to choose from along these axes. */
 static tc_status need_some(tc_infer *c, tc_ints axes)
 {
     const tc_type *x = c->in[0].type;
+    TC_TRY(need_order(c));
     for (int i = 0; i < axes.n; i++)
         if (axes.v[i] < x->rank && x->dim[axes.v[i]] == 0)
             return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' over axis %" PRId64 ", which has extent 0",
@@ -130,6 +138,7 @@ tc_status tc_shape_sort(tc_infer *c)
     const tc_attr_sort *a = c->attr;
     TC_TRY(tc_rule_operands(c, 1));
     TC_TRY(tc_rule_axis(c, a->axis, c->in[0].type->rank));
+    TC_TRY(need_order(c));
     values_and_indices(c, c->in[0].type);
     return TC_OK;
 }
@@ -139,6 +148,7 @@ tc_status tc_shape_topk(tc_infer *c)
     const tc_attr_topk *a = c->attr;
     TC_TRY(tc_rule_operands(c, 1));
     tc_type y = *c->in[0].type;
+    TC_TRY(need_order(c));
     TC_TRY(tc_rule_axis(c, a->axis, y.rank));
     int64_t extent = y.rank ? y.dim[a->axis] : 1;
     if (a->k < 0 || a->k > extent)

@@ -54,13 +54,19 @@ void tc_num_expand(tc_call *c)
     read_with(&c->out[0], &c->in[0], 0, step);
 }
 
+/* The steps of x, longer along the sliced axis (a step past the end is never taken); where it begins. */
+static int64_t slice_steps(const tc_attr_slice *a, const tc_type *x, int64_t step[TC_MAX_RANK])
+{
+    tc_steps(x, step);
+    int64_t first = a->start * step[a->axis];
+    step[a->axis] *= tc_min_i64(a->step, x->dim[a->axis]);
+    return first;
+}
+
 void tc_num_slice(tc_call *c)
 {
-    const tc_attr_slice *a = c->attr;
     int64_t step[TC_MAX_RANK];
-    tc_steps(c->in[0].type, step);
-    int64_t first = a->start * step[a->axis];
-    step[a->axis] *= a->step;
+    int64_t first = slice_steps(c->attr, c->in[0].type, step);
     read_with(&c->out[0], &c->in[0], first, step);
 }
 
@@ -145,6 +151,8 @@ void tc_num_repeat_interleave(tc_call *c)
 {
     const tc_attr_interleave *a = c->attr;
     const tc_type *x = c->in[0].type;
+    if (!tc_type_count(c->out[0].type))
+        return;
     int64_t inner = tc_extent(x, (int)a->axis + 1, x->rank);
     int64_t rows = tc_extent(x, 0, (int)a->axis + 1);
     tc_axis axis[] = {{rows, a->repeats * inner, inner}, {a->repeats, inner, 0}, {inner, 1, 1}};
@@ -278,7 +286,7 @@ void tc_num_unfold(tc_call *c)
     tc_steps(x, step);
     step[x->rank] = x->rank ? step[a->axis] : 1;
     if (x->rank)
-        step[a->axis] *= a->step;
+        step[a->axis] *= tc_min_i64(a->step, tc_max_i64(x->dim[a->axis], 1));
     read_with(&c->out[0], &c->in[0], 0, step);
 }
 
@@ -298,11 +306,8 @@ static void write_part(tc_call *c, const tc_type *part, int64_t first, const int
 
 void tc_num_slice_scatter(tc_call *c)
 {
-    const tc_attr_slice *a = c->attr;
     int64_t step[TC_MAX_RANK];
-    tc_steps(c->in[0].type, step);
-    int64_t first = a->start * step[a->axis];
-    step[a->axis] *= a->step;
+    int64_t first = slice_steps(c->attr, c->in[0].type, step);
     write_part(c, c->in[1].type, first, step);
 }
 

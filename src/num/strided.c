@@ -65,11 +65,11 @@ static int simplify(const tc_axis *axis, int n_axis, int64_t bytes, tc_axis *out
 {
     int n = 0;
     for (int i = 0; i < n_axis; i++) {
-        tc_axis a = {axis[i].n, axis[i].to * bytes, axis[i].from * bytes};
-        if (a.n == 0)
+        if (axis[i].n == 0)
             return -1;
-        if (a.n == 1)
+        if (axis[i].n == 1)
             continue;
+        tc_axis a = {axis[i].n, axis[i].to * bytes, axis[i].from * bytes};
         if (n && out[n - 1].to == a.n * a.to && out[n - 1].from == a.n * a.from)
             out[n - 1] = (tc_axis){out[n - 1].n * a.n, a.to, a.from};
         else
