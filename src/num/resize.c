@@ -36,13 +36,13 @@ static step step_of(const axis *a, double scale, bool align_corners, bool wide)
     return s;
 }
 
-/* Where output place o lies in the input, in input places. */
+/* Where output place o lies in the input, in input places; product and difference round once. */
 static double source(const step *s, int64_t o, bool may_be_negative)
 {
     if (s->align_corners)
         return narrow(s, s->value * (double)o);
     double half = narrow(s, (double)o + 0.5);
-    double at = narrow(s, narrow(s, s->value * half) - 0.5);
+    double at = s->wide ? fma(s->value, half, -0.5) : (double)fmaf((float)s->value, (float)half, -0.5f);
     return at < 0 && !may_be_negative ? 0 : at;
 }
 
@@ -54,16 +54,17 @@ static int64_t clamp_place(double place, int64_t extent)
 static void fill_nearest(const step *s, axis *a, bool exact)
 {
     for (int64_t o = 0; o < a->out; o++) {
-        double at = exact ? narrow(s, source(s, o, false) + 0.5) : narrow(s, s->value * (double)o);
+        double at = exact ? source(s, o, false) + 0.5 : narrow(s, s->value * (double)o);
         a->place[o] = clamp_place((double)floorf((float)at), a->in);
         a->weight[o] = 1;
     }
 }
 
+/* An axis that keeps its extent keeps its numbers, whatever the factor. */
 static void fill_linear(const step *s, axis *a)
 {
     for (int64_t o = 0; o < a->out; o++) {
-        double at = source(s, o, false);
+        double at = a->in == a->out ? (double)o : source(s, o, false);
         int64_t lo = clamp_place(at, a->in);
         double part = narrow(s, at - (double)lo);
         part = part > 1 ? 1 : part;

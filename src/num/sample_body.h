@@ -11,35 +11,37 @@ static T NAME(unscale)(T at, int64_t n, int axes, bool align_corners)
     return align_corners ? (at + 1) / 2 * (size - 1) : ((at + 1) * size - 1) / 2;
 }
 
-/* Into 0 .. n - 1; NaN becomes 0. */
-static T NAME(clip)(T at, int64_t n)
+/* Into 0 .. n - 1; NaN becomes the first place of a plane and the last of a volume. */
+static T NAME(clip)(T at, int64_t n, int axes)
 {
     T last = (T)(n - 1);
+    if (at != at)
+        return axes == 2 ? 0 : last;
     at = at > 0 ? at : 0;
     return at < last ? at : last;
 }
 
 /* Mirrored at the ends until it lies between them. */
-static T NAME(mirror)(T at, int64_t n, bool align_corners)
+static T NAME(mirror)(T at, int64_t n, int axes, bool align_corners)
 {
     T low = align_corners ? 0 : (T)-0.5, span = align_corners ? (T)(n - 1) : (T)n;
     if (span <= 0)
         return 0;
     at = ABS(at - low);
-    T extra = at - FLOOR(at / (2 * span)) * (2 * span);
+    T extra = axes == 2 ? at - FLOOR(at / (2 * span)) * (2 * span) : REMAINDER(at, 2 * span);
     return (extra < 2 * span - extra ? extra : 2 * span - extra) + low;
 }
 
-static T NAME(bound)(const tc_attr_grid *a, T at, int64_t n)
+static T NAME(bound)(const tc_attr_grid *a, T at, int64_t n, int axes)
 {
     if (a->pad == TC_sample_pad_border)
-        return NAME(clip)(at, n);
+        return NAME(clip)(at, n, axes);
     if (a->pad == TC_sample_pad_reflection)
-        return NAME(clip)(NAME(mirror)(at, n, a->align_corners), n);
+        return NAME(clip)(NAME(mirror)(at, n, axes, a->align_corners), n, axes);
     return at;
 }
 
-/* Up to four places along one axis and their weights; a place outside weighs nothing. */
+/* Up to four places along one axis and their weights; -1 is a place outside, which holds 0. */
 typedef struct NAME(taps) {
     int n;
     int64_t place[4];
@@ -63,7 +65,7 @@ static NAME(taps) NAME(cubic)(const tc_attr_grid *a, T at, int64_t n)
                         ((c * beyond - 5 * c) * beyond + 8 * c) * beyond - 4 * c};
     NAME(taps) taps = {0};
     for (int i = 0; i < 4; i++)
-        NAME(add_tap)(&taps, NAME(bound)(a, low - 1 + (T)i, n), n, weight[i]);
+        NAME(add_tap)(&taps, NAME(bound)(a, low - 1 + (T)i, n, 2), n, weight[i]);
     return taps;
 }
 
@@ -73,7 +75,7 @@ static NAME(taps) NAME(taps_at)(const tc_attr_grid *a, T coordinate, int64_t n, 
     T at = NAME(unscale)(coordinate, n, axes, a->align_corners);
     if (a->mode == TC_sample_mode_bicubic)
         return NAME(cubic)(a, at, n);
-    at = NAME(bound)(a, at, n);
+    at = NAME(bound)(a, at, n, axes);
     if (a->mode == TC_sample_mode_nearest)
         NAME(add_tap)(&taps, ROUND(at), n, 1);
     else {
@@ -84,20 +86,23 @@ static NAME(taps) NAME(taps_at)(const tc_attr_grid *a, T coordinate, int64_t n, 
     return taps;
 }
 
-/* The weighted sum over the taps of three axes. */
-static T NAME(read)(const NAME(taps) t[3], const int64_t extent[3], const T *plane)
+/* The weighted sum over the taps of three axes.  A weight that is no number shows in a plane even
+ * outside of it, as in PyTorch, and does not in a volume. */
+static T NAME(read)(const NAME(taps) t[3], const int64_t extent[3], int axes, const T *plane)
 {
     T sum = 0;
     for (int i = 0; i < t[0].n; i++)
         for (int j = 0; j < t[1].n; j++) {
             T part = 0;
-            int64_t line = (t[0].place[i] * extent[1] + t[1].place[j]) * extent[2];
-            if (t[0].place[i] < 0 || t[1].place[j] < 0)
-                continue;
-            for (int k = 0; k < t[2].n; k++)
-                if (t[2].place[k] >= 0)
-                    part += t[2].weight[k] * plane[line + t[2].place[k]];
-            sum += t[0].weight[i] * t[1].weight[j] * part;
+            int64_t d = t[0].place[i], h = t[1].place[j];
+            for (int k = 0; k < t[2].n; k++) {
+                int64_t w = t[2].place[k];
+                bool inside = d >= 0 && h >= 0 && w >= 0;
+                if (inside || axes == 2)
+                    part += t[2].weight[k] * (inside ? plane[(d * extent[1] + h) * extent[2] + w] : 0);
+            }
+            if (axes == 2 || (d >= 0 && h >= 0))
+                sum += t[0].weight[i] * t[1].weight[j] * part;
         }
     return sum;
 }
@@ -119,6 +124,6 @@ static void NAME(grid_sample)(const tc_attr_grid *a, const tc_type *xt, const tc
                 t[2 - i] = NAME(taps_at)(a, grid[i], extent[2 - i], axes);
             for (int64_t c = 0; c < channels; c++)
                 y[(n * channels + c) * places + p] =
-                    NAME(read)(t, extent, x + (n * channels + c) * plane);
+                    NAME(read)(t, extent, axes, x + (n * channels + c) * plane);
         }
 }
