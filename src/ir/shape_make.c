@@ -238,8 +238,9 @@ tc_status tc_shape_rescale(tc_infer *c)
     TC_TRY(tc_rule_operands(c, 1));
     TC_TRY(declared(c));
     const tc_type *x = c->in[0].type;
-    if (!x->quant || !c->out[0].quant || !tc_same_dims(x, &c->out[0]))
-        return tc_error(c->ctx, c->loc, TC_E_TYPE, "'rescale' of %s to %s, expected two domains of one shape",
+    bool from = x->quant || x->dtype == TC_f32, to = c->out[0].quant || c->out[0].dtype == TC_f32;
+    if (!from || !to || !tc_same_dims(x, &c->out[0]))
+        return tc_error(c->ctx, c->loc, TC_E_TYPE, "'rescale' of %s to %s, expected two domains (or f32) of one shape",
                         tc_type_text(&c->ctx->scratch, x), tc_type_text(&c->ctx->scratch, &c->out[0]));
     return TC_OK;
 }

@@ -196,15 +196,21 @@ void tc_num_choose_qparams(tc_call *c)
     tc_store_i64(c->out[1], 0, zero);
 }
 
-/* Real numbers from one domain into another, one f32 between. */
+/* Real numbers from one domain into another, one f32 between; either side may be f32 itself. */
 void tc_num_rescale(tc_call *c)
 {
     const tc_quant *from = c->in[0].type->quant, *to = c->out[0].type->quant;
-    channels in = channels_of(c->in[0].type, from->axis), out = channels_of(c->out[0].type, to->axis);
+    channels in = channels_of(c->in[0].type, from ? from->axis : -1);
+    channels out = channels_of(c->out[0].type, to ? to->axis : -1);
     int64_t n = tc_type_count(c->in[0].type);
     for (int64_t i = 0; i < n; i++) {
         int64_t k = i / in.inner % in.channels, m = i / out.inner % out.channels;
-        float real = (float)minus(tc_load_i64(c->in[0], i), from->zero[k]) * (float)from->scale[k];
+        float real = from ? (float)minus(tc_load_i64(c->in[0], i), from->zero[k]) * (float)from->scale[k]
+                          : ((const float *)c->in[0].data)[i];
+        if (!to) {
+            ((float *)c->out[0].data)[i] = real;
+            continue;
+        }
         double code = (double)round_even(real * (float)(1.0 / to->scale[m])) + (double)to->zero[m];
         code = code < (double)to->lo ? (double)to->lo : code;
         tc_store_i64(c->out[0], i, code < (double)to->hi ? (int64_t)code : to->hi);

@@ -167,11 +167,11 @@ static bool choose_expected(trial *t, json_t *meta)
     return false;
 }
 
-/* As it was read, with the reference kernels; or as a user runs it, tidied and planned. */
-static bool agrees(trial *t, json_t *meta, bool reference)
+/* As the module is after some more passes, by the reference kernels or as a user runs it. */
+static bool agrees(trial *t, json_t *meta, const char *passes, bool reference)
 {
     t->ctx->reference_kernels = reference;
-    if (!reference && !says(t, tc_run_passes(t->ctx, t->module, "tidy", NULL), "tidy"))
+    if (!says(t, tc_run_passes(t->ctx, t->module, passes, NULL), passes))
         return false;
     t->g = tc_main(t->module);
     t->v->n_equal = t->v->n_compared = 0;
@@ -180,7 +180,7 @@ static bool agrees(trial *t, json_t *meta, bool reference)
         return true;
     char words[300];
     snprintf(words, sizeof words, "%.299s", t->v->words);
-    failed(t->v, "%s: %s", reference ? "reference" : "tidied", words);
+    failed(t->v, "after %s: %s", passes, words);
     return false;
 }
 
@@ -195,7 +195,8 @@ static void try_file(trial *t, json_t *meta)
         return;
     bool comparable = json_is_true(json_object_get(meta, "deterministic")) &&
                       !json_is_string(json_object_get(meta, "eager_error"));
-    if (!comparable || (agrees(t, meta, true) && agrees(t, meta, false)))
+    if (!comparable || (agrees(t, meta, "infer", true) && agrees(t, meta, "tidy", false) &&
+                        agrees(t, meta, "types", true) && survives_text(t) && agrees(t, meta, "simulate,tidy", false)))
         passed(t->v);
 }
 

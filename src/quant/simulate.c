@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* simulate.c -- the typed form as float arithmetic.
+ *
+ *   y = op(x, ...) : d     =>     y = fake_quantize(op(x, ...), d) : f32
+ *
+ * A quantized value becomes the f32 number it stands for, so that its readers need not convert it; the
+ * numbers are those of quantize(op(dequantize(inputs))). */
+#include "quant.h"
+
+#include "../ir/rewrite.h"
+#include "../num/quant.h"
+
+bool tc_quant_is_typed(const tc_module *module)
+{
+    for (size_t k = 0; k < module->n_graph; k++) {
+        const tc_graph *g = module->graph[k];
+        for (size_t v = 1; v < g->n_val; v++)
+            if (g->val[v]->type && g->val[v]->type->quant)
+                return true;
+    }
+    return false;
+}
+
+/* The attribute and operands that say domain `type` to quantize, dequantize or fake_quantize. */
+static tc_attr_quantize *say_domain(tc_graph *g, const tc_type *type, const tc_loc *loc, tc_val *in, int *n_in)
+{
+    tc_ctx *ctx = g->module->ctx;
+    const tc_quant *q = type->quant;
+    tc_attr_quantize *a = tc_new(&ctx->arena, tc_attr_quantize);
+    *a = (tc_attr_quantize){.scale = q->scale[0], .zero = q->zero[0], .axis = q->axis, .qmin = q->lo, .qmax = q->hi,
+                            .dtype = type->dtype};
+    *n_in = 1;
+    if (q->axis < 0)
+        return a;
+    int64_t n = q->count;
+    float *scale = tc_new_n(&ctx->arena, float, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        scale[i] = (float)q->scale[i];
+    in[1] = tc_graph_const(g, tc_type_make(ctx, TC_f32, 1, &n), scale, NULL, loc);
+    in[2] = tc_graph_const(g, tc_type_make(ctx, TC_i64, 1, &n), q->zero, NULL, loc);
+    a->scale = 0;
+    *n_in = 3;
+    return a;
+}
+
+/* One of the three, on value x. */
+static tc_status convert(tc_graph *g, const tc_loc *loc, tc_op op, const tc_type *domain, tc_val x, tc_val *out)
+{
+    tc_val in[3] = {x};
+    int n_in;
+    tc_attr_quantize *a = say_domain(g, domain, loc, in, &n_in);
+    if (op != TC_OP_quantize)
+        a->dtype = TC_f32;
+    tc_node *added;
+    TC_TRY(tc_graph_emit(g, op, a, in, n_in, 1, loc, &added));
+    *out = added->out[0];
+    return TC_OK;
+}
+
+static tc_status real_constant(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_type *type = tc_type_of(rw->from, node->out[0]);
+    if (node->op != TC_OP_const || !type->quant)
+        return TC_OK;
+    *done = true;
+    tc_tensor real = tc_dequantized(rw->ctx, &rw->ctx->arena, tc_tensor_of(rw->from, node->out[0]));
+    rw->now[node->out[0]] =
+        tc_graph_const(rw->to, real.type, real.data, rw->from->val[node->out[0]]->name, node->loc);
+    return TC_OK;
+}
+
+/* An operand as real numbers; a quantized graph input is dequantized where it is first read. */
+static tc_status real_operand(tc_rewrite *rw, const tc_node *node, int i, tc_val *out)
+{
+    tc_val v = node->in[i];
+    const tc_type *type = tc_type_of(rw->to, rw->now[v]);
+    if (type && type->quant)
+        TC_TRY(convert(rw->to, node->loc, TC_OP_dequantize, type, rw->now[v], &rw->now[v]));
+    *out = rw->now[v];
+    return TC_OK;
+}
+
+static tc_status real_operator(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op == TC_OP_const)
+        return TC_OK;
+    *done = true;
+    tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++)
+        TC_TRY(real_operand(rw, node, i, &in[i]));
+    tc_val first = in[0];
+    tc_node *copy = NULL;
+    if (node->op != TC_OP_rescale) {
+        copy = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+        TC_TRY(tc_node_infer(rw->to, copy));
+    }
+    bool moves = copy && tc_ops[node->op].traits & T_MOVES;
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *type = tc_type_of(rw->from, node->out[i]);
+        tc_val v = copy ? copy->out[i] : first;
+        if (type->quant && !moves) /* moved numbers are on the grid already */
+            TC_TRY(convert(rw->to, node->loc, TC_OP_fake_quantize, type, v, &v));
+        rw->now[node->out[i]] = v;
+        if (rw->to->val[v]->def && !rw->to->val[v]->name)
+            rw->to->val[v]->name = rw->from->val[node->out[i]]->name;
+    }
+    return TC_OK;
+}
+
+/* A quantized output leaves as the codes it was. */
+static tc_status codes_out(tc_graph *g, const tc_type *const *was)
+{
+    for (size_t i = 0; i < g->n_out; i++)
+        if (was[i]->quant && tc_type_of(g, g->out[i])->dtype == TC_f32)
+            TC_TRY(convert(g, NULL, TC_OP_quantize, was[i], g->out[i], &g->out[i]));
+    return TC_OK;
+}
+
+tc_status tc_quant_simulate(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rule *const rules[] = {real_constant, real_operator};
+    for (size_t k = 0; k < module->n_graph; k++) {
+        tc_graph *g = module->graph[k];
+        const tc_type **was = tc_new_n(&ctx->arena, const tc_type *, g->n_out);
+        for (size_t i = 0; i < g->n_out; i++)
+            was[i] = tc_type_of(g, g->out[i]);
+        TC_TRY(tc_rewrite_graph(g, rules, TC_COUNT(rules), NULL));
+        TC_TRY(codes_out(g, was));
+    }
+    return TC_OK;
+}
