@@ -46,11 +46,13 @@ tc_tensor tc_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q)
     return real;
 }
 
-/* clamp(round_half_even(x * inverse) + zero, lo, hi); NaN becomes lo, as the clamp has it. */
+/* clamp(round_half_even(x * inverse) + zero, lo, hi); NaN becomes code 0, as it does in PyTorch. */
 static int64_t quantized(float x, float inverse, const tc_quant *q, int64_t zero)
 {
     double code = (double)nearbyintf(x * inverse) + (double)zero;
-    if (!(code > (double)q->lo))
+    if (code != code)
+        return 0;
+    if (code < (double)q->lo)
         return q->lo;
     return code < (double)q->hi ? (int64_t)code : q->hi;
 }

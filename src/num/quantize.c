@@ -212,7 +212,7 @@ void tc_num_rescale(tc_call *c)
             continue;
         }
         double code = (double)round_even(real * (float)(1.0 / to->scale[m])) + (double)to->zero[m];
-        code = code < (double)to->lo ? (double)to->lo : code;
+        code = code != code ? 0 : code < (double)to->lo ? (double)to->lo : code;
         tc_store_i64(c->out[0], i, code < (double)to->hi ? (int64_t)code : to->hi);
     }
 }

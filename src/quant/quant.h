@@ -11,8 +11,8 @@
 /* Quantize and dequantize nodes of an export that went through PT2E become types. */
 TC_MUST_USE tc_status tc_quant_types(tc_ctx *ctx, tc_module *module);
 
-/* The typed form as float arithmetic: fake_quantize after every operator whose result is quantized,
- * constants as the real numbers they stand for.  The same numbers as the typed form's, quickly. */
+/* The typed form as float arithmetic: quantize and dequantize after every operator whose result is
+ * quantized, constants as the real numbers they stand for.  The same numbers as the typed form's, quickly. */
 TC_MUST_USE tc_status tc_quant_simulate(tc_ctx *ctx, tc_module *module);
 
 /* Whether any value of the module is quantized. */

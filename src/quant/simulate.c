@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* simulate.c -- the typed form as float arithmetic.
  *
- *   y = op(x, ...) : d     =>     y = fake_quantize(op(x, ...), d) : f32
+ *   y = op(x, ...) : d     =>     y = dequantize(quantize(op(x, ...), d), d) : f32
  *
  * A quantized value becomes the f32 number it stands for, so that its readers need not convert it; the
  * numbers are those of quantize(op(dequantize(inputs))). */
@@ -21,7 +21,7 @@ bool tc_quant_is_typed(const tc_module *module)
     return false;
 }
 
-/* The attribute and operands that say domain `type` to quantize, dequantize or fake_quantize. */
+/* The attribute and operands that say domain `type` to quantize and dequantize. */
 static tc_attr_quantize *say_domain(tc_graph *g, const tc_type *type, const tc_loc *loc, tc_val *in, int *n_in)
 {
     tc_ctx *ctx = g->module->ctx;
@@ -43,13 +43,13 @@ static tc_attr_quantize *say_domain(tc_graph *g, const tc_type *type, const tc_l
     return a;
 }
 
-/* One of the three, on value x. */
+/* One of the two, on value x. */
 static tc_status convert(tc_graph *g, const tc_loc *loc, tc_op op, const tc_type *domain, tc_val x, tc_val *out)
 {
     tc_val in[3] = {x};
     int n_in;
     tc_attr_quantize *a = say_domain(g, domain, loc, in, &n_in);
-    if (op != TC_OP_quantize)
+    if (op == TC_OP_dequantize)
         a->dtype = TC_f32;
     tc_node *added;
     TC_TRY(tc_graph_emit(g, op, a, in, n_in, 1, loc, &added));
@@ -92,14 +92,20 @@ static tc_status real_operator(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_node *copy = NULL;
     if (node->op != TC_OP_rescale) {
         copy = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+        for (int i = 0; i < node->n_out; i++)
+            if (!tc_type_of(rw->from, node->out[i])->quant)
+                rw->to->val[copy->out[i]]->type = tc_type_of(rw->from, node->out[i]);
         TC_TRY(tc_node_infer(rw->to, copy));
     }
-    bool moves = copy && tc_ops[node->op].traits & T_MOVES;
+    /* Moved numbers are on the grid already, unless the movement brings in one of its own. */
+    bool moves = copy && tc_ops[node->op].traits & T_MOVES && node->op != TC_OP_pad && node->op != TC_OP_index_put;
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *type = tc_type_of(rw->from, node->out[i]);
         tc_val v = copy ? copy->out[i] : first;
-        if (type->quant && !moves) /* moved numbers are on the grid already */
-            TC_TRY(convert(rw->to, node->loc, TC_OP_fake_quantize, type, v, &v));
+        if (type->quant && !moves) {
+            TC_TRY(convert(rw->to, node->loc, TC_OP_quantize, type, v, &v));
+            TC_TRY(convert(rw->to, node->loc, TC_OP_dequantize, type, v, &v));
+        }
         rw->now[node->out[i]] = v;
         if (rw->to->val[v]->def && !rw->to->val[v]->name)
             rw->to->val[v]->name = rw->from->val[node->out[i]]->name;

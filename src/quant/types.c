@@ -169,7 +169,7 @@ static tc_status take_quantize(tc_rewrite *rw, const tc_node *node, bool *done)
     typing *t = rw->user;
     tc_val x = node->in[0], out = node->out[0];
     const tc_type *type = node->op == TC_OP_quantize ? domain_of(rw->ctx, rw->from, node) : NULL;
-    if (!type)
+    if (!type || !is_f32(rw->from, x))
         return TC_OK;
     *done = true;
     tc_val from = best(rw, x), val;
@@ -268,7 +268,7 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
             continue;
         }
         const tc_type *type = moved ? moved_domain(rw, node, v) : t->domain[v];
-        if (type)
+        if (type && !(traits & T_CONTROL)) /* what other graphs hand back is real */
             value->type = type;
         if (value->type->quant)
             TC_TRY(set_typed(rw, node, v, copy->out[i]));
