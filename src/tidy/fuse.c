@@ -69,29 +69,34 @@ static affine norm_as_affine(tc_rewrite *rw, const tc_node *norm)
     return a;
 }
 
-/* Which output channel a weight belongs to: w is [out, in/groups, ...], of a transposed product
- * [in, out/groups, ...]. */
-static int64_t channel_of(const tc_node *product, const tc_type *w, int64_t row, int64_t column)
+/* n neighbouring weights times a scale. */
+static void scale_run(tc_tensor w, tc_tensor out, int64_t at, int64_t n, double scale)
 {
-    if (product->op != TC_OP_conv_transpose)
-        return row;
-    int64_t groups = ((const tc_attr_conv_transpose *)product->attr)->groups;
-    return row / (w->dim[0] / groups) * w->dim[1] + column;
+    enum { BLOCK = 256 };
+    double block[BLOCK];
+    for (int64_t end = at + n; at < end; at += BLOCK) {
+        size_t count = (size_t)tc_min_i64(BLOCK, end - at);
+        tc_read_f64(w, at, count, block);
+        for (size_t i = 0; i < count; i++)
+            block[i] *= scale;
+        tc_write_f64(out, at, count, block);
+    }
 }
 
+/* Weights are [out, in/groups, ...]; of a transposed product [in, out/groups, ...]. */
 static tc_val scaled_weights(tc_rewrite *rw, const tc_node *product, const affine *a)
 {
     tc_val old = tc_rewrite_in(rw, product, 1);
     tc_tensor w = tc_tensor_of(rw->to, old), out = tc_tensor_new(&rw->ctx->arena, w.type);
-    int64_t rows = w.type->dim[0], columns = w.type->dim[1], inner = 1;
-    for (int i = 2; i < w.type->rank; i++)
-        inner *= w.type->dim[i];
-    for (int64_t r = 0, k = 0; r < rows; r++)
-        for (int64_t c = 0; c < columns; c++) {
-            double scale = a->scale[channel_of(product, w.type, r, c)];
-            for (int64_t i = 0; i < inner; i++, k++)
-                tc_store_f64(out, k, scale * tc_load_f64(w, k));
-        }
+    int64_t rows = w.type->dim[0], columns = w.type->dim[1], n = tc_type_count(w.type);
+    if (product->op == TC_OP_conv_transpose) {
+        int64_t per_group = rows / ((const tc_attr_conv_transpose *)product->attr)->groups;
+        int64_t run = n ? n / (rows * columns) : 0;
+        for (int64_t i = 0; run && i < rows * columns; i++)
+            scale_run(w, out, i * run, run, a->scale[i / columns / per_group * columns + i % columns]);
+    } else
+        for (int64_t r = 0; r < rows; r++)
+            scale_run(w, out, r * (n / rows), n / rows, a->scale[r]);
     return tc_graph_const(rw->to, w.type, out.data, rw->to->val[old]->name, product->loc);
 }
 
