@@ -6,7 +6,7 @@
 #include "text.h"
 
 #include "../num/element.h"
-#include "lex.h"
+#include "parse.h"
 
 typedef struct parser {
     tc_lex lex;
@@ -18,289 +18,6 @@ typedef struct parser {
     tc_bytes side;
     const char *origin; /* what `file` says, for loc(...) */
 } parser;
-
-#define FAILED(p) ((p)->lex.status != TC_OK)
-
-/* ---- types ---- */
-
-/* [1,3,8,8] */
-static void parse_dims(parser *p, tc_type *type)
-{
-    tc_lex_expect(&p->lex, "[");
-    while (!FAILED(p) && !tc_lex_accept(&p->lex, "]")) {
-        if (type->rank)
-            tc_lex_expect(&p->lex, ",");
-        if (type->rank == TC_MAX_RANK) {
-            tc_lex_fail(&p->lex, TC_E_TOO_LARGE, "more than %d dimensions", TC_MAX_RANK);
-            return;
-        }
-        type->dim[type->rank++] = tc_lex_int(&p->lex);
-    }
-    if (!FAILED(p) && tc_dims_count(type->rank, type->dim) < 0)
-        tc_lex_fail(&p->lex, TC_E_TOO_LARGE, "a negative dimension, or too many elements");
-}
-
-static double parse_f64(parser *p)
-{
-    double value = 0;
-    tc_str text = tc_lex_number(&p->lex);
-    if (!FAILED(p) && !tc_element_read(TC_f64, text, &value))
-        tc_lex_fail(&p->lex, TC_E_SYNTAX, "found '%.*s', expected a number",
-                    (int)tc_min_i64((int64_t)text.n, 40), text.p);
-    return value;
-}
-
-static void check_quant(parser *p, const tc_type *type, const tc_quant *q)
-{
-    int64_t expected = q->axis >= 0 && q->axis < type->rank ? type->dim[q->axis] : 1;
-    if (FAILED(p))
-        return;
-    if (!tc_is_int(type->dtype))
-        tc_lex_fail(&p->lex, TC_E_TYPE, "'%s' numbers cannot be quantized codes",
-                    tc_dtypes[type->dtype].name);
-    else if (q->axis >= type->rank)
-        tc_lex_fail(&p->lex, TC_E_TYPE, "the channel axis is %d, the rank is %d", q->axis, type->rank);
-    else if (q->count != expected)
-        tc_lex_fail(&p->lex, TC_E_TYPE, "%d scales, expected %" PRId64, q->count, expected);
-    else if (q->lo > q->hi || q->lo < tc_dtype_min(type->dtype) || q->hi > tc_dtype_max(type->dtype))
-        tc_lex_fail(&p->lex, TC_E_TYPE, "codes %" PRId64 "..%" PRId64 " do not fit '%s'", q->lo, q->hi,
-                    tc_dtypes[type->dtype].name);
-    for (int i = 0; i < q->count && !FAILED(p); i++)
-        if (!(q->scale[i] > 0) || q->scale[i] > 1e300)
-            tc_lex_fail(&p->lex, TC_E_TYPE, "a scale is %g, expected a positive number", q->scale[i]);
-}
-
-/* scale:zero, scale:zero, ... */
-static void parse_scales(parser *p, tc_quant *q)
-{
-    double *scale = NULL;
-    int64_t *zero = NULL;
-    size_t n = 0, cap = 0, cap_zero = 0;
-    char next = tc_lex_peek(&p->lex);
-    while (!FAILED(p) && next != ')' && next != 'i') {
-        tc_grow(&p->ctx->scratch, scale, n, cap);
-        tc_grow(&p->ctx->scratch, zero, n, cap_zero);
-        scale[n] = parse_f64(p);
-        tc_lex_expect(&p->lex, ":");
-        zero[n++] = tc_lex_int(&p->lex);
-        if (!tc_lex_accept(&p->lex, ","))
-            break;
-    }
-    q->count = (int32_t)tc_min_i64((int64_t)n, INT32_MAX);
-    q->scale = scale;
-    q->zero = zero;
-}
-
-/* q(0.05:-3), q(axis=0; 0.1:0, 0.2:0 in -127..127); the part behind "q". */
-static const tc_type *parse_quant(parser *p, const tc_type *type)
-{
-    tc_quant q = {.axis = -1, .lo = tc_dtype_min(type->dtype), .hi = tc_dtype_max(type->dtype)};
-    tc_lex_expect(&p->lex, "(");
-    if (tc_lex_accept(&p->lex, "axis=")) {
-        int64_t axis = tc_lex_int(&p->lex);
-        q.axis = axis < 0 || axis > TC_MAX_RANK ? TC_MAX_RANK : (int32_t)axis;
-        tc_lex_expect(&p->lex, ";");
-    }
-    parse_scales(p, &q);
-    if (tc_lex_accept(&p->lex, "in ")) {
-        q.lo = tc_lex_int(&p->lex);
-        tc_lex_expect(&p->lex, "..");
-        q.hi = tc_lex_int(&p->lex);
-    }
-    tc_lex_expect(&p->lex, ")");
-    check_quant(p, type, &q);
-    return FAILED(p) ? type : tc_type_with(p->ctx, type, &q);
-}
-
-/* f32[1,3,8,8], i8[4] q(0.05:-3), or ? for NULL. */
-static const tc_type *parse_type(parser *p)
-{
-    if (tc_lex_accept(&p->lex, "?"))
-        return NULL;
-    tc_str word = tc_lex_peek_word(&p->lex);
-    tc_type type = {.dtype = tc_dtype_named(word)};
-    if (type.dtype == TC_none) {
-        tc_lex_fail(&p->lex, TC_E_SYNTAX, "found '%.*s', expected a type such as f32[1,3]",
-                    (int)tc_min_i64((int64_t)word.n, 40), word.p);
-        return NULL;
-    }
-    tc_lex_word(&p->lex);
-    parse_dims(p, &type);
-    if (FAILED(p))
-        return NULL;
-    const tc_type *plain = tc_type_intern(p->ctx, &type);
-    if (!tc_str_is(tc_lex_peek_word(&p->lex), "q"))
-        return plain;
-    tc_lex_word(&p->lex);
-    tc_mark mark = tc_arena_mark(&p->ctx->scratch);
-    const tc_type *with = parse_quant(p, plain);
-    tc_arena_rewind(&p->ctx->scratch, mark);
-    return with;
-}
-
-/* ---- attributes ---- */
-
-static void parse_ints(parser *p, tc_ints *list)
-{
-    int64_t *v = NULL;
-    size_t n = 0, cap = 0;
-    tc_mark mark = tc_arena_mark(&p->ctx->scratch);
-    tc_lex_expect(&p->lex, "[");
-    while (!FAILED(p) && !tc_lex_accept(&p->lex, "]")) {
-        if (n)
-            tc_lex_expect(&p->lex, ",");
-        tc_grow(&p->ctx->scratch, v, n, cap);
-        v[n++] = tc_lex_int(&p->lex);
-    }
-    *list = tc_ints_copy(&p->ctx->arena, v, (int32_t)tc_min_i64((int64_t)n, INT32_MAX));
-    tc_arena_rewind(&p->ctx->scratch, mark);
-}
-
-static void parse_floats(parser *p, tc_floats *list)
-{
-    double *v = NULL;
-    size_t n = 0, cap = 0;
-    tc_mark mark = tc_arena_mark(&p->ctx->scratch);
-    tc_lex_expect(&p->lex, "[");
-    while (!FAILED(p) && !tc_lex_accept(&p->lex, "]")) {
-        if (n)
-            tc_lex_expect(&p->lex, ",");
-        tc_grow(&p->ctx->scratch, v, n, cap);
-        v[n++] = parse_f64(p);
-    }
-    *list = (tc_floats){(int32_t)tc_min_i64((int64_t)n, INT32_MAX),
-                        tc_arena_copy(&p->ctx->arena, v, n * sizeof *v)};
-    tc_arena_rewind(&p->ctx->scratch, mark);
-}
-
-static void parse_hex(parser *p, tc_bytes *bytes)
-{
-    tc_str text = tc_lex_number(&p->lex);
-    bool good = text.n >= 2 && text.n % 2 == 0 && memcmp(text.p, "0x", 2) == 0;
-    uint8_t *data = tc_new_n(&p->ctx->arena, uint8_t, text.n / 2);
-    for (size_t i = 2; i < text.n && good; i++) {
-        static const char digits[] = "0123456789abcdef";
-        const char *digit = text.p[i] ? strchr(digits, text.p[i]) : NULL;
-        good = digit != NULL;
-        if (good)
-            data[i / 2 - 1] = (uint8_t)(data[i / 2 - 1] << 4 | (digit - digits));
-    }
-    if (!good)
-        tc_lex_fail(&p->lex, TC_E_SYNTAX, "expected bytes such as 0x00ff");
-    *bytes = (tc_bytes){data, good ? text.n / 2 - 1 : 0};
-}
-
-/* One of the choice's words, as its number. */
-static void parse_word(parser *p, const tc_choice *choice, void *at)
-{
-    tc_str word = tc_lex_peek_word(&p->lex);
-    for (int i = 0; i < choice->count; i++)
-        if (tc_str_is(word, choice->word[i])) {
-            tc_dtype number = (tc_dtype)i; /* enumerations are all alike in memory */
-            memcpy(at, &number, sizeof number);
-            tc_lex_word(&p->lex);
-            return;
-        }
-    tc_lex_fail(&p->lex, TC_E_ARGUMENT, "'%.*s' is not a %s; '%s' is one",
-                (int)tc_min_i64((int64_t)word.n, 40), word.p, choice->name, choice->word[0]);
-}
-
-static void parse_dtype(parser *p, tc_dtype *dtype)
-{
-    tc_str word = tc_lex_peek_word(&p->lex);
-    *dtype = tc_dtype_named(word);
-    if (*dtype == TC_none && !tc_str_is(word, "none"))
-        tc_lex_fail(&p->lex, TC_E_SYNTAX, "expected an element type such as f32");
-    tc_lex_word(&p->lex);
-}
-
-static void parse_text(parser *p, const char **text)
-{
-    *text = NULL;
-    if (tc_str_is(tc_lex_peek_word(&p->lex), "none"))
-        tc_lex_word(&p->lex);
-    else
-        *text = tc_lex_string(&p->lex);
-}
-
-static void parse_field(parser *p, const tc_field *field, void *record)
-{
-    void *at = (char *)record + field->at;
-    switch (field->kind) {
-    case TC_FIELD_i64:
-        *(int64_t *)at = tc_lex_int(&p->lex);
-        break;
-    case TC_FIELD_f64:
-        *(double *)at = parse_f64(p);
-        break;
-    case TC_FIELD_bool: {
-        tc_str word = tc_lex_word(&p->lex);
-        *(bool *)at = tc_str_is(word, "true");
-        if (!*(bool *)at && !tc_str_is(word, "false"))
-            tc_lex_fail(&p->lex, TC_E_SYNTAX, "expected 'true' or 'false'");
-        break;
-    }
-    case TC_FIELD_ints:
-        parse_ints(p, at);
-        break;
-    case TC_FIELD_floats:
-        parse_floats(p, at);
-        break;
-    case TC_FIELD_text:
-        parse_text(p, at);
-        break;
-    case TC_FIELD_bytes:
-        parse_hex(p, at);
-        break;
-    case TC_FIELD_dtype:
-        parse_dtype(p, at);
-        break;
-    default:
-        parse_word(p, &tc_choices[field->kind - TC_FIELD_CHOICES], at);
-    }
-}
-
-static int find_field(const tc_attr_info *info, tc_str name)
-{
-    for (int i = 0; i < info->n_field; i++)
-        if (tc_str_is(name, info->field[i].name))
-            return i;
-    return -1;
-}
-
-/* The word that comes next, when "=" stands behind it. */
-static bool at_attribute(parser *p, tc_str *name)
-{
-    *name = tc_lex_peek_word(&p->lex);
-    return name->n && name->p + name->n < p->lex.end && name->p[name->n] == '=';
-}
-
-/* name=value ..., in any order, each once, all of them. */
-static const void *parse_attrs(parser *p, tc_op op)
-{
-    const tc_attr_info *info = &tc_attrs[tc_ops[op].attr];
-    void *record = info->n_field ? tc_arena_array(&p->ctx->arena, 1, info->size, 16) : NULL;
-    uint32_t seen = 0;
-    tc_str name;
-    while (!FAILED(p) && at_attribute(p, &name)) {
-        int i = find_field(info, name);
-        if (i < 0 || seen & 1u << i) {
-            tc_lex_fail(&p->lex, TC_E_ARGUMENT, i < 0 ? "'%s' has no attribute '%.*s'"
-                                                      : "'%s' is given '%.*s' twice",
-                        tc_ops[op].name, (int)tc_min_i64((int64_t)name.n, 40), name.p);
-            return NULL;
-        }
-        seen |= 1u << i;
-        tc_lex_word(&p->lex);
-        tc_lex_expect(&p->lex, "=");
-        parse_field(p, &info->field[i], record);
-    }
-    for (int i = 0; i < info->n_field; i++)
-        if (!(seen & 1u << i))
-            tc_lex_fail(&p->lex, TC_E_ARGUMENT, "the attribute '%s' of '%s' is missing",
-                        info->field[i].name, tc_ops[op].name);
-    return record;
-}
 
 /* ---- values ---- */
 
@@ -327,8 +44,8 @@ static tc_val parse_operand(parser *p)
     }
     tc_lex start = p->lex;
     uint64_t label = parse_label(p);
-    void *val = FAILED(p) ? NULL : tc_map_get(&p->vals, label_key(&label));
-    if (!FAILED(p) && !val) {
+    void *val = FAILED(&p->lex) ? NULL : tc_map_get(&p->vals, label_key(&label));
+    if (!FAILED(&p->lex) && !val) {
         p->lex = start;
         tc_lex_fail(&p->lex, TC_E_ORDER, "%%%" PRIu64 " is used before it is made", label);
     }
@@ -343,12 +60,12 @@ static tc_val *parse_operands(parser *p, size_t *count)
     int line = p->lex.line;
     bool some = tc_lex_peek(&p->lex) == '%' || tc_str_is(tc_lex_peek_word(&p->lex), "none");
     some = some && p->lex.line == line;
-    while (some && !FAILED(p)) {
+    while (some && !FAILED(&p->lex)) {
         tc_grow(&p->ctx->scratch, val, n, cap);
         val[n++] = parse_operand(p);
         some = tc_lex_accept(&p->lex, ",");
     }
-    *count = FAILED(p) ? 0 : n;
+    *count = FAILED(&p->lex) ? 0 : n;
     return val;
 }
 
@@ -438,7 +155,7 @@ static void skip_const(parser *p)
         tc_lex_int(&p->lex);
         tc_lex_expect(&p->lex, ")");
     } else if (tc_lex_accept(&p->lex, "[")) {
-        for (size_t n = 0; !FAILED(p) && !tc_lex_accept(&p->lex, "]"); n++) {
+        for (size_t n = 0; !FAILED(&p->lex) && !tc_lex_accept(&p->lex, "]"); n++) {
             if (n)
                 tc_lex_expect(&p->lex, ",");
             if (!tc_lex_number(&p->lex).n)
@@ -450,7 +167,7 @@ static void skip_const(parser *p)
 
 static const void *parse_const(parser *p, tc_lex *start, const tc_type *type)
 {
-    if (FAILED(p))
+    if (FAILED(&p->lex))
         return NULL;
     if (!type) {
         tc_lex_fail(&p->lex, TC_E_SYNTAX, "a constant without a type");
@@ -467,7 +184,7 @@ static const void *parse_const(parser *p, tc_lex *start, const tc_type *type)
 static const char *loc_text(parser *p)
 {
     const char *text;
-    parse_text(p, &text);
+    tc_parse_text(&p->lex, &text);
     return text;
 }
 
@@ -487,7 +204,7 @@ static const tc_loc *parse_loc(parser *p, const char *place)
     } part[] = {{"file=", &loc->file},     {"node=", &loc->node},
                 {"target=", &loc->target}, {"module=", &loc->module},
                 {"module_type=", &loc->module_type}};
-    while (!FAILED(p) && !tc_lex_accept(&p->lex, ")")) {
+    while (!FAILED(&p->lex) && !tc_lex_accept(&p->lex, ")")) {
         size_t i = 0;
         while (i < TC_COUNT(part) && !tc_lex_accept(&p->lex, part[i].mark))
             i++;
@@ -541,10 +258,10 @@ static bool parse_types(parser *p, const tc_type **type, size_t n)
 {
     if (!n || !tc_lex_accept(&p->lex, ":"))
         return false;
-    for (size_t i = 0; i < n && !FAILED(p); i++) {
+    for (size_t i = 0; i < n && !FAILED(&p->lex); i++) {
         if (i)
             tc_lex_expect(&p->lex, ",");
-        type[i] = parse_type(p);
+        type[i] = tc_parse_type(&p->lex);
     }
     return true;
 }
@@ -560,7 +277,7 @@ static void parse_node(parser *p, const result *r, size_t n_result)
         skip_const(p);
     size_t n_in;
     tc_val *in = parse_operands(p, &n_in);
-    const void *attr = parse_attrs(p, op);
+    const void *attr = tc_parse_attrs(&p->lex, op);
     const tc_type **type = tc_new_n(scratch, const tc_type *, n_result);
     bool declared = parse_types(p, type, n_result);
     const tc_loc *loc = parse_loc(p, place);
@@ -569,7 +286,7 @@ static void parse_node(parser *p, const result *r, size_t n_result)
     if (op == TC_OP_const && n_result != 1)
         tc_lex_fail(&p->lex, TC_E_STRUCTURE, "'const' has %zu results, expected 1", n_result);
     const void *data = op == TC_OP_const ? parse_const(p, &numbers, type[0]) : NULL;
-    if (FAILED(p))
+    if (FAILED(&p->lex))
         return;
     tc_node *node = tc_graph_add(p->g, op, attr, in, (int)n_in, (int)n_result, loc);
     for (size_t i = 0; i < n_result; i++) {
@@ -578,7 +295,7 @@ static void parse_node(parser *p, const result *r, size_t n_result)
     }
     if (data)
         p->g->val[node->out[0]]->data = data;
-    if (!declared && n_result && !FAILED(p))
+    if (!declared && n_result && !FAILED(&p->lex))
         complete(p, node);
 }
 
@@ -591,9 +308,9 @@ static void parse_results(parser *p)
     do {
         tc_grow(&p->ctx->scratch, r, n, cap);
         r[n++] = parse_result(p);
-    } while (!FAILED(p) && tc_lex_accept(&p->lex, ","));
+    } while (!FAILED(&p->lex) && tc_lex_accept(&p->lex, ","));
     tc_lex_expect(&p->lex, "=");
-    if (!FAILED(p))
+    if (!FAILED(&p->lex))
         parse_node(p, r, n);
     tc_arena_rewind(&p->ctx->scratch, mark);
 }
@@ -643,7 +360,7 @@ static void parse_body(parser *p)
             continue;
         }
         tc_str word = tc_lex_peek_word(&p->lex);
-        if (FAILED(p) || !word.n)
+        if (FAILED(&p->lex) || !word.n)
             break;
         if (tc_op_named(word) == TC_OP_COUNT)
             tc_lex_word(&p->lex);
@@ -666,13 +383,13 @@ static void parse_body(parser *p)
 static void parse_inputs(parser *p)
 {
     tc_lex_expect(&p->lex, "(");
-    while (!FAILED(p) && !tc_lex_accept(&p->lex, ")")) {
+    while (!FAILED(&p->lex) && !tc_lex_accept(&p->lex, ")")) {
         if (p->g->n_in)
             tc_lex_expect(&p->lex, ",");
         result r = parse_result(p);
         tc_lex_expect(&p->lex, ":");
-        const tc_type *type = parse_type(p);
-        if (!FAILED(p))
+        const tc_type *type = tc_parse_type(&p->lex);
+        if (!FAILED(&p->lex))
             define(p, &r, tc_graph_input(p->g, type, NULL));
     }
 }
@@ -683,7 +400,7 @@ static void parse_graph(parser *p)
     tc_lex_expect(&p->lex, "@");
     const char *name = tc_lex_peek(&p->lex) == '"' ? tc_lex_string(&p->lex)
                                                    : tc_intern(p->ctx, tc_lex_word(&p->lex));
-    if (FAILED(p))
+    if (FAILED(&p->lex))
         return;
     void **taken = tc_map_at(&p->graphs, tc_str_of(name));
     if (*taken)
@@ -705,7 +422,7 @@ static void parse_module(parser *p)
                   {"producer", &m->producer},
                   {"in_tree", &m->in_tree},
                   {"out_tree", &m->out_tree}};
-    while (tc_lex_peek(&p->lex) && !FAILED(p)) {
+    while (tc_lex_peek(&p->lex) && !FAILED(&p->lex)) {
         tc_str word = tc_lex_peek_word(&p->lex);
         size_t i = 0;
         while (i < TC_COUNT(header) && !tc_str_is(word, header[i].word))
@@ -733,7 +450,7 @@ tc_status tc_parse(tc_ctx *ctx, const char *file, tc_bytes text, tc_bytes side, 
     p.module->file_bytes = text.size;
     parse_module(&p);
     tc_arena_rewind(&ctx->scratch, mark);
-    if (FAILED(&p))
+    if (FAILED(&p.lex))
         return p.lex.status;
     *out = p.module;
     return TC_OK;
