@@ -57,8 +57,9 @@ int64_t tc_dims_count(int32_t rank, const int64_t *dim)
     for (int i = 0; i < rank; i++) {
         if (dim[i] < 0 || dim[i] > INT32_MAX)
             return -1;
-        if (dim[i] && (nonzero *= dim[i]) > most)
+        if (dim[i] && nonzero > most / dim[i])
             return -1;
+        nonzero *= dim[i] ? dim[i] : 1;
         count *= dim[i] ? dim[i] : 0;
     }
     return count;

@@ -67,6 +67,8 @@ static void test_types(tc_ctx *ctx)
     CHECK(tc_type_bytes(b) == 6 && tc_real(b, 0, 17) == 1.0);
     CHECK(tc_dims_count(2, (int64_t[]){INT32_MAX, INT32_MAX}) == -1);
     CHECK(tc_dims_count(3, (int64_t[]){0, INT32_MAX, INT32_MAX}) == -1);
+    CHECK(tc_dims_count(3, (int64_t[]){1 << 20, 1 << 20, INT32_MAX}) == -1);
+    CHECK(tc_dims_count(2, (int64_t[]){1 << 20, 1 << 20}) == INT64_C(1) << 40);
     CHECK(tc_dtype_min(TC_i48) == -(INT64_C(1) << 47) && tc_dtype_max(TC_u8) == 255);
 }
 
