@@ -4,6 +4,7 @@
 #include "judge.h"
 
 #include "../num/load.h"
+#include "tosa_schema.h"
 
 enum { MOST_LETTERS = 4 };
 
@@ -175,34 +176,45 @@ static void put_need(tc_buf *out, uint32_t need)
         tc_buf_printf(out, "%sPRO-INT or PRO-FP", between);
 }
 
-/* The row of the operator's table that holds these types. */
+static const char *types_text(tc_judge *j, const tc_dtype *type, int n)
+{
+    tc_buf out;
+    tc_buf_init(&out, &j->ctx->scratch);
+    put_types(&out, type, n);
+    return tc_buf_cstr(&out);
+}
+
+static void types_unknown(tc_judge *j, const judge_row *row, const found *f)
+{
+    tc_buf all;
+    tc_buf_init(&all, &j->ctx->scratch);
+    int n = 0;
+    for (size_t i = 0; i < TC_COUNT(types_table); i++)
+        if (tc_text_eq(types_table[i].family, row->family)) {
+            n = types_table[i].n;
+            tc_buf_u8(&all, ' ');
+            put_types(&all, types_table[i].type, n);
+        }
+    TC_BREAKS(j, TOSA_RULE, "the element types %s are not supported; supported are%s", types_text(j, f->type, n),
+              tc_buf_cstr(&all));
+}
+
+/* Whether the operator's table holds these types, and the target what their row needs. */
 static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
 {
-    tc_buf text;
-    tc_buf_init(&text, &j->ctx->scratch);
     const types_row *hit = NULL;
-    int n = 0;
-    for (size_t i = 0; i < TC_COUNT(types_table); i++) {
+    for (size_t i = 0; i < TC_COUNT(types_table) && !hit; i++) {
         const types_row *t = &types_table[i];
-        if (!tc_text_eq(t->family, row->family))
-            continue;
-        n = t->n;
-        if (memcmp(t->type, f->type, (size_t)t->n * sizeof t->type[0]) == 0)
+        if (memcmp(t->type, f->type, (size_t)t->n * sizeof t->type[0]) == 0 && tc_text_eq(t->family, row->family))
             hit = t;
-        tc_buf_u8(&text, ' ');
-        put_types(&text, t->type, t->n);
     }
-    tc_buf found_text;
-    tc_buf_init(&found_text, &j->ctx->scratch);
-    put_types(&found_text, f->type, n);
     if (!hit)
-        TC_BREAKS(j, TOSA_RULE, "the element types %s are not supported; supported are%s",
-                  tc_buf_cstr(&found_text), tc_buf_cstr(&text));
+        types_unknown(j, row, f);
     else if (j->target && !satisfied(hit->need, j->target->tosa)) {
         tc_buf need;
         tc_buf_init(&need, &j->ctx->scratch);
         put_need(&need, hit->need);
-        TC_BREAKS(j, TOSA_PROFILE, "on %s needs %s, the target is %s", tc_buf_cstr(&found_text),
+        TC_BREAKS(j, TOSA_PROFILE, "on %s needs %s, the target is %s", types_text(j, f->type, hit->n),
                   tc_buf_cstr(&need), j->target->text);
     }
     return hit != NULL;
@@ -288,33 +300,47 @@ static bool check_shapes(tc_judge *j, bool types_too)
 
 /* ---- every value --------------------------------------------------------------------------------- */
 
-static void check_value(tc_judge *j, tc_val val)
+/* A value of the graph is turned down. */
+#define TURN_DOWN(j, value, id, format, ...)                                                       \
+    ((void)((j)->worst = tc_error((j)->ctx, value_loc(j, value), TC_E_##id, format, __VA_ARGS__)))
+
+static const tc_loc *value_loc(tc_judge *j, const tc_value *value)
 {
-    const tc_value *value = tc_value_of(j->g, val);
+    if (value->def)
+        return value->def->loc;
+    tc_loc *loc = tc_new(&j->ctx->scratch, tc_loc);
+    loc->file = j->module->file;
+    loc->node = value->name ? value->name : tc_text_format(&j->ctx->scratch, "input %d", value->index);
+    return loc;
+}
+
+static bool has_zero(const tc_type *t)
+{
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] < 1)
+            return true;
+    return false;
+}
+
+static void check_value(tc_judge *j, const tc_value *value)
+{
     const tc_type *t = value->type;
+    const tc_dtype_info *info = &tc_dtypes[t->dtype];
+    bool shape = t->dtype == TC_shape;
+    int64_t bytes = tc_type_count(t) * ((info->bits + 7) / 8);
     tc_mark mark = tc_arena_mark(&j->ctx->scratch);
-    tc_loc input = {.file = j->module->file, .node = value->name};
-    if (!value->def && !value->name)
-        input.node = tc_text_format(&j->ctx->scratch, "input %d", value->index);
-    const tc_loc *loc = value->def ? value->def->loc : &input;
-    const char *shape = tc_dims_text(&j->ctx->scratch, t->rank, t->dim);
-    int number = tc_dtypes[t->dtype].tosa;
-    if (number < 1 || t->dtype == TC_i64)
-        j->worst = tc_error(j->ctx, loc, TC_E_TOSA_RULE, "a tensor is of type %s, which TOSA 1.0 does not have",
-                            tc_dtypes[t->dtype].name);
+    if (info->tosa < 1 || info->tosa > TC_TOSA_LAST_DTYPE_1_0)
+        TURN_DOWN(j, value, TOSA_RULE, "a tensor is of type %s, which TOSA 1.0 does not have", info->name);
+    if (shape && (!value->data || t->rank != 1))
+        TURN_DOWN(j, value, TOSA_RULE, "a shape of rank %d is not a constant list", t->rank);
     if (t->rank > TC_LEVEL_RANK)
-        j->worst = tc_error(j->ctx, loc, TC_E_TOSA_LEVEL, "a tensor has rank %d, level 8K allows %d", t->rank,
-                            TC_LEVEL_RANK);
-    for (int i = 0; i < t->rank && t->dtype != TC_shape; i++)
-        if (t->dim[i] < 1) {
-            j->worst = tc_error(j->ctx, loc, TC_E_TOSA_RULE, "a tensor has the shape %s, no dimension may be 0", shape);
-            break;
-        }
-    int64_t bytes = tc_type_count(t) * ((tc_dtypes[t->dtype].bits + 7) / 8);
+        TURN_DOWN(j, value, TOSA_LEVEL, "a tensor has rank %d, level 8K allows %d", t->rank, TC_LEVEL_RANK);
+    if (!shape && has_zero(t))
+        TURN_DOWN(j, value, TOSA_RULE, "a tensor has the shape %s, no dimension may be 0",
+                  tc_dims_text(&j->ctx->scratch, t->rank, t->dim));
     if (bytes >> TC_LEVEL_LOG2_SIZE)
-        j->worst = tc_error(j->ctx, loc, TC_E_TOSA_LEVEL,
-                            "a tensor of shape %s has %" PRId64 " bytes, level 8K allows less than 2^%d", shape, bytes,
-                            TC_LEVEL_LOG2_SIZE);
+        TURN_DOWN(j, value, TOSA_LEVEL, "a tensor of shape %s has %" PRId64 " bytes, level 8K allows less than 2^%d",
+                  tc_dims_text(&j->ctx->scratch, t->rank, t->dim), bytes, TC_LEVEL_LOG2_SIZE);
     tc_arena_rewind(&j->ctx->scratch, mark);
 }
 
@@ -343,7 +369,7 @@ static void judge_graph(tc_judge *j, const tc_graph *g)
 {
     j->g = g;
     for (size_t i = 1; i < g->n_val; i++)
-        check_value(j, (tc_val)i);
+        check_value(j, g->val[i]);
     for (size_t i = 0; i < g->n_node; i++)
         judge_node(j, g->node[i]);
 }

@@ -61,12 +61,12 @@ void tc_rules_list(tc_judge *j)
     at_most(j, "the number of results", j->node->n_out, TC_LEVEL_LIST);
 }
 
-/* numerator / denominator <= 256, without dividing. */
+/* numerator / denominator <= 256:  n > 256 d  is  (n - 1) / d >= 256. */
 void tc_rules_resize(tc_judge *j)
 {
     const int64_t *scale = tc_value_of(j->g, j->node->in[1])->data;
     for (int i = 0; scale && i < 4; i += 2)
-        if (scale[i] > TC_LEVEL_SCALE * scale[i + 1])
+        if (scale[i] > 0 && scale[i + 1] > 0 && (scale[i] - 1) / scale[i + 1] >= TC_LEVEL_SCALE)
             TC_BREAKS(j, TOSA_LEVEL, "scale is %" PRId64 "/%" PRId64 ", level 8K allows %d", scale[i], scale[i + 1],
                       TC_LEVEL_SCALE);
 }
