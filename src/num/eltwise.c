@@ -311,7 +311,7 @@ void tc_eltwise_run(tc_call *call, const tc_eltwise *op, tc_dtype common)
     const tc_type *out = s.out.type;
     for (int k = 0; k < s.n_in; k++) {
         s.in[k] = call->in[k];
-        s.keep[k] = (op->flags & TC_WIDE_SCALARS) && s.in[k].type && s.in[k].type->rank == 0;
+        s.keep[k] = k && (op->flags & TC_WIDE_SCALARS) && s.in[k].type && s.in[k].type->rank == 0;
     }
     tc_walk_init(&s.walk, out, s.in, s.n_in);
     if (s.walk.length < 16 &&

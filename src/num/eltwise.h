@@ -8,6 +8,7 @@
 #define TC_ELTWISE_H
 
 #include "call.h"
+#include "half.h"
 
 /* PyTorch's common type of some operands (those left out do not count): the highest of bool,
  * integer, float, complex; within it operands of rank 0 do not widen the others.  TC_none: there is
@@ -17,6 +18,14 @@ tc_dtype tc_promote(const tc_tensor *in, int n);
 /* What numbers of a type are computed as. */
 typedef enum tc_domain { TC_AS_F32, TC_AS_F64, TC_AS_I64, TC_AS_C64, TC_DOMAIN_COUNT } tc_domain;
 tc_domain tc_domain_of(tc_dtype t);
+
+/* v as a number of a narrow float type, for the operators whose steps PyTorch rounds one by one. */
+static inline float tc_narrowed(tc_dtype t, float v)
+{
+    if (t == TC_f16)
+        return tc_f16_to_f32(tc_f32_to_f16(v));
+    return t == TC_bf16 ? tc_bf16_to_f32(tc_f32_to_bf16(v)) : v;
+}
 
 /* Numbers side by side: float, double, int64_t or pairs of float, as the domain says. */
 typedef struct tc_run {
@@ -32,8 +41,10 @@ typedef struct tc_run {
 typedef void tc_run_fn(tc_run *run);
 
 enum {
-    TC_GIVES_BOOL = 1 << 0,   /* the result is bool, whatever the operands are */
-    TC_WIDE_SCALARS = 1 << 1, /* operands of rank 0 are not rounded to the common narrow float */
+    TC_GIVES_BOOL = 1 << 0, /* the result is bool, whatever the operands are */
+    TC_WIDE_SCALARS =
+        1
+        << 1, /* operands of rank 0, after the first, are not rounded to the common narrow float */
     TC_TAKES_ONE = 1 << 2, /* the loops look at run->one; without it such operands are repeated */
 };
 

@@ -88,13 +88,19 @@ LOOP(plus_f32, float, float, , x + y)
 LOOP(minus_f32, float, float, , x - y)
 LOOP(scaled_f32, float, float, real alpha = (real)alpha_of(run), x + alpha * y)
 LOOP(scaled_down_f32, float, float, real alpha = (real)alpha_of(run), x - alpha * y)
+LOOP(scaled_narrow, float, float, real alpha = tc_narrowed(run->dtype, (real)alpha_of(run)),
+     x + tc_narrowed(run->dtype, alpha *y))
+LOOP(scaled_down_narrow, float, float, real alpha = tc_narrowed(run->dtype, (real)alpha_of(run)),
+     x - tc_narrowed(run->dtype, alpha *y))
 static void add_f32(tc_run *run)
 {
-    (alpha_of(run) == 1 ? plus_f32 : scaled_f32)(run);
+    tc_run_fn *scaled = run->dtype == TC_f32 ? scaled_f32 : scaled_narrow;
+    (alpha_of(run) == 1 ? plus_f32 : scaled)(run);
 }
 static void sub_f32(tc_run *run)
 {
-    (alpha_of(run) == 1 ? minus_f32 : scaled_down_f32)(run);
+    tc_run_fn *scaled = run->dtype == TC_f32 ? scaled_down_f32 : scaled_down_narrow;
+    (alpha_of(run) == 1 ? minus_f32 : scaled)(run);
 }
 LOOP(add_f64, double, double, real alpha = alpha_of(run), x + alpha * y)
 LOOP(sub_f64, double, double, real alpha = alpha_of(run), x - alpha * y)
@@ -204,6 +210,7 @@ static float floor_quotient_f32(float x, float y)
 
 FLOATS(div_exact, x / y)
 FLOATS(div_trunc, trunc(x / y))
+LOOP(div_trunc_narrow, float, float, , trunc(tc_narrowed(run->dtype, x / y)))
 LOOP(div_floor_f32, float, float, , floor_quotient_f32(x, y))
 LOOP(div_floor_f64, double, double, , floor_quotient_f64(x, y))
 LOOP(div_trunc_i64, int64_t, int64_t, if (any_zero(run)) return, quotient(x, y))
@@ -216,18 +223,21 @@ LOOP(fmod_i64, int64_t, int64_t, if (any_zero(run)) return, rest(x, y))
 KERNEL(remainder, remainder_f32, remainder_f64, remainder_i64, NULL, 0)
 KERNEL(fmod, fmod_f32, fmod_f64, fmod_i64, NULL, 0)
 
+/* A number as divisor keeps its precision, and so does its quotient until it is cut. */
 void tc_num_div(tc_call *call)
 {
+    enum { FLAGS = TC_TAKES_ONE | TC_WIDE_SCALARS };
     static const tc_eltwise op[] = {
-        [TC_div_mode_exact] = {{div_exact_f32, div_exact_f64, NULL, div_exact_c64},
-                               TC_TAKES_ONE | TC_WIDE_SCALARS},
-        [TC_div_mode_trunc] = {{div_trunc_f32, div_trunc_f64, div_trunc_i64},
-                               TC_TAKES_ONE | TC_WIDE_SCALARS},
-        [TC_div_mode_floor] = {{div_floor_f32, div_floor_f64, div_floor_i64},
-                               TC_TAKES_ONE | TC_WIDE_SCALARS},
+        [TC_div_mode_exact] = {{div_exact_f32, div_exact_f64, NULL, div_exact_c64}, FLAGS},
+        [TC_div_mode_trunc] = {{div_trunc_f32, div_trunc_f64, div_trunc_i64}, FLAGS},
+        [TC_div_mode_floor] = {{div_floor_f32, div_floor_f64, div_floor_i64}, FLAGS},
     };
+    static const tc_eltwise narrow = {{div_trunc_narrow}, FLAGS};
     const tc_attr_div *a = call->attr;
-    tc_eltwise_run(call, &op[a->mode], call->out[0].type->dtype);
+    tc_dtype t = call->out[0].type->dtype;
+    bool stepwise =
+        a->mode == TC_div_mode_trunc && call->in[1].type->rank && (t == TC_f16 || t == TC_bf16);
+    tc_eltwise_run(call, stepwise ? &narrow : &op[a->mode], t);
 }
 
 /* Powers.  PyTorch takes a few exponents, given as numbers, by simpler ways. */
@@ -241,15 +251,20 @@ static int64_t power(int64_t x, int64_t y)
     return (int64_t)result;
 }
 
-LOOP(pow_any_f32, float, float, , tc_powf(x, y))
 static void square_f32(const float *restrict x, float *restrict out, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = x[i] * x[i];
 }
-static void pow_f32(tc_run *run)
+
+LOOP(pow_f32, float, float, , tc_powf(x, y))
+LOOP(pow_f64, double, double, , pow(x, y))
+INTS(pow, power(x, y))
+
+/* The exponent is one number. */
+static void pow_number_f32(tc_run *run)
 {
-    float y = run->one[1] ? *(const float *)run->in[1] : 0;
+    float y = *(const float *)run->in[1];
     tc_block_f32 *simple = y == 2       ? square_f32
                            : y == 0.5f  ? tc_sqrt_f32
                            : y == -0.5f ? tc_rsqrt_f32
@@ -257,11 +272,15 @@ static void pow_f32(tc_run *run)
     if (simple)
         simple(run->in[0], run->out, run->n);
     else
-        pow_any_f32(run);
+        pow_f32(run);
 }
-LOOP(pow_f64, double, double, , pow(x, y))
-INTS(pow, power(x, y))
-KERNEL(pow, pow_f32, pow_f64, pow_i64, NULL, 0)
+
+void tc_num_pow(tc_call *call)
+{
+    static const tc_eltwise any = {{pow_f32, pow_f64, pow_i64}, TC_TAKES_ONE};
+    static const tc_eltwise number = {{pow_number_f32, pow_f64, pow_i64}, TC_TAKES_ONE};
+    tc_eltwise_run(call, call->in[1].type->rank ? &any : &number, call->out[0].type->dtype);
+}
 
 /* The larger and the smaller; NaN wins, or loses. */
 FLOATS(maximum, x > y || x != x ? x : y)
@@ -282,9 +301,9 @@ static float hypot_f32_of(float x, float y)
     return isinf(x) || isinf(y) ? INFINITY : (float)sqrt(a * a + b * b);
 }
 /* x ln y, 0 where x is 0 unless y is NaN */
-static float xlogy_f32_of(float x, float y)
+static float xlogy_f32_of(float x, float y, tc_dtype t)
 {
-    return x == 0 && y == y ? 0 : x * tc_logf(y);
+    return x == 0 && y == y ? 0 : x * tc_narrowed(t, tc_logf(y));
 }
 static double xlogy_f64_of(double x, double y)
 {
@@ -303,7 +322,7 @@ LOOP(hypot_f32, float, float, , hypot_f32_of(x, y))
 LOOP(hypot_f64, double, double, , hypot(x, y))
 LOOP(logaddexp_f32, float, float, , tc_logaddexpf(x, y))
 LOOP(logaddexp_f64, double, double, , logaddexp_f64_of(x, y))
-LOOP(xlogy_f32, float, float, , xlogy_f32_of(x, y))
+LOOP(xlogy_f32, float, float, , xlogy_f32_of(x, y, run->dtype))
 LOOP(xlogy_f64, double, double, , xlogy_f64_of(x, y))
 FLOATS(copysign, copysign(x, y))
 KERNEL(atan2, atan2_f32, atan2_f64, NULL, NULL, 0)

@@ -21,18 +21,18 @@
             out[i] = (T)(expression);                                                              \
         }                                                                                          \
     }
-#define KERNEL(name, f32_, f64_, i64_)                                                             \
+#define KERNEL(name, f32_, f64_, i64_, flags_)                                                     \
     void tc_num_##name(tc_call *call)                                                              \
     {                                                                                              \
-        static const tc_eltwise op = {{f32_, f64_, i64_}, TC_WIDE_SCALARS};                        \
+        static const tc_eltwise op = {{f32_, f64_, i64_}, flags_};                                 \
         tc_eltwise_run(call, &op, call->out[0].type->dtype);                                       \
     }
 
 /* x + z (y - x), from the nearer end. */
-#define BETWEEN z < (real)0.5 ? x + z *(y - x) : y - (y - x) * (1 - z)
+#define BETWEEN fabs(z) < (real)0.5 ? x + z *(y - x) : y - (y - x) * (1 - z)
 LOOP(lerp_f32, float, , BETWEEN)
 LOOP(lerp_f64, double, , BETWEEN)
-KERNEL(lerp, lerp_f32, lerp_f64, NULL)
+KERNEL(lerp, lerp_f32, lerp_f64, NULL, TC_WIDE_SCALARS)
 
 static double value_of(const tc_run *run)
 {
@@ -45,8 +45,8 @@ LOOP(addcmul_i64, int64_t, uint64_t value = (uint64_t)tc_trunc_i64(value_of(run)
      (uint64_t)x + value * (uint64_t)y * (uint64_t)z)
 LOOP(addcdiv_f32, float, float value = (float)value_of(run), x + value * y / z)
 LOOP(addcdiv_f64, double, double value = value_of(run), x + value * y / z)
-KERNEL(addcmul, addcmul_f32, addcmul_f64, addcmul_i64)
-KERNEL(addcdiv, addcdiv_f32, addcdiv_f64, NULL)
+KERNEL(addcmul, addcmul_f32, addcmul_f64, addcmul_i64, 0)
+KERNEL(addcdiv, addcdiv_f32, addcdiv_f64, NULL, 0)
 
 /* min(max(x, lo), hi); either bound may be missing, NaN anywhere wins. */
 #define CLAMP(fn, T)                                                                               \

@@ -155,18 +155,19 @@ LOOP_WITH(softplus_f64, softplus, double,
           x *a.beta > a.threshold ? x : log1p(exp(x * a.beta)) / a.beta)
 KERNEL(softplus, softplus_f32, softplus_f64, NULL)
 
-/* ln(x / (1 - x)), x clamped when eps is not negative. */
-static float logit_f32_of(float x, float eps)
+/* ln(x / (1 - x)), x clamped when eps is not negative; narrow floats round at every step. */
+static float logit_f32_of(float x, float eps, tc_dtype t)
 {
-    float z = eps < 0 ? x : LEAST(MOST(x, eps), 1.0f - eps);
-    return tc_logf(z / (1.0f - z));
+    float lo = tc_narrowed(t, eps), hi = tc_narrowed(t, 1.0f - lo);
+    float z = eps < 0 ? x : LEAST(MOST(x, lo), hi);
+    return tc_logf(tc_narrowed(t, z / tc_narrowed(t, 1.0f - z)));
 }
 static double logit_f64_of(double x, double eps)
 {
     double z = eps < 0 ? x : LEAST(MOST(x, eps), 1.0 - eps);
     return log(z / (1.0 - z));
 }
-LOOP_WITH(logit_f32, logit, float, logit_f32_of(x, (real)a.eps))
+LOOP_WITH(logit_f32, logit, float, logit_f32_of(x, (real)a.eps, run->dtype))
 LOOP_WITH(logit_f64, logit, double, logit_f64_of(x, a.eps))
 KERNEL(logit, logit_f32, logit_f64, NULL)
 
