@@ -10,8 +10,6 @@
 #include "load.h"
 #include "strided.h"
 
-enum { CHUNK = 512 };
-
 /* The channel axis apart: outer blocks of `channels` rows of `inner` numbers. */
 typedef struct channels {
     int64_t outer, channels, inner;
@@ -66,38 +64,66 @@ static inline float code_of(float x, const grid *g)
     return q > g->hi ? g->hi : q;
 }
 
-/* Codes into the buffer; f32 cannot hold every i32 bound, so the last clamp is by integers. */
-static void write_codes(tc_tensor out, int64_t start, int64_t n, const float *code, int64_t qmax)
+/* Narrow codes: past 2^22 this rounding goes astray, but never back into the range, so the clamp gives the
+ * same; NaN becomes 0. */
+static inline int32_t narrow_code(float x, const grid *g)
 {
-    if (out.type->dtype == TC_i8 || out.type->dtype == TC_u8) {
-        uint8_t *p = (uint8_t *)out.data + start;
-        for (int64_t i = 0; i < n; i++)
-            p[i] = (uint8_t)(code[i] == code[i] ? (int32_t)code[i] : 0);
-        return;
+    float q = ((x * g->inverse + 0x1.8p23f) - 0x1.8p23f) + g->zero;
+    q = q < g->lo ? g->lo : q;
+    q = q > g->hi ? g->hi : q;
+    return (int32_t)(q == q ? q : 0.0f);
+}
+
+#define NARROW(name, c_)                                                                           \
+    static void name(const float *restrict x, void *data, int64_t start, int64_t n, const grid *g) \
+    {                                                                                              \
+        c_ *restrict out = (c_ *)data + start;                                                     \
+        const grid own = *g;                                                                       \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = (c_)narrow_code(x[i], &own);                                                  \
     }
-    for (int64_t i = 0; i < n; i++)
-        if (code[i] == code[i])
-            tc_store_i64(out, start + i, tc_min_i64(tc_trunc_i64((double)code[i]), qmax));
+NARROW(narrow_i8, int8_t)
+NARROW(narrow_u8, uint8_t)
+NARROW(narrow_i16, int16_t)
+NARROW(narrow_u16, uint16_t)
+
+/* Codes of n numbers from `start` on; f32 cannot hold every bound of i32, so there the last clamp is by integers. */
+static void put_codes(tc_tensor out, int64_t start, int64_t n, const float *x, const grid *g, int64_t qmax)
+{
+    bool tame = fabsf(g->zero) <= 0x1p20f;
+    switch (tame ? out.type->dtype : TC_none) {
+    case TC_i8:
+        narrow_i8(x, out.data, start, n, g);
+        return;
+    case TC_u8:
+        narrow_u8(x, out.data, start, n, g);
+        return;
+    case TC_i16:
+        narrow_i16(x, out.data, start, n, g);
+        return;
+    case TC_u16:
+        narrow_u16(x, out.data, start, n, g);
+        return;
+    default:
+        break;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        float code = code_of(x[i], g);
+        if (code == code)
+            tc_store_i64(out, start + i, tc_min_i64(tc_trunc_i64((double)code), qmax));
         else
             tc_store_f64(out, start + i, NAN);
+    }
 }
 
 void tc_num_quantize(tc_call *c)
 {
     const tc_attr_quantize *a = c->attr;
     channels s = channels_of(c->in[0].type, a->axis);
-    float buffer[CHUNK];
-    int64_t at = 0;
+    const float *x = tc_as_f32(c->scratch, c->in[0]);
     for (int64_t row = 0; row < s.outer * s.channels; row++) {
         grid g = grid_of(c, row % s.channels);
-        for (int64_t done = 0; done < s.inner; done += CHUNK) {
-            int64_t n = tc_min_i64(CHUNK, s.inner - done);
-            tc_read_f32(c->in[0], at, (size_t)n, buffer);
-            for (int64_t i = 0; i < n; i++)
-                buffer[i] = code_of(buffer[i], &g);
-            write_codes(c->out[0], at, n, buffer, a->qmax);
-            at += n;
-        }
+        put_codes(c->out[0], row * s.inner, s.inner, x + row * s.inner, &g, a->qmax);
     }
 }
 
@@ -105,18 +131,13 @@ void tc_num_fake_quantize(tc_call *c)
 {
     const tc_attr_quantize *a = c->attr;
     channels s = channels_of(c->in[0].type, a->axis);
-    float buffer[CHUNK];
-    int64_t at = 0;
+    const float *x = tc_as_f32(c->scratch, c->in[0]);
+    float *y = tc_arena_raw(c->scratch, (size_t)s.inner * sizeof *y);
     for (int64_t row = 0; row < s.outer * s.channels; row++) {
         grid g = grid_of(c, row % s.channels);
-        for (int64_t done = 0; done < s.inner; done += CHUNK) {
-            int64_t n = tc_min_i64(CHUNK, s.inner - done);
-            tc_read_f32(c->in[0], at, (size_t)n, buffer);
-            for (int64_t i = 0; i < n; i++)
-                buffer[i] = (code_of(buffer[i], &g) - g.zero) * g.scale;
-            tc_write_f32(c->out[0], at, (size_t)n, buffer);
-            at += n;
-        }
+        for (int64_t i = 0; i < s.inner; i++)
+            y[i] = (code_of(x[row * s.inner + i], &g) - g.zero) * g.scale;
+        tc_write_f32(c->out[0], row * s.inner, (size_t)s.inner, y);
     }
 }
 
@@ -126,6 +147,27 @@ static float rounded(tc_dtype t, float v)
     return t == TC_f16 ? tc_f16_to_f32(tc_f32_to_f16(v)) : t == TC_bf16 ? tc_bf16_to_f32(tc_f32_to_bf16(v)) : v;
 }
 
+/* y = (q - zero) * scale for stored integers whose difference from zero f32 holds exactly, or for any by
+ * subtracting in f32. */
+#define SPREAD(name, c_)                                                                           \
+    static void name(const void *q, int64_t start, int64_t n, float zero, float scale, float *y)   \
+    {                                                                                              \
+        const c_ *x = (const c_ *)q + start;                                                       \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            y[i] = ((float)x[i] - zero) * scale;                                                   \
+    }
+SPREAD(spread_i8, int8_t)
+SPREAD(spread_u8, uint8_t)
+SPREAD(spread_i16, int16_t)
+SPREAD(spread_i32, int32_t)
+
+typedef void spread(const void *q, int64_t start, int64_t n, float zero, float scale, float *y);
+
+static spread *spread_of(tc_dtype t)
+{
+    return t == TC_i8 ? spread_i8 : t == TC_u8 ? spread_u8 : t == TC_i16 ? spread_i16 : t == TC_i32 ? spread_i32 : NULL;
+}
+
 /* One for all: the subtraction is made in the result's type, and so rounded twice when it is narrow. */
 static void dequantize_whole(tc_call *c)
 {
@@ -133,11 +175,9 @@ static void dequantize_whole(tc_call *c)
     int64_t n = tc_type_count(c->out[0].type);
     double scale = scale_of(c, 0), zero = (double)zero_of(c, 0);
     float scale32 = (float)scale, zero32 = (float)zero;
-    if (t == TC_f32) {
-        float *y = c->out[0].data;
-        tc_read_f32(c->in[0], 0, (size_t)n, y);
-        for (int64_t i = 0; i < n; i++)
-            y[i] = (y[i] - zero32) * scale32;
+    spread *quick = t == TC_f32 ? spread_of(c->in[0].type->dtype) : NULL;
+    if (quick) {
+        quick(c->in[0].data, 0, n, zero32, scale32, c->out[0].data);
         return;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -145,14 +185,14 @@ static void dequantize_whole(tc_call *c)
         if (t == TC_f64)
             tc_store_f64(c->out[0], i, (q - zero) * scale);
         else
-            tc_store_f64(c->out[0], i,
-                         (double)(rounded(t, rounded(t, (float)q) - zero32) * scale32));
+            tc_store_f64(c->out[0], i, (double)(rounded(t, rounded(t, (float)q) - zero32) * scale32));
     }
 }
 
 /* a - b, wrapping as 64-bit integers do. */
 static int64_t minus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 
+/* Per channel the subtraction is made in integers; up to 16 bits f32 says the same. */
 void tc_num_dequantize(tc_call *c)
 {
     const tc_attr_quantize *a = c->attr;
@@ -161,12 +201,17 @@ void tc_num_dequantize(tc_call *c)
         return;
     }
     channels s = channels_of(c->in[0].type, a->axis);
-    int64_t at = 0;
+    spread *quick = c->out[0].type->dtype == TC_f32 && tc_dtypes[c->in[0].type->dtype].bits <= 16
+                        ? spread_of(c->in[0].type->dtype) : NULL;
     for (int64_t row = 0; row < s.outer * s.channels; row++) {
         float scale = (float)scale_of(c, row % s.channels);
-        int64_t zero = zero_of(c, row % s.channels);
-        for (int64_t i = 0; i < s.inner; i++, at++)
-            tc_store_f64(c->out[0], at, (double)((float)minus(tc_load_i64(c->in[0], at), zero) * scale));
+        int64_t zero = zero_of(c, row % s.channels), start = row * s.inner;
+        if (quick && zero >= -INT16_MAX && zero <= INT16_MAX) {
+            quick(c->in[0].data, start, s.inner, (float)zero, scale, (float *)c->out[0].data + start);
+            continue;
+        }
+        for (int64_t i = start; i < start + s.inner; i++)
+            tc_store_f64(c->out[0], i, (double)((float)minus(tc_load_i64(c->in[0], i), zero) * scale));
     }
 }
 

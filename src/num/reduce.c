@@ -10,6 +10,7 @@
 #include "rows.h"
 
 typedef double real_rule(const double *x, int64_t n, const void *attr);
+typedef double f32_rule(const float *x, int64_t n);
 typedef int64_t int_rule(const int64_t *x, int64_t n);
 
 static bool is_real(tc_dtype t) { return tc_is_float(t) || tc_dtypes[t].kind == TC_COMPLEX; }
@@ -24,6 +25,14 @@ static void reduce_real(tc_call *c, tc_ints axes, real_rule *rule)
     }
 }
 
+/* The same, straight from f32. */
+static void reduce_f32(tc_call *c, tc_ints axes, f32_rule *rule)
+{
+    tc_rows rows = tc_rows_of(c->scratch, c->in[0], axes);
+    for (int64_t i = 0; i < rows.n_row; i++)
+        ((float *)c->out[0].data)[i] = (float)rule((const float *)rows.x.data + i * rows.n, rows.n);
+}
+
 static void reduce_int(tc_call *c, tc_ints axes, int_rule *rule)
 {
     tc_rows rows = tc_rows_of(c->scratch, c->in[0], axes);
@@ -34,27 +43,37 @@ static void reduce_int(tc_call *c, tc_ints axes, int_rule *rule)
     }
 }
 
-static void reduce(tc_call *c, real_rule *real, int_rule *integer)
+/* f32 may be NULL: then it goes the way of all real numbers. */
+static void reduce(tc_call *c, real_rule *real, f32_rule *f32, int_rule *integer)
 {
     const tc_attr_axes *a = c->attr;
-    if (is_real(c->in[0].type->dtype))
+    tc_dtype t = c->in[0].type->dtype;
+    if (t == TC_f32 && f32)
+        reduce_f32(c, a->axes, f32);
+    else if (is_real(t))
         reduce_real(c, a->axes, real);
     else
         reduce_int(c, a->axes, integer);
 }
 
-/* Four running sums, so that long rows lose less and run faster. */
-static double sum(const double *x, int64_t n)
-{
-    double s[4] = {0, 0, 0, 0};
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int k = 0; k < 4; k++)
-            s[k] += x[i + k];
-    for (; i < n; i++)
-        s[0] += x[i];
-    return (s[0] + s[1]) + (s[2] + s[3]);
-}
+enum { LANES = 8 }; /* running results side by side: vector code, and long sums lose less */
+
+#define SUM(name, c_)                                                                              \
+    static double name(const c_ *x, int64_t n)                                                     \
+    {                                                                                              \
+        double s[LANES] = {0};                                                                     \
+        int64_t i = 0;                                                                             \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            for (int k = 0; k < LANES; k++)                                                        \
+                s[k] += (double)x[i + k];                                                          \
+        for (; i < n; i++)                                                                         \
+            s[0] += (double)x[i];                                                                  \
+        return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));                  \
+    }
+SUM(sum, double)
+SUM(f32_sum, float)
+
+static double f32_mean(const float *x, int64_t n) { return f32_sum(x, n) / (double)n; }
 
 static double real_sum(const double *x, int64_t n, const void *attr)
 {
@@ -93,23 +112,41 @@ static double real_mean(const double *x, int64_t n, const void *attr)
     return sum(x, n) / (double)n;
 }
 
-/* Largest, the first NaN once there is one. */
+/* Largest (or smallest), NaN when there is one. */
+#define EXTREME(name, c_, beats)                                                                   \
+    static double name(const c_ *x, int64_t n)                                                     \
+    {                                                                                              \
+        c_ m[LANES];                                                                               \
+        int odd = 0;                                                                               \
+        int64_t i = 0;                                                                             \
+        for (int64_t k = 0; k < n; k++)                                                            \
+            odd |= x[k] != x[k];                                                                   \
+        for (int k = 0; k < LANES; k++)                                                            \
+            m[k] = x[0];                                                                           \
+        for (; i + LANES <= n; i += LANES)                                                         \
+            for (int k = 0; k < LANES; k++)                                                        \
+                m[k] = x[i + k] beats m[k] ? x[i + k] : m[k];                                      \
+        for (; i < n; i++)                                                                         \
+            m[0] = x[i] beats m[0] ? x[i] : m[0];                                                  \
+        for (int k = 1; k < LANES; k++)                                                            \
+            m[0] = m[k] beats m[0] ? m[k] : m[0];                                                  \
+        return odd ? (double)NAN : (double)m[0];                                                   \
+    }
+EXTREME(largest, double, >)
+EXTREME(smallest, double, <)
+EXTREME(f32_max, float, >)
+EXTREME(f32_min, float, <)
+
 static double real_max(const double *x, int64_t n, const void *attr)
 {
     (void)attr;
-    double m = x[0];
-    for (int64_t i = 1; i < n && m == m; i++)
-        m = x[i] <= m ? m : x[i];
-    return m;
+    return largest(x, n);
 }
 
 static double real_min(const double *x, int64_t n, const void *attr)
 {
     (void)attr;
-    double m = x[0];
-    for (int64_t i = 1; i < n && m == m; i++)
-        m = x[i] >= m ? m : x[i];
-    return m;
+    return smallest(x, n);
 }
 
 static int64_t int_max(const int64_t *x, int64_t n)
@@ -217,14 +254,14 @@ static int64_t int_any(const int64_t *x, int64_t n)
     return 0;
 }
 
-void tc_num_sum(tc_call *c) { reduce(c, real_sum, int_sum); }
-void tc_num_prod(tc_call *c) { reduce(c, real_prod, int_prod); }
-void tc_num_mean(tc_call *c) { reduce(c, real_mean, NULL); }
-void tc_num_amax(tc_call *c) { reduce(c, real_max, int_max); }
-void tc_num_amin(tc_call *c) { reduce(c, real_min, int_min); }
-void tc_num_all(tc_call *c) { reduce(c, real_all, int_all); }
-void tc_num_any(tc_call *c) { reduce(c, real_any, int_any); }
-void tc_num_logsumexp(tc_call *c) { reduce(c, real_logsumexp, NULL); }
+void tc_num_sum(tc_call *c) { reduce(c, real_sum, f32_sum, int_sum); }
+void tc_num_prod(tc_call *c) { reduce(c, real_prod, NULL, int_prod); }
+void tc_num_mean(tc_call *c) { reduce(c, real_mean, f32_mean, NULL); }
+void tc_num_amax(tc_call *c) { reduce(c, real_max, f32_max, int_max); }
+void tc_num_amin(tc_call *c) { reduce(c, real_min, f32_min, int_min); }
+void tc_num_all(tc_call *c) { reduce(c, real_all, NULL, int_all); }
+void tc_num_any(tc_call *c) { reduce(c, real_any, NULL, int_any); }
+void tc_num_logsumexp(tc_call *c) { reduce(c, real_logsumexp, NULL, NULL); }
 void tc_num_var(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_var); }
 void tc_num_std(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_std); }
 void tc_num_norm(tc_call *c) { reduce_real(c, ((const tc_attr_norm *)c->attr)->axes, real_norm); }
