@@ -90,6 +90,14 @@ pages() {
     [ $bad = 0 ]
 }
 
+# Random TOSA graphs, the quick kernels and then the reference ones beside the reference model.
+tosa_random() { # COUNT
+    local python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
+    [ -x "$python" ] || return 0
+    run "TOSA, random graphs" "$python" tools/peer/tosa_diff.py build/tosac --count "$1"
+    run "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count "$1" --seed 2 --run "--kernels reference"
+}
+
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 run layers tools/check-layers.sh
 if build build; then
@@ -99,11 +107,12 @@ if build build; then
     tosa_suite build
 fi
 if [ "$mode" != quick ]; then
-    samples=4
-    [ "$mode" = long ] && samples=100000
+    samples=4 graphs=1000
+    [ "$mode" = long ] && samples=100000 graphs=20000
     run "trained models" build/conformance zoo --shared "$shared" -j "$jobs" --samples $samples
     tools/setup.sh judges
     tosa_judges
+    tosa_random $graphs
     build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang && tosa_suite build-clang
     build build-asan -DTOSAC_SANITIZE=ON && programs build-asan &&
         run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs" && tosa_suite build-asan

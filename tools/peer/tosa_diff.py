@@ -8,7 +8,7 @@ Run it with the Python that has tosa_reference_model.  A case is one operator or
 runs each by itself, in process; what it calls UNPREDICTABLE is counted and left out.  The others go to `tosac run` many to a
 file.  Integers and booleans agree bit for bit, floats within an ulp of the reference model's f64 result (its own result where the
 operator is exact).  i48 and i4 results, which the binding does not hand out, come from the reference model's program.
-Exit 0: all agree.  A case that does not is kept, with --keep, as DIR/<case>.tosa.
+Exit 0: all agree.  A case that does not is kept, with --keep, as DIR/<case>.tosa.  Ends with "N passed, N failed".
 """
 import argparse
 import collections
@@ -230,8 +230,9 @@ def main():
             batch = []
     if batch:
         tally.compare(batch)
-    print(f"tosa_diff: {sum(tally.agreed.values())} agree ({len(tally.agreed)} of {len(names)} kinds), {len(tally.wrong)} differ, "
-          f"{sum(tally.open_.values())} unpredictable, {len(tally.refused)} refused by the reference model")
+    print(f"{len(tally.agreed)} of {len(names)} kinds of graphs, {sum(tally.open_.values())} unpredictable ones left out, "
+          f"{len(tally.refused)} that the reference model does not take")
+    print(f"{sum(tally.agreed.values())} passed, {len(tally.wrong) + len(tally.refused)} failed")
     return 1 if tally.wrong or tally.refused or not tally.agreed else 0
 
 
