@@ -483,7 +483,10 @@ void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
     tc_pt2_result *r = result_at(n, i);
     if (!r || !r->tensor)
         return;
-    check_type(n, r, value);
+    if (tc_pt2_name_of(n->work->scope, r->name))
+        n->status = tc_error(n->ctx, n->loc, TC_E_ORDER, "'%.*s' is made twice", (int)r->name.n, r->name.p);
+    else
+        check_type(n, r, value);
     if (n->status != TC_OK)
         return;
     tc_pt2_cell *cell = tc_new(&n->work->scope->reader->work, tc_pt2_cell);

@@ -258,22 +258,86 @@ bool tc_pt2_sym(tc_pt2_node *n)
     return true;
 }
 
-/* Expressions as sympy writes them: "Symbol('s77', ...)" whose range is one number, "Integer(4)", "4". */
-static bool fixed_symbol(tc_pt2 *reader, tc_str text, int64_t *out)
+/* Expressions as sympy writes them, "Mul(Integer(2), Symbol('s77', integer=True))", and older files' lone
+ * "s77".  A symbol is known when its range is one number. */
+typedef struct expression {
+    tc_pt2 *reader;
+    const char *at, *end;
+} expression;
+
+static const struct {
+    const char *name;
+    number (*compute)(number a, number b);
+} functions[] = {{"Add", add},          {"Mul", mul},        {"Pow", power},    {"Max", sym_max}, {"Min", sym_min},
+                 {"FloorDiv", floordiv}, {"CleanDiv", floordiv}, {"Mod", mod}, {"PythonMod", mod}};
+
+static bool eat(expression *e, char c)
 {
-    const char *quote = memchr(text.p, '\'', text.n);
-    const char *close = quote ? memchr(quote + 1, '\'', text.n - (size_t)(quote + 1 - text.p)) : NULL;
-    tc_str name = close ? (tc_str){quote + 1, (size_t)(close - quote - 1)} : text;
-    if (name.n >= 64)
-        return false;
-    char word[64];
-    memcpy(word, name.p, name.n);
-    word[name.n] = 0;
-    const tc_json *range = tc_json_get(tc_json_get(reader->program, "range_constraints"), word);
+    while (e->at < e->end && *e->at == ' ')
+        e->at++;
+    bool there = e->at < e->end && *e->at == c;
+    e->at += there;
+    return there;
+}
+
+/* What stands before the next of these characters. */
+static tc_str until(expression *e, const char *stop)
+{
+    const char *begin = e->at;
+    while (e->at < e->end && *e->at && !strchr(stop, *e->at))
+        e->at++;
+    return (tc_str){begin, (size_t)(e->at - begin)};
+}
+
+static number symbol(const expression *e, tc_str name)
+{
+    tc_mark mark = tc_arena_mark(&e->reader->ctx->scratch);
+    const tc_json *ranges = tc_json_get(e->reader->program, "range_constraints");
+    const tc_json *range = tc_json_get(ranges, tc_text_copy(&e->reader->ctx->scratch, name));
+    tc_arena_rewind(&e->reader->ctx->scratch, mark);
     int64_t lo, hi;
     bool known = tc_json_i64(tc_json_get(range, "min_val"), &lo) && tc_json_i64(tc_json_get(range, "max_val"), &hi);
-    *out = known ? lo : 0;
-    return known && lo == hi;
+    return known && lo == hi ? of_int(lo) : unknown;
+}
+
+static number literal(tc_str text)
+{
+    int64_t i;
+    return tc_text_to_i64(text, &i) ? of_int(i) : unknown;
+}
+
+static number evaluate(expression *e, int depth)
+{
+    enum { DEEPEST = 32 };
+    eat(e, ' ');
+    tc_str name = until(e, "(,)");
+    if (depth == DEEPEST)
+        return unknown;
+    if (!eat(e, '(')) {
+        number n = literal(name);
+        return n.kind ? n : symbol(e, name);
+    }
+    if (tc_str_is(name, "Integer")) {
+        number n = literal(until(e, ")"));
+        return eat(e, ')') ? n : unknown;
+    }
+    if (tc_str_is(name, "Symbol")) {
+        eat(e, '\'');
+        number n = symbol(e, until(e, "'),"));
+        until(e, ")");
+        return eat(e, ')') ? n : unknown;
+    }
+    for (size_t i = 0; i < TC_COUNT(functions); i++) {
+        if (!tc_str_is(name, functions[i].name))
+            continue;
+        number n = evaluate(e, depth + 1);
+        while (n.kind && eat(e, ',')) {
+            number next = evaluate(e, depth + 1);
+            n = next.kind ? functions[i].compute(n, next) : unknown;
+        }
+        return eat(e, ')') ? n : unknown;
+    }
+    return unknown;
 }
 
 bool tc_pt2_fixed(tc_pt2 *reader, const tc_json *sym_int, int64_t *out)
@@ -281,12 +345,8 @@ bool tc_pt2_fixed(tc_pt2 *reader, const tc_json *sym_int, int64_t *out)
     if (tc_json_i64(tc_json_get(sym_int, "as_int"), out))
         return true;
     tc_str text = tc_json_text(&reader->work, tc_json_get(tc_json_get(sym_int, "as_expr"), "expr_str"));
-    static const char integer[] = "Integer(";
-    size_t n = sizeof integer - 1;
-    if (!text.p)
-        return false;
-    if (text.n > n + 1 && memcmp(text.p, integer, n) == 0 && text.p[text.n - 1] == ')')
-        return tc_text_to_i64((tc_str){text.p + n, text.n - n - 1}, out);
-    bool symbol = tc_str_is((tc_str){text.p, text.n < 7 ? text.n : 7}, "Symbol(") || !memchr(text.p, '(', text.n);
-    return tc_text_to_i64(text, out) || (symbol && fixed_symbol(reader, text, out));
+    expression e = {reader, text.p, text.p + text.n};
+    number n = text.n ? evaluate(&e, 0) : unknown;
+    *out = n.i;
+    return n.kind == TC_PT2_INT && e.at == e.end;
 }

@@ -4,11 +4,6 @@
 
 #include "../wire/file.h"
 
-/* Readers are found by name; one that is not built in says so. */
-extern __attribute__((weak)) tc_status tc_read_pt2(tc_ctx *, const char *, tc_bytes, tc_module **);
-extern __attribute__((weak)) tc_status tc_read_tosa(tc_ctx *, const char *, tc_bytes, tc_module **);
-extern __attribute__((weak)) tc_status tc_read_text(tc_ctx *, const char *, tc_bytes, tc_module **);
-
 typedef tc_status reader(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 
 static bool has(tc_bytes bytes, size_t at, const char *magic)
@@ -26,34 +21,25 @@ static bool is_text(tc_bytes bytes)
     return bytes.size > 0;
 }
 
-static reader *pick(tc_bytes bytes, const char **what)
+/* By the first bytes; NULL when they are no model. */
+static reader *pick(tc_bytes bytes)
 {
-    *what = "a .pt2 archive";
     if (has(bytes, 0, "PK"))
         return tc_read_pt2;
-    *what = "a TOSA flatbuffer";
     if (has(bytes, 4, "TOSA"))
         return tc_read_tosa;
-    *what = "a text graph";
-    if (is_text(bytes))
-        return tc_read_text;
-    *what = NULL;
-    return NULL;
+    return is_text(bytes) ? tc_read_text : NULL;
 }
 
 tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
 {
     tc_bytes bytes;
-    const char *what;
     TC_TRY(tc_file_map(ctx, path, &bytes));
-    reader *read = pick(bytes, &what);
+    reader *read = pick(bytes);
+    if (read)
+        return read(ctx, path, bytes, out);
     const tc_loc loc = {.file = path};
-    if (!what) {
-        tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
-        tc_note(ctx, &loc, "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa) and text graphs (.ir)");
-        return status;
-    }
-    if (!read)
-        return tc_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "this is %s, which is not read yet", what);
-    return read(ctx, path, bytes, out);
+    tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
+    tc_note(ctx, &loc, "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa) and text graphs (.ir)");
+    return status;
 }

@@ -222,7 +222,7 @@ const tc_json *tc_json_get(const tc_json *object, const char *key)
         return NULL;
     size_t n = strlen(key);
     for (const tc_json *k = object->as.child; k; k = k->next->next)
-        if (k->n == n && memcmp(k->as.text, key, n) == 0)
+        if (k->n == n && (!n || (k->as.text[0] == key[0] && memcmp(k->as.text, key, n) == 0)))
             return k->next;
     return NULL;
 }
