@@ -40,7 +40,7 @@ build() { # FOLDER OPTIONS...
     shift
     local launcher=
     command -v ccache >/dev/null && launcher=-DCMAKE_C_COMPILER_LAUNCHER=ccache
-    if ! { cmake -S . -B "$dir" -G Ninja $launcher "$@" && ninja -C "$dir"; } >"$log" 2>&1; then
+    if ! { cmake -S . -B "$dir" -G Ninja $launcher "$@" && ninja -k 0 -C "$dir"; } >"$log" 2>&1; then
         echo "$dir: the build failed"
         grep -vE '^\[[0-9]+/[0-9]+\]' "$log" | tail -40
         failed=$((failed + 1))
@@ -98,24 +98,28 @@ tosa_random() { # COUNT
     run "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count "$1" --seed 2 --run "--kernels reference"
 }
 
-export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-run layers tools/check-layers.sh
-if build build; then
-    programs build
-    run "generated pages" pages
-    run "operators" build/conformance aten --shared "$shared" -j "$jobs"
-    tosa_suite build
-fi
-if [ "$mode" != quick ]; then
-    samples=4 graphs=1000
-    [ "$mode" = long ] && samples=100000 graphs=20000
-    run "trained models" build/conformance zoo --shared "$shared" -j "$jobs" --samples $samples
-    tools/setup.sh judges
-    tosa_judges
-    tosa_random $graphs
-    build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang && tosa_suite build-clang
-    build build-asan -DTOSAC_SANITIZE=ON && programs build-asan &&
-        run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs" && tosa_suite build-asan
-fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+# One function, so that the script may be edited while it runs.
+main() {
+    export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+    run layers tools/check-layers.sh
+    if build build; then
+        programs build
+        run "generated pages" pages
+        run "operators" build/conformance aten --shared "$shared" -j "$jobs"
+        tosa_suite build
+    fi
+    if [ "$mode" != quick ]; then
+        samples=4 graphs=1000
+        [ "$mode" = long ] && samples=100000 graphs=20000
+        run "trained models" build/conformance zoo --shared "$shared" -j "$jobs" --samples $samples
+        tools/setup.sh judges
+        tosa_judges
+        tosa_random $graphs
+        build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang && tosa_suite build-clang
+        build build-asan -DTOSAC_SANITIZE=ON && programs build-asan &&
+            run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs" && tosa_suite build-asan
+    fi
+    echo "$passed passed, $failed failed"
+    [ "$failed" = 0 ]
+}
+main; exit

@@ -14,7 +14,7 @@
 #define TC_PT2_PROGRAM_H
 
 #include "../wire/archive.h"
-#include "../wire/pickle.h"
+#include "pickle.h"
 #include "pt2.h"
 
 /* One operator on the way from a base to its view. */

@@ -123,7 +123,7 @@ static void test_files(void)
     CHECK(access(path, F_OK) != 0);
     tc_ctx_free(other); /* never committed */
     const char **name;
-    size_t n;
+    size_t n = 0;
     CHECK(access(path, F_OK) != 0 && tc_folder_list(ctx, folder, &name, &n) == TC_OK);
     for (size_t i = 0; i < n; i++)
         CHECK(!tc_text_ends(name[i], ".part"));

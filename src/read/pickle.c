@@ -3,7 +3,7 @@
  * tensors need, and just the functions that rebuild them.  A pickle that wants more is turned down. */
 #include "pickle.h"
 
-#include "archive.h"
+#include "../wire/archive.h"
 
 typedef enum kind {
     MARK,
