@@ -149,6 +149,23 @@ void tc_walk_next(tc_walk *w)
     }
 }
 
+/* One element n times. */
+static void fill(char *to, const char *from, size_t size, int64_t n)
+{
+#define FILL(bytes)                                                                                \
+    for (int64_t i = 0; i < n; i++)                                                                \
+        memcpy(to + i * (bytes), from, bytes);
+    if (size == 1)
+        memset(to, *from, (size_t)n);
+    else if (size == 2)
+        FILL(2)
+    else if (size == 4)
+        FILL(4)
+    else
+        FILL(8)
+#undef FILL
+}
+
 tc_tensor tc_expanded(tc_arena *arena, tc_tensor t, const tc_type *out)
 {
     if (!t.type || tc_same_dims(t.type, out))
@@ -164,12 +181,11 @@ tc_tensor tc_expanded(tc_arena *arena, tc_tensor t, const tc_type *out)
     char *to = full.data;
     for (int64_t s = 0; s < w.count; s++, tc_walk_next(&w)) {
         const char *from = (const char *)t.data + (size_t)w.offset[0] * size;
-        if (!w.one[0]) {
+        if (w.one[0])
+            fill(to, from, size, w.length);
+        else
             memcpy(to, from, (size_t)w.length * size);
-            to += (size_t)w.length * size;
-        } else
-            for (int64_t i = 0; i < w.length; i++, to += size)
-                memcpy(to, from, size);
+        to += (size_t)w.length * size;
     }
     return full;
 }
@@ -233,16 +249,6 @@ static const void *take(tc_tensor t, int64_t start, size_t n, tc_dtype common, b
     return space;
 }
 
-/* One number n times. */
-static void repeat(tc_domain domain, const void *number, numbers *space, size_t n)
-{
-    size_t size = domain == TC_AS_F32 ? sizeof(float) : sizeof(double);
-    char value[sizeof(double)];
-    memcpy(value, number, size);
-    for (size_t i = 0; i < n; i++)
-        memcpy((char *)space + i * size, value, size);
-}
-
 static void put(tc_tensor out, int64_t start, size_t n, tc_domain domain, const numbers *from)
 {
     if (domain == TC_AS_F32)
@@ -287,7 +293,10 @@ static void run_block(const stretch *s, tc_run *run, int64_t at, int64_t from, s
         run->in[k] = take(t, start, one ? 1 : n, s->common, s->keep[k], &space[k]);
         run->one[k] = one;
         if (one && !(s->op->flags & TC_TAKES_ONE)) {
-            repeat(domain, run->in[k], &space[k], n);
+            char number[8];
+            size_t size = domain == TC_AS_F32 ? sizeof(float) : sizeof(double);
+            memcpy(number, run->in[k], size);
+            fill((char *)&space[k], number, size, (int64_t)n);
             run->in[k] = &space[k];
         }
     }

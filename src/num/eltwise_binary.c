@@ -256,6 +256,16 @@ static void square_f32(const float *restrict x, float *restrict out, size_t n)
     for (size_t i = 0; i < n; i++)
         out[i] = x[i] * x[i];
 }
+static void cube_f32(const float *restrict x, float *restrict out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = x[i] * x[i] * x[i];
+}
+static void inverse_f32(const float *restrict x, float *restrict out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = 1 / x[i];
+}
 
 LOOP(pow_f32, float, float, , tc_powf(x, y))
 LOOP(pow_f64, double, double, , pow(x, y))
@@ -264,15 +274,20 @@ INTS(pow, power(x, y))
 /* The exponent is one number. */
 static void pow_number_f32(tc_run *run)
 {
-    float y = *(const float *)run->in[1];
-    tc_block_f32 *simple = y == 2       ? square_f32
-                           : y == 0.5f  ? tc_sqrt_f32
-                           : y == -0.5f ? tc_rsqrt_f32
-                                        : NULL;
-    if (simple)
-        simple(run->in[0], run->out, run->n);
-    else
-        pow_f32(run);
+    static const struct {
+        float exponent;
+        tc_block_f32 *block;
+    } simple[] = {{2, square_f32},
+                  {3, cube_f32},
+                  {0.5f, tc_sqrt_f32},
+                  {-0.5f, tc_rsqrt_f32},
+                  {-1, inverse_f32}};
+    for (size_t i = 0; i < TC_COUNT(simple); i++)
+        if (*(const float *)run->in[1] == simple[i].exponent) {
+            simple[i].block(run->in[0], run->out, run->n);
+            return;
+        }
+    pow_f32(run);
 }
 
 void tc_num_pow(tc_call *call)

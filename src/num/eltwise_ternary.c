@@ -86,42 +86,55 @@ static tc_tensor in_type(tc_call *call, tc_tensor t, tc_dtype dtype)
     return converted;
 }
 
-#define CHOOSE(T)                                                                                  \
+/* out[i] = test[i] ? x[i] : y[i], where x and y may be one number; the numbers are moved, so only
+ * their size matters. */
+#define CHOOSE(fn, T)                                                                              \
+    static void fn(const uint8_t *restrict test, const void *from_x, bool one_x,                   \
+                   const void *from_y, bool one_y, void *to, int64_t n)                            \
     {                                                                                              \
-        const T *x = in[1].data, *y = in[2].data;                                                  \
-        T *out = call->out[0].data;                                                                \
-        x += w->offset[1], y += w->offset[2], out += at;                                           \
-        for (int64_t i = 0; i < w->length; i++)                                                    \
-            out[i] = test[i * by[0]] ? x[i * by[1]] : y[i * by[2]];                                \
-        break;                                                                                     \
+        const T *restrict x = from_x, *restrict y = from_y;                                        \
+        T *restrict out = to, a = *x, b = *y;                                                      \
+        if (one_x && one_y)                                                                        \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                out[i] = test[i] ? a : b;                                                          \
+        else if (one_x)                                                                            \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                b = y[i], out[i] = test[i] ? a : b;                                                \
+        else if (one_y)                                                                            \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                a = x[i], out[i] = test[i] ? a : b;                                                \
+        else                                                                                       \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                a = x[i], b = y[i], out[i] = test[i] ? a : b;                                      \
     }
-
-/* One stretch of where; the numbers are moved, so only their size matters. */
-static void choose(tc_call *call, const tc_tensor *in, const tc_walk *w, int64_t at)
-{
-    const uint8_t *test = (const uint8_t *)in[0].data + w->offset[0];
-    int64_t by[3] = {!w->one[0], !w->one[1], !w->one[2]};
-    switch (tc_dtypes[call->out[0].type->dtype].bytes) {
-    case 1:
-        CHOOSE(uint8_t)
-    case 2:
-        CHOOSE(uint16_t)
-    case 4:
-        CHOOSE(uint32_t)
-    default:
-        CHOOSE(uint64_t)
-    }
-}
+CHOOSE(choose_8, uint8_t)
+CHOOSE(choose_16, uint16_t)
+CHOOSE(choose_32, uint32_t)
+CHOOSE(choose_64, uint64_t)
 
 void tc_num_where(tc_call *call)
 {
-    tc_dtype dtype = call->out[0].type->dtype;
-    tc_tensor in[3] = {in_type(call, call->in[0], TC_bool), in_type(call, call->in[1], dtype),
-                       in_type(call, call->in[2], dtype)};
+    const tc_type *out = call->out[0].type;
+    size_t size = tc_dtypes[out->dtype].bytes;
+    tc_tensor in[3] = {in_type(call, call->in[0], TC_bool), in_type(call, call->in[1], out->dtype),
+                       in_type(call, call->in[2], out->dtype)};
     tc_walk w;
-    tc_walk_init(&w, call->out[0].type, in, 3);
-    for (int64_t i = 0; i < w.count; i++, tc_walk_next(&w))
-        choose(call, in, &w, i * w.length);
+    tc_walk_init(&w, out, in, 3);
+    if (w.one[0] || w.length < 16) { /* short stretches: spread the operands out instead */
+        for (int k = 0; k < 3; k++)
+            in[k] = k && !in[k].type->rank ? in[k] : tc_expanded(call->scratch, in[k], out);
+        tc_walk_init(&w, out, in, 3);
+    }
+    for (int64_t i = 0; i < w.count; i++, tc_walk_next(&w)) {
+        const uint8_t *test = (const uint8_t *)in[0].data + w.offset[0];
+        const char *x = (const char *)in[1].data + (size_t)w.offset[1] * size;
+        const char *y = (const char *)in[2].data + (size_t)w.offset[2] * size;
+        char *to = (char *)call->out[0].data + (size_t)(i * w.length) * size;
+        (size == 1   ? choose_8
+         : size == 2 ? choose_16
+         : size == 4 ? choose_32
+                     : choose_64)(test, x, w.one[1], y, w.one[2], to, w.length);
+    }
 }
 
 /* x > 0 ? x : weight * x; the weight is one number, or one for each channel (axis 1). */

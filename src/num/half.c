@@ -24,13 +24,6 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /* The code of the nearest number, the even one of two. */
 static uint32_t encode(format f, double value)
 {
@@ -61,22 +54,12 @@ static float decode(format f, uint32_t code)
     uint32_t sign = code >> (f.exp + f.man) << 31, man = code & ((1u << f.man) - 1);
     uint32_t e = code >> f.man & ((1u << f.exp) - 1), bias = (1u << (f.exp - 1)) - 1;
     if (e == (1u << f.exp) - 1)
-        return float_of(sign | 0x7f800000u | man << (23 - f.man));
+        return tc_f32_of(sign | 0x7f800000u | man << (23 - f.man));
     if (e == 0) { /* man * 2^(1 - bias - f.man): both factors and the product are exact */
-        float least = float_of((127 + 1 - bias - (uint32_t)f.man) << 23);
+        float least = tc_f32_of((127 + 1 - bias - (uint32_t)f.man) << 23);
         return sign ? -(float)man * least : (float)man * least;
     }
-    return float_of(sign | (e + 127 - bias) << 23 | man << (23 - f.man));
-}
-
-float tc_f16_to_f32(uint16_t bits)
-{
-    return decode(f16, bits);
-}
-
-float tc_bf16_to_f32(uint16_t bits)
-{
-    return float_of((uint32_t)bits << 16);
+    return tc_f32_of(sign | (e + 127 - bias) << 23 | man << (23 - f.man));
 }
 
 float tc_e5m2_to_f32(uint8_t bits)
@@ -89,24 +72,10 @@ float tc_e4m3_to_f32(uint8_t bits)
 {
     uint32_t sign = (uint32_t)bits >> 7 << 31, man = bits & 7u, e = bits >> 3 & 15u;
     if ((bits & 0x7f) == 0x7f)
-        return float_of(sign | 0x7fc00000u);
+        return tc_f32_of(sign | 0x7fc00000u);
     if (e == 15)
-        return float_of(sign | (e + 120) << 23 | man << 20);
+        return tc_f32_of(sign | (e + 120) << 23 | man << 20);
     return decode(e4m3, bits);
-}
-
-uint16_t tc_f32_to_f16(float value)
-{
-    return (uint16_t)encode(f16, (double)value);
-}
-
-uint16_t tc_f32_to_bf16(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if ((bits & 0x7fffffffu) > 0x7f800000u)
-        return (uint16_t)(bits >> 16 & 0x8000) | 0x7fc0;
-    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
 uint8_t tc_f32_to_e4m3(float value)

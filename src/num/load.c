@@ -71,6 +71,9 @@ void tc_write_f32(tc_tensor t, int64_t start, size_t n, const float *in)
 #define X(t_, c_, from_) WRITE(t_, c_, from_(in[i]))
         TC_STORED_HALVES(X)
 #undef X
+#define X(t_, c_) WRITE(t_, c_, (c_)tc_int_of(TC_##t_, (double)in[i]))
+        TC_STORED_INTS(X)
+#undef X
         WRITE(bool, uint8_t, in[i] != 0)
         WRITE(f32, float, in[i])
         WRITE(f64, double, (double)in[i])

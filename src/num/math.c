@@ -186,7 +186,7 @@ static double pow_wide(double x, double y)
         size = (a == 0.0) == (y > 0.0) ? 0.0 : (double)INFINITY;
     if (!signbit(x))
         return size;
-    bool integer = floor(y) == y, odd = integer && !isinf(y) && fmod(y, 2.0) != 0.0;
+    bool integer = floor(y) == y, odd = integer && floor(y / 2) != y / 2; /* infinity is even */
     if (!integer && a != 0.0 && !isinf(a))
         return (double)NAN;
     return odd ? -size : size;

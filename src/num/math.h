@@ -12,21 +12,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "../base/base.h"
-
-static inline uint32_t tc_f32_bits(float v)
-{
-    uint32_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
-static inline float tc_f32_of(uint32_t bits)
-{
-    float v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
+#include "half.h"
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2; e^r by a polynomial. */
 static inline float tc_expf(float x)
