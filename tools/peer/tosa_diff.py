@@ -6,8 +6,8 @@
 
 Run it with the Python that has tosa_reference_model.  A case is one operator or a few (tosa_cases.py).  The reference model
 runs each by itself, in process; what it calls UNPREDICTABLE is counted and left out.  The others go to `tosac run` many to a
-file.  Integers and booleans agree bit for bit, floats within an ulp of the reference model's f64 result (its own result where the
-operator is exact).  i48 and i4 results, which the binding does not hand out, come from the reference model's program.
+file.  Integers and booleans agree bit for bit, floats within an ulp (functions: four) of the reference model's f64 result, or exactly
+where the operator is exact.  i48 and i4 results, which the binding does not hand out, come from the reference model's program.
 Exit 0: all agree.  A case that does not is kept, with --keep, as DIR/<case>.tosa.  Ends with "N passed, N failed".
 """
 import argparse
@@ -130,8 +130,7 @@ def float_differs(dtype, how, got, want, bound):
             slack = np.exp2(exponent - FRACTION[dtype])
             if bound is not None:
                 slack = np.maximum(slack, as_reals(dtype, bound).reshape(-1) * 2.0 ** -40)
-            if how == "loose":
-                slack = slack * 1024
+            slack = slack * {"few": 4, "loose": 1024}.get(how, 1)
             rounded = want.astype(DTYPE[dtype][1]).astype(np.float64)
             same |= (np.abs(got - want) <= slack) | (rounded == got)
     return "" if same.all() else f"{got[~same][:4]} is not {want[~same][:4]}"
@@ -175,7 +174,7 @@ class Tally:
         """batch: (case, its results by the reference model, or None where the program is to be asked)"""
         want = {c.name: r for c, r in batch}
         asked = [c for c, r in batch if r is None]
-        exact, close, dots = ([c for c in asked if c.how in kinds] for kinds in (("exact",), ("close", "dot", "loose", "between"), ("dot", "between")))
+        exact, close, dots = ([c for c in asked if c.how in kinds] for kinds in (("exact",), ("close", "few", "dot", "loose", "between"), ("dot", "between")))
         want.update(zip([c.name for c in exact + close], run_program(exact) + run_program(close, precise=True)))
         bound = dict(zip([c.name for c in dots], run_program(dots, precise=True, bounds=True)))
         self.try_tosac([(c, want[c.name], bound.get(c.name)) for c, _ in batch])
