@@ -33,10 +33,10 @@ TC_INLINE void row_plain(const tc_narrow *narrow, const int32_t *acc, size_t fro
 #ifdef TC_X86
 #include <immintrin.h>
 
-/* Sixteen channels: even and odd lanes as two vectors of 64-bit products. */
-TC_AVX512 TC_INLINE __m512i narrow16(const tc_narrow *n, const int32_t *acc, size_t c)
+/* Up to sixteen channels: even and odd lanes as two vectors of 64-bit products. */
+TC_AVX512 TC_INLINE __m512i narrow16(const tc_narrow *n, const int32_t *acc, size_t c, __mmask16 in)
 {
-    __m512i v = _mm512_loadu_si512(acc + c), m = _mm512_loadu_si512(n->multiplier + c);
+    __m512i v = _mm512_maskz_loadu_epi32(in, acc + c), m = _mm512_loadu_si512(n->multiplier + c);
     __m512i s = _mm512_loadu_si512(n->shift + c), one = _mm512_set1_epi64(1);
     __m512i s0 = _mm512_and_si512(s, _mm512_set1_epi64(63)), s1 = _mm512_srli_epi64(s, 32);
     __m512i p0 = _mm512_mul_epi32(v, m);
@@ -55,7 +55,7 @@ TC_AVX512 static void row_avx512(const tc_narrow *narrow, const int32_t *acc, si
 {
     for (size_t c = 0; c < n; c += 16) {
         __mmask16 in = (__mmask16)(n - c >= 16 ? 0xffffu : (1u << (n - c)) - 1);
-        __m512i r = narrow16(narrow, acc, c);
+        __m512i r = narrow16(narrow, acc, c, in);
         if (narrow->dtype == TC_i8)
             _mm512_mask_cvtepi32_storeu_epi8((int8_t *)y + c, in, r);
         else if (narrow->dtype == TC_i16)

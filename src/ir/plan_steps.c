@@ -239,6 +239,10 @@ static void plan_node(tc_maker *m, const tc_node *node)
         [TC_OP_tosa_conv2d] = tc_plan_conv8,
         [TC_OP_tosa_depthwise_conv2d] = tc_plan_depth8,
         [TC_OP_tosa_matmul] = tc_plan_matmul8,
+        [TC_OP_tosa_rescale] = tc_plan_rescale,
+        [TC_OP_tosa_add] = tc_plan_int_binary,
+        [TC_OP_tosa_sub] = tc_plan_int_binary,
+        [TC_OP_tosa_mul] = tc_plan_int_binary,
         [TC_OP_tosa_reshape] = plan_view, [TC_OP_tosa_identity] = plan_view,
         [TC_OP_slice] = plan_view,      [TC_OP_adaptive_avg_pool] = plan_global_pool,
     };
