@@ -1,8 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fast.c -- see fast.h. */
+#define _DEFAULT_SOURCE /* syscall() */
 #include "fast.h"
 
+#if defined(__linux__) && defined(TC_X86)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 static tc_isa chosen = TC_ISA_COUNT;
+
+/* Tiles are there, and the kernel lets this process use them. */
+static bool have_tiles(void)
+{
+#if defined(__linux__) && defined(TC_X86)
+    enum { ARCH_PRCTL = SYS_arch_prctl, REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    unsigned a, b, c, d = 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d >> 24 & 1) || !(d >> 25 & 1))
+        return false;
+    return syscall(ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}
 
 static bool have(tc_isa isa)
 {
@@ -16,6 +37,8 @@ static bool have(tc_isa isa)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512vnni");
+    case TC_ISA_amx:
+        return have(TC_ISA_avx512) && have_tiles();
 #endif
 #if defined(__aarch64__)
     case TC_ISA_neon:
@@ -45,6 +68,6 @@ bool tc_fast_use(tc_isa isa)
 
 const char *tc_isa_name(tc_isa isa)
 {
-    static const char *const name[] = {"plain", "neon", "avx2", "avx512"};
+    static const char *const name[] = {"plain", "neon", "avx2", "avx512", "amx"};
     return name[isa];
 }

@@ -12,11 +12,15 @@ typedef enum tc_isa {
     TC_ISA_neon,   /* 64-bit Arm */
     TC_ISA_avx2,   /* x86 */
     TC_ISA_avx512, /* with BW and VNNI */
+    TC_ISA_amx,    /* the same, and tiles of bytes */
     TC_ISA_COUNT
 } tc_isa;
 
 /* The best level here, or the one that was asked for. */
 tc_isa tc_fast_isa(void);
+
+/* At least AVX-512 with VNNI. */
+static inline bool tc_isa_is_avx512(tc_isa isa) { return isa == TC_ISA_avx512 || isa == TC_ISA_amx; }
 
 /* Tests: use this level from now on; false when the machine lacks it. */
 bool tc_fast_use(tc_isa isa);

@@ -46,11 +46,21 @@ void tc_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size
 
 /* ---- shared inside fast/ ---- */
 
-enum { TC_PANEL = 16, TC_GEMM_ROWS = 6, TC_GEMM_PANELS = 4 };
+enum { TC_PANEL = 16, TC_TILE_ROWS = 64 };
 
-/* c[r][p * 16 + j] = sum over k of a[r][k] * b, b packed as [panel][k / 4][16][4]; k_quads groups of four. */
-typedef void tc_gemm8(const uint8_t *a, size_t lda, int rows, const int8_t *b, size_t panel_bytes,
-                      int panels, size_t k_quads, int32_t *c, size_t ldc);
-tc_gemm8 *tc_gemm8_here(void);
+/* Rows of bytes against packed panels: c[r][p * 16 + j] = sum over k of a[r][k] * b.
+ * a: lda bytes a row, a multiple of 64, zeros behind the k that count.  b: [panel][quad][16][4], quads a
+ * multiple of 16.  Rows of a and c exist up to TC_TILE_ROWS, and may be computed for nothing. */
+typedef struct tc_gemm8 {
+    const uint8_t *a;
+    size_t lda, rows;
+    const int8_t *b;
+    size_t quads, panels;
+    int32_t *c;
+    size_t ldc;
+} tc_gemm8;
+void tc_gemm8_run(const tc_gemm8 *g);
+
+static inline size_t tc_gemm8_quads(size_t k) { return (k + 63) / 64 * 16; }
 
 #endif

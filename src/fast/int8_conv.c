@@ -9,7 +9,7 @@
 
 #include "fast.h"
 
-enum { TILE = 48 }; /* rows; a multiple of TC_GEMM_ROWS */
+enum { TILE = TC_TILE_ROWS };
 
 struct tc_conv8 {
     int64_t n, ih, iw, ic, oh, ow, oc, kh, kw;
@@ -21,11 +21,6 @@ struct tc_conv8 {
     bool has_narrow;
     tc_narrow narrow;
 };
-
-static size_t round_up(size_t v, size_t to)
-{
-    return (v + to - 1) / to * to;
-}
 
 /* Row-major [n][k] bytes to [panel][k / 4][16][4], zeros where there is nothing. */
 static void pack_panels(const int8_t *w, size_t n, size_t k, size_t row, size_t column, int8_t *out,
@@ -50,7 +45,7 @@ tc_conv8 *tc_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x
                     .pad_top = a->pad.v[0], .pad_left = a->pad.v[2],
                     .stride_y = a->stride.v[0], .stride_x = a->stride.v[1],
                     .dilation_y = a->dilation.v[0], .dilation_x = a->dilation.v[1],
-                    .k_quads = (depth + 3) / 4, .outside = (uint8_t)(x_zero + 128)};
+                    .k_quads = tc_gemm8_quads(depth), .outside = (uint8_t)(x_zero + 128)};
     c->panel_bytes = c->k_quads * 64;
     c->panels = ((size_t)c->oc + TC_PANEL - 1) / TC_PANEL;
     int8_t *packed = tc_arena_raw(&ctx->arena, c->panels * c->panel_bytes);
@@ -74,7 +69,7 @@ tc_conv8 *tc_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x
 
 static size_t row_bytes(const tc_conv8 *c)
 {
-    return round_up(c->k_quads * 4, 64);
+    return c->k_quads * 4;
 }
 
 size_t tc_conv8_scratch(const tc_conv8 *c)
@@ -117,22 +112,6 @@ static void add_start(int32_t *acc, size_t ld, size_t rows, const int32_t *start
             acc[r * ld + j] = (int32_t)((uint32_t)acc[r * ld + j] + (uint32_t)start[j]);
 }
 
-/* All panels against `rows` rows of bytes. */
-static void multiply(const uint8_t *a, size_t lda, size_t rows, const int8_t *packed,
-                     size_t panel_bytes, size_t panels, size_t k_quads, int32_t *acc)
-{
-    tc_gemm8 *gemm = tc_gemm8_here();
-    size_t ld = panels * TC_PANEL;
-    for (size_t p = 0; p < panels; p += TC_GEMM_PANELS) {
-        int some = (int)tc_min_i64(TC_GEMM_PANELS, (int64_t)(panels - p));
-        for (size_t r = 0; r < rows; r += TC_GEMM_ROWS) {
-            int lines = (int)tc_min_i64(TC_GEMM_ROWS, (int64_t)(rows - r));
-            gemm(a + r * lda, lda, lines, packed + p * panel_bytes, panel_bytes, some, k_quads,
-                 acc + r * ld + p * TC_PANEL, ld);
-        }
-    }
-}
-
 static void store_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
                        uint8_t *y)
 {
@@ -163,7 +142,7 @@ void tc_conv8_run(const tc_conv8 *c, const int8_t *x, void *y, void *scratch)
             else
                 gather_row(c, x, p / (c->oh * c->ow), p / c->ow % c->oh, p % c->ow, rows + r * lda);
         }
-        multiply(rows, lda, some, c->packed, c->panel_bytes, c->panels, c->k_quads, acc);
+        tc_gemm8_run(&(tc_gemm8){rows, lda, some, c->packed, c->k_quads, c->panels, acc, ld});
         add_start(acc, ld, some, c->start);
         store_rows(c->has_narrow ? &c->narrow : NULL, acc, ld, some, n, out + (size_t)at * each);
     }
@@ -179,17 +158,17 @@ typedef struct matmul_sizes {
 static matmul_sizes sizes_of(const tc_type *a, const tc_type *b)
 {
     matmul_sizes s = {.h = (size_t)a->dim[1], .c = (size_t)a->dim[2], .w = (size_t)b->dim[2]};
-    s.k_quads = (s.c + 3) / 4;
+    s.k_quads = tc_gemm8_quads(s.c);
     s.panel_bytes = s.k_quads * 64;
     s.panels = (s.w + TC_PANEL - 1) / TC_PANEL;
-    s.lda = round_up(s.k_quads * 4, 64);
+    s.lda = s.k_quads * 4;
     return s;
 }
 
 size_t tc_matmul8_scratch(const tc_type *a, const tc_type *b)
 {
     matmul_sizes s = sizes_of(a, b);
-    return round_up(s.panels * s.panel_bytes, 64) + TILE * s.lda +
+    return s.panels * s.panel_bytes + TILE * s.lda +
            (TILE + 1) * s.panels * TC_PANEL * sizeof(int32_t);
 }
 
@@ -198,7 +177,7 @@ void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc
 {
     matmul_sizes s = sizes_of(at, bt);
     int8_t *packed = scratch;
-    uint8_t *rows = (uint8_t *)scratch + round_up(s.panels * s.panel_bytes, 64), *out = y;
+    uint8_t *rows = (uint8_t *)scratch + s.panels * s.panel_bytes, *out = y;
     int32_t *acc = (int32_t *)(void *)(rows + TILE * s.lda);
     size_t ld = s.panels * TC_PANEL;
     int32_t *column = acc + TILE * ld;
@@ -217,7 +196,7 @@ void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc
             size_t some = (size_t)tc_min_i64(TILE, (int64_t)(s.h - first));
             for (size_t r = 0; r < some; r++)
                 copy_shifted(a + r * s.c, rows + r * s.lda, s.c);
-            multiply(rows, s.lda, some, packed, s.panel_bytes, s.panels, s.k_quads, acc);
+            tc_gemm8_run(&(tc_gemm8){rows, s.lda, some, packed, s.k_quads, s.panels, acc, ld});
             add_start(acc, ld, some, column);
             for (size_t r = 0; b_zero && r < some; r++) {
                 int64_t sum = 0;

@@ -132,7 +132,7 @@ void tc_depth8_run(const tc_depth8 *d, const int8_t *x, void *y, void *scratch)
 {
     void (*block)(const int8_t *const *, size_t, size_t, size_t, const int16_t *, int32_t *) = block_c;
 #ifdef TC_X86
-    if (tc_fast_isa() == TC_ISA_avx512)
+    if (tc_isa_is_avx512(tc_fast_isa()))
         block = block_avx512;
     else if (tc_fast_isa() == TC_ISA_avx2)
         block = block_avx2;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int8_gemm.c -- the inner product of bytes, at most 6 rows by 4 panels of 16 columns at a time. */
+/* int8_gemm.c -- the inner product of bytes: 6 rows by 4 panels of 16 columns at a time in registers,
+ * 32 by 2 in tiles. */
 #include "fast.h"
 #include "int8.h"
+
+enum { MOST_ROWS = 6, MOST_PANELS = 4 };
 
 static void gemm_plain(const uint8_t *a, size_t lda, int rows, const int8_t *b, size_t panel_bytes,
                        int panels, size_t k_quads, int32_t *c, size_t ldc)
@@ -34,14 +37,14 @@ TC_AVX512 TC_INLINE void tile512(const uint8_t *a, size_t lda, const int rows, c
                                  size_t panel_bytes, const int panels, size_t k_quads, int32_t *c,
                                  size_t ldc)
 {
-    __m512i acc[TC_GEMM_ROWS][TC_GEMM_PANELS];
+    __m512i acc[MOST_ROWS][MOST_PANELS];
 #pragma GCC unroll 6
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
         for (int p = 0; p < panels; p++)
             acc[r][p] = _mm512_setzero_si512();
     for (size_t q = 0; q < k_quads; q++) {
-        __m512i w[TC_GEMM_PANELS];
+        __m512i w[MOST_PANELS];
 #pragma GCC unroll 4
         for (int p = 0; p < panels; p++)
             w[p] = _mm512_loadu_si512(b + (size_t)p * panel_bytes + q * 64);
@@ -126,6 +129,60 @@ TC_AVX2 static void gemm_avx2(const uint8_t *a, size_t lda, int rows, const int8
             }
         }
 }
+
+/* Eight tiles of 16 rows of 64 bytes: 0-3 the sums of 32 rows by 32 columns, 4-5 rows of a, 6-7 panels of b. */
+#define TC_AMX __attribute__((target("amx-tile,amx-int8")))
+
+TC_AMX static void gemm_amx(const tc_gemm8 *g)
+{
+    struct {
+        uint8_t palette, start, reserved[14];
+        uint16_t bytes[16];
+        uint8_t rows[16];
+    } config = {.palette = 1};
+    for (int t = 0; t < 8; t++) {
+        config.bytes[t] = 64;
+        config.rows[t] = 16;
+    }
+    _tile_loadconfig(&config);
+    size_t panel_bytes = g->quads * 64, lda = g->lda, ldc = g->ldc * sizeof(int32_t);
+    for (size_t p = 0; p < g->panels; p += 2) {
+        bool two = p + 1 < g->panels;
+        for (size_t r = 0; r < g->rows; r += 32) {
+            bool low = r + 16 < g->rows;
+            const uint8_t *a = g->a + r * lda;
+            const int8_t *b = g->b + p * panel_bytes;
+            int32_t *c = g->c + r * g->ldc + p * TC_PANEL;
+            _tile_zero(0);
+            _tile_zero(1);
+            _tile_zero(2);
+            _tile_zero(3);
+            for (size_t k = 0; k < panel_bytes; k += 1024, a += 64, b += 1024) {
+                _tile_loadd(4, a, lda);
+                _tile_loadd(6, b, 64);
+                _tile_dpbusd(0, 4, 6);
+                if (two) {
+                    _tile_loadd(7, b + panel_bytes, 64);
+                    _tile_dpbusd(1, 4, 7);
+                }
+                if (low) {
+                    _tile_loadd(5, a + 16 * lda, lda);
+                    _tile_dpbusd(2, 5, 6);
+                    if (two)
+                        _tile_dpbusd(3, 5, 7);
+                }
+            }
+            _tile_stored(0, c, ldc);
+            if (two)
+                _tile_stored(1, c + TC_PANEL, ldc);
+            if (low)
+                _tile_stored(2, c + 16 * g->ldc, ldc);
+            if (low && two)
+                _tile_stored(3, c + 16 * g->ldc + TC_PANEL, ldc);
+        }
+    }
+    _tile_release();
+}
 #endif
 
 #if defined(__aarch64__)
@@ -157,7 +214,10 @@ static void gemm_neon(const uint8_t *a, size_t lda, int rows, const int8_t *b, s
 }
 #endif
 
-tc_gemm8 *tc_gemm8_here(void)
+typedef void block(const uint8_t *a, size_t lda, int rows, const int8_t *b, size_t panel_bytes, int panels,
+                   size_t k_quads, int32_t *c, size_t ldc);
+
+static block *block_here(void)
 {
     switch (tc_fast_isa()) {
 #ifdef TC_X86
@@ -172,5 +232,25 @@ tc_gemm8 *tc_gemm8_here(void)
 #endif
     default:
         return gemm_plain;
+    }
+}
+
+void tc_gemm8_run(const tc_gemm8 *g)
+{
+#ifdef TC_X86
+    if (tc_fast_isa() == TC_ISA_amx) {
+        gemm_amx(g);
+        return;
+    }
+#endif
+    block *here = block_here();
+    size_t panel_bytes = g->quads * 64;
+    for (size_t p = 0; p < g->panels; p += MOST_PANELS) {
+        int some = (int)tc_min_i64(MOST_PANELS, (int64_t)(g->panels - p));
+        for (size_t r = 0; r < g->rows; r += MOST_ROWS) {
+            int lines = (int)tc_min_i64(MOST_ROWS, (int64_t)(g->rows - r));
+            here(g->a + r * g->lda, g->lda, lines, g->b + p * panel_bytes, panel_bytes, some, g->quads,
+                 g->c + r * g->ldc + p * TC_PANEL, g->ldc);
+        }
     }
 }

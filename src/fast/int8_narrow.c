@@ -79,7 +79,7 @@ void tc_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size
     for (size_t r = 0; r < rows; r++) {
         uint8_t *to = (uint8_t *)y + r * y_ld * bytes;
 #ifdef TC_X86
-        if (isa == TC_ISA_avx512)
+        if (tc_isa_is_avx512(isa))
             row_avx512(narrow, acc + r * ld, n, to);
         else if (isa == TC_ISA_avx2)
             row_avx2(narrow, acc + r * ld, n, to);

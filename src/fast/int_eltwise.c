@@ -75,7 +75,7 @@ LEVEL(plain, )
 #ifdef TC_X86
 LEVEL(avx2, TC_AVX2)
 LEVEL(avx512, TC_AVX512)
-#define PICK(what) (tc_fast_isa() == TC_ISA_avx512 ? what##_avx512 : tc_fast_isa() == TC_ISA_avx2 ? what##_avx2 : what##_plain)
+#define PICK(what) (tc_isa_is_avx512(tc_fast_isa()) ? what##_avx512 : tc_fast_isa() == TC_ISA_avx2 ? what##_avx2 : what##_plain)
 #else
 #define PICK(what) what##_plain
 #endif
