@@ -40,9 +40,10 @@ size_t tc_matmul8_scratch(const tc_type *a, const tc_type *b);
 void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc_type *bt,
                     const int8_t *b, int32_t b_zero, const tc_narrow *narrow, void *y, void *scratch);
 
-/* Accumulators of `rows` rows of n channels (ld apart) into y (n apart), as `narrow` says. */
+/* Accumulators of `rows` rows of n channels, ld apart, into rows of y, n apart, as `narrow` says.
+ * start: a number to add to each channel first (16 to spare), or NULL. */
 void tc_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
-                    void *y, size_t y_ld);
+                    const int32_t *start, void *y);
 
 /* ---- shared inside fast/ ---- */
 

@@ -18,6 +18,7 @@ struct tc_conv8 {
     const int8_t *packed;
     const int32_t *start; /* per channel: bias and what the zero points take back */
     uint8_t outside;      /* zx + 128 */
+    bool flat;            /* every position reads just itself */
     bool has_narrow;
     tc_narrow narrow;
 };
@@ -47,6 +48,7 @@ tc_conv8 *tc_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x
                     .dilation_y = a->dilation.v[0], .dilation_x = a->dilation.v[1],
                     .k_quads = tc_gemm8_quads(depth), .outside = (uint8_t)(x_zero + 128)};
     c->panel_bytes = c->k_quads * 64;
+    c->flat = c->kh == 1 && c->kw == 1 && c->stride_y == 1 && c->stride_x == 1 && c->oh == c->ih && c->ow == c->iw;
     c->panels = ((size_t)c->oc + TC_PANEL - 1) / TC_PANEL;
     int8_t *packed = tc_arena_raw(&ctx->arena, c->panels * c->panel_bytes);
     pack_panels(w.data, (size_t)c->oc, depth, depth, 1, packed, c->panel_bytes);
@@ -77,50 +79,80 @@ size_t tc_conv8_scratch(const tc_conv8 *c)
     return TILE * row_bytes(c) + TILE * c->panels * TC_PANEL * sizeof(int32_t);
 }
 
-static void copy_shifted(const int8_t *from, uint8_t *to, size_t n)
+TC_INLINE void copy_plain(const int8_t *from, uint8_t *to, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = (uint8_t)((uint8_t)from[i] ^ 0x80);
 }
 
-/* The window of one output position as a row of bytes. */
-static void gather_row(const tc_conv8 *c, const int8_t *x, int64_t n, int64_t oy, int64_t ox, uint8_t *row)
+#ifdef TC_X86
+#include <immintrin.h>
+
+TC_AVX512 TC_INLINE void copy_avx512(const int8_t *from, uint8_t *to, size_t n)
 {
-    size_t depth = (size_t)c->ic;
-    for (int64_t ky = 0; ky < c->kh; ky++) {
-        int64_t iy = oy * c->stride_y - c->pad_top + ky * c->dilation_y;
-        int64_t ix = ox * c->stride_x - c->pad_left;
-        const int8_t *line = x + ((n * c->ih + iy) * c->iw) * c->ic;
-        bool inside = iy >= 0 && iy < c->ih;
-        if (inside && c->dilation_x == 1 && ix >= 0 && ix + c->kw <= c->iw) {
-            copy_shifted(line + ix * c->ic, row, (size_t)c->kw * depth);
-            row += (size_t)c->kw * depth;
-            continue;
-        }
-        for (int64_t kx = 0; kx < c->kw; kx++, ix += c->dilation_x, row += depth)
-            if (inside && ix >= 0 && ix < c->iw)
-                copy_shifted(line + ix * c->ic, row, depth);
-            else
-                memset(row, c->outside, depth);
+    for (size_t i = 0; i < n; i += 64) {
+        __mmask64 in = n - i >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << (n - i)) - 1;
+        __m512i v = _mm512_maskz_loadu_epi8(in, from + i);
+        _mm512_mask_storeu_epi8(to + i, in, _mm512_xor_si512(v, _mm512_set1_epi8((char)0x80)));
     }
 }
+#endif
 
-static void add_start(int32_t *acc, size_t ld, size_t rows, const int32_t *start)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (size_t j = 0; j < ld; j++)
-            acc[r * ld + j] = (int32_t)((uint32_t)acc[r * ld + j] + (uint32_t)start[j]);
-}
+/* The windows of `some` output positions from `at` on as rows of bytes; a function for each level. */
+#define GATHER(level, target)                                                                      \
+    target static void window_##level(const tc_conv8 *c, const int8_t *x, int64_t n, int64_t oy, int64_t ox, uint8_t *row) \
+    {                                                                                              \
+        size_t depth = (size_t)c->ic;                                                              \
+        for (int64_t ky = 0; ky < c->kh; ky++) {                                                   \
+            int64_t iy = oy * c->stride_y - c->pad_top + ky * c->dilation_y;                       \
+            int64_t ix = ox * c->stride_x - c->pad_left;                                           \
+            const int8_t *line = x + ((n * c->ih + iy) * c->iw) * c->ic;                           \
+            bool inside = iy >= 0 && iy < c->ih;                                                   \
+            if (inside && c->dilation_x == 1 && ix >= 0 && ix + c->kw <= c->iw) {                  \
+                copy_##level(line + ix * c->ic, row, (size_t)c->kw * depth);                       \
+                row += (size_t)c->kw * depth;                                                      \
+                continue;                                                                          \
+            }                                                                                      \
+            for (int64_t kx = 0; kx < c->kw; kx++, ix += c->dilation_x, row += depth)              \
+                if (inside && ix >= 0 && ix < c->iw)                                               \
+                    copy_##level(line + ix * c->ic, row, depth);                                   \
+                else                                                                               \
+                    memset(row, c->outside, depth);                                                \
+        }                                                                                          \
+    }                                                                                              \
+    target static void gather_##level(const tc_conv8 *c, const int8_t *x, int64_t at, size_t some, uint8_t *rows, size_t lda) \
+    {                                                                                              \
+        int64_t n = at / (c->oh * c->ow), oy = at / c->ow % c->oh, ox = at % c->ow;                \
+        for (size_t r = 0; r < some; r++, rows += lda) {                                           \
+            if (c->flat)                                                                           \
+                copy_##level(x + (at + (int64_t)r) * c->ic, rows, (size_t)c->ic);                  \
+            else                                                                                   \
+                window_##level(c, x, n, oy, ox, rows);                                             \
+            if (++ox == c->ow) {                                                                   \
+                ox = 0;                                                                            \
+                oy = oy + 1 == c->oh ? 0 : oy + 1;                                                 \
+                n += oy == 0;                                                                      \
+            }                                                                                      \
+        }                                                                                          \
+    }
 
+GATHER(plain, )
+#ifdef TC_X86
+GATHER(avx512, TC_AVX512)
+#endif
+
+/* Rows of accumulators, with what each channel starts from, to their place in y. */
 static void store_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
-                       uint8_t *y)
+                       const int32_t *start, uint8_t *y)
 {
     if (narrow) {
-        tc_narrow_rows(narrow, acc, ld, rows, n, y, n);
+        tc_narrow_rows(narrow, acc, ld, rows, n, start, y);
         return;
     }
+    int32_t *out = (int32_t *)(void *)y;
     for (size_t r = 0; r < rows; r++)
-        memcpy(y + r * n * sizeof *acc, acc + r * ld, n * sizeof *acc);
+        for (size_t j = 0; j < n; j++)
+            out[r * n + j] = (int32_t)((uint32_t)acc[r * ld + j] + (uint32_t)start[j]);
 }
 
 void tc_conv8_run(const tc_conv8 *c, const int8_t *x, void *y, void *scratch)
@@ -130,21 +162,17 @@ void tc_conv8_run(const tc_conv8 *c, const int8_t *x, void *y, void *scratch)
     int32_t *acc = (int32_t *)(void *)(rows + TILE * lda);
     size_t each = n * (c->has_narrow ? tc_dtypes[c->narrow.dtype].bytes : sizeof *acc);
     int64_t positions = c->n * c->oh * c->ow;
-    bool flat = c->kh == 1 && c->kw == 1 && c->stride_y == 1 && c->stride_x == 1 && c->oh == c->ih &&
-                c->ow == c->iw;
+    void (*gather)(const tc_conv8 *, const int8_t *, int64_t, size_t, uint8_t *, size_t) = gather_plain;
+#ifdef TC_X86
+    if (tc_isa_is_avx512(tc_fast_isa()))
+        gather = gather_avx512;
+#endif
     memset(rows, 0, TILE * lda);
     for (int64_t at = 0; at < positions; at += TILE) {
         size_t some = (size_t)tc_min_i64(TILE, positions - at);
-        for (size_t r = 0; r < some; r++) {
-            int64_t p = at + (int64_t)r;
-            if (flat)
-                copy_shifted(x + p * c->ic, rows + r * lda, (size_t)c->ic);
-            else
-                gather_row(c, x, p / (c->oh * c->ow), p / c->ow % c->oh, p % c->ow, rows + r * lda);
-        }
+        gather(c, x, at, some, rows, lda);
         tc_gemm8_run(&(tc_gemm8){rows, lda, some, c->packed, c->k_quads, c->panels, acc, ld});
-        add_start(acc, ld, some, c->start);
-        store_rows(c->has_narrow ? &c->narrow : NULL, acc, ld, some, n, out + (size_t)at * each);
+        store_rows(c->has_narrow ? &c->narrow : NULL, acc, ld, some, n, c->start, out + (size_t)at * each);
     }
 }
 
@@ -195,9 +223,8 @@ void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc
         for (size_t first = 0; first < s.h; first += TILE) {
             size_t some = (size_t)tc_min_i64(TILE, (int64_t)(s.h - first));
             for (size_t r = 0; r < some; r++)
-                copy_shifted(a + r * s.c, rows + r * s.lda, s.c);
+                copy_plain(a + r * s.c, rows + r * s.lda, s.c);
             tc_gemm8_run(&(tc_gemm8){rows, s.lda, some, packed, s.k_quads, s.panels, acc, ld});
-            add_start(acc, ld, some, column);
             for (size_t r = 0; b_zero && r < some; r++) {
                 int64_t sum = 0;
                 for (size_t i = 0; i < s.c; i++)
@@ -205,7 +232,7 @@ void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc
                 for (size_t j = 0; j < s.w; j++)
                     acc[r * ld + j] = (int32_t)((uint32_t)acc[r * ld + j] - (uint32_t)b_zero * (uint32_t)(uint64_t)sum);
             }
-            store_rows(narrow, acc, ld, some, s.w, out);
+            store_rows(narrow, acc, ld, some, s.w, column, out);
             a += some * s.c;
             out += some * each;
         }

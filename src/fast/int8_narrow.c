@@ -12,83 +12,86 @@ TC_INLINE int32_t narrowed(const tc_narrow *n, int32_t acc, size_t c)
     return v > n->hi ? n->hi : v;
 }
 
-/* Columns [from, n) of one row. */
-TC_INLINE void row_plain(const tc_narrow *narrow, const int32_t *acc, size_t from, size_t n, void *y)
+TC_INLINE int32_t begun(int32_t acc, const int32_t *start, size_t c)
 {
-    switch (narrow->dtype) {
-    case TC_i8:
-        for (size_t c = from; c < n; c++)
-            ((int8_t *)y)[c] = (int8_t)narrowed(narrow, acc[c], c);
-        return;
-    case TC_i16:
-        for (size_t c = from; c < n; c++)
-            ((int16_t *)y)[c] = (int16_t)narrowed(narrow, acc[c], c);
-        return;
-    default:
-        for (size_t c = from; c < n; c++)
-            ((int32_t *)y)[c] = narrowed(narrow, acc[c], c);
-    }
+    return start ? (int32_t)((uint32_t)acc + (uint32_t)start[c]) : acc;
+}
+
+TC_INLINE void rows_any(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
+                        const int32_t *start, void *y)
+{
+    for (size_t r = 0; r < rows; r++, acc += ld)
+        for (size_t c = 0; c < n; c++) {
+            int32_t v = narrowed(narrow, begun(acc[c], start, c), c);
+            if (narrow->dtype == TC_i8)
+                ((int8_t *)y)[r * n + c] = (int8_t)v;
+            else if (narrow->dtype == TC_i16)
+                ((int16_t *)y)[r * n + c] = (int16_t)v;
+            else
+                ((int32_t *)y)[r * n + c] = v;
+        }
+}
+
+static void rows_plain(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
+                       const int32_t *start, void *y)
+{
+    rows_any(narrow, acc, ld, rows, n, start, y);
 }
 
 #ifdef TC_X86
 #include <immintrin.h>
 
-/* Up to sixteen channels: even and odd lanes as two vectors of 64-bit products. */
-TC_AVX512 TC_INLINE __m512i narrow16(const tc_narrow *n, const int32_t *acc, size_t c, __mmask16 in)
+TC_AVX2 static void rows_avx2(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
+                              const int32_t *start, void *y)
 {
-    __m512i v = _mm512_maskz_loadu_epi32(in, acc + c), m = _mm512_loadu_si512(n->multiplier + c);
-    __m512i s = _mm512_loadu_si512(n->shift + c), one = _mm512_set1_epi64(1);
-    __m512i s0 = _mm512_and_si512(s, _mm512_set1_epi64(63)), s1 = _mm512_srli_epi64(s, 32);
-    __m512i p0 = _mm512_mul_epi32(v, m);
-    __m512i p1 = _mm512_mul_epi32(_mm512_srli_epi64(v, 32), _mm512_srli_epi64(m, 32));
-    p0 = _mm512_add_epi64(p0, _mm512_sllv_epi64(one, _mm512_sub_epi64(s0, one)));
-    p1 = _mm512_add_epi64(p1, _mm512_sllv_epi64(one, _mm512_sub_epi64(s1, one)));
-    p0 = _mm512_srav_epi64(p0, s0);
-    p1 = _mm512_slli_epi64(_mm512_srav_epi64(p1, s1), 32);
-    __m512i r = _mm512_mask_blend_epi32(0xaaaa, p0, p1);
-    r = _mm512_add_epi32(r, _mm512_set1_epi32(n->zero));
-    r = _mm512_max_epi32(r, _mm512_set1_epi32(n->lo));
-    return _mm512_min_epi32(r, _mm512_set1_epi32(n->hi));
+    rows_any(narrow, acc, ld, rows, n, start, y);
 }
 
-TC_AVX512 static void row_avx512(const tc_narrow *narrow, const int32_t *acc, size_t n, void *y)
+/* Sixteen channels of every row at a time: even and odd lanes as two vectors of 64-bit products. */
+TC_AVX512 static void rows_avx512(const tc_narrow *n, const int32_t *acc, size_t ld, size_t rows, size_t columns,
+                                  const int32_t *start, void *y)
 {
-    for (size_t c = 0; c < n; c += 16) {
-        __mmask16 in = (__mmask16)(n - c >= 16 ? 0xffffu : (1u << (n - c)) - 1);
-        __m512i r = narrow16(narrow, acc, c, in);
-        if (narrow->dtype == TC_i8)
-            _mm512_mask_cvtepi32_storeu_epi8((int8_t *)y + c, in, r);
-        else if (narrow->dtype == TC_i16)
-            _mm512_mask_cvtepi32_storeu_epi16((int16_t *)y + c, in, r);
-        else
-            _mm512_mask_storeu_epi32((int32_t *)y + c, in, r);
+    const __m512i one = _mm512_set1_epi64(1), zero = _mm512_set1_epi32(n->zero);
+    const __m512i lo = _mm512_set1_epi32(n->lo), hi = _mm512_set1_epi32(n->hi);
+    for (size_t c = 0; c < columns; c += 16) {
+        __mmask16 in = columns - c >= 16 ? 0xffff : (__mmask16)((1u << (columns - c)) - 1);
+        __m512i m0 = _mm512_loadu_si512(n->multiplier + c), m1 = _mm512_srli_epi64(m0, 32);
+        __m512i s = _mm512_loadu_si512(n->shift + c);
+        __m512i s0 = _mm512_and_si512(s, _mm512_set1_epi64(63)), s1 = _mm512_srli_epi64(s, 32);
+        __m512i half0 = _mm512_sllv_epi64(one, _mm512_sub_epi64(s0, one));
+        __m512i half1 = _mm512_sllv_epi64(one, _mm512_sub_epi64(s1, one));
+        __m512i from = start ? _mm512_loadu_si512(start + c) : _mm512_setzero_si512();
+        for (size_t r = 0; r < rows; r++) {
+            __m512i v = _mm512_add_epi32(_mm512_maskz_loadu_epi32(in, acc + r * ld + c), from);
+            __m512i p0 = _mm512_add_epi64(_mm512_mul_epi32(v, m0), half0);
+            __m512i p1 = _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(v, 32), m1), half1);
+            p0 = _mm512_srav_epi64(p0, s0);
+            p1 = _mm512_slli_epi64(_mm512_srav_epi64(p1, s1), 32);
+            v = _mm512_add_epi32(_mm512_mask_blend_epi32(0xaaaa, p0, p1), zero);
+            v = _mm512_min_epi32(_mm512_max_epi32(v, lo), hi);
+            if (n->dtype == TC_i8)
+                _mm512_mask_cvtepi32_storeu_epi8((int8_t *)y + r * columns + c, in, v);
+            else if (n->dtype == TC_i16)
+                _mm512_mask_cvtepi32_storeu_epi16((int16_t *)y + r * columns + c, in, v);
+            else
+                _mm512_mask_storeu_epi32((int32_t *)y + r * columns + c, in, v);
+        }
     }
-}
-
-TC_AVX2 static void row_avx2(const tc_narrow *narrow, const int32_t *acc, size_t n, void *y)
-{
-    row_plain(narrow, acc, 0, n, y);
 }
 #endif
 
 void tc_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
-                    void *y, size_t y_ld)
+                    const int32_t *start, void *y)
 {
-    size_t bytes = tc_dtypes[narrow->dtype].bytes;
-    tc_isa isa = tc_fast_isa();
-    for (size_t r = 0; r < rows; r++) {
-        uint8_t *to = (uint8_t *)y + r * y_ld * bytes;
 #ifdef TC_X86
-        if (tc_isa_is_avx512(isa))
-            row_avx512(narrow, acc + r * ld, n, to);
-        else if (isa == TC_ISA_avx2)
-            row_avx2(narrow, acc + r * ld, n, to);
-        else
+    if (tc_isa_is_avx512(tc_fast_isa()))
+        rows_avx512(narrow, acc, ld, rows, n, start, y);
+    else if (tc_fast_isa() == TC_ISA_avx2)
+        rows_avx2(narrow, acc, ld, rows, n, start, y);
+    else
 #endif
-            row_plain(narrow, acc + r * ld, 0, n, to);
-        if (narrow->table)
-            for (size_t c = 0; c < n; c++)
-                to[c] = (uint8_t)narrow->table[(int8_t)to[c] + 128];
-    }
-    (void)isa;
+        rows_plain(narrow, acc, ld, rows, n, start, y);
+    if (narrow->table)
+        for (size_t i = 0; i < rows * n; i++)
+            ((int8_t *)y)[i] = narrow->table[((int8_t *)y)[i] + 128];
 }

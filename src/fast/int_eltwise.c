@@ -89,7 +89,7 @@ void tc_rescale_run(const tc_rescale *r, const void *x, size_t n, void *y, void 
         const int32_t *acc = r->from == TC_i32 ? (const int32_t *)x + at : scratch;
         if (r->from != TC_i32)
             widen_here(r->from, x, at, some, r->x_zero, scratch);
-        tc_narrow_rows(&r->narrow, acc, some, 1, some, (uint8_t *)y + at * bytes, some);
+        tc_narrow_rows(&r->narrow, acc, some, 1, some, NULL, (uint8_t *)y + at * bytes);
     }
 }
 
