@@ -4,7 +4,8 @@
 /* Scale, mask and normalize the scores of query row `row`. */
 static void NAME(weigh)(const plan *p, int64_t row, const T *mask, const uint8_t *allowed, T *score)
 {
-    T scale = (T)p->scale, top = -INFINITY;
+    T scale = (T)p->scale;
+    bool any = false;
     for (int64_t j = 0; j < p->keys; j++)
         score[j] *= scale;
     for (int64_t j = 0; mask && j < p->keys; j++)
@@ -14,11 +15,11 @@ static void NAME(weigh)(const plan *p, int64_t row, const T *mask, const uint8_t
     for (int64_t j = row + 1; p->causal && j < p->keys; j++)
         score[j] = -INFINITY;
     for (int64_t j = 0; j < p->keys; j++)
-        top = score[j] > top || score[j] != score[j] ? score[j] : top;
-    if (top == -INFINITY)
-        memset(score, 0, (size_t)p->keys * sizeof *score);
+        any |= score[j] != -INFINITY;
+    if (any)
+        NAME(tc_softmax_row)(score, p->keys);
     else
-        NAME(tc_softmax_row)(score, p->keys, score);
+        memset(score, 0, (size_t)p->keys * sizeof *score);
 }
 
 static void NAME(attention)(tc_arena *scratch, const plan *p, const T *q, const T *k, const T *v,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm.c -- batch, layer, group and root-mean-square normalization.
  *
- * Means and variances are summed in f64, in two passes; the result is x * scale + shift in the
- * working type. */
+ * Means and variances are summed in f64, in two passes; the result is
+ * (x - mean) * scale + bias in the working type. */
 #include <math.h>
 
 #include "sum.h"

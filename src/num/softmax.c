@@ -7,21 +7,9 @@
 
 enum { BLOCK = 64 };
 
-static void exp_f32(const float *x, int64_t n, float *y)
-{
-    for (int64_t i = 0; i < n; i++)
-        y[i] = tc_expf(x[i]);
-}
-
-static void exp_f64(const double *x, int64_t n, double *y)
-{
-    for (int64_t i = 0; i < n; i++)
-        y[i] = exp(x[i]);
-}
-
 #define NAME(f) f##_f32
 #define T float
-#define EXP exp_f32
+#define EXP tc_expf
 #define LOG(x) tc_logf((float)(x))
 #define SUM(x, n) tc_sum_f32((x), (n), 0)
 #include "softmax_body.h"
@@ -33,7 +21,7 @@ static void exp_f64(const double *x, int64_t n, double *y)
 
 #define NAME(f) f##_f64
 #define T double
-#define EXP exp_f64
+#define EXP exp
 #define LOG(x) log(x)
 #define SUM(x, n) tc_sum_f64((x), (n), 0)
 #include "softmax_body.h"
@@ -43,8 +31,8 @@ static void exp_f64(const double *x, int64_t n, double *y)
 #undef LOG
 #undef SUM
 
-void tc_softmax_row_f32(const float *x, int64_t n, float *y) { row_f32(x, n, false, y); }
-void tc_softmax_row_f64(const double *x, int64_t n, double *y) { row_f64(x, n, false, y); }
+void tc_softmax_row_f32(float *y, int64_t n) { row_f32(y, n, false); }
+void tc_softmax_row_f64(double *y, int64_t n) { row_f64(y, n, false); }
 
 static void along_axis(tc_call *call, bool logarithm)
 {

@@ -5,8 +5,8 @@
 
 #include "../base/base.h"
 
-/* y = e^x / sum(e^x) over n numbers; x and y may be the same. */
-void tc_softmax_row_f32(const float *x, int64_t n, float *y);
-void tc_softmax_row_f64(const double *x, int64_t n, double *y);
+/* n numbers, each replaced by its e^y / sum(e^y). */
+void tc_softmax_row_f32(float *y, int64_t n);
+void tc_softmax_row_f64(double *y, int64_t n);
 
 #endif

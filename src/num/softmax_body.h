@@ -3,26 +3,43 @@
  *
  * The largest element is taken off first, so that no exponential overflows. */
 
-static T NAME(largest)(const T *x, int64_t n)
+static void NAME(exponentials)(T *y, int64_t n)
 {
-    T top = -INFINITY;
     for (int64_t i = 0; i < n; i++)
-        top = x[i] > top || x[i] != x[i] ? x[i] : top;
-    return top;
+        y[i] = EXP(y[i]);
 }
 
-/* One row that lies side by side. */
-static void NAME(row)(const T *x, int64_t n, bool logarithm, T *y)
+/* The largest of n numbers in eight lanes.  NaN is passed over here: its own exponential, and with
+ * it the sum, is NaN all the same. */
+static T NAME(largest)(const T *x, int64_t n)
 {
-    T top = NAME(largest)(x, n);
+    T top[8];
+    int64_t i = 0;
+    for (int j = 0; j < 8; j++)
+        top[j] = -INFINITY;
+    for (; i + 8 <= n; i += 8)
+        for (int j = 0; j < 8; j++)
+            top[j] = x[i + j] > top[j] ? x[i + j] : top[j];
+    for (; i < n; i++)
+        top[0] = x[i] > top[0] ? x[i] : top[0];
+    for (int j = 1; j < 8; j++)
+        top[0] = top[j] > top[0] ? top[j] : top[0];
+    return top[0];
+}
+
+/* One row that lies side by side, in place. */
+static void NAME(row)(T *y, int64_t n, bool logarithm)
+{
+    T top = NAME(largest)(y, n);
     for (int64_t i = 0; i < n; i++)
-        y[i] = x[i] - top;
+        y[i] -= top;
     if (logarithm) {
         double sum = 0;
         for (int64_t at = 0; at < n; at += BLOCK) {
             T part[BLOCK];
             int64_t m = tc_min_i64(BLOCK, n - at);
-            EXP(y + at, m, part);
+            memcpy(part, y + at, (size_t)m * sizeof *part);
+            NAME(exponentials)(part, m);
             sum += SUM(part, m);
         }
         T off = LOG(sum);
@@ -30,7 +47,7 @@ static void NAME(row)(const T *x, int64_t n, bool logarithm, T *y)
             y[i] -= off;
         return;
     }
-    EXP(y, n, y);
+    NAME(exponentials)(y, n);
     T factor = (T)(1 / SUM(y, n));
     for (int64_t i = 0; i < n; i++)
         y[i] *= factor;
@@ -46,13 +63,13 @@ static void NAME(rows_across)(const T *x, int64_t n, int64_t step, int64_t rows,
     for (int64_t k = 0; k < n; k++)
         for (int64_t j = 0; j < rows; j++) {
             T v = x[k * step + j];
-            top[j] = v > top[j] || v != v ? v : top[j];
+            top[j] = v > top[j] ? v : top[j];
         }
     for (int64_t k = 0; k < n; k++) {
         T *to = y + k * step;
         for (int64_t j = 0; j < rows; j++)
-            to[j] = x[k * step + j] - top[j];
-        EXP(to, rows, part);
+            to[j] = part[j] = x[k * step + j] - top[j];
+        NAME(exponentials)(part, rows);
         for (int64_t j = 0; j < rows; j++)
             sum[j] += (double)part[j];
         if (!logarithm)
@@ -68,9 +85,10 @@ static void NAME(rows_across)(const T *x, int64_t n, int64_t step, int64_t rows,
 static void NAME(softmax)(const T *x, int64_t outer, int64_t n, int64_t inner, bool logarithm, T *y)
 {
     for (int64_t i = 0; i < outer; i++, x += n * inner, y += n * inner) {
-        if (inner == 1)
-            NAME(row)(x, n, logarithm, y);
-        else
+        if (inner == 1) {
+            memcpy(y, x, (size_t)n * sizeof *y);
+            NAME(row)(y, n, logarithm);
+        } else
             for (int64_t j = 0; j < inner; j += BLOCK)
                 NAME(rows_across)(x + j, n, inner, tc_min_i64(BLOCK, inner - j), logarithm, y + j);
     }
