@@ -81,6 +81,10 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
     else if (!name)
         n->status = tc_error(n->ctx, n->loc, TC_E_ORDER, "'%s' uses '%.*s', which nothing before it makes",
                              n->target, (int)text.n, text.p ? text.p : "");
+    else if (name->kind == TC_PT2_UNMADE)
+        n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
+                                   "'%s' uses '%.*s', a result of '%s' that is not computed", n->target,
+                                   (int)text.n, text.p, name->full_name);
     else if (name->kind != TC_PT2_CELL)
         n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED, "'%s' uses '%.*s', which is no tensor",
                                    n->target, (int)text.n, text.p);

@@ -259,6 +259,20 @@ static void bind_stand_ins(tc_pt2_node *n)
     }
 }
 
+/* Results that the importer did not bind are known by name, so that a use of them can say why not. */
+static void name_unmade(tc_pt2_node *n)
+{
+    tc_pt2_scope *scope = n->work->scope;
+    for (int i = 0; i < n->n_result; i++) {
+        const tc_pt2_result *r = &n->work->result[i];
+        if (!r->tensor || r->cell || !r->name.p || tc_pt2_name_of(scope, r->name))
+            continue;
+        tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
+        *name = (tc_pt2_name){.kind = TC_PT2_UNMADE, .full_name = n->target};
+        *tc_map_at(&scope->name, r->name) = name;
+    }
+}
+
 static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
 {
     tc_pt2 *reader = scope->reader;
@@ -276,6 +290,8 @@ static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
     tc_status status = n.status;
     if (status != TC_OK)
         bind_stand_ins(&n);
+    else
+        name_unmade(&n);
     return status;
 }
 

@@ -45,6 +45,7 @@ typedef enum tc_pt2_kind {
     TC_PT2_CELL,
     TC_PT2_PAYLOAD, /* a parameter, buffer or constant that nobody has asked for yet */
     TC_PT2_OBJECT,  /* something that is no tensor */
+    TC_PT2_UNMADE,  /* a result that the importer does not make, such as a norm's statistics */
     TC_PT2_BROKEN   /* a result of a node that failed, of which a message has been given */
 } tc_pt2_kind;
 
@@ -59,7 +60,7 @@ typedef struct tc_pt2_name {
     tc_pt2_number number;
     tc_pt2_cell *cell;
     tc_str name;           /* PAYLOAD: "p_conv1_weight" */
-    const char *full_name; /* PAYLOAD: "conv1.weight" */
+    const char *full_name; /* PAYLOAD: "conv1.weight"; UNMADE: "aten.native_layer_norm.default" */
     bool constant;         /* PAYLOAD: among the constants, not the weights */
 } tc_pt2_name;
 

@@ -134,6 +134,10 @@ static tc_status final_value(tc_pt2_scope *scope, tc_str text, tc_pt2_name **nam
                         text.p ? text.p : "");
     if ((*name)->kind == TC_PT2_PAYLOAD)
         TC_TRY(tc_pt2_load(scope, *name, &loc));
+    if ((*name)->kind == TC_PT2_UNMADE)
+        return tc_unsupported(reader->ctx, &loc, TC_E_UNSUPPORTED,
+                              "the program returns '%.*s', a result of '%s' that is not computed", (int)text.n,
+                              text.p, (*name)->full_name);
     if ((*name)->kind == TC_PT2_CELL)
         return tc_pt2_current(scope->g, (*name)->cell, &loc, out);
     *out = TC_NONE;
