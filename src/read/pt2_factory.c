@@ -101,8 +101,9 @@ static void import_tri_indices(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (!y || n->status != TC_OK)
         return;
     int64_t count = y->rank == 2 ? y->dim[1] : 0, k = 0;
-    if (tc_dims_count(2, (int64_t[]){rows, columns}) < 0 || offset < -INT32_MAX || offset > INT32_MAX) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "a matrix of such size");
+    enum { MOST = 1 << 14 };
+    if (rows < 0 || rows > MOST || columns < 0 || columns > MOST || count > rows * columns) {
+        tc_pt2_unsupported(n, "a matrix of such size");
         return;
     }
     int64_t *list = tc_new_n(&n->ctx->arena, int64_t, (size_t)(2 * count));
@@ -268,6 +269,22 @@ static void import_fft(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_fft, attr, x), 0);
 }
 
+/* fftshift and its inverse: axes turned by half their extent; `extra` 1 for the inverse. */
+static void import_fftshift(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    tc_ints dims = tc_pt2_ints(n, "dim");
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    tc_ints axes = tc_pt2_axes(n, dims, t->rank);
+    int64_t *shifts = tc_new_n(&n->ctx->arena, int64_t, (size_t)axes.n);
+    for (int i = 0; i < axes.n; i++)
+        shifts[i] = (t->dim[axes.v[i]] + (rule->extra != 0)) / 2;
+    const void *attr = tc_pt2_attr(n, roll, {axes.n, shifts}, axes);
+    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_roll, attr, x), 0);
+}
+
 /* The three forms that decomposed programs have; "normalization" is 0 none, 1 by the root, 2 by n. */
 static void import_plain_fft(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
@@ -348,6 +365,8 @@ const tc_pt2_rule tc_pt2_factory[] = {
     {"aten.fft_ifftn.default", import_fft, TC_OP_fft, ANY_AXES + TC_fft_kind_inverse},
     {"aten.fft_rfftn.default", import_fft, TC_OP_fft, ANY_AXES + TC_fft_kind_real_to_complex},
     {"aten.fft_irfftn.default", import_fft, TC_OP_fft, ANY_AXES + TC_fft_kind_complex_to_real},
+    {"aten.fft_fftshift.default", import_fftshift, TC_OP_roll, 0},
+    {"aten.fft_ifftshift.default", import_fftshift, TC_OP_roll, 1},
     {"aten._fft_c2c.default", import_plain_fft, TC_OP_fft, TC_fft_kind_forward},
     {"aten._fft_r2c.default", import_plain_fft, TC_OP_fft, TC_fft_kind_real_to_complex},
     {"aten._fft_c2r.default", import_plain_fft, TC_OP_fft, TC_fft_kind_complex_to_real},

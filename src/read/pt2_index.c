@@ -139,10 +139,11 @@ static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
         return TC_NONE;
     }
     int64_t given = tc_type_count(r.type);
+    enum { MOST = 1 << 24 };
     bool fits = given == extent || given == 1;
     for (int64_t i = 0; i < extent && fits; i++) {
         int64_t times = tc_load_i64(r, given == 1 ? 0 : i);
-        fits = times >= 0 && times <= INT32_MAX && (total += times) <= INT32_MAX;
+        fits = times >= 0 && times <= MOST && (total += times) <= MOST;
     }
     if (!fits) {
         tc_pt2_bad(n, TC_E_ARGUMENT, "repeats that do not fit the axis");
@@ -284,6 +285,29 @@ static void import_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_emit3(n, TC_OP_scatter, attr, x, index, source), 0);
 }
 
+/* The source's numbers in turn where the mask is true: a running count of ones says which. */
+static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask"), source = tc_pt2_tensor(n, "source");
+    (void)rule;
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    int64_t last = tc_type_count(tc_pt2_type(n, source)) - 1;
+    if (last < 0 || !tc_type_count(t)) {
+        tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_identity, NULL, x), 0);
+        return;
+    }
+    mask = tc_pt2_expand(n, mask, tc_pt2_dims(n, t));
+    source = tc_pt2_cast(n, tc_pt2_flat(n, source), t->dtype);
+    tc_val count = tc_pt2_emit1(n, TC_OP_cumsum, tc_pt2_attr(n, axis, 0), tc_pt2_flat(n, mask));
+    count = tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), count, tc_pt2_const(n, TC_i64, 1));
+    count = tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, 0, (double)last), count);
+    tc_val next = tc_pt2_emit2(n, TC_OP_index_select, tc_pt2_attr(n, axis, 0), source, count);
+    next = tc_pt2_reshape(n, next, tc_pt2_dims(n, t));
+    tc_pt2_result(n, x, tc_pt2_emit3(n, TC_OP_where, NULL, mask, next, x), 0);
+}
+
 /* The two axes of the diagonal first, then places (i, j) of a matrix of rows. */
 static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
@@ -394,6 +418,7 @@ const tc_pt2_rule tc_pt2_index[] = {
     {"aten.scatter.value_reduce", import_scatter, TC_OP_scatter, 0},
     {"aten.scatter_add.default", import_scatter, TC_OP_scatter, 1},
     {"aten.scatter_reduce.two", import_scatter, TC_OP_scatter, 0},
+    {"aten.masked_scatter.default", import_masked_scatter, TC_OP_where, 0},
     {"aten.diagonal_scatter.default", import_diagonal_scatter, TC_OP_index_put, 0},
     {"aten.embedding.default", import_embedding, TC_OP_embedding, 0},
     {"aten.one_hot.default", import_one_hot, TC_OP_eq, 0},
@@ -401,9 +426,9 @@ const tc_pt2_rule tc_pt2_index[] = {
     {"aten.searchsorted.Tensor", import_bucketize, TC_OP_bucketize, 1},
 
     {"aten.nonzero.default", import_data_dependent, TC_OP_COUNT, 0},
+    {"aten.argwhere.default", import_data_dependent, TC_OP_COUNT, 0},
     {"aten.nonzero_numpy.default", import_data_dependent, TC_OP_COUNT, 0},
     {"aten.masked_select.default", import_data_dependent, TC_OP_COUNT, 0},
-    {"aten.masked_scatter.default", import_data_dependent, TC_OP_COUNT, 0},
     {"aten.unique.default", import_data_dependent, TC_OP_COUNT, 0},
     {"aten._unique2.default", import_data_dependent, TC_OP_COUNT, 0},
     {"aten.unique_consecutive.default", import_data_dependent, TC_OP_COUNT, 0},

@@ -95,8 +95,18 @@ tc_val tc_pt2_mask(tc_pt2_node *n, const uint8_t *v, int32_t rank, const int64_t
     return tc_graph_const(n->g, type, data, NULL, n->loc);
 }
 
-/* `depth` and the size bound keep this to what authors write as lists. */
-static bool evaluate(tc_pt2_node *n, tc_val x, int depth, tc_tensor *out)
+tc_val *tc_pt2_list_of(tc_pt2_node *n, const char *arg, int *count)
+{
+    tc_val *list = tc_pt2_tensors(n, arg, count);
+    for (int i = 0; i < *count && n->status == TC_OK; i++)
+        if (!list[i])
+            tc_pt2_bad(n, TC_E_ARGUMENT, "None in a list of tensors");
+    *count = n->status == TC_OK ? *count : 0;
+    return list;
+}
+
+/* `steps` and the size bound keep this to what authors write as lists. */
+static bool evaluate(tc_pt2_node *n, tc_val x, int *steps, tc_tensor *out)
 {
     enum { MOST = 1 << 20 };
     if (tc_is_const(n->g, x)) {
@@ -104,12 +114,14 @@ static bool evaluate(tc_pt2_node *n, tc_val x, int depth, tc_tensor *out)
         return true;
     }
     tc_node *node = tc_def(n->g, x);
-    if (!node || !depth || node->n_in > 8 || (tc_ops[node->op].traits & (T_CONTROL | T_STATE)) ||
-        tc_type_count(tc_pt2_type(n, x)) > MOST)
+    if (!node || --*steps < 0 || node->n_in > 8 || (tc_ops[node->op].traits & (T_CONTROL | T_STATE)))
         return false;
+    for (int i = 0; i < node->n_out; i++)
+        if (tc_type_count(tc_pt2_type(n, node->out[i])) > MOST)
+            return false;
     tc_tensor in[8] = {{NULL, NULL}};
     for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] && !evaluate(n, node->in[i], depth - 1, &in[i]))
+        if (node->in[i] && !evaluate(n, node->in[i], steps, &in[i]))
             return false;
     tc_tensor *result = tc_new_n(&n->ctx->arena, tc_tensor, (size_t)node->n_out);
     if (!tc_ops[node->op].kernel || tc_eval_node(n->g, node, in, result, &n->ctx->arena) != TC_OK)
@@ -120,7 +132,8 @@ static bool evaluate(tc_pt2_node *n, tc_val x, int depth, tc_tensor *out)
 
 bool tc_pt2_known(tc_pt2_node *n, tc_val x, tc_tensor *out)
 {
-    return n->status == TC_OK && x && evaluate(n, x, 8, out);
+    int steps = 32;
+    return n->status == TC_OK && x && evaluate(n, x, &steps, out);
 }
 
 tc_ints tc_pt2_axes(tc_pt2_node *n, tc_ints axes, int rank)

@@ -2,7 +2,8 @@
 /* pt2_move.c -- importers of operators that put numbers elsewhere.
  *
  * Where the file states the result's shape, that is what the operator is given: reshape serves view,
- * flatten, squeeze and their kin alike.  A rule's `extra` is 1 when ATen returns a view, 0 for a copy. */
+ * flatten, squeeze and their kin alike.  A rule's `extra` is 1 when ATen returns a view, 0 for a copy;
+ * unsqueeze_ and its like change how a tensor is looked at, not its numbers, and are views too. */
 #include "pt2_make.h"
 
 /* Numbers lie in memory in the order of x's axes: it is no transposed, strided or repeated view. */
@@ -51,7 +52,7 @@ static void import_expand(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     int count;
-    tc_val *x = tc_pt2_tensors(n, "tensors", &count);
+    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     (void)rule;
     for (int i = 0; i < count && n->status == TC_OK; i++) {
         tc_val y = tc_pt2_expand(n, x[i], tc_pt2_dims(n, tc_pt2_result_type(n, i)));
@@ -66,7 +67,7 @@ static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_meshgrid(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     int count;
-    tc_val *x = tc_pt2_tensors(n, "tensors", &count);
+    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     bool swapped = tc_text_eq(tc_pt2_text(n, "indexing", "ij"), "xy");
     (void)rule;
     for (int i = 0; i < count && n->status == TC_OK; i++) {
@@ -333,7 +334,7 @@ static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
 static void import_join(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     int count;
-    tc_val *x = tc_pt2_tensors(n, "tensors", &count);
+    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     int64_t dim = tc_pt2_int(n, tc_pt2_has(n, "axis") ? "axis" : "dim", 0);
     const tc_type *y = tc_pt2_result_type(n, 0);
     if (n->status == TC_OK)
@@ -344,13 +345,29 @@ static void import_join(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_dim_stack(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     int count, rank = (int)rule->extra;
-    tc_val *x = tc_pt2_tensors(n, "tensors", &count);
+    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     for (int i = 0; i < count && n->status == TC_OK; i++)
         x[i] = at_least(n, x[i], rank);
     if (n->status != TC_OK || !count)
         return;
     int64_t axis = rank == 1 ? (tc_pt2_type(n, x[0])->rank > 1) : rank == 2 ? 0 : 2;
     join(n, TC_OP_cat, x, count, axis);
+}
+
+/* Lists become columns. */
+static void import_column_stack(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    int count;
+    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
+    (void)rule;
+    for (int i = 0; i < count && n->status == TC_OK; i++) {
+        const tc_type *t = tc_pt2_type(n, x[i]);
+        int64_t column[2] = {tc_type_count(t), 1};
+        if (t->rank < 2)
+            x[i] = tc_pt2_reshape(n, x[i], tc_ints_copy(&n->ctx->arena, column, 2));
+    }
+    if (n->status == TC_OK)
+        join(n, TC_OP_cat, x, count, 1);
 }
 
 /* Repeating and turning. */
@@ -517,7 +534,7 @@ static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
     const tc_type *t = tc_pt2_type(n, x);
     int64_t side = t->rank && offset > -INT32_MAX && offset < INT32_MAX
                        ? t->dim[t->rank - 1] + (offset < 0 ? -offset : offset) : -1;
-    if (t->rank < 1 || t->rank >= TC_MAX_RANK || tc_dims_count(2, (int64_t[]){side, side}) < 0) {
+    if (t->rank < 1 || t->rank >= TC_MAX_RANK || side < 0 || side > 1 << 13) {
         tc_pt2_unsupported(n, "a diagonal of such rank or length");
         return TC_NONE;
     }
@@ -621,6 +638,10 @@ const tc_pt2_rule tc_pt2_move[] = {
     {"aten.squeeze_copy.dims", import_reshape, TC_OP_reshape, 0},
     {"aten.unsqueeze.default", import_reshape, TC_OP_reshape, 1},
     {"aten.unsqueeze_copy.default", import_reshape, TC_OP_reshape, 0},
+    {"aten.squeeze_.default", import_reshape, TC_OP_reshape, 1},
+    {"aten.squeeze_.dim", import_reshape, TC_OP_reshape, 1},
+    {"aten.squeeze_.dims", import_reshape, TC_OP_reshape, 1},
+    {"aten.unsqueeze_.default", import_reshape, TC_OP_reshape, 1},
     {"aten.atleast_1d.default", import_reshape, TC_OP_reshape, 1},
     {"aten.atleast_2d.default", import_reshape, TC_OP_reshape, 1},
     {"aten.atleast_3d.default", import_reshape, TC_OP_reshape, 1},
@@ -641,6 +662,10 @@ const tc_pt2_rule tc_pt2_move[] = {
     {"aten.swapdims.default", import_transpose, TC_OP_permute, 1},
     {"aten.t.default", import_reversed, TC_OP_permute, 1},
     {"aten.t_copy.default", import_reversed, TC_OP_permute, 0},
+    {"aten.transpose_.default", import_transpose, TC_OP_permute, 1},
+    {"aten.swapaxes_.default", import_transpose, TC_OP_permute, 1},
+    {"aten.swapdims_.default", import_transpose, TC_OP_permute, 1},
+    {"aten.t_.default", import_reversed, TC_OP_permute, 1},
     {"aten.numpy_T.default", import_reversed, TC_OP_permute, 1},
     {"aten.mT.default", import_matrix_transpose, TC_OP_permute, 1},
     {"aten.adjoint.default", import_matrix_transpose, TC_OP_permute, 1},
@@ -685,6 +710,7 @@ const tc_pt2_rule tc_pt2_move[] = {
     {"aten.vstack.default", import_dim_stack, TC_OP_cat, 2},
     {"aten.row_stack.default", import_dim_stack, TC_OP_cat, 2},
     {"aten.dstack.default", import_dim_stack, TC_OP_cat, 3},
+    {"aten.column_stack.default", import_column_stack, TC_OP_cat, 0},
 
     {"aten.repeat.default", import_repeat, TC_OP_repeat, 0},
     {"aten.tile.default", import_repeat, TC_OP_repeat, 0},

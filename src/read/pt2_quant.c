@@ -112,6 +112,78 @@ static void import_dequantize_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_cast(n, y, dtype), 0);
 }
 
+static tc_val over_last(tc_pt2_node *n, tc_op op, tc_val x)
+{
+    if (n->status != TC_OK)
+        return TC_NONE;
+    tc_ints last = tc_ints_fill(&n->ctx->arena, tc_pt2_type(n, x)->rank - 1, 1);
+    return tc_pt2_emit1(n, op, tc_pt2_attr(n, axes, last, true), x);
+}
+
+/* x / y for each element. */
+static tc_val ratio(tc_pt2_node *n, tc_val x, tc_val y)
+{
+    return tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), x, y);
+}
+
+static tc_val clamped(tc_pt2_node *n, tc_val x, double lo, double hi)
+{
+    return tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, lo, hi), x);
+}
+
+/* scale = max(|x|, 1e-5) / 127 for each row, zero = 0. */
+static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "input");
+    (void)rule;
+    tc_val most = over_last(n, TC_OP_amax, tc_pt2_emit1(n, TC_OP_abs, NULL, x));
+    if (n->status != TC_OK)
+        return;
+    if (tc_pt2_type(n, most)->dtype == TC_f16)
+        most = tc_pt2_cast(n, most, TC_f32);
+    tc_dtype t = tc_pt2_type(n, most)->dtype;
+    tc_val scale = ratio(n, clamped(n, most, 1e-5, INFINITY), tc_pt2_const(n, t, 127));
+    tc_val zero = tc_pt2_full(n, tc_pt2_dims(n, tc_pt2_type(n, most)), 0, t);
+    tc_val pair[2] = {scale, zero};
+    for (int i = 0; i < 2; i++) {
+        const tc_type *stated = tc_pt2_result_type(n, i);
+        if (stated) /* PyTorch's own statement is wider than what it computes */
+            pair[i] = tc_pt2_cast(n, pair[i], stated->dtype);
+        if (n->status == TC_OK)
+            tc_pt2_bind(n, i, pair[i]);
+    }
+}
+
+/* The range of each row, widened to hold 0, on codes -128 .. 127; zero lies nearer to the end that errs less. */
+static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x), high = over_last(n, TC_OP_amax, x);
+    (void)rule;
+    if (n->status != TC_OK)
+        return;
+    tc_dtype t = tc_pt2_type(n, x)->dtype;
+    const void *one = tc_pt2_attr(n, alpha, 1);
+    low = clamped(n, low, -INFINITY, 0);
+    high = clamped(n, high, 0, INFINITY);
+    tc_val scale = ratio(n, tc_pt2_emit2(n, TC_OP_sub, one, high, low), tc_pt2_const(n, t, 255));
+    scale = clamped(n, scale, 1.1920928955078125e-07, INFINITY);
+    low = ratio(n, low, scale);
+    high = ratio(n, high, scale);
+    tc_val least = tc_pt2_const(n, t, -128), most = tc_pt2_const(n, t, 127);
+    tc_val errors = tc_pt2_emit2(n, TC_OP_add, one, tc_pt2_emit2(n, TC_OP_add, one, least, low),
+                                 tc_pt2_emit2(n, TC_OP_add, one, most, high));
+    tc_val from_low = tc_pt2_emit2(n, TC_OP_gt, NULL, errors, tc_pt2_const(n, t, 0));
+    tc_val zero = tc_pt2_emit3(n, TC_OP_where, NULL, from_low, tc_pt2_emit2(n, TC_OP_sub, one, least, low),
+                               tc_pt2_emit2(n, TC_OP_sub, one, most, high));
+    zero = tc_pt2_emit1(n, TC_OP_round, tc_pt2_attr(n, round, 0), clamped(n, zero, -128, 127));
+    scale = tc_pt2_cast(n, scale, TC_f64);
+    zero = tc_pt2_cast(n, zero, TC_i64);
+    if (n->status != TC_OK)
+        return;
+    tc_pt2_bind(n, 0, scale);
+    tc_pt2_bind(n, 1, zero);
+}
+
 #define QD "quantized_decomposed."
 const tc_pt2_rule tc_pt2_quant[] = {
     {QD "quantize_per_tensor.default", import_per_tensor, TC_OP_quantize, 0},
@@ -124,6 +196,9 @@ const tc_pt2_rule tc_pt2_quant[] = {
     {QD "dequantize_per_channel.default", import_per_channel, TC_OP_dequantize, 0},
     {QD "quantize_per_token.default", import_quantize_per_token, TC_OP_mul, 0},
     {QD "dequantize_per_token.default", import_dequantize_per_token, TC_OP_mul, 0},
+    {QD "choose_qparams_per_token.default", import_choose_per_token, TC_OP_amax, 0},
+    {QD "choose_qparams_per_token_asymmetric.default", import_choose_per_token_asymmetric, TC_OP_amax, 0},
+    {QD "_choose_qparams_per_token_asymmetric_impl.default", import_choose_per_token_asymmetric, TC_OP_amax, 0},
     {QD "choose_qparams.tensor", import_choose, TC_OP_choose_qparams, 0},
     {QD "choose_qparams_symmetric.tensor", import_choose, TC_OP_choose_qparams, 1},
     {"aten.fake_quantize_per_tensor_affine.default", import_fake, TC_OP_fake_quantize, 0},

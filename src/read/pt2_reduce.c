@@ -68,6 +68,24 @@ static void import_count_nonzero(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, over(n, TC_OP_sum, tc_pt2_emit2(n, TC_OP_ne, NULL, x, zero), axes, false), 0);
 }
 
+/* Sums and means of what is not NaN. */
+static void import_nan_reduce(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = summand(n);
+    bool keepdim = tc_pt2_bool(n, "keepdim", false);
+    if (n->status != TC_OK)
+        return;
+    tc_ints axes = dim_list(n, x);
+    tc_dtype t = tc_pt2_type(n, x)->dtype;
+    tc_val odd = tc_pt2_emit1(n, TC_OP_isnan, NULL, x);
+    tc_val sum = over(n, TC_OP_sum, tc_pt2_emit3(n, TC_OP_where, NULL, odd, tc_pt2_const(n, t, 0), x), axes, keepdim);
+    if (rule->op == TC_OP_mean) {
+        tc_val count = over(n, TC_OP_sum, tc_pt2_emit1(n, TC_OP_logical_not, NULL, odd), axes, keepdim);
+        sum = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), sum, tc_pt2_cast(n, count, t));
+    }
+    tc_pt2_result(n, x, sum, 0);
+}
+
 /* Variances: `extra` 1 when the mean is a second result. */
 
 static double correction_of(tc_pt2_node *n)
@@ -200,19 +218,19 @@ static void import_msort(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_bind(n, 0, node->out[0]);
 }
 
-/* The element in the middle, the lower of two. */
-static void import_median(tc_pt2_node *n, const tc_pt2_rule *rule)
+/* One element of the sorted row: the k-th, or the one in the middle, the lower of two. */
+static void import_ranked(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    bool whole = !tc_pt2_has(n, "dim"), keepdim = tc_pt2_bool(n, "keepdim", false);
-    int64_t dim = tc_pt2_int(n, "dim", 0);
-    (void)rule;
+    bool kth = rule->extra != 0, whole = !kth && !tc_pt2_has(n, "dim"), keepdim = tc_pt2_bool(n, "keepdim", false);
+    int64_t dim = tc_pt2_int(n, "dim", kth ? -1 : 0), k = kth ? tc_pt2_need_int(n, "k") : 0;
     x = whole ? tc_pt2_flat(n, x) : x;
     const tc_node *node = sorted(n, x, dim, false);
     if (!node)
         return;
     const tc_type *t = tc_pt2_type(n, x);
     int64_t axis = tc_pt2_axis(n, dim, t->rank), middle = t->rank ? (t->dim[axis] - 1) / 2 : 0;
+    middle = kth ? k - 1 : middle;
     for (int i = 0; i < (whole ? 1 : 2); i++) {
         tc_val y = node->out[i];
         if (t->rank && keepdim)
@@ -236,6 +254,34 @@ static void import_scan(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, y, 0);
 }
 
+/* Neighbours subtracted, n times over; prepended and appended numbers take part. */
+static void import_diff(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), ends[3] = {tc_pt2_tensor_opt(n, "prepend"), x, tc_pt2_tensor_opt(n, "append")};
+    int64_t times = tc_pt2_int(n, "n", 1), dim = tc_pt2_int(n, "dim", -1);
+    (void)rule;
+    if (n->status != TC_OK)
+        return;
+    int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
+    tc_val joined[3];
+    int count = 0;
+    for (int i = 0; i < 3; i++)
+        if (ends[i])
+            joined[count++] = tc_pt2_cast(n, ends[i], tc_pt2_type(n, x)->dtype);
+    if (count > 1)
+        x = tc_pt2_emit(n, TC_OP_cat, tc_pt2_attr(n, axis, axis), joined, count);
+    bool is_bool = n->status == TC_OK && tc_pt2_type(n, x)->dtype == TC_bool;
+    for (int64_t i = 0; i < times && n->status == TC_OK; i++) {
+        const tc_type *t = tc_pt2_type(n, x);
+        if (!t->rank || !t->dim[axis])
+            break;
+        tc_val next = tc_pt2_slice(n, x, axis, 1, t->dim[axis], 1), before = tc_pt2_slice(n, x, axis, 0, t->dim[axis] - 1, 1);
+        x = is_bool ? tc_pt2_emit2(n, TC_OP_logical_xor, NULL, next, before)
+                    : tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), next, before);
+    }
+    tc_pt2_result(n, x, x, 0);
+}
+
 const tc_pt2_rule tc_pt2_reduce[] = {
     {"aten.sum.default", import_reduce, TC_OP_sum, 0},
     {"aten.sum.dim_IntList", import_reduce, TC_OP_sum, 0},
@@ -254,6 +300,8 @@ const tc_pt2_rule tc_pt2_reduce[] = {
     {"aten.any.dim", import_reduce, TC_OP_any, 0},
     {"aten.any.dims", import_reduce, TC_OP_any, 0},
     {"aten.logsumexp.default", import_reduce, TC_OP_logsumexp, 0},
+    {"aten.nansum.default", import_nan_reduce, TC_OP_sum, 0},
+    {"aten.nanmean.default", import_nan_reduce, TC_OP_mean, 0},
     {"aten.aminmax.default", import_aminmax, TC_OP_amin, 0},
     {"aten.count_nonzero.default", import_count_nonzero, TC_OP_sum, 0},
     {"aten.count_nonzero.dim_IntList", import_count_nonzero, TC_OP_sum, 0},
@@ -289,9 +337,11 @@ const tc_pt2_rule tc_pt2_reduce[] = {
     {"aten.argsort.default", import_argsort, TC_OP_sort, 0},
     {"aten.argsort.stable", import_argsort, TC_OP_sort, 0},
     {"aten.msort.default", import_msort, TC_OP_sort, 0},
-    {"aten.median.default", import_median, TC_OP_sort, 0},
-    {"aten.median.dim", import_median, TC_OP_sort, 0},
+    {"aten.median.default", import_ranked, TC_OP_sort, 0},
+    {"aten.median.dim", import_ranked, TC_OP_sort, 0},
+    {"aten.kthvalue.default", import_ranked, TC_OP_sort, 1},
     {"aten.cumsum.default", import_scan, TC_OP_cumsum, 0},
     {"aten.cumprod.default", import_scan, TC_OP_cumprod, 0},
+    {"aten.diff.default", import_diff, TC_OP_sub, 0},
     {NULL, NULL, TC_OP_COUNT, 0},
 };
