@@ -345,8 +345,10 @@ bool tc_pt2_fixed(tc_pt2 *reader, const tc_json *sym_int, int64_t *out)
     if (tc_json_i64(tc_json_get(sym_int, "as_int"), out))
         return true;
     tc_str text = tc_json_text(&reader->work, tc_json_get(tc_json_get(sym_int, "as_expr"), "expr_str"));
+    if (!text.n)
+        return false;
     expression e = {reader, text.p, text.p + text.n};
-    number n = text.n ? evaluate(&e, 0) : unknown;
+    number n = evaluate(&e, 0);
     *out = n.i;
     return n.kind == TC_PT2_INT && e.at == e.end;
 }
