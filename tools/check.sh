@@ -106,10 +106,11 @@ main() {
         programs build
         run "generated pages" pages
         run "operators" build/conformance aten --shared "$shared" -j "$jobs"
+        run "bug families" build/conformance fixtures --shared "$shared" -j "$jobs"
         tosa_suite build
     fi
     if [ "$mode" != quick ]; then
-        samples=4 graphs=1000
+        samples=40 graphs=1000
         [ "$mode" = long ] && samples=100000 graphs=20000
         run "trained models" build/conformance zoo --shared "$shared" -j "$jobs" --samples $samples
         tools/setup.sh judges

@@ -15,7 +15,7 @@ typedef struct verdict {
 } verdict;
 
 typedef struct check {
-    const char *suite; /* "aten", "zoo" */
+    const char *suite; /* "aten", "fixtures", "zoo" */
     const char *group; /* the operator, or the model */
     const char *name;  /* "add/add_tensor__4d quantized.pt2" */
     const char *folder, *file;
@@ -33,6 +33,7 @@ void add_check(checks *all, const check *c);
 
 /* The cases under a folder. */
 tc_status find_aten(checks *all, const char *folder);
+tc_status find_fixtures(checks *all, const char *folder, const char *name); /* name: "" at the top */
 tc_status find_zoo(checks *all, const char *folder, size_t samples);
 
 void passed(verdict *v);

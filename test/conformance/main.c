@@ -202,7 +202,7 @@ static tc_status write_report(const checks *all, const verdict *v, const tc_map 
 
 static size_t tell(const checks *all, const verdict *v, const tc_map *reason, const options *o)
 {
-    static const char *const suite[] = {"aten", "zoo"};
+    static const char *const suite[] = {"aten", "fixtures", "zoo"};
     size_t failures = 0;
     for (size_t i = 0; i < all->n; i++) {
         const char *word = label(&all->v[i], &v[i], reason);
@@ -274,6 +274,8 @@ static tc_status find_all(checks *all, const options *o)
     tc_arena *arena = &all->ctx->arena;
     if (!o->suite || tc_text_eq(o->suite, "aten"))
         TC_TRY(find_aten(all, tc_text_format(arena, "%s/suites/aten", o->shared)));
+    if (!o->suite || tc_text_eq(o->suite, "fixtures"))
+        TC_TRY(find_fixtures(all, tc_text_format(arena, "%s/fixtures", o->shared), ""));
     if (!o->suite || tc_text_eq(o->suite, "zoo"))
         TC_TRY(find_zoo(all, tc_text_format(arena, "%s/zoo", o->shared), (size_t)o->samples));
     keep_only(all, o->only);
@@ -308,7 +310,7 @@ int main(int argc, char **argv)
                  .samples = 4,
                  .jobs = sysconf(_SC_NPROCESSORS_ONLN)};
     if (!parse(argc, argv, &o)) {
-        fputs("conformance [aten|zoo] [-k TEXT] [-v] [-j N] [--samples N] [--bless] [--shared DIR] "
+        fputs("conformance [aten|fixtures|zoo] [-k TEXT] [-v] [-j N] [--samples N] [--bless] [--shared DIR] "
               "[--status FILE] [--report FILE]\n",
               stderr);
         return 2;

@@ -92,6 +92,30 @@ static void test_inputs(void)
     CHECK(tc_read_data(ctx, g, NULL, 0, &data) == TC_USAGE);
 }
 
+/* Files of one folder, one for each input: by name where the names are the inputs', else in their order. */
+static void test_names(void)
+{
+    tc_graph *g = program(TC_f32, TC_i32);
+    tc_tensor in[2];
+    for (size_t i = 0; i < 2; i++)
+        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+    const char *named = tc_text_format(&ctx->arena, "%s/named", folder);
+    const char *ordered = tc_text_format(&ctx->arena, "%s/ordered", folder);
+    CHECK(tc_folder_make(ctx, named) == TC_OK && tc_folder_make(ctx, ordered) == TC_OK);
+    ramp("named/h.npy", "<i8", 2, (int64_t[]){2, 2});
+    ramp("named/x.npy", "<f4", 2, (int64_t[]){2, 3});
+    ramp("ordered/0.npy", "<f4", 2, (int64_t[]){2, 3});
+    ramp("ordered/1.npy", "<i8", 2, (int64_t[]){2, 2});
+    tc_data *data = open(g, named, NULL);
+    CHECK(data && tc_data_samples(data) == 2 && tc_data_sample(data, 1, in) == TC_OK);
+    CHECK(((float *)in[0].data)[0] == 3 && ((int32_t *)in[1].data)[0] == 2);
+    data = open(g, ordered, NULL);
+    CHECK(data && tc_data_samples(data) == 2 && tc_data_sample(data, 0, in) == TC_OK);
+    CHECK(((float *)in[0].data)[2] == 2 && ((int32_t *)in[1].data)[1] == 1);
+    ramp("ordered/2.npy", "<i8", 2, (int64_t[]){2, 2});
+    CHECK(!open(g, ordered, NULL)); /* three files for two inputs */
+}
+
 static void test_conversion(void)
 {
     const char *wide = ramp("f64.npy", "<f8", 2, (int64_t[]){1, 3});
@@ -169,6 +193,7 @@ int main(void)
     CHECK(mkdtemp(folder) != NULL);
     test_samples();
     test_inputs();
+    test_names();
     test_conversion();
     test_files();
     test_state();
