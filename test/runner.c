@@ -34,9 +34,9 @@ typedef struct runner {
 
 typedef struct golden {
     const char *path;
-    tc_str head;     /* up to the input */
-    char *command;   /* behind "$ " */
-    char *limit;     /* behind "limit: ", or NULL */
+    tc_str head;   /* up to the input */
+    char *command; /* behind "$ " */
+    char *limit;   /* behind "limit: ", or NULL */
     tc_str input;
     tc_str expected; /* behind "----" */
 } golden;
@@ -159,10 +159,12 @@ static void run_command(tc_ctx *ctx, const runner *r, const golden *g, tc_buf *o
     char *argv[MOST_WORDS + 2] = {(char *)(uintptr_t)r->program};
     int n = 1;
     char *rest = NULL;
-    for (char *word = strtok_r(g->command, " ", &rest); word && n < MOST_WORDS; word = strtok_r(NULL, " ", &rest))
+    for (char *word = strtok_r(g->command, " ", &rest); word && n < MOST_WORDS;
+         word = strtok_r(NULL, " ", &rest))
         argv[n++] = word;
     argv[n] = (char *)(uintptr_t)limit_option(ctx, g->limit);
-    FILE *in = temporary(g->input), *text = temporary((tc_str){"", 0}), *messages = temporary((tc_str){"", 0});
+    FILE *in = temporary(g->input), *text = temporary((tc_str){"", 0}),
+         *messages = temporary((tc_str){"", 0});
     fflush(stdout);
     pid_t child = fork();
     if (child == 0)
@@ -206,7 +208,8 @@ static void show_difference(tc_ctx *ctx, tc_str expected, tc_str actual)
     size_t head = 0, tail = 0;
     while (head < a.n && head < b.n && tc_str_eq(a.v[head], b.v[head]))
         head++;
-    while (tail < a.n - head && tail < b.n - head && tc_str_eq(a.v[a.n - 1 - tail], b.v[b.n - 1 - tail]))
+    while (tail < a.n - head && tail < b.n - head &&
+           tc_str_eq(a.v[a.n - 1 - tail], b.v[b.n - 1 - tail]))
         tail++;
     for (size_t i = head > CONTEXT ? head - CONTEXT : 0; i < head; i++)
         show_line(' ', a.v[i]);
@@ -277,7 +280,8 @@ static tc_status walk(tc_ctx *ctx, runner *r, const char *path)
 static const char *find_program(tc_ctx *ctx, const char *self, const char *named)
 {
     const char *slash = strrchr(self, '/');
-    const char *beside = tc_text_format(&ctx->arena, "%.*s/tosac", slash ? (int)(slash - self) : 1, slash ? self : ".");
+    const char *beside = tc_text_format(&ctx->arena, "%.*s/tosac", slash ? (int)(slash - self) : 1,
+                                        slash ? self : ".");
     const char *path = named ? named : beside;
     char here[4096];
     if (access(path, X_OK) != 0 || !getcwd(here, sizeof here))

@@ -37,7 +37,8 @@ static void print_plain(tc_ctx *ctx, const tc_module *module)
     fwrite(text.data, 1, text.size, stdout);
 }
 
-static tc_status run_opt(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+static tc_status run_opt(tc_ctx *ctx, const tc_common *common, const void *record,
+                         const tc_texts *args)
 {
     const opt_options *o = record;
     (void)common;
@@ -59,11 +60,15 @@ static tc_status run_opt(tc_ctx *ctx, const tc_common *common, const void *recor
 
 #define AT(field) offsetof(opt_options, field)
 static const tc_option options[] = {
-    {"--pass", NULL, "A,B", TC_OPTION_TEXT, AT(passes), "passes and lists of passes to run, in order; doc/passes.md has them"},
-    {"--output", "-o", "OUT", TC_OPTION_TEXT, AT(output), "write the text there, large constants to OUT.bin (default: standard output)"},
-    {"--dump-after", NULL, "PASS", TC_OPTION_TEXT, AT(dump_after), "show the graph on standard error after this pass, or after 'all'"},
+    {"--pass", NULL, "A,B", TC_OPTION_TEXT, AT(passes),
+     "passes and lists of passes to run, in order; doc/passes.md has them"},
+    {"--output", "-o", "OUT", TC_OPTION_TEXT, AT(output),
+     "write the text there, large constants to OUT.bin (default: standard output)"},
+    {"--dump-after", NULL, "PASS", TC_OPTION_TEXT, AT(dump_after),
+     "show the graph on standard error after this pass, or after 'all'"},
     {"--no-loc", NULL, NULL, TC_OPTION_FLAG, AT(no_loc), "leave out where the nodes came from"},
-    {"--arena-limit", NULL, "BYTES", TC_OPTION_COUNT, AT(arena_limit), "fail when the graph and the work on it need more memory"},
+    {"--arena-limit", NULL, "BYTES", TC_OPTION_COUNT, AT(arena_limit),
+     "fail when the graph and the work on it need more memory"},
     {0},
 };
 
@@ -71,7 +76,8 @@ const tc_verb tc_cli_opt = {
     .name = "opt",
     .arguments = "--pass=A,B FILE [-o OUT]",
     .summary = "run one pass at a time, and show the graph as text",
-    .help = "FILE is anything that tosac reads; '-' is a text graph on standard input.  The graph is verified\n"
+    .help = "FILE is anything that tosac reads; '-' is a text graph on standard input.  The graph "
+            "is verified\n"
             "before the first pass and after each.\n",
     .least = 1,
     .most = 1,

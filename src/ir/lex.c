@@ -8,8 +8,12 @@
 void tc_lex_init(tc_lex *lex, tc_ctx *ctx, const char *file, tc_bytes text)
 {
     const char *start = text.size ? (const char *)text.data : "";
-    *lex = (tc_lex){.ctx = ctx, .file = file, .at = start, .end = start + text.size,
-                    .line_start = start, .line = 1};
+    *lex = (tc_lex){.ctx = ctx,
+                    .file = file,
+                    .at = start,
+                    .end = start + text.size,
+                    .line_start = start,
+                    .line = 1};
 }
 
 const char *tc_lex_place(tc_lex *lex)
@@ -192,7 +196,8 @@ const char *tc_lex_string(tc_lex *lex)
     if (lex->status == TC_OK && c == '"')
         result = tc_intern(lex->ctx, (tc_str){(const char *)text.data, text.size});
     else
-        tc_lex_fail(lex, TC_E_SYNTAX, "the quoted text has no end on its line, or an unknown escape");
+        tc_lex_fail(lex, TC_E_SYNTAX,
+                    "the quoted text has no end on its line, or an unknown escape");
     tc_arena_rewind(&lex->ctx->scratch, mark);
     return result;
 }

@@ -32,7 +32,8 @@ char tc_lex_peek(tc_lex *lex);
 bool tc_lex_accept(tc_lex *lex, const char *mark);
 void tc_lex_expect(tc_lex *lex, const char *mark);
 
-/* A word: letters, digits, '_' and '.', starting with a letter or '_'.  Empty when there is none. */
+/* A word: letters, digits, '_' and '.', starting with a letter or '_'.  Empty when there is none.
+ */
 tc_str tc_lex_word(tc_lex *lex);
 /* The same, left where it is. */
 tc_str tc_lex_peek_word(tc_lex *lex);

@@ -52,7 +52,8 @@ static tc_val parse_operand(parser *p)
     return (tc_val)(uintptr_t)val;
 }
 
-/* %1, none, %2: the first on the line where the operator is, since a '%' below begins a statement. */
+/* %1, none, %2: the first on the line where the operator is, since a '%' below begins a statement.
+ */
 static tc_val *parse_operands(parser *p, size_t *count)
 {
     tc_val *val = NULL;
@@ -107,7 +108,8 @@ static const void *parse_elements(parser *p, tc_lex *lex, const tc_type *type)
     bool list = tc_lex_accept(lex, "[");
     if (!list && type->rank)
         tc_lex_fail(lex, TC_E_SYNTAX, "expected a list of elements in brackets");
-    char *data = count <= lex->end - lex->at ? tc_arena_raw(&p->ctx->arena, (size_t)count * size) : NULL;
+    char *data =
+        count <= lex->end - lex->at ? tc_arena_raw(&p->ctx->arena, (size_t)count * size) : NULL;
     while (lex->status == TC_OK && (list ? !tc_lex_accept(lex, "]") : n < 1)) {
         if (n)
             tc_lex_expect(lex, ",");
@@ -135,7 +137,8 @@ static const void *parse_stored(parser *p, tc_lex *lex, const tc_type *type)
         return NULL;
     size_t size = tc_type_bytes(type);
     if (!p->side.data)
-        tc_lex_fail(lex, TC_E_IO, "the constant stands in a file beside the text, which is not there");
+        tc_lex_fail(lex, TC_E_IO,
+                    "the constant stands in a file beside the text, which is not there");
     else if (offset < 0 || (size_t)offset > p->side.size || size > p->side.size - (size_t)offset)
         tc_lex_fail(lex, TC_E_TRUNCATED, "%zu bytes at offset %" PRId64 ", the file beside has %zu",
                     size, offset, p->side.size);
@@ -173,8 +176,8 @@ static const void *parse_const(parser *p, tc_lex *start, const tc_type *type)
         tc_lex_fail(&p->lex, TC_E_SYNTAX, "a constant without a type");
         return NULL;
     }
-    const void *data = tc_lex_peek(start) == '@' ? parse_stored(p, start, type)
-                                                 : parse_elements(p, start, type);
+    const void *data =
+        tc_lex_peek(start) == '@' ? parse_stored(p, start, type) : parse_elements(p, start, type);
     p->lex.status = start->status;
     return data;
 }
@@ -201,8 +204,10 @@ static const tc_loc *parse_loc(parser *p, const char *place)
     tc_lex_expect(&p->lex, "(");
     const struct {
         const char *mark, **to;
-    } part[] = {{"file=", &loc->file},     {"node=", &loc->node},
-                {"target=", &loc->target}, {"module=", &loc->module},
+    } part[] = {{"file=", &loc->file},
+                {"node=", &loc->node},
+                {"target=", &loc->target},
+                {"module=", &loc->module},
                 {"module_type=", &loc->module_type}};
     while (!FAILED(&p->lex) && !tc_lex_accept(&p->lex, ")")) {
         size_t i = 0;

@@ -147,8 +147,8 @@ const void *tc_parse_attrs(tc_lex *lex, tc_op op)
     while (!FAILED(lex) && at_attribute(lex, &name)) {
         int i = find_field(info, name);
         if (i < 0 || seen & 1u << i) {
-            tc_lex_fail(lex, TC_E_ARGUMENT, i < 0 ? "'%s' has no attribute '%.*s'"
-                                                      : "'%s' is given '%.*s' twice",
+            tc_lex_fail(lex, TC_E_ARGUMENT,
+                        i < 0 ? "'%s' has no attribute '%.*s'" : "'%s' is given '%.*s' twice",
                         tc_ops[op].name, (int)tc_min_i64((int64_t)name.n, 40), name.p);
             return NULL;
         }

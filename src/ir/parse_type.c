@@ -43,7 +43,8 @@ static void check_quant(tc_lex *lex, const tc_type *type, const tc_quant *q)
         tc_lex_fail(lex, TC_E_TYPE, "the channel axis is %d, the rank is %d", q->axis, type->rank);
     else if (q->count != expected)
         tc_lex_fail(lex, TC_E_TYPE, "%d scales, expected %" PRId64, q->count, expected);
-    else if (q->lo > q->hi || q->lo < tc_dtype_min(type->dtype) || q->hi > tc_dtype_max(type->dtype))
+    else if (q->lo > q->hi || q->lo < tc_dtype_min(type->dtype) ||
+             q->hi > tc_dtype_max(type->dtype))
         tc_lex_fail(lex, TC_E_TYPE, "codes %" PRId64 "..%" PRId64 " do not fit '%s'", q->lo, q->hi,
                     tc_dtypes[type->dtype].name);
     for (int i = 0; i < q->count && !FAILED(lex); i++)

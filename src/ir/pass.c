@@ -2,7 +2,8 @@
 /* pass.c -- see pass.h. */
 #include "pass.h"
 
-#define PASS(folder, name, ...) extern tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
+#define PASS(folder, name, ...)                                                                    \
+    extern tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
 #define LIST(name, passes, doc)
 #include "pass.def"
 
@@ -37,14 +38,16 @@ static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass
         uint32_t missing = pass->needs & ~module->graph[i]->facts;
         for (int bit = 0; bit < TC_FACT_COUNT; bit++)
             if (missing & 1u << bit)
-                return tc_usage(ctx, "the pass '%s' needs %s, which does not hold of '%s' yet", pass->name,
-                                tc_fact_names[bit], module->graph[i]->name);
+                return tc_usage(ctx, "the pass '%s' needs %s, which does not hold of '%s' yet",
+                                pass->name, tc_fact_names[bit], module->graph[i]->name);
     }
     return TC_OK;
 }
 
-/* Each finds the facts it needs, leaves the facts it promises, and hands on what has just been verified. */
-static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, const tc_trace *trace)
+/* Each finds the facts it needs, leaves the facts it promises, and hands on what has just been
+ * verified. */
+static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
+                          const tc_trace *trace)
 {
     TC_TRY(check_needs(ctx, module, pass));
     TC_TRY(pass->run(ctx, module));

@@ -211,7 +211,8 @@ static void put_const(printer *p, const tc_node *node)
     else if (!p->options->side || tc_type_count(value->type) <= TC_INLINE_MOST)
         put_elements(p->out, value->type, value->data);
     else
-        tc_buf_printf(p->out, "@bin(%zu)", store(p->options->side, value->data, tc_type_bytes(value->type)));
+        tc_buf_printf(p->out, "@bin(%zu)",
+                      store(p->options->side, value->data, tc_type_bytes(value->type)));
 }
 
 static bool same_text(const char *a, const char *b)
@@ -224,12 +225,10 @@ static void put_loc(printer *p, const tc_loc *loc)
 {
     const struct {
         const char *name, *text;
-    } part[] = {{"", loc->place},
-                {"file=", same_text(loc->file, p->file) ? NULL : loc->file},
-                {"node=", loc->node},
-                {"target=", loc->target},
-                {"module=", loc->module},
-                {"module_type=", loc->module_type}};
+    } part[] = {
+        {"", loc->place},         {"file=", same_text(loc->file, p->file) ? NULL : loc->file},
+        {"node=", loc->node},     {"target=", loc->target},
+        {"module=", loc->module}, {"module_type=", loc->module_type}};
     bool first = true;
     tc_buf_text(p->out, " loc(");
     for (size_t i = 0; i < TC_COUNT(part); i++) {

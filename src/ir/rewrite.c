@@ -51,7 +51,8 @@ tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const voi
 
 void tc_rewrite_copy(tc_rewrite *rw, const tc_node *node)
 {
-    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+    tc_node *copy =
+        tc_graph_add(rw->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_in; i++)
         copy->in[i] = rw->now[node->in[i]];
     for (int i = 0; i < node->n_out; i++) {
@@ -109,7 +110,10 @@ tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule, voi
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_graph fresh = tc_graph_empty(g->module, g->name);
     fresh.facts = g->facts;
-    tc_rewrite rw = {.ctx = ctx, .from = g, .to = &fresh, .user = user,
+    tc_rewrite rw = {.ctx = ctx,
+                     .from = g,
+                     .to = &fresh,
+                     .user = user,
                      .now = tc_new_n(&ctx->scratch, tc_val, g->n_val),
                      .readers = count_readers(ctx, g)};
     tc_status status = stream(&rw, rule, n_rule);

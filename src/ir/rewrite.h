@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rewrite.h -- stream the nodes of a graph through rules into a fresh graph.
  *
- * Nodes come in order, so a rule sees its operands already rewritten.  What no rule takes is copied.
- * Names, places, mutations and the signature come along. */
+ * Nodes come in order, so a rule sees its operands already rewritten.  What no rule takes is
+ * copied. Names, places, mutations and the signature come along. */
 #ifndef TC_REWRITE_H
 #define TC_REWRITE_H
 
@@ -22,9 +22,11 @@ typedef struct tc_rewrite {
 typedef tc_status tc_rule(tc_rewrite *rw, const tc_node *node, bool *done);
 
 /* Rules in the order they are asked.  The graph's content is replaced; `g` stays where it is. */
-TC_MUST_USE tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule, void *user);
+TC_MUST_USE tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule,
+                                       void *user);
 /* The same for every graph of the module. */
-TC_MUST_USE tc_status tc_rewrite_module(tc_module *module, tc_rule *const *rule, size_t n_rule, void *user);
+TC_MUST_USE tc_status tc_rewrite_module(tc_module *module, tc_rule *const *rule, size_t n_rule,
+                                        void *user);
 
 /* From here on, `val` of `to` stands for `old`; the types must be equal. */
 void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val);
@@ -46,6 +48,7 @@ static inline const tc_node *tc_rewrite_def(const tc_rewrite *rw, const tc_node 
 bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val);
 
 /* An operator with one operand and one result, of the type of the node's result 0, bound to it. */
-TC_MUST_USE tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val in);
+TC_MUST_USE tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr,
+                                    tc_val in);
 
 #endif

@@ -11,8 +11,8 @@
 /* Constants of up to this many elements are written in place. */
 enum { TC_INLINE_MOST = 64 };
 
-/* The larger ones, to be written one after the other into a file beside the text: each once, 64-byte
- * aligned.  The data stays where it is. */
+/* The larger ones, to be written one after the other into a file beside the text: each once,
+ * 64-byte aligned.  The data stays where it is. */
 typedef struct tc_side {
     tc_arena *arena;
     tc_bytes *part;
@@ -34,8 +34,8 @@ void tc_print(const tc_module *module, const tc_print_options *options, tc_buf *
 void tc_print_string(tc_buf *out, const char *text);
 
 /* Text to a module.  `side` holds the constants that stand beside it, or nothing; it is kept, and
- * must live as long as the context.  Types that the text leaves out are inferred where the operands'
- * types are known.  The module has not been verified. */
+ * must live as long as the context.  Types that the text leaves out are inferred where the
+ * operands' types are known.  The module has not been verified. */
 TC_MUST_USE tc_status tc_parse(tc_ctx *ctx, const char *file, tc_bytes text, tc_bytes side,
                                tc_module **out);
 

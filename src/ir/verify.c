@@ -115,7 +115,8 @@ static void check_nodes(check *c)
     for (size_t k = 0; k < c->g->n_node; k++) {
         const tc_node *node = c->g->node[k];
         if ((unsigned)node->op >= TC_OP_COUNT || !node->loc) {
-            FOUND(c, c->loc, STRUCTURE, "node %zu of '%s' has no operator or no place", k, c->g->name);
+            FOUND(c, c->loc, STRUCTURE, "node %zu of '%s' has no operator or no place", k,
+                  c->g->name);
             c->broken[k] = true;
             continue;
         }
@@ -137,14 +138,16 @@ static void check_mutations(check *c)
 {
     const tc_graph *g = c->g;
     if (g->n_mutation && g != tc_main(c->module))
-        FOUND(c, c->loc, STRUCTURE, "'%s' changes buffers, which only the first graph may", g->name);
+        FOUND(c, c->loc, STRUCTURE, "'%s' changes buffers, which only the first graph may",
+              g->name);
     for (size_t i = 0; i < g->n_mutation; i++) {
         tc_val before = g->mutation[i].before, after = g->mutation[i].after;
         if (!is_made(c, before) || !is_made(c, after) || !tc_is_const(g, before))
             FOUND(c, c->loc, STRUCTURE, "mutation %zu of '%s' is not from a constant to a value", i,
                   g->name);
         else if (g->val[before]->type != g->val[after]->type)
-            FOUND(c, c->loc, MISMATCH, "mutation %zu of '%s' changes the type of the buffer", i, g->name);
+            FOUND(c, c->loc, MISMATCH, "mutation %zu of '%s' changes the type of the buffer", i,
+                  g->name);
     }
 }
 
@@ -191,7 +194,8 @@ static bool gives(const tc_graph *g, const tc_node *node, const tc_graph *sub)
     if (sub->n_out != (size_t)node->n_out)
         return false;
     for (size_t i = 0; i < sub->n_out; i++)
-        if (sub->out[i] >= sub->n_val || tc_type_of(sub, sub->out[i]) != tc_type_of(g, node->out[i]))
+        if (sub->out[i] >= sub->n_val ||
+            tc_type_of(sub, sub->out[i]) != tc_type_of(g, node->out[i]))
             return false;
     return true;
 }
@@ -272,7 +276,8 @@ static bool same_domain(const tc_type *a, const tc_type *b)
     const tc_quant *p = a->quant, *q = b->quant;
     if (!p || !q)
         return p == q;
-    if ((p->axis >= 0) != (q->axis >= 0) || p->lo != q->lo || p->hi != q->hi || a->dtype != b->dtype)
+    if ((p->axis >= 0) != (q->axis >= 0) || p->lo != q->lo || p->hi != q->hi ||
+        a->dtype != b->dtype)
         return false;
     return p->axis >= 0 || (p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0]);
 }
@@ -283,7 +288,8 @@ static void check_moves(check *c, const tc_node *node)
     const tc_type *result = node->n_out ? tc_type_of(c->g, node->out[0]) : NULL;
     for (int i = 0; result && i < node->n_in; i++) {
         const tc_type *type = tc_type_of(c->g, node->in[i]);
-        if (!type || (i > 0 && !type->quant && !tc_is_float(type->dtype)) || same_domain(type, result))
+        if (!type || (i > 0 && !type->quant && !tc_is_float(type->dtype)) ||
+            same_domain(type, result))
             continue;
         tc_mark mark = tc_arena_mark(&c->ctx->scratch);
         FOUND(c, node->loc, TYPE, "'%s' moves numbers from %s into %s", tc_ops[node->op].name,
@@ -305,7 +311,8 @@ static void check_TYPED(check *c)
         if (c->broken[k])
             continue;
         if (!has_types(c->g, node)) {
-            FOUND(c, node->loc, TYPE, "an operand or result of '%s' has no type", tc_ops[node->op].name);
+            FOUND(c, node->loc, TYPE, "an operand or result of '%s' has no type",
+                  tc_ops[node->op].name);
             continue;
         }
         tc_status status = tc_node_infer(c->g, node);
@@ -383,7 +390,10 @@ tc_status tc_verify(tc_ctx *ctx, tc_module *module)
     for (size_t i = 0; i < module->n_graph; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
         tc_graph *g = module->graph[i];
-        check c = {.ctx = ctx, .module = module, .g = g, .loc = &loc,
+        check c = {.ctx = ctx,
+                   .module = module,
+                   .g = g,
+                   .loc = &loc,
                    .made = tc_new_n(&ctx->scratch, bool, g->n_val),
                    .broken = tc_new_n(&ctx->scratch, bool, g->n_node)};
         check_graph(&c);

@@ -16,7 +16,8 @@ enum {
 };
 extern const char *const tc_fact_names[TC_FACT_COUNT];
 
-/* The facts that a look at each node and value shows to hold so far; TYPED: that types are there. */
+/* The facts that a look at each node and value shows to hold so far; TYPED: that
+ * types are there. */
 uint32_t tc_facts_seen(const tc_graph *g);
 
 /* Structure, and one check per fact that the graphs claim or show.  Everything that is found is

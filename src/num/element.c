@@ -192,7 +192,8 @@ static bool read_nan(tc_dtype dtype, const char *word, void *at)
             return false;
         bits = strtoull(word + 6, &end, 16);
         unsigned width = tc_dtypes[dtype].bits;
-        if (!tc_text_eq(end, ")") || (width < 64 && bits >> width) || !isnan(float_value(dtype, bits)))
+        if (!tc_text_eq(end, ")") || (width < 64 && bits >> width) ||
+            !isnan(float_value(dtype, bits)))
             return false;
     }
     put_bits(tc_dtypes[dtype].bytes, bits, at);

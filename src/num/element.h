@@ -5,8 +5,8 @@
 
 #include "type.h"
 
-/* true, -3, 0.1, inf, nan, (1,-2) for complex numbers.  Floats have the fewest digits that read back
- * as the same bits; a NaN that is not the plain one shows its bits: nan(0x7fc00001). */
+/* true, -3, 0.1, inf, nan, (1,-2) for complex numbers.  Floats have the fewest digits that read
+ * back as the same bits; a NaN that is not the plain one shows its bits: nan(0x7fc00001). */
 void tc_element_put(tc_buf *out, tc_dtype dtype, const void *at);
 
 /* Text to an element; false when the text is no number, or none that dtype can hold.  A float is

@@ -48,7 +48,8 @@ static bool does_nothing(const tc_node *node)
 /* f(x) => x  where f changes nothing */
 static tc_status remove_nothing(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (!does_nothing(node) || tc_type_of(rw->from, node->in[0]) != tc_type_of(rw->from, node->out[0]))
+    if (!does_nothing(node) ||
+        tc_type_of(rw->from, node->in[0]) != tc_type_of(rw->from, node->out[0]))
         return TC_OK;
     tc_rewrite_bind(rw, node->out[0], tc_rewrite_in(rw, node, 0));
     *done = true;
@@ -204,14 +205,15 @@ static bool widens(tc_dtype from, tc_dtype to)
     return tc_is_float(from) && tc_is_float(to) && float_widens(from, to);
 }
 
-/* cast(cast(x, b), c) => cast(x, c)  where b holds every number of x, and c is x's own type or of its
- * kind: conversions between kinds differ in what they do past the range. */
+/* cast(cast(x, b), c) => cast(x, c)  where b holds every number of x, and c is x's own type or of
+ * its kind: conversions between kinds differ in what they do past the range. */
 static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_node *inner = node->op == TC_OP_cast ? tc_rewrite_def(rw, node, 0) : NULL;
     if (!inner || inner->op != TC_OP_cast)
         return TC_OK;
-    const tc_type *x = tc_type_of(rw->to, inner->in[0]), *result = tc_type_of(rw->from, node->out[0]);
+    const tc_type *x = tc_type_of(rw->to, inner->in[0]),
+                  *result = tc_type_of(rw->from, node->out[0]);
     tc_dtype a = x->dtype, b = tc_type_of(rw->to, inner->out[0])->dtype, c = result->dtype;
     bool whole = is_whole(a) && is_whole(b) && is_whole(c);
     bool real = tc_is_float(a) && tc_is_float(b) && tc_is_float(c);

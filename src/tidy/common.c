@@ -59,7 +59,8 @@ static bool same(const tc_rewrite *rw, const tc_node *old, const tc_node *new)
 /* Whether a second run of the node would be no more than the first. */
 static bool mergeable(const tc_rewrite *rw, const tc_node *node)
 {
-    if ((tc_ops[node->op].traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom || !node->n_out)
+    if ((tc_ops[node->op].traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom ||
+        !node->n_out)
         return false;
     for (size_t i = 0; i < rw->from->n_mutation; i++)
         if (rw->from->mutation[i].before == node->out[0])

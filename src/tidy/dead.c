@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dead.c -- what nobody reads goes.
  *
- * Read are the outputs, what the program's buffers hold before and after, what the signature gives, and
- * whatever the nodes read that make something read.  State, and operators of somebody else, are kept
- * for what they do.  Inputs always stay; graphs that nothing runs any more go. */
+ * Read are the outputs, what the program's buffers hold before and after, what the signature gives,
+ * and whatever the nodes read that make something read.  State, and operators of somebody else, are
+ * kept for what they do.  Inputs always stay; graphs that nothing runs any more go. */
 #include "tidy.h"
 
 typedef struct dead {

@@ -59,7 +59,8 @@ static tc_status fold(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_tensor *out = evaluate(rw, node);
     for (int i = 0; out && i < node->n_out; i++)
         tc_rewrite_bind(rw, node->out[i],
-                        tc_graph_const(rw->to, tc_type_of(rw->from, node->out[i]), out[i].data, NULL, node->loc));
+                        tc_graph_const(rw->to, tc_type_of(rw->from, node->out[i]), out[i].data,
+                                       NULL, node->loc));
     *done = out != NULL;
     tc_arena_rewind(&rw->ctx->scratch, mark);
     return TC_OK;

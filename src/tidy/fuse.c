@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuse.c -- batch norm into the weights of the product before it.
  *
- *   batch_norm(product(x, w, b)) = product(x, s w, s (b - mean) + bias),  s = weight / sqrt(var + eps)
+ *   batch_norm(product(x, w, b)) = product(x, s w, s (b - mean) + bias),  s = weight / sqrt(var +
+ * eps)
  *
  * where s belongs to the output channel.  Done when the statistics and weights are constants and
  * nobody else reads the product; the sums are then rounded differently, and that is all. */
@@ -35,7 +36,8 @@ static bool all_fixed(const tc_rewrite *rw, const tc_node *node, int first)
 /* Whether axis 1 of the product's result is its output channel. */
 static bool channel_second(const tc_rewrite *rw, const tc_node *product)
 {
-    const tc_type *w = tc_type_of(rw->from, product->in[1]), *out = tc_type_of(rw->from, product->out[0]);
+    const tc_type *w = tc_type_of(rw->from, product->in[1]),
+                  *out = tc_type_of(rw->from, product->out[0]);
     switch (product->op) {
     case TC_OP_conv:
     case TC_OP_conv_transpose:
@@ -48,7 +50,8 @@ static bool channel_second(const tc_rewrite *rw, const tc_node *product)
 }
 
 /* Element i of an optional operand. */
-static double element(const tc_rewrite *rw, const tc_node *node, int operand, int64_t i, double missing)
+static double element(const tc_rewrite *rw, const tc_node *node, int operand, int64_t i,
+                      double missing)
 {
     if (operand >= node->n_in || !node->in[operand])
         return missing;
@@ -60,7 +63,8 @@ static affine norm_as_affine(tc_rewrite *rw, const tc_node *norm)
 {
     int64_t n = tc_type_of(rw->from, norm->out[0])->dim[1];
     double eps = ((const tc_attr_eps *)norm->attr)->eps;
-    affine a = {n, tc_new_n(&rw->ctx->scratch, double, (size_t)n), tc_new_n(&rw->ctx->scratch, double, (size_t)n)};
+    affine a = {n, tc_new_n(&rw->ctx->scratch, double, (size_t)n),
+                tc_new_n(&rw->ctx->scratch, double, (size_t)n)};
     for (int64_t c = 0; c < n; c++) {
         double mean = element(rw, norm, 3, c, 0), var = element(rw, norm, 4, c, 1);
         a.scale[c] = element(rw, norm, 1, c, 1) / sqrt(var + eps);
@@ -93,7 +97,8 @@ static tc_val scaled_weights(tc_rewrite *rw, const tc_node *product, const affin
         int64_t per_group = rows / ((const tc_attr_conv_transpose *)product->attr)->groups;
         int64_t run = n ? n / (rows * columns) : 0;
         for (int64_t i = 0; run && i < rows * columns; i++)
-            scale_run(w, out, i * run, run, a->scale[i / columns / per_group * columns + i % columns]);
+            scale_run(w, out, i * run, run,
+                      a->scale[i / columns / per_group * columns + i % columns]);
     } else
         for (int64_t r = 0; r < rows; r++)
             scale_run(w, out, r * (n / rows), n / rows, a->scale[r]);

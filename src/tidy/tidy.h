@@ -5,7 +5,8 @@
 
 #include "../ir/rewrite.h"
 
-#define PASS(folder, name, ...) TC_MUST_USE tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
+#define PASS(folder, name, ...)                                                                    \
+    TC_MUST_USE tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
 #define LIST(name, passes, doc)
 #include "../ir/pass.def"
 

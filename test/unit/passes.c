@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* passes.c -- random graphs, seeded, through every pass: the interpreter before and after agree as the
- * pass promises; the verifier sees what is wrong. */
+/* passes.c -- random graphs, seeded, through every pass: the interpreter before and after agree as
+ * the pass promises; the verifier sees what is wrong. */
 #include "check.h"
 
 #include <math.h>
@@ -135,7 +135,8 @@ static void add_still(maker *m, tc_val x)
         break;
     default:
         emit(m, TC_OP_pad,
-             ATTR_OF(m, pad, tc_ints_fill(&m->ctx->arena, 0, 2 * t->rank), TC_pad_mode_constant, 0), &x, 1, 1);
+             ATTR_OF(m, pad, tc_ints_fill(&m->ctx->arena, 0, 2 * t->rank), TC_pad_mode_constant, 0),
+             &x, 1, 1);
     }
 }
 
@@ -146,24 +147,28 @@ static void add_norm(maker *m, tc_val image)
     int64_t one[] = {1, 1}, none[] = {0, 0, 0, 0};
     tc_val conv_in[] = {image, constant(m, 4, (int64_t[]){out, channels, 1, 1}),
                         dice(2) ? constant(m, 1, &out) : TC_NONE};
-    tc_val y = emit(m, TC_OP_conv, ATTR_OF(m, conv, ints(m, one, 2), ints(m, none, 4), ints(m, one, 2), 1), conv_in, 3, 1);
+    tc_val y =
+        emit(m, TC_OP_conv, ATTR_OF(m, conv, ints(m, one, 2), ints(m, none, 4), ints(m, one, 2), 1),
+             conv_in, 3, 1);
     tc_val var = constant(m, 1, &out);
     float *v = (float *)(uintptr_t)m->g->val[var]->data;
     for (int64_t i = 0; i < out; i++)
         v[i] = fabsf(v[i]) + 0.5f;
-    tc_val norm_in[] = {y, dice(2) ? constant(m, 1, &out) : TC_NONE, dice(2) ? constant(m, 1, &out) : TC_NONE,
-                        constant(m, 1, &out), var};
+    tc_val norm_in[] = {y, dice(2) ? constant(m, 1, &out) : TC_NONE,
+                        dice(2) ? constant(m, 1, &out) : TC_NONE, constant(m, 1, &out), var};
     emit(m, TC_OP_batch_norm, ATTR_OF(m, eps, 1e-5), norm_in, 5, 1);
 }
 
 static tc_module *any_module(tc_ctx *ctx, uint64_t start)
 {
-    static void (*const add[])(maker *, tc_val) = {add_permute, add_permute, add_reshape, add_reshape,
-                                                   add_slice, add_cast, add_pair, add_still};
+    static void (*const add[])(maker *, tc_val) = {add_permute, add_permute, add_reshape,
+                                                   add_reshape, add_slice,   add_cast,
+                                                   add_pair,    add_still};
     seed = start;
     tc_module *module = tc_module_new(ctx, "random.ir");
     maker m = {.ctx = ctx, .g = tc_graph_new(module, "main")};
-    tc_val image = tc_graph_input(m.g, tc_type_make(ctx, TC_f32, 4, (int64_t[]){1, 3, 4, 2}), "image");
+    tc_val image =
+        tc_graph_input(m.g, tc_type_make(ctx, TC_f32, 4, (int64_t[]){1, 3, 4, 2}), "image");
     keep(&m, image);
     keep(&m, tc_graph_input(m.g, tc_type_make(ctx, TC_i32, 2, (int64_t[]){3, 2}), "codes"));
     keep(&m, constant(&m, 3, (int64_t[]){2, 1, 3}));
@@ -253,7 +258,10 @@ static void spoil_order(tc_module *m)
     memmove(&g->node[1], &g->node[2], (g->n_node - 2) * sizeof *g->node);
     g->node[g->n_node - 1] = first;
 }
-static void spoil_output(tc_module *m) { tc_main(m)->out[0] = 100000; }
+static void spoil_output(tc_module *m)
+{
+    tc_main(m)->out[0] = 100000;
+}
 static void spoil_operand(tc_module *m)
 {
     tc_graph *g = tc_main(m);
@@ -275,7 +283,10 @@ static void spoil_missing_type(tc_module *m)
     g->facts = TC_FACT_TYPED;
     g->val[g->node[g->n_node - 1]->out[0]]->type = NULL;
 }
-static void spoil_fact(tc_module *m) { tc_main(m)->facts |= TC_FACT_TOSA_ONLY; }
+static void spoil_fact(tc_module *m)
+{
+    tc_main(m)->facts |= TC_FACT_TOSA_ONLY;
+}
 static void spoil_const(tc_module *m)
 {
     tc_graph *g = tc_main(m);
@@ -292,7 +303,8 @@ static void spoil_calls(tc_module *m)
     tc_graph *g = tc_main(m);
     tc_val go = tc_graph_scalar(g, TC_bool, 1, NULL);
     tc_val in[] = {go, g->in[0], g->in[1]};
-    const tc_attr_cond *attr = tc_arena_copy(&m->ctx->arena, &(tc_attr_cond){"main", "main"}, sizeof *attr);
+    const tc_attr_cond *attr =
+        tc_arena_copy(&m->ctx->arena, &(tc_attr_cond){"main", "main"}, sizeof *attr);
     tc_node *node = tc_graph_add(g, TC_OP_cond, attr, in, 3, (int)g->n_out, NULL);
     for (size_t i = 0; i < g->n_out; i++)
         g->val[node->out[i]]->type = tc_type_of(g, g->out[i]);

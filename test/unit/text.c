@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c -- random graphs, seeded: print and parse undo each other, for every operator, attribute kind
- * and element type; and damaged text gives a message. */
+/* text.c -- random graphs, seeded: print and parse undo each other, for every operator, attribute
+ * kind and element type; and damaged text gives a message. */
 #include "check.h"
 
 #include "ir/text.h"
@@ -46,8 +46,9 @@ static double any_float(void)
 
 static const char *any_text(tc_ctx *ctx)
 {
-    static const char *const some[] = {"main", "a.b", "two words", "\"quoted\"", "tab\there", "line\nend",
-                                       "back\\slash", "\x01\x7f", "h\xc3\xa9", "", "attention.py:41"};
+    static const char *const some[] = {"main",      "a.b",       "two words",      "\"quoted\"",
+                                       "tab\there", "line\nend", "back\\slash",    "\x01\x7f",
+                                       "h\xc3\xa9", "",          "attention.py:41"};
     return tc_intern_text(ctx, some[dice(TC_COUNT(some))]);
 }
 
@@ -111,7 +112,8 @@ static void fill_field(tc_ctx *ctx, const tc_field *field, char *record)
         *(tc_dtype *)at = (tc_dtype)dice(TC_DTYPE_COUNT);
         break;
     default:
-        *(tc_dtype *)at = (tc_dtype)dice((uint32_t)tc_choices[field->kind - TC_FIELD_CHOICES].count);
+        *(tc_dtype *)at =
+            (tc_dtype)dice((uint32_t)tc_choices[field->kind - TC_FIELD_CHOICES].count);
     }
 }
 
@@ -140,7 +142,8 @@ static void any_const(tc_graph *g, tc_dtype dtype)
     const tc_type *type = any_type(ctx, dtype, 6);
     size_t size = tc_dtypes[dtype].bytes, count = (size_t)tc_type_count(type);
     uint8_t *data = tc_arena_raw(&ctx->arena, size * count);
-    uint64_t narrow = tc_dtypes[dtype].bits < 64 ? (UINT64_C(1) << tc_dtypes[dtype].bits) - 1 : UINT64_MAX;
+    uint64_t narrow =
+        tc_dtypes[dtype].bits < 64 ? (UINT64_C(1) << tc_dtypes[dtype].bits) - 1 : UINT64_MAX;
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = any_bits() & narrow;
         if (tc_dtypes[dtype].kind == TC_INT && bits > narrow / 2)
@@ -162,7 +165,8 @@ static void any_node(tc_graph *g, tc_op op)
     int n_in = (int)dice(5);
     for (int i = 0; i < n_in; i++)
         in[i] = any_val(g);
-    tc_node *node = tc_graph_add(g, op, any_attr(ctx, op), in, n_in, (int)dice(4), any_loc(ctx, g->module->file));
+    tc_node *node = tc_graph_add(g, op, any_attr(ctx, op), in, n_in, (int)dice(4),
+                                 any_loc(ctx, g->module->file));
     for (int i = 0; i < node->n_out; i++) {
         tc_value *value = g->val[node->out[i]];
         value->type = any_type(ctx, (tc_dtype)(1 + dice(TC_DTYPE_COUNT - 1)), 8);
@@ -198,7 +202,8 @@ static tc_module *any_module(tc_ctx *ctx, uint64_t start)
         if (dice(2))
             any_const(g, TC_f32); /* ids need not be in the order of appearance */
         for (uint32_t i = dice(3); i > 0; i--)
-            tc_graph_input(g, any_type(ctx, (tc_dtype)(1 + dice(TC_DTYPE_COUNT - 1)), 8), any_text(ctx));
+            tc_graph_input(g, any_type(ctx, (tc_dtype)(1 + dice(TC_DTYPE_COUNT - 1)), 8),
+                           any_text(ctx));
         for (int t = 1; t < TC_DTYPE_COUNT; t++)
             any_const(g, (tc_dtype)t);
         for (int op = 0; op < TC_OP_COUNT; op++)
@@ -232,7 +237,8 @@ static void test_round_trip(uint64_t start, bool inlined)
     tc_buf_init(&again, &ctx->arena);
     tc_side_init(&side, &ctx->arena);
     tc_print(m, &(tc_print_options){true, inlined ? NULL : &side}, &text);
-    tc_status status = tc_parse(ctx, "a.ir", (tc_bytes){text.data, text.size}, flat(ctx, &side), &back);
+    tc_status status =
+        tc_parse(ctx, "a.ir", (tc_bytes){text.data, text.size}, flat(ctx, &side), &back);
     CHECK(status == TC_OK);
     if (status == TC_OK) {
         tc_print(back, &(tc_print_options){true, inlined ? NULL : &side}, &again);
@@ -315,7 +321,8 @@ static void expect_message(const char *text, const char *message)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m;
-    tc_status status = tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)}, (tc_bytes){0}, &m);
+    tc_status status =
+        tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)}, (tc_bytes){0}, &m);
     CHECK(status != TC_OK);
     CHECK(tc_text_starts(tc_diagnostics(ctx), message));
     if (!tc_text_starts(tc_diagnostics(ctx), message))
