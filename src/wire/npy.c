@@ -6,7 +6,7 @@
 
 #include <zip.h>
 
-enum { MAGIC = 6, LONGEST_HEADER = 64 * 1024, STEP = 64 * 1024, LARGEST_ELEMENT = 16 };
+enum { MAGIC = 6, LONGEST_HEADER = 64 * 1024, STEP = 64 * 1024, LARGEST_ELEMENT = 16, LARGEST_WHOLE = 1 << 30 };
 
 /* Where the numbers are: in memory, or in a member of an archive that is read front to back. */
 struct tc_npy_source {
@@ -430,6 +430,10 @@ static void gather_fortran(const tc_npy *a, int64_t first, int64_t n, uint8_t *o
 static tc_status load_member(tc_ctx *ctx, tc_npy *a)
 {
     struct tc_npy_source *s = a->source;
+    if (s->end - s->start > LARGEST_WHOLE)
+        return tc_error(ctx, a->loc, TC_E_TOO_LARGE,
+                        "%zu bytes in an archive with the first axis fastest, at most %d are read that way",
+                        s->end - s->start, LARGEST_WHOLE);
     TC_TRY(rewind_to(ctx, a, s->start));
     tc_buf all;
     tc_buf_init(&all, &ctx->arena);
