@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One table: reading, one sample on one thread, peak memory, for every trained model.        bench.sh [RUNS]
+# Float: reading, one sample on one thread, peak memory, for every trained model; integer graphs beside the TOSA
+# reference model; int8 convolutions beside oneDNN.        bench.sh [RUNS]
 #
 # TOSAC_SHARED names the folder with the models (default ../shared).  With TOSAC_ANCHOR, a Python that has torch, the
 # same sample is timed in PyTorch eager in the same run, and the last column is how many times faster we are.
@@ -30,3 +31,19 @@ for folder in "$shared"/zoo/*/ "$shared"/zoo/small/*/; do
         theirs == "" ? "-" : sprintf("%.3f", theirs * 1e3), theirs == "" ? "-" : sprintf("%.2fx", theirs / mine) }'
     rm -f "$out"
 done
+
+python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
+if [ -x "$python" ]; then
+    printf '\n%-36s %12s %16s %8s\n' 'integer graph' 'ms a sample' 'reference ms' faster
+    for file in "$shared"/zoo/*/anchor/model.tosa "$shared"/zoo/small/*/anchor_int8.tosa; do
+        [ -e "$file" ] || continue
+        dir=$(mktemp -d)
+        theirs=$("$python" bench/reference.py "$file" 3 "$dir/in" 2>/dev/null | tail -1)
+        mine=$(build/tosac run "$file" $(printf -- '-i %s ' "$dir"/in_*.npy) --bench "$runs" --threads 1 --json 2>/dev/null >"$dir/out" && field min_s "$dir/out")
+        [ -n "$theirs" ] && [ -n "$mine" ] && awk -v name="${file#"$shared"/zoo/}" -v mine="$mine" -v theirs="$theirs" \
+            'BEGIN { printf "%-36s %12.3f %16.3f %7.0fx\n", name, mine * 1e3, theirs * 1e3, theirs / mine }'
+        rm -rf "$dir"
+    done
+fi
+[ -x build/bench-int8 ] && { echo; build/bench-int8; }
+exit 0

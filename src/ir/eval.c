@@ -6,12 +6,14 @@
 
 #include "../num/quant.h"
 
+enum { MOST_ROUNDS = 10 * 1000 * 1000 }; /* of a loop */
+
 static tc_status run_kernel(tc_graph *g, const tc_node *node, tc_call *call)
 {
     const tc_op_info *info = &tc_ops[node->op];
     tc_ctx *ctx = g->module->ctx;
     if (!info->kernel)
-        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no kernel yet", info->name);
+        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' cannot be run here: it is somebody else's operator", info->name);
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     call->scratch = &ctx->scratch;
     info->kernel(call);
@@ -54,7 +56,17 @@ static tc_status eval_cond(tc_graph *g, const tc_node *node, const char *then_gr
     return tc_eval(sub, in + 1, out, arena);
 }
 
-/* The loop's state has two places, so that memory does not grow with the number of rounds. */
+/* Whether the carried tensors hold the same numbers. */
+static bool unchanged(const tc_tensor *a, const tc_tensor *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (memcmp(a[i].data, b[i].data, tc_type_bytes(a[i].type)) != 0)
+            return false;
+    return true;
+}
+
+/* The loop's state has two places, so that memory does not grow with the number of rounds.  A loop that
+ * cannot end is an error: a round that changes nothing would go on for ever. */
 static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_graph,
                             const char *body_graph, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
 {
@@ -72,10 +84,14 @@ static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_g
         next[i] = tc_tensor_new(arena, in[i].type);
         memcpy(now[i].data, in[i].data, tc_type_bytes(in[i].type));
     }
+    size_t round = 0;
     for (tc_mark mark = tc_arena_mark(arena);; tc_arena_rewind(arena, mark)) {
         TC_TRY(tc_eval(cond, now, result, arena));
         if (!*(const uint8_t *)result[0].data)
             break;
+        if (++round > MOST_ROUNDS || (round > 1 && !g->module->variable && unchanged(now, next, carried)))
+            return tc_error(g->module->ctx, node->loc, TC_E_NUMBERS, "'%s': the loop does not end (round %zu)",
+                            tc_ops[node->op].name, round);
         TC_TRY(tc_eval(body, now, result, arena));
         for (size_t i = 0; i < carried; i++) {
             if (!tc_same_dims(result[i].type, now[i].type) || result[i].type->dtype != now[i].type->dtype)
