@@ -52,6 +52,8 @@ bless: all
 
 docs: all
 	@build/gen-docs doc
+	@awk '/<!-- end -->/ { while ((getline line < "doc/support.md") > 0) if (line ~ /^\|/) print line; inside = 0 } !inside { print } /<!-- begin:/ { inside = 1 }' \
+	    README.md >build/README.md && mv build/README.md README.md
 
 bench: all
 	@bench/bench.sh

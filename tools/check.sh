@@ -85,6 +85,11 @@ pages() {
     for page in "$fresh"/*; do
         if cmp -s "$page" "doc/${page##*/}"; then good=$((good + 1)); else bad=$((bad + 1)) && echo "doc/${page##*/} is not current: make docs"; fi
     done
+    if cmp -s <(grep '^|' "$fresh/support.md") <(sed -n '/<!-- begin:/,/<!-- end/p' README.md | grep '^|'); then
+        good=$((good + 1))
+    else
+        bad=$((bad + 1)) && echo "README.md's table is not current: make docs"
+    fi
     rm -r "$fresh"
     echo "$good passed, $bad failed"
     [ $bad = 0 ]

@@ -126,8 +126,33 @@ static tc_status write_errors(const char *folder)
     return end(&page, folder, "errors.md");
 }
 
+/* The names of the operators with (or without) TOSA's prefix. */
+static int put_names(tc_buf *page, bool tosa)
+{
+    int n = 0;
+    for (int op = 0; op < TC_OP_COUNT; op++)
+        if (tc_text_starts(tc_ops[op].name, "tosa_") == tosa)
+            tc_buf_printf(page, "%s`%s`", n++ ? " " : "", tc_ops[op].name + (tosa ? strlen("tosa_") : 0));
+    return n;
+}
+
+/* The support table that stands in README.md too. */
+static tc_status write_support(const char *folder)
+{
+    tc_buf page, rich, tosa;
+    begin(&page, "Support", "What every form of the graph knows, from `src/ir/op.def`.");
+    tc_buf_init(&rich, &ctx->arena);
+    tc_buf_init(&tosa, &ctx->arena);
+    int n_rich = put_names(&rich, false), n_tosa = put_names(&tosa, true);
+    tc_buf_printf(&page, "| form | operators | read, shown, verified, evaluated |\n|---|---|---|\n");
+    tc_buf_printf(&page, "| PyTorch, overloads normalized | %d | %s |\n", n_rich, tc_buf_cstr(&rich));
+    tc_buf_printf(&page, "| TOSA 1.0, both profiles and all extensions, written too | %d | %s |\n", n_tosa, tc_buf_cstr(&tosa));
+    return end(&page, folder, "support.md");
+}
+
 static tc_status write_all(const char *folder)
 {
+    TC_TRY(write_support(folder));
     TC_TRY(write_ops(folder));
     TC_TRY(write_facts(folder));
     TC_TRY(write_passes(folder));
