@@ -4,6 +4,7 @@
 
 #include "../ir/exec.h"
 #include "../ir/pass.h"
+#include "../ir/verify.h"
 #include "../read/read.h"
 #include "results.h"
 
@@ -167,6 +168,7 @@ static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *r
     timing t = {0};
     double begin = tc_seconds();
     TC_TRY(tc_read(ctx, args->v[0], &module));
+    TC_TRY(tc_verify(ctx, module)); /* a mistake in the file is not ours, and kernels rely on types */
     if (!ctx->reference_kernels)
         TC_TRY(tc_run_passes(ctx, module, "tidy", NULL));
     t.read = tc_seconds() - begin;
