@@ -54,7 +54,7 @@ TC_AVX512 static void rows_avx512(const tc_narrow *n, const int32_t *acc, size_t
     const __m512i one = _mm512_set1_epi64(1), zero = _mm512_set1_epi32(n->zero);
     const __m512i lo = _mm512_set1_epi32(n->lo), hi = _mm512_set1_epi32(n->hi);
     for (size_t c = 0; c < columns; c += 16) {
-        __mmask16 in = columns - c >= 16 ? 0xffff : (__mmask16)((1u << (columns - c)) - 1);
+        __mmask16 in = (__mmask16)(columns - c >= 16 ? 0xffffu : (1u << (columns - c)) - 1);
         __m512i m0 = _mm512_loadu_si512(n->multiplier + c), m1 = _mm512_srli_epi64(m0, 32);
         __m512i s = _mm512_loadu_si512(n->shift + c);
         __m512i s0 = _mm512_and_si512(s, _mm512_set1_epi64(63)), s1 = _mm512_srli_epi64(s, 32);
