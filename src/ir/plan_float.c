@@ -82,8 +82,7 @@ static void shorten(chain *c, const tc_node *product, int keep)
         c->extra = TC_NONE;
 }
 
-/* a, b (NULL: packed), the operand that is added */
-static void run_product(const void *what, void *const *in, void *out, void *scratch)
+void tc_run_product(const void *what, void *const *in, void *out, void *scratch)
 {
     tc_product_run(what, in[0], in[1], in[2], out, scratch);
 }
@@ -92,7 +91,7 @@ static void emit_product(tc_maker *m, const tc_node *node, const tc_product *pro
                          const place *b, tc_layout layout, const chain *c)
 {
     const place *in[3] = {a, b, c->extra ? tc_place_want(m, c->extra, layout, node) : NULL};
-    tc_step_prepared(m, node, run_product, product, tc_product_scratch(product), in, 3,
+    tc_step_prepared(m, node, tc_run_product, product, tc_product_scratch(product), in, 3,
                      c->last->out[0], layout);
     for (int i = 0; i < c->n_then; i++)
         m->joined[c->part[i]->out[0]] = true;

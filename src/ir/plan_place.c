@@ -134,8 +134,8 @@ const tc_node *tc_plan_only_user(const tc_maker *m, tc_val v)
     return m->uses[v] == 1 && !watched ? m->only_user[v] : NULL;
 }
 
-step *tc_step_prepared(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
-                       size_t scratch, const place *const *in, int n_in, tc_val v, tc_layout layout)
+step *tc_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what, size_t scratch,
+                   const place *const *in, int n_in, const place *out)
 {
     step *s = tc_step_new(m, STEP_PREPARED, node, n_in, 1);
     memcpy(s->in, in, (size_t)n_in * sizeof *in);
@@ -143,7 +143,13 @@ step *tc_step_prepared(tc_maker *m, const tc_node *node, tc_prepared *run, const
     s->what = what;
     if (scratch)
         s->scratch = (long)tc_store_new(m, (store){.kind = STORE_MADE, .size = scratch});
-    s->out[0] = tc_place_made(m, v, layout);
+    s->out[0] = out;
     tc_step_end(m, s);
     return s;
+}
+
+step *tc_step_prepared(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
+                       size_t scratch, const place *const *in, int n_in, tc_val v, tc_layout layout)
+{
+    return tc_step_into(m, node, run, what, scratch, in, n_in, tc_place_made(m, v, layout));
 }

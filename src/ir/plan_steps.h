@@ -108,7 +108,15 @@ const tc_node *tc_plan_only_user(const tc_maker *m, tc_val v);
 /* Plan a node in a special way; false: an ordinary kernel will do. */
 typedef bool tc_plan_rule(tc_maker *m, const tc_node *node);
 tc_plan_rule tc_plan_conv, tc_plan_linear, tc_plan_matmul;       /* plan_float.c */
+tc_plan_rule tc_plan_sdpa;                                       /* plan_attention.c */
 tc_plan_rule tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8, tc_plan_rescale, tc_plan_int_binary; /* plan_int.c */
+
+/* A product of fast/: a, b (NULL: packed), the operand that is added (or NULL). */
+tc_prepared tc_run_product;
+
+/* A prepared step that fills a place, and wants this much working space. */
+step *tc_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what, size_t scratch,
+                   const place *const *in, int n_in, const place *out);
 
 /* A prepared step that makes v and wants this much working space. */
 step *tc_step_prepared(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_attention.c -- scaled_dot_product_attention in f32 as two products through fast/ and, between them,
+ * one pass over the scores: scale, mask, softmax. */
+#include "plan_steps.h"
+
+#include <math.h>
+
+#include "../num/softmax.h"
+
+/* The pass over the scores [batch..., rows, keys]. */
+typedef struct weighing {
+    int32_t rank;
+    int64_t dim[TC_MAX_RANK];  /* of the scores */
+    int64_t step[TC_MAX_RANK]; /* of the mask, along the axes of the scores; 0: repeated */
+    float scale;
+    bool causal, has_mask, by_bool;
+} weighing;
+
+/* One row: the numbers of num/'s attention; a row without any key allowed becomes zeros. */
+static void weigh_row(const weighing *w, float *score, int64_t row, const void *mask, int64_t at)
+{
+    int64_t keys = w->dim[w->rank - 1], apart = w->step[w->rank - 1];
+    bool any = false;
+    for (int64_t j = 0; j < keys; j++)
+        score[j] *= w->scale;
+    if (w->has_mask && w->by_bool)
+        for (int64_t j = 0; j < keys; j++)
+            score[j] = ((const uint8_t *)mask)[at + j * apart] ? score[j] : -INFINITY;
+    else if (w->has_mask)
+        for (int64_t j = 0; j < keys; j++)
+            score[j] += ((const float *)mask)[at + j * apart];
+    for (int64_t j = row + 1; w->causal && j < keys; j++)
+        score[j] = -INFINITY;
+    for (int64_t j = 0; j < keys; j++)
+        any |= score[j] != -INFINITY;
+    if (any)
+        tc_softmax_row_f32(score, keys);
+    else
+        memset(score, 0, (size_t)keys * sizeof *score);
+}
+
+static void weigh(const void *what, void *const *in, void *out, void *scratch)
+{
+    const weighing *w = what;
+    float *score = out;
+    int64_t at[TC_MAX_RANK] = {0}, keys = w->dim[w->rank - 1], rows = 1;
+    (void)scratch;
+    for (int i = 0; i < w->rank - 1; i++)
+        rows *= w->dim[i];
+    for (int64_t r = 0; r < rows; r++, score += keys) {
+        int64_t offset = 0;
+        for (int i = 0; i < w->rank - 1; i++)
+            offset += at[i] * w->step[i];
+        weigh_row(w, score, at[w->rank - 2], in[1], offset);
+        for (int i = w->rank - 2; i >= 0 && ++at[i] == w->dim[i]; i--)
+            at[i] = 0;
+    }
+}
+
+static tc_strided strided(const tc_type *t, const tc_layout *l, bool transposed)
+{
+    tc_strided s = {.rank = t->rank};
+    tc_layout_strides(l, t, s.stride);
+    memcpy(s.dim, t->dim, sizeof s.dim);
+    if (transposed) {
+        int last = t->rank - 1;
+        int64_t dim = s.dim[last], stride = s.stride[last];
+        s.dim[last] = s.dim[last - 1];
+        s.stride[last] = s.stride[last - 1];
+        s.dim[last - 1] = dim;
+        s.stride[last - 1] = stride;
+    }
+    return s;
+}
+
+/* a times b, or b^T, as they lie. */
+static const tc_product *product_of(tc_maker *m, const place *a, const tc_type *at, const place *b,
+                                    const tc_type *bt, bool transposed, const tc_type *y)
+{
+    tc_layout plain = tc_layout_plain(y->rank);
+    tc_strided yd = strided(y, &plain, false);
+    tc_strided ad = strided(at, &a->layout, false), bd = strided(bt, &b->layout, transposed);
+    return tc_product_matmul(m->ctx, &ad, &bd, &yd, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
+}
+
+/* Whether the operands are of the simple kind; w: what happens to the scores. */
+static bool takes(const tc_maker *m, const tc_node *node, const tc_type **type, weighing *w)
+{
+    const tc_attr_sdpa *a = node->attr;
+    tc_val mask = node->n_in > 3 ? node->in[3] : TC_NONE;
+    for (int i = 0; i < 3; i++) {
+        type[i] = m->g->val[node->in[i]]->type;
+        if (type[i]->dtype != TC_f32 || type[i]->rank != type[0]->rank || type[i]->rank < 3 || !tc_type_count(type[i]))
+            return false;
+    }
+    int rank = type[0]->rank;
+    for (int i = 0; i < rank - 2; i++)
+        if (type[1]->dim[i] != type[0]->dim[i] || type[2]->dim[i] != type[0]->dim[i])
+            return false;
+    *w = (weighing){.rank = rank, .scale = (float)a->scale, .causal = a->causal, .has_mask = mask != TC_NONE};
+    memcpy(w->dim, type[0]->dim, sizeof w->dim);
+    w->dim[rank - 1] = type[1]->dim[rank - 2];
+    if (!mask)
+        return true;
+    const tc_type *t = m->g->val[mask]->type;
+    w->by_bool = t->dtype == TC_bool;
+    if ((t->dtype != TC_f32 && !w->by_bool) || t->rank > rank)
+        return false;
+    int64_t apart = 1;
+    for (int i = t->rank - 1; i >= 0; i--) {
+        w->step[rank - t->rank + i] = t->dim[i] == 1 ? 0 : apart;
+        apart *= t->dim[i];
+    }
+    return true;
+}
+
+bool tc_plan_sdpa(tc_maker *m, const tc_node *node)
+{
+    const tc_type *type[3], *y = m->g->val[node->out[0]]->type;
+    weighing *w = tc_new(&m->ctx->arena, weighing);
+    if (!takes(m, node, type, w))
+        return false;
+    const tc_type *scores = tc_type_make(m->ctx, TC_f32, w->rank, w->dim);
+    tc_layout plain = tc_layout_plain(w->rank);
+    const place *q = m->at[node->in[0]], *k = m->at[node->in[1]], *v = m->at[node->in[2]];
+    place *s = tc_place_new(m, scores, plain, 0);
+    const tc_product *first = product_of(m, q, type[0], k, type[1], true, scores);
+    const tc_product *second = product_of(m, s, scores, v, type[2], false, y);
+    if (!first || !second)
+        return false;
+    const place *mask = w->has_mask ? tc_place_plain(m, node->in[3], node) : NULL;
+    s->store = tc_store_new(m, (store){.kind = STORE_MADE, .size = tc_type_bytes(scores)});
+    tc_step_into(m, node, tc_run_product, first, tc_product_scratch(first), (const place *[]){q, k, NULL}, 3, s);
+    tc_step_into(m, node, weigh, w, 0, (const place *[]){s, mask}, 2, s);
+    tc_step_prepared(m, node, tc_run_product, second, tc_product_scratch(second), (const place *[]){s, v, NULL}, 3,
+                     node->out[0], plain);
+    return true;
+}
