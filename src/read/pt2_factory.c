@@ -142,6 +142,28 @@ static void import_complex(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, re, tc_pt2_emit2(n, TC_OP_complex, NULL, re, im), 0);
 }
 
+/* length * (cos angle + i sin angle) */
+static void import_polar(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val length = tc_pt2_tensor(n, "abs"), angle = tc_pt2_tensor(n, "angle");
+    (void)rule;
+    tc_val re = tc_pt2_emit2(n, TC_OP_mul, NULL, length, part(n, TC_OP_cos, angle));
+    tc_val im = tc_pt2_emit2(n, TC_OP_mul, NULL, length, part(n, TC_OP_sin, angle));
+    tc_pt2_result(n, length, tc_pt2_emit2(n, TC_OP_complex, NULL, re, im), 0);
+}
+
+static void import_angle(tc_pt2_node *n, const tc_pt2_rule *rule)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    (void)rule;
+    if (n->status != TC_OK)
+        return;
+    if (is_complex(n, x))
+        tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_atan2, NULL, part(n, TC_OP_imag, x), part(n, TC_OP_real, x)), 0);
+    else
+        tc_pt2_unsupported(n, "the angle of real numbers");
+}
+
 static void import_view_as_real(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
@@ -344,6 +366,8 @@ const tc_pt2_rule tc_pt2_factory[] = {
     {"aten.real.default", import_part, TC_OP_real, 0},
     {"aten.imag.default", import_part, TC_OP_imag, 0},
     {"aten.complex.default", import_complex, TC_OP_complex, 0},
+    {"aten.polar.default", import_polar, TC_OP_complex, 0},
+    {"aten.angle.default", import_angle, TC_OP_atan2, 0},
     {"aten.view_as_real.default", import_view_as_real, TC_OP_stack, 0},
     {"aten.view_as_real_copy.default", import_view_as_real, TC_OP_stack, 0},
     {"aten.view_as_complex.default", import_view_as_complex, TC_OP_complex, 0},

@@ -34,6 +34,16 @@ static bool packed(const tc_pt2_node *n, tc_val x)
     }
 }
 
+/* Strides count from the start of what x's numbers are stored in: that must be x itself. */
+static bool owns_storage(const tc_pt2_node *n, tc_val x)
+{
+    const tc_node *def = tc_def(n->g, x);
+    while (def && (def->op == TC_OP_reshape || def->op == TC_OP_identity))
+        def = tc_def(n->g, def->in[0]);
+    return !def || !(tc_ops[def->op].traits & T_MOVES) || def->op == TC_OP_cat || def->op == TC_OP_stack ||
+           def->op == TC_OP_pad || def->op == TC_OP_repeat || def->op == TC_OP_index;
+}
+
 static void import_reshape(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
@@ -586,8 +596,8 @@ static void import_as_strided(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t offset = tc_pt2_int(n, "storage_offset", 0);
     if (n->status != TC_OK)
         return;
-    if (!packed(n, x)) {
-        tc_pt2_unsupported(n, "strides over a tensor that is itself a strided view");
+    if (!owns_storage(n, x)) {
+        tc_pt2_unsupported(n, "strides over a tensor that is itself a view");
         return;
     }
     const void *attr = tc_pt2_attr(n, as_strided, size, stride, offset);

@@ -32,12 +32,20 @@ static tc_val over(tc_pt2_node *n, tc_op op, tc_val x, tc_ints axes, bool keepdi
     return tc_pt2_emit1(n, op, tc_pt2_attr(n, axes, axes, keepdim), x);
 }
 
-/* sum, mean, prod, amax, amin, all, any, logsumexp.  Integer sums asked for in another type are cast back. */
+/* sum, mean, prod, amax, amin, all, any, logsumexp.  Integer sums asked for in another type are cast back;
+ * complex numbers add up part by part. */
 static void import_reduce(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    bool real = rule->op == TC_OP_logsumexp;
-    tc_val x = real ? real_self(n) : summand(n);
-    tc_val y = over(n, rule->op, x, dim_list(n, x), tc_pt2_bool(n, "keepdim", false));
+    bool real = rule->op == TC_OP_logsumexp, keepdim = tc_pt2_bool(n, "keepdim", false);
+    tc_val x = real ? real_self(n) : summand(n), y;
+    tc_ints axes = dim_list(n, x);
+    if (n->status != TC_OK)
+        return;
+    if (tc_pt2_type(n, x)->dtype == TC_c64 && (rule->op == TC_OP_sum || rule->op == TC_OP_mean))
+        y = tc_pt2_emit2(n, TC_OP_complex, NULL, over(n, rule->op, tc_pt2_emit1(n, TC_OP_real, NULL, x), axes, keepdim),
+                         over(n, rule->op, tc_pt2_emit1(n, TC_OP_imag, NULL, x), axes, keepdim));
+    else
+        y = over(n, rule->op, x, axes, keepdim);
     if (tc_pt2_has(n, "dtype"))
         y = tc_pt2_cast(n, y, tc_pt2_dtype(n, "dtype", TC_none));
     tc_pt2_result(n, x, y, 0);
