@@ -56,13 +56,13 @@ static bool take_scales(tc_maker *m, const tc_node *rescale, size_t channels, tc
     return true;
 }
 
-/* What a RESCALE does, where fast/ can do it; `channels` scales, all alike unless it is per channel. */
+/* What a RESCALE does, where fast/ can do it (single rounding); `channels` scales, all alike unless it is per channel. */
 static bool takes_rescale(tc_maker *m, const tc_node *node, size_t channels, int64_t *in_zero, tc_narrow *out)
 {
     const tc_attr_tosa_rescale *a = node->attr;
     const tc_type *y = m->g->val[node->out[0]]->type;
     int64_t out_zero;
-    if (node->op != TC_OP_tosa_rescale || !a->scale32 || a->rounding_mode == TC_rounding_double ||
+    if (node->op != TC_OP_tosa_rescale || !a->scale32 || a->rounding_mode != TC_rounding_single ||
         a->input_unsigned || a->output_unsigned ||
         (y->dtype != TC_i8 && y->dtype != TC_i16 && y->dtype != TC_i32) ||
         !known_number(m, node, 3, in_zero) || !known_number(m, node, 4, &out_zero))
