@@ -97,7 +97,7 @@ typedef struct tc_pt2_rule {
 } tc_pt2_rule;
 
 /* Ended by a row without target. */
-extern const tc_pt2_rule tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[], tc_pt2_nn[], tc_pt2_move[],
+extern const tc_pt2_rule tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[], tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[],
     tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[], tc_pt2_quant[];
 
 #endif

@@ -91,7 +91,7 @@ static void add_rules(tc_pt2 *reader, const tc_pt2_rule *table)
 void tc_pt2_add_rules(tc_pt2 *reader)
 {
     const tc_pt2_rule *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,   tc_pt2_product, tc_pt2_window, tc_pt2_nn,
-                                  tc_pt2_move,    tc_pt2_index,   tc_pt2_reduce, tc_pt2_factory, tc_pt2_quant};
+                                  tc_pt2_move,    tc_pt2_arrange, tc_pt2_index, tc_pt2_reduce, tc_pt2_factory, tc_pt2_quant};
     tc_map_init(&reader->rule, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         add_rules(reader, table[i]);
