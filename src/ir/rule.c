@@ -23,8 +23,8 @@ tc_status tc_rule_axes(tc_infer *c, tc_ints axes, int rank)
     bool seen[TC_MAX_RANK] = {false};
     for (int i = 0; i < axes.n; i++) {
         if (axes.v[i] < 0 || axes.v[i] >= rank)
-            return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' over axis %" PRId64 " of a tensor of rank %d",
-                            c->op, axes.v[i], rank);
+            return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+                            "'%s' over axis %" PRId64 " of a tensor of rank %d", c->op, axes.v[i], rank);
         if (seen[axes.v[i]])
             return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' names axis %" PRId64 " twice", c->op,
                             axes.v[i]);

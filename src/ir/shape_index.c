@@ -32,8 +32,8 @@ static tc_status check_indices(tc_infer *c, int first, bool *masked)
     if (!any)
         return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has no index", c->op);
     if (axes > x->rank)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' has indices for %d axes of a tensor of rank %d", c->op,
-                        axes, x->rank);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' has indices for %d axes of a tensor of rank %d",
+                        c->op, axes, x->rank);
     return TC_OK;
 }
 
@@ -41,7 +41,8 @@ static tc_status picked(tc_infer *c, int first, tc_type *out)
 {
     tc_picks picks;
     if (!tc_index_picks(c->in[0].type, c->in + first, c->n_in - first, &picks))
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the indices of '%s' have shapes that do not broadcast", c->op);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "the indices of '%s' have shapes that do not broadcast", c->op);
     if (!tc_index_dims(c->in[0].type, &picks, out))
         return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'%s' with a result of rank %d", c->op,
                               picks.n_kept + picks.rank);
@@ -99,7 +100,8 @@ tc_status tc_shape_index_select(tc_infer *c)
     if (c->out[0].rank)
         c->out[0].dim[a->axis] = n;
     else if (n != 1)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'index_select' of %" PRId64 " rows of a tensor of rank 0", n);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "'index_select' of %" PRId64 " rows of a tensor of rank 0", n);
     return TC_OK;
 }
 
@@ -177,7 +179,8 @@ tc_status tc_shape_embedding(tc_infer *c)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the table of 'embedding' is %s, expected rank 2",
                         dims(c, table));
     if (index->rank == TC_MAX_RANK)
-        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'embedding' of an index of rank %d", index->rank);
+        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'embedding' of an index of rank %d",
+                              index->rank);
     c->out[0] = *index;
     c->out[0].dtype = table->dtype;
     c->out[0].dim[c->out[0].rank++] = table->dim[1];

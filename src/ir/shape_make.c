@@ -29,8 +29,8 @@ tc_status tc_shape_while_loop(tc_infer *c)
 {
     TC_TRY(tc_rule_operands(c, c->n_in));
     if (c->n_out > c->n_in)
-        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'while_loop' has %d results and %d operands", c->n_out,
-                        c->n_in);
+        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'while_loop' has %d results and %d operands",
+                        c->n_out, c->n_in);
     TC_TRY(declared(c));
     for (int i = 0; i < c->n_out; i++)
         if (!tc_same_dims(&c->out[i], c->in[i].type) || c->out[i].dtype != c->in[i].type->dtype)
@@ -108,7 +108,8 @@ tc_status tc_shape_fft(tc_infer *c)
     if (a->kind == TC_fft_kind_complex_to_real) {
         if (a->last < 1 || a->last / 2 + 1 != *last)
             return tc_error(c->ctx, c->loc, TC_E_SHAPE,
-                            "'fft' to %" PRId64 " real numbers needs %" PRId64 " complex ones, and has %" PRId64,
+                            "'fft' to %" PRId64 " real numbers needs %" PRId64
+                            " complex ones, and has %" PRId64,
                             a->last, a->last / 2 + 1, *last);
         *last = a->last;
     }
@@ -134,7 +135,8 @@ tc_status tc_shape_complex(tc_infer *c)
     for (int k = 1; k <= y.rank; k++) {
         int64_t m = k <= a->rank ? a->dim[a->rank - k] : 1, n = k <= b->rank ? b->dim[b->rank - k] : 1;
         if (m != n && m != 1 && n != 1)
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'complex' of extents %" PRId64 " and %" PRId64, m, n);
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'complex' of extents %" PRId64 " and %" PRId64,
+                            m, n);
         y.dim[y.rank - k] = m == 1 ? n : m;
     }
     c->out[0] = y;
@@ -157,17 +159,19 @@ static tc_status check_grid(tc_infer *c)
     int64_t expected = a->axis < 0 ? 1 : x->dim[a->axis];
     for (int i = 1; i < c->n_in; i++)
         if (c->in[i].type && tc_type_count(c->in[i].type) != expected)
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "operand %d of '%s' has %" PRId64 " numbers, expected %" PRId64,
-                            i, c->op, tc_type_count(c->in[i].type), expected);
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                            "operand %d of '%s' has %" PRId64 " numbers, expected %" PRId64, i, c->op,
+                            tc_type_count(c->in[i].type), expected);
     return TC_OK;
 }
 
 static tc_status check_codes(tc_infer *c, tc_dtype stored)
 {
     const tc_attr_quantize *a = c->attr;
-    if (!tc_is_int(stored) || a->qmin > a->qmax || a->qmin < tc_dtype_min(stored) || a->qmax > tc_dtype_max(stored))
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64 " in %s", c->op,
-                        a->qmin, a->qmax, tc_dtypes[stored].name);
+    if (!tc_is_int(stored) || a->qmin > a->qmax || a->qmin < tc_dtype_min(stored) ||
+        a->qmax > tc_dtype_max(stored))
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64 " in %s",
+                        c->op, a->qmin, a->qmax, tc_dtypes[stored].name);
     return TC_OK;
 }
 
@@ -214,8 +218,8 @@ tc_status tc_shape_fake_quantize(tc_infer *c)
     TC_TRY(need_real(c, c->in[0].type->dtype));
     TC_TRY(check_grid(c));
     if (a->qmin > a->qmax)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64, c->op, a->qmin,
-                        a->qmax);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64, c->op,
+                        a->qmin, a->qmax);
     c->out[0] = *c->in[0].type;
     return TC_OK;
 }
@@ -226,8 +230,8 @@ tc_status tc_shape_choose_qparams(tc_infer *c)
     TC_TRY(tc_rule_operands(c, 1));
     TC_TRY(need_real(c, c->in[0].type->dtype));
     if (a->qmin >= a->qmax)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64, c->op, a->qmin,
-                        a->qmax);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64, c->op,
+                        a->qmin, a->qmax);
     c->out[0] = (tc_type){.dtype = TC_f64, .rank = 1, .dim = {1}};
     c->out[1] = (tc_type){.dtype = TC_i64, .rank = 1, .dim = {1}};
     return TC_OK;
@@ -240,7 +244,8 @@ tc_status tc_shape_rescale(tc_infer *c)
     const tc_type *x = c->in[0].type;
     bool from = x->quant || x->dtype == TC_f32, to = c->out[0].quant || c->out[0].dtype == TC_f32;
     if (!from || !to || !tc_same_dims(x, &c->out[0]))
-        return tc_error(c->ctx, c->loc, TC_E_TYPE, "'rescale' of %s to %s, expected two domains (or f32) of one shape",
+        return tc_error(c->ctx, c->loc, TC_E_TYPE,
+                        "'rescale' of %s to %s, expected two domains (or f32) of one shape",
                         tc_type_text(&c->ctx->scratch, x), tc_type_text(&c->ctx->scratch, &c->out[0]));
     return TC_OK;
 }

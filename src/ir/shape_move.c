@@ -71,8 +71,9 @@ static tc_status check_index(tc_infer *c, const tc_attr_select *a)
     const tc_type *x = c->in[0].type;
     TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (a->index < 0 || a->index >= x->dim[a->axis])
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' of index %" PRId64 " of an axis of extent %" PRId64,
-                        c->op, a->index, x->dim[a->axis]);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+                        "'%s' of index %" PRId64 " of an axis of extent %" PRId64, c->op, a->index,
+                        x->dim[a->axis]);
     return TC_OK;
 }
 
@@ -185,8 +186,9 @@ tc_status tc_shape_split(tc_infer *c)
     int64_t left = x->dim[a->axis];
     for (int i = 0; i < c->n_out; i++) {
         if (a->sizes.v[i] < 0 || a->sizes.v[i] > left)
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "piece %d of 'split' is %" PRId64 " long, %" PRId64 " are left",
-                            i, a->sizes.v[i], left);
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                            "piece %d of 'split' is %" PRId64 " long, %" PRId64 " are left", i,
+                            a->sizes.v[i], left);
         c->out[i] = *x;
         c->out[i].dim[a->axis] = a->sizes.v[i];
         left -= a->sizes.v[i];
@@ -299,8 +301,8 @@ tc_status tc_shape_pad(tc_infer *c)
         if ((before > 0 && before > most) || (after > 0 && after > most) || before < -n || after < -n ||
             n + before + after < 0)
             return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
-                            "'pad' by %" PRId64 " and %" PRId64 " at axis %d of extent %" PRId64, before, after,
-                            i, n);
+                            "'pad' by %" PRId64 " and %" PRId64 " at axis %d of extent %" PRId64, before,
+                            after, i, n);
         c->out[0].dim[i] = n + before + after;
     }
     return TC_OK;
@@ -316,7 +318,9 @@ tc_status tc_shape_diagonal(tc_infer *c)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'diagonal' with offset %" PRId64, a->offset);
     int64_t h = x->dim[a->axis1], w = x->dim[a->axis2];
     bool outside = a->offset > w || a->offset < -h;
-    int64_t extent = outside ? 0 : a->offset >= 0 ? tc_min_i64(h, w - a->offset) : tc_min_i64(h + a->offset, w);
+    int64_t extent = outside          ? 0
+                     : a->offset >= 0 ? tc_min_i64(h, w - a->offset)
+                                      : tc_min_i64(h + a->offset, w);
     tc_type y = {.dtype = x->dtype};
     for (int i = 0; i < x->rank; i++)
         if (i != a->axis1 && i != a->axis2)
@@ -353,8 +357,8 @@ tc_status tc_shape_unfold(tc_infer *c)
     int64_t extent = y.rank ? y.dim[a->axis] : 1;
     if (a->size < 0 || a->size > extent || a->step < 1)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
-                        "'unfold' of windows of %" PRId64 " by %" PRId64 " on an axis of extent %" PRId64, a->size,
-                        a->step, extent);
+                        "'unfold' of windows of %" PRId64 " by %" PRId64 " on an axis of extent %" PRId64,
+                        a->size, a->step, extent);
     if (y.rank == TC_MAX_RANK)
         return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'unfold' of a tensor of rank %d", y.rank);
     if (y.rank)

@@ -152,8 +152,8 @@ tc_status tc_shape_topk(tc_infer *c)
     TC_TRY(tc_rule_axis(c, a->axis, y.rank));
     int64_t extent = y.rank ? y.dim[a->axis] : 1;
     if (a->k < 0 || a->k > extent)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'topk' of %" PRId64 " from an axis of extent %" PRId64,
-                        a->k, extent);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+                        "'topk' of %" PRId64 " from an axis of extent %" PRId64, a->k, extent);
     if (!y.rank && a->k == 0)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'topk' of 0 from a tensor of rank 0");
     if (y.rank)

@@ -151,8 +151,8 @@ void tc_num_fft(tc_call *c)
             data = mirrored(c->scratch, data, &wide, k, a->last);
             wide.dim[k] = a->last;
         }
-        along(c->scratch, data, tc_extent(&wide, 0, (int)k), wide.dim[k], tc_extent(&wide, (int)k + 1, wide.rank),
-              inverse);
+        along(c->scratch, data, tc_extent(&wide, 0, (int)k), wide.dim[k],
+              tc_extent(&wide, (int)k + 1, wide.rank), inverse);
         points *= (double)wide.dim[k];
     }
     store(c->out[0], data, &wide, last, factor(a, points));

@@ -79,7 +79,8 @@ static int64_t place(tc_call *c, int64_t i, int64_t extent)
 {
     if (i >= -extent && i < extent)
         return i < 0 ? i + extent : i;
-    c->error = tc_text_format(c->scratch, "index %" PRId64 " is outside an axis of extent %" PRId64, i, extent);
+    c->error =
+        tc_text_format(c->scratch, "index %" PRId64 " is outside an axis of extent %" PRId64, i, extent);
     return -1;
 }
 

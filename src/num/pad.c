@@ -21,8 +21,8 @@ static void pad_constant(tc_call *c, const tc_attr_pad *a)
         to_at += tc_max_i64(before, 0) * to[i];
         from_at += tc_max_i64(-before, 0) * from[i];
     }
-    tc_move((char *)y->data + (size_t)to_at * bytes, (const char *)x->data + (size_t)from_at * bytes, bytes, axis,
-            x->type->rank);
+    tc_move((char *)y->data + (size_t)to_at * bytes, (const char *)x->data + (size_t)from_at * bytes,
+            bytes, axis, x->type->rank);
 }
 
 /* The element of an axis of extent n that stands at place i, which may lie outside. */

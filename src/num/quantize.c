@@ -87,7 +87,8 @@ NARROW(narrow_u8, uint8_t)
 NARROW(narrow_i16, int16_t)
 NARROW(narrow_u16, uint16_t)
 
-/* Codes of n numbers from `start` on; f32 cannot hold every bound of i32, so there the last clamp is by integers. */
+/* Codes of n numbers from `start` on; f32 cannot hold every bound of i32, so there the last clamp is by
+ * integers. */
 static void put_codes(tc_tensor out, int64_t start, int64_t n, const float *x, const grid *g, int64_t qmax)
 {
     bool tame = fabsf(g->zero) <= 0x1p20f;
@@ -144,7 +145,9 @@ void tc_num_fake_quantize(tc_call *c)
 /* v as the narrow float type holds it. */
 static float rounded(tc_dtype t, float v)
 {
-    return t == TC_f16 ? tc_f16_to_f32(tc_f32_to_f16(v)) : t == TC_bf16 ? tc_bf16_to_f32(tc_f32_to_bf16(v)) : v;
+    return t == TC_f16    ? tc_f16_to_f32(tc_f32_to_f16(v))
+           : t == TC_bf16 ? tc_bf16_to_f32(tc_f32_to_bf16(v))
+                          : v;
 }
 
 /* y = (q - zero) * scale for stored integers whose difference from zero f32 holds exactly, or for any by
@@ -165,7 +168,11 @@ typedef void spread(const void *q, int64_t start, int64_t n, float zero, float s
 
 static spread *spread_of(tc_dtype t)
 {
-    return t == TC_i8 ? spread_i8 : t == TC_u8 ? spread_u8 : t == TC_i16 ? spread_i16 : t == TC_i32 ? spread_i32 : NULL;
+    return t == TC_i8    ? spread_i8
+           : t == TC_u8  ? spread_u8
+           : t == TC_i16 ? spread_i16
+           : t == TC_i32 ? spread_i32
+                         : NULL;
 }
 
 /* One for all: the subtraction is made in the result's type, and so rounded twice when it is narrow. */
@@ -236,7 +243,8 @@ void tc_num_choose_qparams(tc_call *c)
     scale = fmaxf(scale, (float)a->eps);
     int64_t zero = a->zero;
     if (!a->symmetric)
-        zero = tc_max_i64(a->qmin, tc_min_i64(a->qmax, minus(a->qmin, tc_trunc_i64((double)round_even(low / scale)))));
+        zero = tc_max_i64(
+            a->qmin, tc_min_i64(a->qmax, minus(a->qmin, tc_trunc_i64((double)round_even(low / scale)))));
     tc_store_f64(c->out[0], 0, (double)scale);
     tc_store_i64(c->out[1], 0, zero);
 }

@@ -50,7 +50,11 @@ static const struct {
     size_t bytes;
     void (*line)(char *, const char *, int64_t, int64_t, int64_t);
     void (*block)(char *, const char *, const tc_axis *, const tc_axis *);
-} loops[] = {{1, line1, block1}, {2, line2, block2}, {4, line4, block4}, {8, line8, block8}, {16, line16, block16}};
+} loops[] = {{1, line1, block1},
+             {2, line2, block2},
+             {4, line4, block4},
+             {8, line8, block8},
+             {16, line16, block16}};
 
 static int loop_of(int64_t bytes)
 {

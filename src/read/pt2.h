@@ -2,8 +2,8 @@
 /* pt2.h -- what the files of the .pt2 reader share.
  *
  * pt2.c walks the exported program; for every node it looks the target up in the tables of
- * pt2_eltwise.c, pt2_copy.c, pt2_product.c, pt2_window.c, pt2_nn.c and pt2_move.c and calls the importer found
- * there.  An importer reads the node's arguments by name (with the schema's default where the file
+ * pt2_eltwise.c, pt2_copy.c, pt2_product.c, pt2_window.c, pt2_nn.c and pt2_move.c and calls the importer
+ * found there.  An importer reads the node's arguments by name (with the schema's default where the file
  * leaves one out), normalizes them (negative axes, missing lists), emits one or a few operators and
  * binds the results. */
 #ifndef TC_PT2_H
@@ -97,7 +97,7 @@ typedef struct tc_pt2_rule {
 } tc_pt2_rule;
 
 /* Ended by a row without target. */
-extern const tc_pt2_rule tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[], tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[],
-    tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[], tc_pt2_quant[];
+extern const tc_pt2_rule tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[], tc_pt2_nn[],
+    tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[], tc_pt2_quant[];
 
 #endif

@@ -29,7 +29,8 @@ static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
     int kept = 0;
     for (int i = 0; y && i < count && n->status == TC_OK; i++) {
         const tc_type *t = tc_pt2_type(n, x[i]);
-        if (op == TC_OP_cat && t->rank == 1 && t->dim[0] == 0 && (y->rank > 1 || (kept == 0 && i + 1 < count)))
+        if (op == TC_OP_cat && t->rank == 1 && t->dim[0] == 0 &&
+            (y->rank > 1 || (kept == 0 && i + 1 < count)))
             continue;
         x[kept++] = tc_pt2_cast(n, x[i], y->dtype);
     }
@@ -91,7 +92,8 @@ static void import_repeat(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t *repeats = tc_new_n(&n->ctx->arena, int64_t, (size_t)(given.n + lead));
     for (int i = 0; i < given.n + lead; i++)
         repeats[i] = i < lead ? 1 : given.v[i - lead];
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_repeat, tc_pt2_attr(n, repeat, {given.n + lead, repeats}), x), 0);
+    tc_pt2_result(n, x,
+                  tc_pt2_emit1(n, TC_OP_repeat, tc_pt2_attr(n, repeat, {given.n + lead, repeats}), x), 0);
 }
 
 static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_rule *rule)
@@ -104,13 +106,15 @@ static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_repeat_interleave, tc_pt2_attr(n, interleave, axis, repeats), x), 0);
+    tc_pt2_result(
+        n, x, tc_pt2_emit1(n, TC_OP_repeat_interleave, tc_pt2_attr(n, interleave, axis, repeats), x), 0);
 }
 
 static void import_flip(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints dims = rule->extra < 0 ? tc_pt2_ints(n, "dims") : tc_ints_fill(&n->ctx->arena, (int64_t)rule->extra, 1);
+    tc_ints dims =
+        rule->extra < 0 ? tc_pt2_ints(n, "dims") : tc_ints_fill(&n->ctx->arena, (int64_t)rule->extra, 1);
     if (n->status != TC_OK)
         return;
     tc_ints axes = {0, NULL};
@@ -192,7 +196,8 @@ static void import_pad(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_constant_pad(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     (void)rule;
-    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), TC_pad_mode_constant, tc_pt2_float(n, "value", 0));
+    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), TC_pad_mode_constant,
+        tc_pt2_float(n, "value", 0));
 }
 
 static void import_border_pad(tc_pt2_node *n, const tc_pt2_rule *rule)
@@ -264,7 +269,8 @@ static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
 
 static void import_diag_embed(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", -2), dim2 = tc_pt2_int(n, "dim2", -1);
+    int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", -2),
+            dim2 = tc_pt2_int(n, "dim2", -1);
     tc_val y = embed(n, tc_pt2_tensor(n, "self"), offset);
     (void)rule;
     if (n->status != TC_OK)

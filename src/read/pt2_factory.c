@@ -67,7 +67,8 @@ static void import_arange(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_linspace(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
-    double start = tc_pt2_float(n, "start", 0), end = tc_pt2_float(n, "end", 0), base = tc_pt2_float(n, "base", 10);
+    double start = tc_pt2_float(n, "start", 0), end = tc_pt2_float(n, "end", 0),
+           base = tc_pt2_float(n, "base", 10);
     int64_t steps = tc_pt2_need_int(n, "steps");
     bool power = rule->op == TC_OP_pow;
     if (n->status != TC_OK)
@@ -159,7 +160,8 @@ static void import_angle(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     if (is_complex(n, x))
-        tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_atan2, NULL, part(n, TC_OP_imag, x), part(n, TC_OP_real, x)), 0);
+        tc_pt2_result(
+            n, x, tc_pt2_emit2(n, TC_OP_atan2, NULL, part(n, TC_OP_imag, x), part(n, TC_OP_real, x)), 0);
     else
         tc_pt2_unsupported(n, "the angle of real numbers");
 }
@@ -171,7 +173,8 @@ static void import_view_as_real(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     const void *last = tc_pt2_attr(n, axis, tc_pt2_type(n, x)->rank);
-    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_stack, last, part(n, TC_OP_real, x), part(n, TC_OP_imag, x)), 0);
+    tc_pt2_result(n, x,
+                  tc_pt2_emit2(n, TC_OP_stack, last, part(n, TC_OP_real, x), part(n, TC_OP_imag, x)), 0);
 }
 
 static void import_view_as_complex(tc_pt2_node *n, const tc_pt2_rule *rule)
@@ -202,7 +205,10 @@ static void import_conj(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 enum { ONE_AXIS = 10, TWO_AXES = 20, ANY_AXES = 30 };
 
-static tc_field_fft_kind kind_of(const tc_pt2_rule *rule) { return (tc_field_fft_kind)((int)rule->extra % 10); }
+static tc_field_fft_kind kind_of(const tc_pt2_rule *rule)
+{
+    return (tc_field_fft_kind)((int)rule->extra % 10);
+}
 
 static bool inverse(tc_field_fft_kind kind)
 {

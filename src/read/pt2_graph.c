@@ -7,11 +7,13 @@
 
 /* Types that the file declares */
 
-static void dynamic_dimension(tc_pt2_scope *scope, tc_str name, int axis, const tc_json *size, const tc_loc *loc)
+static void dynamic_dimension(tc_pt2_scope *scope, tc_str name, int axis, const tc_json *size,
+                              const tc_loc *loc)
 {
     tc_ctx *ctx = scope->reader->ctx;
     tc_str expr = tc_json_text(&scope->reader->work, tc_json_get(tc_json_get(size, "as_expr"), "expr_str"));
-    const char *quote = expr.n > 8 && memcmp(expr.p, "Symbol('", 8) == 0 ? memchr(expr.p + 8, '\'', expr.n - 8) : NULL;
+    const char *quote =
+        expr.n > 8 && memcmp(expr.p, "Symbol('", 8) == 0 ? memchr(expr.p + 8, '\'', expr.n - 8) : NULL;
     if (quote) /* a lone symbol by its name */
         expr = (tc_str){expr.p + 8, (size_t)(quote - expr.p - 8)};
     tc_error(ctx, loc, TC_E_DYNAMIC, "dimension %d of '%.*s' is not fixed: %.*s", axis, (int)name.n, name.p,
@@ -30,11 +32,13 @@ static void bad_declaration(tc_pt2_scope *scope, tc_str name, const tc_json *met
     if (!tc_json_is(sizes, TC_JSON_LIST) || !tc_json_i64(tc_json_get(meta, "dtype"), &code))
         tc_error(ctx, loc, TC_E_FORMAT, "the file does not say what '%.*s' is", (int)name.n, name.p);
     else if (tc_dtype_from_pt2(code) == TC_none)
-        *status = tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has element type %" PRId64 " of torch.export",
-                                 (int)name.n, name.p, code);
+        *status = tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+                                 "'%.*s' has element type %" PRId64 " of torch.export", (int)name.n,
+                                 name.p, code);
     else if (sizes->n > TC_MAX_RANK)
-        *status = tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has %" PRIu32 " axes, %d is the most", (int)name.n,
-                                 name.p, sizes->n, (int)TC_MAX_RANK);
+        *status =
+            tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has %" PRIu32 " axes, %d is the most",
+                           (int)name.n, name.p, sizes->n, (int)TC_MAX_RANK);
     else {
         int axis = 0, dynamic = 0;
         for (const tc_json *size = tc_json_first(sizes); size; size = size->next, axis++)
@@ -43,8 +47,8 @@ static void bad_declaration(tc_pt2_scope *scope, tc_str name, const tc_json *met
                 dynamic++;
             }
         if (!dynamic)
-            tc_error(ctx, loc, TC_E_TOO_LARGE, "'%.*s' has a dimension that is negative or too large", (int)name.n,
-                     name.p);
+            tc_error(ctx, loc, TC_E_TOO_LARGE, "'%.*s' has a dimension that is negative or too large",
+                     (int)name.n, name.p);
     }
 }
 
@@ -66,7 +70,8 @@ const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *l
     return NULL;
 }
 
-void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer, const tc_json *graph)
+void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer,
+                       const tc_json *graph)
 {
     *scope = (tc_pt2_scope){.reader = reader, .g = g, .outer = outer};
     tc_map_init(&scope->name, &reader->work);
@@ -90,8 +95,9 @@ static void add_rules(tc_pt2 *reader, const tc_pt2_rule *table)
 
 void tc_pt2_add_rules(tc_pt2 *reader)
 {
-    const tc_pt2_rule *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,   tc_pt2_product, tc_pt2_window, tc_pt2_nn,
-                                  tc_pt2_move,    tc_pt2_arrange, tc_pt2_index, tc_pt2_reduce, tc_pt2_factory, tc_pt2_quant};
+    const tc_pt2_rule *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,    tc_pt2_product,
+                                  tc_pt2_window,  tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange,
+                                  tc_pt2_index,   tc_pt2_reduce,  tc_pt2_factory, tc_pt2_quant};
     tc_map_init(&reader->rule, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         add_rules(reader, table[i]);
@@ -100,14 +106,20 @@ void tc_pt2_add_rules(tc_pt2 *reader)
 /* In-place operators that change a tensor's shape, not its numbers: what they return is a view, and the
  * file goes on with that. */
 static const char *const reshaping[][2] = {
-    {"aten.transpose_.default", "aten.transpose.int"},     {"aten.t_.default", "aten.t.default"},
-    {"aten.swapaxes_.default", "aten.swapaxes.default"},   {"aten.swapdims_.default", "aten.swapdims.default"},
-    {"aten.squeeze_.default", "aten.squeeze.default"},     {"aten.squeeze_.dim", "aten.squeeze.dim"},
-    {"aten.squeeze_.dims", "aten.squeeze.dims"},           {"aten.unsqueeze_.default", "aten.unsqueeze.default"},
-    {"aten.as_strided_.default", "aten.as_strided.default"}, {"aten.detach_.default", "aten.detach.default"},
+    {"aten.transpose_.default", "aten.transpose.int"},
+    {"aten.t_.default", "aten.t.default"},
+    {"aten.swapaxes_.default", "aten.swapaxes.default"},
+    {"aten.swapdims_.default", "aten.swapdims.default"},
+    {"aten.squeeze_.default", "aten.squeeze.default"},
+    {"aten.squeeze_.dim", "aten.squeeze.dim"},
+    {"aten.squeeze_.dims", "aten.squeeze.dims"},
+    {"aten.unsqueeze_.default", "aten.unsqueeze.default"},
+    {"aten.as_strided_.default", "aten.as_strided.default"},
+    {"aten.detach_.default", "aten.detach.default"},
 };
 
-/* "aten.add_.Tensor" -> "aten.add.Tensor", or where the functional one has no overloads "aten.add.default". */
+/* "aten.add_.Tensor" -> "aten.add.Tensor", or where the functional one has no overloads
+ * "aten.add.default". */
 static const tc_pt2_rule *functional_twin(tc_pt2 *reader, const char *target)
 {
     const char *op = strchr(target, '.'), *overload = op ? strchr(op + 1, '.') : NULL;
@@ -182,11 +194,11 @@ static tc_status report_unknown(tc_pt2 *reader, const char *target, const unknow
 {
     const char *dot = strrchr(target, '.');
     bool overload = dot && strchr(target, '.') != dot;
-    tc_status status =
-        tc_unsupported(reader->ctx, u->loc, TC_E_UNKNOWN_OP, "operator '%.*s'%s%s is not known (node '%s'%s)",
-                       overload ? (int)(dot - target) : (int)strlen(target), target, overload ? ", overload " : "",
-                       overload ? dot + 1 : "", u->loc->node,
-                       u->count > 1 ? tc_text_format(&reader->work, " and %zu more", u->count - 1) : "");
+    tc_status status = tc_unsupported(
+        reader->ctx, u->loc, TC_E_UNKNOWN_OP, "operator '%.*s'%s%s is not known (node '%s'%s)",
+        overload ? (int)(dot - target) : (int)strlen(target), target, overload ? ", overload " : "",
+        overload ? dot + 1 : "", u->loc->node,
+        u->count > 1 ? tc_text_format(&reader->work, " and %zu more", u->count - 1) : "");
     const char *near = nearest_target(reader, target);
     if (near)
         tc_note(reader->ctx, u->loc, "the nearest that is known is '%s'", near);
@@ -206,7 +218,8 @@ tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph)
 
 /* Nodes */
 
-static tc_pt2_result *add_result(tc_pt2_work *work, size_t *cap, int *count, const tc_json *named, bool tensor)
+static tc_pt2_result *add_result(tc_pt2_work *work, size_t *cap, int *count, const tc_json *named,
+                                 bool tensor)
 {
     tc_pt2 *reader = work->scope->reader;
     tc_grow(&reader->work, work->result, (size_t)*count, *cap);

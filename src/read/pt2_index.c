@@ -222,7 +222,8 @@ static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 static void import_index_copy(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"), source = tc_pt2_tensor(n, "source");
+    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
+           source = tc_pt2_tensor(n, "source");
     int64_t dim = tc_pt2_need_int(n, "dim");
     double alpha = tc_pt2_float(n, "alpha", 1);
     if (n->status != TC_OK)
@@ -236,7 +237,8 @@ static void import_index_copy(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 static void import_index_fill(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"), value = tc_pt2_operand(n, "value", x);
+    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
+           value = tc_pt2_operand(n, "value", x);
     int64_t dim = tc_pt2_need_int(n, "dim");
     (void)rule;
     if (n->status != TC_OK)
@@ -281,7 +283,8 @@ static void import_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
     source = tc_pt2_cast(n, source, t->dtype);
     if (!tc_pt2_has(n, "src"))
         source = tc_pt2_expand(n, source, tc_pt2_dims(n, tc_pt2_type(n, index)));
-    const void *attr = tc_pt2_attr(n, scatter, tc_pt2_axis(n, dim, t->rank), combine_named(n, how), with_self);
+    const void *attr =
+        tc_pt2_attr(n, scatter, tc_pt2_axis(n, dim, t->rank), combine_named(n, how), with_self);
     tc_pt2_result(n, x, tc_pt2_emit3(n, TC_OP_scatter, attr, x, index, source), 0);
 }
 
@@ -312,7 +315,8 @@ static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self"), source = tc_pt2_tensor(n, "src");
-    int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", 0), dim2 = tc_pt2_int(n, "dim2", 1);
+    int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", 0),
+            dim2 = tc_pt2_int(n, "dim2", 1);
     (void)rule;
     if (n->status != TC_OK)
         return;

@@ -40,7 +40,8 @@ static void import_per_tensor(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 static void import_per_channel(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val in[3] = {tc_pt2_tensor(n, "input"), tc_pt2_tensor(n, "scales"), tc_pt2_tensor_opt(n, "zero_points")};
+    tc_val in[3] = {tc_pt2_tensor(n, "input"), tc_pt2_tensor(n, "scales"),
+                    tc_pt2_tensor_opt(n, "zero_points")};
     tc_attr_quantize a = {.qmin = tc_pt2_need_int(n, "quant_min"), .qmax = tc_pt2_need_int(n, "quant_max")};
     tc_dtype stored = tc_pt2_dtype(n, "dtype", TC_none);
     int64_t axis = tc_pt2_need_int(n, "axis");
@@ -58,7 +59,8 @@ static void import_fake(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val in[3] = {tc_pt2_tensor(n, "self")};
     bool by_tensor = tc_pt2_is_tensor(n, "scale");
-    tc_attr_quantize a = {.axis = -1, .qmin = tc_pt2_need_int(n, "quant_min"), .qmax = tc_pt2_need_int(n, "quant_max")};
+    tc_attr_quantize a = {
+        .axis = -1, .qmin = tc_pt2_need_int(n, "quant_min"), .qmax = tc_pt2_need_int(n, "quant_max")};
     if (by_tensor) {
         in[1] = tc_pt2_tensor(n, "scale");
         in[2] = tc_pt2_tensor(n, "zero_point");
@@ -90,7 +92,8 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_rule *rule)
 /* Per token, in plain arithmetic: clamp(round(x * (1 / scales) + zeros)), and (q - zeros) * scales. */
 static void import_quantize_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"), zero = tc_pt2_tensor(n, "zero_points");
+    tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"),
+           zero = tc_pt2_tensor(n, "zero_points");
     double lo = tc_pt2_float(n, "quant_min", 0), hi = tc_pt2_float(n, "quant_max", 0);
     tc_dtype dtype = tc_pt2_dtype(n, "dtype", TC_i8);
     (void)rule;
@@ -104,7 +107,8 @@ static void import_quantize_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 static void import_dequantize_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"), zero = tc_pt2_tensor(n, "zero_points");
+    tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"),
+           zero = tc_pt2_tensor(n, "zero_points");
     tc_dtype dtype = tc_pt2_dtype(n, "output_dtype", TC_f32);
     (void)rule;
     tc_val y = tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), x, zero);
@@ -154,10 +158,12 @@ static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
     }
 }
 
-/* The range of each row, widened to hold 0, on codes -128 .. 127; zero lies nearer to the end that errs less. */
+/* The range of each row, widened to hold 0, on codes -128 .. 127; zero lies nearer to the end that errs
+ * less. */
 static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x), high = over_last(n, TC_OP_amax, x);
+    tc_val x = tc_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x),
+           high = over_last(n, TC_OP_amax, x);
     (void)rule;
     if (n->status != TC_OK)
         return;
@@ -198,7 +204,8 @@ const tc_pt2_rule tc_pt2_quant[] = {
     {QD "dequantize_per_token.default", import_dequantize_per_token, TC_OP_mul, 0},
     {QD "choose_qparams_per_token.default", import_choose_per_token, TC_OP_amax, 0},
     {QD "choose_qparams_per_token_asymmetric.default", import_choose_per_token_asymmetric, TC_OP_amax, 0},
-    {QD "_choose_qparams_per_token_asymmetric_impl.default", import_choose_per_token_asymmetric, TC_OP_amax, 0},
+    {QD "_choose_qparams_per_token_asymmetric_impl.default", import_choose_per_token_asymmetric,
+     TC_OP_amax, 0},
     {QD "choose_qparams.tensor", import_choose, TC_OP_choose_qparams, 0},
     {QD "choose_qparams_symmetric.tensor", import_choose, TC_OP_choose_qparams, 1},
     {"aten.fake_quantize_per_tensor_affine.default", import_fake, TC_OP_fake_quantize, 0},

@@ -42,7 +42,8 @@ static void import_reduce(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     if (tc_pt2_type(n, x)->dtype == TC_c64 && (rule->op == TC_OP_sum || rule->op == TC_OP_mean))
-        y = tc_pt2_emit2(n, TC_OP_complex, NULL, over(n, rule->op, tc_pt2_emit1(n, TC_OP_real, NULL, x), axes, keepdim),
+        y = tc_pt2_emit2(n, TC_OP_complex, NULL,
+                         over(n, rule->op, tc_pt2_emit1(n, TC_OP_real, NULL, x), axes, keepdim),
                          over(n, rule->op, tc_pt2_emit1(n, TC_OP_imag, NULL, x), axes, keepdim));
     else
         y = over(n, rule->op, x, axes, keepdim);
@@ -86,10 +87,12 @@ static void import_nan_reduce(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_ints axes = dim_list(n, x);
     tc_dtype t = tc_pt2_type(n, x)->dtype;
     tc_val odd = tc_pt2_emit1(n, TC_OP_isnan, NULL, x);
-    tc_val sum = over(n, TC_OP_sum, tc_pt2_emit3(n, TC_OP_where, NULL, odd, tc_pt2_const(n, t, 0), x), axes, keepdim);
+    tc_val sum = over(n, TC_OP_sum, tc_pt2_emit3(n, TC_OP_where, NULL, odd, tc_pt2_const(n, t, 0), x),
+                      axes, keepdim);
     if (rule->op == TC_OP_mean) {
         tc_val count = over(n, TC_OP_sum, tc_pt2_emit1(n, TC_OP_logical_not, NULL, odd), axes, keepdim);
-        sum = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), sum, tc_pt2_cast(n, count, t));
+        sum = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), sum,
+                           tc_pt2_cast(n, count, t));
     }
     tc_pt2_result(n, x, sum, 0);
 }
@@ -230,7 +233,8 @@ static void import_msort(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_ranked(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    bool kth = rule->extra != 0, whole = !kth && !tc_pt2_has(n, "dim"), keepdim = tc_pt2_bool(n, "keepdim", false);
+    bool kth = rule->extra != 0, whole = !kth && !tc_pt2_has(n, "dim"),
+         keepdim = tc_pt2_bool(n, "keepdim", false);
     int64_t dim = tc_pt2_int(n, "dim", kth ? -1 : 0), k = kth ? tc_pt2_need_int(n, "k") : 0;
     x = whole ? tc_pt2_flat(n, x) : x;
     const tc_node *node = sorted(n, x, dim, false);
@@ -256,7 +260,8 @@ static void import_scan(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t dim = tc_pt2_need_int(n, "dim");
     if (n->status != TC_OK)
         return;
-    tc_val y = tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank)), x);
+    tc_val y =
+        tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank)), x);
     if (tc_pt2_has(n, "dtype"))
         y = tc_pt2_cast(n, y, tc_pt2_dtype(n, "dtype", TC_none));
     tc_pt2_result(n, x, y, 0);
@@ -265,7 +270,8 @@ static void import_scan(tc_pt2_node *n, const tc_pt2_rule *rule)
 /* Neighbours subtracted, n times over; prepended and appended numbers take part. */
 static void import_diff(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), ends[3] = {tc_pt2_tensor_opt(n, "prepend"), x, tc_pt2_tensor_opt(n, "append")};
+    tc_val x = tc_pt2_tensor(n, "self"),
+           ends[3] = {tc_pt2_tensor_opt(n, "prepend"), x, tc_pt2_tensor_opt(n, "append")};
     int64_t times = tc_pt2_int(n, "n", 1), dim = tc_pt2_int(n, "dim", -1);
     (void)rule;
     if (n->status != TC_OK)
@@ -283,7 +289,8 @@ static void import_diff(tc_pt2_node *n, const tc_pt2_rule *rule)
         const tc_type *t = tc_pt2_type(n, x);
         if (!t->rank || !t->dim[axis])
             break;
-        tc_val next = tc_pt2_slice(n, x, axis, 1, t->dim[axis], 1), before = tc_pt2_slice(n, x, axis, 0, t->dim[axis] - 1, 1);
+        tc_val next = tc_pt2_slice(n, x, axis, 1, t->dim[axis], 1),
+               before = tc_pt2_slice(n, x, axis, 0, t->dim[axis] - 1, 1);
         x = is_bool ? tc_pt2_emit2(n, TC_OP_logical_xor, NULL, next, before)
                     : tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), next, before);
     }

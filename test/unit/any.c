@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* any.c -- operators given any operands and attributes: a result of the stated type, or a message; run it
- * with sanitizers to see that nothing else happens.  Covers what moves, picks, reduces, makes, transforms and quantizes. */
+ * with sanitizers to see that nothing else happens.  Covers what moves, picks, reduces, makes, transforms
+ * and quantizes. */
 #include "check.h"
 
 #include <stdlib.h>

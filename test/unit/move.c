@@ -22,8 +22,8 @@ static void move_plainly(char *to, const char *from, size_t bytes, const tc_axis
         return;
     }
     for (int64_t i = 0; i < axis->n; i++)
-        move_plainly(to + i * axis->to * (int64_t)bytes, from + i * axis->from * (int64_t)bytes, bytes, axis + 1,
-                     n - 1);
+        move_plainly(to + i * axis->to * (int64_t)bytes, from + i * axis->from * (int64_t)bytes, bytes,
+                     axis + 1, n - 1);
 }
 
 /* Any order of source axes, some repeated, some backwards, extents around the size of a block. */
@@ -72,7 +72,8 @@ static void test_shapes(void)
     SAME("%0 = const [1, 2, 3] : i16[3,1]\n%1 = expand %0 shape=[2,3,2]\n"
          "%2 = const [1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3] : i16[2,3,2]\nreturn %1, %2\n");
     SAME("%0 = const 4 : i8[]\n%1 = expand %0 shape=[2,0]\n%2 = const [] : i8[2,0]\n"
-         "%3 = permute %0 perm=[]\n%4 = reshape %0 shape=[1]\n%5 = const [4] : i8[1]\nreturn %1, %2, %3, %0, %4, %5\n");
+         "%3 = permute %0 perm=[]\n%4 = reshape %0 shape=[1]\n%5 = const [4] : i8[1]\nreturn %1, %2, %3, "
+         "%0, %4, %5\n");
     FAILS(X23 "%1 = reshape %0 shape=[4]\nreturn %1\n", "[2,3] has 6 elements, the shape [4] does not");
     FAILS(X23 "%1 = expand %0 shape=[4,3]\nreturn %1\n", "[2,3] cannot be expanded to [4,3]");
     FAILS(X23 "%1 = permute %0 perm=[0,0]\nreturn %1\n", "names axis 0 twice");
@@ -90,7 +91,8 @@ static void test_parts(void)
              "%3 = const [1, 7, 3, 4, 8, 6] : f32[2,3]\n%4 = const [9, 9, 9] : f32[3]\n"
              "%5 = select_scatter %0, %4 axis=0 index=1\n%6 = const [1, 2, 3, 9, 9, 9] : f32[2,3]\n"
              "return %2, %3, %5, %6\n");
-    FAILS(X23 "%1 = slice %0 axis=1 start=2 end=4 step=1\nreturn %1\n", "from 2 to 4 by 1 of an axis of extent 3");
+    FAILS(X23 "%1 = slice %0 axis=1 start=2 end=4 step=1\nreturn %1\n",
+          "from 2 to 4 by 1 of an axis of extent 3");
     FAILS(X23 "%1 = select %0 axis=1 index=3\nreturn %1\n", "index 3 of an axis of extent 3");
     FAILS(X23 "%1, %2 = split %0 axis=1 sizes=[2,2]\nreturn %1\n", "is 2 long, 1 are left");
 }
@@ -103,13 +105,15 @@ static void test_joins(void)
     SAME("%0 = const [1, 2] : i64[2]\n%1 = const [3, 4] : i64[2]\n%2 = stack %0, %1 axis=1\n"
          "%3 = const [1, 3, 2, 4] : i64[2,2]\n%4 = stack %0, %1 axis=0\n%5 = const [1, 2, 3, 4] : i64[2,2]\n"
          "return %2, %3, %4, %5\n");
-    FAILS(X23 "%1 = const [7] : f32[1,1]\n%2 = cat %0, %1 axis=1\nreturn %2\n", "is [1,1], operand 0 is [2,3]");
+    FAILS(X23 "%1 = const [7] : f32[1,1]\n%2 = cat %0, %1 axis=1\nreturn %2\n",
+          "is [1,1], operand 0 is [2,3]");
     FAILS(X23 "%1 = const [7, 8, 9] : f16[1,3]\n%2 = cat %0, %1 axis=0\nreturn %2\n", "f32 and f16");
 }
 
 static void test_repeats(void)
 {
-    SAME("%0 = const [1, 2] : u8[2]\n%1 = repeat %0 repeats=[2,2]\n%2 = const [1, 2, 1, 2, 1, 2, 1, 2] : u8[2,4]\n"
+    SAME("%0 = const [1, 2] : u8[2]\n%1 = repeat %0 repeats=[2,2]\n%2 = const [1, 2, 1, 2, 1, 2, 1, 2] : "
+         "u8[2,4]\n"
          "%3 = repeat_interleave %0 axis=0 repeats=2\n%4 = const [1, 1, 2, 2] : u8[4]\n"
          "%5 = repeat %0 repeats=[0]\n%6 = const [] : u8[0]\nreturn %1, %2, %3, %4, %5, %6\n");
     SAME(X23 "%1 = flip %0 axes=[0,1]\n%2 = const [6, 5, 4, 3, 2, 1] : f32[2,3]\n"
@@ -130,7 +134,8 @@ static void test_diagonals(void)
     SAME(X23 "%1 = as_strided %0 size=[2,2] stride=[1,3] offset=1\n%2 = const [2, 5, 3, 6] : f32[2,2]\n"
              "%3 = unfold %0 axis=1 size=2 step=1\n%4 = const [1, 2, 2, 3, 4, 5, 5, 6] : f32[2,2,2]\n"
              "return %1, %2, %3, %4\n");
-    FAILS(X23 "%1 = as_strided %0 size=[2,2] stride=[1,3] offset=3\nreturn %1\n", "element 7 of a tensor of 6");
+    FAILS(X23 "%1 = as_strided %0 size=[2,2] stride=[1,3] offset=3\nreturn %1\n",
+          "element 7 of a tensor of 6");
     FAILS("%0 = const [1] : f32[1]\n%1 = tril %0 diagonal=0\nreturn %1\n", "rank 1, expected 2 or more");
 }
 
@@ -144,8 +149,10 @@ static void test_pads(void)
              "%6 = const [1, 2, 3, 3, 3, 1, 2, 3, 3, 3, 4, 5, 6, 6, 6] : f32[3,5]\n"
              "%7 = pad %0 pad=[0,0,1,1] mode=circular value=0\n"
              "%8 = const [3, 1, 2, 3, 1, 6, 4, 5, 6, 4] : f32[2,5]\nreturn %1, %2, %3, %4, %5, %6, %7, %8\n");
-    SAME(X23 "%1 = pad %0 pad=[0,0,-1,-1] mode=constant value=9\n%2 = const [2, 5] : f32[2,1]\nreturn %1, %2\n");
-    FAILS(X23 "%1 = pad %0 pad=[0,0,3,0] mode=reflect value=0\nreturn %1\n", "by 3 and 0 at axis 1 of extent 3");
+    SAME(X23 "%1 = pad %0 pad=[0,0,-1,-1] mode=constant value=9\n%2 = const [2, 5] : f32[2,1]\nreturn "
+             "%1, %2\n");
+    FAILS(X23 "%1 = pad %0 pad=[0,0,3,0] mode=reflect value=0\nreturn %1\n",
+          "by 3 and 0 at axis 1 of extent 3");
 }
 
 static void test_factories(void)
