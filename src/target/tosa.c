@@ -199,24 +199,33 @@ static void types_unknown(tc_judge *j, const judge_row *row, const found *f)
               tc_buf_cstr(&all));
 }
 
+static const types_row *types_find(const char *family, const tc_dtype *type)
+{
+    for (size_t i = 0; i < TC_COUNT(types_table); i++) {
+        const types_row *t = &types_table[i];
+        if (memcmp(t->type, type, (size_t)t->n * sizeof t->type[0]) == 0 && tc_text_eq(t->family, family))
+            return t;
+    }
+    return NULL;
+}
+
+static const char *need_text(tc_judge *j, uint32_t need)
+{
+    tc_buf out;
+    tc_buf_init(&out, &j->ctx->scratch);
+    put_need(&out, need);
+    return tc_buf_cstr(&out);
+}
+
 /* Whether the operator's table holds these types, and the target what their row needs. */
 static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
 {
-    const types_row *hit = NULL;
-    for (size_t i = 0; i < TC_COUNT(types_table) && !hit; i++) {
-        const types_row *t = &types_table[i];
-        if (memcmp(t->type, f->type, (size_t)t->n * sizeof t->type[0]) == 0 && tc_text_eq(t->family, row->family))
-            hit = t;
-    }
+    const types_row *hit = types_find(row->family, f->type);
     if (!hit)
         types_unknown(j, row, f);
-    else if (j->target && !satisfied(hit->need, j->target->tosa)) {
-        tc_buf need;
-        tc_buf_init(&need, &j->ctx->scratch);
-        put_need(&need, hit->need);
+    else if (j->target && !satisfied(hit->need, j->target->tosa))
         TC_BREAKS(j, TOSA_PROFILE, "on %s needs %s, the target is %s", types_text(j, f->type, hit->n),
-                  tc_buf_cstr(&need), j->target->text);
-    }
+                  need_text(j, hit->need), j->target->text);
     return hit != NULL;
 }
 
@@ -341,6 +350,10 @@ static void check_value(tc_judge *j, const tc_value *value)
     if (bytes >> TC_LEVEL_LOG2_SIZE)
         TURN_DOWN(j, value, TOSA_LEVEL, "a tensor of shape %s has %" PRId64 " bytes, level 8K allows less than 2^%d",
                   tc_dims_text(&j->ctx->scratch, t->rank, t->dim), bytes, TC_LEVEL_LOG2_SIZE);
+    const types_row *row = types_find("any", &t->dtype);
+    if (!value->def && j->target && row && !satisfied(row->need, j->target->tosa))
+        TURN_DOWN(j, value, TOSA_PROFILE, "an input of type %s needs %s, the target is %s", info->name,
+                  need_text(j, row->need), j->target->text);
     tc_arena_rewind(&j->ctx->scratch, mark);
 }
 
