@@ -107,11 +107,12 @@ static tc_status recurrent(tc_infer *c, int states, int64_t gates)
     TC_TRY(tc_need_rank(c, x, "the input", 3, 3));
     int64_t directions = a->bidirectional ? 2 : 1, batch = x->dim[a->batch_first ? 0 : 1];
     int per_layer = a->has_bias ? 4 : 2;
-    if (a->layers < 1 || a->layers > 1024 ||
-        c->n_in != 1 + states + per_layer * (int)(a->layers * directions))
-        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE,
-                        "'%s' of %" PRId64 " layers has %d operands, expected %" PRId64, c->op, a->layers,
-                        c->n_in, 1 + states + per_layer * a->layers * directions);
+    if (a->layers < 1 || a->layers > 1024)
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' of %" PRId64 " layers", c->op, a->layers);
+    int expected = 1 + states + per_layer * (int)(a->layers * directions);
+    if (c->n_in != expected)
+        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' of %" PRId64 " layers has %d operands, expected %d",
+                        c->op, a->layers, c->n_in, expected);
     for (int i = 1; i <= states; i++) {
         TC_TRY(tc_need(c, i, "state"));
         TC_TRY(tc_need_dtype(c, i, "a state"));

@@ -4,6 +4,7 @@
  * A vector on the left is a row, on the right a column, and its axis of 1 is gone from the result;
  * axes before the last two are batches and broadcast. */
 #include "gemm.h"
+#include "load.h"
 #include "work.h"
 
 /* A batch of products.  Steps are elements from one matrix to the next along each batch axis. */
@@ -137,6 +138,7 @@ void tc_num_addmm(tc_call *call)
     else if (work == TC_WORK_f64)
         combine_f64(y, step, attr->alpha, attr->beta, add, out);
     else
-        combine_i64(y, step, (uint64_t)(int64_t)attr->alpha, (uint64_t)(int64_t)attr->beta, add, out);
+        combine_i64(y, step, (uint64_t)tc_trunc_i64(attr->alpha),
+                    (uint64_t)tc_trunc_i64(attr->beta), add, out);
     tc_work_done(call, 0, work, out);
 }

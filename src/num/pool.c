@@ -54,6 +54,7 @@ static part tile(const tc_window *w, const int64_t at[3])
 #define NAME(f) f##_f32
 #define T float
 #define Acc double
+#define MEAN(sum, n) ((sum) / (double)(n))
 #define IS_NAN(v) isnan(v)
 #include "pool_body.h"
 #undef NAME
@@ -65,16 +66,19 @@ static part tile(const tc_window *w, const int64_t at[3])
 #undef NAME
 #undef T
 #undef Acc
+#undef MEAN
 #undef IS_NAN
 
 #define NAME(f) f##_i64
 #define T int64_t
-#define Acc int64_t
+#define Acc uint64_t /* wraps */
+#define MEAN(sum, n) ((int64_t)(sum) / (n))
 #define IS_NAN(v) false
 #include "pool_body.h"
 #undef NAME
 #undef T
 #undef Acc
+#undef MEAN
 #undef IS_NAN
 
 /* A window over the last n axes of x, each position once. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_body.h -- pooling of elements T; pool.c includes it once per working type.
- * Acc is what sums are kept in, IS_NAN(v) whether v is no number. */
+ * Acc is what sums are kept in, MEAN(sum, n) their quotient, IS_NAN(v) whether v is no number. */
 
 /* The largest of part p of a plane and where it is, the first of equals; NaN is the largest.
  * A part without elements gives `lowest`. */
@@ -58,6 +58,6 @@ static void NAME(avg_pool)(const tc_window *w, part_rule *rule, int64_t divisor,
                     part p = rule(w, (int64_t[]){d, h, i});
                     int64_t by = divisor ? divisor : p.divisor;
                     Acc sum = NAME(sum_of)(x, w, &p);
-                    *y++ = (T)(by ? sum / (Acc)by : 0);
+                    *y++ = by ? (T)MEAN(sum, by) : 0;
                 }
 }
