@@ -205,7 +205,7 @@ KERNEL(clamp, clamp_f32, clamp_f64, clamp_i64)
 
 LOOP_WITH(threshold_f32, threshold, float, x <= (real)a.threshold ? (real)a.value : x)
 LOOP_WITH(threshold_f64, threshold, double, x <= (real)a.threshold ? (real)a.value : x)
-LOOP_WITH(threshold_i64, threshold, int64_t, (double)x <= a.threshold ? (real)a.value : x)
+LOOP_WITH(threshold_i64, threshold, int64_t, (double)x <= a.threshold ? tc_trunc_i64(a.value) : x)
 KERNEL(threshold, threshold_f32, threshold_f64, threshold_i64)
 
 #define REPLACED                                                                                   \
