@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosa.c -- any bytes as a TOSA file: read, judged, written back and, when it is small, run.
  *
- * A file that keeps every rule can be written; what was written keeps them too and is written to the same
- * bytes again. */
+ * A file that keeps every rule can be written; what was written keeps them too and is written to
+ * the same bytes again. */
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -33,7 +33,8 @@ static double work(const tc_graph *g, const tc_node *node)
         operands *= 1 + (double)tc_type_count(tc_type_of(g, node->in[i]));
     for (int i = 0; i < node->n_out; i++)
         results += (double)tc_type_count(tc_type_of(g, node->out[i]));
-    if (tc_ops[node->op].attr == TC_ATTR_tosa_avg_pool || tc_ops[node->op].attr == TC_ATTR_tosa_max_pool) {
+    if (tc_ops[node->op].attr == TC_ATTR_tosa_avg_pool ||
+        tc_ops[node->op].attr == TC_ATTR_tosa_max_pool) {
         const tc_attr_tosa_max_pool *a = node->attr; /* both begin with the kernel */
         return results * (double)a->kernel.v[0] * (double)a->kernel.v[1];
     }
@@ -62,7 +63,8 @@ static bool worth_running(const tc_module *module)
 static void run(tc_ctx *ctx, tc_module *module)
 {
     const tc_graph *g = tc_main(module);
-    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in),
+              *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++) {
         in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
         memset(in[i].data, in[i].type->dtype == TC_bool ? 1 : 0x35, tc_type_bytes(in[i].type));
@@ -78,7 +80,8 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
         !answered(ctx, tc_verify_tosa(ctx, module, NULL)))
         return;
     must(tc_emit_tosa(ctx, module, &first) == TC_OK);
-    must(tc_read_tosa(ctx, "written.tosa", first, &again) == TC_OK && tc_verify_tosa(ctx, again, NULL) == TC_OK);
+    must(tc_read_tosa(ctx, "written.tosa", first, &again) == TC_OK &&
+         tc_verify_tosa(ctx, again, NULL) == TC_OK);
     must(tc_emit_tosa(ctx, again, &second) == TC_OK);
     must(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
     if (worth_running(again))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosa.c -- a module in the TOSA form to a TOSA 1.0 flatbuffer.
  *
- * A graph becomes a region with one block, both of its name.  Values keep their author's names, made
- * unique within the block; the others are called t<id>.  Variables are written as Arm's tools write
- * them: a tensor marked as one, read and written by IDENTITY with the attribute's tag of its own.
- * An output that is an input as it came goes through an IDENTITY: Vela refuses it otherwise. */
+ * A graph becomes a region with one block, both of its name.  Values keep their author's names,
+ * made unique within the block; the others are called t<id>.  Variables are written as Arm's tools
+ * write them: a tensor marked as one, read and written by IDENTITY with the attribute's tag of its
+ * own.  An output that is an input as it came goes through an IDENTITY: Vela wants it. */
 #include "emit.h"
 
 #include "../target/tosa_schema.h"
@@ -18,17 +18,18 @@ typedef struct {
     tc_map taken;        /* names of the block */
     const char **name;   /* by value */
     const char **passed; /* by output: its own name, where it is an input as it came */
-    bool *silent;        /* by value: initial values of variables, which have no CONST of their own */
-    tc_map variables;    /* of the module: name to tc_value of the declaration */
-    tc_map var_tensor;   /* of the block: variable's name to its tensor's name */
+    bool *silent;      /* by value: initial values of variables, which have no CONST of their own */
+    tc_map variables;  /* of the module: name to tc_value of the declaration */
+    tc_map var_tensor; /* of the block: variable's name to its tensor's name */
     tc_fb_ref *tensor, *shape, *op;
     size_t n_tensor, n_shape, n_op, cap_tensor, cap_shape, cap_op;
 } emitter;
 
-#define ADD(e, list, ref) (tc_grow(&(e)->ctx->arena, (e)->list, (e)->n_##list, (e)->cap_##list), \
-                           (void)((e)->list[(e)->n_##list++] = (ref)))
+#define ADD(e, list, ref)                                                                          \
+    (tc_grow(&(e)->ctx->arena, (e)->list, (e)->n_##list, (e)->cap_##list),                         \
+     (void)((e)->list[(e)->n_##list++] = (ref)))
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* `wish`, or `wish_1`, `wish_2`, ... when it is taken. */
 static const char *unique(emitter *e, const char *wish)
@@ -40,7 +41,10 @@ static const char *unique(emitter *e, const char *wish)
     return name;
 }
 
-static bool is_variable(const tc_value *v) { return v->def && v->def->op == TC_OP_tosa_variable; }
+static bool is_variable(const tc_value *v)
+{
+    return v->def && v->def->op == TC_OP_tosa_variable;
+}
 
 /* Initial values that serve nothing else. */
 static void find_silent(emitter *e)
@@ -66,10 +70,14 @@ static void name_values(emitter *e)
     bool nested = g != tc_main(e->module);
     for (size_t i = 1; i < g->n_val; i++)
         if (!e->name[i] && !e->silent[i])
-            e->name[i] = unique(e, tc_text_format(&e->ctx->arena, "%s%st%zu", nested ? g->name : "", nested ? "." : "", i));
+            e->name[i] = unique(e, tc_text_format(&e->ctx->arena, "%s%st%zu", nested ? g->name : "",
+                                                  nested ? "." : "", i));
 }
 
-static tc_fb_ref put_text(emitter *e, const char *text) { return tc_fb_put_string(&e->w, tc_str_of(text)); }
+static tc_fb_ref put_text(emitter *e, const char *text)
+{
+    return tc_fb_put_string(&e->w, tc_str_of(text));
+}
 
 static tc_fb_ref put_names(emitter *e, const tc_val *val, size_t n)
 {
@@ -79,7 +87,7 @@ static tc_fb_ref put_names(emitter *e, const tc_val *val, size_t n)
     return tc_fb_put_refs(&e->w, ref, n);
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 /* Constants are written with an alignment of 8, packed as the schema has them. */
 static tc_fb_ref put_data(emitter *e, const tc_type *type, const void *data)
@@ -92,7 +100,8 @@ static tc_fb_ref put_data(emitter *e, const tc_type *type, const void *data)
     return tc_fb_put_bytes(&e->w, packed, size, 8);
 }
 
-static tc_fb_ref put_tensor(emitter *e, const char *name, const tc_type *type, const void *data, const char *variable)
+static tc_fb_ref put_tensor(emitter *e, const char *name, const tc_type *type, const void *data,
+                            const char *variable)
 {
     tc_fb_ref data_ref = data ? put_data(e, type, data) : 0;
     tc_fb_ref variable_ref = variable ? put_text(e, variable) : 0;
@@ -127,7 +136,8 @@ static tc_status check_type(emitter *e, size_t i)
         return tc_bug(e->ctx, loc, "value %zu of graph '%s' has no type", i, e->g->name);
     int number = tc_dtypes[v->type->dtype].tosa;
     if (number < 1 || number > TC_TOSA_LAST_DTYPE_1_0)
-        return tc_error(e->ctx, loc, TC_E_TYPE, "a tensor is of type %s, which TOSA 1.0 does not have",
+        return tc_error(e->ctx, loc, TC_E_TYPE,
+                        "a tensor is of type %s, which TOSA 1.0 does not have",
                         tc_dtypes[v->type->dtype].name);
     if (v->type->dtype == TC_shape && !v->data)
         return tc_error(e->ctx, loc, TC_E_TYPE, "a shape is not a constant (value %zu)", i);
@@ -162,7 +172,7 @@ static void put_passed(emitter *e)
     }
 }
 
-/* ---- variables ----------------------------------------------------------------------------------- */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 static void collect_variables(emitter *e)
 {
@@ -203,19 +213,22 @@ static tc_status put_variables(emitter *e)
             continue;
         const tc_value *declared = tc_map_get(&e->variables, tc_str_of(a->name));
         if (!declared || !declared->type)
-            return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "there is no variable '%s'", a->name);
+            return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "there is no variable '%s'",
+                            a->name);
         bool here = node->op == TC_OP_tosa_variable;
-        const char *name = here ? e->name[node->out[0]] : unique(e, declared->name ? declared->name : a->name);
+        const char *name =
+            here ? e->name[node->out[0]] : unique(e, declared->name ? declared->name : a->name);
         ADD(e, tensor, put_tensor(e, name, declared->type, initial_value(e, declared), a->name));
         *slot = (void *)(uintptr_t)name;
     }
     return TC_OK;
 }
 
-/* ---- operators ----------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 /* What a field refers to, written before its table; 0 for scalars. */
-static tc_status put_field(emitter *e, const tc_node *node, const tc_field *field, const void *at, tc_fb_ref *ref)
+static tc_status put_field(emitter *e, const tc_node *node, const tc_field *field, const void *at,
+                           tc_fb_ref *ref)
 {
     *ref = 0;
     switch (field->kind) {
@@ -223,8 +236,9 @@ static tc_status put_field(emitter *e, const tc_node *node, const tc_field *fiel
         const tc_ints *list = at;
         for (int i = 0; i < list->n; i++)
             if (list->v[i] < INT32_MIN || list->v[i] > INT32_MAX)
-                return tc_error(e->ctx, node->loc, TC_E_TOO_LARGE, "%s[%d] is %" PRId64 ", which has no place in a file",
-                                field->name, i, list->v[i]);
+                return tc_error(e->ctx, node->loc, TC_E_TOO_LARGE,
+                                "%s[%d] is %" PRId64 ", which has no place in a file", field->name,
+                                i, list->v[i]);
         *ref = tc_fb_put_i32s(&e->w, list->v, (size_t)list->n);
         return TC_OK;
     }
@@ -232,7 +246,8 @@ static tc_status put_field(emitter *e, const tc_node *node, const tc_field *fiel
         *ref = put_text(e, *(const char *const *)at);
         return TC_OK;
     case TC_FIELD_bytes:
-        *ref = tc_fb_put_bytes(&e->w, ((const tc_bytes *)at)->data, ((const tc_bytes *)at)->size, 4);
+        *ref =
+            tc_fb_put_bytes(&e->w, ((const tc_bytes *)at)->data, ((const tc_bytes *)at)->size, 4);
         return TC_OK;
     case TC_FIELD_f64: { /* one element of the operand's type */
         uint8_t packed[8] = {0};
@@ -248,10 +263,12 @@ static tc_status put_field(emitter *e, const tc_node *node, const tc_field *fiel
 
 static void set_field(emitter *e, uint32_t id, const tc_field *field, const void *at, tc_fb_ref ref)
 {
+    int64_t whole;
     int choice;
     switch (field->kind) {
     case TC_FIELD_i64:
-        tc_fb_set_u32(&e->w, id, (uint32_t)*(const int64_t *)at, 0);
+        memcpy(&whole, at, sizeof whole);
+        tc_fb_set_u32(&e->w, id, (uint32_t)whole, 0);
         break;
     case TC_FIELD_bool:
         tc_fb_set_u8(&e->w, id, *(const bool *)at, 0);
@@ -282,10 +299,12 @@ static tc_status put_attr(emitter *e, const tc_node *node, tc_fb_ref *out)
     int n = tc_ops[node->op].attr == TC_ATTR_tosa_variable ? 0 : info->n_field;
     assert(n <= MOST_FIELDS);
     for (int i = 0; i < n; i++)
-        TC_TRY(put_field(e, node, &info->field[i], (const char *)node->attr + info->field[i].at, &ref[i]));
+        TC_TRY(put_field(e, node, &info->field[i], (const char *)node->attr + info->field[i].at,
+                         &ref[i]));
     tc_fb_begin(&e->w);
     for (int i = 0; i < n; i++)
-        set_field(e, (uint32_t)i, &info->field[i], (const char *)node->attr + info->field[i].at, ref[i]);
+        set_field(e, (uint32_t)i, &info->field[i], (const char *)node->attr + info->field[i].at,
+                  ref[i]);
     *out = tc_fb_end(&e->w);
     return TC_OK;
 }
@@ -300,7 +319,8 @@ static tc_fb_ref put_location(emitter *e, const tc_loc *loc)
     return tc_fb_end(&e->w);
 }
 
-static tc_status put_operator(emitter *e, const tc_node *node, uint32_t number, uint32_t tag, tc_fb_ref in, tc_fb_ref out)
+static tc_status put_operator(emitter *e, const tc_node *node, uint32_t number, uint32_t tag,
+                              tc_fb_ref in, tc_fb_ref out)
 {
     tc_fb_ref attr, location = put_location(e, node->loc);
     TC_TRY(put_attr(e, node, &attr));
@@ -324,18 +344,20 @@ static tc_status put_variable_op(emitter *e, const tc_node *node)
     tc_fb_ref text = put_text(e, tensor), variable = tc_fb_put_refs(&e->w, &text, 1);
     bool reads = node->op == TC_OP_tosa_variable_read;
     tc_fb_ref value = put_names(e, reads ? node->out : node->in, 1);
-    return put_operator(e, node, tc_ops[TC_OP_tosa_identity].tosa, tc_ops[node->op].tosa, reads ? variable : value,
-                        reads ? value : variable);
+    return put_operator(e, node, tc_ops[TC_OP_tosa_identity].tosa, tc_ops[node->op].tosa,
+                        reads ? variable : value, reads ? value : variable);
 }
 
 static tc_status put_node(emitter *e, const tc_node *node)
 {
     const tc_op_info *info = &tc_ops[node->op];
     if (!info->tosa)
-        return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "'%s' has no TOSA form of its own", info->name);
+        return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "'%s' has no TOSA form of its own",
+                        info->name);
     for (int i = 0; i < node->n_in; i++)
         if (!node->in[i])
-            return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' was left out", i, info->name);
+            return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' was left out", i,
+                            info->name);
     if (info->attr == TC_ATTR_tosa_variable)
         return put_variable_op(e, node);
     if (node->op == TC_OP_const && e->silent[node->out[0]])
@@ -357,13 +379,14 @@ static tc_status put_outputs(emitter *e, tc_fb_ref *out)
     for (size_t i = 0; i < g->n_out; i++) {
         ref[i] = put_text(e, e->passed[i] ? e->passed[i] : e->name[g->out[i]]);
         if (e->passed[i])
-            TC_TRY(put_operator(e, &pass, number, number, put_names(e, &g->out[i], 1), tc_fb_put_refs(&e->w, &ref[i], 1)));
+            TC_TRY(put_operator(e, &pass, number, number, put_names(e, &g->out[i], 1),
+                                tc_fb_put_refs(&e->w, &ref[i], 1)));
     }
     *out = tc_fb_put_refs(&e->w, ref, g->n_out);
     return TC_OK;
 }
 
-/* ---- blocks, regions, the file -------------------------------------------------------------------- */
+/* ---- blocks, regions, the file --------------------------------------------------------------- */
 
 static tc_fb_ref put_block(emitter *e, tc_fb_ref name, tc_fb_ref out)
 {
@@ -393,7 +416,8 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
     tc_map_init(&e->var_tensor, arena);
     if (g->n_mutation)
         return tc_unsupported(e->ctx, &(tc_loc){.file = e->module->file}, TC_E_UNSUPPORTED,
-                              "graph '%s' changes %zu buffers, which a TOSA file does not hold", g->name, g->n_mutation);
+                              "graph '%s' changes %zu buffers, which a TOSA file does not hold",
+                              g->name, g->n_mutation);
     find_silent(e);
     name_values(e);
     TC_TRY(put_values(e));
@@ -458,7 +482,7 @@ tc_status tc_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
     tc_arena_rewind(&ctx->scratch, mark);
     if (!bytes.data)
         return tc_error(ctx, &(tc_loc){.file = module->file}, TC_E_TOO_LARGE,
-                        "the file would have %s or more, the most that a flatbuffer can hold", "2 GiB");
+                        "the file would pass 2 GiB, the most that a flatbuffer can hold");
     *out = bytes;
     return TC_OK;
 }

@@ -34,14 +34,15 @@ tc_status tc_tosa_axis(const tc_infer *c, int64_t axis)
     return TC_REFUSE(c, "axis is %" PRId64 ", the input has rank %d", axis, rank);
 }
 
-tc_status tc_tosa_list(const tc_infer *c, const char *name, tc_ints list, int n, int64_t lo, int64_t hi)
+tc_status tc_tosa_list(const tc_infer *c, const char *name, tc_ints list, int n, int64_t lo,
+                       int64_t hi)
 {
     if (list.n != n)
         return TC_REFUSE(c, "%s has %d values, expected %d", name, list.n, n);
     for (int i = 0; i < n; i++)
         if (list.v[i] < lo || list.v[i] > hi)
-            return TC_REFUSE(c, "%s[%d] is %" PRId64 ", allowed are %" PRId64 " to %" PRId64, name, i, list.v[i],
-                             lo, hi);
+            return TC_REFUSE(c, "%s[%d] is %" PRId64 ", allowed are %" PRId64 " to %" PRId64, name,
+                             i, list.v[i], lo, hi);
     return TC_OK;
 }
 
@@ -52,13 +53,14 @@ tc_status tc_tosa_values(const tc_infer *c, int i, const char *name, int64_t n, 
     if (t->dtype != TC_shape)
         return TC_REFUSE(c, "%s is of type %s, expected a shape", name, tc_dtypes[t->dtype].name);
     if (t->rank != 1 || (n >= 0 && t->dim[0] != n))
-        return TC_REFUSE(c, "%s has %" PRId64 " values, expected %" PRId64, name, tc_type_count(t), n);
+        return TC_REFUSE(c, "%s has %" PRId64 " values, expected %" PRId64, name, tc_type_count(t),
+                         n);
     if (!*out && c->out[0].dtype == TC_none)
         return TC_REFUSE(c, "%s is not a constant", name);
     return TC_OK;
 }
 
-/* ---- elementwise --------------------------------------------------------------------------------- */
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
 /* The shape of the operands first .. last: equal ranks, and each dimension equal or 1. */
 static tc_status broadcast(const tc_infer *c, int first, int last, tc_type *out)
@@ -67,11 +69,13 @@ static tc_status broadcast(const tc_infer *c, int first, int last, tc_type *out)
     for (int i = first + 1; i <= last; i++) {
         const tc_type *t = tc_in(c, i);
         if (t->rank != out->rank)
-            return TC_REFUSE(c, "operands have ranks %d and %d, expected equal ones", out->rank, t->rank);
+            return TC_REFUSE(c, "operands have ranks %d and %d, expected equal ones", out->rank,
+                             t->rank);
         for (int k = 0; k < t->rank; k++) {
             if (out->dim[k] != t->dim[k] && out->dim[k] != 1 && t->dim[k] != 1)
-                return TC_REFUSE(c, "dimension %d is %" PRId64 " and %" PRId64 ", expected equal ones or 1", k,
-                                 out->dim[k], t->dim[k]);
+                return TC_REFUSE(
+                    c, "dimension %d is %" PRId64 " and %" PRId64 ", expected equal ones or 1", k,
+                    out->dim[k], t->dim[k]);
             out->dim[k] = out->dim[k] == 1 ? t->dim[k] : out->dim[k];
         }
     }
@@ -130,10 +134,13 @@ tc_status tc_shape_tosa_table(tc_infer *c)
     return TC_OK;
 }
 
-/* ---- reductions ---------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 /* Every reduction's record begins with its axis. */
-static int64_t axis_of(const tc_infer *c) { return *(const int64_t *)c->attr; }
+static int64_t axis_of(const tc_infer *c)
+{
+    return *(const int64_t *)c->attr;
+}
 
 tc_status tc_shape_tosa_reduce(tc_infer *c)
 {
@@ -156,7 +163,7 @@ tc_status tc_shape_tosa_argmax(tc_infer *c)
     return TC_OK;
 }
 
-/* ---- movement ------------------------------------------------------------------------------------ */
+/* ---- movement -------------------------------------------------------------------------------- */
 
 tc_status tc_shape_tosa_concat(tc_infer *c)
 {
@@ -168,8 +175,9 @@ tc_status tc_shape_tosa_concat(tc_infer *c)
         TC_TRY(tc_tosa_rank(c, i, "an input", type.rank));
         for (int k = 0; k < type.rank; k++)
             if (k != axis && t->dim[k] != type.dim[k])
-                return TC_REFUSE(c, "dimension %d of input %d is %" PRId64 ", of the first it is %" PRId64, k, i,
-                                 t->dim[k], type.dim[k]);
+                return TC_REFUSE(
+                    c, "dimension %d of input %d is %" PRId64 ", of the first it is %" PRId64, k, i,
+                    t->dim[k], type.dim[k]);
         type.dim[axis] += t->dim[axis];
     }
     tc_tosa_result(c, 0, type.dtype, type.rank, type.dim);
@@ -229,7 +237,9 @@ tc_status tc_shape_tosa_slice(tc_infer *c)
         return TC_OK;
     for (int i = 0; i < x->rank; i++)
         if (start[i] < 0 || size[i] < 1 || start[i] > x->dim[i] || size[i] > x->dim[i] - start[i])
-            return TC_REFUSE(c, "axis %d has %" PRId64 " elements, %" PRId64 " of them from %" PRId64 " on are wanted",
+            return TC_REFUSE(c,
+                             "axis %d has %" PRId64 " elements, %" PRId64 " of them from %" PRId64
+                             " on are wanted",
                              i, x->dim[i], size[i], start[i]);
     tc_tosa_result(c, 0, x->dtype, x->rank, size);
     return TC_OK;
@@ -276,8 +286,8 @@ static tc_status check_indices(const tc_infer *c)
     TC_TRY(tc_tosa_rank(c, 0, "values", 3));
     TC_TRY(tc_tosa_rank(c, 1, "indices", 2));
     if (tc_in(c, 0)->dim[0] != tc_in(c, 1)->dim[0])
-        return TC_REFUSE(c, "values have a batch of %" PRId64 ", indices of %" PRId64, tc_in(c, 0)->dim[0],
-                         tc_in(c, 1)->dim[0]);
+        return TC_REFUSE(c, "values have a batch of %" PRId64 ", indices of %" PRId64,
+                         tc_in(c, 0)->dim[0], tc_in(c, 1)->dim[0]);
     return TC_OK;
 }
 
@@ -285,7 +295,8 @@ tc_status tc_shape_tosa_gather(tc_infer *c)
 {
     const tc_type *values = tc_in(c, 0), *indices = tc_in(c, 1);
     TC_TRY(check_indices(c));
-    tc_tosa_result(c, 0, values->dtype, 3, (int64_t[]){values->dim[0], indices->dim[1], values->dim[2]});
+    tc_tosa_result(c, 0, values->dtype, 3,
+                   (int64_t[]){values->dim[0], indices->dim[1], values->dim[2]});
     return TC_OK;
 }
 
@@ -297,21 +308,24 @@ tc_status tc_shape_tosa_scatter(tc_infer *c)
     TC_TRY(tc_tosa_rank(c, 2, "input", 3));
     int64_t want[3] = {values->dim[0], indices->dim[1], values->dim[2]};
     if (memcmp(input->dim, want, sizeof want) != 0)
-        return TC_REFUSE(c, "input has the shape %s, expected %s", tc_dims_text(&c->ctx->arena, 3, input->dim),
+        return TC_REFUSE(c, "input has the shape %s, expected %s",
+                         tc_dims_text(&c->ctx->arena, 3, input->dim),
                          tc_dims_text(&c->ctx->arena, 3, want));
     if (values->dim[1] < indices->dim[1])
-        return TC_REFUSE(c, "%" PRId64 " rows do not fit into %" PRId64 " places", indices->dim[1], values->dim[1]);
+        return TC_REFUSE(c, "%" PRId64 " rows do not fit into %" PRId64 " places", indices->dim[1],
+                         values->dim[1]);
     tc_tosa_result(c, 0, values->dtype, 3, values->dim);
     return TC_OK;
 }
 
-/* ---- conversions, and what only a declaration can say ---------------------------------------------- */
+/* ---- conversions, and what only a declaration can say ---------------------------------------- */
 
 tc_status tc_shape_tosa_convert(tc_infer *c)
 {
     const tc_type *x = tc_in(c, 0);
     if (c->out[0].dtype == TC_none)
-        return TC_REFUSE(c, "the result's element type must be declared, from %s", tc_dtypes[x->dtype].name);
+        return TC_REFUSE(c, "the result's element type must be declared, from %s",
+                         tc_dtypes[x->dtype].name);
     tc_tosa_result(c, 0, c->out[0].dtype, x->rank, x->dim);
     return TC_OK;
 }

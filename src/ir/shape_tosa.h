@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape_tosa.h -- what the shape rules of TOSA operators share.
  *
- * A rule refuses what the specification's ERROR_IF lines on shapes and attributes refuse, and computes
- * the one result type that is left.  A declared quantization stays with the result. */
+ * A rule refuses what the specification's ERROR_IF lines on shapes and attributes refuse, and
+ * computes the one result type that is left.  A declared quantization stays with the result. */
 #ifndef TC_SHAPE_TOSA_H
 #define TC_SHAPE_TOSA_H
 
@@ -12,7 +12,10 @@
 #define TC_REFUSE(c, format, ...)                                                                  \
     tc_error((c)->ctx, (c)->loc, TC_E_TOSA_RULE, "'%s': " format, (c)->op, __VA_ARGS__)
 
-static inline const tc_type *tc_in(const tc_infer *c, int i) { return c->in[i].type; }
+static inline const tc_type *tc_in(const tc_infer *c, int i)
+{
+    return c->in[i].type;
+}
 
 /* Result i has this element type and shape. */
 void tc_tosa_result(tc_infer *c, int i, tc_dtype dtype, int rank, const int64_t *dim);
@@ -24,13 +27,16 @@ TC_MUST_USE tc_status tc_tosa_single(const tc_infer *c, int i, const char *name)
 /* An axis of operand 0. */
 TC_MUST_USE tc_status tc_tosa_axis(const tc_infer *c, int64_t axis);
 /* A list attribute has n values between lo and hi. */
-TC_MUST_USE tc_status tc_tosa_list(const tc_infer *c, const char *name, tc_ints list, int n, int64_t lo, int64_t hi);
+TC_MUST_USE tc_status tc_tosa_list(const tc_infer *c, const char *name, tc_ints list, int n,
+                                   int64_t lo, int64_t hi);
 
 /* The n values of a shape operand; *out is NULL when they are not known, which is fine where the
  * result has been declared. */
-TC_MUST_USE tc_status tc_tosa_values(const tc_infer *c, int i, const char *name, int64_t n, const int64_t **out);
+TC_MUST_USE tc_status tc_tosa_values(const tc_infer *c, int i, const char *name, int64_t n,
+                                     const int64_t **out);
 
-/* How the operator's declared result type is spoken of: its own, or `computed` when none was declared. */
+/* How the operator's declared result type is spoken of: its own, or `computed` when none was
+ * declared. */
 static inline tc_dtype tc_tosa_declared(const tc_infer *c, tc_dtype computed)
 {
     return c->out[0].dtype != TC_none ? c->out[0].dtype : computed;

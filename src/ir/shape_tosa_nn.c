@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_tosa_nn.c -- shape rules of TOSA: windows, matrix products, Fourier transforms, resizing. */
+/* shape_tosa_nn.c -- shape rules of TOSA: windows, matrix products, Fourier transforms, resizing.
+ */
 #include "shape_tosa.h"
 
 /* a / b, which must come out even. */
@@ -11,7 +12,7 @@ static tc_status divide(const tc_infer *c, const char *what, int64_t a, int64_t 
     return TC_OK;
 }
 
-/* ---- pooling ------------------------------------------------------------------------------------- */
+/* ---- pooling --------------------------------------------------------------------------------- */
 
 /* x: [n, h, w, c].  pad: top, bottom, left, right, each smaller than the kernel along its axis. */
 static tc_status pool(tc_infer *c, tc_ints kernel, tc_ints stride, tc_ints pad)
@@ -27,10 +28,11 @@ static tc_status pool(tc_infer *c, tc_ints kernel, tc_ints stride, tc_ints pad)
     for (int i = 0; i < 2; i++) {
         int64_t before = pad.v[2 * i], after = pad.v[2 * i + 1];
         if (before >= kernel.v[i] || after >= kernel.v[i])
-            return TC_REFUSE(c, "pad %" PRId64 ",%" PRId64 " is not smaller than the kernel, %" PRId64, before,
-                             after, kernel.v[i]);
-        TC_TRY(divide(c, "input + pad - kernel", x->dim[1 + i] + before + after - kernel.v[i], stride.v[i],
-                      &dim[1 + i]));
+            return TC_REFUSE(c,
+                             "pad %" PRId64 ",%" PRId64 " is not smaller than the kernel, %" PRId64,
+                             before, after, kernel.v[i]);
+        TC_TRY(divide(c, "input + pad - kernel", x->dim[1 + i] + before + after - kernel.v[i],
+                      stride.v[i], &dim[1 + i]));
         dim[1 + i]++;
     }
     tc_tosa_result(c, 0, x->dtype, 4, dim);
@@ -51,7 +53,7 @@ tc_status tc_shape_tosa_max_pool2d(tc_infer *c)
     return pool(c, a->kernel, a->stride, a->pad);
 }
 
-/* ---- convolution --------------------------------------------------------------------------------- */
+/* ---- convolution ----------------------------------------------------------------------------- */
 
 /* The sums of products of x: what conv and matmul give for an element type. */
 static tc_dtype sum_type(tc_dtype x)
@@ -85,11 +87,13 @@ static tc_status check_channels(const tc_infer *c, int64_t x, int64_t weight)
 {
     if (x == weight)
         return TC_OK;
-    return TC_REFUSE(c, "the input has %" PRId64 " channels, the weights expect %" PRId64, x, weight);
+    return TC_REFUSE(c, "the input has %" PRId64 " channels, the weights expect %" PRId64, x,
+                     weight);
 }
 
 /* places[i] = (x - 1 + pad - (kernel - 1) * dilation) / stride + 1 along each of n axes. */
-static tc_status windows(const tc_infer *c, int n, const int64_t *x, const int64_t *kernel, int64_t *places)
+static tc_status windows(const tc_infer *c, int n, const int64_t *x, const int64_t *kernel,
+                         int64_t *places)
 {
     const tc_attr_tosa_conv *a = c->attr;
     TC_TRY(tc_tosa_list(c, "pad", a->pad, 2 * n, 0, INT32_MAX));
@@ -98,7 +102,8 @@ static tc_status windows(const tc_infer *c, int n, const int64_t *x, const int64
     for (int i = 0; i < n; i++) {
         int64_t reach = (kernel[i] - 1) * a->dilation.v[i];
         TC_TRY(divide(c, "input - 1 + pad - (kernel - 1) * dilation",
-                      x[i] - 1 + a->pad.v[2 * i] + a->pad.v[2 * i + 1] - reach, a->stride.v[i], &places[i]));
+                      x[i] - 1 + a->pad.v[2 * i] + a->pad.v[2 * i + 1] - reach, a->stride.v[i],
+                      &places[i]));
         places[i]++;
     }
     return TC_OK;
@@ -120,8 +125,14 @@ static tc_status conv(tc_infer *c, int axes)
     return TC_OK;
 }
 
-tc_status tc_shape_tosa_conv2d(tc_infer *c) { return conv(c, 2); }
-tc_status tc_shape_tosa_conv3d(tc_infer *c) { return conv(c, 3); }
+tc_status tc_shape_tosa_conv2d(tc_infer *c)
+{
+    return conv(c, 2);
+}
+tc_status tc_shape_tosa_conv3d(tc_infer *c)
+{
+    return conv(c, 3);
+}
 
 /* weight: [kh, kw, c, m]   result: [n, oh, ow, c * m] */
 tc_status tc_shape_tosa_depthwise_conv2d(tc_infer *c)
@@ -154,10 +165,12 @@ tc_status tc_shape_tosa_transpose_conv2d(tc_infer *c)
     dim[0] = x->dim[0];
     dim[3] = w->dim[0];
     for (int i = 0; i < 2; i++) {
-        int64_t before = a->out_pad.v[2 * i], after = a->out_pad.v[2 * i + 1], kernel = w->dim[1 + i];
+        int64_t before = a->out_pad.v[2 * i], after = a->out_pad.v[2 * i + 1],
+                kernel = w->dim[1 + i];
         if (before <= -kernel || after <= -kernel)
-            return TC_REFUSE(c, "out_pad %" PRId64 ",%" PRId64 " takes away the whole kernel, %" PRId64, before,
-                             after, kernel);
+            return TC_REFUSE(
+                c, "out_pad %" PRId64 ",%" PRId64 " takes away the whole kernel, %" PRId64, before,
+                after, kernel);
         dim[1 + i] = (x->dim[1 + i] - 1) * a->stride.v[i] + before + after + kernel;
         if (dim[1 + i] < 1)
             return TC_REFUSE(c, "the result has %" PRId64 " rows along axis %d", dim[1 + i], 1 + i);
@@ -174,7 +187,8 @@ tc_status tc_shape_tosa_matmul(tc_infer *c)
     TC_TRY(tc_tosa_rank(c, 1, "B", 3));
     if (a->dim[0] != b->dim[0] || a->dim[2] != b->dim[1])
         return TC_REFUSE(c, "A has the shape %s and B %s, expected [n,h,c] and [n,c,w]",
-                         tc_dims_text(&c->ctx->arena, 3, a->dim), tc_dims_text(&c->ctx->arena, 3, b->dim));
+                         tc_dims_text(&c->ctx->arena, 3, a->dim),
+                         tc_dims_text(&c->ctx->arena, 3, b->dim));
     TC_TRY(tc_tosa_single(c, 2, "A_zp"));
     TC_TRY(tc_tosa_single(c, 3, "B_zp"));
     tc_dtype sum = a->dtype == TC_bf16 ? TC_f32 : sum_type(a->dtype);
@@ -183,17 +197,21 @@ tc_status tc_shape_tosa_matmul(tc_infer *c)
     return TC_OK;
 }
 
-/* ---- Fourier transforms -------------------------------------------------------------------------- */
+/* ---- Fourier transforms ---------------------------------------------------------------------- */
 
-static bool power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+static bool power_of_two(int64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
 
 static tc_status check_fft(const tc_infer *c)
 {
     const tc_type *x = tc_in(c, 0);
     TC_TRY(tc_tosa_rank(c, 0, "input_real", 3));
     if (!power_of_two(x->dim[1]) || !power_of_two(x->dim[2]))
-        return TC_REFUSE(c, "height and width are %" PRId64 " and %" PRId64 ", expected powers of two", x->dim[1],
-                         x->dim[2]);
+        return TC_REFUSE(c,
+                         "height and width are %" PRId64 " and %" PRId64 ", expected powers of two",
+                         x->dim[1], x->dim[2]);
     return TC_OK;
 }
 
@@ -220,26 +238,32 @@ tc_status tc_shape_tosa_rfft2d(tc_infer *c)
     return TC_OK;
 }
 
-/* ---- resizing ------------------------------------------------------------------------------------ */
+/* ---- resizing -------------------------------------------------------------------------------- */
 
 enum { RESIZE_DIM = 16384, RESIZE_NUMERATOR = 2048 };
 
 /* places = ((in - 1) * n - offset + border) / d + 1 with 0 < n <= 2048, 0 < d < 16 n,
  * -n <= offset < 16 n, -16 n <= border < n. */
-static tc_status resized(const tc_infer *c, int64_t in, int64_t n, int64_t d, int64_t offset, int64_t border,
-                         int64_t *places)
+static tc_status resized(const tc_infer *c, int64_t in, int64_t n, int64_t d, int64_t offset,
+                         int64_t border, int64_t *places)
 {
     if (n < 1 || n > RESIZE_NUMERATOR || d < 1 || d >= 16 * n)
-        return TC_REFUSE(c, "scale is %" PRId64 "/%" PRId64 ", allowed are 1 to %d over 1 to 16 times that less one",
+        return TC_REFUSE(c,
+                         "scale is %" PRId64 "/%" PRId64
+                         ", allowed are 1 to %d over 1 to 16 times that less one",
                          n, d, RESIZE_NUMERATOR);
     if (offset < -n || offset >= 16 * n)
-        return TC_REFUSE(c, "offset is %" PRId64 ", allowed are %" PRId64 " to %" PRId64, offset, -n, 16 * n - 1);
+        return TC_REFUSE(c, "offset is %" PRId64 ", allowed are %" PRId64 " to %" PRId64, offset,
+                         -n, 16 * n - 1);
     if (border < -16 * n || border >= n)
-        return TC_REFUSE(c, "border is %" PRId64 ", allowed are %" PRId64 " to %" PRId64, border, -16 * n, n - 1);
-    TC_TRY(divide(c, "(input - 1) * numerator - offset + border", (in - 1) * n - offset + border, d, places));
+        return TC_REFUSE(c, "border is %" PRId64 ", allowed are %" PRId64 " to %" PRId64, border,
+                         -16 * n, n - 1);
+    TC_TRY(divide(c, "(input - 1) * numerator - offset + border", (in - 1) * n - offset + border, d,
+                  places));
     ++*places;
     if (in >= RESIZE_DIM || *places >= RESIZE_DIM)
-        return TC_REFUSE(c, "%" PRId64 " rows become %" PRId64 ", allowed are less than %d", in, *places, RESIZE_DIM);
+        return TC_REFUSE(c, "%" PRId64 " rows become %" PRId64 ", allowed are less than %d", in,
+                         *places, RESIZE_DIM);
     return TC_OK;
 }
 
@@ -257,7 +281,8 @@ tc_status tc_shape_tosa_resize(tc_infer *c)
         return TC_OK;
     int64_t dim[4] = {x->dim[0], 0, 0, x->dim[3]};
     for (int i = 0; i < 2; i++)
-        TC_TRY(resized(c, x->dim[1 + i], scale[2 * i], scale[2 * i + 1], offset[i], border[i], &dim[1 + i]));
+        TC_TRY(resized(c, x->dim[1 + i], scale[2 * i], scale[2 * i + 1], offset[i], border[i],
+                       &dim[1 + i]));
     bool sums = a->mode == TC_resize_mode_bilinear && !tc_is_float(x->dtype);
     tc_tosa_result(c, 0, sums ? sum_type(x->dtype) : x->dtype, 4, dim);
     return TC_OK;

@@ -3,8 +3,9 @@
  *
  * Each region becomes a graph, the first one the program.  Types are the declared ones: nothing is
  * inferred here, so that the judge can hold the declarations against what the operators compute.
- * A variable is declared once, by a tosa_variable node in front of its graph; files name it by a tensor
- * that is marked as one, read through VARIABLE_READ or IDENTITY and written by VARIABLE_WRITE or IDENTITY. */
+ * A variable is declared once, by a tosa_variable node in front of its graph; files name it by a
+ * tensor that is marked as one, read through VARIABLE_READ or IDENTITY and written by
+ * VARIABLE_WRITE or IDENTITY. */
 #include "read.h"
 
 #include "../target/tosa_schema.h"
@@ -58,16 +59,17 @@ static tc_status read_version(reader *r, tc_fb_table root)
     TC_TRY(broken(r));
     if (!v.at)
         return tc_error(r->ctx, at_byte(r, root.at), TC_E_FORMAT, "the file has no version");
-    int32_t major = tc_fb_i32(v, TOSA_VERSION_MAJOR, -1), minor = tc_fb_i32(v, TOSA_VERSION_MINOR, -1);
+    int32_t major = tc_fb_i32(v, TOSA_VERSION_MAJOR, -1),
+            minor = tc_fb_i32(v, TOSA_VERSION_MINOR, -1);
     int32_t patch = tc_fb_i32(v, TOSA_VERSION_PATCH, -1);
     bool draft = tc_fb_u8(v, TOSA_VERSION_DRAFT, 1) != 0;
     TC_TRY(broken(r));
     if (major != 1 || minor != 0)
         return tc_unsupported(r->ctx, at_byte(r, v.at), TC_E_VERSION,
-                              "the file is of TOSA %d.%d.%d%s; TOSA 1.0 is what is read", major, minor, patch,
-                              draft ? " draft" : "");
-    r->module->producer =
-        tc_text_format(&r->ctx->arena, "TOSA %d.%d.%d%s", major, minor, patch, draft ? " draft" : "");
+                              "the file is of TOSA %d.%d.%d%s; TOSA 1.0 is what is read", major,
+                              minor, patch, draft ? " draft" : "");
+    r->module->producer = tc_text_format(&r->ctx->arena, "TOSA %d.%d.%d%s", major, minor, patch,
+                                         draft ? " draft" : "");
     return TC_OK;
 }
 
@@ -77,7 +79,8 @@ static tc_status dtype_of(reader *r, size_t at, uint32_t number, tc_dtype *out)
     if (number && *out == TC_none && number <= TC_TOSA_LAST_DTYPE_1_1)
         return newer(r, at, "element type", number);
     if (number && *out == TC_none)
-        return tc_error(r->ctx, at_byte(r, at), TC_E_FORMAT, "element type %" PRIu32 " is unknown", number);
+        return tc_error(r->ctx, at_byte(r, at), TC_E_FORMAT, "element type %" PRIu32 " is unknown",
+                        number);
     return TC_OK;
 }
 
@@ -110,8 +113,8 @@ static tc_status dims_of(reader *r, const entry *e, tc_type *type)
                             "dimension %zu of tensor '%s' is not fixed", i, e->name);
     }
     if (tc_dims_count(type->rank, type->dim) < 0)
-        return tc_error(r->ctx, at_byte(r, at), TC_E_TOO_LARGE, "tensor '%s' has the shape %s", e->name,
-                        tc_dims_text(&r->ctx->arena, type->rank, type->dim));
+        return tc_error(r->ctx, at_byte(r, at), TC_E_TOO_LARGE, "tensor '%s' has the shape %s",
+                        e->name, tc_dims_text(&r->ctx->arena, type->rank, type->dim));
     return broken(r);
 }
 
@@ -125,8 +128,8 @@ static tc_status type_of(reader *r, const entry *e, const tc_type **out)
     TC_TRY(dtype_of(r, e->table.at, tc_fb_u32(e->table, TOSA_TENSOR_TYPE, 0), &type.dtype));
     TC_TRY(broken(r));
     if (type.dtype == TC_none)
-        return tc_error(r->ctx, at_byte(r, e->table.at), TC_E_FORMAT, "tensor '%s' has no element type",
-                        e->name);
+        return tc_error(r->ctx, at_byte(r, e->table.at), TC_E_FORMAT,
+                        "tensor '%s' has no element type", e->name);
     *out = tc_type_intern(r->ctx, &type);
     return TC_OK;
 }
@@ -155,7 +158,8 @@ static tc_status data_of(reader *r, const entry *e, const tc_type *type, const v
         return tc_error(r->ctx, at_byte(r, e->table.at), TC_E_TRUNCATED,
                         "'%s' has %zu bytes of data, its type %s needs %zu", e->name, raw.size,
                         tc_type_text(&r->ctx->arena, type), need);
-    if (n && tc_tosa_stored_plain(type->dtype) && (uintptr_t)raw.data % tc_dtypes[type->dtype].bytes == 0) {
+    if (n && tc_tosa_stored_plain(type->dtype) &&
+        (uintptr_t)raw.data % tc_dtypes[type->dtype].bytes == 0) {
         *out = raw.data;
         return TC_OK;
     }
@@ -193,8 +197,8 @@ static tc_status find(reader *r, tc_fb_vector list, size_t i, entry **out)
     TC_TRY(broken(r));
     *out = tc_map_get(&r->names, name);
     if (!*out)
-        return tc_error(r->ctx, at_byte(r, list.at + 4 * i), TC_E_STRUCTURE, "'%s' is not in the list of tensors",
-                        tc_intern(r->ctx, name));
+        return tc_error(r->ctx, at_byte(r, list.at + 4 * i), TC_E_STRUCTURE,
+                        "'%s' is not in the list of tensors", tc_intern(r->ctx, name));
     return TC_OK;
 }
 
@@ -223,7 +227,8 @@ static tc_status bind(reader *r, entry *e, tc_val val)
     return type_of(r, e, &value->type);
 }
 
-static tc_status field_from(reader *r, tc_fb_table t, uint32_t id, const tc_field *field, tc_dtype element, void *at)
+static tc_status field_from(reader *r, tc_fb_table t, uint32_t id, const tc_field *field,
+                            tc_dtype element, void *at)
 {
     tc_arena *arena = &r->ctx->arena;
     switch (field->kind) {
@@ -252,8 +257,9 @@ static tc_status field_from(reader *r, tc_fb_table t, uint32_t id, const tc_fiel
     case TC_FIELD_f64: {
         tc_bytes raw = tc_fb_bytes(t, id);
         if (raw.size < tc_tosa_packed_bytes(element, 1) && !r->fb.error)
-            return tc_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT, "attribute '%s' has %zu bytes, expected %zu",
-                            field->name, raw.size, tc_tosa_packed_bytes(element, 1));
+            return tc_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT,
+                            "attribute '%s' has %zu bytes, expected %zu", field->name, raw.size,
+                            tc_tosa_packed_bytes(element, 1));
         *(double *)at = raw.data ? tc_tosa_number(element, raw.data) : 0;
         return TC_OK;
     }
@@ -261,34 +267,41 @@ static tc_status field_from(reader *r, tc_fb_table t, uint32_t id, const tc_fiel
         const tc_choice *choice = &tc_choices[field->kind - TC_FIELD_CHOICES];
         uint32_t v = tc_fb_u32(t, id, 0);
         if (v >= (uint32_t)choice->count)
-            return tc_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT, "attribute '%s' is %" PRIu32 ", at most %d is known",
-                            field->name, v, choice->count - 1);
+            return tc_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT,
+                            "attribute '%s' is %" PRIu32 ", at most %d is known", field->name, v,
+                            choice->count - 1);
         memcpy(at, &(int){(int)v}, sizeof(int));
         return TC_OK;
     }
     }
 }
 
-/* The attribute record of an operator; `element` is its first operand's type, which clamp's bounds have. */
-static tc_status read_attr(reader *r, tc_fb_table op, tc_attr_kind kind, tc_dtype element, void **out)
+/* The attribute record of an operator; `element` is its first operand's type, which clamp's bounds
+ * have. */
+static tc_status read_attr(reader *r, tc_fb_table op, tc_attr_kind kind, tc_dtype element,
+                           void **out)
 {
     const tc_attr_info *info = &tc_attrs[kind];
     *out = NULL;
     if (kind == TC_ATTR_none)
         return TC_OK;
-    uint32_t number = tc_fb_u32(op, TOSA_OPERATOR_OP, 0), tag = tc_fb_u8(op, TOSA_OPERATOR_ATTRIBUTE_TYPE, 0);
+    uint32_t number = tc_fb_u32(op, TOSA_OPERATOR_OP, 0),
+             tag = tc_fb_u8(op, TOSA_OPERATOR_ATTRIBUTE_TYPE, 0);
     tc_fb_table t = tc_fb_child(op, TOSA_OPERATOR_ATTRIBUTE);
     TC_TRY(broken(r));
     if (tag != number || !t.at)
         return tc_error(r->ctx, at_byte(r, op.at), TC_E_FORMAT,
-                        "operator %" PRIu32 " has the attributes of operator %" PRIu32, number, tag);
+                        "operator %" PRIu32 " has the attributes of operator %" PRIu32, number,
+                        tag);
     *out = tc_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t));
     for (int i = 0; i < info->n_field; i++)
-        TC_TRY(field_from(r, t, (uint32_t)i, &info->field[i], element, (char *)*out + info->field[i].at));
+        TC_TRY(field_from(r, t, (uint32_t)i, &info->field[i], element,
+                          (char *)*out + info->field[i].at));
     return broken(r);
 }
 
-/* The declaration of a variable, in front of whatever uses it; its initial value where the file has one. */
+/* The declaration of a variable, in front of whatever uses it; its initial value where the file has
+ * one. */
 static tc_status declare(reader *r, entry *e)
 {
     tc_attr_tosa_variable *attr = tc_new(&r->ctx->arena, tc_attr_tosa_variable);
@@ -302,7 +315,8 @@ static tc_status declare(reader *r, entry *e)
         TC_TRY(data_of(r, e, type, &data));
         initial = tc_graph_const(r->g, type, data, NULL, loc);
     }
-    tc_node *node = tc_graph_add(r->g, TC_OP_tosa_variable, attr, &initial, initial != TC_NONE, 1, loc);
+    tc_node *node =
+        tc_graph_add(r->g, TC_OP_tosa_variable, attr, &initial, initial != TC_NONE, 1, loc);
     return bind(r, e, node->out[0]);
 }
 
@@ -332,7 +346,8 @@ static tc_op operator_of(reader *r, uint32_t number, tc_fb_vector in, tc_fb_vect
 }
 
 /* VARIABLE, VARIABLE_READ and VARIABLE_WRITE: the variable stands among the operands or results. */
-static tc_status read_variable_op(reader *r, tc_op op, tc_fb_vector in, tc_fb_vector out, const tc_loc *loc)
+static tc_status read_variable_op(reader *r, tc_op op, tc_fb_vector in, tc_fb_vector out,
+                                  const tc_loc *loc)
 {
     tc_attr_tosa_variable *attr = tc_new(&r->ctx->arena, tc_attr_tosa_variable);
     entry *e = NULL, *result = NULL;
@@ -352,8 +367,8 @@ static tc_status read_variable_op(reader *r, tc_op op, tc_fb_vector in, tc_fb_ve
         return TC_OK; /* declared already */
     bool reads = op == TC_OP_tosa_variable_read;
     if (!attr->name || reads != (result != NULL) || reads != (operand == TC_NONE))
-        return tc_error(r->ctx, loc, TC_E_STRUCTURE, "'%s' names no variable, or the wrong operands",
-                        tc_ops[op].name);
+        return tc_error(r->ctx, loc, TC_E_STRUCTURE,
+                        "'%s' names no variable, or the wrong operands", tc_ops[op].name);
     tc_node *node = tc_graph_add(r->g, op, attr, &operand, !reads, reads, loc);
     return reads ? bind(r, result, node->out[0]) : TC_OK;
 }
@@ -364,7 +379,8 @@ static tc_status read_const(reader *r, tc_fb_vector out, bool is_shape, const tc
     const tc_type *type;
     const void *data;
     if (out.n != 1)
-        return tc_error(r->ctx, loc, TC_E_TOSA_RULE, "a constant has %zu results, expected 1", out.n);
+        return tc_error(r->ctx, loc, TC_E_TOSA_RULE, "a constant has %zu results, expected 1",
+                        out.n);
     TC_TRY(find(r, out, 0, &e));
     if (e->is_shape != is_shape)
         return tc_error(r->ctx, loc, TC_E_TYPE, "'%s' is %s shape", e->name, is_shape ? "no" : "a");
@@ -374,7 +390,8 @@ static tc_status read_const(reader *r, tc_fb_vector out, bool is_shape, const tc
 }
 
 /* Where an operator came from: what the file says, else its result's or operand's name. */
-static const tc_loc *location(reader *r, tc_fb_table op, tc_fb_vector in, tc_fb_vector out, uint32_t number)
+static const tc_loc *location(reader *r, tc_fb_table op, tc_fb_vector in, tc_fb_vector out,
+                              uint32_t number)
 {
     tc_loc *loc = tc_new(&r->ctx->arena, tc_loc);
     loc->file = r->module->file;
@@ -409,7 +426,8 @@ static tc_status read_plain(reader *r, tc_fb_table t, tc_op op, tc_fb_vector in,
 static tc_status read_operator(reader *r, tc_fb_table t)
 {
     uint32_t number = tc_fb_u32(t, TOSA_OPERATOR_OP, 0);
-    tc_fb_vector in = tc_fb_list(t, TOSA_OPERATOR_INPUTS, 4), out = tc_fb_list(t, TOSA_OPERATOR_OUTPUTS, 4);
+    tc_fb_vector in = tc_fb_list(t, TOSA_OPERATOR_INPUTS, 4),
+                 out = tc_fb_list(t, TOSA_OPERATOR_OUTPUTS, 4);
     const tc_loc *loc = location(r, t, in, out, number);
     TC_TRY(broken(r));
     if (number > TC_TOSA_LAST_1_0 && number <= TC_TOSA_LAST_1_1)
@@ -418,7 +436,8 @@ static tc_status read_operator(reader *r, tc_fb_table t)
         return read_const(r, out, number == TC_TOSA_CONST_SHAPE, loc);
     tc_op op = operator_of(r, number, in, out);
     if (op == TC_OP_COUNT)
-        return tc_error(r->ctx, at_byte(r, t.at), TC_E_UNKNOWN_OP, "operator %" PRIu32 " is unknown", number);
+        return tc_error(r->ctx, at_byte(r, t.at), TC_E_UNKNOWN_OP,
+                        "operator %" PRIu32 " is unknown", number);
     if (tc_ops[op].attr == TC_ATTR_tosa_variable)
         return read_variable_op(r, op, in, out, loc);
     return read_plain(r, t, op, in, out, loc);
@@ -429,7 +448,8 @@ static tc_status read_block(reader *r, tc_fb_table block)
     tc_map_init(&r->names, &r->ctx->arena);
     TC_TRY(add_names(r, tc_fb_list(block, TOSA_BLOCK_TENSORS, 4), false));
     TC_TRY(add_names(r, tc_fb_list(block, TOSA_BLOCK_SHAPES, 4), true));
-    tc_fb_vector in = tc_fb_list(block, TOSA_BLOCK_INPUTS, 4), out = tc_fb_list(block, TOSA_BLOCK_OUTPUTS, 4);
+    tc_fb_vector in = tc_fb_list(block, TOSA_BLOCK_INPUTS, 4),
+                 out = tc_fb_list(block, TOSA_BLOCK_OUTPUTS, 4);
     for (size_t i = 0; i < in.n; i++) {
         entry *e;
         TC_TRY(find(r, in, i, &e));
@@ -458,7 +478,8 @@ static tc_status read_region(reader *r, tc_fb_table region)
                               "region '%s' has %zu blocks, expected 1", name, blocks.n);
     void **slot = tc_map_at(&r->regions, text);
     if (*slot)
-        return tc_error(r->ctx, at_byte(r, region.at), TC_E_STRUCTURE, "two regions are called '%s'", name);
+        return tc_error(r->ctx, at_byte(r, region.at), TC_E_STRUCTURE,
+                        "two regions are called '%s'", name);
     *slot = r->g = tc_graph_new(r->module, name);
     return read_block(r, tc_fb_list_table(blocks, 0));
 }

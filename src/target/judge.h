@@ -27,8 +27,8 @@ typedef struct tc_judge {
     tc_status worst;
 } tc_judge;
 
-/* Report that the node at hand breaks a rule (TOSA_RULE, TOSA_LEVEL, TOSA_PROFILE); the format takes at
- * least one argument. */
+/* Report that the node at hand breaks a rule (TOSA_RULE, TOSA_LEVEL, TOSA_PROFILE); the format
+ * takes at least one argument. */
 #define TC_BREAKS(j, id, format, ...)                                                              \
     ((void)((j)->worst = tc_error((j)->ctx, (j)->node->loc, TC_E_##id, "'%s': " format,            \
                                   tc_ops[(j)->node->op].name, __VA_ARGS__)))
@@ -36,14 +36,21 @@ typedef struct tc_judge {
 /* The target, when there is one, has this feature; else a message that `what` needs it. */
 void tc_judge_need(tc_judge *j, tc_feature feature, const char *what);
 
-static inline const tc_type *tc_operand(const tc_judge *j, int i) { return tc_type_of(j->g, j->node->in[i]); }
-static inline const tc_type *tc_result(const tc_judge *j, int i) { return tc_type_of(j->g, j->node->out[i]); }
+static inline const tc_type *tc_operand(const tc_judge *j, int i)
+{
+    return tc_type_of(j->g, j->node->in[i]);
+}
+static inline const tc_type *tc_result(const tc_judge *j, int i)
+{
+    return tc_type_of(j->g, j->node->out[i]);
+}
 
-/* tosa_rules.c: what an operator's rules are beyond element types, zero points and shapes.  They are
- * called for nodes that are complete and whose shape rule had no objection. */
+/* tosa_rules.c: what an operator's rules are beyond element types, zero points and shapes.  They
+ * are called for nodes that are complete and whose shape rule had no objection. */
 typedef void tc_rules(tc_judge *j);
-tc_rules tc_rules_none, tc_rules_pool, tc_rules_conv, tc_rules_transpose_conv, tc_rules_fft, tc_rules_clamp,
-    tc_rules_list, tc_rules_resize, tc_rules_rescale, tc_rules_cond_if, tc_rules_while_loop, tc_rules_variable;
+tc_rules tc_rules_none, tc_rules_pool, tc_rules_conv, tc_rules_transpose_conv, tc_rules_fft,
+    tc_rules_clamp, tc_rules_list, tc_rules_resize, tc_rules_rescale, tc_rules_cond_if,
+    tc_rules_while_loop, tc_rules_variable;
 
 /* Control flow: how deep graphs run inside each other. */
 void tc_judge_nesting(tc_judge *j);

@@ -27,7 +27,8 @@ static int feature_named(tc_str word)
 static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word)
 {
     const char *name = tc_text_copy(&ctx->arena, word);
-    tc_status status = tc_usage(ctx, "the target '%s' asks for '%s', which is no profile or extension", text, name);
+    tc_status status = tc_usage(
+        ctx, "the target '%s' asks for '%s', which is no profile or extension", text, name);
     const char *nearest = NULL;
     size_t least = 3;
     for (int i = 0; i < TC_FEATURE_COUNT; i++) {
@@ -62,7 +63,7 @@ tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
         return tc_usage(ctx, "the target '%s' has no profile: +INT, +FP or both", text);
     for (int i = 0; i < TC_FEATURE_COUNT; i++)
         if (out->tosa & 1u << i && (out->tosa & features[i].base) != features[i].base)
-            return tc_usage(ctx, "the target '%s' has '%s' without the profile that it extends", text,
-                            features[i].word);
+            return tc_usage(ctx, "the target '%s' has '%s' without the profile that it extends",
+                            text, features[i].word);
     return TC_OK;
 }

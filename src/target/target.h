@@ -19,8 +19,8 @@ typedef struct tc_target {
     uint32_t tosa;    /* 1 << TC_FEATURE_x */
 } tc_target;
 
-/* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored.  An unknown word or an
- * extension without its profile is a usage error. */
+/* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored.  An unknown word
+ * or an extension without its profile is a usage error. */
 TC_MUST_USE tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out);
 
 /* tosa.c: the judge.  Level 8K and every ERROR_IF; with a target also its profiles and extensions.

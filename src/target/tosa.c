@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa.c -- the TOSA judge: goes through a module with the tables of tosa.def and reports every rule
- * that is broken, with what was found and what is allowed. */
+/* tosa.c -- the TOSA judge: goes through a module with the tables of tosa.def and reports every
+ * rule that is broken, with what was found and what is allowed. */
 #include "judge.h"
 
 #include "../num/load.h"
@@ -58,7 +58,7 @@ static const judge_row judge_table[TC_OP_COUNT] = {
 #include "tosa.def"
 };
 
-/* ---- counts -------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 static bool complete(tc_judge *j)
 {
@@ -68,12 +68,13 @@ static bool complete(tc_judge *j)
     bool out = info->n_out == TC_ANY || node->n_out == info->n_out;
     if (!in)
         TC_BREAKS(j, TOSA_RULE, "has %d operands, expected %d%s", node->n_in, info->min_in,
-                  info->max_in == TC_ANY ? " or more" : info->max_in > info->min_in ? " or one more" : "");
+                  info->max_in == TC_ANY ? " or more" : "");
     if (!out)
         TC_BREAKS(j, TOSA_RULE, "has %d results, expected %d", node->n_out, info->n_out);
     bool attr = info->attr == TC_ATTR_none || node->attr;
     if (!attr)
-        TC_BREAKS(j, TOSA_RULE, "has no attributes, expected those of %s", tc_attrs[info->attr].name);
+        TC_BREAKS(j, TOSA_RULE, "has no attributes, expected those of %s",
+                  tc_attrs[info->attr].name);
     for (int i = 0; i < node->n_in; i++)
         if (!node->in[i]) {
             TC_BREAKS(j, TOSA_RULE, "operand %d was left out", i);
@@ -82,7 +83,7 @@ static bool complete(tc_judge *j)
     return in && out && attr;
 }
 
-/* ---- element types ------------------------------------------------------------------------------- */
+/* ---- element types --------------------------------------------------------------------------- */
 
 /* The element types found for the letters a to d. */
 typedef struct {
@@ -195,15 +196,16 @@ static void types_unknown(tc_judge *j, const judge_row *row, const found *f)
             tc_buf_u8(&all, ' ');
             put_types(&all, types_table[i].type, n);
         }
-    TC_BREAKS(j, TOSA_RULE, "the element types %s are not supported; supported are%s", types_text(j, f->type, n),
-              tc_buf_cstr(&all));
+    TC_BREAKS(j, TOSA_RULE, "the element types %s are not supported; supported are%s",
+              types_text(j, f->type, n), tc_buf_cstr(&all));
 }
 
 static const types_row *types_find(const char *family, const tc_dtype *type)
 {
     for (size_t i = 0; i < TC_COUNT(types_table); i++) {
         const types_row *t = &types_table[i];
-        if (memcmp(t->type, type, (size_t)t->n * sizeof t->type[0]) == 0 && tc_text_eq(t->family, family))
+        if (memcmp(t->type, type, (size_t)t->n * sizeof t->type[0]) == 0 &&
+            tc_text_eq(t->family, family))
             return t;
     }
     return NULL;
@@ -224,18 +226,19 @@ static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
     if (!hit)
         types_unknown(j, row, f);
     else if (j->target && !satisfied(hit->need, j->target->tosa))
-        TC_BREAKS(j, TOSA_PROFILE, "on %s needs %s, the target is %s", types_text(j, f->type, hit->n),
-                  need_text(j, hit->need), j->target->text);
+        TC_BREAKS(j, TOSA_PROFILE, "on %s needs %s, the target is %s",
+                  types_text(j, f->type, hit->n), need_text(j, hit->need), j->target->text);
     return hit != NULL;
 }
 
 void tc_judge_need(tc_judge *j, tc_feature feature, const char *what)
 {
     if (j->target && !(j->target->tosa & 1u << feature))
-        TC_BREAKS(j, TOSA_PROFILE, "%s needs %s, the target is %s", what, spec_name[feature], j->target->text);
+        TC_BREAKS(j, TOSA_PROFILE, "%s needs %s, the target is %s", what, spec_name[feature],
+                  j->target->text);
 }
 
-/* ---- constants, zero points, choices -------------------------------------------------------------- */
+/* ---- constants, zero points, choices --------------------------------------------------------- */
 
 static void check_constants(tc_judge *j, const judge_row *row)
 {
@@ -243,7 +246,8 @@ static void check_constants(tc_judge *j, const judge_row *row)
         return;
     for (const char *p = row->constant; *p; p++)
         if (!tc_is_const(j->g, j->node->in[*p - '0']))
-            TC_BREAKS(j, TOSA_PROFILE, "operand %c is not a constant, which needs EXT-DYNAMIC; the target is %s", *p,
+            TC_BREAKS(j, TOSA_PROFILE,
+                      "operand %c is not a constant, which needs EXT-DYNAMIC; the target is %s", *p,
                       j->target->text);
 }
 
@@ -275,10 +279,10 @@ static void check_choices(tc_judge *j)
     }
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Whether the operator's shape rule accepts the operands; declared results are compared with computed
- * ones, element types only where they are known to be possible. */
+/* Whether the operator's shape rule accepts the operands; declared results are compared with
+ * computed ones, element types only where they are known to be possible. */
 static bool check_shapes(tc_judge *j, bool types_too)
 {
     const tc_node *node = j->node;
@@ -289,7 +293,8 @@ static bool check_shapes(tc_judge *j, bool types_too)
         in[i] = tc_tensor_of(j->g, node->in[i]);
     for (int i = 0; i < node->n_out; i++)
         out[i] = *tc_result(j, i);
-    tc_infer call = {j->ctx, node->loc, tc_ops[node->op].name, node->attr, node->n_in, node->n_out, in, out};
+    tc_infer call = {j->ctx, node->loc, tc_ops[node->op].name, node->attr, node->n_in, node->n_out,
+                     in,     out};
     if (tc_ops[node->op].shape(&call) != TC_OK) {
         j->worst = TC_BAD_MODEL;
         return false;
@@ -301,13 +306,13 @@ static bool check_shapes(tc_judge *j, bool types_too)
                       tc_dims_text(scratch, declared->rank, declared->dim),
                       tc_dims_text(scratch, out[i].rank, out[i].dim));
         else if (types_too && declared->dtype != out[i].dtype)
-            TC_BREAKS(j, TOSA_RULE, "result %d is declared %s, and is %s", i, tc_dtypes[declared->dtype].name,
-                      tc_dtypes[out[i].dtype].name);
+            TC_BREAKS(j, TOSA_RULE, "result %d is declared %s, and is %s", i,
+                      tc_dtypes[declared->dtype].name, tc_dtypes[out[i].dtype].name);
     }
     return true;
 }
 
-/* ---- every value --------------------------------------------------------------------------------- */
+/* ---- every value ----------------------------------------------------------------------------- */
 
 /* A value of the graph is turned down. */
 #define TURN_DOWN(j, value, id, format, ...)                                                       \
@@ -319,7 +324,8 @@ static const tc_loc *value_loc(tc_judge *j, const tc_value *value)
         return value->def->loc;
     tc_loc *loc = tc_new(&j->ctx->scratch, tc_loc);
     loc->file = j->module->file;
-    loc->node = value->name ? value->name : tc_text_format(&j->ctx->scratch, "input %d", value->index);
+    loc->node =
+        value->name ? value->name : tc_text_format(&j->ctx->scratch, "input %d", value->index);
     return loc;
 }
 
@@ -339,21 +345,24 @@ static void check_value(tc_judge *j, const tc_value *value)
     int64_t bytes = tc_type_count(t) * ((info->bits + 7) / 8);
     tc_mark mark = tc_arena_mark(&j->ctx->scratch);
     if (info->tosa < 1 || info->tosa > TC_TOSA_LAST_DTYPE_1_0)
-        TURN_DOWN(j, value, TOSA_RULE, "a tensor is of type %s, which TOSA 1.0 does not have", info->name);
+        TURN_DOWN(j, value, TOSA_RULE, "a tensor is of type %s, which TOSA 1.0 does not have",
+                  info->name);
     if (shape && (!value->data || t->rank != 1))
         TURN_DOWN(j, value, TOSA_RULE, "a shape of rank %d is not a constant list", t->rank);
     if (t->rank > TC_LEVEL_RANK)
-        TURN_DOWN(j, value, TOSA_LEVEL, "a tensor has rank %d, level 8K allows %d", t->rank, TC_LEVEL_RANK);
+        TURN_DOWN(j, value, TOSA_LEVEL, "a tensor has rank %d, level 8K allows %d", t->rank,
+                  TC_LEVEL_RANK);
     if (!shape && has_zero(t))
         TURN_DOWN(j, value, TOSA_RULE, "a tensor has the shape %s, no dimension may be 0",
                   tc_dims_text(&j->ctx->scratch, t->rank, t->dim));
     if (bytes >> TC_LEVEL_LOG2_SIZE)
-        TURN_DOWN(j, value, TOSA_LEVEL, "a tensor of shape %s has %" PRId64 " bytes, level 8K allows less than 2^%d",
+        TURN_DOWN(j, value, TOSA_LEVEL,
+                  "a tensor of shape %s has %" PRId64 " bytes, level 8K allows less than 2^%d",
                   tc_dims_text(&j->ctx->scratch, t->rank, t->dim), bytes, TC_LEVEL_LOG2_SIZE);
     const types_row *row = types_find("any", &t->dtype);
     if (!value->def && j->target && row && !satisfied(row->need, j->target->tosa))
-        TURN_DOWN(j, value, TOSA_PROFILE, "an input of type %s needs %s, the target is %s", info->name,
-                  need_text(j, row->need), j->target->text);
+        TURN_DOWN(j, value, TOSA_PROFILE, "an input of type %s needs %s, the target is %s",
+                  info->name, need_text(j, row->need), j->target->text);
     tc_arena_rewind(&j->ctx->scratch, mark);
 }
 
@@ -396,7 +405,8 @@ static void collect_names(tc_judge *j)
         tc_graph *g = j->module->graph[i];
         *tc_map_at(&j->graphs, tc_str_of(g->name)) = g;
         for (size_t k = 0; k < g->n_node; k++)
-            if (g->node[k]->op == TC_OP_tosa_variable && g->node[k]->attr && g->node[k]->n_out == 1) {
+            if (g->node[k]->op == TC_OP_tosa_variable && g->node[k]->attr &&
+                g->node[k]->n_out == 1) {
                 const tc_attr_tosa_variable *a = g->node[k]->attr;
                 void **slot = tc_map_at(&j->variables, tc_str_of(a->name));
                 *slot = *slot ? *slot : (void *)(uintptr_t)tc_type_of(g, g->node[k]->out[0]);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_rules.c -- rules of single operators: limits of level 8K, CLAMP, RESCALE, control flow, variables. */
+/* tosa_rules.c -- rules of single operators: limits of level 8K, CLAMP, RESCALE, control flow,
+ * variables. */
 #include "judge.h"
 
 #include <math.h>
 
 #include "../num/load.h"
 
-void tc_rules_none(tc_judge *j) { (void)j; }
+void tc_rules_none(tc_judge *j)
+{
+    (void)j;
+}
 
-/* ---- level 8K ------------------------------------------------------------------------------------ */
+/* ---- level 8K -------------------------------------------------------------------------------- */
 
 static void at_most(tc_judge *j, const char *what, int64_t value, int64_t most)
 {
@@ -24,7 +28,8 @@ static void all_at_most(tc_judge *j, const char *what, tc_ints list, int64_t mos
 
 void tc_rules_pool(tc_judge *j)
 {
-    const tc_attr_tosa_max_pool *a = j->node->attr; /* AVG_POOL2D's record begins with the same fields */
+    const tc_attr_tosa_max_pool *a =
+        j->node->attr; /* AVG_POOL2D's record begins with the same fields */
     all_at_most(j, "kernel", a->kernel, TC_LEVEL_KERNEL);
     all_at_most(j, "stride", a->stride, TC_LEVEL_STRIDE);
     all_at_most(j, "pad", a->pad, TC_LEVEL_KERNEL);
@@ -33,7 +38,8 @@ void tc_rules_pool(tc_judge *j)
 void tc_rules_conv(tc_judge *j)
 {
     const tc_attr_tosa_conv *a = j->node->attr;
-    const int64_t *kernel = tc_operand(j, 1)->dim + (j->node->op == TC_OP_tosa_depthwise_conv2d ? 0 : 1);
+    const int64_t *kernel =
+        tc_operand(j, 1)->dim + (j->node->op == TC_OP_tosa_depthwise_conv2d ? 0 : 1);
     for (int i = 0; i < a->dilation.n; i++)
         at_most(j, "dilation * kernel", a->dilation.v[i] * kernel[i], TC_LEVEL_KERNEL);
     all_at_most(j, "pad", a->pad, TC_LEVEL_KERNEL);
@@ -67,17 +73,18 @@ void tc_rules_resize(tc_judge *j)
     const int64_t *scale = tc_value_of(j->g, j->node->in[1])->data;
     for (int i = 0; scale && i < 4; i += 2)
         if (scale[i] > 0 && scale[i + 1] > 0 && (scale[i] - 1) / scale[i + 1] >= TC_LEVEL_SCALE)
-            TC_BREAKS(j, TOSA_LEVEL, "scale is %" PRId64 "/%" PRId64 ", level 8K allows %d", scale[i], scale[i + 1],
-                      TC_LEVEL_SCALE);
+            TC_BREAKS(j, TOSA_LEVEL, "scale is %" PRId64 "/%" PRId64 ", level 8K allows %d",
+                      scale[i], scale[i + 1], TC_LEVEL_SCALE);
 }
 
-/* ---- values of attributes and operands ------------------------------------------------------------- */
+/* ---- values of attributes and operands ------------------------------------------------------- */
 
 void tc_rules_clamp(tc_judge *j)
 {
     const tc_attr_tosa_clamp *a = j->node->attr;
     if (isnan(a->min_val) || isnan(a->max_val))
-        TC_BREAKS(j, TOSA_RULE, "the bounds are %g and %g, NaN is not allowed", a->min_val, a->max_val);
+        TC_BREAKS(j, TOSA_RULE, "the bounds are %g and %g, NaN is not allowed", a->min_val,
+                  a->max_val);
     else if (a->max_val < a->min_val)
         TC_BREAKS(j, TOSA_RULE, "max_val %g is less than min_val %g", a->max_val, a->min_val);
 }
@@ -93,8 +100,9 @@ static void rescale_zero(tc_judge *j, int operand, const char *name, bool is_uns
     if (u16)
         value &= 0xffff;
     if (value != 0 && !(u16 && value == 32768))
-        TC_BREAKS(j, TOSA_RULE, "%s is %" PRId64 ", %s%s allows %s", name, value, is_unsigned ? "unsigned " : "",
-                  tc_dtypes[zero.type->dtype].name, u16 ? "0 and 32768" : "only 0");
+        TC_BREAKS(j, TOSA_RULE, "%s is %" PRId64 ", %s%s allows %s", name, value,
+                  is_unsigned ? "unsigned " : "", tc_dtypes[zero.type->dtype].name,
+                  u16 ? "0 and 32768" : "only 0");
 }
 
 void tc_rules_rescale(tc_judge *j)
@@ -107,7 +115,8 @@ void tc_rules_rescale(tc_judge *j)
         const char *rule;
     } rules[] = {
         {a->scale32 && in == TC_i48, "scale32 is not for i48"},
-        {!a->scale32 && a->rounding_mode == TC_rounding_double, "double rounding is for scale32 only"},
+        {!a->scale32 && a->rounding_mode == TC_rounding_double,
+         "double rounding is for scale32 only"},
         {a->input_unsigned && a->output_unsigned, "input and output may not both be unsigned"},
         {a->input_unsigned && wide_in, "i32 and i48 cannot be read as unsigned"},
         {a->input_unsigned && out == TC_i32, "an unsigned input cannot become i32"},
@@ -116,7 +125,8 @@ void tc_rules_rescale(tc_judge *j)
     };
     for (size_t i = 0; i < TC_COUNT(rules); i++)
         if (rules[i].broken)
-            TC_BREAKS(j, TOSA_RULE, "from %s to %s: %s", tc_dtypes[in].name, tc_dtypes[out].name, rules[i].rule);
+            TC_BREAKS(j, TOSA_RULE, "from %s to %s: %s", tc_dtypes[in].name, tc_dtypes[out].name,
+                      rules[i].rule);
     rescale_zero(j, 3, "input_zp", a->input_unsigned);
     rescale_zero(j, 4, "output_zp", a->output_unsigned);
     if (a->rounding_mode == TC_rounding_double)
@@ -125,13 +135,16 @@ void tc_rules_rescale(tc_judge *j)
         tc_judge_need(j, TC_FEATURE_INEXACT, "inexact rounding");
 }
 
-/* ---- control flow -------------------------------------------------------------------------------- */
+/* ---- control flow ---------------------------------------------------------------------------- */
 
-static bool one_bool(const tc_type *t) { return t->dtype == TC_bool && tc_type_count(t) == 1; }
+static bool one_bool(const tc_type *t)
+{
+    return t->dtype == TC_bool && tc_type_count(t) == 1;
+}
 
 /* Values of one graph against those of another, one by one. */
-static void same_types(tc_judge *j, const char *what, const tc_graph *a, const tc_val *x, size_t n, const tc_graph *b,
-                       const tc_val *y, size_t m)
+static void same_types(tc_judge *j, const char *what, const tc_graph *a, const tc_val *x, size_t n,
+                       const tc_graph *b, const tc_val *y, size_t m)
 {
     if (n != m) {
         TC_BREAKS(j, TOSA_RULE, "%s: %zu tensors on one side, %zu on the other", what, n, m);
@@ -159,8 +172,10 @@ static void branch(tc_judge *j, const char *what, const char *name)
     const tc_graph *g = graph_named(j, what, name);
     if (!g)
         return;
-    same_types(j, "operands and the branch's inputs", j->g, node->in + 1, (size_t)node->n_in - 1, g, g->in, g->n_in);
-    same_types(j, "results and the branch's outputs", j->g, node->out, (size_t)node->n_out, g, g->out, g->n_out);
+    same_types(j, "operands and the branch's inputs", j->g, node->in + 1, (size_t)node->n_in - 1, g,
+               g->in, g->n_in);
+    same_types(j, "results and the branch's outputs", j->g, node->out, (size_t)node->n_out, g,
+               g->out, g->n_out);
 }
 
 void tc_rules_cond_if(tc_judge *j)
@@ -184,13 +199,16 @@ void tc_rules_while_loop(tc_judge *j)
     const tc_graph *cond = graph_named(j, "cond_graph", a->cond_graph);
     const tc_graph *body = graph_named(j, "body_graph", a->body_graph);
     if (cond) {
-        same_types(j, "operands and the condition's inputs", j->g, node->in, n, cond, cond->in, cond->n_in);
+        same_types(j, "operands and the condition's inputs", j->g, node->in, n, cond, cond->in,
+                   cond->n_in);
         if (cond->n_out != 1 || !one_bool(tc_type_of(cond, cond->out[0])))
             TC_BREAKS(j, TOSA_RULE, "cond_graph '%s' does not give one bool", a->cond_graph);
     }
     if (body) {
-        same_types(j, "operands and the body's inputs", j->g, node->in, n, body, body->in, body->n_in);
-        same_types(j, "operands and the body's outputs", j->g, node->in, n, body, body->out, body->n_out);
+        same_types(j, "operands and the body's inputs", j->g, node->in, n, body, body->in,
+                   body->n_in);
+        same_types(j, "operands and the body's outputs", j->g, node->in, n, body, body->out,
+                   body->n_out);
     }
 }
 
@@ -233,7 +251,7 @@ void tc_judge_nesting(tc_judge *j)
         }
 }
 
-/* ---- variables ----------------------------------------------------------------------------------- */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 void tc_rules_variable(tc_judge *j)
 {

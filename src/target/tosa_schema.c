@@ -31,7 +31,8 @@ void tc_tosa_unpack(tc_dtype dtype, size_t n, const uint8_t *packed, void *out)
     case TC_i48:
         for (size_t i = 0; i < n; i++) {
             const uint8_t *p = packed + 6 * i;
-            ((int64_t *)out)[i] = tc_wrap(TC_i48, (int64_t)(tc_le32(p) | (uint64_t)tc_le16(p + 4) << 32));
+            ((int64_t *)out)[i] =
+                tc_wrap(TC_i48, (int64_t)(tc_le32(p) | (uint64_t)tc_le16(p + 4) << 32));
         }
         break;
     case TC_bool:
@@ -78,7 +79,8 @@ void tc_tosa_put_number(tc_dtype dtype, double value, uint8_t *packed)
 
 const char *tc_tosa_spelled(tc_arena *arena, const char *op_name)
 {
-    char *text = tc_text_copy(arena, tc_str_of(tc_text_starts(op_name, "tosa_") ? op_name + 5 : op_name));
+    char *text =
+        tc_text_copy(arena, tc_str_of(tc_text_starts(op_name, "tosa_") ? op_name + 5 : op_name));
     for (char *p = text; *p; p++)
         if (*p >= 'a' && *p <= 'z')
             *p = (char)(*p - 'a' + 'A');

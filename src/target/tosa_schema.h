@@ -2,9 +2,9 @@
 /* tosa_schema.h -- the TOSA 1.0 flatbuffer schema as numbers, shared by reader and emitter.
  *
  * Operators and element types carry their numbers in op.def and dtype.def.  An operator's attribute
- * table is its record in attr.def: field i of the record is field i of the table (i64 as i32, ints as
- * [i32], bool as u8, choices and dtype as u32, text as string, bytes as [ubyte], and f64 as [ubyte], one
- * element of the operand's type).  A union's tag is the operator's number. */
+ * table is its record in attr.def: field i of the record is field i of the table (i64 as i32, ints
+ * as [i32], bool as u8, choices and dtype as u32, text as string, bytes as [ubyte], and f64 as
+ * [ubyte], one element of the operand's type).  A union's tag is the operator's number. */
 #ifndef TC_TOSA_SCHEMA_H
 #define TC_TOSA_SCHEMA_H
 

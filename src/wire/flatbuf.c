@@ -2,9 +2,10 @@
 /* flatbuf.c -- see flatbuf.h.
  *
  * The wire, in short: everything is little-endian.  A reference is a u32, the distance forward from
- * itself to its target.  A table begins with an i32, the distance back to its layout: u16 bytes of the
- * layout, u16 bytes of the table, then one u16 per field, its place in the table or 0 when absent.
- * A vector is a u32 count and its elements; a string is a vector of bytes with a NUL behind it. */
+ * itself to its target.  A table begins with an i32, the distance back to its layout: u16 bytes of
+ * the layout, u16 bytes of the table, then one u16 per field, its place in the table or 0 when
+ * absent. A vector is a u32 count and its elements; a string is a vector of bytes with a NUL behind
+ * it. */
 #include "flatbuf.h"
 
 void tc_fb_fail(tc_fb *fb, size_t at, const char *error)
@@ -36,7 +37,8 @@ void tc_fb_init(tc_fb *fb, tc_bytes bytes, const char *identifier)
 {
     enum { SHARING = 32, SLACK = 65536 };
     *fb = (tc_fb){.data = bytes.data, .size = bytes.size};
-    fb->budget = bytes.size > (SIZE_MAX - SLACK) / SHARING ? SIZE_MAX : bytes.size * SHARING + SLACK;
+    fb->budget =
+        bytes.size > (SIZE_MAX - SLACK) / SHARING ? SIZE_MAX : bytes.size * SHARING + SLACK;
     if (bytes.size < 8)
         tc_fb_fail(fb, bytes.size, "the file is too short");
     else if (identifier && memcmp(bytes.data + 4, identifier, 4) != 0)
@@ -199,7 +201,7 @@ uint64_t tc_fb_list_u64(tc_fb_vector list, size_t i)
     return i < list.n ? tc_le64(list.fb->data + list.at + 8 * i) : 0;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 enum { LARGEST = INT32_MAX };
 
@@ -211,8 +213,8 @@ void tc_fb_write(tc_fb_writer *w, tc_arena *arena, size_t expected)
     tc_map_init(&w->strings, arena);
 }
 
-/* n bytes before what is written so far.  Past the limit the writer starts over in the same room, so
- * that callers need not look before the end; large pieces are asked about with fits() first. */
+/* n bytes before what is written so far.  Past the limit the writer starts over in the same room,
+ * so that callers need not look before the end; large pieces are asked about with fits() first. */
 static uint8_t *room(tc_fb_writer *w, size_t n)
 {
     if (n > LARGEST - w->used) {
@@ -245,8 +247,8 @@ static void put(tc_fb_writer *w, uint64_t v, size_t width)
         p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* Zeros, so that after n more bytes the place is a multiple of align (counted from the end; the whole
- * buffer becomes a multiple of the largest alignment). */
+/* Zeros, so that after n more bytes the place is a multiple of align (counted from the end; the
+ * whole buffer becomes a multiple of the largest alignment). */
 static void align_for(tc_fb_writer *w, size_t n, size_t align)
 {
     if (align > w->align)
@@ -256,7 +258,10 @@ static void align_for(tc_fb_writer *w, size_t n, size_t align)
         memset(room(w, pad), 0, pad);
 }
 
-static tc_fb_ref here(const tc_fb_writer *w) { return (tc_fb_ref)w->used; }
+static tc_fb_ref here(const tc_fb_writer *w)
+{
+    return (tc_fb_ref)w->used;
+}
 
 /* A reference field's content: the distance from it forward to what it refers to. */
 static void put_ref(tc_fb_writer *w, tc_fb_ref ref)
@@ -364,7 +369,10 @@ void tc_fb_set_ref(tc_fb_writer *w, uint32_t field, tc_fb_ref ref)
     set(w, field, (uint32_t)(w->used + 4 - ref), 4);
 }
 
-static const uint8_t *at_ref(const tc_fb_writer *w, tc_fb_ref ref) { return w->data + w->cap - ref; }
+static const uint8_t *at_ref(const tc_fb_writer *w, tc_fb_ref ref)
+{
+    return w->data + w->cap - ref;
+}
 
 /* The vtable for the fields just set: an equal one from before, or a new one. */
 static tc_fb_ref vtable_for(tc_fb_writer *w, tc_fb_ref table)

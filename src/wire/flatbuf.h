@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flatbuf.h -- FlatBuffers: read with bounds, written back to front.
  *
- * Reading.  A buffer that breaks its own rules fails once, remembers what and where, and from then on
- * reads as absent and zero; the caller looks at fb.error when a record is done.  Every visit is paid
- * for from a budget in proportion to the size, so that tables which share their parts a million
- * times over cannot keep a reader busy.
+ * Reading.  A buffer that breaks its own rules fails once, remembers what and where, and from then
+ * on reads as absent and zero; the caller looks at fb.error when a record is done.  Every visit is
+ * paid for from a budget in proportion to the size, so that tables which share their parts a
+ * million times over cannot keep a reader busy.
  *
  * Writing.  Children first: make strings, vectors and tables, then the table that refers to them.
  * Equal vtables and equal strings are written once; the same calls give the same bytes. */
@@ -69,7 +69,7 @@ tc_str tc_fb_list_string(tc_fb_vector list, size_t i);
 int32_t tc_fb_list_i32(tc_fb_vector list, size_t i);
 uint64_t tc_fb_list_u64(tc_fb_vector list, size_t i);
 
-/* ---- writing ------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 enum { TC_FB_FIELDS = 32 }; /* the most fields in a table that is written */
 
@@ -78,7 +78,7 @@ typedef uint32_t tc_fb_ref;
 
 typedef struct tc_fb_writer {
     tc_arena *arena;
-    uint8_t *data;     /* cap bytes, of which the last `used` are written */
+    uint8_t *data; /* cap bytes, of which the last `used` are written */
     size_t cap, used;
     size_t align;      /* the largest alignment asked for */
     bool too_large;    /* past 2 GiB: what follows is not kept */
@@ -110,7 +110,8 @@ void tc_fb_set_u64(tc_fb_writer *w, uint32_t field, uint64_t v, uint64_t missing
 void tc_fb_set_ref(tc_fb_writer *w, uint32_t field, tc_fb_ref ref);
 tc_fb_ref tc_fb_end(tc_fb_writer *w);
 
-/* The finished buffer, in the writer's arena; identifier NULL: none.  No bytes when it grew too large. */
+/* The finished buffer, in the writer's arena; identifier NULL: none.  No bytes when it grew too
+ * large. */
 tc_bytes tc_fb_finish(tc_fb_writer *w, tc_fb_ref root, const char *identifier);
 
 #endif

@@ -3,10 +3,11 @@
  *
  *   conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT]
  *
- * A negative case must be refused with status 1.  A positive one is accepted, for the profiles and extensions
- * that it names and with none of them missing; written, read and written again to the same bytes; printed and parsed to an equal module that is written to those bytes too; and run,
- * integers and bools bit for bit.  One of version 1.1 must be met with status 3 and the words "TOSA 1.1", unless
- * its file says 1.0 and is good.
+ * A negative case must be refused with status 1.  A positive one is accepted, for the profiles and
+ * extensions that it names and with none of them missing; written, read and written again to the
+ * same bytes; printed and parsed to an equal module that is written to those bytes too; and run,
+ * integers and bools bit for bit.  One of version 1.1 must be met with status 3 and the words
+ * "TOSA 1.1", unless its file says 1.0 and is good.
  *
  * --rewrite keeps what was written as OUT/CASE.tosa, --results the floating-point results as
  * OUT/CASE.N.npy: tools/peer/tosa_suite.py gives them to the reference model and to tosa_verify.
@@ -62,7 +63,10 @@ static tc_status read_and_verify(test_case *c)
     return tc_verify_tosa(c->ctx, c->module, NULL);
 }
 
-static bool same_bytes(tc_bytes a, tc_bytes b) { return a.size == b.size && memcmp(a.data, b.data, a.size) == 0; }
+static bool same_bytes(tc_bytes a, tc_bytes b)
+{
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
 
 /* write(read(write(module))) == write(module) */
 static bool rewrites(test_case *c)
@@ -71,7 +75,8 @@ static bool rewrites(test_case *c)
     tc_module *module;
     if (tc_emit_tosa(c->ctx, c->module, &c->bytes) != TC_OK)
         return wrong(c, "cannot be written");
-    if (tc_read_tosa(c->ctx, "written", c->bytes, &module) != TC_OK || tc_verify_tosa(c->ctx, module, NULL) != TC_OK)
+    if (tc_read_tosa(c->ctx, "written", c->bytes, &module) != TC_OK ||
+        tc_verify_tosa(c->ctx, module, NULL) != TC_OK)
         return wrong(c, "what was written is refused");
     if (tc_emit_tosa(c->ctx, module, &again) != TC_OK || !same_bytes(c->bytes, again))
         return wrong(c, "is written to other bytes the second time");
@@ -90,7 +95,8 @@ static bool is_text_too(test_case *c)
     tc_print(c->module, &(tc_print_options){.locs = true}, &text);
     if (tc_verify(c->ctx, c->module) != TC_OK)
         return wrong(c, "the graph's own verifier objects");
-    if (tc_parse(c->ctx, "printed", (tc_bytes){text.data, text.size}, (tc_bytes){NULL, 0}, &parsed) != TC_OK)
+    if (tc_parse(c->ctx, "printed", (tc_bytes){text.data, text.size}, (tc_bytes){NULL, 0},
+                 &parsed) != TC_OK)
         return wrong(c, "the text does not parse");
     if (!tc_module_equal(c->module, parsed))
         return wrong(c, "the text says something else");
@@ -99,13 +105,15 @@ static bool is_text_too(test_case *c)
     return true;
 }
 
-/* ---- profiles and extensions ---------------------------------------------------------------------- */
+/* ---- profiles and extensions ----------------------------------------------------------------- */
 
 /* "+cf" for "tosa-ext-controlflow": how target strings write what a case asks for. */
 static const char *target_word(tc_ctx *ctx, const char *requirement)
 {
-    static const char *const spelled[][2] = {
-        {"tosa-pro-int", "INT"}, {"tosa-pro-fp", "FP"}, {"tosa-ext-controlflow", "cf"}, {"tosa-ext-variable", "var"}};
+    static const char *const spelled[][2] = {{"tosa-pro-int", "INT"},
+                                             {"tosa-pro-fp", "FP"},
+                                             {"tosa-ext-controlflow", "cf"},
+                                             {"tosa-ext-variable", "var"}};
     for (size_t i = 0; i < TC_COUNT(spelled); i++)
         if (tc_text_eq(requirement, spelled[i][0]))
             return tc_text_format(&ctx->arena, "+%s", spelled[i][1]);
@@ -120,19 +128,23 @@ static bool accepted(const test_case *c, const char *profile, json_t *extensions
     tc_buf_printf(&target, "TOSA-1.0%s", target_word(c->ctx, profile));
     for (size_t i = 0; i < json_array_size(extensions); i++)
         if (i != without)
-            tc_buf_text(&target, target_word(c->ctx, json_string_value(json_array_get(extensions, i))));
+            tc_buf_text(&target,
+                        target_word(c->ctx, json_string_value(json_array_get(extensions, i))));
     return tc_verify_tosa(c->ctx, c->module, tc_buf_cstr(&target)) == TC_OK;
 }
 
-/* Each profile that the case names suffices with all of its extensions, and with none of them missing.
- * Two groups of cases say other than they are, as tosa-opt finds too: loops over floats count in i32 and
- * compare it, which is PRO-INT's; and RESIZE marked dynamic has constant shapes. */
+/* Each profile that the case names suffices with all of its extensions, and with none of them
+ * missing. Two groups of cases say other than they are, as tosa-opt finds too: loops over floats
+ * count in i32 and compare it, which is PRO-INT's; and RESIZE marked dynamic has constant shapes.
+ */
 static bool needs_what_it_says(const test_case *c)
 {
-    if (strstr(c->name, "while_loop") || (strstr(c->name, "resize") && tc_text_ends(c->name, "_dyn")))
+    if (strstr(c->name, "while_loop") ||
+        (strstr(c->name, "resize") && tc_text_ends(c->name, "_dyn")))
         return true;
     json_t *all = json_object_get(c->desc, "test_requirements");
-    json_t *profiles = json_object_get(all, "profiles_supported"), *extensions = json_object_get(all, "extensions_required");
+    json_t *profiles = json_object_get(all, "profiles_supported"),
+           *extensions = json_object_get(all, "extensions_required");
     size_t n = json_array_size(extensions);
     for (size_t p = 0; p < json_array_size(profiles); p++) {
         const char *profile = json_string_value(json_array_get(profiles, p));
@@ -145,7 +157,7 @@ static bool needs_what_it_says(const test_case *c)
     return true;
 }
 
-/* ---- running ------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static const char *member(const test_case *c, const char *list, size_t i)
 {
@@ -154,8 +166,10 @@ static const char *member(const test_case *c, const char *list, size_t i)
 
 static const char *mode_of(const test_case *c, size_t i)
 {
-    json_t *tensors = json_object_get(json_object_get(json_object_get(c->desc, "meta"), "compliance"), "tensors");
-    const char *mode = json_string_value(json_object_get(json_object_get(tensors, member(c, "ofm_name", i)), "mode"));
+    json_t *tensors =
+        json_object_get(json_object_get(json_object_get(c->desc, "meta"), "compliance"), "tensors");
+    const char *mode = json_string_value(
+        json_object_get(json_object_get(tensors, member(c, "ofm_name", i)), "mode"));
     return mode ? mode : "EXACT";
 }
 
@@ -166,7 +180,8 @@ static bool equals(const test_case *c, tc_tensor got, tc_npy *want)
     bool shape = want->rank == got.type->rank && want->size == tc_dtypes[got.type->dtype].bytes;
     for (int i = 0; shape && i < want->rank; i++)
         shape = want->dim[i] == got.type->dim[i];
-    return shape && tc_npy_read(c->ctx, want, 0, want->count, data) == TC_OK && memcmp(data, got.data, size) == 0;
+    return shape && tc_npy_read(c->ctx, want, 0, want->count, data) == TC_OK &&
+           memcmp(data, got.data, size) == 0;
 }
 
 /* As the TOSA tools want it: bf16 and fp8 as their bits. */
@@ -177,11 +192,17 @@ static bool keep_result(const test_case *c, tc_tensor got, size_t i)
     tc_dtype t = got.type->dtype;
     tc_buf out;
     tc_buf_init(&out, &c->ctx->arena);
-    tc_npy_header(&out, t == TC_bf16 ? "<V2" : t == TC_e4m3 ? "<V1" : t == TC_e5m2 ? "|u1" : tc_dtypes[t].npy,
+    tc_npy_header(&out,
+                  t == TC_bf16   ? "<V2"
+                  : t == TC_e4m3 ? "<V1"
+                  : t == TC_e5m2 ? "|u1"
+                                 : tc_dtypes[t].npy,
                   got.type->rank, got.type->dim);
     tc_buf_put(&out, got.data, tc_type_bytes(got.type));
-    const char *path = tc_text_format(&c->ctx->arena, "%s/%s.%zu.npy", c->options->results, c->name, i);
-    return tc_file_write(c->ctx, path, (tc_bytes){out.data, out.size}) == TC_OK || wrong(c, "a result cannot be kept");
+    const char *path =
+        tc_text_format(&c->ctx->arena, "%s/%s.%zu.npy", c->options->results, c->name, i);
+    return tc_file_write(c->ctx, path, (tc_bytes){out.data, out.size}) == TC_OK ||
+           wrong(c, "a result cannot be kept");
 }
 
 static bool result_is_right(const test_case *c, tc_tensor got, size_t i)
@@ -206,10 +227,12 @@ static bool runs(const test_case *c)
     tc_data *data;
     if (tc_read_data(ctx, g, path, n_path, &data) != TC_OK)
         return wrong(c, "cannot be given its data");
-    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in),
+              *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++)
         in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
-    if (tc_data_sample(data, 0, in) != TC_OK || tc_exec_run(tc_exec_new(ctx, c->module), in, out) != TC_OK)
+    if (tc_data_sample(data, 0, in) != TC_OK ||
+        tc_exec_run(tc_exec_new(ctx, c->module), in, out) != TC_OK)
         return wrong(c, "does not run");
     for (size_t i = 0; i < g->n_out; i++)
         if (!result_is_right(c, out[i], i))
@@ -217,7 +240,7 @@ static bool runs(const test_case *c)
     return true;
 }
 
-/* ---- cases --------------------------------------------------------------------------------------- */
+/* ---- cases ----------------------------------------------------------------------------------- */
 
 static bool is_right(test_case *c, bool negative, bool newer)
 {
@@ -229,7 +252,8 @@ static bool is_right(test_case *c, bool negative, bool newer)
         return status == TC_BAD_MODEL || wrong(c, "is not refused with status 1");
     if (status)
         return wrong(c, "is refused");
-    return needs_what_it_says(c) && rewrites(c) && is_text_too(c) && (c->options->no_run || runs(c));
+    return needs_what_it_says(c) && rewrites(c) && is_text_too(c) &&
+           (c->options->no_run || runs(c));
 }
 
 static void try_case(const options *o, const char *name, total totals[3])
@@ -250,7 +274,9 @@ static bool parse_options(int argc, char **argv, options *o)
 {
     int given = 0;
     for (int i = 1; i < argc; i++) {
-        const char **value = tc_text_eq(argv[i], "--rewrite") ? &o->rewrite : tc_text_eq(argv[i], "--results") ? &o->results : NULL;
+        const char **value = tc_text_eq(argv[i], "--rewrite")   ? &o->rewrite
+                             : tc_text_eq(argv[i], "--results") ? &o->results
+                                                                : NULL;
         if (tc_text_eq(argv[i], "--no-run"))
             o->no_run = true;
         else if (value && i + 1 < argc)
@@ -267,14 +293,17 @@ int main(int argc, char **argv)
 {
     options o = {.prefix = "1."};
     if (!parse_options(argc, argv, &o)) {
-        fprintf(stderr, "usage: conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT]\n");
+        fprintf(
+            stderr,
+            "usage: conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT]\n");
         return 2;
     }
     total totals[3] = {{.name = "positive"}, {.name = "negative"}, {.name = "version 1.1"}};
     tc_ctx *ctx = tc_ctx_new();
     const char **name;
     size_t n;
-    if ((o.rewrite && tc_folder_make(ctx, o.rewrite) != TC_OK) || (o.results && tc_folder_make(ctx, o.results) != TC_OK) ||
+    if ((o.rewrite && tc_folder_make(ctx, o.rewrite) != TC_OK) ||
+        (o.results && tc_folder_make(ctx, o.results) != TC_OK) ||
         tc_folder_list(ctx, o.dir, &name, &n) != TC_OK) {
         fputs(tc_diagnostics(ctx), stderr);
         return 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flatbuf.c -- what is written reads back; bytes that break the rules fail once and read as nothing. */
+/* flatbuf.c -- what is written reads back; bytes that break the rules fail once and read as
+ * nothing. */
 #include "check.h"
 
 #include "base/diag.h"
@@ -46,7 +47,8 @@ static void test_round_trip(tc_ctx *ctx)
     tc_fb fb;
     tc_fb_init(&fb, bytes, "TEST");
     tc_fb_table root = tc_fb_root(&fb);
-    CHECK(tc_fb_u8(root, 0, 0) == 5 && tc_fb_u16(root, 1, 0) == 600 && tc_fb_u32(root, 2, 0) == 70000);
+    CHECK(tc_fb_u8(root, 0, 0) == 5 && tc_fb_u16(root, 1, 0) == 600 &&
+          tc_fb_u32(root, 2, 0) == 70000);
     CHECK(tc_fb_u64(root, 3, 0) == UINT64_C(1) << 50);
     CHECK(tc_fb_u8(root, 8, 1) == 1 && !tc_fb_has(root, 8) && !tc_fb_has(root, 99));
     tc_bytes data = tc_fb_bytes(root, 4);

@@ -30,13 +30,15 @@ static const char everything[] =
     "  %9 = tosa.variable %8 name=\"state\" : i8[3]\n"
     "  %10 = tosa.variable_read name=\"state\" : i8[3]\n"
     "  tosa.variable_write %8 name=\"state\"\n"
-    "  %11 = tosa.max_pool2d %0 kernel=[2,2] stride=[2,2] pad=[0,0,0,0] nan_mode=ignore : f32[1,2,2,2]\n"
+    "  %11 = tosa.max_pool2d %0 kernel=[2,2] stride=[2,2] pad=[0,0,0,0] nan_mode=ignore : "
+    "f32[1,2,2,2]\n"
     "  %12 = tosa.clamp %11 min_val=-1.5 max_val=inf nan_mode=propagate : f32[1,2,2,2]\n"
     "  %13 = tosa.clamp %1 min_val=-128 max_val=3 nan_mode=propagate : i8[2,3]\n"
     "  %14 = const [2, 1, 2, 2] : shape[4]\n"
     "  %15 = tosa.reshape %12, %14 : f32[2,1,2,2]\n"
     "  %16 = tosa.transpose %15 perms=[3,2,1,0] : f32[2,2,1,2]\n"
-    "  %17 = tosa.custom %16 operator_name=\"thing\" domain_name=\"mine\" implementation_attrs=0x010203 : f32[2]\n"
+    "  %17 = tosa.custom %16 operator_name=\"thing\" domain_name=\"mine\" "
+    "implementation_attrs=0x010203 : f32[2]\n"
     "  %18 = tosa.cond_if %2, %13 then_graph=\"twice\" else_graph=\"twice\" : i8[2,3]\n"
     "  return %17, %18, %10\n"
     "}\n"
@@ -53,7 +55,10 @@ static tc_bytes emit(tc_ctx *ctx, const tc_module *module)
     return bytes;
 }
 
-static bool same(tc_bytes a, tc_bytes b) { return a.size == b.size && memcmp(a.data, b.data, a.size) == 0; }
+static bool same(tc_bytes a, tc_bytes b)
+{
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
 
 static void test_round_trip(void)
 {
@@ -100,7 +105,8 @@ static void test_names(void)
     tc_module *module = tc_module_new(ctx, NULL), *back = NULL;
     tc_graph *g = tc_graph_new(module, "main");
     const tc_type *type = tc_type_make(ctx, TC_i32, 1, (int64_t[]){2});
-    tc_val a = tc_graph_input(g, type, "x"), b = tc_graph_input(g, type, NULL), c = tc_graph_input(g, type, "t2");
+    tc_val a = tc_graph_input(g, type, "x"), b = tc_graph_input(g, type, NULL),
+           c = tc_graph_input(g, type, "t2");
     tc_val d = tc_graph_input(g, type, "x");
     (void)a, (void)b, (void)c;
     tc_graph_output(g, d);
@@ -120,8 +126,10 @@ static tc_status verify_nested(int depth)
     for (int i = 0; i <= depth; i++) {
         tc_buf_printf(&text, "graph @g%d(%%0: bool[1]) {\n", i);
         if (i < depth)
-            tc_buf_printf(&text, "  %%1 = tosa.cond_if %%0, %%0 then_graph=\"g%d\" else_graph=\"g%d\" : bool[1]\n",
-                          i + 1, i + 1);
+            tc_buf_printf(
+                &text,
+                "  %%1 = tosa.cond_if %%0, %%0 then_graph=\"g%d\" else_graph=\"g%d\" : bool[1]\n",
+                i + 1, i + 1);
         tc_buf_printf(&text, "  return %%%d\n}\n", i < depth);
     }
     tc_status status = tc_verify_tosa(ctx, parse(ctx, tc_buf_cstr(&text)), NULL);
@@ -135,8 +143,9 @@ static void test_targets(void)
     tc_target a, b;
     CHECK(tc_target_parse(ctx, "TOSA-1.0+INT+int16+cf", &a) == TC_OK);
     CHECK(tc_target_parse(ctx, "TOSA-1.0+cf+int16+INT+cf", &b) == TC_OK && a.tosa == b.tosa);
-    static const char *const bad[] = {"TOSA-1.0", "TOSA-2.0+INT", "TOSA-1.0+INT+int17", "TOSA-1.0+FP+int16",
-                                      "TOSA-1.0INT", "TOSA-1.0+", "TOSA-1.0+INT+", ""};
+    static const char *const bad[] = {
+        "TOSA-1.0",    "TOSA-2.0+INT", "TOSA-1.0+INT+int17", "TOSA-1.0+FP+int16",
+        "TOSA-1.0INT", "TOSA-1.0+",    "TOSA-1.0+INT+",      ""};
     for (size_t i = 0; i < TC_COUNT(bad); i++)
         CHECK(tc_target_parse(ctx, bad[i], &a) == TC_USAGE);
     CHECK(strstr(tc_diagnostics(ctx), "did you mean 'int16'?"));
