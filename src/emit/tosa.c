@@ -226,19 +226,28 @@ static tc_status put_variables(emitter *e)
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
+/* Whole numbers have 32 bits in a file. */
+static tc_status check_i32(emitter *e, const tc_node *node, const tc_field *field,
+                           const int64_t *v, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (v[i] < INT32_MIN || v[i] > INT32_MAX)
+            return tc_error(e->ctx, node->loc, TC_E_TOO_LARGE,
+                            "%s is %" PRId64 ", which has no place in a file", field->name, v[i]);
+    return TC_OK;
+}
+
 /* What a field refers to, written before its table; 0 for scalars. */
 static tc_status put_field(emitter *e, const tc_node *node, const tc_field *field, const void *at,
                            tc_fb_ref *ref)
 {
     *ref = 0;
     switch (field->kind) {
+    case TC_FIELD_i64:
+        return check_i32(e, node, field, at, 1);
     case TC_FIELD_ints: {
         const tc_ints *list = at;
-        for (int i = 0; i < list->n; i++)
-            if (list->v[i] < INT32_MIN || list->v[i] > INT32_MAX)
-                return tc_error(e->ctx, node->loc, TC_E_TOO_LARGE,
-                                "%s[%d] is %" PRId64 ", which has no place in a file", field->name,
-                                i, list->v[i]);
+        TC_TRY(check_i32(e, node, field, list->v, list->n));
         *ref = tc_fb_put_i32s(&e->w, list->v, (size_t)list->n);
         return TC_OK;
     }

@@ -117,6 +117,25 @@ static void test_names(void)
     tc_ctx_free(ctx);
 }
 
+/* What a file has no room for is refused. */
+static void test_no_place(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes out;
+    tc_module *module = tc_module_new(ctx, NULL);
+    tc_graph *g = tc_graph_new(module, "main");
+    tc_val x = tc_graph_input(g, tc_type_make(ctx, TC_i32, 1, (int64_t[]){2}), NULL);
+    tc_attr_tosa_axis far = {.axis = INT64_C(1) << 32};
+    tc_node *node = tc_graph_add(g, TC_OP_tosa_reverse, &far, &x, 1, 1, NULL);
+    tc_value_of(g, node->out[0])->type = tc_type_of(g, x);
+    CHECK(tc_emit_tosa(ctx, module, &out) == TC_BAD_MODEL);
+    far.axis = 0;
+    CHECK(tc_emit_tosa(ctx, module, &out) == TC_OK);
+    tc_value_of(g, x)->type = tc_type_make(ctx, TC_f64, 1, (int64_t[]){2});
+    CHECK(tc_emit_tosa(ctx, module, &out) == TC_BAD_MODEL);
+    tc_ctx_free(ctx);
+}
+
 /* A chain of graphs, each running the next. */
 static tc_status verify_nested(int depth)
 {
@@ -191,6 +210,7 @@ int main(void)
     test_round_trip();
     test_packing();
     test_names();
+    test_no_place();
     CHECK(verify_nested(6) == TC_OK);
     CHECK(verify_nested(7) == TC_BAD_MODEL);
     test_targets();
