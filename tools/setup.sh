@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages="gcc clang cmake ninja-build make pkg-config libzip-dev libjansson-dev libdnnl-dev xz-utils"
+packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libjansson-dev libdnnl-dev xz-utils"
 
 bring() { # packages that are not installed
     local missing=()
