@@ -43,7 +43,10 @@ judges)
     bring python3-venv
     mkdir -p build/peers
     python3 -m venv $dir
-    $dir/bin/pip install -q 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.1.0
+    said=$($dir/bin/pip install -q 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.1.0 2>&1) || {
+        echo "setup: the judges could not be installed: $said" >&2
+        exit 1
+    }
     touch $dir/.done
     echo "setup: judges ready in $dir"
     ;;
