@@ -90,10 +90,13 @@ TC_INLINE void copy_plain(const int8_t *from, uint8_t *to, size_t n)
 
 TC_AVX512 TC_INLINE void copy_avx512(const int8_t *from, uint8_t *to, size_t n)
 {
-    for (size_t i = 0; i < n; i += 64) {
-        __mmask64 in = n - i >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << (n - i)) - 1;
-        __m512i v = _mm512_maskz_loadu_epi8(in, from + i);
-        _mm512_mask_storeu_epi8(to + i, in, _mm512_xor_si512(v, _mm512_set1_epi8((char)0x80)));
+    const __m512i flip = _mm512_set1_epi8((char)0x80);
+    size_t i = 0;
+    for (; i + 64 <= n; i += 64)
+        _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), flip));
+    if (i < n) {
+        __mmask64 in = (UINT64_C(1) << (n - i)) - 1;
+        _mm512_mask_storeu_epi8(to + i, in, _mm512_xor_si512(_mm512_maskz_loadu_epi8(in, from + i), flip));
     }
 }
 #endif
