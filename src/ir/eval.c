@@ -24,13 +24,6 @@ static tc_status run_kernel(tc_graph *g, const tc_node *node, tc_call *call)
     return status;
 }
 
-/* Operators whose operands and results are what is stored. */
-static bool sees_storage(const tc_node *node)
-{
-    return tc_ops[node->op].tosa || node->op == TC_OP_quantize || node->op == TC_OP_dequantize ||
-           node->op == TC_OP_rescale;
-}
-
 /* The graph that a node calls, when it takes these operands and gives this many results. */
 static tc_status callee(tc_graph *g, const tc_node *node, const char *name, const tc_tensor *in,
                         size_t n_in, size_t n_out, tc_graph **out)
@@ -153,7 +146,7 @@ tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc
         return status;
     tc_tensor *real_in = tc_new_n(arena, tc_tensor, (size_t)node->n_in);
     tc_tensor *real_out = tc_new_n(arena, tc_tensor, (size_t)node->n_out);
-    bool typed = !sees_storage(node);
+    bool typed = !tc_op_sees_storage(node->op);
     for (int i = 0; i < node->n_in; i++)
         real_in[i] = typed && in[i].type && in[i].type->quant ? tc_dequantized(ctx, arena, in[i]) : in[i];
     for (int i = 0; i < node->n_out; i++) {

@@ -114,6 +114,12 @@ static inline bool tc_is_const(const tc_graph *g, tc_val v)
 /* The value as a kernel sees it: type and, for constants, data. */
 tc_tensor tc_tensor_of(const tc_graph *g, tc_val v);
 
+/* The operator sees stored integers as they are (TOSA's, those that convert, control flow); the others
+ * work on the real numbers that quantized values stand for. */
+bool tc_op_sees_storage(tc_op op);
+/* Whether an operand or a result of the node is quantized. */
+bool tc_node_quantized(const tc_graph *g, const tc_node *node);
+
 /* Give a node's results the types its operator computes from its operands (rule in op.def);
  * types that were declared before are compared with them. */
 TC_MUST_USE tc_status tc_node_infer(tc_graph *g, tc_node *node);

@@ -8,14 +8,13 @@ static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
     return t && t->quant ? tc_type_make(ctx, TC_f32, t->rank, t->dim) : t;
 }
 
-/* Operators that see stored integers as they are: TOSA's, and those that convert. */
-static bool sees_storage(tc_op op)
+bool tc_op_sees_storage(tc_op op)
 {
-    return (tc_ops[op].tosa && op != TC_OP_const) || op == TC_OP_const || op == TC_OP_rescale ||
-           op == TC_OP_quantize || op == TC_OP_dequantize || (tc_ops[op].traits & T_CONTROL);
+    return tc_ops[op].tosa || op == TC_OP_rescale || op == TC_OP_quantize || op == TC_OP_dequantize ||
+           (tc_ops[op].traits & T_CONTROL);
 }
 
-static bool any_quantized(const tc_graph *g, const tc_node *node)
+bool tc_node_quantized(const tc_graph *g, const tc_node *node)
 {
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i] && g->val[node->in[i]]->type->quant)
@@ -43,7 +42,7 @@ static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
 {
     tc_ctx *ctx = g->module->ctx;
     const tc_op_info *info = &tc_ops[node->op];
-    bool typed = !sees_storage(node->op) && any_quantized(g, node);
+    bool typed = !tc_op_sees_storage(node->op) && tc_node_quantized(g, node);
     for (int i = 0; i < node->n_in; i++) {
         in[i] = tc_tensor_of(g, node->in[i]);
         if (node->in[i] && !in[i].type)

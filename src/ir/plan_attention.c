@@ -57,29 +57,27 @@ static void weigh(const void *what, void *const *in, void *out, void *scratch)
     }
 }
 
-static tc_strided strided(const tc_type *t, const tc_layout *l, bool transposed)
+/* The last two axes change places. */
+static tc_strided transposed(tc_strided s)
 {
-    tc_strided s = {.rank = t->rank};
-    tc_layout_strides(l, t, s.stride);
-    memcpy(s.dim, t->dim, sizeof s.dim);
-    if (transposed) {
-        int last = t->rank - 1;
-        int64_t dim = s.dim[last], stride = s.stride[last];
-        s.dim[last] = s.dim[last - 1];
-        s.stride[last] = s.stride[last - 1];
-        s.dim[last - 1] = dim;
-        s.stride[last - 1] = stride;
-    }
+    int last = s.rank - 1;
+    int64_t dim = s.dim[last], stride = s.stride[last];
+    s.dim[last] = s.dim[last - 1];
+    s.stride[last] = s.stride[last - 1];
+    s.dim[last - 1] = dim;
+    s.stride[last - 1] = stride;
     return s;
 }
 
 /* a times b, or b^T, as they lie. */
 static const tc_product *product_of(tc_maker *m, const place *a, const tc_type *at, const place *b,
-                                    const tc_type *bt, bool transposed, const tc_type *y)
+                                    const tc_type *bt, bool turned, const tc_type *y)
 {
     tc_layout plain = tc_layout_plain(y->rank);
-    tc_strided yd = strided(y, &plain, false);
-    tc_strided ad = strided(at, &a->layout, false), bd = strided(bt, &b->layout, transposed);
+    tc_strided yd = tc_plan_strided(y, &plain, y->rank);
+    tc_strided ad = tc_plan_strided(at, &a->layout, y->rank), bd = tc_plan_strided(bt, &b->layout, y->rank);
+    if (turned)
+        bd = transposed(bd);
     return tc_product_matmul(m->ctx, &ad, &bd, &yd, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
 }
 

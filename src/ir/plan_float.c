@@ -143,8 +143,7 @@ bool tc_plan_linear(tc_maker *m, const tc_node *node)
     return true;
 }
 
-/* Extents and distances of a matrix operand with leading axes of extent 1 up to the rank. */
-static tc_strided strided(const tc_type *t, const tc_layout *l, int32_t rank)
+tc_strided tc_plan_strided(const tc_type *t, const tc_layout *l, int32_t rank)
 {
     tc_strided s = {.rank = rank};
     int lead = rank - t->rank;
@@ -168,8 +167,8 @@ bool tc_plan_matmul(tc_maker *m, const tc_node *node)
     const place *pa = m->at[node->in[0]], *pb = m->at[node->in[1]];
     chain c = follow(m, node);
     for (int again = 0; again < 2; again++) {
-        tc_strided ad = strided(a, &pa->layout, y->rank), bd = strided(b, &pb->layout, y->rank);
-        tc_strided yd = strided(y, &plain_y, y->rank);
+        tc_strided ad = tc_plan_strided(a, &pa->layout, y->rank), bd = tc_plan_strided(b, &pb->layout, y->rank);
+        tc_strided yd = tc_plan_strided(y, &plain_y, y->rank);
         const store *sb = &m->plan->store[pb->store];
         const void *b_data = sb->kind == STORE_KNOWN ? sb->data : NULL;
         const tc_product *p = NULL;

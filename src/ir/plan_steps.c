@@ -206,17 +206,6 @@ static bool plan_global_pool(tc_maker *m, const tc_node *node)
 
 /* ---- the walk ---- */
 
-static bool quantized(const tc_graph *g, const tc_node *node)
-{
-    for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] && g->val[node->in[i]]->type->quant)
-            return true;
-    for (int i = 0; i < node->n_out; i++)
-        if (g->val[node->out[i]]->type->quant)
-            return true;
-    return false;
-}
-
 static void plan_as_node(tc_maker *m, const tc_node *node)
 {
     const place **in = tc_new_n(&m->ctx->arena, const place *, (size_t)node->n_in);
@@ -248,8 +237,7 @@ static void plan_node(tc_maker *m, const tc_node *node)
         [TC_OP_slice] = plan_view,      [TC_OP_adaptive_avg_pool] = plan_global_pool,
     };
     bool as_node = (tc_ops[node->op].traits & T_CONTROL) ||
-                   (quantized(m->g, node) && !tc_ops[node->op].tosa && node->op != TC_OP_quantize &&
-                    node->op != TC_OP_dequantize);
+                   (!tc_op_sees_storage(node->op) && tc_node_quantized(m->g, node));
     if (as_node)
         plan_as_node(m, node);
     else if (!special[node->op] || !special[node->op](m, node))

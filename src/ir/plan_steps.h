@@ -111,6 +111,9 @@ tc_plan_rule tc_plan_conv, tc_plan_linear, tc_plan_matmul;       /* plan_float.c
 tc_plan_rule tc_plan_sdpa;                                       /* plan_attention.c */
 tc_plan_rule tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8, tc_plan_rescale, tc_plan_int_binary; /* plan_int.c */
 
+/* Extents and distances of a matrix operand as it lies, with leading axes of extent 1 up to the rank. */
+tc_strided tc_plan_strided(const tc_type *t, const tc_layout *l, int32_t rank);
+
 /* A product of fast/: a, b (NULL: packed), the operand that is added (or NULL). */
 tc_prepared tc_run_product;
 

@@ -9,6 +9,7 @@
 #include "quant.h"
 
 #include "../ir/rewrite.h"
+#include "../num/load.h"
 #include "../num/quant.h"
 
 typedef struct typing {
@@ -24,23 +25,11 @@ static bool constant_list(const tc_graph *g, tc_val v, int64_t n, double *out)
     tc_tensor t = tc_tensor_of(g, v);
     if (!t.data || tc_type_count(t.type) != n)
         return false;
+    tc_dtype d = t.type->dtype;
+    if (d != TC_f32 && d != TC_f64 && d != TC_i32 && d != TC_i64)
+        return false;
     for (int64_t i = 0; i < n; i++)
-        switch (t.type->dtype) {
-        case TC_f32:
-            out[i] = (double)((const float *)t.data)[i];
-            break;
-        case TC_f64:
-            out[i] = ((const double *)t.data)[i];
-            break;
-        case TC_i32:
-            out[i] = ((const int32_t *)t.data)[i];
-            break;
-        case TC_i64:
-            out[i] = (double)((const int64_t *)t.data)[i];
-            break;
-        default:
-            return false;
-        }
+        out[i] = tc_load_f64(t, i);
     return true;
 }
 
