@@ -2,7 +2,7 @@
 # Headers are included in one direction only (HOUSE_STYLE, section 1):
 #
 #   base < num < fast < ir < target < { read tidy quant split lower plan emit } < api < cli
-#   base < wire < { read emit run },  base < num < fast < run
+#   base < wire < { read quant emit run },  base < num < fast < run
 #
 # The one look upward is num/kernels.h, which reads the table ir/op.def.       check-layers.sh [SRC]
 set -euo pipefail
@@ -10,7 +10,7 @@ src=${1:-src}
 core="base num fast ir target"
 declare -A may=(
     [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir" [target]="$core" [wire]="base wire"
-    [read]="$core wire read" [tidy]="$core tidy" [quant]="$core quant" [split]="$core split" [lower]="$core lower"
+    [read]="$core wire read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core lower"
     [plan]="$core plan" [emit]="$core wire emit" [run]="base num fast wire run"
     [api]="$core wire read tidy quant split lower plan emit run api"
     [cli]="$core wire read tidy quant split lower plan emit run api cli"

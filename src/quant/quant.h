@@ -2,11 +2,143 @@
 /* quant.h -- real numbers to integers.
  *
  * The typed form: a value's quantization is part of its type, and an operator on quantized values means
- * quantize(op(dequantize(inputs))).  Only 'rescale' changes a domain; between f32 and a domain too. */
+ * quantize(op(dequantize(inputs))).  Only 'rescale' changes a domain; between f32 and a domain too.
+ *
+ * A float program becomes typed in four steps: decide which values share a domain, observe them on data,
+ * apply what was found, correct the biases.  tc_quantize() takes all four. */
 #ifndef TC_QUANT_STAGE_H
 #define TC_QUANT_STAGE_H
 
 #include "../ir/graph.h"
+
+/* ---- settings ---- */
+
+typedef enum tc_observer {
+    TC_OBSERVER_mse,               /* the range with the least squared error, after the consuming table operator */
+    TC_OBSERVER_minmax,            /* everything that was seen */
+    TC_OBSERVER_ema,               /* a moving average of each sample's ends */
+    TC_OBSERVER_percentile,        /* all but the tails */
+    TC_OBSERVER_histogram_torchao, /* the anchor's search, digit for digit */
+    TC_OBSERVER_fixed,             /* scale and zero were given */
+    TC_OBSERVER_COUNT
+} tc_observer;
+
+/* How one kind of value is quantized. */
+typedef struct tc_setting {
+    tc_dtype dtype;       /* i8, i16, u8; weights: i8, i4; none: left in float */
+    int64_t qmin, qmax;   /* the codes in use */
+    bool symmetric;       /* zero is 0 */
+    bool per_channel;     /* weights: a scale for each output channel */
+    tc_observer observer;
+    double percentile;    /* percentile: of each end, such as 99.99 */
+    double floor;         /* the least scale */
+    double scale;         /* fixed: > 0 */
+    int64_t zero;
+} tc_setting;
+
+/* What holds for a node: its results, its weights. */
+typedef struct tc_scheme {
+    tc_setting act, weight;
+} tc_scheme;
+
+/* Rules beyond single values. */
+typedef struct tc_config {
+    tc_scheme global;
+    struct tc_config_rule *rule; /* config.c: nodes, targets, modules, module types */
+    size_t n_rule, cap_rule;
+    tc_setting in, out;       /* io: dtype none: the signature stays float */
+    bool anchor;              /* the anchor's sharing: see doc/anchor-parameters.md */
+    bool drop_odd;            /* set odd samples aside */
+    bool correct_bias;
+    double output_margin;     /* program outputs: their range times this, without search */
+    int64_t n_wide;           /* int8+16:K: values that get 16 bits */
+} tc_config;
+
+/* text: a preset (int8, int8+16:K, a16w8, a8w4, none, anchor) or the path of a JSON file; NULL: int8. */
+TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
+
+/* ---- domains ---- */
+
+/* Values that share one scale and zero point. */
+typedef struct tc_domain {
+    tc_val *val; /* ids in the program (module's first graph), ascending */
+    size_t n_val;
+    tc_setting setting;
+    const tc_node *after; /* the one reader of its one value, where that is a table operator (gelu, silu, ...) */
+    bool output;          /* a program output: margin, no search */
+    bool fixed_range;     /* lo and hi are known beforehand (softmax, sigmoid): scale and zero are given */
+    double lo, hi;
+    int32_t base;  /* >= 0: same codes as that domain, scale times `factor`: never observed */
+    double factor;
+    int32_t joined; /* >= 0: tc_quant_join() has put its values into that domain */
+    double scale;   /* the result */
+    int64_t zero;
+} tc_domain;
+
+/* Domains `part` and `whole` meet in a cat: one scale for both, or a rescale between. */
+typedef struct tc_join {
+    int32_t part, whole;
+} tc_join;
+
+typedef struct tc_domains {
+    tc_domain *domain;
+    size_t n;
+    int32_t *of; /* by value id: its domain, or -1 */
+    size_t n_val;
+    tc_join *join;
+    size_t n_join;
+} tc_domains;
+
+/* domains.c: which values are quantized, and which share a domain; by the data flow, never by node order. */
+TC_MUST_USE tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
+                                      tc_domains *out);
+
+/* Once ranges are known (lo, hi by domain): decides the joins.  A domain that goes into another has no values
+ * left and `joined` says where they went; the caller merges what it has seen of them. */
+void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi);
+
+/* A domain that needs no looking: fixed, natural range, derived, or gone into another. */
+static inline bool tc_domain_known(const tc_domain *d)
+{
+    return d->setting.observer == TC_OBSERVER_fixed || d->fixed_range || d->base >= 0 || d->joined >= 0;
+}
+
+/* ---- calibration data ---- */
+
+/* Where samples come from; one call at a time.  in: a buffer for each program input. */
+typedef struct tc_samples {
+    size_t n;
+    tc_status (*read)(void *from, size_t k, const tc_tensor *in);
+    void *from;
+    void (*progress)(void *who, const char *what, size_t done, size_t total); /* or NULL */
+    void *who;
+} tc_samples;
+
+/* What a caller asks of the stage. */
+typedef struct tc_quant_request {
+    const tc_config *config;
+    tc_samples samples;
+    const char *const *merge; /* files of observations */
+    size_t n_merge;
+    const char *observe_only; /* write what was observed there, and leave the module as it is; or NULL */
+    bool keep_odd;            /* no sample is set aside */
+} tc_quant_request;
+
+/* observe.c: runs the samples and fills scale and zero of every domain. */
+TC_MUST_USE tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+                                       tc_domains *domains);
+
+/* apply.c: the float program becomes typed: weights and biases in integers, rescales where domains change. */
+TC_MUST_USE tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
+                                     const tc_domains *domains);
+
+/* All of it: decide, observe, apply, correct. */
+TC_MUST_USE tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);
+
+/* qparams.c: {value: {dtype, scale, zero_point, qmin, qmax, axis}} of a typed module, as JSON. */
+TC_MUST_USE tc_status tc_qparams_write(tc_ctx *ctx, const tc_module *module, const char *path);
+
+/* ---- passes over modules ---- */
 
 /* Quantize and dequantize nodes of an export that went through PT2E become types. */
 TC_MUST_USE tc_status tc_quant_types(tc_ctx *ctx, tc_module *module);
