@@ -49,6 +49,14 @@ static tc_status eval_cond(tc_graph *g, const tc_node *node, const char *then_gr
     return tc_eval(sub, in + 1, out, arena);
 }
 
+static tc_status eval_call(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+{
+    const tc_attr_call *call = node->attr;
+    tc_graph *sub;
+    TC_TRY(callee(g, node, call->graph, in, (size_t)node->n_in, (size_t)node->n_out, &sub));
+    return tc_eval(sub, in, out, arena);
+}
+
 /* Whether the carried tensors hold the same numbers. */
 static bool unchanged(const tc_tensor *a, const tc_tensor *b, size_t n)
 {
@@ -115,6 +123,9 @@ static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, 
         return true;
     case TC_OP_tosa_cond_if:
         *status = eval_cond(g, node, cond->then_graph, cond->else_graph, in, out, arena);
+        return true;
+    case TC_OP_call:
+        *status = eval_call(g, node, in, out, arena);
         return true;
     case TC_OP_while_loop:
         *status = eval_while(g, node, rich_loop->cond_graph, rich_loop->body_graph, in, out, arena);

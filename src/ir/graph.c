@@ -112,3 +112,17 @@ tc_status tc_graph_emit(tc_graph *g, tc_op op, const void *attr, const tc_val *i
         *node = added;
     return tc_node_infer(g, added);
 }
+
+int tc_node_calls(const tc_node *node)
+{
+    bool control = (tc_ops[node->op].traits & T_CONTROL) && node->attr;
+    return !control ? 0 : node->op == TC_OP_call ? 1 : 2;
+}
+
+tc_graph *tc_node_callee(const tc_module *module, const tc_node *node, int which)
+{
+    assert(which < tc_node_calls(node));
+    const tc_field *field = &tc_attrs[tc_ops[node->op].attr].field[which];
+    const char *name = *(const char *const *)((const char *)node->attr + field->at);
+    return name ? tc_module_find(module, name) : NULL;
+}

@@ -114,6 +114,11 @@ static inline bool tc_is_const(const tc_graph *g, tc_val v)
 /* The value as a kernel sees it: type and, for constants, data. */
 tc_tensor tc_tensor_of(const tc_graph *g, tc_val v);
 
+/* The graphs that a T_CONTROL node names in the first fields of its attributes: how many, and which;
+ * NULL when the module has none of that name. */
+int tc_node_calls(const tc_node *node);
+tc_graph *tc_node_callee(const tc_module *module, const tc_node *node, int which);
+
 /* The operator sees stored integers as they are (TOSA's, those that convert, control flow); the others
  * work on the real numbers that quantized values stand for. */
 bool tc_op_sees_storage(tc_op op);

@@ -38,6 +38,15 @@ static tc_status declared_differs(tc_ctx *ctx, const tc_graph *g, const tc_node 
     return status;
 }
 
+/* What a result is known to be beforehand: as declared, and for a call what the called graph gives. */
+static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
+{
+    const tc_graph *sub = node->op == TC_OP_call ? tc_node_callee(g->module, node, 0) : NULL;
+    if (!sub || sub->n_out != (size_t)node->n_out || sub->out[i] >= sub->n_val || !tc_type_of(sub, sub->out[i]))
+        return g->val[node->out[i]]->type;
+    return tc_type_of(sub, sub->out[i]);
+}
+
 static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
 {
     tc_ctx *ctx = g->module->ctx;
@@ -53,7 +62,7 @@ static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
             in[i] = (tc_tensor){real_type(ctx, in[i].type), NULL};
     }
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *declared = g->val[node->out[i]]->type;
+        const tc_type *declared = given_type(g, node, i);
         out[i] = declared ? *(typed ? real_type(ctx, declared) : declared) : (tc_type){TC_none, 0, {0}, NULL};
     }
     tc_infer call = {ctx, node->loc, info->name, node->attr, node->n_in, node->n_out, in, out};

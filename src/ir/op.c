@@ -13,6 +13,7 @@
 #define tc_num_const NULL
 #define tc_num_cond NULL
 #define tc_num_while_loop NULL
+#define tc_num_call NULL
 #define tc_num_tosa_custom NULL
 #define tc_num_tosa_cond_if NULL
 #define tc_num_tosa_while_loop NULL

@@ -39,9 +39,10 @@ static bool place_all(tc_plan *plan)
     return plan->memory != NULL;
 }
 
-tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
+static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool inner)
 {
     tc_plan *plan = tc_new(&ctx->arena, tc_plan);
+    plan->inner = inner;
     tc_product_one_thread(); /* products decide how many threads they use when they are made */
     plan->ctx = ctx;
     plan->g = g;
@@ -53,6 +54,16 @@ tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
     if (!tc_plan_steps(plan) || !place_all(plan))
         return NULL;
     return plan;
+}
+
+tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
+{
+    return plan_graph(ctx, g, watch, false);
+}
+
+tc_plan *tc_plan_inner(const tc_plan *outer, tc_graph *g)
+{
+    return outer->inner || g->n_mutation ? NULL : plan_graph(outer->ctx, g, NULL, true);
 }
 
 static tc_tensor tensor_at(const tc_plan *plan, const place *p)
@@ -104,6 +115,20 @@ static tc_status run_node(tc_plan *plan, const step *s)
     return TC_OK;
 }
 
+static tc_status run_call(tc_plan *plan, const step *s)
+{
+    tc_mark mark = tc_arena_mark(&plan->arena);
+    tc_tensor *t = tc_new_n(&plan->arena, tc_tensor, (size_t)(s->n_in + s->n_out));
+    for (int i = 0; i < s->n_in; i++)
+        t[i] = tensor_at(plan, s->in[i]);
+    s->callee->seconds = plan->seconds;
+    TC_TRY(tc_plan_run(s->callee, t, t + s->n_in, NULL, NULL));
+    for (int i = 0; i < s->n_out; i++)
+        memcpy(plan->store[s->out[i]->store].data, t[s->n_in + i].data, tc_type_bytes(s->out[i]->type));
+    tc_arena_rewind(&plan->arena, mark);
+    return TC_OK;
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -114,10 +139,11 @@ static double now(void)
 static tc_status run_step(tc_plan *plan, const step *s)
 {
     static tc_status (*const run[])(tc_plan *, const step *) = {
-        [STEP_KERNEL] = run_kernel, [STEP_PREPARED] = run_prepared, [STEP_NODE] = run_node};
+        [STEP_KERNEL] = run_kernel, [STEP_PREPARED] = run_prepared, [STEP_NODE] = run_node,
+        [STEP_CALL] = run_call};
     if (s->kind == STEP_NOTHING)
         return TC_OK;
-    if (!plan->seconds)
+    if (!plan->seconds || s->kind == STEP_CALL) /* what is called times itself */
         return run[s->kind](plan, s);
     double begin = now();
     tc_status status = run[s->kind](plan, s);

@@ -206,12 +206,17 @@ static bool plan_global_pool(tc_maker *m, const tc_node *node)
 
 /* ---- the walk ---- */
 
+/* A call runs by a plan of its own where there can be one. */
 static void plan_as_node(tc_maker *m, const tc_node *node)
 {
+    tc_graph *callee = node->op == TC_OP_call ? tc_node_callee(m->g->module, node, 0) : NULL;
+    bool fits = callee && callee->n_in == (size_t)node->n_in && callee->n_out == (size_t)node->n_out;
+    tc_plan *inner = fits ? tc_plan_inner(m->plan, callee) : NULL;
     const place **in = tc_new_n(&m->ctx->arena, const place *, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
         in[i] = tc_place_plain(m, node->in[i], node);
-    step *s = tc_step_new(m, STEP_NODE, node, node->n_in, node->n_out);
+    step *s = tc_step_new(m, inner ? STEP_CALL : STEP_NODE, node, node->n_in, node->n_out);
+    s->callee = inner;
     memcpy(s->in, in, (size_t)node->n_in * sizeof *in);
     for (int i = 0; i < node->n_out; i++)
         s->out[i] = tc_place_made(m, node->out[i], tc_layout_plain(m->g->val[node->out[i]]->type->rank));

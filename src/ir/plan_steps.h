@@ -37,7 +37,7 @@ typedef struct shown {
 /* Something of fast/ that was made ready: its operands, its result, working space. */
 typedef void tc_prepared(const void *what, void *const *in, void *out, void *scratch);
 
-typedef enum step_kind { STEP_KERNEL, STEP_PREPARED, STEP_NODE, STEP_NOTHING } step_kind;
+typedef enum step_kind { STEP_KERNEL, STEP_PREPARED, STEP_NODE, STEP_CALL, STEP_NOTHING } step_kind;
 typedef struct step {
     step_kind kind;
     const tc_node *node; /* for messages, and for STEP_NODE */
@@ -48,6 +48,7 @@ typedef struct step {
     const void *attr; /* with axes renamed as the operands lie */
     tc_prepared *prepared;
     const void *what;
+    tc_plan *callee; /* STEP_CALL: what runs */
     long scratch; /* a store, or -1 */
     shown *show;  /* what the watcher sees after it */
 } step;
@@ -65,7 +66,11 @@ struct tc_plan {
     size_t bytes;
     tc_arena arena; /* working space of kernels */
     double *seconds; /* by operator, or NULL */
+    bool inner;      /* the plan of a graph that another plan calls */
 };
+
+/* The plan of a called graph, or NULL when the interpreter has to run it: plans nest one deep. */
+tc_plan *tc_plan_inner(const tc_plan *outer, tc_graph *g);
 
 /* Fill plan->store, step and result; false when the graph is not for us. */
 bool tc_plan_steps(tc_plan *plan);

@@ -169,14 +169,6 @@ static void check_ports(check *c)
 
 /* ---- control flow: the graphs that a node runs ---- */
 
-/* The two graphs that a T_CONTROL record names, in its first two fields. */
-static tc_graph *called(const check *c, const tc_node *node, int which)
-{
-    const tc_attr_info *info = &tc_attrs[tc_ops[node->op].attr];
-    const char *name = *(const char *const *)((const char *)node->attr + info->field[which].at);
-    return name ? tc_module_find(c->module, name) : NULL;
-}
-
 /* Operands from `skip` on are the inputs of the graph. */
 static bool takes(const tc_graph *g, const tc_node *node, int skip, const tc_graph *sub)
 {
@@ -221,9 +213,10 @@ static bool carries(const tc_graph *g, const tc_node *node)
 
 static void check_call(check *c, const tc_node *node)
 {
-    const tc_graph *first = called(c, node, 0), *second = called(c, node, 1), *g = c->g;
+    const tc_graph *g = c->g, *first = tc_node_callee(c->module, node, 0);
+    const tc_graph *second = node->op == TC_OP_call ? first : tc_node_callee(c->module, node, 1);
     bool loop = node->op == TC_OP_while_loop || node->op == TC_OP_tosa_while_loop;
-    int skip = loop ? 0 : 1; /* what decides between two graphs is not handed to them */
+    int skip = loop || node->op == TC_OP_call ? 0 : 1; /* what decides between two graphs is not handed to them */
     bool fit = first && second && takes(g, node, skip, first) && takes(g, node, skip, second) &&
                gives(g, node, second) &&
                (loop ? decides(first) && carries(g, node) : gives(g, node, first));
@@ -242,9 +235,8 @@ static bool calls_end(const check *c, size_t i, uint8_t *state)
     state[i] = 1;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        bool control = (tc_ops[node->op].traits & T_CONTROL) && node->attr;
-        for (int which = 0; control && which < 2; which++) {
-            const tc_graph *sub = called(c, node, which);
+        for (int which = 0; which < tc_node_calls(node); which++) {
+            const tc_graph *sub = tc_node_callee(c->module, node, which);
             for (size_t j = 0; sub && j < c->module->n_graph; j++)
                 if (c->module->graph[j] == sub && !calls_end(c, j, state))
                     return false;

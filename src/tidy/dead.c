@@ -21,19 +21,18 @@ static size_t graph_index(const tc_module *m, const tc_graph *g)
     return i;
 }
 
-/* The graph that field `which` of a T_CONTROL record names. */
+/* A graph that a T_CONTROL node runs. */
 static size_t called(const tc_module *m, const tc_node *node, int which)
 {
-    const tc_field *field = &tc_attrs[tc_ops[node->op].attr].field[which];
-    const char *name = *(const char *const *)((const char *)node->attr + field->at);
-    return graph_index(m, tc_module_find(m, name));
+    return graph_index(m, tc_node_callee(m, node, which));
 }
 
 static bool acts(const dead *d, const tc_node *node)
 {
     uint32_t traits = tc_ops[node->op].traits;
-    if (traits & T_CONTROL)
-        return d->acts[called(d->module, node, 0)] || d->acts[called(d->module, node, 1)];
+    for (int which = 0; which < tc_node_calls(node); which++)
+        if (d->acts[called(d->module, node, which)])
+            return true;
     return (traits & T_STATE) || node->op == TC_OP_tosa_custom;
 }
 
@@ -46,7 +45,7 @@ static void visit(dead *d, size_t i)
     d->used[i] = true;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        for (int which = 0; which < 2 && tc_ops[node->op].traits & T_CONTROL; which++)
+        for (int which = 0; which < tc_node_calls(node); which++)
             visit(d, called(d->module, node, which));
         d->acts[i] = d->acts[i] || acts(d, node);
     }
