@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower.c -- the stage: node by node through the rules of lower.def. */
+#include "lower.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "build.h"
+
+typedef struct rule_pair {
+    tc_lower_rule *quantized, *plain;
+} rule_pair;
+
+#define NONE NULL
+static const rule_pair rules[TC_OP_COUNT] = {
+#define LOWER(op, quantized, plain) [TC_OP_##op] = {quantized, plain},
+#include "lower.def"
+};
+#undef NONE
+
+void tc_lower_refuse(tc_lower *lw, const char *format, ...)
+{
+    if (lw->status != TC_OK)
+        return;
+    va_list args;
+    char text[256];
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    lw->why = tc_text_format(&lw->ctx->arena, "%s", text);
+    lw->status = TC_UNSUPPORTED;
+}
+
+/* What an output's type says and no TOSA node computes: its domain.  A value that is an input, a constant,
+ * or already has another meaning goes through IDENTITY. */
+static tc_val with_domain(tc_lower *lw, tc_val v, const tc_type *type)
+{
+    tc_value *value = lw->to->val[v];
+    if (value->type == type && value->def && !value->data)
+        return v;
+    if (!value->def || value->data || value->type->quant) {
+        v = tc_put1(lw, TC_OP_tosa_identity, NULL, v);
+        if (!v)
+            return v;
+        value = lw->to->val[v];
+    }
+    value->type = type;
+    return v;
+}
+
+static void lower_const(tc_lower *lw, const tc_node *node)
+{
+    const tc_value *old = lw->from->val[node->out[0]];
+    const tc_type *t = old->type;
+    lw->now[node->out[0]] =
+        tc_graph_const(lw->to, tc_type_make(lw->ctx, t->dtype, t->rank, t->dim), old->data, old->name, node->loc);
+}
+
+static bool fits(const tc_type *have, const tc_type *want)
+{
+    return have && have->dtype == want->dtype && tc_same_dims(have, want);
+}
+
+static void lower_node(tc_lower *lw, const tc_node *node)
+{
+    lw->node = node;
+    if (node->op == TC_OP_const) {
+        lower_const(lw, node);
+        return;
+    }
+    const rule_pair *pair = &rules[node->op];
+    bool quantized = tc_node_quantized(lw->from, node);
+    tc_lower_rule *rule = quantized ? pair->quantized : pair->plain;
+    if (!rule) {
+        tc_lower_refuse(lw, quantized ? "it has no integer form" : "it has no float form");
+        return;
+    }
+    tc_val *out = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_out);
+    rule(lw, node, out);
+    for (int i = 0; lw->status == TC_OK && i < node->n_out; i++) {
+        if (!out[i])
+            continue;
+        if (!fits(tc_type_of(lw->to, out[i]), tc_type_of(lw->from, node->out[i])))
+            lw->status = tc_bug(lw->ctx, node->loc, "result %d of '%s' was lowered to %s, expected %s", i,
+                                tc_ops[node->op].name, tc_type_text(&lw->ctx->arena, tc_type_of(lw->to, out[i])),
+                                tc_type_text(&lw->ctx->arena, tc_type_of(lw->from, node->out[i])));
+        lw->now[node->out[i]] = out[i];
+        tc_value *value = lw->to->val[out[i]];
+        if (!value->name && value->def)
+            value->name = lw->from->val[node->out[i]]->name;
+    }
+}
+
+static tc_status refused(tc_lower *lw)
+{
+    if (lw->status == TC_UNSUPPORTED && lw->why)
+        return tc_unsupported(lw->ctx, lw->node->loc, TC_E_UNSUPPORTED, "'%s' cannot become TOSA: %s",
+                              tc_ops[lw->node->op].name, lw->why);
+    return lw->status;
+}
+
+static const uint32_t *count_readers(tc_ctx *ctx, const tc_graph *g)
+{
+    uint32_t *n = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            n[g->node[k]->in[i]]++;
+    for (size_t i = 0; i < g->n_out; i++)
+        n[g->out[i]]++;
+    return n;
+}
+
+static void lower_all(tc_lower *lw)
+{
+    const tc_graph *g = lw->from;
+    for (size_t i = 0; i < g->n_in; i++)
+        lw->now[g->in[i]] = tc_graph_input(lw->to, tc_type_of(g, g->in[i]), g->val[g->in[i]]->name);
+    for (size_t k = 0; k < g->n_node && lw->status == TC_OK; k++)
+        lower_node(lw, g->node[k]);
+    for (size_t i = 0; i < g->n_out && lw->status == TC_OK; i++) {
+        tc_val v = with_domain(lw, lw->now[g->out[i]], tc_type_of(g, g->out[i]));
+        if (v)
+            tc_graph_output(lw->to, v);
+    }
+}
+
+tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_graph fresh = tc_graph_empty(g->module, g->name);
+    fresh.facts = g->facts;
+    tc_lower lw = {.ctx = ctx, .from = g, .to = &fresh, .target = target,
+                   .now = tc_new_n(&ctx->scratch, tc_val, g->n_val), .readers = count_readers(ctx, g)};
+    lower_all(&lw);
+    tc_status status = refused(&lw);
+    if (status == TC_OK)
+        *g = fresh;
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
+bool tc_lower_can(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const tc_target *target,
+                  const char **why)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_graph fresh = tc_graph_empty(g->module, g->name);
+    tc_lower lw = {.ctx = ctx, .from = g, .to = &fresh, .target = target, .node = node, .dry = true,
+                   .now = tc_new_n(&ctx->scratch, tc_val, g->n_val), .readers = count_readers(ctx, g)};
+    for (int i = 0; i < node->n_in; i++) {
+        tc_val v = node->in[i];
+        if (!v || lw.now[v])
+            continue;
+        if (tc_is_const(g, v))
+            lower_const(&lw, tc_def(g, v));
+        else
+            lw.now[v] = tc_graph_input(&fresh, tc_type_of(g, v), NULL);
+    }
+    lower_node(&lw, node);
+    *why = lw.why;
+    tc_arena_rewind(&ctx->scratch, mark);
+    return lw.status == TC_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower.h -- rich operators to TOSA operators.
+ *
+ * A graph in the typed form becomes one in the TOSA form: node by node, each by its rule in lower.def.
+ * A value of the new graph holds the stored numbers of the old one: its element type and its shape, in
+ * PyTorch's order of axes; what TOSA wants channels last stands between transposes, which layout.c takes
+ * away again. */
+#ifndef TC_LOWER_H
+#define TC_LOWER_H
+
+#include "../target/target.h"
+
+typedef struct tc_lower {
+    tc_ctx *ctx;
+    const tc_graph *from;
+    tc_graph *to;
+    const tc_target *target;
+    tc_val *now;             /* by value of `from`: what holds its stored numbers in `to` */
+    const uint32_t *readers; /* by value of `from` */
+    const tc_node *node;     /* the one that is being lowered */
+    bool dry;                /* only asked whether it can be done: constants need no numbers */
+    const char *why;         /* refused: the reason; then everything that is put is none */
+    tc_status status;
+} tc_lower;
+
+/* A rule puts nodes into `to` (build.h) and sets out[i] for every result of the node that is read; each
+ * has the element type and shape of the old result.  A node that it cannot do: tc_lower_refuse. */
+typedef void tc_lower_rule(tc_lower *lw, const tc_node *node, tc_val *out);
+
+#define LOWER(op, quantized, plain) tc_lower_rule quantized, plain;
+#define NONE tc_lower_none
+#include "lower.def"
+#undef NONE
+
+/* "the weights are not constant": a clause that goes after "'conv' stays on the CPU: ". */
+void tc_lower_refuse(tc_lower *lw, const char *format, ...) TC_PRINTF(2, 3);
+
+/* An operand of the node as stored in `to`, and its type in `from` (with its domain). */
+static inline tc_val tc_lower_in(const tc_lower *lw, const tc_node *node, int i)
+{
+    return i < node->n_in ? lw->now[node->in[i]] : TC_NONE;
+}
+static inline const tc_type *tc_lower_type(const tc_lower *lw, const tc_node *node, int i)
+{
+    return i < node->n_in ? tc_type_of(lw->from, node->in[i]) : NULL;
+}
+static inline const tc_type *tc_lower_result(const tc_lower *lw, const tc_node *node, int i)
+{
+    return tc_type_of(lw->from, node->out[i]);
+}
+
+/* Whether the target has a feature: tc_lower_has(lw, TC_FEATURE_INT16). */
+static inline bool tc_lower_has(const tc_lower *lw, tc_feature feature)
+{
+    return lw->target->tosa >> feature & 1u;
+}
+
+/* Every node of a region's graph becomes TOSA; its inputs and outputs keep their types, domains
+ * included. A node without a rule is an error. */
+TC_MUST_USE tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target);
+
+/* Whether the node can be lowered for the target by itself; *why: the reason when not, in the arena.
+ * Inputs whose values are constant in `g` are constant here too. */
+bool tc_lower_can(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const tc_target *target,
+                  const char **why);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scale.c -- see build.h: changes of scale, clamps and tables. */
+#include <math.h>
+
+#include "build.h"
+
+#include "../num/load.h"
+
+void tc_scale_split(double factor, bool scale32, int32_t *multiplier, int8_t *shift)
+{
+    int bits = scale32 ? 31 : 15, exponent;
+    double fraction = frexp(factor, &exponent); /* factor = fraction * 2^exponent, fraction in [1/2, 1) */
+    double m = rint(ldexp(fraction, bits));
+    if (m == ldexp(1, bits)) {
+        m /= 2;
+        exponent++;
+    }
+    int s = bits - exponent;
+    if (s > 62) { /* too small for a full multiplier: fewer bits of it */
+        m = rint(ldexp(m, 62 - s));
+        s = 62;
+    }
+    if (s < 2) { /* saturates whatever is not zero */
+        m = ldexp(1, bits) - 1;
+        s = 2;
+    }
+    *multiplier = (int32_t)m;
+    *shift = (int8_t)s;
+}
+
+static tc_val rescale(tc_lower *lw, tc_val x, const double *factor, int64_t n, int64_t in_zero,
+                      int64_t out_zero, tc_dtype to)
+{
+    if (!x)
+        return x;
+    tc_dtype from = tc_put_type(lw, x)->dtype;
+    bool scale32 = from != TC_i48;
+    tc_tensor mult = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, scale32 ? TC_i32 : TC_i16, 1, &n));
+    tc_tensor shift = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i8, 1, &n));
+    for (int64_t i = 0; i < n; i++) {
+        int32_t m;
+        tc_scale_split(factor[i], scale32, &m, (int8_t *)shift.data + i);
+        tc_store_i64(mult, i, m);
+    }
+    tc_attr_tosa_rescale *a = tc_new(&lw->ctx->arena, tc_attr_tosa_rescale);
+    *a = (tc_attr_tosa_rescale){.scale32 = scale32, .rounding_mode = TC_rounding_single, .per_channel = n > 1,
+                                .input_unsigned = from == TC_u8 || from == TC_u16,
+                                .output_unsigned = to == TC_u8 || to == TC_u16};
+    tc_val in[] = {x, tc_put_data(lw, mult.type, mult.data), tc_put_data(lw, shift.type, shift.data),
+                   tc_put_number(lw, from, 1, (double)in_zero), tc_put_number(lw, to, 1, (double)out_zero)};
+    if (lw->status != TC_OK)
+        return TC_NONE;
+    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_rescale, a, in, 5, 1, lw->node->loc);
+    const tc_type *t = tc_put_type(lw, x);
+    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, to, t->rank, t->dim);
+    lw->status = tc_node_infer(lw->to, node);
+    return lw->status == TC_OK ? node->out[0] : TC_NONE;
+}
+
+tc_val tc_put_rescale(tc_lower *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero, tc_dtype to)
+{
+    return rescale(lw, x, &factor, 1, in_zero, out_zero, to);
+}
+
+tc_val tc_put_rescale_channels(tc_lower *lw, tc_val x, const double *factor, int64_t in_zero, int64_t out_zero,
+                               tc_dtype to)
+{
+    if (!x)
+        return x;
+    const tc_type *t = tc_put_type(lw, x);
+    return rescale(lw, x, factor, t->dim[t->rank - 1], in_zero, out_zero, to);
+}
+
+tc_val tc_put_clamp(tc_lower *lw, tc_val x, double lo, double hi)
+{
+    tc_attr_tosa_clamp *a = tc_new(&lw->ctx->arena, tc_attr_tosa_clamp);
+    *a = (tc_attr_tosa_clamp){.min_val = lo, .max_val = hi, .nan_mode = TC_nan_mode_propagate};
+    return x ? tc_put1(lw, TC_OP_tosa_clamp, a, x) : x;
+}
+
+tc_val tc_put_codes(tc_lower *lw, tc_val x, const tc_quant *q)
+{
+    if (!x)
+        return x;
+    tc_dtype d = tc_put_type(lw, x)->dtype;
+    if ((d != TC_i8 && d != TC_i16) || (q->lo <= tc_dtype_min(d) && q->hi >= tc_dtype_max(d)))
+        return x;
+    return tc_put_clamp(lw, x, (double)q->lo, (double)q->hi);
+}
+
+/* Axis `axis` last, the others in order; and back. */
+static void last_axis(int rank, int axis, int64_t *there, int64_t *back)
+{
+    for (int i = 0; i < rank; i++) {
+        there[i] = i < axis ? i : i + 1 < rank ? i + 1 : axis;
+        back[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
+    }
+}
+
+tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *type)
+{
+    const tc_quant *p = from->quant, *q = type->quant;
+    if (!x)
+        return x;
+    int axis = p->axis >= 0 ? p->axis : q->axis;
+    if (axis < 0) {
+        if (from->dtype == type->dtype && p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0])
+            return p->lo < q->lo || p->hi > q->hi ? tc_put_codes(lw, x, q) : x;
+        x = tc_put_rescale(lw, x, p->scale[0] / q->scale[0], p->zero[0], q->zero[0], type->dtype);
+        return tc_put_codes(lw, x, q);
+    }
+    int64_t n = p->axis >= 0 ? p->count : q->count;
+    double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    for (int64_t c = 0; c < n; c++) {
+        int64_t i = p->axis >= 0 ? c : 0, j = q->axis >= 0 ? c : 0;
+        factor[c] = p->scale[i] / q->scale[j];
+        if (p->zero[i] != p->zero[0] || q->zero[j] != q->zero[0]) {
+            tc_lower_refuse(lw, "its zero points differ by channel");
+            return TC_NONE;
+        }
+    }
+    int64_t there[TC_MAX_RANK], back[TC_MAX_RANK];
+    last_axis(from->rank, axis, there, back);
+    x = tc_put_transpose(lw, x, there);
+    x = tc_put_rescale_channels(lw, x, factor, p->zero[0], q->zero[0], type->dtype);
+    return tc_put_transpose(lw, tc_put_codes(lw, x, q), back);
+}
+
+bool tc_is_activation(const tc_type *t)
+{
+    return t && t->quant && t->quant->axis < 0 && (t->dtype == TC_i8 || t->dtype == TC_i16);
+}
+
+/* ---- tables ---- */
+
+tc_val tc_put_table(tc_lower *lw, tc_val x, tc_dtype entries, const double *entry, int n)
+{
+    int64_t dim = n;
+    return x ? tc_put2(lw, TC_OP_tosa_table, NULL, x, tc_put_numbers(lw, entries, 1, &dim, entry)) : x;
+}
+
+static double code_of(double real, const tc_quant *q)
+{
+    double v = rint(real / q->scale[0]) + (double)q->zero[0];
+    if (isnan(v)) /* as quantizing a NaN does */
+        v = (double)q->zero[0];
+    return v < (double)q->lo ? (double)q->lo : v > (double)q->hi ? (double)q->hi : v;
+}
+
+/* TABLE of i16 gives i32 with 7 more bits: entry[i] + (entry[i+1] - entry[i]) * fraction, fraction of 7 bits. */
+static tc_val function16(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to, tc_real_function *f,
+                         const void *user)
+{
+    double entry[513];
+    for (int i = 0; i < 513; i++) {
+        double code = i == 512 ? 32768.0 : 128.0 * i - 32768.0;
+        entry[i] = code_of(f(from->quant->scale[0] * (code - (double)from->quant->zero[0]), user), to->quant);
+    }
+    tc_val wide = tc_put_table(lw, x, TC_i16, entry, 513);
+    return tc_put_codes(lw, tc_put_rescale(lw, wide, 1.0 / 128, 0, 0, TC_i16), to->quant);
+}
+
+tc_val tc_put_function(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to, tc_real_function *f,
+                       const void *user)
+{
+    if (from->dtype == TC_i16 && to->dtype == TC_i16)
+        return function16(lw, x, from, to, f, user);
+    if (from->dtype != TC_i8 || to->dtype != TC_i8) {
+        tc_lower_refuse(lw, "a table from %s to %s", tc_dtypes[from->dtype].name, tc_dtypes[to->dtype].name);
+        return TC_NONE;
+    }
+    double entry[256];
+    for (int i = 0; i < 256; i++)
+        entry[i] = code_of(f(from->quant->scale[0] * (double)(i - 128 - from->quant->zero[0]), user), to->quant);
+    return tc_put_table(lw, x, TC_i8, entry, 256);
+}
