@@ -274,7 +274,8 @@ static bool same_domain(const tc_type *a, const tc_type *b)
     return p->axis >= 0 || (p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0]);
 }
 
-/* T_MOVES: numbers are moved, never changed.  Indices, plain integers, are not among them. */
+/* T_MOVES: numbers are moved, never changed.  Indices, plain integers, are not among them; TOSA operators see
+ * storage, where a domain is a note. */
 static void check_moves(check *c, const tc_node *node)
 {
     const tc_type *result = node->n_out ? tc_type_of(c->g, node->out[0]) : NULL;
@@ -310,7 +311,7 @@ static void check_TYPED(check *c)
         tc_status status = tc_node_infer(c->g, node);
         if (status != TC_OK)
             found(c, status);
-        else if (tc_ops[node->op].traits & T_MOVES)
+        else if ((tc_ops[node->op].traits & T_MOVES) && !tc_ops[node->op].tosa)
             check_moves(c, node);
         else if (tc_ops[node->op].traits & T_CONTROL)
             check_call(c, node);
