@@ -81,12 +81,12 @@ static tc_status run_kernel(tc_plan *plan, const step *s)
         t[s->n_in + i] = tensor_at(plan, s->out[i]);
     tc_call call = {s->attr, s->n_in, s->n_out, t, t + s->n_in, &plan->arena, NULL};
     s->kernel(&call);
-    tc_status status = TC_OK;
-    if (call.error)
-        status = tc_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s",
-                          tc_ops[s->node->op].name, call.error);
     tc_arena_rewind(&plan->arena, mark);
-    return status;
+    if (!call.error)
+        return TC_OK;
+    plan->failed = s;
+    plan->why = call.error;
+    return TC_BAD_MODEL;
 }
 
 static tc_status run_prepared(tc_plan *plan, const step *s)
@@ -157,10 +157,11 @@ static void show(const tc_plan *plan, const step *s)
         plan->watch->see(plan->watch->who, w->val, tensor_at(plan, w->place), w->place->layout.axis);
 }
 
-tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
+tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
                       tc_tensor *after)
 {
     const tc_graph *g = plan->g;
+    plan->failed = NULL;
     tc_product_one_thread();
     for (size_t i = 0; i < plan->n_store; i++) {
         store *s = &plan->store[i];
@@ -180,6 +181,47 @@ tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *
     for (size_t i = 0; i < g->n_mutation; i++)
         after[i] = tensor_at(plan, plan->result[g->n_out + i]);
     return TC_OK;
+}
+
+tc_status tc_plan_explain(tc_plan *plan)
+{
+    const step *s = plan->failed;
+    return s ? tc_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s", tc_ops[s->node->op].name, plan->why)
+             : TC_BAD_MODEL; /* the interpreter has told it */
+}
+
+tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
+                      tc_tensor *after)
+{
+    tc_status status = tc_plan_try(plan, in, out, state, after);
+    return status && plan->failed ? tc_plan_explain(plan) : status;
+}
+
+tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch)
+{
+    tc_ctx *ctx = plan->ctx;
+    tc_plan *twin = tc_arena_copy(&ctx->arena, plan, sizeof *plan);
+    twin->watch = watch;
+    twin->seconds = NULL;
+    twin->store = tc_arena_copy(&ctx->arena, plan->store, plan->n_store * sizeof *plan->store);
+    tc_arena_init(&twin->arena);
+    twin->arena.oom = ctx->arena.oom;
+    twin->memory = NULL;
+    tc_ctx_defer(ctx, release, twin);
+    return place_all(twin) ? twin : NULL;
+}
+
+bool tc_plan_parallel(const tc_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_step; i++)
+        if (plan->step[i].kind == STEP_NODE || plan->step[i].kind == STEP_CALL)
+            return false;
+    return true;
+}
+
+void tc_plan_on_oom(tc_plan *plan, jmp_buf *oom)
+{
+    plan->arena.oom = oom;
 }
 
 void tc_plan_time(tc_plan *plan, double *seconds)

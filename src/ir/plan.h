@@ -27,6 +27,20 @@ tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch);
 TC_MUST_USE tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out,
                                   void *const *state, tc_tensor *after);
 
+/* The same without a message: after a failure, tc_plan_explain() gives it and the status again. */
+TC_MUST_USE tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
+                                  tc_tensor *after);
+tc_status tc_plan_explain(tc_plan *plan);
+
+/* The same steps once more, with memory and a watcher of their own: for another thread. */
+tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch);
+
+/* Whether twins may run at the same time; not when the interpreter or another plan takes some of the steps. */
+bool tc_plan_parallel(const tc_plan *plan);
+
+/* Where a run jumps to when memory runs out; each thread needs its own. */
+void tc_plan_on_oom(tc_plan *plan, jmp_buf *oom);
+
 /* From now on every step is timed; seconds by operator are added to `seconds` (TC_OP_COUNT of them). */
 void tc_plan_time(tc_plan *plan, double *seconds);
 

@@ -223,6 +223,13 @@ static void plan_as_node(tc_maker *m, const tc_node *node)
     tc_step_end(m, s);
 }
 
+/* Operators that a library computes when it may: its last bits follow the machine. */
+static bool by_library(tc_op op)
+{
+    return op == TC_OP_conv || op == TC_OP_conv_transpose || op == TC_OP_linear || op == TC_OP_matmul ||
+           op == TC_OP_sdpa;
+}
+
 static void plan_node(tc_maker *m, const tc_node *node)
 {
     static tc_plan_rule *const special[TC_OP_COUNT] = {
@@ -243,9 +250,10 @@ static void plan_node(tc_maker *m, const tc_node *node)
     };
     bool as_node = (tc_ops[node->op].traits & T_CONTROL) ||
                    (!tc_op_sees_storage(node->op) && tc_node_quantized(m->g, node));
+    tc_plan_rule *rule = m->ctx->reference_kernels && by_library(node->op) ? NULL : special[node->op];
     if (as_node)
         plan_as_node(m, node);
-    else if (!special[node->op] || !special[node->op](m, node))
+    else if (!rule || !rule(m, node))
         plan_any(m, node);
 }
 

@@ -67,6 +67,8 @@ struct tc_plan {
     tc_arena arena; /* working space of kernels */
     double *seconds; /* by operator, or NULL */
     bool inner;      /* the plan of a graph that another plan calls */
+    const step *failed; /* the last run: the step whose numbers have no result, and why */
+    const char *why;
 };
 
 /* The plan of a called graph, or NULL when the interpreter has to run it: plans nest one deep. */

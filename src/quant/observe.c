@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* observe.c -- calibration: two passes over the samples, then a scale and a zero point for every domain.
+ *
+ * Everything that is kept of the samples is their ends and counts of bins, so that neither the order of the
+ * samples nor the threads that ran them can change a result. */
+#include "quant.h"
+
+#include "../num/load.h"
+#include "seen.h"
+#include "tour.h"
+
+enum { FEW_SAMPLES = 32 };
+
+/* 16 bits have room to spare: ranges are this much wider than what was seen. */
+static const double WIDE_MARGIN = 1.25;
+
+typedef struct observation {
+    tc_ctx *ctx;
+    tc_module *module;
+    const tc_quant_request *request;
+    tc_domains *domains;
+    bool *watched; /* by domain: it is looked at */
+    tc_tour *tour;
+    tc_first first;
+    tc_ranges ranges;
+    uint64_t *count; /* second pass: TC_BINS by domain, for those that need them */
+    bool *binned;
+} observation;
+
+/* Somebody on one thread. */
+typedef struct guest {
+    observation *o;
+    size_t sample;
+    tc_arena scratch; /* numbers that are not f32 */
+    tc_tally tally;
+    uint64_t *count; /* by domain, as in the observation */
+} guest;
+
+/* ---- who is looked at ---- */
+
+/* Movement within a domain shows nothing new: every number was seen before. */
+static bool shows_nothing_new(const observation *o, tc_val v)
+{
+    const tc_graph *g = tc_main(o->module);
+    const tc_node *def = tc_def(g, v);
+    if (o->request->config->anchor || !def || !(tc_ops[def->op].traits & T_MOVES))
+        return false;
+    for (int i = 0; i < def->n_in; i++) {
+        tc_val x = def->in[i];
+        if (x && tc_is_float(tc_type_of(g, x)->dtype) && o->domains->of[x] != o->domains->of[v])
+            return false;
+    }
+    return true;
+}
+
+static bool *wanted_values(observation *o)
+{
+    tc_graph *g = tc_main(o->module);
+    bool *wanted = tc_new_n(&o->ctx->arena, bool, g->n_val);
+    for (size_t d = 0; d < o->domains->n; d++) {
+        const tc_domain *domain = &o->domains->domain[d];
+        o->watched[d] = !tc_domain_known(domain) && domain->n_val > 0;
+        for (size_t i = 0; o->watched[d] && i < domain->n_val; i++)
+            wanted[domain->val[i]] = !tc_is_const(g, domain->val[i]) && !shows_nothing_new(o, domain->val[i]);
+    }
+    return wanted;
+}
+
+/* The numbers as f32, where they are or as a copy. */
+static const float *as_f32(guest *who, tc_tensor t)
+{
+    if (t.type->dtype == TC_f32)
+        return t.data;
+    tc_arena_rewind(&who->scratch, (tc_mark){NULL, 0, 0});
+    return tc_as_f32(&who->scratch, t);
+}
+
+/* ---- first pass ---- */
+
+static bool first_enter(void *who, size_t k, const tc_tensor *in)
+{
+    guest *g = who;
+    tc_first *first = &g->o->first;
+    g->sample = k;
+    first->sample[k] = (tc_sample_id){tc_sample_hash(in, tc_main(g->o->module)->n_in), NULL, k};
+    return true;
+}
+
+static void first_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    (void)order;
+    guest *g = who;
+    tc_first *first = &g->o->first;
+    tc_ends *ends = &first->ends[g->sample * first->n_domain + (size_t)g->o->domains->of[v]];
+    tc_ends_see(ends, as_f32(g, seen), tc_type_count(seen.type));
+}
+
+/* Constants that belong to a domain take part in every sample. */
+static void see_constants(observation *o)
+{
+    const tc_graph *g = tc_main(o->module);
+    tc_mark mark = tc_arena_mark(&o->ctx->scratch);
+    for (size_t d = 0; d < o->domains->n; d++) {
+        const tc_domain *domain = &o->domains->domain[d];
+        tc_ends ends = tc_ends_none();
+        for (size_t i = 0; o->watched[d] && i < domain->n_val; i++)
+            if (tc_is_const(g, domain->val[i])) {
+                tc_tensor t = tc_tensor_of(g, domain->val[i]);
+                tc_ends_see(&ends, tc_as_f32(&o->ctx->scratch, t), tc_type_count(t.type));
+            }
+        for (size_t k = 0; k < o->first.n_sample; k++)
+            tc_ends_add(&o->first.ends[k * o->first.n_domain + d], ends);
+    }
+    tc_arena_rewind(&o->ctx->scratch, mark);
+}
+
+static tc_status first_pass(observation *o, guest **guests)
+{
+    const tc_samples *samples = &o->request->samples;
+    tc_first *first = &o->first;
+    first->n_sample = samples->n;
+    first->n_domain = o->domains->n;
+    first->sample = tc_new_n(&o->ctx->arena, tc_sample_id, first->n_sample);
+    first->ends = tc_new_n(&o->ctx->arena, tc_ends, first->n_sample * first->n_domain);
+    for (size_t i = 0; i < first->n_sample * first->n_domain; i++)
+        first->ends[i] = tc_ends_none();
+    tc_visit visit = {samples, "samples, first pass", (void *const *)guests, first_enter, first_see, NULL};
+    TC_TRY(tc_tour_run(o->tour, &visit));
+    see_constants(o);
+    return TC_OK;
+}
+
+/* ---- between the passes ---- */
+
+static void tell_odd(observation *o)
+{
+    const tc_ranges *r = &o->ranges;
+    for (size_t i = 0; i < r->n_odd; i++)
+        tc_note(o->ctx, NULL, "calibration sample %zu%s%s is set aside: its values reach more than twice the median in %zu of %zu domains "
+                "(--keep-odd-samples keeps it)", r->odd[i].index, r->odd[i].where ? " of " : "", r->odd[i].where ? r->odd[i].where : "",
+                r->odd_in[i], r->n_watched);
+}
+
+/* Where the values of a domain are by now. */
+static size_t home(const tc_domains *domains, size_t d)
+{
+    while (domains->domain[d].joined >= 0)
+        d = (size_t)domains->domain[d].joined;
+    return d;
+}
+
+/* Domains that are better off together become one, and so does what was seen of them. */
+static void join(observation *o)
+{
+    size_t n = o->domains->n;
+    double *lo = tc_new_n(&o->ctx->arena, double, n), *hi = tc_new_n(&o->ctx->arena, double, n);
+    for (size_t d = 0; d < n; d++) {
+        tc_ends e = o->ranges.ends[d];
+        if (e.lo > e.hi)
+            continue;
+        lo[d] = e.lo < 0 ? (double)e.lo : 0;
+        hi[d] = e.hi > 0 ? (double)e.hi : 0;
+    }
+    tc_quant_join(o->ctx, o->domains, lo, hi);
+    for (size_t d = 0; d < n; d++) {
+        size_t to = home(o->domains, d);
+        if (to == d)
+            continue;
+        tc_ends_add(&o->ranges.ends[to], o->ranges.ends[d]);
+        tc_ends_add(&o->ranges.average[to], o->ranges.average[d]);
+        o->watched[d] = false;
+    }
+}
+
+/* ---- second pass ---- */
+
+/* Whether the domain's grid depends on how its numbers are spread. */
+static bool needs_bins(const observation *o, size_t d)
+{
+    const tc_domain *domain = &o->domains->domain[d];
+    const tc_setting *s = &domain->setting;
+    bool margin = domain->output && o->request->config->output_margin > 0;
+    return o->watched[d] && ((s->observer == TC_OBSERVER_mse && s->dtype != TC_i16 && !margin) ||
+                             s->observer == TC_OBSERVER_percentile);
+}
+
+/* The range of a domain's bins: what was seen, and 0. */
+static tc_ends bins_range(const observation *o, size_t d)
+{
+    tc_ends e = o->ranges.ends[d];
+    if (e.lo > e.hi)
+        return (tc_ends){0, 0};
+    return (tc_ends){e.lo < 0 ? e.lo : 0, e.hi > 0 ? e.hi : 0};
+}
+
+static bool second_enter(void *who, size_t k, const tc_tensor *in)
+{
+    (void)k;
+    const guest *g = who;
+    const observation *o = g->o;
+    return !o->ranges.n_odd || !tc_ranges_odd(&o->ranges, tc_sample_hash(in, tc_main(o->module)->n_in));
+}
+
+static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    (void)order;
+    guest *g = who;
+    size_t d = (size_t)g->o->domains->of[v];
+    if (g->o->binned[d])
+        tc_count(&g->tally, as_f32(g, seen), tc_type_count(seen.type), bins_range(g->o, d), g->count + d * TC_BINS);
+}
+
+static tc_status second_pass(observation *o, guest **guests)
+{
+    size_t n = o->domains->n, n_guest = tc_tour_threads(o->tour);
+    o->count = tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS);
+    for (size_t i = 0; i < n_guest; i++)
+        guests[i]->count = i ? tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS) : o->count;
+    tc_visit visit = {&o->request->samples, "samples, second pass", (void *const *)guests, second_enter, second_see, NULL};
+    TC_TRY(tc_tour_run(o->tour, &visit));
+    for (size_t i = 1; i < n_guest; i++)
+        for (size_t k = 0; k < n * TC_BINS; k++)
+            o->count[k] += guests[i]->count[k];
+    return TC_OK;
+}
+
+/* ---- scales ---- */
+
+static tc_grid choose(const observation *o, size_t d)
+{
+    const tc_domain *domain = &o->domains->domain[d];
+    const tc_setting *s = &domain->setting;
+    const tc_config *config = o->request->config;
+    tc_ends e = o->ranges.ends[d], bins = bins_range(o, d);
+    double margin = domain->output && config->output_margin > 0   ? config->output_margin
+                    : s->observer == TC_OBSERVER_mse && s->dtype == TC_i16 ? WIDE_MARGIN
+                                                                           : 1;
+    if (s->observer == TC_OBSERVER_ema)
+        e = o->ranges.average[d];
+    if (!o->binned[d])
+        return tc_grid_of(s, margin * (double)e.lo, margin * (double)e.hi);
+    const uint64_t *count = o->count + d * TC_BINS;
+    return s->observer == TC_OBSERVER_percentile ? tc_percentile(s, bins, count, s->percentile)
+                                                 : tc_search(o->ctx, s, bins, count, domain->after);
+}
+
+static void choose_all(observation *o)
+{
+    tc_domain *domain = o->domains->domain;
+    size_t n = o->domains->n;
+    for (size_t d = 0; d < n; d++)
+        if (o->watched[d]) {
+            tc_grid grid = choose(o, d);
+            domain[d].scale = grid.scale;
+            domain[d].zero = grid.zero;
+        }
+    for (size_t d = 0; d < n; d++) {
+        size_t root = home(o->domains, d);
+        double factor = 1;
+        while (domain[root].base >= 0) {
+            factor *= domain[root].factor;
+            root = home(o->domains, (size_t)domain[root].base);
+        }
+        if (root == d)
+            continue;
+        domain[d].scale = (double)(float)(domain[root].scale * factor);
+        domain[d].zero = domain[root].zero;
+    }
+}
+
+/* ---- the whole ---- */
+
+static void free_guest(void *what)
+{
+    tc_arena_free(&((guest *)what)->scratch);
+}
+
+static guest **invite(observation *o)
+{
+    tc_arena *arena = &o->ctx->arena;
+    size_t n = tc_tour_threads(o->tour);
+    guest **guests = tc_new_n(arena, guest *, n);
+    for (size_t i = 0; i < n; i++) {
+        guests[i] = tc_new(arena, guest);
+        guests[i]->o = o;
+        tc_arena_init(&guests[i]->scratch);
+        tc_ctx_defer(o->ctx, free_guest, guests[i]);
+    }
+    return guests;
+}
+
+tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request, tc_domains *domains)
+{
+    observation *o = tc_new(&ctx->arena, observation);
+    *o = (observation){.ctx = ctx, .module = module, .request = request, .domains = domains};
+    o->watched = tc_new_n(&ctx->arena, bool, domains->n);
+    o->binned = tc_new_n(&ctx->arena, bool, domains->n);
+    if (!request->samples.n)
+        return tc_error(ctx, NULL, TC_E_DATA, "there are no calibration samples");
+    if (request->samples.n < FEW_SAMPLES)
+        tc_warning(ctx, NULL, TC_E_DATA, "%zu calibration sample%s: ranges from fewer than %d varied ones are often too narrow",
+                   request->samples.n, request->samples.n == 1 ? "" : "s", FEW_SAMPLES);
+    TC_TRY(tc_tour_new(ctx, tc_main(module), wanted_values(o), request->samples.n, &o->tour));
+    guest **guests = invite(o);
+    TC_TRY(first_pass(o, guests));
+    o->ranges = tc_ranges_of(ctx, &o->first, o->watched, request->config->drop_odd && !request->keep_odd);
+    tell_odd(o);
+    join(o);
+    bool bins = false;
+    for (size_t d = 0; d < domains->n; d++)
+        bins |= o->binned[d] = needs_bins(o, d);
+    if (bins)
+        TC_TRY(second_pass(o, guests));
+    choose_all(o);
+    return TC_OK;
+}

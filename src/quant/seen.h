@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seen.h -- what calibration has seen of each domain, and what follows from it.
+ *
+ * First pass: the ends of each domain in each sample.  From them: which samples are odd, and the range of
+ * each domain over the others.  Second pass: how often numbers fall into each of TC_BINS equal bins of that
+ * range.  Rows and counts merge exactly, in any order, wherever they were taken. */
+#ifndef TC_SEEN_H
+#define TC_SEEN_H
+
+#include "quant.h"
+
+enum { TC_BINS = 4096 };
+
+/* The least and greatest finite number of a domain; lo > hi: nothing was seen. */
+typedef struct tc_ends {
+    float lo, hi;
+} tc_ends;
+
+/* ---- loops over numbers (histogram.c) ---- */
+
+tc_ends tc_ends_none(void);
+void tc_ends_add(tc_ends *ends, tc_ends more);
+void tc_ends_see(tc_ends *ends, const float *x, int64_t n); /* NaN and infinities do not count */
+
+/* Working space of one thread. */
+typedef struct tc_tally {
+    uint32_t lane[4][TC_BINS];
+} tc_tally;
+
+/* Adds n numbers to the counts of bins over [ends.lo, ends.hi]; what lies outside goes to the outermost bin. */
+void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t *count);
+
+/* ---- the first pass ---- */
+
+typedef struct tc_sample_id {
+    uint64_t hash;     /* of its content */
+    const char *where; /* the file of observations it came from, or NULL */
+    size_t index;      /* its number there */
+} tc_sample_id;
+
+typedef struct tc_first {
+    size_t n_sample, n_domain;
+    tc_sample_id *sample;
+    tc_ends *ends; /* n_sample rows of n_domain */
+} tc_first;
+
+/* What follows from the rows of all samples. */
+typedef struct tc_ranges {
+    size_t n_domain, n_sample, n_kept;
+    uint64_t rows;         /* a number for the content of all rows */
+    tc_ends *ends;         /* by domain, over the kept samples */
+    tc_ends *average;      /* by domain: the moving average of the kept samples' ends */
+    tc_sample_id *odd;     /* samples set aside, by hash */
+    size_t *odd_in;        /* in how many domains each of them is far out */
+    size_t n_odd, n_watched; /* domains that were observed */
+} tc_ranges;
+
+/* ranges.c.  drop: samples that are odd are set aside.  watched, by domain: it takes part. */
+tc_ranges tc_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool drop);
+bool tc_ranges_odd(const tc_ranges *ranges, uint64_t hash);
+
+/* ---- a range as a scale and a zero point (search.c) ---- */
+
+typedef struct tc_grid {
+    double scale;
+    int64_t zero;
+} tc_grid;
+
+/* The grid of a range, widened to hold 0. */
+tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi);
+
+/* The range with the least squared error over a histogram; after: the operator that alone reads the values,
+ * or NULL, and then it is the error of its result that counts. */
+tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const uint64_t *count, const tc_node *after);
+
+/* The range that leaves out (100 - percent) % of the numbers at each end. */
+tc_grid tc_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count, double percent);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tour.c -- see tour.h. */
+#include "tour.h"
+
+#include <float.h>
+#include <math.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "../ir/plan.h"
+#include "../num/load.h"
+
+enum { MOST_THREADS = 64 };
+
+typedef struct worker {
+    tc_tour *tour;
+    void *guest;
+    tc_watch watch;
+    tc_plan *plan;
+    tc_tensor *in, *out, *after;
+    void **state;
+    pthread_t thread;
+    jmp_buf oom;
+} worker;
+
+struct tc_tour {
+    tc_ctx *ctx;
+    tc_graph *g;
+    const bool *wanted;
+    worker *worker;
+    size_t n_worker;
+    const tc_visit *visit;
+    pthread_mutex_t lock; /* over everything below, and over the context */
+    size_t next, done;
+    tc_status status;
+    bool no_memory;
+};
+
+static size_t threads_for(const tc_ctx *ctx, size_t n_samples)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = ctx->threads > 0 ? (size_t)ctx->threads : cores > 0 ? (size_t)cores : 1;
+    n = n < MOST_THREADS ? n : MOST_THREADS;
+    return n < n_samples ? n : n_samples ? n_samples : 1;
+}
+
+/* ---- samples ---- */
+
+uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *p = in[i].data;
+        size_t size = tc_type_bytes(in[i].type), k = 0;
+        for (; k + 8 <= size; k += 8) {
+            h = (h ^ tc_le64(p + k)) * UINT64_C(0x9e3779b97f4a7c15);
+            h ^= h >> 29;
+        }
+        h = tc_hash(p + k, size - k, h);
+    }
+    return h;
+}
+
+static int64_t first_odd_number(tc_tensor t)
+{
+    int64_t n = tc_type_count(t.type);
+    const float *x = t.data;
+    for (int64_t i = 0; i < n; i++)
+        if (t.type->dtype == TC_f32 ? !(fabsf(x[i]) <= FLT_MAX) : !isfinite(tc_load_f64(t, i)))
+            return i;
+    return -1;
+}
+
+tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_tensor *in)
+{
+    for (size_t i = 0; i < g->n_in; i++) {
+        int64_t at = tc_is_float(in[i].type->dtype) ? first_odd_number(in[i]) : -1;
+        const char *name = g->val[g->in[i]]->name;
+        if (at >= 0)
+            return tc_error(ctx, NULL, TC_E_DATA, "calibration sample %zu: element %" PRId64 " of '%s' is %s, which no range holds",
+                            k, at, name ? name : "the input", isnan(tc_load_f64(in[i], at)) ? "NaN" : "infinite");
+    }
+    return TC_OK;
+}
+
+/* ---- one thread's work ---- */
+
+static void show(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    const worker *w = who;
+    w->tour->visit->see(w->guest, v, seen, order);
+}
+
+static void show_inputs(worker *w)
+{
+    static const int8_t plain[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const tc_graph *g = w->tour->g;
+    for (size_t i = 0; i < g->n_in; i++)
+        if (w->tour->wanted[g->in[i]])
+            show(w, g->in[i], w->in[i], plain);
+}
+
+/* The next sample into w->in, with the lock held; false when there is none. */
+static bool take(worker *w, size_t *k)
+{
+    tc_tour *t = w->tour;
+    const tc_samples *samples = t->visit->samples;
+    if (t->status || t->no_memory || t->next >= samples->n)
+        return false;
+    *k = t->next++;
+    t->ctx->arena.oom = t->ctx->scratch.oom = &w->oom; /* reading may allocate */
+    t->status = samples->read(samples->from, *k, w->in);
+    if (!t->status)
+        t->status = tc_sample_check(t->ctx, t->g, *k, w->in);
+    return !t->status;
+}
+
+static void finish(worker *w, tc_status status)
+{
+    tc_tour *t = w->tour;
+    const tc_samples *samples = t->visit->samples;
+    if (status && !t->status)
+        t->status = tc_plan_explain(w->plan);
+    t->done++;
+    if (samples->progress)
+        samples->progress(samples->who, t->visit->what, t->done, samples->n);
+}
+
+static tc_status run_one(worker *w, size_t k)
+{
+    const tc_visit *visit = w->tour->visit;
+    if (visit->enter && !visit->enter(w->guest, k, w->in))
+        return TC_OK;
+    show_inputs(w);
+    TC_TRY(tc_plan_try(w->plan, w->in, w->out, w->state, w->after));
+    if (visit->leave)
+        visit->leave(w->guest, k, w->out);
+    return TC_OK;
+}
+
+static void *work(void *what)
+{
+    worker *w = what;
+    tc_tour *t = w->tour;
+    volatile bool locked = false;
+    if (setjmp(w->oom) != 0) {
+        if (!locked)
+            pthread_mutex_lock(&t->lock);
+        t->no_memory = true;
+        pthread_mutex_unlock(&t->lock);
+        return NULL;
+    }
+    for (;;) {
+        size_t k;
+        pthread_mutex_lock(&t->lock);
+        locked = true;
+        bool more = take(w, &k);
+        locked = false;
+        pthread_mutex_unlock(&t->lock);
+        if (!more)
+            return NULL;
+        tc_status status = run_one(w, k);
+        pthread_mutex_lock(&t->lock);
+        locked = true;
+        finish(w, status);
+        locked = false;
+        pthread_mutex_unlock(&t->lock);
+    }
+}
+
+/* ---- together ---- */
+
+static void prepare(worker *w, tc_tour *t)
+{
+    tc_arena *arena = &t->ctx->arena;
+    const tc_graph *g = t->g;
+    w->tour = t;
+    w->watch = (tc_watch){t->wanted, show, w};
+    w->in = tc_new_n(arena, tc_tensor, g->n_in);
+    w->out = tc_new_n(arena, tc_tensor, g->n_out);
+    w->after = tc_new_n(arena, tc_tensor, g->n_mutation);
+    w->state = tc_new_n(arena, void *, g->n_mutation);
+    for (size_t j = 0; j < g->n_in; j++)
+        w->in[j] = tc_tensor_new(arena, tc_type_of(g, g->in[j]));
+    for (size_t j = 0; j < g->n_mutation; j++)
+        w->state[j] = (void *)(uintptr_t)g->val[g->mutation[j].before]->data;
+}
+
+tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples, tc_tour **out)
+{
+    tc_tour *t = tc_new(&ctx->arena, tc_tour);
+    t->ctx = ctx;
+    t->g = g;
+    t->wanted = wanted;
+    t->n_worker = threads_for(ctx, n_samples);
+    worker *w = t->worker = tc_new_n(&ctx->arena, worker, t->n_worker);
+    for (size_t i = 0; i < t->n_worker; i++)
+        prepare(&w[i], t);
+    w[0].plan = tc_plan_new(ctx, g, &w[0].watch);
+    if (!w[0].plan)
+        return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED, "the program holds operators that cannot be calibrated");
+    if (!tc_plan_parallel(w[0].plan))
+        t->n_worker = 1;
+    for (size_t i = 1; i < t->n_worker; i++) {
+        w[i].plan = tc_plan_twin(w[0].plan, &w[i].watch);
+        if (!w[i].plan)
+            t->n_worker = i;
+    }
+    *out = t;
+    return TC_OK;
+}
+
+size_t tc_tour_threads(const tc_tour *tour) { return tour->n_worker; }
+
+/* The first worker is this thread; one that cannot be started leaves its samples to the others. */
+static void work_together(worker *w, size_t n)
+{
+    bool started[MOST_THREADS] = {false};
+    for (size_t i = 1; i < n; i++)
+        started[i] = pthread_create(&w[i].thread, NULL, work, &w[i]) == 0;
+    work(&w[0]);
+    for (size_t i = 1; i < n; i++)
+        if (started[i])
+            pthread_join(w[i].thread, NULL);
+}
+
+tc_status tc_tour_run(tc_tour *t, const tc_visit *visit)
+{
+    tc_ctx *ctx = t->ctx;
+    jmp_buf *oom = ctx->arena.oom, *scratch_oom = ctx->scratch.oom;
+    t->visit = visit;
+    t->next = t->done = 0;
+    t->status = TC_OK;
+    for (size_t i = 0; i < t->n_worker; i++) {
+        t->worker[i].guest = visit->guest[i];
+        tc_plan_on_oom(t->worker[i].plan, &t->worker[i].oom);
+    }
+    pthread_mutex_init(&t->lock, NULL);
+    work_together(t->worker, t->n_worker);
+    pthread_mutex_destroy(&t->lock);
+    ctx->arena.oom = oom;
+    ctx->scratch.oom = scratch_oom;
+    if (t->no_memory)
+        tc_arena_raw(&ctx->arena, SIZE_MAX); /* takes the jump */
+    return t->status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tour.h -- a graph run over samples, on several threads, with somebody looking on.
+ *
+ * One sample is run by one thread, and each thread has a guest of its own who sees the values; what guests
+ * gather must not depend on who saw which sample. */
+#ifndef TC_TOUR_H
+#define TC_TOUR_H
+
+#include "quant.h"
+
+typedef struct tc_tour tc_tour;
+
+/* One pass over samples. */
+typedef struct tc_visit {
+    const tc_samples *samples;
+    const char *what;   /* for the progress line */
+    void *const *guest; /* one per thread */
+    /* Before a sample is run; false: leave it out.  May be NULL. */
+    bool (*enter)(void *guest, size_t k, const tc_tensor *in);
+    /* A value as it lies in memory: seen.type->dim[i] is logical axis order[i]. */
+    void (*see)(void *guest, tc_val v, tc_tensor seen, const int8_t *order);
+    /* After it has been run.  May be NULL. */
+    void (*leave)(void *guest, size_t k, const tc_tensor *out);
+} tc_visit;
+
+/* Makes the graph ready; visits may follow each other.  wanted, by value: the guests see it, inputs too.
+ * n_samples says how many threads are worth while. */
+TC_MUST_USE tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples, tc_tour **out);
+
+/* Threads, and so the guests that are needed. */
+size_t tc_tour_threads(const tc_tour *tour);
+
+/* Every sample once; buffers that the program changes are as they were declared for each of them. */
+TC_MUST_USE tc_status tc_tour_run(tc_tour *tour, const tc_visit *visit);
+
+/* A number for the content of a sample: the same wherever it comes from. */
+uint64_t tc_sample_hash(const tc_tensor *in, size_t n);
+
+/* A mistake of the data: a number that is not finite. */
+TC_MUST_USE tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_tensor *in);
+
+#endif
