@@ -24,7 +24,7 @@ static const char *descr_of(tc_dtype t, bool raw, bool *widen)
 }
 
 /* The shape of all samples together. */
-static void join_dims(tc_result *r, tc_join join, int64_t extent, int64_t samples)
+static void join_dims(tc_result *r, tc_sample_join join, int64_t extent, int64_t samples)
 {
     const tc_type *t = r->type;
     bool along_first = join == TC_JOIN_FIRST && t->rank > 0 && t->dim[0] == extent;
@@ -68,7 +68,7 @@ tc_status tc_results_new(tc_ctx *ctx, const tc_graph *g, const tc_data *data, co
                          bool raw, tc_results **out)
 {
     int64_t extent;
-    tc_join join = tc_data_join(data, &extent);
+    tc_sample_join join = tc_data_join(data, &extent);
     tc_results *all = *out = tc_new(&ctx->arena, tc_results);
     *all = (tc_results){.ctx = ctx, .raw = raw, .n = g->n_out};
     all->result = tc_new_n(&ctx->arena, tc_result, g->n_out);

@@ -139,6 +139,26 @@ tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target)
     return status;
 }
 
+/* The judge's first objection to what the rule made, or NULL; its messages are taken back. */
+static const char *objection(tc_ctx *ctx, tc_graph *g, const tc_target *target)
+{
+    size_t size = ctx->messages.size, errors = ctx->n_error, warnings = ctx->n_warning, muted = ctx->n_muted;
+    tc_graph *list[] = {g};
+    tc_module module = *g->module;
+    module.graph = list;
+    module.n_graph = module.cap_graph = 1;
+    if (tc_verify_tosa(ctx, &module, tc_target_spec(ctx, target)) == TC_OK)
+        return NULL;
+    const char *said = tc_text_format(&ctx->arena, "%s", tc_buf_cstr(&ctx->messages) + size);
+    const char *error = strstr(said, "error: ");
+    ctx->messages.size = size;
+    ctx->n_error = errors;
+    ctx->n_warning = warnings;
+    ctx->n_muted = muted;
+    said = error ? error + strlen("error: ") : said;
+    return tc_text_copy(&ctx->arena, (tc_str){said, strcspn(said, "\n")});
+}
+
 bool tc_lower_can(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const tc_target *target,
                   const char **why)
 {
@@ -157,6 +177,8 @@ bool tc_lower_can(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const tc_
     }
     lower_node(&lw, node);
     *why = lw.why;
+    if (lw.status == TC_OK)
+        *why = objection(ctx, &fresh, target);
     tc_arena_rewind(&ctx->scratch, mark);
-    return lw.status == TC_OK;
+    return lw.status == TC_OK && !*why;
 }

@@ -92,6 +92,8 @@ static tc_val weights(tc_lower *lw, tc_val w, const int64_t *perm, int rank, con
 {
     tc_tensor from = tc_put_known(lw, w);
     const tc_type *t = from.type;
+    if (lw->dry)
+        return tc_put_data(lw, tc_type_make(lw->ctx, t->dtype, rank, dim), from.data);
     int64_t step[TC_MAX_RANK], out_dim[TC_MAX_RANK], walk = 1;
     for (int i = t->rank - 1; i >= 0; i--) {
         step[i] = walk;
@@ -102,7 +104,7 @@ static tc_val weights(tc_lower *lw, tc_val w, const int64_t *perm, int rank, con
     tc_tensor to = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, t->dtype, rank, dim));
     int64_t at[TC_MAX_RANK] = {0}, n = tc_type_count(t);
     size_t bytes = tc_dtypes[t->dtype].bytes;
-    for (int64_t i = 0; i < n && !lw->dry; i++) {
+    for (int64_t i = 0; i < n; i++) {
         int64_t from_at = 0;
         for (int k = 0; k < t->rank; k++)
             from_at += at[k] * step[perm[k]];

@@ -147,6 +147,9 @@ TC_MUST_USE tc_status tc_quant_types(tc_ctx *ctx, tc_module *module);
  * quantized, constants as the real numbers they stand for.  The same numbers as the typed form's, quickly. */
 TC_MUST_USE tc_status tc_quant_simulate(tc_ctx *ctx, tc_module *module);
 
+/* Accumulators and sums that were left real get a wide integer domain of their own. */
+TC_MUST_USE tc_status tc_quant_wide(tc_ctx *ctx, tc_module *module);
+
 /* Whether any value of the module is quantized. */
 bool tc_quant_is_typed(const tc_module *module);
 

@@ -332,7 +332,7 @@ size_t tc_data_samples(const tc_data *data)
     return data->samples;
 }
 
-tc_join tc_data_join(const tc_data *data, int64_t *extent)
+tc_sample_join tc_data_join(const tc_data *data, int64_t *extent)
 {
     bool any_new = false;
     *extent = 0;

@@ -34,8 +34,8 @@ size_t tc_data_samples(const tc_data *data);
 
 /* How results of several samples are joined: NONE: a single sample in its own shape; FIRST: the samples
  * are slices of the input's first axis, `extent` long; NEW: they stand along an axis of their own. */
-typedef enum tc_join { TC_JOIN_NONE, TC_JOIN_FIRST, TC_JOIN_NEW } tc_join;
-tc_join tc_data_join(const tc_data *data, int64_t *extent);
+typedef enum tc_sample_join { TC_JOIN_NONE, TC_JOIN_FIRST, TC_JOIN_NEW } tc_sample_join;
+tc_sample_join tc_data_join(const tc_data *data, int64_t *extent);
 
 /* Sample k, one tensor per input, into buffers of the input's types that the caller brings. */
 TC_MUST_USE tc_status tc_data_sample(tc_data *data, size_t k, const tc_tensor *in);

@@ -2,6 +2,8 @@
 /* target.c -- target strings. */
 #include "target.h"
 
+#include <stdio.h>
+
 typedef struct {
     const char *word, *spec;
     uint32_t base; /* the features it builds on */
@@ -43,12 +45,26 @@ static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word)
     return status;
 }
 
-tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
+/* Machines by name: the sizes they come in, the TOSA they take, what Vela assumes about the system. */
+typedef struct {
+    const char *name; /* all of it, or up to the size */
+    const char *sizes; /* " 32 64 ", or NULL */
+    tc_machine machine;
+    const char *spec;
+    const char *system_config, *memory_mode;
+} machine;
+
+static const machine machines[] = {
+    {"ethos-u55-", " 32 64 128 256 ", TC_MACHINE_U55, "TOSA-1.0+INT+int16+int4+u55", "Ethos_U55_High_End_Embedded", "Shared_Sram"},
+    {"ethos-u65-", " 256 512 ", TC_MACHINE_U65, "TOSA-1.0+INT+int16+int4+u55", "Ethos_U65_High_End", "Dedicated_Sram_384KB"},
+    {"ethos-u85-", " 128 256 512 1024 2048 ", TC_MACHINE_U85, "TOSA-1.0+INT+int16+int4+cf", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"},
+    {"vgf", NULL, TC_MACHINE_VGF, "TOSA-1.0+INT+FP+int16+int4", NULL, NULL},
+    {"cpu", NULL, TC_MACHINE_CPU, NULL, NULL, NULL},
+};
+
+static tc_status parse_spec(tc_ctx *ctx, const char *text, const char *spec, tc_target *out)
 {
-    *out = (tc_target){.text = text};
-    if (!tc_text_starts(text, "TOSA-1.0") && !tc_text_starts(text, "TOSA-1.1"))
-        return tc_usage(ctx, "the target '%s' is unknown; TOSA-1.0+INT is one", text);
-    const char *at = text + strlen("TOSA-1.0");
+    const char *at = spec + strlen("TOSA-1.0");
     while (*at) {
         if (*at != '+')
             return tc_usage(ctx, "the target '%s' has '%s' where a '+' is expected", text, at);
@@ -66,4 +82,62 @@ tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
             return tc_usage(ctx, "the target '%s' has '%s' without the profile that it extends",
                             text, features[i].word);
     return TC_OK;
+}
+
+static bool is_spec(const char *text)
+{
+    return tc_text_starts(text, "TOSA-1.0") || tc_text_starts(text, "TOSA-1.1");
+}
+
+static bool is_machine(const machine *m, const char *text)
+{
+    if (!m->sizes)
+        return tc_text_eq(text, m->name);
+    if (!tc_text_starts(text, m->name))
+        return false;
+    char size[16];
+    int n = snprintf(size, sizeof size, " %s ", text + strlen(m->name));
+    return n > 2 && n < (int)sizeof size && strspn(size + 1, "0123456789") == (size_t)n - 2 && strstr(m->sizes, size);
+}
+
+static tc_status unknown_target(tc_ctx *ctx, const char *text)
+{
+    tc_status status = tc_usage(ctx, "the target '%s' is unknown", text);
+    for (size_t i = 0; i < TC_COUNT(machines); i++)
+        if (machines[i].sizes && tc_text_starts(text, machines[i].name))
+            tc_note(ctx, NULL, "%s comes with%s", machines[i].name, machines[i].sizes);
+    tc_note(ctx, NULL, "targets are TOSA-1.0+INT (+FP, +int16, ...), vgf, ethos-u55-128, ethos-u65-256, ethos-u85-256 and their sizes, cpu");
+    return status;
+}
+
+tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
+{
+    *out = (tc_target){.text = text, .machine = TC_MACHINE_TOSA};
+    if (is_spec(text))
+        return parse_spec(ctx, text, text, out);
+    if (tc_text_starts(text, "vgf:") && is_spec(text + 4)) {
+        out->machine = TC_MACHINE_VGF;
+        return parse_spec(ctx, text, text + 4, out);
+    }
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        const machine *m = &machines[i];
+        if (!is_machine(m, text))
+            continue;
+        out->machine = m->machine;
+        out->system_config = m->system_config;
+        out->memory_mode = m->memory_mode;
+        return m->spec ? parse_spec(ctx, text, m->spec, out) : TC_OK;
+    }
+    return unknown_target(ctx, text);
+}
+
+const char *tc_target_spec(tc_ctx *ctx, const tc_target *target)
+{
+    tc_buf text;
+    tc_buf_init(&text, &ctx->arena);
+    tc_buf_printf(&text, "TOSA-1.0");
+    for (int i = 0; i < TC_FEATURE_COUNT; i++)
+        if (target->tosa & 1u << i)
+            tc_buf_printf(&text, "+%s", features[i].word);
+    return tc_buf_cstr(&text);
 }

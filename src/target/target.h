@@ -14,14 +14,35 @@ typedef enum tc_feature {
     TC_FEATURE_COUNT
 } tc_feature;
 
+/* Who takes the accelerator's part of a program. */
+typedef enum tc_machine {
+    TC_MACHINE_TOSA, /* nobody: the TOSA file itself */
+    TC_MACHINE_U55,
+    TC_MACHINE_U65,
+    TC_MACHINE_U85,
+    TC_MACHINE_VGF,
+    TC_MACHINE_CPU /* there is no accelerator */
+} tc_machine;
+
 typedef struct tc_target {
     const char *text; /* as the user wrote it */
-    uint32_t tosa;    /* 1 << TC_FEATURE_x */
+    tc_machine machine;
+    uint32_t tosa;             /* 1 << TC_FEATURE_x */
+    const char *system_config; /* Ethos-U: what Vela is told unless the user says otherwise */
+    const char *memory_mode;
 } tc_target;
 
-/* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored.  An unknown word
- * or an extension without its profile is a usage error. */
+/* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored; "vgf", "vgf:TOSA-1.0+INT";
+ * "ethos-u55-128"; "cpu".  An unknown word or an extension without its profile is a usage error. */
 TC_MUST_USE tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out);
+
+/* The part of the target that is a TOSA specification, as text: "TOSA-1.0+INT+int16". */
+const char *tc_target_spec(tc_ctx *ctx, const tc_target *target);
+
+static inline bool tc_target_is_ethosu(const tc_target *t)
+{
+    return t->machine == TC_MACHINE_U55 || t->machine == TC_MACHINE_U65 || t->machine == TC_MACHINE_U85;
+}
 
 /* tosa.c: the judge.  Level 8K and every ERROR_IF; with a target also its profiles and extensions.
  * Everything that is found is reported. */

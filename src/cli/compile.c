@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compile.c -- tosac compile: a model becomes what a target loads. */
+#include "../compile.h"
+
+#include <stdio.h>
+
+#include "../wire/file.h"
+#include "cli.h"
+#include "dump.h"
+
+typedef struct compile_options {
+    const char *target, *output, *emit, *config, *cpu, *dump_dir, *dump_after;
+    tc_texts calib;
+    bool check;
+} compile_options;
+
+/* "a,b" as a list. */
+static void split_names(tc_ctx *ctx, const char *text, tc_texts *out)
+{
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+        if (n) {
+            tc_grow(&ctx->arena, out->v, out->n, out->cap);
+            out->v[out->n++] = tc_text_copy(&ctx->arena, (tc_str){text, n});
+        }
+        text += n + (text[n] == ',');
+    }
+}
+
+/* ---- what is written ---- */
+
+typedef struct file_kind {
+    const char *name, *extension;
+    tc_status (*write)(tc_ctx *ctx, const tc_compiled *c, const char *path);
+} file_kind;
+
+static tc_status write_tosa(tc_ctx *ctx, const tc_compiled *c, const char *path)
+{
+    if (c->n_region == 1)
+        return tc_file_write(ctx, path, c->region[0].tosa);
+    size_t stem = strlen(path);
+    if (stem > 5 && tc_text_eq(path + stem - 5, ".tosa"))
+        stem -= 5;
+    for (size_t i = 0; i < c->n_region; i++) {
+        const char *name = tc_text_format(&ctx->arena, "%.*s.%zu.tosa", (int)stem, path, i);
+        TC_TRY(tc_file_write(ctx, name, c->region[i].tosa));
+    }
+    return TC_OK;
+}
+
+static tc_status write_ir(tc_ctx *ctx, const tc_compiled *c, const char *path)
+{
+    return tc_write_text(ctx, c->module, path);
+}
+
+static const file_kind kinds[] = {
+    {"tosa", ".tosa", write_tosa},
+    {"ir", ".ir", write_ir},
+};
+
+static const char *kind_name(size_t i, const void *from)
+{
+    (void)from;
+    return i < TC_COUNT(kinds) ? kinds[i].name : NULL;
+}
+
+/* By name, else by the file's extension. */
+static tc_status find_kind(tc_ctx *ctx, const compile_options *o, const file_kind **out)
+{
+    size_t n = strlen(o->output);
+    for (size_t i = 0; i < TC_COUNT(kinds); i++) {
+        size_t e = strlen(kinds[i].extension);
+        *out = &kinds[i];
+        if (o->emit ? tc_text_eq(o->emit, kinds[i].name)
+                    : n > e && tc_text_eq(o->output + n - e, kinds[i].extension))
+            return TC_OK;
+    }
+    if (!o->emit)
+        return tc_usage(ctx, "what to write into '%s' does not follow from its name: say it with --emit", o->output);
+    tc_status status = tc_usage(ctx, "--emit %s: no such kind of file", o->emit);
+    const char *near = tc_cli_nearest(o->emit, kind_name, NULL);
+    if (near)
+        tc_note(ctx, NULL, "did you mean '%s'?", near);
+    return status;
+}
+
+/* ---- what is said ---- */
+
+static void report(const tc_compiled *c, const compile_options *o)
+{
+    size_t nodes = 0;
+    for (size_t i = 0; i < c->split.n_region; i++)
+        nodes += c->split.nodes[i];
+    printf("%s: %zu region%s", o->output ? o->output : "compiled", c->n_region, c->n_region == 1 ? "" : "s");
+    if (c->split.n_region)
+        printf(", %zu operators on %s, %zu on the CPU", nodes, c->target.text, c->split.n_left);
+    printf("\n");
+}
+
+static tc_status run_compile(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+{
+    const compile_options *o = record;
+    (void)common;
+    if (!o->target)
+        return tc_usage(ctx, "-t TARGET is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
+    const file_kind *kind = NULL;
+    if (o->output)
+        TC_TRY(find_kind(ctx, o, &kind));
+    tc_texts cpu = {0};
+    split_names(ctx, o->cpu, &cpu);
+    tc_dumper dumper = {.ctx = ctx, .folder = o->dump_dir, .after = o->dump_after};
+    tc_trace trace = {tc_dump_pass, &dumper};
+    tc_compile_request r = {.model = args->v[0], .target = o->target, .config = o->config,
+                            .calib = o->calib.v, .n_calib = o->calib.n, .cpu = cpu.v, .n_cpu = cpu.n,
+                            .trace = o->dump_dir || o->dump_after ? &trace : NULL};
+    tc_compiled c;
+    if (o->dump_dir)
+        TC_TRY(tc_dump_begin(&dumper));
+    TC_TRY(tc_compile(ctx, &r, &c));
+    if (o->dump_dir)
+        TC_TRY(tc_dump_end(&dumper, &c));
+    if (kind)
+        TC_TRY(kind->write(ctx, &c, o->output));
+    report(&c, o);
+    return TC_OK;
+}
+
+#define AT(field) offsetof(compile_options, field)
+static const tc_option options[] = {
+    {"--target", "-t", "TARGET", TC_OPTION_TEXT, AT(target), "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."},
+    {"--output", "-o", "OUT", TC_OPTION_TEXT, AT(output), "the file to write; its extension says what"},
+    {"--emit", NULL, "KIND", TC_OPTION_TEXT, AT(emit), "what to write, whatever the extension: tosa, pte, ir"},
+    {"--calib", NULL, "DATA", TC_OPTION_TEXTS, AT(calib), "calibration data: .npy, .npz, a folder, or random:SEED"},
+    {"--quant", "-q", "CONFIG", TC_OPTION_TEXT, AT(config), "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
+    {"--cpu", NULL, "NODES", TC_OPTION_TEXT, AT(cpu), "names or operators that stay on the CPU, comma-separated"},
+    {"--dump-dir", NULL, "DIR", TC_OPTION_TEXT, AT(dump_dir), "the graph after each pass, each region's .tosa, and trace.json"},
+    {"--dump-after", NULL, "PASS", TC_OPTION_TEXT, AT(dump_after), "show the graph on standard error after this pass, or after 'all'"},
+    {0},
+};
+
+const tc_verb tc_cli_compile = {
+    .name = "compile",
+    .arguments = "MODEL -t TARGET [-o OUT]",
+    .summary = "make a model into what a target loads",
+    .help = "MODEL is a .pt2, a .tosa or a text graph.  A float model for a target that computes with integers needs\n"
+            "--calib; an export that went through PT2E names its own quantization.\n",
+    .least = 1,
+    .most = 1,
+    .option = options,
+    .record = sizeof(compile_options),
+    .run = run_compile,
+};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compile.c -- the stages, in order: read, quant, split, lower. */
+#include "compile.h"
+
+#include "ir/verify.h"
+#include "lower/lower.h"
+#include "read/read.h"
+
+/* ---- the typed program ---- */
+
+static bool is_tosa(const tc_module *module)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op != TC_OP_const)
+            return tc_ops[g->node[k]->op].tosa != 0;
+    return false;
+}
+
+/* Whether the model names its own quantization. */
+static bool went_through_pt2e(const tc_module *module)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        for (size_t k = 0; k < module->graph[i]->n_node; k++) {
+            tc_op op = module->graph[i]->node[k]->op;
+            if (op == TC_OP_quantize || op == TC_OP_dequantize)
+                return true;
+        }
+    return false;
+}
+
+static bool has_floats(const tc_module *module)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++)
+            if (tc_is_float(tc_type_of(g, g->node[k]->out[i])->dtype))
+                return true;
+    return false;
+}
+
+static bool has(const tc_target *t, tc_feature feature) { return t->tosa >> feature & 1u; }
+
+static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
+{
+    tc_status status = tc_usage(ctx, "%s is a float model and the target '%s' computes with integers: it needs calibration data",
+                                r->model, r->target);
+    tc_note(ctx, NULL, "give some with --calib DATA; --calib=random:1 invents some; -q none leaves it in float");
+    return status;
+}
+
+static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    bool asked = r->config && !tc_text_eq(r->config, "none");
+    if (r->config && !asked)
+        return TC_OK;
+    bool integers_only = has(&c->target, TC_FEATURE_INT) && !has(&c->target, TC_FEATURE_FP);
+    if (!asked && !integers_only && !r->n_calib)
+        return TC_OK;
+    if (!has_floats(c->module) && !asked)
+        return TC_OK;
+    if (!r->n_calib)
+        return no_data(ctx, r);
+    return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED, "float models are not quantized yet");
+}
+
+tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+{
+    *out = (tc_compiled){0};
+    TC_TRY(tc_target_parse(ctx, r->target, &out->target));
+    TC_TRY(tc_read(ctx, r->model, &out->module));
+    TC_TRY(tc_verify(ctx, out->module));
+    if (is_tosa(out->module))
+        return TC_OK;
+    TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
+    if (went_through_pt2e(out->module))
+        TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
+    else if (!tc_quant_is_typed(out->module))
+        TC_TRY(quantize(ctx, r, out));
+    return tc_run_passes(ctx, out->module, "wide,common,dead", r->trace);
+}
+
+/* ---- regions ---- */
+
+static bool takes(void *who, const tc_graph *g, const tc_node *node, const char **why)
+{
+    const tc_target *target = who;
+    return tc_lower_can(g->module->ctx, g, node, target, why);
+}
+
+static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, const char **why)
+{
+    (void)who, (void)g, (void)node;
+    *why = "the target has no accelerator";
+    return false;
+}
+
+/* The graph in a module of its own, for passes and writers that look at whole modules. */
+static tc_module *alone(tc_ctx *ctx, const tc_module *from, tc_graph *g)
+{
+    tc_module *m = tc_module_new(ctx, from->file);
+    tc_grow(&ctx->arena, m->graph, m->n_graph, m->cap_graph);
+    m->graph[m->n_graph++] = g;
+    g->module = m;
+    return m;
+}
+
+static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_region *region)
+{
+    tc_graph *g = tc_module_find(c->module, region->name);
+    TC_TRY(tc_lower_graph(ctx, g, &c->target));
+    region->module = alone(ctx, c->module, g);
+    tc_status status = tc_run_passes(ctx, region->module, "tosa", r->trace);
+    if (status == TC_OK)
+        status = tc_verify_tosa(ctx, region->module, tc_target_spec(ctx, &c->target));
+    if (status == TC_OK)
+        status = tc_emit_tosa(ctx, region->module, &region->tosa);
+    g->module = c->module;
+    return status;
+}
+
+/* A program that is TOSA already. */
+static tc_status take_whole(tc_ctx *ctx, tc_compiled *c)
+{
+    c->region = tc_new(&ctx->arena, tc_region);
+    c->n_region = 1;
+    c->region->module = c->module;
+    c->region->name = tc_main(c->module)->name;
+    TC_TRY(tc_verify_tosa(ctx, c->module, tc_target_spec(ctx, &c->target)));
+    return tc_emit_tosa(ctx, c->module, &c->region->tosa);
+}
+
+tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+{
+    TC_TRY(tc_compile_front(ctx, r, out));
+    if (is_tosa(out->module))
+        return take_whole(ctx, out);
+    bool cpu = out->target.machine == TC_MACHINE_CPU;
+    tc_split_request split = {.target = r->target, .ask = cpu ? takes_nothing : takes, .who = &out->target,
+                              .cpu = r->cpu, .n_cpu = r->n_cpu};
+    TC_TRY(tc_split(ctx, out->module, &split, &out->split));
+    out->n_region = out->split.n_region;
+    out->region = tc_new_n(&ctx->arena, tc_region, out->n_region);
+    for (size_t i = 0; i < out->n_region; i++) {
+        out->region[i].name = out->split.region[i];
+        TC_TRY(finish_region(ctx, r, out, &out->region[i]));
+    }
+    return tc_verify(ctx, out->module);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* split.c -- regions become graphs, and calls stand for them. */
+#include "split.h"
+
+#include <stdio.h>
+
+#include "color.h"
+
+typedef struct cutting {
+    tc_ctx *ctx;
+    tc_module *module;
+    tc_graph from; /* the program as it was */
+    tc_graph *main;
+    const tc_split_request *request;
+    tc_color color;
+    tc_val *now;          /* by old value: in the program */
+    int32_t *region_of;   /* by old value: the level of the region that makes it, or -1 */
+    bool *crosses;        /* by old value: made in a region and read outside of it */
+} cutting;
+
+static void copy_node(const cutting *c, tc_graph *to, const tc_node *node, tc_val *now)
+{
+    tc_node *copy = tc_graph_add(to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+    for (int i = 0; i < node->n_in; i++)
+        copy->in[i] = now[node->in[i]];
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_value *old = c->from.val[node->out[i]];
+        tc_value *value = to->val[copy->out[i]];
+        value->type = old->type;
+        value->name = old->name;
+        value->data = old->data;
+        now[node->out[i]] = copy->out[i];
+    }
+}
+
+/* Which values leave the region that makes them. */
+static void find_crossings(cutting *c)
+{
+    const tc_graph *g = &c->from;
+    for (size_t v = 0; v < g->n_val; v++)
+        c->region_of[v] = -1;
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out; i++)
+            if (c->color.place[k] == TC_PLACE_ACCELERATOR)
+                c->region_of[g->node[k]->out[i]] = (int32_t)c->color.level[k];
+    for (size_t k = 0; k < g->n_node; k++) {
+        int32_t here = c->color.place[k] == TC_PLACE_ACCELERATOR ? (int32_t)c->color.level[k] : -1;
+        for (int i = 0; i < g->node[k]->n_in; i++) {
+            tc_val v = g->node[k]->in[i];
+            c->crosses[v] = c->crosses[v] || (c->region_of[v] >= 0 && c->region_of[v] != here);
+        }
+    }
+    for (size_t i = 0; i < g->n_out; i++)
+        c->crosses[g->out[i]] = c->region_of[g->out[i]] >= 0;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        c->crosses[g->mutation[i].after] = c->region_of[g->mutation[i].after] >= 0;
+    for (size_t i = 0; i < c->module->n_out_port; i++) {
+        tc_val v = c->module->out_port[i].val;
+        c->crosses[v] = c->crosses[v] || (v && c->region_of[v] >= 0);
+    }
+}
+
+/* A constant that the program changes is an input of the region, not a constant of it. */
+static bool is_fixed(const cutting *c, tc_val v)
+{
+    if (!tc_is_const(&c->from, v))
+        return false;
+    for (size_t i = 0; i < c->from.n_mutation; i++)
+        if (c->from.mutation[i].before == v)
+            return false;
+    return true;
+}
+
+typedef struct region {
+    tc_graph *graph;
+    tc_val *inside;   /* by old value */
+    tc_val *operand;  /* in the program */
+    size_t n_operand, cap_operand;
+} region;
+
+static void take_operand(cutting *c, region *r, tc_val v)
+{
+    if (!v || r->inside[v])
+        return;
+    if (is_fixed(c, v)) {
+        copy_node(c, r->graph, tc_def(&c->from, v), r->inside);
+        return;
+    }
+    r->inside[v] = tc_graph_input(r->graph, tc_type_of(&c->from, v), c->from.val[v]->name);
+    tc_grow(&c->ctx->arena, r->operand, r->n_operand, r->cap_operand);
+    r->operand[r->n_operand++] = c->now[v];
+}
+
+static void call_region(cutting *c, region *r, const tc_val *result, size_t n_result, const tc_loc *loc)
+{
+    tc_attr_call *a = tc_new(&c->ctx->arena, tc_attr_call);
+    a->graph = r->graph->name;
+    a->target = tc_intern_text(c->ctx, c->request->target);
+    tc_node *call =
+        tc_graph_add(c->main, TC_OP_call, a, r->operand, (int)r->n_operand, (int)n_result, loc);
+    for (size_t i = 0; i < n_result; i++) {
+        const tc_value *old = c->from.val[result[i]];
+        tc_value *value = c->main->val[call->out[i]];
+        value->type = old->type;
+        value->name = old->name;
+        c->now[result[i]] = call->out[i];
+    }
+}
+
+/* All accelerator nodes of a level, as a graph; nothing when there is none. */
+static size_t cut_region(cutting *c, uint32_t level, size_t number)
+{
+    const tc_graph *g = &c->from;
+    region r = {0};
+    tc_val *result = NULL;
+    size_t n_result = 0, cap = 0, n_node = 0;
+    const tc_loc *loc = NULL;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (c->color.place[k] != TC_PLACE_ACCELERATOR || c->color.level[k] != level)
+            continue;
+        if (!r.graph) {
+            char name[32];
+            snprintf(name, sizeof name, "region_%zu", number);
+            r.graph = tc_graph_new(c->module, tc_intern_text(c->ctx, name));
+            r.inside = tc_new_n(&c->ctx->arena, tc_val, g->n_val);
+            loc = node->loc;
+        }
+        for (int i = 0; i < node->n_in; i++)
+            take_operand(c, &r, node->in[i]);
+        copy_node(c, r.graph, node, r.inside);
+        n_node++;
+        for (int i = 0; i < node->n_out; i++)
+            if (c->crosses[node->out[i]]) {
+                tc_grow(&c->ctx->arena, result, n_result, cap);
+                result[n_result++] = node->out[i];
+                tc_graph_output(r.graph, r.inside[node->out[i]]);
+            }
+    }
+    if (r.graph)
+        call_region(c, &r, result, n_result, loc);
+    return n_node;
+}
+
+static void finish(cutting *c)
+{
+    const tc_graph *g = &c->from;
+    tc_module *m = c->module;
+    for (size_t i = 0; i < g->n_out; i++)
+        tc_graph_output(c->main, c->now[g->out[i]]);
+    c->main->mutation = g->mutation;
+    c->main->n_mutation = g->n_mutation;
+    c->main->cap_mutation = g->cap_mutation;
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        g->mutation[i].before = c->now[g->mutation[i].before];
+        g->mutation[i].after = c->now[g->mutation[i].after];
+    }
+    for (size_t i = 0; i < m->n_in_port; i++)
+        m->in_port[i].val = c->now[m->in_port[i].val];
+    for (size_t i = 0; i < m->n_out_port; i++)
+        m->out_port[i].val = c->now[m->out_port[i].val];
+}
+
+static void rebuild(cutting *c, uint32_t levels, tc_split_report *report)
+{
+    const tc_graph *g = &c->from;
+    for (size_t i = 0; i < g->n_in; i++)
+        c->now[g->in[i]] = tc_graph_input(c->main, tc_type_of(g, g->in[i]), g->val[g->in[i]]->name);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (c->color.place[k] == TC_PLACE_ANYWHERE)
+            copy_node(c, c->main, g->node[k], c->now);
+    for (uint32_t level = 0; level < levels; level++) {
+        for (size_t k = 0; k < g->n_node; k++)
+            if (c->color.place[k] == TC_PLACE_CPU && c->color.level[k] == level)
+                copy_node(c, c->main, g->node[k], c->now);
+        size_t n = cut_region(c, level, report->n_region);
+        if (n) {
+            report->region[report->n_region] = c->module->graph[c->module->n_graph - 1]->name;
+            report->nodes[report->n_region++] = n;
+        }
+    }
+    finish(c);
+}
+
+static void tell(const cutting *c, tc_split_report *report)
+{
+    const tc_graph *g = &c->from;
+    report->left = tc_new_n(&c->ctx->arena, tc_split_left, g->n_node);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (c->color.place[k] == TC_PLACE_CPU)
+            report->left[report->n_left++] = (tc_split_left){g->node[k], c->color.why[k]};
+}
+
+tc_status tc_split(tc_ctx *ctx, tc_module *module, const tc_split_request *request, tc_split_report *report)
+{
+    cutting c = {.ctx = ctx, .module = module, .from = *tc_main(module), .main = tc_main(module),
+                 .request = request};
+    *report = (tc_split_report){0};
+    TC_TRY(tc_split_color(ctx, &c.from, request, &c.color));
+    uint32_t levels = tc_split_levels(ctx, &c.from, &c.color);
+    report->region = tc_new_n(&ctx->arena, const char *, levels);
+    report->nodes = tc_new_n(&ctx->arena, size_t, levels);
+    tell(&c, report);
+    c.now = tc_new_n(&ctx->arena, tc_val, c.from.n_val);
+    c.region_of = tc_new_n(&ctx->arena, int32_t, c.from.n_val);
+    c.crosses = tc_new_n(&ctx->arena, bool, c.from.n_val);
+    find_crossings(&c);
+    tc_graph fresh = tc_graph_empty(module, c.from.name);
+    fresh.facts = c.from.facts;
+    *c.main = fresh;
+    rebuild(&c, levels, report);
+    return TC_OK;
+}

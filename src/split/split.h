@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* split.h -- who runs what.
+ *
+ * The program's nodes are coloured, accelerator or CPU; those for the accelerator are gathered into as few
+ * regions as the order allows; each region becomes a graph of the module, and a `call` stands for it in
+ * the program.  A call's operands and results have the very types of the region's inputs and outputs, so
+ * every conversion at a border is a node of the program. */
+#ifndef TC_SPLIT_H
+#define TC_SPLIT_H
+
+#include "../ir/graph.h"
+
+/* Whether the accelerator takes the node; if not, *why says so: a clause after "stays on the CPU: ". */
+typedef bool tc_split_ask(void *who, const tc_graph *g, const tc_node *node, const char **why);
+
+typedef struct tc_split_request {
+    const char *target; /* as the user named it: written into the calls */
+    tc_split_ask *ask;
+    void *who;
+    const char *const *cpu; /* names or operators that stay on the CPU */
+    size_t n_cpu;
+} tc_split_request;
+
+/* One node that stays on the CPU, and why. */
+typedef struct tc_split_left {
+    const tc_node *node; /* of the program before it was split */
+    const char *why;
+} tc_split_left;
+
+typedef struct tc_split_report {
+    size_t n_region;
+    const char **region;     /* the graphs' names, in the order of their calls */
+    size_t *nodes;           /* of each */
+    tc_split_left *left;
+    size_t n_left;
+} tc_split_report;
+
+/* The module's first graph is split in place.  A name in `cpu` that matches nothing is an error. */
+TC_MUST_USE tc_status tc_split(tc_ctx *ctx, tc_module *module, const tc_split_request *request,
+                               tc_split_report *report);
+
+#endif
