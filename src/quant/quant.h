@@ -41,21 +41,70 @@ typedef struct tc_scheme {
     tc_setting act, weight;
 } tc_scheme;
 
-/* Rules beyond single values. */
+/* Part of a scheme: the fields that `has` names replace what a wider rule says. */
+typedef struct tc_patch {
+    uint32_t has; /* TC_HAS_* */
+    tc_setting to;
+} tc_patch;
+
+enum {
+    TC_HAS_DTYPE = 1 << 0, /* brings the usual codes of that type along */
+    TC_HAS_RANGE = 1 << 1, /* qmin and qmax */
+    TC_HAS_SYMMETRIC = 1 << 2,
+    TC_HAS_PER_CHANNEL = 1 << 3,
+    TC_HAS_OBSERVER = 1 << 4, /* and percentile */
+    TC_HAS_FLOOR = 1 << 5,
+    TC_HAS_FIXED = 1 << 6, /* scale and zero */
+};
+
+/* What a rule is about; the later, the more specific. */
+typedef enum tc_level {
+    TC_LEVEL_global,
+    TC_LEVEL_io,
+    TC_LEVEL_module_type,
+    TC_LEVEL_module, /* that module and all inside it; the longer path wins */
+    TC_LEVEL_target, /* PyTorch's operator, "aten.softmax.int" */
+    TC_LEVEL_node,   /* PyTorch's node */
+} tc_level;
+
+typedef struct tc_config_rule {
+    tc_level level;
+    const char *name;
+    tc_patch act, weight;
+} tc_config_rule;
+
 typedef struct tc_config {
+    const char *file; /* for messages; NULL when it did not come from one */
     tc_scheme global;
-    struct tc_config_rule *rule; /* config.c: nodes, targets, modules, module types */
+    tc_config_rule *rule;
     size_t n_rule, cap_rule;
-    tc_setting in, out;       /* io: dtype none: the signature stays float */
-    bool anchor;              /* the anchor's sharing: see doc/anchor-parameters.md */
-    bool drop_odd;            /* set odd samples aside */
+    tc_patch in, out;     /* the program's own inputs and outputs; has == 0: they stay float */
+    bool anchor;          /* the anchor's sharing: see doc/anchor-parameters.md */
+    bool drop_odd;        /* set odd samples aside */
     bool correct_bias;
-    double output_margin;     /* program outputs: their range times this, without search */
-    int64_t n_wide;           /* int8+16:K: values that get 16 bits */
+    double output_margin; /* program outputs: their range times this, without search */
+    int64_t n_wide;       /* int8+16:K: values that get 16 bits */
 } tc_config;
 
 /* text: a preset (int8, int8+16:K, a16w8, a8w4, none, anchor) or the path of a JSON file; NULL: int8. */
 TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
+
+/* The same from C.  A preset's name gives a whole configuration; rules are added in any order, and one with the
+ * level and name of an earlier one takes its place.  false: no such preset. */
+bool tc_config_preset(const char *name, tc_config *out);
+void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_rule rule);
+/* The anchor's get_symmetric_quantization_config(); bits: of the activations, 8 or 16. */
+tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax, int64_t weight_qmin,
+                              int64_t weight_qmax, double eps);
+/* A whole setting or scheme as a patch. */
+tc_patch tc_patch_all(const tc_setting *setting);
+tc_setting tc_setting_patched(tc_setting setting, const tc_patch *patch);
+
+/* What holds for the node that `loc` names and the value of that name (or NULL), and how specific it is. */
+tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value, tc_level *level);
+
+/* Every rule is about something in the program, or a message with the nearest names has been given. */
+TC_MUST_USE tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g);
 
 /* ---- domains ---- */
 
@@ -84,6 +133,7 @@ typedef struct tc_domains {
     tc_domain *domain;
     size_t n;
     int32_t *of; /* by value id: its domain, or -1 */
+    bool *watch; /* by value id: its numbers must be looked at; those of moved values are known already */
     size_t n_val;
     tc_join *join;
     size_t n_join;

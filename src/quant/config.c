@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config.c -- settings: presets, rules, and which of them holds for a node.
+ *
+ * Rules are patches.  For a node they are laid over the global scheme from the widest to the most specific, so
+ * that the order in which they were written does not matter. */
+#include "quant.h"
+
+#include <math.h>
+
+/* ---- presets ---- */
+
+static const tc_setting act8 = {.dtype = TC_i8, .qmin = -128, .qmax = 127, .percentile = 99.99, .floor = 0x1p-24};
+static const tc_setting act16 = {
+    .dtype = TC_i16, .qmin = -32767, .qmax = 32767, .symmetric = true, .percentile = 99.99, .floor = 0x1p-32};
+static const tc_setting weight8 = {.dtype = TC_i8,
+                                   .qmin = -127,
+                                   .qmax = 127,
+                                   .symmetric = true,
+                                   .per_channel = true,
+                                   .observer = TC_OBSERVER_minmax,
+                                   .floor = 0x1p-40};
+
+static tc_setting weight4(void)
+{
+    tc_setting s = weight8;
+    s.dtype = TC_i4;
+    s.qmin = -7;
+    s.qmax = 7;
+    return s;
+}
+
+static tc_config usual(tc_setting act, tc_setting weight)
+{
+    return (tc_config){.global = {act, weight}, .drop_odd = true, .correct_bias = true, .output_margin = 1.25};
+}
+
+static tc_config anchor(void)
+{
+    tc_config c = usual(act8, weight8);
+    c.global.act.observer = TC_OBSERVER_histogram_torchao;
+    c.global.act.floor = c.global.weight.floor = 0x1p-16;
+    c.anchor = true;
+    c.drop_odd = c.correct_bias = false;
+    c.output_margin = 1;
+    return c;
+}
+
+/* The K of "int8+16:K"; false when the name is not of that form. */
+static bool wide_count(const char *name, int64_t *out)
+{
+    static const char prefix[] = "int8+16:";
+    return tc_text_starts(name, prefix) && tc_text_to_i64(tc_str_of(name + sizeof prefix - 1), out) && *out >= 0 &&
+           *out <= 1000000;
+}
+
+bool tc_config_preset(const char *name, tc_config *out)
+{
+    int64_t wide = 0;
+    if (tc_text_eq(name, "int8") || wide_count(name, &wide))
+        *out = usual(act8, weight8);
+    else if (tc_text_eq(name, "a16w8"))
+        *out = usual(act16, weight8);
+    else if (tc_text_eq(name, "a8w4"))
+        *out = usual(act8, weight4());
+    else if (tc_text_eq(name, "none")) {
+        *out = usual(act8, weight8);
+        out->global.act.dtype = out->global.weight.dtype = TC_none;
+    } else if (tc_text_eq(name, "anchor"))
+        *out = anchor();
+    else
+        return false;
+    out->n_wide = wide;
+    return true;
+}
+
+tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax, int64_t weight_qmin,
+                              int64_t weight_qmax, double eps)
+{
+    tc_scheme s = {bits == 16 ? act16 : act8, weight_qmax <= 7 ? weight4() : weight8};
+    s.act.qmin = act_qmin;
+    s.act.qmax = act_qmax;
+    s.weight.qmin = weight_qmin;
+    s.weight.qmax = weight_qmax;
+    s.weight.per_channel = per_channel;
+    s.act.floor = s.weight.floor = eps;
+    s.act.observer = TC_OBSERVER_histogram_torchao;
+    return s;
+}
+
+/* ---- patches ---- */
+
+tc_patch tc_patch_all(const tc_setting *setting)
+{
+    uint32_t has = TC_HAS_DTYPE | TC_HAS_RANGE | TC_HAS_SYMMETRIC | TC_HAS_PER_CHANNEL | TC_HAS_FLOOR;
+    if (setting->observer == TC_OBSERVER_fixed)
+        has |= TC_HAS_FIXED;
+    return (tc_patch){has, *setting};
+}
+
+/* The codes that go with an element type. */
+static void usual_codes(tc_setting *s)
+{
+    const tc_setting *like = s->dtype == TC_i16 ? &act16 : &act8;
+    s->qmin = s->dtype == TC_u8 ? 0 : like->qmin;
+    s->qmax = s->dtype == TC_u8 ? 255 : like->qmax;
+    s->symmetric = like->symmetric;
+    s->floor = s->dtype == TC_i16 ? fmin(s->floor, like->floor) : s->floor;
+    if (s->dtype == TC_i4) {
+        s->qmin = -7;
+        s->qmax = 7;
+        s->symmetric = true;
+    }
+}
+
+tc_setting tc_setting_patched(tc_setting s, const tc_patch *patch)
+{
+    const tc_setting *to = &patch->to;
+    if (patch->has & TC_HAS_DTYPE && s.dtype != to->dtype) {
+        s.dtype = to->dtype;
+        usual_codes(&s);
+    }
+    if (patch->has & TC_HAS_RANGE) {
+        s.qmin = to->qmin;
+        s.qmax = to->qmax;
+    }
+    if (patch->has & TC_HAS_SYMMETRIC)
+        s.symmetric = to->symmetric;
+    if (patch->has & TC_HAS_PER_CHANNEL)
+        s.per_channel = to->per_channel;
+    if (patch->has & TC_HAS_OBSERVER) {
+        s.observer = to->observer;
+        s.percentile = to->percentile;
+    }
+    if (patch->has & TC_HAS_FLOOR)
+        s.floor = to->floor;
+    if (patch->has & TC_HAS_FIXED) {
+        s.observer = TC_OBSERVER_fixed;
+        s.scale = to->scale;
+        s.zero = to->zero;
+    }
+    return s;
+}
+
+/* ---- rules ---- */
+
+void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_rule rule)
+{
+    for (size_t i = 0; i < config->n_rule; i++)
+        if (config->rule[i].level == rule.level && tc_text_eq(config->rule[i].name, rule.name)) {
+            config->rule[i] = rule;
+            return;
+        }
+    tc_grow(&ctx->arena, config->rule, config->n_rule, config->cap_rule);
+    config->rule[config->n_rule++] = rule;
+}
+
+/* "Linear" is "torch.nn.modules.linear.Linear" too. */
+static bool type_matches(const char *type, const char *name)
+{
+    size_t n = strlen(type), m = strlen(name);
+    return tc_text_ends(type, name) && (n == m || type[n - m - 1] == '.');
+}
+
+/* "a.b" is about "a.b" and "a.b.c". */
+static bool module_matches(const char *path, const char *name)
+{
+    size_t n = strlen(name);
+    return tc_text_starts(path, name) && (path[n] == 0 || path[n] == '.');
+}
+
+static bool matches(const tc_config_rule *rule, const tc_loc *loc, const char *value)
+{
+    switch (rule->level) {
+    case TC_LEVEL_node:
+        return (value && tc_text_eq(value, rule->name)) || (loc && loc->node && tc_text_eq(loc->node, rule->name));
+    case TC_LEVEL_target:
+        return loc && loc->target && tc_text_eq(loc->target, rule->name);
+    case TC_LEVEL_module:
+        return loc && loc->module && module_matches(loc->module, rule->name);
+    case TC_LEVEL_module_type:
+        return loc && loc->module_type && type_matches(loc->module_type, rule->name);
+    default:
+        return false;
+    }
+}
+
+/* a is laid over b.  Names are compared last, so that the order is one for all. */
+static bool narrower(const tc_config_rule *a, const tc_config_rule *b)
+{
+    if (a->level != b->level)
+        return a->level > b->level;
+    size_t n = strlen(a->name), m = strlen(b->name);
+    return n != m ? n > m : strcmp(a->name, b->name) > 0;
+}
+
+/* The widest matching rule that is narrower than `after`; NULL: there is none. */
+static const tc_config_rule *next_rule(const tc_config *config, const tc_loc *loc, const char *value,
+                                       const tc_config_rule *after)
+{
+    const tc_config_rule *found = NULL;
+    for (size_t i = 0; i < config->n_rule; i++) {
+        const tc_config_rule *rule = &config->rule[i];
+        if ((!after || narrower(rule, after)) && (!found || narrower(found, rule)) && matches(rule, loc, value))
+            found = rule;
+    }
+    return found;
+}
+
+tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value, tc_level *level)
+{
+    tc_scheme scheme = config->global;
+    *level = TC_LEVEL_global;
+    for (const tc_config_rule *rule = NULL; (rule = next_rule(config, loc, value, rule));) {
+        scheme.act = tc_setting_patched(scheme.act, &rule->act);
+        scheme.weight = tc_setting_patched(scheme.weight, &rule->weight);
+        *level = rule->level;
+    }
+    return scheme;
+}
+
+/* ---- rules that match nothing ---- */
+
+static const char *const level_words[] = {"the program", "the program's signature", "a module type", "a module",
+                                          "an operator", "a node"};
+
+/* What a rule of this level might have been about in node k (inputs come after the nodes); NULL: nothing. */
+static const char *candidate(const tc_graph *g, tc_level level, size_t k)
+{
+    if (k >= g->n_node)
+        return level == TC_LEVEL_node ? g->val[g->in[k - g->n_node]]->name : NULL;
+    const tc_loc *loc = g->node[k]->loc;
+    if (!loc)
+        return NULL;
+    return level == TC_LEVEL_node     ? loc->node
+           : level == TC_LEVEL_target ? loc->target
+           : level == TC_LEVEL_module ? loc->module
+                                      : loc->module_type;
+}
+
+/* The part of a type's name that people write. */
+static const char *spoken(tc_level level, const char *name)
+{
+    const char *dot = level == TC_LEVEL_module_type ? strrchr(name, '.') : NULL;
+    return dot ? dot + 1 : name;
+}
+
+static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_config_rule *rule, const tc_graph *g)
+{
+    const char *best[3] = {NULL};
+    for (size_t rank = 0; rank < TC_COUNT(best); rank++) {
+        size_t least = SIZE_MAX;
+        for (size_t k = 0; k < g->n_node + g->n_in; k++) {
+            const char *name = candidate(g, rule->level, k);
+            name = name ? spoken(rule->level, name) : NULL;
+            if (!name || (rank > 0 && best[0] && tc_text_eq(name, best[0])) ||
+                (rank > 1 && best[1] && tc_text_eq(name, best[1])))
+                continue;
+            size_t distance = tc_text_distance(rule->name, name);
+            if (distance < least) {
+                least = distance;
+                best[rank] = name;
+            }
+        }
+    }
+    tc_loc loc = {.file = config->file};
+    tc_status status = tc_error(ctx, config->file ? &loc : NULL, TC_E_CONFIG, "the setting for '%s' is about %s that the program has not",
+                                rule->name, level_words[rule->level]);
+    if (best[2])
+        tc_note(ctx, NULL, "the nearest are '%s', '%s' and '%s'", best[0], best[1], best[2]);
+    else if (best[0])
+        tc_note(ctx, NULL, "the nearest is '%s'", best[0]);
+    return status;
+}
+
+tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g)
+{
+    tc_status worst = TC_OK;
+    for (size_t i = 0; i < config->n_rule; i++) {
+        const tc_config_rule *rule = &config->rule[i];
+        bool found = false;
+        for (size_t k = 0; k < g->n_node && !found; k++) {
+            const tc_node *node = g->node[k];
+            found = matches(rule, node->loc, node->n_out ? g->val[node->out[0]]->name : NULL);
+        }
+        for (size_t k = 0; k < g->n_in && !found; k++)
+            found = matches(rule, NULL, g->val[g->in[k]]->name);
+        if (!found)
+            worst = matches_nothing(ctx, config, rule, g);
+    }
+    return worst;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config_json.c -- a configuration from a JSON file.
+ *
+ *   { "preset": "int8", "observer": "mse", "activations": {...}, "weights": {...}, "io": {...},
+ *     "modules": {...}, "module_types": {...}, "nodes": {...}, "targets": {...} }
+ *
+ * A rule is a preset's name, null for "leave in float", or an object: of activations and weights, or of the
+ * fields of an activation.  Whatever is not known is an error with the nearest names. */
+#include "quant.h"
+
+#include <math.h>
+
+#include "../wire/file.h"
+#include "../wire/json.h"
+
+typedef struct reader {
+    tc_ctx *ctx;
+    tc_config *config;
+    tc_loc loc;
+} reader;
+
+static const char *const observer_names[] = {"mse", "minmax", "ema", "percentile", "histogram-torchao", "fixed"};
+_Static_assert(TC_COUNT(observer_names) == TC_OBSERVER_COUNT, "a name for every observer");
+
+#define BAD(r, ...) tc_error((r)->ctx, &(r)->loc, TC_E_CONFIG, __VA_ARGS__)
+
+/* A name that is none of `known`: says so, with the nearest. */
+static tc_status unknown(reader *r, const char *what, const char *name, const char *const *known, size_t n)
+{
+    tc_status status = BAD(r, "'%s' is no %s", name, what);
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < n; i++) {
+        size_t distance = tc_text_distance(name, known[i]);
+        if (distance < least) {
+            least = distance;
+            best = known[i];
+        }
+    }
+    if (best)
+        tc_note(r->ctx, &r->loc, "the nearest is '%s'", best);
+    return status;
+}
+
+static const char *text_of(reader *r, const tc_json *json)
+{
+    tc_str text = tc_json_text(&r->ctx->arena, json);
+    return text.p ? tc_text_copy(&r->ctx->arena, text) : NULL;
+}
+
+/* ---- fields of a setting ---- */
+
+typedef tc_status field_reader(reader *r, const char *key, const tc_json *value, tc_patch *out);
+
+static tc_status wants(reader *r, const char *key, const char *what) { return BAD(r, "'%s' wants %s", key, what); }
+
+static tc_status read_dtype(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    static const struct {
+        const char *name;
+        tc_dtype dtype;
+    } known[] = {{"int8", TC_i8}, {"int16", TC_i16}, {"uint8", TC_u8}, {"int4", TC_i4}, {"float", TC_none}};
+    static const char *const names[] = {"int8", "int16", "uint8", "int4", "float"};
+    const char *name = text_of(r, value);
+    if (!name)
+        return wants(r, key, "the name of an element type");
+    out->has |= TC_HAS_DTYPE;
+    for (size_t i = 0; i < TC_COUNT(known); i++)
+        if (tc_text_eq(name, known[i].name)) {
+            out->to.dtype = known[i].dtype;
+            return TC_OK;
+        }
+    return unknown(r, "element type", name, names, TC_COUNT(names));
+}
+
+static tc_status read_code(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    int64_t *to = tc_text_eq(key, "qmin") ? &out->to.qmin : &out->to.qmax;
+    if (!tc_json_i64(value, to) || *to < -65536 || *to > 65536)
+        return wants(r, key, "a whole number");
+    out->has |= TC_HAS_RANGE;
+    return TC_OK;
+}
+
+static tc_status read_flag(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    bool symmetric = tc_text_eq(key, "symmetric");
+    if (!tc_json_bool(value, symmetric ? &out->to.symmetric : &out->to.per_channel))
+        return wants(r, key, "true or false");
+    out->has |= symmetric ? TC_HAS_SYMMETRIC : TC_HAS_PER_CHANNEL;
+    return TC_OK;
+}
+
+static tc_status read_observer(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    const char *name = text_of(r, value);
+    if (!name)
+        return wants(r, key, "the name of an observer");
+    out->has |= TC_HAS_OBSERVER;
+    for (size_t i = 0; i < TC_OBSERVER_COUNT; i++)
+        if (tc_text_eq(name, observer_names[i])) {
+            out->to.observer = (tc_observer)i;
+            return TC_OK;
+        }
+    return unknown(r, "observer", name, observer_names, TC_OBSERVER_COUNT);
+}
+
+static tc_status read_number(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    double number;
+    if (!tc_json_f64(value, &number) || !isfinite(number))
+        return wants(r, key, "a number");
+    if (tc_text_eq(key, "percentile")) {
+        if (number <= 50 || number > 100)
+            return wants(r, key, "a number above 50, at most 100");
+        out->to.percentile = number;
+        out->to.observer = TC_OBSERVER_percentile;
+        out->has |= TC_HAS_OBSERVER;
+        return TC_OK;
+    }
+    if (number <= 0 || (float)number <= 0 || isinf((float)number))
+        return wants(r, key, "a number above 0 that float32 has");
+    *(tc_text_eq(key, "scale") ? &out->to.scale : &out->to.floor) = number;
+    out->has |= tc_text_eq(key, "scale") ? TC_HAS_FIXED : TC_HAS_FLOOR;
+    return TC_OK;
+}
+
+static tc_status read_zero(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    if (!tc_json_i64(value, &out->to.zero) || out->to.zero < -32768 || out->to.zero > 32767)
+        return wants(r, key, "a whole number that is a code");
+    return TC_OK;
+}
+
+static const struct {
+    const char *name;
+    field_reader *read;
+} fields[] = {
+    {"dtype", read_dtype},          {"qmin", read_code},    {"qmax", read_code},
+    {"symmetric", read_flag},       {"per_channel", read_flag}, {"observer", read_observer},
+    {"percentile", read_number},    {"eps", read_number},   {"scale", read_number},
+    {"zero_point", read_zero},
+};
+static const char *const field_names[] = {"dtype",    "qmin",       "qmax", "symmetric", "per_channel",
+                                          "observer", "percentile", "eps",  "scale",     "zero_point"};
+_Static_assert(TC_COUNT(fields) == TC_COUNT(field_names), "the same fields");
+
+static tc_status read_field(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    for (size_t i = 0; i < TC_COUNT(fields); i++)
+        if (tc_text_eq(key, fields[i].name))
+            return fields[i].read(r, key, value, out);
+    return unknown(r, "setting", key, field_names, TC_COUNT(field_names));
+}
+
+/* Codes that the element type has, the smaller one first. */
+static tc_status check_patch(reader *r, const tc_patch *p, const tc_json *object)
+{
+    if (tc_json_get(object, "zero_point") && !(p->has & TC_HAS_FIXED))
+        return BAD(r, "'zero_point' without 'scale'");
+    if (p->has & TC_HAS_RANGE) {
+        if (!tc_json_get(object, "qmin") || !tc_json_get(object, "qmax") || p->to.qmin >= p->to.qmax)
+            return BAD(r, "'qmin' and 'qmax' go together, the smaller one first");
+        bool typed = p->has & TC_HAS_DTYPE && p->to.dtype != TC_none;
+        tc_dtype dtype = typed ? p->to.dtype : TC_i16;
+        int64_t least = typed ? tc_dtype_min(dtype) : INT16_MIN, most = typed ? tc_dtype_max(dtype) : UINT16_MAX;
+        if (p->to.qmin < least || p->to.qmax > most)
+            return BAD(r, "codes %" PRId64 " to %" PRId64 ", and %s has %" PRId64 " to %" PRId64, p->to.qmin,
+                       p->to.qmax, tc_dtypes[dtype].name, least, most);
+    }
+    bool fixed = p->has & TC_HAS_OBSERVER && p->to.observer == TC_OBSERVER_fixed;
+    return fixed && !(p->has & TC_HAS_FIXED) ? BAD(r, "the observer 'fixed' wants a 'scale'") : TC_OK;
+}
+
+static tc_status read_patch(reader *r, const char *what, const tc_json *object, tc_patch *out)
+{
+    if (!tc_json_is(object, TC_JSON_OBJECT))
+        return wants(r, what, "an object");
+    const tc_json *key = object->as.child;
+    for (uint32_t i = 0; i < object->n; i++, key = key->next->next) {
+        const char *name = text_of(r, key);
+        TC_TRY(name ? read_field(r, name, key->next, out) : wants(r, what, "keys that are text"));
+    }
+    return check_patch(r, out, object);
+}
+
+/* ---- rules ---- */
+
+static tc_status named_preset(reader *r, const char *name, tc_config *out)
+{
+    static const char *const names[] = {"int8", "int8+16:4", "a16w8", "a8w4", "none", "anchor"};
+    return tc_config_preset(name, out) ? TC_OK : unknown(r, "preset", name, names, TC_COUNT(names));
+}
+
+/* A preset's name, or null. */
+static tc_status whole_scheme(reader *r, const char *name, tc_config_rule *rule)
+{
+    tc_config preset;
+    TC_TRY(named_preset(r, name, &preset));
+    if (preset.anchor || preset.n_wide)
+        return BAD(r, "the preset '%s' is for a whole program", name);
+    rule->act = tc_patch_all(&preset.global.act);
+    rule->weight = tc_patch_all(&preset.global.weight);
+    rule->act.has &= ~(uint32_t)TC_HAS_FLOOR;
+    rule->weight.has &= ~(uint32_t)TC_HAS_FLOOR;
+    return TC_OK;
+}
+
+static tc_status read_rule(reader *r, const char *name, const tc_json *value, tc_config_rule *rule)
+{
+    const char *preset = text_of(r, value);
+    if (preset || tc_json_is(value, TC_JSON_NULL))
+        return whole_scheme(r, preset ? preset : "none", rule);
+    const tc_json *act = tc_json_get(value, "activations"), *weight = tc_json_get(value, "weights");
+    if (!act && !weight)
+        return read_patch(r, name, value, &rule->act);
+    if (value->n != (uint32_t)((act != NULL) + (weight != NULL)))
+        return BAD(r, "the setting for '%s' has more than 'activations' and 'weights'", name);
+    if (act)
+        TC_TRY(read_patch(r, "activations", act, &rule->act));
+    return weight ? read_patch(r, "weights", weight, &rule->weight) : TC_OK;
+}
+
+static tc_status read_rules(reader *r, const char *key, const tc_json *object, tc_level level)
+{
+    if (!tc_json_is(object, TC_JSON_OBJECT))
+        return wants(r, key, "an object");
+    const tc_json *name = object->as.child;
+    for (uint32_t i = 0; i < object->n; i++, name = name->next->next) {
+        tc_config_rule rule = {.level = level, .name = text_of(r, name)};
+        if (!rule.name || !rule.name[0])
+            return wants(r, key, "names");
+        TC_TRY(read_rule(r, rule.name, name->next, &rule));
+        tc_config_add(r->ctx, r->config, rule);
+    }
+    return TC_OK;
+}
+
+/* "int8", "float", or an object with the fields of an activation. */
+static tc_status read_port(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    if (tc_json_is(value, TC_JSON_OBJECT))
+        TC_TRY(read_patch(r, key, value, out));
+    else
+        TC_TRY(read_dtype(r, key, value, out));
+    if (!(out->has & TC_HAS_DTYPE)) {
+        out->has |= TC_HAS_DTYPE;
+        out->to.dtype = TC_i8;
+    }
+    if (out->to.dtype == TC_none)
+        out->has = 0;
+    return TC_OK;
+}
+
+static tc_status read_io(reader *r, const tc_json *value)
+{
+    static const char *const names[] = {"inputs", "outputs"};
+    if (!tc_json_is(value, TC_JSON_OBJECT)) {
+        TC_TRY(read_port(r, "io", value, &r->config->in));
+        r->config->out = r->config->in;
+        return TC_OK;
+    }
+    const tc_json *key = value->as.child;
+    for (uint32_t i = 0; i < value->n; i++, key = key->next->next) {
+        const char *name = text_of(r, key);
+        bool in = name && tc_text_eq(name, "inputs");
+        if (!in && !(name && tc_text_eq(name, "outputs")))
+            return unknown(r, "part of 'io'", name ? name : "", names, TC_COUNT(names));
+        TC_TRY(read_port(r, name, key->next, in ? &r->config->in : &r->config->out));
+    }
+    return TC_OK;
+}
+
+/* ---- the file ---- */
+
+static tc_status read_global(reader *r, const char *key, const tc_json *value)
+{
+    tc_patch patch = {0};
+    bool weights = tc_text_eq(key, "weights");
+    if (tc_text_eq(key, "observer"))
+        TC_TRY(read_observer(r, key, value, &patch));
+    else
+        TC_TRY(read_patch(r, key, value, &patch));
+    tc_setting *to = weights ? &r->config->global.weight : &r->config->global.act;
+    if (patch.has & TC_HAS_FIXED)
+        return BAD(r, "one fixed scale for all %s", key);
+    *to = tc_setting_patched(*to, &patch);
+    return TC_OK;
+}
+
+static tc_status read_member(reader *r, const char *key, const tc_json *value)
+{
+    static const char *const names[] = {"preset", "observer", "activations", "weights",
+                                        "io",     "modules",  "module_types", "nodes", "targets"};
+    static const tc_level levels[] = {[5] = TC_LEVEL_module, TC_LEVEL_module_type, TC_LEVEL_node, TC_LEVEL_target};
+    size_t i = 0;
+    while (i < TC_COUNT(names) && !tc_text_eq(key, names[i]))
+        i++;
+    if (i == TC_COUNT(names))
+        return unknown(r, "member of a configuration", key, names, TC_COUNT(names));
+    if (i == 0)
+        return TC_OK; /* read before everything else */
+    if (i < 4)
+        return read_global(r, key, value);
+    return i == 4 ? read_io(r, value) : read_rules(r, key, value, levels[i]);
+}
+
+static tc_status read_file(tc_ctx *ctx, const char *path, tc_config *out)
+{
+    tc_bytes bytes;
+    const char *reason;
+    size_t at;
+    reader r = {ctx, out, {.file = path}};
+    TC_TRY(tc_file_map(ctx, path, &bytes));
+    const tc_json *root = tc_json_parse(&ctx->arena, bytes, &reason, &at);
+    if (!root)
+        return BAD(&r, "byte %zu: %s", at, reason);
+    if (!tc_json_is(root, TC_JSON_OBJECT))
+        return BAD(&r, "expected an object");
+    const tc_json *preset = tc_json_get(root, "preset");
+    const char *name = preset ? text_of(&r, preset) : "int8";
+    TC_TRY(name ? named_preset(&r, name, out) : wants(&r, "preset", "the name of a preset"));
+    out->file = path;
+    const tc_json *key = root->as.child;
+    for (uint32_t i = 0; i < root->n; i++, key = key->next->next)
+        TC_TRY(read_member(&r, text_of(&r, key), key->next));
+    return TC_OK;
+}
+
+tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out)
+{
+    if (tc_config_preset(text ? text : "int8", out))
+        return TC_OK;
+    if (tc_text_ends(text, ".json") || strchr(text, '/'))
+        return read_file(ctx, text, out);
+    tc_status status = tc_usage(ctx, "'%s' is no preset", text);
+    tc_note(ctx, NULL, "presets are int8, int8+16:K, a16w8, a8w4, none and anchor; a file's name ends in .json");
+    return status;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* domains.c -- which values share a scale and zero point.
+ *
+ * Classes of a union-find.  A value and what it is moved to are one class.  What meets in a cat (where, pad, ...)
+ * is one class when nobody else reads it; otherwise the ranges decide later between one scale and a rescale.
+ * Every other operator has free operands and results. */
+#include "flow.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct classes {
+    tc_ctx *ctx;
+    tc_flow flow;
+    uint32_t *parent;    /* by value */
+    tc_setting *setting; /* of the class, at its root */
+    tc_level *level;     /* how specific that setting is */
+    bool *has;           /* the value has a domain */
+} classes;
+
+/* ---- union-find ---- */
+
+static tc_val find(classes *c, tc_val v)
+{
+    while (c->parent[v] != v) {
+        c->parent[v] = c->parent[c->parent[v]];
+        v = c->parent[v];
+    }
+    return v;
+}
+
+/* One domain can serve both. */
+static bool compatible(const tc_setting *a, const tc_setting *b)
+{
+    bool fixed = a->observer == TC_OBSERVER_fixed && b->observer == TC_OBSERVER_fixed;
+    return a->dtype == b->dtype && a->qmin == b->qmin && a->qmax == b->qmax && a->symmetric == b->symmetric &&
+           (!fixed || (a->scale == b->scale && a->zero == b->zero));
+}
+
+/* Whether setting a goes before b: the more specific, then the more precise. */
+static bool stronger(const tc_setting *a, tc_level a_level, const tc_setting *b, tc_level b_level)
+{
+    if (a_level != b_level)
+        return a_level > b_level;
+    bool a_fixed = a->observer == TC_OBSERVER_fixed, b_fixed = b->observer == TC_OBSERVER_fixed;
+    if (a_fixed != b_fixed)
+        return a_fixed;
+    if (a->qmax - a->qmin != b->qmax - b->qmin)
+        return a->qmax - a->qmin > b->qmax - b->qmin;
+    return a->observer != b->observer ? a->observer < b->observer : a->scale > b->scale;
+}
+
+/* The smaller id stays the root; the stronger setting stays. */
+static void join(classes *c, tc_val a, tc_val b)
+{
+    a = find(c, a);
+    b = find(c, b);
+    if (a == b || !compatible(&c->setting[a], &c->setting[b]))
+        return;
+    if (b < a) {
+        tc_val t = a;
+        a = b;
+        b = t;
+    }
+    if (stronger(&c->setting[b], c->level[b], &c->setting[a], c->level[a])) {
+        c->setting[a] = c->setting[b];
+        c->level[a] = c->level[b];
+    }
+    c->parent[b] = a;
+}
+
+/* ---- settings of values ---- */
+
+/* What the readers of a value wish for that is not made by a quantized operator. */
+static void readers_wish(classes *c, tc_val v)
+{
+    const tc_flow *f = &c->flow;
+    bool any = false;
+    for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
+        const tc_node *node = f->use[u].node;
+        tc_val out = node->n_out ? node->out[0] : TC_NONE;
+        if (!out || !tc_flow_quantizes(f, node))
+            continue;
+        bool moved = tc_role_carries(node, f->use[u].operand);
+        const tc_setting *wish = moved ? &c->setting[out] : &f->scheme[out].act;
+        tc_level level = moved ? c->level[out] : f->level[out];
+        if (wish->dtype == TC_none || wish->observer == TC_OBSERVER_fixed)
+            continue;
+        if (!any || stronger(wish, level, &c->setting[v], c->level[v])) {
+            c->setting[v] = *wish;
+            c->level[v] = level;
+        }
+        any = true;
+    }
+}
+
+static tc_setting wide(void)
+{
+    return (tc_setting){.dtype = TC_i16, .qmin = -32767, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
+}
+
+/* A value that movement made: as the numbers that were moved, unless it was named itself. */
+static void moved_setting(classes *c, const tc_node *node, tc_val v)
+{
+    const tc_flow *f = &c->flow;
+    bool any = false;
+    if (f->level[v] >= TC_LEVEL_target || !f->born[v])
+        return;
+    for (int i = 0; i < node->n_in; i++) {
+        tc_val x = node->in[i];
+        if (!tc_role_carries(node, i) || !c->has[x])
+            continue;
+        if (any && !compatible(&c->setting[v], &c->setting[x])) { /* operands disagree: its own word counts */
+            c->setting[v] = f->scheme[v].act;
+            c->level[v] = f->level[v];
+            return;
+        }
+        if (!any || stronger(&c->setting[x], c->level[x], &c->setting[v], c->level[v])) {
+            c->setting[v] = c->setting[x];
+            c->level[v] = c->level[x];
+        }
+        any = true;
+    }
+}
+
+static void set_values(classes *c)
+{
+    const tc_flow *f = &c->flow;
+    const tc_graph *g = f->g;
+    for (size_t v = 1; v < g->n_val; v++) {
+        c->setting[v] = f->scheme[v].act;
+        c->level[v] = f->level[v];
+        if (f->score[v] && c->setting[v].dtype == TC_i8 && f->level[v] < TC_LEVEL_target)
+            c->setting[v] = wide();
+    }
+    for (size_t k = g->n_node; k-- > 0;)
+        for (int i = 0; i < g->node[k]->n_out; i++)
+            if (!f->born[g->node[k]->out[i]])
+                readers_wish(c, g->node[k]->out[i]);
+    for (size_t i = 0; i < g->n_in; i++) {
+        tc_val v = g->in[i];
+        if (f->level[v] < TC_LEVEL_node && f->config->in.has) {
+            c->setting[v] = tc_setting_patched(c->setting[v], &f->config->in);
+            c->level[v] = TC_LEVEL_io;
+        } else if (f->level[v] < TC_LEVEL_node)
+            readers_wish(c, v);
+    }
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out; i++)
+            if (tc_role_carried(g->node[k], i) && !f->score[g->node[k]->out[i]])
+                moved_setting(c, g->node[k], g->node[k]->out[i]);
+}
+
+/* ---- joining ---- */
+
+/* Movement that adds no number of its own: the same numbers, or some of them. */
+static bool only_moves(const tc_node *node)
+{
+    int carried = 0;
+    for (int i = 0; i < node->n_in; i++)
+        carried += tc_role_carries(node, i);
+    if (node->op == TC_OP_pad) {
+        const tc_attr_pad *a = node->attr;
+        return a->mode != TC_pad_mode_constant || a->value == 0;
+    }
+    return carried == 1 && node->op != TC_OP_where;
+}
+
+static void join_moved(classes *c)
+{
+    const tc_graph *g = c->flow.g;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (!tc_role_moves(node) || !only_moves(node))
+            continue;
+        for (int i = 0; i < node->n_in; i++)
+            for (int o = 0; o < node->n_out && tc_role_carries(node, i); o++)
+                if (tc_role_carried(node, o) && c->has[node->in[i]] && c->has[node->out[o]])
+                    join(c, node->in[i], node->out[o]);
+    }
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (c->has[g->mutation[i].before] && c->has[g->mutation[i].after])
+            join(c, g->mutation[i].before, g->mutation[i].after);
+}
+
+/* The movement goes on inside the class. */
+static bool inside(classes *c, tc_val v, const tc_use *use)
+{
+    const tc_node *node = use->node;
+    return tc_role_carries(node, use->operand) && c->has[node->out[0]] && find(c, node->out[0]) == find(c, v);
+}
+
+/* By root: the one node outside that reads the class; `several` when there are more, or the signature does. */
+static const tc_node several = {.op = TC_OP_const};
+
+static const tc_node **outside_readers(classes *c)
+{
+    const tc_flow *f = &c->flow;
+    const tc_node **reader = tc_new_n(&c->ctx->scratch, const tc_node *, f->g->n_val + 1);
+    for (tc_val v = 1; v < f->g->n_val; v++) {
+        if (!c->has[v])
+            continue;
+        const tc_node **r = &reader[find(c, v)];
+        if (f->leaves[v])
+            *r = &several;
+        for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++)
+            if (!inside(c, v, &f->use[u]))
+                *r = *r && *r != f->use[u].node ? &several : f->use[u].node;
+    }
+    return reader;
+}
+
+/* What meets in a node: one class where nobody else reads it, else a question for later. */
+static void join_met(classes *c, tc_domains *out)
+{
+    const tc_flow *f = &c->flow;
+    const tc_node **reader = outside_readers(c);
+    size_t cap = 0;
+    for (size_t k = 0; k < f->g->n_node; k++) {
+        const tc_node *node = f->g->node[k];
+        if (!tc_role_moves(node) || only_moves(node) || !c->has[node->out[0]])
+            continue;
+        for (int i = 0; i < node->n_in; i++) {
+            tc_val x = node->in[i];
+            if (!tc_role_carries(node, i) || !c->has[x])
+                continue;
+            if (f->config->anchor || reader[find(c, x)] == node) {
+                join(c, x, node->out[0]);
+                continue;
+            }
+            tc_grow(&c->ctx->arena, out->join, out->n_join, cap); /* values for now, domains once they are numbered */
+            out->join[out->n_join++] = (tc_join){(int32_t)x, (int32_t)node->out[0]};
+        }
+    }
+}
+
+/* ---- domains ---- */
+
+/* scale and zero for a range that is known. */
+static void natural_scale(tc_domain *d)
+{
+    const tc_setting *s = &d->setting;
+    double codes = (double)(s->qmax - s->qmin + 1);
+    if (s->symmetric) {
+        d->scale = fmax(-d->lo, d->hi) / (double)(s->qmax + 1);
+        d->zero = 0;
+    } else {
+        d->scale = (d->hi - d->lo) / codes;
+        d->zero = (int64_t)nearbyint((double)s->qmin - d->lo / d->scale);
+    }
+}
+
+/* Whether value v brings numbers into its class that nobody there has yet. */
+static bool brings(classes *c, tc_val v)
+{
+    const tc_node *def = tc_def(c->flow.g, v);
+    if (!def || !tc_role_moves(def) || !only_moves(def))
+        return true;
+    for (int i = 0; i < def->n_in; i++)
+        if (tc_role_carries(def, i) && c->has[def->in[i]] && find(c, def->in[i]) == find(c, v))
+            return false;
+    return true;
+}
+
+static void number_domains(classes *c, tc_domains *out)
+{
+    const tc_graph *g = c->flow.g;
+    out->n_val = g->n_val;
+    out->of = tc_new_n(&c->ctx->arena, int32_t, g->n_val + 1);
+    out->watch = tc_new_n(&c->ctx->arena, bool, g->n_val + 1);
+    size_t *count = tc_new_n(&c->ctx->scratch, size_t, g->n_val + 1);
+    for (tc_val v = 0; v < g->n_val; v++) {
+        out->of[v] = -1;
+        if (!v || !c->has[v])
+            continue;
+        tc_val root = find(c, v);
+        out->of[v] = root == v ? (int32_t)out->n++ : out->of[root]; /* the root has the smallest id */
+        count[out->of[v]]++;
+    }
+    out->domain = tc_new_n(&c->ctx->arena, tc_domain, out->n + 1);
+    for (tc_val v = 1; v < g->n_val; v++) {
+        if (out->of[v] < 0)
+            continue;
+        tc_domain *d = &out->domain[out->of[v]];
+        if (!d->val) {
+            *d = (tc_domain){.setting = c->setting[v], .base = -1, .joined = -1};
+            d->val = tc_new_n(&c->ctx->arena, tc_val, count[out->of[v]]);
+        }
+        d->val[d->n_val++] = v;
+        out->watch[v] = c->flow.config->anchor || brings(c, v);
+    }
+}
+
+/* The class has one maker, and that multiplies another class by a number: same codes. */
+static void derive(classes *c, tc_domains *out, tc_domain *d, const tc_node *maker)
+{
+    tc_val x;
+    double factor = maker ? tc_flow_factor(&c->flow, maker, &x) : 0;
+    if (!(factor > 0) || !isfinite(factor) || !c->has[x] || c->flow.level[maker->out[0]] >= TC_LEVEL_target)
+        return;
+    int32_t base = out->of[x];
+    if (&out->domain[base] == d || !compatible(&d->setting, &out->domain[base].setting))
+        return;
+    d->base = base;
+    d->factor = factor;
+}
+
+static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *reader)
+{
+    const tc_flow *f = &c->flow;
+    const tc_node *maker = NULL;
+    size_t n_maker = 0;
+    bool natural = !f->config->anchor, leaf = false, read = false;
+    for (size_t i = 0; i < d->n_val; i++) {
+        tc_val v = d->val[i];
+        leaf = leaf || f->leaves[v];
+        for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++)
+            read = read || !inside(c, v, &f->use[u]);
+        if (!out->watch[v] && !f->config->anchor)
+            continue;
+        double lo, hi;
+        maker = tc_def(f->g, v);
+        natural = natural && maker && tc_role_natural(maker->op, &lo, &hi) && (n_maker == 0 || (lo == d->lo && hi == d->hi));
+        if (natural) {
+            d->lo = lo;
+            d->hi = hi;
+        }
+        n_maker++;
+    }
+    d->output = leaf && !read;
+    if (d->setting.observer == TC_OBSERVER_fixed) {
+        d->scale = d->setting.scale;
+        d->zero = d->setting.zero;
+        return;
+    }
+    d->fixed_range = natural && n_maker > 0;
+    if (d->fixed_range)
+        natural_scale(d);
+    else if (n_maker == 1 && !f->config->anchor)
+        derive(c, out, d, maker);
+    bool curve = reader && reader != &several && reader->n_in == 1 && tc_role_curve(reader->op);
+    d->after = curve && tc_flow_quantizes(f, reader) ? reader : NULL;
+}
+
+/* Joins by domain; those that cannot be, or that are settled, go. */
+static void settle_joins(tc_domains *out)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < out->n_join; i++) {
+        tc_join j = {out->of[out->join[i].part], out->of[out->join[i].whole]};
+        const tc_domain *a = &out->domain[j.part], *b = &out->domain[j.whole];
+        if (j.part != j.whole && !tc_domain_known(a) && !tc_domain_known(b) && compatible(&a->setting, &b->setting))
+            out->join[kept++] = j;
+    }
+    out->n_join = kept;
+}
+
+tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config, tc_domains *out)
+{
+    const tc_graph *g = tc_main(module);
+    TC_TRY(tc_config_check(ctx, config, g));
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    *out = (tc_domains){0};
+    classes c = {ctx, tc_flow_of(ctx, g, config), tc_new_n(&ctx->scratch, uint32_t, g->n_val + 1),
+                 tc_new_n(&ctx->scratch, tc_setting, g->n_val + 1), tc_new_n(&ctx->scratch, tc_level, g->n_val + 1),
+                 tc_new_n(&ctx->scratch, bool, g->n_val + 1)};
+    for (tc_val v = 0; v < g->n_val; v++) {
+        c.parent[v] = v;
+        c.has[v] = tc_flow_wants_domain(&c.flow, v);
+    }
+    for (size_t i = 0; i < g->n_in && config->in.has; i++)
+        c.has[g->in[i]] = tc_flow_is_f32(&c.flow, g->in[i]);
+    set_values(&c);
+    join_moved(&c);
+    join_met(&c, out);
+    number_domains(&c, out);
+    const tc_node **reader = outside_readers(&c);
+    for (size_t i = 0; i < out->n; i++)
+        describe(&c, out, &out->domain[i], reader[find(&c, out->domain[i].val[0])]);
+    settle_joins(out);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return TC_OK;
+}
+
+/* ---- once ranges are known ---- */
+
+enum { TENTHS_APART = 15 }; /* a part whose scale would grow past 1.5 times its own keeps it */
+
+static double extent(const tc_setting *s, double lo, double hi)
+{
+    lo = fmin(lo, 0);
+    hi = fmax(hi, 0);
+    return s->symmetric ? 2 * fmax(-lo, hi) : hi - lo;
+}
+
+static int32_t joined_root(const tc_domains *d, int32_t i)
+{
+    while (d->domain[i].joined >= 0)
+        i = d->domain[i].joined;
+    return i;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    tc_val x = *(const tc_val *)a, y = *(const tc_val *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* All values of domain `part` into domain `whole`. */
+static void absorb(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole)
+{
+    tc_domain *p = &all->domain[part], *w = &all->domain[whole];
+    tc_val *val = tc_new_n(&ctx->arena, tc_val, p->n_val + w->n_val);
+    memcpy(val, w->val, w->n_val * sizeof *val);
+    memcpy(val + w->n_val, p->val, p->n_val * sizeof *val);
+    for (size_t i = 0; i < p->n_val; i++)
+        all->of[p->val[i]] = whole;
+    w->val = val;
+    w->n_val += p->n_val;
+    qsort(val, w->n_val, sizeof *val, compare_values);
+    w->after = NULL;
+    w->output = false;
+    p->n_val = 0;
+    p->joined = whole;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->domain[i].base == part)
+            all->domain[i].base = whole;
+}
+
+void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi)
+{
+    for (size_t i = 0; i < domains->n_join; i++) {
+        tc_join j = domains->join[i];
+        const tc_setting *s = &domains->domain[j.part].setting;
+        double own = extent(s, lo[j.part], hi[j.part]), all = extent(s, fmin(lo[j.part], lo[j.whole]), fmax(hi[j.part], hi[j.whole]));
+        int32_t part = joined_root(domains, j.part), whole = joined_root(domains, j.whole);
+        if (part != whole && all * 10 <= own * TENTHS_APART)
+            absorb(ctx, domains, part > whole ? part : whole, part > whole ? whole : part);
+    }
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flow.c -- see flow.h.  Everything here follows from who reads what; the order of nodes has no say. */
+#include "flow.h"
+
+#include <math.h>
+
+#include "../num/load.h"
+
+#define HUGE_NUMBER 1e30 /* beyond it a number stands for infinity */
+
+/* ---- readers ---- */
+
+static void list_uses(tc_ctx *ctx, tc_flow *f)
+{
+    const tc_graph *g = f->g;
+    uint32_t *first = tc_new_n(&ctx->scratch, uint32_t, g->n_val + 2);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            first[g->node[k]->in[i] + 1]++;
+    for (size_t v = 0; v < g->n_val; v++)
+        first[v + 1] += first[v];
+    uint32_t *at = tc_arena_copy(&ctx->scratch, first, (g->n_val + 2) * sizeof *first);
+    tc_use *use = tc_new_n(&ctx->scratch, tc_use, first[g->n_val] + 1u);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            use[at[g->node[k]->in[i]]++] = (tc_use){g->node[k], i};
+    f->use = use;
+    f->first = first;
+    for (size_t i = 0; i < g->n_out; i++)
+        f->leaves[g->out[i]] = true;
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        f->leaves[g->mutation[i].after] = true;
+        f->state[g->mutation[i].before] = true;
+    }
+}
+
+const tc_node *tc_flow_reader(const tc_flow *f, tc_val v)
+{
+    uint32_t first = f->first[v], n = f->first[v + 1] - first;
+    return n == 1 && !f->leaves[v] ? f->use[first].node : NULL;
+}
+
+/* ---- what is known beforehand ---- */
+
+static bool holds_huge(tc_tensor t)
+{
+    if (!t.data || t.type->dtype != TC_f32)
+        return false;
+    const float *x = t.data;
+    int64_t n = tc_type_count(t.type);
+    for (int64_t i = 0; i < n; i++)
+        if (!(fabsf(x[i]) < (float)HUGE_NUMBER))
+            return true;
+    return false;
+}
+
+/* Numbers without bound go through these. */
+static bool passes_huge(const tc_node *node, int i)
+{
+    switch (node->op) {
+    case TC_OP_add:
+    case TC_OP_sub:
+    case TC_OP_mul:
+    case TC_OP_div:
+    case TC_OP_neg:
+        return true;
+    default:
+        return tc_role_carries(node, i);
+    }
+}
+
+static void find_constants(tc_flow *f)
+{
+    const tc_graph *g = f->g;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        const tc_op_info *info = &tc_ops[node->op];
+        bool fixed = !(info->traits & (T_CONTROL | T_STATE)) && info->kernel, huge = false;
+        for (int i = 0; i < node->n_in; i++) {
+            fixed = fixed && (!node->in[i] || f->fixed[node->in[i]]);
+            huge = huge || (f->huge[node->in[i]] && passes_huge(node, i));
+        }
+        if (node->op == TC_OP_full)
+            huge = !(fabs(((const tc_attr_full *)node->attr)->value) < HUGE_NUMBER);
+        for (int i = 0; i < node->n_out; i++) {
+            tc_val v = node->out[i];
+            f->fixed[v] = node->op == TC_OP_const ? !f->state[v] : fixed;
+            f->huge[v] = tc_flow_is_f32(f, v) && (node->op == TC_OP_const ? holds_huge(tc_tensor_of(g, v)) : huge);
+        }
+    }
+}
+
+double tc_flow_factor(const tc_flow *f, const tc_node *node, tc_val *x)
+{
+    bool divides = node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
+    if (node->op != TC_OP_mul && !divides)
+        return 0;
+    for (int i = 1; i >= (divides ? 1 : 0); i--) {
+        tc_tensor c = tc_tensor_of(f->g, node->in[i]);
+        *x = node->in[1 - i];
+        if (!c.data || !f->fixed[node->in[i]] || tc_type_count(c.type) != 1 ||
+            !tc_same_dims(tc_type_of(f->g, *x), tc_type_of(f->g, node->out[0])))
+            continue;
+        double factor = tc_load_f64(c, 0);
+        return divides ? 1 / factor : factor;
+    }
+    return 0;
+}
+
+/* ---- attention ---- */
+
+/* Whether v comes from a product through nothing but scaling, masks and movement, each read once; if so, all
+ * on the way are scores. */
+static bool find_scores(tc_flow *f, tc_val v, int depth)
+{
+    const tc_node *def = tc_def(f->g, v);
+    if (!def || depth > 16 || !tc_flow_reader(f, v) || !tc_flow_is_f32(f, v))
+        return false;
+    bool found = false;
+    tc_val x;
+    if (def->op == TC_OP_matmul || def->op == TC_OP_addmm || def->op == TC_OP_einsum)
+        found = true;
+    else if (def->op == TC_OP_add || def->op == TC_OP_sub)
+        found = (int)find_scores(f, def->in[0], depth + 1) | (int)find_scores(f, def->in[1], depth + 1);
+    else if (tc_flow_factor(f, def, &x) != 0)
+        found = find_scores(f, x, depth + 1);
+    else if (tc_role_moves(def))
+        for (int i = 0; i < def->n_in; i++)
+            if (tc_role_carries(def, i) && find_scores(f, def->in[i], depth + 1))
+                found = true;
+    f->score[v] = f->score[v] || found;
+    return found;
+}
+
+/* ---- who is quantized ---- */
+
+static bool never_quantized(tc_op op)
+{
+    return tc_op_sees_storage(op) || op == TC_OP_fake_quantize || op == TC_OP_choose_qparams || op == TC_OP_fft ||
+           (tc_ops[op].traits & T_STATE);
+}
+
+bool tc_flow_quantizes(const tc_flow *f, const tc_node *node)
+{
+    return node->op != TC_OP_const && !never_quantized(node->op) && node->n_out &&
+           f->scheme[node->out[0]].act.dtype != TC_none && !f->fixed[node->out[0]];
+}
+
+/* A product or sum that its only reader clamps.  The anchor does it for convolutions and linear layers. */
+static bool waits(const tc_flow *f, const tc_node *node)
+{
+    tc_val v = node->out[0];
+    const tc_node *reader = tc_flow_reader(f, v);
+    if (!reader || !tc_role_clamps(reader->op) || !tc_flow_quantizes(f, node) || !tc_flow_quantizes(f, reader) ||
+        f->level[v] >= TC_LEVEL_target)
+        return false;
+    if (!f->config->anchor)
+        return tc_role_product(node->op) || node->op == TC_OP_add || node->op == TC_OP_sub || node->op == TC_OP_batch_norm;
+    bool from_zero = reader->op == TC_OP_relu || (((const tc_attr_clamp *)reader->attr)->lo == 0 && reader->loc->target &&
+                                                  strstr(reader->loc->target, "hardtanh"));
+    return (node->op == TC_OP_conv || node->op == TC_OP_linear || node->op == TC_OP_conv_transpose) && from_zero &&
+           !f->scheme[reader->out[0]].act.symmetric;
+}
+
+static void find_born(tc_flow *f)
+{
+    const tc_graph *g = f->g;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool quantizes = tc_flow_quantizes(f, node), moves = tc_role_moves(node), born = quantizes && !moves;
+        for (int i = 0; moves && quantizes && i < node->n_in; i++)
+            born = born || (tc_role_carries(node, i) && f->born[node->in[i]]);
+        for (int i = 0; i < node->n_out; i++) {
+            tc_val v = node->out[i];
+            f->waits[v] = node->n_out == 1 && waits(f, node);
+            bool huge = f->huge[v] && !f->score[v];
+            f->born[v] = born && tc_flow_is_f32(f, v) && !f->waits[v] && !huge;
+        }
+    }
+}
+
+/* From the readers back to the makers. */
+static void find_needs(tc_flow *f)
+{
+    const tc_graph *g = f->g;
+    for (size_t v = 0; v < g->n_val; v++)
+        f->need_real[v] = f->leaves[v];
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        bool quantizes = tc_flow_quantizes(f, node), typed = false, real = false;
+        for (int i = 0; i < node->n_out; i++) {
+            typed = typed || f->need_typed[node->out[i]] || f->born[node->out[i]];
+            real = real || f->need_real[node->out[i]];
+        }
+        for (int i = 0; i < node->n_in; i++) {
+            tc_val v = node->in[i];
+            bool moved = tc_role_carries(node, i), huge = f->huge[v] && !f->score[v];
+            bool takes = quantizes && !tc_role_real(node, i) && !huge && (!moved || typed);
+            f->need_typed[v] = f->need_typed[v] || takes;
+            f->need_real[v] = f->need_real[v] || !takes || (moved && real);
+        }
+    }
+}
+
+bool tc_flow_wants_domain(const tc_flow *f, tc_val v)
+{
+    return v && tc_flow_is_f32(f, v) && !f->fixed[v] && !f->waits[v] && !(f->huge[v] && !f->score[v]) &&
+           (f->born[v] || f->need_typed[v]);
+}
+
+tc_flow tc_flow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
+{
+    tc_flow f = {.g = g, .config = config};
+    bool **flags[] = {&f.leaves, &f.state, &f.fixed, &f.huge, &f.score, &f.waits, &f.born, &f.need_typed, &f.need_real};
+    for (size_t i = 0; i < TC_COUNT(flags); i++)
+        *flags[i] = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
+    f.scheme = tc_new_n(&ctx->scratch, tc_scheme, g->n_val + 1);
+    f.level = tc_new_n(&ctx->scratch, tc_level, g->n_val + 1);
+    for (size_t v = 1; v < g->n_val; v++) {
+        const tc_node *def = g->val[v]->def;
+        f.scheme[v] = tc_config_scheme(config, def ? def->loc : NULL, g->val[v]->name, &f.level[v]);
+    }
+    list_uses(ctx, &f);
+    find_constants(&f);
+    for (size_t k = 0; k < g->n_node && !config->anchor; k++)
+        if (g->node[k]->op == TC_OP_softmax)
+            find_scores(&f, g->node[k]->in[0], 0);
+    find_born(&f);
+    find_needs(&f);
+    return f;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flow.h -- who reads what in a float program, and who is quantized at all; shared by domains.c and apply.c. */
+#ifndef TC_QUANT_FLOW_H
+#define TC_QUANT_FLOW_H
+
+#include "role.h"
+
+typedef struct tc_use {
+    const tc_node *node;
+    int operand;
+} tc_use;
+
+/* Arrays by value id, in ctx->scratch. */
+typedef struct tc_flow {
+    const tc_graph *g;
+    const tc_config *config;
+    const tc_use *use; /* of value v: use[first[v]] .. use[first[v + 1] - 1] */
+    const uint32_t *first;
+    bool *leaves;      /* read by the signature or kept from run to run */
+    bool *state;       /* what the program changes, before it does */
+    bool *fixed;       /* known at compile time */
+    bool *huge;        /* holds infinities, or numbers that stand for them */
+    bool *score;       /* on the way from a product to a softmax */
+    bool *waits;       /* a product or sum that its one reader clamps */
+    bool *born;        /* made by a quantized operator, or moved from there */
+    bool *need_typed;  /* read by a quantized operator, maybe after movement */
+    bool *need_real;   /* read by others */
+    tc_scheme *scheme; /* of the node that makes it */
+    tc_level *level;
+} tc_flow;
+
+tc_flow tc_flow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
+
+/* Its node is quantized. */
+bool tc_flow_quantizes(const tc_flow *f, const tc_node *node);
+/* The value has a domain. */
+bool tc_flow_wants_domain(const tc_flow *f, tc_val v);
+/* The one node that reads v and nothing else does; or NULL. */
+const tc_node *tc_flow_reader(const tc_flow *f, tc_val v);
+
+/* The constant factor of a multiplication or division by one number; 0: it is none. *x: the other operand. */
+double tc_flow_factor(const tc_flow *f, const tc_node *node, tc_val *x);
+
+static inline bool tc_flow_is_f32(const tc_flow *f, tc_val v)
+{
+    const tc_type *type = tc_type_of(f->g, v);
+    return type && type->dtype == TC_f32;
+}
+
+#endif

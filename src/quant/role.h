@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role.h -- what operators do with domains; shared by the files of this folder. */
+#ifndef TC_QUANT_ROLE_H
+#define TC_QUANT_ROLE_H
+
+#include "quant.h"
+
+/* Numbers of operand i go to the results as they are: view, cat, max_pool, where. */
+bool tc_role_carries(const tc_node *node, int i);
+/* Any operand does. */
+bool tc_role_moves(const tc_node *node);
+/* Result i holds numbers of that kind (not indices). */
+bool tc_role_carried(const tc_node *node, int i);
+
+/* Sums of products, whose result may wait for a clamp before it is quantized. */
+bool tc_role_product(tc_op op);
+/* relu, relu6, hardtanh, clamp: min(max(x, lo), hi). */
+bool tc_role_clamps(tc_op op);
+/* One operand, one result, a curve: a table in integers. */
+bool tc_role_curve(tc_op op);
+/* The range of the results, whatever the operands are. */
+bool tc_role_natural(tc_op op, double *lo, double *hi);
+
+/* Operand i of a product is the right or left factor that may be constant: its weights. */
+bool tc_role_weight(const tc_node *node, int i);
+/* The axis of that operand that gives the output channels; -1: there is none of that kind. */
+int tc_role_channel_axis(const tc_node *node, int i, const tc_type *weight);
+/* The operand that is added to every output channel; -1: none. */
+int tc_role_bias(const tc_node *node);
+/* Operand i stays real: masks, and weights of composites. */
+bool tc_role_real(const tc_node *node, int i);
+
+#endif
