@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layout.c -- the order of axes inside a region: transposes sunk, merged, cancelled.
+ *
+ * Nodes are taken in order.  A transpose is only noted: its result is its operand, read in another order of
+ * axes.  Operators that treat all axes alike, or name them, work on the stored order; the others -- products,
+ * pools, what the region gives -- get the order they ask for, by a transpose that is shared by all who want
+ * it.  Where operands are stored in different orders, the one that moves the fewest bytes wins; a look from
+ * the back says which order the readers want.  Constants are laid out anew.
+ *
+ *     conv(T(x)) -> T' -> relu -> T -> conv   =>   conv -> relu -> conv */
+#include "lower.h"
+#include "order.h"
+#include "pass.h"
+
+#include "../ir/rewrite.h"
+
+/* A value of the old graph: what holds its numbers, in which order. */
+typedef struct stored {
+    tc_val val;
+    tc_order order;
+} stored;
+
+/* The order that most of a value's readers ask for; weight 0: nobody has asked. */
+typedef struct wish {
+    tc_order order;
+    int64_t weight;
+} wish;
+
+typedef struct layout {
+    tc_rewrite *rw;
+    stored *now;  /* by old value */
+    wish *want;   /* by old value */
+    bool *pinned; /* by old value: read from outside, in the order of its type */
+    tc_map laid;  /* (value of the new graph, perm) -> its transpose */
+} layout;
+
+typedef tc_status place_rule(layout *l, const tc_node *node);
+
+/* How an operator goes with orders. */
+typedef struct manner {
+    place_rule *place; /* NULL: it wants its operands plain */
+    int data;          /* operands that have the result's axes; 0: all of them */
+} manner;
+static manner manner_of(tc_op op);
+
+static const int64_t *dims(const layout *l, tc_val old) { return tc_type_of(l->rw->from, old)->dim; }
+
+static int64_t bytes_of(const tc_type *t) { return tc_type_count(t) * tc_dtypes[t->dtype].bytes; }
+
+/* ---- values of the new graph in another order ---- */
+
+static tc_val add(layout *l, const tc_node *like, tc_op op, const void *attr, const tc_val *in, int n,
+                  const tc_type *type)
+{
+    tc_node *node = tc_graph_add(l->rw->to, op, attr, in, n, 1, like->loc);
+    l->rw->to->val[node->out[0]]->type = type;
+    return node->out[0];
+}
+
+static tc_val shape_const(layout *l, const tc_node *like, int n, const int64_t *v)
+{
+    int64_t dim = n;
+    return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, TC_shape, 1, &dim),
+                          tc_arena_copy(&l->rw->ctx->arena, v, (size_t)n * sizeof *v), NULL, like->loc);
+}
+
+/* reshape(x, dim); of a reshape: of what that read; x where nothing changes. */
+static tc_val reshape(layout *l, const tc_node *like, tc_val x, int rank, const int64_t *dim)
+{
+    const tc_graph *g = l->rw->to;
+    const tc_node *def = tc_def(g, x);
+    if (def && def->op == TC_OP_tosa_reshape)
+        x = def->in[0];
+    const tc_type *t = tc_type_of(g, x), *type = tc_type_make(l->rw->ctx, t->dtype, rank, dim);
+    if (tc_same_dims(t, type))
+        return x;
+    return add(l, like, TC_OP_tosa_reshape, NULL, (tc_val[]){x, shape_const(l, like, rank, dim)}, 2, type);
+}
+
+static bool keeps_order(int rank, const int64_t *perm)
+{
+    for (int i = 0; i < rank; i++)
+        if (perm[i] != i)
+            return false;
+    return true;
+}
+
+/* Where x's transpose is kept, or will be. */
+static void **place_of(layout *l, tc_val x, int rank, const int64_t *perm)
+{
+    uint32_t key[2] = {x, 0};
+    for (int i = 0; i < rank; i++)
+        key[1] |= (uint32_t)perm[i] << 4 * i;
+    return tc_map_at(&l->laid, (tc_str){(const char *)key, sizeof key});
+}
+
+/* A change of scale or type whose operand has fewer bytes: what it reads is moved in its stead, and it
+ * stands next to its reader, which takes it in. */
+static const tc_node *widening(const tc_graph *g, tc_val x)
+{
+    const tc_node *def = tc_def(g, x);
+    if (!def || (def->op != TC_OP_tosa_rescale && def->op != TC_OP_tosa_cast))
+        return NULL;
+    if (def->op == TC_OP_tosa_rescale && ((const tc_attr_tosa_rescale *)def->attr)->per_channel)
+        return NULL;
+    return bytes_of(tc_type_of(g, def->in[0])) < bytes_of(tc_type_of(g, x)) ? def : NULL;
+}
+
+static tc_val transposed(layout *l, const tc_node *like, tc_val x, const int64_t *perm);
+
+/* The same change of scale on its operand in another order. */
+static tc_val widened(layout *l, const tc_node *like, const tc_node *def, const tc_type *type, const int64_t *perm)
+{
+    tc_val in[5] = {transposed(l, like, def->in[0], perm)};
+    for (int i = 1; i < def->n_in; i++)
+        in[i] = def->in[i];
+    return add(l, def, def->op, def->attr, in, def->n_in, type);
+}
+
+static tc_val fresh_transpose(layout *l, const tc_node *like, tc_val x, const tc_type *type, const int64_t *perm)
+{
+    const tc_value *value = l->rw->to->val[x];
+    if (value->data)
+        return tc_graph_const(l->rw->to, type,
+                              tc_transposed(&l->rw->ctx->arena, value->type, value->data, perm), value->name,
+                              value->def->loc);
+    if (tc_perm_is_reshape(type->rank, value->type->dim, perm))
+        return reshape(l, like, x, type->rank, type->dim);
+    const tc_node *wide = widening(l->rw->to, x);
+    if (wide)
+        return widened(l, like, wide, type, perm);
+    tc_attr_tosa_perms a = {tc_ints_copy(&l->rw->ctx->arena, perm, type->rank)};
+    return add(l, like, TC_OP_tosa_transpose, tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a), &x, 1, type);
+}
+
+/* transpose(x, perm), made once. */
+static tc_val transposed(layout *l, const tc_node *like, tc_val x, const int64_t *perm)
+{
+    const tc_type *t = tc_type_of(l->rw->to, x);
+    if (keeps_order(t->rank, perm))
+        return x;
+    void **slot = place_of(l, x, t->rank, perm);
+    if (!*slot) {
+        int64_t dim[TC_MAX_RANK];
+        for (int i = 0; i < t->rank; i++)
+            dim[i] = t->dim[perm[i]];
+        tc_val made = fresh_transpose(l, like, x, tc_type_make(l->rw->ctx, t->dtype, t->rank, dim), perm);
+        slot = place_of(l, x, t->rank, perm); /* the map may have grown */
+        *slot = (void *)(uintptr_t)made;
+    }
+    return (tc_val)(uintptr_t)*slot;
+}
+
+/* An old value, stored by `order`. */
+static tc_val laid(layout *l, const tc_node *like, tc_val old, const tc_order *order)
+{
+    if (!old)
+        return old;
+    int64_t perm[TC_MAX_RANK];
+    tc_order_perm(&l->now[old].order, order, perm);
+    return transposed(l, like, l->now[old].val, perm);
+}
+
+static tc_val plain(layout *l, const tc_node *like, tc_val old)
+{
+    tc_order p = tc_order_plain(old ? tc_type_of(l->rw->from, old)->rank : 0);
+    return laid(l, like, old, &p);
+}
+
+/* ---- which order ---- */
+
+/* Bytes that must move for an old value to be stored by `order`. */
+static int64_t move_cost(layout *l, tc_val old, const tc_order *order)
+{
+    const stored *s = &l->now[old];
+    const tc_graph *g = l->rw->to;
+    if (tc_is_const(g, s->val) || !tc_order_moves(dims(l, old), &s->order, order))
+        return 0;
+    int64_t perm[TC_MAX_RANK];
+    tc_order_perm(&s->order, order, perm);
+    if (*place_of(l, s->val, order->rank, perm))
+        return 0;
+    const tc_node *wide = widening(g, s->val);
+    tc_val moved = wide ? wide->in[0] : s->val;
+    if (wide && *place_of(l, moved, order->rank, perm))
+        return 0;
+    return bytes_of(tc_type_of(g, moved));
+}
+
+/* Reductions go along the last stored axis: elsewhere the target moves everything there and back. */
+static int64_t axis_cost(layout *l, const tc_node *node, const tc_order *order)
+{
+    if (!(tc_ops[node->op].traits & T_REDUCES))
+        return 0;
+    const tc_type *t = tc_type_of(l->rw->from, node->in[0]);
+    int64_t axis = *(const int64_t *)node->attr; /* every reduction's record begins with it */
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] != 1 && order->at[i] > order->at[axis])
+            return bytes_of(t) + bytes_of(tc_type_of(l->rw->from, node->out[0]));
+    return 0;
+}
+
+static bool per_channel(const tc_node *node)
+{
+    return node->op == TC_OP_tosa_rescale && ((const tc_attr_tosa_rescale *)node->attr)->per_channel;
+}
+
+static int data_operands(const tc_node *node)
+{
+    int n = manner_of(node->op).data;
+    return n ? n : node->n_in;
+}
+
+/* What it costs to work in this order: operands that move, and what the readers would have to move. */
+static int64_t cost(layout *l, const tc_node *node, const tc_order *order)
+{
+    if (per_channel(node) && order->at[order->rank - 1] != order->rank - 1)
+        return INT64_MAX;
+    int64_t sum = axis_cost(l, node, order);
+    for (int i = 0; i < data_operands(node); i++)
+        sum += move_cost(l, node->in[i], order);
+    const wish *w = &l->want[node->out[0]];
+    if (w->weight && tc_order_moves(dims(l, node->out[0]), order, &w->order))
+        sum += tc_type_count(tc_type_of(l->rw->from, node->out[0]));
+    return sum;
+}
+
+/* The best of: the order of an operand, the one that is wanted, the plain one, the reduced axis last. */
+static tc_order choose(layout *l, const tc_node *node)
+{
+    int rank = tc_type_of(l->rw->from, node->out[0])->rank;
+    tc_order best = tc_order_plain(rank), other;
+    int64_t least = INT64_MAX, c;
+    bool decided = false;
+    for (int i = 0; i < data_operands(node); i++) {
+        const stored *s = &l->now[node->in[i]];
+        if (!tc_is_const(l->rw->to, s->val) && (c = cost(l, node, &s->order)) < least) {
+            best = s->order;
+            least = c;
+            decided = c == 0;
+        }
+    }
+    if (!decided && l->want[node->out[0]].weight && (c = cost(l, node, &l->want[node->out[0]].order)) < least) {
+        best = l->want[node->out[0]].order;
+        least = c;
+    }
+    other = tc_order_plain(rank);
+    if (!decided && (c = cost(l, node, &other)) < least) {
+        best = other;
+        least = c;
+    }
+    return best;
+}
+
+/* ---- nodes ---- */
+
+static const tc_type *stored_type(layout *l, tc_val old, const tc_order *order)
+{
+    const tc_type *t = tc_type_of(l->rw->from, old);
+    tc_order p = tc_order_plain(t->rank);
+    if (tc_order_same(order, &p))
+        return t;
+    int64_t dim[TC_MAX_RANK];
+    tc_order_dims(order, t->dim, dim);
+    return tc_type_make(l->rw->ctx, t->dtype, t->rank, dim);
+}
+
+/* The node on operands in its chosen order; attr and the operands past the data as given. */
+static void put(layout *l, const tc_node *node, const void *attr, const tc_val *in, int n, const tc_order *order)
+{
+    tc_val made = add(l, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
+    tc_value *value = l->rw->to->val[made];
+    value->name = l->rw->from->val[node->out[0]]->name;
+    l->now[node->out[0]] = (stored){made, *order};
+}
+
+static tc_val *operands(layout *l, const tc_node *node, const tc_order *order)
+{
+    tc_val *in = tc_new_n(&l->rw->ctx->scratch, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = i < data_operands(node) ? laid(l, node, node->in[i], order) : plain(l, node, node->in[i]);
+    return in;
+}
+
+static tc_status place_eltwise(layout *l, const tc_node *node)
+{
+    tc_order order = choose(l, node);
+    put(l, node, node->attr, operands(l, node, &order), node->n_in, &order);
+    return TC_OK;
+}
+
+/* The axis by its stored number; every record that is given begins with it. */
+static tc_status place_axis(layout *l, const tc_node *node)
+{
+    tc_order order = choose(l, node);
+    int64_t axis = *(const int64_t *)node->attr;
+    const void *attr;
+    if (tc_ops[node->op].attr == TC_ATTR_tosa_axis_nan) {
+        tc_attr_tosa_axis_nan a = *(const tc_attr_tosa_axis_nan *)node->attr;
+        a.axis = order.at[axis];
+        attr = tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a);
+    } else {
+        tc_attr_tosa_axis a = {order.at[axis]};
+        attr = tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a);
+    }
+    put(l, node, attr, operands(l, node, &order), node->n_in, &order);
+    return TC_OK;
+}
+
+/* Operand i holds `each` numbers per axis: SLICE's start and size, TILE's multiples, PAD's padding. */
+static bool shape_operand(layout *l, const tc_node *node, int i, int each, const tc_order *order, tc_val *in)
+{
+    tc_tensor t = tc_tensor_of(l->rw->from, node->in[i]);
+    int64_t v[2 * TC_MAX_RANK];
+    const int64_t *old = t.data;
+    if (!old || t.type->dtype != TC_shape)
+        return false;
+    for (int k = 0; k < order->rank; k++)
+        for (int e = 0; e < each; e++)
+            v[each * order->at[k] + e] = old[each * k + e];
+    in[i] = shape_const(l, node, each * order->rank, v);
+    return true;
+}
+
+static tc_status place_plain(layout *l, const tc_node *node);
+
+static tc_status place_shaped(layout *l, const tc_node *node)
+{
+    tc_order order = choose(l, node);
+    int each = node->op == TC_OP_tosa_pad ? 2 : 1, n_shape = node->op == TC_OP_tosa_slice ? 2 : 1;
+    tc_val *in = operands(l, node, &order);
+    for (int i = 1; i <= n_shape; i++)
+        if (!shape_operand(l, node, i, each, &order, in))
+            return place_plain(l, node);
+    put(l, node, node->attr, in, node->n_in, &order);
+    return TC_OK;
+}
+
+static tc_status place_transpose(layout *l, const tc_node *node)
+{
+    const stored *s = &l->now[node->in[0]];
+    const int64_t *perm = ((const tc_attr_tosa_perms *)node->attr)->perms.v;
+    l->now[node->out[0]] = (stored){s->val, tc_order_view(&s->order, perm)};
+    return TC_OK;
+}
+
+static tc_status place_reshape(layout *l, const tc_node *node)
+{
+    const stored *s = &l->now[node->in[0]];
+    const tc_type *to = tc_type_of(l->rw->from, node->out[0]);
+    tc_order q;
+    tc_val x = s->val;
+    if (!tc_order_reshape(&s->order, dims(l, node->in[0]), to->rank, to->dim, &q)) {
+        x = plain(l, node, node->in[0]);
+        q = tc_order_plain(to->rank);
+    }
+    int64_t dim[TC_MAX_RANK];
+    tc_order_dims(&q, to->dim, dim);
+    if (tc_is_const(l->rw->to, x)) {
+        const tc_value *value = l->rw->to->val[x];
+        x = tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, to->dtype, to->rank, dim), value->data, value->name,
+                           node->loc);
+    } else {
+        x = reshape(l, node, x, to->rank, dim);
+    }
+    l->now[node->out[0]] = (stored){x, q};
+    return TC_OK;
+}
+
+/* As it is, on operands in the order of their types. */
+static tc_status place_plain(layout *l, const tc_node *node)
+{
+    tc_rewrite *rw = l->rw;
+    for (int i = 0; i < node->n_in; i++)
+        rw->now[node->in[i]] = plain(l, node, node->in[i]);
+    tc_rewrite_copy(rw, node);
+    for (int i = 0; i < node->n_out; i++)
+        l->now[node->out[i]] =
+            (stored){rw->now[node->out[i]], tc_order_plain(tc_type_of(rw->from, node->out[i])->rank)};
+    return TC_OK;
+}
+
+static manner manner_of(tc_op op)
+{
+    static const manner special[TC_OP_COUNT] = {
+        [TC_OP_tosa_mul] = {place_eltwise, 2},      [TC_OP_tosa_table] = {place_eltwise, 1},
+        [TC_OP_tosa_rescale] = {place_eltwise, 1},  [TC_OP_tosa_negate] = {place_eltwise, 1},
+        [TC_OP_tosa_identity] = {place_eltwise, 0}, [TC_OP_tosa_concat] = {place_axis, 0},
+        [TC_OP_tosa_reverse] = {place_axis, 0},     [TC_OP_tosa_slice] = {place_shaped, 1},
+        [TC_OP_tosa_tile] = {place_shaped, 1},      [TC_OP_tosa_pad] = {place_shaped, 1},
+        [TC_OP_tosa_reshape] = {place_reshape, 1},  [TC_OP_tosa_transpose] = {place_transpose, 1},
+    };
+    if (special[op].place)
+        return special[op];
+    uint32_t traits = tc_ops[op].traits;
+    if (op >= TC_OP_tosa_argmax && (traits & T_ELTWISE))
+        return (manner){place_eltwise, 0};
+    if (op >= TC_OP_tosa_argmax && (traits & T_REDUCES))
+        return (manner){place_axis, 0};
+    return (manner){NULL, 0};
+}
+
+/* ---- the look from the back ---- */
+
+static void ask(layout *l, tc_val old, const tc_order *order, int64_t weight)
+{
+    wish *w = &l->want[old];
+    if (!w->weight || tc_order_same(&w->order, order)) {
+        w->order = *order;
+        w->weight += weight;
+    } else if (w->weight < weight) {
+        *w = (wish){*order, weight - w->weight};
+    } else {
+        w->weight -= weight;
+    }
+}
+
+static void ask_plain(layout *l, tc_val old)
+{
+    const tc_type *t = tc_type_of(l->rw->from, old);
+    if (!old || tc_is_const(l->rw->from, old) || !t)
+        return;
+    tc_order p = tc_order_plain(t->rank);
+    ask(l, old, &p, 1 + tc_type_count(t));
+}
+
+/* What a node asks of its operands, given what is asked of its result. */
+static void ask_operands(layout *l, const tc_node *node)
+{
+    const manner m = manner_of(node->op);
+    const tc_graph *g = l->rw->from;
+    const wish *w = node->n_out ? &l->want[node->out[0]] : NULL;
+    for (int i = 0; i < node->n_in && !m.place; i++)
+        ask_plain(l, node->in[i]);
+    if (!m.place || !w->weight)
+        return;
+    for (int i = 0; i < data_operands(node); i++) {
+        const tc_type *t = tc_type_of(g, node->in[i]);
+        tc_order order = w->order;
+        if (node->op == TC_OP_tosa_transpose)
+            order = tc_order_unview(&w->order, ((const tc_attr_tosa_perms *)node->attr)->perms.v);
+        if (node->op == TC_OP_tosa_reshape &&
+            !tc_order_reshape(&w->order, dims(l, node->out[0]), t->rank, t->dim, &order))
+            ask_plain(l, node->in[i]);
+        else if (!tc_is_const(g, node->in[i]))
+            ask(l, node->in[i], &order, tc_min_i64(w->weight, 1 + tc_type_count(t)));
+    }
+}
+
+static void look_back(layout *l)
+{
+    const tc_graph *g = l->rw->from;
+    for (size_t v = 1; v < g->n_val; v++)
+        if (l->pinned[v])
+            ask_plain(l, (tc_val)v);
+    for (size_t k = g->n_node; k-- > 0;)
+        ask_operands(l, g->node[k]);
+}
+
+/* ---- the pass ---- */
+
+static void pin(layout *l)
+{
+    const tc_graph *g = l->rw->from;
+    const tc_module *m = g->module;
+    for (size_t i = 0; i < g->n_out; i++)
+        l->pinned[g->out[i]] = true;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        l->pinned[g->mutation[i].before] = l->pinned[g->mutation[i].after] = true;
+    for (size_t i = 0; g == tc_main(m) && i < m->n_out_port; i++)
+        l->pinned[m->out_port[i].val] = true;
+    l->pinned[TC_NONE] = false;
+}
+
+/* A value that is read from outside has its own node and its whole type, domain included. */
+static void give(layout *l, const tc_node *node, tc_val old)
+{
+    tc_rewrite *rw = l->rw;
+    const tc_type *type = tc_type_of(rw->from, old);
+    tc_val v = plain(l, node, old);
+    tc_value *value = rw->to->val[v];
+    bool other = !value->def || value->data, taken = value->type->quant && value->type != type;
+    if (other || taken)
+        v = add(l, node, TC_OP_tosa_identity, NULL, &v, 1, type);
+    rw->to->val[v]->type = type;
+    rw->now[old] = v;
+}
+
+static tc_status start(layout *l)
+{
+    tc_rewrite *rw = l->rw;
+    tc_arena *scratch = &rw->ctx->scratch;
+    const tc_graph *g = rw->from;
+    l->now = tc_new_n(scratch, stored, g->n_val);
+    l->want = tc_new_n(scratch, wish, g->n_val);
+    l->pinned = tc_new_n(scratch, bool, g->n_val);
+    tc_map_init(&l->laid, scratch);
+    pin(l);
+    look_back(l);
+    for (size_t i = 0; i < g->n_in; i++)
+        l->now[g->in[i]] = (stored){rw->now[g->in[i]], tc_order_plain(tc_type_of(g, g->in[i])->rank)};
+    return TC_OK;
+}
+
+static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    layout *l = rw->user;
+    if (!l->rw) {
+        l->rw = rw;
+        TC_TRY(start(l));
+    }
+    const manner m = manner_of(node->op);
+    TC_TRY((m.place ? m.place : place_plain)(l, node));
+    for (int i = 0; i < node->n_out; i++)
+        if (l->pinned[node->out[i]])
+            give(l, node, node->out[i]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_lower_layout(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rule *const rules[] = {place};
+    for (size_t i = 0; i < module->n_graph; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        layout l = {0};
+        tc_status status = tc_rewrite_graph(module->graph[i], rules, TC_COUNT(rules), &l);
+        tc_arena_rewind(&ctx->scratch, mark);
+        TC_TRY(status);
+    }
+    return TC_OK;
+}

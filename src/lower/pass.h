@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass.h -- the passes of this folder; pass.def says what each of them promises. */
+#ifndef TC_LOWER_PASS_H
+#define TC_LOWER_PASS_H
+
+#include "../ir/graph.h"
+
+TC_MUST_USE tc_status tc_lower_layout(tc_ctx *ctx, tc_module *module);
+
+#endif
