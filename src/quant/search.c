@@ -53,8 +53,8 @@ tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi)
 typedef struct search {
     const tc_node *after;
     tc_arena *scratch;
-    const tc_type *type; /* f32[number of codes] */
-    double min, width;   /* of the first bin */
+    const tc_type *type, *pair; /* f32[number of codes], f32[2] */
+    double min, width, per_unit; /* of the bins */
     double n[TC_BINS + 1], f[TC_BINS + 1], ff[TC_BINS + 1]; /* running sums */
     int codes;
     double y[MOST_CODES], fy[MOST_CODES];
@@ -98,21 +98,34 @@ static void sum_up(search *s, tc_ctx *ctx, const uint64_t *count)
 /* The bins whose middle lies below x. */
 static int bins_below(const search *s, double x)
 {
-    double at = ceil((x - s->min) / s->width - 0.5);
+    double at = ceil((x - s->min) * s->per_unit - 0.5);
     return at <= 0 ? 0 : at >= TC_BINS ? TC_BINS : (int)at;
 }
 
-/* E of a grid whose codes 0 .. codes - 1 stand for step (k - zero); more than `best` when that is certain. */
+/* What bins from .. to cost when all of them become a number whose f is y. */
+static double cost(const search *s, int from, int to, double y)
+{
+    return (s->ff[to] - s->ff[from]) - y * (2 * (s->f[to] - s->f[from]) - y * (s->n[to] - s->n[from]));
+}
+
+/* E of a grid whose codes 0 .. codes - 1 stand for step (k - zero); `best` or more when it is not the least.
+ * The outermost codes, which hold what is cut off, often settle it. */
 static double error_of(search *s, double step, double zero, double best)
 {
-    for (int k = 0; k < s->codes; k++)
+    int last = s->codes - 1;
+    double end[2] = {step * (0 - zero), step * (last - zero)}, f_end[2];
+    apply(s, s->pair, end, f_end);
+    int first = bins_below(s, end[0] + step / 2), top = bins_below(s, end[1] - step / 2);
+    double e = cost(s, 0, first, f_end[0]) + cost(s, top, TC_BINS, f_end[1]);
+    if (e >= best)
+        return e;
+    for (int k = 0; k <= last; k++)
         s->y[k] = step * (k - zero);
     apply(s, s->type, s->y, s->fy);
-    double e = 0;
-    for (int k = 0, from = 0; k < s->codes && e <= best; k++) {
-        int to = k == s->codes - 1 ? TC_BINS : bins_below(s, s->y[k] + step / 2);
-        double y = s->fy[k];
-        e += (s->ff[to] - s->ff[from]) - y * (2 * (s->f[to] - s->f[from]) - y * (s->n[to] - s->n[from]));
+    for (int k = 1, from = first; k < last; k++) {
+        int to = k == last - 1 ? top : bins_below(s, s->y[k] + step / 2);
+        if (to > from)
+            e += cost(s, from, to, s->fy[k]);
         from = to;
     }
     return e;
@@ -151,8 +164,8 @@ static void search_symmetric(search *s, const tc_setting *setting, double min, d
 tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const uint64_t *count, const tc_node *after)
 {
     double min = (double)ends.lo, max = (double)ends.hi, lo = min, hi = max;
-    int64_t codes = setting->qmax - setting->qmin + 1;
-    if (!(max - min > LEAST_SCALE) || codes > MOST_CODES || max - min > 1e30)
+    int64_t codes = setting->qmax - setting->qmin + 1, two = 2;
+    if (!(max - min > LEAST_SCALE) || codes < 3 || codes > MOST_CODES || max - min > 1e30)
         return tc_grid_of(setting, min, max);
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     search *s = tc_new(&ctx->scratch, search);
@@ -160,8 +173,10 @@ tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const ui
     s->scratch = &ctx->scratch;
     s->codes = (int)codes;
     s->type = tc_type_make(ctx, TC_f32, 1, &codes);
+    s->pair = tc_type_make(ctx, TC_f32, 1, &two);
     s->min = min;
     s->width = (max - min) / TC_BINS;
+    s->per_unit = TC_BINS / (max - min);
     sum_up(s, ctx, count);
     if (setting->symmetric)
         search_symmetric(s, setting, min, max, &lo, &hi);

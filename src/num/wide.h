@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wide.h -- a loop over numbers, compiled once for each width of vector registers.
+ *
+ * The processor's widest serves.  Every version gives the same bits: the compiler may not join a product
+ * and a sum (-ffp-contract=off), and lanes do not meet. */
+#ifndef TC_WIDE_H
+#define TC_WIDE_H
+
+#define TC_WIDE_BODY static inline __attribute__((always_inline)) void
+
+/* name(params) runs body(args); body is TC_WIDE_BODY; linkage: static, or nothing. */
+#if defined(__x86_64__)
+#define TC_WIDE(linkage, name, body, params, args)                                                 \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static void body##_512 params    \
+    {                                                                                              \
+        body args;                                                                                 \
+    }                                                                                              \
+    __attribute__((target("avx2"))) static void body##_256 params { body args; }                   \
+    linkage void name params                                                                       \
+    {                                                                                              \
+        if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&            \
+            __builtin_cpu_supports("avx512vl"))                                                    \
+            body##_512 args;                                                                       \
+        else if (__builtin_cpu_supports("avx2"))                                                   \
+            body##_256 args;                                                                       \
+        else                                                                                       \
+            body args;                                                                             \
+    }
+#else
+#define TC_WIDE(linkage, name, body, params, args)                                                 \
+    linkage void name params { body args; }
+#endif
+
+#endif
