@@ -237,7 +237,7 @@ static void plan_node(tc_maker *m, const tc_node *node)
         [TC_OP_linear] = tc_plan_linear,   [TC_OP_matmul] = tc_plan_matmul,
         [TC_OP_identity] = plan_view,   [TC_OP_permute] = plan_view,
         [TC_OP_reshape] = plan_view,    [TC_OP_expand] = plan_view,
-        [TC_OP_sdpa] = tc_plan_sdpa,
+        [TC_OP_sdpa] = tc_plan_sdpa,       [TC_OP_quantize] = tc_plan_snap,
         [TC_OP_tosa_conv2d] = tc_plan_conv8,
         [TC_OP_tosa_depthwise_conv2d] = tc_plan_depth8,
         [TC_OP_tosa_matmul] = tc_plan_matmul8,

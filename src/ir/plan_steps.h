@@ -115,6 +115,7 @@ const tc_node *tc_plan_only_user(const tc_maker *m, tc_val v);
 /* Plan a node in a special way; false: an ordinary kernel will do. */
 typedef bool tc_plan_rule(tc_maker *m, const tc_node *node);
 tc_plan_rule tc_plan_conv, tc_plan_linear, tc_plan_matmul;       /* plan_float.c */
+tc_plan_rule tc_plan_snap;                                       /* plan_snap.c */
 tc_plan_rule tc_plan_sdpa;                                       /* plan_attention.c */
 tc_plan_rule tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8, tc_plan_rescale, tc_plan_int_binary; /* plan_int.c */
 
