@@ -2,15 +2,11 @@
 /* activation.c -- changes of domain, and clamps at the quantized limits of the result's own domain. */
 #include <math.h>
 
-#include "build.h"
+#include "move.h"
 
 void tc_lower_int_rescale(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    if (!from->quant || !to->quant)
-        tc_lower_refuse(lw, "it converts between float and integers");
-    else
-        out[0] = tc_put_domain(lw, tc_lower_in(lw, node, 0), from, to);
+    out[0] = tc_put_convert(lw, tc_lower_in(lw, node, 0), tc_lower_type(lw, node, 0), tc_lower_result(lw, node, 0));
 }
 
 /* A real limit as a code of the domain, inside its codes. */
