@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ethosu.c -- hands each region to Vela, checks what comes back, packs it as the runtime expects.
+ *
+ * Payload: blocks of a 16-byte name, u32 size, twelve zero bytes, and data padded to 16: vela_bin_stream, cmd_data,
+ * weight_data, scratch_size, inputs, outputs, vela_end_stream. */
+#include "ethosu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../wire/archive.h"
+#include "../wire/file.h"
+#include "../wire/tool.h"
+
+enum { TEN_MINUTES = 600, DIMS = 6 };
+
+/* ---- the call ---- */
+
+static tc_status vela_failed(tc_ctx *ctx, const tc_tool *tool)
+{
+    tc_status status = TC_TOOL;
+    const char *program = tool->argv[0];
+    const char *log = tc_tool_log(ctx, tool);
+    if (tool->exit == 127 && !*log) {
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' was not found; it makes the Ethos-U command stream", program);
+        tc_note(ctx, NULL, "'pip install ethos-u-vela==5.1.0' installs it; TOSAC_VELA names another place");
+        return status;
+    }
+    if (tool->timed_out)
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' gave no answer in %.0f seconds and was ended", program, tool->timeout);
+    else if (tool->exit > 128)
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' was ended by signal %d", program, tool->exit - 128);
+    else
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' refused a region: exit %d", program, tool->exit);
+    if (*log)
+        tc_note(ctx, NULL, "it said: %s", log);
+    if (tool->timed_out)
+        tc_note(ctx, NULL, "--vela-timeout SECONDS gives it more time");
+    return status;
+}
+
+static void add_flag(tc_ctx *ctx, const char **argv, size_t *n, const char *name, const char *value)
+{
+    if (value)
+        argv[(*n)++] = tc_text_format(&ctx->arena, "--%s=%s", name, value);
+}
+
+/* The tool runs elsewhere: a path of the user's is made one from the root. */
+static const char *absolute(tc_ctx *ctx, const char *path)
+{
+    char here[4096];
+    if (path[0] == '/' || access(path, R_OK) != 0 || !getcwd(here, sizeof here))
+        return path;
+    return tc_text_format(&ctx->arena, "%s/%s", here, path);
+}
+
+static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o, tc_bytes tosa,
+                         const char *folder, tc_tool *tool)
+{
+    const char **argv = tc_new_n(&ctx->arena, const char *, 16), *vela = getenv("TOSAC_VELA");
+    size_t n = 0;
+    argv[n++] = vela && *vela ? vela : "vela";
+    add_flag(ctx, argv, &n, "accelerator-config", target->text);
+    add_flag(ctx, argv, &n, "config", o->ini ? absolute(ctx, o->ini) : "Arm/vela.ini");
+    add_flag(ctx, argv, &n, "system-config", o->system_config ? o->system_config : target->system_config);
+    add_flag(ctx, argv, &n, "memory-mode", o->memory_mode ? o->memory_mode : target->memory_mode);
+    add_flag(ctx, argv, &n, "optimise", o->optimise);
+    add_flag(ctx, argv, &n, "output-format", "raw");
+    add_flag(ctx, argv, &n, "output-dir", "out");
+    argv[n++] = "region.tosa";
+    *tool = (tc_tool){.argv = argv, .folder = folder, .timeout = o->timeout > 0 ? o->timeout : TEN_MINUTES};
+    TC_TRY(tc_folder_make(ctx, folder));
+    return tc_file_write(ctx, tc_text_format(&ctx->arena, "%s/region.tosa", folder), tosa);
+}
+
+/* ---- what it wrote ---- */
+
+typedef struct answer {
+    tc_ctx *ctx;
+    const char *file;
+    tc_archive archive;
+    bool broken;
+} answer;
+
+/* The numbers of a member, behind its .npy header; empty when it is missing or makes no sense. */
+static tc_bytes member(answer *a, const char *name)
+{
+    tc_bytes all = {0};
+    tc_member *m = tc_archive_find(&a->archive, tc_text_format(&a->ctx->arena, "%s.npy", name));
+    if (!m || tc_archive_read(&a->archive, m, &all) != TC_OK || all.size < 10 || memcmp(all.data, "\x93NUMPY\x01", 7)) {
+        a->broken = true;
+        return (tc_bytes){0};
+    }
+    size_t header = 10 + (size_t)(all.data[8] | all.data[9] << 8);
+    a->broken = a->broken || header > all.size;
+    return header > all.size ? (tc_bytes){0} : (tc_bytes){all.data + header, all.size - header};
+}
+
+static int64_t integer_at(tc_bytes b, size_t i)
+{
+    int64_t v = 0;
+    if ((i + 1) * 8 <= b.size)
+        memcpy(&v, b.data + i * 8, 8);
+    return v;
+}
+
+static int64_t integer(answer *a, const char *name)
+{
+    tc_bytes b = member(a, name);
+    a->broken = a->broken || b.size < 8;
+    return integer_at(b, 0);
+}
+
+/* How many dimensions and bytes Vela counts for a tensor of the region's signature. */
+static bool same_tensor(const tc_type *t, tc_bytes shape, tc_bytes element, size_t i)
+{
+    int64_t count = 1;
+    for (size_t k = 0; k < DIMS; k++)
+        count *= integer_at(shape, i * DIMS + k);
+    int64_t bytes = t->dtype == TC_i48 ? 8 : tc_dtypes[t->dtype].bytes;
+    return count == tc_type_count(t) && integer_at(element, i) == bytes;
+}
+
+typedef struct side {
+    const char *name; /* "input" */
+    const tc_val *val;
+    size_t n;
+} side;
+
+static tc_status mismatch(const answer *a, const tc_graph *g, const side *s, size_t found, tc_bytes shape, tc_bytes element)
+{
+    tc_error(a->ctx, NULL, TC_E_TOOL, "Vela's %ss are not those of the region '%s': %zu of them, expected %zu", s->name, g->name, found, s->n);
+    for (size_t i = 0; i < s->n || i < found; i++) {
+        const char *ours = i < s->n ? tc_type_text(&a->ctx->arena, tc_type_of(g, s->val[i])) : "nothing";
+        const char *theirs = i < found ? tc_text_format(&a->ctx->arena, "%s of %" PRId64 "-byte elements",
+                                                        tc_dims_text(&a->ctx->arena, DIMS, (const int64_t *)(const void *)(shape.data) + i * DIMS), integer_at(element, i))
+                                       : "nothing";
+        if (i >= s->n || i >= found || !same_tensor(tc_type_of(g, s->val[i]), shape, element, i))
+            tc_note(a->ctx, NULL, "%s %zu: the region has %s, Vela %s", s->name, i, ours, theirs);
+    }
+    return TC_TOOL;
+}
+
+/* The block that lists inputs or outputs: count, then six dimensions, element size, offset, region each. */
+static tc_status list_block(answer *a, const tc_graph *g, const side *s, tc_buf *out)
+{
+    const char *n = s->name;
+    tc_arena *arena = &a->ctx->arena;
+    tc_bytes shape = member(a, tc_text_format(arena, "%s_shape", n)), element = member(a, tc_text_format(arena, "%s_elem_size", n));
+    tc_bytes offset = member(a, tc_text_format(arena, "%s_offset", n)), place = member(a, tc_text_format(arena, "%s_region", n));
+    size_t found = element.size / 8;
+    bool same = found == s->n && shape.size == found * DIMS * 8 && offset.size == element.size && place.size == element.size;
+    tc_bytes aligned = {tc_arena_copy(arena, shape.data, shape.size), shape.size};
+    for (size_t i = 0; same && i < s->n; i++)
+        same = same_tensor(tc_type_of(g, s->val[i]), aligned, element, i);
+    if (!same)
+        return mismatch(a, g, s, found * DIMS * 8 <= shape.size ? found : 0, aligned, element);
+    tc_buf_u32(out, (uint32_t)s->n);
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t k = 0; k < DIMS; k++)
+            tc_buf_u32(out, (uint32_t)integer_at(shape, i * DIMS + k));
+        tc_buf_u32(out, (uint32_t)integer_at(element, i));
+        tc_buf_u32(out, (uint32_t)integer_at(offset, i));
+        tc_buf_u32(out, (uint32_t)integer_at(place, i));
+    }
+    return TC_OK;
+}
+
+static void add_block(tc_buf *out, const char *name, const void *data, size_t size)
+{
+    tc_buf_text(out, name);
+    tc_buf_zeros(out, 16 - strlen(name));
+    tc_buf_u32(out, (uint32_t)size);
+    tc_buf_zeros(out, 12);
+    tc_buf_put(out, data, size);
+    tc_buf_align(out, 16);
+}
+
+static tc_status half_file(const answer *a)
+{
+    tc_error(a->ctx, NULL, TC_E_TOOL, "Vela wrote a file that is not complete");
+    return TC_TOOL;
+}
+
+static tc_status pack(answer *a, tc_vela_job *job)
+{
+    tc_arena *arena = &a->ctx->arena;
+    tc_buf in, out, all;
+    tc_buf_init(&in, arena);
+    tc_buf_init(&out, arena);
+    tc_buf_init(&all, arena);
+    tc_bytes cmd = member(a, "cmd_data"), weight = member(a, "weight_data");
+    job->scratch = integer(a, "scratch_size");
+    job->fast_scratch = integer(a, "scratch_fast_size");
+    job->weights = (int64_t)weight.size;
+    if (a->broken || cmd.size < 4 || memcmp(cmd.data, "COP", 3) != 0 || job->scratch < 0)
+        return half_file(a);
+    TC_TRY(list_block(a, job->graph, &(side){"input", job->graph->in, job->graph->n_in}, &in));
+    TC_TRY(list_block(a, job->graph, &(side){"output", job->graph->out, job->graph->n_out}, &out));
+    uint8_t scratch[4];
+    for (int i = 0; i < 4; i++)
+        scratch[i] = (uint8_t)(job->scratch >> 8 * i);
+    add_block(&all, "vela_bin_stream", NULL, 0);
+    add_block(&all, "cmd_data", cmd.data, cmd.size);
+    add_block(&all, "weight_data", weight.data, weight.size);
+    add_block(&all, "scratch_size", scratch, sizeof scratch);
+    add_block(&all, "inputs", in.data, in.size);
+    add_block(&all, "outputs", out.data, out.size);
+    add_block(&all, "vela_end_stream", NULL, 0);
+    job->payload = (tc_bytes){all.data, all.size};
+    return TC_OK;
+}
+
+/* ---- its estimate ---- */
+
+/* The n-th field of a line of comma-separated values, as a number. */
+static double field(const char *line, size_t n)
+{
+    while (n-- && (line = strchr(line, ',')) != NULL)
+        line++;
+    return line ? strtod(line, NULL) : 0;
+}
+
+static double column(const char *csv, const char *name)
+{
+    const char *row = strchr(csv, '\n');
+    size_t n = 0, length = strlen(name);
+    for (const char *at = csv; row && at < row; n++) {
+        size_t size = strcspn(at, ",\r\n");
+        if (size == length && memcmp(at, name, length) == 0)
+            return field(row + 1, n);
+        at += size + 1;
+    }
+    return 0;
+}
+
+static void read_summary(tc_ctx *ctx, const char *folder, tc_vela_job *job)
+{
+    const char **name;
+    size_t n;
+    if (tc_folder_list(ctx, folder, &name, &n) != TC_OK)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        tc_bytes bytes;
+        if (!strstr(name[i], "_summary_") || tc_file_map(ctx, tc_text_format(&ctx->arena, "%s/%s", folder, name[i]), &bytes) != TC_OK)
+            continue;
+        const char *csv = tc_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
+        job->cycles = column(csv, "cycles_total");
+        job->macs = column(csv, "nn_macs");
+        job->sram_kib = column(csv, "sram_memory_used");
+        job->inferences_per_second = column(csv, "inferences_per_second");
+    }
+}
+
+static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options *o, tc_vela_job *job)
+{
+    const char *folder = tc_text_format(&ctx->arena, "%s/out", tool->folder);
+    answer a = {.ctx = ctx, .file = tc_text_format(&ctx->arena, "%s/region_vela.npz", folder)};
+    if (access(a.file, R_OK) != 0) {
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' ended without writing anything", tool->argv[0]);
+        tc_note(ctx, NULL, "it said: %s", tc_tool_log(ctx, tool));
+        return TC_TOOL;
+    }
+    tc_bytes bytes;
+    TC_TRY(tc_file_map(ctx, a.file, &bytes));
+    if (tc_archive_open(ctx, &ctx->arena, "Vela's answer", NULL, bytes, &a.archive) != TC_OK)
+        return half_file(&a);
+    TC_TRY(pack(&a, job));
+    read_summary(ctx, folder, job);
+    if (o->max_scratch && job->scratch + job->fast_scratch > o->max_scratch) {
+        tc_error(ctx, NULL, TC_E_TOO_LARGE, "the region '%s' needs %" PRId64 " bytes of working memory, --max-scratch allows %" PRId64,
+                 job->graph->name, job->scratch + job->fast_scratch, o->max_scratch);
+        return TC_BAD_MODEL;
+    }
+    return TC_OK;
+}
+
+tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o, tc_vela_job *job,
+                         size_t n)
+{
+    tc_workshop shop;
+    tc_tool *tool = tc_new_n(&ctx->arena, tc_tool, n);
+    TC_TRY(tc_workshop_open(ctx, &shop));
+    tc_status status = TC_OK;
+    for (size_t i = 0; i < n && !status; i++)
+        status = prepare(ctx, target, o, job[i].tosa, tc_text_format(&ctx->arena, "%s/%zu", shop.path, i), &tool[i]);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (!status)
+        tc_tools_run(tool, n, ctx->threads > 0 ? (size_t)ctx->threads : cores > 0 ? (size_t)cores : 1);
+    for (size_t i = 0; i < n && !status; i++)
+        status = tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);
+    tc_workshop_close(&shop);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ethosu.h -- Ethos-U command streams, by Vela. */
+#ifndef TC_EMIT_ETHOSU_H
+#define TC_EMIT_ETHOSU_H
+
+#include "../target/target.h"
+
+typedef struct tc_vela_options {
+    const char *ini;           /* NULL: Vela's own */
+    const char *system_config; /* NULL: the target's */
+    const char *memory_mode;
+    const char *optimise; /* "Performance" or "Size"; NULL: Vela's choice */
+    double timeout;       /* seconds; 0: ten minutes */
+    int64_t max_scratch;  /* bytes; 0: any */
+} tc_vela_options;
+
+/* One region: in, its graph (for the signature) and its TOSA file; out, what the runtime loads and what
+ * Vela expects of it. */
+typedef struct tc_vela_job {
+    const tc_graph *graph;
+    tc_bytes tosa;
+    tc_bytes payload;
+    int64_t scratch, fast_scratch, weights; /* bytes */
+    double cycles, macs, sram_kib, inferences_per_second;
+} tc_vela_job;
+
+/* Runs Vela on every region, as many at a time as there are threads.  What it wrote is checked against the
+ * region's signature.  On failure a message has been given, and nothing is left behind. */
+TC_MUST_USE tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_options *options,
+                                     tc_vela_job *job, size_t n);
+
+#endif

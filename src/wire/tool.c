@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tool.c -- see tool.h. */
+#include "tool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- folders ---- */
+
+static void remove_tree(const char *path)
+{
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+        char inside[4096];
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        int n = snprintf(inside, sizeof inside, "%s/%s", path, e->d_name);
+        struct stat st;
+        if (n < 0 || n >= (int)sizeof inside || lstat(inside, &st) != 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            remove_tree(inside);
+        else
+            unlink(inside);
+    }
+    if (dir)
+        closedir(dir);
+    rmdir(path);
+}
+
+static void undo(void *path) { remove_tree(path); }
+
+tc_status tc_workshop_open(tc_ctx *ctx, tc_workshop *out)
+{
+    const char *base = getenv("TMPDIR");
+    char *path = tc_text_format(&ctx->arena, "%s/tosac-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(path))
+        return tc_error(ctx, NULL, TC_E_IO, "%s: no temporary folder can be made: %s", path, strerror(errno));
+    tc_ctx_defer(ctx, undo, path);
+    out->path = path;
+    return TC_OK;
+}
+
+void tc_workshop_close(tc_workshop *w) { remove_tree(w->path); }
+
+/* ---- processes ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* In the child: a group of its own, so that what it starts can be ended with it. */
+static _Noreturn void become(const tc_tool *tool)
+{
+    setpgid(0, 0);
+    int log = chdir(tool->folder) == 0 ? open("tool.log", O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+    int none = open("/dev/null", O_RDONLY);
+    if (log >= 0 && none >= 0) {
+        dup2(none, 0);
+        dup2(log, 1);
+        dup2(log, 2);
+        /* The program only reads its arguments. */
+        execvp(tool->argv[0], (char *const *)(uintptr_t)tool->argv);
+    }
+    _exit(127);
+}
+
+static void start(tc_tool *tool)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        become(tool);
+    tool->pid = pid;
+    tool->exit = -1;
+    tool->deadline = now() + tool->timeout;
+}
+
+/* Whether it has ended; one that takes too long is ended. */
+static bool ended(tc_tool *tool)
+{
+    int status;
+    pid_t got = waitpid((pid_t)tool->pid, &status, WNOHANG);
+    if (got == 0 && now() > tool->deadline) {
+        tool->timed_out = true;
+        kill(-(pid_t)tool->pid, SIGKILL);
+        got = waitpid((pid_t)tool->pid, &status, 0);
+    }
+    if (got == 0)
+        return false;
+    kill(-(pid_t)tool->pid, SIGKILL); /* whoever it left behind */
+    if (got > 0)
+        tool->exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
+}
+
+void tc_tools_run(tc_tool *tool, size_t n, size_t at_once)
+{
+    size_t begun = 0, done = 0;
+    while (done < n) {
+        while (begun < n && begun - done < at_once) {
+            start(&tool[begun++]);
+            if (tool[begun - 1].pid < 0)
+                done++;
+        }
+        for (size_t i = 0; i < begun; i++)
+            if (tool[i].pid > 0 && ended(&tool[i])) {
+                tool[i].pid = 0;
+                done++;
+            }
+        if (done < begun)
+            nanosleep(&(struct timespec){0, 2000000}, NULL);
+    }
+}
+
+const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool)
+{
+    enum { MOST = 2000 };
+    char *text = tc_arena_raw(&ctx->arena, MOST + 1);
+    FILE *f = fopen(tc_text_format(&ctx->arena, "%s/tool.log", tool->folder), "rb");
+    size_t size = 0;
+    if (f && fseek(f, 0, SEEK_END) == 0) {
+        long end = ftell(f);
+        if (fseek(f, end > MOST ? end - MOST : 0, SEEK_SET) == 0)
+            size = fread(text, 1, MOST, f);
+    }
+    if (f)
+        fclose(f);
+    while (size && (text[size - 1] == '\n' || text[size - 1] == ' '))
+        size--;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)text[i] < ' ' && text[i] != '\n')
+            text[i] = ' ';
+    text[size] = 0;
+    return text;
+}

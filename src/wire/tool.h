@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tool.h -- an outside program: started in a folder of its own, watched, and cleaned up after. */
+#ifndef TC_TOOL_H
+#define TC_TOOL_H
+
+#include "../base/diag.h"
+
+/* A temporary folder with everything in it; it goes with the context, whatever happens. */
+typedef struct tc_workshop {
+    const char *path;
+} tc_workshop;
+TC_MUST_USE tc_status tc_workshop_open(tc_ctx *ctx, tc_workshop *out);
+void tc_workshop_close(tc_workshop *w); /* earlier */
+
+typedef struct tc_tool {
+    const char *const *argv; /* ended by NULL; argv[0] is looked for on the PATH */
+    const char *folder;      /* where it runs; what it says goes to tool.log there */
+    double timeout;          /* seconds */
+    int exit;                /* its exit status; 128 + signal; -1: it never started */
+    bool timed_out;
+    long pid;
+    double deadline;
+} tc_tool;
+
+/* Runs them, `at_once` at a time, until all have ended.  Failure to start is told in `exit`. */
+void tc_tools_run(tc_tool *tool, size_t n, size_t at_once);
+
+/* What the tool said, or its last few lines when that is long. */
+const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool);
+
+#endif
