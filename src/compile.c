@@ -84,8 +84,8 @@ tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled
 
 static bool takes(void *who, const tc_graph *g, const tc_node *node, const char **why)
 {
-    const tc_target *target = who;
-    return tc_lower_can(g->module->ctx, g, node, target, why);
+    (void)g;
+    return tc_lower_can(who, node, why);
 }
 
 static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, const char **why)
@@ -136,8 +136,8 @@ tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
     if (is_tosa(out->module))
         return take_whole(ctx, out);
     bool cpu = out->target.machine == TC_MACHINE_CPU;
-    tc_split_request split = {.target = r->target, .ask = cpu ? takes_nothing : takes, .who = &out->target,
-                              .cpu = r->cpu, .n_cpu = r->n_cpu};
+    tc_split_request split = {.target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
+    split.who = cpu ? NULL : tc_lower_ask(ctx, tc_main(out->module), &out->target);
     TC_TRY(tc_split(ctx, out->module, &split, &out->split));
     out->n_region = out->split.n_region;
     out->region = tc_new_n(&ctx->arena, tc_region, out->n_region);

@@ -139,46 +139,85 @@ tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target)
     return status;
 }
 
-/* The judge's first objection to what the rule made, or NULL; its messages are taken back. */
-static const char *objection(tc_ctx *ctx, tc_graph *g, const tc_target *target)
+/* ---- can it be done? ---- */
+
+/* What was said since, as one clause, taken back from the messages. */
+typedef struct silence {
+    size_t size, errors, warnings, muted;
+} silence;
+
+static silence hush(const tc_ctx *ctx)
 {
-    size_t size = ctx->messages.size, errors = ctx->n_error, warnings = ctx->n_warning, muted = ctx->n_muted;
-    tc_graph *list[] = {g};
-    tc_module module = *g->module;
-    module.graph = list;
-    module.n_graph = module.cap_graph = 1;
-    if (tc_verify_tosa(ctx, &module, tc_target_spec(ctx, target)) == TC_OK)
-        return NULL;
-    const char *said = tc_text_format(&ctx->arena, "%s", tc_buf_cstr(&ctx->messages) + size);
-    const char *error = strstr(said, "error: ");
-    ctx->messages.size = size;
-    ctx->n_error = errors;
-    ctx->n_warning = warnings;
-    ctx->n_muted = muted;
-    said = error ? error + strlen("error: ") : said;
-    return tc_text_copy(&ctx->arena, (tc_str){said, strcspn(said, "\n")});
+    return (silence){ctx->messages.size, ctx->n_error, ctx->n_warning, ctx->n_muted};
 }
 
-bool tc_lower_can(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const tc_target *target,
-                  const char **why)
+static const char *take_back(tc_ctx *ctx, silence before)
 {
+    const char *said = tc_buf_cstr(&ctx->messages) + before.size, *error = strstr(said, "error: ");
+    said = error ? error + strlen("error: ") : said;
+    const char *clause = tc_text_copy(&ctx->arena, (tc_str){said, strcspn(said, "\n")});
+    ctx->messages.size = before.size;
+    ctx->n_error = before.errors;
+    ctx->n_warning = before.warnings;
+    ctx->n_muted = before.muted;
+    return clause;
+}
+
+/* Whether the target takes what the rule made: TOSA's rules, then the machine's. */
+static bool accepted(tc_lower *lw)
+{
+    tc_graph *list[] = {lw->to};
+    tc_module module = *lw->to->module;
+    module.graph = list;
+    module.n_graph = module.cap_graph = 1;
+    if (tc_verify_tosa(lw->ctx, &module, tc_target_spec(lw->ctx, lw->target)) != TC_OK)
+        return false;
+    for (size_t k = 0; k < lw->to->n_node && tc_target_is_ethosu(lw->target) && !lw->why; k++)
+        lw->why = tc_ethosu_refuses(lw->to, lw->to->node[k], lw->target->machine);
+    return !lw->why;
+}
+
+struct tc_lower_asker {
+    tc_ctx *ctx;
+    const tc_graph *g;
+    const tc_target *target;
+    tc_val *now;
+    const uint32_t *readers;
+};
+
+tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *target)
+{
+    tc_lower_asker *a = tc_new(&ctx->arena, tc_lower_asker);
+    *a = (tc_lower_asker){ctx, g, target, tc_new_n(&ctx->arena, tc_val, g->n_val), NULL};
+    const uint32_t *readers = count_readers(ctx, g);
+    a->readers = tc_arena_copy(&ctx->arena, readers, g->n_val * sizeof *readers);
+    return a;
+}
+
+bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
+{
+    tc_ctx *ctx = a->ctx;
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_graph fresh = tc_graph_empty(g->module, g->name);
-    tc_lower lw = {.ctx = ctx, .from = g, .to = &fresh, .target = target, .node = node, .dry = true,
-                   .now = tc_new_n(&ctx->scratch, tc_val, g->n_val), .readers = count_readers(ctx, g)};
+    silence before = hush(ctx);
+    tc_graph fresh = tc_graph_empty(a->g->module, a->g->name);
+    tc_lower lw = {.ctx = ctx, .from = a->g, .to = &fresh, .target = a->target, .node = node, .dry = true,
+                   .now = a->now, .readers = a->readers};
     for (int i = 0; i < node->n_in; i++) {
         tc_val v = node->in[i];
         if (!v || lw.now[v])
             continue;
-        if (tc_is_const(g, v))
-            lower_const(&lw, tc_def(g, v));
+        if (tc_is_const(a->g, v))
+            lower_const(&lw, tc_def(a->g, v));
         else
-            lw.now[v] = tc_graph_input(&fresh, tc_type_of(g, v), NULL);
+            lw.now[v] = tc_graph_input(&fresh, tc_type_of(a->g, v), NULL);
     }
     lower_node(&lw, node);
-    *why = lw.why;
-    if (lw.status == TC_OK)
-        *why = objection(ctx, &fresh, target);
+    bool can = lw.status == TC_OK && accepted(&lw);
+    *why = can ? NULL : lw.why ? lw.why : take_back(ctx, before);
+    for (int i = 0; i < node->n_in; i++)
+        a->now[node->in[i]] = TC_NONE;
+    for (int i = 0; i < node->n_out; i++)
+        a->now[node->out[i]] = TC_NONE;
     tc_arena_rewind(&ctx->scratch, mark);
-    return lw.status == TC_OK && !*why;
+    return can;
 }

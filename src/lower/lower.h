@@ -59,9 +59,10 @@ static inline bool tc_lower_has(const tc_lower *lw, tc_feature feature)
  * included. A node without a rule is an error. */
 TC_MUST_USE tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target);
 
-/* Whether the node can be lowered for the target by itself; *why: the reason when not, in the arena.
- * Inputs whose values are constant in `g` are constant here too. */
-bool tc_lower_can(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const tc_target *target,
-                  const char **why);
+/* Whether nodes of a graph can be lowered for a target, each by itself. */
+typedef struct tc_lower_asker tc_lower_asker;
+tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *target);
+/* *why: the reason when not, in the arena.  What is constant in the graph is constant here too. */
+bool tc_lower_can(tc_lower_asker *asker, const tc_node *node, const char **why);
 
 #endif

@@ -44,6 +44,9 @@ static inline bool tc_target_is_ethosu(const tc_target *t)
     return t->machine == TC_MACHINE_U55 || t->machine == TC_MACHINE_U65 || t->machine == TC_MACHINE_U85;
 }
 
+/* ethosu.c: why the machine does not take a TOSA node, or NULL when it does. */
+const char *tc_ethosu_refuses(const tc_graph *g, const tc_node *node, tc_machine machine);
+
 /* tosa.c: the judge.  Level 8K and every ERROR_IF; with a target also its profiles and extensions.
  * Everything that is found is reported. */
 TC_MUST_USE tc_status tc_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target);
