@@ -185,6 +185,8 @@ static void find_needs(tc_flow *f)
     const tc_graph *g = f->g;
     for (size_t v = 0; v < g->n_val; v++)
         f->need_real[v] = f->leaves[v];
+    for (size_t i = 0; i < g->n_out && f->config->out.has; i++)
+        f->need_typed[g->out[i]] = true;
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
         bool quantizes = tc_flow_quantizes(f, node), typed = false, real = false;

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apply.c -- the float program becomes typed.
+ *
+ * A value may live twice: as the real number it was, and in its domain.  Each form is made where it is first
+ * asked for: real numbers enter a domain by a rescale, and leave it by one.  Movement is done in the form its
+ * operand has.  Constants are quantized for each reader: see weights.c. */
+#include "apply.h"
+
+/* ---- types ---- */
+
+const tc_type *tc_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo, int64_t hi, double scale,
+                             int64_t zero)
+{
+    tc_quant q = {-1, 1, lo, hi, &scale, &zero};
+    tc_type type = *real;
+    type.dtype = dtype;
+    type.quant = &q;
+    return tc_type_intern(ctx, &type);
+}
+
+const tc_type *tc_apply_domain(const tc_apply *a, tc_val v)
+{
+    int32_t of = a->domains->of[v];
+    if (of < 0)
+        return NULL;
+    const tc_domain *d = &a->domains->domain[of];
+    return tc_apply_type(a->rw->ctx, tc_type_of(a->rw->from, v), d->setting.dtype, d->setting.qmin, d->setting.qmax,
+                         d->scale, d->zero);
+}
+
+/* The same domain on another shape. */
+static const tc_type *like(tc_ctx *ctx, const tc_type *domain, const tc_type *shape)
+{
+    tc_type type = *shape;
+    type.dtype = domain->dtype;
+    type.quant = domain->quant;
+    return tc_type_intern(ctx, &type);
+}
+
+/* ---- the two forms of a value ---- */
+
+static tc_status rescale(tc_apply *a, tc_val from, const tc_type *type, const tc_loc *loc, const char *name,
+                         tc_val *out)
+{
+    tc_graph *to = a->rw->to;
+    *out = from;
+    if (tc_type_of(to, from) == type)
+        return TC_OK;
+    tc_node *node = tc_graph_add(to, TC_OP_rescale, NULL, &from, 1, 1, loc);
+    *out = node->out[0];
+    to->val[*out]->type = type;
+    to->val[*out]->name = name;
+    return tc_node_infer(to, node);
+}
+
+tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
+{
+    tc_rewrite *rw = a->rw;
+    const tc_value *old = v ? rw->from->val[v] : NULL;
+    if (v && !rw->now[v] && old->def && old->def->op == TC_OP_const)
+        rw->now[v] = tc_graph_const(rw->to, old->type, old->data, old->name, old->def->loc);
+    if (v && !rw->now[v])
+        TC_TRY(rescale(a, a->typed[v], old->type, loc, NULL, &rw->now[v]));
+    *out = v ? rw->now[v] : TC_NONE;
+    return TC_OK;
+}
+
+tc_status tc_apply_typed(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
+{
+    if (!a->typed[v]) {
+        tc_val real;
+        TC_TRY(tc_apply_real(a, v, loc, &real));
+        TC_TRY(rescale(a, real, tc_apply_domain(a, v), loc, a->rw->from->val[v]->name, &a->typed[v]));
+    }
+    *out = a->typed[v];
+    return TC_OK;
+}
+
+/* Operand v in the domain of the result it is moved into. */
+static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, const tc_loc *loc, tc_val *out)
+{
+    const tc_type *type = like(a->rw->ctx, domain, tc_type_of(a->rw->from, v));
+    if (a->flow.fixed[v])
+        return tc_apply_constant(a, v, type, loc, out);
+    if (a->domains->of[v] >= 0)
+        TC_TRY(tc_apply_typed(a, v, loc, out));
+    else
+        TC_TRY(tc_apply_real(a, v, loc, out));
+    return rescale(a, *out, type, loc, NULL, out);
+}
+
+/* ---- operands ---- */
+
+static tc_status operand(tc_apply *a, const tc_node *node, int i, tc_val *out)
+{
+    tc_val v = node->in[i];
+    const tc_flow *f = &a->flow;
+    if (!v || !tc_flow_is_f32(f, v) || tc_role_real(node, i))
+        return tc_apply_real(a, v, node->loc, out);
+    if (a->domains->of[v] >= 0)
+        return tc_apply_typed(a, v, node->loc, out);
+    if (!f->fixed[v])
+        return tc_apply_real(a, v, node->loc, out);
+    return tc_apply_fixed_operand(a, node, i, out);
+}
+
+/* ---- nodes ---- */
+
+/* Results of the new node stand for those of the old one, in the form they have. */
+static void bind(tc_apply *a, const tc_node *node, const tc_node *copy)
+{
+    tc_rewrite *rw = a->rw;
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *type = tc_type_of(rw->to, copy->out[i]);
+        rw->to->val[copy->out[i]]->name = rw->from->val[node->out[i]]->name;
+        *(type && type->quant ? &a->typed[node->out[i]] : &rw->now[node->out[i]]) = copy->out[i];
+    }
+}
+
+static tc_status add_copy(tc_apply *a, const tc_node *node, const tc_val *in, bool typed)
+{
+    tc_rewrite *rw = a->rw;
+    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *domain = typed ? tc_apply_domain(a, node->out[i]) : NULL;
+        rw->to->val[copy->out[i]]->type = domain ? domain : tc_type_of(rw->from, node->out[i]);
+    }
+    TC_TRY(tc_node_infer(rw->to, copy));
+    bind(a, node, copy);
+    return TC_OK;
+}
+
+static tc_status copy_real(tc_apply *a, const tc_node *node, tc_val *in)
+{
+    for (int i = 0; i < node->n_in; i++)
+        TC_TRY(tc_apply_real(a, node->in[i], node->loc, &in[i]));
+    return add_copy(a, node, in, false);
+}
+
+static tc_status copy_moved(tc_apply *a, const tc_node *node, tc_val *in)
+{
+    const tc_type *domain = tc_apply_domain(a, node->out[0]);
+    for (int i = 0; i < node->n_in; i++)
+        if (tc_role_carries(node, i))
+            TC_TRY(moved_operand(a, node->in[i], domain, node->loc, &in[i]));
+        else
+            TC_TRY(tc_apply_real(a, node->in[i], node->loc, &in[i]));
+    return add_copy(a, node, in, true);
+}
+
+static tc_status copy_quantized(tc_apply *a, const tc_node *node, tc_val *in)
+{
+    for (int i = 0; i < node->n_in; i++)
+        TC_TRY(operand(a, node, i, &in[i]));
+    return add_copy(a, node, in, true);
+}
+
+/* ---- the signature ---- */
+
+/* 8 bits without sign: the same codes, counted from 0. */
+static const tc_type *port_type(tc_apply *a, const tc_patch *port, const tc_type *domain)
+{
+    if (!(port->has & TC_HAS_DTYPE) || port->to.dtype != TC_u8 || domain->dtype != TC_i8)
+        return domain;
+    const tc_quant *q = domain->quant;
+    return tc_apply_type(a->rw->ctx, domain, TC_u8, q->lo + 128, q->hi + 128, q->scale[0], q->zero[0] + 128);
+}
+
+/* Inputs take their domain's type where the configuration says so. */
+static tc_status enter(tc_apply *a)
+{
+    tc_rewrite *rw = a->rw;
+    for (size_t i = 0; i < rw->from->n_in && a->config->in.has; i++) {
+        tc_val v = rw->from->in[i], now = rw->now[v];
+        const tc_type *domain = tc_apply_domain(a, v);
+        if (!domain)
+            continue;
+        rw->to->val[now]->type = port_type(a, &a->config->in, domain);
+        rw->now[v] = TC_NONE;
+        TC_TRY(rescale(a, now, domain, NULL, NULL, &a->typed[v]));
+    }
+    return TC_OK;
+}
+
+/* An output of the program in integers, if that is wanted and possible. */
+static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
+{
+    tc_rewrite *rw = a->rw;
+    const tc_type *domain = tc_apply_domain(a, v);
+    *out = TC_NONE;
+    if (!a->config->out.has || !tc_flow_is_f32(&a->flow, v))
+        return TC_OK;
+    if (a->flow.fixed[v]) {
+        TC_TRY(tc_apply_own(a, v, tc_setting_patched(a->config->global.act, &a->config->out), &domain));
+        domain = port_type(a, &a->config->out, domain);
+        return tc_apply_constant(a, v, domain, loc, out);
+    }
+    if (!domain)
+        return TC_OK;
+    TC_TRY(tc_apply_typed(a, v, loc, out));
+    return rescale(a, *out, port_type(a, &a->config->out, domain), loc, rw->from->val[v]->name, out);
+}
+
+/* A value that the signature or the next run reads is made in the form they want. */
+static tc_status leave(tc_apply *a, tc_val v, const tc_loc *loc)
+{
+    const tc_graph *g = a->rw->from;
+    tc_val real, typed = TC_NONE;
+    if (!a->flow.leaves[v] && !a->flow.state[v])
+        return TC_OK;
+    for (size_t i = 0; i < g->n_out; i++)
+        if (g->out[i] == v && !typed)
+            TC_TRY(typed_output(a, v, loc, &typed));
+    for (size_t i = 0; i < g->n_out; i++)
+        if (g->out[i] == v)
+            a->out[i] = typed;
+    bool only_out = typed != TC_NONE;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        only_out = only_out && g->mutation[i].after != v && g->mutation[i].before != v;
+    if (!only_out)
+        return tc_apply_real(a, v, loc, &real);
+    a->rw->now[v] = a->rw->now[v] ? a->rw->now[v] : typed; /* what is bound is never nothing */
+    return TC_OK;
+}
+
+/* Outputs that are integers by now. */
+static void set_outputs(const tc_apply *a, tc_graph *g)
+{
+    tc_module *m = g->module;
+    for (size_t i = 0; i < g->n_out; i++) {
+        for (size_t k = 0; k < m->n_out_port && a->out[i]; k++)
+            if (m->out_port[k].val == g->out[i])
+                m->out_port[k].val = a->out[i];
+        g->out[i] = a->out[i] ? a->out[i] : g->out[i];
+    }
+}
+
+static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    tc_apply *a = rw->user;
+    const tc_flow *f = &a->flow;
+    *done = true;
+    if (!a->rw) {
+        a->rw = rw;
+        TC_TRY(enter(a));
+    }
+    if (node->op == TC_OP_const) /* made when it is asked for */
+        return leave(a, node->out[0], node->loc);
+    tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
+    bool quantizes = tc_flow_quantizes(f, node), moves = tc_role_moves(node);
+    tc_val first = node->n_out ? node->out[0] : TC_NONE;
+    if (!quantizes)
+        TC_TRY(copy_real(a, node, in));
+    else if (!moves)
+        TC_TRY(copy_quantized(a, node, in));
+    else {
+        bool typed = a->domains->of[first] >= 0;
+        if (typed)
+            TC_TRY(copy_moved(a, node, in));
+        if (!typed || (!f->born[first] && f->need_real[first]))
+            TC_TRY(copy_real(a, node, in));
+    }
+    for (int i = 0; i < node->n_out; i++)
+        TC_TRY(leave(a, node->out[i], node->loc));
+    return TC_OK;
+}
+
+tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config, const tc_domains *domains)
+{
+    static tc_rule *const rules[] = {take_node};
+    tc_graph *g = tc_main(module);
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_apply a = {.flow = tc_flow_of(ctx, g, config),
+                  .config = config,
+                  .domains = domains,
+                  .typed = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1)};
+    tc_map_init(&a.made, &ctx->arena);
+    a.out = tc_new_n(&ctx->scratch, tc_val, g->n_out + 1);
+    tc_status status = tc_rewrite_graph(g, rules, TC_COUNT(rules), &a);
+    if (status == TC_OK)
+        set_outputs(&a, g);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
