@@ -46,7 +46,7 @@ typedef struct tc_verb {
     tc_status (*run)(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args);
 } tc_verb;
 
-extern const tc_verb tc_cli_compile, tc_cli_run, tc_cli_inspect, tc_cli_verify, tc_cli_opt;
+extern const tc_verb tc_cli_compile, tc_cli_quantize, tc_cli_run, tc_cli_inspect, tc_cli_verify, tc_cli_opt;
 
 /* Reads argv[first..] by the verb's table and the common one. */
 TC_MUST_USE tc_status tc_cli_parse(tc_ctx *ctx, const tc_verb *verb, int argc, char **argv, int first,

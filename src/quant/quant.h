@@ -186,6 +186,7 @@ TC_MUST_USE tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_co
 TC_MUST_USE tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);
 
 /* qparams.c: {value: {dtype, scale, zero_point, qmin, qmax, axis}} of a typed module, as JSON. */
+const char *tc_qparams_key(const tc_graph *g, tc_val v); /* PyTorch's name for a value, or NULL */
 TC_MUST_USE tc_status tc_qparams_write(tc_ctx *ctx, const tc_module *module, const char *path);
 
 /* ---- passes over modules ---- */

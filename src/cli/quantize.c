@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quantize.c -- tosac quantize: a float model and data become a typed program. */
+#include "cli.h"
+
+#include <stdio.h>
+
+#include "../compile.h"
+#include "../read/read.h"
+
+typedef struct quantize_options {
+    tc_texts calib, merge;
+    const char *config, *output, *qparams;
+    bool observe_only, keep_odd;
+} quantize_options;
+
+/* A progress line for whatever goes over the samples. */
+static void show(void *who, const char *what, size_t done, size_t total)
+{
+    tc_progress *p = who;
+    if (p->what != what || p->total != total) {
+        tc_progress_end(p);
+        tc_progress_begin(p, what, total);
+    }
+    tc_progress_step(p, done);
+}
+
+static tc_status check_options(tc_ctx *ctx, const quantize_options *o)
+{
+    if (!o->output)
+        return tc_usage(ctx, "-o is missing: where the %s", o->observe_only ? "observations go" : "typed program goes");
+    if (!o->calib.n && !o->merge.n) {
+        tc_status status = tc_usage(ctx, "there is no calibration data");
+        tc_note(ctx, NULL, "give some with --calib DATA, or observations with --merge; --calib=random:1 invents some");
+        return status;
+    }
+    if (o->observe_only && o->qparams)
+        return tc_usage(ctx, "--observe-only makes no parameters to write with --qparams");
+    return TC_OK;
+}
+
+static tc_status read_model(tc_ctx *ctx, const char *path, tc_module **module)
+{
+    TC_TRY(tc_read(ctx, path, module));
+    TC_TRY(tc_verify(ctx, *module));
+    TC_TRY(tc_run_passes(ctx, *module, "tidy", NULL));
+    if (tc_quant_is_typed(*module))
+        return tc_usage(ctx, "%s is quantized already", path);
+    return TC_OK;
+}
+
+static void report(const tc_module *module, const quantize_options *o, bool json)
+{
+    const tc_graph *g = tc_main(module);
+    size_t typed = 0, real = 0;
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++) {
+            const tc_type *type = tc_type_of(g, g->node[k]->out[i]);
+            typed += type->quant != NULL;
+            real += tc_is_float(type->dtype);
+        }
+    if (json)
+        printf("{\"quantized\": %zu, \"float\": %zu}\n", typed, real);
+    else
+        printf("%s: %zu values quantized, %zu in float\n", o->output, typed, real);
+}
+
+static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+{
+    const quantize_options *o = record;
+    tc_module *module;
+    tc_config config;
+    tc_progress progress = {0};
+    TC_TRY(check_options(ctx, o));
+    TC_TRY(tc_config_read(ctx, o->config, &config));
+    TC_TRY(read_model(ctx, args->v[0], &module));
+    tc_quant_request request = {.config = &config,
+                                .merge = o->merge.v,
+                                .n_merge = o->merge.n,
+                                .observe_only = o->observe_only ? o->output : NULL,
+                                .keep_odd = o->keep_odd};
+    if (o->calib.n)
+        TC_TRY(tc_open_samples(ctx, tc_main(module), o->calib.v, o->calib.n, &request.samples));
+    request.samples.progress = show;
+    request.samples.who = &progress;
+    tc_status status = tc_quantize(ctx, module, &request);
+    tc_progress_end(&progress);
+    if (status != TC_OK || o->observe_only)
+        return status;
+    TC_TRY(tc_run_passes(ctx, module, "dead", NULL));
+    TC_TRY(tc_write_text(ctx, module, o->output));
+    if (o->qparams)
+        TC_TRY(tc_qparams_write(ctx, module, o->qparams));
+    report(module, o, common->json);
+    return TC_OK;
+}
+
+#define AT(field) offsetof(quantize_options, field)
+static const tc_option options[] = {
+    {"--calib", NULL, "DATA", TC_OPTION_TEXTS, AT(calib), "calibration data: .npy, .npz, a folder, or random:SEED"},
+    {"--merge", NULL, "OBS", TC_OPTION_TEXTS, AT(merge), "observations of other runs; again for each further file"},
+    {"--quant", "-q", "CONFIG", TC_OPTION_TEXT, AT(config), "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
+    {"--output", "-o", "OUT", TC_OPTION_TEXT, AT(output), "the typed program as text, large constants in OUT.bin"},
+    {"--qparams", NULL, "JSON", TC_OPTION_TEXT, AT(qparams), "write scale and zero point of every value there"},
+    {"--observe-only", NULL, NULL, TC_OPTION_FLAG, AT(observe_only), "write what was observed to OUT, and stop there"},
+    {"--keep-odd-samples", NULL, NULL, TC_OPTION_FLAG, AT(keep_odd), "set no sample aside, however odd"},
+    {0},
+};
+
+const tc_verb tc_cli_quantize = {
+    .name = "quantize",
+    .arguments = "MODEL (--calib DATA... | --merge OBS...) [-q CONFIG] -o OUT",
+    .summary = "turn a float model and calibration data into a typed integer program",
+    .help = "MODEL is a float .pt2 or text graph.  Of the settings for a value the most specific wins: node, operator\n"
+            "(target), module, module type, io, global.  What was observed on parts of the data, in any order and on\n"
+            "any machine, merges to the same parameters.\n",
+    .least = 1,
+    .most = 1,
+    .option = options,
+    .record = sizeof(quantize_options),
+    .run = run_quantize,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* qparams.c -- the parameters of a typed program as JSON, by PyTorch's node names.
+ *
+ *   {"conv2d": {"scale": 0.05, "zero_point": -3, "qmin": -128, "qmax": 127, "dtype": "torch.int8", "axis": null}}
+ *
+ * Constants are there under their own names; with a channel axis, scale and zero_point are lists. */
+#include "quant.h"
+
+#include "../wire/file.h"
+
+static const char *torch_name(tc_dtype dtype)
+{
+    static const struct {
+        tc_dtype dtype;
+        const char *name;
+    } known[] = {{TC_i4, "int4"},   {TC_i8, "torch.int8"},   {TC_u8, "torch.uint8"},
+                 {TC_i16, "torch.int16"}, {TC_i32, "torch.int32"}, {TC_i48, "int48"}};
+    for (size_t i = 0; i < TC_COUNT(known); i++)
+        if (known[i].dtype == dtype)
+            return known[i].name;
+    return tc_dtypes[dtype].name;
+}
+
+const char *tc_qparams_key(const tc_graph *g, tc_val v)
+{
+    const tc_value *value = g->val[v];
+    const tc_node *def = value->def;
+    bool own = def && def->op != TC_OP_rescale && def->op != TC_OP_const && def->n_out == 1 && def->loc && def->loc->node;
+    return own ? def->loc->node : value->name;
+}
+
+static void put_text(tc_buf *out, const char *text)
+{
+    tc_buf_text(out, "\"");
+    for (const char *p = text; *p; p++)
+        if (*p == '"' || *p == '\\')
+            tc_buf_printf(out, "\\%c", *p);
+        else if ((unsigned char)*p < 0x20)
+            tc_buf_printf(out, "\\u%04x", (unsigned)*p);
+        else
+            tc_buf_u8(out, (uint8_t)*p);
+    tc_buf_text(out, "\"");
+}
+
+static void put_scale(tc_buf *out, const tc_quant *q)
+{
+    char digits[32];
+    for (int32_t i = 0; i < q->count; i++) {
+        tc_text_f64(q->scale[i], digits);
+        tc_buf_printf(out, "%s%s", i ? ", " : q->axis >= 0 ? "[" : "", digits);
+    }
+    tc_buf_text(out, q->axis >= 0 ? "]" : "");
+}
+
+static void put_zero(tc_buf *out, const tc_quant *q)
+{
+    for (int32_t i = 0; i < q->count; i++)
+        tc_buf_printf(out, "%s%" PRId64, i ? ", " : q->axis >= 0 ? "[" : "", q->zero[i]);
+    tc_buf_text(out, q->axis >= 0 ? "]" : "");
+}
+
+static void put_value(tc_buf *out, const char *key, const tc_type *type)
+{
+    const tc_quant *q = type->quant;
+    tc_buf_text(out, "  ");
+    put_text(out, key);
+    tc_buf_text(out, ": {\"scale\": ");
+    put_scale(out, q);
+    tc_buf_text(out, ", \"zero_point\": ");
+    put_zero(out, q);
+    tc_buf_printf(out, ", \"qmin\": %" PRId64 ", \"qmax\": %" PRId64 ", \"dtype\": \"%s\", \"axis\": ", q->lo, q->hi,
+                  torch_name(type->dtype));
+    if (q->axis >= 0)
+        tc_buf_printf(out, "%d}", q->axis);
+    else
+        tc_buf_text(out, "null}");
+}
+
+tc_status tc_qparams_write(tc_ctx *ctx, const tc_module *module, const char *path)
+{
+    const tc_graph *g = tc_main(module);
+    tc_buf out;
+    tc_map seen;
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_buf_init(&out, &ctx->scratch);
+    tc_map_init(&seen, &ctx->scratch);
+    tc_buf_text(&out, "{\n");
+    for (tc_val v = 1; v < g->n_val; v++) {
+        const tc_type *type = tc_type_of(g, v);
+        const char *key = type && type->quant ? tc_qparams_key(g, v) : NULL;
+        void **slot = key ? tc_map_at(&seen, tc_str_of(key)) : NULL;
+        if (!slot || *slot)
+            continue;
+        if (seen.n > 1)
+            tc_buf_text(&out, ",\n");
+        put_value(&out, key, type);
+        *slot = (void *)(uintptr_t)key;
+    }
+    tc_buf_text(&out, "\n}\n");
+    tc_status status = tc_file_write(ctx, path, (tc_bytes){out.data, out.size});
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
