@@ -14,4 +14,7 @@ TC_MUST_USE tc_status tc_write_text(tc_ctx *ctx, const tc_module *module, const 
  * the judge's business (target/tosa.c). */
 TC_MUST_USE tc_status tc_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 
+/* The program of a module in the TOSA form as a VGF file: a SPIR-V graph, its constants and its signature. */
+TC_MUST_USE tc_status tc_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
+
 #endif

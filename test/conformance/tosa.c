@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosa.c -- goes through an unpacked TOSA suite in process.
  *
- *   conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT]
+ *   conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT] [--vgf OUT]
  *
  * A negative case must be refused with status 1.  A positive one is accepted, for the profiles and
  * extensions that it names and with none of them missing; written, read and written again to the
  * same bytes; printed and parsed to an equal module that is written to those bytes too; and run,
- * integers and bools bit for bit.  One of version 1.1 must be met with status 3 and the words
+ * integers and bools bit for bit.  Written as VGF, read back and run it gives the same bits again, unless it
+ * has control flow, variables or shapes that are not constant, which VGF does not hold.  One of version 1.1 must be met with status 3 and the words
  * "TOSA 1.1", unless its file says 1.0 and is good.
  *
  * --rewrite keeps what was written as OUT/CASE.tosa, --results the floating-point results as
- * OUT/CASE.N.npy: tools/peer/tosa_suite.py gives them to the reference model and to tosa_verify.
+ * OUT/CASE.N.npy: tools/peer/tosa_suite.py gives them to the reference model and to tosa_verify.  --vgf keeps
+ * OUT/CASE.vgf and, as OUT/CASE.N.npy, what our interpreter makes of it, for tools/peer/vgf_suite.py.
  * Prints what differs and lines of totals. */
 #include <jansson.h>
 #include <stdio.h>
@@ -25,7 +27,7 @@
 #include "wire/file.h"
 
 typedef struct {
-    const char *dir, *prefix, *rewrite, *results;
+    const char *dir, *prefix, *rewrite, *results, *vgf;
     bool no_run;
 } options;
 
@@ -185,9 +187,9 @@ static bool equals(const test_case *c, tc_tensor got, tc_npy *want)
 }
 
 /* As the TOSA tools want it: bf16 and fp8 as their bits. */
-static bool keep_result(const test_case *c, tc_tensor got, size_t i)
+static bool keep_result(const test_case *c, const char *folder, tc_tensor got, size_t i)
 {
-    if (!c->options->results)
+    if (!folder)
         return true;
     tc_dtype t = got.type->dtype;
     tc_buf out;
@@ -200,7 +202,7 @@ static bool keep_result(const test_case *c, tc_tensor got, size_t i)
                   got.type->rank, got.type->dim);
     tc_buf_put(&out, got.data, tc_type_bytes(got.type));
     const char *path =
-        tc_text_format(&c->ctx->arena, "%s/%s.%zu.npy", c->options->results, c->name, i);
+        tc_text_format(&c->ctx->arena, "%s/%s.%zu.npy", folder, c->name, i);
     return tc_file_write(c->ctx, path, (tc_bytes){out.data, out.size}) == TC_OK ||
            wrong(c, "a result cannot be kept");
 }
@@ -213,7 +215,57 @@ static bool result_is_right(const test_case *c, tc_tensor got, size_t i)
         return wrong(c, "has no recorded result");
     if (tc_text_eq(mode_of(c, i), "EXACT") && strchr("iub", want->kind))
         return equals(c, got, want) || wrong(c, "gives other numbers");
-    return keep_result(c, got, i);
+    return keep_result(c, c->options->results, got, i);
+}
+
+/* ---- the same as VGF ------------------------------------------------------------------------- */
+
+/* Control flow, state, operators of others, and shapes that are computed have no instruction. */
+static bool fits_vgf(const tc_module *module)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t i = 0; i < g->n_node; i++) {
+        const tc_node *node = g->node[i];
+        if (tc_ops[node->op].traits & (T_CONTROL | T_STATE) || node->op == TC_OP_tosa_custom)
+            return false;
+        for (int k = 0; k < node->n_in; k++)
+            if (tc_type_of(g, node->in[k])->dtype == TC_shape && !tc_is_const(g, node->in[k]))
+                return false;
+    }
+    return true;
+}
+
+static bool keep_vgf(const test_case *c, tc_bytes bytes, const tc_tensor *out, size_t n_out)
+{
+    if (!c->options->vgf)
+        return true;
+    const char *path = tc_text_format(&c->ctx->arena, "%s/%s.vgf", c->options->vgf, c->name);
+    for (size_t i = 0; i < n_out; i++)
+        if (!keep_result(c, c->options->vgf, out[i], i))
+            return false;
+    return tc_file_write(c->ctx, path, bytes) == TC_OK || wrong(c, "the VGF file cannot be kept");
+}
+
+static bool same_as_vgf(const test_case *c, const tc_tensor *in, const tc_tensor *want)
+{
+    tc_bytes bytes;
+    tc_module *back;
+    tc_status status = tc_emit_vgf(c->ctx, c->module, &bytes);
+    if (!fits_vgf(c->module))
+        return status == TC_BAD_MODEL || wrong(c, "is not refused as VGF");
+    if (status || tc_read_vgf(c->ctx, "written.vgf", bytes, &back) || tc_verify_tosa(c->ctx, back, NULL))
+        return wrong(c, "cannot be written as VGF, or not be read back");
+    const tc_graph *g = tc_main(back);
+    tc_tensor *again = tc_new_n(&c->ctx->arena, tc_tensor, g->n_in), *out = tc_new_n(&c->ctx->arena, tc_tensor, g->n_out);
+    for (size_t i = 0; i < g->n_in; i++)
+        again[i] = (tc_tensor){tc_type_of(g, g->in[i]), in[i].data};
+    if (tc_exec_run(tc_exec_new(c->ctx, back), again, out) != TC_OK)
+        return wrong(c, "does not run as VGF");
+    for (size_t i = 0; i < g->n_out; i++)
+        if (tc_type_bytes(out[i].type) != tc_type_bytes(want[i].type) ||
+            memcmp(out[i].data, want[i].data, tc_type_bytes(out[i].type)) != 0)
+            return wrong(c, "gives other numbers as VGF");
+    return keep_vgf(c, bytes, out, g->n_out);
 }
 
 static bool runs(const test_case *c)
@@ -237,7 +289,7 @@ static bool runs(const test_case *c)
     for (size_t i = 0; i < g->n_out; i++)
         if (!result_is_right(c, out[i], i))
             return false;
-    return true;
+    return same_as_vgf(c, in, out);
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
@@ -276,6 +328,7 @@ static bool parse_options(int argc, char **argv, options *o)
     for (int i = 1; i < argc; i++) {
         const char **value = tc_text_eq(argv[i], "--rewrite")   ? &o->rewrite
                              : tc_text_eq(argv[i], "--results") ? &o->results
+                             : tc_text_eq(argv[i], "--vgf")     ? &o->vgf
                                                                 : NULL;
         if (tc_text_eq(argv[i], "--no-run"))
             o->no_run = true;
@@ -295,7 +348,7 @@ int main(int argc, char **argv)
     if (!parse_options(argc, argv, &o)) {
         fprintf(
             stderr,
-            "usage: conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT]\n");
+            "usage: conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT] [--vgf OUT]\n");
         return 2;
     }
     total totals[3] = {{.name = "positive"}, {.name = "negative"}, {.name = "version 1.1"}};
@@ -303,7 +356,7 @@ int main(int argc, char **argv)
     const char **name;
     size_t n;
     if ((o.rewrite && tc_folder_make(ctx, o.rewrite) != TC_OK) ||
-        (o.results && tc_folder_make(ctx, o.results) != TC_OK) ||
+        (o.results && tc_folder_make(ctx, o.results) != TC_OK) || (o.vgf && tc_folder_make(ctx, o.vgf) != TC_OK) ||
         tc_folder_list(ctx, o.dir, &name, &n) != TC_OK) {
         fputs(tc_diagnostics(ctx), stderr);
         return 1;

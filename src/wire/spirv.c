@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spirv.c -- SPIR-V words; see spirv.h. */
+#include "spirv.h"
+
+typedef struct {
+    uint32_t number;
+    const char *name, *operands;
+} instruction_row;
+
+static const instruction_row table[] = {
+#define SPV(number, name, operands) {number, #name, operands},
+#include "spirv.def"
+};
+
+static const instruction_row *row_of(uint32_t op)
+{
+    for (size_t i = 0; i < TC_COUNT(table); i++)
+        if (table[i].number == op)
+            return &table[i];
+    return NULL;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+enum { MOST_WORDS = 0xffff }; /* of an instruction, its first one included */
+
+void tc_spv_write(tc_spv_writer *w, tc_arena *arena)
+{
+    *w = (tc_spv_writer){.arena = arena, .bound = 1};
+    for (int i = 0; i < TC_SPV_PARTS; i++)
+        tc_buf_init(&w->part[i], arena);
+    tc_map_init(&w->unique, arena);
+}
+
+uint32_t tc_spv_id(tc_spv_writer *w)
+{
+    return w->bound++;
+}
+
+/* The word that begins an instruction; false when it would be too long. */
+static bool begin(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, size_t n)
+{
+    w->too_long |= n >= MOST_WORDS;
+    if (w->too_long)
+        return false;
+    tc_buf_u32(&w->part[part], (uint32_t)(n + 1) << 16 | (uint32_t)op);
+    return true;
+}
+
+static void put_words(tc_buf *buf, const uint32_t *word, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        tc_buf_u32(buf, word[i]);
+}
+
+void tc_spv_put(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *word, size_t n)
+{
+    if (begin(w, part, op, n))
+        put_words(&w->part[part], word, n);
+}
+
+void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *before, size_t n_before,
+                     const char *text, const uint32_t *after, size_t n_after)
+{
+    size_t length = strlen(text), text_words = length / 4 + 1;
+    if (!begin(w, part, op, n_before + text_words + n_after))
+        return;
+    tc_buf *buf = &w->part[part];
+    put_words(buf, before, n_before);
+    tc_buf_put(buf, text, length);
+    tc_buf_zeros(buf, 4 * text_words - length);
+    put_words(buf, after, n_after);
+}
+
+uint32_t tc_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word, size_t n)
+{
+    uint32_t *key = tc_new_n(w->arena, uint32_t, n + 3); /* op, type, result (0 in the key), operands */
+    key[0] = (uint32_t)op;
+    key[1] = type;
+    if (n)
+        memcpy(key + 3, word, n * sizeof *word);
+    void **slot = tc_map_at(&w->unique, (tc_str){(const char *)key, (n + 3) * sizeof *key});
+    if (*slot)
+        return (uint32_t)(uintptr_t)*slot;
+    uint32_t id = tc_spv_id(w);
+    *slot = (void *)(uintptr_t)id;
+    key[2] = id;
+    tc_spv_put(w, TC_SPV_GLOBALS, op, type ? key + 1 : key + 2, type ? n + 2 : n + 1);
+    return id;
+}
+
+tc_bytes tc_spv_finish(tc_spv_writer *w)
+{
+    if (w->too_long)
+        return (tc_bytes){NULL, 0};
+    tc_buf all;
+    tc_buf_init(&all, w->arena);
+    put_words(&all, (const uint32_t[]){TC_SPV_MAGIC, TC_SPV_VERSION, 0, w->bound, 0}, TC_SPV_HEADER_WORDS);
+    for (int i = 0; i < TC_SPV_PARTS; i++)
+        tc_buf_put(&all, w->part[i].data, w->part[i].size);
+    return (tc_bytes){all.data, all.size};
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+void tc_spv_read(tc_spv_reader *r, tc_bytes bytes)
+{
+    *r = (tc_spv_reader){.data = bytes.data, .size = bytes.size, .at = 4 * TC_SPV_HEADER_WORDS};
+    if (bytes.size < r->at || bytes.size % 4)
+        r->error = "the module is too short, or no whole number of words";
+    else if (tc_le32(bytes.data) != TC_SPV_MAGIC)
+        r->error = "the module does not begin as SPIR-V does";
+    else if ((r->bound = tc_le32(bytes.data + 12)) > bytes.size / 4)
+        r->error = "the module says that it has more ids than words";
+}
+
+bool tc_spv_next(tc_spv_reader *r, tc_spv_instr *out)
+{
+    if (r->error || r->at == r->size)
+        return false;
+    uint32_t first = tc_le32(r->data + r->at);
+    size_t n = first >> 16;
+    if (!n || n > (r->size - r->at) / 4) {
+        r->error = "an instruction has no length, or runs past the end";
+        return false;
+    }
+    *out = (tc_spv_instr){.word = r->data + r->at + 4, .n = n - 1, .at = r->at, .op = first & 0xffff};
+    r->at += 4 * n;
+    return true;
+}
+
+tc_str tc_spv_text(const tc_spv_instr *instr, size_t i, size_t *next)
+{
+    const uint8_t *text = instr->word + 4 * i;
+    size_t room = i < instr->n ? 4 * (instr->n - i) : 0;
+    const uint8_t *end = room ? memchr(text, 0, room) : NULL;
+    size_t length = end ? (size_t)(end - text) : 0;
+    *next = end ? i + length / 4 + 1 : instr->n;
+    return (tc_str){end ? (const char *)text : NULL, length};
+}
+
+int tc_spv_result(uint32_t op)
+{
+    const instruction_row *row = row_of(op);
+    const char *at = row ? strchr(row->operands, 'r') : NULL;
+    return at ? (int)(at - row->operands) : -1;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void print_operand(const tc_spv_instr *instr, char kind, size_t *i, tc_buf *out)
+{
+    size_t next = *i + 1;
+    if (kind == 's') {
+        tc_str text = tc_spv_text(instr, *i, &next);
+        tc_buf_printf(out, " \"%.*s\"", (int)text.n, text.p ? text.p : "");
+    } else
+        tc_buf_printf(out, kind == 'n' ? " %" PRIu32 : " %%%" PRIu32, tc_spv_word(instr, *i));
+    *i = next;
+}
+
+void tc_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t), tc_buf *out)
+{
+    static const instruction_row unknown = {0, NULL, "n*"};
+    const instruction_row *row = row_of(instr->op);
+    row = row ? row : &unknown;
+    int result = tc_spv_result(instr->op);
+    if (result >= 0)
+        tc_buf_printf(out, "%%%" PRIu32 " = ", tc_spv_word(instr, (size_t)result));
+    if (row->name)
+        tc_buf_printf(out, "Op%s", row->name);
+    else
+        tc_buf_printf(out, "Op(%" PRIu32 ")", instr->op);
+    const char *kind = row->operands;
+    for (size_t i = 0; i < instr->n && *kind;) {
+        const char *name = NULL;
+        if (instr->op == TC_SPV_ExtInst && i == 3)
+            name = instruction(out->arena, tc_spv_word(instr, i));
+        if (name)
+            tc_buf_printf(out, " %s", name), i++;
+        else if (*kind == 'r')
+            i++;
+        else
+            print_operand(instr, *kind, &i, out);
+        kind += kind[1] == '*' ? 0 : 1;
+    }
+}
