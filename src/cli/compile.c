@@ -48,6 +48,19 @@ static tc_status write_tosa(tc_ctx *ctx, const tc_compiled *c, const char *path)
     return TC_OK;
 }
 
+static tc_status write_vgf(tc_ctx *ctx, const tc_compiled *c, const char *path)
+{
+    tc_bytes bytes;
+    if (c->n_region != 1) {
+        tc_status status = tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
+                                    "the program has %zu regions, a .vgf file holds one", c->n_region);
+        tc_note(ctx, NULL, "a .pte holds them all, with the CPU's part between them");
+        return status;
+    }
+    TC_TRY(tc_emit_vgf(ctx, c->region[0].module, &bytes));
+    return tc_file_write(ctx, path, bytes);
+}
+
 static tc_status write_ir(tc_ctx *ctx, const tc_compiled *c, const char *path)
 {
     return tc_write_text(ctx, c->module, path);
@@ -55,6 +68,7 @@ static tc_status write_ir(tc_ctx *ctx, const tc_compiled *c, const char *path)
 
 static const file_kind kinds[] = {
     {"tosa", ".tosa", write_tosa},
+    {"vgf", ".vgf", write_vgf},
     {"ir", ".ir", write_ir},
 };
 
@@ -129,7 +143,7 @@ static tc_status run_compile(tc_ctx *ctx, const tc_common *common, const void *r
 static const tc_option options[] = {
     {"--target", "-t", "TARGET", TC_OPTION_TEXT, AT(target), "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."},
     {"--output", "-o", "OUT", TC_OPTION_TEXT, AT(output), "the file to write; its extension says what"},
-    {"--emit", NULL, "KIND", TC_OPTION_TEXT, AT(emit), "what to write, whatever the extension: tosa, pte, ir"},
+    {"--emit", NULL, "KIND", TC_OPTION_TEXT, AT(emit), "what to write, whatever the extension: tosa, vgf, pte, ir"},
     {"--calib", NULL, "DATA", TC_OPTION_TEXTS, AT(calib), "calibration data: .npy, .npz, a folder, or random:SEED"},
     {"--quant", "-q", "CONFIG", TC_OPTION_TEXT, AT(config), "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
     {"--cpu", NULL, "NODES", TC_OPTION_TEXT, AT(cpu), "names or operators that stay on the CPU, comma-separated"},

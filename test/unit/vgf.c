@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vgf.c -- VGF files: written and read back, what has no place in one, and broken in every byte. */
+#include "check.h"
+
+#include "emit/emit.h"
+#include "ir/text.h"
+#include "read/read.h"
+#include "target/target.h"
+#include "target/vgf_schema.h"
+#include "wire/spirv.h"
+#include "wire/vgf.h"
+
+static tc_module *parse(tc_ctx *ctx, const char *text)
+{
+    tc_module *module = NULL;
+    tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    if (tc_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK)
+        fprintf(stderr, "%s", tc_diagnostics(ctx));
+    CHECK(module != NULL);
+    return module;
+}
+
+static tc_bytes emit(tc_ctx *ctx, const tc_module *module)
+{
+    tc_bytes bytes = {NULL, 0};
+    if (tc_emit_vgf(ctx, module, &bytes) != TC_OK)
+        fprintf(stderr, "%s", tc_diagnostics(ctx));
+    CHECK(bytes.size > 0 && bytes.size % 8 == 0);
+    return bytes;
+}
+
+static tc_module *back(tc_ctx *ctx, tc_bytes bytes)
+{
+    tc_module *module = NULL;
+    if (tc_read_vgf(ctx, "file.vgf", bytes, &module) != TC_OK)
+        fprintf(stderr, "%s", tc_diagnostics(ctx));
+    CHECK(module != NULL);
+    return module;
+}
+
+static const char *printed(tc_ctx *ctx, const tc_module *module)
+{
+    tc_buf text;
+    tc_buf_init(&text, &ctx->arena);
+    tc_print(module, &(tc_print_options){.locs = false}, &text);
+    return tc_buf_cstr(&text);
+}
+
+/* Every kind of attribute and of constant: in the code, beside it, zeros, several ranks.  In the order in
+ * which the reader makes it again. */
+static const char everything[] =
+    "graph @main(%0 \"image\": f32[1,4,4,2], %1 \"unread\": i8[2,3], %2 \"codes\": i8[1,4] q(0.05:-3)) {\n"
+    "  %3 \"pooled\" = tosa.max_pool2d %0 kernel=[2,2] stride=[2,2] pad=[0,0,0,0] nan_mode=ignore : f32[1,2,2,2]\n"
+    "  %4 \"bounded\" = tosa.clamp %3 min_val=-1.5 max_val=inf nan_mode=propagate : f32[1,2,2,2]\n"
+    "  %5 = const [2, 1, 2, 2] : shape[4]\n"
+    "  %6 \"shaped\" = tosa.reshape %4, %5 : f32[2,1,2,2]\n"
+    "  %7 = const [0, 0, 0, 0] : i8[1,1,1,4]\n"
+    "  %8 = const [1, -2, 3, 140737488355327] : i48[4]\n"
+    "  %9 = const [0] : i16[1]\n"
+    "  %10 = const [-7] : i8[1]\n"
+    "  %11 = const [0, 1, 0, 1] : shape[4]\n"
+    "  %12 = const [5] : i8[1]\n"
+    "  %13 \"padded\" = tosa.pad %2, %11, %12 : i8[2,5]\n"
+    "  %14 = const [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] : i8[2,10]\n"
+    "  %15 \"joined\" = tosa.concat %13, %14 axis=1 : i8[2,15]\n"
+    "  return %6, %15\n"
+    "}\n";
+
+static void test_round_trip(void)
+{
+    tc_ctx *ctx = tc_ctx_new(), *other = tc_ctx_new();
+    tc_bytes first = emit(ctx, parse(ctx, everything));
+    tc_module *module = back(ctx, first);
+    CHECK(module && tc_verify_tosa(ctx, module, "TOSA-1.0+INT+FP") == TC_OK);
+    tc_bytes second = emit(ctx, module), elsewhere = emit(other, parse(other, everything));
+    CHECK(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
+    CHECK(first.size == elsewhere.size && memcmp(first.data, elsewhere.data, first.size) == 0);
+    const char *text = printed(ctx, module);
+    static const char *const kept[] = {"\"image\"", "\"unread\"", "\"pooled\"", "\"joined\"", "i8[1,4] q(0.05:-3)",
+                                       "min_val=-1.5 max_val=inf"};
+    for (size_t i = 0; i < TC_COUNT(kept); i++)
+        CHECK(strstr(text, kept[i]));
+    tc_ctx_free(other);
+    tc_ctx_free(ctx);
+}
+
+/* Bindings: every input, also the one that nothing reads, then the outputs; constants come first among resources. */
+static void test_signature(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_vgf v;
+    CHECK(tc_vgf_read(ctx, "file", emit(ctx, parse(ctx, everything)), &v) == TC_OK);
+    CHECK(v.n_constant == 1 && v.constant[0].data.size == 20 && v.n_resource == 6);
+    CHECK(v.in.n == 3 && v.out.n == 2 && v.n_segment == 1 && v.segment[0].set[0].n == 5);
+    for (uint32_t i = 0; i < 5; i++)
+        CHECK(v.segment[0].set[0].v[i].binding == i && v.segment[0].set[0].v[i].resource == i + 1);
+    CHECK(v.n_in_name == 3 && tc_text_eq(v.in_name[1], "unread") && tc_text_eq(v.out_name[1], "joined"));
+    CHECK(v.resource[0].category == TC_VGF_CONSTANT && v.resource[0].descriptor == TC_VGF_NO_DESCRIPTOR);
+    CHECK(v.resource[1].format == 100 && v.resource[2].format == 14 && v.resource[2].descriptor == TC_VGF_TENSOR);
+    tc_ctx_free(ctx);
+}
+
+/* What RESCALE takes or gives as unsigned has an unsigned format; rank 0 stays rank 0 in the container. */
+static void test_formats(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_vgf v;
+    tc_module *module = parse(
+        ctx, "graph @main(%0: i8[2], %1: f32[], %2: f32[3]) {\n"
+             "  %3 = const [1073741824] : i32[1]\n"
+             "  %4 = const [30] : i8[1]\n"
+             "  %5 = const [-128] : i8[1]\n"
+             "  %6 = const [0] : i16[1]\n"
+             "  %7 = tosa.rescale %0, %3, %4, %5, %6 scale32=true rounding_mode=single per_channel=false "
+             "input_unsigned=true output_unsigned=false : i16[2]\n"
+             "  %8 = tosa.abs %1 : f32[]\n"
+             "  %9 = tosa.argmax %2 axis=0 nan_mode=propagate : i32[]\n"
+             "  return %7, %8, %9\n}\n");
+    tc_bytes bytes = emit(ctx, module);
+    CHECK(tc_vgf_read(ctx, "file", bytes, &v) == TC_OK);
+    CHECK(v.resource[0].format == 13 && v.resource[3].format == 75);
+    CHECK(v.resource[1].n_dim == 0 && v.resource[4].n_dim == 0 && v.resource[5].n_dim == 0);
+    tc_module *again = back(ctx, bytes);
+    CHECK(again && tc_verify_tosa(ctx, again, NULL) == TC_OK);
+    for (size_t i = 0; again && i < 3; i++)
+        CHECK(tc_type_of(tc_main(again), tc_main(again)->out[i]) == tc_type_of(tc_main(module), tc_main(module)->out[i]));
+    tc_ctx_free(ctx);
+}
+
+static void test_schema(void)
+{
+    CHECK(tc_vgf_instruction(TC_OP_tosa_argmax) == 0 && tc_vgf_instruction(TC_OP_tosa_rescale) == 65);
+    CHECK(tc_vgf_instruction(TC_OP_tosa_identity) < 0 && tc_vgf_instruction(TC_OP_const) < 0);
+    for (uint32_t i = 0; i < TC_VGF_INSTRUCTIONS; i++)
+        CHECK(tc_vgf_instruction(tc_vgf_operator(i)) == (int)i);
+    CHECK(tc_vgf_operator(TC_VGF_INSTRUCTIONS) == TC_OP_COUNT);
+    /* acc_type stands in front of local_bound */
+    const tc_attr_info *conv = &tc_attrs[TC_ATTR_tosa_conv];
+    CHECK(tc_text_eq(conv->field[tc_vgf_field(conv, 3)].name, "acc_type"));
+    CHECK(tc_text_eq(conv->field[tc_vgf_field(conv, 4)].name, "local_bound"));
+    CHECK(tc_vgf_shape_operand(TC_OP_tosa_slice, 2) && !tc_vgf_shape_operand(TC_OP_tosa_slice, 0));
+    CHECK(tc_vgf_acc_type(TC_i48) == 4 && tc_vgf_acc_dtype(2) == TC_f16);
+}
+
+/* Control flow, state, and shapes of no extent have no place in a VGF file. */
+static void test_refused(void)
+{
+    static const char *const bad[] = {
+        "graph @main(%0: bool[1], %1: i8[2]) {\n"
+        "  %2 = tosa.cond_if %0, %1 then_graph=\"same\" else_graph=\"same\" : i8[2]\n  return %2\n}\n"
+        "graph @same(%0: i8[2]) {\n  return %0\n}\n",
+        "graph @main(%0: i8[2]) {\n  %1 = const [1, 2] : i8[2]\n  %2 = tosa.variable %1 name=\"v\" : i8[2]\n"
+        "  tosa.variable_write %0 name=\"v\"\n  return %0\n}\n",
+        "graph @main(%0: f64[2]) {\n  return %0\n}\n",
+        "graph @main(%0: f32[2]) {\n  %1 = relu %0 : f32[2]\n  return %1\n}\n",
+    };
+    for (size_t i = 0; i < TC_COUNT(bad); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        tc_bytes out;
+        CHECK(tc_emit_vgf(ctx, parse(ctx, bad[i]), &out) == TC_BAD_MODEL);
+        CHECK(strstr(tc_diagnostics(ctx), "no place in a VGF file"));
+        tc_ctx_free(ctx);
+    }
+}
+
+static const char *name_of(tc_arena *arena, uint32_t instruction) { return tc_vgf_spelled(arena, instruction); }
+
+static void test_disassembly(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_vgf v;
+    CHECK(tc_vgf_read(ctx, "file", emit(ctx, parse(ctx, everything)), &v) == TC_OK);
+    tc_spv_reader words;
+    tc_spv_instr instr;
+    tc_buf text;
+    tc_buf_init(&text, &ctx->arena);
+    tc_spv_read(&words, v.module[0].code);
+    while (tc_spv_next(&words, &instr)) {
+        tc_spv_print(&instr, name_of, &text);
+        tc_buf_text(&text, "\n");
+    }
+    CHECK(!words.error);
+    static const char *const lines[] = {"OpCapability 4191\n", "OpName %", "OpTypeTensorARM", " MAX_POOL2D %", "\nOpGraphEndARM\n",
+                                        "OpModuleProcessed \"tosac.quant input 2 q(0.05:-3)\"\n"};
+    for (size_t i = 0; i < TC_COUNT(lines); i++)
+        CHECK(strstr(tc_buf_cstr(&text), lines[i]));
+    tc_ctx_free(ctx);
+}
+
+/* Reads, judges and writes; any status will do. */
+static tc_status survive(tc_bytes bytes)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module;
+    tc_bytes out;
+    tc_status status = tc_read_vgf(ctx, "bad", bytes, &module);
+    if (status == TC_OK)
+        status = tc_verify_tosa(ctx, module, "TOSA-1.0+INT");
+    if (status == TC_OK)
+        status = tc_emit_vgf(ctx, module, &out);
+    CHECK(status == TC_OK || tc_diagnostics(ctx)[0]);
+    tc_ctx_free(ctx);
+    return status;
+}
+
+static void test_hostile(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes good = emit(ctx, parse(ctx, everything));
+    for (size_t n = 0; n + 8 < good.size; n += 3)
+        CHECK(survive((tc_bytes){tc_arena_copy(&ctx->arena, good.data, n), n}) != TC_OK);
+    uint8_t *bad = tc_arena_copy(&ctx->arena, good.data, good.size);
+    for (size_t i = 0; i < good.size; i++) {
+        static const uint8_t evil[] = {0, 1, 0x7f, 0xff};
+        for (size_t k = 0; k < TC_COUNT(evil); k++) {
+            bad[i] = evil[k];
+            survive((tc_bytes){bad, good.size});
+        }
+        bad[i] = good.data[i];
+    }
+    tc_ctx_free(ctx);
+}
+
+int main(void)
+{
+    test_round_trip();
+    test_signature();
+    test_formats();
+    test_schema();
+    test_refused();
+    test_disassembly();
+    test_hostile();
+    return check_done();
+}
