@@ -54,8 +54,8 @@ tc_val tc_put_clamp(tc_lower *lw, tc_val x, double lo, double hi);
 
 /* ---- tables ---- */
 typedef double tc_real_function(double x, const void *user);
-/* A function of one number, from domain to domain (both i8, or both i16): one TABLE, for i16 with its
- * rescale.  The result's codes are clamped in the table. */
+/* A function of one number, from domain to domain (i8 or i16 to i8, i16 or i32; function.h): clamped to the
+ * result's codes. */
 tc_val tc_put_function(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to, tc_real_function *f,
                        const void *user);
 tc_val tc_put_table(tc_lower *lw, tc_val x, tc_dtype entries, const double *entry, int n); /* 256 of i8 or 513 of i16 */

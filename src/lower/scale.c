@@ -138,39 +138,3 @@ tc_val tc_put_table(tc_lower *lw, tc_val x, tc_dtype entries, const double *entr
     int64_t dim = n;
     return x ? tc_put2(lw, TC_OP_tosa_table, NULL, x, tc_put_numbers(lw, entries, 1, &dim, entry)) : x;
 }
-
-static double code_of(double real, const tc_quant *q)
-{
-    double v = rint(real / q->scale[0]) + (double)q->zero[0];
-    if (isnan(v)) /* as quantizing a NaN does */
-        v = (double)q->zero[0];
-    return v < (double)q->lo ? (double)q->lo : v > (double)q->hi ? (double)q->hi : v;
-}
-
-/* TABLE of i16 gives i32 with 7 more bits: entry[i] + (entry[i+1] - entry[i]) * fraction, fraction of 7 bits. */
-static tc_val function16(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to, tc_real_function *f,
-                         const void *user)
-{
-    double entry[513];
-    for (int i = 0; i < 513; i++) {
-        double code = i == 512 ? 32768.0 : 128.0 * i - 32768.0;
-        entry[i] = code_of(f(from->quant->scale[0] * (code - (double)from->quant->zero[0]), user), to->quant);
-    }
-    tc_val wide = tc_put_table(lw, x, TC_i16, entry, 513);
-    return tc_put_codes(lw, tc_put_rescale(lw, wide, 1.0 / 128, 0, 0, TC_i16), to->quant);
-}
-
-tc_val tc_put_function(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to, tc_real_function *f,
-                       const void *user)
-{
-    if (from->dtype == TC_i16 && to->dtype == TC_i16)
-        return function16(lw, x, from, to, f, user);
-    if (from->dtype != TC_i8 || to->dtype != TC_i8) {
-        tc_lower_refuse(lw, "a table from %s to %s", tc_dtypes[from->dtype].name, tc_dtypes[to->dtype].name);
-        return TC_NONE;
-    }
-    double entry[256];
-    for (int i = 0; i < 256; i++)
-        entry[i] = code_of(f(from->quant->scale[0] * (double)(i - 128 - from->quant->zero[0]), user), to->quant);
-    return tc_put_table(lw, x, TC_i8, entry, 256);
-}

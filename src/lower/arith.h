@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arith.h -- operands of quantized arithmetic, widened and narrowed. */
+#ifndef TC_LOWER_ARITH_H
+#define TC_LOWER_ARITH_H
+
+#include "build.h"
+
+/* An operand: its stored numbers, of the rank of the result, and what they mean. */
+typedef struct tc_arg {
+    tc_val val;
+    const tc_type *type;
+} tc_arg;
+
+/* Operand i of the node: quantized, or known numbers, which are quantized here.  false: refused. */
+bool tc_arg_of(tc_lower *lw, const tc_node *node, int i, tc_arg *a);
+/* Whether it is known to be zero everywhere. */
+bool tc_arg_is_zero(const tc_lower *lw, const tc_arg *a);
+
+/* As i32 of this scale, zero point 0, by a RESCALE of its own. */
+tc_val tc_put_wide(tc_lower *lw, const tc_arg *a, double scale);
+/* i32 of this scale, zero point 0, into the domain and the shape of `to`. */
+tc_val tc_put_narrow(tc_lower *lw, tc_val wide, double scale, const tc_type *to);
+/* a * b as i32, and its scale. */
+tc_val tc_put_times(tc_lower *lw, const tc_arg *a, const tc_arg *b, double *scale);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* function.h -- functions of one number, given by their values at every code. */
+#ifndef TC_LOWER_FUNCTION_H
+#define TC_LOWER_FUNCTION_H
+
+#include "lower.h"
+
+/* How many values describe a function of an i8 or i16: one per code, and for i16 one past the last. */
+static inline int64_t tc_lookup_count(tc_dtype from) { return from == TC_i8 ? 256 : 65537; }
+
+/* The function whose value at code tc_dtype_min + i is code[i] (a code of the result's domain, before rounding
+ * and clamping).  i8 or i16 to i8, i16 or i32; exact from i8; from i16 within one step, or two where a
+ * finer table would not help, else through GATHER where the target has it. */
+tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
+                     const double *code);
+
+/* The only operand that is not one constant number everywhere, or -1. */
+int tc_function_operand(tc_lower *lw, const tc_node *node);
+/* The node's values over all codes of that operand; NULL after an error. */
+double *tc_function_codes(tc_lower *lw, const tc_node *node, int which);
+/* Lowered as a table, when it is a function of one quantized operand; false: it is not. */
+bool tc_lower_try_function(tc_lower *lw, const tc_node *node, tc_val *out);
+
+#endif

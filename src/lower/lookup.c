@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lookup.c -- a function given at every code, as TABLE nodes.
+ *
+ * From i8: one TABLE; to wider types the i16 TABLE, fed 128 * code, where the index is exact.
+ * From i16: 512 segments of 128 codes, straight in between.  Where that is too coarse, more tables are
+ * added: each sees the codes around one place magnified (and saturated outside), and corrects what those before it
+ * got wrong:
+ *
+ *     y = t0(x) + t1(saturate((x - c1) * z1)) + ...
+ *
+ * What remains too steep is read from a list of all values by GATHER. */
+#include <math.h>
+
+#include "build.h"
+#include "function.h"
+
+#include "../num/load.h"
+
+enum { SEGMENTS = 512, STEP = 128, CODES = 65536, MOST_TABLES = 4 };
+
+/* One table of a sum. */
+typedef struct piece {
+    int64_t centre, zoom; /* it is fed saturate((x - centre) * zoom) */
+    double entry[SEGMENTS + 1];
+} piece;
+
+typedef struct curve {
+    const double *code;  /* wanted, unrounded, by x + 32768 */
+    double lo, hi;       /* of the result */
+    double *sum;         /* of the pieces so far, by x + 32768 */
+    piece part[MOST_TABLES];
+    int n;
+    double worst; /* steps */
+    int64_t where;
+} curve;
+
+static double clip(double v, double lo, double hi) { return v < lo ? lo : v > hi ? hi : v; }
+
+static int64_t seen(const piece *p, int64_t x)
+{
+    int64_t v = (x - p->centre) * p->zoom;
+    return v < -32768 ? -32768 : v > 32767 ? 32767 : v;
+}
+
+/* What TABLE makes of v, as a number with fraction. */
+static double interpolate(const piece *p, int64_t v)
+{
+    int64_t i = (v + 32768) / STEP, f = (v + 32768) % STEP;
+    return p->entry[i] + (p->entry[i + 1] - p->entry[i]) * (double)f / STEP;
+}
+
+/* Largest difference once the piece is added to the sum. */
+static double worst_with(const curve *c, const piece *p, int64_t *where)
+{
+    double worst = 0;
+    *where = 0;
+    for (int64_t i = 0; i < CODES; i++) {
+        double have = floor(c->sum[i] + interpolate(p, seen(p, i - 32768)) + 0.5);
+        double d = fabs(clip(have, c->lo, c->hi) - clip(rint(c->code[i]), c->lo, c->hi));
+        if (d > worst) {
+            worst = d;
+            *where = i - 32768;
+        }
+    }
+    return worst;
+}
+
+/* Entries are what is missing at the knots; halfway between the chord and the curve where it bends.
+ * false: neighbours are too far apart for TABLE. */
+static bool fill(const curve *c, piece *p)
+{
+    double bend[SEGMENTS + 2] = {0};
+    for (int k = 0; k <= SEGMENTS; k++) {
+        int64_t x = p->centre + (int64_t)floor((STEP * k - 32768.0) / (double)p->zoom), i = x + 32768;
+        bool outside = i < 0 || i > CODES || (p->zoom > 1 && (k == 0 || k >= SEGMENTS - 1));
+        p->entry[k] = outside ? 0 : clip(c->code[i], c->lo, c->hi) - (i < CODES ? c->sum[i] : c->sum[CODES - 1]);
+    }
+    for (int k = 0; k < SEGMENTS && p->zoom < STEP; k++) {
+        int64_t half = STEP / 2 / p->zoom, i = p->centre + (STEP * k - 32768) / p->zoom + half + 32768;
+        if (half && i >= 0 && i < CODES && p->entry[k] != 0 && p->entry[k + 1] != 0)
+            bend[k + 1] = clip(c->code[i], c->lo, c->hi) - c->sum[i] - (p->entry[k] + p->entry[k + 1]) / 2;
+    }
+    for (int k = 0; k <= SEGMENTS; k++) {
+        double v = p->entry[k] == 0 ? 0 : p->entry[k] + clip((bend[k] + bend[k + 1]) / 4, -8, 8);
+        p->entry[k] = clip(rint(v), p->zoom == 1 ? c->lo : -32768, p->zoom == 1 ? c->hi : 32767);
+        if (k && fabs(p->entry[k] - p->entry[k - 1]) > 32767)
+            return false;
+    }
+    return true;
+}
+
+static void take(curve *c, const piece *p, double worst, int64_t where)
+{
+    for (int64_t i = 0; i < CODES; i++)
+        c->sum[i] += interpolate(p, seen(p, i - 32768));
+    c->part[c->n++] = *p;
+    c->worst = worst;
+    c->where = where;
+}
+
+/* One more table where the error is largest, if any helps. */
+static bool refine(curve *c)
+{
+    piece best, p;
+    double least = c->worst;
+    int64_t where = 0, at;
+    for (int around = 0; around < 2; around++)
+        for (p.zoom = 2; p.zoom <= STEP; p.zoom *= 2) {
+            p.centre = around ? c->where : 0;
+            double worst = fill(c, &p) ? worst_with(c, &p, &at) : HUGE_VAL;
+            if (worst < least) {
+                least = worst;
+                best = p;
+                where = at;
+            }
+        }
+    if (least >= c->worst)
+        return false;
+    take(c, &best, least, where);
+    return true;
+}
+
+/* Tables whose sum is within `within` steps, or as near as they get. */
+static void fit(tc_lower *lw, curve *c, double within)
+{
+    c->sum = tc_new_n(&lw->ctx->scratch, double, CODES);
+    piece first = {.zoom = 1};
+    int64_t where;
+    if (!fill(c, &first)) {
+        c->worst = HUGE_VAL;
+        return;
+    }
+    take(c, &first, worst_with(c, &first, &where), 0);
+    c->where = where;
+    while (c->worst > within && c->n < MOST_TABLES && refine(c))
+        ;
+}
+
+/* ---- nodes ---- */
+
+static tc_val put_piece(tc_lower *lw, tc_val x, const piece *p)
+{
+    if (p->zoom > 1 && p->centre) {
+        x = tc_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i32);
+        tc_val offset = x ? tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, (double)(-p->centre * p->zoom)) : x;
+        x = tc_put_rescale(lw, tc_put2(lw, TC_OP_tosa_add, NULL, x, offset), 1, 0, 0, TC_i16);
+    } else if (p->zoom > 1)
+        x = tc_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i16);
+    return tc_put_table(lw, x, TC_i16, p->entry, SEGMENTS + 1);
+}
+
+/* The sum of the tables, 7 bits of fraction, as `to`. */
+static tc_val put_pieces(tc_lower *lw, tc_val x, const curve *c, tc_dtype to)
+{
+    bool narrow = tc_lower_has(lw, TC_FEATURE_U55); /* there a table's result must be i16 at once */
+    tc_val sum = TC_NONE;
+    for (int i = 0; i < c->n; i++) {
+        tc_val part = put_piece(lw, x, &c->part[i]);
+        if (c->n > 1 && narrow)
+            part = tc_put_rescale(lw, tc_put_rescale(lw, part, 1.0 / STEP, 0, 0, TC_i16), 1, 0, 0, TC_i32);
+        sum = i ? tc_put2(lw, TC_OP_tosa_add, NULL, sum, part) : part;
+    }
+    return tc_put_rescale(lw, sum, c->n > 1 && narrow ? 1 : 1.0 / STEP, 0, 0, to);
+}
+
+/* values[x + 32768] from a list of all. */
+static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
+{
+    if (!x)
+        return x;
+    const tc_type *t = tc_put_type(lw, x);
+    int64_t dim[TC_MAX_RANK], n = tc_type_count(t);
+    int rank = t->rank;
+    memcpy(dim, t->dim, sizeof dim);
+    double *value = tc_new_n(&lw->ctx->arena, double, CODES);
+    for (int64_t i = 0; i < CODES; i++)
+        value[i] = clip(rint(code[i]), (double)q->lo, (double)q->hi);
+    tc_val list = tc_put_numbers(lw, to, 3, (int64_t[]){1, CODES, 1}, value);
+    tc_val at = tc_put_rescale(lw, tc_put_reshape(lw, x, 2, (int64_t[]){1, n}), 1, 0, 0, TC_i32);
+    at = tc_put2(lw, TC_OP_tosa_add, NULL, at, tc_put_number(lw, TC_i32, 2, 32768));
+    return tc_put_reshape(lw, tc_put2(lw, TC_OP_tosa_gather, NULL, list, at), rank, dim);
+}
+
+/* i16 to i16 or i8; `bits` of fraction more than the result has, so that i8 is rounded from something finer. */
+static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
+{
+    double unit = to == TC_i8 ? 128 : 1, zero = to == TC_i8 ? (double)q->zero[0] : 0;
+    tc_mark mark = tc_arena_mark(&lw->ctx->scratch);
+    double *fine = tc_new_n(&lw->ctx->scratch, double, CODES + 1);
+    for (int64_t i = 0; i <= CODES; i++)
+        fine[i] = (clip(code[i], (double)q->lo, (double)q->hi) - zero) * unit;
+    curve *c = tc_new(&lw->ctx->scratch, curve);
+    *c = (curve){.code = fine, .lo = ((double)q->lo - zero) * unit, .hi = ((double)q->hi - zero) * unit};
+    fit(lw, c, to == TC_i8 ? 32 : 1);
+    tc_val y = TC_NONE;
+    if (c->worst <= (to == TC_i8 ? 100 : 2)) {
+        y = put_pieces(lw, x, c, TC_i16);
+        if (to == TC_i8)
+            y = tc_put_rescale(lw, y, 1 / unit, 0, q->zero[0], TC_i8);
+        y = tc_put_codes(lw, y, q);
+    } else if (tc_lower_has(lw, TC_FEATURE_U55))
+        tc_lower_refuse(lw, "its values change too fast for tables of 513 entries");
+    else
+        y = put_gather(lw, x, to, q, code);
+    tc_arena_rewind(&lw->ctx->scratch, mark);
+    return y;
+}
+
+/* i8 to i16 or i32: at 128 * code the i16 table is exact.  Two tables, high * unit + low, where the codes or
+ * their differences do not fit an entry. */
+static tc_val widened(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
+{
+    double v[256], high[SEGMENTS + 1] = {0}, low[SEGMENTS + 1] = {0}, unit = to == TC_i16 ? 2 : 16384;
+    bool steep = to != TC_i16;
+    for (int i = 0; i < 256; i++) {
+        v[i] = clip(rint(code[i]), (double)q->lo, (double)q->hi);
+        steep = steep || (i && fabs(v[i] - v[i - 1]) > 32767);
+        high[i + 128] = floor(v[i] / unit);
+        low[i + 128] = v[i] - high[i + 128] * unit;
+    }
+    for (int i = 0; i < 256 && !steep; i++)
+        high[i + 128] = v[i];
+    tc_val at = tc_put_rescale(lw, x, STEP, 0, 0, TC_i16);
+    tc_val y = tc_put_table(lw, at, TC_i16, high, SEGMENTS + 1);
+    if (!steep)
+        return tc_put_rescale(lw, y, 1.0 / STEP, 0, 0, TC_i16);
+    y = tc_put_rescale(lw, y, unit / STEP, 0, 0, TC_i32);
+    tc_val rest = tc_put_rescale(lw, tc_put_table(lw, at, TC_i16, low, SEGMENTS + 1), 1.0 / STEP, 0, 0, TC_i32);
+    y = tc_put2(lw, TC_OP_tosa_add, NULL, y, rest);
+    return to == TC_i16 ? tc_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
+}
+
+tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
+                     const double *code)
+{
+    if (!x || (to != TC_i8 && to != TC_i16 && to != TC_i32)) {
+        tc_lower_refuse(lw, "a table has no results of type %s", tc_dtypes[to].name);
+        return TC_NONE;
+    }
+    if (from->dtype == TC_i16)
+        return to == TC_i32 ? put_gather(lw, x, to, q, code) : from_i16(lw, x, to, q, code);
+    if (to != TC_i8)
+        return widened(lw, x, to, q, code);
+    double entry[256];
+    for (int i = 0; i < 256; i++)
+        entry[i] = clip(rint(code[i]), (double)q->lo, (double)q->hi);
+    return tc_put_table(lw, x, TC_i8, entry, 256);
+}
+
+tc_val tc_put_function(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to, tc_real_function *f,
+                       const void *user)
+{
+    if (from->dtype != TC_i8 && from->dtype != TC_i16) {
+        tc_lower_refuse(lw, "a table has no operands of type %s", tc_dtypes[from->dtype].name);
+        return TC_NONE;
+    }
+    int64_t n = tc_lookup_count(from->dtype), first = tc_dtype_min(from->dtype) - tc_zero_of(from);
+    tc_mark mark = tc_arena_mark(&lw->ctx->scratch);
+    double *code = tc_new_n(&lw->ctx->scratch, double, (size_t)n);
+    for (int64_t i = 0; i < n; i++) {
+        double v = f(tc_scale_of(from) * (double)(i + first), user) / tc_scale_of(to);
+        code[i] = isnan(v) ? 0 : v + (double)tc_zero_of(to);
+    }
+    tc_val y = tc_put_lookup(lw, x, from, to->dtype, to->quant, code);
+    tc_arena_rewind(&lw->ctx->scratch, mark);
+    return y;
+}
