@@ -55,13 +55,19 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
     if (r->config && !asked)
         return TC_OK;
     bool integers_only = has(&c->target, TC_FEATURE_INT) && !has(&c->target, TC_FEATURE_FP);
-    if (!asked && !integers_only && !r->n_calib)
+    if (!asked && !integers_only && (!r->n_calib || r->calib_only_if_needed))
         return TC_OK;
     if (!has_floats(c->module) && !asked)
         return TC_OK;
     if (!r->n_calib)
         return no_data(ctx, r);
-    return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED, "float models are not quantized yet");
+    tc_config config;
+    TC_TRY(tc_config_read(ctx, r->config, &config));
+    tc_quant_request q = {.config = &config};
+    TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->calib, r->n_calib, &q.samples));
+    q.samples.progress = r->progress;
+    q.samples.who = r->who;
+    return tc_quantize(ctx, c->module, &q);
 }
 
 tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)

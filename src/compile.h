@@ -15,6 +15,7 @@ typedef struct tc_compile_request {
     const char *config;       /* as tc_config_read takes it; NULL: int8 for targets without float */
     const char *const *calib; /* calibration data: files, folders, or "random:SEED" */
     size_t n_calib;
+    bool calib_only_if_needed; /* data alone does not ask for quantization */
     const char *const *cpu; /* names or operators that stay on the CPU */
     size_t n_cpu;
     const tc_trace *trace; /* told after every pass; or NULL */

@@ -159,3 +159,15 @@ void tc_cli_help(const tc_verb *verb)
     for (size_t i = 0; (option = option_at(i, verb)); i++)
         help_row(option);
 }
+
+void tc_cli_names(tc_ctx *ctx, const char *text, tc_texts *out)
+{
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+        if (n) {
+            tc_grow(&ctx->arena, out->v, out->n, out->cap);
+            out->v[out->n++] = tc_text_copy(&ctx->arena, (tc_str){text, n});
+        }
+        text += n + (text[n] == ',');
+    }
+}

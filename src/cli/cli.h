@@ -46,11 +46,15 @@ typedef struct tc_verb {
     tc_status (*run)(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args);
 } tc_verb;
 
-extern const tc_verb tc_cli_compile, tc_cli_quantize, tc_cli_run, tc_cli_inspect, tc_cli_verify, tc_cli_opt;
+extern const tc_verb tc_cli_compile, tc_cli_quantize, tc_cli_run, tc_cli_explain, tc_cli_inspect,
+    tc_cli_verify, tc_cli_opt;
 
 /* Reads argv[first..] by the verb's table and the common one. */
 TC_MUST_USE tc_status tc_cli_parse(tc_ctx *ctx, const tc_verb *verb, int argc, char **argv, int first,
                                    tc_common *common, void *record, tc_texts *args);
+
+/* "a,b" as a list, added to `out`. */
+void tc_cli_names(tc_ctx *ctx, const char *text, tc_texts *out);
 
 void tc_cli_help(const tc_verb *verb); /* to standard output */
 

@@ -14,19 +14,6 @@ typedef struct compile_options {
     bool check;
 } compile_options;
 
-/* "a,b" as a list. */
-static void split_names(tc_ctx *ctx, const char *text, tc_texts *out)
-{
-    while (text && *text) {
-        size_t n = strcspn(text, ",");
-        if (n) {
-            tc_grow(&ctx->arena, out->v, out->n, out->cap);
-            out->v[out->n++] = tc_text_copy(&ctx->arena, (tc_str){text, n});
-        }
-        text += n + (text[n] == ',');
-    }
-}
-
 /* ---- what is written ---- */
 
 typedef struct file_kind {
@@ -121,7 +108,7 @@ static tc_status run_compile(tc_ctx *ctx, const tc_common *common, const void *r
     if (o->output)
         TC_TRY(find_kind(ctx, o, &kind));
     tc_texts cpu = {0};
-    split_names(ctx, o->cpu, &cpu);
+    tc_cli_names(ctx, o->cpu, &cpu);
     tc_dumper dumper = {.ctx = ctx, .folder = o->dump_dir, .after = o->dump_after};
     tc_trace trace = {tc_dump_pass, &dumper};
     tc_compile_request r = {.model = args->v[0], .target = o->target, .config = o->config,

@@ -8,7 +8,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const tc_verb *const verb[] = {&tc_cli_compile, &tc_cli_quantize, &tc_cli_run, &tc_cli_inspect, &tc_cli_verify, &tc_cli_opt};
+static const tc_verb *const verb[] = {
+    &tc_cli_compile,
+    &tc_cli_quantize,
+    &tc_cli_run,
+    &tc_cli_explain,
+    &tc_cli_inspect,
+    &tc_cli_verify,
+    &tc_cli_opt,
+};
 
 static const char *verb_name(size_t i, const void *from)
 {
