@@ -6,5 +6,6 @@
 #include "../ir/graph.h"
 
 TC_MUST_USE tc_status tc_lower_layout(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status tc_lower_merge(tc_ctx *ctx, tc_module *module);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout.c -- orders of axes: reshapes that keep numbers in place, and random TOSA graphs full of
- * transposes through the pass, before and after alike to the last bit. */
+/* layout.c -- orders of axes: reshapes that keep numbers in place; and random TOSA graphs full of
+ * transposes and maps through layout and merge, before and after alike to the last bit. */
 #include "check.h"
 
 #include "ir/pass.h"
@@ -197,10 +197,19 @@ static tc_val reshaped(maker *m, tc_val x)
     return n > 6 ? x : emit(m, TC_OP_tosa_reshape, NULL, (tc_val[]){x, shape(m, n, dim)}, 2);
 }
 
+static tc_val mapped(maker *m, tc_val x)
+{
+    if (dice(2))
+        return emit(m, TC_OP_tosa_table, NULL, (tc_val[]){x, constant(m, TC_i8, 1, (int64_t[]){256})}, 2);
+    tc_attr_tosa_clamp *a = tc_new(&m->ctx->arena, tc_attr_tosa_clamp);
+    *a = (tc_attr_tosa_clamp){.min_val = -(double)dice(128), .max_val = dice(128), .nan_mode = TC_nan_mode_propagate};
+    return emit(m, TC_OP_tosa_clamp, a, &x, 1);
+}
+
 static tc_val step(maker *m)
 {
     tc_val x = m->pool[dice(m->n_pool)];
-    switch (dice(10)) {
+    switch (dice(12)) {
     case 0:
     case 1:
     case 2:
@@ -214,6 +223,9 @@ static tc_val step(maker *m)
     case 6:
         return window(m, x);
     case 7:
+    case 8:
+        return mapped(m, dice(2) ? m->pool[m->n_pool - 1] : x);
+    case 9:
         return rescale(m, x, TC_i8, 30, dice(2));
     default:
         return sum(m, x, m->pool[dice(m->n_pool)]);
@@ -243,7 +255,7 @@ static void random_graph(uint64_t s)
             ((int8_t *)in[i].data)[k] = (int8_t)dice(256);
     }
     CHECK(tc_eval(m.g, in, before, &m.ctx->arena) == TC_OK);
-    bool good = tc_run_passes(m.ctx, module, "infer,layout,dead", NULL) == TC_OK &&
+    bool good = tc_run_passes(m.ctx, module, "tosa", NULL) == TC_OK &&
                 tc_eval(m.g, in, after, &m.ctx->arena) == TC_OK;
     for (int i = 0; good && i < 3; i++)
         good = before[i].type == after[i].type &&
