@@ -171,7 +171,7 @@ static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *r
     TC_TRY(tc_read(ctx, args->v[0], &module));
     TC_TRY(tc_verify(ctx, module)); /* a mistake in the file is not ours, and kernels rely on types */
     if (!ctx->reference_kernels)
-        TC_TRY(tc_run_passes(ctx, module, tc_quant_is_typed(module) ? "simulate,tidy" : "tidy", NULL));
+        TC_TRY(tc_run_passes(ctx, module, tc_quant_is_typed(module) && !tc_quant_is_lowered(module) ? "simulate,tidy" : "tidy", NULL));
     t.read = tc_seconds() - begin;
     run r = {.ctx = ctx, .g = tc_main(module)};
     TC_TRY(tc_read_data(ctx, r.g, o->data.v, o->data.n, &r.data));

@@ -203,5 +203,7 @@ TC_MUST_USE tc_status tc_quant_wide(tc_ctx *ctx, tc_module *module);
 
 /* Whether any value of the module is quantized. */
 bool tc_quant_is_typed(const tc_module *module);
+/* Whether a part of it computes on stored integers already: TOSA, or a call of a region. */
+bool tc_quant_is_lowered(const tc_module *module);
 
 #endif

@@ -21,6 +21,17 @@ bool tc_quant_is_typed(const tc_module *module)
     return false;
 }
 
+bool tc_quant_is_lowered(const tc_module *module)
+{
+    for (size_t k = 0; k < module->n_graph; k++)
+        for (size_t i = 0; i < module->graph[k]->n_node; i++) {
+            tc_op op = module->graph[k]->node[i]->op;
+            if (op == TC_OP_call || (op != TC_OP_const && tc_ops[op].tosa))
+                return true;
+        }
+    return false;
+}
+
 /* The attribute and operands that say domain `type` to quantize and dequantize. */
 static tc_attr_quantize *say_domain(tc_graph *g, const tc_type *type, const tc_loc *loc, tc_val *in, int *n_in)
 {
