@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* composite.h -- what softmax, norms, attention and recurrent layers share: arithmetic on rows.
+ *
+ * A row is the last axis.  Everything is PRO-INT (no 16-bit tables or convolutions), and put so
+ * that an NPU can fuse it: every widening rescale has one reader, every accumulator one rescale
+ * behind it. */
+#ifndef TC_LOWER_COMPOSITE_H
+#define TC_LOWER_COMPOSITE_H
+
+#include "build.h"
+
+/* ---- rows.c ---- */
+
+/* a * b; i32 operands: rounded after a shift to the right. */
+tc_val tc_put_product(tc_lower *lw, tc_val a, tc_val b, int shift);
+tc_val tc_put_shift_right(tc_lower *lw, tc_val a, tc_val b, bool round);
+/* REDUCE_SUM or REDUCE_MAX over one axis, which stays with extent 1. */
+tc_val tc_put_reduced(tc_lower *lw, tc_op op, tc_val x, int axis);
+/* x - zero as i32, for one reader. */
+tc_val tc_put_widened(tc_lower *lw, tc_val x, int64_t zero);
+/* saturate(round(factor * (fa * (a - za) OP fb * (b - zb))) + zero), OP an elementwise operator of
+ * i32. */
+typedef struct tc_term {
+    tc_val val;
+    int64_t zero;
+    double factor;
+} tc_term;
+tc_val tc_put_fused(tc_lower *lw, tc_op op, tc_term a, tc_term b, double factor, int64_t zero,
+                    tc_dtype to);
+
+/* The largest of each row, extent 1: a tree of halves, which is far cheaper than REDUCE_MAX on an
+ * NPU. */
+tc_val tc_put_row_max(tc_lower *lw, tc_val x);
+
+/* A positive i32 as mantissa * 2^power, and what follows from it; relative error below 1e-4.
+ *   value = mantissa * 2^-zeros * 2,   mantissa in [2^30, 2^31), zeros = leading zeros of value
+ *   1 / value = inverse * TC_INVERSE_UNIT * 2^zeros */
+typedef struct tc_inverse {
+    tc_val zeros, inverse; /* i32; inverse in [2^14, 2^15] */
+    tc_val index, excess; /* of the table; TC_INVERSE_ONE * (1 + d), where the entry was off by d */
+} tc_inverse;
+#define TC_INVERSE_ONE 534773760.0                                    /* 127.5 * 2^22 */
+#define TC_INVERSE_UNIT (0x1p-31 / (255.0 * TC_INVERSE_ONE) * 0x1p22) /* of `inverse` */
+tc_inverse tc_put_inverse(tc_lower *lw, tc_val x);
+
+/* 1 / sqrt(value) = root * TC_ROOT_UNIT * 2^half for a positive i32. */
+typedef struct tc_root {
+    tc_val half, root; /* i32; half = (zeros - 1) / 2, root in [2^14, 2^15] */
+} tc_root;
+#define TC_ROOT_ONE 532684800.0 /* 255^2 / 4 * 2^15 */
+#define TC_ROOT_UNIT (0x1p23 / 0x1.6a09e667f3bcdp15 / (255.0 * TC_ROOT_ONE))
+tc_root tc_put_root(tc_lower *lw, tc_val x);
+
+/* Axis `axis` last, and back where it was. */
+tc_val tc_put_axis_last(tc_lower *lw, tc_val x, int axis);
+tc_val tc_put_axis_back(tc_lower *lw, tc_val x, int axis);
+
+/* Axes moved to the end, in order, and merged into one: [kept.., row]. */
+tc_val tc_put_axes_last(tc_lower *lw, tc_val x, tc_ints axes);
+int64_t tc_axes_count(const tc_type *t, tc_ints axes);
+
+/* ---- softmax.c ---- */
+
+/* Softmax of each row: x holds i8, i16 or i32 in a domain of one scale, the result is of domain
+ * `to`. */
+tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to);
+/* e^(scale * (x - max)) of each row in units of 1 / 32767, i16. */
+tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale);
+/* Sum of x - zero over each row, i32. */
+tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
+/* 1 / sum as i16 times *unit, for sums of 32767 and more; quotients 32767 / sum above `top` may
+ * saturate. */
+tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
+
+#endif

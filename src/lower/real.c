@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* real.c -- composites in floats: softmax, norms, variance.  Computed in f32, whatever their
+ * element type. */
+#include <math.h>
+
+#include "composite.h"
+
+static tc_val cast(tc_lower *lw, tc_val x, tc_dtype to)
+{
+    if (!x || tc_put_type(lw, x)->dtype == to)
+        return x;
+    if (lw->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_put_type(lw, x);
+    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_cast, NULL, &x, 1, 1, lw->node->loc);
+    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, to, t->rank, t->dim);
+    lw->status = tc_node_infer(lw->to, node);
+    return lw->status == TC_OK ? node->out[0] : TC_NONE;
+}
+
+/* Operand 0 as f32. */
+static tc_val start(tc_lower *lw, const tc_node *node)
+{
+    tc_dtype d = tc_lower_type(lw, node, 0)->dtype;
+    if (d != TC_f32 && d != TC_f16 && d != TC_bf16) {
+        tc_lower_refuse(lw, "its operand is %s", tc_dtypes[d].name);
+        return TC_NONE;
+    }
+    return cast(lw, tc_lower_in(lw, node, 0), TC_f32);
+}
+
+static tc_val finish(tc_lower *lw, const tc_node *node, tc_val y)
+{
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    return tc_put_reshape(lw, cast(lw, y, t->dtype), t->rank, t->dim);
+}
+
+static int last_of(tc_lower *lw, tc_val x)
+{
+    return x ? tc_put_type(lw, x)->rank - 1 : 0;
+}
+
+static tc_val sum(tc_lower *lw, tc_val x)
+{
+    return tc_put_reduced(lw, TC_OP_tosa_reduce_sum, x, last_of(lw, x));
+}
+static tc_val sub(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put2(lw, TC_OP_tosa_sub, NULL, a, b);
+}
+static tc_val add(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put2(lw, TC_OP_tosa_add, NULL, a, b);
+}
+static tc_val mul(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put_product(lw, a, b, 0);
+}
+
+/* ---- softmax: rows are the last axis ---- */
+
+static tc_val below_max(tc_lower *lw, tc_val x)
+{
+    return sub(lw, x, tc_put_reduced(lw, TC_OP_tosa_reduce_max, x, last_of(lw, x)));
+}
+
+static tc_val softmax(tc_lower *lw, tc_val x)
+{
+    tc_val e = tc_put1(lw, TC_OP_tosa_exp, NULL, below_max(lw, x));
+    return mul(lw, e, tc_put1(lw, TC_OP_tosa_reciprocal, NULL, sum(lw, e)));
+}
+
+static tc_val log_softmax(tc_lower *lw, tc_val x)
+{
+    tc_val d = below_max(lw, x), e = tc_put1(lw, TC_OP_tosa_exp, NULL, d);
+    return sub(lw, d, tc_put1(lw, TC_OP_tosa_log, NULL, sum(lw, e)));
+}
+
+static void along_axis(tc_lower *lw, const tc_node *node, tc_val *out,
+                       tc_val (*rows)(tc_lower *, tc_val))
+{
+    int axis = (int)((const tc_attr_axis *)node->attr)->axis;
+    tc_val x = tc_put_axis_last(lw, tc_put_rank(lw, start(lw, node), 1), axis);
+    out[0] = finish(lw, node, tc_put_axis_back(lw, rows(lw, x), axis));
+}
+
+void tc_lower_real_softmax(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    along_axis(lw, node, out, softmax);
+}
+void tc_lower_real_log_softmax(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    along_axis(lw, node, out, log_softmax);
+}
+
+void tc_lower_real_logsumexp(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_axes *a = node->attr;
+    tc_val x = tc_put_axes_last(lw, start(lw, node), a->axes);
+    tc_val max = tc_put_reduced(lw, TC_OP_tosa_reduce_max, x, last_of(lw, x));
+    tc_val e = tc_put1(lw, TC_OP_tosa_exp, NULL, sub(lw, x, max));
+    out[0] = finish(lw, node, add(lw, max, tc_put1(lw, TC_OP_tosa_log, NULL, sum(lw, e))));
+}
