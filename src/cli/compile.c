@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compile.c -- tosac compile: a model becomes what a target loads. */
-#include "../compile.h"
+#include "../program.h"
 
 #include <stdio.h>
 
@@ -53,9 +53,20 @@ static tc_status write_ir(tc_ctx *ctx, const tc_compiled *c, const char *path)
     return tc_write_text(ctx, c->module, path);
 }
 
+static tc_status write_pte(tc_ctx *ctx, const tc_compiled *c, const char *path)
+{
+    tc_payload *payload = tc_new_n(&ctx->arena, tc_payload, c->n_region);
+    for (size_t i = 0; i < c->n_region; i++)
+        payload[i] = tc_program_tosa_payload(ctx, c, &c->region[i]);
+    tc_program program;
+    TC_TRY(tc_program_make(ctx, c, payload, c->n_region, NULL, &program));
+    return tc_file_write(ctx, path, program.pte);
+}
+
 static const file_kind kinds[] = {
     {"tosa", ".tosa", write_tosa},
     {"vgf", ".vgf", write_vgf},
+    {"pte", ".pte", write_pte},
     {"ir", ".ir", write_ir},
 };
 

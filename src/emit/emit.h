@@ -3,7 +3,7 @@
 #ifndef TC_EMIT_H
 #define TC_EMIT_H
 
-#include "../ir/graph.h"
+#include "../target/cpu.h"
 
 /* The text form.  Constants of more than 64 elements stand in path.bin beside it; "-" is standard
  * output, where everything is written in place.  On failure a message has been given. */
@@ -16,5 +16,25 @@ TC_MUST_USE tc_status tc_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_byte
 
 /* The program of a module in the TOSA form as a VGF file: a SPIR-V graph, its constants and its signature. */
 TC_MUST_USE tc_status tc_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
+typedef struct tc_compile_spec {
+    const char *key;
+    tc_bytes value;
+} tc_compile_spec;
+
+/* What a delegate is given for one graph that the program calls. */
+typedef struct tc_payload {
+    const char *graph;   /* its name */
+    const char *backend; /* "TOSABackend", "EthosUBackend", "VgfBackend" */
+    tc_bytes bytes;
+    const tc_compile_spec *spec;
+    size_t n_spec;
+    tc_bytes tosa; /* kept beside it as named data "tosac.tosa.N", N its place among the payloads; none: no bytes */
+} tc_payload;
+
+/* A module as an ExecuTorch program, method "forward": the first graph in the form that the pass `cpu` leaves,
+ * its calls delegated.  memory: as tc_plan_memory has it.  The bytes live as long as the context, and are the
+ * same on every run; on failure a message has been given. */
+TC_MUST_USE tc_status tc_emit_pte(tc_ctx *ctx, const tc_module *module, const tc_memory *memory,
+                                  const tc_payload *payload, size_t n_payload, tc_bytes *out);
 
 #endif

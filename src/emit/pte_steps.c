@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pte_steps.c -- nodes to instructions: kernels by their rows in target/cpu.def, calls to delegates. */
+#include "pte.h"
+
+/* Arguments of one instruction. */
+typedef struct args {
+    int64_t *at;
+    size_t n, cap;
+} args;
+
+static void put(tc_pte_emitter *e, args *a, int64_t at)
+{
+    tc_grow(&e->ctx->scratch, a->at, a->n, a->cap);
+    a->at[a->n++] = at;
+}
+
+static void add_step(tc_pte_emitter *e, uint8_t tag, uint32_t what, const args *a)
+{
+    tc_fb_ref list = tc_fb_put_i32s(&e->w, a->at, a->n);
+    tc_fb_begin(&e->w);
+    tc_fb_set_u32(&e->w, PTE_CALL_WHAT, what, 0);
+    tc_fb_set_ref(&e->w, PTE_CALL_ARGS, list);
+    tc_fb_ref call = tc_fb_end(&e->w);
+    tc_fb_begin(&e->w);
+    tc_fb_set_u8(&e->w, PTE_UNION_TYPE, tag, 0);
+    tc_fb_set_ref(&e->w, PTE_UNION_VALUE, call);
+    tc_fb_ref ref = tc_fb_end(&e->w);
+    tc_grow(&e->ctx->arena, e->step, e->n_step, e->cap_step);
+    e->step[e->n_step++] = ref;
+}
+
+/* The place of an operator in the list of those that are used. */
+static uint32_t operator_at(tc_pte_emitter *e, const char *name, const char *overload)
+{
+    tc_mark mark = tc_arena_mark(&e->ctx->scratch);
+    void **slot = tc_map_at(&e->ops, tc_str_of(tc_text_format(&e->ctx->scratch, "%s.%s", name, overload)));
+    tc_arena_rewind(&e->ctx->scratch, mark);
+    if (*slot)
+        return (uint32_t)((uintptr_t)*slot - 1);
+    tc_fb_ref name_ref = tc_fb_put_string(&e->w, tc_str_of(name));
+    tc_fb_ref overload_ref = tc_fb_put_string(&e->w, tc_str_of(overload));
+    tc_fb_begin(&e->w);
+    tc_fb_set_ref(&e->w, PTE_OPERATOR_NAME, name_ref);
+    tc_fb_set_ref(&e->w, PTE_OPERATOR_OVERLOAD, overload_ref);
+    tc_fb_ref ref = tc_fb_end(&e->w);
+    tc_grow(&e->ctx->arena, e->op, e->n_op, e->cap_op);
+    e->op[e->n_op++] = ref;
+    *slot = (void *)(uintptr_t)e->n_op;
+    return (uint32_t)(e->n_op - 1);
+}
+
+static int64_t null_value(tc_pte_emitter *e) { return tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_NULL}); }
+
+static int64_t operands_from(tc_pte_emitter *e, const tc_node *node, int first, bool optional)
+{
+    int64_t *at = tc_new_n(&e->ctx->scratch, int64_t, (size_t)node->n_in);
+    for (int i = first; i < node->n_in; i++)
+        at[i] = node->in[i] ? tc_pte_tensor(e, node->in[i]) : -1;
+    return tc_pte_tensors(e, at + first, (size_t)(node->n_in - first), optional);
+}
+
+static void put_argument(tc_pte_emitter *e, args *a, const tc_node *node, const tc_cpu_site *site,
+                         const tc_cpu_arg *arg)
+{
+    tc_val in = arg->index < node->n_in ? node->in[arg->index] : TC_NONE;
+    switch (arg->kind) {
+    case TC_CPU_IN:
+    case TC_CPU_MAYBE:
+        put(e, a, in ? tc_pte_tensor(e, in) : null_value(e));
+        break;
+    case TC_CPU_LIST:
+    case TC_CPU_SOME:
+        put(e, a, operands_from(e, node, arg->index, arg->kind == TC_CPU_SOME));
+        break;
+    case TC_CPU_VALUE: {
+        tc_cpu_value value = tc_cpu_get(site, arg);
+        put(e, a, tc_pte_value(e, &value));
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+/* The results, and all of them once more: that is what the kernel hands back. */
+static void put_results(tc_pte_emitter *e, args *a, size_t k, const tc_cpu_kernel *kernel,
+                        const tc_cpu_site *site)
+{
+    const tc_node *node = e->g->node[k];
+    args out = {0};
+    tc_cpu_arg arg;
+    bool one_list = false;
+    size_t n_more = 0;
+    for (int i = 0; i < node->n_out; i++)
+        put(e, &out, tc_pte_tensor(e, node->out[i]));
+    for (const char *rest = kernel->args; tc_cpu_next(&rest, &arg);) {
+        one_list = one_list || arg.kind == TC_CPU_LISTS;
+        const tc_type *type = arg.kind == TC_CPU_MORE ? tc_cpu_more(site, &arg) : NULL;
+        if (type)
+            put(e, &out, tc_pte_further(e, type, e->memory->more[k][n_more++]));
+    }
+    for (size_t i = 0; i < out.n && !one_list; i++)
+        put(e, a, out.at[i]);
+    if (one_list)
+        put(e, a, tc_pte_tensors(e, out.at, out.n, false));
+    put(e, a, out.n == 1 && !one_list ? out.at[0] : tc_pte_tensors(e, out.at, out.n, false));
+}
+
+static void put_kernel(tc_pte_emitter *e, size_t k, const tc_cpu_kernel *kernel)
+{
+    const tc_node *node = e->g->node[k];
+    tc_cpu_site site = tc_cpu_site_of(e->ctx, e->g, node);
+    tc_cpu_arg arg;
+    args a = {0};
+    for (const char *rest = kernel->args; tc_cpu_next(&rest, &arg);)
+        put_argument(e, &a, node, &site, &arg);
+    put_results(e, &a, k, kernel, &site);
+    add_step(e, PTE_KERNEL_CALL, operator_at(e, kernel->name, kernel->overload), &a);
+}
+
+static tc_status put_call(tc_pte_emitter *e, const tc_node *node)
+{
+    const tc_attr_call *call = node->attr;
+    size_t i = 0;
+    while (i < e->n_payload && !tc_text_eq(e->payload[i].graph, call->graph))
+        i++;
+    if (i == e->n_payload)
+        return tc_bug(e->ctx, node->loc, "nothing was compiled for the graph '%s'", call->graph);
+    args a = {0};
+    for (int k = 0; k < node->n_in; k++)
+        put(e, &a, tc_pte_tensor(e, node->in[k]));
+    for (int k = 0; k < node->n_out; k++)
+        put(e, &a, tc_pte_tensor(e, node->out[k]));
+    add_step(e, PTE_DELEGATE_CALL, (uint32_t)i, &a);
+    return TC_OK;
+}
+
+/* What the buffers hold from now on. */
+static void put_writes(tc_pte_emitter *e)
+{
+    for (size_t i = 0; i < e->g->n_mutation; i++) {
+        const tc_mutation *change = &e->g->mutation[i];
+        if (change->before == change->after)
+            continue;
+        args a = {0};
+        int64_t self = tc_pte_tensor(e, change->before);
+        put(e, &a, self);
+        put(e, &a, tc_pte_tensor(e, change->after));
+        put(e, &a, tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL}));
+        put(e, &a, self);
+        add_step(e, PTE_KERNEL_CALL, operator_at(e, "aten::copy_", ""), &a);
+    }
+}
+
+static tc_status put_node(tc_pte_emitter *e, size_t k)
+{
+    const tc_node *node = e->g->node[k];
+    if (node->op == TC_OP_const || tc_cpu_is_view(node))
+        return TC_OK;
+    if (node->op == TC_OP_call)
+        return put_call(e, node);
+    const tc_cpu_kernel *kernel = tc_cpu_kernel_for(e->g, node);
+    if (!kernel)
+        return tc_unsupported(e->ctx, node->loc, TC_E_UNSUPPORTED, "'%s' in this form has no kernel on the CPU",
+                              tc_ops[node->op].name);
+    put_kernel(e, k, kernel);
+    return TC_OK;
+}
+
+tc_status tc_pte_steps(tc_pte_emitter *e)
+{
+    tc_mark mark = tc_arena_mark(&e->ctx->scratch);
+    tc_status status = TC_OK;
+    for (size_t k = 0; k < e->g->n_node && status == TC_OK; k++, tc_arena_rewind(&e->ctx->scratch, mark))
+        status = put_node(e, k);
+    put_writes(e);
+    tc_arena_rewind(&e->ctx->scratch, mark);
+    return status;
+}

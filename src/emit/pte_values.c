@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pte_values.c -- a program's table of values.  Numbers and lists are written once, however often they are
+ * used; so are constants with the same bytes. */
+#include "pte.h"
+
+static int64_t add(tc_pte_emitter *e, uint8_t tag, tc_fb_ref content)
+{
+    tc_fb_begin(&e->w);
+    tc_fb_set_u8(&e->w, PTE_UNION_TYPE, tag, 0);
+    tc_fb_set_ref(&e->w, PTE_UNION_VALUE, content);
+    tc_fb_ref ref = tc_fb_end(&e->w);
+    tc_grow(&e->ctx->arena, e->value, e->n_value, e->cap_value);
+    e->value[e->n_value] = ref;
+    return (int64_t)e->n_value++;
+}
+
+static tc_fb_ref table_of_ref(tc_pte_emitter *e, tc_fb_ref ref)
+{
+    tc_fb_begin(&e->w);
+    tc_fb_set_ref(&e->w, PTE_SCALAR, ref);
+    return tc_fb_end(&e->w);
+}
+
+static tc_fb_ref table_of_u64(tc_pte_emitter *e, uint64_t v)
+{
+    tc_fb_begin(&e->w);
+    tc_fb_set_u64(&e->w, PTE_SCALAR, v, 0);
+    return tc_fb_end(&e->w);
+}
+
+static tc_fb_ref table_of_bool(tc_pte_emitter *e, bool v)
+{
+    tc_fb_begin(&e->w);
+    tc_fb_set_u8(&e->w, PTE_SCALAR, v, 0);
+    return tc_fb_end(&e->w);
+}
+
+static uint64_t bits(double r)
+{
+    uint64_t u;
+    memcpy(&u, &r, sizeof u);
+    return u;
+}
+
+/* ---- numbers and lists ----------------------------------------------------------------------- */
+
+/* The same text for the same value. */
+static tc_str key_of(tc_pte_emitter *e, const tc_cpu_value *v)
+{
+    tc_buf buf;
+    tc_buf_init(&buf, &e->ctx->scratch);
+    tc_buf_u8(&buf, (uint8_t)v->kind);
+    tc_buf_u64(&buf, v->kind == TC_CPU_INT || v->kind == TC_CPU_BOOL ? (uint64_t)v->i : 0);
+    tc_buf_u64(&buf, v->kind == TC_CPU_REAL ? bits(v->r) : 0);
+    if (v->kind == TC_CPU_TEXT)
+        tc_buf_text(&buf, v->text);
+    for (int32_t i = 0; v->kind == TC_CPU_INTS && i < v->ints.n; i++)
+        tc_buf_u64(&buf, (uint64_t)v->ints.v[i]);
+    for (int32_t i = 0; v->kind == TC_CPU_REALS && i < v->reals.n; i++)
+        tc_buf_u64(&buf, bits(v->reals.v[i]));
+    return (tc_str){(const char *)buf.data, buf.size};
+}
+
+/* A list of integers is a list of values that are integers. */
+static tc_fb_ref int_list(tc_pte_emitter *e, tc_ints v)
+{
+    uint64_t *at = tc_new_n(&e->ctx->scratch, uint64_t, (size_t)v.n);
+    for (int32_t i = 0; i < v.n; i++)
+        at[i] = (uint64_t)tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_INT, .i = v.v[i]});
+    return table_of_ref(e, tc_fb_put_u64s(&e->w, at, (size_t)v.n));
+}
+
+static tc_fb_ref real_list(tc_pte_emitter *e, tc_floats v)
+{
+    uint64_t *at = tc_new_n(&e->ctx->scratch, uint64_t, (size_t)v.n);
+    for (int32_t i = 0; i < v.n; i++)
+        at[i] = bits(v.v[i]);
+    return table_of_ref(e, tc_fb_put_u64s(&e->w, at, (size_t)v.n));
+}
+
+static int64_t put_value(tc_pte_emitter *e, const tc_cpu_value *v)
+{
+    switch (v->kind) {
+    case TC_CPU_INT:
+        return add(e, PTE_INT, table_of_u64(e, (uint64_t)v->i));
+    case TC_CPU_REAL:
+        return add(e, PTE_DOUBLE, table_of_u64(e, bits(v->r)));
+    case TC_CPU_BOOL:
+        return add(e, PTE_BOOL, table_of_bool(e, v->i != 0));
+    case TC_CPU_TEXT:
+        return add(e, PTE_STRING, table_of_ref(e, tc_fb_put_string(&e->w, tc_str_of(v->text))));
+    case TC_CPU_INTS:
+        return add(e, PTE_INT_LIST, int_list(e, v->ints));
+    case TC_CPU_REALS:
+        return add(e, PTE_DOUBLE_LIST, real_list(e, v->reals));
+    default:
+        tc_fb_begin(&e->w);
+        return add(e, PTE_NULL, tc_fb_end(&e->w));
+    }
+}
+
+int64_t tc_pte_value(tc_pte_emitter *e, const tc_cpu_value *value)
+{
+    tc_mark mark = tc_arena_mark(&e->ctx->scratch);
+    tc_str key = key_of(e, value);
+    void *there = tc_map_get(&e->shared, key);
+    int64_t at = there ? (int64_t)(intptr_t)there - 1 : put_value(e, value);
+    if (!there)
+        *tc_map_at(&e->shared, key) = (void *)(intptr_t)(at + 1);
+    tc_arena_rewind(&e->ctx->scratch, mark);
+    return at;
+}
+
+int64_t tc_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool optional)
+{
+    tc_fb_ref list = table_of_ref(e, tc_fb_put_i32s(&e->w, at, n));
+    return add(e, optional ? PTE_OPTIONAL_TENSOR_LIST : PTE_TENSOR_LIST, list);
+}
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+/* The place of these numbers among the data: an equal one from before, or a new one. */
+static uint32_t data_place(tc_pte_emitter *e, tc_pte_data *d, const void *data, size_t size, bool share)
+{
+    uint64_t digest[2] = {tc_hash(data, size, 0), size};
+    void **slot = tc_map_at(&d->seen, (tc_str){(const char *)digest, sizeof digest});
+    size_t old = (size_t)(uintptr_t)*slot;
+    if (share && old && memcmp(d->data[old - 1], data, size) == 0)
+        return (uint32_t)old;
+    tc_arena *arena = &e->ctx->arena;
+    tc_grow(arena, d->data, d->n, d->cap);
+    tc_grow(arena, d->offset, d->n, d->cap_offset);
+    tc_grow(arena, d->size, d->n, d->cap_size);
+    d->bytes = (d->bytes + TC_PTE_DATA_ALIGN - 1) / TC_PTE_DATA_ALIGN * TC_PTE_DATA_ALIGN;
+    d->data[d->n] = data;
+    d->offset[d->n] = d->bytes;
+    d->size[d->n] = size;
+    d->bytes += size;
+    *slot = (void *)(uintptr_t)++d->n;
+    return (uint32_t)d->n;
+}
+
+static tc_fb_ref put_place(tc_pte_emitter *e, size_t offset)
+{
+    tc_fb_begin(&e->w);
+    tc_fb_set_u32(&e->w, PTE_PLACE_MEMORY, 1, 0);
+    tc_fb_set_u32(&e->w, PTE_PLACE_LOW, (uint32_t)offset, 0);
+    tc_fb_set_u32(&e->w, PTE_PLACE_HIGH, (uint32_t)((uint64_t)offset >> 32), 0);
+    return tc_fb_end(&e->w);
+}
+
+static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data, tc_fb_ref place)
+{
+    uint8_t order[TC_MAX_RANK];
+    for (int i = 0; i < type->rank; i++)
+        order[i] = (uint8_t)i;
+    tc_fb_ref sizes = tc_fb_put_i32s(&e->w, type->dim, (size_t)type->rank);
+    tc_fb_ref order_ref = tc_fb_put_bytes(&e->w, order, (size_t)type->rank, 1);
+    tc_fb_begin(&e->w);
+    tc_fb_set_ref(&e->w, PTE_TENSOR_SIZES, sizes);
+    tc_fb_set_ref(&e->w, PTE_TENSOR_ORDER, order_ref);
+    tc_fb_set_ref(&e->w, PTE_TENSOR_PLACE, place);
+    tc_fb_set_u32(&e->w, PTE_TENSOR_DATA, data, 0);
+    tc_fb_set_u8(&e->w, PTE_TENSOR_DTYPE, (uint8_t)tc_dtypes[type->dtype].et, 0);
+    return add(e, PTE_TENSOR, tc_fb_end(&e->w));
+}
+
+int64_t tc_pte_further(tc_pte_emitter *e, const tc_type *type, size_t offset)
+{
+    return put_tensor(e, type, 0, put_place(e, offset));
+}
+
+int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v)
+{
+    if (e->of[v] >= 0)
+        return e->of[v];
+    const tc_type *type = tc_type_of(e->g, v);
+    tc_val root = tc_cpu_root(e->g, v);
+    const void *data = e->g->val[root]->data;
+    size_t size = tc_type_bytes(type);
+    if (tc_cpu_buffer(e->g, root) >= 0) {
+        if (root != v)
+            e->of[v] = tc_pte_further(e, type, e->memory->offset[v]);
+        else
+            e->of[v] = put_tensor(e, type, data_place(e, &e->buffers, data, size, false), put_place(e, e->memory->offset[v]));
+    } else if (data)
+        e->of[v] = put_tensor(e, type, data_place(e, &e->constants, data, size, true), 0);
+    else
+        e->of[v] = tc_pte_further(e, type, e->memory->offset[v]);
+    return e->of[v];
+}
+
+tc_status tc_pte_check_types(tc_pte_emitter *e)
+{
+    for (tc_val v = 1; v < e->g->n_val; v++) {
+        const tc_value *value = e->g->val[v];
+        const tc_loc *loc = value->def ? value->def->loc : NULL;
+        if (!value->type)
+            return tc_bug(e->ctx, loc, "value %" PRIu32 " has no type", v);
+        if (tc_dtypes[value->type->dtype].et < 0)
+            return tc_unsupported(e->ctx, loc, TC_E_UNSUPPORTED, "a value of type %s on the CPU, which ExecuTorch does not have",
+                                  tc_dtypes[value->type->dtype].name);
+        for (int i = 0; i < value->type->rank; i++)
+            if (value->type->dim[i] > INT32_MAX)
+                return tc_error(e->ctx, loc, TC_E_TOO_LARGE, "an extent of %" PRId64 ", past what a program can say",
+                                value->type->dim[i]);
+    }
+    return TC_OK;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu.c -- the pass `cpu`: see cpu.h.  The graph is walked until every node has a kernel. */
+#include "cpu.h"
+
+#include "../num/quant.h"
+#include "cpu_rules.h"
+
+enum { MOST_ROUNDS = 8 }; /* rules made of rules made of rules */
+
+/* ---- quantized values ------------------------------------------------------------------------ */
+
+static tc_val value_of_type(tc_cpu_maker *m, tc_op op, const void *attr, const tc_val *in, int n_in,
+                            const tc_type *type)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    tc_node *made = tc_graph_add(m->g, op, attr, in, n_in, 1, m->loc);
+    m->g->val[made->out[0]]->type = type;
+    m->status = tc_node_infer(m->g, made);
+    return made->out[0];
+}
+
+/* Scale and zero as operands, one of each per channel. */
+static void grid_operands(tc_cpu_maker *m, const tc_quant *q, tc_val *scale, tc_val *zero)
+{
+    int64_t n = q->count;
+    const tc_type *real = tc_type_make(m->ctx, TC_f64, 1, &n), *whole = tc_type_make(m->ctx, TC_i64, 1, &n);
+    *scale = tc_graph_const(m->g, real, q->scale, NULL, m->loc);
+    *zero = tc_graph_const(m->g, whole, q->zero, NULL, m->loc);
+}
+
+/* x by the kernel that goes between real numbers and the codes of the domain q, into `type`. */
+static tc_val convert(tc_cpu_maker *m, tc_op op, tc_val x, const tc_quant *q, const tc_type *type)
+{
+    tc_val in[3] = {x};
+    bool whole = q->axis < 0;
+    const tc_attr_quantize *attr = TC_CPU_ATTR(m, quantize, whole ? q->scale[0] : 0, whole ? q->zero[0] : 0,
+                                               q->axis, q->lo, q->hi, type->dtype);
+    if (!whole)
+        grid_operands(m, q, &in[1], &in[2]);
+    return value_of_type(m, op, attr, in, whole ? 1 : 3, type);
+}
+
+static const tc_type *real_type(tc_cpu_maker *m, const tc_type *t)
+{
+    return tc_type_make(m->ctx, TC_f32, t->rank, t->dim);
+}
+
+/* The real numbers of a value; those of a constant are known. */
+static tc_val real_of(tc_cpu_maker *m, tc_val x)
+{
+    const tc_type *t = tc_cpu_type(m, x);
+    if (!t || !t->quant)
+        return x;
+    if (tc_rewrite_is_fixed(m->rw, x)) {
+        tc_tensor real = tc_dequantized(m->ctx, &m->ctx->arena, tc_tensor_of(m->g, x));
+        return tc_graph_const(m->g, real.type, real.data, m->g->val[x]->name, m->loc);
+    }
+    return convert(m, TC_OP_dequantize, x, t->quant, real_type(m, t));
+}
+
+static bool rule_rescale(tc_cpu_maker *m)
+{
+    const tc_type *to = tc_cpu_out_type(m, 0);
+    tc_val real = real_of(m, tc_cpu_in(m, 0));
+    tc_cpu_give(m, 0, to->quant ? convert(m, TC_OP_quantize, real, to->quant, to) : real);
+    return true;
+}
+
+/* Numbers that are only moved are moved as codes; padding and the like make new ones. */
+static bool moves_codes(const tc_node *node)
+{
+    return (tc_ops[node->op].traits & T_MOVES) && node->op != TC_OP_pad && node->op != TC_OP_tril &&
+           node->op != TC_OP_triu;
+}
+
+/* quantize(op(dequantize(operands))) */
+static bool rule_typed(tc_cpu_maker *m)
+{
+    const tc_node *node = m->node;
+    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = real_of(m, tc_cpu_in(m, i));
+    if (m->status != TC_OK)
+        return true;
+    tc_node *made = tc_graph_add(m->g, node->op, node->attr, in, node->n_in, node->n_out, m->loc);
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *t = tc_cpu_out_type(m, i);
+        m->g->val[made->out[i]]->type = t->quant ? real_type(m, t) : t;
+    }
+    m->status = tc_node_infer(m->g, made);
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *t = tc_cpu_out_type(m, i);
+        tc_cpu_give(m, i, t->quant ? convert(m, TC_OP_quantize, made->out[i], t->quant, t) : made->out[i]);
+    }
+    return true;
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static tc_cpu_rule *const rule_of[TC_OP_COUNT] = {
+    [TC_OP_rescale] = rule_rescale,
+#define RULE(op) [TC_OP_##op] = tc_cpu_rule_##op,
+#include "cpu_rules.def"
+};
+
+/* Nothing is left to do for the node. */
+static bool is_ready(const tc_graph *g, const tc_node *node)
+{
+    if (node->op == TC_OP_const || node->op == TC_OP_call || tc_cpu_is_view(node))
+        return true;
+    if (!tc_op_sees_storage(node->op) && tc_node_quantized(g, node) && !moves_codes(node))
+        return false;
+    return tc_cpu_kernel_for(g, node) != NULL;
+}
+
+static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (is_ready(rw->from, node))
+        return TC_OK;
+    tc_cpu_maker m = {rw->ctx, rw, rw->to, node, node->loc, TC_OK};
+    bool typed = !tc_op_sees_storage(node->op) && tc_node_quantized(rw->from, node);
+    *done = typed ? rule_typed(&m) : rule_of[node->op] && rule_of[node->op](&m);
+    return m.status;
+}
+
+/* Everything that has no kernel is reported, not only the first. */
+static tc_status all_ready(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_status worst = TC_OK;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (!is_ready(g, node))
+            worst = tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' in this form has no kernel on the CPU",
+                                   tc_ops[node->op].name);
+    }
+    return worst;
+}
+
+static bool every_node_ready(const tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        if (!is_ready(g, g->node[k]))
+            return false;
+    return true;
+}
+
+/* ---- results and state ----------------------------------------------------------------------- */
+
+static tc_val copy_of(tc_graph *g, tc_val v)
+{
+    tc_node *node = tc_graph_add(g, TC_OP_identity, NULL, &v, 1, 1, g->n_node ? g->node[g->n_node - 1]->loc : NULL);
+    g->val[node->out[0]]->type = tc_type_of(g, v);
+    return node->out[0];
+}
+
+/* The buffers are written when everything else is done: what still shows an old one is copied before. */
+static void save_from_writes(tc_module *module)
+{
+    tc_graph *g = tc_main(module);
+    for (size_t i = 0; i < g->n_out; i++) {
+        tc_val old = g->out[i];
+        if (tc_cpu_buffer(g, tc_cpu_root(g, old)) < 0)
+            continue;
+        tc_val copy = copy_of(g, old);
+        for (size_t k = i; k < g->n_out; k++)
+            g->out[k] = g->out[k] == old ? copy : g->out[k];
+        for (size_t k = 0; k < module->n_out_port; k++)
+            module->out_port[k].val = module->out_port[k].val == old ? copy : module->out_port[k].val;
+    }
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        tc_mutation *change = &g->mutation[i];
+        long other = tc_cpu_buffer(g, tc_cpu_root(g, change->after));
+        if (other >= 0 && change->after != change->before)
+            change->after = copy_of(g, change->after);
+    }
+}
+
+tc_status tc_plan_cpu(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rule *const rules[] = {take};
+    tc_graph *g = tc_main(module);
+    for (int round = 0; round < MOST_ROUNDS && !every_node_ready(g); round++)
+        TC_TRY(tc_rewrite_graph(g, rules, TC_COUNT(rules), NULL));
+    TC_TRY(all_ready(ctx, g));
+    save_from_writes(module);
+    return TC_OK;
+}

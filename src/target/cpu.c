@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu.c -- the table of kernels: which row holds for a node, and how a row reads. */
+#include "cpu.h"
+
+#include <stdlib.h>
+
+/* ---- when a row holds ------------------------------------------------------------------------ */
+
+#define WHEN(name) static bool tc_cpu_when_##name(const tc_graph *g, const tc_node *node)
+#define tc_cpu_when_never NULL
+
+static const tc_type *operand(const tc_graph *g, const tc_node *node, int i)
+{
+    return tc_type_of(g, node->in[i]);
+}
+
+WHEN(always)
+{
+    (void)g;
+    (void)node;
+    return true;
+}
+
+WHEN(whole_round)
+{
+    (void)g;
+    return ((const tc_attr_round *)node->attr)->decimals == 0;
+}
+
+WHEN(exact_div)
+{
+    (void)g;
+    return ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
+}
+
+WHEN(one_axis)
+{
+    (void)g;
+    return ((const tc_attr_axes *)node->attr)->axes.n == 1;
+}
+
+WHEN(all_axes)
+{
+    const tc_attr_axes *a = node->attr;
+    return !a->keepdim && a->axes.n == operand(g, node, 0)->rank;
+}
+
+static bool ranks(const tc_graph *g, const tc_node *node, int first, int count, int32_t rank)
+{
+    for (int i = first; i < first + count; i++)
+        if (operand(g, node, i)->rank != rank)
+            return false;
+    return true;
+}
+
+WHEN(both_2d) { return ranks(g, node, 0, 2, 2); }
+
+WHEN(both_3d)
+{
+    return ranks(g, node, 0, 2, 3) && operand(g, node, 0)->dim[0] == operand(g, node, 1)->dim[0];
+}
+
+WHEN(flat_addmm) { return ranks(g, node, 1, 2, 2) && operand(g, node, 0)->rank <= 2; }
+
+/* One or two spatial axes and a batch. */
+static bool batched(const tc_graph *g, const tc_node *node, int32_t spatial)
+{
+    return (spatial == 1 || spatial == 2) && operand(g, node, 0)->rank == spatial + 2;
+}
+
+WHEN(plain_conv)
+{
+    const tc_attr_conv *a = node->attr;
+    for (int i = 0; i < a->stride.n; i++)
+        if (a->pad.v[2 * i] != a->pad.v[2 * i + 1])
+            return false;
+    return batched(g, node, a->stride.n);
+}
+
+WHEN(plain_conv_transpose)
+{
+    return batched(g, node, ((const tc_attr_conv_transpose *)node->attr)->stride.n);
+}
+
+/* Two spatial axes: the first list of the attributes has one number for each. */
+WHEN(plane) { return ((const tc_attr_size *)node->attr)->size.n == 2 && operand(g, node, 0)->rank >= 3; }
+
+/* The same and a batch. */
+WHEN(planes) { return tc_cpu_when_plane(g, node) && operand(g, node, 0)->rank == 4; }
+
+WHEN(planes_not_cubic)
+{
+    const tc_attr_grid *a = node->attr;
+    return operand(g, node, 0)->rank == 4 && a->mode != TC_sample_mode_bicubic;
+}
+
+WHEN(pad_constant)
+{
+    const tc_attr_pad *a = node->attr;
+    for (int i = 0; i < a->pad.n; i++)
+        if (a->pad.v[i] < 0)
+            return false;
+    (void)g;
+    return a->mode == TC_pad_mode_constant;
+}
+
+/* Borders along some of the last `axes` axes, in front of which stand one or two more. */
+static bool pads_last(const tc_graph *g, const tc_node *node, tc_field_pad_mode mode, int axes)
+{
+    const tc_attr_pad *a = node->attr;
+    int32_t rank = operand(g, node, 0)->rank;
+    if (a->mode != mode || (rank != axes + 1 && rank != axes + 2))
+        return false;
+    for (int i = 0; i < a->pad.n; i++)
+        if (a->pad.v[i] < 0 || (i / 2 < rank - axes && a->pad.v[i]))
+            return false;
+    return true;
+}
+
+WHEN(pad_reflect_1) { return pads_last(g, node, TC_pad_mode_reflect, 1); }
+WHEN(pad_reflect_2) { return pads_last(g, node, TC_pad_mode_reflect, 2); }
+WHEN(pad_reflect_3) { return pads_last(g, node, TC_pad_mode_reflect, 3); }
+WHEN(pad_replicate_1) { return pads_last(g, node, TC_pad_mode_replicate, 1); }
+WHEN(pad_replicate_2) { return pads_last(g, node, TC_pad_mode_replicate, 2); }
+WHEN(pad_replicate_3) { return pads_last(g, node, TC_pad_mode_replicate, 3); }
+
+static bool combines(const tc_node *node, tc_field_combine how)
+{
+    const tc_attr_scatter *a = node->attr;
+    return a->combine == how && (how == TC_combine_set || a->include_self);
+}
+
+WHEN(scatter_set)
+{
+    (void)g;
+    return combines(node, TC_combine_set);
+}
+
+WHEN(scatter_add)
+{
+    (void)g;
+    return combines(node, TC_combine_add);
+}
+
+WHEN(by_number)
+{
+    const tc_attr_quantize *a = node->attr;
+    (void)g;
+    return a->scale != 0 && a->axis < 0;
+}
+
+WHEN(by_tensor)
+{
+    const tc_attr_quantize *a = node->attr;
+    return a->scale == 0 && a->axis < 0 && node->n_in > 2 && operand(g, node, 2);
+}
+
+WHEN(by_channel)
+{
+    const tc_attr_quantize *a = node->attr;
+    (void)g;
+    return a->scale == 0 && a->axis >= 0 && (node->n_in > 2 || node->op == TC_OP_dequantize);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+const tc_cpu_kernel tc_cpu_kernels[] = {
+#define KERNEL(op, name, overload, when, args) {TC_OP_##op, name, overload, tc_cpu_when_##when, args},
+#include "cpu.def"
+};
+const size_t tc_cpu_n_kernel = TC_COUNT(tc_cpu_kernels);
+
+const tc_cpu_kernel *tc_cpu_kernel_for(const tc_graph *g, const tc_node *node)
+{
+    for (size_t i = 0; i < tc_cpu_n_kernel; i++) {
+        const tc_cpu_kernel *k = &tc_cpu_kernels[i];
+        if (k->op == node->op && k->when && k->when(g, node))
+            return k;
+    }
+    return NULL;
+}
+
+tc_val tc_cpu_root(const tc_graph *g, tc_val v)
+{
+    while (tc_cpu_is_view(tc_def(g, v)))
+        v = tc_def(g, v)->in[0];
+    return v;
+}
+
+long tc_cpu_buffer(const tc_graph *g, tc_val v)
+{
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (g->mutation[i].before == v)
+            return (long)i;
+    return -1;
+}
+
+/* ---- how a row reads ------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    tc_cpu_arg_kind kind;
+} words[] = {
+    {"in", TC_CPU_IN},         {"maybe", TC_CPU_MAYBE}, {"list", TC_CPU_LIST},  {"some", TC_CPU_SOME},
+    {"scalar", TC_CPU_SCALAR}, {"more", TC_CPU_MORE},   {"lists", TC_CPU_LISTS},
+};
+
+bool tc_cpu_next(const char **args, tc_cpu_arg *arg)
+{
+    const char *p = *args + strspn(*args, " ");
+    if (!*p)
+        return false;
+    size_t all = strcspn(p, " "), word = strcspn(p, " :");
+    *args = p + all;
+    *arg = (tc_cpu_arg){.kind = *p == '+' ? TC_CPU_FOLLOWS : TC_CPU_VALUE, .word = {p, word}};
+    if (word < all)
+        arg->field = (tc_str){p + word + 1, all - word - 1};
+    size_t letters = strcspn(p, "0123456789: ");
+    for (size_t i = 0; i < TC_COUNT(words); i++)
+        if (tc_str_is((tc_str){p, letters}, words[i].word)) {
+            arg->kind = words[i].kind;
+            arg->index = atoi(p + letters);
+        }
+    return true;
+}
