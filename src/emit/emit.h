@@ -16,6 +16,7 @@ TC_MUST_USE tc_status tc_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_byte
 
 /* The program of a module in the TOSA form as a VGF file: a SPIR-V graph, its constants and its signature. */
 TC_MUST_USE tc_status tc_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
+
 typedef struct tc_compile_spec {
     const char *key;
     tc_bytes value;
