@@ -29,6 +29,21 @@ tc_graph *tc_graph_new(tc_module *module, const char *name)
     return module->graph[module->n_graph++] = g;
 }
 
+tc_module *tc_module_copy(const tc_module *module)
+{
+    tc_arena *arena = &module->ctx->arena;
+    tc_module *copy = tc_arena_copy(arena, module, sizeof *module);
+    copy->graph = tc_new_n(arena, tc_graph *, module->n_graph);
+    copy->cap_graph = module->n_graph;
+    for (size_t i = 0; i < module->n_graph; i++) {
+        copy->graph[i] = tc_arena_copy(arena, module->graph[i], sizeof **module->graph);
+        copy->graph[i]->module = copy;
+    }
+    copy->in_port = tc_arena_copy(arena, module->in_port, module->n_in_port * sizeof *module->in_port);
+    copy->out_port = tc_arena_copy(arena, module->out_port, module->n_out_port * sizeof *module->out_port);
+    return copy;
+}
+
 tc_graph *tc_module_find(const tc_module *module, const char *name)
 {
     for (size_t i = 0; i < module->n_graph; i++)

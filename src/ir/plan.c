@@ -157,12 +157,10 @@ static void show(const tc_plan *plan, const step *s)
         plan->watch->see(plan->watch->who, w->val, tensor_at(plan, w->place), w->place->layout.axis);
 }
 
-tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
-                      tc_tensor *after)
+void tc_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state)
 {
-    const tc_graph *g = plan->g;
     plan->failed = NULL;
-    tc_product_one_thread();
+    plan->next = 0;
     for (size_t i = 0; i < plan->n_store; i++) {
         store *s = &plan->store[i];
         if (s->kind == STORE_INPUT)
@@ -170,12 +168,28 @@ tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *
         else if (s->kind == STORE_STATE)
             s->data = state[s->index];
     }
-    for (size_t i = 0; i < plan->n_step; i++) {
-        const step *s = &plan->step[i];
+}
+
+tc_status tc_plan_go(tc_plan *plan, tc_val until)
+{
+    tc_product_one_thread();
+    while (plan->next < plan->n_step) {
+        const step *s = &plan->step[plan->next++];
         TC_TRY(run_step(plan, s));
         if (s->show)
             show(plan, s);
+        if (until && s->show && s->show->val == until)
+            break;
     }
+    return TC_OK;
+}
+
+tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
+                      tc_tensor *after)
+{
+    const tc_graph *g = plan->g;
+    tc_plan_start(plan, in, state);
+    TC_TRY(tc_plan_go(plan, TC_NONE));
     for (size_t i = 0; i < g->n_out; i++)
         out[i] = tensor_at(plan, plan->result[i]);
     for (size_t i = 0; i < g->n_mutation; i++)

@@ -32,6 +32,10 @@ TC_MUST_USE tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor 
                                   tc_tensor *after);
 tc_status tc_plan_explain(tc_plan *plan);
 
+/* A run in parts: from the beginning, and on until value `until` has been shown (none: to the end). */
+void tc_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state);
+TC_MUST_USE tc_status tc_plan_go(tc_plan *plan, tc_val until);
+
 /* The same steps once more, with memory and a watcher of their own: for another thread. */
 tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch);
 

@@ -305,6 +305,10 @@ tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
     TC_TRY(first_pass(o, guests));
     o->ranges = tc_ranges_of(ctx, &o->first, o->watched, request->config->drop_odd && !request->keep_odd);
     tell_odd(o);
+    domains->n_odd = o->ranges.n_odd;
+    domains->odd = tc_new_n(&ctx->arena, uint64_t, domains->n_odd);
+    for (size_t i = 0; i < domains->n_odd; i++)
+        domains->odd[i] = o->ranges.odd[i].hash;
     join(o);
     bool bins = false;
     for (size_t d = 0; d < domains->n; d++)

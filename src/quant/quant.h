@@ -137,6 +137,8 @@ typedef struct tc_domains {
     size_t n_val;
     tc_join *join;
     size_t n_join;
+    uint64_t *odd; /* observe.c: samples that were set aside, by their content */
+    size_t n_odd;
 } tc_domains;
 
 /* domains.c: which values are quantized, and which share a domain; by the data flow, never by node order. */
@@ -181,6 +183,11 @@ TC_MUST_USE tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_
 /* apply.c: the float program becomes typed: weights and biases in integers, rescales where domains change. */
 TC_MUST_USE tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
                                      const tc_domains *domains);
+
+/* correct.c: moves the biases of the typed program so that its products have the means that those of the real
+ * one have, over at most 32 of the samples. */
+TC_MUST_USE tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed, const tc_samples *samples,
+                                       const tc_domains *domains);
 
 /* All of it: decide, observe, apply, correct. */
 TC_MUST_USE tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);
