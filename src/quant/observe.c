@@ -179,7 +179,7 @@ static bool needs_bins(const observation *o, size_t d)
 {
     const tc_domain *domain = &o->domains->domain[d];
     const tc_setting *s = &domain->setting;
-    bool margin = domain->output && o->request->config->output_margin > 0;
+    bool margin = domain->output && o->request->config->output_margin > 1;
     return o->watched[d] && ((s->observer == TC_OBSERVER_mse && s->dtype != TC_i16 && !margin) ||
                              s->observer == TC_OBSERVER_percentile);
 }
@@ -232,7 +232,7 @@ static tc_grid choose(const observation *o, size_t d)
     const tc_setting *s = &domain->setting;
     const tc_config *config = o->request->config;
     tc_ends e = o->ranges.ends[d], bins = bins_range(o, d);
-    double margin = domain->output && config->output_margin > 0   ? config->output_margin
+    double margin = domain->output && config->output_margin > 1   ? config->output_margin
                     : s->observer == TC_OBSERVER_mse && s->dtype == TC_i16 ? WIDE_MARGIN
                                                                            : 1;
     if (s->observer == TC_OBSERVER_ema)

@@ -4,8 +4,13 @@
 
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request)
 {
+    const tc_config *config = request->config;
     tc_domains domains;
-    TC_TRY(tc_quant_decide(ctx, module, request->config, &domains));
+    TC_TRY(tc_quant_decide(ctx, module, config, &domains));
     TC_TRY(tc_quant_observe(ctx, module, request, &domains));
-    return tc_quant_apply(ctx, module, request->config, &domains);
+    if (request->observe_only)
+        return TC_OK;
+    tc_module *real = tc_module_copy(module);
+    TC_TRY(tc_quant_apply(ctx, module, config, &domains));
+    return config->correct_bias ? tc_quant_correct(ctx, real, module, &request->samples, &domains) : TC_OK;
 }
