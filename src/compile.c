@@ -114,9 +114,12 @@ static tc_module *alone(tc_ctx *ctx, const tc_module *from, tc_graph *g)
 static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_region *region)
 {
     tc_graph *g = tc_module_find(c->module, region->name);
-    TC_TRY(tc_lower_graph(ctx, g, &c->target));
     region->module = alone(ctx, c->module, g);
-    tc_status status = tc_run_passes(ctx, region->module, "tosa", r->trace);
+    tc_status status = tc_run_passes(ctx, region->module, "region", r->trace);
+    if (status == TC_OK)
+        status = tc_lower_graph(ctx, g, &c->target);
+    if (status == TC_OK)
+        status = tc_run_passes(ctx, region->module, "tosa", r->trace);
     if (status == TC_OK)
         status = tc_verify_tosa(ctx, region->module, tc_target_spec(ctx, &c->target));
     if (status == TC_OK)

@@ -4,6 +4,7 @@
  *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where g(x) has no other reader
  *   RESCALE i8 -> i8 of a sum, product or convolution that was just narrowed  =>  a TABLE, which is free there
  *   what changes nothing            =>  nothing
+ *   SLICE of a SLICE                =>  one; CONCAT of a CONCAT along the same axis too
  *   a widening RESCALE              =>  one for each reader, which takes it in
  *   a product's accumulator         =>  a product for each RESCALE that reads it */
 #include "pass.h"
@@ -142,6 +143,72 @@ static tc_status join(tc_rewrite *rw, const tc_node *node, bool *done)
     return put_table(rw, node, def->in[0], &inner);
 }
 
+/* ---- movement ---- */
+
+static const int64_t *shape_of(const tc_graph *g, tc_val v)
+{
+    return tc_is_const(g, v) ? (const int64_t *)g->val[v]->data : NULL;
+}
+
+static tc_status join_slices(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_slice)
+        return TC_OK;
+    const tc_node *def = tc_rewrite_def(rw, node, 0);
+    if (!def || def->op != TC_OP_tosa_slice)
+        return TC_OK;
+    const int64_t *p = shape_of(rw->to, def->in[1]), *q = shape_of(rw->from, node->in[1]);
+    if (!p || !q)
+        return TC_OK;
+    const tc_type *type = tc_type_of(rw->from, node->out[0]);
+    int64_t *start = tc_new_n(&rw->ctx->arena, int64_t, TC_MAX_RANK);
+    for (int i = 0; i < type->rank; i++)
+        start[i] = p[i] + q[i];
+    tc_val at = tc_graph_const(rw->to, tc_type_of(rw->from, node->in[1]), start, NULL, node->loc);
+    tc_val in[] = {def->in[0], at, tc_rewrite_in(rw, node, 2)};
+    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_slice, NULL, in, 3, 1, node->loc);
+    rw->to->val[made->out[0]]->type = type;
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+/* The CONCAT along the same axis that an operand is, if nobody else reads it. */
+static const tc_node *inner_concat(tc_rewrite *rw, const tc_node *node, int i)
+{
+    const tc_node *def = tc_rewrite_def(rw, node, i);
+    bool joins = def && def->op == TC_OP_tosa_concat && rw->readers[node->in[i]] == 1 &&
+                 ((const tc_attr_tosa_axis *)def->attr)->axis == ((const tc_attr_tosa_axis *)node->attr)->axis;
+    return joins ? def : NULL;
+}
+
+static tc_status join_concats(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_concat)
+        return TC_OK;
+    size_t n = 0;
+    for (int i = 0; i < node->n_in; i++) {
+        const tc_node *def = inner_concat(rw, node, i);
+        n += def ? (size_t)def->n_in : 1;
+    }
+    if (n == (size_t)node->n_in)
+        return TC_OK;
+    tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, n);
+    n = 0;
+    for (int i = 0; i < node->n_in; i++) {
+        const tc_node *def = inner_concat(rw, node, i);
+        for (int k = 0; def && k < def->n_in; k++)
+            in[n++] = def->in[k];
+        if (!def)
+            in[n++] = tc_rewrite_in(rw, node, i);
+    }
+    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_concat, node->attr, in, (int)n, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
 /* ---- one for each reader ---- */
 
 static bool read_before(merge *m, tc_arena *scratch, tc_val v)
@@ -198,7 +265,7 @@ static tc_status private_operands(tc_rewrite *rw, const tc_node *node, bool *don
 
 tc_status tc_lower_merge(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {drop, join, private_operands};
+    static tc_rule *const rules[] = {drop, join, join_slices, join_concats, private_operands};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);

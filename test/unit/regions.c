@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* regions.c -- passes over the typed form of a region: the same numbers, to a step, in another shape. */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include "ir/pass.h"
+#include "ir/text.h"
+#include "num/load.h"
+
+static tc_module *parsed(tc_ctx *ctx, const char *text)
+{
+    tc_module *module = NULL;
+    tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK || tc_verify(ctx, module) != TC_OK) {
+        fprintf(stderr, "%s", tc_diagnostics(ctx));
+        exit(1);
+    }
+    return module;
+}
+
+static size_t count(const tc_graph *g, tc_op op)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < g->n_node; k++)
+        n += g->node[k]->op == op;
+    return n;
+}
+
+/* The largest difference of the outputs before and after the passes, in steps; *left: nodes of the operator. */
+static int64_t steps(const char *text, const char *passes, tc_op op, size_t *left)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module = parsed(ctx, text);
+    tc_graph *g = tc_main(module);
+    tc_tensor in[4], before[4], after[4];
+    uint64_t seed = 7;
+    for (size_t i = 0; i < g->n_in; i++) {
+        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        for (int64_t k = 0; k < tc_type_count(in[i].type); k++) {
+            seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            tc_store_i64(in[i], k, (int64_t)(seed >> 56) - 128);
+        }
+    }
+    bool good = tc_eval(g, in, before, &ctx->arena) == TC_OK;
+    good = good && tc_run_passes(ctx, module, passes, NULL) == TC_OK && tc_eval(g, in, after, &ctx->arena) == TC_OK;
+    CHECK(good);
+    if (!good)
+        fprintf(stderr, "%s", tc_diagnostics(ctx));
+    int64_t worst = 0;
+    for (size_t i = 0; good && i < g->n_out; i++) {
+        CHECK(before[i].type == after[i].type);
+        for (int64_t k = 0; k < tc_type_count(before[i].type); k++)
+            worst = tc_max_i64(worst, llabs(tc_load_i64(before[i], k) - tc_load_i64(after[i], k)));
+    }
+    *left = count(g, op);
+    tc_ctx_free(ctx);
+    return worst;
+}
+
+static void patches(void)
+{
+    size_t left;
+    CHECK(steps("graph @t(%0: i8[1,2,8,8] q(0.1:3)) {\n"
+                "  %1 = const [1,-2,3,-4,5,-6,7,-8,9,-10,11,-12,13,-14,15,-16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,"
+                "-32] : i8[1,2,4,4] q(0.02:0)\n"
+                "  %2 = conv %0, %1, none stride=[4,4] pad=[0,0,0,0] dilation=[1,1] groups=1 : i8[1,1,2,2] q(0.3:-5)\n"
+                "  return %2\n}\n", "infer,patches,dead", TC_OP_slice, &left) == 0);
+    CHECK(left > 8);
+}
+
+static void scales(void)
+{
+    size_t left;
+    CHECK(steps("graph @t(%0: i8[1,2,4,4] q(0.1:3)) {\n"
+                "  %1 = const [100,-20,-30,90] : i8[2,2,1,1] q(0.02:0)\n"
+                "  %2 = const [1.5, -2] : f32[2]\n"
+                "  %3 = conv %0, %1, %2 stride=[1,1] pad=[0,0,0,0] dilation=[1,1] groups=1 : i8[1,2,4,4] q(0.25:-5)\n"
+                "  %4 = const [127,-60] : i8[1,2,1,1] q(0.01:0)\n"
+                "  %5 = mul %3, %4 : i8[1,2,4,4] q(0.3:2)\n"
+                "  return %5\n}\n", "infer,scales,dead", TC_OP_mul, &left) <= 1);
+    CHECK(left == 0);
+    CHECK(steps("graph @t(%0: i8[3,2] q(0.1:3)) {\n"
+                "  %1 = const [100,-20,-30,90] : i8[2,2] q(0.02:0)\n"
+                "  %2 = linear %0, %1, none : i8[3,2] q(0.25:-5)\n"
+                "  %3 = const [100] : i8[] q(0.0025:0)\n"
+                "  %4 = mul %3, %2 : i8[3,2] q(0.07:2)\n"
+                "  return %4\n}\n", "infer,scales,dead", TC_OP_mul, &left) <= 1);
+    CHECK(left == 0);
+    /* somebody else reads the product */
+    CHECK(steps("graph @t(%0: i8[3,2] q(0.1:3)) {\n"
+                "  %1 = const [100,-20,-30,90] : i8[2,2] q(0.02:0)\n"
+                "  %2 = linear %0, %1, none : i8[3,2] q(0.25:-5)\n"
+                "  %3 = const [100] : i8[] q(0.0025:0)\n"
+                "  %4 = mul %3, %2 : i8[3,2] q(0.07:2)\n"
+                "  return %4, %2\n}\n", "infer,scales,dead", TC_OP_mul, &left) == 0);
+    CHECK(left == 1);
+}
+
+int main(void)
+{
+    patches();
+    scales();
+    return check_done();
+}
