@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inspect.c -- tosac inspect: what a file holds, as a page for people or as JSON. */
 #include "cli.h"
+#include "inspect.h"
 
 #include "../num/load.h"
 #include "../read/data.h"
@@ -201,8 +202,8 @@ static void free_context(void *what)
     tc_ctx_free(what);
 }
 
-/* What the reader has to say of the file, or NULL; in a context of its own, so that it is a result here. */
-static const char *reader_problems(tc_ctx *ctx, const char *path, tc_bytes bytes)
+const char *tc_inspect_problems(tc_ctx *ctx, tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
+                                const char *path, tc_bytes bytes)
 {
     tc_ctx *other = tc_ctx_new();
     tc_module *module;
@@ -210,7 +211,7 @@ static const char *reader_problems(tc_ctx *ctx, const char *path, tc_bytes bytes
         return NULL;
     other->arena.oom = other->scratch.oom = ctx->arena.oom;
     tc_ctx_defer(ctx, free_context, other);
-    return tc_read_pt2(other, path, bytes, &module) == TC_OK ? NULL : tc_diagnostics(other);
+    return read(other, path, bytes, &module) == TC_OK ? NULL : tc_diagnostics(other);
 }
 
 static bool has(tc_bytes bytes, size_t at, const char *magic)
@@ -225,7 +226,7 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
     if (has(bytes, 0, "PK")) {
         s.format = "PyTorch export";
         TC_TRY(tc_survey_pt2(ctx, path, bytes, &s));
-        problems = reader_problems(ctx, path, bytes);
+        problems = tc_inspect_problems(ctx, tc_read_pt2, path, bytes);
     } else {
         tc_module *module;
         s.format = has(bytes, 4, "TOSA") ? "TOSA flatbuffer" : "text graph";
@@ -247,6 +248,8 @@ static tc_status inspect(tc_ctx *ctx, const tc_common *common, const void *recor
     TC_TRY(tc_file_map(ctx, path, &bytes));
     if (has(bytes, 0, "\x93NUMPY") || tc_text_ends(path, ".npz"))
         return inspect_arrays(ctx, path, bytes, common->json);
+    if (has(bytes, 0, "VGF1"))
+        return tc_inspect_vgf(ctx, path, bytes, common->json);
     return inspect_model(ctx, path, bytes, common->json);
 }
 
@@ -256,8 +259,8 @@ const tc_verb tc_cli_inspect = {
     .name = "inspect",
     .arguments = "FILE [--json]",
     .summary = "show what a file holds: inputs, outputs, operators, sizes",
-    .help = "FILE is a .pt2, .tosa, .ir, .npy or .npz.  For a .pt2 it also shows what tosac does not take, with\n"
-            "the Python line of each.\n",
+    .help = "FILE is a .pt2, .tosa, .vgf, .ir, .npy or .npz.  For a .pt2 it also shows what tosac does not take,\n"
+            "with the Python line of each; for a .vgf segments, resources, bindings, constants and the disassembled graph.\n",
     .least = 1,
     .most = 1,
     .option = options,

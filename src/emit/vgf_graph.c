@@ -2,9 +2,9 @@
 /* vgf_graph.c -- a graph in the TOSA form to a SPIR-V graph module (SPV_ARM_graph, SPV_ARM_tensors).
  *
  * What reaches no output is left out, inputs stay.  Small constants stand in the code, larger ones are
- * OpGraphConstantARM, numbered in the order of the graph.  IDENTITY is the value itself.  Names of values
- * are OpName, quantization of inputs and outputs is OpModuleProcessed: debug information, which readers
- * may ignore. */
+ * OpGraphConstantARM, numbered in the order of the graph.  IDENTITY, and a RESHAPE that changes nothing, is
+ * the value itself.  Names of values are OpName, quantization of inputs and outputs is OpModuleProcessed:
+ * debug information, which readers may ignore. */
 #include "vgf_graph.h"
 
 #include "../num/load.h"
@@ -269,6 +269,17 @@ static tc_status put_node(emitter *e, const tc_node *node)
     return TC_OK;
 }
 
+/* IDENTITY, and a RESHAPE between rank 0 and [1], which are one here. */
+static bool is_forwarded(const emitter *e, const tc_node *node)
+{
+    const int64_t *from, *to;
+    if (node->op != TC_OP_tosa_reshape)
+        return node->op == TC_OP_tosa_identity;
+    int32_t rank = tc_vgf_dims(tc_type_of(e->g, node->in[0]), &from);
+    return rank == tc_vgf_dims(tc_type_of(e->g, node->out[0]), &to) &&
+           memcmp(from, to, (size_t)rank * sizeof *from) == 0;
+}
+
 static tc_status put_nodes(emitter *e)
 {
     for (size_t i = 0; i < e->g->n_node; i++) {
@@ -280,7 +291,7 @@ static tc_status put_nodes(emitter *e)
             continue;
         if (node->op == TC_OP_const)
             TC_TRY(put_const(e, node));
-        else if (node->op == TC_OP_tosa_identity)
+        else if (is_forwarded(e, node))
             e->id[node->out[0]] = e->id[node->in[0]];
         else
             TC_TRY(put_node(e, node));

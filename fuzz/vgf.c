@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vgf.c -- any bytes as a VGF file: read, judged, written, read back and, where it is one, disassembled.
+ *
+ * A file that keeps every rule can be written; what was written keeps them too and is written to the
+ * same bytes from the second time on (the first one drops what reaches no output). */
+#include "fuzz.h"
+
+#include <stdlib.h>
+
+#include "emit/emit.h"
+#include "read/read.h"
+#include "target/target.h"
+#include "target/vgf_schema.h"
+#include "wire/spirv.h"
+#include "wire/vgf.h"
+
+static void must(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* A failure has a message, and is never our own mistake. */
+static bool answered(tc_ctx *ctx, tc_status status)
+{
+    must(status != TC_BUG && (status == TC_OK || ctx->n_error > 0));
+    return status == TC_OK;
+}
+
+static void disassemble(tc_ctx *ctx, tc_bytes bytes)
+{
+    tc_vgf vgf;
+    if (!answered(ctx, tc_vgf_read(ctx, "fuzz.vgf", bytes, &vgf)))
+        return;
+    for (size_t i = 0; i < vgf.n_module; i++) {
+        tc_spv_reader words;
+        tc_spv_instr instr;
+        tc_spv_read(&words, vgf.module[i].code);
+        while (tc_spv_next(&words, &instr)) {
+            tc_mark mark = tc_arena_mark(&ctx->scratch);
+            tc_buf line;
+            tc_buf_init(&line, &ctx->scratch);
+            tc_spv_print(&instr, tc_vgf_spelled, &line);
+            tc_arena_rewind(&ctx->scratch, mark);
+        }
+    }
+}
+
+static tc_bytes rewritten(tc_ctx *ctx, const tc_module *module, tc_module **again)
+{
+    tc_bytes bytes = {NULL, 0};
+    must(tc_emit_vgf(ctx, module, &bytes) == TC_OK);
+    must(tc_read_vgf(ctx, "written.vgf", bytes, again) == TC_OK && tc_verify_tosa(ctx, *again, NULL) == TC_OK);
+    return bytes;
+}
+
+static void body(tc_ctx *ctx, tc_bytes bytes)
+{
+    tc_module *module = NULL, *again = NULL, *third = NULL;
+    disassemble(ctx, bytes);
+    if (!answered(ctx, tc_read_vgf(ctx, "fuzz.vgf", bytes, &module)) ||
+        !answered(ctx, tc_verify_tosa(ctx, module, NULL)))
+        return;
+    rewritten(ctx, module, &again);
+    tc_bytes second = rewritten(ctx, again, &third), last = rewritten(ctx, third, &again);
+    must(second.size == last.size && memcmp(second.data, last.data, last.size) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_in_context(body, (tc_bytes){data, size}, (size_t)256 << 20);
+    return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inspect.h -- what the files of tosac inspect share. */
+#ifndef TC_INSPECT_H
+#define TC_INSPECT_H
+
+#include "../ir/graph.h"
+
+/* What a reader has to say of the file, or NULL; in a context of its own, so that it is a result here. */
+const char *tc_inspect_problems(tc_ctx *ctx, tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
+                                const char *path, tc_bytes bytes);
+
+/* inspect_vgf.c: the container and its code. */
+TC_MUST_USE tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json);
+
+#endif
