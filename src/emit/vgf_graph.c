@@ -18,6 +18,7 @@ typedef struct {
     tc_spv_writer w;
     uint32_t *id; /* by value; 0: not there */
     bool *live;   /* by value: an output needs it */
+    tc_map constants; /* the large ones that are there, by type and beginning */
     uint32_t set; /* the TOSA instructions; 0: none used so far */
     bool int16, int64, float16, bfloat16, float8;
 } emitter;
@@ -135,9 +136,35 @@ static tc_status outside(emitter *e, const tc_loc *loc, const char *what)
     return tc_error(e->ctx, loc, TC_E_TOSA_PROFILE, "%s has no place in a VGF file", what);
 }
 
+/* The place of a large constant: beside others of its type that begin alike. */
+static void **constant_slot(emitter *e, const tc_value *v)
+{
+    enum { LOOK = 64 };
+    struct {
+        const tc_type *type;
+        uint8_t first[LOOK];
+    } key = {.type = v->type};
+    memcpy(key.first, v->data, tc_type_bytes(v->type) < LOOK ? tc_type_bytes(v->type) : LOOK);
+    return tc_map_at(&e->constants, (tc_str){(const char *)&key, sizeof key});
+}
+
+typedef struct same_start {
+    tc_val val;
+    struct same_start *next;
+} same_start;
+
+/* Equal constants are one. */
 static uint32_t graph_constant(emitter *e, tc_val v)
 {
     tc_vgf_code *code = e->code;
+    const tc_value *value = tc_value_of(e->g, v);
+    void **slot = constant_slot(e, value);
+    for (const same_start *s = *slot; s; s = s->next)
+        if (memcmp(tc_value_of(e->g, s->val)->data, value->data, tc_type_bytes(value->type)) == 0)
+            return e->id[s->val];
+    same_start *own = tc_new(&e->ctx->scratch, same_start);
+    *own = (same_start){v, *slot};
+    *slot = own;
     uint32_t type = value_type(e, v), id = tc_spv_id(&e->w);
     TC_SPV_PUT(&e->w, TC_SPV_GLOBALS, TC_SPV_GraphConstantARM, type, id, (uint32_t)code->n_constant);
     tc_grow(&e->ctx->arena, code->constant, code->n_constant, code->cap_constant);
@@ -451,6 +478,7 @@ tc_status tc_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out)
     emitter e = {.ctx = ctx, .g = g, .code = out};
     *out = (tc_vgf_code){.n_constant = 0};
     tc_spv_write(&e.w, &ctx->arena);
+    tc_map_init(&e.constants, &ctx->scratch);
     e.id = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
     e.live = tc_new_n(&ctx->scratch, bool, g->n_val);
     tc_status status = put_module(&e);
