@@ -136,7 +136,13 @@ static tc_status take_whole(tc_ctx *ctx, tc_compiled *c)
     c->region->module = c->module;
     c->region->name = tc_main(c->module)->name;
     TC_TRY(tc_verify_tosa(ctx, c->module, tc_target_spec(ctx, &c->target)));
-    return tc_emit_tosa(ctx, c->module, &c->region->tosa);
+    return c->target.machine == TC_MACHINE_VGF ? TC_OK : tc_emit_tosa(ctx, c->module, &c->region->tosa);
+}
+
+tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
+{
+    *out = region->tosa;
+    return out->data ? TC_OK : tc_emit_tosa(ctx, region->module, out);
 }
 
 tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)

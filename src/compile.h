@@ -27,7 +27,7 @@ typedef struct tc_compile_request {
 typedef struct tc_region {
     tc_module *module; /* the graph by itself */
     const char *name;  /* as the calls name it */
-    tc_bytes tosa;
+    tc_bytes tosa;     /* none when the program was TOSA and the target wants another form: tc_region_tosa */
 } tc_region;
 
 typedef struct tc_compiled {
@@ -43,6 +43,9 @@ TC_MUST_USE tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *request,
 
 /* Everything up to the typed program: what `tosac explain` and `tosac quantize` start from as well. */
 TC_MUST_USE tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out);
+
+/* The region as a TOSA file, also where it was not needed so far. */
+TC_MUST_USE tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);
 
 /* samples.c: calibration data as the quantizer takes it. */
 TC_MUST_USE tc_status tc_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,

@@ -12,6 +12,24 @@ uint64_t tc_hash(const void *data, size_t size, uint64_t seed)
     return h;
 }
 
+/* Eight bytes at a time, for the maps alone: nothing outside sees which slot a key has. */
+static uint64_t hash_key(tc_str key)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = key.n * odd, word;
+    size_t i = 0;
+    for (; i + sizeof word <= key.n; i += sizeof word) {
+        memcpy(&word, key.p + i, sizeof word);
+        h = (h ^ word) * odd;
+        h ^= h >> 29;
+    }
+    word = 0;
+    if (i < key.n)
+        memcpy(&word, key.p + i, key.n - i);
+    h = (h ^ word) * odd;
+    return h ^ h >> 32;
+}
+
 void tc_map_init(tc_map *map, tc_arena *arena)
 {
     *map = (tc_map){.arena = arena};
@@ -41,7 +59,7 @@ void **tc_map_at(tc_map *map, tc_str key)
 {
     if (2 * (map->n + 1) > map->n_slot)
         rehash(map);
-    uint64_t hash = tc_hash(key.p, key.n, 0);
+    uint64_t hash = hash_key(key);
     size_t slot = find(map, key, hash);
     if (!map->slot[slot]) {
         tc_grow(map->arena, map->entry, map->n, map->cap);
@@ -56,6 +74,6 @@ void *tc_map_get(const tc_map *map, tc_str key)
 {
     if (!map->n)
         return NULL;
-    uint32_t at = map->slot[find(map, key, tc_hash(key.p, key.n, 0))];
+    uint32_t at = map->slot[find(map, key, hash_key(key))];
     return at ? map->entry[at - 1].value : NULL;
 }

@@ -23,14 +23,18 @@ typedef struct file_kind {
 
 static tc_status write_tosa(tc_ctx *ctx, const tc_compiled *c, const char *path)
 {
-    if (c->n_region == 1)
-        return tc_file_write(ctx, path, c->region[0].tosa);
+    tc_bytes bytes;
+    if (c->n_region == 1) {
+        TC_TRY(tc_region_tosa(ctx, &c->region[0], &bytes));
+        return tc_file_write(ctx, path, bytes);
+    }
     size_t stem = strlen(path);
     if (stem > 5 && tc_text_eq(path + stem - 5, ".tosa"))
         stem -= 5;
     for (size_t i = 0; i < c->n_region; i++) {
         const char *name = tc_text_format(&ctx->arena, "%.*s.%zu.tosa", (int)stem, path, i);
-        TC_TRY(tc_file_write(ctx, name, c->region[i].tosa));
+        TC_TRY(tc_region_tosa(ctx, &c->region[i], &bytes));
+        TC_TRY(tc_file_write(ctx, name, bytes));
     }
     return TC_OK;
 }

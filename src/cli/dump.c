@@ -55,7 +55,9 @@ tc_status tc_dump_end(tc_dumper *d, const tc_compiled *c)
     add_event(d, "split and lower");
     for (size_t i = 0; i < c->n_region; i++) {
         const char *name = tc_text_format(&d->ctx->arena, "region_%zu.tosa", i);
-        TC_TRY(tc_file_write(d->ctx, path_in(d, name), c->region[i].tosa));
+        tc_bytes bytes;
+        TC_TRY(tc_region_tosa(d->ctx, &c->region[i], &bytes));
+        TC_TRY(tc_file_write(d->ctx, path_in(d, name), bytes));
     }
     tc_buf_printf(&d->trace, "{\"name\":\"tosac\",\"ph\":\"M\",\"pid\":1}]}\n");
     return tc_file_write(d->ctx, path_in(d, "trace.json"), (tc_bytes){d->trace.data, d->trace.size});

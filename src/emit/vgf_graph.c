@@ -2,9 +2,10 @@
 /* vgf_graph.c -- a graph in the TOSA form to a SPIR-V graph module (SPV_ARM_graph, SPV_ARM_tensors).
  *
  * What reaches no output is left out, inputs stay.  Small constants stand in the code, larger ones are
- * OpGraphConstantARM, numbered in the order of the graph.  IDENTITY, and a RESHAPE that changes nothing, is
- * the value itself.  Names of values are OpName, quantization of inputs and outputs is OpModuleProcessed:
- * debug information, which readers may ignore. */
+ * OpGraphConstantARM, numbered in the order of the graph.  IDENTITY, and a RESHAPE, PAD, SLICE or
+ * TILE that moves nothing, is the value itself.  Names of values are OpName, unless they only
+ * repeat the operator; quantization of inputs and outputs is OpModuleProcessed: debug information, which
+ * readers may ignore. */
 #include "vgf_graph.h"
 
 #include "../num/load.h"
@@ -18,6 +19,8 @@ typedef struct {
     tc_spv_writer w;
     uint32_t *id; /* by value; 0: not there */
     bool *live;   /* by value: an output needs it */
+    tc_map types;     /* a tc_type's address to its id */
+    uint32_t small[64]; /* ids of small numbers, once they are there */
     tc_map constants; /* the large ones that are there, by type and beginning */
     uint32_t set; /* the TOSA instructions; 0: none used so far */
     bool int16, int64, float16, bfloat16, float8;
@@ -62,7 +65,13 @@ static uint32_t element_type(emitter *e, tc_dtype dtype)
 
 static uint32_t u32_constant(emitter *e, uint32_t v)
 {
-    return UNIQUE(e, TC_SPV_Constant, int_type(e, 32), v);
+    uint32_t *known = v < TC_COUNT(e->small) ? &e->small[v] : NULL;
+    if (known && *known)
+        return *known;
+    uint32_t id = UNIQUE(e, TC_SPV_Constant, int_type(e, 32), v);
+    if (known)
+        *known = id;
+    return id;
 }
 
 static uint32_t tensor_type(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *dim)
@@ -79,8 +88,12 @@ static uint32_t value_type(emitter *e, tc_val v)
 {
     const int64_t *dim;
     const tc_type *type = tc_type_of(e->g, v);
-    int32_t rank = tc_vgf_dims(type, &dim);
-    return tensor_type(e, type->dtype, rank, dim);
+    void **known = tc_map_at(&e->types, (tc_str){(const char *)&type, sizeof type});
+    if (!*known) {
+        int32_t rank = tc_vgf_dims(type, &dim);
+        *known = (void *)(uintptr_t)tensor_type(e, type->dtype, rank, dim);
+    }
+    return (uint32_t)(uintptr_t)*known;
 }
 
 /* ---- constants ------------------------------------------------------------------------------- */
@@ -238,10 +251,23 @@ static tc_status check_lists(emitter *e, const tc_node *node, const tc_attr_info
     return TC_OK;
 }
 
+/* A name that says no more than which operator made the value, and a number: "t7", "tosa_rescale_default_7". */
+static bool is_counter(const char *name, const tc_node *def)
+{
+    if (*name == 't' && name[1] != 0 && strspn(name + 1, "0123456789") == strlen(name + 1))
+        return true;
+    if (!def || !tc_text_starts(name, tc_ops[def->op].name))
+        return false;
+    const char *rest = name + strlen(tc_ops[def->op].name);
+    rest += tc_text_starts(rest, "_default") ? strlen("_default") : 0;
+    return strspn(rest, "_0123456789") == strlen(rest);
+}
+
 static void name_id(emitter *e, uint32_t id, tc_val v)
 {
-    const char *name = tc_value_of(e->g, v)->name;
-    if (name && *name)
+    const tc_value *value = tc_value_of(e->g, v);
+    const char *name = value->name;
+    if (name && *name && !is_counter(name, value->def))
         tc_spv_put_text(&e->w, TC_SPV_NAMES, TC_SPV_Name, &id, 1, name, NULL, 0);
 }
 
@@ -296,11 +322,12 @@ static tc_status put_node(emitter *e, const tc_node *node)
     return TC_OK;
 }
 
-/* IDENTITY, and a RESHAPE between rank 0 and [1], which are one here. */
+/* IDENTITY, and what moves nothing: RESHAPE, PAD, SLICE and TILE to the same shape. */
 static bool is_forwarded(const emitter *e, const tc_node *node)
 {
     const int64_t *from, *to;
-    if (node->op != TC_OP_tosa_reshape)
+    if (node->op != TC_OP_tosa_reshape && node->op != TC_OP_tosa_pad && node->op != TC_OP_tosa_slice &&
+        node->op != TC_OP_tosa_tile)
         return node->op == TC_OP_tosa_identity;
     int32_t rank = tc_vgf_dims(tc_type_of(e->g, node->in[0]), &from);
     return rank == tc_vgf_dims(tc_type_of(e->g, node->out[0]), &to) &&
@@ -479,6 +506,7 @@ tc_status tc_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out)
     *out = (tc_vgf_code){.n_constant = 0};
     tc_spv_write(&e.w, &ctx->arena);
     tc_map_init(&e.constants, &ctx->scratch);
+    tc_map_init(&e.types, &ctx->scratch);
     e.id = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
     e.live = tc_new_n(&ctx->scratch, bool, g->n_val);
     tc_status status = put_module(&e);

@@ -204,8 +204,8 @@ static const types_row *types_find(const char *family, const tc_dtype *type)
 {
     for (size_t i = 0; i < TC_COUNT(types_table); i++) {
         const types_row *t = &types_table[i];
-        if (memcmp(t->type, type, (size_t)t->n * sizeof t->type[0]) == 0 &&
-            tc_text_eq(t->family, family))
+        if ((!t->n || t->type[0] == type[0]) && t->family[0] == family[0] && tc_text_eq(t->family, family) &&
+            memcmp(t->type, type, (size_t)t->n * sizeof t->type[0]) == 0)
             return t;
     }
     return NULL;

@@ -157,14 +157,25 @@ static tc_bytes sequence_section(tc_ctx *ctx, const tc_vgf *vgf)
     return tc_fb_finish(&w, tc_fb_end(&w), NULL);
 }
 
-static tc_fb_ref put_resource(tc_fb_writer *w, const tc_vgf_resource *r)
+/* Resources of one shape share its description. */
+static tc_fb_ref put_description(tc_fb_writer *w, tc_map *known, const tc_vgf_resource *r)
 {
+    void **slot = tc_map_at(known, (tc_str){(const char *)r->dim, r->n_dim * sizeof *r->dim});
+    if (*slot)
+        return (tc_fb_ref)(uintptr_t)*slot;
     tc_fb_ref strides = tc_fb_put_u64s(w, NULL, 0);
     tc_fb_ref shape = tc_fb_put_u64s(w, (const uint64_t *)r->dim, r->n_dim);
     tc_fb_begin(w);
     tc_fb_set_ref(w, DESCRIPTION_SHAPE, shape);
     tc_fb_set_ref(w, DESCRIPTION_STRIDES, strides);
     tc_fb_ref description = tc_fb_end(w);
+    *slot = (void *)(uintptr_t)description;
+    return description;
+}
+
+static tc_fb_ref put_resource(tc_fb_writer *w, tc_map *known, const tc_vgf_resource *r)
+{
+    tc_fb_ref description = put_description(w, known, r);
     tc_fb_begin(w);
     tc_fb_set_u32(w, RESOURCE_DESCRIPTOR, r->descriptor, 0);
     tc_fb_set_u32(w, RESOURCE_FORMAT, r->format, 0);
@@ -176,10 +187,12 @@ static tc_fb_ref put_resource(tc_fb_writer *w, const tc_vgf_resource *r)
 static tc_bytes resource_section(tc_ctx *ctx, const tc_vgf *vgf)
 {
     tc_fb_writer w;
+    tc_map known;
+    tc_map_init(&known, &ctx->scratch);
     tc_fb_write(&w, &ctx->arena, 4096);
     tc_fb_ref *ref = tc_new_n(&ctx->scratch, tc_fb_ref, vgf->n_resource);
     for (size_t i = 0; i < vgf->n_resource; i++)
-        ref[i] = put_resource(&w, &vgf->resource[i]);
+        ref[i] = put_resource(&w, &known, &vgf->resource[i]);
     tc_fb_ref list = tc_fb_put_refs(&w, ref, vgf->n_resource);
     tc_fb_begin(&w);
     tc_fb_set_ref(&w, 0, list);

@@ -5,8 +5,8 @@ import importlib.util
 import json
 import os
 import shutil
+import struct
 import subprocess
-import sys
 import tempfile
 
 ICD = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
@@ -94,19 +94,34 @@ def run(vgf, folder, inputs, environment):
 
 
 def resources(d):
-    """By binding what an input or output is, and the constants in their order."""
+    """By binding what an input or output is, and the constants, sorted: the converter numbers them in an order of its own."""
     described = [(r["category"], tuple(r["shape"]), r["vk_format"]) for r in d["resources"]]
     ports = {(b["binding"], kind): described[b["mrt_index"]] for kind in ("inputs", "outputs") for b in d["model_sequence"][kind]}
-    return ports, [described[c["mrt_index"]] for c in d["constants"]]
+    return ports, sorted(described[c["mrt_index"]] for c in d["constants"])
 
 
-def same_resources(ours, theirs):
-    """Words about what differs.  The converter gives an input that nothing reads no binding: ours has one."""
-    (ports, constants), (their_ports, their_constants) = resources(ours), resources(theirs)
+def instructions(vgf):
+    """The TOSA instructions of the file's SPIR-V, in order."""
+    data = open(vgf, "rb").read()
+    at = data.index(struct.pack("<I", 0x07230203))
+    count, = struct.unpack_from("<I", data, at - 4)
+    words, found, i = struct.unpack_from(f"<{count}I", data, at), [], 5
+    while i < count:
+        if words[i] & 0xffff == 12:
+            found.append(words[i + 4])
+        i += words[i] >> 16
+    return found
+
+
+def same_resources(our_file, their_file):
+    """Words about what differs.  The converter gives an input that nothing reads no binding: ours has one.  Constants are
+    compared where the instructions are the same: the converter computes what follows from constants alone."""
+    (ports, constants), (their_ports, their_constants) = resources(dump(our_file)), resources(dump(their_file))
     for key, value in their_ports.items():
         if ports.get(key) != value:
             return f"{key} is {ports.get(key)}, the converter's {value}"
     extra = [k for k in ports if k not in their_ports and k[1] == "outputs"]
     if extra:
         return f"more outputs than the converter's: {extra}"
-    return "" if constants == their_constants else f"constants {constants}, the converter's {their_constants}"
+    folded = instructions(our_file) != instructions(their_file)
+    return "" if folded or constants == their_constants else f"constants {constants}, the converter's {their_constants}"[:400]
