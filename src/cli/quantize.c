@@ -28,14 +28,22 @@ static tc_status check_options(tc_ctx *ctx, const quantize_options *o)
 {
     if (!o->output)
         return tc_usage(ctx, "-o is missing: where the %s", o->observe_only ? "observations go" : "typed program goes");
-    if (!o->calib.n && !o->merge.n) {
+    if (o->observe_only && o->qparams)
+        return tc_usage(ctx, "--observe-only makes no parameters to write with --qparams");
+    return TC_OK;
+}
+
+/* Data from files; a program without inputs needs none. */
+static tc_status open_samples(tc_ctx *ctx, const tc_graph *g, const quantize_options *o, tc_samples *out)
+{
+    if (!o->calib.n && o->merge.n)
+        return TC_OK;
+    if (!o->calib.n && g->n_in) {
         tc_status status = tc_usage(ctx, "there is no calibration data");
         tc_note(ctx, NULL, "give some with --calib DATA, or observations with --merge; --calib=random:1 invents some");
         return status;
     }
-    if (o->observe_only && o->qparams)
-        return tc_usage(ctx, "--observe-only makes no parameters to write with --qparams");
-    return TC_OK;
+    return tc_open_samples(ctx, g, o->calib.v, o->calib.n, out);
 }
 
 static tc_status read_model(tc_ctx *ctx, const char *path, tc_module **module)
@@ -78,8 +86,7 @@ static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *
                                 .n_merge = o->merge.n,
                                 .observe_only = o->observe_only ? o->output : NULL,
                                 .keep_odd = o->keep_odd};
-    if (o->calib.n)
-        TC_TRY(tc_open_samples(ctx, tc_main(module), o->calib.v, o->calib.n, &request.samples));
+    TC_TRY(open_samples(ctx, tc_main(module), o, &request.samples));
     request.samples.progress = show;
     request.samples.who = &progress;
     tc_status status = tc_quantize(ctx, module, &request);

@@ -6,6 +6,8 @@
  * operand has.  Constants are quantized for each reader: see weights.c. */
 #include "apply.h"
 
+#include "../ir/verify.h"
+
 /* ---- types ---- */
 
 const tc_type *tc_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo, int64_t hi, double scale,
@@ -191,7 +193,7 @@ static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *
     if (!a->config->out.has || !tc_flow_is_f32(&a->flow, v))
         return TC_OK;
     if (a->flow.fixed[v]) {
-        TC_TRY(tc_apply_own(a, v, tc_setting_patched(a->config->global.act, &a->config->out), &domain));
+        TC_TRY(tc_apply_own(a, v, tc_setting_patched(a->flow.scheme[v].act, &a->config->out), &domain));
         domain = port_type(a, &a->config->out, domain);
         return tc_apply_constant(a, v, domain, loc, out);
     }
@@ -279,6 +281,7 @@ tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config
     tc_status status = tc_rewrite_graph(g, rules, TC_COUNT(rules), &a);
     if (status == TC_OK)
         set_outputs(&a, g);
+    g->facts &= ~(uint32_t)TC_FACT_TOSA_ONLY;
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }

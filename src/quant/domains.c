@@ -329,7 +329,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     }
     d->output = leaf && !read;
     if (d->setting.observer == TC_OBSERVER_fixed) {
-        d->scale = d->setting.scale;
+        d->scale = (double)(float)d->setting.scale;
         d->zero = d->setting.zero;
         return;
     }

@@ -163,7 +163,8 @@ tc_status tc_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
     tc_ends ends = tc_ends_none();
     TC_TRY(evaluate(a, v, &real));
     tc_ends_see(&ends, real.data, tc_type_count(real.type));
-    tc_grid grid = tc_grid_of(&s, (double)ends.lo, (double)ends.hi);
+    tc_grid grid = s.observer == TC_OBSERVER_fixed ? (tc_grid){(double)(float)s.scale, s.zero}
+                                                   : tc_grid_of(&s, (double)ends.lo, (double)ends.hi);
     *out = tc_apply_type(a->rw->ctx, real.type, s.dtype, s.qmin, s.qmax, grid.scale, grid.zero);
     return TC_OK;
 }
