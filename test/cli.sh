@@ -94,5 +94,23 @@ expect 0 '' run $digits/model.pt2 -i $digits/calib.npz -o "$dir/c" --kernels=ref
 holds 'a reader that leaves early is no error' \
     bash -o pipefail -c "'$tosac' run $digits/model.pt2 -i $digits/calib.npz | true"
 
+echo '{"nodes": {"conv2d_33": "a16w8"}}' >"$dir/near.json"
+echo '{"activations": {"dtyp": "int8"}}' >"$dir/field.json"
+echo '{"nodes": {"conv2d_3": {"scale": 0.05, "zero_point": -3}}, "io": {"inputs": "int8"}}' >"$dir/fixed.json"
+expect 2 '-o is missing' quantize $digits/model.pt2 --calib $digits/calib.npz
+expect 2 'there is no calibration data' quantize $digits/model.pt2 -o "$dir/t.ir"
+expect 2 "'int9' is no preset" quantize $digits/model.pt2 --calib $digits/calib.npz -q int9 -o "$dir/t.ir"
+expect 1 "the nearest are 'conv2d_3'" quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/near.json" -o "$dir/t.ir"
+expect 1 "the nearest is 'dtype'" quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/field.json" -o "$dir/t.ir"
+holds 'nothing is written' test ! -e "$dir/t.ir"
+expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/t.ir" --qparams "$dir/q.json"
+holds 'PyTorch names are the keys' grep -q '"hardtanh_3": {"scale"' "$dir/q.json"
+expect 2 'is quantized already' quantize "$dir/t.ir" --calib $digits/calib.npz -o "$dir/u.ir"
+expect 0 'f32[128,10]' run "$dir/t.ir" -i $digits/calib.npz
+expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/fixed.json" -o "$dir/t.ir" --qparams "$dir/q.json"
+holds 'a fixed scale is kept' grep -q '"conv2d_3": {"scale": 0.05000000074505806, "zero_point": -3' "$dir/q.json"
+expect 1 "takes i8" run "$dir/t.ir" -i $digits/calib.npz
+expect 0 ' 0 values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q none -o "$dir/t.ir"
+
 echo "command line: $passed passed, $failed failed"
 [ $failed = 0 ]

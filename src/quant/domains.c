@@ -104,7 +104,7 @@ static void moved_setting(classes *c, const tc_node *node, tc_val v)
 {
     const tc_flow *f = &c->flow;
     bool any = false;
-    if (f->level[v] >= TC_LEVEL_target || !f->born[v])
+    if (f->level[v] >= TC_LEVEL_target || !f->born[v] || c->level[v] == TC_LEVEL_io)
         return;
     for (int i = 0; i < node->n_in; i++) {
         tc_val x = node->in[i];
@@ -123,6 +123,19 @@ static void moved_setting(classes *c, const tc_node *node, tc_val v)
     }
 }
 
+/* A port of the program: as its own rule says.  8 bits without sign are 8 bits with one inside. */
+static void port_setting(classes *c, tc_val v, const tc_patch *port)
+{
+    tc_patch p = *port;
+    if (p.has & TC_HAS_DTYPE && p.to.dtype == TC_u8) {
+        p.to.dtype = TC_i8;
+        p.to.qmin -= 128;
+        p.to.qmax -= 128;
+    }
+    c->setting[v] = tc_setting_patched(c->setting[v], &p);
+    c->level[v] = TC_LEVEL_io;
+}
+
 static void set_values(classes *c)
 {
     const tc_flow *f = &c->flow;
@@ -139,12 +152,14 @@ static void set_values(classes *c)
                 readers_wish(c, g->node[k]->out[i]);
     for (size_t i = 0; i < g->n_in; i++) {
         tc_val v = g->in[i];
-        if (f->level[v] < TC_LEVEL_node && f->config->in.has) {
-            c->setting[v] = tc_setting_patched(c->setting[v], &f->config->in);
-            c->level[v] = TC_LEVEL_io;
-        } else if (f->level[v] < TC_LEVEL_node)
+        if (f->level[v] < TC_LEVEL_node && f->config->in.has)
+            port_setting(c, v, &f->config->in);
+        else if (f->level[v] < TC_LEVEL_node)
             readers_wish(c, v);
     }
+    for (size_t i = 0; i < g->n_out && f->config->out.has; i++)
+        if (f->level[g->out[i]] == TC_LEVEL_global)
+            port_setting(c, g->out[i], &f->config->out);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++)
             if (tc_role_carried(g->node[k], i) && !f->score[g->node[k]->out[i]])
@@ -314,6 +329,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     for (size_t i = 0; i < d->n_val; i++) {
         tc_val v = d->val[i];
         leaf = leaf || f->leaves[v];
+        d->huge = d->huge || f->huge[v];
         for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++)
             read = read || !inside(c, v, &f->use[u]);
         if (!out->watch[v] && !f->config->anchor)
@@ -336,7 +352,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     d->fixed_range = natural && n_maker > 0;
     if (d->fixed_range)
         natural_scale(d);
-    else if (n_maker == 1 && !f->config->anchor)
+    else if (n_maker == 1 && !f->config->anchor && !d->huge)
         derive(c, out, d, maker);
     bool curve = reader && reader != &several && reader->n_in == 1 && tc_role_curve(reader->op);
     d->after = curve && tc_flow_quantizes(f, reader) ? reader : NULL;
@@ -383,6 +399,15 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
 }
 
 /* ---- once ranges are known ---- */
+
+void tc_quant_make_room(tc_domains *domains)
+{
+    for (size_t i = 0; i < domains->n; i++) {
+        tc_domain *d = &domains->domain[i];
+        if (d->huge && d->joined < 0 && d->setting.observer != TC_OBSERVER_fixed)
+            d->scale = (double)(float)(d->scale + 16.0 / (double)d->setting.qmax);
+    }
+}
 
 enum { TENTHS_APART = 15 }; /* a part whose scale would grow past 1.5 times its own keeps it */
 

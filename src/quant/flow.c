@@ -6,8 +6,6 @@
 
 #include "../num/load.h"
 
-#define HUGE_NUMBER 1e30 /* beyond it a number stands for infinity */
-
 /* ---- readers ---- */
 
 static void list_uses(tc_ctx *ctx, tc_flow *f)
@@ -49,7 +47,7 @@ static bool holds_huge(tc_tensor t)
     const float *x = t.data;
     int64_t n = tc_type_count(t.type);
     for (int64_t i = 0; i < n; i++)
-        if (!(fabsf(x[i]) < (float)HUGE_NUMBER))
+        if (!(fabsf(x[i]) < TC_HUGE))
             return true;
     return false;
 }
@@ -81,7 +79,7 @@ static void find_constants(tc_flow *f)
             huge = huge || (f->huge[node->in[i]] && passes_huge(node, i));
         }
         if (node->op == TC_OP_full)
-            huge = !(fabs(((const tc_attr_full *)node->attr)->value) < HUGE_NUMBER);
+            huge = !(fabs(((const tc_attr_full *)node->attr)->value) < (double)TC_HUGE);
         for (int i = 0; i < node->n_out; i++) {
             tc_val v = node->out[i];
             f->fixed[v] = node->op == TC_OP_const ? !f->state[v] : fixed;

@@ -22,7 +22,7 @@ void tc_ends_add(tc_ends *ends, tc_ends more)
 static void see_plainly(tc_ends *ends, const float *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        if (fabsf(x[i]) <= FLT_MAX)
+        if (fabsf(x[i]) < TC_HUGE)
             tc_ends_add(ends, (tc_ends){x[i], x[i]});
 }
 
@@ -55,7 +55,7 @@ void tc_ends_see(tc_ends *ends, const float *x, int64_t n)
     tc_ends all = *ends;
     for (int j = 0; j < WIDTH; j++)
         tc_ends_add(&all, (tc_ends){lo[j], hi[j]});
-    if (all.lo < -FLT_MAX || all.hi > FLT_MAX) /* infinities: again, without them */
+    if (all.lo <= -TC_HUGE || (all.hi >= TC_HUGE && all.lo <= all.hi)) /* infinities: again, without them */
         i = 0;
     else
         *ends = all;

@@ -108,6 +108,9 @@ TC_MUST_USE tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, cons
 
 /* ---- domains ---- */
 
+/* Numbers from here on stand for infinity: a mask of -3.4e38. */
+#define TC_HUGE 1e30f
+
 /* Values that share one scale and zero point. */
 typedef struct tc_domain {
     tc_val *val; /* ids in the program (module's first graph), ascending */
@@ -115,6 +118,7 @@ typedef struct tc_domain {
     tc_setting setting;
     const tc_node *after; /* the one reader of its one value, where that is a table operator (gelu, silu, ...) */
     bool output;          /* a program output: margin, no search */
+    bool huge;            /* holds infinities: room is left for them beyond what was seen */
     bool fixed_range;     /* lo and hi are known beforehand (softmax, sigmoid): scale and zero are given */
     double lo, hi;
     int32_t base;  /* >= 0: same codes as that domain, scale times `factor`: never observed */
@@ -148,6 +152,9 @@ TC_MUST_USE tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, cons
 /* Once ranges are known (lo, hi by domain): decides the joins.  A domain that goes into another has no values
  * left and `joined` says where they went; the caller merges what it has seen of them. */
 void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi);
+
+/* Room for what stands for infinity, once the scales are known: softmax gives nothing to what lies 16 below. */
+void tc_quant_make_room(tc_domains *domains);
 
 /* A domain that needs no looking: fixed, natural range, derived, or gone into another. */
 static inline bool tc_domain_known(const tc_domain *d)
