@@ -24,8 +24,7 @@ static const tc_quant *domain(tc_lower *lw, tc_dtype dtype, double scale)
     return q;
 }
 
-/* `shape` with elements of a symmetric domain. */
-static const tc_type *typed(tc_lower *lw, const tc_type *shape, tc_dtype dtype, double scale)
+const tc_type *tc_wide_type(tc_lower *lw, const tc_type *shape, tc_dtype dtype, double scale)
 {
     tc_type t = *shape;
     t.dtype = dtype;
@@ -53,7 +52,7 @@ static bool quantize_known(tc_lower *lw, tc_arg *a, tc_tensor t)
     double *code = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         code[i] = rint(tc_load_f64(t, i) / scale);
-    a->type = typed(lw, t.type, dtype, scale);
+    a->type = tc_wide_type(lw, t.type, dtype, scale);
     a->val = tc_put_numbers(lw, dtype, t.type->rank, t.type->dim, code);
     return true;
 }
@@ -90,7 +89,7 @@ tc_val tc_put_wide(tc_lower *lw, const tc_arg *a, double scale)
         return tc_put_rescale(lw, a->val, tc_scale_of(a->type) / scale, tc_zero_of(a->type), 0, TC_i32);
     if (!a->val)
         return a->val;
-    return tc_put_domain(lw, a->val, a->type, typed(lw, tc_put_type(lw, a->val), TC_i32, scale));
+    return tc_put_domain(lw, a->val, a->type, tc_wide_type(lw, tc_put_type(lw, a->val), TC_i32, scale));
 }
 
 tc_val tc_put_narrow(tc_lower *lw, tc_val wide, double scale, const tc_type *to)
@@ -101,7 +100,7 @@ tc_val tc_put_narrow(tc_lower *lw, tc_val wide, double scale, const tc_type *to)
         tc_lower_refuse(lw, "its result is not quantized");
         return TC_NONE;
     }
-    wide = tc_put_domain(lw, wide, typed(lw, tc_put_type(lw, wide), TC_i32, scale), to);
+    wide = tc_put_domain(lw, wide, tc_wide_type(lw, tc_put_type(lw, wide), TC_i32, scale), to);
     return tc_put_expand(lw, wide, to->rank, to->dim);
 }
 
@@ -123,26 +122,54 @@ static double common_scale(const tc_arg *a, double sa, const tc_arg *b, double s
 
 /* ---- sums ---- */
 
-/* a + by * b into the result's domain. */
-static tc_val sum(tc_lower *lw, const tc_arg *a, const tc_arg *b, double by, const tc_type *to)
+/* An operand times a positive number: the number is part of the scale. */
+static tc_arg times(tc_lower *lw, tc_arg a, double by)
 {
-    tc_arg scaled = *b;
-    if (fabs(by) != 1 && by != 0) {
-        tc_quant *q = tc_new(&lw->ctx->arena, tc_quant);
-        double *scale = tc_new_n(&lw->ctx->arena, double, (size_t)b->type->quant->count);
-        for (int64_t c = 0; c < b->type->quant->count; c++)
-            scale[c] = b->type->quant->scale[c] * fabs(by);
-        *q = *b->type->quant;
-        q->scale = scale;
-        scaled.type = tc_type_with(lw->ctx, b->type, q);
-    }
-    if (by == 0 || tc_arg_is_zero(lw, b))
-        return tc_put_expand(lw, tc_put_domain(lw, a->val, a->type, to), to->rank, to->dim);
-    if (by > 0 && tc_arg_is_zero(lw, a))
-        return tc_put_expand(lw, tc_put_domain(lw, scaled.val, scaled.type, to), to->rank, to->dim);
-    double s = common_scale(a, tc_scale_of(a->type), &scaled, tc_scale_of(scaled.type), to);
-    tc_val x = tc_put_wide(lw, a, s), y = tc_put_wide(lw, &scaled, s);
-    return tc_put_narrow(lw, tc_put2(lw, by < 0 ? TC_OP_tosa_sub : TC_OP_tosa_add, NULL, x, y), s, to);
+    if (by == 1)
+        return a;
+    tc_quant *q = tc_new(&lw->ctx->arena, tc_quant);
+    double *scale = tc_new_n(&lw->ctx->arena, double, (size_t)a.type->quant->count);
+    for (int64_t c = 0; c < a.type->quant->count; c++)
+        scale[c] = a.type->quant->scale[c] * by;
+    *q = *a.type->quant;
+    q->scale = scale;
+    a.type = tc_type_with(lw->ctx, a.type, q);
+    return a;
+}
+
+static tc_val negated(tc_lower *lw, tc_val wide)
+{
+    tc_val zero = tc_put_zero_point(lw, wide, 0);
+    return tc_put3(lw, TC_OP_tosa_negate, NULL, wide, zero, zero);
+}
+
+/* x * by alone. */
+static tc_val alone(tc_lower *lw, tc_arg x, double by, const tc_type *to)
+{
+    x = times(lw, x, fabs(by));
+    if (by > 0)
+        return tc_put_expand(lw, x.val ? tc_put_domain(lw, x.val, x.type, to) : x.val, to->rank, to->dim);
+    double s = common_scale(&x, tc_scale_of(x.type), &x, tc_scale_of(x.type), to);
+    return tc_put_narrow(lw, negated(lw, tc_put_wide(lw, &x, s)), s, to);
+}
+
+tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b, const tc_type *to)
+{
+    bool no_a = by_a == 0 || tc_arg_is_zero(lw, a), no_b = by_b == 0 || tc_arg_is_zero(lw, b);
+    if (no_a && no_b)
+        return tc_put_expand(lw, tc_put_number(lw, to->dtype, to->rank, (double)tc_zero_of(to)), to->rank, to->dim);
+    if (no_a || no_b)
+        return no_a ? alone(lw, *b, by_b, to) : alone(lw, *a, by_a, to);
+    tc_arg x = times(lw, *a, fabs(by_a)), y = times(lw, *b, fabs(by_b));
+    double s = common_scale(&x, tc_scale_of(x.type), &y, tc_scale_of(y.type), to);
+    tc_val p = tc_put_wide(lw, &x, s), q = tc_put_wide(lw, &y, s);
+    bool opposite = (by_a < 0) != (by_b < 0);
+    tc_val wide = !opposite ? tc_put2(lw, TC_OP_tosa_add, NULL, p, q)
+                  : by_a > 0 ? tc_put2(lw, TC_OP_tosa_sub, NULL, p, q)
+                             : tc_put2(lw, TC_OP_tosa_sub, NULL, q, p);
+    if (by_a < 0 && by_b < 0)
+        wide = negated(lw, wide);
+    return tc_put_narrow(lw, wide, s, to);
 }
 
 static void add(tc_lower *lw, const tc_node *node, double sign, tc_val *out)
@@ -153,7 +180,7 @@ static void add(tc_lower *lw, const tc_node *node, double sign, tc_val *out)
     if (to->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
         return;
     if (tc_arg_of(lw, node, 0, &a) && tc_arg_of(lw, node, 1, &b))
-        out[0] = sum(lw, &a, &b, sign * alpha->alpha, to);
+        out[0] = tc_put_sum(lw, &a, 1, &b, sign * alpha->alpha, to);
 }
 
 void tc_lower_int_add(tc_lower *lw, const tc_node *node, tc_val *out) { add(lw, node, 1, out); }
@@ -273,8 +300,7 @@ static void one_operand(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out
         return;
     double s = wide_arg(&a) ? common_scale(&a, 1, &a, 1, to) : tc_scale_of(a.type);
     tc_val x = tc_put_wide(lw, &a, s);
-    tc_val zero = op == TC_OP_tosa_negate ? tc_put_zero_point(lw, x, 0) : TC_NONE;
-    x = op == TC_OP_tosa_negate ? tc_put3(lw, op, NULL, x, zero, zero) : tc_put1(lw, op, NULL, x);
+    x = op == TC_OP_tosa_negate ? negated(lw, x) : tc_put1(lw, op, NULL, x);
     out[0] = tc_put_narrow(lw, x, s, to);
 }
 
