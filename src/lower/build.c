@@ -83,6 +83,8 @@ tc_val tc_put_reshape(tc_lower *lw, tc_val x, int rank, const int64_t *dim)
 {
     if (!x || has_dims(tc_put_type(lw, x), rank, dim))
         return x;
+    if (tc_is_const(lw->to, x)) /* the same numbers */
+        return tc_put_data(lw, tc_type_make(lw->ctx, tc_put_type(lw, x)->dtype, rank, dim), lw->to->val[x]->data);
     return tc_put2(lw, TC_OP_tosa_reshape, NULL, x, tc_put_shape(lw, rank, dim));
 }
 

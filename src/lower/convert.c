@@ -6,7 +6,7 @@
  * dequantize:  (stored - zero) * scale. */
 #include "move.h"
 
-#include <math.h>
+#include "../num/load.h"
 
 tc_val tc_put_tosa_cast(tc_lower *lw, tc_val x, tc_dtype to)
 {
@@ -80,10 +80,25 @@ static tc_val to_bool(tc_lower *lw, tc_val x, tc_dtype from)
     return not_zero(lw, x);
 }
 
+static tc_val cast_constant(tc_lower *lw, tc_val x, tc_dtype to)
+{
+    tc_tensor from = tc_put_known(lw, x);
+    tc_tensor y = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, to, from.type->rank, from.type->dim));
+    for (int64_t i = 0; i < tc_type_count(y.type) && !lw->dry; i++) {
+        if (tc_is_int(from.type->dtype))
+            tc_store_i64(y, i, tc_load_i64(from, i));
+        else
+            tc_store_f64(y, i, tc_load_f64(from, i));
+    }
+    return tc_put_data(lw, y.type, y.data);
+}
+
 tc_val tc_put_cast(tc_lower *lw, tc_val x, tc_dtype to)
 {
     if (!x || tc_put_type(lw, x)->dtype == to)
         return x;
+    if (tc_is_const(lw->to, x))
+        return cast_constant(lw, x, to);
     tc_dtype from = tc_put_type(lw, x)->dtype;
     if (from == TC_bool)
         return from_bool(lw, x, to);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plain.c -- see plain.h: operators by one and by several TOSA operators. */
+#include "plain.h"
+
+#include <math.h>
+
+tc_val tc_f_op(tc_lower *lw, tc_op op, tc_val x) { return tc_put1(lw, op, NULL, x); }
+
+tc_val tc_f_number(tc_lower *lw, tc_val like, double number)
+{
+    return like ? tc_put_number(lw, tc_put_type(lw, like)->dtype, tc_put_type(lw, like)->rank, number) : like;
+}
+
+tc_val tc_f_add(tc_lower *lw, tc_val x, double number) { return tc_put_add(lw, x, tc_f_number(lw, x, number)); }
+tc_val tc_f_scale(tc_lower *lw, tc_val x, double number) { return tc_put_mul(lw, x, tc_f_number(lw, x, number)); }
+tc_val tc_f_sub(tc_lower *lw, tc_val a, tc_val b) { return tc_put2(lw, TC_OP_tosa_sub, NULL, a, b); }
+tc_val tc_f_from(tc_lower *lw, double number, tc_val x) { return tc_f_sub(lw, tc_f_number(lw, x, number), x); }
+tc_val tc_f_greater(tc_lower *lw, tc_val a, tc_val b) { return tc_put2(lw, TC_OP_tosa_greater, NULL, a, b); }
+
+tc_val tc_f_above(tc_lower *lw, tc_val x, double number) { return tc_f_greater(lw, x, tc_f_number(lw, x, number)); }
+tc_val tc_f_below(tc_lower *lw, tc_val x, double number) { return tc_f_greater(lw, tc_f_number(lw, x, number), x); }
+
+tc_val tc_f_equals(tc_lower *lw, tc_val x, double number)
+{
+    return tc_put2(lw, TC_OP_tosa_equal, NULL, x, tc_f_number(lw, x, number));
+}
+
+tc_val tc_f_negate(tc_lower *lw, tc_val x)
+{
+    return tc_put3(lw, TC_OP_tosa_negate, NULL, x, tc_put_zero_point(lw, x, 0), tc_put_zero_point(lw, x, 0));
+}
+
+static tc_val larger(tc_lower *lw, tc_op op, tc_val a, tc_val b, bool nan_wins)
+{
+    tc_attr_tosa_nan *attr = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
+    attr->nan_mode = nan_wins ? TC_nan_mode_propagate : TC_nan_mode_ignore;
+    return tc_put2(lw, op, attr, a, b);
+}
+
+tc_val tc_f_max(tc_lower *lw, tc_val a, tc_val b, bool nan_wins) { return larger(lw, TC_OP_tosa_maximum, a, b, nan_wins); }
+tc_val tc_f_min(tc_lower *lw, tc_val a, tc_val b, bool nan_wins) { return larger(lw, TC_OP_tosa_minimum, a, b, nan_wins); }
+
+tc_val tc_f_divide(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put_mul(lw, a, tc_f_op(lw, TC_OP_tosa_reciprocal, b));
+}
+
+tc_val tc_f_sqrt(tc_lower *lw, tc_val x)
+{
+    return tc_f_op(lw, TC_OP_tosa_reciprocal, tc_f_op(lw, TC_OP_tosa_rsqrt, x));
+}
+
+tc_val tc_f_trunc(tc_lower *lw, tc_val x)
+{
+    return tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_op(lw, TC_OP_tosa_ceil, x), tc_f_op(lw, TC_OP_tosa_floor, x));
+}
+
+/* CAST to an integer rounds halves to even; from 2^23 on an f32 is an integer. */
+tc_val tc_f_round(tc_lower *lw, tc_val x)
+{
+    if (!x)
+        return x;
+    tc_val rounded = tc_put_tosa_cast(lw, tc_put_tosa_cast(lw, x, TC_i32), tc_put_type(lw, x)->dtype);
+    return tc_put_select(lw, tc_f_below(lw, tc_f_op(lw, TC_OP_tosa_abs, x), 8388608), rounded, x);
+}
+
+/* log(1 + x) * (x / ((1 + x) - 1)): the quotient makes up for what 1 + x lost; it is 1 beyond 1. */
+tc_val tc_f_log1p(tc_lower *lw, tc_val x)
+{
+    tc_val small = tc_put_clamp(lw, x, -1, 1), back = tc_f_add(lw, tc_f_add(lw, small, 1), -1);
+    tc_val y = tc_put_mul(lw, tc_f_op(lw, TC_OP_tosa_log, tc_f_add(lw, x, 1)), tc_f_divide(lw, small, back));
+    return tc_put_select(lw, tc_f_equals(lw, back, 0), x, y);
+}
+
+/* (e^x - 1) * (x / ln e^x), the same in the other direction. */
+tc_val tc_f_expm1(tc_lower *lw, tc_val x)
+{
+    tc_val small = tc_put_clamp(lw, x, -1, 1), e = tc_f_op(lw, TC_OP_tosa_exp, small);
+    tc_val ratio = tc_f_divide(lw, small, tc_f_op(lw, TC_OP_tosa_log, e));
+    tc_val y = tc_put_mul(lw, tc_f_add(lw, tc_f_op(lw, TC_OP_tosa_exp, x), -1), ratio);
+    return tc_put_select(lw, tc_f_equals(lw, e, 1), x, y);
+}
+
+tc_val tc_f_polynomial(tc_lower *lw, tc_val x, const double *c, int n)
+{
+    tc_val y = tc_f_scale(lw, x, c[n - 1]);
+    for (int i = n - 2; i > 0; i--)
+        y = tc_put_mul(lw, tc_f_add(lw, y, c[i]), x);
+    return tc_f_add(lw, y, c[0]);
+}
+
+/* atan(t) for 0 <= t <= 1: t P(t^2), relative error 2e-9. */
+static tc_val atan_unit(tc_lower *lw, tc_val t)
+{
+    static const double c[] = {0.9999999978791243, -0.33333287689907476, 0.19998374453697867, -0.14263049866037869,
+                               0.10947789549249345, -0.083939893888768768, 0.057835584593608887, -0.031085412729092175,
+                               0.010876918898911873, -0.001787297946863071};
+    return tc_put_mul(lw, t, tc_f_polynomial(lw, tc_put_mul(lw, t, t), c, (int)TC_COUNT(c)));
+}
+
+static const double half_pi = 1.5707963267948966;
+
+tc_val tc_f_atan(tc_lower *lw, tc_val x)
+{
+    tc_val a = tc_f_op(lw, TC_OP_tosa_abs, x), big = tc_f_above(lw, a, 1);
+    tc_val p = atan_unit(lw, tc_put_select(lw, big, tc_f_op(lw, TC_OP_tosa_reciprocal, a), a));
+    p = tc_put_select(lw, big, tc_f_from(lw, half_pi, p), p);
+    return tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_negate(lw, p), p);
+}
+
+tc_val tc_f_atan2(tc_lower *lw, tc_val y, tc_val x)
+{
+    tc_val ay = tc_f_op(lw, TC_OP_tosa_abs, y), ax = tc_f_op(lw, TC_OP_tosa_abs, x);
+    tc_val low = tc_f_min(lw, ay, ax, true), high = tc_f_max(lw, ay, ax, true);
+    tc_val t = tc_put_select(lw, tc_f_equals(lw, high, 0), low, tc_f_divide(lw, low, high));
+    tc_val p = atan_unit(lw, t);
+    p = tc_put_select(lw, tc_f_greater(lw, ay, ax), tc_f_from(lw, half_pi, p), p);
+    p = tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_from(lw, 2 * half_pi, p), p);
+    return tc_put_select(lw, tc_f_below(lw, y, 0), tc_f_negate(lw, p), p);
+}
+
+/* ---- operands ---- */
+
+tc_dtype tc_plain_type(tc_dtype t)
+{
+    if (t == TC_e4m3 || t == TC_e5m2)
+        return TC_f16;
+    return t == TC_i8 || t == TC_i16 ? TC_i32 : t;
+}
+
+tc_dtype tc_plain_formula_type(tc_dtype t) { return tc_is_float(t) ? TC_f32 : tc_plain_type(t); }
+
+tc_val tc_plain_in(tc_lower *lw, const tc_node *node, int i, tc_dtype dtype, int rank)
+{
+    return tc_put_rank(lw, tc_put_cast(lw, tc_lower_in(lw, node, i), dtype), rank);
+}
