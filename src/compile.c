@@ -2,9 +2,15 @@
 /* compile.c -- the stages, in order: read, quant, split, lower. */
 #include "compile.h"
 
+#include "check.h"
+
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "read/read.h"
+
+/* The stages that are not passes of the table make promises too. */
+static const tc_pass calibration = {.name = "quantize", .numbers = TC_APPROX}, cutting = {.name = "split", .numbers = TC_EXACT},
+                     lowering = {.name = "lower", .numbers = TC_APPROX};
 
 /* ---- the typed program ---- */
 
@@ -70,19 +76,24 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
     return tc_quantize(ctx, c->module, &q);
 }
 
-tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     *out = (tc_compiled){0};
     TC_TRY(tc_target_parse(ctx, r->target, &out->target));
     TC_TRY(tc_read(ctx, r->model, &out->module));
-    TC_TRY(tc_verify(ctx, out->module));
-    if (is_tosa(out->module))
-        return TC_OK;
+    return tc_verify(ctx, out->module);
+}
+
+/* Everything up to the typed program. */
+static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+{
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
     if (went_through_pt2e(out->module))
         TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
     else if (!tc_quant_is_typed(out->module))
         TC_TRY(quantize(ctx, r, out));
+    if (out->checker && tc_quant_is_typed(out->module))
+        TC_TRY(tc_check_pass(out->checker, out->module, &calibration));
     return tc_run_passes(ctx, out->module, "wide,common,dead", r->trace);
 }
 
@@ -111,15 +122,61 @@ static tc_module *alone(tc_ctx *ctx, const tc_module *from, tc_graph *g)
     return m;
 }
 
+/* ---- checking ---- */
+
+static const tc_node *call_of(const tc_module *module, const char *name)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_call && ((const tc_attr_call *)g->node[k]->attr)->graph == name)
+            return g->node[k];
+    return NULL;
+}
+
+/* What the program hands to a region on each sample. */
+static void region_inputs(tc_ctx *ctx, const tc_checker *main, const tc_module *module, const char *name, tc_tensor **in)
+{
+    const tc_node *call = call_of(module, name);
+    for (size_t k = 0; k < main->n; k++) {
+        in[k] = tc_new_n(&ctx->arena, tc_tensor, (size_t)call->n_in);
+        for (int i = 0; i < call->n_in; i++)
+            in[k][i] = tc_check_value(main, k, call->in[i]);
+    }
+}
+
+/* Typed rewrites, the rules, then what can be said simpler in TOSA. */
+static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region, const tc_trace *trace,
+                              const tc_lower_check *check)
+{
+    region->module = alone(ctx, c->module, g);
+    TC_TRY(tc_run_passes(ctx, region->module, "region", trace));
+    TC_TRY(tc_lower_graph(ctx, g, &c->target, check));
+    if (check) /* what the rules may differ by is known; from here on every bit counts */
+        TC_TRY(trace->after(trace->user, region->module, &lowering));
+    return tc_run_passes(ctx, region->module, "tosa", trace);
+}
+
+/* The same, each rule beside its node and each pass beside what was before. */
+static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region)
+{
+    tc_tensor *in[TC_CHECK_SAMPLES];
+    const tc_tensor *sample[TC_CHECK_SAMPLES];
+    region_inputs(ctx, c->checker, c->module, region->name, in);
+    for (size_t k = 0; k < c->checker->n; k++)
+        sample[k] = in[k];
+    tc_checker checker;
+    tc_check_begin_with(&checker, ctx, in, c->checker->n);
+    checker.then = c->checker->then;
+    tc_trace trace = {tc_check_pass, &checker};
+    tc_status status = lower_region(ctx, c, g, region, &trace, &(tc_lower_check){sample, c->checker->n});
+    tc_check_end(&checker);
+    return status;
+}
+
 static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_region *region)
 {
     tc_graph *g = tc_module_find(c->module, region->name);
-    region->module = alone(ctx, c->module, g);
-    tc_status status = tc_run_passes(ctx, region->module, "region", r->trace);
-    if (status == TC_OK)
-        status = tc_lower_graph(ctx, g, &c->target);
-    if (status == TC_OK)
-        status = tc_run_passes(ctx, region->module, "tosa", r->trace);
+    tc_status status = c->checker ? lower_checked(ctx, c, g, region) : lower_region(ctx, c, g, region, r->trace, NULL);
     if (status == TC_OK)
         status = tc_verify_tosa(ctx, region->module, tc_target_spec(ctx, &c->target));
     if (status == TC_OK)
@@ -145,20 +202,51 @@ tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
     return out->data ? TC_OK : tc_emit_tosa(ctx, region->module, out);
 }
 
+static tc_status split_program(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    bool cpu = c->target.machine == TC_MACHINE_CPU;
+    tc_split_request split = {.target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
+    split.who = cpu ? NULL : tc_lower_ask(ctx, tc_main(c->module), &c->target);
+    TC_TRY(tc_split(ctx, c->module, &split, &c->split));
+    return c->checker ? tc_check_pass(c->checker, c->module, &cutting) : TC_OK;
+}
+
+static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    TC_TRY(front(ctx, r, c));
+    TC_TRY(split_program(ctx, r, c));
+    c->n_region = c->split.n_region;
+    c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);
+    for (size_t i = 0; i < c->n_region; i++) {
+        c->region[i].name = c->split.region[i];
+        TC_TRY(finish_region(ctx, r, c, &c->region[i]));
+    }
+    return tc_verify(ctx, c->module);
+}
+
+/* All stages, the program run before and after each on samples of the calibration data, or invented ones. */
+static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    static const char *const invented[] = {"random:1"};
+    tc_samples samples;
+    TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->n_calib ? r->calib : invented, r->n_calib ? r->n_calib : 1, &samples));
+    tc_checker checker;
+    TC_TRY(tc_check_begin(&checker, ctx, tc_main(c->module), &samples));
+    checker.then = r->trace;
+    c->checker = &checker;
+    tc_compile_request watched = *r;
+    tc_trace trace = {tc_check_pass, &checker};
+    watched.trace = &trace;
+    tc_status status = all_stages(ctx, &watched, c);
+    tc_check_end(&checker);
+    c->checker = NULL;
+    return status;
+}
+
 tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
-    TC_TRY(tc_compile_front(ctx, r, out));
+    TC_TRY(read_model(ctx, r, out));
     if (is_tosa(out->module))
         return take_whole(ctx, out);
-    bool cpu = out->target.machine == TC_MACHINE_CPU;
-    tc_split_request split = {.target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
-    split.who = cpu ? NULL : tc_lower_ask(ctx, tc_main(out->module), &out->target);
-    TC_TRY(tc_split(ctx, out->module, &split, &out->split));
-    out->n_region = out->split.n_region;
-    out->region = tc_new_n(&ctx->arena, tc_region, out->n_region);
-    for (size_t i = 0; i < out->n_region; i++) {
-        out->region[i].name = out->split.region[i];
-        TC_TRY(finish_region(ctx, r, out, &out->region[i]));
-    }
-    return tc_verify(ctx, out->module);
+    return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
 }

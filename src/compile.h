@@ -19,6 +19,7 @@ typedef struct tc_compile_request {
     const char *const *cpu; /* names or operators that stay on the CPU */
     size_t n_cpu;
     const tc_trace *trace; /* told after every pass; or NULL */
+    bool check;            /* run the program before and after every pass */
     void (*progress)(void *who, const char *what, size_t done, size_t total);
     void *who;
 } tc_compile_request;
@@ -36,13 +37,11 @@ typedef struct tc_compiled {
     tc_region *region;
     size_t n_region;
     tc_split_report split;
+    struct tc_checker *checker; /* while it is being compiled with `check` */
 } tc_compiled;
 
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one region. */
 TC_MUST_USE tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out);
-
-/* Everything up to the typed program: what `tosac explain` and `tosac quantize` start from as well. */
-TC_MUST_USE tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out);
 
 /* The region as a TOSA file, also where it was not needed so far. */
 TC_MUST_USE tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);

@@ -128,7 +128,7 @@ static tc_status run_compile(tc_ctx *ctx, const tc_common *common, const void *r
     tc_trace trace = {tc_dump_pass, &dumper};
     tc_compile_request r = {.model = args->v[0], .target = o->target, .config = o->config,
                             .calib = o->calib.v, .n_calib = o->calib.n, .cpu = cpu.v, .n_cpu = cpu.n,
-                            .trace = o->dump_dir || o->dump_after ? &trace : NULL};
+                            .trace = o->dump_dir || o->dump_after ? &trace : NULL, .check = o->check};
     tc_compiled c;
     if (o->dump_dir)
         TC_TRY(tc_dump_begin(&dumper));
@@ -149,6 +149,7 @@ static const tc_option options[] = {
     {"--calib", NULL, "DATA", TC_OPTION_TEXTS, AT(calib), "calibration data: .npy, .npz, a folder, or random:SEED"},
     {"--quant", "-q", "CONFIG", TC_OPTION_TEXT, AT(config), "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
     {"--cpu", NULL, "NODES", TC_OPTION_TEXT, AT(cpu), "names or operators that stay on the CPU, comma-separated"},
+    {"--check", NULL, NULL, TC_OPTION_FLAG, AT(check), "run the program before and after every step, on samples of the calibration data"},
     {"--dump-dir", NULL, "DIR", TC_OPTION_TEXT, AT(dump_dir), "the graph after each pass, each region's .tosa, and trace.json"},
     {"--dump-after", NULL, "PASS", TC_OPTION_TEXT, AT(dump_after), "show the graph on standard error after this pass, or after 'all'"},
     {0},

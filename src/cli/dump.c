@@ -30,28 +30,28 @@ static void add_event(tc_dumper *d, const char *name)
                   (now - d->begin) * 1e6, d->ctx->arena.used);
 }
 
-void tc_dump_pass(void *dumper, const tc_module *module, const tc_pass *pass)
+tc_status tc_dump_pass(void *dumper, const tc_module *module, const tc_pass *pass)
 {
     tc_dumper *d = dumper;
-    if (d->folder && d->status == TC_OK) {
+    if (d->folder) {
         add_event(d, pass->name);
         const char *name = tc_text_format(&d->ctx->arena, "%03zu-%s-%s.ir", d->n++, tc_main(module)->name, pass->name);
-        d->status = tc_write_text(d->ctx, module, path_in(d, name));
+        TC_TRY(tc_write_text(d->ctx, module, path_in(d, name)));
         d->last = tc_seconds();
     }
     if (!d->after || (!tc_text_eq(d->after, "all") && !tc_text_eq(d->after, pass->name)))
-        return;
+        return TC_OK;
     tc_mark mark = tc_arena_mark(&d->ctx->arena);
     tc_buf text;
     tc_buf_init(&text, &d->ctx->arena);
     tc_print(module, &(tc_print_options){.locs = false}, &text);
     fprintf(stderr, "# after %s\n%s\n", pass->name, tc_buf_cstr(&text));
     tc_arena_rewind(&d->ctx->arena, mark);
+    return TC_OK;
 }
 
 tc_status tc_dump_end(tc_dumper *d, const tc_compiled *c)
 {
-    TC_TRY(d->status);
     add_event(d, "split and lower");
     for (size_t i = 0; i < c->n_region; i++) {
         const char *name = tc_text_format(&d->ctx->arena, "region_%zu.tosa", i);

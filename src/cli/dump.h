@@ -12,12 +12,11 @@ typedef struct tc_dumper {
     size_t n;           /* passes so far */
     double begin, last; /* seconds */
     tc_buf trace;       /* JSON, event by event */
-    tc_status status;   /* the first failure */
 } tc_dumper;
 
 TC_MUST_USE tc_status tc_dump_begin(tc_dumper *d);
 /* A tc_trace hook. */
-void tc_dump_pass(void *dumper, const tc_module *module, const tc_pass *pass);
+tc_status tc_dump_pass(void *dumper, const tc_module *module, const tc_pass *pass);
 /* Every region's .tosa, and trace.json. */
 TC_MUST_USE tc_status tc_dump_end(tc_dumper *d, const tc_compiled *c);
 

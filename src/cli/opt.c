@@ -15,17 +15,18 @@ typedef struct opt_options {
 } opt_options;
 
 /* --dump-after: the module on standard error, as the pass has left it. */
-static void dump(void *user, const tc_module *module, const tc_pass *pass)
+static tc_status dump(void *user, const tc_module *module, const tc_pass *pass)
 {
     const char *wanted = user;
     if (!tc_text_eq(wanted, "all") && !tc_text_eq(wanted, pass->name))
-        return;
+        return TC_OK;
     tc_mark mark = tc_arena_mark(&module->ctx->arena);
     tc_buf text;
     tc_buf_init(&text, &module->ctx->arena);
     tc_print(module, &(tc_print_options){.locs = false}, &text);
     fprintf(stderr, "# after %s\n%s\n", pass->name, tc_buf_cstr(&text));
     tc_arena_rewind(&module->ctx->arena, mark);
+    return TC_OK;
 }
 
 /* Without places, and everything in place: what a test compares. */

@@ -194,18 +194,24 @@ static tc_status eval_nodes(tc_graph *g, tc_tensor *at, tc_arena *arena)
     return TC_OK;
 }
 
-tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+tc_status tc_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena *arena)
 {
     enum { DEEPEST = 64 }; /* graphs that run each other, as a file may have it, without end */
     tc_module *module = g->module;
     if (module->depth == DEEPEST)
         return tc_error(module->ctx, NULL, TC_E_STRUCTURE, "graphs run each other %d deep", DEEPEST);
-    tc_tensor *at = tc_new_n(arena, tc_tensor, g->n_val);
     for (size_t i = 0; i < g->n_in; i++)
         at[g->in[i]] = in[i];
     module->depth++;
     tc_status status = eval_nodes(g, at, arena);
     module->depth--;
+    return status;
+}
+
+tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+{
+    tc_tensor *at = tc_new_n(arena, tc_tensor, g->n_val);
+    tc_status status = tc_eval_all(g, in, at, arena);
     for (size_t i = 0; status == TC_OK && i < g->n_out; i++)
         out[i] = at[g->out[i]];
     return status;

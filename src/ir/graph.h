@@ -137,6 +137,9 @@ TC_MUST_USE tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module);
  * in: one tensor per graph input.  out: filled with tensors in `arena`. */
 TC_MUST_USE tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *arena);
 
+/* The same, and every value is kept: at[v] for each value of the graph. */
+TC_MUST_USE tc_status tc_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena *arena);
+
 /* One node by itself on given operands; results in `arena`. Quantized operands are read as the real
  * numbers they stand for, quantized results are quantize(op(dequantize(inputs))). */
 TC_MUST_USE tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in,

@@ -56,9 +56,7 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
     if (tc_verify(ctx, module) != TC_OK)
         return tc_bug(ctx, &(tc_loc){.file = module->file},
                       "the pass '%s' left a graph that does not verify", pass->name);
-    if (trace)
-        trace->after(trace->user, module, pass);
-    return TC_OK;
+    return trace ? trace->after(trace->user, module, pass) : TC_OK;
 }
 
 static const char *name_near(const char *name)

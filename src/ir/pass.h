@@ -28,9 +28,9 @@ typedef struct tc_pass_list {
 extern const tc_pass tc_passes[];
 extern const tc_pass_list tc_pass_lists[];
 
-/* Called after every pass, with the module it has left. */
+/* Called after every pass, with the module it has left; anything but TC_OK stops there. */
 typedef struct tc_trace {
-    void (*after)(void *user, const tc_module *module, const tc_pass *pass);
+    tc_status (*after)(void *user, const tc_module *module, const tc_pass *pass);
     void *user;
 } tc_trace;
 

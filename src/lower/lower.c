@@ -124,7 +124,7 @@ static void lower_all(tc_lower *lw)
     }
 }
 
-tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target)
+tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target, const tc_lower_check *check)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_graph fresh = tc_graph_empty(g->module, g->name);
@@ -133,6 +133,8 @@ tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target)
                    .now = tc_new_n(&ctx->scratch, tc_val, g->n_val), .readers = count_readers(ctx, g)};
     lower_all(&lw);
     tc_status status = refused(&lw);
+    for (size_t k = 0; check && k < check->n && status == TC_OK; k++)
+        status = tc_lower_compare(&lw, check->in[k]);
     if (status == TC_OK)
         *g = fresh;
     tc_arena_rewind(&ctx->scratch, mark);

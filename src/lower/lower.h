@@ -55,9 +55,20 @@ static inline bool tc_lower_has(const tc_lower *lw, tc_feature feature)
     return lw->target->tosa >> feature & 1u;
 }
 
+/* Samples to compare each rule with what its node means: in[k][i] is input i of sample k.  A result that is
+ * off by more than a step (two for 16 bits) is our own mistake, and says where. */
+typedef struct tc_lower_check {
+    const tc_tensor *const *in;
+    size_t n;
+} tc_lower_check;
+
 /* Every node of a region's graph becomes TOSA; its inputs and outputs keep their types, domains
- * included. A node without a rule is an error. */
-TC_MUST_USE tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target);
+ * included. A node without a rule is an error.  check may be NULL. */
+TC_MUST_USE tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
+                                     const tc_lower_check *check);
+
+/* check.c: the rules' results beside the nodes', on one sample. */
+TC_MUST_USE tc_status tc_lower_compare(const tc_lower *lw, const tc_tensor *in);
 
 /* Whether nodes of a graph can be lowered for a target, each by itself. */
 typedef struct tc_lower_asker tc_lower_asker;
