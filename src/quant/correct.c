@@ -247,7 +247,11 @@ static tc_status run_real(correction *c)
         *g = (guest){.c = c, .of = of};
     }
     tc_samples picked_samples = {c->n_pick, read_picked, c, c->samples->progress, c->samples->who};
-    tc_visit visit = {&picked_samples, "samples, real means", guests, real_enter, real_see, NULL};
+    tc_visit visit = {.samples = &picked_samples,
+                      .what = "samples, real means",
+                      .guest = guests,
+                      .enter = real_enter,
+                      .see = real_see};
     return tc_tour_run(tour, &visit);
 }
 

@@ -7,6 +7,7 @@
 
 #include "../num/load.h"
 #include "seen.h"
+#include "torchao.h"
 #include "tour.h"
 
 enum { FEW_SAMPLES = 32 };
@@ -25,6 +26,7 @@ typedef struct observation {
     tc_ranges ranges;
     uint64_t *count; /* second pass: TC_BINS by domain, for those that need them */
     bool *binned;
+    tc_torchao **torchao; /* second pass, by domain: for those that are observed in the anchor's way */
 } observation;
 
 /* Somebody on one thread. */
@@ -124,7 +126,11 @@ static tc_status first_pass(observation *o, guest **guests)
     first->ends = tc_new_n(&o->ctx->arena, tc_ends, first->n_sample * first->n_domain);
     for (size_t i = 0; i < first->n_sample * first->n_domain; i++)
         first->ends[i] = tc_ends_none();
-    tc_visit visit = {samples, "samples, first pass", (void *const *)guests, first_enter, first_see, NULL};
+    tc_visit visit = {.samples = samples,
+                      .what = "samples, first pass",
+                      .guest = (void *const *)guests,
+                      .enter = first_enter,
+                      .see = first_see};
     TC_TRY(tc_tour_run(o->tour, &visit));
     see_constants(o);
     return TC_OK;
@@ -184,6 +190,21 @@ static bool needs_bins(const observation *o, size_t d)
                              s->observer == TC_OBSERVER_percentile);
 }
 
+/* Who takes part in a second pass; false: nobody. */
+static bool look_again(observation *o)
+{
+    bool any = false;
+    for (size_t d = 0; d < o->domains->n; d++) {
+        o->binned[d] = needs_bins(o, d);
+        if (o->watched[d] && o->domains->domain[d].setting.observer == TC_OBSERVER_histogram_torchao) {
+            o->torchao[d] = tc_new(&o->ctx->arena, tc_torchao);
+            tc_torchao_init(o->torchao[d]);
+        }
+        any |= o->binned[d] || o->torchao[d];
+    }
+    return any;
+}
+
 /* The range of a domain's bins: what was seen, and 0. */
 static tc_ends bins_range(const observation *o, size_t d)
 {
@@ -206,6 +227,8 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     (void)order;
     guest *g = who;
     size_t d = (size_t)g->o->domains->of[v];
+    if (g->o->torchao[d])
+        tc_torchao_see(g->o->torchao[d], as_f32(g, seen), tc_type_count(seen.type));
     if (g->o->binned[d])
         tc_count(&g->tally, as_f32(g, seen), tc_type_count(seen.type), bins_range(g->o, d), g->count + d * TC_BINS);
 }
@@ -213,10 +236,18 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 static tc_status second_pass(observation *o, guest **guests)
 {
     size_t n = o->domains->n, n_guest = tc_tour_threads(o->tour);
+    bool in_order = false;
+    for (size_t d = 0; d < n; d++)
+        in_order |= o->torchao[d] != NULL;
     o->count = tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS);
     for (size_t i = 0; i < n_guest; i++)
         guests[i]->count = i ? tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS) : o->count;
-    tc_visit visit = {&o->request->samples, "samples, second pass", (void *const *)guests, second_enter, second_see, NULL};
+    tc_visit visit = {.samples = &o->request->samples,
+                      .what = "samples, second pass",
+                      .in_order = in_order,
+                      .guest = (void *const *)guests,
+                      .enter = second_enter,
+                      .see = second_see};
     TC_TRY(tc_tour_run(o->tour, &visit));
     for (size_t i = 1; i < n_guest; i++)
         for (size_t k = 0; k < n * TC_BINS; k++)
@@ -235,6 +266,8 @@ static tc_grid choose(const observation *o, size_t d)
     double margin = domain->output && config->output_margin > 1   ? config->output_margin
                     : s->observer == TC_OBSERVER_mse && s->dtype == TC_i16 ? WIDE_MARGIN
                                                                            : 1;
+    if (o->torchao[d])
+        return tc_torchao_grid(o->torchao[d], s);
     if (s->observer == TC_OBSERVER_ema)
         e = o->ranges.average[d];
     if (!o->binned[d])
@@ -295,6 +328,7 @@ tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
     *o = (observation){.ctx = ctx, .module = module, .request = request, .domains = domains};
     o->watched = tc_new_n(&ctx->arena, bool, domains->n);
     o->binned = tc_new_n(&ctx->arena, bool, domains->n);
+    o->torchao = tc_new_n(&ctx->arena, tc_torchao *, domains->n);
     if (!request->samples.n)
         return tc_error(ctx, NULL, TC_E_DATA, "there are no calibration samples");
     if (request->samples.n < FEW_SAMPLES)
@@ -310,10 +344,7 @@ tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
     for (size_t i = 0; i < domains->n_odd; i++)
         domains->odd[i] = o->ranges.odd[i].hash;
     join(o);
-    bool bins = false;
-    for (size_t d = 0; d < domains->n; d++)
-        bins |= o->binned[d] = needs_bins(o, d);
-    if (bins)
+    if (look_again(o))
         TC_TRY(second_pass(o, guests));
     choose_all(o);
     return TC_OK;

@@ -236,7 +236,7 @@ tc_status tc_tour_run(tc_tour *t, const tc_visit *visit)
         tc_plan_on_oom(t->worker[i].plan, &t->worker[i].oom);
     }
     pthread_mutex_init(&t->lock, NULL);
-    work_together(t->worker, t->n_worker);
+    work_together(t->worker, visit->in_order ? 1 : t->n_worker);
     pthread_mutex_destroy(&t->lock);
     ctx->arena.oom = oom;
     ctx->scratch.oom = scratch_oom;

@@ -14,6 +14,7 @@ typedef struct tc_tour tc_tour;
 typedef struct tc_visit {
     const tc_samples *samples;
     const char *what;   /* for the progress line */
+    bool in_order;      /* one sample after the other, by the first guest alone */
     void *const *guest; /* one per thread */
     /* Before a sample is run; false: leave it out.  May be NULL. */
     bool (*enter)(void *guest, size_t k, const tc_tensor *in);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torchao.h -- torchao's HistogramObserver. */
+#ifndef TC_TORCHAO_H
+#define TC_TORCHAO_H
+
+#include "seen.h"
+
+enum { TC_TORCHAO_BINS = 2048 };
+
+typedef struct tc_torchao {
+    float min, max; /* min > max: nothing was seen */
+    float count[TC_TORCHAO_BINS];
+} tc_torchao;
+
+void tc_torchao_init(tc_torchao *t);
+
+/* One tensor; infinities are left out. */
+void tc_torchao_see(tc_torchao *t, const float *x, int64_t n);
+
+tc_grid tc_torchao_grid(const tc_torchao *t, const tc_setting *setting);
+
+#endif
