@@ -67,7 +67,8 @@ tosa_suite() { # FOLDER
     local dir=$1 archive=$shared/suites/tosa/public.tar.xz
     [ -e "$archive" ] || return 0
     [ -d build/suites/public ] || { mkdir -p build/suites && tar -xf "$archive" -C build/suites; }
-    run "$dir: TOSA suite" "$dir/conformance-tosa" build/suites/public --rewrite "$dir/tosa-written" --results "$dir/tosa-results"
+    run "$dir: TOSA suite" "$dir/conformance-tosa" build/suites/public --rewrite "$dir/tosa-written" --results "$dir/tosa-results" \
+        --vgf "$dir/vgf-written"
 }
 
 # What was written and computed there, before the reference model and tosa_verify, where they are.
@@ -103,6 +104,14 @@ tosa_random() { # COUNT
     run "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count "$1" --seed 2 --run "--kernels reference"
 }
 
+# VGF files before Arm's tools: of the suite where that is there, of random graphs always.
+vgf_judges() { # CASES
+    local python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
+    [ -x "$python" ] || return 0
+    [ -d build/vgf-written ] && run "VGF, TOSA suite" "$python" tools/peer/vgf_suite.py build/suites/public build/vgf-written --count "$1"
+    run "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count "$1"
+}
+
 # One function, so that the script may be edited while it runs.
 main() {
     export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -115,12 +124,13 @@ main() {
         tosa_suite build
     fi
     if [ "$mode" != quick ]; then
-        samples=40 graphs=1000
-        [ "$mode" = long ] && samples=100000 graphs=20000
+        samples=40 graphs=1000 vgf=40
+        [ "$mode" = long ] && samples=100000 graphs=20000 vgf=650
         run "trained models" build/conformance zoo --shared "$shared" -j "$jobs" --samples $samples
         tools/setup.sh judges
         tosa_judges
         tosa_random $graphs
+        vgf_judges $vgf
         build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang && tosa_suite build-clang
         build build-asan -DTOSAC_SANITIZE=ON && programs build-asan &&
             run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs" && tosa_suite build-asan

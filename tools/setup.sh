@@ -3,8 +3,9 @@
 #
 #   build    Debian packages for compiling and testing
 #   fuzz     what clang needs for libFuzzer
-#   judges   a Python environment with the TOSA reference model and Vela under build/peers/judges, for the tests
-#            that ask them.  TOSAC_JUDGES names one that is there already.  No torch.
+#   judges   a Python environment with the TOSA reference model, Vela and Arm's VGF tools under build/peers/judges,
+#            and Mesa's software Vulkan, for the tests that ask them.  TOSAC_JUDGES names an environment that is
+#            there already.  No torch.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,17 +38,20 @@ fuzz)
     bring "libclang-rt-${version%%.*}-dev"
     ;;
 judges)
+    bring mesa-vulkan-drivers libvulkan1 || echo "setup: without Mesa's Vulkan no VGF file is run" >&2
     [ -z "${TOSAC_JUDGES:-}" ] || exit 0
     dir=build/peers/judges
-    [ ! -e $dir/.done ] || exit 0
+    [ ! -e $dir/.done-vgf ] || exit 0
     bring python3-venv
     mkdir -p build/peers
     python3 -m venv $dir
-    said=$($dir/bin/pip install -q 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.1.0 2>&1) || {
+    said=$($dir/bin/pip install -q 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.1.0 \
+        ai_ml_sdk_model_converter==0.9.0 ai_ml_emulation_layer_for_vulkan==0.9.0 ai-ml-sdk-vgf-library==0.11.0 2>&1 &&
+        $dir/bin/pip install -q --no-deps ai-ml-sdk-scenario-runner==0.11.0 2>&1) || {
         echo "setup: the judges could not be installed: $said" >&2
         exit 1
     }
-    touch $dir/.done
+    touch $dir/.done-vgf
     echo "setup: judges ready in $dir"
     ;;
 *)

@@ -9,267 +9,52 @@
 #include "../ir/parse.h"
 #include "../num/load.h"
 #include "../target/vgf_schema.h"
-#include "../wire/spirv.h"
-#include "../wire/vgf.h"
-
-/* What is known of an id. */
-typedef struct {
-    tc_spv_instr instr; /* that makes it; op 0: none so far */
-    const char *name;   /* OpName, or NULL */
-    const tc_type *type; /* OpTypeTensorARM, once it was decoded */
-    tc_val val;         /* of the graph, once it is there */
-    tc_val as_shape;    /* a constant as a shape, once it is there */
-    tc_node *node;      /* of several results */
-} entry;
-
-typedef struct {
-    tc_ctx *ctx;
-    tc_module *module;
-    tc_graph *g;
-    tc_vgf vgf;
-    const tc_vgf_segment *segment;
-    tc_bytes code;
-    entry *id;
-    uint32_t bound;
-    tc_spv_instr entry_point; /* op 0: none */
-    tc_spv_instr at;          /* the instruction at hand, for messages */
-    const tc_type **type;  /* of the entry point's inputs and then outputs, as the graph has them */
-    const tc_type **outer; /* and as the container has them: rank 0 is known there */
-    size_t n_in, n_out;
-    tc_val *out;
-    tc_map constants; /* number of a graph constant (four bytes) to its tc_vgf_constant */
-    tc_map quant;     /* "input 0" to the text of its quantization */
-    size_t budget;    /* bytes that constants in the code may still take */
-} reader;
-
-static tc_status bad(reader *r, tc_diag_id id, const char *what)
-{
-    tc_loc *loc = tc_new(&r->ctx->arena, tc_loc);
-    loc->file = r->module->file;
-    loc->place = tc_text_format(&r->ctx->arena, "SPIR-V word %zu", r->at.at / 4);
-    return tc_error(r->ctx, loc, id, "%s", what);
-}
-
-/* ---- ids ------------------------------------------------------------------------------------- */
-
-/* The instruction that makes an id; one with op 0 when there is none. */
-static const tc_spv_instr *made_by(const reader *r, uint32_t id)
-{
-    static const tc_spv_instr none;
-    return id < r->bound ? &r->id[id].instr : &none;
-}
-
-static bool u32_of(const reader *r, uint32_t id, uint32_t *out)
-{
-    const tc_spv_instr *c = made_by(r, id), *type = made_by(r, tc_spv_word(c, 0));
-    bool null = c->op == TC_SPV_ConstantNull;
-    *out = null ? 0 : tc_spv_word(c, 2);
-    return (null || c->op == TC_SPV_Constant) && type->op == TC_SPV_TypeInt && tc_spv_word(type, 1) == 32;
-}
-
-static tc_dtype element_of(const reader *r, uint32_t id)
-{
-    const tc_spv_instr *t = made_by(r, id);
-    uint32_t bits = tc_spv_word(t, 1), encoding = tc_spv_word(t, 2);
-    switch (t->op) {
-    case TC_SPV_TypeBool:
-        return TC_bool;
-    case TC_SPV_TypeInt:
-        return bits == 8 ? TC_i8 : bits == 16 ? TC_i16 : bits == 32 ? TC_i32 : bits == 64 ? TC_i48 : TC_none;
-    case TC_SPV_TypeFloat:
-        if (t->n < 3)
-            return bits == 32 ? TC_f32 : bits == 16 ? TC_f16 : TC_none;
-        if (bits == 16 && encoding == TC_SPV_BFLOAT16)
-            return TC_bf16;
-        return bits != 8 ? TC_none : encoding == TC_SPV_E4M3 ? TC_e4m3 : encoding == TC_SPV_E5M2 ? TC_e5m2 : TC_none;
-    default:
-        return TC_none;
-    }
-}
-
-/* The extents of a shape: a composite of constants, one constant for all, or nothing but zeros. */
-static tc_status dims_of(reader *r, uint32_t shape, tc_type *type)
-{
-    const tc_spv_instr *c = made_by(r, shape);
-    bool each = c->op == TC_SPV_ConstantComposite && c->n == 2 + (size_t)type->rank;
-    if (!each && c->op != TC_SPV_ConstantCompositeReplicateEXT)
-        return bad(r, TC_E_FORMAT, "a tensor's shape is not a constant of its rank");
-    for (int32_t i = 0; i < type->rank; i++) {
-        uint32_t extent;
-        if (!u32_of(r, tc_spv_word(c, each ? 2 + (size_t)i : 2), &extent))
-            return bad(r, TC_E_FORMAT, "a tensor's extent is not a constant of 32 bits");
-        type->dim[i] = extent;
-    }
-    if (tc_dims_count(type->rank, type->dim) < 1)
-        return bad(r, TC_E_TOO_LARGE, "a tensor has no elements, or too many");
-    return TC_OK;
-}
-
-static tc_status tensor_type(reader *r, uint32_t id, const tc_type **out)
-{
-    const tc_spv_instr *t = made_by(r, id);
-    if (t->op != TC_SPV_TypeTensorARM)
-        return bad(r, TC_E_FORMAT, "a type is not that of a tensor");
-    *out = r->id[id].type;
-    if (*out)
-        return TC_OK;
-    uint32_t rank;
-    tc_type type = {.dtype = element_of(r, tc_spv_word(t, 1))};
-    if (t->n < 4)
-        return bad(r, TC_E_DYNAMIC, "a tensor has no shape");
-    if (type.dtype == TC_none)
-        return bad(r, TC_E_TYPE, "a tensor's element type is none of TOSA's");
-    if (!u32_of(r, tc_spv_word(t, 2), &rank) || rank < 1 || rank > TC_MAX_RANK)
-        return bad(r, TC_E_TOSA_LEVEL, "a tensor's rank is not 1 to 6");
-    type.rank = (int32_t)rank;
-    TC_TRY(dims_of(r, tc_spv_word(t, 3), &type));
-    *out = r->id[id].type = tc_type_intern(r->ctx, &type);
-    return TC_OK;
-}
-
-/* ---- constants ------------------------------------------------------------------------------- */
-
-/* A scalar constant into one element of our memory. */
-static tc_status scalar(reader *r, uint32_t id, tc_dtype dtype, uint8_t *at)
-{
-    const tc_spv_instr *c = made_by(r, id);
-    size_t bytes = tc_dtypes[dtype].bytes;
-    if (!c->op || element_of(r, tc_spv_word(c, 0)) != dtype)
-        return bad(r, TC_E_TYPE, "a constant is not of the type that is needed");
-    if (dtype == TC_bool ? c->op == TC_SPV_ConstantTrue || c->op == TC_SPV_ConstantFalse
-                         : c->op == TC_SPV_Constant && c->n == (bytes == 8 ? 4u : 3u)) {
-        uint64_t bits = dtype == TC_bool ? c->op == TC_SPV_ConstantTrue
-                                         : tc_spv_word(c, 2) | (uint64_t)tc_spv_word(c, 3) << 32;
-        if (dtype == TC_i48)
-            bits = (uint64_t)tc_wrap(TC_i48, (int64_t)bits);
-        memcpy(at, &bits, bytes);
-        return TC_OK;
-    }
-    if (c->op != TC_SPV_ConstantNull)
-        return bad(r, TC_E_FORMAT, "a value is not a constant");
-    memset(at, 0, bytes);
-    return TC_OK;
-}
-
-/* The elements of a constant that stands in the code; rank and extents are those of its type. */
-static tc_status fill(reader *r, uint32_t id, tc_dtype dtype, int32_t rank, const int64_t *dim, uint8_t *at)
-{
-    const tc_spv_instr *c = made_by(r, id);
-    size_t bytes = (size_t)tc_dims_count(rank, dim) * tc_dtypes[dtype].bytes;
-    if (!rank)
-        return scalar(r, id, dtype, at);
-    if (c->op == TC_SPV_ConstantNull) {
-        memset(at, 0, bytes);
-        return TC_OK;
-    }
-    size_t n = (size_t)dim[0], part = bytes / n;
-    bool repeat = c->op == TC_SPV_ConstantCompositeReplicateEXT;
-    if (!repeat && (c->op != TC_SPV_ConstantComposite || c->n != 2 + n))
-        return bad(r, TC_E_FORMAT, "a value is not a constant, or one of another size");
-    for (size_t i = 0; i < (repeat ? 1 : n); i++)
-        TC_TRY(fill(r, tc_spv_word(c, 2 + i), dtype, rank - 1, dim + 1, at + i * part));
-    for (size_t i = 1; repeat && i < n; i++)
-        memcpy(at + i * part, at, part);
-    return TC_OK;
-}
-
-/* The data of OpGraphConstantARM: the file's own bytes where they can serve. */
-static tc_status stored(reader *r, const tc_spv_instr *c, const tc_type *type, const void **out)
-{
-    const uint32_t number = tc_spv_word(c, 2);
-    const tc_vgf_constant *found = tc_map_get(&r->constants, (tc_str){(const char *)&number, sizeof number});
-    size_t size = tc_type_bytes(type);
-    if (!found)
-        return bad(r, TC_E_FORMAT, "a graph constant is not among those of its segment");
-    if (found->sparsity >= 0)
-        return tc_unsupported(r->ctx, &(tc_loc){.file = r->module->file}, TC_E_UNSUPPORTED,
-                              "a constant is sparse, which is not read");
-    if (found->data.size < size)
-        return bad(r, TC_E_TRUNCATED, "a constant has fewer bytes than its type needs");
-    *out = found->data.data;
-    if (type->dtype != TC_bool && type->dtype != TC_i48 &&
-        (uintptr_t)found->data.data % tc_dtypes[type->dtype].bytes == 0)
-        return TC_OK;
-    uint8_t *copy = tc_arena_copy(&r->ctx->arena, found->data.data, size);
-    for (size_t i = 0; i < size && type->dtype == TC_bool; i++)
-        copy[i] = copy[i] != 0;
-    for (size_t i = 0; i < size / 8 && type->dtype == TC_i48; i++)
-        ((int64_t *)(void *)copy)[i] = tc_wrap(TC_i48, ((int64_t *)(void *)copy)[i]);
-    *out = copy;
-    return TC_OK;
-}
-
-static const tc_loc *location(reader *r, uint32_t id, const char *target)
-{
-    tc_loc *loc = tc_new(&r->ctx->arena, tc_loc);
-    loc->file = r->module->file;
-    loc->place = tc_text_format(&r->ctx->arena, "SPIR-V word %zu", r->at.at / 4);
-    loc->node = id < r->bound ? r->id[id].name : NULL;
-    loc->target = target;
-    return loc;
-}
-
-static tc_status constant(reader *r, uint32_t id, const tc_type **type, const void **data)
-{
-    const tc_spv_instr *c = made_by(r, id);
-    if (!c->op)
-        return bad(r, TC_E_ORDER, "an id is used before it is made");
-    TC_TRY(tensor_type(r, tc_spv_word(c, 0), type));
-    if (c->op == TC_SPV_GraphConstantARM)
-        return stored(r, c, *type, data);
-    size_t size = tc_type_bytes(*type);
-    if (size > r->budget)
-        return bad(r, TC_E_TOO_LARGE, "constants in the code are larger than the file warrants");
-    r->budget -= size;
-    uint8_t *room = tc_arena_raw(&r->ctx->arena, size);
-    *data = room;
-    return fill(r, id, (*type)->dtype, (*type)->rank, (*type)->dim, room);
-}
+#include "vgf_ids.h"
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-static tc_status use(reader *r, uint32_t id, tc_val *out)
+static tc_status use(tc_vgf_reader *r, uint32_t id, tc_val *out)
 {
     const tc_type *type;
     const void *data;
     if (id >= r->bound)
-        return bad(r, TC_E_FORMAT, "an id is past the bound");
+        return tc_vgf_bad(r, TC_E_FORMAT, "an id is past the bound");
     if (!r->id[id].val) {
-        TC_TRY(constant(r, id, &type, &data));
-        r->id[id].val = tc_graph_const(r->g, type, data, r->id[id].name, location(r, id, NULL));
+        TC_TRY(tc_vgf_tensor(r, id, &type, &data));
+        r->id[id].val = tc_graph_const(r->g, type, data, r->id[id].name, tc_vgf_loc(r, id, NULL));
     }
     *out = r->id[id].val;
     return TC_OK;
 }
 
 /* An operand that TOSA calls a shape: an i32 tensor here, a constant. */
-static tc_status use_shape(reader *r, uint32_t id, tc_val *out)
+static tc_status use_shape(tc_vgf_reader *r, uint32_t id, tc_val *out)
 {
     const tc_type *type;
     const void *data;
     if (id >= r->bound)
-        return bad(r, TC_E_FORMAT, "an id is past the bound");
+        return tc_vgf_bad(r, TC_E_FORMAT, "an id is past the bound");
     if (!r->id[id].as_shape) {
-        TC_TRY(constant(r, id, &type, &data));
+        TC_TRY(tc_vgf_tensor(r, id, &type, &data));
         if (type->dtype != TC_i32 || type->rank != 1)
-            return bad(r, TC_E_TYPE, "a shape is not a constant of 32-bit integers");
+            return tc_vgf_bad(r, TC_E_TYPE, "a shape is not a constant of 32-bit integers");
         int64_t *v = tc_new_n(&r->ctx->arena, int64_t, (size_t)type->dim[0]);
         for (int64_t i = 0; i < type->dim[0]; i++)
             v[i] = ((const int32_t *)data)[i];
         r->id[id].as_shape = tc_graph_const(r->g, tc_type_make(r->ctx, TC_shape, 1, type->dim), v, r->id[id].name,
-                                            location(r, id, NULL));
+                                            tc_vgf_loc(r, id, NULL));
     }
     *out = r->id[id].as_shape;
     return TC_OK;
 }
 
-static tc_status list_field(reader *r, uint32_t id, tc_ints *out)
+static tc_status list_field(tc_vgf_reader *r, uint32_t id, tc_ints *out)
 {
     const tc_type *type;
     const void *data;
-    TC_TRY(constant(r, id, &type, &data));
+    TC_TRY(tc_vgf_tensor(r, id, &type, &data));
     if (type->dtype != TC_i32 || type->rank != 1)
-        return bad(r, TC_E_TYPE, "an attribute is not a list of 32-bit integers");
+        return tc_vgf_bad(r, TC_E_TYPE, "an attribute is not a list of 32-bit integers");
     int64_t *v = tc_new_n(&r->ctx->arena, int64_t, (size_t)type->dim[0]);
     for (int64_t i = 0; i < type->dim[0]; i++)
         v[i] = ((const int32_t *)data)[i];
@@ -278,40 +63,40 @@ static tc_status list_field(reader *r, uint32_t id, tc_ints *out)
 }
 
 /* `element`: the type of clamp's bounds. */
-static tc_status read_field(reader *r, const tc_field *field, uint32_t id, tc_dtype element, void *at)
+static tc_status read_field(tc_vgf_reader *r, const tc_field *field, uint32_t id, tc_dtype element, void *at)
 {
     uint32_t number = 0;
     int64_t room = 0;
     switch (field->kind) {
     case TC_FIELD_bool: {
         uint8_t truth = 0;
-        TC_TRY(scalar(r, id, TC_bool, &truth));
+        TC_TRY(tc_vgf_scalar(r, id, TC_bool, &truth));
         *(bool *)at = truth != 0;
         return TC_OK;
     }
     case TC_FIELD_ints:
         return list_field(r, id, at);
     case TC_FIELD_f64:
-        TC_TRY(scalar(r, id, element, (uint8_t *)&room));
+        TC_TRY(tc_vgf_scalar(r, id, element, (uint8_t *)&room));
         *(double *)at = tc_load_f64((tc_tensor){&(tc_type){.dtype = element}, &room}, 0);
         return TC_OK;
     default:
         break;
     }
-    if (!u32_of(r, id, &number))
-        return bad(r, TC_E_TYPE, "an attribute is not a constant of 32 bits");
+    if (!tc_vgf_u32(r, id, &number))
+        return tc_vgf_bad(r, TC_E_TYPE, "an attribute is not a constant of 32 bits");
     if (field->kind == TC_FIELD_i64)
         *(int64_t *)at = (int32_t)number;
     else if (field->kind == TC_FIELD_dtype) {
         *(tc_dtype *)at = tc_vgf_acc_dtype(number);
     } else if (number >= (uint32_t)tc_choices[field->kind - TC_FIELD_CHOICES].count)
-        return bad(r, TC_E_FORMAT, "an attribute is a choice that is not known");
+        return tc_vgf_bad(r, TC_E_FORMAT, "an attribute is a choice that is not known");
     else
         memcpy(at, &(int){(int)number}, sizeof(int));
     return TC_OK;
 }
 
-static tc_status read_attr(reader *r, const tc_attr_info *info, tc_dtype element, void **out)
+static tc_status read_attr(tc_vgf_reader *r, const tc_attr_info *info, tc_dtype element, void **out)
 {
     *out = info->n_field ? tc_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t)) : NULL;
     for (int i = 0; i < info->n_field; i++) {
@@ -324,7 +109,7 @@ static tc_status read_attr(reader *r, const tc_attr_info *info, tc_dtype element
 /* ---- the graph ------------------------------------------------------------------------------- */
 
 /* Tensors of rank 0 are [1] in SPIR-V; the container and ARGMAX know them as they are. */
-static tc_node *reshape(reader *r, tc_val v, const tc_type *type, const tc_loc *loc)
+static tc_node *reshape(tc_vgf_reader *r, tc_val v, const tc_type *type, const tc_loc *loc)
 {
     static const int64_t one[1] = {1};
     int64_t n = type->rank;
@@ -335,20 +120,20 @@ static tc_node *reshape(reader *r, tc_val v, const tc_type *type, const tc_loc *
 }
 
 /* Types of the results: one tensor, or a struct of several. */
-static tc_status result_types(reader *r, uint32_t type_id, const tc_type **type, int *n)
+static tc_status result_types(tc_vgf_reader *r, uint32_t type_id, const tc_type **type, int *n)
 {
     enum { MOST = 2 };
-    const tc_spv_instr *t = made_by(r, type_id);
+    const tc_spv_instr *t = tc_vgf_made_by(r, type_id);
     bool several = t->op == TC_SPV_TypeStruct;
     if (several && t->n != 1 + MOST)
-        return bad(r, TC_E_FORMAT, "an instruction does not have two results in its struct");
+        return tc_vgf_bad(r, TC_E_FORMAT, "an instruction does not have two results in its struct");
     *n = several ? MOST : 1;
     for (int i = 0; i < *n; i++)
-        TC_TRY(tensor_type(r, several ? tc_spv_word(t, 1 + (size_t)i) : type_id, &type[i]));
+        TC_TRY(tc_vgf_tensor_type(r, several ? tc_spv_word(t, 1 + (size_t)i) : type_id, &type[i]));
     return TC_OK;
 }
 
-static tc_status read_operands(reader *r, tc_op op, size_t first, tc_val *operand, int n)
+static tc_status read_operands(tc_vgf_reader *r, tc_op op, size_t first, tc_val *operand, int n)
 {
     for (int i = 0; i < n; i++) {
         uint32_t id = tc_spv_word(&r->at, first + (size_t)i);
@@ -357,23 +142,23 @@ static tc_status read_operands(reader *r, tc_op op, size_t first, tc_val *operan
     return TC_OK;
 }
 
-static bool is_tosa_set(const reader *r, uint32_t id)
+static bool is_tosa_set(const tc_vgf_reader *r, uint32_t id)
 {
     size_t next;
-    const tc_spv_instr *set = made_by(r, id);
+    const tc_spv_instr *set = tc_vgf_made_by(r, id);
     return set->op == TC_SPV_ExtInstImport && tc_str_is(tc_spv_text(set, 1, &next), TC_VGF_TOSA_SET);
 }
 
-static tc_status read_instruction(reader *r)
+static tc_status read_instruction(tc_vgf_reader *r)
 {
     uint32_t id = tc_spv_word(&r->at, 1), number = tc_spv_word(&r->at, 3);
     tc_op op = tc_vgf_operator(number);
     if (!is_tosa_set(r, tc_spv_word(&r->at, 2)) || op == TC_OP_COUNT)
-        return bad(r, TC_E_UNKNOWN_OP, "an instruction is none of " TC_VGF_TOSA_SET);
+        return tc_vgf_bad(r, TC_E_UNKNOWN_OP, "an instruction is none of " TC_VGF_TOSA_SET);
     const tc_attr_info *info = &tc_attrs[tc_ops[op].attr];
     size_t first = 4 + (size_t)info->n_field;
     if (r->at.n < first || r->at.n - first > UINT16_MAX)
-        return bad(r, TC_E_FORMAT, "an instruction has too few operands");
+        return tc_vgf_bad(r, TC_E_FORMAT, "an instruction has too few operands");
     int n_in = (int)(r->at.n - first), n_out = 0;
     const tc_type *type[2];
     TC_TRY(result_types(r, tc_spv_word(&r->at, 0), type, &n_out));
@@ -381,7 +166,7 @@ static tc_status read_instruction(reader *r)
     TC_TRY(read_operands(r, op, first, operand, n_in));
     void *attr;
     TC_TRY(read_attr(r, info, n_in ? tc_type_of(r->g, operand[0])->dtype : TC_i8, &attr));
-    tc_node *node = tc_graph_add(r->g, op, attr, operand, n_in, n_out, location(r, id, tc_ops[op].name));
+    tc_node *node = tc_graph_add(r->g, op, attr, operand, n_in, n_out, tc_vgf_loc(r, id, tc_ops[op].name));
     for (int i = 0; i < n_out; i++)
         tc_value_of(r->g, node->out[i])->type = type[i];
     if (op == TC_OP_tosa_argmax && n_in == 1 && tc_type_of(r->g, operand[0])->rank == 1) {
@@ -396,45 +181,45 @@ static tc_status read_instruction(reader *r)
     return TC_OK;
 }
 
-static tc_status read_extract(reader *r)
+static tc_status read_extract(tc_vgf_reader *r)
 {
     uint32_t id = tc_spv_word(&r->at, 1), from = tc_spv_word(&r->at, 2), i = tc_spv_word(&r->at, 3);
     const tc_node *node = from < r->bound ? r->id[from].node : NULL;
     if (r->at.n != 4 || !node || i >= (uint32_t)node->n_out)
-        return bad(r, TC_E_FORMAT, "a result is taken from what is no struct");
+        return tc_vgf_bad(r, TC_E_FORMAT, "a result is taken from what is no struct");
     r->id[id].val = node->out[i];
     tc_value_of(r->g, node->out[i])->name = r->id[id].name;
     return TC_OK;
 }
 
-static tc_status read_input(reader *r)
+static tc_status read_input(tc_vgf_reader *r)
 {
     uint32_t id = tc_spv_word(&r->at, 1), i;
-    if (!u32_of(r, tc_spv_word(&r->at, 2), &i) || i >= r->n_in || r->at.n > 3)
-        return bad(r, TC_E_FORMAT, "an input is none of the entry point's");
+    if (!tc_vgf_u32(r, tc_spv_word(&r->at, 2), &i) || i >= r->n_in || r->at.n > 3)
+        return tc_vgf_bad(r, TC_E_FORMAT, "an input is none of the entry point's");
     r->id[id].val = r->g->in[i];
     if (r->outer[i]->rank != r->type[i]->rank)
-        r->id[id].val = reshape(r, r->g->in[i], r->type[i], location(r, id, NULL))->out[0];
+        r->id[id].val = reshape(r, r->g->in[i], r->type[i], tc_vgf_loc(r, id, NULL))->out[0];
     return TC_OK;
 }
 
-static tc_status read_output(reader *r)
+static tc_status read_output(tc_vgf_reader *r)
 {
     uint32_t i;
-    if (!u32_of(r, tc_spv_word(&r->at, 1), &i) || i >= r->n_out || r->at.n > 2)
-        return bad(r, TC_E_FORMAT, "an output is none of the entry point's");
+    if (!tc_vgf_u32(r, tc_spv_word(&r->at, 1), &i) || i >= r->n_out || r->at.n > 2)
+        return tc_vgf_bad(r, TC_E_FORMAT, "an output is none of the entry point's");
     if (r->out[i])
-        return bad(r, TC_E_ORDER, "an output is set twice");
+        return tc_vgf_bad(r, TC_E_ORDER, "an output is set twice");
     return use(r, tc_spv_word(&r->at, 0), &r->out[i]);
 }
 
-static tc_status read_body(reader *r, tc_spv_reader *words)
+static tc_status read_body(tc_vgf_reader *r, tc_spv_reader *words)
 {
     while (tc_spv_next(words, &r->at)) {
         int result = tc_spv_result(r->at.op);
         uint32_t id = result < 0 ? 0 : tc_spv_word(&r->at, (size_t)result);
         if (id >= r->bound)
-            return bad(r, TC_E_FORMAT, "an id is past the bound");
+            return tc_vgf_bad(r, TC_E_FORMAT, "an id is past the bound");
         switch (r->at.op) {
         case TC_SPV_GraphInputARM:
             TC_TRY(read_input(r));
@@ -453,16 +238,16 @@ static tc_status read_body(reader *r, tc_spv_reader *words)
         case TC_SPV_GraphEndARM:
             return TC_OK;
         default:
-            return bad(r, TC_E_UNKNOWN_OP, "an instruction is none that a graph may hold");
+            return tc_vgf_bad(r, TC_E_UNKNOWN_OP, "an instruction is none that a graph may hold");
         }
     }
-    return bad(r, TC_E_TRUNCATED, words->error ? words->error : "the graph has no end");
+    return tc_vgf_bad(r, TC_E_TRUNCATED, words->error ? words->error : "the graph has no end");
 }
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
 /* OpModuleProcessed "tosac.quant input 0 q(0.05:-3)". */
-static void collect_note(reader *r)
+static void collect_note(tc_vgf_reader *r)
 {
     size_t next;
     tc_str text = tc_spv_text(&r->at, 0, &next);
@@ -473,7 +258,7 @@ static void collect_note(reader *r)
     *tc_map_at(&r->quant, (tc_str){key, (size_t)(q - key)}) = tc_text_copy(&r->ctx->arena, tc_str_of(q + 1));
 }
 
-static void collect_constants(reader *r)
+static void collect_constants(tc_vgf_reader *r)
 {
     const tc_vgf_segment *s = r->segment;
     for (size_t i = 0; i < s->n_constant; i++)
@@ -482,7 +267,7 @@ static void collect_constants(reader *r)
 }
 
 /* Names, notes and what makes each id; results inside graphs are met when the graph is read. */
-static tc_status collect(reader *r, tc_spv_reader *words)
+static tc_status collect(tc_vgf_reader *r, tc_spv_reader *words)
 {
     bool inside = false;
     size_t next;
@@ -491,7 +276,7 @@ static tc_status collect(reader *r, tc_spv_reader *words)
         uint32_t id = tc_spv_word(&r->at, result < 0 ? 0 : (size_t)result);
         inside |= r->at.op == TC_SPV_GraphARM;
         if (result >= 0 && (!id || id >= r->bound || r->id[id].instr.op))
-            return bad(r, TC_E_FORMAT, "a result has no id of its own");
+            return tc_vgf_bad(r, TC_E_FORMAT, "a result has no id of its own");
         if (result >= 0 && (!inside || r->at.op == TC_SPV_GraphARM))
             r->id[id].instr = r->at;
         if (r->at.op == TC_SPV_Name && id < r->bound) {
@@ -505,11 +290,11 @@ static tc_status collect(reader *r, tc_spv_reader *words)
             r->entry_point = r->at;
         inside &= r->at.op != TC_SPV_GraphEndARM;
     }
-    return words->error ? bad(r, TC_E_FORMAT, words->error) : TC_OK;
+    return words->error ? tc_vgf_bad(r, TC_E_FORMAT, words->error) : TC_OK;
 }
 
 /* With the quantization that the emitter noted of an input or output, if any. */
-static tc_status noted(reader *r, const char *what, size_t i, const tc_type **type)
+static tc_status noted(tc_vgf_reader *r, const char *what, size_t i, const tc_type **type)
 {
     tc_arena *arena = &r->ctx->arena;
     const char *q = tc_map_get(&r->quant, tc_str_of(tc_text_format(arena, "%s %zu", what, i)));
@@ -524,19 +309,19 @@ static tc_status noted(reader *r, const char *what, size_t i, const tc_type **ty
 }
 
 /* The types of the entry point's inputs and outputs. */
-static tc_status signature(reader *r, const tc_spv_instr *graph)
+static tc_status signature(tc_vgf_reader *r, const tc_spv_instr *graph)
 {
-    const tc_spv_instr *t = made_by(r, tc_spv_word(graph, 0));
+    const tc_spv_instr *t = tc_vgf_made_by(r, tc_spv_word(graph, 0));
     size_t n = t->n < 2 ? 0 : t->n - 2;
     r->n_in = tc_spv_word(t, 1);
     if (t->op != TC_SPV_TypeGraphARM || r->n_in > n)
-        return bad(r, TC_E_FORMAT, "the entry point is no graph");
+        return tc_vgf_bad(r, TC_E_FORMAT, "the entry point is no graph");
     r->n_out = n - r->n_in;
     r->out = tc_new_n(&r->ctx->arena, tc_val, r->n_out);
     r->type = tc_new_n(&r->ctx->arena, const tc_type *, n);
     r->outer = tc_new_n(&r->ctx->arena, const tc_type *, n);
     for (size_t i = 0; i < n; i++) {
-        TC_TRY(tensor_type(r, tc_spv_word(t, 2 + i), &r->type[i]));
+        TC_TRY(tc_vgf_tensor_type(r, tc_spv_word(t, 2 + i), &r->type[i]));
         r->outer[i] = r->type[i];
     }
     return TC_OK;
@@ -544,26 +329,26 @@ static tc_status signature(reader *r, const tc_spv_instr *graph)
 
 /* A resource holds what the graph says that it holds; where that is one element its rank may be 0.  (i48, which
  * no RESHAPE takes, stays [1].) */
-static tc_status check_slots(reader *r, const tc_vgf_slots *slots)
+static tc_status check_slots(tc_vgf_reader *r, const tc_vgf_slots *slots)
 {
     for (size_t i = 0; i < slots->n; i++) {
         size_t k = slots->v[i].binding;
         const tc_vgf_resource *res = &r->vgf.resource[slots->v[i].resource];
         if (k >= r->n_in + r->n_out)
-            return bad(r, TC_E_FORMAT, "a binding is none of the graph's");
+            return tc_vgf_bad(r, TC_E_FORMAT, "a binding is none of the graph's");
         const tc_type *type = r->type[k];
         bool one = !res->n_dim && type->rank == 1 && type->dim[0] == 1;
         bool same = tc_vgf_format_dtype(res->format) == type->dtype && (one || res->n_dim == (size_t)type->rank);
         for (size_t d = 0; d < res->n_dim && same; d++)
             same = res->dim[d] == type->dim[d];
         if (!same)
-            return bad(r, TC_E_MISMATCH, "a resource is not what the graph binds to it");
+            return tc_vgf_bad(r, TC_E_MISMATCH, "a resource is not what the graph binds to it");
         r->outer[k] = one && type->dtype != TC_i48 ? tc_type_make(r->ctx, type->dtype, 0, NULL) : type;
     }
     return TC_OK;
 }
 
-static tc_status add_inputs(reader *r)
+static tc_status add_inputs(tc_vgf_reader *r)
 {
     for (size_t i = 0; i < r->n_in; i++) {
         const tc_type *type = r->outer[i];
@@ -573,17 +358,17 @@ static tc_status add_inputs(reader *r)
     return TC_OK;
 }
 
-static tc_status add_outputs(reader *r)
+static tc_status add_outputs(tc_vgf_reader *r)
 {
     for (size_t i = 0; i < r->n_out; i++) {
         const tc_type *outer = r->outer[r->n_in + i], *type = r->type[r->n_in + i];
         if (!r->out[i])
-            return bad(r, TC_E_STRUCTURE, "an output is never set");
+            return tc_vgf_bad(r, TC_E_STRUCTURE, "an output is never set");
         tc_value *v = tc_value_of(r->g, r->out[i]);
         if (v->type->dtype != type->dtype || !tc_same_dims(v->type, type))
-            return bad(r, TC_E_MISMATCH, "an output is not of its declared type");
+            return tc_vgf_bad(r, TC_E_MISMATCH, "an output is not of its declared type");
         if (outer->rank != type->rank) {
-            r->out[i] = reshape(r, r->out[i], outer, location(r, 0, NULL))->out[0];
+            r->out[i] = reshape(r, r->out[i], outer, tc_vgf_loc(r, 0, NULL))->out[0];
             v = tc_value_of(r->g, r->out[i]);
         }
         if (!v->type->quant)
@@ -595,22 +380,22 @@ static tc_status add_outputs(reader *r)
     return TC_OK;
 }
 
-static tc_status read_graph(reader *r)
+static tc_status read_graph(tc_vgf_reader *r)
 {
     tc_spv_reader words;
     tc_spv_read(&words, r->code);
     if (words.error)
-        return bad(r, TC_E_FORMAT, words.error);
+        return tc_vgf_bad(r, TC_E_FORMAT, words.error);
     r->bound = words.bound;
-    r->id = tc_new_n(&r->ctx->arena, entry, r->bound);
+    r->id = tc_new_n(&r->ctx->arena, tc_vgf_entry, r->bound);
     r->budget = ((size_t)16 << 20) + 16 * r->code.size;
     tc_map_init(&r->constants, &r->ctx->arena);
     tc_map_init(&r->quant, &r->ctx->arena);
     collect_constants(r);
     TC_TRY(collect(r, &words));
-    const tc_spv_instr *graph = made_by(r, tc_spv_word(&r->entry_point, 0));
+    const tc_spv_instr *graph = tc_vgf_made_by(r, tc_spv_word(&r->entry_point, 0));
     if (!r->entry_point.op || graph->op != TC_SPV_GraphARM)
-        return bad(r, TC_E_STRUCTURE, "the module has no graph of the entry point's name");
+        return tc_vgf_bad(r, TC_E_STRUCTURE, "the module has no graph of the entry point's name");
     r->at = *graph;
     TC_TRY(signature(r, graph));
     TC_TRY(check_slots(r, &r->vgf.in));
@@ -623,7 +408,7 @@ static tc_status read_graph(reader *r)
 
 tc_status tc_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
-    reader r = {.ctx = ctx, .module = tc_module_new(ctx, file)};
+    tc_vgf_reader r = {.ctx = ctx, .module = tc_module_new(ctx, file)};
     const tc_loc loc = {.file = file};
     r.module->file_bytes = bytes.size;
     r.g = tc_graph_new(r.module, "main");
