@@ -72,4 +72,29 @@ tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
  * saturate. */
 tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
 
+/* ---- norm.c ---- */
+
+/* x - mean (or x - zero when not to be centred) of each row as i16, in steps of *unit codes of x
+ * (i8, i16). */
+tc_val tc_put_row_deviation(tc_lower *lw, tc_val x, int64_t zero, bool centre, double *unit);
+/* Sum of d * d / 2^*shift over each row of i16, *shift >= least, below 2^30. */
+tc_val tc_put_row_squares(tc_lower *lw, tc_val d, bool centred, int least, int *shift);
+/* (x - mean) / sqrt(variance + eps) of each row, i16 in steps of *unit; beyond `most` it may
+ * saturate. Not centred: x / sqrt(mean square + eps). */
+tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+                         double most, double *unit);
+
+/* ---- affine.c ---- */
+
+/* x * gain[c] + bias[c] along an axis of n, x i16 in steps of unit, into the domain of `to`. */
+tc_val tc_put_affine(tc_lower *lw, tc_val x, double unit, int axis, const double *gain,
+                     const double *bias, int64_t n, const tc_type *to);
+/* n numbers that a constant operand stands for, `otherwise` where it was left out; NULL: refused,
+ * it is not constant. */
+const double *tc_lower_known(tc_lower *lw, const tc_node *node, int i, int64_t n, double otherwise);
+/* Whether operand 0 and result 0 are i8 or i16 of one scale; refuses otherwise. */
+bool tc_lower_one_scale(tc_lower *lw, const tc_node *node);
+/* Kernel, stride and dilation 1, no padding. */
+tc_attr_tosa_conv *tc_conv_1x1(tc_lower *lw, tc_dtype acc);
+
 #endif

@@ -101,3 +101,96 @@ void tc_lower_real_logsumexp(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_val e = tc_put1(lw, TC_OP_tosa_exp, NULL, sub(lw, x, max));
     out[0] = finish(lw, node, add(lw, max, tc_put1(lw, TC_OP_tosa_log, NULL, sum(lw, e))));
 }
+
+/* ---- norms ---- */
+
+static tc_val number(tc_lower *lw, tc_val like, double x)
+{
+    return like ? tc_put_number(lw, TC_f32, tc_put_type(lw, like)->rank, x) : TC_NONE;
+}
+
+static tc_val times(tc_lower *lw, tc_val a, double x)
+{
+    return mul(lw, a, number(lw, a, x));
+}
+
+static int64_t row_of(tc_lower *lw, tc_val x)
+{
+    return x ? tc_put_type(lw, x)->dim[last_of(lw, x)] : 1;
+}
+
+/* x - mean of each row. */
+static tc_val centred(tc_lower *lw, tc_val x)
+{
+    return sub(lw, x, times(lw, sum(lw, x), 1 / (double)row_of(lw, x)));
+}
+
+/* x / sqrt(mean square + eps) of each row. */
+static tc_val scaled(tc_lower *lw, tc_val x, double eps)
+{
+    tc_val v = times(lw, sum(lw, mul(lw, x, x)), 1 / (double)row_of(lw, x));
+    return mul(lw, x, tc_put1(lw, TC_OP_tosa_rsqrt, NULL, add(lw, v, number(lw, v, eps))));
+}
+
+/* Operand i, one number per index of an axis, as f32 of the rank of `like`; none where it was left
+ * out. */
+static tc_val by_axis(tc_lower *lw, const tc_node *node, int i, tc_val like, int axis)
+{
+    tc_val v = tc_lower_in(lw, node, i);
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (!v || !like)
+        return TC_NONE;
+    dim[axis] = tc_type_count(tc_put_type(lw, v));
+    return tc_put_reshape(lw, cast(lw, v, TC_f32), tc_put_type(lw, like)->rank, dim);
+}
+
+static tc_val affine(tc_lower *lw, const tc_node *node, tc_val x, int axis)
+{
+    tc_val gain = by_axis(lw, node, 1, x, axis), bias = by_axis(lw, node, 2, x, axis);
+    x = gain ? mul(lw, x, gain) : x;
+    return bias ? add(lw, x, bias) : x;
+}
+
+static void over_last(tc_lower *lw, const tc_node *node, tc_val *out, bool centre)
+{
+    const tc_attr_layer_norm *a = node->attr;
+    const tc_type *t = tc_lower_type(lw, node, 0);
+    int keep = t->rank - (int)a->n_axes;
+    int64_t dim[TC_MAX_RANK], n = 1;
+    for (int i = keep; i < t->rank; i++)
+        n *= t->dim[i];
+    memcpy(dim, t->dim, sizeof dim);
+    dim[keep] = n;
+    tc_val x = tc_put_reshape(lw, start(lw, node), keep + 1, dim);
+    out[0] =
+        finish(lw, node, affine(lw, node, scaled(lw, centre ? centred(lw, x) : x, a->eps), keep));
+}
+
+void tc_lower_real_layer_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    over_last(lw, node, out, true);
+}
+void tc_lower_real_rms_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    over_last(lw, node, out, false);
+}
+
+void tc_lower_real_group_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_group_norm *a = node->attr;
+    const tc_type *t = tc_lower_type(lw, node, 0);
+    int64_t n = tc_type_count(t), rows[] = {t->dim[0], a->groups, n / (t->dim[0] * a->groups)};
+    tc_val x = scaled(lw, centred(lw, tc_put_reshape(lw, start(lw, node), 3, rows)), a->eps);
+    out[0] = finish(lw, node, affine(lw, node, tc_put_reshape(lw, x, t->rank, t->dim), 1));
+}
+
+/* (x - mean) * (weight / sqrt(variance + eps)) + bias, all by channel. */
+void tc_lower_real_batch_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_eps *a = node->attr;
+    tc_val x = start(lw, node), v = by_axis(lw, node, 4, x, 1);
+    tc_val scale = tc_put1(lw, TC_OP_tosa_rsqrt, NULL, add(lw, v, number(lw, v, a->eps)));
+    tc_val gain = by_axis(lw, node, 1, x, 1), bias = by_axis(lw, node, 2, x, 1);
+    x = mul(lw, sub(lw, x, by_axis(lw, node, 3, x, 1)), gain ? mul(lw, scale, gain) : scale);
+    out[0] = finish(lw, node, bias ? add(lw, x, bias) : x);
+}

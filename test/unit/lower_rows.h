@@ -8,6 +8,7 @@
 #include "lower_check.h"
 
 enum { KINDS = 9 };
+static unsigned rows_skip; /* 1 << kind */
 
 static inline double rows_noise(uint32_t *seed) /* about normal */
 {
@@ -74,6 +75,8 @@ static inline bool rows_agree(const char *target, double within, const char *tex
     tc_tensor in[4], before[4], after[4];
     uint32_t seed = 1;
     for (int kind = 0; good && kind < KINDS; kind++) {
+        if (rows_skip >> kind & 1)
+            continue;
         const tc_graph *g = tc_main(typed);
         for (size_t i = 0; i < g->n_in; i++) {
             in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
