@@ -33,6 +33,14 @@ tc_dtype tc_dtype_from_tosa(int64_t code)
     return TC_none;
 }
 
+tc_dtype tc_dtype_from_et(int64_t code)
+{
+    for (int t = 1; t < TC_DTYPE_COUNT; t++)
+        if (code >= 0 && tc_dtypes[t].et == code)
+            return (tc_dtype)t;
+    return TC_none;
+}
+
 int64_t tc_dtype_min(tc_dtype t)
 {
     const tc_dtype_info *info = &tc_dtypes[t];

@@ -35,6 +35,7 @@ static inline bool tc_is_int(tc_dtype t)
 tc_dtype tc_dtype_named(tc_str name); /* TC_none when there is none of that name */
 tc_dtype tc_dtype_from_pt2(int64_t code);
 tc_dtype tc_dtype_from_tosa(int64_t code);
+tc_dtype tc_dtype_from_et(int64_t code);
 
 /* The least and greatest stored number of an integer type. */
 int64_t tc_dtype_min(tc_dtype t);

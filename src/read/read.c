@@ -28,6 +28,8 @@ static reader *pick(tc_bytes bytes)
         return tc_read_pt2;
     if (has(bytes, 4, "TOSA"))
         return tc_read_tosa;
+    if (has(bytes, 4, "ET12"))
+        return tc_read_pte;
     if (has(bytes, 0, "VGF1"))
         return tc_read_vgf;
     return is_text(bytes) ? tc_read_text : NULL;
@@ -42,6 +44,6 @@ tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
         return read(ctx, path, bytes, out);
     const tc_loc loc = {.file = path};
     tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
-    tc_note(ctx, &loc, "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa), VGF files (.vgf) and text graphs (.ir)");
+    tc_note(ctx, &loc, "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa), VGF files (.vgf), ExecuTorch programs (.pte) and text graphs (.ir)");
     return status;
 }

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pte_file.c -- the tables of an ExecuTorch program, with every number checked before it is used. */
+#include "pte.h"
+
+static tc_status broken_at(tc_pte_file *f, size_t at, const char *what)
+{
+    tc_loc loc = {.file = f->name, .place = tc_text_format(&f->ctx->arena, "byte %zu", at)};
+    return tc_error(f->ctx, &loc, TC_E_FORMAT, "%s", what);
+}
+
+static tc_status sound(tc_pte_file *f)
+{
+    return f->fb.error ? broken_at(f, f->fb.error_at, f->fb.error) : TC_OK;
+}
+
+static const char *text_of(tc_pte_file *f, tc_str text) { return tc_intern(f->ctx, text); }
+
+static tc_ints i32s(tc_pte_file *f, tc_fb_table t, uint32_t field)
+{
+    tc_fb_vector list = tc_fb_list(t, field, 4);
+    int64_t *v = tc_new_n(&f->ctx->arena, int64_t, list.n);
+    for (size_t i = 0; i < list.n; i++)
+        v[i] = tc_fb_list_i32(list, i);
+    return (tc_ints){(int32_t)list.n, v};
+}
+
+static tc_ints i64s(tc_pte_file *f, tc_fb_table t, uint32_t field)
+{
+    tc_fb_vector list = tc_fb_list(t, field, 8);
+    int64_t *v = tc_new_n(&f->ctx->arena, int64_t, list.n);
+    for (size_t i = 0; i < list.n; i++)
+        v[i] = (int64_t)tc_fb_list_u64(list, i);
+    return (tc_ints){(int32_t)list.n, v};
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+static tc_status read_header(tc_pte_file *f, tc_bytes *program)
+{
+    const uint8_t *h = f->bytes.data + TC_PTE_HEADER_AT;
+    *program = f->bytes;
+    if (f->bytes.size < TC_PTE_HEADER_AT + TC_PTE_HEADER_BYTES || memcmp(h, TC_PTE_HEADER, 4) != 0)
+        return TC_OK;
+    uint64_t size = tc_le64(h + 8), base = tc_le64(h + 16);
+    if (tc_le32(h + 4) < 24 || size > f->bytes.size || base > f->bytes.size)
+        return broken_at(f, TC_PTE_HEADER_AT, "the header names more bytes than the file has");
+    program->size = (size_t)size;
+    f->base = base;
+    return TC_OK;
+}
+
+static tc_status read_segments(tc_pte_file *f, tc_fb_table root)
+{
+    tc_fb_vector list = tc_fb_list(root, PTE_PROGRAM_SEGMENTS, 4);
+    f->segment = tc_arena_array(&f->ctx->arena, list.n, sizeof *f->segment, 8);
+    f->n_segment = list.n;
+    uint64_t room = f->base ? f->bytes.size - f->base : 0;
+    for (size_t i = 0; i < list.n; i++) {
+        tc_fb_table t = tc_fb_list_table(list, i);
+        f->segment[i].offset = tc_fb_u64(t, PTE_SEGMENT_OFFSET, 0);
+        f->segment[i].size = tc_fb_u64(t, PTE_SEGMENT_SIZE, 0);
+        TC_TRY(sound(f));
+        if (f->segment[i].size && (f->segment[i].offset > room || f->segment[i].size > room - f->segment[i].offset))
+            return broken_at(f, t.at, "a segment lies outside the file");
+    }
+    return TC_OK;
+}
+
+tc_bytes tc_pte_segment(const tc_pte_file *f, uint32_t index)
+{
+    if (index >= f->n_segment || !f->segment[index].size)
+        return (tc_bytes){NULL, 0};
+    return (tc_bytes){f->bytes.data + f->base + f->segment[index].offset, (size_t)f->segment[index].size};
+}
+
+static uint64_t *read_offsets(tc_pte_file *f, tc_fb_table t, uint32_t *segment, size_t *n)
+{
+    tc_ints list = i64s(f, t, PTE_SUBSEGMENT_OFFSETS);
+    *segment = tc_fb_u32(t, PTE_SUBSEGMENT_INDEX, 0);
+    *n = (size_t)list.n;
+    return (uint64_t *)(uintptr_t)list.v;
+}
+
+static tc_status read_named(tc_pte_file *f, tc_fb_table root)
+{
+    tc_fb_vector list = tc_fb_list(root, PTE_PROGRAM_NAMED, 4);
+    f->named = tc_arena_array(&f->ctx->arena, list.n, sizeof *f->named, 8);
+    for (size_t i = 0; i < list.n; i++) {
+        tc_fb_table t = tc_fb_list_table(list, i);
+        f->named[i].key = text_of(f, tc_fb_string(t, PTE_NAMED_KEY));
+        f->named[i].segment = tc_fb_u32(t, PTE_NAMED_SEGMENT, 0);
+    }
+    f->n_named = list.n;
+    return sound(f);
+}
+
+tc_status tc_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out)
+{
+    bool buffer = tensor->placed;
+    size_t n = buffer ? f->n_buffer : f->n_constant, need = tc_type_bytes(tensor->type);
+    tc_bytes all = tc_pte_segment(f, buffer ? f->buffer_segment : f->constant_segment);
+    const uint64_t *offset = buffer ? f->buffer : f->constant;
+    tc_loc loc = {.file = f->name};
+    if (tensor->external)
+        return tc_unsupported(f->ctx, &loc, TC_E_UNSUPPORTED, "a tensor's numbers are in another file");
+    if (tensor->data >= n || offset[tensor->data] > all.size || need > all.size - offset[tensor->data])
+        return tc_error(f->ctx, &loc, TC_E_TRUNCATED, "the numbers of constant %" PRIu32 " (%zu bytes) are not all in the file",
+                        tensor->data, need);
+    const uint8_t *at = all.data ? all.data + offset[tensor->data] : NULL;
+    bool aligned = (uintptr_t)at % tc_dtypes[tensor->type->dtype].bytes == 0;
+    *out = need && aligned ? at : tc_arena_copy(&f->ctx->arena, at ? at : (const uint8_t *)"", need);
+    return TC_OK;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* The type, where it is one of ours with its axes in order. */
+static const tc_type *type_of(tc_pte_file *f, const tc_pte_value *v, tc_fb_table t)
+{
+    tc_dtype dtype = tc_dtype_from_et(v->dtype);
+    tc_bytes order = tc_fb_bytes(t, PTE_TENSOR_ORDER);
+    bool in_order = order.size == (size_t)v->dim.n && v->dim.n <= TC_MAX_RANK;
+    for (int32_t i = 0, last = -1; i < v->dim.n && in_order; i++)
+        if (order.data[i] >= v->dim.n)
+            in_order = false;
+        else if (v->dim.v[order.data[i]] != 1) { /* where an axis of extent 1 stands makes no difference */
+            in_order = order.data[i] > last;
+            last = order.data[i];
+        }
+    if (!dtype || !in_order || tc_dims_count(v->dim.n, v->dim.v) < 0)
+        return NULL;
+    return tc_type_make(f->ctx, dtype, v->dim.n, v->dim.v);
+}
+
+static void read_tensor(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
+{
+    v->dtype = (int8_t)tc_fb_u8(t, PTE_TENSOR_DTYPE, 0);
+    v->dim = i32s(f, t, PTE_TENSOR_SIZES);
+    v->type = type_of(f, v, t);
+    v->dynamic = tc_fb_u8(t, PTE_TENSOR_DYNAMISM, 0) != 0;
+    v->data = tc_fb_u32(t, PTE_TENSOR_DATA, 0);
+    tc_fb_table place = tc_fb_child(t, PTE_TENSOR_PLACE), extra = tc_fb_child(t, PTE_TENSOR_EXTRA);
+    v->placed = place.at != 0;
+    v->external = tc_fb_u8(extra, PTE_EXTRA_LOCATION, 0) != 0;
+    v->memory = tc_fb_u32(place, PTE_PLACE_MEMORY, 0);
+    v->offset = tc_fb_u32(place, PTE_PLACE_LOW, 0) | (uint64_t)tc_fb_u32(place, PTE_PLACE_HIGH, 0) << 32;
+}
+
+static double real_from(uint64_t bits)
+{
+    double r;
+    memcpy(&r, &bits, sizeof r);
+    return r;
+}
+
+static tc_floats reals(tc_pte_file *f, tc_fb_table t)
+{
+    tc_ints bits = i64s(f, t, PTE_SCALAR);
+    double *v = tc_new_n(&f->ctx->arena, double, (size_t)bits.n);
+    for (int32_t i = 0; i < bits.n; i++)
+        v[i] = real_from((uint64_t)bits.v[i]);
+    return (tc_floats){bits.n, v};
+}
+
+/* Lists of integers hold values; what those are is filled in when all of them are there. */
+static void read_value(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
+{
+    tc_fb_table in = tc_fb_child(t, PTE_UNION_VALUE);
+    *v = (tc_pte_value){.tag = tc_fb_u8(t, PTE_UNION_TYPE, 0), .plain = {.kind = TC_CPU_OTHER}};
+    switch (v->tag) {
+    case PTE_NULL:
+        v->plain.kind = TC_CPU_NULL;
+        break;
+    case PTE_INT:
+        v->plain = (tc_cpu_value){.kind = TC_CPU_INT, .i = tc_fb_i64(in, PTE_SCALAR, 0)};
+        break;
+    case PTE_BOOL:
+        v->plain = (tc_cpu_value){.kind = TC_CPU_BOOL, .i = tc_fb_u8(in, PTE_SCALAR, 0) != 0};
+        break;
+    case PTE_DOUBLE:
+        v->plain = (tc_cpu_value){.kind = TC_CPU_REAL, .r = real_from(tc_fb_u64(in, PTE_SCALAR, 0))};
+        break;
+    case PTE_STRING:
+        v->plain = (tc_cpu_value){.kind = TC_CPU_TEXT, .text = text_of(f, tc_fb_string(in, PTE_SCALAR))};
+        break;
+    case PTE_DOUBLE_LIST:
+        v->plain = (tc_cpu_value){.kind = TC_CPU_REALS, .reals = reals(f, in)};
+        break;
+    case PTE_INT_LIST:
+        v->item = i64s(f, in, PTE_SCALAR);
+        break;
+    case PTE_TENSOR_LIST:
+    case PTE_OPTIONAL_TENSOR_LIST:
+        v->item = i32s(f, in, PTE_SCALAR);
+        break;
+    case PTE_TENSOR:
+        read_tensor(f, in, v);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Value numbers within the list, and for a list of integers the integers. */
+static tc_status settle_lists(tc_pte_file *f, tc_pte_method *m, size_t at)
+{
+    for (size_t k = 0; k < m->n_value; k++) {
+        tc_pte_value *v = &m->value[k];
+        int64_t *whole = v->tag == PTE_INT_LIST ? tc_new_n(&f->ctx->arena, int64_t, (size_t)v->item.n) : NULL;
+        for (int32_t i = 0; i < v->item.n; i++) {
+            int64_t item = v->item.v[i];
+            bool none = item == -1 && v->tag == PTE_OPTIONAL_TENSOR_LIST;
+            if (!none && (item < 0 || (uint64_t)item >= m->n_value))
+                return broken_at(f, at, "a list names a value that is not there");
+            if (!none && m->value[item].tag != (whole ? PTE_INT : PTE_TENSOR))
+                return broken_at(f, at, "a list names a value of another kind");
+            if (whole)
+                whole[i] = m->value[item].plain.i;
+        }
+        if (whole)
+            v->plain = (tc_cpu_value){.kind = TC_CPU_INTS, .ints = {v->item.n, whole}};
+    }
+    return TC_OK;
+}
+
+static tc_status read_values(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
+{
+    tc_fb_vector list = tc_fb_list(plan, PTE_PLAN_VALUES, 4);
+    m->value = tc_new_n(&f->ctx->arena, tc_pte_value, list.n);
+    m->n_value = list.n;
+    for (size_t i = 0; i < list.n; i++)
+        read_value(f, tc_fb_list_table(list, i), &m->value[i]);
+    TC_TRY(sound(f));
+    return settle_lists(f, m, list.at);
+}
+
+/* ---- methods --------------------------------------------------------------------------------- */
+
+static tc_status known_values(tc_pte_file *f, const tc_pte_method *m, tc_ints list, size_t at)
+{
+    for (int32_t i = 0; i < list.n; i++)
+        if (list.v[i] < 0 || (uint64_t)list.v[i] >= m->n_value)
+            return broken_at(f, at, "a value is named that is not there");
+    return TC_OK;
+}
+
+static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, tc_pte_method *m)
+{
+    tc_fb_vector list = tc_fb_list(plan, PTE_PLAN_DELEGATES, 4);
+    tc_fb_vector within = tc_fb_list(root, PTE_PROGRAM_DELEGATE_DATA, 4);
+    m->delegate = tc_new_n(&f->ctx->arena, tc_pte_delegate, list.n);
+    m->n_delegate = list.n;
+    for (size_t i = 0; i < list.n; i++) {
+        tc_fb_table t = tc_fb_list_table(list, i), data = tc_fb_child(t, PTE_DELEGATE_DATA);
+        tc_pte_delegate *d = &m->delegate[i];
+        uint32_t index = tc_fb_u32(data, PTE_DATA_INDEX, 0);
+        d->id = text_of(f, tc_fb_string(t, PTE_DELEGATE_ID));
+        if (tc_fb_u8(data, PTE_DATA_LOCATION, 0))
+            d->payload = tc_pte_segment(f, index);
+        else if (index < within.n)
+            d->payload = tc_fb_bytes(tc_fb_list_table(within, index), PTE_INLINE_DATA);
+        const char *key = tc_text_format(&f->ctx->arena, "tosac.tosa.%zu", i);
+        for (size_t k = 0; k < f->n_named; k++)
+            if (tc_text_eq(f->named[k].key, key))
+                d->tosa = tc_pte_segment(f, f->named[k].segment);
+    }
+    return sound(f);
+}
+
+static void read_operators(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
+{
+    tc_fb_vector list = tc_fb_list(plan, PTE_PLAN_OPERATORS, 4);
+    m->op = tc_new_n(&f->ctx->arena, tc_pte_operator, list.n);
+    m->n_op = list.n;
+    for (size_t i = 0; i < list.n; i++) {
+        tc_fb_table t = tc_fb_list_table(list, i);
+        m->op[i] = (tc_pte_operator){tc_fb_string(t, PTE_OPERATOR_NAME), tc_fb_string(t, PTE_OPERATOR_OVERLOAD)};
+    }
+}
+
+static tc_status read_step(tc_pte_file *f, tc_fb_table t, const tc_pte_method *m, tc_pte_step *s)
+{
+    tc_fb_table call = tc_fb_child(t, PTE_UNION_VALUE);
+    s->tag = tc_fb_u8(t, PTE_UNION_TYPE, 0);
+    s->what = tc_fb_u32(call, PTE_CALL_WHAT, 0);
+    bool calls = s->tag == PTE_KERNEL_CALL || s->tag == PTE_DELEGATE_CALL;
+    if (calls)
+        s->arg = i32s(f, call, PTE_CALL_ARGS);
+    else {
+        int64_t to = tc_fb_i32(call, PTE_CALL_ARGS, 0);
+        s->arg = tc_ints_copy(&f->ctx->arena, &to, 1);
+    }
+    TC_TRY(sound(f));
+    size_t most = s->tag == PTE_KERNEL_CALL ? m->n_op : s->tag == PTE_DELEGATE_CALL ? m->n_delegate : m->n_value;
+    if (s->what >= most)
+        return broken_at(f, t.at, "an instruction names what is not there");
+    return calls || s->tag == PTE_MOVE_CALL ? known_values(f, m, s->arg, t.at) : TC_OK;
+}
+
+static tc_status read_steps(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
+{
+    tc_fb_vector chains = tc_fb_list(plan, PTE_PLAN_CHAINS, 4);
+    TC_TRY(sound(f));
+    if (chains.n > 1)
+        return broken_at(f, plan.at, "a method has more than one chain of instructions");
+    tc_fb_vector list = {0};
+    if (chains.n)
+        list = tc_fb_list(tc_fb_list_table(chains, 0), PTE_CHAIN_INSTRUCTIONS, 4);
+    m->step = tc_new_n(&f->ctx->arena, tc_pte_step, list.n);
+    m->n_step = list.n;
+    for (size_t i = 0; i < list.n; i++)
+        TC_TRY(read_step(f, tc_fb_list_table(list, i), m, &m->step[i]));
+    return sound(f);
+}
+
+static tc_status read_method(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, tc_pte_method *m)
+{
+    m->name = text_of(f, tc_fb_string(plan, PTE_PLAN_NAME));
+    m->in = i32s(f, plan, PTE_PLAN_INPUTS);
+    m->out = i32s(f, plan, PTE_PLAN_OUTPUTS);
+    m->arena = i64s(f, plan, PTE_PLAN_ARENAS);
+    TC_TRY(read_values(f, plan, m));
+    TC_TRY(known_values(f, m, m->in, plan.at));
+    TC_TRY(known_values(f, m, m->out, plan.at));
+    read_operators(f, plan, m);
+    TC_TRY(read_delegates(f, root, plan, m));
+    return read_steps(f, plan, m);
+}
+
+tc_status tc_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file *out)
+{
+    tc_pte_file *f = out;
+    tc_bytes program;
+    *f = (tc_pte_file){.ctx = ctx, .name = name, .bytes = bytes};
+    TC_TRY(read_header(f, &program));
+    tc_fb_init(&f->fb, program, TC_PTE_IDENTIFIER);
+    tc_fb_table root = tc_fb_root(&f->fb);
+    TC_TRY(sound(f));
+    TC_TRY(read_segments(f, root));
+    f->constant = read_offsets(f, tc_fb_child(root, PTE_PROGRAM_CONSTANTS), &f->constant_segment, &f->n_constant);
+    tc_fb_vector buffers = tc_fb_list(root, PTE_PROGRAM_MUTABLE, 4);
+    if (buffers.n)
+        f->buffer = read_offsets(f, tc_fb_list_table(buffers, 0), &f->buffer_segment, &f->n_buffer);
+    TC_TRY(read_named(f, root));
+    tc_fb_vector plans = tc_fb_list(root, PTE_PROGRAM_PLANS, 4);
+    f->method = tc_new_n(&ctx->arena, tc_pte_method, plans.n);
+    f->n_method = plans.n;
+    for (size_t i = 0; i < plans.n; i++)
+        TC_TRY(read_method(f, root, tc_fb_list_table(plans, i), &f->method[i]));
+    TC_TRY(sound(f));
+    return plans.n ? TC_OK : broken_at(f, root.at, "the program has no method");
+}
