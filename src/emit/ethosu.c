@@ -259,7 +259,9 @@ static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options
     answer a = {.ctx = ctx, .file = tc_text_format(&ctx->arena, "%s/region_vela.npz", folder)};
     if (access(a.file, R_OK) != 0) {
         tc_error(ctx, NULL, TC_E_TOOL, "'%s' ended without writing anything", tool->argv[0]);
-        tc_note(ctx, NULL, "it said: %s", tc_tool_log(ctx, tool));
+        const char *log = tc_tool_log(ctx, tool);
+        if (*log)
+            tc_note(ctx, NULL, "it said: %s", log);
         return TC_TOOL;
     }
     tc_bytes bytes;

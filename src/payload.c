@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* payload.c -- see payload.h. */
+#include "payload.h"
+
+#include "program.h"
+
+static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, tc_payload *out,
+                         tc_vela_job **jobs)
+{
+    *jobs = tc_new_n(&ctx->arena, tc_vela_job, c->n_region);
+    for (size_t i = 0; i < c->n_region; i++)
+        (*jobs)[i] = (tc_vela_job){.graph = tc_main(c->region[i].module), .tosa = c->region[i].tosa};
+    TC_TRY(tc_emit_ethosu(ctx, &c->target, vela, *jobs, c->n_region));
+    for (size_t i = 0; i < c->n_region; i++) {
+        out[i].backend = "EthosUBackend";
+        out[i].bytes = (*jobs)[i].payload;
+    }
+    return TC_OK;
+}
+
+tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, bool keep_tosa,
+                      tc_payload **out, tc_vela_job **jobs)
+{
+    *jobs = NULL;
+    *out = tc_new_n(&ctx->arena, tc_payload, c->n_region);
+    for (size_t i = 0; i < c->n_region; i++) {
+        tc_payload *p = &(*out)[i];
+        *p = tc_program_tosa_payload(ctx, c, &c->region[i]);
+        if (c->target.machine == TC_MACHINE_VGF) {
+            p->backend = "VgfBackend";
+            TC_TRY(tc_emit_vgf(ctx, c->region[i].module, &p->bytes));
+        } else if (tc_target_is_ethosu(&c->target) && keep_tosa)
+            p->tosa = c->region[i].tosa;
+    }
+    return tc_target_is_ethosu(&c->target) ? by_vela(ctx, c, vela, *out, jobs) : TC_OK;
+}
