@@ -206,6 +206,10 @@ static tc_status split_program(tc_ctx *ctx, const tc_compile_request *r, tc_comp
 {
     bool cpu = c->target.machine == TC_MACHINE_CPU;
     tc_split_request split = {.target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
+    if (!cpu) {
+        TC_TRY(tc_lower_narrow(ctx, c->module, &c->target));
+        TC_TRY(tc_run_passes(ctx, c->module, "dead", r->trace));
+    }
     split.who = cpu ? NULL : tc_lower_ask(ctx, tc_main(c->module), &c->target);
     TC_TRY(tc_split(ctx, c->module, &split, &c->split));
     return c->checker ? tc_check_pass(c->checker, c->module, &cutting) : TC_OK;

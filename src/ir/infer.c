@@ -47,6 +47,14 @@ static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
     return tc_type_of(sub, sub->out[i]);
 }
 
+/* Places and counts, which PyTorch has as i64, may be kept in 32 bits. */
+static bool kept_in_32(const tc_node *node, const tc_type *declared, const tc_type *computed)
+{
+    bool counts = (tc_ops[node->op].traits & T_REDUCES) || node->op == TC_OP_bucketize;
+    return counts && !tc_ops[node->op].tosa && computed->dtype == TC_i64 && declared->dtype == TC_i32 &&
+           !declared->quant && tc_same_dims(declared, computed);
+}
+
 static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
 {
     tc_ctx *ctx = g->module->ctx;
@@ -75,7 +83,8 @@ static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
         const tc_type *computed = tc_type_intern(ctx, &out[i]);
         if (!value->type)
             value->type = computed;
-        else if ((typed ? real_type(ctx, value->type) : value->type) != computed)
+        else if ((typed ? real_type(ctx, value->type) : value->type) != computed &&
+                 !kept_in_32(node, value->type, computed))
             return declared_differs(ctx, g, node, i, value->type, computed);
     }
     return TC_OK;

@@ -76,4 +76,7 @@ tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *ta
 /* *why: the reason when not, in the arena.  What is constant in the graph is constant here too. */
 bool tc_lower_can(tc_lower_asker *asker, const tc_node *node, const char **why);
 
+/* narrow.c: i64 becomes i32 around the nodes of the program that the target takes, with casts outside. */
+TC_MUST_USE tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target);
+
 #endif
