@@ -120,6 +120,7 @@ main() {
         programs build
         run "generated pages" pages
         run "operators" build/conformance aten --shared "$shared" -j "$jobs"
+        run "operators, compiled" build/conformance lowered --shared "$shared" -j "$jobs"
         run "bug families" build/conformance fixtures --shared "$shared" -j "$jobs"
         tosa_suite build
     fi

@@ -165,10 +165,22 @@ static const char *take_back(tc_ctx *ctx, silence before)
     return clause;
 }
 
+/* Constants that the rule did not use after all are nobody's business. */
+static void drop_unread(tc_ctx *ctx, tc_graph *g)
+{
+    const uint32_t *readers = count_readers(ctx, g);
+    size_t n = 0;
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op != TC_OP_const || readers[g->node[k]->out[0]])
+            g->node[n++] = g->node[k];
+    g->n_node = n;
+}
+
 /* Whether the target takes what the rule made: TOSA's rules, then the machine's. */
 static bool accepted(tc_lower *lw)
 {
     tc_graph *list[] = {lw->to};
+    drop_unread(lw->ctx, lw->to);
     tc_module module = *lw->to->module;
     module.graph = list;
     module.n_graph = module.cap_graph = 1;

@@ -15,12 +15,14 @@ typedef struct verdict {
 } verdict;
 
 typedef struct check {
-    const char *suite; /* "aten", "fixtures", "zoo" */
+    const char *suite; /* "aten", "lowered", "fixtures", "zoo" */
     const char *group; /* the operator, or the model */
     const char *name;  /* "add/add_tensor__4d quantized.pt2" */
     const char *folder, *file;
     void (*run)(tc_ctx *ctx, const struct check *c, verdict *v);
     size_t samples; /* zoo: at most so many */
+    const char *target;  /* lowered: compiled for it */
+    const char *written; /* lowered: every region's .tosa goes to this folder; or NULL */
 } check;
 
 typedef struct checks {

@@ -2,6 +2,7 @@
 /* main.c -- the conformance runner.
  *
  *   conformance [--shared DIR] [--status FILE] [--report FILE] [--bless] [--samples N] [-j N] [-v] [SUITE] [-k TEXT]
+ *               [--written DIR]
  *
  * Runs every check whose name contains TEXT, compares with the scoreboard (checks that are known to
  * fail, each with its reason), and ends with a line "SUITE: N passed, N failed" per suite.
@@ -21,7 +22,7 @@
 enum { SECONDS = 300 }; /* for one check */
 
 typedef struct options {
-    const char *shared, *status, *report, *suite, *only;
+    const char *shared, *status, *report, *suite, *only, *written;
     bool bless, verbose;
     long samples, jobs;
 } options;
@@ -202,7 +203,7 @@ static tc_status write_report(const checks *all, const verdict *v, const tc_map 
 
 static size_t tell(const checks *all, const verdict *v, const tc_map *reason, const options *o)
 {
-    static const char *const suite[] = {"aten", "fixtures", "zoo"};
+    static const char *const suite[] = {"aten", "lowered", "fixtures", "zoo"};
     size_t failures = 0;
     for (size_t i = 0; i < all->n; i++) {
         const char *word = label(&all->v[i], &v[i], reason);
@@ -248,6 +249,8 @@ static bool parse(int argc, char **argv, options *o)
             o->status = argv[++i];
         else if (tc_text_eq(word, "--report"))
             o->report = argv[++i];
+        else if (tc_text_eq(word, "--written"))
+            o->written = argv[++i];
         else if (tc_text_eq(word, "-k"))
             o->only = argv[++i];
         else if (tc_text_eq(word, "--samples"))
@@ -260,26 +263,28 @@ static bool parse(int argc, char **argv, options *o)
     return o->jobs > 0 && o->samples > 0;
 }
 
-static void keep_only(checks *all, const char *text)
+static void keep_only(checks *all, const options *o)
 {
     size_t n = 0;
-    for (size_t i = 0; i < all->n; i++)
-        if (!text || strstr(all->v[i].name, text))
+    for (size_t i = 0; i < all->n; i++) {
+        all->v[i].written = o->written;
+        if ((!o->only || strstr(all->v[i].name, o->only)) && (!o->suite || tc_text_eq(all->v[i].suite, o->suite)))
             all->v[n++] = all->v[i];
+    }
     all->n = n;
 }
 
 static tc_status find_all(checks *all, const options *o)
 {
     tc_arena *arena = &all->ctx->arena;
-    if (!o->suite || tc_text_eq(o->suite, "aten"))
+    if (!o->suite || tc_text_eq(o->suite, "aten") || tc_text_eq(o->suite, "lowered"))
         TC_TRY(find_aten(all, tc_text_format(arena, "%s/suites/aten", o->shared)));
     if (!o->suite || tc_text_eq(o->suite, "fixtures"))
         TC_TRY(find_fixtures(all, tc_text_format(arena, "%s/fixtures", o->shared), ""));
     if (!o->suite || tc_text_eq(o->suite, "zoo"))
         TC_TRY(find_zoo(all, tc_text_format(arena, "%s/zoo", o->shared), (size_t)o->samples));
-    keep_only(all, o->only);
-    return TC_OK;
+    keep_only(all, o);
+    return o->written ? tc_folder_make(all->ctx, o->written) : TC_OK;
 }
 
 static int conformance(tc_ctx *ctx, const options *o)
@@ -310,8 +315,8 @@ int main(int argc, char **argv)
                  .samples = 4,
                  .jobs = sysconf(_SC_NPROCESSORS_ONLN)};
     if (!parse(argc, argv, &o)) {
-        fputs("conformance [aten|fixtures|zoo] [-k TEXT] [-v] [-j N] [--samples N] [--bless] [--shared DIR] "
-              "[--status FILE] [--report FILE]\n",
+        fputs("conformance [aten|lowered|fixtures|zoo] [-k TEXT] [-v] [-j N] [--samples N] [--bless] [--shared DIR] "
+              "[--status FILE] [--report FILE] [--written DIR]\n",
               stderr);
         return 2;
     }
