@@ -198,6 +198,35 @@ static void join_moved(classes *c)
             join(c, g->mutation[i].before, g->mutation[i].after);
 }
 
+/* Operators whose operands and result share one domain for the anchor, beyond movement. */
+static bool anchor_shares(tc_op op)
+{
+    static const tc_op ops[] = {TC_OP_relu,     TC_OP_clamp,             TC_OP_clamp_tensor,    TC_OP_minimum, TC_OP_maximum, TC_OP_silu,
+                                TC_OP_avg_pool, TC_OP_adaptive_avg_pool, TC_OP_upsample_linear, TC_OP_eq,      TC_OP_ne,
+                                TC_OP_lt,       TC_OP_le,                TC_OP_gt,              TC_OP_ge};
+    for (size_t i = 0; i < TC_COUNT(ops); i++)
+        if (ops[i] == op)
+            return true;
+    return false;
+}
+
+static void join_anchor(classes *c)
+{
+    const tc_graph *g = c->flow.g;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        tc_val first = c->has[node->n_out ? node->out[0] : TC_NONE] ? node->out[0] : TC_NONE;
+        for (int i = 0; i < node->n_in && anchor_shares(node->op); i++) {
+            tc_val v = node->in[i];
+            if (!c->has[v])
+                continue;
+            if (first)
+                join(c, first, v);
+            first = v;
+        }
+    }
+}
+
 /* The movement goes on inside the class. */
 static bool inside(classes *c, tc_val v, const tc_use *use)
 {
@@ -388,6 +417,8 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
         c.has[g->in[i]] = tc_flow_is_f32(&c.flow, g->in[i]);
     set_values(&c);
     join_moved(&c);
+    if (config->anchor)
+        join_anchor(&c);
     join_met(&c, out);
     number_domains(&c, out);
     const tc_node **reader = outside_readers(&c);

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Our parameters beside the anchor's.     anchor_params.py TOSAC (ZOO_FOLDER | ATEN_FOLDER | CASE)... [-v]
+
+For every model: `tosac quantize -q anchor` on the data that the anchor was calibrated with, and its quantized.pt2 read with
+`tosac opt --pass=types`.  Values that both graphs have (same name, same operator, same innermost module) are compared:
+scales within 1e-6 relative, zero points equal.  -v names the others; a value whose partners in the anchor's graph are
+partners in ours too is marked "range", the others "class".
+"""
+import argparse, collections, json, os, re, subprocess, sys, tempfile
+
+LINE = re.compile(r'^  %\d+ (?:"([^"]*)" )?= (\S+) .*?: i(?:8|16)\[[^]]*\] q\(([-+.\de]+):(-?\d+)[^)]*\)(?: loc\((.*)\))?$')
+FIELD = re.compile(r'(node|target|module)="([^"]*)"')
+
+
+def values(path):
+    """(name, operator, module) -> (scale, zero) of every quantized value that a node or an input makes."""
+    found = {}
+    for line in open(path):
+        m = LINE.match(line)
+        if not m or m.group(2) == "const" or "q(axis" in line:
+            continue
+        loc = dict(FIELD.findall(m.group(5) or ""))
+        if m.group(2) == "rescale":  # an input, or a value that enters a domain
+            key = (m.group(1), "", "")
+        else:
+            key = (loc.get("node"), loc.get("target", "").rstrip("_"), loc.get("module", ""))
+        if key[0]:
+            found.setdefault(key, (float(m.group(3)), int(m.group(4))))
+    return found
+
+
+def run(*words):
+    done = subprocess.run(words, capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
+
+
+def jobs(folder):
+    """(name, float model, quantized export, calibration data, configuration)."""
+    if os.path.exists(os.path.join(folder, "anchor", "quantized.pt2")):
+        yield os.path.basename(folder), f"{folder}/model.pt2", f"{folder}/anchor/quantized.pt2", [f"{folder}/calib.npz"], "anchor"
+        return
+    for here, _, files in sorted(os.walk(folder)):
+        if "meta.json" not in files:
+            continue
+        meta = json.load(open(f"{here}/meta.json"))
+        data = [f"{here}/{i['file']}" for i in meta.get("inputs", []) if "file" in i]
+        for q in meta.get("quantized", []):
+            tag = q["tag"]
+            if not q.get("has_qdq") or not tag.startswith(("a8w8", "a16w8", "a8w4")):
+                continue
+            yield meta["case"] + " " + tag, f"{here}/model.pt2", f"{here}/{q['file']}", data, tag
+
+
+def configuration(tag, path):
+    if tag == "anchor":
+        return "anchor"
+    c = {"preset": "anchor", "weights": {"per_channel": tag.endswith("pc")}}
+    if tag.startswith("a16"):
+        c["activations"] = {"dtype": "int16", "eps": 2.0**-12}
+    if tag.startswith("a8w4"):
+        c["weights"]["dtype"] = "int4"
+    json.dump(c, open(path, "w"))
+    return path
+
+
+def partners(found):
+    groups = collections.defaultdict(set)
+    for key, parameters in found.items():
+        groups[parameters].add(key)
+    return groups
+
+
+def compare(tosac, job, verbose):
+    name, model, quantized, data, tag = job
+    with tempfile.TemporaryDirectory() as t:
+        words = [tosac, "quantize", model, "-q", configuration(tag, f"{t}/c.json"), "-o", f"{t}/ours.ir"]
+        for d in data or ["random:1"]:
+            words += ["--calib", d]
+        failed = run(*words) or run(tosac, "opt", "--pass=types", quantized, "-o", f"{t}/anchor.ir")
+        if failed:
+            print(f"{name}: {failed}")
+            return 0, 0, 0
+        ours, theirs = values(f"{t}/ours.ir"), values(f"{t}/anchor.ir")
+    both = [k for k in theirs if k in ours]
+    good = 0
+    by_ours, by_theirs = partners(ours), partners(theirs)
+    for k in both:
+        (s, z), (a, b) = ours[k], theirs[k]
+        same = abs(s - a) <= 1e-6 * a and z == b
+        good += same
+        if verbose and not same:
+            mine, others = by_ours[ours[k]] & set(both), by_theirs[theirs[k]] & set(both)
+            why = "range" if mine == others else "class"
+            print(f"  {name}: {k[0]} {k[1]} {why}: ours {s:.9g}:{z}, the anchor's {a:.9g}:{b}")
+    return good, len(both), len(theirs)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("tosac")
+    p.add_argument("folder", nargs="+")
+    p.add_argument("-v", action="store_true")
+    a = p.parse_args()
+    total = [0, 0]
+    for folder in a.folder:
+        count = [0, 0, 0]
+        for job in jobs(folder.rstrip("/")):
+            count = [x + y for x, y in zip(count, compare(a.tosac, job, a.v))]
+        print(f"{folder}: {count[0]} of {count[1]} equal ({count[2]} values in the anchor's graphs)")
+        total = [total[0] + count[0], total[1] + count[1]]
+    print(f"all: {total[0]} of {total[1]}")
+    return total[0] < 0.99 * total[1]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
