@@ -46,11 +46,12 @@ static tc_status open_samples(tc_ctx *ctx, const tc_graph *g, const quantize_opt
     return tc_open_samples(ctx, g, o->calib.v, o->calib.n, out);
 }
 
-static tc_status read_model(tc_ctx *ctx, const char *path, tc_module **module)
+/* To choose what the anchor chooses, every movement must be seen that it sees. */
+static tc_status read_model(tc_ctx *ctx, const char *path, const tc_config *config, tc_module **module)
 {
     TC_TRY(tc_read(ctx, path, module));
     TC_TRY(tc_verify(ctx, *module));
-    TC_TRY(tc_run_passes(ctx, *module, "tidy", NULL));
+    TC_TRY(tc_run_passes(ctx, *module, config->anchor ? "infer,fold,fuse,dead" : "tidy", NULL));
     if (tc_quant_is_typed(*module))
         return tc_usage(ctx, "%s is quantized already", path);
     return TC_OK;
@@ -80,7 +81,7 @@ static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *
     tc_progress progress = {0};
     TC_TRY(check_options(ctx, o));
     TC_TRY(tc_config_read(ctx, o->config, &config));
-    TC_TRY(read_model(ctx, args->v[0], &module));
+    TC_TRY(read_model(ctx, args->v[0], &config, &module));
     tc_quant_request request = {.config = &config,
                                 .merge = o->merge.v,
                                 .n_merge = o->merge.n,

@@ -201,7 +201,7 @@ static void join_moved(classes *c)
 /* Operators whose operands and result share one domain for the anchor, beyond movement. */
 static bool anchor_shares(tc_op op)
 {
-    static const tc_op ops[] = {TC_OP_relu,     TC_OP_clamp,             TC_OP_clamp_tensor,    TC_OP_minimum, TC_OP_maximum, TC_OP_silu,
+    static const tc_op ops[] = {TC_OP_relu,     TC_OP_clamp,             TC_OP_clamp_tensor,    TC_OP_silu,
                                 TC_OP_avg_pool, TC_OP_adaptive_avg_pool, TC_OP_upsample_linear, TC_OP_eq,      TC_OP_ne,
                                 TC_OP_lt,       TC_OP_le,                TC_OP_gt,              TC_OP_ge};
     for (size_t i = 0; i < TC_COUNT(ops); i++)
@@ -306,12 +306,51 @@ static bool brings(classes *c, tc_val v)
     return true;
 }
 
+/* Whether the numbers lie in memory in the order of their axes, in PyTorch. */
+static bool contiguous(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    if (!def || !(tc_ops[def->op].traits & T_MOVES))
+        return true;
+    switch (def->op) {
+    case TC_OP_permute:
+    case TC_OP_expand:
+        return false;
+    case TC_OP_select:
+        return ((const tc_attr_select *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
+    case TC_OP_unbind:
+        return ((const tc_attr_axis *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
+    case TC_OP_slice:
+        return ((const tc_attr_slice *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
+    case TC_OP_split:
+        return ((const tc_attr_split *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
+    case TC_OP_identity:
+        return !def->loc->target || strstr(def->loc->target, "contiguous") || contiguous(g, def->in[0]);
+    default:
+        return true;
+    }
+}
+
+/* The anchor looks at every value, and again at each step by which an operand of matmul becomes one of bmm: expand
+ * and view, or expand, clone and view. */
+static uint8_t anchor_looks(const tc_flow *f, tc_val v)
+{
+    unsigned looks = 1;
+    for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
+        const tc_node *node = f->use[u].node;
+        bool batched = node->op == TC_OP_matmul && tc_type_of(f->g, node->in[0])->rank > 2 && tc_type_of(f->g, node->in[1])->rank > 2;
+        if (batched && node->loc->target && strstr(node->loc->target, "matmul"))
+            looks += contiguous(f->g, v) ? 2 : 3;
+    }
+    return (uint8_t)tc_min_i64(looks, UINT8_MAX);
+}
+
 static void number_domains(classes *c, tc_domains *out)
 {
     const tc_graph *g = c->flow.g;
     out->n_val = g->n_val;
     out->of = tc_new_n(&c->ctx->arena, int32_t, g->n_val + 1);
-    out->watch = tc_new_n(&c->ctx->arena, bool, g->n_val + 1);
+    out->looks = tc_new_n(&c->ctx->arena, uint8_t, g->n_val + 1);
     size_t *count = tc_new_n(&c->ctx->scratch, size_t, g->n_val + 1);
     for (tc_val v = 0; v < g->n_val; v++) {
         out->of[v] = -1;
@@ -331,7 +370,7 @@ static void number_domains(classes *c, tc_domains *out)
             d->val = tc_new_n(&c->ctx->arena, tc_val, count[out->of[v]]);
         }
         d->val[d->n_val++] = v;
-        out->watch[v] = c->flow.config->anchor || brings(c, v);
+        out->looks[v] = c->flow.config->anchor ? anchor_looks(&c->flow, v) : brings(c, v);
     }
 }
 
@@ -361,7 +400,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         d->huge = d->huge || f->huge[v];
         for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++)
             read = read || !inside(c, v, &f->use[u]);
-        if (!out->watch[v] && !f->config->anchor)
+        if (!out->looks[v])
             continue;
         double lo, hi;
         maker = tc_def(f->g, v);

@@ -40,21 +40,6 @@ typedef struct guest {
 
 /* ---- who is looked at ---- */
 
-/* Movement within a domain shows nothing new: every number was seen before. */
-static bool shows_nothing_new(const observation *o, tc_val v)
-{
-    const tc_graph *g = tc_main(o->module);
-    const tc_node *def = tc_def(g, v);
-    if (o->request->config->anchor || !def || !(tc_ops[def->op].traits & T_MOVES))
-        return false;
-    for (int i = 0; i < def->n_in; i++) {
-        tc_val x = def->in[i];
-        if (x && tc_is_float(tc_type_of(g, x)->dtype) && o->domains->of[x] != o->domains->of[v])
-            return false;
-    }
-    return true;
-}
-
 static bool *wanted_values(observation *o)
 {
     tc_graph *g = tc_main(o->module);
@@ -63,7 +48,7 @@ static bool *wanted_values(observation *o)
         const tc_domain *domain = &o->domains->domain[d];
         o->watched[d] = !tc_domain_known(domain) && domain->n_val > 0;
         for (size_t i = 0; o->watched[d] && i < domain->n_val; i++)
-            wanted[domain->val[i]] = !tc_is_const(g, domain->val[i]) && !shows_nothing_new(o, domain->val[i]);
+            wanted[domain->val[i]] = !tc_is_const(g, domain->val[i]) && o->domains->looks[domain->val[i]];
     }
     return wanted;
 }
@@ -227,7 +212,7 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     (void)order;
     guest *g = who;
     size_t d = (size_t)g->o->domains->of[v];
-    if (g->o->torchao[d])
+    for (int i = 0; g->o->torchao[d] && i < g->o->domains->looks[v]; i++)
         tc_torchao_see(g->o->torchao[d], as_f32(g, seen), tc_type_count(seen.type));
     if (g->o->binned[d])
         tc_count(&g->tally, as_f32(g, seen), tc_type_count(seen.type), bins_range(g->o, d), g->count + d * TC_BINS);

@@ -136,8 +136,8 @@ typedef struct tc_join {
 typedef struct tc_domains {
     tc_domain *domain;
     size_t n;
-    int32_t *of; /* by value id: its domain, or -1 */
-    bool *watch; /* by value id: its numbers must be looked at; those of moved values are known already */
+    int32_t *of;    /* by value id: its domain, or -1 */
+    uint8_t *looks; /* by value id: how often its numbers are looked at; 0: those of moved values are known already */
     size_t n_val;
     tc_join *join;
     size_t n_join;

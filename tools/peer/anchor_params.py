@@ -57,7 +57,7 @@ def configuration(tag, path):
         return "anchor"
     c = {"preset": "anchor", "weights": {"per_channel": tag.endswith("pc")}}
     if tag.startswith("a16"):
-        c["activations"] = {"dtype": "int16", "eps": 2.0**-12}
+        c["activations"] = {"dtype": "int16", "eps": 2.0**-16}
     if tag.startswith("a8w4"):
         c["weights"]["dtype"] = "int4"
     json.dump(c, open(path, "w"))
