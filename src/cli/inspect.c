@@ -250,6 +250,8 @@ static tc_status inspect(tc_ctx *ctx, const tc_common *common, const void *recor
         return inspect_arrays(ctx, path, bytes, common->json);
     if (has(bytes, 0, "VGF1"))
         return tc_inspect_vgf(ctx, path, bytes, common->json);
+    if (has(bytes, 4, "ET12"))
+        return tc_inspect_pte(ctx, path, bytes, common->json);
     return inspect_model(ctx, path, bytes, common->json);
 }
 
@@ -259,8 +261,9 @@ const tc_verb tc_cli_inspect = {
     .name = "inspect",
     .arguments = "FILE [--json]",
     .summary = "show what a file holds: inputs, outputs, operators, sizes",
-    .help = "FILE is a .pt2, .tosa, .vgf, .ir, .npy or .npz.  For a .pt2 it also shows what tosac does not take,\n"
-            "with the Python line of each; for a .vgf segments, resources, bindings, constants and the disassembled graph.\n",
+    .help = "FILE is a .pt2, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it also shows what tosac does not take,\n"
+            "with the Python line of each; for a .vgf segments, resources, bindings, constants and the disassembled graph;\n"
+            "for a .pte memory, kernels, and every tensor that is handed to a delegate, with its scale.\n",
     .least = 1,
     .most = 1,
     .option = options,

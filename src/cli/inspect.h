@@ -12,4 +12,7 @@ const char *tc_inspect_problems(tc_ctx *ctx, tc_status (*read)(tc_ctx *, const c
 /* inspect_vgf.c: the container and its code. */
 TC_MUST_USE tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json);
 
+/* An ExecuTorch program: methods, memory, kernels, and what is handed to each delegate. */
+TC_MUST_USE tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json);
+
 #endif

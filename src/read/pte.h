@@ -79,4 +79,36 @@ TC_MUST_USE tc_status tc_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor,
 /* Bytes of a segment; none when it lies outside the file. */
 tc_bytes tc_pte_segment(const tc_pte_file *f, uint32_t index);
 
+/* ---- borders ---- */
+
+/* An argument of a delegate call. */
+typedef struct tc_pte_border {
+    bool is_input;
+    int64_t value;
+    bool known; /* a quantize before it, or a dequantize after it, names its numbers */
+    double scale;
+    int64_t zero, qmin, qmax;
+    int64_t axis; /* -1: one scale for all; else a scale for each of the axis, and `scale` is the first of them */
+} tc_pte_border;
+
+/* The arguments of step k, a delegate call; in its own order, in the arena. */
+tc_pte_border *tc_pte_borders(tc_pte_file *f, const tc_pte_method *m, size_t k);
+
+/* ---- what an Ethos-U payload says of its tensors ---- */
+
+typedef struct tc_ethosu_tensor {
+    int32_t dim[6]; /* ones in front */
+    int32_t element_bytes, offset, region;
+} tc_ethosu_tensor;
+
+typedef struct tc_ethosu_payload {
+    tc_ethosu_tensor *in, *out;
+    size_t n_in, n_out;
+    size_t commands, weights; /* bytes */
+    uint32_t scratch;
+} tc_ethosu_payload;
+
+/* false: the bytes are no such payload. */
+bool tc_ethosu_read(tc_arena *arena, tc_bytes payload, tc_ethosu_payload *out);
+
 #endif

@@ -130,17 +130,11 @@ static bool combines(const tc_node *node, tc_field_combine how)
     return a->combine == how && (how == TC_combine_set || a->include_self);
 }
 
-WHEN(scatter_set)
-{
-    (void)g;
-    return combines(node, TC_combine_set);
-}
+WHEN(long_index) { return operand(g, node, 1)->dtype == TC_i64; }
 
-WHEN(scatter_add)
-{
-    (void)g;
-    return combines(node, TC_combine_add);
-}
+WHEN(scatter_set) { return tc_cpu_when_long_index(g, node) && combines(node, TC_combine_set); }
+
+WHEN(scatter_add) { return tc_cpu_when_long_index(g, node) && combines(node, TC_combine_add); }
 
 WHEN(by_number)
 {

@@ -524,6 +524,12 @@ SET(axes_all)
     ((tc_attr_axes *)s->attr)->axes = every_axis(s);
     return NULL;
 }
+SET(whole)
+{
+    (void)v;
+    ((tc_attr_quantize *)s->attr)->axis = -1;
+    return NULL;
+}
 SET(ones)
 {
     (void)v;
@@ -562,7 +568,7 @@ static const struct {
     {"@reflect_2", get_pad_2, set_reflect}, {"@replicate_2", get_pad_2, set_replicate},
     {"@reflect_3", get_pad_3, set_reflect}, {"@replicate_3", get_pad_3, set_replicate},
     {"+dtype", NULL, set_dtype}, {"+shape", NULL, set_shape}, {"+axes", NULL, set_axes_all},
-    {"+ones", NULL, set_ones}, {"+swap", NULL, set_swap}, {"+sizes", NULL, set_sizes},
+    {"+ones", NULL, set_ones}, {"+whole", NULL, set_whole}, {"+swap", NULL, set_swap}, {"+sizes", NULL, set_sizes},
 };
 
 /* ---- any argument ---------------------------------------------------------------------------- */
