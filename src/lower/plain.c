@@ -130,7 +130,22 @@ tc_dtype tc_plain_type(tc_dtype t)
 
 tc_dtype tc_plain_formula_type(tc_dtype t) { return tc_is_float(t) ? TC_f32 : tc_plain_type(t); }
 
+/* i32 with ones in front where the profile moves no integers: its two halves as f32, and together again. */
+static tc_val raised_by_halves(tc_lower *lw, tc_val x, int rank)
+{
+    tc_val sixteen = tc_f_number(lw, x, 16), high = tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, sixteen);
+    tc_val low = tc_f_sub(lw, x, tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, high, sixteen)), half[] = {high, low};
+    for (int i = 0; i < 2; i++)
+        half[i] = tc_put_tosa_cast(lw, tc_put_rank(lw, tc_put_tosa_cast(lw, half[i], TC_f32), rank), TC_i32);
+    high = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, half[0], tc_f_number(lw, half[0], 16));
+    return tc_put_add(lw, high, half[1]);
+}
+
 tc_val tc_plain_in(tc_lower *lw, const tc_node *node, int i, tc_dtype dtype, int rank)
 {
-    return tc_put_rank(lw, tc_put_cast(lw, tc_lower_in(lw, node, i), dtype), rank);
+    tc_val x = tc_put_cast(lw, tc_lower_in(lw, node, i), dtype);
+    if (x && dtype == TC_i32 && !tc_lower_has(lw, TC_FEATURE_INT) && !tc_is_const(lw->to, x) &&
+        tc_put_type(lw, x)->rank < rank)
+        return raised_by_halves(lw, x, rank);
+    return tc_put_rank(lw, x, rank);
 }
