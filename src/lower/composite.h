@@ -64,8 +64,8 @@ int64_t tc_axes_count(const tc_type *t, tc_ints axes);
 /* Softmax of each row: x holds i8, i16 or i32 in a domain of one scale, the result is of domain
  * `to`. */
 tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to);
-/* e^(scale * (x - max)) of each row in units of 1 / 32767, i16. */
-tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale);
+/* e^(scale * (x - max)) of each row in units of 1 / 32767, i16.  coarse: shares of the sum are needed to 8 bits. */
+tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, bool coarse);
 /* Sum of x - zero over each row, i32. */
 tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
 /* 1 / sum as i16 times *unit, for sums of 32767 and more; quotients 32767 / sum above `top` may
