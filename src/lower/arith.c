@@ -106,14 +106,26 @@ tc_val tc_put_narrow(tc_lower *lw, tc_val wide, double scale, const tc_type *to)
 
 static bool wide_arg(const tc_arg *a) { return !tc_is_activation(a->type); }
 
+static double coarsest(const tc_arg *a)
+{
+    double s = 0;
+    for (int32_t c = 0; c < a->type->quant->count; c++)
+        s = fmax(s, a->type->quant->scale[c]);
+    return s;
+}
+
 /* A domain in which both can be added: see the top of the file.  What comes from accumulators may be larger than
- * the result: there the unit is a fraction of the result's step.  A wide result has its own. */
+ * the result: there the unit is a fraction of the
+ * result's step, but no less than the accumulator's own.  A wide result has its own. */
 static double common_scale(const tc_arg *a, double sa, const tc_arg *b, double sb, const tc_type *to)
 {
     if (to->dtype == TC_i32)
         return tc_scale_of(to);
-    if (wide_arg(a) || wide_arg(b))
-        return tc_scale_of(to) / (to->dtype == TC_i16 ? 16 : 256);
+    if (wide_arg(a) || wide_arg(b)) {
+        double s = tc_scale_of(to) / (to->dtype == TC_i16 ? 16 : 256);
+        s = wide_arg(a) ? fmax(s, coarsest(a)) : s;
+        return wide_arg(b) ? fmax(s, coarsest(b)) : s;
+    }
     bool narrow_a = a->type->dtype == TC_i8, narrow_b = b->type->dtype == TC_i8;
     if (narrow_a == narrow_b)
         return sa == sb ? sa : fmax(sa, sb) / (narrow_a ? 0x1p19 : 0x1p14);

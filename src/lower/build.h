@@ -40,11 +40,13 @@ tc_val tc_put_channels_first(tc_lower *lw, tc_val x);
 
 /* ---- change of scale ---- */
 /* saturate(round((x - in_zero) * factor) + out_zero) as `to`.  factor > 0.  Rounds once; 32-bit multipliers,
- * 16-bit ones where x is i48. */
+ * 16-bit ones where x is i48.  |x - in_zero| * factor < 2^29 where the factor is 1 or more. */
 tc_val tc_put_rescale(tc_lower *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero, tc_dtype to);
 /* One factor per index of the last axis. */
 tc_val tc_put_rescale_channels(tc_lower *lw, tc_val x, const double *factor, int64_t in_zero, int64_t out_zero,
                                tc_dtype to);
+/* The factor between two scales, with the reciprocal that quantizing in f32 multiplies by. */
+double tc_scale_factor(double from, double to);
 /* Stored numbers of type `from` (its domain) as stored numbers of the domain of `type`, clamped to its
  * codes; per channel on any axis.  The shape is x's own. */
 tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *type);

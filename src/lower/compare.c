@@ -96,9 +96,9 @@ static double fine_scale(const tc_arg *a, const tc_arg *b)
     double sa = tc_scale_of(a->type), sb = tc_scale_of(b->type);
     if (sa == sb)
         return sa;
-    double ra = sa * (a->type->dtype == TC_i8 ? 0x1p8 : 0x1p16), rb = sb * (b->type->dtype == TC_i8 ? 0x1p8 : 0x1p16);
+    double ra = sa * (a->type->dtype == TC_i8 ? 0x1p8 : 0x1p15), rb = sb * (b->type->dtype == TC_i8 ? 0x1p8 : 0x1p15);
     double s = fmax(sa, sb);
-    while (fmax(ra, rb) / s < 0x1p29)
+    while (fmax(ra, rb) / s < 0x1p28)
         s /= 2;
     return s;
 }

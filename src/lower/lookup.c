@@ -8,7 +8,8 @@
  *
  *     y = t0(x) + t1(saturate((x - c1) * z1)) + ...
  *
- * What remains too steep is read from a list of all values by GATHER. */
+ * Where two tables are not enough, all values stand in a list that GATHER reads; a target without GATHER
+ * has more tables. */
 #include <math.h>
 
 #include "build.h"
@@ -16,7 +17,7 @@
 
 #include "../num/load.h"
 
-enum { SEGMENTS = 512, STEP = 128, CODES = 65536, MOST_TABLES = 4 };
+enum { SEGMENTS = 512, STEP = 128, CODES = 65536, MOST_TABLES = 6, CHEAP_TABLES = 2 };
 
 /* One table of a sum. */
 typedef struct piece {
@@ -121,7 +122,7 @@ static bool refine(curve *c)
 }
 
 /* Tables whose sum is within `within` steps, or as near as they get. */
-static void fit(tc_lower *lw, curve *c, double within)
+static void fit(tc_lower *lw, curve *c, double within, int most)
 {
     c->sum = tc_new_n(&lw->ctx->scratch, double, CODES);
     piece first = {.zoom = 1};
@@ -132,7 +133,7 @@ static void fit(tc_lower *lw, curve *c, double within)
     }
     take(c, &first, worst_with(c, &first, &where), 0);
     c->where = where;
-    while (c->worst > within && c->n < MOST_TABLES && refine(c))
+    while (c->worst > within && c->n < most && refine(c))
         ;
 }
 
@@ -191,17 +192,19 @@ static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, c
         fine[i] = (clip(code[i], (double)q->lo, (double)q->hi) - zero) * unit;
     curve *c = tc_new(&lw->ctx->scratch, curve);
     *c = (curve){.code = fine, .lo = ((double)q->lo - zero) * unit, .hi = ((double)q->hi - zero) * unit};
-    fit(lw, c, to == TC_i8 ? 32 : 1);
+    bool gathers = !tc_lower_has(lw, TC_FEATURE_U55);
+    double good = to == TC_i8 ? 32 : 1;
+    fit(lw, c, good, gathers ? CHEAP_TABLES : MOST_TABLES);
     tc_val y = TC_NONE;
-    if (c->worst <= (to == TC_i8 ? 100 : 2)) {
+    if (c->worst <= (gathers ? good : to == TC_i8 ? 100 : 2)) {
         y = put_pieces(lw, x, c, TC_i16);
         if (to == TC_i8)
             y = tc_put_rescale(lw, y, 1 / unit, 0, q->zero[0], TC_i8);
         y = tc_put_codes(lw, y, q);
-    } else if (tc_lower_has(lw, TC_FEATURE_U55))
-        tc_lower_refuse(lw, "its values change too fast for tables of 513 entries");
-    else
+    } else if (gathers)
         y = put_gather(lw, x, to, q, code);
+    else
+        tc_lower_refuse(lw, "its values change too fast for tables of 513 entries");
     tc_arena_rewind(&lw->ctx->scratch, mark);
     return y;
 }

@@ -107,7 +107,7 @@ static tc_val into(tc_lower *lw, const pair *m, tc_val made)
     const tc_quant *q = m->to->quant;
     if (m->to->dtype == (made ? tc_put_type(lw, made)->dtype : TC_none) && q->scale[0] == m->scale)
         return made;
-    return tc_put_codes(lw, tc_put_rescale(lw, made, m->scale / q->scale[0], 0, q->zero[0], m->to->dtype), q);
+    return tc_put_codes(lw, tc_put_rescale(lw, made, tc_scale_factor(m->scale, q->scale[0]), 0, q->zero[0], m->to->dtype), q);
 }
 
 static tc_val put_matmul(tc_lower *lw, const pair *m, tc_val a, tc_val b)

@@ -75,7 +75,7 @@ static tc_val narrowed(tc_lower *lw, tc_val sum, double scale, const tc_type *to
     const tc_quant *q = to->quant;
     if (sum && tc_put_type(lw, sum)->dtype == to->dtype && q->scale[0] == scale)
         return sum;
-    return tc_put_codes(lw, tc_put_rescale(lw, sum, scale / q->scale[0], 0, q->zero[0], to->dtype), q);
+    return tc_put_codes(lw, tc_put_rescale(lw, sum, tc_scale_factor(scale, q->scale[0]), 0, q->zero[0], to->dtype), q);
 }
 
 static tc_val reduced(tc_lower *lw, tc_op op, tc_val x, int axis)

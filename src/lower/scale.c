@@ -88,6 +88,13 @@ tc_val tc_put_codes(tc_lower *lw, tc_val x, const tc_quant *q)
     return tc_put_clamp(lw, x, (double)q->lo, (double)q->hi);
 }
 
+double tc_scale_factor(double from, double to)
+{
+    int exponent;
+    double plain = from / to;
+    return frexp(plain, &exponent) == 0.5 ? plain : from * (double)(float)(1.0 / to);
+}
+
 /* Axis `axis` last, the others in order; and back. */
 static void last_axis(int rank, int axis, int64_t *there, int64_t *back)
 {
@@ -106,14 +113,14 @@ tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type 
     if (axis < 0) {
         if (from->dtype == type->dtype && p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0])
             return p->lo < q->lo || p->hi > q->hi ? tc_put_codes(lw, x, q) : x;
-        x = tc_put_rescale(lw, x, p->scale[0] / q->scale[0], p->zero[0], q->zero[0], type->dtype);
+        x = tc_put_rescale(lw, x, tc_scale_factor(p->scale[0], q->scale[0]), p->zero[0], q->zero[0], type->dtype);
         return tc_put_codes(lw, x, q);
     }
     int64_t n = p->axis >= 0 ? p->count : q->count;
     double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t c = 0; c < n; c++) {
         int64_t i = p->axis >= 0 ? c : 0, j = q->axis >= 0 ? c : 0;
-        factor[c] = p->scale[i] / q->scale[j];
+        factor[c] = tc_scale_factor(p->scale[i], q->scale[j]);
         if (p->zero[i] != p->zero[0] || q->zero[j] != q->zero[0]) {
             tc_lower_refuse(lw, "its zero points differ by channel");
             return TC_NONE;

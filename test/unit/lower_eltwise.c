@@ -40,6 +40,27 @@ static void binary(void)
                    "  %5 = sub %2, %0 alpha=0.5 : i8[2,3,40] q(1:0)\n  return %3, %4, %5\n}\n");
 }
 
+static void quotients(void)
+{
+    CHECK(agrees(INT, 1, A8, B8, "div %0, %1 mode=exact", "i8[2,3,40] q(0.3:2)"));
+    CHECK(agrees(U55, 1, "i8[2,3,40] q(0.05:-3)", "i8[3,1] q(0.031:-128 in -100..127)", "div %0, %1 mode=exact",
+                 "i8[2,3,40] q(0.05:2)"));
+    CHECK(agrees(INT16, 1, A16, B16, "div %0, %1 mode=exact", "i16[2,3,400] q(0.01:0)"));
+    CHECK(agrees(INT, 1, A8, C8, "div %0, %1 mode=floor", "i8[2,3,40] q(1:2)"));
+    CHECK(agrees(INT, 1, A8, C8, "div %0, %1 mode=trunc", "i8[2,3,40] q(1:2)"));
+    CHECK(agrees(INT, 1, A8, "i8[3,1] q(0.05:-128 in -127..127)", "remainder %0, %1", "i8[2,3,40] q(0.05:2)"));
+    CHECK(agrees(INT, 1, A8, "i8[3,1] q(0.05:-128 in -127..127)", "fmod %0, %1", "i8[2,3,40] q(0.05:2)"));
+    LOWERS(INT, 1, "graph @t(%0: " A8 ", %1: " B8 ", %2: i8[40] q(0.1:-128 in -90..127)) {\n  %3 = const 0.3 : f32[]\n"
+                   "  %4 = addcmul %0, %1, %2 value=-0.7 : i8[2,3,40] q(0.3:1)\n"
+                   "  %5 = addcdiv %0, %1, %2 value=2 : i8[2,3,40] q(0.1:1)\n"
+                   "  %6 = lerp %0, %1, %2 : i8[2,3,40] q(0.3:1)\n  %7 = lerp %0, %1, %3 : i8[2,3,40] q(0.05:1)\n"
+                   "  return %4, %5, %6, %7\n}\n");
+    LOWERS(INT, 1, "graph @t(%0: " A8 ") {\n  %1 = const [0.25, -0.5, 2] : f32[3]\n  %2 = const [0.25] : f32[1]\n"
+                   "  %3 = prelu %0, %1 : i8[2,3,40] q(0.06:1)\n  %4 = prelu %0, %2 : i8[2,3,40] q(0.04:1)\n"
+                   "  %5 = glu %0 axis=2 : i8[2,3,20] q(0.05:0)\n  return %3, %4, %5\n}\n");
+    LOWERS(INT16, 2, "graph @t(%0: " A16 ") {\n  %1 = glu %0 axis=2 : i16[2,3,200] q(0.0002:0)\n  return %1\n}\n");
+}
+
 /* What a smaller target can take in: the factors of VELA_COST's table, and nothing shared. */
 static void factors(void)
 {
@@ -111,8 +132,8 @@ static void functions16(void)
                                      "reciprocal %0", "sqrt %0", "floor %0", "sign %0", "tan %0", "abs %0", "neg %0",
                                      "square %0", "hardswish %0", "leaky_relu %0 slope=0.01"};
     for (size_t i = 0; i < TC_COUNT(op); i++) {
-        CHECK(agrees(INT16, 2, "i16[6000] q(0.0001:0)", "i8[1]", op[i], "i16[6000] q(0.00012:0)"));
-        CHECK(agrees(INT16, 2, "i16[6000] q(0.0003:0)", "i8[1]", op[i], "i16[6000] q(0.00003:0 in -32767..32767)"));
+        CHECK(agrees(INT16, 1, "i16[6000] q(0.0001:0)", "i8[1]", op[i], "i16[6000] q(0.00012:0)"));
+        CHECK(agrees(INT16, 1, "i16[6000] q(0.0003:0)", "i8[1]", op[i], "i16[6000] q(0.00003:0 in -32767..32767)"));
         CHECK(agrees(INT16, 1, "i16[6000] q(0.0003:0)", "i8[1]", op[i], "i8[6000] q(0.02:5)"));
     }
     LOWERS(INT16, 1, "graph @t(%0: i16[6000] q(0.00003:0)) {\n"
@@ -125,6 +146,7 @@ static void functions16(void)
 int main(void)
 {
     binary();
+    quotients();
     factors();
     compared();
     functions8();
