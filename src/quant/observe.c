@@ -6,7 +6,7 @@
 #include "quant.h"
 
 #include "../num/load.h"
-#include "seen.h"
+#include "obs.h"
 #include "torchao.h"
 #include "tour.h"
 
@@ -15,6 +15,8 @@ enum { FEW_SAMPLES = 32 };
 /* 16 bits have room to spare: ranges are this much wider than what was seen. */
 static const double WIDE_MARGIN = 1.25;
 
+typedef struct guest guest;
+
 typedef struct observation {
     tc_ctx *ctx;
     tc_module *module;
@@ -22,21 +24,24 @@ typedef struct observation {
     tc_domains *domains;
     bool *watched; /* by domain: it is looked at */
     tc_tour *tour;
+    guest **guests;
     tc_first first;
     tc_ranges ranges;
     uint64_t *count; /* second pass: TC_BINS by domain, for those that need them */
     bool *binned;
+    uint64_t counted; /* samples of the second pass */
     tc_torchao **torchao; /* second pass, by domain: for those that are observed in the anchor's way */
 } observation;
 
 /* Somebody on one thread. */
-typedef struct guest {
+struct guest {
     observation *o;
     size_t sample;
+    uint64_t counted;
     tc_arena scratch; /* numbers that are not f32 */
     tc_tally tally;
     uint64_t *count; /* by domain, as in the observation */
-} guest;
+};
 
 /* ---- who is looked at ---- */
 
@@ -101,7 +106,7 @@ static void see_constants(observation *o)
     tc_arena_rewind(&o->ctx->scratch, mark);
 }
 
-static tc_status first_pass(observation *o, guest **guests)
+static tc_status first_pass(observation *o)
 {
     const tc_samples *samples = &o->request->samples;
     tc_first *first = &o->first;
@@ -113,7 +118,7 @@ static tc_status first_pass(observation *o, guest **guests)
         first->ends[i] = tc_ends_none();
     tc_visit visit = {.samples = samples,
                       .what = "samples, first pass",
-                      .guest = (void *const *)guests,
+                      .guest = (void *const *)o->guests,
                       .enter = first_enter,
                       .see = first_see};
     TC_TRY(tc_tour_run(o->tour, &visit));
@@ -201,10 +206,12 @@ static tc_ends bins_range(const observation *o, size_t d)
 
 static bool second_enter(void *who, size_t k, const tc_tensor *in)
 {
+    guest *g = who;
     (void)k;
-    const guest *g = who;
-    const observation *o = g->o;
-    return !o->ranges.n_odd || !tc_ranges_odd(&o->ranges, tc_sample_hash(in, tc_main(o->module)->n_in));
+    uint64_t hash = tc_sample_hash(in, tc_main(g->o->module)->n_in);
+    bool kept = !tc_ranges_odd(&g->o->ranges, hash);
+    g->counted += kept;
+    return kept;
 }
 
 static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
@@ -218,7 +225,7 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
         tc_count(&g->tally, as_f32(g, seen), tc_type_count(seen.type), bins_range(g->o, d), g->count + d * TC_BINS);
 }
 
-static tc_status second_pass(observation *o, guest **guests)
+static tc_status second_pass(observation *o)
 {
     size_t n = o->domains->n, n_guest = tc_tour_threads(o->tour);
     bool in_order = false;
@@ -226,17 +233,19 @@ static tc_status second_pass(observation *o, guest **guests)
         in_order |= o->torchao[d] != NULL;
     o->count = tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS);
     for (size_t i = 0; i < n_guest; i++)
-        guests[i]->count = i ? tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS) : o->count;
+        o->guests[i]->count = i ? tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS) : o->count;
     tc_visit visit = {.samples = &o->request->samples,
                       .what = "samples, second pass",
                       .in_order = in_order,
-                      .guest = (void *const *)guests,
+                      .guest = (void *const *)o->guests,
                       .enter = second_enter,
                       .see = second_see};
     TC_TRY(tc_tour_run(o->tour, &visit));
-    for (size_t i = 1; i < n_guest; i++)
-        for (size_t k = 0; k < n * TC_BINS; k++)
-            o->count[k] += guests[i]->count[k];
+    for (size_t i = 0; i < n_guest; i++) {
+        o->counted += o->guests[i]->counted;
+        for (size_t k = 0; i && k < n * TC_BINS; k++)
+            o->count[k] += o->guests[i]->count[k];
+    }
     return TC_OK;
 }
 
@@ -286,25 +295,150 @@ static void choose_all(observation *o)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- getting ready ---- */
 
 static void free_guest(void *what)
 {
     tc_arena_free(&((guest *)what)->scratch);
 }
 
-static guest **invite(observation *o)
+/* The program ready to run over the samples, and somebody on each thread. */
+static tc_status get_ready(observation *o, const bool *wanted)
 {
     tc_arena *arena = &o->ctx->arena;
+    if (!o->request->samples.n)
+        return tc_error(o->ctx, NULL, TC_E_DATA, "there are no calibration samples");
+    TC_TRY(tc_tour_new(o->ctx, tc_main(o->module), wanted, o->request->samples.n, &o->tour));
     size_t n = tc_tour_threads(o->tour);
-    guest **guests = tc_new_n(arena, guest *, n);
+    o->guests = tc_new_n(arena, guest *, n);
     for (size_t i = 0; i < n; i++) {
-        guests[i] = tc_new(arena, guest);
-        guests[i]->o = o;
-        tc_arena_init(&guests[i]->scratch);
-        tc_ctx_defer(o->ctx, free_guest, guests[i]);
+        o->guests[i] = tc_new(arena, guest);
+        o->guests[i]->o = o;
+        tc_arena_init(&o->guests[i]->scratch);
+        tc_ctx_defer(o->ctx, free_guest, o->guests[i]);
     }
-    return guests;
+    return TC_OK;
+}
+
+/* What the rows of all samples say. */
+static void settle_ranges(observation *o)
+{
+    bool drop = o->request->config->drop_odd && !o->request->keep_odd;
+    o->ranges = tc_ranges_of(o->ctx, &o->first, o->watched, drop);
+}
+
+static void tell_samples(observation *o)
+{
+    size_t n = o->ranges.n_sample;
+    if (n < FEW_SAMPLES)
+        tc_warning(o->ctx, NULL, TC_E_DATA, "%zu calibration sample%s: ranges from fewer than %d varied ones are often too narrow",
+                   n, n == 1 ? "" : "s", FEW_SAMPLES);
+    tell_odd(o);
+}
+
+/* Ranges are known: the rest of what follows from them. */
+static void hand_over(observation *o)
+{
+    tc_domains *domains = o->domains;
+    domains->n_odd = o->ranges.n_odd;
+    domains->odd = tc_new_n(&o->ctx->arena, uint64_t, domains->n_odd);
+    for (size_t i = 0; i < domains->n_odd; i++)
+        domains->odd[i] = o->ranges.odd[i].hash;
+    join(o);
+}
+
+/* ---- a part of the data ---- */
+
+/* An observer that depends on the order of the samples sees all of them in one go. */
+static tc_status check_parts(const observation *o)
+{
+    for (size_t d = 0; d < o->domains->n; d++)
+        if (o->watched[d] && o->domains->domain[d].setting.observer == TC_OBSERVER_histogram_torchao)
+            return tc_usage(o->ctx, "the observer histogram-torchao depends on the order of the samples: it cannot be split into parts");
+    return TC_OK;
+}
+
+static tc_status write_first(observation *o, uint64_t fingerprint)
+{
+    tc_obs obs = {.kind = TC_OBS_FIRST, .first = o->first};
+    return tc_obs_write(o->ctx, o->request->observe_only, fingerprint, &obs);
+}
+
+/* The second pass over a part, in the ranges that all parts have settled. */
+static tc_status write_second(observation *o, const bool *wanted, uint64_t fingerprint)
+{
+    tc_obs obs = {.kind = TC_OBS_SECOND, .ranges = o->ranges};
+    size_t size = o->domains->n * sizeof *o->ranges.ends;
+    obs.ranges.ends = tc_arena_copy(&o->ctx->arena, o->ranges.ends, size); /* as they were before domains are joined */
+    obs.ranges.average = tc_arena_copy(&o->ctx->arena, o->ranges.average, size);
+    hand_over(o);
+    look_again(o);
+    TC_TRY(get_ready(o, wanted));
+    TC_TRY(second_pass(o));
+    obs.binned = o->binned;
+    obs.count = o->count;
+    obs.counted = o->counted;
+    return tc_obs_write(o->ctx, o->request->observe_only, fingerprint, &obs);
+}
+
+static tc_status check_complete(const observation *o, const tc_obs *obs)
+{
+    if (obs->counted == obs->ranges.n_kept)
+        return TC_OK;
+    tc_status status = tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
+                                "the second passes have counted %" PRIu64 " samples, and the first passes have seen %zu to count",
+                                obs->counted, obs->ranges.n_kept);
+    tc_note(o->ctx, NULL, "give each part's second pass once, and all of them");
+    return status;
+}
+
+/* What parts have seen, in place of passes over samples. */
+static tc_status merge_parts(observation *o, const bool *wanted, uint64_t fingerprint)
+{
+    const tc_quant_request *request = o->request;
+    tc_obs obs;
+    TC_TRY(tc_obs_read(o->ctx, request->merge, request->n_merge, fingerprint, o->domains->n, &obs));
+    bool second = obs.kind == TC_OBS_SECOND;
+    if (second && request->observe_only)
+        return tc_usage(o->ctx, "these are second passes already: merge them without --observe-only");
+    if (second)
+        o->ranges = obs.ranges;
+    else {
+        o->first = obs.first;
+        settle_ranges(o);
+    }
+    if (!second && request->observe_only)
+        return write_second(o, wanted, fingerprint);
+    tell_samples(o);
+    hand_over(o);
+    if (second) {
+        TC_TRY(check_complete(o, &obs));
+        o->count = obs.count;
+    }
+    if (look_again(o) && !second) {
+        tc_status status = tc_error(o->ctx, NULL, TC_E_OBSERVATIONS, "these are first passes only, and the settings need a second one");
+        tc_note(o->ctx, NULL, "for each part: --calib PART --observe-only --merge FIRST-PASS.obs... -o SECOND.obs; then merge those");
+        return status;
+    }
+    choose_all(o);
+    return TC_OK;
+}
+
+/* ---- the whole ---- */
+
+static tc_status see_all(observation *o, const bool *wanted, uint64_t fingerprint)
+{
+    TC_TRY(get_ready(o, wanted));
+    TC_TRY(first_pass(o));
+    if (o->request->observe_only)
+        return write_first(o, fingerprint);
+    settle_ranges(o);
+    tell_samples(o);
+    hand_over(o);
+    if (look_again(o))
+        TC_TRY(second_pass(o));
+    choose_all(o);
+    return TC_OK;
 }
 
 tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request, tc_domains *domains)
@@ -314,23 +448,11 @@ tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
     o->watched = tc_new_n(&ctx->arena, bool, domains->n);
     o->binned = tc_new_n(&ctx->arena, bool, domains->n);
     o->torchao = tc_new_n(&ctx->arena, tc_torchao *, domains->n);
-    if (!request->samples.n)
-        return tc_error(ctx, NULL, TC_E_DATA, "there are no calibration samples");
-    if (request->samples.n < FEW_SAMPLES)
-        tc_warning(ctx, NULL, TC_E_DATA, "%zu calibration sample%s: ranges from fewer than %d varied ones are often too narrow",
-                   request->samples.n, request->samples.n == 1 ? "" : "s", FEW_SAMPLES);
-    TC_TRY(tc_tour_new(ctx, tc_main(module), wanted_values(o), request->samples.n, &o->tour));
-    guest **guests = invite(o);
-    TC_TRY(first_pass(o, guests));
-    o->ranges = tc_ranges_of(ctx, &o->first, o->watched, request->config->drop_odd && !request->keep_odd);
-    tell_odd(o);
-    domains->n_odd = o->ranges.n_odd;
-    domains->odd = tc_new_n(&ctx->arena, uint64_t, domains->n_odd);
-    for (size_t i = 0; i < domains->n_odd; i++)
-        domains->odd[i] = o->ranges.odd[i].hash;
-    join(o);
-    if (look_again(o))
-        TC_TRY(second_pass(o, guests));
-    choose_all(o);
-    return TC_OK;
+    const bool *wanted = wanted_values(o);
+    uint64_t fingerprint = 0;
+    if (request->n_merge || request->observe_only) {
+        TC_TRY(check_parts(o));
+        fingerprint = tc_obs_fingerprint(ctx, tc_main(module), domains);
+    }
+    return request->n_merge ? merge_parts(o, wanted, fingerprint) : see_all(o, wanted, fingerprint);
 }

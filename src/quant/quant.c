@@ -13,5 +13,11 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *re
     tc_quant_make_room(&domains);
     tc_module *real = tc_module_copy(module);
     TC_TRY(tc_quant_apply(ctx, module, config, &domains));
-    return config->correct_bias ? tc_quant_correct(ctx, real, module, &request->samples, &domains) : TC_OK;
+    if (!config->correct_bias)
+        return TC_OK;
+    if (!request->samples.n) {
+        tc_note(ctx, NULL, "biases are not corrected: that needs samples, up to 32 of them, with --calib");
+        return TC_OK;
+    }
+    return tc_quant_correct(ctx, real, module, &request->samples, &domains);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* obs.h -- files of observations: what calibration has seen on a part of the data.
+ *
+ * Little-endian.  A file of the first pass holds a row of ends for each sample; one of the second pass holds
+ * what the rows of all parts said, and the counts of its own part. */
+#ifndef TC_OBS_H
+#define TC_OBS_H
+
+#include "seen.h"
+
+typedef enum tc_obs_kind { TC_OBS_FIRST = 1, TC_OBS_SECOND = 2 } tc_obs_kind;
+
+/* Everything that files say together. */
+typedef struct tc_obs {
+    tc_obs_kind kind;
+    tc_first first;   /* first pass: the rows of all files */
+    tc_ranges ranges; /* second pass: the same in all files */
+    bool *binned;     /* by domain: it has counts */
+    uint64_t *count;  /* TC_BINS by domain, of all files */
+    uint64_t counted; /* samples in the counts */
+} tc_obs;
+
+/* A number for what observations depend on: the program with its weights, and the domains. */
+uint64_t tc_obs_fingerprint(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains);
+
+TC_MUST_USE tc_status tc_obs_write(tc_ctx *ctx, const char *path, uint64_t fingerprint, const tc_obs *obs);
+
+/* Reads the files, which must be of this program and of one pass, and adds them up. */
+TC_MUST_USE tc_status tc_obs_read(tc_ctx *ctx, const char *const *path, size_t n, uint64_t fingerprint, size_t n_domain,
+                                  tc_obs *out);
+
+#endif
