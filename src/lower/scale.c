@@ -83,7 +83,8 @@ tc_val tc_put_codes(tc_lower *lw, tc_val x, const tc_quant *q)
     if (!x)
         return x;
     tc_dtype d = tc_put_type(lw, x)->dtype;
-    if ((d != TC_i8 && d != TC_i16) || (q->lo <= tc_dtype_min(d) && q->hi >= tc_dtype_max(d)))
+    int64_t spare = d == TC_i16; /* the lowest code of 16 bits is within a step of the next: no operator for that */
+    if ((d != TC_i8 && d != TC_i16) || (q->lo <= tc_dtype_min(d) + spare && q->hi >= tc_dtype_max(d)))
         return x;
     return tc_put_clamp(lw, x, (double)q->lo, (double)q->hi);
 }
