@@ -203,7 +203,7 @@ static bool anchor_shares(tc_op op)
 {
     static const tc_op ops[] = {TC_OP_relu,     TC_OP_clamp,             TC_OP_clamp_tensor,    TC_OP_silu,
                                 TC_OP_avg_pool, TC_OP_adaptive_avg_pool, TC_OP_upsample_linear, TC_OP_eq,      TC_OP_ne,
-                                TC_OP_lt,       TC_OP_le,                TC_OP_gt,              TC_OP_ge};
+                                TC_OP_lt,       TC_OP_le,                TC_OP_gt,              TC_OP_ge,      TC_OP_cond,    TC_OP_while_loop};
     for (size_t i = 0; i < TC_COUNT(ops); i++)
         if (ops[i] == op)
             return true;
