@@ -102,7 +102,7 @@ static tc_val into(tc_lower *lw, const pair *m, tc_val made)
 {
     if (!m->to)
         return made;
-    if (!m->scale)
+    if (m->scale == 0)
         return tc_put_cast(lw, made, m->to->dtype);
     const tc_quant *q = m->to->quant;
     if (m->to->dtype == (made ? tc_put_type(lw, made)->dtype : TC_none) && q->scale[0] == m->scale)
@@ -159,7 +159,7 @@ static tc_val by_weights(tc_lower *lw, const pair *m, int weight)
     int64_t rows = left ? m->columns : m->rows, n = left ? m->rows : m->columns;
     int64_t flat[] = {left ? n : m->k, left ? m->k : n};
     tc_product p = {.x = x, .w = m->type[weight], .channels = n, .made = tc_product_made(x->dtype),
-                    .scale = m->scale ? &(double){m->scale} : NULL};
+                    .scale = m->scale != 0 ? &(double){m->scale} : NULL};
     p.acc = tc_is_float(x->dtype) && p.made != TC_f16 ? TC_f32 : p.made;
     tc_val own = left ? tc_put_transpose(lw, batched(lw, m, 1), (int64_t[]){0, 2, 1}) : m->val[0];
     own = tc_put_reshape(lw, own, 4, (int64_t[]){1, 1, m->batch * rows, m->k});
