@@ -306,6 +306,14 @@ static void take_graphs(reader *r, const tc_module *from, const char *name)
     }
 }
 
+/* A VGF file notes how its integers are meant; here they are what the program's tensors are. */
+static void forget_quantization(tc_ctx *ctx, const tc_module *module)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t i = 1; i < g->n_val; i++)
+        g->val[i]->type = tc_type_with(ctx, g->val[i]->type, NULL);
+}
+
 /* The graph behind a delegate: its TOSA, its VGF, or the TOSA that was kept beside it. */
 static tc_status read_delegate(reader *r, uint32_t which)
 {
@@ -316,9 +324,10 @@ static tc_status read_delegate(reader *r, uint32_t which)
         TC_TRY(tc_read_tosa(r->ctx, name, d->payload, &inner));
     else if (d->tosa.size)
         TC_TRY(tc_read_tosa(r->ctx, name, d->tosa, &inner));
-    else if (tc_text_eq(d->id, "VgfBackend"))
+    else if (tc_text_eq(d->id, "VgfBackend")) {
         TC_TRY(tc_read_vgf(r->ctx, name, d->payload, &inner));
-    else {
+        forget_quantization(r->ctx, inner);
+    } else {
         tc_status status = tc_unsupported(r->ctx, r->loc, TC_E_UNSUPPORTED, "the payload of a '%s' cannot be run here", d->id);
         tc_note(r->ctx, r->loc, "'tosac compile --emit pte+tosa' keeps what can beside it");
         return status;

@@ -25,7 +25,7 @@ static void *field_at(const tc_cpu_site *s, tc_str name, tc_field_kind *kind)
             *kind = info->field[i].kind;
             return (char *)s->attr + info->field[i].at;
         }
-    assert(!"a row of cpu.def names a field that the operator does not have");
+    assert(0 && "a row of cpu.def names a field that the operator does not have");
     return NULL;
 }
 
