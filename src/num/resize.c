@@ -7,15 +7,10 @@
  * ratio of the extents. */
 #include <math.h>
 
+#include "resize.h"
 #include "work.h"
 
-/* One axis: output place o reads in[o * taps + i] with weight[o * taps + i]. */
-typedef struct axis {
-    int64_t in, out;
-    int taps;
-    int64_t *place;
-    double *weight;
-} axis;
+typedef tc_resize_axis axis;
 
 /* How an axis is filled for output place o, from the step between output places. */
 typedef struct step {
@@ -92,30 +87,37 @@ static void fill_cubic(const step *s, axis *a)
     }
 }
 
-/* The three axes of the call, those it does not resample first and of extent 1. */
-static void fill_axes(tc_call *call, int taps, void (*fill)(const step *, axis *), bool exact, axis out[3])
+tc_resize_axis tc_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr, int i, int64_t in,
+                                 bool wide)
 {
+    static const int taps[] = {[TC_RESIZE_NEAREST] = 1, [TC_RESIZE_NEAREST_EXACT] = 1, [TC_RESIZE_LINEAR] = 2,
+                               [TC_RESIZE_CUBIC] = 4};
+    bool nearest = kind == TC_RESIZE_NEAREST || kind == TC_RESIZE_NEAREST_EXACT;
+    axis a = {in, attr->size.v[i], taps[kind], NULL, NULL};
+    a.place = tc_new_n(arena, int64_t, (size_t)(a.out * a.taps));
+    a.weight = tc_new_n(arena, double, (size_t)(a.out * a.taps));
+    step s = step_of(&a, attr->scale.n ? attr->scale.v[i] : 0, !nearest && attr->align_corners, wide);
+    if (nearest)
+        fill_nearest(&s, &a, kind == TC_RESIZE_NEAREST_EXACT);
+    else if (kind == TC_RESIZE_LINEAR)
+        fill_linear(&s, &a);
+    else
+        fill_cubic(&s, &a);
+    return a;
+}
+
+/* The three axes of the call, those it does not resample first and of extent 1. */
+static void fill_axes(tc_call *call, tc_resize_kind kind, axis out[3])
+{
+    int64_t *first_place = tc_new(call->scratch, int64_t);
+    double *whole = tc_new(call->scratch, double);
+    *whole = 1;
     const tc_attr_upsample *at = call->attr;
     const tc_type *x = call->in[0].type;
     int first = 3 - at->size.n;
-    for (int i = 0; i < 3; i++) {
-        axis *a = &out[i];
-        bool there = i >= first;
-        *a = (axis){1, 1, 1, NULL, NULL};
-        if (there)
-            *a = (axis){x->dim[2 + i - first], at->size.v[i - first], taps, NULL, NULL};
-        a->place = tc_new_n(call->scratch, int64_t, (size_t)(a->out * a->taps));
-        a->weight = tc_new_n(call->scratch, double, (size_t)(a->out * a->taps));
-        a->weight[0] = 1;
-        if (!there)
-            continue;
-        double scale = at->scale.n ? at->scale.v[i - first] : 0;
-        step s = step_of(a, scale, fill && at->align_corners, x->dtype == TC_f64);
-        if (fill)
-            fill(&s, a);
-        else
-            fill_nearest(&s, a, exact);
-    }
+    for (int i = 0; i < 3; i++)
+        out[i] = i < first ? (axis){1, 1, 1, first_place, whole}
+                           : tc_resize_axis_of(call->scratch, kind, at, i - first, x->dim[2 + i - first], x->dtype == TC_f64);
 }
 
 #define NAME(f) f##_f32
@@ -130,11 +132,11 @@ static void fill_axes(tc_call *call, int taps, void (*fill)(const step *, axis *
 #undef NAME
 #undef T
 
-static void weighted(tc_call *call, int taps, void (*fill)(const step *, axis *))
+static void weighted(tc_call *call, tc_resize_kind kind)
 {
     const tc_type *x = call->in[0].type;
     axis a[3];
-    fill_axes(call, taps, fill, false, a);
+    fill_axes(call, kind, a);
     tc_work work = tc_work_of(x->dtype);
     const void *in = tc_work_in(call, 0, work);
     void *out = tc_work_out(call, 0, work);
@@ -146,14 +148,14 @@ static void weighted(tc_call *call, int taps, void (*fill)(const step *, axis *)
 }
 
 /* Elements are moved as they are stored, whatever their type. */
-static void nearest(tc_call *call, bool exact)
+static void nearest(tc_call *call, tc_resize_kind kind)
 {
     const tc_type *x = call->in[0].type;
     size_t size = tc_dtypes[x->dtype].bytes;
     const char *in = call->in[0].data;
     char *out = call->out[0].data;
     axis a[3];
-    fill_axes(call, 1, NULL, exact, a);
+    fill_axes(call, kind, a);
     for (int64_t p = 0; p < x->dim[0] * x->dim[1]; p++)
         for (int64_t d = 0; d < a[0].out; d++)
             for (int64_t h = 0; h < a[1].out; h++) {
@@ -163,7 +165,7 @@ static void nearest(tc_call *call, bool exact)
             }
 }
 
-void tc_num_upsample_nearest(tc_call *call) { nearest(call, false); }
-void tc_num_upsample_nearest_exact(tc_call *call) { nearest(call, true); }
-void tc_num_upsample_linear(tc_call *call) { weighted(call, 2, fill_linear); }
-void tc_num_upsample_cubic(tc_call *call) { weighted(call, 4, fill_cubic); }
+void tc_num_upsample_nearest(tc_call *call) { nearest(call, TC_RESIZE_NEAREST); }
+void tc_num_upsample_nearest_exact(tc_call *call) { nearest(call, TC_RESIZE_NEAREST_EXACT); }
+void tc_num_upsample_linear(tc_call *call) { weighted(call, TC_RESIZE_LINEAR); }
+void tc_num_upsample_cubic(tc_call *call) { weighted(call, TC_RESIZE_CUBIC); }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resize.h -- where upsampling reads: one axis as a table of places and weights. */
+#ifndef TC_RESIZE_H
+#define TC_RESIZE_H
+
+#include "attr.h"
+
+typedef enum tc_resize_kind { TC_RESIZE_NEAREST, TC_RESIZE_NEAREST_EXACT, TC_RESIZE_LINEAR, TC_RESIZE_CUBIC } tc_resize_kind;
+
+/* Output place o reads place[o * taps + i] with weight[o * taps + i]. */
+typedef struct tc_resize_axis {
+    int64_t in, out;
+    int taps;
+    int64_t *place;
+    double *weight;
+} tc_resize_axis;
+
+/* Axis i of those that are resampled, of extent `in`; wide: places are computed in f64. */
+tc_resize_axis tc_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr, int i, int64_t in,
+                                 bool wide);
+
+#endif
