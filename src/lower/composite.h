@@ -72,7 +72,11 @@ tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
  * saturate. */
 tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
 
-/* ---- norm.c ---- */
+/* ---- moments.c ---- */
+
+/* Rows of i8 times weights [n_out, n], a 1x1 convolution: i32, or times factor[out] as `to`. */
+tc_val tc_put_across(tc_lower *lw, tc_val x, int64_t zero, int64_t n_out, const double *weight, const double *factor,
+                     tc_dtype to);
 
 /* x - mean (or x - zero when not to be centred) of each row as i16, in steps of *unit codes of x
  * (i8, i16). */

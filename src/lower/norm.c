@@ -1,156 +1,165 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm.c -- layer, root-mean-square and group norms in integers.
  *
- * Deviations from the mean as i16, the sum of their squares in i32, 1/sqrt of it once per row as a
- * power of two and a mantissa; these are multiplied on one after the other, so that rows of any
- * spread keep their precision. */
+ * Rows of i8 that are not too long have a quicker way than moments.c: the sum of squared deviations
+ * from the exact sums of x and x * x, and deviations that have the gain in them already from one
+ * convolution.  1/sigma is one i16, which is good for rows of a standard deviation of a quarter of
+ * a code and more. */
 #include <math.h>
 
 #include "composite.h"
+
+enum { BY_CONV = 144 }; /* rows up to this long are centred by a matrix */
+
+/* A norm over rows of i8: y = (x - mean) / sigma * gain + bias, or without the mean. */
+typedef struct norm8 {
+    int64_t n, zero;
+    double scale, eps;
+    bool centre;
+    const double *gain, *bias;
+    const tc_type *to;
+} norm8;
 
 static tc_val number32(tc_lower *lw, tc_val like, double x)
 {
     return like ? tc_put_number(lw, TC_i32, tc_put_type(lw, like)->rank, x) : TC_NONE;
 }
 
-/* ---- deviations ---- */
-
-enum { BY_CONV = 128 }; /* rows up to this long are centred by a matrix */
-
-/* x * weights over the last axis as a 1x1 convolution, times factor, i16. */
-static tc_val across(tc_lower *lw, tc_val x, int64_t zero, int64_t n_out, const double *weight,
-                     double factor)
+static double largest(const double *x, int64_t n)
 {
-    const tc_type *t = tc_put_type(lw, x);
-    int64_t n = t->dim[t->rank - 1], dim[TC_MAX_RANK];
-    memcpy(dim, t->dim, sizeof dim);
-    dim[t->rank - 1] = n_out;
-    if (t->rank != 4)
-        x = tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(t) / n, n});
-    tc_val in[] = {x, tc_put_numbers(lw, TC_i8, 4, (int64_t[]){n_out, 1, 1, n}, weight),
-                   tc_put_number(lw, TC_i32, 1, 0), tc_put_number(lw, TC_i8, 1, (double)zero),
-                   tc_put_number(lw, TC_i8, 1, 0)};
-    tc_val sum = tc_put(lw, TC_OP_tosa_conv2d, tc_conv_1x1(lw, TC_i32), in, 5);
-    tc_val y = tc_put_rescale(lw, sum, factor, 0, 0, TC_i16);
-    return tc_put_reshape(lw, y, t->rank, dim);
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
 }
 
-/* x - mean, n times too large: n times the identity less a matrix of ones. */
-static tc_val centred_by_conv(tc_lower *lw, tc_val x, int64_t zero, int64_t n, double unit)
+/* Bits behind the point of the sum of squares: as many as i32 has room for, with eps added; -1: eps
+ * is too large. */
+static int fraction_of(const norm8 *p)
 {
-    double *w = tc_new_n(&lw->ctx->arena, double, (size_t)(n * n));
-    for (int64_t i = 0; i < n * n; i++)
-        w[i] = i / n == i % n ? (double)n - 1 : -1;
-    return across(lw, x, zero, n, w, 1 / (unit * (double)n));
+    double squares = (p->centre ? 0x1p14 : 0x1p16) * (double)p->n,
+           added = p->eps * (double)p->n / (p->scale * p->scale);
+    return (int)fmax(-1, floor(fmin(log2(0x1p30 / squares), log2(0x1p30 / fmax(added, 1)))));
 }
 
-/* The mean of each row in steps of unit, i16. */
-static tc_val row_mean(tc_lower *lw, tc_val x, int64_t zero, int64_t n, double unit)
+/* Sum over the row as i32, of i8. */
+static tc_val sum_of(tc_lower *lw, tc_val x, int64_t n)
 {
-    if (tc_put_type(lw, x)->dtype != TC_i8 || n > 65536)
-        return tc_put_rescale(lw, tc_put_row_sum(lw, x, zero), 1 / (unit * (double)n), 0, 0,
-                              TC_i16);
     double *w = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         w[i] = 1;
-    return across(lw, x, zero, 1, w, 1 / (unit * (double)n));
+    return tc_put_across(lw, x, 0, 1, w, NULL, TC_i32);
 }
 
-tc_val tc_put_row_deviation(tc_lower *lw, tc_val x, int64_t zero, bool centre, double *unit)
+/* Sum of x * x over the row: a square of i8 around 0 has room in i16. */
+static tc_val squares_of(tc_lower *lw, tc_val x, const norm8 *p)
 {
-    if (!x)
-        return x;
-    const tc_type *t = tc_put_type(lw, x);
-    int64_t n = t->dim[t->rank - 1];
-    *unit = t->dtype == TC_i8 ? 0x1p-7 : centre ? 2 : 1;
-    if (centre && t->dtype == TC_i8 && n <= BY_CONV)
-        return centred_by_conv(lw, x, zero, n, *unit);
-    tc_val fine = *unit == 1 ? x : tc_put_rescale(lw, x, 1 / *unit, zero, 0, TC_i16);
-    if (!centre)
-        return fine;
-    return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1},
-                        (tc_term){row_mean(lw, x, zero, n, *unit), 0, 1}, 1, 0, TC_i16);
+    if (!p->centre)
+        return tc_put_reduced(
+            lw, TC_OP_tosa_reduce_sum,
+            tc_put_product(lw, tc_put_widened(lw, x, p->zero), tc_put_widened(lw, x, p->zero), 0),
+            tc_put_type(lw, x)->rank - 1);
+    return tc_put_row_sum(lw, tc_put_rescale(lw, tc_put_product(lw, x, x, 0), 1, 0, 0, TC_i16), 0);
 }
 
-/* ---- sums of squares ---- */
-
-/* The largest divisor of n that is at most `most`. */
-static int64_t part_of(int64_t n, int64_t most)
+/* n * variance * 2^fraction + eps: sum(x * x) - sum(x)^2 / n. */
+static tc_val spread_of(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, int fraction)
 {
-    for (int64_t k = most < n ? most : n; k > 1; k--)
-        if (n % k == 0)
-            return k;
-    return 1;
+    tc_val v = squares_of(lw, x, p);
+    v = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, v, number32(lw, v, fraction));
+    if (p->centre) {
+        tc_val mean = tc_put_rescale(lw, sum, 0x1p22 / (double)p->n, 0, 0, TC_i32);
+        v = tc_put2(lw, TC_OP_tosa_sub, NULL, v, tc_put_product(lw, sum, mean, 22 - fraction));
+    }
+    double added = ldexp(p->eps * (double)p->n / (p->scale * p->scale), fraction);
+    return tc_put2(lw, TC_OP_tosa_add, NULL, v, number32(lw, v, fmax(2, rint(added))));
 }
 
-static int bits_of(int64_t n) /* 2^bits >= n */
+/* 1 / sigma in codes of x, i16 in steps of *unit. */
+static tc_val inverse_sigma(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, double *unit)
 {
-    int bits = 0;
-    while ((int64_t)1 << bits < n)
-        bits++;
-    return bits;
-}
-
-/* Sum over the last axis of d * d / 2^shift. */
-static tc_val squares(tc_lower *lw, tc_val d, int shift)
-{
-    tc_val square = tc_put_product(lw, d, d, 0);
-    if (shift)
-        square = tc_put_rescale(lw, square, ldexp(1, -shift), 0, 0, TC_i32);
-    return square ? tc_put_reduced(lw, TC_OP_tosa_reduce_sum, square,
-                                   tc_put_type(lw, square)->rank - 1)
-                  : square;
-}
-
-/* Long rows are summed in parts, whose squares keep more of their bits. */
-tc_val tc_put_row_squares(tc_lower *lw, tc_val d, bool centred, int least, int *shift)
-{
-    if (!d)
-        return d;
-    const tc_type *t = tc_put_type(lw, d);
-    int last = t->rank - 1;
-    int64_t n = t->dim[last], part = n > 2048 && t->rank < 6 ? part_of(n, 512) : 1,
-            dim[TC_MAX_RANK];
-    *shift = (int)fmax(least, fmax(0, bits_of(n) - (centred ? 2 : 0)));
-    int first = bits_of(part);
-    if (part < 16 || first >= *shift)
-        return squares(lw, d, *shift);
-    memcpy(dim, t->dim, sizeof dim);
-    dim[last] = n / part;
-    dim[last + 1] = part;
-    tc_val sum = squares(lw, tc_put_reshape(lw, d, t->rank + 1, dim), first);
-    sum = tc_put_rescale(lw, tc_put_reshape(lw, sum, t->rank, dim), ldexp(1, first - *shift), 0, 0,
-                         TC_i32);
-    return tc_put_reduced(lw, TC_OP_tosa_reduce_sum, sum, last);
-}
-
-/* ---- rows of variance 1 ---- */
-
-tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
-                         double most, double *unit)
-{
-    if (!x)
-        return x;
-    const tc_type *t = tc_put_type(lw, x);
-    double n = (double)t->dim[t->rank - 1], step, limit = fmin(most, sqrt(n));
-    tc_val d = tc_put_row_deviation(lw, x, tc_zero_of(from), centre, &step);
-    step *= tc_scale_of(from);
-    double added = eps * n / (step * step);
-    int shift = 0, least = added > 0x1p30 ? (int)ceil(log2(added)) - 30 : 0;
-    tc_val v = tc_put_row_squares(lw, d, centre, least, &shift);
-    v = tc_put2(lw, TC_OP_tosa_add, NULL, v, number32(lw, v, fmax(1, rint(ldexp(added, -shift)))));
-    tc_root r = tc_put_root(lw, v);
-    tc_val power =
-        tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, number32(lw, r.half, 1), r.half);
-    /* d * power is at most 2^(15.5 + shift / 2), because d^2 is part of the sum */
-    double down = pow(2, -0.5 - shift / 2.0) * (32767.0 / 32768);
-    tc_val even =
-        tc_put_rescale(lw, tc_put_product(lw, d, tc_put_rescale(lw, power, 1, 0, 0, TC_i16), 0),
-                       down, 0, 0, TC_i16);
-    tc_val y = tc_put_product(lw, even, tc_put_rescale(lw, r.root, 1, 0, 0, TC_i16), 0);
-    *unit = limit / 32767;
-    return tc_put_rescale(lw, y, TC_ROOT_UNIT * sqrt(n * ldexp(1, -shift)) / (down * *unit), 0, 0,
+    int fraction = fraction_of(p);
+    tc_root r = tc_put_root(lw, spread_of(lw, x, sum, p, fraction));
+    tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.root, r.half);
+    *unit = fmin(4, p->scale / sqrt(fmax(p->eps, 1e-30))) / 32767;
+    return tc_put_rescale(lw, big, TC_ROOT_UNIT * sqrt(ldexp((double)p->n, fraction)) / *unit, 0, 0,
                           TC_i16);
+}
+
+/* (x - mean) * gain as i16 in steps of *unit codes, by one convolution.  NULL gain: 1. */
+static tc_val deviation_by_conv(tc_lower *lw, tc_val x, const norm8 *p, const double *gain,
+                                double *unit)
+{
+    int64_t n = p->n;
+    double *w = tc_new_n(&lw->ctx->arena, double, (size_t)(n * n)),
+           most = gain ? fmax(largest(gain, n), 1e-30) : 1;
+    double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    for (int64_t o = 0; o < n; o++) {
+        double g = gain ? gain[o] : 1;
+        for (int64_t i = 0; i < n; i++)
+            w[o * n + i] = (o == i ? (double)n - 1 : -1) * (g < 0 ? -1 : 1);
+        factor[o] = fmax(128 * fabs(g) / (most * (double)n), 0x1p-30);
+    }
+    *unit = most / 128;
+    return tc_put_across(lw, x, 0, n, w, factor, TC_i16);
+}
+
+/* x - mean as i16, by a difference: x in i16 is an addition of nothing. */
+static tc_val deviation_by_parts(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, double *unit)
+{
+    tc_val nothing = tc_put_number(lw, TC_i8, tc_put_type(lw, x)->rank, 0);
+    *unit = 0x1p-7;
+    tc_val fine = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){x, p->centre ? 0 : p->zero, 128},
+                               (tc_term){nothing, 0, 1}, 1, 0, TC_i16);
+    if (!p->centre)
+        return fine;
+    tc_val mean = tc_put_rescale(lw, sum, 128 / (double)p->n, 0, 0, TC_i16);
+    return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1}, (tc_term){mean, 0, 1}, 1, 0,
+                        TC_i16);
+}
+
+/* Whether the gain can go into the convolution: weights of both signs fit up to 128. */
+static bool gain_fits(const norm8 *p)
+{
+    if (!p->centre || p->n > BY_CONV)
+        return false;
+    for (int64_t i = 0; i < p->n && p->n > 128; i++)
+        if (p->gain[i] < 0)
+            return false;
+    return true;
+}
+
+/* The gain is in the deviation: a product and, with a bias, a sum are all that is left. */
+static tc_val folded(tc_lower *lw, tc_val x, const norm8 *p)
+{
+    double sigma, step, most = largest(p->bias, p->n), out = tc_scale_of(p->to);
+    tc_val sum = sum_of(lw, x, p->n), r = inverse_sigma(lw, x, sum, p, &sigma),
+           d = deviation_by_conv(lw, x, p, p->gain, &step);
+    double unit =
+        most > 0 ? (out * (double)(p->to->quant->hi - p->to->quant->lo + 1) + most) / 32767 : out;
+    tc_val y = tc_put_product(lw, d, r, 0);
+    if (most == 0)
+        return tc_put_codes(
+            lw, tc_put_rescale(lw, y, step * sigma / out, 0, tc_zero_of(p->to), p->to->dtype),
+            p->to->quant);
+    y = tc_put_rescale(lw, y, step * sigma / unit, 0, 0, TC_i16);
+    double *none = tc_new_n(&lw->ctx->arena, double, (size_t)p->n);
+    for (int64_t i = 0; i < p->n; i++)
+        none[i] = 1;
+    return y ? tc_put_affine(lw, y, unit, tc_put_type(lw, y)->rank - 1, none, p->bias, p->n, p->to)
+             : y;
+}
+
+/* Normalized rows as i16 in steps of *unit, which may saturate beyond `most`. */
+static tc_val normal8(tc_lower *lw, tc_val x, const norm8 *p, double most, double *unit)
+{
+    double sigma, step;
+    tc_val sum = p->centre ? sum_of(lw, x, p->n) : TC_NONE,
+           r = inverse_sigma(lw, x, sum, p, &sigma);
+    tc_val d = p->centre && p->n <= 128 ? deviation_by_conv(lw, x, p, NULL, &step)
+                                        : deviation_by_parts(lw, x, sum, p, &step);
+    *unit = fmin(most, sqrt((double)p->n)) / 32767;
+    return tc_put_rescale(lw, tc_put_product(lw, d, r, 0), step * sigma / *unit, 0, 0, TC_i16);
 }
 
 /* ---- rules ---- */
@@ -164,20 +173,30 @@ static double most_of(const double *gain, const double *bias, int64_t n, const t
     return most;
 }
 
-/* Rows [.., n] of the operand, normalized, then back to its shape with gain and bias along `axis`
- * of that shape. */
-static tc_val normalized(tc_lower *lw, const tc_node *node, int rank, const int64_t *dim,
-                         double eps, bool centre, int axis, int back_rank, const int64_t *back,
+/* How the operand is seen: rows of it, and the shape and axis that gain and bias go along. */
+typedef struct view {
+    int rank, back_rank, axis;
+    int64_t row[TC_MAX_RANK], back[TC_MAX_RANK];
+} view;
+
+static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, double eps, bool centre,
                          const double *gain, const double *bias)
 {
     const tc_type *xt = tc_lower_type(lw, node, 0), *yt = tc_lower_result(lw, node, 0);
-    if (!gain || !bias)
+    tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, 0), v->rank, v->row);
+    if (!gain || !bias || !x)
         return TC_NONE;
-    int64_t n = back[axis];
-    double unit;
-    tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, 0), rank, dim);
-    x = tc_put_row_normal(lw, x, xt, eps, centre, most_of(gain, bias, n, yt), &unit);
-    x = tc_put_affine(lw, tc_put_reshape(lw, x, back_rank, back), unit, axis, gain, bias, n, yt);
+    norm8 p = {v->row[v->rank - 1], tc_zero_of(xt), tc_scale_of(xt), eps, centre, gain, bias, yt};
+    bool along_row = v->rank == v->back_rank && v->axis == v->rank - 1;
+    bool quick = xt->dtype == TC_i8 && p.n <= 65536 && fraction_of(&p) >= 0;
+    int64_t n = v->back[v->axis];
+    if (quick && along_row && gain_fits(&p) && !tc_lower_has(lw, TC_FEATURE_U55))
+        return tc_put_reshape(lw, folded(lw, x, &p), yt->rank, yt->dim);
+    double unit, most = most_of(gain, bias, n, yt);
+    x = quick ? normal8(lw, x, &p, most, &unit)
+              : tc_put_row_normal(lw, x, xt, eps, centre, most, &unit);
+    x = tc_put_affine(lw, tc_put_reshape(lw, x, v->back_rank, v->back), unit, v->axis, gain, bias,
+                      n, yt);
     return tc_put_reshape(lw, x, yt->rank, yt->dim);
 }
 
@@ -188,17 +207,14 @@ static void over_last(tc_lower *lw, const tc_node *node, tc_val *out, bool centr
     if (!tc_lower_one_scale(lw, node))
         return;
     int keep = t->rank - (int)a->n_axes;
-    int64_t dim[TC_MAX_RANK], n = 1;
-    for (int i = 0; i < t->rank; i++) {
-        if (i < keep)
-            dim[i] = t->dim[i];
-        else
-            n *= t->dim[i];
-    }
-    dim[keep] = n;
-    const double *gain = tc_lower_known(lw, node, 1, n, 1),
-                 *bias = tc_lower_known(lw, node, centre ? 2 : node->n_in, n, 0);
-    out[0] = normalized(lw, node, keep + 1, dim, a->eps, centre, keep, keep + 1, dim, gain, bias);
+    view v = {.rank = keep + 1, .back_rank = keep + 1, .axis = keep};
+    memcpy(v.row, t->dim, sizeof v.row);
+    for (int i = keep + 1; i < t->rank; i++)
+        v.row[keep] *= t->dim[i];
+    memcpy(v.back, v.row, sizeof v.back);
+    const double *gain = tc_lower_known(lw, node, 1, v.row[keep], 1);
+    const double *bias = tc_lower_known(lw, node, centre ? 2 : node->n_in, v.row[keep], 0);
+    out[0] = normalized(lw, node, &v, a->eps, centre, gain, bias);
 }
 
 void tc_lower_int_layer_norm(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -216,9 +232,13 @@ void tc_lower_int_group_norm(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_type *t = tc_lower_type(lw, node, 0);
     if (!tc_lower_one_scale(lw, node))
         return;
-    int64_t rows[] = {t->dim[0], a->groups, tc_type_count(t) / (t->dim[0] * a->groups)};
-    int64_t back[] = {t->dim[0], t->dim[1], tc_type_count(t) / (t->dim[0] * t->dim[1])};
-    const double *gain = tc_lower_known(lw, node, 1, t->dim[1], 1),
-                 *bias = tc_lower_known(lw, node, 2, t->dim[1], 0);
-    out[0] = normalized(lw, node, 3, rows, a->eps, true, 1, 3, back, gain, bias);
+    int64_t n = t->dim[0], c = t->dim[1], all = tc_type_count(t);
+    view v = {.rank = 3,
+              .back_rank = 3,
+              .axis = 1,
+              .row = {n, a->groups, all / (n * a->groups)},
+              .back = {n, c, all / (n * c)}};
+    const double *gain = tc_lower_known(lw, node, 1, c, 1),
+                 *bias = tc_lower_known(lw, node, 2, c, 0);
+    out[0] = normalized(lw, node, &v, a->eps, true, gain, bias);
 }

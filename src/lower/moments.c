@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moments.c -- rows of any integers brought to mean 0 and variance 1.
+ *
+ * Deviations from the mean as i16, the sum of their squares in i32, 1/sqrt of it once per row as a
+ * power of two and a mantissa; these are multiplied on one after the other, so that rows of any
+ * spread keep their precision. */
+#include <math.h>
+
+#include "composite.h"
+
+static tc_val number32(tc_lower *lw, tc_val like, double x)
+{
+    return like ? tc_put_number(lw, TC_i32, tc_put_type(lw, like)->rank, x) : TC_NONE;
+}
+
+/* ---- deviations ---- */
+
+/* Weights as i8 around a zero point of their own where they need one. */
+static tc_val weights8(tc_lower *lw, const double *weight, int64_t n_out, int64_t n, double *zero)
+{
+    double lo = 0, hi = 0, *w = tc_new_n(&lw->ctx->arena, double, (size_t)(n_out * n));
+    for (int64_t i = 0; i < n_out * n; i++) {
+        lo = fmin(lo, weight[i]);
+        hi = fmax(hi, weight[i]);
+    }
+    *zero = hi > 127 ? -128 - lo : 0;
+    for (int64_t i = 0; i < n_out * n; i++)
+        w[i] = weight[i] + *zero;
+    return tc_put_numbers(lw, TC_i8, 4, (int64_t[]){n_out, 1, 1, n}, w);
+}
+
+tc_val tc_put_across(tc_lower *lw, tc_val x, int64_t zero, int64_t n_out, const double *weight,
+                     const double *factor, tc_dtype to)
+{
+    if (!x)
+        return x;
+    const tc_type *t = tc_put_type(lw, x);
+    int64_t n = t->dim[t->rank - 1], dim[TC_MAX_RANK];
+    double weight_zero;
+    memcpy(dim, t->dim, sizeof dim);
+    dim[t->rank - 1] = n_out;
+    if (t->rank != 4)
+        x = tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(t) / n, n});
+    tc_val w = weights8(lw, weight, n_out, n, &weight_zero);
+    tc_val in[] = {x, w, tc_put_number(lw, TC_i32, 1, 0), tc_put_number(lw, TC_i8, 1, (double)zero),
+                   tc_put_number(lw, TC_i8, 1, weight_zero)};
+    tc_val y = tc_put(lw, TC_OP_tosa_conv2d, tc_conv_1x1(lw, TC_i32), in, 5);
+    if (to != TC_i32)
+        y = tc_put_rescale_channels(lw, y, factor, 0, 0, to);
+    return tc_put_reshape(lw, y, t->rank, dim);
+}
+
+tc_val tc_put_row_deviation(tc_lower *lw, tc_val x, int64_t zero, bool centre, double *unit)
+{
+    if (!x)
+        return x;
+    const tc_type *t = tc_put_type(lw, x);
+    *unit = t->dtype == TC_i8 ? 0x1p-7 : centre ? 2 : 1;
+    tc_val fine = *unit == 1 ? x : tc_put_rescale(lw, x, 1 / *unit, zero, 0, TC_i16);
+    if (!centre)
+        return fine;
+    double factor = 1 / (*unit * (double)t->dim[t->rank - 1]);
+    tc_val mean = tc_put_rescale(lw, tc_put_row_sum(lw, x, zero), factor, 0, 0, TC_i16);
+    return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1}, (tc_term){mean, 0, 1}, 1, 0,
+                        TC_i16);
+}
+
+/* ---- sums of squares ---- */
+
+/* The largest divisor of n that is at most `most`. */
+static int64_t part_of(int64_t n, int64_t most)
+{
+    for (int64_t k = most < n ? most : n; k > 1; k--)
+        if (n % k == 0)
+            return k;
+    return 1;
+}
+
+static int bits_of(int64_t n) /* 2^bits >= n */
+{
+    int bits = 0;
+    while ((int64_t)1 << bits < n)
+        bits++;
+    return bits;
+}
+
+/* Sum over the last axis of d * d / 2^shift. */
+static tc_val squares(tc_lower *lw, tc_val d, int shift)
+{
+    tc_val square = tc_put_product(lw, d, d, 0);
+    if (shift)
+        square = tc_put_rescale(lw, square, ldexp(1, -shift), 0, 0, TC_i32);
+    return square ? tc_put_reduced(lw, TC_OP_tosa_reduce_sum, square,
+                                   tc_put_type(lw, square)->rank - 1)
+                  : square;
+}
+
+/* Long rows are summed in parts, whose squares keep more of their bits. */
+tc_val tc_put_row_squares(tc_lower *lw, tc_val d, bool centred, int least, int *shift)
+{
+    if (!d)
+        return d;
+    const tc_type *t = tc_put_type(lw, d);
+    int last = t->rank - 1;
+    int64_t n = t->dim[last], part = n > 2048 && t->rank < 6 ? part_of(n, 512) : 1,
+            dim[TC_MAX_RANK];
+    *shift = (int)fmax(least, fmax(0, bits_of(n) - (centred ? 2 : 0)));
+    int first = bits_of(part);
+    if (part < 16 || first >= *shift)
+        return squares(lw, d, *shift);
+    memcpy(dim, t->dim, sizeof dim);
+    dim[last] = n / part;
+    dim[last + 1] = part;
+    tc_val sum = squares(lw, tc_put_reshape(lw, d, t->rank + 1, dim), first);
+    sum = tc_put_rescale(lw, tc_put_reshape(lw, sum, t->rank, dim), ldexp(1, first - *shift), 0, 0,
+                         TC_i32);
+    return tc_put_reduced(lw, TC_OP_tosa_reduce_sum, sum, last);
+}
+
+/* ---- rows of variance 1 ---- */
+
+tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+                         double most, double *unit)
+{
+    if (!x)
+        return x;
+    const tc_type *t = tc_put_type(lw, x);
+    double n = (double)t->dim[t->rank - 1], step, limit = fmin(most, sqrt(n));
+    tc_val d = tc_put_row_deviation(lw, x, tc_zero_of(from), centre, &step);
+    step *= tc_scale_of(from);
+    double added = eps * n / (step * step);
+    int shift = 0, least = added > 0x1p30 ? (int)ceil(log2(added)) - 30 : 0;
+    tc_val v = tc_put_row_squares(lw, d, centre, least, &shift);
+    v = tc_put2(lw, TC_OP_tosa_add, NULL, v, number32(lw, v, fmax(1, rint(ldexp(added, -shift)))));
+    tc_root r = tc_put_root(lw, v);
+    tc_val power =
+        tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, number32(lw, r.half, 1), r.half);
+    /* d * power is at most 2^(15.5 + shift / 2), because d^2 is part of the sum */
+    double down = pow(2, -0.5 - shift / 2.0) * (32767.0 / 32768);
+    tc_val even =
+        tc_put_rescale(lw, tc_put_product(lw, d, tc_put_rescale(lw, power, 1, 0, 0, TC_i16), 0),
+                       down, 0, 0, TC_i16);
+    tc_val y = tc_put_product(lw, even, tc_put_rescale(lw, r.root, 1, 0, 0, TC_i16), 0);
+    *unit = limit / 32767;
+    return tc_put_rescale(lw, y, TC_ROOT_UNIT * sqrt(n * ldexp(1, -shift)) / (down * *unit), 0, 0,
+                          TC_i16);
+}
