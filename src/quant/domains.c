@@ -94,9 +94,10 @@ static void readers_wish(classes *c, tc_val v)
     }
 }
 
+/* All codes of the storage: nothing has to be clamped. */
 static tc_setting wide(void)
 {
-    return (tc_setting){.dtype = TC_i16, .qmin = -32767, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
+    return (tc_setting){.dtype = TC_i16, .qmin = -32768, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
 }
 
 /* A value that movement made: as the numbers that were moved, unless it was named itself. */

@@ -56,6 +56,8 @@ def numbers(file, data):
         want, status = model.run(data, arrays, tosa_level="EIGHTK")
     except (ValueError, TypeError, RuntimeError) as e:
         return ("", True) if "upport" in str(e) else (f"the reference model: {e}", False)
+    if "UNPREDICTABLE" in str(status):  # a shift by more bits than there are, say: our inputs are random
+        return "", True
     if int(status):
         return f"the reference model: status {status}", False
     with tempfile.TemporaryDirectory() as t:
@@ -119,6 +121,6 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for w in words:
             print(f"{os.path.basename(file)}: {w}", file=tell)
 if skipped:
-    print(f"{skipped} have inputs that the model's binding does not take (int4, int48, bf16, fp8): only their profile was asked about", file=tell)
+    print(f"{skipped} have inputs that the model does not take (int4, int48, bf16, fp8) or calls unpredictable: only their profile was asked about", file=tell)
 print(f"{passed} passed, {failed} failed", file=tell, flush=True)
 sys.exit(failed > 0)
