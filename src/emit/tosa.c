@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosa.c -- a module in the TOSA form to a TOSA 1.0 flatbuffer.
  *
- * A graph becomes a region with one block, both of its name.  Values keep their author's names,
+ * A graph becomes a region with one block, both of its name; the program is "main", as runtimes look for it.  Values keep their author's names,
  * made unique within the block; the others are called t<id>.  Variables are written as Arm's tools
  * write them: a tensor marked as one, read and written by IDENTITY with the attribute's tag of its
  * own.  An output that is an input as it came goes through an IDENTITY: Vela wants it. */
@@ -436,7 +436,7 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
         TC_TRY(put_node(e, g->node[i]));
     tc_fb_ref outputs;
     TC_TRY(put_outputs(e, &outputs));
-    tc_fb_ref name = put_text(e, g->name);
+    tc_fb_ref name = put_text(e, g == tc_main(e->module) ? "main" : g->name);
     tc_fb_ref block = put_block(e, name, outputs);
     tc_fb_ref blocks = tc_fb_put_refs(&e->w, &block, 1);
     tc_fb_begin(&e->w);

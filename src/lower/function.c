@@ -41,7 +41,7 @@ int tc_function_operand(tc_lower *lw, const tc_node *node)
             return -1;
         which = i;
     }
-    return which;
+    return which < 0 && tc_lower_type(lw, node, 0) ? 0 : which; /* all constant: any will do */
 }
 
 /* The node's operator on n given numbers at operand `which`. */
