@@ -4,12 +4,41 @@
 
 #include <stdlib.h>
 
+typedef int order(const void *a, const void *b);
+
+static int by(size_t x, size_t y) { return x < y ? 1 : x > y ? -1 : 0; } /* the larger first */
+
+/* Equals in the order of arrival: pointers into one array. */
+static int arrival(const tc_span *x, const tc_span *y) { return x < y ? -1 : x > y; }
+
+static size_t life(const tc_span *s) { return s->last - s->first; }
+
 static int larger_first(const void *a, const void *b)
 {
     const tc_span *x = *(tc_span *const *)a, *y = *(tc_span *const *)b;
-    if (x->size != y->size)
-        return x->size < y->size ? 1 : -1;
-    return x < y ? -1 : x > y; /* pointers into one array: the order of arrival */
+    int o = by(x->size, y->size);
+    return o ? o : arrival(x, y);
+}
+
+static int longer_first(const void *a, const void *b)
+{
+    const tc_span *x = *(tc_span *const *)a, *y = *(tc_span *const *)b;
+    int o = by(life(x), life(y));
+    return o ? o : larger_first(a, b);
+}
+
+static int earlier_first(const void *a, const void *b)
+{
+    const tc_span *x = *(tc_span *const *)a, *y = *(tc_span *const *)b;
+    int o = by(y->first, x->first);
+    return o ? o : larger_first(a, b);
+}
+
+static int later_first(const void *a, const void *b)
+{
+    const tc_span *x = *(tc_span *const *)a, *y = *(tc_span *const *)b;
+    int o = by(x->last, y->last);
+    return o ? o : larger_first(a, b);
 }
 
 static bool meet(const tc_span *a, const tc_span *b)
@@ -26,16 +55,17 @@ static void insert(tc_span **placed, size_t n, tc_span *s)
     placed[i] = s;
 }
 
-size_t tc_pack(tc_arena *scratch, tc_span *span, size_t n, size_t align)
+/* In this order, each at the lowest address where it meets nobody. */
+static size_t pack_in(tc_arena *scratch, tc_span *span, size_t n, size_t align, order *o)
 {
     tc_mark mark = tc_arena_mark(scratch);
-    tc_span **order = tc_new_n(scratch, tc_span *, n), **placed = tc_new_n(scratch, tc_span *, n);
+    tc_span **sorted = tc_new_n(scratch, tc_span *, n), **placed = tc_new_n(scratch, tc_span *, n);
     for (size_t i = 0; i < n; i++)
-        order[i] = &span[i];
-    qsort(order, n, sizeof *order, larger_first);
+        sorted[i] = &span[i];
+    qsort(sorted, n, sizeof *sorted, o);
     size_t total = 0;
     for (size_t i = 0; i < n; i++) {
-        tc_span *s = order[i];
+        tc_span *s = sorted[i];
         size_t at = 0;
         for (size_t k = 0; k < i; k++) {
             const tc_span *other = placed[k];
@@ -52,4 +82,28 @@ size_t tc_pack(tc_arena *scratch, tc_span *span, size_t n, size_t align)
     }
     tc_arena_rewind(scratch, mark);
     return total;
+}
+
+size_t tc_pack(tc_arena *scratch, tc_span *span, size_t n, size_t align)
+{
+    return pack_in(scratch, span, n, align, larger_first);
+}
+
+size_t tc_pack_best(tc_arena *scratch, tc_span *span, size_t n, size_t align)
+{
+    static order *const orders[] = {larger_first, longer_first, earlier_first, later_first};
+    tc_mark mark = tc_arena_mark(scratch);
+    size_t *offset = tc_new_n(scratch, size_t, n), best = 0;
+    for (size_t k = 0; k < TC_COUNT(orders); k++) {
+        size_t total = pack_in(scratch, span, n, align, orders[k]);
+        if (k && total >= best)
+            continue;
+        best = total;
+        for (size_t i = 0; i < n; i++)
+            offset[i] = span[i].offset;
+    }
+    for (size_t i = 0; i < n; i++)
+        span[i].offset = offset[i];
+    tc_arena_rewind(scratch, mark);
+    return best;
 }

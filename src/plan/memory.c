@@ -82,7 +82,7 @@ tc_memory tc_plan_memory(tc_ctx *ctx, const tc_module *module)
                    .more = tc_new_n(&ctx->arena, size_t *, g->n_node)};
     p.more = m.more;
     find_spans(&p);
-    m.bytes = tc_pack(&ctx->scratch, p.span, p.n_span, TC_CPU_ALIGN);
+    m.bytes = tc_pack_best(&ctx->scratch, p.span, p.n_span, TC_CPU_ALIGN);
     for (tc_val v = 1; v < g->n_val; v++) {
         size_t i = p.of[tc_cpu_root(g, v)];
         m.offset[v] = i ? p.span[i - 1].offset : 0;
