@@ -32,14 +32,31 @@ tc_val tc_cpu_binary(tc_cpu_maker *m, tc_op op, tc_val x, tc_val y)
     return tc_cpu_make(m, op, NULL, (tc_val[]){x, y}, 2);
 }
 
+bool tc_cpu_is_read(const tc_cpu_maker *m, int i)
+{
+    return i < m->node->n_out && m->rw->readers[m->node->out[i]] > 0;
+}
+
+tc_val tc_cpu_real(tc_cpu_maker *m, int i)
+{
+    tc_val x = tc_cpu_in(m, i);
+    return x && tc_cpu_in_type(m, i)->dtype != TC_f64 ? tc_cpu_cast(m, x, TC_f32) : x;
+}
+
 void tc_cpu_give(tc_cpu_maker *m, int i, tc_val v)
 {
+    const tc_type *want = tc_cpu_out_type(m, i);
+    if (m->status == TC_OK && !want->quant) {
+        v = tc_cpu_cast(m, v, want->dtype);
+        if (m->status == TC_OK && tc_type_count(tc_type_of(m->g, v)) == tc_type_count(want))
+            v = tc_cpu_reshape(m, v, want->rank, want->dim);
+    }
     if (m->status != TC_OK)
         return;
-    if (tc_type_of(m->g, v) != tc_cpu_out_type(m, i))
+    if (tc_type_of(m->g, v) != want)
         m->status = tc_bug(m->ctx, m->loc, "the kernels for '%s' make %s, expected %s",
                            tc_ops[m->node->op].name, tc_type_text(&m->ctx->arena, tc_type_of(m->g, v)),
-                           tc_type_text(&m->ctx->arena, tc_cpu_out_type(m, i)));
+                           tc_type_text(&m->ctx->arena, want));
     else
         tc_rewrite_bind(m->rw, m->node->out[i], v);
 }
@@ -135,3 +152,9 @@ tc_val tc_cpu_reduce(tc_cpu_maker *m, tc_op op, tc_val x, tc_ints axes, bool kee
 }
 
 tc_val tc_cpu_matmul(tc_cpu_maker *m, tc_val x, tc_val y) { return tc_cpu_binary(m, TC_OP_matmul, x, y); }
+
+tc_val tc_cpu_pick(tc_cpu_maker *m, tc_val x, int64_t axis, const int64_t *row, int64_t n)
+{
+    tc_val index = tc_cpu_ints(m, row, 1, &n);
+    return tc_cpu_make(m, TC_OP_index_select, TC_CPU_ATTR(m, axis, axis), (tc_val[]){x, index}, 2);
+}

@@ -31,8 +31,13 @@ static inline const tc_type *tc_cpu_type(const tc_cpu_maker *m, tc_val v) { retu
 tc_val tc_cpu_make(tc_cpu_maker *m, tc_op op, const void *attr, const tc_val *in, int n_in);
 tc_val tc_cpu_unary(tc_cpu_maker *m, tc_op op, tc_val x);
 tc_val tc_cpu_binary(tc_cpu_maker *m, tc_op op, tc_val x, tc_val y);
-/* v becomes the node's result i; it has the same type. */
+/* v, brought to the shape and type of the node's result i, becomes it. */
 void tc_cpu_give(tc_cpu_maker *m, int i, tc_val v);
+/* Whether anybody reads result i. */
+bool tc_cpu_is_read(const tc_cpu_maker *m, int i);
+
+/* Operand i as numbers to compute with: f64 as it is, everything else as f32. */
+tc_val tc_cpu_real(tc_cpu_maker *m, int i);
 
 /* A number of x's own type, without axes. */
 tc_val tc_cpu_number(tc_cpu_maker *m, tc_val like, double value);
@@ -59,5 +64,10 @@ tc_val tc_cpu_cat(tc_cpu_maker *m, const tc_val *x, int n, int64_t axis);
 tc_val tc_cpu_reduce(tc_cpu_maker *m, tc_op op, tc_val x, tc_ints axes, bool keepdim);
 /* A matrix product as PyTorch's matmul. */
 tc_val tc_cpu_matmul(tc_cpu_maker *m, tc_val x, tc_val y);
+/* Rows of an axis by number. */
+tc_val tc_cpu_pick(tc_cpu_maker *m, tc_val x, int64_t axis, const int64_t *row, int64_t n);
+
+#define RULE(op) tc_cpu_rule tc_cpu_rule_##op;
+#include "cpu_rules.def"
 
 #endif

@@ -130,6 +130,13 @@ static bool combines(const tc_node *node, tc_field_combine how)
     return a->combine == how && (how == TC_combine_set || a->include_self);
 }
 
+/* The kernel's check of an offset counts it twice. */
+WHEN(from_first)
+{
+    (void)g;
+    return ((const tc_attr_as_strided *)node->attr)->offset == 0;
+}
+
 WHEN(long_index) { return operand(g, node, 1)->dtype == TC_i64; }
 
 WHEN(scatter_set) { return tc_cpu_when_long_index(g, node) && combines(node, TC_combine_set); }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu_move.c -- movement that has no kernel of its own: rows by number, where the numbers are known. */
+#include "cpu_rules.h"
+
+static bool give(tc_cpu_maker *m, tc_val v)
+{
+    tc_cpu_give(m, 0, v);
+    return true;
+}
+
+/* ---- borders ---- */
+
+/* Which place of an axis shows at each place of it with borders; the numbers come from our own kernel. */
+static tc_val border_rows(tc_cpu_maker *m, tc_val x, int64_t axis, const tc_attr_pad *a)
+{
+    int64_t n = tc_cpu_type(m, x)->dim[axis], before = a->pad.v[2 * axis], after = a->pad.v[2 * axis + 1];
+    int64_t pair[2] = {before, after}, out = n + before + after;
+    tc_tensor in = tc_tensor_new(&m->ctx->arena, tc_type_make(m->ctx, TC_i64, 1, &n));
+    tc_tensor row = tc_tensor_new(&m->ctx->arena, tc_type_make(m->ctx, TC_i64, 1, &out));
+    for (int64_t i = 0; i < n; i++)
+        ((int64_t *)in.data)[i] = i;
+    tc_attr_pad one = {{2, pair}, a->mode, 0};
+    tc_call call = {&one, 1, 1, &in, &row, &m->ctx->scratch, NULL};
+    tc_ops[TC_OP_pad].kernel(&call);
+    return tc_cpu_pick(m, x, axis, row.data, out);
+}
+
+/* Cropping apart from the zeros. */
+static bool constant_borders(tc_cpu_maker *m, const tc_attr_pad *a)
+{
+    const tc_type *t = tc_cpu_in_type(m, 0);
+    int64_t *pad = tc_new_n(&m->ctx->arena, int64_t, (size_t)a->pad.n);
+    tc_val x = tc_cpu_in(m, 0);
+    bool crops = false;
+    for (int i = 0; i < t->rank; i++) {
+        int64_t before = a->pad.v[2 * i], after = a->pad.v[2 * i + 1];
+        pad[2 * i] = tc_max_i64(before, 0);
+        pad[2 * i + 1] = tc_max_i64(after, 0);
+        int64_t start = -tc_min_i64(before, 0), end = t->dim[i] + tc_min_i64(after, 0);
+        if (start > end)
+            return false;
+        if (before >= 0 && after >= 0)
+            continue;
+        crops = true;
+        x = tc_cpu_slice(m, x, i, start, end);
+    }
+    tc_ints list = {a->pad.n, pad};
+    return crops && give(m, tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, list, TC_pad_mode_constant, a->value), &x, 1));
+}
+
+bool tc_cpu_rule_pad(tc_cpu_maker *m)
+{
+    const tc_attr_pad *a = m->node->attr;
+    const tc_type *t = tc_cpu_in_type(m, 0);
+    tc_val x = tc_cpu_in(m, 0);
+    if (a->mode == TC_pad_mode_constant)
+        return constant_borders(m, a);
+    for (int i = 0; i < t->rank && m->status == TC_OK; i++)
+        if (a->pad.v[2 * i] || a->pad.v[2 * i + 1])
+            x = border_rows(m, x, i, a);
+    return give(m, x);
+}
+
+/* ---- rows ---- */
+
+bool tc_cpu_rule_repeat_interleave(tc_cpu_maker *m)
+{
+    const tc_attr_interleave *a = m->node->attr;
+    const tc_type *t = tc_cpu_in_type(m, 0);
+    int64_t n = t->rank ? t->dim[a->axis] * a->repeats : 0, *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        row[i] = i / a->repeats;
+    return t->rank && give(m, tc_cpu_pick(m, tc_cpu_in(m, 0), a->axis, row, n));
+}
+
+/* Zero below a diagonal, by a mask of the last two axes. */
+bool tc_cpu_rule_triu(tc_cpu_maker *m)
+{
+    const tc_attr_tri *a = m->node->attr;
+    const tc_type *t = tc_cpu_in_type(m, 0);
+    if (t->rank < 2)
+        return false;
+    const int64_t *dim = t->dim + t->rank - 2;
+    tc_tensor mask = tc_tensor_new(&m->ctx->arena, tc_type_make(m->ctx, TC_bool, 2, dim));
+    for (int64_t i = 0; i < dim[0] * dim[1]; i++)
+        ((uint8_t *)mask.data)[i] = i % dim[1] - i / dim[1] >= a->diagonal;
+    tc_val x = tc_cpu_in(m, 0), keep = tc_graph_const(m->g, mask.type, mask.data, NULL, m->loc);
+    return give(m, tc_cpu_where(m, keep, x, tc_cpu_number(m, x, 0)));
+}
+
+/* Every number of the result by its place in the operand. */
+bool tc_cpu_rule_as_strided(tc_cpu_maker *m)
+{
+    const tc_attr_as_strided *a = m->node->attr;
+    int64_t n = tc_type_count(tc_cpu_in_type(m, 0)), out = tc_type_count(tc_cpu_out_type(m, 0));
+    int64_t *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)out);
+    for (int64_t i = 0; i < out; i++) {
+        row[i] = a->offset;
+        for (int64_t k = a->size.n - 1, rest = i; k >= 0; rest /= a->size.v[k--])
+            row[i] += rest % a->size.v[k] * a->stride.v[k];
+    }
+    return give(m, tc_cpu_pick(m, tc_cpu_reshape(m, tc_cpu_in(m, 0), 1, &n), 0, row, out));
+}
+
+/* ---- index in i64 ---- */
+
+static bool long_index(tc_cpu_maker *m)
+{
+    tc_val in[3] = {tc_cpu_in(m, 0), tc_cpu_in(m, 1), tc_cpu_in(m, 2)};
+    if (tc_cpu_in_type(m, 1)->dtype == TC_i64)
+        return false;
+    in[1] = tc_cpu_cast(m, in[1], TC_i64);
+    return give(m, tc_cpu_make(m, m->node->op, m->node->attr, in, m->node->n_in));
+}
+
+bool tc_cpu_rule_gather(tc_cpu_maker *m) { return long_index(m); }
+bool tc_cpu_rule_index_select(tc_cpu_maker *m) { return long_index(m); }
+bool tc_cpu_rule_scatter(tc_cpu_maker *m) { return long_index(m); }
+
+/* ---- rows replaced or added ---- */
+
+static bool put_rows(tc_cpu_maker *m, int64_t axis, tc_val source, bool add)
+{
+    tc_val in[TC_MAX_RANK + 2] = {tc_cpu_in(m, 0), source};
+    in[2 + axis] = tc_cpu_cast(m, tc_cpu_in(m, 1), TC_i64);
+    const tc_type *t = tc_cpu_in_type(m, 0);
+    int64_t n = tc_type_count(tc_cpu_in_type(m, 1));
+    if (!t->rank)
+        return false;
+    in[2 + axis] = tc_cpu_reshape(m, in[2 + axis], 1, &n);
+    return give(m, tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, add), in, (int)(3 + axis)));
+}
+
+bool tc_cpu_rule_index_copy(tc_cpu_maker *m)
+{
+    return put_rows(m, ((const tc_attr_axis *)m->node->attr)->axis, tc_cpu_in(m, 2), false);
+}
+
+bool tc_cpu_rule_index_add(tc_cpu_maker *m)
+{
+    const tc_attr_index_add *a = m->node->attr;
+    tc_val source = tc_cpu_in(m, 2);
+    if (a->alpha != 1)
+        source = tc_cpu_mul(m, source, tc_cpu_number(m, source, a->alpha));
+    return put_rows(m, a->axis, source, true);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu_product.c -- sums of products: everything becomes mm, bmm, addmm and convolutions of one or two axes. */
+#include <math.h>
+
+#include "../num/einsum.h"
+#include "cpu_rules.h"
+
+static bool give(tc_cpu_maker *m, tc_val v)
+{
+    tc_cpu_give(m, 0, v);
+    return true;
+}
+
+static tc_val flat(tc_cpu_maker *m, tc_val x, int64_t rows, int64_t columns)
+{
+    return tc_cpu_reshape(m, x, 2, (int64_t[]){rows, columns});
+}
+
+static tc_val turned(tc_cpu_maker *m, tc_val x) { return tc_cpu_permute(m, x, (int64_t[]){1, 0}); }
+
+/* x W^T + b over rows */
+bool tc_cpu_rule_linear(tc_cpu_maker *m)
+{
+    const tc_type *x = tc_cpu_in_type(m, 0), *w = tc_cpu_in_type(m, 1);
+    int64_t k = x->rank ? x->dim[x->rank - 1] : 1, n = w->rank == 2 ? w->dim[0] : 1;
+    if (!k)
+        return false;
+    tc_val rows = flat(m, tc_cpu_in(m, 0), tc_type_count(x) / k, k), b = tc_cpu_in(m, 2);
+    tc_val columns = turned(m, flat(m, tc_cpu_in(m, 1), n, k));
+    if (!b)
+        return give(m, tc_cpu_matmul(m, rows, columns));
+    b = tc_cpu_reshape(m, b, 1, (int64_t[]){tc_type_count(tc_cpu_in_type(m, 2))});
+    return give(m, tc_cpu_make(m, TC_OP_addmm, TC_CPU_ATTR(m, addmm, 1, 1), (tc_val[]){b, rows, columns}, 3));
+}
+
+/* The batch axes of a product, all of them in one. */
+static tc_val batched(tc_cpu_maker *m, tc_val x, const tc_type *result, int batch_axes)
+{
+    const tc_type *t = tc_cpu_type(m, x);
+    int64_t dim[TC_MAX_RANK], all = 1, last[3];
+    for (int i = 0; i < batch_axes; i++)
+        all *= dim[i] = result->dim[i];
+    dim[batch_axes] = last[1] = t->dim[t->rank - 2];
+    dim[batch_axes + 1] = last[2] = t->dim[t->rank - 1];
+    last[0] = all;
+    return tc_cpu_reshape(m, tc_cpu_expand(m, x, batch_axes + 2, dim), 3, last);
+}
+
+/* PyTorch's rules: a vector is a row before, a column behind; leading axes are broadcast. */
+bool tc_cpu_rule_matmul(tc_cpu_maker *m)
+{
+    const tc_type *x = tc_cpu_in_type(m, 0), *y = tc_cpu_in_type(m, 1), *out = tc_cpu_out_type(m, 0);
+    tc_val a = tc_cpu_in(m, 0), b = tc_cpu_in(m, 1);
+    int64_t k = x->rank ? x->dim[x->rank - 1] : 0;
+    if (!x->rank || !y->rank)
+        return false;
+    if (y->rank == 1)
+        b = flat(m, b, y->dim[0], 1);
+    if (y->rank <= 2) /* one matrix for all rows */
+        return k ? give(m, tc_cpu_matmul(m, flat(m, a, tc_type_count(x) / k, k), b)) : false;
+    if (x->rank == 1)
+        a = flat(m, a, 1, k);
+    int batch_axes = out->rank - (x->rank == 1 ? 1 : 2);
+    if (batch_axes + 2 > TC_MAX_RANK)
+        return false;
+    return give(m, tc_cpu_matmul(m, batched(m, a, out, batch_axes), batched(m, b, out, batch_axes)));
+}
+
+/* beta c + alpha (a b) */
+bool tc_cpu_rule_addmm(tc_cpu_maker *m)
+{
+    const tc_attr_addmm *a = m->node->attr;
+    tc_val product = tc_cpu_matmul(m, tc_cpu_in(m, 1), tc_cpu_in(m, 2)), c = tc_cpu_in(m, 0);
+    if (a->beta == 0)
+        return give(m, tc_cpu_mul(m, product, tc_cpu_number(m, product, a->alpha)));
+    if (a->alpha != 1)
+        product = tc_cpu_mul(m, product, tc_cpu_number(m, product, a->alpha));
+    if (a->beta != 1)
+        c = tc_cpu_mul(m, c, tc_cpu_number(m, c, a->beta));
+    return give(m, tc_cpu_add(m, product, c));
+}
+
+/* ---- attention ---- */
+
+/* Each head of keys and values serves several of queries. */
+static tc_val share_heads(tc_cpu_maker *m, tc_val x, int64_t heads)
+{
+    const tc_type *t = tc_cpu_type(m, x);
+    int64_t axis = t->rank - 3, own = t->dim[axis], *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)heads);
+    for (int64_t i = 0; i < heads; i++)
+        row[i] = i / (heads / own);
+    return own == heads ? x : tc_cpu_pick(m, x, axis, row, heads);
+}
+
+static tc_val causal_mask(tc_cpu_maker *m, tc_val scores, int64_t rows, int64_t columns)
+{
+    int64_t dim[2] = {rows, columns};
+    const tc_type *type = tc_type_make(m->ctx, TC_f32, 2, dim);
+    float *mask = tc_arena_raw(&m->ctx->arena, tc_type_bytes(type));
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            mask[i * columns + j] = j > i ? -INFINITY : 0;
+    return tc_cpu_add(m, scores, tc_graph_const(m->g, type, mask, NULL, m->loc));
+}
+
+static tc_val apply_mask(tc_cpu_maker *m, tc_val scores, tc_val mask)
+{
+    if (tc_cpu_type(m, mask)->dtype == TC_bool)
+        return tc_cpu_where(m, mask, scores, tc_cpu_number(m, scores, -INFINITY));
+    return tc_cpu_add(m, scores, tc_cpu_cast(m, mask, tc_cpu_type(m, scores)->dtype));
+}
+
+/* softmax(q k^T scale + mask) v */
+bool tc_cpu_rule_sdpa(tc_cpu_maker *m)
+{
+    const tc_attr_sdpa *a = m->node->attr;
+    tc_val q = tc_cpu_real(m, 0), k = tc_cpu_real(m, 1), v = tc_cpu_real(m, 2);
+    const tc_type *t = tc_cpu_in_type(m, 0), *keys = tc_cpu_in_type(m, 1);
+    int64_t perm[TC_MAX_RANK], last = t->rank - 1;
+    if (m->status != TC_OK || t->rank < 2 || keys->rank < 2)
+        return m->status != TC_OK;
+    if (a->gqa && t->rank >= 3) {
+        k = share_heads(m, k, t->dim[t->rank - 3]);
+        v = share_heads(m, v, t->dim[t->rank - 3]);
+    }
+    for (int i = 0; i < keys->rank; i++)
+        perm[i] = i < keys->rank - 2 ? i : 2 * keys->rank - 3 - i;
+    tc_val scores = tc_cpu_matmul(m, tc_cpu_mul(m, q, tc_cpu_number(m, q, a->scale)), tc_cpu_permute(m, k, perm));
+    if (a->causal)
+        scores = causal_mask(m, scores, t->dim[t->rank - 2], keys->dim[keys->rank - 2]);
+    if (tc_cpu_in(m, 3))
+        scores = apply_mask(m, scores, tc_cpu_in(m, 3));
+    last = m->status == TC_OK ? tc_cpu_type(m, scores)->rank - 1 : 0;
+    tc_val weights = tc_cpu_make(m, TC_OP_softmax, TC_CPU_ATTR(m, axis, last), &scores, 1);
+    return give(m, tc_cpu_matmul(m, weights, v));
+}
+
+/* ---- einsum ---- */
+
+/* An operand of an equation, with a label for each axis. */
+typedef struct lettered {
+    tc_val val;
+    int n;
+    uint8_t letter[2 * TC_MAX_RANK];
+} lettered;
+
+static int at_letter(const lettered *x, uint8_t c)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->letter[i] == c)
+            return i;
+    return -1;
+}
+
+/* Operand i; false: it names an axis twice, or has one that is broadcast. */
+static bool read_operand(tc_cpu_maker *m, const tc_einsum *e, int i, lettered *x)
+{
+    const tc_type *t = tc_cpu_in_type(m, i);
+    *x = (lettered){.val = tc_cpu_in(m, i)};
+    for (int k = 0; k < e->rank[i]; k++) {
+        if (at_letter(x, e->in[i][k]) >= 0 || t->dim[k] != e->extent[e->in[i][k]])
+            return false;
+        x->letter[x->n++] = e->in[i][k];
+    }
+    return true;
+}
+
+/* Axes that nobody else names are summed. */
+static void sum_away(tc_cpu_maker *m, lettered *x, const lettered *other, const lettered *out)
+{
+    int64_t axis[TC_MAX_RANK];
+    int32_t n = 0;
+    lettered kept = {.n = 0};
+    for (int i = 0; i < x->n; i++)
+        if (at_letter(out, x->letter[i]) < 0 && at_letter(other, x->letter[i]) < 0)
+            axis[n++] = i;
+        else
+            kept.letter[kept.n++] = x->letter[i];
+    kept.val = n ? tc_cpu_reduce(m, TC_OP_sum, x->val, tc_ints_copy(&m->ctx->arena, axis, n), false) : x->val;
+    *x = kept;
+}
+
+/* x with its axes in the order of these letters. */
+static tc_val in_order(tc_cpu_maker *m, const lettered *x, const uint8_t *letter, int n)
+{
+    int64_t perm[TC_MAX_RANK];
+    for (int i = 0; i < n; i++)
+        perm[i] = at_letter(x, letter[i]);
+    return tc_cpu_permute(m, x->val, perm);
+}
+
+/* Letters of x for which in_y and in_out are as asked, with the product of their extents. */
+static int64_t gather_letters(tc_cpu_maker *m, const lettered *x, const lettered *y, const lettered *out, bool in_y,
+                              bool in_out, uint8_t *letter, int *n, int64_t *dim)
+{
+    int64_t all = 1;
+    for (int i = 0; i < x->n && m->status == TC_OK; i++)
+        if ((at_letter(y, x->letter[i]) >= 0) == in_y && (at_letter(out, x->letter[i]) >= 0) == in_out) {
+            int64_t extent = tc_cpu_type(m, x->val)->dim[i];
+            if (dim)
+                dim[*n] = extent;
+            letter[(*n)++] = x->letter[i];
+            all *= extent;
+        }
+    return all;
+}
+
+/* Two operands as one batch of matrix products. */
+static tc_val contract(tc_cpu_maker *m, const lettered *x, const lettered *y, const lettered *out)
+{
+    uint8_t a[2 * TC_MAX_RANK], b[2 * TC_MAX_RANK], c[2 * TC_MAX_RANK], inner[TC_MAX_RANK];
+    int64_t dim[2 * TC_MAX_RANK];
+    int n = 0, n_inner = 0, batch, n_b;
+    int64_t batches = gather_letters(m, x, y, out, true, true, c, &n, dim);
+    batch = n;
+    int64_t rows = gather_letters(m, x, y, out, false, true, c, &n, dim);
+    memcpy(a, c, (size_t)n);
+    int n_a = n;
+    int64_t columns = gather_letters(m, y, x, out, false, true, c, &n, dim);
+    int64_t k = gather_letters(m, x, y, out, true, false, inner, &n_inner, NULL);
+    memcpy(a + n_a, inner, (size_t)n_inner);
+    memcpy(b, c, (size_t)batch);
+    memcpy(b + batch, inner, (size_t)n_inner);
+    n_b = batch + n_inner + n - n_a;
+    memcpy(b + batch + n_inner, c + n_a, (size_t)(n - n_a));
+    if (n > TC_MAX_RANK)
+        return TC_NONE;
+    tc_val left = tc_cpu_reshape(m, in_order(m, x, a, n_a + n_inner), 3, (int64_t[]){batches, rows, k});
+    tc_val right = tc_cpu_reshape(m, in_order(m, y, b, n_b), 3, (int64_t[]){batches, k, columns});
+    lettered made = {.val = tc_cpu_reshape(m, tc_cpu_matmul(m, left, right), n, dim), .n = n};
+    memcpy(made.letter, c, (size_t)n);
+    return in_order(m, &made, out->letter, out->n);
+}
+
+/* What is still needed of two operands: labels of the result, and of the operands from `next` on. */
+static lettered still_needed(const lettered *x, const lettered *y, const lettered *in, int next, int n,
+                             const lettered *out)
+{
+    lettered needed = {.n = 0};
+    const lettered *both[] = {x, y};
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < both[side]->n; i++) {
+            uint8_t c = both[side]->letter[i];
+            bool used = at_letter(out, c) >= 0;
+            for (int k = next; k < n; k++)
+                used = used || at_letter(&in[k], c) >= 0;
+            if (used && at_letter(&needed, c) < 0)
+                needed.letter[needed.n++] = c;
+        }
+    return needed;
+}
+
+/* Operands are taken in pairs from the left. */
+bool tc_cpu_rule_einsum(tc_cpu_maker *m)
+{
+    const tc_attr_einsum *a = m->node->attr;
+    int n = m->node->n_in;
+    tc_tensor type[TC_EINSUM_OPERANDS] = {{NULL, NULL}};
+    tc_einsum e;
+    lettered in[TC_EINSUM_OPERANDS] = {{0}}, none = {0}, out = {0};
+    for (int i = 0; i < n; i++)
+        type[i] = (tc_tensor){tc_cpu_in_type(m, i), NULL};
+    if (tc_einsum_parse(a->equation, type, n, &e))
+        return false;
+    out.n = e.out_rank;
+    memcpy(out.letter, e.out, (size_t)e.out_rank);
+    for (int i = 0; i < n; i++)
+        if (!read_operand(m, &e, i, &in[i]))
+            return false;
+    lettered x = in[0];
+    for (int i = 1; i < n && m->status == TC_OK; i++) {
+        lettered y = in[i], now = i + 1 == n ? out : still_needed(&x, &y, in, i + 1, n, &out);
+        sum_away(m, &x, &y, &now);
+        sum_away(m, &y, &x, &now);
+        now.val = contract(m, &x, &y, &now);
+        if (!now.val)
+            return m->status != TC_OK;
+        x = now;
+    }
+    sum_away(m, &x, &none, &out);
+    return give(m, in_order(m, &x, out.letter, out.n));
+}
+
+/* ---- convolutions ---- */
+
+/* An axis of extent 1 in front. */
+static tc_val with_batch(tc_cpu_maker *m, tc_val x)
+{
+    const tc_type *t = tc_cpu_type(m, x);
+    int64_t dim[TC_MAX_RANK] = {1};
+    memcpy(dim + 1, t->dim, (size_t)t->rank * sizeof *dim);
+    return tc_cpu_reshape(m, x, t->rank + 1, dim);
+}
+
+/* x with zeros around its spatial axes. */
+static tc_val with_borders(tc_cpu_maker *m, tc_val x, const tc_attr_conv *a)
+{
+    int32_t rank = a->stride.n + 2;
+    int64_t *pad = tc_new_n(&m->ctx->arena, int64_t, 2 * (size_t)rank);
+    memcpy(pad + 4, a->pad.v, (size_t)a->pad.n * sizeof *pad);
+    return tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, {2 * rank, pad}, TC_pad_mode_constant, 0), &x, 1);
+}
+
+/* A slice of the kernel over depth, on every plane of the result at once: [n od, c, h, w]. */
+static tc_val conv_plane(tc_cpu_maker *m, tc_val x, tc_val w, const tc_attr_conv *a, int64_t depth, int64_t planes)
+{
+    tc_arena *arena = &m->ctx->arena;
+    int64_t first = depth * a->dilation.v[0], step = a->stride.v[0];
+    tc_val part = tc_cpu_make(m, TC_OP_slice,
+                              TC_CPU_ATTR(m, slice, 2, first, first + (planes - 1) * step + 1, step), &x, 1);
+    part = tc_cpu_permute(m, part, (int64_t[]){0, 2, 1, 3, 4});
+    tc_val kernel = tc_cpu_make(m, TC_OP_select, TC_CPU_ATTR(m, select, 2, depth), &w, 1);
+    if (m->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_cpu_type(m, part);
+    part = tc_cpu_reshape(m, part, 4, (int64_t[]){t->dim[0] * t->dim[1], t->dim[2], t->dim[3], t->dim[4]});
+    tc_attr_conv *flat_attr = tc_arena_copy(arena, a, sizeof *a);
+    *flat_attr = (tc_attr_conv){{2, a->stride.v + 1}, tc_ints_fill(arena, 0, 4), {2, a->dilation.v + 1}, a->groups};
+    return tc_cpu_make(m, TC_OP_conv, flat_attr, (tc_val[]){part, kernel}, 2);
+}
+
+/* Three axes: a sum over the kernel's depth of convolutions of two. */
+static bool conv_deep(tc_cpu_maker *m, tc_val x, const tc_attr_conv *a)
+{
+    const tc_type *out = tc_cpu_out_type(m, 0), *w = tc_cpu_in_type(m, 1);
+    const int64_t *end = out->dim + out->rank - 3;
+    x = with_borders(m, x, a);
+    tc_val sum = TC_NONE;
+    for (int64_t d = 0; d < w->dim[2] && m->status == TC_OK; d++) {
+        tc_val part = conv_plane(m, x, tc_cpu_in(m, 1), a, d, end[0]);
+        sum = sum ? tc_cpu_add(m, sum, part) : part;
+    }
+    int64_t batch = tc_type_count(out) / (w->dim[0] * end[0] * end[1] * end[2]);
+    if (tc_cpu_in(m, 2))
+        sum = tc_cpu_add(m, sum, tc_cpu_reshape(m, tc_cpu_in(m, 2), 4, (int64_t[]){1, w->dim[0], 1, 1}));
+    sum = tc_cpu_reshape(m, sum, 5, (int64_t[]){batch, end[0], w->dim[0], end[1], end[2]});
+    return give(m, tc_cpu_permute(m, sum, (int64_t[]){0, 2, 1, 3, 4}));
+}
+
+/* A batch of one, borders that are not the same on both sides as a pad of their own, three axes one by one. */
+bool tc_cpu_rule_conv(tc_cpu_maker *m)
+{
+    const tc_attr_conv *a = m->node->attr;
+    const tc_type *t = tc_cpu_in_type(m, 0);
+    tc_val x = tc_cpu_in(m, 0);
+    if (!tc_type_count(tc_cpu_out_type(m, 0)))
+        return false;
+    if (t->rank == a->stride.n + 1)
+        x = with_batch(m, x);
+    if (a->stride.n == 3)
+        return conv_deep(m, x, a);
+    tc_attr_conv *plain = tc_arena_copy(&m->ctx->arena, a, sizeof *a);
+    bool even = true;
+    for (int i = 0; i < a->stride.n; i++)
+        even = even && a->pad.v[2 * i] == a->pad.v[2 * i + 1];
+    if (!even) {
+        x = with_borders(m, x, a);
+        plain->pad = tc_ints_fill(&m->ctx->arena, 0, a->pad.n);
+    }
+    return give(m, tc_cpu_make(m, TC_OP_conv, plain, (tc_val[]){x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)}, m->node->n_in));
+}
+
+bool tc_cpu_rule_conv_transpose(tc_cpu_maker *m)
+{
+    const tc_attr_conv_transpose *a = m->node->attr;
+    if (tc_cpu_in_type(m, 0)->rank != a->stride.n + 1)
+        return false;
+    tc_val in[3] = {with_batch(m, tc_cpu_in(m, 0)), tc_cpu_in(m, 1), tc_cpu_in(m, 2)};
+    return give(m, tc_cpu_make(m, TC_OP_conv_transpose, a, in, m->node->n_in));
+}

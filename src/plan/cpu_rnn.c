@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu_rnn.c -- recurrent layers, step by step: the product with x for all steps at once, the one with h at
+ * each. */
+#include "cpu_rules.h"
+
+enum { MOST_STEPS = 1024 };
+
+#define UNARY(m, op, x) tc_cpu_unary(m, TC_OP_##op, x)
+
+/* One layer in one direction: operands w_ih, w_hh, b_ih, b_hh; TC_NONE: no bias. */
+typedef struct weights {
+    tc_val w_ih, w_hh, b_ih, b_hh;
+} weights;
+
+static tc_val affine(tc_cpu_maker *m, tc_val x, tc_val w, tc_val b)
+{
+    return tc_cpu_make(m, TC_OP_linear, NULL, (tc_val[]){x, w, b}, b ? 3 : 2);
+}
+
+/* Part i of the last axis, which has several of `width`. */
+static tc_val part(tc_cpu_maker *m, tc_val x, int i, int64_t width)
+{
+    return tc_cpu_slice(m, x, 1, i * width, (i + 1) * width);
+}
+
+/* from_x, from_h: [batch, gates * hidden]; h and c are moved on. */
+static void step(tc_cpu_maker *m, tc_op op, tc_val from_x, tc_val from_h, int64_t hidden, tc_val *h, tc_val *c)
+{
+    if (op == TC_OP_rnn_tanh || op == TC_OP_rnn_relu) {
+        tc_val sum = tc_cpu_add(m, from_x, from_h);
+        *h = op == TC_OP_rnn_tanh ? UNARY(m, tanh, sum) : UNARY(m, relu, sum);
+    } else if (op == TC_OP_lstm) {
+        tc_val sum = tc_cpu_add(m, from_x, from_h);
+        tc_val i = UNARY(m, sigmoid, part(m, sum, 0, hidden)), f = UNARY(m, sigmoid, part(m, sum, 1, hidden));
+        tc_val g = UNARY(m, tanh, part(m, sum, 2, hidden)), o = UNARY(m, sigmoid, part(m, sum, 3, hidden));
+        *c = tc_cpu_add(m, tc_cpu_mul(m, f, *c), tc_cpu_mul(m, i, g));
+        *h = tc_cpu_mul(m, o, UNARY(m, tanh, *c));
+    } else {
+        tc_val r = UNARY(m, sigmoid, tc_cpu_add(m, part(m, from_x, 0, hidden), part(m, from_h, 0, hidden)));
+        tc_val z = UNARY(m, sigmoid, tc_cpu_add(m, part(m, from_x, 1, hidden), part(m, from_h, 1, hidden)));
+        tc_val n = tc_cpu_mul(m, r, part(m, from_h, 2, hidden));
+        n = UNARY(m, tanh, tc_cpu_add(m, part(m, from_x, 2, hidden), n));
+        *h = tc_cpu_add(m, n, tc_cpu_mul(m, z, tc_cpu_sub(m, *h, n))); /* (1 - z) n + z h */
+    }
+}
+
+/* x: [steps, batch, in] to [steps, batch, hidden]. */
+static tc_val direction(tc_cpu_maker *m, tc_op op, tc_val x, const weights *w, bool backward, tc_val *h, tc_val *c)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_cpu_type(m, x);
+    int64_t steps = t->dim[0], hidden = tc_cpu_type(m, w->w_hh)->dim[1], batch = t->dim[1];
+    tc_val all = affine(m, x, w->w_ih, w->b_ih), *row = tc_new_n(&m->ctx->arena, tc_val, (size_t)steps);
+    for (int64_t i = 0; i < steps && m->status == TC_OK; i++) {
+        int64_t at = backward ? steps - 1 - i : i;
+        tc_val now = tc_cpu_make(m, TC_OP_select, TC_CPU_ATTR(m, select, 0, at), &all, 1);
+        step(m, op, now, affine(m, *h, w->w_hh, w->b_hh), hidden, h, c);
+        row[at] = tc_cpu_reshape(m, *h, 3, (int64_t[]){1, batch, hidden});
+    }
+    return tc_cpu_cat(m, row, (int)steps, 0);
+}
+
+static weights weights_at(tc_cpu_maker *m, int first, bool bias)
+{
+    return (weights){tc_cpu_in(m, first), tc_cpu_in(m, first + 1), bias ? tc_cpu_in(m, first + 2) : TC_NONE,
+                     bias ? tc_cpu_in(m, first + 3) : TC_NONE};
+}
+
+static tc_val state_at(tc_cpu_maker *m, int operand, int64_t cell)
+{
+    tc_val x = tc_cpu_in(m, operand);
+    return tc_cpu_make(m, TC_OP_select, TC_CPU_ATTR(m, select, 0, cell), &x, 1);
+}
+
+static bool layers(tc_cpu_maker *m, tc_op op)
+{
+    const tc_attr_rnn *a = m->node->attr;
+    const tc_type *t = tc_cpu_in_type(m, 0);
+    int64_t steps = t->dim[a->batch_first ? 1 : 0], directions = a->bidirectional ? 2 : 1;
+    int64_t cells = a->layers * directions;
+    int states = op == TC_OP_lstm ? 2 : 1, per_layer = a->has_bias ? 4 : 2;
+    if (steps < 1 || steps > MOST_STEPS)
+        return false;
+    tc_val x = tc_cpu_in(m, 0), *h = tc_new_n(&m->ctx->arena, tc_val, (size_t)cells);
+    tc_val *c = tc_new_n(&m->ctx->arena, tc_val, (size_t)cells), way[2];
+    x = a->batch_first ? tc_cpu_permute(m, x, (int64_t[]){1, 0, 2}) : x;
+    for (int64_t cell = 0; cell < cells; cell++) {
+        weights w = weights_at(m, 1 + states + (int)cell * per_layer, a->has_bias);
+        h[cell] = state_at(m, 1, cell);
+        c[cell] = states == 2 ? state_at(m, 2, cell) : TC_NONE;
+        way[cell % directions] = direction(m, op, x, &w, cell % directions == 1, &h[cell], &c[cell]);
+        if (cell % directions == directions - 1)
+            x = tc_cpu_cat(m, way, (int)directions, 2);
+    }
+    tc_cpu_give(m, 0, a->batch_first ? tc_cpu_permute(m, x, (int64_t[]){1, 0, 2}) : x);
+    tc_cpu_give(m, 1, tc_cpu_cat(m, h, (int)cells, 0)); /* [cells * batch, hidden]: the same numbers in order */
+    if (states == 2)
+        tc_cpu_give(m, 2, tc_cpu_cat(m, c, (int)cells, 0));
+    return true;
+}
+
+/* A cell's operand with a batch axis. */
+static tc_val rows(tc_cpu_maker *m, int i)
+{
+    const tc_type *t = tc_cpu_in_type(m, i);
+    int64_t last = t->dim[t->rank - 1];
+    return tc_cpu_reshape(m, tc_cpu_in(m, i), 2, (int64_t[]){t->rank > 1 ? t->dim[0] : 1, last});
+}
+
+static bool cell(tc_cpu_maker *m, tc_op op)
+{
+    int states = op == TC_OP_lstm ? 2 : 1;
+    weights w = weights_at(m, 1 + states, true);
+    tc_val h = rows(m, 1), c = states == 2 ? rows(m, 2) : TC_NONE;
+    int64_t hidden = tc_cpu_type(m, w.w_hh)->dim[1];
+    step(m, op, affine(m, rows(m, 0), w.w_ih, w.b_ih), affine(m, h, w.w_hh, w.b_hh), hidden, &h, &c);
+    tc_cpu_give(m, 0, h);
+    if (states == 2)
+        tc_cpu_give(m, 1, c);
+    return true;
+}
+
+bool tc_cpu_rule_lstm(tc_cpu_maker *m) { return layers(m, TC_OP_lstm); }
+bool tc_cpu_rule_gru(tc_cpu_maker *m) { return layers(m, TC_OP_gru); }
+bool tc_cpu_rule_rnn_tanh(tc_cpu_maker *m) { return layers(m, TC_OP_rnn_tanh); }
+bool tc_cpu_rule_rnn_relu(tc_cpu_maker *m) { return layers(m, TC_OP_rnn_relu); }
+bool tc_cpu_rule_lstm_cell(tc_cpu_maker *m) { return cell(m, TC_OP_lstm); }
+bool tc_cpu_rule_gru_cell(tc_cpu_maker *m) { return cell(m, TC_OP_gru); }
+bool tc_cpu_rule_rnn_tanh_cell(tc_cpu_maker *m) { return cell(m, TC_OP_rnn_tanh); }
+bool tc_cpu_rule_rnn_relu_cell(tc_cpu_maker *m) { return cell(m, TC_OP_rnn_relu); }
