@@ -8,16 +8,19 @@
  * the back says which order the readers want.  Constants are laid out anew.
  *
  *     conv(T(x)) -> T' -> relu -> T -> conv   =>   conv -> relu -> conv */
+#include "chain.h"
 #include "lower.h"
 #include "order.h"
 #include "pass.h"
 
 #include "../ir/rewrite.h"
 
-/* A value of the old graph: what holds its numbers, in which order. */
+/* A value of the old graph: what holds its numbers, in which order.  After a reshape of axes that do not lie
+ * together: by which chain they are read; the next steps may bring them together again. */
 typedef struct stored {
     tc_val val;
     tc_order order;
+    const tc_chain *chain; /* then `order` means nothing */
 } stored;
 
 /* The order that most of a value's readers ask for; weight 0: nobody has asked. */
@@ -271,7 +274,7 @@ static void put(layout *l, const tc_node *node, const void *attr, const tc_val *
     tc_val made = add(l, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
     tc_value *value = l->rw->to->val[made];
     value->name = l->rw->from->val[node->out[0]]->name;
-    l->now[node->out[0]] = (stored){made, *order};
+    l->now[node->out[0]] = (stored){.val = made, .order = *order};
 }
 
 static tc_val *operands(layout *l, const tc_node *node, const tc_order *order)
@@ -336,11 +339,97 @@ static tc_status place_shaped(layout *l, const tc_node *node)
     return TC_OK;
 }
 
+static tc_val reshape_any(layout *l, const tc_node *node, tc_val x, int rank, const int64_t *dim)
+{
+    const tc_value *value = l->rw->to->val[x];
+    if (!value->data)
+        return reshape(l, node, x, rank, dim);
+    return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, value->type->dtype, rank, dim), value->data, value->name,
+                          node->loc);
+}
+
+/* What is stored by this order, as the logical type `to`. */
+static stored regrouped(layout *l, const tc_node *node, tc_val x, const tc_type *to, tc_order q)
+{
+    int64_t dim[TC_MAX_RANK];
+    tc_order_dims(&q, to->dim, dim);
+    return (stored){.val = reshape_any(l, node, x, to->rank, dim), .order = q};
+}
+
+/* Factors that stay neighbours, as one: the stored extents, and the transpose that puts them in order. */
+static int groups_of(const tc_chain *c, int64_t *dim, int64_t *perm)
+{
+    int group[TC_FACTORS_MAX] = {0}, place[TC_FACTORS_MAX], rank_of[TC_FACTORS_MAX] = {0}, n = 0;
+    for (int k = 0; k < c->n; k++)
+        place[c->from[k]] = k;
+    for (int k = 0; k < c->n; k++) {
+        n += !k || place[c->at[k]] != place[c->at[k - 1]] + 1;
+        group[place[c->at[k]]] = n - 1; /* by place in memory: its group in the order of the result */
+    }
+    if (n > TC_MAX_RANK)
+        return n;
+    for (int k = 0, at = -1; k < c->n; k++) {
+        if (!k || group[k] != group[k - 1])
+            dim[++at] = 1;
+        dim[at] *= c->size[c->from[k]];
+        rank_of[group[k]] = at;
+    }
+    for (int i = 0; i < n; i++)
+        perm[i] = rank_of[i];
+    return n;
+}
+
+/* A chain that is read as it is: one transpose of as few axes as possible. */
+static void force(layout *l, const tc_node *like, tc_val old)
+{
+    stored *s = old ? &l->now[old] : NULL;
+    if (!s || !s->chain)
+        return;
+    int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
+    int n = groups_of(s->chain, dim, perm);
+    const tc_type *to = tc_type_of(l->rw->from, old);
+    tc_val x = transposed(l, like, reshape_any(l, like, s->val, n, dim), perm);
+    *s = regrouped(l, like, x, to, tc_order_plain(to->rank));
+}
+
+/* The chain so far; what was stored by an order begins one. */
+static tc_chain chain_of(layout *l, tc_val old)
+{
+    const stored *s = &l->now[old];
+    return s->chain ? *s->chain : tc_chain_begin(tc_type_of(l->rw->from, old), s->order.at);
+}
+
+enum { RANK_MAX = 6 }; /* of a TRANSPOSE */
+
+/* One step more of a chain; false: not this way. */
+static bool chained(layout *l, const tc_node *node, const tc_chain *c)
+{
+    int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
+    const tc_type *to = tc_type_of(l->rw->from, node->out[0]);
+    tc_val x = l->now[node->in[0]].val;
+    tc_order q = {.rank = to->rank};
+    if (tc_chain_in_place(c, q.at)) {
+        l->now[node->out[0]] = regrouped(l, node, x, to, q);
+        return true;
+    }
+    if (groups_of(c, dim, perm) > RANK_MAX)
+        return false;
+    l->now[node->out[0]] = (stored){.val = x, .chain = tc_arena_copy(&l->rw->ctx->scratch, c, sizeof *c)};
+    return true;
+}
+
 static tc_status place_transpose(layout *l, const tc_node *node)
 {
-    const stored *s = &l->now[node->in[0]];
     const int64_t *perm = ((const tc_attr_tosa_perms *)node->attr)->perms.v;
-    l->now[node->out[0]] = (stored){s->val, tc_order_view(&s->order, perm)};
+    if (l->now[node->in[0]].chain) {
+        tc_chain c = chain_of(l, node->in[0]);
+        tc_chain_permute(&c, perm, tc_type_of(l->rw->from, node->out[0]));
+        if (chained(l, node, &c))
+            return TC_OK;
+        force(l, node, node->in[0]);
+    }
+    const stored *s = &l->now[node->in[0]];
+    l->now[node->out[0]] = (stored){.val = s->val, .order = tc_order_view(&s->order, perm)};
     return TC_OK;
 }
 
@@ -349,21 +438,15 @@ static tc_status place_reshape(layout *l, const tc_node *node)
     const stored *s = &l->now[node->in[0]];
     const tc_type *to = tc_type_of(l->rw->from, node->out[0]);
     tc_order q;
-    tc_val x = s->val;
-    if (!tc_order_reshape(&s->order, dims(l, node->in[0]), to->rank, to->dim, &q)) {
-        x = plain(l, node, node->in[0]);
-        q = tc_order_plain(to->rank);
+    if (!s->chain && tc_order_reshape(&s->order, dims(l, node->in[0]), to->rank, to->dim, &q)) {
+        l->now[node->out[0]] = regrouped(l, node, s->val, to, q);
+        return TC_OK;
     }
-    int64_t dim[TC_MAX_RANK];
-    tc_order_dims(&q, to->dim, dim);
-    if (tc_is_const(l->rw->to, x)) {
-        const tc_value *value = l->rw->to->val[x];
-        x = tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, to->dtype, to->rank, dim), value->data, value->name,
-                           node->loc);
-    } else {
-        x = reshape(l, node, x, to->rank, dim);
-    }
-    l->now[node->out[0]] = (stored){x, q};
+    tc_chain c = chain_of(l, node->in[0]);
+    if (tc_type_count(to) > 0 && tc_chain_reshape(&c, to) && chained(l, node, &c))
+        return TC_OK;
+    force(l, node, node->in[0]);
+    l->now[node->out[0]] = regrouped(l, node, plain(l, node, node->in[0]), to, tc_order_plain(to->rank));
     return TC_OK;
 }
 
@@ -375,8 +458,8 @@ static tc_status place_plain(layout *l, const tc_node *node)
         rw->now[node->in[i]] = plain(l, node, node->in[i]);
     tc_rewrite_copy(rw, node);
     for (int i = 0; i < node->n_out; i++)
-        l->now[node->out[i]] =
-            (stored){rw->now[node->out[i]], tc_order_plain(tc_type_of(rw->from, node->out[i])->rank)};
+        l->now[node->out[i]] = (stored){.val = rw->now[node->out[i]],
+                                        .order = tc_order_plain(tc_type_of(rw->from, node->out[i])->rank)};
     return TC_OK;
 }
 
@@ -477,6 +560,7 @@ static void give(layout *l, const tc_node *node, tc_val old)
 {
     tc_rewrite *rw = l->rw;
     const tc_type *type = tc_type_of(rw->from, old);
+    force(l, node, old);
     tc_val v = plain(l, node, old);
     tc_value *value = rw->to->val[v];
     bool other = !value->def || value->data, taken = value->type->quant && value->type != type;
@@ -498,7 +582,7 @@ static tc_status start(layout *l)
     pin(l);
     look_back(l);
     for (size_t i = 0; i < g->n_in; i++)
-        l->now[g->in[i]] = (stored){rw->now[g->in[i]], tc_order_plain(tc_type_of(g, g->in[i])->rank)};
+        l->now[g->in[i]] = (stored){.val = rw->now[g->in[i]], .order = tc_order_plain(tc_type_of(g, g->in[i])->rank)};
     return TC_OK;
 }
 
@@ -510,6 +594,8 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
         TC_TRY(start(l));
     }
     const manner m = manner_of(node->op);
+    for (int i = 0; i < node->n_in && m.place != place_transpose && m.place != place_reshape; i++)
+        force(l, node, node->in[i]);
     TC_TRY((m.place ? m.place : place_plain)(l, node));
     for (int i = 0; i < node->n_out; i++)
         if (l->pinned[node->out[i]])

@@ -10,79 +10,11 @@
  * What was whole before is left to pass `dead`. */
 #include <math.h>
 
+#include "chain.h"
 #include "pass.h"
 #include "tile.h"
 
 enum { PIECES_MAX = 64 };
-
-/* ---- how a chain of movement orders the factors of its axes ---- */
-
-typedef struct chain {
-    const tc_type *type;       /* of its end */
-    int n;                     /* factors */
-    int64_t size[TC_FACTORS_MAX];
-    int from[TC_FACTORS_MAX];  /* factors as they lie in memory before */
-    int at[TC_FACTORS_MAX];    /* factors in the order of the axes, now */
-    int axis[TC_FACTORS_MAX];  /* by place in `at`: the axis it belongs to */
-    bool cut[TC_FACTORS_MAX];  /* by factor: pieces go along it */
-} chain;
-
-static void insert(int *list, int n, int after, int what)
-{
-    memmove(&list[after + 2], &list[after + 1], (size_t)(n - after - 1) * sizeof *list);
-    list[after + 1] = what;
-}
-
-/* The factor at place k becomes `major` times the rest. */
-static bool split_factor(chain *c, int k, int64_t major)
-{
-    int f = c->at[k], place = 0;
-    if (c->n == TC_FACTORS_MAX || c->size[f] % major)
-        return false;
-    while (c->from[place] != f)
-        place++;
-    c->size[c->n] = c->size[f] / major;
-    c->size[f] = major;
-    insert(c->from, c->n, place, c->n);
-    insert(c->at, c->n, k, c->n);
-    insert(c->axis, c->n, k, c->axis[k]);
-    c->n++;
-    return true;
-}
-
-static bool through_reshape(chain *c, const tc_type *to)
-{
-    int k = 0;
-    for (int i = 0; i < to->rank; i++)
-        for (int64_t left = to->dim[i]; left > 1; k++) {
-            if (k == c->n)
-                return false;
-            int64_t size = c->size[c->at[k]];
-            if (size > left && !split_factor(c, k, left))
-                return false;
-            size = c->size[c->at[k]];
-            if (left % size)
-                return false;
-            left /= size;
-            c->axis[k] = i;
-        }
-    c->type = to;
-    return k == c->n;
-}
-
-static void through_permute(chain *c, const int64_t *perm, const tc_type *to)
-{
-    int at[TC_FACTORS_MAX], axis[TC_FACTORS_MAX], n = 0;
-    for (int i = 0; i < to->rank; i++)
-        for (int k = 0; k < c->n; k++)
-            if (c->axis[k] == perm[i]) {
-                at[n] = c->at[k];
-                axis[n++] = i;
-            }
-    memcpy(c->at, at, sizeof at);
-    memcpy(c->axis, axis, sizeof axis);
-    c->type = to;
-}
 
 /* What wants, or gives, its channels last in memory though they are axis 1. */
 static bool is_planar(tc_op op)
@@ -101,29 +33,10 @@ static bool made_planar(const tc_graph *g, tc_val v)
     return def && is_planar(def->op) && tc_type_of(g, v)->rank == 4;
 }
 
-static bool begins(const tc_graph *g, tc_val source, chain *c)
+static tc_chain begin(const tc_graph *g, tc_val source)
 {
-    const tc_type *t = tc_type_of(g, source);
-    static const int last[] = {0, 2, 3, 1};
-    bool planar = made_planar(g, source);
-    int of_axis[TC_MAX_RANK], n_from = 0;
-    *c = (chain){.type = t};
-    for (int i = 0; i < t->rank; i++) {
-        of_axis[i] = -1;
-        if (t->dim[i] == 1)
-            continue;
-        of_axis[i] = c->n;
-        c->size[c->n] = t->dim[i];
-        c->axis[c->n] = i;
-        c->at[c->n] = c->n;
-        c->n++;
-    }
-    for (int i = 0; i < t->rank; i++) {
-        int f = of_axis[planar ? last[i] : i];
-        if (f >= 0)
-            c->from[n_from++] = f;
-    }
-    return tc_type_count(t) > 0;
+    static const uint8_t last[] = {0, 3, 1, 2}, plain[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    return tc_chain_begin(tc_type_of(g, source), made_planar(g, source) ? last : plain);
 }
 
 static bool is_link(const tc_graph *g, const tc_node *node)
@@ -133,7 +46,7 @@ static bool is_link(const tc_graph *g, const tc_node *node)
 }
 
 /* The chain that ends in the node's result. */
-static bool follow(const tc_graph *g, const tc_node *end, chain *c)
+static bool follow(const tc_graph *g, const tc_node *end, tc_chain *c)
 {
     const tc_node *link[16];
     int n = 0;
@@ -142,20 +55,21 @@ static bool follow(const tc_graph *g, const tc_node *end, chain *c)
             return false;
         link[n++] = node;
     }
-    if (!n || !begins(g, link[n - 1]->in[0], c))
+    if (!n || !tc_type_count(tc_type_of(g, end->out[0])))
         return false;
+    *c = begin(g, link[n - 1]->in[0]);
     while (n-- > 0) {
         const tc_type *to = tc_type_of(g, link[n]->out[0]);
         if (link[n]->op == TC_OP_permute)
-            through_permute(c, ((const tc_attr_perm *)link[n]->attr)->perm.v, to);
-        else if (!through_reshape(c, to))
+            tc_chain_permute(c, ((const tc_attr_perm *)link[n]->attr)->perm.v, to);
+        else if (!tc_chain_reshape(c, to))
             return false;
     }
     return true;
 }
 
 /* The factors as they are to lie in memory at the end. */
-static void wanted_order(const chain *c, bool planar, int *to)
+static void wanted_order(const tc_chain *c, bool planar, int *to)
 {
     static const int last[] = {0, 2, 3, 1};
     int n = 0;
@@ -166,7 +80,7 @@ static void wanted_order(const chain *c, bool planar, int *to)
 }
 
 /* Groups of factors that stay neighbours. */
-static int groups(const chain *c, const int *to)
+static int groups(const tc_chain *c, const int *to)
 {
     int n = c->n ? 1 : 0;
     for (int i = 1; i < c->n; i++) {
@@ -179,7 +93,7 @@ static int groups(const chain *c, const int *to)
 }
 
 /* Cut along all factors that are not in the heaviest common subsequence of both orders; the number of pieces. */
-static int64_t choose_cuts(chain *c, const int *to)
+static int64_t choose_cuts(tc_chain *c, const int *to)
 {
     double best[TC_FACTORS_MAX + 1][TC_FACTORS_MAX + 1] = {{0}};
     int64_t pieces = 1;
@@ -210,7 +124,7 @@ static int64_t choose_cuts(chain *c, const int *to)
 /* ---- cut and join ---- */
 
 /* Elements of an axis for one position along each cut factor. */
-static bool range_of(const chain *c, int axis, const int64_t *position, tc_range *r)
+static bool range_of(const tc_chain *c, int axis, const int64_t *position, tc_range *r)
 {
     int64_t stride = 1;
     bool open = true;
@@ -237,7 +151,7 @@ static bool range_of(const chain *c, int axis, const int64_t *position, tc_range
 }
 
 /* Places of the cut factors in `at`, the minor ones first. */
-static int cut_places(const chain *c, int *place)
+static int cut_places(const tc_chain *c, int *place)
 {
     int n = 0;
     for (int k = c->n - 1; k >= 0; k--)
@@ -270,7 +184,7 @@ static tc_val join(tc_typed *b, const tc_val *x, int64_t n, int axis, int64_t mi
 
 /* The old value `of`, whose axes are those of the chain's end (axis 1 may be another extent, uncut), from its
  * pieces. */
-static tc_val in_pieces(tc_tiler *t, const chain *c, tc_val of, bool planar, int64_t pieces)
+static tc_val in_pieces(tc_tiler *t, const tc_chain *c, tc_val of, bool planar, int64_t pieces)
 {
     static const int64_t last[] = {0, 2, 3, 1}, first[] = {0, 3, 1, 2};
     static const int stored[] = {0, 3, 1, 2};
@@ -364,7 +278,7 @@ static const tc_node *chain_end(const tc_rewrite *rw, const tc_node *node)
     return is_link(rw->from, node) ? node : NULL;
 }
 
-static bool channels_whole(const chain *c)
+static bool channels_whole(const tc_chain *c)
 {
     for (int k = 0; k < c->n; k++)
         if (c->axis[k] == 1 && c->cut[c->at[k]])
@@ -382,7 +296,7 @@ static tc_status costly_movement(tc_rewrite *rw, const tc_node *node, bool *done
     const tc_node *reader = ((pieces_pass *)rw->user)->reader[node->out[0]];
     if (reader && (is_link(g, reader) || tc_merged_heads(g, reader)))
         return TC_OK; /* further on */
-    chain c;
+    tc_chain c;
     int to[TC_FACTORS_MAX];
     if (!follow(g, end, &c))
         return TC_OK;

@@ -282,7 +282,8 @@ static bool is_pointwise(const tc_tiler *t, const tc_node *node)
     return plain && old_type(t, node->in[0])->rank == 4;
 }
 
-/* Every second place of a 1x1 convolution: one of stride 2 on what begins there. */
+/* Every second place of a 1x1 convolution: of every second place of its operand where that only moves numbers,
+ * else one of stride 2 on what begins there. */
 static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     const tc_attr_conv *old = node->attr;
@@ -293,18 +294,19 @@ static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_se
     tc_select in = *s;
     int64_t stride[2];
     in.axis[1] = (tc_range){0, old_type(t, node->in[0])->dim[1], 1};
+    bool moved = is_movement(tc_def(t->rw->from, node->in[0]));
     for (int i = 0; i < 2; i++) {
         tc_range *r = &in.axis[2 + i];
-        stride[i] = r->count == 1 ? 1 : r->step;
+        stride[i] = moved || r->count == 1 ? 1 : r->step;
         if (stride[i] > 3)
             return TC_NONE;
-        *r = (tc_range){r->start, (r->count - 1) * stride[i] + 1, 1};
+        if (!moved)
+            *r = (tc_range){r->start, (r->count - 1) * stride[i] + 1, 1};
     }
     tc_attr_conv a = *old;
     a.stride = tc_ints_copy(&t->rw->ctx->arena, stride, 2);
     bool overlaps = stride[0] > 1 || stride[1] > 1;
-    tc_val x = overlaps && !is_movement(tc_def(t->rw->from, node->in[0])) ? slice_of_whole(t, node->in[0], &in)
-                                                                          : tc_tile(t, node->in[0], &in);
+    tc_val x = overlaps ? slice_of_whole(t, node->in[0], &in) : tc_tile(t, node->in[0], &in);
     tc_val operand[] = {x, t->rw->now[node->in[1]],
                         node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
     return tc_typed_node(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), operand, node->n_in,
