@@ -184,14 +184,26 @@ tc_status tc_plan_go(tc_plan *plan, tc_val until)
     return TC_OK;
 }
 
+void tc_plan_outputs(const tc_plan *plan, tc_tensor *out)
+{
+    for (size_t i = 0; i < plan->g->n_out; i++)
+        out[i] = tensor_at(plan, plan->result[i]);
+}
+
+void tc_plan_follow(tc_plan *twin, const tc_plan *other)
+{
+    memcpy(twin->memory, other->memory, other->bytes);
+    twin->next = other->next;
+    twin->failed = NULL;
+}
+
 tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
                       tc_tensor *after)
 {
     const tc_graph *g = plan->g;
     tc_plan_start(plan, in, state);
     TC_TRY(tc_plan_go(plan, TC_NONE));
-    for (size_t i = 0; i < g->n_out; i++)
-        out[i] = tensor_at(plan, plan->result[i]);
+    tc_plan_outputs(plan, out);
     for (size_t i = 0; i < g->n_mutation; i++)
         after[i] = tensor_at(plan, plan->result[g->n_out + i]);
     return TC_OK;

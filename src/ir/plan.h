@@ -36,6 +36,11 @@ tc_status tc_plan_explain(tc_plan *plan);
 void tc_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state);
 TC_MUST_USE tc_status tc_plan_go(tc_plan *plan, tc_val until);
 
+/* What a run that came to its end has made. */
+void tc_plan_outputs(const tc_plan *plan, tc_tensor *out);
+/* A twin stands where the other stands: in the midst of the same run.  Its inputs stay its own. */
+void tc_plan_follow(tc_plan *twin, const tc_plan *other);
+
 /* The same steps once more, with memory and a watcher of their own: for another thread. */
 tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch);
 

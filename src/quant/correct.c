@@ -12,8 +12,6 @@
 #include "quant.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
 
 #include "../ir/plan.h"
 #include "../ir/rewrite.h"
@@ -33,11 +31,6 @@ typedef struct product {
     int64_t *move;    /* by channel: steps of the bias */
 } product;
 
-typedef struct picked {
-    uint64_t hash;
-    size_t index;
-} picked;
-
 /* A typed program that runs one sample. */
 typedef struct runner {
     struct correction *c;
@@ -56,9 +49,8 @@ typedef struct correction {
     const tc_samples *samples;
     product *product;
     size_t n_product, n_channel;
-    picked *pick;
-    size_t n_pick;
-    double *real_sum; /* n_pick rows of n_channel */
+    tc_samples picked;
+    double *real_sum; /* picked.n rows of n_channel */
     runner *runner;
     const product *now; /* the product in hand */
     size_t n_thread;
@@ -118,54 +110,6 @@ static void find_products(correction *c, const tc_graph *typed)
         else if (correctable(typed, node) && is_some_f32(tc_type_of(c->sim, sim->out[0])))
             add_product(c, real, node, sim);
     }
-}
-
-/* ---- samples ---- */
-
-static int by_hash(const void *a, const void *b)
-{
-    const picked *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-static tc_tensor *input_buffers(const correction *c)
-{
-    tc_tensor *in = tc_new_n(&c->ctx->arena, tc_tensor, c->real->n_in);
-    for (size_t i = 0; i < c->real->n_in; i++)
-        in[i] = tc_tensor_new(&c->ctx->arena, tc_type_of(c->real, c->real->in[i]));
-    return in;
-}
-
-static bool is_odd(const tc_domains *domains, uint64_t hash)
-{
-    for (size_t i = 0; i < domains->n_odd; i++)
-        if (domains->odd[i] == hash)
-            return true;
-    return false;
-}
-
-/* The samples with the least hashes, at most as many as fit. */
-static tc_status pick_samples(correction *c, const tc_domains *domains, size_t most)
-{
-    tc_tensor *in = input_buffers(c);
-    c->pick = tc_new_n(&c->ctx->arena, picked, c->samples->n);
-    for (size_t k = 0; k < c->samples->n; k++) {
-        TC_TRY(c->samples->read(c->samples->from, k, in));
-        uint64_t hash = tc_sample_hash(in, c->real->n_in);
-        if (!is_odd(domains, hash))
-            c->pick[c->n_pick++] = (picked){hash, k};
-    }
-    qsort(c->pick, c->n_pick, sizeof *c->pick, by_hash);
-    c->n_pick = c->n_pick < most ? c->n_pick : most;
-    return TC_OK;
-}
-
-static tc_status read_picked(void *from, size_t k, const tc_tensor *in)
-{
-    const correction *c = from;
-    return c->samples->read(c->samples->from, c->pick[k].index, in);
 }
 
 /* ---- sums by channel ---- */
@@ -238,16 +182,15 @@ static tc_status run_real(correction *c)
         of[c->product[i].real->out[0]] = &c->product[i];
         wanted[c->product[i].real->out[0]] = true;
     }
-    c->real_sum = tc_new_n(arena, double, c->n_pick * c->n_channel);
-    TC_TRY(tc_tour_new(c->ctx, c->real, wanted, c->n_pick, &tour));
+    c->real_sum = tc_new_n(arena, double, c->picked.n * c->n_channel);
+    TC_TRY(tc_tour_new(c->ctx, c->real, wanted, c->picked.n, &tour));
     c->n_thread = tc_tour_threads(tour);
     void **guests = tc_new_n(arena, void *, c->n_thread);
     for (size_t i = 0; i < c->n_thread; i++) {
         guest *g = guests[i] = tc_new(arena, guest);
         *g = (guest){.c = c, .of = of};
     }
-    tc_samples picked_samples = {c->n_pick, read_picked, c, c->samples->progress, c->samples->who};
-    tc_visit visit = {.samples = &picked_samples,
+    tc_visit visit = {.samples = &c->picked,
                       .what = "samples, real means",
                       .guest = guests,
                       .enter = real_enter,
@@ -269,48 +212,18 @@ static void typed_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     sum_channels(seen, order, p->axis, p->n, r->sum);
 }
 
-typedef struct share {
-    correction *c;
-    size_t first;
-    pthread_t thread;
-    jmp_buf oom;
-    bool no_memory, started;
-} share;
-
-/* Every n_thread-th sample, on to the product in hand. */
-static void *advance(void *what)
+static void advance(void *what, size_t i, jmp_buf *oom)
 {
-    share *s = what;
-    correction *c = s->c;
-    if (setjmp(s->oom) != 0) {
-        s->no_memory = true;
-        return NULL;
-    }
-    for (size_t i = s->first; i < c->n_pick; i += c->n_thread) {
-        runner *r = &c->runner[i];
-        tc_plan_on_oom(r->plan, &s->oom);
-        r->status = tc_plan_go(r->plan, c->now->sim->out[0]);
-    }
-    return NULL;
+    const correction *c = what;
+    runner *r = &c->runner[i];
+    tc_plan_on_oom(r->plan, oom);
+    r->status = tc_plan_go(r->plan, c->now->sim->out[0]);
 }
 
-static tc_status advance_all(correction *c, share *shares)
+static tc_status advance_all(correction *c)
 {
-    bool no_memory = false;
-    for (size_t t = 1; t < c->n_thread; t++)
-        shares[t].started = pthread_create(&shares[t].thread, NULL, advance, &shares[t]) == 0;
-    advance(&shares[0]);
-    for (size_t t = 1; t < c->n_thread; t++) {
-        if (shares[t].started)
-            pthread_join(shares[t].thread, NULL);
-        else
-            advance(&shares[t]);
-    }
-    for (size_t t = 0; t < c->n_thread; t++)
-        no_memory |= shares[t].no_memory;
-    if (no_memory)
-        tc_arena_raw(&c->ctx->arena, SIZE_MAX); /* takes the jump */
-    for (size_t i = 0; i < c->n_pick; i++)
+    tc_each(c->ctx, c->picked.n, c->n_thread, advance, c);
+    for (size_t i = 0; i < c->picked.n; i++)
         if (c->runner[i].status)
             return tc_plan_explain(c->runner[i].plan);
     return TC_OK;
@@ -335,41 +248,33 @@ static void move(correction *c, const tc_graph *typed, const product *p)
     float *by = tc_new_n(&c->ctx->scratch, float, (size_t)p->n);
     for (int64_t k = 0; k < p->n; k++) {
         double d = 0, step = bias_step(typed, p, k);
-        for (size_t i = 0; i < c->n_pick; i++)
+        for (size_t i = 0; i < c->picked.n; i++)
             d += c->real_sum[i * c->n_channel + p->at + (size_t)k] - c->runner[i].sum[k];
-        d = rint(d / (p->positions * (double)c->n_pick) / step);
+        d = rint(d / (p->positions * (double)c->picked.n) / step);
         p->move[k] = fabs(d) < 0x1p30 ? (int64_t)d : 0; /* NaN does not move anything */
         by[k] = (float)((double)p->move[k] * step);
     }
-    for (size_t i = 0; i < c->n_pick; i++)
+    for (size_t i = 0; i < c->picked.n; i++)
         move_channels(c->runner[i].seen, c->runner[i].order, p->axis, p->n, by);
     tc_arena_rewind(&c->ctx->scratch, mark);
 }
 
 static tc_status start_runner(correction *c, runner *r, size_t k)
 {
-    tc_arena *arena = &c->ctx->arena;
-    tc_graph *g = c->sim;
-    void **state = tc_new_n(arena, void *, g->n_mutation);
-    for (size_t i = 0; i < g->n_mutation; i++)
-        state[i] = (void *)(uintptr_t)g->val[g->mutation[i].before]->data;
-    r->in = input_buffers(c);
-    r->sum = tc_new_n(arena, double, c->n_channel);
-    TC_TRY(read_picked(c, k, r->in));
-    tc_plan_start(r->plan, r->in, state);
+    r->in = tc_input_buffers(c->ctx, c->sim);
+    r->sum = tc_new_n(&c->ctx->arena, double, c->n_channel);
+    TC_TRY(c->picked.read(c->picked.from, k, r->in));
+    tc_plan_start(r->plan, r->in, tc_state_buffers(c->ctx, c->sim));
     return TC_OK;
 }
 
 static tc_status run_typed(correction *c, const tc_graph *typed)
 {
-    share *shares = tc_new_n(&c->ctx->arena, share, c->n_thread);
-    for (size_t t = 0; t < c->n_thread; t++)
-        shares[t] = (share){.c = c, .first = t};
-    for (size_t k = 0; k < c->n_pick; k++)
+    for (size_t k = 0; k < c->picked.n; k++)
         TC_TRY(start_runner(c, &c->runner[k], k));
     for (size_t i = 0; i < c->n_product; i++) {
         c->now = &c->product[i];
-        TC_TRY(advance_all(c, shares));
+        TC_TRY(advance_all(c));
         move(c, typed, c->now);
         if (c->samples->progress)
             c->samples->progress(c->samples->who, "biases", i + 1, c->n_product);
@@ -448,8 +353,9 @@ static tc_status prepare(correction *c, const tc_domains *domains)
     if (!r[0].plan)
         return tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED, "the program holds operators whose biases cannot be corrected");
     size_t fit = MOST_BYTES / (tc_plan_bytes(r[0].plan) + 1);
-    TC_TRY(pick_samples(c, domains, fit < LEAST_SAMPLES ? LEAST_SAMPLES : fit < MOST_SAMPLES ? fit : MOST_SAMPLES));
-    for (size_t k = 1; k < c->n_pick; k++) {
+    fit = fit < LEAST_SAMPLES ? LEAST_SAMPLES : fit < MOST_SAMPLES ? fit : MOST_SAMPLES;
+    TC_TRY(tc_pick_samples(c->ctx, c->real, c->samples, domains, fit, &c->picked));
+    for (size_t k = 1; k < c->picked.n; k++) {
         r[k].plan = tc_plan_twin(r[0].plan, &r[k].watch);
         if (!r[k].plan)
             tc_arena_raw(arena, SIZE_MAX);
@@ -469,7 +375,7 @@ tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed, const
     if (!c->n_product || !samples->n)
         return TC_OK;
     TC_TRY(prepare(c, domains));
-    if (!c->n_pick)
+    if (!c->picked.n)
         return TC_OK;
     TC_TRY(run_real(c));
     if (!tc_plan_parallel(c->runner[0].plan))

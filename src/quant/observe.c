@@ -12,9 +12,6 @@
 
 enum { FEW_SAMPLES = 32 };
 
-/* 16 bits have room to spare: ranges are this much wider than what was seen. */
-static const double WIDE_MARGIN = 1.25;
-
 typedef struct guest guest;
 
 typedef struct observation {
@@ -258,7 +255,7 @@ static tc_grid choose(const observation *o, size_t d)
     const tc_config *config = o->request->config;
     tc_ends e = o->ranges.ends[d], bins = bins_range(o, d);
     double margin = domain->output && config->output_margin > 1   ? config->output_margin
-                    : s->observer == TC_OBSERVER_mse && s->dtype == TC_i16 ? WIDE_MARGIN
+                    : s->observer == TC_OBSERVER_mse && s->dtype == TC_i16 ? TC_WIDE_MARGIN
                                                                            : 1;
     if (o->torchao[d])
         return tc_torchao_grid(o->torchao[d], s);
@@ -278,8 +275,11 @@ static void choose_all(observation *o)
     for (size_t d = 0; d < n; d++)
         if (o->watched[d]) {
             tc_grid grid = choose(o, d);
+            tc_ends range = bins_range(o, d);
             domain[d].scale = grid.scale;
             domain[d].zero = grid.zero;
+            domain[d].lo = (double)range.lo;
+            domain[d].hi = (double)range.hi;
         }
     for (size_t d = 0; d < n; d++) {
         size_t root = home(o->domains, d);

@@ -11,6 +11,7 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *re
     if (request->observe_only)
         return TC_OK;
     tc_quant_make_room(&domains);
+    TC_TRY(tc_quant_widen(ctx, module, request, &domains));
     tc_module *real = tc_module_copy(module);
     TC_TRY(tc_quant_apply(ctx, module, config, &domains));
     if (!config->correct_bias)

@@ -120,7 +120,7 @@ typedef struct tc_domain {
     bool output;          /* a program output: margin, no search */
     bool huge;            /* holds infinities: room is left for them beyond what was seen */
     bool fixed_range;     /* lo and hi are known beforehand (softmax, sigmoid): scale and zero are given */
-    double lo, hi;
+    double lo, hi;        /* otherwise observe.c fills them in: what was seen, and 0 */
     int32_t base;  /* >= 0: same codes as that domain, scale times `factor`: never observed */
     double factor;
     int32_t joined; /* >= 0: tc_quant_join() has put its values into that domain */
@@ -186,6 +186,10 @@ typedef struct tc_quant_request {
 /* observe.c: runs the samples and fills scale and zero of every domain. */
 TC_MUST_USE tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                                        tc_domains *domains);
+
+/* mixed.c: the config->n_wide domains that make the most noise by themselves get 16 bits. */
+TC_MUST_USE tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+                                     tc_domains *domains);
 
 /* apply.c: the float program becomes typed: weights and biases in integers, rescales where domains change. */
 TC_MUST_USE tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,

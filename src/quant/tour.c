@@ -2,13 +2,10 @@
 /* tour.c -- see tour.h. */
 #include "tour.h"
 
-#include <float.h>
-#include <math.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "../ir/plan.h"
-#include "../num/load.h"
 
 enum { MOST_THREADS = 64 };
 
@@ -36,51 +33,12 @@ struct tc_tour {
     bool no_memory;
 };
 
-static size_t threads_for(const tc_ctx *ctx, size_t n_samples)
+size_t tc_each_threads(const tc_ctx *ctx, size_t n_samples)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t n = ctx->threads > 0 ? (size_t)ctx->threads : cores > 0 ? (size_t)cores : 1;
     n = n < MOST_THREADS ? n : MOST_THREADS;
     return n < n_samples ? n : n_samples ? n_samples : 1;
-}
-
-/* ---- samples ---- */
-
-uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
-{
-    uint64_t h = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *p = in[i].data;
-        size_t size = tc_type_bytes(in[i].type), k = 0;
-        for (; k + 8 <= size; k += 8) {
-            h = (h ^ tc_le64(p + k)) * UINT64_C(0x9e3779b97f4a7c15);
-            h ^= h >> 29;
-        }
-        h = tc_hash(p + k, size - k, h);
-    }
-    return h;
-}
-
-static int64_t first_odd_number(tc_tensor t)
-{
-    int64_t n = tc_type_count(t.type);
-    const float *x = t.data;
-    for (int64_t i = 0; i < n; i++)
-        if (t.type->dtype == TC_f32 ? !(fabsf(x[i]) <= FLT_MAX) : !isfinite(tc_load_f64(t, i)))
-            return i;
-    return -1;
-}
-
-tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_tensor *in)
-{
-    for (size_t i = 0; i < g->n_in; i++) {
-        int64_t at = tc_is_float(in[i].type->dtype) ? first_odd_number(in[i]) : -1;
-        const char *name = g->val[g->in[i]]->name;
-        if (at >= 0)
-            return tc_error(ctx, NULL, TC_E_DATA, "calibration sample %zu: element %" PRId64 " of '%s' is %s, which no range holds",
-                            k, at, name ? name : "the input", isnan(tc_load_f64(in[i], at)) ? "NaN" : "infinite");
-    }
-    return TC_OK;
 }
 
 /* ---- one thread's work ---- */
@@ -138,7 +96,7 @@ static tc_status run_one(worker *w, size_t k)
     return TC_OK;
 }
 
-static void *work(void *what)
+static void *run_samples(void *what)
 {
     worker *w = what;
     tc_tour *t = w->tour;
@@ -176,14 +134,10 @@ static void prepare(worker *w, tc_tour *t)
     const tc_graph *g = t->g;
     w->tour = t;
     w->watch = (tc_watch){t->wanted, show, w};
-    w->in = tc_new_n(arena, tc_tensor, g->n_in);
+    w->in = tc_input_buffers(t->ctx, g);
     w->out = tc_new_n(arena, tc_tensor, g->n_out);
     w->after = tc_new_n(arena, tc_tensor, g->n_mutation);
-    w->state = tc_new_n(arena, void *, g->n_mutation);
-    for (size_t j = 0; j < g->n_in; j++)
-        w->in[j] = tc_tensor_new(arena, tc_type_of(g, g->in[j]));
-    for (size_t j = 0; j < g->n_mutation; j++)
-        w->state[j] = (void *)(uintptr_t)g->val[g->mutation[j].before]->data;
+    w->state = tc_state_buffers(t->ctx, g);
 }
 
 tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples, tc_tour **out)
@@ -192,7 +146,7 @@ tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_sam
     t->ctx = ctx;
     t->g = g;
     t->wanted = wanted;
-    t->n_worker = threads_for(ctx, n_samples);
+    t->n_worker = tc_each_threads(ctx, n_samples);
     worker *w = t->worker = tc_new_n(&ctx->arena, worker, t->n_worker);
     for (size_t i = 0; i < t->n_worker; i++)
         prepare(&w[i], t);
@@ -217,8 +171,8 @@ static void work_together(worker *w, size_t n)
 {
     bool started[MOST_THREADS] = {false};
     for (size_t i = 1; i < n; i++)
-        started[i] = pthread_create(&w[i].thread, NULL, work, &w[i]) == 0;
-    work(&w[0]);
+        started[i] = pthread_create(&w[i].thread, NULL, run_samples, &w[i]) == 0;
+    run_samples(&w[0]);
     for (size_t i = 1; i < n; i++)
         if (started[i])
             pthread_join(w[i].thread, NULL);
@@ -243,4 +197,48 @@ tc_status tc_tour_run(tc_tour *t, const tc_visit *visit)
     if (t->no_memory)
         tc_arena_raw(&ctx->arena, SIZE_MAX); /* takes the jump */
     return t->status;
+}
+
+/* ---- pieces of work ---- */
+
+typedef struct share {
+    void (*work)(void *, size_t, jmp_buf *);
+    void *what;
+    size_t first, step, n;
+    pthread_t thread;
+    jmp_buf oom;
+    bool no_memory, started;
+} share;
+
+static void *do_share(void *of)
+{
+    share *s = of;
+    if (setjmp(s->oom) != 0) {
+        s->no_memory = true;
+        return NULL;
+    }
+    for (size_t i = s->first; i < s->n; i += s->step)
+        s->work(s->what, i, &s->oom);
+    return NULL;
+}
+
+void tc_each(tc_ctx *ctx, size_t n, size_t n_thread, void (*work)(void *what, size_t i, jmp_buf *oom), void *what)
+{
+    share shares[MOST_THREADS];
+    bool no_memory = false;
+    n_thread = n_thread < MOST_THREADS ? n_thread : MOST_THREADS;
+    for (size_t t = 0; t < n_thread; t++) {
+        shares[t] = (share){.work = work, .what = what, .first = t, .step = n_thread, .n = n};
+        shares[t].started = t && pthread_create(&shares[t].thread, NULL, do_share, &shares[t]) == 0;
+    }
+    for (size_t t = 0; t < n_thread; t++)
+        if (!shares[t].started)
+            do_share(&shares[t]);
+    for (size_t t = 0; t < n_thread; t++) {
+        if (shares[t].started)
+            pthread_join(shares[t].thread, NULL);
+        no_memory |= shares[t].no_memory;
+    }
+    if (no_memory)
+        tc_arena_raw(&ctx->arena, SIZE_MAX); /* takes the jump */
 }

@@ -34,6 +34,22 @@ size_t tc_tour_threads(const tc_tour *tour);
 /* Every sample once; buffers that the program changes are as they were declared for each of them. */
 TC_MUST_USE tc_status tc_tour_run(tc_tour *tour, const tc_visit *visit);
 
+/* work(what, i, oom) for every i < n, on so many threads; plans must jump to `oom` when memory runs out. */
+void tc_each(tc_ctx *ctx, size_t n, size_t n_thread, void (*work)(void *what, size_t i, jmp_buf *oom), void *what);
+/* Threads that n pieces of work are worth. */
+size_t tc_each_threads(const tc_ctx *ctx, size_t n);
+
+/* ---- samples ---- */
+
+/* Of the samples, at most so many, those with the least hashes: the same whatever their order; without odd ones. */
+TC_MUST_USE tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from, const tc_domains *domains,
+                                      size_t most, tc_samples *out);
+
+/* A buffer for each input of the program. */
+tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g);
+/* Where the buffers that the program changes lie, as they were declared. */
+void **tc_state_buffers(tc_ctx *ctx, const tc_graph *g);
+
 /* A number for the content of a sample: the same wherever it comes from. */
 uint64_t tc_sample_hash(const tc_tensor *in, size_t n);
 

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mixed.c -- which domains deserve 16 bits.
+ *
+ * The real program runs over a few samples with one domain on its grid and everything else as it is; the noise
+ * of the domain is what that does to the program's outputs.  The noisiest get 16 bits.
+ *
+ * Up to a domain's first value such a run is the plain one, so each sample has a plan that goes through the
+ * program once, and a twin that leaves it before every domain and runs to the end. */
+#include "quant.h"
+
+#include <stdlib.h>
+
+#include "../ir/plan.h"
+#include "../num/snap.h"
+#include "seen.h"
+#include "tour.h"
+
+enum { SAMPLES = 4 };
+
+typedef struct ranking {
+    tc_ctx *ctx;
+    tc_graph *g;
+    const tc_domains *domains;
+    tc_samples samples;
+    bool *eligible; /* by domain */
+    bool *wanted;   /* by value */
+    tc_val *order;  /* values as they are made; inputs are not among them */
+    size_t n_order;
+    struct sample *sample;
+    double *noise; /* by domain */
+} ranking;
+
+/* One sample's runs. */
+typedef struct sample {
+    ranking *r;
+    tc_watch watch, twin_watch;
+    tc_plan *plan, *twin;
+    tc_tensor *in, *twin_in, *out, *real;
+    void **state;
+    int32_t domain; /* whose values the twin puts on their grid */
+    double *noise;  /* by domain */
+    tc_status status;
+    tc_plan *failed;
+} sample;
+
+/* ---- putting values on a grid ---- */
+
+static void put_on_grid(const tc_domain *d, tc_tensor t)
+{
+    tc_snap grid = tc_snap_make(d->scale, d->zero, d->setting.qmin, d->setting.qmax);
+    tc_snap_f32(&grid, t.data, t.data, (size_t)tc_type_count(t.type));
+}
+
+static void see_nothing(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    (void)who, (void)v, (void)seen, (void)order;
+}
+
+static void see_twin(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    (void)order;
+    const sample *s = who;
+    const tc_domains *domains = s->r->domains;
+    if (domains->of[v] == s->domain)
+        put_on_grid(&domains->domain[s->domain], seen);
+}
+
+/* ---- noise ---- */
+
+/* Squared error relative to the squares, over all real outputs. */
+static double noise_of(const sample *s)
+{
+    double noise = 0;
+    for (size_t i = 0; i < s->r->g->n_out; i++) {
+        const float *x = s->real[i].data, *y = s->out[i].data;
+        double error = 0, square = 0;
+        for (int64_t k = 0; s->real[i].type->dtype == TC_f32 && k < tc_type_count(s->real[i].type); k++) {
+            double e = (double)y[k] - (double)x[k];
+            error += e * e;
+            square += (double)x[k] * (double)x[k];
+        }
+        noise += square > 0 ? error / square : error;
+    }
+    return noise;
+}
+
+static tc_status run_plain(sample *s)
+{
+    tc_plan_start(s->plan, s->in, s->state);
+    s->failed = s->plan;
+    TC_TRY(tc_plan_go(s->plan, TC_NONE));
+    tc_plan_outputs(s->plan, s->out);
+    for (size_t i = 0; i < s->r->g->n_out; i++)
+        memcpy(s->real[i].data, s->out[i].data, tc_type_bytes(s->out[i].type));
+    tc_plan_start(s->plan, s->in, s->state);
+    return TC_OK;
+}
+
+/* The twin runs on from where the plain run stands, with a domain on its grid. */
+static tc_status run_twin(sample *s, int32_t d, const tc_tensor *in)
+{
+    s->domain = d;
+    s->failed = s->twin;
+    tc_plan_start(s->twin, in, s->state);
+    tc_plan_follow(s->twin, s->plan);
+    TC_TRY(tc_plan_go(s->twin, TC_NONE));
+    tc_plan_outputs(s->twin, s->out);
+    s->noise[d] = noise_of(s);
+    return TC_OK;
+}
+
+/* Domains of inputs are on their grid from the start. */
+static tc_status run_inputs(sample *s, bool *done)
+{
+    const ranking *r = s->r;
+    for (size_t k = 0; k < r->g->n_in; k++) {
+        int32_t d = r->domains->of[r->g->in[k]];
+        if (d < 0 || !r->eligible[d] || done[d])
+            continue;
+        done[d] = true;
+        for (size_t i = 0; i < r->g->n_in; i++) {
+            memcpy(s->twin_in[i].data, s->in[i].data, tc_type_bytes(s->in[i].type));
+            if (r->domains->of[r->g->in[i]] == d)
+                put_on_grid(&r->domains->domain[d], s->twin_in[i]);
+        }
+        TC_TRY(run_twin(s, d, s->twin_in));
+    }
+    return TC_OK;
+}
+
+static tc_status run_all(sample *s, bool *done)
+{
+    const ranking *r = s->r;
+    TC_TRY(run_plain(s));
+    TC_TRY(run_inputs(s, done));
+    for (size_t k = 0; k < r->n_order; k++) {
+        int32_t d = r->domains->of[r->order[k]];
+        if (!done[d])
+            TC_TRY(run_twin(s, d, s->in));
+        done[d] = true;
+        s->failed = s->plan;
+        TC_TRY(tc_plan_go(s->plan, r->order[k]));
+    }
+    return TC_OK;
+}
+
+static void rank_sample(void *what, size_t i, jmp_buf *oom)
+{
+    const ranking *r = what;
+    sample *s = &r->sample[i];
+    tc_plan_on_oom(s->plan, oom);
+    tc_plan_on_oom(s->twin, oom);
+    bool *done = calloc(r->domains->n, sizeof *done);
+    if (!done)
+        longjmp(*oom, 1);
+    s->status = run_all(s, done);
+    free(done);
+}
+
+/* ---- getting ready ---- */
+
+/* 8 bits that were chosen by looking. */
+static bool is_eligible(const tc_domain *d)
+{
+    return d->setting.dtype == TC_i8 && d->setting.observer != TC_OBSERVER_fixed && d->base < 0 && d->joined < 0 &&
+           d->n_val > 0 && d->scale > 0;
+}
+
+static void look_around(ranking *r)
+{
+    const tc_graph *g = r->g;
+    tc_arena *arena = &r->ctx->arena;
+    r->eligible = tc_new_n(arena, bool, r->domains->n);
+    r->wanted = tc_new_n(arena, bool, g->n_val);
+    r->order = tc_new_n(arena, tc_val, g->n_val);
+    for (size_t d = 0; d < r->domains->n; d++)
+        r->eligible[d] = is_eligible(&r->domains->domain[d]);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out; i++) {
+            tc_val v = g->node[k]->out[i];
+            int32_t d = r->domains->of[v];
+            if (d < 0 || !r->eligible[d] || tc_is_const(g, v) || tc_type_of(g, v)->dtype != TC_f32 ||
+                !r->domains->looks[v])
+                continue;
+            r->wanted[v] = true;
+            r->order[r->n_order++] = v;
+        }
+}
+
+static tc_status prepare_sample(ranking *r, size_t i)
+{
+    tc_ctx *ctx = r->ctx;
+    sample *s = &r->sample[i];
+    s->r = r;
+    s->watch = (tc_watch){r->wanted, see_nothing, s};
+    s->twin_watch = (tc_watch){r->wanted, see_twin, s};
+    s->plan = i ? tc_plan_twin(r->sample[0].plan, &s->watch) : tc_plan_new(ctx, r->g, &s->watch);
+    s->twin = s->plan ? tc_plan_twin(s->plan, &s->twin_watch) : NULL;
+    if (!s->twin)
+        return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED, "the program holds operators that cannot be ranked for 16 bits");
+    s->in = tc_input_buffers(ctx, r->g);
+    s->twin_in = tc_input_buffers(ctx, r->g);
+    s->state = tc_state_buffers(ctx, r->g);
+    s->out = tc_new_n(&ctx->arena, tc_tensor, r->g->n_out);
+    s->real = tc_new_n(&ctx->arena, tc_tensor, r->g->n_out);
+    for (size_t k = 0; k < r->g->n_out; k++)
+        s->real[k] = tc_tensor_new(&ctx->arena, tc_type_of(r->g, r->g->out[k]));
+    s->noise = tc_new_n(&ctx->arena, double, r->domains->n);
+    return r->samples.read(r->samples.from, i, s->in);
+}
+
+static tc_status measure(ranking *r)
+{
+    look_around(r);
+    r->sample = tc_new_n(&r->ctx->arena, sample, r->samples.n);
+    r->noise = tc_new_n(&r->ctx->arena, double, r->domains->n);
+    for (size_t i = 0; i < r->samples.n; i++)
+        TC_TRY(prepare_sample(r, i));
+    size_t threads = tc_plan_parallel(r->sample[0].plan) ? tc_each_threads(r->ctx, r->samples.n) : 1;
+    tc_each(r->ctx, r->samples.n, threads, rank_sample, r);
+    for (size_t i = 0; i < r->samples.n; i++) {
+        if (r->sample[i].status)
+            return tc_plan_explain(r->sample[i].failed);
+        for (size_t d = 0; d < r->domains->n; d++)
+            r->noise[d] += r->sample[i].noise[d];
+    }
+    return TC_OK;
+}
+
+/* ---- 16 bits ---- */
+
+/* The domain, and those that have its codes. */
+static void widen(tc_domains *domains, size_t d)
+{
+    tc_domain *domain = &domains->domain[d];
+    tc_setting s = domain->setting;
+    s.dtype = TC_i16;
+    s.qmin = -32767;
+    s.qmax = 32767;
+    s.symmetric = true;
+    s.floor = 0x1p-32;
+    tc_grid grid = tc_grid_of(&s, TC_WIDE_MARGIN * domain->lo, TC_WIDE_MARGIN * domain->hi);
+    domain->setting = s;
+    domain->scale = grid.scale;
+    domain->zero = 0;
+    for (size_t k = 0; k < domains->n; k++)
+        if (domains->domain[k].base == (int32_t)d) {
+            tc_domain *other = &domains->domain[k];
+            widen(domains, k);
+            other->scale = (double)(float)(grid.scale * other->factor);
+        }
+}
+
+tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request, tc_domains *domains)
+{
+    if (!request->config->n_wide)
+        return TC_OK;
+    if (!request->samples.n)
+        return tc_usage(ctx, "finding the values that deserve 16 bits needs a few samples: give some with --calib");
+    ranking *r = tc_new(&ctx->arena, ranking);
+    *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains};
+    TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains, SAMPLES, &r->samples));
+    if (!r->samples.n)
+        return TC_OK;
+    TC_TRY(measure(r));
+    for (int64_t k = 0; k < request->config->n_wide; k++) {
+        size_t most = 0;
+        for (size_t d = 1; d < domains->n; d++)
+            if (r->noise[d] > r->noise[most])
+                most = d;
+        if (!(r->noise[most] > 0))
+            break;
+        r->noise[most] = 0;
+        widen(domains, most);
+    }
+    return TC_OK;
+}

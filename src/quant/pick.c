@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pick.c -- samples: their content, their mistakes, and a choice of them that their order does not change. */
+#include "tour.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "../num/load.h"
+
+tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
+    for (size_t i = 0; i < g->n_in; i++)
+        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+    return in;
+}
+
+void **tc_state_buffers(tc_ctx *ctx, const tc_graph *g)
+{
+    void **state = tc_new_n(&ctx->arena, void *, g->n_mutation);
+    for (size_t i = 0; i < g->n_mutation; i++)
+        state[i] = (void *)(uintptr_t)g->val[g->mutation[i].before]->data;
+    return state;
+}
+
+uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *p = in[i].data;
+        size_t size = tc_type_bytes(in[i].type), k = 0;
+        for (; k + 8 <= size; k += 8) {
+            h = (h ^ tc_le64(p + k)) * UINT64_C(0x9e3779b97f4a7c15);
+            h ^= h >> 29;
+        }
+        h = tc_hash(p + k, size - k, h);
+    }
+    return h;
+}
+
+static int64_t first_odd_number(tc_tensor t)
+{
+    int64_t n = tc_type_count(t.type);
+    const float *x = t.data;
+    for (int64_t i = 0; i < n; i++)
+        if (t.type->dtype == TC_f32 ? !(fabsf(x[i]) <= FLT_MAX) : !isfinite(tc_load_f64(t, i)))
+            return i;
+    return -1;
+}
+
+tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_tensor *in)
+{
+    for (size_t i = 0; i < g->n_in; i++) {
+        int64_t at = tc_is_float(in[i].type->dtype) ? first_odd_number(in[i]) : -1;
+        const char *name = g->val[g->in[i]]->name;
+        if (at >= 0)
+            return tc_error(ctx, NULL, TC_E_DATA, "calibration sample %zu: element %" PRId64 " of '%s' is %s, which no range holds",
+                            k, at, name ? name : "the input", isnan(tc_load_f64(in[i], at)) ? "NaN" : "infinite");
+    }
+    return TC_OK;
+}
+
+
+/* ---- a choice ---- */
+
+typedef struct picked {
+    uint64_t hash;
+    size_t index;
+} picked;
+
+typedef struct choice {
+    const tc_samples *from;
+    picked *pick;
+    size_t n;
+} choice;
+
+static int by_hash(const void *a, const void *b)
+{
+    const picked *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool is_odd(const tc_domains *domains, uint64_t hash)
+{
+    for (size_t i = 0; i < domains->n_odd; i++)
+        if (domains->odd[i] == hash)
+            return true;
+    return false;
+}
+
+static tc_status read_picked(void *from, size_t k, const tc_tensor *in)
+{
+    const choice *c = from;
+    return c->from->read(c->from->from, c->pick[k].index, in);
+}
+
+tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from, const tc_domains *domains, size_t most,
+                          tc_samples *out)
+{
+    choice *c = tc_new(&ctx->arena, choice);
+    tc_tensor *in = tc_input_buffers(ctx, g);
+    c->from = from;
+    c->pick = tc_new_n(&ctx->arena, picked, from->n);
+    for (size_t k = 0; k < from->n; k++) {
+        TC_TRY(from->read(from->from, k, in));
+        TC_TRY(tc_sample_check(ctx, g, k, in));
+        uint64_t hash = tc_sample_hash(in, g->n_in);
+        if (!is_odd(domains, hash))
+            c->pick[c->n++] = (picked){hash, k};
+    }
+    qsort(c->pick, c->n, sizeof *c->pick, by_hash);
+    *out = (tc_samples){c->n < most ? c->n : most, read_picked, c, from->progress, from->who};
+    return TC_OK;
+}
