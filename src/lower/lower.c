@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "as_real.h"
 #include "build.h"
 
 typedef struct rule_pair {
@@ -61,6 +62,49 @@ static bool fits(const tc_type *have, const tc_type *want)
     return have && have->dtype == want->dtype && tc_same_dims(have, want);
 }
 
+/* TOSA's tensors have elements, and at most six axes. */
+static bool has_a_shape(tc_lower *lw, const tc_node *node, const tc_type *t)
+{
+    if (t && t->rank > 6)
+        tc_lower_refuse(lw, "it has a tensor of rank %d, TOSA has ranks up to 6", (int)t->rank);
+    else if (t && !tc_type_count(t) && node->op != TC_OP_cat)
+        tc_lower_refuse(lw, "it has a tensor without elements");
+    return lw->status == TC_OK;
+}
+
+static bool has_shapes(tc_lower *lw, const tc_node *node)
+{
+    bool good = true;
+    for (int i = 0; i < node->n_in; i++)
+        good = good && has_a_shape(lw, node, tc_type_of(lw->from, node->in[i]));
+    for (int i = 0; i < node->n_out; i++)
+        good = good && has_a_shape(lw, node, tc_type_of(lw->from, node->out[i]));
+    return good;
+}
+
+/* By its integer rule, or, where there is none or it refuses and the target has floats, by the plain one between
+ * conversions. */
+static void lower_by_rule(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const rule_pair *pair = &rules[node->op];
+    bool quantized = tc_node_quantized(lw->from, node), floats = lw->target->tosa >> TC_FEATURE_FP & 1u;
+    tc_lower_rule *rule = quantized ? pair->quantized : pair->plain;
+    if (!has_shapes(lw, node))
+        return;
+    if (rule)
+        rule(lw, node, out);
+    else
+        tc_lower_refuse(lw, quantized ? "it has no integer form" : "it has no float form");
+    if (!quantized || lw->status != TC_UNSUPPORTED || !pair->plain || !floats || tc_op_sees_storage(node->op))
+        return;
+    const char *why = lw->why;
+    lw->status = TC_OK;
+    lw->why = NULL;
+    tc_lower_as_real(lw, node, pair->plain, out);
+    if (lw->status == TC_UNSUPPORTED)
+        lw->why = why;
+}
+
 static void lower_node(tc_lower *lw, const tc_node *node)
 {
     lw->node = node;
@@ -68,15 +112,8 @@ static void lower_node(tc_lower *lw, const tc_node *node)
         lower_const(lw, node);
         return;
     }
-    const rule_pair *pair = &rules[node->op];
-    bool quantized = tc_node_quantized(lw->from, node);
-    tc_lower_rule *rule = quantized ? pair->quantized : pair->plain;
-    if (!rule) {
-        tc_lower_refuse(lw, quantized ? "it has no integer form" : "it has no float form");
-        return;
-    }
     tc_val *out = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_out);
-    rule(lw, node, out);
+    lower_by_rule(lw, node, out);
     for (int i = 0; lw->status == TC_OK && i < node->n_out; i++) {
         if (!out[i])
             continue;

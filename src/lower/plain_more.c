@@ -226,3 +226,36 @@ void tc_lower_plain_glu(tc_lower *lw, const tc_node *node, tc_val *out)
     finish(lw, node, tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, t->dim[axis]), tc_f_op(lw, TC_OP_tosa_sigmoid, gate)),
            out);
 }
+
+/* ---- beta c + alpha a b ---- */
+
+/* The last two axes of an operand, behind a batch that it may lack; a vector is a column. */
+static tc_val matrices(tc_lower *lw, const tc_node *node, int i, int64_t batch)
+{
+    const tc_type *t = tc_lower_type(lw, node, i);
+    tc_val x = tc_plain_in(lw, node, i, TC_f32, 0);
+    int64_t rows = t->rank > 1 ? t->dim[t->rank - 2] : t->dim[0], columns = t->rank > 1 ? t->dim[t->rank - 1] : 1;
+    x = tc_put_reshape(lw, x, 3, (int64_t[]){tc_type_count(t) / (rows * columns), rows, columns});
+    return tc_put_expand(lw, x, 3, (int64_t[]){batch, rows, columns});
+}
+
+void tc_lower_plain_addmm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_addmm *a = node->attr;
+    const tc_type *y = tc_lower_result(lw, node, 0), *left = tc_lower_type(lw, node, 1);
+    if (!wants_floats(lw, node) || left->rank < 2) {
+        tc_lower_refuse(lw, "its operands are not matrices");
+        return;
+    }
+    int64_t batch = left->rank > 2 ? left->dim[0] : 1;
+    tc_val l = matrices(lw, node, 1, batch), r = matrices(lw, node, 2, batch);
+    tc_val in[] = {l, r, tc_put_zero_point(lw, l, 0), tc_put_zero_point(lw, r, 0)};
+    tc_val x = tc_put_reshape(lw, tc_put(lw, TC_OP_tosa_matmul, NULL, in, 4), y->rank, y->dim);
+    if (a->alpha != 1)
+        x = tc_f_scale(lw, x, a->alpha);
+    if (a->beta != 0) {
+        tc_val c = tc_plain_in(lw, node, 0, TC_f32, y->rank);
+        x = tc_put_add(lw, x, a->beta == 1 ? c : tc_f_scale(lw, c, a->beta));
+    }
+    finish(lw, node, x, out);
+}

@@ -157,8 +157,19 @@ static void casts(void)
         }
 }
 
+static void products(void)
+{
+    LOWERS(FP, 1e-6, "graph @t(%0: f32[5], %1: f32[4,6], %2: f32[6,5]) {\n  %3 = addmm %0, %1, %2 beta=0.5 alpha=2 : f32[4,5]\n"
+                     "  return %3\n}\n");
+    LOWERS(FP, 1e-6, "graph @t(%0: f32[2,4,5], %1: f32[2,4,6], %2: f32[2,6,5]) {\n  %3 = addmm %0, %1, %2 beta=1 alpha=1 : "
+                     "f32[2,4,5]\n  return %3\n}\n");
+    REFUSES(FP, "graph @t(%0: f32[0,4]) {\n  %1 = exp %0 : f32[0,4]\n  return %1\n}\n", "without elements");
+    REFUSES(FP, "graph @t(%0: f32[1,1,1,1,1,1,2]) {\n  %1 = exp %0 : f32[1,1,1,1,1,1,2]\n  return %1\n}\n", "rank 7");
+}
+
 int main(void)
 {
+    products();
     functions();
     odd_numbers();
     pairs();

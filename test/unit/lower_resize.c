@@ -59,8 +59,34 @@ static void resampling(void)
                                     "  return %1\n}\n");
 }
 
+static void samples(void)
+{
+    static const char *const mode[] = {"bilinear", "nearest", "bicubic"}, *const pad[] = {"zeros", "border", "reflection"};
+    lower_plain.float_lo = -1.3;
+    lower_plain.float_hi = 1.3;
+    for (int m = 0; m < 3; m++)
+        for (int p = 0; p < 3; p++)
+            for (int corners = 0; corners < 2; corners++) {
+                char text[512];
+                snprintf(text, sizeof text,
+                         "graph @t(%%0: f32[2,3,5,6], %%1: f32[2,4,7,2]) {\n  %%2 = grid_sample %%0, %%1 mode=%s pad=%s "
+                         "align_corners=%s : f32[2,3,4,7]\n  return %%2\n}\n", mode[m], pad[p], corners ? "true" : "false");
+                LOWERS(FP, 1e-5, text);
+            }
+    LOWERS(FP, 1e-5, "graph @t(%0: f32[1,2,3,4,5], %1: f32[1,2,3,4,3]) {\n"
+                     "  %2 = grid_sample %0, %1 mode=bilinear pad=zeros align_corners=false : f32[1,2,2,3,4]\n  return %2\n}\n");
+    /* a plain rule between conversions */
+    LOWERS("TOSA-1.0+INT+FP", 1, "graph @t(%0: i8[1,2,4,5] q(0.05:-3), %1: i8[1,3,4,2] q(0.008:0)) {\n"
+                                 "  %2 = grid_sample %0, %1 mode=bilinear pad=zeros align_corners=false : i8[1,2,3,4] q(0.05:-3)\n"
+                                 "  return %2\n}\n");
+    REFUSES("TOSA-1.0+INT", "graph @t(%0: i8[1,2,4,5] q(0.05:-3), %1: i8[1,3,4,2] q(0.008:0)) {\n"
+                            "  %2 = grid_sample %0, %1 mode=bilinear pad=zeros align_corners=false : i8[1,2,3,4] q(0.05:-3)\n"
+                            "  return %2\n}\n", "no integer form");
+}
+
 int main(void)
 {
+    samples();
     pools();
     resampling();
     return check_done();
