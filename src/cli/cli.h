@@ -46,7 +46,7 @@ typedef struct tc_verb {
     tc_status (*run)(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args);
 } tc_verb;
 
-extern const tc_verb tc_cli_compile, tc_cli_quantize, tc_cli_run, tc_cli_explain, tc_cli_inspect,
+extern const tc_verb tc_cli_compile, tc_cli_quantize, tc_cli_run, tc_cli_explain, tc_cli_compare, tc_cli_inspect,
     tc_cli_verify, tc_cli_opt;
 
 /* Reads argv[first..] by the verb's table and the common one. */

@@ -13,6 +13,7 @@ static const tc_verb *const verb[] = {
     &tc_cli_quantize,
     &tc_cli_run,
     &tc_cli_explain,
+    &tc_cli_compare,
     &tc_cli_inspect,
     &tc_cli_verify,
     &tc_cli_opt,
