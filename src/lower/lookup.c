@@ -25,17 +25,29 @@ typedef struct piece {
     double entry[SEGMENTS + 1];
 } piece;
 
+/* How far the sum is off of what is wanted: in steps at most, at this code, and in all. */
+typedef struct error {
+    double worst, total;
+    int64_t where;
+} error;
+
 typedef struct curve {
     const double *code;  /* wanted, unrounded, by x + 32768 */
     double lo, hi;       /* of the result */
     double *sum;         /* of the pieces so far, by x + 32768 */
     piece part[MOST_TABLES];
     int n;
-    double worst; /* steps */
-    int64_t where;
+    error error;
 } curve;
 
 static double clip(double v, double lo, double hi) { return v < lo ? lo : v > hi ? hi : v; }
+
+/* To a code; halves to even before the zero point is added, as quantizing does. */
+static double rounded(double code, const tc_quant *q)
+{
+    double zero = (double)q->zero[0];
+    return clip(rint(code - zero) + zero, (double)q->lo, (double)q->hi);
+}
 
 static int64_t seen(const piece *p, int64_t x)
 {
@@ -50,25 +62,26 @@ static double interpolate(const piece *p, int64_t v)
     return p->entry[i] + (p->entry[i + 1] - p->entry[i]) * (double)f / STEP;
 }
 
-/* Largest difference once the piece is added to the sum. */
-static double worst_with(const curve *c, const piece *p, int64_t *where)
+static error error_with(const curve *c, const piece *p)
 {
-    double worst = 0;
-    *where = 0;
+    error e = {0, 0, 0};
     for (int64_t i = 0; i < CODES; i++) {
         double have = floor(c->sum[i] + interpolate(p, seen(p, i - 32768)) + 0.5);
         double d = fabs(clip(have, c->lo, c->hi) - clip(rint(c->code[i]), c->lo, c->hi));
-        if (d > worst) {
-            worst = d;
-            *where = i - 32768;
+        e.total += d;
+        if (d > e.worst) {
+            e.worst = d;
+            e.where = i - 32768;
         }
     }
-    return worst;
+    return e;
 }
 
-/* Entries are what is missing at the knots; halfway between the chord and the curve where it bends.
- * false: neighbours are too far apart for TABLE. */
-static bool fill(const curve *c, piece *p)
+static bool better(error a, error b) { return a.worst < b.worst || (a.worst == b.worst && a.total < b.total); }
+
+/* Entries are what is missing at the knots, moved by a part of how far the curve bends away from its chords
+ * (a half: as far off at the knots as between them).  false: neighbours are too far apart for TABLE. */
+static bool fill(const curve *c, piece *p, double part)
 {
     double bend[SEGMENTS + 2] = {0};
     for (int k = 0; k <= SEGMENTS; k++) {
@@ -82,7 +95,7 @@ static bool fill(const curve *c, piece *p)
             bend[k + 1] = clip(c->code[i], c->lo, c->hi) - c->sum[i] - (p->entry[k] + p->entry[k + 1]) / 2;
     }
     for (int k = 0; k <= SEGMENTS; k++) {
-        double v = p->entry[k] == 0 ? 0 : p->entry[k] + clip((bend[k] + bend[k + 1]) / 4, -8, 8);
+        double v = p->entry[k] == 0 ? 0 : p->entry[k] + clip((bend[k] + bend[k + 1]) / 2 * part, -8, 8);
         p->entry[k] = clip(rint(v), p->zoom == 1 ? c->lo : -32768, p->zoom == 1 ? c->hi : 32767);
         if (k && fabs(p->entry[k] - p->entry[k - 1]) > 32767)
             return false;
@@ -90,34 +103,46 @@ static bool fill(const curve *c, piece *p)
     return true;
 }
 
-static void take(curve *c, const piece *p, double worst, int64_t where)
+/* The better of two ways to fill the piece. */
+static error fill_best(const curve *c, piece *p)
+{
+    piece bent = *p;
+    error straight = {HUGE_VAL, 0, 0}, e = straight;
+    if (fill(c, p, 0))
+        straight = error_with(c, p);
+    if (fill(c, &bent, 0.5))
+        e = error_with(c, &bent);
+    if (!better(e, straight))
+        return straight;
+    *p = bent;
+    return e;
+}
+
+static void take(curve *c, const piece *p, error e)
 {
     for (int64_t i = 0; i < CODES; i++)
         c->sum[i] += interpolate(p, seen(p, i - 32768));
     c->part[c->n++] = *p;
-    c->worst = worst;
-    c->where = where;
+    c->error = e;
 }
 
 /* One more table where the error is largest, if any helps. */
 static bool refine(curve *c)
 {
     piece best, p;
-    double least = c->worst;
-    int64_t where = 0, at;
+    error least = c->error;
     for (int around = 0; around < 2; around++)
         for (p.zoom = 2; p.zoom <= STEP; p.zoom *= 2) {
-            p.centre = around ? c->where : 0;
-            double worst = fill(c, &p) ? worst_with(c, &p, &at) : HUGE_VAL;
-            if (worst < least) {
-                least = worst;
+            p.centre = around ? c->error.where : 0;
+            error e = fill_best(c, &p);
+            if (better(e, least)) {
+                least = e;
                 best = p;
-                where = at;
             }
         }
-    if (least >= c->worst)
+    if (least.worst >= c->error.worst)
         return false;
-    take(c, &best, least, where);
+    take(c, &best, least);
     return true;
 }
 
@@ -126,14 +151,11 @@ static void fit(tc_lower *lw, curve *c, double within, int most)
 {
     c->sum = tc_new_n(&lw->ctx->scratch, double, CODES);
     piece first = {.zoom = 1};
-    int64_t where;
-    if (!fill(c, &first)) {
-        c->worst = HUGE_VAL;
+    c->error = fill_best(c, &first);
+    if (c->error.worst == HUGE_VAL)
         return;
-    }
-    take(c, &first, worst_with(c, &first, &where), 0);
-    c->where = where;
-    while (c->worst > within && c->n < most && refine(c))
+    take(c, &first, c->error);
+    while (c->error.worst > within && c->n < most && refine(c))
         ;
 }
 
@@ -175,7 +197,7 @@ static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q,
     memcpy(dim, t->dim, sizeof dim);
     double *value = tc_new_n(&lw->ctx->arena, double, CODES);
     for (int64_t i = 0; i < CODES; i++)
-        value[i] = clip(rint(code[i]), (double)q->lo, (double)q->hi);
+        value[i] = rounded(code[i], q);
     tc_val list = tc_put_numbers(lw, to, 3, (int64_t[]){1, CODES, 1}, value);
     tc_val at = tc_put_rescale(lw, tc_put_reshape(lw, x, 2, (int64_t[]){1, n}), 1, 0, 0, TC_i32);
     at = tc_put2(lw, TC_OP_tosa_add, NULL, at, tc_put_number(lw, TC_i32, 2, 32768));
@@ -196,7 +218,7 @@ static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, c
     double good = to == TC_i8 ? 32 : 1;
     fit(lw, c, good, gathers ? CHEAP_TABLES : MOST_TABLES);
     tc_val y = TC_NONE;
-    if (c->worst <= (gathers ? good : to == TC_i8 ? 100 : 2)) {
+    if (c->error.worst <= (gathers ? good : to == TC_i8 ? 100 : 2)) {
         y = put_pieces(lw, x, c, TC_i16);
         if (to == TC_i8)
             y = tc_put_rescale(lw, y, 1 / unit, 0, q->zero[0], TC_i8);
@@ -216,7 +238,7 @@ static tc_val widened(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, co
     double v[256], high[SEGMENTS + 1] = {0}, low[SEGMENTS + 1] = {0}, unit = to == TC_i16 ? 2 : 16384;
     bool steep = to != TC_i16;
     for (int i = 0; i < 256; i++) {
-        v[i] = clip(rint(code[i]), (double)q->lo, (double)q->hi);
+        v[i] = rounded(code[i], q);
         steep = steep || (i && fabs(v[i] - v[i - 1]) > 32767);
         high[i + 128] = floor(v[i] / unit);
         low[i + 128] = v[i] - high[i + 128] * unit;
@@ -246,7 +268,7 @@ tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, c
         return widened(lw, x, to, q, code);
     double entry[256];
     for (int i = 0; i < 256; i++)
-        entry[i] = clip(rint(code[i]), (double)q->lo, (double)q->hi);
+        entry[i] = rounded(code[i], q);
     return tc_put_table(lw, x, TC_i8, entry, 256);
 }
 
