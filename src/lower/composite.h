@@ -46,10 +46,14 @@ tc_inverse tc_put_inverse(tc_lower *lw, tc_val x);
 /* 1 / sqrt(value) = root * TC_ROOT_UNIT * 2^half for a positive i32. */
 typedef struct tc_root {
     tc_val half, root; /* i32; half = (zeros - 1) / 2, root in [2^14, 2^15] */
+    tc_val even;       /* value * 4^half */
 } tc_root;
 #define TC_ROOT_ONE 532684800.0 /* 255^2 / 4 * 2^15 */
 #define TC_ROOT_UNIT (0x1p23 / 0x1.6a09e667f3bcdp15 / (255.0 * TC_ROOT_ONE))
 tc_root tc_put_root(tc_lower *lw, tc_val x);
+/* sqrt(value) as i32 in steps of TC_SQUARE_ROOT_UNIT, for an i32 that is 0 or more. */
+#define TC_SQUARE_ROOT_UNIT (TC_ROOT_UNIT * 0x1p16)
+tc_val tc_put_square_root(tc_lower *lw, tc_val x);
 
 /* Axis `axis` last, and back where it was. */
 tc_val tc_put_axis_last(tc_lower *lw, tc_val x, int axis);
@@ -64,7 +68,8 @@ int64_t tc_axes_count(const tc_type *t, tc_ints axes);
 /* Softmax of each row: x holds i8, i16 or i32 in a domain of one scale, the result is of domain
  * `to`. */
 tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to);
-/* e^(scale * (x - max)) of each row in units of 1 / 32767, i16.  coarse: shares of the sum are needed to 8 bits. */
+/* e^(scale * (x - max)) of each row in units of 1 / 32767, i16.  coarse: shares of the sum are
+ * needed to 8 bits. */
 tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, bool coarse);
 /* Sum of x - zero over each row, i32. */
 tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
@@ -74,9 +79,10 @@ tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
 
 /* ---- moments.c ---- */
 
-/* Rows of i8 times weights [n_out, n], a 1x1 convolution: i32, or times factor[out] as `to`. */
-tc_val tc_put_across(tc_lower *lw, tc_val x, int64_t zero, int64_t n_out, const double *weight, const double *factor,
-                     tc_dtype to);
+/* Rows of i8 times weights [n_out, n], a 1x1 convolution: i32, or times factor[out] plus out_zero
+ * as `to`. */
+tc_val tc_put_across(tc_lower *lw, tc_val x, int64_t zero, int64_t n_out, const double *weight,
+                     const double *factor, int64_t out_zero, tc_dtype to);
 
 /* x - mean (or x - zero when not to be centred) of each row as i16, in steps of *unit codes of x
  * (i8, i16). */

@@ -30,7 +30,7 @@ static tc_val weights8(tc_lower *lw, const double *weight, int64_t n_out, int64_
 }
 
 tc_val tc_put_across(tc_lower *lw, tc_val x, int64_t zero, int64_t n_out, const double *weight,
-                     const double *factor, tc_dtype to)
+                     const double *factor, int64_t out_zero, tc_dtype to)
 {
     if (!x)
         return x;
@@ -46,7 +46,7 @@ tc_val tc_put_across(tc_lower *lw, tc_val x, int64_t zero, int64_t n_out, const 
                    tc_put_number(lw, TC_i8, 1, weight_zero)};
     tc_val y = tc_put(lw, TC_OP_tosa_conv2d, tc_conv_1x1(lw, TC_i32), in, 5);
     if (to != TC_i32)
-        y = tc_put_rescale_channels(lw, y, factor, 0, 0, to);
+        y = tc_put_rescale_channels(lw, y, factor, 0, out_zero, to);
     return tc_put_reshape(lw, y, t->rank, dim);
 }
 

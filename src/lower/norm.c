@@ -48,7 +48,7 @@ static tc_val sum_of(tc_lower *lw, tc_val x, int64_t n)
     double *w = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         w[i] = 1;
-    return tc_put_across(lw, x, 0, 1, w, NULL, TC_i32);
+    return tc_put_across(lw, x, 0, 1, w, NULL, 0, TC_i32);
 }
 
 /* Sum of x * x over the row: a square of i8 around 0 has room in i16. */
@@ -101,7 +101,7 @@ static tc_val deviation_by_conv(tc_lower *lw, tc_val x, const norm8 *p, const do
         factor[o] = fmax(128 * fabs(g) / (most * (double)n), 0x1p-30);
     }
     *unit = most / 128;
-    return tc_put_across(lw, x, 0, n, w, factor, TC_i16);
+    return tc_put_across(lw, x, 0, n, w, factor, 0, TC_i16);
 }
 
 /* x - mean as i16, by a difference: x in i16 is an addition of nothing. */

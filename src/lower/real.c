@@ -4,19 +4,7 @@
 #include <math.h>
 
 #include "composite.h"
-
-static tc_val cast(tc_lower *lw, tc_val x, tc_dtype to)
-{
-    if (!x || tc_put_type(lw, x)->dtype == to)
-        return x;
-    if (lw->status != TC_OK)
-        return TC_NONE;
-    const tc_type *t = tc_put_type(lw, x);
-    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_cast, NULL, &x, 1, 1, lw->node->loc);
-    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, to, t->rank, t->dim);
-    lw->status = tc_node_infer(lw->to, node);
-    return lw->status == TC_OK ? node->out[0] : TC_NONE;
-}
+#include "move.h"
 
 /* Operand 0 as f32. */
 static tc_val start(tc_lower *lw, const tc_node *node)
@@ -26,13 +14,13 @@ static tc_val start(tc_lower *lw, const tc_node *node)
         tc_lower_refuse(lw, "its operand is %s", tc_dtypes[d].name);
         return TC_NONE;
     }
-    return cast(lw, tc_lower_in(lw, node, 0), TC_f32);
+    return tc_put_tosa_cast(lw, tc_lower_in(lw, node, 0), TC_f32);
 }
 
 static tc_val finish(tc_lower *lw, const tc_node *node, tc_val y)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
-    return tc_put_reshape(lw, cast(lw, y, t->dtype), t->rank, t->dim);
+    return tc_put_reshape(lw, tc_put_tosa_cast(lw, y, t->dtype), t->rank, t->dim);
 }
 
 static int last_of(tc_lower *lw, tc_val x)
@@ -141,7 +129,7 @@ static tc_val by_axis(tc_lower *lw, const tc_node *node, int i, tc_val like, int
     if (!v || !like)
         return TC_NONE;
     dim[axis] = tc_type_count(tc_put_type(lw, v));
-    return tc_put_reshape(lw, cast(lw, v, TC_f32), tc_put_type(lw, like)->rank, dim);
+    return tc_put_reshape(lw, tc_put_tosa_cast(lw, v, TC_f32), tc_put_type(lw, like)->rank, dim);
 }
 
 static tc_val affine(tc_lower *lw, const tc_node *node, tc_val x, int axis)
@@ -193,4 +181,59 @@ void tc_lower_real_batch_norm(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_val gain = by_axis(lw, node, 1, x, 1), bias = by_axis(lw, node, 2, x, 1);
     x = mul(lw, sub(lw, x, by_axis(lw, node, 3, x, 1)), gain ? mul(lw, scale, gain) : scale);
     out[0] = finish(lw, node, bias ? add(lw, x, bias) : x);
+}
+
+/* ---- variance and vector norms ---- */
+
+static tc_val unary(tc_lower *lw, tc_op op, tc_val x)
+{
+    return tc_put1(lw, op, NULL, x);
+}
+
+/* Powers of what is 0 or more. */
+static tc_val power(tc_lower *lw, tc_val x, double by)
+{
+    return by == 1   ? x
+           : by == 2 ? mul(lw, x, x)
+                     : tc_put2(lw, TC_OP_tosa_pow, NULL, x, number(lw, x, by));
+}
+
+static void spread(tc_lower *lw, const tc_node *node, tc_val *out, bool root)
+{
+    const tc_attr_var *a = node->attr;
+    tc_val d = centred(lw, tc_put_axes_last(lw, start(lw, node), a->axes));
+    double n = fmax(0, (double)row_of(lw, d) - a->correction);
+    tc_val v = times(lw, sum(lw, mul(lw, d, d)), 1 / n);
+    out[0] = finish(lw, node, root ? power(lw, v, 0.5) : v);
+}
+
+void tc_lower_real_var(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    spread(lw, node, out, false);
+}
+void tc_lower_real_std(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    spread(lw, node, out, true);
+}
+
+/* How many are not 0. */
+static tc_val count(tc_lower *lw, tc_val x)
+{
+    tc_val none = tc_put2(lw, TC_OP_tosa_equal, NULL, x, number(lw, x, 0));
+    tc_val one = tc_put3(lw, TC_OP_tosa_select, NULL, none, number(lw, x, 0), number(lw, x, 1));
+    return sum(lw, one);
+}
+
+void tc_lower_real_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_norm *a = node->attr;
+    tc_val x = tc_put_axes_last(lw, start(lw, node), a->axes), size = unary(lw, TC_OP_tosa_abs, x);
+    if (a->ord == 0)
+        x = count(lw, x);
+    else if (isinf(a->ord))
+        x = tc_put_reduced(lw, a->ord > 0 ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min, size,
+                           last_of(lw, x));
+    else
+        x = power(lw, sum(lw, power(lw, size, a->ord)), 1 / a->ord);
+    out[0] = finish(lw, node, x);
 }

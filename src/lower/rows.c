@@ -135,7 +135,14 @@ tc_root tc_put_root(tc_lower *lw, tc_val x)
     tc_val t = guess(lw, index, entry);
     tc_val square = tc_put_product(lw, tc_put_product(lw, u, t, 8), t, 8);
     r.root = tc_put_product(lw, t, less(lw, 3 * TC_ROOT_ONE, square), 23);
+    r.even = u;
     return r;
+}
+
+tc_val tc_put_square_root(tc_lower *lw, tc_val x)
+{
+    tc_root r = tc_put_root(lw, x);
+    return tc_put_shift_right(lw, tc_put_product(lw, r.even, r.root, 16), r.half, true);
 }
 
 /* ---- an axis as the row ---- */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* variance.c -- variance, standard deviation and vector norms in integers.
+ *
+ * Sums of i8 are exact; i16 goes through deviations of two codes (moments.c).  The square root is
+ * taken of the sum itself, so that a result is rounded once. */
+#include <math.h>
+
+#include "composite.h"
+
+/* A sum in i32: sum = real / unit. */
+typedef struct total {
+    tc_val val;
+    double unit;
+} total;
+
+static tc_val number32(tc_lower *lw, tc_val like, double x)
+{
+    return like ? tc_put_number(lw, TC_i32, tc_put_type(lw, like)->rank, x) : TC_NONE;
+}
+
+/* The operand's rows, what is reduced merged into the last axis. */
+static tc_val rows_of(tc_lower *lw, const tc_node *node, tc_ints axes, int64_t *n)
+{
+    *n = tc_axes_count(tc_lower_type(lw, node, 0), axes);
+    if (!tc_lower_one_scale(lw, node))
+        return TC_NONE;
+    if (*n > 65535)
+        tc_lower_refuse(lw, "it reduces more than 65535 numbers");
+    return lw->status == TC_OK ? tc_put_axes_last(lw, tc_lower_in(lw, node, 0), axes) : TC_NONE;
+}
+
+/* Sum of (x - mean)^2: sum(x * x) - sum(x)^2 / n with a few more bits. */
+static total squared_deviations(tc_lower *lw, tc_val x, const tc_type *t, int64_t n)
+{
+    total r;
+    if (t->dtype != TC_i8) {
+        int shift = 0;
+        tc_val d = tc_put_row_deviation(lw, x, tc_zero_of(t), true, &r.unit);
+        r.val = tc_put_row_squares(lw, d, true, 0, &shift);
+        r.unit = ldexp(r.unit * r.unit, shift) * tc_scale_of(t) * tc_scale_of(t);
+        return r;
+    }
+    int more = (int)fmax(0, floor(log2(0x1p16 / (double)n)));
+    tc_val square =
+        tc_put_row_sum(lw, tc_put_rescale(lw, tc_put_product(lw, x, x, 0), 1, 0, 0, TC_i16), 0);
+    tc_val sum = tc_put_row_sum(lw, x, 0),
+           mean = tc_put_rescale(lw, sum, 0x1p22 / (double)n, 0, 0, TC_i32);
+    square = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, square, number32(lw, square, more));
+    r.val = tc_put2(lw, TC_OP_tosa_sub, NULL, square, tc_put_product(lw, sum, mean, 22 - more));
+    r.unit = ldexp(tc_scale_of(t) * tc_scale_of(t), -more);
+    return r;
+}
+
+static tc_val finish(tc_lower *lw, const tc_node *node, tc_val x, double unit)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    x = tc_put_rescale(lw, x, unit / tc_scale_of(to), 0, tc_zero_of(to), to->dtype);
+    return tc_put_reshape(lw, tc_put_codes(lw, x, to->quant), to->rank, to->dim);
+}
+
+/* The square root of a sum, which rounding may have left at -1. */
+static tc_val rooted(tc_lower *lw, const tc_node *node, total sum, double times)
+{
+    tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
+    nan->nan_mode = TC_nan_mode_propagate;
+    tc_val v = tc_put2(lw, TC_OP_tosa_maximum, nan, sum.val, number32(lw, sum.val, 0));
+    return finish(lw, node, tc_put_square_root(lw, v),
+                  TC_SQUARE_ROOT_UNIT * sqrt(sum.unit * times));
+}
+
+static void spread(tc_lower *lw, const tc_node *node, tc_val *out, bool root)
+{
+    const tc_attr_var *a = node->attr;
+    const tc_type *t = tc_lower_type(lw, node, 0);
+    int64_t n;
+    tc_val x = rows_of(lw, node, a->axes, &n);
+    if (x && (double)n <= a->correction)
+        tc_lower_refuse(lw, "it divides by zero: %lld numbers, correction %g", (long long)n,
+                        a->correction);
+    if (!x || lw->status != TC_OK)
+        return;
+    total sum = squared_deviations(lw, x, t, n);
+    double times = 1 / ((double)n - a->correction);
+    out[0] = root ? rooted(lw, node, sum, times) : finish(lw, node, sum.val, sum.unit * times);
+}
+
+void tc_lower_int_var(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    spread(lw, node, out, false);
+}
+void tc_lower_int_std(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    spread(lw, node, out, true);
+}
+
+/* ---- norms ---- */
+
+/* Sum of squares of the real numbers. */
+static total squares(tc_lower *lw, tc_val x, const tc_type *t)
+{
+    double unit;
+    int shift = 0;
+    total r;
+    if (t->dtype == TC_i8 && tc_put_type(lw, x)->dim[tc_put_type(lw, x)->rank - 1] <= 0x8000) {
+        tc_val square = tc_put_product(lw, tc_put_widened(lw, x, tc_zero_of(t)),
+                                       tc_put_widened(lw, x, tc_zero_of(t)), 0);
+        r.val = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, square,
+                               square ? tc_put_type(lw, square)->rank - 1 : 0);
+        r.unit = tc_scale_of(t) * tc_scale_of(t);
+        return r;
+    }
+    tc_val d = tc_put_row_deviation(lw, x, tc_zero_of(t), false, &unit);
+    r.val = tc_put_row_squares(lw, d, false, 0, &shift);
+    r.unit = ldexp(unit * unit, shift) * tc_scale_of(t) * tc_scale_of(t);
+    return r;
+}
+
+void tc_lower_int_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_norm *a = node->attr;
+    const tc_type *t = tc_lower_type(lw, node, 0);
+    int64_t n;
+    tc_val x = rows_of(lw, node, a->axes, &n);
+    if (!x)
+        return;
+    if (a->ord == 2) {
+        out[0] = rooted(lw, node, squares(lw, x, t), 1);
+        return;
+    }
+    if (a->ord != 1 && !isinf(a->ord)) {
+        tc_lower_refuse(lw, "integers have norms of order 1, 2 and infinity, not %g", a->ord);
+        return;
+    }
+    tc_val size = tc_put1(lw, TC_OP_tosa_abs, NULL, tc_put_widened(lw, x, tc_zero_of(t)));
+    tc_op op = a->ord == 1  ? TC_OP_tosa_reduce_sum
+               : a->ord > 0 ? TC_OP_tosa_reduce_max
+                            : TC_OP_tosa_reduce_min;
+    out[0] = finish(lw, node, tc_put_reduced(lw, op, size, tc_put_type(lw, x)->rank - 1),
+                    tc_scale_of(t));
+}
