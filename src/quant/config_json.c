@@ -153,9 +153,19 @@ static tc_status read_field(reader *r, const char *key, const tc_json *value, tc
     return unknown(r, "setting", key, field_names, TC_COUNT(field_names));
 }
 
-/* Codes that the element type has, the smaller one first. */
-static tc_status check_patch(reader *r, const tc_patch *p, const tc_json *object)
+/* The element types that a kind of value may have. */
+static tc_status check_dtype(reader *r, const char *what, const tc_patch *p)
 {
+    bool weights = tc_text_eq(what, "weights"), port = tc_text_eq(what, "inputs") || tc_text_eq(what, "outputs") || tc_text_eq(what, "io");
+    tc_dtype d = p->has & TC_HAS_DTYPE ? p->to.dtype : TC_none;
+    bool fits = d == TC_none || d == TC_i8 || d == (weights ? TC_i4 : TC_i16) || (port && d == TC_u8);
+    return fits ? TC_OK : BAD(r, "'%s' of type %s", what, tc_dtypes[d].name);
+}
+
+/* Codes that the element type has, the smaller one first. */
+static tc_status check_patch(reader *r, const char *what, const tc_patch *p, const tc_json *object)
+{
+    TC_TRY(check_dtype(r, what, p));
     if (tc_json_get(object, "zero_point") && !(p->has & TC_HAS_FIXED))
         return BAD(r, "'zero_point' without 'scale'");
     if (p->has & TC_HAS_RANGE) {
@@ -181,7 +191,7 @@ static tc_status read_patch(reader *r, const char *what, const tc_json *object, 
         const char *name = text_of(r, key);
         TC_TRY(name ? read_field(r, name, key->next, out) : wants(r, what, "keys that are text"));
     }
-    return check_patch(r, out, object);
+    return check_patch(r, what, out, object);
 }
 
 /* ---- rules ---- */

@@ -267,7 +267,7 @@ static void join_met(classes *c, tc_domains *out)
             continue;
         for (int i = 0; i < node->n_in; i++) {
             tc_val x = node->in[i];
-            if (!tc_role_carries(node, i) || !c->has[x])
+            if (!tc_role_carries(node, i) || !c->has[x] || f->score[node->out[0]]) /* a mask over scores: a range of its own */
                 continue;
             if (f->config->anchor || reader[find(c, x)] == node) {
                 join(c, x, node->out[0]);
@@ -367,7 +367,7 @@ static void number_domains(classes *c, tc_domains *out)
             continue;
         tc_domain *d = &out->domain[out->of[v]];
         if (!d->val) {
-            *d = (tc_domain){.setting = c->setting[v], .base = -1, .joined = -1};
+            *d = (tc_domain){.setting = c->setting[v], .base = -1, .joined = -1, .unmasked = -1};
             d->val = tc_new_n(&c->ctx->arena, tc_val, count[out->of[v]]);
         }
         d->val[d->n_val++] = v;
@@ -387,6 +387,17 @@ static void derive(classes *c, tc_domains *out, tc_domain *d, const tc_node *mak
         return;
     d->base = base;
     d->factor = factor;
+}
+
+/* Scores that a mask or a bias was laid over: the domain of those below it. */
+static int32_t scores_below(const classes *c, const tc_domains *out, const tc_node *maker)
+{
+    const tc_flow *f = &c->flow;
+    bool lays = maker && (maker->op == TC_OP_add || maker->op == TC_OP_sub || maker->op == TC_OP_where);
+    for (int i = 0; lays && f->score[maker->out[0]] && i < maker->n_in; i++)
+        if (c->has[maker->in[i]] && f->score[maker->in[i]] && out->of[maker->in[i]] != out->of[maker->out[0]])
+            return out->of[maker->in[i]];
+    return -1;
 }
 
 static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *reader)
@@ -423,6 +434,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         natural_scale(d);
     else if (n_maker == 1 && !f->config->anchor && !d->huge)
         derive(c, out, d, maker);
+    d->unmasked = n_maker == 1 ? scores_below(c, out, maker) : -1;
     bool curve = reader && reader != &several && reader->n_in == 1 && tc_role_curve(reader->op);
     d->after = curve && tc_flow_quantizes(f, reader) ? reader : NULL;
 }
@@ -471,12 +483,18 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
 
 /* ---- once ranges are known ---- */
 
-void tc_quant_make_room(tc_domains *domains)
+static double greatest(const tc_domain *d) { return d->scale * (double)d->setting.qmax; }
+
+void tc_quant_fit_masks(tc_domains *domains)
 {
+    static const double below = 64, room = 32; /* e^-32 is nothing */
     for (size_t i = 0; i < domains->n; i++) {
         tc_domain *d = &domains->domain[i];
-        if (d->huge && d->joined < 0 && d->setting.observer != TC_OBSERVER_fixed)
-            d->scale = (double)(float)(d->scale + 16.0 / (double)d->setting.qmax);
+        if (d->unmasked < 0 || d->joined >= 0 || tc_domain_known(d) || !d->setting.symmetric)
+            continue;
+        double limit = greatest(&domains->domain[d->unmasked]) + below;
+        double most = -d->lo > limit ? fmax(limit, d->hi) : greatest(d);
+        d->scale = (double)(float)((most + (d->huge ? room : 0)) / (double)d->setting.qmax);
     }
 }
 

@@ -144,6 +144,25 @@ bool tc_flow_quantizes(const tc_flow *f, const tc_node *node)
            f->scheme[node->out[0]].act.dtype != TC_none && !f->fixed[node->out[0]];
 }
 
+/* Its result has an accumulator's domain when nothing narrower is asked for (wide.c). */
+static bool accumulates(const tc_flow *f, const tc_node *node)
+{
+    switch (node->op) {
+    case TC_OP_conv:
+    case TC_OP_linear:
+    case TC_OP_add:
+    case TC_OP_sub:
+    case TC_OP_batch_norm:
+        return true;
+    case TC_OP_conv_transpose:
+        return ((const tc_attr_conv_transpose *)node->attr)->groups == 1;
+    case TC_OP_matmul: /* a constant factor has a scale for each channel */
+        return !f->fixed[node->in[0]] && !f->fixed[node->in[1]];
+    default:
+        return false;
+    }
+}
+
 /* A product or sum that its only reader clamps.  The anchor does it for convolutions and linear layers. */
 static bool waits(const tc_flow *f, const tc_node *node)
 {
@@ -153,7 +172,7 @@ static bool waits(const tc_flow *f, const tc_node *node)
         f->level[v] >= TC_LEVEL_target)
         return false;
     if (!f->config->anchor)
-        return tc_role_product(node->op) || node->op == TC_OP_add || node->op == TC_OP_sub || node->op == TC_OP_batch_norm;
+        return accumulates(f, node);
     bool from_zero = reader->op == TC_OP_relu || (((const tc_attr_clamp *)reader->attr)->lo == 0 && reader->loc->target &&
                                                   strstr(reader->loc->target, "hardtanh"));
     return (node->op == TC_OP_conv || node->op == TC_OP_linear || node->op == TC_OP_conv_transpose) && from_zero &&

@@ -10,7 +10,7 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *re
     TC_TRY(tc_quant_observe(ctx, module, request, &domains));
     if (request->observe_only)
         return TC_OK;
-    tc_quant_make_room(&domains);
+    tc_quant_fit_masks(&domains);
     TC_TRY(tc_quant_widen(ctx, module, request, &domains));
     tc_module *real = tc_module_copy(module);
     TC_TRY(tc_quant_apply(ctx, module, config, &domains));

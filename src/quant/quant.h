@@ -119,6 +119,7 @@ typedef struct tc_domain {
     const tc_node *after; /* the one reader of its one value, where that is a table operator (gelu, silu, ...) */
     bool output;          /* a program output: margin, no search */
     bool huge;            /* holds infinities: room is left for them beyond what was seen */
+    int32_t unmasked;     /* >= 0: attention scores, those of that domain with a mask or bias over them */
     bool fixed_range;     /* lo and hi are known beforehand (softmax, sigmoid): scale and zero are given */
     double lo, hi;        /* otherwise observe.c fills them in: what was seen, and 0 */
     int32_t base;  /* >= 0: same codes as that domain, scale times `factor`: never observed */
@@ -153,8 +154,9 @@ TC_MUST_USE tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, cons
  * left and `joined` says where they went; the caller merges what it has seen of them. */
 void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi);
 
-/* Room for what stands for infinity, once the scales are known: softmax gives nothing to what lies 16 below. */
-void tc_quant_make_room(tc_domains *domains);
+/* Once the scales are known: masked scores need to reach only so far below the others that softmax gives them
+ * nothing, whatever the mask says: -10000 or infinity. */
+void tc_quant_fit_masks(tc_domains *domains);
 
 /* A domain that needs no looking: fixed, natural range, derived, or gone into another. */
 static inline bool tc_domain_known(const tc_domain *d)

@@ -48,12 +48,6 @@ bool tc_role_carried(const tc_node *node, int i)
     return tc_role_moves(node) && (i == 0 || cuts);
 }
 
-bool tc_role_product(tc_op op)
-{
-    return op == TC_OP_conv || op == TC_OP_conv_transpose || op == TC_OP_linear || op == TC_OP_matmul ||
-           op == TC_OP_addmm;
-}
-
 bool tc_role_clamps(tc_op op) { return op == TC_OP_relu || op == TC_OP_clamp; }
 
 bool tc_role_curve(tc_op op)
@@ -90,7 +84,7 @@ bool tc_role_weight(const tc_node *node, int i)
     }
 }
 
-int tc_role_channel_axis(const tc_node *node, int i, const tc_type *w)
+int tc_role_channel_axis(const tc_node *node, const tc_type *w)
 {
     switch (node->op) {
     case TC_OP_conv:
@@ -98,11 +92,7 @@ int tc_role_channel_axis(const tc_node *node, int i, const tc_type *w)
         return w->rank > 1 ? 0 : -1;
     case TC_OP_conv_transpose: /* [in, out / groups, ...]: with groups a channel is no row of one axis */
         return ((const tc_attr_conv_transpose *)node->attr)->groups == 1 ? 1 : -1;
-    case TC_OP_matmul: /* x W: columns; W x: rows */
-        return w->rank != 2 ? -1 : i == 1 ? 1 : 0;
-    case TC_OP_addmm:
-        return w->rank != 2 ? -1 : i == 2 ? 1 : -1;
-    default:
+    default: /* a product of two matrices has one scale for each; where it can be, it is a linear layer by now */
         return -1;
     }
 }

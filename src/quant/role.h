@@ -12,8 +12,6 @@ bool tc_role_moves(const tc_node *node);
 /* Result i holds numbers of that kind (not indices). */
 bool tc_role_carried(const tc_node *node, int i);
 
-/* Sums of products, whose result may wait for a clamp before it is quantized. */
-bool tc_role_product(tc_op op);
 /* relu, relu6, hardtanh, clamp: min(max(x, lo), hi). */
 bool tc_role_clamps(tc_op op);
 /* One operand, one result, a curve: a table in integers. */
@@ -23,8 +21,8 @@ bool tc_role_natural(tc_op op, double *lo, double *hi);
 
 /* Operand i of a product is the right or left factor that may be constant: its weights. */
 bool tc_role_weight(const tc_node *node, int i);
-/* The axis of that operand that gives the output channels; -1: there is none of that kind. */
-int tc_role_channel_axis(const tc_node *node, int i, const tc_type *weight);
+/* The axis of the weights that gives the output channels; -1: there is none of that kind. */
+int tc_role_channel_axis(const tc_node *node, const tc_type *weight);
 /* The operand that is added to every output channel; -1: none. */
 int tc_role_bias(const tc_node *node);
 /* Operand i stays real: masks, and weights of composites. */

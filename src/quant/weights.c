@@ -71,27 +71,40 @@ static void magnitudes(tc_tensor w, int axis, int64_t n, float *out)
     }
 }
 
-static const tc_type *weight_type(tc_apply *a, const tc_node *node, int i, tc_tensor w)
+/* The least weight scale with which number i of the bias fits the accumulator, with a bit to spare. */
+static double bias_needs(const tc_apply *a, const tc_type *x, tc_tensor bias, int64_t i)
+{
+    double most = tc_dtypes[x->dtype].bits > 8 ? 0x1p46 : 0x1p30;
+    return a->config->anchor ? 0 : fabs(tc_load_f64(bias, i)) / (x->quant->scale[0] * most);
+}
+
+static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x, tc_tensor w, const tc_type **out)
 {
     tc_ctx *ctx = a->rw->ctx;
     const tc_setting *s = &a->flow.scheme[node->out[0]].weight;
-    int axis = s->per_channel ? tc_role_channel_axis(node, i, w.type) : -1;
+    int axis = s->per_channel ? tc_role_channel_axis(node, w.type) : -1, b = tc_role_bias(node);
     int64_t n = axis >= 0 ? w.type->dim[axis] : 1;
     float *most = tc_new_n(&ctx->scratch, float, (size_t)n), usual = 0;
     double *scale = tc_new_n(&ctx->scratch, double, (size_t)n);
     int64_t *zero = tc_new_n(&ctx->scratch, int64_t, (size_t)n);
+    tc_tensor bias = {NULL, NULL};
+    if (b >= 0 && a->flow.fixed[node->in[b]])
+        TC_TRY(evaluate(a, node->in[b], &bias));
     magnitudes(w, axis, n, most);
     for (int64_t c = 0; c < n; c++)
         usual = fmaxf(usual, most[c]);
     for (int64_t c = 0; c < n; c++) { /* a channel of zeros is as fine as any */
         float m = most[c] > 0 ? most[c] : usual > 0 ? usual : 1;
         scale[c] = fmax((double)(m / (float)s->qmax), (double)(float)s->floor);
+        for (int64_t k = c; bias.data && k < tc_type_count(bias.type); k += n)
+            scale[c] = (double)(float)fmax(scale[c], bias_needs(a, x, bias, k));
     }
     tc_quant q = {axis, (int32_t)n, s->qmin, s->qmax, scale, zero};
     tc_type type = *w.type;
     type.dtype = s->dtype;
     type.quant = &q;
-    return tc_type_intern(ctx, &type);
+    *out = tc_type_intern(ctx, &type);
+    return TC_OK;
 }
 
 /* ---- bias ---- */
@@ -133,24 +146,25 @@ static tc_status make_bias(tc_apply *a, tc_val v, const tc_type *x, const tc_typ
     return TC_OK;
 }
 
-/* The type that the weights of the product have, constant or not. */
-static tc_status weights_of(tc_apply *a, const tc_node *node, int i, const tc_type **out)
+/* The type that the weights of the product have, constant or not; x: what they meet. */
+static tc_status weights_of(tc_apply *a, const tc_node *node, int i, const tc_type *x, const tc_type **out)
 {
     tc_tensor w;
     *out = tc_apply_domain(a, node->in[i]);
     if (*out || !a->flow.fixed[node->in[i]])
         return TC_OK;
     TC_TRY(evaluate(a, node->in[i], &w));
-    *out = weight_type(a, node, i, w);
-    return TC_OK;
+    return weight_type(a, node, x, w, out);
 }
 
 static tc_status bias(tc_apply *a, const tc_node *node, int i, tc_val *out)
 {
     int weight = node->op == TC_OP_addmm ? 2 : 1;
     const tc_type *x = flowing(a, node, weight), *w;
-    TC_TRY(weights_of(a, node, weight, &w));
-    if (!x || !w)
+    if (!x)
+        return tc_apply_real(a, node->in[i], node->loc, out);
+    TC_TRY(weights_of(a, node, weight, x, &w));
+    if (!w)
         return tc_apply_real(a, node->in[i], node->loc, out);
     return make_bias(a, node->in[i], x, w, out);
 }
@@ -177,10 +191,14 @@ static tc_status own_type(tc_apply *a, const tc_node *node, int i, const tc_type
     tc_setting s = a->flow.scheme[node->out[0]].act;
     if (result)
         s = a->domains->domain[a->domains->of[node->out[0]]].setting;
-    if (!a->flow.huge[v])
-        return tc_apply_own(a, v, s, out);
+    if (!a->flow.huge[v]) {
+        TC_TRY(tc_apply_own(a, v, s, out));
+        bool masks = result && a->domains->domain[a->domains->of[node->out[0]]].unmasked >= 0;
+        if (!masks || (*out)->quant->scale[0] <= result->quant->scale[0])
+            return TC_OK;
+    }
     *out = NULL;
-    if (result) { /* what is infinite saturates where the result does */
+    if (result) { /* what is far out or infinite saturates where the result does */
         tc_type type = *tc_type_of(a->rw->from, v);
         type.dtype = result->dtype;
         type.quant = result->quant;
@@ -200,7 +218,7 @@ tc_status tc_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val
     else if (weight) {
         x = a->flow.scheme[node->out[0]].weight.dtype != TC_none ? flowing(a, node, i) : NULL;
         if (x)
-            status = weights_of(a, node, i, &type);
+            status = weights_of(a, node, i, x, &type);
     } else
         status = own_type(a, node, i, &type);
     if (status == TC_OK && type)

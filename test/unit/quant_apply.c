@@ -142,6 +142,15 @@ static void weights_and_bias(void)
     tc_ctx_free(p.ctx);
 }
 
+/* An input that is always 0 has the least scale; the bias still fits. */
+static void dead_input(void)
+{
+    tc_config c = preset("int8");
+    tc_ctx_free(near("%0 \"x\": f32[3,2]",
+                     "  %1 = const 0 : f32[]\n  %2 \"z\" = mul %0, %1\n  %3 \"w\" = const [1e-3,2e-3,3e-3,4e-3] : f32[2,2]\n"
+                     "  %4 \"b\" = const [5,-7] : f32[2]\n  %5 \"y\" = linear %2, %3, %4\n  return %5\n", &c, 0.01).ctx);
+}
+
 static void products(void)
 {
     tc_config c = preset("int8"), per_tensor = c;
@@ -157,7 +166,7 @@ static void products(void)
              "  %3 \"y\" = conv_transpose %0, %1 stride=[2,2] pad=[0,0] out_pad=[0,0] dilation=[1,1] groups=2\n  return %3\n", &c, 0.02);
     tc_ctx_free(p.ctx);
     p = near("%0 \"x\": f32[3,2]", "  %1 \"w\" = const [1,2,3,4,5,60] : f32[2,3]\n  %2 \"y\" = matmul %0, %1\n  return %2\n", &c, 0.02);
-    CHECK(type_of(&p, "w")->quant->axis == 1);
+    CHECK(type_of(&p, "w")->quant->axis == -1 && type_of(&p, "w")->quant->zero[0] == 0);
     tc_ctx_free(p.ctx);
     p = near("%0 \"x\": f32[3,2]", "  %1 \"w\" = const [1,2,3,4,5,60] : f32[3,2]\n  %2 \"y\" = linear %0, %1\n  return %2\n", &per_tensor, 0.03);
     CHECK(type_of(&p, "w")->quant->axis == -1);
@@ -199,9 +208,17 @@ static void masks(void)
     tc_ctx_free(near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
                      "  %2 = matmul %0, %1\n  %3 = const [0,-inf,0,0] : f32[2,2]\n  %4 = add %2, %3 alpha=1\n"
                      "  %5 = softmax %4 axis=1\n  return %5\n", &c, 0.01).ctx);
-    tc_ctx_free(near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2], %2 \"b\": bool[2,2]",
-                     "  %3 = matmul %0, %1\n  %4 = const -3.4e38 : f32[]\n  %5 = where %2, %4, %3\n"
-                     "  %6 = softmax %5 axis=1\n  return %6\n", &c, 0.01).ctx);
+    static const char *const far[] = {"-inf", "-3.4e38", "-10000", "-100"};
+    tc_ctx *text = tc_ctx_new();
+    for (size_t i = 0; i < TC_COUNT(far); i++) {
+        tc_ctx_free(near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
+                         tc_text_format(&text->arena, "  %%2 = matmul %%0, %%1\n  %%3 = const %s : f32[]\n  %%4 = const [true,false,false,false] : bool[2,2]\n"
+                                                      "  %%5 = where %%4, %%3, %%2\n  %%6 = softmax %%5 axis=1\n  return %%6\n", far[i]), &c, 0.01).ctx);
+        tc_ctx_free(near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
+                         tc_text_format(&text->arena, "  %%2 = matmul %%0, %%1\n  %%3 = const [0.5,%s,-0.25,0] : f32[2,2]\n  %%4 = add %%2, %%3 alpha=1\n"
+                                                      "  %%5 = reshape %%4 shape=[2,2]\n  %%6 = softmax %%5 axis=1\n  return %%6\n", far[i]), &c, 0.01).ctx);
+    }
+    tc_ctx_free(text);
 }
 
 /* ---- settings ---- */
@@ -269,6 +286,7 @@ static void ranges_apart(void)
 int main(void)
 {
     weights_and_bias();
+    dead_input();
     products();
     constants();
     masks();

@@ -126,6 +126,8 @@ static void mistakes(void)
     CHECK(turned_down("{\"nodes\": {\"n\": \"anchor\"}}", "for a whole program"));
     CHECK(turned_down("{\"nodes\": [1]}", "wants an object"));
     CHECK(turned_down("{\"io\": {\"input\": \"int8\"}}", "the nearest is 'inputs'"));
+    CHECK(turned_down("{\"weights\": {\"dtype\": \"int16\"}}", "'weights' of type i16"));
+    CHECK(turned_down("{\"activations\": {\"dtype\": \"uint8\"}}", "'activations' of type u8"));
     CHECK(turned_down("[]", "expected an object"));
     CHECK(turned_down("{", "byte"));
     tc_ctx *ctx = tc_ctx_new();
