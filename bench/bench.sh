@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Float: reading, one sample on one thread, peak memory, for every trained model; integer graphs beside the TOSA
-# reference model; int8 convolutions beside oneDNN.        bench.sh [RUNS]
+# reference model; TOSA files to VGF beside Arm's model converter; int8 convolutions beside oneDNN.        bench.sh [RUNS]
 #
 # TOSAC_SHARED names the folder with the models (default ../shared).  With TOSAC_ANCHOR, a Python that has torch, the
 # same sample is timed in PyTorch eager in the same run, and the last column is how many times faster we are.
@@ -44,6 +44,8 @@ if [ -x "$python" ]; then
             'BEGIN { printf "%-36s %12.3f %16.3f %7.0fx\n", name, mine * 1e3, theirs * 1e3, theirs / mine }'
         rm -rf "$dir"
     done
+    printf '\n'
+    "$python" bench/vgf.py build/tosac $(ls "$shared"/zoo/*/anchor/model.tosa "$shared"/zoo/small/*/anchor_int8.tosa 2>/dev/null)
 fi
 [ -x build/bench-int8 ] && { echo; build/bench-int8; }
 exit 0

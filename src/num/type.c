@@ -86,15 +86,13 @@ size_t tc_type_bytes(const tc_type *type)
     return (size_t)tc_type_count(type) * tc_dtypes[type->dtype].bytes;
 }
 
-/* The content of a type as bytes, for interning. */
+/* The content of a quantized type as bytes, for interning. */
 static void write_key(tc_buf *key, const tc_type *t)
 {
     tc_buf_u8(key, (uint8_t)t->dtype);
     tc_buf_u8(key, (uint8_t)t->rank);
     tc_buf_put(key, t->dim, (size_t)t->rank * sizeof t->dim[0]);
     const tc_quant *q = t->quant;
-    if (!q)
-        return;
     tc_buf_put(key, &q->axis, sizeof q->axis);
     tc_buf_put(key, &q->lo, sizeof q->lo);
     tc_buf_put(key, &q->hi, sizeof q->hi);
@@ -111,15 +109,30 @@ static const tc_quant *copy_quant(tc_arena *arena, const tc_quant *q)
     return copy;
 }
 
-const tc_type *tc_type_intern(tc_ctx *ctx, const tc_type *type)
+/* The place of a type; the usual ones, without quantization, need no memory to ask. */
+static void **slot_of(tc_ctx *ctx, const tc_type *type)
 {
-    assert(tc_dims_count(type->rank, type->dim) >= 0);
+    uint8_t plain[2 + sizeof type->dim];
+    if (!type->quant) {
+        size_t dims = (size_t)type->rank * sizeof type->dim[0];
+        plain[0] = (uint8_t)type->dtype;
+        plain[1] = (uint8_t)type->rank;
+        memcpy(plain + 2, type->dim, dims);
+        return tc_map_at(&ctx->types, (tc_str){(const char *)plain, 2 + dims});
+    }
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_buf key;
     tc_buf_init(&key, &ctx->scratch);
     write_key(&key, type);
     void **slot = tc_map_at(&ctx->types, (tc_str){(const char *)key.data, key.size});
     tc_arena_rewind(&ctx->scratch, mark);
+    return slot;
+}
+
+const tc_type *tc_type_intern(tc_ctx *ctx, const tc_type *type)
+{
+    assert(tc_dims_count(type->rank, type->dim) >= 0);
+    void **slot = slot_of(ctx, type);
     if (!*slot) {
         tc_type *copy = tc_new(&ctx->arena, tc_type);
         copy->dtype = type->dtype;

@@ -200,14 +200,17 @@ static void types_unknown(tc_judge *j, const judge_row *row, const found *f)
               types_text(j, f->type, n), tc_buf_cstr(&all));
 }
 
-static const types_row *types_find(const char *family, const tc_dtype *type)
+/* The rows of a family stand together; where they begin is looked up once per operator. */
+static const types_row *types_find(tc_judge *j, tc_op op, const tc_dtype *type)
 {
-    for (size_t i = 0; i < TC_COUNT(types_table); i++) {
-        const types_row *t = &types_table[i];
-        if ((!t->n || t->type[0] == type[0]) && t->family[0] == family[0] && tc_text_eq(t->family, family) &&
-            memcmp(t->type, type, (size_t)t->n * sizeof t->type[0]) == 0)
+    const char *family = judge_table[op].family;
+    const types_row *end = types_table + TC_COUNT(types_table), *t = j->types[op];
+    for (t = t ? t : types_table; t < end && !tc_text_eq(t->family, family);)
+        t++;
+    j->types[op] = t;
+    for (; t < end && tc_text_eq(t->family, family); t++)
+        if (memcmp(t->type, type, (size_t)t->n * sizeof t->type[0]) == 0)
             return t;
-    }
     return NULL;
 }
 
@@ -222,7 +225,7 @@ static const char *need_text(tc_judge *j, uint32_t need)
 /* Whether the operator's table holds these types, and the target what their row needs. */
 static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
 {
-    const types_row *hit = types_find(row->family, f->type);
+    const types_row *hit = types_find(j, j->node->op, f->type);
     if (!hit)
         types_unknown(j, row, f);
     else if (j->target && !satisfied(hit->need, j->target->tosa))
@@ -359,7 +362,7 @@ static void check_value(tc_judge *j, const tc_value *value)
         TURN_DOWN(j, value, TOSA_LEVEL,
                   "a tensor of shape %s has %" PRId64 " bytes, level 8K allows less than 2^%d",
                   tc_dims_text(&j->ctx->scratch, t->rank, t->dim), bytes, TC_LEVEL_LOG2_SIZE);
-    const types_row *row = types_find("any", &t->dtype);
+    const types_row *row = types_find(j, TC_OP_const, &t->dtype);
     if (!value->def && j->target && row && !satisfied(row->need, j->target->tosa))
         TURN_DOWN(j, value, TOSA_PROFILE, "an input of type %s needs %s, the target is %s",
                   info->name, need_text(j, row->need), j->target->text);

@@ -301,6 +301,16 @@ tc_fb_ref tc_fb_put_i32s(tc_fb_writer *w, const int64_t *v, size_t n)
     return here(w);
 }
 
+tc_fb_ref tc_fb_put_words(tc_fb_writer *w, tc_bytes words)
+{
+    size_t size = words.size / 4 * 4;
+    align_for(w, 0, 4);
+    if (size && fits(w, size))
+        memcpy(room(w, size), words.data, size);
+    put(w, size / 4, 4);
+    return here(w);
+}
+
 tc_fb_ref tc_fb_put_u64s(tc_fb_writer *w, const uint64_t *v, size_t n)
 {
     align_for(w, 0, 8);

@@ -49,13 +49,9 @@ static tc_fb_ref put_u32s(tc_fb_writer *w, tc_arena *scratch, const uint32_t *v,
     return tc_fb_put_i32s(w, wide, n);
 }
 
-static tc_fb_ref put_code(tc_fb_writer *w, tc_arena *scratch, const tc_vgf_module *m)
+static tc_fb_ref put_code(tc_fb_writer *w, const tc_vgf_module *m)
 {
-    size_t n = m->code.size / 4;
-    int64_t *word = tc_new_n(scratch, int64_t, n);
-    for (size_t i = 0; i < n; i++)
-        word[i] = tc_le32(m->code.data + 4 * i);
-    tc_fb_ref words = tc_fb_put_i32s(w, word, n);
+    tc_fb_ref words = tc_fb_put_words(w, m->code);
     tc_fb_begin(w);
     tc_fb_set_ref(w, 0, words);
     return tc_fb_end(w);
@@ -69,7 +65,7 @@ static tc_bytes module_section(tc_ctx *ctx, const tc_vgf *vgf)
     tc_fb_ref *ref = tc_new_n(&ctx->scratch, tc_fb_ref, vgf->n_module);
     for (size_t i = 0; i < vgf->n_module; i++) {
         const tc_vgf_module *m = &vgf->module[i];
-        tc_fb_ref code = put_code(&w, &ctx->scratch, m), entry = put_text(&w, m->entry_point),
+        tc_fb_ref code = put_code(&w, m), entry = put_text(&w, m->entry_point),
                   name = put_text(&w, m->name);
         tc_fb_begin(&w);
         tc_fb_set_u8(&w, MODULE_TYPE, m->type, missing);
