@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quant_parts.c -- calibration as a whole: parts in any order on any number of threads give the same program,
+ * corrected biases have the means they should, mistaken data and files are told. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ir/exec.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "quant/quant.h"
+
+enum { N = 3 * 8 * 8, SAMPLES = 42, PARTS = 7 };
+
+#define CONV " stride=[1,1] pad=[0,0,0,0] dilation=[1,1] groups=1"
+static const char *const MODEL =
+    "graph @main(%0 \"x\": f32[1,3,8,8]) {\n"
+    "  %1 = const [0.5, -0.25, 0.125, 1, 0.3, -0.7, 0.11, 0.9, -0.4, 0.2, 0.21, -0.33] : f32[4,3,1,1]\n"
+    "  %2 = const [0.1, -0.2, 0.05, 0] : f32[4]\n"
+    "  %3 \"conv\" = conv %0, %1, %2" CONV " : f32[1,4,8,8] loc(\"m.py:1\")\n"
+    "  %4 \"silu\" = silu %3 : f32[1,4,8,8] loc(\"m.py:2\")\n"
+    "  %5 = const [1, 0.5, -0.25, 0.125, 0.3, -0.7, 0.11, 0.9, -0.4, 0.2, 0.21, -0.33, 0.6, 0.7, -0.8, 0.9] : f32[4,4,1,1]\n"
+    "  %6 \"conv_1\" = conv %4, %5, none" CONV " : f32[1,4,8,8] loc(\"m.py:3\")\n"
+    "  %7 \"mean\" = mean %6 axes=[2,3] keepdim=false : f32[1,4] loc(\"m.py:4\")\n"
+    "  return %7\n"
+    "}\n";
+
+/* ---- data ---- */
+
+typedef struct data {
+    float x[SAMPLES][N];
+    int order[SAMPLES];
+} data;
+
+/* Samples first .. in some order. */
+typedef struct part {
+    const data *d;
+    int first;
+} part;
+
+static uint32_t next(uint32_t *s) { return (*s = *s * 1664525u + 1013904223u) >> 8; }
+
+static data *some_data(uint32_t seed)
+{
+    data *d = calloc(1, sizeof *d);
+    for (int k = 0; k < SAMPLES; k++) {
+        uint32_t s = seed + (uint32_t)k * 77u;
+        for (int i = 0; i < N; i++)
+            d->x[k][i] = ((float)next(&s) / 8388608.0f - 1) * (1 + 0.01f * (float)k);
+        d->order[k] = k;
+    }
+    return d;
+}
+
+static void shuffle(data *d, uint32_t seed)
+{
+    for (int k = SAMPLES - 1; k > 0; k--) {
+        int j = (int)(next(&seed) % (uint32_t)(k + 1)), t = d->order[k];
+        d->order[k] = d->order[j];
+        d->order[j] = t;
+    }
+}
+
+static tc_status read_part(void *from, size_t k, const tc_tensor *in)
+{
+    const part *p = from;
+    memcpy(in[0].data, p->d->x[p->d->order[p->first + (int)k]], N * sizeof(float));
+    return TC_OK;
+}
+
+/* ---- quantizing ---- */
+
+typedef struct result {
+    tc_status status;
+    char *text;
+    char message[512];
+} result;
+
+static tc_module *parse(tc_ctx *ctx, const char *text)
+{
+    tc_module *module;
+    tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK || tc_infer_missing(ctx, module) != TC_OK ||
+        tc_verify(ctx, module) != TC_OK) {
+        fputs(tc_diagnostics(ctx), stderr);
+        exit(1);
+    }
+    return module;
+}
+
+typedef struct how {
+    const char *model, *config, *observe_only;
+    const char *const *merge;
+    size_t n_merge;
+    int threads;
+    bool keep_odd, uncorrected;
+} how;
+
+static result quantize(const data *d, int first, size_t n, how h)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_config config;
+    part p = {d, first};
+    result r = {0};
+    ctx->threads = h.threads ? h.threads : 1;
+    ctx->reference_kernels = true;
+    tc_module *module = parse(ctx, h.model ? h.model : MODEL);
+    CHECK(tc_config_read(ctx, h.config ? h.config : "int8", &config) == TC_OK);
+    config.correct_bias = config.correct_bias && !h.uncorrected;
+    tc_quant_request request = {.config = &config,
+                                .samples = {n, read_part, &p, NULL, NULL},
+                                .merge = h.merge,
+                                .n_merge = h.n_merge,
+                                .observe_only = h.observe_only,
+                                .keep_odd = h.keep_odd};
+    r.status = tc_quantize(ctx, module, &request);
+    tc_buf out;
+    tc_print_options options = {0};
+    tc_buf_init(&out, &ctx->arena);
+    tc_print(module, &options, &out);
+    r.text = calloc(out.size + 1, 1);
+    memcpy(r.text, out.data, out.size);
+    snprintf(r.message, sizeof r.message, "%s", tc_diagnostics(ctx));
+    tc_ctx_free(ctx);
+    return r;
+}
+
+static bool fails(result r, const char *message)
+{
+    bool good = r.status != TC_OK && strstr(r.message, message);
+    if (!good)
+        fprintf(stderr, "status %d: %s\n", (int)r.status, r.message);
+    free(r.text);
+    return good;
+}
+
+static bool same(result r, const char *text)
+{
+    bool good = r.status == TC_OK && strcmp(r.text, text) == 0;
+    if (!good)
+        fprintf(stderr, "status %d: %s\n%s\n", (int)r.status, r.message, r.text);
+    free(r.text);
+    return good;
+}
+
+/* ---- parts ---- */
+
+typedef char path[96];
+
+static void name_files(path *file, const char **name, const char *dir, const char *what)
+{
+    for (int i = 0; i < PARTS; i++) {
+        snprintf(file[i], sizeof file[i], "%s/%s%d.obs", dir, what, i);
+        name[(i * 3) % PARTS] = file[i]; /* in another order than they were made */
+    }
+}
+
+static result in_parts(data *d, const char *dir, int threads)
+{
+    path first[PARTS], second[PARTS];
+    const char *first_name[PARTS], *second_name[PARTS];
+    enum { EACH = SAMPLES / PARTS };
+    name_files(first, first_name, dir, "first");
+    name_files(second, second_name, dir, "second");
+    for (int i = 0; i < PARTS; i++) {
+        result r = quantize(d, i * EACH, EACH, (how){.observe_only = first[i], .threads = threads});
+        CHECK(r.status == TC_OK);
+        free(r.text);
+    }
+    for (int i = 0; i < PARTS; i++) {
+        result r = quantize(d, i * EACH, EACH, (how){.observe_only = second[i], .merge = first_name, .n_merge = PARTS, .threads = threads});
+        CHECK(r.status == TC_OK);
+        free(r.text);
+    }
+    return quantize(d, 0, SAMPLES, (how){.merge = second_name, .n_merge = PARTS, .threads = threads});
+}
+
+static void test_parts(const char *dir)
+{
+    data *d = some_data(1);
+    result one = quantize(d, 0, SAMPLES, (how){0});
+    CHECK(one.status == TC_OK && strstr(one.text, "q("));
+    CHECK(same(quantize(d, 0, SAMPLES, (how){.threads = 3}), one.text));
+    shuffle(d, 5);
+    CHECK(same(quantize(d, 0, SAMPLES, (how){.threads = 2}), one.text));
+    CHECK(same(in_parts(d, dir, 1), one.text));
+    shuffle(d, 9);
+    CHECK(same(in_parts(d, dir, 2), one.text));
+    free(one.text);
+    free(d);
+}
+
+static char *edited(const char *text, const char *old, const char *new)
+{
+    const char *at = strstr(text, old);
+    size_t n = strlen(text) + strlen(new) + 1;
+    char *out = calloc(n, 1);
+    snprintf(out, n, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    return out;
+}
+
+static void damage(const char *file)
+{
+    FILE *f = fopen(file, "r+b");
+    CHECK(f && fseek(f, 60, SEEK_SET) == 0 && fputc('!', f) == '!');
+    if (f)
+        fclose(f);
+}
+
+/* Files as test_parts has left them. */
+static void test_wrong_files(const char *dir)
+{
+    data *d = some_data(1);
+    path first[PARTS], second[PARTS], other;
+    const char *first_name[PARTS], *second_name[PARTS];
+    name_files(first, first_name, dir, "first");
+    name_files(second, second_name, dir, "second");
+    snprintf(other, sizeof other, "%s/other.obs", dir);
+    char *model = edited(MODEL, "0.5, -0.25", "0.5, -0.26");
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.model = model, .merge = second_name, .n_merge = PARTS}), "of another model"));
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.config = "a16w8", .merge = second_name, .n_merge = PARTS}), "other settings"));
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = first_name, .n_merge = PARTS}), "first passes only"));
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = second_name, .n_merge = PARTS - 1}), "have counted"));
+    const char *mixed[2] = {first[0], second[0]};
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = mixed, .n_merge = 2}), "second pass"));
+    CHECK(fails(quantize(d, 0, 6, (how){.merge = second_name, .n_merge = PARTS, .observe_only = other}), "without --observe-only"));
+    CHECK(fails(quantize(d, 0, 6, (how){.config = "anchor", .observe_only = other}), "order of the samples"));
+    damage(second[2]);
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = second_name, .n_merge = PARTS}), "damaged"));
+    for (int i = 0; i < PARTS; i++) {
+        unlink(first[i]);
+        unlink(second[i]);
+    }
+    free(model);
+    free(d);
+}
+
+/* ---- data ---- */
+
+static void test_data(void)
+{
+    data *d = some_data(2);
+    CHECK(fails(quantize(d, 0, 0, (how){0}), "no calibration samples"));
+    result r = quantize(d, 0, 31, (how){0});
+    CHECK(r.status == TC_OK && strstr(r.message, "31 calibration samples"));
+    free(r.text);
+    for (int i = 0; i < N; i++)
+        d->x[13][i] *= 40;
+    r = quantize(d, 0, SAMPLES, (how){0});
+    CHECK(r.status == TC_OK && strstr(r.message, "calibration sample 13 is set aside"));
+    result kept = quantize(d, 0, SAMPLES, (how){.keep_odd = true});
+    CHECK(kept.status == TC_OK && !strstr(kept.message, "set aside") && strcmp(kept.text, r.text) != 0);
+    free(kept.text);
+    free(r.text);
+    d->x[20][7] = NAN;
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.threads = 2}), "sample 20: element 7 of 'x' is NaN"));
+    d->x[20][7] = -INFINITY;
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){0}), "sample 20: element 7 of 'x' is infinite"));
+    free(d);
+}
+
+/* Numbers that are all 0, tiny or huge have grids. */
+static void test_extremes(void)
+{
+    static const float factor[] = {0, 1e-30f, 1e30f};
+    static const char *const config[] = {"int8", "a16w8", "anchor"};
+    for (size_t k = 0; k < TC_COUNT(factor); k++)
+        for (size_t c = 0; c < TC_COUNT(config); c++) {
+            data *d = some_data(3);
+            for (int s = 0; s < SAMPLES; s++)
+                for (int i = 0; i < N; i++)
+                    d->x[s][i] *= factor[k];
+            result r = quantize(d, 0, SAMPLES, (how){.config = config[c]});
+            CHECK(r.status == TC_OK && strstr(r.text, "q(") && !strstr(r.text, "q(0:") && !strstr(r.text, "inf"));
+            free(r.text);
+            free(d);
+        }
+}
+
+/* ---- meaning ---- */
+
+/* Mean error of the program's outputs over the samples. */
+static double bias_of(const data *d, const char *typed_text)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *real = parse(ctx, MODEL), *typed = parse(ctx, typed_text);
+    CHECK(tc_quant_simulate(ctx, typed) == TC_OK);
+    tc_exec *a = tc_exec_new(ctx, real), *b = tc_exec_new(ctx, typed);
+    double sum = 0;
+    for (int k = 0; k < SAMPLES; k++) {
+        tc_tensor in = {tc_type_of(tc_main(real), tc_main(real)->in[0]), (void *)(uintptr_t)d->x[k]}, x, y;
+        CHECK(tc_exec_run(a, &in, &x) == TC_OK && tc_exec_run(b, &in, &y) == TC_OK);
+        for (int i = 0; i < 4; i++)
+            sum += (double)((const float *)x.data)[i] - (double)((const float *)y.data)[i];
+    }
+    tc_ctx_free(ctx);
+    return fabs(sum / (SAMPLES * 4));
+}
+
+static void test_correction(void)
+{
+    data *d = some_data(4);
+    result r = quantize(d, 0, SAMPLES, (how){.config = "a8w4"});
+    result u = quantize(d, 0, SAMPLES, (how){.config = "a8w4", .uncorrected = true});
+    CHECK(r.status == TC_OK && u.status == TC_OK && bias_of(d, r.text) < bias_of(d, u.text) / 4);
+    free(r.text);
+    free(u.text);
+    r = quantize(d, 0, SAMPLES, (how){.config = "int8+16:1"});
+    CHECK(r.status == TC_OK && strstr(r.text, "i16["));
+    free(r.text);
+    free(d);
+}
+
+int main(void)
+{
+    char dir[] = "/tmp/quant_parts.XXXXXX";
+    CHECK(mkdtemp(dir) != NULL);
+    test_parts(dir);
+    test_wrong_files(dir);
+    rmdir(dir);
+    test_data();
+    test_extremes();
+    test_correction();
+    return check_done();
+}
