@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check.h -- translation validation: the program before and after each pass, on real inputs. */
-#ifndef TC_CHECK_H
-#define TC_CHECK_H
+#ifndef TC_CHECKER_H
+#define TC_CHECKER_H
 
 #include "ir/pass.h"
 #include "quant/quant.h"

@@ -112,5 +112,44 @@ holds 'a fixed scale is kept' grep -q '"conv2d_3": {"scale": 0.05000000074505806
 expect 1 "takes i8" run "$dir/t.ir" -i $digits/calib.npz
 expect 0 ' 0 values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q none -o "$dir/t.ir"
 
+# compile and explain
+expect 2 '-t TARGET is missing' compile $digits/model.pt2 -o "$dir/m.pte"
+expect 2 "the target 'ethos-u85-100' is unknown" compile $digits/model.pt2 -t ethos-u85-100
+expect 2 'ethos-u85- comes with 128 256' compile $digits/model.pt2 -t ethos-u85-100
+expect 2 'it needs calibration data' compile $digits/model.pt2 -t TOSA-1.0+INT -o "$dir/m.pte"
+expect 2 "does not follow from its name" compile $digits/model.pt2 -t TOSA-1.0+INT -o "$dir/m.xyz"
+expect 2 "did you mean 'tosa'" compile $digits/model.pt2 -t TOSA-1.0+INT --emit tos -o "$dir/m.xyz"
+expect 2 "no node and no operator of the model is called 'nobody'" compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --cpu nobody
+expect 0 '1 region, 44 operators on TOSA-1.0+INT, 2 on the CPU' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/m.pte" --check
+expect 0 'f32[128,10]' run "$dir/m.pte" -i $digits/calib.npz
+expect 0 '"operators": 44' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/m.tosa" --json --dump-dir "$dir/dump"
+expect 0 'keep every rule' verify "$dir/m.tosa" -t TOSA-1.0+INT
+holds "the trace is there" grep -q traceEvents "$dir/dump/trace.json"
+holds "every region's file is dumped" cmp "$dir/m.tosa" "$dir/dump/region_0.tosa"
+expect 0 '2 regions' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --cpu conv2d_5 -o "$dir/two.tosa"
+holds 'two regions are two files' test -s "$dir/two.0.tosa" -a -s "$dir/two.1.tosa"
+expect 1 'a .vgf file holds one' compile $digits/model.pt2 -t vgf --calib $digits/calib.npz --cpu conv2d_5 -o "$dir/two.vgf"
+expect 0 'the command line says so' explain $digits/model.pt2 -t ethos-u55-128 --cpu conv2d_5
+expect 0 '"why": "the target has no accelerator"' explain $digits/model.pt2 -t cpu --json
+expect 1 'cannot' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/nowhere/m.pte"
+
+# Vela that is missing, fails, hangs, dies, says nothing, or writes half a file: exit 4, nothing written, nothing left
+mkdir "$dir/tmp"
+vela() { # WORDS BODY [OPTION...]: compile with a Vela that does BODY
+    local words=$1
+    printf '#!/bin/sh\n%s\n' "$2" >"$dir/vela" && chmod +x "$dir/vela"
+    shift 2
+    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 4 "$words" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" "$@"
+}
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
+vela 'it said: Error: no such thing' 'echo Error: no such thing; exit 1'
+vela 'ended by signal 9' 'kill -9 $$'
+vela 'no answer in 1 seconds' 'sleep 30' --vela-timeout 1
+vela 'without writing anything' 'exit 0'
+vela 'not complete' 'mkdir out; echo garbage >out/region_vela.npz'
+vela 'not complete' "mkdir out; head -c 3000 $PWD/$digits/calib.npz >out/region_vela.npz"
+holds 'no program was written' test ! -e "$dir/u85.pte"
+holds 'nothing is left behind' test -z "$(ls -A "$dir/tmp")"
+
 echo "command line: $passed passed, $failed failed"
 [ $failed = 0 ]
