@@ -124,6 +124,16 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
     return m.status;
 }
 
+static tc_status no_kernel(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    const tc_type *type = tc_type_of(g, node->n_in ? node->in[0] : node->out[0]);
+    tc_status status = tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no kernel on the CPU",
+                                      tc_ops[node->op].name, type ? tc_type_text(&ctx->scratch, type) : "nothing");
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
 /* Everything that has no kernel is reported, not only the first. */
 static tc_status all_ready(tc_ctx *ctx, const tc_graph *g)
 {
@@ -131,8 +141,7 @@ static tc_status all_ready(tc_ctx *ctx, const tc_graph *g)
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         if (!is_ready(g, node))
-            worst = tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' in this form has no kernel on the CPU",
-                                   tc_ops[node->op].name);
+            worst = no_kernel(ctx, g, node);
     }
     return worst;
 }

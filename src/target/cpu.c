@@ -171,8 +171,28 @@ const tc_cpu_kernel tc_cpu_kernels[] = {
 };
 const size_t tc_cpu_n_kernel = TC_COUNT(tc_cpu_kernels);
 
+/* No kernel computes with these. */
+static bool is_foreign(const tc_graph *g, tc_val v)
+{
+    tc_dtype dtype = v ? tc_type_of(g, v)->dtype : TC_none;
+    return dtype == TC_e4m3 || dtype == TC_e5m2 || tc_dtypes[dtype].kind == TC_COMPLEX || (v && tc_dtypes[dtype].et < 0);
+}
+
+static bool has_foreign(const tc_graph *g, const tc_node *node)
+{
+    for (int i = 0; i < node->n_in; i++)
+        if (is_foreign(g, node->in[i]))
+            return true;
+    for (int i = 0; i < node->n_out; i++)
+        if (is_foreign(g, node->out[i]))
+            return true;
+    return false;
+}
+
 const tc_cpu_kernel *tc_cpu_kernel_for(const tc_graph *g, const tc_node *node)
 {
+    if (has_foreign(g, node))
+        return NULL;
     for (size_t i = 0; i < tc_cpu_n_kernel; i++) {
         const tc_cpu_kernel *k = &tc_cpu_kernels[i];
         if (k->op == node->op && k->when && k->when(g, node))

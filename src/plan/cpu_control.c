@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu_control.c -- a choice between two graphs: both are run, and one result is taken. */
+#include "cpu_rules.h"
+
+/* The nodes of a graph on these operands; its results in `out`. */
+static void inline_graph(tc_cpu_maker *m, const tc_graph *sub, const tc_val *in, tc_val *out)
+{
+    tc_val *now = tc_new_n(&m->ctx->arena, tc_val, sub->n_val);
+    for (size_t i = 0; i < sub->n_in; i++)
+        now[sub->in[i]] = in[i];
+    for (size_t k = 0; k < sub->n_node; k++) {
+        const tc_node *node = sub->node[k];
+        tc_node *copy = tc_graph_add(m->g, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+        for (int i = 0; i < node->n_in; i++)
+            copy->in[i] = now[node->in[i]];
+        for (int i = 0; i < node->n_out; i++) {
+            const tc_value *old = tc_value_of(sub, node->out[i]);
+            tc_value *value = tc_value_of(m->g, copy->out[i]);
+            value->type = old->type;
+            value->name = old->name;
+            value->data = old->data;
+            now[node->out[i]] = copy->out[i];
+        }
+    }
+    for (size_t i = 0; i < sub->n_out; i++)
+        out[i] = now[sub->out[i]];
+}
+
+bool tc_cpu_rule_cond(tc_cpu_maker *m)
+{
+    const tc_node *node = m->node;
+    const tc_module *module = m->rw->from->module;
+    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_in);
+    tc_val *out[2], chosen = tc_cpu_in(m, 0);
+    for (int i = 1; i < node->n_in; i++)
+        in[i - 1] = tc_cpu_in(m, i);
+    for (int side = 0; side < 2; side++) {
+        out[side] = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_out);
+        inline_graph(m, tc_node_callee(module, node, side), in, out[side]);
+    }
+    for (int i = 0; i < node->n_out; i++)
+        tc_cpu_give(m, i, tc_cpu_where(m, tc_cpu_reshape(m, chosen, 0, NULL), out[0][i], out[1][i]));
+    return true;
+}
