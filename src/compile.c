@@ -112,14 +112,34 @@ static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, con
     return false;
 }
 
-/* The graph in a module of its own, for passes and writers that look at whole modules. */
+static void take_along(tc_ctx *ctx, const tc_module *from, tc_module *to, tc_graph *g)
+{
+    for (size_t i = 0; i < to->n_graph; i++)
+        if (to->graph[i] == g)
+            return;
+    tc_grow(&ctx->arena, to->graph, to->n_graph, to->cap_graph);
+    to->graph[to->n_graph++] = g;
+    g->module = to;
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < tc_node_calls(g->node[k]); i++) {
+            tc_graph *callee = tc_node_callee(from, g->node[k], i);
+            if (callee)
+                take_along(ctx, from, to, callee);
+        }
+}
+
+/* The graph, with those that it runs, in a module of its own, for passes and writers that look at whole modules. */
 static tc_module *alone(tc_ctx *ctx, const tc_module *from, tc_graph *g)
 {
     tc_module *m = tc_module_new(ctx, from->file);
-    tc_grow(&ctx->arena, m->graph, m->n_graph, m->cap_graph);
-    m->graph[m->n_graph++] = g;
-    g->module = m;
+    take_along(ctx, from, m, g);
     return m;
+}
+
+static void bring_back(tc_module *from, tc_module *to)
+{
+    for (size_t i = 0; i < from->n_graph; i++)
+        from->graph[i]->module = to;
 }
 
 /* ---- checking ---- */
@@ -181,7 +201,7 @@ static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_comp
         status = tc_verify_tosa(ctx, region->module, tc_target_spec(ctx, &c->target));
     if (status == TC_OK)
         status = tc_emit_tosa(ctx, region->module, &region->tosa);
-    g->module = c->module;
+    bring_back(region->module, c->module);
     return status;
 }
 

@@ -161,6 +161,22 @@ static void lower_all(tc_lower *lw)
     }
 }
 
+void tc_lower_sub(tc_lower *lw, const tc_graph *from, tc_graph *to)
+{
+    tc_lower inner = *lw;
+    inner.from = from;
+    inner.to = to;
+    inner.now = tc_new_n(&lw->ctx->arena, tc_val, from->n_val);
+    inner.readers = count_readers(lw->ctx, from);
+    lower_all(&inner);
+    lw->status = inner.status;
+    lw->callee = inner.callee;
+    lw->n_callee = inner.n_callee;
+    lw->cap_callee = inner.cap_callee;
+    if (inner.why)
+        lw->why = tc_text_format(&lw->ctx->arena, "in '%s', '%s' %s", from->name, tc_ops[inner.node->op].name, inner.why);
+}
+
 tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target, const tc_lower_check *check)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
@@ -216,11 +232,15 @@ static void drop_unread(tc_ctx *ctx, tc_graph *g)
 /* Whether the target takes what the rule made: TOSA's rules, then the machine's. */
 static bool accepted(tc_lower *lw)
 {
-    tc_graph *list[] = {lw->to};
-    drop_unread(lw->ctx, lw->to);
+    tc_graph **list = tc_new_n(&lw->ctx->scratch, tc_graph *, lw->n_callee + 1);
+    list[0] = lw->to;
+    for (size_t i = 0; i < lw->n_callee; i++)
+        list[1 + i] = lw->callee[i];
+    for (size_t i = 0; i <= lw->n_callee; i++)
+        drop_unread(lw->ctx, list[i]);
     tc_module module = *lw->to->module;
     module.graph = list;
-    module.n_graph = module.cap_graph = 1;
+    module.n_graph = module.cap_graph = lw->n_callee + 1;
     if (tc_verify_tosa(lw->ctx, &module, tc_target_spec(lw->ctx, lw->target)) != TC_OK)
         return false;
     for (size_t k = 0; k < lw->to->n_node && tc_target_is_ethosu(lw->target) && !lw->why; k++)

@@ -20,6 +20,8 @@ typedef struct tc_lower {
     const tc_node *node;     /* the one that is being lowered */
     bool dry;                /* only asked whether it can be done: constants need no numbers */
     const char *why;         /* refused: the reason; then everything that is put is none */
+    tc_graph **callee;       /* dry: the graphs that the node runs, lowered */
+    size_t n_callee, cap_callee;
     tc_status status;
 } tc_lower;
 
@@ -75,6 +77,9 @@ typedef struct tc_lower_asker tc_lower_asker;
 tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *target);
 /* *why: the reason when not, in the arena.  What is constant in the graph is constant here too. */
 bool tc_lower_can(tc_lower_asker *asker, const tc_node *node, const char **why);
+
+/* A graph that is run by the one that is being lowered, by the same rules; its refusal is the node's. */
+void tc_lower_sub(tc_lower *lw, const tc_graph *from, tc_graph *to);
 
 /* narrow.c: i64 becomes i32 around the nodes of the program that the target takes, with casts outside. */
 TC_MUST_USE tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target);

@@ -167,8 +167,26 @@ static void products(void)
     REFUSES(FP, "graph @t(%0: f32[1,1,1,1,1,1,2]) {\n  %1 = exp %0 : f32[1,1,1,1,1,1,2]\n  return %1\n}\n", "rank 7");
 }
 
+static void control(void)
+{
+    static const char cond[] = "graph @t(%0: f32[1], %1: f32[3], %2: f32[3]) {\n  %3 = const [0.5] : f32[1]\n"
+                               "  %4 = gt %0, %3 : bool[1]\n"
+                               "  %5, %6 = cond %4, %1, %2 then_graph=\"a\" else_graph=\"b\" : f32[3], f32[3]\n  return %5, %6\n}\n"
+                               "graph @a(%0: f32[3], %1: f32[3]) {\n  %2 = add %0, %1 alpha=1 : f32[3]\n  return %2, %0\n}\n"
+                               "graph @b(%0: f32[3], %1: f32[3]) {\n  %2 = mul %0, %1 : f32[3]\n  return %2, %1\n}\n";
+    static const char loop[] = "graph @t(%0: f32[3]) {\n  %1 = const [0.1, 0.2, 0.7] : f32[3]\n"
+                               "  %2 = while_loop %0, %1 cond_graph=\"c\" body_graph=\"b\" : f32[3]\n  return %2\n}\n"
+                               "graph @c(%0: f32[3], %1: f32[3]) {\n  %2 = sum %0 axes=[0] keepdim=false : f32[]\n"
+                               "  %3 = const 20 : f32[]\n  %4 = lt %2, %3 : bool[]\n  return %4\n}\n"
+                               "graph @b(%0: f32[3], %1: f32[3]) {\n  %2 = add %0, %1 alpha=1 : f32[3]\n  return %2\n}\n";
+    LOWERS("TOSA-1.0+FP+cf", 1e-6, cond);
+    LOWERS("TOSA-1.0+FP+cf", 1e-6, loop);
+    REFUSES(FP, cond, "no control flow");
+}
+
 int main(void)
 {
+    control();
     products();
     functions();
     odd_numbers();
