@@ -123,34 +123,6 @@ static tc_val middle_sum(tc_lower *lw, tc_val x, const span *s, const tc_type *f
     return narrowed(lw, sum, scale, to);
 }
 
-/* The sum over axis 2 of i16, each holding up to `each` codes * unit, as i32: halves are added until one is left,
- * coarser before they would not fit i16; what is odd is added at the end. */
-static tc_val halves_sum(tc_lower *lw, tc_val x, int64_t n, int64_t each, double *unit)
-{
-    tc_val odd[64], sum = TC_NONE;
-    double odd_unit[64];
-    int n_odd = 0;
-    for (; x && n > 1; n /= 2, each *= 2) {
-        if (n % 2) {
-            odd_unit[n_odd] = *unit;
-            odd[n_odd++] = tc_put_slice_axis(lw, x, 2, n - 1, 1);
-        }
-        tc_val a = tc_put_rescale(lw, tc_put_slice_axis(lw, x, 2, 0, n / 2), 1, 0, 0, TC_i32);
-        tc_val b = tc_put_rescale(lw, tc_put_slice_axis(lw, x, 2, n / 2, n / 2), 1, 0, 0, TC_i32);
-        sum = tc_put2(lw, TC_OP_tosa_add, NULL, a, b);
-        if (n / 2 > 1) {
-            double by = 255.0 * 2 * (double)each * *unit > 32767 ? 0.5 : 1;
-            x = tc_put_rescale(lw, sum, by, 0, 0, TC_i16);
-            *unit *= by;
-        }
-    }
-    for (int i = 0; i < n_odd; i++) {
-        tc_val rest = tc_put_rescale(lw, odd[i], *unit / odd_unit[i], 0, 0, TC_i32);
-        sum = tc_put2(lw, TC_OP_tosa_add, NULL, sum, rest);
-    }
-    return sum;
-}
-
 tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scale, const tc_type *to)
 {
     static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
@@ -162,6 +134,8 @@ tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scal
         tc_val y = middle_sum(lw, x, &(span){n, h * w, c}, from, scale, to);
         return tc_put_reshape(lw, y, 4, (int64_t[]){n, 1, 1, c});
     }
+    if (!tc_lower_has(lw, TC_FEATURE_INT16))
+        return tc_put_tree_sum(lw, x, from, scale, to);
     if (h == 1 || w == 1)
         return narrowed(lw, tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){h, w}, once, none), scale, to);
     double unit = 1; /* rows of more than 128 are kept coarser in i16 */
@@ -169,8 +143,6 @@ tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scal
         unit /= 2;
     x = tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){h, 1}, once, none);
     x = tc_put_rescale(lw, x, unit, 0, 0, TC_i16);
-    if (!tc_lower_has(lw, TC_FEATURE_INT16))
-        return narrowed(lw, halves_sum(lw, x, w, h, &unit), scale / unit, to);
     x = tc_put_window_sum(lw, x, 0, (int64_t[]){1, w}, once, none);
     return narrowed(lw, x, scale / unit, to);
 }
