@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "arith.h"
+#include "channel.h"
 #include "function.h"
 
 #include "../num/load.h"
@@ -191,8 +192,12 @@ static void add(tc_lower *lw, const tc_node *node, double sign, tc_val *out)
     tc_arg a, b;
     if (to->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
         return;
-    if (tc_arg_of(lw, node, 0, &a) && tc_arg_of(lw, node, 1, &b))
-        out[0] = tc_put_sum(lw, &a, 1, &b, sign * alpha->alpha, to);
+    if (!tc_arg_of(lw, node, 0, &a) || !tc_arg_of(lw, node, 1, &b))
+        return;
+    double by = sign * alpha->alpha;
+    if (tc_put_channel_plus(lw, &a, &b, by, to, out) || (by == 1 && tc_put_channel_plus(lw, &b, &a, 1, to, out)))
+        return;
+    out[0] = tc_put_sum(lw, &a, 1, &b, by, to);
 }
 
 void tc_lower_int_add(tc_lower *lw, const tc_node *node, tc_val *out) { add(lw, node, 1, out); }
@@ -221,6 +226,8 @@ void tc_lower_int_mul(tc_lower *lw, const tc_node *node, tc_val *out)
     if (to->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
         return;
     if (!tc_arg_of(lw, node, 0, &a) || !tc_arg_of(lw, node, 1, &b))
+        return;
+    if (tc_put_channel_times(lw, &a, &b, to, out) || tc_put_channel_times(lw, &b, &a, to, out))
         return;
     tc_val wide = tc_put_times(lw, &a, &b, &scale);
     out[0] = tc_put_narrow(lw, wide, scale, to);

@@ -40,6 +40,21 @@ static void binary(void)
                    "  %5 = sub %2, %0 alpha=0.5 : i8[2,3,40] q(1:0)\n  return %3, %4, %5\n}\n");
 }
 
+/* A constant of each channel: one depthwise convolution, for the channels of a plane and for the last axis. */
+static void by_channel(void)
+{
+    static const char plane[] = "graph @t(%0: i8[2,5,6,7] q(0.05:-3)) {\n  %1 = const ? : i8[5,1,1] q(0.01:9)\n"
+                                "  %2 = mul %0, %1 : i8[2,5,6,7] q(0.06:2)\n  %3 = sub %2, %1 alpha=2 : i8[2,5,6,7] q(0.07:1)\n"
+                                "  %4 = add %1, %3 alpha=1 : i8[2,5,6,7] q(0.08:1)\n  return %2, %3, %4\n}\n";
+    static const char last[] = "graph @t(%0: i8[2,6,7] q(0.05:-3)) {\n  %1 = const [0.5, -1, 0, 3, 1, 2, -0.1] : f32[7]\n"
+                               "  %2 = mul %1, %0 : i8[2,6,7] q(0.06:2)\n  %3 = add %2, %1 alpha=-1 : i8[2,6,7] q(0.07:1)\n"
+                               "  return %2, %3\n}\n";
+    LOWERS(INT, 1, plane);
+    LOWERS(INT, 1, last);
+    CHECK(lower_count(INT, TC_OP_tosa_depthwise_conv2d, plane) == 3);
+    CHECK(lower_count(INT, TC_OP_tosa_mul, last) == 0);
+}
+
 static void quotients(void)
 {
     CHECK(agrees(INT, 1, A8, B8, "div %0, %1 mode=exact", "i8[2,3,40] q(0.3:2)"));
@@ -146,6 +161,7 @@ static void functions16(void)
 int main(void)
 {
     binary();
+    by_channel();
     quotients();
     factors();
     compared();

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channel.h -- products and sums with a constant of each channel, as depthwise convolutions. */
+#ifndef TC_LOWER_CHANNEL_H
+#define TC_LOWER_CHANNEL_H
+
+#include "arith.h"
+
+/* x * by, and x + by * more, where by (more) is constant and varies along the last axis or the channels of a plane
+ * only; into the domain and shape of `to`.  false: it is something else, and nothing was put. */
+bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const tc_type *to, tc_val *y);
+bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, double by, const tc_type *to, tc_val *y);
+
+#endif
