@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch programs compiled for VGF before Arm's tools.
+
+    vgf_programs.py operators TOSAC SHARED [--every N] [--only TEXT]     the judges' Python (tools/setup.sh judges)
+    vgf_programs.py pte       TOSAC SHARED [--only TEXT] [--images N]    a Python with torch and ExecuTorch 1.4.1
+
+operators: each case of SHARED/suites/aten that becomes one region, float and quantized, as .vgf: it describes the same resources as
+what the model converter makes of the same region's .tosa, and the emulation layer gives what `tosac run` gives, integers
+bit for bit.  pte: SHARED/fixtures (seed 1 and 2) within one step of PyTorch's result, and trained models with the same first
+choice as `tosac run`, as .pte with a VgfBackend in ExecuTorch's own runtime.  Ends with "N passed, N failed".
+"""
+import argparse
+import collections
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import vgf_tools as vgf  # noqa: E402
+
+ap = argparse.ArgumentParser()
+ap.add_argument("what", choices=["operators", "pte"])
+ap.add_argument("tosac")
+ap.add_argument("shared")
+ap.add_argument("--every", type=int, default=1)
+ap.add_argument("--only", default="")
+ap.add_argument("--images", type=int, default=20)
+A = ap.parse_args()
+A.tosac = os.path.abspath(A.tosac)
+KIND = {"bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i48": np.int64, "f16": np.float16, "f32": np.float32}
+LOOSE = {"f32": 1e-4, "f16": 2.0 ** -7}  # of the largest magnitude
+ZOO = [("small/digits_mbv2", "calib.npy", "test_x.npy"), ("mobilenetv2_100", "calib.npz", "test.npz"), ("convnext_atto", "calib.npz", "test.npz")]
+
+
+class Several(Exception):
+    """More than one region, or none."""
+
+
+def tosac(*arguments):
+    done = subprocess.run([A.tosac, *arguments], capture_output=True, text=True)
+    if done.returncode:
+        text = done.stderr.strip()
+        raise Several(text) if "regions" in text else vgf.Refused(f"tosac {arguments[0]}: {text[-300:]}")
+
+
+def stored(text, array, rng):
+    """An array for an input of that type: the case's own numbers, as codes where it is quantized."""
+    dtype, shape = re.match(r"(\w+)\[([\d,]*)\]", text).groups()
+    shape = [int(d) for d in shape.split(",") if d]
+    quant = re.search(r"q\(([\d.e+-]+):(-?\d+)", text)
+    if array is None or list(array.shape) != shape:
+        array = rng.standard_normal(shape)
+    elif array.dtype.kind != "f":
+        return array.astype(KIND[dtype])
+    if dtype.startswith("i"):
+        scale, zero = (float(quant[1]), int(quant[2])) if quant else (0.05, 0)
+        info = np.iinfo(KIND[dtype])
+        array = np.clip(np.round(array / scale) + zero, info.min, info.max)
+    return array.astype(KIND[dtype])
+
+
+def feeds(file, case, meta, folder):
+    ports = json.loads(subprocess.run([A.tosac, "inspect", file, "--json"], capture_output=True, text=True).stdout)["inputs"]
+    own = [np.load(os.path.join(case, i["file"])) for i in meta["inputs"] if "file" in i]
+    rng, paths = np.random.default_rng(1), []
+    for i, port in enumerate(ports):
+        paths.append(os.path.join(folder, f"in_{i}.npy"))
+        np.save(paths[-1], stored(port["type"], own[i] if len(own) == len(ports) else None, rng))
+    return paths
+
+
+def compare(ours, theirs):
+    for i, path in enumerate(theirs):
+        a, b = np.load(os.path.join(ours, f"output_{i}.npy")), np.load(path)
+        if a.tobytes() == b.tobytes():
+            continue
+        if a.dtype.kind != "f":
+            return f"output {i}: {np.count_nonzero(a.reshape(-1) != b.reshape(-1))} of {a.size} differ"
+        a, b = a.astype(np.float64).reshape(-1), b.astype(np.float64).reshape(-1)
+        finite = a[np.isfinite(a)]
+        slack = LOOSE["f16" if np.load(path).dtype == np.float16 else "f32"] * max(1e-3, np.abs(finite).max() if finite.size else 0)
+        bad = ~((a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= slack))
+        if bad.any():
+            return f"output {i}: {b[bad][:3]}, ours {a[bad][:3]}"
+    return ""
+
+
+def operator(case, model, spec, meta, environment):
+    with tempfile.TemporaryDirectory() as folder:
+        file, tosa, theirs = (os.path.join(folder, n) for n in ("ours.vgf", "region.tosa", "theirs.vgf"))
+        tosac("compile", model, "-t", "vgf:" + spec, "-o", file)
+        tosac("compile", model, "-t", "vgf:" + spec, "-o", tosa)
+        vgf.convert(tosa, theirs)
+        words = vgf.same_resources(file, theirs)
+        inputs = feeds(file, case, meta, folder)
+        tosac("run", file, "-o", os.path.join(folder, "ours"), "--raw", *sum((["-i", p] for p in inputs), []))
+        return words or compare(os.path.join(folder, "ours"), vgf.run(file, folder, inputs, environment))
+
+
+def operators():
+    folder, environment = vgf.vulkan()
+    tally = collections.Counter()
+    found = sorted(glob.glob(os.path.join(A.shared, "suites/aten/*/*/meta.json")))
+    for path in [f for f in found if A.only in f][::A.every]:
+        case, meta = os.path.dirname(path), json.load(open(path))
+        models = [("model.pt2", "TOSA-1.0+FP+bf16")] if "VGF_FP" in meta["labels"] else []
+        models += [(q["file"], q["tosa_spec"]) for q in meta["quantized"] if q.get("has_qdq") and "VGF_INT" in meta["labels"]][:1]
+        for model, spec in models:
+            try:
+                words = operator(case, os.path.join(case, model), spec, meta, environment)
+            except Several:
+                tally["several"] += 1
+                continue
+            except (vgf.Refused, KeyError) as no:
+                words = f"{type(no).__name__}: {no}"
+            tally["wrong" if words else "right"] += 1
+            if words:
+                print(f"{'/'.join(case.split('/')[-2:])} {model}: {words}", flush=True)
+    shutil.rmtree(folder)
+    print(f"{tally['several']} are not one region")
+    return tally["right"], tally["wrong"]
+
+
+def method(program):
+    import executorch.kernels.quantized  # noqa: F401  registers the quantized_decomposed kernels
+    from executorch.runtime import Runtime, Verification
+    return Runtime.get().load_program(program, verification=Verification.InternalConsistency).load_method("forward")
+
+
+def execute(program, arrays):
+    import torch
+    return [t.numpy() for t in program.execute([torch.from_numpy(a) for a in arrays])]
+
+
+def fixture(case, file):
+    tosac("compile", os.path.join(case, "quantized.pt2"), "-t", "vgf", "-o", file)
+    program = method(file)
+    for t in (0, 1):
+        results = execute(program, [np.load(p) for p in sorted(glob.glob(f"{case}/t{t}_in*.npy"))])
+        for k, got in enumerate(results):
+            want, codes = np.load(f"{case}/t{t}_quant{k}.npy"), np.load(f"{case}/t{t}_q{k}.npy").astype(np.float64)
+            steps = np.abs(np.diff(np.unique(want.astype(np.float64)))) if codes.size > 1 else [1]
+            if np.abs(got - want).max() > (min(steps) if len(steps) else 0) * 1.01:
+                return f"t{t}: {np.abs(got - want).max()} from PyTorch's result"
+    return ""
+
+
+def trained(model, calib, test, file, folder):
+    tosac("compile", os.path.join(model, "model.pt2"), "-t", "vgf", "-q", "int8", "--calib", os.path.join(model, calib), "-o", file)
+    x = np.load(os.path.join(model, test))
+    x = (x[x.files[0]] if hasattr(x, "files") else x)[:A.images].astype(np.float32)
+    np.save(os.path.join(folder, "x.npy"), x)
+    tosac("run", file, "-i", os.path.join(folder, "x.npy"), "-o", folder)
+    ours, program = np.load(os.path.join(folder, "output_0.npy")).reshape(len(x), -1), method(file)
+    same = sum(execute(program, [x[i:i + 1]])[0].argmax() == ours[i].argmax() for i in range(len(x)))
+    return "" if same == len(x) else f"{len(x) - same} of {len(x)} first choices differ"
+
+
+def programs():
+    folder, environment = vgf.vulkan()
+    if os.environ.get("VK_LAYER_PATH") is None:  # the loader looks when the process starts
+        os.execve(sys.executable, [sys.executable, *sys.argv], environment)
+    work = [(d, fixture, (d,)) for s in ("seed1", "seed2") for d in sorted(glob.glob(os.path.join(A.shared, "fixtures", s, "")) + glob.glob(os.path.join(A.shared, "fixtures", s, "*", "")))]
+    work += [(m, trained, (os.path.join(A.shared, "zoo", m), calib, test)) for m, calib, test in ZOO]
+    right = wrong = 0
+    for name, function, arguments in [w for w in work if A.only in w[0]]:
+        with tempfile.TemporaryDirectory() as d:
+            more = (d,) if function is trained else ()
+            words = function(*arguments, os.path.join(d, "program.pte"), *more)
+        right, wrong = right + (not words), wrong + bool(words)
+        print(f"{name}: {words or 'right'}", flush=True)
+    return right, wrong
+
+
+right, wrong = operators() if A.what == "operators" else programs()
+print(f"{right} passed, {wrong} failed")
+raise SystemExit(wrong != 0 or right == 0)
