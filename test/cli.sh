@@ -112,6 +112,22 @@ holds 'a fixed scale is kept' grep -q '"conv2d_3": {"scale": 0.05000000074505806
 expect 1 "takes i8" run "$dir/t.ir" -i $digits/calib.npz
 expect 0 ' 0 values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q none -o "$dir/t.ir"
 
+# VGF: written, shown, run, and broken
+sed 's/= abs/= tosa.abs/' "$dir/abs.ir" >"$dir/tosa.ir"
+expect 0 '1 region' compile "$dir/tosa.ir" -t vgf -o "$dir/abs.vgf"
+expect 0 'f32[1,3]            1            2      1.33333' run "$dir/abs.vgf" -i "$dir/row.npy"
+expect 0 'binding 0, resource 0' inspect "$dir/abs.vgf"
+expect 0 'OpGraphEntryPointARM %1 "graph_partition_0"' inspect "$dir/abs.vgf"
+expect 0 '"format": "R32_SFLOAT"' inspect "$dir/abs.vgf" --json
+expect 1 '[tosa-profile]' compile "$dir/tosa.ir" -t vgf:TOSA-1.0+INT -o "$dir/int.vgf"
+expect 0 '1 region' compile "$dir/abs.vgf" -t vgf -o "$dir/again.vgf"
+holds 'a VGF file that is read and written has the same bytes' cmp -s "$dir/abs.vgf" "$dir/again.vgf"
+head -c 200 "$dir/abs.vgf" >"$dir/cut.vgf"
+expect 1 '[truncated]' run "$dir/cut.vgf" -i "$dir/row.npy"
+expect 1 '[truncated]' inspect "$dir/cut.vgf"
+head -c 100 "$dir/abs.vgf" >"$dir/cut.vgf"
+expect 1 'only the beginning of one' run "$dir/cut.vgf" -i "$dir/row.npy"
+
 # compile and explain
 expect 2 '-t TARGET is missing' compile $digits/model.pt2 -o "$dir/m.pte"
 expect 2 "the target 'ethos-u85-100' is unknown" compile $digits/model.pt2 -t ethos-u85-100

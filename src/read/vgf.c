@@ -348,12 +348,23 @@ static tc_status check_slots(tc_vgf_reader *r, const tc_vgf_slots *slots)
     return TC_OK;
 }
 
+/* The sequence's name of an input or output; NULL for those that only count, which the emitter makes up. */
+static const char *port_name(tc_vgf_reader *r, bool in, size_t i)
+{
+    size_t n = in ? r->vgf.n_in_name : r->vgf.n_out_name;
+    if (n != (in ? r->n_in : r->n_out))
+        return NULL;
+    const char *name = (in ? r->vgf.in_name : r->vgf.out_name)[i];
+    const char *made_up = tc_text_format(&r->ctx->arena, "%s_%zu", in ? "input" : "output", i);
+    return tc_text_eq(name, made_up) ? NULL : name;
+}
+
 static tc_status add_inputs(tc_vgf_reader *r)
 {
     for (size_t i = 0; i < r->n_in; i++) {
         const tc_type *type = r->outer[i];
         TC_TRY(noted(r, "input", i, &type));
-        tc_graph_input(r->g, type, r->vgf.n_in_name == r->n_in ? r->vgf.in_name[i] : NULL);
+        tc_graph_input(r->g, type, port_name(r, true, i));
     }
     return TC_OK;
 }
@@ -373,8 +384,8 @@ static tc_status add_outputs(tc_vgf_reader *r)
         }
         if (!v->type->quant)
             TC_TRY(noted(r, "output", i, &v->type));
-        if (!v->name && r->vgf.n_out_name == r->n_out)
-            v->name = r->vgf.out_name[i];
+        if (!v->name)
+            v->name = port_name(r, false, i);
         tc_graph_output(r->g, r->out[i]);
     }
     return TC_OK;
