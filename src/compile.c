@@ -94,7 +94,10 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
         TC_TRY(quantize(ctx, r, out));
     if (out->checker && tc_quant_is_typed(out->module))
         TC_TRY(tc_check_pass(out->checker, out->module, &calibration));
-    return tc_run_passes(ctx, out->module, "wide,common,dead", r->trace);
+    TC_TRY(tc_run_passes(ctx, out->module, "wide", r->trace));
+    if (has(&out->target, TC_FEATURE_CF) && !has(&out->target, TC_FEATURE_FP))
+        TC_TRY(tc_run_passes(ctx, out->module, "carry", r->trace));
+    return tc_run_passes(ctx, out->module, "common,dead", r->trace);
 }
 
 /* ---- regions ---- */

@@ -169,13 +169,19 @@ static void check_ports(check *c)
 
 /* ---- control flow: the graphs that a node runs ---- */
 
+/* One type; TOSA's operators hand on stored numbers, whatever is noted of their domains. */
+static bool alike(const tc_node *node, const tc_type *a, const tc_type *b)
+{
+    return a == b || (tc_ops[node->op].tosa && a && b && a->dtype == b->dtype && tc_same_dims(a, b));
+}
+
 /* Operands from `skip` on are the inputs of the graph. */
 static bool takes(const tc_graph *g, const tc_node *node, int skip, const tc_graph *sub)
 {
     if (sub->n_in != (size_t)(node->n_in - skip))
         return false;
     for (size_t i = 0; i < sub->n_in; i++)
-        if (tc_type_of(sub, sub->in[i]) != tc_type_of(g, node->in[skip + (int)i]))
+        if (!alike(node, tc_type_of(sub, sub->in[i]), tc_type_of(g, node->in[skip + (int)i])))
             return false;
     return true;
 }
@@ -186,8 +192,7 @@ static bool gives(const tc_graph *g, const tc_node *node, const tc_graph *sub)
     if (sub->n_out != (size_t)node->n_out)
         return false;
     for (size_t i = 0; i < sub->n_out; i++)
-        if (sub->out[i] >= sub->n_val ||
-            tc_type_of(sub, sub->out[i]) != tc_type_of(g, node->out[i]))
+        if (sub->out[i] >= sub->n_val || !alike(node, tc_type_of(sub, sub->out[i]), tc_type_of(g, node->out[i])))
             return false;
     return true;
 }
@@ -206,7 +211,7 @@ static bool carries(const tc_graph *g, const tc_node *node)
     if (node->n_out > node->n_in)
         return false;
     for (int i = 0; i < node->n_out; i++)
-        if (tc_type_of(g, node->in[i]) != tc_type_of(g, node->out[i]))
+        if (!alike(node, tc_type_of(g, node->in[i]), tc_type_of(g, node->out[i])))
             return false;
     return true;
 }

@@ -221,6 +221,9 @@ TC_MUST_USE tc_status tc_quant_simulate(tc_ctx *ctx, tc_module *module);
 /* Accumulators and sums that were left real get a wide integer domain of their own. */
 TC_MUST_USE tc_status tc_quant_wide(tc_ctx *ctx, tc_module *module);
 
+/* carry.c: branches and loops hand on integers; what was real between them is real inside. */
+TC_MUST_USE tc_status tc_quant_carry(tc_ctx *ctx, tc_module *module);
+
 /* Whether any value of the module is quantized. */
 bool tc_quant_is_typed(const tc_module *module);
 /* Whether a part of it computes on stored integers already: TOSA, or a call of a region. */
