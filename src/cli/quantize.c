@@ -6,6 +6,7 @@
 
 #include "../compile.h"
 #include "../read/read.h"
+#include "json.h"
 
 typedef struct quantize_options {
     tc_texts calib, merge;
@@ -22,6 +23,30 @@ static void show(void *who, const char *what, size_t done, size_t total)
         tc_progress_begin(p, what, total);
     }
     tc_progress_step(p, done);
+}
+
+static void add_text(tc_ctx *ctx, tc_texts *list, const char *text)
+{
+    tc_grow(&ctx->arena, list->v, list->n, list->cap);
+    list->v[list->n++] = text;
+}
+
+/* The first argument is the model; what a shell made of "--merge part*.obs" or "--calib *.npy" follows it. */
+static tc_status sort_arguments(tc_ctx *ctx, const tc_texts *args, quantize_options *o, const char **model)
+{
+    for (size_t i = 0; i < args->n; i++) {
+        const char *word = args->v[i];
+        bool obs = tc_text_ends(word, ".obs");
+        if (obs && o->merge.n)
+            add_text(ctx, &o->merge, word);
+        else if (!obs && !*model)
+            *model = word;
+        else if (!obs && o->calib.n)
+            add_text(ctx, &o->calib, word);
+        else
+            return tc_usage(ctx, "what is '%s' for? data comes after --calib, observations after --merge", word);
+    }
+    return *model ? TC_OK : tc_usage(ctx, "the model is missing");
 }
 
 static tc_status check_options(tc_ctx *ctx, const quantize_options *o)
@@ -57,7 +82,22 @@ static tc_status read_model(tc_ctx *ctx, const char *path, const tc_config *conf
     return TC_OK;
 }
 
-static void report(const tc_module *module, const quantize_options *o, bool json)
+static void print_json(size_t typed, size_t real, size_t samples, const tc_quant_times *t)
+{
+    tc_json_out out = {0};
+    tc_json_open(&out, NULL, '{');
+    tc_json_put_int(&out, "quantized", (int64_t)typed);
+    tc_json_put_int(&out, "float", (int64_t)real);
+    tc_json_put_int(&out, "samples", (int64_t)samples);
+    tc_json_put_real(&out, "first_pass_s", t->first);
+    tc_json_put_real(&out, "second_pass_s", t->second);
+    tc_json_put_real(&out, "search_s", t->search);
+    tc_json_put_real(&out, "rank_s", t->rank);
+    tc_json_put_real(&out, "bias_s", t->correct);
+    tc_json_close(&out, '}');
+}
+
+static void report(const tc_module *module, const quantize_options *o, const tc_quant_request *request, bool json)
 {
     const tc_graph *g = tc_main(module);
     size_t typed = 0, real = 0;
@@ -68,25 +108,29 @@ static void report(const tc_module *module, const quantize_options *o, bool json
             real += tc_is_float(type->dtype);
         }
     if (json)
-        printf("{\"quantized\": %zu, \"float\": %zu}\n", typed, real);
+        print_json(typed, real, request->samples.n, request->times);
     else
         printf("%s: %zu values quantized, %zu in float\n", o->output, typed, real);
 }
 
 static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
 {
-    const quantize_options *o = record;
+    quantize_options own = *(const quantize_options *)record, *o = &own;
+    const char *model = NULL;
     tc_module *module;
     tc_config config;
     tc_progress progress = {0};
+    tc_quant_times times = {0};
+    TC_TRY(sort_arguments(ctx, args, o, &model));
     TC_TRY(check_options(ctx, o));
     TC_TRY(tc_config_read(ctx, o->config, &config));
-    TC_TRY(read_model(ctx, args->v[0], &config, &module));
+    TC_TRY(read_model(ctx, model, &config, &module));
     tc_quant_request request = {.config = &config,
                                 .merge = o->merge.v,
                                 .n_merge = o->merge.n,
                                 .observe_only = o->observe_only ? o->output : NULL,
-                                .keep_odd = o->keep_odd};
+                                .keep_odd = o->keep_odd,
+                                .times = &times};
     TC_TRY(open_samples(ctx, tc_main(module), o, &request.samples));
     request.samples.progress = show;
     request.samples.who = &progress;
@@ -98,7 +142,7 @@ static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *
     TC_TRY(tc_write_text(ctx, module, o->output));
     if (o->qparams)
         TC_TRY(tc_qparams_write(ctx, module, o->qparams));
-    report(module, o, common->json);
+    report(module, o, &request, common->json);
     return TC_OK;
 }
 
@@ -122,7 +166,7 @@ const tc_verb tc_cli_quantize = {
             "(target), module, module type, io, global.  What was observed on parts of the data, in any order and on\n"
             "any machine, merges to the same parameters.\n",
     .least = 1,
-    .most = 1,
+    .most = INT32_MAX,
     .option = options,
     .record = sizeof(quantize_options),
     .run = run_quantize,

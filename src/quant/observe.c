@@ -428,16 +428,23 @@ static tc_status merge_parts(observation *o, const bool *wanted, uint64_t finger
 
 static tc_status see_all(observation *o, const bool *wanted, uint64_t fingerprint)
 {
+    tc_quant_times none = {0}, *times = o->request->times ? o->request->times : &none;
+    double clock = 0;
     TC_TRY(get_ready(o, wanted));
+    tc_lap(&clock, NULL);
     TC_TRY(first_pass(o));
+    tc_lap(&clock, &times->first);
     if (o->request->observe_only)
         return write_first(o, fingerprint);
     settle_ranges(o);
     tell_samples(o);
     hand_over(o);
+    tc_lap(&clock, NULL);
     if (look_again(o))
         TC_TRY(second_pass(o));
+    tc_lap(&clock, &times->second);
     choose_all(o);
+    tc_lap(&clock, &times->search);
     return TC_OK;
 }
 

@@ -67,10 +67,11 @@ tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_ten
 typedef struct picked {
     uint64_t hash;
     size_t index;
+    tc_tensor *in; /* its numbers: data may be slow to read in another order than its own */
 } picked;
 
 typedef struct choice {
-    const tc_samples *from;
+    size_t n_in;
     picked *pick;
     size_t n;
 } choice;
@@ -91,10 +92,31 @@ static bool is_odd(const tc_domains *domains, uint64_t hash)
     return false;
 }
 
+static void copy_sample(const tc_tensor *from, const tc_tensor *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(to[i].data, from[i].data, tc_type_bytes(from[i].type));
+}
+
+/* A place for one more: a new one, or that of the greatest when the new one is less; NULL: there is none. */
+static picked *room_for(tc_ctx *ctx, const tc_graph *g, choice *c, size_t most, const picked *new)
+{
+    if (c->n < most) {
+        c->pick[c->n].in = tc_input_buffers(ctx, g);
+        return &c->pick[c->n++];
+    }
+    picked *greatest = c->n ? c->pick : NULL;
+    for (size_t i = 1; i < c->n; i++)
+        if (by_hash(&c->pick[i], greatest) > 0)
+            greatest = &c->pick[i];
+    return greatest && by_hash(new, greatest) < 0 ? greatest : NULL;
+}
+
 static tc_status read_picked(void *from, size_t k, const tc_tensor *in)
 {
     const choice *c = from;
-    return c->from->read(c->from->from, c->pick[k].index, in);
+    copy_sample(c->pick[k].in, in, c->n_in);
+    return TC_OK;
 }
 
 tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from, const tc_domains *domains, size_t most,
@@ -102,16 +124,20 @@ tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from
 {
     choice *c = tc_new(&ctx->arena, choice);
     tc_tensor *in = tc_input_buffers(ctx, g);
-    c->from = from;
-    c->pick = tc_new_n(&ctx->arena, picked, from->n);
+    c->n_in = g->n_in;
+    c->pick = tc_new_n(&ctx->arena, picked, most);
     for (size_t k = 0; k < from->n; k++) {
         TC_TRY(from->read(from->from, k, in));
         TC_TRY(tc_sample_check(ctx, g, k, in));
-        uint64_t hash = tc_sample_hash(in, g->n_in);
-        if (!is_odd(domains, hash))
-            c->pick[c->n++] = (picked){hash, k};
+        picked one = {tc_sample_hash(in, g->n_in), k, NULL};
+        picked *room = is_odd(domains, one.hash) ? NULL : room_for(ctx, g, c, most, &one);
+        if (!room)
+            continue;
+        room->hash = one.hash;
+        room->index = k;
+        copy_sample(in, room->in, g->n_in);
     }
     qsort(c->pick, c->n, sizeof *c->pick, by_hash);
-    *out = (tc_samples){c->n < most ? c->n : most, read_picked, c, from->progress, from->who};
+    *out = (tc_samples){c->n, read_picked, c, from->progress, from->who};
     return TC_OK;
 }

@@ -2,6 +2,8 @@
 /* quant.c -- the stage, from top to bottom. */
 #include "quant.h"
 
+#include "tour.h"
+
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request)
 {
     const tc_config *config = request->config;
@@ -11,7 +13,10 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *re
     if (request->observe_only)
         return TC_OK;
     tc_quant_fit_masks(&domains);
+    double clock = 0;
+    tc_lap(&clock, NULL);
     TC_TRY(tc_quant_widen(ctx, module, request, &domains));
+    tc_lap(&clock, request->times ? &request->times->rank : NULL);
     tc_module *real = tc_module_copy(module);
     TC_TRY(tc_quant_apply(ctx, module, config, &domains));
     if (!config->correct_bias)
@@ -20,5 +25,8 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *re
         tc_note(ctx, NULL, "biases are not corrected: that needs samples, up to 32 of them, with --calib");
         return TC_OK;
     }
-    return tc_quant_correct(ctx, real, module, &request->samples, &domains);
+    tc_lap(&clock, NULL);
+    TC_TRY(tc_quant_correct(ctx, real, module, &request->samples, &domains));
+    tc_lap(&clock, request->times ? &request->times->correct : NULL);
+    return TC_OK;
 }

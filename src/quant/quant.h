@@ -175,6 +175,12 @@ typedef struct tc_samples {
     void *who;
 } tc_samples;
 
+/* Where the time went, in seconds. */
+typedef struct tc_quant_times {
+    double first, second; /* passes over the samples */
+    double search, rank, correct;
+} tc_quant_times;
+
 /* What a caller asks of the stage. */
 typedef struct tc_quant_request {
     const tc_config *config;
@@ -183,6 +189,7 @@ typedef struct tc_quant_request {
     size_t n_merge;
     const char *observe_only; /* write what was observed there, and leave the module as it is; or NULL */
     bool keep_odd;            /* no sample is set aside */
+    tc_quant_times *times;    /* filled in; or NULL */
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */

@@ -3,6 +3,7 @@
 #include "tour.h"
 
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../ir/plan.h"
@@ -241,4 +242,14 @@ void tc_each(tc_ctx *ctx, size_t n, size_t n_thread, void (*work)(void *what, si
     }
     if (no_memory)
         tc_arena_raw(&ctx->arena, SIZE_MAX); /* takes the jump */
+}
+
+void tc_lap(double *since, double *to)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (to)
+        *to += now - *since;
+    *since = now;
 }

@@ -39,6 +39,9 @@ void tc_each(tc_ctx *ctx, size_t n, size_t n_thread, void (*work)(void *what, si
 /* Threads that n pieces of work are worth. */
 size_t tc_each_threads(const tc_ctx *ctx, size_t n);
 
+/* Adds the seconds since the last call to *to, where to is not NULL. */
+void tc_lap(double *since, double *to);
+
 /* ---- samples ---- */
 
 /* Of the samples, at most so many, those with the least hashes: the same whatever their order; without odd ones. */
