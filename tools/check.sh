@@ -122,6 +122,7 @@ main() {
         run "operators" build/conformance aten --shared "$shared" -j "$jobs"
         run "operators, compiled" build/conformance lowered --shared "$shared" -j "$jobs"
         run "bug families" build/conformance fixtures --shared "$shared" -j "$jobs"
+        [ -d "$shared/fixtures" ] && run "quantizer, bug families" test/quantize.sh build/tosac "$shared/fixtures"
         tosa_suite build
     fi
     if [ "$mode" != quick ]; then
