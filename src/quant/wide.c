@@ -3,7 +3,7 @@
  *
  * A product of quantized operands whose result is a real number in the typed form has an accumulator:
  * i32 (i48 for 16-bit operands) of scale input x weight, by output channel.  A sum has 19 (14) bits below
- * the coarser operand's step.  Movement hands such a domain on.  Where a real number is wanted, at the
+ * the coarser operand's step, none where the steps are equal.  Movement hands such a domain on.  Where a real number is wanted, at the
  * program's outputs and by what other graphs compute, a rescale makes it one. */
 #include <math.h>
 
@@ -71,7 +71,8 @@ static const tc_type *sum(const tc_rewrite *rw, const tc_node *node)
     if (!narrow(x) || !narrow(y) || a->alpha == 0)
         return NULL;
     int below = tc_dtypes[x->dtype].bits > 8 || tc_dtypes[y->dtype].bits > 8 ? 14 : 19;
-    double scale = ldexp(fmax(x->quant->scale[0], fabs(a->alpha) * y->quant->scale[0]), -below);
+    double sx = x->quant->scale[0], sy = fabs(a->alpha) * y->quant->scale[0];
+    double scale = sx == sy ? sx : ldexp(fmax(sx, sy), -below);
     return wide_type(rw->ctx, tc_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
 }
 

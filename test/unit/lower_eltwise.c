@@ -55,6 +55,22 @@ static void by_channel(void)
     CHECK(lower_count(INT, TC_OP_tosa_mul, last) == 0);
 }
 
+/* A clamp in the operand's domain, in another one, at saturation, and of an accumulator. */
+static void clamps(void)
+{
+    static const char moved[] = "graph @t(%0: " A8 ") {\n  %1 = relu %0 : i8[2,3,40] q(0.03:-100)\n  return %1\n}\n";
+    static const char saturated[] = "graph @t(%0: " A8 ") {\n  %1 = relu %0 : i8[2,3,40] q(0.03:-128)\n  return %1\n}\n";
+    CHECK(agrees(INT, 0, A8, A8, "relu %0", A8));
+    CHECK(agrees(INT, 0, A8, A8, "clamp %0 lo=-1 hi=2.5", "i8[2,3,40] q(0.03:-9)"));
+    CHECK(agrees(INT, 1, "i32[2,3,40] q(axis=1; 0.001:0, 0.002:0, 0.0015:0)", A8, "clamp %0 lo=0 hi=6",
+                 "i8[2,3,40] q(0.025:-128)"));
+    CHECK(agrees(INT16, 1, A16, A8, "clamp %0 lo=-inf hi=2.5", "i16[2,3,400] q(0.0001:0)"));
+    LOWERS(INT, 0, moved);
+    CHECK(lower_count(INT, TC_OP_tosa_table, moved) == 1 && lower_count(INT, TC_OP_tosa_clamp, moved) == 0);
+    LOWERS(INT, 1, saturated);
+    CHECK(lower_count(INT, TC_OP_tosa_rescale, saturated) == 1 && lower_count(INT, TC_OP_tosa_clamp, saturated) == 0);
+}
+
 static void quotients(void)
 {
     CHECK(agrees(INT, 1, A8, B8, "div %0, %1 mode=exact", "i8[2,3,40] q(0.3:2)"));
@@ -154,6 +170,8 @@ static void functions16(void)
     LOWERS(INT16, 1, "graph @t(%0: i16[6000] q(0.00003:0)) {\n"
                      "  %1 = sigmoid %0 : i32[6000] q(1.1920928955078125e-07:0)\n  return %1\n}\n");
     CHECK(agrees(U55, 1, "i16[6000] q(0.0002:0)", "i8[1]", "sigmoid %0", "i16[6000] q(0.00003:0)"));
+    LOWERS(INT16, 1, "graph @t(%0: i32[6000] q(1.1920928955078125e-07:0)) {\n"
+                     "  %1 = rescale %0 : i16[6000] q(3.049820770684164e-05:0)\n  return %1\n}\n");
     REFUSES(U55, "graph @t(%0: i16[60] q(0.001:0)) {\n  %1 = floor %0 : i16[60] q(0.0003:0)\n  return %1\n}\n",
             "change too fast");
 }
@@ -161,6 +179,7 @@ static void functions16(void)
 int main(void)
 {
     binary();
+    clamps();
     by_channel();
     quotients();
     factors();
