@@ -3,6 +3,8 @@
  *
  *   gen-docs FOLDER */
 #include "ir/pass.h"
+#include "lower/lower.h"
+#include "target/cpu.h"
 #include "wire/file.h"
 
 #include <stdio.h>
@@ -126,27 +128,74 @@ static tc_status write_errors(const char *folder)
     return end(&page, folder, "errors.md");
 }
 
-/* The names of the operators with (or without) TOSA's prefix. */
-static int put_names(tc_buf *page, bool tosa)
+/* Which operators a row of the support table is about. */
+typedef bool tc_doc_question(tc_op op);
+
+static bool is_tosa(tc_op op) { return tc_text_starts(tc_ops[op].name, "tosa_"); }
+static bool is_rich(tc_op op) { return !is_tosa(op); }
+static bool in_integers(tc_op op) { return tc_lower_knows(op, true); }
+static bool in_plain(tc_op op) { return tc_lower_knows(op, false); }
+static bool by_kernels(tc_op op)
+{
+    static const tc_op several[] = {
+#define RULE(op) TC_OP_##op,
+#include "plan/cpu_rules.def"
+    };
+    bool found = op == TC_OP_rescale || op == TC_OP_reshape;
+    for (size_t i = 0; i < tc_cpu_n_kernel; i++)
+        found = found || tc_cpu_kernels[i].op == op;
+    for (size_t i = 0; i < TC_COUNT(several); i++)
+        found = found || several[i] == op;
+    return found;
+}
+
+/* Constants, what is explicit already, and what a program is made of: no target is asked about them. */
+static bool is_structure(tc_op op)
+{
+    return op == TC_OP_const || op == TC_OP_call || op == TC_OP_quantize || op == TC_OP_dequantize ||
+           op == TC_OP_fake_quantize || op == TC_OP_choose_qparams;
+}
+
+static int put_names(tc_buf *page, tc_doc_question *asked)
 {
     int n = 0;
     for (int op = 0; op < TC_OP_COUNT; op++)
-        if (tc_text_starts(tc_ops[op].name, "tosa_") == tosa)
-            tc_buf_printf(page, "%s`%s`", n++ ? " " : "", tc_ops[op].name + (tosa ? strlen("tosa_") : 0));
+        if (asked((tc_op)op))
+            tc_buf_printf(page, "%s`%s`", n++ ? " " : "", tc_ops[op].name + (is_tosa((tc_op)op) ? strlen("tosa_") : 0));
     return n;
+}
+
+/* A row that says how many, and which are not among them. */
+static void put_row(tc_buf *page, const char *what, tc_doc_question *asked)
+{
+    tc_buf missing;
+    int n = 0, lack = 0;
+    tc_buf_init(&missing, &ctx->arena);
+    for (int op = 0; op < TC_OP_COUNT; op++) {
+        if (is_tosa((tc_op)op) || is_structure((tc_op)op))
+            continue;
+        if (asked((tc_op)op))
+            n++;
+        else
+            tc_buf_printf(&missing, "%s`%s`", lack++ ? " " : "", tc_ops[op].name);
+    }
+    tc_buf_printf(page, "| %s | %d | %s%s |\n", what, n, lack ? "all but " : "all", lack ? tc_buf_cstr(&missing) : "");
 }
 
 /* The support table that stands in README.md too. */
 static tc_status write_support(const char *folder)
 {
     tc_buf page, rich, tosa;
-    begin(&page, "Support", "What every form of the graph knows, from `src/ir/op.def`.");
+    begin(&page, "Support", "What every form of the graph knows, from `src/ir/op.def`, `src/lower/lower.def` and `src/target/cpu.def`.");
     tc_buf_init(&rich, &ctx->arena);
     tc_buf_init(&tosa, &ctx->arena);
-    int n_rich = put_names(&rich, false), n_tosa = put_names(&tosa, true);
-    tc_buf_printf(&page, "| form | operators | read, shown, verified, evaluated |\n|---|---|---|\n");
-    tc_buf_printf(&page, "| PyTorch, overloads normalized | %d | %s |\n", n_rich, tc_buf_cstr(&rich));
-    tc_buf_printf(&page, "| TOSA 1.0, both profiles and all extensions, written too | %d | %s |\n", n_tosa, tc_buf_cstr(&tosa));
+    int n_rich = put_names(&rich, is_rich), n_tosa = put_names(&tosa, is_tosa);
+    tc_buf_printf(&page, "| what | operators | which |\n|---|---|---|\n");
+    tc_buf_printf(&page, "| PyTorch, overloads normalized: read, shown, verified, evaluated | %d | %s |\n", n_rich, tc_buf_cstr(&rich));
+    put_row(&page, "of these, to TOSA on quantized values", in_integers);
+    put_row(&page, "of these, to TOSA on floats, integers, bools", in_plain);
+    put_row(&page, "of these, by ExecuTorch's kernels on the CPU", by_kernels);
+    tc_buf_printf(&page, "| TOSA 1.0, both profiles and all extensions: read, written, verified, run | %d | %s |\n", n_tosa, tc_buf_cstr(&tosa));
     return end(&page, folder, "support.md");
 }
 

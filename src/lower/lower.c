@@ -19,6 +19,8 @@ static const rule_pair rules[TC_OP_COUNT] = {
 };
 #undef NONE
 
+bool tc_lower_knows(tc_op op, bool quantized) { return quantized ? rules[op].quantized : rules[op].plain; }
+
 void tc_lower_refuse(tc_lower *lw, const char *format, ...)
 {
     if (lw->status != TC_OK)

@@ -72,6 +72,9 @@ TC_MUST_USE tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *
 /* check.c: the rules' results beside the nodes', on one sample. */
 TC_MUST_USE tc_status tc_lower_compare(const tc_lower *lw, const tc_tensor *in);
 
+/* Whether there is a rule for the operator at all. */
+bool tc_lower_knows(tc_op op, bool quantized);
+
 /* Whether nodes of a graph can be lowered for a target, each by itself. */
 typedef struct tc_lower_asker tc_lower_asker;
 tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *target);
