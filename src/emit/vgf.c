@@ -59,14 +59,15 @@ static void add_constants(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *cod
 }
 
 /* Inputs or outputs: a resource, a binding and a name each. */
-static tc_vgf_slots add_ports(tc_ctx *ctx, const tc_graph *g, bool in, const bool *is_unsigned, tc_vgf *vgf)
+static tc_vgf_slots add_ports(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code, bool in, const bool *is_unsigned,
+                              tc_vgf *vgf)
 {
     const tc_val *val = in ? g->in : g->out;
     size_t n = in ? g->n_in : g->n_out;
     tc_vgf_slots slots = {tc_new_n(&ctx->scratch, tc_vgf_slot, n), n};
     const char **name = tc_new_n(&ctx->scratch, const char *, n);
     for (size_t i = 0; i < n; i++) {
-        const char *own = tc_value_of(g, val[i])->name;
+        const char *own = tc_value_of(g, val[i])->name ? tc_value_of(g, val[i])->name : code->name[val[i]];
         slots.v[i] = (tc_vgf_slot){(uint32_t)(in ? i : g->n_in + i), (uint32_t)vgf->n_resource};
         vgf->resource[vgf->n_resource++] = resource_of(g, val[i], is_unsigned, in ? TC_VGF_INPUT : TC_VGF_OUTPUT);
         name[i] = own && *own ? own : tc_text_format(&ctx->scratch, "%s_%zu", in ? "input" : "output", i);
@@ -85,8 +86,8 @@ static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *
     tc_vgf vgf = {.version = {0, 4, 0}, .module = &module, .n_module = 1, .segment = &segment, .n_segment = 1};
     vgf.resource = tc_new_n(&ctx->scratch, tc_vgf_resource, code->n_constant + g->n_in + g->n_out);
     add_constants(ctx, g, code, is_unsigned, &vgf);
-    segment.in = vgf.in = add_ports(ctx, g, true, is_unsigned, &vgf);
-    segment.out = vgf.out = add_ports(ctx, g, false, is_unsigned, &vgf);
+    segment.in = vgf.in = add_ports(ctx, g, code, true, is_unsigned, &vgf);
+    segment.out = vgf.out = add_ports(ctx, g, code, false, is_unsigned, &vgf);
     set.n = g->n_in + g->n_out;
     set.v = tc_new_n(&ctx->scratch, tc_vgf_slot, set.n);
     for (size_t i = 0; i < set.n; i++)

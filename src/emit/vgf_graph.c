@@ -3,9 +3,8 @@
  *
  * What reaches no output is left out, inputs stay.  Small constants stand in the code, larger ones are
  * OpGraphConstantARM, numbered in the order of the graph.  IDENTITY, and a RESHAPE, PAD, SLICE or
- * TILE that moves nothing, is the value itself.  Names of values are OpName, unless they only
- * repeat the operator; quantization of inputs and outputs is OpModuleProcessed: debug information, which
- * readers may ignore. */
+ * TILE that moves nothing, is the value itself.  Names of values (vgf_names.c) are OpName,
+ * quantization of inputs and outputs is OpModuleProcessed: debug information, which readers may ignore. */
 #include "vgf_graph.h"
 
 #include "../num/load.h"
@@ -251,24 +250,10 @@ static tc_status check_lists(emitter *e, const tc_node *node, const tc_attr_info
     return TC_OK;
 }
 
-/* A name that says no more than which operator made the value, and a number: "t7", "tosa_rescale_default_7". */
-static bool is_counter(const char *name, const tc_node *def)
-{
-    if (*name == 't' && name[1] != 0 && strspn(name + 1, "0123456789") == strlen(name + 1))
-        return true;
-    if (!def || !tc_text_starts(name, tc_ops[def->op].name))
-        return false;
-    const char *rest = name + strlen(tc_ops[def->op].name);
-    rest += tc_text_starts(rest, "_default") ? strlen("_default") : 0;
-    return strspn(rest, "_0123456789") == strlen(rest);
-}
-
 static void name_id(emitter *e, uint32_t id, tc_val v)
 {
-    const tc_value *value = tc_value_of(e->g, v);
-    const char *name = value->name;
-    if (name && *name && !is_counter(name, value->def))
-        tc_spv_put_text(&e->w, TC_SPV_NAMES, TC_SPV_Name, &id, 1, name, NULL, 0);
+    if (e->code->name[v])
+        tc_spv_put_text(&e->w, TC_SPV_NAMES, TC_SPV_Name, &id, 1, e->code->name[v], NULL, 0);
 }
 
 /* Several results come as a struct and are taken out of it. */
@@ -503,7 +488,7 @@ tc_status tc_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     emitter e = {.ctx = ctx, .g = g, .code = out};
-    *out = (tc_vgf_code){.n_constant = 0};
+    *out = (tc_vgf_code){.name = tc_vgf_names(ctx, g)};
     tc_spv_write(&e.w, &ctx->arena);
     tc_map_init(&e.constants, &ctx->scratch);
     tc_map_init(&e.types, &ctx->scratch);

@@ -10,9 +10,13 @@ typedef struct tc_vgf_code {
     tc_bytes words;
     tc_val *constant; /* what OpGraphConstantARM i stands for */
     size_t n_constant, cap_constant;
+    const char **name; /* by value; NULL: none that says something */
 } tc_vgf_code;
 
 TC_MUST_USE tc_status tc_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out);
+
+/* vgf_names.c: what values are called, NULL where there is nothing to say. */
+const char **tc_vgf_names(tc_ctx *ctx, const tc_graph *g);
 
 /* The shape of a tensor in SPIR-V, which has no rank 0: one element is [1]. */
 static inline int32_t tc_vgf_dims(const tc_type *type, const int64_t **dim)
