@@ -92,6 +92,18 @@ static int groups(const tc_chain *c, const int *to)
     return n;
 }
 
+/* Of an axis, whole factors before and behind a cut one are no range: those before are cut too. */
+static void cut_before(tc_chain *c)
+{
+    for (int k = c->n - 1; k > 0; k--) {
+        bool behind = false;
+        for (int j = k; j < c->n && c->axis[j] == c->axis[k]; j++)
+            behind = behind || !c->cut[c->at[j]];
+        if (behind && c->cut[c->at[k]] && c->axis[k - 1] == c->axis[k])
+            c->cut[c->at[k - 1]] = true;
+    }
+}
+
 /* Cut along all factors that are not in the heaviest common subsequence of both orders; the number of pieces. */
 static int64_t choose_cuts(tc_chain *c, const int *to)
 {
@@ -115,6 +127,7 @@ static int64_t choose_cuts(tc_chain *c, const int *to)
             k++;
         }
     }
+    cut_before(c);
     for (int f = 0; f < c->n; f++)
         if (c->cut[f])
             pieces *= c->size[f];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scales.c -- typed form: constant factors behind a product go into the scales of its weights.
  *
- *   mul(product(x, w, b), g)  =>  product(x, w', b')     g: one number, or one for each output channel
+ *   mul(product(x, w, b), g)  =>  product(x, w', b')     g: one number, or one for each output channel;
+ *                                                        also where the product's axes are permuted before
  *   div(product(x, w, b), g)  =>  the same with 1 / g
  *   rescale(product(x, w, b)) =>  product(x, w, b) in the other domain
  *
@@ -17,7 +18,8 @@
 /* The factors behind a product, by output channel. */
 typedef struct factors {
     const tc_node *product; /* of the old graph */
-    tc_val result;          /* the old value that it gives */
+    const tc_node *turn;    /* the permute behind it, or NULL */
+    tc_val result;          /* the old value that they give */
     int64_t n;
     double *g;
 } factors;
@@ -36,11 +38,16 @@ static double real_at(tc_tensor t, int64_t channel, int64_t i)
     return t.type->quant ? tc_real(t.type, channel, tc_load_i64(t, i)) : tc_load_f64(t, i);
 }
 
-/* Which axis of the product's result counts its output channels. */
-static int channel_axis(const tc_graph *g, const tc_node *product)
+/* Which axis of the result counts the output channels. */
+static int channel_axis(const tc_graph *g, const factors *f)
 {
+    const tc_node *product = f->product;
     int rank = tc_type_of(g, product->out[0])->rank;
-    return product->op == TC_OP_linear ? rank - 1 : rank - (tc_type_of(g, product->in[1])->rank - 1);
+    int axis = product->op == TC_OP_linear ? rank - 1 : rank - (tc_type_of(g, product->in[1])->rank - 1);
+    for (int i = 0; f->turn && i < rank; i++)
+        if (((const tc_attr_perm *)f->turn->attr)->perm.v[i] == axis)
+            return i;
+    return axis;
 }
 
 /* A constant that has extent 1 on every axis but the channel's, in the result's axes. */
@@ -126,16 +133,20 @@ static bool fits(tc_rewrite *rw, const factors *f)
     return b.type->rank == 1 && b.type->dim[0] == f->n && (!b.type->quant || can_negate(b, f));
 }
 
-/* The product with other weights, giving the node's own type. */
+/* The product with other weights, giving the node's own type; its axes permuted where they were. */
 static tc_status put(tc_rewrite *rw, const tc_node *node, const factors *f)
 {
     const tc_node *p = f->product;
+    tc_type type = *tc_type_of(rw->from, node->out[0]);
+    memcpy(type.dim, tc_type_of(rw->from, p->out[0])->dim, sizeof type.dim);
     tc_val in[3] = {rw->now[p->in[0]], f->g ? scaled(rw, p, p->in[1], f) : rw->now[p->in[1]], TC_NONE};
     if (p->n_in > 2 && p->in[2])
         in[2] = f->g ? scaled(rw, p, p->in[2], f) : rw->now[p->in[2]];
     tc_node *made = tc_graph_add(rw->to, p->op, p->attr, in, p->n_in, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    rw->to->val[made->out[0]]->type = tc_type_intern(rw->ctx, &type);
     TC_TRY(tc_node_infer(rw->to, made));
+    if (f->turn)
+        return tc_rewrite_as(rw, node, TC_OP_permute, f->turn->attr, made->out[0]);
     tc_rewrite_bind(rw, node->out[0], made->out[0]);
     return TC_OK;
 }
@@ -150,6 +161,11 @@ static bool find(tc_rewrite *rw, tc_val old, factors *f)
 {
     const tc_graph *g = rw->from;
     *f = (factors){.product = tc_def(g, old), .result = old};
+    if (f->product && f->product->op == TC_OP_permute && rw->readers[old] == 1) {
+        f->turn = f->product;
+        old = f->turn->in[0];
+        f->product = tc_def(g, old);
+    }
     return is_product(g, f->product) && rw->readers[old] == 1 && tc_type_of(g, old)->quant;
 }
 
@@ -168,7 +184,7 @@ static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
     f.n = tc_type_of(g, f.product->in[1])->dim[0];
     f.g = tc_new_n(&rw->ctx->scratch, double, (size_t)f.n);
-    if (read_factors(rw, node->in[1 - i], channel_axis(g, f.product), &f)) {
+    if (read_factors(rw, node->in[1 - i], channel_axis(g, &f), &f)) {
         for (int64_t c = 0; divides && c < f.n; c++)
             f.g[c] = 1 / f.g[c];
         *done = fits(rw, &f);

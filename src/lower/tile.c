@@ -25,15 +25,65 @@ static const tc_type *part_type(const tc_tiler *t, tc_val old, const tc_select *
     return tc_typed_dims(t->rw->ctx, old_type(t, old), s->rank, dim);
 }
 
-static tc_val slice_of_whole(tc_tiler *t, tc_val old, const tc_select *s)
+/* The selection with every step taken apart, [.., m, step, ..], and every axis of which only a part is selected
+ * joined with the whole one behind it: ranges of as few axes as possible, of the same numbers. */
+static bool as_ranges(const tc_type *t, const tc_select *s, int64_t *dim, tc_select *out)
 {
-    tc_val v = t->rw->now[old];
+    tc_range axis[2 * TC_MAX_RANK];
+    int64_t size[2 * TC_MAX_RANK];
+    int n = 0;
     for (int i = 0; i < s->rank; i++) {
+        tc_range r = s->axis[i];
+        int64_t step = r.count == 1 ? 1 : r.step;
+        if (t->dim[i] % step)
+            return false;
+        size[n] = t->dim[i] / step;
+        axis[n++] = (tc_range){r.start / step, r.count, 1};
+        if (step > 1) {
+            size[n] = step;
+            axis[n++] = (tc_range){r.start % step, 1, 1};
+        }
+    }
+    out->rank = 0;
+    for (int i = 0; i < n; i++) {
+        bool part = !tc_range_is_all(&axis[i], size[i]);
+        if (part && i + 1 < n && tc_range_is_all(&axis[i + 1], size[i + 1])) {
+            axis[i + 1] = (tc_range){axis[i].start * size[i + 1], axis[i].count * size[i + 1], 1};
+            size[i + 1] *= size[i];
+            continue;
+        }
+        if (out->rank == TC_MAX_RANK)
+            return false;
+        dim[out->rank] = size[i];
+        out->axis[out->rank++] = axis[i];
+    }
+    return true;
+}
+
+static tc_val slices(tc_tiler *t, tc_val v, const tc_select *s)
+{
+    for (int i = 0; i < s->rank && t->b.status == TC_OK; i++) {
         const tc_range *r = &s->axis[i];
-        if (!tc_range_is_all(r, tc_type_of(t->rw->from, old)->dim[i]))
+        if (!tc_range_is_all(r, tc_type_of(t->rw->to, v)->dim[i]))
             v = tc_typed_slice(&t->b, v, i, r->start, r->start + (r->count - 1) * r->step + 1, r->step);
     }
     return v;
+}
+
+static tc_val slice_of_whole(tc_tiler *t, tc_val old, const tc_select *s)
+{
+    enum { PLAIN_RANK = 4 };
+    const tc_type *type = old_type(t, old);
+    bool plain = s->rank <= PLAIN_RANK;
+    for (int i = 0; i < s->rank; i++)
+        plain = plain && (s->axis[i].step == 1 || s->axis[i].count == 1);
+    int64_t dim[TC_MAX_RANK];
+    tc_select r;
+    if (plain || !as_ranges(type, s, dim, &r))
+        return slices(t, t->rw->now[old], s);
+    tc_val v = slices(t, tc_typed_reshape(&t->b, t->rw->now[old], r.rank, dim), &r);
+    const tc_type *part = part_type(t, old, s);
+    return t->b.status == TC_OK ? tc_typed_reshape(&t->b, v, part->rank, part->dim) : TC_NONE;
 }
 
 /* ---- constants ---- */
