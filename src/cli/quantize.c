@@ -31,8 +31,10 @@ static void add_text(tc_ctx *ctx, tc_texts *list, const char *text)
     list->v[list->n++] = text;
 }
 
-/* The first argument is the model; what a shell made of "--merge part*.obs" or "--calib *.npy" follows it. */
-static tc_status sort_arguments(tc_ctx *ctx, const tc_texts *args, quantize_options *o, const char **model)
+/* The first argument is the model; what a shell made of "--merge part*.obs" or "--calib *.npy"
+ * follows it. */
+static tc_status sort_arguments(tc_ctx *ctx, const tc_texts *args, quantize_options *o,
+                                const char **model)
 {
     for (size_t i = 0; i < args->n; i++) {
         const char *word = args->v[i];
@@ -44,7 +46,9 @@ static tc_status sort_arguments(tc_ctx *ctx, const tc_texts *args, quantize_opti
         else if (!obs && o->calib.n)
             add_text(ctx, &o->calib, word);
         else
-            return tc_usage(ctx, "what is '%s' for? data comes after --calib, observations after --merge", word);
+            return tc_usage(
+                ctx, "what is '%s' for? data comes after --calib, observations after --merge",
+                word);
     }
     return *model ? TC_OK : tc_usage(ctx, "the model is missing");
 }
@@ -52,27 +56,32 @@ static tc_status sort_arguments(tc_ctx *ctx, const tc_texts *args, quantize_opti
 static tc_status check_options(tc_ctx *ctx, const quantize_options *o)
 {
     if (!o->output)
-        return tc_usage(ctx, "-o is missing: where the %s", o->observe_only ? "observations go" : "typed program goes");
+        return tc_usage(ctx, "-o is missing: where the %s",
+                        o->observe_only ? "observations go" : "typed program goes");
     if (o->observe_only && o->qparams)
         return tc_usage(ctx, "--observe-only makes no parameters to write with --qparams");
     return TC_OK;
 }
 
 /* Data from files; a program without inputs needs none. */
-static tc_status open_samples(tc_ctx *ctx, const tc_graph *g, const quantize_options *o, tc_samples *out)
+static tc_status open_samples(tc_ctx *ctx, const tc_graph *g, const quantize_options *o,
+                              tc_samples *out)
 {
     if (!o->calib.n && o->merge.n)
         return TC_OK;
     if (!o->calib.n && g->n_in) {
         tc_status status = tc_usage(ctx, "there is no calibration data");
-        tc_note(ctx, NULL, "give some with --calib DATA, or observations with --merge; --calib=random:1 invents some");
+        tc_note(ctx, NULL,
+                "give some with --calib DATA, or observations with --merge; --calib=random:1 "
+                "invents some");
         return status;
     }
     return tc_open_samples(ctx, g, o->calib.v, o->calib.n, out);
 }
 
 /* To choose what the anchor chooses, every movement must be seen that it sees. */
-static tc_status read_model(tc_ctx *ctx, const char *path, const tc_config *config, tc_module **module)
+static tc_status read_model(tc_ctx *ctx, const char *path, const tc_config *config,
+                            tc_module **module)
 {
     TC_TRY(tc_read(ctx, path, module));
     TC_TRY(tc_verify(ctx, *module));
@@ -97,7 +106,8 @@ static void print_json(size_t typed, size_t real, size_t samples, const tc_quant
     tc_json_close(&out, '}');
 }
 
-static void report(const tc_module *module, const quantize_options *o, const tc_quant_request *request, bool json)
+static void report(const tc_module *module, const quantize_options *o,
+                   const tc_quant_request *request, bool json)
 {
     const tc_graph *g = tc_main(module);
     size_t typed = 0, real = 0;
@@ -113,7 +123,8 @@ static void report(const tc_module *module, const quantize_options *o, const tc_
         printf("%s: %zu values quantized, %zu in float\n", o->output, typed, real);
 }
 
-static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *record,
+                              const tc_texts *args)
 {
     quantize_options own = *(const quantize_options *)record, *o = &own;
     const char *model = NULL;
@@ -148,13 +159,20 @@ static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *
 
 #define AT(field) offsetof(quantize_options, field)
 static const tc_option options[] = {
-    {"--calib", NULL, "DATA", TC_OPTION_TEXTS, AT(calib), "calibration data: .npy, .npz, a folder, or random:SEED"},
-    {"--merge", NULL, "OBS", TC_OPTION_TEXTS, AT(merge), "observations of other runs; again for each further file"},
-    {"--quant", "-q", "CONFIG", TC_OPTION_TEXT, AT(config), "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
-    {"--output", "-o", "OUT", TC_OPTION_TEXT, AT(output), "the typed program as text, large constants in OUT.bin"},
-    {"--qparams", NULL, "JSON", TC_OPTION_TEXT, AT(qparams), "write scale and zero point of every value there"},
-    {"--observe-only", NULL, NULL, TC_OPTION_FLAG, AT(observe_only), "write what was observed to OUT, and stop there"},
-    {"--keep-odd-samples", NULL, NULL, TC_OPTION_FLAG, AT(keep_odd), "set no sample aside, however odd"},
+    {"--calib", NULL, "DATA", TC_OPTION_TEXTS, AT(calib),
+     "calibration data: .npy, .npz, a folder, or random:SEED"},
+    {"--merge", NULL, "OBS", TC_OPTION_TEXTS, AT(merge),
+     "observations of other runs; again for each further file"},
+    {"--quant", "-q", "CONFIG", TC_OPTION_TEXT, AT(config),
+     "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
+    {"--output", "-o", "OUT", TC_OPTION_TEXT, AT(output),
+     "the typed program as text, large constants in OUT.bin"},
+    {"--qparams", NULL, "JSON", TC_OPTION_TEXT, AT(qparams),
+     "write scale and zero point of every value there"},
+    {"--observe-only", NULL, NULL, TC_OPTION_FLAG, AT(observe_only),
+     "write what was observed to OUT, and stop there"},
+    {"--keep-odd-samples", NULL, NULL, TC_OPTION_FLAG, AT(keep_odd),
+     "set no sample aside, however odd"},
     {0},
 };
 
@@ -162,8 +180,10 @@ const tc_verb tc_cli_quantize = {
     .name = "quantize",
     .arguments = "MODEL (--calib DATA... | --merge OBS...) [-q CONFIG] -o OUT",
     .summary = "turn a float model and calibration data into a typed integer program",
-    .help = "MODEL is a float .pt2 or text graph.  Of the settings for a value the most specific wins: node, operator\n"
-            "(target), module, module type, io, global.  What was observed on parts of the data, in any order and on\n"
+    .help = "MODEL is a float .pt2 or text graph.  Of the settings for a value the most specific "
+            "wins: node, operator\n"
+            "(target), module, module type, io, global.  What was observed on parts of the data, "
+            "in any order and on\n"
             "any machine, merges to the same parameters.\n",
     .least = 1,
     .most = INT32_MAX,

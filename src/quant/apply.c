@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply.c -- the float program becomes typed.
  *
- * A value may live twice: as the real number it was, and in its domain.  Each form is made where it is first
- * asked for: real numbers enter a domain by a rescale, and leave it by one.  Movement is done in the form its
- * operand has.  Constants are quantized for each reader: see weights.c. */
+ * A value may live twice: as the real number it was, and in its domain.  Each form is made where it
+ * is first asked for: real numbers enter a domain by a rescale, and leave it by one.  Movement is
+ * done in the form its operand has.  Constants are quantized for each reader: see weights.c. */
 #include "apply.h"
 
 #include "../ir/verify.h"
 
 /* ---- types ---- */
 
-const tc_type *tc_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo, int64_t hi, double scale,
-                             int64_t zero)
+const tc_type *tc_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo,
+                             int64_t hi, double scale, int64_t zero)
 {
     tc_quant q = {-1, 1, lo, hi, &scale, &zero};
     tc_type type = *real;
@@ -26,8 +26,8 @@ const tc_type *tc_apply_domain(const tc_apply *a, tc_val v)
     if (of < 0)
         return NULL;
     const tc_domain *d = &a->domains->domain[of];
-    return tc_apply_type(a->rw->ctx, tc_type_of(a->rw->from, v), d->setting.dtype, d->setting.qmin, d->setting.qmax,
-                         d->scale, d->zero);
+    return tc_apply_type(a->rw->ctx, tc_type_of(a->rw->from, v), d->setting.dtype, d->setting.qmin,
+                         d->setting.qmax, d->scale, d->zero);
 }
 
 /* The same domain on another shape. */
@@ -41,8 +41,8 @@ static const tc_type *like(tc_ctx *ctx, const tc_type *domain, const tc_type *sh
 
 /* ---- the two forms of a value ---- */
 
-static tc_status rescale(tc_apply *a, tc_val from, const tc_type *type, const tc_loc *loc, const char *name,
-                         tc_val *out)
+static tc_status rescale(tc_apply *a, tc_val from, const tc_type *type, const tc_loc *loc,
+                         const char *name, tc_val *out)
 {
     tc_graph *to = a->rw->to;
     *out = from;
@@ -72,14 +72,16 @@ tc_status tc_apply_typed(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
     if (!a->typed[v]) {
         tc_val real;
         TC_TRY(tc_apply_real(a, v, loc, &real));
-        TC_TRY(rescale(a, real, tc_apply_domain(a, v), loc, a->rw->from->val[v]->name, &a->typed[v]));
+        TC_TRY(
+            rescale(a, real, tc_apply_domain(a, v), loc, a->rw->from->val[v]->name, &a->typed[v]));
     }
     *out = a->typed[v];
     return TC_OK;
 }
 
 /* Operand v in the domain of the result it is moved into. */
-static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, const tc_loc *loc, tc_val *out)
+static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, const tc_loc *loc,
+                               tc_val *out)
 {
     const tc_type *type = like(a->rw->ctx, domain, tc_type_of(a->rw->from, v));
     if (a->flow.fixed[v])
@@ -122,7 +124,8 @@ static void bind(tc_apply *a, const tc_node *node, const tc_node *copy)
 static tc_status add_copy(tc_apply *a, const tc_node *node, const tc_val *in, bool typed)
 {
     tc_rewrite *rw = a->rw;
-    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+    tc_node *copy =
+        tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *domain = typed ? tc_apply_domain(a, node->out[i]) : NULL;
         rw->to->val[copy->out[i]]->type = domain ? domain : tc_type_of(rw->from, node->out[i]);
@@ -165,7 +168,8 @@ static const tc_type *port_type(tc_apply *a, const tc_patch *port, const tc_type
     if (!(port->has & TC_HAS_DTYPE) || port->to.dtype != TC_u8 || domain->dtype != TC_i8)
         return domain;
     const tc_quant *q = domain->quant;
-    return tc_apply_type(a->rw->ctx, domain, TC_u8, q->lo + 128, q->hi + 128, q->scale[0], q->zero[0] + 128);
+    return tc_apply_type(a->rw->ctx, domain, TC_u8, q->lo + 128, q->hi + 128, q->scale[0],
+                         q->zero[0] + 128);
 }
 
 /* Inputs take their domain's type where the configuration says so. */
@@ -193,14 +197,16 @@ static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *
     if (!a->config->out.has || !tc_flow_is_f32(&a->flow, v))
         return TC_OK;
     if (a->flow.fixed[v]) {
-        TC_TRY(tc_apply_own(a, v, tc_setting_patched(a->flow.scheme[v].act, &a->config->out), &domain));
+        TC_TRY(tc_apply_own(a, v, tc_setting_patched(a->flow.scheme[v].act, &a->config->out),
+                            &domain));
         domain = port_type(a, &a->config->out, domain);
         return tc_apply_constant(a, v, domain, loc, out);
     }
     if (!domain)
         return TC_OK;
     TC_TRY(tc_apply_typed(a, v, loc, out));
-    return rescale(a, *out, port_type(a, &a->config->out, domain), loc, rw->from->val[v]->name, out);
+    return rescale(a, *out, port_type(a, &a->config->out, domain), loc, rw->from->val[v]->name,
+                   out);
 }
 
 /* A value that the signature or the next run reads is made in the form they want. */
@@ -267,7 +273,8 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config, const tc_domains *domains)
+tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
+                         const tc_domains *domains)
 {
     static tc_rule *const rules[] = {take_node};
     tc_graph *g = tc_main(module);

@@ -12,14 +12,15 @@ typedef struct tc_apply {
     tc_flow flow;
     const tc_config *config;
     const tc_domains *domains;
-    tc_val *typed; /* by old value: its form in a domain in the new graph; rw->now has the real one */
-    tc_val *out;   /* by output: its integer form in the new graph, or none */
-    tc_map made;   /* (old constant, type) => new constant */
+    tc_val
+        *typed;  /* by old value: its form in a domain in the new graph; rw->now has the real one */
+    tc_val *out; /* by output: its integer form in the new graph, or none */
+    tc_map made; /* (old constant, type) => new constant */
 } tc_apply;
 
 /* One scale and zero for the whole tensor. */
-const tc_type *tc_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo, int64_t hi, double scale,
-                             int64_t zero);
+const tc_type *tc_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo,
+                             int64_t hi, double scale, int64_t zero);
 /* The type of old value v in its domain; NULL: it has none. */
 const tc_type *tc_apply_domain(const tc_apply *a, tc_val v);
 
@@ -28,7 +29,8 @@ TC_MUST_USE tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc
 TC_MUST_USE tc_status tc_apply_typed(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out);
 
 /* weights.c: a value known at compile time as codes of that type. */
-TC_MUST_USE tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc_loc *loc, tc_val *out);
+TC_MUST_USE tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type,
+                                        const tc_loc *loc, tc_val *out);
 /* The type for such a value that its own numbers give. */
 TC_MUST_USE tc_status tc_apply_own(tc_apply *a, tc_val v, tc_setting setting, const tc_type **out);
 /* Such a value as operand i of a quantized node: weights, bias, or a number like any other. */

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config.c -- settings: presets, rules, and which of them holds for a node.
  *
- * Rules are patches.  For a node they are laid over the global scheme from the widest to the most specific, so
- * that the order in which they were written does not matter. */
+ * Rules are patches.  For a node they are laid over the global scheme from the widest to the most
+ * specific, so that the order in which they were written does not matter. */
 #include "quant.h"
 
 #include <math.h>
 
 /* ---- presets ---- */
 
-static const tc_setting act8 = {.dtype = TC_i8, .qmin = -128, .qmax = 127, .percentile = 99.99, .floor = 0x1p-24};
-static const tc_setting act16 = {
-    .dtype = TC_i16, .qmin = -32767, .qmax = 32767, .symmetric = true, .percentile = 99.99, .floor = 0x1p-32};
+static const tc_setting act8 = {
+    .dtype = TC_i8, .qmin = -128, .qmax = 127, .percentile = 99.99, .floor = 0x1p-24};
+static const tc_setting act16 = {.dtype = TC_i16,
+                                 .qmin = -32767,
+                                 .qmax = 32767,
+                                 .symmetric = true,
+                                 .percentile = 99.99,
+                                 .floor = 0x1p-32};
 static const tc_setting weight8 = {.dtype = TC_i8,
                                    .qmin = -127,
                                    .qmax = 127,
@@ -31,7 +36,8 @@ static tc_setting weight4(void)
 
 static tc_config usual(tc_setting act, tc_setting weight)
 {
-    return (tc_config){.global = {act, weight}, .drop_odd = true, .correct_bias = true, .output_margin = 1.25};
+    return (tc_config){
+        .global = {act, weight}, .drop_odd = true, .correct_bias = true, .output_margin = 1.25};
 }
 
 static tc_config anchor(void)
@@ -49,8 +55,8 @@ static tc_config anchor(void)
 static bool wide_count(const char *name, int64_t *out)
 {
     static const char prefix[] = "int8+16:";
-    return tc_text_starts(name, prefix) && tc_text_to_i64(tc_str_of(name + sizeof prefix - 1), out) && *out >= 0 &&
-           *out <= 1000000;
+    return tc_text_starts(name, prefix) &&
+           tc_text_to_i64(tc_str_of(name + sizeof prefix - 1), out) && *out >= 0 && *out <= 1000000;
 }
 
 bool tc_config_preset(const char *name, tc_config *out)
@@ -73,8 +79,8 @@ bool tc_config_preset(const char *name, tc_config *out)
     return true;
 }
 
-tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax, int64_t weight_qmin,
-                              int64_t weight_qmax, double eps)
+tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax,
+                              int64_t weight_qmin, int64_t weight_qmax, double eps)
 {
     tc_scheme s = {bits == 16 ? act16 : act8, weight_qmax <= 7 ? weight4() : weight8};
     s.act.qmin = act_qmin;
@@ -91,7 +97,8 @@ tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int6
 
 tc_patch tc_patch_all(const tc_setting *setting)
 {
-    uint32_t has = TC_HAS_DTYPE | TC_HAS_RANGE | TC_HAS_SYMMETRIC | TC_HAS_PER_CHANNEL | TC_HAS_FLOOR;
+    uint32_t has =
+        TC_HAS_DTYPE | TC_HAS_RANGE | TC_HAS_SYMMETRIC | TC_HAS_PER_CHANNEL | TC_HAS_FLOOR;
     if (setting->observer == TC_OBSERVER_fixed)
         has |= TC_HAS_FIXED;
     return (tc_patch){has, *setting};
@@ -172,7 +179,8 @@ static bool matches(const tc_config_rule *rule, const tc_loc *loc, const char *v
 {
     switch (rule->level) {
     case TC_LEVEL_node:
-        return (value && tc_text_eq(value, rule->name)) || (loc && loc->node && tc_text_eq(loc->node, rule->name));
+        return (value && tc_text_eq(value, rule->name)) ||
+               (loc && loc->node && tc_text_eq(loc->node, rule->name));
     case TC_LEVEL_target:
         return loc && loc->target && tc_text_eq(loc->target, rule->name);
     case TC_LEVEL_module:
@@ -194,19 +202,21 @@ static bool narrower(const tc_config_rule *a, const tc_config_rule *b)
 }
 
 /* The widest matching rule that is narrower than `after`; NULL: there is none. */
-static const tc_config_rule *next_rule(const tc_config *config, const tc_loc *loc, const char *value,
-                                       const tc_config_rule *after)
+static const tc_config_rule *next_rule(const tc_config *config, const tc_loc *loc,
+                                       const char *value, const tc_config_rule *after)
 {
     const tc_config_rule *found = NULL;
     for (size_t i = 0; i < config->n_rule; i++) {
         const tc_config_rule *rule = &config->rule[i];
-        if ((!after || narrower(rule, after)) && (!found || narrower(found, rule)) && matches(rule, loc, value))
+        if ((!after || narrower(rule, after)) && (!found || narrower(found, rule)) &&
+            matches(rule, loc, value))
             found = rule;
     }
     return found;
 }
 
-tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value, tc_level *level)
+tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value,
+                           tc_level *level)
 {
     tc_scheme scheme = config->global;
     *level = TC_LEVEL_global;
@@ -220,10 +230,11 @@ tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const cha
 
 /* ---- rules that match nothing ---- */
 
-static const char *const level_words[] = {"the program", "the program's signature", "a module type", "a module",
-                                          "an operator", "a node"};
+static const char *const level_words[] = {
+    "the program", "the program's signature", "a module type", "a module", "an operator", "a node"};
 
-/* What a rule of this level might have been about in node k (inputs come after the nodes); NULL: nothing. */
+/* What a rule of this level might have been about in node k (inputs come after the nodes); NULL:
+ * nothing. */
 static const char *candidate(const tc_graph *g, tc_level level, size_t k)
 {
     if (k >= g->n_node)
@@ -244,7 +255,8 @@ static const char *spoken(tc_level level, const char *name)
     return dot ? dot + 1 : name;
 }
 
-static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_config_rule *rule, const tc_graph *g)
+static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_config_rule *rule,
+                                 const tc_graph *g)
 {
     const char *best[3] = {NULL};
     for (size_t rank = 0; rank < TC_COUNT(best); rank++) {
@@ -263,7 +275,8 @@ static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_
         }
     }
     tc_loc loc = {.file = config->file};
-    tc_status status = tc_error(ctx, config->file ? &loc : NULL, TC_E_CONFIG, "the setting for '%s' is about %s that the program has not",
+    tc_status status = tc_error(ctx, config->file ? &loc : NULL, TC_E_CONFIG,
+                                "the setting for '%s' is about %s that the program has not",
                                 rule->name, level_words[rule->level]);
     if (best[2])
         tc_note(ctx, NULL, "the nearest are '%s', '%s' and '%s'", best[0], best[1], best[2]);

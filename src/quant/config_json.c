@@ -4,8 +4,8 @@
  *   { "preset": "int8", "observer": "mse", "activations": {...}, "weights": {...}, "io": {...},
  *     "modules": {...}, "module_types": {...}, "nodes": {...}, "targets": {...} }
  *
- * A rule is a preset's name, null for "leave in float", or an object: of activations and weights, or of the
- * fields of an activation.  Whatever is not known is an error with the nearest names. */
+ * A rule is a preset's name, null for "leave in float", or an object: of activations and weights,
+ * or of the fields of an activation.  Whatever is not known is an error with the nearest names. */
 #include "quant.h"
 
 #include <math.h>
@@ -19,13 +19,15 @@ typedef struct reader {
     tc_loc loc;
 } reader;
 
-static const char *const observer_names[] = {"mse", "minmax", "ema", "percentile", "histogram-torchao", "fixed"};
+static const char *const observer_names[] = {
+    "mse", "minmax", "ema", "percentile", "histogram-torchao", "fixed"};
 _Static_assert(TC_COUNT(observer_names) == TC_OBSERVER_COUNT, "a name for every observer");
 
 #define BAD(r, ...) tc_error((r)->ctx, &(r)->loc, TC_E_CONFIG, __VA_ARGS__)
 
 /* A name that is none of `known`: says so, with the nearest. */
-static tc_status unknown(reader *r, const char *what, const char *name, const char *const *known, size_t n)
+static tc_status unknown(reader *r, const char *what, const char *name, const char *const *known,
+                         size_t n)
 {
     tc_status status = BAD(r, "'%s' is no %s", name, what);
     const char *best = NULL;
@@ -52,14 +54,18 @@ static const char *text_of(reader *r, const tc_json *json)
 
 typedef tc_status field_reader(reader *r, const char *key, const tc_json *value, tc_patch *out);
 
-static tc_status wants(reader *r, const char *key, const char *what) { return BAD(r, "'%s' wants %s", key, what); }
+static tc_status wants(reader *r, const char *key, const char *what)
+{
+    return BAD(r, "'%s' wants %s", key, what);
+}
 
 static tc_status read_dtype(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
     static const struct {
         const char *name;
         tc_dtype dtype;
-    } known[] = {{"int8", TC_i8}, {"int16", TC_i16}, {"uint8", TC_u8}, {"int4", TC_i4}, {"float", TC_none}};
+    } known[] = {
+        {"int8", TC_i8}, {"int16", TC_i16}, {"uint8", TC_u8}, {"int4", TC_i4}, {"float", TC_none}};
     static const char *const names[] = {"int8", "int16", "uint8", "int4", "float"};
     const char *name = text_of(r, value);
     if (!name)
@@ -136,13 +142,14 @@ static const struct {
     const char *name;
     field_reader *read;
 } fields[] = {
-    {"dtype", read_dtype},          {"qmin", read_code},    {"qmax", read_code},
-    {"symmetric", read_flag},       {"per_channel", read_flag}, {"observer", read_observer},
-    {"percentile", read_number},    {"eps", read_number},   {"scale", read_number},
+    {"dtype", read_dtype},       {"qmin", read_code},        {"qmax", read_code},
+    {"symmetric", read_flag},    {"per_channel", read_flag}, {"observer", read_observer},
+    {"percentile", read_number}, {"eps", read_number},       {"scale", read_number},
     {"zero_point", read_zero},
 };
-static const char *const field_names[] = {"dtype",    "qmin",       "qmax", "symmetric", "per_channel",
-                                          "observer", "percentile", "eps",  "scale",     "zero_point"};
+static const char *const field_names[] = {"dtype",       "qmin",      "qmax",       "symmetric",
+                                          "per_channel", "observer",  "percentile", "eps",
+                                          "scale",       "zero_point"};
 _Static_assert(TC_COUNT(fields) == TC_COUNT(field_names), "the same fields");
 
 static tc_status read_field(reader *r, const char *key, const tc_json *value, tc_patch *out)
@@ -156,9 +163,11 @@ static tc_status read_field(reader *r, const char *key, const tc_json *value, tc
 /* The element types that a kind of value may have. */
 static tc_status check_dtype(reader *r, const char *what, const tc_patch *p)
 {
-    bool weights = tc_text_eq(what, "weights"), port = tc_text_eq(what, "inputs") || tc_text_eq(what, "outputs") || tc_text_eq(what, "io");
+    bool weights = tc_text_eq(what, "weights"),
+         port = tc_text_eq(what, "inputs") || tc_text_eq(what, "outputs") || tc_text_eq(what, "io");
     tc_dtype d = p->has & TC_HAS_DTYPE ? p->to.dtype : TC_none;
-    bool fits = d == TC_none || d == TC_i8 || d == (weights ? TC_i4 : TC_i16) || (port && d == TC_u8);
+    bool fits =
+        d == TC_none || d == TC_i8 || d == (weights ? TC_i4 : TC_i16) || (port && d == TC_u8);
     return fits ? TC_OK : BAD(r, "'%s' of type %s", what, tc_dtypes[d].name);
 }
 
@@ -169,17 +178,20 @@ static tc_status check_patch(reader *r, const char *what, const tc_patch *p, con
     if (tc_json_get(object, "zero_point") && !(p->has & TC_HAS_FIXED))
         return BAD(r, "'zero_point' without 'scale'");
     if (p->has & TC_HAS_RANGE) {
-        if (!tc_json_get(object, "qmin") || !tc_json_get(object, "qmax") || p->to.qmin >= p->to.qmax)
+        if (!tc_json_get(object, "qmin") || !tc_json_get(object, "qmax") ||
+            p->to.qmin >= p->to.qmax)
             return BAD(r, "'qmin' and 'qmax' go together, the smaller one first");
         bool typed = p->has & TC_HAS_DTYPE && p->to.dtype != TC_none;
         tc_dtype dtype = typed ? p->to.dtype : TC_i16;
-        int64_t least = typed ? tc_dtype_min(dtype) : INT16_MIN, most = typed ? tc_dtype_max(dtype) : UINT16_MAX;
+        int64_t least = typed ? tc_dtype_min(dtype) : INT16_MIN,
+                most = typed ? tc_dtype_max(dtype) : UINT16_MAX;
         if (p->to.qmin < least || p->to.qmax > most)
-            return BAD(r, "codes %" PRId64 " to %" PRId64 ", and %s has %" PRId64 " to %" PRId64, p->to.qmin,
-                       p->to.qmax, tc_dtypes[dtype].name, least, most);
+            return BAD(r, "codes %" PRId64 " to %" PRId64 ", and %s has %" PRId64 " to %" PRId64,
+                       p->to.qmin, p->to.qmax, tc_dtypes[dtype].name, least, most);
     }
     bool fixed = p->has & TC_HAS_OBSERVER && p->to.observer == TC_OBSERVER_fixed;
-    return fixed && !(p->has & TC_HAS_FIXED) ? BAD(r, "the observer 'fixed' wants a 'scale'") : TC_OK;
+    return fixed && !(p->has & TC_HAS_FIXED) ? BAD(r, "the observer 'fixed' wants a 'scale'")
+                                             : TC_OK;
 }
 
 static tc_status read_patch(reader *r, const char *what, const tc_json *object, tc_patch *out)
@@ -300,9 +312,10 @@ static tc_status read_global(reader *r, const char *key, const tc_json *value)
 
 static tc_status read_member(reader *r, const char *key, const tc_json *value)
 {
-    static const char *const names[] = {"preset", "observer", "activations", "weights",
-                                        "io",     "modules",  "module_types", "nodes", "targets"};
-    static const tc_level levels[] = {[5] = TC_LEVEL_module, TC_LEVEL_module_type, TC_LEVEL_node, TC_LEVEL_target};
+    static const char *const names[] = {"preset",  "observer",     "activations", "weights", "io",
+                                        "modules", "module_types", "nodes",       "targets"};
+    static const tc_level levels[] = {
+        [5] = TC_LEVEL_module, TC_LEVEL_module_type, TC_LEVEL_node, TC_LEVEL_target};
     size_t i = 0;
     while (i < TC_COUNT(names) && !tc_text_eq(key, names[i]))
         i++;
@@ -344,6 +357,8 @@ tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out)
     if (tc_text_ends(text, ".json") || strchr(text, '/'))
         return read_file(ctx, text, out);
     tc_status status = tc_usage(ctx, "'%s' is no preset", text);
-    tc_note(ctx, NULL, "presets are int8, int8+16:K, a16w8, a8w4, none and anchor; a file's name ends in .json");
+    tc_note(
+        ctx, NULL,
+        "presets are int8, int8+16:K, a16w8, a8w4, none and anchor; a file's name ends in .json");
     return status;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* domains.c -- which values share a scale and zero point.
  *
- * Classes of a union-find.  A value and what it is moved to are one class.  What meets in a cat (where, pad, ...)
- * is one class when nobody else reads it; otherwise the ranges decide later between one scale and a rescale.
- * Every other operator has free operands and results. */
+ * Classes of a union-find.  A value and what it is moved to are one class.  What meets in a cat
+ * (where, pad, ...) is one class when nobody else reads it; otherwise the ranges decide later
+ * between one scale and a rescale. Every other operator has free operands and results. */
 #include "flow.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct classes {
     tc_ctx *ctx;
@@ -33,8 +32,8 @@ static tc_val find(classes *c, tc_val v)
 static bool compatible(const tc_setting *a, const tc_setting *b)
 {
     bool fixed = a->observer == TC_OBSERVER_fixed && b->observer == TC_OBSERVER_fixed;
-    return a->dtype == b->dtype && a->qmin == b->qmin && a->qmax == b->qmax && a->symmetric == b->symmetric &&
-           (!fixed || (a->scale == b->scale && a->zero == b->zero));
+    return a->dtype == b->dtype && a->qmin == b->qmin && a->qmax == b->qmax &&
+           a->symmetric == b->symmetric && (!fixed || (a->scale == b->scale && a->zero == b->zero));
 }
 
 /* Whether setting a goes before b: the more specific, then the more precise. */
@@ -97,7 +96,8 @@ static void readers_wish(classes *c, tc_val v)
 /* All codes of the storage: nothing has to be clamped. */
 static tc_setting wide(void)
 {
-    return (tc_setting){.dtype = TC_i16, .qmin = -32768, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
+    return (tc_setting){
+        .dtype = TC_i16, .qmin = -32768, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
 }
 
 /* A value that movement made: as the numbers that were moved, unless it was named itself. */
@@ -111,7 +111,8 @@ static void moved_setting(classes *c, const tc_node *node, tc_val v)
         tc_val x = node->in[i];
         if (!tc_role_carries(node, i) || !c->has[x])
             continue;
-        if (any && !compatible(&c->setting[v], &c->setting[x])) { /* operands disagree: its own word counts */
+        if (any && !compatible(&c->setting[v],
+                               &c->setting[x])) { /* operands disagree: its own word counts */
             c->setting[v] = f->scheme[v].act;
             c->level[v] = f->level[v];
             return;
@@ -199,25 +200,14 @@ static void join_moved(classes *c)
             join(c, g->mutation[i].before, g->mutation[i].after);
 }
 
-/* Operators whose operands and result share one domain for the anchor, beyond movement. */
-static bool anchor_shares(tc_op op)
-{
-    static const tc_op ops[] = {TC_OP_relu,     TC_OP_clamp,             TC_OP_clamp_tensor,    TC_OP_silu,
-                                TC_OP_avg_pool, TC_OP_adaptive_avg_pool, TC_OP_upsample_linear, TC_OP_eq,      TC_OP_ne,
-                                TC_OP_lt,       TC_OP_le,                TC_OP_gt,              TC_OP_ge,      TC_OP_cond,    TC_OP_while_loop};
-    for (size_t i = 0; i < TC_COUNT(ops); i++)
-        if (ops[i] == op)
-            return true;
-    return false;
-}
-
+/* The anchor's sharing beyond movement: operands and result. */
 static void join_anchor(classes *c)
 {
     const tc_graph *g = c->flow.g;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         tc_val first = c->has[node->n_out ? node->out[0] : TC_NONE] ? node->out[0] : TC_NONE;
-        for (int i = 0; i < node->n_in && anchor_shares(node->op); i++) {
+        for (int i = 0; i < node->n_in && tc_anchor_shares(node->op); i++) {
             tc_val v = node->in[i];
             if (!c->has[v])
                 continue;
@@ -232,10 +222,12 @@ static void join_anchor(classes *c)
 static bool inside(classes *c, tc_val v, const tc_use *use)
 {
     const tc_node *node = use->node;
-    return tc_role_carries(node, use->operand) && c->has[node->out[0]] && find(c, node->out[0]) == find(c, v);
+    return tc_role_carries(node, use->operand) && c->has[node->out[0]] &&
+           find(c, node->out[0]) == find(c, v);
 }
 
-/* By root: the one node outside that reads the class; `several` when there are more, or the signature does. */
+/* By root: the one node outside that reads the class; `several` when there are more, or the
+ * signature does. */
 static const tc_node several = {.op = TC_OP_const};
 
 static const tc_node **outside_readers(classes *c)
@@ -267,13 +259,15 @@ static void join_met(classes *c, tc_domains *out)
             continue;
         for (int i = 0; i < node->n_in; i++) {
             tc_val x = node->in[i];
-            if (!tc_role_carries(node, i) || !c->has[x] || f->score[node->out[0]]) /* a mask over scores: a range of its own */
+            if (!tc_role_carries(node, i) || !c->has[x] ||
+                f->score[node->out[0]]) /* a mask over scores: a range of its own */
                 continue;
             if (f->config->anchor || reader[find(c, x)] == node) {
                 join(c, x, node->out[0]);
                 continue;
             }
-            tc_grow(&c->ctx->arena, out->join, out->n_join, cap); /* values for now, domains once they are numbered */
+            tc_grow(&c->ctx->arena, out->join, out->n_join,
+                    cap); /* values for now, domains once they are numbered */
             out->join[out->n_join++] = (tc_join){(int32_t)x, (int32_t)node->out[0]};
         }
     }
@@ -307,45 +301,6 @@ static bool brings(classes *c, tc_val v)
     return true;
 }
 
-/* Whether the numbers lie in memory in the order of their axes, in PyTorch. */
-static bool contiguous(const tc_graph *g, tc_val v)
-{
-    const tc_node *def = tc_def(g, v);
-    if (!def || !(tc_ops[def->op].traits & T_MOVES))
-        return true;
-    switch (def->op) {
-    case TC_OP_permute:
-    case TC_OP_expand:
-        return false;
-    case TC_OP_select:
-        return ((const tc_attr_select *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
-    case TC_OP_unbind:
-        return ((const tc_attr_axis *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
-    case TC_OP_slice:
-        return ((const tc_attr_slice *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
-    case TC_OP_split:
-        return ((const tc_attr_split *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
-    case TC_OP_identity:
-        return !def->loc->target || strstr(def->loc->target, "contiguous") || contiguous(g, def->in[0]);
-    default:
-        return true;
-    }
-}
-
-/* The anchor looks at every value, and again at each step by which an operand of matmul becomes one of bmm: expand
- * and view, or expand, clone and view. */
-static uint8_t anchor_looks(const tc_flow *f, tc_val v)
-{
-    unsigned looks = 1;
-    for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
-        const tc_node *node = f->use[u].node;
-        bool batched = node->op == TC_OP_matmul && tc_type_of(f->g, node->in[0])->rank > 2 && tc_type_of(f->g, node->in[1])->rank > 2;
-        if (batched && node->loc->target && strstr(node->loc->target, "matmul"))
-            looks += contiguous(f->g, v) ? 2 : 3;
-    }
-    return (uint8_t)tc_min_i64(looks, UINT8_MAX);
-}
-
 static void number_domains(classes *c, tc_domains *out)
 {
     const tc_graph *g = c->flow.g;
@@ -358,7 +313,8 @@ static void number_domains(classes *c, tc_domains *out)
         if (!v || !c->has[v])
             continue;
         tc_val root = find(c, v);
-        out->of[v] = root == v ? (int32_t)out->n++ : out->of[root]; /* the root has the smallest id */
+        out->of[v] =
+            root == v ? (int32_t)out->n++ : out->of[root]; /* the root has the smallest id */
         count[out->of[v]]++;
     }
     out->domain = tc_new_n(&c->ctx->arena, tc_domain, out->n + 1);
@@ -371,7 +327,7 @@ static void number_domains(classes *c, tc_domains *out)
             d->val = tc_new_n(&c->ctx->arena, tc_val, count[out->of[v]]);
         }
         d->val[d->n_val++] = v;
-        out->looks[v] = c->flow.config->anchor ? anchor_looks(&c->flow, v) : brings(c, v);
+        out->looks[v] = c->flow.config->anchor ? tc_anchor_looks(&c->flow, v) : brings(c, v);
     }
 }
 
@@ -380,7 +336,8 @@ static void derive(classes *c, tc_domains *out, tc_domain *d, const tc_node *mak
 {
     tc_val x;
     double factor = maker ? tc_flow_factor(&c->flow, maker, &x) : 0;
-    if (!(factor > 0) || !isfinite(factor) || !c->has[x] || c->flow.level[maker->out[0]] >= TC_LEVEL_target)
+    if (!(factor > 0) || !isfinite(factor) || !c->has[x] ||
+        c->flow.level[maker->out[0]] >= TC_LEVEL_target)
         return;
     int32_t base = out->of[x];
     if (&out->domain[base] == d || !compatible(&d->setting, &out->domain[base].setting))
@@ -393,9 +350,11 @@ static void derive(classes *c, tc_domains *out, tc_domain *d, const tc_node *mak
 static int32_t scores_below(const classes *c, const tc_domains *out, const tc_node *maker)
 {
     const tc_flow *f = &c->flow;
-    bool lays = maker && (maker->op == TC_OP_add || maker->op == TC_OP_sub || maker->op == TC_OP_where);
+    bool lays =
+        maker && (maker->op == TC_OP_add || maker->op == TC_OP_sub || maker->op == TC_OP_where);
     for (int i = 0; lays && f->score[maker->out[0]] && i < maker->n_in; i++)
-        if (c->has[maker->in[i]] && f->score[maker->in[i]] && out->of[maker->in[i]] != out->of[maker->out[0]])
+        if (c->has[maker->in[i]] && f->score[maker->in[i]] &&
+            out->of[maker->in[i]] != out->of[maker->out[0]])
             return out->of[maker->in[i]];
     return -1;
 }
@@ -416,7 +375,8 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
             continue;
         double lo, hi;
         maker = tc_def(f->g, v);
-        natural = natural && maker && tc_role_natural(maker->op, &lo, &hi) && (n_maker == 0 || (lo == d->lo && hi == d->hi));
+        natural = natural && maker && tc_role_natural(maker->op, &lo, &hi) &&
+                  (n_maker == 0 || (lo == d->lo && hi == d->hi));
         if (natural) {
             d->lo = lo;
             d->hi = hi;
@@ -446,20 +406,25 @@ static void settle_joins(tc_domains *out)
     for (size_t i = 0; i < out->n_join; i++) {
         tc_join j = {out->of[out->join[i].part], out->of[out->join[i].whole]};
         const tc_domain *a = &out->domain[j.part], *b = &out->domain[j.whole];
-        if (j.part != j.whole && !tc_domain_known(a) && !tc_domain_known(b) && compatible(&a->setting, &b->setting))
+        if (j.part != j.whole && !tc_domain_known(a) && !tc_domain_known(b) &&
+            compatible(&a->setting, &b->setting))
             out->join[kept++] = j;
     }
     out->n_join = kept;
 }
 
-tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config, tc_domains *out)
+tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
+                          tc_domains *out)
 {
     const tc_graph *g = tc_main(module);
     TC_TRY(tc_config_check(ctx, config, g));
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     *out = (tc_domains){0};
-    classes c = {ctx, tc_flow_of(ctx, g, config), tc_new_n(&ctx->scratch, uint32_t, g->n_val + 1),
-                 tc_new_n(&ctx->scratch, tc_setting, g->n_val + 1), tc_new_n(&ctx->scratch, tc_level, g->n_val + 1),
+    classes c = {ctx,
+                 tc_flow_of(ctx, g, config),
+                 tc_new_n(&ctx->scratch, uint32_t, g->n_val + 1),
+                 tc_new_n(&ctx->scratch, tc_setting, g->n_val + 1),
+                 tc_new_n(&ctx->scratch, tc_level, g->n_val + 1),
                  tc_new_n(&ctx->scratch, bool, g->n_val + 1)};
     for (tc_val v = 0; v < g->n_val; v++) {
         c.parent[v] = v;
@@ -479,76 +444,4 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
     settle_joins(out);
     tc_arena_rewind(&ctx->scratch, mark);
     return TC_OK;
-}
-
-/* ---- once ranges are known ---- */
-
-static double greatest(const tc_domain *d) { return d->scale * (double)d->setting.qmax; }
-
-void tc_quant_fit_masks(tc_domains *domains)
-{
-    static const double below = 64, room = 32; /* e^-32 is nothing */
-    for (size_t i = 0; i < domains->n; i++) {
-        tc_domain *d = &domains->domain[i];
-        if (d->unmasked < 0 || d->joined >= 0 || tc_domain_known(d) || !d->setting.symmetric)
-            continue;
-        double limit = greatest(&domains->domain[d->unmasked]) + below;
-        double most = -d->lo > limit ? fmax(limit, d->hi) : greatest(d);
-        d->scale = (double)(float)((most + (d->huge ? room : 0)) / (double)d->setting.qmax);
-    }
-}
-
-enum { TENTHS_APART = 15 }; /* a part whose scale would grow past 1.5 times its own keeps it */
-
-static double extent(const tc_setting *s, double lo, double hi)
-{
-    lo = fmin(lo, 0);
-    hi = fmax(hi, 0);
-    return s->symmetric ? 2 * fmax(-lo, hi) : hi - lo;
-}
-
-static int32_t joined_root(const tc_domains *d, int32_t i)
-{
-    while (d->domain[i].joined >= 0)
-        i = d->domain[i].joined;
-    return i;
-}
-
-static int compare_values(const void *a, const void *b)
-{
-    tc_val x = *(const tc_val *)a, y = *(const tc_val *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* All values of domain `part` into domain `whole`. */
-static void absorb(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole)
-{
-    tc_domain *p = &all->domain[part], *w = &all->domain[whole];
-    tc_val *val = tc_new_n(&ctx->arena, tc_val, p->n_val + w->n_val);
-    memcpy(val, w->val, w->n_val * sizeof *val);
-    memcpy(val + w->n_val, p->val, p->n_val * sizeof *val);
-    for (size_t i = 0; i < p->n_val; i++)
-        all->of[p->val[i]] = whole;
-    w->val = val;
-    w->n_val += p->n_val;
-    qsort(val, w->n_val, sizeof *val, compare_values);
-    w->after = NULL;
-    w->output = false;
-    p->n_val = 0;
-    p->joined = whole;
-    for (size_t i = 0; i < all->n; i++)
-        if (all->domain[i].base == part)
-            all->domain[i].base = whole;
-}
-
-void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi)
-{
-    for (size_t i = 0; i < domains->n_join; i++) {
-        tc_join j = domains->join[i];
-        const tc_setting *s = &domains->domain[j.part].setting;
-        double own = extent(s, lo[j.part], hi[j.part]), all = extent(s, fmin(lo[j.part], lo[j.whole]), fmax(hi[j.part], hi[j.whole]));
-        int32_t part = joined_root(domains, j.part), whole = joined_root(domains, j.whole);
-        if (part != whole && all * 10 <= own * TENTHS_APART)
-            absorb(ctx, domains, part > whole ? part : whole, part > whole ? whole : part);
-    }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flow.c -- see flow.h.  Everything here follows from who reads what; the order of nodes has no say. */
+/* flow.c -- see flow.h.  Everything here follows from who reads what; the order of nodes has no
+ * say. */
 #include "flow.h"
 
 #include <math.h>
@@ -83,14 +84,16 @@ static void find_constants(tc_flow *f)
         for (int i = 0; i < node->n_out; i++) {
             tc_val v = node->out[i];
             f->fixed[v] = node->op == TC_OP_const ? !f->state[v] : fixed;
-            f->huge[v] = tc_flow_is_f32(f, v) && (node->op == TC_OP_const ? holds_huge(tc_tensor_of(g, v)) : huge);
+            f->huge[v] = tc_flow_is_f32(f, v) &&
+                         (node->op == TC_OP_const ? holds_huge(tc_tensor_of(g, v)) : huge);
         }
     }
 }
 
 double tc_flow_factor(const tc_flow *f, const tc_node *node, tc_val *x)
 {
-    bool divides = node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
+    bool divides =
+        node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
     if (node->op != TC_OP_mul && !divides)
         return 0;
     for (int i = 1; i >= (divides ? 1 : 0); i--) {
@@ -107,8 +110,8 @@ double tc_flow_factor(const tc_flow *f, const tc_node *node, tc_val *x)
 
 /* ---- attention ---- */
 
-/* Whether v comes from a product through nothing but scaling, masks and movement, each read once; if so, all
- * on the way are scores. */
+/* Whether v comes from a product through nothing but scaling, masks and movement, each read once;
+ * if so, all on the way are scores. */
 static bool find_scores(tc_flow *f, tc_val v, int depth)
 {
     const tc_node *def = tc_def(f->g, v);
@@ -119,7 +122,8 @@ static bool find_scores(tc_flow *f, tc_val v, int depth)
     if (def->op == TC_OP_matmul || def->op == TC_OP_addmm || def->op == TC_OP_einsum)
         found = true;
     else if (def->op == TC_OP_add || def->op == TC_OP_sub)
-        found = (int)find_scores(f, def->in[0], depth + 1) | (int)find_scores(f, def->in[1], depth + 1);
+        found =
+            (int)find_scores(f, def->in[0], depth + 1) | (int)find_scores(f, def->in[1], depth + 1);
     else if (tc_flow_factor(f, def, &x) != 0)
         found = find_scores(f, x, depth + 1);
     else if (tc_role_moves(def))
@@ -134,8 +138,8 @@ static bool find_scores(tc_flow *f, tc_val v, int depth)
 
 static bool never_quantized(tc_op op)
 {
-    return tc_op_sees_storage(op) || op == TC_OP_fake_quantize || op == TC_OP_choose_qparams || op == TC_OP_fft ||
-           (tc_ops[op].traits & T_STATE);
+    return tc_op_sees_storage(op) || op == TC_OP_fake_quantize || op == TC_OP_choose_qparams ||
+           op == TC_OP_fft || (tc_ops[op].traits & T_STATE);
 }
 
 bool tc_flow_quantizes(const tc_flow *f, const tc_node *node)
@@ -163,20 +167,23 @@ static bool accumulates(const tc_flow *f, const tc_node *node)
     }
 }
 
-/* A product or sum that its only reader clamps.  The anchor does it for convolutions and linear layers. */
+/* A product or sum that its only reader clamps.  The anchor does it for convolutions and linear
+ * layers. */
 static bool waits(const tc_flow *f, const tc_node *node)
 {
     tc_val v = node->out[0];
     const tc_node *reader = tc_flow_reader(f, v);
-    if (!reader || !tc_role_clamps(reader->op) || !tc_flow_quantizes(f, node) || !tc_flow_quantizes(f, reader) ||
-        f->level[v] >= TC_LEVEL_target)
+    if (!reader || !tc_role_clamps(reader->op) || !tc_flow_quantizes(f, node) ||
+        !tc_flow_quantizes(f, reader) || f->level[v] >= TC_LEVEL_target)
         return false;
     if (!f->config->anchor)
         return accumulates(f, node);
-    bool from_zero = reader->op == TC_OP_relu || (((const tc_attr_clamp *)reader->attr)->lo == 0 && reader->loc->target &&
-                                                  strstr(reader->loc->target, "hardtanh"));
-    return (node->op == TC_OP_conv || node->op == TC_OP_linear || node->op == TC_OP_conv_transpose) && from_zero &&
-           !f->scheme[reader->out[0]].act.symmetric;
+    bool from_zero = reader->op == TC_OP_relu ||
+                     (((const tc_attr_clamp *)reader->attr)->lo == 0 && reader->loc->target &&
+                      strstr(reader->loc->target, "hardtanh"));
+    return (node->op == TC_OP_conv || node->op == TC_OP_linear ||
+            node->op == TC_OP_conv_transpose) &&
+           from_zero && !f->scheme[reader->out[0]].act.symmetric;
 }
 
 static void find_born(tc_flow *f)
@@ -184,7 +191,8 @@ static void find_born(tc_flow *f)
     const tc_graph *g = f->g;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        bool quantizes = tc_flow_quantizes(f, node), moves = tc_role_moves(node), born = quantizes && !moves;
+        bool quantizes = tc_flow_quantizes(f, node), moves = tc_role_moves(node),
+             born = quantizes && !moves;
         for (int i = 0; moves && quantizes && i < node->n_in; i++)
             born = born || (tc_role_carries(node, i) && f->born[node->in[i]]);
         for (int i = 0; i < node->n_out; i++) {
@@ -223,14 +231,15 @@ static void find_needs(tc_flow *f)
 
 bool tc_flow_wants_domain(const tc_flow *f, tc_val v)
 {
-    return v && tc_flow_is_f32(f, v) && !f->fixed[v] && !f->waits[v] && !(f->huge[v] && !f->score[v]) &&
-           (f->born[v] || f->need_typed[v]);
+    return v && tc_flow_is_f32(f, v) && !f->fixed[v] && !f->waits[v] &&
+           !(f->huge[v] && !f->score[v]) && (f->born[v] || f->need_typed[v]);
 }
 
 tc_flow tc_flow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
 {
     tc_flow f = {.g = g, .config = config};
-    bool **flags[] = {&f.leaves, &f.state, &f.fixed, &f.huge, &f.score, &f.waits, &f.born, &f.need_typed, &f.need_real};
+    bool **flags[] = {&f.leaves, &f.state, &f.fixed,      &f.huge,     &f.score,
+                      &f.waits,  &f.born,  &f.need_typed, &f.need_real};
     for (size_t i = 0; i < TC_COUNT(flags); i++)
         *flags[i] = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
     f.scheme = tc_new_n(&ctx->scratch, tc_scheme, g->n_val + 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flow.h -- who reads what in a float program, and who is quantized at all; shared by domains.c and apply.c. */
+/* flow.h -- who reads what in a float program, and who is quantized at all; shared by domains.c and
+ * apply.c. */
 #ifndef TC_QUANT_FLOW_H
 #define TC_QUANT_FLOW_H
 
@@ -38,8 +39,16 @@ bool tc_flow_wants_domain(const tc_flow *f, tc_val v);
 /* The one node that reads v and nothing else does; or NULL. */
 const tc_node *tc_flow_reader(const tc_flow *f, tc_val v);
 
-/* The constant factor of a multiplication or division by one number; 0: it is none. *x: the other operand. */
+/* The constant factor of a multiplication or division by one number; 0: it is none. *x: the other
+ * operand. */
 double tc_flow_factor(const tc_flow *f, const tc_node *node, tc_val *x);
+
+/* anchor.c: operators whose operands and result share one domain for the anchor, beyond movement.
+ */
+bool tc_anchor_shares(tc_op op);
+/* The anchor looks at every value, and again at each step by which an operand of matmul becomes one
+ * of bmm: expand and view, or expand, clone and view. */
+uint8_t tc_anchor_looks(const tc_flow *f, tc_val v);
 
 static inline bool tc_flow_is_f32(const tc_flow *f, tc_val v)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qparams.c -- the parameters of a typed program as JSON, by PyTorch's node names.
  *
- *   {"conv2d": {"scale": 0.05, "zero_point": -3, "qmin": -128, "qmax": 127, "dtype": "torch.int8", "axis": null}}
+ *   {"conv2d": {"scale": 0.05, "zero_point": -3, "qmin": -128, "qmax": 127, "dtype": "torch.int8",
+ * "axis": null}}
  *
- * Constants are there under their own names; with a channel axis, scale and zero_point are lists. */
+ * Constants are there under their own names; with a channel axis, scale and zero_point are lists.
+ */
 #include "quant.h"
 
 #include "../wire/file.h"
@@ -13,7 +15,7 @@ static const char *torch_name(tc_dtype dtype)
     static const struct {
         tc_dtype dtype;
         const char *name;
-    } known[] = {{TC_i4, "int4"},   {TC_i8, "torch.int8"},   {TC_u8, "torch.uint8"},
+    } known[] = {{TC_i4, "int4"},         {TC_i8, "torch.int8"},   {TC_u8, "torch.uint8"},
                  {TC_i16, "torch.int16"}, {TC_i32, "torch.int32"}, {TC_i48, "int48"}};
     for (size_t i = 0; i < TC_COUNT(known); i++)
         if (known[i].dtype == dtype)
@@ -25,7 +27,8 @@ const char *tc_qparams_key(const tc_graph *g, tc_val v)
 {
     const tc_value *value = g->val[v];
     const tc_node *def = value->def;
-    bool own = def && def->op != TC_OP_rescale && def->op != TC_OP_const && def->n_out == 1 && def->loc && def->loc->node;
+    bool own = def && def->op != TC_OP_rescale && def->op != TC_OP_const && def->n_out == 1 &&
+               def->loc && def->loc->node;
     return own ? def->loc->node : value->name;
 }
 
@@ -68,8 +71,9 @@ static void put_value(tc_buf *out, const char *key, const tc_type *type)
     put_scale(out, q);
     tc_buf_text(out, ", \"zero_point\": ");
     put_zero(out, q);
-    tc_buf_printf(out, ", \"qmin\": %" PRId64 ", \"qmax\": %" PRId64 ", \"dtype\": \"%s\", \"axis\": ", q->lo, q->hi,
-                  torch_name(type->dtype));
+    tc_buf_printf(
+        out, ", \"qmin\": %" PRId64 ", \"qmax\": %" PRId64 ", \"dtype\": \"%s\", \"axis\": ", q->lo,
+        q->hi, torch_name(type->dtype));
     if (q->axis >= 0)
         tc_buf_printf(out, "%d}", q->axis);
     else

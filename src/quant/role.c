@@ -48,13 +48,16 @@ bool tc_role_carried(const tc_node *node, int i)
     return tc_role_moves(node) && (i == 0 || cuts);
 }
 
-bool tc_role_clamps(tc_op op) { return op == TC_OP_relu || op == TC_OP_clamp; }
+bool tc_role_clamps(tc_op op)
+{
+    return op == TC_OP_relu || op == TC_OP_clamp;
+}
 
 bool tc_role_curve(tc_op op)
 {
-    static const tc_op curve[] = {TC_OP_gelu, TC_OP_silu,       TC_OP_hardswish, TC_OP_hardsigmoid,
-                                  TC_OP_sigmoid, TC_OP_tanh,    TC_OP_mish,      TC_OP_elu,
-                                  TC_OP_softplus, TC_OP_log_sigmoid, TC_OP_erf,  TC_OP_softsign};
+    static const tc_op curve[] = {
+        TC_OP_gelu, TC_OP_silu, TC_OP_hardswish, TC_OP_hardsigmoid, TC_OP_sigmoid, TC_OP_tanh,
+        TC_OP_mish, TC_OP_elu,  TC_OP_softplus,  TC_OP_log_sigmoid, TC_OP_erf,     TC_OP_softsign};
     for (size_t i = 0; i < TC_COUNT(curve); i++)
         if (curve[i] == op)
             return true;
@@ -90,9 +93,11 @@ int tc_role_channel_axis(const tc_node *node, const tc_type *w)
     case TC_OP_conv:
     case TC_OP_linear:
         return w->rank > 1 ? 0 : -1;
-    case TC_OP_conv_transpose: /* [in, out / groups, ...]: with groups a channel is no row of one axis */
+    case TC_OP_conv_transpose: /* [in, out / groups, ...]: with groups a channel is no row of one
+                                  axis */
         return ((const tc_attr_conv_transpose *)node->attr)->groups == 1 ? 1 : -1;
-    default: /* a product of two matrices has one scale for each; where it can be, it is a linear layer by now */
+    default: /* a product of two matrices has one scale for each; where it can be, it is a linear
+                layer by now */
         return -1;
     }
 }
@@ -103,11 +108,13 @@ int tc_role_bias(const tc_node *node)
         const tc_attr_addmm *a = node->attr;
         return a->alpha == 1 && a->beta == 1 ? 0 : -1;
     }
-    bool has = node->op == TC_OP_conv || node->op == TC_OP_conv_transpose || node->op == TC_OP_linear;
+    bool has =
+        node->op == TC_OP_conv || node->op == TC_OP_conv_transpose || node->op == TC_OP_linear;
     return has && node->n_in > 2 && node->in[2] ? 2 : -1;
 }
 
-/* How many of a composite's operands, from the first, are numbers that flow; the others stay real. */
+/* How many of a composite's operands, from the first, are numbers that flow; the others stay real.
+ */
 static int flowing(tc_op op)
 {
     switch (op) {

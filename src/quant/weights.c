@@ -34,7 +34,8 @@ static tc_status evaluate(tc_apply *a, tc_val v, tc_tensor *out)
     return TC_OK;
 }
 
-tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc_loc *loc, tc_val *out)
+tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc_loc *loc,
+                            tc_val *out)
 {
     struct {
         const tc_type *type;
@@ -47,7 +48,8 @@ tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc
         TC_TRY(evaluate(a, v, &real));
         tc_quantize_into(real, codes);
         const tc_node *def = tc_def(rw->from, v);
-        tc_val val = tc_graph_const(rw->to, type, codes.data, rw->from->val[v]->name, def ? def->loc : loc);
+        tc_val val =
+            tc_graph_const(rw->to, type, codes.data, rw->from->val[v]->name, def ? def->loc : loc);
         *made = (void *)(uintptr_t)val;
     }
     *out = (tc_val)(uintptr_t)*made;
@@ -71,14 +73,16 @@ static void magnitudes(tc_tensor w, int axis, int64_t n, float *out)
     }
 }
 
-/* The least weight scale with which number i of the bias fits the accumulator, with a bit to spare. */
+/* The least weight scale with which number i of the bias fits the accumulator, with a bit to spare.
+ */
 static double bias_needs(const tc_apply *a, const tc_type *x, tc_tensor bias, int64_t i)
 {
     double most = tc_dtypes[x->dtype].bits > 8 ? 0x1p46 : 0x1p30;
     return a->config->anchor ? 0 : fabs(tc_load_f64(bias, i)) / (x->quant->scale[0] * most);
 }
 
-static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x, tc_tensor w, const tc_type **out)
+static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x, tc_tensor w,
+                             const tc_type **out)
 {
     tc_ctx *ctx = a->rw->ctx;
     const tc_setting *s = &a->flow.scheme[node->out[0]].weight;
@@ -116,8 +120,12 @@ static const tc_type *flowing(tc_apply *a, const tc_node *node, int weight)
     return tc_apply_domain(a, node->in[other]);
 }
 
-/* Channel c's weight scale; with groups a transposed product's channels are those of one group again and again. */
-static double weight_scale(const tc_type *w, int64_t c) { return w->quant->scale[c % w->quant->count]; }
+/* Channel c's weight scale; with groups a transposed product's channels are those of one group
+ * again and again. */
+static double weight_scale(const tc_type *w, int64_t c)
+{
+    return w->quant->scale[c % w->quant->count];
+}
 
 static tc_status make_bias(tc_apply *a, tc_val v, const tc_type *x, const tc_type *w, tc_val *out)
 {
@@ -134,12 +142,16 @@ static tc_status make_bias(tc_apply *a, tc_val v, const tc_type *x, const tc_typ
     tc_type type = *real.type;
     type.dtype = wide ? TC_i48 : TC_i32;
     int64_t most = tc_dtype_max(type.dtype), least = wide ? tc_dtype_min(type.dtype) : -most;
-    tc_quant q = {channels ? type.rank - 1 : -1, channels ? (int32_t)n : 1, least, most, scale, zero};
+    tc_quant q = {
+        channels ? type.rank - 1 : -1, channels ? (int32_t)n : 1, least, most, scale, zero};
     type.quant = &q;
     tc_tensor codes = tc_tensor_new(&ctx->arena, tc_type_intern(ctx, &type));
     for (int64_t i = 0; i < tc_type_count(&type); i++) {
         double code = nearbyint(tc_load_f64(real, i) / scale[channels ? i % n : 0]);
-        tc_store_i64(codes, i, code < (double)least ? least : code < (double)most ? (int64_t)code : most);
+        tc_store_i64(codes, i,
+                     code < (double)least  ? least
+                     : code < (double)most ? (int64_t)code
+                                           : most);
     }
     const tc_value *old = rw->from->val[v];
     *out = tc_graph_const(rw->to, codes.type, codes.data, old->name, old->def->loc);
@@ -147,7 +159,8 @@ static tc_status make_bias(tc_apply *a, tc_val v, const tc_type *x, const tc_typ
 }
 
 /* The type that the weights of the product have, constant or not; x: what they meet. */
-static tc_status weights_of(tc_apply *a, const tc_node *node, int i, const tc_type *x, const tc_type **out)
+static tc_status weights_of(tc_apply *a, const tc_node *node, int i, const tc_type *x,
+                            const tc_type **out)
 {
     tc_tensor w;
     *out = tc_apply_domain(a, node->in[i]);
@@ -177,8 +190,9 @@ tc_status tc_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
     tc_ends ends = tc_ends_none();
     TC_TRY(evaluate(a, v, &real));
     tc_ends_see(&ends, real.data, tc_type_count(real.type));
-    tc_grid grid = s.observer == TC_OBSERVER_fixed ? (tc_grid){(double)(float)s.scale, s.zero}
-                                                   : tc_grid_of(&s, (double)ends.lo, (double)ends.hi);
+    tc_grid grid = s.observer == TC_OBSERVER_fixed
+                       ? (tc_grid){(double)(float)s.scale, s.zero}
+                       : tc_grid_of(&s, (double)ends.lo, (double)ends.hi);
     *out = tc_apply_type(a->rw->ctx, real.type, s.dtype, s.qmin, s.qmax, grid.scale, grid.zero);
     return TC_OK;
 }

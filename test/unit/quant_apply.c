@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quant_apply.c -- float programs become typed: verified, near the float result, with the types they should have. */
+/* quant_apply.c -- float programs become typed: verified, near the float result, with the types
+ * they should have. */
 #include "check.h"
 
 #include <math.h>
@@ -37,7 +38,8 @@ static program parse(const char *inputs, const char *body)
 {
     program p = {.ctx = tc_ctx_new()};
     const char *text = tc_text_format(&p.ctx->arena, "graph @main(%s) {\n%s}\n", inputs, body);
-    bool good = tc_parse(p.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)}, (tc_bytes){NULL, 0}, &p.module) == TC_OK &&
+    bool good = tc_parse(p.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+                         (tc_bytes){NULL, 0}, &p.module) == TC_OK &&
                 tc_infer_missing(p.ctx, p.module) == TC_OK && tc_verify(p.ctx, p.module) == TC_OK;
     if (!good)
         fprintf(stderr, "%s%s", text, tc_diagnostics(p.ctx));
@@ -48,8 +50,10 @@ static program parse(const char *inputs, const char *body)
 
 static bool quantize(program *p, const tc_config *config)
 {
-    tc_quant_request request = {.config = config, .samples = {.n = SAMPLES, .read = sample, .from = p->g}};
-    bool good = tc_quantize(p->ctx, p->module, &request) == TC_OK && tc_verify(p->ctx, p->module) == TC_OK;
+    tc_quant_request request = {.config = config,
+                                .samples = {.n = SAMPLES, .read = sample, .from = p->g}};
+    bool good =
+        tc_quantize(p->ctx, p->module, &request) == TC_OK && tc_verify(p->ctx, p->module) == TC_OK;
     if (!good)
         fprintf(stderr, "%s", tc_diagnostics(p->ctx));
     return good;
@@ -121,23 +125,34 @@ static void weights_and_bias(void)
 {
     tc_config c = preset("int8");
     program p = near("%0 \"x\": f32[3,4]",
-                     "  %1 \"w\" = const [1,-2,0.5,0.25, 0,0,0,0] : f32[2,4]\n  %2 \"b\" = const [0.5,-3] : f32[2]\n"
-                     "  %3 \"y\" = linear %0, %1, %2\n  return %3\n", &c, 0.02);
-    const tc_type *x = type_of(&p, "x"), *w = type_of(&p, "w"), *b = type_of(&p, "b"), *y = type_of(&p, "y");
+                     "  %1 \"w\" = const [1,-2,0.5,0.25, 0,0,0,0] : f32[2,4]\n  %2 \"b\" = const "
+                     "[0.5,-3] : f32[2]\n"
+                     "  %3 \"y\" = linear %0, %1, %2\n  return %3\n",
+                     &c, 0.02);
+    const tc_type *x = type_of(&p, "x"), *w = type_of(&p, "w"), *b = type_of(&p, "b"),
+                  *y = type_of(&p, "y");
     CHECK(x && x->dtype == TC_i8 && y && y->dtype == TC_i8);
-    CHECK(w && w->quant->axis == 0 && w->quant->lo == -127 && w->quant->scale[0] == (double)(2.0f / 127));
+    CHECK(w && w->quant->axis == 0 && w->quant->lo == -127 &&
+          w->quant->scale[0] == (double)(2.0f / 127));
     CHECK(w && w->quant->scale[1] == w->quant->scale[0]); /* a row of zeros */
     CHECK(b && b->dtype == TC_i32 && b->quant->axis == 0 && x &&
           b->quant->scale[0] == (double)(float)(x->quant->scale[0] * w->quant->scale[0]));
     CHECK(count_ops(&p, TC_OP_rescale) == 2); /* in and out */
     tc_ctx_free(p.ctx);
     c = preset("a16w8");
-    p = near("%0 \"x\": f32[3,4]", "  %1 \"w\" = const [1,-2,0.5,0.25,1,1,1,1] : f32[2,4]\n  %2 \"b\" = const [0.5,-3] : f32[2]\n"
-                                    "  %3 \"y\" = linear %0, %1, %2\n  return %3\n", &c, 0.01);
-    CHECK(type_of(&p, "b")->dtype == TC_i48 && type_of(&p, "y")->dtype == TC_i16 && type_of(&p, "y")->quant->zero[0] == 0);
+    p = near("%0 \"x\": f32[3,4]",
+             "  %1 \"w\" = const [1,-2,0.5,0.25,1,1,1,1] : f32[2,4]\n  %2 \"b\" = const [0.5,-3] : "
+             "f32[2]\n"
+             "  %3 \"y\" = linear %0, %1, %2\n  return %3\n",
+             &c, 0.01);
+    CHECK(type_of(&p, "b")->dtype == TC_i48 && type_of(&p, "y")->dtype == TC_i16 &&
+          type_of(&p, "y")->quant->zero[0] == 0);
     tc_ctx_free(p.ctx);
     c = preset("a8w4");
-    p = near("%0 \"x\": f32[3,4]", "  %1 \"w\" = const [1,-2,0.5,0.25,1,1,1,1] : f32[2,4]\n  %2 \"y\" = linear %0, %1\n  return %2\n", &c, 0.15);
+    p = near("%0 \"x\": f32[3,4]",
+             "  %1 \"w\" = const [1,-2,0.5,0.25,1,1,1,1] : f32[2,4]\n  %2 \"y\" = linear %0, %1\n  "
+             "return %2\n",
+             &c, 0.15);
     CHECK(type_of(&p, "w")->dtype == TC_i4 && type_of(&p, "w")->quant->hi == 7);
     tc_ctx_free(p.ctx);
 }
@@ -146,9 +161,13 @@ static void weights_and_bias(void)
 static void dead_input(void)
 {
     tc_config c = preset("int8");
-    tc_ctx_free(near("%0 \"x\": f32[3,2]",
-                     "  %1 = const 0 : f32[]\n  %2 \"z\" = mul %0, %1\n  %3 \"w\" = const [1e-3,2e-3,3e-3,4e-3] : f32[2,2]\n"
-                     "  %4 \"b\" = const [5,-7] : f32[2]\n  %5 \"y\" = linear %2, %3, %4\n  return %5\n", &c, 0.01).ctx);
+    tc_ctx_free(
+        near("%0 \"x\": f32[3,2]",
+             "  %1 = const 0 : f32[]\n  %2 \"z\" = mul %0, %1\n  %3 \"w\" = const "
+             "[1e-3,2e-3,3e-3,4e-3] : f32[2,2]\n"
+             "  %4 \"b\" = const [5,-7] : f32[2]\n  %5 \"y\" = linear %2, %3, %4\n  return %5\n",
+             &c, 0.01)
+            .ctx);
 }
 
 static void products(void)
@@ -156,26 +175,42 @@ static void products(void)
     tc_config c = preset("int8"), per_tensor = c;
     per_tensor.global.weight.per_channel = false;
     program p = near("%0 \"x\": f32[1,2,4,4]",
-                     "  %1 \"w\" = linspace start=-1 end=2 steps=24 dtype=f32\n  %2 \"wr\" = reshape %1 shape=[2,3,2,2]\n"
-                     "  %3 \"y\" = conv_transpose %0, %2 stride=[2,2] pad=[0,0] out_pad=[0,0] dilation=[1,1] groups=1\n  return %3\n", &c, 0.02);
+                     "  %1 \"w\" = linspace start=-1 end=2 steps=24 dtype=f32\n  %2 \"wr\" = "
+                     "reshape %1 shape=[2,3,2,2]\n"
+                     "  %3 \"y\" = conv_transpose %0, %2 stride=[2,2] pad=[0,0] out_pad=[0,0] "
+                     "dilation=[1,1] groups=1\n  return %3\n",
+                     &c, 0.02);
     const tc_type *w = type_of(&p, "wr");
     CHECK(w && w->quant->axis == 1 && w->quant->count == 3);
     tc_ctx_free(p.ctx);
     p = near("%0 \"x\": f32[1,2,4,4]",
              "  %1 \"w\" = const [1,2,3,4,5,6,7,8] : f32[2,1,2,2]\n"
-             "  %3 \"y\" = conv_transpose %0, %1 stride=[2,2] pad=[0,0] out_pad=[0,0] dilation=[1,1] groups=2\n  return %3\n", &c, 0.02);
+             "  %3 \"y\" = conv_transpose %0, %1 stride=[2,2] pad=[0,0] out_pad=[0,0] "
+             "dilation=[1,1] groups=2\n  return %3\n",
+             &c, 0.02);
     tc_ctx_free(p.ctx);
-    p = near("%0 \"x\": f32[3,2]", "  %1 \"w\" = const [1,2,3,4,5,60] : f32[2,3]\n  %2 \"y\" = matmul %0, %1\n  return %2\n", &c, 0.02);
+    p = near(
+        "%0 \"x\": f32[3,2]",
+        "  %1 \"w\" = const [1,2,3,4,5,60] : f32[2,3]\n  %2 \"y\" = matmul %0, %1\n  return %2\n",
+        &c, 0.02);
     CHECK(type_of(&p, "w")->quant->axis == -1 && type_of(&p, "w")->quant->zero[0] == 0);
     tc_ctx_free(p.ctx);
-    p = near("%0 \"x\": f32[3,2]", "  %1 \"w\" = const [1,2,3,4,5,60] : f32[3,2]\n  %2 \"y\" = linear %0, %1\n  return %2\n", &per_tensor, 0.03);
+    p = near(
+        "%0 \"x\": f32[3,2]",
+        "  %1 \"w\" = const [1,2,3,4,5,60] : f32[3,2]\n  %2 \"y\" = linear %0, %1\n  return %2\n",
+        &per_tensor, 0.03);
     CHECK(type_of(&p, "w")->quant->axis == -1);
     tc_ctx_free(p.ctx);
-    p = near("%0 \"x\": f32[3,2], %1 \"w\": f32[4,2]", "  %2 \"b\" = const [1,2,3,4] : f32[4]\n  %3 \"y\" = linear %0, %1, %2\n  return %3\n", &c, 0.02);
-    CHECK(type_of(&p, "b")->dtype == TC_i32 && type_of(&p, "w")->dtype == TC_i8); /* weights that are computed */
+    p = near("%0 \"x\": f32[3,2], %1 \"w\": f32[4,2]",
+             "  %2 \"b\" = const [1,2,3,4] : f32[4]\n  %3 \"y\" = linear %0, %1, %2\n  return %3\n",
+             &c, 0.02);
+    CHECK(type_of(&p, "b")->dtype == TC_i32 &&
+          type_of(&p, "w")->dtype == TC_i8); /* weights that are computed */
     tc_ctx_free(p.ctx);
     p = near("%0 \"x\": f32[2,2], %1 \"y\": f32[2,2]",
-             "  %2 \"w\" = const [1,2,3,4] : f32[2,2]\n  %3 = linear %0, %2\n  %4 = linear %1, %2\n  %5 = add %3, %4 alpha=1\n  return %5\n", &c, 0.03);
+             "  %2 \"w\" = const [1,2,3,4] : f32[2,2]\n  %3 = linear %0, %2\n  %4 = linear %1, "
+             "%2\n  %5 = add %3, %4 alpha=1\n  return %5\n",
+             &c, 0.03);
     CHECK(count_ops(&p, TC_OP_const) == 1); /* stored once */
     tc_ctx_free(p.ctx);
 }
@@ -185,38 +220,75 @@ static void products(void)
 static void constants(void)
 {
     tc_config c = preset("int8");
-    program p = near("%0 \"x\": f32[4]", "  %1 \"k\" = const 0.3 : f32[]\n  %2 \"y\" = mul %0, %1\n  %3 = exp %2\n  return %3\n", &c, 0.02);
+    program p = near(
+        "%0 \"x\": f32[4]",
+        "  %1 \"k\" = const 0.3 : f32[]\n  %2 \"y\" = mul %0, %1\n  %3 = exp %2\n  return %3\n", &c,
+        0.02);
     const tc_type *x = type_of(&p, "x"), *y = type_of(&p, "y");
-    CHECK(x && y && x->quant->zero[0] == y->quant->zero[0] && fabs(y->quant->scale[0] / x->quant->scale[0] - 0.3) < 1e-6);
+    CHECK(x && y && x->quant->zero[0] == y->quant->zero[0] &&
+          fabs(y->quant->scale[0] / x->quant->scale[0] - 0.3) < 1e-6);
     tc_ctx_free(p.ctx);
-    tc_ctx_free(near("%0 \"x\": f32[2,2]", "  %1 \"k\" = const [100,-3,0,1] : f32[2,2]\n  %2 = add %0, %1 alpha=1\n  return %2\n", &c, 0.01).ctx);
-    p = near("%0 \"x\": f32[4]", "  %1 = full shape=[4] value=2 dtype=f32\n  %2 \"c\" = cat %0, %1 axis=0\n  %3 = exp %2\n  return %3, %1\n", &c, 0.02);
-    CHECK(type_of(&p, "c")->quant->scale[0] * 255 >= 2.9); /* the constant is in range; the output is still real */
+    tc_ctx_free(
+        near("%0 \"x\": f32[2,2]",
+             "  %1 \"k\" = const [100,-3,0,1] : f32[2,2]\n  %2 = add %0, %1 alpha=1\n  return %2\n",
+             &c, 0.01)
+            .ctx);
+    p = near("%0 \"x\": f32[4]",
+             "  %1 = full shape=[4] value=2 dtype=f32\n  %2 \"c\" = cat %0, %1 axis=0\n  %3 = exp "
+             "%2\n  return %3, %1\n",
+             &c, 0.02);
+    CHECK(type_of(&p, "c")->quant->scale[0] * 255 >=
+          2.9); /* the constant is in range; the output is still real */
     CHECK(tc_type_of(p.g, p.g->out[1])->dtype == TC_f32);
     tc_ctx_free(p.ctx);
-    p = near("%0 \"i\": i64[3]", "  %1 \"table\" = const [1,2,3,4] : f32[2,2]\n  %2 \"e\" = embedding %1, %0\n  %3 = exp %2\n  return %3\n", &c, 0.02);
-    CHECK(type_of(&p, "table") && type_of(&p, "table")->quant->scale[0] == type_of(&p, "e")->quant->scale[0]);
+    p = near("%0 \"i\": i64[3]",
+             "  %1 \"table\" = const [1,2,3,4] : f32[2,2]\n  %2 \"e\" = embedding %1, %0\n  %3 = "
+             "exp %2\n  return %3\n",
+             &c, 0.02);
+    CHECK(type_of(&p, "table") &&
+          type_of(&p, "table")->quant->scale[0] == type_of(&p, "e")->quant->scale[0]);
     tc_ctx_free(p.ctx);
-    tc_ctx_free(near("%0 \"x\": f32[2,4]", "  %1 = const [1,2,3,4] : f32[4]\n  %2 = const [0,0,1,0] : f32[4]\n"
-                                           "  %3 = layer_norm %0, %1, %2 n_axes=1 eps=1e-05\n  return %3\n", &c, 0.03).ctx);
+    tc_ctx_free(near("%0 \"x\": f32[2,4]",
+                     "  %1 = const [1,2,3,4] : f32[4]\n  %2 = const [0,0,1,0] : f32[4]\n"
+                     "  %3 = layer_norm %0, %1, %2 n_axes=1 eps=1e-05\n  return %3\n",
+                     &c, 0.03)
+                    .ctx);
 }
 
-/* Infinite masks: real where nothing is quantized, saturated where the scores are; the probabilities stay. */
+/* Infinite masks: real where nothing is quantized, saturated where the scores are; the
+ * probabilities stay. */
 static void masks(void)
 {
     tc_config c = preset("int8");
     tc_ctx_free(near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
-                     "  %2 = matmul %0, %1\n  %3 = const [0,-inf,0,0] : f32[2,2]\n  %4 = add %2, %3 alpha=1\n"
-                     "  %5 = softmax %4 axis=1\n  return %5\n", &c, 0.01).ctx);
+                     "  %2 = matmul %0, %1\n  %3 = const [0,-inf,0,0] : f32[2,2]\n  %4 = add %2, "
+                     "%3 alpha=1\n"
+                     "  %5 = softmax %4 axis=1\n  return %5\n",
+                     &c, 0.01)
+                    .ctx);
     static const char *const far[] = {"-inf", "-3.4e38", "-10000", "-100"};
     tc_ctx *text = tc_ctx_new();
     for (size_t i = 0; i < TC_COUNT(far); i++) {
-        tc_ctx_free(near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
-                         tc_text_format(&text->arena, "  %%2 = matmul %%0, %%1\n  %%3 = const %s : f32[]\n  %%4 = const [true,false,false,false] : bool[2,2]\n"
-                                                      "  %%5 = where %%4, %%3, %%2\n  %%6 = softmax %%5 axis=1\n  return %%6\n", far[i]), &c, 0.01).ctx);
-        tc_ctx_free(near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
-                         tc_text_format(&text->arena, "  %%2 = matmul %%0, %%1\n  %%3 = const [0.5,%s,-0.25,0] : f32[2,2]\n  %%4 = add %%2, %%3 alpha=1\n"
-                                                      "  %%5 = reshape %%4 shape=[2,2]\n  %%6 = softmax %%5 axis=1\n  return %%6\n", far[i]), &c, 0.01).ctx);
+        tc_ctx_free(
+            near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
+                 tc_text_format(
+                     &text->arena,
+                     "  %%2 = matmul %%0, %%1\n  %%3 = const %s : f32[]\n  %%4 = const "
+                     "[true,false,false,false] : bool[2,2]\n"
+                     "  %%5 = where %%4, %%3, %%2\n  %%6 = softmax %%5 axis=1\n  return %%6\n",
+                     far[i]),
+                 &c, 0.01)
+                .ctx);
+        tc_ctx_free(
+            near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
+                 tc_text_format(
+                     &text->arena,
+                     "  %%2 = matmul %%0, %%1\n  %%3 = const [0.5,%s,-0.25,0] : f32[2,2]\n  %%4 = "
+                     "add %%2, %%3 alpha=1\n"
+                     "  %%5 = reshape %%4 shape=[2,2]\n  %%6 = softmax %%5 axis=1\n  return %%6\n",
+                     far[i]),
+                 &c, 0.01)
+                .ctx);
     }
     tc_ctx_free(text);
 }
@@ -229,12 +301,16 @@ static void left_in_float(void)
     tc_ctx *own = tc_ctx_new();
     tc_setting none = c.global.act;
     none.dtype = TC_none;
-    tc_config_add(own, &c, (tc_config_rule){.level = TC_LEVEL_node, .name = "y", .act = tc_patch_all(&none)});
-    program p = near("%0 \"x\": f32[4]", "  %1 \"z\" = exp %0\n  %2 \"y\" = sin %1\n  %3 \"u\" = exp %2\n  return %3\n", &c, 0.02);
+    tc_config_add(
+        own, &c, (tc_config_rule){.level = TC_LEVEL_node, .name = "y", .act = tc_patch_all(&none)});
+    program p = near("%0 \"x\": f32[4]",
+                     "  %1 \"z\" = exp %0\n  %2 \"y\" = sin %1\n  %3 \"u\" = exp %2\n  return %3\n",
+                     &c, 0.02);
     CHECK(type_of(&p, "y") && p.g->n_node >= 5); /* real, then rescaled for its reader */
     for (size_t k = 0; k < p.g->n_node; k++)
         if (p.g->node[k]->op == TC_OP_sin)
-            CHECK(tc_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_f32 && tc_type_of(p.g, p.g->node[k]->out[0])->dtype == TC_f32);
+            CHECK(tc_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_f32 &&
+                  tc_type_of(p.g, p.g->node[k]->out[0])->dtype == TC_f32);
     tc_ctx_free(p.ctx);
     tc_ctx_free(own);
 }
@@ -247,8 +323,13 @@ static void fixed_scale(void)
     fixed.observer = TC_OBSERVER_fixed;
     fixed.scale = 0.0625;
     fixed.zero = -3;
-    tc_config_add(own, &c, (tc_config_rule){.level = TC_LEVEL_node, .name = "y", .act = {TC_HAS_FIXED, fixed}});
-    program p = near("%0 \"x\": f32[4]", "  %1 \"y\" = exp %0\n  %2 \"z\" = reshape %1 shape=[2,2]\n  %3 = abs %2\n  return %3\n", &c, 0.05);
+    tc_config_add(
+        own, &c,
+        (tc_config_rule){.level = TC_LEVEL_node, .name = "y", .act = {TC_HAS_FIXED, fixed}});
+    program p = near(
+        "%0 \"x\": f32[4]",
+        "  %1 \"y\" = exp %0\n  %2 \"z\" = reshape %1 shape=[2,2]\n  %3 = abs %2\n  return %3\n",
+        &c, 0.05);
     CHECK(type_of(&p, "y")->quant->scale[0] == 0.0625 && type_of(&p, "z")->quant->zero[0] == -3);
     tc_ctx_free(p.ctx);
     tc_ctx_free(own);
@@ -259,15 +340,20 @@ static void borders(void)
 {
     tc_config c = preset("int8");
     c.in = c.out = (tc_patch){TC_HAS_DTYPE, {.dtype = TC_i8}};
-    program p = parse("%0 \"x\": f32[4]", "  %1 \"y\" = exp %0\n  %2 = full shape=[3] value=2 dtype=f32\n  return %1, %2\n");
-    CHECK(quantize(&p, &c) && tc_type_of(p.g, p.g->in[0])->dtype == TC_i8 && tc_type_of(p.g, p.g->out[0])->dtype == TC_i8);
+    program p =
+        parse("%0 \"x\": f32[4]",
+              "  %1 \"y\" = exp %0\n  %2 = full shape=[3] value=2 dtype=f32\n  return %1, %2\n");
+    CHECK(quantize(&p, &c) && tc_type_of(p.g, p.g->in[0])->dtype == TC_i8 &&
+          tc_type_of(p.g, p.g->out[0])->dtype == TC_i8);
     const tc_type *two = tc_type_of(p.g, p.g->out[1]);
-    CHECK(two->dtype == TC_i8 && tc_real(two, 0, ((const int8_t *)tc_tensor_of(p.g, p.g->out[1]).data)[0]) - 2 < 1e-6);
+    CHECK(two->dtype == TC_i8 &&
+          tc_real(two, 0, ((const int8_t *)tc_tensor_of(p.g, p.g->out[1]).data)[0]) - 2 < 1e-6);
     CHECK(count_ops(&p, TC_OP_rescale) == 0);
     tc_ctx_free(p.ctx);
     c.in.to.dtype = c.out.to.dtype = TC_u8;
     p = parse("%0 \"x\": f32[4]", "  %1 \"y\" = exp %0\n  return %1\n");
-    CHECK(quantize(&p, &c) && tc_type_of(p.g, p.g->in[0])->dtype == TC_u8 && tc_type_of(p.g, p.g->out[0])->dtype == TC_u8);
+    CHECK(quantize(&p, &c) && tc_type_of(p.g, p.g->in[0])->dtype == TC_u8 &&
+          tc_type_of(p.g, p.g->out[0])->dtype == TC_u8);
     CHECK(type_of(&p, "y")->dtype == TC_i8 && count_ops(&p, TC_OP_rescale) == 2);
     tc_ctx_free(p.ctx);
 }
@@ -277,8 +363,10 @@ static void ranges_apart(void)
 {
     tc_config c = preset("int8");
     program p = near("%0 \"a\": f32[4], %1 \"b\": f32[4]",
-                     "  %2 = const 20 : f32[]\n  %3 \"x\" = sin %0\n  %4 \"y\" = sin %1\n  %5 \"big\" = mul %4, %2\n"
-                     "  %6 \"c\" = cat %3, %5 axis=0\n  %7 \"s\" = exp %3\n  return %6, %7\n", &c, 0.02);
+                     "  %2 = const 20 : f32[]\n  %3 \"x\" = sin %0\n  %4 \"y\" = sin %1\n  %5 "
+                     "\"big\" = mul %4, %2\n"
+                     "  %6 \"c\" = cat %3, %5 axis=0\n  %7 \"s\" = exp %3\n  return %6, %7\n",
+                     &c, 0.02);
     CHECK(type_of(&p, "x")->quant->scale[0] * 5 < type_of(&p, "c")->quant->scale[0]);
     tc_ctx_free(p.ctx);
 }

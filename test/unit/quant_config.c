@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quant_config.c -- settings: presets, files, which rule wins, and mistakes with the nearest names. */
+/* quant_config.c -- settings: presets, files, which rule wins, and mistakes with the nearest names.
+ */
 #include "check.h"
 
 #include <stdlib.h>
@@ -35,43 +36,58 @@ static bool turned_down(const char *json, const char *words)
 static void presets(void)
 {
     tc_config c;
-    CHECK(tc_config_preset("int8", &c) && c.global.act.dtype == TC_i8 && c.global.weight.per_channel);
-    CHECK(c.global.act.qmin == -128 && c.global.weight.qmin == -127 && c.correct_bias && c.drop_odd);
+    CHECK(tc_config_preset("int8", &c) && c.global.act.dtype == TC_i8 &&
+          c.global.weight.per_channel);
+    CHECK(c.global.act.qmin == -128 && c.global.weight.qmin == -127 && c.correct_bias &&
+          c.drop_odd);
     CHECK(tc_config_preset("int8+16:4", &c) && c.n_wide == 4 && c.global.act.dtype == TC_i8);
     CHECK(tc_config_preset("a16w8", &c) && c.global.act.dtype == TC_i16 && c.global.act.symmetric);
-    CHECK(tc_config_preset("a8w4", &c) && c.global.weight.dtype == TC_i4 && c.global.weight.qmax == 7);
+    CHECK(tc_config_preset("a8w4", &c) && c.global.weight.dtype == TC_i4 &&
+          c.global.weight.qmax == 7);
     CHECK(tc_config_preset("none", &c) && c.global.act.dtype == TC_none);
-    CHECK(tc_config_preset("anchor", &c) && c.anchor && !c.correct_bias && c.global.act.floor == 0x1p-16);
+    CHECK(tc_config_preset("anchor", &c) && c.anchor && !c.correct_bias &&
+          c.global.act.floor == 0x1p-16);
     CHECK(c.global.act.observer == TC_OBSERVER_histogram_torchao);
-    CHECK(!tc_config_preset("int9", &c) && !tc_config_preset("int8+16:", &c) && !tc_config_preset("int8+16:-1", &c));
+    CHECK(!tc_config_preset("int9", &c) && !tc_config_preset("int8+16:", &c) &&
+          !tc_config_preset("int8+16:-1", &c));
     tc_scheme s = tc_scheme_symmetric(8, false, -127, 127, -7, 7, 0x1p-12);
-    CHECK(s.act.qmin == -127 && s.weight.dtype == TC_i4 && !s.weight.per_channel && s.act.floor == 0x1p-12);
+    CHECK(s.act.qmin == -127 && s.weight.dtype == TC_i4 && !s.weight.per_channel &&
+          s.act.floor == 0x1p-12);
 }
 
 /* The most specific rule wins, whatever the order in the file. */
 static void precedence(void)
 {
     static const char *const files[] = {
-        "{\"nodes\": {\"n\": {\"qmin\": -6, \"qmax\": 6}}, \"targets\": {\"t\": {\"qmin\": -5, \"qmax\": 5}},"
+        "{\"nodes\": {\"n\": {\"qmin\": -6, \"qmax\": 6}}, \"targets\": {\"t\": {\"qmin\": -5, "
+        "\"qmax\": 5}},"
         " \"modules\": {\"a\": {\"qmin\": -3, \"qmax\": 3}, \"a.b\": {\"qmin\": -4, \"qmax\": 4}},"
-        " \"module_types\": {\"M\": {\"qmin\": -2, \"qmax\": 2}}, \"activations\": {\"qmin\": -1, \"qmax\": 1}}",
-        "{\"activations\": {\"qmin\": -1, \"qmax\": 1}, \"module_types\": {\"x.M\": {\"qmin\": -2, \"qmax\": 2}},"
+        " \"module_types\": {\"M\": {\"qmin\": -2, \"qmax\": 2}}, \"activations\": {\"qmin\": -1, "
+        "\"qmax\": 1}}",
+        "{\"activations\": {\"qmin\": -1, \"qmax\": 1}, \"module_types\": {\"x.M\": {\"qmin\": -2, "
+        "\"qmax\": 2}},"
         " \"modules\": {\"a.b\": {\"qmin\": -4, \"qmax\": 4}, \"a\": {\"qmin\": -3, \"qmax\": 3}},"
-        " \"targets\": {\"t\": {\"qmin\": -5, \"qmax\": 5}}, \"nodes\": {\"n\": {\"qmin\": -6, \"qmax\": 6}}}"};
+        " \"targets\": {\"t\": {\"qmin\": -5, \"qmax\": 5}}, \"nodes\": {\"n\": {\"qmin\": -6, "
+        "\"qmax\": 6}}}"};
     for (size_t i = 0; i < TC_COUNT(files); i++) {
         tc_ctx *ctx = tc_ctx_new();
         tc_config c;
         tc_level level;
-        tc_loc all = {NULL, NULL, "n", "t", "a.b.c", "x.M"}, target = {NULL, NULL, "o", "t", "a.b", "x.M"},
-               inner = {NULL, NULL, "o", "u", "a.b.c", "x.M"}, outer = {NULL, NULL, "o", "u", "a.bc", "x.M"},
-               type = {NULL, NULL, "o", "u", "d", "x.M"}, none = {NULL, NULL, "o", "u", "d", "x.NM"};
+        tc_loc all = {NULL, NULL, "n", "t", "a.b.c", "x.M"},
+               target = {NULL, NULL, "o", "t", "a.b", "x.M"},
+               inner = {NULL, NULL, "o", "u", "a.b.c", "x.M"},
+               outer = {NULL, NULL, "o", "u", "a.bc", "x.M"},
+               type = {NULL, NULL, "o", "u", "d", "x.M"},
+               none = {NULL, NULL, "o", "u", "d", "x.NM"};
         CHECK(from_json(ctx, files[i], &c) == TC_OK);
         CHECK(tc_config_scheme(&c, &all, NULL, &level).act.qmax == 6 && level == TC_LEVEL_node);
         CHECK(tc_config_scheme(&c, &none, "n", &level).act.qmax == 6 && level == TC_LEVEL_node);
-        CHECK(tc_config_scheme(&c, &target, NULL, &level).act.qmax == 5 && level == TC_LEVEL_target);
+        CHECK(tc_config_scheme(&c, &target, NULL, &level).act.qmax == 5 &&
+              level == TC_LEVEL_target);
         CHECK(tc_config_scheme(&c, &inner, NULL, &level).act.qmax == 4 && level == TC_LEVEL_module);
         CHECK(tc_config_scheme(&c, &outer, NULL, &level).act.qmax == 3 && level == TC_LEVEL_module);
-        CHECK(tc_config_scheme(&c, &type, NULL, &level).act.qmax == 2 && level == TC_LEVEL_module_type);
+        CHECK(tc_config_scheme(&c, &type, NULL, &level).act.qmax == 2 &&
+              level == TC_LEVEL_module_type);
         CHECK(tc_config_scheme(&c, &none, NULL, &level).act.qmax == 1 && level == TC_LEVEL_global);
         tc_ctx_free(ctx);
     }
@@ -84,9 +100,11 @@ static void patches(void)
     tc_config c;
     tc_level level;
     CHECK(from_json(ctx,
-                    "{\"preset\": \"int8\", \"observer\": \"minmax\", \"weights\": {\"per_channel\": false},"
+                    "{\"preset\": \"int8\", \"observer\": \"minmax\", \"weights\": "
+                    "{\"per_channel\": false},"
                     " \"modules\": {\"a\": \"a16w8\", \"b\": null},"
-                    " \"nodes\": {\"n\": {\"scale\": 0.05, \"zero_point\": -3}, \"m\": {\"percentile\": 99.5},"
+                    " \"nodes\": {\"n\": {\"scale\": 0.05, \"zero_point\": -3}, \"m\": "
+                    "{\"percentile\": 99.5},"
                     "             \"w\": {\"weights\": {\"dtype\": \"int4\"}}},"
                     " \"io\": {\"inputs\": \"int8\", \"outputs\": \"float\"}}",
                     &c) == TC_OK);
@@ -94,19 +112,23 @@ static void patches(void)
            b = {NULL, NULL, NULL, NULL, "b", NULL}, m = {NULL, NULL, "m", NULL, "a", NULL},
            w = {NULL, NULL, "w", NULL, NULL, NULL};
     tc_scheme s = tc_config_scheme(&c, &n, NULL, &level);
-    CHECK(s.act.observer == TC_OBSERVER_fixed && s.act.scale == 0.05 && s.act.zero == -3 && s.act.dtype == TC_i8);
+    CHECK(s.act.observer == TC_OBSERVER_fixed && s.act.scale == 0.05 && s.act.zero == -3 &&
+          s.act.dtype == TC_i8);
     s = tc_config_scheme(&c, &a, NULL, &level);
     CHECK(s.act.dtype == TC_i16 && s.act.qmax == 32767 && s.act.observer == TC_OBSERVER_minmax);
     CHECK(tc_config_scheme(&c, &b, NULL, &level).act.dtype == TC_none);
     s = tc_config_scheme(&c, &m, NULL, &level);
-    CHECK(s.act.dtype == TC_i16 && s.act.observer == TC_OBSERVER_percentile && s.act.percentile == 99.5);
+    CHECK(s.act.dtype == TC_i16 && s.act.observer == TC_OBSERVER_percentile &&
+          s.act.percentile == 99.5);
     s = tc_config_scheme(&c, &w, NULL, &level);
-    CHECK(s.weight.dtype == TC_i4 && s.weight.qmax == 7 && !s.weight.per_channel && s.act.dtype == TC_i8);
+    CHECK(s.weight.dtype == TC_i4 && s.weight.qmax == 7 && !s.weight.per_channel &&
+          s.act.dtype == TC_i8);
     CHECK(c.in.has && c.in.to.dtype == TC_i8 && !c.out.has);
     tc_config_rule again = {.level = TC_LEVEL_node, .name = "n"};
     size_t before = c.n_rule;
     tc_config_add(ctx, &c, again);
-    CHECK(c.n_rule == before && tc_config_scheme(&c, &n, NULL, &level).act.observer == TC_OBSERVER_minmax);
+    CHECK(c.n_rule == before &&
+          tc_config_scheme(&c, &n, NULL, &level).act.observer == TC_OBSERVER_minmax);
     tc_ctx_free(ctx);
 }
 
@@ -118,7 +140,8 @@ static void mistakes(void)
     CHECK(turned_down("{\"activations\": {\"dtype\": \"int7\"}}", "the nearest is 'int8'"));
     CHECK(turned_down("{\"activations\": {\"qmin\": 5, \"qmax\": -5}}", "the smaller one first"));
     CHECK(turned_down("{\"activations\": {\"qmin\": -5}}", "go together"));
-    CHECK(turned_down("{\"activations\": {\"dtype\": \"int8\", \"qmin\": -200, \"qmax\": 5}}", "i8 has -128 to 127"));
+    CHECK(turned_down("{\"activations\": {\"dtype\": \"int8\", \"qmin\": -200, \"qmax\": 5}}",
+                      "i8 has -128 to 127"));
     CHECK(turned_down("{\"nodes\": {\"n\": {\"scale\": 0}}}", "above 0"));
     CHECK(turned_down("{\"nodes\": {\"n\": {\"scale\": 1e-60}}}", "above 0"));
     CHECK(turned_down("{\"nodes\": {\"n\": {\"zero_point\": 3}}}", "without 'scale'"));
@@ -132,17 +155,20 @@ static void mistakes(void)
     CHECK(turned_down("{", "byte"));
     tc_ctx *ctx = tc_ctx_new();
     tc_config c;
-    CHECK(tc_config_read(ctx, "int88", &c) != TC_OK && strstr(tc_diagnostics(ctx), "presets are int8"));
+    CHECK(tc_config_read(ctx, "int88", &c) != TC_OK &&
+          strstr(tc_diagnostics(ctx), "presets are int8"));
     tc_ctx_free(ctx);
 }
 
 /* A rule about nothing is an error that names the nearest. */
 static void about_nothing(void)
 {
-    static const char text[] = "graph @main(%0 \"x\": f32[2]) {\n"
-                               "  %1 \"relu\" = relu %0 : f32[2] loc(\"m.py:1\", node=\"relu\", target=\"aten.relu.default\","
-                               " module=\"layers.0\", module_type=\"torch.nn.modules.activation.ReLU\")\n"
-                               "  return %1\n}\n";
+    static const char text[] =
+        "graph @main(%0 \"x\": f32[2]) {\n"
+        "  %1 \"relu\" = relu %0 : f32[2] loc(\"m.py:1\", node=\"relu\", "
+        "target=\"aten.relu.default\","
+        " module=\"layers.0\", module_type=\"torch.nn.modules.activation.ReLU\")\n"
+        "  return %1\n}\n";
     static const struct {
         tc_level level;
         const char *name, *words; /* words NULL: it matches */
@@ -158,7 +184,8 @@ static void about_nothing(void)
         tc_ctx *ctx = tc_ctx_new();
         tc_module *module;
         tc_config c;
-        CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, sizeof text - 1}, (tc_bytes){NULL, 0}, &module) == TC_OK);
+        CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, sizeof text - 1},
+                       (tc_bytes){NULL, 0}, &module) == TC_OK);
         CHECK(tc_config_preset("int8", &c));
         tc_config_add(ctx, &c, (tc_config_rule){.level = cases[i].level, .name = cases[i].name});
         bool found = tc_config_check(ctx, &c, tc_main(module)) == TC_OK;

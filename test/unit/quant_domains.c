@@ -21,7 +21,8 @@ static decided decide(const char *inputs, const char *body, const char *preset)
     const char *text = tc_text_format(&t.ctx->arena, "graph @main(%s) {\n%s}\n", inputs, body);
     tc_config c;
     CHECK(tc_config_preset(preset, &c));
-    bool good = tc_parse(t.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)}, (tc_bytes){NULL, 0}, &t.module) == TC_OK &&
+    bool good = tc_parse(t.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+                         (tc_bytes){NULL, 0}, &t.module) == TC_OK &&
                 tc_infer_missing(t.ctx, t.module) == TC_OK && tc_verify(t.ctx, t.module) == TC_OK &&
                 tc_quant_decide(t.ctx, t.module, &c, &t.d) == TC_OK;
     if (!good)
@@ -55,9 +56,13 @@ static const tc_domain *domain(const decided *t, const char *name)
 static bool shares(const char *op)
 {
     tc_ctx *text = tc_ctx_new();
-    decided t = decide("%0 \"a\": f32[1,4,4,4]",
-                       tc_text_format(&text->arena, "  %%1 \"x\" = mul %%0, %%0 : f32[1,4,4,4]\n  %%2 \"y\" = %s\n"
-                                                    "  %%3 = abs %%2\n  return %%3\n", op), "int8");
+    decided t =
+        decide("%0 \"a\": f32[1,4,4,4]",
+               tc_text_format(&text->arena,
+                              "  %%1 \"x\" = mul %%0, %%0 : f32[1,4,4,4]\n  %%2 \"y\" = %s\n"
+                              "  %%3 = abs %%2\n  return %%3\n",
+                              op),
+               "int8");
     bool same = of(&t, "x") == of(&t, "y") && of(&t, "x") >= 0 && of(&t, "a") != of(&t, "x");
     tc_ctx_free(t.ctx);
     tc_ctx_free(text);
@@ -67,16 +72,30 @@ static bool shares(const char *op)
 static void movement(void)
 {
     static const char *const same[] = {
-        "reshape %1 shape=[16,4]", "permute %1 perm=[0,2,3,1]", "slice %1 axis=1 start=0 end=2 step=1",
-        "select %1 axis=1 index=0", "expand %1 shape=[3,4,4,4]", "flip %1 axes=[1]", "roll %1 shifts=[1] axes=[1]",
-        "repeat %1 repeats=[2,1,1,1]", "pad %1 pad=[0,0,0,0,1,1,1,1] mode=constant value=0", "tril %1 diagonal=0",
-        "max_pool %1 kernel=[2,2] stride=[2,2] pad=[0,0] dilation=[1,1] ceil=false", "identity %1",
-        "amax %1 axes=[1] keepdim=true", "upsample_nearest %1 size=[8,8] scale=[] align_corners=false",
+        "reshape %1 shape=[16,4]",
+        "permute %1 perm=[0,2,3,1]",
+        "slice %1 axis=1 start=0 end=2 step=1",
+        "select %1 axis=1 index=0",
+        "expand %1 shape=[3,4,4,4]",
+        "flip %1 axes=[1]",
+        "roll %1 shifts=[1] axes=[1]",
+        "repeat %1 repeats=[2,1,1,1]",
+        "pad %1 pad=[0,0,0,0,1,1,1,1] mode=constant value=0",
+        "tril %1 diagonal=0",
+        "max_pool %1 kernel=[2,2] stride=[2,2] pad=[0,0] dilation=[1,1] ceil=false",
+        "identity %1",
+        "amax %1 axes=[1] keepdim=true",
+        "upsample_nearest %1 size=[8,8] scale=[] align_corners=false",
         "pixel_shuffle %1 factor=2",
     };
     static const char *const own[] = {
-        "mean %1 axes=[2,3] keepdim=true", "relu %1", "adaptive_avg_pool %1 size=[1,1]", "neg %1",
-        "upsample_linear %1 size=[8,8] scale=[] align_corners=false", "add %1, %0 alpha=1", "gelu %1 form=erf",
+        "mean %1 axes=[2,3] keepdim=true",
+        "relu %1",
+        "adaptive_avg_pool %1 size=[1,1]",
+        "neg %1",
+        "upsample_linear %1 size=[8,8] scale=[] align_corners=false",
+        "add %1, %0 alpha=1",
+        "gelu %1 form=erf",
         "avg_pool %1 kernel=[2,2] stride=[2,2] pad=[0,0] ceil=false include_pad=true divisor=0",
     };
     for (size_t i = 0; i < TC_COUNT(same); i++)
@@ -96,24 +115,38 @@ static void waiting(void)
     tc_ctx *text = tc_ctx_new();
     static const char *const clamps[] = {"relu %2", "clamp %2 lo=0 hi=6", "clamp %2 lo=-1 hi=1"};
     for (size_t i = 0; i < TC_COUNT(clamps); i++) {
-        decided t = decide("%0 \"x\": f32[3,2]", tc_text_format(&text->arena, "%s  %%2 \"y\" = linear %%0, %%1\n  %%3 \"z\" = %s\n"
-                                                                          "  return %%3\n", weights, clamps[i]), "int8");
+        decided t = decide("%0 \"x\": f32[3,2]",
+                           tc_text_format(&text->arena,
+                                          "%s  %%2 \"y\" = linear %%0, %%1\n  %%3 \"z\" = %s\n"
+                                          "  return %%3\n",
+                                          weights, clamps[i]),
+                           "int8");
         REAL(t, "y");
         APART(t, "x", "z");
         CHECK(domain(&t, "z")->output);
         tc_ctx_free(t.ctx);
     }
-    decided t = decide("%0 \"x\": f32[3,2]", tc_text_format(&text->arena, "%s  %%2 \"y\" = linear %%0, %%1\n  %%3 \"z\" = relu %%2\n"
-                                                                      "  return %%2, %%3\n", weights), "int8");
+    decided t = decide("%0 \"x\": f32[3,2]",
+                       tc_text_format(&text->arena,
+                                      "%s  %%2 \"y\" = linear %%0, %%1\n  %%3 \"z\" = relu %%2\n"
+                                      "  return %%2, %%3\n",
+                                      weights),
+                       "int8");
     APART(t, "y", "z"); /* somebody else reads it */
     tc_ctx_free(t.ctx);
-    t = decide("%0 \"x\": f32[3,2]", "  %1 \"y\" = add %0, %0 alpha=1\n  %2 \"z\" = relu %1\n  return %2\n", "int8");
+    t = decide("%0 \"x\": f32[3,2]",
+               "  %1 \"y\" = add %0, %0 alpha=1\n  %2 \"z\" = relu %1\n  return %2\n", "int8");
     REAL(t, "y");
     tc_ctx_free(t.ctx);
-    t = decide("%0 \"x\": f32[3,2]", tc_text_format(&text->arena, "%s  %%2 \"y\" = linear %%0, %%1\n  %%3 \"z\" = gelu %%2 form=erf\n"
-                                                              "  return %%3\n", weights), "int8");
+    t = decide("%0 \"x\": f32[3,2]",
+               tc_text_format(&text->arena,
+                              "%s  %%2 \"y\" = linear %%0, %%1\n  %%3 \"z\" = gelu %%2 form=erf\n"
+                              "  return %%3\n",
+                              weights),
+               "int8");
     APART(t, "y", "z");
-    CHECK(domain(&t, "y")->after && domain(&t, "y")->after->op == TC_OP_gelu && !domain(&t, "z")->after);
+    CHECK(domain(&t, "y")->after && domain(&t, "y")->after->op == TC_OP_gelu &&
+          !domain(&t, "z")->after);
     tc_ctx_free(t.ctx);
     tc_ctx_free(text);
 }
@@ -121,15 +154,18 @@ static void waiting(void)
 /* Parts of a cat that nobody else reads are one with it; others wait for their ranges. */
 static void joining(void)
 {
-    decided t = decide("%0 \"a\": f32[2,2], %1 \"b\": f32[2,2]",
-                       "  %2 \"x\" = exp %0\n  %3 \"y\" = exp %1\n  %4 \"xr\" = reshape %2 shape=[2,2]\n"
-                       "  %5 \"c\" = cat %4, %3 axis=0\n  %6 = abs %3\n  return %5, %6\n", "int8");
+    decided t =
+        decide("%0 \"a\": f32[2,2], %1 \"b\": f32[2,2]",
+               "  %2 \"x\" = exp %0\n  %3 \"y\" = exp %1\n  %4 \"xr\" = reshape %2 shape=[2,2]\n"
+               "  %5 \"c\" = cat %4, %3 axis=0\n  %6 = abs %3\n  return %5, %6\n",
+               "int8");
     SHARED(t, "x", "c");
     SHARED(t, "x", "xr");
     APART(t, "y", "c");
     CHECK(t.d.n_join == 1);
     int32_t part = of(&t, "y"), whole = of(&t, "c");
-    double *lo = tc_new_n(&t.ctx->arena, double, t.d.n), *hi = tc_new_n(&t.ctx->arena, double, t.d.n);
+    double *lo = tc_new_n(&t.ctx->arena, double, t.d.n),
+           *hi = tc_new_n(&t.ctx->arena, double, t.d.n);
     hi[part] = 1;
     hi[whole] = 20;
     tc_quant_join(t.ctx, &t.d, lo, hi);
@@ -141,36 +177,47 @@ static void joining(void)
     CHECK(domain(&t, "c")->n_val == 4);
     tc_ctx_free(t.ctx);
     t = decide("%0 \"a\": f32[2,2], %1 \"b\": f32[2,2]",
-               "  %2 \"x\" = exp %0\n  %3 \"y\" = exp %1\n  %5 \"c\" = cat %2, %3 axis=0\n  %6 = abs %3\n  return %5, %6\n", "anchor");
+               "  %2 \"x\" = exp %0\n  %3 \"y\" = exp %1\n  %5 \"c\" = cat %2, %3 axis=0\n  %6 = "
+               "abs %3\n  return %5, %6\n",
+               "anchor");
     SHARED(t, "y", "c"); /* the anchor always shares */
     tc_ctx_free(t.ctx);
 }
 
-static const char attention[] = "  %2 \"qk\" = matmul %0, %1\n  %3 = const 0.125 : f32[]\n  %4 \"scaled\" = mul %2, %3\n"
-                                "  %5 \"mask\" = const [0,-inf,0,0] : f32[2,2]\n  %6 \"masked\" = add %4, %5 alpha=1\n"
-                                "  %7 \"p\" = softmax %6 axis=1\n  %8 \"o\" = matmul %7, %1\n  return %8\n";
+static const char attention[] =
+    "  %2 \"qk\" = matmul %0, %1\n  %3 = const 0.125 : f32[]\n  %4 \"scaled\" = mul %2, %3\n"
+    "  %5 \"mask\" = const [0,-inf,0,0] : f32[2,2]\n  %6 \"masked\" = add %4, %5 alpha=1\n"
+    "  %7 \"p\" = softmax %6 axis=1\n  %8 \"o\" = matmul %7, %1\n  return %8\n";
 
 static void scores(void)
 {
     decided t = decide("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]", attention, "int8");
-    CHECK(domain(&t, "qk")->setting.dtype == TC_i16 && domain(&t, "masked")->setting.dtype == TC_i16);
+    CHECK(domain(&t, "qk")->setting.dtype == TC_i16 &&
+          domain(&t, "masked")->setting.dtype == TC_i16);
     CHECK(domain(&t, "scaled")->setting.dtype == TC_i16 && domain(&t, "q")->setting.dtype == TC_i8);
     CHECK(domain(&t, "scaled")->base == of(&t, "qk") && domain(&t, "scaled")->factor == 0.125);
     const tc_domain *p = domain(&t, "p");
     CHECK(p->fixed_range && p->scale == 1.0 / 256 && p->zero == -128 && p->setting.dtype == TC_i8);
     REAL(t, "mask");
     tc_ctx_free(t.ctx);
-    t = decide("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]", "  %2 \"qk\" = matmul %0, %1\n  %3 \"p\" = softmax %2 axis=1\n"
-                                                          "  return %2, %3\n", "int8");
-    CHECK(domain(&t, "qk")->setting.dtype == TC_i8); /* somebody else reads it: a classifier's head */
+    t = decide("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
+               "  %2 \"qk\" = matmul %0, %1\n  %3 \"p\" = softmax %2 axis=1\n"
+               "  return %2, %3\n",
+               "int8");
+    CHECK(domain(&t, "qk")->setting.dtype ==
+          TC_i8); /* somebody else reads it: a classifier's head */
     tc_ctx_free(t.ctx);
 }
 
 static void natural(void)
 {
-    decided t = decide("%0 \"x\": f32[4]", "  %1 \"s\" = sigmoid %0\n  %2 \"t\" = tanh %0\n  %3 \"r\" = reshape %1 shape=[2,2]\n"
-                                            "  return %3, %2\n", "int8");
-    CHECK(domain(&t, "t")->fixed_range && domain(&t, "t")->scale == 2.0 / 256 && domain(&t, "t")->zero == 0);
+    decided t = decide(
+        "%0 \"x\": f32[4]",
+        "  %1 \"s\" = sigmoid %0\n  %2 \"t\" = tanh %0\n  %3 \"r\" = reshape %1 shape=[2,2]\n"
+        "  return %3, %2\n",
+        "int8");
+    CHECK(domain(&t, "t")->fixed_range && domain(&t, "t")->scale == 2.0 / 256 &&
+          domain(&t, "t")->zero == 0);
     CHECK(domain(&t, "r")->fixed_range && domain(&t, "r")->zero == -128);
     SHARED(t, "s", "r");
     tc_ctx_free(t.ctx);
@@ -180,19 +227,24 @@ static void natural(void)
     t = decide("%0 \"x\": f32[4]", "  %1 \"s\" = sigmoid %0\n  return %1\n", "anchor");
     CHECK(!domain(&t, "s")->fixed_range);
     tc_ctx_free(t.ctx);
-    t = decide("%0 \"x\": f32[4], %1 \"y\": f32[4]", "  %2 \"s\" = sigmoid %0\n  %3 \"e\" = exp %1\n"
-                                                      "  %4 \"c\" = cat %2, %3 axis=0\n  return %4\n", "int8");
+    t = decide("%0 \"x\": f32[4], %1 \"y\": f32[4]",
+               "  %2 \"s\" = sigmoid %0\n  %3 \"e\" = exp %1\n"
+               "  %4 \"c\" = cat %2, %3 axis=0\n  return %4\n",
+               "int8");
     CHECK(!domain(&t, "c")->fixed_range); /* others meet it */
     SHARED(t, "s", "c");
     tc_ctx_free(t.ctx);
 }
 
-/* Integers, booleans and what is known beforehand have no domain; a setting of none leaves everything real. */
+/* Integers, booleans and what is known beforehand have no domain; a setting of none leaves
+ * everything real. */
 static void left_alone(void)
 {
-    decided t = decide("%0 \"x\": f32[4], %1 \"i\": i64[2]", "  %2 \"f\" = full shape=[4] value=2 dtype=f32\n"
-                                                              "  %3 \"y\" = mul %0, %2\n  %4 \"b\" = gt %3, %0\n"
-                                                              "  %5 \"z\" = index %3, %1\n  return %4, %5, %2\n", "int8");
+    decided t = decide("%0 \"x\": f32[4], %1 \"i\": i64[2]",
+                       "  %2 \"f\" = full shape=[4] value=2 dtype=f32\n"
+                       "  %3 \"y\" = mul %0, %2\n  %4 \"b\" = gt %3, %0\n"
+                       "  %5 \"z\" = index %3, %1\n  return %4, %5, %2\n",
+                       "int8");
     REAL(t, "f");
     REAL(t, "b");
     REAL(t, "i");
@@ -209,11 +261,14 @@ static void left_alone(void)
 /* The same network written down in another order has the same classes. */
 static void any_order(void)
 {
-    static const char *const body[] = {
-        "  %2 = const [1,2,3,4] : f32[2,2]\n  %3 \"p\" = linear %0, %2\n  %4 \"pr\" = relu %3\n  %5 \"q\" = linear %1, %2\n"
-        "  %6 \"qr\" = relu %5\n  %7 \"c\" = cat %4, %6 axis=0\n  %8 \"s\" = add %4, %6 alpha=1\n  return %7, %8\n",
-        "  %2 = const [1,2,3,4] : f32[2,2]\n  %3 \"q\" = linear %1, %2\n  %4 \"p\" = linear %0, %2\n  %5 \"qr\" = relu %3\n"
-        "  %6 \"pr\" = relu %4\n  %7 \"s\" = add %6, %5 alpha=1\n  %8 \"c\" = cat %6, %5 axis=0\n  return %8, %7\n"};
+    static const char *const body[] = {"  %2 = const [1,2,3,4] : f32[2,2]\n  %3 \"p\" = linear %0, "
+                                       "%2\n  %4 \"pr\" = relu %3\n  %5 \"q\" = linear %1, %2\n"
+                                       "  %6 \"qr\" = relu %5\n  %7 \"c\" = cat %4, %6 axis=0\n  "
+                                       "%8 \"s\" = add %4, %6 alpha=1\n  return %7, %8\n",
+                                       "  %2 = const [1,2,3,4] : f32[2,2]\n  %3 \"q\" = linear %1, "
+                                       "%2\n  %4 \"p\" = linear %0, %2\n  %5 \"qr\" = relu %3\n"
+                                       "  %6 \"pr\" = relu %4\n  %7 \"s\" = add %6, %5 alpha=1\n  "
+                                       "%8 \"c\" = cat %6, %5 axis=0\n  return %8, %7\n"};
     static const char *const name[] = {"x", "y", "p", "q", "pr", "qr", "c", "s"};
     decided t[2];
     for (int i = 0; i < 2; i++)
@@ -221,7 +276,8 @@ static void any_order(void)
     for (size_t a = 0; a < TC_COUNT(name); a++) {
         CHECK((of(&t[0], name[a]) < 0) == (of(&t[1], name[a]) < 0));
         for (size_t b = 0; b < TC_COUNT(name); b++)
-            CHECK((of(&t[0], name[a]) == of(&t[0], name[b])) == (of(&t[1], name[a]) == of(&t[1], name[b])));
+            CHECK((of(&t[0], name[a]) == of(&t[0], name[b])) ==
+                  (of(&t[1], name[a]) == of(&t[1], name[b])));
     }
     CHECK(t[0].d.n_join == t[1].d.n_join && t[0].d.n_join == 2);
     REAL(t[1], "p");

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* anchor.c -- what ExecuTorch's Arm quantizer does beyond the usual: doc/anchor-parameters.md. */
+#include "flow.h"
+
+bool tc_anchor_shares(tc_op op)
+{
+    static const tc_op ops[] = {TC_OP_relu,
+                                TC_OP_clamp,
+                                TC_OP_clamp_tensor,
+                                TC_OP_silu,
+                                TC_OP_avg_pool,
+                                TC_OP_adaptive_avg_pool,
+                                TC_OP_upsample_linear,
+                                TC_OP_eq,
+                                TC_OP_ne,
+                                TC_OP_lt,
+                                TC_OP_le,
+                                TC_OP_gt,
+                                TC_OP_ge,
+                                TC_OP_cond,
+                                TC_OP_while_loop};
+    for (size_t i = 0; i < TC_COUNT(ops); i++)
+        if (ops[i] == op)
+            return true;
+    return false;
+}
+
+/* Whether the numbers lie in memory in the order of their axes, in PyTorch. */
+static bool contiguous(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    if (!def || !(tc_ops[def->op].traits & T_MOVES))
+        return true;
+    switch (def->op) {
+    case TC_OP_permute:
+    case TC_OP_expand:
+        return false;
+    case TC_OP_select:
+        return ((const tc_attr_select *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
+    case TC_OP_unbind:
+        return ((const tc_attr_axis *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
+    case TC_OP_slice:
+        return ((const tc_attr_slice *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
+    case TC_OP_split:
+        return ((const tc_attr_split *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
+    case TC_OP_identity:
+        return !def->loc->target || strstr(def->loc->target, "contiguous") ||
+               contiguous(g, def->in[0]);
+    default:
+        return true;
+    }
+}
+
+uint8_t tc_anchor_looks(const tc_flow *f, tc_val v)
+{
+    unsigned looks = 1;
+    for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
+        const tc_node *node = f->use[u].node;
+        bool batched = node->op == TC_OP_matmul && tc_type_of(f->g, node->in[0])->rank > 2 &&
+                       tc_type_of(f->g, node->in[1])->rank > 2;
+        if (batched && node->loc->target && strstr(node->loc->target, "matmul"))
+            looks += contiguous(f->g, v) ? 2 : 3;
+    }
+    return (uint8_t)tc_min_i64(looks, UINT8_MAX);
+}
