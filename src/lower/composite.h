@@ -107,4 +107,9 @@ bool tc_lower_one_scale(tc_lower *lw, const tc_node *node);
 /* Kernel, stride and dilation 1, no padding. */
 tc_attr_tosa_conv *tc_conv_1x1(tc_lower *lw, tc_dtype acc);
 
+/* ---- real.c ---- */
+
+/* Softmax of each row of floats. */
+tc_val tc_put_real_softmax(tc_lower *lw, tc_val x);
+
 #endif

@@ -52,7 +52,7 @@ static tc_val below_max(tc_lower *lw, tc_val x)
     return sub(lw, x, tc_put_reduced(lw, TC_OP_tosa_reduce_max, x, last_of(lw, x)));
 }
 
-static tc_val softmax(tc_lower *lw, tc_val x)
+tc_val tc_put_real_softmax(tc_lower *lw, tc_val x)
 {
     tc_val e = tc_put1(lw, TC_OP_tosa_exp, NULL, below_max(lw, x));
     return mul(lw, e, tc_put1(lw, TC_OP_tosa_reciprocal, NULL, sum(lw, e)));
@@ -74,7 +74,7 @@ static void along_axis(tc_lower *lw, const tc_node *node, tc_val *out,
 
 void tc_lower_real_softmax(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    along_axis(lw, node, out, softmax);
+    along_axis(lw, node, out, tc_put_real_softmax);
 }
 void tc_lower_real_log_softmax(tc_lower *lw, const tc_node *node, tc_val *out)
 {
