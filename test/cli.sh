@@ -149,6 +149,17 @@ expect 0 'the command line says so' explain $digits/model.pt2 -t ethos-u55-128 -
 expect 0 '"why": "the target has no accelerator"' explain $digits/model.pt2 -t cpu --json
 expect 1 'cannot' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/nowhere/m.pte"
 
+# programs: kernels only, kernels with typed borders; what cannot be read is said
+expect 0 '0 regions' compile $digits/model.pt2 -t cpu -o "$dir/cpu.pte"
+expect 0 'aten::convolution.out' inspect "$dir/cpu.pte"
+expect 0 'f32[128,10]' run "$dir/cpu.pte" -i $digits/calib.npz
+expect 0 'output i8[1,10]' inspect "$dir/m.pte"
+expect 0 '"zero_point":' inspect "$dir/m.pte" --json
+holds 'the same program twice is the same bytes' eval '"$tosac" compile $digits/model.pt2 -t cpu -o "$dir/cpu2.pte" >/dev/null && cmp "$dir/cpu.pte" "$dir/cpu2.pte"'
+head -c 3000 "$dir/cpu.pte" >"$dir/half.pte"
+expect 1 'more bytes than the file has' run "$dir/half.pte" -i $digits/calib.npz
+expect 1 'more bytes than the file has' inspect "$dir/half.pte"
+
 # Vela that is missing, fails, hangs, dies, says nothing, or writes half a file: exit 4, nothing written, nothing left
 mkdir "$dir/tmp"
 vela() { # WORDS BODY [OPTION...]: compile with a Vela that does BODY

@@ -32,6 +32,9 @@ static void **address(reader *r, const tc_pte_value *t)
 
 static bool is_buffer(const tc_pte_value *t) { return t->placed && t->data; }
 
+/* Its numbers are where its address says; of no numbers there is nothing to say. */
+static bool has_address(const tc_pte_value *t) { return t->placed && t->type && tc_type_bytes(t->type) > 0; }
+
 static tc_status need_type(reader *r, const tc_pte_value *t)
 {
     if (t->tag != PTE_TENSOR)
@@ -48,7 +51,7 @@ static void write_to(reader *r, int64_t at, tc_val v)
 {
     const tc_pte_value *t = &r->m->value[at];
     r->val[at] = v;
-    if (t->placed)
+    if (has_address(t))
         *address(r, t) = (void *)(uintptr_t)(at + 1);
 }
 
@@ -88,7 +91,9 @@ static tc_status use(reader *r, int64_t at, tc_val *out)
     TC_TRY(need_type(r, t));
     if (t->data && !t->placed && !r->val[at])
         TC_TRY(begin_with(r, at));
-    size_t last = t->placed ? (size_t)(uintptr_t)*address(r, t) : (size_t)at + 1;
+    if (!tc_type_bytes(t->type) && !r->val[at])
+        r->val[at] = tc_graph_const(r->g, t->type, "", NULL, r->loc);
+    size_t last = has_address(t) ? (size_t)(uintptr_t)*address(r, t) : (size_t)at + 1;
     *out = last ? r->val[last - 1] : TC_NONE;
     if (!*out)
         return tc_error(r->ctx, r->loc, TC_E_ORDER, "value %" PRId64 " is read before it is written", at);
