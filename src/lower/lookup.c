@@ -186,12 +186,11 @@ static tc_val put_pieces(tc_lower *lw, tc_val x, const curve *c, tc_dtype to)
     return tc_put_rescale(lw, sum, c->n > 1 && narrow ? 1 : 1.0 / STEP, 0, 0, to);
 }
 
-/* values[x + 32768] from a list of all. */
-static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
+tc_val tc_put_listed(tc_lower *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code)
 {
-    if (!x)
-        return x;
-    const tc_type *t = tc_put_type(lw, x);
+    if (!at)
+        return at;
+    const tc_type *t = tc_put_type(lw, at);
     int64_t dim[TC_MAX_RANK], n = tc_type_count(t);
     int rank = t->rank;
     memcpy(dim, t->dim, sizeof dim);
@@ -199,9 +198,17 @@ static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q,
     for (int64_t i = 0; i < CODES; i++)
         value[i] = rounded(code[i], q);
     tc_val list = tc_put_numbers(lw, to, 3, (int64_t[]){1, CODES, 1}, value);
-    tc_val at = tc_put_rescale(lw, tc_put_reshape(lw, x, 2, (int64_t[]){1, n}), 1, 0, 0, TC_i32);
-    at = tc_put2(lw, TC_OP_tosa_add, NULL, at, tc_put_number(lw, TC_i32, 2, 32768));
+    at = tc_put_reshape(lw, at, 2, (int64_t[]){1, n});
     return tc_put_reshape(lw, tc_put2(lw, TC_OP_tosa_gather, NULL, list, at), rank, dim);
+}
+
+/* values[x + 32768] from a list of all. */
+static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
+{
+    tc_val at = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
+    if (at)
+        at = tc_put2(lw, TC_OP_tosa_add, NULL, at, tc_put_number(lw, TC_i32, tc_put_type(lw, at)->rank, 32768));
+    return tc_put_listed(lw, at, to, q, code);
 }
 
 /* i16 to i16 or i8; `bits` of fraction more than the result has, so that i8 is rounded from something finer. */

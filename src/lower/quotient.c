@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quotient.c -- quotients, remainders and the combined operators on quantized values.
  *
- * A quotient is INTDIV of the dividend with as many bits of fraction as i32 has room for; targets without INTDIV
- * multiply by a table of reciprocals.  Whole quotients and remainders divide in one domain. */
+ * Quotients of i8 are read from a list of all pairs.  Others are INTDIV of the dividend with as many bits of
+ * fraction as i32 has room for; targets without it multiply by a table of reciprocals.  Whole quotients and
+ * remainders divide in one domain. */
 #include <math.h>
 
 #include "arith.h"
@@ -118,7 +119,7 @@ void tc_lower_int_div(tc_lower *lw, const tc_node *node, tc_val *out)
     double scale;
     if (tc_lower_type(lw, node, 0)->dtype != TC_i16 && tc_lower_try_function(lw, node, out))
         return;
-    if (!two_args(lw, node, &a, &b))
+    if (tc_lower_try_pair(lw, node, out) || !two_args(lw, node, &a, &b))
         return;
     if (mode->mode == TC_div_mode_exact) {
         tc_val wide = quotient(lw, &a, &b, &scale);
@@ -134,7 +135,7 @@ static void remainder_of(tc_lower *lw, const tc_node *node, bool down, tc_val *o
     tc_arg a, b;
     double scale;
     tc_val rest;
-    if (tc_lower_try_function(lw, node, out) || !two_args(lw, node, &a, &b))
+    if (tc_lower_try_function(lw, node, out) || tc_lower_try_pair(lw, node, out) || !two_args(lw, node, &a, &b))
         return;
     whole(lw, &a, &b, down, &rest, &scale);
     out[0] = tc_put_narrow(lw, rest, scale, tc_lower_result(lw, node, 0));

@@ -73,12 +73,17 @@ static void clamps(void)
 
 static void quotients(void)
 {
-    CHECK(agrees(INT, 1, A8, B8, "div %0, %1 mode=exact", "i8[2,3,40] q(0.3:2)"));
+    CHECK(agrees(INT, 0, A8, B8, "div %0, %1 mode=exact", "i8[2,3,40] q(0.3:2)"));
+    CHECK(agrees(INT16, 1, A8, "i16[2,3,40] q(0.0003:0)", "div %0, %1 mode=exact", "i8[2,3,40] q(0.3:2)"));
+    CHECK(agrees(INT16, 1, "i16[2,3,400] q(0.000244140625:0)", "i16[3,400] q(0.000244140625:0)", "div %0, %1 mode=floor",
+                 "i16[2,3,400] q(1:0)"));
+    CHECK(agrees(INT16, 1, "i16[2,3,400] q(0.000244140625:0)", "i16[3,400] q(0.000244140625:0)", "remainder %0, %1",
+                 "i16[2,3,400] q(0.0002:0)"));
     CHECK(agrees(U55, 1, "i8[2,3,40] q(0.05:-3)", "i8[3,1] q(0.031:-128 in -100..127)", "div %0, %1 mode=exact",
                  "i8[2,3,40] q(0.05:2)"));
     CHECK(agrees(INT16, 1, A16, B16, "div %0, %1 mode=exact", "i16[2,3,400] q(0.01:0)"));
-    CHECK(agrees(INT, 1, A8, C8, "div %0, %1 mode=floor", "i8[2,3,40] q(1:2)"));
-    CHECK(agrees(INT, 1, A8, C8, "div %0, %1 mode=trunc", "i8[2,3,40] q(1:2)"));
+    CHECK(agrees(INT, 0, A8, C8, "div %0, %1 mode=floor", "i8[2,3,40] q(1:2)"));
+    CHECK(agrees(INT, 0, A8, C8, "div %0, %1 mode=trunc", "i8[2,3,40] q(1:2)"));
     CHECK(agrees(INT, 1, A8, "i8[3,1] q(0.05:-128 in -127..127)", "remainder %0, %1", "i8[2,3,40] q(0.05:2)"));
     CHECK(agrees(INT, 1, A8, "i8[3,1] q(0.05:-128 in -127..127)", "fmod %0, %1", "i8[2,3,40] q(0.05:2)"));
     LOWERS(INT, 1, "graph @t(%0: " A8 ", %1: " B8 ", %2: i8[40] q(0.1:-128 in -90..127)) {\n  %3 = const 0.3 : f32[]\n"
@@ -156,6 +161,17 @@ static void functions8(void)
                    "  return %3, %4, %6, %7, %8\n}\n");
 }
 
+/* Two operands: every pair of codes from a list. */
+static void pairs(void)
+{
+    static const char *const op[] = {"pow %0, %1", "atan2 %0, %1", "hypot %0, %1", "copysign %0, %1", "logaddexp %0, %1"};
+    for (size_t i = 0; i < TC_COUNT(op); i++)
+        CHECK(agrees(INT, 0, A8, B8, op[i], "i8[2,3,40] q(0.07:2)"));
+    CHECK(agrees(INT, 0, A8, B8, "logical_xor %0, %1", "bool[2,3,40]"));
+    REFUSES(U55, "graph @t(%0: " A8 ", %1: " B8 ") {\n  %2 = pow %0, %1 : i8[2,3,40] q(0.1:0)\n  return %2\n}\n",
+            "more of its operands vary");
+}
+
 /* i16: straight pieces between entries, corrected where the curve bends; the steepest from a list. */
 static void functions16(void)
 {
@@ -185,6 +201,7 @@ int main(void)
     factors();
     compared();
     functions8();
+    pairs();
     functions16();
     return check_done();
 }
