@@ -175,6 +175,8 @@ vela 'no answer in 1 seconds' 'sleep 30' --vela-timeout 1
 vela 'without writing anything' 'exit 0'
 vela 'not complete' 'mkdir out; echo garbage >out/region_vela.npz'
 vela 'not complete' "mkdir out; head -c 3000 $PWD/$digits/calib.npz >out/region_vela.npz"
+printf '#!/bin/sh\nsleep 30\n' >"$dir/vela"
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela timeout -s TERM 2 "$tosac" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" >/dev/null 2>&1
 holds 'no program was written' test ! -e "$dir/u85.pte"
 holds 'nothing is left behind' test -z "$(ls -A "$dir/tmp")"
 

@@ -5,6 +5,7 @@
  * weight_data, scratch_size, inputs, outputs, vela_end_stream. */
 #include "ethosu.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -288,8 +289,14 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     for (size_t i = 0; i < n && !status; i++)
         status = prepare(ctx, target, o, job[i].tosa, tc_text_format(&ctx->arena, "%s/%zu", shop.path, i), &tool[i]);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int interrupted = 0;
     if (!status)
-        tc_tools_run(tool, n, ctx->threads > 0 ? (size_t)ctx->threads : cores > 0 ? (size_t)cores : 1);
+        interrupted = tc_tools_run(tool, n, ctx->threads > 0 ? (size_t)ctx->threads : cores > 0 ? (size_t)cores : 1);
+    if (interrupted) {
+        tc_workshop_close(&shop);
+        raise(interrupted);
+        return TC_TOOL;
+    }
     for (size_t i = 0; i < n && !status; i++)
         status = tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);
     tc_workshop_close(&shop);

@@ -104,23 +104,43 @@ static bool ended(tc_tool *tool)
     return true;
 }
 
-void tc_tools_run(tc_tool *tool, size_t n, size_t at_once)
+static volatile sig_atomic_t interrupted; /* the signal's number */
+
+static void note_signal(int signal) { interrupted = signal; }
+
+static void run_all(tc_tool *tool, size_t n, size_t at_once)
 {
     size_t begun = 0, done = 0;
-    while (done < n) {
-        while (begun < n && begun - done < at_once) {
+    while (done < n && !(interrupted && done == begun)) {
+        while (begun < n && begun - done < at_once && !interrupted) {
             start(&tool[begun++]);
             if (tool[begun - 1].pid < 0)
                 done++;
         }
-        for (size_t i = 0; i < begun; i++)
+        for (size_t i = 0; i < begun; i++) {
+            if (interrupted && tool[i].pid > 0)
+                tool[i].deadline = 0;
             if (tool[i].pid > 0 && ended(&tool[i])) {
                 tool[i].pid = 0;
                 done++;
             }
+        }
         if (done < begun)
             nanosleep(&(struct timespec){0, 2000000}, NULL);
     }
+}
+
+int tc_tools_run(tc_tool *tool, size_t n, size_t at_once)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    struct sigaction watch = {.sa_handler = note_signal}, before[TC_COUNT(signals)];
+    interrupted = 0;
+    for (size_t i = 0; i < TC_COUNT(signals); i++)
+        sigaction(signals[i], &watch, &before[i]);
+    run_all(tool, n, at_once);
+    for (size_t i = 0; i < TC_COUNT(signals); i++)
+        sigaction(signals[i], &before[i], NULL);
+    return interrupted;
 }
 
 const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool)

@@ -22,8 +22,10 @@ typedef struct tc_tool {
     double deadline;
 } tc_tool;
 
-/* Runs them, `at_once` at a time, until all have ended.  Failure to start is told in `exit`. */
-void tc_tools_run(tc_tool *tool, size_t n, size_t at_once);
+/* Runs them, `at_once` at a time, until all have ended.  Failure to start is told in `exit`.  When the user
+ * interrupts (SIGINT, SIGTERM), all are ended and the signal's number comes back, for the caller to clean up
+ * and raise; else 0. */
+TC_MUST_USE int tc_tools_run(tc_tool *tool, size_t n, size_t at_once);
 
 /* What the tool said, or its last few lines when that is long. */
 const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool);
