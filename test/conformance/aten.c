@@ -27,12 +27,12 @@ static bool outputs_agree(trial *t, const record *r, const tc_tensor *out)
     {
         const char *file = text_of(expected, "file");
         json_t *q = json_array_get(r->qparams, n);
-        double step = json_number_value(json_object_get(q, "scale"));
+        double step = json_number_value(json_object_get(q, "scale")), steps = 1;
         if (json_is_object(q) && text_of(q, "dtype") && tc_text_eq(text_of(q, "dtype"), "int16"))
-            step *= r->steps;
+            steps = r->steps;
         if (!file)
             continue;
-        if (n < t->g->n_out && !trial_output(t, n, out[n], file, text_of(expected, "dtype"), step))
+        if (n < t->g->n_out && !trial_output(t, n, out[n], file, text_of(expected, "dtype"), step, steps))
             return false;
         n++;
     }
@@ -61,6 +61,7 @@ static bool agrees(trial *t, const record *r)
     size_t n;
     const char **path = input_files(t, r, &n);
     t->v->n_equal = t->v->n_compared = 0;
+    memset(t->v->n_off, 0, sizeof t->v->n_off);
     tc_tensor *out = tc_new_n(&t->ctx->arena, tc_tensor, t->g->n_out);
     return trial_run(t, path, n, out) && outputs_agree(t, r, out);
 }

@@ -28,7 +28,7 @@ static bool same_integers(tc_tensor got, tc_tensor want, verdict *v)
 
 static bool near_floats(tc_tensor got, tc_tensor want, const allowance *a, verdict *v)
 {
-    int64_t n = tc_type_count(want.type), worst_at = 0, n_equal = 0;
+    int64_t n = tc_type_count(want.type), worst_at = 0, n_equal = 0, n_off[3] = {0};
     double top = 1e-3, worst = 0;
     for (int64_t i = 0; i < n; i++) {
         double w = tc_load_f64(want, i), g = tc_load_f64(got, i);
@@ -43,13 +43,18 @@ static bool near_floats(tc_tensor got, tc_tensor want, const allowance *a, verdi
         }
         double error = isfinite(g) ? fabs(g - w) : INFINITY;
         top = fmax(top, fabs(w));
-        n_equal += error <= 1e-3 * a->step;
+        int off = a->step > 0 ? (int)fmin(rint(error / a->step), 3) : 0;
+        n_equal += off == 0;
+        if (off)
+            n_off[off - 1]++;
         if (error > worst) {
             worst = error;
             worst_at = i;
         }
     }
-    double allowed = a->step > 0 ? 1.01 * a->step : top * a->relative;
+    double allowed = a->step > 0 ? 1.01 * a->step * (a->steps > 0 ? a->steps : 1) : top * a->relative;
+    for (int k = 0; k < 3; k++)
+        v->n_off[k] += n_off[k];
     if (a->step > 0) {
         v->n_equal += n_equal;
         v->n_compared += n;

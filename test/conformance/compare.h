@@ -9,7 +9,8 @@
 /* How far a result may be from the recorded one. */
 typedef struct allowance {
     double relative; /* of the largest recorded magnitude (at least 1e-3) */
-    double step;     /* > 0: instead, one step of this size */
+    double step;     /* > 0: instead, steps of this size */
+    double steps;    /* so many of them; 0: one */
 } allowance;
 
 /* got, and elements first .. of the recorded array, which hold its shape.  Integers and bools are equal,

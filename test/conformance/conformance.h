@@ -11,6 +11,7 @@
 typedef struct verdict {
     bool done, passed;
     int64_t n_equal, n_compared; /* quantized results: elements, and those that are equal */
+    int64_t n_off[3];            /* those that are 1, 2 or more steps off */
     char words[400];             /* what went wrong */
 } verdict;
 

@@ -37,7 +37,7 @@ static bool vector_agrees(trial *t, json_t *vector)
     {
         const char *file = text_of(it, quantized ? "quant_file" : "float_file");
         double step = quantized ? json_number_value(json_object_get(json_object_get(it, "qparams"), "scale")) : 0;
-        if (file && !trial_output(t, i, out[i], file, bare(text_of(it, "dtype")), step))
+        if (file && !trial_output(t, i, out[i], file, bare(text_of(it, "dtype")), step, 1))
             return false;
     }
     return true;

@@ -179,15 +179,28 @@ static void count(const check *c, const verdict *v, const tc_map *reason, tally 
     t->n_compared += v->n_compared;
 }
 
-/* Groups with something to say: "add  12 of 14". */
+/* Groups with something to say: "add  12 of 14", and of compiled programs how many quantized elements are equal and
+ * how many are 1, 2 and more steps off. */
 static void print_groups(const checks *all, const verdict *v, bool every)
 {
     for (size_t i = 0; i < all->n;) {
         size_t begin = i, good = 0;
-        for (; i < all->n && tc_text_eq(all->v[i].group, all->v[begin].group); i++)
+        int64_t equal = 0, off[3] = {0};
+        for (; i < all->n && tc_text_eq(all->v[i].group, all->v[begin].group); i++) {
             good += v[i].passed;
-        if (every || good < i - begin)
-            printf("  %-28s %3zu of %3zu\n", all->v[begin].group, good, i - begin);
+            for (int k = 0; k < 3 && tc_text_eq(all->v[i].suite, "lowered"); k++) {
+                equal += k ? 0 : v[i].n_equal;
+                off[k] += v[i].n_off[k];
+            }
+        }
+        bool steps = off[0] || off[1] || off[2];
+        if (!every && !steps && good == i - begin)
+            continue;
+        printf("  %-28s %3zu of %3zu", all->v[begin].group, good, i - begin);
+        if (steps)
+            printf(";  %" PRId64 " equal, %" PRId64 " a step off, %" PRId64 " two, %" PRId64 " more", equal, off[0], off[1],
+                   off[2]);
+        printf("\n");
     }
 }
 

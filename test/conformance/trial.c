@@ -110,11 +110,12 @@ static bool same_type(trial *t, size_t i, tc_tensor got, const char *torch_type,
     return same;
 }
 
-bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const char *torch_type, double step)
+bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const char *torch_type, double step,
+                  double steps)
 {
     tc_npy *want;
     size_t n;
-    allowance allowed = {.step = step};
+    allowance allowed = {.step = step, .steps = steps};
     if (!trial_says(t, tc_npy_open(t->ctx, trial_path(t, file), &want, &n), "recorded result") ||
         !same_type(t, i, got, torch_type, want, &allowed.relative))
         return false;

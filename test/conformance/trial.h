@@ -31,6 +31,7 @@ bool trial_run(trial *t, const char *const *path, size_t n, tc_tensor *out);
 
 /* Output i beside a recorded file: the type that PyTorch names, the shape, the numbers.
  * step > 0: quantized, within one step. */
-bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const char *torch_type, double step);
+bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const char *torch_type, double step,
+                  double steps);
 
 #endif
