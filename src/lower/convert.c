@@ -202,3 +202,31 @@ tc_val tc_put_convert(tc_lower *lw, tc_val x, const tc_type *from, const tc_type
     }
     return p ? dequantize(lw, x, from, to->dtype) : quantize(lw, x, from, to);
 }
+
+/* ---- quantize and dequantize as nodes: numbers of f16 and bf16, which the typed form leaves alone ---- */
+
+/* The plain type with the domain that the attributes name. */
+static const tc_type *attr_type(tc_lower *lw, const tc_node *node, const tc_type *plain)
+{
+    const tc_attr_quantize *a = node->attr;
+    if (a->axis >= 0 || a->scale == 0) {
+        tc_lower_refuse(lw, "its scales are operands");
+        return NULL;
+    }
+    tc_quant q = {-1, 1, a->qmin, a->qmax, &a->scale, &a->zero};
+    return tc_type_with(lw->ctx, plain, &q);
+}
+
+void tc_lower_quantize(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *to = attr_type(lw, node, tc_lower_result(lw, node, 0));
+    if (to)
+        out[0] = tc_put_convert(lw, tc_lower_in(lw, node, 0), tc_lower_type(lw, node, 0), to);
+}
+
+void tc_lower_dequantize(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *from = attr_type(lw, node, tc_lower_type(lw, node, 0));
+    if (from)
+        out[0] = tc_put_convert(lw, tc_lower_in(lw, node, 0), from, tc_lower_result(lw, node, 0));
+}

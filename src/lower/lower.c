@@ -267,6 +267,13 @@ tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *ta
     return a;
 }
 
+/* The value, or of a complex one, which TOSA does not have, what it is made from. */
+static tc_val read_from(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    return def && def->n_in && tc_dtypes[tc_type_of(g, v)->dtype].kind == TC_COMPLEX ? def->in[0] : v;
+}
+
 bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
 {
     tc_ctx *ctx = a->ctx;
@@ -276,7 +283,7 @@ bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
     tc_lower lw = {.ctx = ctx, .from = a->g, .to = &fresh, .target = a->target, .node = node, .dry = true,
                    .now = a->now, .readers = a->readers};
     for (int i = 0; i < node->n_in; i++) {
-        tc_val v = node->in[i];
+        tc_val v = read_from(a->g, node->in[i]);
         if (!v || lw.now[v])
             continue;
         if (tc_is_const(a->g, v))
@@ -288,7 +295,7 @@ bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
     bool can = lw.status == TC_OK && accepted(&lw);
     *why = can ? NULL : lw.why ? lw.why : take_back(ctx, before);
     for (int i = 0; i < node->n_in; i++)
-        a->now[node->in[i]] = TC_NONE;
+        a->now[read_from(a->g, node->in[i])] = TC_NONE;
     for (int i = 0; i < node->n_out; i++)
         a->now[node->out[i]] = TC_NONE;
     tc_arena_rewind(&ctx->scratch, mark);

@@ -77,6 +77,10 @@ static void domains(void)
     LOWERS("TOSA-1.0+INT+FP", 0, "graph @t(%0: i8[2,6] q(0.05:-3)) {\n  %1 = rescale %0 : f32[2,6]\n  return %1\n}\n");
     LOWERS("TOSA-1.0+INT+FP", 0, "graph @t(%0: f32[2,60]) {\n  %1 = rescale %0 : i8[2,60] q(0.03:-3)\n  return %1\n}\n");
     LOWERS("TOSA-1.0+INT+FP", 0, "graph @t(%0: f32[2,60]) {\n  %1 = rescale %0 : i8[2,60] q(0.03:0 in -127..127)\n  return %1\n}\n");
+    LOWERS("TOSA-1.0+INT+FP", 0, "graph @t(%0: f16[2,60]) {\n"
+                                 "  %1 = quantize %0 scale=0.03 zero=-3 axis=-1 qmin=-128 qmax=127 dtype=i8 : i8[2,60]\n"
+                                 "  %2 = dequantize %1 scale=0.03 zero=-3 axis=-1 qmin=-128 qmax=127 dtype=f16 : f16[2,60]\n"
+                                 "  return %1, %2\n}\n");
     REFUSES("TOSA-1.0+INT", "graph @t(%0: f32[2,6]) {\n  %1 = rescale %0 : i8[2,6] q(0.03:-3)\n  return %1\n}\n",
             "no floats");
 }

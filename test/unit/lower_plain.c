@@ -167,6 +167,15 @@ static void products(void)
     REFUSES(FP, "graph @t(%0: f32[1,1,1,1,1,1,2]) {\n  %1 = exp %0 : f32[1,1,1,1,1,1,2]\n  return %1\n}\n", "rank 7");
 }
 
+static void transforms(void)
+{
+    static const char text[] = "graph @t(%0: f32[3,4,8]) {\n"
+                               "  %1 = fft %0 axes=[1,2] kind=real_to_complex norm=by_sqrt_n last=0 : c64[3,4,5]\n"
+                               "  %2 = real %1 : f32[3,4,5]\n  %3 = imag %1 : f32[3,4,5]\n  return %2, %3\n}\n";
+    LOWERS("TOSA-1.0+FP+fft", 2e-6, text);
+    REFUSES(FP, text, "no Fourier transform");
+}
+
 static void control(void)
 {
     static const char cond[] = "graph @t(%0: f32[1], %1: f32[3], %2: f32[3]) {\n  %3 = const [0.5] : f32[1]\n"
@@ -187,6 +196,7 @@ static void control(void)
 int main(void)
 {
     control();
+    transforms();
     products();
     functions();
     odd_numbers();
