@@ -5,6 +5,7 @@
 #ifdef TOSAC_ONEDNN
 
 #include <dnnl.h>
+#include <pthread.h>
 
 enum { MOST_ARGS = 6 };
 
@@ -29,12 +30,27 @@ static void destroy(void *primitive)
     dnnl_primitive_destroy(primitive);
 }
 
-/* Streams are not shared between threads. */
+/* Streams are not shared between threads; a thread's own goes with it. */
+static pthread_key_t stream_key;
+
+static void end_stream(void *stream)
+{
+    dnnl_stream_destroy(stream);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&stream_key, end_stream);
+}
+
 static dnnl_stream_t this_stream(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     static _Thread_local dnnl_stream_t stream;
-    if (!stream)
-        dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
+    if (!stream && dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) == dnnl_success) {
+        pthread_once(&once, make_key);
+        pthread_setspecific(stream_key, stream);
+    }
     return stream;
 }
 
