@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 
+import ml_dtypes
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -36,7 +37,7 @@ ap.add_argument("--images", type=int, default=20)
 A = ap.parse_args()
 A.tosac = os.path.abspath(A.tosac)
 KIND = {"bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i48": np.int64, "f16": np.float16, "f32": np.float32}
-LOOSE = {"f32": 1e-4, "f16": 2.0 ** -7}  # of the largest magnitude
+LOOSE = {"float32": 1e-4, "float16": 2.0 ** -7, "bfloat16": 2.0 ** -4}  # of the largest magnitude
 ZOO = [("small/digits_mbv2", "calib.npy", "test_x.npy"), ("mobilenetv2_100", "calib.npz", "test.npz"), ("convnext_atto", "calib.npz", "test.npz")]
 
 
@@ -57,8 +58,10 @@ def stored(text, array, rng):
     shape = [int(d) for d in shape.split(",") if d]
     quant = re.search(r"q\(([\d.e+-]+):(-?\d+)", text)
     if array is None or list(array.shape) != shape:
-        array = rng.standard_normal(shape)
-    elif array.dtype.kind != "f":
+        array = rng.integers(0, 2, shape) if dtype.startswith("i") and not quant else rng.standard_normal(shape)
+    if dtype == "bf16":
+        return array.astype(ml_dtypes.bfloat16).view("V2")
+    if array.dtype.kind != "f":
         return array.astype(KIND[dtype])
     if dtype.startswith("i"):
         scale, zero = (float(quant[1]), int(quant[2])) if quant else (0.05, 0)
@@ -82,11 +85,14 @@ def compare(ours, theirs):
         a, b = np.load(os.path.join(ours, f"output_{i}.npy")), np.load(path)
         if a.tobytes() == b.tobytes():
             continue
-        if a.dtype.kind != "f":
+        if a.dtype.kind == "V":  # the bits of bf16
+            a, b = (np.frombuffer(v.tobytes(), ml_dtypes.bfloat16) for v in (a, b))
+        elif a.dtype.kind != "f":
             return f"output {i}: {np.count_nonzero(a.reshape(-1) != b.reshape(-1))} of {a.size} differ"
+        slack = LOOSE[str(a.dtype)]
         a, b = a.astype(np.float64).reshape(-1), b.astype(np.float64).reshape(-1)
         finite = a[np.isfinite(a)]
-        slack = LOOSE["f16" if np.load(path).dtype == np.float16 else "f32"] * max(1e-3, np.abs(finite).max() if finite.size else 0)
+        slack *= max(1e-3, np.abs(finite).max() if finite.size else 0)
         bad = ~((a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= slack))
         if bad.any():
             return f"output {i}: {b[bad][:3]}, ours {a[bad][:3]}"
