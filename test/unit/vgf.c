@@ -146,11 +146,11 @@ static void test_schema(void)
 static void test_refused(void)
 {
     static const char *const bad[] = {
-        "graph @main(%0: bool[1], %1: i8[2]) {\n"
-        "  %2 = tosa.cond_if %0, %1 then_graph=\"same\" else_graph=\"same\" : i8[2]\n  return %2\n}\n"
-        "graph @same(%0: i8[2]) {\n  return %0\n}\n",
-        "graph @main(%0: i8[2]) {\n  %1 = const [1, 2] : i8[2]\n  %2 = tosa.variable %1 name=\"v\" : i8[2]\n"
-        "  tosa.variable_write %0 name=\"v\"\n  return %0\n}\n",
+        ("graph @main(%0: bool[1], %1: i8[2]) {\n"
+         "  %2 = tosa.cond_if %0, %1 then_graph=\"same\" else_graph=\"same\" : i8[2]\n  return %2\n}\n"
+         "graph @same(%0: i8[2]) {\n  return %0\n}\n"),
+        ("graph @main(%0: i8[2]) {\n  %1 = const [1, 2] : i8[2]\n  %2 = tosa.variable %1 name=\"v\" : i8[2]\n"
+         "  tosa.variable_write %0 name=\"v\"\n  return %0\n}\n"),
         "graph @main(%0: f64[2]) {\n  return %0\n}\n",
         "graph @main(%0: f32[2]) {\n  %1 = relu %0 : f32[2]\n  return %1\n}\n",
     };

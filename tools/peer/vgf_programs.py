@@ -58,7 +58,7 @@ def stored(text, array, rng):
     shape = [int(d) for d in shape.split(",") if d]
     quant = re.search(r"q\(([\d.e+-]+):(-?\d+)", text)
     if array is None or list(array.shape) != shape:
-        array = rng.integers(0, 2, shape) if dtype.startswith("i") and not quant else rng.standard_normal(shape)
+        array = np.zeros(shape, int) if dtype.startswith("i") and not quant else rng.standard_normal(shape)
     if dtype == "bf16":
         return array.astype(ml_dtypes.bfloat16).view("V2")
     if array.dtype.kind != "f":
