@@ -172,7 +172,7 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
                               const tc_lower_check *check)
 {
     region->module = alone(ctx, c->module, g);
-    TC_TRY(tc_run_passes(ctx, region->module, "region", trace));
+    TC_TRY(tc_run_passes(ctx, region->module, c->target.region, trace));
     TC_TRY(tc_lower_graph(ctx, g, &c->target, check));
     if (check) /* what the rules may differ by is known; from here on every bit counts */
         TC_TRY(trace->after(trace->user, region->module, &lowering));

@@ -41,7 +41,7 @@ typedef tc_status place_rule(layout *l, const tc_node *node);
 
 /* How an operator goes with orders. */
 typedef struct manner {
-    place_rule *place; /* NULL: it wants its operands plain */
+    place_rule *place; /* place_plain, place_conv: it wants its operands plain */
     int data;          /* operands that have the result's axes; 0: all of them */
 } manner;
 static manner manner_of(tc_op op);
@@ -450,6 +450,49 @@ static tc_status place_reshape(layout *l, const tc_node *node)
     return TC_OK;
 }
 
+/* ---- products ---- */
+
+/* A product over the last axis of x [n,h,w,k], whose factors lie in memory in another order: the weights [o,1,1,k]
+ * in that order, and x as it lies. */
+static bool reorder_weights(layout *l, const tc_node *node, tc_val *x, tc_val *w)
+{
+    const tc_chain *c = l->now[node->in[0]].chain;
+    tc_tensor old = tc_tensor_of(l->rw->from, node->in[1]);
+    int rows = 0; /* factors before the last axis */
+    if (!c || !old.data || old.type->dim[1] != 1 || old.type->dim[2] != 1)
+        return false;
+    while (rows < c->n && c->axis[rows] != 3)
+        rows++;
+    if (memcmp(c->from, c->at, (size_t)rows * sizeof *c->at) != 0 || c->n - rows >= TC_MAX_RANK)
+        return false;
+    tc_type split = {.dtype = old.type->dtype, .rank = 1 + c->n - rows, .dim = {old.type->dim[0]}};
+    int64_t perm[TC_MAX_RANK] = {0};
+    for (int i = 1; i < split.rank; i++) {
+        split.dim[i] = c->size[c->at[rows + i - 1]];
+        for (int k = 1; k < split.rank; k++)
+            if (c->at[rows + k - 1] == c->from[rows + i - 1])
+                perm[i] = k;
+    }
+    const tc_value *value = l->rw->from->val[node->in[1]];
+    *w = tc_graph_const(l->rw->to, old.type, tc_transposed(&l->rw->ctx->arena, &split, old.data, perm), value->name,
+                        value->def->loc);
+    *x = reshape_any(l, node, l->now[node->in[0]].val, 4, dims(l, node->in[0]));
+    return true;
+}
+
+static tc_status place_conv(layout *l, const tc_node *node)
+{
+    tc_val x, w;
+    if (!reorder_weights(l, node, &x, &w)) {
+        force(l, node, node->in[0]);
+        return place_plain(l, node);
+    }
+    tc_val in[] = {x, w, plain(l, node, node->in[2]), plain(l, node, node->in[3]), plain(l, node, node->in[4])};
+    tc_order q = tc_order_plain(4);
+    put(l, node, node->attr, in, 5, &q);
+    return TC_OK;
+}
+
 /* As it is, on operands in the order of their types. */
 static tc_status place_plain(layout *l, const tc_node *node)
 {
@@ -480,7 +523,7 @@ static manner manner_of(tc_op op)
         return (manner){place_eltwise, 0};
     if (op >= TC_OP_tosa_argmax && (traits & T_REDUCES))
         return (manner){place_axis, 0};
-    return (manner){NULL, 0};
+    return (manner){op == TC_OP_tosa_conv2d ? place_conv : place_plain, 0};
 }
 
 /* ---- the look from the back ---- */
@@ -513,9 +556,10 @@ static void ask_operands(layout *l, const tc_node *node)
     const manner m = manner_of(node->op);
     const tc_graph *g = l->rw->from;
     const wish *w = node->n_out ? &l->want[node->out[0]] : NULL;
-    for (int i = 0; i < node->n_in && !m.place; i++)
+    bool strict = m.place == place_plain || m.place == place_conv;
+    for (int i = 0; i < node->n_in && strict; i++)
         ask_plain(l, node->in[i]);
-    if (!m.place || !w->weight)
+    if (strict || !w->weight)
         return;
     for (int i = 0; i < data_operands(node); i++) {
         const tc_type *t = tc_type_of(g, node->in[i]);
@@ -594,9 +638,10 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
         TC_TRY(start(l));
     }
     const manner m = manner_of(node->op);
-    for (int i = 0; i < node->n_in && m.place != place_transpose && m.place != place_reshape; i++)
+    bool reads_chains = m.place == place_transpose || m.place == place_reshape || m.place == place_conv;
+    for (int i = 0; i < node->n_in && !reads_chains; i++)
         force(l, node, node->in[i]);
-    TC_TRY((m.place ? m.place : place_plain)(l, node));
+    TC_TRY(m.place(l, node));
     for (int i = 0; i < node->n_out; i++)
         if (l->pinned[node->out[i]])
             give(l, node, node->out[i]);

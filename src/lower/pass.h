@@ -9,6 +9,7 @@ TC_MUST_USE tc_status tc_lower_layout(tc_ctx *ctx, tc_module *module);
 TC_MUST_USE tc_status tc_lower_merge(tc_ctx *ctx, tc_module *module);
 TC_MUST_USE tc_status tc_lower_patches(tc_ctx *ctx, tc_module *module);
 TC_MUST_USE tc_status tc_lower_pieces(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status tc_lower_heads(tc_ctx *ctx, tc_module *module);
 TC_MUST_USE tc_status tc_lower_scales(tc_ctx *ctx, tc_module *module);
 
 #endif

@@ -2,12 +2,13 @@
 /* pieces.c -- typed form: attention by batch and head, and movement that no machine does in one go.
  *
  * Two places ask for pieces (tile.h), everything before them follows:
- *   linear over merged heads    each batch by itself: its heads, from the query's rows of the weights on, stay
- *                               apart until they stand one below the other for the projection
+ *   linear over merged heads    each batch by itself (pass `heads`: all at once): its heads, from the query's rows
+ *                               of the weights on, stay apart until they stand one below the other for the projection
  *   reshape and permute chains  that move three or more groups of axes: cut along the axes that move; the
  *                               pieces keep their order inside, and are joined where they belong.  Windows,
  *                               patches, their way back, space to depth.
- * What was whole before is left to pass `dead`. */
+ * What was whole before is left to pass `dead`.  Only for quantized values: machines that compute with floats move
+ * numbers as they like. */
 #include <math.h>
 
 #include "chain.h"
@@ -258,7 +259,7 @@ static tc_tiler *tiler_of(tc_rewrite *rw, const tc_node *node)
 static tc_status merged_heads(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     tc_val o = tc_merged_heads(rw->from, node);
-    if (!o)
+    if (!o || !tc_type_of(rw->from, node->out[0])->quant)
         return TC_OK;
     tc_tiler *t = tiler_of(rw, node);
     tc_val y = tc_tile_projection(t, node, (tc_range){0, tc_type_of(rw->from, o)->dim[0], 1});
@@ -303,7 +304,7 @@ static tc_status costly_movement(tc_rewrite *rw, const tc_node *node, bool *done
 {
     const tc_graph *g = rw->from;
     const tc_node *end = node->n_out == 1 && node->n_in ? chain_end(rw, node) : NULL;
-    if (!end)
+    if (!end || !tc_type_of(g, node->out[0])->quant)
         return TC_OK;
     tc_tiler *t = tiler_of(rw, node);
     const tc_node *reader = ((pieces_pass *)rw->user)->reader[node->out[0]];
@@ -330,15 +331,19 @@ static tc_status costly_movement(tc_rewrite *rw, const tc_node *node, bool *done
     return TC_OK;
 }
 
-tc_status tc_lower_pieces(tc_ctx *ctx, tc_module *module)
+static tc_status run(tc_ctx *ctx, tc_module *module, bool batches_together)
 {
     static tc_rule *const rules[] = {merged_heads, costly_movement};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
-        pieces_pass p = {0};
+        pieces_pass p = {.tiler.batches_together = batches_together};
         status = tc_rewrite_graph(module->graph[i], rules, TC_COUNT(rules), &p);
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;
 }
+
+tc_status tc_lower_pieces(tc_ctx *ctx, tc_module *module) { return run(ctx, module, false); }
+
+tc_status tc_lower_heads(tc_ctx *ctx, tc_module *module) { return run(ctx, module, true); }

@@ -270,16 +270,20 @@ static tc_val column_weights(tc_tiler *t, tc_val old, int64_t heads)
     return v;
 }
 
-/* One batch of linear(heads side by side): the heads one below the other, and a convolution down the column. */
-static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, int64_t batch)
+/* Some batches of linear(heads side by side): the heads one below the other, and a convolution down the column. */
+static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch)
 {
     const tc_type *ot = old_type(t, o), *y = old_type(t, node->out[0]);
     int64_t heads = ot->dim[1], rows = ot->dim[2], d = ot->dim[3], c = y->dim[2], one[] = {1, 1}, none[4] = {0};
     tc_val *head = tc_new_n(&t->rw->ctx->scratch, tc_val, (size_t)heads);
-    for (int64_t h = 0; h < heads; h++) {
-        tc_select s = {4, {{batch, 1, 1}, {h, 1, 1}, {0, rows, 1}, {0, d, 1}}};
+    for (int64_t h = 0; h < heads && t->b.status == TC_OK; h++) {
+        tc_select s = {4, {batch, {h, 1, 1}, {0, rows, 1}, {0, d, 1}}};
         head[h] = tc_tile(t, o, &s);
+        if (head[h])
+            head[h] = tc_typed_reshape(&t->b, head[h], 4, (int64_t[]){1, 1, batch.count * rows, d});
     }
+    if (t->b.status != TC_OK)
+        return TC_NONE;
     tc_val x = tc_typed_permute(&t->b, tc_typed_cat(&t->b, head, (int)heads, 1), (int64_t[]){0, 3, 1, 2});
     tc_attr_conv a = {.stride = tc_ints_copy(&t->rw->ctx->arena, one, 2),
                       .pad = tc_ints_copy(&t->rw->ctx->arena, none, 4),
@@ -287,19 +291,21 @@ static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, int64_t batch)
                       .groups = 1};
     tc_val in[] = {x, column_weights(t, node->in[1], heads), node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
     tc_val v = tc_typed_node(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), in, node->n_in,
-                             tc_typed_dims(t->rw->ctx, y, 4, (int64_t[]){1, c, 1, rows}));
+                             tc_typed_dims(t->rw->ctx, y, 4, (int64_t[]){1, c, 1, batch.count * rows}));
     if (t->b.status != TC_OK)
         return TC_NONE;
     v = tc_typed_permute(&t->b, v, (int64_t[]){0, 2, 3, 1});
-    return tc_typed_reshape(&t->b, v, 3, (int64_t[]){1, rows, c});
+    return tc_typed_reshape(&t->b, v, 3, (int64_t[]){batch.count, rows, c});
 }
 
 tc_val tc_tile_projection(tc_tiler *t, const tc_node *node, tc_range batch)
 {
     tc_val o = tc_merged_heads(t->rw->from, node);
+    if (t->batches_together)
+        return project(t, node, o, batch);
     tc_val *part = tc_new_n(&t->rw->ctx->scratch, tc_val, (size_t)batch.count);
     for (int64_t i = 0; i < batch.count; i++)
-        part[i] = project(t, node, o, batch.start + i * batch.step);
+        part[i] = project(t, node, o, (tc_range){batch.start + i * batch.step, 1, 1});
     return tc_typed_cat(&t->b, part, (int)batch.count, 0);
 }
 

@@ -15,6 +15,7 @@ typedef struct tc_tiler {
     tc_rewrite *rw;
     tc_typed b;
     tc_map made; /* (old value, selection) -> value of the new graph */
+    bool batches_together; /* attention: each head by itself, all batches of it at once */
 } tc_tiler;
 
 /* The selected elements of an old value; the result has the counts as extents. */

@@ -28,6 +28,7 @@ typedef struct tc_target {
     const char *text; /* as the user wrote it */
     tc_machine machine;
     uint32_t tosa;             /* 1 << TC_FEATURE_x */
+    const char *region;        /* passes that make a region cheap for it, before its rules: a list of pass.def */
     const char *system_config; /* Ethos-U: what Vela is told unless the user says otherwise */
     const char *memory_mode;
 } tc_target;
