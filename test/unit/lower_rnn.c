@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_rnn.c -- recurrent layers as TOSA, beside the typed form. */
+#include "lower_rows.h"
+
+/* w: the element type of weights, wq: their domain. */
+#define WEIGHTS(w, wq, g, in, n)                                                                   \
+    "  %3 = const ? : " w "[" g "," in "]" wq "\n  %4 = const ? : " w "[" g "," n "]" wq "\n"      \
+    "  %5 = const ? : f32[" g "]\n  %6 = const ? : f32[" g "]\n"
+#define MORE(w, wq, g, in, n)                                                                      \
+    "  %13 = const ? : " w "[" g "," in "]" wq "\n  %14 = const ? : " w "[" g "," n "]" wq "\n"    \
+    "  %15 = const ? : f32[" g "]\n  %16 = const ? : f32[" g "]\n"
+#define USE(what, ...) what(__VA_ARGS__)
+#define W8 "i8", " q(0.0078125:0)"
+#define W32 "f32", ""
+
+/* x [7,2,5], hidden 4 */
+#define ONE(op, gates, x, h, y, w)                                                                 \
+    "graph @t(%0: " x "[7,2,5]" h ", %1: " x "[1,2,4]" h                                           \
+    ") {\n" USE(WEIGHTS, w, gates, "5",                                                            \
+                "4") "  %7, %8 = " op " %0, %1, %3, %4, %5, %6 layers=1 bidirectional=false "      \
+                     "batch_first=false has_bias=true : " x "[7,2,4]" y ", " x "[1,2,4]" y         \
+                     "\n  return %7, %8\n}\n"
+#define LSTM(x, q, hq, yq, cq, w)                                                                  \
+    "graph @t(%0: " x "[2,9,5]" q ", %1: " x "[2,2,4]" hq ", %2: " x "[2,2,4]" cq                  \
+    ") {\n" USE(WEIGHTS, w, "16", "5", "4")                                                        \
+        USE(MORE, w, "16", "5",                                                                    \
+            "4") "  %7, %8, %9 = lstm %0, %1, %2, %3, %4, %5, %6, %13, %14, %15, %16 "             \
+                 "layers=1 bidirectional=true "                                                    \
+                 "batch_first=true has_bias=true : " x "[2,9,8]" yq ", " x "[2,2,4]" yq ", " x     \
+                 "[2,2,4]" cq "\n  return %7, %8, %9\n}\n"
+#define DEEP(x, q, hq, w)                                                                          \
+    "graph @t(%0: " x "[6,2,5]" q ", %1: " x "[2,2,4]" hq ", %2: " x "[2,2,4]" q                   \
+    ") {\n" USE(WEIGHTS, w, "16", "5", "4")                                                        \
+        USE(MORE, w, "16", "4",                                                                    \
+            "4") "  %7, %8, %9 = lstm %0, %1, %2, %3, %4, %5, %6, %13, %14, %15, %16 "             \
+                 "layers=2 bidirectional=false "                                                   \
+                 "batch_first=false has_bias=true : " x "[6,2,4]" hq ", " x "[2,2,4]" hq ", " x    \
+                 "[2,2,4]" q "\n  return %7, %8, %9\n}\n"
+#define CELL(x, q, hq, w)                                                                          \
+    "graph @t(%0: " x "[3,5]" q ", %1: " x "[3,4]" hq ", %2: " x "[3,4]" q                         \
+    ") {\n" USE(WEIGHTS, w, "16", "5", "4") "  %7, %8 = lstm_cell %0, %1, %2, %3, %4, %5, %6 : " x \
+                                            "[3,4]" hq ", " x "[3,4]" q "\n  return %7, %8\n}\n"
+
+#define Q " q(0.03:3)"
+#define H " q(0.0078125:0)"
+
+/* Weights become 8 bits wide, which the typed form does not know of: more than one step here and
+ * there. */
+static void integers(const char *target)
+{
+    ROWS(target, 1, ONE("gru", "12", "i8", H, H, W8));
+    ROWS(target, 1, ONE("rnn_tanh", "4", "i8", H, H, W8));
+    ROWS(target, 1, ONE("rnn_relu", "4", "i8", " q(0.01:0)", " q(0.05:-100)", W8));
+    ROWS(target, 1, LSTM("i8", Q, H, H, " q(0.05:2)", W8));
+    ROWS(target, 1, DEEP("i8", Q, H, W8));
+    ROWS(target, 1, CELL("i8", Q, H, W8));
+}
+
+int main(void)
+{
+    integers("TOSA-1.0+INT");
+    integers("TOSA-1.0+INT+int16");
+    /* real weights become 8 bits wide, which the typed form does not know of */
+    ROWS("TOSA-1.0+INT", 4, LSTM("i8", Q, H, H, " q(0.05:2)", W32));
+    ROWS("TOSA-1.0+FP", 1e-5, ONE("gru", "12", "f32", "", "", W32));
+    ROWS("TOSA-1.0+FP", 1e-5, ONE("rnn_tanh", "4", "f32", "", "", W32));
+    ROWS("TOSA-1.0+FP", 1e-5, ONE("rnn_relu", "4", "f32", "", "", W32));
+    ROWS("TOSA-1.0+FP", 1e-5, LSTM("f32", "", "", "", "", W32));
+    ROWS("TOSA-1.0+FP", 1e-5, DEEP("f32", "", "", W32));
+    ROWS("TOSA-1.0+FP", 1e-5, CELL("f32", "", "", W32));
+    return check_done();
+}
