@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { WIDTH = 64, BLOCK = 64, FEW = 4 * TC_BINS, MANY = 1 << 14 };
+enum { WIDTH = 64, BLOCK = 64, MANY = 1 << 14 };
 
 tc_ends tc_ends_none(void) { return (tc_ends){FLT_MAX, -FLT_MAX}; }
 
@@ -62,68 +62,64 @@ void tc_ends_see(tc_ends *ends, const float *x, int64_t n)
     see_plainly(ends, x + i, n - i);
 }
 
-/* The bins that n <= BLOCK numbers belong to. */
-TC_WIDE_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_unit, int32_t *restrict bin)
+/* The bins that n <= BLOCK numbers belong to; those of bin `zero` take turns with the spare ones behind the
+ * others, since adding again and again to one place has to wait. */
+TC_WIDE_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero, int32_t *restrict bin)
 {
     for (int64_t i = 0; i < n; i++) {
         float at = (x[i] - lo) * per_unit;
         at = at > 0 ? at : 0;
         at = at < (float)(TC_BINS - 1) ? at : (float)(TC_BINS - 1);
-        bin[i] = (int32_t)at;
+        int32_t b = (int32_t)at;
+        bin[i] = b == zero ? TC_BINS + ((int32_t)i & (TC_SPARE_BINS - 1)) : b;
     }
 }
+TC_WIDE(static, bins_of, bins_body,
+        (const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero, int32_t *restrict bin),
+        (x, n, lo, per_unit, zero, bin))
 
-TC_WIDE(static, bins_of, bins_body, (const float *restrict x, int64_t n, float lo, float per_unit, int32_t *restrict bin),
-               (x, n, lo, per_unit, bin))
-
-/* Neighbouring numbers are often equal, and adding twice to one place has to wait: four places take turns. */
-static void add_lanes(tc_tally *tally, const int32_t *bin, int64_t n)
+static float bins_per_unit(tc_ends ends)
 {
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        tally->lane[0][bin[i]]++;
-        tally->lane[1][bin[i + 1]]++;
-        tally->lane[2][bin[i + 2]]++;
-        tally->lane[3][bin[i + 3]]++;
-    }
-    for (; i < n; i++)
-        tally->lane[0][bin[i]]++;
+    return (float)(TC_BINS / ((double)ends.hi - (double)ends.lo));
 }
 
-static void empty_lanes(tc_tally *tally, uint64_t *count)
+/* The bin of 0, the most frequent number of all. */
+static int32_t zero_bin(tc_ends ends)
 {
-    for (int k = 0; k < 4; k++)
-        for (int i = 0; i < TC_BINS; i++)
-            count[i] += tally->lane[k][i];
+    const float zero = 0;
+    int32_t bin;
+    bins_body(&zero, 1, ends.lo, bins_per_unit(ends), -1, &bin);
+    return bin;
+}
+
+void tc_tally_empty(tc_tally *tally, tc_ends ends, uint64_t *count)
+{
+    for (int i = 0; i < TC_BINS; i++)
+        count[i] += tally->count[i];
+    for (int i = TC_BINS; i < TC_BINS + TC_SPARE_BINS; i++)
+        count[zero_bin(ends)] += tally->count[i];
     memset(tally, 0, sizeof *tally);
 }
 
 /* One block in four, without a pattern that the axes of a tensor could follow. */
 static bool chosen(int64_t block)
 {
-    return ((uint32_t)block * UINT32_C(2654435761)) >> 30 == 0;
+    return (uint32_t)block * UINT32_C(2654435761) >> 30 == 0;
 }
 
 void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t *count)
 {
-    const int64_t most = INT64_C(1) << 31; /* what a lane can hold for sure */
-    int32_t bin[BLOCK];
-    bool few = n < (n < MANY ? FEW : 4 * FEW);
-    float per_unit = (float)(TC_BINS / ((double)ends.hi - (double)ends.lo));
-    for (int64_t start = 0; start < n; start += most) {
-        int64_t end = tc_min_i64(n, start + most);
-        for (int64_t i = start; i < end; i += BLOCK) {
-            int64_t m = tc_min_i64(BLOCK, end - i);
-            if (n >= MANY && !chosen(i / BLOCK))
-                continue;
-            bins_of(x + i, m, ends.lo, per_unit, bin);
-            if (few)
-                for (int64_t j = 0; j < m; j++)
-                    count[bin[j]]++;
-            else
-                add_lanes(tally, bin, m);
-        }
-        if (!few)
-            empty_lanes(tally, count);
+    int32_t bin[BLOCK], zero = zero_bin(ends);
+    float per_unit = bins_per_unit(ends);
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        int64_t m = tc_min_i64(BLOCK, n - i);
+        if (n >= MANY && !chosen(i / BLOCK))
+            continue;
+        if (tally->total > UINT32_MAX - BLOCK)
+            tc_tally_empty(tally, ends, count);
+        bins_of(x + i, m, ends.lo, per_unit, zero, bin);
+        for (int64_t j = 0; j < m; j++)
+            tally->count[bin[j]]++;
+        tally->total += (uint32_t)m;
     }
 }

@@ -36,7 +36,7 @@ struct guest {
     size_t sample;
     uint64_t counted;
     tc_arena scratch; /* numbers that are not f32 */
-    tc_tally tally;
+    tc_tally *tally; /* by domain */
     uint64_t *count; /* by domain, as in the observation */
 };
 
@@ -219,7 +219,7 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     for (int i = 0; g->o->torchao[d] && i < g->o->domains->looks[v]; i++)
         tc_torchao_see(g->o->torchao[d], as_f32(g, seen), tc_type_count(seen.type));
     if (g->o->binned[d])
-        tc_count(&g->tally, as_f32(g, seen), tc_type_count(seen.type), bins_range(g->o, d), g->count + d * TC_BINS);
+        tc_count(&g->tally[d], as_f32(g, seen), tc_type_count(seen.type), bins_range(g->o, d), g->count + d * TC_BINS);
 }
 
 static tc_status second_pass(observation *o)
@@ -229,8 +229,10 @@ static tc_status second_pass(observation *o)
     for (size_t d = 0; d < n; d++)
         in_order |= o->torchao[d] != NULL;
     o->count = tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS);
-    for (size_t i = 0; i < n_guest; i++)
+    for (size_t i = 0; i < n_guest; i++) {
         o->guests[i]->count = i ? tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS) : o->count;
+        o->guests[i]->tally = tc_new_n(&o->ctx->arena, tc_tally, n);
+    }
     tc_visit visit = {.samples = &o->request->samples,
                       .what = "samples, second pass",
                       .in_order = in_order,
@@ -240,6 +242,8 @@ static tc_status second_pass(observation *o)
     TC_TRY(tc_tour_run(o->tour, &visit));
     for (size_t i = 0; i < n_guest; i++) {
         o->counted += o->guests[i]->counted;
+        for (size_t d = 0; d < n; d++)
+            tc_tally_empty(&o->guests[i]->tally[d], bins_range(o, d), o->guests[i]->count + d * TC_BINS);
         for (size_t k = 0; i && k < n * TC_BINS; k++)
             o->count[k] += o->guests[i]->count[k];
     }

@@ -22,14 +22,19 @@ tc_ends tc_ends_none(void);
 void tc_ends_add(tc_ends *ends, tc_ends more);
 void tc_ends_see(tc_ends *ends, const float *x, int64_t n); /* NaN and infinities do not count */
 
-/* Working space of one thread. */
+/* Counts of one domain on one thread. */
+enum { TC_SPARE_BINS = 16 };
 typedef struct tc_tally {
-    uint32_t lane[4][TC_BINS];
+    uint32_t count[TC_BINS + TC_SPARE_BINS];
+    uint32_t total;
 } tc_tally;
 
-/* Adds n numbers to the counts of bins over [ends.lo, ends.hi]; what lies outside goes to the outermost bin.
- * Of 2^14 numbers and more, a quarter is counted. */
+/* Counts n numbers in bins over [ends.lo, ends.hi]; what lies outside goes to the outermost bin.  Of 2^14 numbers
+ * and more, a quarter is counted.  A tally that is full is emptied into `count`. */
 void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t *count);
+
+/* The tally is added to the counts. */
+void tc_tally_empty(tc_tally *tally, tc_ends ends, uint64_t *count);
 
 /* ---- the first pass ---- */
 

@@ -46,6 +46,7 @@ static void test_bins(void)
     static uint64_t count[TC_BINS];
     float x[] = {0, 0.5f, 1, 2047.5f, 4095.9f, 4096, -5, 5000, NAN};
     tc_count(&tally, x, (int64_t)TC_COUNT(x), (tc_ends){0, 4096}, count);
+    tc_tally_empty(&tally, (tc_ends){0, 4096}, count);
     CHECK(count[0] == 4 && count[1] == 1 && count[2047] == 1 && count[4095] == 3); /* NaN counts as the least */
     static uint64_t many[TC_BINS];
     enum { N = 1 << 16 };
@@ -53,6 +54,7 @@ static void test_bins(void)
     for (int i = 0; i < N; i++)
         y[i] = (float)(i % 4096);
     tc_count(&tally, y, N, (tc_ends){0, 4096}, many);
+    tc_tally_empty(&tally, (tc_ends){0, 4096}, many);
     uint64_t all = 0;
     for (int i = 0; i < TC_BINS; i++)
         all += many[i];
