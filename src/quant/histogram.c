@@ -62,6 +62,23 @@ void tc_ends_see(tc_ends *ends, const float *x, int64_t n)
     see_plainly(ends, x + i, n - i);
 }
 
+/* Whether some of n numbers is NaN or infinite: then 0 times it is not 0. */
+TC_WIDE_BODY finite_body(const float *x, int64_t n, uint32_t *bad)
+{
+    uint32_t found = 0;
+    for (int64_t i = 0; i < n; i++)
+        found |= !(x[i] * 0.0f == 0.0f);
+    *bad = found;
+}
+TC_WIDE(static, find_bad, finite_body, (const float *x, int64_t n, uint32_t *bad), (x, n, bad))
+
+bool tc_all_finite(const float *x, int64_t n)
+{
+    uint32_t bad;
+    find_bad(x, n, &bad);
+    return !bad;
+}
+
 /* The bins that n <= BLOCK numbers belong to; those of bin `zero` take turns with the spare ones behind the
  * others, since adding again and again to one place has to wait. */
 TC_WIDE_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero, int32_t *restrict bin)
@@ -115,7 +132,7 @@ void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t
         int64_t m = tc_min_i64(BLOCK, n - i);
         if (n >= MANY && !chosen(i / BLOCK))
             continue;
-        if (tally->total > UINT32_MAX - BLOCK)
+        if (tally->total > UINT16_MAX - BLOCK)
             tc_tally_empty(tally, ends, count);
         bins_of(x + i, m, ends.lo, per_unit, zero, bin);
         for (int64_t j = 0; j < m; j++)

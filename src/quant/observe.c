@@ -205,8 +205,8 @@ static bool second_enter(void *who, size_t k, const tc_tensor *in)
 {
     guest *g = who;
     (void)k;
-    uint64_t hash = tc_sample_hash(in, tc_main(g->o->module)->n_in);
-    bool kept = !tc_ranges_odd(&g->o->ranges, hash);
+    const tc_ranges *ranges = &g->o->ranges;
+    bool kept = !ranges->n_odd || !tc_ranges_odd(ranges, tc_sample_hash(in, tc_main(g->o->module)->n_in));
     g->counted += kept;
     return kept;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../num/load.h"
+#include "seen.h"
 
 tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g)
 {
@@ -24,17 +25,20 @@ void **tc_state_buffers(tc_ctx *ctx, const tc_graph *g)
     return state;
 }
 
+/* Words in four lanes, which need not wait for each other. */
 uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *p = in[i].data;
         size_t size = tc_type_bytes(in[i].type), k = 0;
-        for (; k + 8 <= size; k += 8) {
-            h = (h ^ tc_le64(p + k)) * UINT64_C(0x9e3779b97f4a7c15);
-            h ^= h >> 29;
-        }
-        h = tc_hash(p + k, size - k, h);
+        uint64_t lane[4] = {h, 1, 2, 3};
+        for (; k + 32 <= size; k += 32)
+            for (int j = 0; j < 4; j++) {
+                uint64_t v = (lane[j] ^ tc_le64(p + k + 8 * (size_t)j)) * UINT64_C(0x9e3779b97f4a7c15);
+                lane[j] = v ^ v >> 29;
+            }
+        h = tc_hash(p + k, size - k, tc_hash(lane, sizeof lane, 0));
     }
     return h;
 }
@@ -42,6 +46,8 @@ uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
 static int64_t first_odd_number(tc_tensor t)
 {
     int64_t n = tc_type_count(t.type);
+    if (t.type->dtype == TC_f32 && tc_all_finite(t.data, n))
+        return -1;
     const float *x = t.data;
     for (int64_t i = 0; i < n; i++)
         if (t.type->dtype == TC_f32 ? !(fabsf(x[i]) <= FLT_MAX) : !isfinite(tc_load_f64(t, i)))

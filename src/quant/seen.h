@@ -22,10 +22,12 @@ tc_ends tc_ends_none(void);
 void tc_ends_add(tc_ends *ends, tc_ends more);
 void tc_ends_see(tc_ends *ends, const float *x, int64_t n); /* NaN and infinities do not count */
 
+bool tc_all_finite(const float *x, int64_t n);
+
 /* Counts of one domain on one thread. */
 enum { TC_SPARE_BINS = 16 };
 typedef struct tc_tally {
-    uint32_t count[TC_BINS + TC_SPARE_BINS];
+    uint16_t count[TC_BINS + TC_SPARE_BINS]; /* narrow, so that all domains stay in the cache */
     uint32_t total;
 } tc_tally;
 
