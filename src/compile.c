@@ -24,17 +24,6 @@ static bool is_tosa(const tc_module *module)
 }
 
 /* Whether the model names its own quantization. */
-static bool went_through_pt2e(const tc_module *module)
-{
-    for (size_t i = 0; i < module->n_graph; i++)
-        for (size_t k = 0; k < module->graph[i]->n_node; k++) {
-            tc_op op = module->graph[i]->node[k]->op;
-            if (op == TC_OP_quantize || op == TC_OP_dequantize)
-                return true;
-        }
-    return false;
-}
-
 static bool has_floats(const tc_module *module)
 {
     const tc_graph *g = tc_main(module);
@@ -88,7 +77,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
 static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
-    if (went_through_pt2e(out->module))
+    if (tc_quant_is_pt2e(out->module))
         TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
     else if (!tc_quant_is_typed(out->module))
         TC_TRY(quantize(ctx, r, out));

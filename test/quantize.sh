@@ -57,6 +57,10 @@ check 'seed1: relu' has relu '0.003929885104298592 -111'
 check 'seed1: cat' has cat '0.003929885104298592 -111'
 check 'seed1: conv2d_1' has conv2d_1 '0.0024768554139882326 -7'
 
+# An export that went through PT2E keeps its parameters.
+check 'seed1, PT2E' "$tosac" quantize "$cases/seed1/quantized.pt2" -o "$dir/typed.ir" --qparams "$dir/q.json"
+check 'seed1, PT2E: relu' has relu '0.003929885104298592 -111'
+
 # Factories.
 for case in "$cases"/seed2 "$cases"/seed2/*/; do
     case=${case#"$cases"/} case=${case%/}

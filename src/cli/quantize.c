@@ -123,6 +123,27 @@ static void report(const tc_module *module, const quantize_options *o,
         printf("%s: %zu values quantized, %zu in float\n", o->output, typed, real);
 }
 
+static tc_status quantize(tc_ctx *ctx, tc_module *module, const quantize_options *o,
+                          tc_quant_request *request)
+{
+    tc_progress progress = {0};
+    TC_TRY(open_samples(ctx, tc_main(module), o, &request->samples));
+    request->samples.progress = show;
+    request->samples.who = &progress;
+    tc_status status = tc_quantize(ctx, module, request);
+    tc_progress_end(&progress);
+    return status;
+}
+
+/* An export that went through PT2E says itself how it is quantized. */
+static tc_status take_types(tc_ctx *ctx, const char *model, tc_module *module,
+                            const quantize_options *o)
+{
+    if (o->calib.n || o->merge.n || o->config || o->observe_only)
+        return tc_usage(ctx, "%s went through PT2E: its parameters are its own, without data or -q", model);
+    return tc_run_passes(ctx, module, "types", NULL);
+}
+
 static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *record,
                               const tc_texts *args)
 {
@@ -130,7 +151,6 @@ static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *
     const char *model = NULL;
     tc_module *module;
     tc_config config;
-    tc_progress progress = {0};
     tc_quant_times times = {0};
     TC_TRY(sort_arguments(ctx, args, o, &model));
     TC_TRY(check_options(ctx, o));
@@ -142,13 +162,12 @@ static tc_status run_quantize(tc_ctx *ctx, const tc_common *common, const void *
                                 .observe_only = o->observe_only ? o->output : NULL,
                                 .keep_odd = o->keep_odd,
                                 .times = &times};
-    TC_TRY(open_samples(ctx, tc_main(module), o, &request.samples));
-    request.samples.progress = show;
-    request.samples.who = &progress;
-    tc_status status = tc_quantize(ctx, module, &request);
-    tc_progress_end(&progress);
-    if (status != TC_OK || o->observe_only)
-        return status;
+    if (tc_quant_is_pt2e(module))
+        TC_TRY(take_types(ctx, model, module, o));
+    else
+        TC_TRY(quantize(ctx, module, o, &request));
+    if (o->observe_only)
+        return TC_OK;
     TC_TRY(tc_run_passes(ctx, module, "dead", NULL));
     TC_TRY(tc_write_text(ctx, module, o->output));
     if (o->qparams)
@@ -180,11 +199,9 @@ const tc_verb tc_cli_quantize = {
     .name = "quantize",
     .arguments = "MODEL (--calib DATA... | --merge OBS...) [-q CONFIG] -o OUT",
     .summary = "turn a float model and calibration data into a typed integer program",
-    .help = "MODEL is a float .pt2 or text graph.  Of the settings for a value the most specific "
-            "wins: node, operator\n"
-            "(target), module, module type, io, global.  What was observed on parts of the data, "
-            "in any order and on\n"
-            "any machine, merges to the same parameters.\n",
+    .help = "MODEL is a .pt2 or a text graph; an export that went through PT2E needs no data.  Of the settings\n"
+            "for a value the most specific wins: node, operator (target), module, module type, io, global.  What\n"
+            "was observed on parts of the data, in any order and on any machine, merges to the same parameters.\n",
     .least = 1,
     .most = INT32_MAX,
     .option = options,

@@ -231,6 +231,8 @@ TC_MUST_USE tc_status tc_quant_wide(tc_ctx *ctx, tc_module *module);
 /* carry.c: branches and loops hand on integers; what was real between them is real inside. */
 TC_MUST_USE tc_status tc_quant_carry(tc_ctx *ctx, tc_module *module);
 
+/* Whether the module has quantize or dequantize nodes, as an export that went through PT2E does. */
+bool tc_quant_is_pt2e(const tc_module *module);
 /* Whether any value of the module is quantized. */
 bool tc_quant_is_typed(const tc_module *module);
 /* Whether a part of it computes on stored integers already: TOSA, or a call of a region. */

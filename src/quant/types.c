@@ -267,6 +267,17 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_node_infer(rw->to, copy);
 }
 
+bool tc_quant_is_pt2e(const tc_module *module)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        for (size_t k = 0; k < module->graph[i]->n_node; k++) {
+            tc_op op = module->graph[i]->node[k]->op;
+            if (op == TC_OP_quantize || op == TC_OP_dequantize)
+                return true;
+        }
+    return false;
+}
+
 tc_status tc_quant_types(tc_ctx *ctx, tc_module *module)
 {
     static tc_rule *const rules[] = {take_dequantize, take_quantize, take_operator};
