@@ -156,6 +156,14 @@ static tc_val dequantize(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype t
     return tc_put_cast(lw, tc_put_mul(lw, x, scales(lw, from, q, false)), to);
 }
 
+/* What is no number becomes the lowest code: CAST would make anything of it. */
+static tc_val clamp_to_codes(tc_lower *lw, tc_val x, double lo, double hi)
+{
+    tc_attr_tosa_clamp *a = tc_new(&lw->ctx->arena, tc_attr_tosa_clamp);
+    *a = (tc_attr_tosa_clamp){.min_val = lo, .max_val = hi, .nan_mode = TC_nan_mode_ignore};
+    return tc_put1(lw, TC_OP_tosa_clamp, a, x);
+}
+
 static tc_val quantize(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
     const tc_quant *q = to->quant;
@@ -166,7 +174,7 @@ static tc_val quantize(tc_lower *lw, tc_val x, const tc_type *from, const tc_typ
     if (!one_zero(lw, q))
         return TC_NONE;
     x = tc_put_mul(lw, tc_put_cast(lw, x, TC_f32), scales(lw, from, q, true));
-    x = tc_put_clamp(lw, x, (double)(q->lo - q->zero[0]), (double)(q->hi - q->zero[0]));
+    x = clamp_to_codes(lw, x, (double)(q->lo - q->zero[0]), (double)(q->hi - q->zero[0]));
     if (!q->zero[0])
         return tc_put_tosa_cast(lw, x, to->dtype);
     return tc_put_rescale(lw, tc_put_tosa_cast(lw, x, TC_i32), 1, 0, q->zero[0], to->dtype);

@@ -87,6 +87,7 @@ static tc_val triangle(tc_lower *lw, const tc_type *t, int64_t diagonal, bool lo
     dim[t->rank - 2] = h;
     dim[t->rank - 1] = w;
     double *in = tc_new_n(&lw->ctx->arena, double, (size_t)(h * w));
+    diagonal = diagonal > w ? w : diagonal < -h ? -h : diagonal;
     for (int64_t i = 0; i < h * w; i++) {
         int64_t over = i % w - i / w - diagonal; /* > 0: above the diagonal */
         in[i] = lower ? over <= 0 : over >= 0;

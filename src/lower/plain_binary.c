@@ -5,6 +5,8 @@
 
 #include "plain.h"
 
+#include "../num/load.h"
+
 /* The operands of a node, ready. */
 typedef struct pair {
     tc_dtype type; /* of the result */
@@ -44,6 +46,10 @@ static void sum(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
         return;
     if (p.type == TC_bool) {
         out[0] = tc_put2(lw, op == TC_OP_tosa_add ? TC_OP_tosa_logical_or : TC_OP_tosa_logical_xor, NULL, p.a, p.b);
+        return;
+    }
+    if (!tc_is_float(p.type) && (alpha != floor(alpha) || fabs(alpha) >= 0x1p31)) {
+        tc_lower_refuse(lw, "integers times %g", alpha);
         return;
     }
     if (alpha != 1)
@@ -201,9 +207,23 @@ void tc_lower_plain_bitwise_xor(tc_lower *lw, const tc_node *node, tc_val *out)
     bits(lw, node, TC_OP_tosa_logical_xor, TC_OP_tosa_bitwise_xor, out);
 }
 
+/* TOSA shifts by 0 to the width less 1; constants can be looked at. */
+static bool shifts(tc_lower *lw, const tc_node *node)
+{
+    tc_tensor n = tc_tensor_of(lw->from, node->in[1]);
+    int64_t width = tc_dtypes[tc_lower_result(lw, node, 0)->dtype].bits;
+    for (int64_t i = 0; n.data && i < tc_type_count(n.type); i++)
+        if (tc_load_i64(n, i) < 0 || tc_load_i64(n, i) >= width) {
+            tc_lower_refuse(lw, "a shift by %lld", (long long)tc_load_i64(n, i));
+            return false;
+        }
+    return true;
+}
+
 void tc_lower_plain_shift_left(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    bits(lw, node, TC_OP_tosa_logical_left_shift, TC_OP_tosa_logical_left_shift, out);
+    if (shifts(lw, node))
+        bits(lw, node, TC_OP_tosa_logical_left_shift, TC_OP_tosa_logical_left_shift, out);
 }
 
 /* Without ARITHMETIC_RIGHT_SHIFT, which only PRO-INT has, the ones that a sign brings in are subtracted as
@@ -212,7 +232,7 @@ void tc_lower_plain_shift_right(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     tc_attr_tosa_shift *a = tc_new(&lw->ctx->arena, tc_attr_tosa_shift);
-    if (!computable(lw, t->dtype))
+    if (!computable(lw, t->dtype) || !shifts(lw, node))
         return;
     if (tc_lower_has(lw, TC_FEATURE_INT)) {
         out[0] = tc_put2(lw, TC_OP_tosa_arithmetic_right_shift, a, tc_plain_in(lw, node, 0, t->dtype, t->rank),

@@ -187,6 +187,8 @@ void tc_lower_plain_addcmul(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     double value = ((const tc_attr_scale *)node->attr)->value;
     tc_val x[3];
+    if (value != floor(value) && !wants_floats(lw, node))
+        return;
     if (!start(lw, node, true, x))
         return;
     tc_val y = tc_put_mul(lw, x[1], x[2]);

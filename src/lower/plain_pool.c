@@ -37,8 +37,9 @@ static bool start(tc_lower *lw, const tc_node *node, tc_val *x)
     tc_dtype t = tc_lower_type(lw, node, 0)->dtype;
     if (node->n_out > 1 && lw->readers[node->out[1]])
         tc_lower_refuse(lw, "the places of the largest are read");
-    else if (t == TC_f64 || t == TC_i64 || tc_dtypes[t].kind == TC_UINT)
-        tc_lower_refuse(lw, "TOSA does not compute with %s", tc_dtypes[t].name);
+    else if (t == TC_f64 || t == TC_i64 || t == TC_bool || tc_dtypes[t].kind == TC_UINT ||
+             (!tc_is_float(t) && (node->op == TC_OP_avg_pool || node->op == TC_OP_adaptive_avg_pool)))
+        tc_lower_refuse(lw, "TOSA does not pool %s", tc_dtypes[t].name);
     else
         *x = tc_plain_in(lw, node, 0, tc_is_float(t) ? tc_plain_type(t) : t, 0);
     return lw->status == TC_OK;

@@ -121,10 +121,18 @@ static tc_val squared(tc_lower *lw, tc_val x, const tc_node *node)
     return tc_put_mul(lw, x, x);
 }
 
+/* A number that integers have. */
+static bool is_whole(double v) { return v == floor(v) && fabs(v) < 0x1p31; }
+
 static tc_val over_threshold(tc_lower *lw, tc_val x, const tc_node *node)
 {
     const tc_attr_threshold *a = node->attr;
-    return tc_put_select(lw, tc_f_above(lw, x, a->threshold), x, tc_f_number(lw, x, a->value));
+    if (x && !tc_is_float(tc_put_type(lw, x)->dtype) && !(is_whole(a->threshold) && is_whole(a->value))) {
+        tc_lower_refuse(lw, "its threshold or value is no integer");
+        return TC_NONE;
+    }
+    tc_val within = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, tc_f_number(lw, x, a->threshold), x);
+    return tc_put_select(lw, within, tc_f_number(lw, x, a->value), x);
 }
 
 void tc_lower_plain_neg(tc_lower *lw, const tc_node *node, tc_val *out) { on_numbers(lw, node, negated, out); }
@@ -160,6 +168,11 @@ static void clamped(tc_lower *lw, const tc_node *node, double lo, double hi, tc_
     tc_dtype type;
     if (!start(lw, node, &type))
         return;
+    bool whole = (lo == -INFINITY || is_whole(lo)) && (hi == INFINITY || is_whole(hi));
+    if (isnan(lo) || isnan(hi) || (!tc_is_float(type) && !whole)) {
+        tc_lower_refuse(lw, "its limits are no numbers of the result's type");
+        return;
+    }
     tc_dtype in = tc_is_float(type) ? tc_plain_type(type) : type == TC_bool ? TC_i32 : type;
     out[0] = tc_put_cast(lw, between(lw, tc_plain_in(lw, node, 0, in, 0), lo, hi), type);
 }

@@ -189,8 +189,7 @@ static tc_val tap(tc_lower *lw, tc_val x, int axis, const tc_resize_axis *a, int
 static tc_val pick_all(tc_lower *lw, tc_val x, const resampling *s)
 {
     for (int i = 0; i < s->n; i++)
-        if (s->axis[i].in != s->axis[i].out || s->exact)
-            x = tap(lw, x, 2 + i, &s->axis[i], 0);
+        x = tap(lw, x, 2 + i, &s->axis[i], 0);
     return x;
 }
 

@@ -28,6 +28,13 @@ void tc_scale_split(double factor, bool scale32, int32_t *multiplier, int8_t *sh
     *shift = (int8_t)s;
 }
 
+/* What makes every step of a narrow result saturate, with shifts that still take every number of `from`. */
+static double most_factor(tc_dtype from, tc_dtype to)
+{
+    bool narrow = to != TC_i32 && to != TC_i48;
+    return narrow && from == TC_i8 ? 0x1p22 : narrow && from == TC_i16 ? 0x1p15 : 0x1p40;
+}
+
 static tc_val rescale(tc_lower *lw, tc_val x, const double *factor, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to)
 {
@@ -39,7 +46,11 @@ static tc_val rescale(tc_lower *lw, tc_val x, const double *factor, int64_t n, i
     tc_tensor shift = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i8, 1, &n));
     for (int64_t i = 0; i < n; i++) {
         int32_t m;
-        tc_scale_split(factor[i], scale32, &m, (int8_t *)shift.data + i);
+        if (!(factor[i] >= 0 && factor[i] <= 0x1p40)) {
+            tc_lower_refuse(lw, "a factor of %g", factor[i]);
+            return TC_NONE;
+        }
+        tc_scale_split(fmin(factor[i], most_factor(from, to)), scale32, &m, (int8_t *)shift.data + i);
         tc_store_i64(mult, i, m);
     }
     tc_attr_tosa_rescale *a = tc_new(&lw->ctx->arena, tc_attr_tosa_rescale);
