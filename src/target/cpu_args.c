@@ -536,6 +536,24 @@ SET(ones)
     ((tc_attr_full *)s->attr)->value = 1;
     return NULL;
 }
+SET(floor)
+{
+    (void)v;
+    ((tc_attr_div *)s->attr)->mode = TC_div_mode_floor;
+    return NULL;
+}
+SET(unit)
+{
+    (void)v;
+    ((tc_attr_arange *)s->attr)->step = 1;
+    return NULL;
+}
+SET(count)
+{
+    (void)v;
+    ((tc_attr_arange *)s->attr)->count = s->out[0]->rank == 1 ? s->out[0]->dim[0] : 0;
+    return NULL;
+}
 SET(swap)
 {
     static const int64_t both[] = {1, 0};
@@ -568,7 +586,8 @@ static const struct {
     {"@reflect_2", get_pad_2, set_reflect}, {"@replicate_2", get_pad_2, set_replicate},
     {"@reflect_3", get_pad_3, set_reflect}, {"@replicate_3", get_pad_3, set_replicate},
     {"+dtype", NULL, set_dtype}, {"+shape", NULL, set_shape}, {"+axes", NULL, set_axes_all},
-    {"+ones", NULL, set_ones}, {"+whole", NULL, set_whole}, {"+swap", NULL, set_swap}, {"+sizes", NULL, set_sizes},
+    {"+ones", NULL, set_ones}, {"+whole", NULL, set_whole}, {"+swap", NULL, set_swap}, {"+sizes", NULL, set_sizes}, {"+floor", NULL, set_floor},
+    {"+unit", NULL, set_unit}, {"+count", NULL, set_count},
 };
 
 /* ---- any argument ---------------------------------------------------------------------------- */
