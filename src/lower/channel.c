@@ -2,7 +2,7 @@
 /* channel.c -- quantized values times and plus a constant of each channel.
  *
  * One DEPTHWISE_CONV2D of 1x1: its weights are a power of two with the factor's sign, the factor itself is in the change of
- * scale of its channel; a summand is the bias.  Fewer operations than MUL or ADD, and machines that read the constants
+ * scale of its channel; a summand is the bias, its weight chosen so that little of it is rounded away.  Fewer operations than MUL or ADD, and machines that read the constants
  * of elementwise operators slowly are spared that. */
 #include "channel.h"
 
@@ -100,6 +100,20 @@ bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const
     return true;
 }
 
+/* The weight from 64 to 127 by which the summand, in steps of x, comes nearest to a whole number. */
+static double weight_for(double steps)
+{
+    double best = WEIGHT, least = 1;
+    for (double w = WEIGHT; w <= 127; w++) {
+        double off = fabs(steps * w - rint(steps * w)) / w;
+        if (off < least) {
+            least = off;
+            best = w;
+        }
+    }
+    return best;
+}
+
 bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, double by, const tc_type *to, tc_val *y)
 {
     channels c;
@@ -108,17 +122,19 @@ bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, doub
         return false;
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
     double *bias = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
+    double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
     for (int64_t i = 0; i < c.n; i++) {
-        weight[i] = WEIGHT;
-        bias[i] = rint(by * c.real[i] / tc_scale_of(x->type) * WEIGHT);
+        double steps = by * c.real[i] / tc_scale_of(x->type);
+        weight[i] = weight_for(steps);
+        bias[i] = rint(steps * weight[i]);
+        factor[i] = tc_scale_factor(tc_scale_of(x->type), tc_scale_of(to)) / weight[i];
         if (fabs(bias[i]) > 0x1p28)
             return false;
     }
     if (!arranged(lw, &v, &c))
         return false;
     v = depthwise(lw, v, tc_zero_of(x->type), c.n, weight, bias);
-    double factor = tc_scale_factor(tc_scale_of(x->type), tc_scale_of(to)) / WEIGHT;
-    v = tc_put_codes(lw, tc_put_rescale(lw, v, factor, 0, tc_zero_of(to), to->dtype), to->quant);
+    v = tc_put_codes(lw, tc_put_rescale_channels(lw, v, factor, 0, tc_zero_of(to), to->dtype), to->quant);
     *y = back(lw, v, &c, to);
     return true;
 }
