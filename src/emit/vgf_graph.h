@@ -15,6 +15,9 @@ typedef struct tc_vgf_code {
 
 TC_MUST_USE tc_status tc_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out);
 
+/* vgf_branch.c: the program without COND_IF; itself when there is none. */
+TC_MUST_USE tc_status tc_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph **out);
+
 /* vgf_names.c: what values are called, NULL where there is nothing to say. */
 const char **tc_vgf_names(tc_ctx *ctx, const tc_graph *g);
 

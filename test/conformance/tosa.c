@@ -7,7 +7,7 @@
  * extensions that it names and with none of them missing; written, read and written again to the
  * same bytes; printed and parsed to an equal module that is written to those bytes too; and run,
  * integers and bools bit for bit.  Written as VGF, read back and run it gives the same bits again, unless it
- * has control flow, variables or shapes that are not constant, which VGF does not hold.  One of version 1.1 must be met with status 3 and the words
+ * has loops, variables or shapes that are not constant, which VGF does not hold.  One of version 1.1 must be met with status 3 and the words
  * "TOSA 1.1", unless its file says 1.0 and is good.
  *
  * --rewrite keeps what was written as OUT/CASE.tosa, --results the floating-point results as
@@ -220,13 +220,13 @@ static bool result_is_right(const test_case *c, tc_tensor got, size_t i)
 
 /* ---- the same as VGF ------------------------------------------------------------------------- */
 
-/* Control flow, state, operators of others, and shapes that are computed have no instruction. */
+/* Loops, state, operators of others, and shapes that are computed have no instruction. */
 static bool fits_vgf(const tc_module *module)
 {
     const tc_graph *g = tc_main(module);
     for (size_t i = 0; i < g->n_node; i++) {
         const tc_node *node = g->node[i];
-        if (tc_ops[node->op].traits & (T_CONTROL | T_STATE) || node->op == TC_OP_tosa_custom)
+        if (node->op == TC_OP_tosa_while_loop || tc_ops[node->op].traits & T_STATE || node->op == TC_OP_tosa_custom)
             return false;
         for (int k = 0; k < node->n_in; k++)
             if (tc_type_of(g, node->in[k])->dtype == TC_shape && !tc_is_const(g, node->in[k]))

@@ -142,13 +142,22 @@ static void test_schema(void)
     CHECK(tc_vgf_acc_type(TC_i48) == 4 && tc_vgf_acc_dtype(2) == TC_f16);
 }
 
-/* Control flow, state, and shapes of no extent have no place in a VGF file. */
+/* Loops, state, other forms, and branches that SELECT or a guess cannot stand for, have no place in a VGF file. */
 static void test_refused(void)
 {
     static const char *const bad[] = {
-        ("graph @main(%0: bool[1], %1: i8[2]) {\n"
-         "  %2 = tosa.cond_if %0, %1 then_graph=\"same\" else_graph=\"same\" : i8[2]\n  return %2\n}\n"
+        ("graph @main(%0: i8[2]) {\n"
+         "  %1 = tosa.while_loop %0 cond_graph=\"go\" body_graph=\"same\" : i8[2]\n  return %1\n}\n"
+         "graph @go(%0: i8[2]) {\n  %1 = const [false] : bool[1]\n  return %1\n}\n"
          "graph @same(%0: i8[2]) {\n  return %0\n}\n"),
+        ("graph @main(%0: bool[1], %1: i48[2], %2: i48[2]) {\n"
+         "  %3 = tosa.cond_if %0, %1, %2 then_graph=\"a\" else_graph=\"b\" : i48[2]\n  return %3\n}\n"
+         "graph @a(%0: i48[2], %1: i48[2]) {\n  return %0\n}\n"
+         "graph @b(%0: i48[2], %1: i48[2]) {\n  return %1\n}\n"),
+        ("graph @main(%0: bool[1], %1: i32[2]) {\n"
+         "  %2 = tosa.cond_if %0, %1 then_graph=\"a\" else_graph=\"b\" : i32[2]\n  return %2\n}\n"
+         "graph @a(%0: i32[2]) {\n  %1 = tosa.intdiv %0, %0 : i32[2]\n  return %1\n}\n"
+         "graph @b(%0: i32[2]) {\n  return %0\n}\n"),
         ("graph @main(%0: i8[2]) {\n  %1 = const [1, 2] : i8[2]\n  %2 = tosa.variable %1 name=\"v\" : i8[2]\n"
          "  tosa.variable_write %0 name=\"v\"\n  return %0\n}\n"),
         "graph @main(%0: f64[2]) {\n  return %0\n}\n",
@@ -161,6 +170,39 @@ static void test_refused(void)
         CHECK(strstr(tc_diagnostics(ctx), "no place in a VGF file"));
         tc_ctx_free(ctx);
     }
+}
+
+/* What a program of one bool and one i32[2] gives. */
+static int32_t first_result(tc_ctx *ctx, tc_module *module, bool condition)
+{
+    tc_graph *g = tc_main(module);
+    tc_tensor in[2], out[1] = {{NULL, NULL}};
+    for (size_t i = 0; i < 2; i++)
+        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+    *(uint8_t *)in[0].data = condition;
+    ((int32_t *)in[1].data)[0] = ((int32_t *)in[1].data)[1] = 5;
+    CHECK(tc_eval(g, in, out, &ctx->arena) == TC_OK);
+    return out[0].data ? *(int32_t *)out[0].data : -1;
+}
+
+/* Branches, one inside the other, become SELECTs; a condition that is known takes its branch, whatever is in it. */
+static void test_branches(void)
+{
+    static const char text[] =
+        "graph @main(%0: bool[1], %1: i32[1,2]) {\n"
+        "  %2 = tosa.cond_if %0, %1 then_graph=\"twice\" else_graph=\"maybe\" : i32[1,2]\n  return %2\n}\n"
+        "graph @twice(%0: i32[1,2]) {\n  %1 = tosa.add %0, %0 : i32[1,2]\n  return %1\n}\n"
+        "graph @maybe(%0: i32[1,2]) {\n  %1 = const [true] : bool[1]\n"
+        "  %2 = tosa.cond_if %1, %0 then_graph=\"less\" else_graph=\"one\" : i32[1,2]\n  return %2\n}\n"
+        "graph @less(%0: i32[1,2]) {\n  %1 = const [1, 1] : i32[1,2]\n  %2 = tosa.sub %0, %1 : i32[1,2]\n  return %2\n}\n"
+        "graph @one(%0: i32[1,2]) {\n  %1 = tosa.intdiv %0, %0 : i32[1,2]\n  return %1\n}\n";
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module = parse(ctx, text), *again = back(ctx, emit(ctx, module));
+    CHECK(again->n_graph == 1 && tc_verify_tosa(ctx, again, "TOSA-1.0+INT") == TC_OK);
+    CHECK(first_result(ctx, module, true) == 10 && first_result(ctx, again, true) == 10);
+    CHECK(first_result(ctx, module, false) == 4 && first_result(ctx, again, false) == 4);
+    CHECK(!strstr(printed(ctx, again), "intdiv") && strstr(printed(ctx, again), "tosa.select"));
+    tc_ctx_free(ctx);
 }
 
 static const char *name_of(tc_arena *arena, uint32_t instruction) { return tc_vgf_spelled(arena, instruction); }
@@ -228,6 +270,7 @@ int main(void)
     test_formats();
     test_schema();
     test_refused();
+    test_branches();
     test_disassembly();
     test_hostile();
     return check_done();

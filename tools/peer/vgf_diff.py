@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import vgf_tools as vgf  # noqa: E402
 
 SPEC = "vgf:TOSA-1.0+INT+FP+int16+int4+bf16+fp8e4m3+fp8e5m2+fft+doubleround+inexactround"
-SLACK = {"exact": 0, "close": 2, "few": 8, "dot": None, "loose": None, "between": None}  # units in the last place; None: not compared
+SLACK = {"exact": 0, "close": 2, "few": 64, "dot": None, "loose": None, "between": None}  # units in the last place; None: not compared
 BATCH = 12
 ap = argparse.ArgumentParser()
 ap.add_argument("tosac")
