@@ -162,13 +162,19 @@ void tc_lower_repeat_interleave(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = tc_put_reshape(lw, x, y->rank, y->dim);
 }
 
+/* The smaller Ethos-U machines do not reverse the last axis: there, one of extent 1 stands behind it. */
 tc_val tc_put_reverse(tc_lower *lw, tc_val x, int axis)
 {
     if (!x || tc_put_type(lw, x)->dim[axis] == 1)
         return x;
+    const tc_type *t = tc_put_type(lw, x);
+    bool apart = tc_lower_has(lw, TC_FEATURE_U55);
+    int64_t outer, inner;
+    three_axes(t, axis, &outer, &inner);
     tc_attr_tosa_axis *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
-    a->axis = axis;
-    return tc_put1(lw, TC_OP_tosa_reverse, a, x);
+    a->axis = apart ? 1 : axis;
+    x = apart ? tc_put_reshape(lw, x, 3, (int64_t[]){outer, t->dim[axis], inner}) : x;
+    return tc_put_reshape(lw, tc_put1(lw, TC_OP_tosa_reverse, a, x), t->rank, t->dim);
 }
 
 void tc_lower_flip(tc_lower *lw, const tc_node *node, tc_val *out)

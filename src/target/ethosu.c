@@ -118,6 +118,11 @@ static bool wide_transpose(const question *q)
     return q->x->dtype == TC_i32 && q->x->rank > 4;
 }
 
+static bool last_axis(const question *q)
+{
+    return ((const tc_attr_tosa_axis *)q->node->attr)->axis == q->x->rank - 1;
+}
+
 static bool zero_point_moves(const question *q)
 {
     for (int i = 1; i < q->node->n_in; i++)
@@ -178,6 +183,7 @@ static const limit limits[] = {
     {TC_OP_tosa_logical_left_shift, SMALL, not_i32, "it takes 32-bit numbers only"},
     {TC_OP_tosa_resize, SMALL, resize_form, "it enlarges by 2, 4 or 8 and takes the nearest only"},
     {TC_OP_tosa_transpose, SMALL, wide_transpose, "32-bit numbers are transposed up to four axes"},
+    {TC_OP_tosa_reverse, SMALL, last_axis, "the last axis is not reversed"},
     NO_SUCH(bitwise_and), NO_SUCH(bitwise_or), NO_SUCH(bitwise_xor), NO_SUCH(bitwise_not),
     NO_SUCH(logical_and), NO_SUCH(logical_or), NO_SUCH(logical_xor), NO_SUCH(logical_not),
     NO_SUCH(logical_right_shift), NO_SUCH(intdiv), NO_SUCH(select), NO_SUCH(equal), NO_SUCH(greater),

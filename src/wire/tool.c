@@ -143,9 +143,26 @@ int tc_tools_run(tc_tool *tool, size_t n, size_t at_once)
     return interrupted;
 }
 
+/* The last line that speaks of an error, else the last line of all. */
+static char *telling_line(char *text)
+{
+    char *found = NULL, *last = text;
+    for (char *line = text; *line;) {
+        size_t n = strcspn(line, "\n");
+        char end = line[n];
+        line[n] = 0;
+        if (strstr(line, "rror"))
+            found = line;
+        if (n)
+            last = line;
+        line += n + (end != 0);
+    }
+    return found ? found : last;
+}
+
 const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool)
 {
-    enum { MOST = 2000 };
+    enum { MOST = 4000 };
     char *text = tc_arena_raw(&ctx->arena, MOST + 1);
     FILE *f = fopen(tc_text_format(&ctx->arena, "%s/tool.log", tool->folder), "rb");
     size_t size = 0;
@@ -156,11 +173,9 @@ const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool)
     }
     if (f)
         fclose(f);
-    while (size && (text[size - 1] == '\n' || text[size - 1] == ' '))
-        size--;
     for (size_t i = 0; i < size; i++)
         if ((unsigned char)text[i] < ' ' && text[i] != '\n')
             text[i] = ' ';
     text[size] = 0;
-    return text;
+    return telling_line(text);
 }

@@ -27,7 +27,7 @@ typedef struct tc_tool {
  * and raise; else 0. */
 TC_MUST_USE int tc_tools_run(tc_tool *tool, size_t n, size_t at_once);
 
-/* What the tool said, or its last few lines when that is long. */
+/* What the tool said last of an error, or else at all; one line. */
 const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool);
 
 #endif
