@@ -112,6 +112,26 @@ holds 'a fixed scale is kept' grep -q '"conv2d_3": {"scale": 0.05000000074505806
 expect 1 "takes i8" run "$dir/t.ir" -i $digits/calib.npz
 expect 0 ' 0 values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q none -o "$dir/t.ir"
 
+# Calibration in parts, and what came of it value by value
+part() { "$tosac" quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only "$@" >/dev/null 2>&1; }
+"$tosac" quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/t.ir" >/dev/null 2>&1
+mv "$dir/t.ir" "$dir/whole.ir" && mv "$dir/t.ir.bin" "$dir/whole.bin"
+holds 'the first pass is a file' part -o "$dir/first.obs"
+holds 'the second pass is a file' part --merge "$dir/first.obs" -o "$dir/second.obs"
+expect 0 'values quantized' quantize $digits/model.pt2 --merge "$dir/second.obs" --calib $digits/calib.npz -o "$dir/t.ir"
+holds 'parts give the same program' cmp "$dir/t.ir" "$dir/whole.ir"
+holds 'parts give the same weights' cmp "$dir/t.ir.bin" "$dir/whole.bin"
+expect 0 'biases are not corrected' quantize $digits/model.pt2 --merge "$dir/second.obs" -o "$dir/t.ir"
+expect 1 'of another model, or under other settings' quantize $digits/model.pt2 --merge "$dir/second.obs" -q a16w8 -o "$dir/t.ir"
+expect 1 '[observations]' quantize $digits/model.pt2 --merge "$dir/first.obs" -o "$dir/t.ir"
+expect 1 'have counted 256 samples' quantize $digits/model.pt2 --merge "$dir/second.obs" "$dir/second.obs" -o "$dir/t.ir"
+expect 1 'not a file of observations' quantize $digits/model.pt2 --merge "$dir/q.json" -o "$dir/t.ir"
+expect 2 "what is" quantize $digits/model.pt2 "$dir/second.obs" -o "$dir/t.ir"
+cp "$dir/whole.ir" "$dir/t.ir" && cp "$dir/whole.bin" "$dir/t.ir.bin"
+expect 0 'values compared on 128 samples' compare $digits/model.pt2 "$dir/t.ir" -i $digits/calib.npz
+expect 0 '"sqnr_db"' compare $digits/model.pt2 "$dir/t.ir" -i $digits/calib.npz --json --most 3
+expect 1 'do not have the same inputs' compare $digits/model.pt2 "$dir/abs.ir" -i $digits/calib.npz
+
 # VGF: written, shown, run, and broken
 sed 's/= abs/= tosa.abs/' "$dir/abs.ir" >"$dir/tosa.ir"
 expect 0 '1 region' compile "$dir/tosa.ir" -t vgf -o "$dir/abs.vgf"
