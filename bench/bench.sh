@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Float: reading, one sample on one thread, peak memory, for every trained model; integer graphs beside the TOSA
-# reference model; TOSA files to VGF beside Arm's model converter; int8 convolutions beside oneDNN.        bench.sh [RUNS]
+# reference model; TOSA files to VGF beside Arm's model converter; int8 convolutions beside oneDNN; calibration beside plain evaluation.        bench.sh [RUNS]
 #
 # TOSAC_SHARED names the folder with the models (default ../shared).  With TOSAC_ANCHOR, a Python that has torch, the
 # same sample is timed in PyTorch eager in the same run, and the last column is how many times faster we are.
@@ -30,6 +30,25 @@ for folder in "$shared"/zoo/*/ "$shared"/zoo/small/*/; do
         -v theirs="$theirs" 'BEGIN { printf "%-24s %8.1f %10.1f %12.3f %10.1f %12s %8s\n", name, bytes / 1e6, read * 1e3, mine * 1e3, peak,
         theirs == "" ? "-" : sprintf("%.3f", theirs * 1e3), theirs == "" ? "-" : sprintf("%.2fx", theirs / mine) }'
     rm -f "$out"
+done
+
+# Calibration: each pass beside plain evaluation of the same samples, in the same run; range search and bias correction apart.
+# The anchor's calibrate + convert are those recorded with the model.
+printf '\n%-24s %12s %14s %14s %10s %10s %10s %12s\n' calibration 'plain ms' 'first pass' 'second pass' 'search s' 'bias s' 'whole s' 'anchor s'
+for folder in "$shared"/zoo/*/ "$shared"/zoo/small/digits_*/; do
+    model=$folder/model.pt2 data=$(first "$folder/calib.npz" "$folder/calib.npy")
+    [ -e "$model" ] && [ -n "$data" ] || continue
+    dir=$(mktemp -d)
+    build/tosac run "$model" -i "$data" --bench "$((3 * runs))" --threads 1 --json >"$dir/run" 2>/dev/null
+    build/tosac quantize "$model" --calib "$data" -o "$dir/t.ir" --threads 1 --json >"$dir/quantize" 2>/dev/null
+    theirs=$(tr -d ' \n' 2>/dev/null <"$folder/anchor/anchor.json" |
+        sed -n 's/.*"calibrate":{"wall":\([0-9.]*\).*"convert":{"wall":\([0-9.]*\).*/\1 \2/p' | awk '{ print $1 + $2 }')
+    q() { field "$1" "$dir/quantize"; }
+    awk -v name="$(basename "$folder")" -v plain="$(field median_s "$dir/run")" -v n="$(q samples)" -v a="$(q first_pass_s)" \
+        -v b="$(q second_pass_s)" -v s="$(q search_s)" -v c="$(q bias_s)" -v theirs="${theirs:--}" 'BEGIN { if (n && plain)
+        printf "%-24s %12.3f %7.3f %5.2fx %7.3f %5.2fx %10.3f %10.3f %10.3f %12s\n", name, plain * 1e3, a / n * 1e3, a / n / plain,
+        b / n * 1e3, b / n / plain, s, c, a + b + s + c, theirs }'
+    rm -rf "$dir"
 done
 
 python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
