@@ -8,20 +8,9 @@
  * the back says which order the readers want.  Constants are laid out anew.
  *
  *     conv(T(x)) -> T' -> relu -> T -> conv   =>   conv -> relu -> conv */
-#include "chain.h"
 #include "lower.h"
-#include "order.h"
 #include "pass.h"
-
-#include "../ir/rewrite.h"
-
-/* A value of the old graph: what holds its numbers, in which order.  After a reshape of axes that do not lie
- * together: by which chain they are read; the next steps may bring them together again. */
-typedef struct stored {
-    tc_val val;
-    tc_order order;
-    const tc_chain *chain; /* then `order` means nothing */
-} stored;
+#include "store.h"
 
 /* The order that most of a value's readers ask for; weight 0: nobody has asked. */
 typedef struct wish {
@@ -30,11 +19,9 @@ typedef struct wish {
 } wish;
 
 typedef struct layout {
-    tc_rewrite *rw;
-    stored *now;  /* by old value */
+    tc_store store;
     wish *want;   /* by old value */
     bool *pinned; /* by old value: read from outside, in the order of its type */
-    tc_map laid;  /* (value of the new graph, perm) -> its transpose */
 } layout;
 
 typedef tc_status place_rule(layout *l, const tc_node *node);
@@ -46,160 +33,20 @@ typedef struct manner {
 } manner;
 static manner manner_of(tc_op op);
 
-static const int64_t *dims(const layout *l, tc_val old) { return tc_type_of(l->rw->from, old)->dim; }
-
-static int64_t bytes_of(const tc_type *t) { return tc_type_count(t) * tc_dtypes[t->dtype].bytes; }
-
-/* ---- values of the new graph in another order ---- */
-
-static tc_val add(layout *l, const tc_node *like, tc_op op, const void *attr, const tc_val *in, int n,
-                  const tc_type *type)
-{
-    tc_node *node = tc_graph_add(l->rw->to, op, attr, in, n, 1, like->loc);
-    l->rw->to->val[node->out[0]]->type = type;
-    return node->out[0];
-}
-
-static tc_val shape_const(layout *l, const tc_node *like, int n, const int64_t *v)
-{
-    int64_t dim = n;
-    return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, TC_shape, 1, &dim),
-                          tc_arena_copy(&l->rw->ctx->arena, v, (size_t)n * sizeof *v), NULL, like->loc);
-}
-
-/* reshape(x, dim); of a reshape: of what that read; x where nothing changes. */
-static tc_val reshape(layout *l, const tc_node *like, tc_val x, int rank, const int64_t *dim)
-{
-    const tc_graph *g = l->rw->to;
-    const tc_node *def = tc_def(g, x);
-    if (def && def->op == TC_OP_tosa_reshape)
-        x = def->in[0];
-    const tc_type *t = tc_type_of(g, x), *type = tc_type_make(l->rw->ctx, t->dtype, rank, dim);
-    if (tc_same_dims(t, type))
-        return x;
-    return add(l, like, TC_OP_tosa_reshape, NULL, (tc_val[]){x, shape_const(l, like, rank, dim)}, 2, type);
-}
-
-static bool keeps_order(int rank, const int64_t *perm)
-{
-    for (int i = 0; i < rank; i++)
-        if (perm[i] != i)
-            return false;
-    return true;
-}
-
-/* Where x's transpose is kept, or will be. */
-static void **place_of(layout *l, tc_val x, int rank, const int64_t *perm)
-{
-    uint32_t key[2] = {x, 0};
-    for (int i = 0; i < rank; i++)
-        key[1] |= (uint32_t)perm[i] << 4 * i;
-    return tc_map_at(&l->laid, (tc_str){(const char *)key, sizeof key});
-}
-
-/* A change of scale or type whose operand has fewer bytes: what it reads is moved in its stead, and it
- * stands next to its reader, which takes it in. */
-static const tc_node *widening(const tc_graph *g, tc_val x)
-{
-    const tc_node *def = tc_def(g, x);
-    if (!def || (def->op != TC_OP_tosa_rescale && def->op != TC_OP_tosa_cast))
-        return NULL;
-    if (def->op == TC_OP_tosa_rescale && ((const tc_attr_tosa_rescale *)def->attr)->per_channel)
-        return NULL;
-    return bytes_of(tc_type_of(g, def->in[0])) < bytes_of(tc_type_of(g, x)) ? def : NULL;
-}
-
-static tc_val transposed(layout *l, const tc_node *like, tc_val x, const int64_t *perm);
-
-/* The same change of scale on its operand in another order. */
-static tc_val widened(layout *l, const tc_node *like, const tc_node *def, const tc_type *type, const int64_t *perm)
-{
-    tc_val in[5] = {transposed(l, like, def->in[0], perm)};
-    for (int i = 1; i < def->n_in; i++)
-        in[i] = def->in[i];
-    return add(l, def, def->op, def->attr, in, def->n_in, type);
-}
-
-static tc_val fresh_transpose(layout *l, const tc_node *like, tc_val x, const tc_type *type, const int64_t *perm)
-{
-    const tc_value *value = l->rw->to->val[x];
-    if (value->data)
-        return tc_graph_const(l->rw->to, type,
-                              tc_transposed(&l->rw->ctx->arena, value->type, value->data, perm), value->name,
-                              value->def->loc);
-    if (tc_perm_is_reshape(type->rank, value->type->dim, perm))
-        return reshape(l, like, x, type->rank, type->dim);
-    const tc_node *wide = widening(l->rw->to, x);
-    if (wide)
-        return widened(l, like, wide, type, perm);
-    tc_attr_tosa_perms a = {tc_ints_copy(&l->rw->ctx->arena, perm, type->rank)};
-    return add(l, like, TC_OP_tosa_transpose, tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a), &x, 1, type);
-}
-
-/* transpose(x, perm), made once. */
-static tc_val transposed(layout *l, const tc_node *like, tc_val x, const int64_t *perm)
-{
-    const tc_type *t = tc_type_of(l->rw->to, x);
-    if (keeps_order(t->rank, perm))
-        return x;
-    void **slot = place_of(l, x, t->rank, perm);
-    if (!*slot) {
-        int64_t dim[TC_MAX_RANK];
-        for (int i = 0; i < t->rank; i++)
-            dim[i] = t->dim[perm[i]];
-        tc_val made = fresh_transpose(l, like, x, tc_type_make(l->rw->ctx, t->dtype, t->rank, dim), perm);
-        slot = place_of(l, x, t->rank, perm); /* the map may have grown */
-        *slot = (void *)(uintptr_t)made;
-    }
-    return (tc_val)(uintptr_t)*slot;
-}
-
-/* An old value, stored by `order`. */
-static tc_val laid(layout *l, const tc_node *like, tc_val old, const tc_order *order)
-{
-    if (!old)
-        return old;
-    int64_t perm[TC_MAX_RANK];
-    tc_order_perm(&l->now[old].order, order, perm);
-    return transposed(l, like, l->now[old].val, perm);
-}
-
-static tc_val plain(layout *l, const tc_node *like, tc_val old)
-{
-    tc_order p = tc_order_plain(old ? tc_type_of(l->rw->from, old)->rank : 0);
-    return laid(l, like, old, &p);
-}
+static const int64_t *dims(const layout *l, tc_val old) { return tc_type_of(l->store.rw->from, old)->dim; }
 
 /* ---- which order ---- */
-
-/* Bytes that must move for an old value to be stored by `order`. */
-static int64_t move_cost(layout *l, tc_val old, const tc_order *order)
-{
-    const stored *s = &l->now[old];
-    const tc_graph *g = l->rw->to;
-    if (tc_is_const(g, s->val) || !tc_order_moves(dims(l, old), &s->order, order))
-        return 0;
-    int64_t perm[TC_MAX_RANK];
-    tc_order_perm(&s->order, order, perm);
-    if (*place_of(l, s->val, order->rank, perm))
-        return 0;
-    const tc_node *wide = widening(g, s->val);
-    tc_val moved = wide ? wide->in[0] : s->val;
-    if (wide && *place_of(l, moved, order->rank, perm))
-        return 0;
-    return bytes_of(tc_type_of(g, moved));
-}
 
 /* Reductions go along the last stored axis: elsewhere the target moves everything there and back. */
 static int64_t axis_cost(layout *l, const tc_node *node, const tc_order *order)
 {
     if (!(tc_ops[node->op].traits & T_REDUCES))
         return 0;
-    const tc_type *t = tc_type_of(l->rw->from, node->in[0]);
+    const tc_type *t = tc_type_of(l->store.rw->from, node->in[0]);
     int64_t axis = *(const int64_t *)node->attr; /* every reduction's record begins with it */
     for (int i = 0; i < t->rank; i++)
         if (t->dim[i] != 1 && order->at[i] > order->at[axis])
-            return bytes_of(t) + bytes_of(tc_type_of(l->rw->from, node->out[0]));
+            return tc_bytes_of(t) + tc_bytes_of(tc_type_of(l->store.rw->from, node->out[0]));
     return 0;
 }
 
@@ -221,23 +68,23 @@ static int64_t cost(layout *l, const tc_node *node, const tc_order *order)
         return INT64_MAX;
     int64_t sum = axis_cost(l, node, order);
     for (int i = 0; i < data_operands(node); i++)
-        sum += move_cost(l, node->in[i], order);
+        sum += tc_store_cost(&l->store, node->in[i], order);
     const wish *w = &l->want[node->out[0]];
     if (w->weight && tc_order_moves(dims(l, node->out[0]), order, &w->order))
-        sum += tc_type_count(tc_type_of(l->rw->from, node->out[0]));
+        sum += tc_type_count(tc_type_of(l->store.rw->from, node->out[0]));
     return sum;
 }
 
 /* The best of: the order of an operand, the one that is wanted, the plain one, the reduced axis last. */
 static tc_order choose(layout *l, const tc_node *node)
 {
-    int rank = tc_type_of(l->rw->from, node->out[0])->rank;
+    int rank = tc_type_of(l->store.rw->from, node->out[0])->rank;
     tc_order best = tc_order_plain(rank), other;
     int64_t least = INT64_MAX, c;
     bool decided = false;
     for (int i = 0; i < data_operands(node); i++) {
-        const stored *s = &l->now[node->in[i]];
-        if (!tc_is_const(l->rw->to, s->val) && (c = cost(l, node, &s->order)) < least) {
+        const tc_stored *s = &l->store.now[node->in[i]];
+        if (!tc_is_const(l->store.rw->to, s->val) && (c = cost(l, node, &s->order)) < least) {
             best = s->order;
             least = c;
             decided = c == 0;
@@ -259,29 +106,29 @@ static tc_order choose(layout *l, const tc_node *node)
 
 static const tc_type *stored_type(layout *l, tc_val old, const tc_order *order)
 {
-    const tc_type *t = tc_type_of(l->rw->from, old);
+    const tc_type *t = tc_type_of(l->store.rw->from, old);
     tc_order p = tc_order_plain(t->rank);
     if (tc_order_same(order, &p))
         return t;
     int64_t dim[TC_MAX_RANK];
     tc_order_dims(order, t->dim, dim);
-    return tc_type_make(l->rw->ctx, t->dtype, t->rank, dim);
+    return tc_type_make(l->store.rw->ctx, t->dtype, t->rank, dim);
 }
 
 /* The node on operands in its chosen order; attr and the operands past the data as given. */
 static void put(layout *l, const tc_node *node, const void *attr, const tc_val *in, int n, const tc_order *order)
 {
-    tc_val made = add(l, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
-    tc_value *value = l->rw->to->val[made];
-    value->name = l->rw->from->val[node->out[0]]->name;
-    l->now[node->out[0]] = (stored){.val = made, .order = *order};
+    tc_val made = tc_store_add(&l->store, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
+    tc_value *value = l->store.rw->to->val[made];
+    value->name = l->store.rw->from->val[node->out[0]]->name;
+    l->store.now[node->out[0]] = (tc_stored){.val = made, .order = *order};
 }
 
 static tc_val *operands(layout *l, const tc_node *node, const tc_order *order)
 {
-    tc_val *in = tc_new_n(&l->rw->ctx->scratch, tc_val, (size_t)node->n_in);
+    tc_val *in = tc_new_n(&l->store.rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = i < data_operands(node) ? laid(l, node, node->in[i], order) : plain(l, node, node->in[i]);
+        in[i] = i < data_operands(node) ? tc_store_laid(&l->store, node, node->in[i], order) : tc_store_plain(&l->store, node, node->in[i]);
     return in;
 }
 
@@ -301,10 +148,10 @@ static tc_status place_axis(layout *l, const tc_node *node)
     if (tc_ops[node->op].attr == TC_ATTR_tosa_axis_nan) {
         tc_attr_tosa_axis_nan a = *(const tc_attr_tosa_axis_nan *)node->attr;
         a.axis = order.at[axis];
-        attr = tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a);
+        attr = tc_arena_copy(&l->store.rw->ctx->arena, &a, sizeof a);
     } else {
         tc_attr_tosa_axis a = {order.at[axis]};
-        attr = tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a);
+        attr = tc_arena_copy(&l->store.rw->ctx->arena, &a, sizeof a);
     }
     put(l, node, attr, operands(l, node, &order), node->n_in, &order);
     return TC_OK;
@@ -313,7 +160,7 @@ static tc_status place_axis(layout *l, const tc_node *node)
 /* Operand i holds `each` numbers per axis: SLICE's start and size, TILE's multiples, PAD's padding. */
 static bool shape_operand(layout *l, const tc_node *node, int i, int each, const tc_order *order, tc_val *in)
 {
-    tc_tensor t = tc_tensor_of(l->rw->from, node->in[i]);
+    tc_tensor t = tc_tensor_of(l->store.rw->from, node->in[i]);
     int64_t v[2 * TC_MAX_RANK];
     const int64_t *old = t.data;
     if (!old || t.type->dtype != TC_shape)
@@ -321,7 +168,7 @@ static bool shape_operand(layout *l, const tc_node *node, int i, int each, const
     for (int k = 0; k < order->rank; k++)
         for (int e = 0; e < each; e++)
             v[each * order->at[k] + e] = old[each * k + e];
-    in[i] = shape_const(l, node, each * order->rank, v);
+    in[i] = tc_store_shape(&l->store, node, each * order->rank, v);
     return true;
 }
 
@@ -339,64 +186,11 @@ static tc_status place_shaped(layout *l, const tc_node *node)
     return TC_OK;
 }
 
-static tc_val reshape_any(layout *l, const tc_node *node, tc_val x, int rank, const int64_t *dim)
-{
-    const tc_value *value = l->rw->to->val[x];
-    if (!value->data)
-        return reshape(l, node, x, rank, dim);
-    return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, value->type->dtype, rank, dim), value->data, value->name,
-                          node->loc);
-}
-
-/* What is stored by this order, as the logical type `to`. */
-static stored regrouped(layout *l, const tc_node *node, tc_val x, const tc_type *to, tc_order q)
-{
-    int64_t dim[TC_MAX_RANK];
-    tc_order_dims(&q, to->dim, dim);
-    return (stored){.val = reshape_any(l, node, x, to->rank, dim), .order = q};
-}
-
-/* Factors that stay neighbours, as one: the stored extents, and the transpose that puts them in order. */
-static int groups_of(const tc_chain *c, int64_t *dim, int64_t *perm)
-{
-    int group[TC_FACTORS_MAX] = {0}, place[TC_FACTORS_MAX], rank_of[TC_FACTORS_MAX] = {0}, n = 0;
-    for (int k = 0; k < c->n; k++)
-        place[c->from[k]] = k;
-    for (int k = 0; k < c->n; k++) {
-        n += !k || place[c->at[k]] != place[c->at[k - 1]] + 1;
-        group[place[c->at[k]]] = n - 1; /* by place in memory: its group in the order of the result */
-    }
-    if (n > TC_MAX_RANK)
-        return n;
-    for (int k = 0, at = -1; k < c->n; k++) {
-        if (!k || group[k] != group[k - 1])
-            dim[++at] = 1;
-        dim[at] *= c->size[c->from[k]];
-        rank_of[group[k]] = at;
-    }
-    for (int i = 0; i < n; i++)
-        perm[i] = rank_of[i];
-    return n;
-}
-
-/* A chain that is read as it is: one transpose of as few axes as possible. */
-static void force(layout *l, const tc_node *like, tc_val old)
-{
-    stored *s = old ? &l->now[old] : NULL;
-    if (!s || !s->chain)
-        return;
-    int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
-    int n = groups_of(s->chain, dim, perm);
-    const tc_type *to = tc_type_of(l->rw->from, old);
-    tc_val x = transposed(l, like, reshape_any(l, like, s->val, n, dim), perm);
-    *s = regrouped(l, like, x, to, tc_order_plain(to->rank));
-}
-
 /* The chain so far; what was stored by an order begins one. */
 static tc_chain chain_of(layout *l, tc_val old)
 {
-    const stored *s = &l->now[old];
-    return s->chain ? *s->chain : tc_chain_begin(tc_type_of(l->rw->from, old), s->order.at);
+    const tc_stored *s = &l->store.now[old];
+    return s->chain ? *s->chain : tc_chain_begin(tc_type_of(l->store.rw->from, old), s->order.at);
 }
 
 enum { RANK_MAX = 6 }; /* of a TRANSPOSE */
@@ -405,48 +199,48 @@ enum { RANK_MAX = 6 }; /* of a TRANSPOSE */
 static bool chained(layout *l, const tc_node *node, const tc_chain *c)
 {
     int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
-    const tc_type *to = tc_type_of(l->rw->from, node->out[0]);
-    tc_val x = l->now[node->in[0]].val;
+    const tc_type *to = tc_type_of(l->store.rw->from, node->out[0]);
+    tc_val x = l->store.now[node->in[0]].val;
     tc_order q = {.rank = to->rank};
     if (tc_chain_in_place(c, q.at)) {
-        l->now[node->out[0]] = regrouped(l, node, x, to, q);
+        l->store.now[node->out[0]] = tc_store_regrouped(&l->store, node, x, to, q);
         return true;
     }
-    if (groups_of(c, dim, perm) > RANK_MAX)
+    if (tc_store_groups(c, dim, perm) > RANK_MAX)
         return false;
-    l->now[node->out[0]] = (stored){.val = x, .chain = tc_arena_copy(&l->rw->ctx->scratch, c, sizeof *c)};
+    l->store.now[node->out[0]] = (tc_stored){.val = x, .chain = tc_arena_copy(&l->store.rw->ctx->scratch, c, sizeof *c)};
     return true;
 }
 
 static tc_status place_transpose(layout *l, const tc_node *node)
 {
     const int64_t *perm = ((const tc_attr_tosa_perms *)node->attr)->perms.v;
-    if (l->now[node->in[0]].chain) {
+    if (l->store.now[node->in[0]].chain) {
         tc_chain c = chain_of(l, node->in[0]);
-        tc_chain_permute(&c, perm, tc_type_of(l->rw->from, node->out[0]));
+        tc_chain_permute(&c, perm, tc_type_of(l->store.rw->from, node->out[0]));
         if (chained(l, node, &c))
             return TC_OK;
-        force(l, node, node->in[0]);
+        tc_store_force(&l->store, node, node->in[0]);
     }
-    const stored *s = &l->now[node->in[0]];
-    l->now[node->out[0]] = (stored){.val = s->val, .order = tc_order_view(&s->order, perm)};
+    const tc_stored *s = &l->store.now[node->in[0]];
+    l->store.now[node->out[0]] = (tc_stored){.val = s->val, .order = tc_order_view(&s->order, perm)};
     return TC_OK;
 }
 
 static tc_status place_reshape(layout *l, const tc_node *node)
 {
-    const stored *s = &l->now[node->in[0]];
-    const tc_type *to = tc_type_of(l->rw->from, node->out[0]);
+    const tc_stored *s = &l->store.now[node->in[0]];
+    const tc_type *to = tc_type_of(l->store.rw->from, node->out[0]);
     tc_order q;
     if (!s->chain && tc_order_reshape(&s->order, dims(l, node->in[0]), to->rank, to->dim, &q)) {
-        l->now[node->out[0]] = regrouped(l, node, s->val, to, q);
+        l->store.now[node->out[0]] = tc_store_regrouped(&l->store, node, s->val, to, q);
         return TC_OK;
     }
     tc_chain c = chain_of(l, node->in[0]);
     if (tc_type_count(to) > 0 && tc_chain_reshape(&c, to) && chained(l, node, &c))
         return TC_OK;
-    force(l, node, node->in[0]);
-    l->now[node->out[0]] = regrouped(l, node, plain(l, node, node->in[0]), to, tc_order_plain(to->rank));
+    tc_store_force(&l->store, node, node->in[0]);
+    l->store.now[node->out[0]] = tc_store_regrouped(&l->store, node, tc_store_plain(&l->store, node, node->in[0]), to, tc_order_plain(to->rank));
     return TC_OK;
 }
 
@@ -456,8 +250,8 @@ static tc_status place_reshape(layout *l, const tc_node *node)
  * in that order, and x as it lies. */
 static bool reorder_weights(layout *l, const tc_node *node, tc_val *x, tc_val *w)
 {
-    const tc_chain *c = l->now[node->in[0]].chain;
-    tc_tensor old = tc_tensor_of(l->rw->from, node->in[1]);
+    const tc_chain *c = l->store.now[node->in[0]].chain;
+    tc_tensor old = tc_tensor_of(l->store.rw->from, node->in[1]);
     int rows = 0; /* factors before the last axis */
     if (!c || !old.data || old.type->dim[1] != 1 || old.type->dim[2] != 1)
         return false;
@@ -473,10 +267,10 @@ static bool reorder_weights(layout *l, const tc_node *node, tc_val *x, tc_val *w
             if (c->at[rows + k - 1] == c->from[rows + i - 1])
                 perm[i] = k;
     }
-    const tc_value *value = l->rw->from->val[node->in[1]];
-    *w = tc_graph_const(l->rw->to, old.type, tc_transposed(&l->rw->ctx->arena, &split, old.data, perm), value->name,
+    const tc_value *value = l->store.rw->from->val[node->in[1]];
+    *w = tc_graph_const(l->store.rw->to, old.type, tc_transposed(&l->store.rw->ctx->arena, &split, old.data, perm), value->name,
                         value->def->loc);
-    *x = reshape_any(l, node, l->now[node->in[0]].val, 4, dims(l, node->in[0]));
+    *x = tc_store_reshape(&l->store, node, l->store.now[node->in[0]].val, 4, dims(l, node->in[0]));
     return true;
 }
 
@@ -484,10 +278,10 @@ static tc_status place_conv(layout *l, const tc_node *node)
 {
     tc_val x, w;
     if (!reorder_weights(l, node, &x, &w)) {
-        force(l, node, node->in[0]);
+        tc_store_force(&l->store, node, node->in[0]);
         return place_plain(l, node);
     }
-    tc_val in[] = {x, w, plain(l, node, node->in[2]), plain(l, node, node->in[3]), plain(l, node, node->in[4])};
+    tc_val in[] = {x, w, tc_store_plain(&l->store, node, node->in[2]), tc_store_plain(&l->store, node, node->in[3]), tc_store_plain(&l->store, node, node->in[4])};
     tc_order q = tc_order_plain(4);
     put(l, node, node->attr, in, 5, &q);
     return TC_OK;
@@ -496,12 +290,12 @@ static tc_status place_conv(layout *l, const tc_node *node)
 /* As it is, on operands in the order of their types. */
 static tc_status place_plain(layout *l, const tc_node *node)
 {
-    tc_rewrite *rw = l->rw;
+    tc_rewrite *rw = l->store.rw;
     for (int i = 0; i < node->n_in; i++)
-        rw->now[node->in[i]] = plain(l, node, node->in[i]);
+        rw->now[node->in[i]] = tc_store_plain(&l->store, node, node->in[i]);
     tc_rewrite_copy(rw, node);
     for (int i = 0; i < node->n_out; i++)
-        l->now[node->out[i]] = (stored){.val = rw->now[node->out[i]],
+        l->store.now[node->out[i]] = (tc_stored){.val = rw->now[node->out[i]],
                                         .order = tc_order_plain(tc_type_of(rw->from, node->out[i])->rank)};
     return TC_OK;
 }
@@ -543,8 +337,8 @@ static void ask(layout *l, tc_val old, const tc_order *order, int64_t weight)
 
 static void ask_plain(layout *l, tc_val old)
 {
-    const tc_type *t = tc_type_of(l->rw->from, old);
-    if (!old || tc_is_const(l->rw->from, old) || !t)
+    const tc_type *t = tc_type_of(l->store.rw->from, old);
+    if (!old || tc_is_const(l->store.rw->from, old) || !t)
         return;
     tc_order p = tc_order_plain(t->rank);
     ask(l, old, &p, 1 + tc_type_count(t));
@@ -554,7 +348,7 @@ static void ask_plain(layout *l, tc_val old)
 static void ask_operands(layout *l, const tc_node *node)
 {
     const manner m = manner_of(node->op);
-    const tc_graph *g = l->rw->from;
+    const tc_graph *g = l->store.rw->from;
     const wish *w = node->n_out ? &l->want[node->out[0]] : NULL;
     bool strict = m.place == place_plain || m.place == place_conv;
     for (int i = 0; i < node->n_in && strict; i++)
@@ -576,7 +370,7 @@ static void ask_operands(layout *l, const tc_node *node)
 
 static void look_back(layout *l)
 {
-    const tc_graph *g = l->rw->from;
+    const tc_graph *g = l->store.rw->from;
     for (size_t v = 1; v < g->n_val; v++)
         if (l->pinned[v])
             ask_plain(l, (tc_val)v);
@@ -588,7 +382,7 @@ static void look_back(layout *l)
 
 static void pin(layout *l)
 {
-    const tc_graph *g = l->rw->from;
+    const tc_graph *g = l->store.rw->from;
     const tc_module *m = g->module;
     for (size_t i = 0; i < g->n_out; i++)
         l->pinned[g->out[i]] = true;
@@ -602,45 +396,45 @@ static void pin(layout *l)
 /* A value that is read from outside has its own node and its whole type, domain included. */
 static void give(layout *l, const tc_node *node, tc_val old)
 {
-    tc_rewrite *rw = l->rw;
+    tc_rewrite *rw = l->store.rw;
     const tc_type *type = tc_type_of(rw->from, old);
-    force(l, node, old);
-    tc_val v = plain(l, node, old);
+    tc_store_force(&l->store, node, old);
+    tc_val v = tc_store_plain(&l->store, node, old);
     tc_value *value = rw->to->val[v];
     bool other = !value->def || value->data, taken = value->type->quant && value->type != type;
     if (other || taken)
-        v = add(l, node, TC_OP_tosa_identity, NULL, &v, 1, type);
+        v = tc_store_add(&l->store, node, TC_OP_tosa_identity, NULL, &v, 1, type);
     rw->to->val[v]->type = type;
     rw->now[old] = v;
 }
 
 static tc_status start(layout *l)
 {
-    tc_rewrite *rw = l->rw;
+    tc_rewrite *rw = l->store.rw;
     tc_arena *scratch = &rw->ctx->scratch;
     const tc_graph *g = rw->from;
-    l->now = tc_new_n(scratch, stored, g->n_val);
+    l->store.now = tc_new_n(scratch, tc_stored, g->n_val);
     l->want = tc_new_n(scratch, wish, g->n_val);
     l->pinned = tc_new_n(scratch, bool, g->n_val);
-    tc_map_init(&l->laid, scratch);
+    tc_map_init(&l->store.laid, scratch);
     pin(l);
     look_back(l);
     for (size_t i = 0; i < g->n_in; i++)
-        l->now[g->in[i]] = (stored){.val = rw->now[g->in[i]], .order = tc_order_plain(tc_type_of(g, g->in[i])->rank)};
+        l->store.now[g->in[i]] = (tc_stored){.val = rw->now[g->in[i]], .order = tc_order_plain(tc_type_of(g, g->in[i])->rank)};
     return TC_OK;
 }
 
 static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     layout *l = rw->user;
-    if (!l->rw) {
-        l->rw = rw;
+    if (!l->store.rw) {
+        l->store.rw = rw;
         TC_TRY(start(l));
     }
     const manner m = manner_of(node->op);
     bool reads_chains = m.place == place_transpose || m.place == place_reshape || m.place == place_conv;
     for (int i = 0; i < node->n_in && !reads_chains; i++)
-        force(l, node, node->in[i]);
+        tc_store_force(&l->store, node, node->in[i]);
     TC_TRY(m.place(l, node));
     for (int i = 0; i < node->n_out; i++)
         if (l->pinned[node->out[i]])
