@@ -128,7 +128,8 @@ static tc_val *operands(layout *l, const tc_node *node, const tc_order *order)
 {
     tc_val *in = tc_new_n(&l->store.rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = i < data_operands(node) ? tc_store_laid(&l->store, node, node->in[i], order) : tc_store_plain(&l->store, node, node->in[i]);
+        in[i] = i < data_operands(node) ? tc_store_laid(&l->store, node, node->in[i], order)
+                                        : tc_store_plain(&l->store, node, node->in[i]);
     return in;
 }
 
@@ -208,7 +209,8 @@ static bool chained(layout *l, const tc_node *node, const tc_chain *c)
     }
     if (tc_store_groups(c, dim, perm) > RANK_MAX)
         return false;
-    l->store.now[node->out[0]] = (tc_stored){.val = x, .chain = tc_arena_copy(&l->store.rw->ctx->scratch, c, sizeof *c)};
+    l->store.now[node->out[0]] =
+        (tc_stored){.val = x, .chain = tc_arena_copy(&l->store.rw->ctx->scratch, c, sizeof *c)};
     return true;
 }
 
@@ -240,7 +242,8 @@ static tc_status place_reshape(layout *l, const tc_node *node)
     if (tc_type_count(to) > 0 && tc_chain_reshape(&c, to) && chained(l, node, &c))
         return TC_OK;
     tc_store_force(&l->store, node, node->in[0]);
-    l->store.now[node->out[0]] = tc_store_regrouped(&l->store, node, tc_store_plain(&l->store, node, node->in[0]), to, tc_order_plain(to->rank));
+    tc_val x = tc_store_plain(&l->store, node, node->in[0]);
+    l->store.now[node->out[0]] = tc_store_regrouped(&l->store, node, x, to, tc_order_plain(to->rank));
     return TC_OK;
 }
 
@@ -268,8 +271,8 @@ static bool reorder_weights(layout *l, const tc_node *node, tc_val *x, tc_val *w
                 perm[i] = k;
     }
     const tc_value *value = l->store.rw->from->val[node->in[1]];
-    *w = tc_graph_const(l->store.rw->to, old.type, tc_transposed(&l->store.rw->ctx->arena, &split, old.data, perm), value->name,
-                        value->def->loc);
+    const void *data = tc_transposed(&l->store.rw->ctx->arena, &split, old.data, perm);
+    *w = tc_graph_const(l->store.rw->to, old.type, data, value->name, value->def->loc);
     *x = tc_store_reshape(&l->store, node, l->store.now[node->in[0]].val, 4, dims(l, node->in[0]));
     return true;
 }
@@ -281,7 +284,9 @@ static tc_status place_conv(layout *l, const tc_node *node)
         tc_store_force(&l->store, node, node->in[0]);
         return place_plain(l, node);
     }
-    tc_val in[] = {x, w, tc_store_plain(&l->store, node, node->in[2]), tc_store_plain(&l->store, node, node->in[3]), tc_store_plain(&l->store, node, node->in[4])};
+    tc_val in[5] = {x, w};
+    for (int i = 2; i < 5; i++)
+        in[i] = tc_store_plain(&l->store, node, node->in[i]);
     tc_order q = tc_order_plain(4);
     put(l, node, node->attr, in, 5, &q);
     return TC_OK;
@@ -420,7 +425,8 @@ static tc_status start(layout *l)
     pin(l);
     look_back(l);
     for (size_t i = 0; i < g->n_in; i++)
-        l->store.now[g->in[i]] = (tc_stored){.val = rw->now[g->in[i]], .order = tc_order_plain(tc_type_of(g, g->in[i])->rank)};
+        l->store.now[g->in[i]] =
+            (tc_stored){.val = rw->now[g->in[i]], .order = tc_order_plain(tc_type_of(g, g->in[i])->rank)};
     return TC_OK;
 }
 
