@@ -47,7 +47,8 @@ static bool worth_running(const tc_module *module)
 static void run(tc_ctx *ctx, tc_module *module)
 {
     const tc_graph *g = tc_main(module);
-    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in),
+              *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++) {
         in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
         memset(in[i].data, in[i].type->dtype == TC_bool ? 1 : 0x35, tc_type_bytes(in[i].type));
@@ -70,7 +71,8 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
 {
     tc_module *module = NULL;
     look(ctx, bytes);
-    if (!answered(ctx, tc_read_pte(ctx, "fuzz.pte", bytes, &module)) || !answered(ctx, tc_verify(ctx, module)))
+    if (!answered(ctx, tc_read_pte(ctx, "fuzz.pte", bytes, &module)) ||
+        !answered(ctx, tc_verify(ctx, module)))
         return;
     if (worth_running(module))
         run(ctx, module);

@@ -36,11 +36,12 @@ tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled, con
     const char *spec = tc_target_spec(ctx, &compiled->target);
     tc_compile_spec *s = tc_new(&ctx->arena, tc_compile_spec);
     *s = (tc_compile_spec){"tosa_spec", {(const uint8_t *)spec, strlen(spec)}};
-    return (tc_payload){.graph = region->name, .backend = "TOSABackend", .bytes = region->tosa, .spec = s, .n_spec = 1};
+    return (tc_payload){
+        .graph = region->name, .backend = "TOSABackend", .bytes = region->tosa, .spec = s, .n_spec = 1};
 }
 
-tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload, size_t n_payload,
-                          const tc_trace *trace, tc_program *out)
+tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload,
+                          size_t n_payload, const tc_trace *trace, tc_program *out)
 {
     tc_module *m = compiled->module;
     if (compiled->n_region == 1 && compiled->region[0].module == m)

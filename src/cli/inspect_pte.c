@@ -36,7 +36,8 @@ static const char *value_text(tc_ctx *ctx, const tc_pte_value *v)
     static const char *const name[] = {"?", "None", "int", "bool", "float", "tensor", "text"};
     char number[32];
     if (v->tag == PTE_TENSOR)
-        return tc_text_format(&ctx->arena, "%s%s", dtype_name(ctx, v->dtype), tc_dims_text(&ctx->arena, v->dim.n, v->dim.v));
+        return tc_text_format(&ctx->arena, "%s%s", dtype_name(ctx, v->dtype),
+                              tc_dims_text(&ctx->arena, v->dim.n, v->dim.v));
     if (v->tag == PTE_INT)
         return tc_text_format(&ctx->arena, "%" PRId64, v->plain.i);
     if (v->tag == PTE_BOOL)
@@ -57,8 +58,9 @@ static tc_survey count_kernels(tc_ctx *ctx, const tc_pte_method *m)
         if (step->tag != PTE_KERNEL_CALL)
             continue;
         const tc_pte_operator *op = &m->op[step->what];
-        tc_survey_count(ctx, &s, tc_text_format(&ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
-                                                op->overload.n ? "." : "", (int)op->overload.n, op->overload.p));
+        tc_survey_count(ctx, &s,
+                        tc_text_format(&ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
+                                       op->overload.n ? "." : "", (int)op->overload.n, op->overload.p));
     }
     tc_survey_sort(&s);
     return s;
@@ -67,6 +69,15 @@ static tc_survey count_kernels(tc_ctx *ctx, const tc_pte_method *m)
 static uint64_t segment_bytes(const tc_pte_file *f, uint32_t index, size_t n)
 {
     return n > 1 && index < f->n_segment ? f->segment[index].size : 0;
+}
+
+/* What an Ethos-U payload says of the next argument, or NULL. */
+static const tc_ethosu_tensor *next_tensor(const tc_ethosu_payload *p, bool is_input, size_t *n_in,
+                                           size_t *n_out)
+{
+    if (is_input)
+        return *n_in < p->n_in ? &p->in[(*n_in)++] : NULL;
+    return *n_out < p->n_out ? &p->out[(*n_out)++] : NULL;
 }
 
 /* ---- for people ---- */
@@ -78,17 +89,20 @@ static void show_ports(tc_ctx *ctx, const char *title, const tc_pte_method *m, t
         printf("  %-4d %s\n", i, value_text(ctx, &m->value[port.v[i]]));
 }
 
-static void show_border(tc_ctx *ctx, const tc_pte_method *m, const tc_pte_border *b, const tc_ethosu_tensor *vela)
+static void show_border(tc_ctx *ctx, const tc_pte_method *m, const tc_pte_border *b,
+                        const tc_ethosu_tensor *vela)
 {
     const tc_pte_value *v = &m->value[b->value];
     int64_t each = element_bytes(v->dtype), n = count(v->dim);
-    printf("    %-6s %-24s %" PRId64 " bytes", b->is_input ? "input" : "output", value_text(ctx, v), each * n);
+    printf("    %-6s %-24s %" PRId64 " bytes", b->is_input ? "input" : "output", value_text(ctx, v),
+           each * n);
     if (b->known && b->axis < 0)
         printf(", scale %.9g, zero %" PRId64, b->scale, b->zero);
     else if (b->known)
         printf(", a scale for each of axis %" PRId64, b->axis);
     if (vela)
-        printf(", payload has %d bytes an element%s", vela->element_bytes, vela->element_bytes == each ? "" : "  <-- differs");
+        printf(", payload has %d bytes an element%s", vela->element_bytes,
+               vela->element_bytes == each ? "" : "  <-- differs");
     printf("\n");
 }
 
@@ -99,16 +113,14 @@ static void show_call(tc_pte_file *f, const tc_pte_method *m, size_t k)
     tc_ethosu_payload p;
     bool vela = tc_ethosu_read(&f->ctx->arena, d->payload, &p);
     const tc_pte_border *b = tc_pte_borders(f, m, k);
-    printf("  %s %" PRIu32 ", %zu bytes%s\n", d->id, s->what, d->payload.size, d->tosa.size ? ", with its TOSA beside it" : "");
+    printf("  %s %" PRIu32 ", %zu bytes%s\n", d->id, s->what, d->payload.size,
+           d->tosa.size ? ", with its TOSA beside it" : "");
     if (vela)
-        printf("    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n", p.commands, p.weights, p.scratch);
+        printf("    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n", p.commands,
+               p.weights, p.scratch);
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
-        const tc_ethosu_tensor *t = NULL;
-        if (vela && b[i].is_input)
-            t = n_in < p.n_in ? &p.in[n_in++] : NULL;
-        else if (vela)
-            t = n_out < p.n_out ? &p.out[n_out++] : NULL;
+        const tc_ethosu_tensor *t = vela ? next_tensor(&p, b[i].is_input, &n_in, &n_out) : NULL;
         show_border(f->ctx, m, &b[i], t);
     }
 }
@@ -138,9 +150,11 @@ static void show_file(tc_pte_file *f)
     printf("%-12s %zu, %" PRIu64 " bytes\n", "constants", f->n_constant ? f->n_constant - 1 : 0,
            segment_bytes(f, f->constant_segment, f->n_constant));
     if (f->n_buffer > 1)
-        printf("%-12s %zu, %" PRIu64 " bytes\n", "buffers", f->n_buffer - 1, segment_bytes(f, f->buffer_segment, f->n_buffer));
+        printf("%-12s %zu, %" PRIu64 " bytes\n", "buffers", f->n_buffer - 1,
+               segment_bytes(f, f->buffer_segment, f->n_buffer));
     for (size_t i = 0; i < f->n_named; i++)
-        printf("%-12s %s, %zu bytes\n", "named data", f->named[i].key, tc_pte_segment(f, f->named[i].segment).size);
+        printf("%-12s %s, %zu bytes\n", "named data", f->named[i].key,
+               tc_pte_segment(f, f->named[i].segment).size);
     for (size_t i = 0; i < f->n_method; i++)
         show_method(f, &f->method[i]);
 }
@@ -221,11 +235,7 @@ static void json_call(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m, 
     tc_json_open(out, "arguments", '[');
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
-        const tc_ethosu_tensor *t = NULL;
-        if (vela && b[i].is_input)
-            t = n_in < p.n_in ? &p.in[n_in++] : NULL;
-        else if (vela)
-            t = n_out < p.n_out ? &p.out[n_out++] : NULL;
+        const tc_ethosu_tensor *t = vela ? next_tensor(&p, b[i].is_input, &n_in, &n_out) : NULL;
         json_border(f->ctx, out, m, &b[i], t);
     }
     tc_json_close(out, ']');

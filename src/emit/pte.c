@@ -20,7 +20,8 @@ typedef struct segments {
 static uint32_t add_segment(tc_pte_emitter *e, segments *s, segment one)
 {
     for (size_t i = 0; one.bytes.size && i < s->n; i++)
-        if (s->v[i].bytes.size == one.size && memcmp(s->v[i].bytes.data, one.bytes.data, (size_t)one.size) == 0)
+        if (s->v[i].bytes.size == one.size &&
+            memcmp(s->v[i].bytes.data, one.bytes.data, (size_t)one.size) == 0)
             return (uint32_t)i;
     tc_grow(&e->ctx->arena, s->v, s->n, s->cap);
     if (one.size)
@@ -85,7 +86,8 @@ static int64_t plain_value(tc_pte_emitter *e, const char *text)
 }
 
 /* Inputs or outputs as the signature has them, or as the graph has. */
-static tc_fb_ref put_ports(tc_pte_emitter *e, const tc_port *port, size_t n_port, const tc_val *val, size_t n_val)
+static tc_fb_ref put_ports(tc_pte_emitter *e, const tc_port *port, size_t n_port, const tc_val *val,
+                           size_t n_val)
 {
     size_t n = n_port ? n_port : n_val;
     int64_t *at = tc_new_n(&e->ctx->arena, int64_t, n);
@@ -165,7 +167,8 @@ static tc_status put_plan(tc_pte_emitter *e, segments *s, tc_fb_ref *plan)
     if (e->buffers.n)
         add_tensors(e, s, &e->buffers);
     tc_fb_ref delegates = put_delegates(e, s), chains = put_chain(e), container = put_container(e);
-    tc_fb_ref values = tc_fb_put_refs(&e->w, e->value, e->n_value), ops = tc_fb_put_refs(&e->w, e->op, e->n_op);
+    tc_fb_ref values = tc_fb_put_refs(&e->w, e->value, e->n_value),
+              ops = tc_fb_put_refs(&e->w, e->op, e->n_op);
     tc_fb_ref arenas = tc_fb_put_u64s(&e->w, (uint64_t[]){0, e->memory->bytes}, 2);
     tc_fb_ref name = tc_fb_put_string(&e->w, tc_str_of("forward"));
     tc_fb_begin(&e->w);
@@ -193,7 +196,8 @@ static tc_fb_ref put_named(tc_pte_emitter *e, segments *s)
         if (!e->payload[i].tosa.size)
             continue;
         uint32_t index = add_bytes(e, s, e->payload[i].tosa);
-        tc_fb_ref key = tc_fb_put_string(&e->w, tc_str_of(tc_text_format(&e->ctx->arena, "tosac.tosa.%zu", i)));
+        tc_fb_ref key =
+            tc_fb_put_string(&e->w, tc_str_of(tc_text_format(&e->ctx->arena, "tosac.tosa.%zu", i)));
         tc_fb_begin(&e->w);
         tc_fb_set_ref(&e->w, PTE_NAMED_KEY, key);
         tc_fb_set_u32(&e->w, PTE_NAMED_SEGMENT, index, 0);
@@ -260,11 +264,15 @@ static tc_bytes join(tc_ctx *ctx, tc_bytes body, const segments *s)
     return (tc_bytes){out.data, out.size};
 }
 
-tc_status tc_emit_pte(tc_ctx *ctx, const tc_module *module, const tc_memory *memory, const tc_payload *payload,
-                      size_t n_payload, tc_bytes *out)
+tc_status tc_emit_pte(tc_ctx *ctx, const tc_module *module, const tc_memory *memory,
+                      const tc_payload *payload, size_t n_payload, tc_bytes *out)
 {
-    tc_pte_emitter e = {.ctx = ctx, .module = module, .g = tc_main(module), .memory = memory,
-                        .payload = payload, .n_payload = n_payload};
+    tc_pte_emitter e = {.ctx = ctx,
+                        .module = module,
+                        .g = tc_main(module),
+                        .memory = memory,
+                        .payload = payload,
+                        .n_payload = n_payload};
     segments s = {0};
     tc_fb_ref root;
     e.of = tc_new_n(&ctx->arena, int64_t, e.g->n_val);

@@ -30,8 +30,8 @@ typedef struct tc_pte_emitter {
 
     tc_fb_ref *value;
     size_t n_value, cap_value;
-    int64_t *of;      /* by value of the graph: its place in the table, or -1 */
-    tc_map shared;    /* numbers and lists by what they are: their place + 1 */
+    int64_t *of;   /* by value of the graph: its place in the table, or -1 */
+    tc_map shared; /* numbers and lists by what they are: their place + 1 */
     tc_pte_data constants, buffers;
 
     tc_fb_ref *op;

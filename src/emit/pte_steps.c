@@ -161,7 +161,8 @@ static tc_status put_node(tc_pte_emitter *e, size_t k)
         return put_call(e, node);
     const tc_cpu_kernel *kernel = tc_cpu_kernel_for(e->g, node);
     if (!kernel)
-        return tc_bug(e->ctx, node->loc, "'%s' has no kernel on the CPU, and the pass `cpu` left it", tc_ops[node->op].name);
+        return tc_bug(e->ctx, node->loc, "'%s' has no kernel on the CPU, and the pass `cpu` left it",
+                      tc_ops[node->op].name);
     put_kernel(e, k, kernel);
     return TC_OK;
 }

@@ -182,7 +182,8 @@ int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v)
         if (root != v)
             e->of[v] = tc_pte_further(e, type, e->memory->offset[v]);
         else
-            e->of[v] = put_tensor(e, type, data_place(e, &e->buffers, data, size, false), put_place(e, e->memory->offset[v]));
+            e->of[v] = put_tensor(e, type, data_place(e, &e->buffers, data, size, false),
+                                  put_place(e, e->memory->offset[v]));
     } else if (data)
         e->of[v] = put_tensor(e, type, data_place(e, &e->constants, data, size, true), 0);
     else
@@ -198,12 +199,13 @@ tc_status tc_pte_check_types(tc_pte_emitter *e)
         if (!value->type)
             return tc_bug(e->ctx, loc, "value %" PRIu32 " has no type", v);
         if (tc_dtypes[value->type->dtype].et < 0)
-            return tc_unsupported(e->ctx, loc, TC_E_UNSUPPORTED, "a value of type %s on the CPU, which ExecuTorch does not have",
+            return tc_unsupported(e->ctx, loc, TC_E_UNSUPPORTED,
+                                  "a value of type %s on the CPU, which ExecuTorch does not have",
                                   tc_dtypes[value->type->dtype].name);
         for (int i = 0; i < value->type->rank; i++)
             if (value->type->dim[i] > INT32_MAX)
-                return tc_error(e->ctx, loc, TC_E_TOO_LARGE, "an extent of %" PRId64 ", past what a program can say",
-                                value->type->dim[i]);
+                return tc_error(e->ctx, loc, TC_E_TOO_LARGE,
+                                "an extent of %" PRId64 ", past what a program can say", value->type->dim[i]);
     }
     return TC_OK;
 }

@@ -128,8 +128,9 @@ static tc_status no_kernel(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     const tc_type *type = tc_type_of(g, node->n_in ? node->in[0] : node->out[0]);
-    tc_status status = tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no kernel on the CPU",
-                                      tc_ops[node->op].name, type ? tc_type_text(&ctx->scratch, type) : "nothing");
+    tc_status status =
+        tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no kernel on the CPU",
+                       tc_ops[node->op].name, type ? tc_type_text(&ctx->scratch, type) : "nothing");
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }
@@ -158,7 +159,8 @@ static bool every_node_ready(const tc_graph *g)
 
 static tc_val copy_of(tc_graph *g, tc_val v)
 {
-    tc_node *node = tc_graph_add(g, TC_OP_identity, NULL, &v, 1, 1, g->n_node ? g->node[g->n_node - 1]->loc : NULL);
+    tc_node *node =
+        tc_graph_add(g, TC_OP_identity, NULL, &v, 1, 1, g->n_node ? g->node[g->n_node - 1]->loc : NULL);
     g->val[node->out[0]]->type = tc_type_of(g, v);
     return node->out[0];
 }

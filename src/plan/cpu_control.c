@@ -10,7 +10,8 @@ static void inline_graph(tc_cpu_maker *m, const tc_graph *sub, const tc_val *in,
         now[sub->in[i]] = in[i];
     for (size_t k = 0; k < sub->n_node; k++) {
         const tc_node *node = sub->node[k];
-        tc_node *copy = tc_graph_add(m->g, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+        tc_node *copy =
+            tc_graph_add(m->g, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
         for (int i = 0; i < node->n_in; i++)
             copy->in[i] = now[node->in[i]];
         for (int i = 0; i < node->n_out; i++) {

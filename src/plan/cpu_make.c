@@ -54,9 +54,9 @@ void tc_cpu_give(tc_cpu_maker *m, int i, tc_val v)
     if (m->status != TC_OK)
         return;
     if (tc_type_of(m->g, v) != want)
-        m->status = tc_bug(m->ctx, m->loc, "the kernels for '%s' make %s, expected %s",
-                           tc_ops[m->node->op].name, tc_type_text(&m->ctx->arena, tc_type_of(m->g, v)),
-                           tc_type_text(&m->ctx->arena, want));
+        m->status =
+            tc_bug(m->ctx, m->loc, "the kernels for '%s' make %s, expected %s", tc_ops[m->node->op].name,
+                   tc_type_text(&m->ctx->arena, tc_type_of(m->g, v)), tc_type_text(&m->ctx->arena, want));
     else
         tc_rewrite_bind(m->rw, m->node->out[i], v);
 }

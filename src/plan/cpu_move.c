@@ -2,12 +2,6 @@
 /* cpu_move.c -- movement that has no kernel of its own: rows by number, where the numbers are known. */
 #include "cpu_rules.h"
 
-static bool give(tc_cpu_maker *m, tc_val v)
-{
-    tc_cpu_give(m, 0, v);
-    return true;
-}
-
 /* ---- borders ---- */
 
 /* Which place of an axis shows at each place of it with borders; the numbers come from our own kernel. */
@@ -45,7 +39,9 @@ static bool constant_borders(tc_cpu_maker *m, const tc_attr_pad *a)
         x = tc_cpu_slice(m, x, i, start, end);
     }
     tc_ints list = {a->pad.n, pad};
-    return crops && give(m, tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, list, TC_pad_mode_constant, a->value), &x, 1));
+    return crops &&
+           tc_cpu_done(m, tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, list, TC_pad_mode_constant, a->value),
+                                      &x, 1));
 }
 
 bool tc_cpu_rule_pad(tc_cpu_maker *m)
@@ -58,7 +54,7 @@ bool tc_cpu_rule_pad(tc_cpu_maker *m)
     for (int i = 0; i < t->rank && m->status == TC_OK; i++)
         if (a->pad.v[2 * i] || a->pad.v[2 * i + 1])
             x = border_rows(m, x, i, a);
-    return give(m, x);
+    return tc_cpu_done(m, x);
 }
 
 /* ---- rows ---- */
@@ -67,10 +63,11 @@ bool tc_cpu_rule_repeat_interleave(tc_cpu_maker *m)
 {
     const tc_attr_interleave *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);
-    int64_t n = t->rank ? t->dim[a->axis] * a->repeats : 0, *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)n);
+    int64_t n = t->rank ? t->dim[a->axis] * a->repeats : 0,
+            *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         row[i] = i / a->repeats;
-    return t->rank && give(m, tc_cpu_pick(m, tc_cpu_in(m, 0), a->axis, row, n));
+    return t->rank && tc_cpu_done(m, tc_cpu_pick(m, tc_cpu_in(m, 0), a->axis, row, n));
 }
 
 /* Zero below a diagonal, by a mask of the last two axes. */
@@ -85,7 +82,7 @@ bool tc_cpu_rule_triu(tc_cpu_maker *m)
     for (int64_t i = 0; i < dim[0] * dim[1]; i++)
         ((uint8_t *)mask.data)[i] = i % dim[1] - i / dim[1] >= a->diagonal;
     tc_val x = tc_cpu_in(m, 0), keep = tc_graph_const(m->g, mask.type, mask.data, NULL, m->loc);
-    return give(m, tc_cpu_where(m, keep, x, tc_cpu_number(m, x, 0)));
+    return tc_cpu_done(m, tc_cpu_where(m, keep, x, tc_cpu_number(m, x, 0)));
 }
 
 /* Every number of the result by its place in the operand. */
@@ -99,7 +96,7 @@ bool tc_cpu_rule_as_strided(tc_cpu_maker *m)
         for (int64_t k = a->size.n - 1, rest = i; k >= 0; rest /= a->size.v[k--])
             row[i] += rest % a->size.v[k] * a->stride.v[k];
     }
-    return give(m, tc_cpu_pick(m, tc_cpu_reshape(m, tc_cpu_in(m, 0), 1, &n), 0, row, out));
+    return tc_cpu_done(m, tc_cpu_pick(m, tc_cpu_reshape(m, tc_cpu_in(m, 0), 1, &n), 0, row, out));
 }
 
 /* ---- index in i64 ---- */
@@ -110,7 +107,7 @@ static bool long_index(tc_cpu_maker *m)
     if (tc_cpu_in_type(m, 1)->dtype == TC_i64)
         return false;
     in[1] = tc_cpu_cast(m, in[1], TC_i64);
-    return give(m, tc_cpu_make(m, m->node->op, m->node->attr, in, m->node->n_in));
+    return tc_cpu_done(m, tc_cpu_make(m, m->node->op, m->node->attr, in, m->node->n_in));
 }
 
 bool tc_cpu_rule_gather(tc_cpu_maker *m) { return long_index(m); }
@@ -128,7 +125,8 @@ static bool put_rows(tc_cpu_maker *m, int64_t axis, tc_val source, bool add)
     if (!t->rank)
         return false;
     in[2 + axis] = tc_cpu_reshape(m, in[2 + axis], 1, &n);
-    return give(m, tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, add), in, (int)(3 + axis)));
+    return tc_cpu_done(m,
+                       tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, add), in, (int)(3 + axis)));
 }
 
 bool tc_cpu_rule_index_copy(tc_cpu_maker *m)

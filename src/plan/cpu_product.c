@@ -5,12 +5,6 @@
 #include "../num/einsum.h"
 #include "cpu_rules.h"
 
-static bool give(tc_cpu_maker *m, tc_val v)
-{
-    tc_cpu_give(m, 0, v);
-    return true;
-}
-
 static tc_val flat(tc_cpu_maker *m, tc_val x, int64_t rows, int64_t columns)
 {
     return tc_cpu_reshape(m, x, 2, (int64_t[]){rows, columns});
@@ -28,9 +22,10 @@ bool tc_cpu_rule_linear(tc_cpu_maker *m)
     tc_val rows = flat(m, tc_cpu_in(m, 0), tc_type_count(x) / k, k), b = tc_cpu_in(m, 2);
     tc_val columns = turned(m, flat(m, tc_cpu_in(m, 1), n, k));
     if (!b)
-        return give(m, tc_cpu_matmul(m, rows, columns));
+        return tc_cpu_done(m, tc_cpu_matmul(m, rows, columns));
     b = tc_cpu_reshape(m, b, 1, (int64_t[]){tc_type_count(tc_cpu_in_type(m, 2))});
-    return give(m, tc_cpu_make(m, TC_OP_addmm, TC_CPU_ATTR(m, addmm, 1, 1), (tc_val[]){b, rows, columns}, 3));
+    return tc_cpu_done(
+        m, tc_cpu_make(m, TC_OP_addmm, TC_CPU_ATTR(m, addmm, 1, 1), (tc_val[]){b, rows, columns}, 3));
 }
 
 /* The batch axes of a product, all of them in one. */
@@ -57,13 +52,13 @@ bool tc_cpu_rule_matmul(tc_cpu_maker *m)
     if (y->rank == 1)
         b = flat(m, b, y->dim[0], 1);
     if (y->rank <= 2) /* one matrix for all rows */
-        return k ? give(m, tc_cpu_matmul(m, flat(m, a, tc_type_count(x) / k, k), b)) : false;
+        return k ? tc_cpu_done(m, tc_cpu_matmul(m, flat(m, a, tc_type_count(x) / k, k), b)) : false;
     if (x->rank == 1)
         a = flat(m, a, 1, k);
     int batch_axes = out->rank - (x->rank == 1 ? 1 : 2);
     if (batch_axes + 2 > TC_MAX_RANK)
         return false;
-    return give(m, tc_cpu_matmul(m, batched(m, a, out, batch_axes), batched(m, b, out, batch_axes)));
+    return tc_cpu_done(m, tc_cpu_matmul(m, batched(m, a, out, batch_axes), batched(m, b, out, batch_axes)));
 }
 
 /* beta c + alpha (a b) */
@@ -72,12 +67,12 @@ bool tc_cpu_rule_addmm(tc_cpu_maker *m)
     const tc_attr_addmm *a = m->node->attr;
     tc_val product = tc_cpu_matmul(m, tc_cpu_in(m, 1), tc_cpu_in(m, 2)), c = tc_cpu_in(m, 0);
     if (a->beta == 0)
-        return give(m, tc_cpu_mul(m, product, tc_cpu_number(m, product, a->alpha)));
+        return tc_cpu_done(m, tc_cpu_mul(m, product, tc_cpu_number(m, product, a->alpha)));
     if (a->alpha != 1)
         product = tc_cpu_mul(m, product, tc_cpu_number(m, product, a->alpha));
     if (a->beta != 1)
         c = tc_cpu_mul(m, c, tc_cpu_number(m, c, a->beta));
-    return give(m, tc_cpu_add(m, product, c));
+    return tc_cpu_done(m, tc_cpu_add(m, product, c));
 }
 
 /* ---- attention ---- */
@@ -125,14 +120,15 @@ bool tc_cpu_rule_sdpa(tc_cpu_maker *m)
     }
     for (int i = 0; i < keys->rank; i++)
         perm[i] = i < keys->rank - 2 ? i : 2 * keys->rank - 3 - i;
-    tc_val scores = tc_cpu_matmul(m, tc_cpu_mul(m, q, tc_cpu_number(m, q, a->scale)), tc_cpu_permute(m, k, perm));
+    tc_val scores =
+        tc_cpu_matmul(m, tc_cpu_mul(m, q, tc_cpu_number(m, q, a->scale)), tc_cpu_permute(m, k, perm));
     if (a->causal)
         scores = causal_mask(m, scores, t->dim[t->rank - 2], keys->dim[keys->rank - 2]);
     if (tc_cpu_in(m, 3))
         scores = apply_mask(m, scores, tc_cpu_in(m, 3));
     last = m->status == TC_OK ? tc_cpu_type(m, scores)->rank - 1 : 0;
     tc_val weights = tc_cpu_make(m, TC_OP_softmax, TC_CPU_ATTR(m, axis, last), &scores, 1);
-    return give(m, tc_cpu_matmul(m, weights, v));
+    return tc_cpu_done(m, tc_cpu_matmul(m, weights, v));
 }
 
 /* ---- einsum ---- */
@@ -190,8 +186,8 @@ static tc_val in_order(tc_cpu_maker *m, const lettered *x, const uint8_t *letter
 }
 
 /* Letters of x for which in_y and in_out are as asked, with the product of their extents. */
-static int64_t gather_letters(tc_cpu_maker *m, const lettered *x, const lettered *y, const lettered *out, bool in_y,
-                              bool in_out, uint8_t *letter, int *n, int64_t *dim)
+static int64_t gather_letters(tc_cpu_maker *m, const lettered *x, const lettered *y, const lettered *out,
+                              bool in_y, bool in_out, uint8_t *letter, int *n, int64_t *dim)
 {
     int64_t all = 1;
     for (int i = 0; i < x->n && m->status == TC_OK; i++)
@@ -278,7 +274,7 @@ bool tc_cpu_rule_einsum(tc_cpu_maker *m)
         x = now;
     }
     sum_away(m, &x, &none, &out);
-    return give(m, in_order(m, &x, out.letter, out.n));
+    return tc_cpu_done(m, in_order(m, &x, out.letter, out.n));
 }
 
 /* ---- convolutions ---- */
@@ -302,7 +298,8 @@ static tc_val with_borders(tc_cpu_maker *m, tc_val x, const tc_attr_conv *a)
 }
 
 /* A slice of the kernel over depth, on every plane of the result at once: [n od, c, h, w]. */
-static tc_val conv_plane(tc_cpu_maker *m, tc_val x, tc_val w, const tc_attr_conv *a, int64_t depth, int64_t planes)
+static tc_val conv_plane(tc_cpu_maker *m, tc_val x, tc_val w, const tc_attr_conv *a, int64_t depth,
+                         int64_t planes)
 {
     tc_arena *arena = &m->ctx->arena;
     int64_t first = depth * a->dilation.v[0], step = a->stride.v[0];
@@ -315,7 +312,8 @@ static tc_val conv_plane(tc_cpu_maker *m, tc_val x, tc_val w, const tc_attr_conv
     const tc_type *t = tc_cpu_type(m, part);
     part = tc_cpu_reshape(m, part, 4, (int64_t[]){t->dim[0] * t->dim[1], t->dim[2], t->dim[3], t->dim[4]});
     tc_attr_conv *flat_attr = tc_arena_copy(arena, a, sizeof *a);
-    *flat_attr = (tc_attr_conv){{2, a->stride.v + 1}, tc_ints_fill(arena, 0, 4), {2, a->dilation.v + 1}, a->groups};
+    *flat_attr =
+        (tc_attr_conv){{2, a->stride.v + 1}, tc_ints_fill(arena, 0, 4), {2, a->dilation.v + 1}, a->groups};
     return tc_cpu_make(m, TC_OP_conv, flat_attr, (tc_val[]){part, kernel}, 2);
 }
 
@@ -334,7 +332,7 @@ static bool conv_deep(tc_cpu_maker *m, tc_val x, const tc_attr_conv *a)
     if (tc_cpu_in(m, 2))
         sum = tc_cpu_add(m, sum, tc_cpu_reshape(m, tc_cpu_in(m, 2), 4, (int64_t[]){1, w->dim[0], 1, 1}));
     sum = tc_cpu_reshape(m, sum, 5, (int64_t[]){batch, end[0], w->dim[0], end[1], end[2]});
-    return give(m, tc_cpu_permute(m, sum, (int64_t[]){0, 2, 1, 3, 4}));
+    return tc_cpu_done(m, tc_cpu_permute(m, sum, (int64_t[]){0, 2, 1, 3, 4}));
 }
 
 /* A batch of one, borders that are not the same on both sides as a pad of their own, three axes one by one. */
@@ -357,7 +355,8 @@ bool tc_cpu_rule_conv(tc_cpu_maker *m)
         x = with_borders(m, x, a);
         plain->pad = tc_ints_fill(&m->ctx->arena, 0, a->pad.n);
     }
-    return give(m, tc_cpu_make(m, TC_OP_conv, plain, (tc_val[]){x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)}, m->node->n_in));
+    return tc_cpu_done(
+        m, tc_cpu_make(m, TC_OP_conv, plain, (tc_val[]){x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)}, m->node->n_in));
 }
 
 bool tc_cpu_rule_conv_transpose(tc_cpu_maker *m)
@@ -366,5 +365,5 @@ bool tc_cpu_rule_conv_transpose(tc_cpu_maker *m)
     if (tc_cpu_in_type(m, 0)->rank != a->stride.n + 1)
         return false;
     tc_val in[3] = {with_batch(m, tc_cpu_in(m, 0)), tc_cpu_in(m, 1), tc_cpu_in(m, 2)};
-    return give(m, tc_cpu_make(m, TC_OP_conv_transpose, a, in, m->node->n_in));
+    return tc_cpu_done(m, tc_cpu_make(m, TC_OP_conv_transpose, a, in, m->node->n_in));
 }

@@ -6,18 +6,12 @@
 
 #define UNARY(m, op, x) tc_cpu_unary(m, TC_OP_##op, x)
 
-static bool give(tc_cpu_maker *m, tc_val v)
-{
-    tc_cpu_give(m, 0, v);
-    return true;
-}
-
 /* Not any that is not. */
 bool tc_cpu_rule_all(tc_cpu_maker *m)
 {
     const tc_attr_axes *a = m->node->attr;
     tc_val none = tc_cpu_reduce(m, TC_OP_any, UNARY(m, logical_not, tc_cpu_in(m, 0)), a->axes, a->keepdim);
-    return give(m, UNARY(m, logical_not, none));
+    return tc_cpu_done(m, UNARY(m, logical_not, none));
 }
 
 /* One axis after the other. */
@@ -27,13 +21,13 @@ bool tc_cpu_rule_prod(tc_cpu_maker *m)
     tc_val x = tc_cpu_in(m, 0);
     for (int i = 0; i < a->axes.n; i++)
         x = tc_cpu_reduce(m, TC_OP_prod, x, tc_ints_copy(&m->ctx->arena, &a->axes.v[i], 1), true);
-    return give(m, x);
+    return tc_cpu_done(m, x);
 }
 
 bool tc_cpu_rule_std(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_in(m, 0);
-    return give(m, UNARY(m, sqrt, tc_cpu_make(m, TC_OP_var, m->node->attr, &x, 1)));
+    return tc_cpu_done(m, UNARY(m, sqrt, tc_cpu_make(m, TC_OP_var, m->node->attr, &x, 1)));
 }
 
 /* most + ln(sum(e^(x - most))) */
@@ -43,7 +37,7 @@ bool tc_cpu_rule_logsumexp(tc_cpu_maker *m)
     tc_val x = tc_cpu_real(m, 0), most = tc_cpu_reduce(m, TC_OP_amax, x, a->axes, true);
     tc_val shift = tc_cpu_where(m, UNARY(m, isinf, most), tc_cpu_number(m, most, 0), most);
     tc_val sum = tc_cpu_reduce(m, TC_OP_sum, UNARY(m, exp, tc_cpu_sub(m, x, shift)), a->axes, true);
-    return give(m, tc_cpu_add(m, shift, UNARY(m, log, sum)));
+    return tc_cpu_done(m, tc_cpu_add(m, shift, UNARY(m, log, sum)));
 }
 
 /* (sum |x|^ord)^(1/ord), and what becomes of it at 0 and at infinity. */
@@ -52,17 +46,19 @@ bool tc_cpu_rule_norm(tc_cpu_maker *m)
     const tc_attr_norm *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0), size = UNARY(m, abs, x), ord = tc_cpu_number(m, x, a->ord);
     if (isinf(a->ord))
-        return give(m, tc_cpu_reduce(m, a->ord > 0 ? TC_OP_amax : TC_OP_amin, size, a->axes, a->keepdim));
+        return tc_cpu_done(m,
+                           tc_cpu_reduce(m, a->ord > 0 ? TC_OP_amax : TC_OP_amin, size, a->axes, a->keepdim));
     if (a->ord == 1)
-        return give(m, tc_cpu_reduce(m, TC_OP_sum, size, a->axes, a->keepdim));
+        return tc_cpu_done(m, tc_cpu_reduce(m, TC_OP_sum, size, a->axes, a->keepdim));
     if (a->ord == 2)
-        return give(m, UNARY(m, sqrt, tc_cpu_reduce(m, TC_OP_sum, tc_cpu_mul(m, x, x), a->axes, a->keepdim)));
+        return tc_cpu_done(
+            m, UNARY(m, sqrt, tc_cpu_reduce(m, TC_OP_sum, tc_cpu_mul(m, x, x), a->axes, a->keepdim)));
     if (a->ord == 0) {
         tc_val some = tc_cpu_binary(m, TC_OP_ne, x, tc_cpu_number(m, x, 0));
-        return give(m, tc_cpu_reduce(m, TC_OP_sum, tc_cpu_cast(m, some, TC_f32), a->axes, a->keepdim));
+        return tc_cpu_done(m, tc_cpu_reduce(m, TC_OP_sum, tc_cpu_cast(m, some, TC_f32), a->axes, a->keepdim));
     }
     tc_val sum = tc_cpu_reduce(m, TC_OP_sum, tc_cpu_binary(m, TC_OP_pow, size, ord), a->axes, a->keepdim);
-    return give(m, tc_cpu_binary(m, TC_OP_pow, sum, tc_cpu_number(m, x, 1 / a->ord)));
+    return tc_cpu_done(m, tc_cpu_binary(m, TC_OP_pow, sum, tc_cpu_number(m, x, 1 / a->ord)));
 }
 
 /* The k largest of all; which of equals comes first is open there, so only the values serve. */
@@ -74,9 +70,9 @@ bool tc_cpu_rule_sort(tc_cpu_maker *m)
         return false;
     tc_val x = tc_cpu_in(m, 0);
     tc_node *made;
-    m->status = tc_graph_emit(m->g, TC_OP_topk, TC_CPU_ATTR(m, topk, t->dim[a->axis], a->axis, a->descending), &x, 1, 2,
-                              m->loc, &made);
-    return m->status != TC_OK || give(m, made->out[0]);
+    m->status = tc_graph_emit(m->g, TC_OP_topk, TC_CPU_ATTR(m, topk, t->dim[a->axis], a->axis, a->descending),
+                              &x, 1, 2, m->loc, &made);
+    return m->status != TC_OK || tc_cpu_done(m, made->out[0]);
 }
 
 /* Row by row: each is the one before times its own. */
@@ -93,7 +89,7 @@ bool tc_cpu_rule_cumprod(tc_cpu_maker *m)
         row[i] = tc_cpu_slice(m, x, axis, i, i + 1);
         row[i] = i ? tc_cpu_mul(m, row[i - 1], row[i]) : row[i];
     }
-    return give(m, tc_cpu_cat(m, row, (int)n, axis));
+    return tc_cpu_done(m, tc_cpu_cat(m, row, (int)n, axis));
 }
 
 /* How many of the boundaries lie below x, or not above it. */
@@ -108,7 +104,7 @@ bool tc_cpu_rule_bucketize(tc_cpu_maker *m)
     dim[t->rank] = 1;
     tc_val x = tc_cpu_reshape(m, tc_cpu_in(m, 0), t->rank + 1, dim);
     tc_val past = tc_cpu_binary(m, a->right ? TC_OP_ge : TC_OP_gt, x, tc_cpu_in(m, 1));
-    return give(m, tc_cpu_reduce(m, TC_OP_sum, past, tc_ints_copy(&m->ctx->arena, &last, 1), false));
+    return tc_cpu_done(m, tc_cpu_reduce(m, TC_OP_sum, past, tc_ints_copy(&m->ctx->arena, &last, 1), false));
 }
 
 /* x / sqrt(mean(x^2) + eps) * weight */
@@ -122,5 +118,5 @@ bool tc_cpu_rule_rms_norm(tc_cpu_maker *m)
     tc_ints axes = tc_ints_copy(&m->ctx->arena, axis, (int32_t)a->n_axes);
     tc_val x = tc_cpu_real(m, 0), mean = tc_cpu_reduce(m, TC_OP_mean, tc_cpu_mul(m, x, x), axes, true);
     tc_val y = tc_cpu_mul(m, x, UNARY(m, rsqrt, tc_cpu_add(m, mean, tc_cpu_number(m, x, a->eps))));
-    return give(m, tc_cpu_in(m, 1) ? tc_cpu_mul(m, y, tc_cpu_real(m, 1)) : y);
+    return tc_cpu_done(m, tc_cpu_in(m, 1) ? tc_cpu_mul(m, y, tc_cpu_real(m, 1)) : y);
 }

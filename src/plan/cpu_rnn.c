@@ -24,7 +24,8 @@ static tc_val part(tc_cpu_maker *m, tc_val x, int i, int64_t width)
 }
 
 /* from_x, from_h: [batch, gates * hidden]; h and c are moved on. */
-static void step(tc_cpu_maker *m, tc_op op, tc_val from_x, tc_val from_h, int64_t hidden, tc_val *h, tc_val *c)
+static void step(tc_cpu_maker *m, tc_op op, tc_val from_x, tc_val from_h, int64_t hidden, tc_val *h,
+                 tc_val *c)
 {
     if (op == TC_OP_rnn_tanh || op == TC_OP_rnn_relu) {
         tc_val sum = tc_cpu_add(m, from_x, from_h);
@@ -45,7 +46,8 @@ static void step(tc_cpu_maker *m, tc_op op, tc_val from_x, tc_val from_h, int64_
 }
 
 /* x: [steps, batch, in] to [steps, batch, hidden]. */
-static tc_val direction(tc_cpu_maker *m, tc_op op, tc_val x, const weights *w, bool backward, tc_val *h, tc_val *c)
+static tc_val direction(tc_cpu_maker *m, tc_op op, tc_val x, const weights *w, bool backward, tc_val *h,
+                        tc_val *c)
 {
     if (m->status != TC_OK)
         return TC_NONE;
@@ -94,7 +96,8 @@ static bool layers(tc_cpu_maker *m, tc_op op)
             x = tc_cpu_cat(m, way, (int)directions, 2);
     }
     tc_cpu_give(m, 0, a->batch_first ? tc_cpu_permute(m, x, (int64_t[]){1, 0, 2}) : x);
-    tc_cpu_give(m, 1, tc_cpu_cat(m, h, (int)cells, 0)); /* [cells * batch, hidden]: the same numbers in order */
+    tc_cpu_give(m, 1,
+                tc_cpu_cat(m, h, (int)cells, 0)); /* [cells * batch, hidden]: the same numbers in order */
     if (states == 2)
         tc_cpu_give(m, 2, tc_cpu_cat(m, c, (int)cells, 0));
     return true;

@@ -33,6 +33,12 @@ tc_val tc_cpu_unary(tc_cpu_maker *m, tc_op op, tc_val x);
 tc_val tc_cpu_binary(tc_cpu_maker *m, tc_op op, tc_val x, tc_val y);
 /* v, brought to the shape and type of the node's result i, becomes it. */
 void tc_cpu_give(tc_cpu_maker *m, int i, tc_val v);
+/* The same for the first result, the end of most rules. */
+static inline bool tc_cpu_done(tc_cpu_maker *m, tc_val v)
+{
+    tc_cpu_give(m, 0, v);
+    return true;
+}
 /* Whether anybody reads result i. */
 bool tc_cpu_is_read(const tc_cpu_maker *m, int i);
 
@@ -44,7 +50,7 @@ tc_val tc_cpu_number(tc_cpu_maker *m, tc_val like, double value);
 tc_val tc_cpu_ints(tc_cpu_maker *m, const int64_t *v, int32_t rank, const int64_t *dim);
 
 /* An attribute record in the arena. */
-#define TC_CPU_ATTR(m, record, ...)                                                                \
+#define TC_CPU_ATTR(m, record, ...)                                                                          \
     tc_arena_copy(&(m)->ctx->arena, &(tc_attr_##record){__VA_ARGS__}, sizeof(tc_attr_##record))
 
 /* x + alpha * y and the like. */

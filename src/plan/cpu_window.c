@@ -3,12 +3,6 @@
  * the numbers that our own kernel gives for a single axis. */
 #include "cpu_rules.h"
 
-static bool give(tc_cpu_maker *m, tc_val v)
-{
-    tc_cpu_give(m, 0, v);
-    return true;
-}
-
 /* ---- pools ---- */
 
 static tc_ints two(tc_cpu_maker *m, int64_t a, int64_t b)
@@ -25,10 +19,11 @@ static const void *flat_pool(tc_cpu_maker *m, int i, int k)
 #define PICK(list, none) two(m, i < 0 ? (none) : (list).v[i], k < 0 ? (none) : (list).v[k])
     switch (m->node->op) {
     case TC_OP_max_pool:
-        return TC_CPU_ATTR(m, max_pool, PICK(p->kernel, 1), PICK(p->stride, 1), PICK(p->pad, 0), PICK(p->dilation, 1), p->ceil);
+        return TC_CPU_ATTR(m, max_pool, PICK(p->kernel, 1), PICK(p->stride, 1), PICK(p->pad, 0),
+                           PICK(p->dilation, 1), p->ceil);
     case TC_OP_avg_pool:
-        return TC_CPU_ATTR(m, avg_pool, PICK(q->kernel, 1), PICK(q->stride, 1), PICK(q->pad, 0), q->ceil, q->include_pad,
-                           i < 0 || k < 0 ? q->divisor : 0);
+        return TC_CPU_ATTR(m, avg_pool, PICK(q->kernel, 1), PICK(q->stride, 1), PICK(q->pad, 0), q->ceil,
+                           q->include_pad, i < 0 || k < 0 ? q->divisor : 0);
     default:
         return TC_CPU_ATTR(m, size, PICK(s->size, 1));
     }
@@ -74,7 +69,7 @@ static bool pool_deep(tc_cpu_maker *m)
     if (m->node->op == TC_OP_adaptive_avg_pool)
         attr->size = two(m, attr->size.v[0], o[1] * o[2]);
     tc_node *depth = pool(m, x, attr, 1);
-    return !depth || give(m, depth->out[0]);
+    return !depth || tc_cpu_done(m, depth->out[0]);
 }
 
 bool tc_cpu_rule_max_pool(tc_cpu_maker *m)
@@ -134,7 +129,7 @@ bool tc_cpu_rule_adaptive_max_pool(tc_cpu_maker *m)
         return false;
     for (int i = 0; i < a->size.n && x; i++)
         x = largest_parts(m, x, first + i, a->size.v[i]);
-    return x ? give(m, x) : m->status != TC_OK;
+    return x ? tc_cpu_done(m, x) : m->status != TC_OK;
 }
 
 /* ---- resampling ---- */
@@ -150,7 +145,8 @@ static const float *axis_weights(tc_cpu_maker *m, int i, int64_t n, int64_t out)
     memset(x.data, 0, tc_type_bytes(x.type));
     for (int64_t k = 0; k < n; k++)
         ((float *)x.data)[k * n + k] = 1;
-    tc_attr_upsample one = {{1, &out}, a->scale.n ? (tc_floats){1, &a->scale.v[i]} : (tc_floats){0, NULL}, a->align_corners};
+    tc_attr_upsample one = {
+        {1, &out}, a->scale.n ? (tc_floats){1, &a->scale.v[i]} : (tc_floats){0, NULL}, a->align_corners};
     tc_call call = {&one, 1, 1, &x, &y, &m->ctx->scratch, NULL};
     tc_mark mark = tc_arena_mark(&m->ctx->scratch);
     tc_ops[m->node->op].kernel(&call);
@@ -159,7 +155,8 @@ static const float *axis_weights(tc_cpu_maker *m, int i, int64_t n, int64_t out)
 }
 
 /* Each place of the result shows one of the operand: the one that counts. */
-static tc_val resample_rows(tc_cpu_maker *m, tc_val x, int64_t axis, const float *weight, int64_t n, int64_t out)
+static tc_val resample_rows(tc_cpu_maker *m, tc_val x, int64_t axis, const float *weight, int64_t n,
+                            int64_t out)
 {
     int64_t *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)out);
     for (int64_t k = 0; k < n; k++)
@@ -169,7 +166,8 @@ static tc_val resample_rows(tc_cpu_maker *m, tc_val x, int64_t axis, const float
 }
 
 /* A product along the axis, brought to the end for it. */
-static tc_val resample_product(tc_cpu_maker *m, tc_val x, int64_t axis, const float *weight, int64_t n, int64_t out)
+static tc_val resample_product(tc_cpu_maker *m, tc_val x, int64_t axis, const float *weight, int64_t n,
+                               int64_t out)
 {
     int32_t rank = tc_cpu_type(m, x)->rank;
     int64_t to_end[TC_MAX_RANK], back[TC_MAX_RANK];
@@ -177,7 +175,8 @@ static tc_val resample_product(tc_cpu_maker *m, tc_val x, int64_t axis, const fl
         to_end[i] = i < axis ? i : i + 1 < rank ? i + 1 : axis;
         back[to_end[i]] = i;
     }
-    tc_val w = tc_graph_const(m->g, tc_type_make(m->ctx, TC_f32, 2, (int64_t[]){n, out}), weight, NULL, m->loc);
+    tc_val w =
+        tc_graph_const(m->g, tc_type_make(m->ctx, TC_f32, 2, (int64_t[]){n, out}), weight, NULL, m->loc);
     tc_val y = tc_cpu_matmul(m, tc_cpu_permute(m, x, to_end), w);
     return m->status == TC_OK ? tc_cpu_permute(m, y, back) : TC_NONE;
 }
@@ -196,7 +195,7 @@ static bool resample(tc_cpu_maker *m, bool rows)
         const float *weight = axis_weights(m, i, n, o);
         x = rows ? resample_rows(m, x, axis, weight, n, o) : resample_product(m, x, axis, weight, n, o);
     }
-    return give(m, x);
+    return tc_cpu_done(m, x);
 }
 
 bool tc_cpu_rule_upsample_nearest(tc_cpu_maker *m) { return resample(m, true); }
@@ -207,8 +206,8 @@ bool tc_cpu_rule_upsample_cubic(tc_cpu_maker *m) { return resample(m, false); }
 /* ---- windows as columns ---- */
 
 /* For every place of the kernel, every place of the result: where it reads. */
-static tc_val window_rows(tc_cpu_maker *m, tc_val x, int64_t axis, int64_t kernel, int64_t places, int64_t dilation,
-                          int64_t stride)
+static tc_val window_rows(tc_cpu_maker *m, tc_val x, int64_t axis, int64_t kernel, int64_t places,
+                          int64_t dilation, int64_t stride)
 {
     int64_t *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)(kernel * places));
     for (int64_t k = 0; k < kernel; k++)
@@ -238,7 +237,7 @@ bool tc_cpu_rule_im2col(tc_cpu_maker *m)
     x = window_rows(m, x, 2, k[0], oh, a->dilation.v[0], a->stride.v[0]);
     x = window_rows(m, x, 3, k[1], ow, a->dilation.v[1], a->stride.v[1]);
     x = tc_cpu_reshape(m, x, 6, (int64_t[]){n, c, k[0], oh, k[1], ow});
-    return give(m, tc_cpu_permute(m, x, (int64_t[]){0, 1, 2, 4, 3, 5}));
+    return tc_cpu_done(m, tc_cpu_permute(m, x, (int64_t[]){0, 1, 2, 4, 3, 5}));
 }
 
 /* x: [n, c kh kw, oh ow] added into [n, c, h, w] */
@@ -252,18 +251,21 @@ bool tc_cpu_rule_col2im(tc_cpu_maker *m)
     int64_t each = k[0] * k[1] * oh * ow;
     if (!each || !tc_type_count(tc_cpu_in_type(m, 0)))
         return false;
-    int64_t rows = tc_type_count(tc_cpu_in_type(m, 0)) / each, *at = tc_new_n(&m->ctx->arena, int64_t, (size_t)each);
+    int64_t rows = tc_type_count(tc_cpu_in_type(m, 0)) / each,
+            *at = tc_new_n(&m->ctx->arena, int64_t, (size_t)each);
     for (int64_t i = 0; i < each; i++) {
         int64_t x = i % ow, y = i / ow % oh, kx = i / (ow * oh) % k[1], ky = i / (ow * oh * k[1]);
         at[i] = (y * a->stride.v[0] + ky * a->dilation.v[0]) * w + x * a->stride.v[1] + kx * a->dilation.v[1];
     }
     tc_val source = tc_cpu_reshape(m, tc_cpu_in(m, 0), 2, (int64_t[]){rows, each});
     const tc_type *type = tc_type_make(m->ctx, tc_cpu_in_type(m, 0)->dtype, 2, (int64_t[]){rows, h * w});
-    tc_val zeros = tc_graph_const(m->g, type, tc_arena_array(&m->ctx->arena, 1, tc_type_bytes(type), 16), NULL, m->loc);
+    tc_val zeros =
+        tc_graph_const(m->g, type, tc_arena_array(&m->ctx->arena, 1, tc_type_bytes(type), 16), NULL, m->loc);
     tc_val index = tc_cpu_ints(m, at, 1, &each);
-    tc_val y = tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, true), (tc_val[]){zeros, source, TC_NONE, index}, 4);
+    tc_val y = tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, true),
+                           (tc_val[]){zeros, source, TC_NONE, index}, 4);
     y = tc_cpu_reshape(m, y, 3, (int64_t[]){rows, h, w});
-    return give(m, tc_cpu_slice(m, tc_cpu_slice(m, y, 1, p[0], p[0] + s[0]), 2, p[1], p[1] + s[1]));
+    return tc_cpu_done(m, tc_cpu_slice(m, tc_cpu_slice(m, y, 1, p[0], p[0] + s[0]), 2, p[1], p[1] + s[1]));
 }
 
 bool tc_cpu_rule_channel_shuffle(tc_cpu_maker *m)
@@ -274,5 +276,5 @@ bool tc_cpu_rule_channel_shuffle(tc_cpu_maker *m)
     if (!rest || !groups)
         return false;
     tc_val x = tc_cpu_reshape(m, tc_cpu_in(m, 0), 4, (int64_t[]){t->dim[0], groups, c / groups, rest});
-    return give(m, tc_cpu_permute(m, x, (int64_t[]){0, 2, 1, 3}));
+    return tc_cpu_done(m, tc_cpu_permute(m, x, (int64_t[]){0, 2, 1, 3}));
 }

@@ -31,7 +31,7 @@ static bool read_tensors(tc_arena *arena, tc_bytes block, tc_ethosu_tensor **out
         int32_t v[TENSOR / 4];
         for (size_t k = 0; k < TC_COUNT(v); k++)
             v[k] = (int32_t)tc_le32(block.data + 4 + TENSOR * i + 4 * k);
-        memcpy((*out)[i].dim, v, sizeof (*out)[i].dim);
+        memcpy((*out)[i].dim, v, sizeof(*out)[i].dim);
         (*out)[i].element_bytes = v[6];
         (*out)[i].offset = v[7];
         (*out)[i].region = v[8];

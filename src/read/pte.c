@@ -15,9 +15,9 @@ typedef struct reader {
     tc_pte_method *m;
     tc_module *module;
     tc_graph *g;
-    tc_val *val;    /* by value of the method: what it holds, or TC_NONE */
-    tc_val *before; /* by value: the buffer as it was, where it is one */
-    tc_map written; /* address to the number of the value that was written there last, + 1 */
+    tc_val *val;        /* by value of the method: what it holds, or TC_NONE */
+    tc_val *before;     /* by value: the buffer as it was, where it is one */
+    tc_map written;     /* address to the number of the value that was written there last, + 1 */
     const char **graph; /* by delegate: the graph that it runs, once it is read */
     const tc_loc *loc;  /* of the instruction */
 } reader;
@@ -43,7 +43,8 @@ static tc_status need_type(reader *r, const tc_pte_value *t)
         return tc_unsupported(r->ctx, r->loc, TC_E_DYNAMIC, "a tensor whose shape is not fixed");
     if (!t->type)
         return tc_unsupported(r->ctx, r->loc, TC_E_UNSUPPORTED,
-                              "a tensor of type %d and rank %d, or with its axes in another order in memory", t->dtype, t->dim.n);
+                              "a tensor of type %d and rank %d, or with its axes in another order in memory",
+                              t->dtype, t->dim.n);
     return TC_OK;
 }
 
@@ -278,7 +279,8 @@ static tc_status run_kernel(reader *r, const tc_pte_step *s)
         if (!a.wrong)
             return TC_OK;
     }
-    return tc_unsupported(r->ctx, r->loc, a.row ? TC_E_UNSUPPORTED : TC_E_UNKNOWN_OP, "the kernel '%s' %s", r->loc->target, a.wrong);
+    return tc_unsupported(r->ctx, r->loc, a.row ? TC_E_UNSUPPORTED : TC_E_UNKNOWN_OP, "the kernel '%s' %s",
+                          r->loc->target, a.wrong);
 }
 
 /* ---- delegates ------------------------------------------------------------------------------- */
@@ -292,7 +294,8 @@ static void rename_calls(reader *r, tc_graph *g, const char *prefix)
         char *attr = tc_node_calls(node) ? tc_arena_copy(&r->ctx->arena, node->attr, info->size) : NULL;
         for (int i = 0; i < tc_node_calls(node); i++) {
             const char **name = (const char **)(void *)(attr + info->field[i].at);
-            *name = tc_intern_text(r->ctx, tc_text_format(&r->ctx->arena, "%s.%s", prefix, *name ? *name : ""));
+            *name =
+                tc_intern_text(r->ctx, tc_text_format(&r->ctx->arena, "%s.%s", prefix, *name ? *name : ""));
         }
         if (attr)
             node->attr = attr;
@@ -333,7 +336,8 @@ static tc_status read_delegate(reader *r, uint32_t which)
         TC_TRY(tc_read_vgf(r->ctx, name, d->payload, &inner));
         forget_quantization(r->ctx, inner);
     } else {
-        tc_status status = tc_unsupported(r->ctx, r->loc, TC_E_UNSUPPORTED, "the payload of a '%s' cannot be run here", d->id);
+        tc_status status = tc_unsupported(r->ctx, r->loc, TC_E_UNSUPPORTED,
+                                          "the payload of a '%s' cannot be run here", d->id);
         tc_note(r->ctx, r->loc, "'tosac compile --emit pte+tosa' keeps what can beside it");
         return status;
     }
@@ -348,7 +352,8 @@ static tc_status run_delegate(reader *r, const tc_pte_step *s)
         TC_TRY(read_delegate(r, s->what));
     const tc_graph *callee = tc_module_find(r->module, r->graph[s->what]);
     if ((size_t)s->arg.n != callee->n_in + callee->n_out)
-        return tc_error(r->ctx, r->loc, TC_E_STRUCTURE, "delegate %" PRIu32 " is given %d tensors, and has %zu inputs and %zu outputs",
+        return tc_error(r->ctx, r->loc, TC_E_STRUCTURE,
+                        "delegate %" PRIu32 " is given %d tensors, and has %zu inputs and %zu outputs",
                         s->what, s->arg.n, callee->n_in, callee->n_out);
     tc_attr_call *attr = tc_new(&r->ctx->arena, tc_attr_call);
     *attr = (tc_attr_call){callee->name, r->m->delegate[s->what].id};
@@ -378,13 +383,15 @@ static tc_status run_step(reader *r, size_t k)
     r->loc = loc;
     if (s->tag == PTE_KERNEL_CALL) {
         const tc_pte_operator *op = &r->m->op[s->what];
-        loc->target = tc_text_format(&r->ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p, op->overload.n ? "." : "",
-                                     (int)op->overload.n, op->overload.p);
+        loc->target = tc_text_format(&r->ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
+                                     op->overload.n ? "." : "", (int)op->overload.n, op->overload.p);
         return run_kernel(r, s);
     }
     if (s->tag == PTE_DELEGATE_CALL)
         return run_delegate(r, s);
-    return s->tag == PTE_FREE_CALL ? TC_OK : tc_unsupported(r->ctx, loc, TC_E_UNSUPPORTED, "control flow inside a program");
+    return s->tag == PTE_FREE_CALL
+               ? TC_OK
+               : tc_unsupported(r->ctx, loc, TC_E_UNSUPPORTED, "control flow inside a program");
 }
 
 /* A place of the signature that is no tensor, as text. */
@@ -468,7 +475,8 @@ static tc_status read_program(reader *r)
     TC_TRY(read_inputs(r));
     for (size_t k = 0; k < r->m->n_step; k++)
         TC_TRY(run_step(r, k));
-    r->loc = tc_arena_copy(&r->ctx->arena, &(tc_loc){.file = r->file.name, .place = "the results"}, sizeof(tc_loc));
+    r->loc = tc_arena_copy(&r->ctx->arena, &(tc_loc){.file = r->file.name, .place = "the results"},
+                           sizeof(tc_loc));
     TC_TRY(read_outputs(r));
     return read_buffers(r);
 }

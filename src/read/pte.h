@@ -59,12 +59,17 @@ typedef struct tc_pte_file {
     tc_bytes bytes;
     tc_fb fb;
     uint64_t base; /* where segments begin */
-    struct { uint64_t offset, size; } *segment;
+    struct {
+        uint64_t offset, size;
+    } * segment;
     size_t n_segment;
     uint32_t constant_segment, buffer_segment;
     uint64_t *constant, *buffer; /* where each begins, within its segment */
     size_t n_constant, n_buffer;
-    struct { const char *key; uint32_t segment; } *named;
+    struct {
+        const char *key;
+        uint32_t segment;
+    } * named;
     size_t n_named;
     tc_pte_method *method;
     size_t n_method;
@@ -88,7 +93,8 @@ typedef struct tc_pte_border {
     bool known; /* a quantize before it, or a dequantize after it, names its numbers */
     double scale;
     int64_t zero, qmin, qmax;
-    int64_t axis; /* -1: one scale for all; else a scale for each of the axis, and `scale` is the first of them */
+    int64_t
+        axis; /* -1: one scale for all; else a scale for each of the axis, and `scale` is the first of them */
 } tc_pte_border;
 
 /* The arguments of step k, a delegate call; in its own order, in the arena. */

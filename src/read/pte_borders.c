@@ -42,20 +42,22 @@ static bool is_kernel(const tc_pte_method *m, const tc_pte_step *s, const char *
 static double first_number(tc_pte_file *f, const tc_pte_value *t)
 {
     const void *data;
-    bool there = t->tag == PTE_TENSOR && t->type && t->data && !t->placed && !t->external && tc_type_count(t->type) > 0 &&
-                 t->data < f->n_constant;
+    bool there = t->tag == PTE_TENSOR && t->type && t->data && !t->placed && !t->external &&
+                 tc_type_count(t->type) > 0 && t->data < f->n_constant;
     if (!there || tc_pte_numbers(f, t, &data) != TC_OK)
         return 0;
     return tc_load_f64((tc_tensor){t->type, (void *)(uintptr_t)data}, 0);
 }
 
 /* Scale and zero of a quantize or dequantize; false: it is neither. */
-static bool read_grid(tc_pte_file *f, const tc_pte_method *m, const tc_pte_step *s, const char *direction, tc_pte_border *b)
+static bool read_grid(tc_pte_file *f, const tc_pte_method *m, const tc_pte_step *s, const char *direction,
+                      tc_pte_border *b)
 {
     char name[64];
     const int64_t *arg = s->arg.v;
     for (int channels = 0; channels < 2; channels++) {
-        snprintf(name, sizeof name, "quantized_decomposed::%squantize_per_%s", direction, channels ? "channel" : "tensor");
+        snprintf(name, sizeof name, "quantized_decomposed::%squantize_per_%s", direction,
+                 channels ? "channel" : "tensor");
         if (!is_kernel(m, s, name) || s->arg.n < 7 + channels)
             continue;
         const tc_pte_value *scale = &m->value[arg[1]], *zero = &m->value[arg[2]];
@@ -81,7 +83,8 @@ static void look_around(tc_pte_file *f, const tc_pte_method *m, size_t k, tc_pte
         }
     for (size_t j = k + 1; j < m->n_step; j++) {
         const tc_pte_step *s = &m->step[j];
-        if (s->tag == PTE_KERNEL_CALL && s->arg.n && same_place(m, s->arg.v[0], b->value) && read_grid(f, m, s, "de", b))
+        if (s->tag == PTE_KERNEL_CALL && s->arg.n && same_place(m, s->arg.v[0], b->value) &&
+            read_grid(f, m, s, "de", b))
             return;
         if (writes(m, s, b->value))
             return;

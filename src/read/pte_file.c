@@ -60,7 +60,8 @@ static tc_status read_segments(tc_pte_file *f, tc_fb_table root)
         f->segment[i].offset = tc_fb_u64(t, PTE_SEGMENT_OFFSET, 0);
         f->segment[i].size = tc_fb_u64(t, PTE_SEGMENT_SIZE, 0);
         TC_TRY(sound(f));
-        if (f->segment[i].size && (f->segment[i].offset > room || f->segment[i].size > room - f->segment[i].offset))
+        if (f->segment[i].size &&
+            (f->segment[i].offset > room || f->segment[i].size > room - f->segment[i].offset))
             return broken_at(f, t.at, "a segment lies outside the file");
     }
     return TC_OK;
@@ -104,7 +105,8 @@ tc_status tc_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void 
     if (tensor->external)
         return tc_unsupported(f->ctx, &loc, TC_E_UNSUPPORTED, "a tensor's numbers are in another file");
     if (tensor->data >= n || offset[tensor->data] > all.size || need > all.size - offset[tensor->data])
-        return tc_error(f->ctx, &loc, TC_E_TRUNCATED, "the numbers of constant %" PRIu32 " (%zu bytes) are not all in the file",
+        return tc_error(f->ctx, &loc, TC_E_TRUNCATED,
+                        "the numbers of constant %" PRIu32 " (%zu bytes) are not all in the file",
                         tensor->data, need);
     const uint8_t *at = all.data ? all.data + offset[tensor->data] : NULL;
     bool aligned = (uintptr_t)at % tc_dtypes[tensor->type->dtype].bytes == 0;
@@ -274,7 +276,8 @@ static void read_operators(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
     m->n_op = list.n;
     for (size_t i = 0; i < list.n; i++) {
         tc_fb_table t = tc_fb_list_table(list, i);
-        m->op[i] = (tc_pte_operator){tc_fb_string(t, PTE_OPERATOR_NAME), tc_fb_string(t, PTE_OPERATOR_OVERLOAD)};
+        m->op[i] =
+            (tc_pte_operator){tc_fb_string(t, PTE_OPERATOR_NAME), tc_fb_string(t, PTE_OPERATOR_OVERLOAD)};
     }
 }
 
@@ -291,7 +294,9 @@ static tc_status read_step(tc_pte_file *f, tc_fb_table t, const tc_pte_method *m
         s->arg = tc_ints_copy(&f->ctx->arena, &to, 1);
     }
     TC_TRY(sound(f));
-    size_t most = s->tag == PTE_KERNEL_CALL ? m->n_op : s->tag == PTE_DELEGATE_CALL ? m->n_delegate : m->n_value;
+    size_t most = s->tag == PTE_KERNEL_CALL     ? m->n_op
+                  : s->tag == PTE_DELEGATE_CALL ? m->n_delegate
+                                                : m->n_value;
     if (s->what >= most)
         return broken_at(f, t.at, "an instruction names what is not there");
     return calls || s->tag == PTE_MOVE_CALL ? known_values(f, m, s->arg, t.at) : TC_OK;
@@ -337,7 +342,8 @@ tc_status tc_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file
     tc_fb_table root = tc_fb_root(&f->fb);
     TC_TRY(sound(f));
     TC_TRY(read_segments(f, root));
-    f->constant = read_offsets(f, tc_fb_child(root, PTE_PROGRAM_CONSTANTS), &f->constant_segment, &f->n_constant);
+    f->constant =
+        read_offsets(f, tc_fb_child(root, PTE_PROGRAM_CONSTANTS), &f->constant_segment, &f->n_constant);
     tc_fb_vector buffers = tc_fb_list(root, PTE_PROGRAM_MUTABLE, 4);
     if (buffers.n)
         f->buffer = read_offsets(f, tc_fb_list_table(buffers, 0), &f->buffer_segment, &f->n_buffer);

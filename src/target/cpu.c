@@ -175,7 +175,8 @@ const size_t tc_cpu_n_kernel = TC_COUNT(tc_cpu_kernels);
 static bool is_foreign(const tc_graph *g, tc_val v)
 {
     tc_dtype dtype = v ? tc_type_of(g, v)->dtype : TC_none;
-    return dtype == TC_e4m3 || dtype == TC_e5m2 || tc_dtypes[dtype].kind == TC_COMPLEX || (v && tc_dtypes[dtype].et < 0);
+    return dtype == TC_e4m3 || dtype == TC_e5m2 || tc_dtypes[dtype].kind == TC_COMPLEX ||
+           (v && tc_dtypes[dtype].et < 0);
 }
 
 static bool has_foreign(const tc_graph *g, const tc_node *node)
@@ -222,7 +223,7 @@ static const struct {
     const char *word;
     tc_cpu_arg_kind kind;
 } words[] = {
-    {"in", TC_CPU_IN},         {"maybe", TC_CPU_MAYBE}, {"list", TC_CPU_LIST},  {"some", TC_CPU_SOME},
+    {"in", TC_CPU_IN},         {"maybe", TC_CPU_MAYBE}, {"list", TC_CPU_LIST},   {"some", TC_CPU_SOME},
     {"scalar", TC_CPU_SCALAR}, {"more", TC_CPU_MORE},   {"lists", TC_CPU_LISTS},
 };
 

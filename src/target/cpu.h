@@ -10,7 +10,7 @@
 
 typedef struct tc_cpu_kernel {
     tc_op op;
-    const char *name, *overload; /* "aten::add", "out" */
+    const char *name, *overload;                          /* "aten::add", "out" */
     bool (*when)(const tc_graph *g, const tc_node *node); /* NULL: only read */
     const char *args;
 } tc_cpu_kernel;

@@ -13,8 +13,8 @@ tc_cpu_site tc_cpu_site_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
         type[i] = tc_type_of(g, node->in[i]);
     for (int i = 0; i < node->n_out; i++)
         type[node->n_in + i] = tc_type_of(g, node->out[i]);
-    return (tc_cpu_site){ctx,  node->op, node->n_in, node->n_out, type, type + node->n_in,
-                         (void *)(uintptr_t)node->attr};
+    return (tc_cpu_site){
+        ctx, node->op, node->n_in, node->n_out, type, type + node->n_in, (void *)(uintptr_t)node->attr};
 }
 
 static void *field_at(const tc_cpu_site *s, tc_str name, tc_field_kind *kind)
@@ -62,10 +62,7 @@ static const char *axis_from(const tc_cpu_value *v, int64_t rank, int64_t *out)
     return scalar || (*out >= 0 && *out < rank) ? NULL : "is no axis of its operand";
 }
 
-static int32_t rank_of(const tc_cpu_site *s)
-{
-    return s->n_in && s->in[0] ? s->in[0]->rank : 0;
-}
+static int32_t rank_of(const tc_cpu_site *s) { return s->n_in && s->in[0] ? s->in[0]->rank : 0; }
 
 static tc_ints every_axis(const tc_cpu_site *s)
 {
@@ -201,9 +198,9 @@ static const struct {
     tc_cpu_value (*get)(const void *at, tc_field_kind kind);
     const char *(*set)(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind);
 } fields[] = {
-    {"int", get_int, set_int},    {"num", get_num, set_num},          {"real", get_real, set_num},
-    {"bool", get_bool, set_bool}, {"bound", get_bound, set_bound},    {"ints", get_ints, set_ints},
-    {"axis", get_int, set_axis},  {"new_axis", get_int, set_new_axis}, {"axes", get_ints, set_axes},
+    {"int", get_int, set_int},       {"num", get_num, set_num},           {"real", get_real, set_num},
+    {"bool", get_bool, set_bool},    {"bound", get_bound, set_bound},     {"ints", get_ints, set_ints},
+    {"axis", get_int, set_axis},     {"new_axis", get_int, set_new_axis}, {"axes", get_ints, set_axes},
     {"one_axis", get_one, set_axes}, {"choice", get_int, set_int},
 };
 
@@ -211,12 +208,12 @@ static const struct {
 
 #define GET(name) static tc_cpu_value get_##name(const tc_cpu_site *s)
 #define SET(name) static const char *set_##name(const tc_cpu_site *s, const tc_cpu_value *v)
-#define IGNORE(name)                                                                               \
-    SET(name)                                                                                      \
-    {                                                                                              \
-        (void)s;                                                                                   \
-        (void)v;                                                                                   \
-        return NULL;                                                                               \
+#define IGNORE(name)                                                                                         \
+    SET(name)                                                                                                \
+    {                                                                                                        \
+        (void)s;                                                                                             \
+        (void)v;                                                                                             \
+        return NULL;                                                                                         \
     }
 
 GET(gelu_form) { return text(((const tc_attr_gelu *)s->attr)->form == TC_gelu_form_tanh ? "tanh" : "none"); }
@@ -278,11 +275,6 @@ SET(unbiased)
 {
     ((tc_attr_var *)s->attr)->correction = v->i != 0;
     return v->kind == TC_CPU_BOOL ? NULL : "is neither true nor false";
-}
-GET(unbiased)
-{
-    (void)s;
-    return nothing;
 }
 
 /* One number per axis, for before and after. */
@@ -402,11 +394,10 @@ SET(swap_b)
     }
     return wrong;
 }
-GET(swap_a) { return get_unbiased(s); }
-GET(swap_b) { return get_unbiased(s); }
 
 /* Where a slice begins and ends, within its axis. */
-static const char *within(const tc_cpu_site *s, const tc_cpu_value *v, int64_t axis, int64_t missing, int64_t *out)
+static const char *within(const tc_cpu_site *s, const tc_cpu_value *v, int64_t axis, int64_t missing,
+                          int64_t *out)
 {
     int64_t n = axis < rank_of(s) ? s->in[0]->dim[axis] : 0;
     if (v->kind != TC_CPU_INT && v->kind != TC_CPU_NULL)
@@ -481,17 +472,10 @@ static const char *set_pad_mode(const tc_cpu_site *s, const tc_cpu_value *v, tc_
 SET(reflect) { return set_pad_mode(s, v, TC_pad_mode_reflect); }
 SET(replicate) { return set_pad_mode(s, v, TC_pad_mode_replicate); }
 
-SET(fill)
-{
-    return as_number(v, &((tc_attr_full *)s->attr)->value) ? NULL : not_a_number;
-}
-GET(fill) { return number(((const tc_attr_full *)s->attr)->value); }
+SET(fill) { return as_number(v, &((tc_attr_full *)s->attr)->value) ? NULL : not_a_number; }
 
 /* ScalarType of the codes: a quantize makes them, a dequantize reads them. */
-GET(code_dtype)
-{
-    return whole(tc_dtypes[(s->op == TC_OP_quantize ? s->out[0] : s->in[0])->dtype].et);
-}
+GET(code_dtype) { return whole(tc_dtypes[(s->op == TC_OP_quantize ? s->out[0] : s->in[0])->dtype].et); }
 SET(code_dtype)
 {
     tc_attr_quantize *a = s->attr;
@@ -574,20 +558,52 @@ SET(sizes)
 
 static const struct {
     const char *word;
-    tc_cpu_value (*get)(const tc_cpu_site *s);
+    tc_cpu_value (*get)(const tc_cpu_site *s); /* NULL: only rows that are never written have it */
     const char *(*set)(const tc_cpu_site *s, const tc_cpu_value *v);
 } specials[] = {
-#define BOTH(name) {"@" #name, get_##name, set_##name}
-    BOTH(gelu_form), BOTH(div_mode), BOTH(logit_eps), BOTH(order), BOTH(unbiased), BOTH(conv_pad), BOTH(zeros),
-    BOTH(stride), BOTH(divisor), BOTH(size), BOTH(scale), BOTH(normalized), BOTH(batch), BOTH(channels),
-    BOTH(inner), BOTH(swap_a), BOTH(swap_b), BOTH(start), BOTH(end), BOTH(index), BOTH(pad), BOTH(fill),
+#define BOTH(name)                                                                                           \
+    {                                                                                                        \
+        "@" #name, get_##name, set_##name                                                                    \
+    }
+    BOTH(gelu_form),
+    BOTH(div_mode),
+    BOTH(logit_eps),
+    BOTH(order),
+    BOTH(conv_pad),
+    BOTH(zeros),
+    BOTH(stride),
+    BOTH(divisor),
+    BOTH(size),
+    BOTH(scale),
+    BOTH(normalized),
+    BOTH(batch),
+    BOTH(channels),
+    BOTH(inner),
+    BOTH(start),
+    BOTH(end),
+    BOTH(index),
+    BOTH(pad),
     BOTH(code_dtype),
-    {"@reflect_1", get_pad_1, set_reflect}, {"@replicate_1", get_pad_1, set_replicate},
-    {"@reflect_2", get_pad_2, set_reflect}, {"@replicate_2", get_pad_2, set_replicate},
-    {"@reflect_3", get_pad_3, set_reflect}, {"@replicate_3", get_pad_3, set_replicate},
-    {"+dtype", NULL, set_dtype}, {"+shape", NULL, set_shape}, {"+axes", NULL, set_axes_all},
-    {"+ones", NULL, set_ones}, {"+whole", NULL, set_whole}, {"+swap", NULL, set_swap}, {"+sizes", NULL, set_sizes}, {"+floor", NULL, set_floor},
-    {"+unit", NULL, set_unit}, {"+count", NULL, set_count},
+    {"@reflect_1", get_pad_1, set_reflect},
+    {"@replicate_1", get_pad_1, set_replicate},
+    {"@reflect_2", get_pad_2, set_reflect},
+    {"@replicate_2", get_pad_2, set_replicate},
+    {"@reflect_3", get_pad_3, set_reflect},
+    {"@replicate_3", get_pad_3, set_replicate},
+    {"@unbiased", NULL, set_unbiased},
+    {"@swap_a", NULL, set_swap_a},
+    {"@swap_b", NULL, set_swap_b},
+    {"@fill", NULL, set_fill},
+    {"+dtype", NULL, set_dtype},
+    {"+shape", NULL, set_shape},
+    {"+axes", NULL, set_axes_all},
+    {"+ones", NULL, set_ones},
+    {"+whole", NULL, set_whole},
+    {"+swap", NULL, set_swap},
+    {"+sizes", NULL, set_sizes},
+    {"+floor", NULL, set_floor},
+    {"+unit", NULL, set_unit},
+    {"+count", NULL, set_count},
 };
 
 /* ---- any argument ---------------------------------------------------------------------------- */

@@ -7,14 +7,10 @@
 #define TC_PTE_SCHEMA_H
 
 #define TC_PTE_IDENTIFIER "ET12"
-#define TC_PTE_HEADER "eh00" /* u32 its bytes, u64 bytes of the program, u64 where segments begin, u64 their bytes */
+#define TC_PTE_HEADER                                                                                        \
+    "eh00" /* u32 its bytes, u64 bytes of the program, u64 where segments begin, u64 their bytes */
 
-enum {
-    TC_PTE_HEADER_AT = 8,
-    TC_PTE_HEADER_BYTES = 32,
-    TC_PTE_SEGMENT_ALIGN = 128,
-    TC_PTE_DATA_ALIGN = 16
-};
+enum { TC_PTE_HEADER_AT = 8, TC_PTE_HEADER_BYTES = 32, TC_PTE_SEGMENT_ALIGN = 128, TC_PTE_DATA_ALIGN = 16 };
 
 enum {
     PTE_PROGRAM_VERSION = 0,

@@ -16,7 +16,8 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
 {
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK || tc_verify(ctx, module) != TC_OK)
+    if (tc_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
+        tc_verify(ctx, module) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     CHECK(module != NULL);
     return module;
@@ -36,8 +37,10 @@ static tc_bytes write(tc_ctx *ctx, tc_module *module, bool kept)
         CHECK(tc_emit_tosa(ctx, alone, &tosa) == TC_OK);
         payload[n] = (tc_payload){.graph = module->graph[i]->name, .backend = "TOSABackend", .bytes = tosa};
         if (kept)
-            payload[n] = (tc_payload){.graph = module->graph[i]->name, .backend = "EthosUBackend",
-                                      .bytes = {(const uint8_t *)"????", 4}, .tosa = tosa};
+            payload[n] = (tc_payload){.graph = module->graph[i]->name,
+                                      .backend = "EthosUBackend",
+                                      .bytes = {(const uint8_t *)"????", 4},
+                                      .tosa = tosa};
         n++;
     }
     CHECK(tc_run_passes(ctx, module, "program", NULL) == TC_OK);
@@ -50,11 +53,13 @@ static tc_bytes write(tc_ctx *ctx, tc_module *module, bool kept)
 static tc_tensor *run(tc_ctx *ctx, tc_module *module, int times)
 {
     const tc_graph *g = tc_main(module);
-    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in),
+              *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++) {
         in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
         for (size_t k = 0; k < tc_type_bytes(in[i].type); k++)
-            ((uint8_t *)in[i].data)[k] = in[i].type->dtype == TC_f32 ? (k % 4 == 3 ? 0x3f : (uint8_t)(37 * k)) : k % 2 == 0;
+            ((uint8_t *)in[i].data)[k] =
+                in[i].type->dtype == TC_f32 ? (k % 4 == 3 ? 0x3f : (uint8_t)(37 * k)) : k % 2 == 0;
     }
     tc_exec *exec = tc_exec_new(ctx, module);
     for (int i = 0; i < times; i++)
@@ -82,52 +87,50 @@ static void round_trip(const char *text, bool kept)
     tc_ctx_free(ctx);
 }
 
-static const char borders[] =
-    "graph @main(%0 \"x\": f32[1,4], %1: f32[2]) {\n"
-    "  %2 = rescale %0 : i8[1,4] q(0.05:-3)\n"
-    "  %3 = call %2 graph=\"npu.0\" target=\"t\" : i8[4,1] q(0.05:-3)\n"
-    "  %4 = permute %3 perm=[1,0] : i8[1,4] q(0.05:-3)\n"
-    "  %5 = rescale %4 : i16[1,4] q(0.001:0)\n"
-    "  %6 = relu %4 : i8[1,4] q(0.1:-128)\n"
-    "  %7 = rescale %5 : f32[1,4]\n"
-    "  %8 = rescale %6 : f32[1,4]\n"
-    "  %9 = rescale %0 : i8[1,4] q(axis=1; 0.1:0, 0.2:1, 0.3:2, 0.4:3)\n"
-    "  %10 = rescale %9 : f32[1,4]\n"
-    "  return %7, %8, %10, %4\n"
-    "}\n"
-    "graph @npu.0(%0: i8[1,4] q(0.05:-3)) {\n"
-    "  %1 = const [4, 1] : shape[2]\n"
-    "  %2 = tosa.reshape %0, %1 : i8[4,1] q(0.05:-3)\n"
-    "  return %2\n"
-    "}\n";
+static const char borders[] = "graph @main(%0 \"x\": f32[1,4], %1: f32[2]) {\n"
+                              "  %2 = rescale %0 : i8[1,4] q(0.05:-3)\n"
+                              "  %3 = call %2 graph=\"npu.0\" target=\"t\" : i8[4,1] q(0.05:-3)\n"
+                              "  %4 = permute %3 perm=[1,0] : i8[1,4] q(0.05:-3)\n"
+                              "  %5 = rescale %4 : i16[1,4] q(0.001:0)\n"
+                              "  %6 = relu %4 : i8[1,4] q(0.1:-128)\n"
+                              "  %7 = rescale %5 : f32[1,4]\n"
+                              "  %8 = rescale %6 : f32[1,4]\n"
+                              "  %9 = rescale %0 : i8[1,4] q(axis=1; 0.1:0, 0.2:1, 0.3:2, 0.4:3)\n"
+                              "  %10 = rescale %9 : f32[1,4]\n"
+                              "  return %7, %8, %10, %4\n"
+                              "}\n"
+                              "graph @npu.0(%0: i8[1,4] q(0.05:-3)) {\n"
+                              "  %1 = const [4, 1] : shape[2]\n"
+                              "  %2 = tosa.reshape %0, %1 : i8[4,1] q(0.05:-3)\n"
+                              "  return %2\n"
+                              "}\n";
 
-static const char signature[] =
-    "graph @main(%0 \"x\": f32[2,3], %1: bool[2], %2: f32[0,4]) {\n"
-    "  %3 = const [1, 2, 3] : f32[3]\n"
-    "  %4 = const [true] : bool[]\n"
-    "  %5 = abs %0 : f32[2,3]\n"
-    "  %6 = reshape %5 shape=[3,2] : f32[3,2]\n"
-    "  %7 = reshape %0 shape=[6] : f32[6]\n"
-    "  %8 = logical_not %1 : bool[2]\n"
-    "  %9, %10 = split %0 axis=1 sizes=[1,2] : f32[2,1], f32[2,2]\n"
-    "  %11, %12 = topk %0 k=2 axis=1 largest=true : f32[2,2], i64[2,2]\n"
-    "  %13 = layer_norm %0, %3, none n_axes=1 eps=0.001 : f32[2,3]\n"
-    "  takes %0 \"x\"\n  takes \"None\"\n  takes %1\n  takes \"5\"\n  takes %2\n"
-    "  gives %5\n  gives \"None\"\n  gives %5\n  gives %0\n  gives %3\n  gives %4\n  gives %6\n  gives %7\n  gives %8\n"
-    "  gives %10\n  gives %9\n  gives %12\n  gives %11\n  gives %13\n"
-    "  return %5, %5, %0, %3, %4, %6, %7, %8, %10, %9, %12, %11, %13\n"
-    "}\n";
+static const char signature[] = "graph @main(%0 \"x\": f32[2,3], %1: bool[2], %2: f32[0,4]) {\n"
+                                "  %3 = const [1, 2, 3] : f32[3]\n"
+                                "  %4 = const [true] : bool[]\n"
+                                "  %5 = abs %0 : f32[2,3]\n"
+                                "  %6 = reshape %5 shape=[3,2] : f32[3,2]\n"
+                                "  %7 = reshape %0 shape=[6] : f32[6]\n"
+                                "  %8 = logical_not %1 : bool[2]\n"
+                                "  %9, %10 = split %0 axis=1 sizes=[1,2] : f32[2,1], f32[2,2]\n"
+                                "  %11, %12 = topk %0 k=2 axis=1 largest=true : f32[2,2], i64[2,2]\n"
+                                "  %13 = layer_norm %0, %3, none n_axes=1 eps=0.001 : f32[2,3]\n"
+                                "  takes %0 \"x\"\n  takes \"None\"\n  takes %1\n  takes \"5\"\n  takes %2\n"
+                                "  gives %5\n  gives \"None\"\n  gives %5\n  gives %0\n  gives %3\n  gives "
+                                "%4\n  gives %6\n  gives %7\n  gives %8\n"
+                                "  gives %10\n  gives %9\n  gives %12\n  gives %11\n  gives %13\n"
+                                "  return %5, %5, %0, %3, %4, %6, %7, %8, %10, %9, %12, %11, %13\n"
+                                "}\n";
 
-static const char state[] =
-    "graph @main(%0 \"x\": f32[2]) {\n"
-    "  %1 = const [1, 2] : f32[2]\n"
-    "  %2 = const [10, 20] : f32[2]\n"
-    "  %3 = add %1, %0 alpha=1 : f32[2]\n"
-    "  %4 = reshape %1 shape=[2,1] : f32[2,1]\n"
-    "  mutate %1 -> %3\n"
-    "  mutate %2 -> %1\n"
-    "  return %1, %3, %4, %2\n"
-    "}\n";
+static const char state[] = "graph @main(%0 \"x\": f32[2]) {\n"
+                            "  %1 = const [1, 2] : f32[2]\n"
+                            "  %2 = const [10, 20] : f32[2]\n"
+                            "  %3 = add %1, %0 alpha=1 : f32[2]\n"
+                            "  %4 = reshape %1 shape=[2,1] : f32[2,1]\n"
+                            "  mutate %1 -> %3\n"
+                            "  mutate %2 -> %1\n"
+                            "  return %1, %3, %4, %2\n"
+                            "}\n";
 
 /* Values that are alive together are apart. */
 static void check_memory(void)
@@ -162,7 +165,8 @@ static void check_rows(void)
             for (int f = 0; f < info->n_field; f++)
                 found = found || tc_str_is(arg.field, info->field[f].name);
             CHECK(found && arg.index <= tc_ops[k->op].max_in);
-            CHECK(arg.word.p[0] != '@' || !k->when || tc_attrs[tc_ops[k->op].attr].size || tc_str_is(arg.word, "@order"));
+            CHECK(arg.word.p[0] != '@' || !k->when || tc_attrs[tc_ops[k->op].attr].size ||
+                  tc_str_is(arg.word, "@order"));
         }
     }
 }
