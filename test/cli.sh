@@ -110,6 +110,7 @@ expect 0 'f32[128,10]' run "$dir/t.ir" -i $digits/calib.npz
 expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/fixed.json" -o "$dir/t.ir" --qparams "$dir/q.json"
 holds 'a fixed scale is kept' grep -q '"conv2d_3": {"scale": 0.05000000074505806, "zero_point": -3' "$dir/q.json"
 expect 1 "takes i8" run "$dir/t.ir" -i $digits/calib.npz
+holds 'the signature names the input' grep -q 'takes %0 "x"' "$dir/t.ir"
 expect 0 ' 0 values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q none -o "$dir/t.ir"
 
 # Calibration in parts, and what came of it value by value

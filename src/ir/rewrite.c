@@ -82,6 +82,15 @@ static tc_status stream(tc_rewrite *rw, tc_rule *const *rule, size_t n_rule)
     return TC_OK;
 }
 
+/* Inputs stay what they are, whatever stands for them further on. */
+static tc_val input_of(const tc_rewrite *rw, tc_val old)
+{
+    for (size_t i = 0; i < rw->from->n_in; i++)
+        if (rw->from->in[i] == old)
+            return rw->to->in[i];
+    return rw->now[old];
+}
+
 /* Outputs, mutations and the signature, by their new ids. */
 static void finish(tc_rewrite *rw)
 {
@@ -99,7 +108,7 @@ static void finish(tc_rewrite *rw)
     if (g != tc_main(m))
         return;
     for (size_t i = 0; i < m->n_in_port; i++)
-        m->in_port[i].val = rw->now[m->in_port[i].val];
+        m->in_port[i].val = input_of(rw, m->in_port[i].val);
     for (size_t i = 0; i < m->n_out_port; i++)
         m->out_port[i].val = rw->now[m->out_port[i].val];
 }
