@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* amount.c -- see amount.h.
  *
- * i16 by i8 weights is done byte by byte: a product of i8 for the high byte, one for the low byte.
- * Sigmoid and tanh have 256 entries of 16 bits, and the slope for what lies between; or one table
- * of 513 where the target has it. */
+ * Numbers and weights of 16 bits are multiplied byte by byte, each pair a product of i8.  Sigmoid
+ * and tanh have 256 entries of 16 bits, and the slope for what lies between; or one table of 513
+ * where the target has it. */
 #include "amount.h"
 
 #include <math.h>
@@ -89,35 +89,64 @@ static tc_amount affine_real(tc_lower *lw, const tc_node *node, tc_amount x, int
     return (tc_amount){conv(lw, x.val, 0, w, b, TC_f32), 1, 0};
 }
 
-/* Weights as i8 by output row, and the scale of each row: their own where they have one. */
-static tc_val quantized(tc_lower *lw, const tc_type *t, const double *w, double *scale)
+/* Weights by output row: scale * (256 * high + low), or scale * high where they are i8 already. */
+typedef struct weights {
+    tc_val high, low; /* low: none where there is nothing in it */
+    int64_t out;
+    double *scale;
+    const double *bias; /* real, or NULL */
+} weights;
+
+/* x_unit: of what the bias is added to; it has to fit i32. */
+static weights weights_of(tc_lower *lw, const tc_type *t, const double *w, const double *bias,
+                          double x_unit)
 {
-    int64_t out = t->dim[0], in = t->dim[1];
-    double *stored = tc_new_n(&lw->ctx->arena, double, (size_t)(out * in));
-    for (int64_t o = 0; o < out; o++) {
-        double most = 1e-12;
+    int64_t in = t->dim[1], n = t->dim[0] * in;
+    weights r = {.out = t->dim[0],
+                 .scale = tc_new_n(&lw->ctx->arena, double, (size_t)t->dim[0]),
+                 .bias = bias};
+    double *high = tc_new_n(&lw->ctx->arena, double, (size_t)n),
+           *low = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    bool bytes = t->quant && t->dtype == TC_i8;
+    for (int64_t o = 0; o < r.out; o++) {
+        double most = fmax(1e-6, bias ? fabs(bias[o]) * 32512 / (x_unit * 0x1p30) : 0);
         for (int64_t i = 0; i < in; i++)
             most = fmax(most, fabs(w[o * in + i]));
-        scale[o] = t->quant && t->dtype == TC_i8 ? t->quant->scale[t->quant->axis >= 0 ? o : 0]
-                                                 : most / 127;
-        for (int64_t i = 0; i < in; i++)
-            stored[o * in + i] = w[o * in + i] / scale[o];
+        r.scale[o] = bytes ? t->quant->scale[t->quant->axis >= 0 ? o : 0] : most / 32512;
+        for (int64_t i = o * in; i < (o + 1) * in; i++) {
+            double v = rint(w[i] / r.scale[o]);
+            high[i] = bytes ? v : floor(v / 256 + 0.5);
+            low[i] = v - 256 * high[i];
+        }
     }
-    return tc_put_numbers(lw, TC_i8, 4, (int64_t[]){out, 1, 1, in}, stored);
+    int64_t dim[] = {r.out, 1, 1, in};
+    r.high = tc_put_numbers(lw, TC_i8, 4, dim, high);
+    r.low = bytes ? TC_NONE : tc_put_numbers(lw, TC_i8, 4, dim, low);
+    return r;
 }
 
-/* x (i8) times w plus b, i32 in steps of `unit`. */
-static tc_val affine_byte(tc_lower *lw, tc_val x, int64_t zero, double x_unit, tc_val w,
-                          const double *scale, const double *b, int64_t out, double unit)
+/* x (i8) times one byte of the weights, which counts `times`; i32 in steps of `unit`. */
+static tc_val affine_byte(tc_lower *lw, tc_amount x, const weights *w, tc_val byte, double times,
+                          bool bias, double unit)
 {
-    double *stored = tc_new_n(&lw->ctx->arena, double, (size_t)out),
-           *factor = tc_new_n(&lw->ctx->arena, double, (size_t)out);
-    for (int64_t o = 0; o < out; o++) {
-        stored[o] = b ? b[o] / (x_unit * scale[o]) : 0;
-        factor[o] = x_unit * scale[o] / unit;
+    double *b = tc_new_n(&lw->ctx->arena, double, (size_t)w->out),
+           *factor = tc_new_n(&lw->ctx->arena, double, (size_t)w->out);
+    for (int64_t o = 0; o < w->out; o++) {
+        double step = x.unit * w->scale[o] * times;
+        b[o] = bias && w->bias ? w->bias[o] / step : 0;
+        factor[o] = step / unit;
     }
-    tc_val acc = conv(lw, x, zero, w, tc_put_numbers(lw, TC_i32, 1, &out, stored), TC_i32);
+    tc_val acc = conv(lw, x.val, x.zero, byte, tc_put_numbers(lw, TC_i32, 1, &w->out, b), TC_i32);
     return tc_put_rescale_channels(lw, acc, factor, 0, 0, TC_i32);
+}
+
+/* x (i8) times the weights; the bias goes where its steps are not too fine for i32. */
+static tc_val affine_bytes(tc_lower *lw, tc_amount x, const weights *w, bool bias, double unit)
+{
+    if (!w->low)
+        return affine_byte(lw, x, w, w->high, 1, bias, unit);
+    return tc_put2(lw, TC_OP_tosa_add, NULL, affine_byte(lw, x, w, w->high, 256, false, unit),
+                   affine_byte(lw, x, w, w->low, 1, bias, unit));
 }
 
 tc_amount tc_amount_affine(tc_lower *lw, const tc_node *node, tc_amount x, int weight, int bias,
@@ -126,21 +155,21 @@ tc_amount tc_amount_affine(tc_lower *lw, const tc_node *node, tc_amount x, int w
     if (!integer(lw, x))
         return x.val ? affine_real(lw, node, x, weight, bias) : none();
     const tc_type *t = tc_lower_type(lw, node, weight);
-    int64_t out = t->dim[0], in = t->dim[1];
-    const double *w = tc_lower_known(lw, node, weight, out * in, 0);
-    const double *b = bias >= 0 ? tc_lower_known(lw, node, bias, out, 0) : NULL;
-    if (!w || lw->status != TC_OK)
+    const double *real = tc_lower_known(lw, node, weight, t->dim[0] * t->dim[1], 0);
+    const double *b = bias >= 0 ? tc_lower_known(lw, node, bias, t->dim[0], 0) : NULL;
+    if (!real || lw->status != TC_OK)
         return none();
-    double *scale = tc_new_n(&lw->ctx->arena, double, (size_t)out), fine = unit / 256;
-    tc_val stored = quantized(lw, t, w, scale), sum;
-    if (tc_put_type(lw, x.val)->dtype == TC_i8)
-        sum = affine_byte(lw, x.val, x.zero, x.unit, stored, scale, b, out, fine);
+    bool byte = tc_put_type(lw, x.val)->dtype == TC_i8;
+    weights w = weights_of(lw, t, real, b, byte ? x.unit : 256 * x.unit);
+    tc_val sum;
+    double fine = unit / 256;
+    if (byte)
+        sum = affine_bytes(lw, x, &w, true, fine);
     else {
-        tc_val high = tc_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8),
-               low = tc_put_tosa_cast(lw, x.val, TC_i8);
-        sum = tc_put2(lw, TC_OP_tosa_add, NULL,
-                      affine_byte(lw, high, 0, 256 * x.unit, stored, scale, b, out, fine),
-                      affine_byte(lw, low, 0, x.unit, stored, scale, NULL, out, fine));
+        tc_amount high = {tc_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
+        tc_amount low = {tc_put_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
+        sum = tc_put2(lw, TC_OP_tosa_add, NULL, affine_bytes(lw, high, &w, true, fine),
+                      affine_bytes(lw, low, &w, false, fine));
     }
     return (tc_amount){tc_put_rescale(lw, sum, 0x1p-8, 0, 0, TC_i16), unit, 0};
 }
