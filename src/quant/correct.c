@@ -16,6 +16,7 @@
 #include "../ir/plan.h"
 #include "../ir/rewrite.h"
 #include "../num/load.h"
+#include "../num/quant.h"
 #include "tour.h"
 
 enum { MOST_SAMPLES = 32, LEAST_SAMPLES = 4 };
@@ -259,11 +260,18 @@ static void move(correction *c, const tc_graph *typed, const product *p)
     tc_arena_rewind(&c->ctx->scratch, mark);
 }
 
+/* Samples are real; an input of the typed program may be integers. */
 static tc_status start_runner(correction *c, runner *r, size_t k)
 {
     r->in = tc_input_buffers(c->ctx, c->sim);
     r->sum = tc_new_n(&c->ctx->arena, double, c->n_channel);
-    TC_TRY(c->picked.read(c->picked.from, k, r->in));
+    tc_tensor *real = tc_new_n(&c->ctx->arena, tc_tensor, c->sim->n_in);
+    for (size_t i = 0; i < c->sim->n_in; i++)
+        real[i] = r->in[i].type->quant ? tc_tensor_new(&c->ctx->arena, tc_type_of(c->real, c->real->in[i])) : r->in[i];
+    TC_TRY(c->picked.read(c->picked.from, k, real));
+    for (size_t i = 0; i < c->sim->n_in; i++)
+        if (r->in[i].type->quant)
+            tc_quantize_into(real[i], r->in[i]);
     tc_plan_start(r->plan, r->in, tc_state_buffers(c->ctx, c->sim));
     return TC_OK;
 }

@@ -8,6 +8,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "num/load.h"
+#include "num/quant.h"
 #include "quant/quant.h"
 
 enum { SAMPLES = 40 };
@@ -358,6 +359,29 @@ static void borders(void)
     tc_ctx_free(p.ctx);
 }
 
+/* Integer inputs while biases are corrected: the samples are real, the program's inputs are not. */
+static void corrected_borders(void)
+{
+    tc_config c = preset("int8");
+    c.correct_bias = true;
+    c.in = (tc_patch){TC_HAS_DTYPE, {.dtype = TC_i8}};
+    program p =
+        parse("%0 \"x\": f32[3,4]",
+              "  %1 = const [1,-2,0.5,0.25,1,1,1,1] : f32[2,4]\n  %2 = const [0.5,-3] : f32[2]\n"
+              "  %3 = linear %0, %1, %2\n  return %3\n");
+    tc_tensor real = tc_tensor_new(&p.ctx->arena, tc_type_of(p.g, p.g->in[0]));
+    CHECK(sample(p.g, 3, &real) == TC_OK);
+    tc_tensor before = *evaluate(&p, &real);
+    CHECK(quantize(&p, &c));
+    tc_tensor codes = tc_tensor_new(&p.ctx->arena, tc_type_of(p.g, p.g->in[0]));
+    CHECK(codes.type->dtype == TC_i8);
+    tc_quantize_into(real, codes);
+    tc_tensor after = *evaluate(&p, &codes);
+    for (int64_t i = 0; i < tc_type_count(before.type); i++)
+        CHECK(fabs(tc_load_f64(before, i) - tc_load_f64(after, i)) < 0.1);
+    tc_ctx_free(p.ctx);
+}
+
 /* A cat of 1 and 20 whose small part is read elsewhere keeps its own scale there. */
 static void ranges_apart(void)
 {
@@ -381,6 +405,7 @@ int main(void)
     left_in_float();
     fixed_scale();
     borders();
+    corrected_borders();
     ranges_apart();
     return check_done();
 }
