@@ -247,6 +247,7 @@ static tc_tiler *tiler_of(tc_rewrite *rw, const tc_node *node)
     if (!p->tiler.rw) {
         p->tiler.rw = rw;
         tc_map_init(&p->tiler.made, &rw->ctx->scratch);
+        tc_tile_find_inner(&p->tiler);
         p->reader = tc_new_n(&rw->ctx->scratch, const tc_node *, rw->from->n_val);
         for (size_t k = 0; k < rw->from->n_node; k++)
             for (int i = 0; i < rw->from->node[k]->n_in; i++)

@@ -411,8 +411,12 @@ static tc_val tile_eltwise(tc_tiler *t, const tc_node *node, int which, const tc
         in[i] = node->in[i] ? tile_operand(t, node->in[i], s) : TC_NONE;
     if (t->b.status != TC_OK)
         return TC_NONE;
-    if (node->op == TC_OP_mul && tc_is_const(t->rw->to, in[1]) && tc_type_count(tc_type_of(t->rw->to, in[1])) == 1)
-        return times_before_moving(t, node, in[0], in[1], type);
+    const tc_value *number = node->op == TC_OP_mul ? t->rw->to->val[in[1]] : NULL;
+    if (number && number->data && tc_type_count(number->type) == 1 && tc_same_dims(type, tc_type_of(t->rw->to, in[0]))) {
+        tc_val bare = tc_graph_const(t->rw->to, tc_typed_dims(t->rw->ctx, number->type, 0, type->dim), number->data,
+                                     number->name, node->loc);
+        return times_before_moving(t, node, in[0], bare, type);
+    }
     return tc_typed_node(&t->b, node->op, node->attr, in, node->n_in, type);
 }
 
@@ -444,6 +448,20 @@ static tc_val tile_softmax(tc_tiler *t, const tc_node *node, int which, const tc
         return TC_NONE;
     tc_val x = tc_tile(t, node->in[0], s);
     return tc_typed_node(&t->b, TC_OP_softmax, node->attr, &x, 1, part_type(t, node->out[0], s));
+}
+
+/* Along axes that are selected whole, and stay with extent 1. */
+static tc_val tile_reduce(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
+{
+    const tc_attr_axes *a = node->attr;
+    tc_select in = *s;
+    (void)which;
+    if (!a->keepdim || old_type(t, node->in[0])->rank != s->rank)
+        return TC_NONE;
+    for (int i = 0; i < a->axes.n; i++)
+        in.axis[a->axes.v[i]] = (tc_range){0, old_type(t, node->in[0])->dim[a->axes.v[i]], 1};
+    tc_val x = tc_tile(t, node->in[0], &in);
+    return tc_typed_node(&t->b, node->op, a, &x, 1, part_type(t, node->out[0], s));
 }
 
 /* q [.., l, d], k [.., s, d], v [.., s, e], perhaps a mask: what stands before the last two axes, and rows of q. */
@@ -479,7 +497,9 @@ static bool from_product(const tc_tiler *t, tc_val old)
     const tc_node *node = tc_def(g, old);
     if (is_movement(node))
         return from_product(t, node->in[0]);
-    if (!node || !read_once(t, old))
+    if (!node || t->inner[old])
+        return node;
+    if (!read_once(t, old))
         return false;
     if (tc_ops[node->op].traits & T_ELTWISE) {
         bool any = false;
@@ -503,6 +523,8 @@ static const struct {
     [TC_OP_roll] = {tile_roll, true},       [TC_OP_linear] = {tile_linear, false},
     [TC_OP_conv] = {tile_conv, false},      [TC_OP_matmul] = {tile_matmul, false},
     [TC_OP_softmax] = {tile_softmax, false}, [TC_OP_sdpa] = {tile_sdpa, false},
+    [TC_OP_amax] = {tile_reduce, false},    [TC_OP_sum] = {tile_reduce, false},
+    [TC_OP_mean] = {tile_reduce, false},
 };
 
 static tile_rule *rule_of(const tc_node *node, bool alone)
@@ -564,5 +586,44 @@ tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear)
     bool fits = known && o->rank == 4 && x->rank == 3 && memcmp(perm->v, heads_second, sizeof heads_second) == 0 && o->dim[1] > 1 &&
                 x->dim[x->rank - 1] == o->dim[1] * o->dim[3] && tc_same_quant(o->quant, x->quant);
     const tc_node *core = fits ? tc_def(g, turn->in[0]) : NULL;
+    if (core && core->op == TC_OP_reshape && tc_same_quant(o->quant, tc_type_of(g, core->in[0])->quant))
+        core = tc_def(g, core->in[0]);
     return core && (core->op == TC_OP_matmul || core->op == TC_OP_sdpa) ? turn->in[0] : TC_NONE;
+}
+
+/* ---- attention's own values ---- */
+
+/* Operators between the linear layers of an attention: with a result that only they read. */
+static bool is_core(const tc_node *node)
+{
+    return is_movement(node) || node->op == TC_OP_linear || node->op == TC_OP_matmul || node->op == TC_OP_softmax ||
+           node->op == TC_OP_sdpa || node->op == TC_OP_amax || node->op == TC_OP_sum ||
+           (node->op < TC_OP_tosa_argmax && (tc_ops[node->op].traits & T_ELTWISE));
+}
+
+/* From the back: a node belongs to an attention when all who read its results do.  A linear layer is where it
+ * begins. */
+void tc_tile_find_inner(tc_tiler *t)
+{
+    const tc_graph *g = t->rw->from;
+    uint32_t *inside = tc_new_n(&t->rw->ctx->scratch, uint32_t, g->n_val); /* readers that belong */
+    t->inner = tc_new_n(&t->rw->ctx->scratch, bool, g->n_val);
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        if (tc_merged_heads(g, node)) {
+            inside[node->in[0]]++; /* and whatever this linear layer gives is outside */
+            continue;
+        }
+        bool all = node->n_out > 0 && is_core(node), any = false;
+        for (int i = 0; i < node->n_out; i++) {
+            all = all && inside[node->out[i]] == t->rw->readers[node->out[i]];
+            any = any || inside[node->out[i]];
+        }
+        if (!all || !any)
+            continue;
+        for (int i = 0; i < node->n_out; i++)
+            t->inner[node->out[i]] = true;
+        for (int i = 0; i < node->n_in && node->op != TC_OP_linear; i++)
+            inside[node->in[i]]++;
+    }
 }

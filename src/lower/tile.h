@@ -15,8 +15,12 @@ typedef struct tc_tiler {
     tc_rewrite *rw;
     tc_typed b;
     tc_map made; /* (old value, selection) -> value of the new graph */
+    bool *inner; /* by old value: part of an attention, with no reader outside */
     bool batches_together; /* attention: each head by itself, all batches of it at once */
 } tc_tiler;
+
+/* Finds the inner values; before the first tile. */
+void tc_tile_find_inner(tc_tiler *t);
 
 /* The selected elements of an old value; the result has the counts as extents. */
 tc_val tc_tile(tc_tiler *t, tc_val old, const tc_select *s);
