@@ -2,7 +2,7 @@
 /* tosa.c -- any bytes as a TOSA file: read, judged, written back and, when it is small, run.
  *
  * A file that keeps every rule can be written; what was written keeps them too and is written to
- * the same bytes again. */
+ * the same bytes again.  Where VGF has a place for it, what is read back from there keeps them as well. */
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -72,6 +72,14 @@ static void run(tc_ctx *ctx, tc_module *module)
     answered(ctx, tc_exec_run(tc_exec_new(ctx, module), in, out));
 }
 
+static void through_vgf(tc_ctx *ctx, const tc_module *module)
+{
+    tc_bytes vgf;
+    tc_module *back;
+    if (answered(ctx, tc_emit_vgf(ctx, module, &vgf)))
+        must(tc_read_vgf(ctx, "written.vgf", vgf, &back) == TC_OK && tc_verify_tosa(ctx, back, NULL) == TC_OK);
+}
+
 static void body(tc_ctx *ctx, tc_bytes bytes)
 {
     tc_module *module = NULL, *again = NULL;
@@ -84,6 +92,7 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
          tc_verify_tosa(ctx, again, NULL) == TC_OK);
     must(tc_emit_tosa(ctx, again, &second) == TC_OK);
     must(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
+    through_vgf(ctx, again);
     if (worth_running(again))
         run(ctx, again);
 }

@@ -108,7 +108,7 @@ tosa_random() { # COUNT
 vgf_judges() { # CASES
     local python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
     [ -x "$python" ] || return 0
-    [ -d build/vgf-written ] && run "VGF, TOSA suite" "$python" tools/peer/vgf_suite.py build/suites/public build/vgf-written --count "$1"
+    [ -d build/vgf-written ] && run "VGF, TOSA suite" "$python" tools/peer/vgf_suite.py build/suites/public build/vgf-written --count "$1" --jobs "$jobs"
     run "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count "$1"
 }
 

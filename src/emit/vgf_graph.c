@@ -205,6 +205,20 @@ static tc_status put_const(emitter *e, const tc_node *node)
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
+/* IDENTITY, and what moves nothing: RESHAPE, PAD, SLICE and TILE to the same shape. */
+static bool is_forwarded(const emitter *e, const tc_node *node)
+{
+    const int64_t *from, *to;
+    if (node->op != TC_OP_tosa_reshape && node->op != TC_OP_tosa_pad && node->op != TC_OP_tosa_slice &&
+        node->op != TC_OP_tosa_tile)
+        return node->op == TC_OP_tosa_identity && node->n_in == 1;
+    if (!node->n_in || !tc_type_of(e->g, node->in[0]) || !tc_type_of(e->g, node->out[0]))
+        return false;
+    int32_t rank = tc_vgf_dims(tc_type_of(e->g, node->in[0]), &from);
+    return rank == tc_vgf_dims(tc_type_of(e->g, node->out[0]), &to) &&
+           memcmp(from, to, (size_t)rank * sizeof *from) == 0;
+}
+
 static uint32_t list_operand(emitter *e, const tc_ints *list)
 {
     int64_t n = list->n;
@@ -307,18 +321,6 @@ static tc_status put_node(emitter *e, const tc_node *node)
     return TC_OK;
 }
 
-/* IDENTITY, and what moves nothing: RESHAPE, PAD, SLICE and TILE to the same shape. */
-static bool is_forwarded(const emitter *e, const tc_node *node)
-{
-    const int64_t *from, *to;
-    if (node->op != TC_OP_tosa_reshape && node->op != TC_OP_tosa_pad && node->op != TC_OP_tosa_slice &&
-        node->op != TC_OP_tosa_tile)
-        return node->op == TC_OP_tosa_identity;
-    int32_t rank = tc_vgf_dims(tc_type_of(e->g, node->in[0]), &from);
-    return rank == tc_vgf_dims(tc_type_of(e->g, node->out[0]), &to) &&
-           memcmp(from, to, (size_t)rank * sizeof *from) == 0;
-}
-
 static tc_status put_nodes(emitter *e)
 {
     for (size_t i = 0; i < e->g->n_node; i++) {
@@ -350,7 +352,8 @@ static void mark_live(emitter *e)
         bool live = false;
         for (int k = 0; k < node->n_out; k++)
             live |= e->live[node->out[k]];
-        for (int k = 0; k < node->n_in && live; k++)
+        int n_in = is_forwarded(e, node) ? 1 : node->n_in;
+        for (int k = 0; k < n_in && live; k++)
             e->live[node->in[k]] = true;
     }
 }
@@ -466,15 +469,46 @@ static void put_head(emitter *e)
     TC_SPV_PUT(&e->w, TC_SPV_HEAD, TC_SPV_MemoryModel, TC_SPV_LOGICAL, TC_SPV_MEMORY_VULKAN);
 }
 
+/* A second id for a value that is an output twice: Arm's emulation layer writes only one of two outputs that share an
+ * id.  (i48 has no operator that leaves it as it is.) */
+static uint32_t second_id(emitter *e, tc_val v, uint32_t id)
+{
+    const int64_t *dim;
+    const tc_type *type = tc_type_of(e->g, v);
+    int64_t rank = tc_vgf_dims(type, &dim);
+    if (type->dtype == TC_i48)
+        return id;
+    e->set = e->set ? e->set : tc_spv_id(&e->w);
+    uint32_t shape = composite(e, TC_shape, 1, &rank, (const uint8_t *)dim), copy = tc_spv_id(&e->w);
+    TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_ExtInst, value_type(e, v), copy, e->set,
+               (uint32_t)tc_vgf_instruction(TC_OP_tosa_reshape), id, shape);
+    return copy;
+}
+
+static void put_outputs(emitter *e)
+{
+    const tc_graph *g = e->g;
+    uint32_t *id = tc_new_n(&e->ctx->scratch, uint32_t, g->n_out);
+    tc_map seen;
+    tc_map_init(&seen, &e->ctx->scratch);
+    for (size_t i = 0; i < g->n_out; i++) {
+        id[i] = e->id[g->out[i]];
+        void **slot = tc_map_at(&seen, (tc_str){(const char *)&id[i], sizeof id[i]});
+        if (*slot)
+            id[i] = second_id(e, g->out[i], id[i]);
+        *slot = e;
+    }
+    for (size_t i = 0; i < g->n_out; i++)
+        TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_GraphSetOutputARM, id[i], u32_constant(e, (uint32_t)i));
+}
+
 static tc_status put_module(emitter *e)
 {
     mark_live(e);
     TC_TRY(check(e));
     put_signature(e, tc_spv_id(&e->w));
     TC_TRY(put_nodes(e));
-    for (size_t i = 0; i < e->g->n_out; i++)
-        TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_GraphSetOutputARM, e->id[e->g->out[i]],
-                   u32_constant(e, (uint32_t)i));
+    put_outputs(e);
     tc_spv_put(&e->w, TC_SPV_BODY, TC_SPV_GraphEndARM, NULL, 0);
     put_head(e);
     e->code->words = tc_spv_finish(&e->w);

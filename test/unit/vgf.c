@@ -127,6 +127,19 @@ static void test_formats(void)
     tc_ctx_free(ctx);
 }
 
+/* A value that is an output twice has two ids, and is one value again when it is written the second time. */
+static void test_outputs(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes first = emit(ctx, parse(ctx, "graph @main(%0: i32[2], %1: i8[]) {\n  return %0, %0, %1, %1\n}\n"));
+    tc_module *module = back(ctx, first);
+    const tc_graph *g = tc_main(module);
+    CHECK(g->n_out == 4 && g->out[0] != g->out[1] && g->out[2] != g->out[3] && tc_verify_tosa(ctx, module, NULL) == TC_OK);
+    tc_bytes second = emit(ctx, module);
+    CHECK(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
+    tc_ctx_free(ctx);
+}
+
 static void test_schema(void)
 {
     CHECK(tc_vgf_instruction(TC_OP_tosa_argmax) == 0 && tc_vgf_instruction(TC_OP_tosa_rescale) == 65);
@@ -268,6 +281,7 @@ int main(void)
     test_round_trip();
     test_signature();
     test_formats();
+    test_outputs();
     test_schema();
     test_refused();
     test_branches();
