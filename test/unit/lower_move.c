@@ -62,6 +62,9 @@ static void windows(void)
     moves("1,2,5,6", "im2col %0 kernel=[3,2] dilation=[1,2] pad=[1,0] stride=[2,1]", "1,12,12");
     moves("1,8,2,3", "pixel_shuffle %0 factor=2", "1,2,4,6");
     moves("1,2,4,6", "pixel_unshuffle %0 factor=2", "1,8,2,3");
+    LOWERS("ethos-u85-256", 0, "graph @t(%0: i8[2,8,2,3] q(0.05:-3)) {\n"
+                               "  %1 = pixel_shuffle %0 factor=2 : i8[2,2,4,6] q(0.05:-3)\n"
+                               "  %2 = pixel_unshuffle %1 factor=2 : i8[2,8,2,3] q(0.05:-3)\n  return %1, %2\n}\n");
     moves("1,6,2,3", "channel_shuffle %0 factor=3", "1,6,2,3");
     LOWERS("TOSA-1.0+FP", 1e-6, "graph @t(%0: f32[1,12,12]) {\n"
                                 "  %1 = col2im %0 size=[5,6] kernel=[3,2] dilation=[1,2] pad=[1,0] stride=[2,1] : f32[1,2,5,6]\n"
