@@ -46,12 +46,15 @@ static const tc_type *real_type(tc_cpu_maker *m, const tc_type *t)
     return tc_type_make(m->ctx, TC_f32, t->rank, t->dim);
 }
 
-/* The real numbers of a value; those of a constant are known. */
+/* The real numbers of a value; those of a constant are known, and those of a sum on its 32-bit grid are the sum. */
 static tc_val real_of(tc_cpu_maker *m, tc_val x)
 {
     const tc_type *t = tc_cpu_type(m, x);
     if (!t || !t->quant)
         return x;
+    const tc_node *def = tc_def(m->g, x);
+    if (def && def->op == TC_OP_quantize && t->dtype == TC_i32)
+        return def->in[0];
     if (tc_rewrite_is_fixed(m->rw, x)) {
         tc_tensor real = tc_dequantized(m->ctx, &m->ctx->arena, tc_tensor_of(m->g, x));
         return tc_graph_const(m->g, real.type, real.data, m->g->val[x]->name, m->loc);
