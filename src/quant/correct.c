@@ -17,6 +17,7 @@
 #include "../ir/rewrite.h"
 #include "../num/load.h"
 #include "../num/quant.h"
+#include "seen.h"
 #include "tour.h"
 
 enum { MOST_SAMPLES = 32, LEAST_SAMPLES = 4 };
@@ -131,23 +132,15 @@ static void extents(tc_tensor t, const int8_t *order, int axis, int64_t *outer, 
 static void sum_channels(tc_tensor t, const int8_t *order, int axis, int64_t n, double *sum)
 {
     int64_t outer, inner;
-    const float *x = t.data;
     extents(t, order, axis, &outer, &inner);
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t c = 0; c < n; c++)
-            for (int64_t i = 0; i < inner; i++)
-                sum[c] += (double)*x++;
+    tc_channel_sums(t.data, outer, n, inner, sum);
 }
 
 static void move_channels(tc_tensor t, const int8_t *order, int axis, int64_t n, const float *by)
 {
     int64_t outer, inner;
-    float *x = t.data;
     extents(t, order, axis, &outer, &inner);
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t c = 0; c < n; c++)
-            for (int64_t i = 0; i < inner; i++)
-                *x++ += by[c];
+    tc_channel_move(t.data, outer, n, inner, by);
 }
 
 /* ---- the real program ---- */

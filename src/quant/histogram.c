@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* histogram.c -- the loops over observed numbers: ends and counts.
+/* histogram.c -- the loops over observed numbers: ends, counts, sums by channel.
  *
  * The order of the numbers never matters, so they are taken as they lie in memory. */
 #include "seen.h"
@@ -140,3 +140,41 @@ void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t
         tally->total += (uint32_t)m;
     }
 }
+
+/* ---- channels ---- */
+
+enum { LANES = 8 };
+
+TC_WIDE_BODY sums_body(const float *restrict x, int64_t outer, int64_t n, int64_t inner, double *restrict sum)
+{
+    for (int64_t o = 0; inner == 1 && o < outer; o++)
+        for (int64_t c = 0; c < n; c++)
+            sum[c] += (double)x[o * n + c];
+    for (int64_t row = 0; inner > 1 && row < outer * n; row++) {
+        const float *y = x + row * inner;
+        double lane[LANES] = {0}, all = 0;
+        int64_t i = 0;
+        for (; i + LANES <= inner; i += LANES)
+            for (int j = 0; j < LANES; j++)
+                lane[j] += (double)y[i + j];
+        for (; i < inner; i++)
+            all += (double)y[i];
+        for (int j = 0; j < LANES; j++)
+            all += lane[j];
+        sum[row % n] += all;
+    }
+}
+TC_WIDE(, tc_channel_sums, sums_body,
+        (const float *restrict x, int64_t outer, int64_t n, int64_t inner, double *restrict sum), (x, outer, n, inner, sum))
+
+TC_WIDE_BODY move_body(float *restrict x, int64_t outer, int64_t n, int64_t inner, const float *restrict by)
+{
+    for (int64_t o = 0; inner == 1 && o < outer; o++)
+        for (int64_t c = 0; c < n; c++)
+            x[o * n + c] += by[c];
+    for (int64_t row = 0; inner > 1 && row < outer * n; row++)
+        for (int64_t i = 0; i < inner; i++)
+            x[row * inner + i] += by[row % n];
+}
+TC_WIDE(, tc_channel_move, move_body,
+        (float *restrict x, int64_t outer, int64_t n, int64_t inner, const float *restrict by), (x, outer, n, inner, by))

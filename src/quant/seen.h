@@ -38,6 +38,10 @@ void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t
 /* The tally is added to the counts. */
 void tc_tally_empty(tc_tally *tally, tc_ends ends, uint64_t *count);
 
+/* Numbers as outer blocks of n channels of `inner` neighbours: added to the sum of their channel, and moved. */
+void tc_channel_sums(const float *x, int64_t outer, int64_t n, int64_t inner, double *sum);
+void tc_channel_move(float *x, int64_t outer, int64_t n, int64_t inner, const float *by);
+
 /* ---- the first pass ---- */
 
 typedef struct tc_sample_id {
