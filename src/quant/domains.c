@@ -145,13 +145,14 @@ static void set_values(classes *c)
     for (size_t v = 1; v < g->n_val; v++) {
         c->setting[v] = f->scheme[v].act;
         c->level[v] = f->level[v];
-        if (f->score[v] && c->setting[v].dtype == TC_i8 && f->level[v] < TC_LEVEL_target)
-            c->setting[v] = wide();
     }
     for (size_t k = g->n_node; k-- > 0;)
         for (int i = 0; i < g->node[k]->n_out; i++)
             if (!f->born[g->node[k]->out[i]])
                 readers_wish(c, g->node[k]->out[i]);
+    for (size_t v = 1; v < g->n_val; v++)
+        if (f->score[v] && c->setting[v].dtype == TC_i8 && c->level[v] < TC_LEVEL_target)
+            c->setting[v] = wide();
     for (size_t i = 0; i < g->n_in; i++) {
         tc_val v = g->in[i];
         if (f->level[v] < TC_LEVEL_node && f->config->in.has)
