@@ -19,10 +19,11 @@ looked=0 wrong=0
 while IFS=: read -r file line; do
     from=${file#"$src"/}
     from=${from%%/*}
-    [ "${from%.c}" = "$from" ] || from=api
+    [ "${from%.[ch]}" = "$from" ] || from=api
     header=${line#*\"} header=${header%%\"*}
     to=$from
     case $header in
+    ../*.h) to=${header#../} && if [ "$to" = "${to%%/*}" ]; then to=api; else to=${to%%/*}; fi ;;
     ../*) to=${header#../} to=${to%%/*} ;;
     tosac/*) to=base ;; # the public header
     */*) [ "$from" = api ] && to=${header%%/*} ;;

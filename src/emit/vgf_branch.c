@@ -20,7 +20,8 @@ static tc_status copy_graph(flattener *f, const tc_graph *from, const tc_val *in
 
 static tc_status no_place(flattener *f, const tc_node *node, const char *why)
 {
-    return tc_error(f->ctx, node->loc, TC_E_TOSA_PROFILE, "a branch of tosa_cond_if has no place in a VGF file: %s", why);
+    return tc_error(f->ctx, node->loc, TC_E_TOSA_PROFILE, "a branch of tosa_cond_if has no place in a VGF file: %s",
+                    why);
 }
 
 static tc_val add(flattener *f, tc_op op, const tc_val *in, int n_in, const tc_type *type, const tc_loc *loc)
@@ -100,7 +101,8 @@ static tc_status copy_cond(flattener *f, const tc_graph *from, const tc_node *no
 static tc_status copy_node(flattener *f, const tc_graph *from, const tc_node *node, tc_val *now)
 {
     if (f->to->n_node == MOST_NODES)
-        return tc_error(f->ctx, node->loc, TC_E_TOO_LARGE, "the branches have more than %d operators in all", MOST_NODES);
+        return tc_error(f->ctx, node->loc, TC_E_TOO_LARGE, "the branches have more than %d operators in all",
+                        MOST_NODES);
     if (f->guessed && (node->op == TC_OP_tosa_intdiv || node->op == TC_OP_tosa_gather || node->op == TC_OP_tosa_scatter))
         return no_place(f, node, tc_ops[node->op].name);
     tc_node *copy = tc_graph_add(f->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
