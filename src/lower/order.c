@@ -158,20 +158,34 @@ bool tc_order_reshape(const tc_order *p, const int64_t *dim, int to_rank, const 
 
 /* ---- constants ---- */
 
+/* n elements, `step` of them apart. */
+static void copy_run(char *to, const char *from, int64_t n, int64_t step, size_t bytes)
+{
+    if (bytes == 1)
+        for (int64_t i = 0; i < n; i++)
+            to[i] = from[i * step];
+    else
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + (size_t)i * bytes, from + (size_t)(i * step) * bytes, bytes);
+}
+
 const void *tc_transposed(tc_arena *arena, const tc_type *x, const void *data, const int64_t *perm)
 {
     size_t bytes = tc_dtypes[x->dtype].bytes;
     int64_t step[TC_MAX_RANK], dim[TC_MAX_RANK], at[TC_MAX_RANK] = {0}, walk = 1, from = 0;
-    for (int i = x->rank - 1; i >= 0; i--) {
+    int last = x->rank - 1;
+    char *to = tc_arena_raw(arena, tc_type_bytes(x));
+    if (last < 0 || tc_type_count(x) == 0)
+        return last < 0 ? data : to;
+    for (int i = last; i >= 0; i--) {
         step[i] = walk;
         walk *= x->dim[i];
     }
-    for (int i = 0; i < x->rank; i++)
+    for (int i = 0; i <= last; i++)
         dim[i] = x->dim[perm[i]];
-    char *to = tc_arena_raw(arena, tc_type_bytes(x));
-    for (int64_t i = 0, n = tc_type_count(x); i < n; i++) {
-        memcpy(to + (size_t)i * bytes, (const char *)data + (size_t)from * bytes, bytes);
-        for (int k = x->rank - 1; k >= 0; k--) {
+    for (int64_t i = 0, n = tc_type_count(x); i < n; i += dim[last]) {
+        copy_run(to + (size_t)i * bytes, (const char *)data + (size_t)from * bytes, dim[last], step[perm[last]], bytes);
+        for (int k = last - 1; k >= 0; k--) {
             from += step[perm[k]];
             if (++at[k] < dim[k])
                 break;

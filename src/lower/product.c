@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* product.c -- see product.h. */
+#include "order.h"
 #include "product.h"
 
 #include <math.h>
@@ -111,37 +112,16 @@ tc_val tc_product_finish(tc_lower *lw, tc_val made, const tc_product *p, int64_t
 
 /* ---- weights ---- */
 
-/* Elements of `from` in the order of axes `perm`. */
-static void lay_out(tc_tensor from, const int64_t *perm, char *to)
-{
-    const tc_type *t = from.type;
-    int64_t step[TC_MAX_RANK], extent[TC_MAX_RANK], at[TC_MAX_RANK] = {0}, walk = 1;
-    for (int i = t->rank - 1; i >= 0; i--) {
-        step[i] = walk;
-        walk *= t->dim[i];
-        extent[i] = t->dim[perm[i]];
-    }
-    size_t bytes = tc_dtypes[t->dtype].bytes;
-    for (int64_t i = 0, n = tc_type_count(t); i < n; i++) {
-        int64_t place = 0;
-        for (int k = 0; k < t->rank; k++)
-            place += at[k] * step[perm[k]];
-        memcpy(to + (size_t)i * bytes, (const char *)from.data + (size_t)place * bytes, bytes);
-        for (int k = t->rank - 1; k >= 0 && ++at[k] == extent[k]; k--)
-            at[k] = 0;
-    }
-}
-
 tc_val tc_put_weights(tc_lower *lw, tc_val w, const int64_t *perm, int rank, const int64_t *dim)
 {
     tc_tensor from = tc_put_known(lw, w);
     if (!w || !from.data)
         return tc_put_reshape(lw, tc_put_transpose(lw, w, perm), rank, dim);
     tc_dtype dtype = from.type->dtype == TC_i4 && !tc_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
-    tc_tensor to = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, dtype, rank, dim));
-    if (!lw->dry)
-        lay_out(from, perm, to.data); /* an i4 is a byte of its own, so it is an i8 too */
-    return tc_put_data(lw, to.type, to.data);
+    const void *data = from.data; /* an i4 is a byte of its own, so it is an i8 too */
+    if (!lw->dry && !tc_perm_is_reshape(from.type->rank, from.type->dim, perm))
+        data = tc_transposed(&lw->ctx->arena, from.type, from.data, perm);
+    return tc_put_data(lw, tc_type_make(lw->ctx, dtype, rank, dim), data);
 }
 
 tc_val tc_put_rows_by(tc_lower *lw, const tc_product *p, tc_val x, tc_val w, tc_val bias)

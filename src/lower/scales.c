@@ -102,6 +102,14 @@ static bool can_negate(tc_tensor t, const factors *f)
     return true;
 }
 
+static bool any_negative(const factors *f)
+{
+    for (int64_t c = 0; c < f->n; c++)
+        if (f->g[c] < 0)
+            return true;
+    return false;
+}
+
 /* Quantized: the same numbers, other scales.  Real: the products. */
 static tc_val scaled(tc_rewrite *rw, const tc_node *like, tc_val old, const factors *f)
 {
@@ -109,6 +117,8 @@ static tc_val scaled(tc_rewrite *rw, const tc_node *like, tc_val old, const fact
     int64_t run = tc_type_count(t.type) / f->n;
     tc_quant q;
     tc_type type = t.type->quant ? scaled_type(rw, t.type, f, &q) : *t.type;
+    if (t.type->quant && !any_negative(f))
+        return tc_graph_const(rw->to, tc_type_intern(rw->ctx, &type), t.data, rw->from->val[old]->name, like->loc);
     tc_tensor out = tc_tensor_new(&rw->ctx->arena, tc_type_intern(rw->ctx, &type));
     for (int64_t c = 0; c < f->n; c++)
         for (int64_t i = c * run; i < (c + 1) * run; i++) {
