@@ -9,8 +9,8 @@
 static inline int64_t tc_lookup_count(tc_dtype from) { return from == TC_i8 ? 256 : 65537; }
 
 /* The function whose value at code tc_dtype_min + i is code[i] (a code of the result's domain, before rounding
- * and clamping).  i8 or i16 to i8, i16 or i32; exact from i8; from i16 within one step, on
- * targets without GATHER within two. */
+ * and clamping).  i8 or i16 to i8, i16 or i32; exact from i8; from i16 within two steps, mostly
+ * within one. */
 tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
                      const double *code);
 

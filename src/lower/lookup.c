@@ -8,7 +8,7 @@
  *
  *     y = t0(x) + t1(saturate((x - c1) * z1)) + ...
  *
- * Where two tables are not enough, all values stand in a list that GATHER reads; a target without GATHER
+ * Where a few tables are not enough, all values stand in a list that GATHER reads; a target without GATHER
  * has more tables. */
 #include <math.h>
 
@@ -17,7 +17,7 @@
 
 #include "../num/load.h"
 
-enum { SEGMENTS = 512, STEP = 128, CODES = 65536, MOST_TABLES = 6, CHEAP_TABLES = 2 };
+enum { SEGMENTS = 512, STEP = 128, CODES = 65536, MOST_TABLES = 6, CHEAP_TABLES = 3 };
 
 /* One table of a sum. */
 typedef struct piece {
@@ -25,7 +25,8 @@ typedef struct piece {
     double entry[SEGMENTS + 1];
 } piece;
 
-/* How far the sum is off of what is wanted: in steps at most, at this code, and in all. */
+/* How far the sum is off: in steps at most, at this code, and in all.  What is within the wanted accuracy hardly
+ * counts, the rest by its square. */
 typedef struct error {
     double worst, total;
     int64_t where;
@@ -34,6 +35,7 @@ typedef struct error {
 typedef struct curve {
     const double *code;  /* wanted, unrounded, by x + 32768 */
     double lo, hi;       /* of the result */
+    double within;       /* steps that are accuracy enough */
     double *sum;         /* of the pieces so far, by x + 32768 */
     piece part[MOST_TABLES];
     int n;
@@ -62,13 +64,14 @@ static double interpolate(const piece *p, int64_t v)
     return p->entry[i] + (p->entry[i + 1] - p->entry[i]) * (double)f / STEP;
 }
 
-static error error_with(const curve *c, const piece *p)
+/* With the piece added; the sum stops where it is above the limit anyway. */
+static error error_with(const curve *c, const piece *p, double limit)
 {
     error e = {0, 0, 0};
-    for (int64_t i = 0; i < CODES; i++) {
+    for (int64_t i = 0; i < CODES && e.total <= limit; i++) {
         double have = floor(c->sum[i] + interpolate(p, seen(p, i - 32768)) + 0.5);
         double d = fabs(clip(have, c->lo, c->hi) - clip(rint(c->code[i]), c->lo, c->hi));
-        e.total += d;
+        e.total += d > c->within ? d * d : d * 1e-3;
         if (d > e.worst) {
             e.worst = d;
             e.where = i - 32768;
@@ -76,8 +79,6 @@ static error error_with(const curve *c, const piece *p)
     }
     return e;
 }
-
-static bool better(error a, error b) { return a.worst < b.worst || (a.worst == b.worst && a.total < b.total); }
 
 /* Entries are what is missing at the knots, moved by a part of how far the curve bends away from its chords
  * (a half: as far off at the knots as between them).  false: neighbours are too far apart for TABLE. */
@@ -104,15 +105,15 @@ static bool fill(const curve *c, piece *p, double part)
 }
 
 /* The better of two ways to fill the piece. */
-static error fill_best(const curve *c, piece *p)
+static error fill_best(const curve *c, piece *p, double limit)
 {
     piece bent = *p;
-    error straight = {HUGE_VAL, 0, 0}, e = straight;
+    error straight = {HUGE_VAL, HUGE_VAL, 0}, e = straight;
     if (fill(c, p, 0))
-        straight = error_with(c, p);
+        straight = error_with(c, p, limit);
     if (fill(c, &bent, 0.5))
-        e = error_with(c, &bent);
-    if (!better(e, straight))
+        e = error_with(c, &bent, fmin(limit, straight.total));
+    if (e.total >= straight.total)
         return straight;
     *p = bent;
     return e;
@@ -126,37 +127,52 @@ static void take(curve *c, const piece *p, error e)
     c->error = e;
 }
 
-/* One more table where the error is largest, if any helps. */
-static bool refine(curve *c)
+/* One more table where the error is largest (or, if tried, around zero), if any helps. */
+static bool refine(curve *c, bool try_zero)
 {
     piece best, p;
     error least = c->error;
-    for (int around = 0; around < 2; around++)
+    for (int around = 0; around < 1 + try_zero; around++)
         for (p.zoom = 2; p.zoom <= STEP; p.zoom *= 2) {
-            p.centre = around ? c->error.where : 0;
-            error e = fill_best(c, &p);
-            if (better(e, least)) {
+            p.centre = around ? 0 : c->error.where;
+            error e = fill_best(c, &p, least.total);
+            if (e.total < least.total) {
                 least = e;
                 best = p;
             }
         }
-    if (least.worst >= c->error.worst)
+    if (least.total >= c->error.total)
         return false;
     take(c, &best, least);
     return true;
 }
 
-/* Tables whose sum is within `within` steps, or as near as they get. */
-static void fit(tc_lower *lw, curve *c, double within, int most)
+static void fit_one(curve *c, int most, bool try_zero)
 {
-    c->sum = tc_new_n(&lw->ctx->scratch, double, CODES);
+    memset(c->sum, 0, CODES * sizeof *c->sum);
+    c->n = 0;
     piece first = {.zoom = 1};
-    c->error = fill_best(c, &first);
+    c->error = fill_best(c, &first, HUGE_VAL);
     if (c->error.worst == HUGE_VAL)
         return;
     take(c, &first, c->error);
-    while (c->error.worst > within && c->n < most && refine(c))
+    while (c->error.worst > c->within && c->n < most && refine(c, try_zero))
         ;
+}
+
+/* Tables whose sum is near enough, or as near as they get: kinks want one each, bends one around zero. */
+static void fit(tc_lower *lw, curve *c, int most)
+{
+    c->sum = tc_new_n(&lw->ctx->scratch, double, CODES);
+    fit_one(c, most, false);
+    if (c->n < 2)
+        return;
+    curve *other = tc_new(&lw->ctx->scratch, curve);
+    *other = *c;
+    fit_one(other, most, true);
+    bool near = c->error.worst <= c->within, near_too = other->error.worst <= c->within;
+    if (near_too > near || (near_too && near && other->n < c->n) || (!near && !near_too && other->error.worst < c->error.worst))
+        *c = *other;
 }
 
 /* ---- nodes ---- */
@@ -211,23 +227,25 @@ static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q,
     return tc_put_listed(lw, at, to, q, code);
 }
 
-/* i16 to i16 or i8; `bits` of fraction more than the result has, so that i8 is rounded from something finer. */
+/* i16 to i16 or i8, the latter from something 7 bits finer.  A target with GATHER has few tables: its list is exact. */
 static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
-    double unit = to == TC_i8 ? 128 : 1, zero = to == TC_i8 ? (double)q->zero[0] : 0;
+    bool gathers = !tc_lower_has(lw, TC_FEATURE_U55), narrow = to == TC_i8;
+    double unit = narrow ? 128 : 1, zero = narrow ? (double)q->zero[0] : 0;
     tc_mark mark = tc_arena_mark(&lw->ctx->scratch);
     double *fine = tc_new_n(&lw->ctx->scratch, double, CODES + 1);
     for (int64_t i = 0; i <= CODES; i++)
         fine[i] = (clip(code[i], (double)q->lo, (double)q->hi) - zero) * unit;
     curve *c = tc_new(&lw->ctx->scratch, curve);
-    *c = (curve){.code = fine, .lo = ((double)q->lo - zero) * unit, .hi = ((double)q->hi - zero) * unit};
-    bool gathers = !tc_lower_has(lw, TC_FEATURE_U55);
-    double good = to == TC_i8 ? 32 : 1;
-    fit(lw, c, good, gathers ? CHEAP_TABLES : MOST_TABLES);
+    *c = (curve){.code = fine, .within = narrow ? 32 : 1, .lo = ((double)q->lo - zero) * unit, .hi = ((double)q->hi - zero) * unit};
+    if (lw->dry && gathers)
+        c->part[c->n++] = (piece){.zoom = 1}; /* one way or the other it can be done */
+    else
+        fit(lw, c, gathers ? CHEAP_TABLES : MOST_TABLES);
     tc_val y = TC_NONE;
-    if (c->error.worst <= (gathers ? good : to == TC_i8 ? 100 : 2)) {
+    if (c->error.worst <= (narrow ? 100 : 2)) {
         y = put_pieces(lw, x, c, TC_i16);
-        if (to == TC_i8)
+        if (narrow)
             y = tc_put_rescale(lw, y, 1 / unit, 0, q->zero[0], TC_i8);
         y = tc_put_codes(lw, y, q);
     } else if (gathers)

@@ -2,7 +2,7 @@
 /* wide.c -- every intermediate of integer arithmetic gets a domain of its own.
  *
  * A product of quantized operands whose result is a real number in the typed form has an accumulator:
- * i32 (i48 for 16-bit operands) of scale input x weight, by output channel.  A sum has 19 (14) bits below
+ * i32 of scale input x weight, by output channel; of 16-bit operands one that i32 holds.  A sum has 19 (14) bits below
  * the coarser operand's step, none where the steps are equal.  Movement hands such a domain on.  Where a real number is wanted, at the
  * program's outputs and by what other graphs compute, a rescale makes it one. */
 #include <math.h>
@@ -43,6 +43,49 @@ static bool channel_axes(const tc_node *node, const tc_type *w, const tc_type *y
            (node->op == TC_OP_conv_transpose && ((const tc_attr_conv_transpose *)node->attr)->groups == 1);
 }
 
+/* The domain that every reader of a value clamps it into; NULL when they are not all clamps, or differ. */
+static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dtype)
+{
+    const tc_quant *q = NULL;
+    for (size_t k = 0; k < rw->from->n_node; k++)
+        for (int i = 0; i < rw->from->node[k]->n_in; i++) {
+            const tc_node *reader = rw->from->node[k];
+            if (reader->in[i] != v)
+                continue;
+            const tc_type *t = tc_type_of(rw->from, reader->out[0]);
+            bool clamps = reader->op == TC_OP_relu || reader->op == TC_OP_clamp || reader->op == TC_OP_rescale;
+            if (!clamps || !narrow(t) || (q && q != t->quant))
+                return NULL;
+            q = t->quant;
+            *dtype = t->dtype;
+        }
+    return q;
+}
+
+/* An i48 accumulator can only be rescaled.  Clamping keeps the order, so that a product which is only clamped may be in
+ * the clamp's domain already; any other is i32 of one scale, coarser by what k products of 16 by 8 bits need. */
+static const tc_type *from_i48(const tc_rewrite *rw, const tc_node *node, const tc_type *y, const double *scale,
+                               int64_t n, int64_t k)
+{
+    tc_dtype dtype = TC_none;
+    const tc_quant *q = clamped_into(rw, node->out[0], &dtype);
+    bool read = false;
+    for (size_t i = 0; i < rw->from->n_out; i++)
+        read = read || rw->from->out[i] == node->out[0];
+    if (q && !read) {
+        tc_type type = *y;
+        type.dtype = dtype;
+        type.quant = q;
+        return tc_type_intern(rw->ctx, &type);
+    }
+    double most = scale[0];
+    for (int64_t c = 1; c < n; c++)
+        most = fmax(most, scale[c]);
+    for (; k > 256; k /= 2)
+        most *= 2;
+    return wide_type(rw->ctx, y, TC_i32, -1, 1, &most);
+}
+
 static const tc_type *accumulator(const tc_rewrite *rw, const tc_node *node)
 {
     const tc_type *x = operand(rw, node, 0), *w = operand(rw, node, 1), *y = tc_type_of(rw->from, node->out[0]);
@@ -61,6 +104,8 @@ static const tc_type *accumulator(const tc_rewrite *rw, const tc_node *node)
     double *scale = tc_new_n(&rw->ctx->scratch, double, (size_t)n);
     for (int64_t c = 0; c < n; c++)
         scale[c] = x->quant->scale[0] * w->quant->scale[c];
+    if (acc == TC_i48)
+        return from_i48(rw, node, y, scale, n, in_w < 0 ? tc_type_count(w) : tc_type_count(w) / w->dim[in_w]);
     return wide_type(rw->ctx, y, acc, w->quant->axis >= 0 ? in_y : -1, n, scale);
 }
 

@@ -179,8 +179,8 @@ static void functions16(void)
                                      "reciprocal %0", "sqrt %0", "floor %0", "sign %0", "tan %0", "abs %0", "neg %0",
                                      "square %0", "hardswish %0", "leaky_relu %0 slope=0.01"};
     for (size_t i = 0; i < TC_COUNT(op); i++) {
-        CHECK(agrees(INT16, 1, "i16[6000] q(0.0001:0)", "i8[1]", op[i], "i16[6000] q(0.00012:0)"));
-        CHECK(agrees(INT16, 1, "i16[6000] q(0.0003:0)", "i8[1]", op[i], "i16[6000] q(0.00003:0 in -32767..32767)"));
+        CHECK(agrees(INT16, 2, "i16[6000] q(0.0001:0)", "i8[1]", op[i], "i16[6000] q(0.00012:0)"));
+        CHECK(agrees(INT16, 2, "i16[6000] q(0.0003:0)", "i8[1]", op[i], "i16[6000] q(0.00003:0 in -32767..32767)"));
         CHECK(agrees(INT16, 1, "i16[6000] q(0.0003:0)", "i8[1]", op[i], "i8[6000] q(0.02:5)"));
     }
     LOWERS(INT16, 1, "graph @t(%0: i16[6000] q(0.00003:0)) {\n"
@@ -188,6 +188,8 @@ static void functions16(void)
     CHECK(agrees(U55, 1, "i16[6000] q(0.0002:0)", "i8[1]", "sigmoid %0", "i16[6000] q(0.00003:0)"));
     LOWERS(INT16, 1, "graph @t(%0: i32[6000] q(1.1920928955078125e-07:0)) {\n"
                      "  %1 = rescale %0 : i16[6000] q(3.049820770684164e-05:0)\n  return %1\n}\n");
+    CHECK(lower_count(INT16, TC_OP_tosa_gather, "graph @t(%0: i16[60] q(0.0003:0)) {\n"
+                      "  %1 = hardswish %0 : i16[60] q(0.0003:0)\n  return %1\n}\n") == 0);
     REFUSES(U55, "graph @t(%0: i16[60] q(0.001:0)) {\n  %1 = floor %0 : i16[60] q(0.0003:0)\n  return %1\n}\n",
             "change too fast");
 }
