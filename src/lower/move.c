@@ -3,6 +3,7 @@
  *
  * Where the result has a domain of its own, what grows is converted before it is moved, what shrinks after. */
 #include "move.h"
+#include "pool.h"
 
 tc_val tc_move_in(tc_lower *lw, const tc_node *node, int i)
 {
@@ -68,10 +69,29 @@ tc_val tc_put_stepped(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t s
     return tc_put_reshape(lw, x, rank, dim);
 }
 
+/* Rows or columns of a plane on an NPU: windows of one element leave the channels where they are. */
+static bool skips_in_plane(const tc_lower *lw, const tc_node *node, const tc_attr_slice *a)
+{
+    const tc_type *t = tc_lower_type(lw, node, 0);
+    return tc_target_is_ethosu(lw->target) && tc_is_activation(t) && t->rank == 4 && a->axis >= 2 && a->step > 1 && a->step <= 3;
+}
+
+static tc_val by_windows(tc_lower *lw, tc_val x, const tc_attr_slice *a, int64_t count)
+{
+    int64_t one[] = {1, 1}, stride[] = {1, 1}, none[] = {0, 0, 0, 0};
+    stride[a->axis - 2] = a->step;
+    x = tc_put_slice_axis(lw, x, (int)a->axis, a->start, (count - 1) * a->step + 1);
+    return tc_put_channels_first(lw, tc_put_max_pool(lw, tc_put_channels_last(lw, x), one, stride, none));
+}
+
 void tc_lower_slice(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_slice *a = node->attr;
     int64_t count = tc_lower_result(lw, node, 0)->dim[a->axis];
+    if (skips_in_plane(lw, node, a)) {
+        out[0] = tc_move_out(lw, node, by_windows(lw, tc_lower_in(lw, node, 0), a, count), 0);
+        return;
+    }
     tc_val x = tc_put_stepped(lw, tc_lower_in(lw, node, 0), (int)a->axis, a->start, a->step, count);
     out[0] = tc_move_out(lw, node, x, 0);
 }

@@ -27,6 +27,9 @@ static void axes(void)
     moves("2,9,3", "slice %0 axis=1 start=0 end=9 step=2", "2,5,3");
     moves("2,9,3", "slice %0 axis=1 start=2 end=9 step=4", "2,2,3");
     moves("2,9,3", "slice %0 axis=1 start=0 end=9 step=8", "2,2,3");
+    LOWERS("ethos-u55-128", 0, "graph @t(%0: i8[1,3,9,8] q(0.05:-3)) {\n"
+                               "  %1 = slice %0 axis=2 start=1 end=9 step=3 : i8[1,3,3,8] q(0.05:-3)\n"
+                               "  %2 = slice %1 axis=3 start=1 end=8 step=2 : i8[1,3,3,4] q(0.05:-3)\n  return %1, %2\n}\n");
     moves("2,9,3", "select %0 axis=1 index=4", "2,3");
     moves("2,3", "cat %0, %0, %0 axis=1", "2,9");
     moves("2,3", "stack %0, %0 axis=1", "2,2,3");
