@@ -94,6 +94,12 @@ tc_val tc_put_row_squares(tc_lower *lw, tc_val d, bool centred, int least, int *
 tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
                          double most, double *unit);
 
+/* ---- norm_wide.c ---- */
+
+/* (x - mean) / sqrt(variance + eps) * gain + bias over rows of i16 of at most 512, all in i32. */
+tc_val tc_put_norm_wide(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+                        const double *gain, const double *bias, const tc_type *to);
+
 /* ---- affine.c ---- */
 
 /* x * gain[c] + bias[c] along an axis of n, x i16 in steps of unit, into the domain of `to`. */

@@ -39,7 +39,7 @@ static void wide(const char *target)
 {
     rows_skip = 1 << 4 | 1 << 7;
     ROWS(target, 1, LAYER("i16[34,64] q(0.0005:0)", "64", "1", "i8[34,64] q(0.03:9)"));
-    ROWS(target, 40, LAYER("i16[34,64] q(0.0005:0)", "64", "1", "i16[34,64] q(0.0002:0)"));
+    ROWS(target, 2, LAYER("i16[34,64] q(0.0005:0)", "64", "1", "i16[34,64] q(0.0002:0)"));
     rows_skip = 0;
 }
 
