@@ -220,7 +220,8 @@ static tc_val weighted(tc_lower *lw, const attention *a, tc_val e, tc_val v, dou
         *unit = ldexp(1, down + 8);
         return tc_put_rescale(lw, product(lw, e, 0, v, 0), 1 / *unit, 0, 0, TC_i32);
     }
-    tc_val high = tc_put_rescale(lw, e, 0x1p-8, 0, -128, TC_i8), low = tc_put_tosa_cast(lw, e, TC_i8);
+    tc_val high = tc_put_rescale(lw, e, 0x1p-8, 0, -128, TC_i8),
+           low = tc_put_tosa_cast(lw, e, TC_i8);
     int64_t zero = tc_zero_of(a->v);
     high = tc_put_rescale(lw, product(lw, high, -128, v, zero), ldexp(1, 8 - down), 0, 0, TC_i32);
     low = tc_put_rescale(lw, product(lw, low, 0, v, zero), ldexp(1, -down), 0, 0, TC_i32);
@@ -260,7 +261,7 @@ void tc_lower_int_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
         return;
     double step = 1, unit = 1;
     tc_val s = selected(lw, node, &a, scores(lw, node, &a, &step));
-    tc_val e = tc_put_row_exp(lw, s, step, false);
+    tc_val e = tc_put_row_exp(lw, s, step, a.y->dtype == TC_i16 ? 16 : 12);
     tc_val sum = weighted(lw, &a, e, matrices(lw, &a, tc_lower_in(lw, node, 2)), &unit);
     out[0] = divided(lw, &a, sum, unit, e);
 }

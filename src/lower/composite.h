@@ -37,6 +37,7 @@ tc_val tc_put_row_max(tc_lower *lw, tc_val x);
  *   1 / value = inverse * TC_INVERSE_UNIT * 2^zeros */
 typedef struct tc_inverse {
     tc_val zeros, inverse; /* i32; inverse in [2^14, 2^15] */
+    tc_val mantissa;
     tc_val index, excess; /* of the table; TC_INVERSE_ONE * (1 + d), where the entry was off by d */
 } tc_inverse;
 #define TC_INVERSE_ONE 534773760.0                                    /* 127.5 * 2^22 */
@@ -68,9 +69,9 @@ int64_t tc_axes_count(const tc_type *t, tc_ints axes);
 /* Softmax of each row: x holds i8, i16 or i32 in a domain of one scale, the result is of domain
  * `to`. */
 tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to);
-/* e^(scale * (x - max)) of each row in units of 1 / 32767, i16.  coarse: shares of the sum are
- * needed to 8 bits. */
-tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, bool coarse);
+/* e^(scale * (x - max)) of each row in units of 1 / 32767, i16; shares of the sum are needed to 8,
+ * 12 or 16 bits. */
+tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, int bits);
 /* Sum of x - zero over each row, i32. */
 tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
 /* 1 / sum as i16 times *unit, for sums of 32767 and more; quotients 32767 / sum above `top` may

@@ -109,6 +109,7 @@ tc_inverse tc_put_inverse(tc_lower *lw, tc_val x)
 {
     tc_inverse r = {.zeros = tc_put1(lw, TC_OP_tosa_clz, NULL, x)};
     tc_val u = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, x, minus(lw, r.zeros, 1));
+    r.mantissa = u;
     double middle, step, entry[256];
     r.index = index_of(lw, u, 0x1p30, &middle, &step);
     for (int i = 0; i < 256; i++)

@@ -94,6 +94,28 @@ static tc_val exp_by_bytes(tc_lower *lw, tc_val x, tc_val max, double scale)
                         (tc_term){more, 0, 0x1p10}, 0x1p-14, 0, TC_i16);
 }
 
+/* i16 and i32, as exact as i16 can hold: coarse steps of u by tables, what is left in steps of u /
+ * 2^15 by 1 + r + r^2 / 2. */
+static tc_val exp_by_steps(tc_lower *lw, tc_val x, tc_val max, double scale)
+{
+    const double u = depth / 255, own = fmax(scale, depth * 1.05 / 32768);
+    int entry[256];
+    for (int i = 0; i < 256; i++)
+        entry[i] = i ? (int)rint(32767 * exp(u * (i - 255))) : 0;
+    tc_val code = below_max(lw, x, max, scale / u, 127, TC_i8),
+           same = below_max(lw, x, max, scale / u, 127, TC_i8);
+    tc_val e = two_tables(lw, code, same, entry);
+    tc_val coarse = below_max(lw, x, max, scale / u, 0, TC_i16),
+           fine = below_max(lw, x, max, scale / own, 0, TC_i16);
+    tc_val r = tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, own / u * 0x1p15},
+                            (tc_term){coarse, 0, 0x1p15}, 1, 0, TC_i16);
+    tc_val square = tc_put_rescale(lw, tc_put_product(lw, r, r, 0), u * 0x1p-16, 0, 0, TC_i16);
+    r = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){r, 0, 1}, (tc_term){square, 0, 1}, 1, 0, TC_i16);
+    tc_val more = tc_put_rescale(lw, tc_put_product(lw, e, r, 0), u * 0x1p-15 * 32, 0, 0, TC_i16);
+    return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){e, 0, 0x1p14}, (tc_term){more, 0, 0x1p9},
+                        0x1p-14, 0, TC_i16);
+}
+
 /* The same, coarser, in a third of the operations: one table for the last `near` below the maximum,
  * one for what is further down.  Entries of the second carry what rounding left over to the next
  * one, so that sums of many come out right.  A share of the sum is off by less than 1/256, except
@@ -118,23 +140,24 @@ static tc_val exp_by_ranges(tc_lower *lw, tc_val x, tc_val max, double scale, in
                         (tc_term){b, -128, one * floor_e}, 0x1p-8, 0, TC_i16);
 }
 
-/* coarse: the result needs no more than 8 bits. */
-static tc_val exp_below(tc_lower *lw, tc_val x, tc_val max, double scale, bool coarse)
+static tc_val exp_below(tc_lower *lw, tc_val x, tc_val max, double scale, int bits)
 {
     if (!x)
         return x;
     const tc_type *t = tc_put_type(lw, x);
     if (t->dtype == TC_i8)
         return exp_of_codes(lw, x, max, scale);
+    if (bits > 12)
+        return exp_by_steps(lw, x, max, scale);
     if (tc_lower_has(lw, TC_FEATURE_INT16))
         return exp_by_lines(lw, x, max, scale);
-    return coarse ? exp_by_ranges(lw, x, max, scale, t->dim[t->rank - 1])
-                  : exp_by_bytes(lw, x, max, scale);
+    return bits > 8 ? exp_by_bytes(lw, x, max, scale)
+                    : exp_by_ranges(lw, x, max, scale, t->dim[t->rank - 1]);
 }
 
-tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, bool coarse)
+tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, int bits)
 {
-    return exp_below(lw, x, tc_put_row_max(lw, x), scale, coarse);
+    return exp_below(lw, x, tc_put_row_max(lw, x), scale, bits);
 }
 
 /* ---- softmax ---- */
@@ -161,9 +184,38 @@ tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit)
     return tc_put_rescale(lw, big, ldexp(1, more - 16), 0, 0, TC_i16);
 }
 
+/* How many bits of an exponential a result of this domain can show. */
+static int fine_bits(const tc_type *to)
+{
+    return to->dtype == TC_i16 ? 16 : 12;
+}
+static int bits_of(const tc_type *to)
+{
+    return tc_scale_of(to) > 0.003 ? 8 : fine_bits(to);
+}
+
+/* e / sum for results of 16 bits, in i32: one more step of Newton's method, 15 bits more of the
+ * reciprocal. */
+static tc_val shares_wide(tc_lower *lw, tc_val e, const tc_type *to)
+{
+    const double one = 127.5 * 127.5 * 0x1p16; /* mantissa * inverse / 2^15 */
+    tc_inverse r = tc_put_inverse(lw, tc_put_row_sum(lw, e, 0));
+    tc_val rest = tc_put_product(lw, r.mantissa, r.inverse, 15);
+    rest = tc_put2(lw, TC_OP_tosa_sub, NULL, number32(lw, rest, 2 * one), rest);
+    tc_val fine = tc_put_product(lw, r.inverse, rest, 15);
+    tc_val shift = tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, number32(lw, r.zeros, 1));
+    tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, tc_put_widened(lw, e, 0), shift);
+    double unit = 2 * TC_INVERSE_UNIT * 0x1p15 / one; /* of big * fine */
+    int down = (int)ceil(-log2(unit)) - 29;
+    return tc_put_rescale(lw, tc_put_product(lw, big, fine, down),
+                          ldexp(unit, down) / tc_scale_of(to), 0, tc_zero_of(to), to->dtype);
+}
+
 tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to)
 {
-    tc_val e = tc_put_row_exp(lw, x, scale, tc_scale_of(to) > 0.003);
+    tc_val e = tc_put_row_exp(lw, x, scale, bits_of(to));
+    if (to->dtype == TC_i16)
+        return tc_put_codes(lw, shares_wide(lw, e, to), to->quant);
     double unit, top = tc_scale_of(to) * (double)(to->quant->hi - to->quant->lo + 1);
     tc_val r = tc_put_row_quotient(lw, tc_put_row_sum(lw, e, 0), top, &unit);
     tc_val y = tc_put_rescale(lw, tc_put_product(lw, e, r, 0), unit / tc_scale_of(to), 0,
@@ -206,7 +258,7 @@ static tc_val log_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *t
     if (!x)
         return x;
     tc_val max = tc_put_row_max(lw, x),
-           log = log_of_sum(lw, tc_put_row_sum(lw, exp_below(lw, x, max, scale, false), 0));
+           log = log_of_sum(lw, tc_put_row_sum(lw, exp_below(lw, x, max, scale, fine_bits(to)), 0));
     double widest = scale * (tc_put_type(lw, x)->dtype == TC_i8 ? 255 : 0x1p31);
     double d = fmin(widest, tc_scale_of(to) * (double)(to->quant->hi - to->quant->lo) + 13) / 32767;
     double l = 12.0 / 32767, one = fmax(d, l) / 0x1p14;
@@ -223,7 +275,7 @@ static tc_val logsumexp(tc_lower *lw, tc_val x, const tc_type *from, const tc_ty
 {
     double scale = tc_scale_of(from);
     tc_val max = tc_put_row_max(lw, x),
-           log = log_of_sum(lw, tc_put_row_sum(lw, exp_below(lw, x, max, scale, false), 0));
+           log = log_of_sum(lw, tc_put_row_sum(lw, exp_below(lw, x, max, scale, fine_bits(to)), 0));
     double largest = scale * 65536 + 12,
            one = fmin(log_one, ldexp(1, (int)floor(log2(0x1p30 / largest))));
     tc_val y = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){max, tc_zero_of(from), scale * one},
