@@ -76,8 +76,19 @@ def feeds(file, case, meta, folder):
     rng, paths = np.random.default_rng(1), []
     for i, port in enumerate(ports):
         paths.append(os.path.join(folder, f"in_{i}.npy"))
-        np.save(paths[-1], stored(port["type"], own[i] if len(own) == len(ports) else None, rng))
+        np.save(paths[-1], stored(port["type"], taken(port["type"], own), rng))
     return paths
+
+
+def taken(text, own):
+    """The first of the case's arrays that has the input's shape and is of its kind, removed from the list; else nothing.  A
+    region's inputs come in an order of their own, and the CPU may have narrowed them."""
+    shape = [int(d) for d in re.search(r"\[([\d,]*)\]", text)[1].split(",") if d]
+    real = "q(" in text or not text.startswith(("i", "bool"))
+    for i, array in enumerate(own):
+        if list(array.shape) == shape and (array.dtype.kind == "f") == real:
+            return own.pop(i)
+    return None
 
 
 def compare(ours, theirs):
