@@ -6,6 +6,7 @@
 #include "ir/pass.h"
 #include "ir/text.h"
 #include "lower/order.h"
+#include "lower/select.h"
 
 static uint64_t seed;
 
@@ -42,6 +43,44 @@ static void reshapes(void)
     CHECK(q.at[0] == 0 && q.at[1] == 1);
     CHECK(tc_perm_is_reshape(4, (int64_t[]){1, 8, 1, 1}, (int64_t[]){0, 2, 3, 1}));
     CHECK(!tc_perm_is_reshape(4, (int64_t[]){1, 8, 2, 1}, (int64_t[]){0, 2, 3, 1}));
+}
+
+static tc_type dims(int rank, const int64_t *dim)
+{
+    tc_type t = {.dtype = TC_i8, .rank = rank};
+    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
+    return t;
+}
+
+static bool is_range(tc_range r, int64_t start, int64_t count, int64_t step)
+{
+    return r.start == start && r.count == count && r.step == step;
+}
+
+static void selections(void)
+{
+    tc_type windows = dims(3, (int64_t[]){16, 49, 5}), split = dims(6, (int64_t[]){1, 4, 4, 7, 7, 5});
+    tc_type grid = dims(6, (int64_t[]){1, 4, 7, 4, 7, 5}), plane = dims(4, (int64_t[]){1, 28, 28, 5});
+    tc_select s = tc_select_all(&windows), t;
+    s.axis[0] = (tc_range){6, 1, 1}; /* window 1, 2 */
+    CHECK(tc_select_reshape(&s, &windows, &split, &t));
+    CHECK(is_range(t.axis[1], 1, 1, 1) && is_range(t.axis[2], 2, 1, 1) && is_range(t.axis[3], 0, 7, 1));
+    tc_range swap = t.axis[2];
+    t.axis[2] = t.axis[3];
+    t.axis[3] = swap;
+    CHECK(tc_select_reshape(&t, &grid, &plane, &s));
+    CHECK(is_range(s.axis[1], 7, 7, 1) && is_range(s.axis[2], 14, 7, 1) && is_range(s.axis[3], 0, 5, 1));
+    /* one place of every patch: strided */
+    t = tc_select_all(&grid);
+    t.axis[2] = (tc_range){3, 1, 1};
+    CHECK(tc_select_reshape(&t, &grid, &plane, &s));
+    CHECK(is_range(s.axis[1], 3, 4, 7) && is_range(s.axis[2], 0, 28, 1));
+    CHECK(tc_select_reshape(&s, &plane, &grid, &t));
+    CHECK(is_range(t.axis[1], 0, 4, 1) && is_range(t.axis[2], 3, 1, 1));
+    /* a part of each of two factors is no range */
+    t = tc_select_all(&grid);
+    t.axis[1].count = t.axis[2].count = 2;
+    CHECK(!tc_select_reshape(&t, &grid, &plane, &s));
 }
 
 /* ---- random graphs ---- */
@@ -269,6 +308,7 @@ static void random_graph(uint64_t s)
 int main(void)
 {
     reshapes();
+    selections();
     for (uint64_t s = 1; s <= 400; s++)
         random_graph(s);
     return check_done();
