@@ -1,45 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_form.c -- operators that have no kernel of ExecuTorch's: what the pass `cpu` makes of them gives the same
- * numbers, and every node that is left has a kernel. */
+/* cpu_form.c -- operators as ExecuTorch's kernels: what the pass `cpu` makes of them gives the same numbers, every
+ * node that is left has a kernel, and a program written and read back still gives them. */
 #include "check.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "emit/emit.h"
 #include "ir/exec.h"
 #include "ir/pass.h"
 #include "ir/text.h"
 #include "num/load.h"
 #include "plan/cpu.h"
+#include "read/read.h"
 
 static const char *const cases[] = {
-    "square %0 : f32[2,3,4]", "frac %0 : f32[2,3,4]", "exp2 %0 : f32[2,3,4]", "erfc %0 : f32[2,3,4]",
-    "log_sigmoid %0 : f32[2,3,4]", "silu %0 : f32[2,3,4]", "mish %0 : f32[2,3,4]", "hardsigmoid %0 : f32[2,3,4]",
-    "hardswish %0 : f32[2,3,4]", "softsign %0 : f32[2,3,4]", "softplus %0 beta=2 threshold=3 : f32[2,3,4]",
-    "hardshrink %0 lambda=0.5 : f32[2,3,4]", "softshrink %0 lambda=0.5 : f32[2,3,4]",
-    "threshold %0 threshold=0.1 value=-7 : f32[2,3,4]", "nan_to_num %0 nan=0 posinf=1 neginf=-1 : f32[2,3,4]",
-    "isfinite %0 : bool[2,3,4]", "round %0 decimals=2 : f32[2,3,4]", "round %0 decimals=-1 : f32[2,3,4]",
-    "fmax %0, %1 : f32[2,3,4]", "fmin %0, %1 : f32[2,3,4]", "hypot %0, %1 : f32[2,3,4]",
-    "copysign %0, %1 : f32[2,3,4]", "logaddexp %0, %1 : f32[2,3,4]", "lerp %0, %1, %0 : f32[2,3,4]",
-    "addcmul %0, %1, %0 value=2 : f32[2,3,4]", "addcdiv %0, %1, %1 value=0.5 : f32[2,3,4]",
+    "square %0 : f32[2,3,4]",
+    "frac %0 : f32[2,3,4]",
+    "exp2 %0 : f32[2,3,4]",
+    "erfc %0 : f32[2,3,4]",
+    "log_sigmoid %0 : f32[2,3,4]",
+    "silu %0 : f32[2,3,4]",
+    "mish %0 : f32[2,3,4]",
+    "hardsigmoid %0 : f32[2,3,4]",
+    "hardswish %0 : f32[2,3,4]",
+    "softsign %0 : f32[2,3,4]",
+    "softplus %0 beta=2 threshold=3 : f32[2,3,4]",
+    "hardshrink %0 lambda=0.5 : f32[2,3,4]",
+    "softshrink %0 lambda=0.5 : f32[2,3,4]",
+    "threshold %0 threshold=0.1 value=-7 : f32[2,3,4]",
+    "nan_to_num %0 nan=0 posinf=1 neginf=-1 : f32[2,3,4]",
+    "isfinite %0 : bool[2,3,4]",
+    "round %0 decimals=2 : f32[2,3,4]",
+    "round %0 decimals=-1 : f32[2,3,4]",
+    "fmax %0, %1 : f32[2,3,4]",
+    "fmin %0, %1 : f32[2,3,4]",
+    "hypot %0, %1 : f32[2,3,4]",
+    "copysign %0, %1 : f32[2,3,4]",
+    "logaddexp %0, %1 : f32[2,3,4]",
+    "lerp %0, %1, %0 : f32[2,3,4]",
+    "addcmul %0, %1, %0 value=2 : f32[2,3,4]",
+    "addcdiv %0, %1, %1 value=0.5 : f32[2,3,4]",
     "fake_quantize %0 scale=0.03 zero=5 axis=-1 qmin=-100 qmax=100 dtype=f32 : f32[2,3,4]",
-    "prod %0 axes=[0,2] keepdim=false : f32[3]", "std %0 axes=[1] keepdim=true correction=1 : f32[2,1,4]",
-    "logsumexp %0 axes=[0,1] keepdim=false : f32[4]", "norm %0 axes=[1] keepdim=false ord=2 : f32[2,4]",
-    "norm %0 axes=[1] keepdim=false ord=3 : f32[2,4]", "norm %0 axes=[0,1,2] keepdim=false ord=inf : f32[]",
-    "norm %0 axes=[1] keepdim=true ord=0 : f32[2,1,4]", "cumprod %0 axis=1 : f32[2,3,4]",
-    "matmul %0, %2 : f32[2,3,3]", "matmul %0, %3 : f32[2,3]", "matmul %4, %2 : f32[2,3]",
-    "linear %0, %5, %19 : f32[2,3,3]", "linear %0, %5 : f32[2,3,3]",
-    "einsum %0, %5 equation=\"abc,dc->bda\" : f32[3,3,2]", "einsum %0, %0 equation=\"abc,abd->acd\" : f32[2,4,4]",
-    "einsum %0, %5, %5 equation=\"abc,dc,ef->ad\" : f32[2,3]", "einsum %0 equation=\"abc->ca\" : f32[4,2]",
+    "prod %0 axes=[0,2] keepdim=false : f32[3]",
+    "std %0 axes=[1] keepdim=true correction=1 : f32[2,1,4]",
+    "logsumexp %0 axes=[0,1] keepdim=false : f32[4]",
+    "norm %0 axes=[1] keepdim=false ord=2 : f32[2,4]",
+    "norm %0 axes=[1] keepdim=false ord=3 : f32[2,4]",
+    "norm %0 axes=[0,1,2] keepdim=false ord=inf : f32[]",
+    "norm %0 axes=[1] keepdim=true ord=0 : f32[2,1,4]",
+    "cumprod %0 axis=1 : f32[2,3,4]",
+    "matmul %0, %2 : f32[2,3,3]",
+    "matmul %0, %3 : f32[2,3]",
+    "matmul %4, %2 : f32[2,3]",
+    "linear %0, %5, %19 : f32[2,3,3]",
+    "linear %0, %5 : f32[2,3,3]",
+    "einsum %0, %5 equation=\"abc,dc->bda\" : f32[3,3,2]",
+    "einsum %0, %0 equation=\"abc,abd->acd\" : f32[2,4,4]",
+    "einsum %0, %5, %5 equation=\"abc,dc,ef->ad\" : f32[2,3]",
+    "einsum %0 equation=\"abc->ca\" : f32[4,2]",
     "sdpa %0, %1, %0 scale=0.5 causal=true gqa=false : f32[2,3,4]",
     "conv %0, %6 stride=[1] pad=[2,0] dilation=[1] groups=1 : f32[2,2,4]",
     "conv %7, %6 stride=[1] pad=[1,1] dilation=[1] groups=1 : f32[2,4]",
     "conv_transpose %7, %8 stride=[2] pad=[1] out_pad=[1] dilation=[1] groups=1 : f32[2,9]",
     "max_pool %0 kernel=[2] stride=[1] pad=[1] dilation=[1] ceil=false : f32[2,3,5]",
     "avg_pool %0 kernel=[2] stride=[2] pad=[0] ceil=false include_pad=true divisor=0 : f32[2,3,2]",
-    "adaptive_avg_pool %0 size=[3] : f32[2,3,3]", "adaptive_avg_pool %9 size=[1,2,2] : f32[1,2,1,2,2]",
+    "adaptive_avg_pool %0 size=[3] : f32[2,3,3]",
+    "adaptive_avg_pool %9 size=[1,2,2] : f32[1,2,1,2,2]",
     "max_pool %9 kernel=[2,2,2] stride=[1,1,1] pad=[0,1,0] dilation=[1,1,1] ceil=false : f32[1,2,1,5,2]",
-    "avg_pool %9 kernel=[2,1,2] stride=[1,1,1] pad=[0,0,0] ceil=false include_pad=true divisor=0 : f32[1,2,1,4,2]",
+    "avg_pool %9 kernel=[2,1,2] stride=[1,1,1] pad=[0,0,0] ceil=false include_pad=true divisor=0 : "
+    "f32[1,2,1,4,2]",
     "conv %9, %10 stride=[1,2,1] pad=[1,0,0,0,1,1] dilation=[1,1,1] groups=1 : f32[1,3,2,2,4]",
     "upsample_nearest %0 size=[7] scale=[] align_corners=false : f32[2,3,7]",
     "upsample_nearest_exact %0 size=[6] scale=[1.5] align_corners=false : f32[2,3,6]",
@@ -47,18 +77,81 @@ static const char *const cases[] = {
     "upsample_linear %9 size=[3,5,4] scale=[] align_corners=false : f32[1,2,3,5,4]",
     "upsample_cubic %11 size=[5,6] scale=[] align_corners=false : f32[1,2,5,6]",
     "im2col %11 kernel=[2,2] dilation=[1,1] pad=[1,0] stride=[1,2] : f32[1,8,10]",
-    "channel_shuffle %12 factor=2 : f32[1,4,2,3]", "rms_norm %0, %4 n_axes=1 eps=1e-05 : f32[2,3,4]",
-    "pad %0 pad=[0,0,1,1,2,1] mode=reflect value=0 : f32[2,5,7]", "pad %0 pad=[1,1,1,0,0,2] mode=circular value=0 : f32[4,4,6]",
-    "pad %0 pad=[1,0,-1,1,0,-2] mode=constant value=3 : f32[3,3,2]", "pad %9 pad=[0,0,1,0,1,1,0,2,0,0] mode=replicate value=0 : f32[1,3,4,6,3]",
-    "repeat_interleave %0 axis=1 repeats=3 : f32[2,9,4]", "triu %0 diagonal=1 : f32[2,3,4]",
+    "channel_shuffle %12 factor=2 : f32[1,4,2,3]",
+    "rms_norm %0, %4 n_axes=1 eps=1e-05 : f32[2,3,4]",
+    "pad %0 pad=[0,0,1,1,2,1] mode=reflect value=0 : f32[2,5,7]",
+    "pad %0 pad=[1,1,1,0,0,2] mode=circular value=0 : f32[4,4,6]",
+    "pad %0 pad=[1,0,-1,1,0,-2] mode=constant value=3 : f32[3,3,2]",
+    "pad %9 pad=[0,0,1,0,1,1,0,2,0,0] mode=replicate value=0 : f32[1,3,4,6,3]",
+    "repeat_interleave %0 axis=1 repeats=3 : f32[2,9,4]",
+    "triu %0 diagonal=1 : f32[2,3,4]",
     "as_strided %0 size=[2,3] stride=[5,2] offset=3 : f32[2,3]",
-    "gru_cell %13, %14, %15, %16, none, none : f32[2,2]", "rnn_tanh_cell %13, %14, %17, %18, none, none : f32[2,2]",
+    "gru_cell %13, %14, %15, %16, none, none : f32[2,2]",
+    "rnn_tanh_cell %13, %14, %17, %18, none, none : f32[2,2]",
+
+    /* as they are */
+    "glu %0 axis=2 : f32[2,3,2]",
+    "logit %0 eps=0.1 : f32[2,3,4]",
+    "topk %0 k=2 axis=2 largest=false : f32[2,3,2], i64[2,3,2]",
+    "max_dim %0 axis=1 keepdim=true : f32[2,1,4], i64[2,1,4]",
+    "var %0 axes=[0,2] keepdim=false correction=0 : f32[3]",
+    "argmax %0 axis=2 keepdim=false : i64[2,3]",
+    "cumsum %0 axis=1 : f32[2,3,4]",
+    "pixel_shuffle %12 factor=2 : f32[1,1,4,6]",
+    "group_norm %12, %3, %4 groups=2 eps=0.001 : f32[1,4,2,3]",
+    "batch_norm %12, %3, none, %4, %3 eps=10 : f32[1,4,2,3]",
+    "layer_norm %0, %3, %4 n_axes=1 eps=0.001 : f32[2,3,4]",
+    "roll %0 shifts=[1,-1] axes=[0,2] : f32[2,3,4]",
+    "flip %0 axes=[0,2] : f32[2,3,4]",
+    "tril %0 diagonal=-1 : f32[2,3,4]",
+    "unfold %0 axis=2 size=2 step=1 : f32[2,3,3,2]",
+    "diagonal %0 offset=1 axis1=1 axis2=2 : f32[2,3]",
+    "repeat %0 repeats=[2,1,3] : f32[4,3,12]",
+    "stack %0, %1 axis=3 : f32[2,3,4,2]",
+    "atan2 %0, %1 : f32[2,3,4]",
+    "remainder %0, %1 : f32[2,3,4]",
+    "fmod %0, %1 : f32[2,3,4]",
+    "clamp_tensor %0, none, %1 : f32[2,3,4]",
+    "pow %0, %1 : f32[2,3,4]",
+    "div %0, %1 mode=floor : f32[2,3,4]",
+    "div %0, %1 mode=trunc : f32[2,3,4]",
+    "cast %0 dtype=i32 : i32[2,3,4]",
+    "cast %0 dtype=f16 : f16[2,3,4]",
+    "gelu %0 form=tanh : f32[2,3,4]",
+    "elu %0 alpha=1.5 scale=2 input_scale=0.5 : f32[2,3,4]",
+    "upsample_linear %12 size=[4,6] scale=[2,2] align_corners=false : f32[1,4,4,6]",
+    "upsample_nearest %12 size=[3,7] scale=[] align_corners=false : f32[1,4,3,7]",
+    "avg_pool %12 kernel=[2,2] stride=[1,1] pad=[1,1] ceil=false include_pad=false divisor=0 : f32[1,4,3,4]",
+    "avg_pool %12 kernel=[2,2] stride=[1,1] pad=[1,1] ceil=false include_pad=true divisor=3 : f32[1,4,3,4]",
+    "max_pool %12 kernel=[2,2] stride=[2,2] pad=[1,1] dilation=[1,1] ceil=true : f32[1,4,2,2], i64[1,4,2,2]",
+    "adaptive_max_pool %12 size=[2,2] : f32[1,4,2,2], i64[1,4,2,2]",
+    "select_scatter %0, %5 axis=0 index=1 : f32[2,3,4]",
+    "log_softmax %0 axis=1 : f32[2,3,4]",
+    "norm %0 axes=[1] keepdim=false ord=1 : f32[2,4]",
+    "amin %0 axes=[0,1,2] keepdim=false : f32[]",
+    "prod %0 axes=[0,1,2] keepdim=false : f32[]",
+    "any %0 axes=[1] keepdim=false : bool[2,4]",
+    "all %0 axes=[0,1,2] keepdim=false : bool[]",
+    "sort %0 axis=1 descending=true : f32[2,3,4], i64[2,3,4]",
+    "unbind %0 axis=1 : f32[2,4], f32[2,4], f32[2,4]",
+    "min_dim %0 axis=0 keepdim=false : f32[3,4], i64[3,4]",
+    "erfinv %14 : f32[2,2]",
+    "sign %0 : f32[2,3,4]",
+    "isinf %0 : bool[2,3,4]",
+    "expand %3 shape=[2,4] : f32[2,4]",
+    "pad %0 pad=[0,0,0,0,2,1] mode=replicate value=0 : f32[2,3,7]",
+    "channel_shuffle %12 factor=2 : f32[1,4,2,3]",
+    "xlogy %0, %1 : f32[2,3,4]",
+    "addmm %4, %7, %20 beta=2 alpha=0.5 : f32[3,4]",
+    "argmin %0 axis=0 keepdim=true : i64[1,3,4]",
 };
 
-static const char head[] =
-    "graph @main(%0: f32[2,3,4], %1: f32[2,3,4], %2: f32[2,4,3], %3: f32[4], %4: f32[4], %5: f32[3,4], %6: f32[2,3,3],\n"
-    "  %7: f32[3,4], %8: f32[3,2,4], %9: f32[1,2,2,4,3], %10: f32[3,2,2,2,2], %11: f32[1,2,4,5], %12: f32[1,4,2,3],\n"
-    "  %13: f32[2,3], %14: f32[2,2], %15: f32[6,3], %16: f32[6,2], %17: f32[2,3], %18: f32[2,2], %19: f32[3]) {\n  %20 = ";
+static const char head[] = "graph @main(%0: f32[2,3,4], %1: f32[2,3,4], %2: f32[2,4,3], %3: f32[4], %4: "
+                           "f32[4], %5: f32[3,4], %6: f32[2,3,3],\n"
+                           "  %7: f32[3,4], %8: f32[3,2,4], %9: f32[1,2,2,4,3], %10: f32[3,2,2,2,2], %11: "
+                           "f32[1,2,4,5], %12: f32[1,4,2,3],\n"
+                           "  %13: f32[2,3], %14: f32[2,2], %15: f32[6,3], %16: f32[6,2], %17: f32[2,3], "
+                           "%18: f32[2,2], %19: f32[3], %20: f32[4,4]) {\n";
 
 static tc_tensor *inputs(tc_ctx *ctx, const tc_graph *g)
 {
@@ -104,16 +197,43 @@ static bool close_to(const tc_tensor *a, const tc_tensor *b)
     return true;
 }
 
+/* The case as a graph; a type for each result stands behind the colon. */
+static char *with_results(tc_ctx *ctx, const char *text)
+{
+    int n = 1;
+    for (const char *at = strrchr(text, ':'); (at = strstr(at, "], ")); at++)
+        n++;
+    char *results = "%21";
+    for (int i = 1; i < n; i++)
+        results = tc_text_format(&ctx->arena, "%s, %%%d", results, 21 + i);
+    return tc_text_format(&ctx->arena, "%s  %s = %s\n  return %%21\n}\n", head, results, text);
+}
+
+/* Written as a file and read again. */
+static tc_module *written(tc_ctx *ctx, tc_module *module)
+{
+    tc_module *back = NULL;
+    tc_bytes bytes;
+    tc_memory memory = tc_plan_memory(ctx, module);
+    bool made = tc_emit_pte(ctx, module, &memory, NULL, 0, &bytes) == TC_OK &&
+                tc_read_pte(ctx, "written.pte", bytes, &back) == TC_OK && tc_verify(ctx, back) == TC_OK;
+    return made ? back : NULL;
+}
+
 static void try_case(const char *text)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *before = NULL, *after = NULL;
-    char *all = tc_text_format(&ctx->arena, "%s%s\n  return %%20\n}\n", head, text);
+    char *all = with_results(ctx, text);
     tc_bytes bytes = {(const uint8_t *)all, strlen(all)};
     bool read = tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &before) == TC_OK &&
-                tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &after) == TC_OK && tc_verify(ctx, before) == TC_OK;
+                tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &after) == TC_OK &&
+                tc_verify(ctx, before) == TC_OK;
     bool made = read && tc_run_passes(ctx, after, "program", NULL) == TC_OK;
-    bool same = made && every_node_has_a_kernel(tc_main(after)) && close_to(run(ctx, before), run(ctx, after));
+    bool same =
+        made && every_node_has_a_kernel(tc_main(after)) && close_to(run(ctx, before), run(ctx, after));
+    tc_module *back = same ? written(ctx, after) : NULL;
+    same = same && back && close_to(run(ctx, before), run(ctx, back));
     CHECK(read && made && same);
     if (!same)
         fprintf(stderr, "%s: read %d, made %d\n%s", text, read, made, tc_diagnostics(ctx));
