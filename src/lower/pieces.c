@@ -15,7 +15,7 @@
 #include "pass.h"
 #include "tile.h"
 
-enum { PIECES_MAX = 64 };
+enum { PIECES_MAX = 64, HEADS_MAX = 512 }; /* of one value; of all attention together: a compiler has to take them */
 
 /* What wants, or gives, its channels last in memory though they are axis 1. */
 static bool is_planar(tc_op op)
@@ -332,13 +332,26 @@ static tc_status costly_movement(tc_rewrite *rw, const tc_node *node, bool *done
     return TC_OK;
 }
 
-static tc_status run(tc_ctx *ctx, tc_module *module, bool batches_together)
+/* Batches that a piece of attention must hold, so that there are not too many pieces. */
+static int64_t batches_together(const tc_graph *g)
+{
+    int64_t pieces = 0;
+    for (size_t k = 0; k < g->n_node; k++) {
+        tc_val o = tc_merged_heads(g, g->node[k]);
+        if (o)
+            pieces += tc_type_of(g, o)->dim[0] * tc_type_of(g, o)->dim[1];
+    }
+    return (pieces + HEADS_MAX - 1) / HEADS_MAX;
+}
+
+static tc_status run(tc_ctx *ctx, tc_module *module, bool whole_heads)
 {
     static tc_rule *const rules[] = {merged_heads, costly_movement};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
-        pieces_pass p = {.tiler.batches_together = batches_together};
+        int64_t together = whole_heads ? INT64_MAX : batches_together(module->graph[i]);
+        pieces_pass p = {.tiler.together = together ? together : 1};
         status = tc_rewrite_graph(module->graph[i], rules, TC_COUNT(rules), &p);
         tc_arena_rewind(&ctx->scratch, mark);
     }

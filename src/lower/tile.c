@@ -301,12 +301,13 @@ static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch
 tc_val tc_tile_projection(tc_tiler *t, const tc_node *node, tc_range batch)
 {
     tc_val o = tc_merged_heads(t->rw->from, node);
-    if (t->batches_together)
-        return project(t, node, o, batch);
     tc_val *part = tc_new_n(&t->rw->ctx->scratch, tc_val, (size_t)batch.count);
-    for (int64_t i = 0; i < batch.count; i++)
-        part[i] = project(t, node, o, (tc_range){batch.start + i * batch.step, 1, 1});
-    return tc_typed_cat(&t->b, part, (int)batch.count, 0);
+    int n = 0;
+    for (int64_t i = 0; i < batch.count; i += t->together) {
+        int64_t count = batch.count - i < t->together ? batch.count - i : t->together;
+        part[n++] = project(t, node, o, (tc_range){batch.start + i * batch.step, count, count > 1 ? batch.step : 1});
+    }
+    return tc_typed_cat(&t->b, part, n, 0);
 }
 
 /* x [.., k], weights [n, k]: rows of x, rows of the weights. */

@@ -16,7 +16,7 @@ typedef struct tc_tiler {
     tc_typed b;
     tc_map made; /* (old value, selection) -> value of the new graph */
     bool *inner; /* by old value: part of an attention, with no reader outside */
-    bool batches_together; /* attention: each head by itself, all batches of it at once */
+    int64_t together; /* attention: batches that one piece holds */
 } tc_tiler;
 
 /* Finds the inner values; before the first tile. */
