@@ -83,13 +83,12 @@ static gap gap_between(tc_tensor a, tc_tensor b)
     return g;
 }
 
-/* What a pass that is CLOSE may change.  Between quantized values a last bit may turn a rounding, and that the
- * next one: there the average counts, half a step (2 % of a real output); else a ten thousandth of the largest. */
+/* What a pass that is CLOSE may change: a ten thousandth of the largest number.  Between quantized values a last bit
+ * may turn a rounding, and that the next one: there the average counts, half a step or 4 % of the numbers. */
 static bool is_close(tc_tensor before, gap g, bool rounds)
 {
-    if (!rounds)
-        return g.most <= fmax(g.top, 1e-3) * 1e-4;
-    return g.mean <= (before.type->quant ? before.type->quant->scale[0] / 2 : g.size / 50);
+    double step = before.type->quant ? before.type->quant->scale[0] : 0;
+    return rounds ? g.mean <= fmax(step / 2, g.size / 25) : g.most <= fmax(g.top, 1e-3) * 1e-4;
 }
 
 static bool keeps(const tc_pass *pass, bool rounds, tc_tensor before, tc_tensor after, gap *g)
