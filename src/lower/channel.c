@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channel.c -- quantized values times and plus a constant of each channel.
  *
- * One DEPTHWISE_CONV2D of 1x1: its weights are a power of two with the factor's sign, the factor itself is in the change of
- * scale of its channel; a summand is the bias, its weight chosen so that little of it is rounded away.  Fewer operations than MUL or ADD, and machines that read the constants
- * of elementwise operators slowly are spared that. */
+ * One DEPTHWISE_CONV2D of 1x1: its weights are a power of two with the factor's sign, the factor itself is in
+ * the change of scale of its channel; a summand is the bias, its weight chosen so that little of it is rounded
+ * away.  Fewer operations than MUL or ADD, and machines that read the constants of elementwise operators slowly
+ * are spared that. */
 #include "channel.h"
 
 #include <math.h>
+
+#include "product.h"
 
 #include "../num/load.h"
 
@@ -61,13 +64,8 @@ static bool arranged(tc_lower *lw, tc_val *x, const channels *c)
 static tc_val depthwise(tc_lower *lw, tc_val x, int64_t zero, int64_t n, const double *weight, const double *bias)
 {
     tc_val w = tc_put_numbers(lw, TC_i8, 4, (int64_t[]){1, 1, n, 1}, weight);
-    tc_attr_tosa_conv *a = tc_new(&lw->ctx->arena, tc_attr_tosa_conv);
-    *a = (tc_attr_tosa_conv){.pad = tc_ints_copy(&lw->ctx->arena, (int64_t[]){0, 0, 0, 0}, 4),
-                             .stride = tc_ints_copy(&lw->ctx->arena, (int64_t[]){1, 1}, 2),
-                             .dilation = tc_ints_copy(&lw->ctx->arena, (int64_t[]){1, 1}, 2), .acc_type = TC_i32};
-    tc_val in[] = {x, w, bias ? tc_put_numbers(lw, TC_i32, 1, &n, bias) : tc_put_number(lw, TC_i32, 1, 0),
-                   tc_put_zero_point(lw, x, zero), tc_put_zero_point(lw, w, 0)};
-    return tc_put(lw, TC_OP_tosa_depthwise_conv2d, a, in, 5);
+    tc_val summand = bias ? tc_put_numbers(lw, TC_i32, 1, &n, bias) : tc_put_number(lw, TC_i32, 1, 0);
+    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, summand, &(tc_window_shape){.axes = 2}, TC_i32);
 }
 
 static tc_val back(tc_lower *lw, tc_val y, const channels *c, const tc_type *to)
@@ -92,7 +90,8 @@ bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const
     double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
     for (int64_t i = 0; i < c.n; i++) {
         weight[i] = c.real[i] == 0 ? 0 : copysign(WEIGHT, c.real[i]);
-        factor[i] = c.real[i] == 0 ? 1 : tc_scale_factor(tc_scale_of(x->type) * fabs(c.real[i]), tc_scale_of(to)) / WEIGHT;
+        double scale = c.real[i] == 0 ? tc_scale_of(to) : tc_scale_of(x->type) * fabs(c.real[i]);
+        factor[i] = tc_scale_factor(scale, tc_scale_of(to)) / WEIGHT;
     }
     v = depthwise(lw, v, tc_zero_of(x->type), c.n, weight, NULL);
     v = tc_put_codes(lw, tc_put_rescale_channels(lw, v, factor, 0, tc_zero_of(to), to->dtype), to->quant);

@@ -53,13 +53,8 @@ static tc_val input(tc_lower *lw, tc_val x, window *v)
 
 static tc_val put_conv(tc_lower *lw, const tc_product *p, tc_op op, const window *v, tc_val x, tc_val w, tc_val bias)
 {
-    tc_attr_tosa_conv *a = tc_new(&lw->ctx->arena, tc_attr_tosa_conv);
-    *a = (tc_attr_tosa_conv){.pad = tc_ints_copy(&lw->ctx->arena, v->pad, 2 * v->axes),
-                             .stride = tc_ints_copy(&lw->ctx->arena, v->stride, v->axes),
-                             .dilation = tc_ints_copy(&lw->ctx->arena, v->dilation, v->axes),
-                             .acc_type = p->acc};
-    tc_val in[] = {x, w, bias, tc_product_x_zero(lw, p, x), tc_product_w_zero(lw, p, w)};
-    return tc_put(lw, op, a, in, 5);
+    tc_window_shape shape = {v->axes, v->pad, v->stride, v->dilation};
+    return tc_put_conv(lw, op, x, tc_product_x_zero(p), w, tc_product_w_zero(p), bias, &shape, p->acc);
 }
 
 /* [c * m, 1, kh, kw] -> [kh, kw, c, m] */

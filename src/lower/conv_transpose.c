@@ -39,7 +39,7 @@ static tc_val spread_weights(tc_lower *lw, tc_val w, const spread *s, int64_t ze
     int64_t dim[] = {s->outputs, s->kernel[0], s->kernel[1], s->channels}, inner = s->channels / s->groups;
     tc_tensor to = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, dtype, 4, dim));
     for (int64_t i = 0, n = lw->dry ? 0 : tc_type_count(to.type); i < n; i++) {
-        int64_t c = i % dim[3], x = i / dim[3] % dim[2], y = i / dim[3] / dim[2] % dim[1], o = i / dim[3] / dim[2] / dim[1];
+        int64_t c = i % dim[3], x = i / dim[3] % dim[2], row = i / dim[3] / dim[2], y = row % dim[1], o = row / dim[1];
         bool tap = y % s->dilation[0] == 0 && x % s->dilation[1] == 0 && c / inner == o / s->each;
         int64_t at = ((c * s->each + o % s->each) * s->taps[0] + y / s->dilation[0]) * s->taps[1] + x / s->dilation[1];
         if (tc_is_float(dtype))
@@ -55,7 +55,7 @@ static tc_val weights(tc_lower *lw, const tc_node *node, const tc_product *p, co
 {
     tc_val w = tc_lower_in(lw, node, 1);
     if (w && tc_put_known(lw, w).data)
-        return spread_weights(lw, w, s, p->scale ? tc_zero_of(p->w) : 0);
+        return spread_weights(lw, w, s, tc_product_w_zero(p));
     if (s->groups > 1 || s->dilation[0] > 1 || s->dilation[1] > 1) {
         tc_lower_refuse(lw, "its weights are not constant");
         return TC_NONE;
@@ -90,8 +90,8 @@ void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_attr_tosa_transpose_conv *t = tc_new(&lw->ctx->arena, tc_attr_tosa_transpose_conv);
     *t = (tc_attr_tosa_transpose_conv){.out_pad = tc_ints_copy(&lw->ctx->arena, pad, 4),
                                        .stride = tc_ints_copy(&lw->ctx->arena, s.stride, 2), .acc_type = p.acc};
-    tc_val in[] = {x, k, tc_product_bias(lw, node, &p, 0, s.outputs), tc_product_x_zero(lw, &p, x),
-                   tc_product_w_zero(lw, &p, k)};
+    tc_val in[] = {x, k, tc_product_bias(lw, node, &p, 0, s.outputs),
+                   tc_put_zero_point(lw, x, tc_product_x_zero(&p)), tc_put_zero_point(lw, k, tc_product_w_zero(&p))};
     tc_val made = tc_product_finish(lw, tc_put(lw, TC_OP_tosa_transpose_conv2d, t, in, 5), &p, 0, s.outputs);
     made = tc_put_slice(lw, made, cut, (int64_t[]){s.batch, s.out[0], s.out[1], s.outputs});
     out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, made), y->rank, y->dim);

@@ -117,8 +117,7 @@ static tc_val put_matmul(tc_lower *lw, const pair *m, tc_val a, tc_val b)
     tc_dtype t = tc_put_type(lw, a)->dtype, made = tc_product_made(t);
     tc_val in[] = {a, b, tc_put_zero_point(lw, a, m->zero[0]), tc_put_zero_point(lw, b, m->zero[1])};
     tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_matmul, NULL, in, 4, 1, lw->node->loc);
-    int64_t dim[] = {m->batch, tc_put_type(lw, a)->dim[1], tc_put_type(lw, b)->dim[2]};
-    dim[0] = tc_put_type(lw, a)->dim[0];
+    int64_t dim[] = {tc_put_type(lw, a)->dim[0], tc_put_type(lw, a)->dim[1], tc_put_type(lw, b)->dim[2]};
     lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, tc_is_float(t) && made != TC_f16 ? TC_f32 : made, 3, dim);
     lw->status = tc_node_infer(lw->to, node);
     return lw->status == TC_OK ? node->out[0] : TC_NONE;

@@ -9,6 +9,7 @@
 #include "arith.h"
 #include "move.h"
 #include "pool.h"
+#include "product.h"
 
 /* A pooling of two axes with its channels last; one axis is two, the first of extent 1. */
 typedef struct window {
@@ -176,12 +177,8 @@ tc_val tc_put_window_sum(tc_lower *lw, tc_val x, int64_t zero, const int64_t *ke
     for (int64_t i = 0; i < n; i++)
         one[i] = 1;
     tc_val w = tc_put_numbers(lw, TC_i8, 4, dim, one);
-    tc_attr_tosa_conv *a = tc_new(&lw->ctx->arena, tc_attr_tosa_conv);
-    *a = (tc_attr_tosa_conv){.pad = tc_ints_copy(&lw->ctx->arena, pad, 4),
-                             .stride = tc_ints_copy(&lw->ctx->arena, stride, 2),
-                             .dilation = tc_ints_copy(&lw->ctx->arena, (int64_t[]){1, 1}, 2), .acc_type = acc};
-    tc_val in[] = {x, w, tc_put_number(lw, acc, 1, 0), tc_put_zero_point(lw, x, zero), tc_put_zero_point(lw, w, 0)};
-    return tc_put(lw, TC_OP_tosa_depthwise_conv2d, a, in, 5);
+    tc_window_shape shape = {.axes = 2, .pad = pad, .stride = stride};
+    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, tc_put_number(lw, acc, 1, 0), &shape, acc);
 }
 
 /* Sums of i8 windows by 1 / their shares, which stand in a plane of constants. */

@@ -58,15 +58,8 @@ bool tc_product_start(tc_lower *lw, const tc_node *node, int64_t channels, tc_pr
     return p->x->quant || p->w->quant || p->y->quant ? start_quantized(lw, p) : start_plain(lw, p);
 }
 
-tc_val tc_product_x_zero(tc_lower *lw, const tc_product *p, tc_val x)
-{
-    return tc_put_zero_point(lw, x, p->scale ? tc_zero_of(p->x) : 0);
-}
-
-tc_val tc_product_w_zero(tc_lower *lw, const tc_product *p, tc_val w)
-{
-    return tc_put_zero_point(lw, w, p->scale ? tc_zero_of(p->w) : 0);
-}
+int64_t tc_product_x_zero(const tc_product *p) { return p->scale ? tc_zero_of(p->x) : 0; }
+int64_t tc_product_w_zero(const tc_product *p) { return p->scale ? tc_zero_of(p->w) : 0; }
 
 /* ---- bias and result ---- */
 
@@ -124,13 +117,22 @@ tc_val tc_put_weights(tc_lower *lw, tc_val w, const int64_t *perm, int rank, con
     return tc_put_data(lw, tc_type_make(lw->ctx, dtype, rank, dim), data);
 }
 
+tc_val tc_put_conv(tc_lower *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero, tc_val bias,
+                   const tc_window_shape *shape, tc_dtype acc)
+{
+    static const int64_t none[] = {0, 0, 0, 0, 0, 0}, once[] = {1, 1, 1};
+    tc_arena *arena = &lw->ctx->arena;
+    tc_attr_tosa_conv *a = tc_new(arena, tc_attr_tosa_conv);
+    *a = (tc_attr_tosa_conv){.pad = tc_ints_copy(arena, shape->pad ? shape->pad : none, 2 * shape->axes),
+                             .stride = tc_ints_copy(arena, shape->stride ? shape->stride : once, shape->axes),
+                             .dilation = tc_ints_copy(arena, shape->dilation ? shape->dilation : once, shape->axes),
+                             .acc_type = acc};
+    tc_val in[] = {x, w, bias, tc_put_zero_point(lw, x, x_zero), tc_put_zero_point(lw, w, w_zero)};
+    return tc_put(lw, op, a, in, 5);
+}
+
 tc_val tc_put_rows_by(tc_lower *lw, const tc_product *p, tc_val x, tc_val w, tc_val bias)
 {
-    tc_attr_tosa_conv *a = tc_new(&lw->ctx->arena, tc_attr_tosa_conv);
-    *a = (tc_attr_tosa_conv){.pad = tc_ints_copy(&lw->ctx->arena, (int64_t[]){0, 0, 0, 0}, 4),
-                             .stride = tc_ints_copy(&lw->ctx->arena, (int64_t[]){1, 1}, 2),
-                             .dilation = tc_ints_copy(&lw->ctx->arena, (int64_t[]){1, 1}, 2),
-                             .acc_type = p->acc};
-    tc_val in[] = {x, w, bias, tc_product_x_zero(lw, p, x), tc_product_w_zero(lw, p, w)};
-    return tc_put(lw, TC_OP_tosa_conv2d, a, in, 5);
+    return tc_put_conv(lw, TC_OP_tosa_conv2d, x, tc_product_x_zero(p), w, tc_product_w_zero(p), bias,
+                       &(tc_window_shape){.axes = 2}, p->acc);
 }

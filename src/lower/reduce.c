@@ -9,6 +9,7 @@
 #include "arith.h"
 #include "move.h"
 #include "pool.h"
+#include "product.h"
 
 /* A tensor seen as [outer, reduced, inner]. */
 typedef struct span {
@@ -61,12 +62,8 @@ tc_val tc_put_matrix(tc_lower *lw, tc_val x, int64_t zero, int64_t n, int64_t k,
         return x;
     tc_dtype acc = tc_put_type(lw, x)->dtype == TC_i16 ? TC_i48 : TC_i32;
     tc_val w = tc_put_numbers(lw, TC_i8, 4, (int64_t[]){n, 1, 1, k}, weight);
-    tc_attr_tosa_conv *a = tc_new(&lw->ctx->arena, tc_attr_tosa_conv);
-    *a = (tc_attr_tosa_conv){.pad = tc_ints_copy(&lw->ctx->arena, (int64_t[]){0, 0, 0, 0}, 4),
-                             .stride = tc_ints_copy(&lw->ctx->arena, (int64_t[]){1, 1}, 2),
-                             .dilation = tc_ints_copy(&lw->ctx->arena, (int64_t[]){1, 1}, 2), .acc_type = acc};
-    tc_val in[] = {x, w, tc_put_number(lw, acc, 1, 0), tc_put_zero_point(lw, x, zero), tc_put_zero_point(lw, w, 0)};
-    return tc_put(lw, TC_OP_tosa_conv2d, a, in, 5);
+    return tc_put_conv(lw, TC_OP_tosa_conv2d, x, zero, w, 0, tc_put_number(lw, acc, 1, 0),
+                       &(tc_window_shape){.axes = 2}, acc);
 }
 
 /* An accumulator of this scale as `to`. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wide.c -- every intermediate of integer arithmetic gets a domain of its own.
  *
- * A product of quantized operands whose result is a real number in the typed form has an accumulator:
- * i32 of scale input x weight, by output channel; of 16-bit operands one that i32 holds.  A sum has 19 (14) bits below
- * the coarser operand's step, none where the steps are equal.  Movement hands such a domain on.  Where a real number is wanted, at the
- * program's outputs and by what other graphs compute, a rescale makes it one. */
+ * A product of quantized operands whose result is a real number in the typed form has an accumulator: i32 of
+ * scale input x weight, by output channel; of 16-bit operands one that i32 holds.  A sum has 19 (14) bits below
+ * the coarser operand's step, none where the steps are equal.  Movement hands such a domain on.  Where a real
+ * number is wanted, at the program's outputs and by what other graphs compute, a rescale makes it one. */
 #include <math.h>
 
 #include "quant.h"
