@@ -57,8 +57,17 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
+/* Whole ratios by pixel centres, 2k/2: the form that every machine with RESIZE takes. */
+static rational whole_steps(const tc_resize_axis *a)
+{
+    int64_t k = a->out / a->in;
+    return (rational){2 * k, 2, 1 - k, k - 1};
+}
+
 static rational steps(const tc_resize_axis *a, tc_resize_kind kind, bool align_corners)
 {
+    if (a->taps == 1 && a->out > a->in && a->out % a->in == 0)
+        return whole_steps(a);
     rational r = {2 * a->out, 2 * a->in, a->in - a->out, 0};
     if (kind == TC_RESIZE_NEAREST)
         r.offset = -a->out;

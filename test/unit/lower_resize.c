@@ -52,6 +52,9 @@ static void resampling(void)
                      list[i].in, op, list[i].out, k < 2 ? "0.05:-3" : "0.07:5");
             LOWERS(INT, k < 2 ? 0 : 1, text);
         }
+    LOWERS("ethos-u55-128", 0, "graph @t(%0: i8[1,2,4,6] q(0.05:-3)) {\n"
+                               "  %1 = upsample_nearest %0 size=[16,24] scale=[] align_corners=false : i8[1,2,16,24] q(0.05:-3)\n"
+                               "  return %1\n}\n");
     on_f32(0, "1,2,4,6", "upsample_nearest %0 size=[7,10] scale=[1.9,1.7] align_corners=false", "1,2,7,10");
     on_f32(2e-6, "1,2,4,6", "upsample_linear %0 size=[7,10] scale=[1.9,1.7] align_corners=false", "1,2,7,10");
     LOWERS("TOSA-1.0+INT+int16", 1, "graph @t(%0: i16[1,2,4,6] q(0.001:0)) {\n"
