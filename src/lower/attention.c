@@ -255,8 +255,8 @@ void tc_lower_int_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!same ||
         ((a.q->dtype == TC_i16 || a.v->dtype == TC_i16) && !tc_lower_has(lw, TC_FEATURE_INT16)))
         tc_lower_refuse(lw, "its operands are not all of 8 bits and one scale");
-    else if (a.attr->scale <= 0)
-        tc_lower_refuse(lw, "its scale is not positive");
+    else if (!(a.attr->scale > 0) || isinf(a.attr->scale))
+        tc_lower_refuse(lw, "its scale is not a positive number");
     if (lw->status != TC_OK)
         return;
     double step = 1, unit = 1;

@@ -184,7 +184,9 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
 {
     const tc_type *xt = tc_lower_type(lw, node, 0), *yt = tc_lower_result(lw, node, 0);
     tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, 0), v->rank, v->row);
-    if (!gain || !bias || !x)
+    if (!(eps >= 0) || isinf(eps))
+        tc_lower_refuse(lw, "eps is %g", eps);
+    if (!gain || !bias || !x || lw->status != TC_OK)
         return TC_NONE;
     norm8 p = {v->row[v->rank - 1], tc_zero_of(xt), tc_scale_of(xt), eps, centre, gain, bias, yt};
     bool along_row = v->rank == v->back_rank && v->axis == v->rank - 1;
@@ -192,7 +194,8 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
     int64_t n = v->back[v->axis];
     if (quick && along_row && gain_fits(&p) && !tc_lower_has(lw, TC_FEATURE_U55))
         return tc_put_reshape(lw, folded(lw, x, &p), yt->rank, yt->dim);
-    if (xt->dtype == TC_i16 && yt->dtype == TC_i16 && along_row && p.n <= 512)
+    if (xt->dtype == TC_i16 && yt->dtype == TC_i16 && along_row && p.n <= 512 &&
+        eps < 0x1p40 * p.scale * p.scale)
         return tc_put_reshape(lw, tc_put_norm_wide(lw, x, xt, eps, centre, gain, bias, yt),
                               yt->rank, yt->dim);
     double unit, most = most_of(gain, bias, n, yt);

@@ -74,7 +74,7 @@ static void spread(tc_lower *lw, const tc_node *node, tc_val *out, bool root)
     const tc_type *t = tc_lower_type(lw, node, 0);
     int64_t n;
     tc_val x = rows_of(lw, node, a->axes, &n);
-    if (x && (double)n <= a->correction)
+    if (x && !((double)n > a->correction))
         tc_lower_refuse(lw, "it divides by zero: %lld numbers, correction %g", (long long)n,
                         a->correction);
     if (!x || lw->status != TC_OK)
