@@ -58,6 +58,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         return no_data(ctx, r);
     tc_config config;
     TC_TRY(tc_config_read(ctx, r->config, &config));
+    config.checked = true; /* when the model was read */
     tc_quant_request q = {.config = &config};
     TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->calib, r->n_calib, &q.samples));
     q.samples.progress = r->progress;
@@ -70,7 +71,10 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     *out = (tc_compiled){0};
     TC_TRY(tc_target_parse(ctx, r->target, &out->target));
     TC_TRY(tc_read(ctx, r->model, &out->module));
-    return tc_verify(ctx, out->module);
+    TC_TRY(tc_verify(ctx, out->module));
+    tc_config config; /* its names are those of the model as it was written */
+    TC_TRY(tc_config_read(ctx, r->config, &config));
+    return tc_config_check(ctx, &config, tc_main(out->module));
 }
 
 /* Everything up to the typed program. */

@@ -111,6 +111,9 @@ expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz
 holds 'a fixed scale is kept' grep -q '"conv2d_3": {"scale": 0.05000000074505806, "zero_point": -3' "$dir/q.json"
 expect 1 "takes i8" run "$dir/t.ir" -i $digits/calib.npz
 holds 'the signature names the input' grep -q 'takes %0 "x"' "$dir/t.ir"
+echo '{"nodes": {"batch_norm_3": "a16w8", "dropout": null}, "module_types": {"Dropout": null}}' >"$dir/gone.json"
+expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/gone.json" -o "$dir/t.ir"
+expect 1 "the nearest are 'conv2d_3'" compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -q "$dir/near.json" -o "$dir/t.tosa"
 expect 0 ' 0 values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q none -o "$dir/t.ir"
 
 # Calibration in parts, and what came of it value by value

@@ -80,11 +80,12 @@ static tc_status open_samples(tc_ctx *ctx, const tc_graph *g, const quantize_opt
 }
 
 /* To choose what the anchor chooses, every movement must be seen that it sees. */
-static tc_status read_model(tc_ctx *ctx, const char *path, const tc_config *config,
-                            tc_module **module)
+static tc_status read_model(tc_ctx *ctx, const char *path, tc_config *config, tc_module **module)
 {
     TC_TRY(tc_read(ctx, path, module));
     TC_TRY(tc_verify(ctx, *module));
+    TC_TRY(tc_config_check(ctx, config, tc_main(*module)));
+    config->checked = true;
     TC_TRY(tc_run_passes(ctx, *module, config->anchor ? "infer,fold,fuse,dead" : "tidy", NULL));
     if (tc_quant_is_typed(*module))
         return tc_usage(ctx, "%s is quantized already", path);

@@ -418,7 +418,8 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
                           tc_domains *out)
 {
     const tc_graph *g = tc_main(module);
-    TC_TRY(tc_config_check(ctx, config, g));
+    if (!config->checked)
+        TC_TRY(tc_config_check(ctx, config, g));
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     *out = (tc_domains){0};
     classes c = {ctx,

@@ -84,6 +84,7 @@ typedef struct tc_config {
     bool correct_bias;
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
+    bool checked;         /* tc_config_check() has seen the program as it was written */
 } tc_config;
 
 /* text: a preset (int8, int8+16:K, a16w8, a8w4, none, anchor) or the path of a JSON file; NULL: int8. */
