@@ -68,8 +68,7 @@ static const char *const cases[] = {
     "adaptive_avg_pool %0 size=[3] : f32[2,3,3]",
     "adaptive_avg_pool %9 size=[1,2,2] : f32[1,2,1,2,2]",
     "max_pool %9 kernel=[2,2,2] stride=[1,1,1] pad=[0,1,0] dilation=[1,1,1] ceil=false : f32[1,2,1,5,2]",
-    "avg_pool %9 kernel=[2,1,2] stride=[1,1,1] pad=[0,0,0] ceil=false include_pad=true divisor=0 : "
-    "f32[1,2,1,4,2]",
+    "avg_pool %9 kernel=[2,1,2] stride=[1,1,1] pad=[0,0,0] ceil=false include_pad=true divisor=0 : f32[1,2,1,4,2]",
     "conv %9, %10 stride=[1,2,1] pad=[1,0,0,0,1,1] dilation=[1,1,1] groups=1 : f32[1,3,2,2,4]",
     "upsample_nearest %0 size=[7] scale=[] align_corners=false : f32[2,3,7]",
     "upsample_nearest_exact %0 size=[6] scale=[1.5] align_corners=false : f32[2,3,6]",
