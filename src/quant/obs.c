@@ -10,6 +10,9 @@
  * Counts are little-endian base 128, a name is its length and its bytes. */
 #include "obs.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "../wire/file.h"
 #include "tour.h"
 
@@ -167,6 +170,7 @@ static tc_ends take_ends(cursor *c)
     uint32_t bits[2] = {tc_le32(p), tc_le32(p + 4)};
     tc_ends e;
     memcpy(&e, bits, sizeof e);
+    c->bad |= !(fabsf(e.lo) <= FLT_MAX && fabsf(e.hi) <= FLT_MAX);
     return e;
 }
 
