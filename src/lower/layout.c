@@ -55,6 +55,11 @@ static bool per_channel(const tc_node *node)
     return node->op == TC_OP_tosa_rescale && ((const tc_attr_tosa_rescale *)node->attr)->per_channel;
 }
 
+static bool last_axis_last(const tc_order *order)
+{
+    return order->rank == 0 || order->at[order->rank - 1] == order->rank - 1;
+}
+
 static int data_operands(const tc_node *node)
 {
     int n = manner_of(node->op).data;
@@ -64,7 +69,7 @@ static int data_operands(const tc_node *node)
 /* What it costs to work in this order: operands that move, and what the readers would have to move. */
 static int64_t cost(layout *l, const tc_node *node, const tc_order *order)
 {
-    if (per_channel(node) && order->at[order->rank - 1] != order->rank - 1)
+    if (per_channel(node) && !last_axis_last(order))
         return INT64_MAX;
     int64_t sum = axis_cost(l, node, order);
     for (int i = 0; i < data_operands(node); i++)
