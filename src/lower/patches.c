@@ -30,7 +30,8 @@ static bool cuts_patches(const tc_graph *g, const tc_node *node)
     if (x->rank != 4 || x->dim[0] != 1 || a->groups != 1 || !tc_is_const(g, node->in[1]) || a->stride.n != 2)
         return false;
     int64_t k = w->dim[2];
-    return k > STRIDE_MAX && tc_type_count(x) > 0 && w->dim[3] == k && all_equal(a->stride, k) && all_equal(a->pad, 0) &&
+    return k > STRIDE_MAX && tc_type_count(x) > 0 && w->dim[3] == k && all_equal(a->stride, k) &&
+           all_equal(a->pad, 0) &&
            all_equal(a->dilation, 1) && x->dim[2] % k == 0 && x->dim[3] % k == 0 && x->dim[1] * k <= PARTS_MAX &&
            x->quant && x->quant->axis < 0 && w->quant && w->quant->axis <= 0;
 }

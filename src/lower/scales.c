@@ -29,7 +29,8 @@ static bool is_product(const tc_graph *g, const tc_node *node)
     if (!node || (node->op != TC_OP_conv && node->op != TC_OP_linear) || !tc_is_const(g, node->in[1]))
         return false;
     const tc_type *w = tc_type_of(g, node->in[1]);
-    return w->quant && w->quant->axis <= 0 && tc_type_count(w) > 0 && (node->n_in < 3 || !node->in[2] || tc_is_const(g, node->in[2]));
+    bool known_bias = node->n_in < 3 || !node->in[2] || tc_is_const(g, node->in[2]);
+    return w->quant && w->quant->axis <= 0 && tc_type_count(w) > 0 && known_bias;
 }
 
 /* Real number i of a constant. */

@@ -589,8 +589,10 @@ tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear)
         return TC_NONE;
     const tc_type *o = tc_type_of(g, turn->in[0]), *x = tc_type_of(g, linear->in[0]);
     const tc_ints *perm = &((const tc_attr_perm *)turn->attr)->perm;
-    bool known = tc_is_const(g, linear->in[1]) && (linear->n_in < 3 || !linear->in[2] || tc_is_const(g, linear->in[2]));
-    bool fits = known && o->rank == 4 && x->rank == 3 && x->dim[0] == o->dim[0] && x->dim[1] == o->dim[2] && memcmp(perm->v, heads_second, sizeof heads_second) == 0 && o->dim[1] > 1 &&
+    bool known = tc_is_const(g, linear->in[1]) &&
+                 (linear->n_in < 3 || !linear->in[2] || tc_is_const(g, linear->in[2]));
+    bool fits = known && o->rank == 4 && x->rank == 3 && x->dim[0] == o->dim[0] && x->dim[1] == o->dim[2] &&
+                memcmp(perm->v, heads_second, sizeof heads_second) == 0 && o->dim[1] > 1 &&
                 x->dim[x->rank - 1] == o->dim[1] * o->dim[3] && tc_same_quant(o->quant, x->quant);
     const tc_node *core = fits ? tc_def(g, turn->in[0]) : NULL;
     if (core && core->op == TC_OP_reshape && tc_same_quant(o->quant, tc_type_of(g, core->in[0])->quant))
