@@ -112,6 +112,15 @@ vgf_judges() { # CASES
     run "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count "$1"
 }
 
+# Every region of the compiled operator cases before the reference model and tosa-opt; in the long run before Vela too.
+lowered_judges() { # EVERY [VELA'S TARGETS]
+    local python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
+    [ -x "$python" ] && [ -d "$shared/suites/aten" ] || return 0
+    rm -rf build/lowered
+    build/conformance lowered --shared "$shared" -j "$jobs" --written build/lowered >/dev/null 2>&1
+    run "operators, compiled, judged" "$python" tools/peer/lowered_suite.py build/tosac build/lowered --every "$1" --vela "${2:-}"
+}
+
 # One function, so that the script may be edited while it runs.
 main() {
     export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -132,6 +141,8 @@ main() {
         tools/setup.sh judges
         tosa_judges
         tosa_random $graphs
+        if [ "$mode" = long ]; then lowered_judges 1 ethos-u85-256; else lowered_judges 4; fi
+        [ -d "$shared/zoo" ] && run "trained models, compiled" test/zoo.sh build/tosac build/score "$shared/zoo" "$mode"
         vgf_judges $vgf
         build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang && tosa_suite build-clang
         build build-asan -DTOSAC_SANITIZE=ON && programs build-asan &&

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Trained models, compiled with our quantizer and run on their test data: signal to noise against PyTorch's float result
+# not below the figure beside each name, which is above the anchor's.        zoo.sh TOSAC SCORE ZOO [long]
+set -uo pipefail
+tosac=$1 score=$2 zoo=$3 passed=0 failed=0
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+try() { # FOLDER CALIB TEST LOGITS LABEL DECIBEL
+    local from=$zoo/$1 said
+    [ -d "$from" ] || return 0
+    if said=$("$tosac" compile "$from/model.pt2" -t TOSA-1.0+INT --calib "$from/$2" -o "$dir/m.pte" 2>&1 &&
+        "$tosac" run "$dir/m.pte" -i "$from/$3" -o "$dir" 2>&1 && "$score" "$dir/output_0.npy" "$from/$5" "$from/$4" "$6"); then
+        passed=$((passed + 1))
+        echo "$1: $(tail -1 <<<"$said")"
+    else
+        failed=$((failed + 1))
+        echo "$1: wanted $6 dB: $said"
+    fi
+}
+
+small() { try "small/$1" calib.npy test_x.npy logits.npy test_y.npy "$2"; }
+large() { try "$1" calib.npz test.npz test_logits.npy test_label.npy "$2"; }
+
+small digits_mbv2 34
+small digits_vit 31
+small digits_swinext 31
+large mobilenetv2_100 29
+large mobilenetv3_small_100 21
+large convnext_atto 35
+if [ "${4:-}" = long ]; then
+    large swin48 32.5
+    large mobilevit_s 23
+fi
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
