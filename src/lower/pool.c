@@ -94,6 +94,26 @@ static tc_val dilated_max(tc_lower *lw, tc_val x, const window *w, int64_t lowes
     return x;
 }
 
+/* Windows side by side, too far apart for a machine's strides: each axis in windows of its own, the largest of each. */
+static bool folded(const tc_lower *lw, const window *w)
+{
+    bool far = w->stride[0] > 3 || w->stride[1] > 3, beside = true;
+    for (int i = 0; i < 2; i++)
+        beside = beside && w->kernel[i] == w->stride[i] && !w->pad[i] && w->out[i] * w->kernel[i] <= w->in[i];
+    return far && beside && tc_lower_has(lw, TC_FEATURE_U55);
+}
+
+static tc_val folded_max(tc_lower *lw, tc_val x, const window *w)
+{
+    static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
+    int64_t n = w->batch, c = w->channels, kh = w->kernel[0], kw = w->kernel[1], oh = w->out[0], ow = w->out[1];
+    x = tc_put_reshape(lw, x, 4, (int64_t[]){1, n * oh * kh * ow, kw, c});
+    x = tc_put_max_pool(lw, x, (int64_t[]){1, kw}, once, none);
+    x = tc_put_reshape(lw, x, 4, (int64_t[]){1, n * oh, kh, ow * c});
+    x = tc_put_max_pool(lw, x, (int64_t[]){1, kh}, once, none);
+    return tc_put_reshape(lw, x, 4, (int64_t[]){n, oh, ow, c});
+}
+
 static bool start(tc_lower *lw, const tc_node *node, int axes)
 {
     if (axes > 2)
@@ -122,7 +142,7 @@ void tc_lower_int_max_pool(tc_lower *lw, const tc_node *node, tc_val *out)
     else {
         int64_t pad[4];
         x = even(lw, x, &w, pad);
-        x = tc_put_max_pool(lw, x, w.kernel, w.stride, pad);
+        x = folded(lw, &w) ? folded_max(lw, x, &w) : tc_put_max_pool(lw, x, w.kernel, w.stride, pad);
     }
     out[0] = channels_first(lw, x ? tc_put_domain(lw, x, from, to) : x, to);
 }

@@ -66,6 +66,8 @@ static void pools(void)
                  "i8[2,3,5,2] q(0.05:-3)"));
     CHECK(agrees(INT16, 0, "i16[3,20] q(0.0005:0)", "max_pool", "kernel=[3] stride=[2] pad=[1] dilation=[1] ceil=false",
                  "i16[3,10] q(0.0005:0)"));
+    CHECK(agrees("TOSA-1.0+INT+u55", 0, "i8[2,3,9,13] q(0.05:-3)", "max_pool",
+                 "kernel=[4,6] stride=[4,6] pad=[0,0] dilation=[1,1] ceil=false", "i8[2,3,2,2] q(0.05:-3)"));
     REFUSES(INT, "graph @t(%0: " PLANE8 ") {\n  %1, %2 = max_pool %0 kernel=[2,2] stride=[2,2] pad=[0,0] "
                  "dilation=[1,1] ceil=false : i8[2,3,3,2] q(0.05:-3), i64[2,3,3,2]\n  return %1, %2\n}\n",
             "places of the largest");
