@@ -190,10 +190,10 @@ static void about_nothing(void)
         tc_config_add(ctx, &c, (tc_config_rule){.level = cases[i].level, .name = cases[i].name});
         bool found = tc_config_check(ctx, &c, tc_main(module)) == TC_OK;
         CHECK(found == !cases[i].words);
-        if (cases[i].words && !strstr(tc_diagnostics(ctx), cases[i].words)) {
+        bool named = !cases[i].words || strstr(tc_diagnostics(ctx), cases[i].words);
+        if (!named)
             fprintf(stderr, "%s", tc_diagnostics(ctx));
-            CHECK(!"the nearest name");
-        }
+        CHECK(named);
         tc_ctx_free(ctx);
     }
 }

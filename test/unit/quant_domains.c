@@ -98,12 +98,12 @@ static void movement(void)
         "gelu %1 form=erf",
         "avg_pool %1 kernel=[2,2] stride=[2,2] pad=[0,0] ceil=false include_pad=true divisor=0",
     };
-    for (size_t i = 0; i < TC_COUNT(same); i++)
-        if (!shares(same[i])) {
+    for (size_t i = 0; i < TC_COUNT(same); i++) {
+        bool one = shares(same[i]);
+        if (!one)
             fprintf(stderr, "%s\n", same[i]);
-            CHECK(!"shares its operand's domain");
-        } else
-            check_passed++;
+        CHECK(one);
+    }
     for (size_t i = 0; i < TC_COUNT(own); i++)
         CHECK(!shares(own[i]));
 }
