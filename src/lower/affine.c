@@ -22,14 +22,6 @@ const double *tc_lower_known(tc_lower *lw, const tc_node *node, int i, int64_t n
     return x;
 }
 
-static double largest(const double *x, int64_t n)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(x[i]));
-    return most;
-}
-
 static bool all_same(const double *x, int64_t n)
 {
     for (int64_t i = 1; i < n; i++)
@@ -44,7 +36,7 @@ static tc_val constants(tc_lower *lw, tc_val like, int axis, const double *x, in
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     double *stored = tc_new_n(&lw->ctx->arena, double, (size_t)n);
-    *unit = fmax(largest(x, n), 1e-30) / 32767;
+    *unit = fmax(tc_largest(x, n), 1e-30) / 32767;
     for (int64_t i = 0; i < n; i++)
         stored[i] = x[i] / *unit;
     dim[axis] = n;
@@ -55,11 +47,11 @@ static tc_val constants(tc_lower *lw, tc_val like, int axis, const double *x, in
 static tc_val affine_by_parts(tc_lower *lw, tc_val x, double unit, int axis, const double *gain,
                               const double *bias, int64_t n, const tc_type *to)
 {
-    double out = tc_scale_of(to), u, most = largest(bias, n);
+    double out = tc_scale_of(to), u, most = tc_largest(bias, n);
     bool flat = all_same(gain, n) && gain[0] > 0, biased = most > 0;
     if (flat && !biased)
         return tc_put_rescale(lw, x, unit * gain[0] / out, 0, tc_zero_of(to), to->dtype);
-    double between = fmin(unit * 32767 * largest(gain, n),
+    double between = fmin(unit * 32767 * tc_largest(gain, n),
                           out * (double)(to->quant->hi - to->quant->lo) + most) /
                      32767;
     if (flat)
@@ -126,7 +118,7 @@ tc_val tc_put_affine(tc_lower *lw, tc_val x, double unit, int axis, const double
 {
     if (!x || !gain || !bias)
         return TC_NONE;
-    bool plain = all_same(gain, n) && gain[0] > 0 && largest(bias, n) == 0;
+    bool plain = all_same(gain, n) && gain[0] > 0 && tc_largest(bias, n) == 0;
     if (tc_lower_has(lw, TC_FEATURE_U55) && tc_lower_has(lw, TC_FEATURE_INT16) &&
         axis == tc_put_type(lw, x)->rank - 1 && !plain)
         x = affine_by_conv(lw, x, 0, unit, gain, bias, n, to);

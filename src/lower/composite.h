@@ -11,6 +11,10 @@
 
 /* ---- rows.c ---- */
 
+/* A number of i32 with the rank of `like`. */
+tc_val tc_put_i32(tc_lower *lw, tc_val like, double x);
+/* The largest magnitude of n numbers. */
+double tc_largest(const double *x, int64_t n);
 /* a * b; i32 operands: rounded after a shift to the right. */
 tc_val tc_put_product(tc_lower *lw, tc_val a, tc_val b, int shift);
 tc_val tc_put_shift_right(tc_lower *lw, tc_val a, tc_val b, bool round);

@@ -8,11 +8,6 @@
 
 #include "composite.h"
 
-static tc_val number32(tc_lower *lw, tc_val like, double x)
-{
-    return like ? tc_put_number(lw, TC_i32, tc_put_type(lw, like)->rank, x) : TC_NONE;
-}
-
 /* ---- deviations ---- */
 
 /* Weights as i8 around a zero point of their own where they need one. */
@@ -131,10 +126,11 @@ tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps
     double added = eps * n / (step * step);
     int shift = 0, least = added > 0x1p30 ? (int)ceil(log2(added)) - 30 : 0;
     tc_val v = tc_put_row_squares(lw, d, centre, least, &shift);
-    v = tc_put2(lw, TC_OP_tosa_add, NULL, v, number32(lw, v, fmax(1, rint(ldexp(added, -shift)))));
+    v = tc_put2(lw, TC_OP_tosa_add, NULL, v,
+                tc_put_i32(lw, v, fmax(1, rint(ldexp(added, -shift)))));
     tc_root r = tc_put_root(lw, v);
     tc_val power =
-        tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, number32(lw, r.half, 1), r.half);
+        tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, tc_put_i32(lw, r.half, 1), r.half);
     /* d * power is at most 2^(15.5 + shift / 2), because d^2 is part of the sum */
     double down = pow(2, -0.5 - shift / 2.0) * (32767.0 / 32768);
     tc_val even =

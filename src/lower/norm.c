@@ -20,19 +20,6 @@ typedef struct norm8 {
     const tc_type *to;
 } norm8;
 
-static tc_val number32(tc_lower *lw, tc_val like, double x)
-{
-    return like ? tc_put_number(lw, TC_i32, tc_put_type(lw, like)->rank, x) : TC_NONE;
-}
-
-static double largest(const double *x, int64_t n)
-{
-    double most = 0;
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(x[i]));
-    return most;
-}
-
 /* Bits behind the point of the sum of squares: as many as i32 has room for, with eps added; -1: eps
  * is too large. */
 static int fraction_of(const norm8 *p)
@@ -66,13 +53,13 @@ static tc_val squares_of(tc_lower *lw, tc_val x, const norm8 *p)
 static tc_val spread_of(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, int fraction)
 {
     tc_val v = squares_of(lw, x, p);
-    v = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, v, number32(lw, v, fraction));
+    v = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, v, tc_put_i32(lw, v, fraction));
     if (p->centre) {
         tc_val mean = tc_put_rescale(lw, sum, 0x1p22 / (double)p->n, 0, 0, TC_i32);
         v = tc_put2(lw, TC_OP_tosa_sub, NULL, v, tc_put_product(lw, sum, mean, 22 - fraction));
     }
     double added = ldexp(p->eps * (double)p->n / (p->scale * p->scale), fraction);
-    return tc_put2(lw, TC_OP_tosa_add, NULL, v, number32(lw, v, fmax(2, rint(added))));
+    return tc_put2(lw, TC_OP_tosa_add, NULL, v, tc_put_i32(lw, v, fmax(2, rint(added))));
 }
 
 /* 1 / sigma in codes of x, i16 in steps of *unit. */
@@ -92,7 +79,7 @@ static tc_val deviation_by_conv(tc_lower *lw, tc_val x, const norm8 *p, const do
 {
     int64_t n = p->n;
     double *w = tc_new_n(&lw->ctx->arena, double, (size_t)(n * n)),
-           most = gain ? fmax(largest(gain, n), 1e-30) : 1;
+           most = gain ? fmax(tc_largest(gain, n), 1e-30) : 1;
     double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t o = 0; o < n; o++) {
         double g = gain ? gain[o] : 1;
@@ -132,7 +119,7 @@ static bool gain_fits(const norm8 *p)
 /* The gain is in the deviation: a product and, with a bias, a sum are all that is left. */
 static tc_val folded(tc_lower *lw, tc_val x, const norm8 *p)
 {
-    double sigma, step, most = largest(p->bias, p->n), out = tc_scale_of(p->to);
+    double sigma, step, most = tc_largest(p->bias, p->n), out = tc_scale_of(p->to);
     tc_val sum = sum_of(lw, x, p->n), r = inverse_sigma(lw, x, sum, p, &sigma),
            d = deviation_by_conv(lw, x, p, p->gain, &step);
     double unit =

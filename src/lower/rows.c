@@ -73,21 +73,29 @@ tc_val tc_put_row_max(tc_lower *lw, tc_val x)
     return x;
 }
 
-/* ---- reciprocals: a first guess from a table of 256, then one step of Newton's method ---- */
-
-static tc_val number32(tc_lower *lw, tc_val like, double x)
+tc_val tc_put_i32(tc_lower *lw, tc_val like, double x)
 {
     return like ? tc_put_number(lw, TC_i32, tc_put_type(lw, like)->rank, x) : TC_NONE;
 }
 
+double tc_largest(const double *x, int64_t n)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* ---- reciprocals: a first guess from a table of 256, then one step of Newton's method ---- */
+
 static tc_val less(tc_lower *lw, double a, tc_val b)
 {
-    return tc_put2(lw, TC_OP_tosa_sub, NULL, number32(lw, b, a), b);
+    return tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_i32(lw, b, a), b);
 }
 
 static tc_val minus(tc_lower *lw, tc_val a, double b)
 {
-    return tc_put2(lw, TC_OP_tosa_sub, NULL, a, number32(lw, a, b));
+    return tc_put2(lw, TC_OP_tosa_sub, NULL, a, tc_put_i32(lw, a, b));
 }
 
 /* An index of 256 for u in [lo, 2^31): entry i stands for u = middle + step * i. */
@@ -125,9 +133,9 @@ tc_inverse tc_put_inverse(tc_lower *lw, tc_val x)
 tc_root tc_put_root(tc_lower *lw, tc_val x)
 {
     tc_val spare = minus(lw, tc_put1(lw, TC_OP_tosa_clz, NULL, x), 1);
-    tc_root r = {.half = tc_put_shift_right(lw, spare, number32(lw, spare, 1), false)};
+    tc_root r = {.half = tc_put_shift_right(lw, spare, tc_put_i32(lw, spare, 1), false)};
     tc_val twice =
-        tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.half, number32(lw, r.half, 1));
+        tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.half, tc_put_i32(lw, r.half, 1));
     tc_val u = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, x, twice);
     double middle, step, entry[256];
     tc_val index = index_of(lw, u, 0x1p29, &middle, &step);

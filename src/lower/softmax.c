@@ -162,11 +162,6 @@ tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, int bits)
 
 /* ---- softmax ---- */
 
-static tc_val number32(tc_lower *lw, tc_val like, double x)
-{
-    return like ? tc_put_number(lw, TC_i32, tc_put_type(lw, like)->rank, x) : TC_NONE;
-}
-
 tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero)
 {
     return x ? tc_put_reduced(lw, TC_OP_tosa_reduce_sum, tc_put_widened(lw, x, zero),
@@ -178,7 +173,7 @@ tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit)
 {
     int more = top >= 0.5 ? 1 : (int)fmin(15, floor(-log2(top)));
     tc_inverse r = tc_put_inverse(lw, sum);
-    tc_val shift = tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, number32(lw, r.zeros, 1));
+    tc_val shift = tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, tc_put_i32(lw, r.zeros, 1));
     tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.inverse, shift);
     *unit = TC_INVERSE_UNIT * ldexp(2, 16 - more);
     return tc_put_rescale(lw, big, ldexp(1, more - 16), 0, 0, TC_i16);
@@ -201,9 +196,9 @@ static tc_val shares_wide(tc_lower *lw, tc_val e, const tc_type *to)
     const double one = 127.5 * 127.5 * 0x1p16; /* mantissa * inverse / 2^15 */
     tc_inverse r = tc_put_inverse(lw, tc_put_row_sum(lw, e, 0));
     tc_val rest = tc_put_product(lw, r.mantissa, r.inverse, 15);
-    rest = tc_put2(lw, TC_OP_tosa_sub, NULL, number32(lw, rest, 2 * one), rest);
+    rest = tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_i32(lw, rest, 2 * one), rest);
     tc_val fine = tc_put_product(lw, r.inverse, rest, 15);
-    tc_val shift = tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, number32(lw, r.zeros, 1));
+    tc_val shift = tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, tc_put_i32(lw, r.zeros, 1));
     tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, tc_put_widened(lw, e, 0), shift);
     double unit = 2 * TC_INVERSE_UNIT * 0x1p15 / one; /* of big * fine */
     int down = (int)ceil(-log2(unit)) - 29;
@@ -246,10 +241,10 @@ static tc_val log_of_sum(tc_lower *lw, tc_val sum)
         TC_i32);
     tc_val off =
         tc_put_rescale(lw, r.excess, log_one / TC_INVERSE_ONE, 0, 0, TC_i32); /* one too many */
-    tc_val zeros = tc_put_product(lw, r.zeros, number32(lw, r.zeros, rint(log(2) * log_one)), 0);
+    tc_val zeros = tc_put_product(lw, r.zeros, tc_put_i32(lw, r.zeros, rint(log(2) * log_one)), 0);
     tc_val gone = tc_put2(lw, TC_OP_tosa_add, NULL, guess, zeros);
     double constant = (32 * log(2) - log(32767) - 1) * log_one;
-    tc_val kept = tc_put2(lw, TC_OP_tosa_add, NULL, off, number32(lw, off, rint(constant)));
+    tc_val kept = tc_put2(lw, TC_OP_tosa_add, NULL, off, tc_put_i32(lw, off, rint(constant)));
     return tc_put2(lw, TC_OP_tosa_sub, NULL, kept, gone);
 }
 

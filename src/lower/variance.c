@@ -13,11 +13,6 @@ typedef struct total {
     double unit;
 } total;
 
-static tc_val number32(tc_lower *lw, tc_val like, double x)
-{
-    return like ? tc_put_number(lw, TC_i32, tc_put_type(lw, like)->rank, x) : TC_NONE;
-}
-
 /* The operand's rows, what is reduced merged into the last axis. */
 static tc_val rows_of(tc_lower *lw, const tc_node *node, tc_ints axes, int64_t *n)
 {
@@ -45,7 +40,7 @@ static total squared_deviations(tc_lower *lw, tc_val x, const tc_type *t, int64_
         tc_put_row_sum(lw, tc_put_rescale(lw, tc_put_product(lw, x, x, 0), 1, 0, 0, TC_i16), 0);
     tc_val sum = tc_put_row_sum(lw, x, 0),
            mean = tc_put_rescale(lw, sum, 0x1p22 / (double)n, 0, 0, TC_i32);
-    square = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, square, number32(lw, square, more));
+    square = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, square, tc_put_i32(lw, square, more));
     r.val = tc_put2(lw, TC_OP_tosa_sub, NULL, square, tc_put_product(lw, sum, mean, 22 - more));
     r.unit = ldexp(tc_scale_of(t) * tc_scale_of(t), -more);
     return r;
@@ -63,7 +58,7 @@ static tc_val rooted(tc_lower *lw, const tc_node *node, total sum, double times)
 {
     tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
     nan->nan_mode = TC_nan_mode_propagate;
-    tc_val v = tc_put2(lw, TC_OP_tosa_maximum, nan, sum.val, number32(lw, sum.val, 0));
+    tc_val v = tc_put2(lw, TC_OP_tosa_maximum, nan, sum.val, tc_put_i32(lw, sum.val, 0));
     return finish(lw, node, tc_put_square_root(lw, v),
                   TC_SQUARE_ROOT_UNIT * sqrt(sum.unit * times));
 }
