@@ -101,6 +101,7 @@ static void print_json(size_t typed, size_t real, size_t samples, const tc_quant
     tc_json_put_int(&out, "samples", (int64_t)samples);
     tc_json_put_real(&out, "first_pass_s", t->first);
     tc_json_put_real(&out, "second_pass_s", t->second);
+    tc_json_put_real(&out, "read_s", t->read);
     tc_json_put_real(&out, "search_s", t->search);
     tc_json_put_real(&out, "rank_s", t->rank);
     tc_json_put_real(&out, "bias_s", t->correct);

@@ -115,6 +115,7 @@ static tc_status first_pass(observation *o)
         first->ends[i] = tc_ends_none();
     tc_visit visit = {.samples = samples,
                       .what = "samples, first pass",
+                      .reading = o->request->times ? &o->request->times->read : NULL,
                       .guest = (void *const *)o->guests,
                       .enter = first_enter,
                       .see = first_see};
@@ -235,6 +236,7 @@ static tc_status second_pass(observation *o)
     }
     tc_visit visit = {.samples = &o->request->samples,
                       .what = "samples, second pass",
+                      .reading = o->request->times ? &o->request->times->read : NULL,
                       .in_order = in_order,
                       .guest = (void *const *)o->guests,
                       .enter = second_enter,

@@ -176,9 +176,10 @@ typedef struct tc_samples {
     void *who;
 } tc_samples;
 
-/* Where the time went, in seconds. */
+/* Where the time went: processor time of all threads, in seconds. */
 typedef struct tc_quant_times {
     double first, second; /* passes over the samples */
+    double read;          /* of these: reading samples, once in each pass */
     double search, rank, correct;
 } tc_quant_times;
 

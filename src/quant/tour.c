@@ -59,6 +59,13 @@ static void show_inputs(worker *w)
             show(w, g->in[i], w->in[i], plain);
 }
 
+static double seconds_of(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* The next sample into w->in, with the lock held; false when there is none. */
 static bool take(worker *w, size_t *k)
 {
@@ -68,7 +75,10 @@ static bool take(worker *w, size_t *k)
         return false;
     *k = t->next++;
     t->ctx->arena.oom = t->ctx->scratch.oom = &w->oom; /* reading may allocate */
+    double begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
     t->status = samples->read(samples->from, *k, w->in);
+    if (t->visit->reading)
+        *t->visit->reading += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin;
     if (!t->status)
         t->status = tc_sample_check(t->ctx, t->g, *k, w->in);
     return !t->status;
@@ -246,9 +256,7 @@ void tc_each(tc_ctx *ctx, size_t n, size_t n_thread, void (*work)(void *what, si
 
 void tc_lap(double *since, double *to)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    double now = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     if (to)
         *to += now - *since;
     *since = now;

@@ -14,6 +14,7 @@ typedef struct tc_tour tc_tour;
 typedef struct tc_visit {
     const tc_samples *samples;
     const char *what;   /* for the progress line */
+    double *reading;    /* seconds are added there; or NULL */
     bool in_order;      /* one sample after the other, by the first guest alone */
     void *const *guest; /* one per thread */
     /* Before a sample is run; false: leave it out.  May be NULL. */
@@ -39,7 +40,7 @@ void tc_each(tc_ctx *ctx, size_t n, size_t n_thread, void (*work)(void *what, si
 /* Threads that n pieces of work are worth. */
 size_t tc_each_threads(const tc_ctx *ctx, size_t n);
 
-/* Adds the seconds since the last call to *to, where to is not NULL. */
+/* Adds the seconds of processor time since the last call to *to, where to is not NULL. */
 void tc_lap(double *since, double *to);
 
 /* ---- samples ---- */
