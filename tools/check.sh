@@ -146,7 +146,8 @@ main() {
         vgf_judges $vgf
         build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang && tosa_suite build-clang
         build build-asan -DTOSAC_SANITIZE=ON && programs build-asan &&
-            run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs" && tosa_suite build-asan
+            run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs" &&
+            run "operators, compiled, sanitized" build-asan/conformance lowered --shared "$shared" -j "$jobs" && tosa_suite build-asan
     fi
     echo "$passed passed, $failed failed"
     [ "$failed" = 0 ]

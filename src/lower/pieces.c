@@ -273,7 +273,7 @@ static tc_status merged_heads(tc_rewrite *rw, const tc_node *node, bool *done)
 /* An operator that may work piece by piece: it sees one place, or one element, at a time. */
 static bool goes_along(const tc_rewrite *rw, const tc_node *node)
 {
-    if (!node || node->n_out != 1 || rw->readers[node->in[0]] != 1)
+    if (!node || node->n_out != 1 || node->n_in == 0 || rw->readers[node->in[0]] != 1)
         return false;
     if ((tc_ops[node->op].traits & T_ELTWISE) && node->n_in == 1)
         return true;
