@@ -72,6 +72,11 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     TC_TRY(tc_target_parse(ctx, r->target, &out->target));
     TC_TRY(tc_read(ctx, r->model, &out->module));
     TC_TRY(tc_verify(ctx, out->module));
+    const tc_graph *g = tc_main(out->module);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_call)
+            return tc_unsupported(ctx, g->node[k]->loc, TC_E_UNSUPPORTED,
+                                  "the program has been split into regions already; compile what it was made from");
     tc_config config; /* its names are those of the model as it was written */
     TC_TRY(tc_config_read(ctx, r->config, &config));
     return tc_config_check(ctx, &config, tc_main(out->module));
@@ -81,6 +86,8 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
 static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
+    if (r->config && (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module)))
+        return tc_usage(ctx, "-q %s: %s is quantized already", r->config, r->model);
     if (tc_quant_is_pt2e(out->module))
         TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
     else if (!tc_quant_is_typed(out->module))

@@ -184,6 +184,16 @@ head -c 3000 "$dir/cpu.pte" >"$dir/half.pte"
 expect 1 'more bytes than the file has' run "$dir/half.pte" -i $digits/calib.npz
 expect 1 'more bytes than the file has' inspect "$dir/half.pte"
 
+expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/t8.ir"
+expect 0 '1 region' compile "$dir/t8.ir" -t TOSA-1.0+INT --emit ir -o "$dir/split.ir"
+expect 1 'there is nothing for' compile $digits/model.pt2 -t cpu -o "$dir/none.tosa"
+expect 2 'is quantized already' compile "$dir/t8.ir" -t TOSA-1.0+INT -q a16w8
+expect 3 'split into regions already' compile "$dir/split.ir" -t TOSA-1.0+INT
+ln -s m.tosa "$dir/link.tosa"
+expect 0 '1 region' compile "$dir/m.tosa" -t TOSA-1.0+INT -o "$dir/link.tosa"
+holds 'a link stays a link' test -L "$dir/link.tosa"
+expect 1 'a device or a pipe' compile "$dir/m.tosa" -t TOSA-1.0+INT --emit tosa -o /dev/null
+
 # Vela that is missing, fails, hangs, dies, says nothing, or writes half a file: exit 4, nothing written, nothing left
 mkdir "$dir/tmp"
 vela() { # WORDS BODY [OPTION...]: compile with a Vela that does BODY

@@ -42,12 +42,20 @@ static tc_status put_regions(output *out, const char *extension, const tc_payloa
 {
     const char *path = out->o->output;
     size_t stem = strlen(path), e = strlen(extension);
+    if (out->c->n_region == 0) {
+        tc_status status = tc_error(out->ctx, &(tc_loc){.file = out->c->module->file}, TC_E_STRUCTURE,
+                                    "no operator goes to '%s', so there is nothing for '%s'", out->c->target.text, path);
+        tc_note(out->ctx, NULL, "'tosac explain' tells why; a .pte holds what the CPU runs");
+        return status;
+    }
     if (out->c->n_region == 1)
         return put_file(out, path, payload[0].bytes);
     if (stem > e && tc_text_eq(path + stem - e, extension))
         stem -= e;
     for (size_t i = 0; i < out->c->n_region; i++)
         TC_TRY(put_file(out, tc_text_format(&out->ctx->arena, "%.*s.%zu%s", (int)stem, path, i, extension), payload[i].bytes));
+    out->written.path = tc_text_format(&out->ctx->arena, "%.*s.0%s to %.*s.%zu%s", (int)stem, path, extension, (int)stem, path,
+                                       out->c->n_region - 1, extension);
     return TC_OK;
 }
 

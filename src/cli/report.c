@@ -130,7 +130,9 @@ void tc_report_line(const tc_compiled *c, const tc_written *w)
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
     printf("%s: %zu region%s", w->path ? w->path : "compiled", c->n_region, c->n_region == 1 ? "" : "s");
-    if (c->split.n_region || c->split.n_left)
+    if (c->target.machine == TC_MACHINE_CPU)
+        printf(", %zu operators on the CPU", c->split.n_left);
+    else if (c->split.n_region || c->split.n_left)
         printf(", %zu operators on %s, %zu on the CPU", nodes, c->target.text, c->split.n_left);
     if (w->bytes)
         printf(", %zu bytes", w->bytes);

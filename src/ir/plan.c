@@ -2,6 +2,8 @@
 /* plan.c -- see plan.h.  plan_steps.c decides the steps; here they get their memory and run. */
 #include "plan_steps.h"
 
+#include <stdio.h>
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -81,12 +83,12 @@ static tc_status run_kernel(tc_plan *plan, const step *s)
         t[s->n_in + i] = tensor_at(plan, s->out[i]);
     tc_call call = {s->attr, s->n_in, s->n_out, t, t + s->n_in, &plan->arena, NULL};
     s->kernel(&call);
+    if (call.error) { /* its words may stand in the kernel's working space */
+        plan->failed = s;
+        snprintf(plan->why, sizeof plan->why, "%s", call.error);
+    }
     tc_arena_rewind(&plan->arena, mark);
-    if (!call.error)
-        return TC_OK;
-    plan->failed = s;
-    plan->why = call.error;
-    return TC_BAD_MODEL;
+    return call.error ? TC_BAD_MODEL : TC_OK;
 }
 
 static tc_status run_prepared(tc_plan *plan, const step *s)

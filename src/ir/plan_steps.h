@@ -69,7 +69,7 @@ struct tc_plan {
     bool inner;      /* the plan of a graph that another plan calls */
     size_t next;        /* step of the run that is under way */
     const step *failed; /* the last run: the step whose numbers have no result, and why */
-    const char *why;
+    char why[160];
 };
 
 /* The plan of a called graph, or NULL when the interpreter has to run it: plans nest one deep. */

@@ -101,9 +101,30 @@ static void abandon(void *what)
     file->fd = -1;
 }
 
+/* Where a link leads, through as many as the system follows; a path that is no link is itself. */
+static const char *real_path(tc_ctx *ctx, const char *path)
+{
+    enum { LINKS = 40 };
+    for (int i = 0; i < LINKS; i++) {
+        char to[4096];
+        ssize_t n = readlink(path, to, sizeof to - 1);
+        if (n <= 0)
+            return path;
+        to[n] = 0;
+        const char *slash = strrchr(path, '/');
+        path = to[0] == '/' || !slash ? tc_text_copy(&ctx->arena, tc_str_of(to))
+                                      : tc_text_format(&ctx->arena, "%.*s/%s", (int)(slash - path), path, to);
+    }
+    return path;
+}
+
 tc_status tc_file_create(tc_ctx *ctx, const char *path, tc_file **out)
 {
     static int serial;
+    struct stat st;
+    path = real_path(ctx, path);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO, "it is a device or a pipe; a file is written beside its name and renamed");
     tc_file *file = tc_new(&ctx->arena, tc_file);
     *file = (tc_file){.ctx = ctx, .fd = -1, .path = tc_text_copy(&ctx->arena, tc_str_of(path))};
     file->buffer = tc_arena_raw(&ctx->arena, BUFFER);
