@@ -162,6 +162,7 @@ expect 2 "did you mean 'tosa'" compile $digits/model.pt2 -t TOSA-1.0+INT --emit 
 expect 2 "no node and no operator of the model is called 'nobody'" compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --cpu nobody
 expect 0 '1 region, 44 operators on TOSA-1.0+INT, 2 on the CPU' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/m.pte" --check
 expect 0 'f32[128,10]' run "$dir/m.pte" -i $digits/calib.npz
+expect 0 'output 0' compare $digits/model.pt2 "$dir/m.pte" -i $digits/calib.npz
 expect 0 '"operators": 44' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/m.tosa" --json --dump-dir "$dir/dump"
 expect 0 'keep every rule' verify "$dir/m.tosa" -t TOSA-1.0+INT
 holds "the trace is there" grep -q traceEvents "$dir/dump/trace.json"

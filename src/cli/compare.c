@@ -141,30 +141,42 @@ static tc_val named(const tc_map *map, const char *name)
     return (tc_val)(uintptr_t)tc_map_get(map, tc_str_of(name));
 }
 
-/* typed: the second program before it became float arithmetic. */
+/* a of the first and b of the second are the same value; domain: how the second has it. */
+static void add_pair(comparison *c, const char *name, tc_val a, tc_val b, const tc_type *domain)
+{
+    const tc_value *value = c->a.g->val[a];
+    if (!value->def || !tc_same_dims(value->type, tc_type_of(c->b.g, b)) || !tc_type_count(value->type))
+        return;
+    pair *p = &c->pair[c->n_pair++];
+    *p = (pair){.name = name, .type = value->type, .loc = value->def->loc, .domain = domain};
+    p->first = tc_arena_raw(&c->ctx->arena, (size_t)tc_type_count(value->type) * sizeof *p->first);
+    c->a.of[a] = c->b.of[b] = p;
+}
+
+/* By name; what the programs give, else by its place.  typed: the second program before it became float arithmetic. */
 static void match(comparison *c, const tc_graph *typed)
 {
     tc_arena *arena = &c->ctx->arena;
-    tc_map in_b, in_typed;
+    tc_map in_a, in_b, in_typed;
+    tc_map_init(&in_a, arena);
     tc_map_init(&in_b, arena);
     tc_map_init(&in_typed, arena);
+    by_name(c->a.g, &in_a);
     by_name(c->b.g, &in_b);
     by_name(typed, &in_typed);
-    tc_map in_a;
-    tc_map_init(&in_a, arena);
-    by_name(c->a.g, &in_a);
-    c->pair = tc_new_n(arena, pair, in_a.n);
+    c->pair = tc_new_n(arena, pair, in_a.n + c->a.g->n_out);
     for (size_t i = 0; i < in_a.n; i++) {
         tc_val a = (tc_val)(uintptr_t)in_a.entry[i].value;
-        const tc_value *value = c->a.g->val[a];
-        tc_val b = named(&in_b, value->name), t = named(&in_typed, value->name);
-        if (!b || !tc_same_dims(value->type, tc_type_of(c->b.g, b)) || !tc_type_count(value->type))
-            continue;
-        pair *p = &c->pair[c->n_pair++];
-        *p = (pair){.name = value->name, .type = value->type, .loc = value->def->loc};
-        p->domain = t && tc_type_of(typed, t)->quant ? tc_type_of(typed, t) : tc_type_of(c->b.g, b);
-        p->first = tc_arena_raw(arena, (size_t)tc_type_count(value->type) * sizeof *p->first);
-        c->a.of[a] = c->b.of[b] = p;
+        const char *name = c->a.g->val[a]->name;
+        tc_val b = named(&in_b, name), t = named(&in_typed, name);
+        if (b)
+            add_pair(c, name, a, b, t && tc_type_of(typed, t)->quant ? tc_type_of(typed, t) : tc_type_of(c->b.g, b));
+    }
+    for (size_t i = 0; i < c->a.g->n_out && i < c->b.g->n_out; i++) {
+        tc_val a = c->a.g->out[i], b = c->b.g->out[i];
+        bool free = !c->a.of[a] && !c->b.of[b] && tc_def(c->b.g, b);
+        if (free && is_real(tc_type_of(c->a.g, a)) && is_real(tc_type_of(c->b.g, b)))
+            add_pair(c, tc_text_format(arena, "output %zu", i), a, b, tc_type_of(c->b.g, b));
     }
 }
 
@@ -175,7 +187,7 @@ static tc_status read_program(tc_ctx *ctx, const char *path, tc_module **out, tc
     TC_TRY(tc_read(ctx, path, out));
     TC_TRY(tc_verify(ctx, *out));
     *typed = tc_main(tc_module_copy(*out));
-    return tc_run_passes(ctx, *out, tc_quant_is_typed(*out) ? "simulate,tidy" : "tidy", NULL);
+    return tc_run_passes(ctx, *out, tc_quant_is_typed(*out) && !tc_quant_is_lowered(*out) ? "simulate,tidy" : "tidy", NULL);
 }
 
 static tc_status prepare(comparison *c, side *s)

@@ -202,7 +202,7 @@ const tc_verb tc_cli_run = {
     .name = "run",
     .arguments = "PROGRAM [-i DATA]... [-o DIR] [--raw] [--bench N]",
     .summary = "run a program on data and keep or show what it gives",
-    .help = "PROGRAM is a .pt2, a .tosa, a .vgf or a text graph .ir.  A sample is an array of the input's own shape; an\n"
+    .help = "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte or a text graph .ir.  A sample is an array of the input's own shape; an\n"
             "array with a longer first axis, or with one axis more, holds several, and their results are joined\n"
             "along the first axis (a new one where the output has none that goes with it).  What the program\n"
             "remembers is carried from sample to sample.  Numbers must fit the input's type exactly: integers\n"

@@ -2,6 +2,8 @@
 /* float.c -- f32 products through oneDNN (its v2 C API); weights packed once, working space the caller's. */
 #include "float.h"
 
+#include <math.h>
+
 #ifdef TOSAC_ONEDNN
 
 #include <dnnl.h>
@@ -16,6 +18,8 @@ struct tc_product {
     const void *bias_data;
     bool has_extra, has_bias;
     size_t scratch_bytes;
+    size_t n_clamp; /* numbers that are clamped to [lo, hi] afterwards; 0: none */
+    float lo, hi;
 };
 
 static dnnl_engine_t engine; /* one for the process; it holds no state of a computation */
@@ -140,12 +144,39 @@ static bool is_quick(dnnl_primitive_desc_t pd)
     return !tc_text_starts(name, "ref");
 }
 
+/* oneDNN's relu and clip turn NaN into a number.  Where one is the last operation, on numbers without gaps, it is
+ * ours: how many are left for the library. */
+static int keep_clamp(tc_product *p, const recipe *r)
+{
+    int last = r->n_then - 1;
+    size_t n = 1;
+    for (int i = 0; i < r->y->ndims; i++)
+        n *= (size_t)r->y->dims[i];
+    if (last < 0 || (r->then[last].kind != TC_THEN_relu && r->then[last].kind != TC_THEN_clip) ||
+        dnnl_memory_desc_get_size(r->y) != n * sizeof(float))
+        return r->n_then;
+    bool relu = r->then[last].kind == TC_THEN_relu;
+    p->n_clamp = n;
+    p->lo = relu ? 0 : r->then[last].a;
+    p->hi = relu ? INFINITY : r->then[last].b;
+    return last;
+}
+
+static void clamp_numbers(float *restrict y, size_t n, float lo, float hi)
+{
+    for (size_t i = 0; i < n; i++) {
+        float v = y[i] < lo ? lo : y[i];
+        y[i] = v > hi ? hi : v;
+    }
+}
+
 static tc_product *finish(tc_ctx *ctx, const recipe *r)
 {
     tc_product *p = tc_new(&ctx->arena, tc_product);
+    int n_then = keep_clamp(p, r);
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t pd = NULL;
-    bool good = make_attr(r->then, r->n_then, r->y, &attr) &&
+    bool good = make_attr(r->then, n_then, r->y, &attr) &&
                 dnnl_primitive_desc_create(&pd, r->desc, attr, engine, NULL) == dnnl_success &&
                 is_quick(pd) &&
                 dnnl_primitive_create(&p->primitive, pd) == dnnl_success;
@@ -347,6 +378,8 @@ void tc_product_run(const tc_product *p, const void *a, const void *b, const voi
     dnnl_stream_wait(this_stream());
     for (int i = 0; i < n; i++)
         dnnl_memory_destroy(args[i].memory);
+    if (p->n_clamp)
+        clamp_numbers(y, p->n_clamp, p->lo, p->hi);
 }
 
 void omp_set_num_threads(int n); /* libgomp's; clang comes without omp.h */
