@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -38,18 +37,37 @@ static void remove_tree(const char *path)
 
 static void undo(void *path) { remove_tree(path); }
 
+static const int ending[] = {SIGINT, SIGTERM};
+
+/* how: SIG_BLOCK or SIG_UNBLOCK. */
+static void let_wait(int how, sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < TC_COUNT(ending); i++)
+        sigaddset(&set, ending[i]);
+    sigprocmask(how, &set, before);
+}
+
 tc_status tc_workshop_open(tc_ctx *ctx, tc_workshop *out)
 {
     const char *base = getenv("TMPDIR");
     char *path = tc_text_format(&ctx->arena, "%s/tosac-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(path))
+    let_wait(SIG_BLOCK, &out->before);
+    if (!mkdtemp(path)) {
+        sigprocmask(SIG_SETMASK, &out->before, NULL);
         return tc_error(ctx, NULL, TC_E_IO, "%s: no temporary folder can be made: %s", path, strerror(errno));
+    }
     tc_ctx_defer(ctx, undo, path);
     out->path = path;
     return TC_OK;
 }
 
-void tc_workshop_close(tc_workshop *w) { remove_tree(w->path); }
+void tc_workshop_close(tc_workshop *w)
+{
+    remove_tree(w->path);
+    sigprocmask(SIG_SETMASK, &w->before, NULL);
+}
 
 /* ---- processes ---- */
 
@@ -64,6 +82,7 @@ static double now(void)
 static _Noreturn void become(const tc_tool *tool)
 {
     setpgid(0, 0);
+    let_wait(SIG_UNBLOCK, NULL);
     int log = chdir(tool->folder) == 0 ? open("tool.log", O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
     int none = open("/dev/null", O_RDONLY);
     if (log >= 0 && none >= 0) {
@@ -81,6 +100,8 @@ static void start(tc_tool *tool)
     pid_t pid = fork();
     if (pid == 0)
         become(tool);
+    if (pid > 0)
+        setpgid(pid, pid); /* whoever comes first */
     tool->pid = pid;
     tool->exit = -1;
     tool->deadline = now() + tool->timeout;
@@ -132,14 +153,16 @@ static void run_all(tc_tool *tool, size_t n, size_t at_once)
 
 int tc_tools_run(tc_tool *tool, size_t n, size_t at_once)
 {
-    static const int signals[] = {SIGINT, SIGTERM};
-    struct sigaction watch = {.sa_handler = note_signal}, before[TC_COUNT(signals)];
+    struct sigaction watch = {.sa_handler = note_signal}, before[TC_COUNT(ending)];
+    sigset_t mask;
     interrupted = 0;
-    for (size_t i = 0; i < TC_COUNT(signals); i++)
-        sigaction(signals[i], &watch, &before[i]);
+    for (size_t i = 0; i < TC_COUNT(ending); i++)
+        sigaction(ending[i], &watch, &before[i]);
+    let_wait(SIG_UNBLOCK, &mask);
     run_all(tool, n, at_once);
-    for (size_t i = 0; i < TC_COUNT(signals); i++)
-        sigaction(signals[i], &before[i], NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    for (size_t i = 0; i < TC_COUNT(ending); i++)
+        sigaction(ending[i], &before[i], NULL);
     return interrupted;
 }
 

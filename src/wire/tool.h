@@ -3,11 +3,15 @@
 #ifndef TC_TOOL_H
 #define TC_TOOL_H
 
+#include <signal.h>
+
 #include "../base/diag.h"
 
-/* A temporary folder with everything in it; it goes with the context, whatever happens. */
+/* A temporary folder with everything in it; it goes with the context, whatever happens.  While it is open,
+ * SIGINT and SIGTERM wait, except for tc_tools_run(), so that nobody ends before it is cleared. */
 typedef struct tc_workshop {
     const char *path;
+    sigset_t before; /* what waited before it was opened */
 } tc_workshop;
 TC_MUST_USE tc_status tc_workshop_open(tc_ctx *ctx, tc_workshop *out);
 void tc_workshop_close(tc_workshop *w); /* earlier */
