@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pte.c -- any bytes as an ExecuTorch program: its tables, its graph, its borders; run when it is small. */
-#include "fuzz.h"
-
-#include <stdlib.h>
+#include "answer.h"
 
 #include "ir/exec.h"
 #include "ir/verify.h"
 #include "read/pte.h"
 #include "read/read.h"
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-/* A failure has a message, and is never our own mistake. */
-static bool answered(tc_ctx *ctx, tc_status status)
-{
-    must(status != TC_BUG && (status == TC_OK || ctx->n_error > 0));
-    return status == TC_OK;
-}
 
 /* Steps of all nodes together, as if each result took all operands: far too many is not run. */
 static bool worth_running(const tc_module *module)

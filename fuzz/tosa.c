@@ -3,27 +3,12 @@
  *
  * A file that keeps every rule can be written; what was written keeps them too and is written to
  * the same bytes again.  Where VGF has a place for it, what is read back from there keeps them as well. */
-#include "fuzz.h"
-
-#include <stdlib.h>
+#include "answer.h"
 
 #include "emit/emit.h"
 #include "ir/exec.h"
 #include "read/read.h"
 #include "target/target.h"
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-/* A failure has a message, and is never our own mistake. */
-static bool answered(tc_ctx *ctx, tc_status status)
-{
-    must(status != TC_BUG && (status == TC_OK || ctx->n_error > 0));
-    return status == TC_OK;
-}
 
 /* About how many steps a node takes. */
 static double work(const tc_graph *g, const tc_node *node)

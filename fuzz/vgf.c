@@ -3,9 +3,7 @@
  *
  * A file that keeps every rule can be written; what was written keeps them too and is written to the
  * same bytes from the second time on (the first one drops what reaches no output). */
-#include "fuzz.h"
-
-#include <stdlib.h>
+#include "answer.h"
 
 #include "emit/emit.h"
 #include "read/read.h"
@@ -13,19 +11,6 @@
 #include "target/vgf_schema.h"
 #include "wire/spirv.h"
 #include "wire/vgf.h"
-
-static void must(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-/* A failure has a message, and is never our own mistake. */
-static bool answered(tc_ctx *ctx, tc_status status)
-{
-    must(status != TC_BUG && (status == TC_OK || ctx->n_error > 0));
-    return status == TC_OK;
-}
 
 static void disassemble(tc_ctx *ctx, tc_bytes bytes)
 {

@@ -23,7 +23,6 @@ static bool is_tosa(const tc_module *module)
     return false;
 }
 
-/* Whether the model names its own quantization. */
 static bool has_floats(const tc_module *module)
 {
     const tc_graph *g = tc_main(module);
@@ -56,10 +55,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         return TC_OK;
     if (!r->n_calib)
         return no_data(ctx, r);
-    tc_config config;
-    TC_TRY(tc_config_read(ctx, r->config, &config));
-    config.checked = true; /* when the model was read */
-    tc_quant_request q = {.config = &config};
+    tc_quant_request q = {.config = &c->config};
     TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->calib, r->n_calib, &q.samples));
     q.samples.progress = r->progress;
     q.samples.who = r->who;
@@ -77,9 +73,10 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         if (g->node[k]->op == TC_OP_call)
             return tc_unsupported(ctx, g->node[k]->loc, TC_E_UNSUPPORTED,
                                   "the program has been split into regions already; compile what it was made from");
-    tc_config config; /* its names are those of the model as it was written */
-    TC_TRY(tc_config_read(ctx, r->config, &config));
-    return tc_config_check(ctx, &config, tc_main(out->module));
+    TC_TRY(tc_config_read(ctx, r->config, &out->config));
+    TC_TRY(tc_config_check(ctx, &out->config, g)); /* its names are those of the model as it was written */
+    out->config.checked = true;
+    return TC_OK;
 }
 
 /* Everything up to the typed program. */
@@ -201,7 +198,7 @@ static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_comp
     tc_graph *g = tc_module_find(c->module, region->name);
     tc_status status = c->checker ? lower_checked(ctx, c, g, region) : lower_region(ctx, c, g, region, r->trace, NULL);
     if (status == TC_OK)
-        status = tc_verify_tosa(ctx, region->module, tc_target_spec(ctx, &c->target));
+        status = tc_verify_tosa_for(ctx, region->module, &c->target);
     if (status == TC_OK)
         status = tc_emit_tosa(ctx, region->module, &region->tosa);
     bring_back(region->module, c->module);
@@ -215,7 +212,7 @@ static tc_status take_whole(tc_ctx *ctx, tc_compiled *c)
     c->n_region = 1;
     c->region->module = c->module;
     c->region->name = tc_main(c->module)->name;
-    TC_TRY(tc_verify_tosa(ctx, c->module, tc_target_spec(ctx, &c->target)));
+    TC_TRY(tc_verify_tosa_for(ctx, c->module, &c->target));
     return c->target.machine == TC_MACHINE_VGF ? TC_OK : tc_emit_tosa(ctx, c->module, &c->region->tosa);
 }
 

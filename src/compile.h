@@ -33,6 +33,7 @@ typedef struct tc_region {
 
 typedef struct tc_compiled {
     tc_module *module; /* the program: CPU nodes and calls; the regions' graphs beside it */
+    tc_config config;  /* how it is quantized, where it is not yet */
     tc_target target;
     tc_region *region;
     size_t n_region;

@@ -7,27 +7,13 @@
 #include "../ir/text.h"
 #include "../read/read.h"
 #include "cli.h"
+#include "dump.h"
 
 typedef struct opt_options {
     const char *passes, *output, *dump_after;
     int64_t arena_limit;
     bool no_loc;
 } opt_options;
-
-/* --dump-after: the module on standard error, as the pass has left it. */
-static tc_status dump(void *user, const tc_module *module, const tc_pass *pass)
-{
-    const char *wanted = user;
-    if (!tc_text_eq(wanted, "all") && !tc_text_eq(wanted, pass->name))
-        return TC_OK;
-    tc_mark mark = tc_arena_mark(&module->ctx->arena);
-    tc_buf text;
-    tc_buf_init(&text, &module->ctx->arena);
-    tc_print(module, &(tc_print_options){.locs = false}, &text);
-    fprintf(stderr, "# after %s\n%s\n", pass->name, tc_buf_cstr(&text));
-    tc_arena_rewind(&module->ctx->arena, mark);
-    return TC_OK;
-}
 
 /* Without places, and everything in place: what a test compares. */
 static void print_plain(tc_ctx *ctx, const tc_module *module)
@@ -48,8 +34,8 @@ static tc_status run_opt(tc_ctx *ctx, const tc_common *common, const void *recor
     tc_module *module;
     TC_TRY(tc_read(ctx, args->v[0], &module));
     TC_TRY(tc_verify(ctx, module));
-    /* The hook's own data: only read there. */
-    tc_trace trace = {dump, (void *)(uintptr_t)o->dump_after};
+    tc_dumper dumper = {.ctx = ctx, .after = o->dump_after};
+    tc_trace trace = {tc_dump_pass, &dumper};
     TC_TRY(tc_run_passes(ctx, module, o->passes ? o->passes : "", o->dump_after ? &trace : NULL));
     if (!o->no_loc)
         return tc_write_text(ctx, module, o->output ? o->output : "-");

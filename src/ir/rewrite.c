@@ -2,8 +2,7 @@
 /* rewrite.c -- see rewrite.h. */
 #include "rewrite.h"
 
-/* How often each value is read. */
-static const uint32_t *count_readers(tc_ctx *ctx, const tc_graph *g)
+const uint32_t *tc_graph_readers(tc_ctx *ctx, const tc_graph *g)
 {
     uint32_t *readers = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
     const tc_module *m = g->module;
@@ -83,34 +82,32 @@ static tc_status stream(tc_rewrite *rw, tc_rule *const *rule, size_t n_rule)
 }
 
 /* Inputs stay what they are, whatever stands for them further on. */
-static tc_val input_of(const tc_rewrite *rw, tc_val old)
+static tc_val input_of(const tc_graph *from, const tc_graph *to, const tc_val *now, tc_val old)
 {
-    for (size_t i = 0; i < rw->from->n_in; i++)
-        if (rw->from->in[i] == old)
-            return rw->to->in[i];
-    return rw->now[old];
+    for (size_t i = 0; i < from->n_in; i++)
+        if (from->in[i] == old)
+            return to->in[i];
+    return now[old];
 }
 
-/* Outputs, mutations and the signature, by their new ids. */
-static void finish(tc_rewrite *rw)
+void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now)
 {
-    const tc_graph *g = rw->from;
-    tc_module *m = g->module;
-    for (size_t i = 0; i < g->n_out; i++)
-        tc_graph_output(rw->to, rw->now[g->out[i]]);
-    rw->to->mutation = g->mutation;
-    rw->to->n_mutation = g->n_mutation;
-    rw->to->cap_mutation = g->cap_mutation;
-    for (size_t i = 0; i < g->n_mutation; i++) {
-        rw->to->mutation[i].before = rw->now[g->mutation[i].before];
-        rw->to->mutation[i].after = rw->now[g->mutation[i].after];
+    tc_module *m = from->module;
+    for (size_t i = 0; i < from->n_out; i++)
+        tc_graph_output(to, now[from->out[i]]);
+    to->mutation = from->mutation;
+    to->n_mutation = from->n_mutation;
+    to->cap_mutation = from->cap_mutation;
+    for (size_t i = 0; i < from->n_mutation; i++) {
+        to->mutation[i].before = now[from->mutation[i].before];
+        to->mutation[i].after = now[from->mutation[i].after];
     }
-    if (g != tc_main(m))
+    if (to != tc_main(m) && from != tc_main(m))
         return;
     for (size_t i = 0; i < m->n_in_port; i++)
-        m->in_port[i].val = input_of(rw, m->in_port[i].val);
+        m->in_port[i].val = input_of(from, to, now, m->in_port[i].val);
     for (size_t i = 0; i < m->n_out_port; i++)
-        m->out_port[i].val = rw->now[m->out_port[i].val];
+        m->out_port[i].val = now[m->out_port[i].val];
 }
 
 tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule, void *user)
@@ -124,10 +121,10 @@ tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule, voi
                      .to = &fresh,
                      .user = user,
                      .now = tc_new_n(&ctx->scratch, tc_val, g->n_val),
-                     .readers = count_readers(ctx, g)};
+                     .readers = tc_graph_readers(ctx, g)};
     tc_status status = stream(&rw, rule, n_rule);
     if (status == TC_OK) {
-        finish(&rw);
+        tc_graph_hand_over(g, &fresh, rw.now);
         *g = fresh;
     }
     tc_arena_rewind(&ctx->scratch, mark);

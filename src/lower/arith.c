@@ -185,14 +185,20 @@ tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, d
     return tc_put_narrow(lw, wide, s, to);
 }
 
+/* The two operands of a node that is more than a table of i8; false: it is done, or refused. */
+static bool operands(tc_lower *lw, const tc_node *node, tc_val *out, tc_arg *a, tc_arg *b)
+{
+    if (tc_lower_result(lw, node, 0)->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
+        return false;
+    return tc_arg_of(lw, node, 0, a) && tc_arg_of(lw, node, 1, b);
+}
+
 static void add(tc_lower *lw, const tc_node *node, double sign, tc_val *out)
 {
     const tc_attr_alpha *alpha = node->attr;
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a, b;
-    if (to->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
-        return;
-    if (!tc_arg_of(lw, node, 0, &a) || !tc_arg_of(lw, node, 1, &b))
+    if (!operands(lw, node, out, &a, &b))
         return;
     double by = sign * alpha->alpha;
     if (tc_put_channel_plus(lw, &a, &b, by, to, out) || (by == 1 && tc_put_channel_plus(lw, &b, &a, 1, to, out)))
@@ -223,9 +229,7 @@ void tc_lower_int_mul(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a, b;
     double scale;
-    if (to->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
-        return;
-    if (!tc_arg_of(lw, node, 0, &a) || !tc_arg_of(lw, node, 1, &b))
+    if (!operands(lw, node, out, &a, &b))
         return;
     if (tc_put_channel_times(lw, &a, &b, to, out) || tc_put_channel_times(lw, &b, &a, to, out))
         return;
@@ -268,9 +272,7 @@ static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a, b;
-    if (to->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
-        return;
-    if (!tc_arg_of(lw, node, 0, &a) || !tc_arg_of(lw, node, 1, &b))
+    if (!operands(lw, node, out, &a, &b))
         return;
     bool equal = !wide_arg(&a) && !wide_arg(&b) && tc_scale_of(a.type) == tc_scale_of(b.type);
     double s = equal ? tc_scale_of(a.type) : tc_scale_of(to);

@@ -179,24 +179,34 @@ tc_val tc_put_expand(tc_lower *lw, tc_val x, int rank, const int64_t *dim)
     return tc_put_tile(lw, x, times);
 }
 
-tc_val tc_put_channels_last(tc_lower *lw, tc_val x)
+tc_val tc_put_axis_last(tc_lower *lw, tc_val x, int axis)
 {
-    if (!x || tc_put_type(lw, x)->rank < 3)
+    if (!x)
         return x;
     int rank = tc_put_type(lw, x)->rank;
-    int64_t perm[TC_MAX_RANK] = {0};
-    for (int i = 1; i < rank; i++)
-        perm[i] = i + 1 < rank ? i + 1 : 1;
+    int64_t perm[TC_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        perm[i] = i < axis ? i : i + 1 < rank ? i + 1 : axis;
     return tc_put_transpose(lw, x, perm);
+}
+
+tc_val tc_put_axis_back(tc_lower *lw, tc_val x, int axis)
+{
+    if (!x)
+        return x;
+    int rank = tc_put_type(lw, x)->rank;
+    int64_t perm[TC_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        perm[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
+    return tc_put_transpose(lw, x, perm);
+}
+
+tc_val tc_put_channels_last(tc_lower *lw, tc_val x)
+{
+    return !x || tc_put_type(lw, x)->rank < 3 ? x : tc_put_axis_last(lw, x, 1);
 }
 
 tc_val tc_put_channels_first(tc_lower *lw, tc_val x)
 {
-    if (!x || tc_put_type(lw, x)->rank < 3)
-        return x;
-    int rank = tc_put_type(lw, x)->rank;
-    int64_t perm[TC_MAX_RANK] = {0};
-    for (int i = 1; i < rank; i++)
-        perm[i] = i == 1 ? rank - 1 : i - 1;
-    return tc_put_transpose(lw, x, perm);
+    return !x || tc_put_type(lw, x)->rank < 3 ? x : tc_put_axis_back(lw, x, 1);
 }

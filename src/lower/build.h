@@ -34,6 +34,9 @@ tc_val tc_put_pad(tc_lower *lw, tc_val x, const int64_t *before_after, double st
 tc_val tc_put_tile(tc_lower *lw, tc_val x, const int64_t *times);
 tc_val tc_put_rank(tc_lower *lw, tc_val x, int rank);                           /* ones in front, for broadcasting */
 tc_val tc_put_expand(tc_lower *lw, tc_val x, int rank, const int64_t *dim);     /* ones in front, then tiled */
+/* Axis `axis` last, the others in order; and back where it was. */
+tc_val tc_put_axis_last(tc_lower *lw, tc_val x, int axis);
+tc_val tc_put_axis_back(tc_lower *lw, tc_val x, int axis);
 /* Axis 1 last, and back: [n,c,..] <-> [n,..,c]. */
 tc_val tc_put_channels_last(tc_lower *lw, tc_val x);
 tc_val tc_put_channels_first(tc_lower *lw, tc_val x);

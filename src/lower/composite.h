@@ -60,10 +60,6 @@ tc_root tc_put_root(tc_lower *lw, tc_val x);
 #define TC_SQUARE_ROOT_UNIT (TC_ROOT_UNIT * 0x1p16)
 tc_val tc_put_square_root(tc_lower *lw, tc_val x);
 
-/* Axis `axis` last, and back where it was. */
-tc_val tc_put_axis_last(tc_lower *lw, tc_val x, int axis);
-tc_val tc_put_axis_back(tc_lower *lw, tc_val x, int axis);
-
 /* Axes moved to the end, in order, and merged into one: [kept.., row]. */
 tc_val tc_put_axes_last(tc_lower *lw, tc_val x, tc_ints axes);
 int64_t tc_axes_count(const tc_type *t, tc_ints axes);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "as_real.h"
+#include "../ir/rewrite.h"
 #include "build.h"
 
 typedef struct rule_pair {
@@ -138,17 +139,6 @@ static tc_status refused(tc_lower *lw)
     return lw->status;
 }
 
-static const uint32_t *count_readers(tc_ctx *ctx, const tc_graph *g)
-{
-    uint32_t *n = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
-    for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; i < g->node[k]->n_in; i++)
-            n[g->node[k]->in[i]]++;
-    for (size_t i = 0; i < g->n_out; i++)
-        n[g->out[i]]++;
-    return n;
-}
-
 static void lower_all(tc_lower *lw)
 {
     const tc_graph *g = lw->from;
@@ -169,7 +159,7 @@ void tc_lower_sub(tc_lower *lw, const tc_graph *from, tc_graph *to)
     inner.from = from;
     inner.to = to;
     inner.now = tc_new_n(&lw->ctx->arena, tc_val, from->n_val);
-    inner.readers = count_readers(lw->ctx, from);
+    inner.readers = tc_graph_readers(lw->ctx, from);
     lower_all(&inner);
     lw->status = inner.status;
     lw->callee = inner.callee;
@@ -185,7 +175,7 @@ tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target, cons
     tc_graph fresh = tc_graph_empty(g->module, g->name);
     fresh.facts = g->facts;
     tc_lower lw = {.ctx = ctx, .from = g, .to = &fresh, .target = target,
-                   .now = tc_new_n(&ctx->scratch, tc_val, g->n_val), .readers = count_readers(ctx, g)};
+                   .now = tc_new_n(&ctx->scratch, tc_val, g->n_val), .readers = tc_graph_readers(ctx, g)};
     lower_all(&lw);
     tc_status status = refused(&lw);
     for (size_t k = 0; check && k < check->n && status == TC_OK; k++)
@@ -223,7 +213,7 @@ static const char *take_back(tc_ctx *ctx, silence before)
 /* Constants that the rule did not use after all are nobody's business. */
 static void drop_unread(tc_ctx *ctx, tc_graph *g)
 {
-    const uint32_t *readers = count_readers(ctx, g);
+    const uint32_t *readers = tc_graph_readers(ctx, g);
     size_t n = 0;
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op != TC_OP_const || readers[g->node[k]->out[0]])
@@ -243,7 +233,7 @@ static bool accepted(tc_lower *lw)
     tc_module module = *lw->to->module;
     module.graph = list;
     module.n_graph = module.cap_graph = lw->n_callee + 1;
-    if (tc_verify_tosa(lw->ctx, &module, tc_target_spec(lw->ctx, lw->target)) != TC_OK)
+    if (tc_verify_tosa_for(lw->ctx, &module, lw->target) != TC_OK)
         return false;
     for (size_t k = 0; k < lw->to->n_node && tc_target_is_ethosu(lw->target) && !lw->why; k++)
         lw->why = tc_ethosu_refuses(lw->to, lw->to->node[k], lw->target->machine);
@@ -262,7 +252,7 @@ tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *ta
 {
     tc_lower_asker *a = tc_new(&ctx->arena, tc_lower_asker);
     *a = (tc_lower_asker){ctx, g, target, tc_new_n(&ctx->arena, tc_val, g->n_val), NULL};
-    const uint32_t *readers = count_readers(ctx, g);
+    const uint32_t *readers = tc_graph_readers(ctx, g);
     a->readers = tc_arena_copy(&ctx->arena, readers, g->n_val * sizeof *readers);
     return a;
 }

@@ -301,25 +301,20 @@ void tc_lower_int_cumsum(tc_lower *lw, const tc_node *node, tc_val *out)
         out[0] = lw->status == TC_OK ? tc_put_domain(lw, tc_lower_in(lw, node, 0), from, to) : TC_NONE;
         return;
     }
-    int64_t k = from->dim[a->axis], there[TC_MAX_RANK], back[TC_MAX_RANK], dim[TC_MAX_RANK];
+    int64_t k = from->dim[a->axis];
     if (k * k > 1 << 24) {
         tc_lower_refuse(lw, "its axis is too long");
         return;
-    }
-    for (int i = 0, n = 0; i < from->rank; i++)
-        if (i != a->axis)
-            there[n++] = i;
-    there[from->rank - 1] = a->axis;
-    for (int i = 0; i < from->rank; i++) {
-        back[there[i]] = i;
-        dim[i] = from->dim[there[i]];
     }
     double *triangle = tc_new_n(&lw->ctx->arena, double, (size_t)(k * k));
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j <= i; j++)
             triangle[i * k + j] = 1;
-    tc_val x = tc_put_transpose(lw, tc_lower_in(lw, node, 0), there);
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(from) / k, k});
+    tc_val last = tc_put_axis_last(lw, tc_lower_in(lw, node, 0), (int)a->axis);
+    if (!last)
+        return;
+    tc_val x = tc_put_reshape(lw, last, 4, (int64_t[]){1, 1, tc_type_count(from) / k, k});
     x = narrowed(lw, tc_put_matrix(lw, x, tc_zero_of(from), k, k, triangle), tc_scale_of(from), to);
-    out[0] = tc_put_transpose(lw, tc_put_reshape(lw, x, from->rank, dim), back);
+    x = tc_put_reshape(lw, x, from->rank, tc_put_type(lw, last)->dim);
+    out[0] = tc_put_axis_back(lw, x, (int)a->axis);
 }

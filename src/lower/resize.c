@@ -19,23 +19,21 @@ tc_val tc_put_axis_matrix(tc_lower *lw, tc_val x, int axis, int64_t n, const dou
     if (!x)
         return x;
     tc_type t = *tc_put_type(lw, x);
-    int64_t there[TC_MAX_RANK], back[TC_MAX_RANK], extent = t.dim[axis], rows = tc_type_count(&t) / extent;
-    for (int i = 0; i < t.rank; i++) {
-        there[i] = i < axis ? i : i + 1 < t.rank ? i + 1 : axis;
-        back[i] = i < axis ? i : i == axis ? t.rank - 1 : i - 1;
-    }
+    int64_t extent = t.dim[axis], rows = tc_type_count(&t) / extent, dim[TC_MAX_RANK];
     double *turned = tc_new_n(&lw->ctx->arena, double, (size_t)(n * extent));
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < extent; k++)
             turned[k * n + i] = weight[i * extent + k];
-    tc_val a = tc_put_reshape(lw, tc_put_transpose(lw, tc_put_cast(lw, x, TC_f32), there), 3, (int64_t[]){1, rows, extent});
+    tc_val last = tc_put_axis_last(lw, tc_put_cast(lw, x, TC_f32), axis);
+    if (!last)
+        return last;
+    memcpy(dim, tc_put_type(lw, last)->dim, sizeof dim);
+    dim[t.rank - 1] = n;
+    tc_val a = tc_put_reshape(lw, last, 3, (int64_t[]){1, rows, extent});
     tc_val b = tc_put_numbers(lw, TC_f32, 3, (int64_t[]){1, extent, n}, turned);
     tc_val in[] = {a, b, tc_put_zero_point(lw, a, 0), tc_put_zero_point(lw, b, 0)};
     tc_val y = tc_put(lw, TC_OP_tosa_matmul, NULL, in, 4);
-    int64_t dim[TC_MAX_RANK];
-    for (int i = 0; i < t.rank; i++)
-        dim[i] = i + 1 < t.rank ? t.dim[there[i]] : n;
-    return tc_put_cast(lw, tc_put_transpose(lw, tc_put_reshape(lw, y, t.rank, dim), back), t.dtype);
+    return tc_put_cast(lw, tc_put_axis_back(lw, tc_put_reshape(lw, y, t.rank, dim), axis), t.dtype);
 }
 
 /* ---- RESIZE ---- */

@@ -156,28 +156,6 @@ tc_val tc_put_square_root(tc_lower *lw, tc_val x)
 
 /* ---- an axis as the row ---- */
 
-tc_val tc_put_axis_last(tc_lower *lw, tc_val x, int axis)
-{
-    if (!x)
-        return x;
-    int rank = tc_put_type(lw, x)->rank;
-    int64_t perm[TC_MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        perm[i] = i < axis ? i : i + 1 < rank ? i + 1 : axis;
-    return tc_put_transpose(lw, x, perm);
-}
-
-tc_val tc_put_axis_back(tc_lower *lw, tc_val x, int axis)
-{
-    if (!x)
-        return x;
-    int rank = tc_put_type(lw, x)->rank;
-    int64_t perm[TC_MAX_RANK];
-    for (int i = 0; i < rank; i++)
-        perm[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
-    return tc_put_transpose(lw, x, perm);
-}
-
 int64_t tc_axes_count(const tc_type *t, tc_ints axes)
 {
     int64_t n = 1;

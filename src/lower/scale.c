@@ -107,15 +107,6 @@ double tc_scale_factor(double from, double to)
     return frexp(plain, &exponent) == 0.5 ? plain : from * (double)(float)(1.0 / to);
 }
 
-/* Axis `axis` last, the others in order; and back. */
-static void last_axis(int rank, int axis, int64_t *there, int64_t *back)
-{
-    for (int i = 0; i < rank; i++) {
-        there[i] = i < axis ? i : i + 1 < rank ? i + 1 : axis;
-        back[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
-    }
-}
-
 tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *type)
 {
     const tc_quant *p = from->quant, *q = type->quant;
@@ -138,11 +129,8 @@ tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type 
             return TC_NONE;
         }
     }
-    int64_t there[TC_MAX_RANK], back[TC_MAX_RANK];
-    last_axis(from->rank, axis, there, back);
-    x = tc_put_transpose(lw, x, there);
-    x = tc_put_rescale_channels(lw, x, factor, p->zero[0], q->zero[0], type->dtype);
-    return tc_put_transpose(lw, tc_put_codes(lw, x, q), back);
+    x = tc_put_rescale_channels(lw, tc_put_axis_last(lw, x, axis), factor, p->zero[0], q->zero[0], type->dtype);
+    return tc_put_axis_back(lw, tc_put_codes(lw, x, q), axis);
 }
 
 bool tc_is_activation(const tc_type *t)

@@ -106,7 +106,8 @@ tc_val tc_cpu_cast(tc_cpu_maker *m, tc_val x, tc_dtype dtype)
     return tc_cpu_make(m, TC_OP_cast, TC_CPU_ATTR(m, cast, dtype), &x, 1);
 }
 
-tc_val tc_cpu_reshape(tc_cpu_maker *m, tc_val x, int32_t rank, const int64_t *dim)
+/* An operator that gives x another shape: nothing where it has that already. */
+static tc_val shaped(tc_cpu_maker *m, tc_op op, tc_val x, int32_t rank, const int64_t *dim)
 {
     if (m->status != TC_OK)
         return TC_NONE;
@@ -114,7 +115,17 @@ tc_val tc_cpu_reshape(tc_cpu_maker *m, tc_val x, int32_t rank, const int64_t *di
     if (t->rank == rank && memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0)
         return x;
     tc_ints shape = tc_ints_copy(&m->ctx->arena, dim, rank);
-    return tc_cpu_make(m, TC_OP_reshape, TC_CPU_ATTR(m, shape, shape), &x, 1);
+    return tc_cpu_make(m, op, TC_CPU_ATTR(m, shape, shape), &x, 1);
+}
+
+tc_val tc_cpu_reshape(tc_cpu_maker *m, tc_val x, int32_t rank, const int64_t *dim)
+{
+    return shaped(m, TC_OP_reshape, x, rank, dim);
+}
+
+tc_val tc_cpu_expand(tc_cpu_maker *m, tc_val x, int32_t rank, const int64_t *dim)
+{
+    return shaped(m, TC_OP_expand, x, rank, dim);
 }
 
 tc_val tc_cpu_permute(tc_cpu_maker *m, tc_val x, const int64_t *perm)
@@ -123,17 +134,6 @@ tc_val tc_cpu_permute(tc_cpu_maker *m, tc_val x, const int64_t *perm)
         return TC_NONE;
     tc_ints order = tc_ints_copy(&m->ctx->arena, perm, tc_type_of(m->g, x)->rank);
     return tc_cpu_make(m, TC_OP_permute, TC_CPU_ATTR(m, perm, order), &x, 1);
-}
-
-tc_val tc_cpu_expand(tc_cpu_maker *m, tc_val x, int32_t rank, const int64_t *dim)
-{
-    if (m->status != TC_OK)
-        return TC_NONE;
-    const tc_type *t = tc_type_of(m->g, x);
-    if (t->rank == rank && memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0)
-        return x;
-    tc_ints shape = tc_ints_copy(&m->ctx->arena, dim, rank);
-    return tc_cpu_make(m, TC_OP_expand, TC_CPU_ATTR(m, shape, shape), &x, 1);
 }
 
 tc_val tc_cpu_slice(tc_cpu_maker *m, tc_val x, int64_t axis, int64_t start, int64_t end)

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "../ir/rewrite.h"
 #include "color.h"
 
 typedef struct cutting {
@@ -142,25 +143,6 @@ static size_t cut_region(cutting *c, uint32_t level, size_t number)
     return n_node;
 }
 
-static void finish(cutting *c)
-{
-    const tc_graph *g = &c->from;
-    tc_module *m = c->module;
-    for (size_t i = 0; i < g->n_out; i++)
-        tc_graph_output(c->main, c->now[g->out[i]]);
-    c->main->mutation = g->mutation;
-    c->main->n_mutation = g->n_mutation;
-    c->main->cap_mutation = g->cap_mutation;
-    for (size_t i = 0; i < g->n_mutation; i++) {
-        g->mutation[i].before = c->now[g->mutation[i].before];
-        g->mutation[i].after = c->now[g->mutation[i].after];
-    }
-    for (size_t i = 0; i < m->n_in_port; i++)
-        m->in_port[i].val = c->now[m->in_port[i].val];
-    for (size_t i = 0; i < m->n_out_port; i++)
-        m->out_port[i].val = c->now[m->out_port[i].val];
-}
-
 static void rebuild(cutting *c, uint32_t levels, tc_split_report *report)
 {
     const tc_graph *g = &c->from;
@@ -179,7 +161,7 @@ static void rebuild(cutting *c, uint32_t levels, tc_split_report *report)
             report->nodes[report->n_region++] = n;
         }
     }
-    finish(c);
+    tc_graph_hand_over(g, c->main, c->now);
 }
 
 static void tell(const cutting *c, tc_split_report *report)

@@ -51,5 +51,7 @@ const char *tc_ethosu_refuses(const tc_graph *g, const tc_node *node, tc_machine
 /* tosa.c: the judge.  Level 8K and every ERROR_IF; with a target also its profiles and extensions.
  * Everything that is found is reported. */
 TC_MUST_USE tc_status tc_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target);
+/* The same for a target that has been read already; NULL: none. */
+TC_MUST_USE tc_status tc_verify_tosa_for(tc_ctx *ctx, const tc_module *module, const tc_target *target);
 
 #endif

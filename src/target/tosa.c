@@ -223,6 +223,12 @@ static const char *need_text(tc_judge *j, uint32_t need)
 }
 
 /* Whether the operator's table holds these types, and the target what their row needs. */
+/* The target as TOSA knows it. */
+static const char *target_text(const tc_judge *j)
+{
+    return j->target->machine == TC_MACHINE_TOSA ? j->target->text : tc_target_spec(j->ctx, j->target);
+}
+
 static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
 {
     const types_row *hit = types_find(j, j->node->op, f->type);
@@ -230,7 +236,7 @@ static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
         types_unknown(j, row, f);
     else if (j->target && !satisfied(hit->need, j->target->tosa))
         TC_BREAKS(j, TOSA_PROFILE, "on %s needs %s, the target is %s",
-                  types_text(j, f->type, hit->n), need_text(j, hit->need), j->target->text);
+                  types_text(j, f->type, hit->n), need_text(j, hit->need), target_text(j));
     return hit != NULL;
 }
 
@@ -422,8 +428,13 @@ tc_status tc_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *targe
     tc_target parsed;
     if (target)
         TC_TRY(tc_target_parse(ctx, target, &parsed));
+    return tc_verify_tosa_for(ctx, module, target ? &parsed : NULL);
+}
+
+tc_status tc_verify_tosa_for(tc_ctx *ctx, const tc_module *module, const tc_target *target)
+{
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_judge j = {.ctx = ctx, .module = module, .target = target ? &parsed : NULL};
+    tc_judge j = {.ctx = ctx, .module = module, .target = target};
     collect_names(&j);
     for (size_t i = 0; i < module->n_graph; i++)
         judge_graph(&j, module->graph[i]);
