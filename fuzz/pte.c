@@ -2,7 +2,7 @@
 /* pte.c -- any bytes as an ExecuTorch program: its tables, its graph, its borders; run when it is small. */
 #include "answer.h"
 
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "ir/verify.h"
 #include "read/pte.h"
 #include "read/read.h"

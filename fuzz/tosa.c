@@ -6,7 +6,7 @@
 #include "answer.h"
 
 #include "emit/emit.h"
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "read/read.h"
 #include "target/target.h"
 

@@ -1,32 +1,32 @@
 #!/usr/bin/env bash
 # Headers are included in one direction only (HOUSE_STYLE, section 1):
 #
-#   base < num < fast < ir < target < { read tidy quant split lower plan emit } < api < cli
-#   base < wire < { read quant emit run },  base < num < fast < run
+#   base < num < fast < ir < run < target < { read tidy quant split lower executorch emit } < api < cli
+#   base < wire < { read quant emit }
 #
 # The one look upward is num/kernels.h, which reads the table ir/op.def.       check-layers.sh [SRC]
 set -euo pipefail
 src=${1:-src}
-core="base num fast ir target"
+core="base num fast ir run target"
 declare -A may=(
-    [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir" [target]="$core" [wire]="base wire"
+    [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir"
+    [run]="base num fast ir run" [target]="$core" [wire]="base wire"
     [read]="$core wire read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core lower"
-    [plan]="$core plan" [emit]="$core wire emit" [run]="base num fast wire run"
-    [api]="$core wire read tidy quant split lower plan emit run api"
-    [cli]="$core wire read tidy quant split lower plan emit run api cli"
+    [executorch]="$core executorch" [emit]="$core wire emit"
+    [api]="$core wire read tidy quant split lower executorch emit api"
+    [cli]="$core wire read tidy quant split lower executorch emit api cli"
 )
 looked=0 wrong=0
 while IFS=: read -r file line; do
     from=${file#"$src"/}
     from=${from%%/*}
-    [ "${from%.[ch]}" = "$from" ] || from=api
     header=${line#*\"} header=${header%%\"*}
-    to=$from
     case $header in
-    ../*.h) to=${header#../} && if [ "$to" = "${to%%/*}" ]; then to=api; else to=${to%%/*}; fi ;;
-    ../*) to=${header#../} to=${to%%/*} ;;
-    tosac/*) to=base ;; # the public header
-    */*) [ "$from" = api ] && to=${header%%/*} ;;
+    tosac/*) to=base ;; # the public headers
+    *)
+        to=$(realpath -m --relative-to="$src" "$(dirname "$file")/$header")
+        to=${to%%/*}
+        ;;
     esac
     looked=$((looked + 1))
     [ "$file $header" = "$src/num/kernels.h ../ir/op.def" ] && continue

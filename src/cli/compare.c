@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "../ir/pass.h"
-#include "../ir/plan.h"
+#include "../run/plan.h"
 #include "../ir/verify.h"
 #include "../num/load.h"
 #include "../num/quant.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compile.c -- tosac compile: a model becomes what a target loads. */
-#include "../program.h"
+#include "../api/program.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef TC_CLI_DUMP_H
 #define TC_CLI_DUMP_H
 
-#include "../compile.h"
+#include "../api/compile.h"
 
 typedef struct tc_dumper {
     tc_ctx *ctx;

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "../compile.h"
+#include "../api/compile.h"
 #include "../read/read.h"
 #include "json.h"
 

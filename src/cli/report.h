@@ -3,7 +3,7 @@
 #ifndef TC_CLI_REPORT_H
 #define TC_CLI_REPORT_H
 
-#include "../payload.h"
+#include "../api/payload.h"
 
 /* What has been written. */
 typedef struct tc_written {

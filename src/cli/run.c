@@ -2,7 +2,7 @@
 /* run.c -- tosac run: a program over samples, results into files or a summary. */
 #include "cli.h"
 
-#include "../ir/exec.h"
+#include "../run/exec.h"
 #include "../ir/pass.h"
 #include "../ir/verify.h"
 #include "../quant/quant.h"

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "as_real.h"
+#include "plain/as_real.h"
 #include "../ir/rewrite.h"
 #include "build.h"
 

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "../ir/plan.h"
+#include "../run/plan.h"
 #include "../ir/rewrite.h"
 #include "../num/load.h"
 #include "../num/quant.h"

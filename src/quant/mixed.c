@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "../ir/plan.h"
+#include "../run/plan.h"
 #include "../num/snap.h"
 #include "seen.h"
 #include "tour.h"

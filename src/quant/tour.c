@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../ir/plan.h"
+#include "../run/plan.h"
 
 enum { MOST_THREADS = 64 };
 

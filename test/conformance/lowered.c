@@ -4,7 +4,7 @@
  * tolerance, quantized results within one step, of 16 bits two. */
 #include "lowered.h"
 
-#include "compile.h"
+#include "api/compile.h"
 #include "emit/emit.h"
 #include "wire/file.h"
 

@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 #include "emit/emit.h"
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "read/data.h"

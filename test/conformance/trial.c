@@ -2,7 +2,7 @@
 /* trial.c -- see trial.h. */
 #include "trial.h"
 
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "ir/pass.h"
 #include "ir/text.h"
 #include "ir/verify.h"

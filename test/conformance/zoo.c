@@ -3,7 +3,7 @@
  * Where a model hands its state back (silero_vad), the state is also fed back step by step. */
 #include "compare.h"
 
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "ir/pass.h"
 #include "num/load.h"
 #include "read/read.h"

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "emit/emit.h"
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "ir/pass.h"
 #include "ir/text.h"
 #include "num/load.h"
-#include "plan/cpu.h"
+#include "executorch/cpu.h"
 #include "read/read.h"
 
 static const char *const cases[] = {

@@ -3,7 +3,7 @@
  * at all; programs that keep state. */
 #include "check.h"
 
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "read/data.h"
 #include "wire/file.h"
 

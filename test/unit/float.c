@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 

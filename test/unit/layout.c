@@ -5,8 +5,8 @@
 
 #include "ir/pass.h"
 #include "ir/text.h"
-#include "lower/order.h"
-#include "lower/select.h"
+#include "lower/shape/order.h"
+#include "lower/shape/select.h"
 
 static uint64_t seed;
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "emit/emit.h"
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "ir/pass.h"
 #include "ir/text.h"
-#include "plan/cpu.h"
+#include "executorch/cpu.h"
 #include "read/pte.h"
 #include "read/read.h"
 

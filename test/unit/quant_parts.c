@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "quant/quant.h"

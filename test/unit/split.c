@@ -9,7 +9,7 @@
 #include "quant/quant.h"
 #include "split/split.h"
 
-#include "../../src/check.h"
+#include "../../src/api/check.h"
 
 static tc_module *parsed(tc_ctx *ctx, const char *text)
 {

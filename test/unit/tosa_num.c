@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "ir/exec.h"
+#include "run/exec.h"
 #include "num/fixed.h"
 #include "num/kernels.h"
 #include "num/load.h"

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check.c -- see check.h.
+ *
+ * Evaluated with the kernels that define the bits, so that EXACT means equal. */
+#include "check.h"
+
+#include <math.h>
+
+#include "../num/load.h"
+
+void tc_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n)
+{
+    *c = (tc_checker){.ctx = ctx, .n = n};
+    for (size_t k = 0; k < n; k++)
+        c->in[k] = in[k];
+    for (int i = 0; i < 2; i++) {
+        tc_arena_init(&c->arena[i]);
+        c->arena[i].oom = ctx->arena.oom;
+    }
+}
+
+tc_status tc_check_begin(tc_checker *c, tc_ctx *ctx, const tc_graph *g, const tc_samples *samples)
+{
+    tc_tensor *in[TC_CHECK_SAMPLES];
+    size_t n = samples->n < TC_CHECK_SAMPLES ? samples->n : TC_CHECK_SAMPLES;
+    for (size_t k = 0; k < n; k++) {
+        in[k] = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
+        for (size_t i = 0; i < g->n_in; i++)
+            in[k][i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        TC_TRY(samples->read(samples->from, k, in[k]));
+    }
+    tc_check_begin_with(c, ctx, in, n);
+    return TC_OK;
+}
+
+void tc_check_end(tc_checker *c)
+{
+    tc_arena_free(&c->arena[0]);
+    tc_arena_free(&c->arena[1]);
+}
+
+tc_tensor tc_check_value(const tc_checker *c, size_t k, tc_val v) { return c->last[k].at[v]; }
+
+/* ---- comparing ---- */
+
+static double real_at(tc_tensor t, int64_t i)
+{
+    double stored = tc_load_f64(t, i);
+    return t.type->quant && t.type->quant->axis < 0 ? tc_real(t.type, 0, (int64_t)stored) : stored;
+}
+
+/* How far two tensors are apart, in real numbers: at most, and on the average (root of the mean square). */
+typedef struct gap {
+    double most, mean, top, size; /* top, size: the same of the numbers themselves */
+    int64_t at;
+} gap;
+
+static bool comparable(tc_tensor a, tc_tensor b)
+{
+    return a.data && b.data && tc_same_dims(a.type, b.type) &&
+           !(a.type->quant && a.type->quant->axis >= 0) && !(b.type->quant && b.type->quant->axis >= 0) &&
+           tc_dtypes[a.type->dtype].kind != TC_COMPLEX && tc_dtypes[b.type->dtype].kind != TC_COMPLEX;
+}
+
+static gap gap_between(tc_tensor a, tc_tensor b)
+{
+    gap g = {.at = -1};
+    int64_t n = tc_type_count(a.type);
+    for (int64_t i = 0; i < n; i++) {
+        double x = real_at(a, i), y = real_at(b, i), off = fabs(x - y);
+        g.top = isfinite(x) && fabs(x) > g.top ? fabs(x) : g.top;
+        g.size += isfinite(x) ? x * x : 0;
+        if (x == y || (isnan(x) && isnan(y)))
+            continue;
+        g.mean += isnan(off) ? INFINITY : off * off;
+        if (off <= g.most)
+            continue;
+        g.most = isnan(off) ? INFINITY : off;
+        g.at = i;
+    }
+    g.mean = n ? sqrt(g.mean / (double)n) : 0;
+    g.size = n ? sqrt(g.size / (double)n) : 0;
+    return g;
+}
+
+/* What a pass that is CLOSE may change: a ten thousandth of the largest number.  Between quantized values a last bit
+ * may turn a rounding, and that the next one: there the average counts, half a step or 4 % of the numbers. */
+static bool is_close(tc_tensor before, gap g, bool rounds)
+{
+    double step = before.type->quant ? before.type->quant->scale[0] : 0;
+    return rounds ? g.mean <= fmax(step / 2, g.size / 25) : g.most <= fmax(g.top, 1e-3) * 1e-4;
+}
+
+static bool keeps(const tc_pass *pass, bool rounds, tc_tensor before, tc_tensor after, gap *g)
+{
+    if (!comparable(before, after) || pass->numbers == TC_APPROX)
+        return true;
+    *g = gap_between(before, after);
+    return pass->numbers == TC_EXACT ? g->most == 0 : is_close(before, *g, rounds);
+}
+
+static const char *name_at(const tc_graph *g, tc_val v)
+{
+    return g->val[v]->name ? g->val[v]->name : "?";
+}
+
+static tc_status broken(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val v, tc_tensor before,
+                        gap g)
+{
+    static const tc_loc nowhere = {0};
+    const tc_node *def = tc_def(&now->graph, v);
+    double step = before.type->quant ? before.type->quant->scale[0] : 0;
+    tc_error(c->ctx, def ? def->loc : &nowhere, TC_E_PROMISE,
+             "the pass '%s' changed '%s' by %.3g at element %" PRId64 " (%.9g, before %.9g), %.3g on the average", pass->name,
+             name_at(&now->graph, v), g.most, g.at, real_at(now->at[v], g.at), real_at(before, g.at),
+             g.mean);
+    if (step > 0)
+        tc_note(c->ctx, def ? def->loc : &nowhere, "that is %.1f steps of %.6g", g.most / step, step);
+    return TC_BUG;
+}
+
+/* The first value that both graphs name and that breaks the promise; else the output itself. */
+static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last, const tc_seen *now, tc_val out,
+                       tc_tensor out_before, gap out_gap)
+{
+    tc_map by_name;
+    tc_map_init(&by_name, &c->ctx->scratch);
+    for (size_t v = 1; v < last->graph.n_val; v++)
+        if (last->graph.val[v]->name)
+            *tc_map_at(&by_name, tc_str_of(last->graph.val[v]->name)) = &last->at[v];
+    for (size_t k = 0; k < now->graph.n_node; k++)
+        for (int i = 0; i < now->graph.node[k]->n_out; i++) {
+            tc_val v = now->graph.node[k]->out[i];
+            const char *name = now->graph.val[v]->name;
+            tc_tensor *before = name ? *tc_map_at(&by_name, tc_str_of(name)) : NULL;
+            gap g;
+            if (before && !keeps(pass, rounds, *before, now->at[v], &g))
+                return broken(c, pass, now, v, *before, g);
+        }
+    return broken(c, pass, now, out, out_before, out_gap);
+}
+
+static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last, const tc_seen *now)
+{
+    for (size_t i = 0; i < now->graph.n_out && i < last->graph.n_out; i++) {
+        tc_tensor before = last->at[last->graph.out[i]];
+        gap g;
+        if (!keeps(pass, rounds, before, now->at[now->graph.out[i]], &g))
+            return blame(c, pass, rounds, last, now, now->graph.out[i], before, g);
+    }
+    return TC_OK;
+}
+
+tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *pass)
+{
+    tc_checker *c = checker;
+    tc_arena *arena = &c->arena[c->turn ^= 1];
+    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+    tc_arena_rewind(arena, (tc_mark){NULL, 0, 0});
+    bool rounds = tc_quant_is_typed(module);
+    tc_status status = TC_OK;
+    for (size_t k = 0; k < c->n && status == TC_OK; k++) {
+        tc_seen now = {*tc_main(module), tc_new_n(arena, tc_tensor, tc_main(module)->n_val)};
+        tc_state_drop((tc_module *)(uintptr_t)module);
+        status = tc_eval_all(tc_main(module), c->in[k], now.at, arena);
+        if (status == TC_OK && c->last[k].at)
+            status = compare(c, pass, rounds, &c->last[k], &now);
+        c->last[k] = now;
+    }
+    tc_arena_rewind(&c->ctx->scratch, mark);
+    if (status == TC_OK && c->then)
+        status = c->then->after(c->then->user, module, pass);
+    return status;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compile.c -- the stages, in order: read, quant, split, lower. */
+#include "compile.h"
+
+#include "check.h"
+
+#include "../ir/verify.h"
+#include "../lower/lower.h"
+#include "../read/read.h"
+
+/* The stages that are not passes of the table make promises too. */
+static const tc_pass calibration = {.name = "quantize", .numbers = TC_APPROX}, cutting = {.name = "split", .numbers = TC_EXACT},
+                     lowering = {.name = "lower", .numbers = TC_APPROX};
+
+/* ---- the typed program ---- */
+
+static bool is_tosa(const tc_module *module)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op != TC_OP_const)
+            return tc_ops[g->node[k]->op].tosa != 0;
+    return false;
+}
+
+static bool has_floats(const tc_module *module)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++)
+            if (tc_is_float(tc_type_of(g, g->node[k]->out[i])->dtype))
+                return true;
+    return false;
+}
+
+static bool has(const tc_target *t, tc_feature feature) { return t->tosa >> feature & 1u; }
+
+static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
+{
+    tc_status status = tc_usage(ctx, "%s is a float model and the target '%s' computes with integers: it needs calibration data",
+                                r->model, r->target);
+    tc_note(ctx, NULL, "give some with --calib DATA; --calib=random:1 invents some; -q none leaves it in float");
+    return status;
+}
+
+static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    bool asked = r->config && !tc_text_eq(r->config, "none");
+    if (r->config && !asked)
+        return TC_OK;
+    bool integers_only = has(&c->target, TC_FEATURE_INT) && !has(&c->target, TC_FEATURE_FP);
+    if (!asked && !integers_only && (!r->n_calib || r->calib_only_if_needed))
+        return TC_OK;
+    if (!has_floats(c->module) && !asked)
+        return TC_OK;
+    if (!r->n_calib)
+        return no_data(ctx, r);
+    tc_quant_request q = {.config = &c->config};
+    TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->calib, r->n_calib, &q.samples));
+    q.samples.progress = r->progress;
+    q.samples.who = r->who;
+    return tc_quantize(ctx, c->module, &q);
+}
+
+static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+{
+    *out = (tc_compiled){0};
+    TC_TRY(tc_target_parse(ctx, r->target, &out->target));
+    TC_TRY(tc_read(ctx, r->model, &out->module));
+    TC_TRY(tc_verify(ctx, out->module));
+    const tc_graph *g = tc_main(out->module);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_call)
+            return tc_unsupported(ctx, g->node[k]->loc, TC_E_UNSUPPORTED,
+                                  "the program has been split into regions already; compile what it was made from");
+    TC_TRY(tc_config_read(ctx, r->config, &out->config));
+    TC_TRY(tc_config_check(ctx, &out->config, g)); /* its names are those of the model as it was written */
+    out->config.checked = true;
+    return TC_OK;
+}
+
+/* Everything up to the typed program. */
+static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+{
+    TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
+    if (r->config && (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module)))
+        return tc_usage(ctx, "-q %s: %s is quantized already", r->config, r->model);
+    if (tc_quant_is_pt2e(out->module))
+        TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
+    else if (!tc_quant_is_typed(out->module))
+        TC_TRY(quantize(ctx, r, out));
+    if (out->checker && tc_quant_is_typed(out->module))
+        TC_TRY(tc_check_pass(out->checker, out->module, &calibration));
+    TC_TRY(tc_run_passes(ctx, out->module, "wide", r->trace));
+    if (has(&out->target, TC_FEATURE_CF) && !has(&out->target, TC_FEATURE_FP))
+        TC_TRY(tc_run_passes(ctx, out->module, "carry", r->trace));
+    return tc_run_passes(ctx, out->module, "common,dead", r->trace);
+}
+
+/* ---- regions ---- */
+
+static bool takes(void *who, const tc_graph *g, const tc_node *node, const char **why)
+{
+    (void)g;
+    return tc_lower_can(who, node, why);
+}
+
+static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, const char **why)
+{
+    (void)who, (void)g, (void)node;
+    *why = "the target has no accelerator";
+    return false;
+}
+
+static void take_along(tc_ctx *ctx, const tc_module *from, tc_module *to, tc_graph *g)
+{
+    for (size_t i = 0; i < to->n_graph; i++)
+        if (to->graph[i] == g)
+            return;
+    tc_grow(&ctx->arena, to->graph, to->n_graph, to->cap_graph);
+    to->graph[to->n_graph++] = g;
+    g->module = to;
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < tc_node_calls(g->node[k]); i++) {
+            tc_graph *callee = tc_node_callee(from, g->node[k], i);
+            if (callee)
+                take_along(ctx, from, to, callee);
+        }
+}
+
+/* The graph, with those that it runs, in a module of its own, for passes and writers that look at whole modules. */
+static tc_module *alone(tc_ctx *ctx, const tc_module *from, tc_graph *g)
+{
+    tc_module *m = tc_module_new(ctx, from->file);
+    take_along(ctx, from, m, g);
+    return m;
+}
+
+static void bring_back(tc_module *from, tc_module *to)
+{
+    for (size_t i = 0; i < from->n_graph; i++)
+        from->graph[i]->module = to;
+}
+
+/* ---- checking ---- */
+
+static const tc_node *call_of(const tc_module *module, const char *name)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_call && ((const tc_attr_call *)g->node[k]->attr)->graph == name)
+            return g->node[k];
+    return NULL;
+}
+
+/* What the program hands to a region on each sample. */
+static void region_inputs(tc_ctx *ctx, const tc_checker *main, const tc_module *module, const char *name, tc_tensor **in)
+{
+    const tc_node *call = call_of(module, name);
+    for (size_t k = 0; k < main->n; k++) {
+        in[k] = tc_new_n(&ctx->arena, tc_tensor, (size_t)call->n_in);
+        for (int i = 0; i < call->n_in; i++)
+            in[k][i] = tc_check_value(main, k, call->in[i]);
+    }
+}
+
+/* Typed rewrites, the rules, then what can be said simpler in TOSA. */
+static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region, const tc_trace *trace,
+                              const tc_lower_check *check)
+{
+    region->module = alone(ctx, c->module, g);
+    TC_TRY(tc_run_passes(ctx, region->module, c->target.region, trace));
+    TC_TRY(tc_lower_graph(ctx, g, &c->target, check));
+    if (check) /* what the rules may differ by is known; from here on every bit counts */
+        TC_TRY(trace->after(trace->user, region->module, &lowering));
+    return tc_run_passes(ctx, region->module, "tosa", trace);
+}
+
+/* The same, each rule beside its node and each pass beside what was before. */
+static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region)
+{
+    tc_tensor *in[TC_CHECK_SAMPLES];
+    const tc_tensor *sample[TC_CHECK_SAMPLES];
+    region_inputs(ctx, c->checker, c->module, region->name, in);
+    for (size_t k = 0; k < c->checker->n; k++)
+        sample[k] = in[k];
+    tc_checker checker;
+    tc_check_begin_with(&checker, ctx, in, c->checker->n);
+    checker.then = c->checker->then;
+    tc_trace trace = {tc_check_pass, &checker};
+    tc_status status = lower_region(ctx, c, g, region, &trace, &(tc_lower_check){sample, c->checker->n});
+    tc_check_end(&checker);
+    return status;
+}
+
+static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_region *region)
+{
+    tc_graph *g = tc_module_find(c->module, region->name);
+    tc_status status = c->checker ? lower_checked(ctx, c, g, region) : lower_region(ctx, c, g, region, r->trace, NULL);
+    if (status == TC_OK)
+        status = tc_verify_tosa_for(ctx, region->module, &c->target);
+    if (status == TC_OK)
+        status = tc_emit_tosa(ctx, region->module, &region->tosa);
+    bring_back(region->module, c->module);
+    return status;
+}
+
+/* A program that is TOSA already. */
+static tc_status take_whole(tc_ctx *ctx, tc_compiled *c)
+{
+    c->region = tc_new(&ctx->arena, tc_region);
+    c->n_region = 1;
+    c->region->module = c->module;
+    c->region->name = tc_main(c->module)->name;
+    TC_TRY(tc_verify_tosa_for(ctx, c->module, &c->target));
+    return c->target.machine == TC_MACHINE_VGF ? TC_OK : tc_emit_tosa(ctx, c->module, &c->region->tosa);
+}
+
+tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
+{
+    *out = region->tosa;
+    return out->data ? TC_OK : tc_emit_tosa(ctx, region->module, out);
+}
+
+static tc_status split_program(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    bool cpu = c->target.machine == TC_MACHINE_CPU;
+    tc_split_request split = {.target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
+    if (!cpu) {
+        TC_TRY(tc_lower_narrow(ctx, c->module, &c->target));
+        TC_TRY(tc_run_passes(ctx, c->module, "dead", r->trace));
+    }
+    split.who = cpu ? NULL : tc_lower_ask(ctx, tc_main(c->module), &c->target);
+    TC_TRY(tc_split(ctx, c->module, &split, &c->split));
+    return c->checker ? tc_check_pass(c->checker, c->module, &cutting) : TC_OK;
+}
+
+static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    TC_TRY(front(ctx, r, c));
+    TC_TRY(split_program(ctx, r, c));
+    c->n_region = c->split.n_region;
+    c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);
+    for (size_t i = 0; i < c->n_region; i++) {
+        c->region[i].name = c->split.region[i];
+        TC_TRY(finish_region(ctx, r, c, &c->region[i]));
+    }
+    return tc_verify(ctx, c->module);
+}
+
+/* All stages, the program run before and after each on samples of the calibration data, or invented ones. */
+static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    static const char *const invented[] = {"random:1"};
+    tc_samples samples;
+    TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->n_calib ? r->calib : invented, r->n_calib ? r->n_calib : 1, &samples));
+    tc_checker checker;
+    TC_TRY(tc_check_begin(&checker, ctx, tc_main(c->module), &samples));
+    checker.then = r->trace;
+    c->checker = &checker;
+    tc_compile_request watched = *r;
+    tc_trace trace = {tc_check_pass, &checker};
+    watched.trace = &trace;
+    tc_status status = all_stages(ctx, &watched, c);
+    tc_check_end(&checker);
+    c->checker = NULL;
+    return status;
+}
+
+tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+{
+    TC_TRY(read_model(ctx, r, out));
+    if (is_tosa(out->module))
+        return take_whole(ctx, out);
+    return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.c -- what the CPU runs becomes kernels, everything gets its address, and the file is written. */
+#include "program.h"
+
+#include "../executorch/cpu.h"
+
+/* A program that is one region from its inputs to its outputs: a graph that does nothing but call it. */
+static tc_module *calling(tc_ctx *ctx, const tc_module *from, const char *target)
+{
+    tc_module *m = tc_arena_copy(&ctx->arena, from, sizeof *from);
+    tc_graph *region = tc_main(from);
+    m->graph = NULL;
+    m->n_graph = m->cap_graph = 0;
+    const char *name = tc_text_eq(region->name, "main") ? "program" : "main";
+    tc_graph *g = tc_graph_new(m, tc_intern_text(ctx, name));
+    for (size_t i = 0; i < from->n_graph; i++) {
+        tc_grow(&ctx->arena, m->graph, m->n_graph, m->cap_graph);
+        m->graph[m->n_graph++] = from->graph[i];
+    }
+    for (size_t i = 0; i < region->n_in; i++) {
+        const tc_value *v = tc_value_of(region, region->in[i]);
+        tc_graph_input(g, v->type, v->name);
+    }
+    tc_attr_call *attr = tc_new(&ctx->arena, tc_attr_call);
+    *attr = (tc_attr_call){region->name, target};
+    tc_node *call = tc_graph_add(g, TC_OP_call, attr, g->in, (int)g->n_in, (int)region->n_out, NULL);
+    for (size_t i = 0; i < region->n_out; i++) {
+        g->val[call->out[i]]->type = tc_type_of(region, region->out[i]);
+        tc_graph_output(g, call->out[i]);
+    }
+    return m;
+}
+
+tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled, const tc_region *region)
+{
+    const char *spec = tc_target_spec(ctx, &compiled->target);
+    tc_compile_spec *s = tc_new(&ctx->arena, tc_compile_spec);
+    *s = (tc_compile_spec){"tosa_spec", {(const uint8_t *)spec, strlen(spec)}};
+    return (tc_payload){
+        .graph = region->name, .backend = "TOSABackend", .bytes = region->tosa, .spec = s, .n_spec = 1};
+}
+
+tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload,
+                          size_t n_payload, const tc_trace *trace, tc_program *out)
+{
+    tc_module *m = compiled->module;
+    if (compiled->n_region == 1 && compiled->region[0].module == m)
+        m = calling(ctx, m, tc_intern_text(ctx, compiled->target.text));
+    TC_TRY(tc_run_passes(ctx, m, "program", trace));
+    tc_memory memory = tc_plan_memory(ctx, m);
+    out->memory = memory.bytes;
+    return tc_emit_pte(ctx, m, &memory, payload, n_payload, &out->pte);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* amount.c -- see amount.h.
+ *
+ * Numbers and weights of 16 bits are multiplied byte by byte, each pair a product of i8.  Sigmoid
+ * and tanh have 256 entries of 16 bits, and the slope for what lies between; or one table of 513
+ * where the target has it. */
+#include "amount.h"
+
+#include <math.h>
+
+#include "../../num/load.h"
+#include "../move/move.h"
+
+static bool integer(tc_lower *lw, tc_amount a)
+{
+    return a.val && !tc_is_float(tc_put_type(lw, a.val)->dtype);
+}
+
+static tc_amount none(void)
+{
+    return (tc_amount){TC_NONE, 1, 0};
+}
+
+/* A constant of reals as i16 in the steps that suit it. */
+static tc_amount of_constant(tc_lower *lw, const tc_type *t, tc_tensor c)
+{
+    int64_t n = tc_type_count(t);
+    double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n), most = 1e-6;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i] = tc_load_f64(c, i)));
+    for (int64_t i = 0; i < n; i++)
+        x[i] *= 32512 / most;
+    return (tc_amount){tc_put_numbers(lw, TC_i16, t->rank, t->dim, x), most / 32512, 0};
+}
+
+tc_amount tc_amount_in(tc_lower *lw, const tc_node *node, int i)
+{
+    const tc_type *t = tc_lower_type(lw, node, i);
+    if (!tc_node_quantized(lw->from, node))
+        return (tc_amount){tc_put_tosa_cast(lw, tc_lower_in(lw, node, i), TC_f32), 1, 0};
+    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    if (!t->quant && known.data)
+        return of_constant(lw, t, known);
+    if (!tc_is_activation(t)) {
+        tc_lower_refuse(lw, "operand %d is not quantized by one scale", i);
+        return none();
+    }
+    return (tc_amount){tc_lower_in(lw, node, i), tc_scale_of(t), tc_zero_of(t)};
+}
+
+tc_amount tc_amount_as(tc_lower *lw, tc_amount a, double unit)
+{
+    if (!integer(lw, a) || (a.unit == unit && tc_put_type(lw, a.val)->dtype == TC_i16))
+        return a;
+    return (tc_amount){tc_put_rescale(lw, a.val, a.unit / unit, a.zero, 0, TC_i16), unit, 0};
+}
+
+tc_val tc_amount_out(tc_lower *lw, tc_amount a, const tc_type *to)
+{
+    if (!integer(lw, a))
+        return tc_put_tosa_cast(lw, a.val, to->dtype);
+    tc_val y =
+        tc_put_rescale(lw, a.val, a.unit / tc_scale_of(to), a.zero, tc_zero_of(to), to->dtype);
+    return tc_put_codes(lw, y, to->quant);
+}
+
+tc_amount tc_amount_part(tc_lower *lw, tc_amount a, int64_t first, int64_t n)
+{
+    return (tc_amount){tc_put_slice_axis(lw, a.val, 3, first, n), a.unit, a.zero};
+}
+
+/* ---- products with weights ---- */
+
+static tc_val conv(tc_lower *lw, tc_val x, int64_t zero, tc_val w, tc_val bias, tc_dtype acc)
+{
+    if (!x || !w || !bias)
+        return TC_NONE;
+    tc_val in[] = {x, w, bias, tc_put_zero_point(lw, x, zero), tc_put_zero_point(lw, w, 0)};
+    return tc_put(lw, TC_OP_tosa_conv2d, tc_conv_1x1(lw, acc), in, 5);
+}
+
+static tc_amount affine_real(tc_lower *lw, const tc_node *node, tc_amount x, int weight, int bias)
+{
+    const tc_type *t = tc_lower_type(lw, node, weight);
+    tc_val w = tc_put_tosa_cast(lw, tc_lower_in(lw, node, weight), TC_f32);
+    w = tc_put_reshape(lw, w, 4, (int64_t[]){t->dim[0], 1, 1, t->dim[1]});
+    tc_val b = bias >= 0 ? tc_lower_in(lw, node, bias) : TC_NONE;
+    b = b ? tc_put_tosa_cast(lw, b, TC_f32) : tc_put_number(lw, TC_f32, 1, 0);
+    return (tc_amount){conv(lw, x.val, 0, w, b, TC_f32), 1, 0};
+}
+
+/* Weights by output row: scale * (256 * high + low), or scale * high where they are i8 already. */
+typedef struct weights {
+    tc_val high, low; /* low: none where there is nothing in it */
+    int64_t out;
+    double *scale;
+    const double *bias; /* real, or NULL */
+} weights;
+
+/* x_unit: of what the bias is added to; it has to fit i32. */
+static weights weights_of(tc_lower *lw, const tc_type *t, const double *w, const double *bias,
+                          double x_unit)
+{
+    int64_t in = t->dim[1], n = t->dim[0] * in;
+    weights r = {.out = t->dim[0],
+                 .scale = tc_new_n(&lw->ctx->arena, double, (size_t)t->dim[0]),
+                 .bias = bias};
+    double *high = tc_new_n(&lw->ctx->arena, double, (size_t)n),
+           *low = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    bool bytes = t->quant && t->dtype == TC_i8;
+    for (int64_t o = 0; o < r.out; o++) {
+        double most = fmax(1e-6, bias ? fabs(bias[o]) * 32512 / (x_unit * 0x1p30) : 0);
+        for (int64_t i = 0; i < in; i++)
+            most = fmax(most, fabs(w[o * in + i]));
+        r.scale[o] = bytes ? t->quant->scale[t->quant->axis >= 0 ? o : 0] : most / 32512;
+        for (int64_t i = o * in; i < (o + 1) * in; i++) {
+            double v = rint(w[i] / r.scale[o]);
+            high[i] = bytes ? v : floor(v / 256 + 0.5);
+            low[i] = v - 256 * high[i];
+        }
+    }
+    int64_t dim[] = {r.out, 1, 1, in};
+    r.high = tc_put_numbers(lw, TC_i8, 4, dim, high);
+    r.low = bytes ? TC_NONE : tc_put_numbers(lw, TC_i8, 4, dim, low);
+    return r;
+}
+
+/* x (i8) times one byte of the weights, which counts `times`; i32 in steps of `unit`. */
+static tc_val affine_byte(tc_lower *lw, tc_amount x, const weights *w, tc_val byte, double times,
+                          bool bias, double unit)
+{
+    double *b = tc_new_n(&lw->ctx->arena, double, (size_t)w->out),
+           *factor = tc_new_n(&lw->ctx->arena, double, (size_t)w->out);
+    for (int64_t o = 0; o < w->out; o++) {
+        double step = x.unit * w->scale[o] * times;
+        b[o] = bias && w->bias ? w->bias[o] / step : 0;
+        factor[o] = step / unit;
+    }
+    tc_val acc = conv(lw, x.val, x.zero, byte, tc_put_numbers(lw, TC_i32, 1, &w->out, b), TC_i32);
+    return tc_put_rescale_channels(lw, acc, factor, 0, 0, TC_i32);
+}
+
+/* x (i8) times the weights; the bias goes where its steps are not too fine for i32. */
+static tc_val affine_bytes(tc_lower *lw, tc_amount x, const weights *w, bool bias, double unit)
+{
+    if (!w->low)
+        return affine_byte(lw, x, w, w->high, 1, bias, unit);
+    return tc_put2(lw, TC_OP_tosa_add, NULL, affine_byte(lw, x, w, w->high, 256, false, unit),
+                   affine_byte(lw, x, w, w->low, 1, bias, unit));
+}
+
+tc_amount tc_amount_affine(tc_lower *lw, const tc_node *node, tc_amount x, int weight, int bias,
+                           double unit)
+{
+    if (!integer(lw, x))
+        return x.val ? affine_real(lw, node, x, weight, bias) : none();
+    const tc_type *t = tc_lower_type(lw, node, weight);
+    const double *real = tc_lower_known(lw, node, weight, t->dim[0] * t->dim[1], 0);
+    const double *b = bias >= 0 ? tc_lower_known(lw, node, bias, t->dim[0], 0) : NULL;
+    if (!real || lw->status != TC_OK)
+        return none();
+    bool byte = tc_put_type(lw, x.val)->dtype == TC_i8;
+    weights w = weights_of(lw, t, real, b, byte ? x.unit : 256 * x.unit);
+    tc_val sum;
+    double fine = unit / 256;
+    if (byte)
+        sum = affine_bytes(lw, x, &w, true, fine);
+    else {
+        tc_amount high = {tc_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
+        tc_amount low = {tc_put_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
+        sum = tc_put2(lw, TC_OP_tosa_add, NULL, affine_bytes(lw, high, &w, true, fine),
+                      affine_bytes(lw, low, &w, false, fine));
+    }
+    return (tc_amount){tc_put_rescale(lw, sum, 0x1p-8, 0, 0, TC_i16), unit, 0};
+}
+
+/* ---- elementwise ---- */
+
+static tc_amount combined(tc_lower *lw, tc_op op, tc_amount a, tc_amount b, double unit)
+{
+    if (!integer(lw, a) || !integer(lw, b))
+        return (tc_amount){tc_put2(lw, op, NULL, a.val, b.val), 1, 0};
+    double one = fmax(a.unit, b.unit) / 0x1p14;
+    tc_val y = tc_put_fused(lw, op, (tc_term){a.val, 0, a.unit / one},
+                            (tc_term){b.val, 0, b.unit / one}, one / unit, 0, TC_i16);
+    return (tc_amount){y, unit, 0};
+}
+
+tc_amount tc_amount_plus(tc_lower *lw, tc_amount a, tc_amount b, double unit)
+{
+    return combined(lw, TC_OP_tosa_add, a, b, unit);
+}
+
+tc_amount tc_amount_minus(tc_lower *lw, tc_amount a, tc_amount b, double unit)
+{
+    return combined(lw, TC_OP_tosa_sub, a, b, unit);
+}
+
+tc_amount tc_amount_times(tc_lower *lw, tc_amount a, tc_amount b, double unit)
+{
+    tc_val y = tc_put_product(lw, a.val, b.val, 0);
+    if (!integer(lw, a))
+        return (tc_amount){y, 1, 0};
+    return (tc_amount){tc_put_rescale(lw, y, a.unit * b.unit / unit, 0, 0, TC_i16), unit, 0};
+}
+
+tc_amount tc_amount_relu(tc_lower *lw, tc_amount a)
+{
+    tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
+    nan->nan_mode = TC_nan_mode_propagate;
+    if (!a.val)
+        return a;
+    if (!integer(lw, a))
+        return (tc_amount){
+            tc_put2(lw, TC_OP_tosa_maximum, nan, a.val, tc_put_number(lw, TC_f32, 4, 0)), 1, 0};
+    tc_val zero = tc_put_number(lw, TC_i16, 4, 0);
+    tc_val y = tc_put_fused(lw, TC_OP_tosa_maximum, (tc_term){a.val, 0, 1}, (tc_term){zero, 0, 1},
+                            1, 0, TC_i16);
+    return (tc_amount){y, a.unit, 0};
+}
+
+/* ---- sigmoid and tanh ---- */
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+static double sigmoid_slope(double x)
+{
+    return sigmoid(x) * (1 - sigmoid(x));
+}
+static double tanh_slope(double x)
+{
+    return 1 - tanh(x) * tanh(x);
+}
+
+/* From -8 to 8 in 512 straight lines. */
+static tc_val curve_by_lines(tc_lower *lw, tc_amount a, double (*f)(double))
+{
+    double entry[513];
+    for (int i = 0; i < 513; i++)
+        entry[i] = f((i - 256) / 32.0) / TC_SHARE_UNIT;
+    tc_val x = tc_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
+    return tc_put_rescale(lw, tc_put_table(lw, x, TC_i16, entry, 513), 0x1p-7, 0, 0, TC_i16);
+}
+
+/* From -8 to 8 in 256 steps by the high byte, along the slope by the low one. */
+static tc_val curve_by_bytes(tc_lower *lw, tc_amount a, double (*f)(double),
+                             double (*slope)(double))
+{
+    double high[256], low[256], rise[256];
+    for (int i = 0; i < 256; i++) {
+        double x = (i - 128) / 16.0, v = rint(f(x) / TC_SHARE_UNIT);
+        high[i] = floor(v / 256);
+        low[i] = v - 256 * high[i] - 128;
+        rise[i] = rint(slope(x) * 127);
+    }
+    tc_val fine = tc_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
+    tc_val code = tc_put_rescale(lw, fine, 0x1p-8, 0, 0, TC_i8);
+    tc_val rest =
+        tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, fine, tc_put_number(lw, TC_i16, 4, 8));
+    tc_val base = tc_put_fused(
+        lw, TC_OP_tosa_add, (tc_term){tc_put_table(lw, code, TC_i8, high, 256), 0, 256},
+        (tc_term){tc_put_table(lw, code, TC_i8, low, 256), -128, 1}, 1, 0, TC_i16);
+    tc_val more =
+        tc_put_fused(lw, TC_OP_tosa_mul, (tc_term){tc_put_table(lw, code, TC_i8, rise, 256), 0, 1},
+                     (tc_term){rest, 0, 1}, 0x1p-20 / (127 * TC_SHARE_UNIT), 0, TC_i16);
+    return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){base, 0, 1}, (tc_term){more, 0, 1}, 1, 0,
+                        TC_i16);
+}
+
+static tc_amount curve(tc_lower *lw, tc_amount a, tc_op op, double (*f)(double),
+                       double (*slope)(double))
+{
+    if (!integer(lw, a))
+        return (tc_amount){tc_put1(lw, op, NULL, a.val), 1, 0};
+    tc_val y = tc_lower_has(lw, TC_FEATURE_INT16) ? curve_by_lines(lw, a, f)
+                                                  : curve_by_bytes(lw, a, f, slope);
+    return (tc_amount){y, TC_SHARE_UNIT, 0};
+}
+
+tc_amount tc_amount_sigmoid(tc_lower *lw, tc_amount a)
+{
+    return curve(lw, a, TC_OP_tosa_sigmoid, sigmoid, sigmoid_slope);
+}
+tc_amount tc_amount_tanh(tc_lower *lw, tc_amount a)
+{
+    return curve(lw, a, TC_OP_tosa_tanh, tanh, tanh_slope);
+}

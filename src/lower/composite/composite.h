@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* composite.h -- what softmax, norms, attention and recurrent layers share: arithmetic on rows.
+ *
+ * A row is the last axis.  Everything is PRO-INT (no 16-bit tables or convolutions), and put so
+ * that an NPU can fuse it: every widening rescale has one reader, every accumulator one rescale
+ * behind it. */
+#ifndef TC_LOWER_COMPOSITE_H
+#define TC_LOWER_COMPOSITE_H
+
+#include "../build.h"
+
+/* ---- rows.c ---- */
+
+/* A number of i32 with the rank of `like`. */
+tc_val tc_put_i32(tc_lower *lw, tc_val like, double x);
+/* The largest magnitude of n numbers. */
+double tc_largest(const double *x, int64_t n);
+/* a * b; i32 operands: rounded after a shift to the right. */
+tc_val tc_put_product(tc_lower *lw, tc_val a, tc_val b, int shift);
+tc_val tc_put_shift_right(tc_lower *lw, tc_val a, tc_val b, bool round);
+/* REDUCE_SUM or REDUCE_MAX over one axis, which stays with extent 1. */
+tc_val tc_put_reduced(tc_lower *lw, tc_op op, tc_val x, int axis);
+/* x - zero as i32, for one reader. */
+tc_val tc_put_widened(tc_lower *lw, tc_val x, int64_t zero);
+/* saturate(round(factor * (fa * (a - za) OP fb * (b - zb))) + zero), OP an elementwise operator of
+ * i32. */
+typedef struct tc_term {
+    tc_val val;
+    int64_t zero;
+    double factor;
+} tc_term;
+tc_val tc_put_fused(tc_lower *lw, tc_op op, tc_term a, tc_term b, double factor, int64_t zero,
+                    tc_dtype to);
+
+/* The largest of each row, extent 1: a tree of halves, which is far cheaper than REDUCE_MAX on an
+ * NPU. */
+tc_val tc_put_row_max(tc_lower *lw, tc_val x);
+
+/* A positive i32 as mantissa * 2^power, and what follows from it; relative error below 1e-4.
+ *   value = mantissa * 2^-zeros * 2,   mantissa in [2^30, 2^31), zeros = leading zeros of value
+ *   1 / value = inverse * TC_INVERSE_UNIT * 2^zeros */
+typedef struct tc_inverse {
+    tc_val zeros, inverse; /* i32; inverse in [2^14, 2^15] */
+    tc_val mantissa;
+    tc_val index, excess; /* of the table; TC_INVERSE_ONE * (1 + d), where the entry was off by d */
+} tc_inverse;
+#define TC_INVERSE_ONE 534773760.0                                    /* 127.5 * 2^22 */
+#define TC_INVERSE_UNIT (0x1p-31 / (255.0 * TC_INVERSE_ONE) * 0x1p22) /* of `inverse` */
+tc_inverse tc_put_inverse(tc_lower *lw, tc_val x);
+
+/* 1 / sqrt(value) = root * TC_ROOT_UNIT * 2^half for a positive i32. */
+typedef struct tc_root {
+    tc_val half, root; /* i32; half = (zeros - 1) / 2, root in [2^14, 2^15] */
+    tc_val even;       /* value * 4^half */
+} tc_root;
+#define TC_ROOT_ONE 532684800.0 /* 255^2 / 4 * 2^15 */
+#define TC_ROOT_UNIT (0x1p23 / 0x1.6a09e667f3bcdp15 / (255.0 * TC_ROOT_ONE))
+tc_root tc_put_root(tc_lower *lw, tc_val x);
+/* sqrt(value) as i32 in steps of TC_SQUARE_ROOT_UNIT, for an i32 that is 0 or more. */
+#define TC_SQUARE_ROOT_UNIT (TC_ROOT_UNIT * 0x1p16)
+tc_val tc_put_square_root(tc_lower *lw, tc_val x);
+
+/* Axes moved to the end, in order, and merged into one: [kept.., row]. */
+tc_val tc_put_axes_last(tc_lower *lw, tc_val x, tc_ints axes);
+int64_t tc_axes_count(const tc_type *t, tc_ints axes);
+
+/* ---- softmax.c ---- */
+
+/* Softmax of each row: x holds i8, i16 or i32 in a domain of one scale, the result is of domain
+ * `to`. */
+tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to);
+/* e^(scale * (x - max)) of each row in units of 1 / 32767, i16; shares of the sum are needed to 8,
+ * 12 or 16 bits. */
+tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, int bits);
+/* Sum of x - zero over each row, i32. */
+tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
+/* 1 / sum as i16 times *unit, for sums of 32767 and more; quotients 32767 / sum above `top` may
+ * saturate. */
+tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
+
+/* ---- moments.c ---- */
+
+/* Rows of i8 times weights [n_out, n], a 1x1 convolution: i32, or times factor[out] plus out_zero
+ * as `to`. */
+tc_val tc_put_across(tc_lower *lw, tc_val x, int64_t zero, int64_t n_out, const double *weight,
+                     const double *factor, int64_t out_zero, tc_dtype to);
+
+/* x - mean (or x - zero when not to be centred) of each row as i16, in steps of *unit codes of x
+ * (i8, i16). */
+tc_val tc_put_row_deviation(tc_lower *lw, tc_val x, int64_t zero, bool centre, double *unit);
+/* Sum of d * d / 2^*shift over each row of i16, *shift >= least, below 2^30. */
+tc_val tc_put_row_squares(tc_lower *lw, tc_val d, bool centred, int least, int *shift);
+/* (x - mean) / sqrt(variance + eps) of each row, i16 in steps of *unit; beyond `most` it may
+ * saturate. Not centred: x / sqrt(mean square + eps). */
+tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+                         double most, double *unit);
+
+/* ---- norm_wide.c ---- */
+
+/* (x - mean) / sqrt(variance + eps) * gain + bias over rows of i16 of at most 512, all in i32. */
+tc_val tc_put_norm_wide(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+                        const double *gain, const double *bias, const tc_type *to);
+
+/* ---- affine.c ---- */
+
+/* x * gain[c] + bias[c] along an axis of n, x i16 in steps of unit, into the domain of `to`. */
+tc_val tc_put_affine(tc_lower *lw, tc_val x, double unit, int axis, const double *gain,
+                     const double *bias, int64_t n, const tc_type *to);
+/* n numbers that a constant operand stands for, `otherwise` where it was left out; NULL: refused,
+ * it is not constant. */
+const double *tc_lower_known(tc_lower *lw, const tc_node *node, int i, int64_t n, double otherwise);
+/* Whether operand 0 and result 0 are i8 or i16 of one scale; refuses otherwise. */
+bool tc_lower_one_scale(tc_lower *lw, const tc_node *node);
+/* Kernel, stride and dilation 1, no padding. */
+tc_attr_tosa_conv *tc_conv_1x1(tc_lower *lw, tc_dtype acc);
+
+/* ---- real.c ---- */
+
+/* Softmax of each row of floats. */
+tc_val tc_put_real_softmax(tc_lower *lw, tc_val x);
+
+#endif

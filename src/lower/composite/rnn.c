@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rnn.c -- lstm, gru and the plain recurrent layers, and one step of each, unrolled.
+ *
+ * Operands: x, the states, then for every layer and direction w_ih, w_hh and, with biases, b_ih,
+ * b_hh.  Between the borders everything is 16 bits wide, or f32. */
+#include <math.h>
+
+#include "amount.h"
+#include "../move/move.h"
+
+typedef enum kind { LSTM, GRU, TANH, RELU } kind;
+
+static const double gate_unit =
+    0x1p-11; /* sums that go into sigmoid and tanh: between -16 and 16 */
+
+/* One cell: where its weights are, and the steps of its states. */
+typedef struct cell {
+    kind kind;
+    int weight; /* the operand w_ih */
+    bool bias;
+    int64_t hidden;
+    double h_unit, c_unit;
+} cell;
+
+typedef struct state {
+    tc_amount h, c;
+} state;
+
+/* i, f, g, o = a + b;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c) */
+static state lstm_step(tc_lower *lw, const cell *l, tc_amount a, tc_amount b, state s)
+{
+    int64_t n = l->hidden;
+    tc_amount sum = tc_amount_plus(lw, a, b, gate_unit);
+    tc_amount in = tc_amount_sigmoid(lw, tc_amount_part(lw, sum, 0, n));
+    tc_amount forget = tc_amount_sigmoid(lw, tc_amount_part(lw, sum, n, n));
+    tc_amount next = tc_amount_tanh(lw, tc_amount_part(lw, sum, 2 * n, n));
+    tc_amount out = tc_amount_sigmoid(lw, tc_amount_part(lw, sum, 3 * n, n));
+    s.c = tc_amount_plus(lw, tc_amount_times(lw, forget, s.c, l->c_unit),
+                         tc_amount_times(lw, in, next, TC_SHARE_UNIT), l->c_unit);
+    s.h = tc_amount_times(lw, out, tc_amount_tanh(lw, s.c), l->h_unit);
+    return s;
+}
+
+/* r, z = sigmoid(a + b);  m = tanh(a + r b);  h = m + z (h - m) */
+static state gru_step(tc_lower *lw, const cell *l, tc_amount a, tc_amount b, state s)
+{
+    int64_t n = l->hidden;
+    tc_amount both = tc_amount_plus(lw, tc_amount_part(lw, a, 0, 2 * n),
+                                    tc_amount_part(lw, b, 0, 2 * n), gate_unit);
+    tc_amount reset = tc_amount_sigmoid(lw, tc_amount_part(lw, both, 0, n));
+    tc_amount keep = tc_amount_sigmoid(lw, tc_amount_part(lw, both, n, n));
+    tc_amount past = tc_amount_times(lw, reset, tc_amount_part(lw, b, 2 * n, n), gate_unit);
+    tc_amount next =
+        tc_amount_tanh(lw, tc_amount_plus(lw, tc_amount_part(lw, a, 2 * n, n), past, gate_unit));
+    tc_amount apart = tc_amount_minus(lw, s.h, next, 2 * l->h_unit);
+    s.h = tc_amount_plus(lw, next, tc_amount_times(lw, keep, apart, 2 * l->h_unit), l->h_unit);
+    return s;
+}
+
+static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_amount x, state s)
+{
+    double unit = l->kind == RELU ? l->h_unit : gate_unit;
+    tc_amount a = tc_amount_affine(lw, node, x, l->weight, l->bias ? l->weight + 2 : -1, unit);
+    tc_amount b =
+        tc_amount_affine(lw, node, s.h, l->weight + 1, l->bias ? l->weight + 3 : -1, unit);
+    if (l->kind == LSTM)
+        return lstm_step(lw, l, a, b, s);
+    if (l->kind == GRU)
+        return gru_step(lw, l, a, b, s);
+    tc_amount sum = tc_amount_plus(lw, a, b, unit);
+    s.h = l->kind == TANH ? tc_amount_tanh(lw, sum) : tc_amount_relu(lw, sum);
+    return s;
+}
+
+/* ---- states ---- */
+
+static double reach(const tc_type *t)
+{
+    if (!t || !t->quant)
+        return 0;
+    double z = (double)t->quant->zero[0], lo = (double)t->quant->lo, hi = (double)t->quant->hi;
+    return t->quant->scale[0] * fmax(fabs(lo - z), fabs(hi - z));
+}
+
+/* Part `which` of a state [cells, batch, hidden], or all of one [batch, hidden], as [1, 1, batch,
+ * hidden]. */
+static tc_amount state_of(tc_lower *lw, tc_amount all, int64_t which, int64_t batch, int64_t hidden,
+                          double unit)
+{
+    if (!all.val)
+        return all;
+    int64_t cells = tc_type_count(tc_put_type(lw, all.val)) / (batch * hidden);
+    all.val = tc_put_reshape(lw, all.val, 4, (int64_t[]){1, cells, batch, hidden});
+    all.val = tc_put_slice_axis(lw, all.val, 1, which, 1);
+    return tc_amount_as(lw, all, unit);
+}
+
+/* h is between -1 and 1, except with relu; c may grow: 16, or what the domains at the border say.
+ */
+static void units(const tc_lower *lw, const tc_node *node, kind k, int first, cell *l)
+{
+    double c = 16, h = 0;
+    for (int i = 0; i < node->n_out; i++) {
+        h = fmax(h, i < first + 1 ? reach(tc_lower_result(lw, node, i)) : 0);
+        c = fmax(c, i > first ? reach(tc_lower_result(lw, node, i)) : 0);
+    }
+    h = fmax(h, reach(tc_lower_type(lw, node, 1)));
+    l->h_unit = k == RELU ? fmax(h, 1) / 32512 : TC_SHARE_UNIT;
+    l->c_unit = fmax(c, k == LSTM ? reach(tc_lower_type(lw, node, 2)) : 0) / 32512;
+}
+
+static bool is_read(const tc_lower *lw, const tc_node *node, int i)
+{
+    return lw->dry || lw->readers[node->out[i]] > 0;
+}
+
+/* Pieces along an axis as one, in the domain and shape of result i. */
+static tc_val joined(tc_lower *lw, const tc_node *node, int i, const tc_amount *piece, int64_t n,
+                     int axis, int rank, const int64_t *dim)
+{
+    const tc_type *to = tc_lower_result(lw, node, i);
+    tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
+    for (int64_t k = 0; k < n; k++)
+        part[k] = tc_put_reshape(lw, tc_amount_out(lw, piece[k], to), rank, dim);
+    return tc_put_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim);
+}
+
+static bool typed(tc_lower *lw, const tc_node *node)
+{
+    if (!tc_node_quantized(lw->from, node))
+        return true;
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *t = tc_lower_result(lw, node, i);
+        if (!tc_is_activation(t) && is_read(lw, node, i))
+            tc_lower_refuse(lw, "result %d is not quantized by one scale", i);
+        else if (t->dtype == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16))
+            tc_lower_refuse(lw, "result %d has 16 bits", i);
+    }
+    return lw->status == TC_OK;
+}
+
+/* ---- layers ---- */
+
+/* The layer's input at every step. */
+typedef struct sequence {
+    tc_amount *at;
+    int64_t steps, batch;
+} sequence;
+
+static sequence input_of(tc_lower *lw, const tc_node *node, bool batch_first)
+{
+    const tc_type *t = tc_lower_type(lw, node, 0);
+    sequence s = {NULL, t->dim[batch_first ? 1 : 0], t->dim[batch_first ? 0 : 1]};
+    s.at = tc_new_n(&lw->ctx->arena, tc_amount, (size_t)s.steps);
+    tc_amount x = tc_amount_in(lw, node, 0);
+    if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
+        x = tc_amount_as(lw, x, x.unit * 128 / 127);
+    for (int64_t i = 0; i < s.steps; i++) {
+        s.at[i] = x;
+        s.at[i].val = tc_put_slice_axis(lw, x.val, batch_first ? 1 : 0, i, 1);
+        s.at[i].val = tc_put_reshape(lw, s.at[i].val, 4, (int64_t[]){1, 1, s.batch, t->dim[2]});
+    }
+    return s;
+}
+
+/* Every step of one direction; what it gives is put into `to`, the last state is returned. */
+static state direction(tc_lower *lw, const tc_node *node, const cell *l, const sequence *x,
+                       bool backward, state s, tc_amount *to)
+{
+    for (int64_t i = 0; i < x->steps && lw->status == TC_OK; i++) {
+        int64_t t = backward ? x->steps - 1 - i : i;
+        s = step(lw, node, l, x->at[t], s);
+        to[t] = s.h;
+    }
+    return s;
+}
+
+/* Two directions side by side: i16 has no CONCAT without its extension, so the halves are padded
+ * and added. */
+static tc_amount beside(tc_lower *lw, tc_amount a, tc_amount b, int64_t n)
+{
+    if (!a.val || !b.val)
+        return a;
+    int64_t before[] = {0, 0, 0, 0, 0, 0, n, 0}, after[] = {0, 0, 0, 0, 0, 0, 0, n};
+    if (tc_is_float(tc_put_type(lw, a.val)->dtype))
+        a.val = tc_put_concat(lw, (tc_val[]){a.val, b.val}, 2, 3);
+    else
+        a = tc_amount_plus(lw, (tc_amount){tc_put_pad(lw, a.val, after, 0), a.unit, 0},
+                           (tc_amount){tc_put_pad(lw, b.val, before, 0), b.unit, 0}, a.unit);
+    return a;
+}
+
+static void layers(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
+{
+    const tc_attr_rnn *a = node->attr;
+    int states = k == LSTM ? 2 : 1, ways = a->bidirectional ? 2 : 1;
+    if (!typed(lw, node))
+        return;
+    cell l = {.kind = k,
+              .weight = 1 + states,
+              .bias = a->has_bias,
+              .hidden = tc_lower_type(lw, node, 1)->dim[2]};
+    units(lw, node, k, 1, &l);
+    sequence x = input_of(lw, node, a->batch_first);
+    tc_amount h = tc_amount_in(lw, node, 1), c = k == LSTM ? tc_amount_in(lw, node, 2) : h;
+    int64_t cells = a->layers * ways, row[] = {1, x.batch, l.hidden};
+    tc_amount *last_h = tc_new_n(&lw->ctx->arena, tc_amount, (size_t)cells);
+    tc_amount *last_c = tc_new_n(&lw->ctx->arena, tc_amount, (size_t)cells);
+    for (int64_t i = 0; i < cells && lw->status == TC_OK; i += ways) {
+        tc_amount *to[2] = {NULL, NULL};
+        for (int d = 0; d < ways; d++, l.weight += a->has_bias ? 4 : 2) {
+            state s = {state_of(lw, h, i + d, x.batch, l.hidden, l.h_unit),
+                       k == LSTM ? state_of(lw, c, i + d, x.batch, l.hidden, l.c_unit)
+                                 : (tc_amount){0}};
+            to[d] = tc_new_n(&lw->ctx->arena, tc_amount, (size_t)x.steps);
+            s = direction(lw, node, &l, &x, d == 1, s, to[d]);
+            last_h[i + d] = s.h;
+            last_c[i + d] = s.c;
+        }
+        for (int64_t t = 0; ways == 2 && t < x.steps; t++)
+            to[0][t] = beside(lw, to[0][t], to[1][t], l.hidden);
+        x.at = to[0];
+    }
+    int64_t width = ways * l.hidden, by_step[] = {1, x.batch, width},
+            by_batch[] = {x.batch, 1, width};
+    out[0] = joined(lw, node, 0, x.at, x.steps, a->batch_first ? 1 : 0, 3,
+                    a->batch_first ? by_batch : by_step);
+    if (is_read(lw, node, 1))
+        out[1] = joined(lw, node, 1, last_h, cells, 0, 3, row);
+    if (k == LSTM && is_read(lw, node, 2))
+        out[2] = joined(lw, node, 2, last_c, cells, 0, 3, row);
+}
+
+static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
+{
+    const tc_type *xt = tc_lower_type(lw, node, 0), *ht = tc_lower_type(lw, node, 1);
+    int states = k == LSTM ? 2 : 1, last = xt->rank - 1;
+    if (!typed(lw, node))
+        return;
+    cell l = {
+        .kind = k, .weight = 1 + states, .bias = node->n_in > 3 + states, .hidden = ht->dim[last]};
+    int64_t batch = last ? xt->dim[0] : 1;
+    units(lw, node, k, 0, &l);
+    tc_amount x = tc_amount_in(lw, node, 0);
+    if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
+        x = tc_amount_as(lw, x, x.unit * 128 / 127);
+    x.val = tc_put_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
+    state s = {state_of(lw, tc_amount_in(lw, node, 1), 0, batch, l.hidden, l.h_unit), {0}};
+    if (k == LSTM)
+        s.c = state_of(lw, tc_amount_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
+    s = step(lw, node, &l, x, s);
+    out[0] = joined(lw, node, 0, &s.h, 1, 0, ht->rank, ht->dim);
+    if (k == LSTM)
+        out[1] = joined(lw, node, 1, &s.c, 1, 0, ht->rank, ht->dim);
+}
+
+void tc_lower_lstm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    layers(lw, node, out, LSTM);
+}
+void tc_lower_gru(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    layers(lw, node, out, GRU);
+}
+void tc_lower_rnn_tanh(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    layers(lw, node, out, TANH);
+}
+void tc_lower_rnn_relu(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    layers(lw, node, out, RELU);
+}
+void tc_lower_lstm_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_step(lw, node, out, LSTM);
+}
+void tc_lower_gru_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_step(lw, node, out, GRU);
+}
+void tc_lower_rnn_tanh_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_step(lw, node, out, TANH);
+}
+void tc_lower_rnn_relu_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_step(lw, node, out, RELU);
+}

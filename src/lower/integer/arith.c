@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arith.c -- arithmetic on quantized values: operands widened to i32 in one domain, the operation, one change
+ * of scale into the result's domain.
+ *
+ * Every widening RESCALE is private to its use, so that a target can take it into the operation.  Factors
+ * are those that the smaller targets take in as well: 1 where the operands' scales are equal and for every
+ * product; for sums of unlike scales 2^19 (i8) or 2^14 (i16) for the larger. */
+#include <math.h>
+
+#include "arith.h"
+#include "channel.h"
+#include "function.h"
+
+#include "../../num/load.h"
+
+/* ---- operands ---- */
+
+static const tc_quant *domain(tc_lower *lw, tc_dtype dtype, double scale)
+{
+    tc_quant *q = tc_new(&lw->ctx->arena, tc_quant);
+    double *s = tc_new(&lw->ctx->arena, double);
+    *s = scale;
+    *q = (tc_quant){.axis = -1, .count = 1, .lo = tc_dtype_min(dtype), .hi = tc_dtype_max(dtype), .scale = s,
+                    .zero = tc_new(&lw->ctx->arena, int64_t)};
+    return q;
+}
+
+const tc_type *tc_wide_type(tc_lower *lw, const tc_type *shape, tc_dtype dtype, double scale)
+{
+    tc_type t = *shape;
+    t.dtype = dtype;
+    t.quant = domain(lw, dtype, scale);
+    return tc_type_intern(lw->ctx, &t);
+}
+
+/* Plain numbers that are known: into the finest i8 (one number) or i16 domain that holds them. */
+static bool quantize_known(tc_lower *lw, tc_arg *a, tc_tensor t)
+{
+    int64_t n = tc_type_count(t.type);
+    double top = 0;
+    bool same = true;
+    for (int64_t i = 0; i < n; i++) {
+        double v = tc_load_f64(t, i);
+        if (!isfinite(v)) {
+            tc_lower_refuse(lw, "a constant operand is not finite");
+            return false;
+        }
+        top = fmax(top, fabs(v));
+        same = same && v == tc_load_f64(t, 0);
+    }
+    tc_dtype dtype = same ? TC_i8 : TC_i16;
+    double scale = top > 0 ? top / (double)tc_dtype_max(dtype) : 1;
+    double *code = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        code[i] = rint(tc_load_f64(t, i) / scale);
+    a->type = tc_wide_type(lw, t.type, dtype, scale);
+    a->val = tc_put_numbers(lw, dtype, t.type->rank, t.type->dim, code);
+    return true;
+}
+
+bool tc_arg_of(tc_lower *lw, const tc_node *node, int i, tc_arg *a)
+{
+    *a = (tc_arg){.val = tc_lower_in(lw, node, i), .type = tc_lower_type(lw, node, i)};
+    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    bool accumulator = a->type->quant && (a->type->dtype == TC_i32 || a->type->dtype == TC_i48);
+    if (!a->type->quant && known.data) {
+        if (!quantize_known(lw, a, known))
+            return false;
+    } else if (!tc_is_activation(a->type) && !accumulator) {
+        tc_lower_refuse(lw, "operand %d is not quantized by one scale", i);
+        return false;
+    }
+    const tc_type *result = tc_lower_result(lw, node, 0);
+    a->val = tc_put_rank(lw, a->val, result->rank);
+    return true;
+}
+
+bool tc_arg_is_zero(const tc_lower *lw, const tc_arg *a)
+{
+    tc_tensor t = tc_put_known(lw, a->val);
+    for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
+        if (tc_load_i64(t, i) != tc_zero_of(a->type))
+            return false;
+    return t.data;
+}
+
+tc_val tc_put_wide(tc_lower *lw, const tc_arg *a, double scale)
+{
+    if (tc_is_activation(a->type))
+        return tc_put_rescale(lw, a->val, tc_scale_of(a->type) / scale, tc_zero_of(a->type), 0, TC_i32);
+    if (!a->val)
+        return a->val;
+    return tc_put_domain(lw, a->val, a->type, tc_wide_type(lw, tc_put_type(lw, a->val), TC_i32, scale));
+}
+
+tc_val tc_put_narrow(tc_lower *lw, tc_val wide, double scale, const tc_type *to)
+{
+    if (!wide)
+        return wide;
+    if (!to->quant) {
+        tc_lower_refuse(lw, "its result is not quantized");
+        return TC_NONE;
+    }
+    wide = tc_put_domain(lw, wide, tc_wide_type(lw, tc_put_type(lw, wide), TC_i32, scale), to);
+    return tc_put_expand(lw, wide, to->rank, to->dim);
+}
+
+static bool wide_arg(const tc_arg *a) { return !tc_is_activation(a->type); }
+
+static double coarsest(const tc_arg *a)
+{
+    double s = 0;
+    for (int32_t c = 0; c < a->type->quant->count; c++)
+        s = fmax(s, a->type->quant->scale[c]);
+    return s;
+}
+
+/* A domain in which both can be added: see the top of the file.  What comes from accumulators may be larger than
+ * the result: there the unit is a fraction of the
+ * result's step, but no less than the accumulator's own.  A wide result has its own. */
+static double common_scale(const tc_arg *a, double sa, const tc_arg *b, double sb, const tc_type *to)
+{
+    if (to->dtype == TC_i32)
+        return tc_scale_of(to);
+    if (wide_arg(a) || wide_arg(b)) {
+        double s = tc_scale_of(to) / (to->dtype == TC_i16 ? 16 : 256);
+        s = wide_arg(a) ? fmax(s, coarsest(a)) : s;
+        return wide_arg(b) ? fmax(s, coarsest(b)) : s;
+    }
+    bool narrow_a = a->type->dtype == TC_i8, narrow_b = b->type->dtype == TC_i8;
+    if (narrow_a == narrow_b)
+        return sa == sb ? sa : fmax(sa, sb) / (narrow_a ? 0x1p19 : 0x1p14);
+    return fmax(sa * (narrow_a ? 0x1p8 : 0x1p15), sb * (narrow_b ? 0x1p8 : 0x1p15)) / 0x1p29;
+}
+
+/* ---- sums ---- */
+
+/* An operand times a positive number: the number is part of the scale. */
+static tc_arg times(tc_lower *lw, tc_arg a, double by)
+{
+    if (by == 1)
+        return a;
+    tc_quant *q = tc_new(&lw->ctx->arena, tc_quant);
+    double *scale = tc_new_n(&lw->ctx->arena, double, (size_t)a.type->quant->count);
+    for (int64_t c = 0; c < a.type->quant->count; c++)
+        scale[c] = a.type->quant->scale[c] * by;
+    *q = *a.type->quant;
+    q->scale = scale;
+    a.type = tc_type_with(lw->ctx, a.type, q);
+    return a;
+}
+
+static tc_val negated(tc_lower *lw, tc_val wide)
+{
+    tc_val zero = tc_put_zero_point(lw, wide, 0);
+    return tc_put3(lw, TC_OP_tosa_negate, NULL, wide, zero, zero);
+}
+
+/* x * by alone. */
+static tc_val alone(tc_lower *lw, tc_arg x, double by, const tc_type *to)
+{
+    x = times(lw, x, fabs(by));
+    if (by > 0)
+        return tc_put_expand(lw, x.val ? tc_put_domain(lw, x.val, x.type, to) : x.val, to->rank, to->dim);
+    double s = common_scale(&x, tc_scale_of(x.type), &x, tc_scale_of(x.type), to);
+    return tc_put_narrow(lw, negated(lw, tc_put_wide(lw, &x, s)), s, to);
+}
+
+tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b, const tc_type *to)
+{
+    bool no_a = by_a == 0 || tc_arg_is_zero(lw, a), no_b = by_b == 0 || tc_arg_is_zero(lw, b);
+    if (no_a && no_b)
+        return tc_put_expand(lw, tc_put_number(lw, to->dtype, to->rank, (double)tc_zero_of(to)), to->rank, to->dim);
+    if (no_a || no_b)
+        return no_a ? alone(lw, *b, by_b, to) : alone(lw, *a, by_a, to);
+    tc_arg x = times(lw, *a, fabs(by_a)), y = times(lw, *b, fabs(by_b));
+    double s = common_scale(&x, tc_scale_of(x.type), &y, tc_scale_of(y.type), to);
+    tc_val p = tc_put_wide(lw, &x, s), q = tc_put_wide(lw, &y, s);
+    bool opposite = (by_a < 0) != (by_b < 0);
+    tc_val wide = !opposite ? tc_put2(lw, TC_OP_tosa_add, NULL, p, q)
+                  : by_a > 0 ? tc_put2(lw, TC_OP_tosa_sub, NULL, p, q)
+                             : tc_put2(lw, TC_OP_tosa_sub, NULL, q, p);
+    if (by_a < 0 && by_b < 0)
+        wide = negated(lw, wide);
+    return tc_put_narrow(lw, wide, s, to);
+}
+
+/* The two operands of a node that is more than a table of i8; false: it is done, or refused. */
+static bool operands(tc_lower *lw, const tc_node *node, tc_val *out, tc_arg *a, tc_arg *b)
+{
+    if (tc_lower_result(lw, node, 0)->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
+        return false;
+    return tc_arg_of(lw, node, 0, a) && tc_arg_of(lw, node, 1, b);
+}
+
+static void add(tc_lower *lw, const tc_node *node, double sign, tc_val *out)
+{
+    const tc_attr_alpha *alpha = node->attr;
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    tc_arg a, b;
+    if (!operands(lw, node, out, &a, &b))
+        return;
+    double by = sign * alpha->alpha;
+    if (tc_put_channel_plus(lw, &a, &b, by, to, out) || (by == 1 && tc_put_channel_plus(lw, &b, &a, 1, to, out)))
+        return;
+    out[0] = tc_put_sum(lw, &a, 1, &b, by, to);
+}
+
+void tc_lower_int_add(tc_lower *lw, const tc_node *node, tc_val *out) { add(lw, node, 1, out); }
+void tc_lower_int_sub(tc_lower *lw, const tc_node *node, tc_val *out) { add(lw, node, -1, out); }
+
+/* ---- products ---- */
+
+tc_val tc_put_times(tc_lower *lw, const tc_arg *a, const tc_arg *b, double *scale)
+{
+    if (wide_arg(a) || wide_arg(b)) {
+        tc_lower_refuse(lw, "a factor is an accumulator");
+        return TC_NONE;
+    }
+    *scale = tc_scale_of(a->type) * tc_scale_of(b->type);
+    bool plain = a->type->dtype == TC_i16 && b->type->dtype == TC_i16 && !tc_zero_of(a->type) && !tc_zero_of(b->type);
+    tc_val x = plain ? a->val : tc_put_wide(lw, a, tc_scale_of(a->type));
+    tc_val y = plain ? b->val : tc_put_wide(lw, b, tc_scale_of(b->type));
+    return tc_put3(lw, TC_OP_tosa_mul, NULL, x, y, tc_put_number(lw, TC_i8, 1, 0));
+}
+
+void tc_lower_int_mul(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    tc_arg a, b;
+    double scale;
+    if (!operands(lw, node, out, &a, &b))
+        return;
+    if (tc_put_channel_times(lw, &a, &b, to, out) || tc_put_channel_times(lw, &b, &a, to, out))
+        return;
+    tc_val wide = tc_put_times(lw, &a, &b, &scale);
+    out[0] = tc_put_narrow(lw, wide, scale, to);
+}
+
+void tc_lower_int_square(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    tc_arg a;
+    double scale;
+    if ((to->dtype == TC_i8 && tc_lower_try_function(lw, node, out)) || !tc_arg_of(lw, node, 0, &a))
+        return;
+    tc_val wide = tc_put_times(lw, &a, &a, &scale);
+    out[0] = tc_put_narrow(lw, wide, scale, to);
+}
+
+/* ---- the larger and the smaller: rounding keeps the order, so each operand may be rounded first ---- */
+
+static tc_val larger(tc_lower *lw, tc_op op, tc_val x, tc_val y)
+{
+    tc_attr_tosa_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
+    a->nan_mode = TC_nan_mode_propagate;
+    return tc_put2(lw, op, a, x, y);
+}
+
+/* An operand as i32 of scale s; targets of the first generation take in no factor but 1. */
+static tc_val ordered(tc_lower *lw, const tc_arg *a, double s, const tc_type *to)
+{
+    if (s == tc_scale_of(a->type) || !tc_lower_has(lw, TC_FEATURE_U55))
+        return tc_put_wide(lw, a, s);
+    if (!a->val)
+        return a->val;
+    tc_arg narrow = {.type = to, .val = tc_put_domain(lw, a->val, a->type, to)};
+    return tc_put_wide(lw, &narrow, s);
+}
+
+static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    tc_arg a, b;
+    if (!operands(lw, node, out, &a, &b))
+        return;
+    bool equal = !wide_arg(&a) && !wide_arg(&b) && tc_scale_of(a.type) == tc_scale_of(b.type);
+    double s = equal ? tc_scale_of(a.type) : tc_scale_of(to);
+    tc_val y = larger(lw, op, ordered(lw, &a, s, to), ordered(lw, &b, s, to));
+    out[0] = tc_put_narrow(lw, y, s, to);
+}
+
+void tc_lower_int_maximum(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    extreme(lw, node, TC_OP_tosa_maximum, out);
+}
+
+void tc_lower_int_minimum(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    extreme(lw, node, TC_OP_tosa_minimum, out);
+}
+
+/* min(max(x, lo), hi), each bound may be missing. */
+void tc_lower_int_clamp_tensor(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    tc_arg a, bound;
+    if (to->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
+        return;
+    if (!tc_arg_of(lw, node, 0, &a))
+        return;
+    double s = tc_scale_of(to);
+    tc_val y = ordered(lw, &a, s, to);
+    for (int i = 1; i < node->n_in; i++) {
+        if (!node->in[i])
+            continue;
+        if (!tc_arg_of(lw, node, i, &bound))
+            return;
+        y = larger(lw, i == 1 ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, y, ordered(lw, &bound, s, to));
+    }
+    out[0] = tc_put_narrow(lw, y, s, to);
+}
+
+/* ---- one operand, where i16 would lose by a table ---- */
+
+static void one_operand(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    tc_arg a;
+    if ((to->dtype == TC_i8 && tc_lower_try_function(lw, node, out)) || !tc_arg_of(lw, node, 0, &a))
+        return;
+    double s = wide_arg(&a) ? common_scale(&a, 1, &a, 1, to) : tc_scale_of(a.type);
+    tc_val x = tc_put_wide(lw, &a, s);
+    x = op == TC_OP_tosa_negate ? negated(lw, x) : tc_put1(lw, op, NULL, x);
+    out[0] = tc_put_narrow(lw, x, s, to);
+}
+
+void tc_lower_int_neg(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_operand(lw, node, TC_OP_tosa_negate, out);
+}
+
+void tc_lower_int_abs(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_operand(lw, node, TC_OP_tosa_abs, out);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quotient.c -- quotients, remainders and the combined operators on quantized values.
+ *
+ * Quotients of i8 are read from a list of all pairs.  Others are INTDIV of the dividend with as many bits of
+ * fraction as i32 has room for; targets without it multiply by a table of reciprocals.  Whole quotients and
+ * remainders divide in one domain. */
+#include <math.h>
+
+#include "arith.h"
+#include "function.h"
+#include "../move/move.h"
+
+#include "../../num/load.h"
+
+static tc_val multiply(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put3(lw, TC_OP_tosa_mul, NULL, a, b, tc_put_number(lw, TC_i8, 1, 0));
+}
+
+static tc_val is_zero(tc_lower *lw, tc_val x)
+{
+    return x ? tc_put2(lw, TC_OP_tosa_equal, NULL, x, tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, 0)) : x;
+}
+
+/* x / y, both i32, toward zero; by 1 where y is 0. */
+static tc_val truncated(tc_lower *lw, tc_val x, tc_val y)
+{
+    y = tc_put2(lw, TC_OP_tosa_add, NULL, y, tc_put_tosa_cast(lw, is_zero(lw, y), TC_i32));
+    return tc_put2(lw, TC_OP_tosa_intdiv, NULL, x, y);
+}
+
+/* ---- quotients ---- */
+
+static int bits_of(const tc_arg *a) { return a->type->dtype == TC_i8 ? 8 : 15; }
+
+/* 1 / y by a table of all codes of an i8: i16, and its scale. */
+static tc_val reciprocal(tc_lower *lw, const tc_arg *y, double *scale)
+{
+    double code[256];
+    static const int64_t none = 0;
+    *scale = 1 / tc_scale_of(y->type) / 32767;
+    tc_quant q = {.axis = -1, .count = 1, .lo = -32767, .hi = 32767, .scale = scale, .zero = &none};
+    for (int i = 0; i < 256; i++) {
+        double n = (double)(i - 128 - tc_zero_of(y->type));
+        code[i] = n == 0 ? 32767 : 32767 / n;
+    }
+    return tc_put_lookup(lw, y->val, y->type, TC_i16, &q, code);
+}
+
+/* x / y as i32, and its scale. */
+static tc_val quotient(tc_lower *lw, const tc_arg *x, const tc_arg *y, double *scale)
+{
+    if (!tc_is_activation(x->type) || !tc_is_activation(y->type)) {
+        tc_lower_refuse(lw, "an accumulator is divided");
+        return TC_NONE;
+    }
+    double sx = tc_scale_of(x->type), sy = tc_scale_of(y->type);
+    if (tc_lower_has(lw, TC_FEATURE_U55)) {
+        if (y->type->dtype != TC_i8) {
+            tc_lower_refuse(lw, "its divisor is i16, and the target has no INTDIV");
+            return TC_NONE;
+        }
+        double inverse;
+        tc_val r = tc_put_rescale(lw, reciprocal(lw, y, &inverse), 1, 0, 0, TC_i32);
+        *scale = sx * inverse;
+        return multiply(lw, tc_put_wide(lw, x, sx), r);
+    }
+    double unit = ldexp(1, 29 - bits_of(x));
+    *scale = sx / sy / unit;
+    return truncated(lw, tc_put_wide(lw, x, sx / unit), tc_put_wide(lw, y, sy));
+}
+
+/* x / 0 is as large as the result's domain goes, by the sign of x. */
+static tc_val guarded(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
+{
+    if (tc_lower_has(lw, TC_FEATURE_U55) || tc_put_known(lw, by->val).data)
+        return y;
+    tc_val none = is_zero(lw, tc_put_wide(lw, by, tc_scale_of(by->type)));
+    tc_val most = tc_put_rescale(lw, x->val, ldexp(1, 28 - bits_of(x)), tc_zero_of(x->type), tc_zero_of(to), to->dtype);
+    most = tc_put_codes(lw, most, to->quant);
+    return tc_put3(lw, TC_OP_tosa_select, NULL, none, most, y);
+}
+
+/* The two operands in one domain, whose scale is given, and their whole quotient. */
+static tc_val whole(tc_lower *lw, const tc_arg *a, const tc_arg *b, bool down, tc_val *rest, double *scale)
+{
+    double sa = tc_scale_of(a->type), sb = tc_scale_of(b->type);
+    double top = fmax(sa * ldexp(1, bits_of(a)), sb * ldexp(1, bits_of(b)));
+    *scale = sa == sb ? sa : top / 0x1p29;
+    tc_val x = tc_put_wide(lw, a, *scale), y = tc_put_wide(lw, b, *scale);
+    tc_val q = truncated(lw, x, y), r = tc_put2(lw, TC_OP_tosa_sub, NULL, x, multiply(lw, q, y));
+    if (down && r) { /* one less, where the remainder has the other sign */
+        tc_val zero = tc_put_number(lw, TC_i32, tc_put_type(lw, r)->rank, 0);
+        tc_val apart = tc_put2(lw, TC_OP_tosa_logical_xor, NULL, tc_put2(lw, TC_OP_tosa_greater, NULL, zero, r),
+                               tc_put2(lw, TC_OP_tosa_greater, NULL, zero, y));
+        apart = tc_put2(lw, TC_OP_tosa_logical_and, NULL, apart, tc_put1(lw, TC_OP_tosa_logical_not, NULL, is_zero(lw, r)));
+        tc_val one = tc_put_tosa_cast(lw, apart, TC_i32);
+        q = tc_put2(lw, TC_OP_tosa_sub, NULL, q, one);
+        r = tc_put2(lw, TC_OP_tosa_add, NULL, r, multiply(lw, one, y));
+    }
+    *rest = r;
+    return q;
+}
+
+static bool two_args(tc_lower *lw, const tc_node *node, tc_arg *a, tc_arg *b)
+{
+    if (!tc_arg_of(lw, node, 0, a) || !tc_arg_of(lw, node, 1, b))
+        return false;
+    if (!tc_is_activation(a->type) || !tc_is_activation(b->type))
+        tc_lower_refuse(lw, "an accumulator is divided");
+    return lw->status == TC_OK;
+}
+
+void tc_lower_int_div(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_div *mode = node->attr;
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    tc_arg a, b;
+    double scale;
+    if (tc_lower_type(lw, node, 0)->dtype != TC_i16 && tc_lower_try_function(lw, node, out))
+        return;
+    if (tc_lower_try_pair(lw, node, out) || !two_args(lw, node, &a, &b))
+        return;
+    if (mode->mode == TC_div_mode_exact) {
+        tc_val wide = quotient(lw, &a, &b, &scale);
+        out[0] = guarded(lw, tc_put_narrow(lw, wide, scale, to), &a, &b, to);
+        return;
+    }
+    tc_val rest, q = whole(lw, &a, &b, mode->mode == TC_div_mode_floor, &rest, &scale);
+    out[0] = guarded(lw, tc_put_narrow(lw, q, 1, to), &a, &b, to);
+}
+
+static void remainder_of(tc_lower *lw, const tc_node *node, bool down, tc_val *out)
+{
+    tc_arg a, b;
+    double scale;
+    tc_val rest;
+    if (tc_lower_try_function(lw, node, out) || tc_lower_try_pair(lw, node, out) || !two_args(lw, node, &a, &b))
+        return;
+    whole(lw, &a, &b, down, &rest, &scale);
+    out[0] = tc_put_narrow(lw, rest, scale, tc_lower_result(lw, node, 0));
+}
+
+void tc_lower_int_remainder(tc_lower *lw, const tc_node *node, tc_val *out) { remainder_of(lw, node, true, out); }
+void tc_lower_int_fmod(tc_lower *lw, const tc_node *node, tc_val *out) { remainder_of(lw, node, false, out); }
+
+/* ---- combined operators ---- */
+
+/* Something wide of this scale as an operand. */
+static tc_arg wide_arg(tc_lower *lw, tc_val val, double scale, const tc_type *shape)
+{
+    return (tc_arg){.val = val, .type = tc_wide_type(lw, val ? tc_put_type(lw, val) : shape, TC_i32, scale)};
+}
+
+static void combined(tc_lower *lw, const tc_node *node, bool divide, tc_val *out)
+{
+    const tc_attr_scale *by = node->attr;
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    tc_arg x, y, z;
+    double scale = 1;
+    if (!tc_is_activation(to) || !tc_arg_of(lw, node, 0, &x) || !tc_arg_of(lw, node, 1, &y) ||
+        !tc_arg_of(lw, node, 2, &z)) {
+        tc_lower_refuse(lw, "its result is not quantized by one scale");
+        return;
+    }
+    tc_val wide = divide ? quotient(lw, &y, &z, &scale) : tc_put_times(lw, &y, &z, &scale);
+    tc_arg term = wide_arg(lw, wide, scale, to);
+    out[0] = tc_put_sum(lw, &x, 1, &term, by->value, to);
+}
+
+void tc_lower_int_addcmul(tc_lower *lw, const tc_node *node, tc_val *out) { combined(lw, node, false, out); }
+void tc_lower_int_addcdiv(tc_lower *lw, const tc_node *node, tc_val *out) { combined(lw, node, true, out); }
+
+/* x + w * (y - x); by one weight everywhere: (1 - w) x + w y. */
+void tc_lower_int_lerp(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    tc_arg x, y, w;
+    if (!tc_is_activation(to) || !tc_arg_of(lw, node, 0, &x) || !tc_arg_of(lw, node, 1, &y) ||
+        !tc_arg_of(lw, node, 2, &w)) {
+        tc_lower_refuse(lw, "its result is not quantized by one scale");
+        return;
+    }
+    tc_tensor known = tc_put_known(lw, w.val);
+    if (known.data && tc_type_count(known.type) == 1) {
+        double by = tc_real(w.type, 0, tc_load_i64(known, 0));
+        out[0] = tc_put_sum(lw, &x, 1 - by, &y, by, to);
+        return;
+    }
+    double top = fmax(tc_scale_of(x.type) * ldexp(1, bits_of(&x)), tc_scale_of(y.type) * ldexp(1, bits_of(&y)));
+    double fine = top / 0x1p28, coarse = top / 0x1p14, scale;
+    tc_val d = tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_wide(lw, &y, fine), tc_put_wide(lw, &x, fine));
+    tc_arg step = {.val = tc_put_rescale(lw, d, fine / coarse, 0, 0, TC_i16)};
+    step.type = tc_wide_type(lw, to, TC_i16, coarse);
+    tc_arg term = wide_arg(lw, tc_put_times(lw, &step, &w, &scale), 1, to);
+    term.type = tc_wide_type(lw, term.type, TC_i32, scale);
+    out[0] = tc_put_sum(lw, &x, 1, &term, 1, to);
+}
+
+/* ---- gates ---- */
+
+static double sigmoid(double x, const void *unused)
+{
+    (void)unused;
+    return 1 / (1 + exp(-x));
+}
+
+/* First half times sigmoid of the second, the sigmoid in a domain of its own width from 0 to 1. */
+void tc_lower_int_glu(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_axis *a = node->attr;
+    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    if (!tc_is_activation(from) || !tc_is_activation(to)) {
+        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        return;
+    }
+    bool narrow = from->dtype == TC_i8;
+    static const int64_t low = -128, none = 0;
+    static const double eighth = 1.0 / 256, fine = 1.0 / 32768;
+    tc_quant q = {.axis = -1, .count = 1, .lo = narrow ? -128 : 0, .hi = narrow ? 127 : 32767,
+                  .scale = narrow ? &eighth : &fine, .zero = narrow ? &low : &none};
+    tc_type gate = *to;
+    gate.dtype = from->dtype;
+    gate.quant = &q;
+    int64_t half = from->dim[a->axis] / 2;
+    tc_val x = tc_lower_in(lw, node, 0);
+    tc_arg value = {.val = tc_put_slice_axis(lw, x, (int)a->axis, 0, half), .type = from}, open = {.type = &gate};
+    open.val = tc_put_function(lw, tc_put_slice_axis(lw, x, (int)a->axis, half, half), from, &gate, sigmoid, NULL);
+    double scale;
+    tc_val wide = tc_put_times(lw, &value, &open, &scale);
+    out[0] = tc_put_narrow(lw, wide, scale, to);
+}
+
+/* max(x, 0) + w[c] * min(x, 0); one weight for all channels is a table. */
+void tc_lower_int_prelu(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    tc_arg x, w;
+    double scale;
+    if (tc_lower_try_function(lw, node, out))
+        return;
+    if (!tc_is_activation(from) || !tc_is_activation(to) || !tc_arg_of(lw, node, 0, &x) ||
+        !tc_arg_of(lw, node, 1, &w)) {
+        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        return;
+    }
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, zero = tc_zero_of(from);
+    if (from->rank > 1)
+        dim[1] = tc_type_count(tc_lower_type(lw, node, 1));
+    w.val = tc_put_reshape(lw, w.val, from->rank, dim);
+    tc_arg above = {.val = tc_put_clamp(lw, x.val, (double)zero, (double)tc_dtype_max(from->dtype)), .type = from};
+    tc_arg below = {.val = tc_put_clamp(lw, x.val, (double)tc_dtype_min(from->dtype), (double)zero), .type = from};
+    tc_val wide = tc_put_times(lw, &below, &w, &scale);
+    tc_arg term = wide_arg(lw, wide, scale, to);
+    out[0] = tc_put_sum(lw, &above, 1, &term, 1, to);
+}

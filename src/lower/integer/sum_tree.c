@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sum_tree.c -- sums over a plane by adding halves.
+ *
+ * Each step adds the first half of an axis to the second, 16 bits between the steps; what is odd is added
+ * when the axis is done.  On an NPU an element costs a quarter of a cycle that way, a fourth of what windows of
+ * ones cost, and no extension is needed. */
+#include "../composite/composite.h"
+#include "pool.h"
+
+/* A sum of n codes: (a + b) / unit, the operands not yet added; or a alone. */
+typedef struct part {
+    tc_term a, b; /* b.val none: alone */
+    double unit;
+    int64_t n;
+} part;
+
+/* The finest unit in which n codes of i8 fit 16 bits. */
+static double unit_for(int64_t n)
+{
+    double unit = 1;
+    while (255.0 * (double)n * unit > 32767)
+        unit /= 2;
+    return unit;
+}
+
+/* The sum in one tensor. */
+static part done(tc_lower *lw, part p)
+{
+    if (!p.b.val)
+        return p;
+    double unit = unit_for(p.n);
+    tc_val v = tc_put_fused(lw, TC_OP_tosa_add, p.a, p.b, unit / p.unit, 0, TC_i16);
+    return (part){.a = {v, 0, 1}, .unit = unit, .n = p.n};
+}
+
+/* Both as 16 bits, the coarser one in the other's unit. */
+static part plus(tc_lower *lw, part x, part y)
+{
+    x = done(lw, x);
+    y = done(lw, y);
+    if (x.a.val && y.a.val && tc_put_type(lw, x.a.val)->dtype != tc_put_type(lw, y.a.val)->dtype) {
+        part *narrow = tc_put_type(lw, x.a.val)->dtype == TC_i8 ? &x : &y;
+        narrow->a = (tc_term){tc_put_rescale(lw, narrow->a.val, 1, narrow->a.zero, 0, TC_i16), 0, 1};
+    }
+    double unit = x.unit > y.unit ? x.unit : y.unit;
+    x.a.factor = unit / x.unit;
+    y.a.factor = unit / y.unit;
+    return (part){.a = x.a, .b = y.a, .unit = unit, .n = x.n + y.n};
+}
+
+/* Elements start .. start + count of an axis. */
+static part cut(tc_lower *lw, part p, int axis, int64_t start, int64_t count)
+{
+    p.a.val = tc_put_slice_axis(lw, p.a.val, axis, start, count);
+    return p;
+}
+
+static part over_axis(tc_lower *lw, part p, int axis)
+{
+    part rest[64];
+    int n_rest = 0;
+    for (int64_t k = tc_put_type(lw, p.a.val)->dim[axis]; k > 1 && lw->status == TC_OK; k /= 2) {
+        p = done(lw, p);
+        if (k % 2)
+            rest[n_rest++] = cut(lw, p, axis, k - 1, 1);
+        p = plus(lw, cut(lw, p, axis, 0, k / 2), cut(lw, p, axis, k / 2, k / 2));
+    }
+    while (n_rest > 0 && lw->status == TC_OK)
+        p = plus(lw, p, rest[--n_rest]);
+    return p;
+}
+
+tc_val tc_put_tree_sum(tc_lower *lw, tc_val x, const tc_type *from, double scale, const tc_type *to)
+{
+    if (!x)
+        return x;
+    part p = {.a = {x, tc_zero_of(from), 1}, .unit = 1, .n = 1};
+    for (int axis = 1; axis <= 2 && lw->status == TC_OK; axis++) {
+        if (tc_put_type(lw, x)->dim[axis] == 1)
+            continue;
+        p = over_axis(lw, done(lw, p), axis);
+    }
+    if (lw->status != TC_OK)
+        return TC_NONE;
+    double factor = tc_scale_factor(scale, tc_scale_of(to)) / p.unit;
+    tc_val y = p.b.val ? tc_put_fused(lw, TC_OP_tosa_add, p.a, p.b, factor, tc_zero_of(to), to->dtype)
+                       : tc_put_rescale(lw, p.a.val, factor, p.a.zero, tc_zero_of(to), to->dtype);
+    return tc_put_codes(lw, y, to->quant);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* control.c -- COND_IF and WHILE_LOOP: the graphs that a node runs are lowered with it, and take the place of
+ * the rich ones. */
+#include "../build.h"
+
+/* A graph that the node runs, in the TOSA form; NULL: refused. */
+static tc_graph *callee(tc_lower *lw, const tc_node *node, int which)
+{
+    tc_graph *rich = tc_node_callee(lw->from->module, node, which);
+    if (!tc_lower_has(lw, TC_FEATURE_CF))
+        tc_lower_refuse(lw, "the target has no control flow");
+    else if (!rich)
+        tc_lower_refuse(lw, "a graph that it runs is missing");
+    if (lw->status != TC_OK)
+        return NULL;
+    tc_graph *made = tc_new(&lw->ctx->arena, tc_graph);
+    *made = tc_graph_empty(rich->module, rich->name);
+    made->facts = rich->facts;
+    tc_lower_sub(lw, rich, made);
+    return lw->status == TC_OK ? made : NULL;
+}
+
+/* From here on the node runs this graph. */
+static tc_graph *settle(tc_lower *lw, const tc_node *node, int which, tc_graph *made)
+{
+    if (!lw->dry) {
+        tc_graph *rich = tc_node_callee(lw->from->module, node, which);
+        *rich = *made;
+        return rich;
+    }
+    tc_grow(&lw->ctx->arena, lw->callee, lw->n_callee, lw->cap_callee);
+    lw->callee[lw->n_callee++] = made;
+    return made;
+}
+
+/* The operator with results of these types. */
+static tc_node *put_control(tc_lower *lw, tc_op op, const void *attr, const tc_val *in, int n_in, const tc_graph *like)
+{
+    tc_node *made = tc_graph_add(lw->to, op, attr, in, n_in, (int)like->n_out, lw->node->loc);
+    for (size_t i = 0; i < like->n_out; i++) {
+        const tc_type *t = tc_type_of(like, like->out[i]);
+        lw->to->val[made->out[i]]->type = tc_type_make(lw->ctx, t->dtype, t->rank, t->dim);
+    }
+    lw->status = tc_node_infer(lw->to, made);
+    return made;
+}
+
+void tc_lower_cond(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_cond *a = node->attr;
+    tc_graph *branch[] = {callee(lw, node, 0), callee(lw, node, 1)};
+    if (!branch[0] || !branch[1])
+        return;
+    tc_attr_tosa_cond_if *attr = tc_new(&lw->ctx->arena, tc_attr_tosa_cond_if);
+    *attr = (tc_attr_tosa_cond_if){a->then_graph, a->else_graph};
+    tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = tc_lower_in(lw, node, i);
+    for (int i = 0; i < 2; i++)
+        branch[i] = settle(lw, node, i, branch[i]);
+    tc_node *made = put_control(lw, TC_OP_tosa_cond_if, attr, in, node->n_in, branch[0]);
+    for (int i = 0; i < node->n_out && lw->status == TC_OK; i++)
+        out[i] = made->out[i];
+}
+
+/* What the loop only reads is carried along unchanged. */
+static void carry(tc_lower *lw, tc_graph *body)
+{
+    for (size_t i = body->n_out; i < body->n_in; i++) {
+        tc_node *same;
+        lw->status = tc_graph_emit(body, TC_OP_tosa_identity, NULL, &body->in[i], 1, 1, lw->node->loc, &same);
+        if (lw->status != TC_OK)
+            return;
+        tc_graph_output(body, same->out[0]);
+    }
+}
+
+void tc_lower_while_loop(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_while_loop *a = node->attr;
+    if (lw->target->machine == TC_MACHINE_VGF) {
+        tc_lower_refuse(lw, "VGF has no loops");
+        return;
+    }
+    tc_graph *cond = callee(lw, node, 0), *body = callee(lw, node, 1);
+    if (!cond || !body)
+        return;
+    tc_attr_tosa_while *attr = tc_new(&lw->ctx->arena, tc_attr_tosa_while);
+    *attr = (tc_attr_tosa_while){a->cond_graph, a->body_graph};
+    tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = tc_lower_in(lw, node, i);
+    carry(lw, body);
+    settle(lw, node, 0, cond);
+    body = settle(lw, node, 1, body);
+    if (lw->status != TC_OK)
+        return;
+    tc_node *made = put_control(lw, TC_OP_tosa_while_loop, attr, in, node->n_in, body);
+    for (int i = 0; i < node->n_out && lw->status == TC_OK; i++)
+        out[i] = made->out[i];
+}

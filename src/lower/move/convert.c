@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* convert.c -- see move.h: element types and domains into one another.
+ *
+ * quantize:    clamp(round_half_even(x * (1 / scale)) + zero, lo, hi), in f32 as PyTorch computes it; the clamp
+ *              goes before the rounding, its limits being integers.
+ * dequantize:  (stored - zero) * scale. */
+#include "move.h"
+
+#include "../../num/load.h"
+
+tc_val tc_put_tosa_cast(tc_lower *lw, tc_val x, tc_dtype to)
+{
+    if (!x || tc_put_type(lw, x)->dtype == to || lw->status != TC_OK)
+        return x;
+    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_cast, NULL, &x, 1, 1, lw->node->loc);
+    const tc_type *t = tc_put_type(lw, x);
+    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, to, t->rank, t->dim);
+    lw->status = tc_node_infer(lw->to, node);
+    return lw->status == TC_OK ? node->out[0] : TC_NONE;
+}
+
+tc_val tc_put_mul(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put3(lw, TC_OP_tosa_mul, NULL, a, b, tc_put_number(lw, TC_i8, 1, 0));
+}
+
+tc_val tc_put_add(tc_lower *lw, tc_val a, tc_val b) { return tc_put2(lw, TC_OP_tosa_add, NULL, a, b); }
+
+tc_val tc_put_select(tc_lower *lw, tc_val condition, tc_val a, tc_val b)
+{
+    return tc_put3(lw, TC_OP_tosa_select, NULL, condition, a, b);
+}
+
+/* ---- plain numbers ---- */
+
+static tc_val like(tc_lower *lw, tc_val x, tc_dtype dtype, double number)
+{
+    return x ? tc_put_number(lw, dtype, tc_put_type(lw, x)->rank, number) : x;
+}
+
+static tc_val not_zero(tc_lower *lw, tc_val x)
+{
+    tc_val zero = x ? like(lw, x, tc_put_type(lw, x)->dtype, 0) : x;
+    return tc_put1(lw, TC_OP_tosa_logical_not, NULL, tc_put2(lw, TC_OP_tosa_equal, NULL, x, zero));
+}
+
+static tc_val toward_zero(tc_lower *lw, tc_val x)
+{
+    tc_val zero = x ? like(lw, x, tc_put_type(lw, x)->dtype, 0) : x;
+    return tc_put_select(lw, tc_put2(lw, TC_OP_tosa_greater, NULL, zero, x), tc_put1(lw, TC_OP_tosa_ceil, NULL, x),
+                         tc_put1(lw, TC_OP_tosa_floor, NULL, x));
+}
+
+static bool narrow_float(tc_dtype t) { return t == TC_e4m3 || t == TC_e5m2; }
+
+/* What CAST converts in one step; the rest goes through f32. */
+static bool direct(tc_dtype a, tc_dtype b)
+{
+    bool fa = tc_is_float(a), fb = tc_is_float(b);
+    if (fa && fb)
+        return a == TC_f32 || b == TC_f32 || ((a == TC_f16 || b == TC_f16) && a != TC_bf16 && b != TC_bf16);
+    return !narrow_float(a) && !narrow_float(b);
+}
+
+static tc_val from_bool(tc_lower *lw, tc_val x, tc_dtype to)
+{
+    if (!tc_is_float(to) && tc_lower_has(lw, TC_FEATURE_INT))
+        return tc_put_tosa_cast(lw, x, to);
+    tc_dtype t = to == TC_f16 || to == TC_bf16 ? to : TC_f32;
+    x = tc_put_select(lw, x, like(lw, x, t, 1), like(lw, x, t, 0));
+    return tc_put_tosa_cast(lw, x, to);
+}
+
+static tc_val to_bool(tc_lower *lw, tc_val x, tc_dtype from)
+{
+    if (!tc_is_float(from) && tc_lower_has(lw, TC_FEATURE_INT))
+        return tc_put_tosa_cast(lw, x, TC_bool);
+    if (!tc_is_float(from) || narrow_float(from))
+        x = tc_put_tosa_cast(lw, x, TC_f32);
+    return not_zero(lw, x);
+}
+
+static tc_val cast_constant(tc_lower *lw, tc_val x, tc_dtype to)
+{
+    tc_tensor from = tc_put_known(lw, x);
+    tc_tensor y = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, to, from.type->rank, from.type->dim));
+    for (int64_t i = 0; i < tc_type_count(y.type) && !lw->dry; i++) {
+        if (tc_is_int(from.type->dtype))
+            tc_store_i64(y, i, tc_load_i64(from, i));
+        else
+            tc_store_f64(y, i, tc_load_f64(from, i));
+    }
+    return tc_put_data(lw, y.type, y.data);
+}
+
+tc_val tc_put_cast(tc_lower *lw, tc_val x, tc_dtype to)
+{
+    if (!x || tc_put_type(lw, x)->dtype == to)
+        return x;
+    if (tc_is_const(lw->to, x))
+        return cast_constant(lw, x, to);
+    tc_dtype from = tc_put_type(lw, x)->dtype;
+    if (from == TC_bool)
+        return from_bool(lw, x, to);
+    if (to == TC_bool)
+        return to_bool(lw, x, from);
+    bool through = !direct(from, to) || (!tc_is_float(from) && !tc_is_float(to) && !tc_lower_has(lw, TC_FEATURE_INT));
+    if (through) {
+        x = tc_put_tosa_cast(lw, x, TC_f32);
+        from = TC_f32;
+    }
+    if (tc_is_float(from) && tc_is_int(to) && !through)
+        x = toward_zero(lw, x);
+    return tc_put_tosa_cast(lw, x, to);
+}
+
+/* ---- quantized ---- */
+
+/* One number per channel on the domain's axis, or one for all; rank as t's. */
+static tc_val scales(tc_lower *lw, const tc_type *t, const tc_quant *q, bool inverse)
+{
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (q->axis >= 0)
+        dim[q->axis] = q->count;
+    double *s = tc_new_n(&lw->ctx->arena, double, (size_t)q->count);
+    for (int i = 0; i < q->count; i++) {
+        float scale = (float)q->scale[i];
+        s[i] = inverse ? (double)(1.0f / scale) : (double)scale;
+    }
+    return tc_put_numbers(lw, TC_f32, t->rank, dim, s);
+}
+
+/* One zero point; false and a refusal when channels have their own. */
+static bool one_zero(tc_lower *lw, const tc_quant *q)
+{
+    for (int i = 1; i < q->count; i++)
+        if (q->zero[i] != q->zero[0]) {
+            tc_lower_refuse(lw, "its zero points differ by channel");
+            return false;
+        }
+    return true;
+}
+
+static tc_val dequantize(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to)
+{
+    const tc_quant *q = from->quant;
+    if (from->dtype == TC_i48 || from->dtype == TC_u8 || from->dtype == TC_u16) {
+        tc_lower_refuse(lw, "%s as float", tc_dtypes[from->dtype].name);
+        return TC_NONE;
+    }
+    if (!one_zero(lw, q))
+        return TC_NONE;
+    if (q->zero[0])
+        x = tc_put_rescale(lw, x, 1, q->zero[0], 0, TC_i32);
+    x = tc_put_tosa_cast(lw, x, TC_f32);
+    return tc_put_cast(lw, tc_put_mul(lw, x, scales(lw, from, q, false)), to);
+}
+
+/* What is no number becomes the lowest code: CAST would make anything of it. */
+static tc_val clamp_to_codes(tc_lower *lw, tc_val x, double lo, double hi)
+{
+    tc_attr_tosa_clamp *a = tc_new(&lw->ctx->arena, tc_attr_tosa_clamp);
+    *a = (tc_attr_tosa_clamp){.min_val = lo, .max_val = hi, .nan_mode = TC_nan_mode_ignore};
+    return tc_put1(lw, TC_OP_tosa_clamp, a, x);
+}
+
+static tc_val quantize(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to)
+{
+    const tc_quant *q = to->quant;
+    if (to->dtype == TC_i48 || to->dtype == TC_u8 || to->dtype == TC_u16) {
+        tc_lower_refuse(lw, "float as %s", tc_dtypes[to->dtype].name);
+        return TC_NONE;
+    }
+    if (!one_zero(lw, q))
+        return TC_NONE;
+    x = tc_put_mul(lw, tc_put_cast(lw, x, TC_f32), scales(lw, from, q, true));
+    x = clamp_to_codes(lw, x, (double)(q->lo - q->zero[0]), (double)(q->hi - q->zero[0]));
+    if (!q->zero[0])
+        return tc_put_tosa_cast(lw, x, to->dtype);
+    return tc_put_rescale(lw, tc_put_tosa_cast(lw, x, TC_i32), 1, 0, q->zero[0], to->dtype);
+}
+
+/* Channels that went along to another axis. */
+static bool same_channels(const tc_type *a, const tc_type *b)
+{
+    const tc_quant *p = a->quant, *q = b->quant;
+    return a->dtype == b->dtype && p->count == q->count && p->lo >= q->lo && p->hi <= q->hi &&
+           memcmp(p->scale, q->scale, (size_t)p->count * sizeof *p->scale) == 0 &&
+           memcmp(p->zero, q->zero, (size_t)p->count * sizeof *p->zero) == 0;
+}
+
+tc_val tc_put_convert(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to)
+{
+    if (!x)
+        return x;
+    const tc_quant *p = from->quant, *q = to->quant;
+    if (!p && !q)
+        return tc_put_cast(lw, x, to->dtype);
+    if (p && q && p->axis >= 0 && q->axis >= 0 && same_channels(from, to))
+        return x;
+    if (q && q->axis >= 0 && !tc_same_dims(from, to)) {
+        tc_lower_refuse(lw, "its result has a scale per channel");
+        return TC_NONE;
+    }
+    if (p && q)
+        return tc_put_domain(lw, x, from, to);
+    if (!tc_lower_has(lw, TC_FEATURE_FP)) {
+        tc_lower_refuse(lw, "it converts between float and integers, and the target has no floats");
+        return TC_NONE;
+    }
+    return p ? dequantize(lw, x, from, to->dtype) : quantize(lw, x, from, to);
+}
+
+/* ---- quantize and dequantize as nodes: numbers of f16 and bf16, which the typed form leaves alone ---- */
+
+/* The plain type with the domain that the attributes name. */
+static const tc_type *attr_type(tc_lower *lw, const tc_node *node, const tc_type *plain)
+{
+    const tc_attr_quantize *a = node->attr;
+    if (a->axis >= 0 || a->scale == 0) {
+        tc_lower_refuse(lw, "its scales are operands");
+        return NULL;
+    }
+    tc_quant q = {-1, 1, a->qmin, a->qmax, &a->scale, &a->zero};
+    return tc_type_with(lw->ctx, plain, &q);
+}
+
+void tc_lower_quantize(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *to = attr_type(lw, node, tc_lower_result(lw, node, 0));
+    if (to)
+        out[0] = tc_put_convert(lw, tc_lower_in(lw, node, 0), tc_lower_type(lw, node, 0), to);
+}
+
+void tc_lower_dequantize(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *from = attr_type(lw, node, tc_lower_type(lw, node, 0));
+    if (from)
+        out[0] = tc_put_convert(lw, tc_lower_in(lw, node, 0), from, tc_lower_result(lw, node, 0));
+}

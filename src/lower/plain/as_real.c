@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* as_real.c -- a node on quantized values without an integer form, where the target has floats: its operands are
+ * dequantized, its plain rule is asked, its results are quantized. */
+#include "as_real.h"
+
+#include "../move/move.h"
+
+#include "../../num/quant.h"
+
+static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
+{
+    return t && t->quant ? tc_type_make(ctx, TC_f32, t->rank, t->dim) : t;
+}
+
+/* The node on real numbers, by itself in a graph. */
+static tc_node *real_node(tc_lower *lw, const tc_node *node, tc_graph *g)
+{
+    tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++) {
+        const tc_type *t = tc_lower_type(lw, node, i);
+        tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+        if (!t)
+            continue;
+        if (known.data && t->quant)
+            known = tc_dequantized(lw->ctx, &lw->ctx->arena, known);
+        in[i] = known.data ? tc_graph_const(g, known.type, known.data, NULL, node->loc)
+                           : tc_graph_input(g, real_type(lw->ctx, t), NULL);
+    }
+    tc_node *made = tc_graph_add(g, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+    for (int i = 0; i < node->n_out; i++)
+        g->val[made->out[i]]->type = real_type(lw->ctx, tc_lower_result(lw, node, i));
+    return made;
+}
+
+void tc_lower_as_real(tc_lower *lw, const tc_node *node, tc_lower_rule *rule, tc_val *out)
+{
+    tc_graph g = tc_graph_empty(lw->from->module, lw->from->name);
+    tc_node *real = real_node(lw, node, &g);
+    uint32_t *readers = tc_new_n(&lw->ctx->arena, uint32_t, g.n_val);
+    tc_lower inner = *lw;
+    inner.from = &g;
+    inner.readers = readers;
+    inner.now = tc_new_n(&lw->ctx->arena, tc_val, g.n_val);
+    for (int i = 0; i < node->n_out; i++)
+        readers[real->out[i]] = lw->readers[node->out[i]];
+    for (int i = 0; i < node->n_in; i++) {
+        if (!real->in[i])
+            continue;
+        const tc_value *v = g.val[real->in[i]];
+        inner.now[real->in[i]] = v->data ? tc_put_data(&inner, v->type, v->data)
+                                         : tc_put_convert(&inner, tc_lower_in(lw, node, i), tc_lower_type(lw, node, i), v->type);
+    }
+    tc_val *made = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_out);
+    if (inner.status == TC_OK)
+        rule(&inner, real, made);
+    for (int i = 0; i < node->n_out; i++)
+        if (made[i])
+            out[i] = tc_put_convert(&inner, made[i], g.val[real->out[i]]->type, tc_lower_result(lw, node, i));
+    lw->status = inner.status;
+    lw->why = inner.why;
+}

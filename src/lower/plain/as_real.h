@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* as_real.h -- a plain rule between dequantized operands and quantized results. */
+#ifndef TC_LOWER_AS_REAL_H
+#define TC_LOWER_AS_REAL_H
+
+#include "../lower.h"
+
+void tc_lower_as_real(tc_lower *lw, const tc_node *node, tc_lower_rule *rule, tc_val *out);
+
+#endif

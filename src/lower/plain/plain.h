@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plain.h -- formulas on plain numbers: floats, and integers that stand for themselves.
+ *
+ * Operands have equal rank; constants take the element type and the rank of what they stand beside. */
+#ifndef TC_LOWER_PLAIN_H
+#define TC_LOWER_PLAIN_H
+
+#include "../move/move.h"
+
+/* ---- one TOSA operator each ---- */
+tc_val tc_f_op(tc_lower *lw, tc_op op, tc_val x);
+tc_val tc_f_number(tc_lower *lw, tc_val like, double number);
+tc_val tc_f_add(tc_lower *lw, tc_val x, double number);
+tc_val tc_f_scale(tc_lower *lw, tc_val x, double number);
+tc_val tc_f_sub(tc_lower *lw, tc_val a, tc_val b);
+tc_val tc_f_from(tc_lower *lw, double number, tc_val x);    /* number - x */
+tc_val tc_f_greater(tc_lower *lw, tc_val a, tc_val b);
+tc_val tc_f_above(tc_lower *lw, tc_val x, double number);   /* x > number */
+tc_val tc_f_below(tc_lower *lw, tc_val x, double number);   /* x < number */
+tc_val tc_f_equals(tc_lower *lw, tc_val x, double number);
+tc_val tc_f_negate(tc_lower *lw, tc_val x);
+tc_val tc_f_max(tc_lower *lw, tc_val a, tc_val b, bool nan_wins);
+tc_val tc_f_min(tc_lower *lw, tc_val a, tc_val b, bool nan_wins);
+
+/* ---- several ---- */
+tc_val tc_f_divide(tc_lower *lw, tc_val a, tc_val b);       /* a * (1 / b) */
+tc_val tc_f_sqrt(tc_lower *lw, tc_val x);                   /* 1 / rsqrt(x): 0 and infinity as they should be */
+tc_val tc_f_trunc(tc_lower *lw, tc_val x);
+tc_val tc_f_round(tc_lower *lw, tc_val x);                  /* halves to even */
+tc_val tc_f_log1p(tc_lower *lw, tc_val x);
+tc_val tc_f_expm1(tc_lower *lw, tc_val x);
+tc_val tc_f_atan(tc_lower *lw, tc_val x);
+tc_val tc_f_atan2(tc_lower *lw, tc_val y, tc_val x);
+/* c[0] + c[1] x + ... + c[n-1] x^(n-1). */
+tc_val tc_f_polynomial(tc_lower *lw, tc_val x, const double *c, int n);
+
+/* A function of one f32 (math.c); NULL: none of that operator. */
+typedef tc_val tc_f_function(tc_lower *lw, tc_val x, const void *attr);
+tc_f_function *tc_f_formula(tc_op op);
+
+/* Operand i of the node as `dtype`, with ones in front up to `rank`. */
+tc_val tc_plain_in(tc_lower *lw, const tc_node *node, int i, tc_dtype dtype, int rank);
+/* The element type in which a node with results of `t` computes when it is one TOSA operator, and when it is a
+ * formula: fp8 in f16, small integers in i32; formulas in f32. */
+tc_dtype tc_plain_type(tc_dtype t);
+tc_dtype tc_plain_formula_type(tc_dtype t);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plain_binary.c -- elementwise operators of two and three operands on plain numbers: both are cast to the
+ * result's element type (or, compared, to one that holds both) and broadcast. */
+#include <math.h>
+
+#include "plain.h"
+
+#include "../../num/load.h"
+
+/* The operands of a node, ready. */
+typedef struct pair {
+    tc_dtype type; /* of the result */
+    tc_dtype with; /* computed in */
+    tc_val a, b;
+} pair;
+
+static bool computable(tc_lower *lw, tc_dtype t)
+{
+    if (t == TC_bool || t == TC_i32 || t == TC_i16 || t == TC_i8 || (tc_is_float(t) && t != TC_f64))
+        return true;
+    tc_lower_refuse(lw, "TOSA does not compute with %s", tc_dtypes[t].name);
+    return false;
+}
+
+static bool start(tc_lower *lw, const tc_node *node, bool formula, pair *p)
+{
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    *p = (pair){.type = t->dtype};
+    if (!computable(lw, t->dtype))
+        return false;
+    p->with = formula ? tc_plain_formula_type(t->dtype) : tc_plain_type(t->dtype);
+    p->a = tc_plain_in(lw, node, 0, p->with, t->rank);
+    p->b = tc_plain_in(lw, node, 1, p->with, t->rank);
+    return lw->status == TC_OK;
+}
+
+static tc_val finish(tc_lower *lw, const pair *p, tc_val y) { return tc_put_cast(lw, y, p->type); }
+
+/* ---- sums and products ---- */
+
+static void sum(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
+{
+    double alpha = ((const tc_attr_alpha *)node->attr)->alpha;
+    pair p;
+    if (!start(lw, node, false, &p))
+        return;
+    if (p.type == TC_bool) {
+        out[0] = tc_put2(lw, op == TC_OP_tosa_add ? TC_OP_tosa_logical_or : TC_OP_tosa_logical_xor, NULL, p.a, p.b);
+        return;
+    }
+    if (!tc_is_float(p.type) && (alpha != floor(alpha) || fabs(alpha) >= 0x1p31)) {
+        tc_lower_refuse(lw, "integers times %g", alpha);
+        return;
+    }
+    if (alpha != 1)
+        p.b = tc_f_scale(lw, p.b, alpha);
+    out[0] = finish(lw, &p, tc_put2(lw, op, NULL, p.a, p.b));
+}
+
+void tc_lower_plain_add(tc_lower *lw, const tc_node *node, tc_val *out) { sum(lw, node, TC_OP_tosa_add, out); }
+void tc_lower_plain_sub(tc_lower *lw, const tc_node *node, tc_val *out) { sum(lw, node, TC_OP_tosa_sub, out); }
+
+void tc_lower_plain_mul(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    pair p;
+    if (!start(lw, node, false, &p))
+        return;
+    if (p.type == TC_bool)
+        out[0] = tc_put2(lw, TC_OP_tosa_logical_and, NULL, p.a, p.b);
+    else
+        out[0] = finish(lw, &p, tc_put_mul(lw, p.a, p.b));
+}
+
+void tc_lower_plain_extreme(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    bool most = node->op == TC_OP_maximum || node->op == TC_OP_fmax;
+    bool nan_wins = node->op == TC_OP_maximum || node->op == TC_OP_minimum;
+    pair p;
+    if (!start(lw, node, false, &p))
+        return;
+    if (p.type == TC_bool)
+        out[0] = tc_put2(lw, most ? TC_OP_tosa_logical_or : TC_OP_tosa_logical_and, NULL, p.a, p.b);
+    else
+        out[0] = finish(lw, &p, (most ? tc_f_max : tc_f_min)(lw, p.a, p.b, nan_wins));
+}
+
+/* ---- quotients ---- */
+
+/* b = high + low, each of at most 12 bits, so that products with them are exact. */
+static tc_val high_bits(tc_lower *lw, tc_val b)
+{
+    tc_val c = tc_f_scale(lw, b, 4097);
+    return tc_f_sub(lw, c, tc_f_sub(lw, c, b));
+}
+
+/* floor(a / b) and what is left, a - q b, exact where |q| < 2^12: the quotient by the reciprocal may be off by
+ * one, which the sign and size of the rest tell. */
+static void divide_down(tc_lower *lw, tc_val a, tc_val b, tc_val *q, tc_val *rest)
+{
+    tc_val guess = tc_f_op(lw, TC_OP_tosa_floor, tc_f_divide(lw, a, b)), high = high_bits(lw, b);
+    tc_val r = tc_f_sub(lw, tc_f_sub(lw, a, tc_put_mul(lw, guess, high)), tc_put_mul(lw, guess, tc_f_sub(lw, b, high)));
+    tc_val size = tc_f_op(lw, TC_OP_tosa_abs, b);
+    tc_val along = tc_put_select(lw, tc_f_below(lw, b, 0), tc_f_negate(lw, r), r);
+    tc_val below = tc_f_below(lw, along, 0), above = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, along, size);
+    if (q)
+        *q = tc_put_select(lw, below, tc_f_add(lw, guess, -1),
+                           tc_put_select(lw, above, tc_f_add(lw, guess, 1), guess));
+    if (rest)
+        *rest = tc_put_select(lw, below, tc_put_add(lw, r, b), tc_put_select(lw, above, tc_f_sub(lw, r, b), r));
+}
+
+static tc_val absolute(tc_lower *lw, tc_val x) { return tc_f_op(lw, TC_OP_tosa_abs, x); }
+
+static tc_val with_sign(tc_lower *lw, tc_val of, tc_val x)
+{
+    return tc_put_select(lw, tc_f_below(lw, of, 0), tc_f_negate(lw, x), x);
+}
+
+/* 1 where an i32 is negative. */
+static tc_val sign_bit(tc_lower *lw, tc_val x)
+{
+    return tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, tc_f_number(lw, x, 31));
+}
+
+/* i32: the truncated quotient, and the rest of it; 1 where they must step down to be floored: a rest that is
+ * not zero and whose sign is not b's. */
+static tc_val int_divide(tc_lower *lw, tc_val a, tc_val b, tc_val *rest, tc_val *down)
+{
+    tc_val q = tc_put2(lw, TC_OP_tosa_intdiv, NULL, a, b);
+    *rest = tc_f_sub(lw, a, tc_put_mul(lw, q, b));
+    tc_val negative = sign_bit(lw, *rest), differ = tc_f_sub(lw, negative, sign_bit(lw, b));
+    tc_val any = tc_put_add(lw, negative, sign_bit(lw, tc_f_from(lw, 0, *rest)));
+    *down = tc_put_mul(lw, any, tc_put_mul(lw, differ, differ));
+    return q;
+}
+
+static tc_val int_quotient(tc_lower *lw, const pair *p, bool floored)
+{
+    if (!floored)
+        return tc_put2(lw, TC_OP_tosa_intdiv, NULL, p->a, p->b);
+    tc_val rest, down, q = int_divide(lw, p->a, p->b, &rest, &down);
+    return tc_f_sub(lw, q, down);
+}
+
+void tc_lower_plain_div(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_field_div_mode mode = ((const tc_attr_div *)node->attr)->mode;
+    pair p;
+    if (!start(lw, node, mode != TC_div_mode_exact, &p))
+        return;
+    tc_val y = TC_NONE;
+    if (!tc_is_float(p.with))
+        y = int_quotient(lw, &p, mode == TC_div_mode_floor);
+    else if (mode == TC_div_mode_exact)
+        y = tc_f_divide(lw, p.a, p.b);
+    else if (mode == TC_div_mode_floor)
+        divide_down(lw, p.a, p.b, &y, NULL);
+    else {
+        divide_down(lw, absolute(lw, p.a), absolute(lw, p.b), &y, NULL);
+        y = with_sign(lw, p.a, with_sign(lw, p.b, y));
+    }
+    out[0] = finish(lw, &p, y);
+}
+
+void tc_lower_plain_remainder(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    pair p;
+    if (!start(lw, node, true, &p))
+        return;
+    bool floored = node->op == TC_OP_remainder;
+    tc_val y = TC_NONE, down;
+    if (!tc_is_float(p.with)) {
+        int_divide(lw, p.a, p.b, &y, &down);
+        if (floored)
+            y = tc_put_add(lw, y, tc_put_mul(lw, down, p.b));
+    } else if (floored)
+        divide_down(lw, p.a, p.b, NULL, &y);
+    else {
+        divide_down(lw, absolute(lw, p.a), absolute(lw, p.b), NULL, &y);
+        y = with_sign(lw, p.a, y);
+    }
+    out[0] = finish(lw, &p, y);
+}
+
+/* ---- bits ---- */
+
+static void bits(tc_lower *lw, const tc_node *node, tc_op on_bools, tc_op on_ints, tc_val *out)
+{
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    if (computable(lw, t->dtype))
+        out[0] = tc_put2(lw, t->dtype == TC_bool ? on_bools : on_ints, NULL, tc_plain_in(lw, node, 0, t->dtype, t->rank),
+                         tc_plain_in(lw, node, 1, t->dtype, t->rank));
+}
+
+void tc_lower_plain_bitwise_and(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    bits(lw, node, TC_OP_tosa_logical_and, TC_OP_tosa_bitwise_and, out);
+}
+
+void tc_lower_plain_bitwise_or(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    bits(lw, node, TC_OP_tosa_logical_or, TC_OP_tosa_bitwise_or, out);
+}
+
+void tc_lower_plain_bitwise_xor(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    bits(lw, node, TC_OP_tosa_logical_xor, TC_OP_tosa_bitwise_xor, out);
+}
+
+/* TOSA shifts by 0 to the width less 1; constants can be looked at. */
+static bool shifts(tc_lower *lw, const tc_node *node)
+{
+    tc_tensor n = tc_tensor_of(lw->from, node->in[1]);
+    int64_t width = tc_dtypes[tc_lower_result(lw, node, 0)->dtype].bits;
+    for (int64_t i = 0; n.data && i < tc_type_count(n.type); i++)
+        if (tc_load_i64(n, i) < 0 || tc_load_i64(n, i) >= width) {
+            tc_lower_refuse(lw, "a shift by %lld", (long long)tc_load_i64(n, i));
+            return false;
+        }
+    return true;
+}
+
+void tc_lower_plain_shift_left(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    if (shifts(lw, node))
+        bits(lw, node, TC_OP_tosa_logical_left_shift, TC_OP_tosa_logical_left_shift, out);
+}
+
+/* Without ARITHMETIC_RIGHT_SHIFT, which only PRO-INT has, the ones that a sign brings in are subtracted as
+ * 2^(32 - n), in two steps for n = 0. */
+void tc_lower_plain_shift_right(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    tc_attr_tosa_shift *a = tc_new(&lw->ctx->arena, tc_attr_tosa_shift);
+    if (!computable(lw, t->dtype) || !shifts(lw, node))
+        return;
+    if (tc_lower_has(lw, TC_FEATURE_INT)) {
+        out[0] = tc_put2(lw, TC_OP_tosa_arithmetic_right_shift, a, tc_plain_in(lw, node, 0, t->dtype, t->rank),
+                         tc_plain_in(lw, node, 1, t->dtype, t->rank));
+        return;
+    }
+    tc_val x = tc_plain_in(lw, node, 0, TC_i32, t->rank), n = tc_plain_in(lw, node, 1, TC_i32, t->rank);
+    tc_val ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sign_bit(lw, x), tc_f_from(lw, 31, n));
+    ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, ones, tc_f_number(lw, ones, 1));
+    x = tc_f_sub(lw, tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, n), ones);
+    out[0] = tc_put_cast(lw, x, t->dtype);
+}
+
+/* ---- truth ---- */
+
+void tc_lower_plain_logical(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    int rank = tc_lower_result(lw, node, 0)->rank;
+    tc_op op = node->op == TC_OP_logical_and  ? TC_OP_tosa_logical_and
+               : node->op == TC_OP_logical_or ? TC_OP_tosa_logical_or
+                                              : TC_OP_tosa_logical_xor;
+    out[0] = tc_put2(lw, op, NULL, tc_plain_in(lw, node, 0, TC_bool, rank), tc_plain_in(lw, node, 1, TC_bool, rank));
+}
+
+/* A type that holds both operands: i32, the float they share, or f32. */
+static tc_dtype common(tc_lower *lw, tc_dtype a, tc_dtype b)
+{
+    bool ints = tc_lower_has(lw, TC_FEATURE_INT);
+    if (a == b && (a == TC_f16 || a == TC_bf16 || a == TC_f32))
+        return a;
+    if (!tc_is_float(a) && !tc_is_float(b) && ints)
+        return TC_i32;
+    if (!tc_is_float(a) && !tc_is_float(b) && (a == TC_i32 || b == TC_i32))
+        tc_lower_refuse(lw, "the target does not compare 32-bit integers");
+    return TC_f32;
+}
+
+void tc_lower_plain_compare(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_dtype ta = tc_lower_type(lw, node, 0)->dtype, tb = tc_lower_type(lw, node, 1)->dtype;
+    int rank = tc_lower_result(lw, node, 0)->rank;
+    if (!computable(lw, ta) || !computable(lw, tb))
+        return;
+    bool bools = ta == TC_bool && tb == TC_bool && (node->op == TC_OP_eq || node->op == TC_OP_ne);
+    tc_dtype with = bools ? TC_bool : common(lw, ta, tb);
+    tc_val a = tc_plain_in(lw, node, 0, with, rank), b = tc_plain_in(lw, node, 1, with, rank);
+    static const struct {
+        tc_op op;
+        bool swapped, negated;
+    } how[TC_OP_COUNT] = {[TC_OP_eq] = {TC_OP_tosa_equal, false, false},
+                          [TC_OP_ne] = {TC_OP_tosa_equal, false, true},
+                          [TC_OP_gt] = {TC_OP_tosa_greater, false, false},
+                          [TC_OP_ge] = {TC_OP_tosa_greater_equal, false, false},
+                          [TC_OP_lt] = {TC_OP_tosa_greater, true, false},
+                          [TC_OP_le] = {TC_OP_tosa_greater_equal, true, false}};
+    bool negated = how[node->op].negated != bools;
+    tc_op op = bools ? TC_OP_tosa_logical_xor : how[node->op].op;
+    tc_val y = how[node->op].swapped ? tc_put2(lw, op, NULL, b, a) : tc_put2(lw, op, NULL, a, b);
+    out[0] = negated ? tc_f_op(lw, TC_OP_tosa_logical_not, y) : y;
+}
+
+void tc_lower_plain_where(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    if (!computable(lw, t->dtype))
+        return;
+    tc_dtype with = tc_is_float(t->dtype) ? tc_plain_type(t->dtype) : t->dtype;
+    tc_val y = tc_put_select(lw, tc_plain_in(lw, node, 0, TC_bool, t->rank), tc_plain_in(lw, node, 1, with, t->rank),
+                             tc_plain_in(lw, node, 2, with, t->rank));
+    out[0] = tc_put_cast(lw, tc_put_expand(lw, y, t->rank, t->dim), t->dtype);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plain_more.c -- powers, angles and other formulas of two and three floats. */
+#include <math.h>
+
+#include "plain.h"
+
+#include "../../num/load.h"
+
+/* The result's rank, and the element type computed in. */
+static bool start(tc_lower *lw, const tc_node *node, bool formula, tc_val *x)
+{
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    if (t->dtype == TC_f64 || tc_dtypes[t->dtype].kind == TC_COMPLEX || t->dtype == TC_i64 || t->dtype == TC_bool ||
+        tc_dtypes[t->dtype].kind == TC_UINT) {
+        tc_lower_refuse(lw, "TOSA does not compute with %s", tc_dtypes[t->dtype].name);
+        return false;
+    }
+    tc_dtype with = formula ? tc_plain_formula_type(t->dtype) : tc_plain_type(t->dtype);
+    for (int i = 0; i < node->n_in; i++)
+        x[i] = node->in[i] ? tc_plain_in(lw, node, i, with, t->rank) : TC_NONE;
+    return lw->status == TC_OK;
+}
+
+static void finish(tc_lower *lw, const tc_node *node, tc_val y, tc_val *out)
+{
+    out[0] = tc_put_cast(lw, y, tc_lower_result(lw, node, 0)->dtype);
+}
+
+static bool wants_floats(tc_lower *lw, const tc_node *node)
+{
+    if (tc_is_float(tc_lower_result(lw, node, 0)->dtype))
+        return true;
+    tc_lower_refuse(lw, "it is computed on floats");
+    return false;
+}
+
+/* ---- powers ---- */
+
+/* x^n by squaring, n >= 1. */
+static tc_val times_itself(tc_lower *lw, tc_val x, int n)
+{
+    tc_val y = TC_NONE;
+    for (; n; n >>= 1) {
+        if (n & 1)
+            y = y ? tc_put_mul(lw, y, x) : x;
+        if (n > 1)
+            x = tc_put_mul(lw, x, x);
+    }
+    return y;
+}
+
+/* A number that is the same everywhere. */
+static bool one_number(const tc_lower *lw, tc_val v, double *number)
+{
+    tc_tensor t = tc_tensor_of(lw->from, v);
+    if (!t.data || !tc_type_count(t.type))
+        return false;
+    *number = tc_load_f64(t, 0);
+    for (int64_t i = 1; i < tc_type_count(t.type); i++)
+        if (tc_load_f64(t, i) != *number)
+            return false;
+    return true;
+}
+
+/* Powers that need no POW; false: not one of them. */
+static bool easy_power(tc_lower *lw, tc_val x, double n, tc_val *y)
+{
+    bool floats = x && tc_is_float(tc_put_type(lw, x)->dtype);
+    if (n == 0.5 || n == -0.5) {
+        *y = n > 0 ? tc_f_sqrt(lw, x) : tc_f_op(lw, TC_OP_tosa_rsqrt, x);
+        return floats;
+    }
+    if (n != floor(n) || fabs(n) > 16 || (!floats && n < 0))
+        return false;
+    *y = n == 0 ? tc_put_add(lw, tc_f_scale(lw, x, 0), tc_f_number(lw, x, 1)) : times_itself(lw, x, (int)fabs(n));
+    if (n < 0)
+        *y = tc_f_op(lw, TC_OP_tosa_reciprocal, *y);
+    return true;
+}
+
+/* POW takes bases from 0 on: |x|^y, for x < 0 negated where y is odd and no number where y is none. */
+static tc_val any_power(tc_lower *lw, tc_val x, tc_val y)
+{
+    tc_val p = tc_put2(lw, TC_OP_tosa_pow, NULL, tc_f_op(lw, TC_OP_tosa_abs, x), y);
+    tc_val half = tc_f_scale(lw, y, 0.5);
+    tc_val whole = tc_put2(lw, TC_OP_tosa_equal, NULL, tc_f_op(lw, TC_OP_tosa_floor, y), y);
+    tc_val even = tc_put2(lw, TC_OP_tosa_equal, NULL, tc_f_op(lw, TC_OP_tosa_floor, half), half);
+    tc_val below = tc_put_select(lw, even, p, tc_f_negate(lw, p));
+    below = tc_put_select(lw, whole, below, tc_f_number(lw, x, NAN));
+    p = tc_put_select(lw, tc_f_below(lw, x, 0), below, p);
+    return tc_put_select(lw, tc_f_equals(lw, y, 0), tc_f_number(lw, x, 1), p);
+}
+
+void tc_lower_plain_pow(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_val x[2], y;
+    double n;
+    if (!start(lw, node, true, x))
+        return;
+    if (one_number(lw, node->in[1], &n) && easy_power(lw, x[0], n, &y)) {
+        const tc_type *t = tc_lower_result(lw, node, 0);
+        finish(lw, node, tc_put_expand(lw, y, t->rank, t->dim), out);
+    } else if (wants_floats(lw, node))
+        finish(lw, node, any_power(lw, x[0], x[1]), out);
+}
+
+/* ---- angles and lengths ---- */
+
+void tc_lower_plain_atan2(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_val x[2];
+    if (wants_floats(lw, node) && start(lw, node, true, x))
+        finish(lw, node, tc_f_atan2(lw, x[0], x[1]), out);
+}
+
+/* m sqrt(1 + (n / m)^2), m the longer side. */
+void tc_lower_plain_hypot(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_val x[2];
+    if (!wants_floats(lw, node) || !start(lw, node, true, x))
+        return;
+    tc_val a = tc_f_op(lw, TC_OP_tosa_abs, x[0]), b = tc_f_op(lw, TC_OP_tosa_abs, x[1]);
+    tc_val m = tc_f_max(lw, a, b, true), t = tc_f_divide(lw, tc_f_min(lw, a, b, true), m);
+    tc_val y = tc_put_mul(lw, m, tc_f_sqrt(lw, tc_f_add(lw, tc_put_mul(lw, t, t), 1)));
+    finish(lw, node, tc_put_select(lw, tc_f_equals(lw, m, 0), m, y), out);
+}
+
+/* The sign of a zero shows in its reciprocal. */
+void tc_lower_plain_copysign(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_val x[2];
+    if (!wants_floats(lw, node) || !start(lw, node, true, x))
+        return;
+    tc_val a = tc_f_op(lw, TC_OP_tosa_abs, x[0]);
+    tc_val negative = tc_put2(lw, TC_OP_tosa_logical_or, NULL, tc_f_below(lw, x[1], 0),
+                              tc_f_below(lw, tc_f_op(lw, TC_OP_tosa_reciprocal, x[1]), 0));
+    finish(lw, node, tc_put_select(lw, negative, tc_f_negate(lw, a), a), out);
+}
+
+/* max + log1p(e^-|x - y|); equal ones, which may be infinite, are x + ln 2. */
+void tc_lower_plain_logaddexp(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_val x[2];
+    if (!wants_floats(lw, node) || !start(lw, node, true, x))
+        return;
+    tc_val apart = tc_f_negate(lw, tc_f_op(lw, TC_OP_tosa_abs, tc_f_sub(lw, x[0], x[1])));
+    tc_val y = tc_put_add(lw, tc_f_max(lw, x[0], x[1], true), tc_f_log1p(lw, tc_f_op(lw, TC_OP_tosa_exp, apart)));
+    tc_val same = tc_put2(lw, TC_OP_tosa_equal, NULL, x[0], x[1]);
+    finish(lw, node, tc_put_select(lw, same, tc_f_add(lw, x[0], 0.69314718055994531), y), out);
+}
+
+void tc_lower_plain_xlogy(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_val x[2];
+    if (!wants_floats(lw, node) || !start(lw, node, true, x))
+        return;
+    tc_val y = tc_put_mul(lw, x[0], tc_f_op(lw, TC_OP_tosa_log, x[1]));
+    tc_val number = tc_put2(lw, TC_OP_tosa_equal, NULL, x[1], x[1]);
+    tc_val nothing = tc_put2(lw, TC_OP_tosa_logical_and, NULL, number, tc_f_equals(lw, x[0], 0));
+    finish(lw, node, tc_put_select(lw, nothing, tc_f_number(lw, y, 0), y), out);
+}
+
+/* ---- three operands ---- */
+
+void tc_lower_plain_clamp_tensor(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    tc_val x[3];
+    if (!start(lw, node, false, x))
+        return;
+    tc_val y = x[0];
+    if (x[1])
+        y = tc_f_max(lw, y, x[1], true);
+    if (x[2])
+        y = tc_f_min(lw, y, x[2], true);
+    finish(lw, node, tc_put_expand(lw, y, t->rank, t->dim), out);
+}
+
+void tc_lower_plain_lerp(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_val x[3];
+    if (start(lw, node, true, x))
+        finish(lw, node, tc_put_add(lw, x[0], tc_put_mul(lw, x[2], tc_f_sub(lw, x[1], x[0]))), out);
+}
+
+void tc_lower_plain_addcmul(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    double value = ((const tc_attr_scale *)node->attr)->value;
+    tc_val x[3];
+    if (value != floor(value) && !wants_floats(lw, node))
+        return;
+    if (!start(lw, node, true, x))
+        return;
+    tc_val y = tc_put_mul(lw, x[1], x[2]);
+    finish(lw, node, tc_put_add(lw, x[0], value == 1 ? y : tc_f_scale(lw, y, value)), out);
+}
+
+void tc_lower_plain_addcdiv(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    double value = ((const tc_attr_scale *)node->attr)->value;
+    tc_val x[3];
+    if (!wants_floats(lw, node) || !start(lw, node, true, x))
+        return;
+    tc_val y = tc_f_divide(lw, x[1], x[2]);
+    finish(lw, node, tc_put_add(lw, x[0], value == 1 ? y : tc_f_scale(lw, y, value)), out);
+}
+
+/* One slope, or one per channel. */
+void tc_lower_plain_prelu(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *t = tc_lower_result(lw, node, 0), *w = tc_lower_type(lw, node, 1);
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (t->rank > 1)
+        dim[1] = tc_type_count(w);
+    if (!wants_floats(lw, node))
+        return;
+    tc_val x = tc_plain_in(lw, node, 0, tc_plain_type(t->dtype), t->rank);
+    tc_val slope = tc_put_reshape(lw, tc_plain_in(lw, node, 1, tc_plain_type(t->dtype), 0), t->rank, dim);
+    finish(lw, node, tc_put_select(lw, tc_f_above(lw, x, 0), x, tc_put_mul(lw, x, slope)), out);
+}
+
+void tc_lower_plain_glu(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    int axis = (int)((const tc_attr_axis *)node->attr)->axis;
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    tc_val x = tc_plain_in(lw, node, 0, tc_plain_formula_type(t->dtype), t->rank);
+    tc_val gate = tc_put_slice_axis(lw, x, axis, t->dim[axis], t->dim[axis]);
+    finish(lw, node, tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, t->dim[axis]), tc_f_op(lw, TC_OP_tosa_sigmoid, gate)),
+           out);
+}
+
+/* ---- beta c + alpha a b ---- */
+
+/* The last two axes of an operand, behind a batch that it may lack; a vector is a column. */
+static tc_val matrices(tc_lower *lw, const tc_node *node, int i, int64_t batch)
+{
+    const tc_type *t = tc_lower_type(lw, node, i);
+    tc_val x = tc_plain_in(lw, node, i, TC_f32, 0);
+    int64_t rows = t->rank > 1 ? t->dim[t->rank - 2] : t->dim[0], columns = t->rank > 1 ? t->dim[t->rank - 1] : 1;
+    x = tc_put_reshape(lw, x, 3, (int64_t[]){tc_type_count(t) / (rows * columns), rows, columns});
+    return tc_put_expand(lw, x, 3, (int64_t[]){batch, rows, columns});
+}
+
+void tc_lower_plain_addmm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_addmm *a = node->attr;
+    const tc_type *y = tc_lower_result(lw, node, 0), *left = tc_lower_type(lw, node, 1);
+    if (!wants_floats(lw, node) || left->rank < 2) {
+        tc_lower_refuse(lw, "its operands are not matrices");
+        return;
+    }
+    int64_t batch = left->rank > 2 ? left->dim[0] : 1;
+    tc_val l = matrices(lw, node, 1, batch), r = matrices(lw, node, 2, batch);
+    tc_val in[] = {l, r, tc_put_zero_point(lw, l, 0), tc_put_zero_point(lw, r, 0)};
+    tc_val x = tc_put_reshape(lw, tc_put(lw, TC_OP_tosa_matmul, NULL, in, 4), y->rank, y->dim);
+    if (a->alpha != 1)
+        x = tc_f_scale(lw, x, a->alpha);
+    if (a->beta != 0) {
+        tc_val c = tc_plain_in(lw, node, 0, TC_f32, y->rank);
+        x = tc_put_add(lw, x, a->beta == 1 ? c : tc_f_scale(lw, c, a->beta));
+    }
+    finish(lw, node, x, out);
+}

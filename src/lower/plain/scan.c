@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scan.c -- running sums and products of floats.
+ *
+ * By doubling: after step k every element holds the sum of the 2^k before it, so that n elements
+ * take log2(n) additions. */
+#include "../composite/composite.h"
+#include "../move/move.h"
+
+/* x moved up by `by` along an axis, `fill` in front. */
+static tc_val moved(tc_lower *lw, tc_val x, int axis, int64_t by, double fill)
+{
+    const tc_type *t = tc_put_type(lw, x);
+    int64_t pad[2 * TC_MAX_RANK] = {0};
+    pad[2 * axis] = by;
+    return tc_put_pad(lw, tc_put_slice_axis(lw, x, axis, 0, t->dim[axis] - by), pad, fill);
+}
+
+static tc_val scan(tc_lower *lw, tc_val x, int axis, bool product)
+{
+    if (!x)
+        return x;
+    int64_t n = tc_put_type(lw, x)->dim[axis];
+    for (int64_t by = 1; x && by < n; by *= 2) {
+        tc_val before = moved(lw, x, axis, by, product);
+        x = product ? tc_put_product(lw, x, before, 0)
+                    : tc_put2(lw, TC_OP_tosa_add, NULL, x, before);
+    }
+    return x;
+}
+
+static int axis_of(const tc_node *node)
+{
+    return (int)((const tc_attr_axis *)node->attr)->axis;
+}
+
+static void plain(tc_lower *lw, const tc_node *node, tc_val *out, bool product)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    if (!tc_is_float(tc_lower_type(lw, node, 0)->dtype)) {
+        tc_lower_refuse(lw, "its operand is %s", tc_dtypes[tc_lower_type(lw, node, 0)->dtype].name);
+        return;
+    }
+    tc_val x = tc_put_rank(lw, tc_put_tosa_cast(lw, tc_lower_in(lw, node, 0), TC_f32), 1);
+    x = tc_put_tosa_cast(lw, scan(lw, x, axis_of(node), product), to->dtype);
+    out[0] = tc_put_reshape(lw, x, to->rank, to->dim);
+}
+
+void tc_lower_real_cumsum(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    plain(lw, node, out, false);
+}
+void tc_lower_real_cumprod(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    plain(lw, node, out, true);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* product.c -- see product.h. */
+#include "../shape/order.h"
+#include "product.h"
+
+#include <math.h>
+
+#include "../../num/load.h"
+#include "../move/move.h"
+
+/* ---- operands ---- */
+
+/* One zero point for all channels. */
+static bool one_zero(const tc_quant *q)
+{
+    for (int32_t c = 1; c < q->count; c++)
+        if (q->zero[c] != q->zero[0])
+            return false;
+    return true;
+}
+
+static bool start_quantized(tc_lower *lw, tc_product *p)
+{
+    tc_dtype w = p->w->dtype;
+    if (!tc_is_activation(p->x) || !p->w->quant || !p->y->quant)
+        tc_lower_refuse(lw, "its operands or its result are not all quantized");
+    else if (w != TC_i8 && w != TC_i4 && !(w == TC_i16 && p->x->dtype == TC_i16))
+        tc_lower_refuse(lw, "its weights are %s", tc_dtypes[w].name);
+    else if (!one_zero(p->w->quant))
+        tc_lower_refuse(lw, "the zero points of its weights differ by channel");
+    else if (p->x->dtype == TC_i16 && tc_zero_of(p->x))
+        tc_lower_refuse(lw, "its i16 operand has a zero point");
+    if (lw->status != TC_OK)
+        return false;
+    p->made = p->acc = tc_product_made(p->x->dtype);
+    p->scale = tc_new_n(&lw->ctx->arena, double, (size_t)p->channels);
+    for (int64_t c = 0; c < p->channels; c++)
+        p->scale[c] = tc_scale_of(p->x) * p->w->quant->scale[p->w->quant->axis >= 0 ? c % p->w->quant->count : 0];
+    return true;
+}
+
+static bool start_plain(tc_lower *lw, tc_product *p)
+{
+    tc_dtype t = p->x->dtype;
+    if (!tc_is_float(t) || p->w->dtype != t) {
+        tc_lower_refuse(lw, "its operands are %s and %s", tc_dtypes[t].name, tc_dtypes[p->w->dtype].name);
+        return false;
+    }
+    p->made = tc_product_made(t);
+    p->acc = t == TC_e4m3 || t == TC_e5m2 ? TC_f16 : TC_f32;
+    return true;
+}
+
+bool tc_product_start(tc_lower *lw, const tc_node *node, int64_t channels, tc_product *p)
+{
+    *p = (tc_product){.x = tc_lower_type(lw, node, 0), .w = tc_lower_type(lw, node, 1),
+                      .y = tc_lower_result(lw, node, 0), .channels = channels};
+    return p->x->quant || p->w->quant || p->y->quant ? start_quantized(lw, p) : start_plain(lw, p);
+}
+
+int64_t tc_product_x_zero(const tc_product *p) { return p->scale ? tc_zero_of(p->x) : 0; }
+int64_t tc_product_w_zero(const tc_product *p) { return p->scale ? tc_zero_of(p->w) : 0; }
+
+/* ---- bias and result ---- */
+
+tc_val tc_product_bias(tc_lower *lw, const tc_node *node, const tc_product *p, int64_t first, int64_t n)
+{
+    double *b = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    const tc_type *t = tc_lower_type(lw, node, 2);
+    if (!t)
+        return tc_put_number(lw, p->made, 1, 0);
+    tc_tensor known = tc_tensor_of(lw->from, node->in[2]);
+    if (!known.data && !p->scale)
+        return tc_put_cast(lw, tc_put_slice_axis(lw, tc_lower_in(lw, node, 2), 0, first, n), p->made);
+    if (!known.data) {
+        tc_lower_refuse(lw, "its bias is not constant");
+        return TC_NONE;
+    }
+    for (int64_t c = 0; c < n; c++) {
+        double stored = tc_load_f64(known, first + c);
+        double real = t->quant ? tc_real(t, first + c, (int64_t)stored) : stored;
+        b[c] = p->scale ? rint(real / p->scale[first + c]) : real;
+    }
+    return tc_put_numbers(lw, p->made, 1, &n, b);
+}
+
+tc_val tc_product_finish(tc_lower *lw, tc_val made, const tc_product *p, int64_t first, int64_t n)
+{
+    if (!p->scale)
+        return tc_put_cast(lw, made, p->y->dtype);
+    const tc_quant *q = p->y->quant;
+    double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    bool one = true, same = p->y->dtype == p->made;
+    for (int64_t c = 0; c < n; c++) {
+        factor[c] = tc_scale_factor(p->scale[first + c], q->scale[q->axis >= 0 ? first + c : 0]);
+        one = one && factor[c] == factor[0];
+        same = same && factor[c] == 1;
+    }
+    if (same)
+        return made;
+    made = one ? tc_put_rescale(lw, made, factor[0], 0, q->zero[0], p->y->dtype)
+               : tc_put_rescale_channels(lw, made, factor, 0, q->zero[0], p->y->dtype);
+    return tc_put_codes(lw, made, q);
+}
+
+/* ---- weights ---- */
+
+tc_val tc_put_weights(tc_lower *lw, tc_val w, const int64_t *perm, int rank, const int64_t *dim)
+{
+    tc_tensor from = tc_put_known(lw, w);
+    if (!w || !from.data)
+        return tc_put_reshape(lw, tc_put_transpose(lw, w, perm), rank, dim);
+    tc_dtype dtype = from.type->dtype == TC_i4 && !tc_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
+    const void *data = from.data; /* an i4 is a byte of its own, so it is an i8 too */
+    if (!lw->dry && !tc_perm_is_reshape(from.type->rank, from.type->dim, perm))
+        data = tc_transposed(&lw->ctx->arena, from.type, from.data, perm);
+    return tc_put_data(lw, tc_type_make(lw->ctx, dtype, rank, dim), data);
+}
+
+tc_val tc_put_conv(tc_lower *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero, tc_val bias,
+                   const tc_window_shape *shape, tc_dtype acc)
+{
+    static const int64_t none[] = {0, 0, 0, 0, 0, 0}, once[] = {1, 1, 1};
+    tc_arena *arena = &lw->ctx->arena;
+    tc_attr_tosa_conv *a = tc_new(arena, tc_attr_tosa_conv);
+    *a = (tc_attr_tosa_conv){.pad = tc_ints_copy(arena, shape->pad ? shape->pad : none, 2 * shape->axes),
+                             .stride = tc_ints_copy(arena, shape->stride ? shape->stride : once, shape->axes),
+                             .dilation = tc_ints_copy(arena, shape->dilation ? shape->dilation : once, shape->axes),
+                             .acc_type = acc};
+    tc_val in[] = {x, w, bias, tc_put_zero_point(lw, x, x_zero), tc_put_zero_point(lw, w, w_zero)};
+    return tc_put(lw, op, a, in, 5);
+}
+
+tc_val tc_put_rows_by(tc_lower *lw, const tc_product *p, tc_val x, tc_val w, tc_val bias)
+{
+    return tc_put_conv(lw, TC_OP_tosa_conv2d, x, tc_product_x_zero(p), w, tc_product_w_zero(p), bias,
+                       &(tc_window_shape){.axes = 2}, p->acc);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* narrow.c -- 64-bit integers around the nodes that a target takes become 32-bit ones.
+ *
+ * TOSA 1.0 has no i64, PyTorch counts in nothing else.  A node that reads or makes i64 is tried with i32 in
+ * its place, where that changes no number: places in tensors fit, and for the others the range is followed
+ * from constants, indices and narrow types.  If the target takes it so, casts stand around it, outside; the
+ * program's inputs and outputs stay what they are. */
+#include <math.h>
+
+#include "../lower.h"
+
+#include "../../ir/rewrite.h"
+#include "../../num/load.h"
+
+/* All numbers of a value; unknown when lo > hi. */
+typedef struct range {
+    double lo, hi;
+} range;
+
+typedef struct narrowing {
+    const tc_target *target;
+    range *of;       /* by value of `from` */
+    tc_val *in_32;   /* by value of `from`: the same numbers as i32 in `to`, or none */
+    bool *is_place;  /* by value of `from`: whoever reads it uses it as a place */
+} narrowing;
+
+static const range unknown = {1, 0};
+
+static bool known(range r) { return r.lo <= r.hi; }
+static bool fits(range r) { return known(r) && r.lo >= INT32_MIN && r.hi <= INT32_MAX; }
+static range either(range a, range b)
+{
+    return known(a) && known(b) ? (range){fmin(a.lo, b.lo), fmax(a.hi, b.hi)} : unknown;
+}
+
+/* Operands from here to there name places. */
+static bool names_places(const tc_node *node, int i)
+{
+    switch (node->op) {
+    case TC_OP_index: return i >= 1;
+    case TC_OP_index_put: return i >= 2;
+    case TC_OP_index_select:
+    case TC_OP_gather:
+    case TC_OP_scatter:
+    case TC_OP_index_copy:
+    case TC_OP_index_add:
+    case TC_OP_embedding: return i == 1;
+    default: return false;
+    }
+}
+
+/* Right in the low 32 bits whatever the high ones are. */
+static bool is_modular(tc_op op)
+{
+    return op == TC_OP_add || op == TC_OP_sub || op == TC_OP_mul || op == TC_OP_cast || (tc_ops[op].traits & T_MOVES);
+}
+
+/* ---- ranges ---- */
+
+static range of_type(tc_dtype t)
+{
+    if (t == TC_bool)
+        return (range){0, 1};
+    if (tc_is_int(t) && tc_dtypes[t].bits <= 32)
+        return (range){(double)tc_dtype_min(t), (double)tc_dtype_max(t)};
+    return unknown;
+}
+
+static range of_constant(tc_tensor t)
+{
+    if (!tc_is_int(t.type->dtype) || !t.data)
+        return of_type(t.type->dtype);
+    range r = {0, 0};
+    for (int64_t i = 0; i < tc_type_count(t.type); i++) {
+        double v = (double)tc_load_i64(t, i);
+        r = i ? either(r, (range){v, v}) : (range){v, v};
+    }
+    return r;
+}
+
+static range of_product(range a, range b)
+{
+    double v[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
+    return (range){fmin(fmin(v[0], v[1]), fmin(v[2], v[3])), fmax(fmax(v[0], v[1]), fmax(v[2], v[3]))};
+}
+
+static range of_arithmetic(const tc_node *node, range a, range b)
+{
+    if (!known(a) || !known(b))
+        return unknown;
+    if (node->op == TC_OP_mul)
+        return of_product(a, b);
+    double alpha = ((const tc_attr_alpha *)node->attr)->alpha * (node->op == TC_OP_sub ? -1 : 1);
+    range scaled = of_product(b, (range){alpha, alpha});
+    return (range){a.lo + scaled.lo, a.hi + scaled.hi};
+}
+
+/* Everything that a node moves, its places left out. */
+static range of_moved(const tc_rewrite *rw, const tc_node *node)
+{
+    const narrowing *n = rw->user;
+    range r = unknown;
+    bool first = true;
+    for (int i = 0; i < node->n_in; i++) {
+        if (!node->in[i] || names_places(node, i) || (node->op == TC_OP_where && !i))
+            continue;
+        r = first ? n->of[node->in[i]] : either(r, n->of[node->in[i]]);
+        first = false;
+    }
+    if (node->op == TC_OP_pad) {
+        double value = ((const tc_attr_pad *)node->attr)->value;
+        r = either(r, (range){value, value});
+    }
+    bool adds = node->op == TC_OP_index_put && ((const tc_attr_index_put *)node->attr)->accumulate;
+    return adds ? unknown : node->op == TC_OP_tril || node->op == TC_OP_triu ? either(r, (range){0, 0}) : r;
+}
+
+static range of_result(const tc_rewrite *rw, const tc_node *node, int i)
+{
+    const narrowing *n = rw->user;
+    const tc_type *x = node->n_in && node->in[0] ? tc_type_of(rw->from, node->in[0]) : NULL;
+    const tc_type *y = tc_type_of(rw->from, node->out[i]);
+    range a = node->n_in && node->in[0] ? n->of[node->in[0]] : unknown, b = node->n_in > 1 ? n->of[node->in[1]] : unknown;
+    if (y->dtype != TC_i64)
+        return of_type(y->dtype);
+    switch (node->op) {
+    case TC_OP_const: return of_constant(tc_tensor_of(rw->from, node->out[0]));
+    case TC_OP_argmax:
+    case TC_OP_argmin: return (range){0, (double)tc_type_count(x)};
+    case TC_OP_max_dim:
+    case TC_OP_min_dim: return i ? (range){0, (double)tc_type_count(x)} : a;
+    case TC_OP_bucketize: return (range){0, (double)tc_type_count(tc_type_of(rw->from, node->in[1]))};
+    case TC_OP_sum: {
+        double count = (double)(tc_type_count(x) / (tc_type_count(y) ? tc_type_count(y) : 1));
+        return known(a) ? (range){fmin(a.lo, 0) * count, fmax(a.hi, 0) * count} : unknown;
+    }
+    case TC_OP_add:
+    case TC_OP_sub:
+    case TC_OP_mul: return of_arithmetic(node, a, b);
+    case TC_OP_maximum:
+    case TC_OP_minimum: return either(a, b);
+    case TC_OP_cast:
+    case TC_OP_amax:
+    case TC_OP_amin: return a;
+    default: return node->op == TC_OP_where || (tc_ops[node->op].traits & T_MOVES) ? of_moved(rw, node) : unknown;
+    }
+}
+
+/* ---- 32-bit forms ---- */
+
+static const tc_type *as_32(tc_ctx *ctx, const tc_type *t) { return tc_type_make(ctx, TC_i32, t->rank, t->dim); }
+
+static tc_val small_constant(tc_rewrite *rw, tc_graph *g, tc_val v, const tc_loc *loc)
+{
+    tc_tensor from = tc_tensor_of(rw->to, v);
+    tc_tensor to = tc_tensor_new(&rw->ctx->arena, as_32(rw->ctx, from.type));
+    for (int64_t i = 0; i < tc_type_count(to.type); i++)
+        tc_store_i64(to, i, tc_load_i64(from, i));
+    return tc_graph_const(g, to.type, to.data, rw->to->val[v]->name, loc);
+}
+
+static tc_val put_cast(tc_rewrite *rw, tc_val v, tc_dtype dtype, const tc_loc *loc)
+{
+    tc_attr_cast *a = tc_new(&rw->ctx->arena, tc_attr_cast);
+    a->dtype = dtype;
+    const tc_type *t = tc_type_of(rw->to, v);
+    tc_node *node = tc_graph_add(rw->to, TC_OP_cast, a, &v, 1, 1, loc);
+    rw->to->val[node->out[0]]->type = tc_type_make(rw->ctx, dtype, t->rank, t->dim);
+    return node->out[0];
+}
+
+/* The value of `from` as i32 in `to`. */
+static tc_val small_form(tc_rewrite *rw, tc_val old, const tc_loc *loc)
+{
+    narrowing *n = rw->user;
+    tc_val v = rw->now[old];
+    if (!n->in_32[old])
+        n->in_32[old] = tc_is_const(rw->to, v) ? small_constant(rw, rw->to, v, loc) : put_cast(rw, v, TC_i32, loc);
+    return n->in_32[old];
+}
+
+/* ---- one node ---- */
+
+static bool touches_i64(const tc_graph *g, const tc_node *node)
+{
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] && tc_type_of(g, node->in[i])->dtype == TC_i64)
+            return true;
+    for (int i = 0; i < node->n_out; i++)
+        if (tc_type_of(g, node->out[i])->dtype == TC_i64)
+            return true;
+    return false;
+}
+
+/* Whether i32 in place of i64 gives the same numbers. */
+static bool is_safe(const tc_rewrite *rw, const tc_node *node)
+{
+    const narrowing *n = rw->user;
+    bool place = node->n_out == 1 && n->is_place[node->out[0]] && is_modular(node->op);
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] && tc_type_of(rw->from, node->in[i])->dtype == TC_i64 && !fits(n->of[node->in[i]]) && !place &&
+            !names_places(node, i))
+            return false;
+    for (int i = 0; i < node->n_out; i++)
+        if (tc_type_of(rw->from, node->out[i])->dtype == TC_i64 && !fits(n->of[node->out[i]]) && !place)
+            return false;
+    return true;
+}
+
+/* The attributes with i32 in place of i64. */
+static const void *small_attr(tc_ctx *ctx, const tc_node *node)
+{
+    if (node->op != TC_OP_cast || ((const tc_attr_cast *)node->attr)->dtype != TC_i64)
+        return node->attr;
+    tc_attr_cast *a = tc_new(&ctx->arena, tc_attr_cast);
+    a->dtype = TC_i32;
+    return a;
+}
+
+static void give_types(tc_rewrite *rw, const tc_node *node, tc_graph *g, tc_node *made)
+{
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *t = tc_type_of(rw->from, node->out[i]);
+        g->val[made->out[i]]->type = t->dtype == TC_i64 ? as_32(rw->ctx, t) : t;
+    }
+}
+
+/* A graph of nothing but the node in its 32-bit form: is it sound, and does the target take it? */
+static bool is_taken(tc_rewrite *rw, const tc_node *node)
+{
+    const narrowing *n = rw->user;
+    tc_graph trial = tc_graph_empty(rw->from->module, rw->from->name);
+    tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++) {
+        const tc_type *t = tc_type_of(rw->from, node->in[i]);
+        tc_val v = rw->now[node->in[i]];
+        if (!t)
+            continue;
+        bool small = t->dtype == TC_i64;
+        if (tc_is_const(rw->to, v))
+            in[i] = small ? small_constant(rw, &trial, v, node->loc)
+                          : tc_graph_const(&trial, t, rw->to->val[v]->data, NULL, node->loc);
+        else
+            in[i] = tc_graph_input(&trial, small ? as_32(rw->ctx, t) : t, NULL);
+    }
+    tc_node *made = tc_graph_add(&trial, node->op, small_attr(rw->ctx, node), in, node->n_in, node->n_out, node->loc);
+    give_types(rw, node, &trial, made);
+    for (int i = 0; i < node->n_out; i++)
+        if (rw->readers[node->out[i]])
+            tc_graph_output(&trial, made->out[i]);
+    const char *why;
+    return tc_lower_can(tc_lower_ask(rw->ctx, &trial, n->target), made, &why) &&
+           tc_node_infer(&trial, made) == TC_OK;
+}
+
+/* The node on 32-bit operands; its 64-bit results are casts of its own. */
+static void put_small(tc_rewrite *rw, const tc_node *node)
+{
+    narrowing *n = rw->user;
+    tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i])
+            in[i] = tc_type_of(rw->from, node->in[i])->dtype == TC_i64 ? small_form(rw, node->in[i], node->loc)
+                                                                       : rw->now[node->in[i]];
+    tc_node *made = tc_graph_add(rw->to, node->op, small_attr(rw->ctx, node), in, node->n_in, node->n_out, node->loc);
+    give_types(rw, node, rw->to, made);
+    for (int i = 0; i < node->n_out; i++) {
+        tc_val v = made->out[i];
+        if (tc_type_of(rw->from, node->out[i])->dtype == TC_i64) {
+            n->in_32[node->out[i]] = v;
+            v = put_cast(rw, v, TC_i64, node->loc);
+        }
+        tc_rewrite_bind(rw, node->out[i], v);
+    }
+}
+
+static tc_status narrow_node(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    narrowing *n = rw->user;
+    for (int i = 0; i < node->n_out; i++)
+        n->of[node->out[i]] = of_result(rw, node, i);
+    if (node->op == TC_OP_const || (tc_ops[node->op].traits & T_CONTROL) || !touches_i64(rw->from, node) ||
+        !is_safe(rw, node))
+        return TC_OK;
+    bool widening = node->op == TC_OP_cast && tc_type_of(rw->from, node->in[0])->dtype == TC_i32;
+    if (widening) { /* is the other form of its operand */
+        n->in_32[node->out[0]] = rw->now[node->in[0]];
+        return TC_OK;
+    }
+    if (!is_taken(rw, node))
+        return TC_OK;
+    put_small(rw, node);
+    *done = true;
+    return TC_OK;
+}
+
+static void find_places(const tc_graph *g, bool *is_place)
+{
+    for (size_t v = 1; v < g->n_val; v++)
+        is_place[v] = true;
+    for (size_t i = 0; i < g->n_out; i++)
+        is_place[g->out[i]] = false;
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        bool on = node->n_out == 1 && is_place[node->out[0]] && is_modular(node->op);
+        for (int i = 0; i < node->n_in; i++)
+            if (!names_places(node, i) && !on)
+                is_place[node->in[i]] = false;
+    }
+}
+
+tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target)
+{
+    tc_graph *g = tc_main(module);
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    narrowing n = {.target = target, .of = tc_new_n(&ctx->scratch, range, g->n_val),
+                   .in_32 = tc_new_n(&ctx->scratch, tc_val, g->n_val),
+                   .is_place = tc_new_n(&ctx->scratch, bool, g->n_val)};
+    n.of[0] = unknown;
+    for (size_t i = 0; i < g->n_in; i++)
+        n.of[g->in[i]] = of_type(tc_type_of(g, g->in[i])->dtype);
+    find_places(g, n.is_place);
+    tc_rule *rule[] = {narrow_node};
+    tc_status status = tc_rewrite_graph(g, rule, 1, &n);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec.h -- a program made ready to run again and again.
+ *
+ * What the program changes (buffers that it writes) is kept inside from run to run; memory does not
+ * grow with the number of runs. */
+#ifndef TC_EXEC_H
+#define TC_EXEC_H
+
+#include "../ir/graph.h"
+
+typedef struct tc_exec tc_exec;
+
+/* Ready to run the module's first graph; goes with the context.  The module stays as it is. */
+tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module);
+
+/* in: one tensor per graph input, of its type.  out: one per graph output; the numbers stay good until
+ * the next run.  On failure a message has been given and the state is what it was before. */
+TC_MUST_USE tc_status tc_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out);
+
+/* Time every operator from now on: seconds[op] grows.  false when there is nothing to time by. */
+bool tc_exec_time(tc_exec *exec, double *seconds);
+
+/* The state as it was before the first run. */
+void tc_exec_reset(tc_exec *exec);
+
+#endif

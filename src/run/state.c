@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state.c -- TOSA's variables: VARIABLE, VARIABLE_READ, VARIABLE_WRITE.
+ *
+ * A variable is made by the first declaration that a run meets.  It has two places: what earlier
+ * runs left, and what the present run has written. */
+#include "../ir/graph.h"
+
+typedef struct tc_variable {
+    const char *name; /* interned */
+    const tc_type *type;
+    const void *initial; /* NULL: zeros */
+    void *kept, *now;
+    bool written; /* by the present run: its value is `now` */
+} tc_variable;
+
+static tc_variable *find(const tc_module *module, const char *name)
+{
+    for (size_t i = 0; i < module->n_variable; i++)
+        if (module->variable[i].name == name)
+            return &module->variable[i];
+    return NULL;
+}
+
+static void set_initial(tc_variable *v)
+{
+    size_t size = tc_type_bytes(v->type);
+    if (v->initial)
+        memcpy(v->kept, v->initial, size);
+    else
+        memset(v->kept, 0, size);
+    v->written = false;
+}
+
+static void declare(tc_module *module, const char *name, const tc_type *type, const void *initial)
+{
+    tc_arena *arena = &module->ctx->arena;
+    if (find(module, name))
+        return;
+    size_t size = tc_type_bytes(type);
+    tc_grow(arena, module->variable, module->n_variable, module->cap_variable);
+    tc_variable *v = &module->variable[module->n_variable++];
+    *v = (tc_variable){name, type, initial, tc_arena_raw(arena, size), tc_arena_raw(arena, size), false};
+    set_initial(v);
+}
+
+tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
+                           tc_arena *arena)
+{
+    tc_module *module = g->module;
+    const char *name = ((const tc_attr_tosa_variable *)node->attr)->name;
+    const tc_type *type = node->n_out ? tc_type_of(g, node->out[0]) : in[0].type;
+    if (node->op == TC_OP_tosa_variable)
+        declare(module, name, type, node->n_in ? tc_tensor_of(g, node->in[0]).data : NULL);
+
+    tc_variable *v = find(module, name);
+    if (!v || v->type->dtype != type->dtype || !tc_same_dims(v->type, type))
+        return tc_error(module->ctx, node->loc, TC_E_STRUCTURE,
+                        v ? "the variable '%s' is of another type" : "there is no variable '%s'", name);
+    size_t size = tc_type_bytes(type);
+    if (node->op == TC_OP_tosa_variable_write) {
+        memcpy(v->now, in[0].data, size);
+        v->written = true;
+    } else {
+        out[0] = tc_tensor_new(arena, type);
+        memcpy(out[0].data, v->written ? v->now : v->kept, size);
+    }
+    return TC_OK;
+}
+
+void tc_state_keep(tc_module *module)
+{
+    for (size_t i = 0; i < module->n_variable; i++) {
+        tc_variable *v = &module->variable[i];
+        if (v->written)
+            memcpy(v->kept, v->now, tc_type_bytes(v->type));
+    }
+    tc_state_drop(module);
+}
+
+void tc_state_drop(tc_module *module)
+{
+    for (size_t i = 0; i < module->n_variable; i++)
+        module->variable[i].written = false;
+}
+
+void tc_state_reset(tc_module *module)
+{
+    for (size_t i = 0; i < module->n_variable; i++)
+        set_initial(&module->variable[i]);
+}
