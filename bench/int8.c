@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int8.c -- int8 convolutions beside oneDNN's, one thread, on the shapes of small image networks. */
+/* int8.c -- int8 convolutions beside oneDNN's, one thread, on the shapes of small image networks.
+ */
 #include <dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,11 @@
 enum { ROUNDS = 8, RUNS = 40 };
 
 /* input channels, output channels, extent, kernel, stride, groups */
-static const int shapes[][6] = {{3, 32, 96, 3, 2, 1},    {32, 16, 48, 1, 1, 1},  {16, 96, 48, 1, 1, 1},
-                                {96, 96, 48, 3, 2, 96},  {144, 24, 24, 1, 1, 1}, {192, 64, 6, 1, 1, 1},
-                                {384, 384, 6, 3, 1, 384}, {960, 320, 3, 1, 1, 1}, {320, 1280, 3, 1, 1, 1},
-                                {64, 64, 32, 3, 1, 1},   {80, 80, 12, 7, 1, 80}, {96, 96, 8, 3, 1, 1}};
+static const int shapes[][6] = {
+    {3, 32, 96, 3, 2, 1},     {32, 16, 48, 1, 1, 1},  {16, 96, 48, 1, 1, 1},
+    {96, 96, 48, 3, 2, 96},   {144, 24, 24, 1, 1, 1}, {192, 64, 6, 1, 1, 1},
+    {384, 384, 6, 3, 1, 384}, {960, 320, 3, 1, 1, 1}, {320, 1280, 3, 1, 1, 1},
+    {64, 64, 32, 3, 1, 1},    {80, 80, 12, 7, 1, 80}, {96, 96, 8, 3, 1, 1}};
 
 static double now(void)
 {
@@ -34,11 +36,13 @@ static double ours(const int *s, int64_t oh)
     const tc_type *x = tc_type_make(ctx, TC_i8, 4, (int64_t[]){1, h, h, ic});
     const tc_type *y = tc_type_make(ctx, TC_i8, 4, (int64_t[]){1, oh, oh, oc});
     bool depth = s[5] > 1;
-    tc_tensor w = tc_tensor_new(arena, depth ? tc_type_make(ctx, TC_i8, 4, (int64_t[]){k, k, ic, 1})
-                                             : tc_type_make(ctx, TC_i8, 4, (int64_t[]){oc, k, k, ic}));
+    tc_tensor w =
+        tc_tensor_new(arena, depth ? tc_type_make(ctx, TC_i8, 4, (int64_t[]){k, k, ic, 1})
+                                   : tc_type_make(ctx, TC_i8, 4, (int64_t[]){oc, k, k, ic}));
     tc_tensor b = {tc_type_make(ctx, TC_i32, 1, &oc), tc_new_n(arena, int32_t, (size_t)oc)};
     memset(w.data, 3, tc_type_bytes(w.type));
-    int32_t *m = tc_new_n(arena, int32_t, (size_t)oc + 16), *shift = tc_new_n(arena, int32_t, (size_t)oc + 16);
+    int32_t *m = tc_new_n(arena, int32_t, (size_t)oc + 16),
+            *shift = tc_new_n(arena, int32_t, (size_t)oc + 16);
     for (int64_t i = 0; i < oc + 16; i++) {
         m[i] = 1 << 30;
         shift[i] = 40;
@@ -47,7 +51,8 @@ static double ours(const int *s, int64_t oh)
     tc_conv8 *conv = depth ? NULL : tc_conv8_new(ctx, &a, x, y, w, b, -3, &narrow);
     tc_depth8 *deep = depth ? tc_depth8_new(ctx, &a, x, y, w, b, -3, &narrow) : NULL;
     void *scratch = tc_arena_raw(arena, depth ? tc_depth8_scratch(deep) : tc_conv8_scratch(conv));
-    int8_t *in = tc_new_n(arena, int8_t, tc_type_bytes(x)), *out = tc_new_n(arena, int8_t, tc_type_bytes(y));
+    int8_t *in = tc_new_n(arena, int8_t, tc_type_bytes(x)),
+           *out = tc_new_n(arena, int8_t, tc_type_bytes(y));
     double best = 1;
     for (int r = 0; r < ROUNDS; r++) {
         double begin = now();
@@ -63,18 +68,22 @@ static double ours(const int *s, int64_t oh)
     return best;
 }
 
-static double theirs(dnnl_engine_t engine, dnnl_stream_t stream, const int *s, int64_t oh, const char **name)
+static double theirs(dnnl_engine_t engine, dnnl_stream_t stream, const int *s, int64_t oh,
+                     const char **name)
 {
-    dnnl_dims_t x = {1, s[0], s[2], s[2]}, y = {1, s[1], oh, oh}, b = {s[1]}, w = {s[1], s[0], s[3], s[3]};
-    dnnl_dims_t grouped = {s[5], s[1] / s[5], s[0] / s[5], s[3], s[3]}, stride = {s[4], s[4]}, pad = {s[3] / 2, s[3] / 2};
+    dnnl_dims_t x = {1, s[0], s[2], s[2]}, y = {1, s[1], oh, oh}, b = {s[1]},
+                w = {s[1], s[0], s[3], s[3]};
+    dnnl_dims_t grouped = {s[5], s[1] / s[5], s[0] / s[5], s[3], s[3]}, stride = {s[4], s[4]},
+                pad = {s[3] / 2, s[3] / 2};
     dnnl_memory_desc_t xd, yd, wd, bd;
     dnnl_memory_desc_init_by_tag(&xd, 4, x, dnnl_s8, dnnl_format_tag_any);
     dnnl_memory_desc_init_by_tag(&yd, 4, y, dnnl_s8, dnnl_format_tag_any);
-    dnnl_memory_desc_init_by_tag(&wd, s[5] > 1 ? 5 : 4, s[5] > 1 ? grouped : w, dnnl_s8, dnnl_format_tag_any);
+    dnnl_memory_desc_init_by_tag(&wd, s[5] > 1 ? 5 : 4, s[5] > 1 ? grouped : w, dnnl_s8,
+                                 dnnl_format_tag_any);
     dnnl_memory_desc_init_by_tag(&bd, 1, b, dnnl_s32, dnnl_x);
     dnnl_convolution_desc_t desc;
-    dnnl_convolution_forward_desc_init(&desc, dnnl_forward_inference, dnnl_convolution_direct, &xd, &wd, &bd, &yd, stride,
-                                       pad, pad);
+    dnnl_convolution_forward_desc_init(&desc, dnnl_forward_inference, dnnl_convolution_direct, &xd,
+                                       &wd, &bd, &yd, stride, pad, pad);
     float *scale = calloc((size_t)s[1], sizeof *scale);
     for (int i = 0; i < s[1]; i++)
         scale[i] = 0.01f;
@@ -96,7 +105,8 @@ static double theirs(dnnl_engine_t engine, dnnl_stream_t stream, const int *s, i
     dnnl_exec_arg_t args[4];
     for (int i = 0; i < 4; i++) {
         args[i].arg = want[i].arg;
-        dnnl_memory_create(&args[i].memory, dnnl_primitive_desc_query_md(pd, want[i].what, want[i].index), engine,
+        dnnl_memory_create(&args[i].memory,
+                           dnnl_primitive_desc_query_md(pd, want[i].what, want[i].index), engine,
                            DNNL_MEMORY_ALLOCATE);
     }
     double best = 1;
@@ -119,14 +129,16 @@ int main(void)
     dnnl_engine_create(&engine, dnnl_cpu, 0);
     dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
     printf("int8 convolutions (%s)\n", tc_isa_name(tc_fast_isa()));
-    printf("%-36s %10s %12s %8s\n", "in->out, extent, kernel/stride", "ours us", "oneDNN us", "ratio");
+    printf("%-36s %10s %12s %8s\n", "in->out, extent, kernel/stride", "ours us", "oneDNN us",
+           "ratio");
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         const int *s = shapes[i];
         int64_t oh = (s[2] + 2 * (s[3] / 2) - s[3]) / s[4] + 1;
         const char *name = "";
         double a = ours(s, oh), b = theirs(engine, stream, s, oh, &name);
         char what[64];
-        snprintf(what, sizeof what, "%d->%d, %d, %d/%d%s", s[0], s[1], s[2], s[3], s[4], s[5] > 1 ? " depthwise" : "");
+        snprintf(what, sizeof what, "%d->%d, %d, %d/%d%s", s[0], s[1], s[2], s[3], s[4],
+                 s[5] > 1 ? " depthwise" : "");
         printf("%-36s %10.1f %12.1f %8.2f  %s\n", what, 1e6 * a, 1e6 * b, b / a, name);
     }
     return 0;

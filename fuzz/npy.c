@@ -14,7 +14,8 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
         return;
     for (size_t i = 0; i < n; i++)
         for (int64_t at = 0; at < array[i].count && at < 100 * PIECE; at += PIECE)
-            if (tc_npy_read(ctx, &array[i], at, tc_min_i64(PIECE, array[i].count - at), piece) != TC_OK)
+            if (tc_npy_read(ctx, &array[i], at, tc_min_i64(PIECE, array[i].count - at), piece) !=
+                TC_OK)
                 break;
 }
 

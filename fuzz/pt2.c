@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2.c -- any bytes as a .pt2 file: an answer or a message, and memory given back.
  *
- * An input that is no archive is put into one: text that begins with '{' as the program of a torch 2.13
- * file with a few weights, anything else as the pickle of a torch 2.6 file. */
+ * An input that is no archive is put into one: text that begins with '{' as the program of a
+ * torch 2.13 file with a few weights, anything else as the pickle of a torch 2.6 file. */
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -15,8 +15,9 @@
     ",\"storage_offset\":{\"as_int\":0},\"layout\":7}"
 
 static const char config[] =
-    "{\"config\":{\"w\":{\"path_name\":\"weight_0\",\"is_param\":true,\"use_pickle\":false,\"tensor_meta\":" META(
-        "[{\"as_int\":2},{\"as_int\":3}]", "[{\"as_int\":1},{\"as_int\":2}]") "}}}";
+    "{\"config\":{\"w\":{\"path_name\":\"weight_0\",\"is_param\":true,\"use_pickle\":false,"
+    "\"tensor_meta\":" META("[{\"as_int\":2},{\"as_int\":3}]",
+                            "[{\"as_int\":1},{\"as_int\":2}]") "}}}";
 
 static tc_bytes around_program(tc_arena *arena, const uint8_t *data, size_t size)
 {
@@ -33,9 +34,12 @@ static tc_bytes around_program(tc_arena *arena, const uint8_t *data, size_t size
 static tc_bytes around_pickle(tc_arena *arena, const uint8_t *data, size_t size)
 {
     static const char program[] =
-        "{\"schema_version\":{\"major\":8,\"minor\":2},\"graph_module\":{\"graph\":{\"inputs\":[{\"as_tensor\":{\"name\":"
-        "\"p_w\"}}],\"outputs\":[{\"as_tensor\":{\"name\":\"p_w\"}}],\"nodes\":[],\"tensor_values\":{}},\"signature\":{"
-        "\"input_specs\":[{\"parameter\":{\"arg\":{\"name\":\"p_w\"},\"parameter_name\":\"w\"}}],\"output_specs\":[{"
+        "{\"schema_version\":{\"major\":8,\"minor\":2},\"graph_module\":{\"graph\":{\"inputs\":[{"
+        "\"as_tensor\":{\"name\":"
+        "\"p_w\"}}],\"outputs\":[{\"as_tensor\":{\"name\":\"p_w\"}}],\"nodes\":[],\"tensor_"
+        "values\":{}},\"signature\":{"
+        "\"input_specs\":[{\"parameter\":{\"arg\":{\"name\":\"p_w\"},\"parameter_name\":\"w\"}}],"
+        "\"output_specs\":[{"
         "\"user_output\":{\"arg\":{\"as_tensor\":{\"name\":\"p_w\"}}}}]}}}";
     static const float numbers[6] = {1, 2, 3, 4, 5, 6};
     zipped inner, z;

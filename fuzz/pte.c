@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte.c -- any bytes as an ExecuTorch program: its tables, its graph, its borders; run when it is small. */
+/* pte.c -- any bytes as an ExecuTorch program: its tables, its graph, its borders; run when it is
+ * small. */
 #include "answer.h"
 
 #include "run/exec.h"

@@ -2,7 +2,8 @@
 /* tosa.c -- any bytes as a TOSA file: read, judged, written back and, when it is small, run.
  *
  * A file that keeps every rule can be written; what was written keeps them too and is written to
- * the same bytes again.  Where VGF has a place for it, what is read back from there keeps them as well. */
+ * the same bytes again.  Where VGF has a place for it, what is read back from there keeps them as
+ * well. */
 #include "answer.h"
 
 #include "emit/emit.h"
@@ -62,7 +63,8 @@ static void through_vgf(tc_ctx *ctx, const tc_module *module)
     tc_bytes vgf;
     tc_module *back;
     if (answered(ctx, tc_emit_vgf(ctx, module, &vgf)))
-        must(tc_read_vgf(ctx, "written.vgf", vgf, &back) == TC_OK && tc_verify_tosa(ctx, back, NULL) == TC_OK);
+        must(tc_read_vgf(ctx, "written.vgf", vgf, &back) == TC_OK &&
+             tc_verify_tosa(ctx, back, NULL) == TC_OK);
 }
 
 static void body(tc_ctx *ctx, tc_bytes bytes)

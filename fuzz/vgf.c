@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vgf.c -- any bytes as a VGF file: read, judged, written, read back and, where it is one, disassembled.
+/* vgf.c -- any bytes as a VGF file: read, judged, written, read back and, where it is one,
+ * disassembled.
  *
- * A file that keeps every rule can be written; what was written keeps them too and is written to the
- * same bytes from the second time on (the first one drops what reaches no output). */
+ * A file that keeps every rule can be written; what was written keeps them too and is written to
+ * the same bytes from the second time on (the first one drops what reaches no output). */
 #include "answer.h"
 
 #include "emit/emit.h"
@@ -35,7 +36,8 @@ static tc_bytes rewritten(tc_ctx *ctx, const tc_module *module, tc_module **agai
 {
     tc_bytes bytes = {NULL, 0};
     must(tc_emit_vgf(ctx, module, &bytes) == TC_OK);
-    must(tc_read_vgf(ctx, "written.vgf", bytes, again) == TC_OK && tc_verify_tosa(ctx, *again, NULL) == TC_OK);
+    must(tc_read_vgf(ctx, "written.vgf", bytes, again) == TC_OK &&
+         tc_verify_tosa(ctx, *again, NULL) == TC_OK);
     return bytes;
 }
 

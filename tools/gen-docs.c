@@ -51,8 +51,11 @@ static tc_status write_ops(const char *folder)
 {
     tc_buf page;
     begin(&page, "Operators",
-          "Every operator of the graph, from `src/ir/op.def`. A TOSA number means that the TOSA schema has it.");
-    tc_buf_text(&page, "| operator | operands | attributes | TOSA | what it computes |\n|---|---|---|---|---|\n");
+          "Every operator of the graph, from `src/ir/op.def`. A TOSA number means that the TOSA "
+          "schema has it.");
+    tc_buf_text(
+        &page,
+        "| operator | operands | attributes | TOSA | what it computes |\n|---|---|---|---|---|\n");
     for (int op = 0; op < TC_OP_COUNT; op++) {
         const tc_op_info *o = &tc_ops[op];
         tc_buf_printf(&page, "| `%s`", o->name);
@@ -76,7 +79,8 @@ static tc_status write_facts(const char *folder)
 #include "ir/fact.def"
     };
     tc_buf page;
-    begin(&page, "Facts", "What a pass may promise of a graph, and the verifier checks, from `src/ir/fact.def`.");
+    begin(&page, "Facts",
+          "What a pass may promise of a graph, and the verifier checks, from `src/ir/fact.def`.");
     tc_buf_text(&page, "| fact | what holds |\n|---|---|\n");
     for (size_t i = 0; i < TC_COUNT(fact); i++)
         tc_buf_printf(&page, "| `%s` | %s |\n", fact[i][0], fact[i][1]);
@@ -96,10 +100,13 @@ static void put_facts(tc_buf *page, uint32_t facts)
 
 static tc_status write_passes(const char *folder)
 {
-    static const char *const numbers[] = {[TC_EXACT] = "exact", [TC_CLOSE] = "close", [TC_APPROX] = "approximate"};
+    static const char *const numbers[] = {
+        [TC_EXACT] = "exact", [TC_CLOSE] = "close", [TC_APPROX] = "approximate"};
     tc_buf page;
     begin(&page, "Passes", "What `tosac opt --pass` can run, from `src/ir/pass.def`.");
-    tc_buf_text(&page, "| pass | needs | gives | breaks | numbers | what it does |\n|---|---|---|---|---|---|\n");
+    tc_buf_text(
+        &page,
+        "| pass | needs | gives | breaks | numbers | what it does |\n|---|---|---|---|---|---|\n");
     for (const tc_pass *p = tc_passes; p->name; p++) {
         tc_buf_printf(&page, "| `%s`", p->name);
         put_facts(&page, p->needs);
@@ -107,7 +114,8 @@ static tc_status write_passes(const char *folder)
         put_facts(&page, p->breaks);
         tc_buf_printf(&page, " | %s | %s |\n", numbers[p->numbers], p->doc);
     }
-    tc_buf_text(&page, "\n*exact* keeps every bit, *close* stays within rounding, *approximate* is measured on data.\n"
+    tc_buf_text(&page, "\n*exact* keeps every bit, *close* stays within rounding, *approximate* is "
+                       "measured on data.\n"
                        "\n| list | passes | what it is for |\n|---|---|---|\n");
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
         tc_buf_printf(&page, "| `%s` | `%s` | %s |\n", list->name, list->passes, list->doc);
@@ -121,7 +129,8 @@ static tc_status write_errors(const char *folder)
 #include "base/diag.def"
     };
     tc_buf page;
-    begin(&page, "Messages", "The word in brackets at the end of an error, from `src/base/diag.def`.");
+    begin(&page, "Messages",
+          "The word in brackets at the end of an error, from `src/base/diag.def`.");
     tc_buf_text(&page, "| id | what it is about |\n|---|---|\n");
     for (size_t i = 0; i < TC_COUNT(diag); i++)
         tc_buf_printf(&page, "| `[%s]` | %s |\n", diag[i][0], diag[i][1]);
@@ -149,11 +158,12 @@ static bool by_kernels(tc_op op)
     return found;
 }
 
-/* Constants, what is explicit already, and what a program is made of: no target is asked about them. */
+/* Constants, what is explicit already, and what a program is made of: no target is asked about
+ * them. */
 static bool is_structure(tc_op op)
 {
-    return op == TC_OP_const || op == TC_OP_call || op == TC_OP_quantize || op == TC_OP_dequantize ||
-           op == TC_OP_fake_quantize || op == TC_OP_choose_qparams;
+    return op == TC_OP_const || op == TC_OP_call || op == TC_OP_quantize ||
+           op == TC_OP_dequantize || op == TC_OP_fake_quantize || op == TC_OP_choose_qparams;
 }
 
 static int put_names(tc_buf *page, tc_doc_question *asked)
@@ -161,7 +171,8 @@ static int put_names(tc_buf *page, tc_doc_question *asked)
     int n = 0;
     for (int op = 0; op < TC_OP_COUNT; op++)
         if (asked((tc_op)op))
-            tc_buf_printf(page, "%s`%s`", n++ ? " " : "", tc_ops[op].name + (is_tosa((tc_op)op) ? strlen("tosa_") : 0));
+            tc_buf_printf(page, "%s`%s`", n++ ? " " : "",
+                          tc_ops[op].name + (is_tosa((tc_op)op) ? strlen("tosa_") : 0));
     return n;
 }
 
@@ -179,23 +190,31 @@ static void put_row(tc_buf *page, const char *what, tc_doc_question *asked)
         else
             tc_buf_printf(&missing, "%s`%s`", lack++ ? " " : "", tc_ops[op].name);
     }
-    tc_buf_printf(page, "| %s | %d | %s%s |\n", what, n, lack ? "all but " : "all", lack ? tc_buf_cstr(&missing) : "");
+    tc_buf_printf(page, "| %s | %d | %s%s |\n", what, n, lack ? "all but " : "all",
+                  lack ? tc_buf_cstr(&missing) : "");
 }
 
 /* The support table that stands in README.md too. */
 static tc_status write_support(const char *folder)
 {
     tc_buf page, rich, tosa;
-    begin(&page, "Support", "What every form of the graph knows, from `src/ir/op.def`, `src/lower/lower.def` and `src/target/cpu.def`.");
+    begin(&page, "Support",
+          "What every form of the graph knows, from `src/ir/op.def`, `src/lower/lower.def` and "
+          "`src/target/cpu.def`.");
     tc_buf_init(&rich, &ctx->arena);
     tc_buf_init(&tosa, &ctx->arena);
     int n_rich = put_names(&rich, is_rich), n_tosa = put_names(&tosa, is_tosa);
     tc_buf_printf(&page, "| what | operators | which |\n|---|---|---|\n");
-    tc_buf_printf(&page, "| PyTorch, overloads normalized: read, shown, verified, evaluated | %d | %s |\n", n_rich, tc_buf_cstr(&rich));
+    tc_buf_printf(&page,
+                  "| PyTorch, overloads normalized: read, shown, verified, evaluated | %d | %s |\n",
+                  n_rich, tc_buf_cstr(&rich));
     put_row(&page, "of these, to TOSA on quantized values", in_integers);
     put_row(&page, "of these, to TOSA on floats, integers, bools", in_plain);
     put_row(&page, "of these, by ExecuTorch's kernels on the CPU", by_kernels);
-    tc_buf_printf(&page, "| TOSA 1.0, both profiles and all extensions: read, written, verified, run | %d | %s |\n", n_tosa, tc_buf_cstr(&tosa));
+    tc_buf_printf(
+        &page,
+        "| TOSA 1.0, both profiles and all extensions: read, written, verified, run | %d | %s |\n",
+        n_tosa, tc_buf_cstr(&tosa));
     return end(&page, folder, "support.md");
 }
 

@@ -24,7 +24,8 @@ static tc_status load(tc_ctx *ctx, const char *path, tc_dtype dtype, table *out)
     if (a->rank < 1 || a->rank > 2 || a->dim[0] < 1)
         return tc_error(ctx, a->loc, TC_E_DATA, "expected a list or a table");
     *out = (table){a->dim[0], a->rank > 1 ? a->dim[1] : 1, {0}};
-    out->numbers = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 2, (int64_t[]){out->rows, out->columns}));
+    out->numbers = tc_tensor_new(&ctx->arena,
+                                 tc_type_make(ctx, dtype, 2, (int64_t[]){out->rows, out->columns}));
     return tc_data_convert(ctx, a, 0, &out->numbers);
 }
 
@@ -32,7 +33,8 @@ static int64_t best(const table *t, int64_t row)
 {
     int64_t at = 0;
     for (int64_t i = 1; i < t->columns; i++)
-        if (tc_load_f64(t->numbers, row * t->columns + i) > tc_load_f64(t->numbers, row * t->columns + at))
+        if (tc_load_f64(t->numbers, row * t->columns + i) >
+            tc_load_f64(t->numbers, row * t->columns + at))
             at = i;
     return at;
 }
@@ -44,7 +46,8 @@ static tc_status score(tc_ctx *ctx, char **path, double least, bool *good)
     TC_TRY(load(ctx, path[2], TC_i64, &label));
     TC_TRY(load(ctx, path[3], TC_f32, &want));
     if (got.rows != want.rows || got.columns != want.columns || got.rows != label.rows)
-        return tc_error(ctx, NULL, TC_E_DATA, "%" PRId64 " results, %" PRId64 " labels, %" PRId64 " recorded results",
+        return tc_error(ctx, NULL, TC_E_DATA,
+                        "%" PRId64 " results, %" PRId64 " labels, %" PRId64 " recorded results",
                         got.rows, label.rows, want.rows);
     int64_t right = 0, same = 0;
     double signal = 0, noise = 0;

@@ -49,7 +49,8 @@ static double real_at(tc_tensor t, int64_t i)
     return t.type->quant && t.type->quant->axis < 0 ? tc_real(t.type, 0, (int64_t)stored) : stored;
 }
 
-/* How far two tensors are apart, in real numbers: at most, and on the average (root of the mean square). */
+/* How far two tensors are apart, in real numbers: at most, and on the average (root of the mean
+ * square). */
 typedef struct gap {
     double most, mean, top, size; /* top, size: the same of the numbers themselves */
     int64_t at;
@@ -58,8 +59,10 @@ typedef struct gap {
 static bool comparable(tc_tensor a, tc_tensor b)
 {
     return a.data && b.data && tc_same_dims(a.type, b.type) &&
-           !(a.type->quant && a.type->quant->axis >= 0) && !(b.type->quant && b.type->quant->axis >= 0) &&
-           tc_dtypes[a.type->dtype].kind != TC_COMPLEX && tc_dtypes[b.type->dtype].kind != TC_COMPLEX;
+           !(a.type->quant && a.type->quant->axis >= 0) &&
+           !(b.type->quant && b.type->quant->axis >= 0) &&
+           tc_dtypes[a.type->dtype].kind != TC_COMPLEX &&
+           tc_dtypes[b.type->dtype].kind != TC_COMPLEX;
 }
 
 static gap gap_between(tc_tensor a, tc_tensor b)
@@ -83,8 +86,9 @@ static gap gap_between(tc_tensor a, tc_tensor b)
     return g;
 }
 
-/* What a pass that is CLOSE may change: a ten thousandth of the largest number.  Between quantized values a last bit
- * may turn a rounding, and that the next one: there the average counts, half a step or 4 % of the numbers. */
+/* What a pass that is CLOSE may change: a ten thousandth of the largest number.  Between quantized
+ * values a last bit may turn a rounding, and that the next one: there the average counts, half a
+ * step or 4 % of the numbers. */
 static bool is_close(tc_tensor before, gap g, bool rounds)
 {
     double step = before.type->quant ? before.type->quant->scale[0] : 0;
@@ -104,24 +108,26 @@ static const char *name_at(const tc_graph *g, tc_val v)
     return g->val[v]->name ? g->val[v]->name : "?";
 }
 
-static tc_status broken(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val v, tc_tensor before,
-                        gap g)
+static tc_status broken(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val v,
+                        tc_tensor before, gap g)
 {
     static const tc_loc nowhere = {0};
     const tc_node *def = tc_def(&now->graph, v);
     double step = before.type->quant ? before.type->quant->scale[0] : 0;
     tc_error(c->ctx, def ? def->loc : &nowhere, TC_E_PROMISE,
-             "the pass '%s' changed '%s' by %.3g at element %" PRId64 " (%.9g, before %.9g), %.3g on the average", pass->name,
-             name_at(&now->graph, v), g.most, g.at, real_at(now->at[v], g.at), real_at(before, g.at),
-             g.mean);
+             "the pass '%s' changed '%s' by %.3g at element %" PRId64
+             " (%.9g, before %.9g), %.3g on the average",
+             pass->name, name_at(&now->graph, v), g.most, g.at, real_at(now->at[v], g.at),
+             real_at(before, g.at), g.mean);
     if (step > 0)
-        tc_note(c->ctx, def ? def->loc : &nowhere, "that is %.1f steps of %.6g", g.most / step, step);
+        tc_note(c->ctx, def ? def->loc : &nowhere, "that is %.1f steps of %.6g", g.most / step,
+                step);
     return TC_BUG;
 }
 
 /* The first value that both graphs name and that breaks the promise; else the output itself. */
-static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last, const tc_seen *now, tc_val out,
-                       tc_tensor out_before, gap out_gap)
+static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last,
+                       const tc_seen *now, tc_val out, tc_tensor out_before, gap out_gap)
 {
     tc_map by_name;
     tc_map_init(&by_name, &c->ctx->scratch);
@@ -140,7 +146,8 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, co
     return broken(c, pass, now, out, out_before, out_gap);
 }
 
-static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last, const tc_seen *now)
+static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last,
+                         const tc_seen *now)
 {
     for (size_t i = 0; i < now->graph.n_out && i < last->graph.n_out; i++) {
         tc_tensor before = last->at[last->graph.out[i]];

@@ -25,13 +25,15 @@ typedef struct tc_checker {
 } tc_checker;
 
 /* Takes the first samples as inputs.  The checker is given back with tc_check_end(). */
-TC_MUST_USE tc_status tc_check_begin(tc_checker *c, tc_ctx *ctx, const tc_graph *g, const tc_samples *samples);
+TC_MUST_USE tc_status tc_check_begin(tc_checker *c, tc_ctx *ctx, const tc_graph *g,
+                                     const tc_samples *samples);
 /* With inputs that are there already and stay. */
 void tc_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n);
 void tc_check_end(tc_checker *c);
 
-/* Runs the module and compares its outputs with the last run's as the pass has promised; the first run is only
- * kept.  What breaks a promise is named by the first value that does.  A tc_trace hook. */
+/* Runs the module and compares its outputs with the last run's as the pass has promised; the first
+ * run is only kept.  What breaks a promise is named by the first value that does.  A tc_trace hook.
+ */
 tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *pass);
 
 /* The numbers of a value in the last run of sample k. */

@@ -9,7 +9,8 @@
 #include "../read/read.h"
 
 /* The stages that are not passes of the table make promises too. */
-static const tc_pass calibration = {.name = "quantize", .numbers = TC_APPROX}, cutting = {.name = "split", .numbers = TC_EXACT},
+static const tc_pass calibration = {.name = "quantize", .numbers = TC_APPROX},
+                     cutting = {.name = "split", .numbers = TC_EXACT},
                      lowering = {.name = "lower", .numbers = TC_APPROX};
 
 /* ---- the typed program ---- */
@@ -37,9 +38,13 @@ static bool has(const tc_target *t, tc_feature feature) { return t->tosa >> feat
 
 static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
 {
-    tc_status status = tc_usage(ctx, "%s is a float model and the target '%s' computes with integers: it needs calibration data",
-                                r->model, r->target);
-    tc_note(ctx, NULL, "give some with --calib DATA; --calib=random:1 invents some; -q none leaves it in float");
+    tc_status status = tc_usage(
+        ctx,
+        "%s is a float model and the target '%s' computes with integers: it needs calibration data",
+        r->model, r->target);
+    tc_note(
+        ctx, NULL,
+        "give some with --calib DATA; --calib=random:1 invents some; -q none leaves it in float");
     return status;
 }
 
@@ -71,10 +76,12 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     const tc_graph *g = tc_main(out->module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_call)
-            return tc_unsupported(ctx, g->node[k]->loc, TC_E_UNSUPPORTED,
-                                  "the program has been split into regions already; compile what it was made from");
+            return tc_unsupported(
+                ctx, g->node[k]->loc, TC_E_UNSUPPORTED,
+                "the program has been split into regions already; compile what it was made from");
     TC_TRY(tc_config_read(ctx, r->config, &out->config));
-    TC_TRY(tc_config_check(ctx, &out->config, g)); /* its names are those of the model as it was written */
+    TC_TRY(tc_config_check(ctx, &out->config,
+                           g)); /* its names are those of the model as it was written */
     out->config.checked = true;
     return TC_OK;
 }
@@ -128,7 +135,8 @@ static void take_along(tc_ctx *ctx, const tc_module *from, tc_module *to, tc_gra
         }
 }
 
-/* The graph, with those that it runs, in a module of its own, for passes and writers that look at whole modules. */
+/* The graph, with those that it runs, in a module of its own, for passes and writers that look at
+ * whole modules. */
 static tc_module *alone(tc_ctx *ctx, const tc_module *from, tc_graph *g)
 {
     tc_module *m = tc_module_new(ctx, from->file);
@@ -154,7 +162,8 @@ static const tc_node *call_of(const tc_module *module, const char *name)
 }
 
 /* What the program hands to a region on each sample. */
-static void region_inputs(tc_ctx *ctx, const tc_checker *main, const tc_module *module, const char *name, tc_tensor **in)
+static void region_inputs(tc_ctx *ctx, const tc_checker *main, const tc_module *module,
+                          const char *name, tc_tensor **in)
 {
     const tc_node *call = call_of(module, name);
     for (size_t k = 0; k < main->n; k++) {
@@ -165,8 +174,8 @@ static void region_inputs(tc_ctx *ctx, const tc_checker *main, const tc_module *
 }
 
 /* Typed rewrites, the rules, then what can be said simpler in TOSA. */
-static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region, const tc_trace *trace,
-                              const tc_lower_check *check)
+static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region,
+                              const tc_trace *trace, const tc_lower_check *check)
 {
     region->module = alone(ctx, c->module, g);
     TC_TRY(tc_run_passes(ctx, region->module, c->target.region, trace));
@@ -188,15 +197,18 @@ static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regi
     tc_check_begin_with(&checker, ctx, in, c->checker->n);
     checker.then = c->checker->then;
     tc_trace trace = {tc_check_pass, &checker};
-    tc_status status = lower_region(ctx, c, g, region, &trace, &(tc_lower_check){sample, c->checker->n});
+    tc_status status =
+        lower_region(ctx, c, g, region, &trace, &(tc_lower_check){sample, c->checker->n});
     tc_check_end(&checker);
     return status;
 }
 
-static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_region *region)
+static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c,
+                               tc_region *region)
 {
     tc_graph *g = tc_module_find(c->module, region->name);
-    tc_status status = c->checker ? lower_checked(ctx, c, g, region) : lower_region(ctx, c, g, region, r->trace, NULL);
+    tc_status status = c->checker ? lower_checked(ctx, c, g, region)
+                                  : lower_region(ctx, c, g, region, r->trace, NULL);
     if (status == TC_OK)
         status = tc_verify_tosa_for(ctx, region->module, &c->target);
     if (status == TC_OK)
@@ -213,7 +225,8 @@ static tc_status take_whole(tc_ctx *ctx, tc_compiled *c)
     c->region->module = c->module;
     c->region->name = tc_main(c->module)->name;
     TC_TRY(tc_verify_tosa_for(ctx, c->module, &c->target));
-    return c->target.machine == TC_MACHINE_VGF ? TC_OK : tc_emit_tosa(ctx, c->module, &c->region->tosa);
+    return c->target.machine == TC_MACHINE_VGF ? TC_OK
+                                               : tc_emit_tosa(ctx, c->module, &c->region->tosa);
 }
 
 tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
@@ -225,7 +238,8 @@ tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
 static tc_status split_program(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     bool cpu = c->target.machine == TC_MACHINE_CPU;
-    tc_split_request split = {.target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
+    tc_split_request split = {
+        .target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
     if (!cpu) {
         TC_TRY(tc_lower_narrow(ctx, c->module, &c->target));
         TC_TRY(tc_run_passes(ctx, c->module, "dead", r->trace));
@@ -248,12 +262,14 @@ static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     return tc_verify(ctx, c->module);
 }
 
-/* All stages, the program run before and after each on samples of the calibration data, or invented ones. */
+/* All stages, the program run before and after each on samples of the calibration data, or invented
+ * ones. */
 static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     static const char *const invented[] = {"random:1"};
     tc_samples samples;
-    TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->n_calib ? r->calib : invented, r->n_calib ? r->n_calib : 1, &samples));
+    TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->n_calib ? r->calib : invented,
+                           r->n_calib ? r->n_calib : 1, &samples));
     tc_checker checker;
     TC_TRY(tc_check_begin(&checker, ctx, tc_main(c->module), &samples));
     checker.then = r->trace;

@@ -28,7 +28,8 @@ typedef struct tc_compile_request {
 typedef struct tc_region {
     tc_module *module; /* the graph by itself */
     const char *name;  /* as the calls name it */
-    tc_bytes tosa;     /* none when the program was TOSA and the target wants another form: tc_region_tosa */
+    tc_bytes
+        tosa; /* none when the program was TOSA and the target wants another form: tc_region_tosa */
 } tc_region;
 
 typedef struct tc_compiled {
@@ -41,14 +42,15 @@ typedef struct tc_compiled {
     struct tc_checker *checker; /* while it is being compiled with `check` */
 } tc_compiled;
 
-/* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one region. */
+/* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
+ * region. */
 TC_MUST_USE tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out);
 
 /* The region as a TOSA file, also where it was not needed so far. */
 TC_MUST_USE tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);
 
 /* samples.c: calibration data as the quantizer takes it. */
-TC_MUST_USE tc_status tc_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
-                                      tc_samples *out);
+TC_MUST_USE tc_status tc_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path,
+                                      size_t n_path, tc_samples *out);
 
 #endif

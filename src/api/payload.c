@@ -4,12 +4,13 @@
 
 #include "program.h"
 
-static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, tc_payload *out,
-                         tc_vela_job **jobs)
+static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
+                         tc_payload *out, tc_vela_job **jobs)
 {
     *jobs = tc_new_n(&ctx->arena, tc_vela_job, c->n_region);
     for (size_t i = 0; i < c->n_region; i++)
-        (*jobs)[i] = (tc_vela_job){.graph = tc_main(c->region[i].module), .tosa = c->region[i].tosa};
+        (*jobs)[i] =
+            (tc_vela_job){.graph = tc_main(c->region[i].module), .tosa = c->region[i].tosa};
     TC_TRY(tc_emit_ethosu(ctx, &c->target, vela, *jobs, c->n_region));
     for (size_t i = 0; i < c->n_region; i++) {
         out[i].backend = "EthosUBackend";
@@ -18,8 +19,8 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
     return TC_OK;
 }
 
-tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, bool keep_tosa,
-                      tc_payload **out, tc_vela_job **jobs)
+tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
+                      bool keep_tosa, tc_payload **out, tc_vela_job **jobs)
 {
     *jobs = NULL;
     *out = tc_new_n(&ctx->arena, tc_payload, c->n_region);

@@ -9,7 +9,8 @@
 /* One payload for each region: its .tosa, .vgf or Ethos-U command stream, as the target wants.
  * keep_tosa: the .tosa stays beside a command stream, so that the program runs on a PC too.
  * jobs: Ethos-U: what Vela says of each region; else NULL. */
-TC_MUST_USE tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *compiled, const tc_vela_options *vela,
-                                  bool keep_tosa, tc_payload **out, tc_vela_job **jobs);
+TC_MUST_USE tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *compiled,
+                                  const tc_vela_options *vela, bool keep_tosa, tc_payload **out,
+                                  tc_vela_job **jobs);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.c -- what the CPU runs becomes kernels, everything gets its address, and the file is written. */
+/* program.c -- what the CPU runs becomes kernels, everything gets its address, and the file is
+ * written. */
 #include "program.h"
 
 #include "../executorch/cpu.h"
 
-/* A program that is one region from its inputs to its outputs: a graph that does nothing but call it. */
+/* A program that is one region from its inputs to its outputs: a graph that does nothing but call
+ * it. */
 static tc_module *calling(tc_ctx *ctx, const tc_module *from, const char *target)
 {
     tc_module *m = tc_arena_copy(&ctx->arena, from, sizeof *from);
@@ -23,7 +25,8 @@ static tc_module *calling(tc_ctx *ctx, const tc_module *from, const char *target
     }
     tc_attr_call *attr = tc_new(&ctx->arena, tc_attr_call);
     *attr = (tc_attr_call){region->name, target};
-    tc_node *call = tc_graph_add(g, TC_OP_call, attr, g->in, (int)g->n_in, (int)region->n_out, NULL);
+    tc_node *call =
+        tc_graph_add(g, TC_OP_call, attr, g->in, (int)g->n_in, (int)region->n_out, NULL);
     for (size_t i = 0; i < region->n_out; i++) {
         g->val[call->out[i]]->type = tc_type_of(region, region->out[i]);
         tc_graph_output(g, call->out[i]);
@@ -31,13 +34,17 @@ static tc_module *calling(tc_ctx *ctx, const tc_module *from, const char *target
     return m;
 }
 
-tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled, const tc_region *region)
+tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
+                                   const tc_region *region)
 {
     const char *spec = tc_target_spec(ctx, &compiled->target);
     tc_compile_spec *s = tc_new(&ctx->arena, tc_compile_spec);
     *s = (tc_compile_spec){"tosa_spec", {(const uint8_t *)spec, strlen(spec)}};
-    return (tc_payload){
-        .graph = region->name, .backend = "TOSABackend", .bytes = region->tosa, .spec = s, .n_spec = 1};
+    return (tc_payload){.graph = region->name,
+                        .backend = "TOSABackend",
+                        .bytes = region->tosa,
+                        .spec = s,
+                        .n_spec = 1};
 }
 
 tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload,

@@ -10,11 +10,14 @@ typedef struct tc_program {
     size_t memory; /* bytes of the block that values live in */
 } tc_program;
 
-/* The file; payload: one for each region, in their order.  The module's first graph is left in kernels. */
-TC_MUST_USE tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload,
-                                      size_t n_payload, const tc_trace *trace, tc_program *out);
+/* The file; payload: one for each region, in their order.  The module's first graph is left in
+ * kernels. */
+TC_MUST_USE tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled,
+                                      const tc_payload *payload, size_t n_payload,
+                                      const tc_trace *trace, tc_program *out);
 
 /* The region's .tosa as a delegate's payload of its own. */
-tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled, const tc_region *region);
+tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
+                                   const tc_region *region);
 
 #endif

@@ -8,7 +8,10 @@
 
 enum { INVENTED = 32 }; /* samples of random data */
 
-static tc_status read_file(void *from, size_t k, const tc_tensor *in) { return tc_data_sample(from, k, in); }
+static tc_status read_file(void *from, size_t k, const tc_tensor *in)
+{
+    return tc_data_sample(from, k, in);
+}
 
 typedef struct invention {
     const tc_graph *g;

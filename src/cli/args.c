@@ -8,7 +8,8 @@
 #define COMMON(field) offsetof(tc_common, field)
 static const tc_option common_option[] = {
     {"--json", NULL, NULL, TC_OPTION_FLAG, COMMON(json), "print for programs, not for people"},
-    {"--threads", NULL, "N", TC_OPTION_COUNT, COMMON(threads), "use at most N threads (default: all cores)"},
+    {"--threads", NULL, "N", TC_OPTION_COUNT, COMMON(threads),
+     "use at most N threads (default: all cores)"},
     {"--kernels", NULL, "WHICH", TC_OPTION_TEXT, COMMON(kernels),
      "reference: our own kernels only, the same bits on every machine"},
     {"--help", "-h", NULL, TC_OPTION_FLAG, COMMON(help), "show this and stop"},
@@ -53,8 +54,10 @@ static const char *option_name(size_t i, const void *verb)
     return option ? option->name : NULL;
 }
 
-/* The option that the word begins with, and where its value starts inside the word (NULL: elsewhere). */
-static const tc_option *find(const tc_verb *verb, const char *word, bool *is_common, const char **inside)
+/* The option that the word begins with, and where its value starts inside the word (NULL:
+ * elsewhere). */
+static const tc_option *find(const tc_verb *verb, const char *word, bool *is_common,
+                             const char **inside)
 {
     const tc_option *option;
     *inside = NULL;
@@ -144,8 +147,8 @@ tc_status tc_cli_parse(tc_ctx *ctx, const tc_verb *verb, int argc, char **argv, 
 static void help_row(const tc_option *o)
 {
     char left[64];
-    snprintf(left, sizeof left, "%s%s%s%s%s", o->brief ? o->brief : "", o->brief ? ", " : "", o->name,
-             o->value ? " " : "", o->value ? o->value : "");
+    snprintf(left, sizeof left, "%s%s%s%s%s", o->brief ? o->brief : "", o->brief ? ", " : "",
+             o->name, o->value ? " " : "", o->value ? o->value : "");
     printf("  %-24s %s\n", left, o->help);
 }
 

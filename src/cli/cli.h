@@ -43,15 +43,16 @@ typedef struct tc_verb {
     int least, most;       /* arguments that are not options */
     const tc_option *option; /* ended by a row without name */
     size_t record;           /* size of the verb's record */
-    tc_status (*run)(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args);
+    tc_status (*run)(tc_ctx *ctx, const tc_common *common, const void *record,
+                     const tc_texts *args);
 } tc_verb;
 
-extern const tc_verb tc_cli_compile, tc_cli_quantize, tc_cli_run, tc_cli_explain, tc_cli_compare, tc_cli_inspect,
-    tc_cli_verify, tc_cli_opt;
+extern const tc_verb tc_cli_compile, tc_cli_quantize, tc_cli_run, tc_cli_explain, tc_cli_compare,
+    tc_cli_inspect, tc_cli_verify, tc_cli_opt;
 
 /* Reads argv[first..] by the verb's table and the common one. */
-TC_MUST_USE tc_status tc_cli_parse(tc_ctx *ctx, const tc_verb *verb, int argc, char **argv, int first,
-                                   tc_common *common, void *record, tc_texts *args);
+TC_MUST_USE tc_status tc_cli_parse(tc_ctx *ctx, const tc_verb *verb, int argc, char **argv,
+                                   int first, tc_common *common, void *record, tc_texts *args);
 
 /* "a,b" as a list, added to `out`. */
 void tc_cli_names(tc_ctx *ctx, const char *text, tc_texts *out);
@@ -62,8 +63,8 @@ void tc_cli_help(const tc_verb *verb); /* to standard output */
 const char *tc_cli_nearest(const char *word, const char *(*name)(size_t i, const void *from),
                            const void *from);
 
-/* A line on a terminal while something takes its time: nothing in the first second, and nothing at all
- * when standard error is not a terminal. */
+/* A line on a terminal while something takes its time: nothing in the first second, and nothing at
+ * all when standard error is not a terminal. */
 typedef struct tc_progress {
     const char *what; /* "samples" */
     size_t total;

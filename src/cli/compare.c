@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare.c -- tosac compare: two forms of a program on the same data, value by value, worst first.
  *
- * Values go together when they have the same name and shape.  Quantized ones count as the real numbers they
- * stand for; a typed program is run as float arithmetic on its grids. */
+ * Values go together when they have the same name and shape.  Quantized ones count as the real
+ * numbers they stand for; a typed program is run as float arithmetic on its grids. */
 #include "cli.h"
 
 #include <math.h>
@@ -145,7 +145,8 @@ static tc_val named(const tc_map *map, const char *name)
 static void add_pair(comparison *c, const char *name, tc_val a, tc_val b, const tc_type *domain)
 {
     const tc_value *value = c->a.g->val[a];
-    if (!value->def || !tc_same_dims(value->type, tc_type_of(c->b.g, b)) || !tc_type_count(value->type))
+    if (!value->def || !tc_same_dims(value->type, tc_type_of(c->b.g, b)) ||
+        !tc_type_count(value->type))
         return;
     pair *p = &c->pair[c->n_pair++];
     *p = (pair){.name = name, .type = value->type, .loc = value->def->loc, .domain = domain};
@@ -153,7 +154,8 @@ static void add_pair(comparison *c, const char *name, tc_val a, tc_val b, const 
     c->a.of[a] = c->b.of[b] = p;
 }
 
-/* By name; what the programs give, else by its place.  typed: the second program before it became float arithmetic. */
+/* By name; what the programs give, else by its place.  typed: the second program before it became
+ * float arithmetic. */
 static void match(comparison *c, const tc_graph *typed)
 {
     tc_arena *arena = &c->ctx->arena;
@@ -170,7 +172,9 @@ static void match(comparison *c, const tc_graph *typed)
         const char *name = c->a.g->val[a]->name;
         tc_val b = named(&in_b, name), t = named(&in_typed, name);
         if (b)
-            add_pair(c, name, a, b, t && tc_type_of(typed, t)->quant ? tc_type_of(typed, t) : tc_type_of(c->b.g, b));
+            add_pair(c, name, a, b,
+                     t && tc_type_of(typed, t)->quant ? tc_type_of(typed, t)
+                                                      : tc_type_of(c->b.g, b));
     }
     for (size_t i = 0; i < c->a.g->n_out && i < c->b.g->n_out; i++) {
         tc_val a = c->a.g->out[i], b = c->b.g->out[i];
@@ -187,7 +191,9 @@ static tc_status read_program(tc_ctx *ctx, const char *path, tc_module **out, tc
     TC_TRY(tc_read(ctx, path, out));
     TC_TRY(tc_verify(ctx, *out));
     *typed = tc_main(tc_module_copy(*out));
-    return tc_run_passes(ctx, *out, tc_quant_is_typed(*out) && !tc_quant_is_lowered(*out) ? "simulate,tidy" : "tidy", NULL);
+    return tc_run_passes(
+        ctx, *out, tc_quant_is_typed(*out) && !tc_quant_is_lowered(*out) ? "simulate,tidy" : "tidy",
+        NULL);
 }
 
 static tc_status prepare(comparison *c, side *s)
@@ -206,21 +212,24 @@ static tc_status prepare(comparison *c, side *s)
         s->in[i] = tc_tensor_new(arena, tc_type_of(s->g, s->g->in[i]));
     for (size_t i = 0; i < s->g->n_mutation; i++)
         s->state[i] = (void *)(uintptr_t)s->g->val[s->g->mutation[i].before]->data;
-    return s->plan ? TC_OK
-                   : tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED, "%s keeps state of its own and cannot be compared value by value",
-                                    s->module->file);
+    return s->plan
+               ? TC_OK
+               : tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
+                                "%s keeps state of its own and cannot be compared value by value",
+                                s->module->file);
 }
 
 static tc_status check_inputs(const comparison *c)
 {
     bool same = c->a.g->n_in == c->b.g->n_in;
     for (size_t i = 0; same && i < c->a.g->n_in; i++) {
-        const tc_type *a = tc_type_of(c->a.g, c->a.g->in[i]), *b = tc_type_of(c->b.g, c->b.g->in[i]);
+        const tc_type *a = tc_type_of(c->a.g, c->a.g->in[i]),
+                      *b = tc_type_of(c->b.g, c->b.g->in[i]);
         same = tc_same_dims(a, b) && (a->dtype == b->dtype || (a->dtype == TC_f32 && b->quant));
     }
     return same ? TC_OK
-                : tc_error(c->ctx, NULL, TC_E_MISMATCH, "%s and %s do not have the same inputs", c->a.module->file,
-                           c->b.module->file);
+                : tc_error(c->ctx, NULL, TC_E_MISMATCH, "%s and %s do not have the same inputs",
+                           c->a.module->file, c->b.module->file);
 }
 
 /* The second program's inputs: the same numbers, quantized where it wants codes. */
@@ -284,19 +293,22 @@ static double in_steps(const pair *p)
 
 static void print_table(const comparison *c, size_t most)
 {
-    printf("%-28s %-5s %8s %9s %12s %9s %9s  %s\n", "value", "type", "SQNR dB", "cosine", "max error", "in steps", "saturated",
-           "from");
+    printf("%-28s %-5s %8s %9s %12s %9s %9s  %s\n", "value", "type", "SQNR dB", "cosine",
+           "max error", "in steps", "saturated", "from");
     for (size_t i = 0; i < c->n_pair && i < most; i++) {
         const pair *p = &c->pair[i];
         char steps[32] = "-", saturated[32] = "-";
         if (!isnan(in_steps(p))) {
             snprintf(steps, sizeof steps, "%.2f", in_steps(p));
-            snprintf(saturated, sizeof saturated, "%.3f %%", p->n ? 100 * (double)p->saturated / (double)p->n : 0);
+            snprintf(saturated, sizeof saturated, "%.3f %%",
+                     p->n ? 100 * (double)p->saturated / (double)p->n : 0);
         }
-        printf("%-28s %-5s %8.2f %9.6f %12.6g %9s %9s  %s\n", p->name, tc_dtypes[p->domain->dtype].name, p->sqnr, p->cosine, p->max,
-               steps, saturated, p->loc && p->loc->place ? p->loc->place : "");
+        printf("%-28s %-5s %8.2f %9.6f %12.6g %9s %9s  %s\n", p->name,
+               tc_dtypes[p->domain->dtype].name, p->sqnr, p->cosine, p->max, steps, saturated,
+               p->loc && p->loc->place ? p->loc->place : "");
     }
-    printf("%zu values compared on %zu sample%s\n", c->n_pair, c->n_sample, c->n_sample == 1 ? "" : "s");
+    printf("%zu values compared on %zu sample%s\n", c->n_pair, c->n_sample,
+           c->n_sample == 1 ? "" : "s");
 }
 
 static void print_json(const comparison *c, size_t most)
@@ -314,7 +326,8 @@ static void print_json(const comparison *c, size_t most)
         tc_json_put_real(&out, "cosine", p->cosine);
         tc_json_put_real(&out, "max_error", p->max);
         tc_json_put_real(&out, "max_steps", in_steps(p));
-        tc_json_put_real(&out, "saturated", isnan(in_steps(p)) || !p->n ? NAN : (double)p->saturated / (double)p->n);
+        tc_json_put_real(&out, "saturated",
+                         isnan(in_steps(p)) || !p->n ? NAN : (double)p->saturated / (double)p->n);
         tc_json_put_text(&out, "place", p->loc ? p->loc->place : NULL);
         tc_json_put_text(&out, "module", p->loc ? p->loc->module : NULL);
         tc_json_close(&out, '}');
@@ -323,7 +336,8 @@ static void print_json(const comparison *c, size_t most)
     tc_json_close(&out, '}');
 }
 
-static tc_status run_compare(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+static tc_status run_compare(tc_ctx *ctx, const tc_common *common, const void *record,
+                             const tc_texts *args)
 {
     const compare_options *o = record;
     comparison *c = tc_new(&ctx->arena, comparison);
@@ -340,8 +354,9 @@ static tc_status run_compare(tc_ctx *ctx, const tc_common *common, const void *r
     c->n_sample = tc_data_samples(c->data);
     match(c, typed);
     if (!c->n_pair)
-        return tc_error(ctx, NULL, TC_E_MISMATCH, "%s and %s have no value in common: names or shapes differ", c->a.module->file,
-                        c->b.module->file);
+        return tc_error(ctx, NULL, TC_E_MISMATCH,
+                        "%s and %s have no value in common: names or shapes differ",
+                        c->a.module->file, c->b.module->file);
     TC_TRY(prepare(c, &c->a));
     TC_TRY(prepare(c, &c->b));
     TC_TRY(run_samples(c));
@@ -353,7 +368,8 @@ static tc_status run_compare(tc_ctx *ctx, const tc_common *common, const void *r
 
 #define AT(field) offsetof(compare_options, field)
 static const tc_option options[] = {
-    {"--input", "-i", "DATA", TC_OPTION_TEXTS, AT(data), "a .npy, a .npz or a folder of them; again for each further input"},
+    {"--input", "-i", "DATA", TC_OPTION_TEXTS, AT(data),
+     "a .npy, a .npz or a folder of them; again for each further input"},
     {"--most", NULL, "N", TC_OPTION_COUNT, AT(most), "show the N worst values only"},
     {0},
 };
@@ -362,9 +378,12 @@ const tc_verb tc_cli_compare = {
     .name = "compare",
     .arguments = "A B -i DATA...",
     .summary = "run two forms of a program on the same data and show where they differ",
-    .help = "A is the reference, such as the float model; B is another form of it, such as a typed program.  Values go\n"
-            "together when they have the same name and shape; quantized ones count as the real numbers they stand for.\n"
-            "SQNR is 10 log10 (sum a^2 / sum (a - b)^2); steps are those of B's scale; saturated numbers sit at the\n"
+    .help = "A is the reference, such as the float model; B is another form of it, such as a typed "
+            "program.  Values go\n"
+            "together when they have the same name and shape; quantized ones count as the real "
+            "numbers they stand for.\n"
+            "SQNR is 10 log10 (sum a^2 / sum (a - b)^2); steps are those of B's scale; saturated "
+            "numbers sit at the\n"
             "least or greatest code.  Worst first.\n",
     .least = 2,
     .most = 2,

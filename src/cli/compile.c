@@ -43,8 +43,9 @@ static tc_status put_regions(output *out, const char *extension, const tc_payloa
     const char *path = out->o->output;
     size_t stem = strlen(path), e = strlen(extension);
     if (out->c->n_region == 0) {
-        tc_status status = tc_error(out->ctx, &(tc_loc){.file = out->c->module->file}, TC_E_STRUCTURE,
-                                    "no operator goes to '%s', so there is nothing for '%s'", out->c->target.text, path);
+        tc_status status = tc_error(
+            out->ctx, &(tc_loc){.file = out->c->module->file}, TC_E_STRUCTURE,
+            "no operator goes to '%s', so there is nothing for '%s'", out->c->target.text, path);
         tc_note(out->ctx, NULL, "'tosac explain' tells why; a .pte holds what the CPU runs");
         return status;
     }
@@ -53,9 +54,11 @@ static tc_status put_regions(output *out, const char *extension, const tc_payloa
     if (stem > e && tc_text_eq(path + stem - e, extension))
         stem -= e;
     for (size_t i = 0; i < out->c->n_region; i++)
-        TC_TRY(put_file(out, tc_text_format(&out->ctx->arena, "%.*s.%zu%s", (int)stem, path, i, extension), payload[i].bytes));
-    out->written.path = tc_text_format(&out->ctx->arena, "%.*s.0%s to %.*s.%zu%s", (int)stem, path, extension, (int)stem, path,
-                                       out->c->n_region - 1, extension);
+        TC_TRY(put_file(
+            out, tc_text_format(&out->ctx->arena, "%.*s.%zu%s", (int)stem, path, i, extension),
+            payload[i].bytes));
+    out->written.path = tc_text_format(&out->ctx->arena, "%.*s.0%s to %.*s.%zu%s", (int)stem, path,
+                                       extension, (int)stem, path, out->c->n_region - 1, extension);
     return TC_OK;
 }
 
@@ -73,8 +76,9 @@ static tc_status write_vgf(output *out)
     const tc_compiled *c = out->c;
     tc_bytes bytes;
     if (c->n_region != 1) {
-        tc_status status = tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
-                                    "the program has %zu regions, a .vgf file holds one", c->n_region);
+        tc_status status =
+            tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
+                     "the program has %zu regions, a .vgf file holds one", c->n_region);
         tc_note(ctx, NULL, "a .pte holds them all, with the CPU's part between them");
         return status;
     }
@@ -82,13 +86,20 @@ static tc_status write_vgf(output *out)
     return put_file(out, out->o->output, bytes);
 }
 
-static tc_status write_ir(output *out) { return tc_write_text(out->ctx, out->c->module, out->o->output); }
+static tc_status write_ir(output *out)
+{
+    return tc_write_text(out->ctx, out->c->module, out->o->output);
+}
 
 static tc_status make_payloads(output *out, bool keep_tosa, tc_payload **payload)
 {
     const compile_options *o = out->o;
-    tc_vela_options vela = {.ini = o->vela_ini, .system_config = o->system_config, .memory_mode = o->memory_mode,
-                            .optimise = o->optimise, .timeout = (double)o->vela_timeout, .max_scratch = o->max_scratch};
+    tc_vela_options vela = {.ini = o->vela_ini,
+                            .system_config = o->system_config,
+                            .memory_mode = o->memory_mode,
+                            .optimise = o->optimise,
+                            .timeout = (double)o->vela_timeout,
+                            .max_scratch = o->max_scratch};
     return tc_payloads(out->ctx, out->c, &vela, keep_tosa, payload, &out->written.jobs);
 }
 
@@ -96,7 +107,8 @@ static tc_status write_vela(output *out)
 {
     tc_payload *payload;
     if (!tc_target_is_ethosu(&out->c->target))
-        return tc_usage(out->ctx, "--emit vela is for Ethos-U targets, not for '%s'", out->c->target.text);
+        return tc_usage(out->ctx, "--emit vela is for Ethos-U targets, not for '%s'",
+                        out->c->target.text);
     TC_TRY(make_payloads(out, false, &payload));
     return put_regions(out, ".bin", payload);
 }
@@ -141,7 +153,9 @@ static tc_status find_kind(tc_ctx *ctx, const compile_options *o, const file_kin
             return TC_OK;
     }
     if (!o->emit)
-        return tc_usage(ctx, "what to write into '%s' does not follow from its name: say it with --emit", o->output);
+        return tc_usage(ctx,
+                        "what to write into '%s' does not follow from its name: say it with --emit",
+                        o->output);
     tc_status status = tc_usage(ctx, "--emit %s: no such kind of file", o->emit);
     const char *near = tc_cli_nearest(o->emit, kind_name, NULL);
     if (near)
@@ -149,7 +163,8 @@ static tc_status find_kind(tc_ctx *ctx, const compile_options *o, const file_kin
     return status;
 }
 
-static tc_status run_compile(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+static tc_status run_compile(tc_ctx *ctx, const tc_common *common, const void *record,
+                             const tc_texts *args)
 {
     const compile_options *o = record;
     if (!o->target)
@@ -161,9 +176,15 @@ static tc_status run_compile(tc_ctx *ctx, const tc_common *common, const void *r
     tc_cli_names(ctx, o->cpu, &cpu);
     tc_dumper dumper = {.ctx = ctx, .folder = o->dump_dir, .after = o->dump_after};
     tc_trace trace = {tc_dump_pass, &dumper};
-    tc_compile_request r = {.model = args->v[0], .target = o->target, .config = o->config,
-                            .calib = o->calib.v, .n_calib = o->calib.n, .cpu = cpu.v, .n_cpu = cpu.n,
-                            .trace = o->dump_dir || o->dump_after ? &trace : NULL, .check = o->check};
+    tc_compile_request r = {.model = args->v[0],
+                            .target = o->target,
+                            .config = o->config,
+                            .calib = o->calib.v,
+                            .n_calib = o->calib.n,
+                            .cpu = cpu.v,
+                            .n_cpu = cpu.n,
+                            .trace = o->dump_dir || o->dump_after ? &trace : NULL,
+                            .check = o->check};
     tc_compiled c;
     if (o->dump_dir)
         TC_TRY(tc_dump_begin(&dumper));
@@ -182,21 +203,35 @@ static tc_status run_compile(tc_ctx *ctx, const tc_common *common, const void *r
 
 #define AT(field) offsetof(compile_options, field)
 static const tc_option options[] = {
-    {"--target", "-t", "TARGET", TC_OPTION_TEXT, AT(target), "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."},
-    {"--output", "-o", "OUT", TC_OPTION_TEXT, AT(output), "the file to write; its extension says what"},
-    {"--emit", NULL, "KIND", TC_OPTION_TEXT, AT(emit), "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, ir"},
-    {"--calib", NULL, "DATA", TC_OPTION_TEXTS, AT(calib), "calibration data: .npy, .npz, a folder, or random:SEED"},
-    {"--quant", "-q", "CONFIG", TC_OPTION_TEXT, AT(config), "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
-    {"--cpu", NULL, "NODES", TC_OPTION_TEXT, AT(cpu), "names or operators that stay on the CPU, comma-separated"},
-    {"--vela-ini", NULL, "FILE", TC_OPTION_TEXT, AT(vela_ini), "Ethos-U: a system description of your own for Vela"},
-    {"--system-config", NULL, "NAME", TC_OPTION_TEXT, AT(system_config), "Ethos-U: which system of the description"},
-    {"--memory-mode", NULL, "NAME", TC_OPTION_TEXT, AT(memory_mode), "Ethos-U: which memory mode of the description"},
+    {"--target", "-t", "TARGET", TC_OPTION_TEXT, AT(target),
+     "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."},
+    {"--output", "-o", "OUT", TC_OPTION_TEXT, AT(output),
+     "the file to write; its extension says what"},
+    {"--emit", NULL, "KIND", TC_OPTION_TEXT, AT(emit),
+     "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, ir"},
+    {"--calib", NULL, "DATA", TC_OPTION_TEXTS, AT(calib),
+     "calibration data: .npy, .npz, a folder, or random:SEED"},
+    {"--quant", "-q", "CONFIG", TC_OPTION_TEXT, AT(config),
+     "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
+    {"--cpu", NULL, "NODES", TC_OPTION_TEXT, AT(cpu),
+     "names or operators that stay on the CPU, comma-separated"},
+    {"--vela-ini", NULL, "FILE", TC_OPTION_TEXT, AT(vela_ini),
+     "Ethos-U: a system description of your own for Vela"},
+    {"--system-config", NULL, "NAME", TC_OPTION_TEXT, AT(system_config),
+     "Ethos-U: which system of the description"},
+    {"--memory-mode", NULL, "NAME", TC_OPTION_TEXT, AT(memory_mode),
+     "Ethos-U: which memory mode of the description"},
     {"--optimise", NULL, "WHAT", TC_OPTION_TEXT, AT(optimise), "Ethos-U: Performance or Size"},
-    {"--vela-timeout", NULL, "S", TC_OPTION_COUNT, AT(vela_timeout), "Ethos-U: seconds that Vela may take for a region (600)"},
-    {"--max-scratch", NULL, "BYTES", TC_OPTION_COUNT, AT(max_scratch), "Ethos-U: turn the program down when a region needs more memory"},
-    {"--check", NULL, NULL, TC_OPTION_FLAG, AT(check), "run the program before and after every step, on samples of the calibration data"},
-    {"--dump-dir", NULL, "DIR", TC_OPTION_TEXT, AT(dump_dir), "the graph after each pass, each region's .tosa, and trace.json"},
-    {"--dump-after", NULL, "PASS", TC_OPTION_TEXT, AT(dump_after), "show the graph on standard error after this pass, or after 'all'"},
+    {"--vela-timeout", NULL, "S", TC_OPTION_COUNT, AT(vela_timeout),
+     "Ethos-U: seconds that Vela may take for a region (600)"},
+    {"--max-scratch", NULL, "BYTES", TC_OPTION_COUNT, AT(max_scratch),
+     "Ethos-U: turn the program down when a region needs more memory"},
+    {"--check", NULL, NULL, TC_OPTION_FLAG, AT(check),
+     "run the program before and after every step, on samples of the calibration data"},
+    {"--dump-dir", NULL, "DIR", TC_OPTION_TEXT, AT(dump_dir),
+     "the graph after each pass, each region's .tosa, and trace.json"},
+    {"--dump-after", NULL, "PASS", TC_OPTION_TEXT, AT(dump_after),
+     "show the graph on standard error after this pass, or after 'all'"},
     {0},
 };
 
@@ -204,7 +239,8 @@ const tc_verb tc_cli_compile = {
     .name = "compile",
     .arguments = "MODEL -t TARGET [-o OUT]",
     .summary = "make a model into what a target loads",
-    .help = "MODEL is a .pt2, a .tosa or a text graph.  A float model for a target that computes with integers needs\n"
+    .help = "MODEL is a .pt2, a .tosa or a text graph.  A float model for a target that computes "
+            "with integers needs\n"
             "--calib; an export that went through PT2E names its own quantization.\n",
     .least = 1,
     .most = 1,

@@ -24,10 +24,13 @@ tc_status tc_dump_begin(tc_dumper *d)
 static void add_event(tc_dumper *d, const char *name)
 {
     double now = tc_seconds();
-    tc_buf_printf(&d->trace, "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.0f,\"dur\":%.0f},\n",
+    tc_buf_printf(&d->trace,
+                  "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.0f,\"dur\":%.0f},\n",
                   name, (d->last - d->begin) * 1e6, (now - d->last) * 1e6);
-    tc_buf_printf(&d->trace, "{\"name\":\"arena\",\"ph\":\"C\",\"pid\":1,\"ts\":%.0f,\"args\":{\"bytes\":%zu}},\n",
-                  (now - d->begin) * 1e6, d->ctx->arena.used);
+    tc_buf_printf(
+        &d->trace,
+        "{\"name\":\"arena\",\"ph\":\"C\",\"pid\":1,\"ts\":%.0f,\"args\":{\"bytes\":%zu}},\n",
+        (now - d->begin) * 1e6, d->ctx->arena.used);
 }
 
 tc_status tc_dump_pass(void *dumper, const tc_module *module, const tc_pass *pass)
@@ -35,7 +38,8 @@ tc_status tc_dump_pass(void *dumper, const tc_module *module, const tc_pass *pas
     tc_dumper *d = dumper;
     if (d->folder) {
         add_event(d, pass->name);
-        const char *name = tc_text_format(&d->ctx->arena, "%03zu-%s-%s.ir", d->n++, tc_main(module)->name, pass->name);
+        const char *name = tc_text_format(&d->ctx->arena, "%03zu-%s-%s.ir", d->n++,
+                                          tc_main(module)->name, pass->name);
         TC_TRY(tc_write_text(d->ctx, module, path_in(d, name)));
         d->last = tc_seconds();
     }
@@ -60,5 +64,6 @@ tc_status tc_dump_end(tc_dumper *d, const tc_compiled *c)
         TC_TRY(tc_file_write(d->ctx, path_in(d, name), bytes));
     }
     tc_buf_printf(&d->trace, "{\"name\":\"tosac\",\"ph\":\"M\",\"pid\":1}]}\n");
-    return tc_file_write(d->ctx, path_in(d, "trace.json"), (tc_bytes){d->trace.data, d->trace.size});
+    return tc_file_write(d->ctx, path_in(d, "trace.json"),
+                         (tc_bytes){d->trace.data, d->trace.size});
 }

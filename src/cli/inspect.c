@@ -13,7 +13,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- arrays ------------------------------------------------------------------------------------ */
+/* ---- arrays ------------------------------------------------------------------------------------
+ */
 
 typedef struct range {
     double least, most, sum;
@@ -52,10 +53,12 @@ static void array_row(tc_ctx *ctx, const tc_npy *a, const range *r)
                                       tc_dims_text(&ctx->scratch, a->rank, a->dim));
     printf("  %-20s %-28s", a->name, type);
     if (r->n > r->n_nan)
-        printf(" min %.6g, max %.6g, mean %.6g", r->least, r->most, r->sum / (double)(r->n - r->n_nan));
+        printf(" min %.6g, max %.6g, mean %.6g", r->least, r->most,
+               r->sum / (double)(r->n - r->n_nan));
     if (r->n_nan)
         printf(", %" PRId64 " NaN", r->n_nan);
-    printf("%s%s\n", a->fortran && a->rank > 1 ? ", first axis fastest" : "", a->swapped ? ", big-endian" : "");
+    printf("%s%s\n", a->fortran && a->rank > 1 ? ", first axis fastest" : "",
+           a->swapped ? ", big-endian" : "");
     tc_arena_rewind(&ctx->scratch, mark);
 }
 
@@ -108,7 +111,8 @@ static tc_status inspect_arrays(tc_ctx *ctx, const char *path, tc_bytes bytes, b
     return TC_OK;
 }
 
-/* ---- models ------------------------------------------------------------------------------------ */
+/* ---- models ------------------------------------------------------------------------------------
+ */
 
 static void show_ports(const char *title, const tc_survey_port *port, size_t n)
 {
@@ -124,14 +128,15 @@ static void show_ports(const char *title, const tc_survey_port *port, size_t n)
 static void show_held(const char *title, const tc_survey_held *h)
 {
     if (h->tensors)
-        printf("%-12s %" PRId64 " in %zu tensor%s, %" PRId64 " bytes\n", title, h->elements, h->tensors,
-               h->tensors == 1 ? "" : "s", h->bytes);
+        printf("%-12s %" PRId64 " in %zu tensor%s, %" PRId64 " bytes\n", title, h->elements,
+               h->tensors, h->tensors == 1 ? "" : "s", h->bytes);
 }
 
 static void show_survey(const tc_survey *s, const char *path, size_t size, const char *problems)
 {
-    printf("%s: %s%s%s%s%s, %zu bytes\n", path, s->format, s->version ? " " : "", s->version ? s->version : "",
-           s->producer ? ", by " : "", s->producer ? s->producer : "", size);
+    printf("%s: %s%s%s%s%s, %zu bytes\n", path, s->format, s->version ? " " : "",
+           s->version ? s->version : "", s->producer ? ", by " : "", s->producer ? s->producer : "",
+           size);
     show_ports("inputs", s->in, s->n_in);
     show_ports("outputs", s->out, s->n_out);
     printf("\n");
@@ -170,11 +175,13 @@ static void json_lines(tc_ctx *ctx, tc_json_out *out, const char *name, const ch
 {
     tc_json_open(out, name, '[');
     for (const char *end; text && (end = strchr(text, '\n')); text = end + 1)
-        tc_json_put_text(out, NULL, tc_text_copy(&ctx->arena, (tc_str){text, (size_t)(end - text)}));
+        tc_json_put_text(out, NULL,
+                         tc_text_copy(&ctx->arena, (tc_str){text, (size_t)(end - text)}));
     tc_json_close(out, ']');
 }
 
-static void json_survey(tc_ctx *ctx, const tc_survey *s, const char *path, size_t size, const char *problems)
+static void json_survey(tc_ctx *ctx, const tc_survey *s, const char *path, size_t size,
+                        const char *problems)
 {
     tc_json_out out = {0};
     tc_json_open(&out, NULL, '{');
@@ -202,7 +209,8 @@ static void free_context(void *what)
     tc_ctx_free(what);
 }
 
-const char *tc_inspect_problems(tc_ctx *ctx, tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
+const char *tc_inspect_problems(tc_ctx *ctx,
+                                tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
                                 const char *path, tc_bytes bytes)
 {
     tc_ctx *other = tc_ctx_new();
@@ -240,7 +248,8 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
     return TC_OK;
 }
 
-static tc_status inspect(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+static tc_status inspect(tc_ctx *ctx, const tc_common *common, const void *record,
+                         const tc_texts *args)
 {
     const char *path = args->v[0];
     tc_bytes bytes;
@@ -261,9 +270,12 @@ const tc_verb tc_cli_inspect = {
     .name = "inspect",
     .arguments = "FILE [--json]",
     .summary = "show what a file holds: inputs, outputs, operators, sizes",
-    .help = "FILE is a .pt2, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it also shows what tosac does not take,\n"
-            "with the Python line of each; for a .vgf segments, resources, bindings, constants and the disassembled graph;\n"
-            "for a .pte memory, kernels, and every tensor that is handed to a delegate, with its scale.\n",
+    .help = "FILE is a .pt2, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it also shows what "
+            "tosac does not take,\n"
+            "with the Python line of each; for a .vgf segments, resources, bindings, constants and "
+            "the disassembled graph;\n"
+            "for a .pte memory, kernels, and every tensor that is handed to a delegate, with its "
+            "scale.\n",
     .least = 1,
     .most = 1,
     .option = options,

@@ -5,8 +5,10 @@
 
 #include "../ir/graph.h"
 
-/* What a reader has to say of the file, or NULL; in a context of its own, so that it is a result here. */
-const char *tc_inspect_problems(tc_ctx *ctx, tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
+/* What a reader has to say of the file, or NULL; in a context of its own, so that it is a result
+ * here. */
+const char *tc_inspect_problems(tc_ctx *ctx,
+                                tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
                                 const char *path, tc_bytes bytes);
 
 /* inspect_vgf.c: the container and its code. */

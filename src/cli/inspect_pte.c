@@ -60,7 +60,8 @@ static tc_survey count_kernels(tc_ctx *ctx, const tc_pte_method *m)
         const tc_pte_operator *op = &m->op[step->what];
         tc_survey_count(ctx, &s,
                         tc_text_format(&ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
-                                       op->overload.n ? "." : "", (int)op->overload.n, op->overload.p));
+                                       op->overload.n ? "." : "", (int)op->overload.n,
+                                       op->overload.p));
     }
     tc_survey_sort(&s);
     return s;
@@ -179,7 +180,8 @@ static void json_tensor(tc_ctx *ctx, tc_json_out *out, const tc_pte_value *v)
     tc_json_put_int(out, "bytes", element_bytes(v->dtype) * count(v->dim));
 }
 
-static void json_ports(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_pte_method *m, tc_ints port)
+static void json_ports(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_pte_method *m,
+                       tc_ints port)
 {
     tc_json_open(out, name, '[');
     for (int32_t i = 0; i < port.n; i++) {
@@ -190,8 +192,8 @@ static void json_ports(tc_ctx *ctx, tc_json_out *out, const char *name, const tc
     tc_json_close(out, ']');
 }
 
-static void json_border(tc_ctx *ctx, tc_json_out *out, const tc_pte_method *m, const tc_pte_border *b,
-                        const tc_ethosu_tensor *vela)
+static void json_border(tc_ctx *ctx, tc_json_out *out, const tc_pte_method *m,
+                        const tc_pte_border *b, const tc_ethosu_tensor *vela)
 {
     tc_json_open(out, NULL, '{');
     tc_json_put_text(out, "direction", b->is_input ? "input" : "output");
@@ -273,12 +275,15 @@ static void json_file(tc_pte_file *f)
     tc_json_put_text(&out, "format", "ExecuTorch program");
     tc_json_put_int(&out, "bytes", (int64_t)f->bytes.size);
     tc_json_put_int(&out, "constants", f->n_constant ? (int64_t)f->n_constant - 1 : 0);
-    tc_json_put_int(&out, "constant_bytes", (int64_t)segment_bytes(f, f->constant_segment, f->n_constant));
+    tc_json_put_int(&out, "constant_bytes",
+                    (int64_t)segment_bytes(f, f->constant_segment, f->n_constant));
     tc_json_put_int(&out, "buffers", f->n_buffer ? (int64_t)f->n_buffer - 1 : 0);
-    tc_json_put_int(&out, "buffer_bytes", (int64_t)segment_bytes(f, f->buffer_segment, f->n_buffer));
+    tc_json_put_int(&out, "buffer_bytes",
+                    (int64_t)segment_bytes(f, f->buffer_segment, f->n_buffer));
     tc_json_open(&out, "named_data", '{');
     for (size_t i = 0; i < f->n_named; i++)
-        tc_json_put_int(&out, f->named[i].key, (int64_t)tc_pte_segment(f, f->named[i].segment).size);
+        tc_json_put_int(&out, f->named[i].key,
+                        (int64_t)tc_pte_segment(f, f->named[i].segment).size);
     tc_json_close(&out, '}');
     tc_json_open(&out, "methods", '[');
     for (size_t i = 0; i < f->n_method; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect_vgf.c -- tosac inspect FILE.vgf: the container, its signature, and the graph's instructions. */
+/* inspect_vgf.c -- tosac inspect FILE.vgf: the container, its signature, and the graph's
+ * instructions. */
 #include "inspect.h"
 
 #include "../read/read.h"
@@ -59,7 +60,8 @@ static const char *port_name(const view *v, bool in, size_t i)
 }
 
 /* Each instruction of a module as a line. */
-static void each_line(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out *, const char *), tc_json_out *out)
+static void each_line(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out *, const char *),
+                      tc_json_out *out)
 {
     tc_spv_reader words;
     tc_spv_instr instr;
@@ -76,15 +78,16 @@ static void each_line(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out 
         tell(out, words.error);
 }
 
-/* ---- a page ------------------------------------------------------------------------------------ */
+/* ---- a page ------------------------------------------------------------------------------------
+ */
 
 static void show_ports(view *v, bool in)
 {
     const tc_vgf_slots *slots = in ? &v->vgf.in : &v->vgf.out;
     printf("\n%s\n", in ? "inputs" : "outputs");
     for (size_t i = 0; i < slots->n; i++)
-        printf("  %-20s %-28s binding %" PRIu32 ", resource %" PRIu32 "\n", port_name(v, in, i), port_type(v, in, i),
-               slots->v[i].binding, slots->v[i].resource);
+        printf("  %-20s %-28s binding %" PRIu32 ", resource %" PRIu32 "\n", port_name(v, in, i),
+               port_type(v, in, i), slots->v[i].binding, slots->v[i].resource);
 }
 
 static void show_segments(const view *v)
@@ -92,7 +95,8 @@ static void show_segments(const view *v)
     printf("\nsegments\n");
     for (size_t i = 0; i < v->vgf.n_segment; i++) {
         const tc_vgf_segment *s = &v->vgf.segment[i];
-        printf("  %s: %s of module %" PRIu32 ", %zu constants", s->name, WORD(kinds, s->type), s->module, s->n_constant);
+        printf("  %s: %s of module %" PRIu32 ", %zu constants", s->name, WORD(kinds, s->type),
+               s->module, s->n_constant);
         for (size_t k = 0; k < s->n_set; k++) {
             printf(", set %zu binds", k);
             for (size_t b = 0; b < s->set[k].n; b++)
@@ -122,15 +126,16 @@ static void print_line(tc_json_out *out, const char *line)
 
 static void show(view *v)
 {
-    printf("%s: VGF %d.%d.%d, %zu bytes\n", v->path, v->vgf.version[0], v->vgf.version[1], v->vgf.version[2], v->size);
+    printf("%s: VGF %d.%d.%d, %zu bytes\n", v->path, v->vgf.version[0], v->vgf.version[1],
+           v->vgf.version[2], v->size);
     show_ports(v, true);
     show_ports(v, false);
     show_segments(v);
     show_tables(v);
     for (size_t i = 0; i < v->vgf.n_module; i++) {
         const tc_vgf_module *m = &v->vgf.module[i];
-        printf("\nmodule %zu, %s: %s in %s, entry point %s, %zu bytes\n", i, m->name, WORD(kinds, m->type),
-               WORD(languages, m->code_type), m->entry_point, m->code.size);
+        printf("\nmodule %zu, %s: %s in %s, entry point %s, %zu bytes\n", i, m->name,
+               WORD(kinds, m->type), WORD(languages, m->code_type), m->entry_point, m->code.size);
         if (m->code.size)
             each_line(v, m, print_line, NULL);
     }
@@ -141,7 +146,8 @@ static void show(view *v)
         printf("\nnot taken as it is\n%s", v->problems);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------- */
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
 
 static void json_slots(tc_json_out *out, const char *name, const tc_vgf_slots *slots)
 {
@@ -251,8 +257,9 @@ static void json(view *v)
     tc_json_open(&out, NULL, '{');
     tc_json_put_text(&out, "file", v->path);
     tc_json_put_text(&out, "format", "VGF");
-    tc_json_put_text(&out, "version", tc_text_format(&v->ctx->arena, "%d.%d.%d", v->vgf.version[0], v->vgf.version[1],
-                                                     v->vgf.version[2]));
+    tc_json_put_text(&out, "version",
+                     tc_text_format(&v->ctx->arena, "%d.%d.%d", v->vgf.version[0],
+                                    v->vgf.version[1], v->vgf.version[2]));
     tc_json_put_int(&out, "bytes", (int64_t)v->size);
     json_ports(v, &out, true);
     json_ports(v, &out, false);

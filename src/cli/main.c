@@ -27,7 +27,8 @@ static const char *verb_name(size_t i, const void *from)
 
 static void overview(FILE *out)
 {
-    fprintf(out, "%s: a quantizing ahead-of-time compiler for Arm machine-learning targets\n\n", tc_version());
+    fprintf(out, "%s: a quantizing ahead-of-time compiler for Arm machine-learning targets\n\n",
+            tc_version());
     for (size_t i = 0; i < TC_COUNT(verb); i++)
         fprintf(out, "  tosac %-8s %s\n", verb[i]->name, verb[i]->summary);
     fprintf(out, "\n'tosac VERB --help' shows a verb's arguments and options.\n");
@@ -117,7 +118,8 @@ int main(int argc, char **argv)
         if (ctx->n_muted)
             fprintf(stderr, "tosac: note: %zu further errors are not shown\n", ctx->n_muted);
     } else {
-        fputs("tosac: error: memory ran out; the model and its data need more than there is [memory]\n",
+        fputs("tosac: error: memory ran out; the model and its data need more than there is "
+              "[memory]\n",
               stderr);
         status = TC_BAD_MODEL;
     }

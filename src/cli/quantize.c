@@ -142,7 +142,8 @@ static tc_status take_types(tc_ctx *ctx, const char *model, tc_module *module,
                             const quantize_options *o)
 {
     if (o->calib.n || o->merge.n || o->config || o->observe_only)
-        return tc_usage(ctx, "%s went through PT2E: its parameters are its own, without data or -q", model);
+        return tc_usage(ctx, "%s went through PT2E: its parameters are its own, without data or -q",
+                        model);
     return tc_run_passes(ctx, module, "types", NULL);
 }
 
@@ -201,9 +202,12 @@ const tc_verb tc_cli_quantize = {
     .name = "quantize",
     .arguments = "MODEL (--calib DATA... | --merge OBS...) [-q CONFIG] -o OUT",
     .summary = "turn a float model and calibration data into a typed integer program",
-    .help = "MODEL is a .pt2 or a text graph; an export that went through PT2E needs no data.  Of the settings\n"
-            "for a value the most specific wins: node, operator (target), module, module type, io, global.  What\n"
-            "was observed on parts of the data, in any order and on any machine, merges to the same parameters.\n",
+    .help = "MODEL is a .pt2 or a text graph; an export that went through PT2E needs no data.  Of "
+            "the settings\n"
+            "for a value the most specific wins: node, operator (target), module, module type, io, "
+            "global.  What\n"
+            "was observed on parts of the data, in any order and on any machine, merges to the "
+            "same parameters.\n",
     .least = 1,
     .most = INT32_MAX,
     .option = options,

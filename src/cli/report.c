@@ -42,23 +42,26 @@ void tc_report_text(const tc_compiled *c)
     size_t nodes = 0;
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
-    printf("%s: %zu of %zu operators in %zu region%s\n", c->target.text, nodes, nodes + c->split.n_left, c->n_region,
-           c->n_region == 1 ? "" : "s");
+    printf("%s: %zu of %zu operators in %zu region%s\n", c->target.text, nodes,
+           nodes + c->split.n_left, c->n_region, c->n_region == 1 ? "" : "s");
     for (size_t i = 0; i < c->split.n_region; i++) {
         border b = border_of(&c->region[i]);
-        printf("  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64 " bytes in, %" PRId64 " bytes out\n",
-               c->region[i].name, c->split.nodes[i], b.n_tosa, b.n_transpose, b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out);
+        printf("  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64
+               " bytes in, %" PRId64 " bytes out\n",
+               c->region[i].name, c->split.nodes[i], b.n_tosa, b.n_transpose,
+               b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out);
     }
     if (c->split.n_left)
         printf("on the CPU: %zu\n", c->split.n_left);
     for (size_t i = 0; i < c->split.n_left; i++) {
         const tc_split_left *l = &c->split.left[i];
-        printf("  %-28s %-16s %s%s%s\n", name_of(l->node), tc_ops[l->node->op].name, place_of(l->node),
-               *place_of(l->node) ? ": " : "", l->why);
+        printf("  %-28s %-16s %s%s%s\n", name_of(l->node), tc_ops[l->node->op].name,
+               place_of(l->node), *place_of(l->node) ? ": " : "", l->why);
     }
 }
 
-static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_graph *g, const tc_val *v, size_t n)
+static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_graph *g,
+                      const tc_val *v, size_t n)
 {
     tc_json_open(out, name, '[');
     for (size_t i = 0; i < n; i++)
@@ -129,7 +132,8 @@ void tc_report_line(const tc_compiled *c, const tc_written *w)
     double cycles = 0, sram = 0;
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
-    printf("%s: %zu region%s", w->path ? w->path : "compiled", c->n_region, c->n_region == 1 ? "" : "s");
+    printf("%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
+           c->n_region == 1 ? "" : "s");
     if (c->target.machine == TC_MACHINE_CPU)
         printf(", %zu operators on the CPU", c->split.n_left);
     else if (c->split.n_region || c->split.n_left)

@@ -14,7 +14,7 @@ typedef struct tc_written {
 } tc_written;
 
 void tc_report_line(const tc_compiled *c, const tc_written *w); /* one line */
-void tc_report_text(const tc_compiled *c);                      /* regions, borders, what stays on the CPU */
+void tc_report_text(const tc_compiled *c); /* regions, borders, what stays on the CPU */
 void tc_report_json(tc_ctx *ctx, const tc_compiled *c, const tc_written *w); /* w may be NULL */
 
 #endif

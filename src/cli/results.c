@@ -143,15 +143,17 @@ static const char *number(double v, char out[32])
 
 static const char *type_text(tc_arena *arena, const tc_result *r)
 {
-    return tc_text_format(arena, "%s%s", tc_dtypes[r->type->dtype].name, tc_dims_text(arena, r->rank, r->dim));
+    return tc_text_format(arena, "%s%s", tc_dtypes[r->type->dtype].name,
+                          tc_dims_text(arena, r->rank, r->dim));
 }
 
-static void print_row(const tc_result *r, size_t i, int name_width, int type_width, const char *type)
+static void print_row(const tc_result *r, size_t i, int name_width, int type_width,
+                      const char *type)
 {
     char a[32], b[32], c[32];
     int64_t n = r->count - r->n_nan;
-    printf("%-6zu  %-*s  %-*s %12s %12s %12s", i, name_width, r->name ? r->name : "-", type_width, type,
-           n ? number(r->least, a) : "-", n ? number(r->most, b) : "-",
+    printf("%-6zu  %-*s  %-*s %12s %12s %12s", i, name_width, r->name ? r->name : "-", type_width,
+           type, n ? number(r->least, a) : "-", n ? number(r->most, b) : "-",
            n ? number(r->sum / (double)n, c) : "-");
     if (r->n_nan)
         printf("  %" PRId64 " of %" PRId64 " are NaN", r->n_nan, r->count);
@@ -166,12 +168,13 @@ void tc_results_print(const tc_results *all)
     int name_width = 4, type_width = 4;
     for (size_t i = 0; i < all->n; i++) {
         type[i] = type_text(scratch, &all->result[i]);
-        int name = all->result[i].name ? (int)strlen(all->result[i].name) : 0, wide = (int)strlen(type[i]);
+        int name = all->result[i].name ? (int)strlen(all->result[i].name) : 0,
+            wide = (int)strlen(type[i]);
         name_width = name > name_width ? name : name_width;
         type_width = wide > type_width ? wide : type_width;
     }
-    printf("%-6s  %-*s  %-*s %12s %12s %12s\n", "output", name_width, "name", type_width, "type", "min", "max",
-           "mean");
+    printf("%-6s  %-*s  %-*s %12s %12s %12s\n", "output", name_width, "name", type_width, "type",
+           "min", "max", "mean");
     for (size_t i = 0; i < all->n; i++)
         print_row(&all->result[i], i, name_width, type_width, type[i]);
     tc_arena_rewind(scratch, mark);

@@ -33,7 +33,8 @@ TC_MUST_USE tc_status tc_results_add(tc_results *results, const tc_tensor *out);
 /* All files get their final names. */
 TC_MUST_USE tc_status tc_results_commit(tc_results *results);
 
-/* Shape, least, greatest, mean of each: a table on standard output, or JSON in an object that is open. */
+/* Shape, least, greatest, mean of each: a table on standard output, or JSON in an object that is
+ * open. */
 void tc_results_print(const tc_results *results);
 void tc_results_json(const tc_results *results, tc_json_out *out);
 

@@ -131,7 +131,8 @@ static void print_by_op(const timing *t)
     for (;;) {
         int most = -1;
         for (int op = 0; op < TC_OP_COUNT; op++)
-            if (!told[op] && t->by_op[op] > all / 100 && (most < 0 || t->by_op[op] > t->by_op[most]))
+            if (!told[op] && t->by_op[op] > all / 100 &&
+                (most < 0 || t->by_op[op] > t->by_op[most]))
                 most = op;
         if (most < 0)
             return;
@@ -141,7 +142,8 @@ static void print_by_op(const timing *t)
     }
 }
 
-static void tell(const run *r, const run_options *o, const tc_results *results, const timing *t, bool json)
+static void tell(const run *r, const run_options *o, const tc_results *results, const timing *t,
+                 bool json)
 {
     tc_json_out out = {0};
     if (json) {
@@ -157,21 +159,27 @@ static void tell(const run *r, const run_options *o, const tc_results *results, 
     if (results && !o->folder)
         tc_results_print(results);
     if (t->n)
-        printf("%zu runs: min %.3f ms, median %.3f ms a sample; read in %.1f ms, peak memory %.1f MB\n", t->n,
-               1e3 * t->least, 1e3 * t->median, 1e3 * t->read, t->peak_mb);
+        printf("%zu runs: min %.3f ms, median %.3f ms a sample; read in %.1f ms, peak memory %.1f "
+               "MB\n",
+               t->n, 1e3 * t->least, 1e3 * t->median, 1e3 * t->read, t->peak_mb);
     print_by_op(t);
 }
 
-static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *record,
+                             const tc_texts *args)
 {
     const run_options *o = record;
     tc_module *module;
     timing t = {0};
     double begin = tc_seconds();
     TC_TRY(tc_read(ctx, args->v[0], &module));
-    TC_TRY(tc_verify(ctx, module)); /* a mistake in the file is not ours, and kernels rely on types */
+    TC_TRY(
+        tc_verify(ctx, module)); /* a mistake in the file is not ours, and kernels rely on types */
     if (!ctx->reference_kernels)
-        TC_TRY(tc_run_passes(ctx, module, tc_quant_is_typed(module) && !tc_quant_is_lowered(module) ? "simulate,tidy" : "tidy", NULL));
+        TC_TRY(tc_run_passes(
+            ctx, module,
+            tc_quant_is_typed(module) && !tc_quant_is_lowered(module) ? "simulate,tidy" : "tidy",
+            NULL));
     t.read = tc_seconds() - begin;
     run r = {.ctx = ctx, .g = tc_main(module)};
     TC_TRY(tc_read_data(ctx, r.g, o->data.v, o->data.n, &r.data));
@@ -191,10 +199,14 @@ static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *r
 
 #define AT(field) offsetof(run_options, field)
 static const tc_option options[] = {
-    {"--input", "-i", "DATA", TC_OPTION_TEXTS, AT(data), "a .npy, a .npz or a folder of them; again for each further input"},
-    {"--output", "-o", "DIR", TC_OPTION_TEXT, AT(folder), "write output_0.npy, output_1.npy, ... there"},
-    {"--raw", NULL, NULL, TC_OPTION_FLAG, AT(raw), "write bf16 and fp8 as their bits, not as float32"},
-    {"--bench", NULL, "N", TC_OPTION_COUNT, AT(bench), "time N runs, a sample each; without -o nothing else is done"},
+    {"--input", "-i", "DATA", TC_OPTION_TEXTS, AT(data),
+     "a .npy, a .npz or a folder of them; again for each further input"},
+    {"--output", "-o", "DIR", TC_OPTION_TEXT, AT(folder),
+     "write output_0.npy, output_1.npy, ... there"},
+    {"--raw", NULL, NULL, TC_OPTION_FLAG, AT(raw),
+     "write bf16 and fp8 as their bits, not as float32"},
+    {"--bench", NULL, "N", TC_OPTION_COUNT, AT(bench),
+     "time N runs, a sample each; without -o nothing else is done"},
     {0},
 };
 
@@ -202,10 +214,14 @@ const tc_verb tc_cli_run = {
     .name = "run",
     .arguments = "PROGRAM [-i DATA]... [-o DIR] [--raw] [--bench N]",
     .summary = "run a program on data and keep or show what it gives",
-    .help = "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte or a text graph .ir.  A sample is an array of the input's own shape; an\n"
-            "array with a longer first axis, or with one axis more, holds several, and their results are joined\n"
-            "along the first axis (a new one where the output has none that goes with it).  What the program\n"
-            "remembers is carried from sample to sample.  Numbers must fit the input's type exactly: integers\n"
+    .help = "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte or a text graph .ir.  A sample is an array "
+            "of the input's own shape; an\n"
+            "array with a longer first axis, or with one axis more, holds several, and their "
+            "results are joined\n"
+            "along the first axis (a new one where the output has none that goes with it).  What "
+            "the program\n"
+            "remembers is carried from sample to sample.  Numbers must fit the input's type "
+            "exactly: integers\n"
             "of another width and floats of another width are taken when none of them changes.\n",
     .least = 1,
     .most = 1,

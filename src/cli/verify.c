@@ -12,7 +12,8 @@ typedef struct verify_options {
     const char *target;
 } verify_options;
 
-static tc_status verify(tc_ctx *ctx, const tc_common *common, const void *record, const tc_texts *args)
+static tc_status verify(tc_ctx *ctx, const tc_common *common, const void *record,
+                        const tc_texts *args)
 {
     const verify_options *o = record;
     const char *path = args->v[0];
@@ -31,8 +32,8 @@ static tc_status verify(tc_ctx *ctx, const tc_common *common, const void *record
         tc_json_put_int(&out, "operators", (int64_t)n);
         tc_json_close(&out, '}');
     } else
-        printf("%s: %zu operators keep every rule of TOSA 1.0%s%s\n", path, n, o->target ? " and of " : "",
-               o->target ? o->target : "");
+        printf("%s: %zu operators keep every rule of TOSA 1.0%s%s\n", path, n,
+               o->target ? " and of " : "", o->target ? o->target : "");
     return TC_OK;
 }
 
@@ -46,7 +47,8 @@ const tc_verb tc_cli_verify = {
     .name = "verify",
     .arguments = "FILE.tosa [-t TARGET]",
     .summary = "check every rule of TOSA 1.0, and say where one is broken",
-    .help = "Level 8K and every ERROR_IF always; with -t also what the target's profiles and extensions allow.\n"
+    .help = "Level 8K and every ERROR_IF always; with -t also what the target's profiles and "
+            "extensions allow.\n"
             "Exit 0: it keeps them; 1: it does not, and everything that was found is reported.\n",
     .least = 1,
     .most = 1,

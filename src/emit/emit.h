@@ -9,12 +9,13 @@
  * output, where everything is written in place.  On failure a message has been given. */
 TC_MUST_USE tc_status tc_write_text(tc_ctx *ctx, const tc_module *module, const char *path);
 
-/* A module in the TOSA form as a TOSA 1.0 flatbuffer, byte for byte the same on every run.  The bytes live
- * as long as the context; on failure a message has been given.  Whether the graph keeps TOSA's rules is
- * the judge's business (target/tosa.c). */
+/* A module in the TOSA form as a TOSA 1.0 flatbuffer, byte for byte the same on every run.  The
+ * bytes live as long as the context; on failure a message has been given.  Whether the graph keeps
+ * TOSA's rules is the judge's business (target/tosa.c). */
 TC_MUST_USE tc_status tc_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 
-/* The program of a module in the TOSA form as a VGF file: a SPIR-V graph, its constants and its signature. */
+/* The program of a module in the TOSA form as a VGF file: a SPIR-V graph, its constants and its
+ * signature. */
 TC_MUST_USE tc_status tc_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 
 typedef struct tc_compile_spec {
@@ -29,12 +30,13 @@ typedef struct tc_payload {
     tc_bytes bytes;
     const tc_compile_spec *spec;
     size_t n_spec;
-    tc_bytes tosa; /* kept beside it as named data "tosac.tosa.N", N its place among the payloads; none: no bytes */
+    tc_bytes tosa; /* kept beside it as named data "tosac.tosa.N", N its place among the payloads;
+                      none: no bytes */
 } tc_payload;
 
-/* A module as an ExecuTorch program, method "forward": the first graph in the form that the pass `cpu` leaves,
- * its calls delegated.  memory: as tc_plan_memory has it.  The bytes live as long as the context, and are the
- * same on every run; on failure a message has been given. */
+/* A module as an ExecuTorch program, method "forward": the first graph in the form that the pass
+ * `cpu` leaves, its calls delegated.  memory: as tc_plan_memory has it.  The bytes live as long as
+ * the context, and are the same on every run; on failure a message has been given. */
 TC_MUST_USE tc_status tc_emit_pte(tc_ctx *ctx, const tc_module *module, const tc_memory *memory,
                                   const tc_payload *payload, size_t n_payload, tc_bytes *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ethosu.c -- hands each region to Vela, checks what comes back, packs it as the runtime expects.
  *
- * Payload: blocks of a 16-byte name, u32 size, twelve zero bytes, and data padded to 16: vela_bin_stream, cmd_data,
- * weight_data, scratch_size, inputs, outputs, vela_end_stream. */
+ * Payload: blocks of a 16-byte name, u32 size, twelve zero bytes, and data padded to 16:
+ * vela_bin_stream, cmd_data, weight_data, scratch_size, inputs, outputs, vela_end_stream. */
 #include "ethosu.h"
 
 #include <signal.h>
@@ -24,12 +24,15 @@ static tc_status vela_failed(tc_ctx *ctx, const tc_tool *tool)
     const char *program = tool->argv[0];
     const char *log = tc_tool_log(ctx, tool);
     if (tool->exit == 127 && !*log) {
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' was not found; it makes the Ethos-U command stream", program);
-        tc_note(ctx, NULL, "'pip install ethos-u-vela==5.1.0' installs it; TOSAC_VELA names another place");
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' was not found; it makes the Ethos-U command stream",
+                 program);
+        tc_note(ctx, NULL,
+                "'pip install ethos-u-vela==5.1.0' installs it; TOSAC_VELA names another place");
         return status;
     }
     if (tool->timed_out)
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' gave no answer in %.0f seconds and was ended", program, tool->timeout);
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' gave no answer in %.0f seconds and was ended", program,
+                 tool->timeout);
     else if (tool->exit > 128)
         tc_error(ctx, NULL, TC_E_TOOL, "'%s' was ended by signal %d", program, tool->exit - 128);
     else
@@ -56,21 +59,23 @@ static const char *absolute(tc_ctx *ctx, const char *path)
     return tc_text_format(&ctx->arena, "%s/%s", here, path);
 }
 
-static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o, tc_bytes tosa,
-                         const char *folder, tc_tool *tool)
+static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
+                         tc_bytes tosa, const char *folder, tc_tool *tool)
 {
     const char **argv = tc_new_n(&ctx->arena, const char *, 16), *vela = getenv("TOSAC_VELA");
     size_t n = 0;
     argv[n++] = vela && *vela ? vela : "vela";
     add_flag(ctx, argv, &n, "accelerator-config", target->text);
     add_flag(ctx, argv, &n, "config", o->ini ? absolute(ctx, o->ini) : "Arm/vela.ini");
-    add_flag(ctx, argv, &n, "system-config", o->system_config ? o->system_config : target->system_config);
+    add_flag(ctx, argv, &n, "system-config",
+             o->system_config ? o->system_config : target->system_config);
     add_flag(ctx, argv, &n, "memory-mode", o->memory_mode ? o->memory_mode : target->memory_mode);
     add_flag(ctx, argv, &n, "optimise", o->optimise);
     add_flag(ctx, argv, &n, "output-format", "raw");
     add_flag(ctx, argv, &n, "output-dir", "out");
     argv[n++] = "region.tosa";
-    *tool = (tc_tool){.argv = argv, .folder = folder, .timeout = o->timeout > 0 ? o->timeout : TEN_MINUTES};
+    *tool = (tc_tool){
+        .argv = argv, .folder = folder, .timeout = o->timeout > 0 ? o->timeout : TEN_MINUTES};
     TC_TRY(tc_folder_make(ctx, folder));
     return tc_file_write(ctx, tc_text_format(&ctx->arena, "%s/region.tosa", folder), tosa);
 }
@@ -89,7 +94,8 @@ static tc_bytes member(answer *a, const char *name)
 {
     tc_bytes all = {0};
     tc_member *m = tc_archive_find(&a->archive, tc_text_format(&a->ctx->arena, "%s.npy", name));
-    if (!m || tc_archive_read(&a->archive, m, &all) != TC_OK || all.size < 10 || memcmp(all.data, "\x93NUMPY\x01", 7)) {
+    if (!m || tc_archive_read(&a->archive, m, &all) != TC_OK || all.size < 10 ||
+        memcmp(all.data, "\x93NUMPY\x01", 7)) {
         a->broken = true;
         return (tc_bytes){0};
     }
@@ -129,29 +135,41 @@ typedef struct side {
     size_t n;
 } side;
 
-static tc_status mismatch(const answer *a, const tc_graph *g, const side *s, size_t found, tc_bytes shape, tc_bytes element)
+static tc_status mismatch(const answer *a, const tc_graph *g, const side *s, size_t found,
+                          tc_bytes shape, tc_bytes element)
 {
-    tc_error(a->ctx, NULL, TC_E_TOOL, "Vela's %ss are not those of the region '%s': %zu of them, expected %zu", s->name, g->name, found, s->n);
+    tc_error(a->ctx, NULL, TC_E_TOOL,
+             "Vela's %ss are not those of the region '%s': %zu of them, expected %zu", s->name,
+             g->name, found, s->n);
     for (size_t i = 0; i < s->n || i < found; i++) {
-        const char *ours = i < s->n ? tc_type_text(&a->ctx->arena, tc_type_of(g, s->val[i])) : "nothing";
-        const char *theirs = i < found ? tc_text_format(&a->ctx->arena, "%s of %" PRId64 "-byte elements",
-                                                        tc_dims_text(&a->ctx->arena, DIMS, (const int64_t *)(const void *)(shape.data) + i * DIMS), integer_at(element, i))
-                                       : "nothing";
+        const char *ours =
+            i < s->n ? tc_type_text(&a->ctx->arena, tc_type_of(g, s->val[i])) : "nothing";
+        const char *theirs =
+            i < found ? tc_text_format(
+                            &a->ctx->arena, "%s of %" PRId64 "-byte elements",
+                            tc_dims_text(&a->ctx->arena, DIMS,
+                                         (const int64_t *)(const void *)(shape.data) + i * DIMS),
+                            integer_at(element, i))
+                      : "nothing";
         if (i >= s->n || i >= found || !same_tensor(tc_type_of(g, s->val[i]), shape, element, i))
             tc_note(a->ctx, NULL, "%s %zu: the region has %s, Vela %s", s->name, i, ours, theirs);
     }
     return TC_TOOL;
 }
 
-/* The block that lists inputs or outputs: count, then six dimensions, element size, offset, region each. */
+/* The block that lists inputs or outputs: count, then six dimensions, element size, offset, region
+ * each. */
 static tc_status list_block(answer *a, const tc_graph *g, const side *s, tc_buf *out)
 {
     const char *n = s->name;
     tc_arena *arena = &a->ctx->arena;
-    tc_bytes shape = member(a, tc_text_format(arena, "%s_shape", n)), element = member(a, tc_text_format(arena, "%s_elem_size", n));
-    tc_bytes offset = member(a, tc_text_format(arena, "%s_offset", n)), place = member(a, tc_text_format(arena, "%s_region", n));
+    tc_bytes shape = member(a, tc_text_format(arena, "%s_shape", n)),
+             element = member(a, tc_text_format(arena, "%s_elem_size", n));
+    tc_bytes offset = member(a, tc_text_format(arena, "%s_offset", n)),
+             place = member(a, tc_text_format(arena, "%s_region", n));
     size_t found = element.size / 8;
-    bool same = found == s->n && shape.size == found * DIMS * 8 && offset.size == element.size && place.size == element.size;
+    bool same = found == s->n && shape.size == found * DIMS * 8 && offset.size == element.size &&
+                place.size == element.size;
     tc_bytes aligned = {tc_arena_copy(arena, shape.data, shape.size), shape.size};
     for (size_t i = 0; same && i < s->n; i++)
         same = same_tensor(tc_type_of(g, s->val[i]), aligned, element, i);
@@ -244,7 +262,9 @@ static void read_summary(tc_ctx *ctx, const char *folder, tc_vela_job *job)
         return;
     for (size_t i = 0; i < n; i++) {
         tc_bytes bytes;
-        if (!strstr(name[i], "_summary_") || tc_file_map(ctx, tc_text_format(&ctx->arena, "%s/%s", folder, name[i]), &bytes) != TC_OK)
+        if (!strstr(name[i], "_summary_") ||
+            tc_file_map(ctx, tc_text_format(&ctx->arena, "%s/%s", folder, name[i]), &bytes) !=
+                TC_OK)
             continue;
         const char *csv = tc_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
         job->cycles = column(csv, "cycles_total");
@@ -254,7 +274,8 @@ static void read_summary(tc_ctx *ctx, const char *folder, tc_vela_job *job)
     }
 }
 
-static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options *o, tc_vela_job *job)
+static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options *o,
+                         tc_vela_job *job)
 {
     const char *folder = tc_text_format(&ctx->arena, "%s/out", tool->folder);
     answer a = {.ctx = ctx, .file = tc_text_format(&ctx->arena, "%s/region_vela.npz", folder)};
@@ -272,33 +293,40 @@ static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options
     TC_TRY(pack(&a, job));
     read_summary(ctx, folder, job);
     if (o->max_scratch && job->scratch + job->fast_scratch > o->max_scratch) {
-        tc_error(ctx, NULL, TC_E_TOO_LARGE, "the region '%s' needs %" PRId64 " bytes of working memory, --max-scratch allows %" PRId64,
+        tc_error(ctx, NULL, TC_E_TOO_LARGE,
+                 "the region '%s' needs %" PRId64
+                 " bytes of working memory, --max-scratch allows %" PRId64,
                  job->graph->name, job->scratch + job->fast_scratch, o->max_scratch);
         return TC_BAD_MODEL;
     }
     return TC_OK;
 }
 
-tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o, tc_vela_job *job,
-                         size_t n)
+tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
+                         tc_vela_job *job, size_t n)
 {
     tc_workshop shop;
     tc_tool *tool = tc_new_n(&ctx->arena, tc_tool, n);
     TC_TRY(tc_workshop_open(ctx, &shop));
     tc_status status = TC_OK;
     for (size_t i = 0; i < n && !status; i++)
-        status = prepare(ctx, target, o, job[i].tosa, tc_text_format(&ctx->arena, "%s/%zu", shop.path, i), &tool[i]);
+        status = prepare(ctx, target, o, job[i].tosa,
+                         tc_text_format(&ctx->arena, "%s/%zu", shop.path, i), &tool[i]);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int interrupted = 0;
     if (!status)
-        interrupted = tc_tools_run(tool, n, ctx->threads > 0 ? (size_t)ctx->threads : cores > 0 ? (size_t)cores : 1);
+        interrupted = tc_tools_run(tool, n,
+                                   ctx->threads > 0 ? (size_t)ctx->threads
+                                   : cores > 0      ? (size_t)cores
+                                                    : 1);
     if (interrupted) {
         tc_workshop_close(&shop);
         raise(interrupted);
         return TC_TOOL;
     }
     for (size_t i = 0; i < n && !status; i++)
-        status = tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);
+        status =
+            tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);
     tc_workshop_close(&shop);
     return status;
 }

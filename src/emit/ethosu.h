@@ -14,8 +14,8 @@ typedef struct tc_vela_options {
     int64_t max_scratch;  /* bytes; 0: any */
 } tc_vela_options;
 
-/* One region: in, its graph (for the signature) and its TOSA file; out, what the runtime loads and what
- * Vela expects of it. */
+/* One region: in, its graph (for the signature) and its TOSA file; out, what the runtime loads and
+ * what Vela expects of it. */
 typedef struct tc_vela_job {
     const tc_graph *graph;
     tc_bytes tosa;
@@ -24,9 +24,10 @@ typedef struct tc_vela_job {
     double cycles, macs, sram_kib, inferences_per_second;
 } tc_vela_job;
 
-/* Runs Vela on every region, as many at a time as there are threads.  What it wrote is checked against the
- * region's signature.  On failure a message has been given, and nothing is left behind. */
-TC_MUST_USE tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_options *options,
-                                     tc_vela_job *job, size_t n);
+/* Runs Vela on every region, as many at a time as there are threads.  What it wrote is checked
+ * against the region's signature.  On failure a message has been given, and nothing is left behind.
+ */
+TC_MUST_USE tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target,
+                                     const tc_vela_options *options, tc_vela_job *job, size_t n);
 
 #endif

@@ -247,7 +247,8 @@ static tc_bytes join(tc_ctx *ctx, tc_bytes body, const segments *s)
 {
     tc_buf out;
     uint64_t program = body.size + TC_PTE_HEADER_BYTES;
-    uint64_t base = (program + TC_PTE_SEGMENT_ALIGN - 1) / TC_PTE_SEGMENT_ALIGN * TC_PTE_SEGMENT_ALIGN;
+    uint64_t base =
+        (program + TC_PTE_SEGMENT_ALIGN - 1) / TC_PTE_SEGMENT_ALIGN * TC_PTE_SEGMENT_ALIGN;
     if (!s->end)
         return body;
     tc_buf_init(&out, &ctx->arena);
@@ -287,7 +288,8 @@ tc_status tc_emit_pte(tc_ctx *ctx, const tc_module *module, const tc_memory *mem
     tc_fb_put_bytes(&e.w, NULL, 0, TC_PTE_DATA_ALIGN); /* the body is loaded at a multiple of 16 */
     tc_bytes body = tc_fb_finish(&e.w, root, TC_PTE_IDENTIFIER);
     if (!body.data)
-        return tc_error(ctx, NULL, TC_E_TOO_LARGE, "the program is past 2 GiB, which no flatbuffer can hold");
+        return tc_error(ctx, NULL, TC_E_TOO_LARGE,
+                        "the program is past 2 GiB, which no flatbuffer can hold");
     *out = join(ctx, body, &s);
     return TC_OK;
 }

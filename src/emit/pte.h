@@ -43,7 +43,8 @@ typedef struct tc_pte_emitter {
 
 /* pte_values.c: places in the table. */
 int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v);
-int64_t tc_pte_further(tc_pte_emitter *e, const tc_type *type, size_t offset); /* a result nobody reads */
+int64_t tc_pte_further(tc_pte_emitter *e, const tc_type *type,
+                       size_t offset); /* a result nobody reads */
 int64_t tc_pte_value(tc_pte_emitter *e, const tc_cpu_value *value);
 int64_t tc_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool optional);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte_steps.c -- nodes to instructions: kernels by their rows in target/cpu.def, calls to delegates. */
+/* pte_steps.c -- nodes to instructions: kernels by their rows in target/cpu.def, calls to
+ * delegates. */
 #include "pte.h"
 
 /* Arguments of one instruction. */
@@ -33,7 +34,8 @@ static void add_step(tc_pte_emitter *e, uint8_t tag, uint32_t what, const args *
 static uint32_t operator_at(tc_pte_emitter *e, const char *name, const char *overload)
 {
     tc_mark mark = tc_arena_mark(&e->ctx->scratch);
-    void **slot = tc_map_at(&e->ops, tc_str_of(tc_text_format(&e->ctx->scratch, "%s.%s", name, overload)));
+    void **slot =
+        tc_map_at(&e->ops, tc_str_of(tc_text_format(&e->ctx->scratch, "%s.%s", name, overload)));
     tc_arena_rewind(&e->ctx->scratch, mark);
     if (*slot)
         return (uint32_t)((uintptr_t)*slot - 1);
@@ -49,7 +51,10 @@ static uint32_t operator_at(tc_pte_emitter *e, const char *name, const char *ove
     return (uint32_t)(e->n_op - 1);
 }
 
-static int64_t null_value(tc_pte_emitter *e) { return tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_NULL}); }
+static int64_t null_value(tc_pte_emitter *e)
+{
+    return tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_NULL});
+}
 
 static int64_t operands_from(tc_pte_emitter *e, const tc_node *node, int first, bool optional)
 {
@@ -161,7 +166,8 @@ static tc_status put_node(tc_pte_emitter *e, size_t k)
         return put_call(e, node);
     const tc_cpu_kernel *kernel = tc_cpu_kernel_for(e->g, node);
     if (!kernel)
-        return tc_bug(e->ctx, node->loc, "'%s' has no kernel on the CPU, and the pass `cpu` left it",
+        return tc_bug(e->ctx, node->loc,
+                      "'%s' has no kernel on the CPU, and the pass `cpu` left it",
                       tc_ops[node->op].name);
     put_kernel(e, k, kernel);
     return TC_OK;
@@ -171,7 +177,8 @@ tc_status tc_pte_steps(tc_pte_emitter *e)
 {
     tc_mark mark = tc_arena_mark(&e->ctx->scratch);
     tc_status status = TC_OK;
-    for (size_t k = 0; k < e->g->n_node && status == TC_OK; k++, tc_arena_rewind(&e->ctx->scratch, mark))
+    for (size_t k = 0; k < e->g->n_node && status == TC_OK;
+         k++, tc_arena_rewind(&e->ctx->scratch, mark))
         status = put_node(e, k);
     put_writes(e);
     tc_arena_rewind(&e->ctx->scratch, mark);

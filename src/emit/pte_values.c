@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte_values.c -- a program's table of values.  Numbers and lists are written once, however often they are
- * used; so are constants with the same bytes. */
+/* pte_values.c -- a program's table of values.  Numbers and lists are written once, however often
+ * they are used; so are constants with the same bytes. */
 #include "pte.h"
 
 static int64_t add(tc_pte_emitter *e, uint8_t tag, tc_fb_ref content)
@@ -120,7 +120,8 @@ int64_t tc_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool opti
 /* ---- tensors --------------------------------------------------------------------------------- */
 
 /* The place of these numbers among the data: an equal one from before, or a new one. */
-static uint32_t data_place(tc_pte_emitter *e, tc_pte_data *d, const void *data, size_t size, bool share)
+static uint32_t data_place(tc_pte_emitter *e, tc_pte_data *d, const void *data, size_t size,
+                           bool share)
 {
     uint64_t digest[2] = {tc_hash(data, size, 0), size};
     void **slot = tc_map_at(&d->seen, (tc_str){(const char *)digest, sizeof digest});
@@ -205,7 +206,8 @@ tc_status tc_pte_check_types(tc_pte_emitter *e)
         for (int i = 0; i < value->type->rank; i++)
             if (value->type->dim[i] > INT32_MAX)
                 return tc_error(e->ctx, loc, TC_E_TOO_LARGE,
-                                "an extent of %" PRId64 ", past what a program can say", value->type->dim[i]);
+                                "an extent of %" PRId64 ", past what a program can say",
+                                value->type->dim[i]);
     }
     return TC_OK;
 }

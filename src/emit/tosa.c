@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosa.c -- a module in the TOSA form to a TOSA 1.0 flatbuffer.
  *
- * A graph becomes a region with one block, both of its name; the program is "main", as runtimes look for it.  Values keep their author's names,
- * made unique within the block; the others are called t<id>.  Variables are written as Arm's tools
- * write them: a tensor marked as one, read and written by IDENTITY with the attribute's tag of its
- * own.  An output that is an input as it came goes through an IDENTITY: Vela wants it. */
+ * A graph becomes a region with one block, both of its name; the program is "main", as runtimes
+ * look for it.  Values keep their author's names, made unique within the block; the others are
+ * called t<id>.  Variables are written as Arm's tools write them: a tensor marked as one, read and
+ * written by IDENTITY with the attribute's tag of its own.  An output that is an input as it came
+ * goes through an IDENTITY: Vela wants it. */
 #include "emit.h"
 
 #include "../target/tosa_schema.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vgf.c -- a module in the TOSA form to a VGF file: one graph, its constants, its signature.
  *
- * Resources are the constants, then the inputs, then the outputs.  Every input has its binding, also one
- * that nothing reads, so that callers need not know which are used. */
+ * Resources are the constants, then the inputs, then the outputs.  Every input has its binding,
+ * also one that nothing reads, so that callers need not know which are used. */
 #include "emit.h"
 
 #include "../target/vgf_schema.h"
@@ -32,18 +32,20 @@ static bool *find_unsigned(tc_ctx *ctx, const tc_graph *g)
     return is;
 }
 
-static tc_vgf_resource resource_of(const tc_graph *g, tc_val v, const bool *is_unsigned, uint8_t category)
+static tc_vgf_resource resource_of(const tc_graph *g, tc_val v, const bool *is_unsigned,
+                                   uint8_t category)
 {
     const tc_type *type = tc_type_of(g, v);
-    tc_vgf_resource r = {.category = category, .format = tc_vgf_format(type->dtype, is_unsigned[v])};
+    tc_vgf_resource r = {.category = category,
+                         .format = tc_vgf_format(type->dtype, is_unsigned[v])};
     r.descriptor = category == TC_VGF_CONSTANT ? TC_VGF_NO_DESCRIPTOR : TC_VGF_TENSOR;
     r.dim = type->dim; /* rank 0 stays rank 0 here */
     r.n_dim = (size_t)type->rank;
     return r;
 }
 
-static void add_constants(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code, const bool *is_unsigned,
-                          tc_vgf *vgf)
+static void add_constants(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code,
+                          const bool *is_unsigned, tc_vgf *vgf)
 {
     tc_vgf_segment *s = vgf->segment;
     vgf->constant = tc_new_n(&ctx->scratch, tc_vgf_constant, code->n_constant);
@@ -59,18 +61,21 @@ static void add_constants(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *cod
 }
 
 /* Inputs or outputs: a resource, a binding and a name each. */
-static tc_vgf_slots add_ports(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code, bool in, const bool *is_unsigned,
-                              tc_vgf *vgf)
+static tc_vgf_slots add_ports(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code, bool in,
+                              const bool *is_unsigned, tc_vgf *vgf)
 {
     const tc_val *val = in ? g->in : g->out;
     size_t n = in ? g->n_in : g->n_out;
     tc_vgf_slots slots = {tc_new_n(&ctx->scratch, tc_vgf_slot, n), n};
     const char **name = tc_new_n(&ctx->scratch, const char *, n);
     for (size_t i = 0; i < n; i++) {
-        const char *own = tc_value_of(g, val[i])->name ? tc_value_of(g, val[i])->name : code->name[val[i]];
+        const char *own =
+            tc_value_of(g, val[i])->name ? tc_value_of(g, val[i])->name : code->name[val[i]];
         slots.v[i] = (tc_vgf_slot){(uint32_t)(in ? i : g->n_in + i), (uint32_t)vgf->n_resource};
-        vgf->resource[vgf->n_resource++] = resource_of(g, val[i], is_unsigned, in ? TC_VGF_INPUT : TC_VGF_OUTPUT);
-        name[i] = own && *own ? own : tc_text_format(&ctx->scratch, "%s_%zu", in ? "input" : "output", i);
+        vgf->resource[vgf->n_resource++] =
+            resource_of(g, val[i], is_unsigned, in ? TC_VGF_INPUT : TC_VGF_OUTPUT);
+        name[i] =
+            own && *own ? own : tc_text_format(&ctx->scratch, "%s_%zu", in ? "input" : "output", i);
     }
     *(in ? &vgf->in_name : &vgf->out_name) = name;
     *(in ? &vgf->n_in_name : &vgf->n_out_name) = n;
@@ -82,8 +87,13 @@ static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *
     const bool *is_unsigned = find_unsigned(ctx, g);
     tc_vgf_module module = {TC_VGF_GRAPH, TC_VGF_SPIRV, TC_VGF_ENTRY, TC_VGF_ENTRY, code->words};
     tc_vgf_slots set;
-    tc_vgf_segment segment = {.type = TC_VGF_GRAPH, .name = "graph_segment_0", .set = &set, .n_set = 1};
-    tc_vgf vgf = {.version = {0, 4, 0}, .module = &module, .n_module = 1, .segment = &segment, .n_segment = 1};
+    tc_vgf_segment segment = {
+        .type = TC_VGF_GRAPH, .name = "graph_segment_0", .set = &set, .n_set = 1};
+    tc_vgf vgf = {.version = {0, 4, 0},
+                  .module = &module,
+                  .n_module = 1,
+                  .segment = &segment,
+                  .n_segment = 1};
     vgf.resource = tc_new_n(&ctx->scratch, tc_vgf_resource, code->n_constant + g->n_in + g->n_out);
     add_constants(ctx, g, code, is_unsigned, &vgf);
     segment.in = vgf.in = add_ports(ctx, g, code, true, is_unsigned, &vgf);
@@ -101,8 +111,8 @@ tc_status tc_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
     const tc_graph *g = tc_main(module);
     if (g->n_mutation)
         return tc_unsupported(ctx, &(tc_loc){.file = module->file}, TC_E_UNSUPPORTED,
-                              "graph '%s' changes %zu buffers, which a VGF file does not hold", g->name,
-                              g->n_mutation);
+                              "graph '%s' changes %zu buffers, which a VGF file does not hold",
+                              g->name, g->n_mutation);
     TC_TRY(tc_vgf_flatten(ctx, module, &g));
     TC_TRY(tc_vgf_graph(ctx, g, &code));
     tc_mark mark = tc_arena_mark(&ctx->scratch);

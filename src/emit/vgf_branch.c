@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vgf_branch.c -- COND_IF, for which SPIR-V has no instruction, as both branches and a SELECT.
  *
- * A condition that is a constant takes its branch.  Otherwise both are computed and a SELECT keeps what
- * counts, so a branch may not hold what must not run with other numbers than it was meant for: INTDIV (by
- * zero), GATHER and SCATTER (outside the values).  Loops have no such form. */
+ * A condition that is a constant takes its branch.  Otherwise both are computed and a SELECT keeps
+ * what counts, so a branch may not hold what must not run with other numbers than it was meant for:
+ * INTDIV (by zero), GATHER and SCATTER (outside the values).  Loops have no such form. */
 #include "vgf_graph.h"
 
 enum { MOST_NESTING = 6, MOST_NODES = 1 << 20 };
@@ -20,11 +20,12 @@ static tc_status copy_graph(flattener *f, const tc_graph *from, const tc_val *in
 
 static tc_status no_place(flattener *f, const tc_node *node, const char *why)
 {
-    return tc_error(f->ctx, node->loc, TC_E_TOSA_PROFILE, "a branch of tosa_cond_if has no place in a VGF file: %s",
-                    why);
+    return tc_error(f->ctx, node->loc, TC_E_TOSA_PROFILE,
+                    "a branch of tosa_cond_if has no place in a VGF file: %s", why);
 }
 
-static tc_val add(flattener *f, tc_op op, const tc_val *in, int n_in, const tc_type *type, const tc_loc *loc)
+static tc_val add(flattener *f, tc_op op, const tc_val *in, int n_in, const tc_type *type,
+                  const tc_loc *loc)
 {
     tc_node *node = tc_graph_add(f->to, op, NULL, in, n_in, 1, loc);
     tc_value_of(f->to, node->out[0])->type = type;
@@ -43,8 +44,8 @@ static tc_val condition_of_rank(flattener *f, tc_val condition, int32_t rank, co
     return add(f, TC_OP_tosa_reshape, (tc_val[]){condition, shape}, 2, type, loc);
 }
 
-static tc_status choose(flattener *f, const tc_node *node, tc_val condition, tc_val yes, tc_val no, const tc_type *type,
-                        tc_val *out)
+static tc_status choose(flattener *f, const tc_node *node, tc_val condition, tc_val yes, tc_val no,
+                        const tc_type *type, tc_val *out)
 {
     tc_dtype t = type->dtype;
     *out = yes;
@@ -57,14 +58,17 @@ static tc_status choose(flattener *f, const tc_node *node, tc_val condition, tc_
     return TC_OK;
 }
 
-static tc_status copy_branch(flattener *f, const tc_node *node, const char *name, const tc_val *in, tc_val *out)
+static tc_status copy_branch(flattener *f, const tc_node *node, const char *name, const tc_val *in,
+                             tc_val *out)
 {
     const tc_graph *branch = name ? tc_module_find(f->module, name) : NULL;
     if (!branch || branch->n_in != (size_t)node->n_in - 1 || branch->n_out != (size_t)node->n_out)
-        return tc_error(f->ctx, node->loc, TC_E_STRUCTURE, "the graphs that '%s' runs are not there, or do not fit it",
+        return tc_error(f->ctx, node->loc, TC_E_STRUCTURE,
+                        "the graphs that '%s' runs are not there, or do not fit it",
                         tc_ops[node->op].name);
     if (f->depth == MOST_NESTING)
-        return tc_error(f->ctx, node->loc, TC_E_TOSA_LEVEL, "branches are nested deeper than %d", MOST_NESTING);
+        return tc_error(f->ctx, node->loc, TC_E_TOSA_LEVEL, "branches are nested deeper than %d",
+                        MOST_NESTING);
     f->depth++;
     tc_status status = copy_graph(f, branch, in, out);
     f->depth--;
@@ -76,7 +80,8 @@ static tc_status copy_cond(flattener *f, const tc_graph *from, const tc_node *no
 {
     const tc_attr_tosa_cond_if *a = node->attr;
     size_t n_out = (size_t)node->n_out;
-    tc_val *in = tc_new_n(&f->ctx->arena, tc_val, (size_t)node->n_in), *yes = tc_new_n(&f->ctx->arena, tc_val, n_out),
+    tc_val *in = tc_new_n(&f->ctx->arena, tc_val, (size_t)node->n_in),
+           *yes = tc_new_n(&f->ctx->arena, tc_val, n_out),
            *no = tc_new_n(&f->ctx->arena, tc_val, n_out);
     for (int i = 0; i < node->n_in; i++)
         in[i] = now[node->in[i]];
@@ -101,11 +106,13 @@ static tc_status copy_cond(flattener *f, const tc_graph *from, const tc_node *no
 static tc_status copy_node(flattener *f, const tc_graph *from, const tc_node *node, tc_val *now)
 {
     if (f->to->n_node == MOST_NODES)
-        return tc_error(f->ctx, node->loc, TC_E_TOO_LARGE, "the branches have more than %d operators in all",
-                        MOST_NODES);
-    if (f->guessed && (node->op == TC_OP_tosa_intdiv || node->op == TC_OP_tosa_gather || node->op == TC_OP_tosa_scatter))
+        return tc_error(f->ctx, node->loc, TC_E_TOO_LARGE,
+                        "the branches have more than %d operators in all", MOST_NODES);
+    if (f->guessed && (node->op == TC_OP_tosa_intdiv || node->op == TC_OP_tosa_gather ||
+                       node->op == TC_OP_tosa_scatter))
         return no_place(f, node, tc_ops[node->op].name);
-    tc_node *copy = tc_graph_add(f->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+    tc_node *copy =
+        tc_graph_add(f->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_in; i++)
         copy->in[i] = now[node->in[i]];
     for (int i = 0; i < node->n_out; i++) {
@@ -146,9 +153,11 @@ tc_status tc_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph **
     tc_graph *to = tc_new(&ctx->arena, tc_graph);
     *to = tc_graph_empty(main->module, main->name);
     flattener f = {.ctx = ctx, .module = module, .to = to};
-    tc_val *in = tc_new_n(&ctx->arena, tc_val, main->n_in), *result = tc_new_n(&ctx->arena, tc_val, main->n_out);
+    tc_val *in = tc_new_n(&ctx->arena, tc_val, main->n_in),
+           *result = tc_new_n(&ctx->arena, tc_val, main->n_out);
     for (size_t i = 0; i < main->n_in; i++)
-        in[i] = tc_graph_input(to, tc_type_of(main, main->in[i]), tc_value_of(main, main->in[i])->name);
+        in[i] =
+            tc_graph_input(to, tc_type_of(main, main->in[i]), tc_value_of(main, main->in[i])->name);
     TC_TRY(copy_graph(&f, main, in, result));
     for (size_t i = 0; i < main->n_out; i++)
         tc_graph_output(to, result[i]);

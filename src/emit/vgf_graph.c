@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vgf_graph.c -- a graph in the TOSA form to a SPIR-V graph module (SPV_ARM_graph, SPV_ARM_tensors).
+/* vgf_graph.c -- a graph in the TOSA form to a SPIR-V graph module (SPV_ARM_graph,
+ * SPV_ARM_tensors).
  *
- * What reaches no output is left out, inputs stay.  Small constants stand in the code, larger ones are
- * OpGraphConstantARM, numbered in the order of the graph.  IDENTITY, and a RESHAPE, PAD, SLICE or
- * TILE that moves nothing, is the value itself.  Names of values (vgf_names.c) are OpName,
- * quantization of inputs and outputs is OpModuleProcessed: debug information, which readers may ignore. */
+ * What reaches no output is left out, inputs stay.  Small constants stand in the code, larger ones
+ * are OpGraphConstantARM, numbered in the order of the graph.  IDENTITY, and a RESHAPE, PAD, SLICE
+ * or TILE that moves nothing, is the value itself.  Names of values (vgf_names.c) are OpName,
+ * quantization of inputs and outputs is OpModuleProcessed: debug information, which readers may
+ * ignore. */
 #include "vgf_graph.h"
 
 #include "../num/load.h"
@@ -27,8 +29,8 @@ typedef struct {
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-#define UNIQUE(e, op, type, ...)                                                                    \
-    tc_spv_unique(&(e)->w, op, type, (const uint32_t[]){__VA_ARGS__},                               \
+#define UNIQUE(e, op, type, ...)                                                                   \
+    tc_spv_unique(&(e)->w, op, type, (const uint32_t[]){__VA_ARGS__},                              \
                   sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
 
 static uint32_t int_type(emitter *e, uint32_t bits)
@@ -103,7 +105,8 @@ static uint32_t scalar(emitter *e, tc_dtype dtype, const uint8_t *at)
     uint32_t type = element_type(e, dtype), low = 0;
     size_t bytes = tc_dtypes[dtype].bytes;
     if (dtype == TC_bool)
-        return tc_spv_unique(&e->w, *at ? TC_SPV_ConstantTrue : TC_SPV_ConstantFalse, type, NULL, 0);
+        return tc_spv_unique(&e->w, *at ? TC_SPV_ConstantTrue : TC_SPV_ConstantFalse, type, NULL,
+                             0);
     memcpy(&low, at, bytes < 4 ? bytes : 4);
     if (bytes < 8 || dtype == TC_shape)
         return UNIQUE(e, TC_SPV_Constant, type, low);
@@ -121,7 +124,8 @@ static bool all_zero(const uint8_t *at, size_t size)
 }
 
 /* A composite of the slices along the first axis. */
-static uint32_t slices(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *dim, const uint8_t *at)
+static uint32_t slices(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *dim,
+                       const uint8_t *at)
 {
     enum { MOST = TC_VGF_INLINE > TC_VGF_INLINE_SHAPE ? TC_VGF_INLINE : TC_VGF_INLINE_SHAPE };
     uint32_t part[MOST], type = tensor_type(e, dtype, rank, dim);
@@ -134,9 +138,10 @@ static uint32_t slices(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *
     return tc_spv_unique(&e->w, TC_SPV_ConstantComposite, type, part, n);
 }
 
-/* A tensor of few elements.  Null stands for a whole tensor only: Arm's emulation layer does not take it
- * inside another constant. */
-static uint32_t composite(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *dim, const uint8_t *at)
+/* A tensor of few elements.  Null stands for a whole tensor only: Arm's emulation layer does not
+ * take it inside another constant. */
+static uint32_t composite(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *dim,
+                          const uint8_t *at)
 {
     if (all_zero(at, (size_t)tc_dims_count(rank, dim) * tc_dtypes[dtype].bytes))
         return tc_spv_unique(&e->w, TC_SPV_ConstantNull, tensor_type(e, dtype, rank, dim), NULL, 0);
@@ -178,7 +183,8 @@ static uint32_t graph_constant(emitter *e, tc_val v)
     *own = (same_start){v, *slot};
     *slot = own;
     uint32_t type = value_type(e, v), id = tc_spv_id(&e->w);
-    TC_SPV_PUT(&e->w, TC_SPV_GLOBALS, TC_SPV_GraphConstantARM, type, id, (uint32_t)code->n_constant);
+    TC_SPV_PUT(&e->w, TC_SPV_GLOBALS, TC_SPV_GraphConstantARM, type, id,
+               (uint32_t)code->n_constant);
     tc_grow(&e->ctx->arena, code->constant, code->n_constant, code->cap_constant);
     code->constant[code->n_constant++] = v;
     return id;
@@ -209,8 +215,8 @@ static tc_status put_const(emitter *e, const tc_node *node)
 static bool is_forwarded(const emitter *e, const tc_node *node)
 {
     const int64_t *from, *to;
-    if (node->op != TC_OP_tosa_reshape && node->op != TC_OP_tosa_pad && node->op != TC_OP_tosa_slice &&
-        node->op != TC_OP_tosa_tile)
+    if (node->op != TC_OP_tosa_reshape && node->op != TC_OP_tosa_pad &&
+        node->op != TC_OP_tosa_slice && node->op != TC_OP_tosa_tile)
         return node->op == TC_OP_tosa_identity && node->n_in == 1;
     if (!node->n_in || !tc_type_of(e->g, node->in[0]) || !tc_type_of(e->g, node->out[0]))
         return false;
@@ -275,8 +281,8 @@ static void put_results(emitter *e, const tc_node *node, uint32_t struct_id)
 {
     for (int i = 0; i < node->n_out; i++) {
         uint32_t id = tc_spv_id(&e->w);
-        TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_CompositeExtract, value_type(e, node->out[i]), id, struct_id,
-                   (uint32_t)i);
+        TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_CompositeExtract, value_type(e, node->out[i]), id,
+                   struct_id, (uint32_t)i);
         e->id[node->out[i]] = id;
         name_id(e, id, node->out[i]);
     }
@@ -361,12 +367,14 @@ static void mark_live(emitter *e)
 static tc_status check_type(emitter *e, tc_val v)
 {
     const tc_value *value = tc_value_of(e->g, v);
-    const tc_loc *loc = value->def ? value->def->loc : &(tc_loc){.file = e->g->module->file, .node = value->name};
+    const tc_loc *loc =
+        value->def ? value->def->loc : &(tc_loc){.file = e->g->module->file, .node = value->name};
     if (!value->type)
         return tc_bug(e->ctx, loc, "value %" PRIu32 " of graph '%s' has no type", v, e->g->name);
     tc_dtype dtype = value->type->dtype;
     if (dtype == TC_shape ? !value->data : !tc_vgf_format(dtype, false))
-        return outside(e, loc, dtype == TC_shape ? "a shape that is not a constant" : tc_dtypes[dtype].name);
+        return outside(
+            e, loc, dtype == TC_shape ? "a shape that is not a constant" : tc_dtypes[dtype].name);
     for (int32_t i = 0; i < value->type->rank; i++)
         if (value->type->dim[i] < (dtype != TC_shape) || value->type->dim[i] > INT32_MAX)
             return tc_error(e->ctx, loc, TC_E_SHAPE, "a tensor has the shape %s",
@@ -386,17 +394,19 @@ static tc_status check(emitter *e)
     for (size_t i = 0; i < g->n_node; i++)
         for (int k = 0; k < g->node[i]->n_in; k++)
             if (!g->node[i]->in[k])
-                return tc_error(e->ctx, g->node[i]->loc, TC_E_STRUCTURE, "operand %d of '%s' was left out", k,
-                                tc_ops[g->node[i]->op].name);
+                return tc_error(e->ctx, g->node[i]->loc, TC_E_STRUCTURE,
+                                "operand %d of '%s' was left out", k, tc_ops[g->node[i]->op].name);
     if (!g->n_out)
-        return tc_error(e->ctx, &(tc_loc){.file = g->module->file}, TC_E_STRUCTURE, "the graph has no output");
+        return tc_error(e->ctx, &(tc_loc){.file = g->module->file}, TC_E_STRUCTURE,
+                        "the graph has no output");
     return TC_OK;
 }
 
 /* The variable that a binding fills or takes. */
 static uint32_t interface(emitter *e, uint32_t type, uint32_t binding)
 {
-    uint32_t pointer = UNIQUE(e, TC_SPV_TypePointer, 0, TC_SPV_UNIFORM_CONSTANT, type), id = tc_spv_id(&e->w);
+    uint32_t pointer = UNIQUE(e, TC_SPV_TypePointer, 0, TC_SPV_UNIFORM_CONSTANT, type),
+             id = tc_spv_id(&e->w);
     TC_SPV_PUT(&e->w, TC_SPV_GLOBALS, TC_SPV_Variable, pointer, id, TC_SPV_UNIFORM_CONSTANT);
     TC_SPV_PUT(&e->w, TC_SPV_DECORATIONS, TC_SPV_Decorate, id, TC_SPV_DESCRIPTOR_SET, 0);
     TC_SPV_PUT(&e->w, TC_SPV_DECORATIONS, TC_SPV_Decorate, id, TC_SPV_BINDING, binding);
@@ -409,7 +419,8 @@ static void put_quant(emitter *e, const char *what, size_t i, tc_val v)
     if (!type->quant)
         return;
     const char *text = tc_type_text(&e->ctx->arena, type), *q = strstr(text, "q(");
-    const char *note = tc_text_format(&e->ctx->arena, TC_VGF_QUANT " %s %zu %s", what, i, q ? q : "");
+    const char *note =
+        tc_text_format(&e->ctx->arena, TC_VGF_QUANT " %s %zu %s", what, i, q ? q : "");
     tc_spv_put_text(&e->w, TC_SPV_NOTES, TC_SPV_ModuleProcessed, NULL, 0, note, NULL, 0);
 }
 
@@ -418,7 +429,8 @@ static void put_signature(emitter *e, uint32_t graph)
 {
     const tc_graph *g = e->g;
     size_t n = g->n_in + g->n_out;
-    uint32_t *variable = tc_new_n(&e->ctx->scratch, uint32_t, n), *type = tc_new_n(&e->ctx->scratch, uint32_t, n + 1);
+    uint32_t *variable = tc_new_n(&e->ctx->scratch, uint32_t, n),
+             *type = tc_new_n(&e->ctx->scratch, uint32_t, n + 1);
     type[0] = (uint32_t)g->n_in;
     for (size_t i = 0; i < n; i++) {
         bool in = i < g->n_in;
@@ -429,7 +441,8 @@ static void put_signature(emitter *e, uint32_t graph)
         put_quant(e, in ? "input" : "output", in ? i : i - g->n_in, v);
     }
     uint32_t graph_type = tc_spv_unique(&e->w, TC_SPV_TypeGraphARM, 0, type, n + 1);
-    tc_spv_put_text(&e->w, TC_SPV_ENTRIES, TC_SPV_GraphEntryPointARM, &graph, 1, TC_VGF_ENTRY, variable, n);
+    tc_spv_put_text(&e->w, TC_SPV_ENTRIES, TC_SPV_GraphEntryPointARM, &graph, 1, TC_VGF_ENTRY,
+                    variable, n);
     TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_GraphARM, graph_type, graph);
     for (size_t i = 0; i < g->n_in; i++) {
         e->id[g->in[i]] = tc_spv_id(&e->w);
@@ -463,14 +476,16 @@ static void put_head(emitter *e)
             TC_SPV_PUT(&e->w, TC_SPV_HEAD, TC_SPV_Capability, need[i].capability);
     for (size_t i = 0; i < TC_COUNT(need); i++)
         if (need[i].used && need[i].extension)
-            tc_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_Extension, NULL, 0, need[i].extension, NULL, 0);
+            tc_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_Extension, NULL, 0, need[i].extension, NULL,
+                            0);
     if (e->set)
-        tc_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_ExtInstImport, &e->set, 1, TC_VGF_TOSA_SET, NULL, 0);
+        tc_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_ExtInstImport, &e->set, 1, TC_VGF_TOSA_SET, NULL,
+                        0);
     TC_SPV_PUT(&e->w, TC_SPV_HEAD, TC_SPV_MemoryModel, TC_SPV_LOGICAL, TC_SPV_MEMORY_VULKAN);
 }
 
-/* A second id for a value that is an output twice: Arm's emulation layer writes only one of two outputs that share an
- * id.  (i48 has no operator that leaves it as it is.) */
+/* A second id for a value that is an output twice: Arm's emulation layer writes only one of two
+ * outputs that share an id.  (i48 has no operator that leaves it as it is.) */
 static uint32_t second_id(emitter *e, tc_val v, uint32_t id)
 {
     const int64_t *dim;
@@ -479,7 +494,8 @@ static uint32_t second_id(emitter *e, tc_val v, uint32_t id)
     if (type->dtype == TC_i48)
         return id;
     e->set = e->set ? e->set : tc_spv_id(&e->w);
-    uint32_t shape = composite(e, TC_shape, 1, &rank, (const uint8_t *)dim), copy = tc_spv_id(&e->w);
+    uint32_t shape = composite(e, TC_shape, 1, &rank, (const uint8_t *)dim),
+             copy = tc_spv_id(&e->w);
     TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_ExtInst, value_type(e, v), copy, e->set,
                (uint32_t)tc_vgf_instruction(TC_OP_tosa_reshape), id, shape);
     return copy;
@@ -499,7 +515,8 @@ static void put_outputs(emitter *e)
         *slot = e;
     }
     for (size_t i = 0; i < g->n_out; i++)
-        TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_GraphSetOutputARM, id[i], u32_constant(e, (uint32_t)i));
+        TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_GraphSetOutputARM, id[i],
+                   u32_constant(e, (uint32_t)i));
 }
 
 static tc_status put_module(emitter *e)

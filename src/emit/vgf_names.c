@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vgf_names.c -- what values are called in a VGF file: as their author called them.
  *
- * A value's own name, or the name of the PyTorch node that it comes from: of the several TOSA operators that
- * one such node becomes, the last one bears it. */
+ * A value's own name, or the name of the PyTorch node that it comes from: of the several TOSA
+ * operators that one such node becomes, the last one bears it. */
 #include "vgf_graph.h"
 
-/* A name that says no more than which operator made the value, and a number: "t7", "tosa_rescale_default_7". */
+/* A name that says no more than which operator made the value, and a number: "t7",
+ * "tosa_rescale_default_7". */
 static bool is_counter(const char *name, const tc_node *def)
 {
     if (*name == 't' && name[1] != 0 && strspn(name + 1, "0123456789") == strlen(name + 1))

@@ -24,7 +24,8 @@ static tc_val value_of_type(tc_cpu_maker *m, tc_op op, const void *attr, const t
 static void grid_operands(tc_cpu_maker *m, const tc_quant *q, tc_val *scale, tc_val *zero)
 {
     int64_t n = q->count;
-    const tc_type *real = tc_type_make(m->ctx, TC_f64, 1, &n), *whole = tc_type_make(m->ctx, TC_i64, 1, &n);
+    const tc_type *real = tc_type_make(m->ctx, TC_f64, 1, &n),
+                  *whole = tc_type_make(m->ctx, TC_i64, 1, &n);
     *scale = tc_graph_const(m->g, real, q->scale, NULL, m->loc);
     *zero = tc_graph_const(m->g, whole, q->zero, NULL, m->loc);
 }
@@ -34,8 +35,9 @@ static tc_val convert(tc_cpu_maker *m, tc_op op, tc_val x, const tc_quant *q, co
 {
     tc_val in[3] = {x};
     bool whole = q->axis < 0;
-    const tc_attr_quantize *attr = TC_CPU_ATTR(m, quantize, whole ? q->scale[0] : 0, whole ? q->zero[0] : 0,
-                                               q->axis, q->lo, q->hi, type->dtype);
+    const tc_attr_quantize *attr =
+        TC_CPU_ATTR(m, quantize, whole ? q->scale[0] : 0, whole ? q->zero[0] : 0, q->axis, q->lo,
+                    q->hi, type->dtype);
     if (!whole)
         grid_operands(m, q, &in[1], &in[2]);
     return value_of_type(m, op, attr, in, whole ? 1 : 3, type);
@@ -46,7 +48,8 @@ static const tc_type *real_type(tc_cpu_maker *m, const tc_type *t)
     return tc_type_make(m->ctx, TC_f32, t->rank, t->dim);
 }
 
-/* The real numbers of a value; those of a constant are known, and those of a sum on its 32-bit grid are the sum. */
+/* The real numbers of a value; those of a constant are known, and those of a sum on its 32-bit grid
+ * are the sum. */
 static tc_val real_of(tc_cpu_maker *m, tc_val x)
 {
     const tc_type *t = tc_cpu_type(m, x);
@@ -94,7 +97,8 @@ static bool rule_typed(tc_cpu_maker *m)
     m->status = tc_node_infer(m->g, made);
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *t = tc_cpu_out_type(m, i);
-        tc_cpu_give(m, i, t->quant ? convert(m, TC_OP_quantize, made->out[i], t->quant, t) : made->out[i]);
+        tc_cpu_give(
+            m, i, t->quant ? convert(m, TC_OP_quantize, made->out[i], t->quant, t) : made->out[i]);
     }
     return true;
 }
@@ -162,13 +166,14 @@ static bool every_node_ready(const tc_graph *g)
 
 static tc_val copy_of(tc_graph *g, tc_val v)
 {
-    tc_node *node =
-        tc_graph_add(g, TC_OP_identity, NULL, &v, 1, 1, g->n_node ? g->node[g->n_node - 1]->loc : NULL);
+    tc_node *node = tc_graph_add(g, TC_OP_identity, NULL, &v, 1, 1,
+                                 g->n_node ? g->node[g->n_node - 1]->loc : NULL);
     g->val[node->out[0]]->type = tc_type_of(g, v);
     return node->out[0];
 }
 
-/* The buffers are written when everything else is done: what still shows an old one is copied before. */
+/* The buffers are written when everything else is done: what still shows an old one is copied
+ * before. */
 static void save_from_writes(tc_module *module)
 {
     tc_graph *g = tc_main(module);
@@ -180,7 +185,8 @@ static void save_from_writes(tc_module *module)
         for (size_t k = i; k < g->n_out; k++)
             g->out[k] = g->out[k] == old ? copy : g->out[k];
         for (size_t k = 0; k < module->n_out_port; k++)
-            module->out_port[k].val = module->out_port[k].val == old ? copy : module->out_port[k].val;
+            module->out_port[k].val =
+                module->out_port[k].val == old ? copy : module->out_port[k].val;
     }
     for (size_t i = 0; i < g->n_mutation; i++) {
         tc_mutation *change = &g->mutation[i];

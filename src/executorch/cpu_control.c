@@ -40,6 +40,7 @@ bool tc_cpu_rule_cond(tc_cpu_maker *m)
         inline_graph(m, tc_node_callee(module, node, side), in, out[side]);
     }
     for (int i = 0; i < node->n_out; i++)
-        tc_cpu_give(m, i, tc_cpu_where(m, tc_cpu_reshape(m, chosen, 0, NULL), out[0][i], out[1][i]));
+        tc_cpu_give(m, i,
+                    tc_cpu_where(m, tc_cpu_reshape(m, chosen, 0, NULL), out[0][i], out[1][i]));
     return true;
 }

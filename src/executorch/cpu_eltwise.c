@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_eltwise.c -- functions of single numbers that have no kernel of their own, by their formulas. */
+/* cpu_eltwise.c -- functions of single numbers that have no kernel of their own, by their formulas.
+ */
 #include <math.h>
 
 #include "cpu_rules.h"
@@ -8,10 +9,22 @@
 #define BINARY(m, op, x, y) tc_cpu_binary(m, TC_OP_##op, x, y)
 
 /* x op number */
-static tc_val plus(tc_cpu_maker *m, tc_val x, double k) { return tc_cpu_add(m, x, tc_cpu_number(m, x, k)); }
-static tc_val times(tc_cpu_maker *m, tc_val x, double k) { return tc_cpu_mul(m, x, tc_cpu_number(m, x, k)); }
-static tc_val above(tc_cpu_maker *m, tc_val x, double k) { return BINARY(m, gt, x, tc_cpu_number(m, x, k)); }
-static tc_val below(tc_cpu_maker *m, tc_val x, double k) { return BINARY(m, lt, x, tc_cpu_number(m, x, k)); }
+static tc_val plus(tc_cpu_maker *m, tc_val x, double k)
+{
+    return tc_cpu_add(m, x, tc_cpu_number(m, x, k));
+}
+static tc_val times(tc_cpu_maker *m, tc_val x, double k)
+{
+    return tc_cpu_mul(m, x, tc_cpu_number(m, x, k));
+}
+static tc_val above(tc_cpu_maker *m, tc_val x, double k)
+{
+    return BINARY(m, gt, x, tc_cpu_number(m, x, k));
+}
+static tc_val below(tc_cpu_maker *m, tc_val x, double k)
+{
+    return BINARY(m, lt, x, tc_cpu_number(m, x, k));
+}
 
 bool tc_cpu_rule_square(tc_cpu_maker *m)
 {
@@ -45,7 +58,8 @@ static tc_val polynomial(tc_cpu_maker *m, tc_val x, const double *c, int n)
     return y;
 }
 
-/* x p(w) with w = -ln(1 - x^2), one polynomial near 0 and one in sqrt(w) near the ends (M. Giles, 2010). */
+/* x p(w) with w = -ln(1 - x^2), one polynomial near 0 and one in sqrt(w) near the ends (M. Giles,
+ * 2010). */
 bool tc_cpu_rule_erfinv(tc_cpu_maker *m)
 {
     static const double middle[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
@@ -60,7 +74,8 @@ bool tc_cpu_rule_erfinv(tc_cpu_maker *m)
     tc_val q = polynomial(m, plus(m, UNARY(m, sqrt, w), -3), ends, TC_COUNT(ends));
     tc_val y = tc_cpu_mul(m, x, tc_cpu_where(m, below(m, w, 5), p, q));
     tc_val at_end = BINARY(m, eq, UNARY(m, abs, x), one);
-    return tc_cpu_done(m, tc_cpu_where(m, at_end, tc_cpu_mul(m, x, tc_cpu_number(m, x, INFINITY)), y));
+    return tc_cpu_done(m,
+                       tc_cpu_where(m, at_end, tc_cpu_mul(m, x, tc_cpu_number(m, x, INFINITY)), y));
 }
 
 /* min(x, 0) - ln(1 + e^-|x|) */
@@ -89,7 +104,10 @@ static tc_val hard_sigmoid(tc_cpu_maker *m, tc_val x)
     return tc_cpu_div(m, tc_cpu_clamp(m, plus(m, x, 3), 0, 6), tc_cpu_number(m, x, 6));
 }
 
-bool tc_cpu_rule_hardsigmoid(tc_cpu_maker *m) { return tc_cpu_done(m, hard_sigmoid(m, tc_cpu_real(m, 0))); }
+bool tc_cpu_rule_hardsigmoid(tc_cpu_maker *m)
+{
+    return tc_cpu_done(m, hard_sigmoid(m, tc_cpu_real(m, 0)));
+}
 
 bool tc_cpu_rule_hardswish(tc_cpu_maker *m)
 {
@@ -115,7 +133,8 @@ bool tc_cpu_rule_softplus(tc_cpu_maker *m)
 bool tc_cpu_rule_hardshrink(tc_cpu_maker *m)
 {
     const tc_attr_lambda *a = m->node->attr;
-    tc_val x = tc_cpu_real(m, 0), small = BINARY(m, le, UNARY(m, abs, x), tc_cpu_number(m, x, a->lambda));
+    tc_val x = tc_cpu_real(m, 0),
+           small = BINARY(m, le, UNARY(m, abs, x), tc_cpu_number(m, x, a->lambda));
     return tc_cpu_done(m, tc_cpu_where(m, small, tc_cpu_number(m, x, 0), x));
 }
 
@@ -141,7 +160,8 @@ bool tc_cpu_rule_nan_to_num(tc_cpu_maker *m)
     if (!tc_is_float(tc_cpu_type(m, x)->dtype))
         return tc_cpu_done(m, x);
     y = tc_cpu_where(m, UNARY(m, isnan, x), tc_cpu_number(m, x, a->nan), y);
-    y = tc_cpu_where(m, BINARY(m, eq, x, tc_cpu_number(m, x, INFINITY)), tc_cpu_number(m, x, a->posinf), y);
+    y = tc_cpu_where(m, BINARY(m, eq, x, tc_cpu_number(m, x, INFINITY)),
+                     tc_cpu_number(m, x, a->posinf), y);
     return tc_cpu_done(m, tc_cpu_where(m, BINARY(m, eq, x, tc_cpu_number(m, x, -INFINITY)),
                                        tc_cpu_number(m, x, a->neginf), y));
 }
@@ -149,8 +169,8 @@ bool tc_cpu_rule_nan_to_num(tc_cpu_maker *m)
 bool tc_cpu_rule_isfinite(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_in(m, 0);
-    return tc_cpu_done(m,
-                       UNARY(m, logical_not, BINARY(m, logical_or, UNARY(m, isnan, x), UNARY(m, isinf, x))));
+    return tc_cpu_done(
+        m, UNARY(m, logical_not, BINARY(m, logical_or, UNARY(m, isnan, x), UNARY(m, isinf, x))));
 }
 
 bool tc_cpu_rule_round(tc_cpu_maker *m)
@@ -170,8 +190,8 @@ static bool but_nan(tc_cpu_maker *m, tc_op op)
 {
     tc_val x = tc_cpu_in(m, 0), y = tc_cpu_in(m, 1);
     tc_val best = tc_cpu_binary(m, op, x, y);
-    return tc_cpu_done(m,
-                       tc_cpu_where(m, UNARY(m, isnan, x), y, tc_cpu_where(m, UNARY(m, isnan, y), x, best)));
+    return tc_cpu_done(
+        m, tc_cpu_where(m, UNARY(m, isnan, x), y, tc_cpu_where(m, UNARY(m, isnan, y), x, best)));
 }
 
 bool tc_cpu_rule_fmax(tc_cpu_maker *m) { return but_nan(m, TC_OP_maximum); }
@@ -182,7 +202,8 @@ bool tc_cpu_rule_hypot(tc_cpu_maker *m)
 {
     tc_val x = UNARY(m, abs, tc_cpu_real(m, 0)), y = UNARY(m, abs, tc_cpu_real(m, 1));
     tc_val big = BINARY(m, maximum, x, y), small = BINARY(m, minimum, x, y);
-    tc_val plain = BINARY(m, logical_or, UNARY(m, isinf, big), BINARY(m, eq, big, tc_cpu_number(m, big, 0)));
+    tc_val plain =
+        BINARY(m, logical_or, UNARY(m, isinf, big), BINARY(m, eq, big, tc_cpu_number(m, big, 0)));
     tc_val ratio = tc_cpu_div(m, small, big);
     tc_val length = tc_cpu_mul(m, big, UNARY(m, sqrt, plus(m, tc_cpu_mul(m, ratio, ratio), 1)));
     return tc_cpu_done(m, tc_cpu_where(m, plain, big, length));
@@ -208,14 +229,16 @@ bool tc_cpu_rule_logaddexp(tc_cpu_maker *m)
 bool tc_cpu_rule_xlogy(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0), y = tc_cpu_real(m, 1), zero = tc_cpu_number(m, x, 0);
-    tc_val none = BINARY(m, logical_and, BINARY(m, eq, x, zero), UNARY(m, logical_not, UNARY(m, isnan, y)));
+    tc_val none =
+        BINARY(m, logical_and, BINARY(m, eq, x, zero), UNARY(m, logical_not, UNARY(m, isnan, y)));
     return tc_cpu_done(m, tc_cpu_where(m, none, zero, tc_cpu_mul(m, x, UNARY(m, log, y))));
 }
 
 /* x + w (y - x), from y's side where w is at least one half. */
 bool tc_cpu_rule_lerp(tc_cpu_maker *m)
 {
-    tc_val x = tc_cpu_real(m, 0), y = tc_cpu_real(m, 1), w = tc_cpu_real(m, 2), gap = tc_cpu_sub(m, y, x);
+    tc_val x = tc_cpu_real(m, 0), y = tc_cpu_real(m, 1), w = tc_cpu_real(m, 2),
+           gap = tc_cpu_sub(m, y, x);
     tc_val near_x = tc_cpu_add(m, x, tc_cpu_mul(m, w, gap));
     tc_val near_y = tc_cpu_sub(m, y, tc_cpu_mul(m, gap, tc_cpu_sub(m, tc_cpu_number(m, w, 1), w)));
     return tc_cpu_done(m, tc_cpu_where(m, below(m, UNARY(m, abs, w), 0.5), near_x, near_y));

@@ -9,7 +9,10 @@ tc_val tc_cpu_in(const tc_cpu_maker *m, int i)
     return i < m->node->n_in ? m->rw->now[m->node->in[i]] : TC_NONE;
 }
 
-const tc_type *tc_cpu_in_type(const tc_cpu_maker *m, int i) { return tc_type_of(m->g, tc_cpu_in(m, i)); }
+const tc_type *tc_cpu_in_type(const tc_cpu_maker *m, int i)
+{
+    return tc_type_of(m->g, tc_cpu_in(m, i));
+}
 
 const tc_type *tc_cpu_out_type(const tc_cpu_maker *m, int i)
 {
@@ -54,22 +57,24 @@ void tc_cpu_give(tc_cpu_maker *m, int i, tc_val v)
     if (m->status != TC_OK)
         return;
     if (tc_type_of(m->g, v) != want)
-        m->status =
-            tc_bug(m->ctx, m->loc, "the kernels for '%s' make %s, expected %s", tc_ops[m->node->op].name,
-                   tc_type_text(&m->ctx->arena, tc_type_of(m->g, v)), tc_type_text(&m->ctx->arena, want));
+        m->status = tc_bug(
+            m->ctx, m->loc, "the kernels for '%s' make %s, expected %s", tc_ops[m->node->op].name,
+            tc_type_text(&m->ctx->arena, tc_type_of(m->g, v)), tc_type_text(&m->ctx->arena, want));
     else
         tc_rewrite_bind(m->rw, m->node->out[i], v);
 }
 
 tc_val tc_cpu_number(tc_cpu_maker *m, tc_val like, double value)
 {
-    return m->status == TC_OK ? tc_graph_scalar(m->g, tc_type_of(m->g, like)->dtype, value, m->loc) : TC_NONE;
+    return m->status == TC_OK ? tc_graph_scalar(m->g, tc_type_of(m->g, like)->dtype, value, m->loc)
+                              : TC_NONE;
 }
 
 tc_val tc_cpu_ints(tc_cpu_maker *m, const int64_t *v, int32_t rank, const int64_t *dim)
 {
     const tc_type *type = tc_type_make(m->ctx, TC_i64, rank, dim);
-    return tc_graph_const(m->g, type, tc_arena_copy(&m->ctx->arena, v, tc_type_bytes(type)), NULL, m->loc);
+    return tc_graph_const(m->g, type, tc_arena_copy(&m->ctx->arena, v, tc_type_bytes(type)), NULL,
+                          m->loc);
 }
 
 tc_val tc_cpu_add(tc_cpu_maker *m, tc_val x, tc_val y)
@@ -151,7 +156,10 @@ tc_val tc_cpu_reduce(tc_cpu_maker *m, tc_op op, tc_val x, tc_ints axes, bool kee
     return tc_cpu_make(m, op, TC_CPU_ATTR(m, axes, axes, keepdim), &x, 1);
 }
 
-tc_val tc_cpu_matmul(tc_cpu_maker *m, tc_val x, tc_val y) { return tc_cpu_binary(m, TC_OP_matmul, x, y); }
+tc_val tc_cpu_matmul(tc_cpu_maker *m, tc_val x, tc_val y)
+{
+    return tc_cpu_binary(m, TC_OP_matmul, x, y);
+}
 
 tc_val tc_cpu_pick(tc_cpu_maker *m, tc_val x, int64_t axis, const int64_t *row, int64_t n)
 {

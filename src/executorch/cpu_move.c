@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_move.c -- movement that has no kernel of its own: rows by number, where the numbers are known. */
+/* cpu_move.c -- movement that has no kernel of its own: rows by number, where the numbers are
+ * known. */
 #include "cpu_rules.h"
 
 /* ---- borders ---- */
 
-/* Which place of an axis shows at each place of it with borders; the numbers come from our own kernel. */
+/* Which place of an axis shows at each place of it with borders; the numbers come from our own
+ * kernel. */
 static tc_val border_rows(tc_cpu_maker *m, tc_val x, int64_t axis, const tc_attr_pad *a)
 {
-    int64_t n = tc_cpu_type(m, x)->dim[axis], before = a->pad.v[2 * axis], after = a->pad.v[2 * axis + 1];
+    int64_t n = tc_cpu_type(m, x)->dim[axis], before = a->pad.v[2 * axis],
+            after = a->pad.v[2 * axis + 1];
     int64_t pair[2] = {before, after}, out = n + before + after;
     tc_tensor in = tc_tensor_new(&m->ctx->arena, tc_type_make(m->ctx, TC_i64, 1, &n));
     tc_tensor row = tc_tensor_new(&m->ctx->arena, tc_type_make(m->ctx, TC_i64, 1, &out));
@@ -40,8 +43,9 @@ static bool constant_borders(tc_cpu_maker *m, const tc_attr_pad *a)
     }
     tc_ints list = {a->pad.n, pad};
     return crops &&
-           tc_cpu_done(m, tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, list, TC_pad_mode_constant, a->value),
-                                      &x, 1));
+           tc_cpu_done(m, tc_cpu_make(m, TC_OP_pad,
+                                      TC_CPU_ATTR(m, pad, list, TC_pad_mode_constant, a->value), &x,
+                                      1));
 }
 
 bool tc_cpu_rule_pad(tc_cpu_maker *m)
@@ -125,8 +129,8 @@ static bool put_rows(tc_cpu_maker *m, int64_t axis, tc_val source, bool add)
     if (!t->rank)
         return false;
     in[2 + axis] = tc_cpu_reshape(m, in[2 + axis], 1, &n);
-    return tc_cpu_done(m,
-                       tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, add), in, (int)(3 + axis)));
+    return tc_cpu_done(
+        m, tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, add), in, (int)(3 + axis)));
 }
 
 bool tc_cpu_rule_index_copy(tc_cpu_maker *m)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_product.c -- sums of products: everything becomes mm, bmm, addmm and convolutions of one or two axes. */
+/* cpu_product.c -- sums of products: everything becomes mm, bmm, addmm and convolutions of one or
+ * two axes. */
 #include <math.h>
 
 #include "../num/einsum.h"
@@ -24,8 +25,8 @@ bool tc_cpu_rule_linear(tc_cpu_maker *m)
     if (!b)
         return tc_cpu_done(m, tc_cpu_matmul(m, rows, columns));
     b = tc_cpu_reshape(m, b, 1, (int64_t[]){tc_type_count(tc_cpu_in_type(m, 2))});
-    return tc_cpu_done(
-        m, tc_cpu_make(m, TC_OP_addmm, TC_CPU_ATTR(m, addmm, 1, 1), (tc_val[]){b, rows, columns}, 3));
+    return tc_cpu_done(m, tc_cpu_make(m, TC_OP_addmm, TC_CPU_ATTR(m, addmm, 1, 1),
+                                      (tc_val[]){b, rows, columns}, 3));
 }
 
 /* The batch axes of a product, all of them in one. */
@@ -44,7 +45,8 @@ static tc_val batched(tc_cpu_maker *m, tc_val x, const tc_type *result, int batc
 /* PyTorch's rules: a vector is a row before, a column behind; leading axes are broadcast. */
 bool tc_cpu_rule_matmul(tc_cpu_maker *m)
 {
-    const tc_type *x = tc_cpu_in_type(m, 0), *y = tc_cpu_in_type(m, 1), *out = tc_cpu_out_type(m, 0);
+    const tc_type *x = tc_cpu_in_type(m, 0), *y = tc_cpu_in_type(m, 1),
+                  *out = tc_cpu_out_type(m, 0);
     tc_val a = tc_cpu_in(m, 0), b = tc_cpu_in(m, 1);
     int64_t k = x->rank ? x->dim[x->rank - 1] : 0;
     if (!x->rank || !y->rank)
@@ -58,7 +60,8 @@ bool tc_cpu_rule_matmul(tc_cpu_maker *m)
     int batch_axes = out->rank - (x->rank == 1 ? 1 : 2);
     if (batch_axes + 2 > TC_MAX_RANK)
         return false;
-    return tc_cpu_done(m, tc_cpu_matmul(m, batched(m, a, out, batch_axes), batched(m, b, out, batch_axes)));
+    return tc_cpu_done(
+        m, tc_cpu_matmul(m, batched(m, a, out, batch_axes), batched(m, b, out, batch_axes)));
 }
 
 /* beta c + alpha (a b) */
@@ -81,7 +84,8 @@ bool tc_cpu_rule_addmm(tc_cpu_maker *m)
 static tc_val share_heads(tc_cpu_maker *m, tc_val x, int64_t heads)
 {
     const tc_type *t = tc_cpu_type(m, x);
-    int64_t axis = t->rank - 3, own = t->dim[axis], *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)heads);
+    int64_t axis = t->rank - 3, own = t->dim[axis],
+            *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)heads);
     for (int64_t i = 0; i < heads; i++)
         row[i] = i / (heads / own);
     return own == heads ? x : tc_cpu_pick(m, x, axis, row, heads);
@@ -120,8 +124,8 @@ bool tc_cpu_rule_sdpa(tc_cpu_maker *m)
     }
     for (int i = 0; i < keys->rank; i++)
         perm[i] = i < keys->rank - 2 ? i : 2 * keys->rank - 3 - i;
-    tc_val scores =
-        tc_cpu_matmul(m, tc_cpu_mul(m, q, tc_cpu_number(m, q, a->scale)), tc_cpu_permute(m, k, perm));
+    tc_val scores = tc_cpu_matmul(m, tc_cpu_mul(m, q, tc_cpu_number(m, q, a->scale)),
+                                  tc_cpu_permute(m, k, perm));
     if (a->causal)
         scores = causal_mask(m, scores, t->dim[t->rank - 2], keys->dim[keys->rank - 2]);
     if (tc_cpu_in(m, 3))
@@ -172,7 +176,8 @@ static void sum_away(tc_cpu_maker *m, lettered *x, const lettered *other, const 
             axis[n++] = i;
         else
             kept.letter[kept.n++] = x->letter[i];
-    kept.val = n ? tc_cpu_reduce(m, TC_OP_sum, x->val, tc_ints_copy(&m->ctx->arena, axis, n), false) : x->val;
+    kept.val = n ? tc_cpu_reduce(m, TC_OP_sum, x->val, tc_ints_copy(&m->ctx->arena, axis, n), false)
+                 : x->val;
     *x = kept;
 }
 
@@ -186,12 +191,14 @@ static tc_val in_order(tc_cpu_maker *m, const lettered *x, const uint8_t *letter
 }
 
 /* Letters of x for which in_y and in_out are as asked, with the product of their extents. */
-static int64_t gather_letters(tc_cpu_maker *m, const lettered *x, const lettered *y, const lettered *out,
-                              bool in_y, bool in_out, uint8_t *letter, int *n, int64_t *dim)
+static int64_t gather_letters(tc_cpu_maker *m, const lettered *x, const lettered *y,
+                              const lettered *out, bool in_y, bool in_out, uint8_t *letter, int *n,
+                              int64_t *dim)
 {
     int64_t all = 1;
     for (int i = 0; i < x->n && m->status == TC_OK; i++)
-        if ((at_letter(y, x->letter[i]) >= 0) == in_y && (at_letter(out, x->letter[i]) >= 0) == in_out) {
+        if ((at_letter(y, x->letter[i]) >= 0) == in_y &&
+            (at_letter(out, x->letter[i]) >= 0) == in_out) {
             int64_t extent = tc_cpu_type(m, x->val)->dim[i];
             if (dim)
                 dim[*n] = extent;
@@ -221,16 +228,18 @@ static tc_val contract(tc_cpu_maker *m, const lettered *x, const lettered *y, co
     memcpy(b + batch + n_inner, c + n_a, (size_t)(n - n_a));
     if (n > TC_MAX_RANK)
         return TC_NONE;
-    tc_val left = tc_cpu_reshape(m, in_order(m, x, a, n_a + n_inner), 3, (int64_t[]){batches, rows, k});
+    tc_val left =
+        tc_cpu_reshape(m, in_order(m, x, a, n_a + n_inner), 3, (int64_t[]){batches, rows, k});
     tc_val right = tc_cpu_reshape(m, in_order(m, y, b, n_b), 3, (int64_t[]){batches, k, columns});
     lettered made = {.val = tc_cpu_reshape(m, tc_cpu_matmul(m, left, right), n, dim), .n = n};
     memcpy(made.letter, c, (size_t)n);
     return in_order(m, &made, out->letter, out->n);
 }
 
-/* What is still needed of two operands: labels of the result, and of the operands from `next` on. */
-static lettered still_needed(const lettered *x, const lettered *y, const lettered *in, int next, int n,
-                             const lettered *out)
+/* What is still needed of two operands: labels of the result, and of the operands from `next` on.
+ */
+static lettered still_needed(const lettered *x, const lettered *y, const lettered *in, int next,
+                             int n, const lettered *out)
 {
     lettered needed = {.n = 0};
     const lettered *both[] = {x, y};
@@ -294,7 +303,8 @@ static tc_val with_borders(tc_cpu_maker *m, tc_val x, const tc_attr_conv *a)
     int32_t rank = a->stride.n + 2;
     int64_t *pad = tc_new_n(&m->ctx->arena, int64_t, 2 * (size_t)rank);
     memcpy(pad + 4, a->pad.v, (size_t)a->pad.n * sizeof *pad);
-    return tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, {2 * rank, pad}, TC_pad_mode_constant, 0), &x, 1);
+    return tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, {2 * rank, pad}, TC_pad_mode_constant, 0),
+                       &x, 1);
 }
 
 /* A slice of the kernel over depth, on every plane of the result at once: [n od, c, h, w]. */
@@ -303,17 +313,19 @@ static tc_val conv_plane(tc_cpu_maker *m, tc_val x, tc_val w, const tc_attr_conv
 {
     tc_arena *arena = &m->ctx->arena;
     int64_t first = depth * a->dilation.v[0], step = a->stride.v[0];
-    tc_val part = tc_cpu_make(m, TC_OP_slice,
-                              TC_CPU_ATTR(m, slice, 2, first, first + (planes - 1) * step + 1, step), &x, 1);
+    tc_val part =
+        tc_cpu_make(m, TC_OP_slice,
+                    TC_CPU_ATTR(m, slice, 2, first, first + (planes - 1) * step + 1, step), &x, 1);
     part = tc_cpu_permute(m, part, (int64_t[]){0, 2, 1, 3, 4});
     tc_val kernel = tc_cpu_make(m, TC_OP_select, TC_CPU_ATTR(m, select, 2, depth), &w, 1);
     if (m->status != TC_OK)
         return TC_NONE;
     const tc_type *t = tc_cpu_type(m, part);
-    part = tc_cpu_reshape(m, part, 4, (int64_t[]){t->dim[0] * t->dim[1], t->dim[2], t->dim[3], t->dim[4]});
+    part = tc_cpu_reshape(m, part, 4,
+                          (int64_t[]){t->dim[0] * t->dim[1], t->dim[2], t->dim[3], t->dim[4]});
     tc_attr_conv *flat_attr = tc_arena_copy(arena, a, sizeof *a);
-    *flat_attr =
-        (tc_attr_conv){{2, a->stride.v + 1}, tc_ints_fill(arena, 0, 4), {2, a->dilation.v + 1}, a->groups};
+    *flat_attr = (tc_attr_conv){
+        {2, a->stride.v + 1}, tc_ints_fill(arena, 0, 4), {2, a->dilation.v + 1}, a->groups};
     return tc_cpu_make(m, TC_OP_conv, flat_attr, (tc_val[]){part, kernel}, 2);
 }
 
@@ -330,12 +342,14 @@ static bool conv_deep(tc_cpu_maker *m, tc_val x, const tc_attr_conv *a)
     }
     int64_t batch = tc_type_count(out) / (w->dim[0] * end[0] * end[1] * end[2]);
     if (tc_cpu_in(m, 2))
-        sum = tc_cpu_add(m, sum, tc_cpu_reshape(m, tc_cpu_in(m, 2), 4, (int64_t[]){1, w->dim[0], 1, 1}));
+        sum = tc_cpu_add(m, sum,
+                         tc_cpu_reshape(m, tc_cpu_in(m, 2), 4, (int64_t[]){1, w->dim[0], 1, 1}));
     sum = tc_cpu_reshape(m, sum, 5, (int64_t[]){batch, end[0], w->dim[0], end[1], end[2]});
     return tc_cpu_done(m, tc_cpu_permute(m, sum, (int64_t[]){0, 2, 1, 3, 4}));
 }
 
-/* A batch of one, borders that are not the same on both sides as a pad of their own, three axes one by one. */
+/* A batch of one, borders that are not the same on both sides as a pad of their own, three axes one
+ * by one. */
 bool tc_cpu_rule_conv(tc_cpu_maker *m)
 {
     const tc_attr_conv *a = m->node->attr;
@@ -355,8 +369,9 @@ bool tc_cpu_rule_conv(tc_cpu_maker *m)
         x = with_borders(m, x, a);
         plain->pad = tc_ints_fill(&m->ctx->arena, 0, a->pad.n);
     }
-    return tc_cpu_done(
-        m, tc_cpu_make(m, TC_OP_conv, plain, (tc_val[]){x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)}, m->node->n_in));
+    return tc_cpu_done(m,
+                       tc_cpu_make(m, TC_OP_conv, plain,
+                                   (tc_val[]){x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)}, m->node->n_in));
 }
 
 bool tc_cpu_rule_conv_transpose(tc_cpu_maker *m)

@@ -10,7 +10,8 @@
 bool tc_cpu_rule_all(tc_cpu_maker *m)
 {
     const tc_attr_axes *a = m->node->attr;
-    tc_val none = tc_cpu_reduce(m, TC_OP_any, UNARY(m, logical_not, tc_cpu_in(m, 0)), a->axes, a->keepdim);
+    tc_val none =
+        tc_cpu_reduce(m, TC_OP_any, UNARY(m, logical_not, tc_cpu_in(m, 0)), a->axes, a->keepdim);
     return tc_cpu_done(m, UNARY(m, logical_not, none));
 }
 
@@ -46,18 +47,21 @@ bool tc_cpu_rule_norm(tc_cpu_maker *m)
     const tc_attr_norm *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0), size = UNARY(m, abs, x), ord = tc_cpu_number(m, x, a->ord);
     if (isinf(a->ord))
-        return tc_cpu_done(m,
-                           tc_cpu_reduce(m, a->ord > 0 ? TC_OP_amax : TC_OP_amin, size, a->axes, a->keepdim));
+        return tc_cpu_done(
+            m, tc_cpu_reduce(m, a->ord > 0 ? TC_OP_amax : TC_OP_amin, size, a->axes, a->keepdim));
     if (a->ord == 1)
         return tc_cpu_done(m, tc_cpu_reduce(m, TC_OP_sum, size, a->axes, a->keepdim));
     if (a->ord == 2)
         return tc_cpu_done(
-            m, UNARY(m, sqrt, tc_cpu_reduce(m, TC_OP_sum, tc_cpu_mul(m, x, x), a->axes, a->keepdim)));
+            m,
+            UNARY(m, sqrt, tc_cpu_reduce(m, TC_OP_sum, tc_cpu_mul(m, x, x), a->axes, a->keepdim)));
     if (a->ord == 0) {
         tc_val some = tc_cpu_binary(m, TC_OP_ne, x, tc_cpu_number(m, x, 0));
-        return tc_cpu_done(m, tc_cpu_reduce(m, TC_OP_sum, tc_cpu_cast(m, some, TC_f32), a->axes, a->keepdim));
+        return tc_cpu_done(
+            m, tc_cpu_reduce(m, TC_OP_sum, tc_cpu_cast(m, some, TC_f32), a->axes, a->keepdim));
     }
-    tc_val sum = tc_cpu_reduce(m, TC_OP_sum, tc_cpu_binary(m, TC_OP_pow, size, ord), a->axes, a->keepdim);
+    tc_val sum =
+        tc_cpu_reduce(m, TC_OP_sum, tc_cpu_binary(m, TC_OP_pow, size, ord), a->axes, a->keepdim);
     return tc_cpu_done(m, tc_cpu_binary(m, TC_OP_pow, sum, tc_cpu_number(m, x, 1 / a->ord)));
 }
 
@@ -70,8 +74,9 @@ bool tc_cpu_rule_sort(tc_cpu_maker *m)
         return false;
     tc_val x = tc_cpu_in(m, 0);
     tc_node *made;
-    m->status = tc_graph_emit(m->g, TC_OP_topk, TC_CPU_ATTR(m, topk, t->dim[a->axis], a->axis, a->descending),
-                              &x, 1, 2, m->loc, &made);
+    m->status = tc_graph_emit(m->g, TC_OP_topk,
+                              TC_CPU_ATTR(m, topk, t->dim[a->axis], a->axis, a->descending), &x, 1,
+                              2, m->loc, &made);
     return m->status != TC_OK || tc_cpu_done(m, made->out[0]);
 }
 
@@ -104,7 +109,8 @@ bool tc_cpu_rule_bucketize(tc_cpu_maker *m)
     dim[t->rank] = 1;
     tc_val x = tc_cpu_reshape(m, tc_cpu_in(m, 0), t->rank + 1, dim);
     tc_val past = tc_cpu_binary(m, a->right ? TC_OP_ge : TC_OP_gt, x, tc_cpu_in(m, 1));
-    return tc_cpu_done(m, tc_cpu_reduce(m, TC_OP_sum, past, tc_ints_copy(&m->ctx->arena, &last, 1), false));
+    return tc_cpu_done(
+        m, tc_cpu_reduce(m, TC_OP_sum, past, tc_ints_copy(&m->ctx->arena, &last, 1), false));
 }
 
 /* x / sqrt(mean(x^2) + eps) * weight */
@@ -116,7 +122,8 @@ bool tc_cpu_rule_rms_norm(tc_cpu_maker *m)
     for (int i = 0; i < a->n_axes; i++)
         axis[i] = t->rank - a->n_axes + i;
     tc_ints axes = tc_ints_copy(&m->ctx->arena, axis, (int32_t)a->n_axes);
-    tc_val x = tc_cpu_real(m, 0), mean = tc_cpu_reduce(m, TC_OP_mean, tc_cpu_mul(m, x, x), axes, true);
+    tc_val x = tc_cpu_real(m, 0),
+           mean = tc_cpu_reduce(m, TC_OP_mean, tc_cpu_mul(m, x, x), axes, true);
     tc_val y = tc_cpu_mul(m, x, UNARY(m, rsqrt, tc_cpu_add(m, mean, tc_cpu_number(m, x, a->eps))));
     return tc_cpu_done(m, tc_cpu_in(m, 1) ? tc_cpu_mul(m, y, tc_cpu_real(m, 1)) : y);
 }

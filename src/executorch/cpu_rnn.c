@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_rnn.c -- recurrent layers, step by step: the product with x for all steps at once, the one with h at
- * each. */
+/* cpu_rnn.c -- recurrent layers, step by step: the product with x for all steps at once, the one
+ * with h at each. */
 #include "cpu_rules.h"
 
 enum { MOST_STEPS = 1024 };
@@ -32,13 +32,17 @@ static void step(tc_cpu_maker *m, tc_op op, tc_val from_x, tc_val from_h, int64_
         *h = op == TC_OP_rnn_tanh ? UNARY(m, tanh, sum) : UNARY(m, relu, sum);
     } else if (op == TC_OP_lstm) {
         tc_val sum = tc_cpu_add(m, from_x, from_h);
-        tc_val i = UNARY(m, sigmoid, part(m, sum, 0, hidden)), f = UNARY(m, sigmoid, part(m, sum, 1, hidden));
-        tc_val g = UNARY(m, tanh, part(m, sum, 2, hidden)), o = UNARY(m, sigmoid, part(m, sum, 3, hidden));
+        tc_val i = UNARY(m, sigmoid, part(m, sum, 0, hidden)),
+               f = UNARY(m, sigmoid, part(m, sum, 1, hidden));
+        tc_val g = UNARY(m, tanh, part(m, sum, 2, hidden)),
+               o = UNARY(m, sigmoid, part(m, sum, 3, hidden));
         *c = tc_cpu_add(m, tc_cpu_mul(m, f, *c), tc_cpu_mul(m, i, g));
         *h = tc_cpu_mul(m, o, UNARY(m, tanh, *c));
     } else {
-        tc_val r = UNARY(m, sigmoid, tc_cpu_add(m, part(m, from_x, 0, hidden), part(m, from_h, 0, hidden)));
-        tc_val z = UNARY(m, sigmoid, tc_cpu_add(m, part(m, from_x, 1, hidden), part(m, from_h, 1, hidden)));
+        tc_val r = UNARY(m, sigmoid,
+                         tc_cpu_add(m, part(m, from_x, 0, hidden), part(m, from_h, 0, hidden)));
+        tc_val z = UNARY(m, sigmoid,
+                         tc_cpu_add(m, part(m, from_x, 1, hidden), part(m, from_h, 1, hidden)));
         tc_val n = tc_cpu_mul(m, r, part(m, from_h, 2, hidden));
         n = UNARY(m, tanh, tc_cpu_add(m, part(m, from_x, 2, hidden), n));
         *h = tc_cpu_add(m, n, tc_cpu_mul(m, z, tc_cpu_sub(m, *h, n))); /* (1 - z) n + z h */
@@ -46,14 +50,15 @@ static void step(tc_cpu_maker *m, tc_op op, tc_val from_x, tc_val from_h, int64_
 }
 
 /* x: [steps, batch, in] to [steps, batch, hidden]. */
-static tc_val direction(tc_cpu_maker *m, tc_op op, tc_val x, const weights *w, bool backward, tc_val *h,
-                        tc_val *c)
+static tc_val direction(tc_cpu_maker *m, tc_op op, tc_val x, const weights *w, bool backward,
+                        tc_val *h, tc_val *c)
 {
     if (m->status != TC_OK)
         return TC_NONE;
     const tc_type *t = tc_cpu_type(m, x);
     int64_t steps = t->dim[0], hidden = tc_cpu_type(m, w->w_hh)->dim[1], batch = t->dim[1];
-    tc_val all = affine(m, x, w->w_ih, w->b_ih), *row = tc_new_n(&m->ctx->arena, tc_val, (size_t)steps);
+    tc_val all = affine(m, x, w->w_ih, w->b_ih),
+           *row = tc_new_n(&m->ctx->arena, tc_val, (size_t)steps);
     for (int64_t i = 0; i < steps && m->status == TC_OK; i++) {
         int64_t at = backward ? steps - 1 - i : i;
         tc_val now = tc_cpu_make(m, TC_OP_select, TC_CPU_ATTR(m, select, 0, at), &all, 1);
@@ -65,7 +70,8 @@ static tc_val direction(tc_cpu_maker *m, tc_op op, tc_val x, const weights *w, b
 
 static weights weights_at(tc_cpu_maker *m, int first, bool bias)
 {
-    return (weights){tc_cpu_in(m, first), tc_cpu_in(m, first + 1), bias ? tc_cpu_in(m, first + 2) : TC_NONE,
+    return (weights){tc_cpu_in(m, first), tc_cpu_in(m, first + 1),
+                     bias ? tc_cpu_in(m, first + 2) : TC_NONE,
                      bias ? tc_cpu_in(m, first + 3) : TC_NONE};
 }
 
@@ -91,13 +97,15 @@ static bool layers(tc_cpu_maker *m, tc_op op)
         weights w = weights_at(m, 1 + states + (int)cell * per_layer, a->has_bias);
         h[cell] = state_at(m, 1, cell);
         c[cell] = states == 2 ? state_at(m, 2, cell) : TC_NONE;
-        way[cell % directions] = direction(m, op, x, &w, cell % directions == 1, &h[cell], &c[cell]);
+        way[cell % directions] =
+            direction(m, op, x, &w, cell % directions == 1, &h[cell], &c[cell]);
         if (cell % directions == directions - 1)
             x = tc_cpu_cat(m, way, (int)directions, 2);
     }
     tc_cpu_give(m, 0, a->batch_first ? tc_cpu_permute(m, x, (int64_t[]){1, 0, 2}) : x);
-    tc_cpu_give(m, 1,
-                tc_cpu_cat(m, h, (int)cells, 0)); /* [cells * batch, hidden]: the same numbers in order */
+    tc_cpu_give(
+        m, 1,
+        tc_cpu_cat(m, h, (int)cells, 0)); /* [cells * batch, hidden]: the same numbers in order */
     if (states == 2)
         tc_cpu_give(m, 2, tc_cpu_cat(m, c, (int)cells, 0));
     return true;
@@ -117,7 +125,8 @@ static bool cell(tc_cpu_maker *m, tc_op op)
     weights w = weights_at(m, 1 + states, true);
     tc_val h = rows(m, 1), c = states == 2 ? rows(m, 2) : TC_NONE;
     int64_t hidden = tc_cpu_type(m, w.w_hh)->dim[1];
-    step(m, op, affine(m, rows(m, 0), w.w_ih, w.b_ih), affine(m, h, w.w_hh, w.b_hh), hidden, &h, &c);
+    step(m, op, affine(m, rows(m, 0), w.w_ih, w.b_ih), affine(m, h, w.w_hh, w.b_hh), hidden, &h,
+         &c);
     tc_cpu_give(m, 0, h);
     if (states == 2)
         tc_cpu_give(m, 1, c);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_rules.h -- what the rules of the pass `cpu` share.
  *
- * A rule is given a node that no kernel computes and makes nodes that are nearer to having one; what it
- * makes is looked at again.  cpu.c has the walk and the table; the cpu_*.c files have the rules. */
+ * A rule is given a node that no kernel computes and makes nodes that are nearer to having one;
+ * what it makes is looked at again.  cpu.c has the walk and the table; the cpu_*.c files have the
+ * rules. */
 #ifndef TC_CPU_RULES_H
 #define TC_CPU_RULES_H
 
@@ -25,7 +26,10 @@ typedef bool tc_cpu_rule(tc_cpu_maker *m);
 tc_val tc_cpu_in(const tc_cpu_maker *m, int i);
 const tc_type *tc_cpu_in_type(const tc_cpu_maker *m, int i);
 const tc_type *tc_cpu_out_type(const tc_cpu_maker *m, int i);
-static inline const tc_type *tc_cpu_type(const tc_cpu_maker *m, tc_val v) { return tc_type_of(m->g, v); }
+static inline const tc_type *tc_cpu_type(const tc_cpu_maker *m, tc_val v)
+{
+    return tc_type_of(m->g, v);
+}
 
 /* A node with one result. */
 tc_val tc_cpu_make(tc_cpu_maker *m, tc_op op, const void *attr, const tc_val *in, int n_in);
@@ -50,7 +54,7 @@ tc_val tc_cpu_number(tc_cpu_maker *m, tc_val like, double value);
 tc_val tc_cpu_ints(tc_cpu_maker *m, const int64_t *v, int32_t rank, const int64_t *dim);
 
 /* An attribute record in the arena. */
-#define TC_CPU_ATTR(m, record, ...)                                                                          \
+#define TC_CPU_ATTR(m, record, ...)                                                                \
     tc_arena_copy(&(m)->ctx->arena, &(tc_attr_##record){__VA_ARGS__}, sizeof(tc_attr_##record))
 
 /* x + alpha * y and the like. */

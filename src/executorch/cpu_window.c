@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_window.c -- windows and resampling: pools of one and three axes by those of two; resampling of any kind by
- * the numbers that our own kernel gives for a single axis. */
+/* cpu_window.c -- windows and resampling: pools of one and three axes by those of two; resampling
+ * of any kind by the numbers that our own kernel gives for a single axis. */
 #include "cpu_rules.h"
 
 /* ---- pools ---- */
@@ -22,8 +22,8 @@ static const void *flat_pool(tc_cpu_maker *m, int i, int k)
         return TC_CPU_ATTR(m, max_pool, PICK(p->kernel, 1), PICK(p->stride, 1), PICK(p->pad, 0),
                            PICK(p->dilation, 1), p->ceil);
     case TC_OP_avg_pool:
-        return TC_CPU_ATTR(m, avg_pool, PICK(q->kernel, 1), PICK(q->stride, 1), PICK(q->pad, 0), q->ceil,
-                           q->include_pad, i < 0 || k < 0 ? q->divisor : 0);
+        return TC_CPU_ATTR(m, avg_pool, PICK(q->kernel, 1), PICK(q->stride, 1), PICK(q->pad, 0),
+                           q->ceil, q->include_pad, i < 0 || k < 0 ? q->divisor : 0);
     default:
         return TC_CPU_ATTR(m, size, PICK(s->size, 1));
     }
@@ -54,7 +54,8 @@ static bool pool_line(tc_cpu_maker *m)
     return true;
 }
 
-/* Planes first, then depth, which stands in the place of the height of planes as wide as the planes are large. */
+/* Planes first, then depth, which stands in the place of the height of planes as wide as the planes
+ * are large. */
 static bool pool_deep(tc_cpu_maker *m)
 {
     const tc_type *t = tc_cpu_in_type(m, 0), *out = tc_cpu_out_type(m, 0);
@@ -114,7 +115,8 @@ static tc_val largest_parts(tc_cpu_maker *m, tc_val x, int64_t axis, int64_t n)
     int64_t extent = tc_cpu_type(m, x)->dim[axis];
     for (int64_t i = 0; i < n; i++) {
         part[i] = tc_cpu_slice(m, x, axis, i * extent / n, ((i + 1) * extent + n - 1) / n);
-        part[i] = tc_cpu_reduce(m, TC_OP_amax, part[i], tc_ints_copy(&m->ctx->arena, &axis, 1), true);
+        part[i] =
+            tc_cpu_reduce(m, TC_OP_amax, part[i], tc_ints_copy(&m->ctx->arena, &axis, 1), true);
     }
     return tc_cpu_cat(m, part, (int)n, axis);
 }
@@ -134,8 +136,8 @@ bool tc_cpu_rule_adaptive_max_pool(tc_cpu_maker *m)
 
 /* ---- resampling ---- */
 
-/* How much each of n places along an axis counts for each place of the result: [n, out], by our own kernel on n
- * channels of which each has a one somewhere else. */
+/* How much each of n places along an axis counts for each place of the result: [n, out], by our own
+ * kernel on n channels of which each has a one somewhere else. */
 static const float *axis_weights(tc_cpu_maker *m, int i, int64_t n, int64_t out)
 {
     const tc_attr_upsample *a = m->node->attr;
@@ -145,8 +147,9 @@ static const float *axis_weights(tc_cpu_maker *m, int i, int64_t n, int64_t out)
     memset(x.data, 0, tc_type_bytes(x.type));
     for (int64_t k = 0; k < n; k++)
         ((float *)x.data)[k * n + k] = 1;
-    tc_attr_upsample one = {
-        {1, &out}, a->scale.n ? (tc_floats){1, &a->scale.v[i]} : (tc_floats){0, NULL}, a->align_corners};
+    tc_attr_upsample one = {{1, &out},
+                            a->scale.n ? (tc_floats){1, &a->scale.v[i]} : (tc_floats){0, NULL},
+                            a->align_corners};
     tc_call call = {&one, 1, 1, &x, &y, &m->ctx->scratch, NULL};
     tc_mark mark = tc_arena_mark(&m->ctx->scratch);
     tc_ops[m->node->op].kernel(&call);
@@ -166,8 +169,8 @@ static tc_val resample_rows(tc_cpu_maker *m, tc_val x, int64_t axis, const float
 }
 
 /* A product along the axis, brought to the end for it. */
-static tc_val resample_product(tc_cpu_maker *m, tc_val x, int64_t axis, const float *weight, int64_t n,
-                               int64_t out)
+static tc_val resample_product(tc_cpu_maker *m, tc_val x, int64_t axis, const float *weight,
+                               int64_t n, int64_t out)
 {
     int32_t rank = tc_cpu_type(m, x)->rank;
     int64_t to_end[TC_MAX_RANK], back[TC_MAX_RANK];
@@ -175,8 +178,8 @@ static tc_val resample_product(tc_cpu_maker *m, tc_val x, int64_t axis, const fl
         to_end[i] = i < axis ? i : i + 1 < rank ? i + 1 : axis;
         back[to_end[i]] = i;
     }
-    tc_val w =
-        tc_graph_const(m->g, tc_type_make(m->ctx, TC_f32, 2, (int64_t[]){n, out}), weight, NULL, m->loc);
+    tc_val w = tc_graph_const(m->g, tc_type_make(m->ctx, TC_f32, 2, (int64_t[]){n, out}), weight,
+                              NULL, m->loc);
     tc_val y = tc_cpu_matmul(m, tc_cpu_permute(m, x, to_end), w);
     return m->status == TC_OK ? tc_cpu_permute(m, y, back) : TC_NONE;
 }
@@ -193,7 +196,8 @@ static bool resample(tc_cpu_maker *m, bool rows)
         if (n * n > MOST || n * o > MOST)
             return false;
         const float *weight = axis_weights(m, i, n, o);
-        x = rows ? resample_rows(m, x, axis, weight, n, o) : resample_product(m, x, axis, weight, n, o);
+        x = rows ? resample_rows(m, x, axis, weight, n, o)
+                 : resample_product(m, x, axis, weight, n, o);
     }
     return tc_cpu_done(m, x);
 }
@@ -255,17 +259,20 @@ bool tc_cpu_rule_col2im(tc_cpu_maker *m)
             *at = tc_new_n(&m->ctx->arena, int64_t, (size_t)each);
     for (int64_t i = 0; i < each; i++) {
         int64_t x = i % ow, y = i / ow % oh, kx = i / (ow * oh) % k[1], ky = i / (ow * oh * k[1]);
-        at[i] = (y * a->stride.v[0] + ky * a->dilation.v[0]) * w + x * a->stride.v[1] + kx * a->dilation.v[1];
+        at[i] = (y * a->stride.v[0] + ky * a->dilation.v[0]) * w + x * a->stride.v[1] +
+                kx * a->dilation.v[1];
     }
     tc_val source = tc_cpu_reshape(m, tc_cpu_in(m, 0), 2, (int64_t[]){rows, each});
-    const tc_type *type = tc_type_make(m->ctx, tc_cpu_in_type(m, 0)->dtype, 2, (int64_t[]){rows, h * w});
-    tc_val zeros =
-        tc_graph_const(m->g, type, tc_arena_array(&m->ctx->arena, 1, tc_type_bytes(type), 16), NULL, m->loc);
+    const tc_type *type =
+        tc_type_make(m->ctx, tc_cpu_in_type(m, 0)->dtype, 2, (int64_t[]){rows, h * w});
+    tc_val zeros = tc_graph_const(
+        m->g, type, tc_arena_array(&m->ctx->arena, 1, tc_type_bytes(type), 16), NULL, m->loc);
     tc_val index = tc_cpu_ints(m, at, 1, &each);
     tc_val y = tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, true),
                            (tc_val[]){zeros, source, TC_NONE, index}, 4);
     y = tc_cpu_reshape(m, y, 3, (int64_t[]){rows, h, w});
-    return tc_cpu_done(m, tc_cpu_slice(m, tc_cpu_slice(m, y, 1, p[0], p[0] + s[0]), 2, p[1], p[1] + s[1]));
+    return tc_cpu_done(
+        m, tc_cpu_slice(m, tc_cpu_slice(m, y, 1, p[0], p[0] + s[0]), 2, p[1], p[1] + s[1]));
 }
 
 bool tc_cpu_rule_channel_shuffle(tc_cpu_maker *m)
@@ -275,6 +282,7 @@ bool tc_cpu_rule_channel_shuffle(tc_cpu_maker *m)
     int64_t c = t->dim[1], rest = c && t->dim[0] ? tc_type_count(t) / (t->dim[0] * c) : 0;
     if (!rest || !groups)
         return false;
-    tc_val x = tc_cpu_reshape(m, tc_cpu_in(m, 0), 4, (int64_t[]){t->dim[0], groups, c / groups, rest});
+    tc_val x =
+        tc_cpu_reshape(m, tc_cpu_in(m, 0), 4, (int64_t[]){t->dim[0], groups, c / groups, rest});
     return tc_cpu_done(m, tc_cpu_permute(m, x, (int64_t[]){0, 2, 1, 3}));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.c -- lifetimes and addresses of a program's values.
  *
- * Step k is node k; inputs are there before the first, outputs stay to the end, and so do, from run to
- * run, the buffers that the program changes.  A view lies where its root does and keeps it alive. */
+ * Step k is node k; inputs are there before the first, outputs stay to the end, and so do, from run
+ * to run, the buffers that the program changes.  A view lies where its root does and keeps it
+ * alive. */
 #include "cpu.h"
 
 #include "../run/pack.h"
@@ -44,7 +45,8 @@ static void further(planner *p, size_t k)
         if (!type)
             continue;
         if (!p->more[k])
-            p->more[k] = tc_new_n(&p->ctx->arena, size_t, strlen(kernel->args)); /* more than enough */
+            p->more[k] =
+                tc_new_n(&p->ctx->arena, size_t, strlen(kernel->args)); /* more than enough */
         p->more[k][n++] = 1 + span_new(p, type, k, k);
     }
 }
@@ -56,7 +58,8 @@ static void find_spans(planner *p)
     for (size_t i = 0; i < g->n_in; i++)
         p->of[g->in[i]] = 1 + span_new(p, tc_type_of(g, g->in[i]), 0, 0);
     for (size_t i = 0; i < g->n_mutation; i++)
-        p->of[g->mutation[i].before] = 1 + span_new(p, tc_type_of(g, g->mutation[i].before), 0, end);
+        p->of[g->mutation[i].before] =
+            1 + span_new(p, tc_type_of(g, g->mutation[i].before), 0, end);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         for (int i = 0; i < node->n_in && !tc_cpu_is_view(node); i++)

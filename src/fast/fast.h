@@ -20,7 +20,10 @@ typedef enum tc_isa {
 tc_isa tc_fast_isa(void);
 
 /* At least AVX-512 with VNNI. */
-static inline bool tc_isa_is_avx512(tc_isa isa) { return isa == TC_ISA_avx512 || isa == TC_ISA_amx; }
+static inline bool tc_isa_is_avx512(tc_isa isa)
+{
+    return isa == TC_ISA_avx512 || isa == TC_ISA_amx;
+}
 
 /* Tests: use this level from now on; false when the machine lacks it. */
 bool tc_fast_use(tc_isa isa);

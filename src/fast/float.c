@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* float.c -- f32 products through oneDNN (its v2 C API); weights packed once, working space the caller's. */
+/* float.c -- f32 products through oneDNN (its v2 C API); weights packed once, working space the
+ * caller's. */
 #include "float.h"
 
 #include <math.h>
@@ -144,8 +145,8 @@ static bool is_quick(dnnl_primitive_desc_t pd)
     return !tc_text_starts(name, "ref");
 }
 
-/* oneDNN's relu and clip turn NaN into a number.  Where one is the last operation, on numbers without gaps, it is
- * ours: how many are left for the library. */
+/* oneDNN's relu and clip turn NaN into a number.  Where one is the last operation, on numbers
+ * without gaps, it is ours: how many are left for the library. */
 static int keep_clamp(tc_product *p, const recipe *r)
 {
     int last = r->n_then - 1;
@@ -205,10 +206,11 @@ static void channels_last(const tc_type *t, dnnl_memory_desc_t *out)
     dnnl_memory_desc_init_by_tag(out, t->rank, dim, dnnl_f32, tag[t->rank]);
 }
 
-/* Weights [oc, ic / groups, k...] as the library names them, with a group axis when there are groups;
- * transposed ones are [ic, oc / groups, k...].  plain: as they lie; any: the library's choice. */
-static void weight_descs(const tc_type *w, int64_t groups, bool transposed, dnnl_memory_desc_t *plain,
-                         dnnl_memory_desc_t *any)
+/* Weights [oc, ic / groups, k...] as the library names them, with a group axis when there are
+ * groups; transposed ones are [ic, oc / groups, k...].  plain: as they lie; any: the library's
+ * choice. */
+static void weight_descs(const tc_type *w, int64_t groups, bool transposed,
+                         dnnl_memory_desc_t *plain, dnnl_memory_desc_t *any)
 {
     dnnl_dims_t dim, stride;
     int n = 0, spatial = w->rank - 2;

@@ -37,16 +37,16 @@ typedef struct tc_strided {
     int64_t dim[TC_MAX_RANK], stride[TC_MAX_RANK];
 } tc_strided;
 
-/* x, y: logical types, channels first.  w, bias: constants in PyTorch's layout (bias.type may be NULL);
- * what is packed of them lives until the context goes. */
+/* x, y: logical types, channels first.  w, bias: constants in PyTorch's layout (bias.type may be
+ * NULL); what is packed of them lives until the context goes. */
 tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
                             tc_tensor w, tc_tensor bias, const tc_then *then, int n_then);
 tc_product *tc_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
                               const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
                               int n_then);
 
-/* y = a b + bias over equal ranks; batch axes of a and b are equal to y's or 1.  b_data: its numbers when
- * they are constant, else NULL.  bias: a constant of y's last extent, or type NULL. */
+/* y = a b + bias over equal ranks; batch axes of a and b are equal to y's or 1.  b_data: its
+ * numbers when they are constant, else NULL.  bias: a constant of y's last extent, or type NULL. */
 tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
                               const tc_strided *y, const void *b_data, tc_tensor bias,
                               const tc_then *then, int n_then);

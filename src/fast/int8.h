@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* int8.h -- integer products of TOSA, prepared once and run many times, with the bits of num/.
  *
- * The sum of products is that of bytes without sign times bytes with sign: x is kept as x + 128, and
- * what that and the zero points add is taken back by a number per output channel. */
+ * The sum of products is that of bytes without sign times bytes with sign: x is kept as x + 128,
+ * and what that and the zero points add is taken back by a number per output channel. */
 #ifndef TC_INT8_H
 #define TC_INT8_H
 
@@ -10,7 +10,8 @@
 
 /* RESCALE, and a CLAMP or TABLE behind it, as the last act of a product:
  *   y = table[clamp(((acc * multiplier[c] + 2^(shift[c] - 1)) >> shift[c]) + zero, lo, hi)]
- * Rounding is single; the lists have 16 entries more than there are channels, so that they are read in whole registers. */
+ * Rounding is single; the lists have 16 entries more than there are channels, so that they are read
+ * in whole registers. */
 typedef struct tc_narrow {
     const int32_t *multiplier; /* one per channel */
     const int32_t *shift;
@@ -21,8 +22,9 @@ typedef struct tc_narrow {
 
 typedef struct tc_conv8 tc_conv8;
 
-/* CONV2D with int8 x and int8 (or int4, a byte each) weights, constant weights, bias and zero points;
- * weight zero point 0.  narrow: NULL when y is the int32 accumulator.  NULL when this is not for us. */
+/* CONV2D with int8 x and int8 (or int4, a byte each) weights, constant weights, bias and zero
+ * points; weight zero point 0.  narrow: NULL when y is the int32 accumulator.  NULL when this is
+ * not for us. */
 tc_conv8 *tc_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x, const tc_type *y,
                        tc_tensor w, tc_tensor bias, int32_t x_zero, const tc_narrow *narrow);
 size_t tc_conv8_scratch(const tc_conv8 *conv);
@@ -30,15 +32,17 @@ void tc_conv8_run(const tc_conv8 *conv, const int8_t *x, void *y, void *scratch)
 
 /* DEPTHWISE_CONV2D, channel multiplier 1, under the same conditions. */
 typedef struct tc_depth8 tc_depth8;
-tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x, const tc_type *y,
-                         tc_tensor w, tc_tensor bias, int32_t x_zero, const tc_narrow *narrow);
+tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
+                         const tc_type *y, tc_tensor w, tc_tensor bias, int32_t x_zero,
+                         const tc_narrow *narrow);
 size_t tc_depth8_scratch(const tc_depth8 *conv);
 void tc_depth8_run(const tc_depth8 *conv, const int8_t *x, void *y, void *scratch);
 
 /* MATMUL of int8: [n, h, c] x [n, c, w], zero points as given. */
 size_t tc_matmul8_scratch(const tc_type *a, const tc_type *b);
 void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc_type *bt,
-                    const int8_t *b, int32_t b_zero, const tc_narrow *narrow, void *y, void *scratch);
+                    const int8_t *b, int32_t b_zero, const tc_narrow *narrow, void *y,
+                    void *scratch);
 
 /* Accumulators of `rows` rows of n channels, ld apart, into rows of y, n apart, as `narrow` says.
  * start: a number to add to each channel first (16 to spare), or NULL. */
@@ -50,8 +54,9 @@ void tc_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size
 enum { TC_PANEL = 16, TC_TILE_ROWS = 64 };
 
 /* Rows of bytes against packed panels: c[r][p * 16 + j] = sum over k of a[r][k] * b.
- * a: lda bytes a row, a multiple of 64, zeros behind the k that count.  b: [panel][quad][16][4], quads a
- * multiple of 16.  Rows of a and c exist up to TC_TILE_ROWS, and may be computed for nothing. */
+ * a: lda bytes a row, a multiple of 64, zeros behind the k that count.  b: [panel][quad][16][4],
+ * quads a multiple of 16.  Rows of a and c exist up to TC_TILE_ROWS, and may be computed for
+ * nothing. */
 typedef struct tc_gemm8 {
     const uint8_t *a;
     size_t lda, rows;

@@ -3,8 +3,8 @@
  *
  *   sum (x - zx) w  =  sum (x + 128) w  -  (zx + 128) sum w
  *
- * Output positions are taken a tile at a time: their windows become rows of bytes, places outside the
- * image holding zx + 128, and every row meets every panel of 16 output channels. */
+ * Output positions are taken a tile at a time: their windows become rows of bytes, places outside
+ * the image holding zx + 128, and every row meets every panel of 16 output channels. */
 #include "int8.h"
 
 #include "fast.h"
@@ -48,7 +48,8 @@ tc_conv8 *tc_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x
                     .dilation_y = a->dilation.v[0], .dilation_x = a->dilation.v[1],
                     .k_quads = tc_gemm8_quads(depth), .outside = (uint8_t)(x_zero + 128)};
     c->panel_bytes = c->k_quads * 64;
-    c->flat = c->kh == 1 && c->kw == 1 && c->stride_y == 1 && c->stride_x == 1 && c->oh == c->ih && c->ow == c->iw;
+    c->flat = c->kh == 1 && c->kw == 1 && c->stride_y == 1 && c->stride_x == 1 && c->oh == c->ih &&
+              c->ow == c->iw;
     c->panels = ((size_t)c->oc + TC_PANEL - 1) / TC_PANEL;
     int8_t *packed = tc_arena_raw(&ctx->arena, c->panels * c->panel_bytes);
     pack_panels(w.data, (size_t)c->oc, depth, depth, 1, packed, c->panel_bytes);
@@ -96,14 +97,17 @@ TC_AVX512 TC_INLINE void copy_avx512(const int8_t *from, uint8_t *to, size_t n)
         _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), flip));
     if (i < n) {
         __mmask64 in = (UINT64_C(1) << (n - i)) - 1;
-        _mm512_mask_storeu_epi8(to + i, in, _mm512_xor_si512(_mm512_maskz_loadu_epi8(in, from + i), flip));
+        _mm512_mask_storeu_epi8(to + i, in,
+                                _mm512_xor_si512(_mm512_maskz_loadu_epi8(in, from + i), flip));
     }
 }
 #endif
 
-/* The windows of `some` output positions from `at` on as rows of bytes; a function for each level. */
+/* The windows of `some` output positions from `at` on as rows of bytes; a function for each level.
+ */
 #define GATHER(level, target)                                                                      \
-    target static void window_##level(const tc_conv8 *c, const int8_t *x, int64_t n, int64_t oy, int64_t ox, uint8_t *row) \
+    target static void window_##level(const tc_conv8 *c, const int8_t *x, int64_t n, int64_t oy,   \
+                                      int64_t ox, uint8_t *row)                                    \
     {                                                                                              \
         size_t depth = (size_t)c->ic;                                                              \
         for (int64_t ky = 0; ky < c->kh; ky++) {                                                   \
@@ -123,7 +127,8 @@ TC_AVX512 TC_INLINE void copy_avx512(const int8_t *from, uint8_t *to, size_t n)
                     memset(row, c->outside, depth);                                                \
         }                                                                                          \
     }                                                                                              \
-    target static void gather_##level(const tc_conv8 *c, const int8_t *x, int64_t at, size_t some, uint8_t *rows, size_t lda) \
+    target static void gather_##level(const tc_conv8 *c, const int8_t *x, int64_t at, size_t some, \
+                                      uint8_t *rows, size_t lda)                                   \
     {                                                                                              \
         int64_t n = at / (c->oh * c->ow), oy = at / c->ow % c->oh, ox = at % c->ow;                \
         for (size_t r = 0; r < some; r++, rows += lda) {                                           \
@@ -145,8 +150,8 @@ GATHER(avx512, TC_AVX512)
 #endif
 
 /* Rows of accumulators, with what each channel starts from, to their place in y. */
-static void store_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
-                       const int32_t *start, uint8_t *y)
+static void store_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows,
+                       size_t n, const int32_t *start, uint8_t *y)
 {
     if (narrow) {
         tc_narrow_rows(narrow, acc, ld, rows, n, start, y);
@@ -165,7 +170,8 @@ void tc_conv8_run(const tc_conv8 *c, const int8_t *x, void *y, void *scratch)
     int32_t *acc = (int32_t *)(void *)(rows + TILE * lda);
     size_t each = n * (c->has_narrow ? tc_dtypes[c->narrow.dtype].bytes : sizeof *acc);
     int64_t positions = c->n * c->oh * c->ow;
-    void (*gather)(const tc_conv8 *, const int8_t *, int64_t, size_t, uint8_t *, size_t) = gather_plain;
+    void (*gather)(const tc_conv8 *, const int8_t *, int64_t, size_t, uint8_t *, size_t) =
+        gather_plain;
 #ifdef TC_X86
     if (tc_isa_is_avx512(tc_fast_isa()))
         gather = gather_avx512;
@@ -175,12 +181,13 @@ void tc_conv8_run(const tc_conv8 *c, const int8_t *x, void *y, void *scratch)
         size_t some = (size_t)tc_min_i64(TILE, positions - at);
         gather(c, x, at, some, rows, lda);
         tc_gemm8_run(&(tc_gemm8){rows, lda, some, c->packed, c->k_quads, c->panels, acc, ld});
-        store_rows(c->has_narrow ? &c->narrow : NULL, acc, ld, some, n, c->start, out + (size_t)at * each);
+        store_rows(c->has_narrow ? &c->narrow : NULL, acc, ld, some, n, c->start,
+                   out + (size_t)at * each);
     }
 }
 
 /* ---- MATMUL ----
- *   sum (a - za)(b - zb)  =  sum (a + 128) b  -  (za + 128) sum b  -  zb sum a  +  c za zb        */
+ *   sum (a - za)(b - zb)  =  sum (a + 128) b  -  (za + 128) sum b  -  zb sum a  +  c za zb */
 
 typedef struct matmul_sizes {
     size_t h, c, w, k_quads, panel_bytes, panels, lda;
@@ -204,7 +211,8 @@ size_t tc_matmul8_scratch(const tc_type *a, const tc_type *b)
 }
 
 void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc_type *bt,
-                    const int8_t *b, int32_t b_zero, const tc_narrow *narrow, void *y, void *scratch)
+                    const int8_t *b, int32_t b_zero, const tc_narrow *narrow, void *y,
+                    void *scratch)
 {
     matmul_sizes s = sizes_of(at, bt);
     int8_t *packed = scratch;
@@ -233,7 +241,8 @@ void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc
                 for (size_t i = 0; i < s.c; i++)
                     sum += a[r * s.c + i];
                 for (size_t j = 0; j < s.w; j++)
-                    acc[r * ld + j] = (int32_t)((uint32_t)acc[r * ld + j] - (uint32_t)b_zero * (uint32_t)(uint64_t)sum);
+                    acc[r * ld + j] = (int32_t)((uint32_t)acc[r * ld + j] -
+                                                (uint32_t)b_zero * (uint32_t)(uint64_t)sum);
             }
             store_rows(narrow, acc, ld, some, s.w, column, out);
             a += some * s.c;

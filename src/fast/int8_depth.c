@@ -3,8 +3,8 @@
  *
  *   sum (x - zx) w  =  sum x w  -  zx sum w
  *
- * with zx where the window leaves the image, so that every position has the same taps.  Taps are taken
- * in pairs: 16-bit products of two taps are summed exactly into 32 bits. */
+ * with zx where the window leaves the image, so that every position has the same taps.  Taps are
+ * taken in pairs: 16-bit products of two taps are summed exactly into 32 bits. */
 #include "int8.h"
 
 #include "fast.h"
@@ -22,15 +22,16 @@ struct tc_depth8 {
     tc_narrow narrow;
 };
 
-/* Where channel j of a block stands: interleaving 16-bit lanes leaves channels 0-3 8-11 16-19 24-27 in one
- * register and the others in the next. */
+/* Where channel j of a block stands: interleaving 16-bit lanes leaves channels 0-3 8-11 16-19 24-27
+ * in one register and the others in the next. */
 TC_INLINE size_t slot(size_t j)
 {
     return j / 8 * 4 + j % 4 + (j % 8 < 4 ? 0 : BLOCK / 2);
 }
 
-tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x, const tc_type *y,
-                         tc_tensor w, tc_tensor bias, int32_t x_zero, const tc_narrow *narrow)
+tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
+                         const tc_type *y, tc_tensor w, tc_tensor bias, int32_t x_zero,
+                         const tc_narrow *narrow)
 {
     const int64_t *k = w.type->dim; /* [kh, kw, c, 1] */
     int64_t taps = k[0] * k[1];
@@ -79,7 +80,8 @@ TC_INLINE void block_plain(const int8_t *const *tap, size_t pairs, size_t at, si
     for (size_t p = 0; p < pairs; p++, w += 2 * BLOCK) {
         const int8_t *x0 = tap[2 * p] + at, *x1 = tap[2 * p + 1] + at;
         for (size_t j = 0; j < n; j++)
-            acc[j] = (int32_t)((uint32_t)acc[j] + (uint32_t)(x0[j] * w[2 * slot(j)] + x1[j] * w[2 * slot(j) + 1]));
+            acc[j] = (int32_t)((uint32_t)acc[j] +
+                               (uint32_t)(x0[j] * w[2 * slot(j)] + x1[j] * w[2 * slot(j) + 1]));
     }
 }
 
@@ -91,7 +93,8 @@ TC_AVX512 static void block_avx512(const int8_t *const *tap, size_t pairs, size_
 {
     __mmask32 in = n >= BLOCK ? 0xffffffffu : (1u << n) - 1;
     const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-    const __m512i second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+    const __m512i second =
+        _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
     __m512i lo = _mm512_setzero_si512(), hi = lo;
     for (size_t p = 0; p < pairs; p++, w += 2 * BLOCK) {
         __m512i x0 = _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(in, tap[2 * p] + at));
@@ -131,7 +134,8 @@ static void find_taps(const tc_depth8 *d, const int8_t *x, int64_t n, int64_t oy
 }
 
 /* Rows of accumulators to y; returns where the next ones go. */
-static uint8_t *store(const tc_depth8 *d, const int32_t *acc, size_t ld, size_t rows, size_t n, uint8_t *y)
+static uint8_t *store(const tc_depth8 *d, const int32_t *acc, size_t ld, size_t rows, size_t n,
+                      uint8_t *y)
 {
     if (d->has_narrow) {
         tc_narrow_rows(&d->narrow, acc, ld, rows, n, d->start, y);
@@ -146,7 +150,8 @@ static uint8_t *store(const tc_depth8 *d, const int32_t *acc, size_t ld, size_t 
 
 void tc_depth8_run(const tc_depth8 *d, const int8_t *x, void *y, void *scratch)
 {
-    void (*block)(const int8_t *const *, size_t, size_t, size_t, const int16_t *, int32_t *) = block_c;
+    void (*block)(const int8_t *const *, size_t, size_t, size_t, const int16_t *, int32_t *) =
+        block_c;
 #ifdef TC_X86
     if (tc_isa_is_avx512(tc_fast_isa()))
         block = block_avx512;

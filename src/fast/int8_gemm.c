@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int8_gemm.c -- the inner product of bytes: 6 rows by 4 panels of 16 columns at a time in registers,
- * 32 by 2 in tiles. */
+/* int8_gemm.c -- the inner product of bytes: 6 rows by 4 panels of 16 columns at a time in
+ * registers, 32 by 2 in tiles. */
 #include "fast.h"
 #include "int8.h"
 
@@ -100,7 +100,8 @@ TC_AVX512 static void gemm_avx512(const uint8_t *a, size_t lda, int rows, const 
 /* Without dot products of bytes: both sides widened to 16 bits, pairs summed exactly.
  * Eight columns' quads are two registers of four columns; their halves are joined at the end. */
 TC_AVX2 static void gemm_avx2(const uint8_t *a, size_t lda, int rows, const int8_t *b,
-                              size_t panel_bytes, int panels, size_t k_quads, int32_t *c, size_t ldc)
+                              size_t panel_bytes, int panels, size_t k_quads, int32_t *c,
+                              size_t ldc)
 {
     for (int p = 0; p < panels; p++)
         for (int r = 0; r < rows; r += 2) {
@@ -111,15 +112,19 @@ TC_AVX2 static void gemm_avx2(const uint8_t *a, size_t lda, int rows, const int8
             for (int i = 0; i < 4; i++)
                 s0[i] = s1[i] = _mm256_setzero_si256();
             for (size_t q = 0; q < k_quads; q++, w += 64) {
-                __m256i y0 = _mm256_broadcastq_epi64(_mm_cvtepu8_epi16(_mm_cvtsi32_si128(dword(x0 + 4 * q))));
-                __m256i y1 = _mm256_broadcastq_epi64(_mm_cvtepu8_epi16(_mm_cvtsi32_si128(dword(x1 + 4 * q))));
+                __m256i y0 = _mm256_broadcastq_epi64(
+                    _mm_cvtepu8_epi16(_mm_cvtsi32_si128(dword(x0 + 4 * q))));
+                __m256i y1 = _mm256_broadcastq_epi64(
+                    _mm_cvtepu8_epi16(_mm_cvtsi32_si128(dword(x1 + 4 * q))));
                 for (int i = 0; i < 4; i++) {
-                    __m256i v = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(w + 16 * i)));
+                    __m256i v = _mm256_cvtepi8_epi16(
+                        _mm_loadu_si128((const __m128i *)(const void *)(w + 16 * i)));
                     s0[i] = _mm256_add_epi32(s0[i], _mm256_madd_epi16(y0, v));
                     s1[i] = _mm256_add_epi32(s1[i], _mm256_madd_epi16(y1, v));
                 }
             }
-            for (int i = 0; i < 4; i += 2) { /* (a0 a1)(b0 b1).. pairs to sums, back in column order */
+            for (int i = 0; i < 4;
+                 i += 2) { /* (a0 a1)(b0 b1).. pairs to sums, back in column order */
                 __m256i h0 = _mm256_permute4x64_epi64(_mm256_hadd_epi32(s0[i], s0[i + 1]), 0xd8);
                 __m256i h1 = _mm256_permute4x64_epi64(_mm256_hadd_epi32(s1[i], s1[i + 1]), 0xd8);
                 int32_t *to = c + (size_t)r * ldc + p * TC_PANEL + 4 * i;
@@ -130,7 +135,8 @@ TC_AVX2 static void gemm_avx2(const uint8_t *a, size_t lda, int rows, const int8
         }
 }
 
-/* Eight tiles of 16 rows of 64 bytes: 0-3 the sums of 32 rows by 32 columns, 4-5 rows of a, 6-7 panels of b. */
+/* Eight tiles of 16 rows of 64 bytes: 0-3 the sums of 32 rows by 32 columns, 4-5 rows of a, 6-7
+ * panels of b. */
 #define TC_AMX __attribute__((target("amx-tile,amx-int8")))
 
 TC_AMX static void gemm_amx(const tc_gemm8 *g)
@@ -204,8 +210,10 @@ static void gemm_neon(const uint8_t *a, size_t lda, int rows, const int8_t *b, s
                     int8x16_t v = vld1q_s8(w + 16 * i);
                     int16x8_t lo = vmovl_s8(vget_low_s8(v)), hi = vmovl_s8(vget_high_s8(v));
                     int16x4_t y = {x[0], x[1], x[2], x[3]};
-                    int32x4_t p0 = vmull_s16(vget_low_s16(lo), y), p1 = vmull_s16(vget_high_s16(lo), y);
-                    int32x4_t p2 = vmull_s16(vget_low_s16(hi), y), p3 = vmull_s16(vget_high_s16(hi), y);
+                    int32x4_t p0 = vmull_s16(vget_low_s16(lo), y),
+                              p1 = vmull_s16(vget_high_s16(lo), y);
+                    int32x4_t p2 = vmull_s16(vget_low_s16(hi), y),
+                              p3 = vmull_s16(vget_high_s16(hi), y);
                     sum[i] = vaddq_s32(sum[i], vpaddq_s32(vpaddq_s32(p0, p1), vpaddq_s32(p2, p3)));
                 }
             for (int i = 0; i < TC_PANEL / 4; i++)
@@ -214,8 +222,8 @@ static void gemm_neon(const uint8_t *a, size_t lda, int rows, const int8_t *b, s
 }
 #endif
 
-typedef void block(const uint8_t *a, size_t lda, int rows, const int8_t *b, size_t panel_bytes, int panels,
-                   size_t k_quads, int32_t *c, size_t ldc);
+typedef void block(const uint8_t *a, size_t lda, int rows, const int8_t *b, size_t panel_bytes,
+                   int panels, size_t k_quads, int32_t *c, size_t ldc);
 
 static block *block_here(void)
 {
@@ -249,8 +257,8 @@ void tc_gemm8_run(const tc_gemm8 *g)
         int some = (int)tc_min_i64(MOST_PANELS, (int64_t)(g->panels - p));
         for (size_t r = 0; r < g->rows; r += MOST_ROWS) {
             int lines = (int)tc_min_i64(MOST_ROWS, (int64_t)(g->rows - r));
-            here(g->a + r * g->lda, g->lda, lines, g->b + p * panel_bytes, panel_bytes, some, g->quads,
-                 g->c + r * g->ldc + p * TC_PANEL, g->ldc);
+            here(g->a + r * g->lda, g->lda, lines, g->b + p * panel_bytes, panel_bytes, some,
+                 g->quads, g->c + r * g->ldc + p * TC_PANEL, g->ldc);
         }
     }
 }

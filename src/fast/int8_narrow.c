@@ -17,8 +17,8 @@ TC_INLINE int32_t begun(int32_t acc, const int32_t *start, size_t c)
     return start ? (int32_t)((uint32_t)acc + (uint32_t)start[c]) : acc;
 }
 
-TC_INLINE void rows_any(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
-                        const int32_t *start, void *y)
+TC_INLINE void rows_any(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows,
+                        size_t n, const int32_t *start, void *y)
 {
     for (size_t r = 0; r < rows; r++, acc += ld)
         for (size_t c = 0; c < n; c++) {
@@ -32,8 +32,8 @@ TC_INLINE void rows_any(const tc_narrow *narrow, const int32_t *acc, size_t ld, 
         }
 }
 
-static void rows_plain(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
-                       const int32_t *start, void *y)
+static void rows_plain(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows,
+                       size_t n, const int32_t *start, void *y)
 {
     rows_any(narrow, acc, ld, rows, n, start, y);
 }
@@ -41,15 +41,15 @@ static void rows_plain(const tc_narrow *narrow, const int32_t *acc, size_t ld, s
 #ifdef TC_X86
 #include <immintrin.h>
 
-TC_AVX2 static void rows_avx2(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
-                              const int32_t *start, void *y)
+TC_AVX2 static void rows_avx2(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows,
+                              size_t n, const int32_t *start, void *y)
 {
     rows_any(narrow, acc, ld, rows, n, start, y);
 }
 
 /* Sixteen channels of every row at a time: even and odd lanes as two vectors of 64-bit products. */
-TC_AVX512 static void rows_avx512(const tc_narrow *n, const int32_t *acc, size_t ld, size_t rows, size_t columns,
-                                  const int32_t *start, void *y)
+TC_AVX512 static void rows_avx512(const tc_narrow *n, const int32_t *acc, size_t ld, size_t rows,
+                                  size_t columns, const int32_t *start, void *y)
 {
     const __m512i one = _mm512_set1_epi64(1), zero = _mm512_set1_epi32(n->zero);
     const __m512i lo = _mm512_set1_epi32(n->lo), hi = _mm512_set1_epi32(n->hi);

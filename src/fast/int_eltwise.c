@@ -16,8 +16,8 @@ TC_INLINE void widen(tc_dtype from, const void *x, size_t at, size_t n, int32_t 
 }
 
 /* Wrapping arithmetic on one row. */
-TC_INLINE void row_of(tc_int_op op, const int32_t *a, size_t step_a, const int32_t *b, size_t step_b, int32_t *y,
-                      size_t n)
+TC_INLINE void row_of(tc_int_op op, const int32_t *a, size_t step_a, const int32_t *b,
+                      size_t step_b, int32_t *y, size_t n)
 {
     switch (op) {
     case TC_INT_add:
@@ -35,7 +35,8 @@ TC_INLINE void row_of(tc_int_op op, const int32_t *a, size_t step_a, const int32
 }
 
 /* Steps are constants here, so that each case is a loop of its own. */
-TC_INLINE void row_any(tc_int_op op, const int32_t *a, bool many_a, const int32_t *b, bool many_b, int32_t *y, size_t n)
+TC_INLINE void row_any(tc_int_op op, const int32_t *a, bool many_a, const int32_t *b, bool many_b,
+                       int32_t *y, size_t n)
 {
     if (many_a && many_b)
         row_of(op, a, 1, b, 1, y, n);
@@ -57,16 +58,18 @@ TC_INLINE void binary(const tc_int_binary *e, const int32_t *a, const int32_t *b
     bool many_a = e->a == TC_SPREAD_none || e->a == TC_SPREAD_row;
     bool many_b = e->b == TC_SPREAD_none || e->b == TC_SPREAD_row;
     for (size_t r = 0; r < e->rows; r++)
-        row_any(e->op, operand(e->a, a, r, e->columns), many_a, operand(e->b, b, r, e->columns), many_b,
-                y + r * e->columns, e->columns);
+        row_any(e->op, operand(e->a, a, r, e->columns), many_a, operand(e->b, b, r, e->columns),
+                many_b, y + r * e->columns, e->columns);
 }
 
 #define LEVEL(name, target)                                                                        \
-    target static void widen_##name(tc_dtype from, const void *x, size_t at, size_t n, int32_t zero, int32_t *out) \
+    target static void widen_##name(tc_dtype from, const void *x, size_t at, size_t n,             \
+                                    int32_t zero, int32_t *out)                                    \
     {                                                                                              \
         widen(from, x, at, n, zero, out);                                                          \
     }                                                                                              \
-    target static void binary_##name(const tc_int_binary *e, const int32_t *a, const int32_t *b, int32_t *y) \
+    target static void binary_##name(const tc_int_binary *e, const int32_t *a, const int32_t *b,   \
+                                     int32_t *y)                                                   \
     {                                                                                              \
         binary(e, a, b, y);                                                                        \
     }
@@ -75,7 +78,10 @@ LEVEL(plain, )
 #ifdef TC_X86
 LEVEL(avx2, TC_AVX2)
 LEVEL(avx512, TC_AVX512)
-#define PICK(what) (tc_isa_is_avx512(tc_fast_isa()) ? what##_avx512 : tc_fast_isa() == TC_ISA_avx2 ? what##_avx2 : what##_plain)
+#define PICK(what)                                                                                 \
+    (tc_isa_is_avx512(tc_fast_isa()) ? what##_avx512                                               \
+     : tc_fast_isa() == TC_ISA_avx2  ? what##_avx2                                                 \
+                                     : what##_plain)
 #else
 #define PICK(what) what##_plain
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_eltwise.h -- RESCALE and 32-bit arithmetic of TOSA over whole tensors, with the bits of num/. */
+/* int_eltwise.h -- RESCALE and 32-bit arithmetic of TOSA over whole tensors, with the bits of num/.
+ */
 #ifndef TC_INT_ELTWISE_H
 #define TC_INT_ELTWISE_H
 

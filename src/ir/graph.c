@@ -39,8 +39,10 @@ tc_module *tc_module_copy(const tc_module *module)
         copy->graph[i] = tc_arena_copy(arena, module->graph[i], sizeof **module->graph);
         copy->graph[i]->module = copy;
     }
-    copy->in_port = tc_arena_copy(arena, module->in_port, module->n_in_port * sizeof *module->in_port);
-    copy->out_port = tc_arena_copy(arena, module->out_port, module->n_out_port * sizeof *module->out_port);
+    copy->in_port =
+        tc_arena_copy(arena, module->in_port, module->n_in_port * sizeof *module->in_port);
+    copy->out_port =
+        tc_arena_copy(arena, module->out_port, module->n_out_port * sizeof *module->out_port);
     return copy;
 }
 
@@ -76,13 +78,14 @@ void tc_graph_output(tc_graph *g, tc_val val)
     g->out[g->n_out++] = val;
 }
 
-tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out,
-                      const tc_loc *loc)
+tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
+                      int n_out, const tc_loc *loc)
 {
     static const tc_loc nowhere;
     tc_arena *arena = &g->module->ctx->arena;
     tc_node *node = tc_new(arena, tc_node);
-    *node = (tc_node){.op = op, .n_in = n_in, .n_out = n_out, .attr = attr, .loc = loc ? loc : &nowhere};
+    *node = (tc_node){
+        .op = op, .n_in = n_in, .n_out = n_out, .attr = attr, .loc = loc ? loc : &nowhere};
     node->in = tc_arena_copy(arena, in, (size_t)n_in * sizeof *in);
     node->out = tc_new_n(arena, tc_val, (size_t)n_out);
     for (int i = 0; i < n_out; i++)

@@ -68,7 +68,8 @@ struct tc_module {
     const char *file; /* where it was read from */
     tc_graph **graph;
     size_t n_graph, cap_graph;
-    /* The signature as the model's author wrote it, non-tensors included; empty: in and out are all there is. */
+    /* The signature as the model's author wrote it, non-tensors included; empty: in and out are all
+     * there is. */
     tc_port *in_port, *out_port;
     size_t n_in_port, n_out_port;
     const char *in_tree, *out_tree; /* how the ports nest, as PyTorch writes it; or NULL */
@@ -90,8 +91,8 @@ static inline tc_graph *tc_main(const tc_module *module) { return module->graph[
 /* Building.  Types may be NULL and given later by tidy/infer.c. */
 tc_val tc_graph_input(tc_graph *g, const tc_type *type, const char *name);
 void tc_graph_output(tc_graph *g, tc_val val);
-tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out,
-                      const tc_loc *loc);
+tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
+                      int n_out, const tc_loc *loc);
 /* A constant; the data is not copied and must live as long as the context. */
 tc_val tc_graph_const(tc_graph *g, const tc_type *type, const void *data, const char *name,
                       const tc_loc *loc);
@@ -116,13 +117,13 @@ static inline bool tc_is_const(const tc_graph *g, tc_val v)
 /* The value as a kernel sees it: type and, for constants, data. */
 tc_tensor tc_tensor_of(const tc_graph *g, tc_val v);
 
-/* The graphs that a T_CONTROL node names in the first fields of its attributes: how many, and which;
- * NULL when the module has none of that name. */
+/* The graphs that a T_CONTROL node names in the first fields of its attributes: how many, and
+ * which; NULL when the module has none of that name. */
 int tc_node_calls(const tc_node *node);
 tc_graph *tc_node_callee(const tc_module *module, const tc_node *node, int which);
 
-/* The operator sees stored integers as they are (TOSA's, those that convert, control flow); the others
- * work on the real numbers that quantized values stand for. */
+/* The operator sees stored integers as they are (TOSA's, those that convert, control flow); the
+ * others work on the real numbers that quantized values stand for. */
 bool tc_op_sees_storage(tc_op op);
 /* Whether an operand or a result of the node is quantized. */
 bool tc_node_quantized(const tc_graph *g, const tc_node *node);

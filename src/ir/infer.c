@@ -10,8 +10,8 @@ static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
 
 bool tc_op_sees_storage(tc_op op)
 {
-    return tc_ops[op].tosa || op == TC_OP_rescale || op == TC_OP_quantize || op == TC_OP_dequantize ||
-           (tc_ops[op].traits & T_CONTROL);
+    return tc_ops[op].tosa || op == TC_OP_rescale || op == TC_OP_quantize ||
+           op == TC_OP_dequantize || (tc_ops[op].traits & T_CONTROL);
 }
 
 bool tc_node_quantized(const tc_graph *g, const tc_node *node)
@@ -38,11 +38,13 @@ static tc_status declared_differs(tc_ctx *ctx, const tc_graph *g, const tc_node 
     return status;
 }
 
-/* What a result is known to be beforehand: as declared, and for a call what the called graph gives. */
+/* What a result is known to be beforehand: as declared, and for a call what the called graph gives.
+ */
 static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
 {
     const tc_graph *sub = node->op == TC_OP_call ? tc_node_callee(g->module, node, 0) : NULL;
-    if (!sub || sub->n_out != (size_t)node->n_out || sub->out[i] >= sub->n_val || !tc_type_of(sub, sub->out[i]))
+    if (!sub || sub->n_out != (size_t)node->n_out || sub->out[i] >= sub->n_val ||
+        !tc_type_of(sub, sub->out[i]))
         return g->val[node->out[i]]->type;
     return tc_type_of(sub, sub->out[i]);
 }
@@ -51,8 +53,8 @@ static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
 static bool kept_in_32(const tc_node *node, const tc_type *declared, const tc_type *computed)
 {
     bool counts = (tc_ops[node->op].traits & T_REDUCES) || node->op == TC_OP_bucketize;
-    return counts && !tc_ops[node->op].tosa && computed->dtype == TC_i64 && declared->dtype == TC_i32 &&
-           !declared->quant && tc_same_dims(declared, computed);
+    return counts && !tc_ops[node->op].tosa && computed->dtype == TC_i64 &&
+           declared->dtype == TC_i32 && !declared->quant && tc_same_dims(declared, computed);
 }
 
 static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
@@ -65,13 +67,15 @@ static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
         if (node->in[i] && !in[i].type)
             return tc_bug(ctx, node->loc, "operand %d of '%s' has no type yet", i, info->name);
         if (!node->in[i] && info->tosa)
-            return tc_error(ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' is left out", i, info->name);
+            return tc_error(ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' is left out", i,
+                            info->name);
         if (typed && in[i].type && in[i].type->quant)
             in[i] = (tc_tensor){real_type(ctx, in[i].type), NULL};
     }
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *declared = given_type(g, node, i);
-        out[i] = declared ? *(typed ? real_type(ctx, declared) : declared) : (tc_type){TC_none, 0, {0}, NULL};
+        out[i] = declared ? *(typed ? real_type(ctx, declared) : declared)
+                          : (tc_type){TC_none, 0, {0}, NULL};
     }
     tc_infer call = {ctx, node->loc, info->name, node->attr, node->n_in, node->n_out, in, out};
     TC_TRY(info->shape(&call));
@@ -105,7 +109,8 @@ tc_status tc_node_infer(tc_graph *g, tc_node *node)
     if (node->op == TC_OP_const)
         return TC_OK; /* its type is its own */
     if (!info->shape)
-        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no shape rule yet", info->name);
+        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no shape rule yet",
+                              info->name);
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_tensor *in = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_in);
     tc_type *out = tc_new_n(&ctx->scratch, tc_type, (size_t)node->n_out);

@@ -44,11 +44,12 @@ static inline const tc_node *tc_rewrite_def(const tc_rewrite *rw, const tc_node 
     return tc_def(rw->to, rw->now[node->in[i]]);
 }
 
-/* How often each value of a graph is read: by nodes, outputs, mutations and the signature; in scratch memory. */
+/* How often each value of a graph is read: by nodes, outputs, mutations and the signature; in
+ * scratch memory. */
 const uint32_t *tc_graph_readers(tc_ctx *ctx, const tc_graph *g);
 
-/* Outputs, mutations and, of the program, the signature go on to the graph that takes the other's place; now: by
- * old value, what stands for it. */
+/* Outputs, mutations and, of the program, the signature go on to the graph that takes the other's
+ * place; now: by old value, what stands for it. */
 void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now);
 
 /* A constant of `to` that stays what it is from run to run. */

@@ -18,14 +18,14 @@ static inline tc_status tc_need(const tc_infer *c, int i, const char *what)
     return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has no %s", c->op, what);
 }
 
-static inline tc_status tc_need_rank(const tc_infer *c, const tc_type *t, const char *what, int least,
-                                     int most)
+static inline tc_status tc_need_rank(const tc_infer *c, const tc_type *t, const char *what,
+                                     int least, int most)
 {
     if (t->rank >= least && t->rank <= most)
         return TC_OK;
     if (least == most)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' has rank %d, expected %d", what, c->op,
-                        t->rank, least);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' has rank %d, expected %d", what,
+                        c->op, t->rank, least);
     return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' has rank %d, expected %d to %d", what,
                     c->op, t->rank, least, most);
 }
@@ -36,8 +36,8 @@ static inline tc_status tc_need_extent(const tc_infer *c, const char *what, int6
 {
     if (found == expected)
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' is %" PRId64 ", expected %" PRId64, what,
-                    c->op, found, expected);
+    return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' is %" PRId64 ", expected %" PRId64,
+                    what, c->op, found, expected);
 }
 
 /* The operand, where it is there, has the element type of the first. */
@@ -54,8 +54,8 @@ static inline tc_status tc_need_float(const tc_infer *c, const tc_type *t)
 {
     if (tc_is_float(t->dtype))
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_TYPE, "'%s' works on floating-point numbers, not on %s", c->op,
-                    tc_dtypes[t->dtype].name);
+    return tc_error(c->ctx, c->loc, TC_E_TYPE, "'%s' works on floating-point numbers, not on %s",
+                    c->op, tc_dtypes[t->dtype].name);
 }
 
 /* Real numbers: complex ones have no such product or window here. */
@@ -63,8 +63,8 @@ static inline tc_status tc_need_real(const tc_infer *c, const tc_type *t)
 {
     if (tc_dtypes[t->dtype].kind != TC_COMPLEX)
         return TC_OK;
-    return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'%s' of complex numbers is not handled",
-                          c->op);
+    return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
+                          "'%s' of complex numbers is not handled", c->op);
 }
 
 /* A list of n numbers, each from `least` to where sums and products of two still fit. */
@@ -72,8 +72,8 @@ static inline tc_status tc_need_list(const tc_infer *c, const char *what, tc_int
                                      int64_t least)
 {
     if (list.n != n)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "%s of '%s' has %d numbers, expected %d", what,
-                        c->op, list.n, n);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "%s of '%s' has %d numbers, expected %d",
+                        what, c->op, list.n, n);
     for (int i = 0; i < n; i++)
         if (list.v[i] < least || list.v[i] > INT32_MAX / 4)
             return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
@@ -83,8 +83,8 @@ static inline tc_status tc_need_list(const tc_infer *c, const char *what, tc_int
 }
 
 /* b is broadcast into out, or turned down. */
-static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int64_t *dim, int *out_rank,
-                                          int64_t *out)
+static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int64_t *dim,
+                                          int *out_rank, int64_t *out)
 {
     int n = rank > *out_rank ? rank : *out_rank;
     int64_t joint[TC_MAX_RANK];
@@ -93,8 +93,8 @@ static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int
         int64_t b = i < n - rank ? 1 : dim[i - (n - rank)];
         if (a != b && a != 1 && b != 1)
             return tc_error(c->ctx, c->loc, TC_E_SHAPE,
-                            "operands of '%s' have %" PRId64 " and %" PRId64 " on the same axis", c->op,
-                            a, b);
+                            "operands of '%s' have %" PRId64 " and %" PRId64 " on the same axis",
+                            c->op, a, b);
         joint[i] = a == 1 ? b : a;
     }
     memcpy(out, joint, (size_t)n * sizeof *out);

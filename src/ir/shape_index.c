@@ -8,8 +8,8 @@ static const char *dims(tc_infer *c, const tc_type *t)
     return tc_dims_text(&c->ctx->scratch, t->rank, t->dim);
 }
 
-/* Operands from `first` on are indices into operand 0: integers, none where an axis stays whole, and
- * masks, which stand for as many axes as they have. */
+/* Operands from `first` on are indices into operand 0: integers, none where an axis stays whole,
+ * and masks, which stand for as many axes as they have. */
 static tc_status check_indices(tc_infer *c, int first, bool *masked)
 {
     const tc_type *x = c->in[0].type;
@@ -21,8 +21,9 @@ static tc_status check_indices(tc_infer *c, int first, bool *masked)
         bool mask = index && index->dtype == TC_bool;
         for (int k = 0; mask && k < index->rank; k++)
             if (axes + k < x->rank && index->dim[k] != x->dim[axes + k])
-                return tc_error(c->ctx, c->loc, TC_E_SHAPE, "a mask of '%s' is %s, the tensor is %s", c->op,
-                                dims(c, index), dims(c, x));
+                return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                                "a mask of '%s' is %s, the tensor is %s", c->op, dims(c, index),
+                                dims(c, x));
         if (index && !mask)
             TC_TRY(tc_rule_integers(c, i));
         axes += mask ? index->rank : 1;
@@ -32,8 +33,9 @@ static tc_status check_indices(tc_infer *c, int first, bool *masked)
     if (!any)
         return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has no index", c->op);
     if (axes > x->rank)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' has indices for %d axes of a tensor of rank %d",
-                        c->op, axes, x->rank);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "'%s' has indices for %d axes of a tensor of rank %d", c->op, axes,
+                        x->rank);
     return TC_OK;
 }
 
@@ -44,8 +46,8 @@ static tc_status picked(tc_infer *c, int first, tc_type *out)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
                         "the indices of '%s' have shapes that do not broadcast", c->op);
     if (!tc_index_dims(c->in[0].type, &picks, out))
-        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'%s' with a result of rank %d", c->op,
-                              picks.n_kept + picks.rank);
+        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'%s' with a result of rank %d",
+                              c->op, picks.n_kept + picks.rank);
     return TC_OK;
 }
 
@@ -56,7 +58,8 @@ tc_status tc_shape_index(tc_infer *c)
     TC_TRY(check_indices(c, 1, &masked));
     if (masked)
         return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
-                              "'%s' by a mask: how many elements it picks depends on the data", c->op);
+                              "'%s' by a mask: how many elements it picks depends on the data",
+                              c->op);
     return picked(c, 1, &c->out[0]);
 }
 
@@ -72,7 +75,8 @@ tc_status tc_shape_index_put(tc_infer *c)
         if (tc_dims_count(there.rank, there.dim) < 0)
             return tc_error(c->ctx, c->loc, TC_E_TOO_LARGE, "'index_put' names too many places");
         if (!tc_index_fits(c->in[1].type, &there))
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'index_put' puts %s where there is room for %s",
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                            "'index_put' puts %s where there is room for %s",
                             dims(c, c->in[1].type), dims(c, &there));
     }
     c->out[0] = *c->in[0].type;
@@ -85,8 +89,8 @@ static tc_status row_list(tc_infer *c, int64_t axis)
     TC_TRY(tc_rule_axis(c, axis, c->in[0].type->rank));
     TC_TRY(tc_rule_integers(c, 1));
     if (c->in[1].type->rank > 1)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the index of '%s' is %s, expected a list", c->op,
-                        dims(c, c->in[1].type));
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the index of '%s' is %s, expected a list",
+                        c->op, dims(c, c->in[1].type));
     return TC_OK;
 }
 
@@ -116,8 +120,8 @@ static tc_status rows_replaced(tc_infer *c, int64_t axis)
         part.dim[axis] = n;
     bool scalar = !part.rank || (part.rank == 1 && n == 1 && c->in[2].type->rank == 0);
     if (scalar ? tc_type_count(c->in[2].type) != n : !tc_same_dims(&part, c->in[2].type))
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' puts %s where there is room for %s", c->op,
-                        dims(c, c->in[2].type), dims(c, &part));
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' puts %s where there is room for %s",
+                        c->op, dims(c, c->in[2].type), dims(c, &part));
     c->out[0] = *c->in[0].type;
     return TC_OK;
 }
@@ -140,8 +144,8 @@ static tc_status within(tc_infer *c, const tc_type *t, int64_t axis)
     for (int i = 0; fits && i < index->rank && i < t->rank; i++)
         fits = i == axis || index->dim[i] <= t->dim[i];
     if (!fits && tc_type_count(index))
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the index of '%s' is %s, and does not fit %s", c->op,
-                        dims(c, index), dims(c, t));
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the index of '%s' is %s, and does not fit %s",
+                        c->op, dims(c, index), dims(c, t));
     return TC_OK;
 }
 
@@ -176,11 +180,11 @@ tc_status tc_shape_embedding(tc_infer *c)
     const tc_type *table = c->in[0].type, *index = c->in[1].type;
     TC_TRY(tc_rule_integers(c, 1));
     if (table->rank != 2)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the table of 'embedding' is %s, expected rank 2",
-                        dims(c, table));
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "the table of 'embedding' is %s, expected rank 2", dims(c, table));
     if (index->rank == TC_MAX_RANK)
-        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'embedding' of an index of rank %d",
-                              index->rank);
+        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
+                              "'embedding' of an index of rank %d", index->rank);
     c->out[0] = *index;
     c->out[0].dtype = table->dtype;
     c->out[0].dim[c->out[0].rank++] = table->dim[1];
@@ -191,7 +195,8 @@ tc_status tc_shape_bucketize(tc_infer *c)
 {
     TC_TRY(tc_rule_operands(c, 2));
     if (c->in[1].type->rank != 1)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the boundaries of 'bucketize' are %s, expected a list",
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "the boundaries of 'bucketize' are %s, expected a list",
                         dims(c, c->in[1].type));
     c->out[0] = *c->in[0].type;
     c->out[0].dtype = TC_i64;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_make.c -- types of constants and factories, complex numbers, explicit quantization, control flow. */
+/* shape_make.c -- types of constants and factories, complex numbers, explicit quantization, control
+ * flow. */
 #include <math.h>
 
 #include "rule.h"
@@ -9,7 +10,8 @@ static tc_status declared(tc_infer *c)
 {
     for (int i = 0; i < c->n_out; i++)
         if (c->out[i].dtype == TC_none)
-            return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "result %d of '%s' has no type", i, c->op);
+            return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "result %d of '%s' has no type", i,
+                            c->op);
     return TC_OK;
 }
 
@@ -20,7 +22,8 @@ tc_status tc_shape_cond(tc_infer *c)
     TC_TRY(tc_rule_operands(c, c->n_in));
     const tc_type *p = c->in[0].type;
     if (p->dtype != TC_bool || tc_type_count(p) != 1)
-        return tc_error(c->ctx, c->loc, TC_E_TYPE, "the condition of 'cond' is %s, expected one bool",
+        return tc_error(c->ctx, c->loc, TC_E_TYPE,
+                        "the condition of 'cond' is %s, expected one bool",
                         tc_type_text(&c->ctx->scratch, p));
     return declared(c);
 }
@@ -29,8 +32,8 @@ tc_status tc_shape_while_loop(tc_infer *c)
 {
     TC_TRY(tc_rule_operands(c, c->n_in));
     if (c->n_out > c->n_in)
-        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'while_loop' has %d results and %d operands",
-                        c->n_out, c->n_in);
+        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE,
+                        "'while_loop' has %d results and %d operands", c->n_out, c->n_in);
     TC_TRY(declared(c));
     for (int i = 0; i < c->n_out; i++)
         if (!tc_same_dims(&c->out[i], c->in[i].type) || c->out[i].dtype != c->in[i].type->dtype)
@@ -104,8 +107,8 @@ tc_status tc_shape_fft(tc_infer *c)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'fft' names no axis");
     for (int i = 0; i < a->axes.n; i++)
         if (!x->dim[a->axes.v[i]])
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'fft' over axis %" PRId64 ", which has extent 0",
-                            a->axes.v[i]);
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                            "'fft' over axis %" PRId64 ", which has extent 0", a->axes.v[i]);
     TC_TRY(need_dtype(c, 0, a->kind == TC_fft_kind_real_to_complex ? TC_f32 : TC_c64));
     c->out[0] = *x;
     c->out[0].dtype = a->kind == TC_fft_kind_complex_to_real ? TC_f32 : TC_c64;
@@ -140,10 +143,11 @@ tc_status tc_shape_complex(tc_infer *c)
     const tc_type *a = c->in[0].type, *b = c->in[1].type;
     tc_type y = {.dtype = TC_c64, .rank = a->rank > b->rank ? a->rank : b->rank};
     for (int k = 1; k <= y.rank; k++) {
-        int64_t m = k <= a->rank ? a->dim[a->rank - k] : 1, n = k <= b->rank ? b->dim[b->rank - k] : 1;
+        int64_t m = k <= a->rank ? a->dim[a->rank - k] : 1,
+                n = k <= b->rank ? b->dim[b->rank - k] : 1;
         if (m != n && m != 1 && n != 1)
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'complex' of extents %" PRId64 " and %" PRId64,
-                            m, n);
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                            "'complex' of extents %" PRId64 " and %" PRId64, m, n);
         y.dim[y.rank - k] = m == 1 ? n : m;
     }
     c->out[0] = y;
@@ -159,7 +163,8 @@ static tc_status check_grid(tc_infer *c)
         TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (a->scale != 0) {
         if (!(a->scale > 0 && a->scale <= 1e300))
-            return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' by a scale of %g", c->op, a->scale);
+            return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' by a scale of %g", c->op,
+                            a->scale);
         return TC_OK;
     }
     TC_TRY(tc_rule_operands(c, 2));
@@ -167,8 +172,8 @@ static tc_status check_grid(tc_infer *c)
     for (int i = 1; i < c->n_in; i++)
         if (c->in[i].type && tc_type_count(c->in[i].type) != expected)
             return tc_error(c->ctx, c->loc, TC_E_SHAPE,
-                            "operand %d of '%s' has %" PRId64 " numbers, expected %" PRId64, i, c->op,
-                            tc_type_count(c->in[i].type), expected);
+                            "operand %d of '%s' has %" PRId64 " numbers, expected %" PRId64, i,
+                            c->op, tc_type_count(c->in[i].type), expected);
     return TC_OK;
 }
 
@@ -177,8 +182,9 @@ static tc_status check_codes(tc_infer *c, tc_dtype stored)
     const tc_attr_quantize *a = c->attr;
     if (!tc_is_int(stored) || a->qmin > a->qmax || a->qmin < tc_dtype_min(stored) ||
         a->qmax > tc_dtype_max(stored))
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64 " in %s",
-                        c->op, a->qmin, a->qmax, tc_dtypes[stored].name);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+                        "'%s' with codes %" PRId64 " to %" PRId64 " in %s", c->op, a->qmin, a->qmax,
+                        tc_dtypes[stored].name);
     return TC_OK;
 }
 
@@ -186,7 +192,8 @@ static tc_status need_real(tc_infer *c, tc_dtype t)
 {
     if (tc_is_float(t))
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_TYPE, "'%s' between integers and %s, expected real numbers", c->op,
+    return tc_error(c->ctx, c->loc, TC_E_TYPE,
+                    "'%s' between integers and %s, expected real numbers", c->op,
                     tc_dtypes[t].name);
 }
 
@@ -225,8 +232,8 @@ tc_status tc_shape_fake_quantize(tc_infer *c)
     TC_TRY(need_real(c, c->in[0].type->dtype));
     TC_TRY(check_grid(c));
     if (a->qmin > a->qmax)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64, c->op,
-                        a->qmin, a->qmax);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
+                        c->op, a->qmin, a->qmax);
     c->out[0] = *c->in[0].type;
     return TC_OK;
 }
@@ -237,8 +244,8 @@ tc_status tc_shape_choose_qparams(tc_infer *c)
     TC_TRY(tc_rule_operands(c, 1));
     TC_TRY(need_real(c, c->in[0].type->dtype));
     if (a->qmin >= a->qmax)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64, c->op,
-                        a->qmin, a->qmax);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
+                        c->op, a->qmin, a->qmax);
     c->out[0] = (tc_type){.dtype = TC_f64, .rank = 1, .dim = {1}};
     c->out[1] = (tc_type){.dtype = TC_i64, .rank = 1, .dim = {1}};
     return TC_OK;
@@ -253,6 +260,7 @@ tc_status tc_shape_rescale(tc_infer *c)
     if (!from || !to || !tc_same_dims(x, &c->out[0]))
         return tc_error(c->ctx, c->loc, TC_E_TYPE,
                         "'rescale' of %s to %s, expected two domains (or f32) of one shape",
-                        tc_type_text(&c->ctx->scratch, x), tc_type_text(&c->ctx->scratch, &c->out[0]));
+                        tc_type_text(&c->ctx->scratch, x),
+                        tc_type_text(&c->ctx->scratch, &c->out[0]));
     return TC_OK;
 }

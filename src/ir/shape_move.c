@@ -14,8 +14,9 @@ tc_status tc_shape_reshape(tc_infer *c)
     const tc_type *x = c->in[0].type;
     int64_t count = tc_dims_count(a->shape.n, a->shape.v);
     if (count != tc_type_count(x))
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s has %" PRId64 " elements, the shape %s does not",
-                        dims(c, x), tc_type_count(x), tc_dims_text(&c->ctx->scratch, a->shape.n, a->shape.v));
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "%s has %" PRId64 " elements, the shape %s does not", dims(c, x),
+                        tc_type_count(x), tc_dims_text(&c->ctx->scratch, a->shape.n, a->shape.v));
     c->out[0] = (tc_type){.dtype = x->dtype, .rank = a->shape.n};
     for (int i = 0; i < a->shape.n; i++)
         c->out[0].dim[i] = a->shape.v[i];
@@ -60,7 +61,8 @@ static tc_status slice_extent(tc_infer *c, const tc_attr_slice *a, int64_t *exte
     TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (a->start < 0 || a->end < a->start || a->end > x->dim[a->axis] || a->step < 1)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
-                        "'%s' from %" PRId64 " to %" PRId64 " by %" PRId64 " of an axis of extent %" PRId64,
+                        "'%s' from %" PRId64 " to %" PRId64 " by %" PRId64
+                        " of an axis of extent %" PRId64,
                         c->op, a->start, a->end, a->step, x->dim[a->axis]);
     *extent = a->end == a->start ? 0 : (a->end - a->start - 1) / a->step + 1;
     return TC_OK;
@@ -110,8 +112,8 @@ tc_status tc_shape_select(tc_infer *c)
 static tc_status replaces(tc_infer *c, const tc_type *part)
 {
     if (!tc_same_dims(c->in[1].type, part))
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' puts %s where there is room for %s", c->op,
-                        dims(c, c->in[1].type), dims(c, part));
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' puts %s where there is room for %s",
+                        c->op, dims(c, c->in[1].type), dims(c, part));
     c->out[0] = *c->in[0].type;
     return tc_rule_same_dtype(c, 0, 1);
 }
@@ -148,8 +150,9 @@ tc_status tc_shape_cat(tc_infer *c)
         int64_t extent = x.rank == y.rank ? x.dim[a->axis] : 0;
         x.dim[a->axis] = y.dim[a->axis];
         if (!tc_same_dims(&x, &y))
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "operand %d of 'cat' is %s, operand 0 is %s", i,
-                            dims(c, c->in[i].type), dims(c, c->in[0].type));
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                            "operand %d of 'cat' is %s, operand 0 is %s", i, dims(c, c->in[i].type),
+                            dims(c, c->in[0].type));
         y.dim[a->axis] += extent;
     }
     c->out[0] = y;
@@ -165,11 +168,13 @@ tc_status tc_shape_stack(tc_infer *c)
     for (int i = 1; i < c->n_in; i++) {
         TC_TRY(tc_rule_same_dtype(c, 0, i));
         if (!tc_same_dims(x, c->in[i].type))
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "operand %d of 'stack' is %s, operand 0 is %s", i,
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                            "operand %d of 'stack' is %s, operand 0 is %s", i,
                             dims(c, c->in[i].type), dims(c, x));
     }
     if (x->rank == TC_MAX_RANK)
-        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'stack' of tensors of rank %d", x->rank);
+        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'stack' of tensors of rank %d",
+                              x->rank);
     c->out[0] = (tc_type){.dtype = x->dtype, .rank = x->rank + 1};
     for (int i = 0; i <= x->rank; i++)
         c->out[0].dim[i] = i < a->axis ? x->dim[i] : i == a->axis ? c->n_in : x->dim[i - 1];
@@ -194,8 +199,8 @@ tc_status tc_shape_split(tc_infer *c)
         left -= a->sizes.v[i];
     }
     if (left)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'split' leaves %" PRId64 " of %" PRId64 " over", left,
-                        x->dim[a->axis]);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "'split' leaves %" PRId64 " of %" PRId64 " over", left, x->dim[a->axis]);
     return TC_OK;
 }
 
@@ -206,8 +211,9 @@ tc_status tc_shape_unbind(tc_infer *c)
     const tc_type *x = c->in[0].type;
     TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (c->n_out != x->dim[a->axis])
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'unbind' has %d results, the axis has extent %" PRId64,
-                        c->n_out, x->dim[a->axis]);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "'unbind' has %d results, the axis has extent %" PRId64, c->n_out,
+                        x->dim[a->axis]);
     for (int i = 0; i < c->n_out; i++)
         c->out[i] = without_axis(x, a->axis);
     return TC_OK;
@@ -227,8 +233,8 @@ tc_status tc_shape_repeat(tc_infer *c)
     const tc_type *x = c->in[0].type;
     int lead = a->repeats.n - x->rank;
     if (lead < 0 || a->repeats.n > TC_MAX_RANK)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'repeat' has %d numbers for a tensor of rank %d",
-                        a->repeats.n, x->rank);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+                        "'repeat' has %d numbers for a tensor of rank %d", a->repeats.n, x->rank);
     c->out[0] = (tc_type){.dtype = x->dtype, .rank = a->repeats.n};
     for (int i = 0; i < a->repeats.n; i++)
         c->out[0].dim[i] = repeated(i < lead ? 1 : x->dim[i - lead], a->repeats.v[i]);
@@ -269,8 +275,8 @@ tc_status tc_shape_tri(tc_infer *c)
     TC_TRY(tc_rule_operands(c, 1));
     c->out[0] = *c->in[0].type;
     if (c->out[0].rank < 2)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' of a tensor of rank %d, expected 2 or more", c->op,
-                        c->out[0].rank);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "'%s' of a tensor of rank %d, expected 2 or more", c->op, c->out[0].rank);
     return TC_OK;
 }
 
@@ -298,11 +304,11 @@ tc_status tc_shape_pad(tc_infer *c)
     for (int i = 0; i < c->out[0].rank; i++) {
         int64_t n = c->out[0].dim[i], before = a->pad.v[2 * i], after = a->pad.v[2 * i + 1];
         int64_t most = reach(a->mode, n);
-        if ((before > 0 && before > most) || (after > 0 && after > most) || before < -n || after < -n ||
-            n + before + after < 0)
+        if ((before > 0 && before > most) || (after > 0 && after > most) || before < -n ||
+            after < -n || n + before + after < 0)
             return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
-                            "'pad' by %" PRId64 " and %" PRId64 " at axis %d of extent %" PRId64, before,
-                            after, i, n);
+                            "'pad' by %" PRId64 " and %" PRId64 " at axis %d of extent %" PRId64,
+                            before, after, i, n);
         c->out[0].dim[i] = n + before + after;
     }
     return TC_OK;
@@ -315,7 +321,8 @@ tc_status tc_shape_diagonal(tc_infer *c)
     const tc_type *x = c->in[0].type;
     TC_TRY(tc_rule_axes(c, (tc_ints){2, (int64_t[]){a->axis1, a->axis2}}, x->rank));
     if (a->offset < -INT32_MAX || a->offset > INT32_MAX)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'diagonal' with offset %" PRId64, a->offset);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'diagonal' with offset %" PRId64,
+                        a->offset);
     int64_t h = x->dim[a->axis1], w = x->dim[a->axis2];
     bool outside = a->offset > w || a->offset < -h;
     int64_t extent = outside          ? 0
@@ -341,7 +348,8 @@ tc_status tc_shape_as_strided(tc_infer *c)
     for (int i = 0; sound && i < a->size.n; i++)
         sound = a->stride.v[i] >= 0;
     if (!sound)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'as_strided' with a negative size, stride or offset");
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+                        "'as_strided' with a negative size, stride or offset");
     c->out[0] = (tc_type){.dtype = x->dtype, .rank = a->size.n};
     for (int i = 0; i < a->size.n; i++)
         c->out[0].dim[i] = a->size.v[i];
@@ -357,10 +365,12 @@ tc_status tc_shape_unfold(tc_infer *c)
     int64_t extent = y.rank ? y.dim[a->axis] : 1;
     if (a->size < 0 || a->size > extent || a->step < 1)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
-                        "'unfold' of windows of %" PRId64 " by %" PRId64 " on an axis of extent %" PRId64,
+                        "'unfold' of windows of %" PRId64 " by %" PRId64
+                        " on an axis of extent %" PRId64,
                         a->size, a->step, extent);
     if (y.rank == TC_MAX_RANK)
-        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'unfold' of a tensor of rank %d", y.rank);
+        return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'unfold' of a tensor of rank %d",
+                              y.rank);
     if (y.rank)
         y.dim[a->axis] = (extent - a->size) / a->step + 1;
     y.dim[y.rank++] = a->size;

@@ -9,8 +9,8 @@ tc_status tc_shape_softmax(tc_infer *c)
     const tc_type *x = tc_in(c, 0);
     TC_TRY(tc_need_float(c, x));
     if (a->axis < 0 || a->axis >= (x->rank ? x->rank : 1))
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "axis %" PRId64 " of '%s' with rank %d", a->axis,
-                        c->op, x->rank);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "axis %" PRId64 " of '%s' with rank %d",
+                        a->axis, c->op, x->rank);
     c->out[0] = *x;
     return TC_OK;
 }
@@ -29,7 +29,8 @@ static tc_status vector(tc_infer *c, int i, const char *what, int64_t n)
 /* x: [n, channels, ...]; weight, bias, mean and variance: [channels] */
 tc_status tc_shape_batch_norm(tc_infer *c)
 {
-    static const char *const name[] = {"the input", "the weight", "the bias", "the mean", "the variance"};
+    static const char *const name[] = {"the input", "the weight", "the bias", "the mean",
+                                       "the variance"};
     TC_TRY(tc_need(c, 0, "input"));
     TC_TRY(tc_need(c, 3, "mean"));
     TC_TRY(tc_need(c, 4, "variance"));
@@ -47,8 +48,8 @@ static tc_status over_last_axes(tc_infer *c, const tc_attr_layer_norm *a)
 {
     const tc_type *x = tc_in(c, 0);
     if (a->n_axes < 1 || a->n_axes > x->rank)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' over %" PRId64 " axes of rank %d", c->op,
-                        a->n_axes, x->rank);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' over %" PRId64 " axes of rank %d",
+                        c->op, a->n_axes, x->rank);
     int n = (int)a->n_axes;
     for (int i = 1; i < c->n_in; i++) {
         const tc_type *t = tc_in(c, i);
@@ -57,7 +58,8 @@ static tc_status over_last_axes(tc_infer *c, const tc_attr_layer_norm *a)
         TC_TRY(tc_need_float(c, t));
         TC_TRY(tc_need_rank(c, t, "an operand", n, n));
         for (int k = 0; k < n; k++)
-            TC_TRY(tc_need_extent(c, "an extent of weight or bias", t->dim[k], x->dim[x->rank - n + k]));
+            TC_TRY(tc_need_extent(c, "an extent of weight or bias", t->dim[k],
+                                  x->dim[x->rank - n + k]));
     }
     return TC_OK;
 }
@@ -68,7 +70,8 @@ static tc_status over_groups(tc_infer *c, const tc_attr_group_norm *a)
     TC_TRY(tc_need_rank(c, x, "the input", 2, TC_MAX_RANK));
     if (a->groups < 1 || x->dim[1] % a->groups)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
-                        "%" PRId64 " channels do not fall into %" PRId64 " groups", x->dim[1], a->groups);
+                        "%" PRId64 " channels do not fall into %" PRId64 " groups", x->dim[1],
+                        a->groups);
     TC_TRY(vector(c, 1, "the weight", x->dim[1]));
     return vector(c, 2, "the bias", x->dim[1]);
 }
@@ -82,7 +85,8 @@ tc_status tc_shape_layer_norm(tc_infer *c)
 }
 
 /* One layer in one direction: w_ih [gates h, in], w_hh [gates h, h], b_ih and b_hh [gates h]. */
-static tc_status layer_weights(tc_infer *c, int first, int64_t rows, int64_t in, int64_t hidden, bool bias)
+static tc_status layer_weights(tc_infer *c, int first, int64_t rows, int64_t in, int64_t hidden,
+                               bool bias)
 {
     for (int i = 0; i < (bias ? 4 : 2); i++) {
         TC_TRY(tc_need(c, first + i, "weights"));
@@ -108,18 +112,22 @@ static tc_status recurrent(tc_infer *c, int states, int64_t gates)
     int64_t directions = a->bidirectional ? 2 : 1, batch = x->dim[a->batch_first ? 0 : 1];
     int per_layer = a->has_bias ? 4 : 2;
     if (a->layers < 1 || a->layers > 1024)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' of %" PRId64 " layers", c->op, a->layers);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' of %" PRId64 " layers", c->op,
+                        a->layers);
     int expected = 1 + states + per_layer * (int)(a->layers * directions);
     if (c->n_in != expected)
-        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' of %" PRId64 " layers has %d operands, expected %d",
-                        c->op, a->layers, c->n_in, expected);
+        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE,
+                        "'%s' of %" PRId64 " layers has %d operands, expected %d", c->op, a->layers,
+                        c->n_in, expected);
     for (int i = 1; i <= states; i++) {
         TC_TRY(tc_need(c, i, "state"));
         TC_TRY(tc_need_dtype(c, i, "a state"));
         TC_TRY(tc_need_rank(c, tc_in(c, i), "a state", 3, 3));
-        TC_TRY(tc_need_extent(c, "the first extent of a state", tc_in(c, i)->dim[0], a->layers * directions));
+        TC_TRY(tc_need_extent(c, "the first extent of a state", tc_in(c, i)->dim[0],
+                              a->layers * directions));
         TC_TRY(tc_need_extent(c, "the batch of a state", tc_in(c, i)->dim[1], batch));
-        TC_TRY(tc_need_extent(c, "the hidden extent of a state", tc_in(c, i)->dim[2], tc_in(c, 1)->dim[2]));
+        TC_TRY(tc_need_extent(c, "the hidden extent of a state", tc_in(c, i)->dim[2],
+                              tc_in(c, 1)->dim[2]));
         c->out[i] = *tc_in(c, i);
     }
     int64_t hidden = tc_in(c, 1)->dim[2], in = x->dim[2];
@@ -157,10 +165,14 @@ static tc_status cell(tc_infer *c, int states, int64_t gates)
     int64_t hidden = tc_in(c, 1)->dim[x->rank - 1];
     bool b_ih = tc_in(c, states + 3), b_hh = tc_in(c, states + 4);
     if (b_ih != b_hh)
-        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has one bias, expected both or none", c->op);
+        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has one bias, expected both or none",
+                        c->op);
     return layer_weights(c, states + 1, gates * hidden, x->dim[x->rank - 1], hidden, b_ih);
 }
 
 tc_status tc_shape_lstm_cell(tc_infer *c) { return cell(c, 2, 4); }
 
-tc_status tc_shape_rnn_cell(tc_infer *c) { return cell(c, 1, tc_text_eq(c->op, "gru_cell") ? 3 : 1); }
+tc_status tc_shape_rnn_cell(tc_infer *c)
+{
+    return cell(c, 1, tc_text_eq(c->op, "gru_cell") ? 3 : 1);
+}

@@ -50,7 +50,8 @@ tc_status tc_shape_linear(tc_infer *c)
     TC_TRY(tc_need_real(c, x));
     TC_TRY(tc_need_dtype(c, 1, "the weights"));
     TC_TRY(tc_need_dtype(c, 2, "the bias"));
-    TC_TRY(tc_need_extent(c, "the last extent of the input", x->dim[x->rank - 1], w->dim[w->rank - 1]));
+    TC_TRY(tc_need_extent(c, "the last extent of the input", x->dim[x->rank - 1],
+                          w->dim[w->rank - 1]));
     c->out[0] = *x;
     c->out[0].quant = NULL;
     c->out[0].rank = x->rank - (w->rank == 1);
@@ -58,7 +59,8 @@ tc_status tc_shape_linear(tc_infer *c)
     if (!bias)
         return TC_OK;
     if (w->rank == 1)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' with weights of rank 1 has no bias", c->op);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' with weights of rank 1 has no bias",
+                        c->op);
     TC_TRY(tc_need_rank(c, bias, "the bias", 1, 1));
     return tc_need_extent(c, "the extent of the bias", bias->dim[0], w->dim[0]);
 }
@@ -77,9 +79,9 @@ tc_status tc_shape_addmm(tc_infer *c)
     if (tc_same_dims(&joint, c->out))
         return TC_OK;
     tc_mark mark = tc_arena_mark(&c->ctx->scratch);
-    tc_status status = tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s cannot be broadcast to the product, %s",
-                                tc_type_text(&c->ctx->scratch, add),
-                                tc_type_text(&c->ctx->scratch, c->out));
+    tc_status status =
+        tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s cannot be broadcast to the product, %s",
+                 tc_type_text(&c->ctx->scratch, add), tc_type_text(&c->ctx->scratch, c->out));
     tc_arena_rewind(&c->ctx->scratch, mark);
     return status;
 }
@@ -95,7 +97,8 @@ tc_status tc_shape_einsum(tc_infer *c)
     }
     const char *problem = tc_einsum_parse(a->equation, c->in, c->n_in, &e);
     if (problem)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the equation \"%s\" %s", a->equation, problem);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the equation \"%s\" %s", a->equation,
+                        problem);
     c->out[0] = (tc_type){.dtype = tc_in(c, 0)->dtype, .rank = e.out_rank};
     for (int i = 0; i < e.out_rank; i++)
         c->out[0].dim[i] = e.extent[e.out[i]];
@@ -106,7 +109,8 @@ tc_status tc_shape_einsum(tc_infer *c)
 static tc_status grouped_heads(tc_infer *c, const tc_type *q, tc_type *k, tc_type *v)
 {
     if (q->rank < 3 || k->rank < 3 || v->rank < 3)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "grouped heads need operands of rank 3 or more");
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                        "grouped heads need operands of rank 3 or more");
     int64_t heads = q->dim[q->rank - 3], kh = k->dim[k->rank - 3], vh = v->dim[v->rank - 3];
     if (!kh || !vh || heads % kh || heads % vh)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
@@ -142,13 +146,15 @@ tc_status tc_shape_sdpa(tc_infer *c)
     if (!mask)
         return TC_OK;
     if (mask->dtype != TC_bool && !tc_is_float(mask->dtype))
-        return tc_error(c->ctx, c->loc, TC_E_TYPE, "the mask of '%s' has type %s, expected bool or a float",
-                        c->op, tc_dtypes[mask->dtype].name);
+        return tc_error(c->ctx, c->loc, TC_E_TYPE,
+                        "the mask of '%s' has type %s, expected bool or a float", c->op,
+                        tc_dtypes[mask->dtype].name);
     scores.dim[scores.rank++] = q->dim[q->rank - 2];
     scores.dim[scores.rank++] = k.dim[k.rank - 2];
     tc_type joint = scores;
     TC_TRY(tc_broadcast_dims(c, mask->rank, mask->dim, &joint.rank, joint.dim));
     if (!tc_same_dims(&joint, &scores))
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the mask of '%s' is larger than the scores", c->op);
+        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the mask of '%s' is larger than the scores",
+                        c->op);
     return TC_OK;
 }

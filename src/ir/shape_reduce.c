@@ -36,7 +36,8 @@ static tc_status need_order(tc_infer *c)
 {
     if (tc_dtypes[c->in[0].type->dtype].kind != TC_COMPLEX)
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_TYPE, "'%s' of complex numbers, which have no order", c->op);
+    return tc_error(c->ctx, c->loc, TC_E_TYPE, "'%s' of complex numbers, which have no order",
+                    c->op);
 }
 
 /* There is something to choose from along these axes. */
@@ -46,8 +47,8 @@ static tc_status need_some(tc_infer *c, tc_ints axes)
     TC_TRY(need_order(c));
     for (int i = 0; i < axes.n; i++)
         if (axes.v[i] < x->rank && x->dim[axes.v[i]] == 0)
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' over axis %" PRId64 ", which has extent 0",
-                            c->op, axes.v[i]);
+            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+                            "'%s' over axis %" PRId64 ", which has extent 0", c->op, axes.v[i]);
     return TC_OK;
 }
 

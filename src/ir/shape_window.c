@@ -82,9 +82,9 @@ tc_status tc_shape_conv_transpose(tc_infer *c)
     for (int i = 0; i < axes; i++) {
         if (a->out_pad.v[i] >= a->stride.v[i] && a->out_pad.v[i] >= a->dilation.v[i])
             return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
-                            "the output padding %" PRId64 " must be smaller than the stride %" PRId64
-                            " or the dilation %" PRId64, a->out_pad.v[i], a->stride.v[i],
-                            a->dilation.v[i]);
+                            "the output padding %" PRId64
+                            " must be smaller than the stride %" PRId64 " or the dilation %" PRId64,
+                            a->out_pad.v[i], a->stride.v[i], a->dilation.v[i]);
         int64_t n = (x->dim[first + i] - 1) * a->stride.v[i] - 2 * a->pad.v[i] +
                     a->dilation.v[i] * (w->dim[2 + i] - 1) + a->out_pad.v[i] + 1;
         if (n < 0 || w->dim[2 + i] < 1)
@@ -104,7 +104,8 @@ static tc_status pool_axis(tc_infer *c, int64_t in, int64_t kernel, int64_t stri
     int64_t reach = (kernel - 1) * dilation + 1;
     if (2 * pad > reach)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
-                        "the padding %" PRId64 " is more than half of the window %" PRId64, pad, reach);
+                        "the padding %" PRId64 " is more than half of the window %" PRId64, pad,
+                        reach);
     int64_t slack = in + 2 * pad - reach + (ceil_mode ? stride - 1 : 0);
     int64_t n = slack < 0 ? 0 : slack / stride + 1;
     if (ceil_mode && n && (n - 1) * stride >= in + pad)
@@ -123,7 +124,8 @@ static tc_status pool(tc_infer *c, tc_ints kernel, tc_ints stride, tc_ints pad, 
     const tc_type *x = tc_in(c, 0);
     int axes = kernel.n;
     if (axes < 1 || axes > 3)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the window has %d axes, expected 1 to 3", axes);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the window has %d axes, expected 1 to 3",
+                        axes);
     TC_TRY(tc_need_real(c, x));
     TC_TRY(tc_need_rank(c, x, "the input", axes + 1, axes + 2));
     TC_TRY(tc_need_list(c, "the window", kernel, axes, 1));
@@ -134,8 +136,8 @@ static tc_status pool(tc_infer *c, tc_ints kernel, tc_ints stride, tc_ints pad, 
     memcpy(c->out[0].dim, x->dim, sizeof x->dim);
     for (int i = 0; i < axes; i++) {
         int at = x->rank - axes + i;
-        TC_TRY(pool_axis(c, x->dim[at], kernel.v[i], stride.v[i], pad.v[i], dilation.v[i], ceil_mode,
-                         &c->out[0].dim[at]));
+        TC_TRY(pool_axis(c, x->dim[at], kernel.v[i], stride.v[i], pad.v[i], dilation.v[i],
+                         ceil_mode, &c->out[0].dim[at]));
     }
     return TC_OK;
 }
@@ -153,8 +155,8 @@ tc_status tc_shape_max_pool(tc_infer *c)
 {
     const tc_attr_max_pool *a = c->attr;
     if (c->n_out < 1 || c->n_out > 2)
-        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has %d results, expected 1 or 2", c->op,
-                        c->n_out);
+        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has %d results, expected 1 or 2",
+                        c->op, c->n_out);
     TC_TRY(pool(c, a->kernel, a->stride, a->pad, a->dilation, a->ceil));
     index_result(c);
     return TC_OK;
@@ -177,7 +179,8 @@ tc_status tc_shape_adaptive(tc_infer *c)
     const tc_type *x = tc_in(c, 0);
     int axes = a->size.n;
     if (axes < 1 || axes > 3)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the size has %d axes, expected 1 to 3", axes);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the size has %d axes, expected 1 to 3",
+                        axes);
     TC_TRY(tc_need_real(c, x));
     TC_TRY(tc_need_rank(c, x, "the input", axes + 1, axes + 2));
     TC_TRY(tc_need_list(c, "the size", a->size, axes, 0));
@@ -200,7 +203,8 @@ tc_status tc_shape_upsample(tc_infer *c)
     const tc_type *x = tc_in(c, 0);
     int axes = a->size.n;
     if (axes < 1 || axes > 3)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the size has %d axes, expected 1 to 3", axes);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the size has %d axes, expected 1 to 3",
+                        axes);
     if (!strstr(c->op, "nearest"))
         TC_TRY(tc_need_float(c, x));
     TC_TRY(tc_need_rank(c, x, "the input", axes + 2, axes + 2));
@@ -211,7 +215,8 @@ tc_status tc_shape_upsample(tc_infer *c)
     memcpy(c->out[0].dim, x->dim, sizeof x->dim);
     for (int i = 0; i < axes; i++) {
         if (a->scale.n && !isfinite(a->scale.v[i]))
-            return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the scale of '%s' is not finite", c->op);
+            return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the scale of '%s' is not finite",
+                            c->op);
         if (x->dim[2 + i] == 0)
             return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' of an empty plane", c->op);
         c->out[0].dim[2 + i] = a->size.v[i];
@@ -231,10 +236,11 @@ tc_status tc_shape_grid_sample(tc_infer *c)
     TC_TRY(tc_need_rank(c, x, "the input", 4, 5));
     TC_TRY(tc_need_rank(c, grid, "the grid", x->rank, x->rank));
     TC_TRY(tc_need_extent(c, "the batch of the grid", grid->dim[0], x->dim[0]));
-    TC_TRY(tc_need_extent(c, "the last extent of the grid", grid->dim[grid->rank - 1], x->rank - 2));
+    TC_TRY(
+        tc_need_extent(c, "the last extent of the grid", grid->dim[grid->rank - 1], x->rank - 2));
     if (a->mode == TC_sample_mode_bicubic && x->rank != 4)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "bicubic sampling takes an input of rank 4, not %d",
-                        x->rank);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+                        "bicubic sampling takes an input of rank 4, not %d", x->rank);
     c->out[0] = (tc_type){.dtype = x->dtype, .rank = x->rank, .dim = {x->dim[0], x->dim[1]}};
     for (int i = 2; i < x->rank; i++) {
         if (x->dim[i] == 0)
@@ -249,7 +255,8 @@ static tc_status factor_and_rank(tc_infer *c, int64_t factor)
     TC_TRY(tc_need(c, 0, "input"));
     TC_TRY(tc_need_rank(c, tc_in(c, 0), "the input", 3, TC_MAX_RANK));
     if (factor < 1 || factor > INT16_MAX)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the factor of '%s' is %" PRId64, c->op, factor);
+        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the factor of '%s' is %" PRId64, c->op,
+                        factor);
     c->out[0] = *tc_in(c, 0);
     return TC_OK;
 }
@@ -289,13 +296,14 @@ tc_status tc_shape_channel_shuffle(tc_infer *c)
     TC_TRY(factor_and_rank(c, f));
     if (c->out[0].dim[1] % f)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
-                        "%" PRId64 " channels do not fall into %" PRId64 " groups", c->out[0].dim[1], f);
+                        "%" PRId64 " channels do not fall into %" PRId64 " groups",
+                        c->out[0].dim[1], f);
     return TC_OK;
 }
 
 /* The lists of im2col and col2im, and how many windows a plane has. */
-static tc_status columns(tc_infer *c, const int64_t *plane, tc_ints kernel, tc_ints stride, tc_ints pad,
-                         tc_ints dilation, int64_t *count)
+static tc_status columns(tc_infer *c, const int64_t *plane, tc_ints kernel, tc_ints stride,
+                         tc_ints pad, tc_ints dilation, int64_t *count)
 {
     TC_TRY(tc_need_list(c, "the window", kernel, 2, 1));
     TC_TRY(tc_need_list(c, "the stride", stride, 2, 1));
@@ -347,7 +355,8 @@ tc_status tc_shape_col2im(tc_infer *c)
     int64_t taps = a->kernel.v[0] * a->kernel.v[1], rows = x->dim[x->rank - 2];
     if (rows % taps)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
-                        "%" PRId64 " rows do not divide by the %" PRId64 " taps of the window", rows, taps);
+                        "%" PRId64 " rows do not divide by the %" PRId64 " taps of the window",
+                        rows, taps);
     TC_TRY(tc_need_extent(c, "the number of windows", x->dim[x->rank - 1], count));
     tc_type *y = c->out;
     *y = (tc_type){.dtype = x->dtype, .rank = x->rank + 1, .dim = {x->dim[0]}};

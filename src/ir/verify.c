@@ -172,7 +172,8 @@ static void check_ports(check *c)
 /* One type; TOSA's operators hand on stored numbers, whatever is noted of their domains. */
 static bool alike(const tc_node *node, const tc_type *a, const tc_type *b)
 {
-    return a == b || (tc_ops[node->op].tosa && a && b && a->dtype == b->dtype && tc_same_dims(a, b));
+    return a == b ||
+           (tc_ops[node->op].tosa && a && b && a->dtype == b->dtype && tc_same_dims(a, b));
 }
 
 /* Operands from `skip` on are the inputs of the graph. */
@@ -192,7 +193,8 @@ static bool gives(const tc_graph *g, const tc_node *node, const tc_graph *sub)
     if (sub->n_out != (size_t)node->n_out)
         return false;
     for (size_t i = 0; i < sub->n_out; i++)
-        if (sub->out[i] >= sub->n_val || !alike(node, tc_type_of(sub, sub->out[i]), tc_type_of(g, node->out[i])))
+        if (sub->out[i] >= sub->n_val ||
+            !alike(node, tc_type_of(sub, sub->out[i]), tc_type_of(g, node->out[i])))
             return false;
     return true;
 }
@@ -221,7 +223,9 @@ static void check_call(check *c, const tc_node *node)
     const tc_graph *g = c->g, *first = tc_node_callee(c->module, node, 0);
     const tc_graph *second = node->op == TC_OP_call ? first : tc_node_callee(c->module, node, 1);
     bool loop = node->op == TC_OP_while_loop || node->op == TC_OP_tosa_while_loop;
-    int skip = loop || node->op == TC_OP_call ? 0 : 1; /* what decides between two graphs is not handed to them */
+    int skip = loop || node->op == TC_OP_call
+                   ? 0
+                   : 1; /* what decides between two graphs is not handed to them */
     bool fit = first && second && takes(g, node, skip, first) && takes(g, node, skip, second) &&
                gives(g, node, second) &&
                (loop ? decides(first) && carries(g, node) : gives(g, node, first));
@@ -279,8 +283,8 @@ static bool same_domain(const tc_type *a, const tc_type *b)
     return p->axis >= 0 || (p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0]);
 }
 
-/* T_MOVES: numbers are moved, never changed.  Indices, plain integers, are not among them; TOSA operators see
- * storage, where a domain is a note. */
+/* T_MOVES: numbers are moved, never changed.  Indices, plain integers, are not among them; TOSA
+ * operators see storage, where a domain is a note. */
 static void check_moves(check *c, const tc_node *node)
 {
     const tc_type *result = node->n_out ? tc_type_of(c->g, node->out[0]) : NULL;

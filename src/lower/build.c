@@ -15,7 +15,10 @@ tc_val tc_put(tc_lower *lw, tc_op op, const void *attr, const tc_val *in, int n)
     return lw->status == TC_OK ? node->out[0] : TC_NONE;
 }
 
-tc_val tc_put1(tc_lower *lw, tc_op op, const void *attr, tc_val a) { return tc_put(lw, op, attr, &a, 1); }
+tc_val tc_put1(tc_lower *lw, tc_op op, const void *attr, tc_val a)
+{
+    return tc_put(lw, op, attr, &a, 1);
+}
 
 tc_val tc_put2(tc_lower *lw, tc_op op, const void *attr, tc_val a, tc_val b)
 {
@@ -44,7 +47,10 @@ tc_val tc_put_numbers(tc_lower *lw, tc_dtype dtype, int rank, const int64_t *dim
             continue;
         }
         double lo = (double)tc_dtype_min(dtype), hi = (double)tc_dtype_max(dtype), v = rint(x[i]);
-        tc_store_i64(t, i, v <= lo ? tc_dtype_min(dtype) : v >= hi ? tc_dtype_max(dtype) : (int64_t)v);
+        tc_store_i64(t, i,
+                     v <= lo   ? tc_dtype_min(dtype)
+                     : v >= hi ? tc_dtype_max(dtype)
+                               : (int64_t)v);
     }
     return tc_put_data(lw, t.type, t.data);
 }
@@ -64,7 +70,8 @@ tc_val tc_put_shape(tc_lower *lw, int n, const int64_t *extent)
 {
     int64_t dim = n;
     const tc_type *type = tc_type_make(lw->ctx, TC_shape, 1, &dim);
-    return tc_put_data(lw, type, tc_arena_copy(&lw->ctx->arena, extent, (size_t)n * sizeof *extent));
+    return tc_put_data(lw, type,
+                       tc_arena_copy(&lw->ctx->arena, extent, (size_t)n * sizeof *extent));
 }
 
 tc_tensor tc_put_known(const tc_lower *lw, tc_val v)
@@ -84,7 +91,8 @@ tc_val tc_put_reshape(tc_lower *lw, tc_val x, int rank, const int64_t *dim)
     if (!x || has_dims(tc_put_type(lw, x), rank, dim))
         return x;
     if (tc_is_const(lw->to, x)) /* the same numbers */
-        return tc_put_data(lw, tc_type_make(lw->ctx, tc_put_type(lw, x)->dtype, rank, dim), lw->to->val[x]->data);
+        return tc_put_data(lw, tc_type_make(lw->ctx, tc_put_type(lw, x)->dtype, rank, dim),
+                           lw->to->val[x]->data);
     return tc_put2(lw, TC_OP_tosa_reshape, NULL, x, tc_put_shape(lw, rank, dim));
 }
 
@@ -108,7 +116,8 @@ tc_val tc_put_slice(tc_lower *lw, tc_val x, const int64_t *start, const int64_t 
     if (!x || has_dims(tc_put_type(lw, x), tc_put_type(lw, x)->rank, size))
         return x;
     int rank = tc_put_type(lw, x)->rank;
-    return tc_put3(lw, TC_OP_tosa_slice, NULL, x, tc_put_shape(lw, rank, start), tc_put_shape(lw, rank, size));
+    return tc_put3(lw, TC_OP_tosa_slice, NULL, x, tc_put_shape(lw, rank, start),
+                   tc_put_shape(lw, rank, size));
 }
 
 tc_val tc_put_slice_axis(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t size)

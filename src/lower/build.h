@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* build.h -- puts TOSA nodes into the graph that is being made.
  *
- * Every function gives a value of `to`, or none once something was refused: a rule can go on and need not
- * look.  Types are inferred; a node that breaks a shape rule is our own mistake and stops the pass. */
+ * Every function gives a value of `to`, or none once something was refused: a rule can go on and
+ * need not look.  Types are inferred; a node that breaks a shape rule is our own mistake and stops
+ * the pass. */
 #ifndef TC_LOWER_BUILD_H
 #define TC_LOWER_BUILD_H
 
@@ -13,27 +14,35 @@ tc_val tc_put(tc_lower *lw, tc_op op, const void *attr, const tc_val *in, int n)
 tc_val tc_put1(tc_lower *lw, tc_op op, const void *attr, tc_val a);
 tc_val tc_put2(tc_lower *lw, tc_op op, const void *attr, tc_val a, tc_val b);
 tc_val tc_put3(tc_lower *lw, tc_op op, const void *attr, tc_val a, tc_val b, tc_val c);
-static inline const tc_type *tc_put_type(const tc_lower *lw, tc_val v) { return tc_type_of(lw->to, v); }
+static inline const tc_type *tc_put_type(const tc_lower *lw, tc_val v)
+{
+    return tc_type_of(lw->to, v);
+}
 
 /* ---- constants ---- */
-tc_val tc_put_data(tc_lower *lw, const tc_type *type, const void *data);        /* not copied; lives with the context */
-tc_val tc_put_numbers(tc_lower *lw, tc_dtype dtype, int rank, const int64_t *dim, const double *x); /* rounded, saturated */
-tc_val tc_put_number(tc_lower *lw, tc_dtype dtype, int rank, double x);         /* extent 1 on every axis */
-tc_val tc_put_zero_point(tc_lower *lw, tc_val like, int64_t zero);              /* [1], the element type of `like` */
+tc_val tc_put_data(tc_lower *lw, const tc_type *type,
+                   const void *data); /* not copied; lives with the context */
+tc_val tc_put_numbers(tc_lower *lw, tc_dtype dtype, int rank, const int64_t *dim,
+                      const double *x);                                 /* rounded, saturated */
+tc_val tc_put_number(tc_lower *lw, tc_dtype dtype, int rank, double x); /* extent 1 on every axis */
+tc_val tc_put_zero_point(tc_lower *lw, tc_val like,
+                         int64_t zero); /* [1], the element type of `like` */
 tc_val tc_put_shape(tc_lower *lw, int n, const int64_t *extent);                /* CONST_SHAPE */
 /* The stored numbers of a constant of `to`; NULL data when it is not constant. */
 tc_tensor tc_put_known(const tc_lower *lw, tc_val v);
 
 /* ---- movement: no operation where nothing would change ---- */
 tc_val tc_put_reshape(tc_lower *lw, tc_val x, int rank, const int64_t *dim);
-tc_val tc_put_transpose(tc_lower *lw, tc_val x, const int64_t *perm);           /* result axis i is x's axis perm[i] */
+tc_val tc_put_transpose(tc_lower *lw, tc_val x,
+                        const int64_t *perm); /* result axis i is x's axis perm[i] */
 tc_val tc_put_slice(tc_lower *lw, tc_val x, const int64_t *start, const int64_t *size);
 tc_val tc_put_slice_axis(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t size);
 tc_val tc_put_concat(tc_lower *lw, const tc_val *x, int n, int axis);
 tc_val tc_put_pad(tc_lower *lw, tc_val x, const int64_t *before_after, double stored);
 tc_val tc_put_tile(tc_lower *lw, tc_val x, const int64_t *times);
-tc_val tc_put_rank(tc_lower *lw, tc_val x, int rank);                           /* ones in front, for broadcasting */
-tc_val tc_put_expand(tc_lower *lw, tc_val x, int rank, const int64_t *dim);     /* ones in front, then tiled */
+tc_val tc_put_rank(tc_lower *lw, tc_val x, int rank); /* ones in front, for broadcasting */
+tc_val tc_put_expand(tc_lower *lw, tc_val x, int rank,
+                     const int64_t *dim); /* ones in front, then tiled */
 /* Axis `axis` last, the others in order; and back where it was. */
 tc_val tc_put_axis_last(tc_lower *lw, tc_val x, int axis);
 tc_val tc_put_axis_back(tc_lower *lw, tc_val x, int axis);
@@ -42,16 +51,18 @@ tc_val tc_put_channels_last(tc_lower *lw, tc_val x);
 tc_val tc_put_channels_first(tc_lower *lw, tc_val x);
 
 /* ---- change of scale ---- */
-/* saturate(round((x - in_zero) * factor) + out_zero) as `to`.  factor > 0.  Rounds once; 32-bit multipliers,
- * 16-bit ones where x is i48.  |x - in_zero| * factor < 2^29 where the factor is 1 or more. */
-tc_val tc_put_rescale(tc_lower *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero, tc_dtype to);
+/* saturate(round((x - in_zero) * factor) + out_zero) as `to`.  factor > 0.  Rounds once; 32-bit
+ * multipliers, 16-bit ones where x is i48.  |x - in_zero| * factor < 2^29 where the factor is 1 or
+ * more. */
+tc_val tc_put_rescale(tc_lower *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
+                      tc_dtype to);
 /* One factor per index of the last axis. */
-tc_val tc_put_rescale_channels(tc_lower *lw, tc_val x, const double *factor, int64_t in_zero, int64_t out_zero,
-                               tc_dtype to);
+tc_val tc_put_rescale_channels(tc_lower *lw, tc_val x, const double *factor, int64_t in_zero,
+                               int64_t out_zero, tc_dtype to);
 /* The factor between two scales, with the reciprocal that quantizing in f32 multiplies by. */
 double tc_scale_factor(double from, double to);
-/* Stored numbers of type `from` (its domain) as stored numbers of the domain of `type`, clamped to its
- * codes; per channel on any axis.  The shape is x's own. */
+/* Stored numbers of type `from` (its domain) as stored numbers of the domain of `type`, clamped to
+ * its codes; per channel on any axis.  The shape is x's own. */
 tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *type);
 /* Clamped to the codes of the domain, where they are narrower than the storage. */
 tc_val tc_put_codes(tc_lower *lw, tc_val x, const tc_quant *q);
@@ -59,11 +70,12 @@ tc_val tc_put_clamp(tc_lower *lw, tc_val x, double lo, double hi);
 
 /* ---- tables ---- */
 typedef double tc_real_function(double x, const void *user);
-/* A function of one number, from domain to domain (i8 or i16 to i8, i16 or i32; function.h): clamped to the
- * result's codes. */
-tc_val tc_put_function(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to, tc_real_function *f,
-                       const void *user);
-tc_val tc_put_table(tc_lower *lw, tc_val x, tc_dtype entries, const double *entry, int n); /* 256 of i8 or 513 of i16 */
+/* A function of one number, from domain to domain (i8 or i16 to i8, i16 or i32; function.h):
+ * clamped to the result's codes. */
+tc_val tc_put_function(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to,
+                       tc_real_function *f, const void *user);
+tc_val tc_put_table(tc_lower *lw, tc_val x, tc_dtype entries, const double *entry,
+                    int n); /* 256 of i8 or 513 of i16 */
 
 /* ---- domains ---- */
 static inline double tc_scale_of(const tc_type *t) { return t->quant->scale[0]; }
@@ -71,7 +83,8 @@ static inline int64_t tc_zero_of(const tc_type *t) { return t->quant->zero[0]; }
 /* One pair for the whole tensor, stored as i8 or i16. */
 bool tc_is_activation(const tc_type *t);
 
-/* A factor as TOSA's multiplier and shift: factor ~ multiplier * 2^-shift, multiplier of 31 (or 15) bits. */
+/* A factor as TOSA's multiplier and shift: factor ~ multiplier * 2^-shift, multiplier of 31 (or 15)
+ * bits. */
 void tc_scale_split(double factor, bool scale32, int32_t *multiplier, int8_t *shift);
 
 #endif

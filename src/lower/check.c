@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check.c -- translation validation: what each rule made, beside what its node means.
  *
- * The lowered graph runs on a sample; then every node of the typed graph is computed on the very numbers
- * that the lowered graph gave its operands.  So each difference is one rule's own. */
+ * The lowered graph runs on a sample; then every node of the typed graph is computed on the very
+ * numbers that the lowered graph gave its operands.  So each difference is one rule's own. */
 #include <math.h>
 
 #include "lower.h"
@@ -22,7 +22,8 @@ typedef struct difference {
     int64_t at;
 } difference;
 
-/* Steps of the domain; for plain numbers, their own unit.  Wide sums are as exact as f32 arithmetic is. */
+/* Steps of the domain; for plain numbers, their own unit.  Wide sums are as exact as f32 arithmetic
+ * is. */
 static difference compare(tc_tensor got, tc_tensor want)
 {
     difference d = {0, 0, -1};
@@ -46,18 +47,21 @@ static difference compare(tc_tensor got, tc_tensor want)
     return d;
 }
 
-static tc_status wrong(const tc_lower *lw, const tc_node *node, int i, difference d, tc_tensor got, tc_tensor want)
+static tc_status wrong(const tc_lower *lw, const tc_node *node, int i, difference d, tc_tensor got,
+                       tc_tensor want)
 {
     const tc_type *t = want.type;
     const char *name = lw->from->val[node->out[i]]->name;
     tc_error(lw->ctx, node->loc, TC_E_PROMISE,
-             "'%s' (%s) became TOSA that is off by %.3g%s at element %" PRId64 ": %.9g, expected %.9g, allowed %.3g",
-             name ? name : "?", tc_ops[node->op].name, d.most, t->quant ? " steps" : "", d.at, tc_load_f64(got, d.at),
-             tc_load_f64(want, d.at), d.allowed);
+             "'%s' (%s) became TOSA that is off by %.3g%s at element %" PRId64
+             ": %.9g, expected %.9g, allowed %.3g",
+             name ? name : "?", tc_ops[node->op].name, d.most, t->quant ? " steps" : "", d.at,
+             tc_load_f64(got, d.at), tc_load_f64(want, d.at), d.allowed);
     return TC_BUG;
 }
 
-static tc_status compare_node(const tc_lower *lw, const tc_node *node, const tc_tensor *at, tc_arena *arena)
+static tc_status compare_node(const tc_lower *lw, const tc_node *node, const tc_tensor *at,
+                              tc_arena *arena)
 {
     tc_tensor *in = tc_new_n(arena, tc_tensor, (size_t)node->n_in);
     tc_tensor *out = tc_new_n(arena, tc_tensor, (size_t)node->n_out);
@@ -88,7 +92,8 @@ tc_status tc_lower_compare(const tc_lower *lw, const tc_tensor *in)
     tc_status status = tc_eval_all(lw->to, in, at, &arena);
     for (size_t k = 0; k < lw->from->n_node && status == TC_OK; k++) {
         const tc_node *node = lw->from->node[k];
-        if (node->op == TC_OP_const || (tc_ops[node->op].traits & T_CONTROL)) /* its graphs are TOSA by now */
+        if (node->op == TC_OP_const ||
+            (tc_ops[node->op].traits & T_CONTROL)) /* its graphs are TOSA by now */
             continue;
         tc_mark mark = tc_arena_mark(&arena);
         status = compare_node(lw, node, at, &arena);

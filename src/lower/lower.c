@@ -20,7 +20,10 @@ static const rule_pair rules[TC_OP_COUNT] = {
 };
 #undef NONE
 
-bool tc_lower_knows(tc_op op, bool quantized) { return quantized ? rules[op].quantized : rules[op].plain; }
+bool tc_lower_knows(tc_op op, bool quantized)
+{
+    return quantized ? rules[op].quantized : rules[op].plain;
+}
 
 void tc_lower_refuse(tc_lower *lw, const char *format, ...)
 {
@@ -35,8 +38,8 @@ void tc_lower_refuse(tc_lower *lw, const char *format, ...)
     lw->status = TC_UNSUPPORTED;
 }
 
-/* What an output's type says and no TOSA node computes: its domain.  A value that is an input, a constant,
- * or already has another meaning goes through IDENTITY. */
+/* What an output's type says and no TOSA node computes: its domain.  A value that is an input, a
+ * constant, or already has another meaning goes through IDENTITY. */
 static tc_val with_domain(tc_lower *lw, tc_val v, const tc_type *type)
 {
     tc_value *value = lw->to->val[v];
@@ -56,8 +59,8 @@ static void lower_const(tc_lower *lw, const tc_node *node)
 {
     const tc_value *old = lw->from->val[node->out[0]];
     const tc_type *t = old->type;
-    lw->now[node->out[0]] =
-        tc_graph_const(lw->to, tc_type_make(lw->ctx, t->dtype, t->rank, t->dim), old->data, old->name, node->loc);
+    lw->now[node->out[0]] = tc_graph_const(lw->to, tc_type_make(lw->ctx, t->dtype, t->rank, t->dim),
+                                           old->data, old->name, node->loc);
 }
 
 static bool fits(const tc_type *have, const tc_type *want)
@@ -85,12 +88,13 @@ static bool has_shapes(tc_lower *lw, const tc_node *node)
     return good;
 }
 
-/* By its integer rule, or, where there is none or it refuses and the target has floats, by the plain one between
- * conversions. */
+/* By its integer rule, or, where there is none or it refuses and the target has floats, by the
+ * plain one between conversions. */
 static void lower_by_rule(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const rule_pair *pair = &rules[node->op];
-    bool quantized = tc_node_quantized(lw->from, node), floats = lw->target->tosa >> TC_FEATURE_FP & 1u;
+    bool quantized = tc_node_quantized(lw->from, node),
+         floats = lw->target->tosa >> TC_FEATURE_FP & 1u;
     tc_lower_rule *rule = quantized ? pair->quantized : pair->plain;
     if (!has_shapes(lw, node))
         return;
@@ -98,7 +102,8 @@ static void lower_by_rule(tc_lower *lw, const tc_node *node, tc_val *out)
         rule(lw, node, out);
     else
         tc_lower_refuse(lw, quantized ? "it has no integer form" : "it has no float form");
-    if (!quantized || lw->status != TC_UNSUPPORTED || !pair->plain || !floats || tc_op_sees_storage(node->op))
+    if (!quantized || lw->status != TC_UNSUPPORTED || !pair->plain || !floats ||
+        tc_op_sees_storage(node->op))
         return;
     const char *why = lw->why;
     lw->status = TC_OK;
@@ -121,9 +126,10 @@ static void lower_node(tc_lower *lw, const tc_node *node)
         if (!out[i])
             continue;
         if (!fits(tc_type_of(lw->to, out[i]), tc_type_of(lw->from, node->out[i])))
-            lw->status = tc_bug(lw->ctx, node->loc, "result %d of '%s' was lowered to %s, expected %s", i,
-                                tc_ops[node->op].name, tc_type_text(&lw->ctx->arena, tc_type_of(lw->to, out[i])),
-                                tc_type_text(&lw->ctx->arena, tc_type_of(lw->from, node->out[i])));
+            lw->status = tc_bug(
+                lw->ctx, node->loc, "result %d of '%s' was lowered to %s, expected %s", i,
+                tc_ops[node->op].name, tc_type_text(&lw->ctx->arena, tc_type_of(lw->to, out[i])),
+                tc_type_text(&lw->ctx->arena, tc_type_of(lw->from, node->out[i])));
         lw->now[node->out[i]] = out[i];
         tc_value *value = lw->to->val[out[i]];
         if (!value->name && value->def)
@@ -134,8 +140,8 @@ static void lower_node(tc_lower *lw, const tc_node *node)
 static tc_status refused(tc_lower *lw)
 {
     if (lw->status == TC_UNSUPPORTED && lw->why)
-        return tc_unsupported(lw->ctx, lw->node->loc, TC_E_UNSUPPORTED, "'%s' cannot become TOSA: %s",
-                              tc_ops[lw->node->op].name, lw->why);
+        return tc_unsupported(lw->ctx, lw->node->loc, TC_E_UNSUPPORTED,
+                              "'%s' cannot become TOSA: %s", tc_ops[lw->node->op].name, lw->why);
     return lw->status;
 }
 
@@ -166,16 +172,22 @@ void tc_lower_sub(tc_lower *lw, const tc_graph *from, tc_graph *to)
     lw->n_callee = inner.n_callee;
     lw->cap_callee = inner.cap_callee;
     if (inner.why)
-        lw->why = tc_text_format(&lw->ctx->arena, "in '%s', '%s' %s", from->name, tc_ops[inner.node->op].name, inner.why);
+        lw->why = tc_text_format(&lw->ctx->arena, "in '%s', '%s' %s", from->name,
+                                 tc_ops[inner.node->op].name, inner.why);
 }
 
-tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target, const tc_lower_check *check)
+tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
+                         const tc_lower_check *check)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_graph fresh = tc_graph_empty(g->module, g->name);
     fresh.facts = g->facts;
-    tc_lower lw = {.ctx = ctx, .from = g, .to = &fresh, .target = target,
-                   .now = tc_new_n(&ctx->scratch, tc_val, g->n_val), .readers = tc_graph_readers(ctx, g)};
+    tc_lower lw = {.ctx = ctx,
+                   .from = g,
+                   .to = &fresh,
+                   .target = target,
+                   .now = tc_new_n(&ctx->scratch, tc_val, g->n_val),
+                   .readers = tc_graph_readers(ctx, g)};
     lower_all(&lw);
     tc_status status = refused(&lw);
     for (size_t k = 0; check && k < check->n && status == TC_OK; k++)
@@ -261,7 +273,8 @@ tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *ta
 static tc_val read_from(const tc_graph *g, tc_val v)
 {
     const tc_node *def = tc_def(g, v);
-    return def && def->n_in && tc_dtypes[tc_type_of(g, v)->dtype].kind == TC_COMPLEX ? def->in[0] : v;
+    return def && def->n_in && tc_dtypes[tc_type_of(g, v)->dtype].kind == TC_COMPLEX ? def->in[0]
+                                                                                     : v;
 }
 
 bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
@@ -270,8 +283,14 @@ bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     silence before = hush(ctx);
     tc_graph fresh = tc_graph_empty(a->g->module, a->g->name);
-    tc_lower lw = {.ctx = ctx, .from = a->g, .to = &fresh, .target = a->target, .node = node, .dry = true,
-                   .now = a->now, .readers = a->readers};
+    tc_lower lw = {.ctx = ctx,
+                   .from = a->g,
+                   .to = &fresh,
+                   .target = a->target,
+                   .node = node,
+                   .dry = true,
+                   .now = a->now,
+                   .readers = a->readers};
     for (int i = 0; i < node->n_in; i++) {
         tc_val v = read_from(a->g, node->in[i]);
         if (!v || lw.now[v])

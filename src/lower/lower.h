@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lower.h -- rich operators to TOSA operators.
  *
- * A graph in the typed form becomes one in the TOSA form: node by node, each by its rule in lower.def.
- * A value of the new graph holds the stored numbers of the old one: its element type and its shape, in
- * PyTorch's order of axes; what TOSA wants channels last stands between transposes, which layout.c takes
- * away again. */
+ * A graph in the typed form becomes one in the TOSA form: node by node, each by its rule in
+ * lower.def. A value of the new graph holds the stored numbers of the old one: its element type and
+ * its shape, in PyTorch's order of axes; what TOSA wants channels last stands between transposes,
+ * which layout.c takes away again. */
 #ifndef TC_LOWER_H
 #define TC_LOWER_H
 
@@ -25,8 +25,9 @@ typedef struct tc_lower {
     tc_status status;
 } tc_lower;
 
-/* A rule puts nodes into `to` (build.h) and sets out[i] for every result of the node that is read; each
- * has the element type and shape of the old result.  A node that it cannot do: tc_lower_refuse. */
+/* A rule puts nodes into `to` (build.h) and sets out[i] for every result of the node that is read;
+ * each has the element type and shape of the old result.  A node that it cannot do:
+ * tc_lower_refuse. */
 typedef void tc_lower_rule(tc_lower *lw, const tc_node *node, tc_val *out);
 
 #define LOWER(op, quantized, plain) tc_lower_rule quantized, plain;
@@ -57,8 +58,8 @@ static inline bool tc_lower_has(const tc_lower *lw, tc_feature feature)
     return lw->target->tosa >> feature & 1u;
 }
 
-/* Samples to compare each rule with what its node means: in[k][i] is input i of sample k.  A result that is
- * off by more than a step (two for 16 bits) is our own mistake, and says where. */
+/* Samples to compare each rule with what its node means: in[k][i] is input i of sample k.  A result
+ * that is off by more than a step (two for 16 bits) is our own mistake, and says where. */
 typedef struct tc_lower_check {
     const tc_tensor *const *in;
     size_t n;
@@ -81,10 +82,12 @@ tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *ta
 /* *why: the reason when not, in the arena.  What is constant in the graph is constant here too. */
 bool tc_lower_can(tc_lower_asker *asker, const tc_node *node, const char **why);
 
-/* A graph that is run by the one that is being lowered, by the same rules; its refusal is the node's. */
+/* A graph that is run by the one that is being lowered, by the same rules; its refusal is the
+ * node's. */
 void tc_lower_sub(tc_lower *lw, const tc_graph *from, tc_graph *to);
 
-/* narrow.c: i64 becomes i32 around the nodes of the program that the target takes, with casts outside. */
+/* narrow.c: i64 becomes i32 around the nodes of the program that the target takes, with casts
+ * outside. */
 TC_MUST_USE tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target);
 
 #endif

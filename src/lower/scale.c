@@ -9,7 +9,8 @@
 void tc_scale_split(double factor, bool scale32, int32_t *multiplier, int8_t *shift)
 {
     int bits = scale32 ? 31 : 15, exponent;
-    double fraction = frexp(factor, &exponent); /* factor = fraction * 2^exponent, fraction in [1/2, 1) */
+    double fraction =
+        frexp(factor, &exponent); /* factor = fraction * 2^exponent, fraction in [1/2, 1) */
     double m = rint(ldexp(fraction, bits));
     if (m == ldexp(1, bits)) {
         m /= 2;
@@ -28,7 +29,8 @@ void tc_scale_split(double factor, bool scale32, int32_t *multiplier, int8_t *sh
     *shift = (int8_t)s;
 }
 
-/* What makes every step of a narrow result saturate, with shifts that still take every number of `from`. */
+/* What makes every step of a narrow result saturate, with shifts that still take every number of
+ * `from`. */
 static double most_factor(tc_dtype from, tc_dtype to)
 {
     bool narrow = to != TC_i32 && to != TC_i48;
@@ -42,7 +44,8 @@ static tc_val rescale(tc_lower *lw, tc_val x, const double *factor, int64_t n, i
         return x;
     tc_dtype from = tc_put_type(lw, x)->dtype;
     bool scale32 = from != TC_i48;
-    tc_tensor mult = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, scale32 ? TC_i32 : TC_i16, 1, &n));
+    tc_tensor mult =
+        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, scale32 ? TC_i32 : TC_i16, 1, &n));
     tc_tensor shift = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i8, 1, &n));
     for (int64_t i = 0; i < n; i++) {
         int32_t m;
@@ -50,15 +53,19 @@ static tc_val rescale(tc_lower *lw, tc_val x, const double *factor, int64_t n, i
             tc_lower_refuse(lw, "a factor of %g", factor[i]);
             return TC_NONE;
         }
-        tc_scale_split(fmin(factor[i], most_factor(from, to)), scale32, &m, (int8_t *)shift.data + i);
+        tc_scale_split(fmin(factor[i], most_factor(from, to)), scale32, &m,
+                       (int8_t *)shift.data + i);
         tc_store_i64(mult, i, m);
     }
     tc_attr_tosa_rescale *a = tc_new(&lw->ctx->arena, tc_attr_tosa_rescale);
-    *a = (tc_attr_tosa_rescale){.scale32 = scale32, .rounding_mode = TC_rounding_single, .per_channel = n > 1,
+    *a = (tc_attr_tosa_rescale){.scale32 = scale32,
+                                .rounding_mode = TC_rounding_single,
+                                .per_channel = n > 1,
                                 .input_unsigned = from == TC_u8 || from == TC_u16,
                                 .output_unsigned = to == TC_u8 || to == TC_u16};
-    tc_val in[] = {x, tc_put_data(lw, mult.type, mult.data), tc_put_data(lw, shift.type, shift.data),
-                   tc_put_number(lw, from, 1, (double)in_zero), tc_put_number(lw, to, 1, (double)out_zero)};
+    tc_val in[] = {
+        x, tc_put_data(lw, mult.type, mult.data), tc_put_data(lw, shift.type, shift.data),
+        tc_put_number(lw, from, 1, (double)in_zero), tc_put_number(lw, to, 1, (double)out_zero)};
     if (lw->status != TC_OK)
         return TC_NONE;
     tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_rescale, a, in, 5, 1, lw->node->loc);
@@ -68,13 +75,14 @@ static tc_val rescale(tc_lower *lw, tc_val x, const double *factor, int64_t n, i
     return lw->status == TC_OK ? node->out[0] : TC_NONE;
 }
 
-tc_val tc_put_rescale(tc_lower *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero, tc_dtype to)
+tc_val tc_put_rescale(tc_lower *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
+                      tc_dtype to)
 {
     return rescale(lw, x, &factor, 1, in_zero, out_zero, to);
 }
 
-tc_val tc_put_rescale_channels(tc_lower *lw, tc_val x, const double *factor, int64_t in_zero, int64_t out_zero,
-                               tc_dtype to)
+tc_val tc_put_rescale_channels(tc_lower *lw, tc_val x, const double *factor, int64_t in_zero,
+                               int64_t out_zero, tc_dtype to)
 {
     if (!x)
         return x;
@@ -94,8 +102,11 @@ tc_val tc_put_codes(tc_lower *lw, tc_val x, const tc_quant *q)
     if (!x)
         return x;
     tc_dtype d = tc_put_type(lw, x)->dtype;
-    int64_t spare = d == TC_i16; /* the lowest code of 16 bits is within a step of the next: no operator for that */
-    if ((d != TC_i8 && d != TC_i16) || (q->lo <= tc_dtype_min(d) + spare && q->hi >= tc_dtype_max(d)))
+    int64_t spare =
+        d ==
+        TC_i16; /* the lowest code of 16 bits is within a step of the next: no operator for that */
+    if ((d != TC_i8 && d != TC_i16) ||
+        (q->lo <= tc_dtype_min(d) + spare && q->hi >= tc_dtype_max(d)))
         return x;
     return tc_put_clamp(lw, x, (double)q->lo, (double)q->hi);
 }
@@ -116,7 +127,8 @@ tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type 
     if (axis < 0) {
         if (from->dtype == type->dtype && p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0])
             return p->lo < q->lo || p->hi > q->hi ? tc_put_codes(lw, x, q) : x;
-        x = tc_put_rescale(lw, x, tc_scale_factor(p->scale[0], q->scale[0]), p->zero[0], q->zero[0], type->dtype);
+        x = tc_put_rescale(lw, x, tc_scale_factor(p->scale[0], q->scale[0]), p->zero[0], q->zero[0],
+                           type->dtype);
         return tc_put_codes(lw, x, q);
     }
     int64_t n = p->axis >= 0 ? p->count : q->count;
@@ -129,7 +141,8 @@ tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type 
             return TC_NONE;
         }
     }
-    x = tc_put_rescale_channels(lw, tc_put_axis_last(lw, x, axis), factor, p->zero[0], q->zero[0], type->dtype);
+    x = tc_put_rescale_channels(lw, tc_put_axis_last(lw, x, axis), factor, p->zero[0], q->zero[0],
+                                type->dtype);
     return tc_put_axis_back(lw, tc_put_codes(lw, x, q), axis);
 }
 
@@ -143,5 +156,6 @@ bool tc_is_activation(const tc_type *t)
 tc_val tc_put_table(tc_lower *lw, tc_val x, tc_dtype entries, const double *entry, int n)
 {
     int64_t dim = n;
-    return x ? tc_put2(lw, TC_OP_tosa_table, NULL, x, tc_put_numbers(lw, entries, 1, &dim, entry)) : x;
+    return x ? tc_put2(lw, TC_OP_tosa_table, NULL, x, tc_put_numbers(lw, entries, 1, &dim, entry))
+             : x;
 }

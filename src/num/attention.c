@@ -11,7 +11,8 @@
 
 enum { BLOCK = 32 }; /* query rows at a time */
 
-/* Steps of the operands along the batch axes of the result and, for the mask, along its last two. */
+/* Steps of the operands along the batch axes of the result and, for the mask, along its last two.
+ */
 typedef struct plan {
     int rank;
     int64_t batch[TC_MAX_RANK];

@@ -38,12 +38,14 @@ static void NAME(attention)(tc_arena *scratch, const plan *p, const T *q, const 
             int64_t rows = tc_min_i64(BLOCK, p->rows - first);
             T *out = y + (n * p->rows + first) * p->out;
             memset(score, 0, (size_t)(rows * p->keys) * sizeof *score);
-            NAME(tc_gemm)(scratch, rows, p->keys, p->width, query + first * p->width, p->width, 1, key,
-                          1, p->width, score, p->keys);
+            NAME(tc_gemm)
+            (scratch, rows, p->keys, p->width, query + first * p->width, p->width, 1, key, 1,
+             p->width, score, p->keys);
             for (int64_t r = 0; r < rows; r++) {
                 int64_t line = at + (first + r) * p->mask_row;
-                NAME(weigh)(p, first + r, mask ? mask + line : NULL, allowed ? allowed + line : NULL,
-                            score + r * p->keys);
+                NAME(weigh)
+                (p, first + r, mask ? mask + line : NULL, allowed ? allowed + line : NULL,
+                 score + r * p->keys);
             }
             NAME(tc_gemm)(scratch, rows, p->out, p->keys, score, p->keys, 1, value, p->out, 1, out,
                           p->out);

@@ -26,7 +26,7 @@ typedef const char *tc_field_text; /* interned */
 typedef tc_bytes tc_field_bytes;
 typedef tc_dtype tc_field_dtype;
 
-#define CHOICE(name, words) typedef enum tc_field_##name { words TC_##name##_COUNT } tc_field_##name;
+#define CHOICE(name, words) typedef enum tc_field_##name{words TC_##name##_COUNT} tc_field_##name;
 #define WORD(choice, word) TC_##choice##_##word,
 #define ATTR(name, fields) typedef struct tc_attr_##name { fields } tc_attr_##name;
 #define FIELD(record, kind, name) tc_field_##kind name;
@@ -42,7 +42,8 @@ typedef enum tc_field_kind {
     TC_FIELD_text,
     TC_FIELD_bytes,
     TC_FIELD_dtype,
-    TC_FIELD_CHOICES, /* from here on: an enumeration, its words in tc_choices[kind - TC_FIELD_CHOICES] */
+    TC_FIELD_CHOICES, /* from here on: an enumeration, its words in tc_choices[kind -
+                         TC_FIELD_CHOICES] */
     TC_FIELD_before_choices_ = TC_FIELD_CHOICES - 1,
 #define CHOICE(name, words) TC_FIELD_##name,
 #define WORD(choice, word)

@@ -12,7 +12,8 @@ typedef struct tc_call {
     const tc_tensor *in;  /* in[i].type == NULL: the optional operand was left out */
     const tc_tensor *out; /* types and buffers are given */
     tc_arena *scratch;    /* working space; the caller rewinds it */
-    const char *error;    /* set by the kernel when these numbers have no result, e.g. an index out of range */
+    const char *
+        error; /* set by the kernel when these numbers have no result, e.g. an index out of range */
 } tc_call;
 
 typedef void tc_kernel(tc_call *call);

@@ -45,7 +45,8 @@ static int64_t lines_at_once(const tc_window *w, int64_t depth)
 #undef NAME
 #undef T
 
-/* The last n of three axes from a list of n; the others get `missing`.  `step` 2 reads every second. */
+/* The last n of three axes from a list of n; the others get `missing`.  `step` 2 reads every
+ * second. */
 static void spread(const int64_t *list, int n, int step, int64_t missing, int64_t out[3])
 {
     for (int i = 0; i < 3; i++)

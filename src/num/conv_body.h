@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conv_body.h -- convolution of elements T; conv.c includes it once per working type. */
 
-/* Few output channels per group (depthwise): each tap adds a scaled input line to an output line. */
+/* Few output channels per group (depthwise): each tap adds a scaled input line to an output line.
+ */
 static void NAME(conv_lines)(const shape *s, const T *x, const T *weight, T *y)
 {
     const tc_window *w = &s->window;
@@ -35,7 +36,8 @@ static void NAME(conv_columns)(tc_arena *scratch, const shape *s, const T *x, co
     int64_t width = w->out[2], lines = tc_window_lines(w), plane = lines * width;
     int64_t depth = s->in_channels * tc_window_taps(w);
     if (pointwise(w)) {
-        NAME(tc_gemm)(scratch, s->out_channels, plane, depth, weight, depth, 1, x, plane, 1, y, plane);
+        NAME(tc_gemm)
+        (scratch, s->out_channels, plane, depth, weight, depth, 1, x, plane, 1, y, plane);
         return;
     }
     int64_t run = lines_at_once(w, depth);
@@ -59,7 +61,8 @@ static void NAME(start)(const shape *s, int64_t channels, int64_t plane, const T
 }
 
 /* x: [batch, groups * in_channels, plane]   weight: [groups * out_channels, in_channels, taps] */
-static void NAME(conv)(tc_arena *scratch, const shape *s, const T *x, const T *weight, const T *bias, T *y)
+static void NAME(conv)(tc_arena *scratch, const shape *s, const T *x, const T *weight,
+                       const T *bias, T *y)
 {
     const tc_window *w = &s->window;
     int64_t in_plane = tc_window_plane(w), out_plane = tc_window_lines(w) * w->out[2];

@@ -226,7 +226,8 @@ static void pack(tc_work work, const tc_einsum *e, const view *v, const axes *ke
         pack_i64(e, v, keep, sum, out);
 }
 
-/* `keep` of v in order and side by side, the other labels of v summed; NULL when it is too large. */
+/* `keep` of v in order and side by side, the other labels of v summed; NULL when it is too large.
+ */
 static const void *packed(tc_call *call, tc_work work, const tc_einsum *e, const view *v,
                           const axes *keep, uint64_t sum)
 {

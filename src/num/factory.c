@@ -28,10 +28,12 @@ void tc_num_arange(tc_call *c)
                                                  (uint64_t)i * (uint64_t)tc_trunc_i64(a->step)));
 }
 
-/* The first half counts from the start, the second from the end; real ones in their own precision. */
+/* The first half counts from the start, the second from the end; real ones in their own precision.
+ */
 static void linspace_f32(const tc_attr_linspace *a, tc_tensor y)
 {
-    float start = (float)a->start, end = (float)a->end, step = (end - start) / (float)(a->steps - 1);
+    float start = (float)a->start, end = (float)a->end,
+          step = (end - start) / (float)(a->steps - 1);
     for (int64_t i = 0; i < a->steps; i++)
         tc_store_f64(y, i, (double)(i < a->steps / 2 ? start + step * (float)i
                                                      : end - step * (float)(a->steps - i - 1)));

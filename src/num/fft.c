@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fft.c -- Fourier transforms of any length over any axes, carried in f64; complex numbers and their
- * parts.
+/* fft.c -- Fourier transforms of any length over any axes, carried in f64; complex numbers and
+ * their parts.
  *
  *   X[k] = norm * sum_j x[j] e^(-+ 2 pi i j k / n),  minus forward, plus inverse */
 #include <math.h>
@@ -18,7 +18,8 @@ static pair times(pair a, pair b)
     return (pair){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* One transform: `root` holds the n-th roots of unity in its direction, `part` room for one factor. */
+/* One transform: `root` holds the n-th roots of unity in its direction, `part` room for one factor.
+ */
 typedef struct tables {
     int64_t n;
     const pair *root;
@@ -33,8 +34,9 @@ static int64_t smallest_factor(int64_t n)
     return n;
 }
 
-/* out[0..n) = transform of x[0], x[step], ...: split by the smallest factor p of n into p transforms of
- * n / p, then joined.  Roots are taken from the table of the whole, t->n / n apart. */
+/* out[0..n) = transform of x[0], x[step], ...: split by the smallest factor p of n into p
+ * transforms of n / p, then joined.  Roots are taken from the table of the whole, t->n / n apart.
+ */
 static void transform(const tables *t, pair *out, const pair *x, int64_t n, int64_t step)
 {
     if (n == 1) {
@@ -69,7 +71,8 @@ static tables tables_for(tc_arena *arena, int64_t n, bool inverse)
 }
 
 /* Every line along one axis of extent n, in place. */
-static void along(tc_arena *arena, pair *data, int64_t outer, int64_t n, int64_t inner, bool inverse)
+static void along(tc_arena *arena, pair *data, int64_t outer, int64_t n, int64_t inner,
+                  bool inverse)
 {
     tc_mark mark = tc_arena_mark(arena);
     tables t = tables_for(arena, n, inverse);
@@ -84,7 +87,8 @@ static void along(tc_arena *arena, pair *data, int64_t outer, int64_t n, int64_t
     tc_arena_rewind(arena, mark);
 }
 
-/* x as pairs with `axis` grown to extent n: the other half of a spectrum is the first half mirrored. */
+/* x as pairs with `axis` grown to extent n: the other half of a spectrum is the first half
+ * mirrored. */
 static pair *mirrored(tc_arena *arena, const pair *x, const tc_type *type, int64_t axis, int64_t n)
 {
     int64_t half = type->dim[axis], inner = tc_extent(type, (int)axis + 1, type->rank);
@@ -115,7 +119,9 @@ static pair *load(tc_arena *arena, tc_tensor x)
 
 static double factor(const tc_attr_fft *a, double points)
 {
-    return a->norm == TC_fft_norm_by_n ? 1 / points : a->norm == TC_fft_norm_by_sqrt_n ? 1 / sqrt(points) : 1;
+    return a->norm == TC_fft_norm_by_n        ? 1 / points
+           : a->norm == TC_fft_norm_by_sqrt_n ? 1 / sqrt(points)
+                                              : 1;
 }
 
 /* data, shaped like `wide`, into the result, whose extent along `axis` may be less. */

@@ -12,9 +12,18 @@
 static inline int64_t tc_asr(int64_t v, int n) { return v < 0 ? ~(~v >> n) : v >> n; }
 
 /* Sums, differences and products of any numbers; what does not fit keeps its low bits. */
-static inline int64_t tc_wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static inline int64_t tc_wrap_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
-static inline int64_t tc_wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static inline int64_t tc_wrap_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t tc_wrap_sub(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+static inline int64_t tc_wrap_mul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
 
 static inline int64_t tc_clip(int64_t v, int64_t lo, int64_t hi)
 {

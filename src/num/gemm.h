@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm.h -- the one matrix product under matmul, conv, attention, einsum and the recurrent cells. */
+/* gemm.h -- the one matrix product under matmul, conv, attention, einsum and the recurrent cells.
+ */
 #ifndef TC_GEMM_H
 #define TC_GEMM_H
 
@@ -12,7 +13,8 @@
  * neither operand.  Sums run over k in order, in blocks whose totals are added to c: the same bits
  * on every machine.  Integers wrap. */
 void tc_gemm_f32(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
-                 int64_t a_col, const float *b, int64_t b_row, int64_t b_col, float *c, int64_t c_row);
+                 int64_t a_col, const float *b, int64_t b_row, int64_t b_col, float *c,
+                 int64_t c_row);
 void tc_gemm_f64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row,
                  int64_t a_col, const double *b, int64_t b_row, int64_t b_col, double *c,
                  int64_t c_row);

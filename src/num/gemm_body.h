@@ -80,7 +80,8 @@ void NAME(tc_gemm)(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const T *
             int64_t columns = tc_min_i64(COLUMNS, n - j), rows = tc_min_i64(DEPTH, k - p);
             const T *corner = b + p * b_row + j * b_col;
             for (int64_t q = 0; q < columns; q += W)
-                NAME(pack_b)(columns - q, rows, corner + q * b_col, b_row, b_col, packed_b + q * rows);
+                NAME(pack_b)
+                (columns - q, rows, corner + q * b_col, b_row, b_col, packed_b + q * rows);
             NAME(row_panels)(m, columns, rows, a + p * a_col, a_row, a_col, packed_b, packed_a,
                              c + j, c_row);
         }

@@ -79,8 +79,8 @@ static int64_t place(tc_call *c, int64_t i, int64_t extent)
 {
     if (i >= -extent && i < extent)
         return i < 0 ? i + extent : i;
-    c->error =
-        tc_text_format(c->scratch, "index %" PRId64 " is outside an axis of extent %" PRId64, i, extent);
+    c->error = tc_text_format(c->scratch, "index %" PRId64 " is outside an axis of extent %" PRId64,
+                              i, extent);
     return -1;
 }
 
@@ -94,8 +94,8 @@ typedef struct pick_list {
 } pick_list;
 
 /* at[b] += index[b, broadcast] * step. */
-static bool add_index(tc_call *c, pick_list *list, const tc_picks *picks, tc_tensor index, int64_t extent,
-                      int64_t step)
+static bool add_index(tc_call *c, pick_list *list, const tc_picks *picks, tc_tensor index,
+                      int64_t extent, int64_t step)
 {
     int64_t own[TC_MAX_RANK], stride[TC_MAX_RANK] = {0}, digit[TC_MAX_RANK] = {0}, at = 0;
     tc_steps(index.type, own);
@@ -119,8 +119,8 @@ static bool add_index(tc_call *c, pick_list *list, const tc_picks *picks, tc_ten
 }
 
 /* Axes of `result` (shaped as tc_index_dims has it) beside those of x. */
-static bool list_picks(tc_call *c, const tc_type *x, const tc_tensor *index, int n_index, tc_picks *picks,
-                       pick_list *list)
+static bool list_picks(tc_call *c, const tc_type *x, const tc_tensor *index, int n_index,
+                       tc_picks *picks, pick_list *list)
 {
     int64_t step[TC_MAX_RANK], to[TC_MAX_RANK];
     tc_type result;
@@ -152,8 +152,8 @@ void tc_num_index(tc_call *c)
         return;
     int64_t bytes = (int64_t)element(x);
     for (int64_t b = 0; b < list.n; b++)
-        tc_move((char *)y->data + b * list.pitch * bytes, (const char *)x->data + list.at[b] * bytes,
-                (size_t)bytes, list.kept, picks.n_kept);
+        tc_move((char *)y->data + b * list.pitch * bytes,
+                (const char *)x->data + list.at[b] * bytes, (size_t)bytes, list.kept, picks.n_kept);
 }
 
 static void put(tc_tensor y, int64_t i, tc_tensor v, int64_t j)
@@ -298,10 +298,12 @@ void tc_num_index_put(tc_call *c)
     int64_t bytes = (int64_t)element(y);
     for (int64_t b = 0; b < list.n && tc_type_count(&shape); b++)
         if (a->accumulate)
-            combine_all(TC_combine_add, *y, list.at[b], values, b * list.pitch, list.kept, picks.n_kept);
+            combine_all(TC_combine_add, *y, list.at[b], values, b * list.pitch, list.kept,
+                        picks.n_kept);
         else
-            tc_move((char *)y->data + list.at[b] * bytes, (const char *)values.data + b * list.pitch * bytes,
-                    (size_t)bytes, list.kept, picks.n_kept);
+            tc_move((char *)y->data + list.at[b] * bytes,
+                    (const char *)values.data + b * list.pitch * bytes, (size_t)bytes, list.kept,
+                    picks.n_kept);
 }
 
 /* A tensor as outer blocks of n rows of `inner` elements; rank 0 is one row of one. */
@@ -326,8 +328,8 @@ static void select_rows(tc_call *c, const tc_tensor *x, const tc_tensor *index, 
         if (i < 0)
             return;
         for (int64_t o = 0; o < b.outer && row; o++)
-            memcpy((char *)c->out[0].data + (o * n + k) * row, (const char *)x->data + (o * b.n + i) * row,
-                   (size_t)row);
+            memcpy((char *)c->out[0].data + (o * n + k) * row,
+                   (const char *)x->data + (o * b.n + i) * row, (size_t)row);
     }
 }
 
@@ -385,7 +387,8 @@ void tc_num_gather(tc_call *c)
     }
 }
 
-/* Places that were written divide by how often; what include_self leaves out counts from nothing. */
+/* Places that were written divide by how often; what include_self leaves out counts from nothing.
+ */
 static void divide(tc_tensor y, const int64_t *times, bool include_self)
 {
     int64_t n = tc_type_count(y.type);
@@ -459,7 +462,8 @@ void tc_num_index_add(tc_call *c)
             for (int64_t j = 0; j < b.inner; j++) {
                 int64_t at = (o * b.n + i) * b.inner + j, from = (o * n + k) * b.inner + j;
                 if (tc_is_float(y->type->dtype))
-                    tc_store_f64(*y, at, tc_load_f64(*y, at) + a->alpha * tc_load_f64(*source, from));
+                    tc_store_f64(*y, at,
+                                 tc_load_f64(*y, at) + a->alpha * tc_load_f64(*source, from));
                 else
                     tc_store_i64(*y, at, (int64_t)((uint64_t)tc_load_i64(*y, at) +
                                                    (uint64_t)tc_trunc_i64(a->alpha) *

@@ -3,8 +3,9 @@
  *
  * To an integer: toward zero, then the low bits of the type; numbers past the range (and NaN) give
  * what x86 gives, the smallest i32 or i64 before the low bits are taken.  To bool: not zero.
- * To a narrow float: through f32, to nearest even; e4m3, which has no infinity, saturates.  A u64 is its bit pattern as i64.
- * A complex number is read by its real part, and written with imaginary part zero. */
+ * To a narrow float: through f32, to nearest even; e4m3, which has no infinity, saturates.  A u64
+ * is its bit pattern as i64. A complex number is read by its real part, and written with imaginary
+ * part zero. */
 #ifndef TC_LOAD_H
 #define TC_LOAD_H
 
@@ -27,9 +28,9 @@
 
 /* Narrow floats: X(dtype, type in C, how an f32 becomes one); tc_<dtype>_to_f32 is the way back. */
 #define TC_STORED_HALVES(X)                                                                        \
-    X(f16, uint16_t, tc_f32_to_f16)                                                                               \
-    X(bf16, uint16_t, tc_f32_to_bf16)                                                                              \
-    X(e4m3, uint8_t, tc_f32_to_e4m3_sat)                                                                               \
+    X(f16, uint16_t, tc_f32_to_f16)                                                                \
+    X(bf16, uint16_t, tc_f32_to_bf16)                                                              \
+    X(e4m3, uint8_t, tc_f32_to_e4m3_sat)                                                           \
     X(e5m2, uint8_t, tc_f32_to_e5m2)
 
 /* The low bits of v as a number of an integer type; bool: not zero. */
@@ -165,7 +166,8 @@ void tc_write_f32(tc_tensor t, int64_t start, size_t n, const float *in);
 void tc_write_f64(tc_tensor t, int64_t start, size_t n, const double *in);
 void tc_write_i64(tc_tensor t, int64_t start, size_t n, const int64_t *in);
 
-/* All of a tensor as f32 (f64): its own buffer when that is what it holds, else a copy in the arena. */
+/* All of a tensor as f32 (f64): its own buffer when that is what it holds, else a copy in the
+ * arena. */
 const float *tc_as_f32(tc_arena *arena, tc_tensor t);
 const double *tc_as_f64(tc_arena *arena, tc_tensor t);
 

@@ -317,7 +317,8 @@ void tc_tan_f32(const float *x, float *y, size_t n)
             y[i] = expression;                                                                     \
         }                                                                                          \
     }                                                                                              \
-    TC_WIDE(, tc_##name##_f32, name##_body, (const float *restrict x, float *restrict y, size_t n), (x, y, n))
+    TC_WIDE(, tc_##name##_f32, name##_body,                                                        \
+            (const float *restrict x, float *restrict y, size_t n), (x, y, n))
 #define BLOCK_WIDE(name, expression)                                                               \
     void tc_##name##_f32(const float *restrict x, float *restrict y, size_t n)                     \
     {                                                                                              \

@@ -23,7 +23,8 @@ static inline float tc_expf(float x)
     float shifted = c * 0x1.715476p+0f + shift;
     float n = shifted - shift;
     uint32_t k = tc_f32_bits(shifted) - tc_f32_bits(shift);
-    float r = (c - n * 0.693359375f) - n * -0x1.bd0106p-13f; /* ln 2 in two parts; n times the first is exact */
+    float r = (c - n * 0.693359375f) -
+              n * -0x1.bd0106p-13f; /* ln 2 in two parts; n times the first is exact */
     float p = 0x1.6a1a7p-10f;
     p = p * r + 0x1.123fc6p-7f;
     p = p * r + 0x1.555916p-5f;

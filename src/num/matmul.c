@@ -49,8 +49,8 @@ static product product_of(const tc_type *a, const tc_type *b)
 }
 
 /* y += a b for every matrix of the batch. */
-static void multiply(tc_work work, tc_arena *scratch, const product *p, const void *a, const void *b,
-                     void *y)
+static void multiply(tc_work work, tc_arena *scratch, const product *p, const void *a,
+                     const void *b, void *y)
 {
     int64_t count = 1;
     for (int i = 0; i < p->rank; i++)
@@ -62,7 +62,8 @@ static void multiply(tc_work work, tc_arena *scratch, const product *p, const vo
             at_b += rest % p->batch[i] * p->b_step[i];
         }
         tc_gemm(work, scratch, p->m, p->n, p->k, tc_work_at(work, a, at_a), p->k, 1,
-                tc_work_at(work, b, at_b), p->n, 1, tc_work_at_out(work, y, which * p->m * p->n), p->n);
+                tc_work_at(work, b, at_b), p->n, 1, tc_work_at_out(work, y, which * p->m * p->n),
+                p->n);
     }
 }
 

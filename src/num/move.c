@@ -54,7 +54,8 @@ void tc_num_expand(tc_call *c)
     read_with(&c->out[0], &c->in[0], 0, step);
 }
 
-/* The steps of x, longer along the sliced axis (a step past the end is never taken); where it begins. */
+/* The steps of x, longer along the sliced axis (a step past the end is never taken); where it
+ * begins. */
 static int64_t slice_steps(const tc_attr_slice *a, const tc_type *x, int64_t step[TC_MAX_RANK])
 {
     tc_steps(x, step);
@@ -253,7 +254,8 @@ static void triangle(tc_call *c, bool lower)
 void tc_num_tril(tc_call *c) { triangle(c, true); }
 void tc_num_triu(tc_call *c) { triangle(c, false); }
 
-/* The last number that strided reading touches; -1 when it reads none, INT64_MAX when it overflows. */
+/* The last number that strided reading touches; -1 when it reads none, INT64_MAX when it overflows.
+ */
 static int64_t last_touched(const tc_attr_as_strided *a)
 {
     int64_t last = a->offset, far;
@@ -272,7 +274,8 @@ void tc_num_as_strided(tc_call *c)
     const tc_attr_as_strided *a = c->attr;
     int64_t last = last_touched(a), n = tc_type_count(c->in[0].type);
     if (last >= n) {
-        c->error = tc_text_format(c->scratch, "element %" PRId64 " of a tensor of %" PRId64, last, n);
+        c->error =
+            tc_text_format(c->scratch, "element %" PRId64 " of a tensor of %" PRId64, last, n);
         return;
     }
     read_with(&c->out[0], &c->in[0], a->offset, a->stride.v);
@@ -301,7 +304,8 @@ static void write_part(tc_call *c, const tc_type *part, int64_t first, const int
         axis[i] = (tc_axis){part->dim[i], step[i], from[i]};
     size_t bytes = element(&c->in[0]);
     if (tc_type_count(part))
-        tc_move((char *)c->out[0].data + (size_t)first * bytes, c->in[1].data, bytes, axis, part->rank);
+        tc_move((char *)c->out[0].data + (size_t)first * bytes, c->in[1].data, bytes, axis,
+                part->rank);
 }
 
 void tc_num_slice_scatter(tc_call *c)

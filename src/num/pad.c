@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pad.c -- borders added by a number, a reflection, the edge or the other end; negative ones crop. */
+/* pad.c -- borders added by a number, a reflection, the edge or the other end; negative ones crop.
+ */
 #include "kernels.h"
 #include "load.h"
 #include "strided.h"
@@ -21,8 +22,8 @@ static void pad_constant(tc_call *c, const tc_attr_pad *a)
         to_at += tc_max_i64(before, 0) * to[i];
         from_at += tc_max_i64(-before, 0) * from[i];
     }
-    tc_move((char *)y->data + (size_t)to_at * bytes, (const char *)x->data + (size_t)from_at * bytes,
-            bytes, axis, x->type->rank);
+    tc_move((char *)y->data + (size_t)to_at * bytes,
+            (const char *)x->data + (size_t)from_at * bytes, bytes, axis, x->type->rank);
 }
 
 /* The element of an axis of extent n that stands at place i, which may lie outside. */

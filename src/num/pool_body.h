@@ -4,7 +4,8 @@
 
 /* The largest of part p of a plane and where it is, the first of equals; NaN is the largest.
  * A part without elements gives `lowest`. */
-static void NAME(max_of)(const T *x, const tc_window *w, const part *p, T lowest, T *top, int64_t *index)
+static void NAME(max_of)(const T *x, const tc_window *w, const part *p, T lowest, T *top,
+                         int64_t *index)
 {
     T best = lowest;
     int64_t at = (p->lo[0] * w->in[1] + p->lo[1]) * w->in[2] + p->lo[2];
@@ -22,8 +23,8 @@ static void NAME(max_of)(const T *x, const tc_window *w, const part *p, T lowest
     *index = at;
 }
 
-static void NAME(max_pool)(const tc_window *w, part_rule *rule, int64_t planes, T lowest, const T *x,
-                           T *y, int64_t *index)
+static void NAME(max_pool)(const tc_window *w, part_rule *rule, int64_t planes, T lowest,
+                           const T *x, T *y, int64_t *index)
 {
     for (int64_t n = 0; n < planes; n++, x += tc_window_plane(w))
         for (int64_t d = 0; d < w->out[0]; d++)

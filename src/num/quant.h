@@ -5,10 +5,12 @@
 
 #include "type.h"
 
-/* f32 numbers that a quantized tensor stands for, in the arena: (stored - zero) * scale, computed as PyTorch does. */
+/* f32 numbers that a quantized tensor stands for, in the arena: (stored - zero) * scale, computed
+ * as PyTorch does. */
 tc_tensor tc_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q);
 
-/* real (f32) into the buffer of out (quantized): clamp(round_half_even(real * (1 / scale)) + zero, lo, hi). */
+/* real (f32) into the buffer of out (quantized): clamp(round_half_even(real * (1 / scale)) + zero,
+ * lo, hi). */
 void tc_quantize_into(tc_tensor real, tc_tensor out);
 
 #endif

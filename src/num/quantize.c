@@ -19,7 +19,8 @@ static channels channels_of(const tc_type *t, int64_t axis)
 {
     if (axis < 0)
         return (channels){1, 1, tc_type_count(t)};
-    return (channels){tc_extent(t, 0, (int)axis), t->dim[axis], tc_extent(t, (int)axis + 1, t->rank)};
+    return (channels){tc_extent(t, 0, (int)axis), t->dim[axis],
+                      tc_extent(t, (int)axis + 1, t->rank)};
 }
 
 /* Scale and zero of channel k: from the attributes, or from operands 1 and 2. */
@@ -53,7 +54,8 @@ static grid grid_of(const tc_call *c, int64_t k)
 {
     const tc_attr_quantize *a = c->attr;
     double scale = scale_of(c, k);
-    return (grid){(float)scale, (float)(1.0 / scale), (float)zero_of(c, k), (float)a->qmin, (float)a->qmax};
+    return (grid){(float)scale, (float)(1.0 / scale), (float)zero_of(c, k), (float)a->qmin,
+                  (float)a->qmax};
 }
 
 /* NaN stays NaN. */
@@ -64,8 +66,8 @@ static inline float code_of(float x, const grid *g)
     return q > g->hi ? g->hi : q;
 }
 
-/* Narrow codes: past 2^22 this rounding goes astray, but never back into the range, so the clamp gives the
- * same; NaN becomes 0. */
+/* Narrow codes: past 2^22 this rounding goes astray, but never back into the range, so the clamp
+ * gives the same; NaN becomes 0. */
 static inline int32_t narrow_code(float x, const grid *g)
 {
     float q = ((x * g->inverse + 0x1.8p23f) - 0x1.8p23f) + g->zero;
@@ -87,9 +89,10 @@ NARROW(narrow_u8, uint8_t)
 NARROW(narrow_i16, int16_t)
 NARROW(narrow_u16, uint16_t)
 
-/* Codes of n numbers from `start` on; f32 cannot hold every bound of i32, so there the last clamp is by
- * integers. */
-static void put_codes(tc_tensor out, int64_t start, int64_t n, const float *x, const grid *g, int64_t qmax)
+/* Codes of n numbers from `start` on; f32 cannot hold every bound of i32, so there the last clamp
+ * is by integers. */
+static void put_codes(tc_tensor out, int64_t start, int64_t n, const float *x, const grid *g,
+                      int64_t qmax)
 {
     bool tame = fabsf(g->zero) <= 0x1p20f;
     switch (tame ? out.type->dtype : TC_none) {
@@ -150,8 +153,8 @@ static float rounded(tc_dtype t, float v)
                           : v;
 }
 
-/* y = (q - zero) * scale for stored integers whose difference from zero f32 holds exactly, or for any by
- * subtracting in f32. */
+/* y = (q - zero) * scale for stored integers whose difference from zero f32 holds exactly, or for
+ * any by subtracting in f32. */
 #define SPREAD(name, c_)                                                                           \
     static void name(const void *q, int64_t start, int64_t n, float zero, float scale, float *y)   \
     {                                                                                              \
@@ -175,7 +178,8 @@ static spread *spread_of(tc_dtype t)
                          : NULL;
 }
 
-/* One for all: the subtraction is made in the result's type, and so rounded twice when it is narrow. */
+/* One for all: the subtraction is made in the result's type, and so rounded twice when it is
+ * narrow. */
 static void dequantize_whole(tc_call *c)
 {
     tc_dtype t = c->out[0].type->dtype;
@@ -192,7 +196,8 @@ static void dequantize_whole(tc_call *c)
         if (t == TC_f64)
             tc_store_f64(c->out[0], i, (q - zero) * scale);
         else
-            tc_store_f64(c->out[0], i, (double)(rounded(t, rounded(t, (float)q) - zero32) * scale32));
+            tc_store_f64(c->out[0], i,
+                         (double)(rounded(t, rounded(t, (float)q) - zero32) * scale32));
     }
 }
 
@@ -214,11 +219,13 @@ void tc_num_dequantize(tc_call *c)
         float scale = (float)scale_of(c, row % s.channels);
         int64_t zero = zero_of(c, row % s.channels), start = row * s.inner;
         if (quick && zero >= -INT16_MAX && zero <= INT16_MAX) {
-            quick(c->in[0].data, start, s.inner, (float)zero, scale, (float *)c->out[0].data + start);
+            quick(c->in[0].data, start, s.inner, (float)zero, scale,
+                  (float *)c->out[0].data + start);
             continue;
         }
         for (int64_t i = start; i < start + s.inner; i++)
-            tc_store_f64(c->out[0], i, (double)((float)minus(tc_load_i64(c->in[0], i), zero) * scale));
+            tc_store_f64(c->out[0], i,
+                         (double)((float)minus(tc_load_i64(c->in[0], i), zero) * scale));
     }
 }
 
@@ -244,7 +251,8 @@ void tc_num_choose_qparams(tc_call *c)
     int64_t zero = a->zero;
     if (!a->symmetric)
         zero = tc_max_i64(
-            a->qmin, tc_min_i64(a->qmax, minus(a->qmin, tc_trunc_i64((double)round_even(low / scale)))));
+            a->qmin,
+            tc_min_i64(a->qmax, minus(a->qmin, tc_trunc_i64((double)round_even(low / scale)))));
     tc_store_f64(c->out[0], 0, (double)scale);
     tc_store_i64(c->out[1], 0, zero);
 }
@@ -258,8 +266,9 @@ void tc_num_rescale(tc_call *c)
     int64_t n = tc_type_count(c->in[0].type);
     for (int64_t i = 0; i < n; i++) {
         int64_t k = i / in.inner % in.channels, m = i / out.inner % out.channels;
-        float real = from ? (float)minus(tc_load_i64(c->in[0], i), from->zero[k]) * (float)from->scale[k]
-                          : ((const float *)c->in[0].data)[i];
+        float real =
+            from ? (float)minus(tc_load_i64(c->in[0], i), from->zero[k]) * (float)from->scale[k]
+                 : ((const float *)c->in[0].data)[i];
         if (!to) {
             ((float *)c->out[0].data)[i] = real;
             continue;

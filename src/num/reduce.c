@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduce.c -- one number from many, over any axes.
  *
- * Every reduction first lays its numbers side by side (rows.h).  Real numbers are then read as f64 and
- * combined there, integers and bools as i64; the result is rounded once, to its own type. */
+ * Every reduction first lays its numbers side by side (rows.h).  Real numbers are then read as f64
+ * and combined there, integers and bools as i64; the result is rounded once, to its own type. */
 #include <math.h>
 
 #include "kernels.h"
@@ -196,7 +196,8 @@ static double real_std(const double *x, int64_t n, const void *attr)
     return sqrt(real_var(x, n, attr));
 }
 
-/* (sum |x|^ord)^(1/ord); ord 0 counts what is not zero, infinite ord takes the largest or smallest. */
+/* (sum |x|^ord)^(1/ord); ord 0 counts what is not zero, infinite ord takes the largest or smallest.
+ */
 static double real_norm(const double *x, int64_t n, const void *attr)
 {
     double ord = ((const tc_attr_norm *)attr)->ord, s = isinf(ord) && ord < 0 ? INFINITY : 0;
@@ -266,7 +267,8 @@ void tc_num_var(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axe
 void tc_num_std(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_std); }
 void tc_num_norm(tc_call *c) { reduce_real(c, ((const tc_attr_norm *)c->attr)->axes, real_norm); }
 
-/* Where the largest (sign 1) or smallest (sign -1) stands: the first of equals, or the first NaN. */
+/* Where the largest (sign 1) or smallest (sign -1) stands: the first of equals, or the first NaN.
+ */
 static int64_t real_place(const double *x, int64_t n, int sign)
 {
     int64_t best = 0;

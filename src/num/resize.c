@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resize.c -- upsampling (and down) of one to three axes: nearest, linear, cubic, as PyTorch places it.
+/* resize.c -- upsampling (and down) of one to three axes: nearest, linear, cubic, as PyTorch places
+ * it.
  *
  * Every axis is a table: for each output place the input places that it reads and their weights.
  * Places are computed in f32 for all types but f64, which is what decides which neighbour a tie
@@ -37,7 +38,8 @@ static double source(const step *s, int64_t o, bool may_be_negative)
     if (s->align_corners)
         return narrow(s, s->value * (double)o);
     double half = narrow(s, (double)o + 0.5);
-    double at = s->wide ? fma(s->value, half, -0.5) : (double)fmaf((float)s->value, (float)half, -0.5f);
+    double at =
+        s->wide ? fma(s->value, half, -0.5) : (double)fmaf((float)s->value, (float)half, -0.5f);
     return at < 0 && !may_be_negative ? 0 : at;
 }
 
@@ -79,7 +81,8 @@ static void fill_cubic(const step *s, axis *a)
     for (int64_t o = 0; o < a->out; o++) {
         double at = source(s, o, true), low = floor(at);
         double t = narrow(s, at - low);
-        const double weight[] = {cubic_far(t + 1), cubic_near(t), cubic_near(1 - t), cubic_far(2 - t)};
+        const double weight[] = {cubic_far(t + 1), cubic_near(t), cubic_near(1 - t),
+                                 cubic_far(2 - t)};
         for (int i = 0; i < 4; i++) {
             a->place[4 * o + i] = clamp_place(low - 1 + i, a->in);
             a->weight[4 * o + i] = weight[i];
@@ -87,16 +90,19 @@ static void fill_cubic(const step *s, axis *a)
     }
 }
 
-tc_resize_axis tc_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr, int i, int64_t in,
-                                 bool wide)
+tc_resize_axis tc_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr,
+                                 int i, int64_t in, bool wide)
 {
-    static const int taps[] = {[TC_RESIZE_NEAREST] = 1, [TC_RESIZE_NEAREST_EXACT] = 1, [TC_RESIZE_LINEAR] = 2,
+    static const int taps[] = {[TC_RESIZE_NEAREST] = 1,
+                               [TC_RESIZE_NEAREST_EXACT] = 1,
+                               [TC_RESIZE_LINEAR] = 2,
                                [TC_RESIZE_CUBIC] = 4};
     bool nearest = kind == TC_RESIZE_NEAREST || kind == TC_RESIZE_NEAREST_EXACT;
     axis a = {in, attr->size.v[i], taps[kind], NULL, NULL};
     a.place = tc_new_n(arena, int64_t, (size_t)(a.out * a.taps));
     a.weight = tc_new_n(arena, double, (size_t)(a.out * a.taps));
-    step s = step_of(&a, attr->scale.n ? attr->scale.v[i] : 0, !nearest && attr->align_corners, wide);
+    step s =
+        step_of(&a, attr->scale.n ? attr->scale.v[i] : 0, !nearest && attr->align_corners, wide);
     if (nearest)
         fill_nearest(&s, &a, kind == TC_RESIZE_NEAREST_EXACT);
     else if (kind == TC_RESIZE_LINEAR)
@@ -117,7 +123,8 @@ static void fill_axes(tc_call *call, tc_resize_kind kind, axis out[3])
     int first = 3 - at->size.n;
     for (int i = 0; i < 3; i++)
         out[i] = i < first ? (axis){1, 1, 1, first_place, whole}
-                           : tc_resize_axis_of(call->scratch, kind, at, i - first, x->dim[2 + i - first], x->dtype == TC_f64);
+                           : tc_resize_axis_of(call->scratch, kind, at, i - first,
+                                               x->dim[2 + i - first], x->dtype == TC_f64);
 }
 
 #define NAME(f) f##_f32

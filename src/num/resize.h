@@ -5,7 +5,12 @@
 
 #include "attr.h"
 
-typedef enum tc_resize_kind { TC_RESIZE_NEAREST, TC_RESIZE_NEAREST_EXACT, TC_RESIZE_LINEAR, TC_RESIZE_CUBIC } tc_resize_kind;
+typedef enum tc_resize_kind {
+    TC_RESIZE_NEAREST,
+    TC_RESIZE_NEAREST_EXACT,
+    TC_RESIZE_LINEAR,
+    TC_RESIZE_CUBIC
+} tc_resize_kind;
 
 /* Output place o reads place[o * taps + i] with weight[o * taps + i]. */
 typedef struct tc_resize_axis {
@@ -16,7 +21,7 @@ typedef struct tc_resize_axis {
 } tc_resize_axis;
 
 /* Axis i of those that are resampled, of extent `in`; wide: places are computed in f64. */
-tc_resize_axis tc_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr, int i, int64_t in,
-                                 bool wide);
+tc_resize_axis tc_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr,
+                                 int i, int64_t in, bool wide);
 
 #endif

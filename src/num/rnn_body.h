@@ -13,7 +13,8 @@ static void NAME(step)(kind k, int64_t n, const T *a, const T *b, T *h, T *c)
 {
     for (int64_t i = 0; k == LSTM && i < n; i++) {
         T in = SIGMOID(a[i] + b[i]), forget = SIGMOID(a[n + i] + b[n + i]);
-        T next = HYPERBOLIC(a[2 * n + i] + b[2 * n + i]), out = SIGMOID(a[3 * n + i] + b[3 * n + i]);
+        T next = HYPERBOLIC(a[2 * n + i] + b[2 * n + i]),
+          out = SIGMOID(a[3 * n + i] + b[3 * n + i]);
         c[i] = forget * c[i] + in * next;
         h[i] = out * HYPERBOLIC(c[i]);
     }
@@ -29,8 +30,8 @@ static void NAME(step)(kind k, int64_t n, const T *a, const T *b, T *h, T *c)
 }
 
 /* y = x w^T + b for rows of x. */
-static void NAME(affine)(tc_arena *scratch, int64_t rows, int64_t in, int64_t out, const T *x, const T *w,
-                         const T *b, T *y)
+static void NAME(affine)(tc_arena *scratch, int64_t rows, int64_t in, int64_t out, const T *x,
+                         const T *w, const T *b, T *y)
 {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t i = 0; i < out; i++)
@@ -38,10 +39,10 @@ static void NAME(affine)(tc_arena *scratch, int64_t rows, int64_t in, int64_t ou
     NAME(tc_gemm)(scratch, rows, out, in, x, in, 1, w, 1, in, y, out);
 }
 
-/* x: [steps, batch, in]   h, c: [batch, hidden], from the first state to the last   y: a row per step
- * and sample. */
-static void NAME(direction)(tc_arena *scratch, const layer *l, const T *x, const NAME(weights) *w, T *h,
-                            T *c, T *y)
+/* x: [steps, batch, in]   h, c: [batch, hidden], from the first state to the last   y: a row per
+ * step and sample. */
+static void NAME(direction)(tc_arena *scratch, const layer *l, const T *x, const NAME(weights) * w,
+                            T *h, T *c, T *y)
 {
     tc_mark mark = tc_arena_mark(scratch);
     int64_t wide = gates_of[l->kind] * l->hidden;
@@ -53,7 +54,8 @@ static void NAME(direction)(tc_arena *scratch, const layer *l, const T *x, const
         NAME(affine)(scratch, l->batch, l->hidden, wide, h, w->w_hh, w->b_hh, from_h);
         for (int64_t n = 0; n < l->batch; n++) {
             T *hn = h + n * l->hidden, *cn = c ? c + n * l->hidden : NULL;
-            NAME(step)(l->kind, l->hidden, from_x + (t * l->batch + n) * wide, from_h + n * wide, hn, cn);
+            NAME(step)
+            (l->kind, l->hidden, from_x + (t * l->batch + n) * wide, from_h + n * wide, hn, cn);
             if (y)
                 memcpy(y + (t * l->batch + n) * l->y_row, hn, (size_t)l->hidden * sizeof(T));
         }
@@ -108,7 +110,8 @@ static void NAME(run)(tc_call *call, kind k)
         for (int64_t d = 0; d < directions; d++) {
             int64_t cell = i * directions + d;
             layer l = {k, steps, batch, i ? width : x->dim[2], hidden, d == 1, width};
-            NAME(weights) w = NAME(weights_at)(call, 1 + states + (int)cell * per_layer, a->has_bias);
+            NAME(weights)
+            w = NAME(weights_at)(call, 1 + states + (int)cell * per_layer, a->has_bias);
             NAME(direction)(call->scratch, &l, from, &w, h + cell * batch * hidden,
                             c ? c + cell * batch * hidden : NULL, to + d * hidden);
         }

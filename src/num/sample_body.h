@@ -99,7 +99,8 @@ static T NAME(read)(const NAME(taps) t[3], const int64_t extent[3], int axes, co
                 int64_t w = t[2].place[k];
                 bool inside = d >= 0 && h >= 0 && w >= 0;
                 if (inside || axes == 2)
-                    part += t[2].weight[k] * (inside ? plane[(d * extent[1] + h) * extent[2] + w] : 0);
+                    part +=
+                        t[2].weight[k] * (inside ? plane[(d * extent[1] + h) * extent[2] + w] : 0);
             }
             if (axes == 2 || (d >= 0 && h >= 0))
                 sum += t[0].weight[i] * t[1].weight[j] * part;
@@ -107,8 +108,8 @@ static T NAME(read)(const NAME(taps) t[3], const int64_t extent[3], int axes, co
     return sum;
 }
 
-static void NAME(grid_sample)(const tc_attr_grid *a, const tc_type *xt, const tc_type *yt, const T *x,
-                              const T *grid, T *y)
+static void NAME(grid_sample)(const tc_attr_grid *a, const tc_type *xt, const tc_type *yt,
+                              const T *x, const T *grid, T *y)
 {
     int axes = xt->rank - 2;
     int64_t extent[3] = {1, 1, 1}, places = 1, plane = 1, channels = xt->dim[1];

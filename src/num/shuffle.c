@@ -4,7 +4,8 @@
  * Elements are moved as they are stored, whatever their type. */
 #include "kernels.h"
 
-/* x: [outer, c f f, h, w]  <->  y: [outer, c, h f, w f];  channel (c, i, j) is place (i, j) of a tile. */
+/* x: [outer, c f f, h, w]  <->  y: [outer, c, h f, w f];  channel (c, i, j) is place (i, j) of a
+ * tile. */
 static void tiles(tc_call *call, bool to_space)
 {
     int64_t f = ((const tc_attr_factor *)call->attr)->factor;

@@ -4,7 +4,8 @@
 
 #include "wide.h"
 
-/* Past 2^22 the rounding by addition goes astray, but never back into the range, so the clamp gives the same. */
+/* Past 2^22 the rounding by addition goes astray, but never back into the range, so the clamp gives
+ * the same. */
 TC_WIDE_BODY snap_body(const tc_snap *grid, const float *restrict x, float *restrict y, size_t n)
 {
     const tc_snap g = *grid;
@@ -16,5 +17,6 @@ TC_WIDE_BODY snap_body(const tc_snap *grid, const float *restrict x, float *rest
         y[i] = (q - g.zero) * g.scale;
     }
 }
-TC_WIDE(, tc_snap_f32, snap_body, (const tc_snap *grid, const float *restrict x, float *restrict y, size_t n),
+TC_WIDE(, tc_snap_f32, snap_body,
+        (const tc_snap *grid, const float *restrict x, float *restrict y, size_t n),
         (grid, x, y, n))

@@ -22,7 +22,8 @@ static inline tc_snap tc_snap_make(double scale, int64_t zero, int64_t lo, int64
     return (tc_snap){(float)scale, (float)(1.0 / scale), (float)zero, (float)lo, (float)hi};
 }
 
-/* y = dequantize(quantize(x)), bit for bit as the operators of these names compute it; NaN is code 0. */
+/* y = dequantize(quantize(x)), bit for bit as the operators of these names compute it; NaN is code
+ * 0. */
 void tc_snap_f32(const tc_snap *grid, const float *x, float *y, size_t n);
 
 #endif

@@ -54,7 +54,8 @@ static void NAME(row)(T *y, int64_t n, bool logarithm)
 }
 
 /* Up to BLOCK rows that lie across: element k of row j at x[k * step + j]. */
-static void NAME(rows_across)(const T *x, int64_t n, int64_t step, int64_t rows, bool logarithm, T *y)
+static void NAME(rows_across)(const T *x, int64_t n, int64_t step, int64_t rows, bool logarithm,
+                              T *y)
 {
     T top[BLOCK], part[BLOCK];
     double sum[BLOCK] = {0};

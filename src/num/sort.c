@@ -32,7 +32,8 @@ static void merge_sort(const keys *k, int64_t *order, int64_t *spare, int64_t n)
             int64_t mid = tc_min_i64(low + width, n), high = tc_min_i64(low + 2 * width, n);
             int64_t a = low, b = mid;
             for (int64_t i = low; i < high; i++)
-                spare[i] = b < high && (a == mid || before(k, order[b], order[a])) ? order[b++] : order[a++];
+                spare[i] = b < high && (a == mid || before(k, order[b], order[a])) ? order[b++]
+                                                                                   : order[a++];
         }
         memcpy(order, spare, (size_t)n * sizeof *order);
     }

@@ -27,7 +27,8 @@ void tc_num_tosa_cast(tc_call *call)
         else
             tc_read_i64(in, at, n, ints);
         for (size_t i = 0; from_real && !to_real && i < n; i++)
-            ints[i] = out.type->dtype == TC_bool ? reals[i] != 0 : nearest(reals[i], out.type->dtype);
+            ints[i] =
+                out.type->dtype == TC_bool ? reals[i] != 0 : nearest(reals[i], out.type->dtype);
         for (size_t i = 0; !from_real && to_real && i < n; i++)
             reals[i] = (double)ints[i]; /* exact: 32 bits at most */
         if (to_real)

@@ -2,8 +2,8 @@
 /* tosa_conv.c -- CONV2D, CONV3D, DEPTHWISE_CONV2D, TRANSPOSE_CONV2D.
  *
  * One walk over places of the result and taps of the kernel serves them all; images are volumes
- * one deep.  Sums are exact for integers and of f64 for floats, rounded once.  Taps outside the input
- * count nothing. */
+ * one deep.  Sums are exact for integers and of f64 for floats, rounded once.  Taps outside the
+ * input count nothing. */
 #include "kernels.h"
 #include "tosa.h"
 
@@ -31,7 +31,8 @@ typedef struct sum {
 
 static numbers numbers_of(tc_call *call)
 {
-    numbers m = {.real = tc_is_float(call->in[0].type->dtype), .bias = call->in[2], .out = call->out[0]};
+    numbers m = {
+        .real = tc_is_float(call->in[0].type->dtype), .bias = call->in[2], .out = call->out[0]};
     m.bias_step = m.bias.type->dim[0] > 1;
     if (m.real) {
         m.xr = tc_as_f64(call->scratch, call->in[0]);
@@ -111,11 +112,13 @@ static void find_taps(const geometry *g, tap_fn *reads, const int64_t o[3], taps
 static taps room_for_taps(tc_call *call, const geometry *g)
 {
     size_t most = (size_t)(g->kernel[0] * g->kernel[1] * g->kernel[2]);
-    return (taps){0, tc_new_n(call->scratch, int64_t, most), tc_new_n(call->scratch, int64_t, most)};
+    return (taps){0, tc_new_n(call->scratch, int64_t, most),
+                  tc_new_n(call->scratch, int64_t, most)};
 }
 
 /* weight [oc, kernel..., c]: every channel of the input reaches every channel of the result. */
-static void full_window(const geometry *g, const numbers *m, const taps *t, int64_t image, int64_t at)
+static void full_window(const geometry *g, const numbers *m, const taps *t, int64_t image,
+                        int64_t at)
 {
     int64_t n_tap = g->kernel[0] * g->kernel[1] * g->kernel[2];
     for (int64_t oc = 0; oc < g->oc; oc++) {
@@ -139,7 +142,8 @@ static void depthwise_window(const geometry *g, const numbers *m, const taps *t,
     }
 }
 
-typedef void window_fn(const geometry *g, const numbers *m, const taps *t, int64_t image, int64_t at);
+typedef void window_fn(const geometry *g, const numbers *m, const taps *t, int64_t image,
+                       int64_t at);
 
 static void convolve(tc_call *call, const geometry *g, tap_fn *reads, window_fn *window)
 {
@@ -174,7 +178,8 @@ static geometry geometry_of(const tc_call *call, int kernel)
 }
 
 /* Lists of the attributes, one number per axis of space; pad has a before and an after. */
-static void set_steps(geometry *g, tc_ints stride, tc_ints pad, const tc_ints *dilation, int64_t sign)
+static void set_steps(geometry *g, tc_ints stride, tc_ints pad, const tc_ints *dilation,
+                      int64_t sign)
 {
     int first = 3 - stride.n;
     for (int i = 0; i < stride.n; i++) {

@@ -35,7 +35,8 @@ static void pool(tc_call *call, tc_ints kernel, tc_ints stride, tc_ints pad, poo
 
 #define EACH_TAP(w, c, place)                                                                      \
     for (int64_t y_ = (w)->y0; y_ < (w)->y1; y_++)                                                 \
-        for (int64_t x_ = (w)->x0, place = ((w)->image + y_ * (w)->width + x_) * (w)->channels + (c); \
+        for (int64_t x_ = (w)->x0,                                                                 \
+                     place = ((w)->image + y_ * (w)->width + x_) * (w)->channels + (c);            \
              x_ < (w)->x1; x_++, place += (w)->channels)
 
 /* The mean of n numbers is their sum times reciprocal_scale(n). */
@@ -50,7 +51,8 @@ static void mean_int(tc_call *call, const window *w, int64_t c, int64_t at)
         call->error = "a sum is past 32 bits";
         return;
     }
-    int64_t v = tc_wrap_add(tc_scale32((int32_t)sum, mean.multiplier, mean.shift), tc_zero_point(call->in[2]));
+    int64_t v = tc_wrap_add(tc_scale32((int32_t)sum, mean.multiplier, mean.shift),
+                            tc_zero_point(call->in[2]));
     tc_dtype type = call->out[0].type->dtype;
     tc_store_i64(call->out[0], at, tc_clip(v, tc_dtype_min(type), tc_dtype_max(type)));
 }

@@ -64,7 +64,8 @@ static double real_sum(tc_field_nan_mode mode, double a, double b) { return (voi
 static double real_product(tc_field_nan_mode mode, double a, double b) { return (void)mode, a * b; }
 
 /* A function may be missing: bool has no product, floats have no all. */
-static void reduce(tc_call *call, int64_t axis, tc_field_nan_mode mode, int_fn *ints, real_fn *reals)
+static void reduce(tc_call *call, int64_t axis, tc_field_nan_mode mode, int_fn *ints,
+                   real_fn *reals)
 {
     bool real = tc_is_float(call->in[0].type->dtype);
     if (real ? !reals : !ints)

@@ -12,7 +12,8 @@ static int64_t unsigned_of(tc_dtype type, int64_t v)
 }
 
 /* INEXACT_ROUND: half up, with room for an error of 2^-22 of the result.  The specification's test
- * asks that negative numbers use that room upward, and never pass the exact quotient's next integer. */
+ * asks that negative numbers use that room upward, and never pass the exact quotient's next
+ * integer. */
 static int64_t scaled_inexact(int64_t v, int64_t multiplier, int shift)
 {
     int64_t product = v * multiplier, half = INT64_C(1) << (shift - 1);
@@ -27,7 +28,8 @@ static int64_t scaled(tc_call *call, int64_t v, int64_t multiplier, int64_t shif
     const tc_attr_tosa_rescale *a = call->attr;
     if (a->scale32 ? !tc_scale32_defined(v, multiplier, shift)
                    : !tc_scale16_defined(v, multiplier, shift)) {
-        call->error = "a multiplier is negative, a shift outside 2..62, or a value too large for it";
+        call->error =
+            "a multiplier is negative, a shift outside 2..62, or a value too large for it";
         return 0;
     }
     if (a->rounding_mode == TC_rounding_inexact)
@@ -61,7 +63,8 @@ void tc_num_tosa_rescale(tc_call *call)
         int64_t c = i % channels, v = tc_load_i64(call->in[0], i);
         if (a->input_unsigned)
             v = unsigned_of(in->dtype, v);
-        v = scaled(call, tc_wrap_sub(v, input_zp), tc_load_i64(call->in[1], c), tc_load_i64(call->in[2], c));
+        v = scaled(call, tc_wrap_sub(v, input_zp), tc_load_i64(call->in[1], c),
+                   tc_load_i64(call->in[2], c));
         tc_store_i64(call->out[0], i, tc_clip(tc_wrap_add(v, output_zp), lo, hi));
     }
 }

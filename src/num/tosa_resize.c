@@ -20,7 +20,10 @@ static place place_of(int64_t o, int64_t scale_n, int64_t scale_d, int64_t offse
 }
 
 /* The nearer of the two; the second when the fraction is one half. */
-static int64_t nearer(place p, int64_t scale_n) { return 2 * p.rest >= scale_n ? p.second : p.first; }
+static int64_t nearer(place p, int64_t scale_n)
+{
+    return 2 * p.rest >= scale_n ? p.second : p.first;
+}
 
 /* Where the four neighbours of a result pixel lie, and their weights in units of 1 / (yn * xn). */
 typedef struct corner {
@@ -29,10 +32,11 @@ typedef struct corner {
 
 static corner corner_of(place y, place x, int64_t yn, int64_t xn, int64_t width, int64_t channels)
 {
-    return (corner){{(y.first * width + x.first) * channels, (y.first * width + x.second) * channels,
-                     (y.second * width + x.first) * channels, (y.second * width + x.second) * channels},
-                    {(yn - y.rest) * (xn - x.rest), (yn - y.rest) * x.rest, y.rest * (xn - x.rest),
-                     y.rest * x.rest}};
+    return (corner){
+        {(y.first * width + x.first) * channels, (y.first * width + x.second) * channels,
+         (y.second * width + x.first) * channels, (y.second * width + x.second) * channels},
+        {(yn - y.rest) * (xn - x.rest), (yn - y.rest) * x.rest, y.rest * (xn - x.rest),
+         y.rest * x.rest}};
 }
 
 static void nearest(tc_call *call, int64_t from, int64_t to, int64_t channels)
@@ -55,7 +59,8 @@ static void bilinear(tc_call *call, int64_t image, const corner *c, int64_t to, 
             if (real)
                 real_sum += (double)c->weight[i] / unit * tc_load_f64(in, image + c->at[i] + k);
             else
-                sum = tc_wrap_add(sum, tc_wrap_mul(c->weight[i], tc_load_i64(in, image + c->at[i] + k)));
+                sum = tc_wrap_add(sum,
+                                  tc_wrap_mul(c->weight[i], tc_load_i64(in, image + c->at[i] + k)));
         if (real)
             tc_write_reals(out, to + k, 1, &real_sum);
         else
@@ -95,8 +100,9 @@ void tc_num_tosa_resize(tc_call *call)
                 if (linear)
                     bilinear(call, image, &c, to, in[3]);
                 else
-                    nearest(call, image + (nearer(y, scale[0]) * in[2] + nearer(x, scale[2])) * in[3],
-                            to, in[3]);
+                    nearest(call,
+                            image + (nearer(y, scale[0]) * in[2] + nearer(x, scale[2])) * in[3], to,
+                            in[3]);
             }
         }
 }

@@ -41,7 +41,8 @@ tc_dtype tc_dtype_from_et(int64_t code);
 int64_t tc_dtype_min(tc_dtype t);
 int64_t tc_dtype_max(tc_dtype t);
 
-/* How stored integers stand for real numbers:  real = scale[c] * (stored - zero[c]),  lo <= stored <= hi.  */
+/* How stored integers stand for real numbers:  real = scale[c] * (stored - zero[c]),  lo <= stored
+ * <= hi.  */
 typedef struct tc_quant {
     int32_t axis;  /* the channel axis, or -1 when one pair serves the whole tensor */
     int32_t count; /* 1, or the extent of that axis */

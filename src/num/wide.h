@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wide.h -- a loop over numbers, compiled once for each width of vector registers.
  *
- * The processor's widest serves.  Every version gives the same bits: the compiler may not join a product
- * and a sum (-ffp-contract=off), and lanes do not meet. */
+ * The processor's widest serves.  Every version gives the same bits: the compiler may not join a
+ * product and a sum (-ffp-contract=off), and lanes do not meet. */
 #ifndef TC_WIDE_H
 #define TC_WIDE_H
 

@@ -33,7 +33,8 @@ static tc_window flat_window(const int64_t *in, const tc_ints *kernel, const tc_
                    {1, dilation->v[0], dilation->v[1]},
                    {0, pad->v[0], pad->v[1]}};
     for (int i = 1; i < 3; i++)
-        w.out[i] = (w.in[i] + 2 * w.before[i] - w.dilation[i] * (w.kernel[i] - 1) - 1) / w.stride[i] + 1;
+        w.out[i] =
+            (w.in[i] + 2 * w.before[i] - w.dilation[i] * (w.kernel[i] - 1) - 1) / w.stride[i] + 1;
     return w;
 }
 

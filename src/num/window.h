@@ -47,13 +47,19 @@ static inline tc_inside tc_window_inside(const tc_window *w, int64_t kw)
 
 /* The column matrix of output lines first .. first + lines:
  *   col[(channel, tap)][position] = x[channel][where they meet], 0 in the padding. */
-void tc_gather_f32(const tc_window *w, const float *x, int64_t channels, int64_t first, int64_t lines, float *col);
-void tc_gather_f64(const tc_window *w, const double *x, int64_t channels, int64_t first, int64_t lines, double *col);
-void tc_gather_i64(const tc_window *w, const uint64_t *x, int64_t channels, int64_t first, int64_t lines, uint64_t *col);
+void tc_gather_f32(const tc_window *w, const float *x, int64_t channels, int64_t first,
+                   int64_t lines, float *col);
+void tc_gather_f64(const tc_window *w, const double *x, int64_t channels, int64_t first,
+                   int64_t lines, double *col);
+void tc_gather_i64(const tc_window *w, const uint64_t *x, int64_t channels, int64_t first,
+                   int64_t lines, uint64_t *col);
 
 /* The other way, adding:  x[channel][where they meet] += col[(channel, tap)][position]. */
-void tc_scatter_f32(const tc_window *w, const float *col, int64_t channels, int64_t first, int64_t lines, float *x);
-void tc_scatter_f64(const tc_window *w, const double *col, int64_t channels, int64_t first, int64_t lines, double *x);
-void tc_scatter_i64(const tc_window *w, const uint64_t *col, int64_t channels, int64_t first, int64_t lines, uint64_t *x);
+void tc_scatter_f32(const tc_window *w, const float *col, int64_t channels, int64_t first,
+                    int64_t lines, float *x);
+void tc_scatter_f64(const tc_window *w, const double *col, int64_t channels, int64_t first,
+                    int64_t lines, double *x);
+void tc_scatter_i64(const tc_window *w, const uint64_t *col, int64_t channels, int64_t first,
+                    int64_t lines, uint64_t *x);
 
 #endif

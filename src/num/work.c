@@ -4,7 +4,8 @@
 
 #include "load.h"
 
-static const tc_dtype stored_as[] = {[TC_WORK_f32] = TC_f32, [TC_WORK_f64] = TC_f64, [TC_WORK_i64] = TC_i64};
+static const tc_dtype stored_as[] = {
+    [TC_WORK_f32] = TC_f32, [TC_WORK_f64] = TC_f64, [TC_WORK_i64] = TC_i64};
 
 tc_work tc_work_of(tc_dtype dtype)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* carry.c -- control flow hands on integers: what is dequantized before a branch or a loop, or after one, is
- * dequantized inside.
+/* carry.c -- control flow hands on integers: what is dequantized before a branch or a loop, or
+ * after one, is dequantized inside.
  *
- * An operand goes in as it is stored.  A branch's result comes out in the domain that all its readers want.  What
- * a loop carries has a domain of its own, i32 with 27 bits for the largest number that goes in or comes round. */
+ * An operand goes in as it is stored.  A branch's result comes out in the domain that all its
+ * readers want.  What a loop carries has a domain of its own, i32 with 27 bits for the largest
+ * number that goes in or comes round. */
 #include <math.h>
 
 #include "quant.h"
@@ -20,7 +21,8 @@ typedef struct carrying {
 static tc_val stored_of(const tc_graph *g, tc_val v)
 {
     const tc_node *def = tc_def(g, v);
-    bool real = def && def->op == TC_OP_rescale && !tc_type_of(g, v)->quant && tc_type_of(g, def->in[0])->quant;
+    bool real = def && def->op == TC_OP_rescale && !tc_type_of(g, v)->quant &&
+                tc_type_of(g, def->in[0])->quant;
     return real ? def->in[0] : TC_NONE;
 }
 
@@ -42,7 +44,8 @@ static bool is_output(const tc_graph *g, tc_val v)
     return false;
 }
 
-/* v, which was real, now has a domain: rescales read it as it is, the others through one more, put at `at`. */
+/* v, which was real, now has a domain: rescales read it as it is, the others through one more, put
+ * at `at`. */
 static void give_domain(tc_graph *g, size_t at, tc_val v, const tc_type *type, const tc_loc *loc)
 {
     const tc_type *real = tc_type_of(g, v);
@@ -93,7 +96,8 @@ static const tc_type *wanted(const tc_graph *g, tc_val v)
         for (int i = 0; i < g->node[k]->n_in; i++) {
             if (g->node[k]->in[i] != v)
                 continue;
-            const tc_type *t = g->node[k]->op == TC_OP_rescale ? tc_type_of(g, g->node[k]->out[0]) : NULL;
+            const tc_type *t =
+                g->node[k]->op == TC_OP_rescale ? tc_type_of(g, g->node[k]->out[0]) : NULL;
             if (!t || !t->quant || (type && type != t))
                 return NULL;
             type = t;
@@ -122,8 +126,9 @@ static double reach(const tc_type *t)
 {
     double most = 0;
     for (int i = 0; i < t->quant->count; i++)
-        most = fmax(most, t->quant->scale[i] * fmax(fabs((double)(t->quant->lo - t->quant->zero[i])),
-                                                    fabs((double)(t->quant->hi - t->quant->zero[i]))));
+        most =
+            fmax(most, t->quant->scale[i] * fmax(fabs((double)(t->quant->lo - t->quant->zero[i])),
+                                                 fabs((double)(t->quant->hi - t->quant->zero[i]))));
     return most;
 }
 
@@ -180,8 +185,13 @@ tc_status tc_quant_carry(tc_ctx *ctx, tc_module *module)
             tc_node *node = g->node[k];
             if (node->op != TC_OP_cond && node->op != TC_OP_while_loop)
                 continue;
-            carrying c = {ctx, g, k, node, {tc_node_callee(module, node, 0), tc_node_callee(module, node, 1)}};
-            if (!c.sub[0] || !c.sub[1] || !runs_alone(module, c.sub[0]) || !runs_alone(module, c.sub[1]))
+            carrying c = {ctx,
+                          g,
+                          k,
+                          node,
+                          {tc_node_callee(module, node, 0), tc_node_callee(module, node, 1)}};
+            if (!c.sub[0] || !c.sub[1] || !runs_alone(module, c.sub[0]) ||
+                !runs_alone(module, c.sub[1]))
                 continue;
             if (node->op == TC_OP_cond)
                 carry_branches(&c);

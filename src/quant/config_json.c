@@ -168,7 +168,9 @@ static tc_status check_dtype(reader *r, const char *what, const tc_patch *p)
     tc_dtype d = p->has & TC_HAS_DTYPE ? p->to.dtype : TC_none;
     bool fits =
         d == TC_none || d == TC_i8 || d == (weights ? TC_i4 : TC_i16) || (port && d == TC_u8);
-    return fits ? TC_OK : BAD(r, "'%s' cannot be of type %s; int8 and %s can", what, tc_dtypes[d].name, weights ? "int4" : "int16");
+    return fits ? TC_OK
+                : BAD(r, "'%s' cannot be of type %s; int8 and %s can", what, tc_dtypes[d].name,
+                      weights ? "int4" : "int16");
 }
 
 /* Codes that the element type has, the smaller one first. */
@@ -181,7 +183,8 @@ static tc_status check_patch(reader *r, const char *what, const tc_patch *p, con
         bool wide = p->has & TC_HAS_DTYPE && p->to.dtype == TC_i16;
         int64_t least = wide ? INT16_MIN : INT8_MIN, most = wide ? INT16_MAX : UINT8_MAX;
         if (p->to.zero < least || p->to.zero > most)
-            return BAD(r, "the zero point %" PRId64 " is none of the codes %" PRId64 " to %" PRId64, p->to.zero, least, most);
+            return BAD(r, "the zero point %" PRId64 " is none of the codes %" PRId64 " to %" PRId64,
+                       p->to.zero, least, most);
     }
     if (p->has & TC_HAS_RANGE) {
         if (!tc_json_get(object, "qmin") || !tc_json_get(object, "qmax") ||

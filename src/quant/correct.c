@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* correct.c -- bias correction.
  *
- * Rounding weights and activations shifts the mean of a product's channels.  The real and the typed program
- * run side by side over a few samples, all samples abreast: after each convolution or linear layer, in the
- * order of the graph, channel c of the typed one is moved by
+ * Rounding weights and activations shifts the mean of a product's channels.  The real and the typed
+ * program run side by side over a few samples, all samples abreast: after each convolution or
+ * linear layer, in the order of the graph, channel c of the typed one is moved by
  *
  *   d_c = mean(real - typed)       over samples and positions, before the activation
  *
- * rounded to the grid of the bias, and the run goes on with the moved numbers.  Which samples: those with the
- * least content hash, so that their order does not matter; sums are taken in that order. */
+ * rounded to the grid of the bias, and the run goes on with the moved numbers.  Which samples:
+ * those with the least content hash, so that their order does not matter; sums are taken in that
+ * order. */
 #include "quant.h"
 
 #include <math.h>
@@ -84,7 +85,8 @@ static bool correctable(const tc_graph *g, const tc_node *node)
 
 static bool is_some_f32(const tc_type *t) { return t->dtype == TC_f32 && tc_type_count(t) > 0; }
 
-static void add_product(correction *c, const tc_node *real, const tc_node *typed, const tc_node *sim)
+static void add_product(correction *c, const tc_node *real, const tc_node *typed,
+                        const tc_node *sim)
 {
     const tc_type *y = tc_type_of(c->sim, sim->out[0]), *w = tc_type_of(c->sim, sim->in[1]);
     product *p = &c->product[c->n_product++];
@@ -96,7 +98,8 @@ static void add_product(correction *c, const tc_node *real, const tc_node *typed
     c->n_channel += (size_t)p->n;
 }
 
-/* The same product in the three programs: the rewrites keep the order of nodes, and the place each came from. */
+/* The same product in the three programs: the rewrites keep the order of nodes, and the place each
+ * came from. */
 static void find_products(correction *c, const tc_graph *typed)
 {
     size_t i = 0, j = 0, k = 0;
@@ -116,7 +119,8 @@ static void find_products(correction *c, const tc_graph *typed)
 
 /* ---- sums by channel ---- */
 
-/* The tensor as it lies, seen from logical axis `axis`: outer blocks of n rows of `inner` numbers. */
+/* The tensor as it lies, seen from logical axis `axis`: outer blocks of n rows of `inner` numbers.
+ */
 static void extents(tc_tensor t, const int8_t *order, int axis, int64_t *outer, int64_t *inner)
 {
     int at = 0;
@@ -260,7 +264,9 @@ static tc_status start_runner(correction *c, runner *r, size_t k)
     r->sum = tc_new_n(&c->ctx->arena, double, c->n_channel);
     tc_tensor *real = tc_new_n(&c->ctx->arena, tc_tensor, c->sim->n_in);
     for (size_t i = 0; i < c->sim->n_in; i++)
-        real[i] = r->in[i].type->quant ? tc_tensor_new(&c->ctx->arena, tc_type_of(c->real, c->real->in[i])) : r->in[i];
+        real[i] = r->in[i].type->quant
+                      ? tc_tensor_new(&c->ctx->arena, tc_type_of(c->real, c->real->in[i]))
+                      : r->in[i];
     TC_TRY(c->picked.read(c->picked.from, k, real));
     for (size_t i = 0; i < c->sim->n_in; i++)
         if (r->in[i].type->quant)
@@ -298,7 +304,8 @@ static const tc_type *new_bias_type(tc_rewrite *rw, const product *p)
 {
     bool wide = tc_dtypes[tc_type_of(rw->from, p->typed->in[0])->dtype].bits > 8;
     double *scale = tc_new_n(&rw->ctx->scratch, double, (size_t)p->n);
-    int64_t *zero = tc_new_n(&rw->ctx->scratch, int64_t, (size_t)p->n), most = tc_dtype_max(wide ? TC_i48 : TC_i32);
+    int64_t *zero = tc_new_n(&rw->ctx->scratch, int64_t, (size_t)p->n),
+            most = tc_dtype_max(wide ? TC_i48 : TC_i32);
     for (int64_t k = 0; k < p->n; k++)
         scale[k] = bias_step(rw->from, p, k);
     tc_quant q = {0, (int32_t)p->n, -most, most, scale, zero};
@@ -316,7 +323,8 @@ static tc_val new_bias(tc_rewrite *rw, const product *p)
         tc_store_i64(codes, k, tc_max_i64(type->quant->lo, tc_min_i64(type->quant->hi, code)));
     }
     const tc_value *old = b ? rw->from->val[b] : NULL;
-    return tc_graph_const(rw->to, type, codes.data, old ? old->name : NULL, old ? old->def->loc : p->typed->loc);
+    return tc_graph_const(rw->to, type, codes.data, old ? old->name : NULL,
+                          old ? old->def->loc : p->typed->loc);
 }
 
 static tc_status give_bias(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -352,7 +360,8 @@ static tc_status prepare(correction *c, const tc_domains *domains)
     }
     r[0].plan = tc_plan_new(c->ctx, c->sim, &r[0].watch);
     if (!r[0].plan)
-        return tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED, "the program holds operators whose biases cannot be corrected");
+        return tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
+                              "the program holds operators whose biases cannot be corrected");
     size_t fit = MOST_BYTES / (tc_plan_bytes(r[0].plan) + 1);
     fit = fit < LEAST_SAMPLES ? LEAST_SAMPLES : fit < MOST_SAMPLES ? fit : MOST_SAMPLES;
     TC_TRY(tc_pick_samples(c->ctx, c->real, c->samples, domains, fit, &c->picked));
@@ -364,8 +373,8 @@ static tc_status prepare(correction *c, const tc_domains *domains)
     return TC_OK;
 }
 
-tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed, const tc_samples *samples,
-                           const tc_domains *domains)
+tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                           const tc_samples *samples, const tc_domains *domains)
 {
     static tc_rule *const rules[] = {give_bias};
     tc_module *sim = tc_module_copy(typed);

@@ -41,7 +41,8 @@ TC_WIDE_BODY columns_body(const float *x, int64_t n, float *lo, float *hi)
     memcpy(lo, a, sizeof a);
     memcpy(hi, b, sizeof b);
 }
-TC_WIDE(static, columns, columns_body, (const float *x, int64_t n, float *lo, float *hi), (x, n, lo, hi))
+TC_WIDE(static, columns, columns_body, (const float *x, int64_t n, float *lo, float *hi),
+        (x, n, lo, hi))
 
 void tc_ends_see(tc_ends *ends, const float *x, int64_t n)
 {
@@ -55,7 +56,8 @@ void tc_ends_see(tc_ends *ends, const float *x, int64_t n)
     tc_ends all = *ends;
     for (int j = 0; j < WIDTH; j++)
         tc_ends_add(&all, (tc_ends){lo[j], hi[j]});
-    if (all.lo <= -TC_HUGE || (all.hi >= TC_HUGE && all.lo <= all.hi)) /* infinities: again, without them */
+    if (all.lo <= -TC_HUGE ||
+        (all.hi >= TC_HUGE && all.lo <= all.hi)) /* infinities: again, without them */
         i = 0;
     else
         *ends = all;
@@ -79,9 +81,10 @@ bool tc_all_finite(const float *x, int64_t n)
     return !bad;
 }
 
-/* The bins that n <= BLOCK numbers belong to; those of bin `zero` take turns with the spare ones behind the
- * others, since adding again and again to one place has to wait. */
-TC_WIDE_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero, int32_t *restrict bin)
+/* The bins that n <= BLOCK numbers belong to; those of bin `zero` take turns with the spare ones
+ * behind the others, since adding again and again to one place has to wait. */
+TC_WIDE_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero,
+                       int32_t *restrict bin)
 {
     for (int64_t i = 0; i < n; i++) {
         float at = (x[i] - lo) * per_unit;
@@ -92,7 +95,8 @@ TC_WIDE_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_u
     }
 }
 TC_WIDE(static, bins_of, bins_body,
-        (const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero, int32_t *restrict bin),
+        (const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero,
+         int32_t *restrict bin),
         (x, n, lo, per_unit, zero, bin))
 
 static float bins_per_unit(tc_ends ends)
@@ -145,7 +149,8 @@ void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t
 
 enum { LANES = 8 };
 
-TC_WIDE_BODY sums_body(const float *restrict x, int64_t outer, int64_t n, int64_t inner, double *restrict sum)
+TC_WIDE_BODY sums_body(const float *restrict x, int64_t outer, int64_t n, int64_t inner,
+                       double *restrict sum)
 {
     for (int64_t o = 0; inner == 1 && o < outer; o++)
         for (int64_t c = 0; c < n; c++)
@@ -165,9 +170,11 @@ TC_WIDE_BODY sums_body(const float *restrict x, int64_t outer, int64_t n, int64_
     }
 }
 TC_WIDE(, tc_channel_sums, sums_body,
-        (const float *restrict x, int64_t outer, int64_t n, int64_t inner, double *restrict sum), (x, outer, n, inner, sum))
+        (const float *restrict x, int64_t outer, int64_t n, int64_t inner, double *restrict sum),
+        (x, outer, n, inner, sum))
 
-TC_WIDE_BODY move_body(float *restrict x, int64_t outer, int64_t n, int64_t inner, const float *restrict by)
+TC_WIDE_BODY move_body(float *restrict x, int64_t outer, int64_t n, int64_t inner,
+                       const float *restrict by)
 {
     for (int64_t o = 0; inner == 1 && o < outer; o++)
         for (int64_t c = 0; c < n; c++)
@@ -177,4 +184,5 @@ TC_WIDE_BODY move_body(float *restrict x, int64_t outer, int64_t n, int64_t inne
             x[row * inner + i] += by[row % n];
 }
 TC_WIDE(, tc_channel_move, move_body,
-        (float *restrict x, int64_t outer, int64_t n, int64_t inner, const float *restrict by), (x, outer, n, inner, by))
+        (float *restrict x, int64_t outer, int64_t n, int64_t inner, const float *restrict by),
+        (x, outer, n, inner, by))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mixed.c -- which domains deserve 16 bits.
  *
- * The real program runs over a few samples with one domain on its grid and everything else as it is; the noise
- * of the domain is what that does to the program's outputs.  The noisiest get 16 bits.
+ * The real program runs over a few samples with one domain on its grid and everything else as it
+ * is; the noise of the domain is what that does to the program's outputs.  The noisiest get 16
+ * bits.
  *
- * Up to a domain's first value such a run is the plain one, so each sample has a plan that goes through the
- * program once, and a twin that leaves it before every domain and runs to the end. */
+ * Up to a domain's first value such a run is the plain one, so each sample has a plan that goes
+ * through the program once, and a twin that leaves it before every domain and runs to the end. */
 #include "quant.h"
 
 #include <stdlib.h>
@@ -74,7 +75,8 @@ static double noise_of(const sample *s)
     for (size_t i = 0; i < s->r->g->n_out; i++) {
         const float *x = s->real[i].data, *y = s->out[i].data;
         double error = 0, square = 0;
-        for (int64_t k = 0; s->real[i].type->dtype == TC_f32 && k < tc_type_count(s->real[i].type); k++) {
+        for (int64_t k = 0; s->real[i].type->dtype == TC_f32 && k < tc_type_count(s->real[i].type);
+             k++) {
             double e = (double)y[k] - (double)x[k];
             error += e * e;
             square += (double)x[k] * (double)x[k];
@@ -162,8 +164,8 @@ static void rank_sample(void *what, size_t i, jmp_buf *oom)
 /* 8 bits that were chosen by looking. */
 static bool is_eligible(const tc_domain *d)
 {
-    return d->setting.dtype == TC_i8 && d->setting.observer != TC_OBSERVER_fixed && d->base < 0 && d->joined < 0 &&
-           d->n_val > 0 && d->scale > 0;
+    return d->setting.dtype == TC_i8 && d->setting.observer != TC_OBSERVER_fixed && d->base < 0 &&
+           d->joined < 0 && d->n_val > 0 && d->scale > 0;
 }
 
 static void look_around(ranking *r)
@@ -179,8 +181,8 @@ static void look_around(ranking *r)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_val v = g->node[k]->out[i];
             int32_t d = r->domains->of[v];
-            if (d < 0 || !r->eligible[d] || tc_is_const(g, v) || tc_type_of(g, v)->dtype != TC_f32 ||
-                !r->domains->looks[v])
+            if (d < 0 || !r->eligible[d] || tc_is_const(g, v) ||
+                tc_type_of(g, v)->dtype != TC_f32 || !r->domains->looks[v])
                 continue;
             r->wanted[v] = true;
             r->order[r->n_order++] = v;
@@ -197,7 +199,8 @@ static tc_status prepare_sample(ranking *r, size_t i)
     s->plan = i ? tc_plan_twin(r->sample[0].plan, &s->watch) : tc_plan_new(ctx, r->g, &s->watch);
     s->twin = s->plan ? tc_plan_twin(s->plan, &s->twin_watch) : NULL;
     if (!s->twin)
-        return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED, "the program holds operators that cannot be ranked for 16 bits");
+        return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
+                              "the program holds operators that cannot be ranked for 16 bits");
     s->in = tc_input_buffers(ctx, r->g);
     s->twin_in = tc_input_buffers(ctx, r->g);
     s->state = tc_state_buffers(ctx, r->g);
@@ -216,7 +219,8 @@ static tc_status measure(ranking *r)
     r->noise = tc_new_n(&r->ctx->arena, double, r->domains->n);
     for (size_t i = 0; i < r->samples.n; i++)
         TC_TRY(prepare_sample(r, i));
-    size_t threads = tc_plan_parallel(r->sample[0].plan) ? tc_each_threads(r->ctx, r->samples.n) : 1;
+    size_t threads =
+        tc_plan_parallel(r->sample[0].plan) ? tc_each_threads(r->ctx, r->samples.n) : 1;
     tc_each(r->ctx, r->samples.n, threads, rank_sample, r);
     for (size_t i = 0; i < r->samples.n; i++) {
         if (r->sample[i].status)
@@ -251,12 +255,15 @@ static void widen(tc_domains *domains, size_t d)
         }
 }
 
-tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request, tc_domains *domains)
+tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+                         tc_domains *domains)
 {
     if (!request->config->n_wide)
         return TC_OK;
     if (!request->samples.n)
-        return tc_usage(ctx, "finding the values that deserve 16 bits needs a few samples: give some with --calib");
+        return tc_usage(
+            ctx,
+            "finding the values that deserve 16 bits needs a few samples: give some with --calib");
     ranking *r = tc_new(&ctx->arena, ranking);
     *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains};
     TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains, SAMPLES, &r->samples));

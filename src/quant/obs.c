@@ -3,9 +3,9 @@
  *
  *   "tosacobs", version u32, kind u32, fingerprint u64, domains u64
  *   first:   samples u64, then for each: hash u64, index u64, domains x (lo f32, hi f32)
- *   second:  rows u64, samples u64, kept u64, watched u64, odd u64, then for each: hash u64, index u64, far in u64,
- *            name; domains x (ends, average of ends); counted u64; domains x (0, or 1 and TC_BINS counts)
- *   u64:     hash of everything before it
+ *   second:  rows u64, samples u64, kept u64, watched u64, odd u64, then for each: hash u64, index
+ * u64, far in u64, name; domains x (ends, average of ends); counted u64; domains x (0, or 1 and
+ * TC_BINS counts) u64:     hash of everything before it
  *
  * Counts are little-endian base 128, a name is its length and its bytes. */
 #include "obs.h"
@@ -250,7 +250,8 @@ static tc_ranges take_ranges(reading *r)
         uint64_t length = take_count(c);
         const char *name = length <= c->n ? (const char *)take(c, (size_t)length) : NULL;
         c->bad |= !name;
-        const char *where = name && length ? tc_text_copy(arena, (tc_str){name, (size_t)length}) : NULL;
+        const char *where =
+            name && length ? tc_text_copy(arena, (tc_str){name, (size_t)length}) : NULL;
         g.odd[g.n_odd] = (tc_sample_id){hash, where, (size_t)index};
     }
     g.ends = tc_new_n(arena, tc_ends, r->n_domain);
@@ -265,8 +266,9 @@ static tc_ranges take_ranges(reading *r)
 static bool same_ranges(const tc_ranges *a, const tc_ranges *b)
 {
     size_t size = a->n_domain * sizeof *a->ends;
-    return a->rows == b->rows && a->n_sample == b->n_sample && a->n_kept == b->n_kept && a->n_odd == b->n_odd &&
-           memcmp(a->ends, b->ends, size) == 0 && memcmp(a->average, b->average, size) == 0;
+    return a->rows == b->rows && a->n_sample == b->n_sample && a->n_kept == b->n_kept &&
+           a->n_odd == b->n_odd && memcmp(a->ends, b->ends, size) == 0 &&
+           memcmp(a->average, b->average, size) == 0;
 }
 
 static tc_status read_second(reading *r)
@@ -280,8 +282,10 @@ static tc_status read_second(reading *r)
         obs->count = tc_new_n(&r->ctx->arena, uint64_t, r->n_domain * TC_BINS);
         obs->binned = tc_new_n(&r->ctx->arena, bool, r->n_domain);
     } else if (!same_ranges(&obs->ranges, &ranges))
-        return tc_error(r->ctx, NULL, TC_E_OBSERVATIONS,
-                        "%s: its second pass followed another first pass than that of the files before it", r->path);
+        return tc_error(
+            r->ctx, NULL, TC_E_OBSERVATIONS,
+            "%s: its second pass followed another first pass than that of the files before it",
+            r->path);
     obs->counted += take_u64(&r->c);
     for (size_t d = 0; d < r->n_domain; d++) {
         if (!*take(&r->c, 1))
@@ -293,15 +297,18 @@ static tc_status read_second(reading *r)
     return TC_OK;
 }
 
-static tc_status wrong_file(const reading *r, uint32_t kind, uint64_t fingerprint, uint64_t expected, uint64_t n_domain)
+static tc_status wrong_file(const reading *r, uint32_t kind, uint64_t fingerprint,
+                            uint64_t expected, uint64_t n_domain)
 {
     if (fingerprint != expected || n_domain != r->n_domain)
         return tc_error(r->ctx, NULL, TC_E_OBSERVATIONS,
-                        "%s: these are observations of another model, or under other settings", r->path);
+                        "%s: these are observations of another model, or under other settings",
+                        r->path);
     if (kind != TC_OBS_FIRST && kind != TC_OBS_SECOND)
         return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: there is no pass %u", r->path, kind);
     if (r->obs->kind && r->obs->kind != kind)
-        return tc_error(r->ctx, NULL, TC_E_OBSERVATIONS, "%s: it is of the %s pass, the files before it are not", r->path,
+        return tc_error(r->ctx, NULL, TC_E_OBSERVATIONS,
+                        "%s: it is of the %s pass, the files before it are not", r->path,
                         kind == TC_OBS_FIRST ? "first" : "second");
     return TC_OK;
 }
@@ -314,10 +321,12 @@ static tc_status read_one(reading *r, uint64_t expected)
         return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: not a file of observations", r->path);
     uint32_t version = tc_le32(bytes.data + 8);
     if (version != VERSION)
-        return tc_error(r->ctx, NULL, TC_E_VERSION, "%s: version %u of the format; %d is read", r->path, version, VERSION);
+        return tc_error(r->ctx, NULL, TC_E_VERSION, "%s: version %u of the format; %d is read",
+                        r->path, version, VERSION);
     size_t size = bytes.size - 8;
     if (tc_hash(bytes.data, size, 0) != tc_le64(bytes.data + size))
-        return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: the file is damaged: its content does not fit its last eight bytes",
+        return tc_error(r->ctx, NULL, TC_E_FORMAT,
+                        "%s: the file is damaged: its content does not fit its last eight bytes",
                         r->path);
     r->c = (cursor){bytes.data + 12, size - 12, false};
     uint32_t kind = tc_le32(take(&r->c, 4));
@@ -325,10 +334,13 @@ static tc_status read_one(reading *r, uint64_t expected)
     TC_TRY(wrong_file(r, kind, fingerprint, expected, n_domain));
     r->obs->kind = (tc_obs_kind)kind;
     TC_TRY(kind == TC_OBS_FIRST ? read_first(r) : read_second(r));
-    return r->c.bad || r->c.n ? tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: the file is damaged", r->path) : TC_OK;
+    return r->c.bad || r->c.n
+               ? tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: the file is damaged", r->path)
+               : TC_OK;
 }
 
-tc_status tc_obs_read(tc_ctx *ctx, const char *const *path, size_t n, uint64_t fingerprint, size_t n_domain, tc_obs *out)
+tc_status tc_obs_read(tc_ctx *ctx, const char *const *path, size_t n, uint64_t fingerprint,
+                      size_t n_domain, tc_obs *out)
 {
     *out = (tc_obs){.first.n_domain = n_domain};
     for (size_t i = 0; i < n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* obs.h -- files of observations: what calibration has seen on a part of the data.
  *
- * Little-endian.  A file of the first pass holds a row of ends for each sample; one of the second pass holds
- * what the rows of all parts said, and the counts of its own part. */
+ * Little-endian.  A file of the first pass holds a row of ends for each sample; one of the second
+ * pass holds what the rows of all parts said, and the counts of its own part. */
 #ifndef TC_OBS_H
 #define TC_OBS_H
 
@@ -23,10 +23,11 @@ typedef struct tc_obs {
 /* A number for what observations depend on: the program with its weights, and the domains. */
 uint64_t tc_obs_fingerprint(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains);
 
-TC_MUST_USE tc_status tc_obs_write(tc_ctx *ctx, const char *path, uint64_t fingerprint, const tc_obs *obs);
+TC_MUST_USE tc_status tc_obs_write(tc_ctx *ctx, const char *path, uint64_t fingerprint,
+                                   const tc_obs *obs);
 
 /* Reads the files, which must be of this program and of one pass, and adds them up. */
-TC_MUST_USE tc_status tc_obs_read(tc_ctx *ctx, const char *const *path, size_t n, uint64_t fingerprint, size_t n_domain,
-                                  tc_obs *out);
+TC_MUST_USE tc_status tc_obs_read(tc_ctx *ctx, const char *const *path, size_t n,
+                                  uint64_t fingerprint, size_t n_domain, tc_obs *out);
 
 #endif

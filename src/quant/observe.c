@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* observe.c -- calibration: two passes over the samples, then a scale and a zero point for every domain.
+/* observe.c -- calibration: two passes over the samples, then a scale and a zero point for every
+ * domain.
  *
- * Everything that is kept of the samples is their ends and counts of bins, so that neither the order of the
- * samples nor the threads that ran them can change a result. */
+ * Everything that is kept of the samples is their ends and counts of bins, so that neither the
+ * order of the samples nor the threads that ran them can change a result. */
 #include "quant.h"
 
 #include "../num/load.h"
@@ -27,7 +28,8 @@ typedef struct observation {
     uint64_t *count; /* second pass: TC_BINS by domain, for those that need them */
     bool *binned;
     uint64_t counted; /* samples of the second pass */
-    tc_torchao **torchao; /* second pass, by domain: for those that are observed in the anchor's way */
+    tc_torchao *
+        *torchao; /* second pass, by domain: for those that are observed in the anchor's way */
 } observation;
 
 /* Somebody on one thread. */
@@ -50,7 +52,8 @@ static bool *wanted_values(observation *o)
         const tc_domain *domain = &o->domains->domain[d];
         o->watched[d] = !tc_domain_known(domain) && domain->n_val > 0;
         for (size_t i = 0; o->watched[d] && i < domain->n_val; i++)
-            wanted[domain->val[i]] = !tc_is_const(g, domain->val[i]) && o->domains->looks[domain->val[i]];
+            wanted[domain->val[i]] =
+                !tc_is_const(g, domain->val[i]) && o->domains->looks[domain->val[i]];
     }
     return wanted;
 }
@@ -130,9 +133,12 @@ static void tell_odd(observation *o)
 {
     const tc_ranges *r = &o->ranges;
     for (size_t i = 0; i < r->n_odd; i++)
-        tc_note(o->ctx, NULL, "calibration sample %zu%s%s is set aside: its values reach more than twice the median in %zu of %zu domains "
-                "(--keep-odd-samples keeps it)", r->odd[i].index, r->odd[i].where ? " of " : "", r->odd[i].where ? r->odd[i].where : "",
-                r->odd_in[i], r->n_watched);
+        tc_note(o->ctx, NULL,
+                "calibration sample %zu%s%s is set aside: its values reach more than twice the "
+                "median in %zu of %zu domains "
+                "(--keep-odd-samples keeps it)",
+                r->odd[i].index, r->odd[i].where ? " of " : "",
+                r->odd[i].where ? r->odd[i].where : "", r->odd_in[i], r->n_watched);
 }
 
 /* Where the values of a domain are by now. */
@@ -184,7 +190,8 @@ static bool look_again(observation *o)
     bool any = false;
     for (size_t d = 0; d < o->domains->n; d++) {
         o->binned[d] = needs_bins(o, d);
-        if (o->watched[d] && o->domains->domain[d].setting.observer == TC_OBSERVER_histogram_torchao) {
+        if (o->watched[d] &&
+            o->domains->domain[d].setting.observer == TC_OBSERVER_histogram_torchao) {
             o->torchao[d] = tc_new(&o->ctx->arena, tc_torchao);
             tc_torchao_init(o->torchao[d]);
         }
@@ -207,7 +214,8 @@ static bool second_enter(void *who, size_t k, const tc_tensor *in)
     guest *g = who;
     (void)k;
     const tc_ranges *ranges = &g->o->ranges;
-    bool kept = !ranges->n_odd || !tc_ranges_odd(ranges, tc_sample_hash(in, tc_main(g->o->module)->n_in));
+    bool kept =
+        !ranges->n_odd || !tc_ranges_odd(ranges, tc_sample_hash(in, tc_main(g->o->module)->n_in));
     g->counted += kept;
     return kept;
 }
@@ -220,7 +228,8 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     for (int i = 0; g->o->torchao[d] && i < g->o->domains->looks[v]; i++)
         tc_torchao_see(g->o->torchao[d], as_f32(g, seen), tc_type_count(seen.type));
     if (g->o->binned[d])
-        tc_count(&g->tally[d], as_f32(g, seen), tc_type_count(seen.type), bins_range(g->o, d), g->count + d * TC_BINS);
+        tc_count(&g->tally[d], as_f32(g, seen), tc_type_count(seen.type), bins_range(g->o, d),
+                 g->count + d * TC_BINS);
 }
 
 static tc_status second_pass(observation *o)
@@ -245,7 +254,8 @@ static tc_status second_pass(observation *o)
     for (size_t i = 0; i < n_guest; i++) {
         o->counted += o->guests[i]->counted;
         for (size_t d = 0; d < n; d++)
-            tc_tally_empty(&o->guests[i]->tally[d], bins_range(o, d), o->guests[i]->count + d * TC_BINS);
+            tc_tally_empty(&o->guests[i]->tally[d], bins_range(o, d),
+                           o->guests[i]->count + d * TC_BINS);
         for (size_t k = 0; i && k < n * TC_BINS; k++)
             o->count[k] += o->guests[i]->count[k];
     }
@@ -337,8 +347,10 @@ static void tell_samples(observation *o)
 {
     size_t n = o->ranges.n_sample;
     if (n < FEW_SAMPLES)
-        tc_warning(o->ctx, NULL, TC_E_DATA, "%zu calibration sample%s: ranges from fewer than %d varied ones are often too narrow",
-                   n, n == 1 ? "" : "s", FEW_SAMPLES);
+        tc_warning(
+            o->ctx, NULL, TC_E_DATA,
+            "%zu calibration sample%s: ranges from fewer than %d varied ones are often too narrow",
+            n, n == 1 ? "" : "s", FEW_SAMPLES);
     tell_odd(o);
 }
 
@@ -359,8 +371,10 @@ static void hand_over(observation *o)
 static tc_status check_parts(const observation *o)
 {
     for (size_t d = 0; d < o->domains->n; d++)
-        if (o->watched[d] && o->domains->domain[d].setting.observer == TC_OBSERVER_histogram_torchao)
-            return tc_usage(o->ctx, "the observer histogram-torchao depends on the order of the samples: it cannot be split into parts");
+        if (o->watched[d] &&
+            o->domains->domain[d].setting.observer == TC_OBSERVER_histogram_torchao)
+            return tc_usage(o->ctx, "the observer histogram-torchao depends on the order of the "
+                                    "samples: it cannot be split into parts");
     return TC_OK;
 }
 
@@ -375,7 +389,8 @@ static tc_status write_second(observation *o, const bool *wanted, uint64_t finge
 {
     tc_obs obs = {.kind = TC_OBS_SECOND, .ranges = o->ranges};
     size_t size = o->domains->n * sizeof *o->ranges.ends;
-    obs.ranges.ends = tc_arena_copy(&o->ctx->arena, o->ranges.ends, size); /* as they were before domains are joined */
+    obs.ranges.ends = tc_arena_copy(&o->ctx->arena, o->ranges.ends,
+                                    size); /* as they were before domains are joined */
     obs.ranges.average = tc_arena_copy(&o->ctx->arena, o->ranges.average, size);
     hand_over(o);
     look_again(o);
@@ -392,7 +407,8 @@ static tc_status check_complete(const observation *o, const tc_obs *obs)
     if (obs->counted == obs->ranges.n_kept)
         return TC_OK;
     tc_status status = tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
-                                "the second passes have counted %" PRIu64 " samples, and the first passes have seen %zu to count",
+                                "the second passes have counted %" PRIu64
+                                " samples, and the first passes have seen %zu to count",
                                 obs->counted, obs->ranges.n_kept);
     tc_note(o->ctx, NULL, "give each part's second pass once, and all of them");
     return status;
@@ -406,7 +422,8 @@ static tc_status merge_parts(observation *o, const bool *wanted, uint64_t finger
     TC_TRY(tc_obs_read(o->ctx, request->merge, request->n_merge, fingerprint, o->domains->n, &obs));
     bool second = obs.kind == TC_OBS_SECOND;
     if (second && request->observe_only)
-        return tc_usage(o->ctx, "these are second passes already: merge them without --observe-only");
+        return tc_usage(o->ctx,
+                        "these are second passes already: merge them without --observe-only");
     if (second)
         o->ranges = obs.ranges;
     else {
@@ -422,8 +439,12 @@ static tc_status merge_parts(observation *o, const bool *wanted, uint64_t finger
         o->count = obs.count;
     }
     if (look_again(o) && !second) {
-        tc_status status = tc_error(o->ctx, NULL, TC_E_OBSERVATIONS, "these are first passes only, and the settings need a second one");
-        tc_note(o->ctx, NULL, "for each part: --calib PART --observe-only --merge FIRST-PASS.obs... -o SECOND.obs; then merge those");
+        tc_status status =
+            tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
+                     "these are first passes only, and the settings need a second one");
+        tc_note(o->ctx, NULL,
+                "for each part: --calib PART --observe-only --merge FIRST-PASS.obs... -o "
+                "SECOND.obs; then merge those");
         return status;
     }
     choose_all(o);
@@ -454,7 +475,8 @@ static tc_status see_all(observation *o, const bool *wanted, uint64_t fingerprin
     return TC_OK;
 }
 
-tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request, tc_domains *domains)
+tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+                           tc_domains *domains)
 {
     observation *o = tc_new(&ctx->arena, observation);
     *o = (observation){.ctx = ctx, .module = module, .request = request, .domains = domains};

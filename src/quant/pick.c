@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pick.c -- samples: their content, their mistakes, and a choice of them that their order does not change. */
+/* pick.c -- samples: their content, their mistakes, and a choice of them that their order does not
+ * change. */
 #include "tour.h"
 
 #include <float.h>
@@ -35,7 +36,8 @@ uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
         uint64_t lane[4] = {h, 1, 2, 3};
         for (; k + 32 <= size; k += 32)
             for (int j = 0; j < 4; j++) {
-                uint64_t v = (lane[j] ^ tc_le64(p + k + 8 * (size_t)j)) * UINT64_C(0x9e3779b97f4a7c15);
+                uint64_t v =
+                    (lane[j] ^ tc_le64(p + k + 8 * (size_t)j)) * UINT64_C(0x9e3779b97f4a7c15);
                 lane[j] = v ^ v >> 29;
             }
         h = tc_hash(p + k, size - k, tc_hash(lane, sizeof lane, 0));
@@ -61,8 +63,11 @@ tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_ten
         int64_t at = tc_is_float(in[i].type->dtype) ? first_odd_number(in[i]) : -1;
         const char *name = g->val[g->in[i]]->name;
         if (at >= 0)
-            return tc_error(ctx, NULL, TC_E_DATA, "calibration sample %zu: element %" PRId64 " of '%s' is %s, which no range holds",
-                            k, at, name ? name : "the input", isnan(tc_load_f64(in[i], at)) ? "NaN" : "infinite");
+            return tc_error(ctx, NULL, TC_E_DATA,
+                            "calibration sample %zu: element %" PRId64
+                            " of '%s' is %s, which no range holds",
+                            k, at, name ? name : "the input",
+                            isnan(tc_load_f64(in[i], at)) ? "NaN" : "infinite");
     }
     return TC_OK;
 }
@@ -104,7 +109,8 @@ static void copy_sample(const tc_tensor *from, const tc_tensor *to, size_t n)
         memcpy(to[i].data, from[i].data, tc_type_bytes(from[i].type));
 }
 
-/* A place for one more: a new one, or that of the greatest when the new one is less; NULL: there is none. */
+/* A place for one more: a new one, or that of the greatest when the new one is less; NULL: there is
+ * none. */
 static picked *room_for(tc_ctx *ctx, const tc_graph *g, choice *c, size_t most, const picked *new)
 {
     if (c->n < most) {
@@ -125,8 +131,8 @@ static tc_status read_picked(void *from, size_t k, const tc_tensor *in)
     return TC_OK;
 }
 
-tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from, const tc_domains *domains, size_t most,
-                          tc_samples *out)
+tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
+                          const tc_domains *domains, size_t most, tc_samples *out)
 {
     choice *c = tc_new(&ctx->arena, choice);
     tc_tensor *in = tc_input_buffers(ctx, g);

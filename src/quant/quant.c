@@ -22,7 +22,8 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *re
     if (!config->correct_bias)
         return TC_OK;
     if (!request->samples.n) {
-        tc_note(ctx, NULL, "biases are not corrected: that needs samples, up to 32 of them, with --calib");
+        tc_note(ctx, NULL,
+                "biases are not corrected: that needs samples, up to 32 of them, with --calib");
         return TC_OK;
     }
     tc_lap(&clock, NULL);

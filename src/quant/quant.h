@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quant.h -- real numbers to integers.
  *
- * The typed form: a value's quantization is part of its type, and an operator on quantized values means
- * quantize(op(dequantize(inputs))).  Only 'rescale' changes a domain; between f32 and a domain too.
+ * The typed form: a value's quantization is part of its type, and an operator on quantized values
+ * means quantize(op(dequantize(inputs))).  Only 'rescale' changes a domain; between f32 and a
+ * domain too.
  *
- * A float program becomes typed in four steps: decide which values share a domain, observe them on data,
- * apply what was found, correct the biases.  tc_quantize() takes all four. */
+ * A float program becomes typed in four steps: decide which values share a domain, observe them on
+ * data, apply what was found, correct the biases.  tc_quantize() takes all four. */
 #ifndef TC_QUANT_STAGE_H
 #define TC_QUANT_STAGE_H
 
@@ -14,7 +15,8 @@
 /* ---- settings ---- */
 
 typedef enum tc_observer {
-    TC_OBSERVER_mse,               /* the range with the least squared error, after the consuming table operator */
+    TC_OBSERVER_mse, /* the range with the least squared error, after the consuming table operator
+                      */
     TC_OBSERVER_minmax,            /* everything that was seen */
     TC_OBSERVER_ema,               /* a moving average of each sample's ends */
     TC_OBSERVER_percentile,        /* all but the tails */
@@ -87,24 +89,28 @@ typedef struct tc_config {
     bool checked;         /* tc_config_check() has seen the program as it was written */
 } tc_config;
 
-/* text: a preset (int8, int8+16:K, a16w8, a8w4, none, anchor) or the path of a JSON file; NULL: int8. */
+/* text: a preset (int8, int8+16:K, a16w8, a8w4, none, anchor) or the path of a JSON file; NULL:
+ * int8. */
 TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
-/* The same from C.  A preset's name gives a whole configuration; rules are added in any order, and one with the
- * level and name of an earlier one takes its place.  false: no such preset. */
+/* The same from C.  A preset's name gives a whole configuration; rules are added in any order, and
+ * one with the level and name of an earlier one takes its place.  false: no such preset. */
 bool tc_config_preset(const char *name, tc_config *out);
 void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_rule rule);
 /* The anchor's get_symmetric_quantization_config(); bits: of the activations, 8 or 16. */
-tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax, int64_t weight_qmin,
-                              int64_t weight_qmax, double eps);
+tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax,
+                              int64_t weight_qmin, int64_t weight_qmax, double eps);
 /* A whole setting or scheme as a patch. */
 tc_patch tc_patch_all(const tc_setting *setting);
 tc_setting tc_setting_patched(tc_setting setting, const tc_patch *patch);
 
-/* What holds for the node that `loc` names and the value of that name (or NULL), and how specific it is. */
-tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value, tc_level *level);
+/* What holds for the node that `loc` names and the value of that name (or NULL), and how specific
+ * it is. */
+tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value,
+                           tc_level *level);
 
-/* Every rule is about something in the program, or a message with the nearest names has been given. */
+/* Every rule is about something in the program, or a message with the nearest names has been given.
+ */
 TC_MUST_USE tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g);
 
 /* ---- domains ---- */
@@ -117,11 +123,14 @@ typedef struct tc_domain {
     tc_val *val; /* ids in the program (module's first graph), ascending */
     size_t n_val;
     tc_setting setting;
-    const tc_node *after; /* the one reader of its one value, where that is a table operator (gelu, silu, ...) */
+    const tc_node *after; /* the one reader of its one value, where that is a table operator (gelu,
+                             silu, ...) */
     bool output;          /* a program output: margin, no search */
     bool huge;            /* holds infinities: room is left for them beyond what was seen */
-    int32_t unmasked;     /* >= 0: attention scores, those of that domain with a mask or bias over them */
-    bool fixed_range;     /* lo and hi are known beforehand (softmax, sigmoid): scale and zero are given */
+    int32_t
+        unmasked; /* >= 0: attention scores, those of that domain with a mask or bias over them */
+    bool fixed_range; /* lo and hi are known beforehand (softmax, sigmoid): scale and zero are given
+                       */
     double lo, hi;        /* otherwise observe.c fills them in: what was seen, and 0 */
     int32_t base;  /* >= 0: same codes as that domain, scale times `factor`: never observed */
     double factor;
@@ -139,7 +148,8 @@ typedef struct tc_domains {
     tc_domain *domain;
     size_t n;
     int32_t *of;    /* by value id: its domain, or -1 */
-    uint8_t *looks; /* by value id: how often its numbers are looked at; 0: those of moved values are known already */
+    uint8_t *looks; /* by value id: how often its numbers are looked at; 0: those of moved values
+                       are known already */
     size_t n_val;
     tc_join *join;
     size_t n_join;
@@ -147,22 +157,24 @@ typedef struct tc_domains {
     size_t n_odd;
 } tc_domains;
 
-/* domains.c: which values are quantized, and which share a domain; by the data flow, never by node order. */
+/* domains.c: which values are quantized, and which share a domain; by the data flow, never by node
+ * order. */
 TC_MUST_USE tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
                                       tc_domains *out);
 
-/* Once ranges are known (lo, hi by domain): decides the joins.  A domain that goes into another has no values
- * left and `joined` says where they went; the caller merges what it has seen of them. */
+/* Once ranges are known (lo, hi by domain): decides the joins.  A domain that goes into another has
+ * no values left and `joined` says where they went; the caller merges what it has seen of them. */
 void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi);
 
-/* Once the scales are known: masked scores need to reach only so far below the others that softmax gives them
- * nothing, whatever the mask says: -10000 or infinity. */
+/* Once the scales are known: masked scores need to reach only so far below the others that softmax
+ * gives them nothing, whatever the mask says: -10000 or infinity. */
 void tc_quant_fit_masks(tc_domains *domains);
 
 /* A domain that needs no looking: fixed, natural range, derived, or gone into another. */
 static inline bool tc_domain_known(const tc_domain *d)
 {
-    return d->setting.observer == TC_OBSERVER_fixed || d->fixed_range || d->base >= 0 || d->joined >= 0;
+    return d->setting.observer == TC_OBSERVER_fixed || d->fixed_range || d->base >= 0 ||
+           d->joined >= 0;
 }
 
 /* ---- calibration data ---- */
@@ -189,27 +201,29 @@ typedef struct tc_quant_request {
     tc_samples samples;
     const char *const *merge; /* files of observations */
     size_t n_merge;
-    const char *observe_only; /* write what was observed there, and leave the module as it is; or NULL */
+    const char
+        *observe_only; /* write what was observed there, and leave the module as it is; or NULL */
     bool keep_odd;            /* no sample is set aside */
     tc_quant_times *times;    /* filled in; or NULL */
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */
-TC_MUST_USE tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                                       tc_domains *domains);
+TC_MUST_USE tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module,
+                                       const tc_quant_request *request, tc_domains *domains);
 
 /* mixed.c: the config->n_wide domains that make the most noise by themselves get 16 bits. */
-TC_MUST_USE tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                                     tc_domains *domains);
+TC_MUST_USE tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module,
+                                     const tc_quant_request *request, tc_domains *domains);
 
-/* apply.c: the float program becomes typed: weights and biases in integers, rescales where domains change. */
+/* apply.c: the float program becomes typed: weights and biases in integers, rescales where domains
+ * change. */
 TC_MUST_USE tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
                                      const tc_domains *domains);
 
-/* correct.c: moves the biases of the typed program so that its products have the means that those of the real
- * one have, over at most 32 of the samples. */
-TC_MUST_USE tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed, const tc_samples *samples,
-                                       const tc_domains *domains);
+/* correct.c: moves the biases of the typed program so that its products have the means that those
+ * of the real one have, over at most 32 of the samples. */
+TC_MUST_USE tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                                       const tc_samples *samples, const tc_domains *domains);
 
 /* All of it: decide, observe, apply, correct. */
 TC_MUST_USE tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);
@@ -224,7 +238,8 @@ TC_MUST_USE tc_status tc_qparams_write(tc_ctx *ctx, const tc_module *module, con
 TC_MUST_USE tc_status tc_quant_types(tc_ctx *ctx, tc_module *module);
 
 /* The typed form as float arithmetic: quantize and dequantize after every operator whose result is
- * quantized, constants as the real numbers they stand for.  The same numbers as the typed form's, quickly. */
+ * quantized, constants as the real numbers they stand for.  The same numbers as the typed form's,
+ * quickly. */
 TC_MUST_USE tc_status tc_quant_simulate(tc_ctx *ctx, tc_module *module);
 
 /* Accumulators and sums that were left real get a wide integer domain of their own. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* search.c -- from what was seen to a scale and a zero point.
  *
- * The search tries ranges [a min, b max], a and b among the factors below, and keeps the one with the least
+ * The search tries ranges [a min, b max], a and b among the factors below, and keeps the one with
+ * the least
  *
  *   E = sum_i n_i (f(x_i) - f(y_i))^2        y_i: x_i on the grid of the range
  *
- * over the bins i of a histogram: n_i numbers round x_i.  f is the operator that alone reads the values, or
- * the identity.  All bins of one code have the same y, so that with running sums of n, n f(x) and n f(x)^2
- * a code costs a few operations, however many bins it has. */
+ * over the bins i of a histogram: n_i numbers round x_i.  f is the operator that alone reads the
+ * values, or the identity.  All bins of one code have the same y, so that with running sums of n, n
+ * f(x) and n f(x)^2 a code costs a few operations, however many bins it has. */
 #include "seen.h"
 
 #include <math.h>
@@ -29,7 +30,9 @@ static tc_grid grid_at_least(const tc_setting *setting, double scale, double lo)
     if (setting->symmetric)
         return g;
     double zero = (double)setting->qmin - rint(lo / g.scale);
-    g.zero = zero > (double)setting->qmax ? setting->qmax : zero > (double)setting->qmin ? (int64_t)zero : setting->qmin;
+    g.zero = zero > (double)setting->qmax   ? setting->qmax
+             : zero > (double)setting->qmin ? (int64_t)zero
+                                            : setting->qmin;
     return g;
 }
 
@@ -69,7 +72,8 @@ static void apply(const search *s, const tc_type *type, const double *x, double 
         return;
     }
     tc_mark mark = tc_arena_mark(s->scratch);
-    float *in = tc_arena_raw(s->scratch, (size_t)n * sizeof *in), *result = tc_arena_raw(s->scratch, (size_t)n * sizeof *in);
+    float *in = tc_arena_raw(s->scratch, (size_t)n * sizeof *in),
+          *result = tc_arena_raw(s->scratch, (size_t)n * sizeof *in);
     for (int64_t i = 0; i < n; i++)
         in[i] = (float)x[i];
     tc_tensor a = {type, in}, b = {type, result};
@@ -105,11 +109,12 @@ static int bins_below(const search *s, double x)
 /* What bins from .. to cost when all of them become a number whose f is y. */
 static double cost(const search *s, int from, int to, double y)
 {
-    return (s->ff[to] - s->ff[from]) - y * (2 * (s->f[to] - s->f[from]) - y * (s->n[to] - s->n[from]));
+    return (s->ff[to] - s->ff[from]) -
+           y * (2 * (s->f[to] - s->f[from]) - y * (s->n[to] - s->n[from]));
 }
 
-/* E of a grid whose codes 0 .. codes - 1 stand for step (k - zero); `best` or more when it is not the least.
- * The outermost codes, which hold what is cut off, often settle it. */
+/* E of a grid whose codes 0 .. codes - 1 stand for step (k - zero); `best` or more when it is not
+ * the least. The outermost codes, which hold what is cut off, often settle it. */
 static double error_of(search *s, double step, double zero, double best)
 {
     int last = s->codes - 1;
@@ -148,11 +153,13 @@ static void search_affine(search *s, double min, double max, double *lo, double 
 }
 
 /* Both ends at once, round 0. */
-static void search_symmetric(search *s, const tc_setting *setting, double min, double max, double *lo, double *hi)
+static void search_symmetric(search *s, const tc_setting *setting, double min, double max,
+                             double *lo, double *hi)
 {
     double best = INFINITY, most = fmax(-min, max);
     for (int i = 0; i < FACTORS; i++) {
-        double a = factor(i) * most, e = error_of(s, a / half_steps(setting), (double)-setting->qmin, best);
+        double a = factor(i) * most,
+               e = error_of(s, a / half_steps(setting), (double)-setting->qmin, best);
         if (e < best) {
             best = e;
             *lo = -a;
@@ -161,7 +168,8 @@ static void search_symmetric(search *s, const tc_setting *setting, double min, d
     }
 }
 
-tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const uint64_t *count, const tc_node *after)
+tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const uint64_t *count,
+                  const tc_node *after)
 {
     double min = (double)ends.lo, max = (double)ends.hi, lo = min, hi = max;
     int64_t codes = setting->qmax - setting->qmin + 1, two = 2;
@@ -188,7 +196,8 @@ tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const ui
 
 /* ---- percentile ---- */
 
-/* Where `share` numbers lie below, counted from bin `from` in direction `by`; within a bin they lie evenly. */
+/* Where `share` numbers lie below, counted from bin `from` in direction `by`; within a bin they lie
+ * evenly. */
 static double position(const uint64_t *count, double share, int from, int by)
 {
     double at = 0;
@@ -202,7 +211,8 @@ static double position(const uint64_t *count, double share, int from, int by)
     return TC_BINS;
 }
 
-tc_grid tc_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count, double percent)
+tc_grid tc_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count,
+                      double percent)
 {
     double total = 0, min = (double)ends.lo, max = (double)ends.hi, width = (max - min) / TC_BINS;
     for (int i = 0; i < TC_BINS; i++)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seen.h -- what calibration has seen of each domain, and what follows from it.
  *
- * First pass: the ends of each domain in each sample.  From them: which samples are odd, and the range of
- * each domain over the others.  Second pass: how often numbers fall into each of TC_BINS equal bins of that
- * range.  Rows and counts merge exactly, in any order, wherever they were taken. */
+ * First pass: the ends of each domain in each sample.  From them: which samples are odd, and the
+ * range of each domain over the others.  Second pass: how often numbers fall into each of TC_BINS
+ * equal bins of that range.  Rows and counts merge exactly, in any order, wherever they were taken.
+ */
 #ifndef TC_SEEN_H
 #define TC_SEEN_H
 
@@ -31,14 +32,15 @@ typedef struct tc_tally {
     uint32_t total;
 } tc_tally;
 
-/* Counts n numbers in bins over [ends.lo, ends.hi]; what lies outside goes to the outermost bin.  Of 2^14 numbers
- * and more, a quarter is counted.  A tally that is full is emptied into `count`. */
+/* Counts n numbers in bins over [ends.lo, ends.hi]; what lies outside goes to the outermost bin. Of
+ * 2^14 numbers and more, a quarter is counted.  A tally that is full is emptied into `count`. */
 void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t *count);
 
 /* The tally is added to the counts. */
 void tc_tally_empty(tc_tally *tally, tc_ends ends, uint64_t *count);
 
-/* Numbers as outer blocks of n channels of `inner` neighbours: added to the sum of their channel, and moved. */
+/* Numbers as outer blocks of n channels of `inner` neighbours: added to the sum of their channel,
+ * and moved. */
 void tc_channel_sums(const float *x, int64_t outer, int64_t n, int64_t inner, double *sum);
 void tc_channel_move(float *x, int64_t outer, int64_t n, int64_t inner, const float *by);
 
@@ -84,11 +86,13 @@ typedef struct tc_grid {
 /* The grid of a range, widened to hold 0. */
 tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi);
 
-/* The range with the least squared error over a histogram; after: the operator that alone reads the values,
- * or NULL, and then it is the error of its result that counts. */
-tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const uint64_t *count, const tc_node *after);
+/* The range with the least squared error over a histogram; after: the operator that alone reads the
+ * values, or NULL, and then it is the error of its result that counts. */
+tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const uint64_t *count,
+                  const tc_node *after);
 
 /* The range that leaves out (100 - percent) % of the numbers at each end. */
-tc_grid tc_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count, double percent);
+tc_grid tc_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count,
+                      double percent);
 
 #endif

@@ -3,8 +3,8 @@
  *
  *   y = op(x, ...) : d     =>     y = dequantize(quantize(op(x, ...), d), d) : f32
  *
- * A quantized value becomes the f32 number it stands for, so that its readers need not convert it; the
- * numbers are those of quantize(op(dequantize(inputs))). */
+ * A quantized value becomes the f32 number it stands for, so that its readers need not convert it;
+ * the numbers are those of quantize(op(dequantize(inputs))). */
 #include "quant.h"
 
 #include "../ir/rewrite.h"
@@ -33,12 +33,17 @@ bool tc_quant_is_lowered(const tc_module *module)
 }
 
 /* The attribute and operands that say domain `type` to quantize and dequantize. */
-static tc_attr_quantize *say_domain(tc_graph *g, const tc_type *type, const tc_loc *loc, tc_val *in, int *n_in)
+static tc_attr_quantize *say_domain(tc_graph *g, const tc_type *type, const tc_loc *loc, tc_val *in,
+                                    int *n_in)
 {
     tc_ctx *ctx = g->module->ctx;
     const tc_quant *q = type->quant;
     tc_attr_quantize *a = tc_new(&ctx->arena, tc_attr_quantize);
-    *a = (tc_attr_quantize){.scale = q->scale[0], .zero = q->zero[0], .axis = q->axis, .qmin = q->lo, .qmax = q->hi,
+    *a = (tc_attr_quantize){.scale = q->scale[0],
+                            .zero = q->zero[0],
+                            .axis = q->axis,
+                            .qmin = q->lo,
+                            .qmax = q->hi,
                             .dtype = type->dtype};
     *n_in = 1;
     if (q->axis < 0)
@@ -55,7 +60,8 @@ static tc_attr_quantize *say_domain(tc_graph *g, const tc_type *type, const tc_l
 }
 
 /* One of the two, on value x. */
-static tc_status convert(tc_graph *g, const tc_loc *loc, tc_op op, const tc_type *domain, tc_val x, tc_val *out)
+static tc_status convert(tc_graph *g, const tc_loc *loc, tc_op op, const tc_type *domain, tc_val x,
+                         tc_val *out)
 {
     tc_val in[3] = {x};
     int n_in;
@@ -109,7 +115,8 @@ static tc_status real_operator(tc_rewrite *rw, const tc_node *node, bool *done)
         TC_TRY(tc_node_infer(rw->to, copy));
     }
     /* Moved numbers are on the grid already, unless the movement brings in one of its own. */
-    bool moves = copy && tc_ops[node->op].traits & T_MOVES && node->op != TC_OP_pad && node->op != TC_OP_index_put;
+    bool moves = copy && tc_ops[node->op].traits & T_MOVES && node->op != TC_OP_pad &&
+                 node->op != TC_OP_index_put;
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *type = tc_type_of(rw->from, node->out[i]);
         tc_val v = copy ? copy->out[i] : first;

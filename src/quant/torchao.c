@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torchao.c -- the range search of torchao's HistogramObserver, digit for digit: to choose the parameters that
- * an export through PT2E has.
+/* torchao.c -- the range search of torchao's HistogramObserver, digit for digit: to choose the
+ * parameters that an export through PT2E has.
  *
- * Its arithmetic is f32 tensors and f64 Python numbers; a Python number that meets a tensor becomes f32.  Sums
- * of tensors are taken in the order of PyTorch's kernel for 16 lanes.  The observer depends on the order in
- * which it sees samples, and so it sees them one after the other. */
+ * Its arithmetic is f32 tensors and f64 Python numbers; a Python number that meets a tensor becomes
+ * f32.  Sums of tensors are taken in the order of PyTorch's kernel for 16 lanes.  The observer
+ * depends on the order in which it sees samples, and so it sees them one after the other. */
 #include "torchao.h"
 
 #include <float.h>
@@ -42,8 +42,8 @@ static float spaced(float lo, float hi, int n, int i)
     return i < n / 2 ? lo + step * (float)i : hi - step * (float)(n - i - 1);
 }
 
-/* The old histogram in the bins of a wider range: each bin as FINE parts, each part where its middle lies:
- * the last bin whose lower edge is not above it. */
+/* The old histogram in the bins of a wider range: each bin as FINE parts, each part where its
+ * middle lies: the last bin whose lower edge is not above it. */
 static void rebin(const tc_torchao *t, float lo, float hi, float *out)
 {
     float size = (t->max - t->min) / (float)(BINS * FINE);
@@ -84,7 +84,8 @@ void tc_torchao_see(tc_torchao *t, const float *x, int64_t n)
     if (ends.lo > ends.hi)
         return;
     bool first = t->min > t->max;
-    float update[BINS], lo = first ? ends.lo : fminf(t->min, ends.lo), hi = first ? ends.hi : fmaxf(t->max, ends.hi);
+    float update[BINS], lo = first ? ends.lo : fminf(t->min, ends.lo),
+                        hi = first ? ends.hi : fmaxf(t->max, ends.hi);
     histc(x, n, lo, hi, update);
     if (!first) {
         combine(t, update, lo, hi);
@@ -95,7 +96,8 @@ void tc_torchao_see(tc_torchao *t, const float *x, int64_t n)
     t->max = hi;
 }
 
-/* ---- sums as PyTorch's kernel takes them: four rows of 16 lanes, in blocks that are summed in turn ---- */
+/* ---- sums as PyTorch's kernel takes them: four rows of 16 lanes, in blocks that are summed in
+ * turn ---- */
 
 enum { LANES = 16, ROWS = 4, LEVELS = 4, LEVEL_POWER = 4, LEVEL_STEP = 1 << LEVEL_POWER };
 
@@ -163,7 +165,8 @@ static float norm_of(float begin, float end, float density)
 /* The error when bins first .. last become the range of `codes` steps. */
 static double error_of(const tc_torchao *t, int first, int last, double codes)
 {
-    double width = ((double)t->max - (double)t->min) / BINS, step = width * (last - first + 1) / codes;
+    double width = ((double)t->max - (double)t->min) / BINS,
+           step = width * (last - first + 1) / codes;
     if (step == 0)
         return 0;
     float w = (float)width, s = (float)step, half = (float)(step / 2), norm[BINS];
@@ -178,11 +181,13 @@ static double error_of(const tc_torchao *t, int first, int last, double codes)
     return (double)sum_f32(norm, BINS);
 }
 
-/* Moves whichever end gives up more bins for a hundred-thousandth of the numbers, until the error grows. */
+/* Moves whichever end gives up more bins for a hundred-thousandth of the numbers, until the error
+ * grows. */
 static void search(const tc_torchao *t, double codes, int *first, int *last)
 {
     float below[BINS];
-    double running = 0, total = (double)sum_f32(t->count, BINS), least = INFINITY, alpha = 0, beta = 1;
+    double running = 0, total = (double)sum_f32(t->count, BINS), least = INFINITY, alpha = 0,
+           beta = 1;
     for (int i = 0; i < BINS; i++)
         below[i] = (float)(running += (double)t->count[i]);
     *first = 0;
@@ -220,7 +225,8 @@ tc_grid tc_torchao_grid(const tc_torchao *t, const tc_setting *setting)
     float width = (t->max - t->min) / (float)BINS, steps = (float)(setting->qmax - setting->qmin);
     if (width > 0)
         search(t, ldexp(1, tc_dtypes[setting->dtype].bits), &first, &last);
-    float lo = t->min + width * (float)first, hi = t->min + width * (float)(last + 1), least = (float)setting->floor;
+    float lo = t->min + width * (float)first, hi = t->min + width * (float)(last + 1),
+          least = (float)setting->floor;
     lo = lo < 0 ? lo : 0;
     hi = hi > 0 ? hi : 0;
     float scale = setting->symmetric ? fmaxf(-lo, hi) / (steps / 2) : (hi - lo) / steps;

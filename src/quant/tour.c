@@ -163,7 +163,8 @@ tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_sam
         prepare(&w[i], t);
     w[0].plan = tc_plan_new(ctx, g, &w[0].watch);
     if (!w[0].plan)
-        return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED, "the program holds operators that cannot be calibrated");
+        return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
+                              "the program holds operators that cannot be calibrated");
     if (!tc_plan_parallel(w[0].plan))
         t->n_worker = 1;
     for (size_t i = 1; i < t->n_worker; i++) {
@@ -233,7 +234,8 @@ static void *do_share(void *of)
     return NULL;
 }
 
-void tc_each(tc_ctx *ctx, size_t n, size_t n_thread, void (*work)(void *what, size_t i, jmp_buf *oom), void *what)
+void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
+             void (*work)(void *what, size_t i, jmp_buf *oom), void *what)
 {
     share shares[MOST_THREADS];
     bool no_memory = false;

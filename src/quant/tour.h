@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tour.h -- a graph run over samples, on several threads, with somebody looking on.
  *
- * One sample is run by one thread, and each thread has a guest of its own who sees the values; what guests
- * gather must not depend on who saw which sample. */
+ * One sample is run by one thread, and each thread has a guest of its own who sees the values; what
+ * guests gather must not depend on who saw which sample. */
 #ifndef TC_TOUR_H
 #define TC_TOUR_H
 
@@ -25,18 +25,22 @@ typedef struct tc_visit {
     void (*leave)(void *guest, size_t k, const tc_tensor *out);
 } tc_visit;
 
-/* Makes the graph ready; visits may follow each other.  wanted, by value: the guests see it, inputs too.
- * n_samples says how many threads are worth while. */
-TC_MUST_USE tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples, tc_tour **out);
+/* Makes the graph ready; visits may follow each other.  wanted, by value: the guests see it, inputs
+ * too. n_samples says how many threads are worth while. */
+TC_MUST_USE tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
+                                  tc_tour **out);
 
 /* Threads, and so the guests that are needed. */
 size_t tc_tour_threads(const tc_tour *tour);
 
-/* Every sample once; buffers that the program changes are as they were declared for each of them. */
+/* Every sample once; buffers that the program changes are as they were declared for each of them.
+ */
 TC_MUST_USE tc_status tc_tour_run(tc_tour *tour, const tc_visit *visit);
 
-/* work(what, i, oom) for every i < n, on so many threads; plans must jump to `oom` when memory runs out. */
-void tc_each(tc_ctx *ctx, size_t n, size_t n_thread, void (*work)(void *what, size_t i, jmp_buf *oom), void *what);
+/* work(what, i, oom) for every i < n, on so many threads; plans must jump to `oom` when memory runs
+ * out. */
+void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
+             void (*work)(void *what, size_t i, jmp_buf *oom), void *what);
 /* Threads that n pieces of work are worth. */
 size_t tc_each_threads(const tc_ctx *ctx, size_t n);
 
@@ -45,9 +49,10 @@ void tc_lap(double *since, double *to);
 
 /* ---- samples ---- */
 
-/* Of the samples, at most so many, those with the least hashes: the same whatever their order; without odd ones. */
-TC_MUST_USE tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from, const tc_domains *domains,
-                                      size_t most, tc_samples *out);
+/* Of the samples, at most so many, those with the least hashes: the same whatever their order;
+ * without odd ones. */
+TC_MUST_USE tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
+                                      const tc_domains *domains, size_t most, tc_samples *out);
 
 /* A buffer for each input of the program. */
 tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g);
@@ -58,6 +63,7 @@ void **tc_state_buffers(tc_ctx *ctx, const tc_graph *g);
 uint64_t tc_sample_hash(const tc_tensor *in, size_t n);
 
 /* A mistake of the data: a number that is not finite. */
-TC_MUST_USE tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_tensor *in);
+TC_MUST_USE tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k,
+                                      const tc_tensor *in);
 
 #endif

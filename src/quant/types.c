@@ -3,9 +3,10 @@
  *
  *   op -> quantize(d) -> dequantize -> user     =>     op : d -> user
  *
- * A result that is quantized in one way only takes that domain; one that is read in several ways, or as
- * a real number too, stays real and is rescaled into each domain.  Movement keeps its operand's domain:
- * a quantize behind it that names another domain becomes a rescale, never a change of meaning. */
+ * A result that is quantized in one way only takes that domain; one that is read in several ways,
+ * or as a real number too, stays real and is rescaled into each domain.  Movement keeps its
+ * operand's domain: a quantize behind it that names another domain becomes a rescale, never a
+ * change of meaning. */
 #include "quant.h"
 
 #include "../ir/rewrite.h"
@@ -13,7 +14,8 @@
 #include "../num/quant.h"
 
 typedef struct typing {
-    const tc_type **domain; /* by old value: the type that all its readers quantize it to, or NULL */
+    const tc_type *
+        *domain; /* by old value: the type that all its readers quantize it to, or NULL */
     bool *as_real;          /* by old value: read by somebody who takes no quantized value */
     tc_val *typed;          /* by old value: its quantized twin in the new graph, or none */
 } typing;
@@ -34,12 +36,14 @@ static bool constant_list(const tc_graph *g, tc_val v, int64_t n, double *out)
 }
 
 /* The domain that a quantize or dequantize node names; NULL when it is known only at run time. */
-static const tc_type *named_domain(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const tc_type *codes)
+static const tc_type *named_domain(tc_ctx *ctx, const tc_graph *g, const tc_node *node,
+                                   const tc_type *codes)
 {
     const tc_attr_quantize *a = node->attr;
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     int64_t n = a->axis >= 0 ? codes->dim[a->axis] : 1;
-    double *scale = tc_new_n(&ctx->scratch, double, (size_t)n), *real_zero = tc_new_n(&ctx->scratch, double, (size_t)n);
+    double *scale = tc_new_n(&ctx->scratch, double, (size_t)n),
+           *real_zero = tc_new_n(&ctx->scratch, double, (size_t)n);
     int64_t *zero = tc_new_n(&ctx->scratch, int64_t, (size_t)n);
     bool known = true;
     if (node->n_in == 1) {
@@ -78,7 +82,8 @@ static void survey(tc_ctx *ctx, const tc_graph *g, typing *t)
         const tc_node *node = g->node[k];
         for (int i = 0; i < node->n_in; i++) {
             tc_val v = node->in[i];
-            const tc_type *d = node->op == TC_OP_quantize && i == 0 ? domain_of(ctx, g, node) : NULL;
+            const tc_type *d =
+                node->op == TC_OP_quantize && i == 0 ? domain_of(ctx, g, node) : NULL;
             mixed[v] = mixed[v] || !d || (t->domain[v] && t->domain[v] != d);
             t->domain[v] = d;
             t->as_real[v] = t->as_real[v] || (tc_ops[node->op].traits & T_CONTROL);
@@ -173,7 +178,8 @@ static tc_status take_quantize(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* The one domain of a movement's quantized operands, mapped to its result; NULL when there is none. */
+/* The one domain of a movement's quantized operands, mapped to its result; NULL when there is none.
+ */
 static const tc_type *moved_domain(tc_rewrite *rw, const tc_node *node, tc_val result)
 {
     const tc_type *found = NULL;
@@ -203,7 +209,8 @@ static const tc_type *moved_domain(tc_rewrite *rw, const tc_node *node, tc_val r
 }
 
 /* Every quantized operand of a movement in the domain of its result. */
-static tc_status bring_together(tc_rewrite *rw, const tc_node *node, const tc_type *result, tc_val *in)
+static tc_status bring_together(tc_rewrite *rw, const tc_node *node, const tc_type *result,
+                                tc_val *in)
 {
     for (int i = 0; i < node->n_in; i++) {
         if (!in[i] || !is_f32(rw->from, node->in[i]))
@@ -246,7 +253,8 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
         else if (!moved)
             TC_TRY(bring_together(rw, node, tc_type_make(rw->ctx, TC_f32, 0, NULL), in));
     }
-    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+    tc_node *copy =
+        tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
         tc_val v = node->out[i];
         tc_value *value = rw->to->val[copy->out[i]];
@@ -285,7 +293,8 @@ tc_status tc_quant_types(tc_ctx *ctx, tc_module *module)
         tc_graph *g = module->graph[i];
         tc_mark mark = tc_arena_mark(&ctx->scratch);
         typing t = {tc_new_n(&ctx->scratch, const tc_type *, g->n_val),
-                    tc_new_n(&ctx->scratch, bool, g->n_val), tc_new_n(&ctx->scratch, tc_val, g->n_val)};
+                    tc_new_n(&ctx->scratch, bool, g->n_val),
+                    tc_new_n(&ctx->scratch, tc_val, g->n_val)};
         survey(ctx, g, &t);
         tc_status status = tc_rewrite_graph(g, rules, TC_COUNT(rules), &t);
         tc_arena_rewind(&ctx->scratch, mark);

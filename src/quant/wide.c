@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wide.c -- every intermediate of integer arithmetic gets a domain of its own.
  *
- * A product of quantized operands whose result is a real number in the typed form has an accumulator: i32 of
- * scale input x weight, by output channel; of 16-bit operands one that i32 holds.  A sum has 19 (14) bits below
- * the coarser operand's step, none where the steps are equal.  Movement hands such a domain on.  Where a real
- * number is wanted, at the program's outputs and by what other graphs compute, a rescale makes it one. */
+ * A product of quantized operands whose result is a real number in the typed form has an
+ * accumulator: i32 of scale input x weight, by output channel; of 16-bit operands one that i32
+ * holds.  A sum has 19 (14) bits below the coarser operand's step, none where the steps are equal.
+ * Movement hands such a domain on.  Where a real number is wanted, at the program's outputs and by
+ * what other graphs compute, a rescale makes it one. */
 #include <math.h>
 
 #include "quant.h"
 
 #include "../ir/rewrite.h"
 
-static const tc_type *wide_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int axis, int64_t n,
-                                const double *scale)
+static const tc_type *wide_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int axis,
+                                int64_t n, const double *scale)
 {
     int64_t *zero = tc_new_n(&ctx->scratch, int64_t, (size_t)n);
     tc_quant q = {axis, (int32_t)n, tc_dtype_min(dtype), tc_dtype_max(dtype), scale, zero};
@@ -30,20 +31,24 @@ static const tc_type *operand(const tc_rewrite *rw, const tc_node *node, int i)
 /* One pair for the whole tensor, 8 or 16 bits. */
 static bool narrow(const tc_type *t)
 {
-    return t && t->quant && t->quant->axis < 0 && t->dtype != TC_none && tc_dtypes[t->dtype].bits <= 16;
+    return t && t->quant && t->quant->axis < 0 && t->dtype != TC_none &&
+           tc_dtypes[t->dtype].bits <= 16;
 }
 
 /* Where the output channels of a product with weights stand, in the weights and in the result. */
-static bool channel_axes(const tc_node *node, const tc_type *w, const tc_type *y, int *in_w, int *in_y)
+static bool channel_axes(const tc_node *node, const tc_type *w, const tc_type *y, int *in_w,
+                         int *in_y)
 {
     int spatial = w->rank - 2;
     *in_w = node->op == TC_OP_conv_transpose ? 1 : 0;
     *in_y = node->op == TC_OP_linear ? y->rank - 1 : y->rank - 1 - spatial;
     return node->op == TC_OP_conv || node->op == TC_OP_linear ||
-           (node->op == TC_OP_conv_transpose && ((const tc_attr_conv_transpose *)node->attr)->groups == 1);
+           (node->op == TC_OP_conv_transpose &&
+            ((const tc_attr_conv_transpose *)node->attr)->groups == 1);
 }
 
-/* The domain that every reader of a value clamps it into; NULL when they are not all clamps, or differ. */
+/* The domain that every reader of a value clamps it into; NULL when they are not all clamps, or
+ * differ. */
 static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dtype)
 {
     const tc_quant *q = NULL;
@@ -53,7 +58,8 @@ static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dt
             if (reader->in[i] != v)
                 continue;
             const tc_type *t = tc_type_of(rw->from, reader->out[0]);
-            bool clamps = reader->op == TC_OP_relu || reader->op == TC_OP_clamp || reader->op == TC_OP_rescale;
+            bool clamps = reader->op == TC_OP_relu || reader->op == TC_OP_clamp ||
+                          reader->op == TC_OP_rescale;
             if (!clamps || !narrow(t) || (q && q != t->quant))
                 return NULL;
             q = t->quant;
@@ -62,10 +68,11 @@ static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dt
     return q;
 }
 
-/* An i48 accumulator can only be rescaled.  Clamping keeps the order, so that a product which is only clamped may be in
- * the clamp's domain already; any other is i32 of one scale, coarser by what k products of 16 by 8 bits need. */
-static const tc_type *from_i48(const tc_rewrite *rw, const tc_node *node, const tc_type *y, const double *scale,
-                               int64_t n, int64_t k)
+/* An i48 accumulator can only be rescaled.  Clamping keeps the order, so that a product which is
+ * only clamped may be in the clamp's domain already; any other is i32 of one scale, coarser by what
+ * k products of 16 by 8 bits need. */
+static const tc_type *from_i48(const tc_rewrite *rw, const tc_node *node, const tc_type *y,
+                               const double *scale, int64_t n, int64_t k)
 {
     tc_dtype dtype = TC_none;
     const tc_quant *q = clamped_into(rw, node->out[0], &dtype);
@@ -88,7 +95,8 @@ static const tc_type *from_i48(const tc_rewrite *rw, const tc_node *node, const 
 
 static const tc_type *accumulator(const tc_rewrite *rw, const tc_node *node)
 {
-    const tc_type *x = operand(rw, node, 0), *w = operand(rw, node, 1), *y = tc_type_of(rw->from, node->out[0]);
+    const tc_type *x = operand(rw, node, 0), *w = operand(rw, node, 1),
+                  *y = tc_type_of(rw->from, node->out[0]);
     if (!narrow(x) || !w || !w->quant || tc_dtypes[w->dtype].bits > 16)
         return NULL;
     tc_dtype acc = tc_dtypes[x->dtype].bits > 8 || tc_dtypes[w->dtype].bits > 8 ? TC_i48 : TC_i32;
@@ -105,7 +113,8 @@ static const tc_type *accumulator(const tc_rewrite *rw, const tc_node *node)
     for (int64_t c = 0; c < n; c++)
         scale[c] = x->quant->scale[0] * w->quant->scale[c];
     if (acc == TC_i48)
-        return from_i48(rw, node, y, scale, n, in_w < 0 ? tc_type_count(w) : tc_type_count(w) / w->dim[in_w]);
+        return from_i48(rw, node, y, scale, n,
+                        in_w < 0 ? tc_type_count(w) : tc_type_count(w) / w->dim[in_w]);
     return wide_type(rw->ctx, y, acc, w->quant->axis >= 0 ? in_y : -1, n, scale);
 }
 
@@ -191,7 +200,8 @@ static tc_status remake(tc_rewrite *rw, const tc_node *node, bool real, const tc
     for (int i = 0; i < node->n_in; i++)
         in[i] = real ? as_real(rw, node, rw->now[node->in[i]], &status) : rw->now[node->in[i]];
     TC_TRY(status);
-    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+    tc_node *copy =
+        tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
         tc_value *value = rw->to->val[copy->out[i]];
         value->type = type[i];

@@ -41,7 +41,8 @@ typedef struct source {
     size_t n, cap;
 } source;
 
-/* ---- opening ----------------------------------------------------------------------------------- */
+/* ---- opening -----------------------------------------------------------------------------------
+ */
 
 static tc_status open_file(tc_ctx *ctx, const char *path, source *s)
 {
@@ -62,7 +63,8 @@ static tc_status open_folder(tc_ctx *ctx, source *s)
         if (tc_text_ends(name[i], ".npy") || tc_text_ends(name[i], ".npz"))
             TC_TRY(open_file(ctx, tc_text_format(&ctx->arena, "%s/%s", s->path, name[i]), s));
     if (!s->n)
-        return tc_error(ctx, &(tc_loc){.file = s->path}, TC_E_DATA, "the folder holds no .npy and no .npz");
+        return tc_error(ctx, &(tc_loc){.file = s->path}, TC_E_DATA,
+                        "the folder holds no .npy and no .npz");
     return TC_OK;
 }
 
@@ -73,7 +75,8 @@ static tc_status open_source(tc_ctx *ctx, const char *path, source *s)
     return s->is_folder ? open_folder(ctx, s) : open_file(ctx, path, s);
 }
 
-/* ---- which array is for which input ------------------------------------------------------------ */
+/* ---- which array is for which input ------------------------------------------------------------
+ */
 
 static bool same_tail(const tc_npy *a, int skip, const tc_type *t, int from)
 {
@@ -92,8 +95,9 @@ static tc_status does_not_fit(tc_data *data, const column *c, const tc_npy *a)
                  tc_npy_type_text(scratch, a), tc_dims_text(scratch, a->rank, a->dim), c->name,
                  tc_type_text(scratch, c->type));
     tc_arena_rewind(scratch, mark);
-    tc_note(data->ctx, a->loc, "expected that shape, several of them along the first axis, or one axis "
-                               "more in front");
+    tc_note(data->ctx, a->loc,
+            "expected that shape, several of them along the first axis, or one axis "
+            "more in front");
     return status;
 }
 
@@ -112,7 +116,8 @@ static tc_status count_samples(tc_data *data, const column *c, const tc_npy *a, 
     else
         return does_not_fit(data, c, a);
     if (p->n == 0)
-        return tc_error(data->ctx, a->loc, TC_E_DATA, "the array holds no sample of input '%s'", c->name);
+        return tc_error(data->ctx, a->loc, TC_E_DATA, "the array holds no sample of input '%s'",
+                        c->name);
     return TC_OK;
 }
 
@@ -146,9 +151,9 @@ static const char *input_names(const tc_data *data)
 
 static tc_status wrong_number(tc_data *data, const tc_loc *loc, size_t found)
 {
-    return tc_error(data->ctx, loc, TC_E_DATA, "%zu array%s, expected one for each of %zu input%s (%s)",
-                    found, found == 1 ? "" : "s", data->n_column, data->n_column == 1 ? "" : "s",
-                    input_names(data));
+    return tc_error(
+        data->ctx, loc, TC_E_DATA, "%zu array%s, expected one for each of %zu input%s (%s)", found,
+        found == 1 ? "" : "s", data->n_column, data->n_column == 1 ? "" : "s", input_names(data));
 }
 
 /* One array of the set for each input: by name where all the names are there, else in order. */
@@ -165,8 +170,8 @@ static tc_status append_set(tc_data *data, const set *s)
         const column *a = &data->column[0], *b = &data->column[i];
         size_t n = a->part[a->n_part - 1].n, m = b->part[b->n_part - 1].n;
         if (n != m && (data->column[0].n_part > 1 || (n != 1 && m != 1)))
-            return tc_error(data->ctx, s->loc, TC_E_DATA, "%zu samples for input '%s', %zu for '%s'", n,
-                            a->name, m, b->name);
+            return tc_error(data->ctx, s->loc, TC_E_DATA,
+                            "%zu samples for input '%s', %zu for '%s'", n, a->name, m, b->name);
     }
     return TC_OK;
 }
@@ -199,7 +204,8 @@ static tc_status assign(tc_data *data, source *s, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < s[i].n; k++) {
             bool by_argument = single && data->n_column > 1;
-            TC_TRY(by_argument ? append(data, i, s[i].set[k].array) : append_set(data, &s[i].set[k]));
+            TC_TRY(by_argument ? append(data, i, s[i].set[k].array)
+                               : append_set(data, &s[i].set[k]));
         }
     return TC_OK;
 }
@@ -214,14 +220,15 @@ static tc_status agree(tc_data *data)
         const column *c = &data->column[i];
         if (c->samples != most->samples && c->samples != 1)
             return tc_error(data->ctx, c->part[0].array->loc, TC_E_DATA,
-                            "%zu samples for input '%s', %zu for '%s'", c->samples, c->name, most->samples,
-                            most->name);
+                            "%zu samples for input '%s', %zu for '%s'", c->samples, c->name,
+                            most->samples, most->name);
     }
     data->samples = most->samples;
     return TC_OK;
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
 
 tc_dtype tc_data_dtype(const tc_npy *a)
 {
@@ -229,9 +236,10 @@ tc_dtype tc_data_dtype(const tc_npy *a)
         char kind;
         uint8_t size;
         tc_dtype dtype;
-    } row[] = {{'b', 1, TC_bool}, {'i', 1, TC_i8},  {'i', 2, TC_i16}, {'i', 4, TC_i32}, {'i', 8, TC_i64},
-               {'u', 1, TC_u8},   {'u', 2, TC_u16}, {'u', 4, TC_u32}, {'u', 8, TC_u64}, {'f', 2, TC_f16},
-               {'f', 4, TC_f32},  {'f', 8, TC_f64}, {'c', 8, TC_c64}};
+    } row[] = {{'b', 1, TC_bool}, {'i', 1, TC_i8},  {'i', 2, TC_i16}, {'i', 4, TC_i32},
+               {'i', 8, TC_i64},  {'u', 1, TC_u8},  {'u', 2, TC_u16}, {'u', 4, TC_u32},
+               {'u', 8, TC_u64},  {'f', 2, TC_f16}, {'f', 4, TC_f32}, {'f', 8, TC_f64},
+               {'c', 8, TC_c64}};
     for (size_t i = 0; i < TC_COUNT(row); i++)
         if (row[i].kind == a->kind && row[i].size == a->size)
             return row[i].dtype;
@@ -255,8 +263,8 @@ static tc_status wrong_type(tc_ctx *ctx, const tc_npy *a, const char *input, con
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     const char *found = tc_npy_type_text(&ctx->scratch, a);
-    tc_status status = tc_error(ctx, a->loc, TC_E_DATA, "the numbers are %s, input '%s' takes %s", found,
-                                input, tc_dtypes[t->dtype].name);
+    tc_status status = tc_error(ctx, a->loc, TC_E_DATA, "the numbers are %s, input '%s' takes %s",
+                                found, input, tc_dtypes[t->dtype].name);
     if (t->quant)
         tc_note(ctx, a->loc, "the input is quantized, %s: give it the stored integers",
                 tc_type_text(&ctx->scratch, t));
@@ -293,15 +301,17 @@ static bool changes(tc_tensor from, tc_tensor to, int64_t i)
 static tc_status convert(tc_ctx *ctx, tc_npy *a, int64_t first, tc_tensor into)
 {
     const tc_type *t = into.type;
-    tc_tensor from = tc_tensor_new(&ctx->scratch, tc_type_make(ctx, tc_data_dtype(a), t->rank, t->dim));
+    tc_tensor from =
+        tc_tensor_new(&ctx->scratch, tc_type_make(ctx, tc_data_dtype(a), t->rank, t->dim));
     int64_t n = tc_type_count(t);
     TC_TRY(tc_npy_read(ctx, a, first, n, from.data));
     for (int64_t i = 0; i < n; i++)
         if (changes(from, into, i)) {
             char number[32];
             tc_text_f64(tc_load_f64(from, i), number);
-            tc_status status = tc_error(ctx, a->loc, TC_E_DATA, "element %" PRId64 ", %s, is no number of type %s",
-                                        first + i, number, tc_dtypes[t->dtype].name);
+            tc_status status =
+                tc_error(ctx, a->loc, TC_E_DATA, "element %" PRId64 ", %s, is no number of type %s",
+                         first + i, number, tc_dtypes[t->dtype].name);
             tc_note(ctx, a->loc, "round or convert the data first; nothing is rounded silently");
             return status;
         }
@@ -325,7 +335,8 @@ tc_status tc_data_convert(tc_ctx *ctx, tc_npy *a, int64_t first, const tc_tensor
     return status;
 }
 
-/* ---- the front --------------------------------------------------------------------------------- */
+/* ---- the front ---------------------------------------------------------------------------------
+ */
 
 size_t tc_data_samples(const tc_data *data)
 {
@@ -384,7 +395,8 @@ static tc_data *new_data(tc_ctx *ctx, const tc_graph *g)
     return data;
 }
 
-tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path, tc_data **out)
+tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
+                       tc_data **out)
 {
     tc_data *data = *out = new_data(ctx, g);
     if (!g->n_in && n_path)
@@ -392,8 +404,8 @@ tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, 
     if (!g->n_in)
         return TC_OK;
     if (!n_path)
-        return tc_usage(ctx, "the program takes %zu input%s (%s), no data was given with -i", g->n_in,
-                        g->n_in == 1 ? "" : "s", input_names(data));
+        return tc_usage(ctx, "the program takes %zu input%s (%s), no data was given with -i",
+                        g->n_in, g->n_in == 1 ? "" : "s", input_names(data));
     source *s = tc_new_n(&ctx->arena, source, n_path);
     for (size_t i = 0; i < n_path; i++)
         TC_TRY(open_source(ctx, path[i], &s[i]));

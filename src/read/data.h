@@ -5,18 +5,20 @@
  * input's, or that has one axis more, holds several; they are read one at a time.
  *
  * Which array is for which input:
- *   - as many arguments as tensor inputs: one each, in the order of the signature.  An argument is a .npy,
- *     a .npz of one member, or a folder of such files, whose samples follow each other by file name;
+ *   - as many arguments as tensor inputs: one each, in the order of the signature.  An argument is
+ * a .npy, a .npz of one member, or a folder of such files, whose samples follow each other by file
+ * name;
  *   - one input and several arguments: their samples follow each other;
- *   - several inputs and a .npz of several members, or a folder of as many .npy files as there are inputs:
- *     by name where the names are those of the inputs, else in the order of the archive (of the names);
+ *   - several inputs and a .npz of several members, or a folder of as many .npy files as there are
+ * inputs: by name where the names are those of the inputs, else in the order of the archive (of the
+ * names);
  *   - several inputs and several such .npz, or a folder of them: their samples follow each other.
  * An input whose data is a single sample is given that sample every time.
  *
- * Numbers keep their values: integers are taken for any integer type and floats for any float type that
- * holds every one of them exactly (float32 data for a bf16 input, int64 data for an int32 one); anything
- * else is an error that names the first number that would change.  For bf16 and fp8 inputs raw bits are
- * taken too: V2, and V1 or uint8. */
+ * Numbers keep their values: integers are taken for any integer type and floats for any float type
+ * that holds every one of them exactly (float32 data for a bf16 input, int64 data for an int32
+ * one); anything else is an error that names the first number that would change.  For bf16 and fp8
+ * inputs raw bits are taken too: V2, and V1 or uint8. */
 #ifndef TC_DATA_H
 #define TC_DATA_H
 
@@ -25,25 +27,29 @@
 
 typedef struct tc_data tc_data;
 
-/* Opens the files and checks shapes and types against the inputs of g; names of inputs in messages are
- * those of the signature.  No paths: one sample, when the program has no inputs. */
-TC_MUST_USE tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
-                                   tc_data **out);
+/* Opens the files and checks shapes and types against the inputs of g; names of inputs in messages
+ * are those of the signature.  No paths: one sample, when the program has no inputs. */
+TC_MUST_USE tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path,
+                                   size_t n_path, tc_data **out);
 
 size_t tc_data_samples(const tc_data *data);
 
-/* How results of several samples are joined: NONE: a single sample in its own shape; FIRST: the samples
- * are slices of the input's first axis, `extent` long; NEW: they stand along an axis of their own. */
+/* How results of several samples are joined: NONE: a single sample in its own shape; FIRST: the
+ * samples are slices of the input's first axis, `extent` long; NEW: they stand along an axis of
+ * their own. */
 typedef enum tc_sample_join { TC_JOIN_NONE, TC_JOIN_FIRST, TC_JOIN_NEW } tc_sample_join;
 tc_sample_join tc_data_join(const tc_data *data, int64_t *extent);
 
 /* Sample k, one tensor per input, into buffers of the input's types that the caller brings. */
 TC_MUST_USE tc_status tc_data_sample(tc_data *data, size_t k, const tc_tensor *in);
 
-/* The element type of an array as ours; TC_none for raw bytes, whose meaning only a reader knows. */
+/* The element type of an array as ours; TC_none for raw bytes, whose meaning only a reader knows.
+ */
 tc_dtype tc_data_dtype(const tc_npy *array);
 
-/* Numbers first .. of an array as elements of `into`, converted as above; into->type says how many. */
-TC_MUST_USE tc_status tc_data_convert(tc_ctx *ctx, tc_npy *array, int64_t first, const tc_tensor *into);
+/* Numbers first .. of an array as elements of `into`, converted as above; into->type says how many.
+ */
+TC_MUST_USE tc_status tc_data_convert(tc_ctx *ctx, tc_npy *array, int64_t first,
+                                      const tc_tensor *into);
 
 #endif

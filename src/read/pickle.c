@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pickle.c -- the machine that pickles are programs for, with just the instructions that dictionaries of
- * tensors need, and just the functions that rebuild them.  A pickle that wants more is turned down. */
+/* pickle.c -- the machine that pickles are programs for, with just the instructions that
+ * dictionaries of tensors need, and just the functions that rebuild them.  A pickle that wants more
+ * is turned down. */
 #include "pickle.h"
 
 #include "../wire/archive.h"
@@ -56,7 +57,15 @@ typedef struct machine {
     tc_status status; /* the first failure */
 } machine;
 
-typedef enum role { IS_TENSOR_V2, IS_TENSOR_V3, IS_PARAMETER, IS_ORDERED_DICT, IS_SIZE, IS_STORAGE, IS_DTYPE } role;
+typedef enum role {
+    IS_TENSOR_V2,
+    IS_TENSOR_V3,
+    IS_PARAMETER,
+    IS_ORDERED_DICT,
+    IS_SIZE,
+    IS_STORAGE,
+    IS_DTYPE
+} role;
 
 /* Everything that a pickle may name. */
 static const struct global {
@@ -102,7 +111,8 @@ static const struct global {
 
 static tc_loc *here(machine *m)
 {
-    return tc_archive_loc(&m->archive, tc_text_format(&m->ctx->arena, "data.pkl: byte %zu", (size_t)(m->at - m->begin)));
+    return tc_archive_loc(&m->archive, tc_text_format(&m->ctx->arena, "data.pkl: byte %zu",
+                                                      (size_t)(m->at - m->begin)));
 }
 
 static void fail(machine *m, tc_diag_id id, const char *reason)
@@ -282,7 +292,9 @@ static void push_text(machine *m)
 {
     size_t n = tc_le32(take(m, 4));
     const uint8_t *text = take(m, n);
-    push(m, (value){.kind = TEXT, .n = m->status == TC_OK ? (uint32_t)n : 0, .as.text = (const char *)text});
+    push(m, (value){.kind = TEXT,
+                    .n = m->status == TC_OK ? (uint32_t)n : 0,
+                    .as.text = (const char *)text});
 }
 
 static void push_global(machine *m)
@@ -294,9 +306,13 @@ static void push_global(machine *m)
             return;
         }
     if (m->status == TC_OK) {
-        m->status = tc_error(m->ctx, here(m), TC_E_FORMAT, "the pickle asks for '%.*s.%.*s', which is no plain tensor",
-                             module.n > 80 ? 80 : (int)module.n, module.p, name.n > 80 ? 80 : (int)name.n, name.p);
-        tc_note(m->ctx, here(m), "pickles are read as data, never executed; export the model again with torch 2.9 or later");
+        m->status = tc_error(m->ctx, here(m), TC_E_FORMAT,
+                             "the pickle asks for '%.*s.%.*s', which is no plain tensor",
+                             module.n > 80 ? 80 : (int)module.n, module.p,
+                             name.n > 80 ? 80 : (int)name.n, name.p);
+        tc_note(m->ctx, here(m),
+                "pickles are read as data, never executed; export the model again with torch 2.9 "
+                "or later");
     }
 }
 
@@ -305,13 +321,14 @@ static void load_storage(machine *m)
 {
     value id = pop(m);
     group *g = id.kind == LIST ? id.as.group : NULL;
-    if (!g || g->n < 3 || g->item[0].kind != TEXT || g->item[1].kind != GLOBAL || g->item[2].kind != TEXT ||
-        g->item[1].as.global->role != IS_STORAGE) {
+    if (!g || g->n < 3 || g->item[0].kind != TEXT || g->item[1].kind != GLOBAL ||
+        g->item[2].kind != TEXT || g->item[1].as.global->role != IS_STORAGE) {
         fail(m, TC_E_FORMAT, "a reference to something that is no storage");
         return;
     }
     tc_str key = {g->item[2].as.text, g->item[2].n};
-    const char *name = tc_text_format(m->arena, "%sdata/%.*s", m->root, key.n > 200 ? 200 : (int)key.n, key.p);
+    const char *name =
+        tc_text_format(m->arena, "%sdata/%.*s", m->root, key.n > 200 ? 200 : (int)key.n, key.p);
     tc_member *member = tc_archive_find(&m->archive, name);
     storage *s = tc_new(m->arena, storage);
     s->dtype = g->item[1].as.global->dtype;
@@ -443,7 +460,8 @@ static bool step(machine *m)
     case '.': return false;                                        /* STOP */
     default:
         if (m->status == TC_OK)
-            m->status = tc_error(m->ctx, here(m), TC_E_FORMAT, "instruction 0x%02x, which no dictionary of tensors needs", op);
+            m->status = tc_error(m->ctx, here(m), TC_E_FORMAT,
+                                 "instruction 0x%02x, which no dictionary of tensors needs", op);
     }
     return m->status == TC_OK;
 }
@@ -474,7 +492,8 @@ static const char *root_of(const tc_archive *a, tc_arena *arena)
 
 static tc_status read_order(machine *m)
 {
-    tc_member *member = tc_archive_find(&m->archive, tc_text_format(m->arena, "%sbyteorder", m->root));
+    tc_member *member =
+        tc_archive_find(&m->archive, tc_text_format(m->arena, "%sbyteorder", m->root));
     tc_bytes order;
     if (!member)
         return TC_OK;
@@ -483,8 +502,8 @@ static tc_status read_order(machine *m)
     return TC_OK;
 }
 
-tc_status tc_pickle_read(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside, tc_bytes bytes,
-                         tc_map *out)
+tc_status tc_pickle_read(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside,
+                         tc_bytes bytes, tc_map *out)
 {
     machine m = {.ctx = ctx, .arena = arena};
     if (!bytes.size)
@@ -493,7 +512,8 @@ tc_status tc_pickle_read(tc_ctx *ctx, tc_arena *arena, const char *file, const c
     m.root = root_of(&m.archive, arena);
     tc_member *program = tc_archive_find(&m.archive, tc_text_format(arena, "%sdata.pkl", m.root));
     if (!program)
-        return tc_error(ctx, tc_archive_loc(&m.archive, "data.pkl"), TC_E_FORMAT, "no such member: not a torch.save file");
+        return tc_error(ctx, tc_archive_loc(&m.archive, "data.pkl"), TC_E_FORMAT,
+                        "no such member: not a torch.save file");
     tc_bytes code;
     TC_TRY(tc_archive_read(&m.archive, program, &code));
     TC_TRY(read_order(&m));

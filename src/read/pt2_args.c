@@ -22,8 +22,8 @@ static void bad_argument(tc_pt2_node *n, const char *arg, const char *expected)
 {
     if (n->status == TC_OK)
         n->status = tc_error(n->ctx, n->loc, TC_E_ARGUMENT,
-                             "node '%s': argument '%s' of '%s' is missing or not %s", n->loc->node, arg,
-                             n->target, expected);
+                             "node '%s': argument '%s' of '%s' is missing or not %s", n->loc->node,
+                             arg, n->target, expected);
 }
 
 void tc_pt2_fail_again(tc_pt2_node *n)
@@ -49,7 +49,8 @@ static const tc_json *find(tc_pt2_node *n, const char *name, tc_str *tag)
     size_t size = strlen(name);
     for (; arg; arg = arg->next) {
         const tc_json *key = tc_json_get(arg, "name");
-        if (!tc_json_is(key, TC_JSON_TEXT) || key->n != size || memcmp(key->as.text, name, size) != 0)
+        if (!tc_json_is(key, TC_JSON_TEXT) || key->n != size ||
+            memcmp(key->as.text, name, size) != 0)
             continue;
         const tc_json *value = tc_json_only(tc_json_get(arg, "arg"), tag);
         if (tc_str_is(*tag, "as_optional_tensor"))
@@ -79,15 +80,17 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
     else if (name && name->kind == TC_PT2_BROKEN)
         tc_pt2_fail_again(n);
     else if (!name)
-        n->status = tc_error(n->ctx, n->loc, TC_E_ORDER, "'%s' uses '%.*s', which nothing before it makes",
-                             n->target, (int)text.n, text.p ? text.p : "");
+        n->status =
+            tc_error(n->ctx, n->loc, TC_E_ORDER, "'%s' uses '%.*s', which nothing before it makes",
+                     n->target, (int)text.n, text.p ? text.p : "");
     else if (name->kind == TC_PT2_UNMADE)
         n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
-                                   "'%s' uses '%.*s', a result of '%s' that is not computed", n->target,
-                                   (int)text.n, text.p, name->full_name);
+                                   "'%s' uses '%.*s', a result of '%s' that is not computed",
+                                   n->target, (int)text.n, text.p, name->full_name);
     else if (name->kind != TC_PT2_CELL)
-        n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED, "'%s' uses '%.*s', which is no tensor",
-                                   n->target, (int)text.n, text.p);
+        n->status =
+            tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED, "'%s' uses '%.*s', which is no tensor",
+                           n->target, (int)text.n, text.p);
     return n->status == TC_OK ? name->cell : NULL;
 }
 
@@ -95,7 +98,8 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
 static tc_val autocast(tc_pt2_node *n, tc_val x)
 {
     const tc_pt2_result *r = n->n_result ? &n->work->result[0] : NULL;
-    const tc_type *type = r && r->tensor ? tc_pt2_declared(n->work->scope, r->name, n->loc, NULL) : NULL;
+    const tc_type *type =
+        r && r->tensor ? tc_pt2_declared(n->work->scope, r->name, n->loc, NULL) : NULL;
     bool floats = type && tc_is_float(type->dtype) && tc_is_float(tc_type_of(n->g, x)->dtype);
     return floats ? tc_pt2_cast(n, x, type->dtype) : x;
 }
@@ -201,7 +205,8 @@ static tc_pt2_number sym_number(tc_pt2_scope *scope, const tc_json *json)
 
 tc_pt2_number tc_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str tag)
 {
-    static const char *const whole[] = {"as_int", "as_memory_format", "as_layout", "as_scalar_type"};
+    static const char *const whole[] = {"as_int", "as_memory_format", "as_layout",
+                                        "as_scalar_type"};
     int64_t i;
     double f;
     bool b;
@@ -212,7 +217,8 @@ tc_pt2_number tc_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str 
         return float_number(f);
     if (tc_str_is(tag, "as_bool") && tc_json_bool(json, &b))
         return (tc_pt2_number){TC_PT2_BOOL, b, b};
-    if (tc_str_is(tag, "as_sym_int") || tc_str_is(tag, "as_sym_float") || tc_str_is(tag, "as_sym_bool"))
+    if (tc_str_is(tag, "as_sym_int") || tc_str_is(tag, "as_sym_float") ||
+        tc_str_is(tag, "as_sym_bool"))
         return sym_number(scope, json);
     return (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
 }
@@ -345,8 +351,9 @@ tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
         bad_argument(n, arg, "an element type");
     tc_dtype dtype = tc_dtype_from_pt2(code);
     if (n->status == TC_OK && dtype == TC_none)
-        n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
-                                   "'%s': element type %" PRId64 " of torch.export", n->target, code);
+        n->status =
+            tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
+                           "'%s': element type %" PRId64 " of torch.export", n->target, code);
     return dtype;
 }
 
@@ -396,7 +403,8 @@ tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
 
 /* Emitting */
 
-tc_node *tc_pt2_emit_many(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out)
+tc_node *tc_pt2_emit_many(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in,
+                          int n_out)
 {
     tc_node *node = NULL;
     if (n->status == TC_OK)
@@ -423,8 +431,9 @@ int64_t tc_pt2_axis(tc_pt2_node *n, int64_t axis, int rank)
     if (n->status != TC_OK)
         return 0;
     if (axis < -most || axis >= most) {
-        n->status = tc_error(n->ctx, n->loc, TC_E_ARGUMENT, "'%s': axis %" PRId64 " of a tensor of rank %d",
-                             n->target, axis, rank);
+        n->status =
+            tc_error(n->ctx, n->loc, TC_E_ARGUMENT, "'%s': axis %" PRId64 " of a tensor of rank %d",
+                     n->target, axis, rank);
         return 0;
     }
     return axis < 0 ? axis + most : axis;
@@ -437,8 +446,8 @@ static tc_pt2_result *result_at(tc_pt2_node *n, int i)
     if (n->status != TC_OK)
         return NULL;
     if (i < 0 || i >= n->n_result) {
-        n->status = tc_error(n->ctx, n->loc, TC_E_STRUCTURE, "'%s' has %d results here, and makes more",
-                             n->target, n->n_result);
+        n->status = tc_error(n->ctx, n->loc, TC_E_STRUCTURE,
+                             "'%s' has %d results here, and makes more", n->target, n->n_result);
         return NULL;
     }
     return &n->work->result[i];
@@ -460,10 +469,11 @@ static void check_type(tc_pt2_node *n, const tc_pt2_result *r, tc_val value)
     if (!declared || declared == computed)
         return;
     tc_mark mark = tc_arena_mark(&n->ctx->scratch);
-    n->status = tc_error(n->ctx, n->loc, TC_E_MISMATCH,
-                         "node '%s' ('%s'): the file says that '%.*s' is %s, computed is %s", n->loc->node,
-                         n->target, (int)r->name.n, r->name.p, tc_type_text(&n->ctx->scratch, declared),
-                         tc_type_text(&n->ctx->scratch, computed));
+    n->status =
+        tc_error(n->ctx, n->loc, TC_E_MISMATCH,
+                 "node '%s' ('%s'): the file says that '%.*s' is %s, computed is %s", n->loc->node,
+                 n->target, (int)r->name.n, r->name.p, tc_type_text(&n->ctx->scratch, declared),
+                 tc_type_text(&n->ctx->scratch, computed));
     tc_arena_rewind(&n->ctx->scratch, mark);
 }
 
@@ -488,7 +498,8 @@ void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
     if (!r || !r->tensor)
         return;
     if (tc_pt2_name_of(n->work->scope, r->name))
-        n->status = tc_error(n->ctx, n->loc, TC_E_ORDER, "'%.*s' is made twice", (int)r->name.n, r->name.p);
+        n->status =
+            tc_error(n->ctx, n->loc, TC_E_ORDER, "'%.*s' is made twice", (int)r->name.n, r->name.p);
     else
         check_type(n, r, value);
     if (n->status != TC_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_arrange.c -- importers of operators that join, repeat and turn tensors, give them borders, and read
- * them along diagonals and strides.  A rule's `extra` is 1 when ATen returns a view, 0 for a copy, unless
- * the importer says otherwise. */
+/* pt2_arrange.c -- importers of operators that join, repeat and turn tensors, give them borders,
+ * and read them along diagonals and strides.  A rule's `extra` is 1 when ATen returns a view, 0 for
+ * a copy, unless the importer says otherwise. */
 #include "pt2_make.h"
 
 /* Joining. */
@@ -22,7 +22,8 @@ static tc_val at_least(tc_pt2_node *n, tc_val x, int rank)
     return tc_pt2_reshape(n, x, tc_ints_copy(&n->ctx->arena, dim, rank));
 }
 
-/* Every tensor in the result's element type; old programs join lists of nothing, which are left out. */
+/* Every tensor in the result's element type; old programs join lists of nothing, which are left
+ * out. */
 static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
@@ -92,8 +93,9 @@ static void import_repeat(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t *repeats = tc_new_n(&n->ctx->arena, int64_t, (size_t)(given.n + lead));
     for (int i = 0; i < given.n + lead; i++)
         repeats[i] = i < lead ? 1 : given.v[i - lead];
-    tc_pt2_result(n, x,
-                  tc_pt2_emit1(n, TC_OP_repeat, tc_pt2_attr(n, repeat, {given.n + lead, repeats}), x), 0);
+    tc_pt2_result(
+        n, x, tc_pt2_emit1(n, TC_OP_repeat, tc_pt2_attr(n, repeat, {given.n + lead, repeats}), x),
+        0);
 }
 
 static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_rule *rule)
@@ -107,14 +109,15 @@ static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
     tc_pt2_result(
-        n, x, tc_pt2_emit1(n, TC_OP_repeat_interleave, tc_pt2_attr(n, interleave, axis, repeats), x), 0);
+        n, x,
+        tc_pt2_emit1(n, TC_OP_repeat_interleave, tc_pt2_attr(n, interleave, axis, repeats), x), 0);
 }
 
 static void import_flip(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints dims =
-        rule->extra < 0 ? tc_pt2_ints(n, "dims") : tc_ints_fill(&n->ctx->arena, (int64_t)rule->extra, 1);
+    tc_ints dims = rule->extra < 0 ? tc_pt2_ints(n, "dims")
+                                   : tc_ints_fill(&n->ctx->arena, (int64_t)rule->extra, 1);
     if (n->status != TC_OK)
         return;
     tc_ints axes = {0, NULL};
@@ -226,7 +229,8 @@ static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, i
 static void import_diagonal(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    int64_t offset = tc_pt2_int(n, "offset", 0), a = tc_pt2_int(n, "dim1", 0), b = tc_pt2_int(n, "dim2", 1);
+    int64_t offset = tc_pt2_int(n, "offset", 0), a = tc_pt2_int(n, "dim1", 0),
+            b = tc_pt2_int(n, "dim2", 1);
     tc_pt2_result(n, x, diagonal(n, x, offset, a, b), rule->extra);
 }
 
@@ -238,8 +242,8 @@ static void import_trace(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_sum, attr, x), 0);
 }
 
-/* The last axis of x on a diagonal of zeros, as two new last axes: every row holds x, moved so that its
- * numbers stand in their columns, and keeps the one on the diagonal. */
+/* The last axis of x on a diagonal of zeros, as two new last axes: every row holds x, moved so that
+ * its numbers stand in their columns, and keeps the one on the diagonal. */
 static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
 {
     if (n->status != TC_OK)
@@ -254,7 +258,8 @@ static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
     int64_t border[2 * TC_MAX_RANK] = {0}, dim[TC_MAX_RANK];
     border[2 * (t->rank - 1) + (offset < 0)] = offset < 0 ? -offset : offset;
     tc_ints borders = tc_ints_copy(&n->ctx->arena, border, 2 * t->rank);
-    tc_val row = tc_pt2_emit1(n, TC_OP_pad, tc_pt2_attr(n, pad, borders, TC_pad_mode_constant, 0), x);
+    tc_val row =
+        tc_pt2_emit1(n, TC_OP_pad, tc_pt2_attr(n, pad, borders, TC_pad_mode_constant, 0), x);
     row = tc_pt2_unsqueeze(n, row, t->rank - 1);
     memcpy(dim, t->dim, sizeof dim);
     dim[t->rank - 1] = dim[t->rank] = side;
@@ -299,8 +304,9 @@ static bool owns_storage(const tc_pt2_node *n, tc_val x)
     const tc_node *def = tc_def(n->g, x);
     while (def && (def->op == TC_OP_reshape || def->op == TC_OP_identity))
         def = tc_def(n->g, def->in[0]);
-    return !def || !(tc_ops[def->op].traits & T_MOVES) || def->op == TC_OP_cat || def->op == TC_OP_stack ||
-           def->op == TC_OP_pad || def->op == TC_OP_repeat || def->op == TC_OP_index;
+    return !def || !(tc_ops[def->op].traits & T_MOVES) || def->op == TC_OP_cat ||
+           def->op == TC_OP_stack || def->op == TC_OP_pad || def->op == TC_OP_repeat ||
+           def->op == TC_OP_index;
 }
 
 static void import_as_strided(tc_pt2_node *n, const tc_pt2_rule *rule)
@@ -325,7 +331,8 @@ static void import_unfold(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t step = tc_pt2_need_int(n, "step");
     if (n->status != TC_OK)
         return;
-    const void *attr = tc_pt2_attr(n, unfold, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), size, step);
+    const void *attr =
+        tc_pt2_attr(n, unfold, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), size, step);
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_unfold, attr, x), rule->extra);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_control.c -- higher-order operators: cond and while_loop become graphs of the module, wrappers that
- * only run a graph are unfolded in place. */
+/* pt2_control.c -- higher-order operators: cond and while_loop become graphs of the module,
+ * wrappers that only run a graph are unfolded in place. */
 #include "pt2_program.h"
 
 /* Argument i, which must be a graph: {"name": ..., "graph": ...} */
@@ -17,7 +17,8 @@ static const tc_json *graph_at(tc_pt2_node *n, int i)
 static const char *unique_name(tc_pt2_node *n, const tc_json *arg)
 {
     tc_str text = tc_json_text(&n->ctx->arena, tc_json_get(arg, "name"));
-    const char *wish = tc_text_copy(&n->ctx->arena, text.n ? text : tc_str_of("graph")), *name = wish;
+    const char *wish = tc_text_copy(&n->ctx->arena, text.n ? text : tc_str_of("graph")),
+               *name = wish;
     for (int k = 1; tc_module_find(n->g->module, name); k++)
         name = tc_text_format(&n->ctx->arena, "%s_%d", wish, k);
     return name;
@@ -37,13 +38,14 @@ static tc_str input_name(tc_pt2_scope *scope, const tc_json *input)
 }
 
 /* A value of the sub-graph's scope as its result. */
-static tc_status output_value(tc_pt2_node *n, tc_pt2_scope *scope, const tc_json *output, tc_val *out)
+static tc_status output_value(tc_pt2_node *n, tc_pt2_scope *scope, const tc_json *output,
+                              tc_val *out)
 {
     tc_str name = input_name(scope, output);
     tc_pt2_name *entry = name.p ? tc_pt2_name_of(scope, name) : NULL;
     if (!entry || entry->kind != TC_PT2_CELL)
-        return tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED, "'%s': a graph that returns something other than tensors",
-                              n->target);
+        return tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
+                              "'%s': a graph that returns something other than tensors", n->target);
     return tc_pt2_current(scope->g, entry->cell, n->loc, out);
 }
 
@@ -59,7 +61,8 @@ static tc_graph *import_graph(tc_pt2_node *n, int i, const tc_val *operand, int 
     tc_pt2_scope scope;
     tc_pt2_scope_init(&scope, reader, g, n->work->scope, graph);
     int k = 0;
-    for (const tc_json *input = tc_json_first(tc_json_get(graph, "inputs")); input; input = input->next, k++) {
+    for (const tc_json *input = tc_json_first(tc_json_get(graph, "inputs")); input;
+         input = input->next, k++) {
         tc_str name = input_name(&scope, input);
         if (!name.p || k >= n_operand) {
             tc_pt2_unsupported(n, "a graph whose inputs are not the tensors it is called with");
@@ -73,8 +76,8 @@ static tc_graph *import_graph(tc_pt2_node *n, int i, const tc_val *operand, int 
         tc_pt2_bad(n, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
     if (n->status == TC_OK)
         n->status = tc_pt2_graph(&scope, graph);
-    for (const tc_json *output = tc_json_first(tc_json_get(graph, "outputs")); output && n->status == TC_OK;
-         output = output->next) {
+    for (const tc_json *output = tc_json_first(tc_json_get(graph, "outputs"));
+         output && n->status == TC_OK; output = output->next) {
         tc_val val = TC_NONE;
         n->status = output_value(n, &scope, output, &val);
         tc_graph_output(g, val);
@@ -83,7 +86,8 @@ static tc_graph *import_graph(tc_pt2_node *n, int i, const tc_val *operand, int 
 }
 
 /* Append the node with the results of graph `like`, and bind them. */
-static void emit_control(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in, const tc_graph *like)
+static void emit_control(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in,
+                         const tc_graph *like)
 {
     int n_out = (int)like->n_out;
     tc_node *node = tc_graph_add(n->g, op, attr, in, n_in, n_out, n->loc);
@@ -129,7 +133,8 @@ static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool a
     tc_pt2_scope_init(&scope, n->work->scope->reader, n->g, n->work->scope, graph);
     scope.autocast = autocast;
     int k = 0;
-    for (const tc_json *input = tc_json_first(tc_json_get(graph, "inputs")); input; input = input->next, k++) {
+    for (const tc_json *input = tc_json_first(tc_json_get(graph, "inputs")); input;
+         input = input->next, k++) {
         tc_str name = input_name(&scope, input);
         if (!name.p || k >= n_cell) {
             tc_pt2_unsupported(n, "a graph whose inputs are not the tensors it is called with");
@@ -139,8 +144,8 @@ static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool a
     }
     n->status = tc_pt2_graph(&scope, graph);
     k = 0;
-    for (const tc_json *output = tc_json_first(tc_json_get(graph, "outputs")); output && n->status == TC_OK;
-         output = output->next, k++) {
+    for (const tc_json *output = tc_json_first(tc_json_get(graph, "outputs"));
+         output && n->status == TC_OK; output = output->next, k++) {
         tc_val val = TC_NONE;
         n->status = output_value(n, &scope, output, &val);
         tc_pt2_bind(n, k, val);
@@ -160,7 +165,8 @@ static tc_pt2_cell **cells_from(tc_pt2_node *n, int i, int *count)
             tc_pt2_unsupported(n, "operands that are not all tensors");
             break;
         }
-        for (const tc_json *item = list ? tc_json_first(arg) : arg; item; item = list ? item->next : NULL) {
+        for (const tc_json *item = list ? tc_json_first(arg) : arg; item;
+             item = list ? item->next : NULL) {
             tc_grow(arena, cell, n_cell, cap);
             cell[n_cell++] = tc_pt2_cell_of(n, item);
         }
@@ -246,7 +252,8 @@ static void import_autocast(tc_pt2_node *n, const tc_pt2_rule *rule)
     int at = (int)rule->extra, count;
     tc_str tag;
     const tc_json *enabled = tc_pt2_arg_at(n, at - 2, &tag);
-    tc_pt2_number on = enabled ? tc_pt2_number_of(n->work->scope, enabled, tag) : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
+    tc_pt2_number on = enabled ? tc_pt2_number_of(n->work->scope, enabled, tag)
+                               : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
     tc_pt2_cell **cell = cells_from(n, at + 1, &count);
     if (n->status == TC_OK)
         unfold(n, at, cell, count, on.f != 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_copy.c -- importers of conversions, copies, other names for a tensor, and dropout at inference. */
+/* pt2_copy.c -- importers of conversions, copies, other names for a tensor, and dropout at
+ * inference. */
 #include "pt2_program.h"
 
 /* Whether self and result are laid out alike, by the strides that the file gives for both. */
@@ -11,9 +12,11 @@ static bool same_layout(tc_pt2_node *n)
     const tc_json *named = tc_pt2_arg_at(n, 0, &tag);
     if (!named || !n->n_result)
         return true;
-    const tc_json *from = tc_map_get(&scope->declared, tc_json_text(work, tc_json_get(named, "name")));
+    const tc_json *from =
+        tc_map_get(&scope->declared, tc_json_text(work, tc_json_get(named, "name")));
     const tc_json *to = tc_map_get(&scope->declared, n->work->result[0].name);
-    const tc_json *a = tc_json_first(tc_json_get(from, "strides")), *b = tc_json_first(tc_json_get(to, "strides"));
+    const tc_json *a = tc_json_first(tc_json_get(from, "strides")),
+                  *b = tc_json_first(tc_json_get(to, "strides"));
     for (; a && b; a = a->next, b = b->next) {
         int64_t x = 0, y = 0;
         tc_json_i64(tc_json_get(a, "as_int"), &x);
@@ -33,7 +36,8 @@ static void import_alias(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_view(n, x, y);
 }
 
-/* The element type is the one that the file declares for the result, whichever argument named it. */
+/* The element type is the one that the file declares for the result, whichever argument named it.
+ */
 static void import_to(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
@@ -59,7 +63,8 @@ static void import_dropout(tc_pt2_node *n, const tc_pt2_rule *rule)
     else if (n->status == TC_OK && n->n_result > 1) {
         const tc_type *t = tc_type_of(n->g, x);
         tc_ints shape = tc_ints_copy(&n->ctx->arena, t->dim, t->rank);
-        tc_pt2_bind(n, 1, tc_pt2_emit(n, TC_OP_full, tc_pt2_attr(n, full, shape, 1, TC_bool), NULL, 0));
+        tc_pt2_bind(n, 1,
+                    tc_pt2_emit(n, TC_OP_full, tc_pt2_attr(n, full, shape, 1, TC_bool), NULL, 0));
     }
 }
 
@@ -69,7 +74,8 @@ static void import_conj(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_val x = tc_pt2_tensor(n, "self");
     if (n->status == TC_OK && tc_type_of(n->g, x)->dtype == TC_c64) {
         tc_val re = tc_pt2_emit1(n, TC_OP_real, NULL, x), im = tc_pt2_emit1(n, TC_OP_imag, NULL, x);
-        tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_complex, NULL, re, tc_pt2_emit1(n, TC_OP_neg, NULL, im)));
+        tc_pt2_bind(n, 0,
+                    tc_pt2_emit2(n, TC_OP_complex, NULL, re, tc_pt2_emit1(n, TC_OP_neg, NULL, im)));
     } else
         import_alias(n, rule);
 }

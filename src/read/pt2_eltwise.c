@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_eltwise.c -- importers of elementwise operators.
  *
- * Most overloads differ in which of their operands are numbers; one importer serves them all, because
- * a number is an operand of rank 0. */
+ * Most overloads differ in which of their operands are numbers; one importer serves them all,
+ * because a number is an operand of rank 0. */
 #include <float.h>
 #include <math.h>
 
@@ -20,7 +20,8 @@ static void finish(tc_pt2_node *n, tc_op op, const void *attr)
     tc_pt2_bind(n, 0, tc_pt2_emit1(n, op, attr, tc_pt2_tensor(n, "self")));
 }
 
-/* x in the element type that the file declares for the result: where numbers of a higher category take part. */
+/* x in the element type that the file declares for the result: where numbers of a higher category
+ * take part. */
 static tc_val promoted(tc_pt2_node *n, tc_val x)
 {
     const tc_type *result = tc_pt2_result_type(n, 0);
@@ -148,17 +149,21 @@ static void import_clamp_tensor(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_glu(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    int64_t axis = n->status == TC_OK ? tc_pt2_axis(n, tc_pt2_int(n, "dim", -1), tc_type_of(n->g, x)->rank) : 0;
+    int64_t axis = n->status == TC_OK
+                       ? tc_pt2_axis(n, tc_pt2_int(n, "dim", -1), tc_type_of(n->g, x)->rank)
+                       : 0;
     tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, axis, axis), x));
 }
 
 /* Two and three operands */
 
-/* The operators whose results of integers are real: numbers beside integers are real from the start. */
+/* The operators whose results of integers are real: numbers beside integers are real from the
+ * start. */
 static bool gives_real(tc_op op, const void *attr)
 {
     const tc_attr_div *a = attr;
-    return op == TC_OP_div ? a->mode == TC_div_mode_exact : op == TC_OP_copysign || op == TC_OP_xlogy;
+    return op == TC_OP_div ? a->mode == TC_div_mode_exact
+                           : op == TC_OP_copysign || op == TC_OP_xlogy;
 }
 
 /* The operators in which a number beside narrow floats keeps its precision. */
@@ -182,7 +187,8 @@ static tc_val beside(tc_pt2_node *n, const char *arg, tc_val other, tc_op op, co
 }
 
 /* op(first, second), either of which may be a number. */
-static tc_val emit_pair(tc_pt2_node *n, tc_op op, const void *attr, const char *first, const char *second)
+static tc_val emit_pair(tc_pt2_node *n, tc_op op, const void *attr, const char *first,
+                        const char *second)
 {
     tc_val in[2];
     bool tensor = tc_pt2_is_tensor(n, first);
@@ -220,7 +226,8 @@ static void import_sum(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     const void *attr = tc_pt2_attr(n, alpha, tc_pt2_float(n, "alpha", 1));
     bool reverse = rule->extra == 1;
-    tc_pt2_bind(n, 0, emit_pair(n, rule->op, attr, reverse ? "other" : "self", reverse ? "self" : "other"));
+    tc_pt2_bind(
+        n, 0, emit_pair(n, rule->op, attr, reverse ? "other" : "self", reverse ? "self" : "other"));
 }
 
 /* extra 1: floor_divide */
@@ -290,17 +297,21 @@ static void import_masked_fill(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_lerp(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self"), end = tc_pt2_tensor(n, "end");
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, x, end, beside(n, "weight", x, rule->op, NULL)));
+    tc_pt2_bind(n, 0,
+                tc_pt2_emit3(n, rule->op, NULL, x, end, beside(n, "weight", x, rule->op, NULL)));
 }
 
 static void import_addc(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), y = tc_pt2_tensor(n, "tensor1"), z = tc_pt2_tensor(n, "tensor2");
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, tc_pt2_attr(n, scale, tc_pt2_float(n, "value", 1)), x, y, z));
+    tc_val x = tc_pt2_tensor(n, "self"), y = tc_pt2_tensor(n, "tensor1"),
+           z = tc_pt2_tensor(n, "tensor2");
+    tc_pt2_bind(
+        n, 0,
+        tc_pt2_emit3(n, rule->op, tc_pt2_attr(n, scale, tc_pt2_float(n, "value", 1)), x, y, z));
 }
 
-/* The weight of _prelu_kernel has the rank of x; where it varies along more than axis 1 the operator is
- * x > 0 ? x : weight * x. */
+/* The weight of _prelu_kernel has the rank of x; where it varies along more than axis 1 the
+ * operator is x > 0 ? x : weight * x. */
 static void import_prelu(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self"), weight = tc_pt2_tensor(n, "weight");
@@ -308,11 +319,13 @@ static void import_prelu(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     const tc_type *t = tc_type_of(n->g, x), *w = tc_type_of(n->g, weight);
     int64_t count = tc_type_count(w);
-    bool by_channel = count == 1 || w->rank == 1 || (w->rank > 1 && w->rank == t->rank && w->dim[1] == count);
+    bool by_channel =
+        count == 1 || w->rank == 1 || (w->rank > 1 && w->rank == t->rank && w->dim[1] == count);
     if (by_channel) {
         if (w->rank > 1)
             weight = tc_pt2_emit1(n, TC_OP_reshape,
-                                  tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, &count, 1)), weight);
+                                  tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, &count, 1)),
+                                  weight);
         tc_pt2_bind(n, 0, tc_pt2_emit2(n, rule->op, NULL, x, weight));
         return;
     }
@@ -325,7 +338,10 @@ static void import_prelu(tc_pt2_node *n, const tc_pt2_rule *rule)
 #define ONE(name, import, op) {"aten." name ".default", import, TC_OP_##op, 0}
 /* name.Tensor and name.Scalar */
 #define TWO(name, import, op, extra)                                                               \
-    {"aten." name ".Tensor", import, TC_OP_##op, extra}, {"aten." name ".Scalar", import, TC_OP_##op, extra}
+    {"aten." name ".Tensor", import, TC_OP_##op, extra},                                           \
+    {                                                                                              \
+        "aten." name ".Scalar", import, TC_OP_##op, extra                                          \
+    }
 /* Those and name.Scalar_Tensor */
 #define THREE(name, import, op)                                                                    \
     TWO(name, import, op, 0), {"aten." name ".Scalar_Tensor", import, TC_OP_##op, 0}

@@ -13,8 +13,8 @@ static void import_constant(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_result(n, TC_NONE, tc_pt2_full(n, tc_pt2_dims(n, y), rule->extra, y->dtype), 0);
 }
 
-/* full, full_like, new_full, scalar_tensor: the number has this or that name.  Integers that a double
- * does not hold exactly are spread from a constant. */
+/* full, full_like, new_full, scalar_tensor: the number has this or that name.  Integers that a
+ * double does not hold exactly are spread from a constant. */
 static void import_full(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     const char *name = tc_pt2_has(n, "s") ? "s" : "fill_value";
@@ -63,7 +63,8 @@ static void import_arange(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, TC_NONE, tc_pt2_emit(n, TC_OP_arange, attr, NULL, 0), 0);
 }
 
-/* Between numbers, which may also be given as constant tensors; logspace is a base to that power. */
+/* Between numbers, which may also be given as constant tensors; logspace is a base to that power.
+ */
 static void import_linspace(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
@@ -77,7 +78,8 @@ static void import_linspace(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_unsupported(n, "powers rounded to integers");
         return;
     }
-    tc_val v = tc_pt2_emit(n, TC_OP_linspace, tc_pt2_attr(n, linspace, start, end, steps, y->dtype), NULL, 0);
+    tc_val v = tc_pt2_emit(n, TC_OP_linspace, tc_pt2_attr(n, linspace, start, end, steps, y->dtype),
+                           NULL, 0);
     if (power)
         v = tc_pt2_emit2(n, TC_OP_pow, NULL, tc_pt2_const(n, y->dtype, base), v);
     tc_pt2_result(n, TC_NONE, v, 0);
@@ -89,8 +91,9 @@ static void import_eye(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t rows = tc_pt2_need_int(n, "n"), columns = tc_pt2_int(n, "m", rows);
     (void)rule;
     if (y)
-        tc_pt2_result(n, TC_NONE,
-                      tc_pt2_emit(n, TC_OP_eye, tc_pt2_attr(n, eye, rows, columns, y->dtype), NULL, 0), 0);
+        tc_pt2_result(
+            n, TC_NONE,
+            tc_pt2_emit(n, TC_OP_eye, tc_pt2_attr(n, eye, rows, columns, y->dtype), NULL, 0), 0);
 }
 
 /* Rows and columns of a triangle, as two lists: `extra` 1 for the upper one. */
@@ -125,7 +128,10 @@ static tc_val part(tc_pt2_node *n, tc_op op, tc_val x)
     return tc_pt2_emit1(n, op, NULL, x);
 }
 
-static bool is_complex(const tc_pt2_node *n, tc_val x) { return tc_pt2_type(n, x)->dtype == TC_c64; }
+static bool is_complex(const tc_pt2_node *n, tc_val x)
+{
+    return tc_pt2_type(n, x)->dtype == TC_c64;
+}
 
 static void import_part(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
@@ -133,7 +139,8 @@ static void import_part(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     bool itself = rule->op == TC_OP_real && !is_complex(n, x);
-    tc_pt2_result(n, x, itself ? tc_pt2_emit1(n, TC_OP_identity, NULL, x) : part(n, rule->op, x), 0);
+    tc_pt2_result(n, x, itself ? tc_pt2_emit1(n, TC_OP_identity, NULL, x) : part(n, rule->op, x),
+                  0);
 }
 
 static void import_complex(tc_pt2_node *n, const tc_pt2_rule *rule)
@@ -161,7 +168,8 @@ static void import_angle(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     if (is_complex(n, x))
         tc_pt2_result(
-            n, x, tc_pt2_emit2(n, TC_OP_atan2, NULL, part(n, TC_OP_imag, x), part(n, TC_OP_real, x)), 0);
+            n, x,
+            tc_pt2_emit2(n, TC_OP_atan2, NULL, part(n, TC_OP_imag, x), part(n, TC_OP_real, x)), 0);
     else
         tc_pt2_unsupported(n, "the angle of real numbers");
 }
@@ -173,8 +181,9 @@ static void import_view_as_real(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     const void *last = tc_pt2_attr(n, axis, tc_pt2_type(n, x)->rank);
-    tc_pt2_result(n, x,
-                  tc_pt2_emit2(n, TC_OP_stack, last, part(n, TC_OP_real, x), part(n, TC_OP_imag, x)), 0);
+    tc_pt2_result(
+        n, x, tc_pt2_emit2(n, TC_OP_stack, last, part(n, TC_OP_real, x), part(n, TC_OP_imag, x)),
+        0);
 }
 
 static void import_view_as_complex(tc_pt2_node *n, const tc_pt2_rule *rule)
@@ -195,9 +204,10 @@ static void import_conj(tc_pt2_node *n, const tc_pt2_rule *rule)
     (void)rule;
     if (n->status != TC_OK)
         return;
-    tc_val y = is_complex(n, x) ? tc_pt2_emit2(n, TC_OP_complex, NULL, part(n, TC_OP_real, x),
-                                               tc_pt2_emit1(n, TC_OP_neg, NULL, part(n, TC_OP_imag, x)))
-                                : tc_pt2_emit1(n, TC_OP_identity, NULL, x);
+    tc_val y = is_complex(n, x)
+                   ? tc_pt2_emit2(n, TC_OP_complex, NULL, part(n, TC_OP_real, x),
+                                  tc_pt2_emit1(n, TC_OP_neg, NULL, part(n, TC_OP_imag, x)))
+                   : tc_pt2_emit1(n, TC_OP_identity, NULL, x);
     tc_pt2_result(n, x, y, 0);
 }
 
@@ -229,7 +239,9 @@ static tc_field_fft_norm norm_of(tc_pt2_node *n, tc_field_fft_kind kind)
 static tc_ints axes_of(tc_pt2_node *n, const tc_pt2_rule *rule, tc_ints sizes, int rank)
 {
     tc_ints dims = tc_pt2_ints(n, "dim");
-    int form = (int)rule->extra / 10 * 10, count = form == ONE_AXIS ? 1 : form == TWO_AXES ? 2 : sizes.n;
+    int form = (int)rule->extra / 10 * 10, count = form == ONE_AXIS   ? 1
+                                                   : form == TWO_AXES ? 2
+                                                                      : sizes.n;
     if (!dims.n && count) {
         int64_t last[TC_MAX_RANK];
         for (int i = 0; i < count && i < TC_MAX_RANK; i++)
@@ -313,10 +325,12 @@ static void import_fftshift(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_roll, attr, x), 0);
 }
 
-/* The three forms that decomposed programs have; "normalization" is 0 none, 1 by the root, 2 by n. */
+/* The three forms that decomposed programs have; "normalization" is 0 none, 1 by the root, 2 by n.
+ */
 static void import_plain_fft(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    static const tc_field_fft_norm norms[] = {TC_fft_norm_none, TC_fft_norm_by_sqrt_n, TC_fft_norm_by_n};
+    static const tc_field_fft_norm norms[] = {TC_fft_norm_none, TC_fft_norm_by_sqrt_n,
+                                              TC_fft_norm_by_n};
     tc_field_fft_kind kind = kind_of(rule);
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t norm = tc_pt2_int(n, "normalization", 0), last = tc_pt2_int(n, "last_dim_size", 0);

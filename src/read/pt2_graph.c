@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_graph.c -- one graph of the file: its declared types, its nodes in order, the importer of each.
+/* pt2_graph.c -- one graph of the file: its declared types, its nodes in order, the importer of
+ * each.
  *
- * Every operator is looked up before the first is imported, so that all that are not known are told at
- * once.  A node that fails leaves stand-ins of its declared types, and the walk goes on. */
+ * Every operator is looked up before the first is imported, so that all that are not known are told
+ * at once.  A node that fails leaves stand-ins of its declared types, and the walk goes on. */
 #include "pt2_program.h"
 
 /* Types that the file declares */
@@ -11,18 +12,20 @@ static void dynamic_dimension(tc_pt2_scope *scope, tc_str name, int axis, const 
                               const tc_loc *loc)
 {
     tc_ctx *ctx = scope->reader->ctx;
-    tc_str expr = tc_json_text(&scope->reader->work, tc_json_get(tc_json_get(size, "as_expr"), "expr_str"));
-    const char *quote =
-        expr.n > 8 && memcmp(expr.p, "Symbol('", 8) == 0 ? memchr(expr.p + 8, '\'', expr.n - 8) : NULL;
+    tc_str expr =
+        tc_json_text(&scope->reader->work, tc_json_get(tc_json_get(size, "as_expr"), "expr_str"));
+    const char *quote = expr.n > 8 && memcmp(expr.p, "Symbol('", 8) == 0
+                            ? memchr(expr.p + 8, '\'', expr.n - 8)
+                            : NULL;
     if (quote) /* a lone symbol by its name */
         expr = (tc_str){expr.p + 8, (size_t)(quote - expr.p - 8)};
-    tc_error(ctx, loc, TC_E_DYNAMIC, "dimension %d of '%.*s' is not fixed: %.*s", axis, (int)name.n, name.p,
-             expr.n > 80 ? 80 : (int)expr.n, expr.p ? expr.p : "not a number");
+    tc_error(ctx, loc, TC_E_DYNAMIC, "dimension %d of '%.*s' is not fixed: %.*s", axis, (int)name.n,
+             name.p, expr.n > 80 ? 80 : (int)expr.n, expr.p ? expr.p : "not a number");
 }
 
 /* What is wrong with a declaration that is no type; *status is set. */
-static void bad_declaration(tc_pt2_scope *scope, tc_str name, const tc_json *meta, const tc_loc *loc,
-                            tc_status *status)
+static void bad_declaration(tc_pt2_scope *scope, tc_str name, const tc_json *meta,
+                            const tc_loc *loc, tc_status *status)
 {
     tc_pt2 *reader = scope->reader;
     tc_ctx *ctx = reader->ctx;
@@ -30,15 +33,16 @@ static void bad_declaration(tc_pt2_scope *scope, tc_str name, const tc_json *met
     int64_t code = -1, extent;
     *status = TC_BAD_MODEL;
     if (!tc_json_is(sizes, TC_JSON_LIST) || !tc_json_i64(tc_json_get(meta, "dtype"), &code))
-        tc_error(ctx, loc, TC_E_FORMAT, "the file does not say what '%.*s' is", (int)name.n, name.p);
+        tc_error(ctx, loc, TC_E_FORMAT, "the file does not say what '%.*s' is", (int)name.n,
+                 name.p);
     else if (tc_dtype_from_pt2(code) == TC_none)
         *status = tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                                  "'%.*s' has element type %" PRId64 " of torch.export", (int)name.n,
                                  name.p, code);
     else if (sizes->n > TC_MAX_RANK)
-        *status =
-            tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "'%.*s' has %" PRIu32 " axes, %d is the most",
-                           (int)name.n, name.p, sizes->n, (int)TC_MAX_RANK);
+        *status = tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+                                 "'%.*s' has %" PRIu32 " axes, %d is the most", (int)name.n, name.p,
+                                 sizes->n, (int)TC_MAX_RANK);
     else {
         int axis = 0, dynamic = 0;
         for (const tc_json *size = tc_json_first(sizes); size; size = size->next, axis++)
@@ -47,12 +51,13 @@ static void bad_declaration(tc_pt2_scope *scope, tc_str name, const tc_json *met
                 dynamic++;
             }
         if (!dynamic)
-            tc_error(ctx, loc, TC_E_TOO_LARGE, "'%.*s' has a dimension that is negative or too large",
-                     (int)name.n, name.p);
+            tc_error(ctx, loc, TC_E_TOO_LARGE,
+                     "'%.*s' has a dimension that is negative or too large", (int)name.n, name.p);
     }
 }
 
-const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc, tc_status *status)
+const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc,
+                               tc_status *status)
 {
     const tc_json *meta = tc_map_get(&scope->declared, name), *sizes = tc_json_get(meta, "sizes");
     tc_type type = {.dtype = TC_none};
@@ -79,7 +84,8 @@ void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_
     const tc_json *values = tc_json_get(graph, "tensor_values");
     if (tc_json_is(values, TC_JSON_OBJECT))
         for (const tc_json *key = values->as.child; key; key = key->next->next)
-            *tc_map_at(&scope->declared, tc_json_text(&reader->work, key)) = (void *)(uintptr_t)key->next;
+            *tc_map_at(&scope->declared, tc_json_text(&reader->work, key)) =
+                (void *)(uintptr_t)key->next;
 }
 
 /* Operators */
@@ -103,8 +109,8 @@ void tc_pt2_add_rules(tc_pt2 *reader)
         add_rules(reader, table[i]);
 }
 
-/* In-place operators that change a tensor's shape, not its numbers: what they return is a view, and the
- * file goes on with that. */
+/* In-place operators that change a tensor's shape, not its numbers: what they return is a view, and
+ * the file goes on with that. */
 static const char *const reshaping[][2] = {
     {"aten.transpose_.default", "aten.transpose.int"},
     {"aten.t_.default", "aten.t.default"},
@@ -170,7 +176,8 @@ typedef struct unknown_op {
 /* Collect every operator that has no importer, sub-graphs included. */
 static void find_unknown(tc_pt2 *reader, const tc_json *graph, tc_map *unknown)
 {
-    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node; node = node->next) {
+    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node;
+         node = node->next) {
         bool in_place;
         const char *target = tc_pt2_target(reader, node);
         if (!find_rule(reader, target, &in_place) && !tc_pt2_is_sym(target)) {
@@ -181,7 +188,8 @@ static void find_unknown(tc_pt2 *reader, const tc_json *graph, tc_map *unknown)
             }
             ((unknown_op *)*slot)->count++;
         }
-        for (const tc_json *arg = tc_json_first(tc_json_get(node, "inputs")); arg; arg = arg->next) {
+        for (const tc_json *arg = tc_json_first(tc_json_get(node, "inputs")); arg;
+             arg = arg->next) {
             const tc_json *inner = tc_json_get(tc_json_get(arg, "arg"), "as_graph");
             if (inner)
                 find_unknown(reader, tc_json_get(inner, "graph"), unknown);
@@ -235,7 +243,8 @@ static int list_results(tc_pt2_work *work, const tc_json *node)
 {
     int count = 0;
     size_t cap = 0;
-    for (const tc_json *output = tc_json_first(tc_json_get(node, "outputs")); output; output = output->next) {
+    for (const tc_json *output = tc_json_first(tc_json_get(node, "outputs")); output;
+         output = output->next) {
         tc_str tag;
         const tc_json *value = tc_json_only(output, &tag);
         if (tc_str_is(tag, "as_tensors"))
@@ -250,8 +259,8 @@ static int list_results(tc_pt2_work *work, const tc_json *node)
     return count;
 }
 
-/* After a failure: stand-ins for the results, so that what follows can be checked too; without a type
- * that they could have, they are broken, and so is what uses them. */
+/* After a failure: stand-ins for the results, so that what follows can be checked too; without a
+ * type that they could have, they are broken, and so is what uses them. */
 static void bind_stand_ins(tc_pt2_node *n)
 {
     tc_pt2_scope *scope = n->work->scope;
@@ -272,7 +281,8 @@ static void bind_stand_ins(tc_pt2_node *n)
     }
 }
 
-/* Results that the importer did not bind are known by name, so that a use of them can say why not. */
+/* Results that the importer did not bind are known by name, so that a use of them can say why not.
+ */
 static void name_unmade(tc_pt2_node *n)
 {
     tc_pt2_scope *scope = n->work->scope;
@@ -290,7 +300,8 @@ static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
 {
     tc_pt2 *reader = scope->reader;
     tc_pt2_work work = {.scope = scope};
-    tc_pt2_node n = {.reader = reader, .ctx = reader->ctx, .g = scope->g, .json = json, .work = &work};
+    tc_pt2_node n = {
+        .reader = reader, .ctx = reader->ctx, .g = scope->g, .json = json, .work = &work};
     n.loc = tc_pt2_loc(reader, json);
     n.target = n.loc->target;
     n.n_result = list_results(&work, json);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_index.c -- importers of operators that read and write at places named by tensors.
  *
- * A mask of bools names as many places as it has ones.  To read there, the mask must be constant, and
- * becomes lists of places; one number put there is a choice between it and what was. */
+ * A mask of bools names as many places as it has ones.  To read there, the mask must be constant,
+ * and becomes lists of places; one number put there is a choice between it and what was. */
 #include "../num/load.h"
 #include "pt2_make.h"
 
@@ -44,7 +44,8 @@ static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *o
         } else if (!is_mask(n, index[i])) {
             out[k] = index[i];
         } else if (!places_of(n, index[i], out + k)) {
-            tc_pt2_unsupported(n, "a mask that is not constant picks as many elements as the data say");
+            tc_pt2_unsupported(
+                n, "a mask that is not constant picks as many elements as the data say");
         }
         k += axes;
     }
@@ -62,8 +63,10 @@ static void import_index(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_index, NULL, in, k + 1), 0);
 }
 
-/* x where the mask is false, `value` (one number) where it is true; the mask covers axes from `at` on. */
-static tc_val put_masked(tc_pt2_node *n, tc_val x, tc_val mask, int at, tc_val value, bool accumulate)
+/* x where the mask is false, `value` (one number) where it is true; the mask covers axes from `at`
+ * on. */
+static tc_val put_masked(tc_pt2_node *n, tc_val x, tc_val mask, int at, tc_val value,
+                         bool accumulate)
 {
     const tc_type *t = tc_pt2_type(n, x), *m = tc_pt2_type(n, mask);
     if (at + m->rank > t->rank) {
@@ -73,7 +76,8 @@ static tc_val put_masked(tc_pt2_node *n, tc_val x, tc_val mask, int at, tc_val v
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < t->rank; i++)
         dim[i] = i >= at && i < at + m->rank ? m->dim[i - at] : 1;
-    mask = tc_pt2_cast(n, tc_pt2_reshape(n, mask, tc_ints_copy(&n->ctx->arena, dim, t->rank)), TC_bool);
+    mask = tc_pt2_cast(n, tc_pt2_reshape(n, mask, tc_ints_copy(&n->ctx->arena, dim, t->rank)),
+                       TC_bool);
     value = tc_pt2_reshape(n, value, (tc_ints){0, NULL});
     if (accumulate)
         value = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), x, value);
@@ -127,7 +131,8 @@ static void import_pick(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_emit2(n, rule->op, attr, x, index), 0);
 }
 
-/* 0, 1, ... each as often as the constant list `repeats` says; one number serves all `extent` of them. */
+/* 0, 1, ... each as often as the constant list `repeats` says; one number serves all `extent` of
+ * them. */
 static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
 {
     tc_tensor r;
@@ -167,7 +172,8 @@ static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_rule *rule)
     const tc_type *t = tc_pt2_type(n, x);
     int64_t axis = tc_pt2_axis(n, dim, t->rank);
     tc_val index = repeated_places(n, repeats, t->rank ? t->dim[axis] : 1);
-    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_index_select, tc_pt2_attr(n, axis, axis), x, index), 0);
+    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_index_select, tc_pt2_attr(n, axis, axis), x, index),
+                  0);
 }
 
 /* The places themselves. */
@@ -247,8 +253,10 @@ static void import_index_fill(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t axis = tc_pt2_axis(n, dim, t->rank), rows[TC_MAX_RANK];
     memcpy(rows, t->dim, sizeof rows);
     rows[axis] = tc_type_count(tc_pt2_type(n, index));
-    value = tc_pt2_expand(n, tc_pt2_cast(n, value, t->dtype), tc_ints_copy(&n->ctx->arena, rows, t->rank));
-    tc_pt2_result(n, x, tc_pt2_emit3(n, TC_OP_index_copy, tc_pt2_attr(n, axis, axis), x, index, value), 0);
+    value = tc_pt2_expand(n, tc_pt2_cast(n, value, t->dtype),
+                          tc_ints_copy(&n->ctx->arena, rows, t->rank));
+    tc_pt2_result(
+        n, x, tc_pt2_emit3(n, TC_OP_index_copy, tc_pt2_attr(n, axis, axis), x, index, value), 0);
 }
 
 /* "add" and "multiply" in scatter, "sum", "prod", ... in scatter_reduce. */
@@ -257,9 +265,10 @@ static tc_field_combine combine_named(tc_pt2_node *n, const char *name)
     static const struct {
         const char *name;
         tc_field_combine how;
-    } known[] = {{"add", TC_combine_add},   {"sum", TC_combine_add},   {"multiply", TC_combine_prod},
-                 {"prod", TC_combine_prod}, {"mean", TC_combine_mean}, {"amax", TC_combine_amax},
-                 {"amin", TC_combine_amin}, {"set", TC_combine_set}};
+    } known[] = {{"add", TC_combine_add},       {"sum", TC_combine_add},
+                 {"multiply", TC_combine_prod}, {"prod", TC_combine_prod},
+                 {"mean", TC_combine_mean},     {"amax", TC_combine_amax},
+                 {"amin", TC_combine_amin},     {"set", TC_combine_set}};
     for (size_t i = 0; i < TC_COUNT(known); i++)
         if (tc_text_eq(name, known[i].name))
             return known[i].how;
@@ -291,7 +300,8 @@ static void import_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
 /* The source's numbers in turn where the mask is true: a running count of ones says which. */
 static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask"), source = tc_pt2_tensor(n, "source");
+    tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask"),
+           source = tc_pt2_tensor(n, "source");
     (void)rule;
     if (n->status != TC_OK)
         return;
@@ -341,8 +351,8 @@ static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
         row[i] = i - tc_min_i64(offset, 0);
         column[i] = i + tc_max_i64(offset, 0);
     }
-    tc_val in[] = {tc_pt2_permute(n, x, there), tc_pt2_permute(n, source, last), tc_pt2_list(n, row, length),
-                   tc_pt2_list(n, column, length)};
+    tc_val in[] = {tc_pt2_permute(n, x, there), tc_pt2_permute(n, source, last),
+                   tc_pt2_list(n, row, length), tc_pt2_list(n, column, length)};
     tc_val y = tc_pt2_emit(n, TC_OP_index_put, tc_pt2_attr(n, index_put, false), in, 4);
     tc_pt2_result(n, x, tc_pt2_permute(n, y, back), 0);
 }
@@ -365,8 +375,10 @@ static void import_one_hot(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     int64_t classes = y->rank ? y->dim[y->rank - 1] : 0;
-    tc_val number = tc_pt2_emit(n, TC_OP_arange, tc_pt2_attr(n, arange, 0, 1, classes, TC_i64), NULL, 0);
-    tc_val same = tc_pt2_emit2(n, TC_OP_eq, NULL, tc_pt2_unsqueeze(n, x, tc_pt2_type(n, x)->rank), number);
+    tc_val number =
+        tc_pt2_emit(n, TC_OP_arange, tc_pt2_attr(n, arange, 0, 1, classes, TC_i64), NULL, 0);
+    tc_val same =
+        tc_pt2_emit2(n, TC_OP_eq, NULL, tc_pt2_unsqueeze(n, x, tc_pt2_type(n, x)->rank), number);
     tc_pt2_result(n, x, tc_pt2_cast(n, same, TC_i64), 0);
 }
 
@@ -375,7 +387,8 @@ static void import_bucketize(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_val edges = tc_pt2_tensor(n, rule->extra != 0 ? "sorted_sequence" : "boundaries");
-    bool right = tc_pt2_bool(n, "right", false) || tc_text_eq(tc_pt2_text(n, "side", "left"), "right");
+    bool right =
+        tc_pt2_bool(n, "right", false) || tc_text_eq(tc_pt2_text(n, "side", "left"), "right");
     if (tc_pt2_has(n, "sorter"))
         tc_pt2_unsupported(n, "a sequence given with its order");
     if (n->status != TC_OK)

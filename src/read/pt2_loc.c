@@ -25,8 +25,9 @@ static bool contains(tc_str text, const char *what)
 /* Frames inside torch itself, or in code that tracing made, are nobody's source. */
 static bool user_frame(tc_str path)
 {
-    return !contains(path, "/torch/") && !contains(path, "<eval_with_key>") && !contains(path, "/torch_") &&
-           !contains(path, "/torchao/") && !contains(path, "\\\\torch\\\\");
+    return !contains(path, "/torch/") && !contains(path, "<eval_with_key>") &&
+           !contains(path, "/torch_") && !contains(path, "/torchao/") &&
+           !contains(path, "\\\\torch\\\\");
 }
 
 /* "file.py:41" from a traceback, innermost frame last; NULL when it has none. */
@@ -36,7 +37,9 @@ static const char *python_place(tc_ctx *ctx, tc_str trace)
     tc_str best = {NULL, 0};
     long best_line = 0;
     const char *end = trace.p + trace.n;
-    for (const char *at; (size_t)(end - trace.p) >= sizeof mark - 1 && (at = find_last(trace, end, mark)); end = at) {
+    for (const char *at;
+         (size_t)(end - trace.p) >= sizeof mark - 1 && (at = find_last(trace, end, mark));
+         end = at) {
         tc_str path = {at + sizeof mark - 1, (size_t)(end - at) - (sizeof mark - 1)};
         const char *line = NULL;
         for (const char *p = path.p; p + sizeof line_mark - 1 < path.p + path.n && !line; p++)
@@ -46,7 +49,8 @@ static const char *python_place(tc_ctx *ctx, tc_str trace)
             continue;
         path.n = (size_t)(line - path.p);
         long number = 0;
-        for (const char *p = line + sizeof line_mark - 1; p < end && *p >= '0' && *p <= '9' && number < 100000000; p++)
+        for (const char *p = line + sizeof line_mark - 1;
+             p < end && *p >= '0' && *p <= '9' && number < 100000000; p++)
             number = number * 10 + (*p - '0');
         bool user = user_frame(path);
         if (user || !best.p) {
@@ -64,7 +68,8 @@ static const char *python_place(tc_ctx *ctx, tc_str trace)
             break;
         }
     tc_mark m = tc_arena_mark(&ctx->scratch);
-    const char *place = tc_intern_text(ctx, tc_text_format(&ctx->scratch, "%.*s:%ld", (int)best.n, best.p, best_line));
+    const char *place = tc_intern_text(
+        ctx, tc_text_format(&ctx->scratch, "%.*s:%ld", (int)best.n, best.p, best_line));
     tc_arena_rewind(&ctx->scratch, m);
     return place;
 }

@@ -62,8 +62,8 @@ static int64_t clamp_index(int64_t i, int64_t extent)
     return tc_max_i64(0, tc_min_i64(i < 0 ? i + extent : i, extent));
 }
 
-tc_attr_slice *tc_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis, int64_t start, int64_t end,
-                                 int64_t step)
+tc_attr_slice *tc_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis, int64_t start,
+                                 int64_t end, int64_t step)
 {
     int64_t extent = x->rank ? x->dim[axis] : 0;
     start = clamp_index(start, extent);
@@ -71,11 +71,13 @@ tc_attr_slice *tc_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis,
     return tc_pt2_attr(n, slice, axis, start, end, step);
 }
 
-tc_val tc_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end, int64_t step)
+tc_val tc_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end,
+                    int64_t step)
 {
     if (n->status != TC_OK)
         return TC_NONE;
-    return tc_pt2_emit1(n, TC_OP_slice, tc_pt2_slice_attr(n, tc_pt2_type(n, x), axis, start, end, step), x);
+    return tc_pt2_emit1(n, TC_OP_slice,
+                        tc_pt2_slice_attr(n, tc_pt2_type(n, x), axis, start, end, step), x);
 }
 
 tc_val tc_pt2_list(tc_pt2_node *n, const int64_t *v, int64_t count)
@@ -114,7 +116,8 @@ static bool evaluate(tc_pt2_node *n, tc_val x, int *steps, tc_tensor *out)
         return true;
     }
     tc_node *node = tc_def(n->g, x);
-    if (!node || --*steps < 0 || node->n_in > 8 || (tc_ops[node->op].traits & (T_CONTROL | T_STATE)))
+    if (!node || --*steps < 0 || node->n_in > 8 ||
+        (tc_ops[node->op].traits & (T_CONTROL | T_STATE)))
         return false;
     for (int i = 0; i < node->n_out; i++)
         if (tc_type_count(tc_pt2_type(n, node->out[i])) > MOST)

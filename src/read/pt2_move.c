@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_move.c -- importers of operators that put numbers elsewhere.
  *
- * Where the file states the result's shape, that is what the operator is given: reshape serves view,
- * flatten, squeeze and their kin alike.  A rule's `extra` is 1 when ATen returns a view, 0 for a copy;
- * unsqueeze_ and its like change how a tensor is looked at, not its numbers, and are views too. */
+ * Where the file states the result's shape, that is what the operator is given: reshape serves
+ * view, flatten, squeeze and their kin alike.  A rule's `extra` is 1 when ATen returns a view, 0
+ * for a copy; unsqueeze_ and its like change how a tensor is looked at, not its numbers, and are
+ * views too. */
 #include "pt2_make.h"
 
 /* Numbers lie in memory in the order of x's axes: it is no transposed, strided or repeated view. */
@@ -22,7 +23,8 @@ static bool packed(const tc_pt2_node *n, tc_val x)
     case TC_OP_imag:
         return false;
     case TC_OP_slice:
-        return ((const tc_attr_slice *)def->attr)->axis == 0 && ((const tc_attr_slice *)def->attr)->step == 1;
+        return ((const tc_attr_slice *)def->attr)->axis == 0 &&
+               ((const tc_attr_slice *)def->attr)->step == 1;
     case TC_OP_select:
         return ((const tc_attr_select *)def->attr)->axis == 0;
     case TC_OP_split:
@@ -159,7 +161,8 @@ static void import_movedim(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t perm[TC_MAX_RANK];
     bool moved[TC_MAX_RANK] = {false}, taken[TC_MAX_RANK] = {false};
     for (int i = 0; i < source.n; i++) {
-        int64_t from = tc_pt2_axis(n, source.v[i], rank), to = tc_pt2_axis(n, destination.v[i], rank);
+        int64_t from = tc_pt2_axis(n, source.v[i], rank),
+                to = tc_pt2_axis(n, destination.v[i], rank);
         perm[to] = from;
         moved[from] = taken[to] = true;
     }

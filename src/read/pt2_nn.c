@@ -38,26 +38,30 @@ static tc_val norm_by_batch(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, double
     tc_ints axes = axes_but(n, t->rank, 1);
     tc_val mean = tc_pt2_emit1(n, TC_OP_mean, tc_pt2_attr(n, axes, axes, false), x);
     tc_val var = tc_pt2_emit1(n, TC_OP_var, tc_pt2_attr(n, var, axes, false, 0), x);
-    return tc_pt2_emit(n, TC_OP_batch_norm, tc_pt2_attr(n, eps, eps), (tc_val[]){x, w, b, mean, var}, 5);
+    return tc_pt2_emit(n, TC_OP_batch_norm, tc_pt2_attr(n, eps, eps),
+                       (tc_val[]){x, w, b, mean, var}, 5);
 }
 
 /* batch_norm and its native forms; only the normalized result is made. */
 static void import_batch_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     (void)rule;
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"), b = tc_pt2_tensor_opt(n, "bias");
+    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
+           b = tc_pt2_tensor_opt(n, "bias");
     tc_val mean = tc_pt2_tensor_opt(n, "running_mean"), var = tc_pt2_tensor_opt(n, "running_var");
     double eps = tc_pt2_float(n, "eps", 1e-5);
     bool training = tc_pt2_bool(n, "training", false);
     if (n->status != TC_OK)
         return;
     if (training && (mean || var)) {
-        tc_pt2_bad(n, TC_E_UNSUPPORTED, "batch norm that updates its statistics; export the model in eval mode");
+        tc_pt2_bad(n, TC_E_UNSUPPORTED,
+                   "batch norm that updates its statistics; export the model in eval mode");
         return;
     }
     tc_val y = TC_NONE;
     if (mean && var)
-        y = tc_pt2_emit(n, TC_OP_batch_norm, tc_pt2_attr(n, eps, eps), (tc_val[]){x, w, b, mean, var}, 5);
+        y = tc_pt2_emit(n, TC_OP_batch_norm, tc_pt2_attr(n, eps, eps),
+                        (tc_val[]){x, w, b, mean, var}, 5);
     else
         y = norm_by_batch(n, x, w, b, eps);
     tc_pt2_bind(n, 0, y);
@@ -66,7 +70,8 @@ static void import_batch_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_instance_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     (void)rule;
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"), b = tc_pt2_tensor_opt(n, "bias");
+    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
+           b = tc_pt2_tensor_opt(n, "bias");
     double eps = tc_pt2_float(n, "eps", 1e-5);
     bool own = tc_pt2_bool(n, "use_input_stats", true);
     if (n->status == TC_OK && type_of(n, x)->rank < 2)
@@ -100,8 +105,10 @@ static int64_t normalized_axes(tc_pt2_node *n, tc_val x)
 static void import_layer_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     (void)rule;
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"), b = tc_pt2_tensor_opt(n, "bias");
-    tc_attr_layer_norm *a = tc_pt2_attr(n, layer_norm, normalized_axes(n, x), tc_pt2_float(n, "eps", 1e-5));
+    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
+           b = tc_pt2_tensor_opt(n, "bias");
+    tc_attr_layer_norm *a =
+        tc_pt2_attr(n, layer_norm, normalized_axes(n, x), tc_pt2_float(n, "eps", 1e-5));
     tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_layer_norm, a, x, w, b));
 }
 
@@ -120,7 +127,8 @@ static void import_rms_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 static void import_group_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"), b = tc_pt2_tensor_opt(n, "bias");
+    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
+           b = tc_pt2_tensor_opt(n, "bias");
     int64_t groups = tc_pt2_need_int(n, rule->extra != 0 ? "group" : "num_groups");
     tc_pt2_bind(n, 0, group_norm(n, x, w, b, groups, tc_pt2_float(n, "eps", 1e-5)));
 }
@@ -207,8 +215,10 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_rule *rule)
     a = tc_same_dims(type_of(n, a), t) ? a : tc_pt2_emit1(n, TC_OP_expand, common, a);
     b = tc_same_dims(type_of(n, b), t) ? b : tc_pt2_emit1(n, TC_OP_expand, common, b);
     tc_val dot = tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axes, false), product);
-    tc_val lengths = tc_pt2_emit2(n, TC_OP_mul, NULL, length(n, a, axes, eps), length(n, b, axes, eps));
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), dot, lengths));
+    tc_val lengths =
+        tc_pt2_emit2(n, TC_OP_mul, NULL, length(n, a, axes, eps), length(n, b, axes, eps));
+    tc_pt2_bind(n, 0,
+                tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), dot, lengths));
 }
 
 /* |a - b + eps| along the last axis */

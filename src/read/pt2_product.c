@@ -8,17 +8,20 @@ static const tc_type *type_of(tc_pt2_node *n, tc_val v) { return tc_type_of(n->g
 
 static tc_val reshape(tc_pt2_node *n, tc_val x, int rank, const int64_t *dim)
 {
-    return tc_pt2_emit1(n, TC_OP_reshape, tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, dim, rank)), x);
+    return tc_pt2_emit1(n, TC_OP_reshape,
+                        tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, dim, rank)), x);
 }
 
 static tc_val permute(tc_pt2_node *n, tc_val x, int rank, const int64_t *perm)
 {
-    return tc_pt2_emit1(n, TC_OP_permute, tc_pt2_attr(n, perm, tc_ints_copy(&n->ctx->arena, perm, rank)), x);
+    return tc_pt2_emit1(n, TC_OP_permute,
+                        tc_pt2_attr(n, perm, tc_ints_copy(&n->ctx->arena, perm, rank)), x);
 }
 
 static tc_val einsum(tc_pt2_node *n, const char *equation, const tc_val *in, int count)
 {
-    return tc_pt2_emit(n, TC_OP_einsum, tc_pt2_attr(n, einsum, tc_intern_text(n->ctx, equation)), in, count);
+    return tc_pt2_emit(n, TC_OP_einsum, tc_pt2_attr(n, einsum, tc_intern_text(n->ctx, equation)),
+                       in, count);
 }
 
 /* The first two arguments, whatever the schema calls the second: matmul, mm, bmm, mv, dot. */
@@ -46,7 +49,8 @@ static void import_matmul(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_linear(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     (void)rule;
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"), b = tc_pt2_tensor_opt(n, "bias");
+    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
+           b = tc_pt2_tensor_opt(n, "bias");
     tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_linear, NULL, x, w, b));
 }
 
@@ -67,7 +71,8 @@ static void import_addmm(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     static const char *const name[][2] = {{"mat1", "mat2"}, {"batch1", "batch2"}, {"mat", "vec"}};
     const char *const *which = name[(int)rule->extra];
-    tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, which[0]), b = tc_pt2_tensor(n, which[1]);
+    tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, which[0]),
+           b = tc_pt2_tensor(n, which[1]);
     bind_addmm(n, c, a, b);
 }
 
@@ -75,7 +80,8 @@ static void import_addmm(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_addbmm(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     (void)rule;
-    tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, "batch1"), b = tc_pt2_tensor(n, "batch2");
+    tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, "batch1"),
+           b = tc_pt2_tensor(n, "batch2");
     if (n->status != TC_OK)
         return;
     const tc_type *at = type_of(n, a), *bt = type_of(n, b);
@@ -264,7 +270,8 @@ static void import_cdist(tc_pt2_node *n, const tc_pt2_rule *rule)
 static void import_sdpa(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     (void)rule;
-    tc_val q = tc_pt2_tensor(n, "query"), k = tc_pt2_tensor(n, "key"), v = tc_pt2_tensor(n, "value");
+    tc_val q = tc_pt2_tensor(n, "query"), k = tc_pt2_tensor(n, "key"),
+           v = tc_pt2_tensor(n, "value");
     tc_val mask = tc_pt2_tensor_opt(n, tc_pt2_has(n, "attn_bias") ? "attn_bias" : "attn_mask");
     if (tc_pt2_float(n, "dropout_p", 0) != 0)
         tc_pt2_unsupported(n, "dropout is for training; export the model in eval mode");

@@ -129,9 +129,10 @@ tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph);
 tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph);
 void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer,
                        const tc_json *graph);
-/* The type that the scope's graph declares for a name; NULL when it does not, or when a dimension is not
- * fixed: with a message and *status set, or in silence when status is NULL. */
-const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc, tc_status *status);
+/* The type that the scope's graph declares for a name; NULL when it does not, or when a dimension
+ * is not fixed: with a message and *status set, or in silence when status is NULL. */
+const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc,
+                               tc_status *status);
 /* Of two failures the one that no later version of ours will mend. */
 static inline tc_status tc_pt2_worse(tc_status a, tc_status b)
 {
@@ -154,7 +155,8 @@ void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number number);
 /* pt2_view.c */
 /* The cell's value now; views that have fallen behind are made again. */
 tc_status tc_pt2_current(tc_graph *g, tc_pt2_cell *cell, const tc_loc *loc, tc_val *out);
-tc_status tc_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val val, const tc_loc *loc);
+tc_status tc_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val val,
+                       const tc_loc *loc);
 void tc_pt2_as_strided_scatter(tc_pt2_node *n, const tc_pt2_rule *rule);
 
 /* pt2_sym.c */

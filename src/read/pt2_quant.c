@@ -42,7 +42,8 @@ static void import_per_channel(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val in[3] = {tc_pt2_tensor(n, "input"), tc_pt2_tensor(n, "scales"),
                     tc_pt2_tensor_opt(n, "zero_points")};
-    tc_attr_quantize a = {.qmin = tc_pt2_need_int(n, "quant_min"), .qmax = tc_pt2_need_int(n, "quant_max")};
+    tc_attr_quantize a = {.qmin = tc_pt2_need_int(n, "quant_min"),
+                          .qmax = tc_pt2_need_int(n, "quant_max")};
     tc_dtype stored = tc_pt2_dtype(n, "dtype", TC_none);
     int64_t axis = tc_pt2_need_int(n, "axis");
     if (n->status != TC_OK)
@@ -53,14 +54,15 @@ static void import_per_channel(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, in[0], tc_pt2_emit(n, rule->op, attr, in, 3), 0);
 }
 
-/* fake_quantize_per_tensor_affine(self, scale, zero_point, ...), per channel with an axis; the forms that
- * also say which elements were in range have a second result. */
+/* fake_quantize_per_tensor_affine(self, scale, zero_point, ...), per channel with an axis; the
+ * forms that also say which elements were in range have a second result. */
 static void import_fake(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val in[3] = {tc_pt2_tensor(n, "self")};
     bool by_tensor = tc_pt2_is_tensor(n, "scale");
-    tc_attr_quantize a = {
-        .axis = -1, .qmin = tc_pt2_need_int(n, "quant_min"), .qmax = tc_pt2_need_int(n, "quant_max")};
+    tc_attr_quantize a = {.axis = -1,
+                          .qmin = tc_pt2_need_int(n, "quant_min"),
+                          .qmax = tc_pt2_need_int(n, "quant_max")};
     if (by_tensor) {
         in[1] = tc_pt2_tensor(n, "scale");
         in[2] = tc_pt2_tensor(n, "zero_point");
@@ -89,7 +91,8 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_bind(n, i, node->out[i]);
 }
 
-/* Per token, in plain arithmetic: clamp(round(x * (1 / scales) + zeros)), and (q - zeros) * scales. */
+/* Per token, in plain arithmetic: clamp(round(x * (1 / scales) + zeros)), and (q - zeros) * scales.
+ */
 static void import_quantize_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"),
@@ -158,8 +161,8 @@ static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
     }
 }
 
-/* The range of each row, widened to hold 0, on codes -128 .. 127; zero lies nearer to the end that errs
- * less. */
+/* The range of each row, widened to hold 0, on codes -128 .. 127; zero lies nearer to the end that
+ * errs less. */
 static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x),
@@ -179,8 +182,9 @@ static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_rule
     tc_val errors = tc_pt2_emit2(n, TC_OP_add, one, tc_pt2_emit2(n, TC_OP_add, one, least, low),
                                  tc_pt2_emit2(n, TC_OP_add, one, most, high));
     tc_val from_low = tc_pt2_emit2(n, TC_OP_gt, NULL, errors, tc_pt2_const(n, t, 0));
-    tc_val zero = tc_pt2_emit3(n, TC_OP_where, NULL, from_low, tc_pt2_emit2(n, TC_OP_sub, one, least, low),
-                               tc_pt2_emit2(n, TC_OP_sub, one, most, high));
+    tc_val zero =
+        tc_pt2_emit3(n, TC_OP_where, NULL, from_low, tc_pt2_emit2(n, TC_OP_sub, one, least, low),
+                     tc_pt2_emit2(n, TC_OP_sub, one, most, high));
     zero = tc_pt2_emit1(n, TC_OP_round, tc_pt2_attr(n, round, 0), clamped(n, zero, -128, 127));
     scale = tc_pt2_cast(n, scale, TC_f64);
     zero = tc_pt2_cast(n, zero, TC_i64);
@@ -203,7 +207,8 @@ const tc_pt2_rule tc_pt2_quant[] = {
     {QD "quantize_per_token.default", import_quantize_per_token, TC_OP_mul, 0},
     {QD "dequantize_per_token.default", import_dequantize_per_token, TC_OP_mul, 0},
     {QD "choose_qparams_per_token.default", import_choose_per_token, TC_OP_amax, 0},
-    {QD "choose_qparams_per_token_asymmetric.default", import_choose_per_token_asymmetric, TC_OP_amax, 0},
+    {QD "choose_qparams_per_token_asymmetric.default", import_choose_per_token_asymmetric,
+     TC_OP_amax, 0},
     {QD "_choose_qparams_per_token_asymmetric_impl.default", import_choose_per_token_asymmetric,
      TC_OP_amax, 0},
     {QD "choose_qparams.tensor", import_choose, TC_OP_choose_qparams, 0},
@@ -212,6 +217,7 @@ const tc_pt2_rule tc_pt2_quant[] = {
     {"aten.fake_quantize_per_tensor_affine.tensor_qparams", import_fake, TC_OP_fake_quantize, 0},
     {"aten.fake_quantize_per_tensor_affine_cachemask.default", import_fake, TC_OP_fake_quantize, 0},
     {"aten.fake_quantize_per_channel_affine.default", import_fake, TC_OP_fake_quantize, 1},
-    {"aten.fake_quantize_per_channel_affine_cachemask.default", import_fake, TC_OP_fake_quantize, 1},
+    {"aten.fake_quantize_per_channel_affine_cachemask.default", import_fake, TC_OP_fake_quantize,
+     1},
     {NULL, NULL, TC_OP_COUNT, 0},
 };

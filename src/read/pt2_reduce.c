@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_reduce.c -- importers of reductions, scans and sorts.
  *
- * PyTorch casts to the `dtype` argument before it adds up; a missing or empty list of axes means all. */
+ * PyTorch casts to the `dtype` argument before it adds up; a missing or empty list of axes means
+ * all. */
 #include <math.h>
 
 #include "pt2_make.h"
@@ -17,7 +18,8 @@ static tc_val summand(tc_pt2_node *n)
 static tc_val real_self(tc_pt2_node *n)
 {
     tc_val x = summand(n);
-    return n->status == TC_OK && !tc_is_float(tc_pt2_type(n, x)->dtype) ? tc_pt2_cast(n, x, TC_f32) : x;
+    return n->status == TC_OK && !tc_is_float(tc_pt2_type(n, x)->dtype) ? tc_pt2_cast(n, x, TC_f32)
+                                                                        : x;
 }
 
 /* The argument "dim", or all axes. */
@@ -32,8 +34,8 @@ static tc_val over(tc_pt2_node *n, tc_op op, tc_val x, tc_ints axes, bool keepdi
     return tc_pt2_emit1(n, op, tc_pt2_attr(n, axes, axes, keepdim), x);
 }
 
-/* sum, mean, prod, amax, amin, all, any, logsumexp.  Integer sums asked for in another type are cast back;
- * complex numbers add up part by part. */
+/* sum, mean, prod, amax, amin, all, any, logsumexp.  Integer sums asked for in another type are
+ * cast back; complex numbers add up part by part. */
 static void import_reduce(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     bool real = rule->op == TC_OP_logsumexp, keepdim = tc_pt2_bool(n, "keepdim", false);
@@ -57,7 +59,8 @@ static void import_aminmax(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints axes = dim_list(n, x);
     bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    tc_val least = over(n, TC_OP_amin, x, axes, keepdim), most = over(n, TC_OP_amax, x, axes, keepdim);
+    tc_val least = over(n, TC_OP_amin, x, axes, keepdim),
+           most = over(n, TC_OP_amax, x, axes, keepdim);
     (void)rule;
     if (n->status != TC_OK)
         return;
@@ -74,7 +77,8 @@ static void import_count_nonzero(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     tc_ints axes = dim_list(n, x);
     tc_val zero = tc_pt2_const(n, tc_pt2_type(n, x)->dtype, 0);
-    tc_pt2_result(n, x, over(n, TC_OP_sum, tc_pt2_emit2(n, TC_OP_ne, NULL, x, zero), axes, false), 0);
+    tc_pt2_result(n, x, over(n, TC_OP_sum, tc_pt2_emit2(n, TC_OP_ne, NULL, x, zero), axes, false),
+                  0);
 }
 
 /* Sums and means of what is not NaN. */
@@ -87,10 +91,12 @@ static void import_nan_reduce(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_ints axes = dim_list(n, x);
     tc_dtype t = tc_pt2_type(n, x)->dtype;
     tc_val odd = tc_pt2_emit1(n, TC_OP_isnan, NULL, x);
-    tc_val sum = over(n, TC_OP_sum, tc_pt2_emit3(n, TC_OP_where, NULL, odd, tc_pt2_const(n, t, 0), x),
-                      axes, keepdim);
+    tc_val sum =
+        over(n, TC_OP_sum, tc_pt2_emit3(n, TC_OP_where, NULL, odd, tc_pt2_const(n, t, 0), x), axes,
+             keepdim);
     if (rule->op == TC_OP_mean) {
-        tc_val count = over(n, TC_OP_sum, tc_pt2_emit1(n, TC_OP_logical_not, NULL, odd), axes, keepdim);
+        tc_val count =
+            over(n, TC_OP_sum, tc_pt2_emit1(n, TC_OP_logical_not, NULL, odd), axes, keepdim);
         sum = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), sum,
                            tc_pt2_cast(n, count, t));
     }
@@ -132,7 +138,8 @@ static void import_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_norm, attr, x), 0);
 }
 
-/* Of a matrix this is the square root of all squares; other norms of matrices are something else. */
+/* Of a matrix this is the square root of all squares; other norms of matrices are something else.
+ */
 static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
     tc_val x = tc_pt2_tensor(n, "self");
@@ -188,7 +195,8 @@ static void import_topk(tc_pt2_node *n, const tc_pt2_rule *rule)
     (void)rule;
     if (n->status != TC_OK)
         return;
-    const void *attr = tc_pt2_attr(n, topk, k, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), largest);
+    const void *attr =
+        tc_pt2_attr(n, topk, k, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), largest);
     bind_pair(n, tc_pt2_emit_many(n, TC_OP_topk, attr, &x, 1, 2));
 }
 
@@ -196,7 +204,8 @@ static tc_node *sorted(tc_pt2_node *n, tc_val x, int64_t dim, bool descending)
 {
     if (n->status != TC_OK)
         return NULL;
-    const void *attr = tc_pt2_attr(n, sort, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), descending);
+    const void *attr =
+        tc_pt2_attr(n, sort, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), descending);
     return tc_pt2_emit_many(n, TC_OP_sort, attr, &x, 1, 2);
 }
 
@@ -260,8 +269,8 @@ static void import_scan(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t dim = tc_pt2_need_int(n, "dim");
     if (n->status != TC_OK)
         return;
-    tc_val y =
-        tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank)), x);
+    tc_val y = tc_pt2_emit1(n, rule->op,
+                            tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank)), x);
     if (tc_pt2_has(n, "dtype"))
         y = tc_pt2_cast(n, y, tc_pt2_dtype(n, "dtype", TC_none));
     tc_pt2_result(n, x, y, 0);

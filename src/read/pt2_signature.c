@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_signature.c -- what goes in and comes out: user inputs and outputs become ports, parameters, buffers and
- * constants are bound by name, changed buffers become mutations. */
+/* pt2_signature.c -- what goes in and comes out: user inputs and outputs become ports, parameters,
+ * buffers and constants are bound by name, changed buffers become mutations. */
 #include "pt2_program.h"
 
 static tc_pt2_name *add_name(tc_pt2_scope *scope, tc_str text, tc_pt2_kind kind)
@@ -55,8 +55,8 @@ static tc_status bind_user_input(tc_pt2_scope *scope, const tc_json *arg, tc_por
         if (port->text)
             return TC_OK;
         tc_str name = tc_json_text(&ctx->arena, tc_json_get(value, "as_name"));
-        return tc_error(ctx, loc, TC_E_DYNAMIC, "the input '%.*s' is a number that is not fixed", (int)name.n,
-                        name.p ? name.p : "");
+        return tc_error(ctx, loc, TC_E_DYNAMIC, "the input '%.*s' is a number that is not fixed",
+                        (int)name.n, name.p ? name.p : "");
     }
     tc_str name = tc_json_text(&reader->work, tc_json_get(value, "name"));
     if (!name.p)
@@ -67,8 +67,9 @@ static tc_status bind_user_input(tc_pt2_scope *scope, const tc_json *arg, tc_por
     const tc_type *type = tc_pt2_declared(scope, name, loc, &status);
     if (!type) {
         if (ctx->n_error > before && status == TC_BAD_MODEL)
-            tc_note(ctx, loc, "export the model without dynamic_shapes for '%.*s' (or with Dim.STATIC)", (int)name.n,
-                    name.p);
+            tc_note(ctx, loc,
+                    "export the model without dynamic_shapes for '%.*s' (or with Dim.STATIC)",
+                    (int)name.n, name.p);
         return status;
     }
     tc_pt2_cell *cell = tc_new(&reader->work, tc_pt2_cell);
@@ -91,7 +92,8 @@ static tc_status bind_input(tc_pt2_scope *scope, const tc_json *spec, const tc_j
     else if (tc_str_is(kind, "tensor_constant"))
         bind_payload(scope, body, "tensor_constant_name", true);
     else if (tc_str_is(kind, "user_input"))
-        return bind_user_input(scope, tc_json_get(body, "arg"), &module->in_port[module->n_in_port++]);
+        return bind_user_input(scope, tc_json_get(body, "arg"),
+                               &module->in_port[module->n_in_port++]);
     else if (tc_str_is(kind, "constant_input")) {
         tc_port *port = &module->in_port[module->n_in_port++];
         tc_str name = tc_json_text(&reader->work, tc_json_get(body, "name"));
@@ -103,8 +105,8 @@ static tc_status bind_input(tc_pt2_scope *scope, const tc_json *spec, const tc_j
     } else if (tc_str_is(kind, "custom_obj") || tc_str_is(kind, "token"))
         bind_payload(scope, body, "", false);
     else
-        return tc_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_FORMAT, "an input of unknown kind '%.*s'",
-                        (int)kind.n, kind.p);
+        return tc_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_FORMAT,
+                        "an input of unknown kind '%.*s'", (int)kind.n, kind.p);
     (void)input;
     return TC_OK;
 }
@@ -112,13 +114,16 @@ static tc_status bind_input(tc_pt2_scope *scope, const tc_json *spec, const tc_j
 tc_status tc_pt2_bind_inputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature)
 {
     tc_pt2 *reader = scope->reader;
-    const tc_json *specs = tc_json_get(signature, "input_specs"), *inputs = tc_json_get(graph, "inputs");
-    if (!tc_json_is(specs, TC_JSON_LIST) || !tc_json_is(inputs, TC_JSON_LIST) || specs->n != inputs->n)
+    const tc_json *specs = tc_json_get(signature, "input_specs"),
+                  *inputs = tc_json_get(graph, "inputs");
+    if (!tc_json_is(specs, TC_JSON_LIST) || !tc_json_is(inputs, TC_JSON_LIST) ||
+        specs->n != inputs->n)
         return tc_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_FORMAT,
                         "the signature does not list the inputs that the graph has");
     reader->module->in_port = tc_new_n(&reader->ctx->arena, tc_port, specs->n);
     tc_status worst = TC_OK;
-    for (const tc_json *s = tc_json_first(specs), *i = tc_json_first(inputs); s; s = s->next, i = i->next)
+    for (const tc_json *s = tc_json_first(specs), *i = tc_json_first(inputs); s;
+         s = s->next, i = i->next)
         worst = tc_pt2_worse(worst, bind_input(scope, s, i));
     return worst;
 }
@@ -130,14 +135,15 @@ static tc_status final_value(tc_pt2_scope *scope, tc_str text, tc_pt2_name **nam
     tc_loc loc = {.file = reader->file, .place = "outputs"};
     *name = text.p ? tc_pt2_name_of(scope, text) : NULL;
     if (!*name)
-        return tc_error(reader->ctx, &loc, TC_E_ORDER, "the program returns '%.*s', which nothing makes", (int)text.n,
+        return tc_error(reader->ctx, &loc, TC_E_ORDER,
+                        "the program returns '%.*s', which nothing makes", (int)text.n,
                         text.p ? text.p : "");
     if ((*name)->kind == TC_PT2_PAYLOAD)
         TC_TRY(tc_pt2_load(scope, *name, &loc));
     if ((*name)->kind == TC_PT2_UNMADE)
         return tc_unsupported(reader->ctx, &loc, TC_E_UNSUPPORTED,
-                              "the program returns '%.*s', a result of '%s' that is not computed", (int)text.n,
-                              text.p, (*name)->full_name);
+                              "the program returns '%.*s', a result of '%s' that is not computed",
+                              (int)text.n, text.p, (*name)->full_name);
     if ((*name)->kind == TC_PT2_CELL)
         return tc_pt2_current(scope->g, (*name)->cell, &loc, out);
     *out = TC_NONE;
@@ -160,12 +166,14 @@ static tc_status add_output(tc_pt2_scope *scope, const tc_json *arg)
     tc_port *port = &module->out_port[module->n_out_port++];
     tc_str tag;
     const tc_json *value = tc_json_only(arg, &tag);
-    bool sym = tc_str_is(tag, "as_sym_int") || tc_str_is(tag, "as_sym_float") || tc_str_is(tag, "as_sym_bool");
+    bool sym = tc_str_is(tag, "as_sym_int") || tc_str_is(tag, "as_sym_float") ||
+               tc_str_is(tag, "as_sym_bool");
     if (sym) {
         tc_pt2_number v = tc_pt2_number_of(scope, value, tag);
         if (v.kind == TC_PT2_NOTHING)
-            return tc_error(reader->ctx, &(tc_loc){.file = reader->file, .place = "outputs"}, TC_E_DYNAMIC,
-                            "output %zu is a number that is not known", module->n_out_port - 1);
+            return tc_error(reader->ctx, &(tc_loc){.file = reader->file, .place = "outputs"},
+                            TC_E_DYNAMIC, "output %zu is a number that is not known",
+                            module->n_out_port - 1);
         set_number_text(reader->ctx, v, port);
         return TC_OK;
     }
@@ -194,8 +202,9 @@ static tc_status add_mutation(tc_pt2_scope *scope, tc_str full_name, tc_val afte
     tc_loc loc = {.file = reader->file, .place = "outputs"};
     tc_pt2_name *name = tc_map_get(&reader->full_name, full_name);
     if (!name || name->kind == TC_PT2_OBJECT)
-        return tc_error(reader->ctx, &loc, TC_E_FORMAT, "the program changes '%.*s', which it does not have",
-                        (int)full_name.n, full_name.p ? full_name.p : "");
+        return tc_error(reader->ctx, &loc, TC_E_FORMAT,
+                        "the program changes '%.*s', which it does not have", (int)full_name.n,
+                        full_name.p ? full_name.p : "");
     if (name->kind == TC_PT2_PAYLOAD)
         TC_TRY(tc_pt2_load(scope, name, &loc));
     tc_val before = name->cell->stored;
@@ -219,26 +228,32 @@ static tc_status bind_output(tc_pt2_scope *scope, const tc_json *spec)
         if (tc_str_is(kind, mutation[i][0])) {
             tc_pt2_name *name;
             tc_val after = TC_NONE;
-            tc_str text = tc_json_text(&reader->work, tc_json_get(tc_json_get(body, "arg"), "name"));
+            tc_str text =
+                tc_json_text(&reader->work, tc_json_get(tc_json_get(body, "arg"), "name"));
             TC_TRY(final_value(scope, text, &name, &after));
             if (!after)
-                return tc_error(reader->ctx, &loc, TC_E_FORMAT, "a buffer that is given something other than a tensor");
-            return add_mutation(scope, tc_json_text(&reader->work, tc_json_get(body, mutation[i][1])), after);
+                return tc_error(reader->ctx, &loc, TC_E_FORMAT,
+                                "a buffer that is given something other than a tensor");
+            return add_mutation(
+                scope, tc_json_text(&reader->work, tc_json_get(body, mutation[i][1])), after);
         }
     if (tc_str_is(kind, "user_output") || tc_str_is(kind, "loss_output"))
-        return add_output(scope, tc_str_is(kind, "loss_output") && !tc_json_get(tc_json_get(body, "arg"), "as_tensor")
+        return add_output(scope, tc_str_is(kind, "loss_output") &&
+                                         !tc_json_get(tc_json_get(body, "arg"), "as_tensor")
                                      ? NULL
                                      : tc_json_get(body, "arg"));
     if (tc_str_is(kind, "user_input_mutation")) {
         tc_str name = tc_json_text(&reader->work, tc_json_get(body, "user_input_name"));
-        tc_warning(reader->ctx, &loc, TC_E_UNSUPPORTED,
-                   "the model changes its input '%.*s' in place; the caller's copy keeps its numbers", (int)name.n,
-                   name.p ? name.p : "");
+        tc_warning(
+            reader->ctx, &loc, TC_E_UNSUPPORTED,
+            "the model changes its input '%.*s' in place; the caller's copy keeps its numbers",
+            (int)name.n, name.p ? name.p : "");
         return TC_OK;
     }
     if (tc_str_is(kind, "token"))
         return TC_OK;
-    return tc_unsupported(reader->ctx, &loc, TC_E_UNSUPPORTED, "an output of kind '%.*s'", (int)kind.n, kind.p);
+    return tc_unsupported(reader->ctx, &loc, TC_E_UNSUPPORTED, "an output of kind '%.*s'",
+                          (int)kind.n, kind.p);
 }
 
 /* Whether another tensor that is used lies in the same storage. */
@@ -261,8 +276,10 @@ static tc_status add_in_place_mutations(tc_pt2_scope *scope)
         if (!name || name->kind != TC_PT2_CELL || !name->cell->version || !name->cell->stored)
             continue;
         if (storage_shared(reader, name->cell))
-            return tc_unsupported(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_UNSUPPORTED,
-                                  "'%s' is changed in place and shares its storage with another tensor", name->full_name);
+            return tc_unsupported(
+                reader->ctx, &(tc_loc){.file = reader->file}, TC_E_UNSUPPORTED,
+                "'%s' is changed in place and shares its storage with another tensor",
+                name->full_name);
         TC_TRY(add_mutation(scope, reader->full_name.entry[i].key, name->cell->val));
     }
     return TC_OK;
@@ -271,8 +288,10 @@ static tc_status add_in_place_mutations(tc_pt2_scope *scope)
 tc_status tc_pt2_bind_outputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature)
 {
     tc_pt2 *reader = scope->reader;
-    const tc_json *specs = tc_json_get(signature, "output_specs"), *outputs = tc_json_get(graph, "outputs");
-    if (!tc_json_is(specs, TC_JSON_LIST) || !tc_json_is(outputs, TC_JSON_LIST) || specs->n != outputs->n)
+    const tc_json *specs = tc_json_get(signature, "output_specs"),
+                  *outputs = tc_json_get(graph, "outputs");
+    if (!tc_json_is(specs, TC_JSON_LIST) || !tc_json_is(outputs, TC_JSON_LIST) ||
+        specs->n != outputs->n)
         return tc_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_FORMAT,
                         "the signature does not list the outputs that the graph has");
     reader->module->out_port = tc_new_n(&reader->ctx->arena, tc_port, specs->n);

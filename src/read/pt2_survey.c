@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_survey.c -- what an exported program holds, from its JSON alone, so that a file whose operators are
- * not all known can still be looked at. */
+/* pt2_survey.c -- what an exported program holds, from its JSON alone, so that a file whose
+ * operators are not all known can still be looked at. */
 #include "survey.h"
 
 #include "pt2_program.h"
@@ -14,10 +14,13 @@ static const char *text_of(tc_pt2 *r, const tc_json *json)
 /* Sub-graphs stand in the arguments of the nodes that run them. */
 static void count_nodes(tc_pt2 *r, const tc_json *graph, int depth, tc_survey *s)
 {
-    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node; node = node->next) {
+    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node;
+         node = node->next) {
         const char *target = text_of(r, tc_json_get(node, "target"));
         if (target)
-            tc_survey_count(r->ctx, s, tc_text_starts(target, "torch.ops.") ? target + strlen("torch.ops.") : target);
+            tc_survey_count(r->ctx, s,
+                            tc_text_starts(target, "torch.ops.") ? target + strlen("torch.ops.")
+                                                                 : target);
         const tc_json *argument = tc_json_first(tc_json_get(node, "inputs"));
         for (; argument && depth < 16; argument = argument->next) {
             const tc_json *inner = tc_json_get(tc_json_get(argument, "arg"), "as_graph");
@@ -38,7 +41,8 @@ static const char *meta_text(tc_pt2 *r, const tc_json *meta, int64_t *elements, 
     tc_buf_printf(&out, "%s[", tc_dtypes[*dtype].name);
     int64_t dim[TC_MAX_RANK], n = 0;
     bool fixed = true;
-    for (const tc_json *size = tc_json_first(tc_json_get(meta, "sizes")); size; size = size->next, n++) {
+    for (const tc_json *size = tc_json_first(tc_json_get(meta, "sizes")); size;
+         size = size->next, n++) {
         bool known = tc_json_i64(tc_json_get(size, "as_int"), &extent);
         fixed = fixed && known && n < TC_MAX_RANK;
         tc_buf_text(&out, n ? "," : "");
@@ -83,7 +87,8 @@ static void add_port(tc_pt2 *r, const tc_json *values, const tc_json *arg, const
         port.name = text_of(r, tc_json_get(what, "name"));
         port.type = meta_text(r, meta_of(r, values, tc_json_get(what, "name")), &count, &dtype);
     } else if (tag.p && tag.n > 3)
-        port.type = tc_text_copy(&r->ctx->arena, (tc_str){tag.p + 3, tag.n - 3}); /* "int", "none" */
+        port.type =
+            tc_text_copy(&r->ctx->arena, (tc_str){tag.p + 3, tag.n - 3}); /* "int", "none" */
     tc_grow(&r->ctx->arena, *list, *n, *cap);
     (*list)[(*n)++] = port;
 }
@@ -103,7 +108,8 @@ static void walk_signature(tc_pt2 *r, const tc_json *signature, const tc_json *v
         else if (tc_str_is(kind, "user_input"))
             add_port(r, values, arg, NULL, &s->in, &s->n_in, &s->cap_in);
         else if (tc_str_is(kind, "constant_input"))
-            add_port(r, values, tc_json_get(of, "value"), tc_json_get(of, "name"), &s->in, &s->n_in, &s->cap_in);
+            add_port(r, values, tc_json_get(of, "value"), tc_json_get(of, "name"), &s->in, &s->n_in,
+                     &s->cap_in);
     }
     for (spec = tc_json_first(tc_json_get(signature, "output_specs")); spec; spec = spec->next) {
         tc_str kind = {NULL, 0};
@@ -115,7 +121,8 @@ static void walk_signature(tc_pt2 *r, const tc_json *signature, const tc_json *v
 
 static void survey(tc_pt2 *r, tc_survey *s)
 {
-    const tc_json *module = tc_json_get(r->program, "graph_module"), *graph = tc_json_get(module, "graph");
+    const tc_json *module = tc_json_get(r->program, "graph_module"),
+                  *graph = tc_json_get(module, "graph");
     const tc_json *version = tc_json_get(r->program, "schema_version");
     const char *torch = text_of(r, tc_json_get(r->program, "torch_version"));
     int64_t major = 0, minor = 0;

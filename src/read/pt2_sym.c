@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_sym.c -- sizes as numbers: sym_size and the Python arithmetic on its results, computed while reading.
+/* pt2_sym.c -- sizes as numbers: sym_size and the Python arithmetic on its results, computed while
+ * reading.
  *
  * Shapes are static here, so every such number is known; one that is not is a message. */
 #include "pt2_program.h"
@@ -106,8 +107,14 @@ static number gt(number a, number b) { return of_bool(order(a, b) > 0); }
 static number ge(number a, number b) { return of_bool(order(a, b) >= 0); }
 static number eq(number a, number b) { return of_bool(order(a, b) == 0); }
 static number ne(number a, number b) { return of_bool(order(a, b) != 0); }
-static number both(number a, number b) { return a.kind == TC_PT2_BOOL ? of_bool(a.i && b.i) : of_int(a.i & b.i); }
-static number any_of(number a, number b) { return a.kind == TC_PT2_BOOL ? of_bool(a.i || b.i) : of_int(a.i | b.i); }
+static number both(number a, number b)
+{
+    return a.kind == TC_PT2_BOOL ? of_bool(a.i && b.i) : of_int(a.i & b.i);
+}
+static number any_of(number a, number b)
+{
+    return a.kind == TC_PT2_BOOL ? of_bool(a.i || b.i) : of_int(a.i | b.i);
+}
 static number sym_max(number a, number b) { return order(a, b) >= 0 ? a : b; }
 static number sym_min(number a, number b) { return order(a, b) <= 0 ? a : b; }
 
@@ -116,14 +123,34 @@ static number whole(double f)
     return f >= -0x1p62 && f <= 0x1p62 ? of_int((int64_t)f) : unknown;
 }
 
-static number neg(number a, number b) { (void)b; return is_float(a) ? of_float(-a.f) : sub(of_int(0), a); }
+static number neg(number a, number b)
+{
+    (void)b;
+    return is_float(a) ? of_float(-a.f) : sub(of_int(0), a);
+}
 static number pos(number a, number b) { (void)b; return a; }
 static number magnitude(number a, number b) { return a.f < 0 ? neg(a, b) : a; }
 static number not_a(number a, number b) { (void)b; return of_bool(a.f == 0); }
-static number truncate(number a, number b) { (void)b; return is_float(a) ? whole(trunc(a.f)) : of_int(a.i); }
-static number down(number a, number b) { (void)b; return is_float(a) ? whole(floor(a.f)) : of_int(a.i); }
-static number up(number a, number b) { (void)b; return is_float(a) ? whole(ceil(a.f)) : of_int(a.i); }
-static number nearest(number a, number b) { (void)b; return is_float(a) ? whole(nearbyint(a.f)) : of_int(a.i); }
+static number truncate(number a, number b)
+{
+    (void)b;
+    return is_float(a) ? whole(trunc(a.f)) : of_int(a.i);
+}
+static number down(number a, number b)
+{
+    (void)b;
+    return is_float(a) ? whole(floor(a.f)) : of_int(a.i);
+}
+static number up(number a, number b)
+{
+    (void)b;
+    return is_float(a) ? whole(ceil(a.f)) : of_int(a.i);
+}
+static number nearest(number a, number b)
+{
+    (void)b;
+    return is_float(a) ? whole(nearbyint(a.f)) : of_int(a.i);
+}
 static number to_float(number a, number b) { (void)b; return of_float(a.f); }
 static number root(number a, number b) { (void)b; return of_float(sqrt(a.f)); }
 
@@ -186,8 +213,9 @@ static number item_of(tc_pt2_node *n)
         return unknown;
     tc_tensor t = tc_tensor_of(n->g, x);
     if (!t.data || tc_type_count(t.type) != 1) {
-        n->status = tc_unsupported(n->ctx, n->loc, TC_E_DYNAMIC,
-                                   "'%s': a number that depends on the input's contents", n->target);
+        n->status =
+            tc_unsupported(n->ctx, n->loc, TC_E_DYNAMIC,
+                           "'%s': a number that depends on the input's contents", n->target);
         return unknown;
     }
     if (t.type->dtype == TC_bool)
@@ -253,13 +281,14 @@ bool tc_pt2_sym(tc_pt2_node *n)
         return false;
     number result = compute(n);
     if (n->status == TC_OK && result.kind == TC_PT2_NOTHING)
-        n->status = tc_error(n->ctx, n->loc, TC_E_DYNAMIC, "'%s': a size that is not known", n->target);
+        n->status =
+            tc_error(n->ctx, n->loc, TC_E_DYNAMIC, "'%s': a size that is not known", n->target);
     tc_pt2_bind_number(n, 0, result);
     return true;
 }
 
-/* Expressions as sympy writes them, "Mul(Integer(2), Symbol('s77', integer=True))", and older files' lone
- * "s77".  A symbol is known when its range is one number. */
+/* Expressions as sympy writes them, "Mul(Integer(2), Symbol('s77', integer=True))", and older
+ * files' lone "s77".  A symbol is known when its range is one number. */
 typedef struct expression {
     tc_pt2 *reader;
     const char *at, *end;
@@ -268,8 +297,9 @@ typedef struct expression {
 static const struct {
     const char *name;
     number (*compute)(number a, number b);
-} functions[] = {{"Add", add},          {"Mul", mul},        {"Pow", power},    {"Max", sym_max}, {"Min", sym_min},
-                 {"FloorDiv", floordiv}, {"CleanDiv", floordiv}, {"Mod", mod}, {"PythonMod", mod}};
+} functions[] = {{"Add", add},           {"Mul", mul},     {"Pow", power},
+                 {"Max", sym_max},       {"Min", sym_min}, {"FloorDiv", floordiv},
+                 {"CleanDiv", floordiv}, {"Mod", mod},     {"PythonMod", mod}};
 
 static bool eat(expression *e, char c)
 {
@@ -296,7 +326,8 @@ static number symbol(const expression *e, tc_str name)
     const tc_json *range = tc_json_get(ranges, tc_text_copy(&e->reader->ctx->scratch, name));
     tc_arena_rewind(&e->reader->ctx->scratch, mark);
     int64_t lo, hi;
-    bool known = tc_json_i64(tc_json_get(range, "min_val"), &lo) && tc_json_i64(tc_json_get(range, "max_val"), &hi);
+    bool known = tc_json_i64(tc_json_get(range, "min_val"), &lo) &&
+                 tc_json_i64(tc_json_get(range, "max_val"), &hi);
     return known && lo == hi ? of_int(lo) : unknown;
 }
 
@@ -344,7 +375,8 @@ bool tc_pt2_fixed(tc_pt2 *reader, const tc_json *sym_int, int64_t *out)
 {
     if (tc_json_i64(tc_json_get(sym_int, "as_int"), out))
         return true;
-    tc_str text = tc_json_text(&reader->work, tc_json_get(tc_json_get(sym_int, "as_expr"), "expr_str"));
+    tc_str text =
+        tc_json_text(&reader->work, tc_json_get(tc_json_get(sym_int, "as_expr"), "expr_str"));
     if (!text.n)
         return false;
     expression e = {reader, text.p, text.p + text.n};

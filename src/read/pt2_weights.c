@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_weights.c -- parameters, buffers and constants: found by name, read when a node first uses them.
+/* pt2_weights.c -- parameters, buffers and constants: found by name, read when a node first uses
+ * them.
  *
- * A payload is a whole storage; the tensor is a view of it.  One that lies there as our tensors do is
- * used in place, any other is gathered into a copy.  Names that show the same numbers share one constant. */
+ * A payload is a whole storage; the tensor is a view of it.  One that lies there as our tensors do
+ * is used in place, any other is gathered into a copy.  Names that show the same numbers share one
+ * constant. */
 #include "pt2_program.h"
 
 /* Members */
@@ -10,8 +12,8 @@
 static tc_member *member(tc_pt2 *reader, const char *folder, const char *name)
 {
     tc_mark mark = tc_arena_mark(&reader->ctx->scratch);
-    tc_member *m = tc_archive_find(&reader->archive, tc_text_format(&reader->ctx->scratch, "%s%s%s", reader->root,
-                                                                    folder, name));
+    tc_member *m = tc_archive_find(&reader->archive, tc_text_format(&reader->ctx->scratch, "%s%s%s",
+                                                                    reader->root, folder, name));
     tc_arena_rewind(&reader->ctx->scratch, mark);
     return m;
 }
@@ -58,8 +60,10 @@ static tc_member *first_of(tc_pt2 *reader, const char *const name[2])
 
 tc_status tc_pt2_open_weights(tc_pt2 *reader)
 {
-    static const char *const old_weights[2] = {"serialized_state_dict.pt", "serialized_state_dict.json"};
-    static const char *const old_constants[2] = {"serialized_constants.pt", "serialized_constants.json"};
+    static const char *const old_weights[2] = {"serialized_state_dict.pt",
+                                               "serialized_state_dict.json"};
+    static const char *const old_constants[2] = {"serialized_constants.pt",
+                                                 "serialized_constants.json"};
     tc_map_init(&reader->weight, &reader->work);
     tc_map_init(&reader->constant, &reader->work);
     tc_map_init(&reader->cell, &reader->work);
@@ -117,16 +121,21 @@ static tc_status read_meta(const place *p, const tc_json *meta, tc_stored *out)
     if (out->dtype == TC_none)
         return tc_unsupported(p->reader->ctx, p->loc, TC_E_UNSUPPORTED,
                               "'%s': element type %" PRId64 " of torch.export", p->name, code);
-    if (tc_json_get(meta, "layout") && (!tc_json_i64(tc_json_get(meta, "layout"), &layout) || layout != 7))
-        return tc_unsupported(p->reader->ctx, p->loc, TC_E_UNSUPPORTED, "'%s': a sparse tensor", p->name);
+    if (tc_json_get(meta, "layout") &&
+        (!tc_json_i64(tc_json_get(meta, "layout"), &layout) || layout != 7))
+        return tc_unsupported(p->reader->ctx, p->loc, TC_E_UNSUPPORTED, "'%s': a sparse tensor",
+                              p->name);
     if (!read_ints(p->reader, tc_json_get(meta, "sizes"), &out->rank, out->dim) ||
-        !read_ints(p->reader, tc_json_get(meta, "strides"), &n_stride, out->stride) || n_stride != out->rank ||
+        !read_ints(p->reader, tc_json_get(meta, "strides"), &n_stride, out->stride) ||
+        n_stride != out->rank ||
         !tc_pt2_fixed(p->reader, tc_json_get(meta, "storage_offset"), &out->offset))
-        return bad_payload(p, TC_E_FORMAT, "its sizes, strides and offset are not all there, or more than eight");
+        return bad_payload(p, TC_E_FORMAT,
+                           "its sizes, strides and offset are not all there, or more than eight");
     return TC_OK;
 }
 
-static tc_status read_pickled_tensor(const place *p, const tc_member *m, tc_bytes bytes, tc_stored *out)
+static tc_status read_pickled_tensor(const place *p, const tc_member *m, tc_bytes bytes,
+                                     tc_stored *out)
 {
     tc_map one;
     tc_map_init(&one, &p->reader->work);
@@ -139,15 +148,17 @@ static tc_status read_pickled_tensor(const place *p, const tc_member *m, tc_byte
 }
 
 /* Where {"path_name": ..., "use_pickle": ..., "tensor_meta": ...} leads. */
-static tc_status read_payload(const place *p, const tc_json *payload, const char *folder, tc_stored *out)
+static tc_status read_payload(const place *p, const tc_json *payload, const char *folder,
+                              tc_stored *out)
 {
     tc_pt2 *reader = p->reader;
     tc_str path = tc_json_text(&reader->work, tc_json_get(payload, "path_name"));
     const char *name = path.p ? tc_text_copy(&reader->work, path) : "";
     tc_member *m = member(reader, folder, name);
     if (!m)
-        return tc_error(reader->ctx, p->loc, TC_E_FORMAT, "'%s': the archive has no member '%s%s%s'", p->name,
-                        reader->root, folder, name);
+        return tc_error(reader->ctx, p->loc, TC_E_FORMAT,
+                        "'%s': the archive has no member '%s%s%s'", p->name, reader->root, folder,
+                        name);
     bool pickle = false;
     tc_json_bool(tc_json_get(payload, "use_pickle"), &pickle);
     tc_bytes bytes;
@@ -170,7 +181,8 @@ static tc_status check_extent(const place *p, const tc_stored *s)
         return TC_OK;
     if (!s->storage.size) {
         tc_status status = bad_payload(p, TC_E_FORMAT, "it has a shape and no numbers");
-        tc_note(p->reader->ctx, p->loc, "the program was exported from a model without weights (fake tensors)");
+        tc_note(p->reader->ctx, p->loc,
+                "the program was exported from a model without weights (fake tensors)");
         return status;
     }
     bool fits = s->offset >= 0;
@@ -179,7 +191,9 @@ static tc_status check_extent(const place *p, const tc_stored *s)
                !__builtin_add_overflow(last, reach, &last);
     if (!fits || last >= held)
         return tc_error(p->reader->ctx, p->loc, TC_E_TRUNCATED,
-                        "'%s': its shape, strides and offset reach past its %" PRId64 " stored elements", p->name, held);
+                        "'%s': its shape, strides and offset reach past its %" PRId64
+                        " stored elements",
+                        p->name, held);
     return TC_OK;
 }
 
@@ -203,7 +217,8 @@ static bool clean_bools(const uint8_t *data, size_t n)
     return all <= 1;
 }
 
-/* One element, its bytes turned around where the file has them so; a complex number is two floats. */
+/* One element, its bytes turned around where the file has them so; a complex number is two floats.
+ */
 static void copy_element(uint8_t *out, const uint8_t *in, const tc_stored *s, size_t bytes)
 {
     if (!s->swapped) {
@@ -307,11 +322,13 @@ static tc_status find_payload(const place *p, bool constant, tc_stored *out)
         *out = *(const tc_stored *)found;
         return TC_OK;
     }
-    return bad_payload(p, TC_E_FORMAT, "the archive does not hold this parameter, buffer or constant");
+    return bad_payload(p, TC_E_FORMAT,
+                       "the archive does not hold this parameter, buffer or constant");
 }
 
 /* What the graph says of the name must be what is stored. */
-static tc_status check_declared(const place *p, tc_pt2_scope *scope, const tc_pt2_name *name, const tc_type *type)
+static tc_status check_declared(const place *p, tc_pt2_scope *scope, const tc_pt2_name *name,
+                                const tc_type *type)
 {
     if (!tc_map_get(&scope->declared, name->name))
         return TC_OK;
@@ -321,8 +338,9 @@ static tc_status check_declared(const place *p, tc_pt2_scope *scope, const tc_pt
         return status;
     tc_mark mark = tc_arena_mark(&p->reader->ctx->scratch);
     tc_arena *scratch = &p->reader->ctx->scratch;
-    status = tc_error(p->reader->ctx, p->loc, TC_E_MISMATCH, "'%s' is stored as %s, the graph says %s", p->name,
-                      tc_type_text(scratch, type), tc_type_text(scratch, declared));
+    status =
+        tc_error(p->reader->ctx, p->loc, TC_E_MISMATCH, "'%s' is stored as %s, the graph says %s",
+                 p->name, tc_type_text(scratch, type), tc_type_text(scratch, declared));
     tc_arena_rewind(scratch, mark);
     return status;
 }

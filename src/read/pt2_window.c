@@ -50,18 +50,18 @@ static tc_ints same_padding(tc_pt2_node *n, const tc_type *w, tc_ints stride, tc
 
 static void bind_transposed(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, int axes)
 {
-    tc_attr_conv_transpose *a = tc_pt2_attr(n, conv_transpose, .stride = per_axis(n, "stride", axes, 1),
-                                            .pad = per_axis(n, "padding", axes, 0),
-                                            .out_pad = per_axis(n, "output_padding", axes, 0),
-                                            .dilation = per_axis(n, "dilation", axes, 1),
-                                            .groups = tc_pt2_int(n, "groups", 1));
+    tc_attr_conv_transpose *a = tc_pt2_attr(
+        n, conv_transpose, .stride = per_axis(n, "stride", axes, 1),
+        .pad = per_axis(n, "padding", axes, 0), .out_pad = per_axis(n, "output_padding", axes, 0),
+        .dilation = per_axis(n, "dilation", axes, 1), .groups = tc_pt2_int(n, "groups", 1));
     tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_conv_transpose, a, x, w, b));
 }
 
 /* extra: 1 when the operator is a transpose by its name. */
 static void import_conv(tc_pt2_node *n, const tc_pt2_rule *rule)
 {
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"), b = tc_pt2_tensor_opt(n, "bias");
+    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
+           b = tc_pt2_tensor_opt(n, "bias");
     if (n->status != TC_OK)
         return;
     const tc_type *type = type_of(n, w);
@@ -77,7 +77,8 @@ static void import_conv(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_attr_conv *a = tc_pt2_attr(n, conv, .stride = per_axis(n, "stride", axes, 1),
                                   .dilation = per_axis(n, "dilation", axes, 1),
                                   .groups = tc_pt2_int(n, "groups", 1));
-    const char *word = tc_text_ends(n->target, ".padding") ? tc_pt2_text(n, "padding", "valid") : NULL;
+    const char *word =
+        tc_text_ends(n->target, ".padding") ? tc_pt2_text(n, "padding", "valid") : NULL;
     if (word && tc_text_eq(word, "same"))
         a->pad = same_padding(n, type, a->stride, a->dilation);
     else if (word)
@@ -104,10 +105,10 @@ static void import_max_pool(tc_pt2_node *n, const tc_pt2_rule *rule)
     int axes = (int)rule->extra;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
-    tc_attr_max_pool *a = tc_pt2_attr(n, max_pool, .kernel = kernel, .stride = pool_stride(n, kernel),
-                                      .pad = per_axis(n, "padding", axes, 0),
-                                      .dilation = per_axis(n, "dilation", axes, 1),
-                                      .ceil = tc_pt2_bool(n, "ceil_mode", false));
+    tc_attr_max_pool *a = tc_pt2_attr(
+        n, max_pool, .kernel = kernel, .stride = pool_stride(n, kernel),
+        .pad = per_axis(n, "padding", axes, 0), .dilation = per_axis(n, "dilation", axes, 1),
+        .ceil = tc_pt2_bool(n, "ceil_mode", false));
     int results = strstr(n->target, "with_indices") ? 2 : 1;
     tc_node *node = tc_pt2_emit_many(n, TC_OP_max_pool, a, &x, 1, results);
     for (int i = 0; node && i < results; i++)
@@ -119,11 +120,11 @@ static void import_avg_pool(tc_pt2_node *n, const tc_pt2_rule *rule)
     int axes = (int)rule->extra;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
-    tc_attr_avg_pool *a = tc_pt2_attr(n, avg_pool, .kernel = kernel, .stride = pool_stride(n, kernel),
-                                      .pad = per_axis(n, "padding", axes, 0),
-                                      .ceil = tc_pt2_bool(n, "ceil_mode", false),
-                                      .include_pad = tc_pt2_bool(n, "count_include_pad", true),
-                                      .divisor = tc_pt2_int(n, "divisor_override", 0));
+    tc_attr_avg_pool *a = tc_pt2_attr(
+        n, avg_pool, .kernel = kernel, .stride = pool_stride(n, kernel),
+        .pad = per_axis(n, "padding", axes, 0), .ceil = tc_pt2_bool(n, "ceil_mode", false),
+        .include_pad = tc_pt2_bool(n, "count_include_pad", true),
+        .divisor = tc_pt2_int(n, "divisor_override", 0));
     if (tc_pt2_has(n, "divisor_override") && a->divisor == 0)
         tc_pt2_bad(n, TC_E_ARGUMENT, "the divisor is zero");
     tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_avg_pool, a, x));
@@ -182,7 +183,8 @@ static void import_upsample(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_bad(n, TC_E_SHAPE, "the input has not the rank that the operator resamples");
     if (n->status != TC_OK)
         return;
-    tc_attr_upsample *a = tc_pt2_attr(n, upsample, .align_corners = tc_pt2_bool(n, "align_corners", false));
+    tc_attr_upsample *a =
+        tc_pt2_attr(n, upsample, .align_corners = tc_pt2_bool(n, "align_corners", false));
     if (vec)
         sizes_of_vec(n, type_of(n, x), axes, a);
     else
@@ -218,7 +220,8 @@ static double even_place(int64_t i, int64_t n, bool align_corners)
 }
 
 /* [places, axes + 1]: x, y, (z,) 1 of every place. */
-static tc_val base_grid(tc_pt2_node *n, tc_dtype dtype, const int64_t *size, int axes, bool align_corners)
+static tc_val base_grid(tc_pt2_node *n, tc_dtype dtype, const int64_t *size, int axes,
+                        bool align_corners)
 {
     int64_t dim[2] = {1, axes + 1};
     for (int i = 0; i < axes; i++)
@@ -249,7 +252,8 @@ static void import_affine_grid(tc_pt2_node *n, const tc_pt2_rule *rule)
     bool align_corners = tc_pt2_bool(n, "align_corners", false);
     int axes = size.n - 2;
     if (n->status == TC_OK && (axes < 2 || axes > 3 || !tc_is_float(type_of(n, theta)->dtype)))
-        tc_pt2_bad(n, TC_E_ARGUMENT, "a size of four or five numbers and a float theta are expected");
+        tc_pt2_bad(n, TC_E_ARGUMENT,
+                   "a size of four or five numbers and a float theta are expected");
     if (n->status != TC_OK)
         return;
     tc_val base = base_grid(n, type_of(n, theta)->dtype, size.v + 2, axes, align_corners);
@@ -298,7 +302,10 @@ static void import_col2im(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 #define UPSAMPLE(name, op, axes)                                                                   \
-    {"aten." name ".vec", import_upsample, op, axes}, {"aten." name ".default", import_upsample, op, axes}
+    {"aten." name ".vec", import_upsample, op, axes},                                              \
+    {                                                                                              \
+        "aten." name ".default", import_upsample, op, axes                                         \
+    }
 #define REFUSED(name)                                                                              \
     {"aten." name ".vec", refuse_antialias, 0, 0}, {"aten." name ".default", refuse_antialias, 0, 0}
 

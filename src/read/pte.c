@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pte.c -- an ExecuTorch program, back into a graph.
  *
- * Kernels become operators by the rows of target/cpu.def, delegates that carry TOSA (or VGF) become calls of
- * graphs of the module.  A program writes to memory; a graph has values.  What a tensor holds is what was
- * written last at its address: by itself, or by another of which it is a view. */
+ * Kernels become operators by the rows of target/cpu.def, delegates that carry TOSA (or VGF) become
+ * calls of graphs of the module.  A program writes to memory; a graph has values.  What a tensor
+ * holds is what was written last at its address: by itself, or by another of which it is a view. */
 #include "pte.h"
 
 #include "../num/load.h"
@@ -33,18 +33,23 @@ static void **address(reader *r, const tc_pte_value *t)
 static bool is_buffer(const tc_pte_value *t) { return t->placed && t->data; }
 
 /* Its numbers are where its address says; of no numbers there is nothing to say. */
-static bool has_address(const tc_pte_value *t) { return t->placed && t->type && tc_type_bytes(t->type) > 0; }
+static bool has_address(const tc_pte_value *t)
+{
+    return t->placed && t->type && tc_type_bytes(t->type) > 0;
+}
 
 static tc_status need_type(reader *r, const tc_pte_value *t)
 {
     if (t->tag != PTE_TENSOR)
-        return tc_error(r->ctx, r->loc, TC_E_FORMAT, "an argument is no tensor, where one is expected");
+        return tc_error(r->ctx, r->loc, TC_E_FORMAT,
+                        "an argument is no tensor, where one is expected");
     if (t->dynamic)
         return tc_unsupported(r->ctx, r->loc, TC_E_DYNAMIC, "a tensor whose shape is not fixed");
     if (!t->type)
-        return tc_unsupported(r->ctx, r->loc, TC_E_UNSUPPORTED,
-                              "a tensor of type %d and rank %d, or with its axes in another order in memory",
-                              t->dtype, t->dim.n);
+        return tc_unsupported(
+            r->ctx, r->loc, TC_E_UNSUPPORTED,
+            "a tensor of type %d and rank %d, or with its axes in another order in memory",
+            t->dtype, t->dim.n);
     return TC_OK;
 }
 
@@ -97,7 +102,8 @@ static tc_status use(reader *r, int64_t at, tc_val *out)
     size_t last = has_address(t) ? (size_t)(uintptr_t)*address(r, t) : (size_t)at + 1;
     *out = last ? r->val[last - 1] : TC_NONE;
     if (!*out)
-        return tc_error(r->ctx, r->loc, TC_E_ORDER, "value %" PRId64 " is read before it is written", at);
+        return tc_error(r->ctx, r->loc, TC_E_ORDER,
+                        "value %" PRId64 " is read before it is written", at);
     return view(r, *out, t->type, out);
 }
 
@@ -118,7 +124,8 @@ typedef struct attempt {
 
 static bool makes_places(const tc_cpu_arg *arg) { return tc_str_is(arg->field, "places"); }
 
-/* How the arguments divide: those of the row, then the results, of which the last ones may be unwanted. */
+/* How the arguments divide: those of the row, then the results, of which the last ones may be
+ * unwanted. */
 static bool divide(reader *r, attempt *a)
 {
     int32_t n_arg = 0, unwanted = 0;
@@ -161,7 +168,8 @@ static tc_status take_list(reader *r, attempt *a, const tc_cpu_arg *arg, const t
         a->wrong = "has another argument where a list of tensors is expected";
         return TC_OK;
     }
-    a->operand = tc_new_n(&r->ctx->arena, tc_val, (size_t)(arg->index + list->item.n) + TC_COUNT(a->in));
+    a->operand =
+        tc_new_n(&r->ctx->arena, tc_val, (size_t)(arg->index + list->item.n) + TC_COUNT(a->in));
     memcpy(a->operand, a->in, sizeof a->in);
     for (int32_t i = 0; i < list->item.n; i++) {
         tc_val v = TC_NONE;
@@ -228,7 +236,8 @@ static tc_status take_attributes(reader *r, attempt *a)
         TC_TRY(need_type(r, &r->m->value[a->result[i]]));
         type[a->n_in + i] = r->m->value[a->result[i]].type;
     }
-    a->attr = info->size ? tc_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t)) : NULL;
+    a->attr =
+        info->size ? tc_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t)) : NULL;
     tc_cpu_site site = {r->ctx, a->row->op, a->n_in, a->n_out, type, type + a->n_in, a->attr};
     tc_cpu_arg arg;
     int32_t i = 0;
@@ -279,8 +288,8 @@ static tc_status run_kernel(reader *r, const tc_pte_step *s)
         if (!a.wrong)
             return TC_OK;
     }
-    return tc_unsupported(r->ctx, r->loc, a.row ? TC_E_UNSUPPORTED : TC_E_UNKNOWN_OP, "the kernel '%s' %s",
-                          r->loc->target, a.wrong);
+    return tc_unsupported(r->ctx, r->loc, a.row ? TC_E_UNSUPPORTED : TC_E_UNKNOWN_OP,
+                          "the kernel '%s' %s", r->loc->target, a.wrong);
 }
 
 /* ---- delegates ------------------------------------------------------------------------------- */
@@ -291,11 +300,12 @@ static void rename_calls(reader *r, tc_graph *g, const char *prefix)
     for (size_t k = 0; k < g->n_node; k++) {
         tc_node *node = g->node[k];
         const tc_attr_info *info = &tc_attrs[tc_ops[node->op].attr];
-        char *attr = tc_node_calls(node) ? tc_arena_copy(&r->ctx->arena, node->attr, info->size) : NULL;
+        char *attr =
+            tc_node_calls(node) ? tc_arena_copy(&r->ctx->arena, node->attr, info->size) : NULL;
         for (int i = 0; i < tc_node_calls(node); i++) {
             const char **name = (const char **)(void *)(attr + info->field[i].at);
-            *name =
-                tc_intern_text(r->ctx, tc_text_format(&r->ctx->arena, "%s.%s", prefix, *name ? *name : ""));
+            *name = tc_intern_text(
+                r->ctx, tc_text_format(&r->ctx->arena, "%s.%s", prefix, *name ? *name : ""));
         }
         if (attr)
             node->attr = attr;
@@ -306,7 +316,8 @@ static void take_graphs(reader *r, const tc_module *from, const char *name)
 {
     for (size_t i = 0; i < from->n_graph; i++) {
         tc_graph *g = from->graph[i];
-        g->name = i ? tc_intern_text(r->ctx, tc_text_format(&r->ctx->arena, "%s.%s", name, g->name)) : name;
+        g->name = i ? tc_intern_text(r->ctx, tc_text_format(&r->ctx->arena, "%s.%s", name, g->name))
+                    : name;
         g->module = r->module;
         rename_calls(r, g, name);
         tc_grow(&r->ctx->arena, r->module->graph, r->module->n_graph, r->module->cap_graph);
@@ -326,7 +337,8 @@ static void forget_quantization(tc_ctx *ctx, const tc_module *module)
 static tc_status read_delegate(reader *r, uint32_t which)
 {
     const tc_pte_delegate *d = &r->m->delegate[which];
-    const char *name = tc_text_format(&r->ctx->arena, "%s (delegate %" PRIu32 ")", r->file.name, which);
+    const char *name =
+        tc_text_format(&r->ctx->arena, "%s (delegate %" PRIu32 ")", r->file.name, which);
     tc_module *inner;
     if (tc_text_eq(d->id, "TOSABackend"))
         TC_TRY(tc_read_tosa(r->ctx, name, d->payload, &inner));
@@ -341,7 +353,8 @@ static tc_status read_delegate(reader *r, uint32_t which)
         tc_note(r->ctx, r->loc, "'tosac compile --emit pte+tosa' keeps what can beside it");
         return status;
     }
-    r->graph[which] = tc_intern_text(r->ctx, tc_text_format(&r->ctx->arena, "delegate.%" PRIu32, which));
+    r->graph[which] =
+        tc_intern_text(r->ctx, tc_text_format(&r->ctx->arena, "delegate.%" PRIu32, which));
     take_graphs(r, inner, r->graph[which]);
     return TC_OK;
 }
@@ -353,14 +366,16 @@ static tc_status run_delegate(reader *r, const tc_pte_step *s)
     const tc_graph *callee = tc_module_find(r->module, r->graph[s->what]);
     if ((size_t)s->arg.n != callee->n_in + callee->n_out)
         return tc_error(r->ctx, r->loc, TC_E_STRUCTURE,
-                        "delegate %" PRIu32 " is given %d tensors, and has %zu inputs and %zu outputs",
+                        "delegate %" PRIu32
+                        " is given %d tensors, and has %zu inputs and %zu outputs",
                         s->what, s->arg.n, callee->n_in, callee->n_out);
     tc_attr_call *attr = tc_new(&r->ctx->arena, tc_attr_call);
     *attr = (tc_attr_call){callee->name, r->m->delegate[s->what].id};
     tc_val *in = tc_new_n(&r->ctx->arena, tc_val, callee->n_in);
     for (size_t i = 0; i < callee->n_in; i++)
         TC_TRY(use(r, s->arg.v[i], &in[i]));
-    tc_node *node = tc_graph_add(r->g, TC_OP_call, attr, in, (int)callee->n_in, (int)callee->n_out, r->loc);
+    tc_node *node =
+        tc_graph_add(r->g, TC_OP_call, attr, in, (int)callee->n_in, (int)callee->n_out, r->loc);
     for (size_t i = 0; i < callee->n_out; i++) {
         int64_t at = s->arg.v[callee->n_in + i];
         TC_TRY(need_type(r, &r->m->value[at]));
@@ -383,8 +398,9 @@ static tc_status run_step(reader *r, size_t k)
     r->loc = loc;
     if (s->tag == PTE_KERNEL_CALL) {
         const tc_pte_operator *op = &r->m->op[s->what];
-        loc->target = tc_text_format(&r->ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
-                                     op->overload.n ? "." : "", (int)op->overload.n, op->overload.p);
+        loc->target =
+            tc_text_format(&r->ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
+                           op->overload.n ? "." : "", (int)op->overload.n, op->overload.p);
         return run_kernel(r, s);
     }
     if (s->tag == PTE_DELEGATE_CALL)

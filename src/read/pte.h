@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte.h -- an ExecuTorch program as its file has it, for those who inspect it and those who run it. */
+/* pte.h -- an ExecuTorch program as its file has it, for those who inspect it and those who run it.
+ */
 #ifndef TC_READ_PTE_H
 #define TC_READ_PTE_H
 
@@ -20,7 +21,8 @@ typedef struct tc_pte_value {
     bool placed, external;
     uint32_t memory;
     uint64_t offset;
-    uint32_t data; /* its place among the constants, or, when placed, among the initial values; 0: none */
+    uint32_t data; /* its place among the constants, or, when placed, among the initial values; 0:
+                      none */
 } tc_pte_value;
 
 typedef struct tc_pte_operator {
@@ -93,8 +95,8 @@ typedef struct tc_pte_border {
     bool known; /* a quantize before it, or a dequantize after it, names its numbers */
     double scale;
     int64_t zero, qmin, qmax;
-    int64_t
-        axis; /* -1: one scale for all; else a scale for each of the axis, and `scale` is the first of them */
+    int64_t axis; /* -1: one scale for all; else a scale for each of the axis, and `scale` is the
+                     first of them */
 } tc_pte_border;
 
 /* The arguments of step k, a delegate call; in its own order, in the arena. */

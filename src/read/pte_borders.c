@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte_borders.c -- what the tensors at a delegate's border stand for, from the kernels next to it. */
+/* pte_borders.c -- what the tensors at a delegate's border stand for, from the kernels next to it.
+ */
 #include "pte.h"
 
 #include <stdio.h>
@@ -50,8 +51,8 @@ static double first_number(tc_pte_file *f, const tc_pte_value *t)
 }
 
 /* Scale and zero of a quantize or dequantize; false: it is neither. */
-static bool read_grid(tc_pte_file *f, const tc_pte_method *m, const tc_pte_step *s, const char *direction,
-                      tc_pte_border *b)
+static bool read_grid(tc_pte_file *f, const tc_pte_method *m, const tc_pte_step *s,
+                      const char *direction, tc_pte_border *b)
 {
     char name[64];
     const int64_t *arg = s->arg.v;
@@ -91,7 +92,8 @@ static void look_around(tc_pte_file *f, const tc_pte_method *m, size_t k, tc_pte
     }
 }
 
-/* Inputs of the program and constants are there from the start, the rest once somebody has written it. */
+/* Inputs of the program and constants are there from the start, the rest once somebody has written
+ * it. */
 static bool is_there(const tc_pte_method *m, size_t k, int64_t value)
 {
     if (m->value[value].data)
@@ -133,8 +135,8 @@ static bool tosa_inputs(tc_bytes payload, size_t *n)
     return !fb.error;
 }
 
-/* How many of the arguments are inputs: as the payload says, else those in front that hold something and are
- * not written here for somebody else. */
+/* How many of the arguments are inputs: as the payload says, else those in front that hold
+ * something and are not written here for somebody else. */
 static size_t count_inputs(tc_pte_file *f, const tc_pte_method *m, size_t k)
 {
     const tc_pte_step *s = &m->step[k];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte_file.c -- the tables of an ExecuTorch program, with every number checked before it is used. */
+/* pte_file.c -- the tables of an ExecuTorch program, with every number checked before it is used.
+ */
 #include "pte.h"
 
 static tc_status broken_at(tc_pte_file *f, size_t at, const char *what)
@@ -71,7 +72,8 @@ tc_bytes tc_pte_segment(const tc_pte_file *f, uint32_t index)
 {
     if (index >= f->n_segment || !f->segment[index].size)
         return (tc_bytes){NULL, 0};
-    return (tc_bytes){f->bytes.data + f->base + f->segment[index].offset, (size_t)f->segment[index].size};
+    return (tc_bytes){f->bytes.data + f->base + f->segment[index].offset,
+                      (size_t)f->segment[index].size};
 }
 
 static uint64_t *read_offsets(tc_pte_file *f, tc_fb_table t, uint32_t *segment, size_t *n)
@@ -103,14 +105,17 @@ tc_status tc_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void 
     const uint64_t *offset = buffer ? f->buffer : f->constant;
     tc_loc loc = {.file = f->name};
     if (tensor->external)
-        return tc_unsupported(f->ctx, &loc, TC_E_UNSUPPORTED, "a tensor's numbers are in another file");
-    if (tensor->data >= n || offset[tensor->data] > all.size || need > all.size - offset[tensor->data])
+        return tc_unsupported(f->ctx, &loc, TC_E_UNSUPPORTED,
+                              "a tensor's numbers are in another file");
+    if (tensor->data >= n || offset[tensor->data] > all.size ||
+        need > all.size - offset[tensor->data])
         return tc_error(f->ctx, &loc, TC_E_TRUNCATED,
                         "the numbers of constant %" PRIu32 " (%zu bytes) are not all in the file",
                         tensor->data, need);
     const uint8_t *at = all.data ? all.data + offset[tensor->data] : NULL;
     bool aligned = (uintptr_t)at % tc_dtypes[tensor->type->dtype].bytes == 0;
-    *out = need && aligned ? at : tc_arena_copy(&f->ctx->arena, at ? at : (const uint8_t *)"", need);
+    *out =
+        need && aligned ? at : tc_arena_copy(&f->ctx->arena, at ? at : (const uint8_t *)"", need);
     return TC_OK;
 }
 
@@ -125,7 +130,8 @@ static const tc_type *type_of(tc_pte_file *f, const tc_pte_value *v, tc_fb_table
     for (int32_t i = 0, last = -1; i < v->dim.n && in_order; i++)
         if (order.data[i] >= v->dim.n)
             in_order = false;
-        else if (v->dim.v[order.data[i]] != 1) { /* where an axis of extent 1 stands makes no difference */
+        else if (v->dim.v[order.data[i]] !=
+                 1) { /* where an axis of extent 1 stands makes no difference */
             in_order = order.data[i] > last;
             last = order.data[i];
         }
@@ -145,7 +151,8 @@ static void read_tensor(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
     v->placed = place.at != 0;
     v->external = tc_fb_u8(extra, PTE_EXTRA_LOCATION, 0) != 0;
     v->memory = tc_fb_u32(place, PTE_PLACE_MEMORY, 0);
-    v->offset = tc_fb_u32(place, PTE_PLACE_LOW, 0) | (uint64_t)tc_fb_u32(place, PTE_PLACE_HIGH, 0) << 32;
+    v->offset = tc_fb_u32(place, PTE_PLACE_LOW, 0) | (uint64_t)tc_fb_u32(place, PTE_PLACE_HIGH, 0)
+                                                         << 32;
 }
 
 static double real_from(uint64_t bits)
@@ -180,10 +187,12 @@ static void read_value(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
         v->plain = (tc_cpu_value){.kind = TC_CPU_BOOL, .i = tc_fb_u8(in, PTE_SCALAR, 0) != 0};
         break;
     case PTE_DOUBLE:
-        v->plain = (tc_cpu_value){.kind = TC_CPU_REAL, .r = real_from(tc_fb_u64(in, PTE_SCALAR, 0))};
+        v->plain =
+            (tc_cpu_value){.kind = TC_CPU_REAL, .r = real_from(tc_fb_u64(in, PTE_SCALAR, 0))};
         break;
     case PTE_STRING:
-        v->plain = (tc_cpu_value){.kind = TC_CPU_TEXT, .text = text_of(f, tc_fb_string(in, PTE_SCALAR))};
+        v->plain =
+            (tc_cpu_value){.kind = TC_CPU_TEXT, .text = text_of(f, tc_fb_string(in, PTE_SCALAR))};
         break;
     case PTE_DOUBLE_LIST:
         v->plain = (tc_cpu_value){.kind = TC_CPU_REALS, .reals = reals(f, in)};
@@ -208,7 +217,8 @@ static tc_status settle_lists(tc_pte_file *f, tc_pte_method *m, size_t at)
 {
     for (size_t k = 0; k < m->n_value; k++) {
         tc_pte_value *v = &m->value[k];
-        int64_t *whole = v->tag == PTE_INT_LIST ? tc_new_n(&f->ctx->arena, int64_t, (size_t)v->item.n) : NULL;
+        int64_t *whole =
+            v->tag == PTE_INT_LIST ? tc_new_n(&f->ctx->arena, int64_t, (size_t)v->item.n) : NULL;
         for (int32_t i = 0; i < v->item.n; i++) {
             int64_t item = v->item.v[i];
             bool none = item == -1 && v->tag == PTE_OPTIONAL_TENSOR_LIST;
@@ -246,7 +256,8 @@ static tc_status known_values(tc_pte_file *f, const tc_pte_method *m, tc_ints li
     return TC_OK;
 }
 
-static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, tc_pte_method *m)
+static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table plan,
+                                tc_pte_method *m)
 {
     tc_fb_vector list = tc_fb_list(plan, PTE_PLAN_DELEGATES, 4);
     tc_fb_vector within = tc_fb_list(root, PTE_PROGRAM_DELEGATE_DATA, 4);
@@ -276,8 +287,8 @@ static void read_operators(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
     m->n_op = list.n;
     for (size_t i = 0; i < list.n; i++) {
         tc_fb_table t = tc_fb_list_table(list, i);
-        m->op[i] =
-            (tc_pte_operator){tc_fb_string(t, PTE_OPERATOR_NAME), tc_fb_string(t, PTE_OPERATOR_OVERLOAD)};
+        m->op[i] = (tc_pte_operator){tc_fb_string(t, PTE_OPERATOR_NAME),
+                                     tc_fb_string(t, PTE_OPERATOR_OVERLOAD)};
     }
 }
 
@@ -342,8 +353,8 @@ tc_status tc_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file
     tc_fb_table root = tc_fb_root(&f->fb);
     TC_TRY(sound(f));
     TC_TRY(read_segments(f, root));
-    f->constant =
-        read_offsets(f, tc_fb_child(root, PTE_PROGRAM_CONSTANTS), &f->constant_segment, &f->n_constant);
+    f->constant = read_offsets(f, tc_fb_child(root, PTE_PROGRAM_CONSTANTS), &f->constant_segment,
+                               &f->n_constant);
     tc_fb_vector buffers = tc_fb_list(root, PTE_PROGRAM_MUTABLE, 4);
     if (buffers.n)
         f->buffer = read_offsets(f, tc_fb_list_table(buffers, 0), &f->buffer_segment, &f->n_buffer);

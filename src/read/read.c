@@ -44,6 +44,8 @@ tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
         return read(ctx, path, bytes, out);
     const tc_loc loc = {.file = path};
     tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
-    tc_note(ctx, &loc, "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa), VGF files (.vgf), ExecuTorch programs (.pte) and text graphs (.ir)");
+    tc_note(ctx, &loc,
+            "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa), VGF files (.vgf), "
+            "ExecuTorch programs (.pte) and text graphs (.ir)");
     return status;
 }

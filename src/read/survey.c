@@ -38,21 +38,25 @@ static void add_port(tc_ctx *ctx, const tc_graph *g, tc_val val, const char *nam
 {
     const tc_type *type = tc_type_of(g, val);
     if (!name)
-        name = val && g->val[val]->name ? g->val[val]->name : tc_text_format(&ctx->arena, "%zu", *n);
+        name =
+            val && g->val[val]->name ? g->val[val]->name : tc_text_format(&ctx->arena, "%zu", *n);
     tc_grow(&ctx->arena, *list, *n, *cap);
-    (*list)[(*n)++] = (tc_survey_port){name, type ? tc_type_text(&ctx->arena, type) : text ? text : "-"};
+    (*list)[(*n)++] = (tc_survey_port){name, type   ? tc_type_text(&ctx->arena, type)
+                                             : text ? text
+                                                    : "-"};
 }
 
 static void add_ports(const tc_module *m, tc_survey *s)
 {
     const tc_graph *g = tc_main(m);
     for (size_t i = 0; i < m->n_in_port; i++)
-        add_port(m->ctx, g, m->in_port[i].val, m->in_port[i].name, m->in_port[i].text, &s->in, &s->n_in, &s->cap_in);
+        add_port(m->ctx, g, m->in_port[i].val, m->in_port[i].name, m->in_port[i].text, &s->in,
+                 &s->n_in, &s->cap_in);
     for (size_t i = 0; i < g->n_in && !m->n_in_port; i++)
         add_port(m->ctx, g, g->in[i], NULL, NULL, &s->in, &s->n_in, &s->cap_in);
     for (size_t i = 0; i < m->n_out_port; i++)
-        add_port(m->ctx, g, m->out_port[i].val, m->out_port[i].name, m->out_port[i].text, &s->out, &s->n_out,
-                 &s->cap_out);
+        add_port(m->ctx, g, m->out_port[i].val, m->out_port[i].name, m->out_port[i].text, &s->out,
+                 &s->n_out, &s->cap_out);
     for (size_t i = 0; i < g->n_out && !m->n_out_port; i++)
         add_port(m->ctx, g, g->out[i], NULL, NULL, &s->out, &s->n_out, &s->cap_out);
 }

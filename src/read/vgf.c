@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vgf.c -- a VGF file of one graph, back into the TOSA form.
  *
- * The SPIR-V module is walked once; every id remembers its instruction and is decoded when it is used.
- * Element types come back as SPIR-V has them: i4 as i8, 64 bits as i48; a tensor of rank 0 is [1].
- * Quantization that the emitter noted comes back with the types of inputs and outputs. */
+ * The SPIR-V module is walked once; every id remembers its instruction and is decoded when it is
+ * used. Element types come back as SPIR-V has them: i4 as i8, 64 bits as i48; a tensor of rank 0 is
+ * [1]. Quantization that the emitter noted comes back with the types of inputs and outputs. */
 #include "read.h"
 
 #include "../ir/parse.h"
@@ -41,8 +41,8 @@ static tc_status use_shape(tc_vgf_reader *r, uint32_t id, tc_val *out)
         int64_t *v = tc_new_n(&r->ctx->arena, int64_t, (size_t)type->dim[0]);
         for (int64_t i = 0; i < type->dim[0]; i++)
             v[i] = ((const int32_t *)data)[i];
-        r->id[id].as_shape = tc_graph_const(r->g, tc_type_make(r->ctx, TC_shape, 1, type->dim), v, r->id[id].name,
-                                            tc_vgf_loc(r, id, NULL));
+        r->id[id].as_shape = tc_graph_const(r->g, tc_type_make(r->ctx, TC_shape, 1, type->dim), v,
+                                            r->id[id].name, tc_vgf_loc(r, id, NULL));
     }
     *out = r->id[id].as_shape;
     return TC_OK;
@@ -63,7 +63,8 @@ static tc_status list_field(tc_vgf_reader *r, uint32_t id, tc_ints *out)
 }
 
 /* `element`: the type of clamp's bounds. */
-static tc_status read_field(tc_vgf_reader *r, const tc_field *field, uint32_t id, tc_dtype element, void *at)
+static tc_status read_field(tc_vgf_reader *r, const tc_field *field, uint32_t id, tc_dtype element,
+                            void *at)
 {
     uint32_t number = 0;
     int64_t room = 0;
@@ -98,10 +99,12 @@ static tc_status read_field(tc_vgf_reader *r, const tc_field *field, uint32_t id
 
 static tc_status read_attr(tc_vgf_reader *r, const tc_attr_info *info, tc_dtype element, void **out)
 {
-    *out = info->n_field ? tc_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t)) : NULL;
+    *out =
+        info->n_field ? tc_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t)) : NULL;
     for (int i = 0; i < info->n_field; i++) {
         const tc_field *field = &info->field[tc_vgf_field(info, i)];
-        TC_TRY(read_field(r, field, tc_spv_word(&r->at, 4 + (size_t)i), element, (char *)*out + field->at));
+        TC_TRY(read_field(r, field, tc_spv_word(&r->at, 4 + (size_t)i), element,
+                          (char *)*out + field->at));
     }
     return TC_OK;
 }
@@ -137,7 +140,8 @@ static tc_status read_operands(tc_vgf_reader *r, tc_op op, size_t first, tc_val 
 {
     for (int i = 0; i < n; i++) {
         uint32_t id = tc_spv_word(&r->at, first + (size_t)i);
-        TC_TRY(tc_vgf_shape_operand(op, i) ? use_shape(r, id, &operand[i]) : use(r, id, &operand[i]));
+        TC_TRY(tc_vgf_shape_operand(op, i) ? use_shape(r, id, &operand[i])
+                                           : use(r, id, &operand[i]));
     }
     return TC_OK;
 }
@@ -146,7 +150,8 @@ static bool is_tosa_set(const tc_vgf_reader *r, uint32_t id)
 {
     size_t next;
     const tc_spv_instr *set = tc_vgf_made_by(r, id);
-    return set->op == TC_SPV_ExtInstImport && tc_str_is(tc_spv_text(set, 1, &next), TC_VGF_TOSA_SET);
+    return set->op == TC_SPV_ExtInstImport &&
+           tc_str_is(tc_spv_text(set, 1, &next), TC_VGF_TOSA_SET);
 }
 
 static tc_status read_instruction(tc_vgf_reader *r)
@@ -166,7 +171,8 @@ static tc_status read_instruction(tc_vgf_reader *r)
     TC_TRY(read_operands(r, op, first, operand, n_in));
     void *attr;
     TC_TRY(read_attr(r, info, n_in ? tc_type_of(r->g, operand[0])->dtype : TC_i8, &attr));
-    tc_node *node = tc_graph_add(r->g, op, attr, operand, n_in, n_out, tc_vgf_loc(r, id, tc_ops[op].name));
+    tc_node *node =
+        tc_graph_add(r->g, op, attr, operand, n_in, n_out, tc_vgf_loc(r, id, tc_ops[op].name));
     for (int i = 0; i < n_out; i++)
         tc_value_of(r->g, node->out[i])->type = type[i];
     if (op == TC_OP_tosa_argmax && n_in == 1 && tc_type_of(r->g, operand[0])->rank == 1) {
@@ -255,7 +261,8 @@ static void collect_note(tc_vgf_reader *r)
     if (!q || !tc_text_starts(text.p, begin) || q < text.p + strlen(begin))
         return;
     const char *key = text.p + strlen(begin);
-    *tc_map_at(&r->quant, (tc_str){key, (size_t)(q - key)}) = tc_text_copy(&r->ctx->arena, tc_str_of(q + 1));
+    *tc_map_at(&r->quant, (tc_str){key, (size_t)(q - key)}) =
+        tc_text_copy(&r->ctx->arena, tc_str_of(q + 1));
 }
 
 static void collect_constants(tc_vgf_reader *r)
@@ -327,8 +334,8 @@ static tc_status signature(tc_vgf_reader *r, const tc_spv_instr *graph)
     return TC_OK;
 }
 
-/* A resource holds what the graph says that it holds; where that is one element its rank may be 0.  (i48, which
- * no RESHAPE takes, stays [1].) */
+/* A resource holds what the graph says that it holds; where that is one element its rank may be 0.
+ * (i48, which no RESHAPE takes, stays [1].) */
 static tc_status check_slots(tc_vgf_reader *r, const tc_vgf_slots *slots)
 {
     for (size_t i = 0; i < slots->n; i++) {
@@ -338,17 +345,20 @@ static tc_status check_slots(tc_vgf_reader *r, const tc_vgf_slots *slots)
             return tc_vgf_bad(r, TC_E_FORMAT, "a binding is none of the graph's");
         const tc_type *type = r->type[k];
         bool one = !res->n_dim && type->rank == 1 && type->dim[0] == 1;
-        bool same = tc_vgf_format_dtype(res->format) == type->dtype && (one || res->n_dim == (size_t)type->rank);
+        bool same = tc_vgf_format_dtype(res->format) == type->dtype &&
+                    (one || res->n_dim == (size_t)type->rank);
         for (size_t d = 0; d < res->n_dim && same; d++)
             same = res->dim[d] == type->dim[d];
         if (!same)
             return tc_vgf_bad(r, TC_E_MISMATCH, "a resource is not what the graph binds to it");
-        r->outer[k] = one && type->dtype != TC_i48 ? tc_type_make(r->ctx, type->dtype, 0, NULL) : type;
+        r->outer[k] =
+            one && type->dtype != TC_i48 ? tc_type_make(r->ctx, type->dtype, 0, NULL) : type;
     }
     return TC_OK;
 }
 
-/* The sequence's name of an input or output; NULL for those that only count, which the emitter makes up. */
+/* The sequence's name of an input or output; NULL for those that only count, which the emitter
+ * makes up. */
 static const char *port_name(tc_vgf_reader *r, bool in, size_t i)
 {
     size_t n = in ? r->vgf.n_in_name : r->vgf.n_out_name;
@@ -426,13 +436,14 @@ tc_status tc_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     TC_TRY(tc_vgf_read(ctx, file, bytes, &r.vgf));
     if (r.vgf.n_segment != 1 || r.vgf.segment[0].type != TC_VGF_GRAPH)
         return tc_unsupported(ctx, &loc, TC_E_UNSUPPORTED,
-                              "the file has %zu segments; one, a graph, is what is read", r.vgf.n_segment);
+                              "the file has %zu segments; one, a graph, is what is read",
+                              r.vgf.n_segment);
     r.segment = &r.vgf.segment[0];
     r.code = r.vgf.module[r.segment->module].code;
     if (!r.code.size)
         return tc_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "the file's module is not in SPIR-V");
-    r.module->producer = tc_text_format(&ctx->arena, "VGF %d.%d.%d", r.vgf.version[0], r.vgf.version[1],
-                                        r.vgf.version[2]);
+    r.module->producer = tc_text_format(&ctx->arena, "VGF %d.%d.%d", r.vgf.version[0],
+                                        r.vgf.version[1], r.vgf.version[2]);
     TC_TRY(read_graph(&r));
     *out = r.module;
     return TC_OK;

@@ -26,7 +26,8 @@ bool tc_vgf_u32(const tc_vgf_reader *r, uint32_t id, uint32_t *out)
     const tc_spv_instr *c = tc_vgf_made_by(r, id), *type = tc_vgf_made_by(r, tc_spv_word(c, 0));
     bool null = c->op == TC_SPV_ConstantNull;
     *out = null ? 0 : tc_spv_word(c, 2);
-    return (null || c->op == TC_SPV_Constant) && type->op == TC_SPV_TypeInt && tc_spv_word(type, 1) == 32;
+    return (null || c->op == TC_SPV_Constant) && type->op == TC_SPV_TypeInt &&
+           tc_spv_word(type, 1) == 32;
 }
 
 static tc_dtype element_of(const tc_vgf_reader *r, uint32_t id)
@@ -37,13 +38,20 @@ static tc_dtype element_of(const tc_vgf_reader *r, uint32_t id)
     case TC_SPV_TypeBool:
         return TC_bool;
     case TC_SPV_TypeInt:
-        return bits == 8 ? TC_i8 : bits == 16 ? TC_i16 : bits == 32 ? TC_i32 : bits == 64 ? TC_i48 : TC_none;
+        return bits == 8    ? TC_i8
+               : bits == 16 ? TC_i16
+               : bits == 32 ? TC_i32
+               : bits == 64 ? TC_i48
+                            : TC_none;
     case TC_SPV_TypeFloat:
         if (t->n < 3)
             return bits == 32 ? TC_f32 : bits == 16 ? TC_f16 : TC_none;
         if (bits == 16 && encoding == TC_SPV_BFLOAT16)
             return TC_bf16;
-        return bits != 8 ? TC_none : encoding == TC_SPV_E4M3 ? TC_e4m3 : encoding == TC_SPV_E5M2 ? TC_e5m2 : TC_none;
+        return bits != 8                 ? TC_none
+               : encoding == TC_SPV_E4M3 ? TC_e4m3
+               : encoding == TC_SPV_E5M2 ? TC_e5m2
+                                         : TC_none;
     default:
         return TC_none;
     }
@@ -114,7 +122,8 @@ tc_status tc_vgf_scalar(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, uint8_t *
 }
 
 /* The elements of a constant that stands in the code; rank and extents are those of its type. */
-static tc_status fill(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, int32_t rank, const int64_t *dim, uint8_t *at)
+static tc_status fill(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, int32_t rank,
+                      const int64_t *dim, uint8_t *at)
 {
     const tc_spv_instr *c = tc_vgf_made_by(r, id);
     size_t bytes = (size_t)tc_dims_count(rank, dim) * tc_dtypes[dtype].bytes;
@@ -136,10 +145,12 @@ static tc_status fill(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, int32_t ran
 }
 
 /* The data of OpGraphConstantARM: the file's own bytes where they can serve. */
-static tc_status stored(tc_vgf_reader *r, const tc_spv_instr *c, const tc_type *type, const void **out)
+static tc_status stored(tc_vgf_reader *r, const tc_spv_instr *c, const tc_type *type,
+                        const void **out)
 {
     const uint32_t number = tc_spv_word(c, 2);
-    const tc_vgf_constant *found = tc_map_get(&r->constants, (tc_str){(const char *)&number, sizeof number});
+    const tc_vgf_constant *found =
+        tc_map_get(&r->constants, (tc_str){(const char *)&number, sizeof number});
     size_t size = tc_type_bytes(type);
     if (!found)
         return tc_vgf_bad(r, TC_E_FORMAT, "a graph constant is not among those of its segment");
@@ -181,7 +192,8 @@ tc_status tc_vgf_tensor(tc_vgf_reader *r, uint32_t id, const tc_type **type, con
         return stored(r, c, *type, data);
     size_t size = tc_type_bytes(*type);
     if (size > r->budget)
-        return tc_vgf_bad(r, TC_E_TOO_LARGE, "constants in the code are larger than the file warrants");
+        return tc_vgf_bad(r, TC_E_TOO_LARGE,
+                          "constants in the code are larger than the file warrants");
     r->budget -= size;
     uint8_t *room = tc_arena_raw(&r->ctx->arena, size);
     *data = room;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vgf_ids.h -- what the files of the VGF reader share: ids of a SPIR-V module, decoded when they are used. */
+/* vgf_ids.h -- what the files of the VGF reader share: ids of a SPIR-V module, decoded when they
+ * are used. */
 #ifndef TC_VGF_IDS_H
 #define TC_VGF_IDS_H
 
@@ -49,8 +50,10 @@ bool tc_vgf_u32(const tc_vgf_reader *r, uint32_t id, uint32_t *out);
 
 TC_MUST_USE tc_status tc_vgf_tensor_type(tc_vgf_reader *r, uint32_t id, const tc_type **out);
 
-/* A scalar constant into one element of our memory, and a tensor constant, from the code or beside it. */
+/* A scalar constant into one element of our memory, and a tensor constant, from the code or beside
+ * it. */
 TC_MUST_USE tc_status tc_vgf_scalar(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, uint8_t *at);
-TC_MUST_USE tc_status tc_vgf_tensor(tc_vgf_reader *r, uint32_t id, const tc_type **type, const void **data);
+TC_MUST_USE tc_status tc_vgf_tensor(tc_vgf_reader *r, uint32_t id, const tc_type **type,
+                                    const void **data);
 
 #endif

@@ -13,7 +13,9 @@ static tc_status run_kernel(tc_graph *g, const tc_node *node, tc_call *call)
     const tc_op_info *info = &tc_ops[node->op];
     tc_ctx *ctx = g->module->ctx;
     if (!info->kernel)
-        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' cannot be run here: it is somebody else's operator", info->name);
+        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED,
+                              "'%s' cannot be run here: it is somebody else's operator",
+                              info->name);
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     call->scratch = &ctx->scratch;
     info->kernel(call);
@@ -32,7 +34,8 @@ static tc_status callee(tc_graph *g, const tc_node *node, const char *name, cons
     bool fits = sub && sub->n_in == n_in && sub->n_out == n_out;
     for (size_t i = 0; fits && i < n_in; i++) {
         const tc_type *type = tc_type_of(sub, sub->in[i]);
-        fits = type && in[i].type && type->dtype == in[i].type->dtype && tc_same_dims(type, in[i].type);
+        fits = type && in[i].type && type->dtype == in[i].type->dtype &&
+               tc_same_dims(type, in[i].type);
     }
     *out = sub;
     return fits ? TC_OK
@@ -41,7 +44,8 @@ static tc_status callee(tc_graph *g, const tc_node *node, const char *name, cons
 }
 
 static tc_status eval_cond(tc_graph *g, const tc_node *node, const char *then_graph,
-                           const char *else_graph, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+                           const char *else_graph, const tc_tensor *in, tc_tensor *out,
+                           tc_arena *arena)
 {
     tc_graph *sub;
     const char *name = *(const uint8_t *)in[0].data ? then_graph : else_graph;
@@ -49,7 +53,8 @@ static tc_status eval_cond(tc_graph *g, const tc_node *node, const char *then_gr
     return tc_eval(sub, in + 1, out, arena);
 }
 
-static tc_status eval_call(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+static tc_status eval_call(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
+                           tc_arena *arena)
 {
     const tc_attr_call *call = node->attr;
     tc_graph *sub;
@@ -66,17 +71,19 @@ static bool unchanged(const tc_tensor *a, const tc_tensor *b, size_t n)
     return true;
 }
 
-/* The loop's state has two places, so that memory does not grow with the number of rounds.  A loop that
- * cannot end is an error: a round that changes nothing would go on for ever. */
+/* The loop's state has two places, so that memory does not grow with the number of rounds.  A loop
+ * that cannot end is an error: a round that changes nothing would go on for ever. */
 static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_graph,
-                            const char *body_graph, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+                            const char *body_graph, const tc_tensor *in, tc_tensor *out,
+                            tc_arena *arena)
 {
     size_t n = (size_t)node->n_in, carried = (size_t)node->n_out;
     tc_graph *cond, *body;
     TC_TRY(callee(g, node, cond_graph, in, n, 1, &cond));
     TC_TRY(callee(g, node, body_graph, in, n, carried, &body));
     if (carried > n)
-        return tc_error(g->module->ctx, node->loc, TC_E_STRUCTURE, "the loop has more results than operands");
+        return tc_error(g->module->ctx, node->loc, TC_E_STRUCTURE,
+                        "the loop has more results than operands");
     tc_tensor *now = tc_arena_copy(arena, in, n * sizeof *in);
     tc_tensor *next = tc_arena_copy(arena, in, n * sizeof *in);
     tc_tensor *result = tc_new_n(arena, tc_tensor, carried + 1);
@@ -90,12 +97,15 @@ static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_g
         TC_TRY(tc_eval(cond, now, result, arena));
         if (!*(const uint8_t *)result[0].data)
             break;
-        if (++round > MOST_ROUNDS || (round > 1 && !g->module->variable && unchanged(now, next, carried)))
-            return tc_error(g->module->ctx, node->loc, TC_E_NUMBERS, "'%s': the loop does not end (round %zu)",
-                            tc_ops[node->op].name, round);
+        if (++round > MOST_ROUNDS ||
+            (round > 1 && !g->module->variable && unchanged(now, next, carried)))
+            return tc_error(g->module->ctx, node->loc, TC_E_NUMBERS,
+                            "'%s': the loop does not end (round %zu)", tc_ops[node->op].name,
+                            round);
         TC_TRY(tc_eval(body, now, result, arena));
         for (size_t i = 0; i < carried; i++) {
-            if (!tc_same_dims(result[i].type, now[i].type) || result[i].type->dtype != now[i].type->dtype)
+            if (!tc_same_dims(result[i].type, now[i].type) ||
+                result[i].type->dtype != now[i].type->dtype)
                 return tc_error(g->module->ctx, node->loc, TC_E_MISMATCH,
                                 "result %zu of '%s' is not what the loop carries", i, body_graph);
             memcpy(next[i].data, result[i].data, tc_type_bytes(now[i].type));
@@ -159,7 +169,8 @@ tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc
     tc_tensor *real_out = tc_new_n(arena, tc_tensor, (size_t)node->n_out);
     bool typed = !tc_op_sees_storage(node->op);
     for (int i = 0; i < node->n_in; i++)
-        real_in[i] = typed && in[i].type && in[i].type->quant ? tc_dequantized(ctx, arena, in[i]) : in[i];
+        real_in[i] =
+            typed && in[i].type && in[i].type->quant ? tc_dequantized(ctx, arena, in[i]) : in[i];
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *type = g->val[node->out[i]]->type;
         out[i] = tc_tensor_new(arena, type);
@@ -199,7 +210,8 @@ tc_status tc_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena 
     enum { DEEPEST = 64 }; /* graphs that run each other, as a file may have it, without end */
     tc_module *module = g->module;
     if (module->depth == DEEPEST)
-        return tc_error(module->ctx, NULL, TC_E_STRUCTURE, "graphs run each other %d deep", DEEPEST);
+        return tc_error(module->ctx, NULL, TC_E_STRUCTURE, "graphs run each other %d deep",
+                        DEEPEST);
     for (size_t i = 0; i < g->n_in; i++)
         at[g->in[i]] = in[i];
     module->depth++;

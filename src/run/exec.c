@@ -2,8 +2,8 @@
 /* exec.c -- runs a program by its plan, or with the reference interpreter, keeping its state.
  *
  * The interpreter is given a shadow of the graph: the same nodes, but the buffers that the program
- * changes read from memory of ours, and their new contents are further outputs.  Every buffer has two
- * places, so that an output that shows the old contents stays good after the run. */
+ * changes read from memory of ours, and their new contents are further outputs.  Every buffer has
+ * two places, so that an output that shows the old contents stays good after the run. */
 #include "exec.h"
 
 #include "plan.h"
@@ -73,7 +73,8 @@ tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module)
     return exec;
 }
 
-/* The new contents go to the place that is not in use, for all buffers, before any is read again. */
+/* The new contents go to the place that is not in use, for all buffers, before any is read again.
+ */
 static void keep_state(tc_exec *exec)
 {
     tc_graph *g = &exec->shadow;

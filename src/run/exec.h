@@ -13,8 +13,8 @@ typedef struct tc_exec tc_exec;
 /* Ready to run the module's first graph; goes with the context.  The module stays as it is. */
 tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module);
 
-/* in: one tensor per graph input, of its type.  out: one per graph output; the numbers stay good until
- * the next run.  On failure a message has been given and the state is what it was before. */
+/* in: one tensor per graph input, of its type.  out: one per graph output; the numbers stay good
+ * until the next run.  On failure a message has been given and the state is what it was before. */
 TC_MUST_USE tc_status tc_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out);
 
 /* Time every operator from now on: seconds[op] grows.  false when there is nothing to time by. */

@@ -73,8 +73,8 @@ tc_layout tc_layout_permute(const tc_layout *l, tc_ints perm)
 
 bool tc_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *to, tc_layout *out)
 {
-    /* Cut both shapes into the smallest groups of neighbouring axes with equal products.  A group that
-     * merges or splits must lie together and in order; its new axes then take its place. */
+    /* Cut both shapes into the smallest groups of neighbouring axes with equal products.  A group
+     * that merges or splits must lie together and in order; its new axes then take its place. */
     int8_t order[TC_MAX_RANK][2]; /* for each group: first new axis, how many */
     int group_of[TC_MAX_RANK], n_group = 0, i = 0, j = 0;
     if (tc_type_count(from) == 0)

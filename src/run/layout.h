@@ -38,7 +38,8 @@ bool tc_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *t
 /* The axes in `gone` removed, the others renumbered. */
 tc_layout tc_layout_drop(const tc_layout *l, tc_ints gone);
 
-/* A permutation that turns the order of `from` into the order of `to`: to[i] lies at from's place perm[i]. */
+/* A permutation that turns the order of `from` into the order of `to`: to[i] lies at from's place
+ * perm[i]. */
 void tc_layout_between(const tc_layout *from, const tc_layout *to, int64_t *perm);
 
 #endif

@@ -11,7 +11,8 @@ typedef struct tc_span {
     size_t offset;      /* the answer */
 } tc_span;
 
-/* Largest first, each at the lowest address where it meets nobody; returns the bytes needed in all. */
+/* Largest first, each at the lowest address where it meets nobody; returns the bytes needed in all.
+ */
 size_t tc_pack(tc_arena *scratch, tc_span *span, size_t n, size_t align);
 
 /* The best of several orders: for what is packed once and loaded on small devices. */

@@ -126,7 +126,8 @@ static tc_status run_call(tc_plan *plan, const step *s)
     s->callee->seconds = plan->seconds;
     TC_TRY(tc_plan_run(s->callee, t, t + s->n_in, NULL, NULL));
     for (int i = 0; i < s->n_out; i++)
-        memcpy(plan->store[s->out[i]->store].data, t[s->n_in + i].data, tc_type_bytes(s->out[i]->type));
+        memcpy(plan->store[s->out[i]->store].data, t[s->n_in + i].data,
+               tc_type_bytes(s->out[i]->type));
     tc_arena_rewind(&plan->arena, mark);
     return TC_OK;
 }
@@ -156,7 +157,8 @@ static tc_status run_step(tc_plan *plan, const step *s)
 static void show(const tc_plan *plan, const step *s)
 {
     for (const shown *w = s->show; w; w = w->next)
-        plan->watch->see(plan->watch->who, w->val, tensor_at(plan, w->place), w->place->layout.axis);
+        plan->watch->see(plan->watch->who, w->val, tensor_at(plan, w->place),
+                         w->place->layout.axis);
 }
 
 void tc_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state)
@@ -214,7 +216,8 @@ tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *
 tc_status tc_plan_explain(tc_plan *plan)
 {
     const step *s = plan->failed;
-    return s ? tc_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s", tc_ops[s->node->op].name, plan->why)
+    return s ? tc_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s", tc_ops[s->node->op].name,
+                        plan->why)
              : TC_BAD_MODEL; /* the interpreter has told it */
 }
 

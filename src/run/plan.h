@@ -10,16 +10,17 @@
 
 typedef struct tc_plan tc_plan;
 
-/* Somebody who looks at values as they are made (calibration, comparison).  wanted[v]: value v must be
- * made and shown; its axes may lie in another order than its type's, which `logical` and `order` tell:
- * seen.type->dim[i] is logical axis order[i].  Called in the order of the graph's nodes. */
+/* Somebody who looks at values as they are made (calibration, comparison).  wanted[v]: value v must
+ * be made and shown; its axes may lie in another order than its type's, which `logical` and `order`
+ * tell: seen.type->dim[i] is logical axis order[i].  Called in the order of the graph's nodes. */
 typedef struct tc_watch {
     const bool *wanted;
     void (*see)(void *who, tc_val v, tc_tensor seen, const int8_t *order);
     void *who;
 } tc_watch;
 
-/* watch may be NULL.  NULL comes back when the graph holds operators that only the interpreter runs. */
+/* watch may be NULL.  NULL comes back when the graph holds operators that only the interpreter
+ * runs. */
 tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch);
 
 /* in: one tensor per graph input.  out: one per graph output, good until the next run.
@@ -28,11 +29,12 @@ TC_MUST_USE tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor 
                                   void *const *state, tc_tensor *after);
 
 /* The same without a message: after a failure, tc_plan_explain() gives it and the status again. */
-TC_MUST_USE tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
-                                  tc_tensor *after);
+TC_MUST_USE tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out,
+                                  void *const *state, tc_tensor *after);
 tc_status tc_plan_explain(tc_plan *plan);
 
-/* A run in parts: from the beginning, and on until value `until` has been shown (none: to the end). */
+/* A run in parts: from the beginning, and on until value `until` has been shown (none: to the end).
+ */
 void tc_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state);
 TC_MUST_USE tc_status tc_plan_go(tc_plan *plan, tc_val until);
 
@@ -44,13 +46,15 @@ void tc_plan_follow(tc_plan *twin, const tc_plan *other);
 /* The same steps once more, with memory and a watcher of their own: for another thread. */
 tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch);
 
-/* Whether twins may run at the same time; not when the interpreter or another plan takes some of the steps. */
+/* Whether twins may run at the same time; not when the interpreter or another plan takes some of
+ * the steps. */
 bool tc_plan_parallel(const tc_plan *plan);
 
 /* Where a run jumps to when memory runs out; each thread needs its own. */
 void tc_plan_on_oom(tc_plan *plan, jmp_buf *oom);
 
-/* From now on every step is timed; seconds by operator are added to `seconds` (TC_OP_COUNT of them). */
+/* From now on every step is timed; seconds by operator are added to `seconds` (TC_OP_COUNT of
+ * them). */
 void tc_plan_time(tc_plan *plan, double *seconds);
 
 /* Bytes of activations that are alive at once. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_attention.c -- scaled_dot_product_attention in f32 as two products through fast/ and, between them,
- * one pass over the scores: scale, mask, softmax. */
+/* plan_attention.c -- scaled_dot_product_attention in f32 as two products through fast/ and,
+ * between them, one pass over the scores: scale, mask, softmax. */
 #include "plan_steps.h"
 
 #include <math.h>
@@ -75,7 +75,8 @@ static const tc_product *product_of(tc_maker *m, const place *a, const tc_type *
 {
     tc_layout plain = tc_layout_plain(y->rank);
     tc_strided yd = tc_plan_strided(y, &plain, y->rank);
-    tc_strided ad = tc_plan_strided(at, &a->layout, y->rank), bd = tc_plan_strided(bt, &b->layout, y->rank);
+    tc_strided ad = tc_plan_strided(at, &a->layout, y->rank),
+               bd = tc_plan_strided(bt, &b->layout, y->rank);
     if (turned)
         bd = transposed(bd);
     return tc_product_matmul(m->ctx, &ad, &bd, &yd, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
@@ -88,14 +89,16 @@ static bool takes(const tc_maker *m, const tc_node *node, const tc_type **type, 
     tc_val mask = node->n_in > 3 ? node->in[3] : TC_NONE;
     for (int i = 0; i < 3; i++) {
         type[i] = m->g->val[node->in[i]]->type;
-        if (type[i]->dtype != TC_f32 || type[i]->rank != type[0]->rank || type[i]->rank < 3 || !tc_type_count(type[i]))
+        if (type[i]->dtype != TC_f32 || type[i]->rank != type[0]->rank || type[i]->rank < 3 ||
+            !tc_type_count(type[i]))
             return false;
     }
     int rank = type[0]->rank;
     for (int i = 0; i < rank - 2; i++)
         if (type[1]->dim[i] != type[0]->dim[i] || type[2]->dim[i] != type[0]->dim[i])
             return false;
-    *w = (weighing){.rank = rank, .scale = (float)a->scale, .causal = a->causal, .has_mask = mask != TC_NONE};
+    *w = (weighing){
+        .rank = rank, .scale = (float)a->scale, .causal = a->causal, .has_mask = mask != TC_NONE};
     memcpy(w->dim, type[0]->dim, sizeof w->dim);
     w->dim[rank - 1] = type[1]->dim[rank - 2];
     if (!mask)
@@ -128,9 +131,10 @@ bool tc_plan_sdpa(tc_maker *m, const tc_node *node)
         return false;
     const place *mask = w->has_mask ? tc_place_plain(m, node->in[3], node) : NULL;
     s->store = tc_store_new(m, (store){.kind = STORE_MADE, .size = tc_type_bytes(scores)});
-    tc_step_into(m, node, tc_run_product, first, tc_product_scratch(first), (const place *[]){q, k, NULL}, 3, s);
+    tc_step_into(m, node, tc_run_product, first, tc_product_scratch(first),
+                 (const place *[]){q, k, NULL}, 3, s);
     tc_step_into(m, node, weigh, w, 0, (const place *[]){s, mask}, 2, s);
-    tc_step_prepared(m, node, tc_run_product, second, tc_product_scratch(second), (const place *[]){s, v, NULL}, 3,
-                     node->out[0], plain);
+    tc_step_prepared(m, node, tc_run_product, second, tc_product_scratch(second),
+                     (const place *[]){s, v, NULL}, 3, node->out[0], plain);
     return true;
 }

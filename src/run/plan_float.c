@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_float.c -- f32 convolutions and matrix products through fast/, joined with the activations and
- * residual additions that follow them. */
+/* plan_float.c -- f32 convolutions and matrix products through fast/, joined with the activations
+ * and residual additions that follow them. */
 #include "plan_steps.h"
 
 /* What an activation is as a post-operation of a product. */
@@ -87,8 +87,8 @@ void tc_run_product(const void *what, void *const *in, void *out, void *scratch)
     tc_product_run(what, in[0], in[1], in[2], out, scratch);
 }
 
-static void emit_product(tc_maker *m, const tc_node *node, const tc_product *product, const place *a,
-                         const place *b, tc_layout layout, const chain *c)
+static void emit_product(tc_maker *m, const tc_node *node, const tc_product *product,
+                         const place *a, const place *b, tc_layout layout, const chain *c)
 {
     const place *in[3] = {a, b, c->extra ? tc_place_want(m, c->extra, layout, node) : NULL};
     tc_step_prepared(m, node, tc_run_product, product, tc_product_scratch(product), in, 3,
@@ -100,7 +100,8 @@ static void emit_product(tc_maker *m, const tc_node *node, const tc_product *pro
 bool tc_plan_conv(tc_maker *m, const tc_node *node)
 {
     const tc_type *x = m->g->val[node->in[0]]->type, *y = m->g->val[node->out[0]]->type;
-    tc_tensor w = tc_place_known(m, node->in[1]), b = tc_place_known(m, node->n_in > 2 ? node->in[2] : TC_NONE);
+    tc_tensor w = tc_place_known(m, node->in[1]),
+              b = tc_place_known(m, node->n_in > 2 ? node->in[2] : TC_NONE);
     if (!w.data || (b.type && !b.data))
         return false;
     chain c = follow(m, node);
@@ -122,7 +123,8 @@ bool tc_plan_conv(tc_maker *m, const tc_node *node)
 bool tc_plan_linear(tc_maker *m, const tc_node *node)
 {
     const tc_type *x = m->g->val[node->in[0]]->type, *y = m->g->val[node->out[0]]->type;
-    tc_tensor w = tc_place_known(m, node->in[1]), b = tc_place_known(m, node->n_in > 2 ? node->in[2] : TC_NONE);
+    tc_tensor w = tc_place_known(m, node->in[1]),
+              b = tc_place_known(m, node->n_in > 2 ? node->in[2] : TC_NONE);
     if (!w.data || (b.type && !b.data) || x->dtype != TC_f32 || w.type->dtype != TC_f32 ||
         w.type->rank != 2 || x->rank < 1 || !tc_type_count(y) || !tc_type_count(x))
         return false;
@@ -160,14 +162,15 @@ bool tc_plan_matmul(tc_maker *m, const tc_node *node)
 {
     const tc_type *a = m->g->val[node->in[0]]->type, *b = m->g->val[node->in[1]]->type;
     const tc_type *y = m->g->val[node->out[0]]->type;
-    if (a->dtype != TC_f32 || b->dtype != TC_f32 || a->rank < 2 || b->rank < 2 || !tc_type_count(y) ||
-        !tc_type_count(a))
+    if (a->dtype != TC_f32 || b->dtype != TC_f32 || a->rank < 2 || b->rank < 2 ||
+        !tc_type_count(y) || !tc_type_count(a))
         return false;
     tc_layout plain_y = tc_layout_plain(y->rank);
     const place *pa = m->at[node->in[0]], *pb = m->at[node->in[1]];
     chain c = follow(m, node);
     for (int again = 0; again < 2; again++) {
-        tc_strided ad = tc_plan_strided(a, &pa->layout, y->rank), bd = tc_plan_strided(b, &pb->layout, y->rank);
+        tc_strided ad = tc_plan_strided(a, &pa->layout, y->rank),
+                   bd = tc_plan_strided(b, &pb->layout, y->rank);
         tc_strided yd = tc_plan_strided(y, &plain_y, y->rank);
         const store *sb = &m->plan->store[pb->store];
         const void *b_data = sb->kind == STORE_KNOWN ? sb->data : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_int.c -- int8 products of TOSA through fast/, joined with the RESCALE behind them and with the
- * CLAMP or TABLE behind that; RESCALE and 32-bit arithmetic by themselves. */
+/* plan_int.c -- int8 products of TOSA through fast/, joined with the RESCALE behind them and with
+ * the CLAMP or TABLE behind that; RESCALE and 32-bit arithmetic by themselves. */
 #include "plan_steps.h"
 
 #include "../fast/int_eltwise.h"
@@ -56,8 +56,10 @@ static bool take_scales(tc_maker *m, const tc_node *rescale, size_t channels, tc
     return true;
 }
 
-/* What a RESCALE does, where fast/ can do it (single rounding); `channels` scales, all alike unless it is per channel. */
-static bool takes_rescale(tc_maker *m, const tc_node *node, size_t channels, int64_t *in_zero, tc_narrow *out)
+/* What a RESCALE does, where fast/ can do it (single rounding); `channels` scales, all alike unless
+ * it is per channel. */
+static bool takes_rescale(tc_maker *m, const tc_node *node, size_t channels, int64_t *in_zero,
+                          tc_narrow *out)
 {
     const tc_attr_tosa_rescale *a = node->attr;
     const tc_type *y = m->g->val[node->out[0]]->type;
@@ -110,8 +112,8 @@ static chain follow(tc_maker *m, const tc_node *product)
     return c;
 }
 
-static void emit(tc_maker *m, const tc_node *node, const chain *c, tc_prepared *run, const void *what,
-                 size_t scratch, int n_in)
+static void emit(tc_maker *m, const tc_node *node, const chain *c, tc_prepared *run,
+                 const void *what, size_t scratch, int n_in)
 {
     const place *in[2];
     for (int i = 0; i < n_in; i++)
@@ -129,8 +131,9 @@ static bool takes_conv(const tc_maker *m, const tc_node *node, int64_t *x_zero)
     const tc_type *x = m->g->val[node->in[0]]->type;
     tc_tensor w = tc_place_known(m, node->in[1]), bias = tc_place_known(m, node->in[2]);
     int64_t w_zero;
-    return x->dtype == TC_i8 && w.data && (w.type->dtype == TC_i8 || w.type->dtype == TC_i4) && bias.data &&
-           known_number(m, node, 3, x_zero) && known_number(m, node, 4, &w_zero) && w_zero == 0;
+    return x->dtype == TC_i8 && w.data && (w.type->dtype == TC_i8 || w.type->dtype == TC_i4) &&
+           bias.data && known_number(m, node, 3, x_zero) && known_number(m, node, 4, &w_zero) &&
+           w_zero == 0;
 }
 
 static void run_conv(const void *what, void *const *in, void *out, void *scratch)
@@ -144,9 +147,10 @@ bool tc_plan_conv8(tc_maker *m, const tc_node *node)
     if (!takes_conv(m, node, &zero))
         return false;
     chain c = follow(m, node);
-    const tc_conv8 *conv = tc_conv8_new(
-        m->ctx, node->attr, m->g->val[node->in[0]]->type, m->g->val[node->out[0]]->type,
-        tc_place_known(m, node->in[1]), tc_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
+    const tc_conv8 *conv =
+        tc_conv8_new(m->ctx, node->attr, m->g->val[node->in[0]]->type,
+                     m->g->val[node->out[0]]->type, tc_place_known(m, node->in[1]),
+                     tc_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
     emit(m, node, &c, run_conv, conv, tc_conv8_scratch(conv), 1);
     return true;
 }
@@ -162,9 +166,10 @@ bool tc_plan_depth8(tc_maker *m, const tc_node *node)
     if (!takes_conv(m, node, &zero))
         return false;
     chain c = follow(m, node);
-    const tc_depth8 *conv = tc_depth8_new(
-        m->ctx, node->attr, m->g->val[node->in[0]]->type, m->g->val[node->out[0]]->type,
-        tc_place_known(m, node->in[1]), tc_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
+    const tc_depth8 *conv =
+        tc_depth8_new(m->ctx, node->attr, m->g->val[node->in[0]]->type,
+                      m->g->val[node->out[0]]->type, tc_place_known(m, node->in[1]),
+                      tc_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
     if (!conv)
         return false;
     emit(m, node, &c, run_depth, conv, tc_depth8_scratch(conv), 1);
@@ -181,8 +186,8 @@ typedef struct matmul8 {
 static void run_matmul(const void *what, void *const *in, void *out, void *scratch)
 {
     const matmul8 *p = what;
-    tc_matmul8_run(p->a, in[0], p->a_zero, p->b, in[1], p->b_zero, p->narrows ? &p->narrow : NULL, out,
-                   scratch);
+    tc_matmul8_run(p->a, in[0], p->a_zero, p->b, in[1], p->b_zero, p->narrows ? &p->narrow : NULL,
+                   out, scratch);
 }
 
 bool tc_plan_matmul8(tc_maker *m, const tc_node *node)
@@ -260,7 +265,9 @@ bool tc_plan_int_binary(tc_maker *m, const tc_node *node)
         b->rank != y->rank || !spread_of(a, y, &e->a) || !spread_of(b, y, &e->b) ||
         (node->op == TC_OP_tosa_mul && (!known_number(m, node, 2, &shift) || shift)))
         return false;
-    e->op = node->op == TC_OP_tosa_add ? TC_INT_add : node->op == TC_OP_tosa_sub ? TC_INT_sub : TC_INT_mul;
+    e->op = node->op == TC_OP_tosa_add   ? TC_INT_add
+            : node->op == TC_OP_tosa_sub ? TC_INT_sub
+                                         : TC_INT_mul;
     e->columns = y->rank ? (size_t)y->dim[y->rank - 1] : 1;
     e->rows = e->columns ? (size_t)tc_type_count(y) / e->columns : 0;
     if (e->a == TC_SPREAD_none && (e->b == TC_SPREAD_none || e->b == TC_SPREAD_one)) {

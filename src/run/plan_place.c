@@ -30,7 +30,8 @@ void tc_place_add(tc_maker *m, tc_val v, place *p)
 place *tc_place_made(tc_maker *m, tc_val v, tc_layout layout)
 {
     const tc_type *t = m->g->val[v]->type;
-    place *p = tc_place_new(m, t, layout, tc_store_new(m, (store){.kind = STORE_MADE, .size = tc_type_bytes(t)}));
+    place *p = tc_place_new(m, t, layout,
+                            tc_store_new(m, (store){.kind = STORE_MADE, .size = tc_type_bytes(t)}));
     tc_place_add(m, v, p);
     return p;
 }
@@ -134,8 +135,8 @@ const tc_node *tc_plan_only_user(const tc_maker *m, tc_val v)
     return m->uses[v] == 1 && !watched ? m->only_user[v] : NULL;
 }
 
-step *tc_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what, size_t scratch,
-                   const place *const *in, int n_in, const place *out)
+step *tc_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
+                   size_t scratch, const place *const *in, int n_in, const place *out)
 {
     step *s = tc_step_new(m, STEP_PREPARED, node, n_in, 1);
     memcpy(s->in, in, (size_t)n_in * sizeof *in);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_snap.c -- quantize and dequantize, one after the other, as one step in any layout: numbers become
- * the nearest ones on a grid. */
+/* plan_snap.c -- quantize and dequantize, one after the other, as one step in any layout: numbers
+ * become the nearest ones on a grid. */
 #include "plan_steps.h"
 
 #include "../num/snap.h"
@@ -21,9 +21,10 @@ static void run_snap(const void *what, void *const *in, void *out, void *scratch
 static bool undoes(const tc_node *q, const tc_node *d)
 {
     const tc_attr_quantize *a = q->attr, *b = d->attr;
-    return d->op == TC_OP_dequantize && q->n_in == 1 && d->n_in == 1 && a->axis < 0 && b->axis < 0 &&
-           a->scale == b->scale && a->zero == b->zero && a->scale > 0 && b->dtype == TC_f32 &&
-           tc_dtypes[a->dtype].bits <= 16 && tc_snap_fits(a->zero, a->qmin, a->qmax);
+    return d->op == TC_OP_dequantize && q->n_in == 1 && d->n_in == 1 && a->axis < 0 &&
+           b->axis < 0 && a->scale == b->scale && a->zero == b->zero && a->scale > 0 &&
+           b->dtype == TC_f32 && tc_dtypes[a->dtype].bits <= 16 &&
+           tc_snap_fits(a->zero, a->qmin, a->qmax);
 }
 
 bool tc_plan_snap(tc_maker *m, const tc_node *node)

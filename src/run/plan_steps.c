@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_steps.c -- from nodes to steps: layouts, products with what follows them, aliases.
  *
- * Every operator is one of a few kinds with respect to layout (the table `habits`).  A value is made in
- * the layout its producer likes; a consumer that wants another gets a transposed copy, once. */
+ * Every operator is one of a few kinds with respect to layout (the table `habits`).  A value is
+ * made in the layout its producer likes; a consumer that wants another gets a transposed copy,
+ * once. */
 #include "plan_steps.h"
 
 typedef enum habit {
@@ -56,7 +57,8 @@ static const void *renamed(tc_maker *m, const tc_node *node, habit h, const tc_l
     int64_t *v = tc_new_n(arena, int64_t, (size_t)list->n);
     int each = h == PER_AXIS ? list->n / l->rank : 1;
     for (int i = 0; i < list->n; i++)
-        v[i] = h == AXES ? tc_layout_at(l, list->v[i]) : list->v[l->axis[i / each] * each + i % each];
+        v[i] =
+            h == AXES ? tc_layout_at(l, list->v[i]) : list->v[l->axis[i / each] * each + i % each];
     list->v = v;
     return copy;
 }
@@ -67,7 +69,8 @@ static bool single(const tc_type *t)
     return tc_type_count(t) == 1 && t->rank <= 1;
 }
 
-/* The layout that most of the work already has: that of the first operand with the result's rank. */
+/* The layout that most of the work already has: that of the first operand with the result's rank.
+ */
 static tc_layout common_layout(tc_maker *m, const tc_node *node, int32_t rank)
 {
     for (int i = 0; i < node->n_in; i++) {
@@ -117,7 +120,9 @@ static bool plan_kernel(tc_maker *m, const tc_node *node, habit h, tc_layout lay
     const place **in = tc_new_n(&m->ctx->arena, const place *, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
         tc_val v = node->in[i];
-        in[i] = h == PLAIN ? tc_place_plain(m, v, node) : v ? want_broadcast(m, v, layout, node) : NULL;
+        in[i] = h == PLAIN ? tc_place_plain(m, v, node)
+                : v        ? want_broadcast(m, v, layout, node)
+                           : NULL;
         if (v && !in[i])
             return false;
     }
@@ -210,7 +215,8 @@ static bool plan_global_pool(tc_maker *m, const tc_node *node)
 static void plan_as_node(tc_maker *m, const tc_node *node)
 {
     tc_graph *callee = node->op == TC_OP_call ? tc_node_callee(m->g->module, node, 0) : NULL;
-    bool fits = callee && callee->n_in == (size_t)node->n_in && callee->n_out == (size_t)node->n_out;
+    bool fits =
+        callee && callee->n_in == (size_t)node->n_in && callee->n_out == (size_t)node->n_out;
     tc_plan *inner = fits ? tc_plan_inner(m->plan, callee) : NULL;
     const place **in = tc_new_n(&m->ctx->arena, const place *, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
@@ -219,15 +225,16 @@ static void plan_as_node(tc_maker *m, const tc_node *node)
     s->callee = inner;
     memcpy(s->in, in, (size_t)node->n_in * sizeof *in);
     for (int i = 0; i < node->n_out; i++)
-        s->out[i] = tc_place_made(m, node->out[i], tc_layout_plain(m->g->val[node->out[i]]->type->rank));
+        s->out[i] =
+            tc_place_made(m, node->out[i], tc_layout_plain(m->g->val[node->out[i]]->type->rank));
     tc_step_end(m, s);
 }
 
 /* Operators that a library computes when it may: its last bits follow the machine. */
 static bool by_library(tc_op op)
 {
-    return op == TC_OP_conv || op == TC_OP_conv_transpose || op == TC_OP_linear || op == TC_OP_matmul ||
-           op == TC_OP_sdpa;
+    return op == TC_OP_conv || op == TC_OP_conv_transpose || op == TC_OP_linear ||
+           op == TC_OP_matmul || op == TC_OP_sdpa;
 }
 
 static void plan_node(tc_maker *m, const tc_node *node)
@@ -250,7 +257,8 @@ static void plan_node(tc_maker *m, const tc_node *node)
     };
     bool as_node = (tc_ops[node->op].traits & T_CONTROL) ||
                    (!tc_op_sees_storage(node->op) && tc_node_quantized(m->g, node));
-    tc_plan_rule *rule = m->ctx->reference_kernels && by_library(node->op) ? NULL : special[node->op];
+    tc_plan_rule *rule =
+        m->ctx->reference_kernels && by_library(node->op) ? NULL : special[node->op];
     if (as_node)
         plan_as_node(m, node);
     else if (!rule || !rule(m, node))
@@ -292,12 +300,14 @@ static void plan_given(tc_maker *m)
     tc_graph *g = m->g;
     for (size_t i = 0; i < g->n_in; i++) {
         const tc_type *t = g->val[g->in[i]]->type;
-        size_t s = tc_store_new(m, (store){.kind = STORE_INPUT, .index = i, .size = tc_type_bytes(t)});
+        size_t s =
+            tc_store_new(m, (store){.kind = STORE_INPUT, .index = i, .size = tc_type_bytes(t)});
         tc_place_add(m, g->in[i], tc_place_new(m, t, tc_layout_plain(t->rank), s));
     }
     for (size_t i = 0; i < g->n_mutation; i++) {
         const tc_type *t = g->val[g->mutation[i].before]->type;
-        size_t s = tc_store_new(m, (store){.kind = STORE_STATE, .index = i, .size = tc_type_bytes(t)});
+        size_t s =
+            tc_store_new(m, (store){.kind = STORE_STATE, .index = i, .size = tc_type_bytes(t)});
         tc_place_add(m, g->mutation[i].before, tc_place_new(m, t, tc_layout_plain(t->rank), s));
     }
     for (size_t k = 0; k < g->n_node; k++) {
@@ -305,7 +315,8 @@ static void plan_given(tc_maker *m)
         if (!v || m->at[v])
             continue;
         tc_tensor t = tc_tensor_of(g, v);
-        size_t s = tc_store_new(m, (store){.kind = STORE_KNOWN, .size = tc_type_bytes(t.type), .data = t.data});
+        size_t s = tc_store_new(
+            m, (store){.kind = STORE_KNOWN, .size = tc_type_bytes(t.type), .data = t.data});
         tc_place_add(m, v, tc_place_new(m, t.type, tc_layout_plain(t.type->rank), s));
     }
 }
@@ -330,10 +341,12 @@ bool tc_plan_steps(tc_plan *plan)
     tc_arena *scratch = &plan->ctx->scratch;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_op_info *info = &tc_ops[g->node[k]->op];
-        if (info->traits & T_STATE || (!info->kernel && !(info->traits & T_CONTROL) && g->node[k]->op != TC_OP_const))
+        if (info->traits & T_STATE ||
+            (!info->kernel && !(info->traits & T_CONTROL) && g->node[k]->op != TC_OP_const))
             return false;
     }
-    /* The scratch arena is not rewound before the end: kernels that fold layouts use marks of their own. */
+    /* The scratch arena is not rewound before the end: kernels that fold layouts use marks of their
+     * own. */
     tc_mark mark = tc_arena_mark(scratch);
     tc_maker m = {plan, plan->ctx, g, NULL, NULL, NULL, NULL};
     m.at = tc_new_n(scratch, place *, g->n_val);

@@ -118,20 +118,23 @@ typedef bool tc_plan_rule(tc_maker *m, const tc_node *node);
 tc_plan_rule tc_plan_conv, tc_plan_linear, tc_plan_matmul;       /* plan_float.c */
 tc_plan_rule tc_plan_snap;                                       /* plan_snap.c */
 tc_plan_rule tc_plan_sdpa;                                       /* plan_attention.c */
-tc_plan_rule tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8, tc_plan_rescale, tc_plan_int_binary; /* plan_int.c */
+tc_plan_rule tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8, tc_plan_rescale,
+    tc_plan_int_binary; /* plan_int.c */
 
-/* Extents and distances of a matrix operand as it lies, with leading axes of extent 1 up to the rank. */
+/* Extents and distances of a matrix operand as it lies, with leading axes of extent 1 up to the
+ * rank. */
 tc_strided tc_plan_strided(const tc_type *t, const tc_layout *l, int32_t rank);
 
 /* A product of fast/: a, b (NULL: packed), the operand that is added (or NULL). */
 tc_prepared tc_run_product;
 
 /* A prepared step that fills a place, and wants this much working space. */
-step *tc_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what, size_t scratch,
-                   const place *const *in, int n_in, const place *out);
+step *tc_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
+                   size_t scratch, const place *const *in, int n_in, const place *out);
 
 /* A prepared step that makes v and wants this much working space. */
 step *tc_step_prepared(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
-                       size_t scratch, const place *const *in, int n_in, tc_val v, tc_layout layout);
+                       size_t scratch, const place *const *in, int n_in, tc_val v,
+                       tc_layout layout);
 
 #endif

@@ -39,7 +39,8 @@ static void declare(tc_module *module, const char *name, const tc_type *type, co
     size_t size = tc_type_bytes(type);
     tc_grow(arena, module->variable, module->n_variable, module->cap_variable);
     tc_variable *v = &module->variable[module->n_variable++];
-    *v = (tc_variable){name, type, initial, tc_arena_raw(arena, size), tc_arena_raw(arena, size), false};
+    *v = (tc_variable){name, type, initial, tc_arena_raw(arena, size), tc_arena_raw(arena, size),
+                       false};
     set_initial(v);
 }
 
@@ -55,7 +56,8 @@ tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in
     tc_variable *v = find(module, name);
     if (!v || v->type->dtype != type->dtype || !tc_same_dims(v->type, type))
         return tc_error(module->ctx, node->loc, TC_E_STRUCTURE,
-                        v ? "the variable '%s' is of another type" : "there is no variable '%s'", name);
+                        v ? "the variable '%s' is of another type" : "there is no variable '%s'",
+                        name);
     size_t size = tc_type_bytes(type);
     if (node->op == TC_OP_tosa_variable_write) {
         memcpy(v->now, in[0].data, size);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* color.c -- asks about each node, and which level it stands on.
  *
- * Levels keep the order: whatever the accelerator computes on level k needs from the CPU only what the CPU
- * computes on levels up to k, which needs from the accelerator only levels below.
+ * Levels keep the order: whatever the accelerator computes on level k needs from the CPU only what
+ * the CPU computes on levels up to k, which needs from the accelerator only levels below.
  *
  *   accelerator node:  the highest level among its operands
- *   CPU node:          the highest of its CPU operands' levels and its accelerator operands' levels + 1
+ *   CPU node:          the highest of its CPU operands' levels and its accelerator operands' levels
+ * + 1
  *
  * So all accelerator nodes of one level can be one region. */
 #include "color.h"
@@ -39,14 +40,16 @@ static tc_status kept_on_cpu(tc_ctx *ctx, const tc_graph *g, const tc_split_requ
                 c->why[k] = "the command line says so";
             }
         if (!any)
-            return tc_usage(ctx, "--cpu: no node and no operator of the model is called '%s'", r->cpu[i]);
+            return tc_usage(ctx, "--cpu: no node and no operator of the model is called '%s'",
+                            r->cpu[i]);
     }
     return TC_OK;
 }
 
 tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request *r, tc_color *c)
 {
-    *c = (tc_color){tc_new_n(&ctx->arena, tc_place, g->n_node), tc_new_n(&ctx->arena, const char *, g->n_node),
+    *c = (tc_color){tc_new_n(&ctx->arena, tc_place, g->n_node),
+                    tc_new_n(&ctx->arena, const char *, g->n_node),
                     tc_new_n(&ctx->arena, uint32_t, g->n_node)};
     TC_TRY(kept_on_cpu(ctx, g, r, c));
     for (size_t k = 0; k < g->n_node; k++) {

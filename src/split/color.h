@@ -5,7 +5,11 @@
 
 #include "split.h"
 
-typedef enum tc_place { TC_PLACE_CPU, TC_PLACE_ACCELERATOR, TC_PLACE_ANYWHERE } tc_place; /* anywhere: constants */
+typedef enum tc_place {
+    TC_PLACE_CPU,
+    TC_PLACE_ACCELERATOR,
+    TC_PLACE_ANYWHERE
+} tc_place; /* anywhere: constants */
 
 /* By node, in the graph's order. */
 typedef struct tc_color {
@@ -14,8 +18,8 @@ typedef struct tc_color {
     uint32_t *level;
 } tc_color;
 
-TC_MUST_USE tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request *request,
-                                     tc_color *out);
+TC_MUST_USE tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g,
+                                     const tc_split_request *request, tc_color *out);
 /* Fills the levels; how many there are. */
 uint32_t tc_split_levels(tc_ctx *ctx, const tc_graph *g, tc_color *color);
 

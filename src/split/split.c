@@ -21,7 +21,8 @@ typedef struct cutting {
 
 static void copy_node(const cutting *c, tc_graph *to, const tc_node *node, tc_val *now)
 {
-    tc_node *copy = tc_graph_add(to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+    tc_node *copy =
+        tc_graph_add(to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_in; i++)
         copy->in[i] = now[node->in[i]];
     for (int i = 0; i < node->n_out; i++) {
@@ -92,7 +93,8 @@ static void take_operand(cutting *c, region *r, tc_val v)
     r->operand[r->n_operand++] = c->now[v];
 }
 
-static void call_region(cutting *c, region *r, const tc_val *result, size_t n_result, const tc_loc *loc)
+static void call_region(cutting *c, region *r, const tc_val *result, size_t n_result,
+                        const tc_loc *loc)
 {
     tc_attr_call *a = tc_new(&c->ctx->arena, tc_attr_call);
     a->graph = r->graph->name;
@@ -173,7 +175,8 @@ static void tell(const cutting *c, tc_split_report *report)
             report->left[report->n_left++] = (tc_split_left){g->node[k], c->color.why[k]};
 }
 
-tc_status tc_split(tc_ctx *ctx, tc_module *module, const tc_split_request *request, tc_split_report *report)
+tc_status tc_split(tc_ctx *ctx, tc_module *module, const tc_split_request *request,
+                   tc_split_report *report)
 {
     cutting c = {.ctx = ctx, .module = module, .from = *tc_main(module), .main = tc_main(module),
                  .request = request};

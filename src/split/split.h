@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* split.h -- who runs what.
  *
- * The program's nodes are coloured, accelerator or CPU; those for the accelerator are gathered into as few
- * regions as the order allows; each region becomes a graph of the module, and a `call` stands for it in
- * the program.  A call's operands and results have the very types of the region's inputs and outputs, so
- * every conversion at a border is a node of the program. */
+ * The program's nodes are coloured, accelerator or CPU; those for the accelerator are gathered into
+ * as few regions as the order allows; each region becomes a graph of the module, and a `call`
+ * stands for it in the program.  A call's operands and results have the very types of the region's
+ * inputs and outputs, so every conversion at a border is a node of the program. */
 #ifndef TC_SPLIT_H
 #define TC_SPLIT_H
 
 #include "../ir/graph.h"
 
-/* Whether the accelerator takes the node; if not, *why says so: a clause after "stays on the CPU: ". */
+/* Whether the accelerator takes the node; if not, *why says so: a clause after "stays on the CPU:
+ * ". */
 typedef bool tc_split_ask(void *who, const tc_graph *g, const tc_node *node, const char **why);
 
 typedef struct tc_split_request {

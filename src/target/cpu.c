@@ -83,7 +83,10 @@ WHEN(plain_conv_transpose)
 }
 
 /* Two spatial axes: the first list of the attributes has one number for each. */
-WHEN(plane) { return ((const tc_attr_size *)node->attr)->size.n == 2 && operand(g, node, 0)->rank >= 3; }
+WHEN(plane)
+{
+    return ((const tc_attr_size *)node->attr)->size.n == 2 && operand(g, node, 0)->rank >= 3;
+}
 
 /* The same and a batch. */
 WHEN(planes) { return tc_cpu_when_plane(g, node) && operand(g, node, 0)->rank == 4; }
@@ -166,7 +169,8 @@ WHEN(by_channel)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 const tc_cpu_kernel tc_cpu_kernels[] = {
-#define KERNEL(op, name, overload, when, args) {TC_OP_##op, name, overload, tc_cpu_when_##when, args},
+#define KERNEL(op, name, overload, when, args)                                                     \
+    {TC_OP_##op, name, overload, tc_cpu_when_##when, args},
 #include "cpu.def"
 };
 const size_t tc_cpu_n_kernel = TC_COUNT(tc_cpu_kernels);
@@ -223,8 +227,9 @@ static const struct {
     const char *word;
     tc_cpu_arg_kind kind;
 } words[] = {
-    {"in", TC_CPU_IN},         {"maybe", TC_CPU_MAYBE}, {"list", TC_CPU_LIST},   {"some", TC_CPU_SOME},
-    {"scalar", TC_CPU_SCALAR}, {"more", TC_CPU_MORE},   {"lists", TC_CPU_LISTS},
+    {"in", TC_CPU_IN},       {"maybe", TC_CPU_MAYBE},   {"list", TC_CPU_LIST},
+    {"some", TC_CPU_SOME},   {"scalar", TC_CPU_SCALAR}, {"more", TC_CPU_MORE},
+    {"lists", TC_CPU_LISTS},
 };
 
 bool tc_cpu_next(const char **args, tc_cpu_arg *arg)

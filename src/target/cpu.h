@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu.h -- what runs on the CPU: ExecuTorch's kernels, their arguments, and where a program's values lie.
+/* cpu.h -- what runs on the CPU: ExecuTorch's kernels, their arguments, and where a program's
+ * values lie.
  *
- * cpu.def says which kernel computes which operator, and how its arguments are made of the operator's
- * operands and attributes; the writer and the reader of .pte files go by the same rows. */
+ * cpu.def says which kernel computes which operator, and how its arguments are made of the
+ * operator's operands and attributes; the writer and the reader of .pte files go by the same rows.
+ */
 #ifndef TC_CPU_H
 #define TC_CPU_H
 
@@ -21,7 +23,8 @@ extern const size_t tc_cpu_n_kernel;
 /* The kernel that computes the node as it is, or NULL. */
 const tc_cpu_kernel *tc_cpu_kernel_for(const tc_graph *g, const tc_node *node);
 
-/* The node's result shows its operand's numbers in another shape: no kernel, no memory of its own. */
+/* The node's result shows its operand's numbers in another shape: no kernel, no memory of its own.
+ */
 static inline bool tc_cpu_is_view(const tc_node *node) { return node && node->op == TC_OP_reshape; }
 /* The value whose memory v shows: itself, or what views of it begin with. */
 tc_val tc_cpu_root(const tc_graph *g, tc_val v);
@@ -96,7 +99,8 @@ enum { TC_CPU_ALIGN = 16 };
 
 /* Where the values of the program's first graph lie, in one block that outlives a run. */
 typedef struct tc_memory {
-    size_t *offset; /* by value: inputs, results, buffers that are changed; views lie where their roots do */
+    size_t *offset; /* by value: inputs, results, buffers that are changed; views lie where their
+                       roots do */
     size_t **more;  /* by node: further results, NULL where there are none */
     size_t bytes;   /* of the block */
 } tc_memory;

@@ -8,13 +8,19 @@
 
 tc_cpu_site tc_cpu_site_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
 {
-    const tc_type **type = tc_new_n(&ctx->scratch, const tc_type *, (size_t)(node->n_in + node->n_out));
+    const tc_type **type =
+        tc_new_n(&ctx->scratch, const tc_type *, (size_t)(node->n_in + node->n_out));
     for (int i = 0; i < node->n_in; i++)
         type[i] = tc_type_of(g, node->in[i]);
     for (int i = 0; i < node->n_out; i++)
         type[node->n_in + i] = tc_type_of(g, node->out[i]);
-    return (tc_cpu_site){
-        ctx, node->op, node->n_in, node->n_out, type, type + node->n_in, (void *)(uintptr_t)node->attr};
+    return (tc_cpu_site){ctx,
+                         node->op,
+                         node->n_in,
+                         node->n_out,
+                         type,
+                         type + node->n_in,
+                         (void *)(uintptr_t)node->attr};
 }
 
 static void *field_at(const tc_cpu_site *s, tc_str name, tc_field_kind *kind)
@@ -39,7 +45,8 @@ static const tc_cpu_value nothing = {.kind = TC_CPU_NULL};
 /* A Scalar: whole numbers as Int, as the author of a model writes them. */
 static tc_cpu_value number(double r)
 {
-    return r == floor(r) && fabs(r) < 0x1p53 && !(r == 0 && signbit(r)) ? whole((int64_t)r) : real(r);
+    return r == floor(r) && fabs(r) < 0x1p53 && !(r == 0 && signbit(r)) ? whole((int64_t)r)
+                                                                        : real(r);
 }
 
 static bool as_number(const tc_cpu_value *v, double *out)
@@ -48,7 +55,8 @@ static bool as_number(const tc_cpu_value *v, double *out)
     return v->kind == TC_CPU_REAL || v->kind == TC_CPU_INT || v->kind == TC_CPU_BOOL;
 }
 
-static const char *const not_a_number = "is not a number", *const not_a_list = "is not a list of integers";
+static const char *const not_a_number = "is not a number", *const not_a_list =
+                                                               "is not a list of integers";
 
 /* An axis counted from the front. */
 static const char *axis_from(const tc_cpu_value *v, int64_t rank, int64_t *out)
@@ -111,7 +119,8 @@ static tc_cpu_value get_one(const void *at, tc_field_kind kind)
     return whole(((const tc_ints *)at)->v[0]);
 }
 
-static const char *set_num(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind)
+static const char *set_num(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
+                           tc_field_kind kind)
 {
     double r;
     (void)s;
@@ -123,7 +132,8 @@ static const char *set_num(const tc_cpu_site *s, const tc_cpu_value *v, void *at
         *(int64_t *)at = tc_trunc_i64(r);
     return NULL;
 }
-static const char *set_int(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind)
+static const char *set_int(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
+                           tc_field_kind kind)
 {
     (void)s;
     if (v->kind != TC_CPU_INT)
@@ -136,14 +146,16 @@ static const char *set_int(const tc_cpu_site *s, const tc_cpu_value *v, void *at
         memcpy(at, &(int){(int)v->i}, sizeof(int));
     return NULL;
 }
-static const char *set_bool(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind)
+static const char *set_bool(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
+                            tc_field_kind kind)
 {
     (void)s;
     (void)kind;
     *(bool *)at = v->i != 0;
     return v->kind == TC_CPU_BOOL ? NULL : "is neither true nor false";
 }
-static const char *set_bound(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind)
+static const char *set_bound(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
+                             tc_field_kind kind)
 {
     const tc_attr_clamp *a = s->attr;
     if (v->kind != TC_CPU_NULL)
@@ -151,27 +163,32 @@ static const char *set_bound(const tc_cpu_site *s, const tc_cpu_value *v, void *
     *(double *)at = at == &a->lo ? -INFINITY : INFINITY;
     return NULL;
 }
-static const char *set_ints(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind)
+static const char *set_ints(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
+                            tc_field_kind kind)
 {
     (void)s;
     (void)kind;
     *(tc_ints *)at = v->ints;
     return v->kind == TC_CPU_INTS ? NULL : not_a_list;
 }
-static const char *set_axis(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind)
+static const char *set_axis(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
+                            tc_field_kind kind)
 {
     (void)kind;
     return axis_from(v, rank_of(s), at);
 }
-static const char *set_new_axis(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind)
+static const char *set_new_axis(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
+                                tc_field_kind kind)
 {
     (void)kind;
     return axis_from(v, rank_of(s) + 1, at);
 }
-static const char *set_axes(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind)
+static const char *set_axes(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
+                            tc_field_kind kind)
 {
     (void)kind;
-    if (v->kind == TC_CPU_NULL || (v->kind == TC_CPU_INTS && v->ints.n == 0 && s->op != TC_OP_permute)) {
+    if (v->kind == TC_CPU_NULL ||
+        (v->kind == TC_CPU_INTS && v->ints.n == 0 && s->op != TC_OP_permute)) {
         *(tc_ints *)at = every_axis(s);
         return NULL;
     }
@@ -198,25 +215,30 @@ static const struct {
     tc_cpu_value (*get)(const void *at, tc_field_kind kind);
     const char *(*set)(const tc_cpu_site *s, const tc_cpu_value *v, void *at, tc_field_kind kind);
 } fields[] = {
-    {"int", get_int, set_int},       {"num", get_num, set_num},           {"real", get_real, set_num},
-    {"bool", get_bool, set_bool},    {"bound", get_bound, set_bound},     {"ints", get_ints, set_ints},
-    {"axis", get_int, set_axis},     {"new_axis", get_int, set_new_axis}, {"axes", get_ints, set_axes},
-    {"one_axis", get_one, set_axes}, {"choice", get_int, set_int},
+    {"int", get_int, set_int},       {"num", get_num, set_num},
+    {"real", get_real, set_num},     {"bool", get_bool, set_bool},
+    {"bound", get_bound, set_bound}, {"ints", get_ints, set_ints},
+    {"axis", get_int, set_axis},     {"new_axis", get_int, set_new_axis},
+    {"axes", get_ints, set_axes},    {"one_axis", get_one, set_axes},
+    {"choice", get_int, set_int},
 };
 
 /* ---- arguments with a function of their own -------------------------------------------------- */
 
 #define GET(name) static tc_cpu_value get_##name(const tc_cpu_site *s)
 #define SET(name) static const char *set_##name(const tc_cpu_site *s, const tc_cpu_value *v)
-#define IGNORE(name)                                                                                         \
-    SET(name)                                                                                                \
-    {                                                                                                        \
-        (void)s;                                                                                             \
-        (void)v;                                                                                             \
-        return NULL;                                                                                         \
+#define IGNORE(name)                                                                               \
+    SET(name)                                                                                      \
+    {                                                                                              \
+        (void)s;                                                                                   \
+        (void)v;                                                                                   \
+        return NULL;                                                                               \
     }
 
-GET(gelu_form) { return text(((const tc_attr_gelu *)s->attr)->form == TC_gelu_form_tanh ? "tanh" : "none"); }
+GET(gelu_form)
+{
+    return text(((const tc_attr_gelu *)s->attr)->form == TC_gelu_form_tanh ? "tanh" : "none");
+}
 SET(gelu_form)
 {
     tc_attr_gelu *a = s->attr;
@@ -298,7 +320,10 @@ SET(conv_pad)
     return NULL;
 }
 
-GET(zeros) { return list(tc_ints_fill(&s->ctx->arena, 0, ((const tc_attr_conv *)s->attr)->stride.n)); }
+GET(zeros)
+{
+    return list(tc_ints_fill(&s->ctx->arena, 0, ((const tc_attr_conv *)s->attr)->stride.n));
+}
 IGNORE(zeros)
 
 /* max_pool and avg_pool: kernel and stride come first in both records. */
@@ -396,8 +421,8 @@ SET(swap_b)
 }
 
 /* Where a slice begins and ends, within its axis. */
-static const char *within(const tc_cpu_site *s, const tc_cpu_value *v, int64_t axis, int64_t missing,
-                          int64_t *out)
+static const char *within(const tc_cpu_site *s, const tc_cpu_value *v, int64_t axis,
+                          int64_t missing, int64_t *out)
 {
     int64_t n = axis < rank_of(s) ? s->in[0]->dim[axis] : 0;
     if (v->kind != TC_CPU_INT && v->kind != TC_CPU_NULL)
@@ -475,14 +500,18 @@ SET(replicate) { return set_pad_mode(s, v, TC_pad_mode_replicate); }
 SET(fill) { return as_number(v, &((tc_attr_full *)s->attr)->value) ? NULL : not_a_number; }
 
 /* ScalarType of the codes: a quantize makes them, a dequantize reads them. */
-GET(code_dtype) { return whole(tc_dtypes[(s->op == TC_OP_quantize ? s->out[0] : s->in[0])->dtype].et); }
+GET(code_dtype)
+{
+    return whole(tc_dtypes[(s->op == TC_OP_quantize ? s->out[0] : s->in[0])->dtype].et);
+}
 SET(code_dtype)
 {
     tc_attr_quantize *a = s->attr;
     if (s->op == TC_OP_quantize)
         a->dtype = s->out[0]->dtype;
     tc_dtype codes = (s->op == TC_OP_quantize ? s->out[0] : s->in[0])->dtype;
-    return v->kind == TC_CPU_INT && v->i == tc_dtypes[codes].et ? NULL : "is not the type of the codes";
+    return v->kind == TC_CPU_INT && v->i == tc_dtypes[codes].et ? NULL
+                                                                : "is not the type of the codes";
 }
 
 /* ---- what follows from the types ------------------------------------------------------------- */
@@ -561,9 +590,9 @@ static const struct {
     tc_cpu_value (*get)(const tc_cpu_site *s); /* NULL: only rows that are never written have it */
     const char *(*set)(const tc_cpu_site *s, const tc_cpu_value *v);
 } specials[] = {
-#define BOTH(name)                                                                                           \
-    {                                                                                                        \
-        "@" #name, get_##name, set_##name                                                                    \
+#define BOTH(name)                                                                                 \
+    {                                                                                              \
+        "@" #name, get_##name, set_##name                                                          \
     }
     BOTH(gelu_form),
     BOTH(div_mode),

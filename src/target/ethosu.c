@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ethosu.c -- what the Ethos-U machines take of TOSA, as Vela 5.1.0 does.
  *
- * The TOSA judge has looked already: profile, extensions and level hold.  One row is one limit: operator,
- * machines, the question, and what is said when the answer is yes. */
+ * The TOSA judge has looked already: profile, extensions and level hold.  One row is one limit:
+ * operator, machines, the question, and what is said when the answer is yes. */
 #include "target.h"
 
-enum { U55 = 1u << TC_MACHINE_U55, U65 = 1u << TC_MACHINE_U65, U85 = 1u << TC_MACHINE_U85, SMALL = U55 | U65, ALL = SMALL | U85 };
+enum {
+    U55 = 1u << TC_MACHINE_U55,
+    U65 = 1u << TC_MACHINE_U65,
+    U85 = 1u << TC_MACHINE_U85,
+    SMALL = U55 | U65,
+    ALL = SMALL | U85
+};
 
 typedef struct question {
     const tc_graph *g;
@@ -54,7 +60,10 @@ static bool past(tc_ints list, int64_t most)
     return false;
 }
 
-static bool conv_stride(const question *q) { return past(((const tc_attr_tosa_conv *)q->node->attr)->stride, 3); }
+static bool conv_stride(const question *q)
+{
+    return past(((const tc_attr_tosa_conv *)q->node->attr)->stride, 3);
+}
 static bool max_pool_stride(const question *q)
 {
     return past(((const tc_attr_tosa_max_pool *)q->node->attr)->stride, 3);
@@ -64,15 +73,24 @@ static bool avg_pool_stride(const question *q)
     return past(((const tc_attr_tosa_avg_pool *)q->node->attr)->stride, 3);
 }
 
-static bool window(tc_ints kernel) { return kernel.v[0] > 256 || kernel.v[0] * kernel.v[1] > 65536; }
-static bool max_pool_window(const question *q) { return window(((const tc_attr_tosa_max_pool *)q->node->attr)->kernel); }
+static bool window(tc_ints kernel)
+{
+    return kernel.v[0] > 256 || kernel.v[0] * kernel.v[1] > 65536;
+}
+static bool max_pool_window(const question *q)
+{
+    return window(((const tc_attr_tosa_max_pool *)q->node->attr)->kernel);
+}
 static bool avg_pool_window(const question *q)
 {
     const tc_attr_tosa_avg_pool *a = q->node->attr;
     return window(a->kernel) || (past(a->pad, 0) && past(a->kernel, 8));
 }
 
-static bool moving_weights(const question *q) { return !tc_is_const(q->g, q->node->in[1]) || !tc_is_const(q->g, q->node->in[2]); }
+static bool moving_weights(const question *q)
+{
+    return !tc_is_const(q->g, q->node->in[1]) || !tc_is_const(q->g, q->node->in[2]);
+}
 static bool deep_kernel(const question *q) { return tc_type_of(q->g, q->node->in[1])->dim[1] > 1; }
 
 static bool up_stride(const question *q)
@@ -80,7 +98,8 @@ static bool up_stride(const question *q)
     const int64_t *s = ((const tc_attr_tosa_transpose_conv *)q->node->attr)->stride.v;
     const tc_type *w = tc_type_of(q->g, q->node->in[1]);
     bool row = q->x->dim[1] == 1 && w->dim[1] == 1, column = q->x->dim[2] == 1 && w->dim[2] == 1;
-    return !((s[0] == s[1] && s[0] <= 2) || (s[0] == 1 && s[1] == 2 && row) || (s[0] == 2 && s[1] == 1 && column));
+    return !((s[0] == s[1] && s[0] <= 2) || (s[0] == 1 && s[1] == 2 && row) ||
+             (s[0] == 2 && s[1] == 1 && column));
 }
 
 static bool argmax_axis(const question *q)
@@ -157,7 +176,8 @@ static const limit limits[] = {
     {TC_OP_tosa_variable_write, ALL, always, "the NPU keeps no state"},
     {TC_OP_tosa_cond_if, SMALL, always, "the machine has no control flow"},
     {TC_OP_tosa_while_loop, SMALL, always, "the machine has no control flow"},
-    {TC_OP_tosa_rescale, ALL, zero_point_moves, "multipliers, shifts and zero points must be constant"},
+    {TC_OP_tosa_rescale, ALL, zero_point_moves,
+     "multipliers, shifts and zero points must be constant"},
     {TC_OP_tosa_table, ALL, zero_point_moves, "the table must be constant"},
     {TC_OP_tosa_transpose_conv2d, ALL, moving_weights, "its weights must be constant"},
     {TC_OP_tosa_conv3d, ALL, moving_weights, "its weights must be constant"},
@@ -171,8 +191,10 @@ static const limit limits[] = {
     {TC_OP_tosa_transpose_conv2d, SMALL, up_stride, "its stride is neither 1 nor 2"},
     {TC_OP_tosa_max_pool2d, SMALL, max_pool_stride, "its stride is above 3"},
     {TC_OP_tosa_avg_pool2d, SMALL, avg_pool_stride, "its stride is above 3"},
-    {TC_OP_tosa_max_pool2d, ALL, max_pool_window, "its window is higher than 256 or larger than 65536"},
-    {TC_OP_tosa_avg_pool2d, ALL, avg_pool_window, "its window is too large: 8 with padding, else 256 high and 65536 in all"},
+    {TC_OP_tosa_max_pool2d, ALL, max_pool_window,
+     "its window is higher than 256 or larger than 65536"},
+    {TC_OP_tosa_avg_pool2d, ALL, avg_pool_window,
+     "its window is too large: 8 with padding, else 256 high and 65536 in all"},
     {TC_OP_tosa_argmax, SMALL, not_i8, "it takes 8-bit numbers only"},
     {TC_OP_tosa_argmax, SMALL, argmax_axis, "it goes over the last axis only, of at most 127"},
     {TC_OP_tosa_matmul, SMALL, not_i8, "it takes 8-bit numbers only"},
@@ -184,10 +206,24 @@ static const limit limits[] = {
     {TC_OP_tosa_resize, SMALL, resize_form, "it enlarges by 2, 4 or 8 and takes the nearest only"},
     {TC_OP_tosa_transpose, SMALL, wide_transpose, "32-bit numbers are transposed up to four axes"},
     {TC_OP_tosa_reverse, SMALL, last_axis, "the last axis is not reversed"},
-    NO_SUCH(bitwise_and), NO_SUCH(bitwise_or), NO_SUCH(bitwise_xor), NO_SUCH(bitwise_not),
-    NO_SUCH(logical_and), NO_SUCH(logical_or), NO_SUCH(logical_xor), NO_SUCH(logical_not),
-    NO_SUCH(logical_right_shift), NO_SUCH(intdiv), NO_SUCH(select), NO_SUCH(equal), NO_SUCH(greater),
-    NO_SUCH(greater_equal), NO_SUCH(reduce_all), NO_SUCH(reduce_any), NO_SUCH(gather), NO_SUCH(scatter),
+    NO_SUCH(bitwise_and),
+    NO_SUCH(bitwise_or),
+    NO_SUCH(bitwise_xor),
+    NO_SUCH(bitwise_not),
+    NO_SUCH(logical_and),
+    NO_SUCH(logical_or),
+    NO_SUCH(logical_xor),
+    NO_SUCH(logical_not),
+    NO_SUCH(logical_right_shift),
+    NO_SUCH(intdiv),
+    NO_SUCH(select),
+    NO_SUCH(equal),
+    NO_SUCH(greater),
+    NO_SUCH(greater_equal),
+    NO_SUCH(reduce_all),
+    NO_SUCH(reduce_any),
+    NO_SUCH(gather),
+    NO_SUCH(scatter),
 };
 
 const char *tc_ethosu_refuses(const tc_graph *g, const tc_node *node, tc_machine machine)
@@ -198,7 +234,8 @@ const char *tc_ethosu_refuses(const tc_graph *g, const tc_node *node, tc_machine
     q.x = node->n_in && node->in[0] ? tc_type_of(g, node->in[0]) : q.y;
     for (size_t i = 0; i < TC_COUNT(limits); i++) {
         const limit *l = &limits[i];
-        if ((l->op == TC_OP_COUNT || l->op == node->op) && l->machines >> machine & 1u && l->breaks(&q))
+        if ((l->op == TC_OP_COUNT || l->op == node->op) && l->machines >> machine & 1u &&
+            l->breaks(&q))
             return l->said;
     }
     return NULL;

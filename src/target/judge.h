@@ -25,7 +25,8 @@ typedef struct tc_judge {
     const tc_graph *g;
     const tc_node *node;
     tc_status worst;
-    const void *types[TC_OP_COUNT]; /* tosa.c: where an operator's rows of types begin, once it was met */
+    const void
+        *types[TC_OP_COUNT]; /* tosa.c: where an operator's rows of types begin, once it was met */
 } tc_judge;
 
 /* Report that the node at hand breaks a rule (TOSA_RULE, TOSA_LEVEL, TOSA_PROFILE); the format

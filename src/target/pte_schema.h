@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte_schema.h -- the numbers of ExecuTorch's program format "ET12": fields by their tables, tags of unions.
+/* pte_schema.h -- the numbers of ExecuTorch's program format "ET12": fields by their tables, tags
+ * of unions.
  *
- * A file is a flatbuffer, with a header between its identifier and its body when there are segments, and
- * the segments after it: constants, the buffers that are changed, delegates' payloads, named data. */
+ * A file is a flatbuffer, with a header between its identifier and its body when there are
+ * segments, and the segments after it: constants, the buffers that are changed, delegates'
+ * payloads, named data. */
 #ifndef TC_PTE_SCHEMA_H
 #define TC_PTE_SCHEMA_H
 
 #define TC_PTE_IDENTIFIER "ET12"
-#define TC_PTE_HEADER                                                                                        \
-    "eh00" /* u32 its bytes, u64 bytes of the program, u64 where segments begin, u64 their bytes */
+#define TC_PTE_HEADER                                                                              \
+    "eh00" /* u32 its bytes, u64 bytes of the program, u64 where segments begin, u64 their bytes   \
+            */
 
-enum { TC_PTE_HEADER_AT = 8, TC_PTE_HEADER_BYTES = 32, TC_PTE_SEGMENT_ALIGN = 128, TC_PTE_DATA_ALIGN = 16 };
+enum {
+    TC_PTE_HEADER_AT = 8,
+    TC_PTE_HEADER_BYTES = 32,
+    TC_PTE_SEGMENT_ALIGN = 128,
+    TC_PTE_DATA_ALIGN = 16
+};
 
 enum {
     PTE_PROGRAM_VERSION = 0,

@@ -45,7 +45,8 @@ static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word)
     return status;
 }
 
-/* Machines by name: the sizes they come in, the TOSA they take, what Vela assumes about the system. */
+/* Machines by name: the sizes they come in, the TOSA they take, what Vela assumes about the system.
+ */
 typedef struct {
     const char *name; /* all of it, or up to the size */
     const char *sizes; /* " 32 64 ", or NULL */
@@ -56,9 +57,12 @@ typedef struct {
 } machine;
 
 static const machine machines[] = {
-    {"ethos-u55-", " 32 64 128 256 ", TC_MACHINE_U55, "TOSA-1.0+INT+int16+int4+u55", "region_u55", "Ethos_U55_High_End_Embedded", "Shared_Sram"},
-    {"ethos-u65-", " 256 512 ", TC_MACHINE_U65, "TOSA-1.0+INT+int16+int4+u55", "region_u55", "Ethos_U65_High_End", "Dedicated_Sram_384KB"},
-    {"ethos-u85-", " 128 256 512 1024 2048 ", TC_MACHINE_U85, "TOSA-1.0+INT+int16+int4+cf", "region", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"},
+    {"ethos-u55-", " 32 64 128 256 ", TC_MACHINE_U55, "TOSA-1.0+INT+int16+int4+u55", "region_u55",
+     "Ethos_U55_High_End_Embedded", "Shared_Sram"},
+    {"ethos-u65-", " 256 512 ", TC_MACHINE_U65, "TOSA-1.0+INT+int16+int4+u55", "region_u55",
+     "Ethos_U65_High_End", "Dedicated_Sram_384KB"},
+    {"ethos-u85-", " 128 256 512 1024 2048 ", TC_MACHINE_U85, "TOSA-1.0+INT+int16+int4+cf",
+     "region", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"},
     {"vgf", NULL, TC_MACHINE_VGF, "TOSA-1.0+INT+FP+int16+int4", "region_vgf", NULL, NULL},
     {"cpu", NULL, TC_MACHINE_CPU, NULL, "region", NULL, NULL},
 };
@@ -98,7 +102,8 @@ static bool is_machine(const machine *m, const char *text)
         return false;
     char size[16];
     int n = snprintf(size, sizeof size, " %s ", text + strlen(m->name));
-    return n > 2 && n < (int)sizeof size && strspn(size + 1, "0123456789") == (size_t)n - 2 && strstr(m->sizes, size);
+    return n > 2 && n < (int)sizeof size && strspn(size + 1, "0123456789") == (size_t)n - 2 &&
+           strstr(m->sizes, size);
 }
 
 static tc_status unknown_target(tc_ctx *ctx, const char *text)
@@ -107,7 +112,9 @@ static tc_status unknown_target(tc_ctx *ctx, const char *text)
     for (size_t i = 0; i < TC_COUNT(machines); i++)
         if (machines[i].sizes && tc_text_starts(text, machines[i].name))
             tc_note(ctx, NULL, "%s comes with%s", machines[i].name, machines[i].sizes);
-    tc_note(ctx, NULL, "targets are TOSA-1.0+INT (+FP, +int16, ...), vgf, ethos-u55-128, ethos-u65-256, ethos-u85-256 and their sizes, cpu");
+    tc_note(ctx, NULL,
+            "targets are TOSA-1.0+INT (+FP, +int16, ...), vgf, ethos-u55-128, ethos-u65-256, "
+            "ethos-u85-256 and their sizes, cpu");
     return status;
 }
 

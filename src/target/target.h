@@ -28,13 +28,15 @@ typedef struct tc_target {
     const char *text; /* as the user wrote it */
     tc_machine machine;
     uint32_t tosa;             /* 1 << TC_FEATURE_x */
-    const char *region;        /* passes that make a region cheap for it, before its rules: a list of pass.def */
+    const char
+        *region; /* passes that make a region cheap for it, before its rules: a list of pass.def */
     const char *system_config; /* Ethos-U: what Vela is told unless the user says otherwise */
     const char *memory_mode;
 } tc_target;
 
-/* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored; "vgf", "vgf:TOSA-1.0+INT";
- * "ethos-u55-128"; "cpu".  An unknown word or an extension without its profile is a usage error. */
+/* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored; "vgf",
+ * "vgf:TOSA-1.0+INT"; "ethos-u55-128"; "cpu".  An unknown word or an extension without its profile
+ * is a usage error. */
 TC_MUST_USE tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out);
 
 /* The part of the target that is a TOSA specification, as text: "TOSA-1.0+INT+int16". */
@@ -42,7 +44,8 @@ const char *tc_target_spec(tc_ctx *ctx, const tc_target *target);
 
 static inline bool tc_target_is_ethosu(const tc_target *t)
 {
-    return t->machine == TC_MACHINE_U55 || t->machine == TC_MACHINE_U65 || t->machine == TC_MACHINE_U85;
+    return t->machine == TC_MACHINE_U55 || t->machine == TC_MACHINE_U65 ||
+           t->machine == TC_MACHINE_U85;
 }
 
 /* ethosu.c: why the machine does not take a TOSA node, or NULL when it does. */
@@ -52,6 +55,7 @@ const char *tc_ethosu_refuses(const tc_graph *g, const tc_node *node, tc_machine
  * Everything that is found is reported. */
 TC_MUST_USE tc_status tc_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target);
 /* The same for a target that has been read already; NULL: none. */
-TC_MUST_USE tc_status tc_verify_tosa_for(tc_ctx *ctx, const tc_module *module, const tc_target *target);
+TC_MUST_USE tc_status tc_verify_tosa_for(tc_ctx *ctx, const tc_module *module,
+                                         const tc_target *target);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vgf_schema.h -- TOSA as SPIR-V has it (the extended instruction set TOSA.001000.1), shared by emitter and reader.
+/* vgf_schema.h -- TOSA as SPIR-V has it (the extended instruction set TOSA.001000.1), shared by
+ * emitter and reader.
  *
- * An operator's instruction is its number in the TOSA schema less one, up to RESCALE.  Its operands are its
- * attributes and then its tensors.  An attribute record gives the attributes in its own order, except that
- * acc_type stands in front of local_bound: whole numbers and choices as u32 constants, bool as bool
- * constants, lists as i32 tensors of rank 1, bounds as constants of the element type. */
+ * An operator's instruction is its number in the TOSA schema less one, up to RESCALE.  Its operands
+ * are its attributes and then its tensors.  An attribute record gives the attributes in its own
+ * order, except that acc_type stands in front of local_bound: whole numbers and choices as u32
+ * constants, bool as bool constants, lists as i32 tensors of rank 1, bounds as constants of the
+ * element type. */
 #ifndef TC_VGF_SCHEMA_H
 #define TC_VGF_SCHEMA_H
 
@@ -12,11 +14,15 @@
 
 #define TC_VGF_TOSA_SET "TOSA.001000.1"
 #define TC_VGF_ENTRY "graph_partition_0"
-/* OpModuleProcessed "tosac.quant input 0 q(0.05:-3)": how a signature's integers stand for real numbers. */
+/* OpModuleProcessed "tosac.quant input 0 q(0.05:-3)": how a signature's integers stand for real
+ * numbers. */
 #define TC_VGF_QUANT "tosac.quant"
 
 enum { TC_VGF_INSTRUCTIONS = 66 };
-enum { TC_VGF_INLINE = 16, TC_VGF_INLINE_SHAPE = 32 }; /* constants of up to so many elements stand in the code */
+enum {
+    TC_VGF_INLINE = 16,
+    TC_VGF_INLINE_SHAPE = 32
+}; /* constants of up to so many elements stand in the code */
 
 /* The instruction of an operator, or -1 when there is none; and back, TC_OP_COUNT. */
 int tc_vgf_instruction(tc_op op);
@@ -32,7 +38,8 @@ bool tc_vgf_shape_operand(tc_op op, int i);
 uint32_t tc_vgf_acc_type(tc_dtype dtype);
 tc_dtype tc_vgf_acc_dtype(uint32_t number);
 
-/* The VkFormat of a tensor; is_unsigned: RESCALE takes or gives it as unsigned.  And back, TC_none. */
+/* The VkFormat of a tensor; is_unsigned: RESCALE takes or gives it as unsigned.  And back, TC_none.
+ */
 uint32_t tc_vgf_format(tc_dtype dtype, bool is_unsigned);
 tc_dtype tc_vgf_format_dtype(uint32_t format);
 const char *tc_vgf_format_name(uint32_t format); /* "R8_SINT"; NULL when it is not one of them */

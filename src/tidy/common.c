@@ -2,8 +2,8 @@
 /* common.c -- the same node twice becomes one.
  *
  * The same: operator, attributes, operands and the types of the results; for constants the numbers.
- * Buffers that the program changes are nobody's equal, and neither is what has an effect.  A RESCALE
- * to a wider type stays with its reader: machines take it in only there. */
+ * Buffers that the program changes are nobody's equal, and neither is what has an effect.  A
+ * RESCALE to a wider type stays with its reader: machines take it in only there. */
 #include "tidy.h"
 
 /* Nodes of the fresh graph that hash alike. */
@@ -59,8 +59,9 @@ static bool same(const tc_rewrite *rw, const tc_node *old, const tc_node *new)
 
 static bool widens(const tc_graph *g, const tc_node *node)
 {
-    return node->op == TC_OP_tosa_rescale && tc_dtypes[tc_type_of(g, node->in[0])->dtype].bytes <
-                                                 tc_dtypes[tc_type_of(g, node->out[0])->dtype].bytes;
+    return node->op == TC_OP_tosa_rescale &&
+           tc_dtypes[tc_type_of(g, node->in[0])->dtype].bytes <
+               tc_dtypes[tc_type_of(g, node->out[0])->dtype].bytes;
 }
 
 /* Whether a second run of the node would be no more than the first. */

@@ -100,8 +100,8 @@ static uint32_t x_to(uint64_t n)
     return power;
 }
 
-/* CRC-32 as ZIP has it.  Long input is four lanes side by side, so that the processor need not wait for
- * one look-up before the next; they are joined by  crc(ab) = crc(a) * x^(8 |b|) + crc(b). */
+/* CRC-32 as ZIP has it.  Long input is four lanes side by side, so that the processor need not wait
+ * for one look-up before the next; they are joined by  crc(ab) = crc(a) * x^(8 |b|) + crc(b). */
 static uint32_t checksum(const uint32_t *t, const uint8_t *p, size_t n)
 {
     enum { LONG = 4096 };
@@ -146,12 +146,14 @@ static tc_status find_directory(const tc_archive *a, directory *dir)
     TC_TRY(find_end(a, &end));
     const uint8_t *e = a->bytes.data + end;
     if (tc_le16(e + 4) && tc_le16(e + 4) != 0xffff)
-        return tc_unsupported(a->ctx, at_byte(a, end), TC_E_UNSUPPORTED, "an archive of several volumes");
+        return tc_unsupported(a->ctx, at_byte(a, end), TC_E_UNSUPPORTED,
+                              "an archive of several volumes");
     *dir = (directory){tc_le32(e + 16), tc_le32(e + 12), tc_le16(e + 10)};
     bool wide = dir->at == UINT32_MAX || dir->size == UINT32_MAX || dir->count == 0xffff;
     if (wide) {
         const uint8_t *l = end >= LOCATOR_SIZE ? e - LOCATOR_SIZE : NULL;
-        const uint8_t *w = l && tc_le32(l) == SIGN_LOCATOR ? span(a->bytes, tc_le64(l + 8), END64_SIZE) : NULL;
+        const uint8_t *w =
+            l && tc_le32(l) == SIGN_LOCATOR ? span(a->bytes, tc_le64(l + 8), END64_SIZE) : NULL;
         if (!w || tc_le32(w) != SIGN_END64)
             return tc_error(a->ctx, at_byte(a, end), TC_E_FORMAT,
                             "the end record points to a 64-bit one that is not there");
@@ -203,8 +205,8 @@ static bool good_name(tc_str name)
     return true;
 }
 
-static tc_status add_member(tc_archive *a, tc_arena *arena, const uint8_t *e, uint64_t at, size_t n_name,
-                            size_t n_extra)
+static tc_status add_member(tc_archive *a, tc_arena *arena, const uint8_t *e, uint64_t at,
+                            size_t n_name, size_t n_extra)
 {
     tc_str name = {(const char *)e + ENTRY_SIZE, n_name};
     tc_member m = {.header = tc_le32(e + 42),
@@ -214,7 +216,8 @@ static tc_status add_member(tc_archive *a, tc_arena *arena, const uint8_t *e, ui
                    .method = tc_le16(e + 10),
                    .flags = tc_le16(e + 8)};
     if (!good_name(name))
-        return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT, "a member whose name is no path below the archive");
+        return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT,
+                        "a member whose name is no path below the archive");
     if (!widen(&m, e + ENTRY_SIZE + n_name, n_extra))
         return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT, "a member without its 64-bit sizes");
     tc_grow(arena, a->member, a->n_member, a->cap_member);
@@ -230,7 +233,8 @@ static tc_status add_member(tc_archive *a, tc_arena *arena, const uint8_t *e, ui
 
 bool tc_archive_looks_like(tc_bytes bytes)
 {
-    return bytes.size >= 4 && (tc_le32(bytes.data) == SIGN_LOCAL || tc_le32(bytes.data) == SIGN_END);
+    return bytes.size >= 4 &&
+           (tc_le32(bytes.data) == SIGN_LOCAL || tc_le32(bytes.data) == SIGN_END);
 }
 
 tc_status tc_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside,
@@ -246,11 +250,13 @@ tc_status tc_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file, const 
         const uint8_t *e = end - at >= ENTRY_SIZE ? bytes.data + at : NULL;
         if (!e || tc_le32(e) != SIGN_ENTRY)
             return tc_error(ctx, at_byte(out, at), TC_E_FORMAT,
-                            "entry %" PRIu64 " of %" PRIu64 " in the directory is not there", i + 1, dir.count);
+                            "entry %" PRIu64 " of %" PRIu64 " in the directory is not there", i + 1,
+                            dir.count);
         size_t n_name = tc_le16(e + 28), n_extra = tc_le16(e + 30);
         uint64_t size = ENTRY_SIZE + n_name + n_extra + tc_le16(e + 32);
         if (size > end - at)
-            return tc_error(ctx, at_byte(out, at), TC_E_TRUNCATED, "a directory entry runs past the directory");
+            return tc_error(ctx, at_byte(out, at), TC_E_TRUNCATED,
+                            "a directory entry runs past the directory");
         TC_TRY(add_member(out, arena, e, at, n_name, n_extra));
         at += size;
     }
@@ -268,7 +274,8 @@ static tc_status find_payload(tc_archive *a, const tc_member *m, const uint8_t *
 {
     const uint8_t *h = span(a->bytes, m->header, LOCAL_SIZE);
     if (!h || tc_le32(h) != SIGN_LOCAL)
-        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT, "its header is not at byte %" PRIu64, m->header);
+        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT, "its header is not at byte %" PRIu64,
+                        m->header);
     size_t n_name = tc_le16(h + 26);
     const uint8_t *name = span(a->bytes, m->header + LOCAL_SIZE, n_name);
     if (!name || n_name != strlen(m->name) || memcmp(name, m->name, n_name) != 0)
@@ -276,8 +283,8 @@ static tc_status find_payload(tc_archive *a, const tc_member *m, const uint8_t *
                         "its header at byte %" PRIu64 " has another name", m->header);
     *out = span(a->bytes, m->header + LOCAL_SIZE + n_name + tc_le16(h + 28), m->packed);
     if (!*out)
-        return tc_error(a->ctx, at_member(a, m), TC_E_TRUNCATED, "its %" PRIu64 " bytes run past the end of the file",
-                        m->packed);
+        return tc_error(a->ctx, at_member(a, m), TC_E_TRUNCATED,
+                        "its %" PRIu64 " bytes run past the end of the file", m->packed);
     return TC_OK;
 }
 
@@ -316,8 +323,8 @@ static tc_status inflate(tc_archive *a, tc_member *m)
     uint8_t *data = tc_arena_raw(&a->ctx->arena, (size_t)m->size);
     a->inflated += (size_t)m->size;
     if (!inflate_with_libzip(a, (size_t)(m - a->member), data, (size_t)m->size))
-        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT, "its compressed bytes do not inflate to %" PRIu64,
-                        m->size);
+        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+                        "its compressed bytes do not inflate to %" PRIu64, m->size);
     m->data = data;
     return TC_OK;
 }
@@ -331,17 +338,20 @@ tc_status tc_archive_read(tc_archive *a, tc_member *m, tc_bytes *out)
             return tc_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED, "it is encrypted");
         if (m->method == STORED && m->packed != m->size)
             return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
-                            "stored as it is, yet %" PRIu64 " bytes for %" PRIu64, m->packed, m->size);
+                            "stored as it is, yet %" PRIu64 " bytes for %" PRIu64, m->packed,
+                            m->size);
         if (m->method == DEFLATED)
             TC_TRY(inflate(a, m));
         else if (m->method != STORED)
-            return tc_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED, "compression method %d", m->method);
+            return tc_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED,
+                                  "compression method %d", m->method);
         else
             m->data = payload;
         /* A writer may leave the checksum out; it is zero then. */
         if (m->crc && checksum(a->crc_table, m->data, (size_t)m->size) != m->crc) {
             m->data = NULL;
-            return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT, "its bytes do not have its checksum: the file is damaged");
+            return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+                            "its bytes do not have its checksum: the file is damaged");
         }
     }
     *out = (tc_bytes){m->data, (size_t)m->size};

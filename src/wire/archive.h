@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* archive.h -- ZIP files in memory: members by name, their bytes in place when they are stored as they are. */
+/* archive.h -- ZIP files in memory: members by name, their bytes in place when they are stored as
+ * they are. */
 #ifndef TC_ARCHIVE_H
 #define TC_ARCHIVE_H
 

@@ -112,8 +112,9 @@ static const char *real_path(tc_ctx *ctx, const char *path)
             return path;
         to[n] = 0;
         const char *slash = strrchr(path, '/');
-        path = to[0] == '/' || !slash ? tc_text_copy(&ctx->arena, tc_str_of(to))
-                                      : tc_text_format(&ctx->arena, "%.*s/%s", (int)(slash - path), path, to);
+        path = to[0] == '/' || !slash
+                   ? tc_text_copy(&ctx->arena, tc_str_of(to))
+                   : tc_text_format(&ctx->arena, "%.*s/%s", (int)(slash - path), path, to);
     }
     return path;
 }
@@ -124,7 +125,8 @@ tc_status tc_file_create(tc_ctx *ctx, const char *path, tc_file **out)
     struct stat st;
     path = real_path(ctx, path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO, "it is a device or a pipe; a file is written beside its name and renamed");
+        return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
+                        "it is a device or a pipe; a file is written beside its name and renamed");
     tc_file *file = tc_new(&ctx->arena, tc_file);
     *file = (tc_file){.ctx = ctx, .fd = -1, .path = tc_text_copy(&ctx->arena, tc_str_of(path))};
     file->buffer = tc_arena_raw(&ctx->arena, BUFFER);

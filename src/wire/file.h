@@ -5,8 +5,8 @@
 
 #include "../base/diag.h"
 
-/* The whole file, read-only, until the context goes.  A regular file is mapped; anything else, a pipe
- * or "-" for standard input, is read to its end.  On failure a message has been given. */
+/* The whole file, read-only, until the context goes.  A regular file is mapped; anything else, a
+ * pipe or "-" for standard input, is read to its end.  On failure a message has been given. */
 TC_MUST_USE tc_status tc_file_map(tc_ctx *ctx, const char *path, tc_bytes *out);
 
 /* A file being written beside its final name.  Until it is committed the name holds what it held
@@ -24,7 +24,8 @@ TC_MUST_USE tc_status tc_file_write(tc_ctx *ctx, const char *path, tc_bytes byte
 TC_MUST_USE tc_status tc_folder_make(tc_ctx *ctx, const char *path);
 
 /* The names in a folder, sorted by their bytes, without those that begin with a dot. */
-TC_MUST_USE tc_status tc_folder_list(tc_ctx *ctx, const char *path, const char ***name, size_t *count);
+TC_MUST_USE tc_status tc_folder_list(tc_ctx *ctx, const char *path, const char ***name,
+                                     size_t *count);
 bool tc_is_folder(const char *path);
 
 #endif

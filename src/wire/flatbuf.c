@@ -97,8 +97,8 @@ static size_t field_at(tc_fb_table table, uint32_t field, size_t width)
     uint32_t offset = tc_le16(table.fb->data + entry);
     if (!offset)
         return 0;
-    /* Python's builder shares layouts between tables of different sizes, so a field may lie past the size that
-     * its layout gives; it must lie inside the file. */
+    /* Python's builder shares layouts between tables of different sizes, so a field may lie past
+     * the size that its layout gives; it must lie inside the file. */
     if (offset < 4 || offset + width > table.fb->size - table.at) {
         tc_fb_fail(table.fb, entry, "a field lies outside the file");
         return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json.c -- see json.h.  One pass over the text; long strings are stepped over eight bytes at a time. */
+/* json.c -- see json.h.  One pass over the text; long strings are stepped over eight bytes at a
+ * time. */
 #include "json.h"
 
 #include <math.h>
@@ -32,15 +33,18 @@ static tc_json *make(parser *p, tc_json_kind kind)
     return json;
 }
 
-/* Step over plain characters: to a quote, a backslash, a control character or the end.  In a word of
- * eight bytes the lowest marked one is always right, so the first of them in memory is found at once. */
+/* Step over plain characters: to a quote, a backslash, a control character or the end.  In a word
+ * of eight bytes the lowest marked one is always right, so the first of them in memory is found at
+ * once. */
 static const char *skip_plain(const char *at, const char *end)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
     for (; end - at >= 8; at += 8) {
         uint64_t w = tc_le64((const uint8_t *)at);
         uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\');
-        uint64_t found = (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((w - ones * ' ') & ~w)) & tops;
+        uint64_t found =
+            (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((w - ones * ' ') & ~w)) &
+            tops;
         if (found)
             return at + __builtin_ctzll(found) / 8;
     }
@@ -190,9 +194,13 @@ static tc_json *parse_value(parser *p, int depth)
     case '"': return parse_text(p);
     case '[': return parse_group(p, ']', depth);
     case '{': return parse_group(p, '}', depth);
-    case 'n': return word(p, "null") ? make(p, TC_JSON_NULL) : fail(p, "something that is no JSON value");
-    case 't': return word(p, "true") ? make(p, TC_JSON_TRUE) : fail(p, "something that is no JSON value");
-    case 'f': return word(p, "false") ? make(p, TC_JSON_FALSE) : fail(p, "something that is no JSON value");
+    case 'n':
+        return word(p, "null") ? make(p, TC_JSON_NULL) : fail(p, "something that is no JSON value");
+    case 't':
+        return word(p, "true") ? make(p, TC_JSON_TRUE) : fail(p, "something that is no JSON value");
+    case 'f':
+        return word(p, "false") ? make(p, TC_JSON_FALSE)
+                                : fail(p, "something that is no JSON value");
     default: return parse_number(p);
     }
 }

@@ -58,7 +58,8 @@ static inline bool tc_json_is(const tc_json *json, tc_json_kind kind)
 tc_str tc_json_text(tc_arena *arena, const tc_json *json);
 
 bool tc_json_i64(const tc_json *json, int64_t *out);
-bool tc_json_f64(const tc_json *json, double *out); /* also "Infinity", "-Infinity", "NaN" as text */
+bool tc_json_f64(const tc_json *json,
+                 double *out); /* also "Infinity", "-Infinity", "NaN" as text */
 bool tc_json_bool(const tc_json *json, bool *out);
 
 #endif

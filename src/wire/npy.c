@@ -6,7 +6,13 @@
 
 #include <zip.h>
 
-enum { MAGIC = 6, LONGEST_HEADER = 64 * 1024, STEP = 64 * 1024, LARGEST_ELEMENT = 16, LARGEST_WHOLE = 1 << 30 };
+enum {
+    MAGIC = 6,
+    LONGEST_HEADER = 64 * 1024,
+    STEP = 64 * 1024,
+    LARGEST_ELEMENT = 16,
+    LARGEST_WHOLE = 1 << 30
+};
 
 /* Where the numbers are: in memory, or in a member of an archive that is read front to back. */
 struct tc_npy_source {
@@ -19,7 +25,8 @@ struct tc_npy_source {
     size_t end;         /* where the numbers end */
 };
 
-/* ---- the header -------------------------------------------------------------------------------- */
+/* ---- the header --------------------------------------------------------------------------------
+ */
 
 typedef struct scan {
     const char *at, *end;
@@ -127,15 +134,17 @@ static void scan_descr(scan *s, tc_npy *a)
     if (d.n && strchr("<>|=", d.p[0]))
         d.p++, d.n--;
     int64_t size = 0;
-    if (d.n < 2 || !tc_text_to_i64((tc_str){d.p + 1, d.n - 1}, &size) || size < 1 || size > LARGEST_ELEMENT)
+    if (d.n < 2 || !tc_text_to_i64((tc_str){d.p + 1, d.n - 1}, &size) || size < 1 ||
+        size > LARGEST_ELEMENT)
         size = 0;
     a->kind = d.n ? d.p[0] : 0;
     a->size = (uint8_t)size;
     a->swapped = a->swapped && size > 1;
-    bool known = (a->kind == 'b' && size == 1) ||
-                 ((a->kind == 'i' || a->kind == 'u') && size && size <= 8 && !(size & (size - 1))) ||
-                 (a->kind == 'f' && (size == 2 || size == 4 || size == 8)) ||
-                 (a->kind == 'c' && (size == 8 || size == 16)) || (a->kind == 'V' && size && size <= 2);
+    bool known =
+        (a->kind == 'b' && size == 1) ||
+        ((a->kind == 'i' || a->kind == 'u') && size && size <= 8 && !(size & (size - 1))) ||
+        (a->kind == 'f' && (size == 2 || size == 4 || size == 8)) ||
+        (a->kind == 'c' && (size == 8 || size == 16)) || (a->kind == 'V' && size && size <= 2);
     if (!known && !s->error)
         fail(s, a->kind == 'O' ? "Python objects are not read, only numbers"
                                : "the element type is not one that is read");
@@ -177,7 +186,8 @@ static bool measure(tc_npy *a, size_t *bytes)
     bool empty = false;
     for (int i = 0; i < a->rank; i++) {
         empty = empty || a->dim[i] == 0;
-        if (a->dim[i] && (!tc_mul_size(product, (size_t)a->dim[i], &product) || product > INT64_MAX))
+        if (a->dim[i] &&
+            (!tc_mul_size(product, (size_t)a->dim[i], &product) || product > INT64_MAX))
             return false;
         count *= (size_t)(a->dim[i] ? a->dim[i] : 1);
     }
@@ -196,7 +206,8 @@ static tc_status parse_header(tc_ctx *ctx, tc_npy *a, tc_bytes head, size_t tota
         return tc_error(ctx, a->loc, TC_E_FORMAT, "this is not an array in NumPy's format");
     int major = p[MAGIC];
     if (major < 1 || major > 3)
-        return tc_error(ctx, a->loc, TC_E_VERSION, "version %d of the .npy format, expected 1 to 3", major);
+        return tc_error(ctx, a->loc, TC_E_VERSION, "version %d of the .npy format, expected 1 to 3",
+                        major);
     size_t at = major == 1 ? MAGIC + 4 : MAGIC + 6;
     if (head.size < at)
         return tc_error(ctx, a->loc, TC_E_TRUNCATED, "the file ends inside its header");
@@ -211,7 +222,8 @@ static tc_status parse_header(tc_ctx *ctx, tc_npy *a, tc_bytes head, size_t tota
     if (s.error)
         return tc_error(ctx, a->loc, TC_E_FORMAT, "%s", s.error);
     if (!measure(a, bytes))
-        return tc_error(ctx, a->loc, TC_E_TOO_LARGE, "the shape has more elements than can be counted");
+        return tc_error(ctx, a->loc, TC_E_TOO_LARGE,
+                        "the shape has more elements than can be counted");
     *start = at + length;
     if (*bytes > total - *start)
         return tc_error(ctx, a->loc, TC_E_TRUNCATED,
@@ -219,7 +231,8 @@ static tc_status parse_header(tc_ctx *ctx, tc_npy *a, tc_bytes head, size_t tota
     return TC_OK;
 }
 
-/* ---- opening ----------------------------------------------------------------------------------- */
+/* ---- opening -----------------------------------------------------------------------------------
+ */
 
 static const tc_loc *make_loc(tc_ctx *ctx, const char *path, const char *member)
 {
@@ -240,7 +253,8 @@ static const char *stem(tc_ctx *ctx, const char *path, bool is_member)
     return tc_intern(ctx, name);
 }
 
-static tc_status parse_one(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array, size_t *count)
+static tc_status parse_one(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array,
+                           size_t *count)
 {
     tc_npy *a = tc_new(&ctx->arena, tc_npy);
     a->name = stem(ctx, path, false);
@@ -274,8 +288,9 @@ static tc_status open_archive(tc_ctx *ctx, const tc_loc *loc, tc_bytes bytes, zi
     zip_source_t *source = zip_source_buffer_create(bytes.data, bytes.size, 0, &why);
     *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
     if (!*zip) {
-        tc_status status = tc_error(ctx, loc, TC_E_FORMAT, "this is not an archive that can be read: %s",
-                                    zip_error_strerror(&why));
+        tc_status status =
+            tc_error(ctx, loc, TC_E_FORMAT, "this is not an archive that can be read: %s",
+                     zip_error_strerror(&why));
         zip_source_free(source);
         zip_error_fini(&why);
         return status;
@@ -325,7 +340,8 @@ static tc_status rewind_to(tc_ctx *ctx, tc_npy *a, size_t at)
     return take(ctx, a, NULL, at - s->at);
 }
 
-static tc_status open_member(tc_ctx *ctx, const char *path, zip_t *zip, zip_uint64_t index, tc_npy *a)
+static tc_status open_member(tc_ctx *ctx, const char *path, zip_t *zip, zip_uint64_t index,
+                             tc_npy *a)
 {
     zip_stat_t info;
     const char *name = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
@@ -348,13 +364,15 @@ static tc_status open_member(tc_ctx *ctx, const char *path, zip_t *zip, zip_uint
     else if (!status && head >= 12 && data[MAGIC] == 1 && tc_le16(data + MAGIC + 2) + 10u > head)
         status = take(ctx, a, data + head, size - head), head = size;
     if (!status)
-        status = parse_header(ctx, a, (tc_bytes){data, head}, (size_t)info.size, &a->source->start, &bytes);
+        status = parse_header(ctx, a, (tc_bytes){data, head}, (size_t)info.size, &a->source->start,
+                              &bytes);
     a->source->end = a->source->start + bytes;
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
-static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array, size_t *count)
+static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array,
+                               size_t *count)
 {
     const tc_loc *loc = make_loc(ctx, path, NULL);
     zip_t *zip;
@@ -389,7 +407,8 @@ tc_status tc_npy_open(tc_ctx *ctx, const char *path, tc_npy **array, size_t *cou
     return tc_npy_parse(ctx, path, bytes, array, count);
 }
 
-/* ---- the numbers ------------------------------------------------------------------------------- */
+/* ---- the numbers -------------------------------------------------------------------------------
+ */
 
 static void swap_bytes(uint8_t *p, size_t size, int64_t n)
 {
@@ -401,7 +420,8 @@ static void swap_bytes(uint8_t *p, size_t size, int64_t n)
         }
 }
 
-/* Element i counted last axis fastest lies at sum(index[k] * stride[k]), stride[k] = dim[0] * ... * dim[k-1]. */
+/* Element i counted last axis fastest lies at sum(index[k] * stride[k]), stride[k] = dim[0] * ... *
+ * dim[k-1]. */
 static void gather_fortran(const tc_npy *a, int64_t first, int64_t n, uint8_t *out)
 {
     int64_t index[TC_NPY_RANK] = {0}, stride[TC_NPY_RANK], step = 1, at = 0, rest = first;
@@ -431,9 +451,10 @@ static tc_status load_member(tc_ctx *ctx, tc_npy *a)
 {
     struct tc_npy_source *s = a->source;
     if (s->end - s->start > LARGEST_WHOLE)
-        return tc_error(ctx, a->loc, TC_E_TOO_LARGE,
-                        "%zu bytes in an archive with the first axis fastest, at most %d are read that way",
-                        s->end - s->start, LARGEST_WHOLE);
+        return tc_error(
+            ctx, a->loc, TC_E_TOO_LARGE,
+            "%zu bytes in an archive with the first axis fastest, at most %d are read that way",
+            s->end - s->start, LARGEST_WHOLE);
     TC_TRY(rewind_to(ctx, a, s->start));
     tc_buf all;
     tc_buf_init(&all, &ctx->arena);
@@ -506,7 +527,11 @@ void tc_npy_header(tc_buf *out, const char *descr, int32_t rank, const int64_t *
     tc_buf_put(out, "\x93NUMPY\x01\x00\x00\x00", FIXED);
     tc_buf_printf(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int i = 0; i < rank; i++)
-        tc_buf_printf(out, i + 1 < rank ? "%" PRId64 ", " : rank == 1 ? "%" PRId64 "," : "%" PRId64, dim[i]);
+        tc_buf_printf(out,
+                      i + 1 < rank ? "%" PRId64 ", "
+                      : rank == 1  ? "%" PRId64 ","
+                                   : "%" PRId64,
+                      dim[i]);
     tc_buf_text(out, "), }");
     while ((out->size - begin + 1) % ALIGN)
         tc_buf_u8(out, ' ');

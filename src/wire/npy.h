@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npy.h -- arrays in NumPy's files: .npy (versions 1 to 3), .npz (stored or deflated).
  *
- * Headers are read and checked when a file is opened; numbers are read when they are asked for, so that
- * a file larger than the memory can be walked through. */
+ * Headers are read and checked when a file is opened; numbers are read when they are asked for, so
+ * that a file larger than the memory can be walked through. */
 #ifndef TC_NPY_H
 #define TC_NPY_H
 

@@ -59,8 +59,8 @@ void tc_spv_put(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t
         put_words(&w->part[part], word, n);
 }
 
-void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *before, size_t n_before,
-                     const char *text, const uint32_t *after, size_t n_after)
+void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *before,
+                     size_t n_before, const char *text, const uint32_t *after, size_t n_after)
 {
     size_t length = strlen(text), text_words = length / 4 + 1;
     if (!begin(w, part, op, n_before + text_words + n_after))
@@ -72,9 +72,11 @@ void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uin
     put_words(buf, after, n_after);
 }
 
-uint32_t tc_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word, size_t n)
+uint32_t tc_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word,
+                       size_t n)
 {
-    uint32_t *key = tc_new_n(w->arena, uint32_t, n + 3); /* op, type, result (0 in the key), operands */
+    uint32_t *key =
+        tc_new_n(w->arena, uint32_t, n + 3); /* op, type, result (0 in the key), operands */
     key[0] = (uint32_t)op;
     key[1] = type;
     if (n)
@@ -95,7 +97,8 @@ tc_bytes tc_spv_finish(tc_spv_writer *w)
         return (tc_bytes){NULL, 0};
     tc_buf all;
     tc_buf_init(&all, w->arena);
-    put_words(&all, (const uint32_t[]){TC_SPV_MAGIC, TC_SPV_VERSION, 0, w->bound, 0}, TC_SPV_HEADER_WORDS);
+    put_words(&all, (const uint32_t[]){TC_SPV_MAGIC, TC_SPV_VERSION, 0, w->bound, 0},
+              TC_SPV_HEADER_WORDS);
     for (int i = 0; i < TC_SPV_PARTS; i++)
         tc_buf_put(&all, w->part[i].data, w->part[i].size);
     return (tc_bytes){all.data, all.size};
@@ -124,7 +127,8 @@ bool tc_spv_next(tc_spv_reader *r, tc_spv_instr *out)
         r->error = "an instruction has no length, or runs past the end";
         return false;
     }
-    *out = (tc_spv_instr){.word = r->data + r->at + 4, .n = n - 1, .at = r->at, .op = first & 0xffff};
+    *out =
+        (tc_spv_instr){.word = r->data + r->at + 4, .n = n - 1, .at = r->at, .op = first & 0xffff};
     r->at += 4 * n;
     return true;
 }
@@ -159,7 +163,8 @@ static void print_operand(const tc_spv_instr *instr, char kind, size_t *i, tc_bu
     *i = next;
 }
 
-void tc_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t), tc_buf *out)
+void tc_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t),
+                  tc_buf *out)
 {
     static const instruction_row unknown = {0, NULL, "n*"};
     const instruction_row *row = row_of(instr->op);

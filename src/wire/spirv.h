@@ -64,15 +64,16 @@ void tc_spv_write(tc_spv_writer *w, tc_arena *arena);
 uint32_t tc_spv_id(tc_spv_writer *w); /* a fresh one */
 void tc_spv_put(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *word, size_t n);
 /* Words, a text, and more words. */
-void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *before, size_t n_before,
-                     const char *text, const uint32_t *after, size_t n_after);
+void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *before,
+                     size_t n_before, const char *text, const uint32_t *after, size_t n_after);
 /* The type (type == 0) or constant of this content, in the globals. */
-uint32_t tc_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word, size_t n);
+uint32_t tc_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word,
+                       size_t n);
 /* The finished module in the writer's arena; none when it is too_long. */
 tc_bytes tc_spv_finish(tc_spv_writer *w);
 
-#define TC_SPV_PUT(w, part, op, ...)                                                                \
-    tc_spv_put(w, part, op, (const uint32_t[]){__VA_ARGS__},                                        \
+#define TC_SPV_PUT(w, part, op, ...)                                                               \
+    tc_spv_put(w, part, op, (const uint32_t[]){__VA_ARGS__},                                       \
                sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -101,11 +102,13 @@ static inline uint32_t tc_spv_word(const tc_spv_instr *instr, size_t i)
 }
 /* The text that begins at operand i, and the operand behind it; p == NULL when it does not end. */
 tc_str tc_spv_text(const tc_spv_instr *instr, size_t i, size_t *next);
-/* Which operand is the instruction's result; -1: none, or an instruction that is not in the table. */
+/* Which operand is the instruction's result; -1: none, or an instruction that is not in the table.
+ */
 int tc_spv_result(uint32_t op);
 
-/* One line of text, "%7 = OpTypeInt 32 0".  `instruction` names the instructions of an extended set, or
- * gives NULL. */
-void tc_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t), tc_buf *out);
+/* One line of text, "%7 = OpTypeInt 32 0".  `instruction` names the instructions of an extended
+ * set, or gives NULL. */
+void tc_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t),
+                  tc_buf *out);
 
 #endif

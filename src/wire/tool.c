@@ -56,7 +56,8 @@ tc_status tc_workshop_open(tc_ctx *ctx, tc_workshop *out)
     let_wait(SIG_BLOCK, &out->before);
     if (!mkdtemp(path)) {
         sigprocmask(SIG_SETMASK, &out->before, NULL);
-        return tc_error(ctx, NULL, TC_E_IO, "%s: no temporary folder can be made: %s", path, strerror(errno));
+        return tc_error(ctx, NULL, TC_E_IO, "%s: no temporary folder can be made: %s", path,
+                        strerror(errno));
     }
     tc_ctx_defer(ctx, undo, path);
     out->path = path;

@@ -7,8 +7,9 @@
 
 #include "../base/diag.h"
 
-/* A temporary folder with everything in it; it goes with the context, whatever happens.  While it is open,
- * SIGINT and SIGTERM wait, except for tc_tools_run(), so that nobody ends before it is cleared. */
+/* A temporary folder with everything in it; it goes with the context, whatever happens.  While it
+ * is open, SIGINT and SIGTERM wait, except for tc_tools_run(), so that nobody ends before it is
+ * cleared. */
 typedef struct tc_workshop {
     const char *path;
     sigset_t before; /* what waited before it was opened */
@@ -26,9 +27,9 @@ typedef struct tc_tool {
     double deadline;
 } tc_tool;
 
-/* Runs them, `at_once` at a time, until all have ended.  Failure to start is told in `exit`.  When the user
- * interrupts (SIGINT, SIGTERM), all are ended and the signal's number comes back, for the caller to clean up
- * and raise; else 0. */
+/* Runs them, `at_once` at a time, until all have ended.  Failure to start is told in `exit`.  When
+ * the user interrupts (SIGINT, SIGTERM), all are ended and the signal's number comes back, for the
+ * caller to clean up and raise; else 0. */
 TC_MUST_USE int tc_tools_run(tc_tool *tool, size_t n, size_t at_once);
 
 /* What the tool said last of an error, or else at all; one line. */

@@ -250,8 +250,8 @@ tc_status tc_vgf_write(tc_ctx *ctx, const char *file, const tc_vgf *vgf, tc_byte
 {
     size_t payload;
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_bytes section[SECTIONS] = {module_section(ctx, vgf), sequence_section(ctx, vgf), resource_section(ctx, vgf),
-                                  constant_head(ctx, vgf, &payload)};
+    tc_bytes section[SECTIONS] = {module_section(ctx, vgf), sequence_section(ctx, vgf),
+                                  resource_section(ctx, vgf), constant_head(ctx, vgf, &payload)};
     tc_arena_rewind(&ctx->scratch, mark);
     for (int i = 0; i < SECTIONS; i++)
         if (!section[i].data)
@@ -367,10 +367,12 @@ static tc_status read_slots(reader *r, tc_fb_table t, uint32_t field, tc_vgf_slo
     *out = (tc_vgf_slots){tc_new_n(&r->ctx->arena, tc_vgf_slot, list.n), list.n};
     for (size_t i = 0; i < list.n; i++) {
         tc_fb_table slot = tc_fb_list_table(list, i);
-        out->v[i] = (tc_vgf_slot){tc_fb_u32(slot, SLOT_BINDING, 0), tc_fb_u32(slot, SLOT_RESOURCE, 0)};
+        out->v[i] =
+            (tc_vgf_slot){tc_fb_u32(slot, SLOT_BINDING, 0), tc_fb_u32(slot, SLOT_RESOURCE, 0)};
         TC_TRY(broken(r));
         if (out->v[i].resource >= r->vgf->n_resource)
-            return bad(r, r->section + slot.at, TC_E_FORMAT, "a binding names a resource that is not there");
+            return bad(r, r->section + slot.at, TC_E_FORMAT,
+                       "a binding names a resource that is not there");
     }
     return broken(r);
 }
@@ -378,7 +380,8 @@ static tc_status read_slots(reader *r, tc_fb_table t, uint32_t field, tc_vgf_slo
 /* Until 0.5.0 a graph constant's number is its index; from then on the file says which is which. */
 static tc_status read_constant_ids(reader *r, tc_fb_table t, tc_vgf_segment *s)
 {
-    tc_fb_vector plain = tc_fb_list(t, SEGMENT_CONSTANTS, 4), bound = tc_fb_list(t, SEGMENT_CONSTANT_BINDINGS, 4);
+    tc_fb_vector plain = tc_fb_list(t, SEGMENT_CONSTANTS, 4),
+                 bound = tc_fb_list(t, SEGMENT_CONSTANT_BINDINGS, 4);
     s->n_constant = bound.n ? bound.n : plain.n;
     s->constant = tc_new_n(&r->ctx->arena, uint32_t, s->n_constant);
     s->constant_id = tc_new_n(&r->ctx->arena, uint32_t, s->n_constant);
@@ -391,7 +394,8 @@ static tc_status read_constant_ids(reader *r, tc_fb_table t, tc_vgf_segment *s)
             s->constant_id[i] = s->constant[i] = (uint32_t)tc_fb_list_i32(plain, i);
         TC_TRY(broken(r));
         if (s->constant[i] >= r->vgf->n_constant)
-            return bad(r, r->section + t.at, TC_E_FORMAT, "a segment names a constant that is not there");
+            return bad(r, r->section + t.at, TC_E_FORMAT,
+                       "a segment names a constant that is not there");
     }
     return broken(r);
 }
@@ -404,7 +408,8 @@ static tc_status read_segment(reader *r, tc_fb_table t, tc_vgf_segment *s)
     TC_TRY(broken(r));
     if (s->module >= r->vgf->n_module)
         return bad(r, r->section + t.at, TC_E_FORMAT, "a segment names a module that is not there");
-    tc_fb_vector sets = tc_fb_list(t, SEGMENT_SETS, 4), dispatch = tc_fb_list(t, SEGMENT_DISPATCH, 4);
+    tc_fb_vector sets = tc_fb_list(t, SEGMENT_SETS, 4),
+                 dispatch = tc_fb_list(t, SEGMENT_DISPATCH, 4);
     s->n_set = sets.n;
     s->set = tc_new_n(&r->ctx->arena, tc_vgf_slots, sets.n);
     for (size_t i = 0; i < sets.n; i++)
@@ -465,8 +470,8 @@ static tc_status read_constants(reader *r)
             return bad(r, r->section + payload, TC_E_TRUNCATED, "a constant runs past its section");
         if (resource >= vgf->n_resource)
             return bad(r, r->section, TC_E_FORMAT, "a constant names a resource that is not there");
-        vgf->constant[i] =
-            (tc_vgf_constant){resource, (int32_t)tc_le32(row + 4), {s.data + payload + offset, (size_t)size}};
+        vgf->constant[i] = (tc_vgf_constant){
+            resource, (int32_t)tc_le32(row + 4), {s.data + payload + offset, (size_t)size}};
     }
     return TC_OK;
 }
@@ -481,8 +486,8 @@ tc_status tc_vgf_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_vgf *out
     memcpy(out->version, bytes.data + 8, sizeof out->version);
     if (out->version[0] != MAJOR || out->version[1] > MOST_MINOR)
         return tc_unsupported(ctx, &(tc_loc){.file = file}, TC_E_VERSION,
-                              "the file is of VGF %d.%d.%d; up to %d.%d is what is read", out->version[0],
-                              out->version[1], out->version[2], MAJOR, MOST_MINOR);
+                              "the file is of VGF %d.%d.%d; up to %d.%d is what is read",
+                              out->version[0], out->version[1], out->version[2], MAJOR, MOST_MINOR);
     TC_TRY(read_modules(&r));
     TC_TRY(read_resources(&r));
     TC_TRY(read_constants(&r));

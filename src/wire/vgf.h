@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vgf.h -- the VGF container: modules, resources, the sequence that runs them, and constants.
  *
- * A header of 128 bytes and four sections, three of them flatbuffers, the constants raw.  Written as
- * format 0.4.0, which every reader takes, with every section and constant on a multiple of 8. */
+ * A header of 128 bytes and four sections, three of them flatbuffers, the constants raw.  Written
+ * as format 0.4.0, which every reader takes, with every section and constant on a multiple of 8. */
 #ifndef TC_VGF_H
 #define TC_VGF_H
 
@@ -11,7 +11,7 @@
 enum { TC_VGF_COMPUTE = 0, TC_VGF_GRAPH = 1 };                            /* modules and segments */
 enum { TC_VGF_SPIRV = 1, TC_VGF_GLSL = 2, TC_VGF_HLSL = 3 };              /* code */
 enum { TC_VGF_INPUT, TC_VGF_OUTPUT, TC_VGF_INTERMEDIATE, TC_VGF_CONSTANT }; /* resources */
-enum { TC_VGF_TENSOR = 1000460000 };                                      /* VK_DESCRIPTOR_TYPE_TENSOR_ARM */
+enum { TC_VGF_TENSOR = 1000460000 }; /* VK_DESCRIPTOR_TYPE_TENSOR_ARM */
 #define TC_VGF_NO_DESCRIPTOR UINT32_MAX
 
 typedef struct tc_vgf_module {
@@ -69,7 +69,8 @@ typedef struct tc_vgf {
 /* The file, in the context's arena. */
 TC_MUST_USE tc_status tc_vgf_write(tc_ctx *ctx, const char *file, const tc_vgf *vgf, tc_bytes *out);
 
-/* Every index that the file mentions is checked.  Code and constants stay where they are in `bytes`. */
+/* Every index that the file mentions is checked.  Code and constants stay where they are in
+ * `bytes`. */
 TC_MUST_USE tc_status tc_vgf_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_vgf *out);
 
 #endif

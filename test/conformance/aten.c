@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aten.c -- one operator, one case: the exported program is read, printed, parsed back equal, verified,
- * and evaluated to what PyTorch gave, with the reference kernels and again tidied and planned; its quantized
- * export too, within a step. */
+/* aten.c -- one operator, one case: the exported program is read, printed, parsed back equal,
+ * verified, and evaluated to what PyTorch gave, with the reference kernels and again tidied and
+ * planned; its quantized export too, within a step. */
 #include "lowered.h"
 
 #include "wire/file.h"
@@ -32,7 +32,8 @@ static bool outputs_agree(trial *t, const record *r, const tc_tensor *out)
             steps = r->steps;
         if (!file)
             continue;
-        if (n < t->g->n_out && !trial_output(t, n, out[n], file, text_of(expected, "dtype"), step, steps))
+        if (n < t->g->n_out &&
+            !trial_output(t, n, out[n], file, text_of(expected, "dtype"), step, steps))
             return false;
         n++;
     }
@@ -92,7 +93,8 @@ static void try_file(trial *t, json_t *meta)
                       !json_is_string(json_object_get(meta, "eager_error"));
     if (!find_record(t->check->file, meta, &r))
         failed(t->v, "meta.json does not speak of it");
-    else if (trial_read(t) && (!comparable || (trial_reference(t) && agrees(t, &r) && trial_tidied(t) && agrees(t, &r))))
+    else if (trial_read(t) && (!comparable || (trial_reference(t) && agrees(t, &r) &&
+                                               trial_tidied(t) && agrees(t, &r))))
         passed(t->v);
 }
 
@@ -128,7 +130,8 @@ static bool has_label(json_t *meta, const char *label)
 {
     size_t i;
     json_t *l;
-    json_array_foreach(json_object_get(meta, "labels"), i, l) if (tc_text_eq(json_string_value(l), label)) return true;
+    json_array_foreach(json_object_get(meta, "labels"), i,
+                       l) if (tc_text_eq(json_string_value(l), label)) return true;
     return false;
 }
 
@@ -137,16 +140,21 @@ static const char *lowered_target(json_t *meta, const char *file)
 {
     size_t i;
     json_t *p;
-    if (!json_is_true(json_object_get(meta, "deterministic")) || json_is_string(json_object_get(meta, "eager_error")))
+    if (!json_is_true(json_object_get(meta, "deterministic")) ||
+        json_is_string(json_object_get(meta, "eager_error")))
         return NULL;
     if (tc_text_eq(file, "model.pt2")) {
         if (!has_label(meta, "FP"))
             return NULL;
-        json_array_foreach(json_object_get(meta, "pipelines"), i, p) if (tc_text_eq(text_of(p, "label"), "FP")) return text_of(p, "tosa_spec");
+        json_array_foreach(
+            json_object_get(meta, "pipelines"), i,
+            p) if (tc_text_eq(text_of(p, "label"), "FP")) return text_of(p, "tosa_spec");
         return "TOSA-1.0+FP";
     }
-    json_array_foreach(json_object_get(meta, "quantized"), i, p) if (
-        tc_text_eq(text_of(p, "file"), file) && json_is_true(json_object_get(p, "has_qdq")) && has_label(meta, "INT")) return text_of(p, "tosa_spec");
+    json_array_foreach(json_object_get(meta, "quantized"), i,
+                       p) if (tc_text_eq(text_of(p, "file"), file) &&
+                              json_is_true(json_object_get(p, "has_qdq")) &&
+                              has_label(meta, "INT")) return text_of(p, "tosa_spec");
     return NULL;
 }
 
@@ -154,7 +162,8 @@ static const char *lowered_target(json_t *meta, const char *file)
 static void find_lowered(checks *all, const check *c)
 {
     check lowered = *c;
-    json_t *meta = json_load_file(tc_text_format(&all->ctx->arena, "%s/meta.json", c->folder), 0, NULL);
+    json_t *meta =
+        json_load_file(tc_text_format(&all->ctx->arena, "%s/meta.json", c->folder), 0, NULL);
     const char *target = meta ? lowered_target(meta, c->file) : NULL;
     if (target) {
         lowered.suite = "lowered";

@@ -52,7 +52,8 @@ static bool near_floats(tc_tensor got, tc_tensor want, const allowance *a, verdi
             worst_at = i;
         }
     }
-    double allowed = a->step > 0 ? 1.01 * a->step * (a->steps > 0 ? a->steps : 1) : top * a->relative;
+    double allowed =
+        a->step > 0 ? 1.01 * a->step * (a->steps > 0 ? a->steps : 1) : top * a->relative;
     for (int k = 0; k < 3; k++)
         v->n_off[k] += n_off[k];
     if (a->step > 0) {
@@ -60,12 +61,13 @@ static bool near_floats(tc_tensor got, tc_tensor want, const allowance *a, verdi
         v->n_compared += n;
     }
     if (worst > allowed)
-        failed(v, "error %.3g at element %" PRId64 " (%.9g, expected %.9g), allowed %.3g", worst, worst_at,
-               tc_load_f64(got, worst_at), tc_load_f64(want, worst_at), allowed);
+        failed(v, "error %.3g at element %" PRId64 " (%.9g, expected %.9g), allowed %.3g", worst,
+               worst_at, tc_load_f64(got, worst_at), tc_load_f64(want, worst_at), allowed);
     return worst <= allowed;
 }
 
-bool close_enough(tc_ctx *ctx, tc_tensor got, tc_npy *want, int64_t first, const allowance *a, verdict *v)
+bool close_enough(tc_ctx *ctx, tc_tensor got, tc_npy *want, int64_t first, const allowance *a,
+                  verdict *v)
 {
     tc_tensor recorded;
     if (!load(ctx, want, first, got.type, &recorded)) {

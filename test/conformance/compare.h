@@ -13,8 +13,10 @@ typedef struct allowance {
     double steps;    /* so many of them; 0: one */
 } allowance;
 
-/* got, and elements first .. of the recorded array, which hold its shape.  Integers and bools are equal,
- * floats as near as is allowed, NaN meets NaN and infinity meets infinity.  False: v has been told. */
-bool close_enough(tc_ctx *ctx, tc_tensor got, tc_npy *want, int64_t first, const allowance *a, verdict *v);
+/* got, and elements first .. of the recorded array, which hold its shape.  Integers and bools are
+ * equal, floats as near as is allowed, NaN meets NaN and infinity meets infinity.  False: v has
+ * been told. */
+bool close_enough(tc_ctx *ctx, tc_tensor got, tc_npy *want, int64_t first, const allowance *a,
+                  verdict *v);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conformance.h -- what the parts of the conformance runner share.
  *
- * A check is one model file held against recorded results.  Each runs in a process of its own, so that
- * a crash or a hang is one failed check; it writes its verdict into memory that the runner shares. */
+ * A check is one model file held against recorded results.  Each runs in a process of its own, so
+ * that a crash or a hang is one failed check; it writes its verdict into memory that the runner
+ * shares. */
 #ifndef TC_CONFORMANCE_H
 #define TC_CONFORMANCE_H
 
@@ -36,7 +37,8 @@ void add_check(checks *all, const check *c);
 
 /* The cases under a folder. */
 tc_status find_aten(checks *all, const char *folder);
-tc_status find_fixtures(checks *all, const char *folder, const char *name); /* name: "" at the top */
+tc_status find_fixtures(checks *all, const char *folder,
+                        const char *name); /* name: "" at the top */
 tc_status find_zoo(checks *all, const char *folder, size_t samples);
 
 void passed(verdict *v);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixtures.c -- small models of known bug families: the float export and the quantized one give what PyTorch
- * gave, for every recorded vector. */
+/* fixtures.c -- small models of known bug families: the float export and the quantized one give
+ * what PyTorch gave, for every recorded vector. */
 #include "trial.h"
 
 #include "wire/file.h"
@@ -21,7 +21,8 @@ static const char *bare(const char *name)
 
 static bool vector_agrees(trial *t, json_t *vector)
 {
-    json_t *inputs = json_object_get(vector, "inputs"), *outputs = json_object_get(vector, "outputs"), *it;
+    json_t *inputs = json_object_get(vector, "inputs"),
+           *outputs = json_object_get(vector, "outputs"), *it;
     bool quantized = tc_text_eq(t->check->file, "quantized.pt2");
     const char **path = tc_new_n(&t->ctx->arena, const char *, json_array_size(inputs));
     tc_tensor *out = tc_new_n(&t->ctx->arena, tc_tensor, t->g->n_out);
@@ -36,7 +37,9 @@ static bool vector_agrees(trial *t, json_t *vector)
     json_array_foreach(outputs, i, it)
     {
         const char *file = text_of(it, quantized ? "quant_file" : "float_file");
-        double step = quantized ? json_number_value(json_object_get(json_object_get(it, "qparams"), "scale")) : 0;
+        double step =
+            quantized ? json_number_value(json_object_get(json_object_get(it, "qparams"), "scale"))
+                      : 0;
         if (file && !trial_output(t, i, out[i], file, bare(text_of(it, "dtype")), step, 1))
             return false;
     }
@@ -62,7 +65,8 @@ static void run_fixture(tc_ctx *ctx, const check *c, verdict *v)
     json_t *facts = json_load_file(trial_path(&t, "case.json"), 0, NULL);
     if (!facts)
         failed(v, "case.json cannot be read");
-    else if (trial_read(&t) && trial_reference(&t) && agrees(&t, facts) && trial_tidied(&t) && agrees(&t, facts))
+    else if (trial_read(&t) && trial_reference(&t) && agrees(&t, facts) && trial_tidied(&t) &&
+             agrees(&t, facts))
         passed(v);
     json_decref(facts);
 }
@@ -85,7 +89,8 @@ tc_status find_fixtures(checks *all, const char *folder, const char *name)
     for (size_t i = 0; i < n; i++) {
         const char *path = tc_text_format(arena, "%s/%s", folder, inside[i]);
         if (tc_is_folder(path))
-            TC_TRY(find_fixtures(all, path, *name ? tc_text_format(arena, "%s/%s", name, inside[i]) : inside[i]));
+            TC_TRY(find_fixtures(
+                all, path, *name ? tc_text_format(arena, "%s/%s", name, inside[i]) : inside[i]));
     }
     return TC_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lowered.c -- one operator, one case, compiled: the whole program but its conversions goes to TOSA, every
- * step of the way is checked on the case's own inputs, and the result is PyTorch's: floats within the suite's
- * tolerance, quantized results within one step, of 16 bits two. */
+/* lowered.c -- one operator, one case, compiled: the whole program but its conversions goes to
+ * TOSA, every step of the way is checked on the case's own inputs, and the result is PyTorch's:
+ * floats within the suite's tolerance, quantized results within one step, of 16 bits two. */
 #include "lowered.h"
 
 #include "api/compile.h"
@@ -36,8 +36,12 @@ static bool write_regions(trial *t, const tc_compiled *c)
 
 bool trial_compiled(trial *t, const char *target, const char *const *data, size_t n)
 {
-    tc_compile_request r = {.model = trial_path(t, t->check->file), .target = target, .calib = data, .n_calib = n,
-                            .calib_only_if_needed = true, .check = true};
+    tc_compile_request r = {.model = trial_path(t, t->check->file),
+                            .target = target,
+                            .calib = data,
+                            .n_calib = n,
+                            .calib_only_if_needed = true,
+                            .check = true};
     tc_compiled c;
     if (!trial_says(t, tc_compile(t->ctx, &r, &c), "compile"))
         return false;

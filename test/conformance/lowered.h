@@ -5,7 +5,8 @@
 
 #include "trial.h"
 
-/* The trial's module is from here on the compiled program; data: the case's inputs, for the checks on the way. */
+/* The trial's module is from here on the compiled program; data: the case's inputs, for the checks
+ * on the way. */
 bool trial_compiled(trial *t, const char *target, const char *const *data, size_t n);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c -- the conformance runner.
  *
- *   conformance [--shared DIR] [--status FILE] [--report FILE] [--bless] [--samples N] [-j N] [-v] [SUITE] [-k TEXT]
+ *   conformance [--shared DIR] [--status FILE] [--report FILE] [--bless] [--samples N] [-j N] [-v]
+ * [SUITE] [-k TEXT]
  *               [--written DIR]
  *
  * Runs every check whose name contains TEXT, compares with the scoreboard (checks that are known to
  * fail, each with its reason), and ends with a line "SUITE: N passed, N failed" per suite.
- * A check that is listed and passes is a failure too: the scoreboard is to be kept current (--bless). */
+ * A check that is listed and passes is a failure too: the scoreboard is to be kept current
+ * (--bless). */
 #include "conformance.h"
 
 #include "wire/file.h"
@@ -27,7 +29,8 @@ typedef struct options {
     long samples, jobs;
 } options;
 
-/* ---- verdicts ---------------------------------------------------------------------------------- */
+/* ---- verdicts ----------------------------------------------------------------------------------
+ */
 
 void passed(verdict *v)
 {
@@ -58,7 +61,8 @@ void add_check(checks *all, const check *c)
     all->v[all->n++] = *c;
 }
 
-/* ---- running ----------------------------------------------------------------------------------- */
+/* ---- running -----------------------------------------------------------------------------------
+ */
 
 static void run_one(const check *c, verdict *v)
 {
@@ -123,7 +127,8 @@ static verdict *shared_verdicts(size_t n)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* ---- the scoreboard ---------------------------------------------------------------------------- */
+/* ---- the scoreboard ----------------------------------------------------------------------------
+ */
 
 /* "NAME: REASON" a line, '#' begins a comment. */
 static void read_status(tc_ctx *ctx, const char *path, tc_map *reason)
@@ -154,7 +159,8 @@ static tc_status bless(const checks *all, const verdict *v, const tc_map *reason
     return tc_file_write(all->ctx, path, (tc_bytes){out.data, out.size});
 }
 
-/* ---- telling ----------------------------------------------------------------------------------- */
+/* ---- telling -----------------------------------------------------------------------------------
+ */
 
 typedef struct tally {
     size_t passed, failed, listed;
@@ -179,8 +185,8 @@ static void count(const check *c, const verdict *v, const tc_map *reason, tally 
     t->n_compared += v->n_compared;
 }
 
-/* Groups with something to say: "add  12 of 14", and of compiled programs how many quantized elements are equal and
- * how many are 1, 2 and more steps off. */
+/* Groups with something to say: "add  12 of 14", and of compiled programs how many quantized
+ * elements are equal and how many are 1, 2 and more steps off. */
 static void print_groups(const checks *all, const verdict *v, bool every)
 {
     for (size_t i = 0; i < all->n;) {
@@ -198,13 +204,15 @@ static void print_groups(const checks *all, const verdict *v, bool every)
             continue;
         printf("  %-28s %3zu of %3zu", all->v[begin].group, good, i - begin);
         if (steps)
-            printf(";  %" PRId64 " equal, %" PRId64 " a step off, %" PRId64 " two, %" PRId64 " more", equal, off[0], off[1],
-                   off[2]);
+            printf(";  %" PRId64 " equal, %" PRId64 " a step off, %" PRId64 " two, %" PRId64
+                   " more",
+                   equal, off[0], off[1], off[2]);
         printf("\n");
     }
 }
 
-static tc_status write_report(const checks *all, const verdict *v, const tc_map *reason, const char *path)
+static tc_status write_report(const checks *all, const verdict *v, const tc_map *reason,
+                              const char *path)
 {
     tc_buf out;
     tc_buf_init(&out, &all->ctx->arena);
@@ -231,7 +239,8 @@ static size_t tell(const checks *all, const verdict *v, const tc_map *reason, co
             if (tc_text_eq(all->v[i].suite, suite[s]))
                 count(&all->v[i], &v[i], reason, &t);
         if (t.n_compared)
-            printf("%s: %.3f %% of %" PRId64 " quantized elements are equal, the rest within a step\n",
+            printf("%s: %.3f %% of %" PRId64
+                   " quantized elements are equal, the rest within a step\n",
                    suite[s], 100.0 * (double)t.n_equal / (double)t.n_compared, t.n_compared);
         if (t.listed)
             printf("%s: %zu known failures are listed in %s\n", suite[s], t.listed, o->status);
@@ -242,7 +251,8 @@ static size_t tell(const checks *all, const verdict *v, const tc_map *reason, co
     return failures;
 }
 
-/* ---- the front --------------------------------------------------------------------------------- */
+/* ---- the front ---------------------------------------------------------------------------------
+ */
 
 static bool parse(int argc, char **argv, options *o)
 {
@@ -281,7 +291,8 @@ static void keep_only(checks *all, const options *o)
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++) {
         all->v[i].written = o->written;
-        if ((!o->only || strstr(all->v[i].name, o->only)) && (!o->suite || tc_text_eq(all->v[i].suite, o->suite)))
+        if ((!o->only || strstr(all->v[i].name, o->only)) &&
+            (!o->suite || tc_text_eq(all->v[i].suite, o->suite)))
             all->v[n++] = all->v[i];
     }
     all->n = n;
@@ -328,7 +339,8 @@ int main(int argc, char **argv)
                  .samples = 4,
                  .jobs = sysconf(_SC_NPROCESSORS_ONLN)};
     if (!parse(argc, argv, &o)) {
-        fputs("conformance [aten|lowered|fixtures|zoo] [-k TEXT] [-v] [-j N] [--samples N] [--bless] [--shared DIR] "
+        fputs("conformance [aten|lowered|fixtures|zoo] [-k TEXT] [-v] [-j N] [--samples N] "
+              "[--bless] [--shared DIR] "
               "[--status FILE] [--report FILE] [--written DIR]\n",
               stderr);
         return 2;

@@ -6,14 +6,15 @@
  * A negative case must be refused with status 1.  A positive one is accepted, for the profiles and
  * extensions that it names and with none of them missing; written, read and written again to the
  * same bytes; printed and parsed to an equal module that is written to those bytes too; and run,
- * integers and bools bit for bit.  Written as VGF, read back and run it gives the same bits again, unless it
- * has loops, variables or shapes that are not constant, which VGF does not hold.  One of version 1.1 must be met with status 3 and the words
- * "TOSA 1.1", unless its file says 1.0 and is good.
+ * integers and bools bit for bit.  Written as VGF, read back and run it gives the same bits again,
+ * unless it has loops, variables or shapes that are not constant, which VGF does not hold.  One of
+ * version 1.1 must be met with status 3 and the words "TOSA 1.1", unless its file says 1.0 and is
+ * good.
  *
  * --rewrite keeps what was written as OUT/CASE.tosa, --results the floating-point results as
- * OUT/CASE.N.npy: tools/peer/tosa_suite.py gives them to the reference model and to tosa_verify.  --vgf keeps
- * OUT/CASE.vgf and, as OUT/CASE.N.npy, what our interpreter makes of it, for tools/peer/vgf_suite.py.
- * Prints what differs and lines of totals. */
+ * OUT/CASE.N.npy: tools/peer/tosa_suite.py gives them to the reference model and to tosa_verify.
+ * --vgf keeps OUT/CASE.vgf and, as OUT/CASE.N.npy, what our interpreter makes of it, for
+ * tools/peer/vgf_suite.py. Prints what differs and lines of totals. */
 #include <jansson.h>
 #include <stdio.h>
 
@@ -226,7 +227,8 @@ static bool fits_vgf(const tc_module *module)
     const tc_graph *g = tc_main(module);
     for (size_t i = 0; i < g->n_node; i++) {
         const tc_node *node = g->node[i];
-        if (node->op == TC_OP_tosa_while_loop || tc_ops[node->op].traits & T_STATE || node->op == TC_OP_tosa_custom)
+        if (node->op == TC_OP_tosa_while_loop || tc_ops[node->op].traits & T_STATE ||
+            node->op == TC_OP_tosa_custom)
             return false;
         for (int k = 0; k < node->n_in; k++)
             if (tc_type_of(g, node->in[k])->dtype == TC_shape && !tc_is_const(g, node->in[k]))
@@ -253,10 +255,12 @@ static bool same_as_vgf(const test_case *c, const tc_tensor *in, const tc_tensor
     tc_status status = tc_emit_vgf(c->ctx, c->module, &bytes);
     if (!fits_vgf(c->module))
         return status == TC_BAD_MODEL || wrong(c, "is not refused as VGF");
-    if (status || tc_read_vgf(c->ctx, "written.vgf", bytes, &back) || tc_verify_tosa(c->ctx, back, NULL))
+    if (status || tc_read_vgf(c->ctx, "written.vgf", bytes, &back) ||
+        tc_verify_tosa(c->ctx, back, NULL))
         return wrong(c, "cannot be written as VGF, or not be read back");
     const tc_graph *g = tc_main(back);
-    tc_tensor *again = tc_new_n(&c->ctx->arena, tc_tensor, g->n_in), *out = tc_new_n(&c->ctx->arena, tc_tensor, g->n_out);
+    tc_tensor *again = tc_new_n(&c->ctx->arena, tc_tensor, g->n_in),
+              *out = tc_new_n(&c->ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++)
         again[i] = (tc_tensor){tc_type_of(g, g->in[i]), in[i].data};
     if (tc_exec_run(tc_exec_new(c->ctx, back), again, out) != TC_OK)
@@ -346,9 +350,8 @@ int main(int argc, char **argv)
 {
     options o = {.prefix = "1."};
     if (!parse_options(argc, argv, &o)) {
-        fprintf(
-            stderr,
-            "usage: conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] [--results OUT] [--vgf OUT]\n");
+        fprintf(stderr, "usage: conformance-tosa DIR [PREFIX] [--no-run] [--rewrite OUT] "
+                        "[--results OUT] [--vgf OUT]\n");
         return 2;
     }
     total totals[3] = {{.name = "positive"}, {.name = "negative"}, {.name = "version 1.1"}};
@@ -356,7 +359,8 @@ int main(int argc, char **argv)
     const char **name;
     size_t n;
     if ((o.rewrite && tc_folder_make(ctx, o.rewrite) != TC_OK) ||
-        (o.results && tc_folder_make(ctx, o.results) != TC_OK) || (o.vgf && tc_folder_make(ctx, o.vgf) != TC_OK) ||
+        (o.results && tc_folder_make(ctx, o.results) != TC_OK) ||
+        (o.vgf && tc_folder_make(ctx, o.vgf) != TC_OK) ||
         tc_folder_list(ctx, o.dir, &name, &n) != TC_OK) {
         fputs(tc_diagnostics(ctx), stderr);
         return 1;

@@ -16,10 +16,18 @@ static const struct {
     tc_dtype dtype;
     double relative;
 } types[] = {
-    {"float32", TC_f32, 1e-5},     {"float64", TC_f64, 1e-5},          {"float16", TC_f16, 0x1p-9},
-    {"bfloat16", TC_bf16, 0x1p-6}, {"float8_e4m3fn", TC_e4m3, 0x1p-2}, {"float8_e5m2", TC_e5m2, 0x1p-2},
-    {"bool", TC_bool, 0},          {"int8", TC_i8, 0},                 {"uint8", TC_u8, 0},
-    {"int16", TC_i16, 0},          {"int32", TC_i32, 0},               {"int64", TC_i64, 0},
+    {"float32", TC_f32, 1e-5},
+    {"float64", TC_f64, 1e-5},
+    {"float16", TC_f16, 0x1p-9},
+    {"bfloat16", TC_bf16, 0x1p-6},
+    {"float8_e4m3fn", TC_e4m3, 0x1p-2},
+    {"float8_e5m2", TC_e5m2, 0x1p-2},
+    {"bool", TC_bool, 0},
+    {"int8", TC_i8, 0},
+    {"uint8", TC_u8, 0},
+    {"int16", TC_i16, 0},
+    {"int32", TC_i32, 0},
+    {"int64", TC_i64, 0},
 };
 
 const char *trial_path(const trial *t, const char *file)
@@ -45,7 +53,8 @@ static bool survives_text(trial *t)
     tc_buf_init(&twice, &ctx->arena);
     tc_print(t->module, &options, &once);
     tc_bytes text = {once.data, once.size};
-    if (!trial_says(t, tc_parse(ctx, t->module->file, text, (tc_bytes){NULL, 0}, &back), "parse back"))
+    if (!trial_says(t, tc_parse(ctx, t->module->file, text, (tc_bytes){NULL, 0}, &back),
+                    "parse back"))
         return false;
     if (!tc_module_equal(t->module, back)) {
         failed(t->v, "the text form reads back as another graph");
@@ -90,10 +99,12 @@ bool trial_run(trial *t, const char *const *path, size_t n, tc_tensor *out)
     for (size_t i = 0; i < t->g->n_in; i++)
         in[i] = tc_tensor_new(&ctx->arena, tc_type_of(t->g, t->g->in[i]));
     tc_exec *exec = tc_exec_new(ctx, t->module);
-    return trial_says(t, tc_data_sample(data, 0, in), "data") && trial_says(t, tc_exec_run(exec, in, out), "run");
+    return trial_says(t, tc_data_sample(data, 0, in), "data") &&
+           trial_says(t, tc_exec_run(exec, in, out), "run");
 }
 
-static bool same_type(trial *t, size_t i, tc_tensor got, const char *torch_type, const tc_npy *want, double *relative)
+static bool same_type(trial *t, size_t i, tc_tensor got, const char *torch_type, const tc_npy *want,
+                      double *relative)
 {
     tc_dtype dtype = TC_none;
     for (size_t k = 0; torch_type && k < TC_COUNT(types); k++)
@@ -110,8 +121,8 @@ static bool same_type(trial *t, size_t i, tc_tensor got, const char *torch_type,
     return same;
 }
 
-bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const char *torch_type, double step,
-                  double steps)
+bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const char *torch_type,
+                  double step, double steps)
 {
     tc_npy *want;
     size_t n;
@@ -123,6 +134,7 @@ bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const cha
         return true;
     char words[300];
     snprintf(words, sizeof words, "%.299s", t->v->words);
-    failed(t->v, "%s, output %zu: %s", t->ctx->reference_kernels ? "reference" : "tidied", i, words);
+    failed(t->v, "%s, output %zu: %s", t->ctx->reference_kernels ? "reference" : "tidied", i,
+           words);
     return false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trial.h -- one model file on its way through the checks; each step says false when the verdict is told. */
+/* trial.h -- one model file on its way through the checks; each step says false when the verdict is
+ * told. */
 #ifndef TC_TRIAL_H
 #define TC_TRIAL_H
 
@@ -22,7 +23,8 @@ bool trial_says(trial *t, tc_status status, const char *what);
 /* Read, verified, printed, parsed back equal, printed again to the same text. */
 bool trial_read(trial *t);
 
-/* From here on: as it was read, with the reference kernels; or as a user runs it, tidied and planned. */
+/* From here on: as it was read, with the reference kernels; or as a user runs it, tidied and
+ * planned. */
 bool trial_reference(trial *t);
 bool trial_tidied(trial *t);
 
@@ -31,7 +33,7 @@ bool trial_run(trial *t, const char *const *path, size_t n, tc_tensor *out);
 
 /* Output i beside a recorded file: the type that PyTorch names, the shape, the numbers.
  * step > 0: quantized, within one step. */
-bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const char *torch_type, double step,
-                  double steps);
+bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const char *torch_type,
+                  double step, double steps);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zoo.c -- trained models: results within 1e-3 of PyTorch's and the same best class for every sample.
- * Where a model hands its state back (silero_vad), the state is also fed back step by step. */
+/* zoo.c -- trained models: results within 1e-3 of PyTorch's and the same best class for every
+ * sample. Where a model hands its state back (silero_vad), the state is also fed back step by step.
+ */
 #include "compare.h"
 
 #include "run/exec.h"
@@ -37,7 +38,8 @@ static const char *there(model *m, const char *file)
 static bool open_data(model *m)
 {
     static const char *const input[] = {"test.npz", "test_x.npy", "test_h.npy", "test_c.npy"};
-    static const char *const output[] = {"test_logits.npy", "logits.npy", "out_0.npy", "out_1.npy", "out_2.npy"};
+    static const char *const output[] = {"test_logits.npy", "logits.npy", "out_0.npy", "out_1.npy",
+                                         "out_2.npy"};
     const char *path[MOST], *file;
     size_t n = 0, one;
     for (size_t i = 0; i < TC_COUNT(input); i++)
@@ -55,7 +57,8 @@ static bool open_data(model *m)
 static bool open_model(model *m)
 {
     const char *path = tc_text_format(&m->ctx->arena, "%s/%s", m->check->folder, m->check->file);
-    if (tc_read(m->ctx, path, &m->module) != TC_OK || tc_run_passes(m->ctx, m->module, "tidy", NULL) != TC_OK)
+    if (tc_read(m->ctx, path, &m->module) != TC_OK ||
+        tc_run_passes(m->ctx, m->module, "tidy", NULL) != TC_OK)
         return false;
     m->g = tc_main(m->module);
     if (!open_data(m))
@@ -87,7 +90,8 @@ static bool output_agrees(model *m, size_t k, size_t i)
     int64_t n = tc_type_count(got.type);
     int64_t first = (int64_t)k * n;
     double worst = 0;
-    bool good = first + n <= m->want[i]->count && tc_data_convert(ctx, m->want[i], first, &want) == TC_OK;
+    bool good =
+        first + n <= m->want[i]->count && tc_data_convert(ctx, m->want[i], first, &want) == TC_OK;
     if (!good)
         failed_with(m->v, ctx, "recorded result");
     for (int64_t e = 0; good && e < n; e++) {
@@ -135,7 +139,8 @@ static bool samples_agree(model *m)
     return true;
 }
 
-/* Outputs 1, 2, ... are what inputs 1, 2, ... will be: the recorded run again, from its own state. */
+/* Outputs 1, 2, ... are what inputs 1, 2, ... will be: the recorded run again, from its own state.
+ */
 static bool feedback_agrees(model *m)
 {
     size_t n = tc_data_samples(m->data);

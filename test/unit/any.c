@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* any.c -- operators given any operands and attributes: a result of the stated type, or a message; run it
- * with sanitizers to see that nothing else happens.  Covers what moves, picks, reduces, makes, transforms
- * and quantizes. */
+/* any.c -- operators given any operands and attributes: a result of the stated type, or a message;
+ * run it with sanitizers to see that nothing else happens.  Covers what moves, picks, reduces,
+ * makes, transforms and quantizes. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -95,7 +95,8 @@ static bool gives_result(tc_op op)
     tc_val in[16];
     tc_tensor operand[16], result[16];
     for (int i = 0; i < n_in; i++) {
-        in[i] = i && !dice(10) ? TC_NONE : any_operand(ctx, g, i && in[0] ? tc_type_of(g, in[0]) : NULL);
+        in[i] = i && !dice(10) ? TC_NONE
+                               : any_operand(ctx, g, i && in[0] ? tc_type_of(g, in[0]) : NULL);
         operand[i] = tc_tensor_of(g, in[i]);
     }
     char *attr = tc_new_n(&ctx->arena, char, tc_attrs[info->attr].size + 1);
@@ -119,7 +120,9 @@ int main(int argc, char **argv)
 {
     static const struct {
         tc_op first, last;
-    } part[] = {{TC_OP_identity, TC_OP_identity}, {TC_OP_sum, TC_OP_cumprod}, {TC_OP_reshape, TC_OP_rescale}};
+    } part[] = {{TC_OP_identity, TC_OP_identity},
+                {TC_OP_sum, TC_OP_cumprod},
+                {TC_OP_reshape, TC_OP_rescale}};
     int runs = argc > 1 ? atoi(argv[1]) : 400, ran = 0, tried = 0;
     for (size_t i = 0; i < TC_COUNT(part); i++)
         for (int op = (int)part[i].first; op <= (int)part[i].last; op++)

@@ -33,7 +33,8 @@ static void test_map(tc_ctx *ctx)
     tc_map m;
     tc_map_init(&m, &ctx->arena);
     for (int i = 0; i < 1000; i++)
-        *tc_map_at(&m, tc_str_of(tc_text_format(&ctx->arena, "key%d", i))) = (void *)(intptr_t)(i + 1);
+        *tc_map_at(&m, tc_str_of(tc_text_format(&ctx->arena, "key%d", i))) =
+            (void *)(intptr_t)(i + 1);
     CHECK(m.n == 1000);
     CHECK(tc_map_get(&m, tc_str_of("key77")) == (void *)78);
     CHECK(tc_map_get(&m, tc_str_of("key1000")) == NULL);
@@ -79,7 +80,8 @@ int main(void)
     test_map(ctx);
     test_text();
     test_types(ctx);
-    CHECK(tc_error(ctx, &(tc_loc){.file = "m.pt2", .place = "a.py:1"}, TC_E_SHAPE, "no %d", 5) == TC_BAD_MODEL);
+    CHECK(tc_error(ctx, &(tc_loc){.file = "m.pt2", .place = "a.py:1"}, TC_E_SHAPE, "no %d", 5) ==
+          TC_BAD_MODEL);
     CHECK(tc_text_eq(tc_diagnostics(ctx), "m.pt2: a.py:1: error: no 5 [shape]\n"));
     tc_ctx_free(ctx);
     return check_done();

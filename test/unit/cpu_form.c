@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_form.c -- operators as ExecuTorch's kernels: what the pass `cpu` makes of them gives the same numbers, every
- * node that is left has a kernel, and a program written and read back still gives them. */
+/* cpu_form.c -- operators as ExecuTorch's kernels: what the pass `cpu` makes of them gives the same
+ * numbers, every node that is left has a kernel, and a program written and read back still gives
+ * them. */
 #include "check.h"
 
 #include <math.h>
@@ -67,8 +68,10 @@ static const char *const cases[] = {
     "avg_pool %0 kernel=[2] stride=[2] pad=[0] ceil=false include_pad=true divisor=0 : f32[2,3,2]",
     "adaptive_avg_pool %0 size=[3] : f32[2,3,3]",
     "adaptive_avg_pool %9 size=[1,2,2] : f32[1,2,1,2,2]",
-    "max_pool %9 kernel=[2,2,2] stride=[1,1,1] pad=[0,1,0] dilation=[1,1,1] ceil=false : f32[1,2,1,5,2]",
-    "avg_pool %9 kernel=[2,1,2] stride=[1,1,1] pad=[0,0,0] ceil=false include_pad=true divisor=0 : f32[1,2,1,4,2]",
+    "max_pool %9 kernel=[2,2,2] stride=[1,1,1] pad=[0,1,0] dilation=[1,1,1] ceil=false : "
+    "f32[1,2,1,5,2]",
+    "avg_pool %9 kernel=[2,1,2] stride=[1,1,1] pad=[0,0,0] ceil=false include_pad=true divisor=0 : "
+    "f32[1,2,1,4,2]",
     "conv %9, %10 stride=[1,2,1] pad=[1,0,0,0,1,1] dilation=[1,1,1] groups=1 : f32[1,3,2,2,4]",
     "upsample_nearest %0 size=[7] scale=[] align_corners=false : f32[2,3,7]",
     "upsample_nearest_exact %0 size=[6] scale=[1.5] align_corners=false : f32[2,3,6]",
@@ -120,9 +123,12 @@ static const char *const cases[] = {
     "elu %0 alpha=1.5 scale=2 input_scale=0.5 : f32[2,3,4]",
     "upsample_linear %12 size=[4,6] scale=[2,2] align_corners=false : f32[1,4,4,6]",
     "upsample_nearest %12 size=[3,7] scale=[] align_corners=false : f32[1,4,3,7]",
-    "avg_pool %12 kernel=[2,2] stride=[1,1] pad=[1,1] ceil=false include_pad=false divisor=0 : f32[1,4,3,4]",
-    "avg_pool %12 kernel=[2,2] stride=[1,1] pad=[1,1] ceil=false include_pad=true divisor=3 : f32[1,4,3,4]",
-    "max_pool %12 kernel=[2,2] stride=[2,2] pad=[1,1] dilation=[1,1] ceil=true : f32[1,4,2,2], i64[1,4,2,2]",
+    "avg_pool %12 kernel=[2,2] stride=[1,1] pad=[1,1] ceil=false include_pad=false divisor=0 : "
+    "f32[1,4,3,4]",
+    "avg_pool %12 kernel=[2,2] stride=[1,1] pad=[1,1] ceil=false include_pad=true divisor=3 : "
+    "f32[1,4,3,4]",
+    "max_pool %12 kernel=[2,2] stride=[2,2] pad=[1,1] dilation=[1,1] ceil=true : f32[1,4,2,2], "
+    "i64[1,4,2,2]",
     "adaptive_max_pool %12 size=[2,2] : f32[1,4,2,2], i64[1,4,2,2]",
     "select_scatter %0, %5 axis=0 index=1 : f32[2,3,4]",
     "log_softmax %0 axis=1 : f32[2,3,4]",
@@ -145,12 +151,13 @@ static const char *const cases[] = {
     "argmin %0 axis=0 keepdim=true : i64[1,3,4]",
 };
 
-static const char head[] = "graph @main(%0: f32[2,3,4], %1: f32[2,3,4], %2: f32[2,4,3], %3: f32[4], %4: "
-                           "f32[4], %5: f32[3,4], %6: f32[2,3,3],\n"
-                           "  %7: f32[3,4], %8: f32[3,2,4], %9: f32[1,2,2,4,3], %10: f32[3,2,2,2,2], %11: "
-                           "f32[1,2,4,5], %12: f32[1,4,2,3],\n"
-                           "  %13: f32[2,3], %14: f32[2,2], %15: f32[6,3], %16: f32[6,2], %17: f32[2,3], "
-                           "%18: f32[2,2], %19: f32[3], %20: f32[4,4]) {\n";
+static const char head[] =
+    "graph @main(%0: f32[2,3,4], %1: f32[2,3,4], %2: f32[2,4,3], %3: f32[4], %4: "
+    "f32[4], %5: f32[3,4], %6: f32[2,3,3],\n"
+    "  %7: f32[3,4], %8: f32[3,2,4], %9: f32[1,2,2,4,3], %10: f32[3,2,2,2,2], %11: "
+    "f32[1,2,4,5], %12: f32[1,4,2,3],\n"
+    "  %13: f32[2,3], %14: f32[2,2], %15: f32[6,3], %16: f32[6,2], %17: f32[2,3], "
+    "%18: f32[2,2], %19: f32[3], %20: f32[4,4]) {\n";
 
 static tc_tensor *inputs(tc_ctx *ctx, const tc_graph *g)
 {
@@ -215,7 +222,8 @@ static tc_module *written(tc_ctx *ctx, tc_module *module)
     tc_bytes bytes;
     tc_memory memory = tc_plan_memory(ctx, module);
     bool made = tc_emit_pte(ctx, module, &memory, NULL, 0, &bytes) == TC_OK &&
-                tc_read_pte(ctx, "written.pte", bytes, &back) == TC_OK && tc_verify(ctx, back) == TC_OK;
+                tc_read_pte(ctx, "written.pte", bytes, &back) == TC_OK &&
+                tc_verify(ctx, back) == TC_OK;
     return made ? back : NULL;
 }
 
@@ -229,8 +237,8 @@ static void try_case(const char *text)
                 tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &after) == TC_OK &&
                 tc_verify(ctx, before) == TC_OK;
     bool made = read && tc_run_passes(ctx, after, "program", NULL) == TC_OK;
-    bool same =
-        made && every_node_has_a_kernel(tc_main(after)) && close_to(run(ctx, before), run(ctx, after));
+    bool same = made && every_node_has_a_kernel(tc_main(after)) &&
+                close_to(run(ctx, before), run(ctx, after));
     tc_module *back = same ? written(ctx, after) : NULL;
     same = same && back && close_to(run(ctx, before), run(ctx, back));
     CHECK(read && made && same);

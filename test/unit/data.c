@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data.c -- which array is for which input, samples, exact conversion; files that appear whole or not
- * at all; programs that keep state. */
+/* data.c -- which array is for which input, samples, exact conversion; files that appear whole or
+ * not at all; programs that keep state. */
 #include "check.h"
 
 #include "run/exec.h"
@@ -59,7 +59,8 @@ static void test_samples(void)
     tc_data *data = open(g, ramp("one.npy", "<f4", 2, (int64_t[]){1, 3}), NULL);
     CHECK(data && tc_data_samples(data) == 1 && tc_data_join(data, &extent) == TC_JOIN_NONE);
     data = open(g, ramp("many.npy", "<f4", 2, (int64_t[]){5, 3}), NULL);
-    CHECK(data && tc_data_samples(data) == 5 && tc_data_join(data, &extent) == TC_JOIN_FIRST && extent == 1);
+    CHECK(data && tc_data_samples(data) == 5 && tc_data_join(data, &extent) == TC_JOIN_FIRST &&
+          extent == 1);
     CHECK(data && tc_data_sample(data, 4, &in) == TC_OK && v[0] == 12 && v[2] == 14);
     data = open(g, ramp("axis.npy", "<f4", 3, (int64_t[]){2, 1, 3}), NULL);
     CHECK(data && tc_data_samples(data) == 2 && tc_data_join(data, &extent) == TC_JOIN_NEW);
@@ -92,7 +93,8 @@ static void test_inputs(void)
     CHECK(tc_read_data(ctx, g, NULL, 0, &data) == TC_USAGE);
 }
 
-/* Files of one folder, one for each input: by name where the names are the inputs', else in their order. */
+/* Files of one folder, one for each input: by name where the names are the inputs', else in their
+ * order. */
 static void test_names(void)
 {
     tc_graph *g = program(TC_f32, TC_i32);
@@ -125,16 +127,18 @@ static void test_conversion(void)
         tc_dtype to;
         const char *from;
         bool opens, reads;
-    } row[] = {{TC_f32, wide, true, false}, {TC_f64, f32, true, true},   {TC_bf16, f32, true, true},
-               {TC_e4m3, f32, true, true},  {TC_i8, whole, true, false}, {TC_i16, whole, true, true},
-               {TC_u64, whole, true, true}, {TC_f32, whole, false, 0},   {TC_i8, f32, false, 0},
-               {TC_bool, whole, false, 0}};
+    } row[] = {{TC_f32, wide, true, false}, {TC_f64, f32, true, true},
+               {TC_bf16, f32, true, true},  {TC_e4m3, f32, true, true},
+               {TC_i8, whole, true, false}, {TC_i16, whole, true, true},
+               {TC_u64, whole, true, true}, {TC_f32, whole, false, 0},
+               {TC_i8, f32, false, 0},      {TC_bool, whole, false, 0}};
     for (size_t i = 0; i < TC_COUNT(row); i++) {
         tc_graph *g = program(row[i].to, TC_none);
         tc_data *data = open(g, row[i].from, NULL);
         CHECK((data != NULL) == row[i].opens);
         tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[0]));
-        CHECK(!data || (tc_data_sample(data, tc_data_samples(data) - 1, &in) == TC_OK) == row[i].reads);
+        CHECK(!data ||
+              (tc_data_sample(data, tc_data_samples(data) - 1, &in) == TC_OK) == row[i].reads);
     }
 }
 
@@ -153,7 +157,8 @@ static void test_files(void)
         CHECK(!tc_text_ends(name[i], ".part"));
     tc_bytes back;
     CHECK(tc_file_write(ctx, path, (tc_bytes){(const uint8_t *)"abcd", 4}) == TC_OK);
-    CHECK(tc_file_map(ctx, path, &back) == TC_OK && back.size == 4 && memcmp(back.data, "abcd", 4) == 0);
+    CHECK(tc_file_map(ctx, path, &back) == TC_OK && back.size == 4 &&
+          memcmp(back.data, "abcd", 4) == 0);
     CHECK(tc_file_map(ctx, folder, &back) != TC_OK);
     CHECK(tc_file_map(ctx, "/nowhere/at/all", &back) != TC_OK);
     CHECK(tc_folder_make(ctx, path) != TC_OK); /* a file is in the way */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fast_int8.c -- the quick integer products give the bits of num/, at every level this machine has. */
+/* fast_int8.c -- the quick integer products give the bits of num/, at every level this machine has.
+ */
 #include "check.h"
 
 #include <stdlib.h>
@@ -53,7 +54,8 @@ static scales random_scales(tc_ctx *ctx, int64_t n, tc_dtype dtype, int32_t zero
     }
     for (int i = 0; i < 16; i++)
         sh[n + i] = 2;
-    s.narrow = (tc_narrow){m, sh, zero, (int32_t)tc_dtype_min(dtype), (int32_t)tc_dtype_max(dtype), dtype, NULL};
+    s.narrow = (tc_narrow){
+        m, sh, zero, (int32_t)tc_dtype_min(dtype), (int32_t)tc_dtype_max(dtype), dtype, NULL};
     return s;
 }
 
@@ -61,7 +63,8 @@ static scales random_scales(tc_ctx *ctx, int64_t n, tc_dtype dtype, int32_t zero
 static void rescaled(tc_ctx *ctx, tc_tensor acc, const scales *s, tc_tensor out)
 {
     tc_attr_tosa_rescale attr = {true, TC_rounding_single, true, false, false};
-    tc_tensor zero_out = tc_tensor_new(&ctx->arena, tc_type_make(ctx, out.type->dtype, 1, (int64_t[]){1}));
+    tc_tensor zero_out =
+        tc_tensor_new(&ctx->arena, tc_type_make(ctx, out.type->dtype, 1, (int64_t[]){1}));
     memset(zero_out.data, 0, 4);
     memcpy(zero_out.data, &s->narrow.zero, tc_dtypes[out.type->dtype].bytes);
     tc_tensor in[5] = {acc, s->multiplier, s->shift, one(ctx, TC_i32, 0), zero_out};
@@ -77,7 +80,8 @@ static bool same(tc_tensor a, tc_tensor b)
 static void try_conv(tc_ctx *ctx, bool depth)
 {
     int64_t ic = any(1, 70), oc = depth ? ic : any(1, 90), kh = any(1, 4), kw = any(1, 4);
-    int64_t pad[4] = {any(0, 2), any(0, 2), any(0, 2), any(0, 2)}, stride[2] = {any(1, 2), any(1, 2)};
+    int64_t pad[4] = {any(0, 2), any(0, 2), any(0, 2), any(0, 2)},
+            stride[2] = {any(1, 2), any(1, 2)};
     int64_t dilation[2] = {any(1, 2), any(1, 2)}, ih = any(8, 14), iw = any(8, 14), n = any(1, 2);
     int64_t oh = (ih - 1 + pad[0] + pad[1] - (kh - 1) * dilation[0]) / stride[0] + 1;
     int64_t ow = (iw - 1 + pad[2] + pad[3] - (kw - 1) * dilation[1]) / stride[1] + 1;
@@ -91,7 +95,8 @@ static void try_conv(tc_ctx *ctx, bool depth)
         ((int32_t *)bias.data)[i] = (int32_t)any(-100000, 100000);
     int32_t zero = (int32_t)any(-128, 127);
     tc_tensor in[5] = {x, w, bias, one(ctx, TC_i8, zero), one(ctx, TC_i8, 0)};
-    tc_tensor acc = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 4, (int64_t[]){n, oh, ow, oc}));
+    tc_tensor acc =
+        tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 4, (int64_t[]){n, oh, ow, oc}));
     tc_call call = {&a, 5, 1, in, &acc, &ctx->scratch, NULL};
     if (depth)
         tc_num_tosa_depthwise_conv2d(&call);
@@ -100,10 +105,12 @@ static void try_conv(tc_ctx *ctx, bool depth)
     static const tc_dtype dtypes[] = {TC_i8, TC_i16, TC_i32};
     tc_dtype dtype = dtypes[any(0, 2)];
     scales s = random_scales(ctx, oc, dtype, dtype == TC_i8 ? (int32_t)any(-128, 127) : 0);
-    tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 4, (int64_t[]){n, oh, ow, oc}));
+    tc_tensor want =
+        tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 4, (int64_t[]){n, oh, ow, oc}));
     rescaled(ctx, acc, &s, want);
 
-    tc_tensor got = tc_tensor_new(&ctx->arena, acc.type), got2 = tc_tensor_new(&ctx->arena, want.type);
+    tc_tensor got = tc_tensor_new(&ctx->arena, acc.type),
+              got2 = tc_tensor_new(&ctx->arena, want.type);
     if (depth) {
         tc_depth8 *d = tc_depth8_new(ctx, &a, x.type, acc.type, w, bias, zero, NULL);
         tc_depth8_run(d, x.data, got.data, tc_arena_raw(&ctx->arena, tc_depth8_scratch(d)));
@@ -122,7 +129,8 @@ static void try_conv(tc_ctx *ctx, bool depth)
 static void try_matmul(tc_ctx *ctx)
 {
     int64_t n = any(1, 3), h = any(1, 60), c = any(1, 70), w = any(1, 70);
-    tc_tensor a = random_i8(ctx, 3, (int64_t[]){n, h, c}, -128), b = random_i8(ctx, 3, (int64_t[]){n, c, w}, -128);
+    tc_tensor a = random_i8(ctx, 3, (int64_t[]){n, h, c}, -128),
+              b = random_i8(ctx, 3, (int64_t[]){n, c, w}, -128);
     int32_t za = (int32_t)any(-128, 127), zb = (int32_t)(any(0, 1) ? any(-128, 127) : 0);
     tc_tensor in[4] = {a, b, one(ctx, TC_i8, za), one(ctx, TC_i8, zb)};
     tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 3, (int64_t[]){n, h, w}));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* float.c -- products and what follows them, joined: the numbers of the reference kernels, NaN and infinity too. */
+/* float.c -- products and what follows them, joined: the numbers of the reference kernels, NaN and
+ * infinity too. */
 #include "check.h"
 
 #include <math.h>
@@ -12,14 +13,15 @@
 static tc_module *parsed(tc_ctx *ctx, const char *then)
 {
     tc_module *m = NULL;
-    const char *text =
-        tc_text_format(&ctx->arena,
-                       "graph @main(%%0: f32[1,2,2,2]) {\n  %%1 = const [1, -2, 0.5, 3, -1, 4] : f32[3,2,1,1]\n"
-                       "  %%2 = conv %%0, %%1 stride=[1,1] pad=[0,0,0,0] dilation=[1,1] groups=1 : f32[1,3,2,2]\n"
-                       "  %%3 = %s : f32[1,3,2,2]\n  return %%3\n}\n",
-                       then);
+    const char *text = tc_text_format(
+        &ctx->arena,
+        "graph @main(%%0: f32[1,2,2,2]) {\n  %%1 = const [1, -2, 0.5, 3, -1, 4] : f32[3,2,1,1]\n"
+        "  %%2 = conv %%0, %%1 stride=[1,1] pad=[0,0,0,0] dilation=[1,1] groups=1 : f32[1,3,2,2]\n"
+        "  %%3 = %s : f32[1,3,2,2]\n  return %%3\n}\n",
+        then);
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &m) != TC_OK || tc_verify(ctx, m) != TC_OK) {
+    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &m) != TC_OK ||
+        tc_verify(ctx, m) != TC_OK) {
         fprintf(stderr, "%s", tc_diagnostics(ctx));
         exit(1);
     }
@@ -31,7 +33,8 @@ static bool agrees(const char *then)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = parsed(ctx, then);
-    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(m), tc_main(m)->in[0])), quick, plain;
+    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(m), tc_main(m)->in[0])), quick,
+              plain;
     const float numbers[] = {1, NAN, -2, 3, INFINITY, 0.25f, -INFINITY, -4};
     memcpy(in.data, numbers, sizeof numbers);
     bool good = tc_exec_run(tc_exec_new(ctx, m), &in, &quick) == TC_OK &&

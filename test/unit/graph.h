@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph.h -- operators tested as text: a graph that computes something and states what it should be. */
+/* graph.h -- operators tested as text: a graph that computes something and states what it should
+ * be. */
 #ifndef TC_TEST_GRAPH_H
 #define TC_TEST_GRAPH_H
 

@@ -59,17 +59,21 @@ static bool is_range(tc_range r, int64_t start, int64_t count, int64_t step)
 
 static void selections(void)
 {
-    tc_type windows = dims(3, (int64_t[]){16, 49, 5}), split = dims(6, (int64_t[]){1, 4, 4, 7, 7, 5});
-    tc_type grid = dims(6, (int64_t[]){1, 4, 7, 4, 7, 5}), plane = dims(4, (int64_t[]){1, 28, 28, 5});
+    tc_type windows = dims(3, (int64_t[]){16, 49, 5}),
+            split = dims(6, (int64_t[]){1, 4, 4, 7, 7, 5});
+    tc_type grid = dims(6, (int64_t[]){1, 4, 7, 4, 7, 5}),
+            plane = dims(4, (int64_t[]){1, 28, 28, 5});
     tc_select s = tc_select_all(&windows), t;
     s.axis[0] = (tc_range){6, 1, 1}; /* window 1, 2 */
     CHECK(tc_select_reshape(&s, &windows, &split, &t));
-    CHECK(is_range(t.axis[1], 1, 1, 1) && is_range(t.axis[2], 2, 1, 1) && is_range(t.axis[3], 0, 7, 1));
+    CHECK(is_range(t.axis[1], 1, 1, 1) && is_range(t.axis[2], 2, 1, 1) &&
+          is_range(t.axis[3], 0, 7, 1));
     tc_range swap = t.axis[2];
     t.axis[2] = t.axis[3];
     t.axis[3] = swap;
     CHECK(tc_select_reshape(&t, &grid, &plane, &s));
-    CHECK(is_range(s.axis[1], 7, 7, 1) && is_range(s.axis[2], 14, 7, 1) && is_range(s.axis[3], 0, 5, 1));
+    CHECK(is_range(s.axis[1], 7, 7, 1) && is_range(s.axis[2], 14, 7, 1) &&
+          is_range(s.axis[3], 0, 5, 1));
     /* one place of every patch: strided */
     t = tc_select_all(&grid);
     t.axis[2] = (tc_range){3, 1, 1};
@@ -121,7 +125,8 @@ static tc_val single(maker *m, tc_dtype dtype, int64_t v)
 {
     int64_t one = 1;
     const tc_type *type = tc_type_make(m->ctx, dtype, 1, &one);
-    return tc_graph_const(m->g, type, tc_arena_copy(&m->ctx->arena, &v, tc_dtypes[dtype].bytes), NULL, NULL);
+    return tc_graph_const(m->g, type, tc_arena_copy(&m->ctx->arena, &v, tc_dtypes[dtype].bytes),
+                          NULL, NULL);
 }
 
 static tc_val transpose(maker *m, tc_val x)
@@ -149,7 +154,8 @@ static tc_val rescale(maker *m, tc_val x, tc_dtype to, int shift, bool per_chann
         sh[i] = (int8_t)shift;
     }
     tc_attr_tosa_rescale *a = tc_new(&m->ctx->arena, tc_attr_tosa_rescale);
-    *a = (tc_attr_tosa_rescale){.scale32 = true, .rounding_mode = TC_rounding_single, .per_channel = per_channel};
+    *a = (tc_attr_tosa_rescale){
+        .scale32 = true, .rounding_mode = TC_rounding_single, .per_channel = per_channel};
     tc_val in[] = {x, tc_graph_const(m->g, tc_type_make(m->ctx, TC_i32, 1, &n), mult, NULL, NULL),
                    tc_graph_const(m->g, tc_type_make(m->ctx, TC_i8, 1, &n), sh, NULL, NULL),
                    single(m, t->dtype, 0), single(m, to, 0)};
@@ -189,7 +195,8 @@ static tc_val window(maker *m, tc_val x)
 static tc_val axis_op(maker *m, tc_val x)
 {
     tc_attr_tosa_axis_nan *a = tc_new(&m->ctx->arena, tc_attr_tosa_axis_nan);
-    *a = (tc_attr_tosa_axis_nan){.axis = dice((uint32_t)type_of(m, x)->rank), .nan_mode = TC_nan_mode_propagate};
+    *a = (tc_attr_tosa_axis_nan){.axis = dice((uint32_t)type_of(m, x)->rank),
+                                 .nan_mode = TC_nan_mode_propagate};
     if (dice(2))
         return emit(m, TC_OP_tosa_reduce_max, a, &x, 1);
     tc_attr_tosa_axis *b = tc_new(&m->ctx->arena, tc_attr_tosa_axis);
@@ -205,16 +212,19 @@ static tc_val shaped(maker *m, tc_val x)
     int64_t a[2 * TC_MAX_RANK], b[TC_MAX_RANK];
     uint32_t what = dice(3);
     for (int i = 0; i < t->rank; i++) {
-        a[i] = what == 0 ? (int64_t)dice((uint32_t)t->dim[i]) : 1 + (dice(4) == 0 && tc_type_count(t) < 500);
+        a[i] = what == 0 ? (int64_t)dice((uint32_t)t->dim[i])
+                         : 1 + (dice(4) == 0 && tc_type_count(t) < 500);
         b[i] = t->dim[i] - a[i];
     }
     if (what == 0)
-        return emit(m, TC_OP_tosa_slice, NULL, (tc_val[]){x, shape(m, t->rank, a), shape(m, t->rank, b)}, 3);
+        return emit(m, TC_OP_tosa_slice, NULL,
+                    (tc_val[]){x, shape(m, t->rank, a), shape(m, t->rank, b)}, 3);
     if (what == 1)
         return emit(m, TC_OP_tosa_tile, NULL, (tc_val[]){x, shape(m, t->rank, a)}, 2);
     for (int i = 0; i < 2 * t->rank; i++)
         a[i] = tc_type_count(t) < 500 ? dice(2) : 0;
-    return emit(m, TC_OP_tosa_pad, NULL, (tc_val[]){x, shape(m, 2 * t->rank, a), single(m, TC_i8, 3)}, 3);
+    return emit(m, TC_OP_tosa_pad, NULL,
+                (tc_val[]){x, shape(m, 2 * t->rank, a), single(m, TC_i8, 3)}, 3);
 }
 
 /* Neighbouring axes merged, or an even one split. */
@@ -239,9 +249,11 @@ static tc_val reshaped(maker *m, tc_val x)
 static tc_val mapped(maker *m, tc_val x)
 {
     if (dice(2))
-        return emit(m, TC_OP_tosa_table, NULL, (tc_val[]){x, constant(m, TC_i8, 1, (int64_t[]){256})}, 2);
+        return emit(m, TC_OP_tosa_table, NULL,
+                    (tc_val[]){x, constant(m, TC_i8, 1, (int64_t[]){256})}, 2);
     tc_attr_tosa_clamp *a = tc_new(&m->ctx->arena, tc_attr_tosa_clamp);
-    *a = (tc_attr_tosa_clamp){.min_val = -(double)dice(128), .max_val = dice(128), .nan_mode = TC_nan_mode_propagate};
+    *a = (tc_attr_tosa_clamp){
+        .min_val = -(double)dice(128), .max_val = dice(128), .nan_mode = TC_nan_mode_propagate};
     return emit(m, TC_OP_tosa_clamp, a, &x, 1);
 }
 

@@ -2,12 +2,12 @@
 /* lower_check.h -- lowering tested as text: a typed graph is run, lowered, judged and run again.
  *
  *     LOWERS("TOSA-1.0+INT", 1, "graph @t(%0: i8[2,9] q(0.05:-3)) {\n"
- *                               "  %1 = const ? : i8[4,9] q(axis=0; 0.02:0, 0.01:0, 0.03:0, 0.02:0)\n"
- *                               "  %2 = linear %0, %1, none : i8[2,4] q(0.1:5)\n"
- *                               "  return %2\n}\n")
+ *                               "  %1 = const ? : i8[4,9] q(axis=0; 0.02:0, 0.01:0, 0.03:0,
+ * 0.02:0)\n" "  %2 = linear %0, %1, none : i8[2,4] q(0.1:5)\n" "  return %2\n}\n")
  *
- * "const ?" stands for numbers that look random and are the same every time.  Inputs are drawn from all
- * codes of their domains (plain numbers from lower_plain), then from the two ends of each only. */
+ * "const ?" stands for numbers that look random and are the same every time.  Inputs are drawn from
+ * all codes of their domains (plain numbers from lower_plain), then from the two ends of each only.
+ */
 #ifndef TC_LOWER_CHECK_H
 #define TC_LOWER_CHECK_H
 
@@ -45,7 +45,8 @@ static inline void lower_noise(tc_buf *out, const char *type, uint32_t seed)
     tc_dtype dtype = tc_dtype_named((tc_str){type, (size_t)(dims - type)});
     tc_buf_text(out, "[");
     for (long i = 0; i < count; i++) {
-        double v = dtype == TC_i4 ? (double)lower_dice(&seed, 15) - 7 : (double)lower_dice(&seed, 255) - 127;
+        double v = dtype == TC_i4 ? (double)lower_dice(&seed, 15) - 7
+                                  : (double)lower_dice(&seed, 255) - 127;
         if (dtype == TC_bool)
             tc_buf_text(out, v > 0 ? "true" : "false");
         else
@@ -73,13 +74,19 @@ static inline void lower_fill(tc_tensor t, bool ends, uint32_t *seed)
 {
     const tc_quant *q = t.type->quant;
     bool wide = t.type->dtype == TC_i32 || t.type->dtype == TC_i48;
-    int64_t lo = !q ? lower_plain.int_lo : wide ? -30000 : q->lo, hi = !q ? lower_plain.int_hi : wide ? 30000 : q->hi;
+    int64_t lo = !q     ? lower_plain.int_lo
+                 : wide ? -30000
+                        : q->lo,
+            hi = !q     ? lower_plain.int_hi
+                 : wide ? 30000
+                        : q->hi;
     for (int64_t i = 0; i < tc_type_count(t.type); i++) {
         double u = ends ? (double)lower_dice(seed, 2) : (double)lower_dice(seed, 65536) / 65535;
         if (t.type->dtype == TC_bool)
             tc_store_i64(t, i, u > 0.5);
         else if (tc_is_float(t.type->dtype))
-            tc_store_f64(t, i, lower_plain.float_lo + u * (lower_plain.float_hi - lower_plain.float_lo));
+            tc_store_f64(t, i,
+                         lower_plain.float_lo + u * (lower_plain.float_hi - lower_plain.float_lo));
         else
             tc_store_i64(t, i, lo + (int64_t)floor(u * (double)(hi - lo) + 0.5));
     }
@@ -93,19 +100,21 @@ static inline tc_module *lower_parse(tc_ctx *ctx, tc_bytes text)
     return good ? module : NULL;
 }
 
-/* The graph as TOSA that the judge accepts for the target, or NULL after a message in the context. */
+/* The graph as TOSA that the judge accepts for the target, or NULL after a message in the context.
+ */
 static inline tc_module *lower_module(tc_ctx *ctx, const char *target, tc_bytes text)
 {
     tc_module *module = lower_parse(ctx, text);
     tc_target parsed;
     bool good = module && tc_target_parse(ctx, target, &parsed) == TC_OK &&
                 tc_lower_graph(ctx, tc_main(module), &parsed, NULL) == TC_OK &&
-                tc_run_passes(ctx, module, "dead", NULL) == TC_OK && tc_verify_tosa(ctx, module, target) == TC_OK;
+                tc_run_passes(ctx, module, "dead", NULL) == TC_OK &&
+                tc_verify_tosa(ctx, module, target) == TC_OK;
     return good ? module : NULL;
 }
 
-/* Largest difference: integers in steps, floats relative to the largest magnitude; huge when types differ
- * or only one is NaN. */
+/* Largest difference: integers in steps, floats relative to the largest magnitude; huge when types
+ * differ or only one is NaN. */
 static inline double lower_distance(tc_tensor a, tc_tensor b)
 {
     if (a.type != b.type)
@@ -121,7 +130,8 @@ static inline double lower_distance(tc_tensor a, tc_tensor b)
     return tc_is_float(a.type->dtype) ? most / top : most;
 }
 
-static inline void lower_show(tc_ctx *ctx, const tc_module *module, tc_tensor before, tc_tensor after)
+static inline void lower_show(tc_ctx *ctx, const tc_module *module, tc_tensor before,
+                              tc_tensor after)
 {
     tc_buf text;
     tc_buf_init(&text, &ctx->arena);
@@ -141,7 +151,8 @@ static inline double lower_trial(tc_ctx *ctx, const char *target, const char *te
     if (!typed || !tosa)
         return -1;
     const tc_graph *g = tc_main(typed);
-    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), *before = tc_new_n(&ctx->arena, tc_tensor, g->n_out),
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in),
+              *before = tc_new_n(&ctx->arena, tc_tensor, g->n_out),
               *after = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     uint32_t seed = 1;
     double most = 0;

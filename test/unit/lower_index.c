@@ -10,20 +10,29 @@ static void writes(void)
     lower_plain.int_hi = 0;
     LOWERS(FP, 0, "graph @t(%0: f32[4,3], %1: f32[1,3], %2: i32[1]) {\n"
                   "  %3 = index_copy %0, %2, %1 axis=0 : f32[4,3]\n  return %3\n}\n");
-    LOWERS(INT, 0, "graph @t(%0: i8[2,5,3] q(0.1:3), %1: i8[2,2,3] q(0.1:3)) {\n  %2 = const [4, 1] : i32[2]\n"
-                   "  %3 = index_copy %0, %2, %1 axis=1 : i8[2,5,3] q(0.1:3)\n  return %3\n}\n");
-    LOWERS(INT, 0, "graph @t(%0: i8[4,9] q(0.1:3), %1: i8[4,3] q(0.1:3)) {\n"
-                   "  %2 = slice_scatter %0, %1 axis=1 start=1 end=8 step=3 : i8[4,9] q(0.1:3)\n  return %2\n}\n");
-    LOWERS(FP, 0, "graph @t(%0: f32[4,9], %1: f32[2,9]) {\n"
-                  "  %2 = slice_scatter %0, %1 axis=0 start=1 end=3 step=1 : f32[4,9]\n  return %2\n}\n");
+    LOWERS(
+        INT, 0,
+        "graph @t(%0: i8[2,5,3] q(0.1:3), %1: i8[2,2,3] q(0.1:3)) {\n  %2 = const [4, 1] : i32[2]\n"
+        "  %3 = index_copy %0, %2, %1 axis=1 : i8[2,5,3] q(0.1:3)\n  return %3\n}\n");
+    LOWERS(INT, 0,
+           "graph @t(%0: i8[4,9] q(0.1:3), %1: i8[4,3] q(0.1:3)) {\n"
+           "  %2 = slice_scatter %0, %1 axis=1 start=1 end=8 step=3 : i8[4,9] q(0.1:3)\n  return "
+           "%2\n}\n");
+    LOWERS(FP, 0,
+           "graph @t(%0: f32[4,9], %1: f32[2,9]) {\n"
+           "  %2 = slice_scatter %0, %1 axis=0 start=1 end=3 step=1 : f32[4,9]\n  return %2\n}\n");
     LOWERS(BOTH, 0, "graph @t(%0: bool[4,9], %1: bool[4]) {\n"
                     "  %2 = select_scatter %0, %1 axis=1 index=8 : bool[4,9]\n  return %2\n}\n");
-    LOWERS(FP, 0, "graph @t(%0: f32[4,5,3], %1: f32[3]) {\n  %2 = const [0, -1] : i32[2]\n  %3 = const [4, 2] : i32[2]\n"
-                  "  %4 = index_put %0, %1, %2, %3 accumulate=false : f32[4,5,3]\n  return %4\n}\n");
+    LOWERS(FP, 0,
+           "graph @t(%0: f32[4,5,3], %1: f32[3]) {\n  %2 = const [0, -1] : i32[2]\n  %3 = const "
+           "[4, 2] : i32[2]\n"
+           "  %4 = index_put %0, %1, %2, %3 accumulate=false : f32[4,5,3]\n  return %4\n}\n");
     LOWERS(FP, 0, "graph @t(%0: f32[4,5], %1: f32[1], %2: bool[4,5]) {\n"
                   "  %3 = index_put %0, %1, %2 accumulate=false : f32[4,5]\n  return %3\n}\n");
-    LOWERS(FP, 0, "graph @t(%0: f32[4,3], %1: f32[1,3], %2: i32[1,3]) {\n"
-                  "  %3 = scatter %0, %2, %1 axis=0 combine=set include_self=true : f32[4,3]\n  return %3\n}\n");
+    LOWERS(FP, 0,
+           "graph @t(%0: f32[4,3], %1: f32[1,3], %2: i32[1,3]) {\n"
+           "  %3 = scatter %0, %2, %1 axis=0 combine=set include_self=true : f32[4,3]\n  return "
+           "%3\n}\n");
 }
 
 /* Places that meet. */
@@ -35,10 +44,14 @@ static void sums(void)
                      "  %3 = index_put %0, %1, %2 accumulate=true : f32[4,5,3]\n  return %3\n}\n");
     LOWERS(FP, 1e-6, "graph @t(%0: f32[2,4,3], %1: f32[2,6,3], %2: i32[6]) {\n"
                      "  %3 = index_add %0, %2, %1 axis=1 alpha=0.5 : f32[2,4,3]\n  return %3\n}\n");
-    LOWERS(FP, 1e-6, "graph @t(%0: f32[2,4,3], %1: f32[2,6,3], %2: i32[2,6,3]) {\n"
-                     "  %3 = scatter %0, %2, %1 axis=1 combine=add include_self=true : f32[2,4,3]\n  return %3\n}\n");
-    LOWERS(INT, 0, "graph @t(%0: i32[2,4,3], %1: i32[2,6,3], %2: i32[2,6,3]) {\n"
-                   "  %3 = scatter %0, %2, %1 axis=1 combine=add include_self=true : i32[2,4,3]\n  return %3\n}\n");
+    LOWERS(FP, 1e-6,
+           "graph @t(%0: f32[2,4,3], %1: f32[2,6,3], %2: i32[2,6,3]) {\n"
+           "  %3 = scatter %0, %2, %1 axis=1 combine=add include_self=true : f32[2,4,3]\n  return "
+           "%3\n}\n");
+    LOWERS(INT, 0,
+           "graph @t(%0: i32[2,4,3], %1: i32[2,6,3], %2: i32[2,6,3]) {\n"
+           "  %3 = scatter %0, %2, %1 axis=1 combine=add include_self=true : i32[2,4,3]\n  return "
+           "%3\n}\n");
 }
 
 static void reductions(void)
@@ -47,36 +60,50 @@ static void reductions(void)
     lower_plain.int_lo = -3;
     for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
         char text[512];
-        snprintf(text, sizeof text, "graph @t(%%0: f32[2,5,3]) {\n  %%1 = %s %%0 axes=[0,2] keepdim=false : f32[5]\n"
-                                    "  %%2 = %s %%0 axes=[1] keepdim=true : f32[2,1,3]\n  return %%1, %%2\n}\n", op[i], op[i]);
+        snprintf(text, sizeof text,
+                 "graph @t(%%0: f32[2,5,3]) {\n  %%1 = %s %%0 axes=[0,2] keepdim=false : f32[5]\n"
+                 "  %%2 = %s %%0 axes=[1] keepdim=true : f32[2,1,3]\n  return %%1, %%2\n}\n",
+                 op[i], op[i]);
         LOWERS(FP, 1e-6, text);
         bool counts = i == 0 || i == 2;
-        snprintf(text, sizeof text, "graph @t(%%0: i8[2,5,3]) {\n  %%1 = %s %%0 axes=[0,2] keepdim=false : %s[5]\n"
-                                    "  return %%1\n}\n", op[i], counts ? "i32" : "i8");
+        snprintf(text, sizeof text,
+                 "graph @t(%%0: i8[2,5,3]) {\n  %%1 = %s %%0 axes=[0,2] keepdim=false : %s[5]\n"
+                 "  return %%1\n}\n",
+                 op[i], counts ? "i32" : "i8");
         if (i != 1)
             LOWERS(INT, 0, text);
     }
-    LOWERS(INT, 0, "graph @t(%0: bool[2,5,3]) {\n  %1 = any %0 axes=[0,2] keepdim=false : bool[5]\n"
-                   "  %2 = all %0 axes=[1] keepdim=true : bool[2,1,3]\n  %3 = sum %0 axes=[1] keepdim=true : i32[2,1,3]\n"
-                   "  return %1, %2, %3\n}\n");
+    LOWERS(INT, 0,
+           "graph @t(%0: bool[2,5,3]) {\n  %1 = any %0 axes=[0,2] keepdim=false : bool[5]\n"
+           "  %2 = all %0 axes=[1] keepdim=true : bool[2,1,3]\n  %3 = sum %0 axes=[1] keepdim=true "
+           ": i32[2,1,3]\n"
+           "  return %1, %2, %3\n}\n");
 }
 
 static void places(void)
 {
-    static const char *const type[] = {"f32[2,5,3]", "i8[2,5,3]", "i32[2,5,3]", "i8[2,5,3] q(0.1:3)"};
+    static const char *const type[] = {"f32[2,5,3]", "i8[2,5,3]", "i32[2,5,3]",
+                                       "i8[2,5,3] q(0.1:3)"};
     for (size_t i = 0; i < sizeof type / sizeof *type; i++) {
         char text[512];
         snprintf(text, sizeof text,
                  "graph @t(%%0: %s) {\n  %%1 = argmax %%0 axis=1 keepdim=false : i32[2,3]\n"
-                 "  %%2 = argmin %%0 axis=2 keepdim=true : i32[2,5,1]\n  return %%1, %%2\n}\n", type[i]);
+                 "  %%2 = argmin %%0 axis=2 keepdim=true : i32[2,5,1]\n  return %%1, %%2\n}\n",
+                 type[i]);
         LOWERS(BOTH, 0, text);
     }
-    LOWERS(FP, 0, "graph @t(%0: f32[2,5]) {\n  %1, %2 = max_dim %0 axis=1 keepdim=false : f32[2], i32[2]\n"
-                  "  %3, %4 = min_dim %0 axis=0 keepdim=true : f32[1,5], i32[1,5]\n  return %1, %2, %3, %4\n}\n");
-    LOWERS(FP, 0, "graph @t(%0: f32[2,50]) {\n  %1 = const [-3, -1, 0, 2, 3.5] : f32[5]\n"
-                  "  %2 = bucketize %0, %1 right=true : i32[2,50]\n  %3 = bucketize %0, %1 right=false : i32[2,50]\n"
-                  "  return %2, %3\n}\n");
-    REFUSES(FP, "graph @t(%0: f32[2,5]) {\n  %1, %2 = topk %0 k=2 axis=1 largest=true : f32[2,2], i64[2,2]\n  return %1\n}\n",
+    LOWERS(FP, 0,
+           "graph @t(%0: f32[2,5]) {\n  %1, %2 = max_dim %0 axis=1 keepdim=false : f32[2], i32[2]\n"
+           "  %3, %4 = min_dim %0 axis=0 keepdim=true : f32[1,5], i32[1,5]\n  return %1, %2, %3, "
+           "%4\n}\n");
+    LOWERS(FP, 0,
+           "graph @t(%0: f32[2,50]) {\n  %1 = const [-3, -1, 0, 2, 3.5] : f32[5]\n"
+           "  %2 = bucketize %0, %1 right=true : i32[2,50]\n  %3 = bucketize %0, %1 right=false : "
+           "i32[2,50]\n"
+           "  return %2, %3\n}\n");
+    REFUSES(FP,
+            "graph @t(%0: f32[2,5]) {\n  %1, %2 = topk %0 k=2 axis=1 largest=true : f32[2,2], "
+            "i64[2,2]\n  return %1\n}\n",
             "does not sort");
 }
 

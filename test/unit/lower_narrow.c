@@ -6,11 +6,12 @@
 static int small_nodes(const char *target, tc_op op, const char *text)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *before = lower_parse(ctx, lower_expand(ctx, text)), *after = lower_parse(ctx, lower_expand(ctx, text));
+    tc_module *before = lower_parse(ctx, lower_expand(ctx, text)),
+              *after = lower_parse(ctx, lower_expand(ctx, text));
     tc_target parsed;
     int n = -1;
-    if (!before || !after || tc_target_parse(ctx, target, &parsed) != TC_OK || tc_lower_narrow(ctx, after, &parsed) != TC_OK ||
-        tc_verify(ctx, after) != TC_OK)
+    if (!before || !after || tc_target_parse(ctx, target, &parsed) != TC_OK ||
+        tc_lower_narrow(ctx, after, &parsed) != TC_OK || tc_verify(ctx, after) != TC_OK)
         goto done;
     tc_graph *g = tc_main(after);
     tc_tensor in[4], x[4], y[4];
@@ -19,7 +20,8 @@ static int small_nodes(const char *target, tc_op op, const char *text)
         in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
         lower_fill(in[i], false, &seed);
     }
-    if (tc_eval(tc_main(before), in, x, &ctx->arena) != TC_OK || tc_eval(g, in, y, &ctx->arena) != TC_OK)
+    if (tc_eval(tc_main(before), in, x, &ctx->arena) != TC_OK ||
+        tc_eval(g, in, y, &ctx->arena) != TC_OK)
         goto done;
     for (size_t i = 0; i < g->n_out; i++)
         if (lower_distance(x[i], y[i]) != 0)
@@ -44,21 +46,27 @@ int main(void)
     lower_plain.int_hi = 3;
     const char *INT = "TOSA-1.0+INT", *FP = "TOSA-1.0+FP";
     CHECK(small_nodes(FP, TC_OP_embedding,
-                      "graph @t(%0: i64[2,5]) {\n  %1 = const ? : f32[4,3]\n  %2 = embedding %1, %0 : f32[2,5,3]\n  return %2\n}\n") == 1);
+                      "graph @t(%0: i64[2,5]) {\n  %1 = const ? : f32[4,3]\n  %2 = embedding %1, "
+                      "%0 : f32[2,5,3]\n  return %2\n}\n") == 1);
     /* a place that was computed: the sum may be narrow because it is one */
     CHECK(small_nodes(INT, TC_OP_add,
-                      "graph @t(%0: i32[4,3], %1: i64[5]) {\n  %2 = const [0] : i64[1]\n  %3 = add %1, %2 alpha=1 : i64[5]\n"
+                      "graph @t(%0: i32[4,3], %1: i64[5]) {\n  %2 = const [0] : i64[1]\n  %3 = add "
+                      "%1, %2 alpha=1 : i64[5]\n"
                       "  %4 = index_select %0, %3 axis=0 : i32[5,3]\n  return %4\n}\n") == 3);
     /* numbers of which nothing is known stay wide */
     CHECK(small_nodes(INT, TC_OP_add,
-                      "graph @t(%0: i64[5]) {\n  %1 = const [1] : i64[1]\n  %2 = add %0, %1 alpha=1 : i64[5]\n  return %2\n}\n") == 0);
+                      "graph @t(%0: i64[5]) {\n  %1 = const [1] : i64[1]\n  %2 = add %0, %1 "
+                      "alpha=1 : i64[5]\n  return %2\n}\n") == 0);
     /* small ones do not */
-    CHECK(small_nodes(INT, TC_OP_add,
-                      "graph @t(%0: i16[5]) {\n  %1 = cast %0 dtype=i64 : i64[5]\n  %2 = const [1] : i64[1]\n"
-                      "  %3 = add %1, %2 alpha=1 : i64[5]\n  return %3\n}\n") == 3);
+    CHECK(
+        small_nodes(
+            INT, TC_OP_add,
+            "graph @t(%0: i16[5]) {\n  %1 = cast %0 dtype=i64 : i64[5]\n  %2 = const [1] : i64[1]\n"
+            "  %3 = add %1, %2 alpha=1 : i64[5]\n  return %3\n}\n") == 3);
     /* nor do constants that are too large */
     CHECK(small_nodes(INT, TC_OP_add,
-                      "graph @t(%0: i16[5]) {\n  %1 = cast %0 dtype=i64 : i64[5]\n  %2 = const [5000000000] : i64[1]\n"
+                      "graph @t(%0: i16[5]) {\n  %1 = cast %0 dtype=i64 : i64[5]\n  %2 = const "
+                      "[5000000000] : i64[1]\n"
                       "  %3 = add %1, %2 alpha=1 : i64[5]\n  return %3\n}\n") == 0);
     return check_done();
 }

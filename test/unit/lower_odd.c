@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_odd.c -- every operator with odd shapes and attributes, lowered: turned down, or the same numbers. */
+/* lower_odd.c -- every operator with odd shapes and attributes, lowered: turned down, or the same
+ * numbers. */
 #include "odd_op.h"
 
 #include "ir/verify.h"
@@ -57,9 +58,11 @@ static bool build(tc_ctx *ctx, tc_op op, const kind *k, program *p)
         tc_dtype own = draw(6) ? k->type : draw(2) ? TC_i32 : TC_bool;
         tc_tensor t = operand(ctx, own, draw(6) ? rank : 1 + (int)draw(5), pool);
         if (k->quantized && own == TC_f32 && draw(12))
-            t = operand(ctx, TC_i8, t.type->rank, t.type->dim), t.type = with_domain(ctx, t.type, 0.05, (int64_t)draw(9) - 4);
+            t = operand(ctx, TC_i8, t.type->rank, t.type->dim),
+            t.type = with_domain(ctx, t.type, 0.05, (int64_t)draw(9) - 4);
         bool constant = draw(3) == 0;
-        val[i] = constant ? tc_graph_const(p->g, t.type, t.data, NULL, NULL) : tc_graph_input(p->g, t.type, NULL);
+        val[i] = constant ? tc_graph_const(p->g, t.type, t.data, NULL, NULL)
+                          : tc_graph_input(p->g, t.type, NULL);
         if (!constant)
             p->in[n++] = t;
     }
@@ -70,7 +73,8 @@ static bool build(tc_ctx *ctx, tc_op op, const kind *k, program *p)
     for (int i = 0; i < n_out; i++) {
         tc_value *v = p->g->val[p->node->out[i]];
         if (k->quantized && v->type->dtype == TC_f32)
-            v->type = moves ? with_domain(ctx, v->type, 0.05, 0) : with_domain(ctx, v->type, 0.08, 5);
+            v->type =
+                moves ? with_domain(ctx, v->type, 0.05, 0) : with_domain(ctx, v->type, 0.08, 5);
         tc_graph_output(p->g, p->node->out[i]);
     }
     return tc_verify(ctx, p->g->module) == TC_OK;
@@ -106,17 +110,20 @@ static bool is_tame(tc_ctx *ctx, const program *p)
         if (in[i].type->quant)
             in[i] = tc_dequantized(ctx, &ctx->arena, in[i]);
     }
-    bool good = run_op(ctx, p->node->op, p->node->attr, in, p->node->n_in, out, p->node->n_out) == TC_OK;
+    bool good =
+        run_op(ctx, p->node->op, p->node->attr, in, p->node->n_in, out, p->node->n_out) == TC_OK;
     for (int i = 0; good && i < p->node->n_out; i++)
         good = finite(out[i]);
     return good;
 }
 
-/* Shifts may be too long; where a function jumps, half a step beside the place is the whole jump. */
+/* Shifts may be too long; where a function jumps, half a step beside the place is the whole jump.
+ */
 static bool is_left_out(tc_op op, const kind *k)
 {
-    static const tc_op jumps[] = {TC_OP_fmod, TC_OP_remainder, TC_OP_eq, TC_OP_ne, TC_OP_lt, TC_OP_le, TC_OP_gt, TC_OP_ge,
-                                  TC_OP_where, TC_OP_div, TC_OP_clamp, TC_OP_norm};
+    static const tc_op jumps[] = {TC_OP_fmod,  TC_OP_remainder, TC_OP_eq,    TC_OP_ne,
+                                  TC_OP_lt,    TC_OP_le,        TC_OP_gt,    TC_OP_ge,
+                                  TC_OP_where, TC_OP_div,       TC_OP_clamp, TC_OP_norm};
     bool jumpy = op == TC_OP_shift_left || op == TC_OP_shift_right;
     for (size_t i = 0; k->quantized && i < TC_COUNT(jumps); i++)
         jumpy = jumpy || op == jumps[i];
@@ -134,12 +141,14 @@ static bool same_after(tc_ctx *ctx, program *p, const tc_target *target)
         good = finite(before[i]);
     if (!good || !tc_lower_can(tc_lower_ask(ctx, p->g, target), p->node, &why))
         return true;
-    good = tc_lower_graph(ctx, p->g, target, NULL) == TC_OK && tc_eval(p->g, p->in, after, &ctx->arena) == TC_OK;
+    good = tc_lower_graph(ctx, p->g, target, NULL) == TC_OK &&
+           tc_eval(p->g, p->in, after, &ctx->arena) == TC_OK;
     for (size_t i = 0; good && i < n; i++)
         good = agree(before[i], after[i]);
     if (!good)
         fprintf(stderr, "'%s' for %s, operand 0 of %s: %s\n", tc_ops[op].name, target->text,
-                p->in[0].type ? tc_type_text(&ctx->arena, p->in[0].type) : "none", tc_diagnostics(ctx));
+                p->in[0].type ? tc_type_text(&ctx->arena, p->in[0].type) : "none",
+                tc_diagnostics(ctx));
     return good;
 }
 
@@ -151,7 +160,8 @@ static bool once(tc_op op, const kind *k)
     program p = {0};
     tc_target target;
     bool good = true;
-    if (setjmp(ctx->oom) == 0 && tc_target_parse(ctx, k->target, &target) == TC_OK && build(ctx, op, k, &p))
+    if (setjmp(ctx->oom) == 0 && tc_target_parse(ctx, k->target, &target) == TC_OK &&
+        build(ctx, op, k, &p))
         good = same_after(ctx, &p, &target);
     tc_ctx_free(ctx);
     return good;

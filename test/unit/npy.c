@@ -34,9 +34,12 @@ static void test_plain(void)
 {
     float v[6] = {0, 1, 2, 3, 4, 5}, got[6] = {0};
     for (int version = 1; version <= 3; version++) {
-        tc_npy *a = parse(npy(version, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", v, sizeof v));
-        CHECK(a && a->kind == 'f' && a->size == 4 && a->rank == 2 && a->dim[0] == 2 && a->dim[1] == 3);
-        CHECK(a && a->count == 6 && tc_npy_read(ctx, a, 2, 3, got) == TC_OK && got[0] == 2 && got[2] == 4);
+        tc_npy *a = parse(npy(
+            version, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", v, sizeof v));
+        CHECK(a && a->kind == 'f' && a->size == 4 && a->rank == 2 && a->dim[0] == 2 &&
+              a->dim[1] == 3);
+        CHECK(a && a->count == 6 && tc_npy_read(ctx, a, 2, 3, got) == TC_OK && got[0] == 2 &&
+              got[2] == 4);
         CHECK(a && tc_text_eq(a->name, "t"));
     }
 }
@@ -45,7 +48,8 @@ static void test_orders(void)
 {
     const int16_t columns[6] = {0, 3, 1, 4, 2, 5}; /* [[0, 1, 2], [3, 4, 5]], first axis fastest */
     int16_t got[6];
-    tc_npy *a = parse(npy(1, "{\"shape\":(2,3),\"fortran_order\":True,\"descr\":\"<i2\"}", columns, sizeof columns));
+    tc_npy *a = parse(npy(1, "{\"shape\":(2,3),\"fortran_order\":True,\"descr\":\"<i2\"}", columns,
+                          sizeof columns));
     CHECK(a && tc_npy_read(ctx, a, 0, 6, got) == TC_OK);
     for (int i = 0; i < 6; i++)
         CHECK(got[i] == i);
@@ -65,8 +69,9 @@ static void test_orders(void)
 static void test_refused(void)
 {
     static const char *const bad[] = {
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}",                                /* 8 bytes only */
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9223372036854775807)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", /* 8 bytes only */
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, "
+        "9223372036854775807)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2, ,)}",
@@ -142,7 +147,8 @@ static void test_archive(void)
     CHECK(a && tc_npy_read(ctx, a, 0, 1, got) == TC_OK && got[0] == 1); /* back again */
     tc_bytes f = npy(2, "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2)}", v, sizeof v);
     a = parse(npz(f, crc32_of(f)));
-    CHECK(a && tc_npy_read(ctx, a, 1, 3, got) == TC_OK && got[0] == 3 && got[1] == 2 && got[2] == 4);
+    CHECK(a && tc_npy_read(ctx, a, 1, 3, got) == TC_OK && got[0] == 3 && got[1] == 2 &&
+          got[2] == 4);
     a = parse(npz(c, crc32_of(c) ^ 1));
     CHECK(!a || tc_npy_read(ctx, a, 0, 4, got) != TC_OK); /* the checksum is another */
 }
@@ -156,7 +162,8 @@ static void test_header(void)
     double one = 1, got = 0;
     tc_buf_put(&out, &one, sizeof one);
     tc_npy *a = parse((tc_bytes){out.data, out.size});
-    CHECK(a && a->rank == 1 && a->dim[0] == 1 && tc_npy_read(ctx, a, 0, 1, &got) == TC_OK && got == 1);
+    CHECK(a && a->rank == 1 && a->dim[0] == 1 && tc_npy_read(ctx, a, 0, 1, &got) == TC_OK &&
+          got == 1);
     CHECK(a && tc_text_eq(tc_npy_type_text(&ctx->arena, a), "float64"));
 }
 

@@ -4,7 +4,8 @@
 
 static bool once(tc_op op)
 {
-    static const tc_dtype type[] = {TC_f32, TC_f32, TC_f32, TC_f64, TC_bf16, TC_i64, TC_i8, TC_bool, TC_c64};
+    static const tc_dtype type[] = {TC_f32, TC_f32, TC_f32,  TC_f64, TC_bf16,
+                                    TC_i64, TC_i8,  TC_bool, TC_c64};
     const tc_op_info *info = &tc_ops[op];
     tc_ctx *ctx = tc_ctx_new();
     int64_t pool[2] = {1 + (int64_t)draw(4), 1 + (int64_t)draw(4)};

@@ -20,7 +20,8 @@ static inline uint64_t draw(uint64_t n)
 /* Small numbers mostly, and now and then one at an edge. */
 static inline int64_t odd_int(void)
 {
-    static const int64_t edge[] = {-1, -7, INT16_MAX, INT32_MAX, INT32_MAX / 4, INT64_MAX, INT64_MIN, 1 << 20};
+    static const int64_t edge[] = {-1,        -7,        INT16_MAX, INT32_MAX, INT32_MAX / 4,
+                                   INT64_MAX, INT64_MIN, 1 << 20};
     return draw(12) ? (int64_t)draw(4) : edge[draw(TC_COUNT(edge))];
 }
 
@@ -43,7 +44,8 @@ static inline const char *odd_text(tc_ctx *ctx)
 static inline void fill(tc_ctx *ctx, const tc_field *field, int axes, char *record)
 {
     void *at = record + field->at;
-    int32_t n = (int32_t)(draw(8) ? axes * (tc_text_eq(field->name, "pad") && draw(2) ? 2 : 1) : (int)draw(5));
+    int32_t n = (int32_t)(draw(8) ? axes * (tc_text_eq(field->name, "pad") && draw(2) ? 2 : 1)
+                                  : (int)draw(5));
     if (field->kind == TC_FIELD_i64)
         *(int64_t *)at = odd_int();
     else if (field->kind == TC_FIELD_f64)

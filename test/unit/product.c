@@ -13,7 +13,8 @@ static void test_matmul(tc_ctx *ctx)
     CHECK(has_dims(y, DIMS(2)) && is_near(y, (double[]){-2, -2}, 0));
     y = run_ok(ctx, TC_OP_matmul, NULL, (tc_tensor[]){row, row}, 2);
     CHECK(y.type->rank == 0 && is_near(y, (double[]){2}, 0));
-    tc_tensor big = noise(ctx, TC_f32, DIMS(2, 1, 4, 3), 1), wide = noise(ctx, TC_f32, DIMS(5, 3, 2), 2);
+    tc_tensor big = noise(ctx, TC_f32, DIMS(2, 1, 4, 3), 1),
+              wide = noise(ctx, TC_f32, DIMS(5, 3, 2), 2);
     y = run_ok(ctx, TC_OP_matmul, NULL, (tc_tensor[]){big, wide}, 2);
     CHECK(has_dims(y, DIMS(2, 5, 4, 2)));
     tc_attr_einsum e = {"aqij,bjk->abik"};
@@ -68,7 +69,8 @@ static void test_einsum(tc_ctx *ctx)
         tc_tensor y = run_ok(ctx, TC_OP_einsum, &e, (tc_tensor[]){a, b}, table[i].n_in);
         CHECK(y.type->rank == table[i].rank && is_near(y, table[i].expected, 1e-6));
     }
-    const char *bad[] = {"ij", "ij,j->k", "ij,j->ii", "i,j", "ij,j,k", "i1,j", "ij,j-", "ij,j->j->"};
+    const char *bad[] = {"ij",     "ij,j->k", "ij,j->ii", "i,j",
+                         "ij,j,k", "i1,j",    "ij,j-",    "ij,j->j->"};
     tc_tensor out;
     for (size_t i = 0; i < TC_COUNT(bad); i++) {
         tc_attr_einsum e = {bad[i]};
@@ -77,11 +79,15 @@ static void test_einsum(tc_ctx *ctx)
 }
 
 /* conv(x, w) = w as a matrix times im2col(x). */
-static void test_conv_by_columns(tc_ctx *ctx, tc_dtype dtype, int64_t stride, int64_t pad, int64_t dilation)
+static void test_conv_by_columns(tc_ctx *ctx, tc_dtype dtype, int64_t stride, int64_t pad,
+                                 int64_t dilation)
 {
-    tc_tensor x = noise(ctx, dtype, DIMS(2, 3, 9, 8), 7), w = noise(ctx, dtype, DIMS(5, 3, 3, 2), 8);
-    tc_attr_conv conv = {INTS(stride, stride), INTS(pad, pad, pad, pad), INTS(dilation, dilation), 1};
-    tc_attr_im2col columns = {INTS(3, 2), INTS(dilation, dilation), INTS(pad, pad), INTS(stride, stride)};
+    tc_tensor x = noise(ctx, dtype, DIMS(2, 3, 9, 8), 7),
+              w = noise(ctx, dtype, DIMS(5, 3, 3, 2), 8);
+    tc_attr_conv conv = {INTS(stride, stride), INTS(pad, pad, pad, pad), INTS(dilation, dilation),
+                         1};
+    tc_attr_im2col columns = {INTS(3, 2), INTS(dilation, dilation), INTS(pad, pad),
+                              INTS(stride, stride)};
     tc_tensor y = run_ok(ctx, TC_OP_conv, &conv, (tc_tensor[]){x, w}, 2);
     tc_tensor col = run_ok(ctx, TC_OP_im2col, &columns, &x, 1), flat = w;
     flat.type = tc_type_make(ctx, dtype, DIMS(5, 18));
@@ -94,7 +100,8 @@ static void test_groups(tc_ctx *ctx)
 {
     tc_tensor x = noise(ctx, TC_f32, DIMS(1, 4, 6), 9), w = noise(ctx, TC_f32, DIMS(8, 2, 3), 10);
     tc_tensor b = noise(ctx, TC_f32, DIMS(8), 11);
-    tc_attr_conv grouped = {INTS(1), INTS(0, 1), INTS(1), 2}, single = {INTS(1), INTS(0, 1), INTS(1), 1};
+    tc_attr_conv grouped = {INTS(1), INTS(0, 1), INTS(1), 2},
+                 single = {INTS(1), INTS(0, 1), INTS(1), 1};
     tc_tensor y = run_ok(ctx, TC_OP_conv, &grouped, (tc_tensor[]){x, w, b}, 3);
     CHECK(has_dims(y, DIMS(1, 8, 5)));
     for (int g = 0; g < 2; g++) {
@@ -110,7 +117,8 @@ static void test_groups(tc_ctx *ctx)
     CHECK(strstr(tc_diagnostics(ctx), "has 5 channels, the weights expect 4"));
     tc_attr_conv far = {INTS(1), INTS(0, 0), INTS(9), 2};
     CHECK(run_op(ctx, TC_OP_conv, &far, (tc_tensor[]){x, w}, 2, &out, 1) == TC_BAD_MODEL);
-    y = run_ok(ctx, TC_OP_conv, &grouped, (tc_tensor[]){noise(ctx, TC_f32, DIMS(0, 4, 6), 1), w}, 2);
+    y = run_ok(ctx, TC_OP_conv, &grouped, (tc_tensor[]){noise(ctx, TC_f32, DIMS(0, 4, 6), 1), w},
+               2);
     CHECK(has_dims(y, DIMS(0, 8, 5)));
 }
 
@@ -125,7 +133,8 @@ static double dot(tc_tensor a, tc_tensor b)
 /* <conv(x), y> = <x, conv_transpose(y)> */
 static void test_conv_transpose(tc_ctx *ctx)
 {
-    tc_tensor x = noise(ctx, TC_f64, DIMS(2, 4, 7, 6), 12), w = noise(ctx, TC_f64, DIMS(6, 2, 3, 2), 13);
+    tc_tensor x = noise(ctx, TC_f64, DIMS(2, 4, 7, 6), 12),
+              w = noise(ctx, TC_f64, DIMS(6, 2, 3, 2), 13);
     tc_attr_conv conv = {INTS(2, 3), INTS(1, 1, 0, 0), INTS(1, 2), 2};
     tc_tensor y = run_ok(ctx, TC_OP_conv, &conv, (tc_tensor[]){x, w}, 2);
     CHECK(has_dims(y, DIMS(2, 6, 4, 2)));
@@ -141,18 +150,21 @@ static void test_conv_transpose(tc_ctx *ctx)
 
 static void test_attention(tc_ctx *ctx)
 {
-    tc_tensor q = noise(ctx, TC_f32, DIMS(2, 4, 3, 8), 15), k = noise(ctx, TC_f32, DIMS(2, 2, 5, 8), 16);
+    tc_tensor q = noise(ctx, TC_f32, DIMS(2, 4, 3, 8), 15),
+              k = noise(ctx, TC_f32, DIMS(2, 2, 5, 8), 16);
     tc_tensor v = noise(ctx, TC_f32, DIMS(2, 2, 5, 6), 17);
     tc_attr_sdpa a = {0, false, true};
     tc_tensor y = run_ok(ctx, TC_OP_sdpa, &a, (tc_tensor[]){q, k, v}, 3);
     CHECK(has_dims(y, DIMS(2, 4, 3, 6)));
-    /* With scale 0 every key weighs the same: the mean of the values, of head 1 for queries' head 3. */
+    /* With scale 0 every key weighs the same: the mean of the values, of head 1 for queries'
+     * head 3. */
     double mean = 0;
     for (int i = 0; i < 5; i++)
         mean += tc_load_f64(v, 5 * 6 + i * 6) / 5;
     CHECK(fabs(tc_load_f64(y, 3 * 3 * 6) - mean) < 1e-6);
     /* Masked keys do not count; a row without any is zero. */
-    tc_tensor mask = tensor_of(ctx, TC_bool, DIMS(3, 5), (double[]){0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1});
+    tc_tensor mask = tensor_of(ctx, TC_bool, DIMS(3, 5),
+                               (double[]){0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1});
     y = run_ok(ctx, TC_OP_sdpa, &a, (tc_tensor[]){q, k, v, mask}, 4);
     for (int i = 0; i < 6; i++) {
         CHECK(fabs(tc_load_f64(y, i) - tc_load_f64(v, 6 + i)) < 1e-6);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_move.c -- single nodes of exported programs that move, pick, reduce, make and quantize: arguments as
- * PyTorch writes them, negative and past the end, and what is said of those that make no sense. */
+/* pt2_move.c -- single nodes of exported programs that move, pick, reduce, make and quantize:
+ * arguments as PyTorch writes them, negative and past the end, and what is said of those that make
+ * no sense. */
 #include "check.h"
 
 #include "num/load.h"
@@ -15,15 +16,20 @@ typedef struct node {
 
 static tc_status read_node(tc_ctx *ctx, node c, tc_module **module)
 {
-    char *program = tc_text_format(
-        &ctx->arena,
-        "{'graph_module':{'graph':{'inputs':[{'as_tensor':{'name':'x'}},{'as_tensor':{'name':'i'}}],'outputs':[{'as_tensor':{'name':'y'}}],"
-        "'nodes':[{'target':'torch.ops.%s','inputs':[%s],'outputs':[{'as_tensor':{'name':'y'}}],'metadata':{},'name':'y'}],"
-        "'tensor_values':{'x':{'dtype':7,'sizes':[{'as_int':2},{'as_int':3}],'layout':7},'i':{'dtype':5,'sizes':[{'as_int':2}],'layout':7},"
-        "'y':{'dtype':%s,'sizes':[%s],'layout':7}}},'signature':{'input_specs':[{'user_input':{'arg':{'as_tensor':{'name':'x'}}}},"
-        "{'user_input':{'arg':{'as_tensor':{'name':'i'}}}}],'output_specs':[{'user_output':{'arg':{'as_tensor':{'name':'y'}}}}]}},"
-        "'schema_version':{'major':8,'minor':20},'torch_version':'2.13.0'}",
-        c.target, c.args, c.dtype, c.sizes);
+    char *program =
+        tc_text_format(&ctx->arena,
+                       "{'graph_module':{'graph':{'inputs':[{'as_tensor':{'name':'x'}},{'as_tensor'"
+                       ":{'name':'i'}}],'outputs':[{'as_tensor':{'name':'y'}}],"
+                       "'nodes':[{'target':'torch.ops.%s','inputs':[%s],'outputs':[{'as_tensor':{'"
+                       "name':'y'}}],'metadata':{},'name':'y'}],"
+                       "'tensor_values':{'x':{'dtype':7,'sizes':[{'as_int':2},{'as_int':3}],'"
+                       "layout':7},'i':{'dtype':5,'sizes':[{'as_int':2}],'layout':7},"
+                       "'y':{'dtype':%s,'sizes':[%s],'layout':7}}},'signature':{'input_specs':[{'"
+                       "user_input':{'arg':{'as_tensor':{'name':'x'}}}},"
+                       "{'user_input':{'arg':{'as_tensor':{'name':'i'}}}}],'output_specs':[{'user_"
+                       "output':{'arg':{'as_tensor':{'name':'y'}}}}]}},"
+                       "'schema_version':{'major':8,'minor':20},'torch_version':'2.13.0'}",
+                       c.target, c.args, c.dtype, c.sizes);
     for (char *p = program; *p; p++)
         *p = *p == '\'' ? '"' : *p;
     zipped z;
@@ -82,52 +88,86 @@ static bool refused(node c, const char *words)
 static void test_move(void)
 {
     GIVES("aten.view.default", X "," ARG("size", "as_ints", "[-1]"), F32, N(6), 1, 2, 3, 4, 5, 6);
-    GIVES("aten.slice.Tensor", X "," ARG("dim", "as_int", "-1") "," ARG("start", "as_int", "-2") "," ARG("end", "as_int", "9223372036854775807"),
+    GIVES("aten.slice.Tensor",
+          X "," ARG("dim", "as_int", "-1") "," ARG("start", "as_int", "-2") "," ARG(
+              "end", "as_int", "9223372036854775807"),
           F32, N(2) "," N(2), 2, 3, 5, 6);
-    GIVES("aten.select.int", X "," ARG("dim", "as_int", "1") "," ARG("index", "as_int", "-1"), F32, N(2), 3, 6);
-    GIVES("aten.transpose.int", X "," ARG("dim0", "as_int", "0") "," ARG("dim1", "as_int", "-1"), F32, N(3) "," N(2), 1, 4, 2, 5, 3, 6);
-    GIVES("aten.roll.default", X "," ARG("shifts", "as_ints", "[1]"), F32, N(2) "," N(3), 6, 1, 2, 3, 4, 5);
-    GIVES("aten.tile.default", X "," ARG("dims", "as_ints", "[2]"), F32, N(2) "," N(6), 1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6);
-    GIVES("aten.pad.default", X "," ARG("pad", "as_ints", "[1,-1,0,1]") "," ARG("value", "as_float", "9.0"), F32, N(3) "," N(3),
-          9, 1, 2, 9, 4, 5, 9, 9, 9);
-    GIVES("aten.diag_embed.default", X "," ARG("offset", "as_int", "-1"), F32, N(2) "," N(4) "," N(4),
-          0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 5, 0, 0, 0, 0, 6, 0);
-    REFUSED("aten.select.int", X "," ARG("dim", "as_int", "2") "," ARG("index", "as_int", "0"), F32, N(2), "axis 2 of a tensor of rank 2");
+    GIVES("aten.select.int", X "," ARG("dim", "as_int", "1") "," ARG("index", "as_int", "-1"), F32,
+          N(2), 3, 6);
+    GIVES("aten.transpose.int", X "," ARG("dim0", "as_int", "0") "," ARG("dim1", "as_int", "-1"),
+          F32, N(3) "," N(2), 1, 4, 2, 5, 3, 6);
+    GIVES("aten.roll.default", X "," ARG("shifts", "as_ints", "[1]"), F32, N(2) "," N(3), 6, 1, 2,
+          3, 4, 5);
+    GIVES("aten.tile.default", X "," ARG("dims", "as_ints", "[2]"), F32, N(2) "," N(6), 1, 2, 3, 1,
+          2, 3, 4, 5, 6, 4, 5, 6);
+    GIVES("aten.pad.default",
+          X "," ARG("pad", "as_ints", "[1,-1,0,1]") "," ARG("value", "as_float", "9.0"), F32,
+          N(3) "," N(3), 9, 1, 2, 9, 4, 5, 9, 9, 9);
+    GIVES("aten.diag_embed.default", X "," ARG("offset", "as_int", "-1"), F32,
+          N(2) "," N(4) "," N(4), 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 4, 0,
+          0, 0, 0, 5, 0, 0, 0, 0, 6, 0);
+    REFUSED("aten.select.int", X "," ARG("dim", "as_int", "2") "," ARG("index", "as_int", "0"), F32,
+            N(2), "axis 2 of a tensor of rank 2");
     REFUSED("aten.view.default", X, F32, N(5), "[2,3] has 6 elements, the shape [5] does not");
-    REFUSED("aten.pad.default", X "," ARG("pad", "as_ints", "[1]"), F32, N(2) "," N(4), "does not fit the tensor's rank");
+    REFUSED("aten.pad.default", X "," ARG("pad", "as_ints", "[1]"), F32, N(2) "," N(4),
+            "does not fit the tensor's rank");
 }
 
 static void test_pick(void)
 {
-    GIVES("aten.index.Tensor", X "," ARG("indices", "as_optional_tensors", "[{'as_none':true},{'as_tensor':{'name':'i'}}]"), F32, N(2) "," N(2),
-          3, 3, 6, 6);
-    GIVES("aten.index_select.default", X "," ARG("dim", "as_int", "1") "," ARG("index", "as_tensor", "{'name':'i'}"), F32, N(2) "," N(2), 3, 3, 6, 6);
-    GIVES("aten.index_fill.int_Scalar", X "," ARG("dim", "as_int", "-1") "," ARG("index", "as_tensor", "{'name':'i'}") "," ARG("value", "as_int", "0"),
+    GIVES("aten.index.Tensor",
+          X "," ARG("indices", "as_optional_tensors",
+                    "[{'as_none':true},{'as_tensor':{'name':'i'}}]"),
+          F32, N(2) "," N(2), 3, 3, 6, 6);
+    GIVES("aten.index_select.default",
+          X "," ARG("dim", "as_int", "1") "," ARG("index", "as_tensor", "{'name':'i'}"), F32,
+          N(2) "," N(2), 3, 3, 6, 6);
+    GIVES("aten.index_fill.int_Scalar",
+          X "," ARG("dim", "as_int", "-1") "," ARG("index", "as_tensor",
+                                                   "{'name':'i'}") "," ARG("value", "as_int", "0"),
           F32, N(2) "," N(3), 1, 2, 0, 4, 5, 0);
-    GIVES("aten.one_hot.default", ARG("self", "as_tensor", "{'name':'i'}") "," ARG("num_classes", "as_int", "3"), I64, N(2) "," N(3), 0, 0, 1, 0, 0, 0);
-    REFUSED("aten.gather.default", X "," ARG("dim", "as_int", "1") "," ARG("index", "as_tensor", "{'name':'i'}"), F32, N(2), "does not fit [2,3]");
+    GIVES("aten.one_hot.default",
+          ARG("self", "as_tensor", "{'name':'i'}") "," ARG("num_classes", "as_int", "3"), I64,
+          N(2) "," N(3), 0, 0, 1, 0, 0, 0);
+    REFUSED("aten.gather.default",
+            X "," ARG("dim", "as_int", "1") "," ARG("index", "as_tensor", "{'name':'i'}"), F32,
+            N(2), "does not fit [2,3]");
 }
 
 static void test_reduce(void)
 {
-    GIVES("aten.sum.dim_IntList", X "," ARG("dim", "as_ints", "[-1]") "," ARG("keepdim", "as_bool", "true"), F32, N(2) "," N(1), 6, 15);
+    GIVES("aten.sum.dim_IntList",
+          X "," ARG("dim", "as_ints", "[-1]") "," ARG("keepdim", "as_bool", "true"), F32,
+          N(2) "," N(1), 6, 15);
     GIVES("aten.sum.default", X "," ARG("dtype", "as_scalar_type", "5"), I64, "", 21);
     GIVES("aten.amax.default", X, F32, "", 6);
     GIVES("aten.argmax.default", X, I64, "", 5);
-    GIVES("aten.var.correction", X "," ARG("dim", "as_ints", "[1]") "," ARG("correction", "as_int", "0") "," ARG("keepdim", "as_bool", "false"),
+    GIVES("aten.var.correction",
+          X "," ARG("dim", "as_ints", "[1]") "," ARG("correction", "as_int",
+                                                     "0") "," ARG("keepdim", "as_bool", "false"),
           F32, N(2), (double)(float)(2.0 / 3), (double)(float)(2.0 / 3));
-    REFUSED("aten.sum.dim_IntList", X "," ARG("dim", "as_ints", "[0,1,0]"), F32, "", "more axes than the tensor has");
+    REFUSED("aten.sum.dim_IntList", X "," ARG("dim", "as_ints", "[0,1,0]"), F32, "",
+            "more axes than the tensor has");
     REFUSED("aten.mean.dim", X "," ARG("dim", "as_ints", "[0,0]"), F32, N(3), "names axis 0 twice");
 }
 
 static void test_make(void)
 {
-    GIVES("aten.full.default", ARG("size", "as_ints", "[2]") "," ARG("fill_value", "as_float", "'-Infinity'"), F32, N(2), -1.0 / 0.0, -1.0 / 0.0);
-    GIVES("aten.arange.start_step", ARG("start", "as_int", "7") "," ARG("end", "as_int", "1") "," ARG("step", "as_int", "-3"), I64, N(2), 7, 4);
-    GIVES("quantized_decomposed.quantize_per_tensor.default", ARG("input", "as_tensor", "{'name':'x'}") "," ARG("scale", "as_float", "2.0") ","
-          ARG("zero_point", "as_int", "1") "," ARG("quant_min", "as_int", "-128") "," ARG("quant_max", "as_int", "3") ","
-          ARG("dtype", "as_scalar_type", "2"), "2", N(2) "," N(3), 1, 2, 3, 3, 3, 3);
-    REFUSED("aten.nonzero.default", X, I64, N(6) "," N(2), "the size of its result depends on the data");
+    GIVES("aten.full.default",
+          ARG("size", "as_ints", "[2]") "," ARG("fill_value", "as_float", "'-Infinity'"), F32, N(2),
+          -1.0 / 0.0, -1.0 / 0.0);
+    GIVES("aten.arange.start_step",
+          ARG("start", "as_int", "7") "," ARG("end", "as_int", "1") "," ARG("step", "as_int", "-3"),
+          I64, N(2), 7, 4);
+    GIVES("quantized_decomposed.quantize_per_tensor.default",
+          ARG("input", "as_tensor", "{'name':'x'}") "," ARG("scale", "as_float", "2.0") "," ARG(
+              "zero_point", "as_int",
+              "1") "," ARG("quant_min", "as_int",
+                           "-128") "," ARG("quant_max", "as_int",
+                                           "3") "," ARG("dtype", "as_scalar_type", "2"),
+          "2", N(2) "," N(3), 1, 2, 3, 3, 3, 3);
+    REFUSED("aten.nonzero.default", X, I64, N(6) "," N(2),
+            "the size of its result depends on the data");
     REFUSED("aten.rand.default", ARG("size", "as_ints", "[2]"), F32, N(2), "random numbers");
 }
 

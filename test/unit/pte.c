@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte.c -- programs: written, read back, run; every row of the table of kernels; files broken in every byte. */
+/* pte.c -- programs: written, read back, run; every row of the table of kernels; files broken in
+ * every byte. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -23,7 +24,8 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
     return module;
 }
 
-/* Graphs after the first become TOSA delegates; `kept`: beside a payload that cannot be run here. */
+/* Graphs after the first become TOSA delegates; `kept`: beside a payload that cannot be run here.
+ */
 static tc_bytes write(tc_ctx *ctx, tc_module *module, bool kept)
 {
     tc_payload payload[4];
@@ -35,7 +37,8 @@ static tc_bytes write(tc_ctx *ctx, tc_module *module, bool kept)
         alone->n_graph = 1;
         tc_bytes tosa;
         CHECK(tc_emit_tosa(ctx, alone, &tosa) == TC_OK);
-        payload[n] = (tc_payload){.graph = module->graph[i]->name, .backend = "TOSABackend", .bytes = tosa};
+        payload[n] =
+            (tc_payload){.graph = module->graph[i]->name, .backend = "TOSABackend", .bytes = tosa};
         if (kept)
             payload[n] = (tc_payload){.graph = module->graph[i]->name,
                                       .backend = "EthosUBackend",
@@ -105,22 +108,23 @@ static const char borders[] = "graph @main(%0 \"x\": f32[1,4], %1: f32[2]) {\n"
                               "  return %2\n"
                               "}\n";
 
-static const char signature[] = "graph @main(%0 \"x\": f32[2,3], %1: bool[2], %2: f32[0,4]) {\n"
-                                "  %3 = const [1, 2, 3] : f32[3]\n"
-                                "  %4 = const [true] : bool[]\n"
-                                "  %5 = abs %0 : f32[2,3]\n"
-                                "  %6 = reshape %5 shape=[3,2] : f32[3,2]\n"
-                                "  %7 = reshape %0 shape=[6] : f32[6]\n"
-                                "  %8 = logical_not %1 : bool[2]\n"
-                                "  %9, %10 = split %0 axis=1 sizes=[1,2] : f32[2,1], f32[2,2]\n"
-                                "  %11, %12 = topk %0 k=2 axis=1 largest=true : f32[2,2], i64[2,2]\n"
-                                "  %13 = layer_norm %0, %3, none n_axes=1 eps=0.001 : f32[2,3]\n"
-                                "  takes %0 \"x\"\n  takes \"None\"\n  takes %1\n  takes \"5\"\n  takes %2\n"
-                                "  gives %5\n  gives \"None\"\n  gives %5\n  gives %0\n  gives %3\n  gives "
-                                "%4\n  gives %6\n  gives %7\n  gives %8\n"
-                                "  gives %10\n  gives %9\n  gives %12\n  gives %11\n  gives %13\n"
-                                "  return %5, %5, %0, %3, %4, %6, %7, %8, %10, %9, %12, %11, %13\n"
-                                "}\n";
+static const char signature[] =
+    "graph @main(%0 \"x\": f32[2,3], %1: bool[2], %2: f32[0,4]) {\n"
+    "  %3 = const [1, 2, 3] : f32[3]\n"
+    "  %4 = const [true] : bool[]\n"
+    "  %5 = abs %0 : f32[2,3]\n"
+    "  %6 = reshape %5 shape=[3,2] : f32[3,2]\n"
+    "  %7 = reshape %0 shape=[6] : f32[6]\n"
+    "  %8 = logical_not %1 : bool[2]\n"
+    "  %9, %10 = split %0 axis=1 sizes=[1,2] : f32[2,1], f32[2,2]\n"
+    "  %11, %12 = topk %0 k=2 axis=1 largest=true : f32[2,2], i64[2,2]\n"
+    "  %13 = layer_norm %0, %3, none n_axes=1 eps=0.001 : f32[2,3]\n"
+    "  takes %0 \"x\"\n  takes \"None\"\n  takes %1\n  takes \"5\"\n  takes %2\n"
+    "  gives %5\n  gives \"None\"\n  gives %5\n  gives %0\n  gives %3\n  gives "
+    "%4\n  gives %6\n  gives %7\n  gives %8\n"
+    "  gives %10\n  gives %9\n  gives %12\n  gives %11\n  gives %13\n"
+    "  return %5, %5, %0, %3, %4, %6, %7, %8, %10, %9, %12, %11, %13\n"
+    "}\n";
 
 static const char state[] = "graph @main(%0 \"x\": f32[2]) {\n"
                             "  %1 = const [1, 2] : f32[2]\n"
@@ -147,7 +151,8 @@ static void check_memory(void)
                 continue;
             size_t x = memory.offset[a], y = memory.offset[b];
             CHECK(x % TC_CPU_ALIGN == 0 && x + tc_type_bytes(tc_type_of(g, a)) <= memory.bytes);
-            CHECK(x + tc_type_bytes(tc_type_of(g, a)) <= y || y + tc_type_bytes(tc_type_of(g, b)) <= x);
+            CHECK(x + tc_type_bytes(tc_type_of(g, a)) <= y ||
+                  y + tc_type_bytes(tc_type_of(g, b)) <= x);
         }
     tc_ctx_free(ctx);
 }
@@ -182,7 +187,8 @@ static void break_bytes(void)
         tc_module *module;
         memcpy(copy, file.data, file.size);
         copy[at] ^= (uint8_t)(1u << at % 8);
-        tc_status status = tc_read_pte(own, "broken.pte", (tc_bytes){copy, at % 2 ? file.size : at}, &module);
+        tc_status status =
+            tc_read_pte(own, "broken.pte", (tc_bytes){copy, at % 2 ? file.size : at}, &module);
         CHECK(status != TC_BUG && (status == TC_OK || own->n_error > 0));
         tc_ctx_free(own);
     }

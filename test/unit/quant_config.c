@@ -149,10 +149,12 @@ static void mistakes(void)
     CHECK(turned_down("{\"nodes\": {\"n\": \"anchor\"}}", "for a whole program"));
     CHECK(turned_down("{\"nodes\": [1]}", "wants an object"));
     CHECK(turned_down("{\"io\": {\"input\": \"int8\"}}", "the nearest is 'inputs'"));
-    CHECK(turned_down("{\"nodes\": {\"a\": {\"scale\": 0.05, \"zero_point\": 300}}}", "none of the codes"));
+    CHECK(turned_down("{\"nodes\": {\"a\": {\"scale\": 0.05, \"zero_point\": 300}}}",
+                      "none of the codes"));
     CHECK(turned_down("{\"weights\": {\"qmin\": -500, \"qmax\": 500}}", "i8 has -128 to 127"));
     CHECK(turned_down("{\"weights\": {\"dtype\": \"int16\"}}", "'weights' cannot be of type i16"));
-    CHECK(turned_down("{\"activations\": {\"dtype\": \"uint8\"}}", "'activations' cannot be of type u8"));
+    CHECK(turned_down("{\"activations\": {\"dtype\": \"uint8\"}}",
+                      "'activations' cannot be of type u8"));
     CHECK(turned_down("[]", "expected an object"));
     CHECK(turned_down("{", "byte"));
     tc_ctx *ctx = tc_ctx_new();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quant_observe.c -- observers with known numbers: ends, bins, searches, odd samples; torchao's as recorded. */
+/* quant_observe.c -- observers with known numbers: ends, bins, searches, odd samples; torchao's as
+ * recorded. */
 #include "check.h"
 
 #include <float.h>
@@ -13,7 +14,8 @@
 
 static const tc_setting int8 = {.dtype = TC_i8, .qmin = -128, .qmax = 127, .floor = 0x1p-24};
 static const tc_setting even8 = {.dtype = TC_i8, .qmin = -127, .qmax = 127, .symmetric = true};
-static const tc_setting int16 = {.dtype = TC_i16, .qmin = -32767, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
+static const tc_setting int16 = {
+    .dtype = TC_i16, .qmin = -32767, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-6 * fabs(b); }
 
@@ -47,7 +49,8 @@ static void test_bins(void)
     float x[] = {0, 0.5f, 1, 2047.5f, 4095.9f, 4096, -5, 5000, NAN};
     tc_count(&tally, x, (int64_t)TC_COUNT(x), (tc_ends){0, 4096}, count);
     tc_tally_empty(&tally, (tc_ends){0, 4096}, count);
-    CHECK(count[0] == 4 && count[1] == 1 && count[2047] == 1 && count[4095] == 3); /* NaN counts as the least */
+    CHECK(count[0] == 4 && count[1] == 1 && count[2047] == 1 &&
+          count[4095] == 3); /* NaN counts as the least */
     static uint64_t many[TC_BINS];
     enum { N = 1 << 16 };
     float *y = calloc(N, sizeof *y);
@@ -91,7 +94,8 @@ static double silu(double x) { return x / (1 + exp(-x)); }
 
 static double plain_error(double lo, double hi, tc_ends e, const uint64_t *count, bool after)
 {
-    double s = (hi - lo) / 255, z = rint(-lo / s), width = ((double)e.hi - (double)e.lo) / TC_BINS, sum = 0;
+    double s = (hi - lo) / 255, z = rint(-lo / s), width = ((double)e.hi - (double)e.lo) / TC_BINS,
+           sum = 0;
     for (int i = 0; i < TC_BINS; i++) {
         double x = (double)e.lo + (i + 0.5) * width, q = rint(x / s) + z;
         double y = s * ((q < 0 ? 0 : q > 255 ? 255 : q) - z), d = after ? silu(x) - silu(y) : x - y;
@@ -129,7 +133,8 @@ static void test_search(void)
         count[i] = (uint64_t)(1e6 * exp(-x * x)) + (i % 512 == 0);
     }
     for (int after = 0; after < 2; after++) {
-        tc_grid g = tc_search(ctx, &int8, e, count, after ? &node : NULL), p = plain_search(e, count, after);
+        tc_grid g = tc_search(ctx, &int8, e, count, after ? &node : NULL),
+                p = plain_search(e, count, after);
         CHECK(near(g.scale, p.scale) && g.zero == p.zero);
         CHECK(g.scale < 15.0 / 255); /* tails are cut */
     }
@@ -148,7 +153,8 @@ static void test_percentile(void)
     static uint64_t count[TC_BINS];
     for (int i = 0; i < TC_BINS; i++)
         count[i] = 1000;
-    tc_grid g = tc_percentile(&int8, (tc_ends){-1, 3}, count, 99); /* even: 1 % of the range at each end */
+    tc_grid g =
+        tc_percentile(&int8, (tc_ends){-1, 3}, count, 99); /* even: 1 % of the range at each end */
     CHECK(near(g.scale, (4 - 0.08) / 255));
     CHECK(g.zero == -128 - (int64_t)rint(-0.96 / g.scale));
     count[TC_BINS - 1] = 0; /* an end without numbers is left out whatever the share */
@@ -184,14 +190,16 @@ static void test_odd(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_ranges r = some_ranges(ctx, 3, true, 0);
     CHECK(r.n_odd == 1 && r.odd[0].index == 17 && r.odd_in[0] == 3 && r.n_kept == SAMPLES - 1);
-    CHECK(near((double)r.ends[0].lo, -1.39) && tc_ranges_odd(&r, r.odd[0].hash) && !tc_ranges_odd(&r, 12345));
+    CHECK(near((double)r.ends[0].lo, -1.39) && tc_ranges_odd(&r, r.odd[0].hash) &&
+          !tc_ranges_odd(&r, 12345));
     r = some_ranges(ctx, 2, true, 0); /* a quarter is not more than a quarter */
     CHECK(r.n_odd == 0 && near((double)r.ends[0].lo, -5.17));
     r = some_ranges(ctx, 8, false, 0); /* forbidden */
     CHECK(r.n_odd == 0 && near((double)r.ends[0].lo, -5.17));
     tc_ranges other = some_ranges(ctx, 3, true, 23); /* the order of samples does not matter */
     r = some_ranges(ctx, 3, true, 0);
-    CHECK(other.rows == r.rows && memcmp(other.average, r.average, DOMAINS * sizeof *r.average) == 0);
+    CHECK(other.rows == r.rows &&
+          memcmp(other.average, r.average, DOMAINS * sizeof *r.average) == 0);
     tc_ctx_free(ctx);
 }
 
@@ -267,7 +275,8 @@ static void test_snap(void)
     float x[] = {0.05f, -0.05f, 0.26f, 1e9f, -1e9f, NAN, INFINITY, 0.249999f}, y[8];
     tc_snap_f32(&g, x, y, 8);
     CHECK(y[0] == 0 && y[1] == 0); /* halves to even */
-    CHECK(y[2] == 3 * 0.1f && y[3] == 130 * 0.1f && y[4] == -125 * 0.1f && y[5] == 3 * 0.1f && y[6] == 130 * 0.1f);
+    CHECK(y[2] == 3 * 0.1f && y[3] == 130 * 0.1f && y[4] == -125 * 0.1f && y[5] == 3 * 0.1f &&
+          y[6] == 130 * 0.1f);
     CHECK(y[7] == 2 * 0.1f);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quant_parts.c -- calibration as a whole: parts in any order on any number of threads give the same program,
- * corrected biases have the means they should, mistaken data and files are told. */
+/* quant_parts.c -- calibration as a whole: parts in any order on any number of threads give the
+ * same program, corrected biases have the means they should, mistaken data and files are told. */
 #include "check.h"
 
 #include <math.h>
@@ -17,11 +17,13 @@ enum { N = 3 * 8 * 8, SAMPLES = 42, PARTS = 7 };
 #define CONV " stride=[1,1] pad=[0,0,0,0] dilation=[1,1] groups=1"
 static const char *const MODEL =
     "graph @main(%0 \"x\": f32[1,3,8,8]) {\n"
-    "  %1 = const [0.5, -0.25, 0.125, 1, 0.3, -0.7, 0.11, 0.9, -0.4, 0.2, 0.21, -0.33] : f32[4,3,1,1]\n"
+    "  %1 = const [0.5, -0.25, 0.125, 1, 0.3, -0.7, 0.11, 0.9, -0.4, 0.2, 0.21, -0.33] : "
+    "f32[4,3,1,1]\n"
     "  %2 = const [0.1, -0.2, 0.05, 0] : f32[4]\n"
     "  %3 \"conv\" = conv %0, %1, %2" CONV " : f32[1,4,8,8] loc(\"m.py:1\")\n"
     "  %4 \"silu\" = silu %3 : f32[1,4,8,8] loc(\"m.py:2\")\n"
-    "  %5 = const [1, 0.5, -0.25, 0.125, 0.3, -0.7, 0.11, 0.9, -0.4, 0.2, 0.21, -0.33, 0.6, 0.7, -0.8, 0.9] : f32[4,4,1,1]\n"
+    "  %5 = const [1, 0.5, -0.25, 0.125, 0.3, -0.7, 0.11, 0.9, -0.4, 0.2, 0.21, -0.33, 0.6, 0.7, "
+    "-0.8, 0.9] : f32[4,4,1,1]\n"
     "  %6 \"conv_1\" = conv %4, %5, none" CONV " : f32[1,4,8,8] loc(\"m.py:3\")\n"
     "  %7 \"mean\" = mean %6 axes=[2,3] keepdim=false : f32[1,4] loc(\"m.py:4\")\n"
     "  return %7\n"
@@ -82,8 +84,8 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
 {
     tc_module *module;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK || tc_infer_missing(ctx, module) != TC_OK ||
-        tc_verify(ctx, module) != TC_OK) {
+    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
+        tc_infer_missing(ctx, module) != TC_OK || tc_verify(ctx, module) != TC_OK) {
         fputs(tc_diagnostics(ctx), stderr);
         exit(1);
     }
@@ -170,11 +172,16 @@ static result in_parts(data *d, const char *dir, int threads)
         free(r.text);
     }
     for (int i = 0; i < PARTS; i++) {
-        result r = quantize(d, i * EACH, EACH, (how){.observe_only = second[i], .merge = first_name, .n_merge = PARTS, .threads = threads});
+        result r = quantize(d, i * EACH, EACH,
+                            (how){.observe_only = second[i],
+                                  .merge = first_name,
+                                  .n_merge = PARTS,
+                                  .threads = threads});
         CHECK(r.status == TC_OK);
         free(r.text);
     }
-    return quantize(d, 0, SAMPLES, (how){.merge = second_name, .n_merge = PARTS, .threads = threads});
+    return quantize(d, 0, SAMPLES,
+                    (how){.merge = second_name, .n_merge = PARTS, .threads = threads});
 }
 
 static void test_parts(const char *dir)
@@ -219,14 +226,23 @@ static void test_wrong_files(const char *dir)
     name_files(second, second_name, dir, "second");
     snprintf(other, sizeof other, "%s/other.obs", dir);
     char *model = edited(MODEL, "0.5, -0.25", "0.5, -0.26");
-    CHECK(fails(quantize(d, 0, SAMPLES, (how){.model = model, .merge = second_name, .n_merge = PARTS}), "of another model"));
-    CHECK(fails(quantize(d, 0, SAMPLES, (how){.config = "a16w8", .merge = second_name, .n_merge = PARTS}), "other settings"));
-    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = first_name, .n_merge = PARTS}), "first passes only"));
-    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = second_name, .n_merge = PARTS - 1}), "have counted"));
+    CHECK(fails(
+        quantize(d, 0, SAMPLES, (how){.model = model, .merge = second_name, .n_merge = PARTS}),
+        "of another model"));
+    CHECK(fails(
+        quantize(d, 0, SAMPLES, (how){.config = "a16w8", .merge = second_name, .n_merge = PARTS}),
+        "other settings"));
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = first_name, .n_merge = PARTS}),
+                "first passes only"));
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = second_name, .n_merge = PARTS - 1}),
+                "have counted"));
     const char *mixed[2] = {first[0], second[0]};
     CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = mixed, .n_merge = 2}), "second pass"));
-    CHECK(fails(quantize(d, 0, 6, (how){.merge = second_name, .n_merge = PARTS, .observe_only = other}), "without --observe-only"));
-    CHECK(fails(quantize(d, 0, 6, (how){.config = "anchor", .observe_only = other}), "order of the samples"));
+    CHECK(fails(
+        quantize(d, 0, 6, (how){.merge = second_name, .n_merge = PARTS, .observe_only = other}),
+        "without --observe-only"));
+    CHECK(fails(quantize(d, 0, 6, (how){.config = "anchor", .observe_only = other}),
+                "order of the samples"));
     damage(second[2]);
     CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = second_name, .n_merge = PARTS}), "damaged"));
     for (int i = 0; i < PARTS; i++) {
@@ -251,11 +267,13 @@ static void test_data(void)
     r = quantize(d, 0, SAMPLES, (how){0});
     CHECK(r.status == TC_OK && strstr(r.message, "calibration sample 13 is set aside"));
     result kept = quantize(d, 0, SAMPLES, (how){.keep_odd = true});
-    CHECK(kept.status == TC_OK && !strstr(kept.message, "set aside") && strcmp(kept.text, r.text) != 0);
+    CHECK(kept.status == TC_OK && !strstr(kept.message, "set aside") &&
+          strcmp(kept.text, r.text) != 0);
     free(kept.text);
     free(r.text);
     d->x[20][7] = NAN;
-    CHECK(fails(quantize(d, 0, SAMPLES, (how){.threads = 2}), "sample 20: element 7 of 'x' is NaN"));
+    CHECK(
+        fails(quantize(d, 0, SAMPLES, (how){.threads = 2}), "sample 20: element 7 of 'x' is NaN"));
     d->x[20][7] = -INFINITY;
     CHECK(fails(quantize(d, 0, SAMPLES, (how){0}), "sample 20: element 7 of 'x' is infinite"));
     free(d);
@@ -273,7 +291,8 @@ static void test_extremes(void)
                 for (int i = 0; i < N; i++)
                     d->x[s][i] *= factor[k];
             result r = quantize(d, 0, SAMPLES, (how){.config = config[c]});
-            CHECK(r.status == TC_OK && strstr(r.text, "q(") && !strstr(r.text, "q(0:") && !strstr(r.text, "inf"));
+            CHECK(r.status == TC_OK && strstr(r.text, "q(") && !strstr(r.text, "q(0:") &&
+                  !strstr(r.text, "inf"));
             free(r.text);
             free(d);
         }
@@ -290,7 +309,9 @@ static double bias_of(const data *d, int n, const char *typed_text)
     tc_exec *a = tc_exec_new(ctx, real), *b = tc_exec_new(ctx, typed);
     double sum[4] = {0}, all = 0;
     for (int k = 0; k < n; k++) {
-        tc_tensor in = {tc_type_of(tc_main(real), tc_main(real)->in[0]), (void *)(uintptr_t)d->x[k]}, x, y;
+        tc_tensor in = {tc_type_of(tc_main(real), tc_main(real)->in[0]),
+                        (void *)(uintptr_t)d->x[k]},
+                  x, y;
         CHECK(tc_exec_run(a, &in, &x) == TC_OK && tc_exec_run(b, &in, &y) == TC_OK);
         for (int i = 0; i < 4; i++)
             sum[i] += (double)((const float *)x.data)[i] - (double)((const float *)y.data)[i];
@@ -307,7 +328,8 @@ static void test_correction(void)
     data *d = some_data(4);
     result r = quantize(d, 0, FEW, (how){.config = "a8w4"});
     result u = quantize(d, 0, FEW, (how){.config = "a8w4", .uncorrected = true});
-    CHECK(r.status == TC_OK && u.status == TC_OK && bias_of(d, FEW, r.text) < bias_of(d, FEW, u.text) / 4);
+    CHECK(r.status == TC_OK && u.status == TC_OK &&
+          bias_of(d, FEW, r.text) < bias_of(d, FEW, u.text) / 4);
     free(r.text);
     free(u.text);
     r = quantize(d, 0, SAMPLES, (how){.config = "int8+16:1"});

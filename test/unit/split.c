@@ -15,7 +15,8 @@ static tc_module *parsed(tc_ctx *ctx, const char *text)
 {
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK || tc_verify(ctx, module) != TC_OK) {
+    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
+        tc_verify(ctx, module) != TC_OK) {
         fprintf(stderr, "%s", tc_diagnostics(ctx));
         exit(1);
     }
@@ -41,7 +42,8 @@ static size_t count(const tc_graph *g, tc_op op)
 static tc_status split(tc_ctx *ctx, tc_module *m, const char *cpu, tc_split_report *report)
 {
     const char *const names[] = {cpu};
-    tc_split_request r = {.target = "t", .ask = all_but_sigmoid, .cpu = names, .n_cpu = cpu != NULL};
+    tc_split_request r = {
+        .target = "t", .ask = all_but_sigmoid, .cpu = names, .n_cpu = cpu != NULL};
     return tc_split(ctx, m, &r, report);
 }
 
@@ -56,8 +58,9 @@ static bool same_result(tc_ctx *ctx, const char *text, tc_split_report *report, 
         for (int64_t k = 0; k < tc_type_count(in[i].type); k++)
             ((float *)in[i].data)[k] = (float)(k - 1) * 0.5f + (float)i;
     }
-    bool good = tc_eval(g, in, before, &ctx->arena) == TC_OK && split(ctx, m, cpu, report) == TC_OK &&
-                tc_verify(ctx, m) == TC_OK && tc_eval(tc_main(m), in, after, &ctx->arena) == TC_OK;
+    bool good = tc_eval(g, in, before, &ctx->arena) == TC_OK &&
+                split(ctx, m, cpu, report) == TC_OK && tc_verify(ctx, m) == TC_OK &&
+                tc_eval(tc_main(m), in, after, &ctx->arena) == TC_OK;
     for (size_t i = 0; good && i < g->n_out; i++)
         good = before[i].type == after[i].type &&
                memcmp(before[i].data, after[i].data, tc_type_bytes(after[i].type)) == 0;
@@ -69,10 +72,11 @@ static void test_regions(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_split_report r;
     /* Two levels; the second branch needs no CPU and joins the first region. */
-    const char *text = "graph @main(%0 \"x\": f32[4], %1 \"unread\": f32[4]) {\n"
-                       "  %2 = relu %0 : f32[4]\n  %3 = sigmoid %2 : f32[4]\n  %4 = neg %3 : f32[4]\n"
-                       "  %5 = abs %0 : f32[4]\n  %6 = add %4, %5 alpha=1 : f32[4]\n"
-                       "  return %6, %5, %0, %5\n}\n";
+    const char *text =
+        "graph @main(%0 \"x\": f32[4], %1 \"unread\": f32[4]) {\n"
+        "  %2 = relu %0 : f32[4]\n  %3 = sigmoid %2 : f32[4]\n  %4 = neg %3 : f32[4]\n"
+        "  %5 = abs %0 : f32[4]\n  %6 = add %4, %5 alpha=1 : f32[4]\n"
+        "  return %6, %5, %0, %5\n}\n";
     CHECK(same_result(ctx, text, &r, NULL));
     CHECK(r.n_region == 2 && r.nodes[0] == 2 && r.nodes[1] == 2);
     CHECK(r.n_left == 1 && tc_text_eq(r.left[0].why, "no sigmoid"));
@@ -84,15 +88,18 @@ static void test_borders(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_split_report r;
-    tc_module *m = parsed(ctx, "graph @main(%0: f32[2,2]) {\n"
-                               "  %1 = rescale %0 : i8[2,2] q(0.5:-3)\n  %2 = relu %1 : i8[2,2] q(0.25:-128)\n"
-                               "  %3 = permute %2 perm=[1,0] : i8[2,2] q(0.25:-128)\n  %4 = sigmoid %3 : f32[2,2]\n"
-                               "  return %4, %3\n}\n");
+    tc_module *m = parsed(
+        ctx, "graph @main(%0: f32[2,2]) {\n"
+             "  %1 = rescale %0 : i8[2,2] q(0.5:-3)\n  %2 = relu %1 : i8[2,2] q(0.25:-128)\n"
+             "  %3 = permute %2 perm=[1,0] : i8[2,2] q(0.25:-128)\n  %4 = sigmoid %3 : f32[2,2]\n"
+             "  return %4, %3\n}\n");
     CHECK(split(ctx, m, "rescale", &r) == TC_OK && tc_verify(ctx, m) == TC_OK);
     CHECK(r.n_region == 1 && r.nodes[0] == 2 && count(tc_main(m), TC_OP_call) == 1);
     const tc_graph *region = tc_module_find(m, r.region[0]);
-    CHECK(region && region->n_in == 1 && region->n_out == 1); /* what lies in between stays inside */
-    CHECK(region && tc_type_of(region, region->out[0]) == tc_type_of(tc_main(m), tc_main(m)->out[1]));
+    CHECK(region && region->n_in == 1 &&
+          region->n_out == 1); /* what lies in between stays inside */
+    CHECK(region &&
+          tc_type_of(region, region->out[0]) == tc_type_of(tc_main(m), tc_main(m)->out[1]));
     CHECK(region && tc_type_of(region, region->out[0])->quant != NULL);
     tc_ctx_free(ctx);
 }
@@ -101,25 +108,30 @@ static void test_names(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_split_report r;
-    tc_module *m = parsed(ctx, "graph @main(%0: f32[2]) {\n  %1 = relu %0 : f32[2]\n  return %1\n}\n");
+    tc_module *m =
+        parsed(ctx, "graph @main(%0: f32[2]) {\n  %1 = relu %0 : f32[2]\n  return %1\n}\n");
     CHECK(split(ctx, m, "rely", &r) == TC_USAGE && strstr(tc_diagnostics(ctx), "'rely'"));
     tc_ctx_free(ctx);
 }
 
-/* A product between quantized values gets an accumulator of its own; the program's output stays real. */
+/* A product between quantized values gets an accumulator of its own; the program's output stays
+ * real. */
 static void test_wide(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *m = parsed(ctx, "graph @main(%0: i8[1,2] q(0.5:3)) {\n"
-                               "  %1 = const [1, 2, 3, 4] : i8[2,2] q(axis=0; 0.1:0, 0.2:0)\n"
-                               "  %2 = linear %0, %1 : f32[1,2]\n  %3 = relu %2 : i8[1,2] q(1:0)\n  return %3, %2\n}\n");
+    tc_module *m = parsed(
+        ctx,
+        "graph @main(%0: i8[1,2] q(0.5:3)) {\n"
+        "  %1 = const [1, 2, 3, 4] : i8[2,2] q(axis=0; 0.1:0, 0.2:0)\n"
+        "  %2 = linear %0, %1 : f32[1,2]\n  %3 = relu %2 : i8[1,2] q(1:0)\n  return %3, %2\n}\n");
     CHECK(tc_run_passes(ctx, m, "wide", NULL) == TC_OK);
     const tc_graph *g = tc_main(m);
     CHECK(count(g, TC_OP_rescale) == 1 && tc_type_of(g, g->out[1])->dtype == TC_f32);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_type *t = tc_type_of(g, g->node[k]->out[0]);
         if (g->node[k]->op == TC_OP_linear)
-            CHECK(t->dtype == TC_i32 && t->quant && t->quant->axis == 1 && t->quant->scale[1] == 0.5 * 0.2);
+            CHECK(t->dtype == TC_i32 && t->quant && t->quant->axis == 1 &&
+                  t->quant->scale[1] == 0.5 * 0.2);
     }
     tc_ctx_free(ctx);
 }
@@ -127,19 +139,24 @@ static void test_wide(void)
 /* A pass that changes a number is caught, and the value is named. */
 static void test_promises(void)
 {
-    static const tc_pass exact = {.name = "quiet", .numbers = TC_EXACT}, measured = {.name = "loud", .numbers = TC_APPROX};
+    static const tc_pass exact = {.name = "quiet", .numbers = TC_EXACT},
+                         measured = {.name = "loud", .numbers = TC_APPROX};
     tc_ctx *ctx = tc_ctx_new();
     const char *shape = "graph @main(%%0: f32[2]) {\n  %%1 \"w\" = const [1, %s] : f32[2]\n"
-                        "  %%2 \"product\" = mul %%0, %%1 : f32[2]\n  %%3 \"y\" = neg %%2 : f32[2]\n  return %%3\n}\n";
-    tc_module *a = parsed(ctx, tc_text_format(&ctx->arena, shape, "2")), *b = parsed(ctx, tc_text_format(&ctx->arena, shape, "2.5"));
-    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(a), tc_main(a)->in[0])), *list[] = {&in};
+                        "  %%2 \"product\" = mul %%0, %%1 : f32[2]\n  %%3 \"y\" = neg %%2 : "
+                        "f32[2]\n  return %%3\n}\n";
+    tc_module *a = parsed(ctx, tc_text_format(&ctx->arena, shape, "2")),
+              *b = parsed(ctx, tc_text_format(&ctx->arena, shape, "2.5"));
+    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(a), tc_main(a)->in[0])),
+              *list[] = {&in};
     ((float *)in.data)[0] = ((float *)in.data)[1] = 1;
     tc_checker c;
     tc_check_begin_with(&c, ctx, list, 1);
     CHECK(tc_check_pass(&c, a, &exact) == TC_OK && tc_check_pass(&c, a, &exact) == TC_OK);
     CHECK(tc_check_pass(&c, b, &measured) == TC_OK && tc_check_pass(&c, b, &exact) == TC_OK);
     CHECK(tc_check_pass(&c, a, &exact) == TC_BUG);
-    CHECK(strstr(tc_diagnostics(ctx), "the pass 'quiet' changed 'w'") || strstr(tc_diagnostics(ctx), "changed 'product'"));
+    CHECK(strstr(tc_diagnostics(ctx), "the pass 'quiet' changed 'w'") ||
+          strstr(tc_diagnostics(ctx), "changed 'product'"));
     tc_check_end(&c);
     tc_ctx_free(ctx);
 }

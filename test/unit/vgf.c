@@ -46,11 +46,13 @@ static const char *printed(tc_ctx *ctx, const tc_module *module)
     return tc_buf_cstr(&text);
 }
 
-/* Every kind of attribute and of constant: in the code, beside it, zeros, several ranks.  In the order in
- * which the reader makes it again. */
+/* Every kind of attribute and of constant: in the code, beside it, zeros, several ranks.  In the
+ * order in which the reader makes it again. */
 static const char everything[] =
-    "graph @main(%0 \"image\": f32[1,4,4,2], %1 \"unread\": i8[2,3], %2 \"codes\": i8[1,4] q(0.05:-3)) {\n"
-    "  %3 \"pooled\" = tosa.max_pool2d %0 kernel=[2,2] stride=[2,2] pad=[0,0,0,0] nan_mode=ignore : f32[1,2,2,2]\n"
+    "graph @main(%0 \"image\": f32[1,4,4,2], %1 \"unread\": i8[2,3], %2 \"codes\": i8[1,4] "
+    "q(0.05:-3)) {\n"
+    "  %3 \"pooled\" = tosa.max_pool2d %0 kernel=[2,2] stride=[2,2] pad=[0,0,0,0] nan_mode=ignore "
+    ": f32[1,2,2,2]\n"
     "  %4 \"bounded\" = tosa.clamp %3 min_val=-1.5 max_val=inf nan_mode=propagate : f32[1,2,2,2]\n"
     "  %5 = const [2, 1, 2, 2] : shape[4]\n"
     "  %6 \"shaped\" = tosa.reshape %4, %5 : f32[2,1,2,2]\n"
@@ -61,7 +63,8 @@ static const char everything[] =
     "  %11 = const [0, 1, 0, 1] : shape[4]\n"
     "  %12 = const [5] : i8[1]\n"
     "  %13 \"padded\" = tosa.pad %2, %11, %12 : i8[2,5]\n"
-    "  %14 = const [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] : i8[2,10]\n"
+    "  %14 = const [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, "
+    "29] : i8[2,10]\n"
     "  %15 \"joined\" = tosa.concat %13, %14 axis=1 : i8[2,15]\n"
     "  return %6, %15\n"
     "}\n";
@@ -76,15 +79,17 @@ static void test_round_trip(void)
     CHECK(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
     CHECK(first.size == elsewhere.size && memcmp(first.data, elsewhere.data, first.size) == 0);
     const char *text = printed(ctx, module);
-    static const char *const kept[] = {"\"image\"", "\"unread\"", "\"pooled\"", "\"joined\"", "i8[1,4] q(0.05:-3)",
-                                       "min_val=-1.5 max_val=inf"};
+    static const char *const kept[] = {"\"image\"",          "\"unread\"",
+                                       "\"pooled\"",         "\"joined\"",
+                                       "i8[1,4] q(0.05:-3)", "min_val=-1.5 max_val=inf"};
     for (size_t i = 0; i < TC_COUNT(kept); i++)
         CHECK(strstr(text, kept[i]));
     tc_ctx_free(other);
     tc_ctx_free(ctx);
 }
 
-/* Bindings: every input, also the one that nothing reads, then the outputs; constants come first among resources. */
+/* Bindings: every input, also the one that nothing reads, then the outputs; constants come first
+ * among resources. */
 static void test_signature(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -94,28 +99,32 @@ static void test_signature(void)
     CHECK(v.in.n == 3 && v.out.n == 2 && v.n_segment == 1 && v.segment[0].set[0].n == 5);
     for (uint32_t i = 0; i < 5; i++)
         CHECK(v.segment[0].set[0].v[i].binding == i && v.segment[0].set[0].v[i].resource == i + 1);
-    CHECK(v.n_in_name == 3 && tc_text_eq(v.in_name[1], "unread") && tc_text_eq(v.out_name[1], "joined"));
-    CHECK(v.resource[0].category == TC_VGF_CONSTANT && v.resource[0].descriptor == TC_VGF_NO_DESCRIPTOR);
-    CHECK(v.resource[1].format == 100 && v.resource[2].format == 14 && v.resource[2].descriptor == TC_VGF_TENSOR);
+    CHECK(v.n_in_name == 3 && tc_text_eq(v.in_name[1], "unread") &&
+          tc_text_eq(v.out_name[1], "joined"));
+    CHECK(v.resource[0].category == TC_VGF_CONSTANT &&
+          v.resource[0].descriptor == TC_VGF_NO_DESCRIPTOR);
+    CHECK(v.resource[1].format == 100 && v.resource[2].format == 14 &&
+          v.resource[2].descriptor == TC_VGF_TENSOR);
     tc_ctx_free(ctx);
 }
 
-/* What RESCALE takes or gives as unsigned has an unsigned format; rank 0 stays rank 0 in the container. */
+/* What RESCALE takes or gives as unsigned has an unsigned format; rank 0 stays rank 0 in the
+ * container. */
 static void test_formats(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_vgf v;
-    tc_module *module = parse(
-        ctx, "graph @main(%0: i8[2], %1: f32[], %2: f32[3]) {\n"
-             "  %3 = const [1073741824] : i32[1]\n"
-             "  %4 = const [30] : i8[1]\n"
-             "  %5 = const [-128] : i8[1]\n"
-             "  %6 = const [0] : i16[1]\n"
-             "  %7 = tosa.rescale %0, %3, %4, %5, %6 scale32=true rounding_mode=single per_channel=false "
-             "input_unsigned=true output_unsigned=false : i16[2]\n"
-             "  %8 = tosa.abs %1 : f32[]\n"
-             "  %9 = tosa.argmax %2 axis=0 nan_mode=propagate : i32[]\n"
-             "  return %7, %8, %9\n}\n");
+    tc_module *module = parse(ctx, "graph @main(%0: i8[2], %1: f32[], %2: f32[3]) {\n"
+                                   "  %3 = const [1073741824] : i32[1]\n"
+                                   "  %4 = const [30] : i8[1]\n"
+                                   "  %5 = const [-128] : i8[1]\n"
+                                   "  %6 = const [0] : i16[1]\n"
+                                   "  %7 = tosa.rescale %0, %3, %4, %5, %6 scale32=true "
+                                   "rounding_mode=single per_channel=false "
+                                   "input_unsigned=true output_unsigned=false : i16[2]\n"
+                                   "  %8 = tosa.abs %1 : f32[]\n"
+                                   "  %9 = tosa.argmax %2 axis=0 nan_mode=propagate : i32[]\n"
+                                   "  return %7, %8, %9\n}\n");
     tc_bytes bytes = emit(ctx, module);
     CHECK(tc_vgf_read(ctx, "file", bytes, &v) == TC_OK);
     CHECK(v.resource[0].format == 13 && v.resource[3].format == 75);
@@ -123,18 +132,22 @@ static void test_formats(void)
     tc_module *again = back(ctx, bytes);
     CHECK(again && tc_verify_tosa(ctx, again, NULL) == TC_OK);
     for (size_t i = 0; again && i < 3; i++)
-        CHECK(tc_type_of(tc_main(again), tc_main(again)->out[i]) == tc_type_of(tc_main(module), tc_main(module)->out[i]));
+        CHECK(tc_type_of(tc_main(again), tc_main(again)->out[i]) ==
+              tc_type_of(tc_main(module), tc_main(module)->out[i]));
     tc_ctx_free(ctx);
 }
 
-/* A value that is an output twice has two ids, and is one value again when it is written the second time. */
+/* A value that is an output twice has two ids, and is one value again when it is written the second
+ * time. */
 static void test_outputs(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_bytes first = emit(ctx, parse(ctx, "graph @main(%0: i32[2], %1: i8[]) {\n  return %0, %0, %1, %1\n}\n"));
+    tc_bytes first =
+        emit(ctx, parse(ctx, "graph @main(%0: i32[2], %1: i8[]) {\n  return %0, %0, %1, %1\n}\n"));
     tc_module *module = back(ctx, first);
     const tc_graph *g = tc_main(module);
-    CHECK(g->n_out == 4 && g->out[0] != g->out[1] && g->out[2] != g->out[3] && tc_verify_tosa(ctx, module, NULL) == TC_OK);
+    CHECK(g->n_out == 4 && g->out[0] != g->out[1] && g->out[2] != g->out[3] &&
+          tc_verify_tosa(ctx, module, NULL) == TC_OK);
     tc_bytes second = emit(ctx, module);
     CHECK(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
     tc_ctx_free(ctx);
@@ -142,7 +155,8 @@ static void test_outputs(void)
 
 static void test_schema(void)
 {
-    CHECK(tc_vgf_instruction(TC_OP_tosa_argmax) == 0 && tc_vgf_instruction(TC_OP_tosa_rescale) == 65);
+    CHECK(tc_vgf_instruction(TC_OP_tosa_argmax) == 0 &&
+          tc_vgf_instruction(TC_OP_tosa_rescale) == 65);
     CHECK(tc_vgf_instruction(TC_OP_tosa_identity) < 0 && tc_vgf_instruction(TC_OP_const) < 0);
     for (uint32_t i = 0; i < TC_VGF_INSTRUCTIONS; i++)
         CHECK(tc_vgf_instruction(tc_vgf_operator(i)) == (int)i);
@@ -155,7 +169,8 @@ static void test_schema(void)
     CHECK(tc_vgf_acc_type(TC_i48) == 4 && tc_vgf_acc_dtype(2) == TC_f16);
 }
 
-/* Loops, state, other forms, and branches that SELECT or a guess cannot stand for, have no place in a VGF file. */
+/* Loops, state, other forms, and branches that SELECT or a guess cannot stand for, have no place in
+ * a VGF file. */
 static void test_refused(void)
 {
     static const char *const bad[] = {
@@ -164,14 +179,16 @@ static void test_refused(void)
          "graph @go(%0: i8[2]) {\n  %1 = const [false] : bool[1]\n  return %1\n}\n"
          "graph @same(%0: i8[2]) {\n  return %0\n}\n"),
         ("graph @main(%0: bool[1], %1: i48[2], %2: i48[2]) {\n"
-         "  %3 = tosa.cond_if %0, %1, %2 then_graph=\"a\" else_graph=\"b\" : i48[2]\n  return %3\n}\n"
+         "  %3 = tosa.cond_if %0, %1, %2 then_graph=\"a\" else_graph=\"b\" : i48[2]\n  return "
+         "%3\n}\n"
          "graph @a(%0: i48[2], %1: i48[2]) {\n  return %0\n}\n"
          "graph @b(%0: i48[2], %1: i48[2]) {\n  return %1\n}\n"),
         ("graph @main(%0: bool[1], %1: i32[2]) {\n"
          "  %2 = tosa.cond_if %0, %1 then_graph=\"a\" else_graph=\"b\" : i32[2]\n  return %2\n}\n"
          "graph @a(%0: i32[2]) {\n  %1 = tosa.intdiv %0, %0 : i32[2]\n  return %1\n}\n"
          "graph @b(%0: i32[2]) {\n  return %0\n}\n"),
-        ("graph @main(%0: i8[2]) {\n  %1 = const [1, 2] : i8[2]\n  %2 = tosa.variable %1 name=\"v\" : i8[2]\n"
+        ("graph @main(%0: i8[2]) {\n  %1 = const [1, 2] : i8[2]\n  %2 = tosa.variable %1 "
+         "name=\"v\" : i8[2]\n"
          "  tosa.variable_write %0 name=\"v\"\n  return %0\n}\n"),
         "graph @main(%0: f64[2]) {\n  return %0\n}\n",
         "graph @main(%0: f32[2]) {\n  %1 = relu %0 : f32[2]\n  return %1\n}\n",
@@ -198,16 +215,20 @@ static int32_t first_result(tc_ctx *ctx, tc_module *module, bool condition)
     return out[0].data ? *(int32_t *)out[0].data : -1;
 }
 
-/* Branches, one inside the other, become SELECTs; a condition that is known takes its branch, whatever is in it. */
+/* Branches, one inside the other, become SELECTs; a condition that is known takes its branch,
+ * whatever is in it. */
 static void test_branches(void)
 {
     static const char text[] =
         "graph @main(%0: bool[1], %1: i32[1,2]) {\n"
-        "  %2 = tosa.cond_if %0, %1 then_graph=\"twice\" else_graph=\"maybe\" : i32[1,2]\n  return %2\n}\n"
+        "  %2 = tosa.cond_if %0, %1 then_graph=\"twice\" else_graph=\"maybe\" : i32[1,2]\n  return "
+        "%2\n}\n"
         "graph @twice(%0: i32[1,2]) {\n  %1 = tosa.add %0, %0 : i32[1,2]\n  return %1\n}\n"
         "graph @maybe(%0: i32[1,2]) {\n  %1 = const [true] : bool[1]\n"
-        "  %2 = tosa.cond_if %1, %0 then_graph=\"less\" else_graph=\"one\" : i32[1,2]\n  return %2\n}\n"
-        "graph @less(%0: i32[1,2]) {\n  %1 = const [1, 1] : i32[1,2]\n  %2 = tosa.sub %0, %1 : i32[1,2]\n  return %2\n}\n"
+        "  %2 = tosa.cond_if %1, %0 then_graph=\"less\" else_graph=\"one\" : i32[1,2]\n  return "
+        "%2\n}\n"
+        "graph @less(%0: i32[1,2]) {\n  %1 = const [1, 1] : i32[1,2]\n  %2 = tosa.sub %0, %1 : "
+        "i32[1,2]\n  return %2\n}\n"
         "graph @one(%0: i32[1,2]) {\n  %1 = tosa.intdiv %0, %0 : i32[1,2]\n  return %1\n}\n";
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module = parse(ctx, text), *again = back(ctx, emit(ctx, module));
@@ -218,7 +239,10 @@ static void test_branches(void)
     tc_ctx_free(ctx);
 }
 
-static const char *name_of(tc_arena *arena, uint32_t instruction) { return tc_vgf_spelled(arena, instruction); }
+static const char *name_of(tc_arena *arena, uint32_t instruction)
+{
+    return tc_vgf_spelled(arena, instruction);
+}
 
 static void test_disassembly(void)
 {
@@ -235,8 +259,10 @@ static void test_disassembly(void)
         tc_buf_text(&text, "\n");
     }
     CHECK(!words.error);
-    static const char *const lines[] = {"OpCapability 4191\n", "OpName %", "OpTypeTensorARM", " MAX_POOL2D %", "\nOpGraphEndARM\n",
-                                        "OpModuleProcessed \"tosac.quant input 2 q(0.05:-3)\"\n"};
+    static const char *const lines[] = {
+        "OpCapability 4191\n", "OpName %",
+        "OpTypeTensorARM",     " MAX_POOL2D %",
+        "\nOpGraphEndARM\n",   "OpModuleProcessed \"tosac.quant input 2 q(0.05:-3)\"\n"};
     for (size_t i = 0; i < TC_COUNT(lines); i++)
         CHECK(strstr(tc_buf_cstr(&text), lines[i]));
     tc_ctx_free(ctx);

@@ -15,7 +15,8 @@ static void test_max_pool(tc_ctx *ctx)
     tc_tensor x = tensor_of(ctx, TC_f32, DIMS(1, 1, 5), (double[]){3, 1, NAN, 2, 2}), out[2];
     tc_attr_max_pool a = {INTS(2), INTS(2), INTS(0), INTS(1), false};
     CHECK(run_op(ctx, TC_OP_max_pool, &a, &x, 1, out, 2) == TC_OK);
-    CHECK(has_dims(out[0], DIMS(1, 1, 2)) && tc_load_f64(out[0], 0) == 3 && isnan(tc_load_f64(out[0], 1)));
+    CHECK(has_dims(out[0], DIMS(1, 1, 2)) && tc_load_f64(out[0], 0) == 3 &&
+          isnan(tc_load_f64(out[0], 1)));
     CHECK(is_near(out[1], (double[]){0, 2}, 0));
     /* ceil: one window more, cut at the end. */
     a.ceil = true;
@@ -46,7 +47,8 @@ static void test_avg_pool(tc_ctx *ctx)
 {
     tc_tensor x = tensor_of(ctx, TC_f32, DIMS(1, 1, 3, 3), (double[]){1, 2, 3, 4, 5, 6, 7, 8, 9});
     tc_attr_avg_pool a = {INTS(3, 3), INTS(2, 2), INTS(1, 1), false, true, 0};
-    CHECK(is_near(run_ok(ctx, TC_OP_avg_pool, &a, &x, 1), (double[]){12 / 9., 16 / 9., 24 / 9., 28 / 9.}, 1e-6));
+    CHECK(is_near(run_ok(ctx, TC_OP_avg_pool, &a, &x, 1),
+                  (double[]){12 / 9., 16 / 9., 24 / 9., 28 / 9.}, 1e-6));
     a.include_pad = false;
     CHECK(is_near(run_ok(ctx, TC_OP_avg_pool, &a, &x, 1), (double[]){3, 4, 6, 7}, 1e-6));
     a.divisor = 2;
@@ -56,8 +58,10 @@ static void test_avg_pool(tc_ctx *ctx)
     tc_attr_avg_pool late = {INTS(3), INTS(2), INTS(1), true, true, 0};
     CHECK(is_near(run_ok(ctx, TC_OP_avg_pool, &late, &line, 1), (double[]){1, 3, 2}, 1e-6));
     tc_attr_size two = {INTS(2)}, three = {INTS(3)};
-    CHECK(is_near(run_ok(ctx, TC_OP_adaptive_avg_pool, &two, &line, 1), (double[]){1.5, 3.5}, 1e-6));
-    CHECK(is_near(run_ok(ctx, TC_OP_adaptive_avg_pool, &three, &line, 1), (double[]){1.5, 2.5, 3.5}, 1e-6));
+    CHECK(
+        is_near(run_ok(ctx, TC_OP_adaptive_avg_pool, &two, &line, 1), (double[]){1.5, 3.5}, 1e-6));
+    CHECK(is_near(run_ok(ctx, TC_OP_adaptive_avg_pool, &three, &line, 1), (double[]){1.5, 2.5, 3.5},
+                  1e-6));
     tc_tensor out[2];
     CHECK(run_op(ctx, TC_OP_adaptive_max_pool, &three, &line, 1, out, 2) == TC_OK);
     CHECK(is_near(out[0], (double[]){2, 3, 4}, 0) && is_near(out[1], (double[]){1, 2, 3}, 0));
@@ -83,7 +87,11 @@ static void test_upsample(tc_ctx *ctx)
         {TC_OP_upsample_linear, 6, 0, false, {0, 0.25, 0.75, 1.25, 1.75, 2}},
         {TC_OP_upsample_linear, 1, 0, true, {0}},
         {TC_OP_upsample_linear, 3, 1.3, false, {0, 1, 2}},
-        {TC_OP_upsample_cubic, 6, 0, false, {-0.10546875, 0.19140625, 0.66796875, 1.33203125, 1.80859375, 2.10546875}},
+        {TC_OP_upsample_cubic,
+         6,
+         0,
+         false,
+         {-0.10546875, 0.19140625, 0.66796875, 1.33203125, 1.80859375, 2.10546875}},
     };
     for (size_t i = 0; i < TC_COUNT(table); i++) {
         tc_attr_upsample a = {INTS(table[i].size), FLOATS(table[i].scale), table[i].align_corners};
@@ -101,13 +109,15 @@ static void test_upsample(tc_ctx *ctx)
     CHECK(same_numbers(y, run_ok(ctx, TC_OP_upsample_linear, &first, &half, 1), 1e-12));
     tc_tensor out, whole = counting(ctx, TC_u8, DIMS(1, 1, 3));
     CHECK(run_op(ctx, TC_OP_upsample_linear, &last, &whole, 1, &out, 1) == TC_BAD_MODEL);
-    CHECK(is_near(run_ok(ctx, TC_OP_upsample_nearest, &last, &whole, 1), (double[]){0, 0, 1, 1, 2}, 0));
+    CHECK(is_near(run_ok(ctx, TC_OP_upsample_nearest, &last, &whole, 1), (double[]){0, 0, 1, 1, 2},
+                  0));
 }
 
 static void test_grid_sample(tc_ctx *ctx)
 {
     tc_tensor x = tensor_of(ctx, TC_f32, DIMS(1, 1, 2, 2), (double[]){1, 2, 3, 4});
-    tc_tensor grid = tensor_of(ctx, TC_f32, DIMS(1, 1, 4, 2), (double[]){-1, -1, 0, 0, 1, -1, 2, 1});
+    tc_tensor grid =
+        tensor_of(ctx, TC_f32, DIMS(1, 1, 4, 2), (double[]){-1, -1, 0, 0, 1, -1, 2, 1});
     const struct {
         tc_attr_grid a;
         double expected[4];
@@ -124,7 +134,8 @@ static void test_grid_sample(tc_ctx *ctx)
         tc_tensor y = run_ok(ctx, TC_OP_grid_sample, &table[i].a, (tc_tensor[]){x, grid}, 2);
         CHECK(has_dims(y, DIMS(1, 1, 1, 4)) && is_near(y, table[i].expected, 1e-6));
     }
-    tc_tensor volume = noise(ctx, TC_f32, DIMS(2, 3, 4, 3, 2), 2), places = noise(ctx, TC_f32, DIMS(2, 5, 1, 1, 3), 3);
+    tc_tensor volume = noise(ctx, TC_f32, DIMS(2, 3, 4, 3, 2), 2),
+              places = noise(ctx, TC_f32, DIMS(2, 5, 1, 1, 3), 3);
     tc_tensor y = run_ok(ctx, TC_OP_grid_sample, &table[0].a, (tc_tensor[]){volume, places}, 2);
     CHECK(has_dims(y, DIMS(2, 3, 5, 1, 1)));
 }
@@ -148,7 +159,8 @@ static void test_moves(tc_ctx *ctx)
     tc_attr_col2im back = {INTS(3, 3), INTS(2, 2), INTS(1, 1), INTS(0, 0), INTS(1, 1)};
     tc_tensor col = run_ok(ctx, TC_OP_im2col, &in, &plane, 1);
     CHECK(has_dims(col, DIMS(4, 4)));
-    CHECK(is_near(run_ok(ctx, TC_OP_col2im, &back, &col, 1), (double[]){1, 2, 1, 2, 4, 2, 1, 2, 1}, 0));
+    CHECK(is_near(run_ok(ctx, TC_OP_col2im, &back, &col, 1), (double[]){1, 2, 1, 2, 4, 2, 1, 2, 1},
+                  0));
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zipped.h -- a small writer of archives, for tests and fuzzers: members stored as they are, checksums left out. */
+/* zipped.h -- a small writer of archives, for tests and fuzzers: members stored as they are,
+ * checksums left out. */
 #ifndef TC_ZIPPED_H
 #define TC_ZIPPED_H
 

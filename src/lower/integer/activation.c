@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* activation.c -- changes of domain, and clamps at the quantized limits of the result's own domain. */
+/* activation.c -- changes of domain, and clamps at the quantized limits of the result's own domain.
+ */
 #include <math.h>
 
 #include "function.h"
@@ -9,14 +10,17 @@ static tc_val limited(tc_lower *lw, tc_val x, tc_op op, double limit)
 {
     tc_attr_tosa_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
     a->nan_mode = TC_nan_mode_propagate;
-    return x ? tc_put2(lw, op, a, x, tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, limit)) : x;
+    return x ? tc_put2(lw, op, a, x, tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, limit))
+             : x;
 }
 
-/* The program's own i32 numbers into i16: real numbers in between would have had 24 bits, so they are rounded to
- * that first (15 of the code and 9 of fraction), past the ends of i16 being all the same. */
+/* The program's own i32 numbers into i16: real numbers in between would have had 24 bits, so they
+ * are rounded to that first (15 of the code and 9 of fraction), past the ends of i16 being all the
+ * same. */
 static tc_val through_real(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
-    double factor = tc_scale_factor(tc_scale_of(from), tc_scale_of(to)), most = ceil(32800 / factor);
+    double factor = tc_scale_factor(tc_scale_of(from), tc_scale_of(to)),
+           most = ceil(32800 / factor);
     if (most > 0x1p30 || factor > 1)
         return tc_put_convert(lw, x, from, to);
     x = limited(lw, limited(lw, x, TC_OP_tosa_minimum, most), TC_OP_tosa_maximum, -most);
@@ -27,8 +31,9 @@ static tc_val through_real(tc_lower *lw, tc_val x, const tc_type *from, const tc
 void tc_lower_int_rescale(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    bool own = from->dtype == TC_i32 && from->quant && from->quant->axis < 0 && tc_zero_of(from) == 0 &&
-               to->dtype == TC_i16 && tc_is_activation(to) && !tc_def(lw->from, node->in[0]);
+    bool own = from->dtype == TC_i32 && from->quant && from->quant->axis < 0 &&
+               tc_zero_of(from) == 0 && to->dtype == TC_i16 && tc_is_activation(to) &&
+               !tc_def(lw->from, node->in[0]);
     tc_val x = tc_lower_in(lw, node, 0);
     out[0] = own ? through_real(lw, x, from, to) : tc_put_convert(lw, x, from, to);
 }
@@ -54,7 +59,8 @@ static tc_val clamp_in_domain(tc_lower *lw, const tc_node *node, double lo, doub
     bool clamped = q.lo > tc_dtype_min(to->dtype) || q.hi < tc_dtype_max(to->dtype);
     bool moved = tc_scale_of(from) != tc_scale_of(to) || tc_zero_of(from) != tc_zero_of(to);
     tc_val y;
-    if (clamped && moved && from->dtype == TC_i8 && to->dtype == TC_i8 && tc_lower_try_function(lw, node, &y))
+    if (clamped && moved && from->dtype == TC_i8 && to->dtype == TC_i8 &&
+        tc_lower_try_function(lw, node, &y))
         return y; /* one table for both */
     tc_type narrowed = *to;
     narrowed.quant = &q;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arith.c -- arithmetic on quantized values: operands widened to i32 in one domain, the operation, one change
- * of scale into the result's domain.
+/* arith.c -- arithmetic on quantized values: operands widened to i32 in one domain, the operation,
+ * one change of scale into the result's domain.
  *
- * Every widening RESCALE is private to its use, so that a target can take it into the operation.  Factors
- * are those that the smaller targets take in as well: 1 where the operands' scales are equal and for every
- * product; for sums of unlike scales 2^19 (i8) or 2^14 (i16) for the larger. */
+ * Every widening RESCALE is private to its use, so that a target can take it into the operation.
+ * Factors are those that the smaller targets take in as well: 1 where the operands' scales are
+ * equal and for every product; for sums of unlike scales 2^19 (i8) or 2^14 (i16) for the larger. */
 #include <math.h>
 
 #include "arith.h"
@@ -20,7 +20,11 @@ static const tc_quant *domain(tc_lower *lw, tc_dtype dtype, double scale)
     tc_quant *q = tc_new(&lw->ctx->arena, tc_quant);
     double *s = tc_new(&lw->ctx->arena, double);
     *s = scale;
-    *q = (tc_quant){.axis = -1, .count = 1, .lo = tc_dtype_min(dtype), .hi = tc_dtype_max(dtype), .scale = s,
+    *q = (tc_quant){.axis = -1,
+                    .count = 1,
+                    .lo = tc_dtype_min(dtype),
+                    .hi = tc_dtype_max(dtype),
+                    .scale = s,
                     .zero = tc_new(&lw->ctx->arena, int64_t)};
     return q;
 }
@@ -87,10 +91,12 @@ bool tc_arg_is_zero(const tc_lower *lw, const tc_arg *a)
 tc_val tc_put_wide(tc_lower *lw, const tc_arg *a, double scale)
 {
     if (tc_is_activation(a->type))
-        return tc_put_rescale(lw, a->val, tc_scale_of(a->type) / scale, tc_zero_of(a->type), 0, TC_i32);
+        return tc_put_rescale(lw, a->val, tc_scale_of(a->type) / scale, tc_zero_of(a->type), 0,
+                              TC_i32);
     if (!a->val)
         return a->val;
-    return tc_put_domain(lw, a->val, a->type, tc_wide_type(lw, tc_put_type(lw, a->val), TC_i32, scale));
+    return tc_put_domain(lw, a->val, a->type,
+                         tc_wide_type(lw, tc_put_type(lw, a->val), TC_i32, scale));
 }
 
 tc_val tc_put_narrow(tc_lower *lw, tc_val wide, double scale, const tc_type *to)
@@ -115,10 +121,11 @@ static double coarsest(const tc_arg *a)
     return s;
 }
 
-/* A domain in which both can be added: see the top of the file.  What comes from accumulators may be larger than
- * the result: there the unit is a fraction of the
- * result's step, but no less than the accumulator's own.  A wide result has its own. */
-static double common_scale(const tc_arg *a, double sa, const tc_arg *b, double sb, const tc_type *to)
+/* A domain in which both can be added: see the top of the file.  What comes from accumulators may
+ * be larger than the result: there the unit is a fraction of the result's step, but no less than
+ * the accumulator's own.  A wide result has its own. */
+static double common_scale(const tc_arg *a, double sa, const tc_arg *b, double sb,
+                           const tc_type *to)
 {
     if (to->dtype == TC_i32)
         return tc_scale_of(to);
@@ -161,16 +168,19 @@ static tc_val alone(tc_lower *lw, tc_arg x, double by, const tc_type *to)
 {
     x = times(lw, x, fabs(by));
     if (by > 0)
-        return tc_put_expand(lw, x.val ? tc_put_domain(lw, x.val, x.type, to) : x.val, to->rank, to->dim);
+        return tc_put_expand(lw, x.val ? tc_put_domain(lw, x.val, x.type, to) : x.val, to->rank,
+                             to->dim);
     double s = common_scale(&x, tc_scale_of(x.type), &x, tc_scale_of(x.type), to);
     return tc_put_narrow(lw, negated(lw, tc_put_wide(lw, &x, s)), s, to);
 }
 
-tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b, const tc_type *to)
+tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b,
+                  const tc_type *to)
 {
     bool no_a = by_a == 0 || tc_arg_is_zero(lw, a), no_b = by_b == 0 || tc_arg_is_zero(lw, b);
     if (no_a && no_b)
-        return tc_put_expand(lw, tc_put_number(lw, to->dtype, to->rank, (double)tc_zero_of(to)), to->rank, to->dim);
+        return tc_put_expand(lw, tc_put_number(lw, to->dtype, to->rank, (double)tc_zero_of(to)),
+                             to->rank, to->dim);
     if (no_a || no_b)
         return no_a ? alone(lw, *b, by_b, to) : alone(lw, *a, by_a, to);
     tc_arg x = times(lw, *a, fabs(by_a)), y = times(lw, *b, fabs(by_b));
@@ -201,7 +211,8 @@ static void add(tc_lower *lw, const tc_node *node, double sign, tc_val *out)
     if (!operands(lw, node, out, &a, &b))
         return;
     double by = sign * alpha->alpha;
-    if (tc_put_channel_plus(lw, &a, &b, by, to, out) || (by == 1 && tc_put_channel_plus(lw, &b, &a, 1, to, out)))
+    if (tc_put_channel_plus(lw, &a, &b, by, to, out) ||
+        (by == 1 && tc_put_channel_plus(lw, &b, &a, 1, to, out)))
         return;
     out[0] = tc_put_sum(lw, &a, 1, &b, by, to);
 }
@@ -218,7 +229,8 @@ tc_val tc_put_times(tc_lower *lw, const tc_arg *a, const tc_arg *b, double *scal
         return TC_NONE;
     }
     *scale = tc_scale_of(a->type) * tc_scale_of(b->type);
-    bool plain = a->type->dtype == TC_i16 && b->type->dtype == TC_i16 && !tc_zero_of(a->type) && !tc_zero_of(b->type);
+    bool plain = a->type->dtype == TC_i16 && b->type->dtype == TC_i16 && !tc_zero_of(a->type) &&
+                 !tc_zero_of(b->type);
     tc_val x = plain ? a->val : tc_put_wide(lw, a, tc_scale_of(a->type));
     tc_val y = plain ? b->val : tc_put_wide(lw, b, tc_scale_of(b->type));
     return tc_put3(lw, TC_OP_tosa_mul, NULL, x, y, tc_put_number(lw, TC_i8, 1, 0));
@@ -248,7 +260,8 @@ void tc_lower_int_square(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = tc_put_narrow(lw, wide, scale, to);
 }
 
-/* ---- the larger and the smaller: rounding keeps the order, so each operand may be rounded first ---- */
+/* ---- the larger and the smaller: rounding keeps the order, so each operand may be rounded first
+ * ---- */
 
 static tc_val larger(tc_lower *lw, tc_op op, tc_val x, tc_val y)
 {
@@ -306,7 +319,8 @@ void tc_lower_int_clamp_tensor(tc_lower *lw, const tc_node *node, tc_val *out)
             continue;
         if (!tc_arg_of(lw, node, i, &bound))
             return;
-        y = larger(lw, i == 1 ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, y, ordered(lw, &bound, s, to));
+        y = larger(lw, i == 1 ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, y,
+                   ordered(lw, &bound, s, to));
     }
     out[0] = tc_put_narrow(lw, y, s, to);
 }

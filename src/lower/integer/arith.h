@@ -20,7 +20,8 @@ bool tc_arg_is_zero(const tc_lower *lw, const tc_arg *a);
 const tc_type *tc_wide_type(tc_lower *lw, const tc_type *shape, tc_dtype dtype, double scale);
 
 /* by_a * a + by_b * b into the domain and shape of `to`. */
-tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b, const tc_type *to);
+tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b,
+                  const tc_type *to);
 
 /* As i32 of this scale, zero point 0, by a RESCALE of its own. */
 tc_val tc_put_wide(tc_lower *lw, const tc_arg *a, double scale);

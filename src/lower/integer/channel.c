@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channel.c -- quantized values times and plus a constant of each channel.
  *
- * One DEPTHWISE_CONV2D of 1x1: its weights are a power of two with the factor's sign, the factor itself is in
- * the change of scale of its channel; a summand is the bias, its weight chosen so that little of it is rounded
- * away.  Fewer operations than MUL or ADD, and machines that read the constants of elementwise operators slowly
- * are spared that. */
+ * One DEPTHWISE_CONV2D of 1x1: its weights are a power of two with the factor's sign, the factor
+ * itself is in the change of scale of its channel; a summand is the bias, its weight chosen so that
+ * little of it is rounded away.  Fewer operations than MUL or ADD, and machines that read the
+ * constants of elementwise operators slowly are spared that. */
 #include "channel.h"
 
 #include <math.h>
@@ -43,7 +43,8 @@ static bool channels_of(tc_lower *lw, const tc_arg *a, channels *c)
     return true;
 }
 
-/* x with the axis last as [n,h,w,c]; false when the axis is neither the last nor the channels of a plane. */
+/* x with the axis last as [n,h,w,c]; false when the axis is neither the last nor the channels of a
+ * plane. */
 static bool arranged(tc_lower *lw, tc_val *x, const channels *c)
 {
     if (!*x)
@@ -61,11 +62,14 @@ static bool arranged(tc_lower *lw, tc_val *x, const channels *c)
     return true;
 }
 
-static tc_val depthwise(tc_lower *lw, tc_val x, int64_t zero, int64_t n, const double *weight, const double *bias)
+static tc_val depthwise(tc_lower *lw, tc_val x, int64_t zero, int64_t n, const double *weight,
+                        const double *bias)
 {
     tc_val w = tc_put_numbers(lw, TC_i8, 4, (int64_t[]){1, 1, n, 1}, weight);
-    tc_val summand = bias ? tc_put_numbers(lw, TC_i32, 1, &n, bias) : tc_put_number(lw, TC_i32, 1, 0);
-    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, summand, &(tc_window_shape){.axes = 2}, TC_i32);
+    tc_val summand =
+        bias ? tc_put_numbers(lw, TC_i32, 1, &n, bias) : tc_put_number(lw, TC_i32, 1, 0);
+    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, summand,
+                       &(tc_window_shape){.axes = 2}, TC_i32);
 }
 
 static tc_val back(tc_lower *lw, tc_val y, const channels *c, const tc_type *to)
@@ -80,11 +84,13 @@ static bool suits(const tc_arg *x, const tc_type *to)
     return x->type->dtype == TC_i8 && tc_is_activation(x->type) && tc_is_activation(to);
 }
 
-bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const tc_type *to, tc_val *y)
+bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const tc_type *to,
+                          tc_val *y)
 {
     channels c;
     tc_val v = x->val;
-    if (!suits(x, to) || tc_put_known(lw, v).data || !channels_of(lw, by, &c) || !arranged(lw, &v, &c))
+    if (!suits(x, to) || tc_put_known(lw, v).data || !channels_of(lw, by, &c) ||
+        !arranged(lw, &v, &c))
         return false;
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
     double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
@@ -94,12 +100,14 @@ bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const
         factor[i] = tc_scale_factor(scale, tc_scale_of(to)) / WEIGHT;
     }
     v = depthwise(lw, v, tc_zero_of(x->type), c.n, weight, NULL);
-    v = tc_put_codes(lw, tc_put_rescale_channels(lw, v, factor, 0, tc_zero_of(to), to->dtype), to->quant);
+    v = tc_put_codes(lw, tc_put_rescale_channels(lw, v, factor, 0, tc_zero_of(to), to->dtype),
+                     to->quant);
     *y = back(lw, v, &c, to);
     return true;
 }
 
-/* The weight from 64 to 127 by which the summand, in steps of x, comes nearest to a whole number. */
+/* The weight from 64 to 127 by which the summand, in steps of x, comes nearest to a whole number.
+ */
 static double weight_for(double steps)
 {
     double best = WEIGHT, least = 1;
@@ -113,7 +121,8 @@ static double weight_for(double steps)
     return best;
 }
 
-bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, double by, const tc_type *to, tc_val *y)
+bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, double by,
+                         const tc_type *to, tc_val *y)
 {
     channels c;
     tc_val v = x->val;
@@ -133,7 +142,8 @@ bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, doub
     if (!arranged(lw, &v, &c))
         return false;
     v = depthwise(lw, v, tc_zero_of(x->type), c.n, weight, bias);
-    v = tc_put_codes(lw, tc_put_rescale_channels(lw, v, factor, 0, tc_zero_of(to), to->dtype), to->quant);
+    v = tc_put_codes(lw, tc_put_rescale_channels(lw, v, factor, 0, tc_zero_of(to), to->dtype),
+                     to->quant);
     *y = back(lw, v, &c, to);
     return true;
 }

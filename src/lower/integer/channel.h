@@ -5,9 +5,12 @@
 
 #include "arith.h"
 
-/* x * by, and x + by * more, where by (more) is constant and varies along the last axis or the channels of a plane
- * only; into the domain and shape of `to`.  false: it is something else, and nothing was put. */
-bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const tc_type *to, tc_val *y);
-bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, double by, const tc_type *to, tc_val *y);
+/* x * by, and x + by * more, where by (more) is constant and varies along the last axis or the
+ * channels of a plane only; into the domain and shape of `to`.  false: it is something else, and
+ * nothing was put. */
+bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const tc_type *to,
+                          tc_val *y);
+bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, double by,
+                         const tc_type *to, tc_val *y);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare.c -- comparisons and choices of quantized values.
  *
- * Against one number everywhere, codes are compared with the code where the answer changes, which is exact.
- * Two tensors are compared in one domain, as fine as i32 allows. */
+ * Against one number everywhere, codes are compared with the code where the answer changes, which
+ * is exact. Two tensors are compared in one domain, as fine as i32 allows. */
 #include <math.h>
 
 #include "arith.h"
@@ -37,7 +37,8 @@ static tc_val constant_truth(tc_lower *lw, const tc_type *to, bool value)
     return tc_put_expand(lw, tc_put_number(lw, TC_bool, to->rank, value), to->rank, to->dim);
 }
 
-/* The answer by code goes from one value to the other and perhaps back: truth from `first` to `last`. */
+/* The answer by code goes from one value to the other and perhaps back: truth from `first` to
+ * `last`. */
 static bool interval(const double *code, int64_t n, bool *inside, int64_t *first, int64_t *last)
 {
     int changes = 0;
@@ -58,13 +59,15 @@ static bool interval(const double *code, int64_t n, bool *inside, int64_t *first
 static bool by_threshold(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     int which = tc_function_operand(lw, node);
-    const tc_type *to = tc_lower_result(lw, node, 0), *from = which < 0 ? NULL : tc_lower_type(lw, node, which);
+    const tc_type *to = tc_lower_result(lw, node, 0),
+                  *from = which < 0 ? NULL : tc_lower_type(lw, node, which);
     if (!from || !tc_is_activation(from))
         return false;
     const double *code = tc_function_codes(lw, node, which);
     if (!code)
         return true;
-    int64_t lowest = tc_dtype_min(from->dtype), n = tc_dtype_max(from->dtype) - lowest + 1, first, last;
+    int64_t lowest = tc_dtype_min(from->dtype), n = tc_dtype_max(from->dtype) - lowest + 1, first,
+            last;
     bool inside;
     if (!interval(code, n, &inside, &first, &last))
         return false;
@@ -96,7 +99,8 @@ static double fine_scale(const tc_arg *a, const tc_arg *b)
     double sa = tc_scale_of(a->type), sb = tc_scale_of(b->type);
     if (sa == sb)
         return sa;
-    double ra = sa * (a->type->dtype == TC_i8 ? 0x1p8 : 0x1p15), rb = sb * (b->type->dtype == TC_i8 ? 0x1p8 : 0x1p15);
+    double ra = sa * (a->type->dtype == TC_i8 ? 0x1p8 : 0x1p15),
+           rb = sb * (b->type->dtype == TC_i8 ? 0x1p8 : 0x1p15);
     double s = fmax(sa, sb);
     while (fmax(ra, rb) / s < 0x1p28)
         s /= 2;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* function.c -- functions of one number as tables.
  *
- * The operator's own kernel is run on the real number of every code of the operand's domain; the results,
- * as codes of the result's domain, are the table.  So one rule serves every operator that computes each
- * element from one element, and every operator of more operands of which all but one are the same constant
- * everywhere.  Of two i8 operands all pairs stand in a list.  For i8 nothing is lost.  lookup.c makes the TOSA nodes. */
+ * The operator's own kernel is run on the real number of every code of the operand's domain; the
+ * results, as codes of the result's domain, are the table.  So one rule serves every operator that
+ * computes each element from one element, and every operator of more operands of which all but one
+ * are the same constant everywhere.  Of two i8 operands all pairs stand in a list.  For i8 nothing
+ * is lost.  lookup.c makes the TOSA nodes. */
 #include <math.h>
 
 #include "../build.h"
@@ -14,7 +15,8 @@
 #include "../../num/load.h"
 #include "../../num/quant.h"
 
-/* The one real number that a constant operand holds everywhere; as f32, the way the kernel would see it. */
+/* The one real number that a constant operand holds everywhere; as f32, the way the kernel would
+ * see it. */
 static bool one_number(tc_lower *lw, tc_val v, float *x)
 {
     tc_tensor t = tc_tensor_of(lw->from, v);
@@ -56,7 +58,8 @@ static bool evaluate(tc_lower *lw, const tc_node *node, const tc_tensor *given, 
         operand[i] = given[i];
         if (!operand[i].data) {
             bool prelu = node->op == TC_OP_prelu; /* its weight is a list */
-            operand[i] = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_f32, prelu, (int64_t[]){1}));
+            operand[i] = tc_tensor_new(&lw->ctx->arena,
+                                       tc_type_make(lw->ctx, TC_f32, prelu, (int64_t[]){1}));
             if (!one_number(lw, node->in[i], operand[i].data))
                 return false;
         }
@@ -79,7 +82,8 @@ static tc_tensor all_reals(tc_lower *lw, const tc_type *from, int rank, const in
     return x;
 }
 
-/* Results as codes, not yet rounded or clamped, in the arithmetic of tc_quantize_into; bools as 0 and 1. */
+/* Results as codes, not yet rounded or clamped, in the arithmetic of tc_quantize_into; bools as 0
+ * and 1. */
 static void as_codes(tc_tensor y, const tc_quant *q, double *code)
 {
     float inverse = q ? (float)(1.0 / q->scale[0]) : 1;
@@ -112,14 +116,16 @@ static bool storage(const tc_type *to, stored *s)
 {
     static const int64_t zero = 0;
     static const double one = 1;
-    static const tc_quant truth = {.axis = -1, .count = 1, .lo = 0, .hi = 1, .scale = &one, .zero = &zero};
+    static const tc_quant truth = {
+        .axis = -1, .count = 1, .lo = 0, .hi = 1, .scale = &one, .zero = &zero};
     *s = to->dtype == TC_bool ? (stored){TC_i8, &truth} : (stored){to->dtype, to->quant};
     return s->quant && s->quant->axis < 0;
 }
 
 static tc_val finished(tc_lower *lw, tc_val y, const tc_type *to)
 {
-    return tc_put_expand(lw, to->dtype == TC_bool ? tc_put_tosa_cast(lw, y, TC_bool) : y, to->rank, to->dim);
+    return tc_put_expand(lw, to->dtype == TC_bool ? tc_put_tosa_cast(lw, y, TC_bool) : y, to->rank,
+                         to->dim);
 }
 
 bool tc_lower_try_function(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -133,7 +139,8 @@ bool tc_lower_try_function(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!code)
         return true;
     tc_val x = tc_lower_in(lw, node, which);
-    out[0] = finished(lw, tc_put_lookup(lw, x, tc_lower_type(lw, node, which), s.dtype, s.quant, code), to);
+    out[0] = finished(
+        lw, tc_put_lookup(lw, x, tc_lower_type(lw, node, which), s.dtype, s.quant, code), to);
     return true;
 }
 
@@ -165,7 +172,8 @@ bool tc_lower_try_pair(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_tensor given[TC_MAX_RANK] = {{NULL, NULL}}, y;
     tc_val at[2];
     for (int i = 0; i < 2; i++) {
-        given[pair[i]] = all_reals(lw, tc_lower_type(lw, node, pair[i]), 2, i ? (int64_t[]){1, 256} : (int64_t[]){256, 1});
+        given[pair[i]] = all_reals(lw, tc_lower_type(lw, node, pair[i]), 2,
+                                   i ? (int64_t[]){1, 256} : (int64_t[]){256, 1});
         tc_val x = tc_put_rank(lw, tc_lower_in(lw, node, pair[i]), to->rank);
         at[i] = tc_put_rescale(lw, x, i ? 1 : 256, -128, 0, TC_i32);
     }

@@ -2,14 +2,14 @@
 /* lookup.c -- a function given at every code, as TABLE nodes.
  *
  * From i8: one TABLE; to wider types the i16 TABLE, fed 128 * code, where the index is exact.
- * From i16: 512 segments of 128 codes, straight in between.  Where that is too coarse, more tables are
- * added: each sees the codes around one place magnified (and saturated outside), and corrects what those before it
- * got wrong:
+ * From i16: 512 segments of 128 codes, straight in between.  Where that is too coarse, more tables
+ * are added: each sees the codes around one place magnified (and saturated outside), and corrects
+ * what those before it got wrong:
  *
  *     y = t0(x) + t1(saturate((x - c1) * z1)) + ...
  *
- * Where a few tables are not enough, all values stand in a list that GATHER reads; a target without GATHER
- * has more tables. */
+ * Where a few tables are not enough, all values stand in a list that GATHER reads; a target without
+ * GATHER has more tables. */
 #include <math.h>
 
 #include "../build.h"
@@ -25,8 +25,8 @@ typedef struct piece {
     double entry[SEGMENTS + 1];
 } piece;
 
-/* How far the sum is off: in steps at most, at this code, and in all.  What is within the wanted accuracy hardly
- * counts, the rest by its square. */
+/* How far the sum is off: in steps at most, at this code, and in all.  What is within the wanted
+ * accuracy hardly counts, the rest by its square. */
 typedef struct error {
     double worst, total;
     int64_t where;
@@ -80,23 +80,30 @@ static error error_with(const curve *c, const piece *p, double limit)
     return e;
 }
 
-/* Entries are what is missing at the knots, moved by a part of how far the curve bends away from its chords
- * (a half: as far off at the knots as between them).  false: neighbours are too far apart for TABLE. */
+/* Entries are what is missing at the knots, moved by a part of how far the curve bends away from
+ * its chords (a half: as far off at the knots as between them).  false: neighbours are too far
+ * apart for TABLE. */
 static bool fill(const curve *c, piece *p, double part)
 {
     double bend[SEGMENTS + 2] = {0};
     for (int k = 0; k <= SEGMENTS; k++) {
-        int64_t x = p->centre + (int64_t)floor((STEP * k - 32768.0) / (double)p->zoom), i = x + 32768;
+        int64_t x = p->centre + (int64_t)floor((STEP * k - 32768.0) / (double)p->zoom),
+                i = x + 32768;
         bool outside = i < 0 || i > CODES || (p->zoom > 1 && (k == 0 || k >= SEGMENTS - 1));
-        p->entry[k] = outside ? 0 : clip(c->code[i], c->lo, c->hi) - (i < CODES ? c->sum[i] : c->sum[CODES - 1]);
+        p->entry[k] =
+            outside ? 0
+                    : clip(c->code[i], c->lo, c->hi) - (i < CODES ? c->sum[i] : c->sum[CODES - 1]);
     }
     for (int k = 0; k < SEGMENTS && p->zoom < STEP; k++) {
-        int64_t half = STEP / 2 / p->zoom, i = p->centre + (STEP * k - 32768) / p->zoom + half + 32768;
+        int64_t half = STEP / 2 / p->zoom,
+                i = p->centre + (STEP * k - 32768) / p->zoom + half + 32768;
         if (half && i >= 0 && i < CODES && p->entry[k] != 0 && p->entry[k + 1] != 0)
-            bend[k + 1] = clip(c->code[i], c->lo, c->hi) - c->sum[i] - (p->entry[k] + p->entry[k + 1]) / 2;
+            bend[k + 1] =
+                clip(c->code[i], c->lo, c->hi) - c->sum[i] - (p->entry[k] + p->entry[k + 1]) / 2;
     }
     for (int k = 0; k <= SEGMENTS; k++) {
-        double v = p->entry[k] == 0 ? 0 : p->entry[k] + clip((bend[k] + bend[k + 1]) / 2 * part, -8, 8);
+        double v =
+            p->entry[k] == 0 ? 0 : p->entry[k] + clip((bend[k] + bend[k + 1]) / 2 * part, -8, 8);
         p->entry[k] = clip(rint(v), p->zoom == 1 ? c->lo : -32768, p->zoom == 1 ? c->hi : 32767);
         if (k && fabs(p->entry[k] - p->entry[k - 1]) > 32767)
             return false;
@@ -160,7 +167,8 @@ static void fit_one(curve *c, int most, bool try_zero)
         ;
 }
 
-/* Tables whose sum is near enough, or as near as they get: kinks want one each, bends one around zero. */
+/* Tables whose sum is near enough, or as near as they get: kinks want one each, bends one around
+ * zero. */
 static void fit(tc_lower *lw, curve *c, int most)
 {
     c->sum = tc_new_n(&lw->ctx->scratch, double, CODES);
@@ -171,7 +179,8 @@ static void fit(tc_lower *lw, curve *c, int most)
     *other = *c;
     fit_one(other, most, true);
     bool near = c->error.worst <= c->within, near_too = other->error.worst <= c->within;
-    if (near_too > near || (near_too && near && other->n < c->n) || (!near && !near_too && other->error.worst < c->error.worst))
+    if (near_too > near || (near_too && near && other->n < c->n) ||
+        (!near && !near_too && other->error.worst < c->error.worst))
         *c = *other;
 }
 
@@ -181,7 +190,9 @@ static tc_val put_piece(tc_lower *lw, tc_val x, const piece *p)
 {
     if (p->zoom > 1 && p->centre) {
         x = tc_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i32);
-        tc_val offset = x ? tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, (double)(-p->centre * p->zoom)) : x;
+        tc_val offset =
+            x ? tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, (double)(-p->centre * p->zoom))
+              : x;
         x = tc_put_rescale(lw, tc_put2(lw, TC_OP_tosa_add, NULL, x, offset), 1, 0, 0, TC_i16);
     } else if (p->zoom > 1)
         x = tc_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i16);
@@ -196,7 +207,8 @@ static tc_val put_pieces(tc_lower *lw, tc_val x, const curve *c, tc_dtype to)
     for (int i = 0; i < c->n; i++) {
         tc_val part = put_piece(lw, x, &c->part[i]);
         if (c->n > 1 && narrow)
-            part = tc_put_rescale(lw, tc_put_rescale(lw, part, 1.0 / STEP, 0, 0, TC_i16), 1, 0, 0, TC_i32);
+            part = tc_put_rescale(lw, tc_put_rescale(lw, part, 1.0 / STEP, 0, 0, TC_i16), 1, 0, 0,
+                                  TC_i32);
         sum = i ? tc_put2(lw, TC_OP_tosa_add, NULL, sum, part) : part;
     }
     return tc_put_rescale(lw, sum, c->n > 1 && narrow ? 1 : 1.0 / STEP, 0, 0, to);
@@ -223,11 +235,13 @@ static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q,
 {
     tc_val at = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
     if (at)
-        at = tc_put2(lw, TC_OP_tosa_add, NULL, at, tc_put_number(lw, TC_i32, tc_put_type(lw, at)->rank, 32768));
+        at = tc_put2(lw, TC_OP_tosa_add, NULL, at,
+                     tc_put_number(lw, TC_i32, tc_put_type(lw, at)->rank, 32768));
     return tc_put_listed(lw, at, to, q, code);
 }
 
-/* i16 to i16 or i8, the latter from something 7 bits finer.  A target with GATHER has few tables: its list is exact. */
+/* i16 to i16 or i8, the latter from something 7 bits finer.  A target with GATHER has few tables:
+ * its list is exact. */
 static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
     bool gathers = !tc_lower_has(lw, TC_FEATURE_U55), narrow = to == TC_i8;
@@ -237,7 +251,10 @@ static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, c
     for (int64_t i = 0; i <= CODES; i++)
         fine[i] = (clip(code[i], (double)q->lo, (double)q->hi) - zero) * unit;
     curve *c = tc_new(&lw->ctx->scratch, curve);
-    *c = (curve){.code = fine, .within = narrow ? 32 : 1, .lo = ((double)q->lo - zero) * unit, .hi = ((double)q->hi - zero) * unit};
+    *c = (curve){.code = fine,
+                 .within = narrow ? 32 : 1,
+                 .lo = ((double)q->lo - zero) * unit,
+                 .hi = ((double)q->hi - zero) * unit};
     if (lw->dry && gathers)
         c->part[c->n++] = (piece){.zoom = 1}; /* one way or the other it can be done */
     else
@@ -256,11 +273,12 @@ static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, c
     return y;
 }
 
-/* i8 to i16 or i32: at 128 * code the i16 table is exact.  Two tables, high * unit + low, where the codes or
- * their differences do not fit an entry. */
+/* i8 to i16 or i32: at 128 * code the i16 table is exact.  Two tables, high * unit + low, where the
+ * codes or their differences do not fit an entry. */
 static tc_val widened(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
-    double v[256], high[SEGMENTS + 1] = {0}, low[SEGMENTS + 1] = {0}, unit = to == TC_i16 ? 2 : 16384;
+    double v[256], high[SEGMENTS + 1] = {0}, low[SEGMENTS + 1] = {0},
+                                   unit = to == TC_i16 ? 2 : 16384;
     bool steep = to != TC_i16;
     for (int i = 0; i < 256; i++) {
         v[i] = rounded(code[i], q);
@@ -275,7 +293,8 @@ static tc_val widened(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, co
     if (!steep)
         return tc_put_rescale(lw, y, 1.0 / STEP, 0, 0, TC_i16);
     y = tc_put_rescale(lw, y, unit / STEP, 0, 0, TC_i32);
-    tc_val rest = tc_put_rescale(lw, tc_put_table(lw, at, TC_i16, low, SEGMENTS + 1), 1.0 / STEP, 0, 0, TC_i32);
+    tc_val rest = tc_put_rescale(lw, tc_put_table(lw, at, TC_i16, low, SEGMENTS + 1), 1.0 / STEP, 0,
+                                 0, TC_i32);
     y = tc_put2(lw, TC_OP_tosa_add, NULL, y, rest);
     return to == TC_i16 ? tc_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
 }
@@ -297,8 +316,8 @@ tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, c
     return tc_put_table(lw, x, TC_i8, entry, 256);
 }
 
-tc_val tc_put_function(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to, tc_real_function *f,
-                       const void *user)
+tc_val tc_put_function(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to,
+                       tc_real_function *f, const void *user)
 {
     if (from->dtype != TC_i8 && from->dtype != TC_i16) {
         tc_lower_refuse(lw, "a table has no operands of type %s", tc_dtypes[from->dtype].name);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c -- pooling of quantized values.
  *
- * The largest of a window is MAX_POOL2D, the domain changed afterwards.  The mean is AVG_POOL2D where the result
- * has the operand's domain; else a sum (DEPTHWISE_CONV2D by ones) whose one change of scale holds the division too, or, where
- * windows differ in size, a multiplication by each window's share. */
+ * The largest of a window is MAX_POOL2D, the domain changed afterwards.  The mean is AVG_POOL2D
+ * where the result has the operand's domain; else a sum (DEPTHWISE_CONV2D by ones) whose one change
+ * of scale holds the division too, or, where windows differ in size, a multiplication by each
+ * window's share. */
 #include <math.h>
 
 #include "arith.h"
@@ -19,8 +20,14 @@ typedef struct window {
 
 static window window_of(const tc_type *x, const tc_type *y, int axes)
 {
-    window w = {.batch = x->rank > axes + 1 ? x->dim[0] : 1, .channels = x->dim[x->rank - axes - 1], .in = {1, 1},
-                .out = {1, 1}, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .axes = axes};
+    window w = {.batch = x->rank > axes + 1 ? x->dim[0] : 1,
+                .channels = x->dim[x->rank - axes - 1],
+                .in = {1, 1},
+                .out = {1, 1},
+                .kernel = {1, 1},
+                .stride = {1, 1},
+                .dilation = {1, 1},
+                .axes = axes};
     for (int i = 2 - axes; i < 2; i++) {
         w.in[i] = x->dim[x->rank - 2 + i];
         w.out[i] = y->dim[y->rank - 2 + i];
@@ -46,7 +53,8 @@ static tc_val channels_first(tc_lower *lw, tc_val x, const tc_type *y)
     return tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);
 }
 
-/* What must stand behind the input for the windows to come out even: padding, or less than nothing (cut off). */
+/* What must stand behind the input for the windows to come out even: padding, or less than nothing
+ * (cut off). */
 static tc_val even(tc_lower *lw, tc_val x, const window *w, int64_t *pad)
 {
     for (int i = 0; i < 2; i++) {
@@ -61,12 +69,14 @@ static tc_val even(tc_lower *lw, tc_val x, const window *w, int64_t *pad)
 
 /* ---- the largest ---- */
 
-tc_val tc_put_max_pool(tc_lower *lw, tc_val x, const int64_t *kernel, const int64_t *stride, const int64_t *pad)
+tc_val tc_put_max_pool(tc_lower *lw, tc_val x, const int64_t *kernel, const int64_t *stride,
+                       const int64_t *pad)
 {
     tc_attr_tosa_max_pool *a = tc_new(&lw->ctx->arena, tc_attr_tosa_max_pool);
     *a = (tc_attr_tosa_max_pool){.kernel = tc_ints_copy(&lw->ctx->arena, kernel, 2),
                                  .stride = tc_ints_copy(&lw->ctx->arena, stride, 2),
-                                 .pad = tc_ints_copy(&lw->ctx->arena, pad, 4), .nan_mode = TC_nan_mode_propagate};
+                                 .pad = tc_ints_copy(&lw->ctx->arena, pad, 4),
+                                 .nan_mode = TC_nan_mode_propagate};
     return tc_put1(lw, TC_OP_tosa_max_pool2d, a, x);
 }
 
@@ -94,19 +104,22 @@ static tc_val dilated_max(tc_lower *lw, tc_val x, const window *w, int64_t lowes
     return x;
 }
 
-/* Windows side by side, too far apart for a machine's strides: each axis in windows of its own, the largest of each. */
+/* Windows side by side, too far apart for a machine's strides: each axis in windows of its own, the
+ * largest of each. */
 static bool folded(const tc_lower *lw, const window *w)
 {
     bool far = w->stride[0] > 3 || w->stride[1] > 3, beside = true;
     for (int i = 0; i < 2; i++)
-        beside = beside && w->kernel[i] == w->stride[i] && !w->pad[i] && w->out[i] * w->kernel[i] <= w->in[i];
+        beside = beside && w->kernel[i] == w->stride[i] && !w->pad[i] &&
+                 w->out[i] * w->kernel[i] <= w->in[i];
     return far && beside && tc_lower_has(lw, TC_FEATURE_U55);
 }
 
 static tc_val folded_max(tc_lower *lw, tc_val x, const window *w)
 {
     static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
-    int64_t n = w->batch, c = w->channels, kh = w->kernel[0], kw = w->kernel[1], oh = w->out[0], ow = w->out[1];
+    int64_t n = w->batch, c = w->channels, kh = w->kernel[0], kw = w->kernel[1], oh = w->out[0],
+            ow = w->out[1];
     x = tc_put_reshape(lw, x, 4, (int64_t[]){1, n * oh * kh * ow, kw, c});
     x = tc_put_max_pool(lw, x, (int64_t[]){1, kw}, once, none);
     x = tc_put_reshape(lw, x, 4, (int64_t[]){1, n * oh, kh, ow * c});
@@ -118,7 +131,8 @@ static bool start(tc_lower *lw, const tc_node *node, int axes)
 {
     if (axes > 2)
         tc_lower_refuse(lw, "it has three axes");
-    else if (!tc_is_activation(tc_lower_type(lw, node, 0)) || !tc_is_activation(tc_lower_result(lw, node, 0)))
+    else if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
+             !tc_is_activation(tc_lower_result(lw, node, 0)))
         tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
     else if (node->n_out > 1 && lw->readers[node->out[1]])
         tc_lower_refuse(lw, "the places of the largest are read");
@@ -142,7 +156,8 @@ void tc_lower_int_max_pool(tc_lower *lw, const tc_node *node, tc_val *out)
     else {
         int64_t pad[4];
         x = even(lw, x, &w, pad);
-        x = folded(lw, &w) ? folded_max(lw, x, &w) : tc_put_max_pool(lw, x, w.kernel, w.stride, pad);
+        x = folded(lw, &w) ? folded_max(lw, x, &w)
+                           : tc_put_max_pool(lw, x, w.kernel, w.stride, pad);
     }
     out[0] = channels_first(lw, x ? tc_put_domain(lw, x, from, to) : x, to);
 }
@@ -157,7 +172,8 @@ static int64_t share(const window *w, const tc_attr_avg_pool *a, int64_t oy, int
         return a->divisor;
     for (int i = 0; i < 2; i++) {
         int64_t begin = at[i] * w->stride[i] - w->pad[i], end = begin + w->kernel[i];
-        int64_t lo = a->include_pad ? -w->pad[i] : 0, hi = w->in[i] + (a->include_pad ? w->pad[i] : 0);
+        int64_t lo = a->include_pad ? -w->pad[i] : 0,
+                hi = w->in[i] + (a->include_pad ? w->pad[i] : 0);
         n *= (end < hi ? end : hi) - (begin > lo ? begin : lo);
     }
     return n;
@@ -175,7 +191,8 @@ static void shares(const window *w, const tc_attr_avg_pool *a, bool *same, bool 
         }
 }
 
-static tc_val put_avg_pool(tc_lower *lw, tc_val x, const window *w, const int64_t *pad, int64_t zero)
+static tc_val put_avg_pool(tc_lower *lw, tc_val x, const window *w, const int64_t *pad,
+                           int64_t zero)
 {
     tc_attr_tosa_avg_pool *a = tc_new(&lw->ctx->arena, tc_attr_tosa_avg_pool);
     *a = (tc_attr_tosa_avg_pool){.kernel = tc_ints_copy(&lw->ctx->arena, w->kernel, 2),
@@ -185,8 +202,8 @@ static tc_val put_avg_pool(tc_lower *lw, tc_val x, const window *w, const int64_
     return tc_put3(lw, TC_OP_tosa_avg_pool2d, a, x, z, z);
 }
 
-tc_val tc_put_window_sum(tc_lower *lw, tc_val x, int64_t zero, const int64_t *kernel, const int64_t *stride,
-                         const int64_t *pad)
+tc_val tc_put_window_sum(tc_lower *lw, tc_val x, int64_t zero, const int64_t *kernel,
+                         const int64_t *stride, const int64_t *pad)
 {
     if (!x)
         return x;
@@ -198,13 +215,16 @@ tc_val tc_put_window_sum(tc_lower *lw, tc_val x, int64_t zero, const int64_t *ke
         one[i] = 1;
     tc_val w = tc_put_numbers(lw, TC_i8, 4, dim, one);
     tc_window_shape shape = {.axes = 2, .pad = pad, .stride = stride};
-    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, tc_put_number(lw, acc, 1, 0), &shape, acc);
+    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, tc_put_number(lw, acc, 1, 0),
+                       &shape, acc);
 }
 
 /* Sums of i8 windows by 1 / their shares, which stand in a plane of constants. */
-static tc_val divided(tc_lower *lw, tc_val sum, const window *w, const tc_attr_avg_pool *a, double *unit)
+static tc_val divided(tc_lower *lw, tc_val sum, const window *w, const tc_attr_avg_pool *a,
+                      double *unit)
 {
-    int64_t area = w->kernel[0] * w->kernel[1], dim[] = {1, w->out[0], w->out[1], 1}, least = share(w, a, 0, 0);
+    int64_t area = w->kernel[0] * w->kernel[1], dim[] = {1, w->out[0], w->out[1], 1},
+            least = share(w, a, 0, 0);
     double *inverse = tc_new_n(&lw->ctx->arena, double, (size_t)(dim[1] * dim[2]));
     for (int64_t i = 0; i < dim[1] * dim[2]; i++) {
         int64_t n = share(w, a, i / dim[2], i % dim[2]);
@@ -217,15 +237,17 @@ static tc_val divided(tc_lower *lw, tc_val sum, const window *w, const tc_attr_a
                    tc_put_number(lw, TC_i8, 1, 0));
 }
 
-static tc_val mean(tc_lower *lw, tc_val x, const window *w, const tc_attr_avg_pool *a, const tc_type *from,
-                   const tc_type *to)
+static tc_val mean(tc_lower *lw, tc_val x, const window *w, const tc_attr_avg_pool *a,
+                   const tc_type *from, const tc_type *to)
 {
     int64_t pad[4];
-    bool same, present, equal = tc_scale_of(from) == tc_scale_of(to) && tc_zero_of(from) == tc_zero_of(to) &&
-                                from->dtype == to->dtype;
+    bool same, present,
+        equal = tc_scale_of(from) == tc_scale_of(to) && tc_zero_of(from) == tc_zero_of(to) &&
+                from->dtype == to->dtype;
     shares(w, a, &same, &present);
     x = even(lw, x, w, pad);
-    bool fits = pad[0] < w->kernel[0] && pad[1] < w->kernel[0] && pad[2] < w->kernel[1] && pad[3] < w->kernel[1];
+    bool fits = pad[0] < w->kernel[0] && pad[1] < w->kernel[0] && pad[2] < w->kernel[1] &&
+                pad[3] < w->kernel[1];
     if (present && fits && (equal || (!same && from->dtype == TC_i16)))
         return x ? tc_put_domain(lw, put_avg_pool(lw, x, w, pad, tc_zero_of(from)), from, to) : x;
     if (!same && from->dtype == TC_i16) {
@@ -258,7 +280,10 @@ void tc_lower_int_avg_pool(tc_lower *lw, const tc_node *node, tc_val *out)
 
 /* ---- windows that tile the plane ---- */
 
-static int64_t tile_start(const window *w, int axis, int64_t i) { return i * w->in[axis] / w->out[axis]; }
+static int64_t tile_start(const window *w, int axis, int64_t i)
+{
+    return i * w->in[axis] / w->out[axis];
+}
 static int64_t tile_end(const window *w, int axis, int64_t i)
 {
     return ((i + 1) * w->in[axis] + w->out[axis] - 1) / w->out[axis];
@@ -281,10 +306,12 @@ static tc_val tiled_max(tc_lower *lw, tc_val x, const window *w)
     for (int axis = 0; axis < 2; axis++) {
         tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)w->out[axis]);
         for (int64_t i = 0; i < w->out[axis]; i++) {
-            int64_t first = tile_start(w, axis, i), n = tile_end(w, axis, i) - first, kernel[] = {1, 1};
+            int64_t first = tile_start(w, axis, i), n = tile_end(w, axis, i) - first,
+                    kernel[] = {1, 1};
             kernel[axis] = n;
             part[i] = tc_put_slice_axis(lw, x, 1 + axis, first, n);
-            part[i] = tc_put_max_pool(lw, part[i], kernel, (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
+            part[i] =
+                tc_put_max_pool(lw, part[i], kernel, (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
         }
         x = tc_put_join(lw, part, (int)w->out[axis], 1 + axis);
     }
@@ -306,11 +333,13 @@ void tc_lower_int_adaptive_max_pool(tc_lower *lw, const tc_node *node, tc_val *o
     out[0] = channels_first(lw, x ? tc_put_domain(lw, x, from, to) : x, to);
 }
 
-/* The mean of each tile: the plane, as channels, by a matrix of zeros and ones; the division is in the change of
- * scale of each result. */
-static tc_val tiled_mean(tc_lower *lw, tc_val x, const window *w, const tc_type *from, const tc_type *to)
+/* The mean of each tile: the plane, as channels, by a matrix of zeros and ones; the division is in
+ * the change of scale of each result. */
+static tc_val tiled_mean(tc_lower *lw, tc_val x, const window *w, const tc_type *from,
+                         const tc_type *to)
 {
-    int64_t plane = w->in[0] * w->in[1], tiles = w->out[0] * w->out[1], planes = w->batch * w->channels;
+    int64_t plane = w->in[0] * w->in[1], tiles = w->out[0] * w->out[1],
+            planes = w->batch * w->channels;
     if (plane * tiles > 1 << 24) {
         tc_lower_refuse(lw, "its tiles are too many");
         return TC_NONE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quotient.c -- quotients, remainders and the combined operators on quantized values.
  *
- * Quotients of i8 are read from a list of all pairs.  Others are INTDIV of the dividend with as many bits of
- * fraction as i32 has room for; targets without it multiply by a table of reciprocals.  Whole quotients and
- * remainders divide in one domain. */
+ * Quotients of i8 are read from a list of all pairs.  Others are INTDIV of the dividend with as
+ * many bits of fraction as i32 has room for; targets without it multiply by a table of reciprocals.
+ * Whole quotients and remainders divide in one domain. */
 #include <math.h>
 
 #include "arith.h"
@@ -19,7 +19,9 @@ static tc_val multiply(tc_lower *lw, tc_val a, tc_val b)
 
 static tc_val is_zero(tc_lower *lw, tc_val x)
 {
-    return x ? tc_put2(lw, TC_OP_tosa_equal, NULL, x, tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, 0)) : x;
+    return x ? tc_put2(lw, TC_OP_tosa_equal, NULL, x,
+                       tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, 0))
+             : x;
 }
 
 /* x / y, both i32, toward zero; by 1 where y is 0. */
@@ -76,13 +78,15 @@ static tc_val guarded(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by,
     if (tc_lower_has(lw, TC_FEATURE_U55) || tc_put_known(lw, by->val).data)
         return y;
     tc_val none = is_zero(lw, tc_put_wide(lw, by, tc_scale_of(by->type)));
-    tc_val most = tc_put_rescale(lw, x->val, ldexp(1, 28 - bits_of(x)), tc_zero_of(x->type), tc_zero_of(to), to->dtype);
+    tc_val most = tc_put_rescale(lw, x->val, ldexp(1, 28 - bits_of(x)), tc_zero_of(x->type),
+                                 tc_zero_of(to), to->dtype);
     most = tc_put_codes(lw, most, to->quant);
     return tc_put3(lw, TC_OP_tosa_select, NULL, none, most, y);
 }
 
 /* The two operands in one domain, whose scale is given, and their whole quotient. */
-static tc_val whole(tc_lower *lw, const tc_arg *a, const tc_arg *b, bool down, tc_val *rest, double *scale)
+static tc_val whole(tc_lower *lw, const tc_arg *a, const tc_arg *b, bool down, tc_val *rest,
+                    double *scale)
 {
     double sa = tc_scale_of(a->type), sb = tc_scale_of(b->type);
     double top = fmax(sa * ldexp(1, bits_of(a)), sb * ldexp(1, bits_of(b)));
@@ -91,9 +95,11 @@ static tc_val whole(tc_lower *lw, const tc_arg *a, const tc_arg *b, bool down, t
     tc_val q = truncated(lw, x, y), r = tc_put2(lw, TC_OP_tosa_sub, NULL, x, multiply(lw, q, y));
     if (down && r) { /* one less, where the remainder has the other sign */
         tc_val zero = tc_put_number(lw, TC_i32, tc_put_type(lw, r)->rank, 0);
-        tc_val apart = tc_put2(lw, TC_OP_tosa_logical_xor, NULL, tc_put2(lw, TC_OP_tosa_greater, NULL, zero, r),
+        tc_val apart = tc_put2(lw, TC_OP_tosa_logical_xor, NULL,
+                               tc_put2(lw, TC_OP_tosa_greater, NULL, zero, r),
                                tc_put2(lw, TC_OP_tosa_greater, NULL, zero, y));
-        apart = tc_put2(lw, TC_OP_tosa_logical_and, NULL, apart, tc_put1(lw, TC_OP_tosa_logical_not, NULL, is_zero(lw, r)));
+        apart = tc_put2(lw, TC_OP_tosa_logical_and, NULL, apart,
+                        tc_put1(lw, TC_OP_tosa_logical_not, NULL, is_zero(lw, r)));
         tc_val one = tc_put_tosa_cast(lw, apart, TC_i32);
         q = tc_put2(lw, TC_OP_tosa_sub, NULL, q, one);
         r = tc_put2(lw, TC_OP_tosa_add, NULL, r, multiply(lw, one, y));
@@ -135,21 +141,29 @@ static void remainder_of(tc_lower *lw, const tc_node *node, bool down, tc_val *o
     tc_arg a, b;
     double scale;
     tc_val rest;
-    if (tc_lower_try_function(lw, node, out) || tc_lower_try_pair(lw, node, out) || !two_args(lw, node, &a, &b))
+    if (tc_lower_try_function(lw, node, out) || tc_lower_try_pair(lw, node, out) ||
+        !two_args(lw, node, &a, &b))
         return;
     whole(lw, &a, &b, down, &rest, &scale);
     out[0] = tc_put_narrow(lw, rest, scale, tc_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_remainder(tc_lower *lw, const tc_node *node, tc_val *out) { remainder_of(lw, node, true, out); }
-void tc_lower_int_fmod(tc_lower *lw, const tc_node *node, tc_val *out) { remainder_of(lw, node, false, out); }
+void tc_lower_int_remainder(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    remainder_of(lw, node, true, out);
+}
+void tc_lower_int_fmod(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    remainder_of(lw, node, false, out);
+}
 
 /* ---- combined operators ---- */
 
 /* Something wide of this scale as an operand. */
 static tc_arg wide_arg(tc_lower *lw, tc_val val, double scale, const tc_type *shape)
 {
-    return (tc_arg){.val = val, .type = tc_wide_type(lw, val ? tc_put_type(lw, val) : shape, TC_i32, scale)};
+    return (tc_arg){.val = val,
+                    .type = tc_wide_type(lw, val ? tc_put_type(lw, val) : shape, TC_i32, scale)};
 }
 
 static void combined(tc_lower *lw, const tc_node *node, bool divide, tc_val *out)
@@ -168,8 +182,14 @@ static void combined(tc_lower *lw, const tc_node *node, bool divide, tc_val *out
     out[0] = tc_put_sum(lw, &x, 1, &term, by->value, to);
 }
 
-void tc_lower_int_addcmul(tc_lower *lw, const tc_node *node, tc_val *out) { combined(lw, node, false, out); }
-void tc_lower_int_addcdiv(tc_lower *lw, const tc_node *node, tc_val *out) { combined(lw, node, true, out); }
+void tc_lower_int_addcmul(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    combined(lw, node, false, out);
+}
+void tc_lower_int_addcdiv(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    combined(lw, node, true, out);
+}
 
 /* x + w * (y - x); by one weight everywhere: (1 - w) x + w y. */
 void tc_lower_int_lerp(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -187,9 +207,11 @@ void tc_lower_int_lerp(tc_lower *lw, const tc_node *node, tc_val *out)
         out[0] = tc_put_sum(lw, &x, 1 - by, &y, by, to);
         return;
     }
-    double top = fmax(tc_scale_of(x.type) * ldexp(1, bits_of(&x)), tc_scale_of(y.type) * ldexp(1, bits_of(&y)));
+    double top = fmax(tc_scale_of(x.type) * ldexp(1, bits_of(&x)),
+                      tc_scale_of(y.type) * ldexp(1, bits_of(&y)));
     double fine = top / 0x1p28, coarse = top / 0x1p14, scale;
-    tc_val d = tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_wide(lw, &y, fine), tc_put_wide(lw, &x, fine));
+    tc_val d =
+        tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_wide(lw, &y, fine), tc_put_wide(lw, &x, fine));
     tc_arg step = {.val = tc_put_rescale(lw, d, fine / coarse, 0, 0, TC_i16)};
     step.type = tc_wide_type(lw, to, TC_i16, coarse);
     tc_arg term = wide_arg(lw, tc_put_times(lw, &step, &w, &scale), 1, to);
@@ -224,8 +246,10 @@ void tc_lower_int_glu(tc_lower *lw, const tc_node *node, tc_val *out)
     gate.quant = &q;
     int64_t half = from->dim[a->axis] / 2;
     tc_val x = tc_lower_in(lw, node, 0);
-    tc_arg value = {.val = tc_put_slice_axis(lw, x, (int)a->axis, 0, half), .type = from}, open = {.type = &gate};
-    open.val = tc_put_function(lw, tc_put_slice_axis(lw, x, (int)a->axis, half, half), from, &gate, sigmoid, NULL);
+    tc_arg value = {.val = tc_put_slice_axis(lw, x, (int)a->axis, 0, half), .type = from},
+           open = {.type = &gate};
+    open.val = tc_put_function(lw, tc_put_slice_axis(lw, x, (int)a->axis, half, half), from, &gate,
+                               sigmoid, NULL);
     double scale;
     tc_val wide = tc_put_times(lw, &value, &open, &scale);
     out[0] = tc_put_narrow(lw, wide, scale, to);
@@ -248,8 +272,10 @@ void tc_lower_int_prelu(tc_lower *lw, const tc_node *node, tc_val *out)
     if (from->rank > 1)
         dim[1] = tc_type_count(tc_lower_type(lw, node, 1));
     w.val = tc_put_reshape(lw, w.val, from->rank, dim);
-    tc_arg above = {.val = tc_put_clamp(lw, x.val, (double)zero, (double)tc_dtype_max(from->dtype)), .type = from};
-    tc_arg below = {.val = tc_put_clamp(lw, x.val, (double)tc_dtype_min(from->dtype), (double)zero), .type = from};
+    tc_arg above = {.val = tc_put_clamp(lw, x.val, (double)zero, (double)tc_dtype_max(from->dtype)),
+                    .type = from};
+    tc_arg below = {.val = tc_put_clamp(lw, x.val, (double)tc_dtype_min(from->dtype), (double)zero),
+                    .type = from};
     tc_val wide = tc_put_times(lw, &below, &w, &scale);
     tc_arg term = wide_arg(lw, wide, scale, to);
     out[0] = tc_put_sum(lw, &above, 1, &term, 1, to);

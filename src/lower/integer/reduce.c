@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reduce.c -- quantized values reduced over axes.
  *
- * Sums of i8 are convolutions by ones: over the last axis a 1x1 convolution with one output channel, over a plane two
- * depthwise ones, rows first, i16 between them.  The zero point is taken off inside, and the one change of scale
- * at the end holds the division of a mean.  i16 is summed by REDUCE_SUM, whose i32 keeps every bit. */
+ * Sums of i8 are convolutions by ones: over the last axis a 1x1 convolution with one output
+ * channel, over a plane two depthwise ones, rows first, i16 between them.  The zero point is taken
+ * off inside, and the one change of scale at the end holds the division of a mean.  i16 is summed
+ * by REDUCE_SUM, whose i32 keeps every bit. */
 #include <math.h>
 
 #include "arith.h"
@@ -24,7 +25,8 @@ static bool is_reduced(tc_ints axes, int axis)
     return false;
 }
 
-/* The reduced axes together: where they stand in a row already, the axes stay; else they come last. */
+/* The reduced axes together: where they stand in a row already, the axes stay; else they come last.
+ */
 static tc_val gathered(tc_lower *lw, tc_val x, const tc_type *t, tc_ints axes, span *s)
 {
     int first = t->rank, last = -1, n = 0;
@@ -56,7 +58,8 @@ static tc_val gathered(tc_lower *lw, tc_val x, const tc_type *t, tc_ints axes, s
 
 /* ---- sums ---- */
 
-tc_val tc_put_matrix(tc_lower *lw, tc_val x, int64_t zero, int64_t n, int64_t k, const double *weight)
+tc_val tc_put_matrix(tc_lower *lw, tc_val x, int64_t zero, int64_t n, int64_t k,
+                     const double *weight)
 {
     if (!x)
         return x;
@@ -72,7 +75,9 @@ static tc_val narrowed(tc_lower *lw, tc_val sum, double scale, const tc_type *to
     const tc_quant *q = to->quant;
     if (sum && tc_put_type(lw, sum)->dtype == to->dtype && q->scale[0] == scale)
         return sum;
-    return tc_put_codes(lw, tc_put_rescale(lw, sum, tc_scale_factor(scale, q->scale[0]), 0, q->zero[0], to->dtype), q);
+    return tc_put_codes(
+        lw, tc_put_rescale(lw, sum, tc_scale_factor(scale, q->scale[0]), 0, q->zero[0], to->dtype),
+        q);
 }
 
 static tc_val reduced(tc_lower *lw, tc_op op, tc_val x, int axis)
@@ -82,8 +87,10 @@ static tc_val reduced(tc_lower *lw, tc_op op, tc_val x, int axis)
     return tc_put1(lw, op, a, x);
 }
 
-/* Numbers of i16, or more of them than a kernel may have: REDUCE_SUM of i32, coarser where it would overflow. */
-static tc_val by_reduce(tc_lower *lw, tc_val x, const span *s, const tc_type *from, double scale, const tc_type *to)
+/* Numbers of i16, or more of them than a kernel may have: REDUCE_SUM of i32, coarser where it would
+ * overflow. */
+static tc_val by_reduce(tc_lower *lw, tc_val x, const span *s, const tc_type *from, double scale,
+                        const tc_type *to)
 {
     double top = from->dtype == TC_i8 ? 256 : 32768, unit = 1;
     while (top * unit * (double)s->reduced > 0x1p31)
@@ -105,7 +112,8 @@ static tc_val all_ones(tc_lower *lw, tc_val x, const span *s, int64_t zero)
 }
 
 /* The sum over the middle of [outer, reduced, inner]. */
-static tc_val middle_sum(tc_lower *lw, tc_val x, const span *s, const tc_type *from, double scale, const tc_type *to)
+static tc_val middle_sum(tc_lower *lw, tc_val x, const span *s, const tc_type *from, double scale,
+                         const tc_type *to)
 {
     if (from->dtype == TC_i16 || s->reduced > LONGEST)
         return by_reduce(lw, x, s, from, scale, to);
@@ -114,13 +122,14 @@ static tc_val middle_sum(tc_lower *lw, tc_val x, const span *s, const tc_type *f
         sum = all_ones(lw, x, s, tc_zero_of(from));
     else {
         x = tc_put_reshape(lw, x, 4, (int64_t[]){s->outer, 1, s->reduced, s->inner});
-        sum = tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){1, s->reduced}, (int64_t[]){1, 1},
-                                (int64_t[]){0, 0, 0, 0});
+        sum = tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){1, s->reduced},
+                                (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
     }
     return narrowed(lw, sum, scale, to);
 }
 
-tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scale, const tc_type *to)
+tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scale,
+                        const tc_type *to)
 {
     static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
     if (!x)
@@ -134,7 +143,9 @@ tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scal
     if (!tc_lower_has(lw, TC_FEATURE_INT16))
         return tc_put_tree_sum(lw, x, from, scale, to);
     if (h == 1 || w == 1)
-        return narrowed(lw, tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){h, w}, once, none), scale, to);
+        return narrowed(lw,
+                        tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){h, w}, once, none),
+                        scale, to);
     double unit = 1; /* rows of more than 128 are kept coarser in i16 */
     for (int64_t rows = h; rows > 128; rows = (rows + 1) / 2)
         unit /= 2;
@@ -145,7 +156,8 @@ tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scal
 }
 
 /* The sum of (code - zero) over axes, `scale` for each code. */
-static tc_val sum_over(tc_lower *lw, tc_val x, const tc_type *from, tc_ints axes, double scale, const tc_type *to)
+static tc_val sum_over(tc_lower *lw, tc_val x, const tc_type *from, tc_ints axes, double scale,
+                       const tc_type *to)
 {
     bool plane = from->rank == 4 && !is_reduced(axes, 0) && !is_reduced(axes, 1) && axes.n > 0;
     if (plane && from->dim[1] > 1 && axes.n == 2) {
@@ -174,7 +186,8 @@ void tc_lower_int_sum(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_attr_axes *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0);
     if (start(lw, node))
-        out[0] = sum_over(lw, tc_lower_in(lw, node, 0), from, a->axes, tc_scale_of(from), tc_lower_result(lw, node, 0));
+        out[0] = sum_over(lw, tc_lower_in(lw, node, 0), from, a->axes, tc_scale_of(from),
+                          tc_lower_result(lw, node, 0));
 }
 
 void tc_lower_int_mean(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -185,13 +198,16 @@ void tc_lower_int_mean(tc_lower *lw, const tc_node *node, tc_val *out)
     for (int i = 0; i < from->rank; i++)
         n *= is_reduced(a->axes, i) ? from->dim[i] : 1;
     if (start(lw, node))
-        out[0] = sum_over(lw, tc_lower_in(lw, node, 0), from, a->axes, tc_scale_of(from) / (double)n,
-                          tc_lower_result(lw, node, 0));
+        out[0] = sum_over(lw, tc_lower_in(lw, node, 0), from, a->axes,
+                          tc_scale_of(from) / (double)n, tc_lower_result(lw, node, 0));
 }
 
 /* ---- extremes: an order is kept by every change of domain ---- */
 
-static tc_val inverted(tc_lower *lw, tc_val x) { return tc_put1(lw, TC_OP_tosa_bitwise_not, NULL, x); }
+static tc_val inverted(tc_lower *lw, tc_val x)
+{
+    return tc_put1(lw, TC_OP_tosa_bitwise_not, NULL, x);
+}
 
 /* The largest over the middle of [outer, reduced, inner]. */
 static tc_val middle_max(tc_lower *lw, tc_val x, const span *s, bool smallest)
@@ -203,15 +219,17 @@ static tc_val middle_max(tc_lower *lw, tc_val x, const span *s, bool smallest)
         return tc_put1(lw, smallest ? TC_OP_tosa_reduce_min : TC_OP_tosa_reduce_max, a, x);
     }
     x = tc_put_reshape(lw, x, 4, (int64_t[]){s->outer, 1, s->reduced, s->inner});
-    x = tc_put_max_pool(lw, smallest ? inverted(lw, x) : x, (int64_t[]){1, s->reduced}, (int64_t[]){1, 1},
-                        (int64_t[]){0, 0, 0, 0});
+    x = tc_put_max_pool(lw, smallest ? inverted(lw, x) : x, (int64_t[]){1, s->reduced},
+                        (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
     return smallest ? inverted(lw, x) : x;
 }
 
-static tc_val extreme_over(tc_lower *lw, tc_val x, const tc_type *from, tc_ints axes, bool smallest, const tc_type *to)
+static tc_val extreme_over(tc_lower *lw, tc_val x, const tc_type *from, tc_ints axes, bool smallest,
+                           const tc_type *to)
 {
     span s;
-    bool plane = from->rank == 4 && axes.n == 2 && is_reduced(axes, 2) && is_reduced(axes, 3) && from->dim[1] > 1;
+    bool plane = from->rank == 4 && axes.n == 2 && is_reduced(axes, 2) && is_reduced(axes, 3) &&
+                 from->dim[1] > 1;
     if (plane) { /* [n,h,w,c]: the plane is in a row, channels innermost */
         x = tc_put_channels_last(lw, x);
         s = (span){from->dim[0], from->dim[2] * from->dim[3], from->dim[1]};
@@ -225,12 +243,18 @@ static void extreme(tc_lower *lw, const tc_node *node, bool smallest, tc_val *ou
 {
     const tc_attr_axes *a = node->attr;
     if (start(lw, node))
-        out[0] = extreme_over(lw, tc_lower_in(lw, node, 0), tc_lower_type(lw, node, 0), a->axes, smallest,
-                              tc_lower_result(lw, node, 0));
+        out[0] = extreme_over(lw, tc_lower_in(lw, node, 0), tc_lower_type(lw, node, 0), a->axes,
+                              smallest, tc_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_amax(tc_lower *lw, const tc_node *node, tc_val *out) { extreme(lw, node, false, out); }
-void tc_lower_int_amin(tc_lower *lw, const tc_node *node, tc_val *out) { extreme(lw, node, true, out); }
+void tc_lower_int_amax(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    extreme(lw, node, false, out);
+}
+void tc_lower_int_amin(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    extreme(lw, node, true, out);
+}
 
 /* ---- places ---- */
 
@@ -248,11 +272,18 @@ static void place(tc_lower *lw, const tc_node *node, bool smallest, tc_val *out)
     if (!tc_is_activation(tc_lower_type(lw, node, 0)))
         tc_lower_refuse(lw, "its operand is not quantized by one scale");
     else
-        out[0] = place_of(lw, tc_lower_in(lw, node, 0), a->axis, smallest, tc_lower_result(lw, node, 0));
+        out[0] =
+            place_of(lw, tc_lower_in(lw, node, 0), a->axis, smallest, tc_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_argmax(tc_lower *lw, const tc_node *node, tc_val *out) { place(lw, node, false, out); }
-void tc_lower_int_argmin(tc_lower *lw, const tc_node *node, tc_val *out) { place(lw, node, true, out); }
+void tc_lower_int_argmax(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    place(lw, node, false, out);
+}
+void tc_lower_int_argmin(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    place(lw, node, true, out);
+}
 
 static void value_and_place(tc_lower *lw, const tc_node *node, bool smallest, tc_val *out)
 {
@@ -262,13 +293,20 @@ static void value_and_place(tc_lower *lw, const tc_node *node, bool smallest, tc
         return;
     tc_val x = tc_lower_in(lw, node, 0);
     if (lw->readers[node->out[0]])
-        out[0] = extreme_over(lw, x, tc_lower_type(lw, node, 0), axes, smallest, tc_lower_result(lw, node, 0));
+        out[0] = extreme_over(lw, x, tc_lower_type(lw, node, 0), axes, smallest,
+                              tc_lower_result(lw, node, 0));
     if (lw->readers[node->out[1]])
         out[1] = place_of(lw, x, a->axis, smallest, tc_lower_result(lw, node, 1));
 }
 
-void tc_lower_int_max_dim(tc_lower *lw, const tc_node *node, tc_val *out) { value_and_place(lw, node, false, out); }
-void tc_lower_int_min_dim(tc_lower *lw, const tc_node *node, tc_val *out) { value_and_place(lw, node, true, out); }
+void tc_lower_int_max_dim(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    value_and_place(lw, node, false, out);
+}
+void tc_lower_int_min_dim(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    value_and_place(lw, node, true, out);
+}
 
 /* ---- truth ---- */
 
@@ -288,8 +326,14 @@ static void truth(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
     out[0] = tc_put_reshape(lw, x, to->rank, to->dim);
 }
 
-void tc_lower_int_any(tc_lower *lw, const tc_node *node, tc_val *out) { truth(lw, node, TC_OP_tosa_reduce_any, out); }
-void tc_lower_int_all(tc_lower *lw, const tc_node *node, tc_val *out) { truth(lw, node, TC_OP_tosa_reduce_all, out); }
+void tc_lower_int_any(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    truth(lw, node, TC_OP_tosa_reduce_any, out);
+}
+void tc_lower_int_all(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    truth(lw, node, TC_OP_tosa_reduce_all, out);
+}
 
 /* ---- running sums: the axis, last, by a triangle of ones ---- */
 
@@ -298,7 +342,8 @@ void tc_lower_int_cumsum(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_attr_axis *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     if (!start(lw, node) || from->rank == 0) {
-        out[0] = lw->status == TC_OK ? tc_put_domain(lw, tc_lower_in(lw, node, 0), from, to) : TC_NONE;
+        out[0] =
+            lw->status == TC_OK ? tc_put_domain(lw, tc_lower_in(lw, node, 0), from, to) : TC_NONE;
         return;
     }
     int64_t k = from->dim[a->axis];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sum_tree.c -- sums over a plane by adding halves.
  *
- * Each step adds the first half of an axis to the second, 16 bits between the steps; what is odd is added
- * when the axis is done.  On an NPU an element costs a quarter of a cycle that way, a fourth of what windows of
- * ones cost, and no extension is needed. */
+ * Each step adds the first half of an axis to the second, 16 bits between the steps; what is odd is
+ * added when the axis is done.  On an NPU an element costs a quarter of a cycle that way, a fourth
+ * of what windows of ones cost, and no extension is needed. */
 #include "../composite/composite.h"
 #include "pool.h"
 
@@ -40,7 +40,8 @@ static part plus(tc_lower *lw, part x, part y)
     y = done(lw, y);
     if (x.a.val && y.a.val && tc_put_type(lw, x.a.val)->dtype != tc_put_type(lw, y.a.val)->dtype) {
         part *narrow = tc_put_type(lw, x.a.val)->dtype == TC_i8 ? &x : &y;
-        narrow->a = (tc_term){tc_put_rescale(lw, narrow->a.val, 1, narrow->a.zero, 0, TC_i16), 0, 1};
+        narrow->a =
+            (tc_term){tc_put_rescale(lw, narrow->a.val, 1, narrow->a.zero, 0, TC_i16), 0, 1};
     }
     double unit = x.unit > y.unit ? x.unit : y.unit;
     x.a.factor = unit / x.unit;
@@ -83,7 +84,8 @@ tc_val tc_put_tree_sum(tc_lower *lw, tc_val x, const tc_type *from, double scale
     if (lw->status != TC_OK)
         return TC_NONE;
     double factor = tc_scale_factor(scale, tc_scale_of(to)) / p.unit;
-    tc_val y = p.b.val ? tc_put_fused(lw, TC_OP_tosa_add, p.a, p.b, factor, tc_zero_of(to), to->dtype)
-                       : tc_put_rescale(lw, p.a.val, factor, p.a.zero, tc_zero_of(to), to->dtype);
+    tc_val y = p.b.val
+                   ? tc_put_fused(lw, TC_OP_tosa_add, p.a, p.b, factor, tc_zero_of(to), to->dtype)
+                   : tc_put_rescale(lw, p.a.val, factor, p.a.zero, tc_zero_of(to), to->dtype);
     return tc_put_codes(lw, y, to->quant);
 }

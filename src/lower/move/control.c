@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control.c -- COND_IF and WHILE_LOOP: the graphs that a node runs are lowered with it, and take the place of
- * the rich ones. */
+/* control.c -- COND_IF and WHILE_LOOP: the graphs that a node runs are lowered with it, and take
+ * the place of the rich ones. */
 #include "../build.h"
 
 /* A graph that the node runs, in the TOSA form; NULL: refused. */
@@ -34,7 +34,8 @@ static tc_graph *settle(tc_lower *lw, const tc_node *node, int which, tc_graph *
 }
 
 /* The operator with results of these types. */
-static tc_node *put_control(tc_lower *lw, tc_op op, const void *attr, const tc_val *in, int n_in, const tc_graph *like)
+static tc_node *put_control(tc_lower *lw, tc_op op, const void *attr, const tc_val *in, int n_in,
+                            const tc_graph *like)
 {
     tc_node *made = tc_graph_add(lw->to, op, attr, in, n_in, (int)like->n_out, lw->node->loc);
     for (size_t i = 0; i < like->n_out; i++) {
@@ -68,7 +69,8 @@ static void carry(tc_lower *lw, tc_graph *body)
 {
     for (size_t i = body->n_out; i < body->n_in; i++) {
         tc_node *same;
-        lw->status = tc_graph_emit(body, TC_OP_tosa_identity, NULL, &body->in[i], 1, 1, lw->node->loc, &same);
+        lw->status = tc_graph_emit(body, TC_OP_tosa_identity, NULL, &body->in[i], 1, 1,
+                                   lw->node->loc, &same);
         if (lw->status != TC_OK)
             return;
         tc_graph_output(body, same->out[0]);

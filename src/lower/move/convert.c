@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convert.c -- see move.h: element types and domains into one another.
  *
- * quantize:    clamp(round_half_even(x * (1 / scale)) + zero, lo, hi), in f32 as PyTorch computes it; the clamp
- *              goes before the rounding, its limits being integers.
- * dequantize:  (stored - zero) * scale. */
+ * quantize:    clamp(round_half_even(x * (1 / scale)) + zero, lo, hi), in f32 as PyTorch computes
+ * it; the clamp goes before the rounding, its limits being integers. dequantize:  (stored - zero) *
+ * scale. */
 #include "move.h"
 
 #include "../../num/load.h"
@@ -24,7 +24,10 @@ tc_val tc_put_mul(tc_lower *lw, tc_val a, tc_val b)
     return tc_put3(lw, TC_OP_tosa_mul, NULL, a, b, tc_put_number(lw, TC_i8, 1, 0));
 }
 
-tc_val tc_put_add(tc_lower *lw, tc_val a, tc_val b) { return tc_put2(lw, TC_OP_tosa_add, NULL, a, b); }
+tc_val tc_put_add(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put2(lw, TC_OP_tosa_add, NULL, a, b);
+}
 
 tc_val tc_put_select(tc_lower *lw, tc_val condition, tc_val a, tc_val b)
 {
@@ -47,7 +50,8 @@ static tc_val not_zero(tc_lower *lw, tc_val x)
 static tc_val toward_zero(tc_lower *lw, tc_val x)
 {
     tc_val zero = x ? like(lw, x, tc_put_type(lw, x)->dtype, 0) : x;
-    return tc_put_select(lw, tc_put2(lw, TC_OP_tosa_greater, NULL, zero, x), tc_put1(lw, TC_OP_tosa_ceil, NULL, x),
+    return tc_put_select(lw, tc_put2(lw, TC_OP_tosa_greater, NULL, zero, x),
+                         tc_put1(lw, TC_OP_tosa_ceil, NULL, x),
                          tc_put1(lw, TC_OP_tosa_floor, NULL, x));
 }
 
@@ -58,7 +62,8 @@ static bool direct(tc_dtype a, tc_dtype b)
 {
     bool fa = tc_is_float(a), fb = tc_is_float(b);
     if (fa && fb)
-        return a == TC_f32 || b == TC_f32 || ((a == TC_f16 || b == TC_f16) && a != TC_bf16 && b != TC_bf16);
+        return a == TC_f32 || b == TC_f32 ||
+               ((a == TC_f16 || b == TC_f16) && a != TC_bf16 && b != TC_bf16);
     return !narrow_float(a) && !narrow_float(b);
 }
 
@@ -83,7 +88,8 @@ static tc_val to_bool(tc_lower *lw, tc_val x, tc_dtype from)
 static tc_val cast_constant(tc_lower *lw, tc_val x, tc_dtype to)
 {
     tc_tensor from = tc_put_known(lw, x);
-    tc_tensor y = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, to, from.type->rank, from.type->dim));
+    tc_tensor y =
+        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, to, from.type->rank, from.type->dim));
     for (int64_t i = 0; i < tc_type_count(y.type) && !lw->dry; i++) {
         if (tc_is_int(from.type->dtype))
             tc_store_i64(y, i, tc_load_i64(from, i));
@@ -104,7 +110,8 @@ tc_val tc_put_cast(tc_lower *lw, tc_val x, tc_dtype to)
         return from_bool(lw, x, to);
     if (to == TC_bool)
         return to_bool(lw, x, from);
-    bool through = !direct(from, to) || (!tc_is_float(from) && !tc_is_float(to) && !tc_lower_has(lw, TC_FEATURE_INT));
+    bool through = !direct(from, to) ||
+                   (!tc_is_float(from) && !tc_is_float(to) && !tc_lower_has(lw, TC_FEATURE_INT));
     if (through) {
         x = tc_put_tosa_cast(lw, x, TC_f32);
         from = TC_f32;
@@ -211,7 +218,8 @@ tc_val tc_put_convert(tc_lower *lw, tc_val x, const tc_type *from, const tc_type
     return p ? dequantize(lw, x, from, to->dtype) : quantize(lw, x, from, to);
 }
 
-/* ---- quantize and dequantize as nodes: numbers of f16 and bf16, which the typed form leaves alone ---- */
+/* ---- quantize and dequantize as nodes: numbers of f16 and bf16, which the typed form leaves alone
+ * ---- */
 
 /* The plain type with the domain that the attributes name. */
 static const tc_type *attr_type(tc_lower *lw, const tc_node *node, const tc_type *plain)

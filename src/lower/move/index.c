@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.c -- reading at places that other tensors name: GATHER of rows; constant places that come in runs
- * are cut out and joined. */
+/* index.c -- reading at places that other tensors name: GATHER of rows; constant places that come
+ * in runs are cut out and joined. */
 #include "index.h"
 
 #include "../../num/index.h"
@@ -28,19 +28,23 @@ const int64_t *tc_known_places(tc_lower *lw, const tc_node *node, int operand, i
         if (place[i] < 0)
             place[i] += extent;
         if (place[i] < 0 || place[i] >= extent) {
-            tc_lower_refuse(lw, "index %lld is outside an axis of extent %lld", (long long)tc_load_i64(t, i),
-                            (long long)extent);
+            tc_lower_refuse(lw, "index %lld is outside an axis of extent %lld",
+                            (long long)tc_load_i64(t, i), (long long)extent);
             place[i] = 0;
         }
     }
     return place;
 }
 
-tc_dtype tc_place_type(const tc_lower *lw) { return tc_lower_has(lw, TC_FEATURE_INT) ? TC_i32 : TC_f32; }
+tc_dtype tc_place_type(const tc_lower *lw)
+{
+    return tc_lower_has(lw, TC_FEATURE_INT) ? TC_i32 : TC_f32;
+}
 
 tc_val tc_put_known_places(tc_lower *lw, int rank, const int64_t *dim, const int64_t *place)
 {
-    tc_tensor t = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, tc_place_type(lw), rank, dim));
+    tc_tensor t =
+        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, tc_place_type(lw), rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         tc_store_f64(t, i, (double)place[i]);
     return tc_put_data(lw, t.type, t.data);
@@ -62,7 +66,8 @@ tc_val tc_put_places(tc_lower *lw, const tc_node *node, int operand)
 
 /* ---- rows ---- */
 
-bool tc_row_list_of(tc_lower *lw, const tc_type *x, int axis, const tc_node *node, int operand, tc_row_list *rows)
+bool tc_row_list_of(tc_lower *lw, const tc_type *x, int axis, const tc_node *node, int operand,
+                    tc_row_list *rows)
 {
     *rows = (tc_row_list){.outer = 1, .extent = x->rank ? x->dim[axis] : 1, .inner = 1};
     for (int i = 0; i < x->rank; i++)
@@ -79,11 +84,13 @@ bool tc_row_list_of(tc_lower *lw, const tc_type *x, int axis, const tc_node *nod
 static tc_val row_numbers(tc_lower *lw, const tc_row_list *rows)
 {
     int64_t dim[] = {1, rows->count};
-    tc_val index = rows->known ? tc_put_known_places(lw, 2, dim, rows->known) : tc_put_reshape(lw, rows->index, 2, dim);
+    tc_val index = rows->known ? tc_put_known_places(lw, 2, dim, rows->known)
+                               : tc_put_reshape(lw, rows->index, 2, dim);
     return tc_put_tile(lw, index, (int64_t[]){rows->outer, 1});
 }
 
-/* How many rows from i on follow one another, each one further than the last (or, *back, one less). */
+/* How many rows from i on follow one another, each one further than the last (or, *back, one less).
+ */
 static int64_t run_length(const int64_t *place, int64_t i, int64_t n, bool *back)
 {
     int64_t k = i + 1;
@@ -119,7 +126,10 @@ static tc_val rows_by_runs(tc_lower *lw, tc_val x, const tc_row_list *rows, int6
 }
 
 /* Where slices are better than GATHER. */
-static bool few_runs(const tc_lower *lw, int64_t runs) { return runs <= (tc_lower_has(lw, TC_FEATURE_U55) ? 1024 : 8); }
+static bool few_runs(const tc_lower *lw, int64_t runs)
+{
+    return runs <= (tc_lower_has(lw, TC_FEATURE_U55) ? 1024 : 8);
+}
 
 tc_val tc_put_rows(tc_lower *lw, tc_val x, const tc_row_list *rows)
 {
@@ -134,8 +144,10 @@ tc_val tc_put_rows_into(tc_lower *lw, tc_val x, tc_val source, const tc_row_list
 {
     x = tc_put_reshape(lw, x, 3, (int64_t[]){rows->outer, rows->extent, rows->inner});
     source = tc_put_reshape(lw, source, 3, (int64_t[]){rows->outer, rows->count, rows->inner});
-    if (rows->known) { /* rows of x and source joined, picked in order; of equal places the last one counts */
-        tc_row_list all = {rows->outer, rows->extent + rows->count, rows->inner, rows->extent, NULL, TC_NONE};
+    if (rows->known) { /* rows of x and source joined, picked in order; of equal places the last one
+                          counts */
+        tc_row_list all = {rows->outer, rows->extent + rows->count, rows->inner, rows->extent, NULL,
+                           TC_NONE};
         int64_t *from = tc_new_n(&lw->ctx->arena, int64_t, (size_t)rows->extent);
         for (int64_t i = 0; i < rows->extent; i++)
             from[i] = i;
@@ -147,7 +159,9 @@ tc_val tc_put_rows_into(tc_lower *lw, tc_val x, tc_val source, const tc_row_list
     if (!x || !source)
         return TC_NONE;
     bool truth = tc_put_type(lw, x)->dtype == TC_bool;
-    tc_dtype as = !truth ? tc_put_type(lw, x)->dtype : tc_lower_has(lw, TC_FEATURE_INT) ? TC_i8 : TC_f32;
+    tc_dtype as = !truth                             ? tc_put_type(lw, x)->dtype
+                  : tc_lower_has(lw, TC_FEATURE_INT) ? TC_i8
+                                                     : TC_f32;
     tc_val y = tc_put3(lw, TC_OP_tosa_scatter, NULL, tc_put_cast(lw, x, as),
                        tc_put_tosa_cast(lw, row_numbers(lw, rows), TC_i32),
                        tc_put_cast(lw, source, as));
@@ -192,10 +206,12 @@ static tc_val place_number(tc_lower *lw, tc_val like, double number)
 static tc_val from_the_end(tc_lower *lw, tc_val index, int64_t extent)
 {
     tc_val negative = tc_put2(lw, TC_OP_tosa_greater, NULL, place_number(lw, index, 0), index);
-    return tc_put_select(lw, negative, tc_put_add(lw, index, place_number(lw, index, (double)extent)), index);
+    return tc_put_select(lw, negative,
+                         tc_put_add(lw, index, place_number(lw, index, (double)extent)), index);
 }
 
-static void add_index(tc_lower *lw, const tc_node *node, int operand, place_sum *s, int64_t extent, int64_t step)
+static void add_index(tc_lower *lw, const tc_node *node, int operand, place_sum *s, int64_t extent,
+                      int64_t step)
 {
     const int64_t *place = tc_known_places(lw, node, operand, extent);
     if (place) {
@@ -203,7 +219,8 @@ static void add_index(tc_lower *lw, const tc_node *node, int operand, place_sum 
         return;
     }
     s->all_known = false;
-    tc_val index = tc_put_rank(lw, from_the_end(lw, tc_put_places(lw, node, operand), extent), s->picks->rank);
+    tc_val index =
+        tc_put_rank(lw, from_the_end(lw, tc_put_places(lw, node, operand), extent), s->picks->rank);
     if (step != 1 && index)
         index = tc_put_mul(lw, index, place_number(lw, index, (double)step));
     s->sum = s->sum ? tc_put_add(lw, s->sum, index) : index;
@@ -220,13 +237,15 @@ static tc_val finish_sum(tc_lower *lw, place_sum *s)
     return tc_put_expand(lw, sum, s->picks->rank, s->picks->dim);
 }
 
-bool tc_row_list_picked(tc_lower *lw, const tc_node *node, int first, tc_row_list *rows, int64_t *perm, tc_type *picked)
+bool tc_row_list_picked(tc_lower *lw, const tc_node *node, int first, tc_row_list *rows,
+                        int64_t *perm, tc_type *picked)
 {
     const tc_type *x = tc_lower_type(lw, node, 0);
     tc_tensor index[TC_MAX_RANK];
     int n_index = node->n_in - first;
     for (int i = 0; i < n_index; i++)
-        index[i] = (tc_tensor){node->in[first + i] ? tc_lower_type(lw, node, first + i) : NULL, NULL};
+        index[i] =
+            (tc_tensor){node->in[first + i] ? tc_lower_type(lw, node, first + i) : NULL, NULL};
     tc_picks picks;
     if (!tc_index_picks(x, index, n_index, &picks) || !tc_index_dims(x, &picks, picked)) {
         tc_lower_refuse(lw, "its indices do not fit");
@@ -241,7 +260,8 @@ bool tc_row_list_picked(tc_lower *lw, const tc_node *node, int first, tc_row_lis
             rows->extent *= x->dim[perm[n++] = i];
     for (int i = front; i < picks.n_kept; i++)
         rows->inner *= x->dim[perm[n++] = picks.kept[i]];
-    place_sum sum = {&picks, rows->count, tc_new_n(&lw->ctx->arena, int64_t, (size_t)rows->count), true, TC_NONE};
+    place_sum sum = {&picks, rows->count, tc_new_n(&lw->ctx->arena, int64_t, (size_t)rows->count),
+                     true, TC_NONE};
     int64_t step = rows->extent;
     for (int i = 0; i < n_index; i++)
         if (index[i].type)
@@ -277,7 +297,8 @@ static void select_rows(tc_lower *lw, const tc_node *node, int axis, tc_val *out
         return;
     tc_val from = channels ? tc_move_in(lw, node, 0) : tc_lower_in(lw, node, 0);
     tc_val picked = tc_put_rows(lw, from, &rows);
-    out[0] = tc_put_reshape(lw, channels ? picked : tc_move_out(lw, node, picked, 0), y->rank, y->dim);
+    out[0] =
+        tc_put_reshape(lw, channels ? picked : tc_move_out(lw, node, picked, 0), y->rank, y->dim);
 }
 
 void tc_lower_index_select(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -285,10 +306,13 @@ void tc_lower_index_select(tc_lower *lw, const tc_node *node, tc_val *out)
     select_rows(lw, node, (int)((const tc_attr_axis *)node->attr)->axis, out);
 }
 
-void tc_lower_embedding(tc_lower *lw, const tc_node *node, tc_val *out) { select_rows(lw, node, 0, out); }
+void tc_lower_embedding(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    select_rows(lw, node, 0, out);
+}
 
-/* x cut to the index along all other axes, as rows [outer, extent * inner, 1]; element (o, w, i) is at
- * index * inner + i. */
+/* x cut to the index along all other axes, as rows [outer, extent * inner, 1]; element (o, w, i) is
+ * at index * inner + i. */
 void tc_lower_gather(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     int axis = (int)((const tc_attr_axis *)node->attr)->axis;
@@ -305,7 +329,8 @@ void tc_lower_gather(tc_lower *lw, const tc_node *node, tc_val *out)
     }
     tc_val v = tc_put_slice(lw, tc_lower_in(lw, node, 0), start, size);
     const int64_t *known = tc_known_places(lw, node, 1, x->dim[axis]);
-    tc_val place = known ? tc_put_known_places(lw, index->rank, index->dim, known) : tc_put_places(lw, node, 1);
+    tc_val place = known ? tc_put_known_places(lw, index->rank, index->dim, known)
+                         : tc_put_places(lw, node, 1);
     place = tc_put_reshape(lw, place, 3, (int64_t[]){outer, index->dim[axis], inner});
     if (inner > 1) {
         int64_t *within = tc_new_n(&lw->ctx->arena, int64_t, (size_t)inner);

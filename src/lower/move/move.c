@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* move.c -- movement along whole axes: the same numbers in other places, whatever they mean.
  *
- * Where the result has a domain of its own, what grows is converted before it is moved, what shrinks after. */
+ * Where the result has a domain of its own, what grows is converted before it is moved, what
+ * shrinks after. */
 #include "move.h"
 #include "../integer/pool.h"
 
 tc_val tc_move_in(tc_lower *lw, const tc_node *node, int i)
 {
-    return tc_put_convert(lw, tc_lower_in(lw, node, i), tc_lower_type(lw, node, i), tc_lower_result(lw, node, 0));
+    return tc_put_convert(lw, tc_lower_in(lw, node, i), tc_lower_type(lw, node, i),
+                          tc_lower_result(lw, node, 0));
 }
 
 tc_val tc_move_out(tc_lower *lw, const tc_node *node, tc_val moved, int i)
@@ -15,7 +17,10 @@ tc_val tc_move_out(tc_lower *lw, const tc_node *node, tc_val moved, int i)
     return tc_put_convert(lw, moved, tc_lower_type(lw, node, 0), tc_lower_result(lw, node, i));
 }
 
-void tc_lower_move_same(tc_lower *lw, const tc_node *node, tc_val *out) { out[0] = tc_move_in(lw, node, 0); }
+void tc_lower_move_same(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    out[0] = tc_move_in(lw, node, 0);
+}
 
 void tc_lower_reshape(tc_lower *lw, const tc_node *node, tc_val *out)
 {
@@ -44,7 +49,8 @@ static void three_axes(const tc_type *t, int axis, int64_t *outer, int64_t *inne
             *(i < axis ? outer : inner) *= t->dim[i];
 }
 
-/* The kept elements are the r-th of `count` groups of `step` that lie inside x, or end in a border. */
+/* The kept elements are the r-th of `count` groups of `step` that lie inside x, or end in a border.
+ */
 tc_val tc_put_stepped(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t step, int64_t count)
 {
     if (!x)
@@ -69,11 +75,13 @@ tc_val tc_put_stepped(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t s
     return tc_put_reshape(lw, x, rank, dim);
 }
 
-/* Rows or columns of a plane on an NPU: windows of one element leave the channels where they are. */
+/* Rows or columns of a plane on an NPU: windows of one element leave the channels where they are.
+ */
 static bool skips_in_plane(const tc_lower *lw, const tc_node *node, const tc_attr_slice *a)
 {
     const tc_type *t = tc_lower_type(lw, node, 0);
-    return tc_target_is_ethosu(lw->target) && tc_is_activation(t) && t->rank == 4 && a->axis >= 2 && a->step > 1 && a->step <= 3;
+    return tc_target_is_ethosu(lw->target) && tc_is_activation(t) && t->rank == 4 && a->axis >= 2 &&
+           a->step > 1 && a->step <= 3;
 }
 
 static tc_val by_windows(tc_lower *lw, tc_val x, const tc_attr_slice *a, int64_t count)
@@ -81,7 +89,8 @@ static tc_val by_windows(tc_lower *lw, tc_val x, const tc_attr_slice *a, int64_t
     int64_t one[] = {1, 1}, stride[] = {1, 1}, none[] = {0, 0, 0, 0};
     stride[a->axis - 2] = a->step;
     x = tc_put_slice_axis(lw, x, (int)a->axis, a->start, (count - 1) * a->step + 1);
-    return tc_put_channels_first(lw, tc_put_max_pool(lw, tc_put_channels_last(lw, x), one, stride, none));
+    return tc_put_channels_first(
+        lw, tc_put_max_pool(lw, tc_put_channels_last(lw, x), one, stride, none));
 }
 
 void tc_lower_slice(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -159,8 +168,9 @@ void tc_lower_unbind(tc_lower *lw, const tc_node *node, tc_val *out)
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *t = tc_lower_result(lw, node, i);
         if (lw->readers[node->out[i]])
-            out[i] = tc_put_reshape(lw, tc_move_out(lw, node, tc_put_slice_axis(lw, x, (int)a->axis, i, 1), i), t->rank,
-                                    t->dim);
+            out[i] = tc_put_reshape(
+                lw, tc_move_out(lw, node, tc_put_slice_axis(lw, x, (int)a->axis, i, 1), i), t->rank,
+                t->dim);
     }
 }
 
@@ -177,12 +187,14 @@ void tc_lower_repeat_interleave(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     int64_t outer, inner;
     three_axes(t, (int)a->axis, &outer, &inner);
-    tc_val x = tc_put_reshape(lw, tc_move_in(lw, node, 0), 4, (int64_t[]){outer, t->dim[a->axis], 1, inner});
+    tc_val x = tc_put_reshape(lw, tc_move_in(lw, node, 0), 4,
+                              (int64_t[]){outer, t->dim[a->axis], 1, inner});
     x = tc_put_tile(lw, x, (int64_t[]){1, 1, a->repeats, 1});
     out[0] = tc_put_reshape(lw, x, y->rank, y->dim);
 }
 
-/* The smaller Ethos-U machines do not reverse the last axis: there, one of extent 1 stands behind it. */
+/* The smaller Ethos-U machines do not reverse the last axis: there, one of extent 1 stands behind
+ * it. */
 tc_val tc_put_reverse(tc_lower *lw, tc_val x, int axis)
 {
     if (!x || tc_put_type(lw, x)->dim[axis] == 1)
@@ -213,7 +225,8 @@ static tc_val roll_axis(tc_lower *lw, tc_val x, int axis, int64_t shift)
     int64_t n = tc_put_type(lw, x)->dim[axis], by = ((shift % n) + n) % n;
     if (!by)
         return x;
-    tc_val part[] = {tc_put_slice_axis(lw, x, axis, n - by, by), tc_put_slice_axis(lw, x, axis, 0, n - by)};
+    tc_val part[] = {tc_put_slice_axis(lw, x, axis, n - by, by),
+                     tc_put_slice_axis(lw, x, axis, 0, n - by)};
     return tc_put_concat(lw, part, 2, axis);
 }
 

@@ -5,8 +5,8 @@
 
 #include "../build.h"
 
-/* Stored numbers of type `from` as stored numbers of `to`: another domain, quantized or dequantized (with
- * floats in the target), or another element type.  The shape is x's own. */
+/* Stored numbers of type `from` as stored numbers of `to`: another domain, quantized or dequantized
+ * (with floats in the target), or another element type.  The shape is x's own. */
 tc_val tc_put_convert(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to);
 /* Another element type, plain numbers: as PyTorch's casts (toward zero from float to integer). */
 tc_val tc_put_cast(tc_lower *lw, tc_val x, tc_dtype to);
@@ -25,8 +25,9 @@ tc_val tc_put_stepped(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t s
 typedef struct tc_stride {
     int64_t size, step;
 } tc_stride;
-/* The element at (i0, i1, ...) is x's element offset + i0 * step0 + i1 * step1 + ..., in row-major order.
- * Slices, reshapes and joins; windows that overlap are cut out one by one, by GATHER when there are many. */
+/* The element at (i0, i1, ...) is x's element offset + i0 * step0 + i1 * step1 + ..., in row-major
+ * order. Slices, reshapes and joins; windows that overlap are cut out one by one, by GATHER when
+ * there are many. */
 tc_val tc_put_strided(tc_lower *lw, tc_val x, int64_t offset, int rank, const tc_stride *axis);
 
 /* Rows of values [n,k,c] by indices [n,w] (i32): [n,w,c].  bool goes through another type. */

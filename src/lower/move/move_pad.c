@@ -17,19 +17,22 @@ static double stored(double real, const tc_type *t)
 }
 
 /* What stands before the first element, or after the last, of an axis of extent n. */
-static tc_val border(tc_lower *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t count, bool before)
+static tc_val border(tc_lower *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t count,
+                     bool before)
 {
     int64_t n = tc_put_type(lw, x)->dim[axis], times[TC_MAX_RANK];
     if (mode == TC_pad_mode_circular)
         return tc_put_slice_axis(lw, x, axis, before ? n - count : 0, count);
     if (mode == TC_pad_mode_reflect)
-        return tc_put_reverse(lw, tc_put_slice_axis(lw, x, axis, before ? 1 : n - 1 - count, count), axis);
+        return tc_put_reverse(lw, tc_put_slice_axis(lw, x, axis, before ? 1 : n - 1 - count, count),
+                              axis);
     for (int i = 0; i < TC_MAX_RANK; i++)
         times[i] = i == axis ? count : 1;
     return tc_put_tile(lw, tc_put_slice_axis(lw, x, axis, before ? 0 : n - 1, 1), times);
 }
 
-static tc_val extend(tc_lower *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t before, int64_t after)
+static tc_val extend(tc_lower *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t before,
+                     int64_t after)
 {
     tc_val part[3];
     int n = 0;
@@ -83,7 +86,8 @@ void tc_lower_diagonal(tc_lower *lw, const tc_node *node, tc_val *out)
 /* bool [1,..,h,w]: inside the triangle. */
 static tc_val triangle(tc_lower *lw, const tc_type *t, int64_t diagonal, bool lower, tc_dtype dtype)
 {
-    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, h = t->dim[t->rank - 2], w = t->dim[t->rank - 1];
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, h = t->dim[t->rank - 2],
+            w = t->dim[t->rank - 1];
     dim[t->rank - 2] = h;
     dim[t->rank - 1] = w;
     double *in = tc_new_n(&lw->ctx->arena, double, (size_t)(h * w));
@@ -95,14 +99,16 @@ static tc_val triangle(tc_lower *lw, const tc_type *t, int64_t diagonal, bool lo
     return tc_put_numbers(lw, dtype, t->rank, dim, in);
 }
 
-/* Zero outside; where the target has no SELECT, quantized numbers are multiplied by ones and zeros. */
+/* Zero outside; where the target has no SELECT, quantized numbers are multiplied by ones and zeros.
+ */
 static tc_val masked(tc_lower *lw, const tc_node *node, bool lower)
 {
     const tc_attr_tri *a = node->attr;
     const tc_type *y = tc_lower_result(lw, node, 0);
     tc_val x = tc_move_in(lw, node, 0);
     if (y->dtype == TC_bool)
-        return tc_put2(lw, TC_OP_tosa_logical_and, NULL, x, triangle(lw, y, a->diagonal, lower, TC_bool));
+        return tc_put2(lw, TC_OP_tosa_logical_and, NULL, x,
+                       triangle(lw, y, a->diagonal, lower, TC_bool));
     if (tc_lower_has(lw, TC_FEATURE_U55) && tc_is_activation(y)) {
         tc_val ones = triangle(lw, y, a->diagonal, lower, y->dtype);
         x = tc_put_mul(lw, tc_put_rescale(lw, x, 1, tc_zero_of(y), 0, TC_i32),
@@ -113,5 +119,11 @@ static tc_val masked(tc_lower *lw, const tc_node *node, bool lower)
                          tc_put_number(lw, y->dtype, y->rank, stored(0, y)));
 }
 
-void tc_lower_tril(tc_lower *lw, const tc_node *node, tc_val *out) { out[0] = masked(lw, node, true); }
-void tc_lower_triu(tc_lower *lw, const tc_node *node, tc_val *out) { out[0] = masked(lw, node, false); }
+void tc_lower_tril(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    out[0] = masked(lw, node, true);
+}
+void tc_lower_triu(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    out[0] = masked(lw, node, false);
+}

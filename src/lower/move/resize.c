@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resize.c -- upsampling and downsampling of one to three axes.
  *
- * Each axis is the interpreter's own table of places and weights.  RESIZE is used where its rational steps give
- * that very table; otherwise nearest neighbours are rows that are picked, and weighted ones go through a matrix
- * (floats) or through sums of picked rows times 14-bit weights (quantized numbers). */
+ * Each axis is the interpreter's own table of places and weights.  RESIZE is used where its
+ * rational steps give that very table; otherwise nearest neighbours are rows that are picked, and
+ * weighted ones go through a matrix (floats) or through sums of picked rows times 14-bit weights
+ * (quantized numbers). */
 #include <math.h>
 
 #include "index.h"
@@ -70,7 +71,8 @@ static rational steps(const tc_resize_axis *a, tc_resize_kind kind, bool align_c
     if (kind == TC_RESIZE_NEAREST)
         r.offset = -a->out;
     else if (kind == TC_RESIZE_LINEAR && align_corners)
-        r = (rational){a->out > 1 && a->in > 1 ? a->out - 1 : a->out, a->in > 1 && a->out > 1 ? a->in - 1 : 1, 0, 0};
+        r = (rational){a->out > 1 && a->in > 1 ? a->out - 1 : a->out,
+                       a->in > 1 && a->out > 1 ? a->in - 1 : 1, 0, 0};
     if (a->in == a->out)
         r = (rational){1, 1, 0, 0};
     int64_t g = common_divisor(common_divisor(r.n, r.d), r.offset);
@@ -84,10 +86,12 @@ static rational steps(const tc_resize_axis *a, tc_resize_kind kind, bool align_c
 /* Whether RESIZE with these steps reads what the table says. */
 static bool reproduces(const rational *r, const tc_resize_axis *a)
 {
-    bool legal = r->n > 0 && r->d > 0 && r->n <= 2048 && r->d < 16 * r->n && r->n <= 256 * r->d && r->offset >= -r->n &&
-                 r->offset < 16 * r->n && r->border >= -16 * r->n && r->border < r->n && a->in < 16384 && a->out < 16384;
+    bool legal = r->n > 0 && r->d > 0 && r->n <= 2048 && r->d < 16 * r->n && r->n <= 256 * r->d &&
+                 r->offset >= -r->n && r->offset < 16 * r->n && r->border >= -16 * r->n &&
+                 r->border < r->n && a->in < 16384 && a->out < 16384;
     for (int64_t o = 0; legal && o < a->out; o++) {
-        int64_t y = o * r->d + r->offset, i = (int64_t)floor((double)y / (double)r->n), rest = y - i * r->n;
+        int64_t y = o * r->d + r->offset, i = (int64_t)floor((double)y / (double)r->n),
+                rest = y - i * r->n;
         int64_t low = i > 0 ? i : 0, high = i + 1 < a->in - 1 ? i + 1 : a->in - 1;
         if (low >= a->in)
             return false;
@@ -110,7 +114,8 @@ static bool reproduces(const rational *r, const tc_resize_axis *a)
 }
 
 /* x [n,c,h,w]: the last two axes at once; `made` is the element type of the result. */
-static tc_val put_resize(tc_lower *lw, tc_val x, tc_field_resize_mode mode, const rational *r, const int64_t *size, tc_dtype made)
+static tc_val put_resize(tc_lower *lw, tc_val x, tc_field_resize_mode mode, const rational *r,
+                         const int64_t *size, tc_dtype made)
 {
     tc_attr_tosa_resize *a = tc_new(&lw->ctx->arena, tc_attr_tosa_resize);
     a->mode = mode;
@@ -124,7 +129,8 @@ static tc_val put_resize(tc_lower *lw, tc_val x, tc_field_resize_mode mode, cons
         return TC_NONE;
     const tc_type *t = tc_put_type(lw, x);
     tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_resize, a, in, 4, 1, lw->node->loc);
-    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, made, 4, (int64_t[]){t->dim[0], size[0], size[1], t->dim[3]});
+    lw->to->val[node->out[0]]->type =
+        tc_type_make(lw->ctx, made, 4, (int64_t[]){t->dim[0], size[0], size[1], t->dim[3]});
     lw->status = tc_node_infer(lw->to, node);
     return lw->status == TC_OK ? node->out[0] : TC_NONE;
 }
@@ -146,7 +152,8 @@ static resampling tables(tc_lower *lw, const tc_node *node, tc_resize_kind kind)
     resampling s = {.kind = kind, .n = a->size.n, .step = {{1, 1, 0, 0}, {1, 1, 0, 0}}};
     s.exact = s.n < 3 && kind != TC_RESIZE_CUBIC;
     for (int i = 0; i < s.n; i++) {
-        s.axis[i] = tc_resize_axis_of(&lw->ctx->arena, kind, a, i, t->dim[2 + i], t->dtype == TC_f64);
+        s.axis[i] =
+            tc_resize_axis_of(&lw->ctx->arena, kind, a, i, t->dim[2 + i], t->dtype == TC_f64);
         if (s.n == 3)
             continue;
         rational *r = &s.step[2 - s.n + i];
@@ -166,7 +173,9 @@ static tc_val by_resize(tc_lower *lw, tc_val x, const resampling *s, tc_dtype ma
     }
     const int64_t *dim = x ? tc_put_type(lw, x)->dim : in;
     x = tc_put_reshape(lw, x, 4, (int64_t[]){dim[0], dim[1], in[0], in[1]});
-    return put_resize(lw, x, s->kind == TC_RESIZE_LINEAR ? TC_resize_mode_bilinear : TC_resize_mode_nearest, s->step, out, made);
+    return put_resize(
+        lw, x, s->kind == TC_RESIZE_LINEAR ? TC_resize_mode_bilinear : TC_resize_mode_nearest,
+        s->step, out, made);
 }
 
 static tc_val shaped(tc_lower *lw, tc_val x, const tc_type *y)
@@ -200,7 +209,10 @@ static tc_val pick_all(tc_lower *lw, tc_val x, const resampling *s)
     return x;
 }
 
-static bool resizable(tc_dtype t) { return t == TC_i8 || t == TC_i16 || t == TC_f32 || t == TC_f16 || t == TC_bf16; }
+static bool resizable(tc_dtype t)
+{
+    return t == TC_i8 || t == TC_i16 || t == TC_f32 || t == TC_f16 || t == TC_bf16;
+}
 
 static void lower_nearest(tc_lower *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
@@ -259,8 +271,8 @@ void tc_lower_plain_upsample_cubic(tc_lower *lw, const tc_node *node, tc_val *ou
 
 /* ---- quantized ---- */
 
-/* One axis of i32 numbers of `bits` bits: sums of taps times weights of 2^-14, the result again 2^-14 as large
- * but for `more` bits below the step. */
+/* One axis of i32 numbers of `bits` bits: sums of taps times weights of 2^-14, the result again
+ * 2^-14 as large but for `more` bits below the step. */
 static tc_val weighted_axis(tc_lower *lw, tc_val x, int axis, const tc_resize_axis *a, int more)
 {
     tc_val sum = TC_NONE;
@@ -271,19 +283,23 @@ static tc_val weighted_axis(tc_lower *lw, tc_val x, int axis, const tc_resize_ax
         double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)a->out);
         for (int64_t o = 0; o < a->out; o++)
             weight[o] = rint(a->weight[o * a->taps + i] * 16384);
-        tc_val one = tc_put_mul(lw, tap(lw, x, axis, a, i), tc_put_numbers(lw, TC_i32, rank, dim, weight));
+        tc_val one =
+            tc_put_mul(lw, tap(lw, x, axis, a, i), tc_put_numbers(lw, TC_i32, rank, dim, weight));
         sum = sum ? tc_put_add(lw, sum, one) : one;
     }
     return tc_put_rescale(lw, sum, ldexp(1, more - 14), 0, 0, TC_i32);
 }
 
-static tc_val by_sums(tc_lower *lw, tc_val x, const resampling *s, const tc_type *from, const tc_type *to)
+static tc_val by_sums(tc_lower *lw, tc_val x, const resampling *s, const tc_type *from,
+                      const tc_type *to)
 {
-    int room = from->dtype == TC_i16 ? 0 : 5; /* bits below the step: 16 + 14 + overshoot stay below 31 */
+    int room =
+        from->dtype == TC_i16 ? 0 : 5; /* bits below the step: 16 + 14 + overshoot stay below 31 */
     x = tc_put_rescale(lw, x, 1, tc_zero_of(from), 0, TC_i32);
     for (int i = 0; i < s->n; i++)
         x = weighted_axis(lw, x, 2 + i, &s->axis[i], i ? 0 : room);
-    return tc_put_rescale(lw, x, tc_scale_of(from) / tc_scale_of(to) * ldexp(1, -room), 0, tc_zero_of(to), to->dtype);
+    return tc_put_rescale(lw, x, tc_scale_of(from) / tc_scale_of(to) * ldexp(1, -room), 0,
+                          tc_zero_of(to), to->dtype);
 }
 
 static void lower_quantized(tc_lower *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
@@ -295,19 +311,23 @@ static void lower_quantized(tc_lower *lw, const tc_node *node, tc_resize_kind ki
     }
     resampling s = tables(lw, node, kind);
     tc_val x = tc_lower_in(lw, node, 0);
-    if (s.exact) { /* RESIZE multiplies by both numerators, and knows no zero point: its weights add up to them */
+    if (s.exact) { /* RESIZE multiplies by both numerators, and knows no zero point: its weights add
+                      up to them */
         double times = (double)(s.step[0].n * s.step[1].n);
         tc_dtype made = from->dtype == TC_i8 ? TC_i32 : TC_i48;
         x = by_resize(lw, x, &s, made);
         int64_t zero = tc_zero_of(to);
-        if (tc_scale_of(from) == tc_scale_of(to) && zero - tc_zero_of(from) <= 127 && zero - tc_zero_of(from) >= -128)
+        if (tc_scale_of(from) == tc_scale_of(to) && zero - tc_zero_of(from) <= 127 &&
+            zero - tc_zero_of(from) >= -128)
             zero -= tc_zero_of(from); /* steps of one size: the zero points only differ */
         else if (tc_zero_of(from) && made == TC_i32)
             x = tc_f_sub(lw, x, tc_put_number(lw, TC_i32, 4, (double)tc_zero_of(from) * times));
-        x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, zero, to->dtype);
+        x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, zero,
+                           to->dtype);
         out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
     } else
-        out[0] = tc_put_reshape(lw, tc_put_codes(lw, by_sums(lw, x, &s, from, to), to->quant), to->rank, to->dim);
+        out[0] = tc_put_reshape(lw, tc_put_codes(lw, by_sums(lw, x, &s, from, to), to->quant),
+                                to->rank, to->dim);
 }
 
 void tc_lower_int_upsample_linear(tc_lower *lw, const tc_node *node, tc_val *out)

@@ -71,7 +71,9 @@ static tc_val cut_each(tc_lower *lw, tc_val x, int64_t offset, view v, int k)
         piece[i] = tc_put_reshape(lw, p, 4, (int64_t[]){rows, before, 1, after});
     }
     tc_val y = tc_put_join(lw, piece, (int)axis.size, 2);
-    return y ? tc_put_reshape(lw, y, 2, (int64_t[]){tc_put_type(lw, y)->dim[0], before * axis.size * after}) : y;
+    return y ? tc_put_reshape(lw, y, 2,
+                              (int64_t[]){tc_put_type(lw, y)->dim[0], before * axis.size * after})
+             : y;
 }
 
 /* x [rows, extent] -> [rows, elements of the view of one row]. */
@@ -88,7 +90,8 @@ static tc_val cut(tc_lower *lw, tc_val x, int64_t offset, view v)
         return cut_each(lw, x, offset, v, shortest(&v));
     /* Groups of `step` numbers, each holding what is left of the view; the last one ends with x. */
     int64_t rows = tc_put_type(lw, x)->dim[0], extent = tc_put_type(lw, x)->dim[1];
-    int64_t past = offset + axis.size * axis.step - extent, at = past > 0 ? past : 0, first = offset - at;
+    int64_t past = offset + axis.size * axis.step - extent, at = past > 0 ? past : 0,
+            first = offset - at;
     if (first < 0) {
         x = tc_put_pad(lw, x, (int64_t[]){0, 0, -first, 0}, 0);
         first = 0;
@@ -147,7 +150,8 @@ static tc_val pick_view(tc_lower *lw, tc_val x, int64_t offset, const view *v)
 }
 
 /* From the order of falling steps to the caller's; axes that stand still are repeated. */
-static tc_val arrange(tc_lower *lw, tc_val x, int rank, const tc_stride *axis, const view *v, const int *from)
+static tc_val arrange(tc_lower *lw, tc_val x, int rank, const tc_stride *axis, const view *v,
+                      const int *from)
 {
     int64_t dim[TC_MAX_RANK], times[TC_MAX_RANK], perm[TC_MAX_RANK];
     for (int i = 0; i < v->n; i++)
@@ -186,7 +190,8 @@ tc_val tc_put_pick(tc_lower *lw, tc_val x, int rank, const int64_t *dim, const i
     if (!x)
         return x;
     int64_t n = tc_dims_count(rank, dim);
-    tc_tensor index = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i32, 2, (int64_t[]){1, n}));
+    tc_tensor index =
+        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i32, 2, (int64_t[]){1, n}));
     for (int64_t i = 0; i < n; i++)
         tc_store_i64(index, i, element[i]);
     x = tc_put_reshape(lw, x, 3, (int64_t[]){1, tc_type_count(tc_put_type(lw, x)), 1});

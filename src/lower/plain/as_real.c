@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* as_real.c -- a node on quantized values without an integer form, where the target has floats: its operands are
- * dequantized, its plain rule is asked, its results are quantized. */
+/* as_real.c -- a node on quantized values without an integer form, where the target has floats: its
+ * operands are dequantized, its plain rule is asked, its results are quantized. */
 #include "as_real.h"
 
 #include "../move/move.h"
@@ -48,14 +48,16 @@ void tc_lower_as_real(tc_lower *lw, const tc_node *node, tc_lower_rule *rule, tc
             continue;
         const tc_value *v = g.val[real->in[i]];
         inner.now[real->in[i]] = v->data ? tc_put_data(&inner, v->type, v->data)
-                                         : tc_put_convert(&inner, tc_lower_in(lw, node, i), tc_lower_type(lw, node, i), v->type);
+                                         : tc_put_convert(&inner, tc_lower_in(lw, node, i),
+                                                          tc_lower_type(lw, node, i), v->type);
     }
     tc_val *made = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_out);
     if (inner.status == TC_OK)
         rule(&inner, real, made);
     for (int i = 0; i < node->n_out; i++)
         if (made[i])
-            out[i] = tc_put_convert(&inner, made[i], g.val[real->out[i]]->type, tc_lower_result(lw, node, i));
+            out[i] = tc_put_convert(&inner, made[i], g.val[real->out[i]]->type,
+                                    tc_lower_result(lw, node, i));
     lw->status = inner.status;
     lw->why = inner.why;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fourier.c -- Fourier transforms of real numbers: RFFT2D.
  *
- * TOSA has no complex numbers: the transform becomes two tensors where its real and its imaginary part are
- * taken, and by itself is nothing. */
+ * TOSA has no complex numbers: the transform becomes two tensors where its real and its imaginary
+ * part are taken, and by itself is nothing. */
 #include <math.h>
 
 #include "plain.h"
@@ -16,7 +16,8 @@ static const char *why_not(const tc_lower *lw, const tc_node *fft)
     const tc_type *x = tc_type_of(lw->from, fft->in[0]);
     if (!tc_lower_has(lw, TC_FEATURE_FFT))
         return "the target has no Fourier transform";
-    if (a->kind != TC_fft_kind_real_to_complex || x->dtype != TC_f32 || a->axes.n < 1 || a->axes.n > 2 || x->rank < a->axes.n)
+    if (a->kind != TC_fft_kind_real_to_complex || x->dtype != TC_f32 || a->axes.n < 1 ||
+        a->axes.n > 2 || x->rank < a->axes.n)
         return "only transforms of one or two axes of f32 numbers are taken";
     for (int i = 0; i < a->axes.n; i++) {
         bool last = false;
@@ -34,7 +35,8 @@ static bool in_parts(const tc_graph *g, tc_val v)
     bool good = true;
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_in; i++)
-            good = good && (g->node[k]->in[i] != v || g->node[k]->op == TC_OP_real || g->node[k]->op == TC_OP_imag);
+            good = good && (g->node[k]->in[i] != v || g->node[k]->op == TC_OP_real ||
+                            g->node[k]->op == TC_OP_imag);
     for (size_t i = 0; i < g->n_out; i++)
         good = good && g->out[i] != v;
     return good;
@@ -59,14 +61,16 @@ static double factor(const tc_attr_fft *a, double n)
 void tc_lower_part(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_node *fft = tc_def(lw->from, node->in[0]);
-    const char *why = fft && fft->op == TC_OP_fft ? why_not(lw, fft) : "TOSA has no complex numbers";
+    const char *why =
+        fft && fft->op == TC_OP_fft ? why_not(lw, fft) : "TOSA has no complex numbers";
     if (why) {
         tc_lower_refuse(lw, "%s", why);
         return;
     }
     const tc_attr_fft *a = fft->attr;
     const tc_type *t = tc_type_of(lw->from, fft->in[0]), *y = tc_lower_result(lw, node, 0);
-    int64_t w = t->dim[t->rank - 1], h = a->axes.n > 1 ? t->dim[t->rank - 2] : 1, n = tc_type_count(t) / (h * w);
+    int64_t w = t->dim[t->rank - 1], h = a->axes.n > 1 ? t->dim[t->rank - 2] : 1,
+            n = tc_type_count(t) / (h * w);
     tc_val x = tc_put_reshape(lw, lw->now[fft->in[0]], 3, (int64_t[]){n, h, w});
     if (!x || lw->status != TC_OK)
         return;

@@ -8,17 +8,40 @@ tc_val tc_f_op(tc_lower *lw, tc_op op, tc_val x) { return tc_put1(lw, op, NULL, 
 
 tc_val tc_f_number(tc_lower *lw, tc_val like, double number)
 {
-    return like ? tc_put_number(lw, tc_put_type(lw, like)->dtype, tc_put_type(lw, like)->rank, number) : like;
+    return like ? tc_put_number(lw, tc_put_type(lw, like)->dtype, tc_put_type(lw, like)->rank,
+                                number)
+                : like;
 }
 
-tc_val tc_f_add(tc_lower *lw, tc_val x, double number) { return tc_put_add(lw, x, tc_f_number(lw, x, number)); }
-tc_val tc_f_scale(tc_lower *lw, tc_val x, double number) { return tc_put_mul(lw, x, tc_f_number(lw, x, number)); }
-tc_val tc_f_sub(tc_lower *lw, tc_val a, tc_val b) { return tc_put2(lw, TC_OP_tosa_sub, NULL, a, b); }
-tc_val tc_f_from(tc_lower *lw, double number, tc_val x) { return tc_f_sub(lw, tc_f_number(lw, x, number), x); }
-tc_val tc_f_greater(tc_lower *lw, tc_val a, tc_val b) { return tc_put2(lw, TC_OP_tosa_greater, NULL, a, b); }
+tc_val tc_f_add(tc_lower *lw, tc_val x, double number)
+{
+    return tc_put_add(lw, x, tc_f_number(lw, x, number));
+}
+tc_val tc_f_scale(tc_lower *lw, tc_val x, double number)
+{
+    return tc_put_mul(lw, x, tc_f_number(lw, x, number));
+}
+tc_val tc_f_sub(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put2(lw, TC_OP_tosa_sub, NULL, a, b);
+}
+tc_val tc_f_from(tc_lower *lw, double number, tc_val x)
+{
+    return tc_f_sub(lw, tc_f_number(lw, x, number), x);
+}
+tc_val tc_f_greater(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put2(lw, TC_OP_tosa_greater, NULL, a, b);
+}
 
-tc_val tc_f_above(tc_lower *lw, tc_val x, double number) { return tc_f_greater(lw, x, tc_f_number(lw, x, number)); }
-tc_val tc_f_below(tc_lower *lw, tc_val x, double number) { return tc_f_greater(lw, tc_f_number(lw, x, number), x); }
+tc_val tc_f_above(tc_lower *lw, tc_val x, double number)
+{
+    return tc_f_greater(lw, x, tc_f_number(lw, x, number));
+}
+tc_val tc_f_below(tc_lower *lw, tc_val x, double number)
+{
+    return tc_f_greater(lw, tc_f_number(lw, x, number), x);
+}
 
 tc_val tc_f_equals(tc_lower *lw, tc_val x, double number)
 {
@@ -27,7 +50,8 @@ tc_val tc_f_equals(tc_lower *lw, tc_val x, double number)
 
 tc_val tc_f_negate(tc_lower *lw, tc_val x)
 {
-    return tc_put3(lw, TC_OP_tosa_negate, NULL, x, tc_put_zero_point(lw, x, 0), tc_put_zero_point(lw, x, 0));
+    return tc_put3(lw, TC_OP_tosa_negate, NULL, x, tc_put_zero_point(lw, x, 0),
+                   tc_put_zero_point(lw, x, 0));
 }
 
 static tc_val larger(tc_lower *lw, tc_op op, tc_val a, tc_val b, bool nan_wins)
@@ -37,8 +61,14 @@ static tc_val larger(tc_lower *lw, tc_op op, tc_val a, tc_val b, bool nan_wins)
     return tc_put2(lw, op, attr, a, b);
 }
 
-tc_val tc_f_max(tc_lower *lw, tc_val a, tc_val b, bool nan_wins) { return larger(lw, TC_OP_tosa_maximum, a, b, nan_wins); }
-tc_val tc_f_min(tc_lower *lw, tc_val a, tc_val b, bool nan_wins) { return larger(lw, TC_OP_tosa_minimum, a, b, nan_wins); }
+tc_val tc_f_max(tc_lower *lw, tc_val a, tc_val b, bool nan_wins)
+{
+    return larger(lw, TC_OP_tosa_maximum, a, b, nan_wins);
+}
+tc_val tc_f_min(tc_lower *lw, tc_val a, tc_val b, bool nan_wins)
+{
+    return larger(lw, TC_OP_tosa_minimum, a, b, nan_wins);
+}
 
 tc_val tc_f_divide(tc_lower *lw, tc_val a, tc_val b)
 {
@@ -52,7 +82,8 @@ tc_val tc_f_sqrt(tc_lower *lw, tc_val x)
 
 tc_val tc_f_trunc(tc_lower *lw, tc_val x)
 {
-    return tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_op(lw, TC_OP_tosa_ceil, x), tc_f_op(lw, TC_OP_tosa_floor, x));
+    return tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_op(lw, TC_OP_tosa_ceil, x),
+                         tc_f_op(lw, TC_OP_tosa_floor, x));
 }
 
 /* CAST to an integer rounds halves to even; from 2^23 on an f32 is an integer. */
@@ -60,7 +91,8 @@ tc_val tc_f_round(tc_lower *lw, tc_val x)
 {
     if (!x)
         return x;
-    tc_val rounded = tc_put_tosa_cast(lw, tc_put_tosa_cast(lw, x, TC_i32), tc_put_type(lw, x)->dtype);
+    tc_val rounded =
+        tc_put_tosa_cast(lw, tc_put_tosa_cast(lw, x, TC_i32), tc_put_type(lw, x)->dtype);
     return tc_put_select(lw, tc_f_below(lw, tc_f_op(lw, TC_OP_tosa_abs, x), 8388608), rounded, x);
 }
 
@@ -68,7 +100,8 @@ tc_val tc_f_round(tc_lower *lw, tc_val x)
 tc_val tc_f_log1p(tc_lower *lw, tc_val x)
 {
     tc_val small = tc_put_clamp(lw, x, -1, 1), back = tc_f_add(lw, tc_f_add(lw, small, 1), -1);
-    tc_val y = tc_put_mul(lw, tc_f_op(lw, TC_OP_tosa_log, tc_f_add(lw, x, 1)), tc_f_divide(lw, small, back));
+    tc_val y = tc_put_mul(lw, tc_f_op(lw, TC_OP_tosa_log, tc_f_add(lw, x, 1)),
+                          tc_f_divide(lw, small, back));
     return tc_put_select(lw, tc_f_equals(lw, back, 0), x, y);
 }
 
@@ -92,9 +125,10 @@ tc_val tc_f_polynomial(tc_lower *lw, tc_val x, const double *c, int n)
 /* atan(t) for 0 <= t <= 1: t P(t^2), relative error 2e-9. */
 static tc_val atan_unit(tc_lower *lw, tc_val t)
 {
-    static const double c[] = {0.9999999978791243, -0.33333287689907476, 0.19998374453697867, -0.14263049866037869,
-                               0.10947789549249345, -0.083939893888768768, 0.057835584593608887, -0.031085412729092175,
-                               0.010876918898911873, -0.001787297946863071};
+    static const double c[] = {0.9999999978791243,   -0.33333287689907476,  0.19998374453697867,
+                               -0.14263049866037869, 0.10947789549249345,   -0.083939893888768768,
+                               0.057835584593608887, -0.031085412729092175, 0.010876918898911873,
+                               -0.001787297946863071};
     return tc_put_mul(lw, t, tc_f_polynomial(lw, tc_put_mul(lw, t, t), c, (int)TC_COUNT(c)));
 }
 
@@ -130,13 +164,17 @@ tc_dtype tc_plain_type(tc_dtype t)
 
 tc_dtype tc_plain_formula_type(tc_dtype t) { return tc_is_float(t) ? TC_f32 : tc_plain_type(t); }
 
-/* i32 with ones in front where the profile moves no integers: its two halves as f32, and together again. */
+/* i32 with ones in front where the profile moves no integers: its two halves as f32, and together
+ * again. */
 static tc_val raised_by_halves(tc_lower *lw, tc_val x, int rank)
 {
-    tc_val sixteen = tc_f_number(lw, x, 16), high = tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, sixteen);
-    tc_val low = tc_f_sub(lw, x, tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, high, sixteen)), half[] = {high, low};
+    tc_val sixteen = tc_f_number(lw, x, 16),
+           high = tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, sixteen);
+    tc_val low = tc_f_sub(lw, x, tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, high, sixteen)),
+           half[] = {high, low};
     for (int i = 0; i < 2; i++)
-        half[i] = tc_put_tosa_cast(lw, tc_put_rank(lw, tc_put_tosa_cast(lw, half[i], TC_f32), rank), TC_i32);
+        half[i] = tc_put_tosa_cast(lw, tc_put_rank(lw, tc_put_tosa_cast(lw, half[i], TC_f32), rank),
+                                   TC_i32);
     high = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, half[0], tc_f_number(lw, half[0], 16));
     return tc_put_add(lw, high, half[1]);
 }

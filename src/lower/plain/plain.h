@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plain.h -- formulas on plain numbers: floats, and integers that stand for themselves.
  *
- * Operands have equal rank; constants take the element type and the rank of what they stand beside. */
+ * Operands have equal rank; constants take the element type and the rank of what they stand beside.
+ */
 #ifndef TC_LOWER_PLAIN_H
 #define TC_LOWER_PLAIN_H
 
@@ -24,7 +25,7 @@ tc_val tc_f_min(tc_lower *lw, tc_val a, tc_val b, bool nan_wins);
 
 /* ---- several ---- */
 tc_val tc_f_divide(tc_lower *lw, tc_val a, tc_val b);       /* a * (1 / b) */
-tc_val tc_f_sqrt(tc_lower *lw, tc_val x);                   /* 1 / rsqrt(x): 0 and infinity as they should be */
+tc_val tc_f_sqrt(tc_lower *lw, tc_val x); /* 1 / rsqrt(x): 0 and infinity as they should be */
 tc_val tc_f_trunc(tc_lower *lw, tc_val x);
 tc_val tc_f_round(tc_lower *lw, tc_val x);                  /* halves to even */
 tc_val tc_f_log1p(tc_lower *lw, tc_val x);
@@ -40,8 +41,8 @@ tc_f_function *tc_f_formula(tc_op op);
 
 /* Operand i of the node as `dtype`, with ones in front up to `rank`. */
 tc_val tc_plain_in(tc_lower *lw, const tc_node *node, int i, tc_dtype dtype, int rank);
-/* The element type in which a node with results of `t` computes when it is one TOSA operator, and when it is a
- * formula: fp8 in f16, small integers in i32; formulas in f32. */
+/* The element type in which a node with results of `t` computes when it is one TOSA operator, and
+ * when it is a formula: fp8 in f16, small integers in i32; formulas in f32. */
 tc_dtype tc_plain_type(tc_dtype t);
 tc_dtype tc_plain_formula_type(tc_dtype t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_binary.c -- elementwise operators of two and three operands on plain numbers: both are cast to the
- * result's element type (or, compared, to one that holds both) and broadcast. */
+/* plain_binary.c -- elementwise operators of two and three operands on plain numbers: both are cast
+ * to the result's element type (or, compared, to one that holds both) and broadcast. */
 #include <math.h>
 
 #include "plain.h"
@@ -45,7 +45,8 @@ static void sum(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
     if (!start(lw, node, false, &p))
         return;
     if (p.type == TC_bool) {
-        out[0] = tc_put2(lw, op == TC_OP_tosa_add ? TC_OP_tosa_logical_or : TC_OP_tosa_logical_xor, NULL, p.a, p.b);
+        out[0] = tc_put2(lw, op == TC_OP_tosa_add ? TC_OP_tosa_logical_or : TC_OP_tosa_logical_xor,
+                         NULL, p.a, p.b);
         return;
     }
     if (!tc_is_float(p.type) && (alpha != floor(alpha) || fabs(alpha) >= 0x1p31)) {
@@ -57,8 +58,14 @@ static void sum(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
     out[0] = finish(lw, &p, tc_put2(lw, op, NULL, p.a, p.b));
 }
 
-void tc_lower_plain_add(tc_lower *lw, const tc_node *node, tc_val *out) { sum(lw, node, TC_OP_tosa_add, out); }
-void tc_lower_plain_sub(tc_lower *lw, const tc_node *node, tc_val *out) { sum(lw, node, TC_OP_tosa_sub, out); }
+void tc_lower_plain_add(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    sum(lw, node, TC_OP_tosa_add, out);
+}
+void tc_lower_plain_sub(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    sum(lw, node, TC_OP_tosa_sub, out);
+}
 
 void tc_lower_plain_mul(tc_lower *lw, const tc_node *node, tc_val *out)
 {
@@ -93,20 +100,23 @@ static tc_val high_bits(tc_lower *lw, tc_val b)
     return tc_f_sub(lw, c, tc_f_sub(lw, c, b));
 }
 
-/* floor(a / b) and what is left, a - q b, exact where |q| < 2^12: the quotient by the reciprocal may be off by
- * one, which the sign and size of the rest tell. */
+/* floor(a / b) and what is left, a - q b, exact where |q| < 2^12: the quotient by the reciprocal
+ * may be off by one, which the sign and size of the rest tell. */
 static void divide_down(tc_lower *lw, tc_val a, tc_val b, tc_val *q, tc_val *rest)
 {
     tc_val guess = tc_f_op(lw, TC_OP_tosa_floor, tc_f_divide(lw, a, b)), high = high_bits(lw, b);
-    tc_val r = tc_f_sub(lw, tc_f_sub(lw, a, tc_put_mul(lw, guess, high)), tc_put_mul(lw, guess, tc_f_sub(lw, b, high)));
+    tc_val r = tc_f_sub(lw, tc_f_sub(lw, a, tc_put_mul(lw, guess, high)),
+                        tc_put_mul(lw, guess, tc_f_sub(lw, b, high)));
     tc_val size = tc_f_op(lw, TC_OP_tosa_abs, b);
     tc_val along = tc_put_select(lw, tc_f_below(lw, b, 0), tc_f_negate(lw, r), r);
-    tc_val below = tc_f_below(lw, along, 0), above = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, along, size);
+    tc_val below = tc_f_below(lw, along, 0),
+           above = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, along, size);
     if (q)
         *q = tc_put_select(lw, below, tc_f_add(lw, guess, -1),
                            tc_put_select(lw, above, tc_f_add(lw, guess, 1), guess));
     if (rest)
-        *rest = tc_put_select(lw, below, tc_put_add(lw, r, b), tc_put_select(lw, above, tc_f_sub(lw, r, b), r));
+        *rest = tc_put_select(lw, below, tc_put_add(lw, r, b),
+                              tc_put_select(lw, above, tc_f_sub(lw, r, b), r));
 }
 
 static tc_val absolute(tc_lower *lw, tc_val x) { return tc_f_op(lw, TC_OP_tosa_abs, x); }
@@ -122,8 +132,8 @@ static tc_val sign_bit(tc_lower *lw, tc_val x)
     return tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, tc_f_number(lw, x, 31));
 }
 
-/* i32: the truncated quotient, and the rest of it; 1 where they must step down to be floored: a rest that is
- * not zero and whose sign is not b's. */
+/* i32: the truncated quotient, and the rest of it; 1 where they must step down to be floored: a
+ * rest that is not zero and whose sign is not b's. */
 static tc_val int_divide(tc_lower *lw, tc_val a, tc_val b, tc_val *rest, tc_val *down)
 {
     tc_val q = tc_put2(lw, TC_OP_tosa_intdiv, NULL, a, b);
@@ -188,7 +198,8 @@ static void bits(tc_lower *lw, const tc_node *node, tc_op on_bools, tc_op on_int
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     if (computable(lw, t->dtype))
-        out[0] = tc_put2(lw, t->dtype == TC_bool ? on_bools : on_ints, NULL, tc_plain_in(lw, node, 0, t->dtype, t->rank),
+        out[0] = tc_put2(lw, t->dtype == TC_bool ? on_bools : on_ints, NULL,
+                         tc_plain_in(lw, node, 0, t->dtype, t->rank),
                          tc_plain_in(lw, node, 1, t->dtype, t->rank));
 }
 
@@ -226,8 +237,8 @@ void tc_lower_plain_shift_left(tc_lower *lw, const tc_node *node, tc_val *out)
         bits(lw, node, TC_OP_tosa_logical_left_shift, TC_OP_tosa_logical_left_shift, out);
 }
 
-/* Without ARITHMETIC_RIGHT_SHIFT, which only PRO-INT has, the ones that a sign brings in are subtracted as
- * 2^(32 - n), in two steps for n = 0. */
+/* Without ARITHMETIC_RIGHT_SHIFT, which only PRO-INT has, the ones that a sign brings in are
+ * subtracted as 2^(32 - n), in two steps for n = 0. */
 void tc_lower_plain_shift_right(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
@@ -235,12 +246,15 @@ void tc_lower_plain_shift_right(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!computable(lw, t->dtype) || !shifts(lw, node))
         return;
     if (tc_lower_has(lw, TC_FEATURE_INT)) {
-        out[0] = tc_put2(lw, TC_OP_tosa_arithmetic_right_shift, a, tc_plain_in(lw, node, 0, t->dtype, t->rank),
+        out[0] = tc_put2(lw, TC_OP_tosa_arithmetic_right_shift, a,
+                         tc_plain_in(lw, node, 0, t->dtype, t->rank),
                          tc_plain_in(lw, node, 1, t->dtype, t->rank));
         return;
     }
-    tc_val x = tc_plain_in(lw, node, 0, TC_i32, t->rank), n = tc_plain_in(lw, node, 1, TC_i32, t->rank);
-    tc_val ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sign_bit(lw, x), tc_f_from(lw, 31, n));
+    tc_val x = tc_plain_in(lw, node, 0, TC_i32, t->rank),
+           n = tc_plain_in(lw, node, 1, TC_i32, t->rank);
+    tc_val ones =
+        tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sign_bit(lw, x), tc_f_from(lw, 31, n));
     ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, ones, tc_f_number(lw, ones, 1));
     x = tc_f_sub(lw, tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, n), ones);
     out[0] = tc_put_cast(lw, x, t->dtype);
@@ -254,7 +268,8 @@ void tc_lower_plain_logical(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_op op = node->op == TC_OP_logical_and  ? TC_OP_tosa_logical_and
                : node->op == TC_OP_logical_or ? TC_OP_tosa_logical_or
                                               : TC_OP_tosa_logical_xor;
-    out[0] = tc_put2(lw, op, NULL, tc_plain_in(lw, node, 0, TC_bool, rank), tc_plain_in(lw, node, 1, TC_bool, rank));
+    out[0] = tc_put2(lw, op, NULL, tc_plain_in(lw, node, 0, TC_bool, rank),
+                     tc_plain_in(lw, node, 1, TC_bool, rank));
 }
 
 /* A type that holds both operands: i32, the float they share, or f32. */
@@ -300,7 +315,8 @@ void tc_lower_plain_where(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!computable(lw, t->dtype))
         return;
     tc_dtype with = tc_is_float(t->dtype) ? tc_plain_type(t->dtype) : t->dtype;
-    tc_val y = tc_put_select(lw, tc_plain_in(lw, node, 0, TC_bool, t->rank), tc_plain_in(lw, node, 1, with, t->rank),
+    tc_val y = tc_put_select(lw, tc_plain_in(lw, node, 0, TC_bool, t->rank),
+                             tc_plain_in(lw, node, 1, with, t->rank),
                              tc_plain_in(lw, node, 2, with, t->rank));
     out[0] = tc_put_cast(lw, tc_put_expand(lw, y, t->rank, t->dim), t->dtype);
 }

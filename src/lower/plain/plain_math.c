@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plain_math.c -- functions of one f32 that TOSA does not have, by formulas and polynomials.
  *
- * Errors are relative to the result unless said, with EXP, LOG and the rest rounded to f32: at most 5e-7, and
- * 1e-6 for erfc, erfinv and the inverse hyperbolic ones. */
+ * Errors are relative to the result unless said, with EXP, LOG and the rest rounded to f32: at most
+ * 5e-7, and 1e-6 for erfc, erfinv and the inverse hyperbolic ones. */
 #include <math.h>
 
 #include "plain.h"
@@ -68,8 +68,8 @@ FORMULA(sinh)
 
 /* ---- inverse circular ---- */
 
-/* asin of a = |x|: p = s + s z P(z), with z = a^2 and s = a up to 1/2, z = (1 - a) / 2 and s = sqrt z above,
- * where asin a = pi/2 - 2 p. */
+/* asin of a = |x|: p = s + s z P(z), with z = a^2 and s = a up to 1/2, z = (1 - a) / 2 and s = sqrt
+ * z above, where asin a = pi/2 - 2 p. */
 static tc_val asin_part(lower *lw, tc_val a, tc_val big)
 {
     static const double c[] = {0.16666666295154034, 0.075001030694463455, 0.044596654480320651,
@@ -99,7 +99,10 @@ PLAIN(atan, tc_f_atan(lw, x))
 /* ---- inverse hyperbolic ---- */
 
 /* Past 2^20, ln 2x. */
-static tc_val or_log(lower *lw, tc_val a, tc_val y) { return SELECT(ABOVE(a, 1048576), PLUS(LOG(a), ln2), y); }
+static tc_val or_log(lower *lw, tc_val a, tc_val y)
+{
+    return SELECT(ABOVE(a, 1048576), PLUS(LOG(a), ln2), y);
+}
 
 /* log1p(a + a^2 / (1 + sqrt(1 + a^2))) */
 FORMULA(asinh)
@@ -131,9 +134,10 @@ FORMULA(atanh)
 /* t e^(P(t) - a^2), t = 1 / (1 + a/2), a = |x|; error of P 6e-9. */
 FORMULA(erfc)
 {
-    static const double c[] = {-1.2655730217837213, 1.0016931113979513, 0.35453902003042792, 0.22484001322250421,
-                               -0.70550023596535816, 1.644303979633434, -3.5035709643630102, 4.1761395105700458,
-                               -2.7404545717323998, 0.95179638568085978, -0.13821322097652461};
+    static const double c[] = {-1.2655730217837213, 1.0016931113979513,   0.35453902003042792,
+                               0.22484001322250421, -0.70550023596535816, 1.644303979633434,
+                               -3.5035709643630102, 4.1761395105700458,   -2.7404545717323998,
+                               0.95179638568085978, -0.13821322097652461};
     (void)attr;
     tc_val a = ABS(x), t = RECIPROCAL(PLUS(TIMES(a, 0.5), 1));
     tc_val y = MUL(t, EXP(SUB(tc_f_polynomial(lw, t, c, (int)TC_COUNT(c)), MUL(a, a))));
@@ -143,12 +147,14 @@ FORMULA(erfc)
 /* x P(w - 2.5), or from w = 5 on x Q(sqrt(w) - 3), w = -ln((1 - x)(1 + x)). */
 FORMULA(erfinv)
 {
-    static const double near[] = {1.5014094215763234, 0.24664072612115071, -0.0041777077446614004, -0.0012537075153333391,
-                                  0.00021860219395869278, -4.3967812525146997e-06, -3.5288595493763642e-06,
-                                  3.4372705962001821e-07, 2.8534789974603312e-08};
-    static const double far[] = {2.8329770823047196, 1.0016746175563571, 0.0094320241977776491, -0.0076326505962495987,
-                                 0.0057840321630929694, -0.003633730651006791, 0.0012533314651146535,
-                                 6.0807067546057319e-05, -0.00013185994793807286};
+    static const double near[] = {
+        1.5014094215763234,      0.24664072612115071,    -0.0041777077446614004,
+        -0.0012537075153333391,  0.00021860219395869278, -4.3967812525146997e-06,
+        -3.5288595493763642e-06, 3.4372705962001821e-07, 2.8534789974603312e-08};
+    static const double far[] = {
+        2.8329770823047196,     1.0016746175563571,     0.0094320241977776491,
+        -0.0076326505962495987, 0.0057840321630929694,  -0.003633730651006791,
+        0.0012533314651146535,  6.0807067546057319e-05, -0.00013185994793807286};
     (void)attr;
     tc_val w = tc_f_negate(lw, LOG(MUL(tc_f_from(lw, 1, x), PLUS(x, 1))));
     tc_val p = tc_f_polynomial(lw, PLUS(w, -2.5), near, (int)TC_COUNT(near));
@@ -202,7 +208,8 @@ FORMULA(softplus)
 FORMULA(elu)
 {
     const tc_attr_elu *a = attr;
-    tc_val below = TIMES(tc_f_expm1(lw, a->input_scale == 1 ? x : TIMES(x, a->input_scale)), a->alpha * a->scale);
+    tc_val below = TIMES(tc_f_expm1(lw, a->input_scale == 1 ? x : TIMES(x, a->input_scale)),
+                         a->alpha * a->scale);
     return SELECT(ABOVE(x, 0), a->scale == 1 ? x : TIMES(x, a->scale), below);
 }
 
@@ -210,7 +217,8 @@ FORMULA(leaky_relu)
 {
     const tc_attr_slope *a = attr;
     tc_val other = TIMES(x, a->slope);
-    return a->slope >= 0 && a->slope <= 1 ? tc_f_max(lw, x, other, true) : SELECT(ABOVE(x, 0), x, other);
+    return a->slope >= 0 && a->slope <= 1 ? tc_f_max(lw, x, other, true)
+                                          : SELECT(ABOVE(x, 0), x, other);
 }
 
 FORMULA(logit)
@@ -246,10 +254,13 @@ tc_f_function *tc_f_formula(tc_op o)
 {
 #define ROW(name) [TC_OP_##name] = f_##name
     static tc_f_function *const formula[TC_OP_COUNT] = {
-        ROW(expm1), ROW(log1p), ROW(log2), ROW(log10), ROW(exp2), ROW(sqrt), ROW(tan), ROW(cosh), ROW(sinh),
-        ROW(asin), ROW(acos), ROW(atan), ROW(asinh), ROW(acosh), ROW(atanh), ROW(erfc), ROW(erfinv),
-        ROW(silu), ROW(hardswish), ROW(hardsigmoid), ROW(softsign), ROW(log_sigmoid), ROW(mish), ROW(gelu),
-        ROW(softplus), ROW(elu), ROW(leaky_relu), ROW(logit), ROW(hardshrink), ROW(softshrink), ROW(nan_to_num),
+        ROW(expm1),      ROW(log1p),       ROW(log2),  ROW(log10),      ROW(exp2),
+        ROW(sqrt),       ROW(tan),         ROW(cosh),  ROW(sinh),       ROW(asin),
+        ROW(acos),       ROW(atan),        ROW(asinh), ROW(acosh),      ROW(atanh),
+        ROW(erfc),       ROW(erfinv),      ROW(silu),  ROW(hardswish),  ROW(hardsigmoid),
+        ROW(softsign),   ROW(log_sigmoid), ROW(mish),  ROW(gelu),       ROW(softplus),
+        ROW(elu),        ROW(leaky_relu),  ROW(logit), ROW(hardshrink), ROW(softshrink),
+        ROW(nan_to_num),
     };
     return formula[o];
 }

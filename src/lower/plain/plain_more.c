@@ -10,8 +10,8 @@
 static bool start(tc_lower *lw, const tc_node *node, bool formula, tc_val *x)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
-    if (t->dtype == TC_f64 || tc_dtypes[t->dtype].kind == TC_COMPLEX || t->dtype == TC_i64 || t->dtype == TC_bool ||
-        tc_dtypes[t->dtype].kind == TC_UINT) {
+    if (t->dtype == TC_f64 || tc_dtypes[t->dtype].kind == TC_COMPLEX || t->dtype == TC_i64 ||
+        t->dtype == TC_bool || tc_dtypes[t->dtype].kind == TC_UINT) {
         tc_lower_refuse(lw, "TOSA does not compute with %s", tc_dtypes[t->dtype].name);
         return false;
     }
@@ -72,13 +72,15 @@ static bool easy_power(tc_lower *lw, tc_val x, double n, tc_val *y)
     }
     if (n != floor(n) || fabs(n) > 16 || (!floats && n < 0))
         return false;
-    *y = n == 0 ? tc_put_add(lw, tc_f_scale(lw, x, 0), tc_f_number(lw, x, 1)) : times_itself(lw, x, (int)fabs(n));
+    *y = n == 0 ? tc_put_add(lw, tc_f_scale(lw, x, 0), tc_f_number(lw, x, 1))
+                : times_itself(lw, x, (int)fabs(n));
     if (n < 0)
         *y = tc_f_op(lw, TC_OP_tosa_reciprocal, *y);
     return true;
 }
 
-/* POW takes bases from 0 on: |x|^y, for x < 0 negated where y is odd and no number where y is none. */
+/* POW takes bases from 0 on: |x|^y, for x < 0 negated where y is odd and no number where y is none.
+ */
 static tc_val any_power(tc_lower *lw, tc_val x, tc_val y)
 {
     tc_val p = tc_put2(lw, TC_OP_tosa_pow, NULL, tc_f_op(lw, TC_OP_tosa_abs, x), y);
@@ -144,7 +146,8 @@ void tc_lower_plain_logaddexp(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!wants_floats(lw, node) || !start(lw, node, true, x))
         return;
     tc_val apart = tc_f_negate(lw, tc_f_op(lw, TC_OP_tosa_abs, tc_f_sub(lw, x[0], x[1])));
-    tc_val y = tc_put_add(lw, tc_f_max(lw, x[0], x[1], true), tc_f_log1p(lw, tc_f_op(lw, TC_OP_tosa_exp, apart)));
+    tc_val y = tc_put_add(lw, tc_f_max(lw, x[0], x[1], true),
+                          tc_f_log1p(lw, tc_f_op(lw, TC_OP_tosa_exp, apart)));
     tc_val same = tc_put2(lw, TC_OP_tosa_equal, NULL, x[0], x[1]);
     finish(lw, node, tc_put_select(lw, same, tc_f_add(lw, x[0], 0.69314718055994531), y), out);
 }
@@ -215,7 +218,8 @@ void tc_lower_plain_prelu(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!wants_floats(lw, node))
         return;
     tc_val x = tc_plain_in(lw, node, 0, tc_plain_type(t->dtype), t->rank);
-    tc_val slope = tc_put_reshape(lw, tc_plain_in(lw, node, 1, tc_plain_type(t->dtype), 0), t->rank, dim);
+    tc_val slope =
+        tc_put_reshape(lw, tc_plain_in(lw, node, 1, tc_plain_type(t->dtype), 0), t->rank, dim);
     finish(lw, node, tc_put_select(lw, tc_f_above(lw, x, 0), x, tc_put_mul(lw, x, slope)), out);
 }
 
@@ -225,7 +229,9 @@ void tc_lower_plain_glu(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_type *t = tc_lower_result(lw, node, 0);
     tc_val x = tc_plain_in(lw, node, 0, tc_plain_formula_type(t->dtype), t->rank);
     tc_val gate = tc_put_slice_axis(lw, x, axis, t->dim[axis], t->dim[axis]);
-    finish(lw, node, tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, t->dim[axis]), tc_f_op(lw, TC_OP_tosa_sigmoid, gate)),
+    finish(lw, node,
+           tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, t->dim[axis]),
+                      tc_f_op(lw, TC_OP_tosa_sigmoid, gate)),
            out);
 }
 
@@ -236,7 +242,8 @@ static tc_val matrices(tc_lower *lw, const tc_node *node, int i, int64_t batch)
 {
     const tc_type *t = tc_lower_type(lw, node, i);
     tc_val x = tc_plain_in(lw, node, i, TC_f32, 0);
-    int64_t rows = t->rank > 1 ? t->dim[t->rank - 2] : t->dim[0], columns = t->rank > 1 ? t->dim[t->rank - 1] : 1;
+    int64_t rows = t->rank > 1 ? t->dim[t->rank - 2] : t->dim[0],
+            columns = t->rank > 1 ? t->dim[t->rank - 1] : 1;
     x = tc_put_reshape(lw, x, 3, (int64_t[]){tc_type_count(t) / (rows * columns), rows, columns});
     return tc_put_expand(lw, x, 3, (int64_t[]){batch, rows, columns});
 }

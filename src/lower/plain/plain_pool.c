@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_pool.c -- pooling of plain numbers, of one to three axes: the last two by TOSA's pools, the first of
- * three by another one, since maxima and means of windows go axis by axis. */
+/* plain_pool.c -- pooling of plain numbers, of one to three axes: the last two by TOSA's pools, the
+ * first of three by another one, since maxima and means of windows go axis by axis. */
 #include <math.h>
 
 #include "plain.h"
@@ -20,7 +20,10 @@ typedef struct pooling {
     double scale;          /* of means: area / divisor, where there is one */
 } pooling;
 
-static int64_t item(tc_ints list, int i, int64_t otherwise) { return i < list.n ? list.v[i] : otherwise; }
+static int64_t item(tc_ints list, int i, int64_t otherwise)
+{
+    return i < list.n ? list.v[i] : otherwise;
+}
 
 static void extents(const tc_type *x, const tc_type *y, int axes, pooling *p)
 {
@@ -38,7 +41,8 @@ static bool start(tc_lower *lw, const tc_node *node, tc_val *x)
     if (node->n_out > 1 && lw->readers[node->out[1]])
         tc_lower_refuse(lw, "the places of the largest are read");
     else if (t == TC_f64 || t == TC_i64 || t == TC_bool || tc_dtypes[t].kind == TC_UINT ||
-             (!tc_is_float(t) && (node->op == TC_OP_avg_pool || node->op == TC_OP_adaptive_avg_pool)))
+             (!tc_is_float(t) &&
+              (node->op == TC_OP_avg_pool || node->op == TC_OP_adaptive_avg_pool)))
         tc_lower_refuse(lw, "TOSA does not pool %s", tc_dtypes[t].name);
     else
         *x = tc_plain_in(lw, node, 0, tc_is_float(t) ? tc_plain_type(t) : t, 0);
@@ -79,7 +83,8 @@ static tc_val most_of_taps(tc_lower *lw, tc_val x, int axis, const span *s)
     return most;
 }
 
-static tc_val avg_pool(tc_lower *lw, tc_val x, const int64_t *kernel, const int64_t *stride, const int64_t *pad)
+static tc_val avg_pool(tc_lower *lw, tc_val x, const int64_t *kernel, const int64_t *stride,
+                       const int64_t *pad)
 {
     tc_attr_tosa_avg_pool *a = tc_new(&lw->ctx->arena, tc_attr_tosa_avg_pool);
     *a = (tc_attr_tosa_avg_pool){.kernel = tc_ints_copy(&lw->ctx->arena, kernel, 2),
@@ -89,7 +94,8 @@ static tc_val avg_pool(tc_lower *lw, tc_val x, const int64_t *kernel, const int6
     return tc_put3(lw, TC_OP_tosa_avg_pool2d, a, x, zero, zero);
 }
 
-/* Zeros that count as numbers: the padding asked for; with a divisor of its own also what hangs over. */
+/* Zeros that count as numbers: the padding asked for; with a divisor of its own also what hangs
+ * over. */
 static tc_val padded(tc_lower *lw, tc_val x, span *s, const pooling *p)
 {
     int64_t around[8] = {0};
@@ -107,7 +113,8 @@ static tc_val padded(tc_lower *lw, tc_val x, span *s, const pooling *p)
 static tc_val pool_two(tc_lower *lw, tc_val x, const span *two, const pooling *p)
 {
     span s[] = {two[0], two[1]};
-    if (p->most && (s[0].dilation > 1 || s[1].dilation > 1 || (x && tc_put_type(lw, x)->dtype == TC_i32)))
+    if (p->most &&
+        (s[0].dilation > 1 || s[1].dilation > 1 || (x && tc_put_type(lw, x)->dtype == TC_i32)))
         return most_of_taps(lw, most_of_taps(lw, x, 2, &s[0]), 3, &s[1]);
     if (!p->most && p->include_pad)
         x = padded(lw, x, s, p);
@@ -122,7 +129,8 @@ static tc_val pool_two(tc_lower *lw, tc_val x, const span *two, const pooling *p
             x = tc_put_slice_axis(lw, x, 2 + i, 0, s[i].in + over);
     }
     x = tc_put_channels_last(lw, x);
-    x = p->most ? tc_put_max_pool(lw, x, kernel, stride, pad) : avg_pool(lw, x, kernel, stride, pad);
+    x = p->most ? tc_put_max_pool(lw, x, kernel, stride, pad)
+                : avg_pool(lw, x, kernel, stride, pad);
     return tc_put_channels_first(lw, x);
 }
 
@@ -135,7 +143,8 @@ static tc_val pool(tc_lower *lw, tc_val x, const pooling *p, int64_t batch)
         return pool_two(lw, x, two, p);
     }
     int64_t depth = p->axis[0].in, plane = two[0].out * two[1].out;
-    x = pool_two(lw, tc_put_reshape(lw, x, 4, (int64_t[]){p->planes, depth, two[0].in, two[1].in}), two, p);
+    x = pool_two(lw, tc_put_reshape(lw, x, 4, (int64_t[]){p->planes, depth, two[0].in, two[1].in}),
+                 two, p);
     span deep[] = {p->axis[0], {plane, plane, 1, 1, 0, 1}};
     return pool_two(lw, tc_put_reshape(lw, x, 4, (int64_t[]){1, p->planes, depth, plane}), deep, p);
 }
@@ -185,7 +194,10 @@ void tc_lower_plain_avg_pool(tc_lower *lw, const tc_node *node, tc_val *out)
 /* ---- windows that tile the plane ---- */
 
 static int64_t tile_start(const span *s, int64_t i) { return i * s->in / s->out; }
-static int64_t tile_end(const span *s, int64_t i) { return ((i + 1) * s->in + s->out - 1) / s->out; }
+static int64_t tile_end(const span *s, int64_t i)
+{
+    return ((i + 1) * s->in + s->out - 1) / s->out;
+}
 
 static bool regular(pooling *p)
 {
@@ -213,7 +225,8 @@ static tc_val most_of_tiles(tc_lower *lw, tc_val x, int axis, const span *s)
         tc_attr_tosa_axis_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis_nan);
         *a = (tc_attr_tosa_axis_nan){axis, TC_nan_mode_propagate};
         int64_t first = tile_start(s, i);
-        part[i] = tc_put1(lw, TC_OP_tosa_reduce_max, a, tc_put_slice_axis(lw, x, axis, first, tile_end(s, i) - first));
+        part[i] = tc_put1(lw, TC_OP_tosa_reduce_max, a,
+                          tc_put_slice_axis(lw, x, axis, first, tile_end(s, i) - first));
     }
     return tc_put_join(lw, part, (int)s->out, axis);
 }

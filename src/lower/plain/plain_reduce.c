@@ -51,7 +51,9 @@ void tc_lower_plain_sum(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     tc_val x;
     if (start(lw, node, &x))
-        finish(lw, node, reduce_axes(lw, TC_OP_tosa_reduce_sum, x, ((const tc_attr_axes *)node->attr)->axes), out);
+        finish(lw, node,
+               reduce_axes(lw, TC_OP_tosa_reduce_sum, x, ((const tc_attr_axes *)node->attr)->axes),
+               out);
 }
 
 void tc_lower_plain_mean(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -73,7 +75,8 @@ static tc_val int_product(tc_lower *lw, tc_val x, int axis)
 {
     for (int64_t n = x ? tc_put_type(lw, x)->dim[axis] : 1; n > 1 && x; n = (n + 1) / 2) {
         int64_t half = n / 2;
-        tc_val y = tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, half), tc_put_slice_axis(lw, x, axis, half, half));
+        tc_val y = tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, half),
+                              tc_put_slice_axis(lw, x, axis, half, half));
         if (n % 2)
             y = tc_put_concat(lw, (tc_val[]){y, tc_put_slice_axis(lw, x, axis, n - 1, 1)}, 2, axis);
         x = y;
@@ -112,13 +115,16 @@ void tc_lower_plain_any(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     tc_op op = node->op == TC_OP_any ? TC_OP_tosa_reduce_any : TC_OP_tosa_reduce_all;
     if (computable(lw, tc_lower_type(lw, node, 0)->dtype))
-        finish(lw, node, reduce_axes(lw, op, tc_plain_in(lw, node, 0, TC_bool, 0), ((const tc_attr_axes *)node->attr)->axes),
+        finish(lw, node,
+               reduce_axes(lw, op, tc_plain_in(lw, node, 0, TC_bool, 0),
+                           ((const tc_attr_axes *)node->attr)->axes),
                out);
 }
 
 /* ---- places of the largest ---- */
 
-/* x with the order turned round: ~x for integers, which have one number more below zero than above. */
+/* x with the order turned round: ~x for integers, which have one number more below zero than above.
+ */
 static tc_val turned(tc_lower *lw, tc_val x)
 {
     bool floats = x && tc_is_float(tc_put_type(lw, x)->dtype);
@@ -136,8 +142,10 @@ static tc_val first_of_equals(tc_lower *lw, tc_val x, int axis)
     for (int64_t i = 0; i < n; i++)
         place[i] = (double)i;
     tc_val places = tc_put_numbers(lw, TC_i32, tc_put_type(lw, x)->rank, dim, place);
-    tc_val top = tc_put2(lw, TC_OP_tosa_equal, NULL, x, reduce_axis(lw, TC_OP_tosa_reduce_max, x, axis));
-    return reduce_axis(lw, TC_OP_tosa_reduce_min, tc_put_select(lw, top, places, tc_f_number(lw, places, (double)n)), axis);
+    tc_val top =
+        tc_put2(lw, TC_OP_tosa_equal, NULL, x, reduce_axis(lw, TC_OP_tosa_reduce_max, x, axis));
+    return reduce_axis(lw, TC_OP_tosa_reduce_min,
+                       tc_put_select(lw, top, places, tc_f_number(lw, places, (double)n)), axis);
 }
 
 /* Any shape along an axis: i32, the axis gone or of extent 1. */
@@ -185,13 +193,15 @@ void tc_lower_plain_argmax(tc_lower *lw, const tc_node *node, tc_val *out)
 void tc_lower_plain_max_dim(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0), *index = tc_lower_result(lw, node, 1);
+    const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0),
+                  *index = tc_lower_result(lw, node, 1);
     bool most = node->op == TC_OP_max_dim;
     if (!ordered(lw, t))
         return;
     tc_val x = tc_lower_in(lw, node, 0), rank_1 = tc_put_rank(lw, x, 1);
     if (lw->readers[node->out[0]]) {
-        tc_val top = reduce_axis(lw, most ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min, rank_1, (int)a->axis);
+        tc_val top = reduce_axis(lw, most ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min, rank_1,
+                                 (int)a->axis);
         out[0] = tc_put_convert(lw, tc_put_reshape(lw, top, y->rank, y->dim), t, y);
     }
     if (lw->readers[node->out[1]]) {
@@ -209,11 +219,15 @@ void tc_lower_bucketize(tc_lower *lw, const tc_node *node, tc_val *out)
     bool ints = tc_lower_has(lw, TC_FEATURE_INT);
     if (!computable(lw, t->dtype) || !computable(lw, y->dtype))
         return;
-    tc_dtype with = !tc_is_float(t->dtype) && !tc_is_float(tc_lower_type(lw, node, 1)->dtype) && ints ? TC_i32 : TC_f32;
+    tc_dtype with =
+        !tc_is_float(t->dtype) && !tc_is_float(tc_lower_type(lw, node, 1)->dtype) && ints ? TC_i32
+                                                                                          : TC_f32;
     tc_val x = tc_put_reshape(lw, tc_plain_in(lw, node, 0, with, 0), 2, (int64_t[]){count, 1});
     tc_val bound = tc_put_reshape(lw, tc_plain_in(lw, node, 1, with, 0), 2, (int64_t[]){1, n});
-    tc_val over = tc_put2(lw, right ? TC_OP_tosa_greater : TC_OP_tosa_greater_equal, NULL, bound, x);
-    tc_val below = tc_put_cast(lw, tc_f_op(lw, TC_OP_tosa_logical_not, over), ints ? TC_i32 : TC_f32);
+    tc_val over =
+        tc_put2(lw, right ? TC_OP_tosa_greater : TC_OP_tosa_greater_equal, NULL, bound, x);
+    tc_val below =
+        tc_put_cast(lw, tc_f_op(lw, TC_OP_tosa_logical_not, over), ints ? TC_i32 : TC_f32);
     tc_val sum = reduce_axis(lw, TC_OP_tosa_reduce_sum, below, 1);
     out[0] = shaped(lw, sum, y);
 }

@@ -8,7 +8,8 @@
 static bool start(tc_lower *lw, const tc_node *node, tc_dtype *type)
 {
     *type = tc_lower_result(lw, node, 0)->dtype;
-    if (*type == TC_bool || *type == TC_i32 || *type == TC_i16 || *type == TC_i8 || (tc_is_float(*type) && *type != TC_f64))
+    if (*type == TC_bool || *type == TC_i32 || *type == TC_i16 || *type == TC_i8 ||
+        (tc_is_float(*type) && *type != TC_f64))
         return true;
     tc_lower_refuse(lw, "TOSA does not compute with %s", tc_dtypes[*type].name);
     return false;
@@ -19,17 +20,25 @@ static bool start(tc_lower *lw, const tc_node *node, tc_dtype *type)
 void tc_lower_plain_direct(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     static const tc_op direct[TC_OP_COUNT] = {
-        [TC_OP_exp] = TC_OP_tosa_exp,         [TC_OP_log] = TC_OP_tosa_log,     [TC_OP_sin] = TC_OP_tosa_sin,
-        [TC_OP_cos] = TC_OP_tosa_cos,         [TC_OP_tanh] = TC_OP_tosa_tanh,   [TC_OP_erf] = TC_OP_tosa_erf,
-        [TC_OP_rsqrt] = TC_OP_tosa_rsqrt,     [TC_OP_floor] = TC_OP_tosa_floor, [TC_OP_ceil] = TC_OP_tosa_ceil,
-        [TC_OP_sigmoid] = TC_OP_tosa_sigmoid, [TC_OP_reciprocal] = TC_OP_tosa_reciprocal,
+        [TC_OP_exp] = TC_OP_tosa_exp,
+        [TC_OP_log] = TC_OP_tosa_log,
+        [TC_OP_sin] = TC_OP_tosa_sin,
+        [TC_OP_cos] = TC_OP_tosa_cos,
+        [TC_OP_tanh] = TC_OP_tosa_tanh,
+        [TC_OP_erf] = TC_OP_tosa_erf,
+        [TC_OP_rsqrt] = TC_OP_tosa_rsqrt,
+        [TC_OP_floor] = TC_OP_tosa_floor,
+        [TC_OP_ceil] = TC_OP_tosa_ceil,
+        [TC_OP_sigmoid] = TC_OP_tosa_sigmoid,
+        [TC_OP_reciprocal] = TC_OP_tosa_reciprocal,
         [TC_OP_abs] = TC_OP_tosa_abs,
     };
     tc_dtype type;
     if (!start(lw, node, &type))
         return;
     tc_val x = tc_plain_in(lw, node, 0, tc_plain_type(type), 0);
-    bool same = !tc_is_float(type) && (node->op == TC_OP_floor || node->op == TC_OP_ceil); /* integers are */
+    bool same = !tc_is_float(type) &&
+                (node->op == TC_OP_floor || node->op == TC_OP_ceil); /* integers are */
     out[0] = tc_put_cast(lw, same ? x : tc_f_op(lw, direct[node->op], x), type);
 }
 
@@ -86,9 +95,18 @@ static tc_val fraction(tc_lower *lw, tc_val x, const tc_node *node)
     return tc_f_sub(lw, x, tc_f_trunc(lw, x));
 }
 
-void tc_lower_plain_round(tc_lower *lw, const tc_node *node, tc_val *out) { on_floats(lw, node, rounded, out); }
-void tc_lower_plain_trunc(tc_lower *lw, const tc_node *node, tc_val *out) { on_floats(lw, node, truncated, out); }
-void tc_lower_plain_frac(tc_lower *lw, const tc_node *node, tc_val *out) { on_floats(lw, node, fraction, out); }
+void tc_lower_plain_round(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    on_floats(lw, node, rounded, out);
+}
+void tc_lower_plain_trunc(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    on_floats(lw, node, truncated, out);
+}
+void tc_lower_plain_frac(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    on_floats(lw, node, fraction, out);
+}
 
 /* ---- on floats and integers alike ---- */
 
@@ -96,7 +114,8 @@ static void on_numbers(tc_lower *lw, const tc_node *node, unary *f, tc_val *out)
 {
     tc_dtype type;
     if (start(lw, node, &type))
-        out[0] = tc_put_cast(lw, f(lw, tc_plain_in(lw, node, 0, tc_plain_type(type), 0), node), type);
+        out[0] =
+            tc_put_cast(lw, f(lw, tc_plain_in(lw, node, 0, tc_plain_type(type), 0), node), type);
 }
 
 /* 0 - x, which every profile has on i32. */
@@ -111,7 +130,8 @@ static tc_val negated(tc_lower *lw, tc_val x, const tc_node *node)
 static tc_val sign_of(tc_lower *lw, tc_val x, const tc_node *node)
 {
     (void)node;
-    tc_val below = tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_number(lw, x, -1), tc_f_number(lw, x, 0));
+    tc_val below =
+        tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_number(lw, x, -1), tc_f_number(lw, x, 0));
     return tc_put_select(lw, tc_f_above(lw, x, 0), tc_f_number(lw, x, 1), below);
 }
 
@@ -127,17 +147,28 @@ static bool is_whole(double v) { return v == floor(v) && fabs(v) < 0x1p31; }
 static tc_val over_threshold(tc_lower *lw, tc_val x, const tc_node *node)
 {
     const tc_attr_threshold *a = node->attr;
-    if (x && !tc_is_float(tc_put_type(lw, x)->dtype) && !(is_whole(a->threshold) && is_whole(a->value))) {
+    if (x && !tc_is_float(tc_put_type(lw, x)->dtype) &&
+        !(is_whole(a->threshold) && is_whole(a->value))) {
         tc_lower_refuse(lw, "its threshold or value is no integer");
         return TC_NONE;
     }
-    tc_val within = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, tc_f_number(lw, x, a->threshold), x);
+    tc_val within =
+        tc_put2(lw, TC_OP_tosa_greater_equal, NULL, tc_f_number(lw, x, a->threshold), x);
     return tc_put_select(lw, within, tc_f_number(lw, x, a->value), x);
 }
 
-void tc_lower_plain_neg(tc_lower *lw, const tc_node *node, tc_val *out) { on_numbers(lw, node, negated, out); }
-void tc_lower_plain_sign(tc_lower *lw, const tc_node *node, tc_val *out) { on_numbers(lw, node, sign_of, out); }
-void tc_lower_plain_square(tc_lower *lw, const tc_node *node, tc_val *out) { on_numbers(lw, node, squared, out); }
+void tc_lower_plain_neg(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    on_numbers(lw, node, negated, out);
+}
+void tc_lower_plain_sign(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    on_numbers(lw, node, sign_of, out);
+}
+void tc_lower_plain_square(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    on_numbers(lw, node, squared, out);
+}
 
 void tc_lower_plain_threshold(tc_lower *lw, const tc_node *node, tc_val *out)
 {
@@ -177,7 +208,10 @@ static void clamped(tc_lower *lw, const tc_node *node, double lo, double hi, tc_
     out[0] = tc_put_cast(lw, between(lw, tc_plain_in(lw, node, 0, in, 0), lo, hi), type);
 }
 
-void tc_lower_plain_relu(tc_lower *lw, const tc_node *node, tc_val *out) { clamped(lw, node, 0, INFINITY, out); }
+void tc_lower_plain_relu(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    clamped(lw, node, 0, INFINITY, out);
+}
 
 void tc_lower_plain_clamp(tc_lower *lw, const tc_node *node, tc_val *out)
 {
@@ -191,7 +225,8 @@ void tc_lower_plain_bitwise_not(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     tc_dtype type;
     if (start(lw, node, &type))
-        out[0] = tc_f_op(lw, type == TC_bool ? TC_OP_tosa_logical_not : TC_OP_tosa_bitwise_not, tc_lower_in(lw, node, 0));
+        out[0] = tc_f_op(lw, type == TC_bool ? TC_OP_tosa_logical_not : TC_OP_tosa_bitwise_not,
+                         tc_lower_in(lw, node, 0));
 }
 
 void tc_lower_plain_logical_not(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -227,7 +262,8 @@ void tc_lower_plain_cast(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_dtype type, from = tc_lower_type(lw, node, 0)->dtype;
     if (!start(lw, node, &type))
         return;
-    if (from == TC_i64 || from == TC_f64 || tc_dtypes[from].kind == TC_UINT || tc_dtypes[from].kind == TC_COMPLEX)
+    if (from == TC_i64 || from == TC_f64 || tc_dtypes[from].kind == TC_UINT ||
+        tc_dtypes[from].kind == TC_COMPLEX)
         tc_lower_refuse(lw, "TOSA does not have %s", tc_dtypes[from].name);
     else
         out[0] = tc_put_cast(lw, tc_lower_in(lw, node, 0), type);

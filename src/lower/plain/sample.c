@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample.c -- reading an image or a volume at the places of a grid: along every axis a few places and their
- * weights, computed in f32; for each combination a GATHER of all channels, weighted and summed. */
+/* sample.c -- reading an image or a volume at the places of a grid: along every axis a few places
+ * and their weights, computed in f32; for each combination a GATHER of all channels, weighted and
+ * summed. */
 #include <math.h>
 
 #include "../move/index.h"
 #include "plain.h"
 
-/* Places along one axis, [n, points, 1], inside it, and their weights; those outside weigh nothing. */
+/* Places along one axis, [n, points, 1], inside it, and their weights; those outside weigh nothing.
+ */
 typedef struct taps {
     int n;
     tc_val place[4], weight[4];
@@ -54,7 +56,8 @@ static void add_tap(tc_lower *lw, taps *t, tc_val at, int64_t n, tc_val weight, 
 /* The cubic convolution kernel with a = -3/4, for distances up to 1 and from 1 to 2. */
 static tc_val cubic_near(tc_lower *lw, tc_val x)
 {
-    return tc_f_add(lw, tc_put_mul(lw, tc_put_mul(lw, tc_f_add(lw, tc_f_scale(lw, x, 1.25), -2.25), x), x), 1);
+    return tc_f_add(
+        lw, tc_put_mul(lw, tc_put_mul(lw, tc_f_add(lw, tc_f_scale(lw, x, 1.25), -2.25), x), x), 1);
 }
 
 static tc_val cubic_far(tc_lower *lw, tc_val x)
@@ -66,11 +69,13 @@ static tc_val cubic_far(tc_lower *lw, tc_val x)
 static taps cubic(tc_lower *lw, tc_val at, int64_t n, const tc_attr_grid *a)
 {
     tc_val low = tc_f_op(lw, TC_OP_tosa_floor, at), t = tc_f_sub(lw, at, low);
-    const tc_val weight[] = {cubic_far(lw, tc_f_add(lw, t, 1)), cubic_near(lw, t), cubic_near(lw, tc_f_from(lw, 1, t)),
+    const tc_val weight[] = {cubic_far(lw, tc_f_add(lw, t, 1)), cubic_near(lw, t),
+                             cubic_near(lw, tc_f_from(lw, 1, t)),
                              cubic_far(lw, tc_f_from(lw, 2, t))};
     taps out = {0};
     for (int i = 0; i < 4; i++)
-        add_tap(lw, &out, bounded(lw, tc_f_add(lw, low, i - 1), n, a), n, weight[i], a->pad == TC_sample_pad_zeros);
+        add_tap(lw, &out, bounded(lw, tc_f_add(lw, low, i - 1), n, a), n, weight[i],
+                a->pad == TC_sample_pad_zeros);
     return out;
 }
 
@@ -93,8 +98,8 @@ static taps taps_at(tc_lower *lw, tc_val coordinate, int64_t n, const tc_attr_gr
 }
 
 /* values [n, elements, c] read at the places of all axes, from the slowest on. */
-static tc_val read_taps(tc_lower *lw, tc_val values, const taps *t, const int64_t *extent, int axes, int axis, tc_val place,
-                        tc_val weight, tc_val sum)
+static tc_val read_taps(tc_lower *lw, tc_val values, const taps *t, const int64_t *extent, int axes,
+                        int axis, tc_val place, tc_val weight, tc_val sum)
 {
     for (int i = 0; i < t[axis].n; i++) {
         tc_val at = t[axis].place[i], by = t[axis].weight[i];
@@ -130,8 +135,10 @@ void tc_lower_plain_grid_sample(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "its places do not fit f32");
         return;
     }
-    tc_val grid = tc_put_reshape(lw, tc_plain_in(lw, node, 1, TC_f32, 0), 3, (int64_t[]){n, points, axes});
-    tc_val values = tc_put_reshape(lw, tc_plain_in(lw, node, 0, TC_f32, 0), 3, (int64_t[]){n, c, elements});
+    tc_val grid =
+        tc_put_reshape(lw, tc_plain_in(lw, node, 1, TC_f32, 0), 3, (int64_t[]){n, points, axes});
+    tc_val values =
+        tc_put_reshape(lw, tc_plain_in(lw, node, 0, TC_f32, 0), 3, (int64_t[]){n, c, elements});
     values = tc_put_transpose(lw, values, (int64_t[]){0, 2, 1});
     taps t[3];
     for (int i = 0; i < axes; i++) /* the last coordinate is of the first axis */

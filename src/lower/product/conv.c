@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conv.c -- convolutions of one, two and three axes.
  *
- * One axis is two, the first of extent 1.  Groups of one input channel are DEPTHWISE_CONV2D; other groups are
- * convolutions of slices, joined.  TOSA wants strides to come out even: what the last window does not reach
- * is taken off the padding, then off the input. */
+ * One axis is two, the first of extent 1.  Groups of one input channel are DEPTHWISE_CONV2D; other
+ * groups are convolutions of slices, joined.  TOSA wants strides to come out even: what the last
+ * window does not reach is taken off the padding, then off the input. */
 #include "../move/move.h"
 #include "product.h"
 
@@ -12,14 +12,18 @@ enum { MOST_AXES = 3 };
 /* A convolution with its channels last. */
 typedef struct window {
     int axes; /* 2 or 3 */
-    int64_t in[MOST_AXES], kernel[MOST_AXES], stride[MOST_AXES], dilation[MOST_AXES], pad[2 * MOST_AXES];
+    int64_t in[MOST_AXES], kernel[MOST_AXES], stride[MOST_AXES], dilation[MOST_AXES],
+        pad[2 * MOST_AXES];
     int64_t batch, channels, groups, outputs; /* outputs: of all groups */
 } window;
 
 static window window_of(const tc_attr_conv *a, const tc_type *x, const tc_type *w)
 {
     int given = w->rank - 2, more = given == 1;
-    window v = {.axes = given + more, .groups = a->groups, .outputs = w->dim[0], .channels = w->dim[1] * a->groups,
+    window v = {.axes = given + more,
+                .groups = a->groups,
+                .outputs = w->dim[0],
+                .channels = w->dim[1] * a->groups,
                 .batch = x->rank == w->rank ? x->dim[0] : 1};
     for (int i = 0; i < v.axes; i++) {
         int k = i - more;
@@ -41,7 +45,8 @@ static tc_val input(tc_lower *lw, tc_val x, window *v)
         dim[2 + i] = v->in[i];
     x = tc_put_channels_last(lw, tc_put_reshape(lw, x, v->axes + 2, dim));
     for (int i = 0; i < v->axes; i++) {
-        int64_t reach = v->in[i] - 1 + v->pad[2 * i] + v->pad[2 * i + 1] - (v->kernel[i] - 1) * v->dilation[i];
+        int64_t reach =
+            v->in[i] - 1 + v->pad[2 * i] + v->pad[2 * i + 1] - (v->kernel[i] - 1) * v->dilation[i];
         int64_t over = reach % v->stride[i], *after = &v->pad[2 * i + 1];
         int64_t off_pad = over < *after ? over : *after;
         *after -= off_pad;
@@ -51,19 +56,23 @@ static tc_val input(tc_lower *lw, tc_val x, window *v)
     return x;
 }
 
-static tc_val put_conv(tc_lower *lw, const tc_product *p, tc_op op, const window *v, tc_val x, tc_val w, tc_val bias)
+static tc_val put_conv(tc_lower *lw, const tc_product *p, tc_op op, const window *v, tc_val x,
+                       tc_val w, tc_val bias)
 {
     tc_window_shape shape = {v->axes, v->pad, v->stride, v->dilation};
-    return tc_put_conv(lw, op, x, tc_product_x_zero(p), w, tc_product_w_zero(p), bias, &shape, p->acc);
+    return tc_put_conv(lw, op, x, tc_product_x_zero(p), w, tc_product_w_zero(p), bias, &shape,
+                       p->acc);
 }
 
 /* [c * m, 1, kh, kw] -> [kh, kw, c, m] */
-static tc_val depthwise(tc_lower *lw, const tc_node *node, const tc_product *p, const window *v, tc_val x)
+static tc_val depthwise(tc_lower *lw, const tc_node *node, const tc_product *p, const window *v,
+                        tc_val x)
 {
     int64_t dim[] = {v->kernel[0], v->kernel[1], v->channels, v->outputs / v->channels};
     int64_t last[] = {2, 3, 0, 1}, one[] = {2, 0, 1};
     tc_val w = tc_put_weights(lw, tc_lower_in(lw, node, 1), p->w->rank == 4 ? last : one, 4, dim);
-    return put_conv(lw, p, TC_OP_tosa_depthwise_conv2d, v, x, w, tc_product_bias(lw, node, p, 0, v->outputs));
+    return put_conv(lw, p, TC_OP_tosa_depthwise_conv2d, v, x, w,
+                    tc_product_bias(lw, node, p, 0, v->outputs));
 }
 
 /* The weights of one group, [oc, .., c]. */
@@ -82,15 +91,18 @@ static tc_val group_weights(tc_lower *lw, tc_val w, const window *v, int64_t gro
     if (v->groups == 1)
         return tc_put_weights(lw, w, perm, v->axes + 2, dim);
     if (!known.data)
-        return tc_put_weights(lw, tc_put_slice_axis(lw, w, 0, group * each, each), perm, v->axes + 2, dim);
+        return tc_put_weights(lw, tc_put_slice_axis(lw, w, 0, group * each, each), perm,
+                              v->axes + 2, dim);
     tc_type part = *known.type; /* a group's weights lie together */
     part.dim[0] = each;
     const tc_type *type = tc_type_intern(lw->ctx, &part);
-    tc_val own = tc_put_data(lw, type, (const char *)known.data + (size_t)group * tc_type_bytes(type));
+    tc_val own =
+        tc_put_data(lw, type, (const char *)known.data + (size_t)group * tc_type_bytes(type));
     return tc_put_weights(lw, own, perm, v->axes + 2, dim);
 }
 
-static tc_val grouped(tc_lower *lw, const tc_node *node, const tc_product *p, const window *v, tc_val x)
+static tc_val grouped(tc_lower *lw, const tc_node *node, const tc_product *p, const window *v,
+                      tc_val x)
 {
     int64_t each = v->outputs / v->groups, read = v->channels / v->groups;
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)v->groups);

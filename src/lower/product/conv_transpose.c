@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conv_transpose.c -- transposed convolutions of one and two axes.
  *
- * TRANSPOSE_CONV2D knows neither groups nor dilation: constant weights are spread out, a group's channels
- * seeing zeros from the other groups, taps of a dilated kernel having zeros between them.  Its padding stays
- * above minus the kernel; what PyTorch takes away beyond that is cut off. */
+ * TRANSPOSE_CONV2D knows neither groups nor dilation: constant weights are spread out, a group's
+ * channels seeing zeros from the other groups, taps of a dilated kernel having zeros between them.
+ * Its padding stays above minus the kernel; what PyTorch takes away beyond that is cut off. */
 #include "product.h"
 
 #include "../../num/load.h"
 
 typedef struct spread {
-    int64_t in[2], kernel[2], taps[2], stride[2], dilation[2], pad[2], out[2]; /* kernel: with its gaps */
-    int64_t batch, channels, outputs, groups, each;                          /* each: outputs of a group */
+    int64_t in[2], kernel[2], taps[2], stride[2], dilation[2], pad[2],
+        out[2];                                     /* kernel: with its gaps */
+    int64_t batch, channels, outputs, groups, each; /* each: outputs of a group */
 } spread;
 
-static spread spread_of(const tc_attr_conv_transpose *a, const tc_type *x, const tc_type *w, const tc_type *y)
+static spread spread_of(const tc_attr_conv_transpose *a, const tc_type *x, const tc_type *w,
+                        const tc_type *y)
 {
     int given = w->rank - 2, more = 2 - given;
-    spread s = {.batch = x->rank == w->rank ? x->dim[0] : 1, .channels = w->dim[0], .each = w->dim[1],
-                .groups = a->groups, .outputs = w->dim[1] * a->groups};
+    spread s = {.batch = x->rank == w->rank ? x->dim[0] : 1,
+                .channels = w->dim[0],
+                .each = w->dim[1],
+                .groups = a->groups,
+                .outputs = w->dim[1] * a->groups};
     for (int i = 0; i < 2; i++) {
         int k = i - more;
         s.in[i] = k < 0 ? 1 : x->dim[x->rank - given + k];
@@ -35,13 +40,17 @@ static spread spread_of(const tc_attr_conv_transpose *a, const tc_type *x, const
 static tc_val spread_weights(tc_lower *lw, tc_val w, const spread *s, int64_t zero)
 {
     tc_tensor from = tc_put_known(lw, w);
-    tc_dtype dtype = from.type->dtype == TC_i4 && !tc_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
-    int64_t dim[] = {s->outputs, s->kernel[0], s->kernel[1], s->channels}, inner = s->channels / s->groups;
+    tc_dtype dtype =
+        from.type->dtype == TC_i4 && !tc_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
+    int64_t dim[] = {s->outputs, s->kernel[0], s->kernel[1], s->channels},
+            inner = s->channels / s->groups;
     tc_tensor to = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, dtype, 4, dim));
     for (int64_t i = 0, n = lw->dry ? 0 : tc_type_count(to.type); i < n; i++) {
-        int64_t c = i % dim[3], x = i / dim[3] % dim[2], row = i / dim[3] / dim[2], y = row % dim[1], o = row / dim[1];
+        int64_t c = i % dim[3], x = i / dim[3] % dim[2], row = i / dim[3] / dim[2],
+                y = row % dim[1], o = row / dim[1];
         bool tap = y % s->dilation[0] == 0 && x % s->dilation[1] == 0 && c / inner == o / s->each;
-        int64_t at = ((c * s->each + o % s->each) * s->taps[0] + y / s->dilation[0]) * s->taps[1] + x / s->dilation[1];
+        int64_t at = ((c * s->each + o % s->each) * s->taps[0] + y / s->dilation[0]) * s->taps[1] +
+                     x / s->dilation[1];
         if (tc_is_float(dtype))
             tc_store_f64(to, i, tap ? tc_load_f64(from, at) : 0);
         else
@@ -60,7 +69,8 @@ static tc_val weights(tc_lower *lw, const tc_node *node, const tc_product *p, co
         tc_lower_refuse(lw, "its weights are not constant");
         return TC_NONE;
     }
-    int64_t dim[] = {s->outputs, s->kernel[0], s->kernel[1], s->channels}, two[] = {1, 2, 3, 0}, one[] = {1, 2, 0};
+    int64_t dim[] = {s->outputs, s->kernel[0], s->kernel[1], s->channels}, two[] = {1, 2, 3, 0},
+            one[] = {1, 2, 0};
     return tc_put_weights(lw, w, p->w->rank == 4 ? two : one, 4, dim);
 }
 
@@ -76,7 +86,8 @@ void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!tc_product_start(lw, node, w->dim[1] * a->groups, &p))
         return;
     spread s = spread_of(a, p.x, w, y);
-    tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, 0), 4, (int64_t[]){s.batch, s.channels, s.in[0], s.in[1]});
+    tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, 0), 4,
+                              (int64_t[]){s.batch, s.channels, s.in[0], s.in[1]});
     x = tc_put_channels_last(lw, x);
     tc_val k = weights(lw, node, &p, &s);
     int64_t pad[4], cut[4] = {0};
@@ -89,10 +100,13 @@ void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)
     }
     tc_attr_tosa_transpose_conv *t = tc_new(&lw->ctx->arena, tc_attr_tosa_transpose_conv);
     *t = (tc_attr_tosa_transpose_conv){.out_pad = tc_ints_copy(&lw->ctx->arena, pad, 4),
-                                       .stride = tc_ints_copy(&lw->ctx->arena, s.stride, 2), .acc_type = p.acc};
+                                       .stride = tc_ints_copy(&lw->ctx->arena, s.stride, 2),
+                                       .acc_type = p.acc};
     tc_val in[] = {x, k, tc_product_bias(lw, node, &p, 0, s.outputs),
-                   tc_put_zero_point(lw, x, tc_product_x_zero(&p)), tc_put_zero_point(lw, k, tc_product_w_zero(&p))};
-    tc_val made = tc_product_finish(lw, tc_put(lw, TC_OP_tosa_transpose_conv2d, t, in, 5), &p, 0, s.outputs);
+                   tc_put_zero_point(lw, x, tc_product_x_zero(&p)),
+                   tc_put_zero_point(lw, k, tc_product_w_zero(&p))};
+    tc_val made =
+        tc_product_finish(lw, tc_put(lw, TC_OP_tosa_transpose_conv2d, t, in, 5), &p, 0, s.outputs);
     made = tc_put_slice(lw, made, cut, (int64_t[]){s.batch, s.out[0], s.out[1], s.outputs});
     out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, made), y->rank, y->dim);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matmul.c -- linear layers and matrix products.
  *
- * Constant weights make a 1x1 convolution over [1,1,rows,k]; two computed operands make a MATMUL over
- * [batch, rows, k] and [batch, k, columns], repeated where they broadcast. */
+ * Constant weights make a 1x1 convolution over [1,1,rows,k]; two computed operands make a MATMUL
+ * over [batch, rows, k] and [batch, k, columns], repeated where they broadcast. */
 #include <math.h>
 
 #include "../integer/arith.h"
@@ -26,7 +26,8 @@ void tc_lower_linear(tc_lower *lw, const tc_node *node, tc_val *out)
         return;
     }
     tc_val own = tc_put_reshape(lw, tc_lower_in(lw, node, 0), 4, (int64_t[]){1, 1, rows, k});
-    tc_val weight = tc_put_weights(lw, tc_lower_in(lw, node, 1), (int64_t[]){0, 1}, 4, (int64_t[]){n, 1, 1, k});
+    tc_val weight =
+        tc_put_weights(lw, tc_lower_in(lw, node, 1), (int64_t[]){0, 1}, 4, (int64_t[]){n, 1, 1, k});
     tc_val made = tc_put_rows_by(lw, &p, own, weight, tc_product_bias(lw, node, &p, 0, n));
     out[0] = tc_put_reshape(lw, tc_product_finish(lw, made, &p, 0, n), y->rank, y->dim);
 }
@@ -51,7 +52,8 @@ static bool fits(tc_lower *lw, pair *m)
         if (!tc_is_activation(a) || !tc_is_activation(b))
             tc_lower_refuse(lw, "its operands are not all quantized by one scale");
     } else if (a->dtype != b->dtype || !tc_is_float(a->dtype))
-        tc_lower_refuse(lw, "its operands are %s and %s", tc_dtypes[a->dtype].name, tc_dtypes[b->dtype].name);
+        tc_lower_refuse(lw, "its operands are %s and %s", tc_dtypes[a->dtype].name,
+                        tc_dtypes[b->dtype].name);
     if (lw->status != TC_OK)
         return false;
     m->scale = a->quant ? tc_scale_of(a) * tc_scale_of(b) : 0;
@@ -83,7 +85,8 @@ static void extents(pair *m)
 static tc_val batched(tc_lower *lw, const pair *m, int i)
 {
     const tc_type *t = m->type[i];
-    int64_t dim[TC_MAX_RANK], own[TC_MAX_RANK], last[] = {i ? m->k : m->rows, i ? m->columns : m->k};
+    int64_t dim[TC_MAX_RANK], own[TC_MAX_RANK],
+        last[] = {i ? m->k : m->rows, i ? m->columns : m->k};
     for (int k = 0; k < m->rank; k++) {
         int at = k - (m->rank + 2 - t->rank);
         dim[k] = m->dim[k];
@@ -107,7 +110,10 @@ static tc_val into(tc_lower *lw, const pair *m, tc_val made)
     const tc_quant *q = m->to->quant;
     if (m->to->dtype == (made ? tc_put_type(lw, made)->dtype : TC_none) && q->scale[0] == m->scale)
         return made;
-    return tc_put_codes(lw, tc_put_rescale(lw, made, tc_scale_factor(m->scale, q->scale[0]), 0, q->zero[0], m->to->dtype), q);
+    return tc_put_codes(lw,
+                        tc_put_rescale(lw, made, tc_scale_factor(m->scale, q->scale[0]), 0,
+                                       q->zero[0], m->to->dtype),
+                        q);
 }
 
 static tc_val put_matmul(tc_lower *lw, const pair *m, tc_val a, tc_val b)
@@ -115,15 +121,19 @@ static tc_val put_matmul(tc_lower *lw, const pair *m, tc_val a, tc_val b)
     if (!a || !b || lw->status != TC_OK)
         return TC_NONE;
     tc_dtype t = tc_put_type(lw, a)->dtype, made = tc_product_made(t);
-    tc_val in[] = {a, b, tc_put_zero_point(lw, a, m->zero[0]), tc_put_zero_point(lw, b, m->zero[1])};
+    tc_val in[] = {a, b, tc_put_zero_point(lw, a, m->zero[0]),
+                   tc_put_zero_point(lw, b, m->zero[1])};
     tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_matmul, NULL, in, 4, 1, lw->node->loc);
-    int64_t dim[] = {tc_put_type(lw, a)->dim[0], tc_put_type(lw, a)->dim[1], tc_put_type(lw, b)->dim[2]};
-    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, tc_is_float(t) && made != TC_f16 ? TC_f32 : made, 3, dim);
+    int64_t dim[] = {tc_put_type(lw, a)->dim[0], tc_put_type(lw, a)->dim[1],
+                     tc_put_type(lw, b)->dim[2]};
+    lw->to->val[node->out[0]]->type =
+        tc_type_make(lw->ctx, tc_is_float(t) && made != TC_f16 ? TC_f32 : made, 3, dim);
     lw->status = tc_node_infer(lw->to, node);
     return lw->status == TC_OK ? node->out[0] : TC_NONE;
 }
 
-/* Two computed operands.  One that is the same for the whole batch needs no repeating on the right. */
+/* Two computed operands.  One that is the same for the whole batch needs no repeating on the right.
+ */
 static tc_val by_matmul(tc_lower *lw, pair *m)
 {
     for (int i = 0; i < 2; i++) /* i8 beside i16 is widened, exactly */
@@ -164,7 +174,8 @@ static tc_val by_weights(tc_lower *lw, const pair *m, int weight)
     own = tc_put_reshape(lw, own, 4, (int64_t[]){1, 1, m->batch * rows, m->k});
     tc_tensor known = tc_put_known(lw, m->val[weight]);
     tc_val w = tc_put_data(lw, tc_type_make(lw->ctx, known.type->dtype, 2, flat), known.data);
-    w = tc_put_weights(lw, w, left ? (int64_t[]){0, 1} : (int64_t[]){1, 0}, 4, (int64_t[]){n, 1, 1, m->k});
+    w = tc_put_weights(lw, w, left ? (int64_t[]){0, 1} : (int64_t[]){1, 0}, 4,
+                       (int64_t[]){n, 1, 1, m->k});
     tc_val made = into(lw, m, tc_put_rows_by(lw, &p, own, w, tc_put_number(lw, p.made, 1, 0)));
     made = tc_put_reshape(lw, made, 3, (int64_t[]){m->batch, rows, n});
     return left ? tc_put_transpose(lw, made, (int64_t[]){0, 2, 1}) : made;
@@ -207,7 +218,8 @@ void tc_lower_int_addmm(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "its result is not quantized by one scale");
         return;
     }
-    bool wide = m.type[0]->dtype == TC_i16 || m.type[1]->dtype == TC_i16; /* i48 can only be rescaled */
+    bool wide =
+        m.type[0]->dtype == TC_i16 || m.type[1]->dtype == TC_i16; /* i48 can only be rescaled */
     if (wide && a->alpha != 0)
         m.to = tc_wide_type(lw, y, TC_i32, tc_scale_of(y) / 64 / fabs(a->alpha));
     ab.val = tc_put_reshape(lw, product(lw, &m), y->rank, y->dim);
@@ -222,7 +234,8 @@ typedef enum part { BATCH, OWN, INNER, PARTS } part;
 
 typedef struct labels {
     tc_einsum e;
-    uint8_t in[2][PARTS][TC_MAX_RANK]; /* labels by use, in the operand's order; batch and inner in the first's */
+    uint8_t in[2][PARTS][TC_MAX_RANK]; /* labels by use, in the operand's order; batch and inner in
+                                          the first's */
     int n[2][PARTS];
 } labels;
 
@@ -240,7 +253,8 @@ static bool classify(labels *l)
     for (int o = 0; o < 2; o++)
         for (int i = 0; i < l->e.rank[o]; i++) {
             uint8_t label = l->e.in[o][i];
-            bool both = has(l->e.in[1 - o], l->e.rank[1 - o], label), kept = has(l->e.out, l->e.out_rank, label);
+            bool both = has(l->e.in[1 - o], l->e.rank[1 - o], label),
+                 kept = has(l->e.out, l->e.out_rank, label);
             if (has(l->e.in[o], i, label) || (!both && !kept))
                 return false;
             part use = !both ? OWN : kept ? BATCH : INNER;
@@ -260,7 +274,8 @@ static int64_t extent_of(const labels *l, int operand, part use)
 }
 
 /* Operand o with its axes by use in the given order, each use one axis. */
-static tc_val arranged(tc_lower *lw, const labels *l, int o, tc_val x, const part *order, const tc_type **type)
+static tc_val arranged(tc_lower *lw, const labels *l, int o, tc_val x, const part *order,
+                       const tc_type **type)
 {
     int64_t perm[TC_MAX_RANK], dim[PARTS];
     int n = 0;
@@ -271,7 +286,10 @@ static tc_val arranged(tc_lower *lw, const labels *l, int o, tc_val x, const par
                 if (l->e.in[o][axis] == l->in[o][order[k]][i])
                     perm[n++] = axis;
     }
-    tc_type shape = {.dtype = (*type)->dtype, .rank = PARTS, .dim = {dim[0], dim[1], dim[2]}, .quant = (*type)->quant};
+    tc_type shape = {.dtype = (*type)->dtype,
+                     .rank = PARTS,
+                     .dim = {dim[0], dim[1], dim[2]},
+                     .quant = (*type)->quant};
     *type = tc_type_intern(lw->ctx, &shape);
     return tc_put_reshape(lw, tc_put_transpose(lw, x, perm), PARTS, dim);
 }
@@ -306,7 +324,8 @@ void tc_lower_einsum(tc_lower *lw, const tc_node *node, tc_val *out)
     labels l = {{0}, {{{0}}}, {{0}}};
     pair m = {.to = y};
     tc_tensor in[2];
-    if (node->n_in != 2 || (tc_lower_type(lw, node, 0)->quant && (!y->quant || y->quant->axis >= 0))) {
+    if (node->n_in != 2 ||
+        (tc_lower_type(lw, node, 0)->quant && (!y->quant || y->quant->axis >= 0))) {
         tc_lower_refuse(lw, "it is no product of two operands into one domain");
         return;
     }
@@ -318,7 +337,9 @@ void tc_lower_einsum(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "'%s' is no matrix product", a->equation);
         return;
     }
-    m.val[0] = arranged(lw, &l, 0, tc_lower_in(lw, node, 0), (part[]){BATCH, OWN, INNER}, &m.type[0]);
-    m.val[1] = arranged(lw, &l, 1, tc_lower_in(lw, node, 1), (part[]){BATCH, INNER, OWN}, &m.type[1]);
+    m.val[0] =
+        arranged(lw, &l, 0, tc_lower_in(lw, node, 0), (part[]){BATCH, OWN, INNER}, &m.type[0]);
+    m.val[1] =
+        arranged(lw, &l, 1, tc_lower_in(lw, node, 1), (part[]){BATCH, INNER, OWN}, &m.type[1]);
     out[0] = ordered(lw, &l, product(lw, &m));
 }

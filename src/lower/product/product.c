@@ -35,7 +35,8 @@ static bool start_quantized(tc_lower *lw, tc_product *p)
     p->made = p->acc = tc_product_made(p->x->dtype);
     p->scale = tc_new_n(&lw->ctx->arena, double, (size_t)p->channels);
     for (int64_t c = 0; c < p->channels; c++)
-        p->scale[c] = tc_scale_of(p->x) * p->w->quant->scale[p->w->quant->axis >= 0 ? c % p->w->quant->count : 0];
+        p->scale[c] = tc_scale_of(p->x) *
+                      p->w->quant->scale[p->w->quant->axis >= 0 ? c % p->w->quant->count : 0];
     return true;
 }
 
@@ -43,7 +44,8 @@ static bool start_plain(tc_lower *lw, tc_product *p)
 {
     tc_dtype t = p->x->dtype;
     if (!tc_is_float(t) || p->w->dtype != t) {
-        tc_lower_refuse(lw, "its operands are %s and %s", tc_dtypes[t].name, tc_dtypes[p->w->dtype].name);
+        tc_lower_refuse(lw, "its operands are %s and %s", tc_dtypes[t].name,
+                        tc_dtypes[p->w->dtype].name);
         return false;
     }
     p->made = tc_product_made(t);
@@ -63,7 +65,8 @@ int64_t tc_product_w_zero(const tc_product *p) { return p->scale ? tc_zero_of(p-
 
 /* ---- bias and result ---- */
 
-tc_val tc_product_bias(tc_lower *lw, const tc_node *node, const tc_product *p, int64_t first, int64_t n)
+tc_val tc_product_bias(tc_lower *lw, const tc_node *node, const tc_product *p, int64_t first,
+                       int64_t n)
 {
     double *b = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     const tc_type *t = tc_lower_type(lw, node, 2);
@@ -71,7 +74,8 @@ tc_val tc_product_bias(tc_lower *lw, const tc_node *node, const tc_product *p, i
         return tc_put_number(lw, p->made, 1, 0);
     tc_tensor known = tc_tensor_of(lw->from, node->in[2]);
     if (!known.data && !p->scale)
-        return tc_put_cast(lw, tc_put_slice_axis(lw, tc_lower_in(lw, node, 2), 0, first, n), p->made);
+        return tc_put_cast(lw, tc_put_slice_axis(lw, tc_lower_in(lw, node, 2), 0, first, n),
+                           p->made);
     if (!known.data) {
         tc_lower_refuse(lw, "its bias is not constant");
         return TC_NONE;
@@ -110,29 +114,31 @@ tc_val tc_put_weights(tc_lower *lw, tc_val w, const int64_t *perm, int rank, con
     tc_tensor from = tc_put_known(lw, w);
     if (!w || !from.data)
         return tc_put_reshape(lw, tc_put_transpose(lw, w, perm), rank, dim);
-    tc_dtype dtype = from.type->dtype == TC_i4 && !tc_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
+    tc_dtype dtype =
+        from.type->dtype == TC_i4 && !tc_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
     const void *data = from.data; /* an i4 is a byte of its own, so it is an i8 too */
     if (!lw->dry && !tc_perm_is_reshape(from.type->rank, from.type->dim, perm))
         data = tc_transposed(&lw->ctx->arena, from.type, from.data, perm);
     return tc_put_data(lw, tc_type_make(lw->ctx, dtype, rank, dim), data);
 }
 
-tc_val tc_put_conv(tc_lower *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero, tc_val bias,
-                   const tc_window_shape *shape, tc_dtype acc)
+tc_val tc_put_conv(tc_lower *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
+                   tc_val bias, const tc_window_shape *shape, tc_dtype acc)
 {
     static const int64_t none[] = {0, 0, 0, 0, 0, 0}, once[] = {1, 1, 1};
     tc_arena *arena = &lw->ctx->arena;
     tc_attr_tosa_conv *a = tc_new(arena, tc_attr_tosa_conv);
-    *a = (tc_attr_tosa_conv){.pad = tc_ints_copy(arena, shape->pad ? shape->pad : none, 2 * shape->axes),
-                             .stride = tc_ints_copy(arena, shape->stride ? shape->stride : once, shape->axes),
-                             .dilation = tc_ints_copy(arena, shape->dilation ? shape->dilation : once, shape->axes),
-                             .acc_type = acc};
+    *a = (tc_attr_tosa_conv){
+        .pad = tc_ints_copy(arena, shape->pad ? shape->pad : none, 2 * shape->axes),
+        .stride = tc_ints_copy(arena, shape->stride ? shape->stride : once, shape->axes),
+        .dilation = tc_ints_copy(arena, shape->dilation ? shape->dilation : once, shape->axes),
+        .acc_type = acc};
     tc_val in[] = {x, w, bias, tc_put_zero_point(lw, x, x_zero), tc_put_zero_point(lw, w, w_zero)};
     return tc_put(lw, op, a, in, 5);
 }
 
 tc_val tc_put_rows_by(tc_lower *lw, const tc_product *p, tc_val x, tc_val w, tc_val bias)
 {
-    return tc_put_conv(lw, TC_OP_tosa_conv2d, x, tc_product_x_zero(p), w, tc_product_w_zero(p), bias,
-                       &(tc_window_shape){.axes = 2}, p->acc);
+    return tc_put_conv(lw, TC_OP_tosa_conv2d, x, tc_product_x_zero(p), w, tc_product_w_zero(p),
+                       bias, &(tc_window_shape){.axes = 2}, p->acc);
 }

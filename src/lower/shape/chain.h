@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chain.h -- what a chain of reshapes and permutes does, by the factors of the axes.
  *
- * Every axis is a product of factors, split as finely as the chain asks for; a permute orders them, a reshape
- * only groups them anew.  None of them is 1. */
+ * Every axis is a product of factors, split as finely as the chain asks for; a permute orders them,
+ * a reshape only groups them anew.  None of them is 1. */
 #ifndef TC_LOWER_CHAIN_H
 #define TC_LOWER_CHAIN_H
 
@@ -25,7 +25,8 @@ tc_chain tc_chain_begin(const tc_type *t, const uint8_t *order);
 bool tc_chain_reshape(tc_chain *c, const tc_type *to);
 void tc_chain_permute(tc_chain *c, const int64_t *perm, const tc_type *to);
 
-/* Whether each axis lies together in memory, its factors in order: then, by axis, its place among them. */
+/* Whether each axis lies together in memory, its factors in order: then, by axis, its place among
+ * them. */
 bool tc_chain_in_place(const tc_chain *c, uint8_t *place);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* layout.c -- the order of axes inside a region: transposes sunk, merged, cancelled.
  *
- * Nodes are taken in order.  A transpose is only noted: its result is its operand, read in another order of
- * axes.  Operators that treat all axes alike, or name them, work on the stored order; the others -- products,
- * pools, what the region gives -- get the order they ask for, by a transpose that is shared by all who want
- * it.  Where operands are stored in different orders, the one that moves the fewest bytes wins; a look from
- * the back says which order the readers want.  Constants are laid out anew.
+ * Nodes are taken in order.  A transpose is only noted: its result is its operand, read in another
+ * order of axes.  Operators that treat all axes alike, or name them, work on the stored order; the
+ * others -- products, pools, what the region gives -- get the order they ask for, by a transpose
+ * that is shared by all who want it.  Where operands are stored in different orders, the one that
+ * moves the fewest bytes wins; a look from the back says which order the readers want.  Constants
+ * are laid out anew.
  *
  *     conv(T(x)) -> T' -> relu -> T -> conv   =>   conv -> relu -> conv */
 #include "../lower.h"
@@ -33,11 +34,15 @@ typedef struct manner {
 } manner;
 static manner manner_of(tc_op op);
 
-static const int64_t *dims(const layout *l, tc_val old) { return tc_type_of(l->store.rw->from, old)->dim; }
+static const int64_t *dims(const layout *l, tc_val old)
+{
+    return tc_type_of(l->store.rw->from, old)->dim;
+}
 
 /* ---- which order ---- */
 
-/* Reductions go along the last stored axis: elsewhere the target moves everything there and back. */
+/* Reductions go along the last stored axis: elsewhere the target moves everything there and back.
+ */
 static int64_t axis_cost(layout *l, const tc_node *node, const tc_order *order)
 {
     if (!(tc_ops[node->op].traits & T_REDUCES))
@@ -52,7 +57,8 @@ static int64_t axis_cost(layout *l, const tc_node *node, const tc_order *order)
 
 static bool per_channel(const tc_node *node)
 {
-    return node->op == TC_OP_tosa_rescale && ((const tc_attr_tosa_rescale *)node->attr)->per_channel;
+    return node->op == TC_OP_tosa_rescale &&
+           ((const tc_attr_tosa_rescale *)node->attr)->per_channel;
 }
 
 static bool last_axis_last(const tc_order *order)
@@ -66,7 +72,8 @@ static int data_operands(const tc_node *node)
     return n ? n : node->n_in;
 }
 
-/* What it costs to work in this order: operands that move, and what the readers would have to move. */
+/* What it costs to work in this order: operands that move, and what the readers would have to move.
+ */
 static int64_t cost(layout *l, const tc_node *node, const tc_order *order)
 {
     if (per_channel(node) && !last_axis_last(order))
@@ -80,7 +87,8 @@ static int64_t cost(layout *l, const tc_node *node, const tc_order *order)
     return sum;
 }
 
-/* The best of: the order of an operand, the one that is wanted, the plain one, the reduced axis last. */
+/* The best of: the order of an operand, the one that is wanted, the plain one, the reduced axis
+ * last. */
 static tc_order choose(layout *l, const tc_node *node)
 {
     int rank = tc_type_of(l->store.rw->from, node->out[0])->rank;
@@ -95,7 +103,8 @@ static tc_order choose(layout *l, const tc_node *node)
             decided = c == 0;
         }
     }
-    if (!decided && l->want[node->out[0]].weight && (c = cost(l, node, &l->want[node->out[0]].order)) < least) {
+    if (!decided && l->want[node->out[0]].weight &&
+        (c = cost(l, node, &l->want[node->out[0]].order)) < least) {
         best = l->want[node->out[0]].order;
         least = c;
     }
@@ -121,9 +130,11 @@ static const tc_type *stored_type(layout *l, tc_val old, const tc_order *order)
 }
 
 /* The node on operands in its chosen order; attr and the operands past the data as given. */
-static void put(layout *l, const tc_node *node, const void *attr, const tc_val *in, int n, const tc_order *order)
+static void put(layout *l, const tc_node *node, const void *attr, const tc_val *in, int n,
+                const tc_order *order)
 {
-    tc_val made = tc_store_add(&l->store, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
+    tc_val made =
+        tc_store_add(&l->store, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
     tc_value *value = l->store.rw->to->val[made];
     value->name = l->store.rw->from->val[node->out[0]]->name;
     l->store.now[node->out[0]] = (tc_stored){.val = made, .order = *order};
@@ -163,8 +174,10 @@ static tc_status place_axis(layout *l, const tc_node *node)
     return TC_OK;
 }
 
-/* Operand i holds `each` numbers per axis: SLICE's start and size, TILE's multiples, PAD's padding. */
-static bool shape_operand(layout *l, const tc_node *node, int i, int each, const tc_order *order, tc_val *in)
+/* Operand i holds `each` numbers per axis: SLICE's start and size, TILE's multiples, PAD's padding.
+ */
+static bool shape_operand(layout *l, const tc_node *node, int i, int each, const tc_order *order,
+                          tc_val *in)
 {
     tc_tensor t = tc_tensor_of(l->store.rw->from, node->in[i]);
     int64_t v[2 * TC_MAX_RANK];
@@ -230,7 +243,8 @@ static tc_status place_transpose(layout *l, const tc_node *node)
         tc_store_force(&l->store, node, node->in[0]);
     }
     const tc_stored *s = &l->store.now[node->in[0]];
-    l->store.now[node->out[0]] = (tc_stored){.val = s->val, .order = tc_order_view(&s->order, perm)};
+    l->store.now[node->out[0]] =
+        (tc_stored){.val = s->val, .order = tc_order_view(&s->order, perm)};
     return TC_OK;
 }
 
@@ -248,14 +262,15 @@ static tc_status place_reshape(layout *l, const tc_node *node)
         return TC_OK;
     tc_store_force(&l->store, node, node->in[0]);
     tc_val x = tc_store_plain(&l->store, node, node->in[0]);
-    l->store.now[node->out[0]] = tc_store_regrouped(&l->store, node, x, to, tc_order_plain(to->rank));
+    l->store.now[node->out[0]] =
+        tc_store_regrouped(&l->store, node, x, to, tc_order_plain(to->rank));
     return TC_OK;
 }
 
 /* ---- products ---- */
 
-/* A product over the last axis of x [n,h,w,k], whose factors lie in memory in another order: the weights [o,1,1,k]
- * in that order, and x as it lies. */
+/* A product over the last axis of x [n,h,w,k], whose factors lie in memory in another order: the
+ * weights [o,1,1,k] in that order, and x as it lies. */
 static bool reorder_weights(layout *l, const tc_node *node, tc_val *x, tc_val *w)
 {
     const tc_chain *c = l->store.now[node->in[0]].chain;
@@ -305,8 +320,9 @@ static tc_status place_plain(layout *l, const tc_node *node)
         rw->now[node->in[i]] = tc_store_plain(&l->store, node, node->in[i]);
     tc_rewrite_copy(rw, node);
     for (int i = 0; i < node->n_out; i++)
-        l->store.now[node->out[i]] = (tc_stored){.val = rw->now[node->out[i]],
-                                        .order = tc_order_plain(tc_type_of(rw->from, node->out[i])->rank)};
+        l->store.now[node->out[i]] =
+            (tc_stored){.val = rw->now[node->out[i]],
+                        .order = tc_order_plain(tc_type_of(rw->from, node->out[i])->rank)};
     return TC_OK;
 }
 
@@ -430,8 +446,8 @@ static tc_status start(layout *l)
     pin(l);
     look_back(l);
     for (size_t i = 0; i < g->n_in; i++)
-        l->store.now[g->in[i]] =
-            (tc_stored){.val = rw->now[g->in[i]], .order = tc_order_plain(tc_type_of(g, g->in[i])->rank)};
+        l->store.now[g->in[i]] = (tc_stored){
+            .val = rw->now[g->in[i]], .order = tc_order_plain(tc_type_of(g, g->in[i])->rank)};
     return TC_OK;
 }
 
@@ -443,7 +459,8 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
         TC_TRY(start(l));
     }
     const manner m = manner_of(node->op);
-    bool reads_chains = m.place == place_transpose || m.place == place_reshape || m.place == place_conv;
+    bool reads_chains =
+        m.place == place_transpose || m.place == place_reshape || m.place == place_conv;
     for (int i = 0; i < node->n_in && !reads_chains; i++)
         tc_store_force(&l->store, node, node->in[i]);
     TC_TRY(m.place(l, node));

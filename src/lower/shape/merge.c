@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merge.c -- changes of scale where a target takes them in, to the bit.
  *
- *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where g(x) has no other reader
- *   RESCALE i8 -> i8 of a sum, product or convolution that was just narrowed  =>  a TABLE, which is free there
- *   what changes nothing            =>  nothing
- *   SLICE of a SLICE                =>  one; CONCAT of a CONCAT along the same axis too
- *   a widening RESCALE              =>  one for each reader, which takes it in
- *   a product's accumulator         =>  a product for each RESCALE that reads it */
+ *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where g(x) has no other
+ * reader RESCALE i8 -> i8 of a sum, product or convolution that was just narrowed  =>  a TABLE,
+ * which is free there what changes nothing            =>  nothing SLICE of a SLICE =>  one; CONCAT
+ * of a CONCAT along the same axis too a widening RESCALE              =>  one for each reader,
+ * which takes it in a product's accumulator         =>  a product for each RESCALE that reads it */
 #include "../pass.h"
 
 #include <math.h>
@@ -27,7 +26,10 @@ typedef struct merge {
 
 static bool is_i8(const tc_type *t) { return t->dtype == TC_i8 && !t->quant; }
 
-static int64_t number(const tc_graph *g, tc_val v, int64_t i) { return tc_load_i64(tc_tensor_of(g, v), i); }
+static int64_t number(const tc_graph *g, tc_val v, int64_t i)
+{
+    return tc_load_i64(tc_tensor_of(g, v), i);
+}
 
 static bool map_rescale(const tc_graph *g, const tc_node *node, map8 *m)
 {
@@ -35,8 +37,8 @@ static bool map_rescale(const tc_graph *g, const tc_node *node, map8 *m)
     for (int i = 1; i < 5; i++)
         if (!tc_is_const(g, node->in[i]))
             return false;
-    if (a->per_channel || !a->scale32 || a->rounding_mode != TC_rounding_single || a->input_unsigned ||
-        a->output_unsigned)
+    if (a->per_channel || !a->scale32 || a->rounding_mode != TC_rounding_single ||
+        a->input_unsigned || a->output_unsigned)
         return false;
     int64_t mult = number(g, node->in[1], 0), shift = number(g, node->in[2], 0);
     int64_t in_zero = number(g, node->in[3], 0), out_zero = number(g, node->in[4], 0);
@@ -44,7 +46,8 @@ static bool map_rescale(const tc_graph *g, const tc_node *node, map8 *m)
         int64_t v = i - 128 - in_zero;
         if (!tc_scale32_defined(v, mult, shift))
             return false;
-        m->to[i] = (int8_t)tc_clip(tc_scale32((int32_t)v, (int32_t)mult, (int)shift) + out_zero, -128, 127);
+        m->to[i] = (int8_t)tc_clip(tc_scale32((int32_t)v, (int32_t)mult, (int)shift) + out_zero,
+                                   -128, 127);
     }
     return true;
 }
@@ -102,8 +105,9 @@ static tc_status drop(tc_rewrite *rw, const tc_node *node, bool *done)
 static tc_status put_table(tc_rewrite *rw, const tc_node *node, tc_val x, const map8 *m)
 {
     int64_t n = 256;
-    tc_val in[] = {x, tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_i8, 1, &n),
-                                     tc_arena_copy(&rw->ctx->arena, m, sizeof *m), NULL, node->loc)};
+    tc_val in[] = {x,
+                   tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_i8, 1, &n),
+                                  tc_arena_copy(&rw->ctx->arena, m, sizeof *m), NULL, node->loc)};
     tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_table, NULL, in, 2, 1, node->loc);
     rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
     tc_rewrite_bind(rw, node->out[0], made->out[0]);
@@ -116,13 +120,16 @@ static tc_status put_clamp(tc_rewrite *rw, const tc_node *node, const tc_node *i
     tc_attr_tosa_clamp a = {.min_val = fmax(fmin(p->min_val, q->max_val), q->min_val),
                             .max_val = fmax(fmin(p->max_val, q->max_val), q->min_val),
                             .nan_mode = q->nan_mode};
-    return tc_rewrite_as(rw, node, TC_OP_tosa_clamp, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), inner->in[0]);
+    return tc_rewrite_as(rw, node, TC_OP_tosa_clamp, tc_arena_copy(&rw->ctx->arena, &a, sizeof a),
+                         inner->in[0]);
 }
 
-/* A value that was just brought from an accumulator to i8: an activation behind it costs nothing. */
+/* A value that was just brought from an accumulator to i8: an activation behind it costs nothing.
+ */
 static bool was_narrowed(const tc_graph *g, const tc_node *node)
 {
-    return node && node->op == TC_OP_tosa_rescale && tc_dtypes[tc_type_of(g, node->in[0])->dtype].bytes > 1;
+    return node && node->op == TC_OP_tosa_rescale &&
+           tc_dtypes[tc_type_of(g, node->in[0])->dtype].bytes > 1;
 }
 
 static tc_status join(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -178,7 +185,8 @@ static const tc_node *inner_concat(tc_rewrite *rw, const tc_node *node, int i)
 {
     const tc_node *def = tc_rewrite_def(rw, node, i);
     bool joins = def && def->op == TC_OP_tosa_concat && rw->readers[node->in[i]] == 1 &&
-                 ((const tc_attr_tosa_axis *)def->attr)->axis == ((const tc_attr_tosa_axis *)node->attr)->axis;
+                 ((const tc_attr_tosa_axis *)def->attr)->axis ==
+                     ((const tc_attr_tosa_axis *)node->attr)->axis;
     return joins ? def : NULL;
 }
 
@@ -226,7 +234,10 @@ static bool read_before(merge *m, tc_arena *scratch, tc_val v)
     return before;
 }
 
-static size_t bytes_of(const tc_graph *g, tc_val v) { return tc_dtypes[tc_type_of(g, v)->dtype].bytes; }
+static size_t bytes_of(const tc_graph *g, tc_val v)
+{
+    return tc_dtypes[tc_type_of(g, v)->dtype].bytes;
+}
 
 /* Whether the node is cheaper made again than read twice, by this reader. */
 static bool made_again(const tc_graph *g, const tc_node *def, const tc_node *reader)
@@ -253,7 +264,8 @@ static tc_status private_operands(tc_rewrite *rw, const tc_node *node, bool *don
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
         in[i] = rw->now[node->in[i]];
-        if (made_again(rw->to, tc_def(rw->to, in[i]), node) && read_before(rw->user, &rw->ctx->scratch, in[i]))
+        if (made_again(rw->to, tc_def(rw->to, in[i]), node) &&
+            read_before(rw->user, &rw->ctx->scratch, in[i]))
             in[i] = again(rw, in[i]);
     }
     tc_rewrite_copy(rw, node);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* narrow.c -- 64-bit integers around the nodes that a target takes become 32-bit ones.
  *
- * TOSA 1.0 has no i64, PyTorch counts in nothing else.  A node that reads or makes i64 is tried with i32 in
- * its place, where that changes no number: places in tensors fit, and for the others the range is followed
- * from constants, indices and narrow types.  If the target takes it so, casts stand around it, outside; the
- * program's inputs and outputs stay what they are. */
+ * TOSA 1.0 has no i64, PyTorch counts in nothing else.  A node that reads or makes i64 is tried
+ * with i32 in its place, where that changes no number: places in tensors fit, and for the others
+ * the range is followed from constants, indices and narrow types.  If the target takes it so, casts
+ * stand around it, outside; the program's inputs and outputs stay what they are. */
 #include <math.h>
 
 #include "../lower.h"
@@ -52,7 +52,8 @@ static bool names_places(const tc_node *node, int i)
 /* Right in the low 32 bits whatever the high ones are. */
 static bool is_modular(tc_op op)
 {
-    return op == TC_OP_add || op == TC_OP_sub || op == TC_OP_mul || op == TC_OP_cast || (tc_ops[op].traits & T_MOVES);
+    return op == TC_OP_add || op == TC_OP_sub || op == TC_OP_mul || op == TC_OP_cast ||
+           (tc_ops[op].traits & T_MOVES);
 }
 
 /* ---- ranges ---- */
@@ -81,7 +82,8 @@ static range of_constant(tc_tensor t)
 static range of_product(range a, range b)
 {
     double v[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
-    return (range){fmin(fmin(v[0], v[1]), fmin(v[2], v[3])), fmax(fmax(v[0], v[1]), fmax(v[2], v[3]))};
+    return (range){fmin(fmin(v[0], v[1]), fmin(v[2], v[3])),
+                   fmax(fmax(v[0], v[1]), fmax(v[2], v[3]))};
 }
 
 static range of_arithmetic(const tc_node *node, range a, range b)
@@ -112,7 +114,9 @@ static range of_moved(const tc_rewrite *rw, const tc_node *node)
         r = either(r, (range){value, value});
     }
     bool adds = node->op == TC_OP_index_put && ((const tc_attr_index_put *)node->attr)->accumulate;
-    return adds ? unknown : node->op == TC_OP_tril || node->op == TC_OP_triu ? either(r, (range){0, 0}) : r;
+    return adds                                               ? unknown
+           : node->op == TC_OP_tril || node->op == TC_OP_triu ? either(r, (range){0, 0})
+                                                              : r;
 }
 
 static range of_result(const tc_rewrite *rw, const tc_node *node, int i)
@@ -120,7 +124,8 @@ static range of_result(const tc_rewrite *rw, const tc_node *node, int i)
     const narrowing *n = rw->user;
     const tc_type *x = node->n_in && node->in[0] ? tc_type_of(rw->from, node->in[0]) : NULL;
     const tc_type *y = tc_type_of(rw->from, node->out[i]);
-    range a = node->n_in && node->in[0] ? n->of[node->in[0]] : unknown, b = node->n_in > 1 ? n->of[node->in[1]] : unknown;
+    range a = node->n_in && node->in[0] ? n->of[node->in[0]] : unknown,
+          b = node->n_in > 1 ? n->of[node->in[1]] : unknown;
     if (y->dtype != TC_i64)
         return of_type(y->dtype);
     switch (node->op) {
@@ -129,7 +134,8 @@ static range of_result(const tc_rewrite *rw, const tc_node *node, int i)
     case TC_OP_argmin: return (range){0, (double)tc_type_count(x)};
     case TC_OP_max_dim:
     case TC_OP_min_dim: return i ? (range){0, (double)tc_type_count(x)} : a;
-    case TC_OP_bucketize: return (range){0, (double)tc_type_count(tc_type_of(rw->from, node->in[1]))};
+    case TC_OP_bucketize:
+        return (range){0, (double)tc_type_count(tc_type_of(rw->from, node->in[1]))};
     case TC_OP_sum: {
         double count = (double)(tc_type_count(x) / (tc_type_count(y) ? tc_type_count(y) : 1));
         return known(a) ? (range){fmin(a.lo, 0) * count, fmax(a.hi, 0) * count} : unknown;
@@ -142,13 +148,18 @@ static range of_result(const tc_rewrite *rw, const tc_node *node, int i)
     case TC_OP_cast:
     case TC_OP_amax:
     case TC_OP_amin: return a;
-    default: return node->op == TC_OP_where || (tc_ops[node->op].traits & T_MOVES) ? of_moved(rw, node) : unknown;
+    default:
+        return node->op == TC_OP_where || (tc_ops[node->op].traits & T_MOVES) ? of_moved(rw, node)
+                                                                              : unknown;
     }
 }
 
 /* ---- 32-bit forms ---- */
 
-static const tc_type *as_32(tc_ctx *ctx, const tc_type *t) { return tc_type_make(ctx, TC_i32, t->rank, t->dim); }
+static const tc_type *as_32(tc_ctx *ctx, const tc_type *t)
+{
+    return tc_type_make(ctx, TC_i32, t->rank, t->dim);
+}
 
 static tc_val small_constant(tc_rewrite *rw, tc_graph *g, tc_val v, const tc_loc *loc)
 {
@@ -175,7 +186,8 @@ static tc_val small_form(tc_rewrite *rw, tc_val old, const tc_loc *loc)
     narrowing *n = rw->user;
     tc_val v = rw->now[old];
     if (!n->in_32[old])
-        n->in_32[old] = tc_is_const(rw->to, v) ? small_constant(rw, rw->to, v, loc) : put_cast(rw, v, TC_i32, loc);
+        n->in_32[old] = tc_is_const(rw->to, v) ? small_constant(rw, rw->to, v, loc)
+                                               : put_cast(rw, v, TC_i32, loc);
     return n->in_32[old];
 }
 
@@ -198,11 +210,12 @@ static bool is_safe(const tc_rewrite *rw, const tc_node *node)
     const narrowing *n = rw->user;
     bool place = node->n_out == 1 && n->is_place[node->out[0]] && is_modular(node->op);
     for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] && tc_type_of(rw->from, node->in[i])->dtype == TC_i64 && !fits(n->of[node->in[i]]) && !place &&
-            !names_places(node, i))
+        if (node->in[i] && tc_type_of(rw->from, node->in[i])->dtype == TC_i64 &&
+            !fits(n->of[node->in[i]]) && !place && !names_places(node, i))
             return false;
     for (int i = 0; i < node->n_out; i++)
-        if (tc_type_of(rw->from, node->out[i])->dtype == TC_i64 && !fits(n->of[node->out[i]]) && !place)
+        if (tc_type_of(rw->from, node->out[i])->dtype == TC_i64 && !fits(n->of[node->out[i]]) &&
+            !place)
             return false;
     return true;
 }
@@ -243,7 +256,8 @@ static bool is_taken(tc_rewrite *rw, const tc_node *node)
         else
             in[i] = tc_graph_input(&trial, small ? as_32(rw->ctx, t) : t, NULL);
     }
-    tc_node *made = tc_graph_add(&trial, node->op, small_attr(rw->ctx, node), in, node->n_in, node->n_out, node->loc);
+    tc_node *made = tc_graph_add(&trial, node->op, small_attr(rw->ctx, node), in, node->n_in,
+                                 node->n_out, node->loc);
     give_types(rw, node, &trial, made);
     for (int i = 0; i < node->n_out; i++)
         if (rw->readers[node->out[i]])
@@ -260,9 +274,11 @@ static void put_small(tc_rewrite *rw, const tc_node *node)
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i])
-            in[i] = tc_type_of(rw->from, node->in[i])->dtype == TC_i64 ? small_form(rw, node->in[i], node->loc)
-                                                                       : rw->now[node->in[i]];
-    tc_node *made = tc_graph_add(rw->to, node->op, small_attr(rw->ctx, node), in, node->n_in, node->n_out, node->loc);
+            in[i] = tc_type_of(rw->from, node->in[i])->dtype == TC_i64
+                        ? small_form(rw, node->in[i], node->loc)
+                        : rw->now[node->in[i]];
+    tc_node *made = tc_graph_add(rw->to, node->op, small_attr(rw->ctx, node), in, node->n_in,
+                                 node->n_out, node->loc);
     give_types(rw, node, rw->to, made);
     for (int i = 0; i < node->n_out; i++) {
         tc_val v = made->out[i];
@@ -279,8 +295,8 @@ static tc_status narrow_node(tc_rewrite *rw, const tc_node *node, bool *done)
     narrowing *n = rw->user;
     for (int i = 0; i < node->n_out; i++)
         n->of[node->out[i]] = of_result(rw, node, i);
-    if (node->op == TC_OP_const || (tc_ops[node->op].traits & T_CONTROL) || !touches_i64(rw->from, node) ||
-        !is_safe(rw, node))
+    if (node->op == TC_OP_const || (tc_ops[node->op].traits & T_CONTROL) ||
+        !touches_i64(rw->from, node) || !is_safe(rw, node))
         return TC_OK;
     bool widening = node->op == TC_OP_cast && tc_type_of(rw->from, node->in[0])->dtype == TC_i32;
     if (widening) { /* is the other form of its operand */

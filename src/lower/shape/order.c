@@ -121,7 +121,8 @@ static void places(const tc_order *p, const axes *a, int *place)
     }
 }
 
-/* Real axes of the result by their keys (all different); an axis of extent 1 stays behind the one before. */
+/* Real axes of the result by their keys (all different); an axis of extent 1 stays behind the one
+ * before. */
 static tc_order by_keys(int rank, const int64_t *dim, const int *key)
 {
     tc_order q = {.rank = rank};
@@ -134,7 +135,8 @@ static tc_order by_keys(int rank, const int64_t *dim, const int *key)
     return q;
 }
 
-bool tc_order_reshape(const tc_order *p, const int64_t *dim, int to_rank, const int64_t *to_dim, tc_order *q)
+bool tc_order_reshape(const tc_order *p, const int64_t *dim, int to_rank, const int64_t *to_dim,
+                      tc_order *q)
 {
     axes a = real_axes(p->rank, dim), b = real_axes(to_rank, to_dim);
     int place[TC_MAX_RANK], key[TC_MAX_RANK] = {0};
@@ -145,7 +147,8 @@ bool tc_order_reshape(const tc_order *p, const int64_t *dim, int to_rank, const 
     int a0 = 0, b0 = 0;
     while (a0 < a.n || b0 < b.n) {
         int a1, b1;
-        if (a0 == a.n || b0 == b.n || !next_group(&a, &b, a0, b0, &a1, &b1) || !side_by_side(&a, place, a0, a1))
+        if (a0 == a.n || b0 == b.n || !next_group(&a, &b, a0, b0, &a1, &b1) ||
+            !side_by_side(&a, place, a0, a1))
             return false;
         for (int k = b0; k < b1; k++)
             key[b.axis[k]] = place[a.axis[a0]] * TC_MAX_RANK + k - b0;
@@ -184,7 +187,8 @@ const void *tc_transposed(tc_arena *arena, const tc_type *x, const void *data, c
     for (int i = 0; i <= last; i++)
         dim[i] = x->dim[perm[i]];
     for (int64_t i = 0, n = tc_type_count(x); i < n; i += dim[last]) {
-        copy_run(to + (size_t)i * bytes, (const char *)data + (size_t)from * bytes, dim[last], step[perm[last]], bytes);
+        copy_run(to + (size_t)i * bytes, (const char *)data + (size_t)from * bytes, dim[last],
+                 step[perm[last]], bytes);
         for (int k = last - 1; k >= 0; k--) {
             from += step[perm[k]];
             if (++at[k] < dim[k])

@@ -3,9 +3,9 @@
  *
  *   conv(x [1,c,h,w], kernel k x k, stride k, no border), k > 3
  *
- * becomes, exactly: x as [1, c h/k, k w/k, k], cut into its c k parts [1, h/k, w/k, k], which side by side are
- * the channels (c, ky, kx) of a 1x1 convolution with the same weights.  Machines walk strides up to 3 only,
- * and would run one convolution per patch. */
+ * becomes, exactly: x as [1, c h/k, k w/k, k], cut into its c k parts [1, h/k, w/k, k], which side
+ * by side are the channels (c, ky, kx) of a 1x1 convolution with the same weights.  Machines walk
+ * strides up to 3 only, and would run one convolution per patch. */
 #include "../pass.h"
 #include "typed.h"
 
@@ -27,13 +27,14 @@ static bool cuts_patches(const tc_graph *g, const tc_node *node)
         return false;
     const tc_attr_conv *a = node->attr;
     const tc_type *x = tc_type_of(g, node->in[0]), *w = tc_type_of(g, node->in[1]);
-    if (x->rank != 4 || x->dim[0] != 1 || a->groups != 1 || !tc_is_const(g, node->in[1]) || a->stride.n != 2)
+    if (x->rank != 4 || x->dim[0] != 1 || a->groups != 1 || !tc_is_const(g, node->in[1]) ||
+        a->stride.n != 2)
         return false;
     int64_t k = w->dim[2];
     return k > STRIDE_MAX && tc_type_count(x) > 0 && w->dim[3] == k && all_equal(a->stride, k) &&
-           all_equal(a->pad, 0) &&
-           all_equal(a->dilation, 1) && x->dim[2] % k == 0 && x->dim[3] % k == 0 && x->dim[1] * k <= PARTS_MAX &&
-           x->quant && x->quant->axis < 0 && w->quant && w->quant->axis <= 0;
+           all_equal(a->pad, 0) && all_equal(a->dilation, 1) && x->dim[2] % k == 0 &&
+           x->dim[3] % k == 0 && x->dim[1] * k <= PARTS_MAX && x->quant && x->quant->axis < 0 &&
+           w->quant && w->quant->axis <= 0;
 }
 
 /* [1,c,h,w] -> [1, c k k, h/k, w/k] */
@@ -66,10 +67,11 @@ static tc_status patches(tc_rewrite *rw, const tc_node *node, bool *done)
                       .pad = tc_ints_copy(&rw->ctx->arena, zero, 4),
                       .dilation = tc_ints_copy(&rw->ctx->arena, one, 2),
                       .groups = 1};
-    tc_val in[] = {x, tc_graph_const(rw->to, tc_type_intern(rw->ctx, &wt), w->data, w->name, node->loc),
-                   node->n_in > 2 ? rw->now[node->in[2]] : TC_NONE};
-    tc_val y = tc_typed_node(&b, TC_OP_conv, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), in, node->n_in,
-                             tc_type_of(rw->from, node->out[0]));
+    tc_val in[] = {
+        x, tc_graph_const(rw->to, tc_type_intern(rw->ctx, &wt), w->data, w->name, node->loc),
+        node->n_in > 2 ? rw->now[node->in[2]] : TC_NONE};
+    tc_val y = tc_typed_node(&b, TC_OP_conv, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
+                             node->n_in, tc_type_of(rw->from, node->out[0]));
     TC_TRY(b.status);
     tc_rewrite_bind(rw, node->out[0], y);
     *done = true;

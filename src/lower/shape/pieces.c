@@ -2,26 +2,29 @@
 /* pieces.c -- typed form: attention by batch and head, and movement that no machine does in one go.
  *
  * Two places ask for pieces (tile.h), everything before them follows:
- *   linear over merged heads    each batch by itself (pass `heads`: all at once): its heads, from the query's rows
- *                               of the weights on, stay apart until they stand one below the other for the projection
- *   reshape and permute chains  that move three or more groups of axes: cut along the axes that move; the
- *                               pieces keep their order inside, and are joined where they belong.  Windows,
+ *   linear over merged heads    each batch by itself (pass `heads`: all at once): its heads, from
+ * the query's rows of the weights on, stay apart until they stand one below the other for the
+ * projection reshape and permute chains  that move three or more groups of axes: cut along the axes
+ * that move; the pieces keep their order inside, and are joined where they belong.  Windows,
  *                               patches, their way back, space to depth.
- * What was whole before is left to pass `dead`.  Only for quantized values: machines that compute with floats move
- * numbers as they like. */
+ * What was whole before is left to pass `dead`.  Only for quantized values: machines that compute
+ * with floats move numbers as they like. */
 #include <math.h>
 
 #include "chain.h"
 #include "../pass.h"
 #include "tile.h"
 
-enum { PIECES_MAX = 64, HEADS_MAX = 512 }; /* of one value; of all attention together: a compiler has to take them */
+enum {
+    PIECES_MAX = 64,
+    HEADS_MAX = 512
+}; /* of one value; of all attention together: a compiler has to take them */
 
 /* What wants, or gives, its channels last in memory though they are axis 1. */
 static bool is_planar(tc_op op)
 {
-    return op == TC_OP_conv || op == TC_OP_conv_transpose || op == TC_OP_max_pool || op == TC_OP_avg_pool ||
-           op == TC_OP_adaptive_avg_pool || op == TC_OP_batch_norm;
+    return op == TC_OP_conv || op == TC_OP_conv_transpose || op == TC_OP_max_pool ||
+           op == TC_OP_avg_pool || op == TC_OP_adaptive_avg_pool || op == TC_OP_batch_norm;
 }
 
 static bool made_planar(const tc_graph *g, tc_val v)
@@ -105,14 +108,16 @@ static void cut_before(tc_chain *c)
     }
 }
 
-/* Cut along all factors that are not in the heaviest common subsequence of both orders; the number of pieces. */
+/* Cut along all factors that are not in the heaviest common subsequence of both orders; the number
+ * of pieces. */
 static int64_t choose_cuts(tc_chain *c, const int *to)
 {
     double best[TC_FACTORS_MAX + 1][TC_FACTORS_MAX + 1] = {{0}};
     int64_t pieces = 1;
     for (int i = c->n - 1; i >= 0; i--)
         for (int k = c->n - 1; k >= 0; k--) {
-            double with = c->from[i] == to[k] ? log2((double)c->size[to[k]]) + best[i + 1][k + 1] : 0;
+            double with =
+                c->from[i] == to[k] ? log2((double)c->size[to[k]]) + best[i + 1][k + 1] : 0;
             best[i][k] = fmax(with, fmax(best[i + 1][k], best[i][k + 1]));
         }
     for (int f = 0; f < c->n; f++)
@@ -196,8 +201,8 @@ static tc_val join(tc_typed *b, const tc_val *x, int64_t n, int axis, int64_t mi
     return b->status == TC_OK ? tc_typed_reshape(b, y, t->rank, dim) : TC_NONE;
 }
 
-/* The old value `of`, whose axes are those of the chain's end (axis 1 may be another extent, uncut), from its
- * pieces. */
+/* The old value `of`, whose axes are those of the chain's end (axis 1 may be another extent,
+ * uncut), from its pieces. */
 static tc_val in_pieces(tc_tiler *t, const tc_chain *c, tc_val of, bool planar, int64_t pieces)
 {
     static const int64_t last[] = {0, 2, 3, 1}, first[] = {0, 3, 1, 2};
@@ -282,7 +287,8 @@ static bool goes_along(const tc_rewrite *rw, const tc_node *node)
     const tc_attr_conv *a = node->attr;
     const tc_type *x = tc_type_of(rw->from, node->in[0]), *y = tc_type_of(rw->from, node->out[0]);
     const tc_type *w = tc_type_of(rw->from, node->in[1]);
-    return a->groups == 1 && w->dim[2] == 1 && w->dim[3] == 1 && x->dim[2] == y->dim[2] && x->dim[3] == y->dim[3];
+    return a->groups == 1 && w->dim[2] == 1 && w->dim[3] == 1 && x->dim[2] == y->dim[2] &&
+           x->dim[3] == y->dim[3];
 }
 
 /* The end of the chain that the node's result goes along with, or is. */

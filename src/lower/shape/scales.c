@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scales.c -- typed form: constant factors behind a product go into the scales of its weights.
  *
- *   mul(product(x, w, b), g)  =>  product(x, w', b')     g: one number, or one for each output channel;
- *                                                        also where the product's axes are permuted before
- *   div(product(x, w, b), g)  =>  the same with 1 / g
- *   rescale(product(x, w, b)) =>  product(x, w, b) in the other domain
+ *   mul(product(x, w, b), g)  =>  product(x, w', b')     g: one number, or one for each output
+ * channel; also where the product's axes are permuted before div(product(x, w, b), g)  =>  the same
+ * with 1 / g rescale(product(x, w, b)) =>  product(x, w, b) in the other domain
  *
- * w' has the stored numbers of w, negated where g is negative, and |g| times its scales: no weight is rounded
- * again, and the rounding between the two is gone.  Done where nobody else reads the product. */
+ * w' has the stored numbers of w, negated where g is negative, and |g| times its scales: no weight
+ * is rounded again, and the rounding between the two is gone.  Done where nobody else reads the
+ * product. */
 #include "../pass.h"
 
 #include <math.h>
@@ -26,7 +26,8 @@ typedef struct factors {
 
 static bool is_product(const tc_graph *g, const tc_node *node)
 {
-    if (!node || (node->op != TC_OP_conv && node->op != TC_OP_linear) || !tc_is_const(g, node->in[1]))
+    if (!node || (node->op != TC_OP_conv && node->op != TC_OP_linear) ||
+        !tc_is_const(g, node->in[1]))
         return false;
     const tc_type *w = tc_type_of(g, node->in[1]);
     bool known_bias = node->n_in < 3 || !node->in[2] || tc_is_const(g, node->in[2]);
@@ -44,7 +45,8 @@ static int channel_axis(const tc_graph *g, const factors *f)
 {
     const tc_node *product = f->product;
     int rank = tc_type_of(g, product->out[0])->rank;
-    int axis = product->op == TC_OP_linear ? rank - 1 : rank - (tc_type_of(g, product->in[1])->rank - 1);
+    int axis =
+        product->op == TC_OP_linear ? rank - 1 : rank - (tc_type_of(g, product->in[1])->rank - 1);
     for (int i = 0; f->turn && i < rank; i++)
         if (((const tc_attr_perm *)f->turn->attr)->perm.v[i] == axis)
             return i;
@@ -119,7 +121,8 @@ static tc_val scaled(tc_rewrite *rw, const tc_node *like, tc_val old, const fact
     tc_quant q;
     tc_type type = t.type->quant ? scaled_type(rw, t.type, f, &q) : *t.type;
     if (t.type->quant && !any_negative(f))
-        return tc_graph_const(rw->to, tc_type_intern(rw->ctx, &type), t.data, rw->from->val[old]->name, like->loc);
+        return tc_graph_const(rw->to, tc_type_intern(rw->ctx, &type), t.data,
+                              rw->from->val[old]->name, like->loc);
     tc_tensor out = tc_tensor_new(&rw->ctx->arena, tc_type_intern(rw->ctx, &type));
     for (int64_t c = 0; c < f->n; c++)
         for (int64_t i = c * run; i < (c + 1) * run; i++) {
@@ -150,7 +153,8 @@ static tc_status put(tc_rewrite *rw, const tc_node *node, const factors *f)
     const tc_node *p = f->product;
     tc_type type = *tc_type_of(rw->from, node->out[0]);
     memcpy(type.dim, tc_type_of(rw->from, p->out[0])->dim, sizeof type.dim);
-    tc_val in[3] = {rw->now[p->in[0]], f->g ? scaled(rw, p, p->in[1], f) : rw->now[p->in[1]], TC_NONE};
+    tc_val in[3] = {rw->now[p->in[0]], f->g ? scaled(rw, p, p->in[1], f) : rw->now[p->in[1]],
+                    TC_NONE};
     if (p->n_in > 2 && p->in[2])
         in[2] = f->g ? scaled(rw, p, p->in[2], f) : rw->now[p->in[2]];
     tc_node *made = tc_graph_add(rw->to, p->op, p->attr, in, p->n_in, 1, node->loc);
@@ -183,14 +187,16 @@ static bool find(tc_rewrite *rw, tc_val old, factors *f)
 static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
-    bool divides = node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
+    bool divides =
+        node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
     if ((node->op != TC_OP_mul && !divides) || !narrow(tc_type_of(g, node->out[0])))
         return TC_OK;
     factors f;
     int i = 0;
     while (i < 2 && !(tc_is_const(g, node->in[1 - i]) && find(rw, node->in[i], &f)))
         i++;
-    if (i == 2 || (divides && i == 1) || !tc_same_dims(tc_type_of(g, f.result), tc_type_of(g, node->out[0])))
+    if (i == 2 || (divides && i == 1) ||
+        !tc_same_dims(tc_type_of(g, f.result), tc_type_of(g, node->out[0])))
         return TC_OK;
     tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
     f.n = tc_type_of(g, f.product->in[1])->dim[0];
@@ -205,7 +211,8 @@ static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
     return status;
 }
 
-/* Whether the first domain reaches as far as the second: it cuts nothing off that the second keeps. */
+/* Whether the first domain reaches as far as the second: it cuts nothing off that the second keeps.
+ */
 static bool reaches(const tc_type *first, const tc_type *second)
 {
     double half = second->quant->scale[0] / 2;

@@ -46,18 +46,21 @@ bool tc_common_factors(const tc_type *a, const tc_type *b, tc_factors *of_a, tc_
         if (left_a == 1 && left_b == 1)
             return true;
         int64_t cut = left_a < left_b ? left_a : left_b;
-        if (left_a % cut || left_b % cut || !add_factor(of_a, cut, i - 1) || !add_factor(of_b, cut, k - 1))
+        if (left_a % cut || left_b % cut || !add_factor(of_a, cut, i - 1) ||
+            !add_factor(of_b, cut, k - 1))
             return false;
         left_a /= cut;
         left_b /= cut;
     }
 }
 
-/* A selection of an axis as one of each of its factors first .. last: counts and starts, steps are 1. */
+/* A selection of an axis as one of each of its factors first .. last: counts and starts, steps
+ * are 1. */
 static bool spread(tc_range r, const tc_factors *f, int first, int last, tc_range *part)
 {
     int k = last;
-    for (int64_t step = r.count == 1 ? 1 : r.step; step > 1; k--) { /* the minor factors are one element each */
+    for (int64_t step = r.count == 1 ? 1 : r.step; step > 1;
+         k--) { /* the minor factors are one element each */
         if (k < first || step % f->size[k])
             return false;
         part[k] = (tc_range){r.start % f->size[k], 1, 1};
@@ -107,7 +110,8 @@ static bool gather(const tc_range *part, const tc_factors *f, int first, int las
     return true;
 }
 
-bool tc_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in, tc_select *result)
+bool tc_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in,
+                       tc_select *result)
 {
     tc_factors fo, fi;
     tc_range part[TC_FACTORS_MAX];

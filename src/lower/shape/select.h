@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select.h -- which elements of a tensor: along each axis a start, a count and a step.
  *
- * An axis is a product of factors, major to minor; a reshape groups the same factors into other axes.  A
- * selection goes through a reshape where, factor by factor, it is all, one, or one range. */
+ * An axis is a product of factors, major to minor; a reshape groups the same factors into other
+ * axes.  A selection goes through a reshape where, factor by factor, it is all, one, or one range.
+ */
 #ifndef TC_LOWER_SELECT_H
 #define TC_LOWER_SELECT_H
 
@@ -24,8 +25,10 @@ static inline bool tc_range_is_all(const tc_range *r, int64_t extent)
     return r->start == 0 && r->count == extent && (r->step == 1 || extent == 1);
 }
 
-/* The elements of x that are those elements of reshape(x); false when they are no such selection. */
-bool tc_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in, tc_select *result);
+/* The elements of x that are those elements of reshape(x); false when they are no such selection.
+ */
+bool tc_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in,
+                       tc_select *result);
 
 /* ---- factors ---- */
 

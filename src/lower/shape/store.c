@@ -2,8 +2,8 @@
 /* store.c -- see store.h. */
 #include "store.h"
 
-tc_val tc_store_add(tc_store *l, const tc_node *like, tc_op op, const void *attr, const tc_val *in, int n,
-                  const tc_type *type)
+tc_val tc_store_add(tc_store *l, const tc_node *like, tc_op op, const void *attr, const tc_val *in,
+                    int n, const tc_type *type)
 {
     tc_node *node = tc_graph_add(l->rw->to, op, attr, in, n, 1, like->loc);
     l->rw->to->val[node->out[0]]->type = type;
@@ -14,7 +14,8 @@ tc_val tc_store_shape(tc_store *l, const tc_node *like, int n, const int64_t *v)
 {
     int64_t dim = n;
     return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, TC_shape, 1, &dim),
-                          tc_arena_copy(&l->rw->ctx->arena, v, (size_t)n * sizeof *v), NULL, like->loc);
+                          tc_arena_copy(&l->rw->ctx->arena, v, (size_t)n * sizeof *v), NULL,
+                          like->loc);
 }
 
 /* reshape(x, dim); of a reshape: of what that read; x where nothing changes. */
@@ -27,7 +28,8 @@ static tc_val reshape(tc_store *l, const tc_node *like, tc_val x, int rank, cons
     const tc_type *t = tc_type_of(g, x), *type = tc_type_make(l->rw->ctx, t->dtype, rank, dim);
     if (tc_same_dims(t, type))
         return x;
-    return tc_store_add(l, like, TC_OP_tosa_reshape, NULL, (tc_val[]){x, tc_store_shape(l, like, rank, dim)}, 2, type);
+    return tc_store_add(l, like, TC_OP_tosa_reshape, NULL,
+                        (tc_val[]){x, tc_store_shape(l, like, rank, dim)}, 2, type);
 }
 
 static bool keeps_order(int rank, const int64_t *perm)
@@ -47,8 +49,8 @@ static void **place_of(tc_store *l, tc_val x, int rank, const int64_t *perm)
     return tc_map_at(&l->laid, (tc_str){(const char *)key, sizeof key});
 }
 
-/* A change of scale or type whose operand has fewer bytes: what it reads is moved in its stead, and it
- * stands next to its reader, which takes it in. */
+/* A change of scale or type whose operand has fewer bytes: what it reads is moved in its stead, and
+ * it stands next to its reader, which takes it in. */
 static const tc_node *widening(const tc_graph *g, tc_val x)
 {
     const tc_node *def = tc_def(g, x);
@@ -62,7 +64,8 @@ static const tc_node *widening(const tc_graph *g, tc_val x)
 static tc_val transposed(tc_store *l, const tc_node *like, tc_val x, const int64_t *perm);
 
 /* The same change of scale on its operand in another order. */
-static tc_val widened(tc_store *l, const tc_node *like, const tc_node *def, const tc_type *type, const int64_t *perm)
+static tc_val widened(tc_store *l, const tc_node *like, const tc_node *def, const tc_type *type,
+                      const int64_t *perm)
 {
     tc_val in[5] = {transposed(l, like, def->in[0], perm)};
     for (int i = 1; i < def->n_in; i++)
@@ -70,20 +73,22 @@ static tc_val widened(tc_store *l, const tc_node *like, const tc_node *def, cons
     return tc_store_add(l, def, def->op, def->attr, in, def->n_in, type);
 }
 
-static tc_val fresh_transpose(tc_store *l, const tc_node *like, tc_val x, const tc_type *type, const int64_t *perm)
+static tc_val fresh_transpose(tc_store *l, const tc_node *like, tc_val x, const tc_type *type,
+                              const int64_t *perm)
 {
     const tc_value *value = l->rw->to->val[x];
     if (value->data)
         return tc_graph_const(l->rw->to, type,
-                              tc_transposed(&l->rw->ctx->arena, value->type, value->data, perm), value->name,
-                              value->def->loc);
+                              tc_transposed(&l->rw->ctx->arena, value->type, value->data, perm),
+                              value->name, value->def->loc);
     if (tc_perm_is_reshape(type->rank, value->type->dim, perm))
         return reshape(l, like, x, type->rank, type->dim);
     const tc_node *wide = widening(l->rw->to, x);
     if (wide)
         return widened(l, like, wide, type, perm);
     tc_attr_tosa_perms a = {tc_ints_copy(&l->rw->ctx->arena, perm, type->rank)};
-    return tc_store_add(l, like, TC_OP_tosa_transpose, tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a), &x, 1, type);
+    return tc_store_add(l, like, TC_OP_tosa_transpose,
+                        tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a), &x, 1, type);
 }
 
 /* transpose(x, perm), made once. */
@@ -97,7 +102,8 @@ static tc_val transposed(tc_store *l, const tc_node *like, tc_val x, const int64
         int64_t dim[TC_MAX_RANK];
         for (int i = 0; i < t->rank; i++)
             dim[i] = t->dim[perm[i]];
-        tc_val made = fresh_transpose(l, like, x, tc_type_make(l->rw->ctx, t->dtype, t->rank, dim), perm);
+        tc_val made =
+            fresh_transpose(l, like, x, tc_type_make(l->rw->ctx, t->dtype, t->rank, dim), perm);
         slot = place_of(l, x, t->rank, perm); /* the map may have grown */
         *slot = (void *)(uintptr_t)made;
     }
@@ -125,7 +131,8 @@ int64_t tc_store_cost(tc_store *l, tc_val old, const tc_order *order)
 {
     const tc_stored *s = &l->now[old];
     const tc_graph *g = l->rw->to;
-    if (tc_is_const(g, s->val) || !tc_order_moves(tc_type_of(l->rw->from, old)->dim, &s->order, order))
+    if (tc_is_const(g, s->val) ||
+        !tc_order_moves(tc_type_of(l->rw->from, old)->dim, &s->order, order))
         return 0;
     int64_t perm[TC_MAX_RANK];
     tc_order_perm(&s->order, order, perm);
@@ -143,19 +150,21 @@ tc_val tc_store_reshape(tc_store *l, const tc_node *node, tc_val x, int rank, co
     const tc_value *value = l->rw->to->val[x];
     if (!value->data)
         return reshape(l, node, x, rank, dim);
-    return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, value->type->dtype, rank, dim), value->data, value->name,
-                          node->loc);
+    return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, value->type->dtype, rank, dim),
+                          value->data, value->name, node->loc);
 }
 
 /* What is stored by this order, as the logical type `to`. */
-tc_stored tc_store_regrouped(tc_store *l, const tc_node *node, tc_val x, const tc_type *to, tc_order q)
+tc_stored tc_store_regrouped(tc_store *l, const tc_node *node, tc_val x, const tc_type *to,
+                             tc_order q)
 {
     int64_t dim[TC_MAX_RANK];
     tc_order_dims(&q, to->dim, dim);
     return (tc_stored){.val = tc_store_reshape(l, node, x, to->rank, dim), .order = q};
 }
 
-/* Factors that stay neighbours, as one: the stored extents, and the transpose that puts them in order. */
+/* Factors that stay neighbours, as one: the stored extents, and the transpose that puts them in
+ * order. */
 int tc_store_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
 {
     int group[TC_FACTORS_MAX] = {0}, place[TC_FACTORS_MAX], rank_of[TC_FACTORS_MAX] = {0}, n = 0;
@@ -163,7 +172,8 @@ int tc_store_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
         place[c->from[k]] = k;
     for (int k = 0; k < c->n; k++) {
         n += !k || place[c->at[k]] != place[c->at[k - 1]] + 1;
-        group[place[c->at[k]]] = n - 1; /* by place in memory: its group in the order of the result */
+        group[place[c->at[k]]] =
+            n - 1; /* by place in memory: its group in the order of the result */
     }
     if (n > TC_MAX_RANK)
         return n;

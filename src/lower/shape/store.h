@@ -8,8 +8,9 @@
 
 #include "../../ir/rewrite.h"
 
-/* A value of the old graph: what holds its numbers, in which order.  After a reshape of axes that do not lie
- * together: by which chain they are read; the next steps may bring them together again. */
+/* A value of the old graph: what holds its numbers, in which order.  After a reshape of axes that
+ * do not lie together: by which chain they are read; the next steps may bring them together again.
+ */
 typedef struct tc_stored {
     tc_val val;
     tc_order order;
@@ -22,11 +23,14 @@ typedef struct tc_store {
     tc_map laid;    /* (value of the new graph, perm) -> its transpose */
 } tc_store;
 
-static inline int64_t tc_bytes_of(const tc_type *t) { return tc_type_count(t) * tc_dtypes[t->dtype].bytes; }
+static inline int64_t tc_bytes_of(const tc_type *t)
+{
+    return tc_type_count(t) * tc_dtypes[t->dtype].bytes;
+}
 
 /* A node of the new graph, from where `like` came. */
-tc_val tc_store_add(tc_store *l, const tc_node *like, tc_op op, const void *attr, const tc_val *in, int n,
-                    const tc_type *type);
+tc_val tc_store_add(tc_store *l, const tc_node *like, tc_op op, const void *attr, const tc_val *in,
+                    int n, const tc_type *type);
 tc_val tc_store_shape(tc_store *l, const tc_node *like, int n, const int64_t *v);
 
 /* The new value x, or constant, with other extents. */
@@ -40,9 +44,11 @@ tc_val tc_store_plain(tc_store *l, const tc_node *like, tc_val old);
 int64_t tc_store_cost(tc_store *l, tc_val old, const tc_order *order);
 
 /* What is stored by this order, as the logical type `to`. */
-tc_stored tc_store_regrouped(tc_store *l, const tc_node *like, tc_val x, const tc_type *to, tc_order q);
+tc_stored tc_store_regrouped(tc_store *l, const tc_node *like, tc_val x, const tc_type *to,
+                             tc_order q);
 
-/* A chain that is read as it is: one transpose of as few axes as possible; then an order means something. */
+/* A chain that is read as it is: one transpose of as few axes as possible; then an order means
+ * something. */
 void tc_store_force(tc_store *l, const tc_node *like, tc_val old);
 
 /* The axes of that transpose. */

@@ -10,8 +10,8 @@ bool tc_same_quant(const tc_quant *a, const tc_quant *b)
 {
     if (!a || !b)
         return a == b;
-    return a->axis == b->axis && a->axis < 0 && a->lo == b->lo && a->hi == b->hi && a->scale[0] == b->scale[0] &&
-           a->zero[0] == b->zero[0];
+    return a->axis == b->axis && a->axis < 0 && a->lo == b->lo && a->hi == b->hi &&
+           a->scale[0] == b->scale[0] && a->zero[0] == b->zero[0];
 }
 
 static const tc_type *old_type(const tc_tiler *t, tc_val v) { return tc_type_of(t->rw->from, v); }
@@ -25,8 +25,9 @@ static const tc_type *part_type(const tc_tiler *t, tc_val old, const tc_select *
     return tc_typed_dims(t->rw->ctx, old_type(t, old), s->rank, dim);
 }
 
-/* The selection with every step taken apart, [.., m, step, ..], and every axis of which only a part is selected
- * joined with the whole one behind it: ranges of as few axes as possible, of the same numbers. */
+/* The selection with every step taken apart, [.., m, step, ..], and every axis of which only a part
+ * is selected joined with the whole one behind it: ranges of as few axes as possible, of the same
+ * numbers. */
 static bool as_ranges(const tc_type *t, const tc_select *s, int64_t *dim, tc_select *out)
 {
     tc_range axis[2 * TC_MAX_RANK];
@@ -65,7 +66,8 @@ static tc_val slices(tc_tiler *t, tc_val v, const tc_select *s)
     for (int i = 0; i < s->rank && t->b.status == TC_OK; i++) {
         const tc_range *r = &s->axis[i];
         if (!tc_range_is_all(r, tc_type_of(t->rw->to, v)->dim[i]))
-            v = tc_typed_slice(&t->b, v, i, r->start, r->start + (r->count - 1) * r->step + 1, r->step);
+            v = tc_typed_slice(&t->b, v, i, r->start, r->start + (r->count - 1) * r->step + 1,
+                               r->step);
     }
     return v;
 }
@@ -138,7 +140,8 @@ tc_val tc_tile_rows(tc_tiler *t, tc_val old, int64_t start, int64_t count)
         type.quant = &q;
     }
     size_t row = tc_type_bytes(x.type) / (size_t)x.type->dim[0];
-    tc_val v = tc_graph_const(t->rw->to, tc_type_intern(t->rw->ctx, &type), (const char *)x.data + (size_t)start * row,
+    tc_val v = tc_graph_const(t->rw->to, tc_type_intern(t->rw->ctx, &type),
+                              (const char *)x.data + (size_t)start * row,
                               t->rw->from->val[old]->name, t->b.loc);
     *slot = (void *)(uintptr_t)v;
     return v;
@@ -176,7 +179,8 @@ static tc_val tile_permute(tc_tiler *t, const tc_node *node, int which, const tc
 static tc_val tile_index(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     bool unbinds = node->op == TC_OP_unbind;
-    int64_t axis = unbinds ? ((const tc_attr_axis *)node->attr)->axis : ((const tc_attr_select *)node->attr)->axis;
+    int64_t axis = unbinds ? ((const tc_attr_axis *)node->attr)->axis
+                           : ((const tc_attr_select *)node->attr)->axis;
     int64_t index = unbinds ? which : ((const tc_attr_select *)node->attr)->index;
     if (!keeps_quant(t, node, which))
         return TC_NONE;
@@ -199,7 +203,8 @@ static tc_val tile_slice(tc_tiler *t, const tc_node *node, int which, const tc_s
     } else {
         const tc_attr_slice *a = node->attr;
         tc_range *r = &in.axis[a->axis];
-        *r = (tc_range){a->start + r->start * a->step, r->count, r->count == 1 ? 1 : r->step * a->step};
+        *r = (tc_range){a->start + r->start * a->step, r->count,
+                        r->count == 1 ? 1 : r->step * a->step};
     }
     return tc_tile(t, node->in[0], &in);
 }
@@ -236,7 +241,8 @@ static tc_val tile_roll(tc_tiler *t, const tc_node *node, int which, const tc_se
         tc_select one = first;
         for (int k = 0; k < n_cut; k++) {
             tc_range *r = &one.axis[axis[k]];
-            *r = m >> k & 1 ? (tc_range){0, r->count - head[k], 1} : (tc_range){r->start, head[k], 1};
+            *r = m >> k & 1 ? (tc_range){0, r->count - head[k], 1}
+                            : (tc_range){r->start, head[k], 1};
         }
         part[m] = tc_tile(t, node->in[0], &one);
     }
@@ -248,16 +254,17 @@ static tc_val tile_roll(tc_tiler *t, const tc_node *node, int which, const tc_se
 
 static bool is_movement(const tc_node *node)
 {
-    return node && (node->op == TC_OP_reshape || node->op == TC_OP_permute || node->op == TC_OP_unbind ||
-                    node->op == TC_OP_select || node->op == TC_OP_slice || node->op == TC_OP_split ||
-                    node->op == TC_OP_roll);
+    return node && (node->op == TC_OP_reshape || node->op == TC_OP_permute ||
+                    node->op == TC_OP_unbind || node->op == TC_OP_select ||
+                    node->op == TC_OP_slice || node->op == TC_OP_split || node->op == TC_OP_roll);
 }
 
 /* ---- operators ---- */
 
 static bool read_once(const tc_tiler *t, tc_val old) { return t->rw->readers[old] == 1; }
 
-/* Weights [c, h d] of a projection as those of a convolution over a column of heads: [c, d, h, 1]. */
+/* Weights [c, h d] of a projection as those of a convolution over a column of heads: [c, d, h, 1].
+ */
 static tc_val column_weights(tc_tiler *t, tc_val old, int64_t heads)
 {
     tc_tensor w = tc_tensor_of(t->rw->from, old);
@@ -270,17 +277,19 @@ static tc_val column_weights(tc_tiler *t, tc_val old, int64_t heads)
     type.rank = 4;
     memcpy(type.dim, (int64_t[]){c, d, heads, 1}, 4 * sizeof type.dim[0]);
     const void *data = tc_transposed(&t->rw->ctx->arena, &split, w.data, (int64_t[]){0, 2, 1});
-    tc_val v = tc_graph_const(t->rw->to, tc_type_intern(t->rw->ctx, &type), data, t->rw->from->val[old]->name,
-                              t->b.loc);
+    tc_val v = tc_graph_const(t->rw->to, tc_type_intern(t->rw->ctx, &type), data,
+                              t->rw->from->val[old]->name, t->b.loc);
     *slot = (void *)(uintptr_t)v;
     return v;
 }
 
-/* Some batches of linear(heads side by side): the heads one below the other, and a convolution down the column. */
+/* Some batches of linear(heads side by side): the heads one below the other, and a convolution down
+ * the column. */
 static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch)
 {
     const tc_type *ot = old_type(t, o), *y = old_type(t, node->out[0]);
-    int64_t heads = ot->dim[1], rows = ot->dim[2], d = ot->dim[3], c = y->dim[2], one[] = {1, 1}, none[4] = {0};
+    int64_t heads = ot->dim[1], rows = ot->dim[2], d = ot->dim[3], c = y->dim[2], one[] = {1, 1},
+            none[4] = {0};
     tc_val *head = tc_new_n(&t->rw->ctx->scratch, tc_val, (size_t)heads);
     for (int64_t h = 0; h < heads && t->b.status == TC_OK; h++) {
         tc_select s = {4, {batch, {h, 1, 1}, {0, rows, 1}, {0, d, 1}}};
@@ -290,14 +299,17 @@ static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch
     }
     if (t->b.status != TC_OK)
         return TC_NONE;
-    tc_val x = tc_typed_permute(&t->b, tc_typed_cat(&t->b, head, (int)heads, 1), (int64_t[]){0, 3, 1, 2});
+    tc_val x =
+        tc_typed_permute(&t->b, tc_typed_cat(&t->b, head, (int)heads, 1), (int64_t[]){0, 3, 1, 2});
     tc_attr_conv a = {.stride = tc_ints_copy(&t->rw->ctx->arena, one, 2),
                       .pad = tc_ints_copy(&t->rw->ctx->arena, none, 4),
                       .dilation = tc_ints_copy(&t->rw->ctx->arena, one, 2),
                       .groups = 1};
-    tc_val in[] = {x, column_weights(t, node->in[1], heads), node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
-    tc_val v = tc_typed_node(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), in, node->n_in,
-                             tc_typed_dims(t->rw->ctx, y, 4, (int64_t[]){1, c, 1, batch.count * rows}));
+    tc_val in[] = {x, column_weights(t, node->in[1], heads),
+                   node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
+    tc_val v = tc_typed_node(
+        &t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), in, node->n_in,
+        tc_typed_dims(t->rw->ctx, y, 4, (int64_t[]){1, c, 1, batch.count * rows}));
     if (t->b.status != TC_OK)
         return TC_NONE;
     v = tc_typed_permute(&t->b, v, (int64_t[]){0, 2, 3, 1});
@@ -311,7 +323,9 @@ tc_val tc_tile_projection(tc_tiler *t, const tc_node *node, tc_range batch)
     int n = 0;
     for (int64_t i = 0; i < batch.count; i += t->together) {
         int64_t count = batch.count - i < t->together ? batch.count - i : t->together;
-        part[n++] = project(t, node, o, (tc_range){batch.start + i * batch.step, count, count > 1 ? batch.step : 1});
+        part[n++] =
+            project(t, node, o,
+                    (tc_range){batch.start + i * batch.step, count, count > 1 ? batch.step : 1});
     }
     return tc_typed_cat(&t->b, part, n, 0);
 }
@@ -322,16 +336,20 @@ static tc_val tile_linear(tc_tiler *t, const tc_node *node, int which, const tc_
     const tc_graph *g = t->rw->from;
     const tc_range *columns = &s->axis[s->rank - 1];
     (void)which;
-    bool known = tc_is_const(g, node->in[1]) && (node->n_in < 3 || !node->in[2] || tc_is_const(g, node->in[2]));
+    bool known = tc_is_const(g, node->in[1]) &&
+                 (node->n_in < 3 || !node->in[2] || tc_is_const(g, node->in[2]));
     if (!known || (columns->step != 1 && columns->count != 1))
         return TC_NONE;
     const tc_type *y = old_type(t, node->out[0]);
-    if (tc_merged_heads(g, node) && tc_range_is_all(&s->axis[1], y->dim[1]) && tc_range_is_all(columns, y->dim[2]))
+    if (tc_merged_heads(g, node) && tc_range_is_all(&s->axis[1], y->dim[1]) &&
+        tc_range_is_all(columns, y->dim[2]))
         return tc_tile_projection(t, node, s->axis[0]);
     tc_select rows = *s;
     rows.axis[s->rank - 1] = (tc_range){0, old_type(t, node->in[1])->dim[1], 1};
-    tc_val in[] = {tc_tile(t, node->in[0], &rows), tc_tile_rows(t, node->in[1], columns->start, columns->count),
-                   node->n_in > 2 ? tc_tile_rows(t, node->in[2], columns->start, columns->count) : TC_NONE};
+    tc_val in[] = {tc_tile(t, node->in[0], &rows),
+                   tc_tile_rows(t, node->in[1], columns->start, columns->count),
+                   node->n_in > 2 ? tc_tile_rows(t, node->in[2], columns->start, columns->count)
+                                  : TC_NONE};
     return tc_typed_node(&t->b, TC_OP_linear, NULL, in, node->n_in, part_type(t, node->out[0], s));
 }
 
@@ -345,8 +363,8 @@ static bool is_pointwise(const tc_tiler *t, const tc_node *node)
     return plain && old_type(t, node->in[0])->rank == 4;
 }
 
-/* Every second place of a 1x1 convolution: of every second place of its operand where that only moves numbers,
- * else one of stride 2 on what begins there. */
+/* Every second place of a 1x1 convolution: of every second place of its operand where that only
+ * moves numbers, else one of stride 2 on what begins there. */
 static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     const tc_attr_conv *old = node->attr;
@@ -372,11 +390,12 @@ static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_se
     tc_val x = overlaps ? slice_of_whole(t, node->in[0], &in) : tc_tile(t, node->in[0], &in);
     tc_val operand[] = {x, t->rw->now[node->in[1]],
                         node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
-    return tc_typed_node(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), operand, node->n_in,
-                         part_type(t, node->out[0], s));
+    return tc_typed_node(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a),
+                         operand, node->n_in, part_type(t, node->out[0], s));
 }
 
-/* The part of an operand that the part of the result needs: axes from the back, extent 1 for all. */
+/* The part of an operand that the part of the result needs: axes from the back, extent 1 for all.
+ */
 static tc_val tile_operand(tc_tiler *t, tc_val old, const tc_select *s)
 {
     const tc_type *x = old_type(t, old);
@@ -393,9 +412,10 @@ static bool moves(const tc_node *node)
     return node && (node->op == TC_OP_reshape || node->op == TC_OP_permute);
 }
 
-/* One number times a part of a product that was moved: times the product, then moved, so that it can go into
- * the weights. */
-static tc_val times_before_moving(tc_tiler *t, const tc_node *like, tc_val x, tc_val number, const tc_type *type)
+/* One number times a part of a product that was moved: times the product, then moved, so that it
+ * can go into the weights. */
+static tc_val times_before_moving(tc_tiler *t, const tc_node *like, tc_val x, tc_val number,
+                                  const tc_type *type)
 {
     const tc_node *def = tc_def(t->rw->to, x);
     if (moves(def)) {
@@ -419,9 +439,11 @@ static tc_val tile_eltwise(tc_tiler *t, const tc_node *node, int which, const tc
     if (t->b.status != TC_OK)
         return TC_NONE;
     const tc_value *number = node->op == TC_OP_mul ? t->rw->to->val[in[1]] : NULL;
-    if (number && number->data && tc_type_count(number->type) == 1 && tc_same_dims(type, tc_type_of(t->rw->to, in[0]))) {
-        tc_val bare = tc_graph_const(t->rw->to, tc_typed_dims(t->rw->ctx, number->type, 0, type->dim), number->data,
-                                     number->name, node->loc);
+    if (number && number->data && tc_type_count(number->type) == 1 &&
+        tc_same_dims(type, tc_type_of(t->rw->to, in[0]))) {
+        tc_val bare =
+            tc_graph_const(t->rw->to, tc_typed_dims(t->rw->ctx, number->type, 0, type->dim),
+                           number->data, number->name, node->loc);
         return times_before_moving(t, node, in[0], bare, type);
     }
     return tc_typed_node(&t->b, node->op, node->attr, in, node->n_in, type);
@@ -471,14 +493,16 @@ static tc_val tile_reduce(tc_tiler *t, const tc_node *node, int which, const tc_
     return tc_typed_node(&t->b, node->op, a, &x, 1, part_type(t, node->out[0], s));
 }
 
-/* q [.., l, d], k [.., s, d], v [.., s, e], perhaps a mask: what stands before the last two axes, and rows of q. */
+/* q [.., l, d], k [.., s, d], v [.., s, e], perhaps a mask: what stands before the last two axes,
+ * and rows of q. */
 static tc_val tile_sdpa(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     const tc_attr_sdpa *a = node->attr;
     const tc_type *q = old_type(t, node->in[0]);
     (void)which;
     bool rows = tc_range_is_all(&s->axis[s->rank - 2], q->dim[s->rank - 2]);
-    bool columns = tc_range_is_all(&s->axis[s->rank - 1], old_type(t, node->out[0])->dim[s->rank - 1]);
+    bool columns =
+        tc_range_is_all(&s->axis[s->rank - 1], old_type(t, node->out[0])->dim[s->rank - 1]);
     if (!rows || !columns || a->gqa)
         return TC_NONE;
     tc_val in[4] = {TC_NONE};
@@ -496,8 +520,9 @@ static tc_val tile_sdpa(tc_tiler *t, const tc_node *node, int which, const tc_se
     return tc_typed_node(&t->b, TC_OP_sdpa, a, in, node->n_in, part_type(t, node->out[0], s));
 }
 
-/* Whether parts of the value come from parts of a product: then what stands between is done by parts too.
- * Elsewhere a slice of the whole is cheaper, and what made the whole keeps its activation. */
+/* Whether parts of the value come from parts of a product: then what stands between is done by
+ * parts too. Elsewhere a slice of the whole is cheaper, and what made the whole keeps its
+ * activation. */
 static bool from_product(const tc_tiler *t, tc_val old)
 {
     const tc_graph *g = t->rw->from;
@@ -511,7 +536,8 @@ static bool from_product(const tc_tiler *t, tc_val old)
     if (tc_ops[node->op].traits & T_ELTWISE) {
         bool any = false;
         for (int i = 0; i < node->n_in; i++)
-            any = any || (node->in[i] && !tc_is_const(g, node->in[i]) && from_product(t, node->in[i]));
+            any = any ||
+                  (node->in[i] && !tc_is_const(g, node->in[i]) && from_product(t, node->in[i]));
         return any;
     }
     return node->op == TC_OP_linear || node->op == TC_OP_matmul || node->op == TC_OP_softmax ||
@@ -591,11 +617,13 @@ tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear)
     const tc_ints *perm = &((const tc_attr_perm *)turn->attr)->perm;
     bool known = tc_is_const(g, linear->in[1]) &&
                  (linear->n_in < 3 || !linear->in[2] || tc_is_const(g, linear->in[2]));
-    bool fits = known && o->rank == 4 && x->rank == 3 && x->dim[0] == o->dim[0] && x->dim[1] == o->dim[2] &&
-                memcmp(perm->v, heads_second, sizeof heads_second) == 0 && o->dim[1] > 1 &&
-                x->dim[x->rank - 1] == o->dim[1] * o->dim[3] && tc_same_quant(o->quant, x->quant);
+    bool fits = known && o->rank == 4 && x->rank == 3 && x->dim[0] == o->dim[0] &&
+                x->dim[1] == o->dim[2] && memcmp(perm->v, heads_second, sizeof heads_second) == 0 &&
+                o->dim[1] > 1 && x->dim[x->rank - 1] == o->dim[1] * o->dim[3] &&
+                tc_same_quant(o->quant, x->quant);
     const tc_node *core = fits ? tc_def(g, turn->in[0]) : NULL;
-    if (core && core->op == TC_OP_reshape && tc_same_quant(o->quant, tc_type_of(g, core->in[0])->quant))
+    if (core && core->op == TC_OP_reshape &&
+        tc_same_quant(o->quant, tc_type_of(g, core->in[0])->quant))
         core = tc_def(g, core->in[0]);
     return core && (core->op == TC_OP_matmul || core->op == TC_OP_sdpa) ? turn->in[0] : TC_NONE;
 }
@@ -605,13 +633,14 @@ tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear)
 /* Operators between the linear layers of an attention: with a result that only they read. */
 static bool is_core(const tc_node *node)
 {
-    return is_movement(node) || node->op == TC_OP_linear || node->op == TC_OP_matmul || node->op == TC_OP_softmax ||
-           node->op == TC_OP_sdpa || node->op == TC_OP_amax || node->op == TC_OP_sum ||
+    return is_movement(node) || node->op == TC_OP_linear || node->op == TC_OP_matmul ||
+           node->op == TC_OP_softmax || node->op == TC_OP_sdpa || node->op == TC_OP_amax ||
+           node->op == TC_OP_sum ||
            (node->op < TC_OP_tosa_argmax && (tc_ops[node->op].traits & T_ELTWISE));
 }
 
-/* From the back: a node belongs to an attention when all who read its results do.  A linear layer is where it
- * begins. */
+/* From the back: a node belongs to an attention when all who read its results do.  A linear layer
+ * is where it begins. */
 void tc_tile_find_inner(tc_tiler *t)
 {
     const tc_graph *g = t->rw->from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tile.h -- a part of a value of the typed form, computed from parts of what it is computed from.
  *
- * Through movement at once; through products, softmax and elementwise operators where nobody else reads
- * their results; elsewhere as a slice of the whole.  Parts are made once. */
+ * Through movement at once; through products, softmax and elementwise operators where nobody else
+ * reads their results; elsewhere as a slice of the whole.  Parts are made once. */
 #ifndef TC_LOWER_TILE_H
 #define TC_LOWER_TILE_H
 
@@ -25,7 +25,8 @@ void tc_tile_find_inner(tc_tiler *t);
 /* The selected elements of an old value; the result has the counts as extents. */
 tc_val tc_tile(tc_tiler *t, tc_val old, const tc_select *s);
 
-/* The same whoever else reads it, and none when it cannot be computed by parts: the whole need not be there. */
+/* The same whoever else reads it, and none when it cannot be computed by parts: the whole need not
+ * be there. */
 tc_val tc_tile_computed(tc_tiler *t, tc_val old, const tc_select *s);
 
 /* Rows start .. start + count of constant weights or a bias, with their scales; made once. */
@@ -37,7 +38,8 @@ tc_val tc_tile_projection(tc_tiler *t, const tc_node *linear, tc_range batch);
 /* Same scale, zero and codes, or neither has any. */
 bool tc_same_quant(const tc_quant *a, const tc_quant *b);
 
-/* linear(reshape(permute(o))) where o is [b,h,t,d] and the permute makes [b,t,h,d] of it: o, else none. */
+/* linear(reshape(permute(o))) where o is [b,h,t,d] and the permute makes [b,t,h,d] of it: o, else
+ * none. */
 tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear);
 
 #endif

@@ -9,7 +9,8 @@ const tc_type *tc_typed_dims(tc_ctx *ctx, const tc_type *type, int rank, const i
     return tc_type_intern(ctx, &t);
 }
 
-tc_val tc_typed_node(tc_typed *b, tc_op op, const void *attr, const tc_val *in, int n, const tc_type *type)
+tc_val tc_typed_node(tc_typed *b, tc_op op, const void *attr, const tc_val *in, int n,
+                     const tc_type *type)
 {
     if (b->status != TC_OK)
         return TC_NONE;
@@ -22,7 +23,8 @@ tc_val tc_typed_node(tc_typed *b, tc_op op, const void *attr, const tc_val *in, 
 tc_val tc_typed_reshape(tc_typed *b, tc_val x, int rank, const int64_t *dim)
 {
     const tc_type *t = tc_type_of(b->to, x);
-    if (b->status != TC_OK || (t->rank == rank && memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
+    if (b->status != TC_OK ||
+        (t->rank == rank && memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
         return x;
     const tc_node *def = tc_def(b->to, x);
     if (def && def->op == TC_OP_reshape && tc_type_of(b->to, def->in[0])->quant == t->quant)

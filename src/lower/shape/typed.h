@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed.h -- movement put into a graph of the typed form: the numbers of x in other places, in x's domain.
+/* typed.h -- movement put into a graph of the typed form: the numbers of x in other places, in x's
+ * domain.
  *
- * Each gives a value of `to`, x itself where nothing would move, or none once something went wrong; then
- * *status says so.  Domains are one for the whole tensor. */
+ * Each gives a value of `to`, x itself where nothing would move, or none once something went wrong;
+ * then *status says so.  Domains are one for the whole tensor. */
 #ifndef TC_LOWER_TYPED_H
 #define TC_LOWER_TYPED_H
 
@@ -21,7 +22,8 @@ tc_val tc_typed_slice(tc_typed *b, tc_val x, int axis, int64_t start, int64_t en
 tc_val tc_typed_cat(tc_typed *b, const tc_val *x, int n, int axis);
 
 /* Any operator with one result of the given type. */
-tc_val tc_typed_node(tc_typed *b, tc_op op, const void *attr, const tc_val *in, int n, const tc_type *type);
+tc_val tc_typed_node(tc_typed *b, tc_op op, const void *attr, const tc_val *in, int n,
+                     const tc_type *type);
 
 /* The type with other extents; its domain is one for the whole tensor. */
 const tc_type *tc_typed_dims(tc_ctx *ctx, const tc_type *type, int rank, const int64_t *dim);
