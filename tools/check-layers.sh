@@ -2,6 +2,7 @@
 # Headers are included in one direction only (HOUSE_STYLE, section 1):
 #
 #   base < num < fast < ir < run < target < { read tidy quant split lower executorch emit } < api < cli
+#   base < { num wire } < npu < { read emit api }
 #   base < wire < { read quant emit }
 #
 # The one look upward is num/kernels.h, which reads the table ir/op.def.       check-layers.sh [SRC]
@@ -11,10 +12,11 @@ core="base num fast ir run target"
 declare -A may=(
     [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir"
     [run]="base num fast ir run" [target]="$core" [wire]="base wire"
-    [read]="$core wire read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core lower"
-    [executorch]="$core executorch" [emit]="$core wire emit"
-    [api]="$core wire read tidy quant split lower executorch emit api"
-    [cli]="$core wire read tidy quant split lower executorch emit api cli"
+    [npu]="base num wire npu"
+    [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core lower"
+    [executorch]="$core executorch" [emit]="$core wire npu emit"
+    [api]="$core wire read tidy quant split lower executorch npu emit api"
+    [cli]="$core wire read tidy quant split lower executorch npu emit api cli"
 )
 looked=0 wrong=0
 while IFS=: read -r file line; do

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.c -- driver payloads, ExecuTorch's blocks, Vela's archive; every number checked before it is used. */
+#include "program.h"
+
+#include "../wire/archive.h"
+
+/* A memory this large is beyond every machine, and is not set up. */
+static const int64_t most_bytes = INT64_C(1) << 32;
+
+static tc_status broken(tc_ctx *ctx, const tc_loc *loc, const char *what)
+{
+    return tc_error(ctx, loc, TC_E_FORMAT, "the Ethos-U program is broken: %s", what);
+}
+
+/* ---- driver payloads ---- */
+
+static tc_status settle(tc_ctx *ctx, const tc_loc *loc, tc_npu_program *out)
+{
+    out->machine = tc_npu_machine_of(out->config);
+    if (!out->machine)
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "the stream is for an Ethos-U that is not known here: configuration 0x%08" PRIx32, out->config);
+    return out->words.n ? TC_OK : broken(ctx, loc, "there is no command stream");
+}
+
+/* COP1: after the tag, actions whose first word names them in its low byte. */
+static tc_status read_cop1(tc_ctx *ctx, const tc_loc *loc, tc_bytes b, tc_npu_program *out)
+{
+    enum { CONFIG = 1, STREAM, READ_REGISTER, DUMP, NOP };
+    bool configured = false;
+    for (size_t i = 1, n = b.size / 4; i < n;) {
+        uint32_t word = tc_le32(b.data + 4 * i);
+        size_t length = (word >> 16) + ((size_t)(word >> 8 & 255) << 16), left = n - i;
+        switch (word & 255) {
+        case CONFIG:
+            if (left < 3)
+                return broken(ctx, loc, "the driver payload ends inside its configuration");
+            out->config = tc_le32(b.data + 4 * i + 4);
+            out->id = tc_le32(b.data + 4 * i + 8);
+            configured = true;
+            i += 3;
+            break;
+        case STREAM:
+            if (length > left - 1 || out->words.n)
+                return broken(ctx, loc, out->words.n ? "it has more than one command stream" : "the command stream is longer than the driver payload");
+            out->words_at = 4 * i + 4;
+            out->words = (tc_npu_words){b.data + out->words_at, length};
+            i += 1 + length;
+            break;
+        case READ_REGISTER:
+        case DUMP:
+        case NOP:
+            i++;
+            break;
+        default:
+            return broken(ctx, loc, "the driver payload has an action that is not known");
+        }
+    }
+    return configured ? settle(ctx, loc, out) : broken(ctx, loc, "the driver payload has no configuration");
+}
+
+/* COP2: a header of 16 bytes, one entry; its metadata ends where the stream begins. */
+static tc_status read_cop2(tc_ctx *ctx, const tc_loc *loc, tc_bytes b, tc_npu_program *out)
+{
+    enum { TYPE = 16, LENGTH = 20, META = 24, TAG = 28, CONFIG = 40, ID = 44, STAGING = 52, HEAD = 60 };
+    if (b.size < HEAD || tc_le32(b.data + TYPE) != 1 || memcmp(b.data + TAG, "VEUM", 4) != 0)
+        return broken(ctx, loc, "the driver payload has no entry that is known");
+    uint64_t begin = (uint64_t)TAG + tc_le32(b.data + META), end = (uint64_t)META + tc_le32(b.data + LENGTH);
+    if (begin < HEAD || begin % 4 || end < begin || end > b.size)
+        return broken(ctx, loc, "the command stream lies outside the driver payload");
+    out->config = tc_le32(b.data + CONFIG);
+    out->id = tc_le32(b.data + ID);
+    out->fast = (int64_t)(tc_le64(b.data + STAGING) < (uint64_t)most_bytes ? tc_le64(b.data + STAGING) : (uint64_t)most_bytes);
+    out->words_at = (size_t)begin;
+    out->words = (tc_npu_words){b.data + begin, (size_t)(end - begin) / 4};
+    return settle(ctx, loc, out);
+}
+
+tc_status tc_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver, tc_npu_program *out)
+{
+    if (driver.size >= 4 && memcmp(driver.data, "COP1", 4) == 0)
+        return read_cop1(ctx, loc, driver, out);
+    if (driver.size >= 4 && memcmp(driver.data, "COP2", 4) == 0)
+        return read_cop2(ctx, loc, driver, out);
+    return broken(ctx, loc, "the driver payload begins neither with COP1 nor with COP2");
+}
+
+/* ---- tensors and sizes ---- */
+
+static bool settle_tensor(tc_npu_tensor *t)
+{
+    t->bytes = t->element_bytes;
+    bool sound = (t->bytes == 1 || t->bytes == 2 || t->bytes == 4 || t->bytes == 8) && t->offset >= 0 && t->offset < most_bytes;
+    for (int i = 0; sound && i < TC_NPU_DIMS; i++) {
+        sound = t->dim[i] >= 0 && !__builtin_mul_overflow(t->bytes, t->dim[i], &t->bytes) && t->bytes < most_bytes;
+    }
+    return sound;
+}
+
+static tc_status settle_tensors(tc_ctx *ctx, const tc_loc *loc, tc_npu_program *p)
+{
+    bool sound = p->scratch >= 0 && p->scratch <= most_bytes && p->fast <= most_bytes;
+    for (size_t i = 0; i < p->n_in; i++)
+        sound = sound && settle_tensor(&p->in[i]);
+    for (size_t i = 0; i < p->n_out; i++)
+        sound = sound && settle_tensor(&p->out[i]);
+    return sound ? TC_OK : broken(ctx, loc, "a tensor or a memory has an impossible size or place");
+}
+
+static void stretch(int64_t *size, int64_t end) { *size = end > *size ? end : *size; }
+
+static void stretch_map(const tc_npu_map *m, int region, int32_t h, int32_t w, int32_t c, int64_t *size)
+{
+    if (m->used && m->region == region)
+        stretch(size, tc_npu_map_range(m, h, w, c).hi);
+}
+
+/* How far an operation reaches into the region. */
+static void stretch_op(const tc_npu_op *op, int region, int64_t *size)
+{
+    if (op->kind == TC_NPU_KIND_DMA) {
+        const tc_npu_dma *d = &op->dma;
+        int64_t bytes = (int64_t)d->bytes;
+        if (!d->dst_internal && d->dst_region == region && !d->dst_indexed)
+            stretch(size, (int64_t)d->dst + (d->rows - 1) * d->dst_row + (d->planes - 1) * d->dst_plane + bytes);
+        return;
+    }
+    int32_t h, w, c;
+    tc_npu_written(op, &h, &w, &c);
+    stretch_map(&op->ofm, region, h, w, c, size);
+}
+
+int64_t tc_npu_region_bytes(const tc_npu_program *p, int region)
+{
+    int64_t size = region == 0 ? (int64_t)p->weights.size : region == 1 ? p->scratch : region == 2 && p->fast > 0 ? p->fast : 0;
+    if (region == 2 && p->fast < 0) { /* what nobody writes there nobody may read */
+        tc_npu_walk walk;
+        tc_npu_op op;
+        tc_npu_walk_begin(&walk, p->machine, p->words);
+        while (tc_npu_walk_next(&walk, &op))
+            if (tc_npu_is_kernel(op.kind) || op.kind == TC_NPU_KIND_DMA)
+                stretch_op(&op, region, &size);
+    }
+    for (size_t i = 0; region > 1 && i < p->n_in; i++)
+        if (p->in[i].region == region)
+            stretch(&size, p->in[i].offset + p->in[i].bytes);
+    for (size_t i = 0; region > 1 && i < p->n_out; i++)
+        if (p->out[i].region == region)
+            stretch(&size, p->out[i].offset + p->out[i].bytes);
+    return size < most_bytes ? size : most_bytes;
+}
+
+/* ---- ExecuTorch's blocks ---- */
+
+enum { NAME = 16, HEAD = 32, ALIGN = 16, TENSOR = 4 * (TC_NPU_DIMS + 3) };
+
+/* The next block; false at the end, or where it does not fit. */
+static bool next_block(tc_bytes all, size_t *at, tc_str *name, tc_bytes *content)
+{
+    if (*at > all.size || all.size - *at < HEAD)
+        return false;
+    const uint8_t *p = all.data + *at;
+    size_t size = tc_le32(p + NAME), length = 0;
+    if (size > all.size - *at - HEAD)
+        return false;
+    while (length < NAME && p[length])
+        length++;
+    *name = (tc_str){(const char *)p, length};
+    *content = (tc_bytes){p + HEAD, size};
+    *at += HEAD + (size + ALIGN - 1) / ALIGN * ALIGN;
+    return true;
+}
+
+static bool read_tensors(tc_arena *arena, tc_bytes block, tc_npu_tensor **out, size_t *n)
+{
+    if (block.size < 4 || (block.size - 4) / TENSOR < tc_le32(block.data))
+        return false;
+    *n = tc_le32(block.data);
+    *out = tc_new_n(arena, tc_npu_tensor, *n);
+    for (size_t i = 0; i < *n; i++) {
+        const uint8_t *p = block.data + 4 + TENSOR * i;
+        tc_npu_tensor *t = &(*out)[i];
+        for (int k = 0; k < TC_NPU_DIMS; k++)
+            t->dim[k] = (int32_t)tc_le32(p + 4 * k);
+        t->element_bytes = (int32_t)tc_le32(p + 24);
+        t->offset = (int32_t)tc_le32(p + 28);
+        t->region = tc_le32(p + 32) & 7;
+        if (tc_le32(p + 32) >= TC_NPU_REGIONS)
+            return false;
+    }
+    return true;
+}
+
+tc_status tc_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, tc_npu_program *out)
+{
+    tc_str name;
+    tc_bytes block, driver = {0};
+    bool first = true, sound = true, ended = false;
+    *out = (tc_npu_program){.fast = -1};
+    for (size_t at = 0; sound && !ended && next_block(payload, &at, &name, &block); first = false) {
+        if (first)
+            sound = tc_str_is(name, "vela_bin_stream");
+        else if (tc_str_is(name, "cmd_data"))
+            driver = block;
+        else if (tc_str_is(name, "weight_data"))
+            out->weights = block;
+        else if (tc_str_is(name, "scratch_size") && block.size >= 4)
+            out->scratch = tc_le32(block.data);
+        else if (tc_str_is(name, "inputs"))
+            sound = read_tensors(&ctx->arena, block, &out->in, &out->n_in);
+        else if (tc_str_is(name, "outputs"))
+            sound = read_tensors(&ctx->arena, block, &out->out, &out->n_out);
+        ended = tc_str_is(name, "vela_end_stream");
+    }
+    if (!sound || !ended)
+        return broken(ctx, loc, "its blocks are not those of an EthosUBackend, or not all there");
+    TC_TRY(settle_tensors(ctx, loc, out));
+    return tc_npu_read_driver(ctx, loc, driver, out);
+}
+
+/* ---- Vela's archive ---- */
+
+typedef struct answer {
+    tc_ctx *ctx;
+    tc_archive archive;
+    bool broken;
+} answer;
+
+bool tc_npu_looks_like_npz(tc_bytes bytes)
+{
+    static const char first[] = "cmd_data.npy"; /* is among the first members, whose names stand in the file */
+    if (!tc_archive_looks_like(bytes))
+        return false;
+    for (size_t i = 0; i + sizeof first - 1 <= bytes.size && i < 4096; i++)
+        if (memcmp(bytes.data + i, first, sizeof first - 1) == 0)
+            return true;
+    /* or else in the directory, near the end */
+    for (size_t i = bytes.size > 8192 ? bytes.size - 8192 : 0; i + sizeof first - 1 <= bytes.size; i++)
+        if (memcmp(bytes.data + i, first, sizeof first - 1) == 0)
+            return true;
+    return false;
+}
+
+/* The numbers of a member, behind its .npy header; empty when it is missing or makes no sense. */
+static tc_bytes member(answer *a, const char *name)
+{
+    tc_bytes all = {0};
+    tc_member *m = tc_archive_find(&a->archive, tc_text_format(&a->ctx->arena, "%s.npy", name));
+    if (!m || tc_archive_read(&a->archive, m, &all) != TC_OK || all.size < 12 || memcmp(all.data, "\x93NUMPY", 6) != 0) {
+        a->broken = true;
+        return (tc_bytes){0};
+    }
+    size_t header = all.data[6] == 1 ? 10 + (size_t)tc_le16(all.data + 8) : 12 + (size_t)tc_le32(all.data + 8);
+    a->broken = a->broken || header > all.size;
+    return header > all.size ? (tc_bytes){0} : (tc_bytes){all.data + header, all.size - header};
+}
+
+static int64_t integer_at(tc_bytes b, size_t i) { return (i + 1) * 8 <= b.size ? (int64_t)tc_le64(b.data + 8 * i) : 0; }
+
+static int64_t integer(answer *a, const char *name)
+{
+    tc_bytes b = member(a, name);
+    a->broken = a->broken || b.size < 8;
+    return integer_at(b, 0);
+}
+
+static void list(answer *a, const char *side, tc_npu_tensor **out, size_t *n)
+{
+    tc_arena *arena = &a->ctx->arena;
+    tc_bytes shape = member(a, tc_text_format(arena, "%s_shape", side)), element = member(a, tc_text_format(arena, "%s_elem_size", side));
+    tc_bytes offset = member(a, tc_text_format(arena, "%s_offset", side)), region = member(a, tc_text_format(arena, "%s_region", side));
+    *n = element.size / 8;
+    if (shape.size != *n * TC_NPU_DIMS * 8 || offset.size != *n * 8 || region.size != *n * 8) {
+        a->broken = true;
+        *n = 0;
+    }
+    *out = tc_new_n(arena, tc_npu_tensor, *n);
+    for (size_t i = 0; i < *n; i++) {
+        tc_npu_tensor *t = &(*out)[i];
+        for (size_t k = 0; k < TC_NPU_DIMS; k++)
+            t->dim[k] = integer_at(shape, i * TC_NPU_DIMS + k);
+        t->element_bytes = integer_at(element, i);
+        t->offset = integer_at(offset, i);
+        int64_t r = integer_at(region, i);
+        a->broken = a->broken || r < 0 || r >= TC_NPU_REGIONS;
+        t->region = (uint8_t)(r & 7);
+    }
+}
+
+tc_status tc_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_program *out)
+{
+    answer a = {.ctx = ctx};
+    tc_loc *loc = tc_new(&ctx->arena, tc_loc);
+    loc->file = file;
+    *out = (tc_npu_program){0};
+    TC_TRY(tc_archive_open(ctx, &ctx->arena, file, NULL, bytes, &a.archive));
+    tc_bytes driver = member(&a, "cmd_data");
+    out->weights = member(&a, "weight_data");
+    out->scratch = integer(&a, "scratch_size");
+    out->fast = integer(&a, "scratch_fast_size");
+    list(&a, "input", &out->in, &out->n_in);
+    list(&a, "output", &out->out, &out->n_out);
+    if (a.broken || out->fast < 0)
+        return broken(ctx, loc, "the archive lacks members that Vela writes, or they make no sense");
+    TC_TRY(settle_tensors(ctx, loc, out));
+    int64_t fast = out->fast;
+    TC_TRY(tc_npu_read_driver(ctx, loc, driver, out));
+    out->fast = fast;
+    return TC_OK;
+}
