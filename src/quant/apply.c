@@ -265,7 +265,11 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
         bool typed = a->domains->of[first] >= 0;
         if (typed)
             TC_TRY(copy_moved(a, node, in));
-        if (!typed || (!f->born[first] && f->need_real[first]))
+        bool real = !typed;
+        for (int i = 0; i < node->n_out; i++)
+            real = real || (tc_role_carried(node, i) && !f->born[node->out[i]] &&
+                            f->need_real[node->out[i]]);
+        if (real)
             TC_TRY(copy_real(a, node, in));
     }
     for (int i = 0; i < node->n_out; i++)

@@ -414,6 +414,22 @@ static void settle_joins(tc_domains *out)
     out->n_join = kept;
 }
 
+/* Parts that are cut out of one value share its domain, those that nobody reads too: a node moves
+ * codes or real numbers, never some of each. */
+static void settle_parts(classes *c)
+{
+    const tc_graph *g = c->flow.g;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool any = false;
+        for (int i = 0; i < node->n_out; i++)
+            any = any || (tc_role_carried(node, i) && c->has[node->out[i]]);
+        for (int i = 0; any && i < node->n_out; i++)
+            if (tc_role_carried(node, i))
+                c->has[node->out[i]] = true;
+    }
+}
+
 tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
                           tc_domains *out)
 {
@@ -434,6 +450,7 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
     }
     for (size_t i = 0; i < g->n_in && config->in.has; i++)
         c.has[g->in[i]] = tc_flow_is_f32(&c.flow, g->in[i]);
+    settle_parts(&c);
     set_values(&c);
     join_moved(&c);
     if (config->anchor)

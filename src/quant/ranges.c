@@ -3,13 +3,17 @@
  *
  * A sample is far out in a domain when its largest magnitude there is more than FAR times the
  * median over the samples; it is odd when that is so in more than a quarter of the domains.  One
- * broken picture would otherwise set every range. */
+ * broken picture would otherwise set every range.
+ *
+ * A domain whose median is 0 sleeps in most samples: being awake there is not odd.  Of fewer than
+ * ENOUGH samples none is set aside: what is rare among a few may be every tenth of all. */
 #include "seen.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const double FAR = 2, SHARE = 0.25;
+enum { ENOUGH = 16 };
 static const float AVERAGING = 0.01f; /* weight of a new sample in the moving average */
 
 static int by_float(const void *a, const void *b)
@@ -41,7 +45,8 @@ static void count_far(tc_ctx *ctx, const tc_first *first, const bool *watched, s
             v[k] = magnitude(first->ends[k * first->n_domain + d]);
         double limit = FAR * median(v, first->n_sample);
         for (size_t k = 0; k < first->n_sample; k++)
-            far_in[k] += (double)magnitude(first->ends[k * first->n_domain + d]) > limit;
+            far_in[k] +=
+                limit > 0 && (double)magnitude(first->ends[k * first->n_domain + d]) > limit;
     }
 }
 
@@ -105,7 +110,7 @@ tc_ranges tc_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool d
         r.ends[d] = r.average[d] = tc_ends_none();
         r.n_watched += watched[d];
     }
-    if (drop)
+    if (drop && first->n_sample >= ENOUGH)
         count_far(ctx, first, watched, far_in);
     for (size_t k = 0; k < first->n_sample; k++) {
         const tc_ends *ends = first->ends + k * n;

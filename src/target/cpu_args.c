@@ -555,6 +555,15 @@ SET(floor)
     ((tc_attr_div *)s->attr)->mode = TC_div_mode_floor;
     return NULL;
 }
+/* What is there already counts too. */
+SET(adds)
+{
+    tc_attr_scatter *a = s->attr;
+    (void)v;
+    a->combine = TC_combine_add;
+    a->include_self = true;
+    return NULL;
+}
 SET(unit)
 {
     (void)v;
@@ -631,6 +640,7 @@ static const struct {
     {"+swap", NULL, set_swap},
     {"+sizes", NULL, set_sizes},
     {"+floor", NULL, set_floor},
+    {"+adds", NULL, set_adds},
     {"+unit", NULL, set_unit},
     {"+count", NULL, set_count},
 };

@@ -136,6 +136,15 @@ static const char state[] = "graph @main(%0 \"x\": f32[2]) {\n"
                             "  return %1, %3, %4, %2\n"
                             "}\n";
 
+/* What goes to one place is added up. */
+static const char scattered[] =
+    "graph @main(%0 \"x\": f32[4,2]) {\n"
+    "  %1 = const [1, 2, 3, 4] : f32[2,2]\n"
+    "  %2 = const [0, 1, 1, 1, 0, 1, 0, 0] : i64[4,2]\n"
+    "  %3 = scatter %1, %2, %0 axis=0 combine=add include_self=true : f32[2,2]\n"
+    "  return %3\n"
+    "}\n";
+
 /* Values that are alive together are apart. */
 static void check_memory(void)
 {
@@ -220,6 +229,7 @@ int main(void)
     round_trip(borders, true);
     round_trip(signature, false);
     round_trip(state, false);
+    round_trip(scattered, false);
     check_memory();
     check_rows();
     check_borders();

@@ -203,6 +203,33 @@ static void test_odd(void)
     tc_ctx_free(ctx);
 }
 
+/* n samples of one domain that sleeps at 0 but for the last two. */
+static tc_ranges sleeping(tc_ctx *ctx, size_t n, float awake, float asleep)
+{
+    bool watched[1] = {true};
+    tc_first rows = {n, 1, tc_new_n(&ctx->arena, tc_sample_id, n),
+                     tc_new_n(&ctx->arena, tc_ends, n)};
+    for (size_t k = 0; k < n; k++) {
+        rows.sample[k] = (tc_sample_id){k, NULL, k};
+        rows.ends[k] = (tc_ends){0, k + 2 < n ? asleep : awake};
+    }
+    return tc_ranges_of(ctx, &rows, watched, true);
+}
+
+static void test_sleeping(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_ranges r = sleeping(ctx, 40, 3, 0); /* a median of 0 says nothing about the others */
+    CHECK(r.n_odd == 0 && near((double)r.ends[0].hi, 3));
+    r = sleeping(ctx, 40, 3, 1);
+    CHECK(r.n_odd == 2 && near((double)r.ends[0].hi, 1));
+    r = sleeping(ctx, 16, 3, 1);
+    CHECK(r.n_odd == 2);
+    r = sleeping(ctx, 15, 3, 1); /* of a few none */
+    CHECK(r.n_odd == 0 && near((double)r.ends[0].hi, 3));
+    tc_ctx_free(ctx);
+}
+
 static void test_average(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -288,6 +315,7 @@ int main(void)
     test_search();
     test_percentile();
     test_odd();
+    test_sleeping();
     test_average();
     test_torchao();
     test_snap();
