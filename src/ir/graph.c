@@ -29,20 +29,40 @@ tc_graph *tc_graph_new(tc_module *module, const char *name)
     return module->graph[module->n_graph++] = g;
 }
 
+/* Lists of its own with room for nothing more, so that whoever adds or exchanges an entry in one
+ * graph does so there alone. */
+static tc_graph *graph_copy(const tc_graph *g, tc_module *module)
+{
+    tc_arena *arena = &module->ctx->arena;
+    tc_graph *copy = tc_arena_copy(arena, g, sizeof *g);
+    copy->module = module;
+    copy->node = tc_arena_copy(arena, g->node, g->n_node * sizeof *g->node);
+    copy->val = tc_arena_copy(arena, g->val, g->n_val * sizeof *g->val);
+    copy->in = tc_arena_copy(arena, g->in, g->n_in * sizeof *g->in);
+    copy->out = tc_arena_copy(arena, g->out, g->n_out * sizeof *g->out);
+    copy->mutation = tc_arena_copy(arena, g->mutation, g->n_mutation * sizeof *g->mutation);
+    copy->cap_node = g->n_node;
+    copy->cap_val = g->n_val;
+    copy->cap_in = g->n_in;
+    copy->cap_out = g->n_out;
+    copy->cap_mutation = g->n_mutation;
+    return copy;
+}
+
 tc_module *tc_module_copy(const tc_module *module)
 {
     tc_arena *arena = &module->ctx->arena;
     tc_module *copy = tc_arena_copy(arena, module, sizeof *module);
     copy->graph = tc_new_n(arena, tc_graph *, module->n_graph);
     copy->cap_graph = module->n_graph;
-    for (size_t i = 0; i < module->n_graph; i++) {
-        copy->graph[i] = tc_arena_copy(arena, module->graph[i], sizeof **module->graph);
-        copy->graph[i]->module = copy;
-    }
+    for (size_t i = 0; i < module->n_graph; i++)
+        copy->graph[i] = graph_copy(module->graph[i], copy);
     copy->in_port =
         tc_arena_copy(arena, module->in_port, module->n_in_port * sizeof *module->in_port);
     copy->out_port =
         tc_arena_copy(arena, module->out_port, module->n_out_port * sizeof *module->out_port);
+    copy->variable = NULL;
+    copy->n_variable = copy->cap_variable = 0;
     return copy;
 }
 

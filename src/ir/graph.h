@@ -81,7 +81,8 @@ struct tc_module {
 };
 
 tc_module *tc_module_new(tc_ctx *ctx, const char *file);
-/* The same graphs again, nodes and values shared: passes over one leave the other as it is. */
+/* The same graphs again, nodes and values shared: passes over one leave the other as it is.
+ * Variables of the copy begin as they were declared. */
 tc_module *tc_module_copy(const tc_module *module);
 tc_graph *tc_graph_new(tc_module *module, const char *name);
 tc_graph tc_graph_empty(tc_module *module, const char *name); /* not yet in the module's list */

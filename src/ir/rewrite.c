@@ -95,9 +95,8 @@ void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now)
     tc_module *m = from->module;
     for (size_t i = 0; i < from->n_out; i++)
         tc_graph_output(to, now[from->out[i]]);
-    to->mutation = from->mutation;
-    to->n_mutation = from->n_mutation;
-    to->cap_mutation = from->cap_mutation;
+    to->mutation = tc_new_n(&m->ctx->arena, tc_mutation, from->n_mutation);
+    to->n_mutation = to->cap_mutation = from->n_mutation;
     for (size_t i = 0; i < from->n_mutation; i++) {
         to->mutation[i].before = now[from->mutation[i].before];
         to->mutation[i].after = now[from->mutation[i].after];
