@@ -8,6 +8,8 @@
 #include "amount.h"
 #include "../move/move.h"
 
+#include "../../num/load.h"
+
 typedef enum kind { LSTM, GRU, TANH, RELU } kind;
 
 static const double gate_unit =
@@ -19,7 +21,7 @@ typedef struct cell {
     int weight; /* the operand w_ih */
     bool bias;
     int64_t hidden;
-    double h_unit, c_unit;
+    double h_unit, c_unit, start_unit; /* start: of the h that is given */
 } cell;
 
 typedef struct state {
@@ -82,6 +84,19 @@ static double reach(const tc_type *t)
     return t->quant->scale[0] * fmax(fabs(lo - z), fabs(hi - z));
 }
 
+/* How far the state that is operand i can be from 0 before the first step. */
+static double start_reach(const tc_lower *lw, const tc_node *node, int i)
+{
+    const tc_type *t = tc_lower_type(lw, node, i);
+    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    double most = 0;
+    if (t->quant || !known.data)
+        return reach(t);
+    for (int64_t k = 0; k < tc_type_count(t); k++)
+        most = fmax(most, fabs(tc_load_f64(known, k)));
+    return most;
+}
+
 /* Part `which` of a state [cells, batch, hidden], or all of one [batch, hidden], as [1, 1, batch,
  * hidden]. */
 static tc_amount state_of(tc_lower *lw, tc_amount all, int64_t which, int64_t batch, int64_t hidden,
@@ -95,18 +110,23 @@ static tc_amount state_of(tc_lower *lw, tc_amount all, int64_t which, int64_t ba
     return tc_amount_as(lw, all, unit);
 }
 
-/* h is between -1 and 1, except with relu; c may grow: 16, or what the domains at the border say.
- */
+/* A step leaves h between -1 and 1, except with relu; where it started further out, the way back
+ * leads through a mean of both (gru), or it is read once, in steps of its own.  c may grow: 16, or
+ * what the domains at the border say. */
 static void units(const tc_lower *lw, const tc_node *node, kind k, int first, cell *l)
 {
-    double c = 16, h = 0;
+    double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
     for (int i = 0; i < node->n_out; i++) {
         h = fmax(h, i < first + 1 ? reach(tc_lower_result(lw, node, i)) : 0);
         c = fmax(c, i > first ? reach(tc_lower_result(lw, node, i)) : 0);
     }
-    h = fmax(h, reach(tc_lower_type(lw, node, 1)));
-    l->h_unit = k == RELU ? fmax(h, 1) / 32512 : TC_SHARE_UNIT;
-    l->c_unit = fmax(c, k == LSTM ? reach(tc_lower_type(lw, node, 2)) : 0) / 32512;
+    l->start_unit = given * TC_SHARE_UNIT;
+    l->h_unit = k == RELU  ? fmax(h, given) * TC_SHARE_UNIT
+                : k == GRU ? l->start_unit
+                           : TC_SHARE_UNIT;
+    if (k == RELU)
+        l->start_unit = l->h_unit;
+    l->c_unit = fmax(c, k == LSTM ? start_reach(lw, node, 2) : 0) * TC_SHARE_UNIT;
 }
 
 static bool is_read(const tc_lower *lw, const tc_node *node, int i)
@@ -209,7 +229,7 @@ static void layers(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
     for (int64_t i = 0; i < cells && lw->status == TC_OK; i += ways) {
         tc_amount *to[2] = {NULL, NULL};
         for (int d = 0; d < ways; d++, l.weight += a->has_bias ? 4 : 2) {
-            state s = {state_of(lw, h, i + d, x.batch, l.hidden, l.h_unit),
+            state s = {state_of(lw, h, i + d, x.batch, l.hidden, l.start_unit),
                        k == LSTM ? state_of(lw, c, i + d, x.batch, l.hidden, l.c_unit)
                                  : (tc_amount){0}};
             to[d] = tc_new_n(&lw->ctx->arena, tc_amount, (size_t)x.steps);
@@ -245,7 +265,8 @@ static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
     if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
         x = tc_amount_as(lw, x, x.unit * 128 / 127);
     x.val = tc_put_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
-    state s = {state_of(lw, tc_amount_in(lw, node, 1), 0, batch, l.hidden, l.h_unit), {0}};
+    state s = {state_of(lw, tc_amount_in(lw, node, 1), 0, batch, l.hidden, l.start_unit),
+               {0}};
     if (k == LSTM)
         s.c = state_of(lw, tc_amount_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
     s = step(lw, node, &l, x, s);
