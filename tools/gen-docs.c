@@ -148,7 +148,7 @@ static bool by_kernels(tc_op op)
 {
     static const tc_op several[] = {
 #define RULE(op) TC_OP_##op,
-#include "executorch/cpu_rules.def"
+#include "executorch/cpu_forms.def"
     };
     bool found = op == TC_OP_rescale || op == TC_OP_reshape;
     for (size_t i = 0; i < tc_cpu_n_kernel; i++)

@@ -3,9 +3,9 @@
 #include "cpu.h"
 
 #include "../num/quant.h"
-#include "cpu_rules.h"
+#include "cpu_forms.h"
 
-enum { MOST_ROUNDS = 8 }; /* rules made of rules made of rules */
+enum { MOST_ROUNDS = 8 }; /* forms made of forms made of forms */
 
 /* ---- quantized values ------------------------------------------------------------------------ */
 
@@ -105,10 +105,10 @@ static bool rule_typed(tc_cpu_maker *m)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-static tc_cpu_rule *const rule_of[TC_OP_COUNT] = {
+static tc_cpu_form *const rule_of[TC_OP_COUNT] = {
     [TC_OP_rescale] = rule_rescale,
-#define RULE(op) [TC_OP_##op] = tc_cpu_rule_##op,
-#include "cpu_rules.def"
+#define RULE(op) [TC_OP_##op] = tc_cpu_form_##op,
+#include "cpu_forms.def"
 };
 
 /* Nothing is left to do for the node. */
@@ -198,10 +198,10 @@ static void save_from_writes(tc_module *module)
 
 tc_status tc_plan_cpu(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {take};
+    static tc_rewriter *const rewriters[] = {take};
     tc_graph *g = tc_main(module);
     for (int round = 0; round < MOST_ROUNDS && !every_node_ready(g); round++)
-        TC_TRY(tc_rewrite_graph(g, rules, TC_COUNT(rules), NULL));
+        TC_TRY(tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL));
     TC_TRY(all_ready(ctx, g));
     save_from_writes(module);
     return TC_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_control.c -- a choice between two graphs: both are run, and one result is taken. */
-#include "cpu_rules.h"
+#include "cpu_forms.h"
 
 /* The nodes of a graph on these operands; its results in `out`. */
 static void inline_graph(tc_cpu_maker *m, const tc_graph *sub, const tc_val *in, tc_val *out)
@@ -27,7 +27,7 @@ static void inline_graph(tc_cpu_maker *m, const tc_graph *sub, const tc_val *in,
         out[i] = now[sub->out[i]];
 }
 
-bool tc_cpu_rule_cond(tc_cpu_maker *m)
+bool tc_cpu_form_cond(tc_cpu_maker *m)
 {
     const tc_node *node = m->node;
     const tc_module *module = m->rw->from->module;

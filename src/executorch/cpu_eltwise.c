@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "cpu_rules.h"
+#include "cpu_forms.h"
 
 #define UNARY(m, op, x) tc_cpu_unary(m, TC_OP_##op, x)
 #define BINARY(m, op, x, y) tc_cpu_binary(m, TC_OP_##op, x, y)
@@ -26,25 +26,25 @@ static tc_val below(tc_cpu_maker *m, tc_val x, double k)
     return BINARY(m, lt, x, tc_cpu_number(m, x, k));
 }
 
-bool tc_cpu_rule_square(tc_cpu_maker *m)
+bool tc_cpu_form_square(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_in(m, 0);
     return tc_cpu_done(m, tc_cpu_mul(m, x, x));
 }
 
-bool tc_cpu_rule_frac(tc_cpu_maker *m)
+bool tc_cpu_form_frac(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_in(m, 0);
     return tc_cpu_done(m, tc_cpu_sub(m, x, UNARY(m, trunc, x)));
 }
 
-bool tc_cpu_rule_exp2(tc_cpu_maker *m)
+bool tc_cpu_form_exp2(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0);
     return tc_cpu_done(m, BINARY(m, pow, tc_cpu_number(m, x, 2), x));
 }
 
-bool tc_cpu_rule_erfc(tc_cpu_maker *m)
+bool tc_cpu_form_erfc(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0);
     return tc_cpu_done(m, tc_cpu_sub(m, tc_cpu_number(m, x, 1), UNARY(m, erf, x)));
@@ -60,7 +60,7 @@ static tc_val polynomial(tc_cpu_maker *m, tc_val x, const double *c, int n)
 
 /* x p(w) with w = -ln(1 - x^2), one polynomial near 0 and one in sqrt(w) near the ends (M. Giles,
  * 2010). */
-bool tc_cpu_rule_erfinv(tc_cpu_maker *m)
+bool tc_cpu_form_erfinv(tc_cpu_maker *m)
 {
     static const double middle[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
                                     -4.39150654e-06, 0.00021858087,  -0.00125372503,
@@ -79,20 +79,20 @@ bool tc_cpu_rule_erfinv(tc_cpu_maker *m)
 }
 
 /* min(x, 0) - ln(1 + e^-|x|) */
-bool tc_cpu_rule_log_sigmoid(tc_cpu_maker *m)
+bool tc_cpu_form_log_sigmoid(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0);
     tc_val tail = UNARY(m, log1p, UNARY(m, exp, UNARY(m, neg, UNARY(m, abs, x))));
     return tc_cpu_done(m, tc_cpu_sub(m, tc_cpu_clamp(m, x, -INFINITY, 0), tail));
 }
 
-bool tc_cpu_rule_silu(tc_cpu_maker *m)
+bool tc_cpu_form_silu(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0);
     return tc_cpu_done(m, tc_cpu_mul(m, x, UNARY(m, sigmoid, x)));
 }
 
-bool tc_cpu_rule_mish(tc_cpu_maker *m)
+bool tc_cpu_form_mish(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0);
     return tc_cpu_done(m, tc_cpu_mul(m, x, UNARY(m, tanh, UNARY(m, log1p, UNARY(m, exp, x)))));
@@ -104,25 +104,25 @@ static tc_val hard_sigmoid(tc_cpu_maker *m, tc_val x)
     return tc_cpu_div(m, tc_cpu_clamp(m, plus(m, x, 3), 0, 6), tc_cpu_number(m, x, 6));
 }
 
-bool tc_cpu_rule_hardsigmoid(tc_cpu_maker *m)
+bool tc_cpu_form_hardsigmoid(tc_cpu_maker *m)
 {
     return tc_cpu_done(m, hard_sigmoid(m, tc_cpu_real(m, 0)));
 }
 
-bool tc_cpu_rule_hardswish(tc_cpu_maker *m)
+bool tc_cpu_form_hardswish(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0), gate = tc_cpu_clamp(m, plus(m, x, 3), 0, 6);
     return tc_cpu_done(m, tc_cpu_div(m, tc_cpu_mul(m, x, gate), tc_cpu_number(m, x, 6)));
 }
 
-bool tc_cpu_rule_softsign(tc_cpu_maker *m)
+bool tc_cpu_form_softsign(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0);
     return tc_cpu_done(m, tc_cpu_div(m, x, plus(m, UNARY(m, abs, x), 1)));
 }
 
 /* ln(1 + e^(beta x)) / beta, and x itself where beta x is past the threshold. */
-bool tc_cpu_rule_softplus(tc_cpu_maker *m)
+bool tc_cpu_form_softplus(tc_cpu_maker *m)
 {
     const tc_attr_softplus *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0), y = times(m, x, a->beta);
@@ -130,7 +130,7 @@ bool tc_cpu_rule_softplus(tc_cpu_maker *m)
     return tc_cpu_done(m, tc_cpu_where(m, above(m, y, a->threshold), x, soft));
 }
 
-bool tc_cpu_rule_hardshrink(tc_cpu_maker *m)
+bool tc_cpu_form_hardshrink(tc_cpu_maker *m)
 {
     const tc_attr_lambda *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0),
@@ -138,7 +138,7 @@ bool tc_cpu_rule_hardshrink(tc_cpu_maker *m)
     return tc_cpu_done(m, tc_cpu_where(m, small, tc_cpu_number(m, x, 0), x));
 }
 
-bool tc_cpu_rule_softshrink(tc_cpu_maker *m)
+bool tc_cpu_form_softshrink(tc_cpu_maker *m)
 {
     const tc_attr_lambda *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0), zero = times(m, x, 0); /* NaN stays */
@@ -146,14 +146,14 @@ bool tc_cpu_rule_softshrink(tc_cpu_maker *m)
     return tc_cpu_done(m, tc_cpu_where(m, above(m, x, a->lambda), plus(m, x, -a->lambda), y));
 }
 
-bool tc_cpu_rule_threshold(tc_cpu_maker *m)
+bool tc_cpu_form_threshold(tc_cpu_maker *m)
 {
     const tc_attr_threshold *a = m->node->attr;
     tc_val x = tc_cpu_in(m, 0), low = BINARY(m, le, x, tc_cpu_number(m, x, a->threshold));
     return tc_cpu_done(m, tc_cpu_where(m, low, tc_cpu_number(m, x, a->value), x));
 }
 
-bool tc_cpu_rule_nan_to_num(tc_cpu_maker *m)
+bool tc_cpu_form_nan_to_num(tc_cpu_maker *m)
 {
     const tc_attr_nan_to_num *a = m->node->attr;
     tc_val x = tc_cpu_in(m, 0), y = x;
@@ -166,14 +166,14 @@ bool tc_cpu_rule_nan_to_num(tc_cpu_maker *m)
                                        tc_cpu_number(m, x, a->neginf), y));
 }
 
-bool tc_cpu_rule_isfinite(tc_cpu_maker *m)
+bool tc_cpu_form_isfinite(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_in(m, 0);
     return tc_cpu_done(
         m, UNARY(m, logical_not, BINARY(m, logical_or, UNARY(m, isnan, x), UNARY(m, isinf, x))));
 }
 
-bool tc_cpu_rule_round(tc_cpu_maker *m)
+bool tc_cpu_form_round(tc_cpu_maker *m)
 {
     const tc_attr_round *a = m->node->attr;
     double k = pow(10, fabs((double)a->decimals));
@@ -194,11 +194,17 @@ static bool but_nan(tc_cpu_maker *m, tc_op op)
         m, tc_cpu_where(m, UNARY(m, isnan, x), y, tc_cpu_where(m, UNARY(m, isnan, y), x, best)));
 }
 
-bool tc_cpu_rule_fmax(tc_cpu_maker *m) { return but_nan(m, TC_OP_maximum); }
-bool tc_cpu_rule_fmin(tc_cpu_maker *m) { return but_nan(m, TC_OP_minimum); }
+bool tc_cpu_form_fmax(tc_cpu_maker *m)
+{
+    return but_nan(m, TC_OP_maximum);
+}
+bool tc_cpu_form_fmin(tc_cpu_maker *m)
+{
+    return but_nan(m, TC_OP_minimum);
+}
 
 /* Largest * sqrt(1 + (smallest / largest)^2), so that squares do not overflow. */
-bool tc_cpu_rule_hypot(tc_cpu_maker *m)
+bool tc_cpu_form_hypot(tc_cpu_maker *m)
 {
     tc_val x = UNARY(m, abs, tc_cpu_real(m, 0)), y = UNARY(m, abs, tc_cpu_real(m, 1));
     tc_val big = BINARY(m, maximum, x, y), small = BINARY(m, minimum, x, y);
@@ -210,7 +216,7 @@ bool tc_cpu_rule_hypot(tc_cpu_maker *m)
 }
 
 /* |x| with the sign of y; the sign of a zero shows in its reciprocal. */
-bool tc_cpu_rule_copysign(tc_cpu_maker *m)
+bool tc_cpu_form_copysign(tc_cpu_maker *m)
 {
     tc_val x = UNARY(m, abs, tc_cpu_real(m, 0)), y = tc_cpu_real(m, 1);
     tc_val minus = BINARY(m, logical_or, below(m, y, 0), below(m, UNARY(m, reciprocal, y), 0));
@@ -218,7 +224,7 @@ bool tc_cpu_rule_copysign(tc_cpu_maker *m)
 }
 
 /* max + ln(1 + e^-|x - y|) */
-bool tc_cpu_rule_logaddexp(tc_cpu_maker *m)
+bool tc_cpu_form_logaddexp(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0), y = tc_cpu_real(m, 1), big = BINARY(m, maximum, x, y);
     tc_val gap = UNARY(m, neg, UNARY(m, abs, tc_cpu_sub(m, x, y)));
@@ -226,7 +232,7 @@ bool tc_cpu_rule_logaddexp(tc_cpu_maker *m)
     return tc_cpu_done(m, tc_cpu_where(m, UNARY(m, isinf, big), big, soft));
 }
 
-bool tc_cpu_rule_xlogy(tc_cpu_maker *m)
+bool tc_cpu_form_xlogy(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0), y = tc_cpu_real(m, 1), zero = tc_cpu_number(m, x, 0);
     tc_val none =
@@ -235,7 +241,7 @@ bool tc_cpu_rule_xlogy(tc_cpu_maker *m)
 }
 
 /* x + w (y - x), from y's side where w is at least one half. */
-bool tc_cpu_rule_lerp(tc_cpu_maker *m)
+bool tc_cpu_form_lerp(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0), y = tc_cpu_real(m, 1), w = tc_cpu_real(m, 2),
            gap = tc_cpu_sub(m, y, x);
@@ -251,17 +257,17 @@ static bool add_scaled(tc_cpu_maker *m, tc_val product)
                                       (tc_val[]){tc_cpu_in(m, 0), product}, 2));
 }
 
-bool tc_cpu_rule_addcmul(tc_cpu_maker *m)
+bool tc_cpu_form_addcmul(tc_cpu_maker *m)
 {
     return add_scaled(m, tc_cpu_mul(m, tc_cpu_in(m, 1), tc_cpu_in(m, 2)));
 }
-bool tc_cpu_rule_addcdiv(tc_cpu_maker *m)
+bool tc_cpu_form_addcdiv(tc_cpu_maker *m)
 {
     return add_scaled(m, tc_cpu_div(m, tc_cpu_in(m, 1), tc_cpu_in(m, 2)));
 }
 
 /* A weight for each channel, or one for all. */
-bool tc_cpu_rule_prelu(tc_cpu_maker *m)
+bool tc_cpu_form_prelu(tc_cpu_maker *m)
 {
     const tc_type *t = tc_cpu_in_type(m, 0), *weight = tc_cpu_in_type(m, 1);
     int64_t dim[TC_MAX_RANK];
@@ -272,7 +278,7 @@ bool tc_cpu_rule_prelu(tc_cpu_maker *m)
 }
 
 /* dequantize(quantize(x)) */
-bool tc_cpu_rule_fake_quantize(tc_cpu_maker *m)
+bool tc_cpu_form_fake_quantize(tc_cpu_maker *m)
 {
     tc_attr_quantize *a = tc_arena_copy(&m->ctx->arena, m->node->attr, sizeof *a);
     tc_val in[3] = {tc_cpu_in(m, 0), tc_cpu_in(m, 1), tc_cpu_in(m, 2)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_make.c -- the nodes that rules of the pass `cpu` are made of. */
-#include "cpu_rules.h"
+/* cpu_make.c -- the nodes that forms of the pass `cpu` are made of. */
+#include "cpu_forms.h"
 
 #include "../num/load.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_move.c -- movement that has no kernel of its own: rows by number, where the numbers are
  * known. */
-#include "cpu_rules.h"
+#include "cpu_forms.h"
 
 /* ---- borders ---- */
 
@@ -48,7 +48,7 @@ static bool constant_borders(tc_cpu_maker *m, const tc_attr_pad *a)
                                       1));
 }
 
-bool tc_cpu_rule_pad(tc_cpu_maker *m)
+bool tc_cpu_form_pad(tc_cpu_maker *m)
 {
     const tc_attr_pad *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);
@@ -63,7 +63,7 @@ bool tc_cpu_rule_pad(tc_cpu_maker *m)
 
 /* ---- rows ---- */
 
-bool tc_cpu_rule_repeat_interleave(tc_cpu_maker *m)
+bool tc_cpu_form_repeat_interleave(tc_cpu_maker *m)
 {
     const tc_attr_interleave *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);
@@ -75,7 +75,7 @@ bool tc_cpu_rule_repeat_interleave(tc_cpu_maker *m)
 }
 
 /* Zero below a diagonal, by a mask of the last two axes. */
-bool tc_cpu_rule_triu(tc_cpu_maker *m)
+bool tc_cpu_form_triu(tc_cpu_maker *m)
 {
     const tc_attr_tri *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);
@@ -90,7 +90,7 @@ bool tc_cpu_rule_triu(tc_cpu_maker *m)
 }
 
 /* Every number of the result by its place in the operand. */
-bool tc_cpu_rule_as_strided(tc_cpu_maker *m)
+bool tc_cpu_form_as_strided(tc_cpu_maker *m)
 {
     const tc_attr_as_strided *a = m->node->attr;
     int64_t n = tc_type_count(tc_cpu_in_type(m, 0)), out = tc_type_count(tc_cpu_out_type(m, 0));
@@ -114,9 +114,18 @@ static bool long_index(tc_cpu_maker *m)
     return tc_cpu_done(m, tc_cpu_make(m, m->node->op, m->node->attr, in, m->node->n_in));
 }
 
-bool tc_cpu_rule_gather(tc_cpu_maker *m) { return long_index(m); }
-bool tc_cpu_rule_index_select(tc_cpu_maker *m) { return long_index(m); }
-bool tc_cpu_rule_scatter(tc_cpu_maker *m) { return long_index(m); }
+bool tc_cpu_form_gather(tc_cpu_maker *m)
+{
+    return long_index(m);
+}
+bool tc_cpu_form_index_select(tc_cpu_maker *m)
+{
+    return long_index(m);
+}
+bool tc_cpu_form_scatter(tc_cpu_maker *m)
+{
+    return long_index(m);
+}
 
 /* ---- rows replaced or added ---- */
 
@@ -133,12 +142,12 @@ static bool put_rows(tc_cpu_maker *m, int64_t axis, tc_val source, bool add)
         m, tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, add), in, (int)(3 + axis)));
 }
 
-bool tc_cpu_rule_index_copy(tc_cpu_maker *m)
+bool tc_cpu_form_index_copy(tc_cpu_maker *m)
 {
     return put_rows(m, ((const tc_attr_axis *)m->node->attr)->axis, tc_cpu_in(m, 2), false);
 }
 
-bool tc_cpu_rule_index_add(tc_cpu_maker *m)
+bool tc_cpu_form_index_add(tc_cpu_maker *m)
 {
     const tc_attr_index_add *a = m->node->attr;
     tc_val source = tc_cpu_in(m, 2);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "../num/einsum.h"
-#include "cpu_rules.h"
+#include "cpu_forms.h"
 
 static tc_val flat(tc_cpu_maker *m, tc_val x, int64_t rows, int64_t columns)
 {
@@ -14,7 +14,7 @@ static tc_val flat(tc_cpu_maker *m, tc_val x, int64_t rows, int64_t columns)
 static tc_val turned(tc_cpu_maker *m, tc_val x) { return tc_cpu_permute(m, x, (int64_t[]){1, 0}); }
 
 /* x W^T + b over rows */
-bool tc_cpu_rule_linear(tc_cpu_maker *m)
+bool tc_cpu_form_linear(tc_cpu_maker *m)
 {
     const tc_type *x = tc_cpu_in_type(m, 0), *w = tc_cpu_in_type(m, 1);
     int64_t k = x->rank ? x->dim[x->rank - 1] : 1, n = w->rank == 2 ? w->dim[0] : 1;
@@ -43,7 +43,7 @@ static tc_val batched(tc_cpu_maker *m, tc_val x, const tc_type *result, int batc
 }
 
 /* PyTorch's rules: a vector is a row before, a column behind; leading axes are broadcast. */
-bool tc_cpu_rule_matmul(tc_cpu_maker *m)
+bool tc_cpu_form_matmul(tc_cpu_maker *m)
 {
     const tc_type *x = tc_cpu_in_type(m, 0), *y = tc_cpu_in_type(m, 1),
                   *out = tc_cpu_out_type(m, 0);
@@ -65,7 +65,7 @@ bool tc_cpu_rule_matmul(tc_cpu_maker *m)
 }
 
 /* beta c + alpha (a b) */
-bool tc_cpu_rule_addmm(tc_cpu_maker *m)
+bool tc_cpu_form_addmm(tc_cpu_maker *m)
 {
     const tc_attr_addmm *a = m->node->attr;
     tc_val product = tc_cpu_matmul(m, tc_cpu_in(m, 1), tc_cpu_in(m, 2)), c = tc_cpu_in(m, 0);
@@ -110,7 +110,7 @@ static tc_val apply_mask(tc_cpu_maker *m, tc_val scores, tc_val mask)
 }
 
 /* softmax(q k^T scale + mask) v */
-bool tc_cpu_rule_sdpa(tc_cpu_maker *m)
+bool tc_cpu_form_sdpa(tc_cpu_maker *m)
 {
     const tc_attr_sdpa *a = m->node->attr;
     tc_val q = tc_cpu_real(m, 0), k = tc_cpu_real(m, 1), v = tc_cpu_real(m, 2);
@@ -256,7 +256,7 @@ static lettered still_needed(const lettered *x, const lettered *y, const lettere
 }
 
 /* Operands are taken in pairs from the left. */
-bool tc_cpu_rule_einsum(tc_cpu_maker *m)
+bool tc_cpu_form_einsum(tc_cpu_maker *m)
 {
     const tc_attr_einsum *a = m->node->attr;
     int n = m->node->n_in;
@@ -350,7 +350,7 @@ static bool conv_deep(tc_cpu_maker *m, tc_val x, const tc_attr_conv *a)
 
 /* A batch of one, borders that are not the same on both sides as a pad of their own, three axes one
  * by one. */
-bool tc_cpu_rule_conv(tc_cpu_maker *m)
+bool tc_cpu_form_conv(tc_cpu_maker *m)
 {
     const tc_attr_conv *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);
@@ -374,7 +374,7 @@ bool tc_cpu_rule_conv(tc_cpu_maker *m)
                                    (tc_val[]){x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)}, m->node->n_in));
 }
 
-bool tc_cpu_rule_conv_transpose(tc_cpu_maker *m)
+bool tc_cpu_form_conv_transpose(tc_cpu_maker *m)
 {
     const tc_attr_conv_transpose *a = m->node->attr;
     if (tc_cpu_in_type(m, 0)->rank != a->stride.n + 1)

@@ -2,12 +2,12 @@
 /* cpu_reduce.c -- reductions, scans and norms without a kernel of their own. */
 #include <math.h>
 
-#include "cpu_rules.h"
+#include "cpu_forms.h"
 
 #define UNARY(m, op, x) tc_cpu_unary(m, TC_OP_##op, x)
 
 /* Not any that is not. */
-bool tc_cpu_rule_all(tc_cpu_maker *m)
+bool tc_cpu_form_all(tc_cpu_maker *m)
 {
     const tc_attr_axes *a = m->node->attr;
     tc_val none =
@@ -16,7 +16,7 @@ bool tc_cpu_rule_all(tc_cpu_maker *m)
 }
 
 /* One axis after the other. */
-bool tc_cpu_rule_prod(tc_cpu_maker *m)
+bool tc_cpu_form_prod(tc_cpu_maker *m)
 {
     const tc_attr_axes *a = m->node->attr;
     tc_val x = tc_cpu_in(m, 0);
@@ -25,14 +25,14 @@ bool tc_cpu_rule_prod(tc_cpu_maker *m)
     return tc_cpu_done(m, x);
 }
 
-bool tc_cpu_rule_std(tc_cpu_maker *m)
+bool tc_cpu_form_std(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_in(m, 0);
     return tc_cpu_done(m, UNARY(m, sqrt, tc_cpu_make(m, TC_OP_var, m->node->attr, &x, 1)));
 }
 
 /* most + ln(sum(e^(x - most))) */
-bool tc_cpu_rule_logsumexp(tc_cpu_maker *m)
+bool tc_cpu_form_logsumexp(tc_cpu_maker *m)
 {
     const tc_attr_axes *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0), most = tc_cpu_reduce(m, TC_OP_amax, x, a->axes, true);
@@ -42,7 +42,7 @@ bool tc_cpu_rule_logsumexp(tc_cpu_maker *m)
 }
 
 /* (sum |x|^ord)^(1/ord), and what becomes of it at 0 and at infinity. */
-bool tc_cpu_rule_norm(tc_cpu_maker *m)
+bool tc_cpu_form_norm(tc_cpu_maker *m)
 {
     const tc_attr_norm *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0), size = UNARY(m, abs, x), ord = tc_cpu_number(m, x, a->ord);
@@ -66,7 +66,7 @@ bool tc_cpu_rule_norm(tc_cpu_maker *m)
 }
 
 /* The k largest of all; which of equals comes first is open there, so only the values serve. */
-bool tc_cpu_rule_sort(tc_cpu_maker *m)
+bool tc_cpu_form_sort(tc_cpu_maker *m)
 {
     const tc_attr_sort *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);
@@ -81,7 +81,7 @@ bool tc_cpu_rule_sort(tc_cpu_maker *m)
 }
 
 /* Row by row: each is the one before times its own. */
-bool tc_cpu_rule_cumprod(tc_cpu_maker *m)
+bool tc_cpu_form_cumprod(tc_cpu_maker *m)
 {
     enum { MOST = 256 };
     int64_t axis = ((const tc_attr_axis *)m->node->attr)->axis;
@@ -98,7 +98,7 @@ bool tc_cpu_rule_cumprod(tc_cpu_maker *m)
 }
 
 /* How many of the boundaries lie below x, or not above it. */
-bool tc_cpu_rule_bucketize(tc_cpu_maker *m)
+bool tc_cpu_form_bucketize(tc_cpu_maker *m)
 {
     const tc_attr_bucketize *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);
@@ -114,7 +114,7 @@ bool tc_cpu_rule_bucketize(tc_cpu_maker *m)
 }
 
 /* x / sqrt(mean(x^2) + eps) * weight */
-bool tc_cpu_rule_rms_norm(tc_cpu_maker *m)
+bool tc_cpu_form_rms_norm(tc_cpu_maker *m)
 {
     const tc_attr_layer_norm *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);

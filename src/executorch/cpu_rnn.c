@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_rnn.c -- recurrent layers, step by step: the product with x for all steps at once, the one
  * with h at each. */
-#include "cpu_rules.h"
+#include "cpu_forms.h"
 
 enum { MOST_STEPS = 1024 };
 
@@ -133,11 +133,35 @@ static bool cell(tc_cpu_maker *m, tc_op op)
     return true;
 }
 
-bool tc_cpu_rule_lstm(tc_cpu_maker *m) { return layers(m, TC_OP_lstm); }
-bool tc_cpu_rule_gru(tc_cpu_maker *m) { return layers(m, TC_OP_gru); }
-bool tc_cpu_rule_rnn_tanh(tc_cpu_maker *m) { return layers(m, TC_OP_rnn_tanh); }
-bool tc_cpu_rule_rnn_relu(tc_cpu_maker *m) { return layers(m, TC_OP_rnn_relu); }
-bool tc_cpu_rule_lstm_cell(tc_cpu_maker *m) { return cell(m, TC_OP_lstm); }
-bool tc_cpu_rule_gru_cell(tc_cpu_maker *m) { return cell(m, TC_OP_gru); }
-bool tc_cpu_rule_rnn_tanh_cell(tc_cpu_maker *m) { return cell(m, TC_OP_rnn_tanh); }
-bool tc_cpu_rule_rnn_relu_cell(tc_cpu_maker *m) { return cell(m, TC_OP_rnn_relu); }
+bool tc_cpu_form_lstm(tc_cpu_maker *m)
+{
+    return layers(m, TC_OP_lstm);
+}
+bool tc_cpu_form_gru(tc_cpu_maker *m)
+{
+    return layers(m, TC_OP_gru);
+}
+bool tc_cpu_form_rnn_tanh(tc_cpu_maker *m)
+{
+    return layers(m, TC_OP_rnn_tanh);
+}
+bool tc_cpu_form_rnn_relu(tc_cpu_maker *m)
+{
+    return layers(m, TC_OP_rnn_relu);
+}
+bool tc_cpu_form_lstm_cell(tc_cpu_maker *m)
+{
+    return cell(m, TC_OP_lstm);
+}
+bool tc_cpu_form_gru_cell(tc_cpu_maker *m)
+{
+    return cell(m, TC_OP_gru);
+}
+bool tc_cpu_form_rnn_tanh_cell(tc_cpu_maker *m)
+{
+    return cell(m, TC_OP_rnn_tanh);
+}
+bool tc_cpu_form_rnn_relu_cell(tc_cpu_maker *m)
+{
+    return cell(m, TC_OP_rnn_relu);
+}

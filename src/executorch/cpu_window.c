@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_window.c -- windows and resampling: pools of one and three axes by those of two; resampling
  * of any kind by the numbers that our own kernel gives for a single axis. */
-#include "cpu_rules.h"
+#include "cpu_forms.h"
 
 /* ---- pools ---- */
 
@@ -73,7 +73,7 @@ static bool pool_deep(tc_cpu_maker *m)
     return !depth || tc_cpu_done(m, depth->out[0]);
 }
 
-bool tc_cpu_rule_max_pool(tc_cpu_maker *m)
+bool tc_cpu_form_max_pool(tc_cpu_maker *m)
 {
     int n = ((const tc_attr_max_pool *)m->node->attr)->kernel.n;
     if (!tc_type_count(tc_cpu_out_type(m, 0)))
@@ -84,7 +84,7 @@ bool tc_cpu_rule_max_pool(tc_cpu_maker *m)
 }
 
 /* A mean of means is the mean where all windows are of one size. */
-bool tc_cpu_rule_avg_pool(tc_cpu_maker *m)
+bool tc_cpu_form_avg_pool(tc_cpu_maker *m)
 {
     const tc_attr_avg_pool *a = m->node->attr;
     bool even = !a->ceil && !a->divisor;
@@ -97,7 +97,7 @@ bool tc_cpu_rule_avg_pool(tc_cpu_maker *m)
     return a->kernel.n == 1 && pool_line(m);
 }
 
-bool tc_cpu_rule_adaptive_avg_pool(tc_cpu_maker *m)
+bool tc_cpu_form_adaptive_avg_pool(tc_cpu_maker *m)
 {
     const tc_attr_size *a = m->node->attr;
     if (!tc_type_count(tc_cpu_in_type(m, 0)))
@@ -121,7 +121,7 @@ static tc_val largest_parts(tc_cpu_maker *m, tc_val x, int64_t axis, int64_t n)
     return tc_cpu_cat(m, part, (int)n, axis);
 }
 
-bool tc_cpu_rule_adaptive_max_pool(tc_cpu_maker *m)
+bool tc_cpu_form_adaptive_max_pool(tc_cpu_maker *m)
 {
     const tc_attr_size *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);
@@ -202,10 +202,22 @@ static bool resample(tc_cpu_maker *m, bool rows)
     return tc_cpu_done(m, x);
 }
 
-bool tc_cpu_rule_upsample_nearest(tc_cpu_maker *m) { return resample(m, true); }
-bool tc_cpu_rule_upsample_nearest_exact(tc_cpu_maker *m) { return resample(m, true); }
-bool tc_cpu_rule_upsample_linear(tc_cpu_maker *m) { return resample(m, false); }
-bool tc_cpu_rule_upsample_cubic(tc_cpu_maker *m) { return resample(m, false); }
+bool tc_cpu_form_upsample_nearest(tc_cpu_maker *m)
+{
+    return resample(m, true);
+}
+bool tc_cpu_form_upsample_nearest_exact(tc_cpu_maker *m)
+{
+    return resample(m, true);
+}
+bool tc_cpu_form_upsample_linear(tc_cpu_maker *m)
+{
+    return resample(m, false);
+}
+bool tc_cpu_form_upsample_cubic(tc_cpu_maker *m)
+{
+    return resample(m, false);
+}
 
 /* ---- windows as columns ---- */
 
@@ -226,7 +238,7 @@ static int64_t places(int64_t in, int64_t pad, int64_t kernel, int64_t dilation,
 }
 
 /* x: [n, c, h, w] to [n, c kh kw, oh ow] */
-bool tc_cpu_rule_im2col(tc_cpu_maker *m)
+bool tc_cpu_form_im2col(tc_cpu_maker *m)
 {
     const tc_attr_im2col *a = m->node->attr;
     const tc_type *t = tc_cpu_in_type(m, 0);
@@ -245,7 +257,7 @@ bool tc_cpu_rule_im2col(tc_cpu_maker *m)
 }
 
 /* x: [n, c kh kw, oh ow] added into [n, c, h, w] */
-bool tc_cpu_rule_col2im(tc_cpu_maker *m)
+bool tc_cpu_form_col2im(tc_cpu_maker *m)
 {
     const tc_attr_col2im *a = m->node->attr;
     const int64_t *k = a->kernel.v, *s = a->size.v, *p = a->pad.v;
@@ -275,7 +287,7 @@ bool tc_cpu_rule_col2im(tc_cpu_maker *m)
         m, tc_cpu_slice(m, tc_cpu_slice(m, y, 1, p[0], p[0] + s[0]), 2, p[1], p[1] + s[1]));
 }
 
-bool tc_cpu_rule_channel_shuffle(tc_cpu_maker *m)
+bool tc_cpu_form_channel_shuffle(tc_cpu_maker *m)
 {
     int64_t groups = ((const tc_attr_factor *)m->node->attr)->factor;
     const tc_type *t = tc_cpu_in_type(m, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* infer.c -- the types of a node's results, from the shape rule that op.def names. */
+/* infer.c -- the types of a node's results, from the shape function that op.def names. */
 #include "graph.h"
 
 /* In the typed form an operator works on the real numbers that quantized values stand for. */
@@ -109,7 +109,7 @@ tc_status tc_node_infer(tc_graph *g, tc_node *node)
     if (node->op == TC_OP_const)
         return TC_OK; /* its type is its own */
     if (!info->shape)
-        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no shape rule yet",
+        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no shape function yet",
                               info->name);
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_tensor *in = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_in);

@@ -2,10 +2,10 @@
 /* op.c -- the operator table. */
 #include "op.h"
 
-/* Kernels and shape rules are found by name; a missing one is a link error. */
+/* Kernels and shape functions are found by name; a missing one is a link error. */
 #define ANY TC_ANY
 #define OP(name, in0, in1, out, attr, shape, ...)                                                  \
-    extern tc_shape_rule tc_shape_##shape;                                                         \
+    extern tc_shape_fn tc_shape_##shape;                                                           \
     extern tc_kernel tc_num_##name;
 #include "op.def"
 

@@ -30,7 +30,7 @@ typedef struct tc_op_info {
     const char *name; /* as in text: "conv", "tosa.conv2d" */
     uint8_t min_in, max_in, n_out;
     tc_attr_kind attr;
-    tc_shape_rule *shape;
+    tc_shape_fn *shape;
     tc_kernel *kernel; /* NULL for control flow and state: eval.c has them */
     uint32_t traits;
     uint16_t tosa; /* number in the TOSA schema; 0: must be lowered first */

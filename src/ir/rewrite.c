@@ -64,7 +64,7 @@ void tc_rewrite_copy(tc_rewrite *rw, const tc_node *node)
     }
 }
 
-static tc_status stream(tc_rewrite *rw, tc_rule *const *rule, size_t n_rule)
+static tc_status stream(tc_rewrite *rw, tc_rewriter *const *rewriter, size_t n)
 {
     for (size_t i = 0; i < rw->from->n_in; i++) {
         const tc_value *old = rw->from->val[rw->from->in[i]];
@@ -73,8 +73,8 @@ static tc_status stream(tc_rewrite *rw, tc_rule *const *rule, size_t n_rule)
     for (size_t k = 0; k < rw->from->n_node; k++) {
         const tc_node *node = rw->from->node[k];
         bool done = false;
-        for (size_t r = 0; r < n_rule && !done; r++)
-            TC_TRY(rule[r](rw, node, &done));
+        for (size_t r = 0; r < n && !done; r++)
+            TC_TRY(rewriter[r](rw, node, &done));
         if (!done)
             tc_rewrite_copy(rw, node);
     }
@@ -109,7 +109,7 @@ void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now)
         m->out_port[i].val = now[m->out_port[i].val];
 }
 
-tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule, void *user)
+tc_status tc_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter, size_t n, void *user)
 {
     tc_ctx *ctx = g->module->ctx;
     tc_mark mark = tc_arena_mark(&ctx->scratch);
@@ -121,7 +121,7 @@ tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule, voi
                      .user = user,
                      .now = tc_new_n(&ctx->scratch, tc_val, g->n_val),
                      .readers = tc_graph_readers(ctx, g)};
-    tc_status status = stream(&rw, rule, n_rule);
+    tc_status status = stream(&rw, rewriter, n);
     if (status == TC_OK) {
         tc_graph_hand_over(g, &fresh, rw.now);
         *g = fresh;
@@ -130,9 +130,9 @@ tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule, voi
     return status;
 }
 
-tc_status tc_rewrite_module(tc_module *module, tc_rule *const *rule, size_t n_rule, void *user)
+tc_status tc_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, size_t n, void *user)
 {
     for (size_t i = 0; i < module->n_graph; i++)
-        TC_TRY(tc_rewrite_graph(module->graph[i], rule, n_rule, user));
+        TC_TRY(tc_rewrite_graph(module->graph[i], rewriter, n, user));
     return TC_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rewrite.h -- stream the nodes of a graph through rules into a fresh graph.
+/* rewrite.h -- stream the nodes of a graph through rewriters into a fresh graph.
  *
- * Nodes come in order, so a rule sees its operands already rewritten.  What no rule takes is
- * copied. Names, places, mutations and the signature come along. */
+ * Nodes come in order, so a rewriter sees its operands already rewritten.  What no rewriter takes
+ * is copied. Names, places, mutations and the signature come along. */
 #ifndef TC_REWRITE_H
 #define TC_REWRITE_H
 
@@ -17,21 +17,22 @@ typedef struct tc_rewrite {
     void *user;              /* the pass's own */
 } tc_rewrite;
 
-/* A rule looks at a node of `from`.  It leaves *done as it is (false) to let the next rule look, or
- * makes what it likes in `to`, binds every result that is read, and sets *done. */
-typedef tc_status tc_rule(tc_rewrite *rw, const tc_node *node, bool *done);
+/* A rewriter looks at a node of `from`.  It leaves *done as it is (false) to let the next one look,
+ * or makes what it likes in `to`, binds every result that is read, and sets *done. */
+typedef tc_status tc_rewriter(tc_rewrite *rw, const tc_node *node, bool *done);
 
-/* Rules in the order they are asked.  The graph's content is replaced; `g` stays where it is. */
-TC_MUST_USE tc_status tc_rewrite_graph(tc_graph *g, tc_rule *const *rule, size_t n_rule,
+/* Rewriters in the order they are asked.  The graph's content is replaced; `g` stays where it is.
+ */
+TC_MUST_USE tc_status tc_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter, size_t n,
                                        void *user);
 /* The same for every graph of the module. */
-TC_MUST_USE tc_status tc_rewrite_module(tc_module *module, tc_rule *const *rule, size_t n_rule,
+TC_MUST_USE tc_status tc_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, size_t n,
                                         void *user);
 
 /* From here on, `val` of `to` stands for `old`; the types must be equal. */
 void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val);
 
-/* The node as it is, on its rewritten operands: what happens to a node that no rule takes. */
+/* The node as it is, on its rewritten operands: what happens to a node that no rewriter takes. */
 void tc_rewrite_copy(tc_rewrite *rw, const tc_node *node);
 
 /* An operand of the node, and its node, in `to`. */

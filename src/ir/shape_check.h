@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_check.h -- the questions that several shape rules ask, with their messages. */
+/* shape_check.h -- the questions that several shape functions ask, with their messages. */
 #ifndef TC_SHAPE_CHECK_H
 #define TC_SHAPE_CHECK_H
 
@@ -101,5 +101,25 @@ static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int
     *out_rank = n;
     return TC_OK;
 }
+
+/* ---- shape_check.c ---- */
+
+/* The first n operands are there. */
+tc_status tc_need_operands(tc_infer *c, int n);
+
+/* 0 <= axis < rank; a tensor of rank 0 may be spoken of as having one axis. */
+tc_status tc_need_axis(tc_infer *c, int64_t axis, int rank);
+
+/* Axes in range, none twice. */
+tc_status tc_need_axes(tc_infer *c, tc_ints axes, int rank);
+
+/* Operand i holds integers (bool is not one). */
+tc_status tc_need_integers(tc_infer *c, int i);
+
+/* Operands i and j have one element type. */
+tc_status tc_need_same_dtype(tc_infer *c, int i, int j);
+
+/* A list of n numbers. */
+tc_status tc_need_count(tc_infer *c, const char *what, tc_ints list, int n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape_index.c -- types of operators that read or write at places named by other tensors. */
 #include "../num/index.h"
-#include "rule.h"
+#include "shape_check.h"
 
 static const char *dims(tc_infer *c, const tc_type *t)
 {
@@ -25,7 +25,7 @@ static tc_status check_indices(tc_infer *c, int first, bool *masked)
                                 "a mask of '%s' is %s, the tensor is %s", c->op, dims(c, index),
                                 dims(c, x));
         if (index && !mask)
-            TC_TRY(tc_rule_integers(c, i));
+            TC_TRY(tc_need_integers(c, i));
         axes += mask ? index->rank : 1;
         any = any || index;
         *masked = *masked || mask;
@@ -54,7 +54,7 @@ static tc_status picked(tc_infer *c, int first, tc_type *out)
 tc_status tc_shape_index(tc_infer *c)
 {
     bool masked;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(check_indices(c, 1, &masked));
     if (masked)
         return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
@@ -67,7 +67,7 @@ tc_status tc_shape_index(tc_infer *c)
 tc_status tc_shape_index_put(tc_infer *c)
 {
     bool masked;
-    TC_TRY(tc_rule_operands(c, 2));
+    TC_TRY(tc_need_operands(c, 2));
     TC_TRY(check_indices(c, 2, &masked));
     if (!masked) {
         tc_type there;
@@ -80,14 +80,14 @@ tc_status tc_shape_index_put(tc_infer *c)
                             dims(c, c->in[1].type), dims(c, &there));
     }
     c->out[0] = *c->in[0].type;
-    return tc_rule_same_dtype(c, 0, 1);
+    return tc_need_same_dtype(c, 0, 1);
 }
 
 /* Operand 1 is a list of rows of operand 0. */
 static tc_status row_list(tc_infer *c, int64_t axis)
 {
-    TC_TRY(tc_rule_axis(c, axis, c->in[0].type->rank));
-    TC_TRY(tc_rule_integers(c, 1));
+    TC_TRY(tc_need_axis(c, axis, c->in[0].type->rank));
+    TC_TRY(tc_need_integers(c, 1));
     if (c->in[1].type->rank > 1)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE, "the index of '%s' is %s, expected a list",
                         c->op, dims(c, c->in[1].type));
@@ -97,7 +97,7 @@ static tc_status row_list(tc_infer *c, int64_t axis)
 tc_status tc_shape_index_select(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 2));
+    TC_TRY(tc_need_operands(c, 2));
     TC_TRY(row_list(c, a->axis));
     c->out[0] = *c->in[0].type;
     int64_t n = tc_type_count(c->in[1].type);
@@ -111,9 +111,9 @@ tc_status tc_shape_index_select(tc_infer *c)
 
 static tc_status rows_replaced(tc_infer *c, int64_t axis)
 {
-    TC_TRY(tc_rule_operands(c, 3));
+    TC_TRY(tc_need_operands(c, 3));
     TC_TRY(row_list(c, axis));
-    TC_TRY(tc_rule_same_dtype(c, 0, 2));
+    TC_TRY(tc_need_same_dtype(c, 0, 2));
     tc_type part = *c->in[0].type;
     int64_t n = tc_type_count(c->in[1].type);
     if (part.rank)
@@ -152,9 +152,9 @@ static tc_status within(tc_infer *c, const tc_type *t, int64_t axis)
 tc_status tc_shape_gather(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 2));
-    TC_TRY(tc_rule_axis(c, a->axis, c->in[0].type->rank));
-    TC_TRY(tc_rule_integers(c, 1));
+    TC_TRY(tc_need_operands(c, 2));
+    TC_TRY(tc_need_axis(c, a->axis, c->in[0].type->rank));
+    TC_TRY(tc_need_integers(c, 1));
     TC_TRY(within(c, c->in[0].type, a->axis));
     c->out[0] = *c->in[1].type;
     c->out[0].dtype = c->in[0].type->dtype;
@@ -164,10 +164,10 @@ tc_status tc_shape_gather(tc_infer *c)
 tc_status tc_shape_scatter(tc_infer *c)
 {
     const tc_attr_scatter *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 3));
-    TC_TRY(tc_rule_axis(c, a->axis, c->in[0].type->rank));
-    TC_TRY(tc_rule_integers(c, 1));
-    TC_TRY(tc_rule_same_dtype(c, 0, 2));
+    TC_TRY(tc_need_operands(c, 3));
+    TC_TRY(tc_need_axis(c, a->axis, c->in[0].type->rank));
+    TC_TRY(tc_need_integers(c, 1));
+    TC_TRY(tc_need_same_dtype(c, 0, 2));
     TC_TRY(within(c, c->in[0].type, a->axis));
     TC_TRY(within(c, c->in[2].type, -1));
     c->out[0] = *c->in[0].type;
@@ -176,9 +176,9 @@ tc_status tc_shape_scatter(tc_infer *c)
 
 tc_status tc_shape_embedding(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, 2));
+    TC_TRY(tc_need_operands(c, 2));
     const tc_type *table = c->in[0].type, *index = c->in[1].type;
-    TC_TRY(tc_rule_integers(c, 1));
+    TC_TRY(tc_need_integers(c, 1));
     if (table->rank != 2)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
                         "the table of 'embedding' is %s, expected rank 2", dims(c, table));
@@ -193,7 +193,7 @@ tc_status tc_shape_embedding(tc_infer *c)
 
 tc_status tc_shape_bucketize(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, 2));
+    TC_TRY(tc_need_operands(c, 2));
     if (c->in[1].type->rank != 1)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
                         "the boundaries of 'bucketize' are %s, expected a list",

@@ -3,7 +3,7 @@
  * flow. */
 #include <math.h>
 
-#include "rule.h"
+#include "shape_check.h"
 
 /* A constant and what control flow hands back have the types they were declared with. */
 static tc_status declared(tc_infer *c)
@@ -19,7 +19,7 @@ tc_status tc_shape_const(tc_infer *c) { return declared(c); }
 
 tc_status tc_shape_cond(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, c->n_in));
+    TC_TRY(tc_need_operands(c, c->n_in));
     const tc_type *p = c->in[0].type;
     if (p->dtype != TC_bool || tc_type_count(p) != 1)
         return tc_error(c->ctx, c->loc, TC_E_TYPE,
@@ -30,7 +30,7 @@ tc_status tc_shape_cond(tc_infer *c)
 
 tc_status tc_shape_while_loop(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, c->n_in));
+    TC_TRY(tc_need_operands(c, c->n_in));
     if (c->n_out > c->n_in)
         return tc_error(c->ctx, c->loc, TC_E_STRUCTURE,
                         "'while_loop' has %d results and %d operands", c->n_out, c->n_in);
@@ -46,7 +46,7 @@ tc_status tc_shape_while_loop(tc_infer *c)
 /* infer.c puts the types of the called graph's outputs in the place of what was declared. */
 tc_status tc_shape_call(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, c->n_in));
+    TC_TRY(tc_need_operands(c, c->n_in));
     return declared(c);
 }
 
@@ -100,9 +100,9 @@ static tc_status need_dtype(tc_infer *c, int i, tc_dtype t)
 tc_status tc_shape_fft(tc_infer *c)
 {
     const tc_attr_fft *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_axes(c, a->axes, x->rank));
+    TC_TRY(tc_need_axes(c, a->axes, x->rank));
     if (!a->axes.n)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'fft' names no axis");
     for (int i = 0; i < a->axes.n; i++)
@@ -128,7 +128,7 @@ tc_status tc_shape_fft(tc_infer *c)
 
 tc_status tc_shape_real_part(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_dtype(c, 0, TC_c64));
     c->out[0] = *c->in[0].type;
     c->out[0].dtype = TC_f32;
@@ -137,7 +137,7 @@ tc_status tc_shape_real_part(tc_infer *c)
 
 tc_status tc_shape_complex(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, 2));
+    TC_TRY(tc_need_operands(c, 2));
     TC_TRY(need_dtype(c, 0, TC_f32));
     TC_TRY(need_dtype(c, 1, TC_f32));
     const tc_type *a = c->in[0].type, *b = c->in[1].type;
@@ -160,14 +160,14 @@ static tc_status check_grid(tc_infer *c)
     const tc_attr_quantize *a = c->attr;
     const tc_type *x = c->in[0].type;
     if (a->axis != -1)
-        TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank));
+        TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (a->scale != 0) {
         if (!(a->scale > 0 && a->scale <= 1e300))
             return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' by a scale of %g", c->op,
                             a->scale);
         return TC_OK;
     }
-    TC_TRY(tc_rule_operands(c, 2));
+    TC_TRY(tc_need_operands(c, 2));
     int64_t expected = a->axis < 0 ? 1 : x->dim[a->axis];
     for (int i = 1; i < c->n_in; i++)
         if (c->in[i].type && tc_type_count(c->in[i].type) != expected)
@@ -201,7 +201,7 @@ static tc_status need_real(tc_infer *c, tc_dtype t)
 tc_status tc_shape_quantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c, c->in[0].type->dtype));
     TC_TRY(check_grid(c));
     TC_TRY(check_codes(c, a->dtype));
@@ -215,8 +215,8 @@ tc_status tc_shape_quantize(tc_infer *c)
 tc_status tc_shape_dequantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
-    TC_TRY(tc_rule_integers(c, 0));
+    TC_TRY(tc_need_operands(c, 1));
+    TC_TRY(tc_need_integers(c, 0));
     TC_TRY(need_real(c, a->dtype));
     TC_TRY(check_grid(c));
     c->out[0] = *c->in[0].type;
@@ -228,7 +228,7 @@ tc_status tc_shape_dequantize(tc_infer *c)
 tc_status tc_shape_fake_quantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c, c->in[0].type->dtype));
     TC_TRY(check_grid(c));
     if (a->qmin > a->qmax)
@@ -241,7 +241,7 @@ tc_status tc_shape_fake_quantize(tc_infer *c)
 tc_status tc_shape_choose_qparams(tc_infer *c)
 {
     const tc_attr_choose_qparams *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c, c->in[0].type->dtype));
     if (a->qmin >= a->qmax)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
@@ -253,7 +253,7 @@ tc_status tc_shape_choose_qparams(tc_infer *c)
 
 tc_status tc_shape_rescale(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(declared(c));
     const tc_type *x = c->in[0].type;
     bool from = x->quant || x->dtype == TC_f32, to = c->out[0].quant || c->out[0].dtype == TC_f32;

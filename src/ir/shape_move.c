@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape_move.c -- types of operators that put numbers elsewhere. */
-#include "rule.h"
+#include "shape_check.h"
 
 static const char *dims(tc_infer *c, const tc_type *t)
 {
@@ -10,7 +10,7 @@ static const char *dims(tc_infer *c, const tc_type *t)
 tc_status tc_shape_reshape(tc_infer *c)
 {
     const tc_attr_shape *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     int64_t count = tc_dims_count(a->shape.n, a->shape.v);
     if (count != tc_type_count(x))
@@ -26,10 +26,10 @@ tc_status tc_shape_reshape(tc_infer *c)
 tc_status tc_shape_permute(tc_infer *c)
 {
     const tc_attr_perm *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_count(c, "axes", a->perm, x->rank));
-    TC_TRY(tc_rule_axes(c, a->perm, x->rank));
+    TC_TRY(tc_need_count(c, "axes", a->perm, x->rank));
+    TC_TRY(tc_need_axes(c, a->perm, x->rank));
     c->out[0] = (tc_type){.dtype = x->dtype, .rank = x->rank};
     for (int i = 0; i < x->rank; i++)
         c->out[0].dim[i] = x->dim[a->perm.v[i]];
@@ -39,7 +39,7 @@ tc_status tc_shape_permute(tc_infer *c)
 tc_status tc_shape_expand(tc_infer *c)
 {
     const tc_attr_shape *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     int lead = a->shape.n - x->rank;
     bool fits = lead >= 0 && tc_dims_count(a->shape.n, a->shape.v) >= 0;
@@ -58,7 +58,7 @@ tc_status tc_shape_expand(tc_infer *c)
 static tc_status slice_extent(tc_infer *c, const tc_attr_slice *a, int64_t *extent)
 {
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank));
+    TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (a->start < 0 || a->end < a->start || a->end > x->dim[a->axis] || a->step < 1)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
                         "'%s' from %" PRId64 " to %" PRId64 " by %" PRId64
@@ -71,7 +71,7 @@ static tc_status slice_extent(tc_infer *c, const tc_attr_slice *a, int64_t *exte
 static tc_status check_index(tc_infer *c, const tc_attr_select *a)
 {
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank));
+    TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (a->index < 0 || a->index >= x->dim[a->axis])
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
                         "'%s' of index %" PRId64 " of an axis of extent %" PRId64, c->op, a->index,
@@ -92,7 +92,7 @@ tc_status tc_shape_slice(tc_infer *c)
 {
     const tc_attr_slice *a = c->attr;
     int64_t extent;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(slice_extent(c, a, &extent));
     c->out[0] = *c->in[0].type;
     c->out[0].dim[a->axis] = extent;
@@ -102,7 +102,7 @@ tc_status tc_shape_slice(tc_infer *c)
 tc_status tc_shape_select(tc_infer *c)
 {
     const tc_attr_select *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(check_index(c, a));
     c->out[0] = without_axis(c->in[0].type, a->axis);
     return TC_OK;
@@ -115,14 +115,14 @@ static tc_status replaces(tc_infer *c, const tc_type *part)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' puts %s where there is room for %s",
                         c->op, dims(c, c->in[1].type), dims(c, part));
     c->out[0] = *c->in[0].type;
-    return tc_rule_same_dtype(c, 0, 1);
+    return tc_need_same_dtype(c, 0, 1);
 }
 
 tc_status tc_shape_slice_scatter(tc_infer *c)
 {
     const tc_attr_slice *a = c->attr;
     int64_t extent;
-    TC_TRY(tc_rule_operands(c, 2));
+    TC_TRY(tc_need_operands(c, 2));
     TC_TRY(slice_extent(c, a, &extent));
     tc_type part = *c->in[0].type;
     part.dim[a->axis] = extent;
@@ -132,7 +132,7 @@ tc_status tc_shape_slice_scatter(tc_infer *c)
 tc_status tc_shape_select_scatter(tc_infer *c)
 {
     const tc_attr_select *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 2));
+    TC_TRY(tc_need_operands(c, 2));
     TC_TRY(check_index(c, a));
     tc_type part = without_axis(c->in[0].type, a->axis);
     return replaces(c, &part);
@@ -141,12 +141,12 @@ tc_status tc_shape_select_scatter(tc_infer *c)
 tc_status tc_shape_cat(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
-    TC_TRY(tc_rule_operands(c, c->n_in));
+    TC_TRY(tc_need_operands(c, c->n_in));
     tc_type y = *c->in[0].type;
-    TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, y.rank));
+    TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, y.rank));
     for (int i = 1; i < c->n_in; i++) {
         tc_type x = *c->in[i].type;
-        TC_TRY(tc_rule_same_dtype(c, 0, i));
+        TC_TRY(tc_need_same_dtype(c, 0, i));
         int64_t extent = x.rank == y.rank ? x.dim[a->axis] : 0;
         x.dim[a->axis] = y.dim[a->axis];
         if (!tc_same_dims(&x, &y))
@@ -162,11 +162,11 @@ tc_status tc_shape_cat(tc_infer *c)
 tc_status tc_shape_stack(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
-    TC_TRY(tc_rule_operands(c, c->n_in));
+    TC_TRY(tc_need_operands(c, c->n_in));
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank + 1));
+    TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, x->rank + 1));
     for (int i = 1; i < c->n_in; i++) {
-        TC_TRY(tc_rule_same_dtype(c, 0, i));
+        TC_TRY(tc_need_same_dtype(c, 0, i));
         if (!tc_same_dims(x, c->in[i].type))
             return tc_error(c->ctx, c->loc, TC_E_SHAPE,
                             "operand %d of 'stack' is %s, operand 0 is %s", i,
@@ -184,10 +184,10 @@ tc_status tc_shape_stack(tc_infer *c)
 tc_status tc_shape_split(tc_infer *c)
 {
     const tc_attr_split *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank));
-    TC_TRY(tc_rule_count(c, "sizes", a->sizes, c->n_out));
+    TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, x->rank));
+    TC_TRY(tc_need_count(c, "sizes", a->sizes, c->n_out));
     int64_t left = x->dim[a->axis];
     for (int i = 0; i < c->n_out; i++) {
         if (a->sizes.v[i] < 0 || a->sizes.v[i] > left)
@@ -207,9 +207,9 @@ tc_status tc_shape_split(tc_infer *c)
 tc_status tc_shape_unbind(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, x->rank));
+    TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (c->n_out != x->dim[a->axis])
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
                         "'unbind' has %d results, the axis has extent %" PRId64, c->n_out,
@@ -229,7 +229,7 @@ static int64_t repeated(int64_t n, int64_t times)
 tc_status tc_shape_repeat(tc_infer *c)
 {
     const tc_attr_repeat *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     int lead = a->repeats.n - x->rank;
     if (lead < 0 || a->repeats.n > TC_MAX_RANK)
@@ -244,9 +244,9 @@ tc_status tc_shape_repeat(tc_infer *c)
 tc_status tc_shape_repeat_interleave(tc_infer *c)
 {
     const tc_attr_interleave *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
-    TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axis}, c->out[0].rank));
+    TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, c->out[0].rank));
     c->out[0].dim[a->axis] = repeated(c->out[0].dim[a->axis], a->repeats);
     return TC_OK;
 }
@@ -254,25 +254,25 @@ tc_status tc_shape_repeat_interleave(tc_infer *c)
 tc_status tc_shape_flip(tc_infer *c)
 {
     const tc_attr_flip *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
-    return tc_rule_axes(c, a->axes, c->out[0].rank);
+    return tc_need_axes(c, a->axes, c->out[0].rank);
 }
 
 tc_status tc_shape_roll(tc_infer *c)
 {
     const tc_attr_roll *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
-    TC_TRY(tc_rule_count(c, "shifts", a->shifts, a->axes.n));
+    TC_TRY(tc_need_count(c, "shifts", a->shifts, a->axes.n));
     for (int i = 0; i < a->axes.n; i++)
-        TC_TRY(tc_rule_axes(c, (tc_ints){1, &a->axes.v[i]}, c->out[0].rank));
+        TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axes.v[i]}, c->out[0].rank));
     return TC_OK;
 }
 
 tc_status tc_shape_tri(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
     if (c->out[0].rank < 2)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
@@ -298,9 +298,9 @@ static int64_t reach(tc_field_pad_mode mode, int64_t n)
 tc_status tc_shape_pad(tc_infer *c)
 {
     const tc_attr_pad *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
-    TC_TRY(tc_rule_count(c, "pads", a->pad, 2 * c->out[0].rank));
+    TC_TRY(tc_need_count(c, "pads", a->pad, 2 * c->out[0].rank));
     for (int i = 0; i < c->out[0].rank; i++) {
         int64_t n = c->out[0].dim[i], before = a->pad.v[2 * i], after = a->pad.v[2 * i + 1];
         int64_t most = reach(a->mode, n);
@@ -317,9 +317,9 @@ tc_status tc_shape_pad(tc_infer *c)
 tc_status tc_shape_diagonal(tc_infer *c)
 {
     const tc_attr_diagonal *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_axes(c, (tc_ints){2, (int64_t[]){a->axis1, a->axis2}}, x->rank));
+    TC_TRY(tc_need_axes(c, (tc_ints){2, (int64_t[]){a->axis1, a->axis2}}, x->rank));
     if (a->offset < -INT32_MAX || a->offset > INT32_MAX)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'diagonal' with offset %" PRId64,
                         a->offset);
@@ -341,9 +341,9 @@ tc_status tc_shape_diagonal(tc_infer *c)
 tc_status tc_shape_as_strided(tc_infer *c)
 {
     const tc_attr_as_strided *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_count(c, "strides", a->stride, a->size.n));
+    TC_TRY(tc_need_count(c, "strides", a->stride, a->size.n));
     bool sound = a->offset >= 0 && tc_dims_count(a->size.n, a->size.v) >= 0;
     for (int i = 0; sound && i < a->size.n; i++)
         sound = a->stride.v[i] >= 0;
@@ -359,9 +359,9 @@ tc_status tc_shape_as_strided(tc_infer *c)
 tc_status tc_shape_unfold(tc_infer *c)
 {
     const tc_attr_unfold *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     tc_type y = *c->in[0].type;
-    TC_TRY(tc_rule_axis(c, a->axis, y.rank));
+    TC_TRY(tc_need_axis(c, a->axis, y.rank));
     int64_t extent = y.rank ? y.dim[a->axis] : 1;
     if (a->size < 0 || a->size > extent || a->step < 1)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,

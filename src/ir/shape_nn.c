@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_nn.c -- the shape rules of norms, softmax and the recurrent operators. */
+/* shape_nn.c -- the shape functions of norms, softmax and the recurrent operators. */
 #include "shape_check.h"
 
 tc_status tc_shape_softmax(tc_infer *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_product.c -- the shape rules of products: matmul, linear, addmm, einsum, attention. */
+/* shape_product.c -- the shape functions of products: matmul, linear, addmm, einsum, attention. */
 #include "../num/einsum.h"
 #include "shape_check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape_reduce.c -- types of reductions, scans and sorts. */
-#include "rule.h"
+#include "shape_check.h"
 
 /* x without the axes, or with extent 1 there. */
 static void shrink(const tc_type *x, tc_ints axes, bool keepdim, tc_dtype dtype, tc_type *out)
@@ -19,7 +19,7 @@ static void shrink(const tc_type *x, tc_ints axes, bool keepdim, tc_dtype dtype,
 
 static tc_status reduce(tc_infer *c, tc_ints axes, bool keepdim, tc_dtype dtype)
 {
-    TC_TRY(tc_rule_axes(c, axes, c->in[0].type->rank));
+    TC_TRY(tc_need_axes(c, axes, c->in[0].type->rank));
     shrink(c->in[0].type, axes, keepdim, dtype, &c->out[0]);
     return TC_OK;
 }
@@ -56,7 +56,7 @@ static tc_status need_some(tc_infer *c, tc_ints axes)
 tc_status tc_shape_sum(tc_infer *c)
 {
     const tc_attr_axes *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     tc_dtype t = c->in[0].type->dtype;
     if (tc_dtypes[t].kind == TC_COMPLEX)
         return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'%s' of complex numbers", c->op);
@@ -66,7 +66,7 @@ tc_status tc_shape_sum(tc_infer *c)
 tc_status tc_shape_mean(tc_infer *c)
 {
     const tc_attr_axes *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c));
     return reduce(c, a->axes, a->keepdim, c->in[0].type->dtype);
 }
@@ -74,7 +74,7 @@ tc_status tc_shape_mean(tc_infer *c)
 tc_status tc_shape_reduce(tc_infer *c)
 {
     const tc_attr_axes *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(reduce(c, a->axes, a->keepdim, c->in[0].type->dtype));
     return need_some(c, a->axes);
 }
@@ -83,14 +83,14 @@ tc_status tc_shape_reduce(tc_infer *c)
 tc_status tc_shape_reduce_bool(tc_infer *c)
 {
     const tc_attr_axes *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     return reduce(c, a->axes, a->keepdim, c->in[0].type->dtype == TC_u8 ? TC_u8 : TC_bool);
 }
 
 tc_status tc_shape_var(tc_infer *c)
 {
     const tc_attr_var *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c));
     return reduce(c, a->axes, a->keepdim, c->in[0].type->dtype);
 }
@@ -98,7 +98,7 @@ tc_status tc_shape_var(tc_infer *c)
 tc_status tc_shape_norm(tc_infer *c)
 {
     const tc_attr_norm *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c));
     TC_TRY(reduce(c, a->axes, a->keepdim, c->in[0].type->dtype));
     return a->ord < 0 || a->ord > 1e300 ? need_some(c, a->axes) : TC_OK;
@@ -107,7 +107,7 @@ tc_status tc_shape_norm(tc_infer *c)
 static tc_status along(tc_infer *c, const tc_attr_arg *a, tc_dtype dtype, tc_type *out)
 {
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_rule_axis(c, a->axis, x->rank));
+    TC_TRY(tc_need_axis(c, a->axis, x->rank));
     tc_ints axes = {x->rank > 0, &a->axis};
     TC_TRY(need_some(c, axes));
     shrink(x, axes, a->keepdim, dtype, out);
@@ -116,13 +116,13 @@ static tc_status along(tc_infer *c, const tc_attr_arg *a, tc_dtype dtype, tc_typ
 
 tc_status tc_shape_arg(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     return along(c, c->attr, TC_i64, &c->out[0]);
 }
 
 tc_status tc_shape_max_dim(tc_infer *c)
 {
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(along(c, c->attr, c->in[0].type->dtype, &c->out[0]));
     return along(c, c->attr, TC_i64, &c->out[1]);
 }
@@ -137,8 +137,8 @@ static void values_and_indices(tc_infer *c, const tc_type *type)
 tc_status tc_shape_sort(tc_infer *c)
 {
     const tc_attr_sort *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
-    TC_TRY(tc_rule_axis(c, a->axis, c->in[0].type->rank));
+    TC_TRY(tc_need_operands(c, 1));
+    TC_TRY(tc_need_axis(c, a->axis, c->in[0].type->rank));
     TC_TRY(need_order(c));
     values_and_indices(c, c->in[0].type);
     return TC_OK;
@@ -147,10 +147,10 @@ tc_status tc_shape_sort(tc_infer *c)
 tc_status tc_shape_topk(tc_infer *c)
 {
     const tc_attr_topk *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     tc_type y = *c->in[0].type;
     TC_TRY(need_order(c));
-    TC_TRY(tc_rule_axis(c, a->axis, y.rank));
+    TC_TRY(tc_need_axis(c, a->axis, y.rank));
     int64_t extent = y.rank ? y.dim[a->axis] : 1;
     if (a->k < 0 || a->k > extent)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
@@ -166,11 +166,11 @@ tc_status tc_shape_topk(tc_infer *c)
 tc_status tc_shape_cumulative(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
-    TC_TRY(tc_rule_operands(c, 1));
+    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
     tc_dtype t = c->out[0].dtype;
     if (tc_dtypes[t].kind == TC_COMPLEX)
         return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'%s' of complex numbers", c->op);
     c->out[0].dtype = tc_is_float(t) ? t : TC_i64;
-    return tc_rule_axis(c, a->axis, c->out[0].rank);
+    return tc_need_axis(c, a->axis, c->out[0].rank);
 }

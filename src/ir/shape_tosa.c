@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_tosa.c -- shape rules of TOSA: elementwise operators, reductions, movement, conversions. */
+/* shape_tosa.c -- shape functions of TOSA: elementwise operators, reductions, movement,
+ * conversions. */
 #include "shape_tosa.h"
 
 void tc_tosa_result(tc_infer *c, int i, tc_dtype dtype, int rank, const int64_t *dim)

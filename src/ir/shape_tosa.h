@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_tosa.h -- what the shape rules of TOSA operators share.
+/* shape_tosa.h -- what the shape functions of TOSA operators share.
  *
  * A rule refuses what the specification's ERROR_IF lines on shapes and attributes refuse, and
  * computes the one result type that is left.  A declared quantization stays with the result. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_tosa_nn.c -- shape rules of TOSA: windows, matrix products, Fourier transforms, resizing.
+/* shape_tosa_nn.c -- shape functions of TOSA: windows, matrix products, Fourier transforms,
+ * resizing.
  */
 #include "shape_tosa.h"
 

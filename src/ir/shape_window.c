@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_window.c -- the shape rules of windows and resampling. */
+/* shape_window.c -- the shape functions of windows and resampling. */
 #include <math.h>
 
 #include "shape_check.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.h -- how an operator's kernel and its shape rule are called: plain arrays, no graph. */
+/* call.h -- how an operator's kernel and its shape function are called: plain arrays, no graph. */
 #ifndef TC_CALL_H
 #define TC_CALL_H
 
 #include "attr.h"
 
-/* One computation.  Types have been checked by the shape rule; kernels fill out[i].data. */
+/* One computation.  Types have been checked by the shape function; kernels fill out[i].data. */
 typedef struct tc_call {
     const void *attr;
     int n_in, n_out;
@@ -30,6 +30,6 @@ typedef struct tc_infer {
     tc_type *out;
 } tc_infer;
 
-typedef tc_status tc_shape_rule(tc_infer *call);
+typedef tc_status tc_shape_fn(tc_infer *call);
 
 #endif

@@ -8,13 +8,13 @@
 
 #include "eltwise.h"
 #include "kernels.h"
+#include "lanes.h"
 #include "load.h"
 #include "math.h"
-#include "wide.h"
 
 /* fn: out[i] = expression of x, numbers of type T giving numbers of type R. */
 #define LOOP(fn, T, R, expression)                                                                 \
-    TC_WIDE_BODY fn##_body(tc_run *run)                                                            \
+    TC_LANES_BODY fn##_body(tc_run *run)                                                           \
     {                                                                                              \
         const T *restrict in = run->in[0];                                                         \
         R *restrict out = run->out;                                                                \
@@ -23,7 +23,7 @@
             out[i] = (R)(expression);                                                              \
         }                                                                                          \
     }                                                                                              \
-    TC_WIDE(static, fn, fn##_body, (tc_run *run), (run))
+    TC_LANES(static, fn, fn##_body, (tc_run * run), (run))
 
 /* The same with the attribute record a; the expression calls T `real`. */
 #define LOOP_WITH(fn, record, T, expression)                                                       \

@@ -6,7 +6,7 @@
  * near-ties. */
 #include "math.h"
 
-#include "wide.h"
+#include "lanes.h"
 
 static const double half_pi = 0x1.921fb54442d18p+0;
 
@@ -310,15 +310,15 @@ void tc_tan_f32(const float *x, float *y, size_t n)
 
 /* y[i] = expression of v = x[i], or of w, the same as f64. */
 #define BLOCK(name, expression)                                                                    \
-    TC_WIDE_BODY name##_body(const float *restrict x, float *restrict y, size_t n)                 \
+    TC_LANES_BODY name##_body(const float *restrict x, float *restrict y, size_t n)                \
     {                                                                                              \
         for (size_t i = 0; i < n; i++) {                                                           \
             float v = x[i];                                                                        \
             y[i] = expression;                                                                     \
         }                                                                                          \
     }                                                                                              \
-    TC_WIDE(, tc_##name##_f32, name##_body,                                                        \
-            (const float *restrict x, float *restrict y, size_t n), (x, y, n))
+    TC_LANES(, tc_##name##_f32, name##_body,                                                       \
+             (const float *restrict x, float *restrict y, size_t n), (x, y, n))
 #define BLOCK_WIDE(name, expression)                                                               \
     void tc_##name##_f32(const float *restrict x, float *restrict y, size_t n)                     \
     {                                                                                              \

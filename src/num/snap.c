@@ -2,11 +2,11 @@
 /* snap.c -- see snap.h. */
 #include "snap.h"
 
-#include "wide.h"
+#include "lanes.h"
 
 /* Past 2^22 the rounding by addition goes astray, but never back into the range, so the clamp gives
  * the same. */
-TC_WIDE_BODY snap_body(const tc_snap *grid, const float *restrict x, float *restrict y, size_t n)
+TC_LANES_BODY snap_body(const tc_snap *grid, const float *restrict x, float *restrict y, size_t n)
 {
     const tc_snap g = *grid;
     for (size_t i = 0; i < n; i++) {
@@ -17,6 +17,6 @@ TC_WIDE_BODY snap_body(const tc_snap *grid, const float *restrict x, float *rest
         y[i] = (q - g.zero) * g.scale;
     }
 }
-TC_WIDE(, tc_snap_f32, snap_body,
-        (const tc_snap *grid, const float *restrict x, float *restrict y, size_t n),
-        (grid, x, y, n))
+TC_LANES(, tc_snap_f32, snap_body,
+         (const tc_snap *grid, const float *restrict x, float *restrict y, size_t n),
+         (grid, x, y, n))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* anchor.c -- what ExecuTorch's Arm quantizer does beyond the usual: doc/anchor-parameters.md. */
-#include "flow.h"
+#include "dataflow.h"
 
 bool tc_anchor_shares(tc_op op)
 {
@@ -51,7 +51,7 @@ static bool contiguous(const tc_graph *g, tc_val v)
     }
 }
 
-uint8_t tc_anchor_looks(const tc_flow *f, tc_val v)
+uint8_t tc_anchor_looks(const tc_dataflow *f, tc_val v)
 {
     unsigned looks = 1;
     for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {

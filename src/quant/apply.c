@@ -98,8 +98,8 @@ static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, con
 static tc_status operand(tc_apply *a, const tc_node *node, int i, tc_val *out)
 {
     tc_val v = node->in[i];
-    const tc_flow *f = &a->flow;
-    if (!v || !tc_flow_is_f32(f, v) || tc_role_real(node, i))
+    const tc_dataflow *f = &a->flow;
+    if (!v || !tc_dataflow_is_f32(f, v) || tc_role_real(node, i))
         return tc_apply_real(a, v, node->loc, out);
     if (a->domains->of[v] >= 0)
         return tc_apply_typed(a, v, node->loc, out);
@@ -194,7 +194,7 @@ static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *
     tc_rewrite *rw = a->rw;
     const tc_type *domain = tc_apply_domain(a, v);
     *out = TC_NONE;
-    if (!a->config->out.has || !tc_flow_is_f32(&a->flow, v))
+    if (!a->config->out.has || !tc_dataflow_is_f32(&a->flow, v))
         return TC_OK;
     if (a->flow.fixed[v]) {
         TC_TRY(tc_apply_own(a, v, tc_setting_patched(a->flow.scheme[v].act, &a->config->out),
@@ -246,7 +246,7 @@ static void set_outputs(const tc_apply *a, tc_graph *g)
 static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     tc_apply *a = rw->user;
-    const tc_flow *f = &a->flow;
+    const tc_dataflow *f = &a->flow;
     *done = true;
     if (!a->rw) {
         a->rw = rw;
@@ -255,7 +255,7 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op == TC_OP_const) /* made when it is asked for */
         return leave(a, node->out[0], node->loc);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
-    bool quantizes = tc_flow_quantizes(f, node), moves = tc_role_moves(node);
+    bool quantizes = tc_dataflow_quantizes(f, node), moves = tc_role_moves(node);
     tc_val first = node->n_out ? node->out[0] : TC_NONE;
     if (!quantizes)
         TC_TRY(copy_real(a, node, in));
@@ -280,16 +280,16 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
                          const tc_domains *domains)
 {
-    static tc_rule *const rules[] = {take_node};
+    static tc_rewriter *const rewriters[] = {take_node};
     tc_graph *g = tc_main(module);
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_apply a = {.flow = tc_flow_of(ctx, g, config),
+    tc_apply a = {.flow = tc_dataflow_of(ctx, g, config),
                   .config = config,
                   .domains = domains,
                   .typed = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1)};
     tc_map_init(&a.made, &ctx->arena);
     a.out = tc_new_n(&ctx->scratch, tc_val, g->n_out + 1);
-    tc_status status = tc_rewrite_graph(g, rules, TC_COUNT(rules), &a);
+    tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &a);
     if (status == TC_OK)
         set_outputs(&a, g);
     g->facts &= ~(uint32_t)TC_FACT_TOSA_ONLY;

@@ -3,13 +3,13 @@
 #ifndef TC_QUANT_APPLY_H
 #define TC_QUANT_APPLY_H
 
-#include "flow.h"
+#include "dataflow.h"
 
 #include "../ir/rewrite.h"
 
 typedef struct tc_apply {
     tc_rewrite *rw;
-    tc_flow flow;
+    tc_dataflow flow;
     const tc_config *config;
     const tc_domains *domains;
     tc_val

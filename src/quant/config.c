@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c -- settings: presets, rules, and which of them holds for a node.
+/* config.c -- settings: presets, entries, and which of them holds for a node.
  *
  * Rules are patches.  For a node they are laid over the global scheme from the widest to the most
  * specific, so that the order in which they were written does not matter. */
@@ -148,17 +148,18 @@ tc_setting tc_setting_patched(tc_setting s, const tc_patch *patch)
     return s;
 }
 
-/* ---- rules ---- */
+/* ---- entries ---- */
 
-void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_rule rule)
+void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry)
 {
-    for (size_t i = 0; i < config->n_rule; i++)
-        if (config->rule[i].level == rule.level && tc_text_eq(config->rule[i].name, rule.name)) {
-            config->rule[i] = rule;
+    for (size_t i = 0; i < config->n_entry; i++)
+        if (config->entry[i].level == entry.level &&
+            tc_text_eq(config->entry[i].name, entry.name)) {
+            config->entry[i] = entry;
             return;
         }
-    tc_grow(&ctx->arena, config->rule, config->n_rule, config->cap_rule);
-    config->rule[config->n_rule++] = rule;
+    tc_grow(&ctx->arena, config->entry, config->n_entry, config->cap_entry);
+    config->entry[config->n_entry++] = entry;
 }
 
 /* "Linear" is "torch.nn.modules.linear.Linear" too. */
@@ -175,25 +176,25 @@ static bool module_matches(const char *path, const char *name)
     return tc_text_starts(path, name) && (path[n] == 0 || path[n] == '.');
 }
 
-static bool matches(const tc_config_rule *rule, const tc_loc *loc, const char *value)
+static bool matches(const tc_config_entry *entry, const tc_loc *loc, const char *value)
 {
-    switch (rule->level) {
+    switch (entry->level) {
     case TC_LEVEL_node:
-        return (value && tc_text_eq(value, rule->name)) ||
-               (loc && loc->node && tc_text_eq(loc->node, rule->name));
+        return (value && tc_text_eq(value, entry->name)) ||
+               (loc && loc->node && tc_text_eq(loc->node, entry->name));
     case TC_LEVEL_target:
-        return loc && loc->target && tc_text_eq(loc->target, rule->name);
+        return loc && loc->target && tc_text_eq(loc->target, entry->name);
     case TC_LEVEL_module:
-        return loc && loc->module && module_matches(loc->module, rule->name);
+        return loc && loc->module && module_matches(loc->module, entry->name);
     case TC_LEVEL_module_type:
-        return loc && loc->module_type && type_matches(loc->module_type, rule->name);
+        return loc && loc->module_type && type_matches(loc->module_type, entry->name);
     default:
         return false;
     }
 }
 
 /* a is laid over b.  Names are compared last, so that the order is one for all. */
-static bool narrower(const tc_config_rule *a, const tc_config_rule *b)
+static bool narrower(const tc_config_entry *a, const tc_config_entry *b)
 {
     if (a->level != b->level)
         return a->level > b->level;
@@ -201,16 +202,16 @@ static bool narrower(const tc_config_rule *a, const tc_config_rule *b)
     return n != m ? n > m : strcmp(a->name, b->name) > 0;
 }
 
-/* The widest matching rule that is narrower than `after`; NULL: there is none. */
-static const tc_config_rule *next_rule(const tc_config *config, const tc_loc *loc,
-                                       const char *value, const tc_config_rule *after)
+/* The widest matching entry that is narrower than `after`; NULL: there is none. */
+static const tc_config_entry *next_entry(const tc_config *config, const tc_loc *loc,
+                                         const char *value, const tc_config_entry *after)
 {
-    const tc_config_rule *found = NULL;
-    for (size_t i = 0; i < config->n_rule; i++) {
-        const tc_config_rule *rule = &config->rule[i];
-        if ((!after || narrower(rule, after)) && (!found || narrower(found, rule)) &&
-            matches(rule, loc, value))
-            found = rule;
+    const tc_config_entry *found = NULL;
+    for (size_t i = 0; i < config->n_entry; i++) {
+        const tc_config_entry *entry = &config->entry[i];
+        if ((!after || narrower(entry, after)) && (!found || narrower(found, entry)) &&
+            matches(entry, loc, value))
+            found = entry;
     }
     return found;
 }
@@ -220,20 +221,20 @@ tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const cha
 {
     tc_scheme scheme = config->global;
     *level = TC_LEVEL_global;
-    for (const tc_config_rule *rule = NULL; (rule = next_rule(config, loc, value, rule));) {
-        scheme.act = tc_setting_patched(scheme.act, &rule->act);
-        scheme.weight = tc_setting_patched(scheme.weight, &rule->weight);
-        *level = rule->level;
+    for (const tc_config_entry *entry = NULL; (entry = next_entry(config, loc, value, entry));) {
+        scheme.act = tc_setting_patched(scheme.act, &entry->act);
+        scheme.weight = tc_setting_patched(scheme.weight, &entry->weight);
+        *level = entry->level;
     }
     return scheme;
 }
 
-/* ---- rules that match nothing ---- */
+/* ---- entries that match nothing ---- */
 
 static const char *const level_words[] = {
     "the program", "the program's signature", "a module type", "a module", "an operator", "a node"};
 
-/* What a rule of this level might have been about in node k (inputs come after the nodes); NULL:
+/* What an entry of this level might have been about in node k (inputs come after the nodes); NULL:
  * nothing. */
 static const char *candidate(const tc_graph *g, tc_level level, size_t k)
 {
@@ -255,19 +256,19 @@ static const char *spoken(tc_level level, const char *name)
     return dot ? dot + 1 : name;
 }
 
-static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_config_rule *rule,
+static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_config_entry *entry,
                                  const tc_graph *g)
 {
     const char *best[3] = {NULL};
     for (size_t rank = 0; rank < TC_COUNT(best); rank++) {
         size_t least = SIZE_MAX;
         for (size_t k = 0; k < g->n_node + g->n_in; k++) {
-            const char *name = candidate(g, rule->level, k);
-            name = name ? spoken(rule->level, name) : NULL;
+            const char *name = candidate(g, entry->level, k);
+            name = name ? spoken(entry->level, name) : NULL;
             if (!name || (rank > 0 && best[0] && tc_text_eq(name, best[0])) ||
                 (rank > 1 && best[1] && tc_text_eq(name, best[1])))
                 continue;
-            size_t distance = tc_text_distance(rule->name, name);
+            size_t distance = tc_text_distance(entry->name, name);
             if (distance < least) {
                 least = distance;
                 best[rank] = name;
@@ -277,7 +278,7 @@ static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_
     tc_loc loc = {.file = config->file};
     tc_status status = tc_error(ctx, config->file ? &loc : NULL, TC_E_CONFIG,
                                 "the setting for '%s' is about %s that the program has not",
-                                rule->name, level_words[rule->level]);
+                                entry->name, level_words[entry->level]);
     if (best[2])
         tc_note(ctx, NULL, "the nearest are '%s', '%s' and '%s'", best[0], best[1], best[2]);
     else if (best[0])
@@ -288,17 +289,17 @@ static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_
 tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g)
 {
     tc_status worst = TC_OK;
-    for (size_t i = 0; i < config->n_rule; i++) {
-        const tc_config_rule *rule = &config->rule[i];
+    for (size_t i = 0; i < config->n_entry; i++) {
+        const tc_config_entry *entry = &config->entry[i];
         bool found = false;
         for (size_t k = 0; k < g->n_node && !found; k++) {
             const tc_node *node = g->node[k];
-            found = matches(rule, node->loc, node->n_out ? g->val[node->out[0]]->name : NULL);
+            found = matches(entry, node->loc, node->n_out ? g->val[node->out[0]]->name : NULL);
         }
         for (size_t k = 0; k < g->n_in && !found; k++)
-            found = matches(rule, NULL, g->val[g->in[k]]->name);
+            found = matches(entry, NULL, g->val[g->in[k]]->name);
         if (!found)
-            worst = matches_nothing(ctx, config, rule, g);
+            worst = matches_nothing(ctx, config, entry, g);
     }
     return worst;
 }

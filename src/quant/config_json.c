@@ -4,7 +4,7 @@
  *   { "preset": "int8", "observer": "mse", "activations": {...}, "weights": {...}, "io": {...},
  *     "modules": {...}, "module_types": {...}, "nodes": {...}, "targets": {...} }
  *
- * A rule is a preset's name, null for "leave in float", or an object: of activations and weights,
+ * A entry is a preset's name, null for "leave in float", or an object: of activations and weights,
  * or of the fields of an activation.  Whatever is not known is an error with the nearest names. */
 #include "quant.h"
 
@@ -216,7 +216,7 @@ static tc_status read_patch(reader *r, const char *what, const tc_json *object, 
     return check_patch(r, what, out, object);
 }
 
-/* ---- rules ---- */
+/* ---- entries ---- */
 
 static tc_status named_preset(reader *r, const char *name, tc_config *out)
 {
@@ -225,45 +225,46 @@ static tc_status named_preset(reader *r, const char *name, tc_config *out)
 }
 
 /* A preset's name, or null. */
-static tc_status whole_scheme(reader *r, const char *name, tc_config_rule *rule)
+static tc_status whole_scheme(reader *r, const char *name, tc_config_entry *entry)
 {
     tc_config preset;
     TC_TRY(named_preset(r, name, &preset));
     if (preset.anchor || preset.n_wide)
         return BAD(r, "the preset '%s' is for a whole program", name);
-    rule->act = tc_patch_all(&preset.global.act);
-    rule->weight = tc_patch_all(&preset.global.weight);
-    rule->act.has &= ~(uint32_t)TC_HAS_FLOOR;
-    rule->weight.has &= ~(uint32_t)TC_HAS_FLOOR;
+    entry->act = tc_patch_all(&preset.global.act);
+    entry->weight = tc_patch_all(&preset.global.weight);
+    entry->act.has &= ~(uint32_t)TC_HAS_FLOOR;
+    entry->weight.has &= ~(uint32_t)TC_HAS_FLOOR;
     return TC_OK;
 }
 
-static tc_status read_rule(reader *r, const char *name, const tc_json *value, tc_config_rule *rule)
+static tc_status read_entry(reader *r, const char *name, const tc_json *value,
+                            tc_config_entry *entry)
 {
     const char *preset = text_of(r, value);
     if (preset || tc_json_is(value, TC_JSON_NULL))
-        return whole_scheme(r, preset ? preset : "none", rule);
+        return whole_scheme(r, preset ? preset : "none", entry);
     const tc_json *act = tc_json_get(value, "activations"), *weight = tc_json_get(value, "weights");
     if (!act && !weight)
-        return read_patch(r, name, value, &rule->act);
+        return read_patch(r, name, value, &entry->act);
     if (value->n != (uint32_t)((act != NULL) + (weight != NULL)))
         return BAD(r, "the setting for '%s' has more than 'activations' and 'weights'", name);
     if (act)
-        TC_TRY(read_patch(r, "activations", act, &rule->act));
-    return weight ? read_patch(r, "weights", weight, &rule->weight) : TC_OK;
+        TC_TRY(read_patch(r, "activations", act, &entry->act));
+    return weight ? read_patch(r, "weights", weight, &entry->weight) : TC_OK;
 }
 
-static tc_status read_rules(reader *r, const char *key, const tc_json *object, tc_level level)
+static tc_status read_entrys(reader *r, const char *key, const tc_json *object, tc_level level)
 {
     if (!tc_json_is(object, TC_JSON_OBJECT))
         return wants(r, key, "an object");
     const tc_json *name = object->as.child;
     for (uint32_t i = 0; i < object->n; i++, name = name->next->next) {
-        tc_config_rule rule = {.level = level, .name = text_of(r, name)};
-        if (!rule.name || !rule.name[0])
+        tc_config_entry entry = {.level = level, .name = text_of(r, name)};
+        if (!entry.name || !entry.name[0])
             return wants(r, key, "names");
-        TC_TRY(read_rule(r, rule.name, name->next, &rule));
-        tc_config_add(r->ctx, r->config, rule);
+        TC_TRY(read_entry(r, entry.name, name->next, &entry));
+        tc_config_add(r->ctx, r->config, entry);
     }
     return TC_OK;
 }
@@ -335,7 +336,7 @@ static tc_status read_member(reader *r, const char *key, const tc_json *value)
         return TC_OK; /* read before everything else */
     if (i < 4)
         return read_global(r, key, value);
-    return i == 4 ? read_io(r, value) : read_rules(r, key, value, levels[i]);
+    return i == 4 ? read_io(r, value) : read_entrys(r, key, value, levels[i]);
 }
 
 static tc_status read_file(tc_ctx *ctx, const char *path, tc_config *out)

@@ -14,12 +14,12 @@
 
 #include <math.h>
 
-#include "../run/plan.h"
 #include "../ir/rewrite.h"
 #include "../num/load.h"
 #include "../num/quant.h"
+#include "../run/plan.h"
+#include "sample_runner.h"
 #include "seen.h"
-#include "tour.h"
 
 enum { MOST_SAMPLES = 32, LEAST_SAMPLES = 4 };
 static const size_t MOST_BYTES = (size_t)1 << 30; /* of activations that are alive at once */
@@ -175,14 +175,14 @@ static tc_status run_real(correction *c)
     tc_arena *arena = &c->ctx->arena;
     bool *wanted = tc_new_n(arena, bool, c->real->n_val);
     const product **of = tc_new_n(arena, const product *, c->real->n_val);
-    tc_tour *tour;
+    tc_runner *run;
     for (size_t i = 0; i < c->n_product; i++) {
         of[c->product[i].real->out[0]] = &c->product[i];
         wanted[c->product[i].real->out[0]] = true;
     }
     c->real_sum = tc_new_n(arena, double, c->picked.n * c->n_channel);
-    TC_TRY(tc_tour_new(c->ctx, c->real, wanted, c->picked.n, &tour));
-    c->n_thread = tc_tour_threads(tour);
+    TC_TRY(tc_runner_new(c->ctx, c->real, wanted, c->picked.n, &run));
+    c->n_thread = tc_runner_threads(run);
     void **guests = tc_new_n(arena, void *, c->n_thread);
     for (size_t i = 0; i < c->n_thread; i++) {
         guest *g = guests[i] = tc_new(arena, guest);
@@ -193,7 +193,7 @@ static tc_status run_real(correction *c)
                       .guest = guests,
                       .enter = real_enter,
                       .see = real_see};
-    return tc_tour_run(tour, &visit);
+    return tc_runner_run(run, &visit);
 }
 
 /* ---- the typed program, all samples abreast ---- */
@@ -376,7 +376,7 @@ static tc_status prepare(correction *c, const tc_domains *domains)
 tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
                            const tc_samples *samples, const tc_domains *domains)
 {
-    static tc_rule *const rules[] = {give_bias};
+    static tc_rewriter *const rewriters[] = {give_bias};
     tc_module *sim = tc_module_copy(typed);
     TC_TRY(tc_quant_simulate(ctx, sim));
     correction *c = tc_new(&ctx->arena, correction);
@@ -391,5 +391,5 @@ tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
     if (!tc_plan_parallel(c->runner[0].plan))
         c->n_thread = 1;
     TC_TRY(run_typed(c, tc_main(typed)));
-    return tc_rewrite_graph(tc_main(typed), rules, TC_COUNT(rules), c);
+    return tc_rewrite_graph(tc_main(typed), rewriters, TC_COUNT(rewriters), c);
 }

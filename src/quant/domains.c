@@ -4,13 +4,13 @@
  * Classes of a union-find.  A value and what it is moved to are one class.  What meets in a cat
  * (where, pad, ...) is one class when nobody else reads it; otherwise the ranges decide later
  * between one scale and a rescale. Every other operator has free operands and results. */
-#include "flow.h"
+#include "dataflow.h"
 
 #include <math.h>
 
 typedef struct classes {
     tc_ctx *ctx;
-    tc_flow flow;
+    tc_dataflow flow;
     uint32_t *parent;    /* by value */
     tc_setting *setting; /* of the class, at its root */
     tc_level *level;     /* how specific that setting is */
@@ -73,12 +73,12 @@ static void join(classes *c, tc_val a, tc_val b)
 /* What the readers of a value wish for that is not made by a quantized operator. */
 static void readers_wish(classes *c, tc_val v)
 {
-    const tc_flow *f = &c->flow;
+    const tc_dataflow *f = &c->flow;
     bool any = false;
     for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
         const tc_node *node = f->use[u].node;
         tc_val out = node->n_out ? node->out[0] : TC_NONE;
-        if (!out || !tc_flow_quantizes(f, node))
+        if (!out || !tc_dataflow_quantizes(f, node))
             continue;
         bool moved = tc_role_carries(node, f->use[u].operand);
         const tc_setting *wish = moved ? &c->setting[out] : &f->scheme[out].act;
@@ -103,7 +103,7 @@ static tc_setting wide(void)
 /* A value that movement made: as the numbers that were moved, unless it was named itself. */
 static void moved_setting(classes *c, const tc_node *node, tc_val v)
 {
-    const tc_flow *f = &c->flow;
+    const tc_dataflow *f = &c->flow;
     bool any = false;
     if (f->level[v] >= TC_LEVEL_target || !f->born[v] || c->level[v] == TC_LEVEL_io)
         return;
@@ -125,7 +125,7 @@ static void moved_setting(classes *c, const tc_node *node, tc_val v)
     }
 }
 
-/* A port of the program: as its own rule says.  8 bits without sign are 8 bits with one inside. */
+/* A port of the program: as its own entry says.  8 bits without sign are 8 bits with one inside. */
 static void port_setting(classes *c, tc_val v, const tc_patch *port)
 {
     tc_patch p = *port;
@@ -140,7 +140,7 @@ static void port_setting(classes *c, tc_val v, const tc_patch *port)
 
 static void set_values(classes *c)
 {
-    const tc_flow *f = &c->flow;
+    const tc_dataflow *f = &c->flow;
     const tc_graph *g = f->g;
     for (size_t v = 1; v < g->n_val; v++) {
         c->setting[v] = f->scheme[v].act;
@@ -233,7 +233,7 @@ static const tc_node several = {.op = TC_OP_const};
 
 static const tc_node **outside_readers(classes *c)
 {
-    const tc_flow *f = &c->flow;
+    const tc_dataflow *f = &c->flow;
     const tc_node **reader = tc_new_n(&c->ctx->scratch, const tc_node *, f->g->n_val + 1);
     for (tc_val v = 1; v < f->g->n_val; v++) {
         if (!c->has[v])
@@ -251,7 +251,7 @@ static const tc_node **outside_readers(classes *c)
 /* What meets in a node: one class where nobody else reads it, else a question for later. */
 static void join_met(classes *c, tc_domains *out)
 {
-    const tc_flow *f = &c->flow;
+    const tc_dataflow *f = &c->flow;
     const tc_node **reader = outside_readers(c);
     size_t cap = 0;
     for (size_t k = 0; k < f->g->n_node; k++) {
@@ -336,7 +336,7 @@ static void number_domains(classes *c, tc_domains *out)
 static void derive(classes *c, tc_domains *out, tc_domain *d, const tc_node *maker)
 {
     tc_val x;
-    double factor = maker ? tc_flow_factor(&c->flow, maker, &x) : 0;
+    double factor = maker ? tc_dataflow_factor(&c->flow, maker, &x) : 0;
     if (!(factor > 0) || !isfinite(factor) || !c->has[x] ||
         c->flow.level[maker->out[0]] >= TC_LEVEL_target)
         return;
@@ -350,7 +350,7 @@ static void derive(classes *c, tc_domains *out, tc_domain *d, const tc_node *mak
 /* Scores that a mask or a bias was laid over: the domain of those below it. */
 static int32_t scores_below(const classes *c, const tc_domains *out, const tc_node *maker)
 {
-    const tc_flow *f = &c->flow;
+    const tc_dataflow *f = &c->flow;
     bool lays =
         maker && (maker->op == TC_OP_add || maker->op == TC_OP_sub || maker->op == TC_OP_where);
     for (int i = 0; lays && f->score[maker->out[0]] && i < maker->n_in; i++)
@@ -362,7 +362,7 @@ static int32_t scores_below(const classes *c, const tc_domains *out, const tc_no
 
 static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *reader)
 {
-    const tc_flow *f = &c->flow;
+    const tc_dataflow *f = &c->flow;
     const tc_node *maker = NULL;
     size_t n_maker = 0;
     bool natural = !f->config->anchor, leaf = false, read = false;
@@ -397,7 +397,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         derive(c, out, d, maker);
     d->unmasked = n_maker == 1 ? scores_below(c, out, maker) : -1;
     bool curve = reader && reader != &several && reader->n_in == 1 && tc_role_curve(reader->op);
-    d->after = curve && tc_flow_quantizes(f, reader) ? reader : NULL;
+    d->after = curve && tc_dataflow_quantizes(f, reader) ? reader : NULL;
 }
 
 /* Joins by domain; those that cannot be, or that are settled, go. */
@@ -439,17 +439,17 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     *out = (tc_domains){0};
     classes c = {ctx,
-                 tc_flow_of(ctx, g, config),
+                 tc_dataflow_of(ctx, g, config),
                  tc_new_n(&ctx->scratch, uint32_t, g->n_val + 1),
                  tc_new_n(&ctx->scratch, tc_setting, g->n_val + 1),
                  tc_new_n(&ctx->scratch, tc_level, g->n_val + 1),
                  tc_new_n(&ctx->scratch, bool, g->n_val + 1)};
     for (tc_val v = 0; v < g->n_val; v++) {
         c.parent[v] = v;
-        c.has[v] = tc_flow_wants_domain(&c.flow, v);
+        c.has[v] = tc_dataflow_wants_domain(&c.flow, v);
     }
     for (size_t i = 0; i < g->n_in && config->in.has; i++)
-        c.has[g->in[i]] = tc_flow_is_f32(&c.flow, g->in[i]);
+        c.has[g->in[i]] = tc_dataflow_is_f32(&c.flow, g->in[i]);
     settle_parts(&c);
     set_values(&c);
     join_moved(&c);

@@ -4,7 +4,7 @@
  * The order of the numbers never matters, so they are taken as they lie in memory. */
 #include "seen.h"
 
-#include "../num/wide.h"
+#include "../num/lanes.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,7 +27,7 @@ static void see_plainly(tc_ends *ends, const float *x, int64_t n)
 }
 
 /* The ends of each of WIDTH columns of n rows; a comparison with NaN is false. */
-TC_WIDE_BODY columns_body(const float *x, int64_t n, float *lo, float *hi)
+TC_LANES_BODY columns_body(const float *x, int64_t n, float *lo, float *hi)
 {
     float a[WIDTH], b[WIDTH];
     memcpy(a, lo, sizeof a);
@@ -41,8 +41,8 @@ TC_WIDE_BODY columns_body(const float *x, int64_t n, float *lo, float *hi)
     memcpy(lo, a, sizeof a);
     memcpy(hi, b, sizeof b);
 }
-TC_WIDE(static, columns, columns_body, (const float *x, int64_t n, float *lo, float *hi),
-        (x, n, lo, hi))
+TC_LANES(static, columns, columns_body, (const float *x, int64_t n, float *lo, float *hi),
+         (x, n, lo, hi))
 
 void tc_ends_see(tc_ends *ends, const float *x, int64_t n)
 {
@@ -65,14 +65,14 @@ void tc_ends_see(tc_ends *ends, const float *x, int64_t n)
 }
 
 /* Whether some of n numbers is NaN or infinite: then 0 times it is not 0. */
-TC_WIDE_BODY finite_body(const float *x, int64_t n, uint32_t *bad)
+TC_LANES_BODY finite_body(const float *x, int64_t n, uint32_t *bad)
 {
     uint32_t found = 0;
     for (int64_t i = 0; i < n; i++)
         found |= !(x[i] * 0.0f == 0.0f);
     *bad = found;
 }
-TC_WIDE(static, find_bad, finite_body, (const float *x, int64_t n, uint32_t *bad), (x, n, bad))
+TC_LANES(static, find_bad, finite_body, (const float *x, int64_t n, uint32_t *bad), (x, n, bad))
 
 bool tc_all_finite(const float *x, int64_t n)
 {
@@ -83,8 +83,8 @@ bool tc_all_finite(const float *x, int64_t n)
 
 /* The bins that n <= BLOCK numbers belong to; those of bin `zero` take turns with the spare ones
  * behind the others, since adding again and again to one place has to wait. */
-TC_WIDE_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero,
-                       int32_t *restrict bin)
+TC_LANES_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero,
+                        int32_t *restrict bin)
 {
     for (int64_t i = 0; i < n; i++) {
         float at = (x[i] - lo) * per_unit;
@@ -94,10 +94,10 @@ TC_WIDE_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_u
         bin[i] = b == zero ? TC_BINS + ((int32_t)i & (TC_SPARE_BINS - 1)) : b;
     }
 }
-TC_WIDE(static, bins_of, bins_body,
-        (const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero,
-         int32_t *restrict bin),
-        (x, n, lo, per_unit, zero, bin))
+TC_LANES(static, bins_of, bins_body,
+         (const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero,
+          int32_t *restrict bin),
+         (x, n, lo, per_unit, zero, bin))
 
 static float bins_per_unit(tc_ends ends)
 {
@@ -149,8 +149,8 @@ void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t
 
 enum { LANES = 8 };
 
-TC_WIDE_BODY sums_body(const float *restrict x, int64_t outer, int64_t n, int64_t inner,
-                       double *restrict sum)
+TC_LANES_BODY sums_body(const float *restrict x, int64_t outer, int64_t n, int64_t inner,
+                        double *restrict sum)
 {
     for (int64_t o = 0; inner == 1 && o < outer; o++)
         for (int64_t c = 0; c < n; c++)
@@ -169,12 +169,12 @@ TC_WIDE_BODY sums_body(const float *restrict x, int64_t outer, int64_t n, int64_
         sum[row % n] += all;
     }
 }
-TC_WIDE(, tc_channel_sums, sums_body,
-        (const float *restrict x, int64_t outer, int64_t n, int64_t inner, double *restrict sum),
-        (x, outer, n, inner, sum))
+TC_LANES(, tc_channel_sums, sums_body,
+         (const float *restrict x, int64_t outer, int64_t n, int64_t inner, double *restrict sum),
+         (x, outer, n, inner, sum))
 
-TC_WIDE_BODY move_body(float *restrict x, int64_t outer, int64_t n, int64_t inner,
-                       const float *restrict by)
+TC_LANES_BODY move_body(float *restrict x, int64_t outer, int64_t n, int64_t inner,
+                        const float *restrict by)
 {
     for (int64_t o = 0; inner == 1 && o < outer; o++)
         for (int64_t c = 0; c < n; c++)
@@ -183,6 +183,6 @@ TC_WIDE_BODY move_body(float *restrict x, int64_t outer, int64_t n, int64_t inne
         for (int64_t i = 0; i < inner; i++)
             x[row * inner + i] += by[row % n];
 }
-TC_WIDE(, tc_channel_move, move_body,
-        (float *restrict x, int64_t outer, int64_t n, int64_t inner, const float *restrict by),
-        (x, outer, n, inner, by))
+TC_LANES(, tc_channel_move, move_body,
+         (float *restrict x, int64_t outer, int64_t n, int64_t inner, const float *restrict by),
+         (x, outer, n, inner, by))

@@ -11,10 +11,10 @@
 
 #include <stdlib.h>
 
-#include "../run/plan.h"
 #include "../num/snap.h"
+#include "../run/plan.h"
+#include "sample_runner.h"
 #include "seen.h"
-#include "tour.h"
 
 enum { SAMPLES = 4 };
 

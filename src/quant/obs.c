@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "../wire/file.h"
-#include "tour.h"
+#include "sample_runner.h"
 
 enum { VERSION = 1 };
 static const char MAGIC[] = "tosacobs";

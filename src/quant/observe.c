@@ -8,8 +8,8 @@
 
 #include "../num/load.h"
 #include "obs.h"
+#include "sample_runner.h"
 #include "torchao.h"
-#include "tour.h"
 
 enum { FEW_SAMPLES = 32 };
 
@@ -21,7 +21,7 @@ typedef struct observation {
     const tc_quant_request *request;
     tc_domains *domains;
     bool *watched; /* by domain: it is looked at */
-    tc_tour *tour;
+    tc_runner *runner;
     guest **guests;
     tc_first first;
     tc_ranges ranges;
@@ -122,7 +122,7 @@ static tc_status first_pass(observation *o)
                       .guest = (void *const *)o->guests,
                       .enter = first_enter,
                       .see = first_see};
-    TC_TRY(tc_tour_run(o->tour, &visit));
+    TC_TRY(tc_runner_run(o->runner, &visit));
     see_constants(o);
     return TC_OK;
 }
@@ -234,7 +234,7 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 
 static tc_status second_pass(observation *o)
 {
-    size_t n = o->domains->n, n_guest = tc_tour_threads(o->tour);
+    size_t n = o->domains->n, n_guest = tc_runner_threads(o->runner);
     bool in_order = false;
     for (size_t d = 0; d < n; d++)
         in_order |= o->torchao[d] != NULL;
@@ -250,7 +250,7 @@ static tc_status second_pass(observation *o)
                       .guest = (void *const *)o->guests,
                       .enter = second_enter,
                       .see = second_see};
-    TC_TRY(tc_tour_run(o->tour, &visit));
+    TC_TRY(tc_runner_run(o->runner, &visit));
     for (size_t i = 0; i < n_guest; i++) {
         o->counted += o->guests[i]->counted;
         for (size_t d = 0; d < n; d++)
@@ -324,8 +324,8 @@ static tc_status get_ready(observation *o, const bool *wanted)
     tc_arena *arena = &o->ctx->arena;
     if (!o->request->samples.n)
         return tc_error(o->ctx, NULL, TC_E_DATA, "there are no calibration samples");
-    TC_TRY(tc_tour_new(o->ctx, tc_main(o->module), wanted, o->request->samples.n, &o->tour));
-    size_t n = tc_tour_threads(o->tour);
+    TC_TRY(tc_runner_new(o->ctx, tc_main(o->module), wanted, o->request->samples.n, &o->runner));
+    size_t n = tc_runner_threads(o->runner);
     o->guests = tc_new_n(arena, guest *, n);
     for (size_t i = 0; i < n; i++) {
         o->guests[i] = tc_new(arena, guest);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pick.c -- samples: their content, their mistakes, and a choice of them that their order does not
  * change. */
-#include "tour.h"
+#include "sample_runner.h"
 
 #include <float.h>
 #include <math.h>

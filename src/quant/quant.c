@@ -2,7 +2,7 @@
 /* quant.c -- the stage, from top to bottom. */
 #include "quant.h"
 
-#include "tour.h"
+#include "sample_runner.h"
 
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request)
 {

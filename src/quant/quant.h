@@ -43,7 +43,7 @@ typedef struct tc_scheme {
     tc_setting act, weight;
 } tc_scheme;
 
-/* Part of a scheme: the fields that `has` names replace what a wider rule says. */
+/* Part of a scheme: the fields that `has` names replace what a wider entry says. */
 typedef struct tc_patch {
     uint32_t has; /* TC_HAS_* */
     tc_setting to;
@@ -59,7 +59,7 @@ enum {
     TC_HAS_FIXED = 1 << 6, /* scale and zero */
 };
 
-/* What a rule is about; the later, the more specific. */
+/* What an entry is about; the later, the more specific. */
 typedef enum tc_level {
     TC_LEVEL_global,
     TC_LEVEL_io,
@@ -69,17 +69,17 @@ typedef enum tc_level {
     TC_LEVEL_node,   /* PyTorch's node */
 } tc_level;
 
-typedef struct tc_config_rule {
+typedef struct tc_config_entry {
     tc_level level;
     const char *name;
     tc_patch act, weight;
-} tc_config_rule;
+} tc_config_entry;
 
 typedef struct tc_config {
     const char *file; /* for messages; NULL when it did not come from one */
     tc_scheme global;
-    tc_config_rule *rule;
-    size_t n_rule, cap_rule;
+    tc_config_entry *entry;
+    size_t n_entry, cap_entry;
     tc_patch in, out;     /* the program's own inputs and outputs; has == 0: they stay float */
     bool anchor;          /* the anchor's sharing: see doc/anchor-parameters.md */
     bool drop_odd;        /* set odd samples aside */
@@ -93,10 +93,10 @@ typedef struct tc_config {
  * int8. */
 TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
-/* The same from C.  A preset's name gives a whole configuration; rules are added in any order, and
- * one with the level and name of an earlier one takes its place.  false: no such preset. */
+/* The same from C.  A preset's name gives a whole configuration; entries are added in any order,
+ * and one with the level and name of an earlier one takes its place.  false: no such preset. */
 bool tc_config_preset(const char *name, tc_config *out);
-void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_rule rule);
+void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry);
 /* The anchor's get_symmetric_quantization_config(); bits: of the activations, 8 or 16. */
 tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax,
                               int64_t weight_qmin, int64_t weight_qmax, double eps);
@@ -109,7 +109,8 @@ tc_setting tc_setting_patched(tc_setting setting, const tc_patch *patch);
 tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value,
                            tc_level *level);
 
-/* Every rule is about something in the program, or a message with the nearest names has been given.
+/* Every entry is about something in the program, or a message with the nearest names has been
+ * given.
  */
 TC_MUST_USE tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g);
 

@@ -142,13 +142,13 @@ static tc_status codes_out(tc_graph *g, const tc_type *const *was)
 
 tc_status tc_quant_simulate(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {real_constant, real_operator};
+    static tc_rewriter *const rewriters[] = {real_constant, real_operator};
     for (size_t k = 0; k < module->n_graph; k++) {
         tc_graph *g = module->graph[k];
         const tc_type **was = tc_new_n(&ctx->arena, const tc_type *, g->n_out);
         for (size_t i = 0; i < g->n_out; i++)
             was[i] = tc_type_of(g, g->out[i]);
-        TC_TRY(tc_rewrite_graph(g, rules, TC_COUNT(rules), NULL));
+        TC_TRY(tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL));
         TC_TRY(codes_out(g, was));
     }
     return TC_OK;

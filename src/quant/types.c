@@ -288,7 +288,7 @@ bool tc_quant_is_pt2e(const tc_module *module)
 
 tc_status tc_quant_types(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {take_dequantize, take_quantize, take_operator};
+    static tc_rewriter *const rewriters[] = {take_dequantize, take_quantize, take_operator};
     for (size_t i = 0; i < module->n_graph; i++) {
         tc_graph *g = module->graph[i];
         tc_mark mark = tc_arena_mark(&ctx->scratch);
@@ -296,7 +296,7 @@ tc_status tc_quant_types(tc_ctx *ctx, tc_module *module)
                     tc_new_n(&ctx->scratch, bool, g->n_val),
                     tc_new_n(&ctx->scratch, tc_val, g->n_val)};
         survey(ctx, g, &t);
-        tc_status status = tc_rewrite_graph(g, rules, TC_COUNT(rules), &t);
+        tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &t);
         tc_arena_rewind(&ctx->scratch, mark);
         TC_TRY(status);
     }

@@ -248,14 +248,14 @@ static tc_status carry(tc_rewrite *rw, const tc_node *node, bool *done)
 
 static tc_status widen_graph(tc_ctx *ctx, tc_graph *g)
 {
-    static tc_rule *const rules[] = {widen_sums, carry};
+    static tc_rewriter *const rewriters[] = {widen_sums, carry};
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     bool *wanted = tc_new_n(&ctx->scratch, bool, g->n_val);
     for (size_t i = 0; i < g->n_out; i++)
         wanted[g->out[i]] = true;
     for (size_t i = 0; i < g->n_mutation; i++)
         wanted[g->mutation[i].after] = true;
-    tc_status status = tc_rewrite_graph(g, rules, TC_COUNT(rules), wanted);
+    tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), wanted);
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }

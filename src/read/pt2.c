@@ -136,7 +136,7 @@ static tc_status read_program(tc_pt2 *reader, tc_bytes bytes)
     const tc_json *graph = tc_json_get(graph_module, "graph"),
                   *signature = tc_json_get(graph_module, "signature");
     tc_map_init(&reader->full_name, &reader->work);
-    tc_pt2_add_rules(reader);
+    tc_pt2_add_rows(reader);
     TC_TRY(tc_pt2_open_weights(reader));
     note_signature(reader, graph_module);
     tc_pt2_scope scope;

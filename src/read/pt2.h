@@ -89,15 +89,16 @@ void tc_pt2_bad(tc_pt2_node *n, tc_diag_id id, const char *reason);
 /* One row of an importer table: "aten.add.Tensor"; `op` and `extra` let one function serve a family.
  * A trailing '_' before the overload ("aten.add_.Tensor") is looked up as its functional twin when it
  * has no row of its own, and its result bound in place of argument "self" (or the schema's first). */
-typedef struct tc_pt2_rule {
+typedef struct tc_pt2_row {
     const char *target;
-    void (*import)(tc_pt2_node *n, const struct tc_pt2_rule *rule);
+    void (*import)(tc_pt2_node *n, const struct tc_pt2_row *row);
     tc_op op;
     double extra;
-} tc_pt2_rule;
+} tc_pt2_row;
 
 /* Ended by a row without target. */
-extern const tc_pt2_rule tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[], tc_pt2_nn[],
-    tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[], tc_pt2_quant[];
+extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[],
+    tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[],
+    tc_pt2_quant[];
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_arrange.c -- importers of operators that join, repeat and turn tensors, give them borders,
- * and read them along diagonals and strides.  A rule's `extra` is 1 when ATen returns a view, 0 for
+ * and read them along diagonals and strides.  A row's `extra` is 1 when ATen returns a view, 0 for
  * a copy, unless the importer says otherwise. */
 #include "pt2_make.h"
 
@@ -41,20 +41,20 @@ static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
     tc_pt2_result(n, TC_NONE, tc_pt2_emit(n, op, attr, x, kept), 0);
 }
 
-static void import_join(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_join(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     int64_t dim = tc_pt2_int(n, tc_pt2_has(n, "axis") ? "axis" : "dim", 0);
     const tc_type *y = tc_pt2_result_type(n, 0);
     if (n->status == TC_OK)
-        join(n, rule->op, x, count, tc_pt2_axis(n, dim, y->rank));
+        join(n, row->op, x, count, tc_pt2_axis(n, dim, y->rank));
 }
 
 /* hstack, vstack, dstack: extra is the least rank; the axis is the last of those. */
-static void import_dim_stack(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_dim_stack(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    int count, rank = (int)rule->extra;
+    int count, rank = (int)row->extra;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     for (int i = 0; i < count && n->status == TC_OK; i++)
         x[i] = at_least(n, x[i], rank);
@@ -65,11 +65,11 @@ static void import_dim_stack(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Lists become columns. */
-static void import_column_stack(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_column_stack(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
-    (void)rule;
+    (void)row;
     for (int i = 0; i < count && n->status == TC_OK; i++) {
         const tc_type *t = tc_pt2_type(n, x[i]);
         int64_t column[2] = {tc_type_count(t), 1};
@@ -82,11 +82,11 @@ static void import_column_stack(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 /* Repeating and turning. */
 
-static void import_repeat(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_repeat(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints given = tc_pt2_ints(n, tc_pt2_has(n, "repeats") ? "repeats" : "dims");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     int rank = tc_pt2_type(n, x)->rank, lead = given.n < rank ? rank - given.n : 0;
@@ -98,11 +98,11 @@ static void import_repeat(tc_pt2_node *n, const tc_pt2_rule *rule)
         0);
 }
 
-static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t repeats = tc_pt2_need_int(n, "repeats"), dim = tc_pt2_int(n, "dim", 0);
-    (void)rule;
+    (void)row;
     if (!tc_pt2_has(n, "dim"))
         x = tc_pt2_flat(n, x);
     if (n->status != TC_OK)
@@ -113,11 +113,11 @@ static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_emit1(n, TC_OP_repeat_interleave, tc_pt2_attr(n, interleave, axis, repeats), x), 0);
 }
 
-static void import_flip(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_flip(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints dims = rule->extra < 0 ? tc_pt2_ints(n, "dims")
-                                   : tc_ints_fill(&n->ctx->arena, (int64_t)rule->extra, 1);
+    tc_ints dims = row->extra < 0 ? tc_pt2_ints(n, "dims")
+                                  : tc_ints_fill(&n->ctx->arena, (int64_t)row->extra, 1);
     if (n->status != TC_OK)
         return;
     tc_ints axes = {0, NULL};
@@ -127,12 +127,12 @@ static void import_flip(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* A quarter turn is a flip and a transpose, half a turn two flips. */
-static void import_rot90(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_rot90(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t k = ((tc_pt2_int(n, "k", 1) % 4) + 4) % 4, plane[2] = {0, 1};
     tc_ints dims = tc_pt2_ints(n, "dims");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     for (int i = 0; i < dims.n && i < 2; i++)
@@ -148,11 +148,11 @@ static void import_rot90(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, y, 0);
 }
 
-static void import_roll(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_roll(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints shifts = tc_pt2_ints(n, "shifts"), dims = tc_pt2_ints(n, "dims");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     const tc_type *t = tc_pt2_type(n, x);
@@ -182,11 +182,11 @@ static void pad(tc_pt2_node *n, tc_val x, tc_ints given, tc_field_pad_mode mode,
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_pad, tc_pt2_attr(n, pad, all, mode, value), x), 0);
 }
 
-static void import_pad(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_pad(tc_pt2_node *n, const tc_pt2_row *row)
 {
     static const char *const mode[] = {"constant", "reflect", "replicate", "circular"};
     const char *name = tc_pt2_text(n, "mode", "constant");
-    (void)rule;
+    (void)row;
     for (int i = 0; i < (int)TC_COUNT(mode); i++)
         if (tc_text_eq(name, mode[i])) {
             pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), (tc_field_pad_mode)i,
@@ -196,25 +196,25 @@ static void import_pad(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_unsupported(n, "a padding mode that is not known");
 }
 
-static void import_constant_pad(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_constant_pad(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), TC_pad_mode_constant,
         tc_pt2_float(n, "value", 0));
 }
 
-static void import_border_pad(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_border_pad(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "padding"), (tc_field_pad_mode)rule->extra, 0);
+    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "padding"), (tc_field_pad_mode)row->extra, 0);
 }
 
 /* Diagonals. */
 
-static void import_triangle(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_triangle(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     const void *attr = tc_pt2_attr(n, tri, tc_pt2_int(n, "diagonal", 0));
-    tc_pt2_result(n, x, tc_pt2_emit1(n, rule->op, attr, x), 0);
+    tc_pt2_result(n, x, tc_pt2_emit1(n, row->op, attr, x), 0);
 }
 
 static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, int64_t dim2)
@@ -226,19 +226,19 @@ static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, i
     return tc_pt2_emit1(n, TC_OP_diagonal, tc_pt2_attr(n, diagonal, offset, a, b), x);
 }
 
-static void import_diagonal(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_diagonal(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t offset = tc_pt2_int(n, "offset", 0), a = tc_pt2_int(n, "dim1", 0),
             b = tc_pt2_int(n, "dim2", 1);
-    tc_pt2_result(n, x, diagonal(n, x, offset, a, b), rule->extra);
+    tc_pt2_result(n, x, diagonal(n, x, offset, a, b), row->extra);
 }
 
-static void import_trace(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_trace(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = diagonal(n, tc_pt2_tensor(n, "self"), 0, 0, 1);
     const void *attr = tc_pt2_attr(n, axes, tc_ints_fill(&n->ctx->arena, 0, 1), false);
-    (void)rule;
+    (void)row;
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_sum, attr, x), 0);
 }
 
@@ -272,12 +272,12 @@ static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
     return tc_pt2_emit3(n, TC_OP_where, NULL, mask, row, tc_pt2_const(n, t->dtype, 0));
 }
 
-static void import_diag_embed(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_diag_embed(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", -2),
             dim2 = tc_pt2_int(n, "dim2", -1);
     tc_val y = embed(n, tc_pt2_tensor(n, "self"), offset);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     int rank = tc_pt2_type(n, y)->rank, from = 0;
@@ -287,11 +287,11 @@ static void import_diag_embed(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, y, tc_pt2_permute(n, y, perm), 0);
 }
 
-static void import_diag(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_diag(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t offset = tc_pt2_int(n, "diagonal", 0);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     bool matrix = tc_pt2_type(n, x)->rank == 2;
@@ -309,7 +309,7 @@ static bool owns_storage(const tc_pt2_node *n, tc_val x)
            def->op == TC_OP_index;
 }
 
-static void import_as_strided(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_as_strided(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints size = tc_pt2_ints(n, "size"), stride = tc_pt2_ints(n, "stride");
@@ -321,10 +321,10 @@ static void import_as_strided(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     }
     const void *attr = tc_pt2_attr(n, as_strided, size, stride, offset);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_as_strided, attr, x), rule->extra);
+    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_as_strided, attr, x), row->extra);
 }
 
-static void import_unfold(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_unfold(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_need_int(n, "dimension"), size = tc_pt2_need_int(n, "size");
@@ -333,14 +333,14 @@ static void import_unfold(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     const void *attr =
         tc_pt2_attr(n, unfold, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), size, step);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_unfold, attr, x), rule->extra);
+    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_unfold, attr, x), row->extra);
 }
 
 /* source into self: its element type, its shape. */
-static void import_copy(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_copy(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), from = tc_pt2_tensor(n, "src");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     const tc_type *t = tc_pt2_type(n, x);
@@ -348,7 +348,7 @@ static void import_copy(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_expand(n, from, tc_pt2_dims(n, t)), 0);
 }
 
-const tc_pt2_rule tc_pt2_arrange[] = {
+const tc_pt2_row tc_pt2_arrange[] = {
     {"aten.cat.default", import_join, TC_OP_cat, 0},
     {"aten.concat.default", import_join, TC_OP_cat, 0},
     {"aten.concatenate.default", import_join, TC_OP_cat, 0},

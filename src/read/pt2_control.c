@@ -176,7 +176,7 @@ static tc_pt2_cell **cells_from(tc_pt2_node *n, int i, int *count)
 }
 
 /* cond(predicate, then, else, operands); a predicate that is known chooses now. */
-static void import_cond(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_cond(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_str tag;
     const tc_json *predicate = tc_pt2_arg_at(n, 0, &tag);
@@ -208,11 +208,11 @@ static void import_cond(tc_pt2_node *n, const tc_pt2_rule *rule)
     in[0] = test;
     if (count)
         memcpy(in + 1, operand, (size_t)count * sizeof *in);
-    emit_control(n, rule->op, tc_pt2_attr(n, cond, yes->name, no->name), in, count + 1, yes);
+    emit_control(n, row->op, tc_pt2_attr(n, cond, yes->name, no->name), in, count + 1, yes);
 }
 
 /* while_loop(condition, body, carried, further operands) */
-static void import_while(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_while(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int n_carried, n_more;
     tc_val *carried = operands_at(n, 2, &n_carried), *more = operands_at(n, 3, &n_more);
@@ -234,22 +234,22 @@ static void import_while(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_bad(n, TC_E_STRUCTURE, "its body does not return what it carries");
         return;
     }
-    emit_control(n, rule->op, tc_pt2_attr(n, while_loop, test->name, body->name), in, count, body);
+    emit_control(n, row->op, tc_pt2_attr(n, while_loop, test->name, body->name), in, count, body);
 }
 
-/* rule->extra arguments, the graph, its operands. */
-static void import_wrapper(tc_pt2_node *n, const tc_pt2_rule *rule)
+/* row->extra arguments, the graph, its operands. */
+static void import_wrapper(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    int at = (int)rule->extra, count;
+    int at = (int)row->extra, count;
     tc_pt2_cell **cell = cells_from(n, at + 1, &count);
     if (n->status == TC_OK)
         unfold(n, at, cell, count, n->work->scope->autocast);
 }
 
 /* wrap_with_autocast(device, dtype, enabled, cache, graph, operands...) */
-static void import_autocast(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_autocast(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    int at = (int)rule->extra, count;
+    int at = (int)row->extra, count;
     tc_str tag;
     const tc_json *enabled = tc_pt2_arg_at(n, at - 2, &tag);
     tc_pt2_number on = enabled ? tc_pt2_number_of(n->work->scope, enabled, tag)
@@ -260,13 +260,13 @@ static void import_autocast(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Checks and hints: nothing at inference. */
-static void import_nothing(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_nothing(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)n;
-    (void)rule;
+    (void)row;
 }
 
-const tc_pt2_rule tc_pt2_control[] = {
+const tc_pt2_row tc_pt2_control[] = {
     {"higher_order.cond", import_cond, TC_OP_cond, 0},
     {"higher_order.while_loop", import_while, TC_OP_while_loop, 0},
     {"higher_order.wrap_with_set_grad_enabled", import_wrapper, TC_OP_COUNT, 1},

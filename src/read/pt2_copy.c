@@ -28,9 +28,9 @@ static bool same_layout(tc_pt2_node *n)
 }
 
 /* Other names for the same tensor. */
-static void import_alias(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_alias(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), y = tc_pt2_emit1(n, rule->op, NULL, x);
+    tc_val x = tc_pt2_tensor(n, "self"), y = tc_pt2_emit1(n, row->op, NULL, x);
     tc_pt2_bind(n, 0, y);
     if (same_layout(n))
         tc_pt2_view(n, x, y);
@@ -38,7 +38,7 @@ static void import_alias(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 /* The element type is the one that the file declares for the result, whichever argument named it.
  */
-static void import_to(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_to(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     const tc_type *result = tc_pt2_result_type(n, 0);
@@ -47,18 +47,18 @@ static void import_to(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (same)
         y = tc_pt2_emit1(n, TC_OP_identity, NULL, x);
     tc_pt2_bind(n, 0, y);
-    if (same && rule->extra == 1 && !tc_pt2_bool(n, "copy", false) && same_layout(n))
+    if (same && row->extra == 1 && !tc_pt2_bool(n, "copy", false) && same_layout(n))
         tc_pt2_view(n, x, y);
 }
 
 /* extra 1: the second result says which numbers were kept */
-static void import_dropout(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_dropout(tc_pt2_node *n, const tc_pt2_row *row)
 {
     if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "p", 0.5) != 0)
         tc_pt2_unsupported(n, "its result is random in training; export the model in eval mode");
-    tc_val x = tc_pt2_tensor(n, "input"), y = tc_pt2_emit1(n, rule->op, NULL, x);
+    tc_val x = tc_pt2_tensor(n, "input"), y = tc_pt2_emit1(n, row->op, NULL, x);
     tc_pt2_bind(n, 0, y);
-    if (rule->extra != 1)
+    if (row->extra != 1)
         tc_pt2_view(n, x, y);
     else if (n->status == TC_OK && n->n_result > 1) {
         const tc_type *t = tc_type_of(n->g, x);
@@ -69,7 +69,7 @@ static void import_dropout(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* (re, im) -> (re, -im); real numbers stay. */
-static void import_conj(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     if (n->status == TC_OK && tc_type_of(n->g, x)->dtype == TC_c64) {
@@ -77,14 +77,14 @@ static void import_conj(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_bind(n, 0,
                     tc_pt2_emit2(n, TC_OP_complex, NULL, re, tc_pt2_emit1(n, TC_OP_neg, NULL, im)));
     } else
-        import_alias(n, rule);
+        import_alias(n, row);
 }
 
 #define COPY(name) {name, import_to, TC_OP_identity, 0}
 #define ALIAS(name) {name, import_alias, TC_OP_identity, 0}
 #define DROPOUT(name) {"aten." name ".default", import_dropout, TC_OP_identity, 0}
 
-const tc_pt2_rule tc_pt2_copy[] = {
+const tc_pt2_row tc_pt2_copy[] = {
     {"aten.to.dtype", import_to, TC_OP_cast, 1},
     {"aten.to.dtype_layout", import_to, TC_OP_cast, 1},
     {"aten.to.device", import_to, TC_OP_cast, 1},

@@ -10,9 +10,9 @@
 
 /* One operand */
 
-static void import_unary(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_unary(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, NULL, tc_pt2_tensor(n, "self")));
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, NULL, tc_pt2_tensor(n, "self")));
 }
 
 static void finish(tc_pt2_node *n, tc_op op, const void *attr)
@@ -29,79 +29,79 @@ static tc_val promoted(tc_pt2_node *n, tc_val x)
 }
 
 /* bool counts as i64. */
-static void import_square(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_square(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, NULL, promoted(n, tc_pt2_tensor(n, "self"))));
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, NULL, promoted(n, tc_pt2_tensor(n, "self"))));
 }
 
-static void import_round(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_round(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, rule->op, tc_pt2_attr(n, round, tc_pt2_int(n, "decimals", 0)));
+    finish(n, row->op, tc_pt2_attr(n, round, tc_pt2_int(n, "decimals", 0)));
 }
 
-static void import_gelu(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_gelu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const char *form = tc_pt2_text(n, "approximate", "none");
     bool by_tanh = tc_text_eq(form, "tanh");
     if (!by_tanh && !tc_text_eq(form, "none"))
         tc_pt2_bad(n, TC_E_ARGUMENT, "'approximate' is neither none nor tanh");
-    finish(n, rule->op, tc_pt2_attr(n, gelu, by_tanh ? TC_gelu_form_tanh : TC_gelu_form_erf));
+    finish(n, row->op, tc_pt2_attr(n, gelu, by_tanh ? TC_gelu_form_tanh : TC_gelu_form_erf));
 }
 
-static void import_softplus(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_softplus(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double beta = tc_pt2_float(n, "beta", 1), threshold = tc_pt2_float(n, "threshold", 20);
-    finish(n, rule->op, tc_pt2_attr(n, softplus, beta, threshold));
+    finish(n, row->op, tc_pt2_attr(n, softplus, beta, threshold));
 }
 
-static void import_elu(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_elu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double alpha = tc_pt2_float(n, "alpha", 1), scale = tc_pt2_float(n, "scale", 1);
-    finish(n, rule->op, tc_pt2_attr(n, elu, alpha, scale, tc_pt2_float(n, "input_scale", 1)));
+    finish(n, row->op, tc_pt2_attr(n, elu, alpha, scale, tc_pt2_float(n, "input_scale", 1)));
 }
 
-static void import_celu(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_celu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double alpha = tc_pt2_float(n, "alpha", 1);
-    finish(n, rule->op, tc_pt2_attr(n, elu, alpha, 1, 1 / alpha));
+    finish(n, row->op, tc_pt2_attr(n, elu, alpha, 1, 1 / alpha));
 }
 
-static void import_selu(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_selu(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, rule->op, tc_pt2_attr(n, elu, 1.6732632423543772848, 1.0507009873554804934, 1));
+    finish(n, row->op, tc_pt2_attr(n, elu, 1.6732632423543772848, 1.0507009873554804934, 1));
 }
 
-static void import_leaky_relu(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_leaky_relu(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, rule->op, tc_pt2_attr(n, slope, tc_pt2_float(n, "negative_slope", 0.01)));
+    finish(n, row->op, tc_pt2_attr(n, slope, tc_pt2_float(n, "negative_slope", 0.01)));
 }
 
 /* At inference the slope is the middle of its range. */
-static void import_rrelu(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_rrelu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double lower = tc_pt2_float(n, "lower", 1.0 / 8), upper = tc_pt2_float(n, "upper", 1.0 / 3);
     if (tc_pt2_bool(n, "training", false))
         tc_pt2_unsupported(n, "its slopes are random in training; export the model in eval mode");
-    finish(n, rule->op, tc_pt2_attr(n, slope, (lower + upper) / 2));
+    finish(n, row->op, tc_pt2_attr(n, slope, (lower + upper) / 2));
 }
 
-static void import_shrink(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_shrink(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, rule->op, tc_pt2_attr(n, lambda, tc_pt2_float(n, "lambd", 0.5)));
+    finish(n, row->op, tc_pt2_attr(n, lambda, tc_pt2_float(n, "lambd", 0.5)));
 }
 
-static void import_logit(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_logit(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, rule->op, tc_pt2_attr(n, logit, tc_pt2_float(n, "eps", -1)));
+    finish(n, row->op, tc_pt2_attr(n, logit, tc_pt2_float(n, "eps", -1)));
 }
 
-static void import_threshold(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_threshold(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double threshold = tc_pt2_float(n, "threshold", 0), value = tc_pt2_float(n, "value", 0);
-    finish(n, rule->op, tc_pt2_attr(n, threshold, threshold, value));
+    finish(n, row->op, tc_pt2_attr(n, threshold, threshold, value));
 }
 
-static void import_nan_to_num(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_nan_to_num(tc_pt2_node *n, const tc_pt2_row *row)
 {
     static const double largest[TC_DTYPE_COUNT] = {
         [TC_f16] = 65504, [TC_bf16] = 0x1.fep127, [TC_f32] = FLT_MAX,
@@ -110,7 +110,7 @@ static void import_nan_to_num(tc_pt2_node *n, const tc_pt2_rule *rule)
     double most = n->status == TC_OK ? largest[tc_type_of(n->g, x)->dtype] : 0;
     double nan = tc_pt2_float(n, "nan", 0);
     double above = tc_pt2_float(n, "posinf", most), below = tc_pt2_float(n, "neginf", -most);
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, nan_to_num, nan, above, below), x));
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, tc_pt2_attr(n, nan_to_num, nan, above, below), x));
 }
 
 /* clamp, hardtanh, relu6 */
@@ -120,39 +120,39 @@ static void clamp(tc_pt2_node *n, double lo, double hi)
     tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, lo, hi), x));
 }
 
-static void import_clamp(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_clamp(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     const double inf = (double)INFINITY;
     clamp(n, tc_pt2_float(n, "min", -inf), tc_pt2_float(n, "max", inf));
 }
 
-static void import_hardtanh(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_hardtanh(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     clamp(n, tc_pt2_float(n, "min_val", -1), tc_pt2_float(n, "max_val", 1));
 }
 
-static void import_relu6(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_relu6(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     clamp(n, 0, 6);
 }
 
-static void import_clamp_tensor(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_clamp_tensor(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_val lo = tc_pt2_tensor_opt(n, "min"), hi = tc_pt2_tensor_opt(n, "max");
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, x, lo, hi));
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, row->op, NULL, x, lo, hi));
 }
 
-static void import_glu(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_glu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t axis = n->status == TC_OK
                        ? tc_pt2_axis(n, tc_pt2_int(n, "dim", -1), tc_type_of(n->g, x)->rank)
                        : 0;
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, axis, axis), x));
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, tc_pt2_attr(n, axis, axis), x));
 }
 
 /* Two and three operands */
@@ -198,74 +198,74 @@ static tc_val emit_pair(tc_pt2_node *n, tc_op op, const void *attr, const char *
 }
 
 /* extra 1: the result takes the place of self, though the name does not end in '_'. */
-static void import_binary(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_binary(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_val result = emit_pair(n, rule->op, NULL, "self", "other");
-    if (rule->extra == 1)
+    tc_val result = emit_pair(n, row->op, NULL, "self", "other");
+    if (row->extra == 1)
         tc_pt2_bind_inplace(n, "self", result);
     else
         tc_pt2_bind(n, 0, result);
 }
 
-static void import_pow(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_pow(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_pt2_bind(n, 0, emit_pair(n, rule->op, NULL, "self", "exponent"));
+    tc_pt2_bind(n, 0, emit_pair(n, row->op, NULL, "self", "exponent"));
 }
 
 /* pow in f64 */
-static void import_float_power(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_float_power(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val in[2];
     for (int i = 0; i < 2; i++)
         in[i] = tc_pt2_cast(n, tc_pt2_operand(n, i ? "exponent" : "self", TC_NONE), TC_f64);
-    tc_pt2_bind(n, 0, tc_pt2_emit(n, rule->op, NULL, in, 2));
+    tc_pt2_bind(n, 0, tc_pt2_emit(n, row->op, NULL, in, 2));
 }
 
 /* x + alpha y, x - alpha y; extra 1: y - alpha x */
-static void import_sum(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_sum(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const void *attr = tc_pt2_attr(n, alpha, tc_pt2_float(n, "alpha", 1));
-    bool reverse = rule->extra == 1;
+    bool reverse = row->extra == 1;
     tc_pt2_bind(
-        n, 0, emit_pair(n, rule->op, attr, reverse ? "other" : "self", reverse ? "self" : "other"));
+        n, 0, emit_pair(n, row->op, attr, reverse ? "other" : "self", reverse ? "self" : "other"));
 }
 
 /* extra 1: floor_divide */
-static void import_div(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_div(tc_pt2_node *n, const tc_pt2_row *row)
 {
     static const char *const word[] = {"", "trunc", "floor"};
-    const char *mode = tc_pt2_text(n, "rounding_mode", word[rule->extra == 1 ? 2 : 0]);
+    const char *mode = tc_pt2_text(n, "rounding_mode", word[row->extra == 1 ? 2 : 0]);
     tc_field_div_mode k = TC_div_mode_exact;
     while (k < TC_div_mode_COUNT && !tc_text_eq(mode, word[k]))
         k++;
     if (k == TC_div_mode_COUNT)
         tc_pt2_bad(n, TC_E_ARGUMENT, "'rounding_mode' is neither trunc nor floor");
-    tc_pt2_bind(n, 0, emit_pair(n, rule->op, tc_pt2_attr(n, div, k), "self", "other"));
+    tc_pt2_bind(n, 0, emit_pair(n, row->op, tc_pt2_attr(n, div, k), "self", "other"));
 }
 
 /* extra: the factor, an f32 beside narrow floats too */
-static void import_times(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_times(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = promoted(n, tc_pt2_tensor(n, "self"));
     const tc_type *t = n->status == TC_OK ? tc_type_of(n->g, x) : NULL;
     tc_dtype dtype = t && (!t->rank || t->dtype == TC_f64) ? t->dtype : TC_f32;
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_mul, NULL, x, tc_pt2_const(n, dtype, rule->extra)));
+    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_mul, NULL, x, tc_pt2_const(n, dtype, row->extra)));
 }
 
 /* extra: the number that x is compared with */
-static void import_is(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_is(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_dtype dtype = n->status == TC_OK ? tc_type_of(n->g, x)->dtype : TC_f32;
     if (!tc_is_float(dtype))
         x = tc_pt2_cast(n, x, dtype = TC_f32);
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_eq, NULL, x, tc_pt2_const(n, dtype, rule->extra)));
+    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_eq, NULL, x, tc_pt2_const(n, dtype, row->extra)));
 }
 
 /* The sign of zeros counts: copysign(1, x) < 0. */
-static void import_signbit(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_signbit(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_dtype dtype = n->status == TC_OK ? tc_type_of(n->g, x)->dtype : TC_f32;
     if (tc_is_float(dtype))
@@ -273,7 +273,7 @@ static void import_signbit(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_lt, NULL, x, tc_pt2_const(n, dtype, 0)));
 }
 
-static void import_where(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_where(tc_pt2_node *n, const tc_pt2_row *row)
 {
     bool x_tensor = tc_pt2_is_tensor(n, "self"), y_tensor = tc_pt2_is_tensor(n, "other");
     tc_val condition = tc_pt2_tensor(n, "condition");
@@ -281,38 +281,38 @@ static void import_where(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_val x = tc_pt2_operand(n, "self", y);
     if (!y_tensor)
         y = tc_pt2_operand(n, "other", x_tensor ? x : TC_NONE);
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, condition, x, y));
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, row->op, NULL, condition, x, y));
 }
 
 /* where(mask, value, self); the value takes the type of self. */
-static void import_masked_fill(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_masked_fill(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask");
     tc_val value = tc_pt2_operand(n, "value", x);
     if (n->status == TC_OK)
         value = tc_pt2_cast(n, value, tc_type_of(n->g, x)->dtype);
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, rule->op, NULL, mask, value, x));
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, row->op, NULL, mask, value, x));
 }
 
-static void import_lerp(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_lerp(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), end = tc_pt2_tensor(n, "end");
     tc_pt2_bind(n, 0,
-                tc_pt2_emit3(n, rule->op, NULL, x, end, beside(n, "weight", x, rule->op, NULL)));
+                tc_pt2_emit3(n, row->op, NULL, x, end, beside(n, "weight", x, row->op, NULL)));
 }
 
-static void import_addc(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_addc(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), y = tc_pt2_tensor(n, "tensor1"),
            z = tc_pt2_tensor(n, "tensor2");
     tc_pt2_bind(
         n, 0,
-        tc_pt2_emit3(n, rule->op, tc_pt2_attr(n, scale, tc_pt2_float(n, "value", 1)), x, y, z));
+        tc_pt2_emit3(n, row->op, tc_pt2_attr(n, scale, tc_pt2_float(n, "value", 1)), x, y, z));
 }
 
 /* The weight of _prelu_kernel has the rank of x; where it varies along more than axis 1 the
  * operator is x > 0 ? x : weight * x. */
-static void import_prelu(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_prelu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), weight = tc_pt2_tensor(n, "weight");
     if (n->status != TC_OK)
@@ -326,7 +326,7 @@ static void import_prelu(tc_pt2_node *n, const tc_pt2_rule *rule)
             weight = tc_pt2_emit1(n, TC_OP_reshape,
                                   tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, &count, 1)),
                                   weight);
-        tc_pt2_bind(n, 0, tc_pt2_emit2(n, rule->op, NULL, x, weight));
+        tc_pt2_bind(n, 0, tc_pt2_emit2(n, row->op, NULL, x, weight));
         return;
     }
     tc_val up = tc_pt2_emit2(n, TC_OP_gt, NULL, x, tc_pt2_const(n, t->dtype, 0));
@@ -346,7 +346,7 @@ static void import_prelu(tc_pt2_node *n, const tc_pt2_rule *rule)
 #define THREE(name, import, op)                                                                    \
     TWO(name, import, op, 0), {"aten." name ".Scalar_Tensor", import, TC_OP_##op, 0}
 
-const tc_pt2_rule tc_pt2_eltwise[] = {
+const tc_pt2_row tc_pt2_eltwise[] = {
     ONE("abs", import_unary, abs),
     ONE("absolute", import_unary, abs),
     ONE("neg", import_unary, neg),

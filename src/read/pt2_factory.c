@@ -6,21 +6,21 @@
 #include "pt2_make.h"
 
 /* zeros, ones, empty and their kin: `extra` everywhere. */
-static void import_constant(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_constant(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
     if (y)
-        tc_pt2_result(n, TC_NONE, tc_pt2_full(n, tc_pt2_dims(n, y), rule->extra, y->dtype), 0);
+        tc_pt2_result(n, TC_NONE, tc_pt2_full(n, tc_pt2_dims(n, y), row->extra, y->dtype), 0);
 }
 
 /* full, full_like, new_full, scalar_tensor: the number has this or that name.  Integers that a
  * double does not hold exactly are spread from a constant. */
-static void import_full(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_full(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const char *name = tc_pt2_has(n, "s") ? "s" : "fill_value";
     const tc_type *y = tc_pt2_result_type(n, 0);
     double value = tc_pt2_float(n, name, 0);
-    (void)rule;
+    (void)row;
     if (!y)
         return;
     if (tc_is_int(y->dtype) && fabs(value) > 0x1p53) {
@@ -32,10 +32,10 @@ static void import_full(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* self with every element replaced. */
-static void import_fill(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_fill(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     const tc_type *t = tc_pt2_type(n, x);
@@ -48,11 +48,11 @@ static void import_fill(tc_pt2_node *n, const tc_pt2_rule *rule)
     }
 }
 
-static void import_arange(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_arange(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
     double start = tc_pt2_float(n, "start", 0), step = tc_pt2_float(n, "step", 1);
-    (void)rule;
+    (void)row;
     if (!y)
         return;
     if (y->rank != 1) {
@@ -65,13 +65,13 @@ static void import_arange(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 /* Between numbers, which may also be given as constant tensors; logspace is a base to that power.
  */
-static void import_linspace(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_linspace(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
     double start = tc_pt2_float(n, "start", 0), end = tc_pt2_float(n, "end", 0),
            base = tc_pt2_float(n, "base", 10);
     int64_t steps = tc_pt2_need_int(n, "steps");
-    bool power = rule->op == TC_OP_pow;
+    bool power = row->op == TC_OP_pow;
     if (n->status != TC_OK)
         return;
     if (power && !tc_is_float(y->dtype)) {
@@ -85,11 +85,11 @@ static void import_linspace(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, TC_NONE, v, 0);
 }
 
-static void import_eye(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_eye(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
     int64_t rows = tc_pt2_need_int(n, "n"), columns = tc_pt2_int(n, "m", rows);
-    (void)rule;
+    (void)row;
     if (y)
         tc_pt2_result(
             n, TC_NONE,
@@ -97,7 +97,7 @@ static void import_eye(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Rows and columns of a triangle, as two lists: `extra` 1 for the upper one. */
-static void import_tri_indices(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_tri_indices(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
     int64_t rows = tc_pt2_need_int(n, "row"), columns = tc_pt2_need_int(n, "col");
@@ -113,7 +113,7 @@ static void import_tri_indices(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t *list = tc_new_n(&n->ctx->arena, int64_t, (size_t)(2 * count));
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns && k < count; j++)
-            if (rule->extra != 0 ? j - i >= offset : j - i <= offset) {
+            if (row->extra != 0 ? j - i >= offset : j - i <= offset) {
                 list[k] = i;
                 list[count + k++] = j;
             }
@@ -133,37 +133,36 @@ static bool is_complex(const tc_pt2_node *n, tc_val x)
     return tc_pt2_type(n, x)->dtype == TC_c64;
 }
 
-static void import_part(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_part(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     if (n->status != TC_OK)
         return;
-    bool itself = rule->op == TC_OP_real && !is_complex(n, x);
-    tc_pt2_result(n, x, itself ? tc_pt2_emit1(n, TC_OP_identity, NULL, x) : part(n, rule->op, x),
-                  0);
+    bool itself = row->op == TC_OP_real && !is_complex(n, x);
+    tc_pt2_result(n, x, itself ? tc_pt2_emit1(n, TC_OP_identity, NULL, x) : part(n, row->op, x), 0);
 }
 
-static void import_complex(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_complex(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val re = tc_pt2_tensor(n, "real"), im = tc_pt2_tensor(n, "imag");
-    (void)rule;
+    (void)row;
     tc_pt2_result(n, re, tc_pt2_emit2(n, TC_OP_complex, NULL, re, im), 0);
 }
 
 /* length * (cos angle + i sin angle) */
-static void import_polar(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_polar(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val length = tc_pt2_tensor(n, "abs"), angle = tc_pt2_tensor(n, "angle");
-    (void)rule;
+    (void)row;
     tc_val re = tc_pt2_emit2(n, TC_OP_mul, NULL, length, part(n, TC_OP_cos, angle));
     tc_val im = tc_pt2_emit2(n, TC_OP_mul, NULL, length, part(n, TC_OP_sin, angle));
     tc_pt2_result(n, length, tc_pt2_emit2(n, TC_OP_complex, NULL, re, im), 0);
 }
 
-static void import_angle(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_angle(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     if (is_complex(n, x))
@@ -174,10 +173,10 @@ static void import_angle(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_unsupported(n, "the angle of real numbers");
 }
 
-static void import_view_as_real(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_view_as_real(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     const void *last = tc_pt2_attr(n, axis, tc_pt2_type(n, x)->rank);
@@ -186,10 +185,10 @@ static void import_view_as_real(tc_pt2_node *n, const tc_pt2_rule *rule)
         0);
 }
 
-static void import_view_as_complex(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_view_as_complex(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), pair[2];
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     int last = tc_pt2_type(n, x)->rank - 1;
@@ -198,10 +197,10 @@ static void import_view_as_complex(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_emit(n, TC_OP_complex, NULL, pair, 2), 0);
 }
 
-static void import_conj(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     tc_val y = is_complex(n, x)
@@ -211,13 +210,13 @@ static void import_conj(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, y, 0);
 }
 
-/* Fourier transforms.  rule->extra says which: the kind, and how many axes "n"/"dim" speak of. */
+/* Fourier transforms.  row->extra says which: the kind, and how many axes "n"/"dim" speak of. */
 
 enum { ONE_AXIS = 10, TWO_AXES = 20, ANY_AXES = 30 };
 
-static tc_field_fft_kind kind_of(const tc_pt2_rule *rule)
+static tc_field_fft_kind kind_of(const tc_pt2_row *row)
 {
-    return (tc_field_fft_kind)((int)rule->extra % 10);
+    return (tc_field_fft_kind)((int)row->extra % 10);
 }
 
 static bool inverse(tc_field_fft_kind kind)
@@ -236,12 +235,12 @@ static tc_field_fft_norm norm_of(tc_pt2_node *n, tc_field_fft_kind kind)
 }
 
 /* The axes that are transformed, from the front. */
-static tc_ints axes_of(tc_pt2_node *n, const tc_pt2_rule *rule, tc_ints sizes, int rank)
+static tc_ints axes_of(tc_pt2_node *n, const tc_pt2_row *row, tc_ints sizes, int rank)
 {
     tc_ints dims = tc_pt2_ints(n, "dim");
-    int form = (int)rule->extra / 10 * 10, count = form == ONE_AXIS   ? 1
-                                                   : form == TWO_AXES ? 2
-                                                                      : sizes.n;
+    int form = (int)row->extra / 10 * 10, count = form == ONE_AXIS   ? 1
+                                                  : form == TWO_AXES ? 2
+                                                                     : sizes.n;
     if (!dims.n && count) {
         int64_t last[TC_MAX_RANK];
         for (int i = 0; i < count && i < TC_MAX_RANK; i++)
@@ -282,15 +281,15 @@ static tc_val prepared(tc_pt2_node *n, tc_val x, tc_field_fft_kind kind)
     return tc_pt2_emit2(n, TC_OP_complex, NULL, x, tc_pt2_const(n, TC_f32, 0));
 }
 
-static void import_fft(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_fft(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_field_fft_kind kind = kind_of(rule);
+    tc_field_fft_kind kind = kind_of(row);
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints sizes = tc_pt2_ints(n, (int)rule->extra / 10 * 10 == ONE_AXIS ? "n" : "s");
+    tc_ints sizes = tc_pt2_ints(n, (int)row->extra / 10 * 10 == ONE_AXIS ? "n" : "s");
     tc_field_fft_norm norm = norm_of(n, kind);
     if (n->status != TC_OK)
         return;
-    tc_ints axes = axes_of(n, rule, sizes, tc_pt2_type(n, x)->rank);
+    tc_ints axes = axes_of(n, row, sizes, tc_pt2_type(n, x)->rank);
     if (n->status == TC_OK && (!axes.n || (sizes.n && sizes.n != axes.n)))
         tc_pt2_bad(n, TC_E_ARGUMENT, "the axes and their lengths are not equally many");
     if (n->status != TC_OK)
@@ -310,7 +309,7 @@ static void import_fft(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* fftshift and its inverse: axes turned by half their extent; `extra` 1 for the inverse. */
-static void import_fftshift(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_fftshift(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints dims = tc_pt2_ints(n, "dim");
@@ -320,18 +319,18 @@ static void import_fftshift(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_ints axes = tc_pt2_axes(n, dims, t->rank);
     int64_t *shifts = tc_new_n(&n->ctx->arena, int64_t, (size_t)axes.n);
     for (int i = 0; i < axes.n; i++)
-        shifts[i] = (t->dim[axes.v[i]] + (rule->extra != 0)) / 2;
+        shifts[i] = (t->dim[axes.v[i]] + (row->extra != 0)) / 2;
     const void *attr = tc_pt2_attr(n, roll, {axes.n, shifts}, axes);
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_roll, attr, x), 0);
 }
 
 /* The three forms that decomposed programs have; "normalization" is 0 none, 1 by the root, 2 by n.
  */
-static void import_plain_fft(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_plain_fft(tc_pt2_node *n, const tc_pt2_row *row)
 {
     static const tc_field_fft_norm norms[] = {TC_fft_norm_none, TC_fft_norm_by_sqrt_n,
                                               TC_fft_norm_by_n};
-    tc_field_fft_kind kind = kind_of(rule);
+    tc_field_fft_kind kind = kind_of(row);
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t norm = tc_pt2_int(n, "normalization", 0), last = tc_pt2_int(n, "last_dim_size", 0);
     tc_ints dims = tc_pt2_ints(n, "dim");
@@ -353,7 +352,7 @@ static void import_plain_fft(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_fft, attr, x), 0);
 }
 
-const tc_pt2_rule tc_pt2_factory[] = {
+const tc_pt2_row tc_pt2_factory[] = {
     {"aten.zeros.default", import_constant, TC_OP_full, 0},
     {"aten.zeros_like.default", import_constant, TC_OP_full, 0},
     {"aten.new_zeros.default", import_constant, TC_OP_full, 0},

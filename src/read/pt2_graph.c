@@ -90,23 +90,23 @@ void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_
 
 /* Operators */
 
-static void add_rules(tc_pt2 *reader, const tc_pt2_rule *table)
+static void add_rows(tc_pt2 *reader, const tc_pt2_row *table)
 {
     for (; table && table->target; table++) {
-        void **slot = tc_map_at(&reader->rule, tc_str_of(table->target));
+        void **slot = tc_map_at(&reader->row, tc_str_of(table->target));
         if (!*slot)
             *slot = (void *)(uintptr_t)table;
     }
 }
 
-void tc_pt2_add_rules(tc_pt2 *reader)
+void tc_pt2_add_rows(tc_pt2 *reader)
 {
-    const tc_pt2_rule *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,    tc_pt2_product,
-                                  tc_pt2_window,  tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange,
-                                  tc_pt2_index,   tc_pt2_reduce,  tc_pt2_factory, tc_pt2_quant};
-    tc_map_init(&reader->rule, &reader->work);
+    const tc_pt2_row *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,    tc_pt2_product,
+                                 tc_pt2_window,  tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange,
+                                 tc_pt2_index,   tc_pt2_reduce,  tc_pt2_factory, tc_pt2_quant};
+    tc_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
-        add_rules(reader, table[i]);
+        add_rows(reader, table[i]);
 }
 
 /* In-place operators that change a tensor's shape, not its numbers: what they return is a view, and
@@ -126,43 +126,43 @@ static const char *const reshaping[][2] = {
 
 /* "aten.add_.Tensor" -> "aten.add.Tensor", or where the functional one has no overloads
  * "aten.add.default". */
-static const tc_pt2_rule *functional_twin(tc_pt2 *reader, const char *target)
+static const tc_pt2_row *functional_twin(tc_pt2 *reader, const char *target)
 {
     const char *op = strchr(target, '.'), *overload = op ? strchr(op + 1, '.') : NULL;
     if (!overload || overload - op < 3 || overload[-1] != '_' || overload[-2] == '_')
         return NULL;
     int n = (int)(overload - 1 - target);
     const char *twin = tc_text_format(&reader->work, "%.*s%s", n, target, overload);
-    const tc_pt2_rule *rule = tc_map_get(&reader->rule, tc_str_of(twin));
-    if (rule)
-        return rule;
+    const tc_pt2_row *row = tc_map_get(&reader->row, tc_str_of(twin));
+    if (row)
+        return row;
     twin = tc_text_format(&reader->work, "%.*s.default", n, target);
-    return tc_map_get(&reader->rule, tc_str_of(twin));
+    return tc_map_get(&reader->row, tc_str_of(twin));
 }
 
-static const tc_pt2_rule *find_rule(tc_pt2 *reader, const char *target, bool *in_place)
+static const tc_pt2_row *find_row(tc_pt2 *reader, const char *target, bool *in_place)
 {
-    const tc_pt2_rule *rule = tc_map_get(&reader->rule, tc_str_of(target));
+    const tc_pt2_row *row = tc_map_get(&reader->row, tc_str_of(target));
     *in_place = false;
-    if (rule)
-        return rule;
+    if (row)
+        return row;
     for (size_t i = 0; i < TC_COUNT(reshaping); i++)
         if (tc_text_eq(target, reshaping[i][0]))
-            return tc_map_get(&reader->rule, tc_str_of(reshaping[i][1]));
-    rule = functional_twin(reader, target);
-    *in_place = rule != NULL;
-    return rule;
+            return tc_map_get(&reader->row, tc_str_of(reshaping[i][1]));
+    row = functional_twin(reader, target);
+    *in_place = row != NULL;
+    return row;
 }
 
 static const char *nearest_target(const tc_pt2 *reader, const char *target)
 {
     const char *best = NULL;
     size_t least = strlen(target) / 3 + 1;
-    for (size_t i = 0; i < reader->rule.n; i++) {
-        size_t distance = tc_text_distance(target, reader->rule.entry[i].key.p);
+    for (size_t i = 0; i < reader->row.n; i++) {
+        size_t distance = tc_text_distance(target, reader->row.entry[i].key.p);
         if (distance < least) {
             least = distance;
-            best = reader->rule.entry[i].key.p;
+            best = reader->row.entry[i].key.p;
         }
     }
     return best;
@@ -180,7 +180,7 @@ static void find_unknown(tc_pt2 *reader, const tc_json *graph, tc_map *unknown)
          node = node->next) {
         bool in_place;
         const char *target = tc_pt2_target(reader, node);
-        if (!find_rule(reader, target, &in_place) && !tc_pt2_is_sym(target)) {
+        if (!find_row(reader, target, &in_place) && !tc_pt2_is_sym(target)) {
             void **slot = tc_map_at(unknown, tc_str_of(target));
             if (!*slot) {
                 *slot = tc_new(&reader->work, unknown_op);
@@ -306,10 +306,10 @@ static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
     n.target = n.loc->target;
     n.n_result = list_results(&work, json);
     if (!tc_pt2_sym(&n)) {
-        const tc_pt2_rule *rule = find_rule(reader, n.target, &work.in_place);
-        if (!rule)
+        const tc_pt2_row *row = find_row(reader, n.target, &work.in_place);
+        if (!row)
             return tc_bug(reader->ctx, n.loc, "'%s' was thought to be known", n.target);
-        rule->import(&n, rule);
+        row->import(&n, row);
     }
     tc_status status = n.status;
     if (status != TC_OK)

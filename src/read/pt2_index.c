@@ -52,13 +52,13 @@ static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *o
     return n->status == TC_OK ? k : -1;
 }
 
-static void import_index(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_index(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val in[TC_MAX_RANK + 1] = {tc_pt2_tensor(n, "self")};
     int count;
     tc_val *index = tc_pt2_tensors(n, "indices", &count);
     int k = as_integers(n, index, count, in + 1);
-    (void)rule;
+    (void)row;
     if (k >= 0)
         tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_index, NULL, in, k + 1), 0);
 }
@@ -97,13 +97,13 @@ static int only_index(const tc_val *index, int count)
     return at;
 }
 
-static void import_index_put(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_index_put(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val in[TC_MAX_RANK + 2] = {tc_pt2_tensor(n, "self"), tc_pt2_tensor(n, "values")};
     int count;
     tc_val *index = tc_pt2_tensors(n, "indices", &count);
     bool accumulate = tc_pt2_bool(n, "accumulate", false);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     in[1] = tc_pt2_cast(n, in[1], tc_pt2_type(n, in[0])->dtype);
@@ -121,14 +121,14 @@ static void import_index_put(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* self, dim, index: index_select and gather. */
-static void import_pick(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_pick(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index");
     int64_t dim = tc_pt2_need_int(n, "dim");
     if (n->status != TC_OK)
         return;
     const void *attr = tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank));
-    tc_pt2_result(n, x, tc_pt2_emit2(n, rule->op, attr, x, index), 0);
+    tc_pt2_result(n, x, tc_pt2_emit2(n, row->op, attr, x, index), 0);
 }
 
 /* 0, 1, ... each as often as the constant list `repeats` says; one number serves all `extent` of
@@ -161,11 +161,11 @@ static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
     return tc_pt2_list(n, list, total);
 }
 
-static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), repeats = tc_pt2_tensor(n, "repeats");
     int64_t dim = tc_pt2_int(n, "dim", 0);
-    (void)rule;
+    (void)row;
     x = tc_pt2_has(n, "dim") ? x : tc_pt2_flat(n, x);
     if (n->status != TC_OK)
         return;
@@ -177,10 +177,10 @@ static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* The places themselves. */
-static void import_repeat_places(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_repeat_places(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val repeats = tc_pt2_tensor(n, "repeats");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     tc_val y = repeated_places(n, repeats, tc_type_count(tc_pt2_type(n, repeats)));
@@ -189,18 +189,18 @@ static void import_repeat_places(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Elements by their number in x as one line. */
-static void import_take(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_take(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_flat(n, tc_pt2_tensor(n, "self")), index = tc_pt2_tensor(n, "index");
-    (void)rule;
+    (void)row;
     tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_index, NULL, x, index), 0);
 }
 
 /* gather, after x and index have been broadcast together but along the axis. */
-static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "indices");
-    (void)rule;
+    (void)row;
     if (!tc_pt2_has(n, "dim")) {
         x = tc_pt2_flat(n, x);
         index = tc_pt2_flat(n, index);
@@ -226,7 +226,7 @@ static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 /* Rows replaced and added. */
 
-static void import_index_copy(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_index_copy(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
            source = tc_pt2_tensor(n, "source");
@@ -236,17 +236,17 @@ static void import_index_copy(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
     source = tc_pt2_cast(n, source, tc_pt2_type(n, x)->dtype);
-    const void *attr = rule->op == TC_OP_index_add ? (void *)tc_pt2_attr(n, index_add, axis, alpha)
-                                                   : (void *)tc_pt2_attr(n, axis, axis);
-    tc_pt2_result(n, x, tc_pt2_emit3(n, rule->op, attr, x, index, source), 0);
+    const void *attr = row->op == TC_OP_index_add ? (void *)tc_pt2_attr(n, index_add, axis, alpha)
+                                                  : (void *)tc_pt2_attr(n, axis, axis);
+    tc_pt2_result(n, x, tc_pt2_emit3(n, row->op, attr, x, index, source), 0);
 }
 
-static void import_index_fill(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
            value = tc_pt2_operand(n, "value", x);
     int64_t dim = tc_pt2_need_int(n, "dim");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     const tc_type *t = tc_pt2_type(n, x);
@@ -276,11 +276,11 @@ static tc_field_combine combine_named(tc_pt2_node *n, const char *name)
     return TC_combine_set;
 }
 
-static void import_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_scatter(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"), source;
     int64_t dim = tc_pt2_need_int(n, "dim");
-    const char *how = tc_pt2_text(n, "reduce", rule->extra != 0 ? "add" : "set");
+    const char *how = tc_pt2_text(n, "reduce", row->extra != 0 ? "add" : "set");
     bool with_self = tc_pt2_bool(n, "include_self", true);
     if (tc_pt2_has(n, "src"))
         source = tc_pt2_tensor(n, "src");
@@ -298,11 +298,11 @@ static void import_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* The source's numbers in turn where the mask is true: a running count of ones says which. */
-static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask"),
            source = tc_pt2_tensor(n, "source");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     const tc_type *t = tc_pt2_type(n, x);
@@ -322,12 +322,12 @@ static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* The two axes of the diagonal first, then places (i, j) of a matrix of rows. */
-static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), source = tc_pt2_tensor(n, "src");
     int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", 0),
             dim2 = tc_pt2_int(n, "dim2", 1);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     int rank = tc_pt2_type(n, x)->rank, part = tc_pt2_type(n, source)->rank;
@@ -345,33 +345,33 @@ static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
     for (int i = 1; i < part; i++)
         last[i] = i - 1;
     int64_t length = tc_pt2_type(n, source)->dim[part - 1];
-    int64_t *row = tc_new_n(&n->ctx->arena, int64_t, (size_t)length);
+    int64_t *line = tc_new_n(&n->ctx->arena, int64_t, (size_t)length);
     int64_t *column = tc_new_n(&n->ctx->arena, int64_t, (size_t)length);
     for (int64_t i = 0; i < length; i++) {
-        row[i] = i - tc_min_i64(offset, 0);
+        line[i] = i - tc_min_i64(offset, 0);
         column[i] = i + tc_max_i64(offset, 0);
     }
     tc_val in[] = {tc_pt2_permute(n, x, there), tc_pt2_permute(n, source, last),
-                   tc_pt2_list(n, row, length), tc_pt2_list(n, column, length)};
+                   tc_pt2_list(n, line, length), tc_pt2_list(n, column, length)};
     tc_val y = tc_pt2_emit(n, TC_OP_index_put, tc_pt2_attr(n, index_put, false), in, 4);
     tc_pt2_result(n, x, tc_pt2_permute(n, y, back), 0);
 }
 
 /* Tables. */
 
-static void import_embedding(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_embedding(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val table = tc_pt2_tensor(n, "weight"), index = tc_pt2_tensor(n, "indices");
-    (void)rule;
+    (void)row;
     tc_pt2_result(n, table, tc_pt2_emit2(n, TC_OP_embedding, NULL, table, index), 0);
 }
 
 /* Each number compared with 0, 1, ... along a new last axis. */
-static void import_one_hot(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_one_hot(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     const tc_type *y = tc_pt2_result_type(n, 0);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     int64_t classes = y->rank ? y->dim[y->rank - 1] : 0;
@@ -383,10 +383,10 @@ static void import_one_hot(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* bucketize(self, boundaries) and searchsorted(sorted_sequence, self) with one sequence for all. */
-static void import_bucketize(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_bucketize(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_val edges = tc_pt2_tensor(n, rule->extra != 0 ? "sorted_sequence" : "boundaries");
+    tc_val edges = tc_pt2_tensor(n, row->extra != 0 ? "sorted_sequence" : "boundaries");
     bool right =
         tc_pt2_bool(n, "right", false) || tc_text_eq(tc_pt2_text(n, "side", "left"), "right");
     if (tc_pt2_has(n, "sorter"))
@@ -401,19 +401,19 @@ static void import_bucketize(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_bool(n, "out_int32", false) ? tc_pt2_cast(n, y, TC_i32) : y, 0);
 }
 
-static void import_data_dependent(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_data_dependent(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_pt2_unsupported(n, "the size of its result depends on the data");
 }
 
-static void import_random(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_random(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_pt2_unsupported(n, "random numbers differ from run to run");
 }
 
-const tc_pt2_rule tc_pt2_index[] = {
+const tc_pt2_row tc_pt2_index[] = {
     {"aten.index.Tensor", import_index, TC_OP_index, 0},
     {"aten._unsafe_index.Tensor", import_index, TC_OP_index, 0},
     {"aten.index_put.default", import_index_put, TC_OP_index_put, 0},

@@ -2,7 +2,7 @@
 /* pt2_move.c -- importers of operators that put numbers elsewhere.
  *
  * Where the file states the result's shape, that is what the operator is given: reshape serves
- * view, flatten, squeeze and their kin alike.  A rule's `extra` is 1 when ATen returns a view, 0
+ * view, flatten, squeeze and their kin alike.  A row's `extra` is 1 when ATen returns a view, 0
  * for a copy; unsqueeze_ and its like change how a tensor is looked at, not its numbers, and are
  * views too. */
 #include "pt2_make.h"
@@ -36,26 +36,26 @@ static bool packed(const tc_pt2_node *n, tc_val x)
     }
 }
 
-static void import_reshape(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_reshape(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints shape = tc_pt2_dims(n, tc_pt2_result_type(n, 0));
     if (n->status != TC_OK)
         return;
-    tc_pt2_result(n, x, tc_pt2_reshape(n, x, shape), rule->extra != 0 && packed(n, x));
+    tc_pt2_result(n, x, tc_pt2_reshape(n, x, shape), row->extra != 0 && packed(n, x));
 }
 
-static void import_expand(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_expand(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_pt2_result(n, x, tc_pt2_expand(n, x, tc_pt2_dims(n, tc_pt2_result_type(n, 0))), rule->extra);
+    tc_pt2_result(n, x, tc_pt2_expand(n, x, tc_pt2_dims(n, tc_pt2_result_type(n, 0))), row->extra);
 }
 
-static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
-    (void)rule;
+    (void)row;
     for (int i = 0; i < count && n->status == TC_OK; i++) {
         tc_val y = tc_pt2_expand(n, x[i], tc_pt2_dims(n, tc_pt2_result_type(n, i)));
         if (n->status != TC_OK)
@@ -66,12 +66,12 @@ static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Tensor i varies along axis i; "xy" has the first two the other way around. */
-static void import_meshgrid(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_meshgrid(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     bool swapped = tc_text_eq(tc_pt2_text(n, "indexing", "ij"), "xy");
-    (void)rule;
+    (void)row;
     for (int i = 0; i < count && n->status == TC_OK; i++) {
         const tc_type *y = tc_pt2_result_type(n, i);
         if (!y)
@@ -83,8 +83,8 @@ static void import_meshgrid(tc_pt2_node *n, const tc_pt2_rule *rule)
             return;
         }
         dim[axis] = tc_type_count(tc_pt2_type(n, x[i]));
-        tc_val row = tc_pt2_reshape(n, x[i], tc_ints_copy(&n->ctx->arena, dim, y->rank));
-        tc_val all = tc_pt2_expand(n, row, tc_pt2_dims(n, y));
+        tc_val line = tc_pt2_reshape(n, x[i], tc_ints_copy(&n->ctx->arena, dim, y->rank));
+        tc_val all = tc_pt2_expand(n, line, tc_pt2_dims(n, y));
         if (n->status == TC_OK)
             tc_pt2_bind(n, i, all);
     }
@@ -92,7 +92,7 @@ static void import_meshgrid(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 /* Orders of axes. */
 
-static void import_permute(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_permute(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints dims = tc_pt2_ints(n, "dims");
@@ -104,11 +104,11 @@ static void import_permute(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     }
     tc_ints perm = tc_pt2_axes(n, dims, rank);
-    tc_pt2_result(n, x, tc_pt2_permute(n, x, perm.v), rule->extra);
+    tc_pt2_result(n, x, tc_pt2_permute(n, x, perm.v), row->extra);
 }
 
 /* transpose, swapaxes and swapdims differ in what they call the two axes. */
-static void import_transpose(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_transpose(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const char *first = tc_pt2_has(n, "axis0") ? "axis0" : "dim0";
     const char *second = tc_pt2_has(n, "axis1") ? "axis1" : "dim1";
@@ -118,11 +118,11 @@ static void import_transpose(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     int rank = tc_pt2_type(n, x)->rank;
     tc_val y = tc_pt2_swap(n, x, tc_pt2_axis(n, a, rank), tc_pt2_axis(n, b, rank));
-    tc_pt2_result(n, x, y, rule->extra);
+    tc_pt2_result(n, x, y, row->extra);
 }
 
 /* t: at most two axes, backwards. */
-static void import_reversed(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_reversed(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     if (n->status != TC_OK)
@@ -131,10 +131,10 @@ static void import_reversed(tc_pt2_node *n, const tc_pt2_rule *rule)
     int rank = tc_pt2_type(n, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = rank - 1 - i;
-    tc_pt2_result(n, x, tc_pt2_permute(n, x, perm), rule->extra);
+    tc_pt2_result(n, x, tc_pt2_permute(n, x, perm), row->extra);
 }
 
-static void import_matrix_transpose(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_matrix_transpose(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     if (n->status != TC_OK)
@@ -144,10 +144,10 @@ static void import_matrix_transpose(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_bad(n, TC_E_SHAPE, "a matrix has two axes or more");
         return;
     }
-    tc_pt2_result(n, x, tc_pt2_swap(n, x, rank - 2, rank - 1), rule->extra);
+    tc_pt2_result(n, x, tc_pt2_swap(n, x, rank - 2, rank - 1), row->extra);
 }
 
-static void import_movedim(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_movedim(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints source = tc_pt2_ints(n, "source"), destination = tc_pt2_ints(n, "destination");
@@ -173,12 +173,12 @@ static void import_movedim(tc_pt2_node *n, const tc_pt2_rule *rule)
             from++;
         perm[to] = from++;
     }
-    tc_pt2_result(n, x, rank ? tc_pt2_permute(n, x, perm) : x, rank ? rule->extra : 0);
+    tc_pt2_result(n, x, rank ? tc_pt2_permute(n, x, perm) : x, rank ? row->extra : 0);
 }
 
 /* Parts. */
 
-static void import_slice(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_slice(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
@@ -186,10 +186,10 @@ static void import_slice(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     tc_val y = tc_pt2_slice(n, x, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), start, end, step);
-    tc_pt2_result(n, x, y, rule->extra);
+    tc_pt2_result(n, x, y, row->extra);
 }
 
-static void import_narrow(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_narrow(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_need_int(n, "dim"), start = tc_pt2_need_int(n, "start");
@@ -203,7 +203,7 @@ static void import_narrow(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_bad(n, TC_E_ARGUMENT, "the part reaches past the axis");
         return;
     }
-    tc_pt2_result(n, x, tc_pt2_slice(n, x, axis, start, start + length, 1), rule->extra);
+    tc_pt2_result(n, x, tc_pt2_slice(n, x, axis, start, start + length, 1), row->extra);
 }
 
 /* The axis and the place there, counted from the front. */
@@ -217,29 +217,29 @@ static tc_attr_select *select_attr(tc_pt2_node *n, tc_val x)
     return tc_pt2_attr(n, select, axis, index < 0 && t->rank ? index + t->dim[axis] : index);
 }
 
-static void import_select(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_select(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     const void *attr = select_attr(n, x);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_select, attr, x), rule->extra);
+    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_select, attr, x), row->extra);
 }
 
-static void import_select_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_select_scatter(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src");
     const tc_attr_select *a = select_attr(n, x);
-    (void)rule;
+    (void)row;
     if (n->status == TC_OK)
         part = tc_pt2_cast(n, part, tc_pt2_type(n, x)->dtype);
     tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_select_scatter, a, x, part), 0);
 }
 
-static void import_slice_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_slice_scatter(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src");
     int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
     int64_t end = tc_pt2_int(n, "end", INT64_MAX), step = tc_pt2_int(n, "step", 1);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     const tc_type *t = tc_pt2_type(n, x);
@@ -249,7 +249,7 @@ static void import_slice_scatter(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* The file says how long each piece is.  `axis` < 0: the argument "dim". */
-static void split_along(tc_pt2_node *n, const tc_pt2_rule *rule, int64_t axis)
+static void split_along(tc_pt2_node *n, const tc_pt2_row *row, int64_t axis)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = axis < 0 ? tc_pt2_int(n, "dim", 0) : axis;
@@ -268,23 +268,32 @@ static void split_along(tc_pt2_node *n, const tc_pt2_rule *rule, int64_t axis)
     tc_node *node = tc_pt2_emit_many(n, TC_OP_split, attr, &x, 1, n->n_result);
     for (int i = 0; node && i < n->n_result; i++) {
         tc_pt2_bind(n, i, node->out[i]);
-        if (rule->extra != 0)
+        if (row->extra != 0)
             tc_pt2_view(n, x, node->out[i]);
     }
 }
 
-static void import_split(tc_pt2_node *n, const tc_pt2_rule *rule) { split_along(n, rule, -1); }
-static void import_vsplit(tc_pt2_node *n, const tc_pt2_rule *rule) { split_along(n, rule, 0); }
-static void import_dsplit(tc_pt2_node *n, const tc_pt2_rule *rule) { split_along(n, rule, 2); }
+static void import_split(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    split_along(n, row, -1);
+}
+static void import_vsplit(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    split_along(n, row, 0);
+}
+static void import_dsplit(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    split_along(n, row, 2);
+}
 
-static void import_hsplit(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_hsplit(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     if (n->status == TC_OK)
-        split_along(n, rule, tc_pt2_type(n, x)->rank > 1);
+        split_along(n, row, tc_pt2_type(n, x)->rank > 1);
 }
 
-static void import_unbind(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_unbind(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_int(n, "dim", 0);
@@ -294,12 +303,12 @@ static void import_unbind(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_node *node = tc_pt2_emit_many(n, TC_OP_unbind, attr, &x, 1, n->n_result);
     for (int i = 0; node && i < n->n_result; i++) {
         tc_pt2_bind(n, i, node->out[i]);
-        if (rule->extra != 0)
+        if (row->extra != 0)
             tc_pt2_view(n, x, node->out[i]);
     }
 }
 
-const tc_pt2_rule tc_pt2_move[] = {
+const tc_pt2_row tc_pt2_move[] = {
     {"aten.view.default", import_reshape, TC_OP_reshape, 1},
     {"aten._unsafe_view.default", import_reshape, TC_OP_reshape, 0},
     {"aten.view_copy.default", import_reshape, TC_OP_reshape, 0},

@@ -43,9 +43,9 @@ static tc_val norm_by_batch(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, double
 }
 
 /* batch_norm and its native forms; only the normalized result is made. */
-static void import_batch_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_batch_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
     tc_val mean = tc_pt2_tensor_opt(n, "running_mean"), var = tc_pt2_tensor_opt(n, "running_var");
@@ -67,9 +67,9 @@ static void import_batch_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, y);
 }
 
-static void import_instance_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_instance_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
     double eps = tc_pt2_float(n, "eps", 1e-5);
@@ -102,9 +102,9 @@ static int64_t normalized_axes(tc_pt2_node *n, tc_val x)
     return shape.n;
 }
 
-static void import_layer_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_layer_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
     tc_attr_layer_norm *a =
@@ -113,9 +113,9 @@ static void import_layer_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Without an eps: the distance from 1 to the next number of the type that it is computed in. */
-static void import_rms_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_rms_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight");
     int64_t axes = normalized_axes(n, x);
     if (n->status != TC_OK)
@@ -125,18 +125,18 @@ static void import_rms_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_rms_norm, a, x, w));
 }
 
-static void import_group_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_group_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
-    int64_t groups = tc_pt2_need_int(n, rule->extra != 0 ? "group" : "num_groups");
+    int64_t groups = tc_pt2_need_int(n, row->extra != 0 ? "group" : "num_groups");
     tc_pt2_bind(n, 0, group_norm(n, x, w, b, groups, tc_pt2_float(n, "eps", 1e-5)));
 }
 
 /* v * g / |v|, the norm over all axes but dim; the second result is the norm. */
-static void import_weight_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_weight_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val v = tc_pt2_tensor(n, "v"), g = tc_pt2_tensor(n, "g");
     int64_t dim = tc_pt2_int(n, "dim", 0);
     if (n->status != TC_OK)
@@ -163,20 +163,20 @@ static tc_val softmax_input(tc_pt2_node *n)
     return n->status == TC_OK ? tc_pt2_cast(n, x, dtype) : x;
 }
 
-static void import_softmax(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_softmax(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = softmax_input(n);
     int64_t dim = tc_pt2_need_int(n, "dim");
     if (n->status != TC_OK)
         return;
     tc_attr_axis *a = tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, type_of(n, x)->rank));
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, a, x));
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, a, x));
 }
 
 /* Softmax, and 0 where a whole row is -inf. */
-static void import_safe_softmax(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_safe_softmax(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = softmax_input(n);
     int64_t dim = tc_pt2_need_int(n, "dim");
     if (n->status != TC_OK)
@@ -186,9 +186,9 @@ static void import_safe_softmax(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_ints axes = tc_ints_fill(&n->ctx->arena, axis, t->rank ? 1 : 0);
     tc_val y = tc_pt2_emit1(n, TC_OP_softmax, tc_pt2_attr(n, axis, axis), x);
     tc_val masked = tc_pt2_emit2(n, TC_OP_eq, NULL, x, tc_pt2_const(n, t->dtype, -INFINITY));
-    tc_val row = tc_pt2_emit1(n, TC_OP_all, tc_pt2_attr(n, axes, axes, true), masked);
+    tc_val line = tc_pt2_emit1(n, TC_OP_all, tc_pt2_attr(n, axes, axes, true), masked);
     tc_val zero = tc_pt2_const(n, t->dtype, 0);
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_where, NULL, row, zero, y));
+    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_where, NULL, line, zero, y));
 }
 
 /* Distances */
@@ -200,9 +200,9 @@ static tc_val length(tc_pt2_node *n, tc_val x, tc_ints axes, double eps)
 }
 
 /* sum(a * b) / (max(|a|, eps) * max(|b|, eps)) */
-static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double eps = tc_pt2_float(n, "eps", 1e-8);
     int64_t dim = tc_pt2_int(n, "dim", 1);
@@ -222,9 +222,9 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* |a - b + eps| along the last axis */
-static void import_pairwise_distance(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_pairwise_distance(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double p = tc_pt2_float(n, "p", 2), eps = tc_pt2_float(n, "eps", 1e-6);
     bool keepdim = tc_pt2_bool(n, "keepdim", false);
@@ -240,11 +240,11 @@ static void import_pairwise_distance(tc_pt2_node *n, const tc_pt2_rule *rule)
 /* Recurrent */
 
 /* Operands: x, the states, then the weights layer by layer; results: all steps, the last states. */
-static void import_recurrent(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_recurrent(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int n_state = 1, n_param;
     tc_val x = tc_pt2_tensor(n, "input"), one = TC_NONE, *state = &one;
-    if (rule->op == TC_OP_lstm)
+    if (row->op == TC_OP_lstm)
         state = tc_pt2_tensors(n, "hx", &n_state);
     else
         one = tc_pt2_tensor(n, "hx");
@@ -266,18 +266,18 @@ static void import_recurrent(tc_pt2_node *n, const tc_pt2_rule *rule)
     in[0] = x;
     memcpy(in + 1, state, (size_t)n_state * sizeof *in);
     memcpy(in + 1 + n_state, param, (size_t)n_param * sizeof *in);
-    int results = tc_ops[rule->op].n_out;
-    tc_node *node = tc_pt2_emit_many(n, rule->op, a, in, 1 + n_state + n_param, results);
+    int results = tc_ops[row->op].n_out;
+    tc_node *node = tc_pt2_emit_many(n, row->op, a, in, 1 + n_state + n_param, results);
     for (int i = 0; node && i < results; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }
 
-static void import_cell(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_cell(tc_pt2_node *n, const tc_pt2_row *row)
 {
     static const char *const name[] = {"w_ih", "w_hh", "b_ih", "b_hh"};
     tc_val in[7] = {tc_pt2_tensor(n, "input")};
     int count = 1;
-    if (rule->op == TC_OP_lstm_cell) {
+    if (row->op == TC_OP_lstm_cell) {
         int n_state;
         tc_val *state = tc_pt2_tensors(n, "hx", &n_state);
         if (n->status == TC_OK && n_state != 2)
@@ -288,19 +288,19 @@ static void import_cell(tc_pt2_node *n, const tc_pt2_rule *rule)
         in[count++] = tc_pt2_tensor(n, "hx");
     for (int i = 0; i < 4; i++)
         in[count++] = i < 2 ? tc_pt2_tensor(n, name[i]) : tc_pt2_tensor_opt(n, name[i]);
-    int results = tc_ops[rule->op].n_out;
-    tc_node *node = tc_pt2_emit_many(n, rule->op, NULL, in, count, results);
+    int results = tc_ops[row->op].n_out;
+    tc_node *node = tc_pt2_emit_many(n, row->op, NULL, in, count, results);
     for (int i = 0; node && i < results; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }
 
-static void refuse_packed(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void refuse_packed(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_pt2_unsupported(n, "packed sequences are not handled; give the layer a padded tensor");
 }
 
-const tc_pt2_rule tc_pt2_nn[] = {
+const tc_pt2_row tc_pt2_nn[] = {
     {"aten.batch_norm.default", import_batch_norm, 0, 0},
     {"aten._native_batch_norm_legit_no_training.default", import_batch_norm, 0, 0},
     {"aten._native_batch_norm_legit.default", import_batch_norm, 0, 0},

@@ -34,9 +34,9 @@ static tc_val second_operand(tc_pt2_node *n)
     return tc_pt2_tensor(n, name[0]);
 }
 
-static void import_matmul(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_matmul(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = second_operand(n);
     if (n->status == TC_OK && tc_pt2_has(n, "out_dtype")) {
         tc_dtype dtype = tc_pt2_dtype(n, "out_dtype", TC_none);
@@ -46,9 +46,9 @@ static void import_matmul(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_matmul, NULL, a, b));
 }
 
-static void import_linear(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_linear(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
     tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_linear, NULL, x, w, b));
@@ -67,19 +67,19 @@ static void bind_addmm(tc_pt2_node *n, tc_val c, tc_val a, tc_val b)
     tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_addmm, tc_pt2_attr(n, addmm, beta, alpha), c, a, b));
 }
 
-static void import_addmm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_addmm(tc_pt2_node *n, const tc_pt2_row *row)
 {
     static const char *const name[][2] = {{"mat1", "mat2"}, {"batch1", "batch2"}, {"mat", "vec"}};
-    const char *const *which = name[(int)rule->extra];
+    const char *const *which = name[(int)row->extra];
     tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, which[0]),
            b = tc_pt2_tensor(n, which[1]);
     bind_addmm(n, c, a, b);
 }
 
 /* The sum over the batch is one more inner axis: [b, n, m] -> [n, b m],  [b, m, p] -> [b m, p]. */
-static void import_addbmm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_addbmm(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, "batch1"),
            b = tc_pt2_tensor(n, "batch2");
     if (n->status != TC_OK)
@@ -109,26 +109,26 @@ static tc_val as_matrix(tc_pt2_node *n, tc_val v, bool column)
     return reshape(n, v, 2, (int64_t[]){column ? size : 1, column ? 1 : size});
 }
 
-static void import_outer(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_outer(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val a = as_matrix(n, tc_pt2_tensor(n, "self"), true);
     tc_val b = as_matrix(n, tc_pt2_tensor(n, "vec2"), false);
     tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_mul, NULL, a, b));
 }
 
-static void import_addr(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_addr(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val c = tc_pt2_tensor(n, "self");
     tc_val a = as_matrix(n, tc_pt2_tensor(n, "vec1"), true);
     bind_addmm(n, c, a, as_matrix(n, tc_pt2_tensor(n, "vec2"), false));
 }
 
 /* Sums over the last axes: a W^T with the rows of b as W. */
-static void import_inner(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_inner(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
     if (n->status != TC_OK)
         return;
@@ -152,9 +152,9 @@ static void import_inner(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* sum(x * y) along one axis. */
-static void import_vecdot(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_vecdot(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val y = tc_pt2_emit2(n, TC_OP_mul, NULL, tc_pt2_tensor(n, "x"), tc_pt2_tensor(n, "y"));
     int64_t axis = tc_pt2_int(n, "dim", -1);
     if (n->status != TC_OK)
@@ -163,10 +163,10 @@ static void import_vecdot(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axes, false), y));
 }
 
-static void import_chain(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_chain(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int count;
-    tc_val *list = tc_pt2_tensors(n, rule->extra != 0 ? "tensors" : "matrices", &count);
+    tc_val *list = tc_pt2_tensors(n, row->extra != 0 ? "tensors" : "matrices", &count);
     if (n->status == TC_OK && count < 1)
         tc_pt2_bad(n, TC_E_ARGUMENT, "the list of matrices is empty");
     if (n->status != TC_OK)
@@ -178,9 +178,9 @@ static void import_chain(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Sums of narrow integers may be wider than they: the file says so in the result's type. */
-static void import_einsum(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_einsum(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     int count;
     const char *equation = tc_pt2_text(n, "equation", "");
     tc_val *list = tc_pt2_tensors(n, "tensors", &count);
@@ -192,9 +192,9 @@ static void import_einsum(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Contraction of given axes, as an equation: labels of b's contracted axes are those of a's. */
-static void import_tensordot(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_tensordot(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
     tc_ints left = tc_pt2_ints(n, "dims_self"), right = tc_pt2_ints(n, "dims_other");
     if (n->status != TC_OK)
@@ -225,9 +225,9 @@ static void import_tensordot(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, einsum(n, tc_buf_cstr(&text), (tc_val[]){a, b}, 2));
 }
 
-static void import_bilinear(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_bilinear(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val a = tc_pt2_tensor(n, "input1"), b = tc_pt2_tensor(n, "input2");
     tc_val w = tc_pt2_tensor(n, "weight"), bias = tc_pt2_tensor_opt(n, "bias");
     tc_val y = einsum(n, "...i,oij,...j->...o", (tc_val[]){a, w, b}, 3);
@@ -237,9 +237,9 @@ static void import_bilinear(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* The norm of every difference between the rows of two lists. */
-static void import_cdist(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_cdist(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double p = tc_pt2_float(n, "p", 2);
     if (n->status != TC_OK)
@@ -267,9 +267,9 @@ static void import_cdist(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Every form of attention; only the first result is made. */
-static void import_sdpa(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_sdpa(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val q = tc_pt2_tensor(n, "query"), k = tc_pt2_tensor(n, "key"),
            v = tc_pt2_tensor(n, "value");
     tc_val mask = tc_pt2_tensor_opt(n, tc_pt2_has(n, "attn_bias") ? "attn_bias" : "attn_mask");
@@ -285,7 +285,7 @@ static void import_sdpa(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, tc_pt2_emit(n, TC_OP_sdpa, a, (tc_val[]){q, k, v, mask}, mask ? 4 : 3));
 }
 
-const tc_pt2_rule tc_pt2_product[] = {
+const tc_pt2_row tc_pt2_product[] = {
     {"aten.matmul.default", import_matmul, 0, 0},
     {"aten.linalg_matmul.default", import_matmul, 0, 0},
     {"aten.mm.default", import_matmul, 0, 0},

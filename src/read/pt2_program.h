@@ -100,7 +100,7 @@ typedef struct tc_pt2 {
     const char *root;  /* "model/": what all names begin with; "" in old files */
     const char *model; /* "model": which program of the archive */
     const tc_json *program;
-    tc_map rule;             /* target -> tc_pt2_rule */
+    tc_map row;              /* target -> tc_pt2_row */
     tc_map weight, constant; /* full name -> tc_stored or the JSON that describes it */
     bool pickled;            /* weight and constant hold tc_stored */
     tc_map cell;             /* payload -> the cell that all its names share */
@@ -122,7 +122,7 @@ const char *tc_pt2_target(tc_pt2 *reader, const tc_json *node);
 const tc_loc *tc_pt2_loc(tc_pt2 *reader, const tc_json *node);
 
 /* pt2_graph.c */
-void tc_pt2_add_rules(tc_pt2 *reader);
+void tc_pt2_add_rows(tc_pt2 *reader);
 /* A message for every operator that is not known, the inner graphs' included. */
 tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph);
 /* Import the graph's nodes; its inputs have been bound. */
@@ -157,7 +157,7 @@ void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number number);
 tc_status tc_pt2_current(tc_graph *g, tc_pt2_cell *cell, const tc_loc *loc, tc_val *out);
 tc_status tc_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val val,
                        const tc_loc *loc);
-void tc_pt2_as_strided_scatter(tc_pt2_node *n, const tc_pt2_rule *rule);
+void tc_pt2_as_strided_scatter(tc_pt2_node *n, const tc_pt2_row *row);
 
 /* pt2_sym.c */
 bool tc_pt2_sym(tc_pt2_node *n);
@@ -165,8 +165,8 @@ bool tc_pt2_is_sym(const char *target);
 /* A SymInt of the file, when it is fixed. */
 bool tc_pt2_fixed(tc_pt2 *reader, const tc_json *sym_int, int64_t *out);
 
-/* pt2_control.c: rules as in the importers' tables. */
-extern const tc_pt2_rule tc_pt2_control[];
+/* pt2_control.c: rows as in the importers' tables. */
+extern const tc_pt2_row tc_pt2_control[];
 
 /* pt2_weights.c */
 tc_status tc_pt2_open_weights(tc_pt2 *reader);

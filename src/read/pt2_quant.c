@@ -18,9 +18,9 @@ static int64_t bound(tc_pt2_node *n, const char *arg)
 }
 
 /* Per tensor: scale and zero are numbers, or tensors of one element. */
-static void import_per_tensor(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_per_tensor(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    bool by_tensor = tc_pt2_is_tensor(n, "scale"), back = rule->op == TC_OP_dequantize;
+    bool by_tensor = tc_pt2_is_tensor(n, "scale"), back = row->op == TC_OP_dequantize;
     tc_val in[3] = {tc_pt2_tensor(n, "input")};
     tc_attr_quantize a = {.axis = -1, .qmin = bound(n, "quant_min"), .qmax = bound(n, "quant_max")};
     tc_dtype stored = tc_pt2_dtype(n, "dtype", TC_none);
@@ -35,10 +35,10 @@ static void import_per_tensor(tc_pt2_node *n, const tc_pt2_rule *rule)
             tc_pt2_bad(n, TC_E_ARGUMENT, "a scale of 0");
     }
     const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
-    tc_pt2_result(n, in[0], tc_pt2_emit(n, rule->op, attr, in, by_tensor ? 3 : 1), 0);
+    tc_pt2_result(n, in[0], tc_pt2_emit(n, row->op, attr, in, by_tensor ? 3 : 1), 0);
 }
 
-static void import_per_channel(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_per_channel(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val in[3] = {tc_pt2_tensor(n, "input"), tc_pt2_tensor(n, "scales"),
                     tc_pt2_tensor_opt(n, "zero_points")};
@@ -49,14 +49,14 @@ static void import_per_channel(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     a.axis = tc_pt2_axis(n, axis, tc_pt2_type(n, in[0])->rank);
-    a.dtype = rule->op == TC_OP_dequantize ? tc_pt2_dtype(n, "out_dtype", TC_f32) : stored;
+    a.dtype = row->op == TC_OP_dequantize ? tc_pt2_dtype(n, "out_dtype", TC_f32) : stored;
     const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
-    tc_pt2_result(n, in[0], tc_pt2_emit(n, rule->op, attr, in, 3), 0);
+    tc_pt2_result(n, in[0], tc_pt2_emit(n, row->op, attr, in, 3), 0);
 }
 
 /* fake_quantize_per_tensor_affine(self, scale, zero_point, ...), per channel with an axis; the
  * forms that also say which elements were in range have a second result. */
-static void import_fake(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_fake(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val in[3] = {tc_pt2_tensor(n, "self")};
     bool by_tensor = tc_pt2_is_tensor(n, "scale");
@@ -73,19 +73,19 @@ static void import_fake(tc_pt2_node *n, const tc_pt2_rule *rule)
     int64_t axis = tc_pt2_int(n, "axis", 0);
     if (n->status != TC_OK)
         return;
-    if (rule->extra != 0)
+    if (row->extra != 0)
         a.axis = tc_pt2_axis(n, axis, tc_pt2_type(n, in[0])->rank);
     const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
     tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_fake_quantize, attr, in, by_tensor ? 3 : 1), 0);
 }
 
-static void import_choose(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input");
     int64_t qmin = tc_pt2_need_int(n, "quant_min"), qmax = tc_pt2_need_int(n, "quant_max");
     double eps = tc_pt2_float(n, "eps", 0);
     int64_t zero = tc_pt2_dtype(n, "dtype", TC_i8) == TC_u8 ? 128 : 0;
-    const void *attr = tc_pt2_attr(n, choose_qparams, qmin, qmax, eps, rule->extra != 0, zero);
+    const void *attr = tc_pt2_attr(n, choose_qparams, qmin, qmax, eps, row->extra != 0, zero);
     tc_node *node = tc_pt2_emit_many(n, TC_OP_choose_qparams, attr, &x, 1, 2);
     for (int i = 0; node && i < 2; i++)
         tc_pt2_bind(n, i, node->out[i]);
@@ -93,13 +93,13 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 /* Per token, in plain arithmetic: clamp(round(x * (1 / scales) + zeros)), and (q - zeros) * scales.
  */
-static void import_quantize_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_quantize_per_token(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"),
            zero = tc_pt2_tensor(n, "zero_points");
     double lo = tc_pt2_float(n, "quant_min", 0), hi = tc_pt2_float(n, "quant_max", 0);
     tc_dtype dtype = tc_pt2_dtype(n, "dtype", TC_i8);
-    (void)rule;
+    (void)row;
     scale = tc_pt2_emit1(n, TC_OP_reciprocal, NULL, scale);
     tc_val y = tc_pt2_emit2(n, TC_OP_mul, NULL, x, scale);
     y = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), y, zero);
@@ -108,12 +108,12 @@ static void import_quantize_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, tc_pt2_cast(n, y, dtype), 0);
 }
 
-static void import_dequantize_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_dequantize_per_token(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"),
            zero = tc_pt2_tensor(n, "zero_points");
     tc_dtype dtype = tc_pt2_dtype(n, "output_dtype", TC_f32);
-    (void)rule;
+    (void)row;
     tc_val y = tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), x, zero);
     y = tc_pt2_emit2(n, TC_OP_mul, NULL, y, scale);
     tc_pt2_result(n, x, tc_pt2_cast(n, y, dtype), 0);
@@ -139,10 +139,10 @@ static tc_val clamped(tc_pt2_node *n, tc_val x, double lo, double hi)
 }
 
 /* scale = max(|x|, 1e-5) / 127 for each row, zero = 0. */
-static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input");
-    (void)rule;
+    (void)row;
     tc_val most = over_last(n, TC_OP_amax, tc_pt2_emit1(n, TC_OP_abs, NULL, x));
     if (n->status != TC_OK)
         return;
@@ -163,11 +163,11 @@ static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 /* The range of each row, widened to hold 0, on codes -128 .. 127; zero lies nearer to the end that
  * errs less. */
-static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x),
            high = over_last(n, TC_OP_amax, x);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     tc_dtype t = tc_pt2_type(n, x)->dtype;
@@ -195,7 +195,7 @@ static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_rule
 }
 
 #define QD "quantized_decomposed."
-const tc_pt2_rule tc_pt2_quant[] = {
+const tc_pt2_row tc_pt2_quant[] = {
     {QD "quantize_per_tensor.default", import_per_tensor, TC_OP_quantize, 0},
     {QD "quantize_per_tensor.tensor", import_per_tensor, TC_OP_quantize, 0},
     {QD "quantize_per_tensor.tensor2", import_per_tensor, TC_OP_quantize, 0},

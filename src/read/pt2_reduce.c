@@ -36,32 +36,32 @@ static tc_val over(tc_pt2_node *n, tc_op op, tc_val x, tc_ints axes, bool keepdi
 
 /* sum, mean, prod, amax, amin, all, any, logsumexp.  Integer sums asked for in another type are
  * cast back; complex numbers add up part by part. */
-static void import_reduce(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_reduce(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    bool real = rule->op == TC_OP_logsumexp, keepdim = tc_pt2_bool(n, "keepdim", false);
+    bool real = row->op == TC_OP_logsumexp, keepdim = tc_pt2_bool(n, "keepdim", false);
     tc_val x = real ? real_self(n) : summand(n), y;
     tc_ints axes = dim_list(n, x);
     if (n->status != TC_OK)
         return;
-    if (tc_pt2_type(n, x)->dtype == TC_c64 && (rule->op == TC_OP_sum || rule->op == TC_OP_mean))
+    if (tc_pt2_type(n, x)->dtype == TC_c64 && (row->op == TC_OP_sum || row->op == TC_OP_mean))
         y = tc_pt2_emit2(n, TC_OP_complex, NULL,
-                         over(n, rule->op, tc_pt2_emit1(n, TC_OP_real, NULL, x), axes, keepdim),
-                         over(n, rule->op, tc_pt2_emit1(n, TC_OP_imag, NULL, x), axes, keepdim));
+                         over(n, row->op, tc_pt2_emit1(n, TC_OP_real, NULL, x), axes, keepdim),
+                         over(n, row->op, tc_pt2_emit1(n, TC_OP_imag, NULL, x), axes, keepdim));
     else
-        y = over(n, rule->op, x, axes, keepdim);
+        y = over(n, row->op, x, axes, keepdim);
     if (tc_pt2_has(n, "dtype"))
         y = tc_pt2_cast(n, y, tc_pt2_dtype(n, "dtype", TC_none));
     tc_pt2_result(n, x, y, 0);
 }
 
-static void import_aminmax(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_aminmax(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints axes = dim_list(n, x);
     bool keepdim = tc_pt2_bool(n, "keepdim", false);
     tc_val least = over(n, TC_OP_amin, x, axes, keepdim),
            most = over(n, TC_OP_amax, x, axes, keepdim);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     tc_pt2_bind(n, 0, least);
@@ -69,10 +69,10 @@ static void import_aminmax(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* x != 0, counted. */
-static void import_count_nonzero(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_count_nonzero(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     tc_ints axes = dim_list(n, x);
@@ -82,7 +82,7 @@ static void import_count_nonzero(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Sums and means of what is not NaN. */
-static void import_nan_reduce(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_nan_reduce(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = summand(n);
     bool keepdim = tc_pt2_bool(n, "keepdim", false);
@@ -94,7 +94,7 @@ static void import_nan_reduce(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_val sum =
         over(n, TC_OP_sum, tc_pt2_emit3(n, TC_OP_where, NULL, odd, tc_pt2_const(n, t, 0), x), axes,
              keepdim);
-    if (rule->op == TC_OP_mean) {
+    if (row->op == TC_OP_mean) {
         tc_val count =
             over(n, TC_OP_sum, tc_pt2_emit1(n, TC_OP_logical_not, NULL, odd), axes, keepdim);
         sum = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), sum,
@@ -112,14 +112,14 @@ static double correction_of(tc_pt2_node *n)
     return tc_pt2_float(n, "correction", 1);
 }
 
-static void import_var(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_var(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints axes = dim_list(n, x);
     bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    tc_val y = tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, var, axes, keepdim, correction_of(n)), x);
+    tc_val y = tc_pt2_emit1(n, row->op, tc_pt2_attr(n, var, axes, keepdim, correction_of(n)), x);
     tc_pt2_result(n, x, y, 0);
-    if (rule->extra == 0)
+    if (row->extra == 0)
         return;
     tc_val mean = over(n, TC_OP_mean, x, axes, keepdim);
     if (n->status == TC_OK)
@@ -127,20 +127,20 @@ static void import_var(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Norms of vectors; "ord" or "p" is a number, or one of the infinities. */
-static void import_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const char *name = tc_pt2_has(n, "p") ? "p" : "ord";
     tc_val x = summand(n);
     tc_ints axes = dim_list(n, x);
     double ord = tc_pt2_float(n, name, 2);
-    (void)rule;
+    (void)row;
     const void *attr = tc_pt2_attr(n, norm, axes, tc_pt2_bool(n, "keepdim", false), ord);
     tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_norm, attr, x), 0);
 }
 
 /* Of a matrix this is the square root of all squares; other norms of matrices are something else.
  */
-static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int axes = tc_pt2_ints(n, "dim").n;
@@ -149,13 +149,13 @@ static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_rule *rule)
     bool vector = axes == 1 || (!axes && tc_pt2_type(n, x)->rank == 1);
     if (tc_pt2_has(n, "ord") && !vector)
         tc_pt2_unsupported(n, "a norm of matrices other than the default");
-    import_norm(n, rule);
+    import_norm(n, row);
 }
 
 /* Places of extremes. */
 
 /* Along one axis, or over all elements as one line. */
-static void import_arg(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_arg(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     bool keepdim = tc_pt2_bool(n, "keepdim", false), whole = !tc_pt2_has(n, "dim");
@@ -164,7 +164,7 @@ static void import_arg(tc_pt2_node *n, const tc_pt2_rule *rule)
         return;
     int64_t axis = whole ? 0 : tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
     tc_val from = whole ? tc_pt2_flat(n, x) : x;
-    tc_val y = tc_pt2_emit1(n, rule->op, tc_pt2_attr(n, arg, axis, keepdim && !whole), from);
+    tc_val y = tc_pt2_emit1(n, row->op, tc_pt2_attr(n, arg, axis, keepdim && !whole), from);
     if (whole && keepdim)
         y = tc_pt2_reshape(n, y, tc_pt2_dims(n, tc_pt2_result_type(n, 0)));
     tc_pt2_result(n, x, y, 0);
@@ -176,7 +176,7 @@ static void bind_pair(tc_pt2_node *n, const tc_node *node)
         tc_pt2_bind(n, i, node->out[i]);
 }
 
-static void import_max_dim(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_max_dim(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_need_int(n, "dim");
@@ -184,15 +184,15 @@ static void import_max_dim(tc_pt2_node *n, const tc_pt2_rule *rule)
     if (n->status != TC_OK)
         return;
     const void *attr = tc_pt2_attr(n, arg, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), keepdim);
-    bind_pair(n, tc_pt2_emit_many(n, rule->op, attr, &x, 1, 2));
+    bind_pair(n, tc_pt2_emit_many(n, row->op, attr, &x, 1, 2));
 }
 
-static void import_topk(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_topk(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t k = tc_pt2_need_int(n, "k"), dim = tc_pt2_int(n, "dim", -1);
     bool largest = tc_pt2_bool(n, "largest", true);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     const void *attr =
@@ -216,33 +216,33 @@ static tc_node *sorted_self(tc_pt2_node *n)
     return sorted(n, x, dim, tc_pt2_bool(n, "descending", false));
 }
 
-static void import_sort(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_sort(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     bind_pair(n, sorted_self(n));
 }
 
-static void import_argsort(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_argsort(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const tc_node *node = sorted_self(n);
-    (void)rule;
+    (void)row;
     if (node)
         tc_pt2_bind(n, 0, node->out[1]);
 }
 
-static void import_msort(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_msort(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const tc_node *node = sorted(n, tc_pt2_tensor(n, "self"), 0, false);
-    (void)rule;
+    (void)row;
     if (node)
         tc_pt2_bind(n, 0, node->out[0]);
 }
 
 /* One element of the sorted row: the k-th, or the one in the middle, the lower of two. */
-static void import_ranked(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_ranked(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    bool kth = rule->extra != 0, whole = !kth && !tc_pt2_has(n, "dim"),
+    bool kth = row->extra != 0, whole = !kth && !tc_pt2_has(n, "dim"),
          keepdim = tc_pt2_bool(n, "keepdim", false);
     int64_t dim = tc_pt2_int(n, "dim", kth ? -1 : 0), k = kth ? tc_pt2_need_int(n, "k") : 0;
     x = whole ? tc_pt2_flat(n, x) : x;
@@ -263,13 +263,13 @@ static void import_ranked(tc_pt2_node *n, const tc_pt2_rule *rule)
     }
 }
 
-static void import_scan(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_scan(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = summand(n);
     int64_t dim = tc_pt2_need_int(n, "dim");
     if (n->status != TC_OK)
         return;
-    tc_val y = tc_pt2_emit1(n, rule->op,
+    tc_val y = tc_pt2_emit1(n, row->op,
                             tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank)), x);
     if (tc_pt2_has(n, "dtype"))
         y = tc_pt2_cast(n, y, tc_pt2_dtype(n, "dtype", TC_none));
@@ -277,12 +277,12 @@ static void import_scan(tc_pt2_node *n, const tc_pt2_rule *rule)
 }
 
 /* Neighbours subtracted, n times over; prepended and appended numbers take part. */
-static void import_diff(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_diff(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"),
            ends[3] = {tc_pt2_tensor_opt(n, "prepend"), x, tc_pt2_tensor_opt(n, "append")};
     int64_t times = tc_pt2_int(n, "n", 1), dim = tc_pt2_int(n, "dim", -1);
-    (void)rule;
+    (void)row;
     if (n->status != TC_OK)
         return;
     int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
@@ -306,7 +306,7 @@ static void import_diff(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_result(n, x, x, 0);
 }
 
-const tc_pt2_rule tc_pt2_reduce[] = {
+const tc_pt2_row tc_pt2_reduce[] = {
     {"aten.sum.default", import_reduce, TC_OP_sum, 0},
     {"aten.sum.dim_IntList", import_reduce, TC_OP_sum, 0},
     {"aten.mean.default", import_reduce, TC_OP_mean, 0},

@@ -58,7 +58,7 @@ static void bind_transposed(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, int ax
 }
 
 /* extra: 1 when the operator is a transpose by its name. */
-static void import_conv(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_conv(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
@@ -70,7 +70,7 @@ static void import_conv(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_bad(n, TC_E_SHAPE, "the weights have no axis to slide along");
         return;
     }
-    if (rule->extra != 0 || tc_pt2_bool(n, "transposed", false)) {
+    if (row->extra != 0 || tc_pt2_bool(n, "transposed", false)) {
         bind_transposed(n, x, w, b, axes);
         return;
     }
@@ -100,9 +100,9 @@ static tc_ints pool_stride(tc_pt2_node *n, tc_ints kernel)
 }
 
 /* As many results as the schema has: the largest alone, or with its place. */
-static void import_max_pool(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_max_pool(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    int axes = (int)rule->extra;
+    int axes = (int)row->extra;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
     tc_attr_max_pool *a = tc_pt2_attr(
@@ -115,9 +115,9 @@ static void import_max_pool(tc_pt2_node *n, const tc_pt2_rule *rule)
         tc_pt2_bind(n, i, node->out[i]);
 }
 
-static void import_avg_pool(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_avg_pool(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    int axes = (int)rule->extra;
+    int axes = (int)row->extra;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
     tc_attr_avg_pool *a = tc_pt2_attr(
@@ -130,12 +130,12 @@ static void import_avg_pool(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_avg_pool, a, x));
 }
 
-static void import_adaptive(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_adaptive(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_size *a = tc_pt2_attr(n, size, per_axis(n, "output_size", (int)rule->extra, 1));
-    int results = rule->op == TC_OP_adaptive_max_pool ? 2 : 1;
-    tc_node *node = tc_pt2_emit_many(n, rule->op, a, &x, 1, results);
+    tc_attr_size *a = tc_pt2_attr(n, size, per_axis(n, "output_size", (int)row->extra, 1));
+    int results = row->op == TC_OP_adaptive_max_pool ? 2 : 1;
+    tc_node *node = tc_pt2_emit_many(n, row->op, a, &x, 1, results);
     for (int i = 0; node && i < results; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }
@@ -174,9 +174,9 @@ static void sizes_of_default(tc_pt2_node *n, int axes, tc_attr_upsample *a)
     a->scale = any ? (tc_floats){axes, scale} : (tc_floats){0, NULL};
 }
 
-static void import_upsample(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_upsample(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    int axes = (int)rule->extra;
+    int axes = (int)row->extra;
     bool vec = tc_text_ends(n->target, ".vec");
     tc_val x = tc_pt2_tensor(n, vec ? "input" : "self");
     if (n->status == TC_OK && type_of(n, x)->rank != axes + 2)
@@ -189,18 +189,18 @@ static void import_upsample(tc_pt2_node *n, const tc_pt2_rule *rule)
         sizes_of_vec(n, type_of(n, x), axes, a);
     else
         sizes_of_default(n, axes, a);
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, a, x));
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, a, x));
 }
 
-static void refuse_antialias(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void refuse_antialias(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_pt2_unsupported(n, "resampling with antialias is not handled; export with antialias=False");
 }
 
-static void import_grid_sampler(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_grid_sampler(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), grid = tc_pt2_tensor(n, "grid");
     int64_t mode = tc_pt2_int(n, "interpolation_mode", 0), pad = tc_pt2_int(n, "padding_mode", 0);
     if (mode < 0 || mode >= TC_sample_mode_COUNT || pad < 0 || pad >= TC_sample_pad_COUNT)
@@ -244,9 +244,9 @@ static tc_val base_grid(tc_pt2_node *n, tc_dtype dtype, const int64_t *size, int
 }
 
 /* theta: [n, axes, axes + 1]; the grid is base theta^T, place by place. */
-static void import_affine_grid(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_affine_grid(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val theta = tc_pt2_tensor(n, "theta");
     tc_ints size = tc_pt2_ints(n, "size");
     bool align_corners = tc_pt2_bool(n, "align_corners", false);
@@ -270,17 +270,17 @@ static void import_affine_grid(tc_pt2_node *n, const tc_pt2_rule *rule)
 
 /* Channels and space */
 
-static void import_shuffle(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_shuffle(tc_pt2_node *n, const tc_pt2_row *row)
 {
     static const char *const name[] = {"upscale_factor", "downscale_factor", "groups"};
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_factor *a = tc_pt2_attr(n, factor, tc_pt2_need_int(n, name[(int)rule->extra]));
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, rule->op, a, x));
+    tc_attr_factor *a = tc_pt2_attr(n, factor, tc_pt2_need_int(n, name[(int)row->extra]));
+    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, a, x));
 }
 
-static void import_im2col(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_im2col(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_attr_im2col *a = tc_pt2_attr(n, im2col, .kernel = per_axis(n, "kernel_size", 2, 0),
                                     .dilation = per_axis(n, "dilation", 2, 1),
@@ -289,9 +289,9 @@ static void import_im2col(tc_pt2_node *n, const tc_pt2_rule *rule)
     tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_im2col, a, x));
 }
 
-static void import_col2im(tc_pt2_node *n, const tc_pt2_rule *rule)
+static void import_col2im(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    (void)rule;
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_attr_col2im *a = tc_pt2_attr(n, col2im, .size = per_axis(n, "output_size", 2, 0),
                                     .kernel = per_axis(n, "kernel_size", 2, 0),
@@ -309,7 +309,7 @@ static void import_col2im(tc_pt2_node *n, const tc_pt2_rule *rule)
 #define REFUSED(name)                                                                              \
     {"aten." name ".vec", refuse_antialias, 0, 0}, {"aten." name ".default", refuse_antialias, 0, 0}
 
-const tc_pt2_rule tc_pt2_window[] = {
+const tc_pt2_row tc_pt2_window[] = {
     {"aten.conv1d.default", import_conv, 0, 0},
     {"aten.conv1d.padding", import_conv, 0, 0},
     {"aten.conv2d.default", import_conv, 0, 0},

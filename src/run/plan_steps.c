@@ -239,12 +239,17 @@ static bool by_library(tc_op op)
 
 static void plan_node(tc_maker *m, const tc_node *node)
 {
-    static tc_plan_rule *const special[TC_OP_COUNT] = {
-        [TC_OP_conv] = tc_plan_conv,       [TC_OP_conv_transpose] = tc_plan_conv,
-        [TC_OP_linear] = tc_plan_linear,   [TC_OP_matmul] = tc_plan_matmul,
-        [TC_OP_identity] = plan_view,   [TC_OP_permute] = plan_view,
-        [TC_OP_reshape] = plan_view,    [TC_OP_expand] = plan_view,
-        [TC_OP_sdpa] = tc_plan_sdpa,       [TC_OP_quantize] = tc_plan_snap,
+    static tc_plan_fn *const special[TC_OP_COUNT] = {
+        [TC_OP_conv] = tc_plan_conv,
+        [TC_OP_conv_transpose] = tc_plan_conv,
+        [TC_OP_linear] = tc_plan_linear,
+        [TC_OP_matmul] = tc_plan_matmul,
+        [TC_OP_identity] = plan_view,
+        [TC_OP_permute] = plan_view,
+        [TC_OP_reshape] = plan_view,
+        [TC_OP_expand] = plan_view,
+        [TC_OP_sdpa] = tc_plan_sdpa,
+        [TC_OP_quantize] = tc_plan_snap,
         [TC_OP_tosa_conv2d] = tc_plan_conv8,
         [TC_OP_tosa_depthwise_conv2d] = tc_plan_depth8,
         [TC_OP_tosa_matmul] = tc_plan_matmul8,
@@ -252,16 +257,17 @@ static void plan_node(tc_maker *m, const tc_node *node)
         [TC_OP_tosa_add] = tc_plan_int_binary,
         [TC_OP_tosa_sub] = tc_plan_int_binary,
         [TC_OP_tosa_mul] = tc_plan_int_binary,
-        [TC_OP_tosa_reshape] = plan_view, [TC_OP_tosa_identity] = plan_view,
-        [TC_OP_slice] = plan_view,      [TC_OP_adaptive_avg_pool] = plan_global_pool,
+        [TC_OP_tosa_reshape] = plan_view,
+        [TC_OP_tosa_identity] = plan_view,
+        [TC_OP_slice] = plan_view,
+        [TC_OP_adaptive_avg_pool] = plan_global_pool,
     };
     bool as_node = (tc_ops[node->op].traits & T_CONTROL) ||
                    (!tc_op_sees_storage(node->op) && tc_node_quantized(m->g, node));
-    tc_plan_rule *rule =
-        m->ctx->reference_kernels && by_library(node->op) ? NULL : special[node->op];
+    tc_plan_fn *plan = m->ctx->reference_kernels && by_library(node->op) ? NULL : special[node->op];
     if (as_node)
         plan_as_node(m, node);
-    else if (!rule || !rule(m, node))
+    else if (!plan || !plan(m, node))
         plan_any(m, node);
 }
 

@@ -47,12 +47,12 @@ static inline const tc_type *tc_result(const tc_judge *j, int i)
     return tc_type_of(j->g, j->node->out[i]);
 }
 
-/* tosa_rules.c: what an operator's rules are beyond element types, zero points and shapes.  They
- * are called for nodes that are complete and whose shape rule had no objection. */
-typedef void tc_rules(tc_judge *j);
-tc_rules tc_rules_none, tc_rules_pool, tc_rules_conv, tc_rules_transpose_conv, tc_rules_fft,
-    tc_rules_clamp, tc_rules_list, tc_rules_resize, tc_rules_rescale, tc_rules_cond_if,
-    tc_rules_while_loop, tc_rules_variable;
+/* tosa_limits.c: what limits an operator has beyond element types, zero points and shapes.  They
+ * are called for nodes that are complete and whose shape function had no objection. */
+typedef void tc_limits(tc_judge *j);
+tc_limits tc_limits_none, tc_limits_pool, tc_limits_conv, tc_limits_transpose_conv, tc_limits_fft,
+    tc_limits_clamp, tc_limits_list, tc_limits_resize, tc_limits_rescale, tc_limits_cond_if,
+    tc_limits_while_loop, tc_limits_variable;
 
 /* Control flow: how deep graphs run inside each other. */
 void tc_judge_nesting(tc_judge *j);

@@ -14,7 +14,7 @@ enum { BASE_0 = 0, BASE_INT = 1u << TC_FEATURE_INT, BASE_FP = 1u << TC_FEATURE_F
 static const feature features[TC_FEATURE_COUNT] = {
 #define FEATURE(name, word, spec, base) [TC_FEATURE_##name] = {word, spec, BASE_##base},
 #define TYPES(family, need, types)
-#define JUDGE(op, in, out, acc, constant, zeros, types, rules)
+#define JUDGE(op, in, out, acc, constant, zeros, types, limits)
 #include "tosa.def"
 };
 

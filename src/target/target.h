@@ -9,7 +9,7 @@
 typedef enum tc_feature {
 #define FEATURE(name, word, spec, base) TC_FEATURE_##name,
 #define TYPES(family, need, types)
-#define JUDGE(op, in, out, acc, constant, zeros, types, rules)
+#define JUDGE(op, in, out, acc, constant, zeros, types, limits)
 #include "tosa.def"
     TC_FEATURE_COUNT
 } tc_feature;

@@ -12,7 +12,7 @@ enum { MOST_LETTERS = 4 };
 enum {
 #define FEATURE(name, word, spec, base) name = 1 << TC_FEATURE_##name,
 #define TYPES(family, need, types)
-#define JUDGE(op, in, out, acc, constant, zeros, types, rules)
+#define JUDGE(op, in, out, acc, constant, zeros, types, limits)
 #include "tosa.def"
     EITHER = 1 << TC_FEATURE_COUNT
 };
@@ -20,7 +20,7 @@ enum {
 static const char *const spec_name[TC_FEATURE_COUNT] = {
 #define FEATURE(name, word, spec, base) [TC_FEATURE_##name] = spec,
 #define TYPES(family, need, types)
-#define JUDGE(op, in, out, acc, constant, zeros, types, rules)
+#define JUDGE(op, in, out, acc, constant, zeros, types, limits)
 #include "tosa.def"
 };
 
@@ -39,7 +39,7 @@ static const types_row types_table[] = {
 #define T3(a, b, c) 3, {TC_##a, TC_##b, TC_##c}
 #define T4(a, b, c, d) 4, {TC_##a, TC_##b, TC_##c, TC_##d}
 #define TYPES(family, need, types) {#family, need, types},
-#define JUDGE(op, in, out, acc, constant, zeros, types, rules)
+#define JUDGE(op, in, out, acc, constant, zeros, types, limits)
 #include "tosa.def"
 };
 
@@ -47,14 +47,14 @@ typedef struct {
     const char *in, *out;
     char acc;
     const char *constant, *zeros, *family;
-    tc_rules *rules;
+    tc_limits *limits;
 } judge_row;
 
 static const judge_row judge_table[TC_OP_COUNT] = {
 #define FEATURE(name, word, spec, base)
 #define TYPES(family, need, types)
-#define JUDGE(op, in, out, acc, constant, zeros, types, rules)                                     \
-    [TC_OP_##op] = {in, out, acc, constant, zeros, #types, tc_rules_##rules},
+#define JUDGE(op, in, out, acc, constant, zeros, types, limits)                                    \
+    [TC_OP_##op] = {in, out, acc, constant, zeros, #types, tc_limits_##limits},
 #include "tosa.def"
 };
 
@@ -291,7 +291,7 @@ static void check_choices(tc_judge *j)
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Whether the operator's shape rule accepts the operands; declared results are compared with
+/* Whether the operator's shape function accepts the operands; declared results are compared with
  * computed ones, element types only where they are known to be possible. */
 static bool check_shapes(tc_judge *j, bool types_too)
 {
@@ -393,7 +393,7 @@ static void judge_node(tc_judge *j, const tc_node *node)
     check_zeros(j, row);
     check_choices(j);
     if (node->op == TC_OP_const || check_shapes(j, possible))
-        row->rules(j);
+        row->limits(j);
     tc_arena_rewind(&j->ctx->scratch, mark);
 }
 

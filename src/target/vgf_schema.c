@@ -28,7 +28,7 @@ int tc_vgf_field(const tc_attr_info *attr, int i)
 static const char *const operands[TC_OP_COUNT] = {
 #define FEATURE(name, word, spec, base)
 #define TYPES(family, need, types)
-#define JUDGE(op, in, out, acc, constant, zeros, types, rules) [TC_OP_##op] = in,
+#define JUDGE(op, in, out, acc, constant, zeros, types, limits) [TC_OP_##op] = in,
 #include "tosa.def"
 };
 

@@ -228,8 +228,8 @@ static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_cancel(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {remove_nothing, merge_permutes, permute_to_reshape,
-                                     merge_reshapes, merge_casts};
+    static tc_rewriter *const rewriters[] = {remove_nothing, merge_permutes, permute_to_reshape,
+                                             merge_reshapes, merge_casts};
     (void)ctx;
-    return tc_rewrite_module(module, rules, TC_COUNT(rules), NULL);
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -101,13 +101,13 @@ static tc_status merge(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_common(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {merge};
+    static tc_rewriter *const rewriters[] = {merge};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
         tc_map nodes;
         tc_map_init(&nodes, &ctx->scratch);
-        status = tc_rewrite_graph(module->graph[i], rules, TC_COUNT(rules), &nodes);
+        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &nodes);
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;

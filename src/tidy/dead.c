@@ -82,11 +82,11 @@ static tc_status drop(tc_rewrite *rw, const tc_node *node, bool *done)
 
 static tc_status drop_nodes(tc_ctx *ctx, dead *d, tc_graph *g)
 {
-    static tc_rule *const rules[] = {drop};
+    static tc_rewriter *const rewriters[] = {drop};
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     d->live = tc_new_n(&ctx->scratch, bool, g->n_val);
     find_live(d, g);
-    tc_status status = tc_rewrite_graph(g, rules, TC_COUNT(rules), d);
+    tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), d);
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }

@@ -68,7 +68,7 @@ static tc_status fold(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_fold(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {fold};
+    static tc_rewriter *const rewriters[] = {fold};
     (void)ctx;
-    return tc_rewrite_module(module, rules, TC_COUNT(rules), NULL);
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

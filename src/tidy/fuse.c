@@ -143,7 +143,7 @@ static tc_status fuse_norm(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_fuse(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {fuse_norm};
+    static tc_rewriter *const rewriters[] = {fuse_norm};
     (void)ctx;
-    return tc_rewrite_module(module, rules, TC_COUNT(rules), NULL);
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -64,7 +64,7 @@ static tc_status as_linear(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_linear(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {as_linear};
+    static tc_rewriter *const rewriters[] = {as_linear};
     (void)ctx;
-    return tc_rewrite_module(module, rules, TC_COUNT(rules), NULL);
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -328,7 +328,8 @@ static void left_in_float(void)
     tc_setting none = c.global.act;
     none.dtype = TC_none;
     tc_config_add(
-        own, &c, (tc_config_rule){.level = TC_LEVEL_node, .name = "y", .act = tc_patch_all(&none)});
+        own, &c,
+        (tc_config_entry){.level = TC_LEVEL_node, .name = "y", .act = tc_patch_all(&none)});
     program p = near("%0 \"x\": f32[4]",
                      "  %1 \"z\" = exp %0\n  %2 \"y\" = sin %1\n  %3 \"u\" = exp %2\n  return %3\n",
                      &c, 0.02);
@@ -351,7 +352,7 @@ static void fixed_scale(void)
     fixed.zero = -3;
     tc_config_add(
         own, &c,
-        (tc_config_rule){.level = TC_LEVEL_node, .name = "y", .act = {TC_HAS_FIXED, fixed}});
+        (tc_config_entry){.level = TC_LEVEL_node, .name = "y", .act = {TC_HAS_FIXED, fixed}});
     program p = near(
         "%0 \"x\": f32[4]",
         "  %1 \"y\" = exp %0\n  %2 \"z\" = reshape %1 shape=[2,2]\n  %3 = abs %2\n  return %3\n",

@@ -124,10 +124,10 @@ static void patches(void)
     CHECK(s.weight.dtype == TC_i4 && s.weight.qmax == 7 && !s.weight.per_channel &&
           s.act.dtype == TC_i8);
     CHECK(c.in.has && c.in.to.dtype == TC_i8 && !c.out.has);
-    tc_config_rule again = {.level = TC_LEVEL_node, .name = "n"};
-    size_t before = c.n_rule;
+    tc_config_entry again = {.level = TC_LEVEL_node, .name = "n"};
+    size_t before = c.n_entry;
     tc_config_add(ctx, &c, again);
-    CHECK(c.n_rule == before &&
+    CHECK(c.n_entry == before &&
           tc_config_scheme(&c, &n, NULL, &level).act.observer == TC_OBSERVER_minmax);
     tc_ctx_free(ctx);
 }
@@ -191,7 +191,7 @@ static void about_nothing(void)
         CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, sizeof text - 1},
                        (tc_bytes){NULL, 0}, &module) == TC_OK);
         CHECK(tc_config_preset("int8", &c));
-        tc_config_add(ctx, &c, (tc_config_rule){.level = cases[i].level, .name = cases[i].name});
+        tc_config_add(ctx, &c, (tc_config_entry){.level = cases[i].level, .name = cases[i].name});
         bool found = tc_config_check(ctx, &c, tc_main(module)) == TC_OK;
         CHECK(found == !cases[i].words);
         bool named = !cases[i].words || strstr(tc_diagnostics(ctx), cases[i].words);

@@ -95,11 +95,11 @@ tc_val tc_put_row_squares(tc_lower *lw, tc_val d, bool centred, int least, int *
 tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
                          double most, double *unit);
 
-/* ---- norm_wide.c ---- */
+/* ---- norm_i16.c ---- */
 
 /* (x - mean) / sqrt(variance + eps) * gain + bias over rows of i16 of at most 512, all in i32. */
-tc_val tc_put_norm_wide(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
-                        const double *gain, const double *bias, const tc_type *to);
+tc_val tc_put_norm_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+                       const double *gain, const double *bias, const tc_type *to);
 
 /* ---- affine.c ---- */
 

@@ -183,8 +183,8 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
         return tc_put_reshape(lw, folded(lw, x, &p), yt->rank, yt->dim);
     if (xt->dtype == TC_i16 && yt->dtype == TC_i16 && along_row && p.n <= 512 &&
         eps < 0x1p40 * p.scale * p.scale)
-        return tc_put_reshape(lw, tc_put_norm_wide(lw, x, xt, eps, centre, gain, bias, yt),
-                              yt->rank, yt->dim);
+        return tc_put_reshape(lw, tc_put_norm_i16(lw, x, xt, eps, centre, gain, bias, yt), yt->rank,
+                              yt->dim);
     double unit, most = most_of(gain, bias, n, yt);
     x = quick ? normal8(lw, x, &p, most, &unit)
               : tc_put_row_normal(lw, x, xt, eps, centre, most, &unit);

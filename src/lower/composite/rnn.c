@@ -5,8 +5,8 @@
  * b_hh.  Between the borders everything is 16 bits wide, or f32. */
 #include <math.h>
 
-#include "amount.h"
 #include "../move/move.h"
+#include "rnn_arith.h"
 
 #include "../../num/load.h"
 
@@ -25,52 +25,51 @@ typedef struct cell {
 } cell;
 
 typedef struct state {
-    tc_amount h, c;
+    tc_rnn_num h, c;
 } state;
 
 /* i, f, g, o = a + b;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c) */
-static state lstm_step(tc_lower *lw, const cell *l, tc_amount a, tc_amount b, state s)
+static state lstm_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, state s)
 {
     int64_t n = l->hidden;
-    tc_amount sum = tc_amount_plus(lw, a, b, gate_unit);
-    tc_amount in = tc_amount_sigmoid(lw, tc_amount_part(lw, sum, 0, n));
-    tc_amount forget = tc_amount_sigmoid(lw, tc_amount_part(lw, sum, n, n));
-    tc_amount next = tc_amount_tanh(lw, tc_amount_part(lw, sum, 2 * n, n));
-    tc_amount out = tc_amount_sigmoid(lw, tc_amount_part(lw, sum, 3 * n, n));
-    s.c = tc_amount_plus(lw, tc_amount_times(lw, forget, s.c, l->c_unit),
-                         tc_amount_times(lw, in, next, TC_SHARE_UNIT), l->c_unit);
-    s.h = tc_amount_times(lw, out, tc_amount_tanh(lw, s.c), l->h_unit);
+    tc_rnn_num sum = tc_rnn_plus(lw, a, b, gate_unit);
+    tc_rnn_num in = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, 0, n));
+    tc_rnn_num forget = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, n, n));
+    tc_rnn_num next = tc_rnn_tanh(lw, tc_rnn_part(lw, sum, 2 * n, n));
+    tc_rnn_num out = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, 3 * n, n));
+    s.c = tc_rnn_plus(lw, tc_rnn_times(lw, forget, s.c, l->c_unit),
+                      tc_rnn_times(lw, in, next, TC_SHARE_UNIT), l->c_unit);
+    s.h = tc_rnn_times(lw, out, tc_rnn_tanh(lw, s.c), l->h_unit);
     return s;
 }
 
 /* r, z = sigmoid(a + b);  m = tanh(a + r b);  h = m + z (h - m) */
-static state gru_step(tc_lower *lw, const cell *l, tc_amount a, tc_amount b, state s)
+static state gru_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, state s)
 {
     int64_t n = l->hidden;
-    tc_amount both = tc_amount_plus(lw, tc_amount_part(lw, a, 0, 2 * n),
-                                    tc_amount_part(lw, b, 0, 2 * n), gate_unit);
-    tc_amount reset = tc_amount_sigmoid(lw, tc_amount_part(lw, both, 0, n));
-    tc_amount keep = tc_amount_sigmoid(lw, tc_amount_part(lw, both, n, n));
-    tc_amount past = tc_amount_times(lw, reset, tc_amount_part(lw, b, 2 * n, n), gate_unit);
-    tc_amount next =
-        tc_amount_tanh(lw, tc_amount_plus(lw, tc_amount_part(lw, a, 2 * n, n), past, gate_unit));
-    tc_amount apart = tc_amount_minus(lw, s.h, next, 2 * l->h_unit);
-    s.h = tc_amount_plus(lw, next, tc_amount_times(lw, keep, apart, 2 * l->h_unit), l->h_unit);
+    tc_rnn_num both =
+        tc_rnn_plus(lw, tc_rnn_part(lw, a, 0, 2 * n), tc_rnn_part(lw, b, 0, 2 * n), gate_unit);
+    tc_rnn_num reset = tc_rnn_sigmoid(lw, tc_rnn_part(lw, both, 0, n));
+    tc_rnn_num keep = tc_rnn_sigmoid(lw, tc_rnn_part(lw, both, n, n));
+    tc_rnn_num past = tc_rnn_times(lw, reset, tc_rnn_part(lw, b, 2 * n, n), gate_unit);
+    tc_rnn_num next =
+        tc_rnn_tanh(lw, tc_rnn_plus(lw, tc_rnn_part(lw, a, 2 * n, n), past, gate_unit));
+    tc_rnn_num apart = tc_rnn_minus(lw, s.h, next, 2 * l->h_unit);
+    s.h = tc_rnn_plus(lw, next, tc_rnn_times(lw, keep, apart, 2 * l->h_unit), l->h_unit);
     return s;
 }
 
-static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_amount x, state s)
+static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_num x, state s)
 {
     double unit = l->kind == RELU ? l->h_unit : gate_unit;
-    tc_amount a = tc_amount_affine(lw, node, x, l->weight, l->bias ? l->weight + 2 : -1, unit);
-    tc_amount b =
-        tc_amount_affine(lw, node, s.h, l->weight + 1, l->bias ? l->weight + 3 : -1, unit);
+    tc_rnn_num a = tc_rnn_affine(lw, node, x, l->weight, l->bias ? l->weight + 2 : -1, unit);
+    tc_rnn_num b = tc_rnn_affine(lw, node, s.h, l->weight + 1, l->bias ? l->weight + 3 : -1, unit);
     if (l->kind == LSTM)
         return lstm_step(lw, l, a, b, s);
     if (l->kind == GRU)
         return gru_step(lw, l, a, b, s);
-    tc_amount sum = tc_amount_plus(lw, a, b, unit);
-    s.h = l->kind == TANH ? tc_amount_tanh(lw, sum) : tc_amount_relu(lw, sum);
+    tc_rnn_num sum = tc_rnn_plus(lw, a, b, unit);
+    s.h = l->kind == TANH ? tc_rnn_tanh(lw, sum) : tc_rnn_relu(lw, sum);
     return s;
 }
 
@@ -99,15 +98,15 @@ static double start_reach(const tc_lower *lw, const tc_node *node, int i)
 
 /* Part `which` of a state [cells, batch, hidden], or all of one [batch, hidden], as [1, 1, batch,
  * hidden]. */
-static tc_amount state_of(tc_lower *lw, tc_amount all, int64_t which, int64_t batch, int64_t hidden,
-                          double unit)
+static tc_rnn_num state_of(tc_lower *lw, tc_rnn_num all, int64_t which, int64_t batch,
+                           int64_t hidden, double unit)
 {
     if (!all.val)
         return all;
     int64_t cells = tc_type_count(tc_put_type(lw, all.val)) / (batch * hidden);
     all.val = tc_put_reshape(lw, all.val, 4, (int64_t[]){1, cells, batch, hidden});
     all.val = tc_put_slice_axis(lw, all.val, 1, which, 1);
-    return tc_amount_as(lw, all, unit);
+    return tc_rnn_as(lw, all, unit);
 }
 
 /* A step leaves h between -1 and 1, except with relu; where it started further out, the way back
@@ -135,13 +134,13 @@ static bool is_read(const tc_lower *lw, const tc_node *node, int i)
 }
 
 /* Pieces along an axis as one, in the domain and shape of result i. */
-static tc_val joined(tc_lower *lw, const tc_node *node, int i, const tc_amount *piece, int64_t n,
+static tc_val joined(tc_lower *lw, const tc_node *node, int i, const tc_rnn_num *piece, int64_t n,
                      int axis, int rank, const int64_t *dim)
 {
     const tc_type *to = tc_lower_result(lw, node, i);
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
     for (int64_t k = 0; k < n; k++)
-        part[k] = tc_put_reshape(lw, tc_amount_out(lw, piece[k], to), rank, dim);
+        part[k] = tc_put_reshape(lw, tc_rnn_out(lw, piece[k], to), rank, dim);
     return tc_put_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim);
 }
 
@@ -163,7 +162,7 @@ static bool typed(tc_lower *lw, const tc_node *node)
 
 /* The layer's input at every step. */
 typedef struct sequence {
-    tc_amount *at;
+    tc_rnn_num *at;
     int64_t steps, batch;
 } sequence;
 
@@ -171,10 +170,10 @@ static sequence input_of(tc_lower *lw, const tc_node *node, bool batch_first)
 {
     const tc_type *t = tc_lower_type(lw, node, 0);
     sequence s = {NULL, t->dim[batch_first ? 1 : 0], t->dim[batch_first ? 0 : 1]};
-    s.at = tc_new_n(&lw->ctx->arena, tc_amount, (size_t)s.steps);
-    tc_amount x = tc_amount_in(lw, node, 0);
+    s.at = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)s.steps);
+    tc_rnn_num x = tc_rnn_in(lw, node, 0);
     if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
-        x = tc_amount_as(lw, x, x.unit * 128 / 127);
+        x = tc_rnn_as(lw, x, x.unit * 128 / 127);
     for (int64_t i = 0; i < s.steps; i++) {
         s.at[i] = x;
         s.at[i].val = tc_put_slice_axis(lw, x.val, batch_first ? 1 : 0, i, 1);
@@ -185,7 +184,7 @@ static sequence input_of(tc_lower *lw, const tc_node *node, bool batch_first)
 
 /* Every step of one direction; what it gives is put into `to`, the last state is returned. */
 static state direction(tc_lower *lw, const tc_node *node, const cell *l, const sequence *x,
-                       bool backward, state s, tc_amount *to)
+                       bool backward, state s, tc_rnn_num *to)
 {
     for (int64_t i = 0; i < x->steps && lw->status == TC_OK; i++) {
         int64_t t = backward ? x->steps - 1 - i : i;
@@ -197,7 +196,7 @@ static state direction(tc_lower *lw, const tc_node *node, const cell *l, const s
 
 /* Two directions side by side: i16 has no CONCAT without its extension, so the halves are padded
  * and added. */
-static tc_amount beside(tc_lower *lw, tc_amount a, tc_amount b, int64_t n)
+static tc_rnn_num beside(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
 {
     if (!a.val || !b.val)
         return a;
@@ -205,8 +204,8 @@ static tc_amount beside(tc_lower *lw, tc_amount a, tc_amount b, int64_t n)
     if (tc_is_float(tc_put_type(lw, a.val)->dtype))
         a.val = tc_put_concat(lw, (tc_val[]){a.val, b.val}, 2, 3);
     else
-        a = tc_amount_plus(lw, (tc_amount){tc_put_pad(lw, a.val, after, 0), a.unit, 0},
-                           (tc_amount){tc_put_pad(lw, b.val, before, 0), b.unit, 0}, a.unit);
+        a = tc_rnn_plus(lw, (tc_rnn_num){tc_put_pad(lw, a.val, after, 0), a.unit, 0},
+                        (tc_rnn_num){tc_put_pad(lw, b.val, before, 0), b.unit, 0}, a.unit);
     return a;
 }
 
@@ -222,17 +221,17 @@ static void layers(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
               .hidden = tc_lower_type(lw, node, 1)->dim[2]};
     units(lw, node, k, 1, &l);
     sequence x = input_of(lw, node, a->batch_first);
-    tc_amount h = tc_amount_in(lw, node, 1), c = k == LSTM ? tc_amount_in(lw, node, 2) : h;
+    tc_rnn_num h = tc_rnn_in(lw, node, 1), c = k == LSTM ? tc_rnn_in(lw, node, 2) : h;
     int64_t cells = a->layers * ways, row[] = {1, x.batch, l.hidden};
-    tc_amount *last_h = tc_new_n(&lw->ctx->arena, tc_amount, (size_t)cells);
-    tc_amount *last_c = tc_new_n(&lw->ctx->arena, tc_amount, (size_t)cells);
+    tc_rnn_num *last_h = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
+    tc_rnn_num *last_c = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
     for (int64_t i = 0; i < cells && lw->status == TC_OK; i += ways) {
-        tc_amount *to[2] = {NULL, NULL};
+        tc_rnn_num *to[2] = {NULL, NULL};
         for (int d = 0; d < ways; d++, l.weight += a->has_bias ? 4 : 2) {
             state s = {state_of(lw, h, i + d, x.batch, l.hidden, l.start_unit),
                        k == LSTM ? state_of(lw, c, i + d, x.batch, l.hidden, l.c_unit)
-                                 : (tc_amount){0}};
-            to[d] = tc_new_n(&lw->ctx->arena, tc_amount, (size_t)x.steps);
+                                 : (tc_rnn_num){0}};
+            to[d] = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)x.steps);
             s = direction(lw, node, &l, &x, d == 1, s, to[d]);
             last_h[i + d] = s.h;
             last_c[i + d] = s.c;
@@ -261,14 +260,14 @@ static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
         .kind = k, .weight = 1 + states, .bias = node->n_in > 3 + states, .hidden = ht->dim[last]};
     int64_t batch = last ? xt->dim[0] : 1;
     units(lw, node, k, 0, &l);
-    tc_amount x = tc_amount_in(lw, node, 0);
+    tc_rnn_num x = tc_rnn_in(lw, node, 0);
     if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
-        x = tc_amount_as(lw, x, x.unit * 128 / 127);
+        x = tc_rnn_as(lw, x, x.unit * 128 / 127);
     x.val = tc_put_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
-    state s = {state_of(lw, tc_amount_in(lw, node, 1), 0, batch, l.hidden, l.start_unit),
+    state s = {state_of(lw, tc_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit),
                {0}};
     if (k == LSTM)
-        s.c = state_of(lw, tc_amount_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
+        s.c = state_of(lw, tc_rnn_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
     s = step(lw, node, &l, x, s);
     out[0] = joined(lw, node, 0, &s.h, 1, 0, ht->rank, ht->dim);
     if (k == LSTM)

@@ -11,7 +11,7 @@
  *     conv(T(x)) -> T' -> relu -> T -> conv   =>   conv -> relu -> conv */
 #include "../lower.h"
 #include "../pass.h"
-#include "store.h"
+#include "stored_order.h"
 
 /* The order that most of a value's readers ask for; weight 0: nobody has asked. */
 typedef struct wish {
@@ -20,7 +20,7 @@ typedef struct wish {
 } wish;
 
 typedef struct layout {
-    tc_store store;
+    tc_stored_graph store;
     wish *want;   /* by old value */
     bool *pinned; /* by old value: read from outside, in the order of its type */
 } layout;
@@ -80,7 +80,7 @@ static int64_t cost(layout *l, const tc_node *node, const tc_order *order)
         return INT64_MAX;
     int64_t sum = axis_cost(l, node, order);
     for (int i = 0; i < data_operands(node); i++)
-        sum += tc_store_cost(&l->store, node->in[i], order);
+        sum += tc_stored_cost(&l->store, node->in[i], order);
     const wish *w = &l->want[node->out[0]];
     if (w->weight && tc_order_moves(dims(l, node->out[0]), order, &w->order))
         sum += tc_type_count(tc_type_of(l->store.rw->from, node->out[0]));
@@ -134,7 +134,7 @@ static void put(layout *l, const tc_node *node, const void *attr, const tc_val *
                 const tc_order *order)
 {
     tc_val made =
-        tc_store_add(&l->store, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
+        tc_stored_add(&l->store, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
     tc_value *value = l->store.rw->to->val[made];
     value->name = l->store.rw->from->val[node->out[0]]->name;
     l->store.now[node->out[0]] = (tc_stored){.val = made, .order = *order};
@@ -144,8 +144,8 @@ static tc_val *operands(layout *l, const tc_node *node, const tc_order *order)
 {
     tc_val *in = tc_new_n(&l->store.rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = i < data_operands(node) ? tc_store_laid(&l->store, node, node->in[i], order)
-                                        : tc_store_plain(&l->store, node, node->in[i]);
+        in[i] = i < data_operands(node) ? tc_stored_laid(&l->store, node, node->in[i], order)
+                                        : tc_stored_plain(&l->store, node, node->in[i]);
     return in;
 }
 
@@ -187,7 +187,7 @@ static bool shape_operand(layout *l, const tc_node *node, int i, int each, const
     for (int k = 0; k < order->rank; k++)
         for (int e = 0; e < each; e++)
             v[each * order->at[k] + e] = old[each * k + e];
-    in[i] = tc_store_shape(&l->store, node, each * order->rank, v);
+    in[i] = tc_stored_shape(&l->store, node, each * order->rank, v);
     return true;
 }
 
@@ -222,10 +222,10 @@ static bool chained(layout *l, const tc_node *node, const tc_chain *c)
     tc_val x = l->store.now[node->in[0]].val;
     tc_order q = {.rank = to->rank};
     if (tc_chain_in_place(c, q.at)) {
-        l->store.now[node->out[0]] = tc_store_regrouped(&l->store, node, x, to, q);
+        l->store.now[node->out[0]] = tc_stored_regrouped(&l->store, node, x, to, q);
         return true;
     }
-    if (tc_store_groups(c, dim, perm) > RANK_MAX)
+    if (tc_stored_groups(c, dim, perm) > RANK_MAX)
         return false;
     l->store.now[node->out[0]] =
         (tc_stored){.val = x, .chain = tc_arena_copy(&l->store.rw->ctx->scratch, c, sizeof *c)};
@@ -240,7 +240,7 @@ static tc_status place_transpose(layout *l, const tc_node *node)
         tc_chain_permute(&c, perm, tc_type_of(l->store.rw->from, node->out[0]));
         if (chained(l, node, &c))
             return TC_OK;
-        tc_store_force(&l->store, node, node->in[0]);
+        tc_stored_force(&l->store, node, node->in[0]);
     }
     const tc_stored *s = &l->store.now[node->in[0]];
     l->store.now[node->out[0]] =
@@ -254,16 +254,16 @@ static tc_status place_reshape(layout *l, const tc_node *node)
     const tc_type *to = tc_type_of(l->store.rw->from, node->out[0]);
     tc_order q;
     if (!s->chain && tc_order_reshape(&s->order, dims(l, node->in[0]), to->rank, to->dim, &q)) {
-        l->store.now[node->out[0]] = tc_store_regrouped(&l->store, node, s->val, to, q);
+        l->store.now[node->out[0]] = tc_stored_regrouped(&l->store, node, s->val, to, q);
         return TC_OK;
     }
     tc_chain c = chain_of(l, node->in[0]);
     if (tc_type_count(to) > 0 && tc_chain_reshape(&c, to) && chained(l, node, &c))
         return TC_OK;
-    tc_store_force(&l->store, node, node->in[0]);
-    tc_val x = tc_store_plain(&l->store, node, node->in[0]);
+    tc_stored_force(&l->store, node, node->in[0]);
+    tc_val x = tc_stored_plain(&l->store, node, node->in[0]);
     l->store.now[node->out[0]] =
-        tc_store_regrouped(&l->store, node, x, to, tc_order_plain(to->rank));
+        tc_stored_regrouped(&l->store, node, x, to, tc_order_plain(to->rank));
     return TC_OK;
 }
 
@@ -293,7 +293,7 @@ static bool reorder_weights(layout *l, const tc_node *node, tc_val *x, tc_val *w
     const tc_value *value = l->store.rw->from->val[node->in[1]];
     const void *data = tc_transposed(&l->store.rw->ctx->arena, &split, old.data, perm);
     *w = tc_graph_const(l->store.rw->to, old.type, data, value->name, value->def->loc);
-    *x = tc_store_reshape(&l->store, node, l->store.now[node->in[0]].val, 4, dims(l, node->in[0]));
+    *x = tc_stored_reshape(&l->store, node, l->store.now[node->in[0]].val, 4, dims(l, node->in[0]));
     return true;
 }
 
@@ -301,12 +301,12 @@ static tc_status place_conv(layout *l, const tc_node *node)
 {
     tc_val x, w;
     if (!reorder_weights(l, node, &x, &w)) {
-        tc_store_force(&l->store, node, node->in[0]);
+        tc_stored_force(&l->store, node, node->in[0]);
         return place_plain(l, node);
     }
     tc_val in[5] = {x, w};
     for (int i = 2; i < 5; i++)
-        in[i] = tc_store_plain(&l->store, node, node->in[i]);
+        in[i] = tc_stored_plain(&l->store, node, node->in[i]);
     tc_order q = tc_order_plain(4);
     put(l, node, node->attr, in, 5, &q);
     return TC_OK;
@@ -317,7 +317,7 @@ static tc_status place_plain(layout *l, const tc_node *node)
 {
     tc_rewrite *rw = l->store.rw;
     for (int i = 0; i < node->n_in; i++)
-        rw->now[node->in[i]] = tc_store_plain(&l->store, node, node->in[i]);
+        rw->now[node->in[i]] = tc_stored_plain(&l->store, node, node->in[i]);
     tc_rewrite_copy(rw, node);
     for (int i = 0; i < node->n_out; i++)
         l->store.now[node->out[i]] =
@@ -424,12 +424,12 @@ static void give(layout *l, const tc_node *node, tc_val old)
 {
     tc_rewrite *rw = l->store.rw;
     const tc_type *type = tc_type_of(rw->from, old);
-    tc_store_force(&l->store, node, old);
-    tc_val v = tc_store_plain(&l->store, node, old);
+    tc_stored_force(&l->store, node, old);
+    tc_val v = tc_stored_plain(&l->store, node, old);
     tc_value *value = rw->to->val[v];
     bool other = !value->def || value->data, taken = value->type->quant && value->type != type;
     if (other || taken)
-        v = tc_store_add(&l->store, node, TC_OP_tosa_identity, NULL, &v, 1, type);
+        v = tc_stored_add(&l->store, node, TC_OP_tosa_identity, NULL, &v, 1, type);
     rw->to->val[v]->type = type;
     rw->now[old] = v;
 }
@@ -462,7 +462,7 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
     bool reads_chains =
         m.place == place_transpose || m.place == place_reshape || m.place == place_conv;
     for (int i = 0; i < node->n_in && !reads_chains; i++)
-        tc_store_force(&l->store, node, node->in[i]);
+        tc_stored_force(&l->store, node, node->in[i]);
     TC_TRY(m.place(l, node));
     for (int i = 0; i < node->n_out; i++)
         if (l->pinned[node->out[i]])
@@ -473,11 +473,11 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_lower_layout(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {place};
+    static tc_rewriter *const rewriters[] = {place};
     for (size_t i = 0; i < module->n_graph; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
         layout l = {0};
-        tc_status status = tc_rewrite_graph(module->graph[i], rules, TC_COUNT(rules), &l);
+        tc_status status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &l);
         tc_arena_rewind(&ctx->scratch, mark);
         TC_TRY(status);
     }

@@ -277,12 +277,13 @@ static tc_status private_operands(tc_rewrite *rw, const tc_node *node, bool *don
 
 tc_status tc_lower_merge(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {drop, join, join_slices, join_concats, private_operands};
+    static tc_rewriter *const rewriters[] = {drop, join, join_slices, join_concats,
+                                             private_operands};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
         merge m = {0};
-        status = tc_rewrite_graph(module->graph[i], rules, TC_COUNT(rules), &m);
+        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &m);
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;

@@ -336,7 +336,7 @@ tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *targe
     for (size_t i = 0; i < g->n_in; i++)
         n.of[g->in[i]] = of_type(tc_type_of(g, g->in[i])->dtype);
     find_places(g, n.is_place);
-    tc_rule *rule[] = {narrow_node};
+    tc_rewriter *rule[] = {narrow_node};
     tc_status status = tc_rewrite_graph(g, rule, 1, &n);
     tc_arena_rewind(&ctx->scratch, mark);
     return status;

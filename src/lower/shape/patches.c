@@ -80,7 +80,7 @@ static tc_status patches(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_lower_patches(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {patches};
+    static tc_rewriter *const rewriters[] = {patches};
     (void)ctx;
-    return tc_rewrite_module(module, rules, TC_COUNT(rules), NULL);
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

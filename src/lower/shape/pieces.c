@@ -352,13 +352,13 @@ static int64_t batches_together(const tc_graph *g)
 
 static tc_status run(tc_ctx *ctx, tc_module *module, bool whole_heads)
 {
-    static tc_rule *const rules[] = {merged_heads, costly_movement};
+    static tc_rewriter *const rewriters[] = {merged_heads, costly_movement};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
         int64_t together = whole_heads ? INT64_MAX : batches_together(module->graph[i]);
         pieces_pass p = {.tiler.together = together ? together : 1};
-        status = tc_rewrite_graph(module->graph[i], rules, TC_COUNT(rules), &p);
+        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &p);
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;

@@ -234,7 +234,7 @@ static tc_status fold_rescale(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_lower_scales(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rule *const rules[] = {fold_factor, fold_rescale};
+    static tc_rewriter *const rewriters[] = {fold_factor, fold_rescale};
     (void)ctx;
-    return tc_rewrite_module(module, rules, TC_COUNT(rules), NULL);
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

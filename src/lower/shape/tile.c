@@ -4,7 +4,7 @@
 
 #include "order.h"
 
-typedef tc_val tile_rule(tc_tiler *t, const tc_node *node, int which, const tc_select *s);
+typedef tc_val tile_fn(tc_tiler *t, const tc_node *node, int which, const tc_select *s);
 
 bool tc_same_quant(const tc_quant *a, const tc_quant *b)
 {
@@ -547,35 +547,35 @@ static bool from_product(const tc_tiler *t, tc_val old)
 /* ---- by operator ---- */
 
 static const struct {
-    tile_rule *rule;
+    tile_fn *tile;
     bool always; /* movement: also where others read the result */
-} rules[TC_OP_COUNT] = {
-    [TC_OP_reshape] = {tile_reshape, true}, [TC_OP_permute] = {tile_permute, true},
-    [TC_OP_unbind] = {tile_index, true},    [TC_OP_select] = {tile_index, true},
-    [TC_OP_slice] = {tile_slice, true},     [TC_OP_split] = {tile_slice, true},
-    [TC_OP_roll] = {tile_roll, true},       [TC_OP_linear] = {tile_linear, false},
-    [TC_OP_conv] = {tile_conv, false},      [TC_OP_matmul] = {tile_matmul, false},
+} tilers[TC_OP_COUNT] = {
+    [TC_OP_reshape] = {tile_reshape, true},  [TC_OP_permute] = {tile_permute, true},
+    [TC_OP_unbind] = {tile_index, true},     [TC_OP_select] = {tile_index, true},
+    [TC_OP_slice] = {tile_slice, true},      [TC_OP_split] = {tile_slice, true},
+    [TC_OP_roll] = {tile_roll, true},        [TC_OP_linear] = {tile_linear, false},
+    [TC_OP_conv] = {tile_conv, false},       [TC_OP_matmul] = {tile_matmul, false},
     [TC_OP_softmax] = {tile_softmax, false}, [TC_OP_sdpa] = {tile_sdpa, false},
-    [TC_OP_amax] = {tile_reduce, false},    [TC_OP_sum] = {tile_reduce, false},
+    [TC_OP_amax] = {tile_reduce, false},     [TC_OP_sum] = {tile_reduce, false},
     [TC_OP_mean] = {tile_reduce, false},
 };
 
-static tile_rule *rule_of(const tc_node *node, bool alone)
+static tile_fn *tiler_of(const tc_node *node, bool alone)
 {
     bool eltwise = node->op < TC_OP_tosa_argmax && (tc_ops[node->op].traits & T_ELTWISE) &&
                    node->op != TC_OP_prelu;
-    if (rules[node->op].always)
-        return rules[node->op].rule;
+    if (tilers[node->op].always)
+        return tilers[node->op].tile;
     if (!alone)
         return NULL;
-    return eltwise ? tile_eltwise : rules[node->op].rule;
+    return eltwise ? tile_eltwise : tilers[node->op].tile;
 }
 
 static tc_val tile_node(tc_tiler *t, tc_val old, const tc_select *s, bool alone)
 {
     const tc_node *node = tc_def(t->rw->from, old);
-    tile_rule *rule = node ? rule_of(node, alone) : NULL;
-    return rule ? rule(t, node, t->rw->from->val[old]->index, s) : TC_NONE;
+    tile_fn *tile = node ? tiler_of(node, alone) : NULL;
+    return tile ? tile(t, node, t->rw->from->val[old]->index, s) : TC_NONE;
 }
 
 tc_val tc_tile_computed(tc_tiler *t, tc_val old, const tc_select *s)

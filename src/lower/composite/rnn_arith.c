@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* amount.c -- see amount.h.
+/* rnn_arith.c -- see rnn_arith.h.
  *
  * Numbers and weights of 16 bits are multiplied byte by byte, each pair a product of i8.  Sigmoid
  * and tanh have 256 entries of 16 bits, and the slope for what lies between; or one table of 513
  * where the target has it. */
-#include "amount.h"
+#include "rnn_arith.h"
 
 #include <math.h>
 
 #include "../../num/load.h"
 #include "../move/move.h"
 
-static bool integer(tc_lower *lw, tc_amount a)
+static bool integer(tc_lower *lw, tc_rnn_num a)
 {
     return a.val && !tc_is_float(tc_put_type(lw, a.val)->dtype);
 }
 
-static tc_amount none(void)
+static tc_rnn_num none(void)
 {
-    return (tc_amount){TC_NONE, 1, 0};
+    return (tc_rnn_num){TC_NONE, 1, 0};
 }
 
 /* A constant of reals as i16 in the steps that suit it. */
-static tc_amount of_constant(tc_lower *lw, const tc_type *t, tc_tensor c)
+static tc_rnn_num of_constant(tc_lower *lw, const tc_type *t, tc_tensor c)
 {
     int64_t n = tc_type_count(t);
     double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n), most = 1e-6;
@@ -30,14 +30,14 @@ static tc_amount of_constant(tc_lower *lw, const tc_type *t, tc_tensor c)
         most = fmax(most, fabs(x[i] = tc_load_f64(c, i)));
     for (int64_t i = 0; i < n; i++)
         x[i] *= 32512 / most;
-    return (tc_amount){tc_put_numbers(lw, TC_i16, t->rank, t->dim, x), most / 32512, 0};
+    return (tc_rnn_num){tc_put_numbers(lw, TC_i16, t->rank, t->dim, x), most / 32512, 0};
 }
 
-tc_amount tc_amount_in(tc_lower *lw, const tc_node *node, int i)
+tc_rnn_num tc_rnn_in(tc_lower *lw, const tc_node *node, int i)
 {
     const tc_type *t = tc_lower_type(lw, node, i);
     if (!tc_node_quantized(lw->from, node))
-        return (tc_amount){tc_put_tosa_cast(lw, tc_lower_in(lw, node, i), TC_f32), 1, 0};
+        return (tc_rnn_num){tc_put_tosa_cast(lw, tc_lower_in(lw, node, i), TC_f32), 1, 0};
     tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
     if (!t->quant && known.data)
         return of_constant(lw, t, known);
@@ -45,17 +45,17 @@ tc_amount tc_amount_in(tc_lower *lw, const tc_node *node, int i)
         tc_lower_refuse(lw, "operand %d is not quantized by one scale", i);
         return none();
     }
-    return (tc_amount){tc_lower_in(lw, node, i), tc_scale_of(t), tc_zero_of(t)};
+    return (tc_rnn_num){tc_lower_in(lw, node, i), tc_scale_of(t), tc_zero_of(t)};
 }
 
-tc_amount tc_amount_as(tc_lower *lw, tc_amount a, double unit)
+tc_rnn_num tc_rnn_as(tc_lower *lw, tc_rnn_num a, double unit)
 {
     if (!integer(lw, a) || (a.unit == unit && tc_put_type(lw, a.val)->dtype == TC_i16))
         return a;
-    return (tc_amount){tc_put_rescale(lw, a.val, a.unit / unit, a.zero, 0, TC_i16), unit, 0};
+    return (tc_rnn_num){tc_put_rescale(lw, a.val, a.unit / unit, a.zero, 0, TC_i16), unit, 0};
 }
 
-tc_val tc_amount_out(tc_lower *lw, tc_amount a, const tc_type *to)
+tc_val tc_rnn_out(tc_lower *lw, tc_rnn_num a, const tc_type *to)
 {
     if (!integer(lw, a))
         return tc_put_tosa_cast(lw, a.val, to->dtype);
@@ -64,9 +64,9 @@ tc_val tc_amount_out(tc_lower *lw, tc_amount a, const tc_type *to)
     return tc_put_codes(lw, y, to->quant);
 }
 
-tc_amount tc_amount_part(tc_lower *lw, tc_amount a, int64_t first, int64_t n)
+tc_rnn_num tc_rnn_part(tc_lower *lw, tc_rnn_num a, int64_t first, int64_t n)
 {
-    return (tc_amount){tc_put_slice_axis(lw, a.val, 3, first, n), a.unit, a.zero};
+    return (tc_rnn_num){tc_put_slice_axis(lw, a.val, 3, first, n), a.unit, a.zero};
 }
 
 /* ---- products with weights ---- */
@@ -79,14 +79,14 @@ static tc_val conv(tc_lower *lw, tc_val x, int64_t zero, tc_val w, tc_val bias, 
     return tc_put(lw, TC_OP_tosa_conv2d, tc_conv_1x1(lw, acc), in, 5);
 }
 
-static tc_amount affine_real(tc_lower *lw, const tc_node *node, tc_amount x, int weight, int bias)
+static tc_rnn_num affine_real(tc_lower *lw, const tc_node *node, tc_rnn_num x, int weight, int bias)
 {
     const tc_type *t = tc_lower_type(lw, node, weight);
     tc_val w = tc_put_tosa_cast(lw, tc_lower_in(lw, node, weight), TC_f32);
     w = tc_put_reshape(lw, w, 4, (int64_t[]){t->dim[0], 1, 1, t->dim[1]});
     tc_val b = bias >= 0 ? tc_lower_in(lw, node, bias) : TC_NONE;
     b = b ? tc_put_tosa_cast(lw, b, TC_f32) : tc_put_number(lw, TC_f32, 1, 0);
-    return (tc_amount){conv(lw, x.val, 0, w, b, TC_f32), 1, 0};
+    return (tc_rnn_num){conv(lw, x.val, 0, w, b, TC_f32), 1, 0};
 }
 
 /* Weights by output row: scale * (256 * high + low), or scale * high where they are i8 already. */
@@ -126,7 +126,7 @@ static weights weights_of(tc_lower *lw, const tc_type *t, const double *w, const
 }
 
 /* x (i8) times one byte of the weights, which counts `times`; i32 in steps of `unit`. */
-static tc_val affine_byte(tc_lower *lw, tc_amount x, const weights *w, tc_val byte, double times,
+static tc_val affine_byte(tc_lower *lw, tc_rnn_num x, const weights *w, tc_val byte, double times,
                           bool bias, double unit)
 {
     double *b = tc_new_n(&lw->ctx->arena, double, (size_t)w->out),
@@ -141,7 +141,7 @@ static tc_val affine_byte(tc_lower *lw, tc_amount x, const weights *w, tc_val by
 }
 
 /* x (i8) times the weights; the bias goes where its steps are not too fine for i32. */
-static tc_val affine_bytes(tc_lower *lw, tc_amount x, const weights *w, bool bias, double unit)
+static tc_val affine_bytes(tc_lower *lw, tc_rnn_num x, const weights *w, bool bias, double unit)
 {
     if (!w->low)
         return affine_byte(lw, x, w, w->high, 1, bias, unit);
@@ -149,8 +149,8 @@ static tc_val affine_bytes(tc_lower *lw, tc_amount x, const weights *w, bool bia
                    affine_byte(lw, x, w, w->low, 1, bias, unit));
 }
 
-tc_amount tc_amount_affine(tc_lower *lw, const tc_node *node, tc_amount x, int weight, int bias,
-                           double unit)
+tc_rnn_num tc_rnn_affine(tc_lower *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
+                         double unit)
 {
     if (!integer(lw, x))
         return x.val ? affine_real(lw, node, x, weight, bias) : none();
@@ -166,57 +166,57 @@ tc_amount tc_amount_affine(tc_lower *lw, const tc_node *node, tc_amount x, int w
     if (byte)
         sum = affine_bytes(lw, x, &w, true, fine);
     else {
-        tc_amount high = {tc_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
-        tc_amount low = {tc_put_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
+        tc_rnn_num high = {tc_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
+        tc_rnn_num low = {tc_put_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
         sum = tc_put2(lw, TC_OP_tosa_add, NULL, affine_bytes(lw, high, &w, true, fine),
                       affine_bytes(lw, low, &w, false, fine));
     }
-    return (tc_amount){tc_put_rescale(lw, sum, 0x1p-8, 0, 0, TC_i16), unit, 0};
+    return (tc_rnn_num){tc_put_rescale(lw, sum, 0x1p-8, 0, 0, TC_i16), unit, 0};
 }
 
 /* ---- elementwise ---- */
 
-static tc_amount combined(tc_lower *lw, tc_op op, tc_amount a, tc_amount b, double unit)
+static tc_rnn_num combined(tc_lower *lw, tc_op op, tc_rnn_num a, tc_rnn_num b, double unit)
 {
     if (!integer(lw, a) || !integer(lw, b))
-        return (tc_amount){tc_put2(lw, op, NULL, a.val, b.val), 1, 0};
+        return (tc_rnn_num){tc_put2(lw, op, NULL, a.val, b.val), 1, 0};
     double one = fmax(a.unit, b.unit) / 0x1p14;
     tc_val y = tc_put_fused(lw, op, (tc_term){a.val, 0, a.unit / one},
                             (tc_term){b.val, 0, b.unit / one}, one / unit, 0, TC_i16);
-    return (tc_amount){y, unit, 0};
+    return (tc_rnn_num){y, unit, 0};
 }
 
-tc_amount tc_amount_plus(tc_lower *lw, tc_amount a, tc_amount b, double unit)
+tc_rnn_num tc_rnn_plus(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, double unit)
 {
     return combined(lw, TC_OP_tosa_add, a, b, unit);
 }
 
-tc_amount tc_amount_minus(tc_lower *lw, tc_amount a, tc_amount b, double unit)
+tc_rnn_num tc_rnn_minus(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, double unit)
 {
     return combined(lw, TC_OP_tosa_sub, a, b, unit);
 }
 
-tc_amount tc_amount_times(tc_lower *lw, tc_amount a, tc_amount b, double unit)
+tc_rnn_num tc_rnn_times(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, double unit)
 {
     tc_val y = tc_put_product(lw, a.val, b.val, 0);
     if (!integer(lw, a))
-        return (tc_amount){y, 1, 0};
-    return (tc_amount){tc_put_rescale(lw, y, a.unit * b.unit / unit, 0, 0, TC_i16), unit, 0};
+        return (tc_rnn_num){y, 1, 0};
+    return (tc_rnn_num){tc_put_rescale(lw, y, a.unit * b.unit / unit, 0, 0, TC_i16), unit, 0};
 }
 
-tc_amount tc_amount_relu(tc_lower *lw, tc_amount a)
+tc_rnn_num tc_rnn_relu(tc_lower *lw, tc_rnn_num a)
 {
     tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
     nan->nan_mode = TC_nan_mode_propagate;
     if (!a.val)
         return a;
     if (!integer(lw, a))
-        return (tc_amount){
+        return (tc_rnn_num){
             tc_put2(lw, TC_OP_tosa_maximum, nan, a.val, tc_put_number(lw, TC_f32, 4, 0)), 1, 0};
     tc_val zero = tc_put_number(lw, TC_i16, 4, 0);
     tc_val y = tc_put_fused(lw, TC_OP_tosa_maximum, (tc_term){a.val, 0, 1}, (tc_term){zero, 0, 1},
                             1, 0, TC_i16);
-    return (tc_amount){y, a.unit, 0};
+    return (tc_rnn_num){y, a.unit, 0};
 }
 
 /* ---- sigmoid and tanh ---- */
@@ -235,7 +235,7 @@ static double tanh_slope(double x)
 }
 
 /* From -8 to 8 in 512 straight lines. */
-static tc_val curve_by_lines(tc_lower *lw, tc_amount a, double (*f)(double))
+static tc_val curve_by_lines(tc_lower *lw, tc_rnn_num a, double (*f)(double))
 {
     double entry[513];
     for (int i = 0; i < 513; i++)
@@ -245,7 +245,7 @@ static tc_val curve_by_lines(tc_lower *lw, tc_amount a, double (*f)(double))
 }
 
 /* From -8 to 8 in 256 steps by the high byte, along the slope by the low one. */
-static tc_val curve_by_bytes(tc_lower *lw, tc_amount a, double (*f)(double),
+static tc_val curve_by_bytes(tc_lower *lw, tc_rnn_num a, double (*f)(double),
                              double (*slope)(double))
 {
     double high[256], low[256], rise[256];
@@ -269,21 +269,21 @@ static tc_val curve_by_bytes(tc_lower *lw, tc_amount a, double (*f)(double),
                         TC_i16);
 }
 
-static tc_amount curve(tc_lower *lw, tc_amount a, tc_op op, double (*f)(double),
-                       double (*slope)(double))
+static tc_rnn_num curve(tc_lower *lw, tc_rnn_num a, tc_op op, double (*f)(double),
+                        double (*slope)(double))
 {
     if (!integer(lw, a))
-        return (tc_amount){tc_put1(lw, op, NULL, a.val), 1, 0};
+        return (tc_rnn_num){tc_put1(lw, op, NULL, a.val), 1, 0};
     tc_val y = tc_lower_has(lw, TC_FEATURE_INT16) ? curve_by_lines(lw, a, f)
                                                   : curve_by_bytes(lw, a, f, slope);
-    return (tc_amount){y, TC_SHARE_UNIT, 0};
+    return (tc_rnn_num){y, TC_SHARE_UNIT, 0};
 }
 
-tc_amount tc_amount_sigmoid(tc_lower *lw, tc_amount a)
+tc_rnn_num tc_rnn_sigmoid(tc_lower *lw, tc_rnn_num a)
 {
     return curve(lw, a, TC_OP_tosa_sigmoid, sigmoid, sigmoid_slope);
 }
-tc_amount tc_amount_tanh(tc_lower *lw, tc_amount a)
+tc_rnn_num tc_rnn_tanh(tc_lower *lw, tc_rnn_num a)
 {
     return curve(lw, a, TC_OP_tosa_tanh, tanh, tanh_slope);
 }

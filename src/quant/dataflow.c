@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flow.c -- see flow.h.  Everything here follows from who reads what; the order of nodes has no
- * say. */
-#include "flow.h"
+/* dataflow.c -- see dataflow.h.  Everything here follows from who reads what; the order of nodes
+ * has no say. */
+#include "dataflow.h"
 
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- readers ---- */
 
-static void list_uses(tc_ctx *ctx, tc_flow *f)
+static void list_uses(tc_ctx *ctx, tc_dataflow *f)
 {
     const tc_graph *g = f->g;
     uint32_t *first = tc_new_n(&ctx->scratch, uint32_t, g->n_val + 2);
@@ -33,7 +33,7 @@ static void list_uses(tc_ctx *ctx, tc_flow *f)
     }
 }
 
-const tc_node *tc_flow_reader(const tc_flow *f, tc_val v)
+const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v)
 {
     uint32_t first = f->first[v], n = f->first[v + 1] - first;
     return n == 1 && !f->leaves[v] ? f->use[first].node : NULL;
@@ -68,7 +68,7 @@ static bool passes_huge(const tc_node *node, int i)
     }
 }
 
-static void find_constants(tc_flow *f)
+static void find_constants(tc_dataflow *f)
 {
     const tc_graph *g = f->g;
     for (size_t k = 0; k < g->n_node; k++) {
@@ -84,13 +84,13 @@ static void find_constants(tc_flow *f)
         for (int i = 0; i < node->n_out; i++) {
             tc_val v = node->out[i];
             f->fixed[v] = node->op == TC_OP_const ? !f->state[v] : fixed;
-            f->huge[v] = tc_flow_is_f32(f, v) &&
+            f->huge[v] = tc_dataflow_is_f32(f, v) &&
                          (node->op == TC_OP_const ? holds_huge(tc_tensor_of(g, v)) : huge);
         }
     }
 }
 
-double tc_flow_factor(const tc_flow *f, const tc_node *node, tc_val *x)
+double tc_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x)
 {
     bool divides =
         node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
@@ -112,10 +112,10 @@ double tc_flow_factor(const tc_flow *f, const tc_node *node, tc_val *x)
 
 /* Whether v comes from a product through nothing but scaling, masks and movement, each read once;
  * if so, all on the way are scores. */
-static bool find_scores(tc_flow *f, tc_val v, int depth)
+static bool find_scores(tc_dataflow *f, tc_val v, int depth)
 {
     const tc_node *def = tc_def(f->g, v);
-    if (!def || depth > 16 || !tc_flow_reader(f, v) || !tc_flow_is_f32(f, v))
+    if (!def || depth > 16 || !tc_dataflow_reader(f, v) || !tc_dataflow_is_f32(f, v))
         return false;
     bool found = false;
     tc_val x;
@@ -124,7 +124,7 @@ static bool find_scores(tc_flow *f, tc_val v, int depth)
     else if (def->op == TC_OP_add || def->op == TC_OP_sub)
         found =
             (int)find_scores(f, def->in[0], depth + 1) | (int)find_scores(f, def->in[1], depth + 1);
-    else if (tc_flow_factor(f, def, &x) != 0)
+    else if (tc_dataflow_factor(f, def, &x) != 0)
         found = find_scores(f, x, depth + 1);
     else if (tc_role_moves(def))
         for (int i = 0; i < def->n_in; i++)
@@ -142,14 +142,14 @@ static bool never_quantized(tc_op op)
            op == TC_OP_fft || (tc_ops[op].traits & T_STATE);
 }
 
-bool tc_flow_quantizes(const tc_flow *f, const tc_node *node)
+bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node)
 {
     return node->op != TC_OP_const && !never_quantized(node->op) && node->n_out &&
            f->scheme[node->out[0]].act.dtype != TC_none && !f->fixed[node->out[0]];
 }
 
 /* Its result has an accumulator's domain when nothing narrower is asked for (wide.c). */
-static bool accumulates(const tc_flow *f, const tc_node *node)
+static bool accumulates(const tc_dataflow *f, const tc_node *node)
 {
     switch (node->op) {
     case TC_OP_conv:
@@ -169,12 +169,12 @@ static bool accumulates(const tc_flow *f, const tc_node *node)
 
 /* A product or sum that its only reader clamps.  The anchor does it for convolutions and linear
  * layers. */
-static bool waits(const tc_flow *f, const tc_node *node)
+static bool waits(const tc_dataflow *f, const tc_node *node)
 {
     tc_val v = node->out[0];
-    const tc_node *reader = tc_flow_reader(f, v);
-    if (!reader || !tc_role_clamps(reader->op) || !tc_flow_quantizes(f, node) ||
-        !tc_flow_quantizes(f, reader) || f->level[v] >= TC_LEVEL_target)
+    const tc_node *reader = tc_dataflow_reader(f, v);
+    if (!reader || !tc_role_clamps(reader->op) || !tc_dataflow_quantizes(f, node) ||
+        !tc_dataflow_quantizes(f, reader) || f->level[v] >= TC_LEVEL_target)
         return false;
     if (!f->config->anchor)
         return accumulates(f, node);
@@ -186,12 +186,12 @@ static bool waits(const tc_flow *f, const tc_node *node)
            from_zero && !f->scheme[reader->out[0]].act.symmetric;
 }
 
-static void find_born(tc_flow *f)
+static void find_born(tc_dataflow *f)
 {
     const tc_graph *g = f->g;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        bool quantizes = tc_flow_quantizes(f, node), moves = tc_role_moves(node),
+        bool quantizes = tc_dataflow_quantizes(f, node), moves = tc_role_moves(node),
              born = quantizes && !moves;
         for (int i = 0; moves && quantizes && i < node->n_in; i++)
             born = born || (tc_role_carries(node, i) && f->born[node->in[i]]);
@@ -199,13 +199,13 @@ static void find_born(tc_flow *f)
             tc_val v = node->out[i];
             f->waits[v] = node->n_out == 1 && waits(f, node);
             bool huge = f->huge[v] && !f->score[v];
-            f->born[v] = born && tc_flow_is_f32(f, v) && !f->waits[v] && !huge;
+            f->born[v] = born && tc_dataflow_is_f32(f, v) && !f->waits[v] && !huge;
         }
     }
 }
 
 /* From the readers back to the makers. */
-static void find_needs(tc_flow *f)
+static void find_needs(tc_dataflow *f)
 {
     const tc_graph *g = f->g;
     for (size_t v = 0; v < g->n_val; v++)
@@ -214,7 +214,7 @@ static void find_needs(tc_flow *f)
         f->need_typed[g->out[i]] = true;
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
-        bool quantizes = tc_flow_quantizes(f, node), typed = false, real = false;
+        bool quantizes = tc_dataflow_quantizes(f, node), typed = false, real = false;
         for (int i = 0; i < node->n_out; i++) {
             typed = typed || f->need_typed[node->out[i]] || f->born[node->out[i]];
             real = real || f->need_real[node->out[i]];
@@ -229,15 +229,15 @@ static void find_needs(tc_flow *f)
     }
 }
 
-bool tc_flow_wants_domain(const tc_flow *f, tc_val v)
+bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v)
 {
-    return v && tc_flow_is_f32(f, v) && !f->fixed[v] && !f->waits[v] &&
+    return v && tc_dataflow_is_f32(f, v) && !f->fixed[v] && !f->waits[v] &&
            !(f->huge[v] && !f->score[v]) && (f->born[v] || f->need_typed[v]);
 }
 
-tc_flow tc_flow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
+tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
 {
-    tc_flow f = {.g = g, .config = config};
+    tc_dataflow f = {.g = g, .config = config};
     bool **flags[] = {&f.leaves, &f.state, &f.fixed,      &f.huge,     &f.score,
                       &f.waits,  &f.born,  &f.need_typed, &f.need_real};
     for (size_t i = 0; i < TC_COUNT(flags); i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.h -- how pass `layout` holds the values of the old graph in the new one. */
-#ifndef TC_LOWER_STORE_H
-#define TC_LOWER_STORE_H
+/* stored_order.h -- how pass `layout` holds the values of the old graph in the new one. */
+#ifndef TC_LOWER_STORED_ORDER_H
+#define TC_LOWER_STORED_ORDER_H
 
 #include "chain.h"
 #include "order.h"
@@ -17,11 +17,11 @@ typedef struct tc_stored {
     const tc_chain *chain; /* then `order` means nothing */
 } tc_stored;
 
-typedef struct tc_store {
+typedef struct tc_stored_graph {
     tc_rewrite *rw;
     tc_stored *now; /* by old value */
     tc_map laid;    /* (value of the new graph, perm) -> its transpose */
-} tc_store;
+} tc_stored_graph;
 
 static inline int64_t tc_bytes_of(const tc_type *t)
 {
@@ -29,29 +29,30 @@ static inline int64_t tc_bytes_of(const tc_type *t)
 }
 
 /* A node of the new graph, from where `like` came. */
-tc_val tc_store_add(tc_store *l, const tc_node *like, tc_op op, const void *attr, const tc_val *in,
-                    int n, const tc_type *type);
-tc_val tc_store_shape(tc_store *l, const tc_node *like, int n, const int64_t *v);
+tc_val tc_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const void *attr,
+                     const tc_val *in, int n, const tc_type *type);
+tc_val tc_stored_shape(tc_stored_graph *l, const tc_node *like, int n, const int64_t *v);
 
 /* The new value x, or constant, with other extents. */
-tc_val tc_store_reshape(tc_store *l, const tc_node *like, tc_val x, int rank, const int64_t *dim);
+tc_val tc_stored_reshape(tc_stored_graph *l, const tc_node *like, tc_val x, int rank,
+                         const int64_t *dim);
 
 /* An old value stored by `order`, or in the order of its type: a transpose is made once. */
-tc_val tc_store_laid(tc_store *l, const tc_node *like, tc_val old, const tc_order *order);
-tc_val tc_store_plain(tc_store *l, const tc_node *like, tc_val old);
+tc_val tc_stored_laid(tc_stored_graph *l, const tc_node *like, tc_val old, const tc_order *order);
+tc_val tc_stored_plain(tc_stored_graph *l, const tc_node *like, tc_val old);
 
 /* Bytes that must move for that. */
-int64_t tc_store_cost(tc_store *l, tc_val old, const tc_order *order);
+int64_t tc_stored_cost(tc_stored_graph *l, tc_val old, const tc_order *order);
 
 /* What is stored by this order, as the logical type `to`. */
-tc_stored tc_store_regrouped(tc_store *l, const tc_node *like, tc_val x, const tc_type *to,
-                             tc_order q);
+tc_stored tc_stored_regrouped(tc_stored_graph *l, const tc_node *like, tc_val x, const tc_type *to,
+                              tc_order q);
 
 /* A chain that is read as it is: one transpose of as few axes as possible; then an order means
  * something. */
-void tc_store_force(tc_store *l, const tc_node *like, tc_val old);
+void tc_stored_force(tc_stored_graph *l, const tc_node *like, tc_val old);
 
 /* The axes of that transpose. */
-int tc_store_groups(const tc_chain *c, int64_t *dim, int64_t *perm);
+int tc_stored_groups(const tc_chain *c, int64_t *dim, int64_t *perm);
 
 #endif

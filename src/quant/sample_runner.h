@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tour.h -- a graph run over samples, on several threads, with somebody looking on.
+/* sample_runner.h -- a graph run over samples, on several threads, with somebody looking on.
  *
  * One sample is run by one thread, and each thread has a guest of its own who sees the values; what
  * guests gather must not depend on who saw which sample. */
-#ifndef TC_TOUR_H
-#define TC_TOUR_H
+#ifndef TC_SAMPLE_RUNNER_H
+#define TC_SAMPLE_RUNNER_H
 
 #include "quant.h"
 
-typedef struct tc_tour tc_tour;
+typedef struct tc_runner tc_runner;
 
 /* One pass over samples. */
 typedef struct tc_visit {
@@ -27,15 +27,15 @@ typedef struct tc_visit {
 
 /* Makes the graph ready; visits may follow each other.  wanted, by value: the guests see it, inputs
  * too. n_samples says how many threads are worth while. */
-TC_MUST_USE tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
-                                  tc_tour **out);
+TC_MUST_USE tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
+                                    tc_runner **out);
 
 /* Threads, and so the guests that are needed. */
-size_t tc_tour_threads(const tc_tour *tour);
+size_t tc_runner_threads(const tc_runner *runner);
 
 /* Every sample once; buffers that the program changes are as they were declared for each of them.
  */
-TC_MUST_USE tc_status tc_tour_run(tc_tour *tour, const tc_visit *visit);
+TC_MUST_USE tc_status tc_runner_run(tc_runner *runner, const tc_visit *visit);
 
 /* work(what, i, oom) for every i < n, on so many threads; plans must jump to `oom` when memory runs
  * out. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tour.c -- see tour.h. */
-#include "tour.h"
+/* sample_runner.c -- see sample_runner.h. */
+#include "sample_runner.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 enum { MOST_THREADS = 64 };
 
 typedef struct worker {
-    tc_tour *tour;
+    tc_runner *runner;
     void *guest;
     tc_watch watch;
     tc_plan *plan;
@@ -21,7 +21,7 @@ typedef struct worker {
     jmp_buf oom;
 } worker;
 
-struct tc_tour {
+struct tc_runner {
     tc_ctx *ctx;
     tc_graph *g;
     const bool *wanted;
@@ -47,15 +47,15 @@ size_t tc_each_threads(const tc_ctx *ctx, size_t n_samples)
 static void show(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 {
     const worker *w = who;
-    w->tour->visit->see(w->guest, v, seen, order);
+    w->runner->visit->see(w->guest, v, seen, order);
 }
 
 static void show_inputs(worker *w)
 {
     static const int8_t plain[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-    const tc_graph *g = w->tour->g;
+    const tc_graph *g = w->runner->g;
     for (size_t i = 0; i < g->n_in; i++)
-        if (w->tour->wanted[g->in[i]])
+        if (w->runner->wanted[g->in[i]])
             show(w, g->in[i], w->in[i], plain);
 }
 
@@ -69,7 +69,7 @@ static double seconds_of(clockid_t clock)
 /* The next sample into w->in, with the lock held; false when there is none. */
 static bool take(worker *w, size_t *k)
 {
-    tc_tour *t = w->tour;
+    tc_runner *t = w->runner;
     const tc_samples *samples = t->visit->samples;
     if (t->status || t->no_memory || t->next >= samples->n)
         return false;
@@ -86,7 +86,7 @@ static bool take(worker *w, size_t *k)
 
 static void finish(worker *w, tc_status status)
 {
-    tc_tour *t = w->tour;
+    tc_runner *t = w->runner;
     const tc_samples *samples = t->visit->samples;
     if (status && !t->status)
         t->status = tc_plan_explain(w->plan);
@@ -97,7 +97,7 @@ static void finish(worker *w, tc_status status)
 
 static tc_status run_one(worker *w, size_t k)
 {
-    const tc_visit *visit = w->tour->visit;
+    const tc_visit *visit = w->runner->visit;
     if (visit->enter && !visit->enter(w->guest, k, w->in))
         return TC_OK;
     show_inputs(w);
@@ -110,7 +110,7 @@ static tc_status run_one(worker *w, size_t k)
 static void *run_samples(void *what)
 {
     worker *w = what;
-    tc_tour *t = w->tour;
+    tc_runner *t = w->runner;
     volatile bool locked = false;
     if (setjmp(w->oom) != 0) {
         if (!locked)
@@ -139,11 +139,11 @@ static void *run_samples(void *what)
 
 /* ---- together ---- */
 
-static void prepare(worker *w, tc_tour *t)
+static void prepare(worker *w, tc_runner *t)
 {
     tc_arena *arena = &t->ctx->arena;
     const tc_graph *g = t->g;
-    w->tour = t;
+    w->runner = t;
     w->watch = (tc_watch){t->wanted, show, w};
     w->in = tc_input_buffers(t->ctx, g);
     w->out = tc_new_n(arena, tc_tensor, g->n_out);
@@ -151,9 +151,10 @@ static void prepare(worker *w, tc_tour *t)
     w->state = tc_state_buffers(t->ctx, g);
 }
 
-tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples, tc_tour **out)
+tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
+                        tc_runner **out)
 {
-    tc_tour *t = tc_new(&ctx->arena, tc_tour);
+    tc_runner *t = tc_new(&ctx->arena, tc_runner);
     t->ctx = ctx;
     t->g = g;
     t->wanted = wanted;
@@ -176,7 +177,10 @@ tc_status tc_tour_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_sam
     return TC_OK;
 }
 
-size_t tc_tour_threads(const tc_tour *tour) { return tour->n_worker; }
+size_t tc_runner_threads(const tc_runner *runner)
+{
+    return runner->n_worker;
+}
 
 /* The first worker is this thread; one that cannot be started leaves its samples to the others. */
 static void work_together(worker *w, size_t n)
@@ -190,7 +194,7 @@ static void work_together(worker *w, size_t n)
             pthread_join(w[i].thread, NULL);
 }
 
-tc_status tc_tour_run(tc_tour *t, const tc_visit *visit)
+tc_status tc_runner_run(tc_runner *t, const tc_visit *visit)
 {
     tc_ctx *ctx = t->ctx;
     jmp_buf *oom = ctx->arena.oom, *scratch_oom = ctx->scratch.oom;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flow.h -- who reads what in a float program, and who is quantized at all; shared by domains.c and
- * apply.c. */
-#ifndef TC_QUANT_FLOW_H
-#define TC_QUANT_FLOW_H
+/* dataflow.h -- who reads what in a float program, and who is quantized at all; shared by domains.c
+ * and apply.c. */
+#ifndef TC_QUANT_DATAFLOW_H
+#define TC_QUANT_DATAFLOW_H
 
 #include "role.h"
 
@@ -12,7 +12,7 @@ typedef struct tc_use {
 } tc_use;
 
 /* Arrays by value id, in ctx->scratch. */
-typedef struct tc_flow {
+typedef struct tc_dataflow {
     const tc_graph *g;
     const tc_config *config;
     const tc_use *use; /* of value v: use[first[v]] .. use[first[v + 1] - 1] */
@@ -28,29 +28,29 @@ typedef struct tc_flow {
     bool *need_real;   /* read by others */
     tc_scheme *scheme; /* of the node that makes it */
     tc_level *level;
-} tc_flow;
+} tc_dataflow;
 
-tc_flow tc_flow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
+tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
 
 /* Its node is quantized. */
-bool tc_flow_quantizes(const tc_flow *f, const tc_node *node);
+bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node);
 /* The value has a domain. */
-bool tc_flow_wants_domain(const tc_flow *f, tc_val v);
+bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v);
 /* The one node that reads v and nothing else does; or NULL. */
-const tc_node *tc_flow_reader(const tc_flow *f, tc_val v);
+const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v);
 
 /* The constant factor of a multiplication or division by one number; 0: it is none. *x: the other
  * operand. */
-double tc_flow_factor(const tc_flow *f, const tc_node *node, tc_val *x);
+double tc_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x);
 
 /* anchor.c: operators whose operands and result share one domain for the anchor, beyond movement.
  */
 bool tc_anchor_shares(tc_op op);
 /* The anchor looks at every value, and again at each step by which an operand of matmul becomes one
  * of bmm: expand and view, or expand, clone and view. */
-uint8_t tc_anchor_looks(const tc_flow *f, tc_val v);
+uint8_t tc_anchor_looks(const tc_dataflow *f, tc_val v);
 
-static inline bool tc_flow_is_f32(const tc_flow *f, tc_val v)
+static inline bool tc_dataflow_is_f32(const tc_dataflow *f, tc_val v)
 {
     const tc_type *type = tc_type_of(f->g, v);
     return type && type->dtype == TC_f32;

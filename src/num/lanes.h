@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wide.h -- a loop over numbers, compiled once for each width of vector registers.
+/* lanes.h -- a loop over numbers, compiled once for each width of vector registers.
  *
  * The processor's widest serves.  Every version gives the same bits: the compiler may not join a
  * product and a sum (-ffp-contract=off), and lanes do not meet. */
-#ifndef TC_WIDE_H
-#define TC_WIDE_H
+#ifndef TC_LANES_H
+#define TC_LANES_H
 
-#define TC_WIDE_BODY static inline __attribute__((always_inline)) void
+#define TC_LANES_BODY static inline __attribute__((always_inline)) void
 
-/* name(params) runs body(args); body is TC_WIDE_BODY; linkage: static, or nothing. */
+/* name(params) runs body(args); body is TC_LANES_BODY; linkage: static, or nothing. */
 #if defined(__x86_64__)
-#define TC_WIDE(linkage, name, body, params, args)                                                 \
+#define TC_LANES(linkage, name, body, params, args)                                                \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static void body##_512 params    \
     {                                                                                              \
         body args;                                                                                 \
     }                                                                                              \
-    __attribute__((target("avx2"))) static void body##_256 params { body args; }                   \
+    __attribute__((target("avx2"))) static void body##_256 params                                  \
+    {                                                                                              \
+        body args;                                                                                 \
+    }                                                                                              \
     linkage void name params                                                                       \
     {                                                                                              \
         if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&            \
@@ -27,8 +30,11 @@
             body args;                                                                             \
     }
 #else
-#define TC_WIDE(linkage, name, body, params, args)                                                 \
-    linkage void name params { body args; }
+#define TC_LANES(linkage, name, body, params, args)                                                \
+    linkage void name params                                                                       \
+    {                                                                                              \
+        body args;                                                                                 \
+    }
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_rules.c -- rules of single operators: limits of level 8K, CLAMP, RESCALE, control flow,
+/* tosa_limits.c -- limits of single operators: level 8K, CLAMP, RESCALE, control flow,
  * variables. */
 #include "judge.h"
 
@@ -7,7 +7,7 @@
 
 #include "../num/load.h"
 
-void tc_rules_none(tc_judge *j)
+void tc_limits_none(tc_judge *j)
 {
     (void)j;
 }
@@ -26,7 +26,7 @@ static void all_at_most(tc_judge *j, const char *what, tc_ints list, int64_t mos
         at_most(j, what, list.v[i], most);
 }
 
-void tc_rules_pool(tc_judge *j)
+void tc_limits_pool(tc_judge *j)
 {
     const tc_attr_tosa_max_pool *a =
         j->node->attr; /* AVG_POOL2D's record begins with the same fields */
@@ -35,7 +35,7 @@ void tc_rules_pool(tc_judge *j)
     all_at_most(j, "pad", a->pad, TC_LEVEL_KERNEL);
 }
 
-void tc_rules_conv(tc_judge *j)
+void tc_limits_conv(tc_judge *j)
 {
     const tc_attr_tosa_conv *a = j->node->attr;
     const int64_t *kernel =
@@ -46,7 +46,7 @@ void tc_rules_conv(tc_judge *j)
     all_at_most(j, "stride", a->stride, TC_LEVEL_STRIDE);
 }
 
-void tc_rules_transpose_conv(tc_judge *j)
+void tc_limits_transpose_conv(tc_judge *j)
 {
     const tc_attr_tosa_transpose_conv *a = j->node->attr;
     at_most(j, "kernel", tc_operand(j, 1)->dim[1], TC_LEVEL_KERNEL);
@@ -55,20 +55,20 @@ void tc_rules_transpose_conv(tc_judge *j)
     all_at_most(j, "stride", a->stride, TC_LEVEL_STRIDE);
 }
 
-void tc_rules_fft(tc_judge *j)
+void tc_limits_fft(tc_judge *j)
 {
     at_most(j, "height", tc_operand(j, 0)->dim[1], TC_LEVEL_KERNEL);
     at_most(j, "width", tc_operand(j, 0)->dim[2], TC_LEVEL_KERNEL);
 }
 
-void tc_rules_list(tc_judge *j)
+void tc_limits_list(tc_judge *j)
 {
     at_most(j, "the number of operands", j->node->n_in, TC_LEVEL_LIST);
     at_most(j, "the number of results", j->node->n_out, TC_LEVEL_LIST);
 }
 
 /* numerator / denominator <= 256:  n > 256 d  is  (n - 1) / d >= 256. */
-void tc_rules_resize(tc_judge *j)
+void tc_limits_resize(tc_judge *j)
 {
     const int64_t *scale = tc_value_of(j->g, j->node->in[1])->data;
     for (int i = 0; scale && i < 4; i += 2)
@@ -79,7 +79,7 @@ void tc_rules_resize(tc_judge *j)
 
 /* ---- values of attributes and operands ------------------------------------------------------- */
 
-void tc_rules_clamp(tc_judge *j)
+void tc_limits_clamp(tc_judge *j)
 {
     const tc_attr_tosa_clamp *a = j->node->attr;
     if (isnan(a->min_val) || isnan(a->max_val))
@@ -105,15 +105,15 @@ static void rescale_zero(tc_judge *j, int operand, const char *name, bool is_uns
                   u16 ? "0 and 32768" : "only 0");
 }
 
-void tc_rules_rescale(tc_judge *j)
+void tc_limits_rescale(tc_judge *j)
 {
     const tc_attr_tosa_rescale *a = j->node->attr;
     tc_dtype in = tc_operand(j, 0)->dtype, out = tc_result(j, 0)->dtype;
     bool wide_in = in == TC_i32 || in == TC_i48;
     const struct {
         bool broken;
-        const char *rule;
-    } rules[] = {
+        const char *what;
+    } found[] = {
         {a->scale32 && in == TC_i48, "scale32 is not for i48"},
         {!a->scale32 && a->rounding_mode == TC_rounding_double,
          "double rounding is for scale32 only"},
@@ -123,10 +123,10 @@ void tc_rules_rescale(tc_judge *j)
         {a->output_unsigned && wide_in, "i32 and i48 cannot become unsigned"},
         {a->output_unsigned && out == TC_i32, "i32 cannot be written as unsigned"},
     };
-    for (size_t i = 0; i < TC_COUNT(rules); i++)
-        if (rules[i].broken)
+    for (size_t i = 0; i < TC_COUNT(found); i++)
+        if (found[i].broken)
             TC_BREAKS(j, TOSA_RULE, "from %s to %s: %s", tc_dtypes[in].name, tc_dtypes[out].name,
-                      rules[i].rule);
+                      found[i].what);
     rescale_zero(j, 3, "input_zp", a->input_unsigned);
     rescale_zero(j, 4, "output_zp", a->output_unsigned);
     if (a->rounding_mode == TC_rounding_double)
@@ -178,10 +178,10 @@ static void branch(tc_judge *j, const char *what, const char *name)
                g->out, g->n_out);
 }
 
-void tc_rules_cond_if(tc_judge *j)
+void tc_limits_cond_if(tc_judge *j)
 {
     const tc_attr_tosa_cond_if *a = j->node->attr;
-    tc_rules_list(j);
+    tc_limits_list(j);
     if (!one_bool(tc_operand(j, 0)))
         TC_BREAKS(j, TOSA_RULE, "the condition is %s, expected one bool",
                   tc_type_text(&j->ctx->scratch, tc_operand(j, 0)));
@@ -189,12 +189,12 @@ void tc_rules_cond_if(tc_judge *j)
     branch(j, "else_graph", a->else_graph);
 }
 
-void tc_rules_while_loop(tc_judge *j)
+void tc_limits_while_loop(tc_judge *j)
 {
     const tc_attr_tosa_while *a = j->node->attr;
     const tc_node *node = j->node;
     size_t n = (size_t)node->n_in;
-    tc_rules_list(j);
+    tc_limits_list(j);
     same_types(j, "operands and results", j->g, node->in, n, j->g, node->out, (size_t)node->n_out);
     const tc_graph *cond = graph_named(j, "cond_graph", a->cond_graph);
     const tc_graph *body = graph_named(j, "body_graph", a->body_graph);
@@ -253,7 +253,7 @@ void tc_judge_nesting(tc_judge *j)
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
-void tc_rules_variable(tc_judge *j)
+void tc_limits_variable(tc_judge *j)
 {
     const tc_attr_tosa_variable *a = j->node->attr;
     const tc_type *declared = tc_map_get(&j->variables, tc_str_of(a->name));

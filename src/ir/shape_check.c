@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rule.c -- checks that several shape rules make. */
-#include "rule.h"
+/* shape_check.c -- see shape_check.h. */
+#include "shape_check.h"
 
-tc_status tc_rule_operands(tc_infer *c, int n)
+tc_status tc_need_operands(tc_infer *c, int n)
 {
     for (int i = 0; i < n; i++)
         if (i >= c->n_in || !c->in[i].type)
@@ -11,7 +11,7 @@ tc_status tc_rule_operands(tc_infer *c, int n)
     return TC_OK;
 }
 
-tc_status tc_rule_axis(tc_infer *c, int64_t axis, int rank)
+tc_status tc_need_axis(tc_infer *c, int64_t axis, int rank)
 {
     if (axis >= 0 && axis < (rank ? rank : 1))
         return TC_OK;
@@ -19,7 +19,7 @@ tc_status tc_rule_axis(tc_infer *c, int64_t axis, int rank)
                     "'%s' along axis %" PRId64 " of a tensor of rank %d", c->op, axis, rank);
 }
 
-tc_status tc_rule_axes(tc_infer *c, tc_ints axes, int rank)
+tc_status tc_need_axes(tc_infer *c, tc_ints axes, int rank)
 {
     bool seen[TC_MAX_RANK] = {false};
     for (int i = 0; i < axes.n; i++) {
@@ -35,7 +35,7 @@ tc_status tc_rule_axes(tc_infer *c, tc_ints axes, int rank)
     return TC_OK;
 }
 
-tc_status tc_rule_integers(tc_infer *c, int i)
+tc_status tc_need_integers(tc_infer *c, int i)
 {
     if (tc_is_int(c->in[i].type->dtype))
         return TC_OK;
@@ -43,7 +43,7 @@ tc_status tc_rule_integers(tc_infer *c, int i)
                     c->op, tc_dtypes[c->in[i].type->dtype].name);
 }
 
-tc_status tc_rule_same_dtype(tc_infer *c, int i, int j)
+tc_status tc_need_same_dtype(tc_infer *c, int i, int j)
 {
     tc_dtype a = c->in[i].type->dtype, b = c->in[j].type->dtype;
     if (a == b)
@@ -52,7 +52,7 @@ tc_status tc_rule_same_dtype(tc_infer *c, int i, int j)
                     c->op, tc_dtypes[a].name, tc_dtypes[b].name);
 }
 
-tc_status tc_rule_count(tc_infer *c, const char *what, tc_ints list, int n)
+tc_status tc_need_count(tc_infer *c, const char *what, tc_ints list, int n)
 {
     if (list.n == n)
         return TC_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* norm_wide.c -- norms from i16 to i16, all in i32.
+/* norm_i16.c -- norms from i16 to i16, all in i32.
  *
  * n (x - mean) is exact; 1/sqrt has a second step of Newton's method; gain and bias have 30 bits.
  * Dear on an NPU, and within two steps of 16 bits. */
@@ -67,8 +67,8 @@ static tc_val levelled(tc_lower *lw, tc_val x, double n, double added, bool cent
     return tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, d, *half);
 }
 
-tc_val tc_put_norm_wide(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
-                        const double *gain, const double *bias, const tc_type *to)
+tc_val tc_put_norm_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+                       const double *gain, const double *bias, const tc_type *to)
 {
     if (!x)
         return x;

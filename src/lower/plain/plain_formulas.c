@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_more.c -- powers, angles and other formulas of two and three floats. */
+/* plain_formulas.c -- powers, angles and other formulas of two and three floats. */
 #include <math.h>
 
 #include "plain.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_rules.h -- what the rules of the pass `cpu` share.
+/* cpu_forms.h -- what the forms of the pass `cpu` share.
  *
- * A rule is given a node that no kernel computes and makes nodes that are nearer to having one;
+ * A form is given a node that no kernel computes and makes nodes that are nearer to having one;
  * what it makes is looked at again.  cpu.c has the walk and the table; the cpu_*.c files have the
- * rules. */
-#ifndef TC_CPU_RULES_H
-#define TC_CPU_RULES_H
+ * forms. */
+#ifndef TC_CPU_FORMS_H
+#define TC_CPU_FORMS_H
 
 #include "../ir/rewrite.h"
 
@@ -20,7 +20,7 @@ typedef struct tc_cpu_maker {
 } tc_cpu_maker;
 
 /* false: this form of the operator has no kernels either. */
-typedef bool tc_cpu_rule(tc_cpu_maker *m);
+typedef bool tc_cpu_form(tc_cpu_maker *m);
 
 /* The node's operand i, what it is, and a result's type. */
 tc_val tc_cpu_in(const tc_cpu_maker *m, int i);
@@ -37,7 +37,7 @@ tc_val tc_cpu_unary(tc_cpu_maker *m, tc_op op, tc_val x);
 tc_val tc_cpu_binary(tc_cpu_maker *m, tc_op op, tc_val x, tc_val y);
 /* v, brought to the shape and type of the node's result i, becomes it. */
 void tc_cpu_give(tc_cpu_maker *m, int i, tc_val v);
-/* The same for the first result, the end of most rules. */
+/* The same for the first result, the end of most forms. */
 static inline bool tc_cpu_done(tc_cpu_maker *m, tc_val v)
 {
     tc_cpu_give(m, 0, v);
@@ -77,7 +77,7 @@ tc_val tc_cpu_matmul(tc_cpu_maker *m, tc_val x, tc_val y);
 /* Rows of an axis by number. */
 tc_val tc_cpu_pick(tc_cpu_maker *m, tc_val x, int64_t axis, const int64_t *row, int64_t n);
 
-#define RULE(op) tc_cpu_rule tc_cpu_rule_##op;
-#include "cpu_rules.def"
+#define RULE(op) tc_cpu_form tc_cpu_form_##op;
+#include "cpu_forms.def"
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.c -- see store.h. */
-#include "store.h"
+/* stored_order.c -- see stored_order.h. */
+#include "stored_order.h"
 
-tc_val tc_store_add(tc_store *l, const tc_node *like, tc_op op, const void *attr, const tc_val *in,
-                    int n, const tc_type *type)
+tc_val tc_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const void *attr,
+                     const tc_val *in, int n, const tc_type *type)
 {
     tc_node *node = tc_graph_add(l->rw->to, op, attr, in, n, 1, like->loc);
     l->rw->to->val[node->out[0]]->type = type;
     return node->out[0];
 }
 
-tc_val tc_store_shape(tc_store *l, const tc_node *like, int n, const int64_t *v)
+tc_val tc_stored_shape(tc_stored_graph *l, const tc_node *like, int n, const int64_t *v)
 {
     int64_t dim = n;
     return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, TC_shape, 1, &dim),
@@ -19,7 +19,8 @@ tc_val tc_store_shape(tc_store *l, const tc_node *like, int n, const int64_t *v)
 }
 
 /* reshape(x, dim); of a reshape: of what that read; x where nothing changes. */
-static tc_val reshape(tc_store *l, const tc_node *like, tc_val x, int rank, const int64_t *dim)
+static tc_val reshape(tc_stored_graph *l, const tc_node *like, tc_val x, int rank,
+                      const int64_t *dim)
 {
     const tc_graph *g = l->rw->to;
     const tc_node *def = tc_def(g, x);
@@ -28,8 +29,8 @@ static tc_val reshape(tc_store *l, const tc_node *like, tc_val x, int rank, cons
     const tc_type *t = tc_type_of(g, x), *type = tc_type_make(l->rw->ctx, t->dtype, rank, dim);
     if (tc_same_dims(t, type))
         return x;
-    return tc_store_add(l, like, TC_OP_tosa_reshape, NULL,
-                        (tc_val[]){x, tc_store_shape(l, like, rank, dim)}, 2, type);
+    return tc_stored_add(l, like, TC_OP_tosa_reshape, NULL,
+                         (tc_val[]){x, tc_stored_shape(l, like, rank, dim)}, 2, type);
 }
 
 static bool keeps_order(int rank, const int64_t *perm)
@@ -41,7 +42,7 @@ static bool keeps_order(int rank, const int64_t *perm)
 }
 
 /* Where x's transpose is kept, or will be. */
-static void **place_of(tc_store *l, tc_val x, int rank, const int64_t *perm)
+static void **place_of(tc_stored_graph *l, tc_val x, int rank, const int64_t *perm)
 {
     uint32_t key[2] = {x, 0};
     for (int i = 0; i < rank; i++)
@@ -61,20 +62,20 @@ static const tc_node *widening(const tc_graph *g, tc_val x)
     return tc_bytes_of(tc_type_of(g, def->in[0])) < tc_bytes_of(tc_type_of(g, x)) ? def : NULL;
 }
 
-static tc_val transposed(tc_store *l, const tc_node *like, tc_val x, const int64_t *perm);
+static tc_val transposed(tc_stored_graph *l, const tc_node *like, tc_val x, const int64_t *perm);
 
 /* The same change of scale on its operand in another order. */
-static tc_val widened(tc_store *l, const tc_node *like, const tc_node *def, const tc_type *type,
-                      const int64_t *perm)
+static tc_val widened(tc_stored_graph *l, const tc_node *like, const tc_node *def,
+                      const tc_type *type, const int64_t *perm)
 {
     tc_val in[5] = {transposed(l, like, def->in[0], perm)};
     for (int i = 1; i < def->n_in; i++)
         in[i] = def->in[i];
-    return tc_store_add(l, def, def->op, def->attr, in, def->n_in, type);
+    return tc_stored_add(l, def, def->op, def->attr, in, def->n_in, type);
 }
 
-static tc_val fresh_transpose(tc_store *l, const tc_node *like, tc_val x, const tc_type *type,
-                              const int64_t *perm)
+static tc_val fresh_transpose(tc_stored_graph *l, const tc_node *like, tc_val x,
+                              const tc_type *type, const int64_t *perm)
 {
     const tc_value *value = l->rw->to->val[x];
     if (value->data)
@@ -87,12 +88,12 @@ static tc_val fresh_transpose(tc_store *l, const tc_node *like, tc_val x, const 
     if (wide)
         return widened(l, like, wide, type, perm);
     tc_attr_tosa_perms a = {tc_ints_copy(&l->rw->ctx->arena, perm, type->rank)};
-    return tc_store_add(l, like, TC_OP_tosa_transpose,
-                        tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a), &x, 1, type);
+    return tc_stored_add(l, like, TC_OP_tosa_transpose,
+                         tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a), &x, 1, type);
 }
 
 /* transpose(x, perm), made once. */
-static tc_val transposed(tc_store *l, const tc_node *like, tc_val x, const int64_t *perm)
+static tc_val transposed(tc_stored_graph *l, const tc_node *like, tc_val x, const int64_t *perm)
 {
     const tc_type *t = tc_type_of(l->rw->to, x);
     if (keeps_order(t->rank, perm))
@@ -111,7 +112,7 @@ static tc_val transposed(tc_store *l, const tc_node *like, tc_val x, const int64
 }
 
 /* An old value, stored by `order`. */
-tc_val tc_store_laid(tc_store *l, const tc_node *like, tc_val old, const tc_order *order)
+tc_val tc_stored_laid(tc_stored_graph *l, const tc_node *like, tc_val old, const tc_order *order)
 {
     if (!old)
         return old;
@@ -120,14 +121,14 @@ tc_val tc_store_laid(tc_store *l, const tc_node *like, tc_val old, const tc_orde
     return transposed(l, like, l->now[old].val, perm);
 }
 
-tc_val tc_store_plain(tc_store *l, const tc_node *like, tc_val old)
+tc_val tc_stored_plain(tc_stored_graph *l, const tc_node *like, tc_val old)
 {
     tc_order p = tc_order_plain(old ? tc_type_of(l->rw->from, old)->rank : 0);
-    return tc_store_laid(l, like, old, &p);
+    return tc_stored_laid(l, like, old, &p);
 }
 
 /* Bytes that must move for an old value to be stored by `order`. */
-int64_t tc_store_cost(tc_store *l, tc_val old, const tc_order *order)
+int64_t tc_stored_cost(tc_stored_graph *l, tc_val old, const tc_order *order)
 {
     const tc_stored *s = &l->now[old];
     const tc_graph *g = l->rw->to;
@@ -145,7 +146,8 @@ int64_t tc_store_cost(tc_store *l, tc_val old, const tc_order *order)
     return tc_bytes_of(tc_type_of(g, moved));
 }
 
-tc_val tc_store_reshape(tc_store *l, const tc_node *node, tc_val x, int rank, const int64_t *dim)
+tc_val tc_stored_reshape(tc_stored_graph *l, const tc_node *node, tc_val x, int rank,
+                         const int64_t *dim)
 {
     const tc_value *value = l->rw->to->val[x];
     if (!value->data)
@@ -155,17 +157,17 @@ tc_val tc_store_reshape(tc_store *l, const tc_node *node, tc_val x, int rank, co
 }
 
 /* What is stored by this order, as the logical type `to`. */
-tc_stored tc_store_regrouped(tc_store *l, const tc_node *node, tc_val x, const tc_type *to,
-                             tc_order q)
+tc_stored tc_stored_regrouped(tc_stored_graph *l, const tc_node *node, tc_val x, const tc_type *to,
+                              tc_order q)
 {
     int64_t dim[TC_MAX_RANK];
     tc_order_dims(&q, to->dim, dim);
-    return (tc_stored){.val = tc_store_reshape(l, node, x, to->rank, dim), .order = q};
+    return (tc_stored){.val = tc_stored_reshape(l, node, x, to->rank, dim), .order = q};
 }
 
 /* Factors that stay neighbours, as one: the stored extents, and the transpose that puts them in
  * order. */
-int tc_store_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
+int tc_stored_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
 {
     int group[TC_FACTORS_MAX] = {0}, place[TC_FACTORS_MAX], rank_of[TC_FACTORS_MAX] = {0}, n = 0;
     for (int k = 0; k < c->n; k++)
@@ -189,14 +191,14 @@ int tc_store_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
 }
 
 /* A chain that is read as it is: one transpose of as few axes as possible. */
-void tc_store_force(tc_store *l, const tc_node *like, tc_val old)
+void tc_stored_force(tc_stored_graph *l, const tc_node *like, tc_val old)
 {
     tc_stored *s = old ? &l->now[old] : NULL;
     if (!s || !s->chain)
         return;
     int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
-    int n = tc_store_groups(s->chain, dim, perm);
+    int n = tc_stored_groups(s->chain, dim, perm);
     const tc_type *to = tc_type_of(l->rw->from, old);
-    tc_val x = transposed(l, like, tc_store_reshape(l, like, s->val, n, dim), perm);
-    *s = tc_store_regrouped(l, like, x, to, tc_order_plain(to->rank));
+    tc_val x = transposed(l, like, tc_stored_reshape(l, like, s->val, n, dim), perm);
+    *s = tc_stored_regrouped(l, like, x, to, tc_order_plain(to->rank));
 }

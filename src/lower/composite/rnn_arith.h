@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rnn_arith.h -- the arithmetic of recurrent layers, in floats or in integers: one set of
+ * operations for both.
+ *
+ * A number is [1, 1, rows, n].  Floats: f32, unit 1.  Integers: i16, real = stored * unit; or,
+ * from outside, i8 with a zero point. */
+#ifndef TC_LOWER_RNN_ARITH_H
+#define TC_LOWER_RNN_ARITH_H
+
+#include "composite.h"
+
+typedef struct tc_rnn_num {
+    tc_val val;
+    double unit;
+    int64_t zero;
+} tc_rnn_num;
+
+/* Steps of numbers that are between -1 and 1: so that the high byte of 1 is 127. */
+#define TC_SHARE_UNIT (1 / 32512.0)
+
+/* Operand i as stored, any shape; integers of one scale, or constants.  Refuses anything else. */
+tc_rnn_num tc_rnn_in(tc_lower *lw, const tc_node *node, int i);
+/* In other steps, i16 (floats: as it is). */
+tc_rnn_num tc_rnn_as(tc_lower *lw, tc_rnn_num a, double unit);
+/* Into the element type and domain of a result, the shape as it is. */
+tc_val tc_rnn_out(tc_lower *lw, tc_rnn_num a, const tc_type *to);
+
+/* Rows n of a number from `first`. */
+tc_rnn_num tc_rnn_part(tc_lower *lw, tc_rnn_num a, int64_t first, int64_t n);
+/* x w^T + b: w is operand `weight` of the node, [out, in], b operand `bias` or none (-1). */
+tc_rnn_num tc_rnn_affine(tc_lower *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
+                         double unit);
+tc_rnn_num tc_rnn_plus(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, double unit);
+tc_rnn_num tc_rnn_minus(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, double unit);
+tc_rnn_num tc_rnn_times(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, double unit);
+tc_rnn_num tc_rnn_sigmoid(tc_lower *lw, tc_rnn_num a);
+tc_rnn_num tc_rnn_tanh(tc_lower *lw, tc_rnn_num a);
+tc_rnn_num tc_rnn_relu(tc_lower *lw, tc_rnn_num a);
+
+#endif
