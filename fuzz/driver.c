@@ -16,7 +16,7 @@ static tc_status replay(tc_ctx *ctx, const char *path)
     const char **name;
     size_t n;
     if (!tc_is_folder(path)) {
-        TC_TRY(tc_file_map(ctx, path, &bytes));
+        TC_TRY(tc_file_read(ctx, path, &bytes));
         LLVMFuzzerTestOneInput(bytes.data, bytes.size);
         replayed++;
         return TC_OK;

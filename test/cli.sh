@@ -190,9 +190,16 @@ expect 0 '1 region' compile "$dir/t8.ir" -t TOSA-1.0+INT --emit ir -o "$dir/spli
 expect 1 'there is nothing for' compile $digits/model.pt2 -t cpu -o "$dir/none.tosa"
 expect 2 'is quantized already' compile "$dir/t8.ir" -t TOSA-1.0+INT -q a16w8
 expect 3 'split into regions already' compile "$dir/split.ir" -t TOSA-1.0+INT
-ln -s m.tosa "$dir/link.tosa"
+cp "$dir/m.tosa" "$dir/there.tosa" && ln -s there.tosa "$dir/link.tosa"
 expect 0 '1 region' compile "$dir/m.tosa" -t TOSA-1.0+INT -o "$dir/link.tosa"
 holds 'a link stays a link' test -L "$dir/link.tosa"
+cp "$dir/m.tosa" "$dir/kept.tosa" && cp $digits/model.pt2 "$dir/model.pt2" && cp $digits/calib.npz "$dir/calib.npz" && ln -s kept.tosa "$dir/kept-link.tosa"
+expect 2 'would be lost' compile "$dir/kept.tosa" -t TOSA-1.0+INT -o "$dir/kept.tosa"
+expect 2 'would be lost' compile "$dir/kept.tosa" -t TOSA-1.0+INT -o "$dir/kept-link.tosa"
+expect 2 'would be lost' quantize "$dir/model.pt2" --calib "$dir/calib.npz" -o "$dir/lost.ir" --qparams "$dir/calib.npz"
+expect 2 'would be lost' quantize "$dir/model.pt2" --calib "$dir/calib.npz" -o "$dir/lost.ir" --qparams "$dir/model.pt2"
+expect 2 'would be lost' quantize "$dir/model.pt2" --calib "$dir/calib.npz" -o "$dir/model.pt2"
+holds 'inputs are as they were' eval 'cmp "$dir/m.tosa" "$dir/kept.tosa" && cmp $digits/model.pt2 "$dir/model.pt2" && cmp $digits/calib.npz "$dir/calib.npz"'
 expect 1 'a device or a pipe' compile "$dir/m.tosa" -t TOSA-1.0+INT --emit tosa -o /dev/null
 
 # Vela that is missing, fails, hangs, dies, says nothing, or writes half a file: exit 4, nothing written, nothing left

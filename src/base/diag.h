@@ -37,6 +37,8 @@ struct tc_ctx {
     int threads;            /* 0: as many as there are cores */
     bool reference_kernels; /* --kernels=reference */
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
+    struct tc_taken *taken;     /* wire/file.c: files that were read */
+    unsigned n_part;            /* wire/create.c: names of files being written */
     jmp_buf oom;
 };
 

@@ -254,7 +254,7 @@ static tc_status inspect(tc_ctx *ctx, const tc_common *common, const void *recor
     const char *path = args->v[0];
     tc_bytes bytes;
     (void)record;
-    TC_TRY(tc_file_map(ctx, path, &bytes));
+    TC_TRY(tc_file_read(ctx, path, &bytes));
     if (has(bytes, 0, "\x93NUMPY") || tc_text_ends(path, ".npz"))
         return inspect_arrays(ctx, path, bytes, common->json);
     if (has(bytes, 0, "VGF1"))

@@ -89,8 +89,19 @@ typedef struct answer {
     bool broken;
 } answer;
 
-/* The numbers of a member, behind its .npy header; empty when it is missing or makes no sense. */
-static tc_bytes member(answer *a, const char *name)
+/* Whether a .npy header names this element type. */
+static bool has_type(const uint8_t *header, size_t size, const char *type)
+{
+    size_t n = strlen(type);
+    for (size_t i = 0; i + n <= size; i++)
+        if (memcmp(header + i, type, n) == 0)
+            return true;
+    return false;
+}
+
+/* The numbers of a member, behind its .npy header; empty when it is missing or makes no sense.
+ * type: what the header must name, or NULL. */
+static tc_bytes member(answer *a, const char *name, const char *type)
 {
     tc_bytes all = {0};
     tc_member *m = tc_archive_find(&a->archive, tc_text_format(&a->ctx->arena, "%s.npy", name));
@@ -100,9 +111,14 @@ static tc_bytes member(answer *a, const char *name)
         return (tc_bytes){0};
     }
     size_t header = 10 + (size_t)(all.data[8] | all.data[9] << 8);
-    a->broken = a->broken || header > all.size;
-    return header > all.size ? (tc_bytes){0} : (tc_bytes){all.data + header, all.size - header};
+    if (header > all.size || (type && !has_type(all.data + 10, header - 10, type))) {
+        a->broken = true;
+        return (tc_bytes){0};
+    }
+    return (tc_bytes){all.data + header, all.size - header};
 }
+
+static tc_bytes integers(answer *a, const char *name) { return member(a, name, "'<i8'"); }
 
 static int64_t integer_at(tc_bytes b, size_t i)
 {
@@ -114,19 +130,31 @@ static int64_t integer_at(tc_bytes b, size_t i)
 
 static int64_t integer(answer *a, const char *name)
 {
-    tc_bytes b = member(a, name);
+    tc_bytes b = integers(a, name);
     a->broken = a->broken || b.size < 8;
     return integer_at(b, 0);
 }
 
+/* The payload has 32 bits for each of its numbers. */
+static bool fits_u32(int64_t v) { return v >= 0 && v <= (int64_t)UINT32_MAX; }
+
 /* How many dimensions and bytes Vela counts for a tensor of the region's signature. */
 static bool same_tensor(const tc_type *t, tc_bytes shape, tc_bytes element, size_t i)
 {
-    int64_t count = 1;
-    for (size_t k = 0; k < DIMS; k++)
-        count *= integer_at(shape, i * DIMS + k);
+    size_t count = 1;
+    for (size_t k = 0; k < DIMS; k++) {
+        int64_t extent = integer_at(shape, i * DIMS + k);
+        if (!fits_u32(extent) || !tc_mul_size(count, (size_t)extent, &count))
+            return false;
+    }
     int64_t bytes = t->dtype == TC_i48 ? 8 : tc_dtypes[t->dtype].bytes;
-    return count == tc_type_count(t) && integer_at(element, i) == bytes;
+    return count == (size_t)tc_type_count(t) && integer_at(element, i) == bytes;
+}
+
+static tc_status half_file(const answer *a)
+{
+    tc_error(a->ctx, NULL, TC_E_TOOL, "Vela wrote a file that is not complete");
+    return TC_TOOL;
 }
 
 typedef struct side {
@@ -163,10 +191,12 @@ static tc_status list_block(answer *a, const tc_graph *g, const side *s, tc_buf 
 {
     const char *n = s->name;
     tc_arena *arena = &a->ctx->arena;
-    tc_bytes shape = member(a, tc_text_format(arena, "%s_shape", n)),
-             element = member(a, tc_text_format(arena, "%s_elem_size", n));
-    tc_bytes offset = member(a, tc_text_format(arena, "%s_offset", n)),
-             place = member(a, tc_text_format(arena, "%s_region", n));
+    tc_bytes shape = integers(a, tc_text_format(arena, "%s_shape", n)),
+             element = integers(a, tc_text_format(arena, "%s_elem_size", n));
+    tc_bytes offset = integers(a, tc_text_format(arena, "%s_offset", n)),
+             place = integers(a, tc_text_format(arena, "%s_region", n));
+    if (a->broken)
+        return half_file(a);
     size_t found = element.size / 8;
     bool same = found == s->n && shape.size == found * DIMS * 8 && offset.size == element.size &&
                 place.size == element.size;
@@ -175,6 +205,9 @@ static tc_status list_block(answer *a, const tc_graph *g, const side *s, tc_buf 
         same = same_tensor(tc_type_of(g, s->val[i]), aligned, element, i);
     if (!same)
         return mismatch(a, g, s, found * DIMS * 8 <= shape.size ? found : 0, aligned, element);
+    for (size_t i = 0; i < s->n; i++)
+        if (!fits_u32(integer_at(offset, i)) || !fits_u32(integer_at(place, i)))
+            return half_file(a);
     tc_buf_u32(out, (uint32_t)s->n);
     for (size_t i = 0; i < s->n; i++) {
         for (size_t k = 0; k < DIMS; k++)
@@ -196,12 +229,6 @@ static void add_block(tc_buf *out, const char *name, const void *data, size_t si
     tc_buf_align(out, 16);
 }
 
-static tc_status half_file(const answer *a)
-{
-    tc_error(a->ctx, NULL, TC_E_TOOL, "Vela wrote a file that is not complete");
-    return TC_TOOL;
-}
-
 static tc_status pack(answer *a, tc_vela_job *job)
 {
     tc_arena *arena = &a->ctx->arena;
@@ -209,11 +236,13 @@ static tc_status pack(answer *a, tc_vela_job *job)
     tc_buf_init(&in, arena);
     tc_buf_init(&out, arena);
     tc_buf_init(&all, arena);
-    tc_bytes cmd = member(a, "cmd_data"), weight = member(a, "weight_data");
+    tc_bytes cmd = member(a, "cmd_data", NULL), weight = member(a, "weight_data", NULL);
     job->scratch = integer(a, "scratch_size");
     job->fast_scratch = integer(a, "scratch_fast_size");
     job->weights = (int64_t)weight.size;
-    if (a->broken || cmd.size < 4 || memcmp(cmd.data, "COP", 3) != 0 || job->scratch < 0)
+    if (a->broken || cmd.size < 4 || memcmp(cmd.data, "COP", 3) != 0 ||
+        !fits_u32(job->scratch) || !fits_u32(job->fast_scratch) || cmd.size > UINT32_MAX ||
+        weight.size > UINT32_MAX)
         return half_file(a);
     TC_TRY(list_block(a, job->graph, &(side){"input", job->graph->in, job->graph->n_in}, &in));
     TC_TRY(list_block(a, job->graph, &(side){"output", job->graph->out, job->graph->n_out}, &out));
@@ -263,7 +292,7 @@ static void read_summary(tc_ctx *ctx, const char *folder, tc_vela_job *job)
     for (size_t i = 0; i < n; i++) {
         tc_bytes bytes;
         if (!strstr(name[i], "_summary_") ||
-            tc_file_map(ctx, tc_text_format(&ctx->arena, "%s/%s", folder, name[i]), &bytes) !=
+            tc_file_read(ctx, tc_text_format(&ctx->arena, "%s/%s", folder, name[i]), &bytes) !=
                 TC_OK)
             continue;
         const char *csv = tc_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
@@ -287,7 +316,7 @@ static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options
         return TC_TOOL;
     }
     tc_bytes bytes;
-    TC_TRY(tc_file_map(ctx, a.file, &bytes));
+    TC_TRY(tc_file_read(ctx, a.file, &bytes));
     if (tc_archive_open(ctx, &ctx->arena, "Vela's answer", NULL, bytes, &a.archive) != TC_OK)
         return half_file(&a);
     TC_TRY(pack(&a, job));

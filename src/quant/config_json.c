@@ -345,7 +345,7 @@ static tc_status read_file(tc_ctx *ctx, const char *path, tc_config *out)
     const char *reason;
     size_t at;
     reader r = {ctx, out, {.file = path}};
-    TC_TRY(tc_file_map(ctx, path, &bytes));
+    TC_TRY(tc_file_read(ctx, path, &bytes));
     const tc_json *root = tc_json_parse(&ctx->arena, bytes, &reason, &at);
     if (!root)
         return BAD(&r, "byte %zu: %s", at, reason);

@@ -316,7 +316,7 @@ static tc_status wrong_file(const reading *r, uint32_t kind, uint64_t fingerprin
 static tc_status read_one(reading *r, uint64_t expected)
 {
     tc_bytes bytes;
-    TC_TRY(tc_file_map(r->ctx, r->path, &bytes));
+    TC_TRY(tc_file_read(r->ctx, r->path, &bytes));
     if (bytes.size < 40 || memcmp(bytes.data, MAGIC, 8) != 0)
         return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: not a file of observations", r->path);
     uint32_t version = tc_le32(bytes.data + 8);

@@ -38,7 +38,7 @@ static reader *pick(tc_bytes bytes)
 tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
 {
     tc_bytes bytes;
-    TC_TRY(tc_file_map(ctx, path, &bytes));
+    TC_TRY(tc_file_read(ctx, path, &bytes));
     reader *read = pick(bytes);
     if (read)
         return read(ctx, path, bytes, out);

@@ -14,7 +14,7 @@ tc_status tc_read_text(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module 
     const char *beside = tc_text_format(&ctx->arena, "%s.bin", file);
     tc_bytes side = {NULL, 0};
     if (!piped && access(beside, F_OK) == 0)
-        TC_TRY(tc_file_map(ctx, beside, &side));
+        TC_TRY(tc_file_read(ctx, beside, &side));
     tc_module *module;
     TC_TRY(tc_parse(ctx, piped ? "<stdin>" : file, bytes, side, &module));
     TC_TRY(tc_infer_missing(ctx, module));

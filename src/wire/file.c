@@ -1,194 +1,214 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.c -- see file.h. */
+/* file.c -- see file.h: reading, and folders. */
 #include "file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <poll.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { PIPE_STEP = 64 * 1024, BUFFER = 256 * 1024 };
+enum { PIPE_STEP = 64 * 1024, WAIT_FOR_WRITER = 5 }; /* seconds */
 
-static tc_status io_error(tc_ctx *ctx, const char *path, const char *what)
+/* A regular file that was read: nothing is written over it while the context lives. */
+typedef struct tc_taken {
+    struct tc_taken *next;
+    dev_t device;
+    ino_t number;
+} tc_taken;
+
+struct tc_input {
+    tc_ctx *ctx;
+    const char *path;
+    int fd;         /* -1: all of it is in memory */
+    tc_bytes bytes; /* .data == NULL: on the disk */
+};
+
+tc_status tc_io_error(tc_ctx *ctx, const char *path, const char *what)
 {
     return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO, "cannot %s: %s", what, strerror(errno));
 }
 
-static void unmap(void *what)
+static tc_status cut_short(tc_ctx *ctx, const char *path)
 {
-    tc_bytes *bytes = what;
-    munmap((void *)(uintptr_t)bytes->data, bytes->size);
+    return tc_error(ctx, &(tc_loc){.file = path}, TC_E_TRUNCATED,
+                    "it became shorter while it was read");
 }
 
-static tc_status map_regular(tc_ctx *ctx, const char *path, int fd, size_t size, tc_bytes *out)
+bool tc_file_is_taken(const tc_ctx *ctx, const char *path)
 {
-    if (size == 0) {
-        *out = (tc_bytes){(const uint8_t *)"", 0};
-        return TC_OK;
-    }
-    tc_bytes *kept = tc_new(&ctx->arena, tc_bytes);
-    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED)
-        return io_error(ctx, path, "map it");
-    *out = *kept = (tc_bytes){data, size};
-    tc_ctx_defer(ctx, unmap, kept);
-    return TC_OK;
+    struct stat info;
+    if (!ctx->taken || stat(path, &info) != 0)
+        return false;
+    for (const tc_taken *t = ctx->taken; t; t = t->next)
+        if (t->device == info.st_dev && t->number == info.st_ino)
+            return true;
+    return false;
 }
 
-static tc_status read_to_end(tc_ctx *ctx, const char *path, int fd, tc_bytes *out)
+static void take_note(tc_ctx *ctx, const struct stat *info)
+{
+    tc_taken *t = tc_new(&ctx->arena, tc_taken);
+    *t = (tc_taken){ctx->taken, info->st_dev, info->st_ino};
+    ctx->taken = t;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Until there is something to read from a descriptor that does not wait by itself; false when
+ * nobody has come to write into it. */
+static bool wait_for_bytes(int fd, bool writer_seen, double deadline)
+{
+    struct pollfd event = {.fd = fd, .events = POLLIN};
+    double left = deadline - now();
+    if (!writer_seen && left <= 0)
+        return false;
+    int ready = poll(&event, 1, writer_seen ? -1 : (int)(left * 1000) + 1);
+    return ready != 0;
+}
+
+/* A pipe is at its end when its last writer has gone; a named one that nobody has opened yet
+ * (nothing comes, and no hangup) is given some time. */
+static tc_status read_to_end(tc_ctx *ctx, const char *path, int fd, bool writer_seen, tc_bytes *out)
 {
     tc_buf all;
+    double deadline = now() + WAIT_FOR_WRITER;
     tc_buf_init(&all, &ctx->arena);
     for (;;) {
         uint8_t *room = tc_buf_room(&all, PIPE_STEP);
         ssize_t got = read(fd, room, PIPE_STEP);
         all.size -= PIPE_STEP - (size_t)(got > 0 ? got : 0);
-        if (got == 0)
+        bool wait = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+        if (got < 0 && !wait && errno != EINTR)
+            return tc_io_error(ctx, path, "read it");
+        writer_seen = writer_seen || got > 0 || wait;
+        if (got == 0 && !writer_seen) {
+            struct pollfd event = {.fd = fd, .events = POLLIN};
+            poll(&event, 1, 0);
+            writer_seen = event.revents != 0; /* it came, and went */
+        }
+        if (got == 0 && writer_seen)
             break;
-        if (got < 0 && errno != EINTR)
-            return io_error(ctx, path, "read it");
+        if ((wait || got == 0) && !wait_for_bytes(fd, writer_seen, deadline))
+            return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
+                            "a pipe, and nobody opened it for writing in %d seconds",
+                            WAIT_FOR_WRITER);
     }
     *out = (tc_bytes){all.data, all.size};
     return TC_OK;
 }
 
-static tc_status take_open(tc_ctx *ctx, const char *path, int fd, tc_bytes *out)
+/* size bytes from an offset on, or an error: a file may be cut while we read. */
+static tc_status read_part(tc_ctx *ctx, const char *path, int fd, uint64_t at, size_t size,
+                           uint8_t *out)
 {
-    struct stat info;
-    if (fstat(fd, &info) != 0)
-        return io_error(ctx, path, "look at it");
-    if (S_ISDIR(info.st_mode)) {
-        errno = EISDIR;
-        return io_error(ctx, path, "read it");
+    while (size) {
+        ssize_t got = pread(fd, out, size, (off_t)at);
+        if (got < 0 && errno != EINTR)
+            return tc_io_error(ctx, path, "read it");
+        if (got == 0)
+            return cut_short(ctx, path);
+        size_t n = got > 0 ? (size_t)got : 0;
+        out += n;
+        at += n;
+        size -= n;
     }
-    if (S_ISREG(info.st_mode))
-        return map_regular(ctx, path, fd, (size_t)info.st_size, out);
-    return read_to_end(ctx, path, fd, out);
+    return TC_OK;
 }
 
-tc_status tc_file_map(tc_ctx *ctx, const char *path, tc_bytes *out)
+static void close_input(void *what)
 {
-    if (tc_text_eq(path, "-"))
-        return take_open(ctx, "standard input", STDIN_FILENO, out);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return io_error(ctx, path, "open it");
-    tc_status status = take_open(ctx, path, fd, out);
-    close(fd);
+    tc_input *in = what;
+    if (in->fd >= 0)
+        close(in->fd);
+    in->fd = -1;
+}
+
+/* Regular files stay open; anything else is read here. */
+static tc_status look_inside(tc_input *in, bool standard)
+{
+    tc_ctx *ctx = in->ctx;
+    struct stat info;
+    if (fstat(in->fd, &info) != 0)
+        return tc_io_error(ctx, in->path, "look at it");
+    if (S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        return tc_io_error(ctx, in->path, "read it");
+    }
+    bool whole = S_ISREG(info.st_mode) && info.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0;
+    if (S_ISREG(info.st_mode))
+        take_note(ctx, &info);
+    if (whole) {
+        in->bytes.size = (size_t)info.st_size;
+        return TC_OK;
+    }
+    tc_status status =
+        read_to_end(ctx, in->path, in->fd, standard || !S_ISFIFO(info.st_mode), &in->bytes);
+    close_input(in);
     return status;
 }
 
-struct tc_file {
-    tc_ctx *ctx;
-    const char *path; /* the final name */
-    const char *beside;
-    int fd; /* -1: committed, or never opened */
-    uint8_t *buffer;
-    size_t n;
-};
-
-static void abandon(void *what)
+tc_status tc_input_open(tc_ctx *ctx, const char *path, tc_input **out)
 {
-    tc_file *file = what;
-    if (file->fd >= 0) {
-        close(file->fd);
-        unlink(file->beside);
-    }
-    file->fd = -1;
+    bool standard = tc_text_eq(path, "-");
+    tc_input *in = tc_new(&ctx->arena, tc_input);
+    *in = (tc_input){.ctx = ctx, .fd = -1, .path = standard ? "standard input" : path};
+    tc_ctx_defer(ctx, close_input, in);
+    /* A named pipe without a writer must not stop us here. */
+    in->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                      : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (in->fd < 0)
+        return tc_io_error(ctx, in->path, "open it");
+    *out = in;
+    return look_inside(in, standard);
 }
 
-/* Where a link leads, through as many as the system follows; a path that is no link is itself. */
-static const char *real_path(tc_ctx *ctx, const char *path)
+int tc_input_fd(const tc_input *in)
 {
-    enum { LINKS = 40 };
-    for (int i = 0; i < LINKS; i++) {
-        char to[4096];
-        ssize_t n = readlink(path, to, sizeof to - 1);
-        if (n <= 0)
-            return path;
-        to[n] = 0;
-        const char *slash = strrchr(path, '/');
-        path = to[0] == '/' || !slash
-                   ? tc_text_copy(&ctx->arena, tc_str_of(to))
-                   : tc_text_format(&ctx->arena, "%.*s/%s", (int)(slash - path), path, to);
-    }
-    return path;
+    return in->bytes.data ? -1 : in->fd;
 }
 
-tc_status tc_file_create(tc_ctx *ctx, const char *path, tc_file **out)
+size_t tc_input_size(const tc_input *in)
 {
-    static int serial;
-    struct stat st;
-    path = real_path(ctx, path);
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
-                        "it is a device or a pipe; a file is written beside its name and renamed");
-    tc_file *file = tc_new(&ctx->arena, tc_file);
-    *file = (tc_file){.ctx = ctx, .fd = -1, .path = tc_text_copy(&ctx->arena, tc_str_of(path))};
-    file->buffer = tc_arena_raw(&ctx->arena, BUFFER);
-    file->beside = tc_text_format(&ctx->arena, "%s.%ld-%d.part", path, (long)getpid(), serial++);
-    tc_ctx_defer(ctx, abandon, file);
-    file->fd = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file->fd < 0)
-        return io_error(ctx, path, "create it");
-    *out = file;
-    return TC_OK;
+    return in->bytes.size;
 }
 
-static tc_status put(tc_file *file, const uint8_t *data, size_t size)
+tc_status tc_input_read(tc_input *in, uint64_t at, size_t size, void *out)
 {
-    while (size) {
-        ssize_t n = write(file->fd, data, size);
-        if (n < 0 && errno != EINTR)
-            return io_error(file->ctx, file->path, "write it");
-        data += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return TC_OK;
-}
-
-static tc_status flush(tc_file *file)
-{
-    size_t n = file->n;
-    file->n = 0;
-    return put(file, file->buffer, n);
-}
-
-tc_status tc_file_append(tc_file *file, const void *data, size_t size)
-{
-    if (size > BUFFER - file->n)
-        TC_TRY(flush(file));
-    if (size > BUFFER)
-        return put(file, data, size);
+    if (at > in->bytes.size || size > in->bytes.size - at)
+        return cut_short(in->ctx, in->path);
+    if (!in->bytes.data)
+        return read_part(in->ctx, in->path, in->fd, at, size, out);
     if (size)
-        memcpy(file->buffer + file->n, data, size);
-    file->n += size;
+        memcpy(out, in->bytes.data + at, size);
     return TC_OK;
 }
 
-tc_status tc_file_commit(tc_file *file)
+tc_status tc_input_all(tc_input *in, tc_bytes *out)
 {
-    TC_TRY(flush(file));
-    int fd = file->fd;
-    file->fd = -1;
-    if (close(fd) != 0 || rename(file->beside, file->path) != 0) {
-        tc_status status = io_error(file->ctx, file->path, "write it");
-        unlink(file->beside);
-        return status;
+    if (!in->bytes.data) {
+        uint8_t *data = tc_arena_raw(&in->ctx->arena, in->bytes.size);
+        TC_TRY(read_part(in->ctx, in->path, in->fd, 0, in->bytes.size, data));
+        in->bytes.data = data;
+        close_input(in);
     }
+    *out = in->bytes;
     return TC_OK;
 }
 
-tc_status tc_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes)
+tc_status tc_file_read(tc_ctx *ctx, const char *path, tc_bytes *out)
 {
-    tc_file *file;
-    TC_TRY(tc_file_create(ctx, path, &file));
-    TC_TRY(tc_file_append(file, bytes.data, bytes.size));
-    return tc_file_commit(file);
+    tc_input *in;
+    TC_TRY(tc_input_open(ctx, path, &in));
+    return tc_input_all(in, out);
 }
 
 bool tc_is_folder(const char *path)
@@ -213,7 +233,7 @@ tc_status tc_folder_make(tc_ctx *ctx, const char *path)
         return TC_OK;
     struct stat info;
     errno = stat(path, &info) == 0 ? ENOTDIR : errno;
-    return io_error(ctx, path, "make the folder");
+    return tc_io_error(ctx, path, "make the folder");
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -221,11 +241,21 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static void close_folder(void *what)
+{
+    DIR **folder = what;
+    if (*folder)
+        closedir(*folder);
+    *folder = NULL;
+}
+
 tc_status tc_folder_list(tc_ctx *ctx, const char *path, const char ***name, size_t *count)
 {
-    DIR *folder = opendir(path);
+    DIR **open = tc_new(&ctx->arena, DIR *);
+    tc_ctx_defer(ctx, close_folder, open);
+    DIR *folder = *open = opendir(path);
     if (!folder)
-        return io_error(ctx, path, "open the folder");
+        return tc_io_error(ctx, path, "open the folder");
     const char **list = NULL;
     size_t n = 0, cap = 0;
     for (struct dirent *entry; (entry = readdir(folder));) {
@@ -234,7 +264,7 @@ tc_status tc_folder_list(tc_ctx *ctx, const char *path, const char ***name, size
         tc_grow(&ctx->arena, list, n, cap);
         list[n++] = tc_text_copy(&ctx->arena, tc_str_of(entry->d_name));
     }
-    closedir(folder);
+    close_folder(open);
     if (n)
         qsort(list, n, sizeof *list, by_bytes);
     *name = list;

@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.h -- files in, mapped; files out, all of it or nothing. */
+/* file.h -- files in, whole or in parts; files out, all of it or nothing. */
 #ifndef TC_FILE_H
 #define TC_FILE_H
 
 #include "../base/diag.h"
 
-/* The whole file, read-only, until the context goes.  A regular file is mapped; anything else, a
- * pipe or "-" for standard input, is read to its end.  On failure a message has been given. */
-TC_MUST_USE tc_status tc_file_map(tc_ctx *ctx, const char *path, tc_bytes *out);
+/* The whole file, until the context goes: a regular file, a pipe, or "-" for standard input, from
+ * where it stands to its end.  It is copied, not mapped: whoever cuts the file meanwhile gets us to
+ * say so, not to die.  On failure a message has been given. */
+TC_MUST_USE tc_status tc_file_read(tc_ctx *ctx, const char *path, tc_bytes *out);
 
-/* A file being written beside its final name.  Until it is committed the name holds what it held
- * before; a file that is never committed is removed with the context. */
+/* A file of which parts are read as they are needed, for what may be larger than the memory; it is
+ * closed with the context.  What is no regular file is read to its end at once. */
+typedef struct tc_input tc_input;
+
+TC_MUST_USE tc_status tc_input_open(tc_ctx *ctx, const char *path, tc_input **out);
+size_t tc_input_size(const tc_input *in);
+int tc_input_fd(const tc_input *in); /* -1: all of it is in memory */
+TC_MUST_USE tc_status tc_input_read(tc_input *in, uint64_t at, size_t size, void *out);
+TC_MUST_USE tc_status tc_input_all(tc_input *in, tc_bytes *out); /* as tc_file_read() */
+
+/* Whether the path leads to a file that was read in this context. */
+bool tc_file_is_taken(const tc_ctx *ctx, const char *path);
+
+/* A file being written.  Until it is committed the name holds what it held before; a file that is
+ * never committed is removed with the context.  A file that was read is not written over. */
 typedef struct tc_file tc_file;
 
 TC_MUST_USE tc_status tc_file_create(tc_ctx *ctx, const char *path, tc_file **out);
@@ -27,5 +41,8 @@ TC_MUST_USE tc_status tc_folder_make(tc_ctx *ctx, const char *path);
 TC_MUST_USE tc_status tc_folder_list(tc_ctx *ctx, const char *path, const char ***name,
                                      size_t *count);
 bool tc_is_folder(const char *path);
+
+/* "cannot WHAT: " and errno's words. */
+tc_status tc_io_error(tc_ctx *ctx, const char *path, const char *what);
 
 #endif

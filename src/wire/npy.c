@@ -4,6 +4,8 @@
 
 #include "file.h"
 
+#include <stdio.h>
+#include <unistd.h>
 #include <zip.h>
 
 enum {
@@ -14,13 +16,15 @@ enum {
     LARGEST_WHOLE = 1 << 30
 };
 
-/* Where the numbers are: in memory, or in a member of an archive that is read front to back. */
+/* Where the numbers are: in memory, in a file, or in a member of an archive that is read front to
+ * back. */
 struct tc_npy_source {
-    tc_bytes data; /* numbers only; .data == NULL: in the archive */
+    tc_bytes data;   /* numbers only; .data == NULL: elsewhere */
+    tc_input *input; /* NULL: not in a file of their own; else from `start` on */
     zip_t *zip;
     zip_uint64_t index;
     zip_file_t *stream; /* NULL: not open */
-    size_t start;       /* where the numbers begin in the member */
+    size_t start;       /* where the numbers begin in the member or file */
     size_t at;          /* where the stream stands */
     size_t end;         /* where the numbers end */
 };
@@ -253,16 +257,19 @@ static const char *stem(tc_ctx *ctx, const char *path, bool is_member)
     return tc_intern(ctx, name);
 }
 
-static tc_status parse_one(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array,
-                           size_t *count)
+/* head: what the file begins with, all of it when there is no `input`; total: how long it is. */
+static tc_status parse_one(tc_ctx *ctx, const char *path, tc_bytes head, size_t total,
+                           tc_input *input, tc_npy **array, size_t *count)
 {
     tc_npy *a = tc_new(&ctx->arena, tc_npy);
     a->name = stem(ctx, path, false);
     a->loc = make_loc(ctx, path, NULL);
     size_t start, size;
-    TC_TRY(parse_header(ctx, a, bytes, bytes.size, &start, &size));
+    TC_TRY(parse_header(ctx, a, head, total, &start, &size));
     a->source = tc_new(&ctx->arena, struct tc_npy_source);
-    a->source->data = (tc_bytes){bytes.data + start, size};
+    *a->source = (struct tc_npy_source){.input = input, .start = start, .end = start + size};
+    if (!input)
+        a->source->data = (tc_bytes){head.data + start, size};
     *array = a;
     *count = 1;
     return TC_OK;
@@ -281,11 +288,27 @@ static void close_stream(void *what)
     s->stream = NULL;
 }
 
-static tc_status open_archive(tc_ctx *ctx, const tc_loc *loc, tc_bytes bytes, zip_t **zip)
+/* The archive's bytes in memory, or the file itself, whose descriptor stays ours. */
+static zip_source_t *archive_source(tc_bytes bytes, const tc_input *input, zip_error_t *why)
+{
+    if (!input)
+        return zip_source_buffer_create(bytes.data, bytes.size, 0, why);
+    int fd = dup(tc_input_fd(input));
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    zip_source_t *source = file ? zip_source_filep_create(file, 0, -1, why) : NULL;
+    if (!source && file)
+        fclose(file);
+    else if (!file && fd >= 0)
+        close(fd);
+    return source;
+}
+
+static tc_status open_archive(tc_ctx *ctx, const tc_loc *loc, tc_bytes bytes, const tc_input *input,
+                              zip_t **zip)
 {
     zip_error_t why;
     zip_error_init(&why);
-    zip_source_t *source = zip_source_buffer_create(bytes.data, bytes.size, 0, &why);
+    zip_source_t *source = archive_source(bytes, input, &why);
     *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
     if (!*zip) {
         tc_status status =
@@ -371,12 +394,12 @@ static tc_status open_member(tc_ctx *ctx, const char *path, zip_t *zip, zip_uint
     return status;
 }
 
-static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array,
-                               size_t *count)
+static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, const tc_input *input,
+                               tc_npy **array, size_t *count)
 {
     const tc_loc *loc = make_loc(ctx, path, NULL);
     zip_t *zip;
-    TC_TRY(open_archive(ctx, loc, bytes, &zip));
+    TC_TRY(open_archive(ctx, loc, bytes, input, &zip));
     zip_int64_t n = zip_get_num_entries(zip, 0);
     size_t cap = 0;
     *array = NULL;
@@ -396,15 +419,31 @@ static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, tc
 tc_status tc_npy_parse(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array, size_t *count)
 {
     if (bytes.size >= 2 && memcmp(bytes.data, "PK", 2) == 0)
-        return parse_archive(ctx, path, bytes, array, count);
-    return parse_one(ctx, path, bytes, array, count);
+        return parse_archive(ctx, path, bytes, NULL, array, count);
+    return parse_one(ctx, path, bytes, bytes.size, NULL, array, count);
 }
 
 tc_status tc_npy_open(tc_ctx *ctx, const char *path, tc_npy **array, size_t *count)
 {
-    tc_bytes bytes;
-    TC_TRY(tc_file_map(ctx, path, &bytes));
-    return tc_npy_parse(ctx, path, bytes, array, count);
+    tc_input *input;
+    tc_bytes head = {0};
+    TC_TRY(tc_input_open(ctx, path, &input));
+    if (tc_input_fd(input) < 0) { /* what came through a pipe */
+        TC_TRY(tc_input_all(input, &head));
+        return tc_npy_parse(ctx, path, head, array, count);
+    }
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    size_t total = tc_input_size(input);
+    head.size = total < LONGEST_HEADER + STEP ? total : LONGEST_HEADER + STEP;
+    uint8_t *data = tc_arena_raw(&ctx->scratch, head.size);
+    head.data = data;
+    tc_status status = tc_input_read(input, 0, head.size, data);
+    if (!status)
+        status = head.size >= 2 && memcmp(data, "PK", 2) == 0
+                     ? parse_archive(ctx, path, head, input, array, count)
+                     : parse_one(ctx, path, head, total, input, array, count);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
 }
 
 /* ---- the numbers -------------------------------------------------------------------------------
@@ -446,10 +485,17 @@ static void gather_fortran(const tc_npy *a, int64_t first, int64_t n, uint8_t *o
     }
 }
 
-/* The member's numbers as a whole; memory grows with the bytes that really come. */
-static tc_status load_member(tc_ctx *ctx, tc_npy *a)
+/* The numbers as a whole; memory grows with the bytes that really come. */
+static tc_status load_whole(tc_ctx *ctx, tc_npy *a)
 {
     struct tc_npy_source *s = a->source;
+    if (s->input) {
+        size_t size = s->end - s->start;
+        uint8_t *data = tc_arena_raw(&ctx->arena, size);
+        TC_TRY(tc_input_read(s->input, s->start, size, data));
+        s->data = (tc_bytes){data, size};
+        return TC_OK;
+    }
     if (s->end - s->start > LARGEST_WHOLE)
         return tc_error(
             ctx, a->loc, TC_E_TOO_LARGE,
@@ -494,13 +540,16 @@ tc_status tc_npy_read(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, void *ou
     if (n == 0)
         return TC_OK;
     if (!s->data.data && shuffled)
-        TC_TRY(load_member(ctx, a));
-    if (!s->data.data)
+        TC_TRY(load_whole(ctx, a));
+    size_t at = (size_t)first * a->size, size = (size_t)n * a->size;
+    if (!s->data.data && s->input)
+        TC_TRY(tc_input_read(s->input, s->start + at, size, out));
+    else if (!s->data.data)
         TC_TRY(read_stream(ctx, a, first, n, out));
     else if (shuffled)
         gather_fortran(a, first, n, out);
     else
-        memcpy(out, s->data.data + (size_t)first * a->size, (size_t)n * a->size);
+        memcpy(out, s->data.data + at, size);
     if (a->swapped)
         swap_bytes(out, a->kind == 'c' ? a->size / 2u : a->size, a->kind == 'c' ? n * 2 : n);
     return TC_OK;

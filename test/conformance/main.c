@@ -135,7 +135,7 @@ static void read_status(tc_ctx *ctx, const char *path, tc_map *reason)
 {
     tc_bytes bytes;
     tc_map_init(reason, &ctx->arena);
-    if (access(path, R_OK) != 0 || tc_file_map(ctx, path, &bytes) != TC_OK)
+    if (access(path, R_OK) != 0 || tc_file_read(ctx, path, &bytes) != TC_OK)
         return;
     char *text = tc_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {

@@ -61,7 +61,7 @@ static tc_status read_and_verify(test_case *c)
 {
     tc_bytes bytes;
     const char *path = in_folder(c, "test.tosa");
-    TC_TRY(tc_file_map(c->ctx, path, &bytes));
+    TC_TRY(tc_file_read(c->ctx, path, &bytes));
     TC_TRY(tc_read_tosa(c->ctx, path, bytes, &c->module));
     return tc_verify_tosa(c->ctx, c->module, NULL);
 }

@@ -157,10 +157,10 @@ static void test_files(void)
         CHECK(!tc_text_ends(name[i], ".part"));
     tc_bytes back;
     CHECK(tc_file_write(ctx, path, (tc_bytes){(const uint8_t *)"abcd", 4}) == TC_OK);
-    CHECK(tc_file_map(ctx, path, &back) == TC_OK && back.size == 4 &&
+    CHECK(tc_file_read(ctx, path, &back) == TC_OK && back.size == 4 &&
           memcmp(back.data, "abcd", 4) == 0);
-    CHECK(tc_file_map(ctx, folder, &back) != TC_OK);
-    CHECK(tc_file_map(ctx, "/nowhere/at/all", &back) != TC_OK);
+    CHECK(tc_file_read(ctx, folder, &back) != TC_OK);
+    CHECK(tc_file_read(ctx, "/nowhere/at/all", &back) != TC_OK);
     CHECK(tc_folder_make(ctx, path) != TC_OK); /* a file is in the way */
     CHECK(tc_folder_make(ctx, tc_text_format(&ctx->arena, "%s/a/b/", folder)) == TC_OK);
 }

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* create.c -- see file.h: writing, all of a file or nothing.
+ *
+ * Where the system has them, a file being written has no name at all, so that nothing is left
+ * behind however the program ends; else it has one beside the final name, removed with the
+ * context. */
+#define _GNU_SOURCE /* O_TMPFILE */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 256 * 1024, TRIES = 1000 };
+
+struct tc_file {
+    tc_ctx *ctx;
+    const char *path;   /* the final name */
+    const char *beside; /* its name until then, or NULL: none */
+    int fd;             /* -1: committed, or never opened */
+    uint8_t *buffer;
+    size_t n;
+};
+
+static void abandon(void *what)
+{
+    tc_file *file = what;
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->fd >= 0 && file->beside)
+        unlink(file->beside);
+    file->fd = -1;
+}
+
+/* Where a link leads, through as many as the system follows; a path that is no link is itself. */
+static const char *real_path(tc_ctx *ctx, const char *path)
+{
+    enum { LINKS = 40 };
+    for (int i = 0; i < LINKS; i++) {
+        char to[4096];
+        ssize_t n = readlink(path, to, sizeof to - 1);
+        if (n <= 0)
+            return path;
+        to[n] = 0;
+        const char *slash = strrchr(path, '/');
+        path = to[0] == '/' || !slash
+                   ? tc_text_copy(&ctx->arena, tc_str_of(to))
+                   : tc_text_format(&ctx->arena, "%.*s/%s", (int)(slash - path), path, to);
+    }
+    return path;
+}
+
+/* A name beside the final one that nobody uses: distinct contexts may write the same file. */
+static const char *name_beside(tc_file *file)
+{
+    return tc_text_format(&file->ctx->arena, "%s.%ld-%u.part", file->path, (long)getpid(),
+                          file->ctx->n_part++);
+}
+
+static const char *folder_of(tc_ctx *ctx, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? tc_text_copy(&ctx->arena, (tc_str){path, (size_t)(slash - path) + 1}) : ".";
+}
+
+/* The way by which a file without a name can be given one. */
+static void own_link(int fd, char link[32])
+{
+    snprintf(link, 32, "/proc/self/fd/%d", fd);
+}
+
+static int open_nameless(const tc_file *file)
+{
+#ifdef O_TMPFILE
+    int fd = open(folder_of(file->ctx, file->path), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    char link[32];
+    if (fd < 0)
+        return -1;
+    own_link(fd, link);
+    if (access(link, F_OK) == 0)
+        return fd;
+    close(fd);
+#else
+    (void)file;
+#endif
+    return -1;
+}
+
+static int open_named(tc_file *file)
+{
+    int fd = -1;
+    for (int i = 0; i < TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
+        file->beside = name_beside(file);
+        fd = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    return fd;
+}
+
+tc_status tc_file_create(tc_ctx *ctx, const char *path, tc_file **out)
+{
+    struct stat st;
+    path = real_path(ctx, path);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
+                        "it is a device or a pipe; a file is written beside its name and renamed");
+    if (tc_file_is_taken(ctx, path))
+        return tc_usage(ctx, "'%s' is read by this command and would be lost; name another file",
+                        path);
+    tc_file *file = tc_new(&ctx->arena, tc_file);
+    *file = (tc_file){.ctx = ctx, .fd = -1, .path = tc_text_copy(&ctx->arena, tc_str_of(path))};
+    file->buffer = tc_arena_raw(&ctx->arena, BUFFER);
+    tc_ctx_defer(ctx, abandon, file);
+    file->fd = open_nameless(file);
+    if (file->fd < 0)
+        file->fd = open_named(file);
+    if (file->fd < 0)
+        return tc_io_error(ctx, path, "create it");
+    *out = file;
+    return TC_OK;
+}
+
+static tc_status put(tc_file *file, const uint8_t *data, size_t size)
+{
+    while (size) {
+        ssize_t n = write(file->fd, data, size);
+        if (n < 0 && errno != EINTR)
+            return tc_io_error(file->ctx, file->path, "write it");
+        data += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return TC_OK;
+}
+
+static tc_status flush(tc_file *file)
+{
+    size_t n = file->n;
+    file->n = 0;
+    return put(file, file->buffer, n);
+}
+
+tc_status tc_file_append(tc_file *file, const void *data, size_t size)
+{
+    if (size > BUFFER - file->n)
+        TC_TRY(flush(file));
+    if (size > BUFFER)
+        return put(file, data, size);
+    if (size)
+        memcpy(file->buffer + file->n, data, size);
+    file->n += size;
+    return TC_OK;
+}
+
+/* Gives a nameless file its name.  One that stands there already is replaced in one step, which
+ * takes a second name for a moment; signals wait so long. */
+static int give_name(tc_file *file)
+{
+    char link[32];
+    own_link(file->fd, link);
+    if (linkat(AT_FDCWD, link, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    int bad = -1;
+    for (int i = 0; i < TRIES && bad && errno == EEXIST; i++) {
+        const char *beside = name_beside(file);
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &before);
+        bad = linkat(AT_FDCWD, link, AT_FDCWD, beside, AT_SYMLINK_FOLLOW);
+        if (!bad && rename(beside, file->path) != 0) {
+            int why = errno;
+            unlink(beside);
+            errno = why;
+            i = TRIES;
+            bad = -1;
+        }
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    return bad;
+}
+
+tc_status tc_file_commit(tc_file *file)
+{
+    TC_TRY(flush(file));
+    int bad = file->beside ? 0 : give_name(file), why = errno;
+    int fd = file->fd;
+    file->fd = -1;
+    if (close(fd) != 0 && !bad) {
+        bad = -1;
+        why = errno;
+    }
+    if (!bad && file->beside) {
+        bad = rename(file->beside, file->path);
+        why = errno;
+    }
+    if (!bad)
+        return TC_OK;
+    if (file->beside)
+        unlink(file->beside);
+    errno = why;
+    return tc_io_error(file->ctx, file->path, "write it");
+}
+
+tc_status tc_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes)
+{
+    tc_file *file;
+    TC_TRY(tc_file_create(ctx, path, &file));
+    TC_TRY(tc_file_append(file, bytes.data, bytes.size));
+    return tc_file_commit(file);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* file.c -- files that change while they are read, pipes, and files that are written whole. */
+#include "check.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "wire/file.h"
+#include "wire/npy.h"
+
+static char folder[] = "/tmp/tosac-file-XXXXXX";
+
+static const char *in_folder(tc_ctx *ctx, const char *name)
+{
+    return tc_text_format(&ctx->arena, "%s/%s", folder, name);
+}
+
+static bool written(const char *path, tc_bytes bytes)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    bool good = tc_file_write(ctx, path, bytes) == TC_OK;
+    fputs(tc_diagnostics(ctx), stderr);
+    tc_ctx_free(ctx);
+    return good;
+}
+
+static void put(const char *path, tc_bytes bytes) { CHECK(written(path, bytes)); }
+
+static void rest(long milliseconds)
+{
+    nanosleep(&(struct timespec){0, milliseconds * 1000000}, NULL);
+}
+
+static size_t entries(tc_ctx *ctx)
+{
+    const char **name;
+    size_t n = 0;
+    CHECK(tc_folder_list(ctx, folder, &name, &n) == TC_OK);
+    return n;
+}
+
+/* What was read stays as it was, whatever becomes of the file. */
+static void test_cut(void)
+{
+    enum { SIZE = 1 << 20 };
+    tc_ctx *ctx = tc_ctx_new();
+    const char *path = in_folder(ctx, "cut");
+    uint8_t *data = tc_arena_raw(&ctx->arena, SIZE), part[16];
+    memset(data, 7, SIZE);
+    put(path, (tc_bytes){data, SIZE});
+    tc_bytes all;
+    tc_input *in;
+    CHECK(tc_file_read(ctx, path, &all) == TC_OK && all.size == SIZE);
+    CHECK(tc_input_open(ctx, path, &in) == TC_OK && tc_input_size(in) == SIZE);
+    CHECK(tc_input_read(in, SIZE - sizeof part, sizeof part, part) == TC_OK && part[15] == 7);
+    CHECK(truncate(path, 4096) == 0);
+    CHECK(all.data[SIZE - 1] == 7);
+    CHECK(tc_input_read(in, 0, sizeof part, part) == TC_OK);
+    CHECK(tc_input_read(in, SIZE - sizeof part, sizeof part, part) != TC_OK);
+    CHECK(strstr(tc_diagnostics(ctx), "shorter while it was read"));
+    CHECK(tc_input_all(in, &all) != TC_OK);
+    tc_ctx_free(ctx);
+}
+
+/* Samples are read as they are asked for, so a file may be cut between two of them. */
+static void test_cut_samples(const char *name, bool fortran)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    const char *path = in_folder(ctx, name);
+    const int64_t dim[] = {1000, 1000};
+    float *numbers = tc_arena_array(&ctx->arena, 1000 * 1000, sizeof *numbers, 64), x[2];
+    numbers[1] = 5;
+    tc_buf out;
+    tc_buf_init(&out, &ctx->arena);
+    tc_npy_header(&out, "<f4", 2, dim);
+    tc_buf_cstr(&out);
+    if (fortran)
+        memcpy(strstr((char *)out.data + 10, "False"), "True ", 5);
+    tc_buf_put(&out, numbers, 1000 * 1000 * sizeof *numbers);
+    put(path, (tc_bytes){out.data, out.size});
+    tc_npy *array;
+    size_t n;
+    CHECK(tc_npy_open(ctx, path, &array, &n) == TC_OK && n == 1);
+    if (!fortran)
+        CHECK(tc_npy_read(ctx, array, 0, 2, x) == TC_OK && x[1] == 5);
+    CHECK(truncate(path, 64 * 1024) == 0);
+    CHECK(tc_npy_read(ctx, array, 999 * 1000, 2, x) != TC_OK);
+    CHECK(strstr(tc_diagnostics(ctx), "shorter while it was read"));
+    tc_ctx_free(ctx);
+}
+
+/* NULL when all went well. */
+static void *feed(void *path)
+{
+    bool good = true;
+    rest(100);
+    int fd = open(path, O_WRONLY);
+    for (int i = 0; i < 3; i++) {
+        good = write(fd, "abcd", 4) == 4 && good;
+        rest(20);
+    }
+    close(fd);
+    return good ? NULL : path;
+}
+
+/* A pipe is read to its end; its writer may come late, and must come. */
+static void test_pipe(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    const char *path = in_folder(ctx, "pipe");
+    char *name = tc_text_copy(&ctx->arena, tc_str_of(path));
+    pthread_t thread;
+    tc_bytes all;
+    CHECK(mkfifo(path, 0600) == 0);
+    CHECK(pthread_create(&thread, NULL, feed, name) == 0);
+    CHECK(tc_file_read(ctx, path, &all) == TC_OK && all.size == 12);
+    void *bad = NULL;
+    CHECK(pthread_join(thread, &bad) == 0 && !bad);
+    CHECK(tc_file_read(ctx, path, &all) != TC_OK);
+    CHECK(strstr(tc_diagnostics(ctx), "nobody opened it for writing"));
+    CHECK(tc_file_write(ctx, path, (tc_bytes){(const uint8_t *)"x", 1}) != TC_OK);
+    tc_ctx_free(ctx);
+}
+
+/* A file that was read is not written over, by whatever name. */
+static void test_taken(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    const char *path = in_folder(ctx, "model"), *link = in_folder(ctx, "link");
+    const char *twin = in_folder(ctx, "twin");
+    tc_bytes one = {(const uint8_t *)"one", 3}, two = {(const uint8_t *)"two", 3}, back;
+    put(path, one);
+    CHECK(symlink(path, link) == 0 && linkat(AT_FDCWD, path, AT_FDCWD, twin, 0) == 0);
+    CHECK(tc_file_read(ctx, path, &back) == TC_OK);
+    CHECK(tc_file_write(ctx, path, two) == TC_USAGE);
+    CHECK(tc_file_write(ctx, link, two) == TC_USAGE);
+    CHECK(tc_file_write(ctx, twin, two) == TC_USAGE);
+    CHECK(tc_file_write(ctx, in_folder(ctx, "other"), two) == TC_OK);
+    tc_ctx_free(ctx);
+    ctx = tc_ctx_new();
+    path = in_folder(ctx, "model");
+    CHECK(tc_file_read(ctx, path, &back) == TC_OK && memcmp(back.data, "one", 3) == 0);
+    tc_ctx_free(ctx);
+}
+
+/* Until it is committed a file has no name beside others', and the final one holds what it held. */
+static void test_whole(void)
+{
+    tc_ctx *ctx = tc_ctx_new(), *writer = tc_ctx_new();
+    const char *path = in_folder(ctx, "whole");
+    tc_bytes old = {(const uint8_t *)"old", 3}, back;
+    put(path, old);
+    size_t before = entries(ctx);
+    tc_file *file;
+    CHECK(tc_file_create(writer, path, &file) == TC_OK);
+    CHECK(tc_file_append(file, "new", 3) == TC_OK);
+    tc_ctx_free(writer); /* never committed */
+    CHECK(entries(ctx) == before);
+    CHECK(tc_file_read(ctx, path, &back) == TC_OK && memcmp(back.data, "old", 3) == 0);
+    writer = tc_ctx_new();
+    CHECK(tc_file_create(writer, path, &file) == TC_OK);
+    CHECK(tc_file_append(file, "new", 3) == TC_OK && tc_file_commit(file) == TC_OK);
+    CHECK(entries(ctx) == before);
+    CHECK(tc_file_read(ctx, path, &back) == TC_OK && memcmp(back.data, "new", 3) == 0);
+    tc_ctx_free(writer);
+    tc_ctx_free(ctx);
+}
+
+/* NULL when all went well. */
+static void *write_often(void *path)
+{
+    bool good = true;
+    for (int i = 0; i < 50; i++)
+        good = written(path, (tc_bytes){(const uint8_t *)"same", 4}) && good;
+    return good ? NULL : path;
+}
+
+/* Distinct contexts write the same file at once; each time it is whole. */
+static void test_together(void)
+{
+    enum { THREADS = 4 };
+    tc_ctx *ctx = tc_ctx_new();
+    char *path = tc_text_copy(&ctx->arena, tc_str_of(in_folder(ctx, "together")));
+    size_t before = entries(ctx);
+    pthread_t thread[THREADS];
+    tc_bytes back;
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&thread[i], NULL, write_often, path) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *bad = NULL;
+        CHECK(pthread_join(thread[i], &bad) == 0 && !bad);
+    }
+    CHECK(entries(ctx) == before + 1);
+    CHECK(tc_file_read(ctx, path, &back) == TC_OK && back.size == 4);
+    tc_ctx_free(ctx);
+}
+
+int main(void)
+{
+    CHECK(mkdtemp(folder) != NULL);
+    test_cut();
+    test_cut_samples("plain.npy", false);
+    test_cut_samples("fortran.npy", true);
+    test_pipe();
+    test_taken();
+    test_whole();
+    test_together();
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(system(command) == 0);
+    return check_done();
+}
