@@ -97,8 +97,8 @@ typedef struct tc_pt2_row {
 } tc_pt2_row;
 
 /* Ended by a row without target. */
-extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[],
-    tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[],
-    tc_pt2_quant[];
+extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[], tc_pt2_nn[],
+    tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[],
+    tc_pt2_signal[], tc_pt2_quant[];
 
 #endif

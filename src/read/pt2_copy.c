@@ -56,7 +56,8 @@ static void import_dropout(tc_pt2_node *n, const tc_pt2_row *row)
 {
     if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "p", 0.5) != 0)
         tc_pt2_unsupported(n, "its result is random in training; export the model in eval mode");
-    tc_val x = tc_pt2_tensor(n, "input"), y = tc_pt2_emit1(n, row->op, NULL, x);
+    tc_val x = tc_pt2_tensor(n, tc_pt2_has(n, "self") ? "self" : "input"); /* in place: self */
+    tc_val y = tc_pt2_emit1(n, row->op, NULL, x);
     tc_pt2_bind(n, 0, y);
     if (row->extra != 1)
         tc_pt2_view(n, x, y);

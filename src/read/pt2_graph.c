@@ -102,8 +102,9 @@ static void add_rows(tc_pt2 *reader, const tc_pt2_row *table)
 void tc_pt2_add_rows(tc_pt2 *reader)
 {
     const tc_pt2_row *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,    tc_pt2_product,
-                                 tc_pt2_window,  tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange,
-                                 tc_pt2_index,   tc_pt2_reduce,  tc_pt2_factory, tc_pt2_quant};
+                                  tc_pt2_window,  tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange,
+                                  tc_pt2_index,   tc_pt2_reduce,  tc_pt2_factory, tc_pt2_signal,
+                                  tc_pt2_quant};
     tc_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         add_rows(reader, table[i]);
@@ -168,6 +169,79 @@ static const char *nearest_target(const tc_pt2 *reader, const char *target)
     return best;
 }
 
+/* Names that are read, from the outputs back: a node counts when a result of it is read, when it
+ * writes into an operand, or when it has no results at all. */
+/* The first value inside a list or an object, and the one behind another. */
+static const tc_json *first_inside(const tc_json *json)
+{
+    const tc_json *child = tc_json_is(json, TC_JSON_LIST) || tc_json_is(json, TC_JSON_OBJECT)
+                               ? json->as.child
+                               : NULL;
+    return child && tc_json_is(json, TC_JSON_OBJECT) ? child->next : child;
+}
+
+static const tc_json *next_inside(const tc_json *json, const tc_json *child)
+{
+    child = child->next;
+    return child && tc_json_is(json, TC_JSON_OBJECT) ? child->next : child;
+}
+
+static void read_names(tc_pt2 *reader, const tc_json *json, tc_map *read)
+{
+    if (tc_json_is(json, TC_JSON_TEXT))
+        *tc_map_at(read, tc_json_text(&reader->work, json)) = read;
+    for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
+        read_names(reader, c, read);
+}
+
+static bool any_read(tc_pt2 *reader, const tc_json *json, const tc_map *read)
+{
+    if (tc_json_is(json, TC_JSON_TEXT))
+        return tc_map_get(read, tc_json_text(&reader->work, json)) != NULL;
+    for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
+        if (any_read(reader, c, read))
+            return true;
+    return false;
+}
+
+static bool writes_operand(const char *target)
+{
+    const char *op = strchr(target, '.'), *overload = op ? strchr(op + 1, '.') : NULL;
+    return overload && overload[-1] == '_';
+}
+
+/* Of the graph's nodes in order, those whose result nobody reads; NULL when all operators can be
+ * imported, since then pass `dead` does it. */
+static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
+{
+    size_t n = 0;
+    bool strange = false, in_place;
+    const tc_json *nodes = tc_json_get(graph, "nodes");
+    for (const tc_json *node = tc_json_first(nodes); node; node = node->next, n++) {
+        const char *target = tc_pt2_target(reader, node);
+        const tc_pt2_row *row = find_row(reader, target, &in_place);
+        strange |= row ? row->op == TC_OP_COUNT : !tc_pt2_is_sym(target);
+    }
+    if (!strange)
+        return NULL;
+    const tc_json **order = tc_new_n(&reader->work, const tc_json *, n);
+    bool *unread = tc_new_n(&reader->work, bool, n);
+    tc_map read;
+    tc_map_init(&read, &reader->work);
+    read_names(reader, tc_json_get(graph, "outputs"), &read);
+    size_t i = 0;
+    for (const tc_json *node = tc_json_first(nodes); node; node = node->next)
+        order[i++] = node;
+    while (i-- > 0) {
+        const tc_json *outputs = tc_json_get(order[i], "outputs");
+        unread[i] = tc_json_first(outputs) && !any_read(reader, outputs, &read) &&
+                    !writes_operand(tc_pt2_target(reader, order[i]));
+        if (!unread[i])
+            read_names(reader, tc_json_get(order[i], "inputs"), &read);
+    }
+    return unread;
+}
+
 typedef struct unknown_op {
     const tc_loc *loc;
     size_t count;
@@ -176,9 +250,13 @@ typedef struct unknown_op {
 /* Collect every operator that has no importer, sub-graphs included. */
 static void find_unknown(tc_pt2 *reader, const tc_json *graph, tc_map *unknown)
 {
+    const bool *unread = unread_nodes(reader, graph);
+    size_t i = 0;
     for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node;
-         node = node->next) {
+         node = node->next, i++) {
         bool in_place;
+        if (unread && unread[i])
+            continue;
         const char *target = tc_pt2_target(reader, node);
         if (!find_row(reader, target, &in_place) && !tc_pt2_is_sym(target)) {
             void **slot = tc_map_at(unknown, tc_str_of(target));
@@ -329,7 +407,10 @@ tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph)
     if (depth > DEEPEST)
         return tc_error(scope->reader->ctx, &(tc_loc){.file = scope->reader->file}, TC_E_TOO_LARGE,
                         "graphs inside graphs, %d deep", depth);
+    const bool *unread = unread_nodes(scope->reader, graph);
+    size_t i = 0;
     for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node; node = node->next)
-        worst = tc_pt2_worse(worst, import_node(scope, node));
+        if (!unread || !unread[i++])
+            worst = tc_pt2_worse(worst, import_node(scope, node));
     return worst;
 }

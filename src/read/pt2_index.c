@@ -4,6 +4,8 @@
  * A mask of bools names as many places as it has ones.  To read there, the mask must be constant,
  * and becomes lists of places; one number put there is a choice between it and what was. */
 #include "../num/load.h"
+#include <math.h>
+
 #include "pt2_make.h"
 
 static bool is_mask(const tc_pt2_node *n, tc_val index)
@@ -366,6 +368,69 @@ static void import_embedding(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, table, tc_pt2_emit2(n, TC_OP_embedding, NULL, table, index), 0);
 }
 
+/* Whether row `place` of the list is in the bag: offset <= place < the next offset.  [bags, rows] */
+static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool closed)
+{
+    if (n->status != TC_OK)
+        return TC_NONE;
+    int64_t bags = tc_pt2_type(n, offsets)->dim[0] - closed;
+    offsets = tc_pt2_cast(n, offsets, TC_i64);
+    tc_val first = tc_pt2_slice(n, offsets, 0, 0, bags, 1),
+           next = tc_pt2_slice(n, offsets, 0, 1, bags + closed, 1);
+    if (!closed)
+        next = tc_pt2_emit2(n, TC_OP_cat, tc_pt2_attr(n, axis, 0), next,
+                            tc_pt2_list(n, &rows, 1));
+    tc_val place =
+        tc_pt2_emit(n, TC_OP_arange, tc_pt2_attr(n, arange, 0, 1, rows, TC_i64), NULL, 0);
+    tc_val from = tc_pt2_emit2(n, TC_OP_ge, NULL, place, tc_pt2_unsqueeze(n, first, 1));
+    tc_val before = tc_pt2_emit2(n, TC_OP_lt, NULL, place, tc_pt2_unsqueeze(n, next, 1));
+    return tc_pt2_emit2(n, TC_OP_logical_and, NULL, from, before);
+}
+
+/* Rows of a table gathered by number and, bag by bag, added up (mode 0), averaged (1) or the largest
+ * taken (2): the sum is a product with the matrix of who is in which bag. */
+static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val table = tc_pt2_tensor(n, "weight"), index = tc_pt2_tensor(n, "indices");
+    tc_val offsets = tc_pt2_tensor(n, "offsets"), weight = tc_pt2_tensor_opt(n, "per_sample_weights");
+    int64_t mode = tc_pt2_int(n, "mode", 0), padding = tc_pt2_int(n, "padding_idx", -1);
+    bool closed = tc_pt2_bool(n, "include_last_offset", false);
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, table), *list = tc_pt2_type(n, index);
+    if (list->rank != 1 || tc_pt2_type(n, offsets)->rank != 1 || t->rank != 2 || mode < 0 ||
+        mode > 2 || !tc_is_float(t->dtype)) {
+        tc_pt2_unsupported(n, "bags of other than a list of rows of floats");
+        return;
+    }
+    tc_val rows = tc_pt2_emit2(n, TC_OP_embedding, NULL, table, index);
+    tc_val in = bag_members(n, offsets, list->dim[0], closed);
+    if (padding >= 0)
+        in = tc_pt2_emit2(
+            n, TC_OP_logical_and, NULL, in,
+            tc_pt2_emit2(n, TC_OP_ne, NULL, index, tc_pt2_const(n, list->dtype, (double)padding)));
+    if (weight)
+        rows = tc_pt2_emit2(n, TC_OP_mul, NULL, rows, tc_pt2_unsqueeze(n, weight, 1));
+    int64_t one = 1;
+    tc_ints axis = tc_ints_copy(&n->ctx->arena, &one, 1);
+    tc_val share = tc_pt2_cast(n, in, t->dtype), y;
+    if (mode == 2) {
+        tc_val each = tc_pt2_emit3(n, TC_OP_where, NULL, tc_pt2_unsqueeze(n, in, 2), rows,
+                                   tc_pt2_const(n, t->dtype, -INFINITY));
+        tc_val most = tc_pt2_emit1(n, TC_OP_amax, tc_pt2_attr(n, axes, axis, false), each);
+        tc_val some = tc_pt2_emit1(n, TC_OP_any, tc_pt2_attr(n, axes, axis, true), in);
+        y = tc_pt2_emit3(n, TC_OP_where, NULL, some, most, tc_pt2_const(n, t->dtype, 0));
+    } else
+        y = tc_pt2_emit2(n, TC_OP_matmul, NULL, share, rows);
+    if (mode == 1) {
+        tc_val count = tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axis, true), share);
+        count = tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, 1, INFINITY), count);
+        y = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), y, count);
+    }
+    tc_pt2_bind(n, 0, y);
+}
+
 /* Each number compared with 0, 1, ... along a new last axis. */
 static void import_one_hot(tc_pt2_node *n, const tc_pt2_row *row)
 {
@@ -438,6 +503,10 @@ const tc_pt2_row tc_pt2_index[] = {
     {"aten.masked_scatter.default", import_masked_scatter, TC_OP_where, 0},
     {"aten.diagonal_scatter.default", import_diagonal_scatter, TC_OP_index_put, 0},
     {"aten.embedding.default", import_embedding, TC_OP_embedding, 0},
+    {"aten.embedding_bag.default", import_embedding_bag, TC_OP_embedding, 0},
+    {"aten.embedding_bag.padding_idx", import_embedding_bag, TC_OP_embedding, 0},
+    {"aten._embedding_bag.default", import_embedding_bag, TC_OP_embedding, 0},
+    {"aten._embedding_bag_forward_only.default", import_embedding_bag, TC_OP_embedding, 0},
     {"aten.one_hot.default", import_one_hot, TC_OP_eq, 0},
     {"aten.bucketize.Tensor", import_bucketize, TC_OP_bucketize, 0},
     {"aten.searchsorted.Tensor", import_bucketize, TC_OP_bucketize, 1},
