@@ -47,6 +47,7 @@ fuzz: setup
 
 bless: all
 	@if [ -x build/golden ]; then build/golden --bless test/golden; fi
+	@tools/cases.sh
 	@build/conformance --bless --samples 4
 	@$(MAKE) -s docs
 

@@ -1,81 +1,134 @@
 #!/usr/bin/env bash
 # Runs every test program and adds up.        check.sh [quick|full|long]
 #
-#   quick  one build; unit tests, command line, fuzz corpora, operators (within a minute)
-#   full   gcc, clang and sanitizer builds, all of that in each, trained models
-#   long   full, with every sample of the trained models
+#   quick  one build; unit tests, golden files, command line, fuzz corpora, operators, conformance (within a minute)
+#   full   gcc, clang and sanitizer builds, judges, random graphs, trained models (within a quarter of an hour)
+#   long   full, with every sample, every region and every random graph
 #
-# Each program ends with "N passed, N failed"; so does this one.
+# Builds come first; then the tests, as many at a time as there are cores, what takes long before what does not.  A test
+# ends with "N passed, N failed" or "N passed, N failed, N skipped"; so does this one.  What cannot be run here is counted
+# as skipped, and the reason is said.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 mode=${1:-quick}
 shared=${TOSAC_SHARED:-../shared}
+cases=build/cases
+python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
 jobs=$(nproc)
-passed=0 failed=0 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+passed=0 failed=0 skipped=0 begun=$SECONDS work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-# What ran, how it ended, and its closing lines added up; a program without one counts as one check.
-tally() { # NAME STATUS
-    local good bad
-    good=$(grep -oE '[0-9]+ passed, [0-9]+ failed$' "$log" | awk '{n += $1} END {print n + 0}')
-    bad=$(grep -oE '[0-9]+ passed, [0-9]+ failed$' "$log" | awk '{n += $3} END {print n + 0}')
-    if [ "$2" != 0 ] && [ "$bad" = 0 ]; then
+tell() { # NAME PASSED FAILED SKIPPED [WORDS]
+    printf '%-48s %6d passed, %d failed' "$1" "$2" "$3"
+    [ "$4" = 0 ] || printf ', %d skipped' "$4"
+    printf '%s\n' "${5:+: $5}"
+    passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+}
+
+skip() { # NAME REASON
+    tell "$1" 0 0 1 "$2"
+}
+
+# ---- builds ----
+
+build() { # FOLDER TARGETS OPTIONS...; TARGETS: '' is everything
+    local dir=$1 targets=$2 more=()
+    shift 2
+    command -v ccache >/dev/null && more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    command -v ld.lld >/dev/null && more+=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld)
+    # shellcheck disable=SC2086
+    if { cmake -S . -B "$dir" -G Ninja "${more[@]}" "$@" && ninja -k 0 -C "$dir" $targets; } >"$work/build" 2>&1; then
+        return 0
+    fi
+    echo "$dir: the build failed"
+    grep -vE '^\[[0-9]+/[0-9]+\]' "$work/build" | tail -40
+    tell "$dir" 0 1 0
+    skip "$dir, its tests" "the build failed"
+    return 1
+}
+
+units() { # FOLDER: the targets of the unit tests
+    local file
+    for file in test/unit/*.c; do
+        file=${file##*/}
+        printf 'unit-%s ' "${file%.c}"
+    done
+}
+
+# ---- tests: a queue of names and commands ----
+
+names=() commands=()
+later() { # NAME COMMAND...
+    names+=("$1")
+    shift
+    commands+=("$(printf '%q ' "$@")")
+}
+
+begin() { # NUMBER: into the background
+    (
+        if [ "$(type -t "${commands[$1]%% *}")" = function ]; then eval "${commands[$1]}"; else eval "timeout 1200 ${commands[$1]}"; fi >"$work/$1.log" 2>&1
+        echo $? >"$work/$1.rc"
+    ) &
+}
+
+# The closing lines of a test, added up; one that says nothing about itself has failed.
+tally() { # NUMBER
+    local log=$work/$1.log rc good bad left
+    rc=$(cat "$work/$1.rc")
+    read -r good bad left < <(grep -oE '[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$log" | awk '{n++; g += $1; b += $3; s += $5} END {print g + 0, n ? b + 0 : -1, s + 0}')
+    if [ "$bad" = -1 ] || { [ "$rc" != 0 ] && [ "$bad" = 0 ]; }; then
         bad=1
-        echo "$1: exit $2"
+        echo "${names[$1]}: exit $rc"
     fi
     [ "$bad" = 0 ] || tail -40 "$log"
-    printf '%-44s %6d passed, %d failed\n' "$1" "$good" "$bad"
-    passed=$((passed + good)) failed=$((failed + bad))
+    tell "${names[$1]}" "$good" "$bad" "$left" "$([ "$left" = 0 ] || grep -m 1 -E '^(not asked|there is no|[0-9]+ have inputs|.*known failures)' "$log")"
 }
 
-run() { # NAME COMMAND...
-    local name=$1
-    shift
-    if [ "$(type -t "$1")" = function ]; then "$@" >"$log" 2>&1; else timeout 1200 "$@" >"$log" 2>&1; fi
-    tally "$name" $?
+run_queue() {
+    local next=0 running=0 i
+    while [ $next -lt ${#names[@]} ] || [ $running -gt 0 ]; do
+        while [ $next -lt ${#names[@]} ] && [ $running -lt "$jobs" ]; do
+            begin $next
+            next=$((next + 1)) running=$((running + 1))
+        done
+        wait -n
+        for ((i = 0; i < next; i++)); do
+            [ -e "$work/$i.rc" ] && [ ! -e "$work/$i.told" ] || continue
+            tally $i
+            : >"$work/$i.told"
+            running=$((running - 1))
+        done
+    done
 }
 
-build() { # FOLDER OPTIONS...
-    local dir=$1
-    shift
-    local launcher=
-    command -v ccache >/dev/null && launcher=-DCMAKE_C_COMPILER_LAUNCHER=ccache
-    if ! { cmake -S . -B "$dir" -G Ninja $launcher "$@" && ninja -k 0 -C "$dir"; } >"$log" 2>&1; then
-        echo "$dir: the build failed"
-        grep -vE '^\[[0-9]+/[0-9]+\]' "$log" | tail -40
-        failed=$((failed + 1))
-        return 1
-    fi
+all_units() { # FOLDER
+    local test code=0
+    for test in "$1"/unit-*; do
+        if [ -x "$test" ]; then
+            "$test" || { code=1 && echo "$test: exit $?"; }
+        fi
+    done
+    return $code
+}
+
+corpora() { # FOLDER
+    local test name code=0
+    for test in "$1"/fuzz-*; do
+        name=${test##*/fuzz-}
+        if [ -x "$test" ] && [ -d "fuzz/corpus/$name" ]; then "$test" "fuzz/corpus/$name" || code=1; fi
+    done
+    return $code
 }
 
 programs() { # FOLDER: what every build runs
-    local dir=$1
-    for test in "$dir"/unit-*; do
-        [ -x "$test" ] && run "$test" "$test"
-    done
-    [ -x "$dir/golden" ] && run "$dir/golden" "$dir/golden" test/golden
-    run "$dir: command line" test/cli.sh "$dir/tosac"
-    for test in "$dir"/fuzz-*; do
-        name=${test##*/fuzz-}
-        [ -x "$test" ] && [ -d "fuzz/corpus/$name" ] && run "$test" "$test" "fuzz/corpus/$name"
-    done
-    return 0
+    later "$1: command line" test/cli.sh "$1/tosac"
+    later "$1: golden files" "$1/golden" test/golden
+    later "$1: unit tests" all_units "$1"
 }
 
-# Arm's suite of TOSA files is an archive; it is unpacked once.
-tosa_suite() { # FOLDER
-    local dir=$1 archive=$shared/suites/tosa/public.tar.xz
-    [ -e "$archive" ] || return 0
-    [ -d build/suites/public ] || { mkdir -p build/suites && tar -xf "$archive" -C build/suites; }
-    run "$dir: TOSA suite" "$dir/conformance-tosa" build/suites/public --rewrite "$dir/tosa-written" --results "$dir/tosa-results" \
-        --vgf "$dir/vgf-written"
-}
-
-# What was written and computed there, before the reference model and tosa_verify, where they are.
-tosa_judges() {
-    local python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
-    [ -x "$python" ] && [ -d build/tosa-written ] || return 0
-    run "TOSA suite, reference model" "$python" tools/peer/tosa_suite.py build/suites/public build/tosa-written build/tosa-results
+operators() { # FOLDER WORDS
+    later "operators$2" "$1/conformance" aten --cases $cases -j 1
+    later "operators, compiled$2" "$1/conformance" lowered --cases $cases -j 1
 }
 
 # The pages that are made from tables say what the tables say.
@@ -96,60 +149,86 @@ pages() {
     [ $bad = 0 ]
 }
 
-# Random TOSA graphs, the quick kernels and then the reference ones beside the reference model.
-tosa_random() { # COUNT
-    local python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
-    [ -x "$python" ] || return 0
-    run "TOSA, random graphs" "$python" tools/peer/tosa_diff.py build/tosac --count "$1"
-    run "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count "$1" --seed 2 --run "--kernels reference"
-}
-
-# VGF files before Arm's tools: of the suite where that is there, of random graphs always.
-vgf_judges() { # CASES
-    local python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
-    [ -x "$python" ] || return 0
-    [ -d build/vgf-written ] && run "VGF, TOSA suite" "$python" tools/peer/vgf_suite.py build/suites/public build/vgf-written --count "$1" --jobs "$jobs"
-    run "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count "$1"
+# Arm's suite of TOSA files; what is written and computed goes to the judges in the same job.
+suite_judged() { # EVERY VGF
+    build/conformance-tosa $cases/suites/public --rewrite build/tosa-written --results build/tosa-results --vgf build/vgf-written || return 1
+    "$python" tools/peer/tosa_suite.py $cases/suites/public build/tosa-written build/tosa-results --every "$1" || return 1
+    "$python" tools/peer/vgf_suite.py $cases/suites/public build/vgf-written --count "$2" --jobs 1
 }
 
 # Every region of the compiled operator cases before the reference model and tosa-opt; in the long run before Vela too.
-lowered_judges() { # EVERY [VELA'S TARGETS]
-    local python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
-    [ -x "$python" ] && [ -d "$shared/suites/aten" ] || return 0
+regions_judged() { # EVERY [VELA'S TARGETS]
     rm -rf build/lowered
-    build/conformance lowered --shared "$shared" -j "$jobs" --written build/lowered >/dev/null 2>&1
-    run "operators, compiled, judged" "$python" tools/peer/lowered_suite.py build/tosac build/lowered --every "$1" --vela "${2:-}"
+    build/conformance lowered --cases $cases -j 1 --written build/lowered >/dev/null 2>&1
+    "$python" tools/peer/lowered_suite.py build/tosac build/lowered --every "$1" --vela "${2:-}"
+}
+
+queue_gcc() {
+    operators build ''
+    later "bug families" build/conformance fixtures --cases $cases -j 1
+    later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures
+    programs build
+    later "build: fuzz corpora" corpora build
+    later "generated pages" pages
+    later layers tools/check-layers.sh
+    later "rules and passes have golden files" tools/check-golden.sh
+}
+
+queue_zoo() {
+    local samples=40
+    [ "$mode" = long ] && samples=100000
+    if [ -d "$shared/zoo" ]; then
+        later "trained models, compiled" test/zoo.sh build/tosac build/score "$shared/zoo" "$mode"
+        later "trained models" build/conformance zoo --shared "$shared" -j 1 --samples $samples
+    else
+        skip "trained models" "there is no folder '$shared/zoo' (TOSAC_SHARED)"
+        skip "trained models, compiled" "there is no folder '$shared/zoo' (TOSAC_SHARED)"
+    fi
+}
+
+queue_judges() {
+    local graphs=400 vgf=24 every=8 suite=8 vela=
+    [ "$mode" = long ] && graphs=20000 vgf=650 every=1 suite=1 vela=ethos-u85-256
+    tools/setup.sh judges
+    if [ ! -x "$python" ]; then
+        later "TOSA suite" build/conformance-tosa $cases/suites/public
+        skip "judges" "the reference model, Vela and Arm's VGF tools are not there (tools/setup.sh judges)"
+        return
+    fi
+    later "operators, compiled, judged" regions_judged $every $vela
+    later "TOSA and VGF suites, judged" suite_judged $suite $vgf
+    later "TOSA, random graphs" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs
+    later "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs --seed 2 --run "--kernels reference"
+    later "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count $vgf
 }
 
 # One function, so that the script may be edited while it runs.
 main() {
     export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-    run layers tools/check-layers.sh
-    if build build; then
-        programs build
-        run "generated pages" pages
-        run "operators" build/conformance aten --shared "$shared" -j "$jobs"
-        run "operators, compiled" build/conformance lowered --shared "$shared" -j "$jobs"
-        run "bug families" build/conformance fixtures --shared "$shared" -j "$jobs"
-        [ -d "$shared/fixtures" ] && run "quantizer, bug families" test/quantize.sh build/tosac "$shared/fixtures"
-        tosa_suite build
+    tools/cases.sh $cases
+    local good=false
+    build build '' && good=true
+    if [ "$mode" = quick ]; then
+        $good && queue_gcc && later "TOSA suite" build/conformance-tosa $cases/suites/public
+        skip "clang, sanitizers, judges, random graphs, trained models" "make check has them"
+    else
+        local tests
+        tests="tosac golden conformance-tosa $(units)"
+        build build-clang "$tests" -DCMAKE_C_COMPILER=clang && {
+            programs build-clang
+            later "TOSA suite, clang" build-clang/conformance-tosa $cases/suites/public
+        }
+        build build-asan "" -DTOSAC_SANITIZE=ON && {
+            operators build-asan ', sanitized'
+            later "TOSA suite, sanitized" build-asan/conformance-tosa $cases/suites/public
+            programs build-asan
+            later "build-asan: fuzz corpora" corpora build-asan
+        }
+        $good && queue_zoo && queue_judges && queue_gcc
     fi
-    if [ "$mode" != quick ]; then
-        samples=40 graphs=1000 vgf=40
-        [ "$mode" = long ] && samples=100000 graphs=20000 vgf=650
-        run "trained models" build/conformance zoo --shared "$shared" -j "$jobs" --samples $samples
-        tools/setup.sh judges
-        tosa_judges
-        tosa_random $graphs
-        if [ "$mode" = long ]; then lowered_judges 1 ethos-u85-256; else lowered_judges 4; fi
-        [ -d "$shared/zoo" ] && run "trained models, compiled" test/zoo.sh build/tosac build/score "$shared/zoo" "$mode"
-        vgf_judges $vgf
-        build build-clang -DCMAKE_C_COMPILER=clang && programs build-clang && tosa_suite build-clang
-        build build-asan -DTOSAC_SANITIZE=ON && programs build-asan &&
-            run "operators, sanitized" build-asan/conformance aten --shared "$shared" -j "$jobs" &&
-            run "operators, compiled, sanitized" build-asan/conformance lowered --shared "$shared" -j "$jobs" && tosa_suite build-asan
-    fi
-    echo "$passed passed, $failed failed"
+    run_queue
+    echo "$((SECONDS - begun)) s"
+    echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ]
 }
 main; exit

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c -- the conformance runner.
  *
- *   conformance [--shared DIR] [--status FILE] [--report FILE] [--bless] [--samples N] [-j N] [-v]
- * [SUITE] [-k TEXT]
- *               [--written DIR]
+ *   conformance [SUITE] [-k TEXT] [-v] [-j N] [--samples N] [--bless] [--cases DIR] [--shared DIR]
+ *               [--status FILE] [--report FILE] [--written DIR]
  *
  * Runs every check whose name contains TEXT, compares with the scoreboard (checks that are known to
- * fail, each with its reason), and ends with a line "SUITE: N passed, N failed" per suite.
- * A check that is listed and passes is a failure too: the scoreboard is to be kept current
- * (--bless). */
+ * fail, each with its reason), and ends with a line "SUITE: N passed, N failed, N skipped" per
+ * suite; skipped are those on the scoreboard, and a suite whose folder is not there.  A check that
+ * is listed and passes is a failure too: the scoreboard is to be kept current (--bless).
+ *
+ * The recorded cases are in --cases (build/cases, which tools/cases.sh unpacks), trained models in
+ * the folder zoo of --shared (TOSAC_SHARED). */
 #include "conformance.h"
 
 #include "wire/file.h"
@@ -24,7 +26,7 @@
 enum { SECONDS = 300 }; /* for one check */
 
 typedef struct options {
-    const char *shared, *status, *report, *suite, *only, *written;
+    const char *cases, *shared, *status, *report, *suite, *only, *written;
     bool bless, verbose;
     long samples, jobs;
 } options;
@@ -245,7 +247,8 @@ static size_t tell(const checks *all, const verdict *v, const tc_map *reason, co
         if (t.listed)
             printf("%s: %zu known failures are listed in %s\n", suite[s], t.listed, o->status);
         if (t.passed + t.failed + t.listed)
-            printf("%s: %zu passed, %zu failed\n", suite[s], t.passed, t.failed);
+            printf("%s: %zu passed, %zu failed, %zu skipped\n", suite[s], t.passed, t.failed,
+                   t.listed);
         failures += t.failed;
     }
     return failures;
@@ -266,6 +269,8 @@ static bool parse(int argc, char **argv, options *o)
             o->suite = word;
         else if (!next)
             return false;
+        else if (tc_text_eq(word, "--cases"))
+            o->cases = argv[++i];
         else if (tc_text_eq(word, "--shared"))
             o->shared = argv[++i];
         else if (tc_text_eq(word, "--status"))
@@ -298,15 +303,31 @@ static void keep_only(checks *all, const options *o)
     all->n = n;
 }
 
+/* The suite's folder when it is asked for; NULL, and the reason said, when there is none. */
+static const char *folder_of(const checks *all, const options *o, const char *suite,
+                             const char *root, const char *inside)
+{
+    const char *path = tc_text_format(&all->ctx->arena, "%s/%s", root, inside);
+    if (o->suite && !tc_text_eq(o->suite, suite))
+        return NULL;
+    if (tc_is_folder(path))
+        return path;
+    printf("there is no folder '%s'\n%s: 0 passed, 0 failed, 1 skipped\n", path, suite);
+    return NULL;
+}
+
 static tc_status find_all(checks *all, const options *o)
 {
-    tc_arena *arena = &all->ctx->arena;
-    if (!o->suite || tc_text_eq(o->suite, "aten") || tc_text_eq(o->suite, "lowered"))
-        TC_TRY(find_aten(all, tc_text_format(arena, "%s/suites/aten", o->shared)));
-    if (!o->suite || tc_text_eq(o->suite, "fixtures"))
-        TC_TRY(find_fixtures(all, tc_text_format(arena, "%s/fixtures", o->shared), ""));
-    if (!o->suite || tc_text_eq(o->suite, "zoo"))
-        TC_TRY(find_zoo(all, tc_text_format(arena, "%s/zoo", o->shared), (size_t)o->samples));
+    bool lowered = o->suite && tc_text_eq(o->suite, "lowered");
+    const char *aten = folder_of(all, o, lowered ? "lowered" : "aten", o->cases, "suites/aten"),
+               *fixtures = folder_of(all, o, "fixtures", o->cases, "fixtures"),
+               *zoo = folder_of(all, o, "zoo", o->shared, "zoo");
+    if (aten)
+        TC_TRY(find_aten(all, aten));
+    if (fixtures)
+        TC_TRY(find_fixtures(all, fixtures, ""));
+    if (zoo)
+        TC_TRY(find_zoo(all, zoo, (size_t)o->samples));
     keep_only(all, o);
     return o->written ? tc_folder_make(all->ctx, o->written) : TC_OK;
 }
@@ -334,20 +355,17 @@ static int conformance(tc_ctx *ctx, const options *o)
 int main(int argc, char **argv)
 {
     const char *shared = getenv("TOSAC_SHARED");
-    options o = {.shared = shared ? shared : "../shared",
+    options o = {.cases = "build/cases",
+                 .shared = shared ? shared : "../shared",
                  .status = "test/conformance/status.txt",
                  .samples = 4,
                  .jobs = sysconf(_SC_NPROCESSORS_ONLN)};
     if (!parse(argc, argv, &o)) {
         fputs("conformance [aten|lowered|fixtures|zoo] [-k TEXT] [-v] [-j N] [--samples N] "
-              "[--bless] [--shared DIR] "
+              "[--bless] [--cases DIR] [--shared DIR] "
               "[--status FILE] [--report FILE] [--written DIR]\n",
               stderr);
         return 2;
-    }
-    if (!tc_is_folder(o.shared)) {
-        printf("conformance: no folder '%s' (TOSAC_SHARED): nothing to compare with\n", o.shared);
-        return 0;
     }
     tc_ctx *ctx = tc_ctx_new();
     int code = conformance(ctx, &o);
