@@ -45,7 +45,7 @@ judges)
     bring python3-venv
     mkdir -p build/peers
     python3 -m venv $dir
-    said=$($dir/bin/pip install -q 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.1.0 \
+    said=$($dir/bin/pip install -q 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.2.0 \
         ai_ml_sdk_model_converter==0.9.0 ai_ml_emulation_layer_for_vulkan==0.9.0 ai-ml-sdk-vgf-library==0.11.0 2>&1 &&
         $dir/bin/pip install -q --no-deps ai-ml-sdk-scenario-runner==0.11.0 2>&1) || {
         echo "setup: the judges could not be installed: $said" >&2

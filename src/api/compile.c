@@ -182,7 +182,8 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
     TC_TRY(tc_lower_graph(ctx, g, &c->target, check));
     if (check) /* what the rules may differ by is known; from here on every bit counts */
         TC_TRY(trace->after(trace->user, region->module, &lowering));
-    return tc_run_passes(ctx, region->module, "tosa", trace);
+    TC_TRY(tc_run_passes(ctx, region->module, "tosa", trace));
+    return c->target.detours ? tc_run_passes(ctx, region->module, c->target.detours, trace) : TC_OK;
 }
 
 /* The same, each rule beside its node and each pass beside what was before. */
@@ -218,12 +219,14 @@ static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_comp
 }
 
 /* A program that is TOSA already. */
-static tc_status take_whole(tc_ctx *ctx, tc_compiled *c)
+static tc_status take_whole(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     c->region = tc_new(&ctx->arena, tc_region);
     c->n_region = 1;
     c->region->module = c->module;
     c->region->name = tc_main(c->module)->name;
+    if (c->target.detours)
+        TC_TRY(tc_run_passes(ctx, c->module, c->target.detours, r->trace));
     TC_TRY(tc_verify_tosa_for(ctx, c->module, &c->target));
     return c->target.machine == TC_MACHINE_VGF ? TC_OK
                                                : tc_emit_tosa(ctx, c->module, &c->region->tosa);
@@ -287,6 +290,6 @@ tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     TC_TRY(read_model(ctx, r, out));
     if (is_tosa(out->module))
-        return take_whole(ctx, out);
+        return take_whole(ctx, r, out);
     return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
 }

@@ -4,6 +4,16 @@
 
 #include "program.h"
 
+static void add_spec(tc_ctx *ctx, tc_payload *p, const char *key, const char *text)
+{
+    tc_compile_spec *spec = tc_new_n(&ctx->arena, tc_compile_spec, p->n_spec + 1);
+    for (size_t i = 0; i < p->n_spec; i++)
+        spec[i] = p->spec[i];
+    spec[p->n_spec] = (tc_compile_spec){key, {(const uint8_t *)text, strlen(text)}};
+    p->spec = spec;
+    p->n_spec++;
+}
+
 static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
                          tc_payload *out, tc_vela_job **jobs)
 {
@@ -15,6 +25,8 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
     for (size_t i = 0; i < c->n_region; i++) {
         out[i].backend = "EthosUBackend";
         out[i].bytes = (*jobs)[i].payload;
+        if ((*jobs)[i].version)
+            add_spec(ctx, &out[i], "vela", (*jobs)[i].version);
     }
     return TC_OK;
 }

@@ -114,8 +114,11 @@ static void show_call(tc_pte_file *f, const tc_pte_method *m, size_t k)
     tc_ethosu_payload p;
     bool vela = tc_ethosu_read(&f->ctx->arena, d->payload, &p);
     const tc_pte_border *b = tc_pte_borders(f, m, k);
-    printf("  %s %" PRIu32 ", %zu bytes%s\n", d->id, s->what, d->payload.size,
+    printf("  %s %" PRIu32 ", %zu bytes%s", d->id, s->what, d->payload.size,
            d->tosa.size ? ", with its TOSA beside it" : "");
+    if (d->vela)
+        printf(", by Vela %s", d->vela);
+    printf("\n");
     if (vela)
         printf("    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n", p.commands,
                p.weights, p.scratch);
@@ -229,6 +232,8 @@ static void json_call(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m, 
     tc_json_put_text(out, "id", d->id);
     tc_json_put_int(out, "bytes", (int64_t)d->payload.size);
     tc_json_put_int(out, "tosa_bytes", (int64_t)d->tosa.size);
+    if (d->vela)
+        tc_json_put_text(out, "vela", d->vela);
     if (vela) {
         tc_json_put_int(out, "command_bytes", (int64_t)p.commands);
         tc_json_put_int(out, "weight_bytes", (int64_t)p.weights);

@@ -72,6 +72,8 @@ static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_
 static void put_vela(tc_json_out *out, const tc_vela_job *job)
 {
     tc_json_open(out, "vela", '{');
+    if (job->version)
+        tc_json_put_text(out, "version", job->version);
     tc_json_put_real(out, "cycles", job->cycles);
     tc_json_put_real(out, "macs", job->macs);
     tc_json_put_real(out, "sram_kib", job->sram_kib);

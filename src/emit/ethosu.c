@@ -27,7 +27,8 @@ static tc_status vela_failed(tc_ctx *ctx, const tc_tool *tool)
         tc_error(ctx, NULL, TC_E_TOOL, "'%s' was not found; it makes the Ethos-U command stream",
                  program);
         tc_note(ctx, NULL,
-                "'pip install ethos-u-vela==5.1.0' installs it; TOSAC_VELA names another place");
+                "'pip install ethos-u-vela==" TC_VELA_VERSION
+                "' installs it; TOSAC_VELA names another place");
         return status;
     }
     if (tool->timed_out)
@@ -59,12 +60,47 @@ static const char *absolute(tc_ctx *ctx, const char *path)
     return tc_text_format(&ctx->arena, "%s/%s", here, path);
 }
 
+static const char *program_name(void)
+{
+    const char *vela = getenv("TOSAC_VELA");
+    return vela && *vela ? vela : "vela";
+}
+
+/* Asks for the version, beside the regions. */
+static tc_status ask_version(tc_ctx *ctx, const char *folder, tc_tool *tool)
+{
+    const char **argv = tc_new_n(&ctx->arena, const char *, 3);
+    argv[0] = program_name();
+    argv[1] = "--version";
+    *tool = (tc_tool){.argv = argv, .folder = folder, .timeout = 60};
+    return tc_folder_make(ctx, folder);
+}
+
+/* "5.2.0", or NULL when the tool said something else. */
+static const char *version_said(tc_ctx *ctx, const tc_tool *tool)
+{
+    const char *said = tool->exit == 0 ? tc_tool_log(ctx, tool) : "";
+    size_t n = strspn(said, "0123456789.");
+    return n && (!said[n] || strchr(".+- rd", said[n])) && strchr(said, '.') ? said : NULL;
+}
+
+static void judge_version(tc_ctx *ctx, const char *version)
+{
+    if (!version || tc_text_eq(version, TC_VELA_VERSION))
+        return;
+    tc_warning(ctx, NULL, TC_E_VERSION,
+               tc_text_eq(version, TC_VELA_BEFORE)
+                   ? "Vela %s has faults that " TC_VELA_VERSION " does not have"
+                   : "Vela %s was not tried with this program; " TC_VELA_VERSION " was",
+               version);
+}
+
 static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
                          tc_bytes tosa, const char *folder, tc_tool *tool)
 {
-    const char **argv = tc_new_n(&ctx->arena, const char *, 16), *vela = getenv("TOSAC_VELA");
+    const char **argv = tc_new_n(&ctx->arena, const char *, 16);
     size_t n = 0;
-    argv[n++] = vela && *vela ? vela : "vela";
+    argv[n++] = program_name();
     add_flag(ctx, argv, &n, "accelerator-config", target->text);
     add_flag(ctx, argv, &n, "config", o->ini ? absolute(ctx, o->ini) : "Arm/vela.ini");
     add_flag(ctx, argv, &n, "system-config",
@@ -335,16 +371,18 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
                          tc_vela_job *job, size_t n)
 {
     tc_workshop shop;
-    tc_tool *tool = tc_new_n(&ctx->arena, tc_tool, n);
+    tc_tool *tool = tc_new_n(&ctx->arena, tc_tool, n + 1);
     TC_TRY(tc_workshop_open(ctx, &shop));
     tc_status status = TC_OK;
     for (size_t i = 0; i < n && !status; i++)
         status = prepare(ctx, target, o, job[i].tosa,
                          tc_text_format(&ctx->arena, "%s/%zu", shop.path, i), &tool[i]);
+    if (!status)
+        status = ask_version(ctx, tc_text_format(&ctx->arena, "%s/version", shop.path), &tool[n]);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int interrupted = 0;
     if (!status)
-        interrupted = tc_tools_run(tool, n,
+        interrupted = tc_tools_run(tool, n + 1,
                                    ctx->threads > 0 ? (size_t)ctx->threads
                                    : cores > 0      ? (size_t)cores
                                                     : 1);
@@ -356,6 +394,10 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     for (size_t i = 0; i < n && !status; i++)
         status =
             tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);
+    const char *version = status || !n ? NULL : version_said(ctx, &tool[n]);
+    judge_version(ctx, version);
+    for (size_t i = 0; i < n; i++)
+        job[i].version = version;
     tc_workshop_close(&shop);
     return status;
 }

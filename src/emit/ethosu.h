@@ -22,7 +22,12 @@ typedef struct tc_vela_job {
     tc_bytes payload;
     int64_t scratch, fast_scratch, weights; /* bytes */
     double cycles, macs, sram_kib, inferences_per_second;
+    const char *version; /* of Vela: "5.2.0"; NULL: it does not say */
 } tc_vela_job;
+
+/* The Vela that is tried with every test, and the one before it, which has more faults. */
+#define TC_VELA_VERSION "5.2.0"
+#define TC_VELA_BEFORE "5.1.0"
 
 /* Runs Vela on every region, as many at a time as there are threads.  What it wrote is checked
  * against the region's signature.  On failure a message has been given, and nothing is left behind.

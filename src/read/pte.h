@@ -33,6 +33,7 @@ typedef struct tc_pte_delegate {
     const char *id;
     tc_bytes payload;
     tc_bytes tosa; /* named data "tosac.tosa.N"; no bytes: there is none */
+    const char *vela; /* the version of Vela that made it, from its compile specs; or NULL */
 } tc_pte_delegate;
 
 typedef struct tc_pte_step {

@@ -256,6 +256,20 @@ static tc_status known_values(tc_pte_file *f, const tc_pte_method *m, tc_ints li
     return TC_OK;
 }
 
+/* A compile spec's text, or NULL. */
+static const char *spec_of(tc_pte_file *f, tc_fb_table delegate, const char *key)
+{
+    tc_fb_vector list = tc_fb_list(delegate, PTE_DELEGATE_SPECS, 4);
+    for (size_t i = 0; i < list.n; i++) {
+        tc_fb_table t = tc_fb_list_table(list, i);
+        if (!tc_str_is(tc_fb_string(t, PTE_SPEC_KEY), key))
+            continue;
+        tc_bytes b = tc_fb_bytes(t, PTE_SPEC_VALUE);
+        return text_of(f, (tc_str){(const char *)b.data, b.size});
+    }
+    return NULL;
+}
+
 static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table plan,
                                 tc_pte_method *m)
 {
@@ -268,6 +282,7 @@ static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table pl
         tc_pte_delegate *d = &m->delegate[i];
         uint32_t index = tc_fb_u32(data, PTE_DATA_INDEX, 0);
         d->id = text_of(f, tc_fb_string(t, PTE_DELEGATE_ID));
+        d->vela = spec_of(f, t, "vela");
         if (tc_fb_u8(data, PTE_DATA_LOCATION, 0))
             d->payload = tc_pte_segment(f, index);
         else if (index < within.n)

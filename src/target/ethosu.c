@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ethosu.c -- what the Ethos-U machines take of TOSA, as Vela 5.1.0 does.
+/* ethosu.c -- what the Ethos-U machines take of TOSA, as Vela 5.2.0 does.
  *
  * The TOSA judge has looked already: profile, extensions and level hold.  One row is one limit:
  * operator, machines, the question, and what is said when the answer is yes. */

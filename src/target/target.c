@@ -52,19 +52,21 @@ typedef struct {
     const char *sizes; /* " 32 64 ", or NULL */
     tc_machine machine;
     const char *spec;
-    const char *region; /* passes before the rules, by the name of their list */
+    const char *region;  /* passes before the rules, by the name of their list */
+    const char *detours; /* and after them */
     const char *system_config, *memory_mode;
 } machine;
 
 static const machine machines[] = {
     {"ethos-u55-", " 32 64 128 256 ", TC_MACHINE_U55, "TOSA-1.0+INT+int16+int4+u55", "region_u55",
-     "Ethos_U55_High_End_Embedded", "Shared_Sram"},
+     "vela_u55", "Ethos_U55_High_End_Embedded", "Shared_Sram"},
     {"ethos-u65-", " 256 512 ", TC_MACHINE_U65, "TOSA-1.0+INT+int16+int4+u55", "region_u55",
-     "Ethos_U65_High_End", "Dedicated_Sram_384KB"},
+     "vela_u55", "Ethos_U65_High_End", "Dedicated_Sram_384KB"},
     {"ethos-u85-", " 128 256 512 1024 2048 ", TC_MACHINE_U85, "TOSA-1.0+INT+int16+int4+cf",
-     "region", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"},
-    {"vgf", NULL, TC_MACHINE_VGF, "TOSA-1.0+INT+FP+int16+int4", "region_vgf", NULL, NULL},
-    {"cpu", NULL, TC_MACHINE_CPU, NULL, "region", NULL, NULL},
+     "region", "vela", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"},
+    {"vgf", NULL, TC_MACHINE_VGF, "TOSA-1.0+INT+FP+int16+int4", "region_vgf", NULL, NULL,
+     NULL},
+    {"cpu", NULL, TC_MACHINE_CPU, NULL, "region", NULL, NULL, NULL},
 };
 
 static tc_status parse_spec(tc_ctx *ctx, const char *text, const char *spec, tc_target *out)
@@ -138,6 +140,7 @@ tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
             continue;
         out->machine = m->machine;
         out->region = m->region;
+        out->detours = m->detours;
         out->system_config = m->system_config;
         out->memory_mode = m->memory_mode;
         return m->spec ? parse_spec(ctx, text, m->spec, out) : TC_OK;

@@ -30,6 +30,7 @@ typedef struct tc_target {
     uint32_t tosa;             /* 1 << TC_FEATURE_x */
     const char
         *region; /* passes that make a region cheap for it, before its rules: a list of pass.def */
+    const char *detours; /* passes after its rules, around what its own compiler gets wrong; or NULL */
     const char *system_config; /* Ethos-U: what Vela is told unless the user says otherwise */
     const char *memory_mode;
 } tc_target;
