@@ -72,6 +72,29 @@ expect 0 '"shape": [' run "$dir/abs.ir" -i "$dir/row.npy" --json
 expect 1 'element 1, 0.1, is no number of type f32' run "$dir/abs.ir" -i "$dir/wide.npy"
 expect 1 "the numbers are int8, input 'x' takes f32" run "$dir/abs.ir" -i "$dir/bytes.npy"
 expect 1 'the numbers are int8' run "$dir/abs.ir" -i "$dir/row.npy" -i "$dir/bytes.npy"
+# What a program remembers: a sum over the calls, and a counter without inputs.
+cat >"$dir/sum.ir" <<'END'
+graph @main(%0 "x": f32[1,3]) {
+  %1 "total" = const [0, 0, 0] : f32[1,3]
+  %2 = add %1, %0 alpha=1 : f32[1,3]
+  mutate %1 -> %2
+  return %2
+}
+END
+cat >"$dir/count.ir" <<'END'
+graph @main() {
+  %0 "n" = const 5 : i64[]
+  %1 = const 1 : i64[]
+  %2 = add %0, %1 alpha=1 : i64[]
+  mutate %0 -> %2
+  return %2
+}
+END
+expect 0 'f32[2,3]           -1            4            1' run "$dir/sum.ir" -i "$dir/rows.npy"
+expect 0 'f32[2,3]           -1            2            1' run "$dir/sum.ir" -i "$dir/rows.npy" --reset
+expect 0 'i64[4]            6            9          7.5' run "$dir/count.ir" --steps 4
+expect 0 'i64[4]            6            6            6' run "$dir/count.ir" --steps 4 --reset
+expect 2 'its data says how often' run "$dir/sum.ir" -i "$dir/rows.npy" --steps 2
 expect 0 'abs' inspect "$dir/abs.ir"
 expect 0 '"operators": {' inspect "$dir/abs.ir" --json
 expect 0 'float32[2,1,3]' inspect "$dir/stack.npy"

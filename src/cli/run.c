@@ -16,8 +16,8 @@
 typedef struct run_options {
     tc_texts data;
     const char *folder;
-    bool raw;
-    int64_t bench;
+    bool raw, reset;
+    int64_t bench, steps;
 } run_options;
 
 typedef struct run {
@@ -26,6 +26,7 @@ typedef struct run {
     tc_exec *exec;
     tc_data *data;
     tc_tensor *in, *out;
+    bool reset; /* every sample starts with what the program remembers at first */
 } run;
 
 static void prepare(run *r)
@@ -45,6 +46,8 @@ static tc_status all_samples(run *r, tc_results *results)
     tc_status status = TC_OK;
     for (size_t k = 0; k < n && !status; k++) {
         status = tc_data_sample(r->data, k, r->in);
+        if (r->reset)
+            tc_exec_reset(r->exec);
         if (!status)
             status = tc_exec_run(r->exec, r->in, r->out);
         if (!status)
@@ -181,8 +184,10 @@ static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *r
             tc_quant_is_typed(module) && !tc_quant_is_lowered(module) ? "simulate,tidy" : "tidy",
             NULL));
     t.read = tc_seconds() - begin;
-    run r = {.ctx = ctx, .g = tc_main(module)};
+    run r = {.ctx = ctx, .g = tc_main(module), .reset = o->reset};
     TC_TRY(tc_read_data(ctx, r.g, o->data.v, o->data.n, &r.data));
+    if (o->steps)
+        TC_TRY(tc_data_repeat(r.data, (size_t)o->steps));
     r.exec = tc_exec_new(ctx, module);
     prepare(&r);
     tc_results *results = NULL;
@@ -203,6 +208,10 @@ static const tc_option options[] = {
      "a .npy, a .npz or a folder of them; again for each further input"},
     {"--output", "-o", "DIR", TC_OPTION_TEXT, AT(folder),
      "write output_0.npy, output_1.npy, ... there"},
+    {"--steps", NULL, "N", TC_OPTION_COUNT, AT(steps),
+     "call a program without inputs N times"},
+    {"--reset", NULL, NULL, TC_OPTION_FLAG, AT(reset),
+     "start every sample from the stored state, not from what the last one left"},
     {"--raw", NULL, NULL, TC_OPTION_FLAG, AT(raw),
      "write bf16 and fp8 as their bits, not as float32"},
     {"--bench", NULL, "N", TC_OPTION_COUNT, AT(bench),
@@ -212,7 +221,7 @@ static const tc_option options[] = {
 
 const tc_verb tc_cli_run = {
     .name = "run",
-    .arguments = "PROGRAM [-i DATA]... [-o DIR] [--raw] [--bench N]",
+    .arguments = "PROGRAM [-i DATA]... [-o DIR] [--steps N] [--reset] [--raw] [--bench N]",
     .summary = "run a program on data and keep or show what it gives",
     .help = "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte or a text graph .ir.  A sample is an array "
             "of the input's own shape; an\n"
@@ -220,7 +229,7 @@ const tc_verb tc_cli_run = {
             "results are joined\n"
             "along the first axis (a new one where the output has none that goes with it).  What "
             "the program\n"
-            "remembers is carried from sample to sample.  Numbers must fit the input's type "
+            "remembers is carried from sample to sample (--reset: it is not).  Numbers must fit the input's type "
             "exactly: integers\n"
             "of another width and floats of another width are taken when none of them changes.\n",
     .least = 1,

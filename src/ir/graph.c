@@ -134,10 +134,20 @@ tc_val tc_graph_scalar(tc_graph *g, tc_dtype dtype, double value, const tc_loc *
     return tc_graph_const(g, one.type, one.data, NULL, loc);
 }
 
+void tc_graph_mutate(tc_graph *g, tc_val before, tc_val after)
+{
+    tc_grow(&g->module->ctx->arena, g->mutation, g->n_mutation, g->cap_mutation);
+    g->mutation[g->n_mutation++] = (tc_mutation){before, after};
+    if (before && g->val[before])
+        g->val[before]->state = true;
+}
+
 tc_tensor tc_tensor_of(const tc_graph *g, tc_val v)
 {
     if (!v)
         return (tc_tensor){NULL, NULL};
+    if (g->val[v]->state) /* what it holds is known when it runs */
+        return (tc_tensor){g->val[v]->type, NULL};
     /* Kernels never write to their operands. */
     return (tc_tensor){g->val[v]->type, (void *)(uintptr_t)g->val[v]->data};
 }

@@ -27,11 +27,12 @@ typedef struct tc_value {
     tc_node *def;        /* its node; NULL for graph inputs */
     int index;           /* which of the node's results, or which input */
     const void *data;    /* constants: the numbers, as tc_tensor holds them */
+    bool state;          /* a buffer that the program changes: `data` is only where it starts */
 } tc_value;
 
 /* A buffer that the program changes: after a run, `before` holds what `after` held. */
 typedef struct tc_mutation {
-    tc_val before; /* the result of a const node */
+    tc_val before; /* the result of a const node, and `state` */
     tc_val after;
 } tc_mutation;
 
@@ -113,8 +114,10 @@ static inline const tc_type *tc_type_of(const tc_graph *g, tc_val v)
 static inline tc_node *tc_def(const tc_graph *g, tc_val v) { return v ? g->val[v]->def : NULL; }
 static inline bool tc_is_const(const tc_graph *g, tc_val v)
 {
-    return v && g->val[v]->data != NULL;
+    return v && g->val[v]->data != NULL && !g->val[v]->state;
 }
+/* From now on `before` is a buffer of the program, and no constant. */
+void tc_graph_mutate(tc_graph *g, tc_val before, tc_val after);
 /* The value as a kernel sees it: type and, for constants, data. */
 tc_tensor tc_tensor_of(const tc_graph *g, tc_val v);
 

@@ -338,11 +338,9 @@ static void parse_port(parser *p, tc_port **port, size_t *n, size_t *cap)
 
 static void parse_mutation(parser *p)
 {
-    tc_mutation new = {.before = parse_operand(p)};
+    tc_val before = parse_operand(p);
     tc_lex_expect(&p->lex, "->");
-    new.after = parse_operand(p);
-    tc_grow(&p->ctx->arena, p->g->mutation, p->g->n_mutation, p->g->cap_mutation);
-    p->g->mutation[p->g->n_mutation++] = new;
+    tc_graph_mutate(p->g, before, parse_operand(p));
 }
 
 static void parse_return(parser *p)

@@ -31,12 +31,7 @@ void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val)
 
 bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val)
 {
-    if (!tc_is_const(rw->to, val))
-        return false;
-    for (size_t i = 0; i < rw->from->n_mutation; i++)
-        if (rw->now[rw->from->mutation[i].before] == val)
-            return false;
-    return true;
+    return tc_is_const(rw->to, val);
 }
 
 tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val in)
@@ -60,6 +55,7 @@ void tc_rewrite_copy(tc_rewrite *rw, const tc_node *node)
         value->type = old->type;
         value->name = old->name;
         value->data = old->data;
+        value->state = old->state;
         rw->now[node->out[i]] = copy->out[i];
     }
 }
@@ -95,12 +91,8 @@ void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now)
     tc_module *m = from->module;
     for (size_t i = 0; i < from->n_out; i++)
         tc_graph_output(to, now[from->out[i]]);
-    to->mutation = tc_new_n(&m->ctx->arena, tc_mutation, from->n_mutation);
-    to->n_mutation = to->cap_mutation = from->n_mutation;
-    for (size_t i = 0; i < from->n_mutation; i++) {
-        to->mutation[i].before = now[from->mutation[i].before];
-        to->mutation[i].after = now[from->mutation[i].after];
-    }
+    for (size_t i = 0; i < from->n_mutation; i++)
+        tc_graph_mutate(to, now[from->mutation[i].before], now[from->mutation[i].after]);
     if (to != tc_main(m) && from != tc_main(m))
         return;
     for (size_t i = 0; i < m->n_in_port; i++)

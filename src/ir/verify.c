@@ -142,7 +142,8 @@ static void check_mutations(check *c)
               g->name);
     for (size_t i = 0; i < g->n_mutation; i++) {
         tc_val before = g->mutation[i].before, after = g->mutation[i].after;
-        if (!is_made(c, before) || !is_made(c, after) || !tc_is_const(g, before))
+        if (!is_made(c, before) || !is_made(c, after) || !g->val[before]->data ||
+            !g->val[before]->state)
             FOUND(c, c->loc, STRUCTURE, "mutation %zu of '%s' is not from a constant to a value", i,
                   g->name);
         else if (g->val[before]->type != g->val[after]->type)

@@ -7,6 +7,7 @@
 #include "apply.h"
 
 #include "../ir/verify.h"
+#include "../num/quant.h"
 
 /* ---- types ---- */
 
@@ -55,12 +56,27 @@ static tc_status rescale(tc_apply *a, tc_val from, const tc_type *type, const tc
     return tc_node_infer(to, node);
 }
 
+/* A constant or, of a buffer that the program changes, what it starts with, in a type. */
+static tc_val start(tc_apply *a, const tc_type *type, const tc_value *old)
+{
+    tc_graph *to = a->rw->to;
+    tc_tensor numbers = {old->type, (void *)(uintptr_t)old->data};
+    if (type->quant) {
+        tc_tensor codes = tc_tensor_new(&a->rw->ctx->arena, type);
+        tc_quantize_into(numbers, codes);
+        numbers = codes;
+    }
+    tc_val val = tc_graph_const(to, type, numbers.data, old->name, old->def->loc);
+    to->val[val]->state = old->state;
+    return val;
+}
+
 tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
 {
     tc_rewrite *rw = a->rw;
     const tc_value *old = v ? rw->from->val[v] : NULL;
-    if (v && !rw->now[v] && old->def && old->def->op == TC_OP_const)
-        rw->now[v] = tc_graph_const(rw->to, old->type, old->data, old->name, old->def->loc);
+    if (v && !rw->now[v] && !a->typed[v] && old->def && old->def->op == TC_OP_const)
+        rw->now[v] = start(a, old->type, old);
     if (v && !rw->now[v])
         TC_TRY(rescale(a, a->typed[v], old->type, loc, NULL, &rw->now[v]));
     *out = v ? rw->now[v] : TC_NONE;
@@ -209,6 +225,31 @@ static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *
                    out);
 }
 
+/* What a buffer of codes holds next. */
+static tc_status write_back(tc_apply *a, const tc_mutation *m, const tc_loc *loc, tc_val *out)
+{
+    const tc_type *domain = tc_apply_domain(a, m->before);
+    if (a->flow.fixed[m->after])
+        return tc_apply_constant(a, m->after, domain, loc, out);
+    TC_TRY(tc_apply_typed(a, m->after, loc, out));
+    return rescale(a, *out, domain, loc, NULL, out);
+}
+
+/* A buffer of codes: what it starts with, and what it is given. */
+static tc_status keep(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *typed)
+{
+    const tc_graph *g = a->rw->from;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (a->flow.typed_state[i] && g->mutation[i].before == v)
+            *typed = a->typed[v] = start(a, tc_apply_domain(a, v), g->val[v]);
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (a->flow.typed_state[i] && g->mutation[i].after == v) {
+            TC_TRY(write_back(a, &g->mutation[i], loc, &a->after[i]));
+            *typed = *typed ? *typed : a->after[i];
+        }
+    return TC_OK;
+}
+
 /* A value that the signature or the next run reads is made in the form they want. */
 static tc_status leave(tc_apply *a, tc_val v, const tc_loc *loc)
 {
@@ -222,10 +263,14 @@ static tc_status leave(tc_apply *a, tc_val v, const tc_loc *loc)
     for (size_t i = 0; i < g->n_out; i++)
         if (g->out[i] == v)
             a->out[i] = typed;
-    bool only_out = typed != TC_NONE;
+    bool as_real = false;
+    for (size_t i = 0; i < g->n_out; i++)
+        as_real = as_real || (g->out[i] == v && !typed);
     for (size_t i = 0; i < g->n_mutation; i++)
-        only_out = only_out && g->mutation[i].after != v && g->mutation[i].before != v;
-    if (!only_out)
+        as_real = as_real || (!a->flow.typed_state[i] &&
+                              (g->mutation[i].before == v || g->mutation[i].after == v));
+    TC_TRY(keep(a, v, loc, &typed));
+    if (as_real || !typed)
         return tc_apply_real(a, v, loc, &real);
     a->rw->now[v] = a->rw->now[v] ? a->rw->now[v] : typed; /* what is bound is never nothing */
     return TC_OK;
@@ -243,6 +288,14 @@ static void set_outputs(const tc_apply *a, tc_graph *g)
     }
 }
 
+/* Buffers that hold codes by now. */
+static void set_buffers(const tc_apply *a, const tc_mutation *old, tc_graph *g)
+{
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (a->flow.typed_state[i])
+            g->mutation[i] = (tc_mutation){a->typed[old[i].before], a->after[i]};
+}
+
 static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     tc_apply *a = rw->user;
@@ -251,6 +304,8 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!a->rw) {
         a->rw = rw;
         TC_TRY(enter(a));
+        for (size_t i = 0; i < rw->from->n_in; i++)
+            TC_TRY(keep(a, rw->from->in[i], node->loc, &(tc_val){TC_NONE}));
     }
     if (node->op == TC_OP_const) /* made when it is asked for */
         return leave(a, node->out[0], node->loc);
@@ -289,9 +344,13 @@ tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config
                   .typed = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1)};
     tc_map_init(&a.made, &ctx->arena);
     a.out = tc_new_n(&ctx->scratch, tc_val, g->n_out + 1);
+    a.after = tc_new_n(&ctx->scratch, tc_val, g->n_mutation + 1);
+    const tc_mutation *old = g->mutation;
     tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &a);
-    if (status == TC_OK)
+    if (status == TC_OK) {
         set_outputs(&a, g);
+        set_buffers(&a, old, g);
+    }
     g->facts &= ~(uint32_t)TC_FACT_TOSA_ONLY;
     tc_arena_rewind(&ctx->scratch, mark);
     return status;

@@ -15,6 +15,7 @@ typedef struct tc_apply {
     tc_val
         *typed;  /* by old value: its form in a domain in the new graph; rw->now has the real one */
     tc_val *out; /* by output: its integer form in the new graph, or none */
+    tc_val *after; /* by mutation: what a buffer of codes holds next, in the new graph */
     tc_map made; /* (old constant, type) => new constant */
 } tc_apply;
 

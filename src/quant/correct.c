@@ -271,7 +271,7 @@ static tc_status start_runner(correction *c, runner *r, size_t k)
     for (size_t i = 0; i < c->sim->n_in; i++)
         if (r->in[i].type->quant)
             tc_quantize_into(real[i], r->in[i]);
-    tc_plan_start(r->plan, r->in, tc_state_buffers(c->ctx, c->sim));
+    tc_plan_start(r->plan, r->in, c->picked.state(c->picked.from, k));
     return TC_OK;
 }
 

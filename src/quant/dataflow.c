@@ -108,6 +108,69 @@ double tc_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x)
     return 0;
 }
 
+/* ---- state ---- */
+
+enum { CLOCK_MOST = 1024 }; /* elements */
+
+/* Counters, positions and what is made of them: a program with inputs computes them as they are.
+ * How far they reach follows from the number of calls, which calibration does not know. */
+static void find_clocks(tc_dataflow *f)
+{
+    const tc_graph *g = f->g;
+    for (size_t i = 0; i < g->n_mutation && g->n_in; i++)
+        f->clock[g->mutation[i].before] = true;
+    for (bool changed = true; changed;) {
+        for (size_t k = 0; k < g->n_node; k++) {
+            const tc_node *node = g->node[k];
+            bool all = true, any = false;
+            for (int i = 0; i < node->n_in; i++) {
+                all = all && (!node->in[i] || f->fixed[node->in[i]] || f->clock[node->in[i]]);
+                any = any || f->clock[node->in[i]];
+            }
+            for (int i = 0; i < node->n_out && node->op != TC_OP_const; i++)
+                f->clock[node->out[i]] =
+                    all && any && tc_type_count(tc_type_of(g, node->out[i])) <= CLOCK_MOST;
+        }
+        changed = false;
+        for (size_t i = 0; i < g->n_mutation; i++) {
+            tc_val before = g->mutation[i].before, after = g->mutation[i].after;
+            bool stays = f->clock[before] && (f->clock[after] || f->fixed[after]) &&
+                         tc_type_count(tc_type_of(g, before)) <= CLOCK_MOST;
+            changed = changed || stays != f->clock[before];
+            f->clock[before] = stays;
+        }
+    }
+}
+
+/* Whether v is a sum, multiple or movement of `from`, through no other kind of operator. */
+static bool sums_over(const tc_dataflow *f, tc_val v, tc_val from, int depth)
+{
+    if (v == from)
+        return true;
+    const tc_node *def = tc_def(f->g, v);
+    if (!def || depth > 16 || f->fixed[v])
+        return false;
+    bool linear = def->op == TC_OP_add || def->op == TC_OP_sub || def->op == TC_OP_mul ||
+                  def->op == TC_OP_div || def->op == TC_OP_lerp;
+    for (int i = 0; i < def->n_in; i++)
+        if ((linear || tc_role_carries(def, i)) && sums_over(f, def->in[i], from, depth + 1))
+            return true;
+    return false;
+}
+
+bool tc_dataflow_accumulates(const tc_dataflow *f, size_t mutation)
+{
+    const tc_mutation *m = &f->g->mutation[mutation];
+    for (tc_val v = m->after; v != m->before;) { /* movement alone keeps every number as it is */
+        const tc_node *def = tc_def(f->g, v);
+        bool moves = def && def->n_in && tc_role_carries(def, 0);
+        if (!moves)
+            return sums_over(f, v, m->before, 0);
+        v = def->in[0];
+    }
+    return false;
+}
+
 /* ---- attention ---- */
 
 /* Whether v comes from a product through nothing but scaling, masks and movement, each read once;
@@ -145,7 +208,8 @@ static bool never_quantized(tc_op op)
 bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node)
 {
     return node->op != TC_OP_const && !never_quantized(node->op) && node->n_out &&
-           f->scheme[node->out[0]].act.dtype != TC_none && !f->fixed[node->out[0]];
+           f->scheme[node->out[0]].act.dtype != TC_none && !f->fixed[node->out[0]] &&
+           !f->clock[node->out[0]];
 }
 
 /* Its result has an accumulator's domain when nothing narrower is asked for (wide.c). */
@@ -201,6 +265,9 @@ static void find_born(tc_dataflow *f)
             bool huge = f->huge[v] && !f->score[v];
             f->born[v] = born && tc_dataflow_is_f32(f, v) && !f->waits[v] && !huge;
         }
+        for (size_t i = 0; node->op == TC_OP_const && i < g->n_mutation; i++)
+            if (g->mutation[i].before == node->out[0])
+                f->born[node->out[0]] = f->typed_state[i];
     }
 }
 
@@ -208,10 +275,14 @@ static void find_born(tc_dataflow *f)
 static void find_needs(tc_dataflow *f)
 {
     const tc_graph *g = f->g;
-    for (size_t v = 0; v < g->n_val; v++)
-        f->need_real[v] = f->leaves[v];
-    for (size_t i = 0; i < g->n_out && f->config->out.has; i++)
-        f->need_typed[g->out[i]] = true;
+    memset(f->need_real, 0, g->n_val * sizeof *f->need_real);
+    memset(f->need_typed, 0, g->n_val * sizeof *f->need_typed);
+    for (size_t i = 0; i < g->n_out; i++) {
+        f->need_real[g->out[i]] = true;
+        f->need_typed[g->out[i]] = f->config->out.has;
+    }
+    for (size_t i = 0; i < g->n_mutation; i++)
+        (f->typed_state[i] ? f->need_typed : f->need_real)[g->mutation[i].after] = true;
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
         bool quantizes = tc_dataflow_quantizes(f, node), typed = false, real = false;
@@ -229,6 +300,25 @@ static void find_needs(tc_dataflow *f)
     }
 }
 
+/* Buffers that quantized operators read or write hold codes; that may make more of them do. */
+static void find_forms(tc_dataflow *f)
+{
+    const tc_graph *g = f->g;
+    for (bool changed = true; changed;) {
+        find_born(f);
+        find_needs(f);
+        changed = false;
+        for (size_t i = 0; i < g->n_mutation; i++) {
+            tc_val before = g->mutation[i].before, after = g->mutation[i].after;
+            bool can = tc_dataflow_is_f32(f, before) && !f->clock[before] && !f->huge[before] &&
+                       (!f->huge[after] || f->score[after]);
+            if (f->typed_state[i] || !can || !(f->need_typed[before] || f->born[after]))
+                continue;
+            f->typed_state[i] = changed = true;
+        }
+    }
+}
+
 bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v)
 {
     return v && tc_dataflow_is_f32(f, v) && !f->fixed[v] && !f->waits[v] &&
@@ -238,10 +328,11 @@ bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v)
 tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
 {
     tc_dataflow f = {.g = g, .config = config};
-    bool **flags[] = {&f.leaves, &f.state, &f.fixed,      &f.huge,     &f.score,
+    bool **flags[] = {&f.leaves, &f.state, &f.clock,      &f.fixed,    &f.huge, &f.score,
                       &f.waits,  &f.born,  &f.need_typed, &f.need_real};
     for (size_t i = 0; i < TC_COUNT(flags); i++)
         *flags[i] = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
+    f.typed_state = tc_new_n(&ctx->scratch, bool, g->n_mutation + 1);
     f.scheme = tc_new_n(&ctx->scratch, tc_scheme, g->n_val + 1);
     f.level = tc_new_n(&ctx->scratch, tc_level, g->n_val + 1);
     for (size_t v = 1; v < g->n_val; v++) {
@@ -250,10 +341,10 @@ tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *conf
     }
     list_uses(ctx, &f);
     find_constants(&f);
+    find_clocks(&f);
     for (size_t k = 0; k < g->n_node && !config->anchor; k++)
         if (g->node[k]->op == TC_OP_softmax)
             find_scores(&f, g->node[k]->in[0], 0);
-    find_born(&f);
-    find_needs(&f);
+    find_forms(&f);
     return f;
 }

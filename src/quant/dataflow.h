@@ -19,6 +19,9 @@ typedef struct tc_dataflow {
     const uint32_t *first;
     bool *leaves;      /* read by the signature or kept from run to run */
     bool *state;       /* what the program changes, before it does */
+    bool *typed_state; /* by mutation: the buffer holds codes; what is read and what is written back
+                          share a domain */
+    bool *clock;       /* follows from such buffers and constants alone: counters, positions */
     bool *fixed;       /* known at compile time */
     bool *huge;        /* holds infinities, or numbers that stand for them */
     bool *score;       /* on the way from a product to a softmax */
@@ -32,6 +35,8 @@ typedef struct tc_dataflow {
 
 tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
 
+/* A buffer whose new contents are a sum over its old ones: errors pile up in it. */
+bool tc_dataflow_accumulates(const tc_dataflow *f, size_t mutation);
 /* Its node is quantized. */
 bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node);
 /* The value has a domain. */

@@ -148,7 +148,7 @@ static void set_values(classes *c)
     }
     for (size_t k = g->n_node; k-- > 0;)
         for (int i = 0; i < g->node[k]->n_out; i++)
-            if (!f->born[g->node[k]->out[i]])
+            if (!f->born[g->node[k]->out[i]] || f->state[g->node[k]->out[i]])
                 readers_wish(c, g->node[k]->out[i]);
     for (size_t v = 1; v < g->n_val; v++)
         if (f->score[v] && c->setting[v].dtype == TC_i8 && c->level[v] < TC_LEVEL_target)
@@ -196,9 +196,28 @@ static void join_moved(classes *c)
                 if (tc_role_carried(node, o) && c->has[node->in[i]] && c->has[node->out[o]])
                     join(c, node->in[i], node->out[o]);
     }
-    for (size_t i = 0; i < g->n_mutation; i++)
-        if (c->has[g->mutation[i].before] && c->has[g->mutation[i].after])
-            join(c, g->mutation[i].before, g->mutation[i].after);
+}
+
+/* A buffer and what is written back to it are one class, whatever each by itself would be; one that
+ * sums up over the calls has 16 bits, so that the errors do not. */
+static void join_state(classes *c)
+{
+    const tc_dataflow *f = &c->flow;
+    for (size_t i = 0; i < f->g->n_mutation; i++) {
+        tc_val a = f->g->mutation[i].before, b = f->g->mutation[i].after;
+        if (!f->typed_state[i] || !c->has[a] || !c->has[b])
+            continue;
+        a = find(c, a);
+        b = find(c, b);
+        tc_val from = stronger(&c->setting[b], c->level[b], &c->setting[a], c->level[a]) ? b : a;
+        tc_setting setting = c->setting[from];
+        if (setting.dtype == TC_i8 && c->level[from] < TC_LEVEL_target && !f->config->anchor &&
+            tc_dataflow_accumulates(f, i))
+            setting = wide();
+        c->setting[a] = c->setting[b] = setting;
+        c->level[a] = c->level[b] = c->level[from];
+        join(c, a, b);
+    }
 }
 
 /* The anchor's sharing beyond movement: operands and result. */
@@ -452,6 +471,7 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
         c.has[g->in[i]] = tc_dataflow_is_f32(&c.flow, g->in[i]);
     settle_parts(&c);
     set_values(&c);
+    join_state(&c);
     join_moved(&c);
     if (config->anchor)
         join_anchor(&c);

@@ -37,7 +37,7 @@ typedef struct sample {
     tc_watch watch, twin_watch;
     tc_plan *plan, *twin;
     tc_tensor *in, *twin_in, *out, *real;
-    void **state;
+    void *const *state;
     int32_t domain; /* whose values the twin puts on their grid */
     double *noise;  /* by domain */
     tc_status status;
@@ -181,7 +181,7 @@ static void look_around(ranking *r)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_val v = g->node[k]->out[i];
             int32_t d = r->domains->of[v];
-            if (d < 0 || !r->eligible[d] || tc_is_const(g, v) ||
+            if (d < 0 || !r->eligible[d] || g->val[v]->data ||
                 tc_type_of(g, v)->dtype != TC_f32 || !r->domains->looks[v])
                 continue;
             r->wanted[v] = true;
@@ -203,7 +203,7 @@ static tc_status prepare_sample(ranking *r, size_t i)
                               "the program holds operators that cannot be ranked for 16 bits");
     s->in = tc_input_buffers(ctx, r->g);
     s->twin_in = tc_input_buffers(ctx, r->g);
-    s->state = tc_state_buffers(ctx, r->g);
+    s->state = r->samples.state(r->samples.from, i);
     s->out = tc_new_n(&ctx->arena, tc_tensor, r->g->n_out);
     s->real = tc_new_n(&ctx->arena, tc_tensor, r->g->n_out);
     for (size_t k = 0; k < r->g->n_out; k++)

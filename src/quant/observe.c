@@ -87,7 +87,7 @@ static void first_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     tc_ends_see(ends, as_f32(g, seen), tc_type_count(seen.type));
 }
 
-/* Constants that belong to a domain take part in every sample. */
+/* Constants that belong to a domain take part in every sample, and so does what buffers start with. */
 static void see_constants(observation *o)
 {
     const tc_graph *g = tc_main(o->module);
@@ -96,8 +96,9 @@ static void see_constants(observation *o)
         const tc_domain *domain = &o->domains->domain[d];
         tc_ends ends = tc_ends_none();
         for (size_t i = 0; o->watched[d] && i < domain->n_val; i++)
-            if (tc_is_const(g, domain->val[i])) {
-                tc_tensor t = tc_tensor_of(g, domain->val[i]);
+            if (g->val[domain->val[i]]->data) {
+                const tc_value *value = g->val[domain->val[i]];
+                tc_tensor t = {value->type, (void *)(uintptr_t)value->data};
                 tc_ends_see(&ends, tc_as_f32(&o->ctx->scratch, t), tc_type_count(t.type));
             }
         for (size_t k = 0; k < o->first.n_sample; k++)
@@ -339,7 +340,8 @@ static tc_status get_ready(observation *o, const bool *wanted)
 /* What the rows of all samples say. */
 static void settle_ranges(observation *o)
 {
-    bool drop = o->request->config->drop_odd && !o->request->keep_odd;
+    bool drop = o->request->config->drop_odd && !o->request->keep_odd &&
+                !tc_main(o->module)->n_mutation; /* a call that others follow is never left out */
     o->ranges = tc_ranges_of(o->ctx, &o->first, o->watched, drop);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "../num/load.h"
+#include "../run/plan.h"
 #include "seen.h"
 
 tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g)
@@ -18,13 +19,50 @@ tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g)
     return in;
 }
 
-void **tc_state_buffers(tc_ctx *ctx, const tc_graph *g)
+/* ---- what the program remembers ---- */
+
+static size_t memory_size(const tc_memory *m, size_t i)
 {
-    void **state = tc_new_n(&ctx->arena, void *, g->n_mutation);
-    for (size_t i = 0; i < g->n_mutation; i++)
-        state[i] = (void *)(uintptr_t)g->val[g->mutation[i].before]->data;
-    return state;
+    return tc_type_bytes(tc_type_of(m->g, m->g->mutation[i].before));
 }
+
+tc_memory tc_memory_new(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_memory m = {g, tc_new_n(&ctx->arena, void *, g->n_mutation),
+                   tc_new_n(&ctx->arena, void *, g->n_mutation)};
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        m.now[i] = tc_arena_raw(&ctx->arena, memory_size(&m, i));
+        m.other[i] = tc_arena_raw(&ctx->arena, memory_size(&m, i));
+    }
+    tc_memory_reset(&m);
+    return m;
+}
+
+void tc_memory_reset(const tc_memory *m)
+{
+    for (size_t i = 0; i < m->g->n_mutation; i++)
+        memcpy(m->now[i], m->g->val[m->g->mutation[i].before]->data, memory_size(m, i));
+}
+
+/* One buffer's new contents may be another's old ones: all are copied before any is in use. */
+void tc_memory_keep(const tc_memory *m, const tc_tensor *after)
+{
+    for (size_t i = 0; i < m->g->n_mutation; i++)
+        memcpy(m->other[i], after[i].data, memory_size(m, i));
+    for (size_t i = 0; i < m->g->n_mutation; i++) {
+        void *old = m->now[i];
+        m->now[i] = m->other[i];
+        m->other[i] = old;
+    }
+}
+
+void tc_memory_copy(const tc_memory *m, void *const *from)
+{
+    for (size_t i = 0; i < m->g->n_mutation; i++)
+        memcpy(m->now[i], from[i], memory_size(m, i));
+}
+
+/* ---- samples ---- */
 
 /* Words in four lanes, which need not wait for each other. */
 uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
@@ -79,6 +117,7 @@ typedef struct picked {
     uint64_t hash;
     size_t index;
     tc_tensor *in; /* its numbers: data may be slow to read in another order than its own */
+    tc_memory before; /* what the program remembers when it comes */
 } picked;
 
 typedef struct choice {
@@ -115,6 +154,7 @@ static picked *room_for(tc_ctx *ctx, const tc_graph *g, choice *c, size_t most, 
 {
     if (c->n < most) {
         c->pick[c->n].in = tc_input_buffers(ctx, g);
+        c->pick[c->n].before = tc_memory_new(ctx, g);
         return &c->pick[c->n++];
     }
     picked *greatest = c->n ? c->pick : NULL;
@@ -131,6 +171,41 @@ static tc_status read_picked(void *from, size_t k, const tc_tensor *in)
     return TC_OK;
 }
 
+static void *const *picked_state(void *from, size_t k)
+{
+    const choice *c = from;
+    return c->pick[k].before.now;
+}
+
+/* A program that remembers is run on all samples, in order. */
+typedef struct walk {
+    tc_plan *plan; /* NULL: it remembers nothing */
+    tc_memory memory;
+    tc_tensor *out, *after;
+} walk;
+
+static tc_status begin_walk(tc_ctx *ctx, const tc_graph *g, walk *w)
+{
+    *w = (walk){.memory = tc_memory_new(ctx, g),
+                .out = tc_new_n(&ctx->arena, tc_tensor, g->n_out),
+                .after = tc_new_n(&ctx->arena, tc_tensor, g->n_mutation)};
+    if (g->n_mutation)
+        w->plan = tc_plan_new(ctx, (tc_graph *)(uintptr_t)g, NULL);
+    return g->n_mutation && !w->plan
+               ? tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
+                                "the program holds operators that cannot be calibrated")
+               : TC_OK;
+}
+
+static tc_status step_walk(const walk *w, const tc_tensor *in)
+{
+    if (!w->plan)
+        return TC_OK;
+    TC_TRY(tc_plan_run(w->plan, in, w->out, w->memory.now, w->after));
+    tc_memory_keep(&w->memory, w->after);
+    return TC_OK;
+}
+
 tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
                           const tc_domains *domains, size_t most, tc_samples *out)
 {
@@ -138,18 +213,27 @@ tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from
     tc_tensor *in = tc_input_buffers(ctx, g);
     c->n_in = g->n_in;
     c->pick = tc_new_n(&ctx->arena, picked, most);
+    walk w;
+    TC_TRY(begin_walk(ctx, g, &w));
     for (size_t k = 0; k < from->n; k++) {
         TC_TRY(from->read(from->from, k, in));
         TC_TRY(tc_sample_check(ctx, g, k, in));
-        picked one = {tc_sample_hash(in, g->n_in), k, NULL};
+        picked one = {.hash = tc_sample_hash(in, g->n_in), .index = k};
         picked *room = is_odd(domains, one.hash) ? NULL : room_for(ctx, g, c, most, &one);
-        if (!room)
-            continue;
-        room->hash = one.hash;
-        room->index = k;
-        copy_sample(in, room->in, g->n_in);
+        if (room) {
+            room->hash = one.hash;
+            room->index = k;
+            copy_sample(in, room->in, g->n_in);
+            tc_memory_copy(&room->before, w.memory.now);
+        }
+        TC_TRY(step_walk(&w, in));
     }
     qsort(c->pick, c->n, sizeof *c->pick, by_hash);
-    *out = (tc_samples){c->n, read_picked, c, from->progress, from->who};
+    *out = (tc_samples){.n = c->n,
+                        .read = read_picked,
+                        .from = c,
+                        .progress = from->progress,
+                        .who = from->who,
+                        .state = picked_state};
     return TC_OK;
 }

@@ -187,6 +187,8 @@ typedef struct tc_samples {
     void *from;
     void (*progress)(void *who, const char *what, size_t done, size_t total); /* or NULL */
     void *who;
+    /* What the program remembers before sample k, by mutation; NULL: what the sample before left. */
+    void *const *(*state)(void *from, size_t k);
 } tc_samples;
 
 /* Where the time went: processor time of all threads, in seconds. */

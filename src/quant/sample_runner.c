@@ -16,7 +16,7 @@ typedef struct worker {
     tc_watch watch;
     tc_plan *plan;
     tc_tensor *in, *out, *after;
-    void **state;
+    tc_memory memory;
     pthread_t thread;
     jmp_buf oom;
 } worker;
@@ -57,6 +57,11 @@ static void show_inputs(worker *w)
     for (size_t i = 0; i < g->n_in; i++)
         if (w->runner->wanted[g->in[i]])
             show(w, g->in[i], w->in[i], plain);
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        tc_val v = g->mutation[i].before;
+        if (w->runner->wanted[v])
+            show(w, v, (tc_tensor){tc_type_of(g, v), w->memory.now[i]}, plain);
+    }
 }
 
 static double seconds_of(clockid_t clock)
@@ -100,10 +105,14 @@ static tc_status run_one(worker *w, size_t k)
     const tc_visit *visit = w->runner->visit;
     if (visit->enter && !visit->enter(w->guest, k, w->in))
         return TC_OK;
+    const tc_samples *samples = visit->samples;
+    if (samples->state)
+        tc_memory_copy(&w->memory, samples->state(samples->from, k));
     show_inputs(w);
-    TC_TRY(tc_plan_try(w->plan, w->in, w->out, w->state, w->after));
+    TC_TRY(tc_plan_try(w->plan, w->in, w->out, w->memory.now, w->after));
     if (visit->leave)
         visit->leave(w->guest, k, w->out);
+    tc_memory_keep(&w->memory, w->after);
     return TC_OK;
 }
 
@@ -148,7 +157,7 @@ static void prepare(worker *w, tc_runner *t)
     w->in = tc_input_buffers(t->ctx, g);
     w->out = tc_new_n(arena, tc_tensor, g->n_out);
     w->after = tc_new_n(arena, tc_tensor, g->n_mutation);
-    w->state = tc_state_buffers(t->ctx, g);
+    w->memory = tc_memory_new(t->ctx, g);
 }
 
 tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
@@ -204,9 +213,11 @@ tc_status tc_runner_run(tc_runner *t, const tc_visit *visit)
     for (size_t i = 0; i < t->n_worker; i++) {
         t->worker[i].guest = visit->guest[i];
         tc_plan_on_oom(t->worker[i].plan, &t->worker[i].oom);
+        tc_memory_reset(&t->worker[i].memory);
     }
     pthread_mutex_init(&t->lock, NULL);
-    work_together(t->worker, visit->in_order ? 1 : t->n_worker);
+    bool in_order = visit->in_order || (t->g->n_mutation && !visit->samples->state);
+    work_together(t->worker, in_order ? 1 : t->n_worker);
     pthread_mutex_destroy(&t->lock);
     ctx->arena.oom = oom;
     ctx->scratch.oom = scratch_oom;

@@ -33,8 +33,8 @@ TC_MUST_USE tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted
 /* Threads, and so the guests that are needed. */
 size_t tc_runner_threads(const tc_runner *runner);
 
-/* Every sample once; buffers that the program changes are as they were declared for each of them.
- */
+/* Every sample once.  What the program remembers is carried from sample to sample, in order and by
+ * the first guest alone, from what was declared; or it is what samples->state says. */
 TC_MUST_USE tc_status tc_runner_run(tc_runner *runner, const tc_visit *visit);
 
 /* work(what, i, oom) for every i < n, on so many threads; plans must jump to `oom` when memory runs
@@ -56,8 +56,17 @@ TC_MUST_USE tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_s
 
 /* A buffer for each input of the program. */
 tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g);
-/* Where the buffers that the program changes lie, as they were declared. */
-void **tc_state_buffers(tc_ctx *ctx, const tc_graph *g);
+/* What a program remembers, from call to call. */
+typedef struct tc_memory {
+    const tc_graph *g;
+    void **now;   /* by mutation */
+    void **other; /* the second place of each */
+} tc_memory;
+
+tc_memory tc_memory_new(tc_ctx *ctx, const tc_graph *g);
+void tc_memory_reset(const tc_memory *m);                       /* as declared */
+void tc_memory_keep(const tc_memory *m, const tc_tensor *after); /* what a run has left */
+void tc_memory_copy(const tc_memory *m, void *const *from);
 
 /* A number for the content of a sample: the same wherever it comes from. */
 uint64_t tc_sample_hash(const tc_tensor *in, size_t n);

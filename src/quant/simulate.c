@@ -80,9 +80,12 @@ static tc_status real_constant(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op != TC_OP_const || !type->quant)
         return TC_OK;
     *done = true;
-    tc_tensor real = tc_dequantized(rw->ctx, &rw->ctx->arena, tc_tensor_of(rw->from, node->out[0]));
+    const tc_value *value = rw->from->val[node->out[0]];
+    tc_tensor codes = {type, (void *)(uintptr_t)value->data};
+    tc_tensor real = tc_dequantized(rw->ctx, &rw->ctx->arena, codes);
     rw->now[node->out[0]] =
-        tc_graph_const(rw->to, real.type, real.data, rw->from->val[node->out[0]]->name, node->loc);
+        tc_graph_const(rw->to, real.type, real.data, value->name, node->loc);
+    rw->to->val[rw->now[node->out[0]]]->state = value->state;
     return TC_OK;
 }
 

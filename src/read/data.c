@@ -338,6 +338,17 @@ tc_status tc_data_convert(tc_ctx *ctx, tc_npy *a, int64_t first, const tc_tensor
 /* ---- the front ---------------------------------------------------------------------------------
  */
 
+tc_status tc_data_repeat(tc_data *data, size_t n)
+{
+    if (data->n_column)
+        return tc_usage(data->ctx,
+                        "--steps is for programs without inputs; this one takes %zu (%s), and its "
+                        "data says how often it is called",
+                        data->n_column, input_names(data));
+    data->samples = n;
+    return TC_OK;
+}
+
 size_t tc_data_samples(const tc_data *data)
 {
     return data->samples;

@@ -32,6 +32,9 @@ typedef struct tc_data tc_data;
 TC_MUST_USE tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path,
                                    size_t n_path, tc_data **out);
 
+/* A program without inputs: so many samples, one after the other; others are told by their data. */
+TC_MUST_USE tc_status tc_data_repeat(tc_data *data, size_t n);
+
 size_t tc_data_samples(const tc_data *data);
 
 /* How results of several samples are joined: NONE: a single sample in its own shape; FIRST: the

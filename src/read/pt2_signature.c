@@ -210,8 +210,7 @@ static tc_status add_mutation(tc_pt2_scope *scope, tc_str full_name, tc_val afte
     tc_val before = name->cell->stored;
     if (tc_type_of(g, before) != tc_type_of(g, after))
         return tc_error(reader->ctx, &loc, TC_E_MISMATCH, "'%s' changes its type", name->full_name);
-    tc_grow(&reader->ctx->arena, g->mutation, g->n_mutation, g->cap_mutation);
-    g->mutation[g->n_mutation++] = (tc_mutation){before, after};
+    tc_graph_mutate(g, before, after);
     name->cell->stored = TC_NONE; /* told once */
     return TC_OK;
 }

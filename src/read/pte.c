@@ -477,8 +477,7 @@ static tc_status read_buffers(reader *r)
         TC_TRY(use(r, (int64_t)i, &after));
         if (after == r->before[i])
             continue;
-        tc_grow(&r->ctx->arena, g->mutation, g->n_mutation, g->cap_mutation);
-        g->mutation[g->n_mutation++] = (tc_mutation){r->before[i], after};
+        tc_graph_mutate(g, r->before[i], after);
     }
     return TC_OK;
 }

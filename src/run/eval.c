@@ -191,7 +191,8 @@ static tc_status eval_nodes(tc_graph *g, tc_tensor *at, tc_arena *arena)
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         if (node->op == TC_OP_const) {
-            at[node->out[0]] = tc_tensor_of(g, node->out[0]);
+            const tc_value *value = g->val[node->out[0]];
+            at[node->out[0]] = (tc_tensor){value->type, (void *)(uintptr_t)value->data};
             continue;
         }
         tc_tensor *operand = tc_new_n(arena, tc_tensor, (size_t)node->n_in);

@@ -31,6 +31,7 @@ static void copy_node(const cutting *c, tc_graph *to, const tc_node *node, tc_va
         value->type = old->type;
         value->name = old->name;
         value->data = old->data;
+        value->state = old->state;
         now[node->out[i]] = copy->out[i];
     }
 }
@@ -62,17 +63,6 @@ static void find_crossings(cutting *c)
     }
 }
 
-/* A constant that the program changes is an input of the region, not a constant of it. */
-static bool is_fixed(const cutting *c, tc_val v)
-{
-    if (!tc_is_const(&c->from, v))
-        return false;
-    for (size_t i = 0; i < c->from.n_mutation; i++)
-        if (c->from.mutation[i].before == v)
-            return false;
-    return true;
-}
-
 typedef struct region {
     tc_graph *graph;
     tc_val *inside;   /* by old value */
@@ -84,7 +74,7 @@ static void take_operand(cutting *c, region *r, tc_val v)
 {
     if (!v || r->inside[v])
         return;
-    if (is_fixed(c, v)) {
+    if (tc_is_const(&c->from, v)) { /* a buffer that the program changes is none */
         copy_node(c, r->graph, tc_def(&c->from, v), r->inside);
         return;
     }

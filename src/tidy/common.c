@@ -70,10 +70,7 @@ static bool mergeable(const tc_rewrite *rw, const tc_node *node)
     if ((tc_ops[node->op].traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom ||
         !node->n_out || widens(rw->from, node))
         return false;
-    for (size_t i = 0; i < rw->from->n_mutation; i++)
-        if (rw->from->mutation[i].before == node->out[0])
-            return false;
-    return true;
+    return !rw->from->val[node->out[0]]->state; /* buffers stay apart, whatever they start with */
 }
 
 /* f(x) ... f(x) => f(x), read twice */

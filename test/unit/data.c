@@ -172,8 +172,7 @@ static void test_state(void)
     const float start[3] = {7, 8, 9};
     tc_val buffer = tc_graph_const(g, tc_type_of(g, g->in[0]), start, "buffer", NULL);
     tc_graph_output(g, buffer);
-    tc_grow(&ctx->arena, g->mutation, g->n_mutation, g->cap_mutation);
-    g->mutation[g->n_mutation++] = (tc_mutation){buffer, g->in[0]};
+    tc_graph_mutate(g, buffer, g->in[0]);
     tc_exec *exec = tc_exec_new(ctx, g->module);
     float x[3] = {1, 2, 3};
     tc_tensor in = {tc_type_of(g, g->in[0]), x}, out;
