@@ -89,6 +89,8 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
 /* Everything up to the typed program. */
 static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
+    if (!has(&out->target, TC_FEATURE_FFT))
+        TC_TRY(tc_run_passes(ctx, out->module, "infer,complex", r->trace));
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
     if (r->config && (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module)))
         return tc_usage(ctx, "-q %s: %s is quantized already", r->config, r->model);
