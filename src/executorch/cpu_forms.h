@@ -77,6 +77,9 @@ tc_val tc_cpu_matmul(tc_cpu_maker *m, tc_val x, tc_val y);
 /* Rows of an axis by number. */
 tc_val tc_cpu_pick(tc_cpu_maker *m, tc_val x, int64_t axis, const int64_t *row, int64_t n);
 
+/* cpu_order.c: a scatter whose numbers are combined where several meet; false: not of that kind. */
+bool tc_cpu_scatter_meeting(tc_cpu_maker *m);
+
 #define RULE(op) tc_cpu_form tc_cpu_form_##op;
 #include "cpu_forms.def"
 

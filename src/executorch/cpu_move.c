@@ -124,7 +124,7 @@ bool tc_cpu_form_index_select(tc_cpu_maker *m)
 }
 bool tc_cpu_form_scatter(tc_cpu_maker *m)
 {
-    return long_index(m);
+    return long_index(m) || tc_cpu_scatter_meeting(m);
 }
 
 /* ---- rows replaced or added ---- */

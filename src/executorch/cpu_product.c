@@ -374,11 +374,78 @@ bool tc_cpu_form_conv(tc_cpu_maker *m)
                                    (tc_val[]){x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)}, m->node->n_in));
 }
 
+/* Zeros between the rows of an axis: s - 1 behind each, none behind the last. */
+static tc_val spread(tc_cpu_maker *m, tc_val x, int64_t axis, int64_t s)
+{
+    if (m->status != TC_OK || s == 1)
+        return x;
+    const tc_type *t = tc_cpu_type(m, x);
+    int64_t dim[TC_MAX_RANK], border[2 * TC_MAX_RANK] = {0}, n = t->dim[axis];
+    for (int32_t i = 0, k = 0; i < t->rank; i++) {
+        dim[k++] = t->dim[i];
+        if (i == axis)
+            dim[k++] = 1;
+    }
+    x = tc_cpu_reshape(m, x, t->rank + 1, dim);
+    border[2 * (axis + 1) + 1] = s - 1;
+    tc_ints borders = tc_ints_copy(&m->ctx->arena, border, 2 * (t->rank + 1));
+    x = tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, borders, TC_pad_mode_constant, 0), &x, 1);
+    memcpy(dim, t->dim, (size_t)t->rank * sizeof *dim);
+    dim[axis] = n * s;
+    return tc_cpu_slice(m, tc_cpu_reshape(m, x, t->rank, dim), axis, 0, (n - 1) * s + 1);
+}
+
+/* Weights [in, out / groups, k...] turned around and as a convolution has them:
+ * [out, in / groups, k...]. */
+static tc_val turned_weights(tc_cpu_maker *m, int64_t groups)
+{
+    tc_val w = tc_cpu_in(m, 1);
+    const tc_type *t = tc_cpu_in_type(m, 1);
+    int32_t r = t->rank;
+    int64_t axes[TC_MAX_RANK], dim[TC_MAX_RANK + 1] = {groups, t->dim[0] / groups, t->dim[1]},
+                               perm[TC_MAX_RANK + 1] = {0, 2, 1}, out[TC_MAX_RANK];
+    for (int32_t i = 2; i < r; i++) {
+        axes[i - 2] = i;
+        dim[i + 1] = t->dim[i];
+        perm[i + 1] = i + 1;
+        out[i] = t->dim[i];
+    }
+    out[0] = t->dim[1] * groups;
+    out[1] = t->dim[0] / groups;
+    tc_ints around = tc_ints_copy(&m->ctx->arena, axes, r - 2);
+    w = tc_cpu_make(m, TC_OP_flip, TC_CPU_ATTR(m, flip, around), &w, 1);
+    w = tc_cpu_permute(m, tc_cpu_reshape(m, w, r + 1, dim), perm);
+    return tc_cpu_reshape(m, w, r, out);
+}
+
+/* A convolution of the operand with zeros between its rows, the weights turned around. */
+static bool spread_out(tc_cpu_maker *m, tc_val x)
+{
+    const tc_attr_conv_transpose *a = m->node->attr;
+    const tc_type *w = tc_cpu_in_type(m, 1);
+    int32_t n = a->stride.n;
+    tc_attr_conv *plain = tc_new(&m->ctx->arena, tc_attr_conv);
+    int64_t pad[2 * TC_MAX_RANK];
+    for (int32_t i = 0; i < n; i++) {
+        x = spread(m, x, 2 + i, a->stride.v[i]);
+        pad[2 * i] = a->dilation.v[i] * (w->dim[2 + i] - 1) - a->pad.v[i];
+        pad[2 * i + 1] = pad[2 * i] + a->out_pad.v[i];
+    }
+    *plain = (tc_attr_conv){tc_ints_fill(&m->ctx->arena, 1, n),
+                            tc_ints_copy(&m->ctx->arena, pad, 2 * n), a->dilation, a->groups};
+    tc_val in[3] = {x, turned_weights(m, a->groups), tc_cpu_in(m, 2)};
+    return tc_cpu_done(m, tc_cpu_make(m, TC_OP_conv, plain, in, m->node->n_in));
+}
+
 bool tc_cpu_form_conv_transpose(tc_cpu_maker *m)
 {
     const tc_attr_conv_transpose *a = m->node->attr;
-    if (tc_cpu_in_type(m, 0)->rank != a->stride.n + 1)
+    bool alone = tc_cpu_in_type(m, 0)->rank == a->stride.n + 1;
+    if (!tc_type_count(tc_cpu_out_type(m, 0)) || (!alone && a->stride.n < 3))
         return false;
-    tc_val in[3] = {with_batch(m, tc_cpu_in(m, 0)), tc_cpu_in(m, 1), tc_cpu_in(m, 2)};
+    tc_val x = alone ? with_batch(m, tc_cpu_in(m, 0)) : tc_cpu_in(m, 0);
+    if (a->stride.n == 3)
+        return spread_out(m, x);
+    tc_val in[3] = {x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)};
     return tc_cpu_done(m, tc_cpu_make(m, TC_OP_conv_transpose, a, in, m->node->n_in));
 }

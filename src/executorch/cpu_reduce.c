@@ -65,21 +65,6 @@ bool tc_cpu_form_norm(tc_cpu_maker *m)
     return tc_cpu_done(m, tc_cpu_binary(m, TC_OP_pow, sum, tc_cpu_number(m, x, 1 / a->ord)));
 }
 
-/* The k largest of all; which of equals comes first is open there, so only the values serve. */
-bool tc_cpu_form_sort(tc_cpu_maker *m)
-{
-    const tc_attr_sort *a = m->node->attr;
-    const tc_type *t = tc_cpu_in_type(m, 0);
-    if (tc_cpu_is_read(m, 1) || !t->rank)
-        return false;
-    tc_val x = tc_cpu_in(m, 0);
-    tc_node *made;
-    m->status = tc_graph_emit(m->g, TC_OP_topk,
-                              TC_CPU_ATTR(m, topk, t->dim[a->axis], a->axis, a->descending), &x, 1,
-                              2, m->loc, &made);
-    return m->status != TC_OK || tc_cpu_done(m, made->out[0]);
-}
-
 /* Row by row: each is the one before times its own. */
 bool tc_cpu_form_cumprod(tc_cpu_maker *m)
 {
