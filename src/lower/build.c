@@ -2,6 +2,8 @@
 /* build.c -- see build.h: nodes, constants and movement. */
 #include "build.h"
 
+#include "../target/judge.h"
+
 #include <math.h>
 
 #include "../num/load.h"
@@ -135,6 +137,13 @@ tc_val tc_put_concat(tc_lower *lw, const tc_val *x, int n, int axis)
 {
     if (n == 1)
         return x[0];
+    if (n > TC_LEVEL_LIST) { /* as few joins as the level allows, and their join */
+        int joins = (n + TC_LEVEL_LIST - 1) / TC_LEVEL_LIST, each = (n + joins - 1) / joins;
+        tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)joins);
+        for (int i = 0; i < joins; i++)
+            part[i] = tc_put_concat(lw, x + i * each, i + 1 < joins ? each : n - i * each, axis);
+        return tc_put_concat(lw, part, joins, axis);
+    }
     tc_attr_tosa_axis *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
     a->axis = axis;
     return tc_put(lw, TC_OP_tosa_concat, a, x, n);

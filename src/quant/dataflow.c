@@ -250,13 +250,16 @@ static bool waits(const tc_dataflow *f, const tc_node *node)
            from_zero && !f->scheme[reader->out[0]].act.symmetric;
 }
 
-static void find_born(tc_dataflow *f)
+/* `moved`: numbers that are only moved count too, for programs that do nothing else.  Whether any
+ * value is born. */
+static bool mark_born(tc_dataflow *f, bool moved)
 {
     const tc_graph *g = f->g;
+    bool any = false;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         bool quantizes = tc_dataflow_quantizes(f, node), moves = tc_role_moves(node),
-             born = quantizes && !moves;
+             born = quantizes && (!moves || (moved && node->n_in > 0));
         for (int i = 0; moves && quantizes && i < node->n_in; i++)
             born = born || (tc_role_carries(node, i) && f->born[node->in[i]]);
         for (int i = 0; i < node->n_out; i++) {
@@ -264,11 +267,19 @@ static void find_born(tc_dataflow *f)
             f->waits[v] = node->n_out == 1 && waits(f, node);
             bool huge = f->huge[v] && !f->score[v];
             f->born[v] = born && tc_dataflow_is_f32(f, v) && !f->waits[v] && !huge;
+            any = any || f->born[v];
         }
         for (size_t i = 0; node->op == TC_OP_const && i < g->n_mutation; i++)
             if (g->mutation[i].before == node->out[0])
                 f->born[node->out[0]] = f->typed_state[i];
     }
+    return any;
+}
+
+static void find_born(tc_dataflow *f)
+{
+    if (!mark_born(f, false))
+        mark_born(f, true);
 }
 
 /* From the readers back to the makers. */

@@ -60,17 +60,24 @@ static bool past(tc_ints list, int64_t most)
     return false;
 }
 
+enum { SMALL_STRIDE = 3 }; /* U55, U65 */
+
+int64_t tc_target_max_stride(const tc_target *t)
+{
+    return t->machine == TC_MACHINE_U55 || t->machine == TC_MACHINE_U65 ? SMALL_STRIDE : INT64_MAX;
+}
+
 static bool conv_stride(const question *q)
 {
-    return past(((const tc_attr_tosa_conv *)q->node->attr)->stride, 3);
+    return past(((const tc_attr_tosa_conv *)q->node->attr)->stride, SMALL_STRIDE);
 }
 static bool max_pool_stride(const question *q)
 {
-    return past(((const tc_attr_tosa_max_pool *)q->node->attr)->stride, 3);
+    return past(((const tc_attr_tosa_max_pool *)q->node->attr)->stride, SMALL_STRIDE);
 }
 static bool avg_pool_stride(const question *q)
 {
-    return past(((const tc_attr_tosa_avg_pool *)q->node->attr)->stride, 3);
+    return past(((const tc_attr_tosa_avg_pool *)q->node->attr)->stride, SMALL_STRIDE);
 }
 
 static bool window(tc_ints kernel)

@@ -49,6 +49,9 @@ static inline bool tc_target_is_ethosu(const tc_target *t)
            t->machine == TC_MACHINE_U85;
 }
 
+/* ethosu.c: the farthest that its windows step. */
+int64_t tc_target_max_stride(const tc_target *target);
+
 /* ethosu.c: why the machine does not take a TOSA node, or NULL when it does. */
 const char *tc_ethosu_refuses(const tc_graph *g, const tc_node *node, tc_machine machine);
 

@@ -3,7 +3,8 @@
  *
  * One axis is two, the first of extent 1.  Groups of one input channel are DEPTHWISE_CONV2D; other
  * groups are convolutions of slices, joined.  TOSA wants strides to come out even: what the last
- * window does not reach is taken off the padding, then off the input. */
+ * window does not reach is taken off the padding, then off the input.  A stride beyond what the
+ * machine walks becomes channels: rows and columns s apart lie side by side. */
 #include "../move/move.h"
 #include "product.h"
 
@@ -102,18 +103,87 @@ static tc_val group_weights(tc_lower *lw, tc_val w, const window *v, int64_t gro
 }
 
 static tc_val grouped(tc_lower *lw, const tc_node *node, const tc_product *p, const window *v,
-                      tc_val x)
+                      tc_val x, tc_val weights)
 {
     int64_t each = v->outputs / v->groups, read = v->channels / v->groups;
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)v->groups);
     tc_op op = v->axes == 3 ? TC_OP_tosa_conv3d : TC_OP_tosa_conv2d;
     for (int64_t g = 0; g < v->groups; g++) {
-        tc_val w = group_weights(lw, tc_lower_in(lw, node, 1), v, g);
+        tc_val w = group_weights(lw, weights, v, g);
         tc_val own = tc_put_slice_axis(lw, x, v->axes + 1, g * read, read);
         tc_val made = put_conv(lw, p, op, v, own, w, tc_product_bias(lw, node, p, g * each, each));
         part[g] = tc_product_finish(lw, made, p, g * each, each);
     }
     return tc_put_join(lw, part, (int)v->groups, v->axes + 1);
+}
+
+/* ---- strides beyond the machine's ---- */
+
+static bool strides_too_far(const tc_lower *lw, const window *v, tc_tensor w)
+{
+    bool far = false, plain = v->axes == 2 && v->groups == 1 && w.data && w.type->dtype == TC_i8;
+    for (int i = 0; i < v->axes; i++) {
+        far = far || v->stride[i] > tc_target_max_stride(lw->target);
+        plain = plain && v->dilation[i] == 1;
+    }
+    return far && plain;
+}
+
+/* [n, h, w, c] with its borders, h and w multiples of the strides -> [n, h/s, w/s, s s c] */
+static tc_val strides_as_channels(tc_lower *lw, tc_val x, const tc_product *p, const window *v)
+{
+    int64_t border[8] = {0}, block[2];
+    if (!x)
+        return x;
+    const tc_type *t = tc_put_type(lw, x);
+    for (int i = 0; i < 2; i++) {
+        int64_t extent = t->dim[1 + i] + v->pad[2 * i] + v->pad[2 * i + 1], s = v->stride[i];
+        block[i] = (extent + s - 1) / s;
+        border[2 * (1 + i)] = v->pad[2 * i];
+        border[2 * (1 + i) + 1] = v->pad[2 * i + 1] + block[i] * s - extent;
+    }
+    x = tc_put_pad(lw, x, border, (double)tc_product_x_zero(p));
+    int64_t rows = v->stride[0], inner = v->stride[1] * v->channels;
+    x = tc_put_reshape(lw, x, 4, (int64_t[]){v->batch * block[0], rows, block[1], inner});
+    tc_val *row = tc_new_n(&lw->ctx->arena, tc_val, (size_t)rows);
+    for (int64_t i = 0; i < rows; i++)
+        row[i] = tc_put_reshape(lw, tc_put_slice_axis(lw, x, 1, i, 1), 4,
+                                (int64_t[]){v->batch, block[0], block[1], inner});
+    return tc_put_join(lw, row, (int)rows, 3);
+}
+
+/* [o, c, kh, kw] -> [o, (sy, sx, c), ceil(kh/s), ceil(kw/s)], zeros where the kernel ends */
+static tc_val strided_weights(tc_lower *lw, tc_tensor w, const tc_product *p, const window *v)
+{
+    const int64_t *s = v->stride, *k = v->kernel;
+    int64_t kh = (k[0] + s[0] - 1) / s[0], kw = (k[1] + s[1] - 1) / s[1],
+            channels = s[0] * s[1] * v->channels;
+    tc_type type = *w.type;
+    type.rank = 4;
+    memcpy(type.dim, (int64_t[]){v->outputs, channels, kh, kw}, 4 * sizeof *type.dim);
+    const tc_type *t = tc_type_intern(lw->ctx, &type);
+    int8_t *out = tc_arena_raw(&lw->ctx->arena, tc_type_bytes(t));
+    const int8_t *in = w.data;
+    memset(out, (int)tc_product_w_zero(p), tc_type_bytes(t));
+    for (int64_t o = 0; o < v->outputs; o++)
+        for (int64_t c = 0; c < v->channels; c++)
+            for (int64_t y = 0; y < k[0]; y++)
+                for (int64_t x = 0; x < k[1]; x++) {
+                    int64_t at = (y % s[0] * s[1] + x % s[1]) * v->channels + c;
+                    out[((o * channels + at) * kh + y / s[0]) * kw + x / s[1]] =
+                        in[((o * v->channels + c) * k[0] + y) * k[1] + x];
+                }
+    return tc_put_data(lw, t, out);
+}
+
+static void strides_gone(window *v)
+{
+    v->channels *= v->stride[0] * v->stride[1];
+    for (int i = 0; i < 2; i++) {
+        v->kernel[i] = (v->kernel[i] + v->stride[i] - 1) / v->stride[i];
+        v->stride[i] = 1;
+        v->pad[2 * i] = v->pad[2 * i + 1] = 0;
+    }
 }
 
 void tc_lower_conv(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -127,10 +197,16 @@ void tc_lower_conv(tc_lower *lw, const tc_node *node, tc_val *out)
         return;
     }
     window v = window_of(node->attr, p.x, w);
-    tc_val x = input(lw, tc_lower_in(lw, node, 0), &v);
+    tc_val x = input(lw, tc_lower_in(lw, node, 0), &v), weights = tc_lower_in(lw, node, 1);
+    tc_tensor known = weights ? tc_put_known(lw, weights) : (tc_tensor){0};
+    if (strides_too_far(lw, &v, known)) {
+        x = strides_as_channels(lw, x, &p, &v);
+        weights = strided_weights(lw, known, &p, &v);
+        strides_gone(&v);
+    }
     if (v.axes == 2 && v.groups > 1 && v.groups == v.channels)
         x = tc_product_finish(lw, depthwise(lw, node, &p, &v, x), &p, 0, v.outputs);
     else
-        x = grouped(lw, node, &p, &v, x);
+        x = grouped(lw, node, &p, &v, x, weights);
     out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);
 }

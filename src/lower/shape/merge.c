@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "../../ir/rewrite.h"
+#include "../../target/judge.h"
 #include "../../num/fixed.h"
 #include "../../num/load.h"
 
@@ -199,7 +200,7 @@ static tc_status join_concats(tc_rewrite *rw, const tc_node *node, bool *done)
         const tc_node *def = inner_concat(rw, node, i);
         n += def ? (size_t)def->n_in : 1;
     }
-    if (n == (size_t)node->n_in)
+    if (n == (size_t)node->n_in || n > TC_LEVEL_LIST)
         return TC_OK;
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, n);
     n = 0;

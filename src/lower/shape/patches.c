@@ -5,7 +5,9 @@
  *
  * becomes, exactly: x as [1, c h/k, k w/k, k], cut into its c k parts [1, h/k, w/k, k], which side
  * by side are the channels (c, ky, kx) of a 1x1 convolution with the same weights.  Machines walk
- * strides up to 3 only, and would run one convolution per patch. */
+ * strides up to 3 only, and would run one convolution per patch.
+ *
+ * Of more channels the rule itself does it, channels last (product/conv.c). */
 #include "../pass.h"
 #include "typed.h"
 
@@ -59,8 +61,8 @@ static tc_status patches(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_typed b = {.ctx = rw->ctx, .to = rw->to, .loc = node->loc};
     const tc_value *w = rw->from->val[node->in[1]];
     int64_t k = w->type->dim[2], one[] = {1, 1}, zero[4] = {0};
-    tc_val x = channels_of_patches(&b, rw->now[node->in[0]], k);
     tc_type wt = *w->type;
+    tc_val x = channels_of_patches(&b, rw->now[node->in[0]], k);
     wt.dim[1] *= k * k;
     wt.dim[2] = wt.dim[3] = 1;
     tc_attr_conv a = {.stride = tc_ints_copy(&rw->ctx->arena, one, 2),
