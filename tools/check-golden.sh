@@ -19,7 +19,7 @@ at=test/golden/lower
 while read -r operator quantized plain; do
     [ "$quantized" = NONE ] || has "the quantized rule of '$operator'" "$at/$operator-int.ir"
     [ "$plain" = NONE ] || has "the plain rule of '$operator'" "$at/$operator-fp.ir" "$at/$operator-plain.ir"
-done < <(sed -nE 's/^LOWER\( *(\w+), *(\w+), *(\w+) *\).*/\1 \2 \3/p' src/lower/lower.def)
+done < <(sed -nE 's/^LOWER\( *(\w+), *(\w+), *(\w+),.*/\1 \2 \3/p' src/lower/lower.def)
 
 # "NAME acts" or "NAME still" for every case whose command runs passes: the first of its list is the one it is about.
 # What follows it in the list only clears away.

@@ -22,10 +22,31 @@
 #define tc_num_tosa_variable_read NULL
 
 const tc_op_info tc_ops[TC_OP_COUNT] = {
-#define OP(name_, in0_, in1_, out_, attr_, shape_, traits_, tosa_, doc_)                           \
-    [TC_OP_##name_] = {#name_,           in0_,           in1_,    out_,  TC_ATTR_##attr_,          \
-                       tc_shape_##shape_, tc_num_##name_, traits_, tosa_, doc_},
+#define OP(name_, in0_, in1_, out_, attr_, shape_, traits_, role_, axes_, places_, range_, tosa_,  \
+           doc_)                                                                                   \
+    [TC_OP_##name_] = {.name = #name_,                                                             \
+                       .min_in = in0_,                                                             \
+                       .max_in = in1_,                                                             \
+                       .n_out = out_,                                                              \
+                       .attr = TC_ATTR_##attr_,                                                    \
+                       .shape = tc_shape_##shape_,                                                 \
+                       .kernel = tc_num_##name_,                                                   \
+                       .traits = traits_,                                                          \
+                       .role = TC_ROLE_##role_,                                                    \
+                       .axes = TC_AXES_##axes_,                                                    \
+                       .places = TC_SOME_##places_,                                                \
+                       .range = TC_RANGE_##range_,                                                 \
+                       .tosa = tosa_,                                                              \
+                       .doc = doc_},
 #include "op.def"
+};
+
+const tc_role tc_roles[TC_ROLE_COUNT] = {
+#define ROLE(name_, carries_, carried_, weight_, channel_, bias_, flows_, range_, is_, doc_)       \
+    [TC_ROLE_##name_] = {                                                                          \
+        TC_SOME_##carries_, TC_SOME_##carried_, TC_SOME_##weight_, channel_, bias_, flows_,        \
+        TC_RESULT_##range_, TC_IS_##is_},
+#include "role.def"
 };
 
 /* "tosa.add" in text is tosa_add in the table. */

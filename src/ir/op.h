@@ -24,7 +24,69 @@ enum {
     T_CONST = 1 << 6,     /* needs nothing but its attributes */
     T_CONTROL = 1 << 7,   /* runs other graphs */
     T_STATE = 1 << 8,     /* reads or writes what outlives a run */
+    T_MODULAR = 1 << 9,   /* the low 32 bits of whole numbers follow from the operands' low 32 */
+    T_KEEPS = 1 << 10,    /* does nothing where operand 0 and the result have the same type */
+    T_LIBRARY = 1 << 11,  /* a library computes it where it may: last bits follow the machine */
 };
+
+/* Some of a node's operands or results: one bit each, the last stands for all that follow. */
+typedef uint8_t tc_some;
+enum {
+    TC_SOME_NONE = 0,
+    TC_SOME_ALL = 0xff,
+    TC_SOME_ONLY_0 = 1 << 0,
+    TC_SOME_ONLY_1 = 1 << 1,
+    TC_SOME_BOTH = 3,
+    TC_SOME_MIDDLE = 6, /* 1 and 2 */
+    TC_SOME_FROM_1 = 0xfe,
+    TC_SOME_FROM_2 = 0xfc,
+    TC_SOME_BUT_1 = 0xfd
+};
+
+static inline bool tc_among(tc_some set, int i)
+{
+    return set >> (i < 7 ? i : 7) & 1;
+}
+
+/* What an operator does to the order of axes. */
+typedef enum tc_axes {
+    TC_AXES_fixed, /* operands and results as their types say */
+    TC_AXES_free,  /* any order, the same for all */
+    TC_AXES_axis,  /* one operand or a list; the attribute's first field is the axis */
+    TC_AXES_axes,  /* the attribute's first field is a list of axes, its second is keepdim */
+    TC_AXES_each   /* the attribute's first field is a list with one entry (or a pair) per axis */
+} tc_axes;
+
+/* The whole numbers that results hold, as far as the operands tell. */
+typedef enum tc_range_of {
+    TC_RANGE_unknown,
+    TC_RANGE_known,       /* a constant's */
+    TC_RANGE_operand,     /* operand 0's */
+    TC_RANGE_either,      /* those of one operand or the other */
+    TC_RANGE_moved,       /* those of every operand that is no place */
+    TC_RANGE_linear,      /* sum, difference, product */
+    TC_RANGE_sum,         /* over axes */
+    TC_RANGE_place,       /* a place in operand 0 */
+    TC_RANGE_value_place, /* operand 0's, and a place in it */
+    TC_RANGE_bucket       /* a place in operand 1, or behind it */
+} tc_range_of;
+
+/* What operands and results are in quantization: role.def has the meaning of the fields. */
+typedef enum tc_role_id {
+#define ROLE(name, ...) TC_ROLE_##name,
+#include "role.def"
+    TC_ROLE_COUNT
+} tc_role_id;
+
+typedef struct tc_role {
+    tc_some carries, carried, weight;
+    int8_t channel, bias;
+    uint8_t flows;
+    enum { TC_RESULT_any, TC_RESULT_share, TC_RESULT_sign } range;
+    enum { TC_IS_other, TC_IS_clamp, TC_IS_curve } is;
+} tc_role;
+
+extern const tc_role tc_roles[TC_ROLE_COUNT];
 
 typedef struct tc_op_info {
     const char *name; /* as in text: "conv", "tosa.conv2d" */
@@ -33,6 +95,10 @@ typedef struct tc_op_info {
     tc_shape_fn *shape;
     tc_kernel *kernel; /* NULL for control flow and state: eval.c has them */
     uint32_t traits;
+    tc_role_id role;
+    tc_axes axes;
+    tc_some places; /* operands that name places in a tensor */
+    tc_range_of range;
     uint16_t tosa; /* number in the TOSA schema; 0: must be lowered first */
     const char *doc;
 } tc_op_info;

@@ -15,10 +15,18 @@ typedef struct rule_pair {
 
 #define NONE NULL
 static const rule_pair rules[TC_OP_COUNT] = {
-#define LOWER(op, quantized, plain) [TC_OP_##op] = {quantized, plain},
+#define LOWER(op, quantized, plain, tile) [TC_OP_##op] = {quantized, plain},
 #include "lower.def"
 };
 #undef NONE
+
+/* No operator is left out: those before the first of TOSA's are the rich and typed forms. */
+enum {
+#define LOWER(op, quantized, plain, tile) ROW_##op,
+#include "lower.def"
+    N_ROW
+};
+static_assert(N_ROW == (int)TC_OP_tosa_argmax, "lower.def says something of every operator");
 
 bool tc_lower_knows(tc_op op, bool quantized)
 {

@@ -30,7 +30,7 @@ typedef struct tc_lower {
  * tc_lower_refuse. */
 typedef void tc_lower_rule(tc_lower *lw, const tc_node *node, tc_val *out);
 
-#define LOWER(op, quantized, plain) tc_lower_rule quantized, plain;
+#define LOWER(op, quantized, plain, tile) tc_lower_rule quantized, plain;
 #define NONE tc_lower_none
 #include "lower.def"
 #undef NONE

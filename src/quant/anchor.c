@@ -25,6 +25,23 @@ bool tc_anchor_shares(tc_op op)
     return false;
 }
 
+/* The operators of PyTorch that the anchor tells apart and the graph does not, by their full names.
+ */
+static const char *const spellings[][2] = {
+    [TC_SPELLED_MATMUL] = {"aten.matmul.default", NULL},
+    [TC_SPELLED_HARDTANH] = {"aten.hardtanh.default", "aten.hardtanh_.default"},
+    [TC_SPELLED_CONTIGUOUS] = {"aten.contiguous.default", NULL},
+};
+
+bool tc_anchor_spelled(const tc_node *node, tc_spelling as)
+{
+    const char *target = node->loc->target;
+    for (int i = 0; i < 2 && target; i++)
+        if (spellings[as][i] && tc_text_eq(target, spellings[as][i]))
+            return true;
+    return false;
+}
+
 /* Whether the numbers lie in memory in the order of their axes, in PyTorch. */
 static bool contiguous(const tc_graph *g, tc_val v)
 {
@@ -44,7 +61,7 @@ static bool contiguous(const tc_graph *g, tc_val v)
     case TC_OP_split:
         return ((const tc_attr_split *)def->attr)->axis == 0 && contiguous(g, def->in[0]);
     case TC_OP_identity:
-        return !def->loc->target || strstr(def->loc->target, "contiguous") ||
+        return !def->loc->target || tc_anchor_spelled(def, TC_SPELLED_CONTIGUOUS) ||
                contiguous(g, def->in[0]);
     default:
         return true;
@@ -58,7 +75,7 @@ uint8_t tc_anchor_looks(const tc_dataflow *f, tc_val v)
         const tc_node *node = f->use[u].node;
         bool batched = node->op == TC_OP_matmul && tc_type_of(f->g, node->in[0])->rank > 2 &&
                        tc_type_of(f->g, node->in[1])->rank > 2;
-        if (batched && node->loc->target && strstr(node->loc->target, "matmul"))
+        if (batched && tc_anchor_spelled(node, TC_SPELLED_MATMUL))
             looks += contiguous(f->g, v) ? 2 : 3;
     }
     return (uint8_t)tc_min_i64(looks, UINT8_MAX);

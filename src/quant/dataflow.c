@@ -242,9 +242,8 @@ static bool waits(const tc_dataflow *f, const tc_node *node)
         return false;
     if (!f->config->anchor)
         return accumulates(f, node);
-    bool from_zero = reader->op == TC_OP_relu ||
-                     (((const tc_attr_clamp *)reader->attr)->lo == 0 && reader->loc->target &&
-                      strstr(reader->loc->target, "hardtanh"));
+    bool from_zero = reader->op == TC_OP_relu || (((const tc_attr_clamp *)reader->attr)->lo == 0 &&
+                                                  tc_anchor_spelled(reader, TC_SPELLED_HARDTANH));
     return (node->op == TC_OP_conv || node->op == TC_OP_linear ||
             node->op == TC_OP_conv_transpose) &&
            from_zero && !f->scheme[reader->out[0]].act.symmetric;

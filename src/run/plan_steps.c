@@ -1,64 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_steps.c -- from nodes to steps: layouts, products with what follows them, aliases.
  *
- * Every operator is one of a few kinds with respect to layout (the table `habits`).  A value is
- * made in the layout its producer likes; a consumer that wants another gets a transposed copy,
- * once. */
+ * What an operator does to the order of axes is a column of op.def.  A value is made in the layout
+ * its producer likes; a consumer that wants another gets a transposed copy, once. */
 #include "plan_steps.h"
 
-typedef enum habit {
-    PLAIN,    /* operands and results as their types say */
-    ELTWISE,  /* any layout, the same for all */
-    AXIS,     /* one operand or a list; the attribute's first field is the axis */
-    AXES,     /* the attribute's first field is a list of axes, its second is keepdim */
-    PER_AXIS, /* the attribute's first field is a list with one entry (or a pair) per axis */
-} habit;
-
-static habit habit_of(tc_op op)
-{
-    switch (op) {
-    case TC_OP_cat:
-    case TC_OP_slice:
-    case TC_OP_split:
-    case TC_OP_softmax:
-    case TC_OP_log_softmax:
-    case TC_OP_cumsum:
-    case TC_OP_glu:
-        return AXIS;
-    case TC_OP_sum:
-    case TC_OP_mean:
-    case TC_OP_amax:
-    case TC_OP_amin:
-    case TC_OP_var:
-    case TC_OP_std:
-        return AXES;
-    case TC_OP_expand:
-    case TC_OP_pad:
-        return PER_AXIS;
-    case TC_OP_prelu: /* its weight belongs to axis 1 */
-    case TC_OP_clamp_tensor:
-        return PLAIN;
-    default:
-        return tc_ops[op].traits & T_ELTWISE && !tc_ops[op].tosa ? ELTWISE : PLAIN;
-    }
-}
-
 /* The attribute with its axes renamed to where they lie. */
-static const void *renamed(tc_maker *m, const tc_node *node, habit h, const tc_layout *l)
+static const void *renamed(tc_maker *m, const tc_node *node, tc_axes h, const tc_layout *l)
 {
     tc_arena *arena = &m->ctx->arena;
     char *copy = tc_arena_copy(arena, node->attr, tc_attrs[tc_ops[node->op].attr].size);
-    if (h == AXIS) {
+    if (h == TC_AXES_axis) {
         int64_t *axis = (int64_t *)(void *)copy;
         *axis = tc_layout_at(l, *axis);
         return copy;
     }
     tc_ints *list = (tc_ints *)(void *)copy;
     int64_t *v = tc_new_n(arena, int64_t, (size_t)list->n);
-    int each = h == PER_AXIS ? list->n / l->rank : 1;
+    int each = h == TC_AXES_each ? list->n / l->rank : 1;
     for (int i = 0; i < list->n; i++)
-        v[i] =
-            h == AXES ? tc_layout_at(l, list->v[i]) : list->v[l->axis[i / each] * each + i % each];
+        v[i] = h == TC_AXES_axes ? tc_layout_at(l, list->v[i])
+                                 : list->v[l->axis[i / each] * each + i % each];
     list->v = v;
     return copy;
 }
@@ -107,32 +69,32 @@ static const place *want_broadcast(tc_maker *m, tc_val v, tc_layout layout, cons
     return NULL;
 }
 
-static tc_layout result_layout(tc_maker *m, const tc_node *node, habit h, const tc_layout *l)
+static tc_layout result_layout(tc_maker *m, const tc_node *node, tc_axes h, const tc_layout *l)
 {
     (void)m;
     const tc_attr_axes *a = node->attr;
-    return h == AXES && !a->keepdim ? tc_layout_drop(l, a->axes) : *l;
+    return h == TC_AXES_axes && !a->keepdim ? tc_layout_drop(l, a->axes) : *l;
 }
 
 /* A kernel of num/ on operands as they lie. */
-static bool plan_kernel(tc_maker *m, const tc_node *node, habit h, tc_layout layout)
+static bool plan_kernel(tc_maker *m, const tc_node *node, tc_axes h, tc_layout layout)
 {
     const place **in = tc_new_n(&m->ctx->arena, const place *, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
         tc_val v = node->in[i];
-        in[i] = h == PLAIN ? tc_place_plain(m, v, node)
-                : v        ? want_broadcast(m, v, layout, node)
-                           : NULL;
+        in[i] = h == TC_AXES_fixed ? tc_place_plain(m, v, node)
+                : v                ? want_broadcast(m, v, layout, node)
+                                   : NULL;
         if (v && !in[i])
             return false;
     }
     step *s = tc_step_new(m, STEP_KERNEL, node, node->n_in, node->n_out);
     memcpy(s->in, in, (size_t)node->n_in * sizeof *in);
     s->kernel = tc_ops[node->op].kernel;
-    s->attr = h == PLAIN || h == ELTWISE ? node->attr : renamed(m, node, h, &layout);
+    s->attr = h == TC_AXES_fixed || h == TC_AXES_free ? node->attr : renamed(m, node, h, &layout);
     for (int i = 0; i < node->n_out; i++) {
-        tc_layout out = h == PLAIN ? tc_layout_plain(m->g->val[node->out[i]]->type->rank)
-                                   : result_layout(m, node, h, &layout);
+        tc_layout out = h == TC_AXES_fixed ? tc_layout_plain(m->g->val[node->out[i]]->type->rank)
+                                           : result_layout(m, node, h, &layout);
         s->out[i] = tc_place_made(m, node->out[i], out);
     }
     tc_step_end(m, s);
@@ -141,16 +103,16 @@ static bool plan_kernel(tc_maker *m, const tc_node *node, habit h, tc_layout lay
 
 static void plan_any(tc_maker *m, const tc_node *node)
 {
-    habit h = habit_of(node->op);
+    tc_axes h = tc_ops[node->op].axes;
     int32_t rank = m->g->val[node->out[0]]->type->rank;
-    if (h == ELTWISE && plan_kernel(m, node, h, common_layout(m, node, rank)))
+    if (h == TC_AXES_free && plan_kernel(m, node, h, common_layout(m, node, rank)))
         return;
-    if (h == PER_AXIS && m->g->val[node->in[0]]->type->rank != rank)
-        h = PLAIN;
-    if (h == AXIS || h == AXES || h == PER_AXIS)
+    if (h == TC_AXES_each && m->g->val[node->in[0]]->type->rank != rank)
+        h = TC_AXES_fixed;
+    if (h == TC_AXES_axis || h == TC_AXES_axes || h == TC_AXES_each)
         if (plan_kernel(m, node, h, m->at[node->in[0]]->layout))
             return;
-    plan_kernel(m, node, PLAIN, tc_layout_plain(rank));
+    plan_kernel(m, node, TC_AXES_fixed, tc_layout_plain(rank));
 }
 
 /* ---- nodes that move nothing ---- */
@@ -230,13 +192,6 @@ static void plan_as_node(tc_maker *m, const tc_node *node)
     tc_step_end(m, s);
 }
 
-/* Operators that a library computes when it may: its last bits follow the machine. */
-static bool by_library(tc_op op)
-{
-    return op == TC_OP_conv || op == TC_OP_conv_transpose || op == TC_OP_linear ||
-           op == TC_OP_matmul || op == TC_OP_sdpa;
-}
-
 static void plan_node(tc_maker *m, const tc_node *node)
 {
     static tc_plan_fn *const special[TC_OP_COUNT] = {
@@ -264,7 +219,8 @@ static void plan_node(tc_maker *m, const tc_node *node)
     };
     bool as_node = (tc_ops[node->op].traits & T_CONTROL) ||
                    (!tc_op_sees_storage(node->op) && tc_node_quantized(m->g, node));
-    tc_plan_fn *plan = m->ctx->reference_kernels && by_library(node->op) ? NULL : special[node->op];
+    bool by_library = tc_ops[node->op].traits & T_LIBRARY;
+    tc_plan_fn *plan = m->ctx->reference_kernels && by_library ? NULL : special[node->op];
     if (as_node)
         plan_as_node(m, node);
     else if (!plan || !plan(m, node))

@@ -2,28 +2,6 @@
 /* cancel.c -- what undoes itself, or does nothing. */
 #include "tidy.h"
 
-/* Operators that change nothing when operand 0 and the result have the same type. */
-static bool only_type_changes(tc_op op)
-{
-    switch (op) {
-    case TC_OP_identity:
-    case TC_OP_reshape:
-    case TC_OP_expand:
-    case TC_OP_slice: /* start 0 and step 1 are all that keeps an extent */
-    case TC_OP_repeat:
-    case TC_OP_repeat_interleave:
-    case TC_OP_cast:
-    case TC_OP_tosa_identity:
-    case TC_OP_tosa_reshape:
-    case TC_OP_tosa_slice:
-    case TC_OP_tosa_tile:
-    case TC_OP_tosa_cast:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool all_zero(tc_ints list)
 {
     for (int32_t i = 0; i < list.n; i++)
@@ -42,7 +20,7 @@ static bool does_nothing(const tc_node *node)
         return ((const tc_attr_flip *)node->attr)->axes.n == 0;
     if (node->op == TC_OP_cat || node->op == TC_OP_tosa_concat)
         return node->n_in == 1;
-    return only_type_changes(node->op);
+    return tc_ops[node->op].traits & T_KEEPS;
 }
 
 /* f(x) => x  where f changes nothing */

@@ -33,27 +33,15 @@ static range either(range a, range b)
     return known(a) && known(b) ? (range){fmin(a.lo, b.lo), fmax(a.hi, b.hi)} : unknown;
 }
 
-/* Operands from here to there name places. */
 static bool names_places(const tc_node *node, int i)
 {
-    switch (node->op) {
-    case TC_OP_index: return i >= 1;
-    case TC_OP_index_put: return i >= 2;
-    case TC_OP_index_select:
-    case TC_OP_gather:
-    case TC_OP_scatter:
-    case TC_OP_index_copy:
-    case TC_OP_index_add:
-    case TC_OP_embedding: return i == 1;
-    default: return false;
-    }
+    return tc_among(tc_ops[node->op].places, i);
 }
 
 /* Right in the low 32 bits whatever the high ones are. */
 static bool is_modular(tc_op op)
 {
-    return op == TC_OP_add || op == TC_OP_sub || op == TC_OP_mul || op == TC_OP_cast ||
-           (tc_ops[op].traits & T_MOVES);
+    return tc_ops[op].traits & (T_MODULAR | T_MOVES);
 }
 
 /* ---- ranges ---- */
@@ -128,30 +116,31 @@ static range of_result(const tc_rewrite *rw, const tc_node *node, int i)
           b = node->n_in > 1 ? n->of[node->in[1]] : unknown;
     if (y->dtype != TC_i64)
         return of_type(y->dtype);
-    switch (node->op) {
-    case TC_OP_const: return of_constant(tc_tensor_of(rw->from, node->out[0]));
-    case TC_OP_argmax:
-    case TC_OP_argmin: return (range){0, (double)tc_type_count(x)};
-    case TC_OP_max_dim:
-    case TC_OP_min_dim: return i ? (range){0, (double)tc_type_count(x)} : a;
-    case TC_OP_bucketize:
-        return (range){0, (double)tc_type_count(tc_type_of(rw->from, node->in[1]))};
-    case TC_OP_sum: {
+    switch (tc_ops[node->op].range) {
+    case TC_RANGE_unknown:
+        return unknown;
+    case TC_RANGE_known:
+        return of_constant(tc_tensor_of(rw->from, node->out[0]));
+    case TC_RANGE_operand:
+        return a;
+    case TC_RANGE_either:
+        return either(a, b);
+    case TC_RANGE_moved:
+        return of_moved(rw, node);
+    case TC_RANGE_linear:
+        return of_arithmetic(node, a, b);
+    case TC_RANGE_sum: {
         double count = (double)(tc_type_count(x) / (tc_type_count(y) ? tc_type_count(y) : 1));
         return known(a) ? (range){fmin(a.lo, 0) * count, fmax(a.hi, 0) * count} : unknown;
     }
-    case TC_OP_add:
-    case TC_OP_sub:
-    case TC_OP_mul: return of_arithmetic(node, a, b);
-    case TC_OP_maximum:
-    case TC_OP_minimum: return either(a, b);
-    case TC_OP_cast:
-    case TC_OP_amax:
-    case TC_OP_amin: return a;
-    default:
-        return node->op == TC_OP_where || (tc_ops[node->op].traits & T_MOVES) ? of_moved(rw, node)
-                                                                              : unknown;
+    case TC_RANGE_place:
+        return (range){0, (double)tc_type_count(x)};
+    case TC_RANGE_value_place:
+        return i ? (range){0, (double)tc_type_count(x)} : a;
+    case TC_RANGE_bucket:
+        return (range){0, (double)tc_type_count(tc_type_of(rw->from, node->in[1]))};
     }
+    return unknown;
 }
 
 /* ---- 32-bit forms ---- */
@@ -336,8 +325,8 @@ tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *targe
     for (size_t i = 0; i < g->n_in; i++)
         n.of[g->in[i]] = of_type(tc_type_of(g, g->in[i])->dtype);
     find_places(g, n.is_place);
-    tc_rewriter *rule[] = {narrow_node};
-    tc_status status = tc_rewrite_graph(g, rule, 1, &n);
+    static tc_rewriter *const rewriters[] = {narrow_node};
+    tc_status status = tc_rewrite_graph(g, rewriters, 1, &n);
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }

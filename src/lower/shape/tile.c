@@ -252,12 +252,7 @@ static tc_val tile_roll(tc_tiler *t, const tc_node *node, int which, const tc_se
     return part[0];
 }
 
-static bool is_movement(const tc_node *node)
-{
-    return node && (node->op == TC_OP_reshape || node->op == TC_OP_permute ||
-                    node->op == TC_OP_unbind || node->op == TC_OP_select ||
-                    node->op == TC_OP_slice || node->op == TC_OP_split || node->op == TC_OP_roll);
-}
+static bool is_movement(const tc_node *node);
 
 /* ---- operators ---- */
 
@@ -546,35 +541,55 @@ static bool from_product(const tc_tiler *t, tc_val old)
 
 /* ---- by operator ---- */
 
+/* What lower.def says of an operator. */
+typedef enum tile_word {
+    TILE_none,    /* a slice of the whole */
+    TILE_whole,   /* the same, though an attention may have it inside */
+    TILE_eltwise, /* parts of the operands */
+    TILE_reshape,
+    TILE_permute,
+    TILE_index,
+    TILE_slice,
+    TILE_roll,
+    TILE_linear,
+    TILE_conv,
+    TILE_matmul,
+    TILE_softmax,
+    TILE_sdpa,
+    TILE_reduce,
+    TILE_mean,
+} tile_word;
+
+static const uint8_t word_of[TC_OP_COUNT] = {
+#define LOWER(op, quantized, plain, tile) [TC_OP_##op] = TILE_##tile,
+#include "../lower.def"
+};
+
 static const struct {
     tile_fn *tile;
     bool always; /* movement: also where others read the result */
-} tilers[TC_OP_COUNT] = {
-    [TC_OP_reshape] = {tile_reshape, true},  [TC_OP_permute] = {tile_permute, true},
-    [TC_OP_unbind] = {tile_index, true},     [TC_OP_select] = {tile_index, true},
-    [TC_OP_slice] = {tile_slice, true},      [TC_OP_split] = {tile_slice, true},
-    [TC_OP_roll] = {tile_roll, true},        [TC_OP_linear] = {tile_linear, false},
-    [TC_OP_conv] = {tile_conv, false},       [TC_OP_matmul] = {tile_matmul, false},
-    [TC_OP_softmax] = {tile_softmax, false}, [TC_OP_sdpa] = {tile_sdpa, false},
-    [TC_OP_amax] = {tile_reduce, false},     [TC_OP_sum] = {tile_reduce, false},
-    [TC_OP_mean] = {tile_reduce, false},
+    bool core;   /* stands between the linear layers of an attention */
+} tilers[] = {
+    [TILE_none] = {NULL, false, false},           [TILE_whole] = {NULL, false, true},
+    [TILE_eltwise] = {tile_eltwise, false, true}, [TILE_reshape] = {tile_reshape, true, true},
+    [TILE_permute] = {tile_permute, true, true},  [TILE_index] = {tile_index, true, true},
+    [TILE_slice] = {tile_slice, true, true},      [TILE_roll] = {tile_roll, true, true},
+    [TILE_linear] = {tile_linear, false, true},   [TILE_conv] = {tile_conv, false, false},
+    [TILE_matmul] = {tile_matmul, false, true},   [TILE_softmax] = {tile_softmax, false, true},
+    [TILE_sdpa] = {tile_sdpa, false, true},       [TILE_reduce] = {tile_reduce, false, true},
+    [TILE_mean] = {tile_reduce, false, false},
 };
 
-static tile_fn *tiler_of(const tc_node *node, bool alone)
+static bool is_movement(const tc_node *node)
 {
-    bool eltwise = node->op < TC_OP_tosa_argmax && (tc_ops[node->op].traits & T_ELTWISE) &&
-                   node->op != TC_OP_prelu;
-    if (tilers[node->op].always)
-        return tilers[node->op].tile;
-    if (!alone)
-        return NULL;
-    return eltwise ? tile_eltwise : tilers[node->op].tile;
+    return node && tilers[word_of[node->op]].always;
 }
 
 static tc_val tile_node(tc_tiler *t, tc_val old, const tc_select *s, bool alone)
 {
     const tc_node *node = tc_def(t->rw->from, old);
-    tile_fn *tile = node ? tiler_of(node, alone) : NULL;
+    tile_word word = node ? word_of[node->op] : TILE_none;
+    tile_fn *tile = alone || tilers[word].always ? tilers[word].tile : NULL;
     return tile ? tile(t, node, t->rw->from->val[old]->index, s) : TC_NONE;
 }
 
@@ -630,13 +645,10 @@ tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear)
 
 /* ---- attention's own values ---- */
 
-/* Operators between the linear layers of an attention: with a result that only they read. */
+/* Between the linear layers of an attention: with a result that only they read. */
 static bool is_core(const tc_node *node)
 {
-    return is_movement(node) || node->op == TC_OP_linear || node->op == TC_OP_matmul ||
-           node->op == TC_OP_softmax || node->op == TC_OP_sdpa || node->op == TC_OP_amax ||
-           node->op == TC_OP_sum ||
-           (node->op < TC_OP_tosa_argmax && (tc_ops[node->op].traits & T_ELTWISE));
+    return tilers[word_of[node->op]].core;
 }
 
 /* From the back: a node belongs to an attention when all who read its results do.  A linear layer
