@@ -133,6 +133,7 @@ tc_val tc_put_slice_axis(tc_lower *lw, tc_val x, int axis, int64_t start, int64_
     return tc_put_slice(lw, x, from, extent);
 }
 
+/* i16 has no CONCAT without its extension: it goes through i32. */
 tc_val tc_put_concat(tc_lower *lw, const tc_val *x, int n, int axis)
 {
     if (n == 1)
@@ -146,7 +147,13 @@ tc_val tc_put_concat(tc_lower *lw, const tc_val *x, int n, int axis)
     }
     tc_attr_tosa_axis *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
     a->axis = axis;
-    return tc_put(lw, TC_OP_tosa_concat, a, x, n);
+    bool wide = n && x[0] && tc_put_type(lw, x[0])->dtype == TC_i16 &&
+                !tc_lower_has(lw, TC_FEATURE_INT16);
+    tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
+    for (int i = 0; i < n; i++)
+        part[i] = wide ? tc_put_rescale(lw, x[i], 1, 0, 0, TC_i32) : x[i];
+    tc_val y = tc_put(lw, TC_OP_tosa_concat, a, part, n);
+    return wide ? tc_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
 }
 
 tc_val tc_put_pad(tc_lower *lw, tc_val x, const int64_t *before_after, double stored)

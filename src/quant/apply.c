@@ -31,6 +31,16 @@ const tc_type *tc_apply_domain(const tc_apply *a, tc_val v)
                          d->setting.qmax, d->scale, d->zero);
 }
 
+const tc_type *tc_apply_read(const tc_apply *a, const tc_node *node, tc_val v)
+{
+    int32_t of = a->domains->of[v];
+    const tc_domain *d = of >= 0 ? &a->domains->domain[of] : NULL;
+    if (!d || d->narrow.dtype == TC_none || tc_role_reads_wide(node->op))
+        return tc_apply_domain(a, v);
+    return tc_apply_type(a->rw->ctx, tc_type_of(a->rw->from, v), d->narrow.dtype, d->narrow.qmin,
+                         d->narrow.qmax, d->narrow_scale, d->narrow_zero);
+}
+
 /* The same domain on another shape. */
 static const tc_type *like(tc_ctx *ctx, const tc_type *domain, const tc_type *shape)
 {
@@ -111,6 +121,19 @@ static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, con
 
 /* ---- operands ---- */
 
+/* Old value v in its domain, as the node reads it. */
+static tc_status read_operand(tc_apply *a, const tc_node *node, tc_val v, tc_val *out)
+{
+    const tc_type *type = tc_apply_read(a, node, v);
+    TC_TRY(tc_apply_typed(a, v, node->loc, out));
+    if (type == tc_type_of(a->rw->to, *out))
+        return TC_OK;
+    if (!a->narrow[v])
+        TC_TRY(rescale(a, *out, type, node->loc, NULL, &a->narrow[v]));
+    *out = a->narrow[v];
+    return TC_OK;
+}
+
 static tc_status operand(tc_apply *a, const tc_node *node, int i, tc_val *out)
 {
     tc_val v = node->in[i];
@@ -118,7 +141,7 @@ static tc_status operand(tc_apply *a, const tc_node *node, int i, tc_val *out)
     if (!v || !tc_dataflow_is_f32(f, v) || tc_role_real(node, i))
         return tc_apply_real(a, v, node->loc, out);
     if (a->domains->of[v] >= 0)
-        return tc_apply_typed(a, v, node->loc, out);
+        return read_operand(a, node, v, out);
     if (!f->fixed[v])
         return tc_apply_real(a, v, node->loc, out);
     return tc_apply_fixed_operand(a, node, i, out);
@@ -341,7 +364,8 @@ tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config
     tc_apply a = {.flow = tc_dataflow_of(ctx, g, config),
                   .config = config,
                   .domains = domains,
-                  .typed = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1)};
+                  .typed = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1),
+                  .narrow = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1)};
     tc_map_init(&a.made, &ctx->arena);
     a.out = tc_new_n(&ctx->scratch, tc_val, g->n_out + 1);
     a.after = tc_new_n(&ctx->scratch, tc_val, g->n_mutation + 1);

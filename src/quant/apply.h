@@ -14,6 +14,7 @@ typedef struct tc_apply {
     const tc_domains *domains;
     tc_val
         *typed;  /* by old value: its form in a domain in the new graph; rw->now has the real one */
+    tc_val *narrow; /* by old value: its copy of 8 bits, where its domain has 16 of its own account */
     tc_val *out; /* by output: its integer form in the new graph, or none */
     tc_val *after; /* by mutation: what a buffer of codes holds next, in the new graph */
     tc_map made; /* (old constant, type) => new constant */
@@ -24,6 +25,9 @@ const tc_type *tc_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, i
                              int64_t hi, double scale, int64_t zero);
 /* The type of old value v in its domain; NULL: it has none. */
 const tc_type *tc_apply_domain(const tc_apply *a, tc_val v);
+/* The same as the node reads it: 8 bits of a value that has 16 on its own account, for a node that
+ * takes no 16. */
+const tc_type *tc_apply_read(const tc_apply *a, const tc_node *node, tc_val v);
 
 /* Old value v in one of its forms. */
 TC_MUST_USE tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out);

@@ -37,7 +37,8 @@ static tc_setting weight4(void)
 static tc_config usual(tc_setting act, tc_setting weight)
 {
     return (tc_config){
-        .global = {act, weight}, .drop_odd = true, .correct_bias = true, .output_margin = 1.25};
+        .global = {act, weight}, .drop_odd = true, .correct_bias = true, .output_margin = 1.25,
+        .widen_noisy = true};
 }
 
 static tc_config anchor(void)
@@ -46,7 +47,7 @@ static tc_config anchor(void)
     c.global.act.observer = TC_OBSERVER_histogram_torchao;
     c.global.act.floor = c.global.weight.floor = 0x1p-16;
     c.anchor = true;
-    c.drop_odd = c.correct_bias = false;
+    c.drop_odd = c.correct_bias = c.widen_noisy = false;
     c.output_margin = 1;
     return c;
 }

@@ -15,6 +15,7 @@ typedef struct classes {
     tc_setting *setting; /* of the class, at its root */
     tc_level *level;     /* how specific that setting is */
     bool *has;           /* the value has a domain */
+    bool *part;          /* at the root: read by a cat alone, and not yet one class with it */
 } classes;
 
 /* ---- union-find ---- */
@@ -267,7 +268,13 @@ static const tc_node **outside_readers(classes *c)
     return reader;
 }
 
-/* What meets in a node: one class where nobody else reads it, else a question for later. */
+static bool is_given(const classes *c, tc_val root)
+{
+    return c->setting[root].observer == TC_OBSERVER_fixed;
+}
+
+/* What meets in a node: one class where nobody else reads it, else a question for later.  So is
+ * what meets in a cat: boxes and scores of a detector may be far apart. */
 static void join_met(classes *c, tc_domains *out)
 {
     const tc_dataflow *f = &c->flow;
@@ -282,13 +289,17 @@ static void join_met(classes *c, tc_domains *out)
             if (!tc_role_carries(node, i) || !c->has[x] ||
                 f->score[node->out[0]]) /* a mask over scores: a range of its own */
                 continue;
-            if (f->config->anchor || reader[find(c, x)] == node) {
+            bool alone = reader[find(c, x)] == node;
+            bool cats = (node->op == TC_OP_cat || node->op == TC_OP_stack) &&
+                        !is_given(c, find(c, x)) && !is_given(c, find(c, node->out[0]));
+            if (f->config->anchor || (alone && !cats)) {
                 join(c, x, node->out[0]);
                 continue;
             }
+            c->part[find(c, x)] = c->part[find(c, x)] || alone;
             tc_grow(&c->ctx->arena, out->join, out->n_join,
                     cap); /* values for now, domains once they are numbered */
-            out->join[out->n_join++] = (tc_join){(int32_t)x, (int32_t)node->out[0]};
+            out->join[out->n_join++] = (tc_join){(int32_t)x, (int32_t)node->out[0], alone};
         }
     }
 }
@@ -385,16 +396,27 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     const tc_node *maker = NULL;
     size_t n_maker = 0;
     bool natural = !f->config->anchor, leaf = false, read = false;
+    d->all_wide = d->made_wide = true;
     for (size_t i = 0; i < d->n_val; i++) {
         tc_val v = d->val[i];
         leaf = leaf || f->leaves[v];
         d->huge = d->huge || f->huge[v];
-        for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++)
-            read = read || !inside(c, v, &f->use[u]);
+        for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
+            if (inside(c, v, &f->use[u]))
+                continue;
+            bool wide = tc_role_reads_wide(f->use[u].node->op);
+            read = true;
+            d->some_wide = d->some_wide || wide;
+            d->all_wide = d->all_wide && wide;
+        }
+        d->some_wide = d->some_wide || f->leaves[v];
+        d->named = d->named || c->level[v] >= TC_LEVEL_io;
         if (!out->looks[v])
             continue;
         double lo, hi;
         maker = tc_def(f->g, v);
+        d->made_wide = d->made_wide && (!maker || tc_role_moves(maker) ||
+                                        tc_role_gives_wide(maker->op));
         natural = natural && maker && tc_role_natural(maker->op, &lo, &hi) &&
                   (n_maker == 0 || (lo == d->lo && hi == d->hi));
         if (natural) {
@@ -412,7 +434,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     d->fixed_range = natural && n_maker > 0;
     if (d->fixed_range)
         natural_scale(d);
-    else if (n_maker == 1 && !f->config->anchor && !d->huge)
+    else if (n_maker == 1 && !f->config->anchor && !d->huge && !c->part[find(c, d->val[0])])
         derive(c, out, d, maker);
     d->unmasked = n_maker == 1 ? scores_below(c, out, maker) : -1;
     bool curve = reader && reader != &several && reader->n_in == 1 && tc_role_curve(reader->op);
@@ -424,9 +446,10 @@ static void settle_joins(tc_domains *out)
 {
     size_t kept = 0;
     for (size_t i = 0; i < out->n_join; i++) {
-        tc_join j = {out->of[out->join[i].part], out->of[out->join[i].whole]};
+        tc_join j = {out->of[out->join[i].part], out->of[out->join[i].whole], out->join[i].alone};
         const tc_domain *a = &out->domain[j.part], *b = &out->domain[j.whole];
-        if (j.part != j.whole && !tc_domain_known(a) && !tc_domain_known(b) &&
+        bool known = tc_domain_known(a) && !(j.alone && a->fixed_range);
+        if (j.part != j.whole && !known && !tc_domain_known(b) &&
             compatible(&a->setting, &b->setting))
             out->join[kept++] = j;
     }
@@ -462,6 +485,7 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
                  tc_new_n(&ctx->scratch, uint32_t, g->n_val + 1),
                  tc_new_n(&ctx->scratch, tc_setting, g->n_val + 1),
                  tc_new_n(&ctx->scratch, tc_level, g->n_val + 1),
+                 tc_new_n(&ctx->scratch, bool, g->n_val + 1),
                  tc_new_n(&ctx->scratch, bool, g->n_val + 1)};
     for (tc_val v = 0; v < g->n_val; v++) {
         c.parent[v] = v;

@@ -67,15 +67,72 @@ static void absorb(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole)
             all->domain[i].base = whole;
 }
 
+/* As a cat of its own: it is what the cat's result is, read as that is. */
+static void join_alone(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole)
+{
+    tc_domain was = all->domain[whole], brought = all->domain[part];
+    int32_t stays = part > whole ? whole : part;
+    absorb(ctx, all, part > whole ? part : whole, stays);
+    tc_domain *d = &all->domain[stays];
+    d->setting = was.setting;
+    d->after = was.after;
+    d->output = was.output;
+    d->some_wide = was.some_wide;
+    d->all_wide = was.all_wide;
+    d->made_wide = brought.made_wide && was.made_wide;
+    d->named = brought.named || was.named;
+    d->fixed_range = false;
+}
+
+enum { TIMES_APART = 8 }; /* a part of a cat with so much less of a range has codes of its own */
+
+static bool far_apart(const tc_domains *domains, tc_join j, const double *lo, const double *hi)
+{
+    const tc_domain *w = &domains->domain[j.whole];
+    double own = extent(&w->setting, lo[j.part], hi[j.part]);
+    return j.alone && w->setting.dtype == TC_i8 && w->all_wide && !w->named && own > 0 &&
+           own * TIMES_APART < extent(&w->setting, lo[j.whole], hi[j.whole]);
+}
+
+/* All codes of 16 bits, round 0. */
+static tc_setting wide_setting(tc_setting s)
+{
+    s.dtype = TC_i16;
+    s.qmin = -32767;
+    s.qmax = 32767;
+    s.symmetric = true;
+    s.floor = 0x1p-32;
+    return s;
+}
+
+/* Cats that hold what is far apart have 16 bits, and those parts codes of their own in front. */
+static void widen_cats(tc_domains *domains, const double *lo, const double *hi, bool *apart)
+{
+    for (size_t i = 0; i < domains->n_join; i++)
+        apart[i] = far_apart(domains, domains->join[i], lo, hi);
+    for (size_t i = 0; i < domains->n_join; i++)
+        if (apart[i]) {
+            tc_domain *w = &domains->domain[domains->join[i].whole];
+            w->setting = wide_setting(w->setting);
+        }
+}
+
 void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi)
 {
+    bool *apart = tc_new_n(&ctx->arena, bool, domains->n_join + 1);
+    widen_cats(domains, lo, hi, apart);
     for (size_t i = 0; i < domains->n_join; i++) {
         tc_join j = domains->join[i];
         const tc_setting *s = &domains->domain[j.part].setting;
         double own = extent(s, lo[j.part], hi[j.part]),
                all = extent(s, fmin(lo[j.part], lo[j.whole]), fmax(hi[j.part], hi[j.whole]));
         int32_t part = joined_root(domains, j.part), whole = joined_root(domains, j.whole);
-        if (part != whole && all * 10 <= own * TENTHS_APART)
+        bool wide = s->dtype == TC_i8 && domains->domain[whole].setting.dtype == TC_i16;
+        if (part == whole || apart[i] || (wide && !domains->domain[part].made_wide))
+            continue;
+        if (j.alone)
+            join_alone(ctx, domains, part, whole);
+        else if (all * 10 <= own * TENTHS_APART && s->dtype == domains->domain[whole].setting.dtype)
             absorb(ctx, domains, part > whole ? part : whole, part > whole ? whole : part);
     }
 }

@@ -3,7 +3,10 @@
  *
  * The real program runs over a few samples with one domain on its grid and everything else as it
  * is; the noise of the domain is what that does to the program's outputs.  The noisiest get 16
- * bits.
+ * bits: as many as the configuration asks for, for all readers.  Without being asked, those that make
+ * the program LOUD, for the readers that take 16 bits as cheaply as 8: a class token in front of a
+ * norm, whose row has hardly a code of its own, or a long chain of sums.  One run with all of these
+ * on their grids tells first whether there is anything to do.
  *
  * Up to a domain's first value such a run is the plain one, so each sample has a plan that goes
  * through the program once, and a twin that leaves it before every domain and runs to the end. */
@@ -16,13 +19,15 @@
 #include "sample_runner.h"
 #include "seen.h"
 
-enum { SAMPLES = 4 };
+enum { SAMPLES = 4, FEW_SAMPLES = 2, EVERY = -2 /* in place of a domain */ };
+static const double LOUD = 1e-3, FAINT = 1e-4; /* noise over signal: 30 and 40 dB */
 
 typedef struct ranking {
     tc_ctx *ctx;
     tc_graph *g;
     const tc_domains *domains;
     tc_samples samples;
+    bool noisy;     /* only those that are loud are wanted */
     bool *eligible; /* by domain */
     bool *wanted;   /* by value */
     tc_val *order;  /* values as they are made; inputs are not among them */
@@ -40,6 +45,7 @@ typedef struct sample {
     void *const *state;
     int32_t domain; /* whose values the twin puts on their grid */
     double *noise;  /* by domain */
+    double all;     /* of all eligible ones at once */
     tc_status status;
     tc_plan *failed;
 } sample;
@@ -62,8 +68,9 @@ static void see_twin(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     (void)order;
     const sample *s = who;
     const tc_domains *domains = s->r->domains;
-    if (domains->of[v] == s->domain)
-        put_on_grid(&domains->domain[s->domain], seen);
+    int32_t d = domains->of[v];
+    if (d == s->domain || (s->domain == EVERY && d >= 0 && s->r->eligible[d]))
+        put_on_grid(&domains->domain[d], seen);
 }
 
 /* ---- noise ---- */
@@ -107,8 +114,21 @@ static tc_status run_twin(sample *s, int32_t d, const tc_tensor *in)
     tc_plan_follow(s->twin, s->plan);
     TC_TRY(tc_plan_go(s->twin, TC_NONE));
     tc_plan_outputs(s->twin, s->out);
-    s->noise[d] = noise_of(s);
+    *(d == EVERY ? &s->all : &s->noise[d]) = noise_of(s);
     return TC_OK;
+}
+
+/* All eligible domains at once. */
+static tc_status run_every(sample *s)
+{
+    const ranking *r = s->r;
+    for (size_t i = 0; i < r->g->n_in; i++) {
+        int32_t d = r->domains->of[r->g->in[i]];
+        memcpy(s->twin_in[i].data, s->in[i].data, tc_type_bytes(s->in[i].type));
+        if (d >= 0 && r->eligible[d])
+            put_on_grid(&r->domains->domain[d], s->twin_in[i]);
+    }
+    return run_twin(s, EVERY, s->twin_in);
 }
 
 /* Domains of inputs are on their grid from the start. */
@@ -134,6 +154,10 @@ static tc_status run_all(sample *s, bool *done)
 {
     const ranking *r = s->r;
     TC_TRY(run_plain(s));
+    if (r->noisy)
+        TC_TRY(run_every(s));
+    if (r->noisy && !(s->all > LOUD))
+        return TC_OK;
     TC_TRY(run_inputs(s, done));
     for (size_t k = 0; k < r->n_order; k++) {
         int32_t d = r->domains->of[r->order[k]];
@@ -161,9 +185,12 @@ static void rank_sample(void *what, size_t i, jmp_buf *oom)
 
 /* ---- getting ready ---- */
 
-/* 8 bits that were chosen by looking. */
-static bool is_eligible(const tc_domain *d)
+/* 8 bits that were chosen by looking; noisy: of a value that somebody reads in 16, that can be made
+ * so, and that no rule names. */
+static bool is_eligible(const tc_domain *d, bool noisy)
 {
+    if (noisy && (!d->some_wide || !d->made_wide || d->named))
+        return false;
     return d->setting.dtype == TC_i8 && d->setting.observer != TC_OBSERVER_fixed && d->base < 0 &&
            d->joined < 0 && d->n_val > 0 && d->scale > 0;
 }
@@ -176,7 +203,7 @@ static void look_around(ranking *r)
     r->wanted = tc_new_n(arena, bool, g->n_val);
     r->order = tc_new_n(arena, tc_val, g->n_val);
     for (size_t d = 0; d < r->domains->n; d++)
-        r->eligible[d] = is_eligible(&r->domains->domain[d]);
+        r->eligible[d] = is_eligible(&r->domains->domain[d], r->noisy);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_val v = g->node[k]->out[i];
@@ -199,8 +226,7 @@ static tc_status prepare_sample(ranking *r, size_t i)
     s->plan = i ? tc_plan_twin(r->sample[0].plan, &s->watch) : tc_plan_new(ctx, r->g, &s->watch);
     s->twin = s->plan ? tc_plan_twin(s->plan, &s->twin_watch) : NULL;
     if (!s->twin)
-        return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
-                              "the program holds operators that cannot be ranked for 16 bits");
+        return TC_OK;
     s->in = tc_input_buffers(ctx, r->g);
     s->twin_in = tc_input_buffers(ctx, r->g);
     s->state = r->samples.state(r->samples.from, i);
@@ -212,13 +238,32 @@ static tc_status prepare_sample(ranking *r, size_t i)
     return r->samples.read(r->samples.from, i, s->in);
 }
 
+static tc_status cannot_rank(const ranking *r)
+{
+    return tc_unsupported(r->ctx, NULL, TC_E_UNSUPPORTED,
+                          "the program holds operators that cannot be ranked for 16 bits");
+}
+
+static bool any_eligible(const ranking *r)
+{
+    for (size_t d = 0; d < r->domains->n; d++)
+        if (r->eligible[d])
+            return true;
+    return false;
+}
+
 static tc_status measure(ranking *r)
 {
     look_around(r);
     r->sample = tc_new_n(&r->ctx->arena, sample, r->samples.n);
     r->noise = tc_new_n(&r->ctx->arena, double, r->domains->n);
-    for (size_t i = 0; i < r->samples.n; i++)
+    if (r->noisy && !any_eligible(r))
+        return TC_OK;
+    for (size_t i = 0; i < r->samples.n; i++) {
         TC_TRY(prepare_sample(r, i));
+        if (!r->sample[i].twin)
+            return r->noisy ? TC_OK : cannot_rank(r);
+    }
     size_t threads =
         tc_plan_parallel(r->sample[0].plan) ? tc_each_threads(r->ctx, r->samples.n) : 1;
     tc_each(r->ctx, r->samples.n, threads, rank_sample, r);
@@ -255,11 +300,59 @@ static void widen(tc_domains *domains, size_t d)
         }
 }
 
+static size_t noisiest(const ranking *r)
+{
+    size_t most = 0;
+    for (size_t d = 1; d < r->domains->n; d++)
+        if (r->noise[d] > r->noise[most])
+            most = d;
+    return most;
+}
+
+/* The 8 bits that a domain, and those that have its codes, have now are kept for some readers. */
+static void keep_narrow(tc_domains *domains, size_t d)
+{
+    tc_domain *domain = &domains->domain[d];
+    domain->narrow = domain->setting;
+    domain->narrow_scale = domain->scale;
+    domain->narrow_zero = domain->zero;
+    for (size_t k = 0; k < domains->n; k++)
+        if (domains->domain[k].base == (int32_t)d)
+            keep_narrow(domains, k);
+}
+
+/* The noisiest, until the others together are not loud. */
+static tc_status widen_noisy(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+                             tc_domains *domains)
+{
+    ranking *r = tc_new(&ctx->arena, ranking);
+    *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains, .noisy = true};
+    if (!request->samples.n || r->g->n_mutation)
+        return TC_OK;
+    TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains, FEW_SAMPLES, &r->samples));
+    if (!r->samples.n)
+        return TC_OK;
+    TC_TRY(measure(r));
+    double left = 0, least = FAINT * (double)r->samples.n;
+    for (size_t d = 0; d < domains->n; d++)
+        left += r->noise[d];
+    while (left > LOUD * (double)r->samples.n) {
+        size_t most = noisiest(r);
+        if (!(r->noise[most] > least))
+            break;
+        left -= r->noise[most];
+        r->noise[most] = 0;
+        keep_narrow(domains, most);
+        widen(domains, most);
+    }
+    return TC_OK;
+}
+
 tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                          tc_domains *domains)
 {
     if (!request->config->n_wide)
-        return TC_OK;
+        return request->config->widen_noisy ? widen_noisy(ctx, module, request, domains) : TC_OK;
     if (!request->samples.n)
         return tc_usage(
             ctx,
@@ -271,10 +364,7 @@ tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request 
         return TC_OK;
     TC_TRY(measure(r));
     for (int64_t k = 0; k < request->config->n_wide; k++) {
-        size_t most = 0;
-        for (size_t d = 1; d < domains->n; d++)
-            if (r->noise[d] > r->noise[most])
-                most = d;
+        size_t most = noisiest(r);
         if (!(r->noise[most] > 0))
             break;
         r->noise[most] = 0;

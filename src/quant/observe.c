@@ -6,6 +6,8 @@
  * order of the samples nor the threads that ran them can change a result. */
 #include "quant.h"
 
+#include <math.h>
+
 #include "../num/load.h"
 #include "obs.h"
 #include "sample_runner.h"
@@ -44,13 +46,20 @@ struct guest {
 
 /* ---- who is looked at ---- */
 
+/* A range that is known beforehand is looked at too: what was seen may fill little of it. */
+static bool is_watched(const tc_domain *d)
+{
+    bool settled = d->setting.observer == TC_OBSERVER_fixed || d->base >= 0 || d->joined >= 0;
+    return !settled && d->n_val > 0;
+}
+
 static bool *wanted_values(observation *o)
 {
     tc_graph *g = tc_main(o->module);
     bool *wanted = tc_new_n(&o->ctx->arena, bool, g->n_val);
     for (size_t d = 0; d < o->domains->n; d++) {
         const tc_domain *domain = &o->domains->domain[d];
-        o->watched[d] = !tc_domain_known(domain) && domain->n_val > 0;
+        o->watched[d] = is_watched(domain);
         for (size_t i = 0; o->watched[d] && i < domain->n_val; i++)
             wanted[domain->val[i]] =
                 !tc_is_const(g, domain->val[i]) && o->domains->looks[domain->val[i]];
@@ -181,7 +190,7 @@ static bool needs_bins(const observation *o, size_t d)
     const tc_domain *domain = &o->domains->domain[d];
     const tc_setting *s = &domain->setting;
     bool margin = domain->output && o->request->config->output_margin > 1;
-    return o->watched[d] && ((s->observer == TC_OBSERVER_mse && s->dtype != TC_i16 && !margin) ||
+    return o->watched[d] && !domain->fixed_range && ((s->observer == TC_OBSERVER_mse && s->dtype != TC_i16 && !margin) ||
                              s->observer == TC_OBSERVER_percentile);
 }
 
@@ -265,13 +274,25 @@ static tc_status second_pass(observation *o)
 
 /* ---- scales ---- */
 
+/* A natural range of which less than half is in use is that of what was seen, with a margin: rows
+ * of a flat softmax are far below 1. */
+static bool keeps_natural(const observation *o, size_t d)
+{
+    const tc_domain *domain = &o->domains->domain[d];
+    tc_ends e = o->ranges.ends[d];
+    double most = fmax(-domain->lo, domain->hi), seen = fmax(-(double)e.lo, (double)e.hi);
+    return domain->fixed_range &&
+           (e.lo > e.hi || !(seen > 0) || 2 * TC_NATURAL_MARGIN * seen > most);
+}
+
 static tc_grid choose(const observation *o, size_t d)
 {
     const tc_domain *domain = &o->domains->domain[d];
     const tc_setting *s = &domain->setting;
     const tc_config *config = o->request->config;
     tc_ends e = o->ranges.ends[d], bins = bins_range(o, d);
-    double margin = domain->output && config->output_margin > 1   ? config->output_margin
+    double margin = domain->fixed_range                           ? TC_NATURAL_MARGIN
+                    : domain->output && config->output_margin > 1 ? config->output_margin
                     : s->observer == TC_OBSERVER_mse && s->dtype == TC_i16 ? TC_WIDE_MARGIN
                                                                            : 1;
     if (o->torchao[d])
@@ -290,7 +311,7 @@ static void choose_all(observation *o)
     tc_domain *domain = o->domains->domain;
     size_t n = o->domains->n;
     for (size_t d = 0; d < n; d++)
-        if (o->watched[d]) {
+        if (o->watched[d] && !keeps_natural(o, d)) {
             tc_grid grid = choose(o, d);
             tc_ends range = bins_range(o, d);
             domain[d].scale = grid.scale;
@@ -342,7 +363,13 @@ static void settle_ranges(observation *o)
 {
     bool drop = o->request->config->drop_odd && !o->request->keep_odd &&
                 !tc_main(o->module)->n_mutation; /* a call that others follow is never left out */
-    o->ranges = tc_ranges_of(o->ctx, &o->first, o->watched, drop);
+    bool *judged = tc_new_n(&o->ctx->arena, bool, o->domains->n);
+    for (size_t d = 0; d < o->domains->n; d++)
+        judged[d] = o->watched[d] && !o->domains->domain[d].fixed_range;
+    for (size_t i = 0; i < o->domains->n_join; i++) /* its numbers count in the cat */
+        if (o->domains->join[i].alone)
+            judged[o->domains->join[i].part] = false;
+    o->ranges = tc_ranges_of(o->ctx, &o->first, judged, drop);
 }
 
 static void tell_samples(observation *o)

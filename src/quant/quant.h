@@ -86,6 +86,7 @@ typedef struct tc_config {
     bool correct_bias;
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
+    bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool checked;         /* tc_config_check() has seen the program as it was written */
 } tc_config;
 
@@ -127,6 +128,14 @@ typedef struct tc_domain {
     const tc_node *after; /* the one reader of its one value, where that is a table operator (gelu,
                              silu, ...) */
     bool output;          /* a program output: margin, no search */
+    bool some_wide, all_wide; /* of those who read its values, the signature among them: somebody,
+                                 or everybody, takes 16 bits */
+    bool made_wide;       /* every operator that makes its values can give 16 bits */
+    bool named;           /* a rule is about its values: nothing but that rule gives it more bits */
+    tc_setting narrow;    /* widened on its own account: the grid of 8 bits that it had, which
+                             readers that take no 16 bits are given; dtype none: it was not */
+    double narrow_scale;
+    int64_t narrow_zero;
     bool huge;            /* holds infinities: room is left for them beyond what was seen */
     int32_t
         unmasked; /* >= 0: attention scores, those of that domain with a mask or bias over them */
@@ -140,9 +149,11 @@ typedef struct tc_domain {
     int64_t zero;
 } tc_domain;
 
-/* Domains `part` and `whole` meet in a cat: one scale for both, or a rescale between. */
+/* Domains `part` and `whole` meet in a cat: one scale for both, or a rescale between.  alone: the
+ * cat is the only reader of the part, which is joined unless their ranges are far apart. */
 typedef struct tc_join {
     int32_t part, whole;
+    bool alone;
 } tc_join;
 
 typedef struct tc_domains {
@@ -214,7 +225,8 @@ typedef struct tc_quant_request {
 TC_MUST_USE tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module,
                                        const tc_quant_request *request, tc_domains *domains);
 
-/* mixed.c: the config->n_wide domains that make the most noise by themselves get 16 bits. */
+/* mixed.c: the config->n_wide domains that make the most noise by themselves get 16 bits; and, with
+ * config->widen_noisy, those that alone would leave less than 30 dB. */
 TC_MUST_USE tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module,
                                      const tc_quant_request *request, tc_domains *domains);
 

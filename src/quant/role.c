@@ -77,3 +77,29 @@ bool tc_role_real(const tc_node *node, int i)
     uint8_t flows = role_of(node->op)->flows;
     return flows != TC_ANY && i >= flows;
 }
+
+static bool is_among(tc_op op, const tc_op *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == op)
+            return true;
+    return false;
+}
+
+bool tc_role_reads_wide(tc_op op)
+{
+    static const tc_op wide[] = {TC_OP_add,        TC_OP_sub,        TC_OP_mul,
+                                 TC_OP_layer_norm, TC_OP_group_norm, TC_OP_rms_norm,
+                                 TC_OP_softmax,    TC_OP_log_softmax};
+    return is_among(op, wide, TC_COUNT(wide));
+}
+
+bool tc_role_gives_wide(tc_op op)
+{
+    static const tc_op wide[] = {TC_OP_add,       TC_OP_sub,        TC_OP_mul,
+                                 TC_OP_conv,      TC_OP_linear,     TC_OP_matmul,
+                                 TC_OP_addmm,     TC_OP_layer_norm, TC_OP_group_norm,
+                                 TC_OP_rms_norm,  TC_OP_batch_norm, TC_OP_mean,
+                                 TC_OP_conv_transpose};
+    return is_among(op, wide, TC_COUNT(wide));
+}

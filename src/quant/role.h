@@ -25,6 +25,10 @@ bool tc_role_weight(const tc_node *node, int i);
 int tc_role_channel_axis(const tc_node *node, const tc_type *weight);
 /* The operand that is added to every output channel; -1: none. */
 int tc_role_bias(const tc_node *node);
+/* Reads 16 bits as cheaply as 8: sums, norms, softmax.  Products and tables take 8. */
+bool tc_role_reads_wide(tc_op op);
+/* Gives 16 bits as cheaply as 8: what has an accumulator, norms. */
+bool tc_role_gives_wide(tc_op op);
 /* Operand i stays real: masks, and weights of composites. */
 bool tc_role_real(const tc_node *node, int i);
 

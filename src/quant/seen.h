@@ -82,6 +82,8 @@ typedef struct tc_grid {
 
 /* 16 bits have room to spare: their ranges are this much wider than what was seen. */
 #define TC_WIDE_MARGIN 1.25
+/* The same where a natural range is left for what was seen. */
+#define TC_NATURAL_MARGIN 1.25
 
 /* The grid of a range, widened to hold 0. */
 tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi);

@@ -117,7 +117,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x,
 static const tc_type *flowing(tc_apply *a, const tc_node *node, int weight)
 {
     int other = node->op == TC_OP_matmul ? 1 - weight : node->op == TC_OP_addmm ? 3 - weight : 0;
-    return tc_apply_domain(a, node->in[other]);
+    return tc_apply_read(a, node, node->in[other]);
 }
 
 /* Channel c's weight scale; with groups a transposed product's channels are those of one group
@@ -163,7 +163,7 @@ static tc_status weights_of(tc_apply *a, const tc_node *node, int i, const tc_ty
                             const tc_type **out)
 {
     tc_tensor w;
-    *out = tc_apply_domain(a, node->in[i]);
+    *out = tc_apply_read(a, node, node->in[i]);
     if (*out || !a->flow.fixed[node->in[i]])
         return TC_OK;
     TC_TRY(evaluate(a, node->in[i], &w));

@@ -10,6 +10,7 @@ static void moves(const char *shape, const char *op, const char *result)
     } kinds[] = {{"TOSA-1.0+FP", "f32", ""},
                  {"TOSA-1.0+INT", "i32", ""},
                  {"TOSA-1.0+INT", "i8", " q(0.05:-3)"},
+                 {"TOSA-1.0+INT", "i16", " q(0.001:0)"},
                  {"TOSA-1.0+INT+FP", "bool", ""}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char text[1024];
@@ -90,6 +91,9 @@ static void windows(void)
 /* Results that have domains of their own. */
 static void domains(void)
 {
+    LOWERS("TOSA-1.0+INT", 0, /* CONCAT of i16 is an extension's */
+           "graph @t(%0: i16[2,6] q(0.001:0), %1: i16[3,6] q(0.001:0)) {\n"
+           "  %2 = cat %0, %1, %0 axis=0 : i16[7,6] q(0.001:0)\n  return %2\n}\n");
     LOWERS("TOSA-1.0+INT+FP", 0,
            "graph @t(%0: i8[2,6] q(0.05:-3)) {\n  %1 = rescale %0 : f32[2,6]\n  return %1\n}\n");
     LOWERS("TOSA-1.0+INT+FP", 0,

@@ -281,6 +281,42 @@ static void parts(void)
     tc_ctx_free(text);
 }
 
+/* A row that is small beside the others, in front of a norm: 16 bits there, 8 for the product. */
+static void noisy(void)
+{
+    tc_config c = preset("int8");
+    static const char body[] =
+        "  %2 = const [0.01,0.02,-0.01,0.015] : f32[1,4]\n  %3 \"t\" = mul %1, %2\n"
+        "  %4 \"c\" = cat %0, %3 axis=0\n  %5 \"s\" = add %4, %4 alpha=1\n"
+        "  %6 \"n\" = layer_norm %5, none, none n_axes=1 eps=1e-09\n"
+        "  %7 \"w\" = const [1,2,3,4,4,3,2,1] : f32[2,4]\n  %8 \"y\" = linear %5, %7\n"
+        "  %9 \"q\" = slice %6 axis=0 start=3 end=4 step=1\n  return %9, %8\n";
+    program p = near("%0 \"x\": f32[3,4], %1 \"z\": f32[1,4]", body, &c, 0.1);
+    CHECK(type_of(&p, "s")->dtype == TC_i16 && type_of(&p, "n")->dtype == TC_i8);
+    for (size_t k = 0; k < p.g->n_node; k++)
+        if (p.g->node[k]->op == TC_OP_linear)
+            CHECK(tc_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_i8);
+    tc_ctx_free(p.ctx);
+    c.widen_noisy = false;
+    p = parse("%0 \"x\": f32[3,4], %1 \"z\": f32[1,4]", body);
+    CHECK(quantize(&p, &c) && type_of(&p, "s")->dtype == TC_i8);
+    tc_ctx_free(p.ctx);
+}
+
+/* A softmax whose rows are flat uses its codes; one that is not keeps [0, 1]. */
+static void flat(void)
+{
+    tc_config c = preset("int8");
+    program p = parse("%0 \"x\": f32[4,64]",
+                      "  %1 \"p\" = softmax %0 axis=1\n  %2 = exp %1\n  return %2\n");
+    CHECK(quantize(&p, &c) && type_of(&p, "p")->quant->scale[0] < 1.0 / 1024);
+    tc_ctx_free(p.ctx);
+    p = parse("%0 \"x\": f32[4,2]",
+              "  %1 \"p\" = softmax %0 axis=1\n  %2 = exp %1\n  return %2\n");
+    CHECK(quantize(&p, &c) && type_of(&p, "p")->quant->scale[0] == 1.0 / 256);
+    tc_ctx_free(p.ctx);
+}
+
 /* Infinite masks: real where nothing is quantized, saturated where the scores are; the
  * probabilities stay. */
 static void masks(void)
@@ -428,6 +464,8 @@ int main(void)
     products();
     constants();
     parts();
+    noisy();
+    flat();
     masks();
     left_in_float();
     fixed_scale();

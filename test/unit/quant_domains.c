@@ -151,7 +151,8 @@ static void waiting(void)
     tc_ctx_free(text);
 }
 
-/* Parts of a cat that nobody else reads are one with it; others wait for their ranges. */
+/* Parts of a cat wait for their ranges: those that nobody else reads join it unless it is to have
+ * 16 bits, others when their scale would hardly grow. */
 static void joining(void)
 {
     decided t =
@@ -159,21 +160,24 @@ static void joining(void)
                "  %2 \"x\" = exp %0\n  %3 \"y\" = exp %1\n  %4 \"xr\" = reshape %2 shape=[2,2]\n"
                "  %5 \"c\" = cat %4, %3 axis=0\n  %6 = abs %3\n  return %5, %6\n",
                "int8");
-    SHARED(t, "x", "c");
     SHARED(t, "x", "xr");
+    APART(t, "x", "c");
     APART(t, "y", "c");
-    CHECK(t.d.n_join == 1);
-    int32_t part = of(&t, "y"), whole = of(&t, "c");
+    CHECK(t.d.n_join == 2);
+    int32_t alone = of(&t, "x"), part = of(&t, "y"), whole = of(&t, "c");
     double *lo = tc_new_n(&t.ctx->arena, double, t.d.n),
            *hi = tc_new_n(&t.ctx->arena, double, t.d.n);
+    hi[alone] = 3;
     hi[part] = 1;
     hi[whole] = 20;
     tc_quant_join(t.ctx, &t.d, lo, hi);
+    SHARED(t, "x", "c");
     APART(t, "y", "c"); /* one scale would cost too much */
+    CHECK(domain(&t, "c")->setting.dtype == TC_i8 && domain(&t, "c")->output);
     hi[part] = 16;
     tc_quant_join(t.ctx, &t.d, lo, hi);
     SHARED(t, "y", "c");
-    CHECK(t.d.domain[part > whole ? part : whole].joined == (part < whole ? part : whole));
+    CHECK(t.d.domain[whole].joined == alone && t.d.domain[part].joined == alone);
     CHECK(domain(&t, "c")->n_val == 4);
     tc_ctx_free(t.ctx);
     t = decide("%0 \"a\": f32[2,2], %1 \"b\": f32[2,2]",
@@ -231,8 +235,31 @@ static void natural(void)
                "  %2 \"s\" = sigmoid %0\n  %3 \"e\" = exp %1\n"
                "  %4 \"c\" = cat %2, %3 axis=0\n  return %4\n",
                "int8");
-    CHECK(!domain(&t, "c")->fixed_range); /* others meet it */
+    CHECK(!domain(&t, "c")->fixed_range && t.d.n_join == 2); /* others meet it */
+    double lo[5] = {0}, hi[3] = {1, 1, 1};
+    tc_quant_join(t.ctx, &t.d, lo, hi);
     SHARED(t, "s", "c");
+    CHECK(!domain(&t, "c")->fixed_range);
+    tc_ctx_free(t.ctx);
+    t = decide("%0 \"x\": f32[4], %1 \"y\": f32[4]",
+               "  %2 \"s\" = sigmoid %0\n  %3 \"e\" = mul %1, %1\n"
+               "  %4 \"c\" = cat %2, %3 axis=0\n  return %4\n",
+               "int8");
+    double far[5] = {0};
+    far[of(&t, "s")] = 1;
+    far[of(&t, "e")] = far[of(&t, "c")] = 9; /* boxes beside scores */
+    tc_quant_join(t.ctx, &t.d, lo, far);
+    APART(t, "s", "c");
+    SHARED(t, "e", "c");
+    CHECK(domain(&t, "c")->setting.dtype == TC_i16 && domain(&t, "s")->setting.dtype == TC_i8);
+    tc_ctx_free(t.ctx);
+    t = decide("%0 \"x\": f32[4,2], %1 \"y\": f32[4,2]",
+               "  %2 \"s\" = sigmoid %0\n  %3 \"e\" = exp %1\n  %4 \"c\" = cat %2, %3 axis=0\n"
+               "  %5 = const [1,2,3,4] : f32[2,2]\n  %6 = linear %4, %5\n  return %6\n",
+               "int8");
+    tc_quant_join(t.ctx, &t.d, lo, far);
+    SHARED(t, "s", "c"); /* a product takes 8 bits */
+    CHECK(domain(&t, "c")->setting.dtype == TC_i8);
     tc_ctx_free(t.ctx);
 }
 
