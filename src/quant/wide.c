@@ -68,6 +68,20 @@ static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dt
     return q;
 }
 
+/* A norm of each channel that is only clamped is in the clamp's domain already. */
+static const tc_type *normed(const tc_rewrite *rw, const tc_node *node)
+{
+    tc_dtype dtype = TC_none;
+    const tc_quant *q =
+        narrow(operand(rw, node, 0)) ? clamped_into(rw, node->out[0], &dtype) : NULL;
+    if (!q)
+        return NULL;
+    tc_type type = *tc_type_of(rw->from, node->out[0]);
+    type.dtype = dtype;
+    type.quant = q;
+    return tc_type_intern(rw->ctx, &type);
+}
+
 /* An i48 accumulator can only be rescaled.  Clamping keeps the order, so that a product which is
  * only clamped may be in the clamp's domain already; any other is i32 of one scale, coarser by what
  * k products of 16 by 8 bits need. */
@@ -175,6 +189,8 @@ static const tc_type *wide(const tc_rewrite *rw, const tc_node *node)
         return sum(rw, node);
     case TC_OP_mul:
         return multiple(rw, node);
+    case TC_OP_batch_norm:
+        return normed(rw, node);
     default:
         return NULL;
     }

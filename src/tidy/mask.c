@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mask.c -- masks that are added to scores become choices.
+ *
+ *   x + where(c, 0, -huge)   =>  where(c, x, -huge)
+ *   x + y * -huge            =>  where(y <= 0, x, -huge)
+ *
+ * also where the mask was moved on its way, or made of several.  -huge is -1e30 or less: next to it
+ * x is nothing, so the numbers stay what they are.  What is chosen needs no domain for -huge. */
+#include <math.h>
+
+#include "tidy.h"
+
+#include "../num/load.h"
+
+static const double HUGE_LEAST = 1e30;
+
+/* What a mask is made of: true where a number takes part, and what it has elsewhere. */
+typedef struct masking {
+    tc_val kept;
+    double low;
+} masking;
+
+typedef struct finder {
+    tc_rewrite *rw;
+    const tc_loc *loc;
+    tc_status status;
+} finder;
+
+static tc_val make(finder *f, tc_op op, const void *attr, const tc_val *in, int n)
+{
+    tc_node *made;
+    if (f->status != TC_OK)
+        return TC_NONE;
+    f->status = tc_graph_emit(f->rw->to, op, attr, in, n, 1, f->loc, &made);
+    return f->status == TC_OK ? made->out[0] : TC_NONE;
+}
+
+/* The one number that a constant holds everywhere. */
+static bool all_one(const tc_rewrite *rw, tc_val v, double *value)
+{
+    const tc_node *def = tc_def(rw->to, v);
+    if (def && def->op == TC_OP_full) {
+        *value = ((const tc_attr_full *)def->attr)->value;
+        return true;
+    }
+    if (!tc_rewrite_is_fixed(rw, v) || !tc_is_float(tc_type_of(rw->to, v)->dtype) ||
+        tc_type_of(rw->to, v)->quant)
+        return false;
+    tc_tensor t = tc_tensor_of(rw->to, v);
+    int64_t n = tc_type_count(t.type);
+    if (!t.data || !n)
+        return false;
+    *value = tc_load_f64(t, 0);
+    for (int64_t i = 1; i < n; i++)
+        if (tc_load_f64(t, i) != *value)
+            return false;
+    return true;
+}
+
+static bool mask_of(finder *f, tc_val v, int depth, masking *out);
+
+/* where(c, 0, -huge), where(c, -huge, 0) */
+static bool chosen(finder *f, const tc_node *def, masking *out)
+{
+    double a, b;
+    if (!all_one(f->rw, def->in[1], &a) || !all_one(f->rw, def->in[2], &b))
+        return false;
+    bool keeps = a == 0 && b <= -HUGE_LEAST, drops = b == 0 && a <= -HUGE_LEAST;
+    out->low = keeps ? b : a;
+    out->kept = drops ? make(f, TC_OP_logical_not, NULL, def->in, 1) : def->in[0];
+    return keeps || drops;
+}
+
+/* y * -huge, where y is 0 for what takes part and positive elsewhere */
+static bool scaled(finder *f, const tc_node *def, masking *out)
+{
+    for (int i = 0; i < 2; i++)
+        if (all_one(f->rw, def->in[i], &out->low) && out->low <= -HUGE_LEAST) {
+            tc_val y = def->in[1 - i];
+            tc_val zero = tc_graph_scalar(f->rw->to, tc_type_of(f->rw->to, y)->dtype, 0, f->loc);
+            out->kept = make(f, TC_OP_le, NULL, (tc_val[]){y, zero}, 2);
+            return true;
+        }
+    return false;
+}
+
+/* Movement of one operand: the choice is moved in its place. */
+static bool moved(finder *f, const tc_node *def, int depth, masking *out)
+{
+    switch (def->op) {
+    case TC_OP_reshape:
+    case TC_OP_permute:
+    case TC_OP_expand:
+    case TC_OP_slice:
+    case TC_OP_select:
+    case TC_OP_identity:
+    case TC_OP_repeat:
+        break;
+    default:
+        return false;
+    }
+    if (!mask_of(f, def->in[0], depth + 1, out))
+        return false;
+    out->kept = make(f, def->op, def->attr, &out->kept, 1);
+    return true;
+}
+
+/* Whether v of `to` is a mask. */
+static bool mask_of(finder *f, tc_val v, int depth, masking *out)
+{
+    enum { DEEPEST = 16 };
+    const tc_node *def = v ? tc_def(f->rw->to, v) : NULL;
+    masking other;
+    if (!def || depth > DEEPEST || !tc_is_float(tc_type_of(f->rw->to, v)->dtype))
+        return false;
+    switch (def->op) {
+    case TC_OP_where:
+        return chosen(f, def, out);
+    case TC_OP_mul:
+        return scaled(f, def, out);
+    case TC_OP_add:
+        if (((const tc_attr_alpha *)def->attr)->alpha != 1 ||
+            !mask_of(f, def->in[0], depth + 1, out) || !mask_of(f, def->in[1], depth + 1, &other))
+            return false;
+        out->kept = make(f, TC_OP_logical_and, NULL, (tc_val[]){out->kept, other.kept}, 2);
+        out->low = fmax(out->low, other.low);
+        return true;
+    default:
+        return moved(f, def, depth, out);
+    }
+}
+
+static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_add || ((const tc_attr_alpha *)node->attr)->alpha != 1 ||
+        tc_type_of(rw->from, node->out[0])->dtype != TC_f32 ||
+        tc_type_of(rw->from, node->out[0])->quant)
+        return TC_OK;
+    finder f = {rw, node->loc, TC_OK};
+    masking m[2];
+    bool is[2];
+    for (int i = 0; i < 2; i++)
+        is[i] = mask_of(&f, tc_rewrite_in(rw, node, i), 0, &m[i]);
+    if (f.status != TC_OK || is[0] == is[1]) /* two masks are one still */
+        return f.status;
+    int k = is[1];
+    tc_val x = tc_rewrite_in(rw, node, 1 - k);
+    tc_val low = tc_graph_scalar(rw->to, TC_f32, m[k].low, node->loc);
+    tc_val y = make(&f, TC_OP_where, NULL, (tc_val[]){m[k].kept, x, low}, 3);
+    TC_TRY(f.status);
+    if (tc_type_of(rw->to, y) != tc_type_of(rw->from, node->out[0]))
+        return TC_OK;
+    tc_rewrite_bind(rw, node->out[0], y);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_mask(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {choose};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}
+
+/* The mask of scaled_dot_product_attention as a choice. */
+static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_sdpa || node->n_in < 4 || !node->in[3])
+        return TC_OK;
+    finder f = {rw, node->loc, TC_OK};
+    masking m;
+    if (!mask_of(&f, tc_rewrite_in(rw, node, 3), 0, &m) || f.status != TC_OK)
+        return f.status;
+    tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
+                   tc_rewrite_in(rw, node, 2), m.kept};
+    tc_node *made;
+    TC_TRY(tc_graph_emit(rw->to, TC_OP_sdpa, node->attr, in, 4, 1, node->loc, &made));
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_attended(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {choose_attended};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}
