@@ -60,7 +60,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         return TC_OK;
     if (!r->n_calib)
         return no_data(ctx, r);
-    TC_TRY(tc_run_passes(ctx, c->module, "attended,dead", r->trace));
+    TC_TRY(tc_run_passes(ctx, c->module, "attended,mask,dead", r->trace));
     tc_quant_request q = {.config = &c->config};
     TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->calib, r->n_calib, &q.samples));
     q.samples.progress = r->progress;

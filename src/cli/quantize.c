@@ -86,7 +86,7 @@ static tc_status read_model(tc_ctx *ctx, const char *path, tc_config *config, tc
     TC_TRY(tc_verify(ctx, *module));
     TC_TRY(tc_config_check(ctx, config, tc_main(*module)));
     config->checked = true;
-    TC_TRY(tc_run_passes(ctx, *module, config->anchor ? "infer,fold,fuse,dead" : "tidy,attended,dead", NULL));
+    TC_TRY(tc_run_passes(ctx, *module, config->anchor ? "infer,fold,fuse,dead" : "tidy,attended,mask,dead", NULL));
     if (tc_quant_is_typed(*module))
         return tc_usage(ctx, "%s is quantized already", path);
     return TC_OK;

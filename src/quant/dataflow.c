@@ -173,8 +173,8 @@ bool tc_dataflow_accumulates(const tc_dataflow *f, size_t mutation)
 
 /* ---- attention ---- */
 
-/* Whether v comes from a product through nothing but scaling, masks and movement, each read once;
- * if so, all on the way are scores. */
+/* Whether v comes from a product through nothing but scaling, masks and movement, each read once, or
+ * is masked itself; if so, all on the way are scores. */
 static bool find_scores(tc_dataflow *f, tc_val v, int depth)
 {
     const tc_node *def = tc_def(f->g, v);
@@ -193,6 +193,7 @@ static bool find_scores(tc_dataflow *f, tc_val v, int depth)
         for (int i = 0; i < def->n_in; i++)
             if (tc_role_carries(def, i) && find_scores(f, def->in[i], depth + 1))
                 found = true;
+    found = found || (def->op == TC_OP_where && f->huge[def->in[1]] != f->huge[def->in[2]]);
     f->score[v] = f->score[v] || found;
     return found;
 }

@@ -384,7 +384,8 @@ static int32_t scores_below(const classes *c, const tc_domains *out, const tc_no
     bool lays =
         maker && (maker->op == TC_OP_add || maker->op == TC_OP_sub || maker->op == TC_OP_where);
     for (int i = 0; lays && f->score[maker->out[0]] && i < maker->n_in; i++)
-        if (c->has[maker->in[i]] && f->score[maker->in[i]] &&
+        if (c->has[maker->in[i]] &&
+            (f->score[maker->in[i]] || (maker->op == TC_OP_where && !f->huge[maker->in[i]])) &&
             out->of[maker->in[i]] != out->of[maker->out[0]])
             return out->of[maker->in[i]];
     return -1;

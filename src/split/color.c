@@ -46,6 +46,44 @@ static tc_status kept_on_cpu(tc_ctx *ctx, const tc_graph *g, const tc_split_requ
     return TC_OK;
 }
 
+static bool all_counts(const tc_graph *g, const tc_node *node)
+{
+    for (int i = 0; i < node->n_in + node->n_out; i++) {
+        tc_val v = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
+        const tc_type *t = v ? tc_type_of(g, v) : NULL;
+        if (t && (t->quant || tc_is_float(t->dtype)))
+            return false;
+    }
+    return node->n_in > 0;
+}
+
+/* Counting on the way to the accelerator (places, lengths, masks) stays on the CPU once a node
+ * there needs it: a region of its own, and a border more, would cost more than it saves. */
+static void keep_counts(tc_ctx *ctx, const tc_graph *g, tc_color *c)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    bool *onward = tc_new_n(&ctx->scratch, bool, g->n_val); /* comes to the accelerator later */
+    bool *wanted = tc_new_n(&ctx->scratch, bool, g->n_val); /* on the CPU, on such a way */
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        bool later = false, here = false;
+        for (int i = 0; i < node->n_out; i++) {
+            later = later || onward[node->out[i]];
+            here = here || wanted[node->out[i]];
+        }
+        if (c->place[k] == TC_PLACE_ACCELERATOR && here && all_counts(g, node)) {
+            c->place[k] = TC_PLACE_CPU;
+            c->why[k] = "it counts, and the CPU needs what it counts";
+        }
+        bool there = c->place[k] == TC_PLACE_ACCELERATOR;
+        for (int i = 0; i < node->n_in; i++) {
+            onward[node->in[i]] = onward[node->in[i]] || there || later;
+            wanted[node->in[i]] = wanted[node->in[i]] || (!there && later);
+        }
+    }
+    tc_arena_rewind(&ctx->scratch, mark);
+}
+
 tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request *r, tc_color *c)
 {
     *c = (tc_color){tc_new_n(&ctx->arena, tc_place, g->n_node),
@@ -59,6 +97,7 @@ tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request 
         else if (!c->why[k] && r->ask(r->who, g, node, &c->why[k]))
             c->place[k] = TC_PLACE_ACCELERATOR;
     }
+    keep_counts(ctx, g, c);
     return TC_OK;
 }
 

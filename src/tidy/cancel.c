@@ -34,6 +34,27 @@ static tc_status remove_nothing(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
+/* cat(x, empty, y) => cat(x, y), where something is left */
+static tc_status drop_empty(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_cat)
+        return TC_OK;
+    tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
+    int n = 0;
+    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    for (int i = 0; i < node->n_in; i++)
+        if (tc_type_count(tc_type_of(rw->from, node->in[i])))
+            in[n++] = tc_rewrite_in(rw, node, i);
+    if (n == node->n_in || !n || tc_type_of(rw->to, in[0])->dtype != y->dtype)
+        return TC_OK;
+    tc_node *made = tc_graph_add(rw->to, TC_OP_cat, node->attr, in, n, 1, node->loc);
+    rw->to->val[made->out[0]]->type = y;
+    rw->to->val[made->out[0]]->name = rw->from->val[node->out[0]]->name;
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return tc_node_infer(rw->to, made);
+}
+
 /* Both records begin with the list. */
 static const tc_ints *perm_of(const tc_node *node)
 {
@@ -206,8 +227,8 @@ static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_cancel(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {remove_nothing, merge_permutes, permute_to_reshape,
-                                             merge_reshapes, merge_casts};
+    static tc_rewriter *const rewriters[] = {remove_nothing,     drop_empty,     merge_permutes,
+                                             permute_to_reshape, merge_reshapes, merge_casts};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

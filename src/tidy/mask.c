@@ -2,6 +2,7 @@
 /* mask.c -- masks that are added to scores become choices.
  *
  *   x + where(c, 0, -huge)   =>  where(c, x, -huge)
+ *   x + where(c, b, -huge)   =>  where(c, x + b, -huge)
  *   x + y * -huge            =>  where(y <= 0, x, -huge)
  *
  * also where the mask was moved on its way, or made of several.  -huge is -1e30 or less: next to it
@@ -14,9 +15,10 @@
 
 static const double HUGE_LEAST = 1e30;
 
-/* What a mask is made of: true where a number takes part, and what it has elsewhere. */
+/* What a mask is made of: true where a number takes part, what is added there (none: nothing), and
+ * what it has elsewhere. */
 typedef struct masking {
-    tc_val kept;
+    tc_val kept, bias;
     double low;
 } masking;
 
@@ -59,16 +61,35 @@ static bool all_one(const tc_rewrite *rw, tc_val v, double *value)
 
 static bool mask_of(finder *f, tc_val v, int depth, masking *out);
 
-/* where(c, 0, -huge), where(c, -huge, 0) */
+/* v in the shape of another value. */
+static tc_val shaped(finder *f, tc_val v, tc_val like)
+{
+    if (!v || f->status != TC_OK)
+        return v;
+    const tc_type *t = tc_type_of(f->rw->to, v), *y = tc_type_of(f->rw->to, like);
+    if (t->rank == y->rank && memcmp(t->dim, y->dim, (size_t)y->rank * sizeof *y->dim) == 0)
+        return v;
+    tc_attr_shape *a = tc_new(&f->rw->ctx->arena, tc_attr_shape);
+    a->shape = tc_ints_copy(&f->rw->ctx->arena, y->dim, y->rank);
+    return make(f, TC_OP_expand, a, &v, 1);
+}
+
+/* where(c, b, -huge), where(c, -huge, b) */
 static bool chosen(finder *f, const tc_node *def, masking *out)
 {
-    double a, b;
-    if (!all_one(f->rw, def->in[1], &a) || !all_one(f->rw, def->in[2], &b))
-        return false;
-    bool keeps = a == 0 && b <= -HUGE_LEAST, drops = b == 0 && a <= -HUGE_LEAST;
-    out->low = keeps ? b : a;
-    out->kept = drops ? make(f, TC_OP_logical_not, NULL, def->in, 1) : def->in[0];
-    return keeps || drops;
+    for (int i = 1; i <= 2; i++) {
+        tc_val b = def->in[3 - i];
+        double kept = NAN;
+        if (!all_one(f->rw, def->in[i], &out->low) || !(out->low <= -HUGE_LEAST))
+            continue;
+        if (all_one(f->rw, b, &kept) && !(fabs(kept) < HUGE_LEAST))
+            return false;
+        tc_val c = shaped(f, def->in[0], def->out[0]);
+        out->kept = i == 1 ? make(f, TC_OP_logical_not, NULL, &c, 1) : c;
+        out->bias = kept == 0 ? TC_NONE : shaped(f, b, def->out[0]);
+        return true;
+    }
+    return false;
 }
 
 /* y * -huge, where y is 0 for what takes part and positive elsewhere */
@@ -78,7 +99,8 @@ static bool scaled(finder *f, const tc_node *def, masking *out)
         if (all_one(f->rw, def->in[i], &out->low) && out->low <= -HUGE_LEAST) {
             tc_val y = def->in[1 - i];
             tc_val zero = tc_graph_scalar(f->rw->to, tc_type_of(f->rw->to, y)->dtype, 0, f->loc);
-            out->kept = make(f, TC_OP_le, NULL, (tc_val[]){y, zero}, 2);
+            out->kept = shaped(f, make(f, TC_OP_le, NULL, (tc_val[]){y, zero}, 2), def->out[0]);
+            out->bias = TC_NONE;
             return true;
         }
     return false;
@@ -102,7 +124,17 @@ static bool moved(finder *f, const tc_node *def, int depth, masking *out)
     if (!mask_of(f, def->in[0], depth + 1, out))
         return false;
     out->kept = make(f, def->op, def->attr, &out->kept, 1);
+    if (out->bias)
+        out->bias = make(f, def->op, def->attr, &out->bias, 1);
     return true;
+}
+
+/* x + alpha y with alpha 1; either may be none. */
+static tc_val added(finder *f, tc_val x, tc_val y)
+{
+    tc_attr_alpha *one = tc_new(&f->rw->ctx->arena, tc_attr_alpha);
+    one->alpha = 1;
+    return !x ? y : !y ? x : make(f, TC_OP_add, one, (tc_val[]){x, y}, 2);
 }
 
 /* Whether v of `to` is a mask. */
@@ -123,6 +155,7 @@ static bool mask_of(finder *f, tc_val v, int depth, masking *out)
             !mask_of(f, def->in[0], depth + 1, out) || !mask_of(f, def->in[1], depth + 1, &other))
             return false;
         out->kept = make(f, TC_OP_logical_and, NULL, (tc_val[]){out->kept, other.kept}, 2);
+        out->bias = added(f, out->bias, other.bias);
         out->low = fmax(out->low, other.low);
         return true;
     default:
@@ -144,7 +177,7 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
     if (f.status != TC_OK || is[0] == is[1]) /* two masks are one still */
         return f.status;
     int k = is[1];
-    tc_val x = tc_rewrite_in(rw, node, 1 - k);
+    tc_val x = added(&f, tc_rewrite_in(rw, node, 1 - k), m[k].bias);
     tc_val low = tc_graph_scalar(rw->to, TC_f32, m[k].low, node->loc);
     tc_val y = make(&f, TC_OP_where, NULL, (tc_val[]){m[k].kept, x, low}, 3);
     TC_TRY(f.status);
@@ -162,20 +195,68 @@ tc_status tc_tidy_mask(tc_ctx *ctx, tc_module *module)
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
-/* The mask of scaled_dot_product_attention as a choice. */
+/* ---- attention ---- */
+
+/* k [.., n, d] -> [.., d, n] */
+static tc_val turned(finder *f, tc_val k)
+{
+    if (f->status != TC_OK)
+        return TC_NONE;
+    int32_t rank = tc_type_of(f->rw->to, k)->rank;
+    int64_t perm[TC_MAX_RANK];
+    for (int32_t i = 0; i < rank; i++)
+        perm[i] = i;
+    perm[rank - 2] = rank - 1;
+    perm[rank - 1] = rank - 2;
+    tc_attr_perm *a = tc_new(&f->rw->ctx->arena, tc_attr_perm);
+    a->perm = tc_ints_copy(&f->rw->ctx->arena, perm, rank);
+    return make(f, TC_OP_permute, a, &k, 1);
+}
+
+/* softmax(q k^T scale + mask) v, for masks that are computed numbers */
+static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
+{
+    const tc_attr_sdpa *a = node->attr;
+    tc_rewrite *rw = f->rw;
+    tc_val scores = make(f, TC_OP_matmul, NULL,
+                         (tc_val[]){tc_rewrite_in(rw, node, 0),
+                                    turned(f, tc_rewrite_in(rw, node, 1))},
+                         2);
+    tc_val scale = tc_graph_scalar(rw->to, TC_f32, a->scale, f->loc);
+    scores = added(f, make(f, TC_OP_mul, NULL, (tc_val[]){scores, scale}, 2), mask);
+    if (f->status != TC_OK)
+        return TC_NONE;
+    tc_attr_axis *last = tc_new(&rw->ctx->arena, tc_attr_axis);
+    last->axis = tc_type_of(rw->to, scores)->rank - 1;
+    scores = make(f, TC_OP_softmax, last, &scores, 1);
+    return make(f, TC_OP_matmul, NULL, (tc_val[]){scores, tc_rewrite_in(rw, node, 2)}, 2);
+}
+
+/* The mask of scaled_dot_product_attention as a choice, or the whole spelled out. */
 static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_sdpa || node->n_in < 4 || !node->in[3])
         return TC_OK;
+    const tc_attr_sdpa *a = node->attr;
+    const tc_type *t = tc_type_of(rw->from, node->out[0]);
+    tc_val mask = tc_rewrite_in(rw, node, 3), y;
+    if (tc_type_of(rw->to, mask)->dtype != TC_f32 || t->dtype != TC_f32 || t->quant ||
+        tc_rewrite_is_fixed(rw, mask))
+        return TC_OK;
     finder f = {rw, node->loc, TC_OK};
     masking m;
-    if (!mask_of(&f, tc_rewrite_in(rw, node, 3), 0, &m) || f.status != TC_OK)
+    if (mask_of(&f, mask, 0, &m) && !m.bias) {
+        tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
+                       tc_rewrite_in(rw, node, 2), m.kept};
+        y = make(&f, TC_OP_sdpa, a, in, 4);
+    } else if (!a->causal && !a->gqa && tc_type_of(rw->from, node->in[0])->rank >= 3)
+        y = spelled_out(&f, node, mask);
+    else
         return f.status;
-    tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
-                   tc_rewrite_in(rw, node, 2), m.kept};
-    tc_node *made;
-    TC_TRY(tc_graph_emit(rw->to, TC_OP_sdpa, node->attr, in, 4, 1, node->loc, &made));
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    TC_TRY(f.status);
+    if (tc_type_of(rw->to, y) != t)
+        return TC_OK;
+    tc_rewrite_bind(rw, node->out[0], y);
     *done = true;
     return TC_OK;
 }
