@@ -2,6 +2,8 @@
 /* cancel.c -- what undoes itself, or does nothing. */
 #include "tidy.h"
 
+#include "../num/load.h"
+
 static bool all_zero(tc_ints list)
 {
     for (int32_t i = 0; i < list.n; i++)
@@ -31,6 +33,24 @@ static tc_status remove_nothing(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     tc_rewrite_bind(rw, node->out[0], tc_rewrite_in(rw, node, 0));
     *done = true;
+    return TC_OK;
+}
+
+/* x * 1 => x,  x / 1 => x */
+static tc_status times_one(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    bool divides =
+        node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
+    const tc_type *y = node->n_out ? tc_type_of(rw->from, node->out[0]) : NULL;
+    for (int i = divides ? 1 : 0; (node->op == TC_OP_mul || divides) && i < 2 && !*done; i++) {
+        tc_val x = tc_rewrite_in(rw, node, 1 - i), c = tc_rewrite_in(rw, node, i);
+        tc_tensor one = tc_rewrite_is_fixed(rw, c) ? tc_tensor_of(rw->to, c) : (tc_tensor){0};
+        if (!one.data || one.type->quant || tc_type_count(one.type) != 1 || y->quant ||
+            tc_type_of(rw->to, x) != y || tc_load_f64(one, 0) != 1)
+            continue;
+        tc_rewrite_bind(rw, node->out[0], x);
+        *done = true;
+    }
     return TC_OK;
 }
 
@@ -225,10 +245,26 @@ static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
+/* A buffer that is written back as it was is a constant. */
+static void settle_state(tc_graph *g)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (g->mutation[i].before == g->mutation[i].after)
+            g->val[g->mutation[i].before]->state = false;
+        else
+            g->mutation[kept++] = g->mutation[i];
+    g->n_mutation = kept;
+}
+
 tc_status tc_tidy_cancel(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {remove_nothing,     drop_empty,     merge_permutes,
-                                             permute_to_reshape, merge_reshapes, merge_casts};
+    static tc_rewriter *const rewriters[] = {
+        remove_nothing,     times_one,      drop_empty, merge_permutes,
+        permute_to_reshape, merge_reshapes, merge_casts};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    TC_TRY(tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL));
+    for (size_t i = 0; i < module->n_graph; i++)
+        settle_state(module->graph[i]);
+    return TC_OK;
 }
