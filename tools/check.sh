@@ -3,7 +3,7 @@
 #
 #   quick  one build; unit tests, golden files, command line, fuzz corpora, operators, conformance (within a minute)
 #   full   gcc, clang and sanitizer builds, judges, random graphs, trained models (within a quarter of an hour)
-#   long   full, with every sample, every region and every random graph
+#   long   full, with every sample, every region and every random graph; every build type
 #
 # Builds come first; then the tests, as many at a time as there are cores, what takes long before what does not.  A test
 # ends with "N passed, N failed" or "N passed, N failed, N skipped"; so does this one.  What cannot be run here is counted
@@ -37,7 +37,7 @@ build() { # FOLDER TARGETS OPTIONS...; TARGETS: '' is everything
     command -v ccache >/dev/null && more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
     command -v ld.lld >/dev/null && more+=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld)
     # shellcheck disable=SC2086
-    if { cmake -S . -B "$dir" -G Ninja "${more[@]}" "$@" && ninja -k 0 -C "$dir" $targets; } >"$work/build" 2>&1; then
+    if { cmake -S . -B "$dir" -G Ninja -DTOSAC_WERROR=ON "${more[@]}" "$@" && ninja -k 0 -C "$dir" $targets; } >"$work/build" 2>&1; then
         return 0
     fi
     echo "$dir: the build failed"
@@ -171,6 +171,7 @@ queue_gcc() {
     later "build: fuzz corpora" corpora build
     later "generated pages" pages
     later layers tools/check-layers.sh
+    later "no mutable globals" tools/check-globals.sh build/libtosac.a
     later "rules and passes have golden files" tools/check-golden.sh
 }
 
@@ -202,6 +203,10 @@ queue_judges() {
     later "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count $vgf
 }
 
+every_build() {
+    tools/check-builds.sh
+}
+
 # One function, so that the script may be edited while it runs.
 main() {
     export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -224,6 +229,7 @@ main() {
             programs build-asan
             later "build-asan: fuzz corpora" corpora build-asan
         }
+        [ "$mode" = long ] && later "build types" every_build
         $good && queue_zoo && queue_judges && queue_gcc
     fi
     run_queue

@@ -3,13 +3,16 @@
 #define _DEFAULT_SOURCE /* syscall() */
 #include "fast.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "../base/text.h"
+
 #if defined(__linux__) && defined(TC_X86)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
-
-static tc_isa chosen = TC_ISA_COUNT;
 
 /* Tiles are there, and the kernel lets this process use them. */
 static bool have_tiles(void)
@@ -49,25 +52,36 @@ static bool have(tc_isa isa)
     }
 }
 
-tc_isa tc_fast_isa(void)
+static const char *const name[TC_ISA_COUNT] = {"plain", "neon", "avx2", "avx512", "amx"};
+
+/* Written once, before anybody reads it. */
+static tc_isa best;
+
+static void find_best(void)
 {
-    if (chosen == TC_ISA_COUNT)
-        for (int isa = TC_ISA_plain; isa < TC_ISA_COUNT; isa++)
-            if (have((tc_isa)isa))
-                chosen = (tc_isa)isa;
-    return chosen;
+    const char *asked = getenv("TOSAC_ISA");
+    best = TC_ISA_plain;
+    for (int isa = TC_ISA_plain; isa < TC_ISA_COUNT; isa++)
+        if (have((tc_isa)isa)) {
+            best = (tc_isa)isa;
+            if (asked && tc_text_eq(asked, name[isa]))
+                return;
+        }
 }
 
-bool tc_fast_use(tc_isa isa)
+tc_isa tc_fast_isa(void)
 {
-    if (!have(isa))
-        return false;
-    chosen = isa;
-    return true;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_best);
+    return best;
+}
+
+bool tc_isa_here(tc_isa isa)
+{
+    return have(isa);
 }
 
 const char *tc_isa_name(tc_isa isa)
 {
-    static const char *const name[] = {"plain", "neon", "avx2", "avx512", "amx"};
     return name[isa];
 }

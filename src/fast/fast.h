@@ -16,17 +16,15 @@ typedef enum tc_isa {
     TC_ISA_COUNT
 } tc_isa;
 
-/* The best level here, or the one that was asked for. */
+/* The best level here, or the one that the environment's TOSAC_ISA names, where it is here. */
 tc_isa tc_fast_isa(void);
+bool tc_isa_here(tc_isa isa);
 
 /* At least AVX-512 with VNNI. */
 static inline bool tc_isa_is_avx512(tc_isa isa)
 {
     return isa == TC_ISA_avx512 || isa == TC_ISA_amx;
 }
-
-/* Tests: use this level from now on; false when the machine lacks it. */
-bool tc_fast_use(tc_isa isa);
 
 const char *tc_isa_name(tc_isa isa);
 

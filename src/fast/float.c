@@ -23,16 +23,40 @@ struct tc_product {
     float lo, hi;
 };
 
-static dnnl_engine_t engine; /* one for the process; it holds no state of a computation */
+/* One for the process, written once; it holds no state of a computation. */
+static dnnl_engine_t engine;
+
+static void make_engine(void)
+{
+    if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
+        engine = NULL;
+}
 
 static bool have_engine(void)
 {
-    return engine || dnnl_engine_create(&engine, dnnl_cpu, 0) == dnnl_success;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_engine);
+    return engine != NULL;
 }
 
-static void destroy(void *primitive)
+/* The library's handles on the way to a product; they go with the context at the latest. */
+typedef struct making {
+    dnnl_primitive_attr_t attr;
+    dnnl_primitive_desc_t desc;
+} making;
+
+static void drop_making(void *what)
 {
-    dnnl_primitive_destroy(primitive);
+    making *m = what;
+    dnnl_primitive_desc_destroy(m->desc);
+    dnnl_primitive_attr_destroy(m->attr);
+    *m = (making){0};
+}
+
+static void drop_product(void *what)
+{
+    tc_product *p = what;
+    dnnl_primitive_destroy(p->primitive);
 }
 
 /* Streams are not shared between threads; a thread's own goes with it. */
@@ -97,16 +121,18 @@ static void *repack(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *dat
 {
     void *packed = tc_arena_raw(&ctx->arena, dnnl_memory_desc_get_size(to));
     dnnl_primitive_desc_t pd;
-    dnnl_primitive_t reorder;
-    dnnl_memory_t src, dst;
-    if (dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) != dnnl_success)
+    dnnl_primitive_t reorder = NULL;
+    dnnl_memory_t src = NULL, dst = NULL;
+    dnnl_stream_t stream = this_stream();
+    if (!stream ||
+        dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) != dnnl_success)
         return NULL;
-    dnnl_primitive_create(&reorder, pd);
-    dnnl_memory_create(&src, from, engine, (void *)(uintptr_t)data);
-    dnnl_memory_create(&dst, to, engine, packed);
+    bool good = dnnl_primitive_create(&reorder, pd) == dnnl_success &&
+                dnnl_memory_create(&src, from, engine, (void *)(uintptr_t)data) == dnnl_success &&
+                dnnl_memory_create(&dst, to, engine, packed) == dnnl_success;
     dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, src}, {DNNL_ARG_TO, dst}};
-    bool good = dnnl_primitive_execute(reorder, this_stream(), 2, args) == dnnl_success;
-    dnnl_stream_wait(this_stream());
+    good = good && dnnl_primitive_execute(reorder, stream, 2, args) == dnnl_success &&
+           dnnl_stream_wait(stream) == dnnl_success;
     dnnl_memory_destroy(src);
     dnnl_memory_destroy(dst);
     dnnl_primitive_destroy(reorder);
@@ -174,16 +200,17 @@ static void clamp_numbers(float *restrict y, size_t n, float lo, float hi)
 static tc_product *finish(tc_ctx *ctx, const recipe *r)
 {
     tc_product *p = tc_new(&ctx->arena, tc_product);
+    making *m = tc_new(&ctx->arena, making);
     int n_then = keep_clamp(p, r);
-    dnnl_primitive_attr_t attr = NULL;
-    dnnl_primitive_desc_t pd = NULL;
-    bool good = make_attr(r->then, n_then, r->y, &attr) &&
-                dnnl_primitive_desc_create(&pd, r->desc, attr, engine, NULL) == dnnl_success &&
-                is_quick(pd) &&
-                dnnl_primitive_create(&p->primitive, pd) == dnnl_success;
+    tc_ctx_defer(ctx, drop_product, p); /* before anything is there that running out could lose */
+    tc_ctx_defer(ctx, drop_making, m);
+    bool good = make_attr(r->then, n_then, r->y, &m->attr) &&
+                dnnl_primitive_desc_create(&m->desc, r->desc, m->attr, engine, NULL) ==
+                    dnnl_success &&
+                is_quick(m->desc) &&
+                dnnl_primitive_create(&p->primitive, m->desc) == dnnl_success;
     if (good) {
-        tc_ctx_defer(ctx, destroy, p->primitive);
-        describe(p, r, pd);
+        describe(p, r, m->desc);
         if (r->b_data) {
             bool same = dnnl_memory_desc_equal(r->plain_b, &p->b);
             p->packed_b = same ? (void *)(uintptr_t)r->b_data
@@ -191,8 +218,7 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
             good = p->packed_b != NULL;
         }
     }
-    dnnl_primitive_desc_destroy(pd);
-    dnnl_primitive_attr_destroy(attr);
+    drop_making(m);
     return good ? p : NULL;
 }
 

@@ -91,7 +91,7 @@ static tc_type without_axis(const tc_type *x, int64_t axis)
 tc_status tc_shape_slice(tc_infer *c)
 {
     const tc_attr_slice *a = c->attr;
-    int64_t extent;
+    int64_t extent = 0;
     TC_TRY(tc_need_operands(c, 1));
     TC_TRY(slice_extent(c, a, &extent));
     c->out[0] = *c->in[0].type;
@@ -121,7 +121,7 @@ static tc_status replaces(tc_infer *c, const tc_type *part)
 tc_status tc_shape_slice_scatter(tc_infer *c)
 {
     const tc_attr_slice *a = c->attr;
-    int64_t extent;
+    int64_t extent = 0;
     TC_TRY(tc_need_operands(c, 2));
     TC_TRY(slice_extent(c, a, &extent));
     tc_type part = *c->in[0].type;

@@ -186,7 +186,7 @@ tc_val tc_put_rank(tc_lower *lw, tc_val x, int rank)
     if (!x || tc_put_type(lw, x)->rank >= rank)
         return x;
     const tc_type *t = tc_put_type(lw, x);
-    int64_t dim[TC_MAX_RANK];
+    int64_t dim[TC_MAX_RANK] = {0};
     int more = rank - t->rank;
     for (int i = 0; i < rank; i++)
         dim[i] = i < more ? 1 : t->dim[i - more];

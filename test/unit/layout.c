@@ -131,7 +131,7 @@ static tc_val single(maker *m, tc_dtype dtype, int64_t v)
 
 static tc_val transpose(maker *m, tc_val x)
 {
-    int64_t perm[TC_MAX_RANK];
+    int64_t perm[TC_MAX_RANK] = {0};
     int rank = type_of(m, x)->rank;
     for (int i = 0; i < rank; i++) {
         int k = (int)dice((uint32_t)i + 1);
