@@ -232,6 +232,18 @@ static bool reads_quantized(const tc_rewrite *rw, const tc_val *in, int n)
     return false;
 }
 
+/* The domain that all results of a movement are quantized to, and that its operands can have; else
+ * NULL. */
+static const tc_type *common_domain(const typing *t, const tc_node *node)
+{
+    const tc_type *first = node->n_out ? t->domain[node->out[0]] : NULL;
+    for (int i = 0; i < node->n_out; i++)
+        if (!first || !t->domain[node->out[i]] || t->domain[node->out[i]]->quant != first->quant ||
+            t->domain[node->out[i]]->dtype != first->dtype || first->quant->axis >= 0)
+            return NULL;
+    return first;
+}
+
 /* An operator on typed operands; its results take the domain that their readers agree on. */
 static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
 {
@@ -244,11 +256,10 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
         in[i] = codes || (traits & T_CONTROL) ? rw->now[node->in[i]] : best(rw, node->in[i]);
-    const tc_type *moved = NULL;
-    if (traits & T_MOVES && reads_quantized(rw, in, node->n_in) && node->n_out) {
-        const tc_type *first = t->domain[node->out[0]];
+    const tc_type *moved = NULL, *first = traits & T_MOVES ? common_domain(t, node) : NULL;
+    if (traits & T_MOVES && node->n_out && (reads_quantized(rw, in, node->n_in) || first)) {
         moved = moved_domain(rw, node, node->out[0]);
-        if (!moved && first) /* operands of several domains: all go to the result's */
+        if (!moved && first) /* operands of several domains, or real: all go to the result's */
             TC_TRY(bring_together(rw, node, first, in));
         else if (!moved)
             TC_TRY(bring_together(rw, node, tc_type_make(rw->ctx, TC_f32, 0, NULL), in));
@@ -264,7 +275,9 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
             rw->now[v] = copy->out[i];
             continue;
         }
-        const tc_type *type = moved ? moved_domain(rw, node, v) : t->domain[v];
+        const tc_type *type = moved               ? moved_domain(rw, node, v)
+                              : traits & T_MOVES && !first ? NULL
+                                                  : t->domain[v];
         if (type && !(traits & T_CONTROL)) /* what other graphs hand back is real */
             value->type = type;
         if (value->type->quant)

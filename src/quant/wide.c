@@ -144,6 +144,17 @@ static const tc_type *sum(const tc_rewrite *rw, const tc_node *node)
     return wide_type(rw->ctx, tc_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
 }
 
+/* The larger or the smaller of two: the same, without a factor. */
+static const tc_type *extreme(const tc_rewrite *rw, const tc_node *node)
+{
+    const tc_type *x = operand(rw, node, 0), *y = operand(rw, node, 1);
+    if (!narrow(x) || !narrow(y))
+        return NULL;
+    double sx = x->quant->scale[0], sy = y->quant->scale[0];
+    double scale = sx == sy ? sx : ldexp(fmax(sx, sy), -14);
+    return wide_type(rw->ctx, tc_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
+}
+
 static const tc_type *multiple(const tc_rewrite *rw, const tc_node *node)
 {
     const tc_type *x = operand(rw, node, 0), *y = operand(rw, node, 1);
@@ -189,6 +200,9 @@ static const tc_type *wide(const tc_rewrite *rw, const tc_node *node)
         return sum(rw, node);
     case TC_OP_mul:
         return multiple(rw, node);
+    case TC_OP_maximum:
+    case TC_OP_minimum:
+        return extreme(rw, node);
     case TC_OP_batch_norm:
         return normed(rw, node);
     default:

@@ -287,6 +287,10 @@ static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
     tc_arg a, b;
     if (!operands(lw, node, out, &a, &b))
         return;
+    if (!to->quant) {
+        tc_lower_refuse(lw, "its result is not quantized");
+        return;
+    }
     bool equal = !wide_arg(&a) && !wide_arg(&b) && tc_scale_of(a.type) == tc_scale_of(b.type);
     double s = equal ? tc_scale_of(a.type) : tc_scale_of(to);
     tc_val y = larger(lw, op, ordered(lw, &a, s, to), ordered(lw, &b, s, to));
