@@ -35,6 +35,7 @@ struct tc_ctx {
     size_t n_error, n_warning;
     size_t n_muted; /* errors past the first hundred are counted, not kept */
     int threads;            /* 0: as many as there are cores */
+    bool prefer_tosa;       /* run the TOSA that is kept beside an Ethos-U's stream */
     bool reference_kernels; /* --kernels=reference */
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
     struct tc_taken *taken;     /* wire/file.c: files that were read */

@@ -16,7 +16,7 @@
 typedef struct run_options {
     tc_texts data;
     const char *folder;
-    bool raw, reset;
+    bool raw, reset, tosa;
     int64_t bench, steps;
 } run_options;
 
@@ -175,6 +175,7 @@ static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *r
     tc_module *module;
     timing t = {0};
     double begin = tc_seconds();
+    ctx->prefer_tosa = o->tosa;
     TC_TRY(tc_read(ctx, args->v[0], &module));
     TC_TRY(
         tc_verify(ctx, module)); /* a mistake in the file is not ours, and kernels rely on types */
@@ -214,6 +215,8 @@ static const tc_option options[] = {
      "start every sample from the stored state, not from what the last one left"},
     {"--raw", NULL, NULL, TC_OPTION_FLAG, AT(raw),
      "write bf16 and fp8 as their bits, not as float32"},
+    {"--tosa", NULL, NULL, TC_OPTION_FLAG, AT(tosa),
+     "run the TOSA that is kept beside an Ethos-U's stream"},
     {"--bench", NULL, "N", TC_OPTION_COUNT, AT(bench),
      "time N runs, a sample each; without -o nothing else is done"},
     {0},
@@ -221,9 +224,10 @@ static const tc_option options[] = {
 
 const tc_verb tc_cli_run = {
     .name = "run",
-    .arguments = "PROGRAM [-i DATA]... [-o DIR] [--steps N] [--reset] [--raw] [--bench N]",
+    .arguments =
+        "PROGRAM [-i DATA]... [-o DIR] [--steps N] [--reset] [--raw] [--tosa] [--bench N]",
     .summary = "run a program on data and keep or show what it gives",
-    .help = "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte or a text graph .ir.  A sample is an array "
+    .help = "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte, Vela's _vela.npz or a text graph .ir.  A sample is an array "
             "of the input's own shape; an\n"
             "array with a longer first axis, or with one axis more, holds several, and their "
             "results are joined\n"

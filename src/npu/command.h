@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* command.h -- command words, one at a time, and the registers that they set.
  *
- * A command is one word (bits 0..9 opcode, 14..15 zero, 16..31 parameter) or two (bits 14..15 one, then 32 bits of
- * payload).  One word with an opcode below 256, and two with one from 256 on, is an operation; the rest set a
- * register, which keeps its value until it is set again. */
+ * A command is one word (bits 0..9 opcode, 14..15 zero, 16..31 parameter) or two (bits 14..15 one,
+ * then 32 bits of payload).  One word with an opcode below 256, and two with one from 256 on, is an
+ * operation; the rest set a register, which keeps its value until it is set again. */
 #ifndef TC_NPU_COMMAND_H
 #define TC_NPU_COMMAND_H
 
@@ -21,12 +21,12 @@ enum {
 
 /* A row of the table. */
 typedef struct tc_npu_command_info {
-    const char *name;   /* "IFM_PAD_TOP", "CONV" */
+    const char *name; /* "IFM_PAD_TOP", "CONV" */
     bool is_operation;
-    uint8_t words;      /* 1 or 2 */
-    uint8_t products;   /* 1 << tc_npu_product, or'ed */
+    uint8_t words;    /* 1 or 2 */
+    uint8_t products; /* 1 << tc_npu_product, or'ed */
     uint16_t code;
-    uint16_t bits[3];   /* by product: those of the parameter that mean something */
+    uint16_t bits[3]; /* by product: those of the parameter that mean something */
 } tc_npu_command_info;
 
 extern const tc_npu_command_info tc_npu_commands[];
@@ -46,7 +46,8 @@ typedef struct tc_npu_words {
 } tc_npu_words;
 
 /* The command at word `at` < words.n, or what is wrong with it (NULL: nothing). */
-const char *tc_npu_command_read(tc_npu_words words, const tc_npu_machine *machine, size_t at, tc_npu_command *out);
+const char *tc_npu_command_read(tc_npu_words words, const tc_npu_machine *machine, size_t at,
+                                tc_npu_command *out);
 
 typedef struct tc_npu_registers {
     uint16_t set[TC_NPU_SETS]; /* by opcode - 256 */

@@ -2,16 +2,19 @@
 /* machine.c -- see machine.h. */
 #include "machine.h"
 
-#define U55(name_, product_, macs_, cores_, h_, w_, depth_, dmas_, banks_, ...)                                        \
-    {                                                                                                                  \
-        .name = name_, .product = product_, .macs = macs_, .cores = cores_, .microblock = {{h_, w_, depth_}},          \
-        .most = {32, 64, 128}, .max_kernels = 2, .max_dmas = dmas_, .banks = banks_, .granule = {__VA_ARGS__}          \
+#define U55(name_, product_, macs_, cores_, h_, w_, depth_, dmas_, banks_, ...)                    \
+    {                                                                                              \
+        .name = name_, .product = product_, .macs = macs_, .cores = cores_,                        \
+        .microblock = {{h_, w_, depth_}}, .most = {32, 64, 128}, .max_kernels = 2,                 \
+        .max_dmas = dmas_, .banks = banks_, .granule = {                                           \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
     }
-#define U85(name_, macs_, cores_, ifm_, acc_, chain_, out_, ...)                                                       \
-    {                                                                                                                  \
-        .name = name_, .product = TC_U85, .macs = macs_, .cores = cores_, .microblock = {__VA_ARGS__},                 \
-        .most = {128, 128, 1024}, .max_kernels = 2, .max_dmas = 4, .ifm_ram = ifm_, .acc_ram = acc_,                   \
-        .chain_ram = chain_, .out_ram = out_                                                                           \
+#define U85(name_, macs_, cores_, ifm_, acc_, chain_, out_, ...)                                   \
+    {                                                                                              \
+        .name = name_, .product = TC_U85, .macs = macs_, .cores = cores_,                          \
+        .microblock = {__VA_ARGS__}, .most = {128, 128, 1024}, .max_kernels = 2, .max_dmas = 4,    \
+        .ifm_ram = ifm_, .acc_ram = acc_, .chain_ram = chain_, .out_ram = out_                     \
     }
 
 /* clang-format off */
@@ -37,7 +40,8 @@ const size_t tc_npu_n_machine = TC_COUNT(tc_npu_machines);
 const tc_npu_machine *tc_npu_machine_of(uint32_t config)
 {
     for (size_t i = 0; i < tc_npu_n_machine; i++)
-        if ((uint32_t)tc_npu_machines[i].product == config >> 28 && tc_npu_machines[i].macs == 1 << (config & 15))
+        if ((uint32_t)tc_npu_machines[i].product == config >> 28 &&
+            tc_npu_machines[i].macs == 1 << (config & 15))
             return &tc_npu_machines[i];
     return NULL;
 }

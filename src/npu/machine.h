@@ -32,11 +32,12 @@ typedef struct tc_npu_machine {
     tc_npu_product product;
     int32_t macs;  /* a cycle, of all cores */
     int32_t cores; /* each with a weight stream of its own */
-    tc_npu_block microblock[TC_NPU_MICROBLOCKS]; /* U85: by the field of ACC_FORMAT; else only the first */
-    tc_npu_block most;                           /* of an output block */
-    int32_t max_kernels, max_dmas;               /* unfinished at a time */
-    int32_t banks;                               /* U55, U65: SHRAM of a core, in banks; the last two hold tables */
-    uint8_t granule[TC_GRANULE_COUNT];           /* U55, U65 */
+    tc_npu_block
+        microblock[TC_NPU_MICROBLOCKS]; /* U85: by the field of ACC_FORMAT; else only the first */
+    tc_npu_block most;                  /* of an output block */
+    int32_t max_kernels, max_dmas;      /* unfinished at a time */
+    int32_t banks; /* U55, U65: SHRAM of a core, in banks; the last two hold tables */
+    uint8_t granule[TC_GRANULE_COUNT];            /* U55, U65 */
     int32_t ifm_ram, acc_ram, chain_ram, out_ram; /* U85: bytes */
 } tc_npu_machine;
 

@@ -4,17 +4,25 @@
 
 /* ---- names ---- */
 
-static const char *const kind_name[] = {"STOP", "IRQ", "PMU_MASK", "KERNEL_WAIT", "DMA_WAIT", "BRANCH", "DMA", "CONV", "DEPTHWISE", "POOL", "ELEMENTWISE", "RESIZE"};
-static const char *const pool_name[] = {"MAX", "AVERAGE", "REDUCE_SUM", "SUM", "NONE", "MIN", "ARGMAX_X", "ARGMAX_Y"};
+static const char *const kind_name[] = {"STOP",      "IRQ",    "PMU_MASK",    "KERNEL_WAIT",
+                                        "DMA_WAIT",  "BRANCH", "DMA",         "CONV",
+                                        "DEPTHWISE", "POOL",   "ELEMENTWISE", "RESIZE"};
+static const char *const pool_name[] = {"MAX",  "AVERAGE", "REDUCE_SUM", "SUM",
+                                        "NONE", "MIN",     "ARGMAX_X",   "ARGMAX_Y"};
 static const char *const resize_name[] = {"BILINEAR", "REPLICATE", "NEAREST"};
 static const char *const eltwise_name[] = {
-    [TC_EW_MUL] = "MUL", [TC_EW_ADD] = "ADD", [TC_EW_SUB] = "SUB", [TC_EW_MIN] = "MIN", [TC_EW_MAX] = "MAX",
-    [TC_EW_LRELU] = "LRELU", [TC_EW_ABS] = "ABS", [TC_EW_CLZ] = "CLZ", [TC_EW_SHR] = "SHR", [TC_EW_SHL] = "SHL",
-    [TC_EW_LSR] = "LSR", [TC_EW_DIV] = "DIV", [TC_EW_CMP_EQ] = "CMP_EQ", [TC_EW_CMP_NE] = "CMP_NE",
-    [TC_EW_CMP_GE] = "CMP_GE", [TC_EW_CMP_GT] = "CMP_GT", [TC_EW_AND] = "AND", [TC_EW_OR] = "OR",
-    [TC_EW_XOR] = "XOR", [TC_EW_NOT] = "NOT", [TC_EW_AND_NOT] = "AND_NOT"};
+    [TC_EW_MUL] = "MUL",       [TC_EW_ADD] = "ADD",       [TC_EW_SUB] = "SUB",
+    [TC_EW_MIN] = "MIN",       [TC_EW_MAX] = "MAX",       [TC_EW_LRELU] = "LRELU",
+    [TC_EW_ABS] = "ABS",       [TC_EW_CLZ] = "CLZ",       [TC_EW_SHR] = "SHR",
+    [TC_EW_SHL] = "SHL",       [TC_EW_LSR] = "LSR",       [TC_EW_DIV] = "DIV",
+    [TC_EW_CMP_EQ] = "CMP_EQ", [TC_EW_CMP_NE] = "CMP_NE", [TC_EW_CMP_GE] = "CMP_GE",
+    [TC_EW_CMP_GT] = "CMP_GT", [TC_EW_AND] = "AND",       [TC_EW_OR] = "OR",
+    [TC_EW_XOR] = "XOR",       [TC_EW_NOT] = "NOT",       [TC_EW_AND_NOT] = "AND_NOT"};
 
-const char *tc_npu_kind_name(tc_npu_kind kind) { return kind_name[kind]; }
+const char *tc_npu_kind_name(tc_npu_kind kind)
+{
+    return kind_name[kind];
+}
 
 const char *tc_npu_mode_name(tc_npu_kind kind, uint8_t mode)
 {
@@ -30,13 +38,31 @@ const char *tc_npu_mode_name(tc_npu_kind kind, uint8_t mode)
 
 /* ---- registers ---- */
 
-static uint16_t reg(const tc_npu_walk *w, int code) { return w->reg.set[code - 256]; }
-static int32_t extent(const tc_npu_walk *w, int code) { return reg(w, code) + 1; } /* _M1 */
-static int32_t signed16(const tc_npu_walk *w, int code) { return (int16_t)reg(w, code); }
-static uint16_t param(const tc_npu_walk *w, int code) { return w->reg.set2[code].param; }
-static uint32_t payload(const tc_npu_walk *w, int code) { return w->reg.set2[code].payload; }
+static uint16_t reg(const tc_npu_walk *w, int code)
+{
+    return w->reg.set[code - 256];
+}
+static int32_t extent(const tc_npu_walk *w, int code)
+{
+    return reg(w, code) + 1;
+} /* _M1 */
+static int32_t signed16(const tc_npu_walk *w, int code)
+{
+    return (int16_t)reg(w, code);
+}
+static uint16_t param(const tc_npu_walk *w, int code)
+{
+    return w->reg.set2[code].param;
+}
+static uint32_t payload(const tc_npu_walk *w, int code)
+{
+    return w->reg.set2[code].payload;
+}
 
-static bool is_u85(const tc_npu_walk *w) { return w->machine->product == TC_U85; }
+static bool is_u85(const tc_npu_walk *w)
+{
+    return w->machine->product == TC_U85;
+}
 
 /* Addresses and lengths are of 40 bits, on U55 of 32. */
 static uint64_t address(const tc_npu_walk *w, int code)
@@ -48,7 +74,8 @@ static uint64_t address(const tc_npu_walk *w, int code)
 /* Strides are signed, of 40 bits on every machine. */
 static int64_t stride(const tc_npu_walk *w, int code)
 {
-    uint64_t v = (uint64_t)(param(w, code) & 0xff) << 32 | payload(w, code), sign = UINT64_C(1) << 39;
+    uint64_t v = (uint64_t)(param(w, code) & 0xff) << 32 | payload(w, code), sign = UINT64_C(1)
+                                                                                    << 39;
     return (int64_t)((v ^ sign) - sign);
 }
 
@@ -61,15 +88,20 @@ static int32_t signed_bits(uint32_t v, int bits)
 
 /* ---- feature maps ---- */
 
-/* First opcodes of the registers of a map, of 16 bits and of two words; the rest lie at equal distances. */
+/* First opcodes of the registers of a map, of 16 bits and of two words; the rest lie at equal
+ * distances. */
 typedef struct map_code {
     int zero, width0, region, base;
 } map_code;
-static const map_code ifm_code = {TC_NPU_IFM_ZERO_POINT, TC_NPU_IFM_WIDTH0_M1, TC_NPU_IFM_REGION, TC_NPU_IFM_BASE0};
-static const map_code ifm2_code = {TC_NPU_IFM2_ZERO_POINT, TC_NPU_IFM2_WIDTH0_M1, TC_NPU_IFM2_REGION, TC_NPU_IFM2_BASE0};
-static const map_code ofm_code = {TC_NPU_OFM_ZERO_POINT, TC_NPU_OFM_WIDTH0_M1, TC_NPU_OFM_REGION, TC_NPU_OFM_BASE0};
+static const map_code ifm_code = {TC_NPU_IFM_ZERO_POINT, TC_NPU_IFM_WIDTH0_M1, TC_NPU_IFM_REGION,
+                                  TC_NPU_IFM_BASE0};
+static const map_code ifm2_code = {TC_NPU_IFM2_ZERO_POINT, TC_NPU_IFM2_WIDTH0_M1,
+                                   TC_NPU_IFM2_REGION, TC_NPU_IFM2_BASE0};
+static const map_code ofm_code = {TC_NPU_OFM_ZERO_POINT, TC_NPU_OFM_WIDTH0_M1, TC_NPU_OFM_REGION,
+                                  TC_NPU_OFM_BASE0};
 
-static void read_map(const tc_npu_walk *w, const map_code *code, uint16_t precision, int precision_at, tc_npu_map *m)
+static void read_map(const tc_npu_walk *w, const map_code *code, uint16_t precision,
+                     int precision_at, tc_npu_map *m)
 {
     *m = (tc_npu_map){
         .is_signed = precision & 1,
@@ -107,7 +139,8 @@ static void read_maps(const tc_npu_walk *w, tc_npu_op *op)
 
 /* ---- the window ---- */
 
-/* The registers hold the dilated size of the kernel; the height that it slides over follows from the output's. */
+/* The registers hold the dilated size of the kernel; the height that it slides over follows from
+ * the output's. */
 static const char *read_window(const tc_npu_walk *w, tc_npu_op *op)
 {
     uint16_t k = reg(w, TC_NPU_KERNEL_STRIDE);
@@ -140,14 +173,17 @@ static const char *read_window(const tc_npu_walk *w, tc_npu_op *op)
 
 /* ---- scaling, activation, accumulators ---- */
 
-static const tc_npu_round round_u55[] = {TC_ROUND_DOUBLE, TC_ROUND_TO_ZERO, TC_ROUND_NATURAL, TC_ROUND_NATURAL};
+static const tc_npu_round round_u55[] = {TC_ROUND_DOUBLE, TC_ROUND_TO_ZERO, TC_ROUND_NATURAL,
+                                         TC_ROUND_NATURAL};
 
 static tc_npu_scale read_scale(const tc_npu_walk *w, int code)
 {
     uint16_t p = param(w, code);
     if (!is_u85(w))
         return (tc_npu_scale){.multiplier = payload(w, code), .shift = p & 63};
-    return (tc_npu_scale){.multiplier = payload(w, code) & 0x7fffffff, .shift = p & 63, .double_bits = p >> 6 & 31,
+    return (tc_npu_scale){.multiplier = payload(w, code) & 0x7fffffff,
+                          .shift = p & 63,
+                          .double_bits = p >> 6 & 31,
                           .round = (tc_npu_round)(p >> 13 & 7)};
 }
 
@@ -169,7 +205,8 @@ static void read_scales(const tc_npu_walk *w, tc_npu_op *op)
     op->ofm_scale.round = round_u55[reg(w, TC_NPU_OFM_PRECISION) >> 14 & 3];
     op->ifm_scale = read_scale(w, TC_NPU_OPA_SCALE);
     op->ifm_scale.round = round_u55[reg(w, TC_NPU_IFM_PRECISION) >> 14 & 3];
-    op->ifm2_scale = (tc_npu_scale){.multiplier = payload(w, TC_NPU_OPB_SCALE) & 0xffff, .round = op->ifm_scale.round};
+    op->ifm2_scale = (tc_npu_scale){.multiplier = payload(w, TC_NPU_OPB_SCALE) & 0xffff,
+                                    .round = op->ifm_scale.round};
     op->scale_mode = reg(w, TC_NPU_IFM_PRECISION) >> 8 & 3;
     if (w->machine->cores == 2) {
         op->scale_base[1] = address(w, TC_NPU_SCALE1_BASE);
@@ -206,7 +243,8 @@ static void read_accumulator(const tc_npu_walk *w, tc_npu_op *op)
 
 static void read_weights(const tc_npu_walk *w, tc_npu_op *op)
 {
-    static const int base[] = {TC_NPU_WEIGHT_BASE, TC_NPU_WEIGHT1_BASE, TC_NPU_WEIGHT2_BASE, TC_NPU_WEIGHT3_BASE};
+    static const int base[] = {TC_NPU_WEIGHT_BASE, TC_NPU_WEIGHT1_BASE, TC_NPU_WEIGHT2_BASE,
+                               TC_NPU_WEIGHT3_BASE};
     tc_npu_weights *v = &op->weights;
     v->region = reg(w, TC_NPU_WEIGHT_REGION) & 7;
     for (int i = 0; i < op->cores; i++) {
@@ -221,8 +259,9 @@ static void read_weights(const tc_npu_walk *w, tc_npu_op *op)
 
 static void read_blocks(const tc_npu_walk *w, tc_npu_op *op)
 {
-    op->block = (tc_npu_block){extent(w, TC_NPU_OFM_BLK_HEIGHT_M1), extent(w, TC_NPU_OFM_BLK_WIDTH_M1),
-                               extent(w, TC_NPU_OFM_BLK_DEPTH_M1)};
+    op->block =
+        (tc_npu_block){extent(w, TC_NPU_OFM_BLK_HEIGHT_M1), extent(w, TC_NPU_OFM_BLK_WIDTH_M1),
+                       extent(w, TC_NPU_OFM_BLK_DEPTH_M1)};
     op->blockdep = reg(w, TC_NPU_BLOCKDEP) & 7;
     if (!is_u85(w)) {
         op->ib_end = reg(w, TC_NPU_IFM_IB_END) & 63;
@@ -279,9 +318,17 @@ static const char *read_pool(const tc_npu_walk *w, tc_npu_op *op)
         const char *wrong = read_window(w, op);
         if (wrong)
             return wrong;
-        whole(&op->ifm, op->ifm.h, op->ifm.w, op->mode == TC_POOL_REDUCE_SUM ? extent(w, TC_NPU_IFM_DEPTH_M1) : op->ofm.c);
+        whole(&op->ifm, op->ifm.h, op->ifm.w,
+              op->mode == TC_POOL_REDUCE_SUM ? extent(w, TC_NPU_IFM_DEPTH_M1) : op->ofm.c);
     } else
-        op->window = (tc_npu_window){.kh = 1, .kw = 1, .stride_y = 1, .stride_x = 1, .dilation_y = 1, .dilation_x = 1, .ih = op->ofm.h, .iw = op->ofm.w};
+        op->window = (tc_npu_window){.kh = 1,
+                                     .kw = 1,
+                                     .stride_y = 1,
+                                     .stride_x = 1,
+                                     .dilation_y = 1,
+                                     .dilation_x = 1,
+                                     .ih = op->ofm.h,
+                                     .iw = op->ofm.w};
     read_start(op);
     return NULL;
 }
@@ -325,9 +372,12 @@ static const char *read_eltwise(const tc_npu_walk *w, tc_npu_op *op)
 
 static tc_npu_axis read_axis(const tc_npu_walk *w, int scale, int offset, int step)
 {
-    tc_npu_axis a = {.scale = (reg(w, scale) & 0x7ff) + 1, .offset = signed_bits(reg(w, offset), 12),
-                     .one_int = param(w, step) & 15, .one_mod = (int32_t)(payload(w, step) & 0x7ff),
-                     .block_int = param(w, step) >> 4 & 0x7ff, .block_mod = (int32_t)(payload(w, step) >> 16 & 0x7ff)};
+    tc_npu_axis a = {.scale = (reg(w, scale) & 0x7ff) + 1,
+                     .offset = signed_bits(reg(w, offset), 12),
+                     .one_int = param(w, step) & 15,
+                     .one_mod = (int32_t)(payload(w, step) & 0x7ff),
+                     .block_int = param(w, step) >> 4 & 0x7ff,
+                     .block_mod = (int32_t)(payload(w, step) >> 16 & 0x7ff)};
     a.step = a.one_int * a.scale + a.one_mod;
     return a;
 }
@@ -339,8 +389,12 @@ static const char *read_resize(const tc_npu_walk *w, tc_npu_op *op)
         return "the machine has no such way to resize";
     op->y = read_axis(w, TC_NPU_RESIZE_Y_SCALE_N_M1, TC_NPU_RESIZE_Y_OFFSET, TC_NPU_RESIZE_Y_STEP);
     op->x = read_axis(w, TC_NPU_RESIZE_X_SCALE_N_M1, TC_NPU_RESIZE_X_OFFSET, TC_NPU_RESIZE_X_STEP);
-    op->window = (tc_npu_window){.kh = extent(w, TC_NPU_KERNEL_HEIGHT_M1), .kw = extent(w, TC_NPU_KERNEL_WIDTH_M1),
-                                 .stride_y = 1, .stride_x = 1, .dilation_y = 1, .dilation_x = 1};
+    op->window = (tc_npu_window){.kh = extent(w, TC_NPU_KERNEL_HEIGHT_M1),
+                                 .kw = extent(w, TC_NPU_KERNEL_WIDTH_M1),
+                                 .stride_y = 1,
+                                 .stride_x = 1,
+                                 .dilation_y = 1,
+                                 .dilation_x = 1};
     op->window.ih = op->window.kh;
     op->window.iw = op->window.kw;
     whole(&op->ifm, op->window.kh, op->window.kw, op->ofm.c);
@@ -353,9 +407,15 @@ static const char *read_dma(const tc_npu_walk *w, tc_npu_op *op)
     uint16_t src = reg(w, TC_NPU_DMA0_SRC_REGION), dst = reg(w, TC_NPU_DMA0_DST_REGION);
     int dims = 1 + (src >> 9 & 3);
     tc_npu_dma *d = &op->dma;
-    *d = (tc_npu_dma){.src_region = src & 7, .dst_region = dst & 7, .src_internal = src >> 8 & 1, .dst_internal = dst >> 8 & 1,
-                      .src = address(w, TC_NPU_DMA0_SRC), .dst = address(w, TC_NPU_DMA0_DST), .bytes = address(w, TC_NPU_DMA0_LEN),
-                      .rows = 1, .planes = 1};
+    *d = (tc_npu_dma){.src_region = src & 7,
+                      .dst_region = dst & 7,
+                      .src_internal = src >> 8 & 1,
+                      .dst_internal = dst >> 8 & 1,
+                      .src = address(w, TC_NPU_DMA0_SRC),
+                      .dst = address(w, TC_NPU_DMA0_DST),
+                      .bytes = address(w, TC_NPU_DMA0_LEN),
+                      .rows = 1,
+                      .planes = 1};
     if (dims > 3 || (dims > 1 && w->machine->product == TC_U55))
         return "the machine has no DMA of so many dimensions";
     if (is_u85(w)) {
@@ -481,7 +541,8 @@ bool tc_npu_walk_next(tc_npu_walk *w, tc_npu_op *out)
 
 void tc_npu_written(const tc_npu_op *op, int32_t *h, int32_t *w, int32_t *c)
 {
-    static const uint8_t axis[8][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {0, 1, 2}, {0, 1, 2}, {2, 0, 1}, {2, 1, 0}};
+    static const uint8_t axis[8][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0},
+                                       {0, 1, 2}, {0, 1, 2}, {2, 0, 1}, {2, 1, 0}};
     const int32_t from[3] = {op->ofm.h, op->ofm.w, op->ofm.c};
     const uint8_t *to = axis[op->transpose];
     *h = from[to[0]];
@@ -495,7 +556,8 @@ static void reach(tc_npu_range *r, const tc_npu_map *m, int tile, int32_t h, int
     bool bricks = m->format == TC_NHCWB16;
     int64_t e = m->bytes, step_x = bricks ? 16 * e : m->stride_x, base = (int64_t)m->base[tile];
     int64_t last_c = bricks ? (c - 1) / 16 * m->stride_c : (c - 1) * e;
-    int64_t end_c = bricks ? (c > 16 ? 16 : c) * e : e; /* behind the last; a brick may be stepped over backwards */
+    int64_t end_c = bricks ? (c > 16 ? 16 : c) * e
+                           : e; /* behind the last; a brick may be stepped over backwards */
     int64_t y = (h - 1) * m->stride_y, x = (w - 1) * step_x;
     int64_t lo = base + (y < 0 ? y : 0) + (x < 0 ? x : 0) + (last_c < 0 ? last_c : 0);
     int64_t hi = base + (y > 0 ? y : 0) + (x > 0 ? x : 0) + (last_c > 0 ? last_c : 0);
@@ -511,12 +573,16 @@ static void reach(tc_npu_range *r, const tc_npu_map *m, int tile, int32_t h, int
     r->hi = hi > r->hi ? hi : r->hi;
 }
 
-static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
+static int32_t least(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
 
 tc_npu_range tc_npu_map_range(const tc_npu_map *m, int32_t h, int32_t w, int32_t c)
 {
     tc_npu_range r = {0, 0};
-    if (m->broadcast & TC_BROADCAST_SCALAR || m->storage > TC_STORE_TILES_3X1 || h < 1 || w < 1 || c < 1)
+    if (m->broadcast & TC_BROADCAST_SCALAR || m->storage > TC_STORE_TILES_3X1 || h < 1 || w < 1 ||
+        c < 1)
         return r;
     int32_t left = least(w, m->width0);
     reach(&r, m, 0, least(h, m->height0), left, c);

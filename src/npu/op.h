@@ -21,18 +21,59 @@ typedef enum tc_npu_kind {
     TC_NPU_KIND_COUNT
 } tc_npu_kind;
 
-static inline bool tc_npu_is_kernel(tc_npu_kind kind) { return kind >= TC_NPU_KIND_CONV; }
+static inline bool tc_npu_is_kernel(tc_npu_kind kind)
+{
+    return kind >= TC_NPU_KIND_CONV;
+}
 
-typedef enum tc_npu_pool { TC_POOL_MAX, TC_POOL_AVERAGE, TC_POOL_REDUCE_SUM, TC_POOL_SUM, TC_POOL_NONE, TC_POOL_MIN, TC_POOL_ARGMAX_X, TC_POOL_ARGMAX_Y } tc_npu_pool;
-typedef enum tc_npu_resize { TC_RESIZE_BILINEAR, TC_RESIZE_REPLICATE, TC_RESIZE_NEAREST } tc_npu_resize;
+typedef enum tc_npu_pool {
+    TC_POOL_MAX,
+    TC_POOL_AVERAGE,
+    TC_POOL_REDUCE_SUM,
+    TC_POOL_SUM,
+    TC_POOL_NONE,
+    TC_POOL_MIN,
+    TC_POOL_ARGMAX_X,
+    TC_POOL_ARGMAX_Y
+} tc_npu_pool;
+typedef enum tc_npu_resize {
+    TC_RESIZE_BILINEAR,
+    TC_RESIZE_REPLICATE,
+    TC_RESIZE_NEAREST
+} tc_npu_resize;
 typedef enum tc_npu_eltwise {
-    TC_EW_MUL, TC_EW_ADD, TC_EW_SUB, TC_EW_MIN, TC_EW_MAX, TC_EW_LRELU, TC_EW_ABS, TC_EW_CLZ, TC_EW_SHR, TC_EW_SHL, TC_EW_LSR, TC_EW_DIV,
-    TC_EW_CMP_EQ = 16, TC_EW_CMP_NE, TC_EW_CMP_GE, TC_EW_CMP_GT,
-    TC_EW_AND = 33, TC_EW_OR, TC_EW_XOR, TC_EW_NOT, TC_EW_AND_NOT = 42
+    TC_EW_MUL,
+    TC_EW_ADD,
+    TC_EW_SUB,
+    TC_EW_MIN,
+    TC_EW_MAX,
+    TC_EW_LRELU,
+    TC_EW_ABS,
+    TC_EW_CLZ,
+    TC_EW_SHR,
+    TC_EW_SHL,
+    TC_EW_LSR,
+    TC_EW_DIV,
+    TC_EW_CMP_EQ = 16,
+    TC_EW_CMP_NE,
+    TC_EW_CMP_GE,
+    TC_EW_CMP_GT,
+    TC_EW_AND = 33,
+    TC_EW_OR,
+    TC_EW_XOR,
+    TC_EW_NOT,
+    TC_EW_AND_NOT = 42
 } tc_npu_eltwise;
 
 /* Rounding, by U85's numbers; U55's are translated. */
-typedef enum tc_npu_round { TC_ROUND_DOUBLE, TC_ROUND_NATURAL, TC_ROUND_DOUBLE_UP, TC_ROUND_SYMMETRIC, TC_ROUND_TO_ZERO, TC_ROUND_DOWN } tc_npu_round;
+typedef enum tc_npu_round {
+    TC_ROUND_DOUBLE,
+    TC_ROUND_NATURAL,
+    TC_ROUND_DOUBLE_UP,
+    TC_ROUND_SYMMETRIC,
+    TC_ROUND_TO_ZERO,
+    TC_ROUND_DOWN
+} tc_npu_round;
 
 typedef struct tc_npu_scale {
     uint32_t multiplier;
@@ -42,16 +83,25 @@ typedef struct tc_npu_scale {
 } tc_npu_scale;
 
 typedef enum tc_npu_format { TC_NHWC, TC_NHCWB16 } tc_npu_format;
-typedef enum tc_npu_storage { TC_STORE_TILES, TC_STORE_TILES_3X1, TC_STORE_CHAIN, TC_STORE_NONE } tc_npu_storage;
+typedef enum tc_npu_storage {
+    TC_STORE_TILES,
+    TC_STORE_TILES_3X1,
+    TC_STORE_CHAIN,
+    TC_STORE_NONE
+} tc_npu_storage;
 enum { TC_BROADCAST_H = 1, TC_BROADCAST_W = 2, TC_BROADCAST_C = 4, TC_BROADCAST_SCALAR = 8 };
-typedef enum tc_npu_upscale { TC_UPSCALE_NONE, TC_UPSCALE_NEAREST, TC_UPSCALE_ZEROS } tc_npu_upscale;
+typedef enum tc_npu_upscale {
+    TC_UPSCALE_NONE,
+    TC_UPSCALE_NEAREST,
+    TC_UPSCALE_ZEROS
+} tc_npu_upscale;
 
 /* A feature map: what is stored where. */
 typedef struct tc_npu_map {
-    bool used;        /* the operation reads or writes it */
+    bool used; /* the operation reads or writes it */
     bool is_signed;
-    uint8_t bytes;    /* of an element: 1, 2, 4, 8 */
-    uint8_t region;   /* or the number of a chain buffer */
+    uint8_t bytes;     /* of an element: 1, 2, 4, 8 */
+    uint8_t region;    /* or the number of a chain buffer */
     uint8_t broadcast; /* TC_BROADCAST_..., or'ed; with SCALAR nothing is read */
     tc_npu_format format;
     tc_npu_storage storage;
@@ -84,8 +134,8 @@ typedef struct tc_npu_dma {
     bool src_internal, dst_internal; /* the memory of tables; regions are ignored then */
     bool src_indexed, dst_indexed;
     uint8_t src_region, dst_region, index_region;
-    uint64_t src, dst, bytes; /* of one row */
-    int64_t rows, planes;     /* 1 x 1: one dimension */
+    uint64_t src, dst, bytes;                       /* of one row */
+    int64_t rows, planes;                           /* 1 x 1: one dimension */
     int64_t src_row, src_plane, dst_row, dst_plane; /* strides */
     uint64_t index;
     int64_t index_max, index_skip;
@@ -97,12 +147,12 @@ typedef struct tc_npu_axis {
 } tc_npu_axis;
 
 typedef struct tc_npu_op {
-    size_t at;        /* the word of the command */
-    size_t number;    /* of operations before it in this walk */
+    size_t at;     /* the word of the command */
+    size_t number; /* of operations before it in this walk */
     tc_npu_kind kind;
-    uint8_t mode;     /* tc_npu_pool, tc_npu_eltwise, tc_npu_resize */
+    uint8_t mode;      /* tc_npu_pool, tc_npu_eltwise, tc_npu_resize */
     bool weights_ifm2; /* CONV: the weights are ifm2 */
-    uint16_t param;   /* of waits: how many may be unfinished; of IRQ, STOP and PMU: the mask */
+    uint16_t param;    /* of waits: how many may be unfinished; of IRQ, STOP and PMU: the mask */
     tc_npu_map ifm, ifm2, ofm;
     tc_npu_window window; /* CONV, DEPTHWISE, POOL; RESIZE: kh, kw the size of what is read */
     tc_npu_block block;   /* of the output */
@@ -116,22 +166,24 @@ typedef struct tc_npu_op {
     uint8_t cores; /* that take part */
     tc_npu_weights weights;
     /* Scaling. */
-    bool per_channel; /* the scale stream counts, not ofm_scale (whose rounding counts all the same) */
+    bool per_channel; /* the scale stream counts, not ofm_scale (whose rounding counts all the same)
+                       */
     tc_npu_scale ofm_scale, ifm_scale, ifm2_scale; /* U55: OPA and OPB */
-    uint8_t scale_mode;  /* U55: of the operands of ADD and SUB */
-    bool swapped;        /* U55: ifm2 is the left operand */
+    uint8_t scale_mode;                            /* U55: of the operands of ADD and SUB */
+    bool swapped;                                  /* U55: ifm2 is the left operand */
     int64_t scalar;
     uint8_t scale_region;
     uint64_t scale_base[2], scale_bytes[2];
     /* After scaling. */
-    uint8_t function, table; /* of tables; 0: none.  U55: function 16 has table `table`, else as registers have it */
+    uint8_t function, table; /* of tables; 0: none.  U55: function 16 has table `table`, else as
+                                registers have it */
     uint8_t clip;            /* as the register has it */
     int32_t lo, hi;          /* signed */
     uint8_t ib_end, ib2_start, ab_start; /* U55: banks */
-    tc_npu_axis x, y;        /* RESIZE */
+    tc_npu_axis x, y;                    /* RESIZE */
     tc_npu_dma dma;
-    bool conditional;        /* BRANCH */
-    uint32_t target;         /* BRANCH: byte of the stream */
+    bool conditional; /* BRANCH */
+    uint32_t target;  /* BRANCH: byte of the stream */
 } tc_npu_op;
 
 /* The names of operations: "CONV", "POOL MAX", "ELEMENTWISE ADD"; of a mode that is none: "?". */
@@ -142,9 +194,10 @@ const char *tc_npu_mode_name(tc_npu_kind kind, uint8_t mode);
 typedef struct tc_npu_walk {
     const tc_npu_machine *machine;
     tc_npu_words words;
-    size_t at;              /* the next word */
-    size_t number;          /* operations so far */
-    tc_npu_registers reg;   /* as the operation just given sees them; `fresh` tells what was set for it */
+    size_t at;     /* the next word */
+    size_t number; /* operations so far */
+    tc_npu_registers
+        reg; /* as the operation just given sees them; `fresh` tells what was set for it */
     bool given;
     tc_npu_command command; /* the last one read */
     const char *error;      /* what is wrong with it; NULL: nothing */
@@ -158,8 +211,8 @@ bool tc_npu_walk_next(tc_npu_walk *walk, tc_npu_op *out);
 /* Extents of an output as it is written: the map's, its axes in their new order. */
 void tc_npu_written(const tc_npu_op *op, int32_t *h, int32_t *w, int32_t *c);
 
-/* Bytes [lo, hi) of the region that the map's h x w x c elements lie between, wide enough for any registers;
- * empty (0, 0) for a scalar or a chain.  An output: pass tc_npu_written()'s extents. */
+/* Bytes [lo, hi) of the region that the map's h x w x c elements lie between, wide enough for any
+ * registers; empty (0, 0) for a scalar or a chain.  An output: pass tc_npu_written()'s extents. */
 typedef struct tc_npu_range {
     int64_t lo, hi;
 } tc_npu_range;

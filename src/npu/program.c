@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.c -- driver payloads, ExecuTorch's blocks, Vela's archive; every number checked before it is used. */
+/* program.c -- driver payloads, ExecuTorch's blocks, Vela's archive; every number checked before it
+ * is used. */
 #include "program.h"
 
 #include "../wire/archive.h"
@@ -9,21 +10,22 @@ static const int64_t most_bytes = INT64_C(1) << 32;
 
 static tc_status broken(tc_ctx *ctx, const tc_loc *loc, const char *what)
 {
-    return tc_error(ctx, loc, TC_E_FORMAT, "the Ethos-U program is broken: %s", what);
+    return what ? tc_error(ctx, loc, TC_E_FORMAT, "the Ethos-U program is broken: %s", what)
+                : TC_OK;
 }
 
 /* ---- driver payloads ---- */
 
-static tc_status settle(tc_ctx *ctx, const tc_loc *loc, tc_npu_program *out)
+static const char *settle(tc_npu_program *out)
 {
     out->machine = tc_npu_machine_of(out->config);
     if (!out->machine)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "the stream is for an Ethos-U that is not known here: configuration 0x%08" PRIx32, out->config);
-    return out->words.n ? TC_OK : broken(ctx, loc, "there is no command stream");
+        return "its configuration is that of an Ethos-U that is not known here";
+    return out->words.n ? NULL : "there is no command stream";
 }
 
 /* COP1: after the tag, actions whose first word names them in its low byte. */
-static tc_status read_cop1(tc_ctx *ctx, const tc_loc *loc, tc_bytes b, tc_npu_program *out)
+static const char *read_cop1(tc_bytes b, tc_npu_program *out)
 {
     enum { CONFIG = 1, STREAM, READ_REGISTER, DUMP, NOP };
     bool configured = false;
@@ -33,7 +35,7 @@ static tc_status read_cop1(tc_ctx *ctx, const tc_loc *loc, tc_bytes b, tc_npu_pr
         switch (word & 255) {
         case CONFIG:
             if (left < 3)
-                return broken(ctx, loc, "the driver payload ends inside its configuration");
+                return "the driver payload ends inside its configuration";
             out->config = tc_le32(b.data + 4 * i + 4);
             out->id = tc_le32(b.data + 4 * i + 8);
             configured = true;
@@ -41,7 +43,8 @@ static tc_status read_cop1(tc_ctx *ctx, const tc_loc *loc, tc_bytes b, tc_npu_pr
             break;
         case STREAM:
             if (length > left - 1 || out->words.n)
-                return broken(ctx, loc, out->words.n ? "it has more than one command stream" : "the command stream is longer than the driver payload");
+                return out->words.n ? "it has more than one command stream"
+                                    : "the command stream is longer than the driver payload";
             out->words_at = 4 * i + 4;
             out->words = (tc_npu_words){b.data + out->words_at, length};
             i += 1 + length;
@@ -52,36 +55,54 @@ static tc_status read_cop1(tc_ctx *ctx, const tc_loc *loc, tc_bytes b, tc_npu_pr
             i++;
             break;
         default:
-            return broken(ctx, loc, "the driver payload has an action that is not known");
+            return "the driver payload has an action that is not known";
         }
     }
-    return configured ? settle(ctx, loc, out) : broken(ctx, loc, "the driver payload has no configuration");
+    return configured ? settle(out) : "the driver payload has no configuration";
 }
 
 /* COP2: a header of 16 bytes, one entry; its metadata ends where the stream begins. */
-static tc_status read_cop2(tc_ctx *ctx, const tc_loc *loc, tc_bytes b, tc_npu_program *out)
+static const char *read_cop2(tc_bytes b, tc_npu_program *out)
 {
-    enum { TYPE = 16, LENGTH = 20, META = 24, TAG = 28, CONFIG = 40, ID = 44, STAGING = 52, HEAD = 60 };
+    enum {
+        TYPE = 16,
+        LENGTH = 20,
+        META = 24,
+        TAG = 28,
+        CONFIG = 40,
+        ID = 44,
+        STAGING = 52,
+        HEAD = 60
+    };
     if (b.size < HEAD || tc_le32(b.data + TYPE) != 1 || memcmp(b.data + TAG, "VEUM", 4) != 0)
-        return broken(ctx, loc, "the driver payload has no entry that is known");
-    uint64_t begin = (uint64_t)TAG + tc_le32(b.data + META), end = (uint64_t)META + tc_le32(b.data + LENGTH);
+        return "the driver payload has no entry that is known";
+    uint64_t begin = (uint64_t)TAG + tc_le32(b.data + META),
+             end = (uint64_t)META + tc_le32(b.data + LENGTH);
     if (begin < HEAD || begin % 4 || end < begin || end > b.size)
-        return broken(ctx, loc, "the command stream lies outside the driver payload");
+        return "the command stream lies outside the driver payload";
     out->config = tc_le32(b.data + CONFIG);
     out->id = tc_le32(b.data + ID);
-    out->fast = (int64_t)(tc_le64(b.data + STAGING) < (uint64_t)most_bytes ? tc_le64(b.data + STAGING) : (uint64_t)most_bytes);
+    out->fast =
+        (int64_t)(tc_le64(b.data + STAGING) < (uint64_t)most_bytes ? tc_le64(b.data + STAGING)
+                                                                   : (uint64_t)most_bytes);
     out->words_at = (size_t)begin;
     out->words = (tc_npu_words){b.data + begin, (size_t)(end - begin) / 4};
-    return settle(ctx, loc, out);
+    return settle(out);
+}
+
+static const char *parse_driver(tc_bytes driver, tc_npu_program *out)
+{
+    out->driver = driver;
+    if (driver.size >= 4 && memcmp(driver.data, "COP1", 4) == 0)
+        return read_cop1(driver, out);
+    if (driver.size >= 4 && memcmp(driver.data, "COP2", 4) == 0)
+        return read_cop2(driver, out);
+    return "the driver payload begins neither with COP1 nor with COP2";
 }
 
 tc_status tc_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver, tc_npu_program *out)
 {
-    if (driver.size >= 4 && memcmp(driver.data, "COP1", 4) == 0)
-        return read_cop1(ctx, loc, driver, out);
-    if (driver.size >= 4 && memcmp(driver.data, "COP2", 4) == 0)
-        return read_cop2(ctx, loc, driver, out);
-    return broken(ctx, loc, "the driver payload begins neither with COP1 nor with COP2");
+    return broken(ctx, loc, parse_driver(driver, out));
 }
 
 /* ---- tensors and sizes ---- */
@@ -89,26 +110,32 @@ tc_status tc_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver, tc
 static bool settle_tensor(tc_npu_tensor *t)
 {
     t->bytes = t->element_bytes;
-    bool sound = (t->bytes == 1 || t->bytes == 2 || t->bytes == 4 || t->bytes == 8) && t->offset >= 0 && t->offset < most_bytes;
+    bool sound = (t->bytes == 1 || t->bytes == 2 || t->bytes == 4 || t->bytes == 8) &&
+                 t->offset >= 0 && t->offset < most_bytes;
     for (int i = 0; sound && i < TC_NPU_DIMS; i++) {
-        sound = t->dim[i] >= 0 && !__builtin_mul_overflow(t->bytes, t->dim[i], &t->bytes) && t->bytes < most_bytes;
+        sound = t->dim[i] >= 0 && !__builtin_mul_overflow(t->bytes, t->dim[i], &t->bytes) &&
+                t->bytes < most_bytes;
     }
     return sound;
 }
 
-static tc_status settle_tensors(tc_ctx *ctx, const tc_loc *loc, tc_npu_program *p)
+static const char *settle_tensors(tc_npu_program *p)
 {
     bool sound = p->scratch >= 0 && p->scratch <= most_bytes && p->fast <= most_bytes;
     for (size_t i = 0; i < p->n_in; i++)
         sound = sound && settle_tensor(&p->in[i]);
     for (size_t i = 0; i < p->n_out; i++)
         sound = sound && settle_tensor(&p->out[i]);
-    return sound ? TC_OK : broken(ctx, loc, "a tensor or a memory has an impossible size or place");
+    return sound ? NULL : "a tensor or a memory has an impossible size or place";
 }
 
-static void stretch(int64_t *size, int64_t end) { *size = end > *size ? end : *size; }
+static void stretch(int64_t *size, int64_t end)
+{
+    *size = end > *size ? end : *size;
+}
 
-static void stretch_map(const tc_npu_map *m, int region, int32_t h, int32_t w, int32_t c, int64_t *size)
+static void stretch_map(const tc_npu_map *m, int region, int32_t h, int32_t w, int32_t c,
+                        int64_t *size)
 {
     if (m->used && m->region == region)
         stretch(size, tc_npu_map_range(m, h, w, c).hi);
@@ -121,7 +148,8 @@ static void stretch_op(const tc_npu_op *op, int region, int64_t *size)
         const tc_npu_dma *d = &op->dma;
         int64_t bytes = (int64_t)d->bytes;
         if (!d->dst_internal && d->dst_region == region && !d->dst_indexed)
-            stretch(size, (int64_t)d->dst + (d->rows - 1) * d->dst_row + (d->planes - 1) * d->dst_plane + bytes);
+            stretch(size, (int64_t)d->dst + (d->rows - 1) * d->dst_row +
+                              (d->planes - 1) * d->dst_plane + bytes);
         return;
     }
     int32_t h, w, c;
@@ -131,7 +159,10 @@ static void stretch_op(const tc_npu_op *op, int region, int64_t *size)
 
 int64_t tc_npu_region_bytes(const tc_npu_program *p, int region)
 {
-    int64_t size = region == 0 ? (int64_t)p->weights.size : region == 1 ? p->scratch : region == 2 && p->fast > 0 ? p->fast : 0;
+    int64_t size = region == 0                  ? (int64_t)p->weights.size
+                   : region == 1                ? p->scratch
+                   : region == 2 && p->fast > 0 ? p->fast
+                                                : 0;
     if (region == 2 && p->fast < 0) { /* what nobody writes there nobody may read */
         tc_npu_walk walk;
         tc_npu_op op;
@@ -190,12 +221,13 @@ static bool read_tensors(tc_arena *arena, tc_bytes block, tc_npu_tensor **out, s
     return true;
 }
 
-tc_status tc_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, tc_npu_program *out)
+const char *tc_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_program *out)
 {
     tc_str name;
     tc_bytes block, driver = {0};
     bool first = true, sound = true, ended = false;
-    *out = (tc_npu_program){.fast = -1};
+    int64_t fast = -1;
+    *out = (tc_npu_program){0};
     for (size_t at = 0; sound && !ended && next_block(payload, &at, &name, &block); first = false) {
         if (first)
             sound = tc_str_is(name, "vela_bin_stream");
@@ -205,16 +237,71 @@ tc_status tc_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, 
             out->weights = block;
         else if (tc_str_is(name, "scratch_size") && block.size >= 4)
             out->scratch = tc_le32(block.data);
+        else if (tc_str_is(name, "fast_size") && block.size >= 8)
+            fast = (int64_t)(tc_le64(block.data) & INT64_MAX);
         else if (tc_str_is(name, "inputs"))
-            sound = read_tensors(&ctx->arena, block, &out->in, &out->n_in);
+            sound = read_tensors(arena, block, &out->in, &out->n_in);
         else if (tc_str_is(name, "outputs"))
-            sound = read_tensors(&ctx->arena, block, &out->out, &out->n_out);
+            sound = read_tensors(arena, block, &out->out, &out->n_out);
         ended = tc_str_is(name, "vela_end_stream");
     }
     if (!sound || !ended)
-        return broken(ctx, loc, "its blocks are not those of an EthosUBackend, or not all there");
-    TC_TRY(settle_tensors(ctx, loc, out));
-    return tc_npu_read_driver(ctx, loc, driver, out);
+        return "its blocks are not those of an EthosUBackend, or not all there";
+    const char *wrong = parse_driver(driver, out);
+    out->fast = fast >= 0 ? fast : out->fast > 0 ? out->fast : -1;
+    return wrong ? wrong : settle_tensors(out);
+}
+
+tc_status tc_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, tc_npu_program *out)
+{
+    return broken(ctx, loc, tc_npu_parse_backend(&ctx->arena, payload, out));
+}
+
+static void add_block(tc_buf *out, const char *name, tc_bytes content)
+{
+    tc_buf_text(out, name);
+    tc_buf_zeros(out, NAME - strlen(name));
+    tc_buf_u32(out, (uint32_t)content.size);
+    tc_buf_zeros(out, HEAD - NAME - 4);
+    if (content.size)
+        tc_buf_put(out, content.data, content.size);
+    tc_buf_align(out, ALIGN);
+}
+
+static void add_tensors(tc_buf *out, const char *name, const tc_npu_tensor *t, size_t n)
+{
+    tc_buf list;
+    tc_buf_init(&list, out->arena);
+    tc_buf_u32(&list, (uint32_t)n);
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k < TC_NPU_DIMS; k++)
+            tc_buf_u32(&list, (uint32_t)t[i].dim[k]);
+        tc_buf_u32(&list, (uint32_t)t[i].element_bytes);
+        tc_buf_u32(&list, (uint32_t)t[i].offset);
+        tc_buf_u32(&list, t[i].region);
+    }
+    add_block(out, name, (tc_bytes){list.data, list.size});
+}
+
+tc_bytes tc_npu_backend_payload(tc_arena *arena, const tc_npu_program *p)
+{
+    tc_buf all;
+    uint8_t scratch[4], fast[8];
+    for (int i = 0; i < 4; i++)
+        scratch[i] = (uint8_t)(p->scratch >> 8 * i);
+    for (int i = 0; i < 8; i++)
+        fast[i] = (uint8_t)((uint64_t)p->fast >> 8 * i);
+    tc_buf_init(&all, arena);
+    add_block(&all, "vela_bin_stream", (tc_bytes){0});
+    add_block(&all, "cmd_data", p->driver);
+    add_block(&all, "weight_data", p->weights);
+    add_block(&all, "scratch_size", (tc_bytes){scratch, sizeof scratch});
+    if (p->fast >= 0)
+        add_block(&all, "fast_size", (tc_bytes){fast, sizeof fast});
+    add_tensors(&all, "inputs", p->in, p->n_in);
+    add_tensors(&all, "outputs", p->out, p->n_out);
+    add_block(&all, "vela_end_stream", (tc_bytes){0});
+    return (tc_bytes){all.data, all.size};
 }
 
 /* ---- Vela's archive ---- */
@@ -227,14 +314,16 @@ typedef struct answer {
 
 bool tc_npu_looks_like_npz(tc_bytes bytes)
 {
-    static const char first[] = "cmd_data.npy"; /* is among the first members, whose names stand in the file */
+    static const char first[] =
+        "cmd_data.npy"; /* is among the first members, whose names stand in the file */
     if (!tc_archive_looks_like(bytes))
         return false;
     for (size_t i = 0; i + sizeof first - 1 <= bytes.size && i < 4096; i++)
         if (memcmp(bytes.data + i, first, sizeof first - 1) == 0)
             return true;
     /* or else in the directory, near the end */
-    for (size_t i = bytes.size > 8192 ? bytes.size - 8192 : 0; i + sizeof first - 1 <= bytes.size; i++)
+    for (size_t i = bytes.size > 8192 ? bytes.size - 8192 : 0; i + sizeof first - 1 <= bytes.size;
+         i++)
         if (memcmp(bytes.data + i, first, sizeof first - 1) == 0)
             return true;
     return false;
@@ -245,16 +334,21 @@ static tc_bytes member(answer *a, const char *name)
 {
     tc_bytes all = {0};
     tc_member *m = tc_archive_find(&a->archive, tc_text_format(&a->ctx->arena, "%s.npy", name));
-    if (!m || tc_archive_read(&a->archive, m, &all) != TC_OK || all.size < 12 || memcmp(all.data, "\x93NUMPY", 6) != 0) {
+    if (!m || tc_archive_read(&a->archive, m, &all) != TC_OK || all.size < 12 ||
+        memcmp(all.data, "\x93NUMPY", 6) != 0) {
         a->broken = true;
         return (tc_bytes){0};
     }
-    size_t header = all.data[6] == 1 ? 10 + (size_t)tc_le16(all.data + 8) : 12 + (size_t)tc_le32(all.data + 8);
+    size_t header =
+        all.data[6] == 1 ? 10 + (size_t)tc_le16(all.data + 8) : 12 + (size_t)tc_le32(all.data + 8);
     a->broken = a->broken || header > all.size;
     return header > all.size ? (tc_bytes){0} : (tc_bytes){all.data + header, all.size - header};
 }
 
-static int64_t integer_at(tc_bytes b, size_t i) { return (i + 1) * 8 <= b.size ? (int64_t)tc_le64(b.data + 8 * i) : 0; }
+static int64_t integer_at(tc_bytes b, size_t i)
+{
+    return (i + 1) * 8 <= b.size ? (int64_t)tc_le64(b.data + 8 * i) : 0;
+}
 
 static int64_t integer(answer *a, const char *name)
 {
@@ -266,8 +360,10 @@ static int64_t integer(answer *a, const char *name)
 static void list(answer *a, const char *side, tc_npu_tensor **out, size_t *n)
 {
     tc_arena *arena = &a->ctx->arena;
-    tc_bytes shape = member(a, tc_text_format(arena, "%s_shape", side)), element = member(a, tc_text_format(arena, "%s_elem_size", side));
-    tc_bytes offset = member(a, tc_text_format(arena, "%s_offset", side)), region = member(a, tc_text_format(arena, "%s_region", side));
+    tc_bytes shape = member(a, tc_text_format(arena, "%s_shape", side)),
+             element = member(a, tc_text_format(arena, "%s_elem_size", side));
+    tc_bytes offset = member(a, tc_text_format(arena, "%s_offset", side)),
+             region = member(a, tc_text_format(arena, "%s_region", side));
     *n = element.size / 8;
     if (shape.size != *n * TC_NPU_DIMS * 8 || offset.size != *n * 8 || region.size != *n * 8) {
         a->broken = true;
@@ -300,10 +396,10 @@ tc_status tc_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_
     list(&a, "input", &out->in, &out->n_in);
     list(&a, "output", &out->out, &out->n_out);
     if (a.broken || out->fast < 0)
-        return broken(ctx, loc, "the archive lacks members that Vela writes, or they make no sense");
-    TC_TRY(settle_tensors(ctx, loc, out));
+        return broken(ctx, loc,
+                      "the archive lacks members that Vela writes, or they make no sense");
     int64_t fast = out->fast;
     TC_TRY(tc_npu_read_driver(ctx, loc, driver, out));
     out->fast = fast;
-    return TC_OK;
+    return broken(ctx, loc, settle_tensors(out));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.h -- what is loaded into an Ethos-U: stream, constants, sizes of memories, where tensors lie.
+/* program.h -- what is loaded into an Ethos-U: stream, constants, sizes of memories, where tensors
+ * lie.
  *
  * It comes as Vela's raw answer (X_vela.npz), or as the payload of ExecuTorch's EthosUBackend. */
 #ifndef TC_NPU_PROGRAM_H
@@ -22,27 +23,40 @@ typedef struct tc_npu_tensor {
 typedef struct tc_npu_program {
     const tc_npu_machine *machine;
     uint32_t config, id; /* words of the driver payload */
-    tc_npu_words words;
-    size_t words_at;     /* byte of the driver payload where the stream begins */
-    tc_bytes weights;    /* region 0 */
-    int64_t scratch, fast; /* bytes of regions 1 and 2; fast 0: region 2 is region 1; -1: the file does not say */
+    tc_bytes driver;
+    tc_npu_words words;    /* of the driver payload */
+    size_t words_at;       /* byte of the driver payload where the stream begins */
+    tc_bytes weights;      /* region 0 */
+    int64_t scratch, fast; /* bytes of regions 1 and 2; fast 0: region 2 is region 1; -1: the file
+                              does not say */
     tc_npu_tensor *in, *out;
     size_t n_in, n_out;
 } tc_npu_program;
 
 /* COP1 or COP2: machine, config, id, words, words_at of *out; of COP2 also fast. */
-TC_MUST_USE tc_status tc_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver, tc_npu_program *out);
+TC_MUST_USE tc_status tc_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver,
+                                         tc_npu_program *out);
 
 /* The payload of an EthosUBackend: blocks of a name, a size and bytes. */
-TC_MUST_USE tc_status tc_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, tc_npu_program *out);
+TC_MUST_USE tc_status tc_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload,
+                                          tc_npu_program *out);
+
+/* The same for whoever has no context: what is wrong with it, or NULL; lists go into the arena. */
+const char *tc_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_program *out);
+
+/* A program as such a payload; when the size of region 2 is known it has a block of its own,
+ * "fast_size", which ExecuTorch has not. */
+tc_bytes tc_npu_backend_payload(tc_arena *arena, const tc_npu_program *program);
 
 /* X_vela.npz. */
-TC_MUST_USE tc_status tc_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_program *out);
+TC_MUST_USE tc_status tc_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes,
+                                      tc_npu_program *out);
 
 /* Does the archive look like Vela's? */
 bool tc_npu_looks_like_npz(tc_bytes bytes);
 
-/* Bytes of region r, as far as the file tells or the stream reaches into it (-1 sizes are found by a walk). */
+/* Bytes of region r, as far as the file tells or the stream reaches into it (-1 sizes are found by
+ * a walk). */
 int64_t tc_npu_region_bytes(const tc_npu_program *program, int region);
 
 #endif

@@ -25,6 +25,7 @@ struct tc_data {
     column *column; /* one per input */
     size_t n_column;
     size_t samples;
+    bool any_rank; /* of the module */
 };
 
 /* A file's arrays, and an argument's files. */
@@ -101,14 +102,29 @@ static tc_status does_not_fit(tc_data *data, const column *c, const tc_npy *a)
     return status;
 }
 
+/* The array's extents are the type's, but for ones. */
+static bool same_but_ones(const tc_npy *a, const tc_type *t)
+{
+    int i = 0, k = 0;
+    for (;; i++, k++) {
+        while (i < a->rank && a->dim[i] == 1)
+            i++;
+        while (k < t->rank && t->dim[k] == 1)
+            k++;
+        if (i == a->rank || k == t->rank || a->dim[i] != t->dim[k])
+            return i == a->rank && k == t->rank && a->rank <= TC_MAX_RANK;
+    }
+}
+
 /* How many samples of the input the array holds. */
 static tc_status count_samples(tc_data *data, const column *c, const tc_npy *a, part *p)
 {
     const tc_type *t = c->type;
-    p->new_axis = a->rank == t->rank + 1;
+    p->new_axis = a->rank == t->rank + 1 && !(data->any_rank && same_but_ones(a, t));
     if (p->new_axis && same_tail(a, 1, t, 0))
         p->n = (size_t)a->dim[0];
-    else if (a->rank == t->rank && same_tail(a, 0, t, 0))
+    else if ((a->rank == t->rank && same_tail(a, 0, t, 0)) ||
+             (data->any_rank && same_but_ones(a, t)))
         p->n = 1;
     else if (a->rank == t->rank && t->rank > 0 && same_tail(a, 0, t, 1) && t->dim[0] > 0 &&
              a->dim[0] > t->dim[0] && a->dim[0] % t->dim[0] == 0)
@@ -398,12 +414,42 @@ static tc_data *new_data(tc_ctx *ctx, const tc_graph *g)
 {
     tc_data *data = tc_new(&ctx->arena, tc_data);
     *data = (tc_data){.ctx = ctx, .n_column = g->n_in, .samples = 1};
+    data->any_rank = g->module->any_rank;
     data->column = tc_new_n(&ctx->arena, column, g->n_in);
     for (size_t i = 0; i < g->n_in; i++) {
         data->column[i].name = input_name(g, i);
         data->column[i].type = tc_type_of(g, g->in[i]);
     }
     return data;
+}
+
+/* Where the program's file does not say how many axes there are: inputs have those of their data, and its element
+ * type where it is as wide; outputs have as many as the input with the most. */
+static void take_axes(tc_data *data, const tc_graph *g)
+{
+    int32_t most = 0;
+    for (size_t i = 0; i < data->n_column; i++) {
+        column *c = &data->column[i];
+        const tc_npy *a = c->part[0].array;
+        tc_dtype dtype = tc_data_dtype(a);
+        if (c->n_part > 1 || !same_but_ones(a, c->type))
+            return;
+        if (!dtype || tc_dtypes[dtype].bytes != tc_dtypes[c->type->dtype].bytes)
+            dtype = c->type->dtype;
+        c->type = g->val[g->in[i]]->type = tc_type_make(data->ctx, dtype, a->rank, a->dim);
+        most = a->rank > most ? a->rank : most;
+    }
+    for (size_t i = 0; i < g->n_out; i++) {
+        const tc_type *t = tc_type_of(g, g->out[i]);
+        int64_t dim[TC_MAX_RANK];
+        int32_t ones = 0, rank;
+        while (ones < t->rank && t->dim[ones] == 1)
+            ones++;
+        rank = t->rank - ones > most ? t->rank - ones : most;
+        for (int32_t k = 0; k < rank; k++)
+            dim[k] = k < rank - (t->rank - ones) ? 1 : t->dim[k - rank + t->rank];
+        g->val[g->out[i]]->type = tc_type_make(data->ctx, t->dtype, rank, dim);
+    }
 }
 
 tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
@@ -421,6 +467,8 @@ tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, 
     for (size_t i = 0; i < n_path; i++)
         TC_TRY(open_source(ctx, path[i], &s[i]));
     TC_TRY(assign(data, s, n_path));
+    if (data->any_rank)
+        take_axes(data, g);
     for (size_t i = 0; i < data->n_column; i++)
         for (size_t k = 0; k < data->column[i].n_part; k++)
             TC_TRY(check_type(data, &data->column[i], data->column[i].part[k].array));

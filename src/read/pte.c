@@ -6,6 +6,7 @@
  * holds is what was written last at its address: by itself, or by another of which it is a view. */
 #include "pte.h"
 
+#include "../npu/program.h"
 #include "../num/load.h"
 #include "read.h"
 
@@ -359,8 +360,48 @@ static tc_status read_delegate(reader *r, uint32_t which)
     return TC_OK;
 }
 
+/* What the node gives goes to the arguments behind the first n. */
+static tc_status take_results(reader *r, const tc_pte_step *s, size_t n, tc_node *node)
+{
+    for (int i = 0; i < node->n_out; i++) {
+        int64_t at = s->arg.v[n + (size_t)i];
+        TC_TRY(need_type(r, &r->m->value[at]));
+        tc_value_of(r->g, node->out[i])->type = r->m->value[at].type;
+    }
+    TC_TRY(tc_node_infer(r->g, node));
+    for (int i = 0; i < node->n_out; i++)
+        write_to(r, s->arg.v[n + (size_t)i], node->out[i]);
+    return TC_OK;
+}
+
+/* An Ethos-U's program is a node that executes its stream; numbers of tensors and their sizes are compared when it
+ * runs. */
+static tc_status run_stream(reader *r, const tc_pte_step *s)
+{
+    const tc_pte_delegate *d = &r->m->delegate[s->what];
+    tc_npu_program program;
+    TC_TRY(tc_npu_read_backend(r->ctx, r->loc, d->payload, &program));
+    if ((size_t)s->arg.n != program.n_in + program.n_out)
+        return tc_error(r->ctx, r->loc, TC_E_STRUCTURE,
+                        "delegate %" PRIu32
+                        " is given %d tensors, and has %zu inputs and %zu outputs",
+                        s->what, s->arg.n, program.n_in, program.n_out);
+    int64_t size = (int64_t)d->payload.size;
+    tc_val *in = tc_new_n(&r->ctx->arena, tc_val, program.n_in + 1);
+    in[0] = tc_graph_const(r->g, tc_type_make(r->ctx, TC_u8, 1, &size), d->payload.data, NULL,
+                           r->loc);
+    for (size_t i = 0; i < program.n_in; i++)
+        TC_TRY(use(r, s->arg.v[i], &in[i + 1]));
+    tc_node *node = tc_graph_add(r->g, TC_OP_ethosu, NULL, in, (int)program.n_in + 1,
+                                 (int)program.n_out, r->loc);
+    return take_results(r, s, program.n_in, node);
+}
+
 static tc_status run_delegate(reader *r, const tc_pte_step *s)
 {
+    const tc_pte_delegate *d = &r->m->delegate[s->what];
+    if (tc_text_eq(d->id, "EthosUBackend") && !(d->tosa.size && r->ctx->prefer_tosa))
+        return run_stream(r, s);
     if (!r->graph[s->what])
         TC_TRY(read_delegate(r, s->what));
     const tc_graph *callee = tc_module_find(r->module, r->graph[s->what]);
@@ -376,15 +417,7 @@ static tc_status run_delegate(reader *r, const tc_pte_step *s)
         TC_TRY(use(r, s->arg.v[i], &in[i]));
     tc_node *node =
         tc_graph_add(r->g, TC_OP_call, attr, in, (int)callee->n_in, (int)callee->n_out, r->loc);
-    for (size_t i = 0; i < callee->n_out; i++) {
-        int64_t at = s->arg.v[callee->n_in + i];
-        TC_TRY(need_type(r, &r->m->value[at]));
-        tc_value_of(r->g, node->out[i])->type = r->m->value[at].type;
-    }
-    TC_TRY(tc_node_infer(r->g, node));
-    for (size_t i = 0; i < callee->n_out; i++)
-        write_to(r, s->arg.v[callee->n_in + i], node->out[i]);
-    return TC_OK;
+    return take_results(r, s, callee->n_in, node);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* read.c -- looks at the first bytes and picks the reader. */
 #include "read.h"
 
+#include "../npu/program.h"
 #include "../wire/file.h"
 
 typedef tc_status reader(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
@@ -25,7 +26,7 @@ static bool is_text(tc_bytes bytes)
 static reader *pick(tc_bytes bytes)
 {
     if (has(bytes, 0, "PK"))
-        return tc_read_pt2;
+        return tc_npu_looks_like_npz(bytes) ? tc_read_vela : tc_read_pt2;
     if (has(bytes, 4, "TOSA"))
         return tc_read_tosa;
     if (has(bytes, 4, "ET12"))
@@ -46,6 +47,6 @@ tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
     tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
     tc_note(ctx, &loc,
             "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa), VGF files (.vgf), "
-            "ExecuTorch programs (.pte) and text graphs (.ir)");
+            "ExecuTorch programs (.pte), Vela's streams (_vela.npz) and text graphs (.ir)");
     return status;
 }

@@ -14,6 +14,7 @@ TC_MUST_USE tc_status tc_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes,
 TC_MUST_USE tc_status tc_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 TC_MUST_USE tc_status tc_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 TC_MUST_USE tc_status tc_read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
+TC_MUST_USE tc_status tc_read_vela(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 TC_MUST_USE tc_status tc_read_text(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 
 #endif

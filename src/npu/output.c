@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output.c -- what every kernel operation ends with, in this order: scale, zero point, clamp,
+ * table, store. */
+#include "state.h"
+
+/* ---- tables ---- */
+
+/* A table's bytes; NULL when it does not lie in the memory of tables. */
+static const uint8_t *table_bytes(tc_npu_exec *x, int64_t at, int64_t bytes)
+{
+    const uint8_t *p = tc_npu_span(x, TC_NPU_INTERNAL, (uint64_t)(tc_npu_table_at(x->machine) + at),
+                                   (uint64_t)bytes);
+    if (!p)
+        tc_npu_fail(x, "a table of %" PRId64 " bytes does not lie in the memory of tables", bytes);
+    return p;
+}
+
+static int16_t s16(const uint8_t *p)
+{
+    return (int16_t)tc_le16(p);
+}
+
+/* 256 entries of 1, 2 or 4 bytes. */
+static void look_up(const uint8_t *table, int bytes, bool is_signed, int bias, tc_npu_array *a,
+                    size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *p = table + bytes * (int)((a->v[i] + bias) & 255);
+        int64_t v = bytes == 1 ? p[0] : bytes == 2 ? tc_le16(p) : tc_le32(p);
+        a->v[i] = tc_npu_wrapped(v, 8 * bytes, is_signed);
+    }
+}
+
+/* 512 pairs of a base and a slope: base + slope f / 128 between two entries, f = v & 127. */
+static void interpolate(const uint8_t *table, bool wide, tc_npu_array *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *p = table + 4 * ((a->v[i] + 32768) >> 7 & 511);
+        int64_t rest = (a->v[i] & 127) * s16(p + 2);
+        a->v[i] = wide ? s16(p) * INT64_C(128) + rest : s16(p) + tc_asr(rest + 64, 7);
+    }
+}
+
+/* U85's functions: how wide an entry is, which numbers go in; entries of 0 bytes: pairs of base and
+ * slope. */
+typedef struct function {
+    bool known, index_signed;
+    uint8_t entry;
+    bool wide;
+} function;
+static const function functions[32] = {
+    [1] = {true, false, 1, false}, [4] = {true, true, 1, false},  [5] = {true, true, 2, false},
+    [7] = {true, true, 4, false},  [8] = {true, true, 0, false},  [9] = {true, true, 0, true},
+    [10] = {true, true, 0, false}, [11] = {true, true, 0, false},
+};
+
+static bool apply_u85(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size_t n)
+{
+    const function *f = &functions[op->function];
+    if (!f->known)
+        return tc_npu_fail(x, "activation function %d is not known", op->function);
+    int64_t bytes = f->entry ? 256 * f->entry : TC_NPU_LUT;
+    const uint8_t *table = table_bytes(x, f->entry ? op->table * bytes : 0, bytes);
+    if (!table)
+        return false;
+    if (f->entry)
+        look_up(table, f->entry, f->index_signed, f->index_signed ? 128 : 0, a, n);
+    else
+        interpolate(table, f->wide, a, n);
+    return true;
+}
+
+/* U55: the output's width tells the form: 8 bits 256 entries, 16 bits pairs, 32 bits (clamped to
+ * int8) 256 of 4. */
+static bool apply_u55(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size_t n)
+{
+    enum { TABLE = 16, CLIP_INT8 = 3 };
+    if (op->function != TABLE)
+        return tc_npu_fail(x, "the built-in activation function %d is not run here", op->function);
+    int entry = op->ofm.bytes == 1 ? 1 : op->ofm.bytes == 4 && op->clip == CLIP_INT8 ? 4 : 0;
+    const uint8_t *table = table_bytes(x, op->table * 256, entry ? 256 * entry : TC_NPU_LUT);
+    if (!table)
+        return false;
+    bool index_signed = op->ofm.is_signed || entry == 4;
+    if (entry)
+        look_up(table, entry, op->ofm.is_signed, index_signed ? 128 : 0, a, n);
+    else
+        interpolate(table, false, a, n);
+    return true;
+}
+
+/* ---- zero point and clamp ---- */
+
+/* The bounds, when there are any.  They are unsigned when the numbers before the table are. */
+static bool bounds(const tc_npu_exec *x, const tc_npu_op *op, int64_t *lo, int64_t *hi)
+{
+    enum { CLIP_OFM = 0, CLIP_UINT8 = 2 };
+    bool is_signed = op->ofm.is_signed, clamped;
+    if (x->machine->product == TC_U85) {
+        clamped = op->clip == 0;
+        if (op->function)
+            is_signed = functions[op->function].index_signed;
+    } else {
+        clamped = op->clip != CLIP_OFM || op->ofm.bytes <= 2;
+        if (op->clip != CLIP_OFM)
+            is_signed = op->clip != CLIP_UINT8;
+    }
+    *lo = is_signed ? op->lo : (uint16_t)op->lo;
+    *hi = is_signed ? op->hi : (uint16_t)op->hi;
+    return clamped;
+}
+
+bool tc_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a)
+{
+    size_t n = (size_t)a->h * (size_t)a->w * (size_t)a->c;
+    int64_t lo, hi;
+    for (size_t i = 0; i < n; i++)
+        a->v[i] = tc_wrap_add(a->v[i], op->ofm.zero);
+    if (bounds(x, op, &lo, &hi))
+        for (size_t i = 0; i < n; i++)
+            a->v[i] = a->v[i] > hi ? hi : a->v[i] < lo ? lo : a->v[i];
+    if (op->function) {
+        bool done = x->machine->product == TC_U85 ? apply_u85(x, op, a, n) : apply_u55(x, op, a, n);
+        if (!done)
+            return false;
+    }
+    return tc_npu_store(x, op, a);
+}
+
+/* ---- accumulators ---- */
+
+typedef struct channel {
+    int64_t bias;
+    uint32_t multiplier;
+    uint8_t shift;
+} channel;
+
+static int64_t bytes_at(const uint8_t *p, int n, bool is_signed)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < n; i++)
+        v |= (uint64_t)p[i] << 8 * i;
+    return tc_npu_wrapped((int64_t)v, 8 * n, is_signed);
+}
+
+/* Ten bytes a channel.
+ *
+ *   U55, U65         bias 5, scale 4, shift 1      core k of n has the channels k, k + n, ...
+ *   U85, 32-bit acc  bias 4, scale 4, shift 1, 0
+ *   U85, 48-bit acc  bias 6, scale 2, shift 1, 0 */
+static channel *read_channels(tc_npu_exec *x, const tc_npu_op *op)
+{
+    enum { ENTRY = 10 };
+    bool u85 = x->machine->product == TC_U85;
+    int32_t streams = u85 ? 1 : op->cores;
+    int bias = !u85 ? 5 : op->acc_bits == 48 ? 6 : 4, scale = u85 && op->acc_bits == 48 ? 2 : 4;
+    channel *out = tc_new_n(&x->scratch, channel, (size_t)op->ofm.c);
+    for (int32_t c = 0; c < op->ofm.c; c++) {
+        uint64_t at = op->scale_base[c % streams] + ENTRY * (uint64_t)(c / streams);
+        const uint8_t *p = tc_npu_span(x, op->scale_region, at, ENTRY);
+        if (!p) {
+            tc_npu_fail(x, "the scales of channel %d lie outside region %d", c, op->scale_region);
+            return NULL;
+        }
+        uint32_t m = (uint32_t)bytes_at(p + bias, scale, false);
+        out[c] = (channel){bytes_at(p, bias, true),
+                           u85 ? m & (scale == 2 ? 0x7fff : 0x7fffffff) : m, p[bias + scale] & 63};
+    }
+    return out;
+}
+
+/* (acc + bias) m / 2^n by channel. */
+static bool scale_by_channel(tc_npu_exec *x, const tc_npu_op *op, size_t n)
+{
+    const channel *channels = read_channels(x, op);
+    if (!channels)
+        return false;
+    bool wraps = x->machine->product == TC_U85;
+    for (size_t i = 0; i < n; i += (size_t)op->ofm.c)
+        for (int32_t c = 0; c < op->ofm.c; c++) {
+            int64_t v = tc_wrap_add(x->acc.v[i + (size_t)c], channels[c].bias);
+            if (wraps)
+                v = tc_npu_wrapped(v, op->acc_bits, true);
+            x->out.v[i + (size_t)c] =
+                tc_npu_scaled(v, channels[c].multiplier, channels[c].shift, op->ofm_scale.round, 0);
+        }
+    return true;
+}
+
+bool tc_npu_start_acc(tc_npu_exec *x, const tc_npu_op *op)
+{
+    enum { ZERO, KEPT, IFM2 };
+    const tc_npu_map *o = &op->ofm;
+    size_t n = (size_t)o->h * (size_t)o->w * (size_t)o->c;
+    if (op->acc_input == KEPT) {
+        if (!x->has_acc || x->acc.h != o->h || x->acc.w != o->w || x->acc.c != o->c)
+            return tc_npu_fail(x, "accumulators are kept from an operation of another shape");
+        return true;
+    }
+    if (!tc_npu_array_make(x, &x->acc, o->h, o->w, o->c))
+        return false;
+    x->has_acc = true;
+    if (op->acc_input == ZERO) {
+        memset(x->acc.v, 0, n * sizeof *x->acc.v);
+        return true;
+    }
+    tc_npu_array start;
+    if (!tc_npu_load(x, "what accumulators start from", &op->ifm2, op->scalar, &start))
+        return false;
+    if (start.h != o->h || start.w != o->w || start.c != o->c)
+        return tc_npu_fail(x, "accumulators start from a map of another shape");
+    memcpy(x->acc.v, start.v, n * sizeof *start.v);
+    return true;
+}
+
+bool tc_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op)
+{
+    size_t n = (size_t)x->acc.h * (size_t)x->acc.w * (size_t)x->acc.c;
+    if (op->acc_bits == 16)
+        return tc_npu_fail(x, "accumulators of half precision are not run here");
+    for (size_t i = 0; i < n; i++)
+        x->acc.v[i] = tc_npu_wrapped(x->acc.v[i], op->acc_bits, true);
+    if (!op->acc_output)
+        return true;
+    if (!tc_npu_array_make(x, &x->out, x->acc.h, x->acc.w, x->acc.c))
+        return false;
+    if (op->per_channel) {
+        if (!scale_by_channel(x, op, n))
+            return false;
+    } else
+        for (size_t i = 0; i < n; i++)
+            x->out.v[i] = tc_npu_scale_by(x->acc.v[i], &op->ofm_scale);
+    return tc_npu_finish(x, op, &x->out);
+}

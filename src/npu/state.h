@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state.h -- what operations work on: memories, chain buffers, accumulators.  For the files of this
+ * folder. */
+#ifndef TC_NPU_STATE_H
+#define TC_NPU_STATE_H
+
+#include "exec.h"
+#include "scale.h"
+
+/* Numbers of h x w x c, channels last. */
+typedef struct tc_npu_array {
+    int32_t h, w, c;
+    int64_t *v;
+    size_t cap; /* elements that v has room for */
+} tc_npu_array;
+
+/* Decoded weights of an operation, kept while its stream stays the same. */
+typedef struct tc_npu_kept {
+    uint8_t *stream;     /* of all cores, one after the other */
+    size_t bytes, count; /* of the stream; of weights, as they are laid out */
+    int32_t *weights;    /* as conv.c wants them */
+    int32_t largest;     /* magnitude */
+} tc_npu_kept;
+
+struct tc_npu_exec {
+    tc_arena *arena;
+    tc_arena scratch; /* of one operation */
+    const tc_npu_program *program;
+    const tc_npu_machine *machine;
+    tc_npu_memory memory[TC_NPU_REGIONS + 1];
+    tc_npu_array chain[TC_NPU_REGIONS], acc, out;
+    bool has_acc;
+    int64_t last; /* the element written last: what a branch looks at */
+    int64_t limit, work;
+    tc_npu_walk walk;
+    tc_npu_kept *kept; /* by word of the stream */
+    const char *error;
+};
+
+/* Says what is wrong; always false. */
+bool tc_npu_fail(tc_npu_exec *x, const char *format, ...) TC_PRINTF(2, 3);
+
+/* Counts work; false when there is too much of it. */
+bool tc_npu_spend(tc_npu_exec *x, double work);
+
+/* Room for h x w x c numbers, kept from operation to operation. */
+bool tc_npu_array_make(tc_npu_exec *x, tc_npu_array *a, int32_t h, int32_t w, int32_t c);
+
+/* The elements of a map, less its zero point; of the operation's scratch. */
+bool tc_npu_load(tc_npu_exec *x, const char *name, const tc_npu_map *m, int64_t scalar,
+                 tc_npu_array *out);
+
+/* The same of 8 and 16 bits, into a larger array: element (y, x) goes to row top + y step, column
+ * left + x step; the rest is left as it is. */
+typedef struct tc_npu_frame {
+    int32_t *v;
+    int32_t h, w;
+    int32_t top, left, step;
+} tc_npu_frame;
+bool tc_npu_load_frame(tc_npu_exec *x, const tc_npu_map *m, const tc_npu_frame *frame);
+
+/* Writes a result to memory or to a chain buffer, transposed and reversed as the operation says. */
+bool tc_npu_store(tc_npu_exec *x, const tc_npu_op *op, const tc_npu_array *a);
+
+/* A span of a region; NULL when it does not lie inside. */
+const uint8_t *tc_npu_span(const tc_npu_exec *x, int region, uint64_t at, uint64_t bytes);
+
+/* Zero point, clamp, table, store; a[] holds what is already scaled, and is overwritten. */
+bool tc_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a);
+
+/* The same from accumulators, which stay: scaled by channel or all alike. */
+bool tc_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op);
+
+/* x->acc gets the operation's shape and what it starts from. */
+bool tc_npu_start_acc(tc_npu_exec *x, const tc_npu_op *op);
+
+/* The operations. */
+typedef bool tc_npu_do(tc_npu_exec *x, const tc_npu_op *op);
+tc_npu_do tc_npu_conv, tc_npu_depthwise, tc_npu_pooling, tc_npu_elementwise, tc_npu_resizing,
+    tc_npu_copy;
+
+#endif
