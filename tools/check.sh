@@ -168,6 +168,7 @@ queue_gcc() {
     later "bug families" build/conformance fixtures --cases $cases -j 1
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures
     programs build
+    later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
     later "build: fuzz corpora" corpora build
     later "generated pages" pages
     later layers tools/check-layers.sh

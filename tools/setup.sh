@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libjansson-dev libdnnl-dev xz-utils ccache lld"
+packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libdnnl-dev xz-utils ccache lld"
 
 bring() { # packages that are not installed
     local missing=()

@@ -180,26 +180,25 @@ static int give_name(tc_file *file)
     return bad;
 }
 
+/* Closing tells of what a file system could not write after all; here of a second descriptor, so
+ * that it comes before the file has its name. */
+static int settle(int fd)
+{
+    int twin = dup(fd);
+    return twin < 0 ? -1 : close(twin);
+}
+
 tc_status tc_file_commit(tc_file *file)
 {
     TC_TRY(flush(file));
-    int bad = file->beside ? 0 : give_name(file), why = errno;
-    int fd = file->fd;
-    file->fd = -1;
-    if (close(fd) != 0 && !bad) {
-        bad = -1;
-        why = errno;
-    }
-    if (!bad && file->beside) {
-        bad = rename(file->beside, file->path);
-        why = errno;
-    }
+    int bad = settle(file->fd);
     if (!bad)
-        return TC_OK;
-    if (file->beside)
-        unlink(file->beside);
-    errno = why;
-    return tc_io_error(file->ctx, file->path, "write it");
+        bad = file->beside ? rename(file->beside, file->path) : give_name(file);
+    if (bad)
+        return tc_io_error(file->ctx, file->path, "write it"); /* it goes with the context */
+    close(file->fd);
+    file->fd = -1;
+    return TC_OK;
 }
 
 tc_status tc_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes)

@@ -4,36 +4,27 @@
  * planned; its quantized export too, within a step. */
 #include "lowered.h"
 
-#include "wire/file.h"
-
-#include <jansson.h>
+#include "record.h"
 
 /* What meta.json says of one model file. */
 typedef struct record {
-    json_t *inputs, *expected, *qparams;
+    const tc_json *inputs, *expected, *qparams;
     double steps; /* that a quantized result of 16 bits may be off; of 8 bits: one */
 } record;
 
-static const char *text_of(json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
 static bool outputs_agree(trial *t, const record *r, const tc_tensor *out)
 {
-    size_t i, n = 0;
-    json_t *expected;
-    json_array_foreach(r->expected, i, expected)
-    {
-        const char *file = text_of(expected, "file");
-        json_t *q = json_array_get(r->qparams, n);
-        double step = json_number_value(json_object_get(q, "scale")), steps = 1;
-        if (json_is_object(q) && text_of(q, "dtype") && tc_text_eq(text_of(q, "dtype"), "int16"))
+    size_t n = 0;
+    for RECORD_EACH (expected, r->expected) {
+        const char *file = record_text(t->ctx, expected, "file");
+        const tc_json *q = record_at(r->qparams, n);
+        double step = record_number(q, "scale"), steps = 1;
+        if (record_is(t->ctx, q, "dtype", "int16"))
             steps = r->steps;
         if (!file)
             continue;
         if (n < t->g->n_out &&
-            !trial_output(t, n, out[n], file, text_of(expected, "dtype"), step, steps))
+            !trial_output(t, n, out[n], file, record_text(t->ctx, expected, "dtype"), step, steps))
             return false;
         n++;
     }
@@ -44,13 +35,10 @@ static bool outputs_agree(trial *t, const record *r, const tc_tensor *out)
 
 static const char **input_files(const trial *t, const record *r, size_t *n)
 {
-    const char **path = tc_new_n(&t->ctx->arena, const char *, json_array_size(r->inputs));
-    size_t i;
-    json_t *input;
+    const char **path = tc_new_n(&t->ctx->arena, const char *, record_size(r->inputs));
     *n = 0;
-    json_array_foreach(r->inputs, i, input)
-    {
-        const char *file = text_of(input, "file");
+    for RECORD_EACH (input, r->inputs) {
+        const char *file = record_text(t->ctx, input, "file");
         if (file)
             path[(*n)++] = trial_path(t, file);
     }
@@ -68,30 +56,33 @@ static bool agrees(trial *t, const record *r)
 }
 
 /* The part of meta.json that is about this file. */
-static bool find_record(const char *file, json_t *meta, record *r)
+static bool find_record(tc_ctx *ctx, const char *file, const tc_json *meta, record *r)
 {
-    size_t i;
-    json_t *q;
-    *r = (record){json_object_get(meta, "inputs"), json_object_get(meta, "expected"), NULL, 1};
+    *r = (record){tc_json_get(meta, "inputs"), tc_json_get(meta, "expected"), NULL, 1};
     if (tc_text_eq(file, "model.pt2"))
         return true;
-    json_array_foreach(json_object_get(meta, "quantized"), i, q)
-    {
-        if (!tc_text_eq(text_of(q, "file"), file))
+    for RECORD_EACH (q, tc_json_get(meta, "quantized")) {
+        if (!record_is(ctx, q, "file", file))
             continue;
-        r->expected = json_object_get(q, "expected");
-        r->qparams = json_object_get(q, "output_qparams");
+        r->expected = tc_json_get(q, "expected");
+        r->qparams = tc_json_get(q, "output_qparams");
         return true;
     }
     return false;
 }
 
-static void try_file(trial *t, json_t *meta)
+/* What PyTorch gave can be compared with. */
+static bool is_comparable(const tc_json *meta)
+{
+    return record_true(meta, "deterministic") &&
+           !tc_json_is(tc_json_get(meta, "eager_error"), TC_JSON_TEXT);
+}
+
+static void try_file(trial *t, const tc_json *meta)
 {
     record r;
-    bool comparable = json_is_true(json_object_get(meta, "deterministic")) &&
-                      !json_is_string(json_object_get(meta, "eager_error"));
-    if (!find_record(t->check->file, meta, &r))
+    bool comparable = is_comparable(meta);
+    if (!find_record(t->ctx, t->check->file, meta, &r))
         failed(t->v, "meta.json does not speak of it");
     else if (trial_read(t) && (!comparable || (trial_reference(t) && agrees(t, &r) &&
                                                trial_tidied(t) && agrees(t, &r))))
@@ -101,21 +92,20 @@ static void try_file(trial *t, json_t *meta)
 static void run_aten(tc_ctx *ctx, const check *c, verdict *v)
 {
     trial t = {.ctx = ctx, .check = c, .v = v};
-    json_t *meta = json_load_file(trial_path(&t, "meta.json"), 0, NULL);
+    const tc_json *meta = record_load(ctx, trial_path(&t, "meta.json"));
     if (meta)
         try_file(&t, meta);
     else
         failed(v, "meta.json cannot be read");
-    json_decref(meta);
 }
 
 static void run_lowered(tc_ctx *ctx, const check *c, verdict *v)
 {
     trial t = {.ctx = ctx, .check = c, .v = v};
-    json_t *meta = json_load_file(trial_path(&t, "meta.json"), 0, NULL);
+    const tc_json *meta = record_load(ctx, trial_path(&t, "meta.json"));
     record r;
     size_t n;
-    if (!meta || !find_record(c->file, meta, &r))
+    if (!meta || !find_record(ctx, c->file, meta, &r))
         failed(v, "meta.json does not speak of it");
     else {
         r.steps = 2;
@@ -123,38 +113,35 @@ static void run_lowered(tc_ctx *ctx, const check *c, verdict *v)
         if (trial_compiled(&t, c->target, path, n) && agrees(&t, &r))
             passed(v);
     }
-    json_decref(meta);
 }
 
-static bool has_label(json_t *meta, const char *label)
+static bool has_label(tc_ctx *ctx, const tc_json *meta, const char *label)
 {
-    size_t i;
-    json_t *l;
-    json_array_foreach(json_object_get(meta, "labels"), i,
-                       l) if (tc_text_eq(json_string_value(l), label)) return true;
+    for RECORD_EACH (l, tc_json_get(meta, "labels")) {
+        const char *text = record_string(ctx, l);
+        if (text && tc_text_eq(text, label))
+            return true;
+    }
     return false;
 }
 
 /* The target that the suite compiles this file for; NULL: none. */
-static const char *lowered_target(json_t *meta, const char *file)
+static const char *lowered_target(tc_ctx *ctx, const tc_json *meta, const char *file)
 {
-    size_t i;
-    json_t *p;
-    if (!json_is_true(json_object_get(meta, "deterministic")) ||
-        json_is_string(json_object_get(meta, "eager_error")))
+    if (!is_comparable(meta))
         return NULL;
     if (tc_text_eq(file, "model.pt2")) {
-        if (!has_label(meta, "FP"))
+        if (!has_label(ctx, meta, "FP"))
             return NULL;
-        json_array_foreach(
-            json_object_get(meta, "pipelines"), i,
-            p) if (tc_text_eq(text_of(p, "label"), "FP")) return text_of(p, "tosa_spec");
+        for RECORD_EACH (p, tc_json_get(meta, "pipelines"))
+            if (record_is(ctx, p, "label", "FP"))
+                return record_text(ctx, p, "tosa_spec");
         return "TOSA-1.0+FP";
     }
-    json_array_foreach(json_object_get(meta, "quantized"), i,
-                       p) if (tc_text_eq(text_of(p, "file"), file) &&
-                              json_is_true(json_object_get(p, "has_qdq")) &&
-                              has_label(meta, "INT")) return text_of(p, "tosa_spec");
+    for RECORD_EACH (q, tc_json_get(meta, "quantized"))
+        if (record_is(ctx, q, "file", file) && record_true(q, "has_qdq") &&
+            has_label(ctx, meta, "INT"))
+            return record_text(ctx, q, "tosa_spec");
     return NULL;
 }
 
@@ -162,17 +149,16 @@ static const char *lowered_target(json_t *meta, const char *file)
 static void find_lowered(checks *all, const check *c)
 {
     check lowered = *c;
-    json_t *meta =
-        json_load_file(tc_text_format(&all->ctx->arena, "%s/meta.json", c->folder), 0, NULL);
-    const char *target = meta ? lowered_target(meta, c->file) : NULL;
+    const tc_json *meta =
+        record_load(all->ctx, tc_text_format(&all->ctx->arena, "%s/meta.json", c->folder));
+    const char *target = meta ? lowered_target(all->ctx, meta, c->file) : NULL;
     if (target) {
         lowered.suite = "lowered";
         lowered.name = tc_text_format(&all->ctx->arena, "%s for %s", c->name, target);
-        lowered.target = tc_text_format(&all->ctx->arena, "%s", target);
+        lowered.target = target;
         lowered.run = run_lowered;
         add_check(all, &lowered);
     }
-    json_decref(meta);
 }
 
 static tc_status find_case(checks *all, const char *folder, const char *op, const char *name)

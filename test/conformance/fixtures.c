@@ -3,15 +3,7 @@
  * what PyTorch gave, for every recorded vector. */
 #include "trial.h"
 
-#include "wire/file.h"
-
-#include <jansson.h>
-#include <unistd.h>
-
-static const char *text_of(json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
+#include "record.h"
 
 /* "torch.float32" without "torch.". */
 static const char *bare(const char *name)
@@ -19,56 +11,52 @@ static const char *bare(const char *name)
     return name && tc_text_starts(name, "torch.") ? name + strlen("torch.") : name;
 }
 
-static bool vector_agrees(trial *t, json_t *vector)
+static bool vector_agrees(trial *t, const tc_json *vector)
 {
-    json_t *inputs = json_object_get(vector, "inputs"),
-           *outputs = json_object_get(vector, "outputs"), *it;
+    const tc_json *inputs = tc_json_get(vector, "inputs"),
+                  *outputs = tc_json_get(vector, "outputs");
     bool quantized = tc_text_eq(t->check->file, "quantized.pt2");
-    const char **path = tc_new_n(&t->ctx->arena, const char *, json_array_size(inputs));
+    const char **path = tc_new_n(&t->ctx->arena, const char *, record_size(inputs));
     tc_tensor *out = tc_new_n(&t->ctx->arena, tc_tensor, t->g->n_out);
-    size_t i, n = 0;
-    json_array_foreach(inputs, i, it) path[n++] = trial_path(t, text_of(it, "file"));
+    size_t n = 0;
+    for RECORD_EACH (it, inputs)
+        path[n++] = trial_path(t, record_text(t->ctx, it, "file"));
     if (!trial_run(t, path, n, out))
         return false;
-    if (json_array_size(outputs) != t->g->n_out) {
-        failed(t->v, "%zu outputs, expected %zu", t->g->n_out, json_array_size(outputs));
+    if (record_size(outputs) != t->g->n_out) {
+        failed(t->v, "%zu outputs, expected %zu", t->g->n_out, record_size(outputs));
         return false;
     }
-    json_array_foreach(outputs, i, it)
-    {
-        const char *file = text_of(it, quantized ? "quant_file" : "float_file");
-        double step =
-            quantized ? json_number_value(json_object_get(json_object_get(it, "qparams"), "scale"))
-                      : 0;
-        if (file && !trial_output(t, i, out[i], file, bare(text_of(it, "dtype")), step, 1))
+    size_t i = 0;
+    for RECORD_EACH (it, outputs) {
+        const char *file = record_text(t->ctx, it, quantized ? "quant_file" : "float_file");
+        const char *dtype = bare(record_text(t->ctx, it, "dtype"));
+        double step = quantized ? record_number(tc_json_get(it, "qparams"), "scale") : 0;
+        if (file && !trial_output(t, i, out[i], file, dtype, step, 1))
             return false;
+        i++;
     }
     return true;
 }
 
-static bool agrees(trial *t, json_t *facts)
+static bool agrees(trial *t, const tc_json *facts)
 {
-    size_t i;
-    json_t *vector;
     t->v->n_equal = t->v->n_compared = 0;
-    json_array_foreach(json_object_get(facts, "vectors"), i, vector)
-    {
+    for RECORD_EACH (vector, tc_json_get(facts, "vectors"))
         if (!vector_agrees(t, vector))
             return false;
-    }
     return true;
 }
 
 static void run_fixture(tc_ctx *ctx, const check *c, verdict *v)
 {
     trial t = {.ctx = ctx, .check = c, .v = v};
-    json_t *facts = json_load_file(trial_path(&t, "case.json"), 0, NULL);
+    const tc_json *facts = record_load(ctx, trial_path(&t, "case.json"));
     if (!facts)
         failed(v, "case.json cannot be read");
     else if (trial_read(&t) && trial_reference(&t) && agrees(&t, facts) && trial_tidied(&t) &&
              agrees(&t, facts))
         passed(v);
-    json_decref(facts);
 }
 
 tc_status find_fixtures(checks *all, const char *folder, const char *name)

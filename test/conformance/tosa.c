@@ -15,7 +15,6 @@
  * OUT/CASE.N.npy: tools/peer/tosa_suite.py gives them to the reference model and to tosa_verify.
  * --vgf keeps OUT/CASE.vgf and, as OUT/CASE.N.npy, what our interpreter makes of it, for
  * tools/peer/vgf_suite.py. Prints what differs and lines of totals. */
-#include <jansson.h>
 #include <stdio.h>
 
 #include "emit/emit.h"
@@ -25,7 +24,7 @@
 #include "read/data.h"
 #include "read/read.h"
 #include "target/target.h"
-#include "wire/file.h"
+#include "record.h"
 
 typedef struct {
     const char *dir, *prefix, *rewrite, *results, *vgf;
@@ -36,7 +35,7 @@ typedef struct {
     tc_ctx *ctx;
     const options *options;
     const char *name, *folder;
-    json_t *desc;
+    const tc_json *desc;
     tc_module *module;
     tc_bytes bytes; /* as written by us */
 } test_case;
@@ -124,15 +123,16 @@ static const char *target_word(tc_ctx *ctx, const char *requirement)
 }
 
 /* Whether the judge accepts the module for a profile and all extensions but one. */
-static bool accepted(const test_case *c, const char *profile, json_t *extensions, size_t without)
+static bool accepted(const test_case *c, const char *profile, const tc_json *extensions,
+                     size_t without)
 {
     tc_buf target;
     tc_buf_init(&target, &c->ctx->arena);
     tc_buf_printf(&target, "TOSA-1.0%s", target_word(c->ctx, profile));
-    for (size_t i = 0; i < json_array_size(extensions); i++)
+    for (size_t i = 0; i < record_size(extensions); i++)
         if (i != without)
             tc_buf_text(&target,
-                        target_word(c->ctx, json_string_value(json_array_get(extensions, i))));
+                        target_word(c->ctx, record_string(c->ctx, record_at(extensions, i))));
     return tc_verify_tosa(c->ctx, c->module, tc_buf_cstr(&target)) == TC_OK;
 }
 
@@ -145,12 +145,12 @@ static bool needs_what_it_says(const test_case *c)
     if (strstr(c->name, "while_loop") ||
         (strstr(c->name, "resize") && tc_text_ends(c->name, "_dyn")))
         return true;
-    json_t *all = json_object_get(c->desc, "test_requirements");
-    json_t *profiles = json_object_get(all, "profiles_supported"),
-           *extensions = json_object_get(all, "extensions_required");
-    size_t n = json_array_size(extensions);
-    for (size_t p = 0; p < json_array_size(profiles); p++) {
-        const char *profile = json_string_value(json_array_get(profiles, p));
+    const tc_json *all = tc_json_get(c->desc, "test_requirements");
+    const tc_json *profiles = tc_json_get(all, "profiles_supported"),
+                  *extensions = tc_json_get(all, "extensions_required");
+    size_t n = record_size(extensions);
+    for RECORD_EACH (p, profiles) {
+        const char *profile = record_string(c->ctx, p);
         if (!accepted(c, profile, extensions, n))
             return wrong(c, "is refused for its own profile and extensions");
         for (size_t i = 0; i < n; i++)
@@ -164,15 +164,15 @@ static bool needs_what_it_says(const test_case *c)
 
 static const char *member(const test_case *c, const char *list, size_t i)
 {
-    return json_string_value(json_array_get(json_object_get(c->desc, list), i));
+    return record_string(c->ctx, record_at(tc_json_get(c->desc, list), i));
 }
 
 static const char *mode_of(const test_case *c, size_t i)
 {
-    json_t *tensors =
-        json_object_get(json_object_get(json_object_get(c->desc, "meta"), "compliance"), "tensors");
-    const char *mode = json_string_value(
-        json_object_get(json_object_get(tensors, member(c, "ofm_name", i)), "mode"));
+    const tc_json *tensors =
+        tc_json_get(tc_json_get(tc_json_get(c->desc, "meta"), "compliance"), "tensors");
+    const char *name = member(c, "ofm_name", i);
+    const char *mode = name ? record_text(c->ctx, tc_json_get(tensors, name), "mode") : NULL;
     return mode ? mode : "EXACT";
 }
 
@@ -276,7 +276,7 @@ static bool runs(const test_case *c)
 {
     tc_ctx *ctx = c->ctx;
     tc_graph *g = tc_main(c->module);
-    size_t n_path = json_array_size(json_object_get(c->desc, "ifm_file"));
+    size_t n_path = record_size(tc_json_get(c->desc, "ifm_file"));
     const char **path = tc_new_n(&ctx->arena, const char *, n_path);
     for (size_t i = 0; i < n_path; i++)
         path[i] = in_folder(c, member(c, "ifm_file", i));
@@ -316,13 +316,12 @@ static void try_case(const options *o, const char *name, total totals[3])
 {
     test_case c = {.ctx = tc_ctx_new(), .options = o, .name = name};
     c.folder = tc_text_format(&c.ctx->arena, "%s/%s", o->dir, name);
-    c.desc = json_load_file(in_folder(&c, "desc.json"), JSON_DECODE_INT_AS_REAL, NULL);
-    bool negative = json_is_true(json_object_get(c.desc, "expected_failure"));
+    c.desc = record_load(c.ctx, in_folder(&c, "desc.json"));
+    bool negative = record_true(c.desc, "expected_failure");
     bool newer = tc_text_starts(name, "1.1");
     total *t = &totals[newer ? 2 : negative];
     t->all++;
     t->right += is_right(&c, negative, newer);
-    json_decref(c.desc);
     tc_ctx_free(c.ctx);
 }
 
