@@ -275,14 +275,17 @@ static tc_status second_pass(observation *o)
 /* ---- scales ---- */
 
 /* A natural range of which less than half is in use is that of what was seen, with a margin: rows
- * of a flat softmax are far below 1. */
+ * of a flat softmax are far below 1.  A softmax that gives finer steps takes more operations, so
+ * that it has to gain more. */
 static bool keeps_natural(const observation *o, size_t d)
 {
     const tc_domain *domain = &o->domains->domain[d];
+    const tc_node *maker = tc_def(tc_main(o->module), domain->val[0]);
+    double times = maker && maker->op == TC_OP_softmax ? 3 : 2;
     tc_ends e = o->ranges.ends[d];
     double most = fmax(-domain->lo, domain->hi), seen = fmax(-(double)e.lo, (double)e.hi);
     return domain->fixed_range &&
-           (e.lo > e.hi || !(seen > 0) || 2 * TC_NATURAL_MARGIN * seen > most);
+           (e.lo > e.hi || !(seen > 0) || times * TC_NATURAL_MARGIN * seen > most);
 }
 
 static tc_grid choose(const observation *o, size_t d)
