@@ -50,8 +50,24 @@ static void floats(void)
     ROWS("TOSA-1.0+FP+bf16", 1e-2, GRAPH("bf16[3,5,7]", "log_softmax %0 axis=2", "bf16[3,5,7]"));
 }
 
+/* 16 bits where the target has tables of 16 bits, whatever the rows are like. */
+static void sixteen(const char *target)
+{
+    ROWS(target, 2,
+         GRAPH("i16[34,20] q(0.001:0)", "softmax %0 axis=1", "i16[34,20] q(0.000030517578125:0)"));
+    ROWS(target, 2,
+         GRAPH("i16[34,7] q(0.00001:0)", "softmax %0 axis=1", "i16[34,7] q(0.000030517578125:0)"));
+    ROWS(target, 2,
+         GRAPH("i16[18,1000] q(0.01:0)", "softmax %0 axis=1", "i16[18,1000] q(0.00001:0)"));
+    ROWS(target, 2,
+         GRAPH("i16[18,300] q(1:0)", "softmax %0 axis=1", "i16[18,300] q(0.000030517578125:0)"));
+    ROWS(target, 2,
+         GRAPH("i8[34,49] q(0.1:3)", "softmax %0 axis=1", "i16[34,49] q(0.000030517578125:0)"));
+}
+
 int main(void)
 {
+    sixteen("TOSA-1.0+INT+int16");
     for (int i = 0; i < 2; i++) {
         softmax(targets[i]);
         logarithms(targets[i]);

@@ -127,31 +127,86 @@ static bool mask_shared(const attention *a)
     return !a->mask || tc_type_count(a->mask) <= a->rows * a->keys;
 }
 
-/* All that is known to be added, [1 or batch, rows, keys]; *least, *most: its finite range.  NULL:
- * a row is all masked. */
-static double *all_added(tc_lower *lw, const attention *a, tc_tensor known, int64_t *batch,
-                         double *least, double *most, bool *masks)
+/* All that is known to be added: x is [batch, rows, keys], minus infinity where a score counts for
+ * nothing.  Only differences within a row count, so that one that is far down as a whole is brought
+ * up. */
+typedef struct known_mask {
+    double *x; /* NULL: nothing is known to be added */
+    int64_t batch; /* 1 or that of the scores */
+    double least, most; /* of the finite ones */
+    bool masks; /* some are minus infinity */
+    bool *blind, any_blind; /* [batch, rows]: nothing of the row counts: its result is 0 */
+    bool *lost, any_lost; /* floats that far down have no room for the score beside them */
+} known_mask;
+
+static void level_row(const attention *a, known_mask *m, int64_t row)
 {
-    *batch = mask_shared(a) ? 1 : a->batch;
-    double *x = tc_new_n(&lw->ctx->arena, double, (size_t)(*batch * a->rows * a->keys)), *at = x;
-    *least = *most = 0;
-    for (int64_t b = 0; b < *batch; b++)
-        for (int64_t r = 0; r < a->rows; r++) {
-            bool any = false;
-            for (int64_t k = 0; k < a->keys; k++, at++) {
-                *at = added(a, known, b, r, k);
-                if (*at <= -1e4) {
-                    *masks = true;
-                    continue;
-                }
-                any = true;
-                *least = fmin(*least, *at);
-                *most = fmax(*most, *at);
-            }
-            if (!any)
-                return NULL;
+    static const double far = 1e4, loses = 0x1p23;
+    double *x = m->x + row * a->keys, top = -INFINITY;
+    for (int64_t k = 0; k < a->keys; k++)
+        top = fmax(top, x[k]);
+    m->blind[row] = top == -INFINITY;
+    m->lost[row] = !m->blind[row] && top <= -loses;
+    m->any_blind = m->any_blind || m->blind[row];
+    m->any_lost = m->any_lost || m->lost[row];
+    for (int64_t k = 0; k < a->keys; k++) {
+        x[k] -= top <= -far && !m->blind[row] ? top : 0;
+        if (x[k] <= -far) {
+            x[k] = -INFINITY;
+            m->masks = true;
+            continue;
         }
-    return x;
+        m->least = fmin(m->least, x[k]);
+        m->most = fmax(m->most, x[k]);
+    }
+}
+
+static known_mask mask_of(tc_lower *lw, const tc_node *node, const attention *a)
+{
+    tc_tensor known = a->mask ? tc_tensor_of(lw->from, node->in[3]) : (tc_tensor){NULL, NULL};
+    known_mask m = {.batch = mask_shared(a) ? 1 : a->batch};
+    if (!known.data && !a->attr->causal)
+        return m;
+    m.x = tc_new_n(&lw->ctx->arena, double, (size_t)(m.batch * a->rows * a->keys));
+    m.blind = tc_new_n(&lw->ctx->arena, bool, (size_t)(m.batch * a->rows));
+    m.lost = tc_new_n(&lw->ctx->arena, bool, (size_t)(m.batch * a->rows));
+    for (int64_t row = 0; row < m.batch * a->rows; row++) {
+        for (int64_t k = 0; k < a->keys; k++)
+            m.x[row * a->keys + k] = added(a, known, row / a->rows, row % a->rows, k);
+        level_row(a, &m, row);
+    }
+    return m;
+}
+
+/* x, and 0 in the rows of the list: [batch, rows, 1]. */
+static tc_val without_rows(tc_lower *lw, const attention *a, const known_mask *m, const bool *out,
+                           tc_val x, int64_t zero)
+{
+    int64_t dim[] = {m->batch, a->rows, 1}, n = m->batch * a->rows;
+    uint8_t *kept = tc_new_n(&lw->ctx->arena, uint8_t, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        kept[i] = !out[i];
+    if (!x)
+        return x;
+    tc_val keep = tc_put_data(lw, tc_type_make(lw->ctx, TC_bool, 3, dim), kept);
+    return tc_put3(lw, TC_OP_tosa_select, NULL, keep, x,
+                   tc_put_number(lw, tc_put_type(lw, x)->dtype, 3, (double)zero));
+}
+
+/* A mask of bools that is computed, as [batch, rows, keys]; none where there is none. */
+static tc_val computed_mask(tc_lower *lw, const tc_node *node, const attention *a)
+{
+    int64_t dim[TC_MAX_RANK];
+    if (!a->mask || tc_is_const(lw->from, node->in[3]))
+        return TC_NONE;
+    if (a->mask->dtype != TC_bool) {
+        tc_lower_refuse(lw, "its mask is not constant");
+        return TC_NONE;
+    }
+    memcpy(dim, a->y->dim, sizeof dim);
+    dim[a->y->rank - 1] = a->keys;
+    tc_val m = tc_put_expand(lw, tc_lower_in(lw, node, 3), a->y->rank, dim);
+    return tc_put_reshape(lw, m, 3, (int64_t[]){a->batch, a->rows, a->keys});
 }
 
 /* ---- integers ---- */
@@ -162,59 +217,52 @@ static double reach(const tc_type *t)
     return tc_scale_of(t) * fmax(fabs(lo - z), fabs(hi - z));
 }
 
-/* Scores with the known mask added, i16 in steps of *step. */
-static tc_val scores(tc_lower *lw, const tc_node *node, const attention *a, double *step)
+/* q k^T, in an accumulator. */
+static tc_val raw_scores(tc_lower *lw, const tc_node *node, const attention *a)
 {
-    tc_tensor known = a->mask ? tc_tensor_of(lw->from, node->in[3]) : (tc_tensor){NULL, NULL};
-    bool adds = known.data || a->attr->causal;
-    double bound = reach(a->q) * reach(a->k) * (double)a->width * fabs(a->attr->scale), least = 0,
-           most = 0;
-    int64_t batch = 1;
-    bool masks = false;
-    double *x = adds ? all_added(lw, a, known, &batch, &least, &most, &masks) : NULL;
-    if (adds && !x) {
-        tc_lower_refuse(lw, "a row of its mask lets nothing through");
-        return TC_NONE;
-    }
-    /* what is masked lies 11 below the least score there can be, at the end of i16 */
-    *step = (bound + fmax(most, -least) + (masks || (a->mask && !known.data) ? 11 : 0)) / 32767;
     tc_val k = transposed(lw, matrices(lw, a, tc_lower_in(lw, node, 1)));
-    tc_val s = product(lw, matrices(lw, a, tc_lower_in(lw, node, 0)), tc_zero_of(a->q), k,
-                       tc_zero_of(a->k));
+    return product(lw, matrices(lw, a, tc_lower_in(lw, node, 0)), tc_zero_of(a->q), k,
+                   tc_zero_of(a->k));
+}
+
+/* Scores with the known mask added, i16 in steps of *step. */
+static tc_val scores(tc_lower *lw, const tc_node *node, const attention *a, known_mask *m,
+                     double *step)
+{
+    double bound = reach(a->q) * reach(a->k) * (double)a->width * fabs(a->attr->scale),
+           most = fmax(m->most, -m->least);
+    bool computed = a->mask && !tc_is_const(lw->from, node->in[3]);
+    /* what is masked lies 11 below the least score there can be, at the end of i16 */
+    *step = (bound + most + (m->masks || computed ? 11 : 0)) / 32767;
+    tc_val s = raw_scores(lw, node, a);
     s = tc_put_rescale(lw, s, tc_scale_of(a->q) * tc_scale_of(a->k) * a->attr->scale / *step, 0, 0,
                        TC_i16);
-    if (!adds)
+    if (m->any_lost)
+        s = without_rows(lw, a, m, m->lost, s, 0);
+    if (!m->x)
         return s;
     /* minus infinity goes from one end of i16 to the other */
-    double times = masks ? 2 : fmax(fmax(most, -least), 1e-6) / (32767 * *step), u = times * *step;
-    for (int64_t i = 0; i < batch * a->rows * a->keys; i++)
-        x[i] = x[i] > -1e4 ? x[i] / u : -32768;
-    tc_val mask = tc_put_numbers(lw, TC_i16, 3, (int64_t[]){batch, a->rows, a->keys}, x);
+    double times = m->masks ? 2 : fmax(most, 1e-6) / (32767 * *step), u = times * *step;
+    for (int64_t i = 0; i < m->batch * a->rows * a->keys; i++)
+        m->x[i] = m->x[i] > -1e4 ? m->x[i] / u : -32768;
+    tc_val mask = tc_put_numbers(lw, TC_i16, 3, (int64_t[]){m->batch, a->rows, a->keys}, m->x);
     return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){s, 0, 0x1p12},
                         (tc_term){mask, 0, 0x1p12 * times}, 0x1p-12, 0, TC_i16);
 }
 
-/* Scores where a mask that is computed says so, the lowest elsewhere. */
-static tc_val selected(tc_lower *lw, const tc_node *node, const attention *a, tc_val s)
+/* x where the mask lets it through, a number elsewhere. */
+static tc_val selected(tc_lower *lw, tc_val mask, tc_val x, double otherwise)
 {
-    if (!a->mask || tc_is_const(lw->from, node->in[3]) || !s)
-        return s;
-    if (a->mask->dtype != TC_bool) {
-        tc_lower_refuse(lw, "its mask is not constant");
-        return TC_NONE;
-    }
-    int64_t dim[TC_MAX_RANK];
-    memcpy(dim, a->y->dim, sizeof dim);
-    dim[a->y->rank - 1] = a->keys;
-    tc_val m = tc_put_expand(lw, tc_lower_in(lw, node, 3), a->y->rank, dim);
-    m = tc_put_reshape(lw, m, 3, (int64_t[]){a->batch, a->rows, a->keys});
-    return tc_put3(lw, TC_OP_tosa_select, NULL, m, s, tc_put_number(lw, TC_i16, 3, -32768));
+    if (!mask || !x)
+        return x;
+    return tc_put3(lw, TC_OP_tosa_select, NULL, mask, x,
+                   tc_put_number(lw, tc_put_type(lw, x)->dtype, 3, otherwise));
 }
 
 /* e (i16) by v; the sum as i32 in steps of *unit of e times v. */
 static tc_val weighted(tc_lower *lw, const attention *a, tc_val e, tc_val v, double *unit)
 {
-    int down = (int)fmax(0, ceil(log2((double)a->keys)) - 7);
+    int down = (int)fmax(0, ceil(log2((double)a->keys)) - 6); /* 2^29 at most in the end */
     *unit = ldexp(1, down);
     if (a->v->dtype == TC_i16) {
         *unit = ldexp(1, down + 8);
@@ -228,10 +276,14 @@ static tc_val weighted(tc_lower *lw, const attention *a, tc_val e, tc_val v, dou
     return tc_put2(lw, TC_OP_tosa_add, NULL, high, low);
 }
 
-/* sum / (sum of the row of e), into the domain of the result. */
-static tc_val divided(tc_lower *lw, const attention *a, tc_val sum, double unit, tc_val e)
+/* sum / (sum of the row of e, which may be 0), into the domain of the result. */
+static tc_val divided(tc_lower *lw, const attention *a, tc_val sum, double unit, tc_val e,
+                      bool may_be_0)
 {
-    tc_inverse r = tc_put_inverse(lw, tc_put_row_sum(lw, e, 0));
+    tc_val row = tc_put_row_sum(lw, e, 0);
+    if (may_be_0)
+        row = tc_put_extreme(lw, TC_OP_tosa_maximum, row, tc_put_i32(lw, row, 1));
+    tc_inverse r = tc_put_inverse(lw, row);
     tc_val one = tc_put_number(lw, TC_i32, 3, 1);
     tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.inverse,
                          tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, one));
@@ -242,7 +294,67 @@ static tc_val divided(tc_lower *lw, const attention *a, tc_val sum, double unit,
     tc_val y = tc_put_product(lw, sum, big, shift);
     double real = ldexp(2 * TC_INVERSE_UNIT, shift) * unit * tc_scale_of(a->v);
     y = tc_put_rescale(lw, y, real / tc_scale_of(a->y), 0, tc_zero_of(a->y), a->y->dtype);
-    return tc_put_reshape(lw, tc_put_codes(lw, y, a->y->quant), a->y->rank, a->y->dim);
+    return tc_put_codes(lw, y, a->y->quant);
+}
+
+/* ---- results of 16 bits ---- */
+
+/* i8 less its zero point, or i16, as i16. */
+static tc_val as_i16(tc_lower *lw, tc_val x, const tc_type *t)
+{
+    return t->dtype == TC_i16 ? x : tc_put_rescale(lw, x, 1, tc_zero_of(t), 0, TC_i16);
+}
+
+/* How far below the largest of its row each score is: i32 in steps of *step.  Powers of two alone
+ * are taken off the accumulator, whose multiplier would have 15 bits. */
+static tc_val distances(tc_lower *lw, const tc_node *node, const attention *a, const known_mask *m,
+                        tc_val computed, double *step)
+{
+    const double room = 0x1p30 - 1;
+    double unit = tc_scale_of(a->q) * tc_scale_of(a->k) * a->attr->scale;
+    double bound = reach(a->q) * reach(a->k) * (double)a->width * a->attr->scale +
+                   fmax(m->most, -m->least);
+    const double least_step = 22 / 0x1p31; /* so that 2^31 - 1 is far enough for nothing */
+    int down = (int)fmax(0, ceil(log2(fmax(bound / room, least_step) / unit)));
+    *step = ldexp(unit, down);
+    tc_val s = tc_put_rescale(lw, raw_scores(lw, node, a), ldexp(1, -down), 0, 0, TC_i32);
+    if (m->any_lost)
+        s = without_rows(lw, a, m, m->lost, s, 0);
+    int64_t dim[] = {m->batch, a->rows, a->keys}, n = m->batch * a->rows * a->keys;
+    if (m->x && (m->least < 0 || m->most > 0)) {
+        double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+        for (int64_t i = 0; i < n; i++)
+            x[i] = m->x[i] > -1e4 ? m->x[i] / *step : 0;
+        s = tc_put2(lw, TC_OP_tosa_add, NULL, s, tc_put_numbers(lw, TC_i32, 3, dim, x));
+    }
+    tc_val keep = TC_NONE;
+    if (m->masks) {
+        uint8_t *kept = tc_new_n(&lw->ctx->arena, uint8_t, (size_t)n);
+        for (int64_t i = 0; i < n; i++)
+            kept[i] = m->x[i] > -1e4;
+        keep = tc_put_data(lw, tc_type_make(lw->ctx, TC_bool, 3, dim), kept);
+    }
+    s = selected(lw, computed, selected(lw, keep, s, -room), -room);
+    tc_val far = tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_row_max(lw, s), s);
+    return selected(lw, computed, selected(lw, keep, far, 0x1p31 - 1), 0x1p31 - 1);
+}
+
+/* Shares in two halves by v, each into an accumulator. */
+static void wide_sdpa(tc_lower *lw, const tc_node *node, const attention *a, tc_val *out)
+{
+    known_mask m = mask_of(lw, node, a);
+    double step, unit;
+    tc_val computed = computed_mask(lw, node, a);
+    tc_val far = distances(lw, node, a, &m, computed, &step);
+    tc_val shares = tc_put_fine_shares(lw, far, step, &unit), high, low;
+    tc_put_halves(lw, shares, &high, &low);
+    tc_val v = as_i16(lw, matrices(lw, a, tc_lower_in(lw, node, 2)), a->v);
+    high = tc_put_rescale(lw, product(lw, high, 0, v, 0), 0.5, 0, 0, TC_i32);
+    low = tc_put_rescale(lw, product(lw, low, 0, v, 0), 0x1p-16, 0, 0, TC_i32);
+    tc_val y = tc_put2(lw, TC_OP_tosa_add, NULL, high, low);
+    y = tc_put_rescale(lw, y, 0x1p16 * unit * tc_scale_of(a->v) / tc_scale_of(a->y), 0,
+                       tc_zero_of(a->y), a->y->dtype);
+    out[0] = tc_put_reshape(lw, tc_put_codes(lw, y, a->y->quant), a->y->rank, a->y->dim);
 }
 
 void tc_lower_int_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -259,28 +371,51 @@ void tc_lower_int_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "its scale is not a positive number");
     if (lw->status != TC_OK)
         return;
+    if (a.y->dtype == TC_i16 && tc_lower_fine(lw)) {
+        wide_sdpa(lw, node, &a, out);
+        return;
+    }
     double step = 1, unit = 1;
-    tc_val s = selected(lw, node, &a, scores(lw, node, &a, &step));
+    known_mask m = mask_of(lw, node, &a);
+    tc_val computed = computed_mask(lw, node, &a);
+    tc_val s = selected(lw, computed, scores(lw, node, &a, &m, &step), -32768);
     tc_val e = tc_put_row_exp(lw, s, step, a.y->dtype == TC_i16 ? 16 : 12);
+    e = selected(lw, computed, e, 0);
     tc_val sum = weighted(lw, &a, e, matrices(lw, &a, tc_lower_in(lw, node, 2)), &unit);
-    out[0] = divided(lw, &a, sum, unit, e);
+    tc_val y = divided(lw, &a, sum, unit, e, computed != TC_NONE);
+    if (m.any_blind)
+        y = without_rows(lw, &a, &m, m.blind, y, tc_zero_of(a.y));
+    out[0] = tc_put_reshape(lw, y, a.y->rank, a.y->dim);
 }
 
 /* ---- floats ---- */
 
+/* A row may be masked as a whole: one that is known to be, or with a mask that is computed. */
+static bool may_be_blind(tc_lower *lw, const tc_node *node, const attention *a)
+{
+    bool computed = a->mask && !tc_is_const(lw->from, node->in[3]);
+    return computed || (a->mask && mask_of(lw, node, a).any_blind);
+}
+
+/* Where the mask is minus infinity; -1e30 stands for it, so that differences are numbers. */
+static const double real_low = -1e30;
+
+/* What is added, or none; bools and infinities as real_low. */
 static tc_val real_mask(tc_lower *lw, const tc_node *node, const attention *a, tc_val s)
 {
     int64_t dim[TC_MAX_RANK], one[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     memcpy(dim, a->y->dim, sizeof dim);
     dim[a->y->rank - 1] = a->keys;
     s = tc_put_reshape(lw, s, a->y->rank, dim);
-    if (a->mask && a->mask->dtype == TC_bool) {
-        tc_val low = tc_put_numbers(lw, TC_f32, a->y->rank, one, &(double){-1e30});
+    tc_val low = tc_put_numbers(lw, TC_f32, a->y->rank, one, &real_low);
+    if (a->mask && a->mask->dtype == TC_bool)
         s = tc_put3(lw, TC_OP_tosa_select, NULL,
                     tc_put_rank(lw, tc_lower_in(lw, node, 3), a->y->rank), s, low);
-    } else if (a->mask) {
+    else if (a->mask) {
         tc_val m = tc_put_tosa_cast(lw, tc_lower_in(lw, node, 3), TC_f32);
         s = tc_put2(lw, TC_OP_tosa_add, NULL, s, tc_put_rank(lw, m, a->y->rank));
+        if (may_be_blind(lw, node, a))
+            s = tc_put_extreme(lw, TC_OP_tosa_maximum, s, low);
     }
     return tc_put_reshape(lw, s, 3, (int64_t[]){a->batch, a->rows, a->keys});
 }
@@ -291,7 +426,7 @@ static tc_val causal_mask(tc_lower *lw, const attention *a, tc_val s)
         return s;
     double *x = tc_new_n(&lw->ctx->arena, double, (size_t)(a->rows * a->keys));
     for (int64_t i = 0; i < a->rows * a->keys; i++)
-        x[i] = i % a->keys > i / a->keys ? -1e30 : 0;
+        x[i] = i % a->keys > i / a->keys ? real_low : 0;
     return tc_put2(lw, TC_OP_tosa_add, NULL, s,
                    tc_put_numbers(lw, TC_f32, 3, (int64_t[]){1, a->rows, a->keys}, x));
 }
@@ -306,7 +441,13 @@ void tc_lower_real_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
         x[i] = matrices(lw, &a, tc_put_tosa_cast(lw, tc_lower_in(lw, node, i), TC_f32));
     tc_val s = product(lw, x[0], 0, transposed(lw, x[1]), 0);
     s = tc_put_product(lw, s, tc_put_number(lw, TC_f32, 3, a.attr->scale), 0);
-    tc_val p = tc_put_real_softmax(lw, causal_mask(lw, &a, real_mask(lw, node, &a, s)));
+    s = causal_mask(lw, &a, real_mask(lw, node, &a, s));
+    tc_val p = tc_put_real_softmax(lw, s);
+    if (may_be_blind(lw, node, &a)) { /* what is masked has no share, not even among its like */
+        tc_val seen = tc_put2(lw, TC_OP_tosa_greater, NULL, s,
+                              tc_put_number(lw, TC_f32, 3, real_low / 2));
+        p = tc_put3(lw, TC_OP_tosa_select, NULL, seen, p, tc_put_number(lw, TC_f32, 3, 0));
+    }
     tc_val y = tc_put_tosa_cast(lw, product(lw, p, 0, x[2], 0), a.y->dtype);
     out[0] = tc_put_reshape(lw, y, a.y->rank, a.y->dim);
 }

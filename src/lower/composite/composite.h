@@ -78,6 +78,26 @@ tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
  * saturate. */
 tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
 
+/* ---- fine.c: i32 to some 17 bits, for results of 16 ---- */
+
+/* Whether the target has what these take: TABLE of i16 whose result is i32. */
+bool tc_lower_fine(const tc_lower *lw);
+/* MINIMUM or MAXIMUM. */
+tc_val tc_put_extreme(tc_lower *lw, tc_op op, tc_val a, tc_val b);
+/* x below 2^30 as i16: x = 2^15 * high + low. */
+void tc_put_halves(tc_lower *lw, tc_val x, tc_val *high, tc_val *low);
+/* e^(-scale * x) in units of 2^-28, for i32 that are 0 or more. */
+tc_val tc_put_fine_exp(tc_lower *lw, tc_val x, double scale);
+/* e^(-scale * x) over the sum of its row, of which 0 is the least x: i32 in steps of *unit, below
+ * 2^30.  A row that is all 2^31 - 1 gives zeros. */
+tc_val tc_put_fine_shares(tc_lower *lw, tc_val x, double scale, double *unit);
+/* The inverse with one more step of Newton's method, 15 bits more: 1 / value = result * 2^15 /
+ * TC_FINE_ONE * TC_INVERSE_UNIT * 2^zeros. */
+#define TC_FINE_ONE (127.5 * 127.5 * 0x1p16) /* mantissa * inverse / 2^15 */
+tc_val tc_put_fine_inverse(tc_lower *lw, const tc_inverse *r);
+/* tanh(x * unit) of i32, in steps of 2^-29. */
+tc_val tc_put_fine_tanh(tc_lower *lw, tc_val x, double unit);
+
 /* ---- moments.c ---- */
 
 /* Rows of i8 times weights [n_out, n], a 1x1 convolution: i32, or times factor[out] plus out_zero

@@ -189,15 +189,27 @@ static int bits_of(const tc_type *to)
     return tc_scale_of(to) > 0.003 ? 8 : fine_bits(to);
 }
 
-/* e / sum for results of 16 bits, in i32: one more step of Newton's method, 15 bits more of the
- * reciprocal. */
+/* max - x, of i32 below 2^30. */
+static tc_val below(tc_lower *lw, tc_val x)
+{
+    return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){tc_put_row_max(lw, x), 0, 1},
+                        (tc_term){x, 0, 1}, 1, 0, TC_i32);
+}
+
+/* Results of 16 bits where the target has 16-bit tables. */
+static tc_val shares_fine(tc_lower *lw, tc_val x, double scale, const tc_type *to)
+{
+    double unit;
+    tc_val y = tc_put_fine_shares(lw, below(lw, x), scale, &unit);
+    return tc_put_rescale(lw, y, unit / tc_scale_of(to), 0, tc_zero_of(to), to->dtype);
+}
+
+/* e / sum for results of 16 bits, in i32. */
 static tc_val shares_wide(tc_lower *lw, tc_val e, const tc_type *to)
 {
-    const double one = 127.5 * 127.5 * 0x1p16; /* mantissa * inverse / 2^15 */
+    const double one = TC_FINE_ONE;
     tc_inverse r = tc_put_inverse(lw, tc_put_row_sum(lw, e, 0));
-    tc_val rest = tc_put_product(lw, r.mantissa, r.inverse, 15);
-    rest = tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_i32(lw, rest, 2 * one), rest);
-    tc_val fine = tc_put_product(lw, r.inverse, rest, 15);
+    tc_val fine = tc_put_fine_inverse(lw, &r);
     tc_val shift = tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, tc_put_i32(lw, r.zeros, 1));
     tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, tc_put_widened(lw, e, 0), shift);
     double unit = 2 * TC_INVERSE_UNIT * 0x1p15 / one; /* of big * fine */
@@ -208,6 +220,8 @@ static tc_val shares_wide(tc_lower *lw, tc_val e, const tc_type *to)
 
 tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to)
 {
+    if (to->dtype == TC_i16 && tc_lower_fine(lw))
+        return tc_put_codes(lw, shares_fine(lw, x, scale, to), to->quant);
     tc_val e = tc_put_row_exp(lw, x, scale, bits_of(to));
     if (to->dtype == TC_i16)
         return tc_put_codes(lw, shares_wide(lw, e, to), to->quant);
