@@ -7,6 +7,7 @@
 #   make check-long   check, with every recorded sample
 #   make asan         a build with address and undefined-behaviour sanitizers, in build-asan
 #   make fuzz         libFuzzer targets, in build-fuzz, each for FUZZ_SECONDS (60)
+#   make fuzz-models  random models through every target, MODELS (10000) of them from SEED (1), judged
 #   make bless        writes what comes out today as what is expected; review the difference
 #   make docs         doc/ops.md, doc/facts.md and so on, from the tables
 #   make bench        time and memory, beside PyTorch where that is there
@@ -15,6 +16,8 @@
 CMAKE  = cmake -G Ninja -S .
 CCACHE = $(shell command -v ccache >/dev/null && echo -DCMAKE_C_COMPILER_LAUNCHER=ccache)
 FUZZ_SECONDS ?= 60
+MODELS ?= 10000
+SEED ?= 1
 
 all: setup
 	@$(CMAKE) -B build $(CCACHE) >/dev/null
@@ -45,6 +48,9 @@ fuzz: setup
 	@ninja -C build-fuzz
 	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
+fuzz-models: all
+	@tools/models.sh build $(MODELS) $(SEED)
+
 bless: all
 	@if [ -x build/golden ]; then build/golden --bless test/golden; fi
 	@tools/cases.sh
@@ -62,4 +68,4 @@ bench: all
 clean:
 	rm -rf build build-clang build-asan build-fuzz
 
-.PHONY: all setup demo check-quick check check-long asan fuzz bless docs bench clean
+.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models bless docs bench clean

@@ -163,6 +163,12 @@ regions_judged() { # EVERY [VELA'S TARGETS]
     "$python" tools/peer/lowered_suite.py build/tosac build/lowered --every "$1" --vela "${2:-}"
 }
 
+# Random models through every target, some of their regions before the judges.
+random_models() { # COUNT
+    build/models --count "$1" --kept test/models/kept --known test/models/known.txt --found build/found-models -j 1 --written build/models-written --every 40 || return 1
+    [ ! -x "$python" ] || "$python" tools/peer/lowered_suite.py build/tosac build/models-written
+}
+
 queue_gcc() {
     operators build ''
     later "bug families" build/conformance fixtures --cases $cases -j 1
@@ -189,16 +195,18 @@ queue_zoo() {
 }
 
 queue_judges() {
-    local graphs=400 vgf=24 every=8 suite=8 vela=
-    [ "$mode" = long ] && graphs=20000 vgf=650 every=1 suite=1 vela=ethos-u85-256
+    local graphs=1000 vgf=24 every=4 suite=2 models=1000 vela=
+    [ "$mode" = long ] && graphs=20000 vgf=650 every=1 suite=1 models=10000 vela=ethos-u85-256
     tools/setup.sh judges
     if [ ! -x "$python" ]; then
+        later "random models" random_models $models
         later "TOSA suite" build/conformance-tosa $cases/suites/public
         skip "judges" "the reference model, Vela and Arm's VGF tools are not there (tools/setup.sh judges)"
         return
     fi
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
+    later "random models" random_models $models
     later "TOSA, random graphs" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs
     later "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs --seed 2 --run "--kernels reference"
     later "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count $vgf

@@ -73,9 +73,12 @@ static bool rule_rescale(tc_cpu_maker *m)
     return true;
 }
 
-/* Numbers that are only moved are moved as codes; padding and the like make new ones. */
+/* Numbers that are only moved are moved as codes; padding and the like make new ones, and so does
+ * adding at places. */
 static bool moves_codes(const tc_node *node)
 {
+    if (node->op == TC_OP_index_put && ((const tc_attr_index_put *)node->attr)->accumulate)
+        return false;
     return (tc_ops[node->op].traits & T_MOVES) && node->op != TC_OP_pad && node->op != TC_OP_tril &&
            node->op != TC_OP_triu;
 }

@@ -27,6 +27,16 @@ static void inline_graph(tc_cpu_maker *m, const tc_graph *sub, const tc_val *in,
         out[i] = now[sub->out[i]];
 }
 
+/* One of two values of the result's type, its domain included. */
+static tc_val taken(tc_cpu_maker *m, tc_val chosen, tc_val yes, tc_val no, const tc_type *type)
+{
+    tc_node *made =
+        tc_graph_add(m->g, TC_OP_where, NULL, (tc_val[]){chosen, yes, no}, 3, 1, m->loc);
+    tc_value_of(m->g, made->out[0])->type = type;
+    m->status = tc_node_infer(m->g, made);
+    return made->out[0];
+}
+
 bool tc_cpu_form_cond(tc_cpu_maker *m)
 {
     const tc_node *node = m->node;
@@ -39,8 +49,8 @@ bool tc_cpu_form_cond(tc_cpu_maker *m)
         out[side] = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_out);
         inline_graph(m, tc_node_callee(module, node, side), in, out[side]);
     }
-    for (int i = 0; i < node->n_out; i++)
-        tc_cpu_give(m, i,
-                    tc_cpu_where(m, tc_cpu_reshape(m, chosen, 0, NULL), out[0][i], out[1][i]));
+    chosen = tc_cpu_reshape(m, chosen, 0, NULL);
+    for (int i = 0; i < node->n_out && m->status == TC_OK; i++)
+        tc_cpu_give(m, i, taken(m, chosen, out[0][i], out[1][i], tc_cpu_out_type(m, i)));
     return true;
 }

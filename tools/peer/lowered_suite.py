@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Regions that we compiled, before the judges.        lowered_suite.py TOSAC DIR [--every N] [--vela TARGET,...]
 
-build/conformance lowered --written DIR comes first; a file's name ends in the target it was compiled for.  Asked are
+build/conformance lowered --written DIR or build/models --written DIR comes first; a file's name ends in the target it was
+compiled for.  Asked are
 
   the reference model   on random inputs: the same bits as `tosac run --raw` for integers, within 1e-5 of the largest for floats;
   tosa-opt              profile, extensions and level of that target;
-  Vela                  (with --vela) whether it takes the file, where the target is one of integers.
+  Vela                  whether it takes the file: one that was compiled for an Ethos-U, and with --vela others of integers.
 
 Run it with a Python that has tosa-tools (tools/setup.sh judges).  Ends with "N passed, N failed, N skipped";
 skipped are regions of which only the profile was asked.
@@ -104,6 +105,14 @@ def vela(file, target):
 def judge(file):
     data = open(file, "rb").read()
     words, untried = numbers(file, data)
+    machine = re.search(r"for_(ethos-u\d+-\d+)\.\d+\.tosa$", file)
+    if machine:  # a random model: what Vela refuses is listed, as refusals are
+        refused = vela(file, machine.group(1))
+        if refused:
+            print(f"refused: {os.path.basename(file)}: {refused}", file=tell)
+        return file, [w for w in (words,) if w], untried or bool(refused)
+    if "for_vgf." in file:
+        return file, [w for w in (words,) if w], untried
     found = [words, profile(file)]
     if "FP" not in os.path.basename(file).split("for_TOSA")[1]:
         found += [vela(file, t) for t in A.vela.split(",") if t]
@@ -122,6 +131,6 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for w in words:
             print(f"{os.path.basename(file)}: {w}", file=tell)
 if skipped:
-    print(f"{skipped} have inputs that the model does not take (int4, int48, bf16, fp8) or calls unpredictable: only their profile was asked about", file=tell)
+    print(f"{skipped} have inputs that the model does not take (int4, int48, bf16, fp8) or calls unpredictable, or are refused by Vela", file=tell)
 print(f"{passed} passed, {failed} failed, {skipped} skipped", file=tell, flush=True)
 sys.exit(failed > 0)

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c -- the random-model tester.
+ *
+ *   models [--count N] [--seed S] [--targets A,B] [--found DIR] [--kept DIR] [--known FILE]
+ *          [--written DIR] [--every N] [-j N]
+ *   models --show SEED          prints a model
+ *   models --try FILE TARGET    tries one that was kept
+ *
+ * Models of the numbers S .. S+N-1, each for every target, after those in --kept, which failed once.
+ * A failure is made small and kept in --found with its reason; refusals are counted by reason.
+ * --known: lines, each a part of the words of a failure that is known; '#' begins a comment.
+ * --written: every N-th model's regions as .tosa, for the judges.  Ends with "N passed, N failed, N
+ * skipped"; skipped are refusals and what is known. */
+#include "models.h"
+
+#include "ir/text.h"
+#include "wire/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_TARGETS = 16, MOST_REASONS = 4000, MOST_KNOWN = 64, REASON = 160 };
+
+typedef struct options {
+    uint64_t seed, count, every;
+    const char *found, *kept, *known, *written, *target[MOST_TARGETS];
+    size_t n_target;
+    long jobs;
+    const char *known_words[MOST_KNOWN];
+    size_t n_known;
+} options;
+
+/* ---- reasons: words with the numbers taken out ---- */
+
+typedef struct reason {
+    char words[REASON];
+    size_t n;
+} reason;
+
+typedef struct tally {
+    size_t n[MOST_TARGETS][OUTCOMES];
+    size_t models, empty, known, n_refused, n_left;
+    reason refused[MOST_REASONS], left[MOST_REASONS];
+} tally;
+
+static void general(const char *words, char *out)
+{
+    size_t n = 0;
+    for (bool digits = false; *words && n + 2 < REASON; words++) {
+        bool digit = *words >= '0' && *words <= '9';
+        if (digit && digits)
+            continue;
+        out[n++] = digit ? 'N' : *words;
+        digits = digit;
+    }
+    out[n] = 0;
+}
+
+static void count_reason(reason *list, size_t *n, const char *target, const char *words)
+{
+    char key[2 * REASON], plain[REASON];
+    general(words, plain);
+    snprintf(key, sizeof key, "%s: %s", target, plain);
+    key[REASON - 1] = 0;
+    for (size_t i = 0; i < *n; i++)
+        if (tc_text_eq(list[i].words, key)) {
+            list[i].n++;
+            return;
+        }
+    if (*n < MOST_REASONS) {
+        memcpy(list[*n].words, key, REASON);
+        list[(*n)++].n = 1;
+    }
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const reason *x = a, *y = b;
+    return x->n < y->n ? 1 : x->n > y->n ? -1 : strcmp(x->words, y->words);
+}
+
+static void print_reasons(const char *title, reason *list, size_t n)
+{
+    qsort(list, n, sizeof *list, by_count);
+    if (n)
+        printf("%s\n", title);
+    for (size_t i = 0; i < n && i < 60; i++)
+        printf("  %6zu  %s\n", list[i].n, list[i].words);
+}
+
+/* ---- one model ---- */
+
+static tc_buf text_of(tc_ctx *ctx, uint64_t seed)
+{
+    tc_buf text;
+    tc_buf_init(&text, &ctx->arena);
+    tc_module *m = grow_model(ctx, seed);
+    if (m)
+        tc_print(m, &(tc_print_options){.locs = false}, &text);
+    return text;
+}
+
+static void keep_failure(tc_ctx *ctx, const options *o, const tc_buf *text, uint64_t seed,
+                         const char *target, const finding *f)
+{
+    tc_buf small = shrink_model(ctx, (tc_bytes){text->data, text->size}, target, f), out;
+    tc_buf_init(&out, &ctx->arena);
+    finding now = try_model((const char *)small.data, small.size, target, "", NULL);
+    tc_buf_printf(&out, "# %s for %s: %s\n# model %llu\n", outcome_name[now.what], target, now.words,
+                  (unsigned long long)seed);
+    tc_buf_put(&out, small.data, small.size);
+    const char *path = tc_text_format(&ctx->arena, "%s/%s-%llu-%s.ir", o->found,
+                                      outcome_name[f->what], (unsigned long long)seed, target);
+    if (tc_file_write(ctx, path, (tc_bytes){out.data, out.size}) != TC_OK)
+        fputs(tc_diagnostics(ctx), stderr);
+    printf("%s %s\n%.*s\n", outcome_name[f->what], path, (int)out.size, (const char *)out.data);
+    fflush(stdout);
+}
+
+static bool is_known(const options *o, const finding *f)
+{
+    for (size_t i = 0; i < o->n_known; i++)
+        if (strstr(f->words, o->known_words[i]))
+            return true;
+    return false;
+}
+
+static void try_everywhere(tc_ctx *ctx, const options *o, const tc_buf *text, uint64_t seed,
+                           tally *t)
+{
+    const char *name = tc_text_format(&ctx->arena, "model%llu", (unsigned long long)seed);
+    bool judged = o->written && seed % o->every == 0;
+    for (size_t i = 0; i < o->n_target; i++) {
+        finding f = try_model((const char *)text->data, text->size, o->target[i], name,
+                              judged ? o->written : NULL);
+        if (f.what > REFUSED && is_known(o, &f)) {
+            t->known++;
+            continue;
+        }
+        t->n[i][f.what]++;
+        if (f.what == REFUSED)
+            count_reason(t->refused, &t->n_refused, o->target[i], f.words);
+        else if (f.what == FINE && f.left[0] && !tc_text_eq(o->target[i], "cpu"))
+            count_reason(t->left, &t->n_left, o->target[i], f.left);
+        else if (f.what != FINE)
+            keep_failure(ctx, o, text, seed, o->target[i], &f);
+    }
+}
+
+static void one_model(const options *o, uint64_t seed, tally *t)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_buf text = text_of(ctx, seed);
+    t->models++;
+    t->empty += !text.size;
+    if (text.size)
+        try_everywhere(ctx, o, &text, seed, t);
+    tc_ctx_free(ctx);
+}
+
+/* Those that failed once. */
+static tc_status try_kept(tc_ctx *ctx, const options *o, tally *t)
+{
+    const char **name;
+    size_t n;
+    TC_TRY(tc_folder_list(ctx, o->kept, &name, &n));
+    for (size_t i = 0; i < n; i++) {
+        const char *path = tc_text_format(&ctx->arena, "%s/%s", o->kept, name[i]);
+        tc_bytes bytes;
+        tc_buf text;
+        if (!tc_text_ends(path, ".ir"))
+            continue;
+        TC_TRY(tc_file_read(ctx, path, &bytes));
+        tc_buf_init(&text, &ctx->arena);
+        tc_buf_put(&text, bytes.data, bytes.size);
+        t->models++;
+        try_everywhere(ctx, o, &text, 0, t);
+    }
+    return TC_OK;
+}
+
+static tc_status read_known(tc_ctx *ctx, options *o)
+{
+    tc_bytes bytes;
+    TC_TRY(tc_file_read(ctx, o->known, &bytes));
+    char *rest = NULL,
+         *text = tc_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
+    for (char *line = strtok_r(text, "\n", &rest); line && o->n_known < MOST_KNOWN;
+         line = strtok_r(NULL, "\n", &rest))
+        if (line[0] != '#')
+            o->known_words[o->n_known++] = line;
+    return TC_OK;
+}
+
+/* ---- all of them, some at a time ---- */
+
+static void add_up(tally *all, const tally *part)
+{
+    all->models += part->models;
+    all->empty += part->empty;
+    all->known += part->known;
+    for (int i = 0; i < MOST_TARGETS; i++)
+        for (int k = 0; k < OUTCOMES; k++)
+            all->n[i][k] += part->n[i][k];
+    for (int which = 0; which < 2; which++) {
+        const reason *from = which ? part->left : part->refused;
+        reason *to = which ? all->left : all->refused;
+        size_t n = which ? part->n_left : part->n_refused,
+               *m = which ? &all->n_left : &all->n_refused;
+        for (size_t i = 0; i < n; i++) {
+            size_t k = 0;
+            while (k < *m && !tc_text_eq(to[k].words, from[i].words))
+                k++;
+            if (k < *m)
+                to[k].n += from[i].n;
+            else if (*m < MOST_REASONS)
+                to[(*m)++] = from[i];
+        }
+    }
+}
+
+/* Worker w of the jobs takes every jobs-th number and leaves its tally in a file. */
+static void run_all(const options *o, tally *all)
+{
+    FILE *file[64] = {NULL};
+    for (long w = 0; w < o->jobs; w++) {
+        file[w] = tmpfile();
+        fflush(NULL);
+        if (file[w] && fork() == 0) {
+            tally *t = calloc(1, sizeof *t);
+            for (uint64_t i = (uint64_t)w; i < o->count; i += (uint64_t)o->jobs)
+                one_model(o, o->seed + i, t);
+            fwrite(t, sizeof *t, 1, file[w]);
+            fflush(NULL);
+            _exit(0);
+        }
+    }
+    while (wait(NULL) > 0)
+        continue;
+    tally *part = calloc(1, sizeof *part);
+    for (long w = 0; w < o->jobs; w++) {
+        rewind(file[w]);
+        if (fread(part, sizeof *part, 1, file[w]) == 1)
+            add_up(all, part);
+        else
+            printf("a worker came to no end\n"), all->n[0][CRASHED]++;
+        fclose(file[w]);
+    }
+    free(part);
+}
+
+static int report(const options *o, tally *t)
+{
+    size_t passed = 0, failed = 0, skipped = t->known;
+    print_reasons("refused:", t->refused, t->n_refused);
+    print_reasons("on the CPU:", t->left, t->n_left);
+    printf("%zu models, %zu of them empty\n%-16s", t->models, t->empty, "");
+    for (int k = 0; k < OUTCOMES; k++)
+        printf("%9s", outcome_name[k]);
+    printf("\n");
+    for (size_t i = 0; i < o->n_target; i++) {
+        printf("%-16s", o->target[i]);
+        for (int k = 0; k < OUTCOMES; k++) {
+            printf("%9zu", t->n[i][k]);
+            *(k == FINE ? &passed : k == REFUSED ? &skipped : &failed) += t->n[i][k];
+        }
+        printf("\n");
+    }
+    if (t->known)
+        printf("%zu known failures are listed in %s\n", t->known, o->known);
+    printf("models: %zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
+    return failed > 0 || passed == 0;
+}
+
+/* ---- the front ---- */
+
+static int show(uint64_t seed)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_buf text = text_of(ctx, seed);
+    fwrite(text.data, 1, text.size, stdout);
+    fputs(tc_diagnostics(ctx), stderr);
+    tc_ctx_free(ctx);
+    return 0;
+}
+
+static int try_file(const char *path, const char *target)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes bytes;
+    if (tc_file_read(ctx, path, &bytes) != TC_OK) {
+        fputs(tc_diagnostics(ctx), stderr);
+        return 1;
+    }
+    finding f = try_model((const char *)bytes.data, bytes.size, target, "", NULL);
+    printf("%s %s\n", outcome_name[f.what], f.what == FINE ? f.left : f.words);
+    tc_ctx_free(ctx);
+    return f.what > REFUSED;
+}
+
+static void name_targets(options *o, char *names)
+{
+    o->n_target = 0;
+    for (char *rest = NULL, *name = strtok_r(names, ",", &rest); name && o->n_target < MOST_TARGETS;
+         name = strtok_r(NULL, ",", &rest))
+        o->target[o->n_target++] = name;
+}
+
+static bool parse(int argc, char **argv, options *o)
+{
+    for (int i = 1; i < argc; i += 2) {
+        const char *word = argv[i];
+        char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!value)
+            return false;
+        if (tc_text_eq(word, "--count"))
+            o->count = strtoull(value, NULL, 10);
+        else if (tc_text_eq(word, "--seed"))
+            o->seed = strtoull(value, NULL, 10);
+        else if (tc_text_eq(word, "--every"))
+            o->every = strtoull(value, NULL, 10);
+        else if (tc_text_eq(word, "-j"))
+            o->jobs = strtol(value, NULL, 10);
+        else if (tc_text_eq(word, "--found"))
+            o->found = value;
+        else if (tc_text_eq(word, "--kept"))
+            o->kept = value;
+        else if (tc_text_eq(word, "--known"))
+            o->known = value;
+        else if (tc_text_eq(word, "--written"))
+            o->written = value;
+        else if (tc_text_eq(word, "--targets"))
+            name_targets(o, value);
+        else
+            return false;
+    }
+    return o->every && o->jobs > 0 && o->jobs < 64;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && tc_text_eq(argv[1], "--show"))
+        return show(strtoull(argv[2], NULL, 10));
+    if (argc == 4 && tc_text_eq(argv[1], "--try"))
+        return try_file(argv[2], argv[3]);
+    options o = {.count = 100, .seed = 1, .every = 1, .found = "build/models", .jobs = 1,
+                 .target = {"float", "cpu", "TOSA-1.0+FP", "TOSA-1.0+INT", "vgf", "ethos-u55-128",
+                            "ethos-u85-256"},
+                 .n_target = 7};
+    tc_ctx *ctx = tc_ctx_new();
+    if (!parse(argc, argv, &o)) {
+        fputs("models [--count N] [--seed S] [--targets A,B] [--found DIR] [--kept DIR] "
+              "[--known FILE] [--written DIR] [--every N] [-j N]\n       models --show SEED | --try FILE TARGET\n",
+              stderr);
+        return 2;
+    }
+    tally *t = calloc(1, sizeof *t);
+    int code = tc_folder_make(ctx, o.found) != TC_OK ||
+               (o.written && tc_folder_make(ctx, o.written) != TC_OK) ||
+               (o.known && read_known(ctx, &o) != TC_OK) ||
+               (o.kept && try_kept(ctx, &o, t) != TC_OK);
+    if (code)
+        fputs(tc_diagnostics(ctx), stderr);
+    else {
+        run_all(&o, t);
+        code = report(&o, t);
+    }
+    free(t);
+    tc_ctx_free(ctx);
+    return code;
+}

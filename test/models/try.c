@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* try.c -- one model, one target, in a process of its own.
+ *
+ * Float numbers are compared as near as the model lets them be: its own results with every node a
+ * millionth off say how far a rounding may carry.  Integers are equal, unless that changes them too.
+ * What the rules make of integers is compared inside, step by step (compile's check). */
+#include "models.h"
+
+#include "api/payload.h"
+#include "api/program.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "num/load.h"
+#include "read/read.h"
+#include "run/exec.h"
+#include "wire/file.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SECONDS = 30, CALLS = 2, ROUGH = 3 };
+static const size_t most_memory = (size_t)2 << 30;
+
+const char *const outcome_name[OUTCOMES] = {"fine", "refused", "wrong", "broken", "crashed", "hung"};
+
+typedef struct attempt {
+    tc_ctx *ctx;
+    finding *f;
+    const char *target;
+    size_t n_in, n_out;
+    tc_tensor *in[CALLS];
+    tc_tensor *want[CALLS];
+    tc_tensor *near[CALLS][ROUGH]; /* with other roundings */
+} attempt;
+
+/* ---- telling ---- */
+
+static bool tell(attempt *a, outcome what, const char *stage, const char *words)
+{
+    const char *end = strchr(words, '\n');
+    a->f->what = what;
+    snprintf(a->f->words, sizeof a->f->words, "%s: %.*s", stage,
+             end ? (int)(end - words < 300 ? end - words : 300) : 300, words);
+    return false;
+}
+
+/* The first message, without the place it begins with. */
+static const char *first_error(tc_ctx *ctx)
+{
+    const char *words = strstr(tc_diagnostics(ctx), "error: ");
+    return words ? words + strlen("error: ") : tc_diagnostics(ctx);
+}
+
+static bool went(attempt *a, tc_status status, const char *stage)
+{
+    if (status == TC_OK)
+        return true;
+    bool ours = status == TC_BUG || strstr(tc_diagnostics(a->ctx), "[bug]");
+    return tell(a, ours ? BROKEN : REFUSED, stage, first_error(a->ctx));
+}
+
+/* ---- running ---- */
+
+static tc_tensor copied(tc_ctx *ctx, tc_tensor t)
+{
+    tc_tensor c = tc_tensor_new(&ctx->arena, t.type);
+    memcpy(c.data, t.data, tc_type_bytes(t.type));
+    return c;
+}
+
+/* All calls, one behind the other, what is remembered carried on. */
+static tc_status call_all(attempt *a, tc_module *module, bool reference, tc_tensor *const *in,
+                          tc_tensor **out)
+{
+    tc_ctx *ctx = a->ctx;
+    ctx->reference_kernels = reference;
+    tc_exec *exec = tc_exec_new(ctx, module);
+    for (int k = 0; k < CALLS; k++) {
+        out[k] = tc_new_n(&ctx->arena, tc_tensor, tc_main(module)->n_out);
+        TC_TRY(tc_exec_run(exec, in[k], out[k]));
+        for (size_t i = 0; i < tc_main(module)->n_out; i++)
+            out[k][i] = copied(ctx, out[k][i]);
+    }
+    return TC_OK;
+}
+
+/* ---- how far roundings may carry ---- */
+
+/* Each float a few last places up or down, and zeros of either sign. */
+static void nudge(tc_tensor t, uint64_t seed)
+{
+    for (int64_t e = 0; tc_is_float(t.type->dtype) && e < tc_type_count(t.type); e++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        double x = tc_load_f64(t, e), by = seed >> 62 & 1 ? 1e-6 : -1e-6;
+        tc_store_f64(t, e, x == 0 ? copysign(0, by) : x * (1 + by));
+    }
+}
+
+/* The model with every result nudged, call by call. */
+static tc_status call_roughly(attempt *a, tc_module *model, uint64_t seed, tc_tensor **out)
+{
+    tc_ctx *ctx = a->ctx;
+    tc_graph *g = tc_main(model);
+    tc_tensor *at = tc_new_n(&ctx->arena, tc_tensor, g->n_val);
+    for (size_t v = 1; v < g->n_val; v++)
+        at[v] = (tc_tensor){g->val[v]->type, (void *)(uintptr_t)g->val[v]->data};
+    for (int k = 0; k < CALLS; k++) {
+        for (size_t i = 0; i < g->n_in; i++)
+            at[g->in[i]] = a->in[k][i];
+        for (size_t n = 0; n < g->n_node; n++) {
+            const tc_node *node = g->node[n];
+            tc_tensor in[64] = {{NULL, NULL}}, result[16];
+            if (node->op == TC_OP_const)
+                continue;
+            for (int i = 0; i < node->n_in && i < 64; i++)
+                if (node->in[i])
+                    in[i] = at[node->in[i]];
+            TC_TRY(tc_eval_node(g, node, in, result, &ctx->arena));
+            for (int i = 0; i < node->n_out && i < 16; i++) {
+                at[node->out[i]] = copied(ctx, result[i]);
+                nudge(at[node->out[i]], seed + n * 977 + (uint64_t)k);
+            }
+        }
+        out[k] = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
+        for (size_t i = 0; i < g->n_out; i++)
+            out[k][i] = at[g->out[i]];
+        for (size_t i = 0; i < g->n_mutation; i++)
+            at[g->mutation[i].before] = at[g->mutation[i].after];
+    }
+    return TC_OK;
+}
+
+/* Inputs, and what the model itself says. */
+static bool prepare(attempt *a, const char *path, tc_module **model)
+{
+    static const char *const invented[] = {"random:1"};
+    tc_ctx *ctx = a->ctx;
+    tc_samples samples;
+    if (!went(a, tc_read(ctx, path, model), "read") || !went(a, tc_verify(ctx, *model), "verify"))
+        return false;
+    const tc_graph *g = tc_main(*model);
+    a->n_in = g->n_in;
+    a->n_out = g->n_out;
+    if (!went(a, tc_open_samples(ctx, g, invented, 1, &samples), "samples"))
+        return false;
+    for (int k = 0; k < CALLS; k++) {
+        a->in[k] = tc_new_n(&ctx->arena, tc_tensor, a->n_in);
+        for (size_t i = 0; i < a->n_in; i++)
+            a->in[k][i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        if (!went(a, samples.read(samples.from, (size_t)k, a->in[k]), "samples"))
+            return false;
+    }
+    for (int s = 0; s < ROUGH; s++) {
+        tc_tensor *out[CALLS];
+        if (!went(a, call_roughly(a, *model, (uint64_t)s * 31337, out), "run"))
+            return false;
+        for (int k = 0; k < CALLS; k++)
+            a->near[k][s] = out[k];
+    }
+    return went(a, call_all(a, *model, true, a->in, a->want), "run");
+}
+
+/* ---- comparing ---- */
+
+static bool same_form(tc_tensor x, tc_tensor y)
+{
+    return x.type->dtype == y.type->dtype && tc_same_dims(x.type, y.type);
+}
+
+/* near: the same with other roundings, or NULL. */
+static bool agrees(tc_tensor got, tc_tensor want, const tc_tensor *near, double relative)
+{
+    double top = 1e-3, roam = 0;
+    int64_t n = tc_type_count(want.type);
+    for (int64_t e = 0; e < n; e++) {
+        double w = tc_load_f64(want, e);
+        top = isfinite(w) ? fmax(top, fabs(w)) : top;
+        for (int s = 0; near && s < ROUGH; s++) {
+            double off = fabs(tc_load_f64(near[s], e) - w);
+            roam = isfinite(off) ? fmax(roam, off) : roam;
+        }
+    }
+    bool real = tc_is_float(want.type->dtype);
+    double within = real ? relative * top + 30 * roam : 0;
+    if (!real && roam > 0)
+        return true;
+    for (int64_t e = 0; e < n; e++) {
+        double w = tc_load_f64(want, e), g = tc_load_f64(got, e);
+        if (isfinite(w) && fabs(w) < 1e30 && !(fabs(g - w) <= within))
+            return false;
+    }
+    return true;
+}
+
+static double relative_of(tc_dtype t)
+{
+    return t == TC_f16 ? 4e-3 : t == TC_bf16 ? 3e-2 : 2e-4;
+}
+
+static bool all_agree(attempt *a, tc_tensor *const *got, size_t n_got, tc_tensor *const *want,
+                      bool loosely, const char *stage)
+{
+    char words[300];
+    if (n_got != a->n_out) {
+        snprintf(words, sizeof words, "%zu outputs, expected %zu", n_got, a->n_out);
+        return tell(a, WRONG, stage, words);
+    }
+    for (int k = 0; k < CALLS; k++)
+        for (size_t i = 0; i < a->n_out; i++) {
+            tc_tensor near[ROUGH], g = got[k][i], w = want[k][i];
+            for (int s = 0; s < ROUGH; s++)
+                near[s] = a->near[k][s][i];
+            if (!same_form(g, w)) {
+                snprintf(words, sizeof words, "output is %s, expected %s",
+                         tc_type_text(&a->ctx->arena, g.type),
+                         tc_type_text(&a->ctx->arena, w.type));
+                return tell(a, WRONG, stage, words);
+            }
+            if (agrees(g, w, loosely ? near : NULL, relative_of(w.type->dtype)))
+                continue;
+            double most = 0;
+            for (int64_t e = 0; e < tc_type_count(w.type); e++)
+                most = fmax(most, fabs(tc_load_f64(g, e) - tc_load_f64(w, e)));
+            snprintf(words, sizeof words, "other numbers, by %.3g (output %zu, call %d)", most, i, k);
+            return tell(a, WRONG, stage, words);
+        }
+    return true;
+}
+
+/* ---- one target ---- */
+
+static void remember_left(attempt *a, const tc_compiled *c)
+{
+    for (size_t i = 0; i < c->split.n_left; i++) {
+        tc_op op = c->split.left[i].node->op;
+        if (op != TC_OP_rescale && op != TC_OP_cast && op != TC_OP_identity) {
+            snprintf(a->f->left, sizeof a->f->left, "%s: %s", tc_ops[op].name,
+                     c->split.left[i].why);
+            return;
+        }
+    }
+}
+
+static tc_status payloads(attempt *a, const tc_compiled *c, tc_payload **out)
+{
+    if (c->target.machine == TC_MACHINE_VGF) {
+        tc_vela_job *jobs;
+        return tc_payloads(a->ctx, c, &(tc_vela_options){0}, false, out, &jobs);
+    }
+    *out = tc_new_n(&a->ctx->arena, tc_payload, c->n_region + 1);
+    for (size_t i = 0; i < c->n_region; i++)
+        (*out)[i] = tc_program_tosa_payload(a->ctx, c, &c->region[i]);
+    return TC_OK;
+}
+
+static tc_status write_regions(attempt *a, const tc_compiled *c, const char *name,
+                               const char *written)
+{
+    for (size_t i = 0; written && i < c->n_region; i++)
+        TC_TRY(tc_file_write(a->ctx,
+                             tc_text_format(&a->ctx->arena, "%s/%s_for_%s.%zu.tosa", written, name,
+                                            a->target, i),
+                             c->region[i].tosa));
+    return TC_OK;
+}
+
+static bool for_target(attempt *a, const char *path, const char *name, const char *written)
+{
+    static const char *const invented[] = {"random:1"};
+    tc_ctx *ctx = a->ctx;
+    tc_compile_request r = {.model = path,
+                            .target = a->target,
+                            .calib = invented,
+                            .n_calib = 1,
+                            .calib_only_if_needed = true,
+                            .check = true};
+    tc_compiled c;
+    tc_tensor *quick[CALLS], *slow[CALLS], *again[CALLS];
+    if (!went(a, tc_compile(ctx, &r, &c), "compile"))
+        return false;
+    remember_left(a, &c);
+    size_t n = tc_main(c.module)->n_out;
+    bool floats = c.target.machine == TC_MACHINE_CPU || c.target.tosa >> TC_FEATURE_FP & 1u;
+    if (!went(a, call_all(a, c.module, false, a->in, quick), "run compiled") ||
+        !went(a, call_all(a, c.module, true, a->in, slow), "run compiled, reference kernels") ||
+        !all_agree(a, quick, n, slow, floats, "quick kernels beside reference kernels") ||
+        (floats && !all_agree(a, slow, n, a->want, true, "compiled beside the model")) ||
+        !went(a, write_regions(a, &c, name, written), "write"))
+        return false;
+    tc_payload *payload;
+    tc_program program;
+    tc_module *back;
+    return went(a, payloads(a, &c, &payload), "payloads") &&
+           went(a, tc_program_make(ctx, &c, payload, c.n_region, NULL, &program), "program") &&
+           went(a, tc_read_pte(ctx, "m.pte", program.pte, &back), "read the program") &&
+           went(a, call_all(a, back, false, a->in, again), "run the program") &&
+           all_agree(a, again, tc_main(back)->n_out, quick, floats, "the program, read back");
+}
+
+/* The model as a user runs it: tidied, planned, quick kernels; and as text again. */
+static bool for_itself(attempt *a, tc_module *model)
+{
+    tc_buf text;
+    tc_module *back;
+    tc_tensor *quick[CALLS];
+    tc_buf_init(&text, &a->ctx->arena);
+    tc_print(model, &(tc_print_options){.locs = true}, &text);
+    if (!went(a, tc_parse(a->ctx, "back", (tc_bytes){text.data, text.size}, (tc_bytes){NULL, 0},
+                          &back),
+              "parse back"))
+        return false;
+    if (!tc_module_equal(model, back))
+        return tell(a, WRONG, "text", "the text form reads back as another graph");
+    return went(a, tc_run_passes(a->ctx, model, "tidy", NULL), "tidy") &&
+           went(a, call_all(a, model, false, a->in, quick), "run tidied") &&
+           all_agree(a, quick, tc_main(model)->n_out, a->want, true, "tidied beside the model");
+}
+
+static void attempt_all(finding *f, const char *path, const char *target, const char *name,
+                        const char *written)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    attempt a = {.ctx = ctx, .f = f, .target = target};
+    ctx->threads = 1;
+    ctx->arena.limit = ctx->scratch.limit = most_memory;
+    if (setjmp(ctx->oom) == 0) {
+        tc_module *model;
+        ctx->arena.oom = ctx->scratch.oom = &ctx->oom;
+        if (prepare(&a, path, &model) && (tc_text_eq(target, "float")
+                                              ? for_itself(&a, model)
+                                              : for_target(&a, path, name, written)))
+            f->what = FINE;
+    } else
+        tell(&a, HUNG, "memory", "more than 2 GiB");
+    f->told = true;
+    tc_ctx_free(ctx);
+}
+
+/* ---- the process ---- */
+
+static void ended(finding *f, int status)
+{
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+        f->what = HUNG;
+        snprintf(f->words, sizeof f->words, "no answer in %d s", SECONDS);
+    } else if (WIFSIGNALED(status) || WEXITSTATUS(status) || !f->told) {
+        f->what = CRASHED;
+        if (WIFSIGNALED(status))
+            snprintf(f->words, sizeof f->words, "signal %d", WTERMSIG(status));
+        else
+            snprintf(f->words, sizeof f->words, "exit %d", WEXITSTATUS(status));
+    }
+}
+
+finding try_model(const char *text, size_t size, const char *target, const char *name,
+                  const char *written)
+{
+    char path[] = "/tmp/tosac-model-XXXXXX";
+    finding *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int file = mkstemp(path), status = 0;
+    if (f == MAP_FAILED || file < 0 || write(file, text, size) != (ssize_t)size) {
+        perror("models");
+        exit(1);
+    }
+    close(file);
+    memset(f, 0, sizeof *f);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SECONDS);
+        attempt_all(f, path, target, name, written);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    ended(f, status);
+    finding result = *f;
+    munmap(f, sizeof *f);
+    unlink(path);
+    return result;
+}
