@@ -64,6 +64,7 @@ docs: all
 
 bench: all
 	@bench/bench.sh
+	@bench/chain.sh
 
 clean:
 	rm -rf build build-clang build-asan build-fuzz

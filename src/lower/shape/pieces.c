@@ -244,6 +244,7 @@ static tc_val in_pieces(tc_tiler *t, const tc_chain *c, tc_val of, bool planar, 
 typedef struct pieces_pass {
     tc_tiler tiler;
     const tc_node **reader; /* by old value: one of its readers */
+    const tc_node **end;    /* by old value: see chain_ends */
 } pieces_pass;
 
 static tc_tiler *tiler_of(tc_rewrite *rw, const tc_node *node)
@@ -291,12 +292,20 @@ static bool goes_along(const tc_rewrite *rw, const tc_node *node)
            x->dim[3] == y->dim[3];
 }
 
-/* The end of the chain that the node's result goes along with, or is. */
-static const tc_node *chain_end(const tc_rewrite *rw, const tc_node *node)
+/* By value: the end of the chain that it goes along with, or is; NULL: none.  Producers come first,
+ * so each is found from its operand's. */
+static const tc_node **chain_ends(const tc_rewrite *rw)
 {
-    while (goes_along(rw, node))
-        node = tc_def(rw->from, node->in[0]);
-    return is_link(rw->from, node) ? node : NULL;
+    const tc_graph *g = rw->from;
+    const tc_node **end = tc_new_n(&rw->ctx->scratch, const tc_node *, g->n_val);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (goes_along(rw, node))
+            end[node->out[0]] = end[node->in[0]];
+        else if (is_link(g, node))
+            end[node->out[0]] = node;
+    }
+    return end;
 }
 
 static bool channels_whole(const tc_chain *c)
@@ -310,18 +319,20 @@ static bool channels_whole(const tc_chain *c)
 static tc_status costly_movement(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
-    const tc_node *end = node->n_out == 1 && node->n_in ? chain_end(rw, node) : NULL;
+    pieces_pass *p = rw->user;
+    p->end = p->end ? p->end : chain_ends(rw);
+    const tc_node *end = node->n_out == 1 && node->n_in ? p->end[node->out[0]] : NULL;
     if (!end || !tc_type_of(g, node->out[0])->quant)
         return TC_OK;
     tc_tiler *t = tiler_of(rw, node);
-    const tc_node *reader = ((pieces_pass *)rw->user)->reader[node->out[0]];
+    const tc_node *reader = p->reader[node->out[0]];
     if (reader && (is_link(g, reader) || tc_merged_heads(g, reader)))
         return TC_OK; /* further on */
     tc_chain c;
     int to[TC_FACTORS_MAX];
     if (!follow(g, end, &c))
         return TC_OK;
-    const tc_node *user = ((pieces_pass *)rw->user)->reader[end->out[0]];
+    const tc_node *user = p->reader[end->out[0]];
     bool planar = c.type->rank == 4 && user && is_planar(user->op);
     wanted_order(&c, planar, to);
     int64_t pieces = groups(&c, to) > 3 ? choose_cuts(&c, to) : 1;
