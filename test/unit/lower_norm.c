@@ -39,8 +39,21 @@ static void wide(const char *target)
 {
     rows_skip = 1 << 4 | 1 << 7;
     ROWS(target, 1, LAYER("i16[34,64] q(0.0005:0)", "64", "1", "i8[34,64] q(0.03:9)"));
-    ROWS(target, 2, LAYER("i16[34,64] q(0.0005:0)", "64", "1", "i16[34,64] q(0.0002:0)"));
     rows_skip = 0;
+    ROWS(target, 2, LAYER("i16[34,64] q(0.0005:0)", "64", "1", "i16[34,64] q(0.0002:0)"));
+    ROWS(target, 2, LAYER("i16[7,1000] q(0.0005:0)", "1000", "1", "i16[7,1000] q(0.001:0)"));
+    ROWS(target, 2, LAYER("i8[34,64] q(0.05:3)", "64", "1", "i16[34,64] q(0.0002:0)"));
+    ROWS(target, 2, LAYER("i16[17,9] q(0.00001:0)", "9", "1", "i16[17,9] q(0.0001:0)"));
+    ROWS(target, 2, LAYER("i16[3,9000] q(0.0005:0)", "9000", "1", "i16[3,9000] q(0.003:0)"));
+    ROWS(target, 2,
+         BARE("rms_norm %0, none n_axes=1 eps=0.000001", "i16[17,1024] q(0.0003:0)",
+              "i16[17,1024] q(0.001:0)"));
+    ROWS(target, 2,
+         BARE("rms_norm %0, none n_axes=1 eps=10.0", "i16[17,24] q(0.0003:0)",
+              "i16[17,24] q(0.0001:0)"));
+    ROWS(target, 2, GROUP("i16[2,6,5,7] q(0.0005:0)", "6", "3", "i16[2,6,5,7] q(0.0002:0)"));
+    ROWS(target, 2, GROUP("i16[1,4,40,40] q(0.0005:0)", "4", "1", "i16[1,4,40,40] q(0.0002:0)"));
+    ROWS(target, 2, BATCH("i16[2,4,5] q(0.0002:0)", "i16[2,4,5] q(0.0003:0)"));
 }
 
 static void others(const char *target)

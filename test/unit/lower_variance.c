@@ -23,6 +23,21 @@ static void spread(void)
     ROWS(INT, 2,
          GRAPH("i16[34,40] q(0.0002:0)", "std %0 axes=[1] keepdim=false correction=1.0",
                "i16[34] q(0.0004:0)"));
+    ROWS(INT, 2,
+         GRAPH("i16[34,40] q(0.0002:0)", "var %0 axes=[1] keepdim=false correction=1.0",
+               "i16[34] q(0.0005:0)"));
+    ROWS(INT, 2,
+         GRAPH("i16[17,3000] q(0.0002:0)", "var %0 axes=[1] keepdim=false correction=0.0",
+               "i16[17] q(0.0001:0)"));
+    ROWS(INT, 2,
+         GRAPH("i16[17,7] q(0.01:0)", "std %0 axes=[1] keepdim=false correction=1.0",
+               "i16[17] q(0.005:0)"));
+    ROWS(INT, 2,
+         GRAPH("i8[34,40] q(0.05:3)", "std %0 axes=[1] keepdim=false correction=1.0",
+               "i16[34] q(0.0002:0)"));
+    ROWS(INT, 2,
+         GRAPH("i16[34,40] q(0.0002:0)", "norm %0 axes=[1] keepdim=true ord=2.0",
+               "i16[34,1] q(0.0013:0)"));
     REFUSES(INT,
             GRAPH("i8[3,1] q(0.05:3)", "var %0 axes=[1] keepdim=true correction=1.0",
                   "i8[3,1] q(0.05:0)"),

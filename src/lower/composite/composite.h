@@ -115,11 +115,19 @@ tc_val tc_put_row_squares(tc_lower *lw, tc_val d, bool centred, int least, int *
 tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
                          double most, double *unit);
 
-/* ---- norm_i16.c ---- */
+/* ---- norm_i16.c: rows of i8 or i16 of at most 65535, for results of 16 bits ---- */
 
-/* (x - mean) / sqrt(variance + eps) * gain + bias over rows of i16 of at most 512, all in i32. */
-tc_val tc_put_norm_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
-                       const double *gain, const double *bias, const tc_type *to);
+/* (x - mean) / sqrt(variance + eps) of each row, i32 in steps of *unit, below 2^30.  Not centred: x
+ * / sqrt(mean square + eps). */
+tc_val tc_put_normal_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+                         double *unit);
+/* x * gain[c] + bias[c] along an axis of n, x i32 in steps of unit and below 2^30, into the domain
+ * of `to`. */
+tc_val tc_put_affine_i16(tc_lower *lw, tc_val x, double unit, int axis, const double *gain,
+                         const double *bias, int64_t n, const tc_type *to);
+/* Sum of (x - mean)^2, or of x^2, over each row, divided; or the square root of that. */
+tc_val tc_put_spread_i16(tc_lower *lw, tc_val x, const tc_type *from, bool centre, double divisor,
+                         bool root, const tc_type *to);
 
 /* ---- affine.c ---- */
 

@@ -179,12 +179,15 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
     bool along_row = v->rank == v->back_rank && v->axis == v->rank - 1;
     bool quick = xt->dtype == TC_i8 && p.n <= 65536 && fraction_of(&p) >= 0;
     int64_t n = v->back[v->axis];
+    if (yt->dtype == TC_i16 && p.n <= 65535) {
+        double step;
+        x = tc_put_normal_i16(lw, x, xt, eps, centre, &step);
+        x = tc_put_affine_i16(lw, tc_put_reshape(lw, x, v->back_rank, v->back), step, v->axis, gain,
+                              bias, n, yt);
+        return tc_put_reshape(lw, x, yt->rank, yt->dim);
+    }
     if (quick && along_row && gain_fits(&p) && !tc_lower_has(lw, TC_FEATURE_U55))
         return tc_put_reshape(lw, folded(lw, x, &p), yt->rank, yt->dim);
-    if (xt->dtype == TC_i16 && yt->dtype == TC_i16 && along_row && p.n <= 512 &&
-        eps < 0x1p40 * p.scale * p.scale)
-        return tc_put_reshape(lw, tc_put_norm_i16(lw, x, xt, eps, centre, gain, bias, yt), yt->rank,
-                              yt->dim);
     double unit, most = most_of(gain, bias, n, yt);
     x = quick ? normal8(lw, x, &p, most, &unit)
               : tc_put_row_normal(lw, x, xt, eps, centre, most, &unit);

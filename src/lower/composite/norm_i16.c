@@ -1,26 +1,143 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* norm_i16.c -- norms from i16 to i16, all in i32.
+/* norm_i16.c -- norms, variances and lengths of rows for results of 16 bits, all in i32.
  *
- * n (x - mean) is exact; 1/sqrt has a second step of Newton's method; gain and bias have 30 bits.
+ * Deviations have a fixed number of bits behind the point, and are shifted up by what the largest of
+ * the row leaves free, so that rows of any spread keep their precision.  Their squares are summed in
+ * two halves, the square root has a second step of Newton's method, gain and bias have 30 bits.
  * Dear on an NPU, and within two steps of 16 bits. */
 #include <math.h>
 
 #include "composite.h"
 
+static tc_val add(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put2(lw, TC_OP_tosa_add, NULL, a, b);
+}
+static tc_val sub(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put2(lw, TC_OP_tosa_sub, NULL, a, b);
+}
+static tc_val up(tc_lower *lw, tc_val a, tc_val by)
+{
+    return tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, a, by);
+}
+static tc_val at_most(tc_lower *lw, tc_val a, double limit)
+{
+    return tc_put_extreme(lw, TC_OP_tosa_minimum, a, tc_put_i32(lw, a, limit));
+}
+static tc_val at_least(tc_lower *lw, tc_val a, double limit)
+{
+    return tc_put_extreme(lw, TC_OP_tosa_maximum, a, tc_put_i32(lw, a, limit));
+}
+
+static int bits_of(int64_t n) /* 2^bits >= n */
+{
+    int bits = 0;
+    while ((int64_t)1 << bits < n)
+        bits++;
+    return bits;
+}
+
+/* ---- rows brought to the same size ---- */
+
+/* A row: real deviation = dev * 2^-raised * unit, n * (variance + eps) = square * 4^-raised *
+ * square_unit. */
+typedef struct level {
+    tc_val dev, raised; /* i32; [rows, n] and [rows, 1] */
+    tc_val square;      /* above 0 */
+    double unit, square_unit;
+} level;
+
+/* x less its zero point, or less the mean of its row, with *times steps to a code: below 2^30. */
+static tc_val deviation(tc_lower *lw, tc_val x, const tc_type *from, int64_t n, bool centre,
+                        double *times)
+{
+    const double most = 0x1p13;
+    *times = centre && n < most ? (double)n : most;
+    tc_val d = tc_put_rescale(lw, x, *times, tc_zero_of(from), 0, TC_i32);
+    if (!centre)
+        return d;
+    tc_val sum = tc_put_row_sum(lw, x, tc_zero_of(from));
+    return sub(lw, d,
+               n < most ? sum : tc_put_rescale(lw, sum, most / (double)n, 0, 0, TC_i32));
+}
+
+/* Sum of dev^2 / 2^31 * 2^(more - 15) over rows of n, below 2^30: halves apart, so that what many
+ * small ones add up to is not lost. */
+static tc_val squares(tc_lower *lw, tc_val dev, int more)
+{
+    int last = dev ? tc_put_type(lw, dev)->rank - 1 : 0;
+    tc_val p = tc_put_product(lw, dev, dev, 31);
+    tc_val high = tc_put_rescale(lw, p, 0x1p-15, 0, 0, TC_i32);
+    tc_val low = sub(lw, p, up(lw, high, tc_put_i32(lw, high, 15)));
+    high = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, high, last);
+    low = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, low, last);
+    return add(lw, up(lw, high, tc_put_i32(lw, high, more)),
+               tc_put_rescale(lw, low, ldexp(1, more - 15), 0, 0, TC_i32));
+}
+
+/* eps: what is added to the variance. */
+static level levelled(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre)
+{
+    level r = {0};
+    if (!x)
+        return r;
+    int last = tc_put_type(lw, x)->rank - 1;
+    int64_t n = tc_put_type(lw, x)->dim[last];
+    double times;
+    tc_val d = deviation(lw, x, from, n, centre, &times);
+    tc_val most = tc_put_reduced(lw, TC_OP_tosa_reduce_max, tc_put1(lw, TC_OP_tosa_abs, NULL, d),
+                                 last);
+    int more = 16 - bits_of(n); /* squares: 2^14 in a high half */
+    r.unit = tc_scale_of(from) / times;
+    r.square_unit = r.unit * r.unit * ldexp(1, 46 - more);
+    /* what stands for eps is at most 2^29 after 2 * raised shifts; more than that at once: coarser
+     * squares */
+    double added = eps * (double)n / r.square_unit;
+    int coarser = added > 0x1p29 ? (int)ceil(log2(added / 0x1p29)) : 0;
+    added = ldexp(added, -coarser);
+    int highest = added > 0 ? (int)fmin(30, floor(log2(0x1p29 / added) / 2)) : 30;
+    tc_val spare = tc_put1(lw, TC_OP_tosa_clz, NULL, most);
+    r.raised = at_most(lw, sub(lw, spare, tc_put_i32(lw, spare, 2)), highest);
+    r.dev = up(lw, d, r.raised);
+    r.square = squares(lw, r.dev, more);
+    if (coarser)
+        r.square = tc_put_rescale(lw, r.square, ldexp(1, -coarser), 0, 0, TC_i32);
+    r.square_unit = ldexp(r.square_unit, coarser);
+    if (added > 0) {
+        tc_val less = sub(lw, tc_put_i32(lw, r.raised, highest), r.raised);
+        less = at_most(lw, add(lw, less, less), 31);
+        tc_val all = tc_put_i32(lw, less, rint(ldexp(added, 2 * highest)));
+        r.square = add(lw, r.square, tc_put_shift_right(lw, all, less, true));
+    }
+    r.square = at_least(lw, r.square, 1);
+    return r;
+}
+
+/* ---- roots ---- */
+
 /* With q = even / 2^31 and root = A / sqrt(q): one more step, 15 bits more. */
 static const double root_one = 255 * TC_ROOT_ONE / 0x1p23; /* A */
+
+/* 1 / sqrt(even) = result * this. */
+static double root_unit(void)
+{
+    return sqrt(0.5) / (4 * pow(root_one, 3));
+}
 
 static tc_val finer_root(tc_lower *lw, const tc_root *r)
 {
     tc_val square =
         tc_put_product(lw, tc_put_product(lw, r->even, r->root, 15), r->root, 15); /* 2 A^2 */
-    tc_val rest = tc_put2(lw, TC_OP_tosa_sub, NULL,
-                          tc_put_i32(lw, square, rint(6 * root_one * root_one)), square);
+    tc_val rest = sub(lw, tc_put_i32(lw, square, rint(6 * root_one * root_one)), square);
     return tc_put_product(lw, r->root, rest, 15);
 }
 
-/* One number per index of the last axis, in steps of unit. */
-static tc_val constants(tc_lower *lw, tc_val like, const double *x, int64_t n, double unit)
+/* ---- norms ---- */
+
+/* One number per index of an axis, in steps of unit. */
+static tc_val constants(tc_lower *lw, tc_val like, int axis, const double *x, int64_t n,
+                        double unit)
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     double *stored = tc_new_n(&lw->ctx->arena, double, (size_t)n);
@@ -28,66 +145,78 @@ static tc_val constants(tc_lower *lw, tc_val like, const double *x, int64_t n, d
         stored[i] = x[i] / unit;
     if (!like)
         return like;
-    dim[tc_put_type(lw, like)->rank - 1] = n;
+    dim[axis] = n;
     return tc_put_numbers(lw, TC_i32, tc_put_type(lw, like)->rank, dim, stored);
 }
 
-/* Half of the leading zeros that a sum of squares can do without. */
-static tc_val spare_half(tc_lower *lw, tc_val v)
+tc_val tc_put_normal_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+                          double *unit)
 {
-    tc_val zeros = tc_put1(lw, TC_OP_tosa_clz, NULL, v);
-    zeros = tc_put2(lw, TC_OP_tosa_sub, NULL, zeros, tc_put_i32(lw, zeros, 1));
-    return tc_put_shift_right(lw, zeros, tc_put_i32(lw, zeros, 1), false);
+    level l = levelled(lw, x, from, eps, centre);
+    if (!l.square)
+        return TC_NONE;
+    int last = tc_put_type(lw, x)->rank - 1, most_half = 15;
+    double n = (double)tc_put_type(lw, x)->dim[last];
+    tc_root r = tc_put_root(lw, l.square);
+    /* 1 / sqrt(square) = fine * 2^half * root_unit; no result is above sqrt(n) */
+    tc_val fine = finer_root(lw, &r);
+    fine = tc_put_shift_right(lw, fine,
+                              sub(lw, tc_put_i32(lw, r.half, most_half), r.half), true);
+    *unit = ldexp(root_unit(), most_half) * sqrt(n) * l.unit / sqrt(l.square_unit);
+    int down = (int)fmax(0, ceil(log2(sqrt(n) / *unit)) - 29);
+    *unit = ldexp(*unit, down);
+    return tc_put_product(lw, l.dev, fine, down);
 }
 
-/* x * 4^half for a small real number. */
-static tc_val raised(tc_lower *lw, double x, tc_val half)
+tc_val tc_put_affine_i16(tc_lower *lw, tc_val x, double unit, int axis, const double *gain,
+                          const double *bias, int64_t n, const tc_type *to)
 {
-    int up = x > 0 ? (int)fmin(62, fmax(0, 29 - ceil(log2(x)))) : 0;
-    tc_val twice = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, half, tc_put_i32(lw, half, 1));
-    tc_val power = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, tc_put_i32(lw, half, 1), twice);
-    return tc_put_product(lw, power, tc_put_i32(lw, half, rint(ldexp(x, up))), up);
-}
-
-/* n (x - mean) * 2^half, which uses most of i32 whatever the row's spread is; *down: what brings it
- * to i16. */
-static tc_val levelled(tc_lower *lw, tc_val x, double n, double added, bool centre, tc_val *half,
-                       double *down)
-{
-    tc_val d = tc_put_rescale(lw, x, n, 0, 0, TC_i32);
-    if (centre)
-        d = tc_put2(lw, TC_OP_tosa_sub, NULL, d, tc_put_row_sum(lw, x, 0));
-    int shift = 0, least = added > 0x1p30 ? (int)ceil(log2(added)) - 30 : 0;
-    tc_val v =
-        tc_put_row_squares(lw, tc_put_rescale(lw, d, 0.5 / n, 0, 0, TC_i16), centre, least, &shift);
-    v = tc_put2(lw, TC_OP_tosa_add, NULL, v,
-                tc_put_i32(lw, v, fmax(1, rint(ldexp(added, -shift)))));
-    *half = spare_half(lw, v);
-    *down = 32766 / (2 * n * pow(2, 15.5 + shift / 2.0));
-    return tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, d, *half);
-}
-
-tc_val tc_put_norm_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
-                       const double *gain, const double *bias, const tc_type *to)
-{
-    if (!x)
-        return x;
-    int last = tc_put_type(lw, x)->rank - 1;
-    int64_t length = tc_put_type(lw, x)->dim[last];
-    double n = (double)length, codes = eps / (tc_scale_of(from) * tc_scale_of(from)), f;
-    tc_val half, d = levelled(lw, x, n, codes * n / 4, centre, &half, &f),
-                 d16 = tc_put_rescale(lw, d, f, 0, 0, TC_i16);
-    tc_val v = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, tc_put_product(lw, d16, d16, 0), last);
-    v = tc_put2(lw, TC_OP_tosa_add, NULL, v, raised(lw, codes * n * n * n * f * f, half));
-    tc_root r = tc_put_root(lw, tc_put2(lw, TC_OP_tosa_add, NULL, v, tc_put_i32(lw, v, 1)));
-    d = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, d, r.half);
-    double unit = f * sqrt(n) / (4 * pow(root_one, 3)) * pow(2, -0.5); /* of d * finer_root */
-    int down = (int)ceil(log2(sqrt(n) / unit)) - 29;
-    tc_val y = tc_put_product(lw, d, finer_root(lw, &r), down);
-    double most = fmax(tc_largest(gain, length), 1e-30);
-    unit = ldexp(unit, down) * most;
-    y = tc_put_product(lw, y, constants(lw, y, gain, length, most / 0x1p30), 30);
-    y = tc_put2(lw, TC_OP_tosa_add, NULL, y, constants(lw, y, bias, length, unit));
-    y = tc_put_rescale(lw, y, unit / tc_scale_of(to), 0, tc_zero_of(to), to->dtype);
+    double most = fmax(tc_largest(gain, n), 1e-30), far = tc_largest(bias, n);
+    double out = tc_scale_of(to);
+    /* the bias has room beside the product */
+    int more = far > 0 ? (int)fmax(0, ceil(log2(far / (unit * most * 0x1p29)))) : 0;
+    tc_val y = tc_put_product(lw, x, constants(lw, x, axis, gain, n, most / 0x1p30), 30 + more);
+    unit *= ldexp(most, more);
+    if (far > 0)
+        y = add(lw, y, constants(lw, y, axis, bias, n, unit));
+    /* far beyond the codes there is no more than the last of them */
+    double limit = floor(out * 0x1p17 / unit);
+    if (unit / out >= 0.25 && limit < 0x1p31) {
+        y = at_least(lw, at_most(lw, y, limit), -limit);
+    }
+    y = tc_put_rescale(lw, y, unit / out, 0, tc_zero_of(to), to->dtype);
     return tc_put_codes(lw, y, to->quant);
+}
+
+/* ---- variances and lengths ---- */
+
+/* mantissa * 2^-down * unit, mantissa from 2^29 on, in the domain of `to`: what does not fit is at
+ * its end. */
+static tc_val floating(tc_lower *lw, tc_val mantissa, tc_val down, double unit, const tc_type *to)
+{
+    double out = tc_scale_of(to), least = out * 0x1p17 / unit; /* mantissas that fill the codes */
+    int at = (int)floor(log2(0x1p29 / least));
+    down = sub(lw, down, tc_put_i32(lw, down, at));
+    down = at_most(lw, at_least(lw, down, 0), 31);
+    tc_val y = tc_put_shift_right(lw, mantissa, down, true);
+    return tc_put_rescale(lw, y, ldexp(unit, -at) / out, 0, tc_zero_of(to), to->dtype);
+}
+
+tc_val tc_put_spread_i16(tc_lower *lw, tc_val x, const tc_type *from, bool centre, double divisor,
+                          bool root, const tc_type *to)
+{
+    level l = levelled(lw, x, from, 0, centre);
+    if (!l.square)
+        return TC_NONE;
+    if (root) { /* sqrt(even) = even / sqrt(even) */
+        tc_root r = tc_put_root(lw, l.square);
+        tc_val g = tc_put_product(lw, r.even, finer_root(lw, &r), 31);
+        return floating(lw, g, add(lw, r.half, l.raised),
+                        0x1p31 * root_unit() * sqrt(l.square_unit / divisor), to);
+    }
+    tc_val zeros = tc_put1(lw, TC_OP_tosa_clz, NULL, l.square);
+    zeros = sub(lw, zeros, tc_put_i32(lw, zeros, 1));
+    tc_val mantissa = up(lw, l.square, zeros);
+    zeros = add(lw, zeros, add(lw, l.raised, l.raised));
+    return floating(lw, mantissa, zeros, l.square_unit / divisor, to);
 }

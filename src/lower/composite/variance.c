@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* variance.c -- variance, standard deviation and vector norms in integers.
  *
- * Sums of i8 are exact; i16 goes through deviations of two codes (moments.c).  The square root is
- * taken of the sum itself, so that a result is rounded once. */
+ * Sums of i8 are exact; i16 goes through deviations of two codes (moments.c), or all the way in i32
+ * for a result of 16 bits (norm_i16.c).  The square root is taken of the sum itself, so that a
+ * result is rounded once. */
 #include <math.h>
 
 #include "composite.h"
@@ -63,6 +64,17 @@ static tc_val rooted(tc_lower *lw, const tc_node *node, total sum, double times)
                   TC_SQUARE_ROOT_UNIT * sqrt(sum.unit * times));
 }
 
+static bool is_wide(const tc_lower *lw, const tc_node *node)
+{
+    return tc_lower_result(lw, node, 0)->dtype == TC_i16;
+}
+
+static tc_val shaped(tc_lower *lw, const tc_node *node, tc_val x)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0);
+    return tc_put_reshape(lw, x ? tc_put_codes(lw, x, to->quant) : x, to->rank, to->dim);
+}
+
 static void spread(tc_lower *lw, const tc_node *node, tc_val *out, bool root)
 {
     const tc_attr_var *a = node->attr;
@@ -74,6 +86,12 @@ static void spread(tc_lower *lw, const tc_node *node, tc_val *out, bool root)
                         a->correction);
     if (!x || lw->status != TC_OK)
         return;
+    if (is_wide(lw, node)) {
+        out[0] = shaped(lw, node,
+                        tc_put_spread_i16(lw, x, t, true, (double)n - a->correction, root,
+                                          tc_lower_result(lw, node, 0)));
+        return;
+    }
     total sum = squared_deviations(lw, x, t, n);
     double times = 1 / ((double)n - a->correction);
     out[0] = root ? rooted(lw, node, sum, times) : finish(lw, node, sum.val, sum.unit * times);
@@ -118,6 +136,11 @@ void tc_lower_int_norm(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_val x = rows_of(lw, node, a->axes, &n);
     if (!x)
         return;
+    if (a->ord == 2 && is_wide(lw, node)) {
+        out[0] = shaped(
+            lw, node, tc_put_spread_i16(lw, x, t, false, 1, true, tc_lower_result(lw, node, 0)));
+        return;
+    }
     if (a->ord == 2) {
         out[0] = rooted(lw, node, squares(lw, x, t), 1);
         return;
