@@ -6,12 +6,12 @@
  *
  * Which array is for which input:
  *   - as many arguments as tensor inputs: one each, in the order of the signature.  An argument is
- * a .npy, a .npz of one member, or a folder of such files, whose samples follow each other by file
- * name;
+ *     a .npy, a .npz of one member, or a folder of such files, whose samples follow each other by
+ *     file name;
  *   - one input and several arguments: their samples follow each other;
  *   - several inputs and a .npz of several members, or a folder of as many .npy files as there are
- * inputs: by name where the names are those of the inputs, else in the order of the archive (of the
- * names);
+ *     inputs: by name where the names are those of the inputs, else in the order of the archive (of
+ *     the names);
  *   - several inputs and several such .npz, or a folder of them: their samples follow each other.
  * An input whose data is a single sample is given that sample every time.
  *

@@ -5,8 +5,8 @@
  * the CPU computes on levels up to k, which needs from the accelerator only levels below.
  *
  *   accelerator node:  the highest level among its operands
- *   CPU node:          the highest of its CPU operands' levels and its accelerator operands' levels
- * + 1
+ *   CPU node:          the highest of its CPU operands' levels and its accelerator operands'
+ *                      levels + 1
  *
  * So all accelerator nodes of one level can be one region. */
 #include "color.h"

@@ -2,8 +2,8 @@
 /* convert.c -- see move.h: element types and domains into one another.
  *
  * quantize:    clamp(round_half_even(x * (1 / scale)) + zero, lo, hi), in f32 as PyTorch computes
- * it; the clamp goes before the rounding, its limits being integers. dequantize:  (stored - zero) *
- * scale. */
+ *              it; the clamp goes before the rounding, its limits being integers.
+ * dequantize:  (stored - zero) * scale. */
 #include "move.h"
 
 #include "../../num/load.h"

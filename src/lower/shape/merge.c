@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* merge.c -- changes of scale where a target takes them in, to the bit.
  *
- *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where g(x) has no other
- * reader RESCALE i8 -> i8 of a sum, product or convolution that was just narrowed  =>  a TABLE,
- * which is free there what changes nothing            =>  nothing SLICE of a SLICE =>  one; CONCAT
- * of a CONCAT along the same axis too a widening RESCALE              =>  one for each reader,
- * which takes it in a product's accumulator         =>  a product for each RESCALE that reads it */
+ *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where nobody else
+ *                                       reads g(x)
+ *   RESCALE i8 -> i8 of a sum,      =>  a TABLE, which is free there
+ *     product or convolution that was just narrowed
+ *   what changes nothing            =>  nothing
+ *   SLICE of a SLICE                =>  one; CONCAT of a CONCAT along the same axis too
+ *   a widening RESCALE              =>  one for each reader, which takes it in
+ *   a product's accumulator         =>  a product for each RESCALE that reads it */
 #include "../pass.h"
 
 #include <math.h>

@@ -3,10 +3,11 @@
  *
  * Two places ask for pieces (tile.h), everything before them follows:
  *   linear over merged heads    each batch by itself (pass `heads`: all at once): its heads, from
- * the query's rows of the weights on, stay apart until they stand one below the other for the
- * projection reshape and permute chains  that move three or more groups of axes: cut along the axes
- * that move; the pieces keep their order inside, and are joined where they belong.  Windows,
- *                               patches, their way back, space to depth.
+ *                               the query's rows of the weights on, stay apart until they stand
+ *                               one below the other for the projection
+ *   reshape and permute chains  that move three or more groups of axes: cut along the axes that
+ *                               move; the pieces keep their order inside, and are joined where
+ *                               they belong.  Windows, patches, their way back, space to depth.
  * What was whole before is left to pass `dead`.  Only for quantized values: machines that compute
  * with floats move numbers as they like. */
 #include <math.h>

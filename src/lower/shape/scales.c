@@ -2,8 +2,10 @@
 /* scales.c -- typed form: constant factors behind a product go into the scales of its weights.
  *
  *   mul(product(x, w, b), g)  =>  product(x, w', b')     g: one number, or one for each output
- * channel; also where the product's axes are permuted before div(product(x, w, b), g)  =>  the same
- * with 1 / g rescale(product(x, w, b)) =>  product(x, w, b) in the other domain
+ *                                                        channel; also where the product's axes
+ *                                                        are permuted before
+ *   div(product(x, w, b), g)  =>  the same with 1 / g
+ *   rescale(product(x, w, b)) =>  product(x, w, b) in the other domain
  *
  * w' has the stored numbers of w, negated where g is negative, and |g| times its scales: no weight
  * is rounded again, and the rounding between the two is gone.  Done where nobody else reads the
