@@ -4,6 +4,7 @@
 
 #include "check.h"
 
+#include "../ir/rewrite.h"
 #include "../ir/verify.h"
 #include "../lower/lower.h"
 #include "../read/read.h"
@@ -155,7 +156,7 @@ static void bring_back(tc_module *from, tc_module *to)
 
 /* ---- checking ---- */
 
-static const tc_node *call_of(const tc_module *module, const char *name)
+static tc_node *call_of(const tc_module *module, const char *name)
 {
     const tc_graph *g = tc_main(module);
     for (size_t k = 0; k < g->n_node; k++)
@@ -207,12 +208,33 @@ static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regi
     return status;
 }
 
+/* Inputs that nobody reads any more go, from the region and from its call: Vela leaves them out, and
+ * what it makes would not fit the call. */
+static void drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    const uint32_t *readers = tc_graph_readers(ctx, g);
+    tc_node *call = call_of(module, g->name);
+    size_t kept = 0;
+    for (size_t i = 0; i < g->n_in; i++)
+        if (readers[g->in[i]]) {
+            g->val[g->in[i]]->index = (int)kept;
+            call->in[kept] = call->in[i];
+            g->in[kept++] = g->in[i];
+        }
+    g->n_in = kept;
+    call->n_in = (int)kept;
+    tc_arena_rewind(&ctx->scratch, mark);
+}
+
 static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c,
                                tc_region *region)
 {
     tc_graph *g = tc_module_find(c->module, region->name);
     tc_status status = c->checker ? lower_checked(ctx, c, g, region)
                                   : lower_region(ctx, c, g, region, r->trace, NULL);
+    if (status == TC_OK && tc_target_is_ethosu(&c->target))
+        drop_inputs(ctx, c->module, g);
     if (status == TC_OK)
         status = tc_verify_tosa_for(ctx, region->module, &c->target);
     if (status == TC_OK)
