@@ -123,6 +123,35 @@ void tc_lower_int_compare(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = r.invert ? tc_put1(lw, TC_OP_tosa_logical_not, NULL, t) : t;
 }
 
+static tc_val extreme(tc_lower *lw, tc_op op, tc_val x, tc_val y)
+{
+    tc_attr_tosa_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
+    a->nan_mode = TC_nan_mode_propagate;
+    return tc_put2(lw, op, a, x, y);
+}
+
+/* A known choice without bools, for machines that have none: with `far` beyond every code,
+ *
+ *   max(min(x, c ? far : -far), min(y, c ? -far : far)) */
+static tc_val by_limits(tc_lower *lw, tc_tensor c, const tc_val *choice, const tc_type *to)
+{
+    enum { FAR = 1 << 17 };
+    int64_t n = tc_type_count(c.type), dim[TC_MAX_RANK];
+    for (int i = 0, lead = to->rank - c.type->rank; i < to->rank; i++)
+        dim[i] = i < lead ? 1 : c.type->dim[i - lead];
+    double *limit = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    tc_val part[2];
+    for (int k = 0; k < 2; k++) {
+        tc_arg a = {choice[k], to};
+        for (int64_t i = 0; i < n; i++)
+            limit[i] = (((const uint8_t *)c.data)[i] != 0) == (k == 0) ? FAR : -FAR;
+        part[k] = extreme(lw, TC_OP_tosa_minimum, tc_put_wide(lw, &a, tc_scale_of(to)),
+                          tc_put_numbers(lw, TC_i32, to->rank, dim, limit));
+    }
+    tc_val y = extreme(lw, TC_OP_tosa_maximum, part[0], part[1]);
+    return tc_put_narrow(lw, y, tc_scale_of(to), to);
+}
+
 /* condition ? x : y, both in the result's domain. */
 void tc_lower_int_where(tc_lower *lw, const tc_node *node, tc_val *out)
 {
@@ -137,6 +166,11 @@ void tc_lower_int_where(tc_lower *lw, const tc_node *node, tc_val *out)
         if (!tc_arg_of(lw, node, i, &a))
             return;
         choice[i - 1] = tc_put_domain(lw, a.val, a.type, to);
+    }
+    tc_tensor known = tc_put_known(lw, tc_lower_in(lw, node, 0));
+    if (known.data && tc_lower_has(lw, TC_FEATURE_U55)) {
+        out[0] = by_limits(lw, known, choice, to);
+        return;
     }
     tc_val condition = tc_put_rank(lw, tc_lower_in(lw, node, 0), to->rank);
     out[0] = tc_put3(lw, TC_OP_tosa_select, NULL, condition, choice[0], choice[1]);
