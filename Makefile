@@ -8,6 +8,7 @@
 #   make asan         a build with address and undefined-behaviour sanitizers, in build-asan
 #   make fuzz         libFuzzer targets, in build-fuzz, each for FUZZ_SECONDS (60)
 #   make fuzz-models  random models through every target, MODELS (10000) of them from SEED (1), judged
+#   make coverage     which lines of src/ the tests run, in build-coverage
 #   make bless        writes what comes out today as what is expected; review the difference
 #   make docs         doc/ops.md, doc/facts.md and so on, from the tables
 #   make bench        time and memory, beside PyTorch where that is there
@@ -51,6 +52,9 @@ fuzz: setup
 fuzz-models: all
 	@tools/models.sh build $(MODELS) $(SEED)
 
+coverage: setup
+	@tools/coverage.sh
+
 bless: all
 	@if [ -x build/golden ]; then build/golden --bless test/golden; fi
 	@tools/cases.sh
@@ -67,6 +71,6 @@ bench: all
 	@bench/chain.sh
 
 clean:
-	rm -rf build build-clang build-asan build-fuzz
+	rm -rf build build-clang build-asan build-fuzz build-coverage
 
-.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models bless docs bench clean
+.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench clean

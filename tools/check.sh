@@ -172,6 +172,7 @@ random_models() { # COUNT
 queue_gcc() {
     operators build ''
     later "bug families" build/conformance fixtures --cases $cases -j 1
+    later "models from the world" build/conformance world --cases $cases -j 1
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures
     programs build
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so

@@ -17,13 +17,13 @@ typedef struct verdict {
 } verdict;
 
 typedef struct check {
-    const char *suite; /* "aten", "lowered", "fixtures", "zoo" */
+    const char *suite; /* "aten", "lowered", "fixtures", "world", "zoo" */
     const char *group; /* the operator, or the model */
     const char *name;  /* "add/add_tensor__4d quantized.pt2" */
     const char *folder, *file;
     void (*run)(tc_ctx *ctx, const struct check *c, verdict *v);
     size_t samples; /* zoo: at most so many */
-    const char *target;  /* lowered: compiled for it */
+    const char *target;  /* lowered, world: compiled for it */
     const char *written; /* lowered: every region's .tosa goes to this folder; or NULL */
 } check;
 
@@ -39,6 +39,7 @@ void add_check(checks *all, const check *c);
 tc_status find_aten(checks *all, const char *folder);
 tc_status find_fixtures(checks *all, const char *folder,
                         const char *name); /* name: "" at the top */
+tc_status find_world(checks *all, const char *folder);
 tc_status find_zoo(checks *all, const char *folder, size_t samples);
 
 void passed(verdict *v);

@@ -226,7 +226,7 @@ static tc_status write_report(const checks *all, const verdict *v, const tc_map 
 
 static size_t tell(const checks *all, const verdict *v, const tc_map *reason, const options *o)
 {
-    static const char *const suite[] = {"aten", "lowered", "fixtures", "zoo"};
+    static const char *const suite[] = {"aten", "lowered", "fixtures", "world", "zoo"};
     size_t failures = 0;
     for (size_t i = 0; i < all->n; i++) {
         const char *word = label(&all->v[i], &v[i], reason);
@@ -321,11 +321,14 @@ static tc_status find_all(checks *all, const options *o)
     bool lowered = o->suite && tc_text_eq(o->suite, "lowered");
     const char *aten = folder_of(all, o, lowered ? "lowered" : "aten", o->cases, "suites/aten"),
                *fixtures = folder_of(all, o, "fixtures", o->cases, "fixtures"),
+               *world = folder_of(all, o, "world", o->cases, "world"),
                *zoo = folder_of(all, o, "zoo", o->shared, "zoo");
     if (aten)
         TC_TRY(find_aten(all, aten));
     if (fixtures)
         TC_TRY(find_fixtures(all, fixtures, ""));
+    if (world)
+        TC_TRY(find_world(all, world));
     if (zoo)
         TC_TRY(find_zoo(all, zoo, (size_t)o->samples));
     keep_only(all, o);
@@ -361,7 +364,7 @@ int main(int argc, char **argv)
                  .samples = 4,
                  .jobs = sysconf(_SC_NPROCESSORS_ONLN)};
     if (!parse(argc, argv, &o)) {
-        fputs("conformance [aten|lowered|fixtures|zoo] [-k TEXT] [-v] [-j N] [--samples N] "
+        fputs("conformance [aten|lowered|fixtures|world|zoo] [-k TEXT] [-v] [-j N] [--samples N] "
               "[--bless] [--cases DIR] [--shared DIR] "
               "[--status FILE] [--report FILE] [--written DIR]\n",
               stderr);
