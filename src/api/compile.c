@@ -61,7 +61,10 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         return TC_OK;
     if (!r->n_calib)
         return no_data(ctx, r);
-    TC_TRY(tc_run_passes(ctx, c->module, "attended,mask,dead", r->trace));
+    TC_TRY(tc_run_passes(ctx, c->module,
+                         has(&c->target, TC_FEATURE_U55) ? "spelled,mask,dead"
+                                                         : "attended,mask,dead",
+                         r->trace));
     tc_quant_request q = {.config = &c->config};
     TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->calib, r->n_calib, &q.samples));
     q.samples.progress = r->progress;
@@ -269,6 +272,8 @@ static tc_status split_program(tc_ctx *ctx, const tc_compile_request *r, tc_comp
     tc_split_request split = {
         .target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
     if (!cpu) {
+        if (has(&c->target, TC_FEATURE_U55))
+            TC_TRY(tc_run_passes(ctx, c->module, "bools", r->trace));
         TC_TRY(tc_lower_narrow(ctx, c->module, &c->target));
         TC_TRY(tc_run_passes(ctx, c->module, "dead", r->trace));
     }

@@ -11,6 +11,7 @@ TC_MUST_USE tc_status tc_lower_patches(tc_ctx *ctx, tc_module *module);
 TC_MUST_USE tc_status tc_lower_pieces(tc_ctx *ctx, tc_module *module);
 TC_MUST_USE tc_status tc_lower_heads(tc_ctx *ctx, tc_module *module);
 TC_MUST_USE tc_status tc_lower_scales(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status tc_lower_bools(tc_ctx *ctx, tc_module *module);
 /* avoid.c */
 TC_MUST_USE tc_status tc_lower_floors(tc_ctx *ctx, tc_module *module);
 TC_MUST_USE tc_status tc_lower_factors(tc_ctx *ctx, tc_module *module);

@@ -7,6 +7,7 @@
  *
  * also where the mask was moved on its way, or made of several.  -huge is -1e30 or less: next to it
  * x is nothing, so the numbers stay what they are.  What is chosen needs no domain for -huge. */
+#include <float.h>
 #include <math.h>
 
 #include "tidy.h"
@@ -213,7 +214,7 @@ static tc_val turned(finder *f, tc_val k)
     return make(f, TC_OP_permute, a, &k, 1);
 }
 
-/* softmax(q k^T scale + mask) v, for masks that are computed numbers */
+/* softmax(q k^T scale + mask) v, for masks that are computed: numbers, or bools */
 static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
 {
     const tc_attr_sdpa *a = node->attr;
@@ -223,7 +224,12 @@ static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
                                     turned(f, tc_rewrite_in(rw, node, 1))},
                          2);
     tc_val scale = tc_graph_scalar(rw->to, TC_f32, a->scale, f->loc);
-    scores = added(f, make(f, TC_OP_mul, NULL, (tc_val[]){scores, scale}, 2), mask);
+    scores = make(f, TC_OP_mul, NULL, (tc_val[]){scores, scale}, 2);
+    if (tc_type_of(rw->to, mask)->dtype == TC_bool) {
+        tc_val low = tc_graph_scalar(rw->to, TC_f32, -FLT_MAX, f->loc);
+        scores = make(f, TC_OP_where, NULL, (tc_val[]){mask, scores, low}, 3);
+    } else
+        scores = added(f, scores, mask);
     if (f->status != TC_OK)
         return TC_NONE;
     tc_attr_axis *last = tc_new(&rw->ctx->arena, tc_attr_axis);
@@ -259,6 +265,33 @@ static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done
     tc_rewrite_bind(rw, node->out[0], y);
     *done = true;
     return TC_OK;
+}
+
+/* Every computed mask: the whole spelled out, where the target takes attention only without. */
+static tc_status spell_attended(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_attr_sdpa *a = node->attr;
+    if (node->op != TC_OP_sdpa || node->n_in < 4 || !node->in[3] || a->causal || a->gqa ||
+        tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, 3)))
+        return TC_OK;
+    const tc_type *t = tc_type_of(rw->from, node->out[0]);
+    if (t->dtype != TC_f32 || t->quant || tc_type_of(rw->from, node->in[0])->rank < 3)
+        return TC_OK;
+    finder f = {rw, node->loc, TC_OK};
+    tc_val y = spelled_out(&f, node, tc_rewrite_in(rw, node, 3));
+    TC_TRY(f.status);
+    if (tc_type_of(rw->to, y) != t)
+        return TC_OK;
+    tc_rewrite_bind(rw, node->out[0], y);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_spelled(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {spell_attended};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
 tc_status tc_tidy_attended(tc_ctx *ctx, tc_module *module)
