@@ -185,12 +185,14 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
                               const tc_trace *trace, const tc_lower_check *check)
 {
     region->module = alone(ctx, c->module, g);
-    TC_TRY(tc_run_passes(ctx, region->module, c->target.region, trace));
+    TC_TRY(tc_run_passes(ctx, region->module, c->target.machine->region, trace));
     TC_TRY(tc_lower_graph(ctx, g, &c->target, check));
     if (check) /* what the rules may differ by is known; from here on every bit counts */
         TC_TRY(trace->after(trace->user, region->module, &lowering));
     TC_TRY(tc_run_passes(ctx, region->module, "tosa", trace));
-    return c->target.detours ? tc_run_passes(ctx, region->module, c->target.detours, trace) : TC_OK;
+    return c->target.machine->detours
+               ? tc_run_passes(ctx, region->module, c->target.machine->detours, trace)
+               : TC_OK;
 }
 
 /* The same, each rule beside its node and each pass beside what was before. */
@@ -236,7 +238,7 @@ static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_comp
     tc_graph *g = tc_module_find(c->module, region->name);
     tc_status status = c->checker ? lower_checked(ctx, c, g, region)
                                   : lower_region(ctx, c, g, region, r->trace, NULL);
-    if (status == TC_OK && tc_target_is_ethosu(&c->target))
+    if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA)
         drop_inputs(ctx, c->module, g);
     if (status == TC_OK)
         status = tc_verify_tosa_for(ctx, region->module, &c->target);
@@ -253,11 +255,12 @@ static tc_status take_whole(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     c->n_region = 1;
     c->region->module = c->module;
     c->region->name = tc_main(c->module)->name;
-    if (c->target.detours)
-        TC_TRY(tc_run_passes(ctx, c->module, c->target.detours, r->trace));
+    if (c->target.machine->detours)
+        TC_TRY(tc_run_passes(ctx, c->module, c->target.machine->detours, r->trace));
     TC_TRY(tc_verify_tosa_for(ctx, c->module, &c->target));
-    return c->target.machine == TC_MACHINE_VGF ? TC_OK
-                                               : tc_emit_tosa(ctx, c->module, &c->region->tosa);
+    return c->target.machine->packing == TC_PACKED_VGF
+               ? TC_OK
+               : tc_emit_tosa(ctx, c->module, &c->region->tosa);
 }
 
 tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
@@ -268,7 +271,7 @@ tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
 
 static tc_status split_program(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
-    bool cpu = c->target.machine == TC_MACHINE_CPU;
+    bool cpu = c->target.machine->packing == TC_PACKED_NOT;
     tc_split_request split = {
         .target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
     if (!cpu) {

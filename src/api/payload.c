@@ -23,7 +23,6 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
             (tc_vela_job){.graph = tc_main(c->region[i].module), .tosa = c->region[i].tosa};
     TC_TRY(tc_emit_ethosu(ctx, &c->target, vela, *jobs, c->n_region));
     for (size_t i = 0; i < c->n_region; i++) {
-        out[i].backend = "EthosUBackend";
         out[i].bytes = (*jobs)[i].payload;
         if ((*jobs)[i].version)
             add_spec(ctx, &out[i], "vela", (*jobs)[i].version);
@@ -34,16 +33,17 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
 tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
                       bool keep_tosa, tc_payload **out, tc_vela_job **jobs)
 {
+    tc_packing packing = c->target.machine->packing;
     *jobs = NULL;
     *out = tc_new_n(&ctx->arena, tc_payload, c->n_region);
     for (size_t i = 0; i < c->n_region; i++) {
         tc_payload *p = &(*out)[i];
         *p = tc_program_tosa_payload(ctx, c, &c->region[i]);
-        if (c->target.machine == TC_MACHINE_VGF) {
-            p->backend = "VgfBackend";
+        p->backend = c->target.machine->backend;
+        if (packing == TC_PACKED_VGF) {
             TC_TRY(tc_emit_vgf(ctx, c->region[i].module, &p->bytes));
-        } else if (tc_target_is_ethosu(&c->target) && keep_tosa)
+        } else if (packing == TC_PACKED_VELA && keep_tosa)
             p->tosa = c->region[i].tosa;
     }
-    return tc_target_is_ethosu(&c->target) ? by_vela(ctx, c, vela, *out, jobs) : TC_OK;
+    return packing == TC_PACKED_VELA ? by_vela(ctx, c, vela, *out, jobs) : TC_OK;
 }

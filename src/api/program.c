@@ -41,7 +41,7 @@ tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
     tc_compile_spec *s = tc_new(&ctx->arena, tc_compile_spec);
     *s = (tc_compile_spec){"tosa_spec", {(const uint8_t *)spec, strlen(spec)}};
     return (tc_payload){.graph = region->name,
-                        .backend = "TOSABackend",
+                        .backend = tc_machine_tosa.backend,
                         .bytes = region->tosa,
                         .spec = s,
                         .n_spec = 1};

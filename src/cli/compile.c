@@ -106,7 +106,7 @@ static tc_status make_payloads(output *out, bool keep_tosa, tc_payload **payload
 static tc_status write_vela(output *out)
 {
     tc_payload *payload;
-    if (!tc_target_is_ethosu(&out->c->target))
+    if (out->c->target.machine->packing != TC_PACKED_VELA)
         return tc_usage(out->ctx, "--emit vela is for Ethos-U targets, not for '%s'",
                         out->c->target.text);
     TC_TRY(make_payloads(out, false, &payload));

@@ -136,7 +136,7 @@ void tc_report_line(const tc_compiled *c, const tc_written *w)
         nodes += c->split.nodes[i];
     printf("%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
            c->n_region == 1 ? "" : "s");
-    if (c->target.machine == TC_MACHINE_CPU)
+    if (c->target.machine->packing == TC_PACKED_NOT)
         printf(", %zu operators on the CPU", c->split.n_left);
     else if (c->split.n_region || c->split.n_left)
         printf(", %zu operators on %s, %zu on the CPU", nodes, c->target.text, c->split.n_left);

@@ -104,8 +104,9 @@ static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     add_flag(ctx, argv, &n, "accelerator-config", target->text);
     add_flag(ctx, argv, &n, "config", o->ini ? absolute(ctx, o->ini) : "Arm/vela.ini");
     add_flag(ctx, argv, &n, "system-config",
-             o->system_config ? o->system_config : target->system_config);
-    add_flag(ctx, argv, &n, "memory-mode", o->memory_mode ? o->memory_mode : target->memory_mode);
+             o->system_config ? o->system_config : target->machine->system_config);
+    add_flag(ctx, argv, &n, "memory-mode",
+             o->memory_mode ? o->memory_mode : target->machine->memory_mode);
     add_flag(ctx, argv, &n, "optimise", o->optimise);
     add_flag(ctx, argv, &n, "output-format", "raw");
     add_flag(ctx, argv, &n, "output-dir", "out");

@@ -45,28 +45,9 @@ static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word)
     return status;
 }
 
-/* Machines by name: the sizes they come in, the TOSA they take, what Vela assumes about the system.
- */
-typedef struct {
-    const char *name; /* all of it, or up to the size */
-    const char *sizes; /* " 32 64 ", or NULL */
-    tc_machine machine;
-    const char *spec;
-    const char *region;  /* passes before the rules, by the name of their list */
-    const char *detours; /* and after them */
-    const char *system_config, *memory_mode;
-} machine;
-
-static const machine machines[] = {
-    {"ethos-u55-", " 32 64 128 256 ", TC_MACHINE_U55, "TOSA-1.0+INT+int16+int4+u55", "region_u55",
-     "vela_u55", "Ethos_U55_High_End_Embedded", "Shared_Sram"},
-    {"ethos-u65-", " 256 512 ", TC_MACHINE_U65, "TOSA-1.0+INT+int16+int4+u55", "region_u55",
-     "vela_u55", "Ethos_U65_High_End", "Dedicated_Sram_384KB"},
-    {"ethos-u85-", " 128 256 512 1024 2048 ", TC_MACHINE_U85, "TOSA-1.0+INT+int16+int4+cf",
-     "region", "vela", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"},
-    {"vgf", NULL, TC_MACHINE_VGF, "TOSA-1.0+INT+FP+int16+int4", "region_vgf", NULL, NULL,
-     NULL},
-    {"cpu", NULL, TC_MACHINE_CPU, NULL, "region", NULL, NULL, NULL},
+static const tc_machine *const machines[] = {
+#define MACHINE(name) &tc_machine_##name,
+#include "machine.def"
 };
 
 static tc_status parse_spec(tc_ctx *ctx, const char *text, const char *spec, tc_target *out)
@@ -96,7 +77,7 @@ static bool is_spec(const char *text)
     return tc_text_starts(text, "TOSA-1.0") || tc_text_starts(text, "TOSA-1.1");
 }
 
-static bool is_machine(const machine *m, const char *text)
+static bool is_machine(const tc_machine *m, const char *text)
 {
     if (!m->sizes)
         return tc_text_eq(text, m->name);
@@ -112,8 +93,8 @@ static tc_status unknown_target(tc_ctx *ctx, const char *text)
 {
     tc_status status = tc_usage(ctx, "the target '%s' is unknown", text);
     for (size_t i = 0; i < TC_COUNT(machines); i++)
-        if (machines[i].sizes && tc_text_starts(text, machines[i].name))
-            tc_note(ctx, NULL, "%s comes with%s", machines[i].name, machines[i].sizes);
+        if (machines[i]->sizes && tc_text_starts(text, machines[i]->name))
+            tc_note(ctx, NULL, "%s comes with%s", machines[i]->name, machines[i]->sizes);
     tc_note(ctx, NULL,
             "targets are TOSA-1.0+INT (+FP, +int16, ...), vgf, ethos-u55-128, ethos-u65-256, "
             "ethos-u85-256 and their sizes, cpu");
@@ -122,28 +103,23 @@ static tc_status unknown_target(tc_ctx *ctx, const char *text)
 
 tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
 {
-    *out = (tc_target){.text = text, .machine = TC_MACHINE_TOSA, .region = "region"};
+    *out = (tc_target){.text = text, .machine = &tc_machine_tosa};
     if (is_spec(text)) {
         TC_TRY(parse_spec(ctx, text, text, out));
         if (out->tosa >> TC_FEATURE_U55 & 1u)
-            out->region = "region_u55";
+            out->machine = &tc_machine_tosa_u55;
         return TC_OK;
     }
-    if (tc_text_starts(text, "vgf:") && is_spec(text + 4)) {
-        out->machine = TC_MACHINE_VGF;
-        out->region = "region_vgf";
-        return parse_spec(ctx, text, text + 4, out);
-    }
     for (size_t i = 0; i < TC_COUNT(machines); i++) {
-        const machine *m = &machines[i];
-        if (!is_machine(m, text))
-            continue;
-        out->machine = m->machine;
-        out->region = m->region;
-        out->detours = m->detours;
-        out->system_config = m->system_config;
-        out->memory_mode = m->memory_mode;
-        return m->spec ? parse_spec(ctx, text, m->spec, out) : TC_OK;
+        const tc_machine *m = out->machine = machines[i];
+        size_t n = strlen(m->name);
+        if (m->spec && is_machine(m, text))
+            return parse_spec(ctx, text, m->spec, out);
+        if (m->packing == TC_PACKED_NOT && is_machine(m, text))
+            return TC_OK;
+        if (m->spec && !m->sizes && tc_text_starts(text, m->name) && text[n] == ':' &&
+            is_spec(text + n + 1)) /* "vgf:TOSA-1.0+INT": a profile of the user's choice */
+            return parse_spec(ctx, text, text + n + 1, out);
     }
     return unknown_target(ctx, text);
 }

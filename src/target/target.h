@@ -3,7 +3,7 @@
 #ifndef TC_TARGET_H
 #define TC_TARGET_H
 
-#include "../ir/graph.h"
+#include "machine.h"
 
 /* Profiles and extensions of TOSA, one bit each. */
 typedef enum tc_feature {
@@ -14,25 +14,10 @@ typedef enum tc_feature {
     TC_FEATURE_COUNT
 } tc_feature;
 
-/* Who takes the accelerator's part of a program. */
-typedef enum tc_machine {
-    TC_MACHINE_TOSA, /* nobody: the TOSA file itself */
-    TC_MACHINE_U55,
-    TC_MACHINE_U65,
-    TC_MACHINE_U85,
-    TC_MACHINE_VGF,
-    TC_MACHINE_CPU /* there is no accelerator */
-} tc_machine;
-
 typedef struct tc_target {
     const char *text; /* as the user wrote it */
-    tc_machine machine;
-    uint32_t tosa;             /* 1 << TC_FEATURE_x */
-    const char
-        *region; /* passes that make a region cheap for it, before its rules: a list of pass.def */
-    const char *detours; /* passes after its rules, around what its own compiler gets wrong; or NULL */
-    const char *system_config; /* Ethos-U: what Vela is told unless the user says otherwise */
-    const char *memory_mode;
+    const tc_machine *machine;
+    uint32_t tosa; /* 1 << TC_FEATURE_x */
 } tc_target;
 
 /* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored; "vgf",
@@ -42,18 +27,6 @@ TC_MUST_USE tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *
 
 /* The part of the target that is a TOSA specification, as text: "TOSA-1.0+INT+int16". */
 const char *tc_target_spec(tc_ctx *ctx, const tc_target *target);
-
-static inline bool tc_target_is_ethosu(const tc_target *t)
-{
-    return t->machine == TC_MACHINE_U55 || t->machine == TC_MACHINE_U65 ||
-           t->machine == TC_MACHINE_U85;
-}
-
-/* ethosu.c: the farthest that its windows step. */
-int64_t tc_target_max_stride(const tc_target *target);
-
-/* ethosu.c: why the machine does not take a TOSA node, or NULL when it does. */
-const char *tc_ethosu_refuses(const tc_graph *g, const tc_node *node, tc_machine machine);
 
 /* tosa.c: the judge.  Level 8K and every ERROR_IF; with a target also its profiles and extensions.
  * Everything that is found is reported. */

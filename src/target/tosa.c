@@ -226,8 +226,7 @@ static const char *need_text(tc_judge *j, uint32_t need)
 /* The target as TOSA knows it. */
 static const char *target_text(const tc_judge *j)
 {
-    return j->target->machine == TC_MACHINE_TOSA ? j->target->text
-                                                 : tc_target_spec(j->ctx, j->target);
+    return !j->target->machine->spec ? j->target->text : tc_target_spec(j->ctx, j->target);
 }
 
 static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)

@@ -248,7 +248,7 @@ static void remember_left(attempt *a, const tc_compiled *c)
 
 static tc_status payloads(attempt *a, const tc_compiled *c, tc_payload **out)
 {
-    if (c->target.machine == TC_MACHINE_VGF) {
+    if (c->target.machine->packing == TC_PACKED_VGF) {
         tc_vela_job *jobs;
         return tc_payloads(a->ctx, c, &(tc_vela_options){0}, false, out, &jobs);
     }
@@ -285,7 +285,7 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
         return false;
     remember_left(a, &c);
     size_t n = tc_main(c.module)->n_out;
-    bool floats = c.target.machine == TC_MACHINE_CPU || c.target.tosa >> TC_FEATURE_FP & 1u;
+    bool floats = c.target.machine->packing == TC_PACKED_NOT || c.target.tosa >> TC_FEATURE_FP & 1u;
     if (!went(a, call_all(a, c.module, false, a->in, quick), "run compiled") ||
         !went(a, call_all(a, c.module, true, a->in, slow), "run compiled, reference kernels") ||
         !all_agree(a, quick, n, slow, floats, "quick kernels beside reference kernels") ||

@@ -11,7 +11,7 @@
 
 bool tc_lower_fine(const tc_lower *lw)
 {
-    return tc_lower_has(lw, TC_FEATURE_INT16) && !tc_lower_has(lw, TC_FEATURE_U55);
+    return tc_lower_has(lw, TC_FEATURE_INT16) && lw->target->machine->can.wide_tables;
 }
 
 static tc_val add(tc_lower *lw, tc_val a, tc_val b)

@@ -9,8 +9,6 @@
 
 #include "composite.h"
 
-enum { BY_CONV = 144 }; /* rows up to this long are centred by a matrix */
-
 /* A norm over rows of i8: y = (x - mean) / sigma * gain + bias, or without the mean. */
 typedef struct norm8 {
     int64_t n, zero;
@@ -106,9 +104,9 @@ static tc_val deviation_by_parts(tc_lower *lw, tc_val x, tc_val sum, const norm8
 }
 
 /* Whether the gain can go into the convolution: weights of both signs fit up to 128. */
-static bool gain_fits(const norm8 *p)
+static bool gain_fits(const tc_lower *lw, const norm8 *p)
 {
-    if (!p->centre || p->n > BY_CONV)
+    if (!p->centre || p->n > lw->target->machine->cost.matrix_row)
         return false;
     for (int64_t i = 0; i < p->n && p->n > 128; i++)
         if (p->gain[i] < 0)
@@ -186,7 +184,7 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
                               bias, n, yt);
         return tc_put_reshape(lw, x, yt->rank, yt->dim);
     }
-    if (quick && along_row && gain_fits(&p) && !tc_lower_has(lw, TC_FEATURE_U55))
+    if (quick && along_row && gain_fits(lw, &p))
         return tc_put_reshape(lw, folded(lw, x, &p), yt->rank, yt->dim);
     double unit, most = most_of(gain, bias, n, yt);
     x = quick ? normal8(lw, x, &p, most, &unit)

@@ -119,7 +119,7 @@ tc_val tc_put_affine(tc_lower *lw, tc_val x, double unit, int axis, const double
     if (!x || !gain || !bias)
         return TC_NONE;
     bool plain = all_same(gain, n) && gain[0] > 0 && tc_largest(bias, n) == 0;
-    if (tc_lower_has(lw, TC_FEATURE_U55) && tc_lower_has(lw, TC_FEATURE_INT16) &&
+    if (lw->target->machine->cost.affine_by_conv && tc_lower_has(lw, TC_FEATURE_INT16) &&
         axis == tc_put_type(lw, x)->rank - 1 && !plain)
         x = affine_by_conv(lw, x, 0, unit, gain, bias, n, to);
     else

@@ -273,7 +273,7 @@ static tc_val larger(tc_lower *lw, tc_op op, tc_val x, tc_val y)
 /* An operand as i32 of scale s; targets of the first generation take in no factor but 1. */
 static tc_val ordered(tc_lower *lw, const tc_arg *a, double s, const tc_type *to)
 {
-    if (s == tc_scale_of(a->type) || !tc_lower_has(lw, TC_FEATURE_U55))
+    if (s == tc_scale_of(a->type) || lw->target->machine->can.scales_operands)
         return tc_put_wide(lw, a, s);
     if (!a->val)
         return a->val;

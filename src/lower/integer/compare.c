@@ -168,7 +168,7 @@ void tc_lower_int_where(tc_lower *lw, const tc_node *node, tc_val *out)
         choice[i - 1] = tc_put_domain(lw, a.val, a.type, to);
     }
     tc_tensor known = tc_put_known(lw, tc_lower_in(lw, node, 0));
-    if (known.data && tc_lower_has(lw, TC_FEATURE_U55)) {
+    if (known.data && !lw->target->machine->can.selects) {
         out[0] = by_limits(lw, known, choice, to);
         return;
     }

@@ -167,7 +167,7 @@ bool tc_lower_try_pair(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_type *to = tc_lower_result(lw, node, 0);
     int pair[2];
     stored s;
-    if (tc_lower_has(lw, TC_FEATURE_U55) || !two_operands(lw, node, pair) || !storage(to, &s))
+    if (!lw->target->machine->can.gathers || !two_operands(lw, node, pair) || !storage(to, &s))
         return false;
     tc_tensor given[TC_MAX_RANK] = {{NULL, NULL}}, y;
     tc_val at[2];

@@ -202,7 +202,7 @@ static tc_val put_piece(tc_lower *lw, tc_val x, const piece *p)
 /* The sum of the tables, 7 bits of fraction, as `to`. */
 static tc_val put_pieces(tc_lower *lw, tc_val x, const curve *c, tc_dtype to)
 {
-    bool narrow = tc_lower_has(lw, TC_FEATURE_U55); /* there a table's result must be i16 at once */
+    bool narrow = !lw->target->machine->can.wide_tables; /* its result must be i16 at once */
     tc_val sum = TC_NONE;
     for (int i = 0; i < c->n; i++) {
         tc_val part = put_piece(lw, x, &c->part[i]);
@@ -244,7 +244,7 @@ static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q,
  * its list is exact. */
 static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
-    bool gathers = !tc_lower_has(lw, TC_FEATURE_U55), narrow = to == TC_i8;
+    bool gathers = lw->target->machine->can.gathers, narrow = to == TC_i8;
     double unit = narrow ? 128 : 1, zero = narrow ? (double)q->zero[0] : 0;
     tc_mark mark = tc_arena_mark(&lw->ctx->scratch);
     double *fine = tc_new_n(&lw->ctx->scratch, double, CODES + 1);

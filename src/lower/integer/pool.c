@@ -108,11 +108,12 @@ static tc_val dilated_max(tc_lower *lw, tc_val x, const window *w, int64_t lowes
  * largest of each. */
 static bool folded(const tc_lower *lw, const window *w)
 {
-    bool far = w->stride[0] > 3 || w->stride[1] > 3, beside = true;
+    int64_t most = lw->target->machine->can.stride;
+    bool far = w->stride[0] > most || w->stride[1] > most, beside = true;
     for (int i = 0; i < 2; i++)
         beside = beside && w->kernel[i] == w->stride[i] && !w->pad[i] &&
                  w->out[i] * w->kernel[i] <= w->in[i];
-    return far && beside && tc_lower_has(lw, TC_FEATURE_U55);
+    return far && beside;
 }
 
 static tc_val folded_max(tc_lower *lw, tc_val x, const window *w)

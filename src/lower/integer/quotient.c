@@ -57,7 +57,7 @@ static tc_val quotient(tc_lower *lw, const tc_arg *x, const tc_arg *y, double *s
         return TC_NONE;
     }
     double sx = tc_scale_of(x->type), sy = tc_scale_of(y->type);
-    if (tc_lower_has(lw, TC_FEATURE_U55)) {
+    if (!lw->target->machine->can.divides) {
         if (y->type->dtype != TC_i8) {
             tc_lower_refuse(lw, "its divisor is i16, and the target has no INTDIV");
             return TC_NONE;
@@ -75,7 +75,7 @@ static tc_val quotient(tc_lower *lw, const tc_arg *x, const tc_arg *y, double *s
 /* x / 0 is as large as the result's domain goes, by the sign of x. */
 static tc_val guarded(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
 {
-    if (tc_lower_has(lw, TC_FEATURE_U55) || tc_put_known(lw, by->val).data)
+    if (!lw->target->machine->can.selects || tc_put_known(lw, by->val).data)
         return y;
     tc_val none = is_zero(lw, tc_put_wide(lw, by, tc_scale_of(by->type)));
     tc_val most = tc_put_rescale(lw, x->val, ldexp(1, 28 - bits_of(x)), tc_zero_of(x->type),

@@ -80,8 +80,8 @@ static void carry(tc_lower *lw, tc_graph *body)
 void tc_lower_while_loop(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_while_loop *a = node->attr;
-    if (lw->target->machine == TC_MACHINE_VGF) {
-        tc_lower_refuse(lw, "VGF has no loops");
+    if (!lw->target->machine->can.loops) {
+        tc_lower_refuse(lw, "%s has no loops", lw->target->machine->title);
         return;
     }
     tc_graph *cond = callee(lw, node, 0), *body = callee(lw, node, 1);

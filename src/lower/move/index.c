@@ -128,7 +128,7 @@ static tc_val rows_by_runs(tc_lower *lw, tc_val x, const tc_row_list *rows, int6
 /* Where slices are better than GATHER. */
 static bool few_runs(const tc_lower *lw, int64_t runs)
 {
-    return runs <= (tc_lower_has(lw, TC_FEATURE_U55) ? 1024 : 8);
+    return runs <= lw->target->machine->cost.slices;
 }
 
 tc_val tc_put_rows(tc_lower *lw, tc_val x, const tc_row_list *rows)

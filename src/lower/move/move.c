@@ -80,8 +80,8 @@ tc_val tc_put_stepped(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t s
 static bool skips_in_plane(const tc_lower *lw, const tc_node *node, const tc_attr_slice *a)
 {
     const tc_type *t = tc_lower_type(lw, node, 0);
-    return tc_target_is_ethosu(lw->target) && tc_is_activation(t) && t->rank == 4 && a->axis >= 2 &&
-           a->step > 1 && a->step <= 3;
+    return tc_is_activation(t) && t->rank == 4 && a->axis >= 2 && a->step > 1 &&
+           a->step <= lw->target->machine->cost.skip_step;
 }
 
 static tc_val by_windows(tc_lower *lw, tc_val x, const tc_attr_slice *a, int64_t count)
@@ -193,14 +193,13 @@ void tc_lower_repeat_interleave(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = tc_put_reshape(lw, x, y->rank, y->dim);
 }
 
-/* The smaller Ethos-U machines do not reverse the last axis: there, one of extent 1 stands behind
- * it. */
+/* Where a machine does not reverse the last axis, one of extent 1 stands behind it. */
 tc_val tc_put_reverse(tc_lower *lw, tc_val x, int axis)
 {
     if (!x || tc_put_type(lw, x)->dim[axis] == 1)
         return x;
     const tc_type *t = tc_put_type(lw, x);
-    bool apart = tc_lower_has(lw, TC_FEATURE_U55);
+    bool apart = !lw->target->machine->can.reverses_last;
     int64_t outer, inner;
     three_axes(t, axis, &outer, &inner);
     tc_attr_tosa_axis *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);

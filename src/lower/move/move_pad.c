@@ -109,7 +109,7 @@ static tc_val masked(tc_lower *lw, const tc_node *node, bool lower)
     if (y->dtype == TC_bool)
         return tc_put2(lw, TC_OP_tosa_logical_and, NULL, x,
                        triangle(lw, y, a->diagonal, lower, TC_bool));
-    if (tc_lower_has(lw, TC_FEATURE_U55) && tc_is_activation(y)) {
+    if (!lw->target->machine->can.selects && tc_is_activation(y)) {
         tc_val ones = triangle(lw, y, a->diagonal, lower, y->dtype);
         x = tc_put_mul(lw, tc_put_rescale(lw, x, 1, tc_zero_of(y), 0, TC_i32),
                        tc_put_rescale(lw, ones, 1, 0, 0, TC_i32));

@@ -142,8 +142,8 @@ static bool as_product(const tc_lower *lw, const tc_node *node, int64_t r)
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     int64_t most =
         t->dim[t->rank - 3] > y->dim[y->rank - 3] ? t->dim[t->rank - 3] : y->dim[y->rank - 3];
-    return tc_target_is_ethosu(lw->target) && r == 2 && tc_is_activation(t) && t->dtype == TC_i8 &&
-           t->rank == 4 && most <= 256;
+    return r == 2 && tc_is_activation(t) && t->dtype == TC_i8 && t->rank == 4 &&
+           most <= lw->target->machine->cost.block_channels;
 }
 
 /* By a kernel [out,2,2,in] of zeros and ones: one where channel oc, or ic, is that of the block's

@@ -123,7 +123,7 @@ static bool strides_too_far(const tc_lower *lw, const window *v, tc_tensor w)
 {
     bool far = false, plain = v->axes == 2 && v->groups == 1 && w.data && w.type->dtype == TC_i8;
     for (int i = 0; i < v->axes; i++) {
-        far = far || v->stride[i] > tc_target_max_stride(lw->target);
+        far = far || v->stride[i] > lw->target->machine->can.stride;
         plain = plain && v->dilation[i] == 1;
     }
     return far && plain;

@@ -9,11 +9,13 @@
  *
  * Of more channels the rule itself does it, channels last (product/conv.c). */
 #include "../pass.h"
+
+#include "../../target/machine.h"
 #include "typed.h"
 
 #include "../../ir/rewrite.h"
 
-enum { STRIDE_MAX = 3, PARTS_MAX = 256 };
+enum { PARTS_MAX = 256 };
 
 static bool all_equal(tc_ints list, int64_t v)
 {
@@ -33,7 +35,7 @@ static bool cuts_patches(const tc_graph *g, const tc_node *node)
         a->stride.n != 2)
         return false;
     int64_t k = w->dim[2];
-    return k > STRIDE_MAX && tc_type_count(x) > 0 && w->dim[3] == k && all_equal(a->stride, k) &&
+    return k > TC_NPU_STRIDE && tc_type_count(x) > 0 && w->dim[3] == k && all_equal(a->stride, k) &&
            all_equal(a->pad, 0) && all_equal(a->dilation, 1) && x->dim[2] % k == 0 &&
            x->dim[3] % k == 0 && x->dim[1] * k <= PARTS_MAX && x->quant && x->quant->axis < 0 &&
            w->quant && w->quant->axis <= 0;

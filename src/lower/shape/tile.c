@@ -2,6 +2,7 @@
 /* tile.c -- see tile.h. */
 #include "tile.h"
 
+#include "../../target/machine.h"
 #include "order.h"
 
 typedef tc_val tile_fn(tc_tiler *t, const tc_node *node, int which, const tc_select *s);
@@ -374,7 +375,7 @@ static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_se
     for (int i = 0; i < 2; i++) {
         tc_range *r = &in.axis[2 + i];
         stride[i] = moved || r->count == 1 ? 1 : r->step;
-        if (stride[i] > 3)
+        if (stride[i] > TC_NPU_STRIDE)
             return TC_NONE;
         if (!moved)
             *r = (tc_range){r->start, (r->count - 1) * stride[i] + 1, 1};

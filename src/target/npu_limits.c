@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ethosu.c -- what the Ethos-U machines take of TOSA, as Vela 5.2.0 does.
+/* npu_limits.c -- what the Ethos-U machines do not take of TOSA, as Vela 5.2.0 does.
  *
  * The TOSA judge has looked already: profile, extensions and level hold.  One row is one limit:
- * operator, machines, the question, and what is said when the answer is yes. */
-#include "target.h"
+ * operator, the set it belongs to, the question, and what is said when the answer is yes.  A
+ * machine's record says which sets hold for it. */
+#include "machine.h"
 
-enum {
-    U55 = 1u << TC_MACHINE_U55,
-    U65 = 1u << TC_MACHINE_U65,
-    U85 = 1u << TC_MACHINE_U85,
-    SMALL = U55 | U65,
-    ALL = SMALL | U85
-};
+enum { ALL = TC_LIMITS_NPU, SMALL = TC_LIMITS_SMALL };
 
 typedef struct question {
     const tc_graph *g;
@@ -19,7 +14,10 @@ typedef struct question {
     const tc_type *x, *y; /* first operand (or the result), first result */
 } question;
 
-static bool always(const question *q) { return q->y != NULL; }
+static bool always(const question *q)
+{
+    return q->y != NULL;
+}
 
 static bool any_type(const question *q, bool (*is)(const tc_type *))
 {
@@ -31,17 +29,47 @@ static bool any_type(const question *q, bool (*is)(const tc_type *))
     return found;
 }
 
-static bool type_is_float(const tc_type *t) { return tc_is_float(t->dtype); }
-static bool type_is_bool(const tc_type *t) { return t->dtype == TC_bool; }
-static bool type_is_deep(const tc_type *t) { return t->rank > 6; }
+static bool type_is_float(const tc_type *t)
+{
+    return tc_is_float(t->dtype);
+}
+static bool type_is_bool(const tc_type *t)
+{
+    return t->dtype == TC_bool;
+}
+static bool type_is_deep(const tc_type *t)
+{
+    return t->rank > 6;
+}
 
-static bool has_float(const question *q) { return any_type(q, type_is_float); }
-static bool has_bool(const question *q) { return any_type(q, type_is_bool); }
-static bool too_deep(const question *q) { return any_type(q, type_is_deep); }
-static bool not_i8(const question *q) { return q->x->dtype != TC_i8; }
-static bool not_i32(const question *q) { return q->x->dtype != TC_i32; }
-static bool is_i32(const question *q) { return q->x->dtype == TC_i32; }
-static bool is_i48(const question *q) { return q->x->dtype == TC_i48; }
+static bool has_float(const question *q)
+{
+    return any_type(q, type_is_float);
+}
+static bool has_bool(const question *q)
+{
+    return any_type(q, type_is_bool);
+}
+static bool too_deep(const question *q)
+{
+    return any_type(q, type_is_deep);
+}
+static bool not_i8(const question *q)
+{
+    return q->x->dtype != TC_i8;
+}
+static bool not_i32(const question *q)
+{
+    return q->x->dtype != TC_i32;
+}
+static bool is_i32(const question *q)
+{
+    return q->x->dtype == TC_i32;
+}
+static bool is_i48(const question *q)
+{
+    return q->x->dtype == TC_i48;
+}
 static bool result_i48(const question *q)
 {
     if (q->y->dtype != TC_i48)
@@ -60,24 +88,17 @@ static bool past(tc_ints list, int64_t most)
     return false;
 }
 
-enum { SMALL_STRIDE = 3 }; /* U55, U65 */
-
-int64_t tc_target_max_stride(const tc_target *t)
-{
-    return t->machine == TC_MACHINE_U55 || t->machine == TC_MACHINE_U65 ? SMALL_STRIDE : INT64_MAX;
-}
-
 static bool conv_stride(const question *q)
 {
-    return past(((const tc_attr_tosa_conv *)q->node->attr)->stride, SMALL_STRIDE);
+    return past(((const tc_attr_tosa_conv *)q->node->attr)->stride, TC_NPU_STRIDE);
 }
 static bool max_pool_stride(const question *q)
 {
-    return past(((const tc_attr_tosa_max_pool *)q->node->attr)->stride, SMALL_STRIDE);
+    return past(((const tc_attr_tosa_max_pool *)q->node->attr)->stride, TC_NPU_STRIDE);
 }
 static bool avg_pool_stride(const question *q)
 {
-    return past(((const tc_attr_tosa_avg_pool *)q->node->attr)->stride, SMALL_STRIDE);
+    return past(((const tc_attr_tosa_avg_pool *)q->node->attr)->stride, TC_NPU_STRIDE);
 }
 
 static bool window(tc_ints kernel)
@@ -98,7 +119,10 @@ static bool moving_weights(const question *q)
 {
     return !tc_is_const(q->g, q->node->in[1]) || !tc_is_const(q->g, q->node->in[2]);
 }
-static bool deep_kernel(const question *q) { return tc_type_of(q->g, q->node->in[1])->dim[1] > 1; }
+static bool deep_kernel(const question *q)
+{
+    return tc_type_of(q->g, q->node->in[1])->dim[1] > 1;
+}
 
 static bool up_stride(const question *q)
 {
@@ -166,12 +190,15 @@ static bool loose_i48(const question *q)
 
 typedef struct limit {
     tc_op op; /* TC_OP_COUNT: all of them */
-    unsigned machines;
+    unsigned set;
     bool (*breaks)(const question *);
     const char *said;
 } limit;
 
-#define NO_SUCH(op) {TC_OP_tosa_##op, SMALL, always, "the machine has no " #op}
+#define NO_SUCH(op)                                                                                \
+    {                                                                                              \
+        TC_OP_tosa_##op, SMALL, always, "the machine has no " #op                                  \
+    }
 
 static const limit limits[] = {
     {TC_OP_COUNT, ALL, has_float, "the NPU computes with integers only"},
@@ -233,7 +260,7 @@ static const limit limits[] = {
     NO_SUCH(scatter),
 };
 
-const char *tc_ethosu_refuses(const tc_graph *g, const tc_node *node, tc_machine machine)
+const char *tc_machine_refuses(const tc_machine *machine, const tc_graph *g, const tc_node *node)
 {
     if (node->op == TC_OP_const)
         return NULL;
@@ -241,7 +268,7 @@ const char *tc_ethosu_refuses(const tc_graph *g, const tc_node *node, tc_machine
     q.x = node->n_in && node->in[0] ? tc_type_of(g, node->in[0]) : q.y;
     for (size_t i = 0; i < TC_COUNT(limits); i++) {
         const limit *l = &limits[i];
-        if ((l->op == TC_OP_COUNT || l->op == node->op) && l->machines >> machine & 1u &&
+        if ((l->op == TC_OP_COUNT || l->op == node->op) && (l->set & machine->limits) &&
             l->breaks(&q))
             return l->said;
     }

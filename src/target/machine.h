@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine.h -- what there is behind a target, as a record.
+ *
+ * One file machine_<name>.c has one record, machine.def one row for it; nothing else knows a
+ * machine by its name.  Rules and passes ask the record what the machine can do and what it finds
+ * cheap. */
+#ifndef TC_MACHINE_H
+#define TC_MACHINE_H
+
+#include "../ir/graph.h"
+
+/* The farthest that windows of the Ethos-U family step in one go. */
+enum { TC_NPU_STRIDE = 3 };
+
+/* How a region reaches the machine. */
+typedef enum tc_packing {
+    TC_PACKED_TOSA, /* as the TOSA file itself */
+    TC_PACKED_VGF,  /* as a VGF file */
+    TC_PACKED_VELA, /* as a command stream, which Vela makes of the TOSA file */
+    TC_PACKED_NOT   /* there are no regions: the CPU runs all */
+} tc_packing;
+
+/* What a rule may use. */
+typedef struct tc_abilities {
+    bool gathers;         /* GATHER and SCATTER */
+    bool divides;         /* INTDIV */
+    bool selects;         /* SELECT, and bools */
+    bool loops;           /* WHILE_LOOP */
+    bool reverses_last;   /* REVERSE of the last axis */
+    bool scales_operands; /* MAXIMUM and MINIMUM take in any change of scale before them */
+    bool wide_tables;     /* a TABLE's i32 may be added to before it is narrowed */
+    int64_t stride;       /* the farthest that a window steps */
+} tc_abilities;
+
+/* What it finds cheap. */
+typedef struct tc_costs {
+    int64_t matrix_row;     /* rows up to this long are centred and scaled by one matrix; 0: none */
+    int64_t slices;         /* so many slices are better than one GATHER */
+    int64_t skip_step;      /* every nth row or column by windows of one, up to this n; 0: never */
+    int64_t block_channels; /* blocks of 2 x 2 by a product, up to so many channels; 0: never */
+    bool affine_by_conv;    /* x * gain + bias by channel as a convolution of 16 bits */
+} tc_costs;
+
+/* The sets of npu_limits.c. */
+enum { TC_LIMITS_NPU = 1 << 0, TC_LIMITS_SMALL = 1 << 1 };
+
+typedef struct tc_machine {
+    const char *name;    /* as the user writes it: all of it, or up to the size */
+    const char *sizes;   /* " 32 64 "; NULL: it has none */
+    const char *title;   /* in messages */
+    const char *spec;    /* the TOSA it takes; NULL: none */
+    const char *region;  /* passes that make a region cheap, before its rules: a list of pass.def */
+    const char *detours; /* passes behind the rules, around what its compiler gets wrong; or NULL */
+    tc_packing packing;
+    const char *backend; /* the delegate's id in a .pte; NULL: none */
+    uint32_t limits;     /* why it refuses nodes beyond TOSA's own rules: sets of npu_limits.c */
+    tc_abilities can;
+    tc_costs cost;
+    const char *system_config, *memory_mode; /* what Vela is told unless the user says otherwise */
+} tc_machine;
+
+#define MACHINE(name) extern const tc_machine tc_machine_##name;
+#include "machine.def"
+
+/* npu_limits.c: why the machine does not take a TOSA node, or NULL when it does. */
+const char *tc_machine_refuses(const tc_machine *machine, const tc_graph *g, const tc_node *node);
+
+#endif

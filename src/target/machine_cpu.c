@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine_cpu.c -- no accelerator: ExecuTorch's kernels run everything. */
+#include "machine.h"
+
+const tc_machine tc_machine_cpu = {
+    .name = "cpu",
+    .title = "the CPU",
+    .region = "region",
+    .packing = TC_PACKED_NOT,
+    .can = {.stride = INT64_MAX},
+};

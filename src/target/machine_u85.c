@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine_u85.c -- Arm Ethos-U85: all of TOSA's integers, control flow too, Vela between. */
+#include "machine.h"
+
+const tc_machine tc_machine_u85 = {
+    .name = "ethos-u85-",
+    .sizes = " 128 256 512 1024 2048 ",
+    .title = "Ethos-U85",
+    .spec = "TOSA-1.0+INT+int16+int4+cf",
+    .region = "region",
+    .detours = "vela",
+    .packing = TC_PACKED_VELA,
+    .backend = "EthosUBackend",
+    .limits = TC_LIMITS_NPU,
+    .can = {.gathers = true,
+            .divides = true,
+            .selects = true,
+            .loops = true,
+            .reverses_last = true,
+            .scales_operands = true,
+            .wide_tables = true,
+            .stride = INT64_MAX},
+    .cost = {.matrix_row = 144, .slices = 8, .skip_step = TC_NPU_STRIDE, .block_channels = 256},
+    .system_config = "Ethos_U85_SYS_DRAM_Mid",
+    .memory_mode = "Sram_Only",
+};
