@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.c -- see stream.h. */
+#include "stream.h"
+
+#include "../read/pte.h"
+#include "../target/pte_schema.h"
+
+static bool is_pte(tc_bytes b)
+{
+    return b.size > 8 && memcmp(b.data + 4, TC_PTE_IDENTIFIER, 4) == 0;
+}
+
+bool tc_streams_in(tc_bytes bytes) { return is_pte(bytes) || tc_npu_looks_like_npz(bytes); }
+
+static tc_loc *place(tc_ctx *ctx, const char *file, const char *where)
+{
+    tc_loc *loc = tc_new(&ctx->arena, tc_loc);
+    loc->file = file;
+    loc->place = where;
+    return loc;
+}
+
+static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out, size_t *n)
+{
+    tc_pte_file f;
+    size_t cap = 0;
+    TC_TRY(tc_pte_open(ctx, file, bytes, &f));
+    for (size_t i = 0; i < f.n_method; i++)
+        for (size_t k = 0; k < f.method[i].n_delegate; k++) {
+            const tc_pte_delegate *d = &f.method[i].delegate[k];
+            if (!tc_text_eq(d->id, "EthosUBackend"))
+                continue;
+            tc_grow(&ctx->arena, *out, *n, cap);
+            tc_stream *s = &(*out)[*n];
+            const char *name = tc_text_format(&ctx->arena, "delegate %zu of %s", k, f.method[i].name);
+            *s = (tc_stream){.name = name, .vela = d->vela, .loc = place(ctx, file, name)};
+            TC_TRY(tc_npu_read_backend(ctx, s->loc, d->payload, &s->program));
+            ++*n;
+        }
+    return TC_OK;
+}
+
+tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out, size_t *n)
+{
+    *out = NULL;
+    *n = 0;
+    if (is_pte(bytes))
+        return read_pte(ctx, file, bytes, out, n);
+    *out = tc_new(&ctx->arena, tc_stream);
+    **out = (tc_stream){.name = file, .loc = place(ctx, file, NULL)};
+    *n = 1;
+    return tc_npu_read_npz(ctx, file, bytes, &(*out)->program);
+}
+
+tc_status tc_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n, size_t *operations)
+{
+    tc_status worst = TC_OK;
+    *operations = 0;
+    for (size_t i = 0; i < n; i++) {
+        tc_npu_findings found;
+        tc_npu_verify(ctx, &stream[i].program, &found);
+        *operations += found.n_operation;
+        tc_status status = tc_npu_tell(ctx, stream[i].loc, &found, NULL, NULL);
+        worst = worst ? worst : status;
+    }
+    return worst;
+}

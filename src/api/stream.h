@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.h -- the command streams in a file: of an ExecuTorch program, or of Vela's answer. */
+#ifndef TC_API_STREAM_H
+#define TC_API_STREAM_H
+
+#include "../npu/verify.h"
+
+typedef struct tc_stream {
+    const char *name; /* "delegate 0 of forward", or the file's */
+    tc_npu_program program;
+    const char *vela; /* the version that made it; or NULL */
+    const tc_loc *loc;
+} tc_stream;
+
+/* Whether the file holds streams at all; then tc_streams_read says which. */
+bool tc_streams_in(tc_bytes bytes);
+TC_MUST_USE tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out, size_t *n);
+
+/* Every stream before the verifier; what is found has been told.  *operations: how many were looked at. */
+TC_MUST_USE tc_status tc_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n, size_t *operations);
+
+#endif

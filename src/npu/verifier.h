@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verifier.h -- what the files of the verifier share. */
+#ifndef TC_NPU_VERIFIER_H
+#define TC_NPU_VERIFIER_H
+
+#include "verify.h"
+
+/* One bit a byte of a region. */
+typedef struct tc_npu_bits {
+    uint8_t *bit; /* NULL: not followed */
+    int64_t bytes;
+} tc_npu_bits;
+
+enum { TC_NPU_INTERNAL = TC_NPU_REGIONS, TC_NPU_SPACES }; /* the memory of tables is a space too */
+
+/* Bytes that an operation touches: a map's elements, or a range. */
+typedef struct tc_npu_access {
+    int space;
+    bool writes;
+    bool exact; /* `map` counts */
+    const char *what; /* "ifm" */
+    tc_npu_map map;
+    int32_t h, w, c;
+    tc_npu_range range;
+} tc_npu_access;
+
+enum { TC_NPU_ACCESSES = 48, TC_NPU_UNFINISHED = 8 }; /* of an operation, or a chain of them; in a queue */
+
+typedef struct tc_npu_accesses {
+    size_t number; /* of the operation; a chain has its first one's */
+    size_t n;
+    tc_npu_access list[TC_NPU_ACCESSES];
+} tc_npu_accesses;
+
+typedef struct tc_npu_verifier {
+    tc_ctx *ctx;
+    const tc_npu_program *program;
+    const tc_npu_machine *machine;
+    tc_npu_findings *out;
+    const tc_npu_op *op; /* the one at hand; NULL: none */
+    tc_npu_bits written[TC_NPU_SPACES];
+    tc_npu_bits unread[TC_NPU_SPACES]; /* sums over channels that nobody has read */
+    int64_t spans;  /* bits are looked at up to so many runs of them */
+    bool branches;  /* the words are not the order in which things happen */
+    bool broken;    /* an access of the operation at hand is out of bounds */
+    /* Unfinished operations, oldest first. */
+    tc_npu_accesses kernel[TC_NPU_UNFINISHED], dma[TC_NPU_UNFINISHED];
+    size_t n_kernel, n_dma;
+    bool in_chain;
+    uint8_t chained; /* buffers that were filled, a bit each */
+    tc_npu_block accumulated; /* the extents of kept accumulators; h 0: there are none */
+} tc_npu_verifier;
+
+/* A finding at the operation at hand. */
+void tc_npu_found(tc_npu_verifier *v, tc_npu_check check, const char *format, ...) TC_PRINTF(3, 4);
+
+/* verify_memory.c */
+void tc_npu_memory_begin(tc_npu_verifier *v);
+void tc_npu_memory_op(tc_npu_verifier *v, const tc_npu_op *op);
+void tc_npu_memory_end(tc_npu_verifier *v);
+
+/* verify_block.c */
+void tc_npu_verify_block(tc_npu_verifier *v, const tc_npu_op *op);
+
+/* The input block that an output block needs; bytes of an element of each operand count. */
+tc_npu_block tc_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op);
+
+#endif
