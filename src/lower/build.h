@@ -50,10 +50,16 @@ tc_val tc_put_axis_back(tc_lower *lw, tc_val x, int axis);
 tc_val tc_put_channels_last(tc_lower *lw, tc_val x);
 tc_val tc_put_channels_first(tc_lower *lw, tc_val x);
 
+/* ---- how large a number can be (bound.c) ---- */
+/* The largest magnitude of an integer of `to`, whatever comes in; infinite where that is not known.
+ */
+double tc_put_bound(const tc_lower *lw, tc_val v);
+
 /* ---- change of scale ---- */
 /* saturate(round((x - in_zero) * factor) + out_zero) as `to`.  factor > 0.  Rounds once; 32-bit
- * multipliers, 16-bit ones where x is i48.  |x - in_zero| * factor < 2^29 where the factor is 1 or
- * more. */
+ * multipliers, 16-bit ones where x is i48.  TOSA leaves open what becomes of |x - in_zero| * factor
+ * from 2^29 on where the factor is 1/4 or more: i8 and i16 are saturated before that where x may be
+ * so large, for i32 the caller sees to it. */
 tc_val tc_put_rescale(tc_lower *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
                       tc_dtype to);
 /* One factor per index of the last axis. */

@@ -30,16 +30,74 @@ void tc_scale_split(double factor, bool scale32, int32_t *multiplier, int8_t *sh
 }
 
 /* What makes every step of a narrow result saturate, with shifts that still take every number of
- * `from`. */
-static double most_factor(tc_dtype from, tc_dtype to)
+ * `from` less its zero point. */
+static double most_factor(tc_dtype from, tc_dtype to, int64_t in_zero)
 {
     bool narrow = to != TC_i32 && to != TC_i48;
-    return narrow && from == TC_i8 ? 0x1p22 : narrow && from == TC_i16 ? 0x1p15 : 0x1p40;
+    return !narrow         ? 0x1p40
+           : from == TC_i8 ? 0x1p20
+           : from != TC_i16 ? 0x1p40
+           : in_zero == 0   ? 0x1.fffffep14
+                            : 0x1.fffffep13;
 }
 
-static tc_val rescale(tc_lower *lw, tc_val x, const double *factor, int64_t n, int64_t in_zero,
+static bool is_narrow(tc_dtype d)
+{
+    return d == TC_i8 || d == TC_i16 || d == TC_u8 || d == TC_u16;
+}
+
+/* One limit for all, or for each index of the last axis. */
+static tc_val limits(tc_lower *lw, tc_val x, const double *limit, int64_t n, double sign)
+{
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    int rank = tc_put_type(lw, x)->rank;
+    double *v = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        v[i] = sign * limit[i];
+    if (rank)
+        dim[rank - 1] = n;
+    return tc_put_numbers(lw, TC_i32, rank, dim, v);
+}
+
+/* x so that no multiplier meets a number that is too large for its shift; what is cut off is far
+ * beyond the last code.  An accumulator of 48 bits, which has no MINIMUM, comes to 32 first. */
+static tc_val held(tc_lower *lw, tc_val x, double *factor, int64_t n, int64_t *in_zero)
+{
+    tc_dtype from = tc_put_type(lw, x)->dtype;
+    double most = tc_put_bound(lw, x) + fabs((double)*in_zero), steepest = 0;
+    for (int64_t i = 0; i < n; i++)
+        steepest = fmax(steepest, factor[i]);
+    if (isinf(most) || most * steepest < 0x1p29 || steepest < 0.25)
+        if (from != TC_i48 || isinf(most) || most * steepest < 0x1p30)
+            return x;
+    if (from == TC_i48) {
+        int down = (int)fmax(0, ceil(log2(most / 0x1p30)));
+        x = tc_put_rescale(lw, x, ldexp(1, -down), 0, 0, TC_i32);
+        for (int64_t i = 0; i < n; i++)
+            factor[i] = ldexp(factor[i], down);
+        return x ? held(lw, x, factor, n, in_zero) : x;
+    }
+    if (*in_zero) /* so that the limits lie round 0 */
+        x = tc_put2(lw, TC_OP_tosa_sub, NULL, x, limits(lw, x, &(double){(double)*in_zero}, 1, 1));
+    *in_zero = 0;
+    double *limit = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        limit[i] = fmin(0x1p31 - 1, floor(0x1p28 / fmax(factor[i], 0x1p-30)));
+    tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
+    nan->nan_mode = TC_nan_mode_propagate;
+    x = tc_put2(lw, TC_OP_tosa_minimum, nan, x, limits(lw, x, limit, n, 1));
+    return x ? tc_put2(lw, TC_OP_tosa_maximum, nan, x, limits(lw, x, limit, n, -1)) : x;
+}
+
+static tc_val rescale(tc_lower *lw, tc_val x, const double *by, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to)
 {
+    if (!x)
+        return x;
+    double *factor = tc_arena_copy(&lw->ctx->arena, by, (size_t)n * sizeof *by);
+    tc_dtype wide = tc_put_type(lw, x)->dtype;
+    if (is_narrow(to) && (wide == TC_i32 || wide == TC_i48))
+        x = held(lw, x, factor, n, &in_zero);
     if (!x)
         return x;
     tc_dtype from = tc_put_type(lw, x)->dtype;
@@ -53,7 +111,7 @@ static tc_val rescale(tc_lower *lw, tc_val x, const double *factor, int64_t n, i
             tc_lower_refuse(lw, "a factor of %g", factor[i]);
             return TC_NONE;
         }
-        tc_scale_split(fmin(factor[i], most_factor(from, to)), scale32, &m,
+        tc_scale_split(fmin(factor[i], most_factor(from, to, in_zero)), scale32, &m,
                        (int8_t *)shift.data + i);
         tc_store_i64(mult, i, m);
     }

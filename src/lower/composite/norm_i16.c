@@ -86,8 +86,7 @@ static level levelled(tc_lower *lw, tc_val x, const tc_type *from, double eps, b
     int64_t n = tc_put_type(lw, x)->dim[last];
     double times;
     tc_val d = deviation(lw, x, from, n, centre, &times);
-    tc_val most = tc_put_reduced(lw, TC_OP_tosa_reduce_max, tc_put1(lw, TC_OP_tosa_abs, NULL, d),
-                                 last);
+    tc_val most = tc_put_row_max(lw, tc_put1(lw, TC_OP_tosa_abs, NULL, d));
     int more = 16 - bits_of(n); /* squares: 2^14 in a high half */
     r.unit = tc_scale_of(from) / times;
     r.square_unit = r.unit * r.unit * ldexp(1, 46 - more);
