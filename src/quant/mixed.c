@@ -12,6 +12,7 @@
  * through the program once, and a twin that leaves it before every domain and runs to the end. */
 #include "quant.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "../num/snap.h"
@@ -21,6 +22,7 @@
 
 enum { SAMPLES = 4, FEW_SAMPLES = 2, EVERY = -2 /* in place of a domain */ };
 static const double LOUD = 1e-3, FAINT = 1e-4; /* noise over signal: 30 and 40 dB */
+static const double WORK = 2e10;               /* multiplications that looking for them may take */
 
 typedef struct ranking {
     tc_ctx *ctx;
@@ -29,6 +31,7 @@ typedef struct ranking {
     tc_samples samples;
     bool noisy;     /* only those that are loud are wanted */
     bool *eligible; /* by domain */
+    bool *later;    /* by domain: looked at if there is time */
     bool *wanted;   /* by value */
     tc_val *order;  /* values as they are made; inputs are not among them */
     size_t n_order;
@@ -195,15 +198,71 @@ static bool is_eligible(const tc_domain *d, bool noisy)
            d->joined < 0 && d->n_val > 0 && d->scale > 0;
 }
 
+/* About how many multiplications the program takes. */
+static double work_of(const tc_graph *g)
+{
+    double work = 0;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        double out = node->n_out ? (double)tc_type_count(tc_type_of(g, node->out[0])) : 0, each = 1;
+        const tc_type *w = node->n_in > 1 ? tc_type_of(g, node->in[1]) : NULL;
+        if (w && w->rank && (tc_ops[node->op].traits & T_MAC))
+            each = node->op == TC_OP_matmul
+                       ? (double)w->dim[w->rank > 1 ? w->rank - 2 : 0]
+                       : (double)tc_type_count(w) / (double)tc_max_i64(1, w->dim[0]);
+        work += out * each;
+    }
+    return work;
+}
+
+/* Somebody reads it who makes noise louder: a norm of small rows, a difference of like numbers. */
+static bool is_suspect(const tc_graph *g, const tc_domain *d)
+{
+    for (size_t k = 0; k < g->n_node; k++) {
+        tc_op op = g->node[k]->op;
+        bool louder = op == TC_OP_sub || op == TC_OP_layer_norm || op == TC_OP_group_norm ||
+                      op == TC_OP_rms_norm;
+        for (int i = 0; louder && i < g->node[k]->n_in; i++)
+            for (size_t j = 0; j < d->n_val; j++)
+                if (d->val[j] == g->node[k]->in[i])
+                    return true;
+    }
+    return false;
+}
+
+/* Of more domains than there is time for, suspects first. */
+static void keep_within_work(ranking *r)
+{
+    double each = work_of(r->g) / 2 * FEW_SAMPLES;
+    size_t room = (size_t)fmax(8, fmin(1e6, WORK / fmax(each, 1))), n = 0;
+    for (size_t d = 0; d < r->domains->n; d++)
+        n += r->eligible[d];
+    if (n <= room)
+        return;
+    for (size_t d = 0; d < r->domains->n; d++)
+        if (r->eligible[d] && is_suspect(r->g, &r->domains->domain[d]))
+            room -= room > 0 ? 1 : 0;
+        else if (r->eligible[d])
+            r->later[d] = true;
+    for (size_t d = 0; d < r->domains->n; d++)
+        if (r->later[d]) {
+            r->eligible[d] = room > 0;
+            room -= room > 0 ? 1 : 0;
+        }
+}
+
 static void look_around(ranking *r)
 {
     const tc_graph *g = r->g;
     tc_arena *arena = &r->ctx->arena;
     r->eligible = tc_new_n(arena, bool, r->domains->n);
+    r->later = tc_new_n(arena, bool, r->domains->n);
     r->wanted = tc_new_n(arena, bool, g->n_val);
     r->order = tc_new_n(arena, tc_val, g->n_val);
     for (size_t d = 0; d < r->domains->n; d++)
         r->eligible[d] = is_eligible(&r->domains->domain[d], r->noisy);
+    if (r->noisy)
+        keep_within_work(r);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_val v = g->node[k]->out[i];
