@@ -2,7 +2,7 @@
 /* gen-docs.c -- the pages that are tables: operators, facts, passes, messages.
  *
  *   gen-docs FOLDER */
-#include "ir/pass.h"
+#include "api/pass.h"
 #include "lower/lower.h"
 #include "target/cpu.h"
 #include "wire/file.h"
@@ -102,14 +102,18 @@ static tc_status write_passes(const char *folder)
 {
     static const char *const numbers[] = {
         [TC_EXACT] = "exact", [TC_CLOSE] = "close", [TC_APPROX] = "approximate"};
+    static const char *const told[] = {"a target", "a configuration", "calibration data"};
     tc_buf page;
-    begin(&page, "Passes", "What `tosac opt --pass` can run, from `src/ir/pass.def`.");
+    begin(&page, "Passes", "What `tosac opt --pass` can run, from `src/api/pass.def`.");
     tc_buf_text(
         &page,
         "| pass | needs | gives | breaks | numbers | what it does |\n|---|---|---|---|---|---|\n");
     for (const tc_pass *p = tc_passes; p->name; p++) {
         tc_buf_printf(&page, "| `%s`", p->name);
         put_facts(&page, p->needs);
+        for (size_t k = 0; k < TC_COUNT(told); k++)
+            if (p->wants & 1u << k)
+                tc_buf_printf(&page, ", %s", told[k]);
         put_facts(&page, p->gives);
         put_facts(&page, p->breaks);
         tc_buf_printf(&page, " | %s | %s |\n", numbers[p->numbers], p->doc);

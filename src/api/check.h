@@ -3,8 +3,8 @@
 #ifndef TC_CHECKER_H
 #define TC_CHECKER_H
 
-#include "../ir/pass.h"
 #include "../quant/quant.h"
+#include "pass.h"
 
 enum { TC_CHECK_SAMPLES = 2 };
 

@@ -9,11 +9,6 @@
 #include "../lower/lower.h"
 #include "../read/read.h"
 
-/* The stages that are not passes of the table make promises too. */
-static const tc_pass calibration = {.name = "quantize", .numbers = TC_APPROX},
-                     cutting = {.name = "split", .numbers = TC_EXACT},
-                     lowering = {.name = "lower", .numbers = TC_APPROX};
-
 /* ---- the typed program ---- */
 
 static bool is_tosa(const tc_module *module)
@@ -61,15 +56,15 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         return TC_OK;
     if (!r->n_calib)
         return no_data(ctx, r);
-    TC_TRY(tc_run_passes(ctx, c->module,
-                         has(&c->target, TC_FEATURE_U55) ? "spelled,mask,dead"
-                                                         : "attended,mask,dead",
-                         r->trace));
+    TC_TRY(tc_run_passes(
+        ctx, c->module,
+        !c->target.machine->can.selects ? "spelled,mask,dead" : "attended,mask,dead", r->trace));
     tc_quant_request q = {.config = &c->config};
     TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->calib, r->n_calib, &q.samples));
     q.samples.progress = r->progress;
     q.samples.who = r->who;
-    return tc_quantize(ctx, c->module, &q);
+    tc_job job = {.target = &c->target, .config = &c->config, .samples = &q.samples};
+    return tc_run_stages(ctx, c->module, "quantize", &job, r->trace);
 }
 
 static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
@@ -103,8 +98,6 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
         TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
     else if (!tc_quant_is_typed(out->module))
         TC_TRY(quantize(ctx, r, out));
-    if (out->checker && tc_quant_is_typed(out->module))
-        TC_TRY(tc_check_pass(out->checker, out->module, &calibration));
     TC_TRY(tc_run_passes(ctx, out->module, "wide", r->trace));
     if (has(&out->target, TC_FEATURE_CF) && !has(&out->target, TC_FEATURE_FP))
         TC_TRY(tc_run_passes(ctx, out->module, "carry", r->trace));
@@ -112,19 +105,6 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
 }
 
 /* ---- regions ---- */
-
-static bool takes(void *who, const tc_graph *g, const tc_node *node, const char **why)
-{
-    (void)g;
-    return tc_lower_can(who, node, why);
-}
-
-static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, const char **why)
-{
-    (void)who, (void)g, (void)node;
-    *why = "the target has no accelerator";
-    return false;
-}
 
 static void take_along(tc_ctx *ctx, const tc_module *from, tc_module *to, tc_graph *g)
 {
@@ -186,10 +166,8 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
 {
     region->module = alone(ctx, c->module, g);
     TC_TRY(tc_run_passes(ctx, region->module, c->target.machine->region, trace));
-    TC_TRY(tc_lower_graph(ctx, g, &c->target, check));
-    if (check) /* what the rules may differ by is known; from here on every bit counts */
-        TC_TRY(trace->after(trace->user, region->module, &lowering));
-    TC_TRY(tc_run_passes(ctx, region->module, "tosa", trace));
+    tc_job job = {.target = &c->target, .check = check};
+    TC_TRY(tc_run_stages(ctx, region->module, "lower,tosa", &job, trace));
     return c->target.machine->detours
                ? tc_run_passes(ctx, region->module, c->target.machine->detours, trace)
                : TC_OK;
@@ -271,18 +249,11 @@ tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
 
 static tc_status split_program(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
+    tc_job job = {.target = &c->target, .cpu = r->cpu, .n_cpu = r->n_cpu, .split = &c->split};
     bool cpu = c->target.machine->packing == TC_PACKED_NOT;
-    tc_split_request split = {
-        .target = r->target, .ask = cpu ? takes_nothing : takes, .cpu = r->cpu, .n_cpu = r->n_cpu};
-    if (!cpu) {
-        if (has(&c->target, TC_FEATURE_U55))
-            TC_TRY(tc_run_passes(ctx, c->module, "bools", r->trace));
-        TC_TRY(tc_lower_narrow(ctx, c->module, &c->target));
-        TC_TRY(tc_run_passes(ctx, c->module, "dead", r->trace));
-    }
-    split.who = cpu ? NULL : tc_lower_ask(ctx, tc_main(c->module), &c->target);
-    TC_TRY(tc_split(ctx, c->module, &split, &c->split));
-    return c->checker ? tc_check_pass(c->checker, c->module, &cutting) : TC_OK;
+    if (!cpu && !c->target.machine->can.selects)
+        TC_TRY(tc_run_passes(ctx, c->module, "bools", r->trace));
+    return tc_run_stages(ctx, c->module, cpu ? "split" : "narrow,dead,split", &job, r->trace);
 }
 
 static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)

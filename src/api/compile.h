@@ -4,10 +4,10 @@
 #define TC_COMPILE_H
 
 #include "../emit/emit.h"
-#include "../ir/pass.h"
 #include "../quant/quant.h"
 #include "../split/split.h"
 #include "../target/target.h"
+#include "pass.h"
 
 typedef struct tc_compile_request {
     const char *model;

@@ -3,8 +3,6 @@
  * written. */
 #include "program.h"
 
-#include "../executorch/cpu.h"
-
 /* A program that is one region from its inputs to its outputs: a graph that does nothing but call
  * it. */
 static tc_module *calling(tc_ctx *ctx, const tc_module *from, const char *target)
@@ -53,8 +51,8 @@ tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_pay
     tc_module *m = compiled->module;
     if (compiled->n_region == 1 && compiled->region[0].module == m)
         m = calling(ctx, m, tc_intern_text(ctx, compiled->target.text));
-    TC_TRY(tc_run_passes(ctx, m, "program", trace));
-    tc_memory memory = tc_plan_memory(ctx, m);
+    tc_memory memory;
+    TC_TRY(tc_run_stages(ctx, m, "program,plan", &(tc_job){.memory = &memory}, trace));
     out->memory = memory.bytes;
     return tc_emit_pte(ctx, m, &memory, payload, n_payload, &out->pte);
 }

@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../ir/pass.h"
-#include "../run/plan.h"
+#include "../api/pass.h"
 #include "../ir/verify.h"
 #include "../num/load.h"
 #include "../num/quant.h"
 #include "../quant/quant.h"
-#include "../read/read.h"
-#include "json.h"
 #include "../read/data.h"
+#include "../read/read.h"
+#include "../run/plan.h"
+#include "json.h"
 
 typedef struct compare_options {
     tc_texts data;

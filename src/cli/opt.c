@@ -2,8 +2,8 @@
 /* opt.c -- tosac opt: one pass at a time, text in, text out. */
 #include <stdio.h>
 
+#include "../api/pass.h"
 #include "../emit/emit.h"
-#include "../ir/pass.h"
 #include "../ir/text.h"
 #include "../read/read.h"
 #include "cli.h"

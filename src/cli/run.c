@@ -2,11 +2,11 @@
 /* run.c -- tosac run: a program over samples, results into files or a summary. */
 #include "cli.h"
 
-#include "../run/exec.h"
-#include "../ir/pass.h"
+#include "../api/pass.h"
 #include "../ir/verify.h"
 #include "../quant/quant.h"
 #include "../read/read.h"
+#include "../run/exec.h"
 #include "results.h"
 
 #include <stdio.h>

@@ -7,5 +7,12 @@ const tc_machine tc_machine_cpu = {
     .title = "the CPU",
     .region = "region",
     .packing = TC_PACKED_NOT,
-    .can = {.stride = INT64_MAX},
+    .can = {.gathers = true,
+            .divides = true,
+            .selects = true,
+            .loops = true,
+            .reverses_last = true,
+            .scales_operands = true,
+            .wide_tables = true,
+            .stride = INT64_MAX},
 };

@@ -7,7 +7,7 @@
 
 #define PASS(folder, name, ...)                                                                    \
     TC_MUST_USE tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
-#define LIST(name, passes, doc)
-#include "../ir/pass.def"
+#include "pass.def"
+#undef PASS
 
 #endif

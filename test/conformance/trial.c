@@ -2,11 +2,11 @@
 /* trial.c -- see trial.h. */
 #include "trial.h"
 
-#include "run/exec.h"
-#include "ir/pass.h"
+#include "api/pass.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "read/read.h"
+#include "run/exec.h"
 
 #include <stdio.h>
 

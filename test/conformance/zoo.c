@@ -4,10 +4,10 @@
  */
 #include "compare.h"
 
-#include "run/exec.h"
-#include "ir/pass.h"
+#include "api/pass.h"
 #include "num/load.h"
 #include "read/read.h"
+#include "run/exec.h"
 #include "wire/file.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * operands, a buffer stays as it is. */
 #include "models.h"
 
-#include "ir/pass.h"
+#include "api/pass.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 

@@ -7,13 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "api/pass.h"
 #include "emit/emit.h"
-#include "run/exec.h"
-#include "ir/pass.h"
+#include "executorch/cpu.h"
 #include "ir/text.h"
 #include "num/load.h"
-#include "executorch/cpu.h"
 #include "read/read.h"
+#include "run/exec.h"
 
 static const char *const cases[] = {
     "square %0 : f32[2,3,4]",

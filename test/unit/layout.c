@@ -3,7 +3,7 @@
  * transposes and maps through layout and merge, before and after alike to the last bit. */
 #include "check.h"
 
-#include "ir/pass.h"
+#include "api/pass.h"
 #include "ir/text.h"
 #include "lower/shape/order.h"
 #include "lower/shape/select.h"

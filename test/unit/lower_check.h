@@ -16,7 +16,7 @@
 
 #include "check.h"
 
-#include "ir/pass.h"
+#include "api/pass.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "lower/lower.h"

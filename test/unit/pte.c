@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
+#include "api/pass.h"
 #include "emit/emit.h"
-#include "run/exec.h"
-#include "ir/pass.h"
-#include "ir/text.h"
 #include "executorch/cpu.h"
+#include "ir/text.h"
 #include "read/pte.h"
 #include "read/read.h"
+#include "run/exec.h"
 
 static tc_module *parse(tc_ctx *ctx, const char *text)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "ir/pass.h"
+#include "api/pass.h"
 #include "ir/text.h"
 #include "num/load.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "ir/pass.h"
+#include "api/pass.h"
 #include "ir/text.h"
 #include "quant/quant.h"
 #include "split/split.h"

@@ -4,6 +4,8 @@
 
 #define PASS(folder, name, ...)                                                                    \
     extern tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
+#define STAGE(name, ...)                                                                           \
+    extern tc_status tc_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);
 #define LIST(name, passes, doc)
 #include "pass.def"
 
@@ -11,15 +13,21 @@
 enum {
     NONE = 0,
 #define FACT(name, doc) name = TC_FACT_##name,
-#include "fact.def"
+#include "../ir/fact.def"
     EXACT = TC_EXACT,
     CLOSE = TC_CLOSE,
-    APPROX = TC_APPROX
+    APPROX = TC_APPROX,
+    NOTHING = 0,
+    TARGET = TC_WANTS_TARGET,
+    CONFIG = TC_WANTS_CONFIG,
+    SAMPLES = TC_WANTS_SAMPLES
 };
 
 const tc_pass tc_passes[] = {
 #define PASS(folder, name, needs, gives, breaks, numbers, doc)                                     \
-    {#name, tc_##folder##_##name, needs, gives, breaks, (tc_numbers)numbers, doc},
+    {#name, tc_##folder##_##name, NULL, 0, needs, gives, breaks, (tc_numbers)numbers, doc},
+#define STAGE(name, wants, needs, gives, breaks, numbers, doc)                                     \
+    {#name, NULL, tc_stage_##name, wants, needs, gives, breaks, (tc_numbers)numbers, doc},
 #define LIST(name, passes, doc)
 #include "pass.def"
     {0},
@@ -27,10 +35,30 @@ const tc_pass tc_passes[] = {
 
 const tc_pass_list tc_pass_lists[] = {
 #define PASS(folder, name, ...)
+#define STAGE(name, ...)
 #define LIST(name, passes, doc) {#name, passes, doc},
 #include "pass.def"
     {0},
 };
+
+/* What the job does not have; 0: nothing is missing. */
+static uint32_t missing(const tc_pass *pass, const tc_job *job)
+{
+    uint32_t has = (job && job->target ? TC_WANTS_TARGET : 0u) |
+                   (job && job->config ? TC_WANTS_CONFIG : 0u) |
+                   (job && job->samples ? TC_WANTS_SAMPLES : 0u);
+    return pass->wants & ~has;
+}
+
+static tc_status check_wants(tc_ctx *ctx, const tc_pass *pass, const tc_job *job)
+{
+    uint32_t lacks = missing(pass, job);
+    return !lacks ? TC_OK
+                  : tc_usage(ctx, "the pass '%s' must be told %s", pass->name,
+                             lacks & TC_WANTS_TARGET    ? "a target"
+                             : lacks & TC_WANTS_SAMPLES ? "calibration data"
+                                                        : "how to quantize");
+}
 
 static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass *pass)
 {
@@ -46,11 +74,12 @@ static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass
 
 /* Each finds the facts it needs, leaves the facts it promises, and hands on what has just been
  * verified. */
-static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
+static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, const tc_job *job,
                           const tc_trace *trace)
 {
+    TC_TRY(check_wants(ctx, pass, job));
     TC_TRY(check_needs(ctx, module, pass));
-    TC_TRY(pass->run(ctx, module));
+    TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));
     for (size_t i = 0; i < module->n_graph; i++)
         module->graph[i]->facts = (module->graph[i]->facts & ~pass->breaks) | pass->gives;
     if (tc_verify(ctx, module) != TC_OK)
@@ -73,14 +102,15 @@ static const char *name_near(const char *name)
     return near;
 }
 
-static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc_trace *trace)
+static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc_job *job,
+                           const tc_trace *trace)
 {
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
         if (tc_str_is(name, list->name))
-            return tc_run_passes(ctx, module, list->passes, trace);
+            return tc_run_stages(ctx, module, list->passes, job, trace);
     for (const tc_pass *p = tc_passes; p->name; p++)
         if (tc_str_is(name, p->name))
-            return run_pass(ctx, module, p, trace);
+            return run_pass(ctx, module, p, job, trace);
     const char *spelled = tc_text_copy(&ctx->arena, name), *near = name_near(spelled);
     tc_status status = tc_usage(ctx, "there is no pass '%s'", spelled);
     if (near)
@@ -88,14 +118,20 @@ static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc
     return status;
 }
 
-tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const tc_trace *trace)
+tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *names, const tc_job *job,
+                        const tc_trace *trace)
 {
     for (size_t i = 0; i < module->n_graph; i++)
         module->graph[i]->facts |= tc_facts_seen(module->graph[i]);
     while (*names) {
         size_t n = strcspn(names, ",");
-        TC_TRY(run_named(ctx, module, (tc_str){names, n}, trace));
+        TC_TRY(run_named(ctx, module, (tc_str){names, n}, job, trace));
         names += n + (names[n] == ',');
     }
     return TC_OK;
+}
+
+tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const tc_trace *trace)
+{
+    return tc_run_stages(ctx, module, names, NULL, trace);
 }
