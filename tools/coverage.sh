@@ -11,6 +11,7 @@ trap 'rm -f "$log"' EXIT
 
 more=()
 command -v ccache >/dev/null && more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+command -v ld.lld >/dev/null && more+=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld)
 cmake -S . -B $dir -G Ninja "${more[@]}" -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS=--coverage" "-DCMAKE_C_FLAGS_DEBUG=-O1 -g1" >/dev/null
 ninja -C $dir >"$log" 2>&1 || { tail -40 "$log" && exit 1; }
 find $dir -name '*.gcda' -delete

@@ -17,7 +17,8 @@ typedef struct pooling {
     span axis[3];
     int64_t planes;        /* batch and channels */
     bool most, include_pad;
-    double scale;          /* of means: area / divisor, where there is one */
+    bool divides;          /* means: by a divisor of their own, wherever the window lies */
+    double scale;          /* area / divisor, where there is one */
 } pooling;
 
 static int64_t item(tc_ints list, int i, int64_t otherwise)
@@ -100,7 +101,7 @@ static tc_val padded(tc_lower *lw, tc_val x, span *s, const pooling *p)
 {
     int64_t around[8] = {0};
     for (int i = 0; i < 2; i++) {
-        int64_t over = reach(&s[i]), after = p->scale == 1 ? s[i].pad : over > 0 ? over : 0;
+        int64_t over = reach(&s[i]), after = !p->divides ? s[i].pad : over > 0 ? over : 0;
         around[4 + 2 * i] = s[i].pad;
         around[5 + 2 * i] = after;
         s[i].in += s[i].pad + after;
@@ -173,7 +174,7 @@ void tc_lower_plain_avg_pool(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_avg_pool *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0);
-    pooling p = {.include_pad = a->include_pad || a->divisor, .scale = 1};
+    pooling p = {.include_pad = a->include_pad || a->divisor, .divides = a->divisor, .scale = 1};
     tc_val x;
     if (!start(lw, node, &x))
         return;
