@@ -2,8 +2,12 @@
 /* stream.c -- see stream.h. */
 #include "stream.h"
 
+#include "../npu/vela_map.h"
 #include "../read/pte.h"
 #include "../target/pte_schema.h"
+#include "../wire/file.h"
+
+#include <unistd.h>
 
 static bool is_pte(tc_bytes b)
 {
@@ -40,6 +44,27 @@ static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
     return TC_OK;
 }
 
+const char *tc_stream_node(const tc_stream *s, size_t word)
+{
+    return s->map ? tc_vela_map_node(s->map, word) : NULL;
+}
+
+/* X_debug.xml beside X_vela.npz. */
+static tc_status read_map(tc_ctx *ctx, const char *file, tc_vela_map **out)
+{
+    static const char tail[] = "_vela.npz";
+    tc_bytes bytes;
+    *out = NULL;
+    if (!tc_text_ends(file, tail))
+        return TC_OK;
+    const char *path = tc_text_format(&ctx->arena, "%.*s_debug.xml", (int)(strlen(file) - (sizeof tail - 1)), file);
+    if (access(path, R_OK) != 0)
+        return TC_OK;
+    TC_TRY(tc_file_read(ctx, path, &bytes));
+    *out = tc_vela_map_read(&ctx->arena, bytes);
+    return TC_OK;
+}
+
 tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out, size_t *n)
 {
     *out = NULL;
@@ -49,7 +74,15 @@ tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
     *out = tc_new(&ctx->arena, tc_stream);
     **out = (tc_stream){.name = file, .loc = place(ctx, file, NULL)};
     *n = 1;
+    TC_TRY(read_map(ctx, file, &(*out)->map));
     return tc_npu_read_npz(ctx, file, bytes, &(*out)->program);
+}
+
+/* The operator as a place in the model. */
+static const tc_loc *where_from(void *user, size_t word)
+{
+    const tc_stream *s = user;
+    return s->map ? tc_vela_map_place(s->map, word) : NULL;
 }
 
 tc_status tc_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n, size_t *operations)
@@ -60,7 +93,7 @@ tc_status tc_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n, size
         tc_npu_findings found;
         tc_npu_verify(ctx, &stream[i].program, &found);
         *operations += found.n_operation;
-        tc_status status = tc_npu_tell(ctx, stream[i].loc, &found, NULL, NULL);
+        tc_status status = tc_npu_tell(ctx, stream[i].loc, &found, where_from, (void *)(uintptr_t)&stream[i]);
         worst = worst ? worst : status;
     }
     return worst;

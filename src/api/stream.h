@@ -10,7 +10,11 @@ typedef struct tc_stream {
     tc_npu_program program;
     const char *vela; /* the version that made it; or NULL */
     const tc_loc *loc;
+    struct tc_vela_map *map; /* NULL: where commands come from is not known */
 } tc_stream;
+
+/* The operator that the command at a word comes from, as Vela's debug database has it: "CONV2D, operator 17"; or NULL. */
+const char *tc_stream_node(const tc_stream *stream, size_t word);
 
 /* Whether the file holds streams at all; then tc_streams_read says which. */
 bool tc_streams_in(tc_bytes bytes);

@@ -248,13 +248,18 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
     return TC_OK;
 }
 
+typedef struct inspect_options {
+    bool disassemble;
+} inspect_options;
+
 static tc_status inspect(tc_ctx *ctx, const tc_common *common, const void *record,
                          const tc_texts *args)
 {
     const char *path = args->v[0];
     tc_bytes bytes;
-    (void)record;
     TC_TRY(tc_file_read(ctx, path, &bytes));
+    if (((const inspect_options *)record)->disassemble)
+        return tc_inspect_streams(ctx, path, bytes, common->json);
     if (has(bytes, 0, "\x93NUMPY") || tc_text_ends(path, ".npz"))
         return inspect_arrays(ctx, path, bytes, common->json);
     if (has(bytes, 0, "VGF1"))
@@ -264,21 +269,28 @@ static tc_status inspect(tc_ctx *ctx, const tc_common *common, const void *recor
     return inspect_model(ctx, path, bytes, common->json);
 }
 
-static const tc_option options[] = {{0}};
+static const tc_option options[] = {
+    {"--disassemble", NULL, NULL, TC_OPTION_FLAG, offsetof(inspect_options, disassemble),
+     "Ethos-U: the command streams of a .pte or of Vela's _vela.npz, one line an operation"},
+    {0},
+};
 
 const tc_verb tc_cli_inspect = {
     .name = "inspect",
-    .arguments = "FILE [--json]",
+    .arguments = "FILE [--disassemble] [--json]",
     .summary = "show what a file holds: inputs, outputs, operators, sizes",
     .help = "FILE is a .pt2, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it also shows what "
             "tosac does not take,\n"
             "with the Python line of each; for a .vgf segments, resources, bindings, constants and "
             "the disassembled graph;\n"
             "for a .pte memory, kernels, and every tensor that is handed to a delegate, with its "
-            "scale.\n",
+            "scale.\n"
+            "With --disassemble the command streams: what each operation reads and writes, the "
+            "registers that were set for it,\nand, where X_debug.xml lies beside X_vela.npz, the "
+            "operator it comes from.\n",
     .least = 1,
     .most = 1,
     .option = options,
-    .record = 1,
+    .record = sizeof(inspect_options),
     .run = inspect,
 };

@@ -17,4 +17,7 @@ TC_MUST_USE tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes byt
 /* An ExecuTorch program: methods, memory, kernels, and what is handed to each delegate. */
 TC_MUST_USE tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json);
 
+/* inspect_stream.c: the command streams in a .pte or in Vela's answer. */
+TC_MUST_USE tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json);
+
 #endif

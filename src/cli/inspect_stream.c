@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inspect_stream.c -- tosac inspect --disassemble: command streams, one line an operation. */
+#include "inspect.h"
+
+#include "../api/stream.h"
+#include "../npu/text.h"
+#include "json.h"
+
+#include <stdio.h>
+
+typedef struct change {
+    tc_buf *text;
+    tc_json_out *json;
+    int n;
+} change;
+
+static void put_change(void *user, const char *name, bool wide, uint16_t param, uint32_t payload)
+{
+    change *c = user;
+    if (c->json)
+        tc_json_put_int(c->json, name, wide ? (int64_t)((uint64_t)param << 32 | payload) : param);
+    else if (wide && param)
+        tc_buf_printf(c->text, "%s%s=%#x:%#x", c->n++ ? " " : "", name, param, payload);
+    else
+        tc_buf_printf(c->text, "%s%s=%#x", c->n++ ? " " : "", name, wide ? payload : param);
+}
+
+/* word, number, what it does ; the operator it comes from | the registers that were set */
+static void show_op(const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op *op, tc_buf *line, const char *node)
+{
+    line->size = 0;
+    tc_npu_op_text(line, s->program.machine, op);
+    if (node)
+        tc_buf_printf(line, " ; %s", node);
+    tc_buf_text(line, " | ");
+    change c = {.text = line};
+    size_t before = line->size;
+    if (tc_npu_is_kernel(op->kind) || op->kind == TC_NPU_KIND_DMA)
+        tc_npu_changes(s->program.machine, &walk->reg, put_change, &c);
+    if (line->size == before)
+        line->size -= strlen(" | ");
+    printf("%7zu %5zu  %s\n", op->at, op->number, tc_buf_cstr(line));
+}
+
+static void json_op(tc_ctx *ctx, const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op *op, tc_buf *line, const char *node,
+                    tc_json_out *out)
+{
+    line->size = 0;
+    tc_npu_op_text(line, s->program.machine, op);
+    tc_json_open(out, NULL, '{');
+    tc_json_put_int(out, "word", (int64_t)op->at);
+    tc_json_put_int(out, "operation", (int64_t)op->number);
+    tc_json_put_text(out, "name", tc_npu_op_name(&ctx->arena, op));
+    tc_json_put_text(out, "text", tc_buf_cstr(line));
+    if (node)
+        tc_json_put_text(out, "node", node);
+    if ((op->kind == TC_NPU_KIND_CONV && !op->weights_ifm2) || op->kind == TC_NPU_KIND_DEPTHWISE) {
+        uint64_t encoded, plain;
+        tc_npu_weight_bytes(op, &encoded, &plain);
+        tc_json_put_int(out, "weight_bytes", (int64_t)encoded);
+        tc_json_put_int(out, "weights", (int64_t)plain);
+    }
+    if (tc_npu_is_kernel(op->kind) || op->kind == TC_NPU_KIND_DMA) {
+        tc_json_open(out, "set", '{');
+        tc_npu_changes(s->program.machine, &walk->reg, put_change, &(change){.json = out});
+        tc_json_close(out, '}');
+    }
+    tc_json_close(out, '}');
+}
+
+static void json_head(const tc_stream *s, tc_json_out *out)
+{
+    const tc_npu_program *p = &s->program;
+    tc_json_open(out, NULL, '{');
+    tc_json_put_text(out, "name", s->name);
+    tc_json_put_text(out, "machine", p->machine->name);
+    tc_json_put_text(out, "vela", s->vela);
+    tc_json_put_int(out, "words", (int64_t)p->words.n);
+    tc_json_put_int(out, "constant_bytes", (int64_t)p->weights.size);
+    tc_json_put_int(out, "scratch_bytes", p->scratch);
+    tc_json_open(out, "operations", '[');
+}
+
+static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out)
+{
+    const tc_npu_program *p = &s->program;
+    tc_npu_walk walk;
+    tc_npu_op op;
+    tc_buf line;
+    tc_buf_init(&line, &ctx->arena);
+    if (out)
+        json_head(s, out);
+    else
+        printf("%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n", s->name, p->machine->name, p->words.n,
+               p->weights.size, p->scratch, s->vela ? ", by Vela " : "", s->vela ? s->vela : "");
+    tc_npu_walk_begin(&walk, p->machine, p->words);
+    while (tc_npu_walk_next(&walk, &op)) {
+        const char *node = tc_stream_node(s, op.at);
+        if (out)
+            json_op(ctx, s, &walk, &op, &line, node, out);
+        else
+            show_op(s, &walk, &op, &line, node);
+    }
+    if (out) {
+        tc_json_close(out, ']');
+        tc_json_close(out, '}');
+    }
+    return walk.error ? tc_error(ctx, s->loc, TC_E_STREAM, "word %zu: %s", walk.command.at, walk.error) : TC_OK;
+}
+
+tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json)
+{
+    tc_stream *stream;
+    size_t n;
+    if (!tc_streams_in(bytes))
+        return tc_usage(ctx, "%s has no command stream of an Ethos-U", path);
+    TC_TRY(tc_streams_read(ctx, path, bytes, &stream, &n));
+    if (!n)
+        return tc_usage(ctx, "%s has no command stream of an Ethos-U", path);
+    tc_json_out out = {0};
+    tc_status worst = TC_OK;
+    if (json)
+        tc_json_open(&out, NULL, '[');
+    for (size_t i = 0; i < n; i++) {
+        tc_status status = put_stream(ctx, &stream[i], json ? &out : NULL);
+        worst = worst ? worst : status;
+    }
+    if (json)
+        tc_json_close(&out, ']');
+    return worst;
+}

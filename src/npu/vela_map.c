@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vela_map.c -- see vela_map.h. */
+#include "vela_map.h"
+
+
+enum { COLUMNS = 24 };
+
+/* Rows of a table: whole numbers, and words as where they begin. */
+typedef struct row {
+    int64_t number[COLUMNS];
+    tc_str word[COLUMNS];
+} row;
+
+typedef struct table {
+    row *row;
+    size_t n, cap;
+    tc_str name[COLUMNS];
+    int columns;
+} table;
+
+struct tc_vela_map {
+    tc_arena *arena;
+    struct entry {
+        size_t word;
+        int64_t place; /* in the TOSA file; -1 */
+        const char *kind;
+        tc_loc loc;
+    } * entry; /* by word */
+    size_t n;
+    tc_vela_cost *cost;
+    size_t n_cost;
+};
+
+static const char *find(const char *at, const char *end, const char *what)
+{
+    size_t n = strlen(what);
+    for (; (size_t)(end - at) >= n; at++)
+        if (*at == *what && memcmp(at, what, n) == 0)
+            return at;
+    return NULL;
+}
+
+/* One field, up to a comma or the end of the line. */
+static const char *field(const char *at, const char *end, tc_str *out)
+{
+    if (at < end && *at == '"') {
+        const char *from = ++at;
+        while (at < end && *at != '"')
+            at++;
+        *out = (tc_str){from, (size_t)(at - from)};
+        return at < end ? at + 1 : at;
+    }
+    const char *from = at;
+    while (at < end && *at != ',' && *at != '\n')
+        at++;
+    *out = (tc_str){from, (size_t)(at - from)};
+    return at;
+}
+
+static int64_t whole(tc_str s)
+{
+    int64_t v = 0;
+    size_t i = 0;
+    bool minus = s.n && s.p[0] == '-';
+    for (i = minus; i < s.n && s.p[i] >= '0' && s.p[i] <= '9' && v < INT64_MAX / 16; i++)
+        v = 10 * v + (s.p[i] - '0');
+    return minus ? -v : v;
+}
+
+static table read_table(tc_arena *arena, tc_bytes xml, const char *name)
+{
+    table t = {0};
+    const char *begin = (const char *)xml.data, *end = begin + xml.size;
+    const char *head = tc_text_format(arena, "<table name=\"%s\">", name);
+    const char *at = find(begin, end, head);
+    at = at ? find(at, end, "<![CDATA[") : NULL;
+    const char *stop = at ? find(at, end, "]]>") : NULL;
+    if (!stop)
+        return t;
+    at += strlen("<![CDATA[");
+    for (bool first = true; at < stop;) {
+        while (at < stop && (*at == '\n' || *at == '\r'))
+            at++;
+        if (at >= stop)
+            break;
+        row r = {0};
+        int n = 0;
+        while (at < stop && *at != '\n') {
+            tc_str s;
+            at = field(at, stop, &s);
+            if (n < COLUMNS) {
+                r.word[n] = s;
+                r.number[n] = whole(s);
+                n++;
+            }
+            if (at < stop && *at == ',')
+                at++;
+            else
+                while (at < stop && *at != '\n')
+                    at++;
+        }
+        if (first) {
+            memcpy(t.name, r.word, sizeof t.name);
+            t.columns = n;
+            first = false;
+            continue;
+        }
+        tc_grow(arena, t.row, t.n, t.cap);
+        t.row[t.n++] = r;
+    }
+    return t;
+}
+
+static int column(const table *t, const char *name)
+{
+    for (int i = 0; i < t->columns; i++)
+        if (tc_str_is(t->name[i], name))
+            return i;
+    return -1;
+}
+
+/* The row whose first column is this number; rows are in order of it, or nearly. */
+static const row *row_of(const table *t, int64_t id)
+{
+    if (id > 0 && (size_t)id <= t->n && t->row[id - 1].number[0] == id)
+        return &t->row[id - 1];
+    for (size_t i = 0; i < t->n; i++)
+        if (t->row[i].number[0] == id)
+            return &t->row[i];
+    return NULL;
+}
+
+static void read_costs(tc_vela_map *m, const table *queue, tc_bytes xml)
+{
+    table perf = read_table(m->arena, xml, "perf");
+    int cycles = column(&perf, "op_cycles"), npu = column(&perf, "npu_cycles"), kind = column(&perf, "operator"),
+        scheduled = column(queue, "scheduled_id");
+    if (cycles < 0 || npu < 0 || kind < 0 || scheduled < 0)
+        return;
+    m->cost = tc_new_n(m->arena, tc_vela_cost, perf.n);
+    for (size_t i = 0; i < perf.n; i++) {
+        size_t word = SIZE_MAX;
+        for (size_t k = 0; k < queue->n && word == SIZE_MAX; k++)
+            if (queue->row[k].number[scheduled] == perf.row[i].number[0])
+                word = (size_t)queue->row[k].number[0] / 4;
+        m->cost[m->n_cost++] = (tc_vela_cost){word, perf.row[i].number[cycles], perf.row[i].number[npu],
+                                              tc_text_copy(m->arena, perf.row[i].word[kind])};
+    }
+}
+
+tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml)
+{
+    table queue = read_table(arena, xml, "queue"), optimised = read_table(arena, xml, "optimised"),
+          source = read_table(arena, xml, "source");
+    int op = column(&queue, "optimised_id"), from = column(&optimised, "source_id"), kind = column(&source, "operator"),
+        key = column(&source, "ext_key");
+    if (!queue.n || op < 0 || from < 0 || kind < 0 || key < 0)
+        return NULL;
+    tc_vela_map *m = tc_new(arena, tc_vela_map);
+    m->arena = arena;
+    m->entry = tc_new_n(arena, struct entry, queue.n);
+    for (size_t i = 0; i < queue.n; i++) {
+        const row *o = row_of(&optimised, queue.row[i].number[op]), *s = o ? row_of(&source, o->number[from]) : NULL;
+        if (!s || queue.row[i].number[0] < 0)
+            continue;
+        struct entry *e = &m->entry[m->n++];
+        e->word = (size_t)queue.row[i].number[0] / 4;
+        e->place = s->number[key];
+        e->kind = tc_text_copy(arena, s->word[kind]);
+        e->loc = (tc_loc){.place = tc_text_format(arena, "%s, operator %" PRId64 " of the TOSA file", e->kind, e->place)};
+    }
+    read_costs(m, &queue, xml);
+    return m;
+}
+
+/* Vela notes where the commands of an operation end: the first note from there on is its own. */
+static const struct entry *entry_at(const tc_vela_map *m, size_t word)
+{
+    size_t lo = 0, hi = m->n;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (m->entry[mid].word < word)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < m->n ? &m->entry[lo] : NULL;
+}
+
+const char *tc_vela_map_node(const tc_vela_map *m, size_t word)
+{
+    const struct entry *e = entry_at(m, word);
+    return e ? e->loc.place : NULL;
+}
+
+const tc_loc *tc_vela_map_place(const tc_vela_map *m, size_t word)
+{
+    const struct entry *e = entry_at(m, word);
+    return e ? &e->loc : NULL;
+}
+
+int64_t tc_vela_map_operator(const tc_vela_map *m, size_t word)
+{
+    const struct entry *e = entry_at(m, word);
+    return e ? e->place : -1;
+}
+
+const tc_vela_cost *tc_vela_map_costs(const tc_vela_map *m, size_t *n)
+{
+    *n = m->n_cost;
+    return m->cost;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vela_map.h -- which operator of the TOSA file each command comes from: Vela's debug database (--enable-debug-db).
+ *
+ * Its tables are lists of numbers and quoted words between "<![CDATA[" and "]]>", with a line of names first:
+ * queue (a byte of the stream, an optimised operator), optimised (the source operator), source (its place in the file). */
+#ifndef TC_NPU_VELA_MAP_H
+#define TC_NPU_VELA_MAP_H
+
+#include "../base/diag.h"
+
+typedef struct tc_vela_map tc_vela_map;
+
+/* NULL: there is nothing in it that makes sense. */
+tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml);
+
+/* "Conv2D, operator 17 of the TOSA file", or NULL; the same as a place. */
+const char *tc_vela_map_node(const tc_vela_map *map, size_t word);
+const tc_loc *tc_vela_map_place(const tc_vela_map *map, size_t word);
+
+/* The operator's place in the file, constants counted; -1: not known. */
+int64_t tc_vela_map_operator(const tc_vela_map *map, size_t word);
+
+/* The cycles that Vela expects of every scheduled operation, in the order of the stream; for tools that compare. */
+typedef struct tc_vela_cost {
+    size_t word; /* where its commands begin */
+    int64_t cycles, npu_cycles;
+    const char *kind;
+} tc_vela_cost;
+const tc_vela_cost *tc_vela_map_costs(const tc_vela_map *map, size_t *n);
+
+#endif
