@@ -95,6 +95,18 @@ expect 0 'f32[2,3]           -1            2            1' run "$dir/sum.ir" -i 
 expect 0 'i64[4]            6            9          7.5' run "$dir/count.ir" --steps 4
 expect 0 'i64[4]            6            6            6' run "$dir/count.ir" --steps 4 --reset
 expect 2 'its data says how often' run "$dir/sum.ir" -i "$dir/rows.npy" --steps 2
+# Sizes that an export leaves open: by symbol, by place, or by a word of one's own.
+open=golden/error/dynamic.pt2
+expect 0 's77       0 or more, axis 0 of' inspect $open
+expect 0 '"name": "s77"' inspect $open --json
+expect 2 "s77 (axis 0 of 'x', 0 or more)" opt $open
+expect 0 'f32[3,' opt $open --dim s77=3
+expect 0 'f32[5,' opt $open --dim x.0=5
+expect 0 "'batch' is taken for s77" opt $open --dim batch=5
+expect 2 'the open sizes of the model are s77' opt $open --dim a=5 --dim b=6
+expect 2 'is 3 by an earlier --dim' opt $open --dim s77=3 --dim x.0=4
+expect 2 '--dim takes NAME=VALUE' opt $open --dim s77
+expect 0 '--dim s77 has no effect' opt "$dir/abs.ir" --dim s77=3
 expect 0 'abs' inspect "$dir/abs.ir"
 expect 0 '"operators": {' inspect "$dir/abs.ir" --json
 expect 0 'float32[2,1,3]' inspect "$dir/stack.npy"

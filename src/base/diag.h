@@ -25,6 +25,13 @@ typedef struct tc_loc {
     const char *module_type; /* "torch.nn.modules.conv.Conv2d" */
 } tc_loc;
 
+/* A size that a model leaves open, as the caller says it. */
+typedef struct tc_dim_given {
+    const char *name;
+    int64_t value;
+    bool used; /* a reader has looked at it */
+} tc_dim_given;
+
 /* One compilation: its memory, its messages, its interned things. */
 struct tc_ctx {
     tc_arena arena;   /* lives until tc_ctx_free() */
@@ -37,6 +44,9 @@ struct tc_ctx {
     int threads;            /* 0: as many as there are cores */
     bool prefer_tosa;       /* run the TOSA that is kept beside an Ethos-U's stream */
     bool reference_kernels; /* --kernels=reference */
+    tc_dim_given *dim;      /* --dim NAME=VALUE */
+    size_t n_dim, cap_dim;
+    bool example_dims; /* open sizes that nobody names are those of the export's example */
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
     struct tc_taken *taken;     /* wire/file.c: files that were read */
     unsigned n_part;            /* wire/create.c: names of files being written */

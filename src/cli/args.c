@@ -12,6 +12,8 @@ static const tc_option common_option[] = {
      "use at most N threads (default: all cores)"},
     {"--kernels", NULL, "WHICH", TC_OPTION_TEXT, COMMON(kernels),
      "reference: our own kernels only, the same bits on every machine"},
+    {"--dim", NULL, "NAME=VALUE", TC_OPTION_TEXTS, COMMON(dims),
+     "a size that the model leaves open; again for each"},
     {"--help", "-h", NULL, TC_OPTION_FLAG, COMMON(help), "show this and stop"},
     {"--version", NULL, NULL, TC_OPTION_FLAG, COMMON(version), "show the version and stop"},
     {0},

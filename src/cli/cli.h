@@ -32,6 +32,7 @@ typedef struct tc_common {
     bool help, version, json;
     int64_t threads;
     const char *kernels;
+    tc_texts dims;
 } tc_common;
 
 /* One row per verb.  A verb's record is zeroed, filled from its options, and handed to `run`. */

@@ -125,6 +125,18 @@ static void show_ports(const char *title, const tc_survey_port *port, size_t n)
         printf("  %-*s  %s\n", width, port[i].name ? port[i].name : "-", port[i].type);
 }
 
+static void show_dim(const tc_survey_dim *d)
+{
+    printf("  %-8s  %" PRId64, d->name, d->least);
+    if (d->most < INT64_MAX)
+        printf(" to %" PRId64, d->most);
+    else
+        printf(" or more");
+    if (d->input)
+        printf(", axis %d of '%s'", d->axis, d->input);
+    printf("\n");
+}
+
 static void show_held(const char *title, const tc_survey_held *h)
 {
     if (h->tensors)
@@ -139,6 +151,10 @@ static void show_survey(const tc_survey *s, const char *path, size_t size, const
            size);
     show_ports("inputs", s->in, s->n_in);
     show_ports("outputs", s->out, s->n_out);
+    if (s->n_dim)
+        printf("\nopen sizes, for --dim NAME=VALUE\n");
+    for (size_t i = 0; i < s->n_dim; i++)
+        show_dim(&s->dim[i]);
     printf("\n");
     show_held("parameters", &s->parameters);
     show_held("buffers", &s->buffers);
@@ -160,6 +176,19 @@ static void json_ports(tc_json_out *out, const char *name, const tc_survey_port 
         tc_json_close(out, '}');
     }
     tc_json_close(out, ']');
+}
+
+static void json_dim(tc_json_out *out, const tc_survey_dim *d)
+{
+    tc_json_open(out, NULL, '{');
+    tc_json_put_text(out, "name", d->name);
+    tc_json_put_int(out, "min", d->least);
+    if (d->most < INT64_MAX)
+        tc_json_put_int(out, "max", d->most);
+    tc_json_put_text(out, "input", d->input);
+    if (d->input)
+        tc_json_put_int(out, "axis", d->axis);
+    tc_json_close(out, '}');
 }
 
 static void json_held(tc_json_out *out, const char *name, const tc_survey_held *h)
@@ -192,6 +221,10 @@ static void json_survey(tc_ctx *ctx, const tc_survey *s, const char *path, size_
     tc_json_put_int(&out, "bytes", (int64_t)size);
     json_ports(&out, "inputs", s->in, s->n_in);
     json_ports(&out, "outputs", s->out, s->n_out);
+    tc_json_open(&out, "dims", '[');
+    for (size_t i = 0; i < s->n_dim; i++)
+        json_dim(&out, &s->dim[i]);
+    tc_json_close(&out, ']');
     json_held(&out, "parameters", &s->parameters);
     json_held(&out, "buffers", &s->buffers);
     json_held(&out, "constants", &s->constants);
@@ -218,6 +251,7 @@ const char *tc_inspect_problems(tc_ctx *ctx,
     if (!other)
         return NULL;
     other->arena.oom = other->scratch.oom = ctx->arena.oom;
+    other->example_dims = true;
     tc_ctx_defer(ctx, free_context, other);
     return read(other, path, bytes, &module) == TC_OK ? NULL : tc_diagnostics(other);
 }

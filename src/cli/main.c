@@ -2,6 +2,8 @@
 /* main.c -- finds the verb, reads its options, runs it, and tells the shell how it went. */
 #include "cli.h"
 
+#include "../read/read.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -59,6 +61,8 @@ static tc_status run_verb(tc_ctx *ctx, const tc_verb *v, int argc, char **argv)
         return TC_OK;
     ctx->threads = (int)common.threads;
     ctx->reference_kernels = common.kernels != NULL;
+    for (size_t i = 0; i < common.dims.n; i++)
+        TC_TRY(tc_read_dim(ctx, common.dims.v[i]));
     return v->run(ctx, &common, record, &args);
 }
 

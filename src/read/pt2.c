@@ -139,6 +139,8 @@ static tc_status read_program(tc_pt2 *reader, tc_bytes bytes)
     tc_pt2_add_rows(reader);
     TC_TRY(tc_pt2_open_weights(reader));
     note_signature(reader, graph_module);
+    tc_pt2_find_dims(reader);
+    TC_TRY(tc_pt2_settle_dims(reader));
     tc_pt2_scope scope;
     tc_pt2_scope_init(&scope, reader, tc_graph_new(reader->module, "main"), NULL, graph);
     tc_status status = tc_pt2_bind_inputs(&scope, graph, signature);

@@ -8,6 +8,7 @@
  *   pt2_args.c     a node's arguments and results
  *   pt2_view.c     in-place operators and views, made functional
  *   pt2_sym.c      symbolic sizes and the arithmetic on them
+ *   pt2_dims.c     sizes that are left open, and what the caller says of them
  *   pt2_control.c  cond, while_loop and the wrappers that only run a graph
  *   pt2_weights.c  parameters, buffers and constants                                            */
 #ifndef TC_PT2_PROGRAM_H
@@ -90,6 +91,16 @@ typedef struct tc_pt2_work {
     bool in_place; /* a functional importer serves the in-place twin */
 } tc_pt2_work;
 
+/* A size that the file leaves open. */
+typedef struct tc_pt2_dim {
+    const char *symbol; /* "s77" */
+    int64_t lo, hi;     /* INT64_MAX: no bound */
+    const char *input;  /* where it stands alone first: axis `axis` of that input; or NULL */
+    int axis;
+    bool has_hint, known;
+    int64_t hint, value; /* of the export's example; settled */
+} tc_pt2_dim;
+
 /* One reading of one file. */
 typedef struct tc_pt2 {
     tc_ctx *ctx;
@@ -106,6 +117,8 @@ typedef struct tc_pt2 {
     tc_map cell;             /* payload -> the cell that all its names share */
     tc_map full_name;        /* -> tc_pt2_name */
     size_t materialized;     /* bytes that were copied out of the archive */
+    tc_pt2_dim *dim;         /* in the order in which they appear among the inputs */
+    size_t n_dim, cap_dim;
     tc_status worst;
 } tc_pt2;
 
@@ -158,6 +171,12 @@ tc_status tc_pt2_current(tc_graph *g, tc_pt2_cell *cell, const tc_loc *loc, tc_v
 tc_status tc_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val val,
                        const tc_loc *loc);
 void tc_pt2_as_strided_scatter(tc_pt2_node *n, const tc_pt2_row *row);
+
+/* pt2_dims.c */
+void tc_pt2_find_dims(tc_pt2 *reader);
+/* Every open size gets its value, or a message says which are to be given. */
+tc_status tc_pt2_settle_dims(tc_pt2 *reader);
+bool tc_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out);
 
 /* pt2_sym.c */
 bool tc_pt2_sym(tc_pt2_node *n);

@@ -30,6 +30,17 @@ static void count_nodes(tc_pt2 *r, const tc_json *graph, int depth, tc_survey *s
     }
 }
 
+/* The name of a size that is one open size and nothing else, or NULL. */
+static const char *lone_symbol(tc_pt2 *r, const tc_json *size)
+{
+    const char *text = text_of(r, tc_json_get(tc_json_get(size, "as_expr"), "expr_str"));
+    bool symbol = text && tc_text_starts(text, "Symbol('");
+    if (!text || (strchr(text, '(') && !symbol))
+        return NULL;
+    text += symbol ? strlen("Symbol('") : 0;
+    return tc_text_copy(&r->ctx->arena, (tc_str){text, strcspn(text, "'")});
+}
+
 /* "f32[1,s77]", and the number of elements, 0 when it is not fixed. */
 static const char *meta_text(tc_pt2 *r, const tc_json *meta, int64_t *elements, tc_dtype *dtype)
 {
@@ -46,10 +57,11 @@ static const char *meta_text(tc_pt2 *r, const tc_json *meta, int64_t *elements, 
         bool known = tc_json_i64(tc_json_get(size, "as_int"), &extent);
         fixed = fixed && known && n < TC_MAX_RANK;
         tc_buf_text(&out, n ? "," : "");
+        const char *symbol = known ? NULL : lone_symbol(r, size);
         if (known)
             tc_buf_printf(&out, "%" PRId64, extent);
         else
-            tc_buf_text(&out, "?");
+            tc_buf_text(&out, symbol ? symbol : "?");
         if (fixed)
             dim[n] = extent;
     }
@@ -131,6 +143,12 @@ static void survey(tc_pt2 *r, tc_survey *s)
     s->producer = torch ? tc_text_format(&r->ctx->arena, "torch %s", torch) : NULL;
     s->version = tc_text_format(&r->ctx->arena, "%" PRId64 ".%" PRId64, major, minor);
     walk_signature(r, tc_json_get(module, "signature"), tc_json_get(graph, "tensor_values"), s);
+    tc_pt2_find_dims(r);
+    s->dim = tc_new_n(&r->ctx->arena, tc_survey_dim, r->n_dim);
+    s->n_dim = r->n_dim;
+    for (size_t i = 0; i < r->n_dim; i++)
+        s->dim[i] = (tc_survey_dim){r->dim[i].symbol, r->dim[i].lo, r->dim[i].hi, r->dim[i].input,
+                                    r->dim[i].axis};
     count_nodes(r, graph, 0, s);
     tc_survey_sort(s);
 }

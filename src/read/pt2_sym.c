@@ -321,6 +321,9 @@ static tc_str until(expression *e, const char *stop)
 
 static number symbol(const expression *e, tc_str name)
 {
+    int64_t settled;
+    if (tc_pt2_dim_value(e->reader, name, &settled))
+        return of_int(settled);
     tc_mark mark = tc_arena_mark(&e->reader->ctx->scratch);
     const tc_json *ranges = tc_json_get(e->reader->program, "range_constraints");
     const tc_json *range = tc_json_get(ranges, tc_text_copy(&e->reader->ctx->scratch, name));

@@ -41,9 +41,13 @@ tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
     tc_bytes bytes;
     TC_TRY(tc_file_read(ctx, path, &bytes));
     reader *read = pick(bytes);
+    const tc_loc loc = {.file = path};
+    if (read && read != tc_read_pt2 && ctx->n_dim && !ctx->dim[0].used)
+        tc_warning(ctx, &loc, TC_E_NO_EFFECT,
+                   "--dim %s has no effect: only PyTorch exports leave sizes open",
+                   ctx->dim[0].name);
     if (read)
         return read(ctx, path, bytes, out);
-    const tc_loc loc = {.file = path};
     tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
     tc_note(ctx, &loc,
             "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa), VGF files (.vgf), "

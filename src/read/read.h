@@ -5,6 +5,9 @@
 
 #include "../ir/graph.h"
 
+/* "NAME=VALUE": a size that the models to be read leave open (pt2_dims.c). */
+TC_MUST_USE tc_status tc_read_dim(tc_ctx *ctx, const char *text);
+
 /* Looks at the first bytes and picks the reader.  On failure a message has been given.
  * Every reader leaves a module whose values all have types. */
 TC_MUST_USE tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out);

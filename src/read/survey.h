@@ -15,6 +15,14 @@ typedef struct tc_survey_op {
     size_t count;
 } tc_survey_op;
 
+/* A size that is left open: its name, its range, and where it stands. */
+typedef struct tc_survey_dim {
+    const char *name;
+    int64_t least, most; /* INT64_MAX: no bound */
+    const char *input;   /* axis `axis` of that input; NULL: only inside of expressions */
+    int axis;
+} tc_survey_dim;
+
 /* Tensors that the file brings along. */
 typedef struct tc_survey_held {
     size_t tensors;
@@ -27,6 +35,8 @@ typedef struct tc_survey {
     const char *version;  /* of the format, or NULL */
     tc_survey_port *in, *out;
     size_t n_in, n_out, cap_in, cap_out;
+    tc_survey_dim *dim;
+    size_t n_dim;
     tc_survey_op *op; /* most frequent first */
     size_t n_op, cap_op, n_node;
     tc_map seen; /* name -> index + 1 into op, until it is sorted */
