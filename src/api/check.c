@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "../num/half.h"
 #include "../num/load.h"
 
 void tc_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n)
@@ -43,10 +44,33 @@ tc_tensor tc_check_value(const tc_checker *c, size_t k, tc_val v) { return c->la
 
 /* ---- comparing ---- */
 
+/* Numbers of a tensor as real ones; a complex one has two. */
+static int64_t count_of(tc_tensor t)
+{
+    return tc_type_count(t.type) * (tc_dtypes[t.type->dtype].kind == TC_COMPLEX ? 2 : 1);
+}
+
 static double real_at(tc_tensor t, int64_t i)
 {
+    const tc_quant *q = t.type->quant;
+    if (tc_dtypes[t.type->dtype].kind == TC_COMPLEX)
+        return (double)((const float *)t.data)[i];
     double stored = tc_load_f64(t, i);
-    return t.type->quant && t.type->quant->axis < 0 ? tc_real(t.type, 0, (int64_t)stored) : stored;
+    if (!q)
+        return stored;
+    int64_t inner = 1;
+    for (int k = q->axis + 1; q->axis >= 0 && k < t.type->rank; k++)
+        inner *= t.type->dim[k];
+    return tc_real(t.type, q->axis >= 0 ? i / inner % q->count : 0, (int64_t)stored);
+}
+
+/* The step between neighbouring codes, the coarsest of a tensor by channels; 0: not quantized. */
+static double step_of(const tc_type *t)
+{
+    double step = 0;
+    for (int k = 0; t->quant && k < t->quant->count; k++)
+        step = fmax(step, t->quant->scale[k]);
+    return step;
 }
 
 /* How far two tensors are apart, in real numbers: at most, and on the average (root of the mean
@@ -54,27 +78,28 @@ static double real_at(tc_tensor t, int64_t i)
 typedef struct gap {
     double most, mean, top, size; /* top, size: the same of the numbers themselves */
     int64_t at;
+    bool lost; /* a number became none */
 } gap;
 
 static bool comparable(tc_tensor a, tc_tensor b)
 {
-    return a.data && b.data && tc_same_dims(a.type, b.type) &&
-           !(a.type->quant && a.type->quant->axis >= 0) &&
-           !(b.type->quant && b.type->quant->axis >= 0) &&
-           tc_dtypes[a.type->dtype].kind != TC_COMPLEX &&
-           tc_dtypes[b.type->dtype].kind != TC_COMPLEX;
+    bool complex = tc_dtypes[a.type->dtype].kind == TC_COMPLEX;
+    bool there = (a.data && b.data) || !tc_type_count(a.type);
+    return there && tc_same_dims(a.type, b.type) &&
+           complex == (tc_dtypes[b.type->dtype].kind == TC_COMPLEX);
 }
 
 static gap gap_between(tc_tensor a, tc_tensor b)
 {
     gap g = {.at = -1};
-    int64_t n = tc_type_count(a.type);
+    int64_t n = count_of(a);
     for (int64_t i = 0; i < n; i++) {
         double x = real_at(a, i), y = real_at(b, i), off = fabs(x - y);
         g.top = isfinite(x) && fabs(x) > g.top ? fabs(x) : g.top;
         g.size += isfinite(x) ? x * x : 0;
         if (x == y || (isnan(x) && isnan(y)))
             continue;
+        g.lost = g.lost || (isnan(y) && !isnan(x));
         g.mean += isnan(off) ? INFINITY : off * off;
         if (off <= g.most)
             continue;
@@ -86,21 +111,30 @@ static gap gap_between(tc_tensor a, tc_tensor b)
     return g;
 }
 
-/* What a pass that is CLOSE may change: a ten thousandth of the largest number.  Between quantized
- * values a last bit may turn a rounding, and that the next one: there the average counts, half a
- * step or 4 % of the numbers. */
+/* What CLOSE means, here and wherever a pass is tried: of floats, at most a ten thousandth of the
+ * largest number and two roundings to their format.  Between quantized values a last bit may turn a
+ * rounding, and that the next one: there the average counts, half a step or 4 % of the numbers. */
 static bool is_close(tc_tensor before, gap g, bool rounds)
 {
-    double step = before.type->quant ? before.type->quant->scale[0] : 0;
-    return rounds ? g.mean <= fmax(step / 2, g.size / 25) : g.most <= fmax(g.top, 1e-3) * 1e-4;
+    tc_dtype t = before.type->dtype;
+    double unit = t == TC_f32 || t == TC_f64 ? 0 : 2 * tc_float_unit(t);
+    return rounds ? g.mean <= fmax(step_of(before.type) / 2, g.size / 25)
+                  : g.most <= fmax(g.top, 1e-3) * (1e-4 + unit);
 }
 
-static bool keeps(const tc_pass *pass, bool rounds, tc_tensor before, tc_tensor after, gap *g)
+/* Tensors of one shape. */
+static bool keeps(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after, gap *g)
 {
-    if (!comparable(before, after) || pass->numbers == TC_APPROX)
-        return true;
     *g = gap_between(before, after);
-    return pass->numbers == TC_EXACT ? g->most == 0 : is_close(before, *g, rounds);
+    return numbers == TC_EXACT   ? g->most == 0
+           : numbers == TC_CLOSE ? is_close(before, *g, rounds)
+                                 : !g->lost;
+}
+
+bool tc_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after)
+{
+    gap g;
+    return comparable(before, after) && keeps(numbers, rounds, before, after, &g);
 }
 
 static const char *name_at(const tc_graph *g, tc_val v)
@@ -113,7 +147,7 @@ static tc_status broken(const tc_checker *c, const tc_pass *pass, const tc_seen 
 {
     static const tc_loc nowhere = {0};
     const tc_node *def = tc_def(&now->graph, v);
-    double step = before.type->quant ? before.type->quant->scale[0] : 0;
+    double step = step_of(before.type);
     tc_error(c->ctx, def ? def->loc : &nowhere, TC_E_PROMISE,
              "the pass '%s' changed '%s' by %.3g at element %" PRId64
              " (%.9g, before %.9g), %.3g on the average",
@@ -140,19 +174,40 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, co
             const char *name = now->graph.val[v]->name;
             tc_tensor *before = name ? *tc_map_at(&by_name, tc_str_of(name)) : NULL;
             gap g;
-            if (before && !keeps(pass, rounds, *before, now->at[v], &g))
+            if (before && before->type && now->at[v].type && comparable(*before, now->at[v]) &&
+                !keeps(pass->numbers, rounds, *before, now->at[v], &g))
                 return broken(c, pass, now, v, *before, g);
         }
     return broken(c, pass, now, out, out_before, out_gap);
 }
 
+/* An output that is not there any more, or has another shape. */
+static tc_status reshaped(const tc_checker *c, const tc_pass *pass, const tc_seen *last,
+                          const tc_seen *now, size_t i)
+{
+    static const tc_loc nowhere = {0};
+    bool there = i < now->graph.n_out && i < last->graph.n_out;
+    tc_error(c->ctx, &nowhere, TC_E_PROMISE, "the pass '%s' left output %zu as %s, before %s",
+             pass->name, i,
+             there ? tc_type_text(&c->ctx->scratch, tc_type_of(&now->graph, now->graph.out[i]))
+                   : "nothing",
+             i < last->graph.n_out
+                 ? tc_type_text(&c->ctx->scratch, tc_type_of(&last->graph, last->graph.out[i]))
+                 : "nothing");
+    return TC_BUG;
+}
+
 static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last,
                          const tc_seen *now)
 {
-    for (size_t i = 0; i < now->graph.n_out && i < last->graph.n_out; i++) {
-        tc_tensor before = last->at[last->graph.out[i]];
+    for (size_t i = 0; i < now->graph.n_out || i < last->graph.n_out; i++) {
+        bool there = i < now->graph.n_out && i < last->graph.n_out;
+        tc_tensor before = there ? last->at[last->graph.out[i]] : (tc_tensor){0},
+                  after = there ? now->at[now->graph.out[i]] : (tc_tensor){0};
         gap g;
-        if (!keeps(pass, rounds, before, now->at[now->graph.out[i]], &g))
+        if (!there || !comparable(before, after))
+            return reshaped(c, pass, last, now, i);
+        if (!keeps(pass->numbers, rounds, before, after, &g))
             return blame(c, pass, rounds, last, now, now->graph.out[i], before, g);
     }
     return TC_OK;

@@ -36,6 +36,11 @@ void tc_check_end(tc_checker *c);
  */
 tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *pass);
 
+/* Whether `after` is to `before` what a pass of these numbers promises, shape included: EXACT,
+ * CLOSE as check.c defines it, or APPROX, where only NaN must not appear.  rounds: quantized values
+ * lie before it. */
+bool tc_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after);
+
 /* The numbers of a value in the last run of sample k. */
 tc_tensor tc_check_value(const tc_checker *c, size_t k, tc_val v);
 

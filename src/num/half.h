@@ -3,7 +3,7 @@
 #ifndef TC_HALF_H
 #define TC_HALF_H
 
-#include "../base/base.h"
+#include "type.h"
 
 float tc_e4m3_to_f32(uint8_t bits);
 float tc_e5m2_to_f32(uint8_t bits);
@@ -62,6 +62,16 @@ static inline uint16_t tc_f32_to_bf16(float value)
     uint32_t bits = tc_f32_bits(value), rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
     bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
     return (uint16_t)(nan ? (bits >> 16 & 0x8000u) | 0x7fc0u : rounded);
+}
+
+/* How far a number may move when it is rounded to the format, as a share of itself: 2^-p with p
+ * binary digits.  0: not a float. */
+static inline double tc_float_unit(tc_dtype t)
+{
+    static const double unit[TC_DTYPE_COUNT] = {
+        [TC_f64] = 0x1p-53, [TC_f32] = 0x1p-24, [TC_f16] = 0x1p-11,
+        [TC_bf16] = 0x1p-8, [TC_e4m3] = 0x1p-4, [TC_e5m2] = 0x1p-3};
+    return unit[t];
 }
 
 #endif

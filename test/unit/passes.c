@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "api/pass.h"
+#include "api/check.h"
 #include "ir/text.h"
 
 static uint64_t seed;
@@ -197,19 +197,6 @@ static tc_tensor *outputs(tc_ctx *ctx, tc_module *module)
     return tc_eval(g, in, out, &ctx->arena) == TC_OK ? out : NULL;
 }
 
-static bool close_enough(tc_tensor a, tc_tensor b, tc_numbers numbers)
-{
-    if (a.type != b.type)
-        return false;
-    if (numbers == TC_EXACT || a.type->dtype != TC_f32)
-        return numbers != TC_EXACT || memcmp(a.data, b.data, tc_type_bytes(a.type)) == 0;
-    const float *x = a.data, *y = b.data;
-    for (int64_t i = 0; i < tc_type_count(a.type); i++)
-        if (!(fabsf(x[i] - y[i]) <= 1e-4f * (1 + fabsf(x[i]))) && !(isnan(x[i]) && isnan(y[i])))
-            return false;
-    return true;
-}
-
 static void test_pass(uint64_t start, const tc_pass *pass)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -221,10 +208,37 @@ static void test_pass(uint64_t start, const tc_pass *pass)
     const tc_tensor *after = status == TC_OK ? outputs(ctx, module) : NULL;
     bool same = before && after;
     for (size_t i = 0; same && i < tc_main(module)->n_out; i++)
-        same = close_enough(before[i], after[i], pass->numbers);
+        same = before[i].type == after[i].type &&
+               tc_check_kept(pass->numbers, false, before[i], after[i]);
     CHECK(same);
     if (!same)
         fprintf(stderr, "seed %d, pass %s\n%s", (int)start, pass->name, tc_diagnostics(ctx));
+    tc_ctx_free(ctx);
+}
+
+/* What EXACT, CLOSE and APPROX mean. */
+static void test_kept(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    int64_t four[] = {4}, two[] = {2, 2};
+    const tc_type *t = tc_type_make(ctx, TC_f32, 1, four),
+                  *other = tc_type_make(ctx, TC_f32, 2, two),
+                  *half = tc_type_make(ctx, TC_bf16, 1, four);
+    float x[] = {1, 2, 3, 4}, off[] = {1, 2, 3, 4.0003f}, far[] = {1, 2, 3, 4.001f},
+          lost[] = {1, 2, 3, NAN};
+    uint16_t b[] = {0x3f80, 0x4000, 0x4040, 0x4080}, near[] = {0x3f80, 0x4000, 0x4041, 0x4080},
+             away[] = {0x3f80, 0x4000, 0x4044,
+                       0x4080}; /* of bf16: 1, 2, 3 or 3.0156 or 3.0625, 4 */
+    CHECK(tc_check_kept(TC_EXACT, false, (tc_tensor){t, x}, (tc_tensor){t, x}));
+    CHECK(!tc_check_kept(TC_EXACT, false, (tc_tensor){t, x}, (tc_tensor){t, off}));
+    CHECK(tc_check_kept(TC_CLOSE, false, (tc_tensor){t, x}, (tc_tensor){t, off}));
+    CHECK(!tc_check_kept(TC_CLOSE, false, (tc_tensor){t, x}, (tc_tensor){t, far}));
+    CHECK(!tc_check_kept(TC_CLOSE, false, (tc_tensor){t, x}, (tc_tensor){other, x}));
+    CHECK(!tc_check_kept(TC_APPROX, false, (tc_tensor){t, x}, (tc_tensor){other, x}));
+    CHECK(tc_check_kept(TC_APPROX, false, (tc_tensor){t, x}, (tc_tensor){t, far}));
+    CHECK(!tc_check_kept(TC_APPROX, false, (tc_tensor){t, x}, (tc_tensor){t, lost}));
+    CHECK(tc_check_kept(TC_CLOSE, false, (tc_tensor){half, b}, (tc_tensor){half, near}));
+    CHECK(!tc_check_kept(TC_CLOSE, false, (tc_tensor){half, b}, (tc_tensor){half, away}));
     tc_ctx_free(ctx);
 }
 
@@ -332,6 +346,7 @@ int main(void)
         test_tidy(s, &before, &after);
     }
     CHECK(after * 2 < before);
+    test_kept();
     test_turned_down("lower", "the pass 'lower' must be told a target");
     test_turned_down("quantize", "the pass 'quantize' must be told calibration data");
     test_turned_down("layout", "the pass 'layout' needs TOSA_ONLY");
