@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Headers are included in one direction only (HOUSE_STYLE, section 1):
 #
-#   base < num < fast < ir < run < target < { read tidy quant split lower executorch emit } < api < cli
+#   base < num < fast < ir < run < target < { read tidy quant split lower executorch emit } < api
+#   include/tosac < cli
 #   base < { num wire } < npu < { read emit api }
 #   base < wire < { read quant emit }
 #
@@ -16,7 +17,7 @@ declare -A may=(
     [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core lower"
     [executorch]="$core executorch" [emit]="$core wire npu emit"
     [api]="$core wire read tidy quant split lower executorch npu emit api"
-    [cli]="$core wire read tidy quant split lower executorch npu emit api cli"
+    [cli]="cli" # and the public headers: the command line is a client like any other
 )
 looked=0 wrong=0
 while IFS=: read -r file line; do
@@ -24,7 +25,7 @@ while IFS=: read -r file line; do
     from=${from%%/*}
     header=${line#*\"} header=${header%%\"*}
     case $header in
-    tosac/*) to=base ;; # the public headers
+    tosac/*) to=$from ;; # the public headers are for everybody
     *)
         to=$(realpath -m --relative-to="$src" "$(dirname "$file")/$header")
         to=${to%%/*}

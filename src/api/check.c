@@ -15,8 +15,7 @@ void tc_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_
     for (size_t k = 0; k < n; k++)
         c->in[k] = in[k];
     for (int i = 0; i < 2; i++) {
-        tc_arena_init(&c->arena[i]);
-        c->arena[i].oom = ctx->arena.oom;
+        tc_arena_init_like(&c->arena[i], &ctx->arena);
     }
 }
 

@@ -46,23 +46,21 @@ static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
 
 static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
-    bool asked = r->config && !tc_text_eq(r->config, "none");
+    bool asked = r->settings || (r->config && !tc_text_eq(r->config, "none"));
     if (r->config && !asked)
         return TC_OK;
     bool integers_only = has(&c->target, TC_FEATURE_INT) && !has(&c->target, TC_FEATURE_FP);
-    if (!asked && !integers_only && (!r->n_calib || r->calib_only_if_needed))
+    if (!asked && !integers_only && (!r->calib || r->calib_only_if_needed))
         return TC_OK;
     if (!has_floats(c->module) && !asked)
         return TC_OK;
-    if (!r->n_calib)
+    if (!r->calib)
         return no_data(ctx, r);
     TC_TRY(tc_run_passes(
         ctx, c->module,
         !c->target.machine->can.selects ? "spelled,mask,dead" : "attended,mask,dead", r->trace));
     tc_quant_request q = {.config = &c->config};
-    TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->calib, r->n_calib, &q.samples));
-    q.samples.progress = r->progress;
-    q.samples.who = r->who;
+    TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &q.samples));
     tc_job job = {.target = &c->target, .config = &c->config, .samples = &q.samples};
     return tc_run_stages(ctx, c->module, "quantize", &job, r->trace);
 }
@@ -71,15 +69,21 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
 {
     *out = (tc_compiled){0};
     TC_TRY(tc_target_parse(ctx, r->target, &out->target));
-    TC_TRY(tc_read(ctx, r->model, &out->module));
-    TC_TRY(tc_verify(ctx, out->module));
+    out->module = r->module;
+    if (!out->module) {
+        TC_TRY(tc_read(ctx, r->model, &out->module));
+        TC_TRY(tc_verify(ctx, out->module));
+    }
     const tc_graph *g = tc_main(out->module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_call)
             return tc_unsupported(
                 ctx, g->node[k]->loc, TC_E_UNSUPPORTED,
                 "the program has been split into regions already; compile what it was made from");
-    TC_TRY(tc_config_read(ctx, r->config, &out->config));
+    if (r->settings)
+        out->config = *r->settings;
+    else
+        TC_TRY(tc_config_read(ctx, r->config, &out->config));
     TC_TRY(tc_config_check(ctx, &out->config,
                            g)); /* its names are those of the model as it was written */
     out->config.checked = true;
@@ -92,8 +96,10 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
     if (!has(&out->target, TC_FEATURE_FFT))
         TC_TRY(tc_run_passes(ctx, out->module, "infer,complex", r->trace));
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
-    if (r->config && (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module)))
-        return tc_usage(ctx, "-q %s: %s is quantized already", r->config, r->model);
+    if ((r->config || r->settings) &&
+        (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module)))
+        return tc_usage(ctx, "%s%s: %s is quantized already", r->config ? "-q " : "settings",
+                        r->config ? r->config : "", r->model);
     if (tc_quant_is_pt2e(out->module))
         TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
     else if (!tc_quant_is_typed(out->module))
@@ -264,6 +270,7 @@ static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);
     for (size_t i = 0; i < c->n_region; i++) {
         c->region[i].name = c->split.region[i];
+        TC_TRY(tc_tell_progress(ctx, "regions", i, c->n_region));
         TC_TRY(finish_region(ctx, r, c, &c->region[i]));
     }
     return tc_verify(ctx, c->module);
@@ -275,8 +282,10 @@ static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_com
 {
     static const char *const invented[] = {"random:1"};
     tc_samples samples;
-    TC_TRY(tc_open_samples(ctx, tc_main(c->module), r->n_calib ? r->calib : invented,
-                           r->n_calib ? r->n_calib : 1, &samples));
+    if (r->calib)
+        TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &samples));
+    else
+        TC_TRY(tc_open_samples(ctx, tc_main(c->module), invented, 1, &samples));
     tc_checker checker;
     TC_TRY(tc_check_begin(&checker, ctx, tc_main(c->module), &samples));
     checker.then = r->trace;
@@ -290,7 +299,7 @@ static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_com
     return status;
 }
 
-tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     TC_TRY(read_model(ctx, r, out));
     if (is_tosa(out->module))

@@ -4,24 +4,25 @@
 #define TC_COMPILE_H
 
 #include "../emit/emit.h"
+#include "../emit/ethosu.h"
 #include "../quant/quant.h"
 #include "../split/split.h"
 #include "../target/target.h"
+#include "dataset.h"
 #include "pass.h"
 
 typedef struct tc_compile_request {
-    const char *model;
+    const char *model; /* its file, or only its name: */
+    tc_module *module; /* the model itself, verified; NULL: the file is read */
     const char *target;
     const char *config;       /* as tc_config_read takes it; NULL: int8 for targets without float */
-    const char *const *calib; /* calibration data: files, folders, or "random:SEED" */
-    size_t n_calib;
+    const tc_config *settings; /* instead of config; or NULL */
+    tc_dataset *calib;         /* calibration data; NULL: none */
     bool calib_only_if_needed; /* data alone does not ask for quantization */
     const char *const *cpu; /* names or operators that stay on the CPU */
     size_t n_cpu;
     const tc_trace *trace; /* told after every pass; or NULL */
     bool check;            /* run the program before and after every pass */
-    void (*progress)(void *who, const char *what, size_t done, size_t total);
-    void *who;
 } tc_compile_request;
 
 /* One region: its graph in the TOSA form, and as a file. */
@@ -32,7 +33,17 @@ typedef struct tc_region {
         tosa; /* none when the program was TOSA and the target wants another form: tc_region_tosa */
 } tc_region;
 
-typedef struct tc_compiled {
+/* What has been made of it, or written. */
+typedef struct tc_written {
+    const char *path;  /* NULL: nothing was written */
+    tc_bytes *file;    /* what was made last */
+    size_t n_file;
+    size_t bytes;      /* of all of them */
+    size_t memory;     /* a program's: bytes of the block that its values live in */
+    tc_vela_job *jobs; /* Ethos-U: one for each region */
+} tc_written;
+
+struct tc_compiled {
     tc_module *module; /* the program: CPU nodes and calls; the regions' graphs beside it */
     tc_config config;  /* how it is quantized, where it is not yet */
     tc_target target;
@@ -40,17 +51,29 @@ typedef struct tc_compiled {
     size_t n_region;
     tc_split_report split;
     struct tc_checker *checker; /* while it is being compiled with `check` */
-} tc_compiled;
+    tc_vela_options vela;
+    tc_written written;
+    tc_model *model; /* the program, for callers */
+};
 
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
- * region. */
-TC_MUST_USE tc_status tc_compile(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out);
+ * region.  The request's module becomes the program. */
+TC_MUST_USE tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
+                                        tc_compiled *out);
 
 /* The region as a TOSA file, also where it was not needed so far. */
 TC_MUST_USE tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);
 
-/* samples.c: calibration data as the quantizer takes it. */
-TC_MUST_USE tc_status tc_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path,
-                                      size_t n_path, tc_samples *out);
+/* report.c: what was compiled, for people and for programs. */
+void tc_report_line(const tc_compiled *c, tc_buf *out); /* one line */
+void tc_report_text(const tc_compiled *c, tc_buf *out); /* regions, borders, what stays on the CPU */
+void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *out);
+
+/* What crosses a region's border, and what it is made of. */
+typedef struct tc_region_border {
+    int64_t bytes_in, bytes_out;
+    size_t n_tosa, n_transpose;
+} tc_region_border;
+tc_region_border tc_border_of(const tc_region *region);
 
 #endif

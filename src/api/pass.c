@@ -77,6 +77,7 @@ static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass
 static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, const tc_job *job,
                           const tc_trace *trace)
 {
+    TC_TRY(tc_go_on(ctx));
     TC_TRY(check_wants(ctx, pass, job));
     TC_TRY(check_needs(ctx, module, pass));
     TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));

@@ -2,7 +2,7 @@
 /* payload.c -- see payload.h. */
 #include "payload.h"
 
-#include "program.h"
+#include "pte.h"
 
 static void add_spec(tc_ctx *ctx, tc_payload *p, const char *key, const char *text)
 {

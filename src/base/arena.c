@@ -2,7 +2,6 @@
 /* arena.c -- blocks that stay put, doubling in size; a rewind gives whole blocks back. */
 #include "arena.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { FIRST_BLOCK = 64 * 1024, LARGEST_STEP = 16 * 1024 * 1024, ALIGN = 64 };
@@ -18,12 +17,34 @@ void tc_arena_init(tc_arena *arena)
     *arena = (tc_arena){.fail_after = -1};
 }
 
+void tc_arena_init_like(tc_arena *arena, const tc_arena *other)
+{
+    *arena = (tc_arena){.fail_after = -1, .oom = other->oom, .from = other->from};
+}
+
+void *tc_take_block(const tc_allocator *from, size_t size, size_t align)
+{
+    if (from && from->allocate)
+        return from->allocate(from->user, size, align);
+    return align > _Alignof(max_align_t) ? aligned_alloc(align, size) : malloc(size);
+}
+
+void tc_give_block(const tc_allocator *from, void *block, size_t size)
+{
+    if (!block)
+        return;
+    if (from && from->release)
+        from->release(from->user, block, size);
+    else
+        free(block);
+}
+
 static void drop_top(tc_arena *arena)
 {
     tc_block *block = arena->top;
     arena->top = block->below;
-    free(block->data);
-    free(block);
+    tc_give_block(arena->from, block->data, block->size);
+    tc_give_block(arena->from, block, sizeof *block);
 }
 
 void tc_arena_free(tc_arena *arena)
@@ -33,12 +54,12 @@ void tc_arena_free(tc_arena *arena)
     arena->used = 0;
 }
 
-static TC_NORETURN void out_of_memory(tc_arena *arena, size_t wanted)
+/* Every public call leaves a place to jump to; whoever works without one cannot go on. */
+static TC_NORETURN void out_of_memory(const tc_arena *arena)
 {
     if (arena->oom)
         longjmp(*arena->oom, 1);
-    fprintf(stderr, "tosac: out of memory (%zu bytes wanted)\n", wanted);
-    exit(TC_BUG);
+    __builtin_trap();
 }
 
 static tc_block *push_block(tc_arena *arena, size_t need)
@@ -48,11 +69,11 @@ static tc_block *push_block(tc_arena *arena, size_t need)
         size = LARGEST_STEP;
     if (size < need)
         size = (need + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    tc_block *block = malloc(sizeof *block);
-    uint8_t *data = block && size >= need ? aligned_alloc(ALIGN, size) : NULL;
+    tc_block *block = tc_take_block(arena->from, sizeof *block, _Alignof(tc_block));
+    uint8_t *data = block && size >= need ? tc_take_block(arena->from, size, ALIGN) : NULL;
     if (!data) {
-        free(block);
-        out_of_memory(arena, need);
+        tc_give_block(arena->from, block, sizeof *block);
+        out_of_memory(arena);
     }
     *block = (tc_block){.below = arena->top, .size = size, .data = data};
     return arena->top = block;
@@ -61,14 +82,14 @@ static tc_block *push_block(tc_arena *arena, size_t need)
 static void *take(tc_arena *arena, size_t size, size_t align)
 {
     if (arena->fail_after >= 0 && arena->fail_after-- == 0)
-        out_of_memory(arena, size);
+        out_of_memory(arena);
     if (arena->limit && (size > arena->limit || arena->used > arena->limit - size))
-        out_of_memory(arena, size);
+        out_of_memory(arena);
     tc_block *block = arena->top;
     size_t at = block ? (block->at + align - 1) & ~(align - 1) : 0;
     if (!block || at > block->size || size > block->size - at) {
         if (size > SIZE_MAX / 2)
-            out_of_memory(arena, size);
+            out_of_memory(arena);
         block = push_block(arena, size);
         at = 0;
     }
@@ -83,7 +104,7 @@ void *tc_arena_array(tc_arena *arena, size_t count, size_t size, size_t align)
 {
     size_t bytes;
     if (!tc_mul_size(count, size, &bytes))
-        out_of_memory(arena, SIZE_MAX);
+        out_of_memory(arena);
     void *data = take(arena, bytes ? bytes : 1, align);
     return memset(data, 0, bytes);
 }

@@ -17,8 +17,9 @@ typedef struct tc_arena {
     size_t used;           /* bytes handed out and not rewound */
     size_t peak;           /* the most that was ever in use */
     size_t limit;          /* 0: none; otherwise used may not pass it */
-    jmp_buf *oom;          /* where to go when memory runs out; NULL: the program ends */
+    jmp_buf *oom;          /* where to go when memory runs out; NULL: there is nowhere */
     long fail_after;       /* tests: the allocation that fails, counted down; < 0: never */
+    const tc_allocator *from; /* where blocks come from; NULL: malloc */
 } tc_arena;
 
 typedef struct tc_mark {
@@ -26,7 +27,13 @@ typedef struct tc_mark {
     size_t at, used;
 } tc_mark;
 
+/* Blocks as the allocator has them, malloc's when it is empty; NULL: there is no memory. */
+void *tc_take_block(const tc_allocator *from, size_t size, size_t align);
+void tc_give_block(const tc_allocator *from, void *block, size_t size);
+
 void tc_arena_init(tc_arena *arena);
+/* One more beside another: memory from the same place, and the same jump when there is none. */
+void tc_arena_init_like(tc_arena *arena, const tc_arena *other);
 void tc_arena_free(tc_arena *arena);
 
 /* count * size zeroed bytes. */

@@ -14,6 +14,14 @@ typedef struct tc_cleanup {
     void *what;
 } tc_cleanup;
 
+/* A diagnostic as a record, its notes with it. */
+typedef struct tc_message {
+    tc_diagnostic is;
+    struct tc_message *next;
+    const char **note;
+    size_t cap_note;
+} tc_message;
+
 static const char *const tag_of[TC_DIAG_COUNT] = {
 #define DIAG(id, tag, doc) [TC_E_##id] = tag,
 #include "diag.def"
@@ -24,18 +32,38 @@ const char *tc_diag_tag(tc_diag_id id)
     return tag_of[id];
 }
 
-const char *tc_version(void)
-{
-    return "tosac " TOSAC_VERSION;
-}
-
 tc_ctx *tc_ctx_new(void)
 {
-    tc_ctx *ctx = calloc(1, sizeof *ctx);
+    return tc_ctx_new_with(NULL);
+}
+
+/* As many bytes of the caller's record as it has and we know; the rest is 0. */
+static tc_ctx_options known_part(const tc_ctx_options *options)
+{
+    tc_ctx_options o = {0};
+    if (options)
+        memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    return o;
+}
+
+tc_ctx *tc_ctx_new_with(const tc_ctx_options *options)
+{
+    tc_ctx_options o = known_part(options);
+    if (!o.allocator.allocate != !o.allocator.release)
+        return NULL;
+    tc_ctx *ctx = tc_take_block(&o.allocator, sizeof *ctx, _Alignof(max_align_t));
     if (!ctx)
         return NULL;
+    *ctx = (tc_ctx){.allocator = o.allocator,
+                    .on_diagnostic = o.on_diagnostic,
+                    .on_progress = o.on_progress,
+                    .user = o.user,
+                    .threads = o.threads,
+                    .reference_kernels = o.reference_kernels != 0};
     tc_arena_init(&ctx->arena);
     tc_arena_init(&ctx->scratch);
+    ctx->arena.from = ctx->scratch.from = &ctx->allocator;
+    ctx->arena.limit = ctx->scratch.limit = o.memory_limit;
     tc_map_init(&ctx->types, &ctx->arena);
     tc_map_init(&ctx->names, &ctx->arena);
     tc_buf_init(&ctx->messages, &ctx->arena);
@@ -50,7 +78,8 @@ void tc_ctx_free(tc_ctx *ctx)
         c->undo(c->what);
     tc_arena_free(&ctx->scratch);
     tc_arena_free(&ctx->arena);
-    free(ctx);
+    tc_allocator from = ctx->allocator;
+    tc_give_block(&from, ctx, sizeof *ctx);
 }
 
 void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what)
@@ -68,13 +97,82 @@ const char *tc_intern(tc_ctx *ctx, tc_str text)
     return *slot;
 }
 
-const char *tc_diagnostics(tc_ctx *ctx)
+/* ---- messages as records ---- */
+
+static const tc_loc *keep_loc(tc_ctx *ctx, const tc_loc *loc)
 {
-    return tc_buf_cstr(&ctx->messages);
+    if (!loc)
+        return NULL;
+    tc_loc *kept = tc_new(&ctx->arena, tc_loc);
+    *kept = (tc_loc){tc_intern_text(ctx, loc->file),   tc_intern_text(ctx, loc->place),
+                     tc_intern_text(ctx, loc->node),   tc_intern_text(ctx, loc->target),
+                     tc_intern_text(ctx, loc->module), tc_intern_text(ctx, loc->module_type)};
+    return kept;
 }
 
-static void render(tc_ctx *ctx, const tc_loc *loc, const char *kind, const char *tag,
-                   const char *format, va_list args)
+static void keep_note(tc_ctx *ctx, tc_message *m, const char *text)
+{
+    size_t n = m->is.n_note;
+    tc_grow(&ctx->arena, m->note, n, m->cap_note);
+    m->note[n] = text;
+    m->is.note = m->note;
+    m->is.n_note = n + 1;
+}
+
+static void keep_message(tc_ctx *ctx, tc_diagnostic is)
+{
+    tc_message *m = tc_new(&ctx->arena, tc_message);
+    m->is = is;
+    m->is.loc = keep_loc(ctx, is.loc);
+    tc_tell_messages(ctx, true); /* those before it get no more notes */
+    if (ctx->last_message)
+        ctx->last_message->next = m;
+    else
+        ctx->first_message = m;
+    ctx->last_message = m;
+    ctx->untold = ctx->untold ? ctx->untold : m;
+    ctx->n_message++;
+}
+
+void tc_tell_messages(tc_ctx *ctx, bool all)
+{
+    for (tc_message *m = ctx->untold; m && (all || m->next); m = ctx->untold) {
+        ctx->untold = m->next;
+        if (ctx->on_diagnostic)
+            ctx->on_diagnostic(ctx->user, &m->is);
+    }
+}
+
+size_t tc_diagnostic_count(const tc_ctx *ctx)
+{
+    return ctx->n_message;
+}
+
+const tc_diagnostic *tc_diagnostic_at(const tc_ctx *ctx, size_t i)
+{
+    const tc_message *m = ctx->first_message;
+    for (; m && i; i--)
+        m = m->next;
+    return m ? &m->is : NULL;
+}
+
+tc_status tc_tell_progress(tc_ctx *ctx, const char *what, size_t done, size_t total)
+{
+    if (ctx->on_progress && ctx->on_progress(ctx->user, what, done, total))
+        tc_ctx_cancel(ctx);
+    return tc_go_on(ctx);
+}
+
+void tc_ctx_cancel(tc_ctx *ctx)
+{
+    atomic_store(&ctx->cancelled, 1);
+}
+
+/* ---- messages as text ---- */
+
+/* One line more; its text alone comes back. */
+static const char *render(tc_ctx *ctx, const tc_loc *loc, const char *kind, const char *tag,
+                          const char *format, va_list args)
 {
     tc_buf *out = &ctx->messages;
     if (!loc || loc->file)
@@ -95,9 +193,11 @@ static void render(tc_ctx *ctx, const tc_loc *loc, const char *kind, const char 
     for (int i = 0; i < n; i++)
         if ((unsigned char)room[i] < ' ')
             room[i] = '?';
+    const char *text = tc_text_copy(&ctx->arena, (tc_str){room, (size_t)n});
     if (tag)
         tc_buf_printf(out, " [%s]", tag);
     tc_buf_u8(out, '\n');
+    return text;
 }
 
 /* Whether this error is still among those that are shown. */
@@ -108,25 +208,36 @@ static bool counted(tc_ctx *ctx)
     return shown;
 }
 
-#define RENDER(kind, tag)                                                                          \
+#define RENDER(text, kind, tag)                                                                    \
+    const char *text;                                                                              \
     do {                                                                                           \
         va_list args;                                                                              \
         va_start(args, format);                                                                    \
-        render(ctx, loc, kind, tag, format, args);                                                 \
+        text = render(ctx, loc, kind, tag, format, args);                                          \
         va_end(args);                                                                              \
+    } while (0)
+
+#define ERROR(number, came_to)                                                                     \
+    do {                                                                                           \
+        RENDER(text, "error", tag_of[number]);                                                     \
+        keep_message(ctx, (tc_diagnostic){.severity = TC_SEVERITY_ERROR,                           \
+                                          .id = tag_of[number],                                    \
+                                          .status = came_to,                                       \
+                                          .loc = loc,                                              \
+                                          .text = text});                                          \
     } while (0)
 
 tc_status tc_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
     if (counted(ctx))
-        RENDER("error", tag_of[id]);
+        ERROR(id, TC_BAD_MODEL);
     return TC_BAD_MODEL;
 }
 
 tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
     if (counted(ctx))
-        RENDER("error", tag_of[id]);
+        ERROR(id, TC_UNSUPPORTED);
     return TC_UNSUPPORTED;
 }
 
@@ -134,14 +245,14 @@ tc_status tc_usage(tc_ctx *ctx, const char *format, ...)
 {
     const tc_loc *loc = NULL;
     if (counted(ctx))
-        RENDER("error", tag_of[TC_E_USAGE]);
+        ERROR(TC_E_USAGE, TC_USAGE);
     return TC_USAGE;
 }
 
 tc_status tc_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 {
     if (counted(ctx)) {
-        RENDER("error", tag_of[TC_E_BUG]);
+        ERROR(TC_E_BUG, TC_BUG);
         tc_note(ctx, loc, "this is a mistake in tosac; please report it with the model");
     }
     return TC_BUG;
@@ -150,11 +261,22 @@ tc_status tc_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
     ctx->n_warning++;
-    RENDER("warning", tag_of[id]);
+    RENDER(text, "warning", tag_of[id]);
+    keep_message(ctx, (tc_diagnostic){.severity = TC_SEVERITY_WARNING,
+                                      .id = tag_of[id],
+                                      .loc = loc,
+                                      .text = text});
 }
 
+/* A note goes with the message before it, unless that has been told of already. */
 void tc_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 {
-    if (!ctx->n_muted)
-        RENDER("note", NULL);
+    if (ctx->n_muted)
+        return;
+    RENDER(text, "note", NULL);
+    if (ctx->untold)
+        keep_note(ctx, ctx->last_message, text);
+    else
+        keep_message(ctx, (tc_diagnostic){
+                              .severity = TC_SEVERITY_NOTE, .id = "note", .loc = loc, .text = text});
 }

@@ -6,6 +6,8 @@
 #ifndef TC_DIAG_H
 #define TC_DIAG_H
 
+#include <stdatomic.h>
+
 #include "bytes.h"
 #include "map.h"
 
@@ -14,16 +16,6 @@ typedef enum tc_diag_id {
 #include "diag.def"
     TC_DIAG_COUNT
 } tc_diag_id;
-
-/* Where something came from, in its author's own words.  Any field may be NULL. */
-typedef struct tc_loc {
-    const char *file;        /* the file as the user named it */
-    const char *place;       /* "attention.py:41", "7:14", "byte 1042" */
-    const char *node;        /* PyTorch's node name */
-    const char *target;      /* "aten.conv2d.default" */
-    const char *module;      /* "layers.0.attn": the innermost module's path */
-    const char *module_type; /* "torch.nn.modules.conv.Conv2d" */
-} tc_loc;
 
 /* A size that a model leaves open, as the caller says it. */
 typedef struct tc_dim_given {
@@ -50,8 +42,30 @@ struct tc_ctx {
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
     struct tc_taken *taken;     /* wire/file.c: files that were read */
     unsigned n_part;            /* wire/create.c: names of files being written */
-    jmp_buf oom;
+    jmp_buf oom;                /* where public calls come back when memory runs out */
+    int depth;                  /* public calls that are under way, one inside the other */
+    bool spent;                 /* memory ran out: nothing but freeing is left */
+    atomic_int cancelled;
+    tc_allocator allocator;
+    tc_on_diagnostic *on_diagnostic; /* these two and `user` as in tc_ctx_options */
+    tc_on_progress *on_progress;
+    void *user;
+    struct tc_message *first_message, *last_message; /* the diagnostics as records */
+    struct tc_message *untold;                       /* the first that nobody was told of */
+    size_t n_message;
 };
+
+/* TC_CANCELLED when somebody wants no more; asked between steps of anything that takes time. */
+static inline tc_status tc_go_on(tc_ctx *ctx)
+{
+    return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) ? TC_CANCELLED : TC_OK;
+}
+
+/* Tells the caller how far something is; it may want no more. */
+TC_MUST_USE tc_status tc_tell_progress(tc_ctx *ctx, const char *what, size_t done, size_t total);
+
+/* Tells the caller of the messages that are complete; `all`: nothing more is coming. */
+void tc_tell_messages(tc_ctx *ctx, bool all);
 
 /* Run `undo(what)` when the context is freed (open maps, library handles). */
 void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what);

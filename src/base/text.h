@@ -25,9 +25,7 @@ bool tc_text_ends(const char *text, const char *suffix);
 char *tc_text_copy(tc_arena *arena, tc_str text);
 char *tc_text_format(tc_arena *arena, const char *format, ...) TC_PRINTF(2, 3);
 
-/* The fewest digits that read back as exactly this double, whole numbers in full; nan, inf and -inf
- * by name. `out` has room for 32 characters. */
-void tc_text_f64(double value, char out[32]);
+/* tc_text_f64(), the shortest exact text of a double, is public: tosac/base.h. */
 
 /* The whole of `text` as a number; false when it is not one. */
 bool tc_text_to_i64(tc_str text, int64_t *out);

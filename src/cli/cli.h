@@ -1,83 +1,144 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli.h -- what the files of the command line share. */
-#ifndef TC_CLI_H
-#define TC_CLI_H
+/* cli.h -- what the files of the command line share.  It stands on the public headers alone. */
+#ifndef TOSAC_CLI_H
+#define TOSAC_CLI_H
 
-#include "../base/diag.h"
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
-/* What an option's value is, and so what its field in the verb's record is. */
-typedef enum tc_option_kind {
-    TC_OPTION_FLAG,  /* bool */
-    TC_OPTION_TEXT,  /* const char * */
-    TC_OPTION_TEXTS, /* tc_texts: may be given again and again */
-    TC_OPTION_COUNT  /* int64_t, at least 1 */
-} tc_option_kind;
+#include "tosac/tosac.h"
 
-typedef struct tc_texts {
+#define CLI_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define CLI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+
+/* Pass a failure upward. */
+#define CLI_TRY(call)                                                                              \
+    do {                                                                                           \
+        tc_status status_ = (call);                                                                \
+        if (status_ != TC_OK)                                                                      \
+            return status_;                                                                        \
+    } while (0)
+
+/* Text that grows; freed with the process. */
+typedef struct cli_text {
+    char *p;
+    size_t n, cap;
+} cli_text;
+
+void cli_put(cli_text *text, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* A list of texts. */
+typedef struct cli_texts {
     const char **v;
     size_t n, cap;
-} tc_texts;
+} cli_texts;
 
-typedef struct tc_option {
+void cli_add(cli_texts *list, const char *text);
+void cli_add_names(cli_texts *list, const char *text); /* "a,b" is two */
+
+/* Zeroed memory, or a message and the end. */
+void *cli_memory(size_t count, size_t size);
+/* A formatted text of its own. */
+char *cli_format(const char *format, ...) CLI_PRINTF(1, 2);
+
+bool cli_is(const char *a, const char *b);
+bool cli_ends(const char *text, const char *suffix);
+
+/* ---- options ---- */
+
+/* What an option's value is, and so what its field in the verb's record is. */
+typedef enum cli_option_kind {
+    CLI_FLAG,  /* bool */
+    CLI_TEXT,  /* const char * */
+    CLI_TEXTS, /* cli_texts: may be given again and again */
+    CLI_NUMBER /* int64_t, at least 1 */
+} cli_option_kind;
+
+typedef struct cli_option {
     const char *name;  /* "--bench" */
     const char *brief; /* "-i", or NULL */
     const char *value; /* what stands for its value in the help: "N"; NULL for a flag */
-    tc_option_kind kind;
+    cli_option_kind kind;
     size_t at; /* offset of its field */
     const char *help;
-} tc_option;
+} cli_option;
 
 /* Options that every verb understands. */
-typedef struct tc_common {
+typedef struct cli_common {
     bool help, version, json;
     int64_t threads;
     const char *kernels;
-    tc_texts dims;
-} tc_common;
+    cli_texts dims;
+} cli_common;
+
+/* A line on a terminal while something takes its time: nothing in the first second, and nothing at
+ * all when standard error is not a terminal. */
+typedef struct cli_progress {
+    const char *what; /* "samples" */
+    size_t total;
+    double begin, shown;
+    bool visible;
+} cli_progress;
+
+/* One run of the command. */
+typedef struct cli {
+    tc_ctx *ctx;
+    cli_common common;
+    cli_text said; /* our own messages; the library's are in the context */
+    cli_progress progress;
+} cli;
 
 /* One row per verb.  A verb's record is zeroed, filled from its options, and handed to `run`. */
-typedef struct tc_verb {
+typedef struct cli_verb {
     const char *name;
     const char *arguments; /* "PROGRAM [-i DATA]..." */
     const char *summary;   /* one line */
     const char *help;      /* further lines, or NULL */
     int least, most;       /* arguments that are not options */
-    const tc_option *option; /* ended by a row without name */
-    size_t record;           /* size of the verb's record */
-    tc_status (*run)(tc_ctx *ctx, const tc_common *common, const void *record,
-                     const tc_texts *args);
-} tc_verb;
+    const cli_option *option; /* ended by a row without name */
+    size_t record;            /* size of the verb's record */
+    tc_status (*run)(cli *c, const void *record, const cli_texts *args);
+} cli_verb;
 
-extern const tc_verb tc_cli_compile, tc_cli_quantize, tc_cli_run, tc_cli_explain, tc_cli_compare,
-    tc_cli_inspect, tc_cli_verify, tc_cli_opt;
+extern const cli_verb cli_compile, cli_quantize, cli_run, cli_explain, cli_compare, cli_inspect,
+    cli_verify, cli_opt;
 
 /* Reads argv[first..] by the verb's table and the common one. */
-TC_MUST_USE tc_status tc_cli_parse(tc_ctx *ctx, const tc_verb *verb, int argc, char **argv,
-                                   int first, tc_common *common, void *record, tc_texts *args);
+TC_MUST_USE tc_status cli_parse(cli *c, const cli_verb *verb, int argc, char **argv, int first,
+                                void *record, cli_texts *args);
 
-/* "a,b" as a list, added to `out`. */
-void tc_cli_names(tc_ctx *ctx, const char *text, tc_texts *out);
+void cli_help(const cli_verb *verb); /* to standard output */
 
-void tc_cli_help(const tc_verb *verb); /* to standard output */
+/* Every verb with its arguments and options as JSON, for manual pages and completions. */
+void cli_dump_options(const cli_verb *const *verb, size_t n);
 
 /* The word nearest to a mistaken one, or NULL when none is near. */
-const char *tc_cli_nearest(const char *word, const char *(*name)(size_t i, const void *from),
-                           const void *from);
+const char *cli_nearest(const char *word, const char *(*name)(size_t i, const void *from),
+                        const void *from);
 
-/* A line on a terminal while something takes its time: nothing in the first second, and nothing at
- * all when standard error is not a terminal. */
-typedef struct tc_progress {
-    const char *what; /* "samples" */
-    size_t total;
-    double begin, shown;
-    bool visible;
-} tc_progress;
+/* ---- saying things ---- */
 
-void tc_progress_begin(tc_progress *p, const char *what, size_t total);
-void tc_progress_step(tc_progress *p, size_t done);
-void tc_progress_end(tc_progress *p);
+/* "tosac: error: ... [usage]", and what to do about it. */
+tc_status cli_usage(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+void cli_note(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* A text to standard output, all of it now; its failure is an error about "<stdout>". */
+TC_MUST_USE tc_status cli_print_all(cli *c, tc_bytes text);
+
+/* A model as text into a file; "-" is standard output, with everything in place. */
+TC_MUST_USE tc_status cli_write_model(cli *c, const tc_model *model, const char *path);
+
+/* Data as -i and --calib name it; NULL for no files at all unless `always`. */
+TC_MUST_USE tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_dataset **out);
+
+/* ---- progress ---- */
+
+int cli_on_progress(void *user, const char *what, size_t done, size_t total);
+void cli_progress_end(cli *c);
 
 /* Seconds on a clock that never goes back. */
-double tc_seconds(void);
+double cli_seconds(void);
 
 #endif

@@ -1,380 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c -- tosac compare: two forms of a program on the same data, value by value, worst first.
- *
- * Values go together when they have the same name and shape.  Quantized ones count as the real
- * numbers they stand for; a typed program is run as float arithmetic on its grids. */
+/* compare.c -- tosac compare: two forms of a program on the same data, value by value, worst
+ * first. */
 #include "cli.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 
-#include "../api/pass.h"
-#include "../ir/verify.h"
-#include "../num/load.h"
-#include "../num/quant.h"
-#include "../quant/quant.h"
-#include "../read/data.h"
-#include "../read/read.h"
-#include "../run/plan.h"
 #include "json.h"
 
 typedef struct compare_options {
-    tc_texts data;
+    cli_texts data;
     int64_t most;
 } compare_options;
 
-/* A value that both programs have. */
-typedef struct pair {
-    const char *name;
-    const tc_type *type;   /* of the first, f32 */
-    const tc_type *domain; /* how the second has it: quantized, or real */
-    const tc_loc *loc;
-    float *first; /* its numbers in the first program, for the sample in hand */
-    double aa, bb, ab, ee, max;
-    int64_t n, saturated;
-    double sqnr, cosine;
-} pair;
-
-/* One of the programs. */
-typedef struct side {
-    struct comparison *c;
-    tc_module *module;
-    tc_graph *g;
-    pair **of; /* by value */
-    tc_watch watch;
-    tc_plan *plan;
-    tc_tensor *in, *out, *after;
-    void **state;
-} side;
-
-typedef struct comparison {
-    tc_ctx *ctx;
-    side a, b;
-    pair *pair;
-    size_t n_pair;
-    tc_data *data;
-    size_t n_sample;
-} comparison;
-
-/* ---- numbers in their own order ---- */
-
-/* The distance in memory between neighbours along each logical axis. */
-static void strides_of(tc_tensor t, const int8_t *order, int64_t *stride)
+static const char *place_of(const tc_compared_value *v)
 {
-    int64_t step = 1;
-    for (int i = t.type->rank - 1; i >= 0; i--) {
-        stride[order[i]] = step;
-        step *= t.type->dim[i];
+    return v->loc ? v->loc->place : NULL;
+}
+
+static void print_row(const tc_compared_value *v)
+{
+    char steps[32] = "-", saturated[32] = "-";
+    if (!isnan(v->max_steps)) {
+        snprintf(steps, sizeof steps, "%.2f", v->max_steps);
+        snprintf(saturated, sizeof saturated, "%.3f %%", 100 * v->saturated);
     }
+    printf("%-28s %-5s %8.2f %9.6f %12.6g %9s %9s  %s\n", v->name, tc_dtype_name(v->type->dtype),
+           v->sqnr_db, v->cosine, v->max_error, steps, saturated, place_of(v) ? place_of(v) : "");
 }
 
-/* The real numbers of a value as it lies, handed on in logical order. */
-static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical, pair *p,
-                        void (*take)(pair *p, int64_t i, double v))
+static void print_table(const tc_comparison *c, size_t most)
 {
-    int64_t stride[TC_MAX_RANK] = {0}, at[TC_MAX_RANK] = {0}, n = tc_type_count(logical), place = 0;
-    int rank = logical->rank;
-    const tc_quant *q = t.type->quant;
-    strides_of(t, order, stride);
-    for (int64_t i = 0; i < n; i++) {
-        double v = tc_load_f64(t, place);
-        if (q) {
-            int64_t c = q->axis >= 0 ? at[order[q->axis]] : 0;
-            v = q->scale[c] * (v - (double)q->zero[c]);
-        }
-        take(p, i, v);
-        for (int k = rank - 1; k >= 0; k--) {
-            place += stride[k];
-            if (++at[k] < logical->dim[k])
-                break;
-            place -= stride[k] * at[k];
-            at[k] = 0;
-        }
-    }
-}
-
-static void keep_first(pair *p, int64_t i, double v) { p->first[i] = (float)v; }
-
-static void add_second(pair *p, int64_t i, double b)
-{
-    double a = (double)p->first[i], e = fabs(a - b);
-    const tc_quant *q = p->domain->quant;
-    p->aa += a * a;
-    p->bb += b * b;
-    p->ab += a * b;
-    p->ee += e * e;
-    p->max = e > p->max ? e : p->max;
-    p->n++;
-    if (q && q->axis < 0) {
-        double code = rint(b / q->scale[0]) + (double)q->zero[0];
-        p->saturated += code <= (double)q->lo || code >= (double)q->hi;
-    }
-}
-
-static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
-{
-    const side *s = who;
-    pair *p = s->of[v];
-    each_number(seen, order, p->type, p, s == &s->c->a ? keep_first : add_second);
-}
-
-/* ---- which values go together ---- */
-
-static bool is_real(const tc_type *t)
-{
-    return t && (t->quant || tc_is_float(t->dtype));
-}
-
-/* Values by name; of several with one name the last counts. */
-static void by_name(const tc_graph *g, tc_map *map)
-{
-    for (size_t v = 1; v < g->n_val; v++) {
-        const tc_value *value = g->val[v];
-        if (value->name && value->def && value->def->op != TC_OP_const && is_real(value->type))
-            *tc_map_at(map, tc_str_of(value->name)) = (void *)(uintptr_t)v;
-    }
-}
-
-static tc_val named(const tc_map *map, const char *name)
-{
-    return (tc_val)(uintptr_t)tc_map_get(map, tc_str_of(name));
-}
-
-/* a of the first and b of the second are the same value; domain: how the second has it. */
-static void add_pair(comparison *c, const char *name, tc_val a, tc_val b, const tc_type *domain)
-{
-    const tc_value *value = c->a.g->val[a];
-    if (!value->def || !tc_same_dims(value->type, tc_type_of(c->b.g, b)) ||
-        !tc_type_count(value->type))
-        return;
-    pair *p = &c->pair[c->n_pair++];
-    *p = (pair){.name = name, .type = value->type, .loc = value->def->loc, .domain = domain};
-    p->first = tc_arena_raw(&c->ctx->arena, (size_t)tc_type_count(value->type) * sizeof *p->first);
-    c->a.of[a] = c->b.of[b] = p;
-}
-
-/* By name; what the programs give, else by its place.  typed: the second program before it became
- * float arithmetic. */
-static void match(comparison *c, const tc_graph *typed)
-{
-    tc_arena *arena = &c->ctx->arena;
-    tc_map in_a, in_b, in_typed;
-    tc_map_init(&in_a, arena);
-    tc_map_init(&in_b, arena);
-    tc_map_init(&in_typed, arena);
-    by_name(c->a.g, &in_a);
-    by_name(c->b.g, &in_b);
-    by_name(typed, &in_typed);
-    c->pair = tc_new_n(arena, pair, in_a.n + c->a.g->n_out);
-    for (size_t i = 0; i < in_a.n; i++) {
-        tc_val a = (tc_val)(uintptr_t)in_a.entry[i].value;
-        const char *name = c->a.g->val[a]->name;
-        tc_val b = named(&in_b, name), t = named(&in_typed, name);
-        if (b)
-            add_pair(c, name, a, b,
-                     t && tc_type_of(typed, t)->quant ? tc_type_of(typed, t)
-                                                      : tc_type_of(c->b.g, b));
-    }
-    for (size_t i = 0; i < c->a.g->n_out && i < c->b.g->n_out; i++) {
-        tc_val a = c->a.g->out[i], b = c->b.g->out[i];
-        bool free = !c->a.of[a] && !c->b.of[b] && tc_def(c->b.g, b);
-        if (free && is_real(tc_type_of(c->a.g, a)) && is_real(tc_type_of(c->b.g, b)))
-            add_pair(c, tc_text_format(arena, "output %zu", i), a, b, tc_type_of(c->b.g, b));
-    }
-}
-
-/* ---- running ---- */
-
-static tc_status read_program(tc_ctx *ctx, const char *path, tc_module **out, tc_graph **typed)
-{
-    TC_TRY(tc_read(ctx, path, out));
-    TC_TRY(tc_verify(ctx, *out));
-    *typed = tc_main(tc_module_copy(*out));
-    return tc_run_passes(
-        ctx, *out, tc_quant_is_typed(*out) && !tc_quant_is_lowered(*out) ? "simulate,tidy" : "tidy",
-        NULL);
-}
-
-static tc_status prepare(comparison *c, side *s)
-{
-    tc_arena *arena = &c->ctx->arena;
-    bool *wanted = tc_new_n(arena, bool, s->g->n_val);
-    for (size_t v = 1; v < s->g->n_val; v++)
-        wanted[v] = s->of[v] != NULL;
-    s->watch = (tc_watch){wanted, see, s};
-    s->plan = tc_plan_new(c->ctx, s->g, &s->watch);
-    s->in = tc_new_n(arena, tc_tensor, s->g->n_in);
-    s->out = tc_new_n(arena, tc_tensor, s->g->n_out);
-    s->after = tc_new_n(arena, tc_tensor, s->g->n_mutation);
-    s->state = tc_new_n(arena, void *, s->g->n_mutation);
-    for (size_t i = 0; i < s->g->n_in; i++)
-        s->in[i] = tc_tensor_new(arena, tc_type_of(s->g, s->g->in[i]));
-    for (size_t i = 0; i < s->g->n_mutation; i++)
-        s->state[i] = (void *)(uintptr_t)s->g->val[s->g->mutation[i].before]->data;
-    return s->plan
-               ? TC_OK
-               : tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
-                                "%s keeps state of its own and cannot be compared value by value",
-                                s->module->file);
-}
-
-static tc_status check_inputs(const comparison *c)
-{
-    bool same = c->a.g->n_in == c->b.g->n_in;
-    for (size_t i = 0; same && i < c->a.g->n_in; i++) {
-        const tc_type *a = tc_type_of(c->a.g, c->a.g->in[i]),
-                      *b = tc_type_of(c->b.g, c->b.g->in[i]);
-        same = tc_same_dims(a, b) && (a->dtype == b->dtype || (a->dtype == TC_f32 && b->quant));
-    }
-    return same ? TC_OK
-                : tc_error(c->ctx, NULL, TC_E_MISMATCH, "%s and %s do not have the same inputs",
-                           c->a.module->file, c->b.module->file);
-}
-
-/* The second program's inputs: the same numbers, quantized where it wants codes. */
-static void hand_on(const comparison *c)
-{
-    for (size_t i = 0; i < c->a.g->n_in; i++) {
-        tc_tensor a = c->a.in[i], b = c->b.in[i];
-        if (a.type->dtype == TC_f32 && b.type->quant)
-            tc_quantize_into(a, b);
-        else
-            memcpy(b.data, a.data, tc_type_bytes(a.type));
-    }
-}
-
-static tc_status run_samples(comparison *c)
-{
-    tc_progress progress;
-    tc_status status = TC_OK;
-    tc_progress_begin(&progress, "samples", c->n_sample);
-    for (size_t k = 0; k < c->n_sample && !status; k++) {
-        status = tc_data_sample(c->data, k, c->a.in);
-        if (!status)
-            status = tc_plan_run(c->a.plan, c->a.in, c->a.out, c->a.state, c->a.after);
-        if (!status) {
-            hand_on(c);
-            status = tc_plan_run(c->b.plan, c->b.in, c->b.out, c->b.state, c->b.after);
-        }
-        tc_progress_step(&progress, k + 1);
-    }
-    tc_progress_end(&progress);
-    return status;
-}
-
-/* ---- telling ---- */
-
-static int worst_first(const void *a, const void *b)
-{
-    const pair *x = a, *y = b;
-    if (x->sqnr != y->sqnr)
-        return x->sqnr < y->sqnr ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
-
-static void sum_up(comparison *c)
-{
-    for (size_t i = 0; i < c->n_pair; i++) {
-        pair *p = &c->pair[i];
-        p->sqnr = p->ee > 0 ? 10 * log10(p->aa / p->ee) : INFINITY;
-        p->cosine = p->aa > 0 && p->bb > 0 ? p->ab / sqrt(p->aa * p->bb) : p->aa == p->bb ? 1 : 0;
-    }
-    if (c->n_pair)
-        qsort(c->pair, c->n_pair, sizeof *c->pair, worst_first);
-}
-
-/* The largest error in steps of the domain; NaN: it has none. */
-static double in_steps(const pair *p)
-{
-    const tc_quant *q = p->domain->quant;
-    return q && q->axis < 0 ? p->max / q->scale[0] : NAN;
-}
-
-static void print_table(const comparison *c, size_t most)
-{
+    tc_compared_value v = {.size = sizeof v};
+    size_t samples = tc_comparison_samples(c);
     printf("%-28s %-5s %8s %9s %12s %9s %9s  %s\n", "value", "type", "SQNR dB", "cosine",
            "max error", "in steps", "saturated", "from");
-    for (size_t i = 0; i < c->n_pair && i < most; i++) {
-        const pair *p = &c->pair[i];
-        char steps[32] = "-", saturated[32] = "-";
-        if (!isnan(in_steps(p))) {
-            snprintf(steps, sizeof steps, "%.2f", in_steps(p));
-            snprintf(saturated, sizeof saturated, "%.3f %%",
-                     p->n ? 100 * (double)p->saturated / (double)p->n : 0);
-        }
-        printf("%-28s %-5s %8.2f %9.6f %12.6g %9s %9s  %s\n", p->name,
-               tc_dtypes[p->domain->dtype].name, p->sqnr, p->cosine, p->max, steps, saturated,
-               p->loc && p->loc->place ? p->loc->place : "");
-    }
-    printf("%zu values compared on %zu sample%s\n", c->n_pair, c->n_sample,
-           c->n_sample == 1 ? "" : "s");
+    for (size_t i = 0; i < most && tc_comparison_value(c, i, &v); i++)
+        print_row(&v);
+    printf("%zu values compared on %zu sample%s\n", tc_comparison_count(c), samples,
+           samples == 1 ? "" : "s");
 }
 
-static void print_json(const comparison *c, size_t most)
+static void print_json(const tc_comparison *c, size_t most)
 {
-    tc_json_out out = {0};
-    tc_json_open(&out, NULL, '{');
-    tc_json_put_int(&out, "samples", (int64_t)c->n_sample);
-    tc_json_open(&out, "values", '[');
-    for (size_t i = 0; i < c->n_pair && i < most; i++) {
-        const pair *p = &c->pair[i];
-        tc_json_open(&out, NULL, '{');
-        tc_json_put_text(&out, "name", p->name);
-        tc_json_put_text(&out, "dtype", tc_dtypes[p->domain->dtype].name);
-        tc_json_put_real(&out, "sqnr_db", p->sqnr);
-        tc_json_put_real(&out, "cosine", p->cosine);
-        tc_json_put_real(&out, "max_error", p->max);
-        tc_json_put_real(&out, "max_steps", in_steps(p));
-        tc_json_put_real(&out, "saturated",
-                         isnan(in_steps(p)) || !p->n ? NAN : (double)p->saturated / (double)p->n);
-        tc_json_put_text(&out, "place", p->loc ? p->loc->place : NULL);
-        tc_json_put_text(&out, "module", p->loc ? p->loc->module : NULL);
-        tc_json_close(&out, '}');
+    cli_json_out out = {0};
+    tc_compared_value v = {.size = sizeof v};
+    cli_json_open(&out, NULL, '{');
+    cli_json_put_int(&out, "samples", (int64_t)tc_comparison_samples(c));
+    cli_json_open(&out, "values", '[');
+    for (size_t i = 0; i < most && tc_comparison_value(c, i, &v); i++) {
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_text(&out, "name", v.name);
+        cli_json_put_text(&out, "dtype", tc_dtype_name(v.type->dtype));
+        cli_json_put_real(&out, "sqnr_db", v.sqnr_db);
+        cli_json_put_real(&out, "cosine", v.cosine);
+        cli_json_put_real(&out, "max_error", v.max_error);
+        cli_json_put_real(&out, "max_steps", v.max_steps);
+        cli_json_put_real(&out, "saturated", v.saturated);
+        cli_json_put_text(&out, "place", place_of(&v));
+        cli_json_put_text(&out, "module", v.loc ? v.loc->module : NULL);
+        cli_json_close(&out, '}');
     }
-    tc_json_close(&out, ']');
-    tc_json_close(&out, '}');
+    cli_json_close(&out, ']');
+    cli_json_close(&out, '}');
 }
 
-static tc_status run_compare(tc_ctx *ctx, const tc_common *common, const void *record,
-                             const tc_texts *args)
+static tc_status run_compare(cli *c, const void *record, const cli_texts *args)
 {
     const compare_options *o = record;
-    comparison *c = tc_new(&ctx->arena, comparison);
-    tc_graph *typed;
-    *c = (comparison){.ctx = ctx, .a.c = c, .b.c = c};
-    TC_TRY(read_program(ctx, args->v[0], &c->a.module, &typed));
-    TC_TRY(read_program(ctx, args->v[1], &c->b.module, &typed));
-    c->a.g = tc_main(c->a.module);
-    c->b.g = tc_main(c->b.module);
-    c->a.of = tc_new_n(&ctx->arena, pair *, c->a.g->n_val);
-    c->b.of = tc_new_n(&ctx->arena, pair *, c->b.g->n_val);
-    TC_TRY(check_inputs(c));
-    TC_TRY(tc_read_data(ctx, c->a.g, o->data.v, o->data.n, &c->data));
-    c->n_sample = tc_data_samples(c->data);
-    match(c, typed);
-    if (!c->n_pair)
-        return tc_error(ctx, NULL, TC_E_MISMATCH,
-                        "%s and %s have no value in common: names or shapes differ",
-                        c->a.module->file, c->b.module->file);
-    TC_TRY(prepare(c, &c->a));
-    TC_TRY(prepare(c, &c->b));
-    TC_TRY(run_samples(c));
-    sum_up(c);
-    size_t most = o->most ? (size_t)o->most : c->n_pair;
-    (common->json ? print_json : print_table)(c, most);
+    tc_model *a, *b;
+    tc_dataset *data;
+    tc_comparison *comparison;
+    CLI_TRY(tc_model_open(c->ctx, args->v[0], NULL, &a));
+    CLI_TRY(tc_model_open(c->ctx, args->v[1], NULL, &b));
+    CLI_TRY(cli_data(c, &o->data, true, &data));
+    CLI_TRY(tc_compare_models(c->ctx, a, b, data, &comparison));
+    cli_progress_end(c);
+    size_t most = o->most ? (size_t)o->most : tc_comparison_count(comparison);
+    (c->common.json ? print_json : print_table)(comparison, most);
     return TC_OK;
 }
 
 #define AT(field) offsetof(compare_options, field)
-static const tc_option options[] = {
-    {"--input", "-i", "DATA", TC_OPTION_TEXTS, AT(data),
+static const cli_option options[] = {
+    {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
      "a .npy, a .npz or a folder of them; again for each further input"},
-    {"--most", NULL, "N", TC_OPTION_COUNT, AT(most), "show the N worst values only"},
+    {"--most", NULL, "N", CLI_NUMBER, AT(most), "show the N worst values only"},
     {0},
 };
 
-const tc_verb tc_cli_compare = {
+const cli_verb cli_compare = {
     .name = "compare",
     .arguments = "A B -i DATA...",
     .summary = "run two forms of a program on the same data and show where they differ",

@@ -2,68 +2,56 @@
 /* dump.c -- see dump.h.  trace.json opens in Perfetto: one bar per pass, and the memory in use. */
 #include "dump.h"
 
-#include <stdio.h>
-
-#include "../ir/text.h"
-#include "../wire/file.h"
-#include "cli.h"
-
-static const char *path_in(tc_dumper *d, const char *name)
+tc_status cli_dump_begin(cli_dumper *d)
 {
-    return tc_text_format(&d->ctx->arena, "%s/%s", d->folder, name);
+    d->begin = d->last = cli_seconds();
+    cli_put(&d->trace, "{\"traceEvents\":[\n");
+    return tc_make_folder(d->c->ctx, d->folder);
 }
 
-tc_status tc_dump_begin(tc_dumper *d)
+static void add_event(cli_dumper *d, const char *name)
 {
-    d->begin = d->last = tc_seconds();
-    tc_buf_init(&d->trace, &d->ctx->arena);
-    tc_buf_printf(&d->trace, "{\"traceEvents\":[\n");
-    return tc_folder_make(d->ctx, d->folder);
+    double now = cli_seconds();
+    tc_ctx_stats stats = {.size = sizeof stats};
+    tc_ctx_get_stats(d->c->ctx, &stats);
+    cli_put(&d->trace,
+            "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.0f,\"dur\":%.0f},\n", name,
+            (d->last - d->begin) * 1e6, (now - d->last) * 1e6);
+    cli_put(&d->trace,
+            "{\"name\":\"arena\",\"ph\":\"C\",\"pid\":1,\"ts\":%.0f,\"args\":{\"bytes\":%zu}},\n",
+            (now - d->begin) * 1e6, stats.memory);
 }
 
-static void add_event(tc_dumper *d, const char *name)
+tc_status cli_dump_pass(void *dumper, const tc_model *model, const char *pass)
 {
-    double now = tc_seconds();
-    tc_buf_printf(&d->trace,
-                  "{\"name\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%.0f,\"dur\":%.0f},\n",
-                  name, (d->last - d->begin) * 1e6, (now - d->last) * 1e6);
-    tc_buf_printf(
-        &d->trace,
-        "{\"name\":\"arena\",\"ph\":\"C\",\"pid\":1,\"ts\":%.0f,\"args\":{\"bytes\":%zu}},\n",
-        (now - d->begin) * 1e6, d->ctx->arena.used);
-}
-
-tc_status tc_dump_pass(void *dumper, const tc_module *module, const tc_pass *pass)
-{
-    tc_dumper *d = dumper;
+    cli_dumper *d = dumper;
+    tc_bytes text;
     if (d->folder) {
-        add_event(d, pass->name);
-        const char *name = tc_text_format(&d->ctx->arena, "%03zu-%s-%s.ir", d->n++,
-                                          tc_main(module)->name, pass->name);
-        TC_TRY(tc_write_text(d->ctx, module, path_in(d, name)));
-        d->last = tc_seconds();
+        add_event(d, pass);
+        CLI_TRY(tc_model_write(d->c->ctx, model,
+                               cli_format("%s/%03zu-%s-%s.ir", d->folder, d->n++,
+                                          tc_model_graph_name(model, 0), pass)));
+        d->last = cli_seconds();
     }
-    if (!d->after || (!tc_text_eq(d->after, "all") && !tc_text_eq(d->after, pass->name)))
+    if (!d->after || (!cli_is(d->after, "all") && !cli_is(d->after, pass)))
         return TC_OK;
-    tc_mark mark = tc_arena_mark(&d->ctx->arena);
-    tc_buf text;
-    tc_buf_init(&text, &d->ctx->arena);
-    tc_print(module, &(tc_print_options){.locs = false}, &text);
-    fprintf(stderr, "# after %s\n%s\n", pass->name, tc_buf_cstr(&text));
-    tc_arena_rewind(&d->ctx->arena, mark);
+    CLI_TRY(tc_model_text(d->c->ctx, model, 0, &text));
+    fprintf(stderr, "# after %s\n%s\n", pass, (const char *)text.data);
     return TC_OK;
 }
 
-tc_status tc_dump_end(tc_dumper *d, const tc_compiled *c)
+tc_status cli_dump_end(cli_dumper *d, const tc_compiled *compiled)
 {
+    tc_ctx *ctx = d->c->ctx;
+    tc_compiled_info info = {.size = sizeof info};
+    tc_compiled_get_info(compiled, &info);
     add_event(d, "split and lower");
-    for (size_t i = 0; i < c->n_region; i++) {
-        const char *name = tc_text_format(&d->ctx->arena, "region_%zu.tosa", i);
+    for (size_t i = 0; i < info.n_region; i++) {
         tc_bytes bytes;
-        TC_TRY(tc_region_tosa(d->ctx, &c->region[i], &bytes));
-        TC_TRY(tc_file_write(d->ctx, path_in(d, name), bytes));
+        CLI_TRY(tc_compiled_region_tosa(ctx, compiled, i, &bytes));
+        CLI_TRY(tc_write_file(ctx, cli_format("%s/region_%zu.tosa", d->folder, i), bytes));
     }
-    tc_buf_printf(&d->trace, "{\"name\":\"tosac\",\"ph\":\"M\",\"pid\":1}]}\n");
-    return tc_file_write(d->ctx, path_in(d, "trace.json"),
-                         (tc_bytes){d->trace.data, d->trace.size});
+    cli_put(&d->trace, "{\"name\":\"tosac\",\"ph\":\"M\",\"pid\":1}]}\n");
+    return tc_write_file(ctx, cli_format("%s/trace.json", d->folder),
+                         (tc_bytes){(const uint8_t *)d->trace.p, d->trace.n});
 }

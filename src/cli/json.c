@@ -19,7 +19,7 @@ static void quoted(const char *text)
     putchar('"');
 }
 
-static void lead(tc_json_out *out, const char *name)
+static void lead(cli_json_out *out, const char *name)
 {
     if (out->depth && !out->first)
         putchar(',');
@@ -32,7 +32,7 @@ static void lead(tc_json_out *out, const char *name)
     }
 }
 
-void tc_json_open(tc_json_out *out, const char *name, char bracket)
+void cli_json_open(cli_json_out *out, const char *name, char bracket)
 {
     lead(out, name);
     putchar(bracket);
@@ -40,7 +40,7 @@ void tc_json_open(tc_json_out *out, const char *name, char bracket)
     out->first = true;
 }
 
-void tc_json_close(tc_json_out *out, char bracket)
+void cli_json_close(cli_json_out *out, char bracket)
 {
     out->depth--;
     if (!out->first)
@@ -51,7 +51,7 @@ void tc_json_close(tc_json_out *out, char bracket)
         putchar('\n');
 }
 
-void tc_json_put_text(tc_json_out *out, const char *name, const char *text)
+void cli_json_put_text(cli_json_out *out, const char *name, const char *text)
 {
     lead(out, name);
     if (text)
@@ -60,13 +60,13 @@ void tc_json_put_text(tc_json_out *out, const char *name, const char *text)
         printf("null");
 }
 
-void tc_json_put_int(tc_json_out *out, const char *name, int64_t value)
+void cli_json_put_int(cli_json_out *out, const char *name, int64_t value)
 {
     lead(out, name);
     printf("%" PRId64, value);
 }
 
-void tc_json_put_real(tc_json_out *out, const char *name, double value)
+void cli_json_put_real(cli_json_out *out, const char *name, double value)
 {
     char text[32];
     tc_text_f64(value, text);
@@ -74,7 +74,7 @@ void tc_json_put_real(tc_json_out *out, const char *name, double value)
     printf("%s", isfinite(value) ? text : "null");
 }
 
-void tc_json_put_bool(tc_json_out *out, const char *name, bool value)
+void cli_json_put_bool(cli_json_out *out, const char *name, bool value)
 {
     lead(out, name);
     printf(value ? "true" : "false");

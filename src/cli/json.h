@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json.h -- JSON to standard output: commas and quotes are looked after here. */
-#ifndef TC_CLI_JSON_H
-#define TC_CLI_JSON_H
+#ifndef TOSAC_CLI_JSON_H
+#define TOSAC_CLI_JSON_H
 
-#include "../base/diag.h"
+#include "cli.h"
 
-typedef struct tc_json_out {
+typedef struct cli_json_out {
     int depth;
     bool first; /* nothing yet since the last bracket */
-} tc_json_out;
+} cli_json_out;
 
 /* name NULL: inside a list, or the outermost value. */
-void tc_json_open(tc_json_out *out, const char *name, char bracket); /* '{' or '[' */
-void tc_json_close(tc_json_out *out, char bracket);
-void tc_json_put_text(tc_json_out *out, const char *name, const char *text); /* NULL: null */
-void tc_json_put_int(tc_json_out *out, const char *name, int64_t value);
-void tc_json_put_real(tc_json_out *out, const char *name, double value); /* not finite: null */
-void tc_json_put_bool(tc_json_out *out, const char *name, bool value);
+void cli_json_open(cli_json_out *out, const char *name, char bracket); /* '{' or '[' */
+void cli_json_close(cli_json_out *out, char bracket);
+void cli_json_put_text(cli_json_out *out, const char *name, const char *text); /* NULL: null */
+void cli_json_put_int(cli_json_out *out, const char *name, int64_t value);
+void cli_json_put_real(cli_json_out *out, const char *name, double value); /* not finite: null */
+void cli_json_put_bool(cli_json_out *out, const char *name, bool value);
 
 #endif

@@ -2,86 +2,86 @@
 /* main.c -- finds the verb, reads its options, runs it, and tells the shell how it went. */
 #include "cli.h"
 
-#include "../read/read.h"
-
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static const tc_verb *const verb[] = {
-    &tc_cli_compile,
-    &tc_cli_quantize,
-    &tc_cli_run,
-    &tc_cli_explain,
-    &tc_cli_compare,
-    &tc_cli_inspect,
-    &tc_cli_verify,
-    &tc_cli_opt,
+static const cli_verb *const verb[] = {
+    &cli_compile,
+    &cli_quantize,
+    &cli_run,
+    &cli_explain,
+    &cli_compare,
+    &cli_inspect,
+    &cli_verify,
+    &cli_opt,
 };
 
 static const char *verb_name(size_t i, const void *from)
 {
     (void)from;
-    return i < TC_COUNT(verb) ? verb[i]->name : NULL;
+    return i < CLI_COUNT(verb) ? verb[i]->name : NULL;
 }
 
 static void overview(FILE *out)
 {
     fprintf(out, "%s: a quantizing ahead-of-time compiler for Arm machine-learning targets\n\n",
             tc_version());
-    for (size_t i = 0; i < TC_COUNT(verb); i++)
+    for (size_t i = 0; i < CLI_COUNT(verb); i++)
         fprintf(out, "  tosac %-8s %s\n", verb[i]->name, verb[i]->summary);
     fprintf(out, "\n'tosac VERB --help' shows a verb's arguments and options.\n");
 }
 
-static tc_status unknown_verb(tc_ctx *ctx, const char *word)
+static tc_status unknown_verb(cli *c, const char *word)
 {
-    tc_status status = tc_usage(ctx, "'%s' is not something tosac does", word);
-    const char *near = tc_cli_nearest(word, verb_name, NULL);
+    tc_status status = cli_usage(c, "'%s' is not something tosac does", word);
+    const char *near = cli_nearest(word, verb_name, NULL);
     if (near)
-        tc_note(ctx, NULL, "did you mean 'tosac %s'?", near);
+        cli_note(c, "did you mean 'tosac %s'?", near);
     else
-        tc_note(ctx, NULL, "'tosac --help' lists what it does");
+        cli_note(c, "'tosac --help' lists what it does");
     return status;
 }
 
-static tc_status run_verb(tc_ctx *ctx, const tc_verb *v, int argc, char **argv)
+static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
 {
-    tc_common common = {0};
-    tc_texts args = {0};
-    void *record = tc_arena_array(&ctx->arena, 1, v->record, _Alignof(max_align_t));
-    TC_TRY(tc_cli_parse(ctx, v, argc, argv, 2, &common, record, &args));
-    if (common.version)
+    cli_texts args = {0};
+    void *record = cli_memory(1, v->record);
+    CLI_TRY(cli_parse(c, v, argc, argv, 2, record, &args));
+    if (c->common.version)
         puts(tc_version());
-    else if (common.help)
-        tc_cli_help(v);
-    if (common.version || common.help)
+    else if (c->common.help)
+        cli_help(v);
+    if (c->common.version || c->common.help)
         return TC_OK;
-    ctx->threads = (int)common.threads;
-    ctx->reference_kernels = common.kernels != NULL;
-    for (size_t i = 0; i < common.dims.n; i++)
-        TC_TRY(tc_read_dim(ctx, common.dims.v[i]));
-    return v->run(ctx, &common, record, &args);
+    tc_ctx_set_threads(c->ctx, (int)c->common.threads);
+    tc_ctx_set_reference_kernels(c->ctx, c->common.kernels != NULL);
+    for (size_t i = 0; i < c->common.dims.n; i++)
+        CLI_TRY(tc_ctx_set_dim(c->ctx, c->common.dims.v[i]));
+    tc_status status = v->run(c, record, &args);
+    cli_progress_end(c);
+    return status;
 }
 
-static tc_status dispatch(tc_ctx *ctx, int argc, char **argv)
+static tc_status dispatch(cli *c, int argc, char **argv)
 {
     if (argc < 2) {
         overview(stderr);
         return TC_USAGE;
     }
     const char *word = argv[1];
-    if (tc_text_eq(word, "--version"))
+    if (cli_is(word, "--version"))
         puts(tc_version());
-    else if (tc_text_eq(word, "--help") || tc_text_eq(word, "-h") || tc_text_eq(word, "help"))
+    else if (cli_is(word, "--help") || cli_is(word, "-h") || cli_is(word, "help"))
         overview(stdout);
+    else if (cli_is(word, "--dump-options")) /* what manual pages and completions are made of */
+        cli_dump_options(verb, CLI_COUNT(verb));
     else {
-        for (size_t i = 0; i < TC_COUNT(verb); i++)
-            if (tc_text_eq(word, verb[i]->name))
-                return run_verb(ctx, verb[i], argc, argv);
-        return unknown_verb(ctx, word);
+        for (size_t i = 0; i < CLI_COUNT(verb); i++)
+            if (cli_is(word, verb[i]->name))
+                return run_verb(c, verb[i], argc, argv);
+        return unknown_verb(c, word);
     }
     return TC_OK;
 }
@@ -105,29 +105,35 @@ static size_t memory_limit(void)
     return pages > 0 && size > 0 ? (size_t)pages / 4 * 3 * (size_t)size : 0;
 }
 
+/* The library's messages, then our own.  Of memory that ran out there is one thing to say. */
+static tc_status tell(cli *c, tc_status status)
+{
+    tc_ctx_stats stats = {.size = sizeof stats};
+    tc_ctx_get_stats(c->ctx, &stats);
+    fputs(tc_diagnostics(c->ctx), stderr);
+    if (status == TC_NO_MEMORY)
+        return TC_BAD_MODEL;
+    if (stats.muted)
+        fprintf(stderr, "tosac: note: %zu further errors are not shown\n", stats.muted);
+    fputs(c->said.p ? c->said.p : "", stderr);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
-    tc_ctx *ctx = tc_ctx_new();
-    if (!ctx) {
+    cli c = {0};
+    tc_ctx_options options = tc_ctx_options_default();
+    options.memory_limit = memory_limit();
+    options.on_progress = cli_on_progress;
+    options.user = &c;
+    c.ctx = tc_ctx_new_with(&options);
+    if (!c.ctx) {
         fputs("tosac: error: memory ran out [memory]\n", stderr);
         return TC_BAD_MODEL;
     }
-    volatile tc_status status = TC_OK;
-    if (setjmp(ctx->oom) == 0) {
-        ctx->arena.oom = ctx->scratch.oom = &ctx->oom;
-        ctx->arena.limit = ctx->scratch.limit = memory_limit();
-        status = dispatch(ctx, argc, argv);
-        fputs(tc_diagnostics(ctx), stderr);
-        if (ctx->n_muted)
-            fprintf(stderr, "tosac: note: %zu further errors are not shown\n", ctx->n_muted);
-    } else {
-        fputs("tosac: error: memory ran out; the model and its data need more than there is "
-              "[memory]\n",
-              stderr);
-        status = TC_BAD_MODEL;
-    }
+    tc_status status = tell(&c, dispatch(&c, argc, argv));
     status = finish_output(status);
-    tc_ctx_free(ctx);
+    tc_ctx_free(c.ctx);
     return (int)status;
 }

@@ -2,27 +2,26 @@
 /* progress.c -- one line that says how far we are, on terminals only. */
 #include "cli.h"
 
-#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
-double tc_seconds(void)
+double cli_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void tc_progress_begin(tc_progress *p, const char *what, size_t total)
+static void begin(cli_progress *p, const char *what, size_t total)
 {
-    *p = (tc_progress){.what = what, .total = total};
-    p->begin = p->shown = tc_seconds();
+    *p = (cli_progress){.what = what, .total = total};
+    p->begin = p->shown = cli_seconds();
     p->visible = isatty(STDERR_FILENO) == 1;
 }
 
-void tc_progress_step(tc_progress *p, size_t done)
+static void step(cli_progress *p, size_t done)
 {
-    double now = p->visible ? tc_seconds() : 0;
+    double now = p->visible ? cli_seconds() : 0;
     double spent = now - p->begin;
     if (!p->visible || spent < 1 || now - p->shown < 0.2)
         return;
@@ -32,8 +31,23 @@ void tc_progress_step(tc_progress *p, size_t done)
     fflush(stderr);
 }
 
-void tc_progress_end(tc_progress *p)
+void cli_progress_end(cli *c)
 {
+    cli_progress *p = &c->progress;
     if (p->visible && p->shown > p->begin)
         fprintf(stderr, "\r\x1b[K");
+    *p = (cli_progress){0};
+}
+
+/* A new line for whatever is new. */
+int cli_on_progress(void *user, const char *what, size_t done, size_t total)
+{
+    cli *c = user;
+    cli_progress *p = &c->progress;
+    if (!p->what || !cli_is(p->what, what) || p->total != total) {
+        cli_progress_end(c);
+        begin(p, what, total);
+    }
+    step(p, done);
+    return 0;
 }

@@ -1,41 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* results.h -- what a program gave, sample after sample: into files, and as a summary. */
-#ifndef TC_RESULTS_H
-#define TC_RESULTS_H
+#ifndef TOSAC_CLI_RESULTS_H
+#define TOSAC_CLI_RESULTS_H
 
-#include "../read/data.h"
 #include "json.h"
 
 /* One output over all samples. */
-typedef struct tc_result {
+typedef struct cli_result {
     const char *name;    /* as the signature has it, or NULL */
     const tc_type *type; /* of one sample */
     int32_t rank;        /* of all samples joined */
     int64_t dim[TC_MAX_RANK + 1];
     int64_t count, n_nan; /* elements seen */
     double least, most, sum; /* over those that are numbers */
-    struct tc_file *file;    /* NULL: not written */
-} tc_result;
+    tc_npy_writer *file;     /* NULL: not written */
+} cli_result;
 
-typedef struct tc_results {
-    tc_ctx *ctx;
-    bool raw;
+typedef struct cli_results {
+    cli *c;
     size_t n;
-    tc_result *result;
-} tc_results;
+    cli_result *result;
+} cli_results;
 
-/* Ready for the results of g over the samples of data; folder NULL: nothing is written.
+/* How samples go together, as tc_program_bind_data() has it. */
+typedef struct cli_results_shape {
+    tc_join_kind join;
+    int64_t extent;
+    size_t samples;
+} cli_results_shape;
+
+/* Ready for the results of a program; folder NULL: nothing is written.
  * raw: bf16 and fp8 as their bits, else as float32. */
-TC_MUST_USE tc_status tc_results_new(tc_ctx *ctx, const tc_graph *g, const tc_data *data,
-                                     const char *folder, bool raw, tc_results **out);
-TC_MUST_USE tc_status tc_results_add(tc_results *results, const tc_tensor *out);
+TC_MUST_USE tc_status cli_results_new(cli *c, const tc_program *program, cli_results_shape shape,
+                                      const char *folder, bool raw, cli_results **out);
+
+/* What the program's last run gave. */
+TC_MUST_USE tc_status cli_results_add(cli_results *results, const tc_program *program);
 
 /* All files get their final names. */
-TC_MUST_USE tc_status tc_results_commit(tc_results *results);
+TC_MUST_USE tc_status cli_results_commit(cli_results *results);
 
 /* Shape, least, greatest, mean of each: a table on standard output, or JSON in an object that is
  * open. */
-void tc_results_print(const tc_results *results);
-void tc_results_json(const tc_results *results, tc_json_out *out);
+void cli_results_print(const cli_results *results);
+void cli_results_json(const cli_results *results, cli_json_out *out);
 
 #endif

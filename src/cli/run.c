@@ -2,60 +2,60 @@
 /* run.c -- tosac run: a program over samples, results into files or a summary. */
 #include "cli.h"
 
-#include "../api/pass.h"
-#include "../ir/verify.h"
-#include "../quant/quant.h"
-#include "../read/read.h"
-#include "../run/exec.h"
-#include "results.h"
-
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "results.h"
+
 typedef struct run_options {
-    tc_texts data;
+    cli_texts data;
     const char *folder;
     bool raw, reset, tosa;
     int64_t bench, steps;
 } run_options;
 
 typedef struct run {
-    tc_ctx *ctx;
-    tc_graph *g;
-    tc_exec *exec;
-    tc_data *data;
-    tc_tensor *in, *out;
+    cli *c;
+    tc_program *program;
+    tc_dataset *data;
+    size_t samples;
+    tc_tensor *in; /* the program's own buffers */
+    size_t n_in;
     bool reset; /* every sample starts with what the program remembers at first */
 } run;
 
-static void prepare(run *r)
+static tc_status prepare(run *r)
 {
-    tc_arena *arena = &r->ctx->arena;
-    r->in = tc_new_n(arena, tc_tensor, r->g->n_in);
-    r->out = tc_new_n(arena, tc_tensor, r->g->n_out);
-    for (size_t i = 0; i < r->g->n_in; i++)
-        r->in[i] = tc_tensor_new(arena, tc_type_of(r->g, r->g->in[i]));
+    r->n_in = tc_program_input_count(r->program);
+    r->in = cli_memory(r->n_in, sizeof *r->in);
+    for (size_t i = 0; i < r->n_in; i++) {
+        tc_port_info port = {.size = sizeof port};
+        tc_program_input(r->program, i, &port);
+        r->in[i] = (tc_tensor){port.type, tc_program_input_buffer(r->program, i)};
+        if (!r->in[i].data)
+            return TC_NO_MEMORY;
+    }
+    return TC_OK;
 }
 
-static tc_status all_samples(run *r, tc_results *results)
+static tc_status read_sample(run *r, size_t k)
 {
-    size_t n = tc_data_samples(r->data);
-    tc_progress progress;
-    tc_progress_begin(&progress, "samples", n);
-    tc_status status = TC_OK;
-    for (size_t k = 0; k < n && !status; k++) {
-        status = tc_data_sample(r->data, k, r->in);
+    return tc_dataset_sample(r->c->ctx, r->data, k, r->in, r->n_in);
+}
+
+static tc_status all_samples(run *r, cli_results *results)
+{
+    for (size_t k = 0; k < r->samples; k++) {
+        CLI_TRY(read_sample(r, k));
         if (r->reset)
-            tc_exec_reset(r->exec);
-        if (!status)
-            status = tc_exec_run(r->exec, r->in, r->out);
-        if (!status)
-            status = tc_results_add(results, r->out);
-        tc_progress_step(&progress, k + 1);
+            tc_program_reset(r->program);
+        CLI_TRY(tc_program_run(r->program));
+        CLI_TRY(cli_results_add(results, r->program));
+        cli_on_progress(r->c, "samples", k + 1, r->samples);
     }
-    tc_progress_end(&progress);
-    return status;
+    cli_progress_end(r->c);
+    return TC_OK;
 }
 
 static int by_value(const void *a, const void *b)
@@ -64,12 +64,19 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* One operator's part of the time. */
+typedef struct op_time {
+    const char *name;
+    double mean;
+} op_time;
+
 typedef struct timing {
     size_t n; /* 0: not asked for */
     double least, median;
     double peak_mb; /* of the process, so far */
     double read;    /* the model */
-    double by_op[TC_OP_COUNT];
+    op_time *op;
+    size_t n_op;
 } timing;
 
 static double peak_mb(void)
@@ -78,89 +85,92 @@ static double peak_mb(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024 : 0;
 }
 
+static void take_times(const run *r, timing *t)
+{
+    const char *name;
+    while (tc_program_seconds(r->program, t->n_op, &name) >= 0)
+        t->n_op++;
+    t->op = cli_memory(t->n_op, sizeof *t->op);
+    for (size_t i = 0; i < t->n_op; i++)
+        t->op[i].mean = tc_program_seconds(r->program, i, &t->op[i].name) / (double)t->n;
+}
+
 /* Times n runs, one sample each, going round the samples, after one that is not counted; nor is
  * reading the samples. */
 static tc_status bench(run *r, size_t n, timing *t)
 {
-    double *seconds = tc_new_n(&r->ctx->arena, double, n);
-    size_t samples = tc_data_samples(r->data);
-    tc_progress progress;
-    tc_progress_begin(&progress, "runs", n);
-    TC_TRY(tc_data_sample(r->data, 0, r->in));
-    TC_TRY(tc_exec_run(r->exec, r->in, r->out));
-    tc_exec_reset(r->exec);
-    tc_exec_time(r->exec, t->by_op);
+    double *seconds = cli_memory(n, sizeof *seconds);
+    CLI_TRY(read_sample(r, 0));
+    CLI_TRY(tc_program_run(r->program));
+    tc_program_reset(r->program);
+    CLI_TRY(tc_program_time(r->program));
     for (size_t k = 0; k < n; k++) {
-        TC_TRY(tc_data_sample(r->data, k % samples, r->in));
-        double begin = tc_seconds();
-        TC_TRY(tc_exec_run(r->exec, r->in, r->out));
-        seconds[k] = tc_seconds() - begin;
-        tc_progress_step(&progress, k + 1);
+        CLI_TRY(read_sample(r, k % r->samples));
+        double begin = cli_seconds();
+        CLI_TRY(tc_program_run(r->program));
+        seconds[k] = cli_seconds() - begin;
+        cli_on_progress(r->c, "runs", k + 1, n);
     }
-    tc_progress_end(&progress);
+    cli_progress_end(r->c);
     qsort(seconds, n, sizeof *seconds, by_value);
-    for (int op = 0; op < TC_OP_COUNT; op++)
-        t->by_op[op] /= (double)n;
     t->n = n;
+    take_times(r, t);
     t->least = seconds[0];
     t->median = (seconds[n / 2] + seconds[(n - 1) / 2]) / 2;
     t->peak_mb = peak_mb();
     return TC_OK;
 }
 
-static void json_timing(tc_json_out *out, const timing *t)
+static void json_timing(cli_json_out *out, const timing *t)
 {
-    tc_json_open(out, "bench", '{');
-    tc_json_put_int(out, "runs", (int64_t)t->n);
-    tc_json_put_real(out, "read_s", t->read);
-    tc_json_put_real(out, "min_s", t->least);
-    tc_json_put_real(out, "median_s", t->median);
-    tc_json_put_real(out, "peak_mb", t->peak_mb);
-    tc_json_open(out, "mean_s_by_operator", '{');
-    for (int op = 0; op < TC_OP_COUNT; op++)
-        if (t->by_op[op] > 0)
-            tc_json_put_real(out, tc_ops[op].name, t->by_op[op]);
-    tc_json_close(out, '}');
-    tc_json_close(out, '}');
+    cli_json_open(out, "bench", '{');
+    cli_json_put_int(out, "runs", (int64_t)t->n);
+    cli_json_put_real(out, "read_s", t->read);
+    cli_json_put_real(out, "min_s", t->least);
+    cli_json_put_real(out, "median_s", t->median);
+    cli_json_put_real(out, "peak_mb", t->peak_mb);
+    cli_json_open(out, "mean_s_by_operator", '{');
+    for (size_t i = 0; i < t->n_op; i++)
+        if (t->op[i].mean > 0)
+            cli_json_put_real(out, t->op[i].name, t->op[i].mean);
+    cli_json_close(out, '}');
+    cli_json_close(out, '}');
 }
 
 /* The operators that took most of the time, down to a hundredth of it. */
 static void print_by_op(const timing *t)
 {
     double all = 0;
-    bool told[TC_OP_COUNT] = {false};
-    for (int op = 0; op < TC_OP_COUNT; op++)
-        all += t->by_op[op];
+    bool *told = cli_memory(t->n_op, sizeof *told);
+    for (size_t i = 0; i < t->n_op; i++)
+        all += t->op[i].mean;
     for (;;) {
-        int most = -1;
-        for (int op = 0; op < TC_OP_COUNT; op++)
-            if (!told[op] && t->by_op[op] > all / 100 &&
-                (most < 0 || t->by_op[op] > t->by_op[most]))
-                most = op;
-        if (most < 0)
+        const op_time *most = NULL;
+        for (size_t i = 0; i < t->n_op; i++)
+            if (!told[i] && t->op[i].mean > all / 100 && (!most || t->op[i].mean > most->mean))
+                most = &t->op[i];
+        if (!most)
             return;
-        told[most] = true;
-        printf("  %-24s %9.3f ms %5.1f %%\n", tc_ops[most].name, 1e3 * t->by_op[most],
-               100 * t->by_op[most] / all);
+        told[most - t->op] = true;
+        printf("  %-24s %9.3f ms %5.1f %%\n", most->name, 1e3 * most->mean, 100 * most->mean / all);
     }
 }
 
-static void tell(const run *r, const run_options *o, const tc_results *results, const timing *t,
-                 bool json)
+static void tell(const run *r, const run_options *o, const cli_results *results, const timing *t)
 {
-    tc_json_out out = {0};
-    if (json) {
-        tc_json_open(&out, NULL, '{');
-        tc_json_put_int(&out, "samples", (int64_t)tc_data_samples(r->data));
+    cli_json_out out = {0};
+    if (r->c->common.json) {
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_int(&out, "samples", (int64_t)r->samples);
         if (results)
-            tc_results_json(results, &out);
+            cli_results_json(results, &out);
         if (t->n)
             json_timing(&out, t);
-        tc_json_close(&out, '}');
+        cli_json_close(&out, '}');
         return;
     }
     if (results && !o->folder)
-        tc_results_print(results);
+        cli_results_print(results);
     if (t->n)
         printf("%zu runs: min %.3f ms, median %.3f ms a sample; read in %.1f ms, peak memory %.1f "
                "MB\n",
@@ -168,73 +178,68 @@ static void tell(const run *r, const run_options *o, const tc_results *results, 
     print_by_op(t);
 }
 
-static tc_status run_program(tc_ctx *ctx, const tc_common *common, const void *record,
-                             const tc_texts *args)
+static tc_status run_program(cli *c, const void *record, const cli_texts *args)
 {
     const run_options *o = record;
-    tc_module *module;
+    run r = {.c = c, .reset = o->reset};
     timing t = {0};
-    double begin = tc_seconds();
-    ctx->prefer_tosa = o->tosa;
-    TC_TRY(tc_read(ctx, args->v[0], &module));
-    TC_TRY(
-        tc_verify(ctx, module)); /* a mistake in the file is not ours, and kernels rely on types */
-    if (!ctx->reference_kernels)
-        TC_TRY(tc_run_passes(
-            ctx, module,
-            tc_quant_is_typed(module) && !tc_quant_is_lowered(module) ? "simulate,tidy" : "tidy",
-            NULL));
-    t.read = tc_seconds() - begin;
-    run r = {.ctx = ctx, .g = tc_main(module), .reset = o->reset};
-    TC_TRY(tc_read_data(ctx, r.g, o->data.v, o->data.n, &r.data));
-    if (o->steps)
-        TC_TRY(tc_data_repeat(r.data, (size_t)o->steps));
-    r.exec = tc_exec_new(ctx, module);
-    prepare(&r);
-    tc_results *results = NULL;
+    tc_model *model;
+    cli_results *results = NULL;
+    tc_join_kind join;
+    int64_t extent;
+    double begin = cli_seconds();
+    tc_model_options reading = tc_model_options_default();
+    reading.prefer_tosa = o->tosa;
+    CLI_TRY(tc_model_open(c->ctx, args->v[0], &reading, &model));
+    CLI_TRY(tc_program_new(c->ctx, model, NULL, &r.program));
+    t.read = cli_seconds() - begin;
+    CLI_TRY(cli_data(c, &o->data, true, &r.data));
+    tc_dataset_repeat(r.data, (size_t)o->steps);
+    CLI_TRY(tc_program_bind_data(r.program, r.data, &r.samples, &join, &extent));
+    CLI_TRY(prepare(&r));
     if (o->folder || !o->bench) {
-        TC_TRY(tc_results_new(ctx, r.g, r.data, o->folder, o->raw, &results));
-        TC_TRY(all_samples(&r, results));
-        TC_TRY(tc_results_commit(results));
+        cli_results_shape shape = {join, extent, r.samples};
+        CLI_TRY(cli_results_new(c, r.program, shape, o->folder, o->raw, &results));
+        CLI_TRY(all_samples(&r, results));
+        CLI_TRY(cli_results_commit(results));
     }
     if (o->bench)
-        TC_TRY(bench(&r, (size_t)o->bench, &t));
-    tell(&r, o, results, &t, common->json);
+        CLI_TRY(bench(&r, (size_t)o->bench, &t));
+    tell(&r, o, results, &t);
     return TC_OK;
 }
 
 #define AT(field) offsetof(run_options, field)
-static const tc_option options[] = {
-    {"--input", "-i", "DATA", TC_OPTION_TEXTS, AT(data),
+static const cli_option options[] = {
+    {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
      "a .npy, a .npz or a folder of them; again for each further input"},
-    {"--output", "-o", "DIR", TC_OPTION_TEXT, AT(folder),
+    {"--output", "-o", "DIR", CLI_TEXT, AT(folder),
      "write output_0.npy, output_1.npy, ... there"},
-    {"--steps", NULL, "N", TC_OPTION_COUNT, AT(steps),
-     "call a program without inputs N times"},
-    {"--reset", NULL, NULL, TC_OPTION_FLAG, AT(reset),
+    {"--steps", NULL, "N", CLI_NUMBER, AT(steps), "call a program without inputs N times"},
+    {"--reset", NULL, NULL, CLI_FLAG, AT(reset),
      "start every sample from the stored state, not from what the last one left"},
-    {"--raw", NULL, NULL, TC_OPTION_FLAG, AT(raw),
+    {"--raw", NULL, NULL, CLI_FLAG, AT(raw),
      "write bf16 and fp8 as their bits, not as float32"},
-    {"--tosa", NULL, NULL, TC_OPTION_FLAG, AT(tosa),
+    {"--tosa", NULL, NULL, CLI_FLAG, AT(tosa),
      "run the TOSA that is kept beside an Ethos-U's stream"},
-    {"--bench", NULL, "N", TC_OPTION_COUNT, AT(bench),
+    {"--bench", NULL, "N", CLI_NUMBER, AT(bench),
      "time N runs, a sample each; without -o nothing else is done"},
     {0},
 };
 
-const tc_verb tc_cli_run = {
+const cli_verb cli_run = {
     .name = "run",
     .arguments =
         "PROGRAM [-i DATA]... [-o DIR] [--steps N] [--reset] [--raw] [--tosa] [--bench N]",
     .summary = "run a program on data and keep or show what it gives",
-    .help = "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte, Vela's _vela.npz or a text graph .ir.  A sample is an array "
-            "of the input's own shape; an\n"
+    .help = "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte, Vela's _vela.npz or a text graph .ir.  A "
+            "sample is an array of the input's own shape; an\n"
             "array with a longer first axis, or with one axis more, holds several, and their "
             "results are joined\n"
             "along the first axis (a new one where the output has none that goes with it).  What "
             "the program\n"
-            "remembers is carried from sample to sample (--reset: it is not).  Numbers must fit the input's type "
-            "exactly: integers\n"
+            "remembers is carried from sample to sample (--reset: it is not).  Numbers must fit the "
+            "input's type exactly: integers\n"
             "of another width and floats of another width are taken when none of them changes.\n",
     .least = 1,
     .most = 1,

@@ -5,8 +5,8 @@
 
 #include "../target/cpu.h"
 
-/* The text form.  Constants of more than 64 elements stand in path.bin beside it; "-" is standard
- * output, where everything is written in place.  On failure a message has been given. */
+/* The text form.  Constants of more than 64 elements stand in path.bin beside it.  On failure a
+ * message has been given. */
 TC_MUST_USE tc_status tc_write_text(tc_ctx *ctx, const tc_module *module, const char *path);
 
 /* A module in the TOSA form as a TOSA 1.0 flatbuffer, byte for byte the same on every run.  The

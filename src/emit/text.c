@@ -2,8 +2,6 @@
 /* text.c -- the text form and the file of large constants beside it. */
 #include "../ir/text.h"
 
-#include <stdio.h>
-
 #include "../wire/file.h"
 #include "emit.h"
 
@@ -16,23 +14,13 @@ static tc_status write_side(tc_ctx *ctx, const tc_side *side, const char *path)
     return tc_file_commit(file);
 }
 
-static tc_status write_stdout(tc_ctx *ctx, const tc_buf *text)
-{
-    if (fwrite(text->data, 1, text->size, stdout) == text->size && fflush(stdout) == 0)
-        return TC_OK;
-    return tc_error(ctx, &(tc_loc){.file = "<stdout>"}, TC_E_IO, "cannot be written");
-}
-
 tc_status tc_write_text(tc_ctx *ctx, const tc_module *module, const char *path)
 {
-    bool alone = tc_text_eq(path, "-");
     tc_side side;
     tc_buf text;
     tc_side_init(&side, &ctx->arena);
     tc_buf_init(&text, &ctx->arena);
-    tc_print(module, &(tc_print_options){.locs = true, .side = alone ? NULL : &side}, &text);
-    if (alone)
-        return write_stdout(ctx, &text);
+    tc_print(module, &(tc_print_options){.locs = true, .side = &side}, &text);
     if (side.n_part)
         TC_TRY(write_side(ctx, &side, path));
     return tc_file_write(ctx, path, (tc_bytes){text.data, text.size});

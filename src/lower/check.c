@@ -88,8 +88,7 @@ static tc_status compare_node(const tc_lower *lw, const tc_node *node, const tc_
 tc_status tc_lower_compare(const tc_lower *lw, const tc_tensor *in)
 {
     tc_arena arena;
-    tc_arena_init(&arena);
-    arena.oom = lw->ctx->arena.oom;
+    tc_arena_init_like(&arena, &lw->ctx->arena);
     tc_tensor *at = tc_new_n(&arena, tc_tensor, lw->to->n_val);
     tc_status status = tc_eval_all(lw->to, in, at, &arena);
     for (size_t k = 0; k < lw->from->n_node && status == TC_OK; k++) {

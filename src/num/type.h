@@ -5,15 +5,7 @@
 
 #include "../base/diag.h"
 
-enum { TC_MAX_RANK = 8 };
-
-typedef enum tc_dtype {
-    TC_none = 0, /* no element type */
-#define DTYPE(name, ...) TC_##name,
-#include "dtype.def"
-    TC_DTYPE_COUNT
-} tc_dtype;
-
+/* tc_dtype, tc_quant, tc_type and tc_tensor are public: tosac/base.h. */
 typedef enum tc_kind { TC_BOOL = 1, TC_INT, TC_UINT, TC_FLOAT, TC_COMPLEX, TC_SHAPE } tc_kind;
 
 typedef struct tc_dtype_info {
@@ -41,32 +33,10 @@ tc_dtype tc_dtype_from_et(int64_t code);
 int64_t tc_dtype_min(tc_dtype t);
 int64_t tc_dtype_max(tc_dtype t);
 
-/* How stored integers stand for real numbers:  real = scale[c] * (stored - zero[c]),  lo <= stored
- * <= hi.  */
-typedef struct tc_quant {
-    int32_t axis;  /* the channel axis, or -1 when one pair serves the whole tensor */
-    int32_t count; /* 1, or the extent of that axis */
-    int64_t lo, hi; /* the codes in use; may be narrower than the storage */
-    const double *scale;
-    const int64_t *zero;
-} tc_quant;
-
-/* What a value is: its storage, its shape, and -- in the same breath -- its meaning. */
-typedef struct tc_type {
-    tc_dtype dtype;
-    int32_t rank;
-    int64_t dim[TC_MAX_RANK]; /* zeros past the rank */
-    const tc_quant *quant;    /* NULL when the stored numbers are the real numbers */
-} tc_type;
-
 /* The one record of this content; equal types are the same pointer. */
 const tc_type *tc_type_intern(tc_ctx *ctx, const tc_type *type);
 const tc_type *tc_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int64_t *dim);
 const tc_type *tc_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *quant);
-
-/* Elements, and bytes in our memory; interned types are known to fit. */
-int64_t tc_type_count(const tc_type *type);
-size_t tc_type_bytes(const tc_type *type);
 
 /* Elements, or -1 when a dimension is negative, the rank too high or the product past 2^40. */
 int64_t tc_dims_count(int32_t rank, const int64_t *dim);
@@ -86,12 +56,6 @@ static inline double tc_real(const tc_type *t, int64_t channel, int64_t stored)
     int64_t c = q && q->axis >= 0 ? channel : 0;
     return q ? q->scale[c] * (double)(stored - q->zero[c]) : (double)stored;
 }
-
-/* Numbers in memory: row-major, last axis fastest, no gaps. */
-typedef struct tc_tensor {
-    const tc_type *type; /* NULL: an operand that was left out */
-    void *data;          /* NULL: known by type only */
-} tc_tensor;
 
 tc_tensor tc_tensor_new(tc_arena *arena, const tc_type *type); /* not filled */
 

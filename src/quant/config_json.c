@@ -339,13 +339,11 @@ static tc_status read_member(reader *r, const char *key, const tc_json *value)
     return i == 4 ? read_io(r, value) : read_entrys(r, key, value, levels[i]);
 }
 
-static tc_status read_file(tc_ctx *ctx, const char *path, tc_config *out)
+tc_status tc_config_from_json(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_config *out)
 {
-    tc_bytes bytes;
     const char *reason;
     size_t at;
     reader r = {ctx, out, {.file = path}};
-    TC_TRY(tc_file_read(ctx, path, &bytes));
     const tc_json *root = tc_json_parse(&ctx->arena, bytes, &reason, &at);
     if (!root)
         return BAD(&r, "byte %zu: %s", at, reason);
@@ -359,6 +357,13 @@ static tc_status read_file(tc_ctx *ctx, const char *path, tc_config *out)
     for (uint32_t i = 0; i < root->n; i++, key = key->next->next)
         TC_TRY(read_member(&r, text_of(&r, key), key->next));
     return TC_OK;
+}
+
+static tc_status read_file(tc_ctx *ctx, const char *path, tc_config *out)
+{
+    tc_bytes bytes;
+    TC_TRY(tc_file_read(ctx, path, &bytes));
+    return tc_config_from_json(ctx, path, bytes, out);
 }
 
 tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out)

@@ -123,7 +123,7 @@ static void put_counts(tc_buf *buf, const tc_obs *obs)
     }
 }
 
-tc_status tc_obs_write(tc_ctx *ctx, const char *path, uint64_t fingerprint, const tc_obs *obs)
+tc_bytes tc_obs_bytes(tc_ctx *ctx, uint64_t fingerprint, const tc_obs *obs)
 {
     tc_buf buf;
     tc_buf_init(&buf, &ctx->arena);
@@ -139,7 +139,7 @@ tc_status tc_obs_write(tc_ctx *ctx, const char *path, uint64_t fingerprint, cons
         put_counts(&buf, obs);
     }
     tc_buf_u64(&buf, tc_hash(buf.data, buf.size, 0));
-    return tc_file_write(ctx, path, (tc_bytes){buf.data, buf.size});
+    return (tc_bytes){buf.data, buf.size};
 }
 
 /* ---- reading ---- */
@@ -314,10 +314,10 @@ static tc_status wrong_file(const reading *r, uint32_t kind, uint64_t fingerprin
     return TC_OK;
 }
 
-static tc_status read_one(reading *r, uint64_t expected)
+static tc_status read_one(reading *r, tc_bytes bytes, uint64_t expected)
 {
-    tc_bytes bytes;
-    TC_TRY(tc_file_read(r->ctx, r->path, &bytes));
+    if (!bytes.data)
+        TC_TRY(tc_file_read(r->ctx, r->path, &bytes));
     if (bytes.size < 40 || memcmp(bytes.data, MAGIC, 8) != 0)
         return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: not a file of observations", r->path);
     uint32_t version = tc_le32(bytes.data + 8);
@@ -340,13 +340,13 @@ static tc_status read_one(reading *r, uint64_t expected)
                : TC_OK;
 }
 
-tc_status tc_obs_read(tc_ctx *ctx, const char *const *path, size_t n, uint64_t fingerprint,
+tc_status tc_obs_read(tc_ctx *ctx, const tc_observations *part, size_t n, uint64_t fingerprint,
                       size_t n_domain, tc_obs *out)
 {
     *out = (tc_obs){.first.n_domain = n_domain};
     for (size_t i = 0; i < n; i++) {
-        reading r = {.ctx = ctx, .path = path[i], .obs = out, .n_domain = n_domain};
-        TC_TRY(read_one(&r, fingerprint));
+        reading r = {.ctx = ctx, .path = part[i].name, .obs = out, .n_domain = n_domain};
+        TC_TRY(read_one(&r, part[i].bytes, fingerprint));
     }
     return TC_OK;
 }

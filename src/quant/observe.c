@@ -356,6 +356,7 @@ static tc_status get_ready(observation *o, const bool *wanted)
         o->guests[i] = tc_new(arena, guest);
         o->guests[i]->o = o;
         tc_arena_init(&o->guests[i]->scratch);
+        o->guests[i]->scratch.from = o->ctx->arena.from;
         tc_ctx_defer(o->ctx, free_guest, o->guests[i]);
     }
     return TC_OK;
@@ -413,7 +414,8 @@ static tc_status check_parts(const observation *o)
 static tc_status write_first(observation *o, uint64_t fingerprint)
 {
     tc_obs obs = {.kind = TC_OBS_FIRST, .first = o->first};
-    return tc_obs_write(o->ctx, o->request->observe_only, fingerprint, &obs);
+    *o->request->observe_only = tc_obs_bytes(o->ctx, fingerprint, &obs);
+    return TC_OK;
 }
 
 /* The second pass over a part, in the ranges that all parts have settled. */
@@ -431,7 +433,8 @@ static tc_status write_second(observation *o, const bool *wanted, uint64_t finge
     obs.binned = o->binned;
     obs.count = o->count;
     obs.counted = o->counted;
-    return tc_obs_write(o->ctx, o->request->observe_only, fingerprint, &obs);
+    *o->request->observe_only = tc_obs_bytes(o->ctx, fingerprint, &obs);
+    return TC_OK;
 }
 
 static tc_status check_complete(const observation *o, const tc_obs *obs)

@@ -8,8 +8,6 @@
  */
 #include "quant.h"
 
-#include "../wire/file.h"
-
 static const char *torch_name(tc_dtype dtype)
 {
     static const struct {
@@ -80,13 +78,13 @@ static void put_value(tc_buf *out, const char *key, const tc_type *type)
         tc_buf_text(out, "null}");
 }
 
-tc_status tc_qparams_write(tc_ctx *ctx, const tc_module *module, const char *path)
+tc_bytes tc_qparams_json(tc_ctx *ctx, const tc_module *module)
 {
     const tc_graph *g = tc_main(module);
     tc_buf out;
     tc_map seen;
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_buf_init(&out, &ctx->scratch);
+    tc_buf_init(&out, &ctx->arena);
     tc_map_init(&seen, &ctx->scratch);
     tc_buf_text(&out, "{\n");
     for (tc_val v = 1; v < g->n_val; v++) {
@@ -101,7 +99,6 @@ tc_status tc_qparams_write(tc_ctx *ctx, const tc_module *module, const char *pat
         *slot = (void *)(uintptr_t)key;
     }
     tc_buf_text(&out, "\n}\n");
-    tc_status status = tc_file_write(ctx, path, (tc_bytes){out.data, out.size});
     tc_arena_rewind(&ctx->scratch, mark);
-    return status;
+    return (tc_bytes){(const uint8_t *)tc_buf_cstr(&out), out.size};
 }

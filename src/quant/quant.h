@@ -94,6 +94,10 @@ typedef struct tc_config {
  * int8. */
 TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
+/* The text of such a file, which lives as long as the context; path: for messages. */
+TC_MUST_USE tc_status tc_config_from_json(tc_ctx *ctx, const char *path, tc_bytes json,
+                                          tc_config *out);
+
 /* The same from C.  A preset's name gives a whole configuration; entries are added in any order,
  * and one with the level and name of an earlier one takes its place.  false: no such preset. */
 bool tc_config_preset(const char *name, tc_config *out);
@@ -213,10 +217,9 @@ typedef struct tc_quant_times {
 typedef struct tc_quant_request {
     const tc_config *config;
     tc_samples samples;
-    const char *const *merge; /* files of observations */
+    const tc_observations *merge; /* of other runs */
     size_t n_merge;
-    const char
-        *observe_only; /* write what was observed there, and leave the module as it is; or NULL */
+    tc_bytes *observe_only; /* gets what was observed, and the module is left as it is; or NULL */
     bool keep_odd;            /* no sample is set aside */
     tc_quant_times *times;    /* filled in; or NULL */
 } tc_quant_request;
@@ -245,7 +248,7 @@ TC_MUST_USE tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant
 
 /* qparams.c: {value: {dtype, scale, zero_point, qmin, qmax, axis}} of a typed module, as JSON. */
 const char *tc_qparams_key(const tc_graph *g, tc_val v); /* PyTorch's name for a value, or NULL */
-TC_MUST_USE tc_status tc_qparams_write(tc_ctx *ctx, const tc_module *module, const char *path);
+tc_bytes tc_qparams_json(tc_ctx *ctx, const tc_module *module); /* in the arena */
 
 /* ---- passes over modules ---- */
 

@@ -163,8 +163,7 @@ tc_status tc_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     reader->module = tc_module_new(ctx, file);
     reader->file = reader->module->file;
     reader->module->file_bytes = bytes.size;
-    tc_arena_init(&reader->work);
-    reader->work.oom = ctx->arena.oom;
+    tc_arena_init_like(&reader->work, &ctx->arena);
     reader->work.limit = ctx->arena.limit;
     tc_ctx_defer(ctx, free_work, &reader->work);
     tc_status status = read_program(reader, bytes);

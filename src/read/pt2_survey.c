@@ -158,8 +158,7 @@ tc_status tc_survey_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_survey
     tc_pt2 *reader = tc_new(&ctx->arena, tc_pt2);
     reader->ctx = ctx;
     reader->file = tc_intern_text(ctx, file);
-    tc_arena_init(&reader->work);
-    reader->work.oom = ctx->arena.oom;
+    tc_arena_init_like(&reader->work, &ctx->arena);
     tc_status status = tc_pt2_open(reader, bytes);
     if (status == TC_OK)
         survey(reader, out);

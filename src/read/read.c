@@ -36,21 +36,39 @@ static reader *pick(tc_bytes bytes)
     return is_text(bytes) ? tc_read_text : NULL;
 }
 
-tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
+static tc_status no_model(tc_ctx *ctx, const char *path)
 {
-    tc_bytes bytes;
-    TC_TRY(tc_file_read(ctx, path, &bytes));
-    reader *read = pick(bytes);
     const tc_loc loc = {.file = path};
-    if (read && read != tc_read_pt2 && ctx->n_dim && !ctx->dim[0].used)
-        tc_warning(ctx, &loc, TC_E_NO_EFFECT,
-                   "--dim %s has no effect: only PyTorch exports leave sizes open",
-                   ctx->dim[0].name);
-    if (read)
-        return read(ctx, path, bytes, out);
     tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
     tc_note(ctx, &loc,
             "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa), VGF files (.vgf), "
             "ExecuTorch programs (.pte), Vela's streams (_vela.npz) and text graphs (.ir)");
     return status;
+}
+
+static void look_at_dims(tc_ctx *ctx, const char *path, reader *read)
+{
+    if (read && read != tc_read_pt2 && ctx->n_dim && !ctx->dim[0].used)
+        tc_warning(ctx, &(tc_loc){.file = path}, TC_E_NO_EFFECT,
+                   "--dim %s has no effect: only PyTorch exports leave sizes open",
+                   ctx->dim[0].name);
+}
+
+tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
+{
+    tc_bytes bytes;
+    TC_TRY(tc_file_read(ctx, path, &bytes));
+    reader *read = pick(bytes);
+    look_at_dims(ctx, path, read);
+    return read ? read(ctx, path, bytes, out) : no_model(ctx, path);
+}
+
+tc_status tc_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
+                        tc_module **out)
+{
+    reader *read = pick(bytes);
+    look_at_dims(ctx, file, read);
+    if (read == tc_read_text)
+        return tc_read_text_with(ctx, file, bytes, side, out);
+    return read ? read(ctx, file, bytes, out) : no_model(ctx, file);
 }

@@ -8,6 +8,19 @@
 #include "../wire/file.h"
 #include "read.h"
 
+tc_status tc_read_text_with(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
+                            tc_module **out)
+{
+    tc_module *module;
+    TC_TRY(tc_parse(ctx, file, bytes, side, &module));
+    TC_TRY(tc_infer_missing(ctx, module));
+    for (size_t i = 0; i < module->n_graph; i++)
+        module->graph[i]->facts = TC_FACT_TYPED;
+    TC_TRY(tc_verify(ctx, module));
+    *out = module;
+    return TC_OK;
+}
+
 tc_status tc_read_text(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     bool piped = tc_text_eq(file, "-");
@@ -15,12 +28,5 @@ tc_status tc_read_text(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module 
     tc_bytes side = {NULL, 0};
     if (!piped && access(beside, F_OK) == 0)
         TC_TRY(tc_file_read(ctx, beside, &side));
-    tc_module *module;
-    TC_TRY(tc_parse(ctx, piped ? "<stdin>" : file, bytes, side, &module));
-    TC_TRY(tc_infer_missing(ctx, module));
-    for (size_t i = 0; i < module->n_graph; i++)
-        module->graph[i]->facts = TC_FACT_TYPED;
-    TC_TRY(tc_verify(ctx, module));
-    *out = module;
-    return TC_OK;
+    return tc_read_text_with(ctx, piped ? "<stdin>" : file, bytes, side, out);
 }

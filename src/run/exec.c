@@ -61,8 +61,7 @@ tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module)
     exec->ctx = ctx;
     exec->program = tc_main(module);
     exec->shadow = *exec->program;
-    tc_arena_init(&exec->arena);
-    exec->arena.oom = ctx->arena.oom;
+    tc_arena_init_like(&exec->arena, &ctx->arena);
     exec->arena.limit = ctx->arena.limit;
     tc_ctx_defer(ctx, release, exec);
     shadow_buffers(exec);

@@ -49,8 +49,7 @@ static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool
     plan->ctx = ctx;
     plan->g = g;
     plan->watch = watch;
-    tc_arena_init(&plan->arena);
-    plan->arena.oom = ctx->arena.oom;
+    tc_arena_init_like(&plan->arena, &ctx->arena);
     tc_ctx_defer(ctx, release, plan);
     tc_product_one_thread();
     if (!tc_plan_steps(plan) || !place_all(plan))
@@ -235,8 +234,7 @@ tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch)
     twin->watch = watch;
     twin->seconds = NULL;
     twin->store = tc_arena_copy(&ctx->arena, plan->store, plan->n_store * sizeof *plan->store);
-    tc_arena_init(&twin->arena);
-    twin->arena.oom = ctx->arena.oom;
+    tc_arena_init_like(&twin->arena, &ctx->arena);
     twin->memory = NULL;
     tc_ctx_defer(ctx, release, twin);
     return place_all(twin) ? twin : NULL;

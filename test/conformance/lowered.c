@@ -36,14 +36,16 @@ static bool write_regions(trial *t, const tc_compiled *c)
 
 bool trial_compiled(trial *t, const char *target, const char *const *data, size_t n)
 {
+    tc_dataset *calib = NULL;
+    if (n && !trial_says(t, tc_dataset_files(t->ctx, data, n, &calib), "data"))
+        return false;
     tc_compile_request r = {.model = trial_path(t, t->check->file),
                             .target = target,
-                            .calib = data,
-                            .n_calib = n,
+                            .calib = calib,
                             .calib_only_if_needed = true,
                             .check = true};
     tc_compiled c;
-    if (!trial_says(t, tc_compile(t->ctx, &r, &c), "compile"))
+    if (!trial_says(t, tc_compile_stages(t->ctx, &r, &c), "compile"))
         return false;
     const tc_split_left *left = left_over(&c);
     if (left) {

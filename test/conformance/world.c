@@ -32,15 +32,17 @@ static bool compile(world *w)
     tc_ctx *ctx = t->ctx;
     const char *calib = record_text(ctx, w->facts, "calib");
     const char *data = calib ? trial_path(t, calib) : NULL;
-    bool wants_data = !w->real && !w->typed && data;
+    tc_dataset *samples = NULL;
+    if (!w->real && !w->typed && data &&
+        !trial_says(t, tc_dataset_files(ctx, &data, 1, &samples), "data"))
+        return false;
     tc_compile_request r = {.model = trial_path(t, t->check->file),
                             .target = tc_text_eq(t->check->target, "cpu+int8") ? "cpu"
                                                                              : t->check->target,
                             .config = w->real ? NULL : record_text(ctx, w->facts, "quant"),
-                            .calib = &data,
-                            .n_calib = wants_data};
+                            .calib = samples};
     tc_compiled c;
-    if (!trial_says(t, tc_compile(ctx, &r, &c), "compile"))
+    if (!trial_says(t, tc_compile_stages(ctx, &r, &c), "compile"))
         return false;
     const tc_json *most = tc_json_get(tc_json_get(w->facts, "regions"), t->check->target);
     int64_t n;

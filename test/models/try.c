@@ -7,7 +7,7 @@
 #include "models.h"
 
 #include "api/payload.h"
-#include "api/program.h"
+#include "api/pte.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "num/load.h"
@@ -273,15 +273,17 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
 {
     static const char *const invented[] = {"random:1"};
     tc_ctx *ctx = a->ctx;
+    tc_dataset *calib;
+    if (!went(a, tc_dataset_files(ctx, invented, 1, &calib), "data"))
+        return false;
     tc_compile_request r = {.model = path,
                             .target = a->target,
-                            .calib = invented,
-                            .n_calib = 1,
+                            .calib = calib,
                             .calib_only_if_needed = true,
                             .check = true};
     tc_compiled c;
     tc_tensor *quick[CALLS], *slow[CALLS], *again[CALLS];
-    if (!went(a, tc_compile(ctx, &r, &c), "compile"))
+    if (!went(a, tc_compile_stages(ctx, &r, &c), "compile"))
         return false;
     remember_left(a, &c);
     size_t n = tc_main(c.module)->n_out;
@@ -293,7 +295,7 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
         !went(a, write_regions(a, &c, name, written), "write"))
         return false;
     tc_payload *payload;
-    tc_program program;
+    tc_pte program;
     tc_module *back;
     return went(a, payloads(a, &c, &payload), "payloads") &&
            went(a, tc_program_make(ctx, &c, payload, c.n_region, NULL, &program), "program") &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quant_parts.c -- calibration as a whole: parts in any order on any number of threads give the
  * same program, corrected biases have the means they should, mistaken data and files are told. */
+#include "wire/file.h"
 #include "check.h"
 
 #include <math.h>
@@ -111,13 +112,19 @@ static result quantize(const data *d, int first, size_t n, how h)
     tc_module *module = parse(ctx, h.model ? h.model : MODEL);
     CHECK(tc_config_read(ctx, h.config ? h.config : "int8", &config) == TC_OK);
     config.correct_bias = config.correct_bias && !h.uncorrected;
+    tc_bytes seen;
+    tc_observations *merge = tc_new_n(&ctx->arena, tc_observations, h.n_merge);
+    for (size_t i = 0; i < h.n_merge; i++)
+        merge[i].name = h.merge[i];
     tc_quant_request request = {.config = &config,
                                 .samples = {n, read_part, &p, NULL, NULL},
-                                .merge = h.merge,
+                                .merge = merge,
                                 .n_merge = h.n_merge,
-                                .observe_only = h.observe_only,
+                                .observe_only = h.observe_only ? &seen : NULL,
                                 .keep_odd = h.keep_odd};
     r.status = tc_quantize(ctx, module, &request);
+    if (h.observe_only && r.status == TC_OK)
+        CHECK(tc_file_write(ctx, h.observe_only, seen) == TC_OK);
     tc_buf out;
     tc_print_options options = {0};
     tc_buf_init(&out, &ctx->arena);

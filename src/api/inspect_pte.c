@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect_pte.c -- tosac inspect of an ExecuTorch program. */
+/* inspect_pte.c -- what an ExecuTorch program holds. */
 #include "inspect.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "../read/pte.h"
 #include "../read/survey.h"
-#include "json.h"
+#include "json_out.h"
 
 static const char *dtype_name(tc_ctx *ctx, int number)
 {
@@ -83,84 +82,84 @@ static const tc_ethosu_tensor *next_tensor(const tc_ethosu_payload *p, bool is_i
 
 /* ---- for people ---- */
 
-static void show_ports(tc_ctx *ctx, const char *title, const tc_pte_method *m, tc_ints port)
+static void show_ports(tc_buf *to, tc_ctx *ctx, const char *title, const tc_pte_method *m, tc_ints port)
 {
-    printf("\n%s\n", title);
+    tc_buf_printf(to, "\n%s\n", title);
     for (int32_t i = 0; i < port.n; i++)
-        printf("  %-4d %s\n", i, value_text(ctx, &m->value[port.v[i]]));
+        tc_buf_printf(to, "  %-4d %s\n", i, value_text(ctx, &m->value[port.v[i]]));
 }
 
-static void show_border(tc_ctx *ctx, const tc_pte_method *m, const tc_pte_border *b,
+static void show_border(tc_buf *to, tc_ctx *ctx, const tc_pte_method *m, const tc_pte_border *b,
                         const tc_ethosu_tensor *vela)
 {
     const tc_pte_value *v = &m->value[b->value];
     int64_t each = element_bytes(v->dtype), n = count(v->dim);
-    printf("    %-6s %-24s %" PRId64 " bytes", b->is_input ? "input" : "output", value_text(ctx, v),
+    tc_buf_printf(to, "    %-6s %-24s %" PRId64 " bytes", b->is_input ? "input" : "output", value_text(ctx, v),
            each * n);
     if (b->known && b->axis < 0)
-        printf(", scale %.9g, zero %" PRId64, b->scale, b->zero);
+        tc_buf_printf(to, ", scale %.9g, zero %" PRId64, b->scale, b->zero);
     else if (b->known)
-        printf(", a scale for each of axis %" PRId64, b->axis);
+        tc_buf_printf(to, ", a scale for each of axis %" PRId64, b->axis);
     if (vela)
-        printf(", payload has %d bytes an element%s", vela->element_bytes,
+        tc_buf_printf(to, ", payload has %d bytes an element%s", vela->element_bytes,
                vela->element_bytes == each ? "" : "  <-- differs");
-    printf("\n");
+    tc_buf_printf(to, "\n");
 }
 
-static void show_call(tc_pte_file *f, const tc_pte_method *m, size_t k)
+static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t k)
 {
     const tc_pte_step *s = &m->step[k];
     const tc_pte_delegate *d = &m->delegate[s->what];
     tc_ethosu_payload p;
     bool vela = tc_ethosu_read(&f->ctx->arena, d->payload, &p);
     const tc_pte_border *b = tc_pte_borders(f, m, k);
-    printf("  %s %" PRIu32 ", %zu bytes%s", d->id, s->what, d->payload.size,
+    tc_buf_printf(to, "  %s %" PRIu32 ", %zu bytes%s", d->id, s->what, d->payload.size,
            d->tosa.size ? ", with its TOSA beside it" : "");
     if (d->vela)
-        printf(", by Vela %s", d->vela);
-    printf("\n");
+        tc_buf_printf(to, ", by Vela %s", d->vela);
+    tc_buf_printf(to, "\n");
     if (vela)
-        printf("    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n", p.commands,
+        tc_buf_printf(to, "    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n", p.commands,
                p.weights, p.scratch);
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
         const tc_ethosu_tensor *t = vela ? next_tensor(&p, b[i].is_input, &n_in, &n_out) : NULL;
-        show_border(f->ctx, m, &b[i], t);
+        show_border(to, f->ctx, m, &b[i], t);
     }
 }
 
-static void show_method(tc_pte_file *f, const tc_pte_method *m)
+static void show_method(tc_buf *to, tc_pte_file *f, const tc_pte_method *m)
 {
     tc_survey s = count_kernels(f->ctx, m);
-    printf("\nmethod       %s\n", m->name);
-    show_ports(f->ctx, "inputs", m, m->in);
-    show_ports(f->ctx, "outputs", m, m->out);
-    printf("\n%-12s", "memory");
+    tc_buf_printf(to, "\nmethod       %s\n", m->name);
+    show_ports(to, f->ctx, "inputs", m, m->in);
+    show_ports(to, f->ctx, "outputs", m, m->out);
+    tc_buf_printf(to, "\n%-12s", "memory");
     for (int32_t i = 1; i < m->arena.n; i++)
-        printf("%s %" PRId64, i > 1 ? "," : "", m->arena.v[i]);
-    printf(" bytes\n%-12s %zu of %zu kinds\n", "kernels", s.n_node, s.n_op);
+        tc_buf_printf(to, "%s %" PRId64, i > 1 ? "," : "", m->arena.v[i]);
+    tc_buf_printf(to, " bytes\n%-12s %zu of %zu kinds\n", "kernels", s.n_node, s.n_op);
     for (size_t i = 0; i < s.n_op; i++)
-        printf("  %6zu  %s\n", s.op[i].count, s.op[i].name);
+        tc_buf_printf(to, "  %6zu  %s\n", s.op[i].count, s.op[i].name);
     if (m->n_delegate)
-        printf("\ndelegates\n");
+        tc_buf_printf(to, "\ndelegates\n");
     for (size_t k = 0; k < m->n_step; k++)
         if (m->step[k].tag == PTE_DELEGATE_CALL)
-            show_call(f, m, k);
+            show_call(to, f, m, k);
 }
 
-static void show_file(tc_pte_file *f)
+static void show_file(tc_buf *to, tc_pte_file *f)
 {
-    printf("%s: ExecuTorch program, %zu bytes\n", f->name, f->bytes.size);
-    printf("%-12s %zu, %" PRIu64 " bytes\n", "constants", f->n_constant ? f->n_constant - 1 : 0,
+    tc_buf_printf(to, "%s: ExecuTorch program, %zu bytes\n", f->name, f->bytes.size);
+    tc_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "constants", f->n_constant ? f->n_constant - 1 : 0,
            segment_bytes(f, f->constant_segment, f->n_constant));
     if (f->n_buffer > 1)
-        printf("%-12s %zu, %" PRIu64 " bytes\n", "buffers", f->n_buffer - 1,
+        tc_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "buffers", f->n_buffer - 1,
                segment_bytes(f, f->buffer_segment, f->n_buffer));
     for (size_t i = 0; i < f->n_named; i++)
-        printf("%-12s %s, %zu bytes\n", "named data", f->named[i].key,
+        tc_buf_printf(to, "%-12s %s, %zu bytes\n", "named data", f->named[i].key,
                tc_pte_segment(f, f->named[i].segment).size);
     for (size_t i = 0; i < f->n_method; i++)
-        show_method(f, &f->method[i]);
+        show_method(to, f, &f->method[i]);
 }
 
 /* ---- JSON ---- */
@@ -272,9 +271,9 @@ static void json_method(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m
     tc_json_close(out, '}');
 }
 
-static void json_file(tc_pte_file *f)
+static void json_file(tc_buf *to, tc_pte_file *f)
 {
-    tc_json_out out = {0};
+    tc_json_out out = {.to = to};
     tc_json_open(&out, NULL, '{');
     tc_json_put_text(&out, "file", f->name);
     tc_json_put_text(&out, "format", "ExecuTorch program");
@@ -297,13 +296,13 @@ static void json_file(tc_pte_file *f)
     tc_json_close(&out, '}');
 }
 
-tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json)
+tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
 {
     tc_pte_file *f = tc_new(&ctx->arena, tc_pte_file);
     TC_TRY(tc_pte_open(ctx, path, bytes, f));
     if (json)
-        json_file(f);
+        json_file(to, f);
     else
-        show_file(f);
+        show_file(to, f);
     return TC_OK;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.h -- a compiled module as one program for ExecuTorch's runtime. */
-#ifndef TC_PROGRAM_H
-#define TC_PROGRAM_H
+/* pte.h -- a compiled module as one program for ExecuTorch's runtime. */
+#ifndef TC_API_PTE_H
+#define TC_API_PTE_H
 
 #include "compile.h"
 
-typedef struct tc_program {
+typedef struct tc_pte {
     tc_bytes pte;
     size_t memory; /* bytes of the block that values live in */
-} tc_program;
+} tc_pte;
 
 /* The file; payload: one for each region, in their order.  The module's first graph is left in
  * kernels. */
 TC_MUST_USE tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled,
                                       const tc_payload *payload, size_t n_payload,
-                                      const tc_trace *trace, tc_program *out);
+                                      const tc_trace *trace, tc_pte *out);
 
 /* The region's .tosa as a delegate's payload of its own. */
 tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,

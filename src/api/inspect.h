@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect.h -- what the files of tosac inspect share. */
-#ifndef TC_INSPECT_H
-#define TC_INSPECT_H
+/* inspect.h -- what the files of inspection share. */
+#ifndef TC_API_INSPECT_H
+#define TC_API_INSPECT_H
 
 #include "../ir/graph.h"
 
@@ -12,12 +12,15 @@ const char *tc_inspect_problems(tc_ctx *ctx,
                                 const char *path, tc_bytes bytes);
 
 /* inspect_vgf.c: the container and its code. */
-TC_MUST_USE tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json);
+TC_MUST_USE tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json,
+                                     tc_buf *to);
 
 /* An ExecuTorch program: methods, memory, kernels, and what is handed to each delegate. */
-TC_MUST_USE tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json);
+TC_MUST_USE tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
+                                     tc_buf *to);
 
 /* inspect_stream.c: the command streams in a .pte or in Vela's answer. */
-TC_MUST_USE tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json);
+TC_MUST_USE tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
+                                         tc_buf *to);
 
 #endif

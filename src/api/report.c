@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.c -- what was compiled, for people and for programs. */
-#include "report.h"
+#include "compile.h"
+#include "json_out.h"
 
-#include <stdio.h>
-
-#include "json.h"
-
-/* What crosses a region's border, and what it is made of. */
-typedef struct border {
-    int64_t bytes_in, bytes_out;
-    size_t n_tosa, n_transpose;
-} border;
-
-static border border_of(const tc_region *region)
+tc_region_border tc_border_of(const tc_region *region)
 {
-    border b = {0};
+    tc_region_border b = {0};
     const tc_graph *body = tc_main(region->module);
     for (size_t i = 0; i < body->n_in; i++)
         b.bytes_in += (int64_t)tc_type_bytes(tc_type_of(body, body->in[i]));
@@ -37,25 +28,25 @@ static const char *name_of(const tc_node *node)
     return node->loc->node ? node->loc->node : tc_ops[node->op].name;
 }
 
-void tc_report_text(const tc_compiled *c)
+void tc_report_text(const tc_compiled *c, tc_buf *out)
 {
     size_t nodes = 0;
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
-    printf("%s: %zu of %zu operators in %zu region%s\n", c->target.text, nodes,
+    tc_buf_printf(out, "%s: %zu of %zu operators in %zu region%s\n", c->target.text, nodes,
            nodes + c->split.n_left, c->n_region, c->n_region == 1 ? "" : "s");
     for (size_t i = 0; i < c->split.n_region; i++) {
-        border b = border_of(&c->region[i]);
-        printf("  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64
+        tc_region_border b = tc_border_of(&c->region[i]);
+        tc_buf_printf(out, "  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64
                " bytes in, %" PRId64 " bytes out\n",
                c->region[i].name, c->split.nodes[i], b.n_tosa, b.n_transpose,
                b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out);
     }
     if (c->split.n_left)
-        printf("on the CPU: %zu\n", c->split.n_left);
+        tc_buf_printf(out, "on the CPU: %zu\n", c->split.n_left);
     for (size_t i = 0; i < c->split.n_left; i++) {
         const tc_split_left *l = &c->split.left[i];
-        printf("  %-28s %-16s %s%s%s\n", name_of(l->node), tc_ops[l->node->op].name,
+        tc_buf_printf(out, "  %-28s %-16s %s%s%s\n", name_of(l->node), tc_ops[l->node->op].name,
                place_of(l->node), *place_of(l->node) ? ": " : "", l->why);
     }
 }
@@ -85,9 +76,10 @@ static void put_vela(tc_json_out *out, const tc_vela_job *job)
     tc_json_close(out, '}');
 }
 
-void tc_report_json(tc_ctx *ctx, const tc_compiled *c, const tc_written *w)
+void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
 {
-    tc_json_out out = {0};
+    const tc_written *w = written ? &c->written : NULL;
+    tc_json_out out = {.to = to};
     tc_json_open(&out, NULL, '{');
     tc_json_put_text(&out, "target", c->target.text);
     if (w) {
@@ -98,7 +90,7 @@ void tc_report_json(tc_ctx *ctx, const tc_compiled *c, const tc_written *w)
         tc_json_put_int(&out, "memory", (int64_t)w->memory);
     tc_json_open(&out, "regions", '[');
     for (size_t i = 0; i < c->split.n_region; i++) {
-        border b = border_of(&c->region[i]);
+        tc_region_border b = tc_border_of(&c->region[i]);
         const tc_graph *g = tc_main(c->region[i].module);
         tc_json_open(&out, NULL, '{');
         tc_json_put_text(&out, "name", c->region[i].name);
@@ -128,27 +120,28 @@ void tc_report_json(tc_ctx *ctx, const tc_compiled *c, const tc_written *w)
     tc_json_close(&out, '}');
 }
 
-void tc_report_line(const tc_compiled *c, const tc_written *w)
+void tc_report_line(const tc_compiled *c, tc_buf *out)
 {
+    const tc_written *w = &c->written;
     size_t nodes = 0;
     double cycles = 0, sram = 0;
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
-    printf("%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
+    tc_buf_printf(out, "%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
            c->n_region == 1 ? "" : "s");
     if (c->target.machine->packing == TC_PACKED_NOT)
-        printf(", %zu operators on the CPU", c->split.n_left);
+        tc_buf_printf(out, ", %zu operators on the CPU", c->split.n_left);
     else if (c->split.n_region || c->split.n_left)
-        printf(", %zu operators on %s, %zu on the CPU", nodes, c->target.text, c->split.n_left);
+        tc_buf_printf(out, ", %zu operators on %s, %zu on the CPU", nodes, c->target.text, c->split.n_left);
     if (w->bytes)
-        printf(", %zu bytes", w->bytes);
+        tc_buf_printf(out, ", %zu bytes", w->bytes);
     if (w->memory)
-        printf(", %zu bytes of memory", w->memory);
+        tc_buf_printf(out, ", %zu bytes of memory", w->memory);
     for (size_t i = 0; w->jobs && i < c->n_region; i++) {
         cycles += w->jobs[i].cycles;
         sram = w->jobs[i].sram_kib > sram ? w->jobs[i].sram_kib : sram;
     }
     if (w->jobs && c->n_region)
-        printf("; Vela: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
-    printf("\n");
+        tc_buf_printf(out, "; Vela: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
+    tc_buf_printf(out, "\n");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.c -- what the CPU runs becomes kernels, everything gets its address, and the file is
+/* pte.c -- what the CPU runs becomes kernels, everything gets its address, and the file is
  * written. */
-#include "program.h"
+#include "pte.h"
 
 /* A program that is one region from its inputs to its outputs: a graph that does nothing but call
  * it. */
@@ -46,7 +46,7 @@ tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
 }
 
 tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload,
-                          size_t n_payload, const tc_trace *trace, tc_program *out)
+                          size_t n_payload, const tc_trace *trace, tc_pte *out)
 {
     tc_module *m = compiled->module;
     if (compiled->n_region == 1 && compiled->region[0].module == m)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect_vgf.c -- tosac inspect FILE.vgf: the container, its signature, and the graph's
+/* inspect_vgf.c -- what a .vgf holds: the container, its signature, and the graph's
  * instructions. */
 #include "inspect.h"
 
@@ -8,9 +8,8 @@
 #include "../target/vgf_schema.h"
 #include "../wire/spirv.h"
 #include "../wire/vgf.h"
-#include "json.h"
+#include "json_out.h"
 
-#include <stdio.h>
 
 static const char *const categories[] = {"input", "output", "intermediate", "constant"};
 static const char *const kinds[] = {"compute", "graph"};
@@ -20,6 +19,7 @@ static const char *const languages[] = {"none", "SPIR-V", "GLSL", "HLSL"};
 
 typedef struct {
     tc_ctx *ctx;
+    tc_buf *to;
     const char *path;
     size_t size;
     tc_vgf vgf;
@@ -84,49 +84,48 @@ static void each_line(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out 
 static void show_ports(view *v, bool in)
 {
     const tc_vgf_slots *slots = in ? &v->vgf.in : &v->vgf.out;
-    printf("\n%s\n", in ? "inputs" : "outputs");
+    tc_buf_printf(v->to, "\n%s\n", in ? "inputs" : "outputs");
     for (size_t i = 0; i < slots->n; i++)
-        printf("  %-20s %-28s binding %" PRIu32 ", resource %" PRIu32 "\n", port_name(v, in, i),
+        tc_buf_printf(v->to, "  %-20s %-28s binding %" PRIu32 ", resource %" PRIu32 "\n", port_name(v, in, i),
                port_type(v, in, i), slots->v[i].binding, slots->v[i].resource);
 }
 
 static void show_segments(const view *v)
 {
-    printf("\nsegments\n");
+    tc_buf_printf(v->to, "\nsegments\n");
     for (size_t i = 0; i < v->vgf.n_segment; i++) {
         const tc_vgf_segment *s = &v->vgf.segment[i];
-        printf("  %s: %s of module %" PRIu32 ", %zu constants", s->name, WORD(kinds, s->type),
+        tc_buf_printf(v->to, "  %s: %s of module %" PRIu32 ", %zu constants", s->name, WORD(kinds, s->type),
                s->module, s->n_constant);
         for (size_t k = 0; k < s->n_set; k++) {
-            printf(", set %zu binds", k);
+            tc_buf_printf(v->to, ", set %zu binds", k);
             for (size_t b = 0; b < s->set[k].n; b++)
-                printf(" %" PRIu32 ":%" PRIu32, s->set[k].v[b].binding, s->set[k].v[b].resource);
+                tc_buf_printf(v->to, " %" PRIu32 ":%" PRIu32, s->set[k].v[b].binding, s->set[k].v[b].resource);
         }
-        printf("\n");
+        tc_buf_printf(v->to, "\n");
     }
 }
 
 static void show_tables(view *v)
 {
-    printf("\nresources\n");
+    tc_buf_printf(v->to, "\nresources\n");
     for (size_t i = 0; i < v->vgf.n_resource; i++)
-        printf("  %4zu  %-12s %s%s\n", i, WORD(categories, v->vgf.resource[i].category),
+        tc_buf_printf(v->to, "  %4zu  %-12s %s%s\n", i, WORD(categories, v->vgf.resource[i].category),
                format_name(v, v->vgf.resource[i].format), dims(v, &v->vgf.resource[i]));
-    printf("\nconstants\n");
+    tc_buf_printf(v->to, "\nconstants\n");
     for (size_t i = 0; i < v->vgf.n_constant; i++)
-        printf("  %4zu  resource %" PRIu32 ", %zu bytes%s\n", i, v->vgf.constant[i].resource,
+        tc_buf_printf(v->to, "  %4zu  resource %" PRIu32 ", %zu bytes%s\n", i, v->vgf.constant[i].resource,
                v->vgf.constant[i].data.size, v->vgf.constant[i].sparsity >= 0 ? ", sparse" : "");
 }
 
 static void print_line(tc_json_out *out, const char *line)
 {
-    (void)out;
-    printf("  %s\n", line);
+    tc_buf_printf(out->to, "  %s\n", line);
 }
 
 static void show(view *v)
 {
-    printf("%s: VGF %d.%d.%d, %zu bytes\n", v->path, v->vgf.version[0], v->vgf.version[1],
+    tc_buf_printf(v->to, "%s: VGF %d.%d.%d, %zu bytes\n", v->path, v->vgf.version[0], v->vgf.version[1],
            v->vgf.version[2], v->size);
     show_ports(v, true);
     show_ports(v, false);
@@ -134,16 +133,16 @@ static void show(view *v)
     show_tables(v);
     for (size_t i = 0; i < v->vgf.n_module; i++) {
         const tc_vgf_module *m = &v->vgf.module[i];
-        printf("\nmodule %zu, %s: %s in %s, entry point %s, %zu bytes\n", i, m->name,
+        tc_buf_printf(v->to, "\nmodule %zu, %s: %s in %s, entry point %s, %zu bytes\n", i, m->name,
                WORD(kinds, m->type), WORD(languages, m->code_type), m->entry_point, m->code.size);
         if (m->code.size)
-            each_line(v, m, print_line, NULL);
+            each_line(v, m, print_line, &(tc_json_out){.to = v->to});
     }
-    printf("\n%-12s %zu of %zu kinds\n", "operators", v->survey.n_node, v->survey.n_op);
+    tc_buf_printf(v->to, "\n%-12s %zu of %zu kinds\n", "operators", v->survey.n_node, v->survey.n_op);
     for (size_t i = 0; i < v->survey.n_op; i++)
-        printf("  %6zu  %s\n", v->survey.op[i].count, v->survey.op[i].name);
+        tc_buf_printf(v->to, "  %6zu  %s\n", v->survey.op[i].count, v->survey.op[i].name);
     if (v->problems)
-        printf("\nnot taken as it is\n%s", v->problems);
+        tc_buf_printf(v->to, "\nnot taken as it is\n%s", v->problems);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------
@@ -253,7 +252,7 @@ static void json_modules(view *v, tc_json_out *out)
 
 static void json(view *v)
 {
-    tc_json_out out = {0};
+    tc_json_out out = {.to = v->to};
     tc_json_open(&out, NULL, '{');
     tc_json_put_text(&out, "file", v->path);
     tc_json_put_text(&out, "format", "VGF");
@@ -275,9 +274,9 @@ static void json(view *v)
     tc_json_close(&out, '}');
 }
 
-tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json)
+tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json, tc_buf *to)
 {
-    view v = {.ctx = ctx, .path = path, .size = bytes.size};
+    view v = {.ctx = ctx, .to = to, .path = path, .size = bytes.size};
     tc_module *module = NULL;
     TC_TRY(tc_vgf_read(ctx, path, bytes, &v.vgf));
     v.problems = tc_inspect_problems(ctx, tc_read_vgf, path, bytes);

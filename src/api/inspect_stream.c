@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect_stream.c -- tosac inspect --disassemble: command streams, one line an operation. */
+/* inspect_stream.c -- command streams, one line an operation. */
 #include "inspect.h"
 
-#include "../api/stream.h"
 #include "../npu/text.h"
-#include "json.h"
-
-#include <stdio.h>
+#include "json_out.h"
+#include "stream.h"
 
 typedef struct change {
     tc_buf *text;
@@ -26,7 +24,7 @@ static void put_change(void *user, const char *name, bool wide, uint16_t param, 
 }
 
 /* word, number, what it does ; the operator it comes from | the registers that were set */
-static void show_op(const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op *op, tc_buf *line, const char *node)
+static void show_op(tc_buf *to, const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op *op, tc_buf *line, const char *node)
 {
     line->size = 0;
     tc_npu_op_text(line, s->program.machine, op);
@@ -39,7 +37,7 @@ static void show_op(const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op
         tc_npu_changes(s->program.machine, &walk->reg, put_change, &c);
     if (line->size == before)
         line->size -= strlen(" | ");
-    printf("%7zu %5zu  %s\n", op->at, op->number, tc_buf_cstr(line));
+    tc_buf_printf(to, "%7zu %5zu  %s\n", op->at, op->number, tc_buf_cstr(line));
 }
 
 static void json_op(tc_ctx *ctx, const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op *op, tc_buf *line, const char *node,
@@ -81,7 +79,7 @@ static void json_head(const tc_stream *s, tc_json_out *out)
     tc_json_open(out, "operations", '[');
 }
 
-static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out)
+static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, tc_buf *to)
 {
     const tc_npu_program *p = &s->program;
     tc_npu_walk walk;
@@ -91,7 +89,7 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out)
     if (out)
         json_head(s, out);
     else
-        printf("%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n", s->name, p->machine->name, p->words.n,
+        tc_buf_printf(to, "%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n", s->name, p->machine->name, p->words.n,
                p->weights.size, p->scratch, s->vela ? ", by Vela " : "", s->vela ? s->vela : "");
     tc_npu_walk_begin(&walk, p->machine, p->words);
     while (tc_npu_walk_next(&walk, &op)) {
@@ -99,7 +97,7 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out)
         if (out)
             json_op(ctx, s, &walk, &op, &line, node, out);
         else
-            show_op(s, &walk, &op, &line, node);
+            show_op(to, s, &walk, &op, &line, node);
     }
     if (out) {
         tc_json_close(out, ']');
@@ -108,7 +106,7 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out)
     return walk.error ? tc_error(ctx, s->loc, TC_E_STREAM, "word %zu: %s", walk.command.at, walk.error) : TC_OK;
 }
 
-tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json)
+tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
 {
     tc_stream *stream;
     size_t n;
@@ -117,12 +115,12 @@ tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool
     TC_TRY(tc_streams_read(ctx, path, bytes, &stream, &n));
     if (!n)
         return tc_usage(ctx, "%s has no command stream of an Ethos-U", path);
-    tc_json_out out = {0};
+    tc_json_out out = {.to = to};
     tc_status worst = TC_OK;
     if (json)
         tc_json_open(&out, NULL, '[');
     for (size_t i = 0; i < n; i++) {
-        tc_status status = put_stream(ctx, &stream[i], json ? &out : NULL);
+        tc_status status = put_stream(ctx, &stream[i], json ? &out : NULL, to);
         worst = worst ? worst : status;
     }
     if (json)

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compile.h -- a model becomes what a target loads; and what went where, and why. */
+#ifndef TOSAC_COMPILE_H
+#define TOSAC_COMPILE_H
+
+#include "quantize.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whether a target string makes sense: "TOSA-1.0+INT+int16", "vgf", "vgf:TOSA-1.0+INT",
+ * "ethos-u55-128", "ethos-u85-256", "cpu".  TC_USAGE and a message when it does not. */
+TC_API TC_MUST_USE tc_status tc_target_check(tc_ctx *ctx, const char *target);
+
+typedef struct tc_compile_options {
+    size_t size;        /* of this record */
+    const char *target; /* must be given */
+    const char *config; /* as tc_config_open() takes it; NULL: int8 for targets without float */
+    const tc_config *settings; /* instead of config: settings made by tc_config_*(); or NULL */
+    tc_dataset *samples;       /* calibration data; NULL: none */
+    int samples_only_if_needed; /* not 0: data alone does not ask for quantization */
+    const char *const *cpu;     /* names or operators that stay on the CPU */
+    size_t n_cpu;
+    int check; /* not 0: run the program before and after every step, and compare */
+    tc_on_pass *on_pass; /* told after every pass; or NULL */
+    void *user;          /* for on_pass */
+    /* Ethos-U: what Vela is told; NULL and 0 leave it to the target. */
+    const char *vela_ini;      /* a system description of one's own */
+    const char *system_config; /* which system of the description */
+    const char *memory_mode;   /* which memory mode of the description */
+    const char *optimise;      /* "Performance" or "Size" */
+    double vela_timeout;       /* seconds for a region; 0: ten minutes */
+    int64_t max_scratch;       /* bytes that a region may need; 0: any */
+} tc_compile_options;
+
+static inline tc_compile_options tc_compile_options_default(void)
+{
+    tc_compile_options o = {sizeof(tc_compile_options), NULL, NULL, NULL, NULL, 0, NULL, 0, 0,
+                            NULL, NULL, NULL, NULL, NULL, NULL, 0, 0};
+    return o;
+}
+
+/* A compiled model. */
+typedef struct tc_compiled tc_compiled;
+
+/* Compile a model for a target: quantize it where it must be, split it into regions for the
+ * accelerator and a rest for the CPU, lower the regions.  Nothing is written yet.
+ *
+ *   model    stays as it is; one that is TOSA already is one region
+ *   options  target must be there; the record is not needed after the call
+ *   out      on TC_OK, the result; it lives as long as the context
+ *
+ * On any other status *out is left alone, and the messages say what happened and where in the
+ * model.  The same model and options give the same bytes on every run. */
+TC_API TC_MUST_USE tc_status tc_compile(tc_ctx *ctx, const tc_model *model,
+                                        const tc_compile_options *options, tc_compiled **out);
+
+/* ---- what comes out ---- */
+
+/* Kinds of files. */
+typedef enum tc_output {
+    TC_OUTPUT_TOSA = 0,     /* a TOSA 1.0 flatbuffer for each region */
+    TC_OUTPUT_VGF = 1,      /* a VGF file; one region */
+    TC_OUTPUT_PTE = 2,      /* an ExecuTorch program: everything */
+    TC_OUTPUT_PTE_TOSA = 3, /* the same, each region's TOSA beside its command stream, so that it
+                               runs on a PC too */
+    TC_OUTPUT_VELA = 4,     /* Ethos-U: the payload of each region */
+    TC_OUTPUT_IR = 5        /* the graphs as text */
+} tc_output;
+
+/* The kind's name ("pte+tosa") and the extension that stands for it (".pte"; "" for none); NULL
+ * when there is no such kind. */
+TC_API const char *tc_output_name(tc_output kind);
+TC_API const char *tc_output_extension(tc_output kind);
+
+/* Makes the files of a kind, in memory: *count of them, tc_compiled_bytes() has each.  Vela is run
+ * here where it is needed. */
+TC_API TC_MUST_USE tc_status tc_compiled_make(tc_ctx *ctx, tc_compiled *compiled, tc_output kind,
+                                              size_t *count);
+
+/* File i of those that were made last; data NULL: there is none. */
+TC_API tc_bytes tc_compiled_bytes(const tc_compiled *compiled, size_t i);
+
+/* Makes and writes them: PATH for one file; PATH with .0, .1, ... before its extension for several.
+ * Of text, large constants go to PATH.bin. */
+TC_API TC_MUST_USE tc_status tc_compiled_write(tc_ctx *ctx, tc_compiled *compiled, tc_output kind,
+                                               const char *path);
+
+/* What reports call the files; tc_compiled_write() does so by itself. */
+TC_API TC_MUST_USE tc_status tc_compiled_set_name(tc_ctx *ctx, tc_compiled *compiled,
+                                                  const char *name);
+
+/* A region as a TOSA file, whatever the target; it lives as long as the context. */
+TC_API TC_MUST_USE tc_status tc_compiled_region_tosa(tc_ctx *ctx, const tc_compiled *compiled,
+                                                     size_t region, tc_bytes *out);
+
+/* The compiled program as a model, to be asked, written or run; it is lent. */
+TC_API const tc_model *tc_compiled_model(const tc_compiled *compiled);
+
+/* ---- what went where ---- */
+
+typedef struct tc_compiled_info {
+    size_t size; /* of this record: set by the caller */
+    const char *target;
+    size_t n_region;
+    size_t on_target, on_cpu; /* operators of the model */
+    size_t bytes;             /* of what was made or written last */
+    size_t memory;            /* .pte: bytes of the block that its values live in; 0: not made */
+} tc_compiled_info;
+
+/* What Vela expects of a region. */
+typedef struct tc_vela_figures {
+    double cycles, macs, sram_kib, inferences_per_second;
+    int64_t scratch, fast_scratch, weights, payload; /* bytes */
+} tc_vela_figures;
+
+/* What one region takes. */
+typedef struct tc_region_info {
+    size_t size; /* of this record: set by the caller */
+    const char *name;
+    size_t operators;      /* of the model */
+    size_t tosa_operators; /* that they became, constants not counted */
+    size_t transposes;     /* of these */
+    int64_t bytes_in, bytes_out; /* that cross its border on each run */
+    size_t n_in, n_out;          /* tensors that do; tc_compiled_region_port() */
+    int has_vela;                /* vela is filled in: the files were made, for Ethos-U */
+    tc_vela_figures vela;
+} tc_region_info;
+
+/* A node that stays on the CPU. */
+typedef struct tc_cpu_node_info {
+    size_t size;      /* of this record: set by the caller */
+    const char *node; /* PyTorch's name, else the operator */
+    const char *op;
+    const tc_loc *loc;
+    const char *why; /* a clause that goes after "stays on the CPU: " */
+} tc_cpu_node_info;
+
+TC_API void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out);
+
+/* 0: there is no i-th. */
+TC_API int tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *out);
+TC_API const tc_type *tc_compiled_region_port(const tc_compiled *compiled, size_t region,
+                                              int output, size_t i);
+TC_API int tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_node_info *out);
+
+/* How much is told. */
+typedef enum tc_report_kind {
+    TC_REPORT_LINE = 0,    /* one line: what was written, and its sizes */
+    TC_REPORT_EXPLAIN = 1, /* a page: regions, borders, what stays on the CPU and why */
+    TC_REPORT_JSON = 2,    /* all of it, with what was written */
+    TC_REPORT_EXPLAIN_JSON = 3 /* all of it, before anything is written */
+} tc_report_kind;
+
+/* The text ends in a newline and a NUL, and lives as long as the context. */
+TC_API TC_MUST_USE tc_status tc_compiled_report(tc_ctx *ctx, const tc_compiled *compiled,
+                                                tc_report_kind kind, const char **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

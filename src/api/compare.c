@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compare.c -- two forms of a program on the same data, value by value, worst first.
+ *
+ * Values go together when they have the same name and shape.  Quantized ones count as the real
+ * numbers they stand for; a typed program is run as float arithmetic on its grids. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "../run/plan.h"
+#include "../ir/verify.h"
+#include "../num/load.h"
+#include "../num/quant.h"
+#include "../quant/quant.h"
+#include "dataset.h"
+#include "enter.h"
+#include "model.h"
+
+/* A value that both programs have. */
+typedef struct pair {
+    const char *name;
+    const tc_type *type;   /* of the first, f32 */
+    const tc_type *domain; /* how the second has it: quantized, or real */
+    const tc_loc *loc;
+    float *first; /* its numbers in the first program, for the sample in hand */
+    double aa, bb, ab, ee, max;
+    int64_t n, saturated;
+    double sqnr, cosine;
+} pair;
+
+/* One of the programs. */
+typedef struct side {
+    struct tc_comparison *c;
+    tc_module *module;
+    tc_graph *g;
+    pair **of; /* by value */
+    tc_watch watch;
+    tc_plan *plan;
+    tc_tensor *in, *out, *after;
+    void **state;
+} side;
+
+struct tc_comparison {
+    tc_ctx *ctx;
+    side a, b;
+    pair *pair;
+    size_t n_pair;
+    tc_samples samples;
+};
+
+/* ---- numbers in their own order ---- */
+
+/* The distance in memory between neighbours along each logical axis. */
+static void strides_of(tc_tensor t, const int8_t *order, int64_t *stride)
+{
+    int64_t step = 1;
+    for (int i = t.type->rank - 1; i >= 0; i--) {
+        stride[order[i]] = step;
+        step *= t.type->dim[i];
+    }
+}
+
+/* The real numbers of a value as it lies, handed on in logical order. */
+static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical, pair *p,
+                        void (*take)(pair *p, int64_t i, double v))
+{
+    int64_t stride[TC_MAX_RANK] = {0}, at[TC_MAX_RANK] = {0}, n = tc_type_count(logical), place = 0;
+    int rank = logical->rank;
+    const tc_quant *q = t.type->quant;
+    strides_of(t, order, stride);
+    for (int64_t i = 0; i < n; i++) {
+        double v = tc_load_f64(t, place);
+        if (q) {
+            int64_t c = q->axis >= 0 ? at[order[q->axis]] : 0;
+            v = q->scale[c] * (v - (double)q->zero[c]);
+        }
+        take(p, i, v);
+        for (int k = rank - 1; k >= 0; k--) {
+            place += stride[k];
+            if (++at[k] < logical->dim[k])
+                break;
+            place -= stride[k] * at[k];
+            at[k] = 0;
+        }
+    }
+}
+
+static void keep_first(pair *p, int64_t i, double v) { p->first[i] = (float)v; }
+
+static void add_second(pair *p, int64_t i, double b)
+{
+    double a = (double)p->first[i], e = fabs(a - b);
+    const tc_quant *q = p->domain->quant;
+    p->aa += a * a;
+    p->bb += b * b;
+    p->ab += a * b;
+    p->ee += e * e;
+    p->max = e > p->max ? e : p->max;
+    p->n++;
+    if (q && q->axis < 0) {
+        double code = rint(b / q->scale[0]) + (double)q->zero[0];
+        p->saturated += code <= (double)q->lo || code >= (double)q->hi;
+    }
+}
+
+static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    const side *s = who;
+    pair *p = s->of[v];
+    each_number(seen, order, p->type, p, s == &s->c->a ? keep_first : add_second);
+}
+
+/* ---- which values go together ---- */
+
+static bool is_real(const tc_type *t)
+{
+    return t && (t->quant || tc_is_float(t->dtype));
+}
+
+/* Values by name; of several with one name the last counts. */
+static void by_name(const tc_graph *g, tc_map *map)
+{
+    for (size_t v = 1; v < g->n_val; v++) {
+        const tc_value *value = g->val[v];
+        if (value->name && value->def && value->def->op != TC_OP_const && is_real(value->type))
+            *tc_map_at(map, tc_str_of(value->name)) = (void *)(uintptr_t)v;
+    }
+}
+
+static tc_val named(const tc_map *map, const char *name)
+{
+    return (tc_val)(uintptr_t)tc_map_get(map, tc_str_of(name));
+}
+
+/* a of the first and b of the second are the same value; domain: how the second has it. */
+static void add_pair(tc_comparison *c, const char *name, tc_val a, tc_val b, const tc_type *domain)
+{
+    const tc_value *value = c->a.g->val[a];
+    if (!value->def || !tc_same_dims(value->type, tc_type_of(c->b.g, b)) ||
+        !tc_type_count(value->type))
+        return;
+    pair *p = &c->pair[c->n_pair++];
+    *p = (pair){.name = name, .type = value->type, .loc = value->def->loc, .domain = domain};
+    p->first = tc_arena_raw(&c->ctx->arena, (size_t)tc_type_count(value->type) * sizeof *p->first);
+    c->a.of[a] = c->b.of[b] = p;
+}
+
+/* By name; what the programs give, else by its place.  typed: the second program before it became
+ * float arithmetic. */
+static void match(tc_comparison *c, const tc_graph *typed)
+{
+    tc_arena *arena = &c->ctx->arena;
+    tc_map in_a, in_b, in_typed;
+    tc_map_init(&in_a, arena);
+    tc_map_init(&in_b, arena);
+    tc_map_init(&in_typed, arena);
+    by_name(c->a.g, &in_a);
+    by_name(c->b.g, &in_b);
+    by_name(typed, &in_typed);
+    c->pair = tc_new_n(arena, pair, in_a.n + c->a.g->n_out);
+    for (size_t i = 0; i < in_a.n; i++) {
+        tc_val a = (tc_val)(uintptr_t)in_a.entry[i].value;
+        const char *name = c->a.g->val[a]->name;
+        tc_val b = named(&in_b, name), t = named(&in_typed, name);
+        if (b)
+            add_pair(c, name, a, b,
+                     t && tc_type_of(typed, t)->quant ? tc_type_of(typed, t)
+                                                      : tc_type_of(c->b.g, b));
+    }
+    for (size_t i = 0; i < c->a.g->n_out && i < c->b.g->n_out; i++) {
+        tc_val a = c->a.g->out[i], b = c->b.g->out[i];
+        bool free = !c->a.of[a] && !c->b.of[b] && tc_def(c->b.g, b);
+        if (free && is_real(tc_type_of(c->a.g, a)) && is_real(tc_type_of(c->b.g, b)))
+            add_pair(c, tc_text_format(arena, "output %zu", i), a, b, tc_type_of(c->b.g, b));
+    }
+}
+
+/* ---- running ---- */
+
+/* The program as it is run; typed: as it was before it became float arithmetic. */
+static tc_status take_program(tc_ctx *ctx, const tc_model *model, tc_module **out,
+                              tc_graph **typed)
+{
+    *out = tc_module_clone(model->module);
+    *typed = tc_main(tc_module_copy(*out));
+    return tc_run_passes(
+        ctx, *out, tc_quant_is_typed(*out) && !tc_quant_is_lowered(*out) ? "simulate,tidy" : "tidy",
+        NULL);
+}
+
+static tc_status prepare(tc_comparison *c, side *s)
+{
+    tc_arena *arena = &c->ctx->arena;
+    bool *wanted = tc_new_n(arena, bool, s->g->n_val);
+    for (size_t v = 1; v < s->g->n_val; v++)
+        wanted[v] = s->of[v] != NULL;
+    s->watch = (tc_watch){wanted, see, s};
+    s->plan = tc_plan_new(c->ctx, s->g, &s->watch);
+    s->in = tc_new_n(arena, tc_tensor, s->g->n_in);
+    s->out = tc_new_n(arena, tc_tensor, s->g->n_out);
+    s->after = tc_new_n(arena, tc_tensor, s->g->n_mutation);
+    s->state = tc_new_n(arena, void *, s->g->n_mutation);
+    for (size_t i = 0; i < s->g->n_in; i++)
+        s->in[i] = tc_tensor_new(arena, tc_type_of(s->g, s->g->in[i]));
+    for (size_t i = 0; i < s->g->n_mutation; i++)
+        s->state[i] = (void *)(uintptr_t)s->g->val[s->g->mutation[i].before]->data;
+    return s->plan
+               ? TC_OK
+               : tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
+                                "%s keeps state of its own and cannot be compared value by value",
+                                s->module->file);
+}
+
+static tc_status check_inputs(const tc_comparison *c)
+{
+    bool same = c->a.g->n_in == c->b.g->n_in;
+    for (size_t i = 0; same && i < c->a.g->n_in; i++) {
+        const tc_type *a = tc_type_of(c->a.g, c->a.g->in[i]),
+                      *b = tc_type_of(c->b.g, c->b.g->in[i]);
+        same = tc_same_dims(a, b) && (a->dtype == b->dtype || (a->dtype == TC_f32 && b->quant));
+    }
+    return same ? TC_OK
+                : tc_error(c->ctx, NULL, TC_E_MISMATCH, "%s and %s do not have the same inputs",
+                           c->a.module->file, c->b.module->file);
+}
+
+/* The second program's inputs: the same numbers, quantized where it wants codes. */
+static void hand_on(const tc_comparison *c)
+{
+    for (size_t i = 0; i < c->a.g->n_in; i++) {
+        tc_tensor a = c->a.in[i], b = c->b.in[i];
+        if (a.type->dtype == TC_f32 && b.type->quant)
+            tc_quantize_into(a, b);
+        else
+            memcpy(b.data, a.data, tc_type_bytes(a.type));
+    }
+}
+
+static tc_status run_samples(tc_comparison *c)
+{
+    for (size_t k = 0; k < c->samples.n; k++) {
+        TC_TRY(c->samples.read(c->samples.from, k, c->a.in));
+        TC_TRY(tc_plan_run(c->a.plan, c->a.in, c->a.out, c->a.state, c->a.after));
+        hand_on(c);
+        TC_TRY(tc_plan_run(c->b.plan, c->b.in, c->b.out, c->b.state, c->b.after));
+        TC_TRY(tc_tell_progress(c->ctx, "samples", k + 1, c->samples.n));
+    }
+    return TC_OK;
+}
+
+/* ---- telling ---- */
+
+static int worst_first(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    if (x->sqnr != y->sqnr)
+        return x->sqnr < y->sqnr ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void sum_up(tc_comparison *c)
+{
+    for (size_t i = 0; i < c->n_pair; i++) {
+        pair *p = &c->pair[i];
+        p->sqnr = p->ee > 0 ? 10 * log10(p->aa / p->ee) : INFINITY;
+        p->cosine = p->aa > 0 && p->bb > 0 ? p->ab / sqrt(p->aa * p->bb) : p->aa == p->bb ? 1 : 0;
+    }
+    if (c->n_pair)
+        qsort(c->pair, c->n_pair, sizeof *c->pair, worst_first);
+}
+
+/* The largest error in steps of the domain; NaN: it has none. */
+static double in_steps(const pair *p)
+{
+    const tc_quant *q = p->domain->quant;
+    return q && q->axis < 0 ? p->max / q->scale[0] : NAN;
+}
+
+static tc_status compare(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_dataset *data,
+                         tc_comparison **out)
+{
+    tc_comparison *c = tc_new(&ctx->arena, tc_comparison);
+    tc_graph *typed;
+    *c = (tc_comparison){.ctx = ctx, .a.c = c, .b.c = c};
+    TC_TRY(take_program(ctx, a, &c->a.module, &typed));
+    TC_TRY(take_program(ctx, b, &c->b.module, &typed));
+    c->a.g = tc_main(c->a.module);
+    c->b.g = tc_main(c->b.module);
+    c->a.of = tc_new_n(&ctx->arena, pair *, c->a.g->n_val);
+    c->b.of = tc_new_n(&ctx->arena, pair *, c->b.g->n_val);
+    TC_TRY(check_inputs(c));
+    TC_TRY(tc_open_dataset(ctx, data, c->a.g, &c->samples));
+    match(c, typed);
+    if (!c->n_pair)
+        return tc_error(ctx, NULL, TC_E_MISMATCH,
+                        "%s and %s have no value in common: names or shapes differ",
+                        c->a.module->file, c->b.module->file);
+    TC_TRY(prepare(c, &c->a));
+    TC_TRY(prepare(c, &c->b));
+    TC_TRY(run_samples(c));
+    sum_up(c);
+    *out = c;
+    return TC_OK;
+}
+
+tc_status tc_compare_models(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_dataset *data,
+                            tc_comparison **out)
+{
+    TC_ENTER(ctx, compare(ctx, a, b, data, out));
+}
+
+size_t tc_comparison_count(const tc_comparison *comparison)
+{
+    return comparison->n_pair;
+}
+
+size_t tc_comparison_samples(const tc_comparison *comparison)
+{
+    return comparison->samples.n;
+}
+
+int tc_comparison_value(const tc_comparison *comparison, size_t i, tc_compared_value *out)
+{
+    if (i >= comparison->n_pair)
+        return 0;
+    const pair *p = &comparison->pair[i];
+    bool steps = !isnan(in_steps(p));
+    tc_fill_record(out,
+                   &(tc_compared_value){
+                       .name = p->name,
+                       .type = p->domain,
+                       .loc = p->loc,
+                       .sqnr_db = p->sqnr,
+                       .cosine = p->cosine,
+                       .max_error = p->max,
+                       .max_steps = in_steps(p),
+                       .saturated = !steps ? NAN
+                                    : p->n ? (double)p->saturated / (double)p->n
+                                           : 0,
+                   },
+                   sizeof *out);
+    return 1;
+}

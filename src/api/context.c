@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* context.c -- what callers do with a context, and the door into the library (enter.h). */
+#include "enter.h"
+
+#include "../read/read.h"
+
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
+
+const char *tc_version(void)
+{
+    return "tosac " VERSION_TEXT(TOSAC_VERSION_MAJOR, TOSAC_VERSION_MINOR, TOSAC_VERSION_PATCH);
+}
+
+int tc_version_number(void)
+{
+    return TOSAC_VERSION_NUMBER;
+}
+
+const char *tc_status_text(tc_status status)
+{
+    static const struct {
+        tc_status status;
+        const char *text;
+    } known[] = {
+        {TC_OK, "all is well"},
+        {TC_BAD_MODEL, "the model or file is turned down"},
+        {TC_USAGE, "an option or argument is mistaken"},
+        {TC_UNSUPPORTED, "the model is fine, and beyond us today"},
+        {TC_TOOL, "an outside tool failed"},
+        {TC_NO_MEMORY, "memory ran out"},
+        {TC_CANCELLED, "the work was called off"},
+        {TC_BUG, "a mistake of tosac's own"},
+    };
+    for (size_t i = 0; i < TC_COUNT(known); i++)
+        if (known[i].status == status)
+            return known[i].text;
+    return "no status that tosac knows";
+}
+
+/* ---- the door ---- */
+
+tc_status tc_door_in(tc_door *door, tc_ctx *ctx)
+{
+    if (ctx->spent)
+        return TC_NO_MEMORY;
+    TC_TRY(tc_go_on(ctx));
+    door->ctx = ctx;
+    door->mark = tc_arena_mark(&ctx->scratch);
+    memcpy(&door->outer, &ctx->oom, sizeof door->outer);
+    door->arena_oom = ctx->arena.oom;
+    door->scratch_oom = ctx->scratch.oom;
+    ctx->arena.oom = ctx->scratch.oom = &ctx->oom;
+    ctx->depth++;
+    return TC_OK;
+}
+
+static void tell_no_memory(tc_ctx *ctx)
+{
+    static const tc_diagnostic ran_out = {
+        .severity = TC_SEVERITY_ERROR,
+        .id = "memory",
+        .status = TC_NO_MEMORY,
+        .text = "memory ran out; the model and its data need more than there is"};
+    if (ctx->on_diagnostic)
+        ctx->on_diagnostic(ctx->user, &ran_out);
+}
+
+tc_status tc_door_out(tc_door *door, tc_status status)
+{
+    tc_ctx *ctx = door->ctx;
+    bool ran_out = status == TC_NO_MEMORY && !ctx->spent;
+    memcpy(&ctx->oom, &door->outer, sizeof ctx->oom);
+    ctx->arena.oom = door->arena_oom;
+    ctx->scratch.oom = door->scratch_oom;
+    ctx->depth--;
+    ctx->spent |= ran_out;
+    if (status != TC_OK && !ctx->spent)
+        tc_arena_rewind(&ctx->scratch, door->mark);
+    if (!ctx->depth || ran_out)
+        tc_tell_messages(ctx, true);
+    if (ran_out)
+        tell_no_memory(ctx);
+    return status;
+}
+
+void tc_take_record(void *ours, size_t size, const void *theirs)
+{
+    size_t given = 0;
+    if (theirs)
+        memcpy(&given, theirs, sizeof given);
+    if (theirs)
+        memcpy(ours, theirs, given < size ? given : size);
+}
+
+void tc_fill_record(void *theirs, const void *ours, size_t size)
+{
+    size_t room;
+    memcpy(&room, theirs, sizeof room);
+    if (room > sizeof room)
+        memcpy((char *)theirs + sizeof room, (const char *)ours + sizeof room,
+               (room < size ? room : size) - sizeof room);
+}
+
+/* ---- settings and numbers ---- */
+
+void tc_ctx_set_threads(tc_ctx *ctx, int threads)
+{
+    ctx->threads = threads;
+}
+
+void tc_ctx_set_reference_kernels(tc_ctx *ctx, int yes)
+{
+    ctx->reference_kernels = yes != 0;
+}
+
+void tc_ctx_set_memory_limit(tc_ctx *ctx, size_t bytes)
+{
+    ctx->arena.limit = bytes;
+}
+
+tc_status tc_ctx_set_dim(tc_ctx *ctx, const char *text)
+{
+    TC_ENTER(ctx, tc_read_dim(ctx, tc_intern_text(ctx, text)));
+}
+
+void tc_ctx_resume(tc_ctx *ctx)
+{
+    atomic_store(&ctx->cancelled, 0);
+}
+
+void tc_ctx_get_stats(const tc_ctx *ctx, tc_ctx_stats *out)
+{
+    tc_fill_record(out,
+                   &(tc_ctx_stats){.errors = ctx->n_error,
+                                   .warnings = ctx->n_warning,
+                                   .muted = ctx->n_muted,
+                                   .memory = ctx->arena.used,
+                                   .memory_peak = ctx->arena.peak},
+                   sizeof *out);
+}
+
+/* ---- messages ---- */
+
+static tc_status end_messages(tc_ctx *ctx, const char **out)
+{
+    *out = tc_buf_cstr(&ctx->messages);
+    return TC_OK;
+}
+
+static tc_status read_messages(tc_ctx *ctx, const char **out)
+{
+    TC_ENTER(ctx, end_messages(ctx, out));
+}
+
+const char *tc_diagnostics(tc_ctx *ctx)
+{
+    const char *text;
+    int cancelled = atomic_exchange(&ctx->cancelled, 0); /* they can be read all the same */
+    tc_status status = read_messages(ctx, &text);
+    if (cancelled)
+        tc_ctx_cancel(ctx);
+    return status == TC_OK
+               ? text
+               : "tosac: error: memory ran out; the model and its data need more than there is "
+                 "[memory]\n";
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dataset.c -- samples: from files, from the caller, or invented on demand ("random:SEED"). */
+#include "dataset.h"
+
+#include <stdlib.h>
+
+#include "../num/load.h"
+#include "../wire/file.h"
+#include "enter.h"
+#include "model.h"
+
+enum { INVENTED = 32 }; /* samples of random data */
+
+static tc_status read_file(void *from, size_t k, const tc_tensor *in)
+{
+    return tc_data_sample(from, k, in);
+}
+
+typedef struct invention {
+    const tc_graph *g;
+    uint64_t seed;
+} invention;
+
+/* A well-mixed number of (seed, sample, input, element): the same whatever is asked first. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* Floats from -1 to 1; integers 0 and 1, which are good for most indices. */
+static tc_status invent(void *from, size_t k, const tc_tensor *in)
+{
+    const invention *v = from;
+    for (size_t i = 0; i < v->g->n_in; i++) {
+        int64_t n = tc_type_count(in[i].type);
+        bool real = tc_is_float(in[i].type->dtype);
+        for (int64_t e = 0; e < n; e++) {
+            uint64_t bits = mix(mix(mix(v->seed + k) + i) + (uint64_t)e);
+            if (real)
+                tc_store_f64(in[i], e, (double)(bits >> 11) * 0x1p-52 - 1);
+            else
+                tc_store_i64(in[i], e, (int64_t)(bits & 1));
+        }
+    }
+    return TC_OK;
+}
+
+static tc_status open_invention(tc_ctx *ctx, const tc_graph *g, const char *text, tc_samples *out)
+{
+    char *end;
+    invention *v = tc_new(&ctx->arena, invention);
+    *v = (invention){g, strtoull(text + 7, &end, 10)};
+    if (!text[7] || *end)
+        return tc_usage(ctx, "--calib=%s: a number is expected after 'random:'", text);
+    *out = (tc_samples){.n = INVENTED, .read = invent, .from = v};
+    return TC_OK;
+}
+
+static bool is_invention(const char *const *path, size_t n_path)
+{
+    return n_path == 1 && tc_text_starts(path[0], "random:");
+}
+
+static tc_status open_files(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
+                            size_t repeat, tc_data **data, tc_samples *out)
+{
+    *data = NULL;
+    if (is_invention(path, n_path))
+        return open_invention(ctx, g, path[0], out);
+    TC_TRY(tc_read_data(ctx, g, path, n_path, data));
+    if (repeat)
+        TC_TRY(tc_data_repeat(*data, repeat));
+    *out = (tc_samples){.n = tc_data_samples(*data), .read = read_file, .from = *data};
+    return TC_OK;
+}
+
+tc_status tc_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
+                          tc_samples *out)
+{
+    tc_data *data;
+    return open_files(ctx, g, path, n_path, 0, &data, out);
+}
+
+/* ---- what the caller brings ---- */
+
+typedef struct lent {
+    const tc_dataset *data;
+    size_t n_in;
+} lent;
+
+static tc_status read_lent(void *from, size_t k, const tc_tensor *in)
+{
+    const lent *l = from;
+    return l->data->read(l->data->user, k, in, l->n_in);
+}
+
+/* Every sample is a step at which the work can be called off. */
+typedef struct watched {
+    tc_ctx *ctx;
+    tc_samples inner;
+} watched;
+
+static tc_status read_watched(void *from, size_t k, const tc_tensor *in)
+{
+    const watched *w = from;
+    TC_TRY(tc_go_on(w->ctx));
+    return w->inner.read(w->inner.from, k, in);
+}
+
+static void tell_progress(void *who, const char *what, size_t done, size_t total)
+{
+    const watched *w = who;
+    tc_status status = tc_tell_progress(w->ctx, what, done, total);
+    (void)status; /* the next sample says so */
+}
+
+tc_status tc_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_samples *out)
+{
+    watched *w = tc_new(&ctx->arena, watched);
+    w->ctx = ctx;
+    if (data->read) {
+        lent *l = tc_new(&ctx->arena, lent);
+        *l = (lent){data, g->n_in};
+        w->inner = (tc_samples){.n = data->n, .read = read_lent, .from = l};
+    } else
+        TC_TRY(open_files(ctx, g, data->path, data->n_path, data->repeat, &data->data, &w->inner));
+    *out = w->inner; /* what else it says of itself stays true */
+    out->read = read_watched;
+    out->progress = tell_progress;
+    out->from = out->who = w;
+    return TC_OK;
+}
+
+static tc_status take_files(tc_ctx *ctx, const char *const *path, size_t n, tc_dataset **out)
+{
+    tc_dataset *d = tc_new(&ctx->arena, tc_dataset);
+    *d = (tc_dataset){.ctx = ctx, .n_path = n};
+    d->path = tc_new_n(&ctx->arena, const char *, n);
+    for (size_t i = 0; i < n; i++)
+        d->path[i] = tc_intern_text(ctx, path[i]);
+    *out = d;
+    return TC_OK;
+}
+
+tc_status tc_dataset_files(tc_ctx *ctx, const char *const *path, size_t n, tc_dataset **out)
+{
+    TC_ENTER(ctx, take_files(ctx, path, n, out));
+}
+
+static tc_status take_callback(tc_ctx *ctx, size_t n, tc_sample_read *read, void *user,
+                               tc_dataset **out)
+{
+    if (!read)
+        return tc_usage(ctx, "a dataset without files needs a function that reads samples");
+    *out = tc_new(&ctx->arena, tc_dataset);
+    **out = (tc_dataset){.ctx = ctx, .n = n, .read = read, .user = user};
+    return TC_OK;
+}
+
+tc_status tc_dataset_callback(tc_ctx *ctx, size_t n, tc_sample_read *read, void *user,
+                              tc_dataset **out)
+{
+    TC_ENTER(ctx, take_callback(ctx, n, read, user, out));
+}
+
+void tc_dataset_repeat(tc_dataset *data, size_t n)
+{
+    data->repeat = n;
+}
+
+/* ---- reading it by oneself ---- */
+
+static tc_join_kind join_of(const tc_dataset *data, int64_t *extent)
+{
+    static const tc_join_kind kind[] = {[TC_JOIN_NONE] = TC_JOINED_NOT,
+                                        [TC_JOIN_FIRST] = TC_JOINED_FIRST,
+                                        [TC_JOIN_NEW] = TC_JOINED_NEW};
+    *extent = 0;
+    if (data->data)
+        return kind[tc_data_join(data->data, extent)];
+    return data->samples.n == 1 ? TC_JOINED_NOT : TC_JOINED_NEW;
+}
+
+tc_status tc_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, size_t *samples,
+                          tc_join_kind *join, int64_t *extent)
+{
+    int64_t along;
+    TC_TRY(tc_open_dataset(ctx, data, g, &data->samples));
+    data->bound = g;
+    tc_join_kind kind = join_of(data, &along);
+    if (samples)
+        *samples = data->samples.n;
+    if (join)
+        *join = kind;
+    if (extent)
+        *extent = along;
+    return TC_OK;
+}
+
+tc_status tc_dataset_bind(tc_ctx *ctx, tc_dataset *data, const tc_model *model, size_t *samples,
+                          tc_join_kind *join, int64_t *extent)
+{
+    TC_ENTER(ctx, tc_bind_dataset(ctx, data, tc_main(model->module), samples, join, extent));
+}
+
+static tc_status sample(tc_ctx *ctx, tc_dataset *data, size_t k, const tc_tensor *in, size_t n_in)
+{
+    if (!data->bound)
+        return tc_usage(ctx, "the dataset is bound to no model yet");
+    if (k >= data->samples.n || n_in != data->bound->n_in)
+        return tc_usage(ctx, "sample %zu with %zu tensors: there are %zu with %zu", k, n_in,
+                        data->samples.n, data->bound->n_in);
+    return data->samples.read(data->samples.from, k, in);
+}
+
+tc_status tc_dataset_sample(tc_ctx *ctx, tc_dataset *data, size_t k, const tc_tensor *in,
+                            size_t n_in)
+{
+    TC_ENTER(ctx, sample(ctx, data, k, in, n_in));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dataset.h -- samples as callers bring them, for those who run over them. */
+#ifndef TC_API_DATASET_H
+#define TC_API_DATASET_H
+
+#include "../quant/quant.h"
+#include "../read/data.h"
+
+struct tc_dataset {
+    tc_ctx *ctx;
+    const char **path; /* files, or "random:SEED" */
+    size_t n_path;
+    size_t repeat; /* samples of a program without inputs; 0: one */
+    tc_sample_read *read; /* or the caller's function, for n samples */
+    void *user;
+    size_t n;
+    const tc_graph *bound; /* the program that tc_dataset_bind() has seen */
+    tc_data *data;         /* files that are open for it; NULL: there are none */
+    tc_samples samples;
+};
+
+/* Samples for the program g: files are opened and checked against it. */
+TC_MUST_USE tc_status tc_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
+                                      tc_samples *out);
+
+/* Opens it to be read by the caller, sample after sample; each result may be NULL. */
+TC_MUST_USE tc_status tc_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
+                                      size_t *samples, tc_join_kind *join, int64_t *extent);
+
+/* The same for a list of files. */
+TC_MUST_USE tc_status tc_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path,
+                                      size_t n_path, tc_samples *out);
+
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* result.c -- compile for callers: the files that come out, and what went where. */
+#include "compile.h"
+
+#include "../wire/file.h"
+#include "enter.h"
+#include "model.h"
+#include "payload.h"
+#include "pte.h"
+
+static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_t n)
+{
+    const char **copy = tc_new_n(&ctx->arena, const char *, n);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = tc_intern_text(ctx, text[i]);
+    return copy;
+}
+
+static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
+                         tc_compiled **out)
+{
+    tc_compile_options o = TC_TAKE(tc_compile_options, options);
+    tc_pass_hook hook = {o.on_pass, o.user};
+    tc_trace trace = tc_hook_trace(&hook);
+    if (!o.target)
+        return tc_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
+    tc_compile_request r = {.model = model->name,
+                            .module = tc_module_clone(model->module),
+                            .target = tc_intern_text(ctx, o.target),
+                            .config = tc_intern_text(ctx, o.config),
+                            .settings = o.settings,
+                            .calib = o.samples,
+                            .calib_only_if_needed = o.samples_only_if_needed != 0,
+                            .cpu = copy_texts(ctx, o.cpu, o.n_cpu),
+                            .n_cpu = o.n_cpu,
+                            .trace = o.on_pass ? &trace : NULL,
+                            .check = o.check != 0};
+    tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
+    TC_TRY(tc_compile_stages(ctx, &r, c));
+    c->vela = (tc_vela_options){.ini = tc_intern_text(ctx, o.vela_ini),
+                                .system_config = tc_intern_text(ctx, o.system_config),
+                                .memory_mode = tc_intern_text(ctx, o.memory_mode),
+                                .optimise = tc_intern_text(ctx, o.optimise),
+                                .timeout = o.vela_timeout,
+                                .max_scratch = o.max_scratch};
+    c->model = tc_model_of(ctx, model->name, c->module);
+    *out = c;
+    return TC_OK;
+}
+
+tc_status tc_compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
+                     tc_compiled **out)
+{
+    TC_ENTER(ctx, compile(ctx, model, options, out));
+}
+
+/* ---- kinds of files ---- */
+
+static void add_file(tc_written *w, tc_bytes bytes)
+{
+    w->file[w->n_file++] = bytes;
+    w->bytes += bytes.size;
+}
+
+/* path: for messages, or NULL. */
+typedef tc_status maker(tc_ctx *ctx, tc_compiled *c, const char *path);
+
+static tc_status nothing_to_write(tc_ctx *ctx, const tc_compiled *c, const char *path)
+{
+    tc_status status = tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
+                                "no operator goes to '%s', so there is nothing for '%s'",
+                                c->target.text, path ? path : "memory");
+    tc_note(ctx, NULL, "'tosac explain' tells why; a .pte holds what the CPU runs");
+    return status;
+}
+
+static tc_status make_tosa(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    for (size_t i = 0; i < c->n_region; i++) {
+        tc_bytes bytes;
+        TC_TRY(tc_region_tosa(ctx, &c->region[i], &bytes));
+        add_file(&c->written, bytes);
+    }
+    return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
+}
+
+static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    (void)path;
+    tc_bytes bytes;
+    if (c->n_region != 1) {
+        tc_status status =
+            tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
+                     "the program has %zu regions, a .vgf file holds one", c->n_region);
+        tc_note(ctx, NULL, "a .pte holds them all, with the CPU's part between them");
+        return status;
+    }
+    TC_TRY(tc_emit_vgf(ctx, c->region[0].module, &bytes));
+    add_file(&c->written, bytes);
+    return TC_OK;
+}
+
+static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    tc_payload *payload;
+    if (c->target.machine->packing != TC_PACKED_VELA)
+        return tc_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
+    TC_TRY(tc_payloads(ctx, c, &c->vela, false, &payload, &c->written.jobs));
+    for (size_t i = 0; i < c->n_region; i++)
+        add_file(&c->written, payload[i].bytes);
+    return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
+}
+
+/* Making a program leaves its graph in kernels: that is done to a copy. */
+static tc_compiled copy_for_program(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_compiled copy = *c;
+    copy.module = tc_module_clone(c->module);
+    if (c->n_region == 1 && c->region[0].module == c->module) {
+        copy.region = tc_arena_copy(&ctx->arena, c->region, sizeof *c->region);
+        copy.region[0].module = copy.module;
+    }
+    return copy;
+}
+
+static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
+{
+    tc_payload *payload;
+    tc_pte program;
+    TC_TRY(tc_payloads(ctx, c, &c->vela, keep_tosa, &payload, &c->written.jobs));
+    tc_compiled copy = copy_for_program(ctx, c);
+    TC_TRY(tc_program_make(ctx, &copy, payload, c->n_region, NULL, &program));
+    c->written.memory = program.memory;
+    add_file(&c->written, program.pte);
+    return TC_OK;
+}
+
+static tc_status make_pte(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    (void)path;
+    return make_program(ctx, c, false);
+}
+
+static tc_status make_pte_tosa(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    (void)path;
+    return make_program(ctx, c, true);
+}
+
+static tc_status make_ir(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    (void)path;
+    tc_bytes text;
+    TC_TRY(tc_model_text(ctx, c->model, 1, &text));
+    add_file(&c->written, text);
+    return TC_OK;
+}
+
+static const struct {
+    const char *name, *extension;
+    maker *make;
+} kinds[] = {
+    [TC_OUTPUT_TOSA] = {"tosa", ".tosa", make_tosa},
+    [TC_OUTPUT_VGF] = {"vgf", ".vgf", make_vgf},
+    [TC_OUTPUT_PTE] = {"pte", ".pte", make_pte},
+    [TC_OUTPUT_PTE_TOSA] = {"pte+tosa", "", make_pte_tosa},
+    [TC_OUTPUT_VELA] = {"vela", ".bin", make_vela},
+    [TC_OUTPUT_IR] = {"ir", ".ir", make_ir},
+};
+
+const char *tc_output_name(tc_output kind)
+{
+    return (size_t)kind < TC_COUNT(kinds) ? kinds[kind].name : NULL;
+}
+
+const char *tc_output_extension(tc_output kind)
+{
+    return (size_t)kind < TC_COUNT(kinds) ? kinds[kind].extension : NULL;
+}
+
+static tc_status make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
+{
+    if ((size_t)kind >= TC_COUNT(kinds))
+        return tc_usage(ctx, "there is no kind %d of files", (int)kind);
+    c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 1)};
+    return kinds[kind].make(ctx, c, path);
+}
+
+static tc_status make_in_memory(tc_ctx *ctx, tc_compiled *c, tc_output kind, size_t *count)
+{
+    TC_TRY(make_files(ctx, c, kind, NULL));
+    if (count)
+        *count = c->written.n_file;
+    return TC_OK;
+}
+
+tc_status tc_compiled_make(tc_ctx *ctx, tc_compiled *compiled, tc_output kind, size_t *count)
+{
+    TC_ENTER(ctx, make_in_memory(ctx, compiled, kind, count));
+}
+
+tc_bytes tc_compiled_bytes(const tc_compiled *compiled, size_t i)
+{
+    return i < compiled->written.n_file ? compiled->written.file[i] : (tc_bytes){NULL, 0};
+}
+
+/* OUT for one file; OUT.0.ext, OUT.1.ext, ... for several. */
+static tc_status write_all(tc_ctx *ctx, tc_written *w, const char *path, const char *extension)
+{
+    size_t stem = strlen(path), e = strlen(extension);
+    w->path = path;
+    if (w->n_file == 1)
+        return tc_file_write(ctx, path, w->file[0]);
+    if (stem > e && tc_text_eq(path + stem - e, extension))
+        stem -= e;
+    for (size_t i = 0; i < w->n_file; i++)
+        TC_TRY(tc_file_write(
+            ctx, tc_text_format(&ctx->arena, "%.*s.%zu%s", (int)stem, path, i, extension),
+            w->file[i]));
+    w->path = tc_text_format(&ctx->arena, "%.*s.0%s to %.*s.%zu%s", (int)stem, path, extension,
+                             (int)stem, path, w->n_file - 1, extension);
+    return TC_OK;
+}
+
+static tc_status write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
+{
+    path = tc_intern_text(ctx, path);
+    if (kind == TC_OUTPUT_IR) {
+        c->written = (tc_written){.path = path};
+        return tc_write_text(ctx, c->module, path);
+    }
+    TC_TRY(make_files(ctx, c, kind, path));
+    return write_all(ctx, &c->written, path, kinds[kind].extension);
+}
+
+tc_status tc_compiled_write(tc_ctx *ctx, tc_compiled *compiled, tc_output kind, const char *path)
+{
+    TC_ENTER(ctx, write_files(ctx, compiled, kind, path));
+}
+
+static tc_status set_name(tc_ctx *ctx, tc_compiled *c, const char *name)
+{
+    c->written.path = tc_intern_text(ctx, name);
+    return TC_OK;
+}
+
+tc_status tc_compiled_set_name(tc_ctx *ctx, tc_compiled *compiled, const char *name)
+{
+    TC_ENTER(ctx, set_name(ctx, compiled, name));
+}
+
+static tc_status region_tosa(tc_ctx *ctx, const tc_compiled *c, size_t region, tc_bytes *out)
+{
+    if (region >= c->n_region)
+        return tc_usage(ctx, "there is no region %zu: the program has %zu", region, c->n_region);
+    return tc_region_tosa(ctx, &c->region[region], out);
+}
+
+tc_status tc_compiled_region_tosa(tc_ctx *ctx, const tc_compiled *compiled, size_t region,
+                                  tc_bytes *out)
+{
+    TC_ENTER(ctx, region_tosa(ctx, compiled, region, out));
+}
+
+const tc_model *tc_compiled_model(const tc_compiled *compiled)
+{
+    return compiled->model;
+}
+
+/* ---- what went where ---- */
+
+void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out)
+{
+    const tc_compiled *c = compiled;
+    tc_compiled_info info = {.target = c->target.text,
+                             .n_region = c->n_region,
+                             .on_cpu = c->split.n_left,
+                             .bytes = c->written.bytes,
+                             .memory = c->written.memory};
+    for (size_t i = 0; i < c->split.n_region; i++)
+        info.on_target += c->split.nodes[i];
+    tc_fill_record(out, &info, sizeof info);
+}
+
+static tc_vela_figures figures(const tc_vela_job *job)
+{
+    return (tc_vela_figures){.cycles = job->cycles,
+                             .macs = job->macs,
+                             .sram_kib = job->sram_kib,
+                             .inferences_per_second = job->inferences_per_second,
+                             .scratch = job->scratch,
+                             .fast_scratch = job->fast_scratch,
+                             .weights = job->weights,
+                             .payload = (int64_t)job->payload.size};
+}
+
+int tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *out)
+{
+    const tc_compiled *c = compiled;
+    if (i >= c->n_region)
+        return 0;
+    tc_region_border b = tc_border_of(&c->region[i]);
+    const tc_graph *g = tc_main(c->region[i].module);
+    tc_region_info info = {.name = c->region[i].name,
+                           .operators = i < c->split.n_region ? c->split.nodes[i] : b.n_tosa,
+                           .tosa_operators = b.n_tosa,
+                           .transposes = b.n_transpose,
+                           .bytes_in = b.bytes_in,
+                           .bytes_out = b.bytes_out,
+                           .n_in = g->n_in,
+                           .n_out = g->n_out};
+    if (c->written.jobs) {
+        info.has_vela = 1;
+        info.vela = figures(&c->written.jobs[i]);
+    }
+    tc_fill_record(out, &info, sizeof info);
+    return 1;
+}
+
+const tc_type *tc_compiled_region_port(const tc_compiled *compiled, size_t region, int output,
+                                       size_t i)
+{
+    if (region >= compiled->n_region)
+        return NULL;
+    const tc_graph *g = tc_main(compiled->region[region].module);
+    if (i >= (output ? g->n_out : g->n_in))
+        return NULL;
+    return tc_type_of(g, output ? g->out[i] : g->in[i]);
+}
+
+int tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_node_info *out)
+{
+    if (i >= compiled->split.n_left)
+        return 0;
+    const tc_split_left *l = &compiled->split.left[i];
+    const char *op = tc_ops[l->node->op].name;
+    tc_fill_record(out,
+                   &(tc_cpu_node_info){.node = l->node->loc->node ? l->node->loc->node : op,
+                                       .op = op,
+                                       .loc = l->node->loc,
+                                       .why = l->why},
+                   sizeof *out);
+    return 1;
+}
+
+static tc_status report(tc_ctx *ctx, const tc_compiled *c, tc_report_kind kind, const char **out)
+{
+    tc_buf text;
+    tc_buf_init(&text, &ctx->arena);
+    if (kind == TC_REPORT_LINE)
+        tc_report_line(c, &text);
+    else if (kind == TC_REPORT_EXPLAIN)
+        tc_report_text(c, &text);
+    else if (kind == TC_REPORT_JSON || kind == TC_REPORT_EXPLAIN_JSON)
+        tc_report_json(ctx, c, kind == TC_REPORT_JSON, &text);
+    else
+        return tc_usage(ctx, "there is no kind %d of reports", (int)kind);
+    *out = tc_buf_cstr(&text);
+    return TC_OK;
+}
+
+tc_status tc_compiled_report(tc_ctx *ctx, const tc_compiled *compiled, tc_report_kind kind,
+                             const char **out)
+{
+    TC_ENTER(ctx, report(ctx, compiled, kind, out));
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c -- programs that run, with their inputs and outputs bound. */
+#include "../run/exec.h"
+
+#include "dataset.h"
+#include "enter.h"
+#include "model.h"
+
+struct tc_program {
+    tc_ctx *ctx;
+    tc_module *module;
+    tc_graph *g;
+    tc_exec *exec; /* NULL: not yet laid out, which the first run does */
+    void **own;          /* by input: a buffer of the program's own, once somebody wants it */
+    const void **bound;  /* by input: where it is read; NULL: there */
+    void **bound_out;    /* by output: where it is copied; NULL: nowhere */
+    tc_tensor *in, *out; /* of the last run */
+    bool has_run;
+    double *seconds; /* by operator; NULL: nobody asked */
+};
+
+static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_options *options,
+                      tc_program **out)
+{
+    (void)options;
+    tc_arena *arena = &ctx->arena;
+    tc_program *p = tc_new(arena, tc_program);
+    p->ctx = ctx;
+    p->module = tc_module_clone(model->module);
+    bool typed = tc_quant_is_typed(p->module) && !tc_quant_is_lowered(p->module);
+    if (!ctx->reference_kernels)
+        TC_TRY(tc_run_passes(ctx, p->module, typed ? "simulate,tidy" : "tidy", NULL));
+    p->g = tc_main(p->module);
+    p->own = tc_new_n(arena, void *, p->g->n_in);
+    p->bound = tc_new_n(arena, const void *, p->g->n_in);
+    p->bound_out = tc_new_n(arena, void *, p->g->n_out);
+    p->in = tc_new_n(arena, tc_tensor, p->g->n_in);
+    p->out = tc_new_n(arena, tc_tensor, p->g->n_out);
+    *out = p;
+    return TC_OK;
+}
+
+tc_status tc_program_new(tc_ctx *ctx, const tc_model *model, const tc_program_options *options,
+                         tc_program **out)
+{
+    TC_ENTER(ctx, make(ctx, model, options, out));
+}
+
+/* ---- places ---- */
+
+size_t tc_program_input_count(const tc_program *program)
+{
+    return program->g->n_in;
+}
+
+size_t tc_program_output_count(const tc_program *program)
+{
+    return program->g->n_out;
+}
+
+int tc_program_input(const tc_program *program, size_t i, tc_port_info *out)
+{
+    return tc_port_fill(program->g, false, i, out);
+}
+
+int tc_program_output(const tc_program *program, size_t i, tc_port_info *out)
+{
+    return tc_port_fill(program->g, true, i, out);
+}
+
+static bool is_named(const char *a, const char *b)
+{
+    return a && b && tc_text_eq(a, b);
+}
+
+int tc_program_find_input(const tc_program *program, const char *name)
+{
+    for (size_t i = 0; i < program->g->n_in; i++)
+        if (is_named(tc_input_name(program->g, i), name))
+            return (int)i;
+    return -1;
+}
+
+int tc_program_find_output(const tc_program *program, const char *name)
+{
+    for (size_t i = 0; i < program->g->n_out; i++)
+        if (is_named(tc_output_name_of(program->g, i), name))
+            return (int)i;
+    return -1;
+}
+
+/* ---- memory ---- */
+
+static tc_status own_buffer(tc_program *p, size_t i)
+{
+    if (i < p->g->n_in && !p->own[i]) {
+        size_t bytes = tc_type_bytes(tc_type_of(p->g, p->g->in[i]));
+        p->own[i] = tc_arena_raw(&p->ctx->arena, bytes);
+        memset(p->own[i], 0, bytes);
+    }
+    return TC_OK;
+}
+
+static tc_status enter_own_buffer(tc_program *p, size_t i)
+{
+    TC_ENTER(p->ctx, own_buffer(p, i));
+}
+
+void *tc_program_input_buffer(tc_program *program, size_t i)
+{
+    return enter_own_buffer(program, i) == TC_OK && i < program->g->n_in ? program->own[i] : NULL;
+}
+
+tc_status tc_program_bind_input(tc_program *program, size_t i, const void *data)
+{
+    if (i >= program->g->n_in)
+        return TC_USAGE;
+    program->bound[i] = data;
+    return TC_OK;
+}
+
+tc_status tc_program_bind_output(tc_program *program, size_t i, void *data)
+{
+    if (i >= program->g->n_out)
+        return TC_USAGE;
+    program->bound_out[i] = data;
+    return TC_OK;
+}
+
+tc_status tc_program_bind_data(tc_program *program, tc_dataset *data, size_t *samples,
+                               tc_join_kind *join, int64_t *extent)
+{
+    TC_ENTER(program->ctx, tc_bind_dataset(program->ctx, data, program->g, samples, join, extent));
+}
+
+/* ---- running ---- */
+
+static tc_exec *laid_out(tc_program *p)
+{
+    if (!p->exec)
+        p->exec = tc_exec_new(p->ctx, p->module);
+    return p->exec;
+}
+
+static tc_status run(tc_program *p)
+{
+    for (size_t i = 0; i < p->g->n_in; i++) {
+        if (!p->bound[i])
+            TC_TRY(own_buffer(p, i));
+        const void *data = p->bound[i] ? p->bound[i] : p->own[i];
+        p->in[i] = (tc_tensor){tc_type_of(p->g, p->g->in[i]), (void *)(uintptr_t)data};
+    }
+    p->has_run = false;
+    TC_TRY(tc_exec_run(laid_out(p), p->in, p->out));
+    p->has_run = true;
+    for (size_t i = 0; i < p->g->n_out; i++)
+        if (p->bound_out[i])
+            memcpy(p->bound_out[i], p->out[i].data, tc_type_bytes(p->out[i].type));
+    return TC_OK;
+}
+
+tc_status tc_program_run(tc_program *program)
+{
+    TC_ENTER(program->ctx, run(program));
+}
+
+tc_tensor tc_program_result(const tc_program *program, size_t i)
+{
+    if (i >= program->g->n_out)
+        return (tc_tensor){NULL, NULL};
+    return program->has_run ? program->out[i]
+                            : (tc_tensor){tc_type_of(program->g, program->g->out[i]), NULL};
+}
+
+void tc_program_reset(tc_program *program)
+{
+    if (program->exec)
+        tc_exec_reset(program->exec);
+}
+
+static tc_status start_timing(tc_program *p)
+{
+    if (!p->seconds)
+        p->seconds = tc_new_n(&p->ctx->arena, double, TC_OP_COUNT);
+    memset(p->seconds, 0, TC_OP_COUNT * sizeof *p->seconds);
+    tc_exec_time(laid_out(p), p->seconds);
+    return TC_OK;
+}
+
+tc_status tc_program_time(tc_program *program)
+{
+    TC_ENTER(program->ctx, start_timing(program));
+}
+
+double tc_program_seconds(const tc_program *program, size_t i, const char **op)
+{
+    if (i >= TC_OP_COUNT)
+        return -1;
+    *op = tc_ops[i].name;
+    return program->seconds ? program->seconds[i] : 0;
+}

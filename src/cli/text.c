@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.c -- texts that grow, lists of them, and what the command says of its own. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+static _Noreturn void no_memory(void)
+{
+    fputs("tosac: error: memory ran out [memory]\n", stderr);
+    exit(TC_BAD_MODEL);
+}
+
+void *cli_memory(size_t count, size_t size)
+{
+    void *p = calloc(count ? count : 1, size ? size : 1);
+    if (!p)
+        no_memory();
+    return p;
+}
+
+static void put(cli_text *text, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    size_t n = length > 0 ? (size_t)length : 0;
+    if (text->cap - text->n < n + 1) {
+        size_t cap = 2 * (text->n + n + 1);
+        char *p = realloc(text->p, cap);
+        if (!p)
+            no_memory();
+        text->p = p;
+        text->cap = cap;
+    }
+    vsnprintf(text->p + text->n, n + 1, format, again);
+    va_end(again);
+    text->n += n;
+}
+
+void cli_put(cli_text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put(text, format, args);
+    va_end(args);
+}
+
+char *cli_format(const char *format, ...)
+{
+    cli_text text = {0};
+    va_list args;
+    va_start(args, format);
+    put(&text, format, args);
+    va_end(args);
+    return text.p;
+}
+
+void cli_add(cli_texts *list, const char *text)
+{
+    if (list->n == list->cap) {
+        list->cap = list->cap ? 2 * list->cap : 8;
+        const char **v = realloc(list->v, list->cap * sizeof *v);
+        if (!v)
+            no_memory();
+        list->v = v;
+    }
+    list->v[list->n++] = text;
+}
+
+void cli_add_names(cli_texts *list, const char *text)
+{
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+        if (n)
+            cli_add(list, cli_format("%.*s", (int)n, text));
+        text += n + (text[n] == ',');
+    }
+}
+
+bool cli_is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+bool cli_ends(const char *text, const char *suffix)
+{
+    size_t n = strlen(text), m = strlen(suffix);
+    return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+/* A message is one line, whatever the user put into its arguments. */
+static void one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ')
+            *text = '?';
+}
+
+static void say(cli *c, const char *kind, const char *tag, const char *format, va_list args)
+{
+    cli_text line = {0};
+    put(&line, format, args);
+    one_line(line.p);
+    cli_put(&c->said, "tosac: %s: %s%s\n", kind, line.p, tag);
+}
+
+tc_status cli_usage(cli *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(c, "error", " [usage]", format, args);
+    va_end(args);
+    return TC_USAGE;
+}
+
+void cli_note(cli *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(c, "note", "", format, args);
+    va_end(args);
+}
+
+tc_status cli_print_all(cli *c, tc_bytes text)
+{
+    if (fwrite(text.data, 1, text.size, stdout) == text.size && fflush(stdout) == 0)
+        return TC_OK;
+    cli_put(&c->said, "<stdout>: error: cannot be written [io]\n");
+    return TC_BAD_MODEL;
+}
+
+tc_status cli_write_model(cli *c, const tc_model *model, const char *path)
+{
+    tc_bytes text;
+    if (!cli_is(path, "-"))
+        return tc_model_write(c->ctx, model, path);
+    CLI_TRY(tc_model_text(c->ctx, model, 1, &text));
+    return cli_print_all(c, text);
+}
+
+tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_dataset **out)
+{
+    *out = NULL;
+    return files->n || always ? tc_dataset_files(c->ctx, files->v, files->n, out) : TC_OK;
+}
