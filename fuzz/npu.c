@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npu.c -- any bytes as an Ethos-U's program: the payload of its backend, Vela's archive, or the
+ * driver's payload; read, written and read again, walked, and executed as far as a small budget
+ * goes. */
+#include "answer.h"
+
+#include "npu/exec.h"
+
+enum { WORK = 1 << 21, STEPS = 4000 };
+
+static void walk(const tc_npu_program *p)
+{
+    tc_npu_walk w;
+    tc_npu_op op;
+    tc_npu_walk_begin(&w, p->machine, p->words);
+    while (tc_npu_walk_next(&w, &op)) {
+        int32_t h, width, c;
+        must(tc_npu_kind_name(op.kind) && tc_npu_mode_name(op.kind, op.mode));
+        if (!tc_npu_is_kernel(op.kind))
+            continue;
+        tc_npu_written(&op, &h, &width, &c);
+        tc_npu_range r = tc_npu_map_range(&op.ofm, h, width, c);
+        must(r.lo <= r.hi);
+        r = tc_npu_map_range(&op.ifm, op.ifm.h, op.ifm.w, op.ifm.c);
+        must(r.lo <= r.hi);
+    }
+    must(w.at <= p->words.n);
+}
+
+static void execute(tc_ctx *ctx, const tc_npu_program *p)
+{
+    const char *error;
+    tc_npu_op op;
+    tc_npu_exec *x = tc_npu_exec_new(&ctx->arena, p, &error);
+    must((x != NULL) == (error == NULL));
+    if (!x)
+        return;
+    tc_npu_exec_limit(x, WORK);
+    tc_npu_exec_begin(x);
+    for (int i = 0; i < STEPS && tc_npu_exec_step(x, &op); i++)
+        ;
+}
+
+static void body(tc_ctx *ctx, tc_bytes bytes)
+{
+    static const tc_loc loc = {.file = "fuzz.npz"};
+    tc_npu_program p = {0}, again;
+    bool archive = tc_npu_looks_like_npz(bytes);
+    bool driver = !archive && bytes.size > 3 && memcmp(bytes.data, "COP", 3) == 0;
+    tc_status status = archive  ? tc_npu_read_npz(ctx, "fuzz.npz", bytes, &p)
+                       : driver ? tc_npu_read_driver(ctx, &loc, bytes, &p)
+                                : tc_npu_read_backend(ctx, &loc, bytes, &p);
+    if (!answered(ctx, status))
+        return;
+    tc_bytes written = tc_npu_backend_payload(&ctx->arena, &p);
+    must(tc_npu_parse_backend(&ctx->arena, written, &again) == NULL);
+    must(again.n_in == p.n_in && again.n_out == p.n_out && again.words.n == p.words.n);
+    if (driver)
+        p.scratch = 65536;
+    walk(&p);
+    execute(ctx, &p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_in_context(body, (tc_bytes){data, size}, (size_t)512 << 20);
+    return 0;
+}
