@@ -8,7 +8,7 @@
  *   factors   RESCALE(f x + g y), f and g whole and unlike  =>  both by 2^e, the result by 2^-e,
  *             where the larger one becomes 2^19 (i8) or 2^14 (i16); else one by a MUL.  Where y is
  *             nothing but zeros, f x + f y
- *   wraps     CAST of i32 to fewer bits  =>  CAST of (x << k) >> k, which has room for it
+ *   wraps     CAST of i32 or i16 to fewer bits  =>  CAST of (x << k) >> k, which has room for it
  *   settle    TRANSPOSE of a constant  =>  a constant
  *   apart     CONCAT(RESHAPE(MATMUL))  =>  with a CLAMP to everything in front of the CONCAT
  *   lowest    RESHAPE(REDUCE_MIN)  =>  with such a CLAMP in between */
@@ -308,14 +308,27 @@ tc_status tc_lower_factors(tc_ctx *ctx, tc_module *module)
 
 /* ---- wraps ---- */
 
+/* An i16 as i32. */
+static tc_status widen(tc_rewrite *rw, const tc_node *like, const tc_type *from, tc_val *x)
+{
+    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_cast, NULL, x, 1, 1, like->loc);
+    *x = made->out[0];
+    tc_value_of(rw->to, *x)->type = tc_type_make(rw->ctx, TC_i32, from->rank, from->dim);
+    return tc_node_infer(rw->to, made);
+}
+
 static tc_status wraps(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_tosa_cast || tc_type_of(rw->from, node->in[0])->dtype != TC_i32)
+    if (node->op != TC_OP_tosa_cast)
         return TC_OK;
-    const tc_type *t = tc_type_of(rw->from, node->out[0]);
-    if (t->dtype != TC_i8 && t->dtype != TC_i16)
+    const tc_type *from = tc_type_of(rw->from, node->in[0]), *t = tc_type_of(rw->from, node->out[0]);
+    bool narrows = from->dtype == TC_i32 ? t->dtype == TC_i8 || t->dtype == TC_i16
+                                         : from->dtype == TC_i16 && t->dtype == TC_i8;
+    if (!narrows)
         return TC_OK;
     tc_val x = tc_rewrite_in(rw, node, 0);
+    if (from->dtype == TC_i16)
+        TC_TRY(widen(rw, node, from, &x));
     tc_val n = number(rw, node, TC_i32, t->rank, 32 - tc_dtypes[t->dtype].bits);
     TC_TRY(put2(rw, node, TC_OP_tosa_logical_left_shift, NULL, x, n, &x));
     TC_TRY(put_shift(rw, node, x, n, &x)); /* the low bits are 0: nothing is rounded */
