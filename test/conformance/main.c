@@ -320,11 +320,14 @@ static tc_status find_all(checks *all, const options *o)
 {
     bool lowered = o->suite && tc_text_eq(o->suite, "lowered");
     const char *aten = folder_of(all, o, lowered ? "lowered" : "aten", o->cases, "suites/aten"),
+               *rare = lowered ? NULL : folder_of(all, o, "aten", o->cases, "suites/rare"),
                *fixtures = folder_of(all, o, "fixtures", o->cases, "fixtures"),
                *world = folder_of(all, o, "world", o->cases, "world"),
                *zoo = folder_of(all, o, "zoo", o->shared, "zoo");
     if (aten)
         TC_TRY(find_aten(all, aten));
+    if (rare)
+        TC_TRY(find_aten(all, rare));
     if (fixtures)
         TC_TRY(find_fixtures(all, fixtures, ""));
     if (world)
