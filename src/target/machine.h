@@ -25,6 +25,7 @@ typedef struct tc_abilities {
     bool gathers;         /* GATHER and SCATTER */
     bool divides;         /* INTDIV */
     bool selects;         /* SELECT, and bools */
+    bool resizes;         /* RESIZE of any kind; else by 2, 4 or 8 to the nearest only */
     bool loops;           /* WHILE_LOOP */
     bool reverses_last;   /* REVERSE of the last axis */
     bool scales_operands; /* MAXIMUM and MINIMUM take in any change of scale before them */

@@ -14,6 +14,7 @@ const tc_machine tc_machine_tosa = {
     .can = {.gathers = true,
             .divides = true,
             .selects = true,
+            .resizes = true,
             .loops = true,
             .reverses_last = true,
             .scales_operands = true,

@@ -15,6 +15,7 @@ const tc_machine tc_machine_u85 = {
     .can = {.gathers = true,
             .divides = true,
             .selects = true,
+            .resizes = true,
             .loops = true,
             .reverses_last = true,
             .scales_operands = true,

@@ -13,6 +13,7 @@ const tc_machine tc_machine_vgf = {
     .can = {.gathers = true,
             .divides = true,
             .selects = true,
+            .resizes = true,
             .reverses_last = true,
             .scales_operands = true,
             .wide_tables = true,

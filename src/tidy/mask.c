@@ -175,12 +175,16 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
     bool is[2];
     for (int i = 0; i < 2; i++)
         is[i] = mask_of(&f, tc_rewrite_in(rw, node, i), 0, &m[i]);
-    if (f.status != TC_OK || is[0] == is[1]) /* two masks are one still */
-        return f.status;
+    bool two = is[0] && is[1];
+    if (f.status != TC_OK || (!is[0] && !is[1]) || (two && !m[0].bias && !m[1].bias))
+        return f.status; /* nothing to choose: no mask, or one made of two */
     int k = is[1];
-    tc_val x = added(&f, tc_rewrite_in(rw, node, 1 - k), m[k].bias);
-    tc_val low = tc_graph_scalar(rw->to, TC_f32, m[k].low, node->loc);
-    tc_val y = make(&f, TC_OP_where, NULL, (tc_val[]){m[k].kept, x, low}, 3);
+    tc_val x = added(&f, two ? m[0].bias : tc_rewrite_in(rw, node, 1 - k), m[k].bias);
+    tc_val kept = two ? make(&f, TC_OP_logical_and, NULL, (tc_val[]){m[0].kept, m[1].kept}, 2)
+                      : m[k].kept;
+    double least = two ? fmax(m[0].low, m[1].low) : m[k].low;
+    tc_val low = tc_graph_scalar(rw->to, TC_f32, least, node->loc);
+    tc_val y = make(&f, TC_OP_where, NULL, (tc_val[]){kept, x, low}, 3);
     TC_TRY(f.status);
     if (tc_type_of(rw->to, y) != tc_type_of(rw->from, node->out[0]))
         return TC_OK;

@@ -7,6 +7,7 @@
  * (quantized numbers). */
 #include <math.h>
 
+#include "../product/product.h"
 #include "index.h"
 #include "../plain/plain.h"
 #include "resize.h"
@@ -137,13 +138,39 @@ static tc_val put_resize(tc_lower *lw, tc_val x, tc_field_resize_mode mode, cons
 
 /* ---- the rules ---- */
 
+/* Whether any machine enlarges by these steps to the nearest: by 2, 4 or 8, both axes alike. */
+static bool simple(const rational *r)
+{
+    int64_t k = r[0].n / r[0].d;
+    return r[0].n % r[0].d == 0 && (k == 2 || k == 4 || k == 8) && r[0].d == 2 &&
+           r[0].offset == 1 - k && r[1].n == r[0].n && r[1].d == r[0].d &&
+           r[1].offset == r[0].offset;
+}
+
 typedef struct resampling {
     tc_resize_kind kind;
     int n; /* axes */
     tc_resize_axis axis[3];
     rational step[2]; /* of the last two axes; one axis has another of extent 1 in front */
     bool exact;       /* RESIZE does it */
+    bool boxes;       /* RESIZE to the nearest and a mean of what lies around do it */
 } resampling;
+
+/* Enlarging by k = 2, 4 or 8 by pixel centres: the weights of every place are those that a mean over
+ * k + 1 neighbours of the nearest gives, the outer two counted half. */
+static bool is_boxes(const resampling *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        const tc_resize_axis *a = &s->axis[i];
+        const rational *r = &s->step[2 - s->n + i];
+        int64_t k = a->out / a->in;
+        bool whole = a->out % a->in == 0 && (k == 2 || k == 4 || k == 8);
+        if (!whole || r->n != k * r->d || r->offset * 2 != r->d - r->n ||
+            k != s->axis[0].out / s->axis[0].in)
+            return false;
+    }
+    return s->n == 2;
+}
 
 static resampling tables(tc_lower *lw, const tc_node *node, tc_resize_kind kind)
 {
@@ -159,6 +186,10 @@ static resampling tables(tc_lower *lw, const tc_node *node, tc_resize_kind kind)
         rational *r = &s.step[2 - s.n + i];
         *r = steps(&s.axis[i], kind, a->align_corners);
         s.exact = s.exact && reproduces(r, &s.axis[i]);
+    }
+    if (s.exact && !lw->target->machine->can.resizes) {
+        s.exact = kind != TC_RESIZE_LINEAR && simple(s.step);
+        s.boxes = kind == TC_RESIZE_LINEAR && t->dtype == TC_i8 && is_boxes(&s);
     }
     return s;
 }
@@ -302,6 +333,53 @@ static tc_val by_sums(tc_lower *lw, tc_val x, const resampling *s, const tc_type
                           tc_zero_of(to), to->dtype);
 }
 
+/* x [n,h,w,c] with `more` copies of its first and last rows around an axis; they stand k times
+ * each there already. */
+static tc_val edges_repeated(tc_lower *lw, tc_val x, int axis, int64_t more)
+{
+    if (!x || !more)
+        return x;
+    int64_t n = tc_put_type(lw, x)->dim[axis];
+    tc_val part[] = {tc_put_slice_axis(lw, x, axis, 0, more), x,
+                     tc_put_slice_axis(lw, x, axis, n - more, more)};
+    return tc_put_concat(lw, part, 3, axis);
+}
+
+/* The nearest, then DEPTHWISE_CONV2D by 1 2 .. 2 1 along both axes: i32 of (2 ky)(2 kx) times what
+ * it stands for, the zero point taken off.  [n,h,w,c] */
+static tc_val by_boxes(tc_lower *lw, tc_val x, const resampling *s, int64_t zero, double *times)
+{
+    resampling nearest = *s;
+    int64_t k[2] = {1, 1}, size[2];
+    nearest.kind = TC_RESIZE_NEAREST;
+    for (int i = 0; i < s->n; i++)
+        k[2 - s->n + i] = s->axis[i].out / s->axis[i].in;
+    for (int i = 0; i < 2; i++) {
+        nearest.step[i] = k[i] > 1 ? (rational){2 * k[i], 2, 1 - k[i], k[i] - 1}
+                                   : (rational){1, 1, 0, 0};
+        size[i] = k[i] > 1 ? k[i] + 1 : 1;
+    }
+    x = by_resize(lw, x, &nearest, TC_i8);
+    for (int i = 0; i < 2; i++)
+        x = edges_repeated(lw, x, 1 + i, k[i] / 2);
+    if (!x)
+        return x;
+    int64_t c = tc_put_type(lw, x)->dim[3];
+    double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)(size[0] * size[1] * c));
+    for (int64_t i = 0; i < size[0] * size[1] * c; i++) {
+        int64_t at[2] = {i / c / size[1], i / c % size[1]};
+        weight[i] = 1;
+        for (int j = 0; j < 2; j++)
+            weight[i] *= size[j] > 1 && at[j] > 0 && at[j] + 1 < size[j] ? 2 : 1;
+    }
+    tc_val w = tc_put_numbers(lw, TC_i8, 4, (int64_t[]){size[0], size[1], c, 1}, weight);
+    double *none = tc_new_n(&lw->ctx->arena, double, (size_t)c);
+    tc_val bias = tc_put_numbers(lw, TC_i32, 1, &c, none);
+    tc_window_shape shape = {.axes = 2};
+    *times = (k[0] > 1 ? 2.0 * (double)k[0] : 1) * (k[1] > 1 ? 2.0 * (double)k[1] : 1);
+    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, bias, &shape, TC_i32);
+}
+
 static void lower_quantized(tc_lower *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -323,6 +401,12 @@ static void lower_quantized(tc_lower *lw, const tc_node *node, tc_resize_kind ki
         else if (tc_zero_of(from) && made == TC_i32)
             x = tc_f_sub(lw, x, tc_put_number(lw, TC_i32, 4, (double)tc_zero_of(from) * times));
         x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, zero,
+                           to->dtype);
+        out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
+    } else if (s.boxes) {
+        double times;
+        x = by_boxes(lw, x, &s, tc_zero_of(from), &times);
+        x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, tc_zero_of(to),
                            to->dtype);
         out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
     } else
