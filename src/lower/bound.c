@@ -79,8 +79,7 @@ static double made_by(const tc_lower *lw, const tc_node *node, int depth)
     case TC_OP_tosa_matmul:
         return of_product(lw, node, depth);
     case TC_OP_tosa_rescale:
-        return of_rescale(lw, node, shifted(lw, node, 0, 3, depth)) +
-               bound(lw, node->in[4], depth);
+        return of_rescale(lw, node, shifted(lw, node, 0, 3, depth)) + bound(lw, node->in[4], depth);
     case TC_OP_tosa_mul:
         return of_mul(lw, node, depth);
     case TC_OP_tosa_add:
@@ -118,8 +117,8 @@ static double bound(const tc_lower *lw, tc_val v, int depth)
     tc_tensor known = tc_put_known(lw, v);
     if (known.data)
         return of_constant(known);
-    double storage = tc_dtypes[t->dtype].bits <= 16 ? ldexp(1, tc_dtypes[t->dtype].bits - 1)
-                                                    : INFINITY;
+    double storage =
+        tc_dtypes[t->dtype].bits <= 16 ? ldexp(1, tc_dtypes[t->dtype].bits - 1) : INFINITY;
     const tc_node *node = tc_def(lw->to, v);
     if (!node || depth >= DEEPEST || t->dtype == TC_u8 || t->dtype == TC_u16)
         return t->dtype == TC_u8 || t->dtype == TC_u16 ? 2 * storage : storage;

@@ -34,8 +34,8 @@ void tc_scale_split(double factor, bool scale32, int32_t *multiplier, int8_t *sh
 static double most_factor(tc_dtype from, tc_dtype to, int64_t in_zero)
 {
     bool narrow = to != TC_i32 && to != TC_i48;
-    return !narrow         ? 0x1p40
-           : from == TC_i8 ? 0x1p20
+    return !narrow          ? 0x1p40
+           : from == TC_i8  ? 0x1p20
            : from != TC_i16 ? 0x1p40
            : in_zero == 0   ? 0x1.fffffep14
                             : 0x1.fffffep13;

@@ -416,8 +416,8 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
             continue;
         double lo, hi;
         maker = tc_def(f->g, v);
-        d->made_wide = d->made_wide && (!maker || tc_role_moves(maker) ||
-                                        tc_role_gives_wide(maker->op));
+        d->made_wide =
+            d->made_wide && (!maker || tc_role_moves(maker) || tc_role_gives_wide(maker->op));
         natural = natural && maker && tc_role_natural(maker->op, &lo, &hi) &&
                   (n_maker == 0 || (lo == d->lo && hi == d->hi));
         if (natural) {

@@ -3,10 +3,10 @@
  *
  * The real program runs over a few samples with one domain on its grid and everything else as it
  * is; the noise of the domain is what that does to the program's outputs.  The noisiest get 16
- * bits: as many as the configuration asks for, for all readers.  Without being asked, those that make
- * the program LOUD, for the readers that take 16 bits as cheaply as 8: a class token in front of a
- * norm, whose row has hardly a code of its own, or a long chain of sums.  One run with all of these
- * on their grids tells first whether there is anything to do.
+ * bits: as many as the configuration asks for, for all readers.  Without being asked, those that
+ * make the program LOUD, for the readers that take 16 bits as cheaply as 8: a class token in front
+ * of a norm, whose row has hardly a code of its own, or a long chain of sums.  One run with all of
+ * these on their grids tells first whether there is anything to do.
  *
  * Up to a domain's first value such a run is the plain one, so each sample has a plan that goes
  * through the program once, and a twin that leaves it before every domain and runs to the end. */
@@ -267,8 +267,8 @@ static void look_around(ranking *r)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_val v = g->node[k]->out[i];
             int32_t d = r->domains->of[v];
-            if (d < 0 || !r->eligible[d] || g->val[v]->data ||
-                tc_type_of(g, v)->dtype != TC_f32 || !r->domains->looks[v])
+            if (d < 0 || !r->eligible[d] || g->val[v]->data || tc_type_of(g, v)->dtype != TC_f32 ||
+                !r->domains->looks[v])
                 continue;
             r->wanted[v] = true;
             r->order[r->n_order++] = v;

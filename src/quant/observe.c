@@ -40,8 +40,8 @@ struct guest {
     size_t sample;
     uint64_t counted;
     tc_arena scratch; /* numbers that are not f32 */
-    tc_tally *tally; /* by domain */
-    uint64_t *count; /* by domain, as in the observation */
+    tc_tally *tally;  /* by domain */
+    uint64_t *count;  /* by domain, as in the observation */
 };
 
 /* ---- who is looked at ---- */
@@ -96,7 +96,8 @@ static void first_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     tc_ends_see(ends, as_f32(g, seen), tc_type_count(seen.type));
 }
 
-/* Constants that belong to a domain take part in every sample, and so does what buffers start with. */
+/* Constants that belong to a domain take part in every sample, and so does what buffers start with.
+ */
 static void see_constants(observation *o)
 {
     const tc_graph *g = tc_main(o->module);
@@ -190,8 +191,9 @@ static bool needs_bins(const observation *o, size_t d)
     const tc_domain *domain = &o->domains->domain[d];
     const tc_setting *s = &domain->setting;
     bool margin = domain->output && o->request->config->output_margin > 1;
-    return o->watched[d] && !domain->fixed_range && ((s->observer == TC_OBSERVER_mse && s->dtype != TC_i16 && !margin) ||
-                             s->observer == TC_OBSERVER_percentile);
+    return o->watched[d] && !domain->fixed_range &&
+           ((s->observer == TC_OBSERVER_mse && s->dtype != TC_i16 && !margin) ||
+            s->observer == TC_OBSERVER_percentile);
 }
 
 /* Who takes part in a second pass; false: nobody. */
@@ -294,8 +296,8 @@ static tc_grid choose(const observation *o, size_t d)
     const tc_setting *s = &domain->setting;
     const tc_config *config = o->request->config;
     tc_ends e = o->ranges.ends[d], bins = bins_range(o, d);
-    double margin = domain->fixed_range                           ? TC_NATURAL_MARGIN
-                    : domain->output && config->output_margin > 1 ? config->output_margin
+    double margin = domain->fixed_range                                    ? TC_NATURAL_MARGIN
+                    : domain->output && config->output_margin > 1          ? config->output_margin
                     : s->observer == TC_OBSERVER_mse && s->dtype == TC_i16 ? TC_WIDE_MARGIN
                                                                            : 1;
     if (o->torchao[d])

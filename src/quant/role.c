@@ -96,10 +96,9 @@ bool tc_role_reads_wide(tc_op op)
 
 bool tc_role_gives_wide(tc_op op)
 {
-    static const tc_op wide[] = {TC_OP_add,       TC_OP_sub,        TC_OP_mul,
-                                 TC_OP_conv,      TC_OP_linear,     TC_OP_matmul,
-                                 TC_OP_addmm,     TC_OP_layer_norm, TC_OP_group_norm,
-                                 TC_OP_rms_norm,  TC_OP_batch_norm, TC_OP_mean,
-                                 TC_OP_conv_transpose};
+    static const tc_op wide[] = {
+        TC_OP_add,        TC_OP_sub,   TC_OP_mul,           TC_OP_conv,       TC_OP_linear,
+        TC_OP_matmul,     TC_OP_addmm, TC_OP_layer_norm,    TC_OP_group_norm, TC_OP_rms_norm,
+        TC_OP_batch_norm, TC_OP_mean,  TC_OP_conv_transpose};
     return is_among(op, wide, TC_COUNT(wide));
 }

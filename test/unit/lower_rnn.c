@@ -60,8 +60,26 @@ static void integers(const char *target)
     ROWS(target, 1, CELL("i8", Q, H, W8));
 }
 
+#define Q16 " q(0.0002:0)"
+#define H16 " q(0.000030517578125:0)"
+#define START16 " q(0.0001:0)"
+
+/* 16 bits: two steps of what real weights give. */
+static void sixteen(const char *target)
+{
+    ROWS(target, 2, ONE("gru", "12", "i16", H16, H16, W32));
+    ROWS(target, 2, ONE("gru", "12", "i16", START16, START16, W32));
+    ROWS(target, 2, ONE("rnn_tanh", "4", "i16", H16, H16, W32));
+    ROWS(target, 2, ONE("rnn_relu", "4", "i16", " q(0.00003:0)", " q(0.001:0)", W32));
+    ROWS(target, 2, LSTM("i16", Q16, H16, H16, " q(0.0003:0)", W32));
+    ROWS(target, 2, LSTM("i16", Q16, START16, H16, " q(0.0003:0)", W8));
+    ROWS(target, 2, DEEP("i16", Q16, H16, W32));
+    ROWS(target, 2, CELL("i16", Q16, H16, W32));
+}
+
 int main(void)
 {
+    sixteen("TOSA-1.0+INT+int16");
     integers("TOSA-1.0+INT");
     integers("TOSA-1.0+INT+int16");
     ROWS("TOSA-1.0+INT", 1, LSTM("i8", Q, H, H, " q(0.05:2)", W32));

@@ -262,16 +262,16 @@ static void parts(void)
     tc_config c = preset("int8");
     static const char *const reader[] = {
         "  %4 = exp %1\n  %5 = exp %3\n  return %4, %5\n", /* the middle is unread */
-        "  %4 = exp %3\n  return %4\n",                     /* the first two are */
-        "  %4 = exp %1\n  return %4, %2\n",                 /* one is read as it is */
+        "  %4 = exp %3\n  return %4\n",                    /* the first two are */
+        "  %4 = exp %1\n  return %4, %2\n",                /* one is read as it is */
     };
     tc_ctx *text = tc_ctx_new();
     for (size_t r = 0; r < TC_COUNT(reader); r++) {
-        program p = near("%0 \"x\": f32[2,6]",
-                         tc_text_format(&text->arena,
-                                        "  %%1, %%2, %%3 = split %%0 axis=1 sizes=[2,2,2]\n%s",
-                                        reader[r]),
-                         &c, 0.02);
+        program p =
+            near("%0 \"x\": f32[2,6]",
+                 tc_text_format(&text->arena,
+                                "  %%1, %%2, %%3 = split %%0 axis=1 sizes=[2,2,2]\n%s", reader[r]),
+                 &c, 0.02);
         for (size_t k = 0; k < p.g->n_node; k++)
             for (int i = 0; p.g->node[k]->op == TC_OP_split && i < 3; i++)
                 CHECK(tc_type_of(p.g, p.g->node[k]->out[i])->dtype ==
@@ -311,8 +311,7 @@ static void flat(void)
                       "  %1 \"p\" = softmax %0 axis=1\n  %2 = exp %1\n  return %2\n");
     CHECK(quantize(&p, &c) && type_of(&p, "p")->quant->scale[0] < 1.0 / 1024);
     tc_ctx_free(p.ctx);
-    p = parse("%0 \"x\": f32[4,2]",
-              "  %1 \"p\" = softmax %0 axis=1\n  %2 = exp %1\n  return %2\n");
+    p = parse("%0 \"x\": f32[4,2]", "  %1 \"p\" = softmax %0 axis=1\n  %2 = exp %1\n  return %2\n");
     CHECK(quantize(&p, &c) && type_of(&p, "p")->quant->scale[0] == 1.0 / 256);
     tc_ctx_free(p.ctx);
 }

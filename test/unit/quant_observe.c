@@ -17,7 +17,10 @@ static const tc_setting even8 = {.dtype = TC_i8, .qmin = -127, .qmax = 127, .sym
 static const tc_setting int16 = {
     .dtype = TC_i16, .qmin = -32767, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
 
-static bool near(double a, double b) { return fabs(a - b) <= 1e-6 * fabs(b); }
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * fabs(b);
+}
 
 /* ---- ends ---- */
 
@@ -61,7 +64,7 @@ static void test_bins(void)
     uint64_t all = 0;
     for (int i = 0; i < TC_BINS; i++)
         all += many[i];
-    CHECK(all > N / 5 && all < N / 3); /* about a quarter */
+    CHECK(all > N / 5 && all < N / 3);                 /* about a quarter */
     CHECK(many[0] == many[1] && many[62] == many[63]); /* in blocks of 64 neighbours */
     free(y);
 }
@@ -90,7 +93,10 @@ static void test_grids(void)
 
 /* ---- the search, beside one that looks at every bin ---- */
 
-static double silu(double x) { return x / (1 + exp(-x)); }
+static double silu(double x)
+{
+    return x / (1 + exp(-x));
+}
 
 static double plain_error(double lo, double hi, tc_ends e, const uint64_t *count, bool after)
 {

@@ -6,8 +6,8 @@
  * Nothing is rounded to 8 bits but the result. */
 #include <math.h>
 
-#include "composite.h"
 #include "../move/move.h"
+#include "composite.h"
 
 #include "../../num/load.h"
 
@@ -71,21 +71,6 @@ static tc_val transposed(tc_lower *lw, tc_val x)
     return tc_put_transpose(lw, x, (int64_t[]){0, 2, 1});
 }
 
-/* A product of matrices; its element type is the accumulator's. */
-static tc_val product(tc_lower *lw, tc_val a, int64_t a_zero, tc_val b, int64_t b_zero)
-{
-    if (!a || !b)
-        return TC_NONE;
-    const tc_type *ta = tc_put_type(lw, a), *tb = tc_put_type(lw, b);
-    tc_val in[] = {a, b, tc_put_zero_point(lw, a, a_zero), tc_put_zero_point(lw, b, b_zero)};
-    tc_dtype acc = ta->dtype == TC_i8 ? TC_i32 : ta->dtype == TC_i16 ? TC_i48 : TC_f32;
-    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_matmul, NULL, in, 4, 1, lw->node->loc);
-    int64_t dim[] = {ta->dim[0], ta->dim[1], tb->dim[2]};
-    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, acc, 3, dim);
-    lw->status = tc_node_infer(lw->to, node);
-    return lw->status == TC_OK ? node->out[0] : TC_NONE;
-}
-
 /* ---- masks ---- */
 
 /* Where element (row, key) of matrix `which` lies in a mask that is broadcast. */
@@ -131,12 +116,12 @@ static bool mask_shared(const attention *a)
  * nothing.  Only differences within a row count, so that one that is far down as a whole is brought
  * up. */
 typedef struct known_mask {
-    double *x; /* NULL: nothing is known to be added */
-    int64_t batch; /* 1 or that of the scores */
-    double least, most; /* of the finite ones */
-    bool masks; /* some are minus infinity */
+    double *x;              /* NULL: nothing is known to be added */
+    int64_t batch;          /* 1 or that of the scores */
+    double least, most;     /* of the finite ones */
+    bool masks;             /* some are minus infinity */
     bool *blind, any_blind; /* [batch, rows]: nothing of the row counts: its result is 0 */
-    bool *lost, any_lost; /* floats that far down have no room for the score beside them */
+    bool *lost, any_lost;   /* floats that far down have no room for the score beside them */
 } known_mask;
 
 static void level_row(const attention *a, known_mask *m, int64_t row)
@@ -221,8 +206,8 @@ static double reach(const tc_type *t)
 static tc_val raw_scores(tc_lower *lw, const tc_node *node, const attention *a)
 {
     tc_val k = transposed(lw, matrices(lw, a, tc_lower_in(lw, node, 1)));
-    return product(lw, matrices(lw, a, tc_lower_in(lw, node, 0)), tc_zero_of(a->q), k,
-                   tc_zero_of(a->k));
+    return tc_put_matrices(lw, matrices(lw, a, tc_lower_in(lw, node, 0)), tc_zero_of(a->q), k,
+                           tc_zero_of(a->k));
 }
 
 /* Scores with the known mask added, i16 in steps of *step. */
@@ -266,13 +251,14 @@ static tc_val weighted(tc_lower *lw, const attention *a, tc_val e, tc_val v, dou
     *unit = ldexp(1, down);
     if (a->v->dtype == TC_i16) {
         *unit = ldexp(1, down + 8);
-        return tc_put_rescale(lw, product(lw, e, 0, v, 0), 1 / *unit, 0, 0, TC_i32);
+        return tc_put_rescale(lw, tc_put_matrices(lw, e, 0, v, 0), 1 / *unit, 0, 0, TC_i32);
     }
     tc_val high = tc_put_rescale(lw, e, 0x1p-8, 0, -128, TC_i8),
            low = tc_put_tosa_cast(lw, e, TC_i8);
     int64_t zero = tc_zero_of(a->v);
-    high = tc_put_rescale(lw, product(lw, high, -128, v, zero), ldexp(1, 8 - down), 0, 0, TC_i32);
-    low = tc_put_rescale(lw, product(lw, low, 0, v, zero), ldexp(1, -down), 0, 0, TC_i32);
+    high = tc_put_rescale(lw, tc_put_matrices(lw, high, -128, v, zero), ldexp(1, 8 - down), 0, 0,
+                          TC_i32);
+    low = tc_put_rescale(lw, tc_put_matrices(lw, low, 0, v, zero), ldexp(1, -down), 0, 0, TC_i32);
     return tc_put2(lw, TC_OP_tosa_add, NULL, high, low);
 }
 
@@ -312,8 +298,8 @@ static tc_val distances(tc_lower *lw, const tc_node *node, const attention *a, c
 {
     const double room = 0x1p30 - 1;
     double unit = tc_scale_of(a->q) * tc_scale_of(a->k) * a->attr->scale;
-    double bound = reach(a->q) * reach(a->k) * (double)a->width * a->attr->scale +
-                   fmax(m->most, -m->least);
+    double bound =
+        reach(a->q) * reach(a->k) * (double)a->width * a->attr->scale + fmax(m->most, -m->least);
     const double least_step = 22 / 0x1p31; /* so that 2^31 - 1 is far enough for nothing */
     int down = (int)fmax(0, ceil(log2(fmax(bound / room, least_step) / unit)));
     *step = ldexp(unit, down);
@@ -349,8 +335,8 @@ static void wide_sdpa(tc_lower *lw, const tc_node *node, const attention *a, tc_
     tc_val shares = tc_put_fine_shares(lw, far, step, &unit), high, low;
     tc_put_halves(lw, shares, &high, &low);
     tc_val v = as_i16(lw, matrices(lw, a, tc_lower_in(lw, node, 2)), a->v);
-    high = tc_put_rescale(lw, product(lw, high, 0, v, 0), 0.5, 0, 0, TC_i32);
-    low = tc_put_rescale(lw, product(lw, low, 0, v, 0), 0x1p-16, 0, 0, TC_i32);
+    high = tc_put_rescale(lw, tc_put_matrices(lw, high, 0, v, 0), 0.5, 0, 0, TC_i32);
+    low = tc_put_rescale(lw, tc_put_matrices(lw, low, 0, v, 0), 0x1p-16, 0, 0, TC_i32);
     tc_val y = tc_put2(lw, TC_OP_tosa_add, NULL, high, low);
     y = tc_put_rescale(lw, y, 0x1p16 * unit * tc_scale_of(a->v) / tc_scale_of(a->y), 0,
                        tc_zero_of(a->y), a->y->dtype);
@@ -439,15 +425,15 @@ void tc_lower_real_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_val x[3];
     for (int i = 0; i < 3; i++)
         x[i] = matrices(lw, &a, tc_put_tosa_cast(lw, tc_lower_in(lw, node, i), TC_f32));
-    tc_val s = product(lw, x[0], 0, transposed(lw, x[1]), 0);
+    tc_val s = tc_put_matrices(lw, x[0], 0, transposed(lw, x[1]), 0);
     s = tc_put_product(lw, s, tc_put_number(lw, TC_f32, 3, a.attr->scale), 0);
     s = causal_mask(lw, &a, real_mask(lw, node, &a, s));
     tc_val p = tc_put_real_softmax(lw, s);
     if (may_be_blind(lw, node, &a)) { /* what is masked has no share, not even among its like */
-        tc_val seen = tc_put2(lw, TC_OP_tosa_greater, NULL, s,
-                              tc_put_number(lw, TC_f32, 3, real_low / 2));
+        tc_val seen =
+            tc_put2(lw, TC_OP_tosa_greater, NULL, s, tc_put_number(lw, TC_f32, 3, real_low / 2));
         p = tc_put3(lw, TC_OP_tosa_select, NULL, seen, p, tc_put_number(lw, TC_f32, 3, 0));
     }
-    tc_val y = tc_put_tosa_cast(lw, product(lw, p, 0, x[2], 0), a.y->dtype);
+    tc_val y = tc_put_tosa_cast(lw, tc_put_matrices(lw, p, 0, x[2], 0), a.y->dtype);
     out[0] = tc_put_reshape(lw, y, a.y->rank, a.y->dim);
 }

@@ -60,6 +60,9 @@ tc_root tc_put_root(tc_lower *lw, tc_val x);
 #define TC_SQUARE_ROOT_UNIT (TC_ROOT_UNIT * 0x1p16)
 tc_val tc_put_square_root(tc_lower *lw, tc_val x);
 
+/* [n, h, c] x [n, c, w] less their zero points; the element type is the accumulator's. */
+tc_val tc_put_matrices(tc_lower *lw, tc_val a, int64_t a_zero, tc_val b, int64_t b_zero);
+
 /* Axes moved to the end, in order, and merged into one: [kept.., row]. */
 tc_val tc_put_axes_last(tc_lower *lw, tc_val x, tc_ints axes);
 int64_t tc_axes_count(const tc_type *t, tc_ints axes);

@@ -167,7 +167,7 @@ tc_val tc_put_fine_tanh(tc_lower *lw, tc_val x, double unit)
     }
     tc_val knot = down(lw, x, 21, TC_i16), code = shift_left(lw, knot, 7);
     tc_val r = sub(lw, x, tc_put_rescale(lw, knot, 0x1p21, 0, 0, TC_i32)); /* 2^26 stands for 1 */
-    tc_val f = two_tables(lw, code, value_at, 4096, 0x1p15); /* 2^29 stands for 1 */
+    tc_val f = two_tables(lw, code, value_at, 4096, 0x1p15);               /* 2^29 stands for 1 */
     tc_val more = tc_put_product(lw, r, tc_put_table(lw, code, TC_i16, bend, 513), 27);
     more = add(lw, more, tc_put_table(lw, code, TC_i16, rise, 513));
     return add(lw, f, tc_put_product(lw, r, more, 18));

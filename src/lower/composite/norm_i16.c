@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm_i16.c -- norms, variances and lengths of rows for results of 16 bits, all in i32.
  *
- * Deviations have a fixed number of bits behind the point, and are shifted up by what the largest of
- * the row leaves free, so that rows of any spread keep their precision.  Their squares are summed in
- * two halves, the square root has a second step of Newton's method, gain and bias have 30 bits.
- * Dear on an NPU, and within two steps of 16 bits. */
+ * Deviations have a fixed number of bits behind the point, and are shifted up by what the largest
+ * of the row leaves free, so that rows of any spread keep their precision.  Their squares are
+ * summed in two halves, the square root has a second step of Newton's method, gain and bias have 30
+ * bits. Dear on an NPU, and within two steps of 16 bits. */
 #include <math.h>
 
 #include "composite.h"
@@ -58,8 +58,7 @@ static tc_val deviation(tc_lower *lw, tc_val x, const tc_type *from, int64_t n, 
     if (!centre)
         return d;
     tc_val sum = tc_put_row_sum(lw, x, tc_zero_of(from));
-    return sub(lw, d,
-               n < most ? sum : tc_put_rescale(lw, sum, most / (double)n, 0, 0, TC_i32));
+    return sub(lw, d, n < most ? sum : tc_put_rescale(lw, sum, most / (double)n, 0, 0, TC_i32));
 }
 
 /* Sum of dev^2 / 2^31 * 2^(more - 15) over rows of n, below 2^30: halves apart, so that what many
@@ -149,7 +148,7 @@ static tc_val constants(tc_lower *lw, tc_val like, int axis, const double *x, in
 }
 
 tc_val tc_put_normal_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
-                          double *unit)
+                         double *unit)
 {
     level l = levelled(lw, x, from, eps, centre);
     if (!l.square)
@@ -159,8 +158,7 @@ tc_val tc_put_normal_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps
     tc_root r = tc_put_root(lw, l.square);
     /* 1 / sqrt(square) = fine * 2^half * root_unit; no result is above sqrt(n) */
     tc_val fine = finer_root(lw, &r);
-    fine = tc_put_shift_right(lw, fine,
-                              sub(lw, tc_put_i32(lw, r.half, most_half), r.half), true);
+    fine = tc_put_shift_right(lw, fine, sub(lw, tc_put_i32(lw, r.half, most_half), r.half), true);
     *unit = ldexp(root_unit(), most_half) * sqrt(n) * l.unit / sqrt(l.square_unit);
     int down = (int)fmax(0, ceil(log2(sqrt(n) / *unit)) - 29);
     *unit = ldexp(*unit, down);
@@ -168,7 +166,7 @@ tc_val tc_put_normal_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps
 }
 
 tc_val tc_put_affine_i16(tc_lower *lw, tc_val x, double unit, int axis, const double *gain,
-                          const double *bias, int64_t n, const tc_type *to)
+                         const double *bias, int64_t n, const tc_type *to)
 {
     double most = fmax(tc_largest(gain, n), 1e-30), far = tc_largest(bias, n);
     double out = tc_scale_of(to);
@@ -202,7 +200,7 @@ static tc_val floating(tc_lower *lw, tc_val mantissa, tc_val down, double unit, 
 }
 
 tc_val tc_put_spread_i16(tc_lower *lw, tc_val x, const tc_type *from, bool centre, double divisor,
-                          bool root, const tc_type *to)
+                         bool root, const tc_type *to)
 {
     level l = levelled(lw, x, from, 0, centre);
     if (!l.square)

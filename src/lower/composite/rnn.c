@@ -5,19 +5,17 @@
  * b_hh.  Between the borders everything is 16 bits wide, or f32. */
 #include <math.h>
 
-#include "../move/move.h"
+#include "rnn.h"
 #include "rnn_arith.h"
 
 #include "../../num/load.h"
-
-typedef enum kind { LSTM, GRU, TANH, RELU } kind;
 
 static const double gate_unit =
     0x1p-11; /* sums that go into sigmoid and tanh: between -16 and 16 */
 
 /* One cell: where its weights are, and the steps of its states. */
 typedef struct cell {
-    kind kind;
+    tc_rnn_kind kind;
     int weight; /* the operand w_ih */
     bool bias;
     int64_t hidden;
@@ -61,15 +59,15 @@ static state gru_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, s
 
 static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_num x, state s)
 {
-    double unit = l->kind == RELU ? l->h_unit : gate_unit;
+    double unit = l->kind == TC_RNN_RELU ? l->h_unit : gate_unit;
     tc_rnn_num a = tc_rnn_affine(lw, node, x, l->weight, l->bias ? l->weight + 2 : -1, unit);
     tc_rnn_num b = tc_rnn_affine(lw, node, s.h, l->weight + 1, l->bias ? l->weight + 3 : -1, unit);
-    if (l->kind == LSTM)
+    if (l->kind == TC_RNN_LSTM)
         return lstm_step(lw, l, a, b, s);
-    if (l->kind == GRU)
+    if (l->kind == TC_RNN_GRU)
         return gru_step(lw, l, a, b, s);
     tc_rnn_num sum = tc_rnn_plus(lw, a, b, unit);
-    s.h = l->kind == TANH ? tc_rnn_tanh(lw, sum) : tc_rnn_relu(lw, sum);
+    s.h = l->kind == TC_RNN_TANH ? tc_rnn_tanh(lw, sum) : tc_rnn_relu(lw, sum);
     return s;
 }
 
@@ -112,7 +110,7 @@ static tc_rnn_num state_of(tc_lower *lw, tc_rnn_num all, int64_t which, int64_t 
 /* A step leaves h between -1 and 1, except with relu; where it started further out, the way back
  * leads through a mean of both (gru), or it is read once, in steps of its own.  c may grow: 16, or
  * what the domains at the border say. */
-static void units(const tc_lower *lw, const tc_node *node, kind k, int first, cell *l)
+static void units(const tc_lower *lw, const tc_node *node, tc_rnn_kind k, int first, cell *l)
 {
     double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
     for (int i = 0; i < node->n_out; i++) {
@@ -120,12 +118,12 @@ static void units(const tc_lower *lw, const tc_node *node, kind k, int first, ce
         c = fmax(c, i > first ? reach(tc_lower_result(lw, node, i)) : 0);
     }
     l->start_unit = given * TC_SHARE_UNIT;
-    l->h_unit = k == RELU  ? fmax(h, given) * TC_SHARE_UNIT
-                : k == GRU ? l->start_unit
-                           : TC_SHARE_UNIT;
-    if (k == RELU)
+    l->h_unit = k == TC_RNN_RELU  ? fmax(h, given) * TC_SHARE_UNIT
+                : k == TC_RNN_GRU ? l->start_unit
+                                  : TC_SHARE_UNIT;
+    if (k == TC_RNN_RELU)
         l->start_unit = l->h_unit;
-    l->c_unit = fmax(c, k == LSTM ? start_reach(lw, node, 2) : 0) * TC_SHARE_UNIT;
+    l->c_unit = fmax(c, k == TC_RNN_LSTM ? start_reach(lw, node, 2) : 0) * TC_SHARE_UNIT;
 }
 
 static bool is_read(const tc_lower *lw, const tc_node *node, int i)
@@ -156,6 +154,22 @@ static bool typed(tc_lower *lw, const tc_node *node)
             tc_lower_refuse(lw, "result %d has 16 bits", i);
     }
     return lw->status == TC_OK;
+}
+
+/* Somebody reads a result of 16 bits, and the target has what that takes. */
+static bool is_i16(const tc_lower *lw, const tc_node *node)
+{
+    bool any = false;
+    for (int i = 0; i < node->n_out; i++)
+        any = any || (is_read(lw, node, i) && tc_lower_result(lw, node, i)->dtype == TC_i16);
+    return any && tc_node_quantized(lw->from, node) && tc_lower_fine(lw);
+}
+
+static void put_i16(tc_lower *lw, const tc_node *node, tc_rnn r, tc_val *out)
+{
+    for (int i = 0; i < node->n_out && i < 3; i++)
+        r.read[i] = is_read(lw, node, i);
+    tc_put_rnn_i16(lw, node, &r, out);
 }
 
 /* ---- layers ---- */
@@ -209,19 +223,34 @@ static tc_rnn_num beside(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
     return a;
 }
 
-static void layers(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
+static void layers(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
 {
     const tc_attr_rnn *a = node->attr;
-    int states = k == LSTM ? 2 : 1, ways = a->bidirectional ? 2 : 1;
+    int states = k == TC_RNN_LSTM ? 2 : 1, ways = a->bidirectional ? 2 : 1;
     if (!typed(lw, node))
         return;
+    if (is_i16(lw, node)) {
+        const tc_type *xt = tc_lower_type(lw, node, 0);
+        put_i16(lw, node,
+                (tc_rnn){.kind = k,
+                         .weight = 1 + states,
+                         .bias = a->has_bias,
+                         .batch_first = a->batch_first,
+                         .layers = a->layers,
+                         .ways = ways,
+                         .steps = xt->dim[a->batch_first ? 1 : 0],
+                         .batch = xt->dim[a->batch_first ? 0 : 1],
+                         .hidden = tc_lower_type(lw, node, 1)->dim[2]},
+                out);
+        return;
+    }
     cell l = {.kind = k,
               .weight = 1 + states,
               .bias = a->has_bias,
               .hidden = tc_lower_type(lw, node, 1)->dim[2]};
     units(lw, node, k, 1, &l);
     sequence x = input_of(lw, node, a->batch_first);
-    tc_rnn_num h = tc_rnn_in(lw, node, 1), c = k == LSTM ? tc_rnn_in(lw, node, 2) : h;
+    tc_rnn_num h = tc_rnn_in(lw, node, 1), c = k == TC_RNN_LSTM ? tc_rnn_in(lw, node, 2) : h;
     int64_t cells = a->layers * ways, row[] = {1, x.batch, l.hidden};
     tc_rnn_num *last_h = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
     tc_rnn_num *last_c = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
@@ -229,8 +258,8 @@ static void layers(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
         tc_rnn_num *to[2] = {NULL, NULL};
         for (int d = 0; d < ways; d++, l.weight += a->has_bias ? 4 : 2) {
             state s = {state_of(lw, h, i + d, x.batch, l.hidden, l.start_unit),
-                       k == LSTM ? state_of(lw, c, i + d, x.batch, l.hidden, l.c_unit)
-                                 : (tc_rnn_num){0}};
+                       k == TC_RNN_LSTM ? state_of(lw, c, i + d, x.batch, l.hidden, l.c_unit)
+                                        : (tc_rnn_num){0}};
             to[d] = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)x.steps);
             s = direction(lw, node, &l, &x, d == 1, s, to[d]);
             last_h[i + d] = s.h;
@@ -246,63 +275,76 @@ static void layers(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
                     a->batch_first ? by_batch : by_step);
     if (is_read(lw, node, 1))
         out[1] = joined(lw, node, 1, last_h, cells, 0, 3, row);
-    if (k == LSTM && is_read(lw, node, 2))
+    if (k == TC_RNN_LSTM && is_read(lw, node, 2))
         out[2] = joined(lw, node, 2, last_c, cells, 0, 3, row);
 }
 
-static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, kind k)
+static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
 {
     const tc_type *xt = tc_lower_type(lw, node, 0), *ht = tc_lower_type(lw, node, 1);
-    int states = k == LSTM ? 2 : 1, last = xt->rank - 1;
+    int states = k == TC_RNN_LSTM ? 2 : 1, last = xt->rank - 1;
     if (!typed(lw, node))
         return;
     cell l = {
         .kind = k, .weight = 1 + states, .bias = node->n_in > 3 + states, .hidden = ht->dim[last]};
     int64_t batch = last ? xt->dim[0] : 1;
+    if (is_i16(lw, node)) {
+        put_i16(lw, node,
+                (tc_rnn){.kind = k,
+                         .weight = l.weight,
+                         .bias = l.bias,
+                         .one_step = true,
+                         .layers = 1,
+                         .ways = 1,
+                         .steps = 1,
+                         .batch = batch,
+                         .hidden = l.hidden},
+                out);
+        return;
+    }
     units(lw, node, k, 0, &l);
     tc_rnn_num x = tc_rnn_in(lw, node, 0);
     if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
         x = tc_rnn_as(lw, x, x.unit * 128 / 127);
     x.val = tc_put_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
-    state s = {state_of(lw, tc_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit),
-               {0}};
-    if (k == LSTM)
+    state s = {state_of(lw, tc_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit), {0}};
+    if (k == TC_RNN_LSTM)
         s.c = state_of(lw, tc_rnn_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
     s = step(lw, node, &l, x, s);
     out[0] = joined(lw, node, 0, &s.h, 1, 0, ht->rank, ht->dim);
-    if (k == LSTM)
+    if (k == TC_RNN_LSTM)
         out[1] = joined(lw, node, 1, &s.c, 1, 0, ht->rank, ht->dim);
 }
 
 void tc_lower_lstm(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    layers(lw, node, out, LSTM);
+    layers(lw, node, out, TC_RNN_LSTM);
 }
 void tc_lower_gru(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    layers(lw, node, out, GRU);
+    layers(lw, node, out, TC_RNN_GRU);
 }
 void tc_lower_rnn_tanh(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    layers(lw, node, out, TANH);
+    layers(lw, node, out, TC_RNN_TANH);
 }
 void tc_lower_rnn_relu(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    layers(lw, node, out, RELU);
+    layers(lw, node, out, TC_RNN_RELU);
 }
 void tc_lower_lstm_cell(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    one_step(lw, node, out, LSTM);
+    one_step(lw, node, out, TC_RNN_LSTM);
 }
 void tc_lower_gru_cell(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    one_step(lw, node, out, GRU);
+    one_step(lw, node, out, TC_RNN_GRU);
 }
 void tc_lower_rnn_tanh_cell(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    one_step(lw, node, out, TANH);
+    one_step(lw, node, out, TC_RNN_TANH);
 }
 void tc_lower_rnn_relu_cell(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    one_step(lw, node, out, RELU);
+    one_step(lw, node, out, TC_RNN_RELU);
 }

@@ -154,6 +154,22 @@ tc_val tc_put_square_root(tc_lower *lw, tc_val x)
     return tc_put_shift_right(lw, tc_put_product(lw, r.even, r.root, 16), r.half, true);
 }
 
+/* ---- matrices ---- */
+
+tc_val tc_put_matrices(tc_lower *lw, tc_val a, int64_t a_zero, tc_val b, int64_t b_zero)
+{
+    if (!a || !b)
+        return TC_NONE;
+    const tc_type *ta = tc_put_type(lw, a), *tb = tc_put_type(lw, b);
+    tc_val in[] = {a, b, tc_put_zero_point(lw, a, a_zero), tc_put_zero_point(lw, b, b_zero)};
+    tc_dtype acc = ta->dtype == TC_i8 ? TC_i32 : ta->dtype == TC_i16 ? TC_i48 : TC_f32;
+    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_matmul, NULL, in, 4, 1, lw->node->loc);
+    int64_t dim[] = {ta->dim[0], ta->dim[1], tb->dim[2]};
+    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, acc, 3, dim);
+    lw->status = tc_node_infer(lw->to, node);
+    return lw->status == TC_OK ? node->out[0] : TC_NONE;
+}
+
 /* ---- an axis as the row ---- */
 
 int64_t tc_axes_count(const tc_type *t, tc_ints axes)

@@ -137,8 +137,8 @@ void tc_lower_int_norm(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!x)
         return;
     if (a->ord == 2 && is_wide(lw, node)) {
-        out[0] = shaped(
-            lw, node, tc_put_spread_i16(lw, x, t, false, 1, true, tc_lower_result(lw, node, 0)));
+        out[0] = shaped(lw, node,
+                        tc_put_spread_i16(lw, x, t, false, 1, true, tc_lower_result(lw, node, 0)));
         return;
     }
     if (a->ord == 2) {

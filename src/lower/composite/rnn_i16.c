@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rnn_i16.c -- recurrent layers with results of 16 bits: states and gates in i32.
+ *
+ * Weights have 30 bits and states 28, in two halves of i16 each; three of their four products are
+ * added up in accumulators of 48 bits, which powers of two alone are taken off.  sigmoid(x) is (1 +
+ * tanh(x / 2)) / 2, with the half in the weights, so that all gates of a step are one tanh. */
+#include <math.h>
+
+#include "rnn.h"
+
+#include "../../num/load.h"
+
+enum { STATE_BITS = 28 }; /* the largest number of its kind is below 2^28 */
+
+/* One layer in one direction.  Numbers of i32 have 2^h, 2^c, 2^g for 1. */
+typedef struct cell {
+    tc_rnn_kind kind;
+    int weight; /* the operand w_ih */
+    bool bias;
+    int64_t batch, hidden;
+    int h, c, g;
+    double h_most;
+} cell;
+
+typedef struct state {
+    tc_val h, c;
+} state;
+
+static tc_val add(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put2(lw, TC_OP_tosa_add, NULL, a, b);
+}
+static tc_val sub(tc_lower *lw, tc_val a, tc_val b)
+{
+    return tc_put2(lw, TC_OP_tosa_sub, NULL, a, b);
+}
+static tc_val scaled(tc_lower *lw, tc_val a, int power)
+{
+    return power ? tc_put_rescale(lw, a, ldexp(1, power), 0, 0, TC_i32) : a;
+}
+
+/* Bits behind the point for numbers up to `most`. */
+static int bits_for(double most)
+{
+    return STATE_BITS - (int)ceil(log2(fmax(most, 0x1p-10)));
+}
+
+static int64_t gates_of(tc_rnn_kind k)
+{
+    return k == TC_RNN_LSTM ? 4 : k == TC_RNN_GRU ? 3 : 1;
+}
+
+/* Gate i goes through sigmoid: its sums are halved. */
+static bool is_share(tc_rnn_kind k, int64_t i)
+{
+    return (k == TC_RNN_LSTM && i != 2) || (k == TC_RNN_GRU && i < 2);
+}
+
+/* ---- products with weights ---- */
+
+/* Real numbers by output row, the sigmoid's halved. */
+static const double *rows_of(tc_lower *lw, const tc_node *node, const cell *l, int i, int64_t n)
+{
+    int64_t rows = gates_of(l->kind) * l->hidden;
+    const double *x = tc_lower_known(lw, node, i, rows * n, 0);
+    double *y = tc_new_n(&lw->ctx->arena, double, (size_t)(rows * n));
+    for (int64_t k = 0; x && k < rows * n; k++)
+        y[k] = is_share(l->kind, k / n / l->hidden) ? x[k] / 2 : x[k];
+    return x ? y : NULL;
+}
+
+/* Half of round(w * times) for all weights, as [1, in, out]. */
+static tc_val half_of(tc_lower *lw, const double *w, int64_t out, int64_t in, double times,
+                      bool high)
+{
+    double *x = tc_new_n(&lw->ctx->arena, double, (size_t)(out * in));
+    for (int64_t o = 0; o < out; o++)
+        for (int64_t i = 0; i < in; i++) {
+            double v = rint(w[o * in + i] * times), top = rint(v / 0x1p15);
+            x[i * out + o] = high ? top : v - top * 0x1p15;
+        }
+    return tc_put_numbers(lw, TC_i16, 3, (int64_t[]){1, in, out}, x);
+}
+
+/* x w^T in steps of 2^-g: x = unit * (high + low / 2^15), [1, rows, in]; low: may be none. */
+static tc_val times_weights(tc_lower *lw, const cell *l, tc_val high, tc_val low, double unit,
+                            const double *w, int64_t in)
+{
+    int64_t out = gates_of(l->kind) * l->hidden;
+    double most = fmax(tc_largest(w, out * in), 1e-20);
+    int power = (int)ceil(log2(unit * most * 0x1p-14) + l->g);
+    double times = ldexp(unit * 0x1p15, l->g - power);
+    tc_val top = half_of(lw, w, out, in, times, true), rest = half_of(lw, w, out, in, times, false);
+    tc_val y = add(lw, scaled(lw, tc_put_matrices(lw, high, 0, top, 0), power),
+                   scaled(lw, tc_put_matrices(lw, high, 0, rest, 0), power - 15));
+    if (low)
+        y = add(lw, y, scaled(lw, tc_put_matrices(lw, low, 0, top, 0), power - 15));
+    return y;
+}
+
+static tc_val biased(tc_lower *lw, const tc_node *node, const cell *l, tc_val x, int bias)
+{
+    int64_t out = gates_of(l->kind) * l->hidden, dim[] = {1, 1, out};
+    const double *b = l->bias ? rows_of(lw, node, l, bias, 1) : NULL;
+    double *y = tc_new_n(&lw->ctx->arena, double, (size_t)out);
+    for (int64_t i = 0; b && i < out; i++)
+        y[i] = ldexp(b[i], l->g);
+    return b ? add(lw, x, tc_put_numbers(lw, TC_i32, 3, dim, y)) : x;
+}
+
+/* h w_hh^T + b_hh, h in steps of 2^-bits. */
+static tc_val from_state(tc_lower *lw, const tc_node *node, const cell *l, tc_val h, int bits,
+                         int weight, int bias, int64_t n)
+{
+    tc_val high, low;
+    const double *w = rows_of(lw, node, l, weight, n);
+    if (!w || !h)
+        return TC_NONE;
+    tc_put_halves(lw, h, &high, &low);
+    return biased(lw, node, l, times_weights(lw, l, high, low, ldexp(1, 15 - bits), w, n), bias);
+}
+
+/* ---- one step ---- */
+
+static tc_val gate(tc_lower *lw, const cell *l, tc_val all, int64_t i, int64_t n)
+{
+    return tc_put_slice_axis(lw, all, 2, i * l->hidden, n * l->hidden);
+}
+
+/* tanh of sums, 2^29 for 1; and (1 + that) / 2. */
+static tc_val curve(tc_lower *lw, const cell *l, tc_val sum)
+{
+    return tc_put_fine_tanh(lw, sum, ldexp(1, -l->g));
+}
+static tc_val share(tc_lower *lw, tc_val t)
+{
+    tc_val half = scaled(lw, t, -1);
+    return add(lw, half, tc_put_i32(lw, half, 0x1p28));
+}
+
+static state lstm_step(tc_lower *lw, const cell *l, tc_val sum, state s)
+{
+    tc_val t = curve(lw, l, sum), g = share(lw, t);
+    tc_val kept = tc_put_product(lw, gate(lw, l, g, 1, 1), s.c, 29);
+    tc_val next = tc_put_product(lw, gate(lw, l, g, 0, 1), gate(lw, l, t, 2, 1), 58 - l->c);
+    s.c = add(lw, kept, next);
+    tc_val shown = tc_put_fine_tanh(lw, s.c, ldexp(1, -l->c));
+    s.h = tc_put_product(lw, gate(lw, l, g, 3, 1), shown, 58 - l->h);
+    return s;
+}
+
+static state gru_step(tc_lower *lw, const cell *l, tc_val a, tc_val b, state s)
+{
+    tc_val g = share(lw, curve(lw, l, add(lw, gate(lw, l, a, 0, 2), gate(lw, l, b, 0, 2))));
+    tc_val past = tc_put_product(lw, gate(lw, l, g, 0, 1), gate(lw, l, b, 2, 1), 29);
+    tc_val next = scaled(lw, curve(lw, l, add(lw, gate(lw, l, a, 2, 1), past)), l->h - 29);
+    s.h = add(lw, next, tc_put_product(lw, gate(lw, l, g, 1, 1), sub(lw, s.h, next), 29));
+    return s;
+}
+
+/* a: what x brings. */
+static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_val a, state s)
+{
+    tc_val b = from_state(lw, node, l, s.h, l->h, l->weight + 1, l->weight + 3, l->hidden);
+    if (l->kind == TC_RNN_GRU)
+        return gru_step(lw, l, a, b, s);
+    tc_val sum = add(lw, a, b);
+    if (l->kind == TC_RNN_LSTM)
+        return lstm_step(lw, l, sum, s);
+    if (l->kind == TC_RNN_TANH)
+        s.h = scaled(lw, curve(lw, l, sum), l->h - 29);
+    else {
+        sum = tc_put_extreme(lw, TC_OP_tosa_maximum, sum, tc_put_i32(lw, sum, 0));
+        double limit = ldexp(l->h_most, l->g);
+        if (limit < 0x1p31 - 1)
+            sum = tc_put_extreme(lw, TC_OP_tosa_minimum, sum, tc_put_i32(lw, sum, floor(limit)));
+        s.h = scaled(lw, sum, l->h - l->g);
+    }
+    return s;
+}
+
+/* ---- ranges ---- */
+
+static double reach(const tc_type *t)
+{
+    double z = (double)t->quant->zero[0], lo = (double)t->quant->lo, hi = (double)t->quant->hi;
+    return t->quant->scale[0] * fmax(fabs(lo - z), fabs(hi - z));
+}
+
+static double start_reach(const tc_lower *lw, const tc_node *node, int i)
+{
+    const tc_type *t = tc_lower_type(lw, node, i);
+    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    double most = 0;
+    for (int64_t k = 0; !t->quant && known.data && k < tc_type_count(t); k++)
+        most = fmax(most, fabs(tc_load_f64(known, k)));
+    return t->quant ? reach(t) : most;
+}
+
+/* The largest row sum of |w|. */
+static double gain_of(const double *w, int64_t rows, int64_t n)
+{
+    double most = 0;
+    for (int64_t o = 0; w && o < rows; o++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += fabs(w[o * n + i]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* How far states and sums can go; x: the largest number of the input, of n columns. */
+static void fit(tc_lower *lw, const tc_node *node, cell *l, double x, int64_t n, int64_t steps)
+{
+    int64_t rows = gates_of(l->kind) * l->hidden;
+    double in = gain_of(rows_of(lw, node, l, l->weight, n), rows, n) * x,
+           back = gain_of(rows_of(lw, node, l, l->weight + 1, l->hidden), rows, l->hidden);
+    for (int i = 2; l->bias && i < 4; i++)
+        in += gain_of(rows_of(lw, node, l, l->weight + i, 1), rows, 1);
+    l->h_most = fmax(1, start_reach(lw, node, 1));
+    if (l->kind == TC_RNN_RELU) /* it may grow with every step; what is far out saturates */
+        for (int64_t t = 0; t < steps && l->h_most < 0x1p12; t++)
+            l->h_most = fmax(l->h_most, in + back * l->h_most);
+    l->h = bits_for(l->h_most);
+    l->g = bits_for(in + back * l->h_most);
+    if (l->kind == TC_RNN_LSTM)
+        l->c = bits_for((double)steps + start_reach(lw, node, 2));
+}
+
+/* ---- layers ---- */
+
+/* State operand i, cell `which`, as [1, batch, hidden] of 2^bits for 1. */
+static tc_val start_of(tc_lower *lw, const tc_node *node, const cell *l, int i, int64_t which,
+                       int bits)
+{
+    const tc_type *t = tc_lower_type(lw, node, i);
+    int64_t n = l->batch * l->hidden, dim[] = {1, l->batch, l->hidden};
+    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    if (!t->quant && known.data) {
+        double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+        for (int64_t k = 0; k < n; k++)
+            x[k] = ldexp(tc_load_f64(known, which * n + k), bits);
+        return tc_put_numbers(lw, TC_i32, 3, dim, x);
+    }
+    if (!tc_is_activation(t)) {
+        tc_lower_refuse(lw, "operand %d is not quantized by one scale", i);
+        return TC_NONE;
+    }
+    int64_t all[] = {tc_type_count(t) / n, l->batch, l->hidden};
+    tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, i), 3, all);
+    x = tc_put_slice_axis(lw, x, 0, which, 1);
+    return tc_put_rescale(lw, x, ldexp(tc_scale_of(t), bits), tc_zero_of(t), 0, TC_i32);
+}
+
+/* What the program's own input brings to every step, at once: [1, batch, gates] each. */
+static void from_input(tc_lower *lw, const tc_node *node, const cell *l, int64_t steps,
+                       bool batch_first, tc_val *a)
+{
+    const tc_type *t = tc_lower_type(lw, node, 0);
+    int64_t in = t->dim[t->rank - 1], gates = gates_of(l->kind) * l->hidden;
+    const double *w = rows_of(lw, node, l, l->weight, in);
+    tc_val x = tc_lower_in(lw, node, 0);
+    if (!w || !x)
+        return;
+    if (t->dtype == TC_i8)
+        x = tc_put_rescale(lw, x, 1, tc_zero_of(t), 0, TC_i16);
+    x = tc_put_reshape(lw, x, 3, (int64_t[]){1, steps * l->batch, in});
+    x = biased(lw, node, l, times_weights(lw, l, x, TC_NONE, tc_scale_of(t), w, in), l->weight + 2);
+    int axis = batch_first ? 1 : 0;
+    int64_t dim[] = {batch_first ? l->batch : steps, batch_first ? steps : l->batch, gates};
+    x = tc_put_reshape(lw, x, 3, dim);
+    for (int64_t i = 0; i < steps; i++)
+        a[i] = tc_put_reshape(lw, tc_put_slice_axis(lw, x, axis, i, 1), 3,
+                              (int64_t[]){1, l->batch, gates});
+}
+
+/* Piece k of result i, rounded into its domain. */
+static tc_val finished(tc_lower *lw, const tc_node *node, int i, tc_val x, int bits)
+{
+    const tc_type *to = tc_lower_result(lw, node, i);
+    tc_val y =
+        tc_put_rescale(lw, x, ldexp(1 / tc_scale_of(to), -bits), 0, tc_zero_of(to), to->dtype);
+    return y ? tc_put_codes(lw, y, to->quant) : y;
+}
+
+/* What layers hand on: h of each step, [1, batch, ways * hidden], 2^bits for 1. */
+typedef struct sequence {
+    tc_val *at; /* NULL: the program's input */
+    int64_t width;
+    double most;
+    int bits;
+} sequence;
+
+/* All cells' last states, as they go into results. */
+typedef struct ends {
+    tc_val *h, *c; /* by cell */
+} ends;
+
+/* One direction of a layer over all steps. */
+static sequence one_way(tc_lower *lw, const tc_node *node, const tc_rnn *r, cell *l, sequence x,
+                        int64_t which, bool backward, ends *e)
+{
+    sequence y = {tc_new_n(&lw->ctx->arena, tc_val, (size_t)r->steps), r->hidden, 0, 0};
+    tc_val *a = tc_new_n(&lw->ctx->arena, tc_val, (size_t)r->steps);
+    fit(lw, node, l, x.most, x.width, r->steps);
+    if (lw->status != TC_OK)
+        return y;
+    if (!x.at)
+        from_input(lw, node, l, r->steps, r->batch_first, a);
+    for (int64_t t = 0; x.at && t < r->steps; t++)
+        a[t] = from_state(lw, node, l, x.at[t], x.bits, l->weight, l->weight + 2, x.width);
+    state s = {start_of(lw, node, l, 1, which, l->h),
+               l->kind == TC_RNN_LSTM ? start_of(lw, node, l, 2, which, l->c) : TC_NONE};
+    for (int64_t t = 0; t < r->steps && lw->status == TC_OK; t++) {
+        int64_t at = backward ? r->steps - 1 - t : t;
+        s = step(lw, node, l, a[at], s);
+        y.at[at] = s.h;
+    }
+    y.most = l->h_most;
+    y.bits = l->h;
+    int h = r->one_step ? 0 : 1; /* the result that the last h is */
+    if (r->read[h])
+        e->h[which] = finished(lw, node, h, s.h, l->h);
+    if (l->kind == TC_RNN_LSTM && r->read[h + 1])
+        e->c[which] = finished(lw, node, h + 1, s.c, l->c);
+    return y;
+}
+
+/* Two directions side by side, in the coarser steps of both. */
+static sequence beside(tc_lower *lw, const tc_rnn *r, sequence a, sequence b)
+{
+    int bits = a.bits < b.bits ? a.bits : b.bits;
+    for (int64_t t = 0; t < r->steps && lw->status == TC_OK; t++)
+        a.at[t] = tc_put_concat(
+            lw, (tc_val[]){scaled(lw, a.at[t], bits - a.bits), scaled(lw, b.at[t], bits - b.bits)},
+            2, 2);
+    return (sequence){a.at, a.width + b.width, fmax(a.most, b.most), bits};
+}
+
+static tc_val joined(tc_lower *lw, const tc_node *node, int i, tc_val *part, int64_t n, int axis,
+                     int rank, const int64_t *dim)
+{
+    const tc_type *to = tc_lower_result(lw, node, i);
+    for (int64_t k = 0; k < n; k++)
+        part[k] = tc_put_reshape(lw, part[k], rank, dim);
+    return lw->status == TC_OK
+               ? tc_put_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim)
+               : TC_NONE;
+}
+
+void tc_put_rnn_i16(tc_lower *lw, const tc_node *node, const tc_rnn *r, tc_val *out)
+{
+    const tc_type *xt = tc_lower_type(lw, node, 0);
+    int64_t cells = r->layers * r->ways;
+    cell l = {.kind = r->kind,
+              .weight = r->weight,
+              .bias = r->bias,
+              .batch = r->batch,
+              .hidden = r->hidden};
+    ends e = {tc_new_n(&lw->ctx->arena, tc_val, (size_t)cells),
+              tc_new_n(&lw->ctx->arena, tc_val, (size_t)cells)};
+    if (!tc_is_activation(xt)) {
+        tc_lower_refuse(lw, "operand 0 is not quantized by one scale");
+        return;
+    }
+    sequence x = {NULL, xt->dim[xt->rank - 1], reach(xt), 0};
+    for (int64_t i = 0; i < cells && lw->status == TC_OK; i += r->ways) {
+        sequence way[2] = {{0}, {0}};
+        for (int64_t d = 0; d < r->ways; d++, l.weight += l.bias ? 4 : 2)
+            way[d] = one_way(lw, node, r, &l, x, i + d, d == 1, &e);
+        x = r->ways == 2 ? beside(lw, r, way[0], way[1]) : way[0];
+    }
+    if (lw->status != TC_OK)
+        return;
+    int64_t row[] = {1, r->batch, r->hidden}, by_step[] = {1, r->batch, x.width},
+            by_batch[] = {r->batch, 1, x.width};
+    bool lstm = r->kind == TC_RNN_LSTM;
+    int h = r->one_step ? 0 : 1;
+    if (r->read[h])
+        out[h] = joined(lw, node, h, e.h, cells, 0, 3, row);
+    if (lstm && r->read[h + 1])
+        out[h + 1] = joined(lw, node, h + 1, e.c, cells, 0, 3, row);
+    for (int64_t t = 0; h && r->read[0] && t < r->steps; t++)
+        x.at[t] = finished(lw, node, 0, x.at[t], x.bits);
+    if (h && r->read[0])
+        out[0] = joined(lw, node, 0, x.at, r->steps, r->batch_first ? 1 : 0, 3,
+                        r->batch_first ? by_batch : by_step);
+}
