@@ -6,7 +6,8 @@
  *   x + y * -huge            =>  where(y <= 0, x, -huge)
  *
  * also where the mask was moved on its way, or made of several.  -huge is -1e30 or less: next to it
- * x is nothing, so the numbers stay what they are.  What is chosen needs no domain for -huge. */
+ * x is nothing, so the numbers stay what they are.  Where a softmax alone reads the sum, -1e6 and
+ * less is as good: it gives 0 for them.  What is chosen needs no domain for -huge. */
 #include <float.h>
 #include <math.h>
 
@@ -14,7 +15,7 @@
 
 #include "../num/load.h"
 
-static const double HUGE_LEAST = 1e30;
+static const double HUGE_LEAST = 1e30, SCORE_LEAST = 1e6;
 
 /* What a mask is made of: true where a number takes part, what is added there (none: nothing), and
  * what it has elsewhere. */
@@ -27,6 +28,7 @@ typedef struct finder {
     tc_rewrite *rw;
     const tc_loc *loc;
     tc_status status;
+    double least; /* what counts as huge */
 } finder;
 
 static tc_val make(finder *f, tc_op op, const void *attr, const tc_val *in, int n)
@@ -81,9 +83,9 @@ static bool chosen(finder *f, const tc_node *def, masking *out)
     for (int i = 1; i <= 2; i++) {
         tc_val b = def->in[3 - i];
         double kept = NAN;
-        if (!all_one(f->rw, def->in[i], &out->low) || !(out->low <= -HUGE_LEAST))
+        if (!all_one(f->rw, def->in[i], &out->low) || !(out->low <= -f->least))
             continue;
-        if (all_one(f->rw, b, &kept) && !(fabs(kept) < HUGE_LEAST))
+        if (all_one(f->rw, b, &kept) && !(fabs(kept) < f->least))
             return false;
         tc_val c = shaped(f, def->in[0], def->out[0]);
         out->kept = i == 1 ? make(f, TC_OP_logical_not, NULL, &c, 1) : c;
@@ -97,7 +99,7 @@ static bool chosen(finder *f, const tc_node *def, masking *out)
 static bool scaled(finder *f, const tc_node *def, masking *out)
 {
     for (int i = 0; i < 2; i++)
-        if (all_one(f->rw, def->in[i], &out->low) && out->low <= -HUGE_LEAST) {
+        if (all_one(f->rw, def->in[i], &out->low) && out->low <= -f->least) {
             tc_val y = def->in[1 - i];
             tc_val zero = tc_graph_scalar(f->rw->to, tc_type_of(f->rw->to, y)->dtype, 0, f->loc);
             out->kept = shaped(f, make(f, TC_OP_le, NULL, (tc_val[]){y, zero}, 2), def->out[0]);
@@ -170,7 +172,8 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
         tc_type_of(rw->from, node->out[0])->dtype != TC_f32 ||
         tc_type_of(rw->from, node->out[0])->quant)
         return TC_OK;
-    finder f = {rw, node->loc, TC_OK};
+    const bool *score = rw->user;
+    finder f = {rw, node->loc, TC_OK, score[node->out[0]] ? SCORE_LEAST : HUGE_LEAST};
     masking m[2];
     bool is[2];
     for (int i = 0; i < 2; i++)
@@ -193,11 +196,29 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
+/* What a softmax alone reads, by value. */
+static const bool *scores_of(tc_ctx *ctx, const tc_graph *g)
+{
+    bool *score = tc_new_n(&ctx->scratch, bool, g->n_val);
+    const uint32_t *readers = tc_graph_readers(ctx, g);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_softmax)
+            score[g->node[k]->in[0]] = readers[g->node[k]->in[0]] == 1;
+    return score;
+}
+
 tc_status tc_tidy_mask(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {choose};
-    (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    tc_status status = TC_OK;
+    for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        const bool *score = scores_of(ctx, module->graph[i]);
+        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters),
+                                  (void *)(uintptr_t)score);
+        tc_arena_rewind(&ctx->scratch, mark);
+    }
+    return status;
 }
 
 /* ---- attention ---- */
@@ -253,7 +274,7 @@ static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done
     if (tc_type_of(rw->to, mask)->dtype != TC_f32 || t->dtype != TC_f32 || t->quant ||
         tc_rewrite_is_fixed(rw, mask))
         return TC_OK;
-    finder f = {rw, node->loc, TC_OK};
+    finder f = {rw, node->loc, TC_OK, HUGE_LEAST};
     masking m;
     if (mask_of(&f, mask, 0, &m) && !m.bias) {
         tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
@@ -281,7 +302,7 @@ static tc_status spell_attended(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *t = tc_type_of(rw->from, node->out[0]);
     if (t->dtype != TC_f32 || t->quant || tc_type_of(rw->from, node->in[0])->rank < 3)
         return TC_OK;
-    finder f = {rw, node->loc, TC_OK};
+    finder f = {rw, node->loc, TC_OK, HUGE_LEAST};
     tc_val y = spelled_out(&f, node, tc_rewrite_in(rw, node, 3));
     TC_TRY(f.status);
     if (tc_type_of(rw->to, y) != t)
