@@ -95,6 +95,35 @@ expect 0 'f32[2,3]           -1            2            1' run "$dir/sum.ir" -i 
 expect 0 'i64[4]            6            9          7.5' run "$dir/count.ir" --steps 4
 expect 0 'i64[4]            6            6            6' run "$dir/count.ir" --steps 4 --reset
 expect 2 'its data says how often' run "$dir/sum.ir" -i "$dir/rows.npy" --steps 2
+# Settings that change nothing are said; files that do not belong together are turned down.
+echo '{"nodes": {"softmax": {"observer": "minmax"}}, "io": {"inputs": "int8"}}' >"$dir/idle.json"
+cat >"$dir/softmax.ir" <<'END'
+graph @main(%0 "x": f32[1,3]) {
+  %1 "softmax" = softmax %0 axis=1 : f32[1,3] loc("m.py:1", node="softmax")
+  return %1
+}
+END
+expect 0 "'TOSA-1.1' has no effect" compile "$dir/abs.ir" -t TOSA-1.1+FP -o "$dir/e.pte"
+expect 0 '--optimise Size has no effect' compile "$dir/abs.ir" -t cpu --optimise Size -o "$dir/e.pte"
+expect 0 "the observer for 'softmax' has no effect" compile "$dir/softmax.ir" -t TOSA-1.0+INT --calib "$dir/rows.npy" -q "$dir/idle.json" -o "$dir/e.pte" --check
+expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/whole.ir"
+printf x >>"$dir/whole.ir.bin"
+expect 1 'are not those that were written with this text' run "$dir/whole.ir" -i $digits/calib.npz
+printf 'graph @main(%%0 "x": i8[1,3] q(0.05:-300)) {\n  return %%0\n}\n' >"$dir/zero.ir"
+expect 1 'the zero point -300 is no number of type i8' opt "$dir/zero.ir"
+cat >"$dir/pair.ir" <<'END'
+graph @main(%0 "x": f32[1,3], %1 "y": f32[1,3]) {
+  %2 = sub %0, %1 alpha=1 : f32[1,3]
+  return %2
+}
+END
+mkdir "$dir/xy" "$dir/xz" "$dir/ab"
+for name in xy/x xz/x ab/a; do cp "$dir/row.npy" "$dir/$name.npy"; done
+npy ones '<f4' '1, 3' "$two$two$two"
+for name in xy/y xz/z ab/b; do cp "$dir/ones.npy" "$dir/$name.npy"; done
+expect 0 'f32[1,3]           -3            0' run "$dir/pair.ir" -i "$dir/xy"
+expect 0 'f32[1,3]           -3            0' run "$dir/pair.ir" -i "$dir/ab"
+expect 1 "there is no array named 'y': they are x, z, the inputs are x, y" run "$dir/pair.ir" -i "$dir/xz"
 # Sizes that an export leaves open: by symbol, by place, or by a word of one's own.
 open=golden/error/dynamic.pt2
 expect 0 's77       0 or more, axis 0 of' inspect $open

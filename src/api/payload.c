@@ -30,12 +30,30 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
     return TC_OK;
 }
 
+/* Settings for Vela where it is not asked. */
+static void tell_idle(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela)
+{
+    const struct {
+        const char *option, *value;
+    } given[] = {{"--vela-ini", vela->ini},
+                 {"--system-config", vela->system_config},
+                 {"--memory-mode", vela->memory_mode},
+                 {"--optimise", vela->optimise}};
+    for (size_t i = 0; i < TC_COUNT(given); i++)
+        if (given[i].value)
+            tc_warning(ctx, NULL, TC_E_NO_EFFECT,
+                       "%s %s has no effect: it is for Ethos-U targets, and this is '%s'",
+                       given[i].option, given[i].value, c->target.text);
+}
+
 tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
                       bool keep_tosa, tc_payload **out, tc_vela_job **jobs)
 {
     tc_packing packing = c->target.machine->packing;
     *jobs = NULL;
     *out = tc_new_n(&ctx->arena, tc_payload, c->n_region);
+    if (packing != TC_PACKED_VELA)
+        tell_idle(ctx, c, vela);
     for (size_t i = 0; i < c->n_region; i++) {
         tc_payload *p = &(*out)[i];
         *p = tc_program_tosa_payload(ctx, c, &c->region[i]);

@@ -5,12 +5,22 @@
 #include "../wire/file.h"
 #include "emit.h"
 
-static tc_status write_side(tc_ctx *ctx, const tc_side *side, const char *path)
+/* Both files are complete before either takes its name, and the text says which constants are its. */
+static tc_status write_both(tc_ctx *ctx, const tc_side *side, const tc_buf *text, const char *path)
 {
-    tc_file *file;
-    TC_TRY(tc_file_create(ctx, tc_text_format(&ctx->arena, "%s.bin", path), &file));
-    for (size_t i = 0; i < side->n_part; i++)
-        TC_TRY(tc_file_append(file, side->part[i].data, side->part[i].size));
+    tc_file *bin, *file;
+    uint64_t hash = TC_SIDE_HASH;
+    TC_TRY(tc_file_create(ctx, tc_text_format(&ctx->arena, "%s.bin", path), &bin));
+    for (size_t i = 0; i < side->n_part; i++) {
+        hash = tc_side_hash(hash, side->part[i]);
+        TC_TRY(tc_file_append(bin, side->part[i].data, side->part[i].size));
+    }
+    const char *head = tc_text_format(&ctx->arena, "bin \"%s\"\n",
+                                      tc_side_word(&ctx->arena, side->size, hash));
+    TC_TRY(tc_file_create(ctx, path, &file));
+    TC_TRY(tc_file_append(file, head, strlen(head)));
+    TC_TRY(tc_file_append(file, text->data, text->size));
+    TC_TRY(tc_file_commit(bin));
     return tc_file_commit(file);
 }
 
@@ -22,6 +32,6 @@ tc_status tc_write_text(tc_ctx *ctx, const tc_module *module, const char *path)
     tc_buf_init(&text, &ctx->arena);
     tc_print(module, &(tc_print_options){.locs = true, .side = &side}, &text);
     if (side.n_part)
-        TC_TRY(write_side(ctx, &side, path));
+        return write_both(ctx, &side, &text, path);
     return tc_file_write(ctx, path, (tc_bytes){text.data, text.size});
 }

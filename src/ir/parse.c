@@ -17,6 +17,7 @@ typedef struct parser {
     tc_map vals;   /* the number behind '%' in this graph, to its tc_val */
     tc_bytes side;
     const char *origin; /* what `file` says, for loc(...) */
+    const char *bin; /* which constants stand beside the text, or NULL */
 } parser;
 
 /* ---- values ---- */
@@ -415,7 +416,20 @@ static void parse_graph(parser *p)
     parse_body(p);
 }
 
-/* file "x", producer "x", in_tree "x", out_tree "x", graph ... */
+/* The file of constants is the one that was written with the text. */
+static void check_side(parser *p)
+{
+    const char *found = tc_side_word(&p->ctx->arena, p->side.size,
+                                     tc_side_hash(TC_SIDE_HASH, p->side));
+    if (!p->bin || FAILED(&p->lex) || tc_text_eq(found, p->bin))
+        return;
+    tc_lex_fail(&p->lex, TC_E_MISMATCH,
+                "the constants in '%s.bin' are not those that were written with this text: %s, "
+                "expected %s",
+                p->module->file, p->side.size ? found : "there are none", p->bin);
+}
+
+/* file "x", producer "x", in_tree "x", out_tree "x", bin "x", graph ... */
 static void parse_module(parser *p)
 {
     tc_module *m = p->module;
@@ -424,7 +438,8 @@ static void parse_module(parser *p)
     } header[] = {{"file", &p->origin},
                   {"producer", &m->producer},
                   {"in_tree", &m->in_tree},
-                  {"out_tree", &m->out_tree}};
+                  {"out_tree", &m->out_tree},
+                  {"bin", &p->bin}};
     while (tc_lex_peek(&p->lex) && !FAILED(&p->lex)) {
         tc_str word = tc_lex_peek_word(&p->lex);
         size_t i = 0;
@@ -440,6 +455,7 @@ static void parse_module(parser *p)
     }
     if (!m->n_graph)
         tc_lex_fail(&p->lex, TC_E_STRUCTURE, "the text has no graph");
+    check_side(p);
     if (p->origin)
         m->file = p->origin;
 }

@@ -202,6 +202,18 @@ void tc_side_init(tc_side *side, tc_arena *arena)
     tc_map_init(&side->seen, arena);
 }
 
+uint64_t tc_side_hash(uint64_t hash, tc_bytes more)
+{
+    for (size_t i = 0; i < more.size; i++)
+        hash = (hash ^ more.data[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+const char *tc_side_word(tc_arena *arena, size_t size, uint64_t hash)
+{
+    return tc_text_format(arena, "%zu:%016" PRIx64, size, hash);
+}
+
 static void put_const(printer *p, const tc_node *node)
 {
     const tc_value *value = p->g->val[node->out[0]];

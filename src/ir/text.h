@@ -22,6 +22,12 @@ typedef struct tc_side {
 } tc_side;
 void tc_side_init(tc_side *side, tc_arena *arena);
 
+/* The line `bin "SIZE:HASH"` says which file belongs to a text.  FNV-1a of bytes that follow each
+ * other; TC_SIDE_HASH is where it begins. */
+#define TC_SIDE_HASH UINT64_C(0xcbf29ce484222325)
+uint64_t tc_side_hash(uint64_t hash, tc_bytes more);
+const char *tc_side_word(tc_arena *arena, size_t size, uint64_t hash);
+
 typedef struct tc_print_options {
     bool locs;     /* loc(...) behind every node that knows where it came from */
     tc_side *side; /* receives larger constants; NULL: all are written in place */

@@ -473,6 +473,29 @@ static void settle_parts(classes *c)
     }
 }
 
+/* Observers that the configuration asks for and that nobody will use. */
+static void tell_idle_observers(const classes *c, const tc_domains *out)
+{
+    const tc_graph *g = c->flow.g;
+    const tc_config *config = c->flow.config;
+    for (size_t i = 0; i < config->n_entry; i++) {
+        const tc_config_entry *entry = &config->entry[i];
+        bool asks = entry->level == TC_LEVEL_node && entry->act.has & TC_HAS_OBSERVER;
+        for (tc_val v = 1; v < g->n_val && asks; v++) {
+            const tc_node *def = g->val[v]->def;
+            const char *name = def && def->loc->node ? def->loc->node : g->val[v]->name;
+            if (!name || !tc_text_eq(name, entry->name) || (def && def->out[0] != v))
+                continue;
+            if (out->of[v] < 0 || tc_domain_known(&out->domain[out->of[v]]))
+                tc_warning(c->ctx, def ? def->loc : NULL, TC_E_NO_EFFECT,
+                           "the observer for '%s' has no effect: %s", entry->name,
+                           out->of[v] < 0 ? "the value is not quantized by itself"
+                                          : "its range is known, or follows from another's");
+            break;
+        }
+    }
+}
+
 tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
                           tc_domains *out)
 {
@@ -506,6 +529,7 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
     for (size_t i = 0; i < out->n; i++)
         describe(&c, out, &out->domain[i], reader[find(&c, out->domain[i].val[0])]);
     settle_joins(out);
+    tell_idle_observers(&c, out);
     tc_arena_rewind(&ctx->scratch, mark);
     return TC_OK;
 }

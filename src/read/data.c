@@ -172,12 +172,34 @@ static tc_status wrong_number(tc_data *data, const tc_loc *loc, size_t found)
         found == 1 ? "" : "s", data->n_column, data->n_column == 1 ? "" : "s", input_names(data));
 }
 
-/* One array of the set for each input: by name where all the names are there, else in order. */
+/* Some of the names are there, and this input's is not. */
+static tc_status missing_name(tc_data *data, const set *s, const char *missing)
+{
+    tc_buf out;
+    tc_buf_init(&out, &data->ctx->arena);
+    for (size_t i = 0; i < s->n; i++)
+        tc_buf_printf(&out, i ? ", %s" : "%s", s->array[i].name);
+    tc_status status = tc_error(data->ctx, s->loc, TC_E_DATA,
+                                "there is no array named '%s': they are %s, the inputs are %s",
+                                missing, tc_buf_cstr(&out), input_names(data));
+    tc_note(data->ctx, s->loc,
+            "name them after the inputs, or none of them: then they are taken in order");
+    return status;
+}
+
+/* One array of the set for each input: by name where the names are there, in order where none is. */
 static tc_status append_set(tc_data *data, const set *s)
 {
-    bool by_name = true;
-    for (size_t i = 0; i < data->n_column; i++)
-        by_name = by_name && named(s, data->column[i].name);
+    size_t found = 0;
+    const char *missing = NULL;
+    for (size_t i = 0; i < data->n_column; i++) {
+        bool there = named(s, data->column[i].name);
+        found += there;
+        missing = there ? missing : data->column[i].name;
+    }
+    bool by_name = found == data->n_column;
+    if (found && !by_name && data->n_column > 1)
+        return missing_name(data, s, missing);
     if (!by_name && s->n != data->n_column)
         return wrong_number(data, s->loc, s->n);
     for (size_t i = 0; i < data->n_column; i++)

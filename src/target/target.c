@@ -105,6 +105,9 @@ tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
 {
     *out = (tc_target){.text = text, .machine = &tc_machine_tosa};
     if (is_spec(text)) {
+        if (tc_text_starts(text, "TOSA-1.1"))
+            tc_warning(ctx, NULL, TC_E_NO_EFFECT,
+                       "'TOSA-1.1' has no effect: what is written is TOSA 1.0, which 1.1 takes");
         TC_TRY(parse_spec(ctx, text, text, out));
         if (out->tosa >> TC_FEATURE_U55 & 1u)
             out->machine = &tc_machine_tosa_u55;
