@@ -216,6 +216,9 @@ queue_judges() {
 every_build() {
     tools/check-builds.sh
 }
+on_arm() {
+    tools/check-arm.sh build
+}
 
 # One function, so that the script may be edited while it runs.
 main() {
@@ -239,7 +242,7 @@ main() {
             programs build-asan
             later "build-asan: fuzz corpora" corpora build-asan
         }
-        [ "$mode" = long ] && later "build types" every_build
+        [ "$mode" = long ] && later "build types" every_build && later "64-bit Arm" on_arm
         $good && queue_zoo && queue_judges && queue_gcc
     fi
     run_queue

@@ -14,10 +14,11 @@
 #include <unistd.h>
 #endif
 
+#ifdef TC_X86
 /* Tiles are there, and the kernel lets this process use them. */
 static bool have_tiles(void)
 {
-#if defined(__linux__) && defined(TC_X86)
+#ifdef __linux__
     enum { ARCH_PRCTL = SYS_arch_prctl, REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
     unsigned a, b, c, d = 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d >> 24 & 1) || !(d >> 25 & 1))
@@ -27,6 +28,7 @@ static bool have_tiles(void)
     return false;
 #endif
 }
+#endif
 
 static bool have(tc_isa isa)
 {

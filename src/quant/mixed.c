@@ -13,7 +13,6 @@
 #include "quant.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "../num/snap.h"
 #include "../run/plan.h"
@@ -48,6 +47,7 @@ typedef struct sample {
     void *const *state;
     int32_t domain; /* whose values the twin puts on their grid */
     double *noise;  /* by domain */
+    bool *done;     /* by domain: its noise is measured */
     double all;     /* of all eligible ones at once */
     tc_status status;
     tc_plan *failed;
@@ -179,11 +179,8 @@ static void rank_sample(void *what, size_t i, jmp_buf *oom)
     sample *s = &r->sample[i];
     tc_plan_on_oom(s->plan, oom);
     tc_plan_on_oom(s->twin, oom);
-    bool *done = calloc(r->domains->n, sizeof *done);
-    if (!done)
-        longjmp(*oom, 1);
-    s->status = run_all(s, done);
-    free(done);
+    memset(s->done, 0, r->domains->n * sizeof *s->done);
+    s->status = run_all(s, s->done);
 }
 
 /* ---- getting ready ---- */
@@ -294,6 +291,7 @@ static tc_status prepare_sample(ranking *r, size_t i)
     for (size_t k = 0; k < r->g->n_out; k++)
         s->real[k] = tc_tensor_new(&ctx->arena, tc_type_of(r->g, r->g->out[k]));
     s->noise = tc_new_n(&ctx->arena, double, r->domains->n);
+    s->done = tc_new_n(&ctx->arena, bool, r->domains->n);
     return r->samples.read(r->samples.from, i, s->in);
 }
 

@@ -277,7 +277,9 @@ static tc_status parse_one(tc_ctx *ctx, const char *path, tc_bytes head, size_t 
 
 static void close_archive(void *what)
 {
-    zip_discard(what);
+    zip_t **zip = what;
+    if (*zip)
+        zip_discard(*zip);
 }
 
 static void close_stream(void *what)
@@ -311,15 +313,14 @@ static tc_status open_archive(tc_ctx *ctx, const tc_loc *loc, tc_bytes bytes, co
     zip_source_t *source = archive_source(bytes, input, &why);
     *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
     if (!*zip) {
-        tc_status status =
-            tc_error(ctx, loc, TC_E_FORMAT, "this is not an archive that can be read: %s",
-                     zip_error_strerror(&why));
+        char words[256]; /* nothing is held when memory runs out in the message */
+        snprintf(words, sizeof words, "%s", zip_error_strerror(&why));
         zip_source_free(source);
         zip_error_fini(&why);
-        return status;
+        return tc_error(ctx, loc, TC_E_FORMAT, "this is not an archive that can be read: %s",
+                        words);
     }
     zip_error_fini(&why);
-    tc_ctx_defer(ctx, close_archive, *zip);
     return TC_OK;
 }
 
@@ -398,8 +399,10 @@ static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, co
                                tc_npy **array, size_t *count)
 {
     const tc_loc *loc = make_loc(ctx, path, NULL);
-    zip_t *zip;
-    TC_TRY(open_archive(ctx, loc, bytes, input, &zip));
+    zip_t **kept = tc_new(&ctx->arena, zip_t *);
+    tc_ctx_defer(ctx, close_archive, kept);
+    TC_TRY(open_archive(ctx, loc, bytes, input, kept));
+    zip_t *zip = *kept;
     zip_int64_t n = zip_get_num_entries(zip, 0);
     size_t cap = 0;
     *array = NULL;
