@@ -216,6 +216,19 @@ static void drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g)
     tc_arena_rewind(&ctx->scratch, mark);
 }
 
+/* What the region is given stays with it, for its command stream. */
+static void keep_samples(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
+{
+    tc_tensor *in[TC_CHECK_SAMPLES];
+    region_inputs(ctx, c->checker, c->module, region->name, in);
+    region->n_sample = c->checker->n;
+    for (size_t k = 0; k < region->n_sample; k++) {
+        region->sample[k] = in[k];
+        for (size_t i = 0; i < tc_main(region->module)->n_in; i++)
+            in[k][i].data = tc_arena_copy(&ctx->arena, in[k][i].data, tc_type_bytes(in[k][i].type));
+    }
+}
+
 static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c,
                                tc_region *region)
 {
@@ -224,6 +237,8 @@ static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_comp
                                   : lower_region(ctx, c, g, region, r->trace, NULL);
     if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA)
         drop_inputs(ctx, c->module, g);
+    if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA && c->checker)
+        keep_samples(ctx, c, region);
     if (status == TC_OK)
         status = tc_verify_tosa_for(ctx, region->module, &c->target);
     if (status == TC_OK)

@@ -8,6 +8,7 @@
 #include "../quant/quant.h"
 #include "../split/split.h"
 #include "../target/target.h"
+#include "check.h"
 #include "dataset.h"
 #include "pass.h"
 
@@ -31,6 +32,8 @@ typedef struct tc_region {
     const char *name;  /* as the calls name it */
     tc_bytes
         tosa; /* none when the program was TOSA and the target wants another form: tc_region_tosa */
+    tc_tensor *sample[TC_CHECK_SAMPLES]; /* with `check`: what it is given, by input */
+    size_t n_sample;
 } tc_region;
 
 /* What has been made of it, or written. */

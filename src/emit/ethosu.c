@@ -110,6 +110,8 @@ static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     add_flag(ctx, argv, &n, "optimise", o->optimise);
     add_flag(ctx, argv, &n, "output-format", "raw");
     add_flag(ctx, argv, &n, "output-dir", "out");
+    if (o->notes)
+        argv[n++] = "--enable-debug-db";
     argv[n++] = "region.tosa";
     *tool = (tc_tool){
         .argv = argv, .folder = folder, .timeout = o->timeout > 0 ? o->timeout : TEN_MINUTES};
@@ -358,6 +360,9 @@ static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options
     if (tc_archive_open(ctx, &ctx->arena, "Vela's answer", NULL, bytes, &a.archive) != TC_OK)
         return half_file(&a);
     TC_TRY(pack(&a, job));
+    const char *notes = tc_text_format(&ctx->arena, "%s/region_debug.xml", folder);
+    if (o->notes && access(notes, R_OK) == 0)
+        TC_TRY(tc_file_read(ctx, notes, &job->notes));
     read_summary(ctx, folder, job);
     if (o->max_scratch && job->scratch + job->fast_scratch > o->max_scratch) {
         tc_error(ctx, NULL, TC_E_TOO_LARGE,

@@ -12,6 +12,7 @@ typedef struct tc_vela_options {
     const char *optimise; /* "Performance" or "Size"; NULL: Vela's choice */
     double timeout;       /* seconds; 0: ten minutes */
     int64_t max_scratch;  /* bytes; 0: any */
+    bool notes;           /* also which operator each command comes from: slow, and long */
 } tc_vela_options;
 
 /* One region: in, its graph (for the signature) and its TOSA file; out, what the runtime loads and
@@ -22,6 +23,7 @@ typedef struct tc_vela_job {
     tc_bytes payload;
     int64_t scratch, fast_scratch, weights; /* bytes */
     double cycles, macs, sram_kib, inferences_per_second;
+    tc_bytes notes; /* its debug database, where it was asked for */
     const char *version; /* of Vela: "5.2.0"; NULL: it does not say */
 } tc_vela_job;
 

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream_check.c -- see stream_check.h.
+ *
+ * Where results differ, the operator is found by halving: the TOSA program is cut behind an operator, translated again
+ * and executed, until the first one is known whose result differs. */
+#include "stream_check.h"
+
+#include "../npu/exec.h"
+#include "../npu/text.h"
+#include "../npu/vela_map.h"
+#include "../npu/verify.h"
+#include "../num/load.h"
+#include "../read/read.h"
+
+static tc_status open_program(tc_ctx *ctx, const tc_vela_job *job, tc_npu_program *out)
+{
+    tc_loc *loc = tc_new(&ctx->arena, tc_loc);
+    loc->file = job->graph->name;
+    TC_TRY(tc_npu_read_backend(ctx, loc, job->payload, out));
+    out->fast = job->fast_scratch;
+    return TC_OK;
+}
+
+/* ---- the machine's rules ---- */
+
+typedef struct origin {
+    const tc_vela_map *map;
+    const tc_graph *tosa; /* as the file has it */
+} origin;
+
+static const tc_loc *where_from(void *user, size_t word)
+{
+    const origin *o = user;
+    int64_t i = o->map ? tc_vela_map_operator(o->map, word) : -1;
+    return i >= 0 && o->tosa && (size_t)i < o->tosa->n_node ? o->tosa->node[i]->loc : NULL;
+}
+
+/* Vela is asked again, now with its notes, which are long. */
+static origin ask_origin(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, const tc_vela_job *job)
+{
+    origin o = {0};
+    tc_vela_options with = *vela;
+    tc_vela_job again = {.graph = job->graph, .tosa = job->tosa};
+    tc_module *module;
+    with.notes = true;
+    if (tc_emit_ethosu(ctx, &c->target, &with, &again, 1) == TC_OK)
+        o.map = tc_vela_map_read(&ctx->arena, again.notes);
+    if (tc_read_tosa(ctx, job->graph->name, job->tosa, &module) == TC_OK)
+        o.tosa = tc_main(module);
+    return o;
+}
+
+static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, const tc_vela_job *job,
+                        const tc_npu_program *program)
+{
+    tc_npu_findings found;
+    tc_npu_verify(ctx, program, &found);
+    if (!found.n_error)
+        return TC_OK;
+    origin from = ask_origin(ctx, c, vela, job);
+    tc_loc *loc = tc_new(&ctx->arena, tc_loc);
+    loc->file = job->graph->name;
+    (void)!tc_npu_tell(ctx, loc, &found, where_from, &from);
+    tc_note(ctx, NULL, "Vela%s%s made this of a region that keeps every rule of TOSA: the fault is Vela's, and nothing is written",
+            job->version ? " " : "", job->version ? job->version : "");
+    return TC_TOOL;
+}
+
+/* ---- the same bits ---- */
+
+typedef struct difference {
+    int64_t n, of, most;
+    int64_t at; /* the first element */
+    size_t output;
+} difference;
+
+static void compare(tc_tensor want, const uint8_t *got, size_t output, difference *d)
+{
+    tc_tensor have = {want.type, (void *)(uintptr_t)got};
+    int64_t n = tc_type_count(want.type);
+    d->of += n;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t gap = tc_load_i64(have, i) - tc_load_i64(want, i);
+        gap = gap < 0 ? -gap : gap;
+        if (gap && !d->n) {
+            d->at = i;
+            d->output = output;
+        }
+        d->n += gap != 0;
+        d->most = gap > d->most ? gap : d->most;
+    }
+}
+
+/* The stream on inputs, beside what it should give.  NULL, or why it does not run. */
+static const char *execute(tc_arena *arena, const tc_npu_program *p, const tc_tensor *in, const tc_tensor *want, difference *d)
+{
+    const char *error = NULL;
+    tc_npu_exec *exec = tc_npu_exec_new(arena, p, &error);
+    if (!exec)
+        return error;
+    const void **from = tc_new_n(arena, const void *, p->n_in + 1);
+    void **to = tc_new_n(arena, void *, p->n_out + 1);
+    for (size_t i = 0; i < p->n_in; i++)
+        from[i] = in[i].data;
+    for (size_t i = 0; i < p->n_out; i++)
+        to[i] = tc_new_n(arena, uint8_t, (size_t)p->out[i].bytes);
+    error = tc_npu_exec_run(exec, from, to);
+    for (size_t i = 0; !error && i < p->n_out; i++)
+        compare(want[i], to[i], i, d);
+    return error;
+}
+
+/* ---- the first operator whose result differs ---- */
+
+typedef struct search {
+    tc_ctx *ctx;
+    const tc_compiled *c;
+    const tc_vela_options *vela;
+    tc_graph *g;
+    const tc_tensor *in; /* by input */
+    tc_tensor *at;       /* by value: what it should be */
+    tc_npu_op last;      /* of the stream that differed last */
+} search;
+
+/* The graph up to one value, with the inputs that this takes; in[i]: which of them. */
+static tc_graph *cut(search *s, tc_val v, const tc_tensor **in)
+{
+    tc_ctx *ctx = s->ctx;
+    bool *needed = tc_new_n(&ctx->arena, bool, s->g->n_val);
+    tc_module *m = tc_module_new(ctx, "cut");
+    tc_graph *g = tc_new(&ctx->arena, tc_graph);
+    *g = *s->g;
+    g->module = m;
+    g->node = tc_new_n(&ctx->arena, tc_node *, s->g->n_node);
+    g->in = tc_new_n(&ctx->arena, tc_val, s->g->n_in + 1);
+    g->out = tc_new(&ctx->arena, tc_val);
+    g->n_node = g->n_in = g->n_mutation = 0;
+    g->out[0] = v;
+    g->n_out = g->cap_out = 1;
+    needed[v] = true;
+    size_t first = s->g->n_node;
+    for (size_t k = s->g->n_node; k-- > 0;) {
+        const tc_node *node = s->g->node[k];
+        bool wanted = false;
+        for (int i = 0; i < node->n_out; i++)
+            wanted = wanted || needed[node->out[i]];
+        for (int i = 0; wanted && i < node->n_in; i++)
+            needed[node->in[i]] = true;
+        if (wanted)
+            g->node[--first] = s->g->node[k];
+    }
+    g->n_node = s->g->n_node - first;
+    memmove(g->node, g->node + first, g->n_node * sizeof *g->node);
+    tc_tensor *data = tc_new_n(&ctx->arena, tc_tensor, s->g->n_in + 1);
+    for (size_t i = 0; i < s->g->n_in; i++)
+        if (needed[s->g->in[i]]) {
+            data[g->n_in] = s->in[i];
+            g->in[g->n_in++] = s->g->in[i];
+        }
+    *in = data;
+    tc_grow(&ctx->arena, m->graph, m->n_graph, m->cap_graph);
+    m->graph[m->n_graph++] = g;
+    return g;
+}
+
+/* Whether the program that ends with the value gives something else; *last: its last kernel operation. */
+static bool differs(search *s, tc_val v)
+{
+    const tc_tensor *in;
+    tc_graph *g = cut(s, v, &in);
+    tc_vela_job job = {.graph = g};
+    tc_npu_program p;
+    difference d = {0};
+    size_t said = s->ctx->messages.size, errors = s->ctx->n_error;
+    bool made = tc_emit_tosa(s->ctx, g->module, &job.tosa) == TC_OK &&
+                tc_emit_ethosu(s->ctx, &s->c->target, s->vela, &job, 1) == TC_OK && open_program(s->ctx, &job, &p) == TC_OK;
+    s->ctx->messages.size = said;
+    s->ctx->n_error = errors;
+    if (!made || (!execute(&s->ctx->arena, &p, in, &s->at[v], &d) && !d.n))
+        return false;
+    tc_npu_walk walk;
+    tc_npu_op op;
+    tc_npu_walk_begin(&walk, p.machine, p.words);
+    while (tc_npu_walk_next(&walk, &op))
+        if (tc_npu_is_kernel(op.kind))
+            s->last = op;
+    return true;
+}
+
+/* A value that a program can end with. */
+static bool can_end(const tc_graph *g, const tc_node *node)
+{
+    tc_dtype t = node->n_out == 1 ? tc_type_of(g, node->out[0])->dtype : TC_none;
+    return node->op != TC_OP_const && (t == TC_i8 || t == TC_i16 || t == TC_i32) && node->n_in > 0;
+}
+
+static const tc_node *first_different(search *s)
+{
+    const tc_graph *g = s->g;
+    const tc_node **list = tc_new_n(&s->ctx->arena, const tc_node *, g->n_node);
+    size_t n = 0, lo = 0;
+    for (size_t k = 0; k < g->n_node; k++)
+        if (can_end(g, g->node[k]))
+            list[n++] = g->node[k];
+    const tc_node *found = NULL;
+    for (size_t hi = n; lo < hi;) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (differs(s, list[mid]->out[0])) {
+            found = list[mid];
+            hi = mid;
+        } else
+            lo = mid + 1;
+    }
+    return found;
+}
+
+static tc_status blame(search *s, const tc_vela_job *job, const difference *d, const char *error, size_t sample)
+{
+    tc_ctx *ctx = s->ctx;
+    const tc_node *node = first_different(s);
+    const char *version = job->version ? job->version : "";
+    const tc_loc *loc = node ? node->loc : NULL;
+    if (error)
+        tc_error(ctx, loc, TC_E_STREAM, "the stream that Vela %s made of '%s' does not run on sample %zu: %s", version, s->g->name, sample,
+                 error);
+    else
+        tc_error(ctx, loc, TC_E_STREAM,
+                 "the stream that Vela %s made of '%s' gives other numbers than its TOSA program on sample %zu: %" PRId64 " of %" PRId64
+                 ", by up to %" PRId64,
+                 version, s->g->name, sample, d->n, d->of, d->most);
+    if (node)
+        tc_note(ctx, node->loc, "the first operator whose result differs is '%s'; cut there, the stream's last command is %s at word %zu",
+                tc_ops[node->op].name, tc_npu_op_name(&ctx->arena, &s->last), s->last.at);
+    else
+        tc_note(ctx, NULL, "no part of it by itself gives other numbers");
+    tc_note(ctx, NULL, "the TOSA program is what the rules made of the model, bit for bit: the fault is Vela's");
+    return TC_TOOL;
+}
+
+tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, const tc_region *region,
+                          const tc_vela_job *job)
+{
+    tc_npu_program program;
+    tc_graph *g = tc_main(region->module);
+    TC_TRY(open_program(ctx, job, &program));
+    TC_TRY(verify(ctx, c, vela, job, &program));
+    for (size_t k = 0; k < region->n_sample; k++) {
+        search s = {.ctx = ctx, .c = c, .vela = vela, .g = g, .in = region->sample[k],
+                    .at = tc_new_n(&ctx->arena, tc_tensor, g->n_val)};
+        difference d = {0};
+        TC_TRY(tc_eval_all(g, region->sample[k], s.at, &ctx->arena));
+        tc_tensor *want = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
+        for (size_t i = 0; i < g->n_out; i++)
+            want[i] = s.at[g->out[i]];
+        const char *error = execute(&ctx->arena, &program, region->sample[k], want, &d);
+        if (error || d.n)
+            return blame(&s, job, &d, error, k);
+    }
+    return TC_OK;
+}
