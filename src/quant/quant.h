@@ -122,7 +122,7 @@ TC_MUST_USE tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, cons
 /* ---- domains ---- */
 
 /* Numbers from here on stand for infinity: a mask of -3.4e38. */
-#define TC_HUGE 1e30f
+#define TC_HUGE 1e36f
 
 /* Values that share one scale and zero point. */
 typedef struct tc_domain {

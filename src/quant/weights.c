@@ -184,12 +184,16 @@ static tc_status bias(tc_apply *a, const tc_node *node, int i, tc_val *out)
 
 /* ---- numbers like any other ---- */
 
+static const double LEAST_CONSTANT = 0x1p-120;
+
 tc_status tc_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
 {
     tc_tensor real;
     tc_ends ends = tc_ends_none();
     TC_TRY(evaluate(a, v, &real));
     tc_ends_see(&ends, real.data, tc_type_count(real.type));
+    if (!a->config->anchor && ends.lo <= ends.hi && (ends.lo != 0 || ends.hi != 0))
+        s.floor = LEAST_CONSTANT; /* what was seen may be noise; these numbers are meant */
     tc_grid grid = s.observer == TC_OBSERVER_fixed
                        ? (tc_grid){(double)(float)s.scale, s.zero}
                        : tc_grid_of(&s, (double)ends.lo, (double)ends.hi);

@@ -256,6 +256,17 @@ static void constants(void)
                     .ctx);
 }
 
+/* Very large and very small constants are numbers too. */
+static void far_constants(void)
+{
+    tc_config c = preset("int8");
+    tc_ctx_free(near("%0 \"x\": f32[4,4]",
+                     "  %1 = const 1e+30 : f32[]\n  %2 = mul %0, %1\n  %3 = const 1e-30 : f32[]\n"
+                     "  %4 = mul %2, %3\n  %5 = add %4, %3 alpha=1\n  return %5\n",
+                     &c, 0.02)
+                    .ctx);
+}
+
 /* A split hands on codes in all of its parts, or real numbers; those that nobody reads too. */
 static void parts(void)
 {
@@ -462,6 +473,7 @@ int main(void)
     dead_input();
     products();
     constants();
+    far_constants();
     parts();
     noisy();
     flat();
