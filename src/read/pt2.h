@@ -96,6 +96,9 @@ typedef struct tc_pt2_row {
     double extra;
 } tc_pt2_row;
 
+/* The row's operator on "self": functions of one tensor. */
+void tc_pt2_import_function(tc_pt2_node *n, const tc_pt2_row *row);
+
 /* Ended by a row without target. */
 extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[], tc_pt2_nn[],
     tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[],

@@ -99,6 +99,20 @@ static void add_rows(tc_pt2 *reader, const tc_pt2_row *table)
     }
 }
 
+/* Functions of one tensor without arguments need no row: they are named as in ATen. */
+static void add_functions(tc_pt2 *reader)
+{
+    for (int op = 0; op < TC_OP_tosa_argmax; op++) {
+        const tc_op_info *info = &tc_ops[op];
+        if (!(info->traits & T_ELTWISE) || info->max_in != 1 || info->attr != TC_ATTR_none)
+            continue;
+        tc_pt2_row *row = tc_new_n(&reader->work, tc_pt2_row, 2);
+        *row = (tc_pt2_row){tc_text_format(&reader->work, "aten.%s.default", info->name),
+                            tc_pt2_import_function, (tc_op)op, 0};
+        add_rows(reader, row);
+    }
+}
+
 void tc_pt2_add_rows(tc_pt2 *reader)
 {
     const tc_pt2_row *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,    tc_pt2_product,
@@ -108,6 +122,7 @@ void tc_pt2_add_rows(tc_pt2 *reader)
     tc_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         add_rows(reader, table[i]);
+    add_functions(reader);
 }
 
 /* In-place operators that change a tensor's shape, not its numbers: what they return is a view, and
