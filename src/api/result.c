@@ -54,6 +54,37 @@ tc_status tc_compile(tc_ctx *ctx, const tc_model *model, const tc_compile_option
     TC_ENTER(ctx, compile(ctx, model, options, out));
 }
 
+static tc_status run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
+                            const tc_compile_options *options)
+{
+    tc_compile_options o = TC_TAKE(tc_compile_options, options);
+    tc_pass_hook hook = {o.on_pass, o.user};
+    tc_trace trace = tc_hook_trace(&hook);
+    tc_target target;
+    tc_config config;
+    tc_samples samples;
+    tc_job job = {.cpu = o.cpu, .n_cpu = o.n_cpu, .config = o.settings};
+    if (o.target) {
+        TC_TRY(tc_target_parse(ctx, tc_intern_text(ctx, o.target), &target));
+        job.target = &target;
+    }
+    if (!job.config) {
+        TC_TRY(tc_config_read(ctx, o.config, &config));
+        job.config = &config;
+    }
+    if (o.samples) {
+        TC_TRY(tc_open_dataset(ctx, o.samples, tc_main(model->module), &samples));
+        job.samples = &samples;
+    }
+    return tc_run_stages(ctx, model->module, passes ? passes : "", &job, o.on_pass ? &trace : NULL);
+}
+
+tc_status tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
+                              const tc_compile_options *options)
+{
+    TC_ENTER(ctx, run_stages(ctx, model, passes, options));
+}
+
 /* ---- kinds of files ---- */
 
 static void add_file(tc_written *w, tc_bytes bytes)

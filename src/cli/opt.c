@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 typedef struct opt_options {
-    const char *passes, *output, *dump_after;
+    const char *passes, *output, *dump_after, *target, *config;
+    cli_texts calib;
     int64_t arena_limit;
     bool no_loc;
 } opt_options;
@@ -27,8 +28,13 @@ static tc_status run_opt(cli *c, const void *record, const cli_texts *args)
     if (o->arena_limit)
         tc_ctx_set_memory_limit(c->ctx, (size_t)o->arena_limit);
     CLI_TRY(tc_model_open(c->ctx, args->v[0], NULL, &model));
-    CLI_TRY(tc_model_run_passes(c->ctx, model, o->passes, o->dump_after ? cli_dump_pass : NULL,
-                                &dumper));
+    tc_compile_options told = tc_compile_options_default();
+    told.target = o->target;
+    told.config = o->config;
+    told.on_pass = o->dump_after ? cli_dump_pass : NULL;
+    told.user = &dumper;
+    CLI_TRY(cli_data(c, &o->calib, false, &told.samples));
+    CLI_TRY(tc_model_run_stages(c->ctx, model, o->passes, &told));
     if (!o->no_loc)
         return cli_write_model(c, model, o->output ? o->output : "-");
     if (o->output)
@@ -40,6 +46,12 @@ static tc_status run_opt(cli *c, const void *record, const cli_texts *args)
 static const cli_option options[] = {
     {"--pass", NULL, "A,B", CLI_TEXT, AT(passes),
      "passes and lists of passes to run, in order; doc/passes.md has them"},
+    {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
+     "for narrow, split and lower: TOSA-1.0+INT, ethos-u85-256, ..."},
+    {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
+     "for quantize: .npy, .npz, a folder, or random:SEED"},
+    {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config),
+     "for quantize: int8, a16w8, ... or a JSON file"},
     {"--output", "-o", "OUT", CLI_TEXT, AT(output),
      "write the text there, large constants to OUT.bin (default: standard output)"},
     {"--dump-after", NULL, "PASS", CLI_TEXT, AT(dump_after),
