@@ -94,6 +94,18 @@ expect 0 'f32[2,3]           -1            4            1' run "$dir/sum.ir" -i 
 expect 0 'f32[2,3]           -1            2            1' run "$dir/sum.ir" -i "$dir/rows.npy" --reset
 expect 0 'i64[4]            6            9          7.5' run "$dir/count.ir" --steps 4
 expect 0 'i64[4]            6            6            6' run "$dir/count.ir" --steps 4 --reset
+cat >"$dir/alone.ir" <<'END'
+graph @main() {
+  %0 "s" = const [0.5, -0.25] : f32[1,2]
+  %1 = const 2 : f32[]
+  %2 = mul %0, %1 : f32[1,2]
+  %3 = tanh %2 : f32[1,2]
+  mutate %0 -> %3
+  return %3
+}
+END
+expect 0 '1 region' compile "$dir/alone.ir" -t TOSA-1.0+INT -o "$dir/alone.pte"
+expect 0 'f32[40,1,2]' run "$dir/alone.pte" --steps 40
 expect 2 'its data says how often' run "$dir/sum.ir" -i "$dir/rows.npy" --steps 2
 # Settings that change nothing are said; files that do not belong together are turned down.
 echo '{"nodes": {"softmax": {"observer": "minmax"}}, "io": {"inputs": "int8"}}' >"$dir/idle.json"

@@ -54,13 +54,16 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         return TC_OK;
     if (!has_floats(c->module) && !asked)
         return TC_OK;
-    if (!r->calib)
+    if (!r->calib && tc_main(c->module)->n_in)
         return no_data(ctx, r);
     TC_TRY(tc_run_passes(
         ctx, c->module,
         !c->target.machine->can.selects ? "spelled,mask,dead" : "attended,mask,dead", r->trace));
     tc_quant_request q = {.config = &c->config};
-    TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &q.samples));
+    if (r->calib)
+        TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &q.samples));
+    else /* a program without inputs says itself what it computes with */
+        TC_TRY(tc_open_samples(ctx, tc_main(c->module), NULL, 0, &q.samples));
     tc_job job = {.target = &c->target, .config = &c->config, .samples = &q.samples};
     return tc_run_stages(ctx, c->module, "quantize", &job, r->trace);
 }

@@ -79,8 +79,9 @@ static tc_status open_files(tc_ctx *ctx, const tc_graph *g, const char *const *p
 tc_status tc_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
                           tc_samples *out)
 {
+    enum { OWN_CALLS = 32 }; /* of a program without inputs that remembers */
     tc_data *data;
-    return open_files(ctx, g, path, n_path, 0, &data, out);
+    return open_files(ctx, g, path, n_path, !g->n_in && g->n_mutation ? OWN_CALLS : 0, &data, out);
 }
 
 /* ---- what the caller brings ---- */

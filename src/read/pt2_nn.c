@@ -305,6 +305,7 @@ const tc_pt2_row tc_pt2_nn[] = {
     {"aten._native_batch_norm_legit_no_training.default", import_batch_norm, 0, 0},
     {"aten._native_batch_norm_legit.default", import_batch_norm, 0, 0},
     {"aten._native_batch_norm_legit.no_stats", import_batch_norm, 0, 0},
+    {"aten._native_batch_norm_legit_functional.default", import_batch_norm, 0, 0},
     {"aten._batch_norm_no_update.default", import_batch_norm, 0, 0},
     {"aten.native_batch_norm.default", import_batch_norm, 0, 0},
     {"aten.instance_norm.default", import_instance_norm, 0, 0},

@@ -63,6 +63,7 @@ typedef struct tc_pt2_name {
     tc_str name;           /* PAYLOAD: "p_conv1_weight" */
     const char *full_name; /* PAYLOAD: "conv1.weight"; UNMADE: "aten.native_layer_norm.default" */
     bool constant;         /* PAYLOAD: among the constants, not the weights */
+    bool changes;          /* PAYLOAD: the program may change it: no constant while it is read */
 } tc_pt2_name;
 
 /* One graph of the file: its names, and the types it declares. */
@@ -117,6 +118,7 @@ typedef struct tc_pt2 {
     tc_map cell;             /* payload -> the cell that all its names share */
     tc_map full_name;        /* -> tc_pt2_name */
     size_t materialized;     /* bytes that were copied out of the archive */
+    tc_map changed;          /* names of buffers that the program may change */
     tc_pt2_dim *dim;         /* in the order in which they appear among the inputs */
     size_t n_dim, cap_dim;
     tc_status worst;

@@ -12,6 +12,62 @@ static tc_pt2_name *add_name(tc_pt2_scope *scope, tc_str text, tc_pt2_kind kind)
     return name;
 }
 
+/* The name that a view or an in-place result goes back to, over its first operand. */
+static tc_str root_of(const tc_map *base, tc_str name)
+{
+    for (int i = 0; i < 64; i++) {
+        const tc_str *next = tc_map_get(base, name);
+        if (!next)
+            break;
+        name = *next;
+    }
+    return name;
+}
+
+static tc_str tensor_name(tc_pt2 *reader, const tc_json *arg)
+{
+    return tc_json_text(&reader->work, tc_json_get(tc_json_get(arg, "as_tensor"), "name"));
+}
+
+/* "aten.add_.Tensor": what is behind the last point is the overload. */
+static bool is_in_place(tc_str target)
+{
+    size_t n = target.n;
+    while (n && target.p[n - 1] != '.')
+        n--;
+    return n > 2 && target.p[n - 2] == '_' && target.p[n - 3] != '_';
+}
+
+/* Everything that may be a buffer which the program changes: what the signature says, and what
+ * in-place operators write to, maybe through views.  Its first numbers are nothing to compute
+ * sizes or indices with. */
+static void find_changed(tc_pt2 *reader, const tc_json *graph, const tc_json *signature)
+{
+    tc_map base;
+    tc_map_init(&base, &reader->work);
+    tc_map_init(&reader->changed, &reader->work);
+    const tc_json *node = tc_json_first(tc_json_get(graph, "nodes"));
+    for (; node; node = node->next) {
+        const tc_json *first = tc_json_first(tc_json_get(node, "inputs"));
+        tc_str from = tensor_name(reader, tc_json_get(first, "arg"));
+        tc_str to = tensor_name(reader, tc_json_first(tc_json_get(node, "outputs")));
+        if (from.p && is_in_place(tc_json_text(&reader->work, tc_json_get(node, "target"))))
+            *tc_map_at(&reader->changed, root_of(&base, from)) = reader;
+        if (from.p && to.p) {
+            tc_str *root = tc_new(&reader->work, tc_str);
+            *root = root_of(&base, from);
+            *tc_map_at(&base, to) = root;
+        }
+    }
+    const tc_json *spec = tc_json_first(tc_json_get(signature, "output_specs"));
+    for (; spec; spec = spec->next) {
+        tc_str full = tc_json_text(
+            &reader->work, tc_json_get(tc_json_get(spec, "buffer_mutation"), "buffer_name"));
+        if (full.p)
+            *tc_map_at(&reader->changed, full) = reader;
+    }
+}
+
 /* A parameter, buffer or constant: remembered by its full name, read when it is used. */
 static void bind_payload(tc_pt2_scope *scope, const tc_json *spec, const char *key, bool constant)
 {
@@ -24,6 +80,8 @@ static void bind_payload(tc_pt2_scope *scope, const tc_json *spec, const char *k
         tc_json_bool(tc_json_get(spec, "persistent"), &persistent);
     name->constant = constant || !persistent;
     name->full_name = tc_intern(reader->ctx, full.p ? full : text);
+    name->changes =
+        tc_map_get(&reader->changed, text) || (full.p && tc_map_get(&reader->changed, full));
     *tc_map_at(&reader->full_name, tc_str_of(name->full_name)) = name;
 }
 
@@ -121,6 +179,7 @@ tc_status tc_pt2_bind_inputs(tc_pt2_scope *scope, const tc_json *graph, const tc
         return tc_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_FORMAT,
                         "the signature does not list the inputs that the graph has");
     reader->module->in_port = tc_new_n(&reader->ctx->arena, tc_port, specs->n);
+    find_changed(reader, graph, signature);
     tc_status worst = TC_OK;
     for (const tc_json *s = tc_json_first(specs), *i = tc_json_first(inputs); s;
          s = s->next, i = i->next)
@@ -297,5 +356,10 @@ tc_status tc_pt2_bind_outputs(tc_pt2_scope *scope, const tc_json *graph, const t
     tc_status worst = TC_OK;
     for (const tc_json *s = tc_json_first(specs); s; s = s->next)
         worst = tc_pt2_worse(worst, bind_output(scope, s));
-    return tc_pt2_worse(worst, add_in_place_mutations(scope));
+    worst = tc_pt2_worse(worst, add_in_place_mutations(scope));
+    for (tc_val v = 1; v < scope->g->n_val; v++) /* now it is known which of them it changes */
+        scope->g->val[v]->state = false;
+    for (size_t i = 0; i < scope->g->n_mutation; i++)
+        scope->g->val[scope->g->mutation[i].before]->state = true;
+    return worst;
 }

@@ -215,7 +215,9 @@ static number item_of(tc_pt2_node *n)
     if (!t.data || tc_type_count(t.type) != 1) {
         n->status =
             tc_unsupported(n->ctx, n->loc, TC_E_DYNAMIC,
-                           "'%s': a number that depends on the input's contents", n->target);
+                           "'%s': a number that depends on the input's contents or on what the "
+                           "model remembers",
+                           n->target);
         return unknown;
     }
     if (t.type->dtype == TC_bool)

@@ -364,6 +364,7 @@ tc_status tc_pt2_load(tc_pt2_scope *scope, tc_pt2_name *name, const tc_loc *loc)
         cell = tc_new(&reader->work, tc_pt2_cell);
         cell->val = tc_graph_const(scope->g, type, data, name->full_name, own);
         cell->stored = cell->val;
+        scope->g->val[cell->val]->state = name->changes;
         cell->payload = s;
         if (shared)
             *shared = cell;
