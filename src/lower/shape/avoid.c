@@ -12,8 +12,10 @@
  *   settle    TRANSPOSE of a constant  =>  a constant
  *   apart     CONCAT(RESHAPE(MATMUL))  =>  with a CLAMP to everything in front of the CONCAT
  *   lowest    RESHAPE(REDUCE_MIN)  =>  with such a CLAMP in between
- *   slices    RESCALE from or to i32 of a SLICE, PAD or CONCAT, and those of such a RESCALE: Vela makes it a product
- *             and forgets where the slice lies  =>  with such a CLAMP in between, unless it is joined with a neighbour */
+ *   slices    RESCALE from or to i32 of a SLICE, PAD or CONCAT, and those of such a RESCALE: Vela
+ *             makes it a product and forgets where the slice lies  =>  with such a CLAMP in
+ *             between, unless it is joined with a neighbour
+ *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  likewise */
 #include "../pass.h"
 
 #include "../../ir/rewrite.h"
@@ -561,4 +563,25 @@ tc_status tc_lower_slices(tc_ctx *ctx, tc_module *module)
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;
+}
+
+/* ---- reduced ---- */
+
+static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    bool reduces = node->op == TC_OP_tosa_reduce_max || node->op == TC_OP_tosa_reduce_min ||
+                   node->op == TC_OP_tosa_reduce_sum;
+    if (!reduces || !is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
+        !can_pause(tc_type_of(rw->from, node->in[0])))
+        return TC_OK;
+    tc_val x;
+    TC_TRY(put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
+    *done = true;
+    return tc_rewrite_as(rw, node, node->op, node->attr, x);
+}
+
+tc_status tc_lower_reduced(tc_ctx *ctx, tc_module *module)
+{
+    (void)ctx;
+    return over(module, reduced);
 }
