@@ -87,8 +87,9 @@ tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
     const tc_value *old = v ? rw->from->val[v] : NULL;
     if (v && !rw->now[v] && !a->typed[v] && old->def && old->def->op == TC_OP_const)
         rw->now[v] = start(a, old->type, old);
-    if (v && !rw->now[v])
-        TC_TRY(rescale(a, a->typed[v], old->type, loc, NULL, &rw->now[v]));
+    tc_val now = v ? rw->now[v] : TC_NONE;
+    if (v && (!now || tc_type_of(rw->to, now)->quant)) /* what is bound may be the codes */
+        TC_TRY(rescale(a, a->typed[v] ? a->typed[v] : now, old->type, loc, NULL, &rw->now[v]));
     *out = v ? rw->now[v] : TC_NONE;
     return TC_OK;
 }
