@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu.c -- any bytes as an Ethos-U's program: the payload of its backend, Vela's archive, or the
- * driver's payload; read, written and read again, walked, and executed as far as a small budget
- * goes. */
+ * driver's payload; read, written and read again, walked, shown, verified, and executed as far as a
+ * small budget goes. */
 #include "answer.h"
 
 #include "npu/exec.h"
+#include "npu/text.h"
+#include "npu/verify.h"
 
 enum { WORK = 1 << 21, STEPS = 4000 };
 
@@ -25,6 +27,27 @@ static void walk(const tc_npu_program *p)
         must(r.lo <= r.hi);
     }
     must(w.at <= p->words.n);
+}
+
+static void show(tc_ctx *ctx, const tc_npu_program *p)
+{
+    tc_npu_walk w;
+    tc_npu_op op;
+    tc_buf line;
+    tc_buf_init(&line, &ctx->arena);
+    tc_npu_walk_begin(&w, p->machine, p->words);
+    for (int i = 0; i < STEPS && tc_npu_walk_next(&w, &op); i++) {
+        line.size = 0;
+        tc_npu_op_text(&line, p->machine, &op);
+        must(line.size > 0);
+    }
+}
+
+static void verify(tc_ctx *ctx, const tc_npu_program *p)
+{
+    tc_npu_findings found;
+    tc_npu_verify(ctx, p, &found);
+    must(found.n <= TC_NPU_FINDINGS && found.n <= found.n_error + found.n_doubt);
 }
 
 static void execute(tc_ctx *ctx, const tc_npu_program *p)
@@ -58,6 +81,8 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
     if (driver)
         p.scratch = 65536;
     walk(&p);
+    show(ctx, &p);
+    verify(ctx, &p);
     execute(ctx, &p);
 }
 

@@ -40,7 +40,7 @@ typedef struct tc_npu_verifier {
     const tc_npu_op *op; /* the one at hand; NULL: none */
     tc_npu_bits written[TC_NPU_SPACES];
     tc_npu_bits unread[TC_NPU_SPACES]; /* sums over channels that nobody has read */
-    int64_t spans;  /* bits are looked at up to so many runs of them */
+    int64_t work;   /* how many runs of bytes were looked at */
     bool branches;  /* the words are not the order in which things happen */
     bool broken;    /* an access of the operation at hand is out of bounds */
     /* Unfinished operations, oldest first. */

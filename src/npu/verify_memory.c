@@ -6,8 +6,8 @@
  * command names, and two accesses conflict when they share a byte and one of them writes. */
 #include "verifier.h"
 
-static const int64_t most_bytes = INT64_C(1) << 31; /* of a region, to follow it byte by byte */
-static const int64_t most_spans = INT64_C(1) << 28;
+static const int64_t most_bytes = INT64_C(1) << 28; /* of a region, to follow it byte by byte */
+static const int64_t most_work = INT64_C(1) << 27;  /* runs of bytes that are looked at, long ones counted more often */
 
 /* ---- bits ---- */
 
@@ -111,11 +111,18 @@ typedef struct looker {
     int64_t found; /* -1: nothing */
 } looker;
 
+/* One more run; false when it is enough. */
+static bool worked(tc_npu_verifier *v, int64_t lo, int64_t hi)
+{
+    v->work += 1 + (hi > lo ? (hi - lo) / 4096 : 0);
+    return v->work < most_work;
+}
+
 static bool set_run(void *user, int64_t lo, int64_t hi)
 {
     looker *l = user;
     bits_set(l->bits, lo, hi, l->value);
-    return ++l->v->spans < most_spans;
+    return worked(l->v, lo, hi);
 }
 
 static bool find_run(void *user, int64_t lo, int64_t hi)
@@ -124,14 +131,14 @@ static bool find_run(void *user, int64_t lo, int64_t hi)
     int64_t at = bits_find(l->bits, lo, hi, l->value);
     if (at < clip(hi, 0, l->bits->bytes))
         l->found = at;
-    return l->found < 0 && ++l->v->spans < most_spans;
+    return l->found < 0 && worked(l->v, lo, hi);
 }
 
 /* whole: with the bytes of bricks that are not full. */
 static void set_bits(tc_npu_verifier *v, tc_npu_bits *bits, const tc_npu_access *a, bool whole, bool value)
 {
     looker l = {v, bits, value, -1};
-    if (bits->bit && v->spans < most_spans)
+    if (bits->bit && v->work < most_work)
         access_runs(a, whole, set_run, &l);
 }
 
@@ -139,7 +146,7 @@ static void set_bits(tc_npu_verifier *v, tc_npu_bits *bits, const tc_npu_access 
 static int64_t find_bit(tc_npu_verifier *v, tc_npu_bits *bits, const tc_npu_access *a, bool value)
 {
     looker l = {v, bits, value, -1};
-    if (bits->bit && v->spans < most_spans)
+    if (bits->bit && v->work < most_work)
         access_runs(a, false, find_run, &l);
     return l.found;
 }
@@ -271,7 +278,7 @@ static bool share_set(void *user, int64_t lo, int64_t hi)
 {
     sharing *s = user;
     bits_set(&s->bits, lo - s->lo, hi - s->lo, true);
-    return ++s->v->spans < most_spans;
+    return worked(s->v, lo, hi);
 }
 
 static bool share_find(void *user, int64_t lo, int64_t hi)
@@ -279,7 +286,7 @@ static bool share_find(void *user, int64_t lo, int64_t hi)
     sharing *s = user;
     int64_t from = clip(lo - s->lo, 0, s->bits.bytes), to = clip(hi - s->lo, 0, s->bits.bytes);
     s->shared = s->shared || bits_find(&s->bits, from, to, true) < to;
-    return !s->shared && ++s->v->spans < most_spans;
+    return !s->shared && worked(s->v, lo, hi);
 }
 
 /* Whether the two touch a byte in common. */
@@ -468,6 +475,10 @@ void tc_npu_memory_begin(tc_npu_verifier *v)
 void tc_npu_memory_end(tc_npu_verifier *v)
 {
     const tc_npu_program *p = v->program;
+    if (v->work >= most_work) {
+        tc_npu_found(v, TC_CHECK_SIZE, "the stream is too long to follow every byte to its end");
+        return;
+    }
     for (size_t i = 0; i < p->n_out; i++) {
         const tc_npu_tensor *t = &p->out[i];
         tc_npu_bits *b = &v->written[space_of(v, t->region)];
