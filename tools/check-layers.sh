@@ -41,5 +41,11 @@ while IFS=: read -r file line; do
         ;;
     esac
 done < <(grep -rn --include='*.[ch]' --include='*.def' -E '^ *# *include "' "$src" | sed -E 's/^([^:]*):[0-9]+:/\1:/')
+# A machine is known by its record (src/target/machine.h): nothing else asks for one by name.
+while IFS= read -r line; do
+    echo "$line: error: asks for a machine by name; its record has abilities and costs [machines]" >&2
+    wrong=$((wrong + 1))
+    looked=$((looked + 1))
+done < <(grep -rnE --include='*.[ch]' 'TC_FEATURE_U55|tc_machine_(u55|u65|u85|vgf|cpu)\b' "$src" | grep -v "^$src/target/")
 echo "layers: $((looked - wrong)) passed, $wrong failed"
 [ "$wrong" = 0 ]

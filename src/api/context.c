@@ -75,6 +75,8 @@ tc_status tc_door_out(tc_door *door, tc_status status)
     ctx->scratch.oom = door->scratch_oom;
     ctx->depth--;
     ctx->spent |= ran_out;
+    if (ran_out)
+        ctx->trial = NULL; /* what was being tried is over */
     if (status != TC_OK && !ctx->spent)
         tc_arena_rewind(&ctx->scratch, door->mark);
     if (!ctx->depth || ran_out)

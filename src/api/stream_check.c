@@ -171,11 +171,11 @@ static bool differs(search *s, tc_val v)
     tc_vela_job job = {.graph = g};
     tc_npu_program p;
     difference d = {0};
-    size_t said = s->ctx->messages.size, errors = s->ctx->n_error;
+    tc_trial trial;
+    tc_trial_begin(s->ctx, &trial);
     bool made = tc_emit_tosa(s->ctx, g->module, &job.tosa) == TC_OK &&
                 tc_emit_ethosu(s->ctx, &s->c->target, s->vela, &job, 1) == TC_OK && open_program(s->ctx, &job, &p) == TC_OK;
-    s->ctx->messages.size = said;
-    s->ctx->n_error = errors;
+    tc_trial_end(s->ctx, &trial);
     if (!made || (!execute(&s->ctx->arena, &p, in, &s->at[v], &d) && !d.n))
         return false;
     tc_npu_walk walk;

@@ -200,6 +200,44 @@ static const char *render(tc_ctx *ctx, const tc_loc *loc, const char *kind, cons
     return text;
 }
 
+/* ---- what is only tried ---- */
+
+void tc_trial_begin(tc_ctx *ctx, tc_trial *trial)
+{
+    *trial = (tc_trial){NULL, ctx->trial};
+    ctx->trial = trial;
+}
+
+void tc_trial_end(tc_ctx *ctx, tc_trial *trial)
+{
+    ctx->trial = trial->outer;
+}
+
+static void keep_reason(tc_ctx *ctx, tc_diag_id id, const char *format, va_list args)
+{
+    if (ctx->trial->why)
+        return;
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    char *text = tc_new_n(&ctx->arena, char, (size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    for (int i = 0; i < n; i++)
+        if ((unsigned char)text[i] < ' ')
+            text[i] = '?';
+    ctx->trial->why = tc_text_format(&ctx->arena, "%s [%s]", text, tag_of[id]);
+}
+
+#define TRIED(number, came_to)                                                                     \
+    if (ctx->trial) {                                                                              \
+        va_list tried;                                                                             \
+        va_start(tried, format);                                                                   \
+        keep_reason(ctx, number, format, tried);                                                   \
+        va_end(tried);                                                                             \
+        return came_to;                                                                            \
+    }
+
 /* Whether this error is still among those that are shown. */
 static bool counted(tc_ctx *ctx)
 {
@@ -229,6 +267,7 @@ static bool counted(tc_ctx *ctx)
 
 tc_status tc_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
+    TRIED(id, TC_BAD_MODEL)
     if (counted(ctx))
         ERROR(id, TC_BAD_MODEL);
     return TC_BAD_MODEL;
@@ -236,6 +275,7 @@ tc_status tc_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *fo
 
 tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
+    TRIED(id, TC_UNSUPPORTED)
     if (counted(ctx))
         ERROR(id, TC_UNSUPPORTED);
     return TC_UNSUPPORTED;
@@ -244,6 +284,7 @@ tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const ch
 tc_status tc_usage(tc_ctx *ctx, const char *format, ...)
 {
     const tc_loc *loc = NULL;
+    TRIED(TC_E_USAGE, TC_USAGE)
     if (counted(ctx))
         ERROR(TC_E_USAGE, TC_USAGE);
     return TC_USAGE;
@@ -251,6 +292,7 @@ tc_status tc_usage(tc_ctx *ctx, const char *format, ...)
 
 tc_status tc_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 {
+    TRIED(TC_E_BUG, TC_BUG)
     if (counted(ctx)) {
         ERROR(TC_E_BUG, TC_BUG);
         tc_note(ctx, loc, "this is a mistake in tosac; please report it with the model");
@@ -260,6 +302,8 @@ tc_status tc_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 
 void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
+    if (ctx->trial)
+        return;
     ctx->n_warning++;
     RENDER(text, "warning", tag_of[id]);
     keep_message(ctx, (tc_diagnostic){.severity = TC_SEVERITY_WARNING,
@@ -271,7 +315,7 @@ void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *forma
 /* A note goes with the message before it, unless that has been told of already. */
 void tc_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 {
-    if (ctx->n_muted)
+    if (ctx->n_muted || ctx->trial)
         return;
     RENDER(text, "note", NULL);
     if (ctx->untold)

@@ -53,6 +53,7 @@ struct tc_ctx {
     struct tc_message *first_message, *last_message; /* the diagnostics as records */
     struct tc_message *untold;                       /* the first that nobody was told of */
     size_t n_message;
+    struct tc_trial *trial; /* what is said now is only tried; NULL: it counts */
 };
 
 /* TC_CANCELLED when somebody wants no more; asked between steps of anything that takes time. */
@@ -76,6 +77,15 @@ static inline const char *tc_intern_text(tc_ctx *ctx, const char *text)
 {
     return text ? tc_intern(ctx, tc_str_of(text)) : NULL;
 }
+
+/* Something that may fail without anybody being told: between begin and end nothing is reported,
+ * and the first error is kept as "what was found [id]". */
+typedef struct tc_trial {
+    const char *why; /* NULL: no error so far; in the arena */
+    struct tc_trial *outer;
+} tc_trial;
+void tc_trial_begin(tc_ctx *ctx, tc_trial *trial);
+void tc_trial_end(tc_ctx *ctx, tc_trial *trial);
 
 /* Report; the return value is the status to pass upward.
  * tc_error: the model or file is turned down.  tc_unsupported: it is fine, and beyond us today. */

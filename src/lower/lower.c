@@ -208,28 +208,6 @@ tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
 
 /* ---- can it be done? ---- */
 
-/* What was said since, as one clause, taken back from the messages. */
-typedef struct silence {
-    size_t size, errors, warnings, muted;
-} silence;
-
-static silence hush(const tc_ctx *ctx)
-{
-    return (silence){ctx->messages.size, ctx->n_error, ctx->n_warning, ctx->n_muted};
-}
-
-static const char *take_back(tc_ctx *ctx, silence before)
-{
-    const char *said = tc_buf_cstr(&ctx->messages) + before.size, *error = strstr(said, "error: ");
-    said = error ? error + strlen("error: ") : said;
-    const char *clause = tc_text_copy(&ctx->arena, (tc_str){said, strcspn(said, "\n")});
-    ctx->messages.size = before.size;
-    ctx->n_error = before.errors;
-    ctx->n_warning = before.warnings;
-    ctx->n_muted = before.muted;
-    return clause;
-}
-
 /* Constants that the rule did not use after all are nobody's business. */
 static void drop_unread(tc_ctx *ctx, tc_graph *g)
 {
@@ -289,7 +267,7 @@ bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
 {
     tc_ctx *ctx = a->ctx;
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    silence before = hush(ctx);
+    tc_trial trial;
     tc_graph fresh = tc_graph_empty(a->g->module, a->g->name);
     tc_lower lw = {.ctx = ctx,
                    .from = a->g,
@@ -299,6 +277,7 @@ bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
                    .dry = true,
                    .now = a->now,
                    .readers = a->readers};
+    tc_trial_begin(ctx, &trial);
     for (int i = 0; i < node->n_in; i++) {
         tc_val v = read_from(a->g, node->in[i]);
         if (!v || lw.now[v])
@@ -310,7 +289,8 @@ bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
     }
     lower_node(&lw, node);
     bool can = lw.status == TC_OK && accepted(&lw);
-    *why = can ? NULL : lw.why ? lw.why : take_back(ctx, before);
+    tc_trial_end(ctx, &trial);
+    *why = can ? NULL : lw.why ? lw.why : trial.why ? trial.why : "";
     for (int i = 0; i < node->n_in; i++)
         a->now[read_from(a->g, node->in[i])] = TC_NONE;
     for (int i = 0; i < node->n_out; i++)

@@ -13,6 +13,7 @@ const tc_machine tc_machine_cpu = {
             .loops = true,
             .reverses_last = true,
             .scales_operands = true,
+            .reduces_i32 = true,
             .wide_tables = true,
             .stride = INT64_MAX},
 };

@@ -18,6 +18,7 @@ const tc_machine tc_machine_tosa = {
             .loops = true,
             .reverses_last = true,
             .scales_operands = true,
+            .reduces_i32 = true,
             .wide_tables = true,
             .stride = INT64_MAX},
     .cost = {.matrix_row = 144, .slices = 8},

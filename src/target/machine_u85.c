@@ -19,6 +19,7 @@ const tc_machine tc_machine_u85 = {
             .loops = true,
             .reverses_last = true,
             .scales_operands = true,
+            .reduces_i32 = true,
             .wide_tables = true,
             .stride = INT64_MAX},
     .cost = {.matrix_row = 144, .slices = 8, .skip_step = TC_NPU_STRIDE, .block_channels = 256},

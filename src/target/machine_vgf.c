@@ -16,6 +16,7 @@ const tc_machine tc_machine_vgf = {
             .resizes = true,
             .reverses_last = true,
             .scales_operands = true,
+            .reduces_i32 = true,
             .wide_tables = true,
             .stride = INT64_MAX},
     .cost = {.matrix_row = 144, .slices = 8},

@@ -40,14 +40,11 @@ static tc_tensor *evaluate(tc_rewrite *rw, const tc_node *node)
     tc_tensor *out = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_out);
     for (int i = 0; i < node->n_in; i++)
         in[i] = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, i));
-    size_t said = ctx->messages.size, errors = ctx->n_error, muted = ctx->n_muted;
+    tc_trial trial;
+    tc_trial_begin(ctx, &trial);
     tc_status status = tc_eval_node((tc_graph *)(uintptr_t)rw->from, node, in, out, &ctx->arena);
-    if (status == TC_OK)
-        return out;
-    ctx->messages.size = said;
-    ctx->n_error = errors;
-    ctx->n_muted = muted;
-    return NULL;
+    tc_trial_end(ctx, &trial);
+    return status == TC_OK ? out : NULL;
 }
 
 /* op(constants) => constants */

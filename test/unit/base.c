@@ -73,9 +73,28 @@ static void test_types(tc_ctx *ctx)
     CHECK(tc_dtype_min(TC_i48) == -(INT64_C(1) << 47) && tc_dtype_max(TC_u8) == 255);
 }
 
+/* What is only tried is not said; the first error is kept. */
+static void test_trial(tc_ctx *ctx)
+{
+    tc_trial outer, inner;
+    tc_loc here = {.file = "m.pt2"};
+    tc_trial_begin(ctx, &outer);
+    tc_trial_begin(ctx, &inner);
+    tc_warning(ctx, &here, TC_E_SHAPE, "odd");
+    CHECK(!inner.why && tc_error(ctx, &here, TC_E_SHAPE, "no %d", 6) == TC_BAD_MODEL);
+    CHECK(tc_unsupported(ctx, &here, TC_E_TYPE, "no %d", 7) == TC_UNSUPPORTED);
+    tc_note(ctx, &here, "try again");
+    tc_trial_end(ctx, &inner);
+    tc_trial_end(ctx, &outer);
+    CHECK(tc_text_eq(inner.why, "no 6 [shape]") && !outer.why);
+    CHECK(tc_text_eq(tc_diagnostics(ctx), "") && !ctx->n_error && !ctx->n_warning);
+    CHECK(!ctx->first_message);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
+    test_trial(ctx);
     test_arena();
     test_map(ctx);
     test_text();

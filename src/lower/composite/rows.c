@@ -61,7 +61,7 @@ tc_val tc_put_row_max(tc_lower *lw, tc_val x)
         return x;
     const tc_type *t = tc_put_type(lw, x);
     int last = t->rank - 1;
-    if (t->dtype == TC_i32 && !tc_lower_has(lw, TC_FEATURE_U55)) /* which has none of i32 */
+    if (t->dtype == TC_i32 && lw->target->machine->can.reduces_i32)
         return tc_put_reduced(lw, TC_OP_tosa_reduce_max, x, last);
     for (int64_t n = t->dim[last]; n > 1; n -= n / 2) {
         int64_t half = n - n / 2; /* the halves share the middle of an odd row */
