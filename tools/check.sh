@@ -179,6 +179,7 @@ queue_gcc() {
     later "build: fuzz corpora" corpora build
     later "generated pages" pages
     later layers tools/check-layers.sh
+    later "symbols of the library" tools/check-symbols.sh
     later "no mutable globals" tools/check-globals.sh build/libtosac.a
     later "rules and passes have golden files" tools/check-golden.sh
 }

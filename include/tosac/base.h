@@ -2,13 +2,14 @@
 /* base.h -- what every public header stands on: versions, statuses, spans of bytes, element types.
  *
  * C11 and C++17.  Records whose first field is `size` grow at their end from version to version:
- * the caller sets it to sizeof the record it was compiled with (the *_default() functions do), and
- * the library reads and fills no more than that. */
+ * the caller sets it to sizeof the record it was compiled with, and the library reads and fills no
+ * more than that.  For each such record T there is T_default(): size set, all else 0 or NULL. */
 #ifndef TOSAC_BASE_H
 #define TOSAC_BASE_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +22,15 @@ extern "C" {
 #define TC_API
 #define TC_MUST_USE
 #endif
+
+#define TC_SIZED_RECORD(T)                                                                         \
+    static inline T T##_default(void)                                                              \
+    {                                                                                              \
+        T record;                                                                                  \
+        memset(&record, 0, sizeof record);                                                         \
+        record.size = sizeof record;                                                               \
+        return record;                                                                             \
+    }
 
 /* The version of these headers; CMakeLists.txt reads it from here. */
 #define TOSAC_VERSION_MAJOR 0

@@ -17,12 +17,12 @@ typedef struct tc_compile_options {
     size_t size;        /* of this record */
     const char *target; /* must be given */
     const char *config; /* as tc_config_open() takes it; NULL: int8 for targets without float */
-    const tc_config *settings; /* instead of config: settings made by tc_config_*(); or NULL */
-    tc_dataset *samples;       /* calibration data; NULL: none */
+    const tc_config *settings;  /* instead of config: settings made by tc_config_*(); or NULL */
+    tc_dataset *samples;        /* calibration data; NULL: none */
     int samples_only_if_needed; /* not 0: data alone does not ask for quantization */
     const char *const *cpu;     /* names or operators that stay on the CPU */
     size_t n_cpu;
-    int check; /* not 0: run the program before and after every step, and compare */
+    int check;           /* not 0: run the program before and after every step, and compare */
     tc_on_pass *on_pass; /* told after every pass; or NULL */
     void *user;          /* for on_pass */
     /* Ethos-U: what Vela is told; NULL and 0 leave it to the target. */
@@ -33,13 +33,7 @@ typedef struct tc_compile_options {
     double vela_timeout;       /* seconds for a region; 0: ten minutes */
     int64_t max_scratch;       /* bytes that a region may need; 0: any */
 } tc_compile_options;
-
-static inline tc_compile_options tc_compile_options_default(void)
-{
-    tc_compile_options o = {sizeof(tc_compile_options), NULL, NULL, NULL, NULL, 0, NULL, 0, 0,
-                            NULL, NULL, NULL, NULL, NULL, NULL, 0, 0};
-    return o;
-}
+TC_SIZED_RECORD(tc_compile_options)
 
 /* tc_model_run_passes() with stages among the passes: `quantize` wants samples, `narrow`, `split`
  * and `lower` want a target.  Of the options target, config, settings, samples, cpu, on_pass and
@@ -114,6 +108,7 @@ typedef struct tc_compiled_info {
     size_t bytes;             /* of what was made or written last */
     size_t memory;            /* .pte: bytes of the block that its values live in; 0: not made */
 } tc_compiled_info;
+TC_SIZED_RECORD(tc_compiled_info)
 
 /* What Vela expects of a region. */
 typedef struct tc_vela_figures {
@@ -125,14 +120,15 @@ typedef struct tc_vela_figures {
 typedef struct tc_region_info {
     size_t size; /* of this record: set by the caller */
     const char *name;
-    size_t operators;      /* of the model */
-    size_t tosa_operators; /* that they became, constants not counted */
-    size_t transposes;     /* of these */
+    size_t operators;            /* of the model */
+    size_t tosa_operators;       /* that they became, constants not counted */
+    size_t transposes;           /* of these */
     int64_t bytes_in, bytes_out; /* that cross its border on each run */
     size_t n_in, n_out;          /* tensors that do; tc_compiled_region_port() */
     int has_vela;                /* vela is filled in: the files were made, for Ethos-U */
     tc_vela_figures vela;
 } tc_region_info;
+TC_SIZED_RECORD(tc_region_info)
 
 /* A node that stays on the CPU. */
 typedef struct tc_cpu_node_info {
@@ -142,6 +138,7 @@ typedef struct tc_cpu_node_info {
     const tc_loc *loc;
     const char *why; /* a clause that goes after "stays on the CPU: " */
 } tc_cpu_node_info;
+TC_SIZED_RECORD(tc_cpu_node_info)
 
 TC_API void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out);
 
@@ -153,9 +150,9 @@ TC_API int tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_no
 
 /* How much is told. */
 typedef enum tc_report_kind {
-    TC_REPORT_LINE = 0,    /* one line: what was written, and its sizes */
-    TC_REPORT_EXPLAIN = 1, /* a page: regions, borders, what stays on the CPU and why */
-    TC_REPORT_JSON = 2,    /* all of it, with what was written */
+    TC_REPORT_LINE = 0,        /* one line: what was written, and its sizes */
+    TC_REPORT_EXPLAIN = 1,     /* a page: regions, borders, what stays on the CPU and why */
+    TC_REPORT_JSON = 2,        /* all of it, with what was written */
     TC_REPORT_EXPLAIN_JSON = 3 /* all of it, before anything is written */
 } tc_report_kind;
 

@@ -40,10 +40,10 @@ typedef enum tc_severity {
 /* One message, with the notes that go with it.  Everything in it lives as long as the context. */
 typedef struct tc_diagnostic {
     tc_severity severity;
-    const char *id;    /* a stable word for what it is about: "shape", "io"; doc/errors.md */
-    tc_status status;  /* errors: what the call comes to when nothing worse follows */
-    const tc_loc *loc; /* NULL: the call itself, not a place in a file */
-    const char *text;  /* one line, without place and id */
+    const char *id;          /* a stable word for what it is about: "shape", "io"; doc/errors.md */
+    tc_status status;        /* errors: what the call comes to when nothing worse follows */
+    const tc_loc *loc;       /* NULL: the call itself, not a place in a file */
+    const char *text;        /* one line, without place and id */
     const char *const *note; /* what to do about it, one line each */
     size_t n_note;
 } tc_diagnostic;
@@ -68,22 +68,16 @@ typedef void tc_on_diagnostic(void *user, const tc_diagnostic *diagnostic);
 typedef int tc_on_progress(void *user, const char *what, size_t done, size_t total);
 
 typedef struct tc_ctx_options {
-    size_t size;            /* of this record */
-    tc_allocator allocator; /* both functions NULL: malloc and free */
+    size_t size;                     /* of this record */
+    tc_allocator allocator;          /* both functions NULL: malloc and free */
     tc_on_diagnostic *on_diagnostic; /* or NULL */
     tc_on_progress *on_progress;     /* or NULL */
     void *user;                      /* for both */
-    int threads;           /* at most so many; 0: as many as there are cores */
+    int threads;                     /* at most so many; 0: as many as there are cores */
     int reference_kernels; /* not 0: our own kernels only, the same bits on every machine */
     size_t memory_limit;   /* bytes of what is kept, and again of working space; 0: no limit */
 } tc_ctx_options;
-
-/* Everything at its default, size set. */
-static inline tc_ctx_options tc_ctx_options_default(void)
-{
-    tc_ctx_options o = {sizeof(tc_ctx_options), {NULL, NULL, NULL}, NULL, NULL, NULL, 0, 0, 0};
-    return o;
-}
+TC_SIZED_RECORD(tc_ctx_options)
 
 /* A fresh context, or NULL when not even that fits into memory. */
 TC_API TC_MUST_USE tc_ctx *tc_ctx_new(void);
@@ -137,6 +131,7 @@ typedef struct tc_ctx_stats {
     size_t memory;      /* bytes that are kept now */
     size_t memory_peak; /* the most that were ever kept at once */
 } tc_ctx_stats;
+TC_SIZED_RECORD(tc_ctx_stats)
 
 TC_API void tc_ctx_get_stats(const tc_ctx *ctx, tc_ctx_stats *out);
 

@@ -14,14 +14,15 @@ extern "C" {
 typedef struct tc_dataset tc_dataset;
 
 /* Files: .npy, .npz, folders of them, or "random:SEED" alone for 32 samples that are invented
- * (doc/calibration.md has which array goes to which input).  Nothing is opened yet: mistakes show when the
- * data is used.  The paths are copied. */
+ * (doc/calibration.md has which array goes to which input).  Nothing is opened yet: mistakes show
+ * when the data is used.  The paths are copied. */
 TC_API TC_MUST_USE tc_status tc_dataset_files(tc_ctx *ctx, const char *const *path, size_t n,
                                               tc_dataset **out);
 
 /* Fills in[i].data with sample k for input i, as many bytes as tc_type_bytes(in[i].type).  Samples
  * may be asked for again and in any order, one at a time, and from another thread than the one that
- * made the call.  Anything but TC_OK ends the call with that status. */
+ * made the call.  It must not call the library with the same context.  Anything but TC_OK ends the
+ * call with that status. */
 typedef tc_status tc_sample_read(void *user, size_t k, const tc_tensor *in, size_t n_in);
 
 /* n samples that the caller brings when they are asked for. */

@@ -21,8 +21,8 @@ TC_API TC_MUST_USE tc_status tc_inspect_file(tc_ctx *ctx, const char *path, tc_f
 TC_API TC_MUST_USE tc_status tc_inspect_bytes(tc_ctx *ctx, const char *name, tc_bytes bytes,
                                               tc_form form, const char **out);
 
-/* The command streams of a .pte for Ethos-U, or of Vela's own answer (_vela.npz): what each operation
- * reads and writes, the registers that were set for it and, where X_debug.xml lies beside
+/* The command streams of a .pte for Ethos-U, or of Vela's own answer (_vela.npz): what each
+ * operation reads and writes, the registers that were set for it and, where X_debug.xml lies beside
  * X_vela.npz, the operator it comes from; one line an operation.  The text as above. */
 TC_API TC_MUST_USE tc_status tc_disassemble_file(tc_ctx *ctx, const char *path, tc_form form,
                                                  const char **out);
@@ -41,6 +41,7 @@ typedef struct tc_streams_report {
     size_t operations;   /* in all of them */
     const char *machine; /* of the first: "ethos-u55-128" */
 } tc_streams_report;
+TC_SIZED_RECORD(tc_streams_report)
 
 /* The command streams of an ExecuTorch program for Ethos-U, or of Vela's own answer (_vela.npz),
  * held to the machine's rules: every access inside its memory, written before it is read and waited
@@ -66,6 +67,7 @@ typedef struct tc_compared_value {
     double max_steps; /* the same in steps of the second's scale; NaN: it has none */
     double saturated; /* the part of the numbers at the least or greatest code; NaN likewise */
 } tc_compared_value;
+TC_SIZED_RECORD(tc_compared_value)
 
 /* a is the reference, such as a float model; b another form of it, such as a typed one.  Values go
  * together when they have the same name and shape, outputs also by their place; quantized ones

@@ -18,18 +18,13 @@ typedef struct tc_model tc_model;
 /* ---- reading ---- */
 
 typedef struct tc_model_options {
-    size_t size;   /* of this record */
-    int unchecked; /* not 0: read only, without verifying the graph's structure and types */
-    int borrow;    /* from memory, not 0: the bytes stay where they are until the context goes */
-    tc_bytes side; /* from memory, text graphs: the large constants, as OUT.bin has them */
+    size_t size;     /* of this record */
+    int unchecked;   /* not 0: read only, without verifying the graph's structure and types */
+    int borrow;      /* from memory, not 0: the bytes stay where they are until the context goes */
+    tc_bytes side;   /* from memory, text graphs: the large constants, as OUT.bin has them */
     int prefer_tosa; /* a .pte, not 0: take the TOSA that is kept beside an Ethos-U's stream */
 } tc_model_options;
-
-static inline tc_model_options tc_model_options_default(void)
-{
-    tc_model_options o = {sizeof(tc_model_options), 0, 0, {NULL, 0}, 0};
-    return o;
-}
+TC_SIZED_RECORD(tc_model_options)
 
 /* Read a file: a PyTorch export (.pt2), a TOSA flatbuffer, a VGF file, an ExecuTorch program
  * (.pte), Vela's stream (_vela.npz) or a text graph (.ir); the first bytes tell which.
@@ -56,9 +51,9 @@ TC_API const char *tc_model_producer(const tc_model *model);
 
 /* How far a model has come. */
 typedef enum tc_model_stage {
-    TC_STAGE_FLOAT = 0, /* nothing is quantized */
-    TC_STAGE_PT2E = 1,  /* quantize and dequantize nodes, as torchao's PT2E leaves them */
-    TC_STAGE_TYPED = 2, /* quantization is part of the values' types */
+    TC_STAGE_FLOAT = 0,  /* nothing is quantized */
+    TC_STAGE_PT2E = 1,   /* quantize and dequantize nodes, as torchao's PT2E leaves them */
+    TC_STAGE_TYPED = 2,  /* quantization is part of the values' types */
     TC_STAGE_LOWERED = 3 /* a part of it computes on stored integers: TOSA, or calls of regions */
 } tc_model_stage;
 TC_API tc_model_stage tc_model_get_stage(const tc_model *model);
@@ -70,6 +65,7 @@ typedef struct tc_port_info {
     const tc_type *type;
     uint32_t value; /* its number in the program */
 } tc_port_info;
+TC_SIZED_RECORD(tc_port_info)
 
 /* Tensor inputs and outputs of the program, in the order of the signature.  0: no such place. */
 TC_API size_t tc_model_input_count(const tc_model *model);
@@ -79,14 +75,15 @@ TC_API int tc_model_output(const tc_model *model, size_t i, tc_port_info *out);
 
 /* One operator at its place. */
 typedef struct tc_node_info {
-    size_t size;         /* of this record: set by the caller */
-    const char *op;      /* "conv", "tosa.add": doc/ops.md */
-    const tc_loc *loc;   /* PyTorch's node, operator, module and line, where they are known */
-    const uint32_t *in;  /* values it reads; 0: left out */
+    size_t size;        /* of this record: set by the caller */
+    const char *op;     /* "conv", "tosa.add": doc/ops.md */
+    const tc_loc *loc;  /* PyTorch's node, operator, module and line, where they are known */
+    const uint32_t *in; /* values it reads; 0: left out */
     size_t n_in;
     const uint32_t *out; /* values it makes */
     size_t n_out;
 } tc_node_info;
+TC_SIZED_RECORD(tc_node_info)
 
 /* One value. */
 typedef struct tc_value_info {
@@ -95,6 +92,7 @@ typedef struct tc_value_info {
     const tc_type *type;
     const void *data; /* constants: the numbers as tc_tensor holds them; else NULL */
 } tc_value_info;
+TC_SIZED_RECORD(tc_value_info)
 
 /* Graphs, their nodes and their values.  Values are numbered from 1 to tc_model_value_count().  0
  * (or NULL): no such graph, node or value. */
@@ -103,8 +101,7 @@ TC_API const char *tc_model_graph_name(const tc_model *model, size_t graph);
 TC_API size_t tc_model_node_count(const tc_model *model, size_t graph);
 TC_API int tc_model_node(const tc_model *model, size_t graph, size_t i, tc_node_info *out);
 TC_API size_t tc_model_value_count(const tc_model *model, size_t graph);
-TC_API int tc_model_value(const tc_model *model, size_t graph, uint32_t value,
-                          tc_value_info *out);
+TC_API int tc_model_value(const tc_model *model, size_t graph, uint32_t value, tc_value_info *out);
 
 /* ---- rewriting ---- */
 
@@ -124,6 +121,7 @@ typedef struct tc_pass_info {
     const char *doc;
     const char *list; /* a list: the passes it stands for; else NULL */
 } tc_pass_info;
+TC_SIZED_RECORD(tc_pass_info)
 
 /* Passes first, lists after them.  0: there is no i-th. */
 TC_API int tc_pass_at(size_t i, tc_pass_info *out);

@@ -26,9 +26,9 @@ TC_API TC_MUST_USE tc_status tc_config_parse(tc_ctx *ctx, const char *name, tc_b
 
 /* What an entry is about; of the entries for a value the later kind wins. */
 typedef enum tc_scope {
-    TC_SCOPE_GLOBAL = 0, /* everything */
-    TC_SCOPE_INPUT = 1,  /* the program's own inputs */
-    TC_SCOPE_OUTPUT = 2, /* the program's own outputs */
+    TC_SCOPE_GLOBAL = 0,      /* everything */
+    TC_SCOPE_INPUT = 1,       /* the program's own inputs */
+    TC_SCOPE_OUTPUT = 2,      /* the program's own outputs */
     TC_SCOPE_MODULE_TYPE = 3, /* "torch.nn.modules.linear.Linear" */
     TC_SCOPE_MODULE = 4,      /* "layers.0": that module and all inside it; the longer path wins */
     TC_SCOPE_OPERATOR = 5,    /* "aten.softmax.int" */
@@ -58,32 +58,26 @@ enum {
 /* One entry: what holds for the values in its scope; the fields that `has` does not name are taken
  * from wider entries. */
 typedef struct tc_quant_entry {
-    size_t size;      /* of this record */
+    size_t size; /* of this record */
     tc_scope scope;
     const char *name; /* of the module, operator, node; NULL for the first three */
     int weights;      /* 0: about activations, else about weights */
     uint32_t has;     /* TC_ENTRY_* */
     tc_dtype dtype;   /* i8, i16, u8; weights i8, i4; none: left in float */
     int64_t qmin, qmax;
-    int symmetric;    /* the zero point is 0 */
-    int per_channel;  /* weights: a scale for each output channel */
+    int symmetric;   /* the zero point is 0 */
+    int per_channel; /* weights: a scale for each output channel */
     tc_observer_kind observer;
     double percentile; /* of each end, such as 99.99 */
     double floor;      /* the least scale */
     double scale;      /* fixed: > 0 */
     int64_t zero;
 } tc_quant_entry;
-
-static inline tc_quant_entry tc_quant_entry_default(void)
-{
-    tc_quant_entry r = {sizeof(tc_quant_entry), TC_SCOPE_GLOBAL, NULL, 0, 0,   TC_none,        0, 0,
-                       0,                     0,               TC_OBSERVE_MSE, 0, 0, 0, 0};
-    return r;
-}
+TC_SIZED_RECORD(tc_quant_entry)
 
 /* Adds an entry; one with the scope and name of an earlier one is laid over it. */
 TC_API TC_MUST_USE tc_status tc_config_add_entry(tc_ctx *ctx, tc_config *config,
-                                                const tc_quant_entry *entry);
+                                                 const tc_quant_entry *entry);
 
 /* ---- quantizing ---- */
 
@@ -95,29 +89,25 @@ typedef struct tc_observations {
 } tc_observations;
 
 typedef struct tc_quantize_options {
-    size_t size;             /* of this record */
-    const tc_config *config; /* NULL: int8 */
-    tc_dataset *samples;     /* NULL: observations alone, or a model without inputs */
+    size_t size;                  /* of this record */
+    const tc_config *config;      /* NULL: int8 */
+    tc_dataset *samples;          /* NULL: observations alone, or a model without inputs */
     const tc_observations *merge; /* of other runs, in any order */
     size_t n_merge;
     int keep_odd; /* not 0: no sample is set aside, however odd */
 } tc_quantize_options;
-
-static inline tc_quantize_options tc_quantize_options_default(void)
-{
-    tc_quantize_options o = {sizeof(tc_quantize_options), NULL, NULL, NULL, 0, 0};
-    return o;
-}
+TC_SIZED_RECORD(tc_quantize_options)
 
 /* What it came to, and where the processor time of all threads went, in seconds. */
 typedef struct tc_quantize_report {
-    size_t size;   /* of this record: set by the caller */
+    size_t size;            /* of this record: set by the caller */
     size_t quantized, real; /* values of each kind, constants not counted */
     size_t samples;
     double first_pass, second_pass; /* over the samples */
     double read;                    /* of these: reading samples */
     double search, rank, correct;
 } tc_quantize_report;
+TC_SIZED_RECORD(tc_quantize_report)
 
 /* Quantize a float model.  A model that went through PT2E has its parameters already: its quantize
  * and dequantize nodes become types, and options must bring neither data nor settings.

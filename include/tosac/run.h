@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.h -- programs that run: inputs and outputs bound by name or number, called again and again.
  *
- * What the program remembers is carried from run to run.  Memory does not grow with their number. */
+ * What the program remembers is carried from run to run.  Memory does not grow with their number.
+ */
 #ifndef TOSAC_RUN_H
 #define TOSAC_RUN_H
 
@@ -16,12 +17,7 @@ typedef struct tc_program tc_program;
 typedef struct tc_program_options {
     size_t size; /* of this record */
 } tc_program_options;
-
-static inline tc_program_options tc_program_options_default(void)
-{
-    tc_program_options o = {sizeof(tc_program_options)};
-    return o;
-}
+TC_SIZED_RECORD(tc_program_options)
 
 /* A model made ready to run: tidied, its memory laid out, its constants packed.  With reference
  * kernels it is run as it stands.
@@ -42,15 +38,14 @@ TC_API int tc_program_output(const tc_program *program, size_t i, tc_port_info *
 TC_API int tc_program_find_input(const tc_program *program, const char *name);
 TC_API int tc_program_find_output(const tc_program *program, const char *name);
 
-/* The program's own buffer for an input, to be filled before a run; what it holds is kept.  NULL: no
- * such place, or memory ran out. */
+/* The program's own buffer for an input, to be filled before a run; what it holds is kept.  NULL:
+ * no such place, or memory ran out. */
 TC_API void *tc_program_input_buffer(tc_program *program, size_t i);
 
 /* Bind memory of the caller's instead: an input is read there on every run, an output is copied
  * there after each.  At least tc_type_bytes() of the place's type, good as long as it is bound;
  * NULL unbinds.  TC_USAGE: no such place. */
-TC_API TC_MUST_USE tc_status tc_program_bind_input(tc_program *program, size_t i,
-                                                   const void *data);
+TC_API TC_MUST_USE tc_status tc_program_bind_input(tc_program *program, size_t i, const void *data);
 TC_API TC_MUST_USE tc_status tc_program_bind_output(tc_program *program, size_t i, void *data);
 
 /* A dataset opened for the program's inputs, as tc_dataset_bind() does for a model's: a typed model

@@ -20,12 +20,12 @@
 #define TOSAC_H
 
 #include "base.h"
-#include "context.h"
-#include "model.h"
-#include "data.h"
-#include "quantize.h"
 #include "compile.h"
-#include "run.h"
+#include "context.h"
+#include "data.h"
 #include "inspect.h"
+#include "model.h"
+#include "quantize.h"
+#include "run.h"
 
 #endif

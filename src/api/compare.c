@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../run/plan.h"
 #include "../ir/verify.h"
 #include "../num/load.h"
 #include "../num/quant.h"
 #include "../quant/quant.h"
+#include "../run/plan.h"
 #include "dataset.h"
 #include "enter.h"
 #include "model.h"
@@ -84,7 +84,10 @@ static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical
     }
 }
 
-static void keep_first(pair *p, int64_t i, double v) { p->first[i] = (float)v; }
+static void keep_first(pair *p, int64_t i, double v)
+{
+    p->first[i] = (float)v;
+}
 
 static void add_second(pair *p, int64_t i, double b)
 {
@@ -177,8 +180,7 @@ static void match(tc_comparison *c, const tc_graph *typed)
 /* ---- running ---- */
 
 /* The program as it is run; typed: as it was before it became float arithmetic. */
-static tc_status take_program(tc_ctx *ctx, const tc_model *model, tc_module **out,
-                              tc_graph **typed)
+static tc_status take_program(tc_ctx *ctx, const tc_model *model, tc_module **out, tc_graph **typed)
 {
     *out = tc_module_clone(model->module);
     *typed = tc_main(tc_module_copy(*out));

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "dataset.h"
 #include "pass.h"
+#include "tosac/tosac.h"
 
 typedef struct tc_compile_request {
     const char *model; /* its file, or only its name: */

@@ -33,9 +33,9 @@ tc_status tc_config_parse(tc_ctx *ctx, const char *name, tc_bytes json, tc_confi
 static const struct {
     uint32_t theirs, ours;
 } fields[] = {
-    {TC_ENTRY_DTYPE, TC_HAS_DTYPE},           {TC_ENTRY_RANGE, TC_HAS_RANGE},
-    {TC_ENTRY_SYMMETRIC, TC_HAS_SYMMETRIC},   {TC_ENTRY_PER_CHANNEL, TC_HAS_PER_CHANNEL},
-    {TC_ENTRY_OBSERVER, TC_HAS_OBSERVER},     {TC_ENTRY_FLOOR, TC_HAS_FLOOR},
+    {TC_ENTRY_DTYPE, TC_HAS_DTYPE},         {TC_ENTRY_RANGE, TC_HAS_RANGE},
+    {TC_ENTRY_SYMMETRIC, TC_HAS_SYMMETRIC}, {TC_ENTRY_PER_CHANNEL, TC_HAS_PER_CHANNEL},
+    {TC_ENTRY_OBSERVER, TC_HAS_OBSERVER},   {TC_ENTRY_FLOOR, TC_HAS_FLOOR},
     {TC_ENTRY_FIXED, TC_HAS_FIXED},
 };
 
@@ -48,12 +48,9 @@ static const tc_observer observers[] = {
 };
 
 static const tc_level levels[] = {
-    [TC_SCOPE_GLOBAL] = TC_LEVEL_global,
-    [TC_SCOPE_INPUT] = TC_LEVEL_io,
-    [TC_SCOPE_OUTPUT] = TC_LEVEL_io,
-    [TC_SCOPE_MODULE_TYPE] = TC_LEVEL_module_type,
-    [TC_SCOPE_MODULE] = TC_LEVEL_module,
-    [TC_SCOPE_OPERATOR] = TC_LEVEL_target,
+    [TC_SCOPE_GLOBAL] = TC_LEVEL_global, [TC_SCOPE_INPUT] = TC_LEVEL_io,
+    [TC_SCOPE_OUTPUT] = TC_LEVEL_io,     [TC_SCOPE_MODULE_TYPE] = TC_LEVEL_module_type,
+    [TC_SCOPE_MODULE] = TC_LEVEL_module, [TC_SCOPE_OPERATOR] = TC_LEVEL_target,
     [TC_SCOPE_NODE] = TC_LEVEL_node,
 };
 
@@ -112,7 +109,8 @@ static tc_config_entry *find_entry(tc_ctx *ctx, tc_config *config, tc_level leve
     for (size_t i = 0; i < config->n_entry; i++)
         if (config->entry[i].level == level && tc_text_eq(config->entry[i].name, name))
             return &config->entry[i];
-    tc_config_add(ctx, config, (tc_config_entry){.level = level, .name = tc_intern_text(ctx, name)});
+    tc_config_add(ctx, config,
+                  (tc_config_entry){.level = level, .name = tc_intern_text(ctx, name)});
     return &config->entry[config->n_entry - 1];
 }
 

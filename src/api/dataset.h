@@ -5,12 +5,13 @@
 
 #include "../quant/quant.h"
 #include "../read/data.h"
+#include "tosac/tosac.h"
 
 struct tc_dataset {
     tc_ctx *ctx;
     const char **path; /* files, or "random:SEED" */
     size_t n_path;
-    size_t repeat; /* samples of a program without inputs; 0: one */
+    size_t repeat;        /* samples of a program without inputs; 0: one */
     tc_sample_read *read; /* or the caller's function, for n samples */
     void *user;
     size_t n;

@@ -7,9 +7,11 @@
 #define TC_ENTER_H
 
 #include "../base/diag.h"
+#include "tosac/tosac.h"
 
 /* `return TC_ENTER(ctx, call)`, as a statement: the status of `call`, or TC_NO_MEMORY or
- * TC_CANCELLED.  The call must be one function's: nothing of the caller's frame may change in it. */
+ * TC_CANCELLED.  The call must be one function's: nothing of the caller's frame may change in it.
+ */
 #define TC_ENTER(context, call)                                                                    \
     do {                                                                                           \
         tc_door door_;                                                                             \
@@ -26,7 +28,7 @@ typedef struct tc_door {
     tc_ctx *ctx;
     jmp_buf outer; /* where the call around this one comes back */
     jmp_buf *arena_oom, *scratch_oom;
-    tc_mark mark;  /* working space as it was */
+    tc_mark mark; /* working space as it was */
 } tc_door;
 
 tc_status tc_door_in(tc_door *door, tc_ctx *ctx);

@@ -53,11 +53,11 @@ static void array_row(tc_buf *to, tc_ctx *ctx, const tc_npy *a, const range *r)
     tc_buf_printf(to, "  %-20s %-28s", a->name, type);
     if (r->n > r->n_nan)
         tc_buf_printf(to, " min %.6g, max %.6g, mean %.6g", r->least, r->most,
-               r->sum / (double)(r->n - r->n_nan));
+                      r->sum / (double)(r->n - r->n_nan));
     if (r->n_nan)
         tc_buf_printf(to, ", %" PRId64 " NaN", r->n_nan);
     tc_buf_printf(to, "%s%s\n", a->fortran && a->rank > 1 ? ", first axis fastest" : "",
-           a->swapped ? ", big-endian" : "");
+                  a->swapped ? ", big-endian" : "");
     tc_arena_rewind(&ctx->scratch, mark);
 }
 
@@ -140,15 +140,16 @@ static void show_dim(tc_buf *to, const tc_survey_dim *d)
 static void show_held(tc_buf *to, const char *title, const tc_survey_held *h)
 {
     if (h->tensors)
-        tc_buf_printf(to, "%-12s %" PRId64 " in %zu tensor%s, %" PRId64 " bytes\n", title, h->elements,
-               h->tensors, h->tensors == 1 ? "" : "s", h->bytes);
+        tc_buf_printf(to, "%-12s %" PRId64 " in %zu tensor%s, %" PRId64 " bytes\n", title,
+                      h->elements, h->tensors, h->tensors == 1 ? "" : "s", h->bytes);
 }
 
-static void show_survey(tc_buf *to, const tc_survey *s, const char *path, size_t size, const char *problems)
+static void show_survey(tc_buf *to, const tc_survey *s, const char *path, size_t size,
+                        const char *problems)
 {
     tc_buf_printf(to, "%s: %s%s%s%s%s, %zu bytes\n", path, s->format, s->version ? " " : "",
-           s->version ? s->version : "", s->producer ? ", by " : "", s->producer ? s->producer : "",
-           size);
+                  s->version ? s->version : "", s->producer ? ", by " : "",
+                  s->producer ? s->producer : "", size);
     show_ports(to, "inputs", s->in, s->n_in);
     show_ports(to, "outputs", s->out, s->n_out);
     if (s->n_dim)

@@ -82,7 +82,8 @@ static const tc_ethosu_tensor *next_tensor(const tc_ethosu_payload *p, bool is_i
 
 /* ---- for people ---- */
 
-static void show_ports(tc_buf *to, tc_ctx *ctx, const char *title, const tc_pte_method *m, tc_ints port)
+static void show_ports(tc_buf *to, tc_ctx *ctx, const char *title, const tc_pte_method *m,
+                       tc_ints port)
 {
     tc_buf_printf(to, "\n%s\n", title);
     for (int32_t i = 0; i < port.n; i++)
@@ -94,15 +95,15 @@ static void show_border(tc_buf *to, tc_ctx *ctx, const tc_pte_method *m, const t
 {
     const tc_pte_value *v = &m->value[b->value];
     int64_t each = element_bytes(v->dtype), n = count(v->dim);
-    tc_buf_printf(to, "    %-6s %-24s %" PRId64 " bytes", b->is_input ? "input" : "output", value_text(ctx, v),
-           each * n);
+    tc_buf_printf(to, "    %-6s %-24s %" PRId64 " bytes", b->is_input ? "input" : "output",
+                  value_text(ctx, v), each * n);
     if (b->known && b->axis < 0)
         tc_buf_printf(to, ", scale %.9g, zero %" PRId64, b->scale, b->zero);
     else if (b->known)
         tc_buf_printf(to, ", a scale for each of axis %" PRId64, b->axis);
     if (vela)
         tc_buf_printf(to, ", payload has %d bytes an element%s", vela->element_bytes,
-               vela->element_bytes == each ? "" : "  <-- differs");
+                      vela->element_bytes == each ? "" : "  <-- differs");
     tc_buf_printf(to, "\n");
 }
 
@@ -114,13 +115,13 @@ static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t
     bool vela = tc_ethosu_read(&f->ctx->arena, d->payload, &p);
     const tc_pte_border *b = tc_pte_borders(f, m, k);
     tc_buf_printf(to, "  %s %" PRIu32 ", %zu bytes%s", d->id, s->what, d->payload.size,
-           d->tosa.size ? ", with its TOSA beside it" : "");
+                  d->tosa.size ? ", with its TOSA beside it" : "");
     if (d->vela)
         tc_buf_printf(to, ", by Vela %s", d->vela);
     tc_buf_printf(to, "\n");
     if (vela)
-        tc_buf_printf(to, "    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n", p.commands,
-               p.weights, p.scratch);
+        tc_buf_printf(to, "    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n",
+                      p.commands, p.weights, p.scratch);
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
         const tc_ethosu_tensor *t = vela ? next_tensor(&p, b[i].is_input, &n_in, &n_out) : NULL;
@@ -150,14 +151,15 @@ static void show_method(tc_buf *to, tc_pte_file *f, const tc_pte_method *m)
 static void show_file(tc_buf *to, tc_pte_file *f)
 {
     tc_buf_printf(to, "%s: ExecuTorch program, %zu bytes\n", f->name, f->bytes.size);
-    tc_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "constants", f->n_constant ? f->n_constant - 1 : 0,
-           segment_bytes(f, f->constant_segment, f->n_constant));
+    tc_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "constants",
+                  f->n_constant ? f->n_constant - 1 : 0,
+                  segment_bytes(f, f->constant_segment, f->n_constant));
     if (f->n_buffer > 1)
         tc_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "buffers", f->n_buffer - 1,
-               segment_bytes(f, f->buffer_segment, f->n_buffer));
+                      segment_bytes(f, f->buffer_segment, f->n_buffer));
     for (size_t i = 0; i < f->n_named; i++)
         tc_buf_printf(to, "%-12s %s, %zu bytes\n", "named data", f->named[i].key,
-               tc_pte_segment(f, f->named[i].segment).size);
+                      tc_pte_segment(f, f->named[i].segment).size);
     for (size_t i = 0; i < f->n_method; i++)
         show_method(to, f, &f->method[i]);
 }

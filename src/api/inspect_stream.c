@@ -24,7 +24,8 @@ static void put_change(void *user, const char *name, bool wide, uint16_t param, 
 }
 
 /* word, number, what it does ; the operator it comes from | the registers that were set */
-static void show_op(tc_buf *to, const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op *op, tc_buf *line, const char *node)
+static void show_op(tc_buf *to, const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op *op,
+                    tc_buf *line, const char *node)
 {
     line->size = 0;
     tc_npu_op_text(line, s->program.machine, op);
@@ -40,8 +41,8 @@ static void show_op(tc_buf *to, const tc_stream *s, const tc_npu_walk *walk, con
     tc_buf_printf(to, "%7zu %5zu  %s\n", op->at, op->number, tc_buf_cstr(line));
 }
 
-static void json_op(tc_ctx *ctx, const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op *op, tc_buf *line, const char *node,
-                    tc_json_out *out)
+static void json_op(tc_ctx *ctx, const tc_stream *s, const tc_npu_walk *walk, const tc_npu_op *op,
+                    tc_buf *line, const char *node, tc_json_out *out)
 {
     line->size = 0;
     tc_npu_op_text(line, s->program.machine, op);
@@ -89,8 +90,9 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, t
     if (out)
         json_head(s, out);
     else
-        tc_buf_printf(to, "%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n", s->name, p->machine->name, p->words.n,
-               p->weights.size, p->scratch, s->vela ? ", by Vela " : "", s->vela ? s->vela : "");
+        tc_buf_printf(to, "%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n",
+                      s->name, p->machine->name, p->words.n, p->weights.size, p->scratch,
+                      s->vela ? ", by Vela " : "", s->vela ? s->vela : "");
     tc_npu_walk_begin(&walk, p->machine, p->words);
     while (tc_npu_walk_next(&walk, &op)) {
         const char *node = tc_stream_node(s, op.at);
@@ -103,7 +105,9 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, t
         tc_json_close(out, ']');
         tc_json_close(out, '}');
     }
-    return walk.error ? tc_error(ctx, s->loc, TC_E_STREAM, "word %zu: %s", walk.command.at, walk.error) : TC_OK;
+    return walk.error
+               ? tc_error(ctx, s->loc, TC_E_STREAM, "word %zu: %s", walk.command.at, walk.error)
+               : TC_OK;
 }
 
 tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)

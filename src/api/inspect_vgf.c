@@ -10,7 +10,6 @@
 #include "../wire/vgf.h"
 #include "json_out.h"
 
-
 static const char *const categories[] = {"input", "output", "intermediate", "constant"};
 static const char *const kinds[] = {"compute", "graph"};
 static const char *const languages[] = {"none", "SPIR-V", "GLSL", "HLSL"};
@@ -86,8 +85,9 @@ static void show_ports(view *v, bool in)
     const tc_vgf_slots *slots = in ? &v->vgf.in : &v->vgf.out;
     tc_buf_printf(v->to, "\n%s\n", in ? "inputs" : "outputs");
     for (size_t i = 0; i < slots->n; i++)
-        tc_buf_printf(v->to, "  %-20s %-28s binding %" PRIu32 ", resource %" PRIu32 "\n", port_name(v, in, i),
-               port_type(v, in, i), slots->v[i].binding, slots->v[i].resource);
+        tc_buf_printf(v->to, "  %-20s %-28s binding %" PRIu32 ", resource %" PRIu32 "\n",
+                      port_name(v, in, i), port_type(v, in, i), slots->v[i].binding,
+                      slots->v[i].resource);
 }
 
 static void show_segments(const view *v)
@@ -95,12 +95,13 @@ static void show_segments(const view *v)
     tc_buf_printf(v->to, "\nsegments\n");
     for (size_t i = 0; i < v->vgf.n_segment; i++) {
         const tc_vgf_segment *s = &v->vgf.segment[i];
-        tc_buf_printf(v->to, "  %s: %s of module %" PRIu32 ", %zu constants", s->name, WORD(kinds, s->type),
-               s->module, s->n_constant);
+        tc_buf_printf(v->to, "  %s: %s of module %" PRIu32 ", %zu constants", s->name,
+                      WORD(kinds, s->type), s->module, s->n_constant);
         for (size_t k = 0; k < s->n_set; k++) {
             tc_buf_printf(v->to, ", set %zu binds", k);
             for (size_t b = 0; b < s->set[k].n; b++)
-                tc_buf_printf(v->to, " %" PRIu32 ":%" PRIu32, s->set[k].v[b].binding, s->set[k].v[b].resource);
+                tc_buf_printf(v->to, " %" PRIu32 ":%" PRIu32, s->set[k].v[b].binding,
+                              s->set[k].v[b].resource);
         }
         tc_buf_printf(v->to, "\n");
     }
@@ -110,12 +111,14 @@ static void show_tables(view *v)
 {
     tc_buf_printf(v->to, "\nresources\n");
     for (size_t i = 0; i < v->vgf.n_resource; i++)
-        tc_buf_printf(v->to, "  %4zu  %-12s %s%s\n", i, WORD(categories, v->vgf.resource[i].category),
-               format_name(v, v->vgf.resource[i].format), dims(v, &v->vgf.resource[i]));
+        tc_buf_printf(v->to, "  %4zu  %-12s %s%s\n", i,
+                      WORD(categories, v->vgf.resource[i].category),
+                      format_name(v, v->vgf.resource[i].format), dims(v, &v->vgf.resource[i]));
     tc_buf_printf(v->to, "\nconstants\n");
     for (size_t i = 0; i < v->vgf.n_constant; i++)
-        tc_buf_printf(v->to, "  %4zu  resource %" PRIu32 ", %zu bytes%s\n", i, v->vgf.constant[i].resource,
-               v->vgf.constant[i].data.size, v->vgf.constant[i].sparsity >= 0 ? ", sparse" : "");
+        tc_buf_printf(v->to, "  %4zu  resource %" PRIu32 ", %zu bytes%s\n", i,
+                      v->vgf.constant[i].resource, v->vgf.constant[i].data.size,
+                      v->vgf.constant[i].sparsity >= 0 ? ", sparse" : "");
 }
 
 static void print_line(tc_json_out *out, const char *line)
@@ -125,8 +128,8 @@ static void print_line(tc_json_out *out, const char *line)
 
 static void show(view *v)
 {
-    tc_buf_printf(v->to, "%s: VGF %d.%d.%d, %zu bytes\n", v->path, v->vgf.version[0], v->vgf.version[1],
-           v->vgf.version[2], v->size);
+    tc_buf_printf(v->to, "%s: VGF %d.%d.%d, %zu bytes\n", v->path, v->vgf.version[0],
+                  v->vgf.version[1], v->vgf.version[2], v->size);
     show_ports(v, true);
     show_ports(v, false);
     show_segments(v);
@@ -134,11 +137,13 @@ static void show(view *v)
     for (size_t i = 0; i < v->vgf.n_module; i++) {
         const tc_vgf_module *m = &v->vgf.module[i];
         tc_buf_printf(v->to, "\nmodule %zu, %s: %s in %s, entry point %s, %zu bytes\n", i, m->name,
-               WORD(kinds, m->type), WORD(languages, m->code_type), m->entry_point, m->code.size);
+                      WORD(kinds, m->type), WORD(languages, m->code_type), m->entry_point,
+                      m->code.size);
         if (m->code.size)
             each_line(v, m, print_line, &(tc_json_out){.to = v->to});
     }
-    tc_buf_printf(v->to, "\n%-12s %zu of %zu kinds\n", "operators", v->survey.n_node, v->survey.n_op);
+    tc_buf_printf(v->to, "\n%-12s %zu of %zu kinds\n", "operators", v->survey.n_node,
+                  v->survey.n_op);
     for (size_t i = 0; i < v->survey.n_op; i++)
         tc_buf_printf(v->to, "  %6zu  %s\n", v->survey.op[i].count, v->survey.op[i].name);
     if (v->problems)

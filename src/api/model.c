@@ -58,8 +58,8 @@ static tc_status read_model(tc_ctx *ctx, const char *name, tc_bytes bytes,
     tc_module *module;
     name = tc_intern_text(ctx, name ? name : "model");
     ctx->prefer_tosa = o.prefer_tosa != 0;
-    TC_TRY(tc_read_bytes(ctx, name, kept(ctx, bytes, o.borrow), kept(ctx, o.side, o.borrow),
-                         &module));
+    TC_TRY(
+        tc_read_bytes(ctx, name, kept(ctx, bytes, o.borrow), kept(ctx, o.side, o.borrow), &module));
     return take_module(ctx, name, module, o.unchecked, out);
 }
 

@@ -4,6 +4,7 @@
 #define TC_API_MODEL_H
 
 #include "pass.h"
+#include "tosac/tosac.h"
 
 struct tc_model {
     const char *name; /* as the caller named it; messages of callers' mistakes use it */

@@ -34,20 +34,21 @@ void tc_report_text(const tc_compiled *c, tc_buf *out)
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
     tc_buf_printf(out, "%s: %zu of %zu operators in %zu region%s\n", c->target.text, nodes,
-           nodes + c->split.n_left, c->n_region, c->n_region == 1 ? "" : "s");
+                  nodes + c->split.n_left, c->n_region, c->n_region == 1 ? "" : "s");
     for (size_t i = 0; i < c->split.n_region; i++) {
         tc_region_border b = tc_border_of(&c->region[i]);
-        tc_buf_printf(out, "  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64
-               " bytes in, %" PRId64 " bytes out\n",
-               c->region[i].name, c->split.nodes[i], b.n_tosa, b.n_transpose,
-               b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out);
+        tc_buf_printf(out,
+                      "  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64
+                      " bytes in, %" PRId64 " bytes out\n",
+                      c->region[i].name, c->split.nodes[i], b.n_tosa, b.n_transpose,
+                      b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out);
     }
     if (c->split.n_left)
         tc_buf_printf(out, "on the CPU: %zu\n", c->split.n_left);
     for (size_t i = 0; i < c->split.n_left; i++) {
         const tc_split_left *l = &c->split.left[i];
         tc_buf_printf(out, "  %-28s %-16s %s%s%s\n", name_of(l->node), tc_ops[l->node->op].name,
-               place_of(l->node), *place_of(l->node) ? ": " : "", l->why);
+                      place_of(l->node), *place_of(l->node) ? ": " : "", l->why);
     }
 }
 
@@ -128,11 +129,12 @@ void tc_report_line(const tc_compiled *c, tc_buf *out)
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
     tc_buf_printf(out, "%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
-           c->n_region == 1 ? "" : "s");
+                  c->n_region == 1 ? "" : "s");
     if (c->target.machine->packing == TC_PACKED_NOT)
         tc_buf_printf(out, ", %zu operators on the CPU", c->split.n_left);
     else if (c->split.n_region || c->split.n_left)
-        tc_buf_printf(out, ", %zu operators on %s, %zu on the CPU", nodes, c->target.text, c->split.n_left);
+        tc_buf_printf(out, ", %zu operators on %s, %zu on the CPU", nodes, c->target.text,
+                      c->split.n_left);
     if (w->bytes)
         tc_buf_printf(out, ", %zu bytes", w->bytes);
     if (w->memory)

@@ -10,7 +10,7 @@ struct tc_program {
     tc_ctx *ctx;
     tc_module *module;
     tc_graph *g;
-    tc_exec *exec; /* NULL: not yet laid out, which the first run does */
+    tc_exec *exec;       /* NULL: not yet laid out, which the first run does */
     void **own;          /* by input: a buffer of the program's own, once somebody wants it */
     const void **bound;  /* by input: where it is read; NULL: there */
     void **bound_out;    /* by output: where it is copied; NULL: nowhere */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tosac/tosac.h"
+#include "tosac/context.h"
 
 #define TC_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define TC_NORETURN _Noreturn

@@ -87,7 +87,7 @@ static const char *option_name(size_t i, const void *verb)
 /* The option that the word begins with, and where its value starts inside the word (NULL:
  * elsewhere). */
 static const cli_option *find(const cli_verb *verb, const char *word, bool *is_common,
-                             const char **inside)
+                              const char **inside)
 {
     const cli_option *option;
     *inside = NULL;
@@ -175,7 +175,7 @@ tc_status cli_parse(cli *c, const cli_verb *verb, int argc, char **argv, int fir
         return cli_usage(c, "--kernels takes 'reference', not '%s'", common->kernels);
     if ((int)args->n < verb->least || (int)args->n > verb->most) {
         tc_status status = cli_usage(c, "%zu argument%s, expected: tosac %s %s", args->n,
-                                    args->n == 1 ? "" : "s", verb->name, verb->arguments);
+                                     args->n == 1 ? "" : "s", verb->name, verb->arguments);
         return status;
     }
     return TC_OK;

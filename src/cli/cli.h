@@ -93,10 +93,10 @@ typedef struct cli {
 /* One row per verb.  A verb's record is zeroed, filled from its options, and handed to `run`. */
 typedef struct cli_verb {
     const char *name;
-    const char *arguments; /* "PROGRAM [-i DATA]..." */
-    const char *summary;   /* one line */
-    const char *help;      /* further lines, or NULL */
-    int least, most;       /* arguments that are not options */
+    const char *arguments;    /* "PROGRAM [-i DATA]..." */
+    const char *summary;      /* one line */
+    const char *help;         /* further lines, or NULL */
+    int least, most;          /* arguments that are not options */
     const cli_option *option; /* ended by a row without name */
     size_t record;            /* size of the verb's record */
     tc_status (*run)(cli *c, const void *record, const cli_texts *args);

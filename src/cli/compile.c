@@ -108,8 +108,7 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
 static const cli_option options[] = {
     {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
      "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."},
-    {"--output", "-o", "OUT", CLI_TEXT, AT(output),
-     "the file to write; its extension says what"},
+    {"--output", "-o", "OUT", CLI_TEXT, AT(output), "the file to write; its extension says what"},
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
      "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, ir"},
     {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),

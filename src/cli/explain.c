@@ -34,9 +34,8 @@ static tc_status run_explain(cli *c, const void *record, const cli_texts *args)
     r.n_cpu = cpu.n;
     CLI_TRY(tc_compile(c->ctx, model, &r, &compiled));
     cli_progress_end(c);
-    CLI_TRY(tc_compiled_report(c->ctx, compiled,
-                               c->common.json ? TC_REPORT_EXPLAIN_JSON : TC_REPORT_EXPLAIN,
-                               &report));
+    CLI_TRY(tc_compiled_report(
+        c->ctx, compiled, c->common.json ? TC_REPORT_EXPLAIN_JSON : TC_REPORT_EXPLAIN, &report));
     fputs(report, stdout);
     return TC_OK;
 }

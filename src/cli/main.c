@@ -8,14 +8,8 @@
 #include <unistd.h>
 
 static const cli_verb *const verb[] = {
-    &cli_compile,
-    &cli_quantize,
-    &cli_run,
-    &cli_explain,
-    &cli_compare,
-    &cli_inspect,
-    &cli_verify,
-    &cli_opt,
+    &cli_compile, &cli_quantize, &cli_run,    &cli_explain,
+    &cli_compare, &cli_inspect,  &cli_verify, &cli_opt,
 };
 
 static const char *verb_name(size_t i, const void *from)

@@ -122,8 +122,7 @@ static const cli_option options[] = {
      "write scale and zero point of every value there"},
     {"--observe-only", NULL, NULL, CLI_FLAG, AT(observe_only),
      "write what was observed to OUT, and stop there"},
-    {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd),
-     "set no sample aside, however odd"},
+    {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "set no sample aside, however odd"},
     {0},
 };
 

@@ -8,8 +8,7 @@
 static void join_dims(cli_result *r, cli_results_shape shape)
 {
     const tc_type *t = r->type;
-    bool along_first =
-        shape.join == TC_JOINED_FIRST && t->rank > 0 && t->dim[0] == shape.extent;
+    bool along_first = shape.join == TC_JOINED_FIRST && t->rank > 0 && t->dim[0] == shape.extent;
     int shift = shape.join != TC_JOINED_NOT && !along_first;
     r->rank = t->rank + shift;
     for (int i = 0; i < t->rank; i++)

@@ -11,7 +11,7 @@ typedef struct cli_result {
     const tc_type *type; /* of one sample */
     int32_t rank;        /* of all samples joined */
     int64_t dim[TC_MAX_RANK + 1];
-    int64_t count, n_nan; /* elements seen */
+    int64_t count, n_nan;    /* elements seen */
     double least, most, sum; /* over those that are numbers */
     tc_npy_writer *file;     /* NULL: not written */
 } cli_result;

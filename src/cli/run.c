@@ -213,13 +213,11 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
 static const cli_option options[] = {
     {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
      "a .npy, a .npz or a folder of them; again for each further input"},
-    {"--output", "-o", "DIR", CLI_TEXT, AT(folder),
-     "write output_0.npy, output_1.npy, ... there"},
+    {"--output", "-o", "DIR", CLI_TEXT, AT(folder), "write output_0.npy, output_1.npy, ... there"},
     {"--steps", NULL, "N", CLI_NUMBER, AT(steps), "call a program without inputs N times"},
     {"--reset", NULL, NULL, CLI_FLAG, AT(reset),
      "start every sample from the stored state, not from what the last one left"},
-    {"--raw", NULL, NULL, CLI_FLAG, AT(raw),
-     "write bf16 and fp8 as their bits, not as float32"},
+    {"--raw", NULL, NULL, CLI_FLAG, AT(raw), "write bf16 and fp8 as their bits, not as float32"},
     {"--tosa", NULL, NULL, CLI_FLAG, AT(tosa),
      "run the TOSA that is kept beside an Ethos-U's stream"},
     {"--bench", NULL, "N", CLI_NUMBER, AT(bench),
@@ -229,18 +227,18 @@ static const cli_option options[] = {
 
 const cli_verb cli_run = {
     .name = "run",
-    .arguments =
-        "PROGRAM [-i DATA]... [-o DIR] [--steps N] [--reset] [--raw] [--tosa] [--bench N]",
+    .arguments = "PROGRAM [-i DATA]... [-o DIR] [--steps N] [--reset] [--raw] [--tosa] [--bench N]",
     .summary = "run a program on data and keep or show what it gives",
-    .help = "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte, Vela's _vela.npz or a text graph .ir.  A "
-            "sample is an array of the input's own shape; an\n"
-            "array with a longer first axis, or with one axis more, holds several, and their "
-            "results are joined\n"
-            "along the first axis (a new one where the output has none that goes with it).  What "
-            "the program\n"
-            "remembers is carried from sample to sample (--reset: it is not).  Numbers must fit the "
-            "input's type exactly: integers\n"
-            "of another width and floats of another width are taken when none of them changes.\n",
+    .help =
+        "PROGRAM is a .pt2, a .tosa, a .vgf, a .pte, Vela's _vela.npz or a text graph .ir.  A "
+        "sample is an array of the input's own shape; an\n"
+        "array with a longer first axis, or with one axis more, holds several, and their "
+        "results are joined\n"
+        "along the first axis (a new one where the output has none that goes with it).  What "
+        "the program\n"
+        "remembers is carried from sample to sample (--reset: it is not).  Numbers must fit the "
+        "input's type exactly: integers\n"
+        "of another width and floats of another width are taken when none of them changes.\n",
     .least = 1,
     .most = 1,
     .option = options,

@@ -11,6 +11,7 @@
 #define TC_QUANT_STAGE_H
 
 #include "../ir/graph.h"
+#include "tosac/quantize.h"
 
 /* ---- settings ---- */
 
