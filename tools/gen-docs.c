@@ -151,7 +151,7 @@ static bool in_plain(tc_op op) { return tc_lower_knows(op, false); }
 static bool by_kernels(tc_op op)
 {
     static const tc_op several[] = {
-#define RULE(op) TC_OP_##op,
+#define FORM(op) TC_OP_##op,
 #include "executorch/cpu_forms.def"
     };
     bool found = op == TC_OP_rescale || op == TC_OP_reshape;

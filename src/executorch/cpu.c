@@ -110,7 +110,7 @@ static bool rule_typed(tc_cpu_maker *m)
 
 static tc_cpu_form *const rule_of[TC_OP_COUNT] = {
     [TC_OP_rescale] = rule_rescale,
-#define RULE(op) [TC_OP_##op] = tc_cpu_form_##op,
+#define FORM(op) [TC_OP_##op] = tc_cpu_form_##op,
 #include "cpu_forms.def"
 };
 

@@ -80,7 +80,7 @@ tc_val tc_cpu_pick(tc_cpu_maker *m, tc_val x, int64_t axis, const int64_t *row, 
 /* cpu_order.c: a scatter whose numbers are combined where several meet; false: not of that kind. */
 bool tc_cpu_scatter_meeting(tc_cpu_maker *m);
 
-#define RULE(op) tc_cpu_form tc_cpu_form_##op;
+#define FORM(op) tc_cpu_form tc_cpu_form_##op;
 #include "cpu_forms.def"
 
 #endif
