@@ -217,7 +217,7 @@ static void test_programs(void)
     static const char unknown[] =
         "{'target':'torch.ops.aten.frobnicate.default','inputs':[],'outputs':[{'as_tensor':{'name':'f'}}],'metadata':{'stack_trace':"
         "'  File \\\\\"/home/me/net.py\\\\\", line 41, in forward\\\\n    f()\\\\n  File \\\\\"/x/torch/nn/act.py\\\\\", line 3, in g'},'name':'f'},"
-        "{'target':'torch.ops.mine.op.default','inputs':[],'outputs':[],'metadata':{},'name':'o'}";
+        "{'target':'torch.ops.mine.op.default','inputs':[{'name':'x','arg':{'as_tensor':{'name':'f'}}}],'outputs':[],'metadata':{},'name':'o'}";
     char *nodes = strdup(unknown);
     for (char *c = nodes; *c; c++) /* one backslash too many for C and JSON together */
         if (c[0] == '\\' && c[1] == '\\')
@@ -311,6 +311,8 @@ static void test_mutation(void)
         CHECK(g->val[g->mutation[0].before]->state && !tc_is_const(g, g->mutation[0].before) && g->mutation[0].after == g->out[0]);
     }
     tc_ctx_free(ctx);
+    m.nodes = SYM("torch.ops.aten.item.default", SELF("p"), "i") "," NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"), "n");
+    CHECK(refused(m, TC_UNSUPPORTED, "or on what the model remembers [dynamic-shape]"));
 }
 
 /* Every prefix and every flipped bit of an archive: an answer or a message. */
