@@ -58,7 +58,8 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         return no_data(ctx, r);
     TC_TRY(tc_run_passes(
         ctx, c->module,
-        !c->target.machine->can.selects ? "spelled,mask,dead" : "attended,mask,dead", r->trace));
+        !c->target.machine->can.selects ? "single,spelled,mask,dead" : "single,attended,mask,dead",
+        r->trace));
     tc_quant_request q = {.config = &c->config};
     if (r->calib)
         TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &q.samples));
