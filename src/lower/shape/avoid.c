@@ -10,7 +10,7 @@
  *             nothing but zeros, f x + f y
  *   wraps     CAST of i32 or i16 to fewer bits  =>  CAST of (x << k) >> k, which has room for it
  *   settle    TRANSPOSE of a constant  =>  a constant
- *   apart     CONCAT(RESHAPE(MATMUL))  =>  with a CLAMP to everything in front of the CONCAT
+ *   apart     CONCAT or PAD of RESHAPE(MATMUL)  =>  with a CLAMP to everything in front of it
  *   lowest    RESHAPE(REDUCE_MIN)  =>  with such a CLAMP in between
  *   slices    RESCALE from or to i32 of a SLICE, PAD or CONCAT, and those of such a RESCALE: Vela
  *             makes it a product and forgets where the slice lies  =>  with such a CLAMP in
@@ -386,13 +386,14 @@ static bool is_reshaped_product(const tc_graph *g, tc_val v)
 
 static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_tosa_concat || !can_pause(tc_type_of(rw->from, node->out[0])))
+    bool concat = node->op == TC_OP_tosa_concat;
+    if ((!concat && node->op != TC_OP_tosa_pad) || !can_pause(tc_type_of(rw->from, node->out[0])))
         return TC_OK;
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     bool any = false;
     for (int i = 0; i < node->n_in; i++) {
         in[i] = tc_rewrite_in(rw, node, i);
-        if (!is_reshaped_product(rw->to, in[i]))
+        if ((i && !concat) || !is_reshaped_product(rw->to, in[i]))
             continue;
         TC_TRY(put_pause(rw, node, in[i], &in[i]));
         any = true;
@@ -400,7 +401,7 @@ static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!any)
         return TC_OK;
     tc_val y;
-    TC_TRY(put(rw, node, TC_OP_tosa_concat, node->attr, in, node->n_in, &y));
+    TC_TRY(put(rw, node, node->op, node->attr, in, node->n_in, &y));
     take(rw, node, y, done);
     return TC_OK;
 }
