@@ -141,6 +141,26 @@ static void test_what_went_where(tc_ctx *ctx)
     CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_VGF, NULL) == TC_BAD_MODEL); /* it holds one */
 }
 
+/* Command streams are looked for in programs only; one without any keeps all rules. */
+static void test_streams(tc_ctx *ctx)
+{
+    char path[64];
+    const char *text;
+    snprintf(path, sizeof path, "/tmp/tosac-api-%ld.pte", (long)getpid());
+    tc_streams_report r = tc_streams_report_default();
+    CHECK(tc_verify_streams(ctx, TOSAC_FIXTURES "/digits/model.pt2", &r) == TC_OK);
+    CHECK(!r.holds_streams);
+    CHECK(tc_disassemble_file(ctx, TOSAC_FIXTURES "/digits/model.pt2", TC_FORM_TEXT, &text) ==
+          TC_USAGE);
+    CHECK(tc_compiled_write(ctx, compiled_for(ctx, "cpu", NULL), TC_OUTPUT_PTE, path) == TC_OK);
+    CHECK(tc_verify_streams(ctx, path, &r) == TC_OK && r.holds_streams && r.streams == 0);
+    CHECK(tc_disassemble_file(ctx, path, TC_FORM_JSON, &text) == TC_USAGE);
+    CHECK(tc_verify_streams(ctx, "/nowhere.pte", &r) == TC_BAD_MODEL);
+    CHECK(tc_inspect_file(ctx, path, TC_FORM_TEXT, &text) == TC_OK);
+    CHECK(strstr(text, "ExecuTorch program, ") && strstr(text, "method       forward"));
+    unlink(path);
+}
+
 static tc_status count(void *user, const tc_model *model, const char *pass)
 {
     (void)model;
@@ -179,6 +199,7 @@ int main(void)
     test_bytes(ctx);
     test_kinds(ctx);
     test_what_went_where(ctx);
+    test_streams(ctx);
     test_options(ctx);
     tc_ctx_free(ctx);
     return check_done();

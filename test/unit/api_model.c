@@ -100,10 +100,27 @@ static void test_passes(tc_ctx *ctx)
     CHECK(n > 10 && has_tidy);
 }
 
+/* Stages are passes that must be told more. */
+static void test_stages(tc_ctx *ctx)
+{
+    tc_model *m;
+    const char *files[] = {"random:1"};
+    tc_compile_options o = tc_compile_options_default();
+    CHECK(tc_model_read(ctx, "g.ir", bytes_of(GRAPH), NULL, &m) == TC_OK);
+    CHECK(tc_model_run_stages(ctx, m, "quantize", NULL) == TC_USAGE);
+    CHECK(tc_model_run_stages(ctx, m, "lower", NULL) == TC_USAGE);
+    CHECK(tc_dataset_files(ctx, files, 1, &o.samples) == TC_OK);
+    CHECK(tc_model_run_stages(ctx, m, "dead,quantize", &o) == TC_OK);
+    CHECK(tc_model_get_stage(m) == TC_STAGE_TYPED);
+    o.target = "nowhere";
+    CHECK(tc_model_run_stages(ctx, m, "split", &o) == TC_USAGE);
+    CHECK(tc_ctx_set_dim(ctx, "batch") == TC_USAGE && tc_ctx_set_dim(ctx, "batch=4") == TC_OK);
+}
+
 static void test_text(tc_ctx *ctx)
 {
     tc_model *m, *again;
-    tc_bytes with, without, second;
+    tc_bytes with = {0}, without = {0}, second = {0};
     CHECK(tc_model_read(ctx, "g.ir", bytes_of(GRAPH), NULL, &m) == TC_OK);
     CHECK(tc_model_text(ctx, m, 1, &with) == TC_OK && tc_model_text(ctx, m, 0, &without) == TC_OK);
     CHECK(strstr((const char *)with.data, "loc(\"m.py:7\"") && with.data[with.size] == 0);
@@ -131,7 +148,7 @@ static void test_side(tc_ctx *ctx)
     snprintf(path, sizeof path, "/tmp/tosac-api-%ld.ir", (long)getpid());
     snprintf(beside, sizeof beside, "%s.bin", path);
     tc_model *m, *file, *memory;
-    tc_bytes a, b, c;
+    tc_bytes a = {0}, b = {0}, c = {0};
     CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/digits/model.pt2", NULL, &m) == TC_OK);
     CHECK(tc_model_write(ctx, m, path) == TC_OK);
     tc_model_options o = tc_model_options_default();
@@ -156,6 +173,7 @@ int main(void)
     test_passes(ctx);
     test_text(ctx);
     test_side(ctx);
+    test_stages(ctx);
     tc_ctx_free(ctx);
     return check_done();
 }

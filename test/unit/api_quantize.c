@@ -60,7 +60,7 @@ static bool holds(tc_bytes text, const char *word)
 static void test_callback(tc_ctx *ctx)
 {
     tc_model *model = digits(ctx), *one, *two;
-    tc_bytes before, after, a, b;
+    tc_bytes before = {0}, after = {0}, a = {0}, b = {0};
     part p = {0};
     tc_quantize_options o = tc_quantize_options_default();
     tc_quantize_report report = {.size = sizeof report};
@@ -90,7 +90,7 @@ static void test_merge(tc_ctx *ctx)
     tc_model *model = digits(ctx), *whole, *merged;
     part all = {0}, p[PARTS];
     tc_observations first[PARTS], second[PARTS];
-    tc_bytes a, b;
+    tc_bytes a = {0}, b = {0};
     tc_quantize_options o = tc_quantize_options_default();
     for (size_t i = 0; i < PARTS; i++) {
         p[i] = (part){.first = i * EACH};
@@ -141,7 +141,7 @@ static void test_settings(tc_ctx *ctx)
                                " \"nodes\": {\"conv2d\": {\"dtype\": \"int16\"}}}";
     tc_model *model = digits(ctx);
     tc_config *text, *made;
-    tc_bytes a, b;
+    tc_bytes a = {0}, b = {0};
     CHECK(tc_config_parse(ctx, "x.json", (tc_bytes){(const uint8_t *)JSON, sizeof JSON - 1},
                           &text) == TC_OK);
     CHECK(tc_config_open(ctx, "int8", &made) == TC_OK);
