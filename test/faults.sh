@@ -67,7 +67,8 @@ holds "a pipe whose reader has left: $said" eval '[[ $said == *"exit 0"* ]]'
 # However the program ends, nothing of an unfinished file stays: it never had a name.
 rm -rf "$dir/out" && mkdir "$dir/out"
 ulimit -c 0
-(ulimit -f 16; "$tosac" "${tosa[@]}" -o "$dir/out/m.tosa" >/dev/null 2>&1)
+said=$(ulimit -f 16; "$tosac" "${tosa[@]}" -o "$dir/out/m.tosa" 2>&1)
+holds "a limit on the size of files is an error: $said" eval '[[ $said == *"cannot write it"* ]]'
 holds "a limit on the size of files: nothing is left: $(ls -A "$dir/out")" [ -z "$(ls -A "$dir/out")" ]
 
 echo "$faults faults"

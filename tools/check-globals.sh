@@ -15,7 +15,6 @@ declare -A reason=(
     [float.c.o stream]="a thread's own stream"
     [command.c.o row]="an index of a constant table, the same whoever writes it first"
     [command.c.o ready]="says that it is written; atomic"
-    [tool.c.o interrupted]="the signal that came, while outside tools run"
 )
 
 good=0 bad=0

@@ -113,9 +113,42 @@ static tc_status tell(cli *c, tc_status status)
     return status;
 }
 
+/* ---- signals ---- */
+
+static tc_ctx *interruptible;
+static volatile sig_atomic_t signal_came;
+
+/* The first one calls the work off, so that what it made is cleared away; the second ends it. */
+static void on_signal(int number)
+{
+    signal_came = number;
+    tc_ctx_cancel(interruptible);
+}
+
+static void watch_signals(tc_ctx *ctx)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+    interruptible = ctx;
+    for (size_t i = 0; i < CLI_COUNT(ending); i++) {
+        struct sigaction watch = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, before;
+        if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(ending[i], &watch, NULL);
+    }
+}
+
+/* Everything is cleared away: the signal has its way. */
+static void obey_signal(void)
+{
+    if (!signal_came)
+        return;
+    signal(signal_came, SIG_DFL);
+    raise(signal_came);
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error like a full disk */
     cli c = {0};
     tc_ctx_options options = tc_ctx_options_default();
     options.memory_limit = memory_limit();
@@ -126,8 +159,10 @@ int main(int argc, char **argv)
         fputs("tosac: error: memory ran out [memory]\n", stderr);
         return TC_BAD_MODEL;
     }
+    watch_signals(c.ctx);
     tc_status status = tell(&c, dispatch(&c, argc, argv));
     status = finish_output(status);
     tc_ctx_free(c.ctx);
+    obey_signal();
     return (int)status;
 }

@@ -5,7 +5,6 @@
  * vela_bin_stream, cmd_data, weight_data, scratch_size, inputs, outputs, vela_end_stream. */
 #include "ethosu.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -383,21 +382,17 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     tc_status status = TC_OK;
     for (size_t i = 0; i < n && !status; i++)
         status = prepare(ctx, target, o, job[i].tosa,
-                         tc_text_format(&ctx->arena, "%s/%zu", shop.path, i), &tool[i]);
+                         tc_text_format(&ctx->arena, "%s/%zu", tc_workshop_path(&shop), i),
+                         &tool[i]);
     if (!status)
-        status = ask_version(ctx, tc_text_format(&ctx->arena, "%s/version", shop.path), &tool[n]);
+        status = ask_version(
+            ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), &tool[n]);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int interrupted = 0;
     if (!status)
-        interrupted = tc_tools_run(tool, n + 1,
-                                   ctx->threads > 0 ? (size_t)ctx->threads
-                                   : cores > 0      ? (size_t)cores
-                                                    : 1);
-    if (interrupted) {
-        tc_workshop_close(&shop);
-        raise(interrupted);
-        return TC_TOOL;
-    }
+        status = tc_tools_run(ctx, tool, n + 1,
+                              ctx->threads > 0 ? (size_t)ctx->threads
+                              : cores > 0      ? (size_t)cores
+                                               : 1);
     for (size_t i = 0; i < n && !status; i++)
         status =
             tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -35,39 +36,30 @@ static void remove_tree(const char *path)
     rmdir(path);
 }
 
-static void undo(void *path) { remove_tree(path); }
-
-static const int ending[] = {SIGINT, SIGTERM};
-
-/* how: SIG_BLOCK or SIG_UNBLOCK. */
-static void let_wait(int how, sigset_t *before)
+static void undo(void *what)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < TC_COUNT(ending); i++)
-        sigaddset(&set, ending[i]);
-    sigprocmask(how, &set, before);
+    char **path = what;
+    if (*path)
+        remove_tree(*path);
+    *path = NULL;
 }
 
 tc_status tc_workshop_open(tc_ctx *ctx, tc_workshop *out)
 {
     const char *base = getenv("TMPDIR");
     char *path = tc_text_format(&ctx->arena, "%s/tosac-XXXXXX", base && *base ? base : "/tmp");
-    let_wait(SIG_BLOCK, &out->before);
-    if (!mkdtemp(path)) {
-        sigprocmask(SIG_SETMASK, &out->before, NULL);
+    *out = (tc_workshop){tc_new(&ctx->arena, char *)};
+    tc_ctx_defer(ctx, undo, out->kept);
+    if (!mkdtemp(path))
         return tc_error(ctx, NULL, TC_E_IO, "%s: no temporary folder can be made: %s", path,
                         strerror(errno));
-    }
-    tc_ctx_defer(ctx, undo, path);
-    out->path = path;
+    *out->kept = path;
     return TC_OK;
 }
 
 void tc_workshop_close(tc_workshop *w)
 {
-    remove_tree(w->path);
-    sigprocmask(SIG_SETMASK, &w->before, NULL);
+    undo(w->kept);
 }
 
 /* ---- processes ---- */
@@ -82,8 +74,10 @@ static double now(void)
 /* In the child: a group of its own, so that what it starts can be ended with it. */
 static _Noreturn void become(const tc_tool *tool)
 {
+    sigset_t none_waits;
     setpgid(0, 0);
-    let_wait(SIG_UNBLOCK, NULL);
+    sigemptyset(&none_waits);
+    sigprocmask(SIG_SETMASK, &none_waits, NULL);
     int log = chdir(tool->folder) == 0 ? open("tool.log", O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
     int none = open("/dev/null", O_RDONLY);
     if (log >= 0 && none >= 0) {
@@ -126,21 +120,19 @@ static bool ended(tc_tool *tool)
     return true;
 }
 
-static volatile sig_atomic_t interrupted; /* the signal's number */
-
-static void note_signal(int signal) { interrupted = signal; }
-
-static void run_all(tc_tool *tool, size_t n, size_t at_once)
+tc_status tc_tools_run(tc_ctx *ctx, tc_tool *tool, size_t n, size_t at_once)
 {
     size_t begun = 0, done = 0;
-    while (done < n && !(interrupted && done == begun)) {
-        while (begun < n && begun - done < at_once && !interrupted) {
+    tc_status status = TC_OK;
+    while (done < n && !(status && done == begun)) {
+        status = status ? status : tc_go_on(ctx);
+        while (begun < n && begun - done < at_once && !status) {
             start(&tool[begun++]);
             if (tool[begun - 1].pid < 0)
                 done++;
         }
         for (size_t i = 0; i < begun; i++) {
-            if (interrupted && tool[i].pid > 0)
+            if (status && tool[i].pid > 0)
                 tool[i].deadline = 0;
             if (tool[i].pid > 0 && ended(&tool[i])) {
                 tool[i].pid = 0;
@@ -150,21 +142,7 @@ static void run_all(tc_tool *tool, size_t n, size_t at_once)
         if (done < begun)
             nanosleep(&(struct timespec){0, 2000000}, NULL);
     }
-}
-
-int tc_tools_run(tc_tool *tool, size_t n, size_t at_once)
-{
-    struct sigaction watch = {.sa_handler = note_signal}, before[TC_COUNT(ending)];
-    sigset_t mask;
-    interrupted = 0;
-    for (size_t i = 0; i < TC_COUNT(ending); i++)
-        sigaction(ending[i], &watch, &before[i]);
-    let_wait(SIG_UNBLOCK, &mask);
-    run_all(tool, n, at_once);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    for (size_t i = 0; i < TC_COUNT(ending); i++)
-        sigaction(ending[i], &before[i], NULL);
-    return interrupted;
+    return status;
 }
 
 /* The last line that speaks of an error, else the last line of all. */

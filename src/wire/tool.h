@@ -3,19 +3,15 @@
 #ifndef TC_TOOL_H
 #define TC_TOOL_H
 
-#include <signal.h>
-
 #include "../base/diag.h"
 
-/* A temporary folder with everything in it; it goes with the context, whatever happens.  While it
- * is open, SIGINT and SIGTERM wait, except for tc_tools_run(), so that nobody ends before it is
- * cleared. */
+/* A temporary folder with everything in it; it goes with the context, whatever happens. */
 typedef struct tc_workshop {
-    const char *path;
-    sigset_t before; /* what waited before it was opened */
+    char **kept; /* its path; NULL: it is gone */
 } tc_workshop;
 TC_MUST_USE tc_status tc_workshop_open(tc_ctx *ctx, tc_workshop *out);
 void tc_workshop_close(tc_workshop *w); /* earlier */
+static inline const char *tc_workshop_path(const tc_workshop *w) { return *w->kept; }
 
 typedef struct tc_tool {
     const char *const *argv; /* ended by NULL; argv[0] is looked for on the PATH */
@@ -28,9 +24,8 @@ typedef struct tc_tool {
 } tc_tool;
 
 /* Runs them, `at_once` at a time, until all have ended.  Failure to start is told in `exit`.  When
- * the user interrupts (SIGINT, SIGTERM), all are ended and the signal's number comes back, for the
- * caller to clean up and raise; else 0. */
-TC_MUST_USE int tc_tools_run(tc_tool *tool, size_t n, size_t at_once);
+ * the context is cancelled, all are ended, and TC_CANCELLED comes back. */
+TC_MUST_USE tc_status tc_tools_run(tc_ctx *ctx, tc_tool *tool, size_t n, size_t at_once);
 
 /* What the tool said last of an error, or else at all; one line. */
 const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool);
