@@ -12,6 +12,8 @@
 #   make bless        writes what comes out today as what is expected; review the difference
 #   make docs         doc/ops.md, doc/facts.md and so on, from the tables
 #   make bench        time and memory, beside PyTorch where that is there
+#   make install      the command, libraries, headers, manual pages below DESTDIR and PREFIX (/usr/local); make uninstall
+#   make deb          a Debian package of the same, in build
 #   make clean
 
 CMAKE  = cmake -G Ninja -S .
@@ -19,6 +21,7 @@ CCACHE = $(shell command -v ccache >/dev/null && echo -DCMAKE_C_COMPILER_LAUNCHE
 FUZZ_SECONDS ?= 60
 MODELS ?= 10000
 SEED ?= 1
+PREFIX ?= /usr/local
 
 all: setup
 	@$(CMAKE) -B build $(CCACHE) >/dev/null
@@ -63,6 +66,7 @@ bless: all
 
 docs: all
 	@build/gen-docs doc
+	@build/tosac --dump-options | build/gen-cli share
 	@awk '/<!-- end -->/ { while ((getline line < "doc/support.md") > 0) if (line ~ /^\|/) print line; inside = 0 } !inside { print } /<!-- begin:/ { inside = 1 }' \
 	    README.md >build/README.md && mv build/README.md README.md
 
@@ -70,7 +74,20 @@ bench: all
 	@bench/bench.sh
 	@bench/chain.sh
 
-clean:
-	rm -rf build build-clang build-asan build-fuzz build-coverage
+# Below DESTDIR and PREFIX; what is taken away is what would be installed.
+install: all
+	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) >/dev/null
 
-.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench clean
+uninstall: all
+	@dir=$$(mktemp -d) && DESTDIR=$$dir cmake --install build --prefix $(PREFIX) >/dev/null && \
+	    (cd $$dir && find . -type f -o -type l) | sed 's/^\.//' | while read -r f; do rm -f "$(DESTDIR)$$f"; done; \
+	    (cd $$dir && find . -depth -mindepth 1 -type d -name '*tosac*') | sed 's/^\.//' | while read -r f; do \
+	        rmdir "$(DESTDIR)$$f" 2>/dev/null || true; done; rm -r $$dir
+
+deb: setup
+	@tools/deb.sh build
+
+clean:
+	rm -rf build build-clang build-asan build-fuzz build-coverage build-tsan build-deb
+
+.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench clean install uninstall deb
