@@ -10,36 +10,36 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --check --dump-dir --dump-after --json --threads --kernels --help -h --version '
-        valued='|--target|-t|--output|-o|--emit|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--dump-dir|--dump-after|--threads|--kernels|'
+        options='--target -t --output -o --emit --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --check --dump-dir --dump-after --json --threads --kernels --dim --help -h --version '
+        valued='|--target|-t|--output|-o|--emit|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--dump-dir|--dump-after|--threads|--kernels|--dim|'
         ;;
     quantize)
-        options='--calib --merge --quant -q --output -o --qparams --observe-only --keep-odd-samples --json --threads --kernels --help -h --version '
-        valued='|--calib|--merge|--quant|-q|--output|-o|--qparams|--threads|--kernels|'
+        options='--calib --merge --quant -q --output -o --qparams --observe-only --keep-odd-samples --json --threads --kernels --dim --help -h --version '
+        valued='|--calib|--merge|--quant|-q|--output|-o|--qparams|--threads|--kernels|--dim|'
         ;;
     run)
-        options='--input -i --output -o --steps --reset --raw --bench --json --threads --kernels --help -h --version '
-        valued='|--input|-i|--output|-o|--steps|--bench|--threads|--kernels|'
+        options='--input -i --output -o --steps --reset --raw --tosa --bench --json --threads --kernels --dim --help -h --version '
+        valued='|--input|-i|--output|-o|--steps|--bench|--threads|--kernels|--dim|'
         ;;
     explain)
-        options='--target -t --calib --quant -q --cpu --json --threads --kernels --help -h --version '
-        valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|'
+        options='--target -t --calib --quant -q --cpu --json --threads --kernels --dim --help -h --version '
+        valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|'
         ;;
     compare)
-        options='--input -i --most --json --threads --kernels --help -h --version '
-        valued='|--input|-i|--most|--threads|--kernels|'
+        options='--input -i --most --json --threads --kernels --dim --help -h --version '
+        valued='|--input|-i|--most|--threads|--kernels|--dim|'
         ;;
     inspect)
-        options='--json --threads --kernels --help -h --version '
-        valued='|--threads|--kernels|'
+        options='--disassemble --json --threads --kernels --dim --help -h --version '
+        valued='|--threads|--kernels|--dim|'
         ;;
     verify)
-        options='--target -t --json --threads --kernels --help -h --version '
-        valued='|--target|-t|--threads|--kernels|'
+        options='--target -t --json --threads --kernels --dim --help -h --version '
+        valued='|--target|-t|--threads|--kernels|--dim|'
         ;;
     opt)
-        options='--pass --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --help -h --version '
-        valued='|--pass|--output|-o|--dump-after|--arena-limit|--threads|--kernels|'
+        options='--pass --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --help -h --version '
+        valued='|--pass|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|'
         ;;
     esac
     if [[ $current == -* && $valued != *"|$before|"* ]]; then

@@ -136,8 +136,12 @@ pages() {
     local fresh good=0 bad=0 page
     fresh=$(mktemp -d)
     build/gen-docs "$fresh"
-    for page in "$fresh"/*; do
+    for page in "$fresh"/*.*; do
         if cmp -s "$page" "doc/${page##*/}"; then good=$((good + 1)); else bad=$((bad + 1)) && echo "doc/${page##*/} is not current: make docs"; fi
+    done
+    build/tosac --dump-options | build/gen-cli "$fresh/share"
+    for page in "$fresh"/share/*; do
+        if cmp -s "$page" "share/${page##*/}"; then good=$((good + 1)); else bad=$((bad + 1)) && echo "share/${page##*/} is not current: make docs"; fi
     done
     if cmp -s <(grep '^|' "$fresh/support.md") <(sed -n '/<!-- begin:/,/<!-- end/p' README.md | grep '^|'); then
         good=$((good + 1))
@@ -175,6 +179,8 @@ queue_gcc() {
     later "models from the world" build/conformance world --cases $cases -j 1
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures
     programs build
+    later "out of memory" no_memory build 5
+    later "eight threads" eight_threads build
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
     later "build: fuzz corpora" corpora build
     later "generated pages" pages
@@ -214,11 +220,42 @@ queue_judges() {
     later "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count $vgf
 }
 
+# Every allocation of a whole quantize, compile and run fails once: of a small model always, of digits and swin48 in
+# the long run.
+no_memory() { # FOLDER EVERY
+    "$1/oom" --every "$2" test/fixture/pt2-2.8/model.pt2 random:1 TOSA-1.0+INT "$1/oom.pte"
+}
+no_memory_long() {
+    build/oom --every 500 test/fixture/digits/model.pt2 random:1 TOSA-1.0+INT build/oom-digits.pte || return 1
+    if [ -d "$shared/zoo/swin48" ]; then
+        build/oom --every 20000 "$shared/zoo/swin48/model.pt2" random:1 TOSA-1.0+INT build/oom-swin.pte
+    fi
+}
+
+eight_threads() { # FOLDER
+    mkdir -p "$1/threads-out" && "$1/threads-at-once" test/fixture/digits/model.pt2 random:1 cpu "$1/threads-out"
+}
+
+# Only the long run has time for these.
 every_build() {
     tools/check-builds.sh
 }
 on_arm() {
     tools/check-arm.sh build
+}
+installed() {
+    tools/check-install.sh
+}
+
+# oneDNN and OpenMP are not built for the thread sanitizer, so they are left out.
+queue_long() {
+    later "build types" every_build
+    later "64-bit Arm" on_arm
+    later "out of memory, digits and swin48" no_memory_long
+    build build-tsan "threads-at-once unit-file" -DTOSAC_TSAN=ON -DTOSAC_ONEDNN=OFF && {
+        later "eight threads, thread sanitizer" eight_threads build-tsan
+        later "files, thread sanitizer" build-tsan/unit-file
+    }
 }
 
 # One function, so that the script may be edited while it runs.
@@ -243,7 +280,9 @@ main() {
             programs build-asan
             later "build-asan: fuzz corpora" corpora build-asan
         }
-        [ "$mode" = long ] && later "build types" every_build && later "64-bit Arm" on_arm
+        [ -x build-asan/oom ] && later "out of memory, sanitized" no_memory build-asan 5
+        later "installed" installed
+        [ "$mode" = long ] && queue_long
         $good && queue_zoo && queue_judges && queue_gcc
     fi
     run_queue
