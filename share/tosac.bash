@@ -38,8 +38,8 @@ _tosac()
         valued='|--target|-t|--threads|--kernels|--dim|'
         ;;
     opt)
-        options='--pass --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --help -h --version '
-        valued='|--pass|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|'
+        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --help -h --version '
+        valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|'
         ;;
     esac
     if [[ $current == -* && $valued != *"|$before|"* ]]; then

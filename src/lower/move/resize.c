@@ -404,7 +404,7 @@ static void lower_quantized(tc_lower *lw, const tc_node *node, tc_resize_kind ki
                            to->dtype);
         out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
     } else if (s.boxes) {
-        double times;
+        double times = 1;
         x = by_boxes(lw, x, &s, tc_zero_of(from), &times);
         x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, tc_zero_of(to),
                            to->dtype);
