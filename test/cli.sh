@@ -287,8 +287,8 @@ vela() { # WORDS BODY [OPTION...]: compile with a Vela that does BODY
     TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 4 "$words" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" "$@"
 }
 TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
-vela 'it said: Error: no such thing' 'echo Error: no such thing; exit 1'
-vela 'ended by signal 9' 'kill -9 $$'
+vela 'refused a region: exit 1: Error: no such thing' 'echo Error: no such thing; exit 1' --strict
+vela 'ended by signal 9' 'kill -9 $$' --strict
 vela 'no answer in 1 seconds' 'sleep 30' --vela-timeout 1
 vela 'without writing anything' 'exit 0'
 vela 'not complete' 'mkdir out; echo garbage >out/region_vela.npz'
@@ -297,6 +297,11 @@ printf '#!/bin/sh\nsleep 30\n' >"$dir/vela"
 TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela timeout -s TERM 2 "$tosac" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" >/dev/null 2>&1
 holds 'no program was written' test ! -e "$dir/u85.pte"
 holds 'nothing is left behind' test -z "$(ls -A "$dir/tmp")"
+
+# What Vela refuses goes to the CPU, and the program is written all the same
+printf '#!/bin/sh\necho Error: no such thing; exit 1\n' >"$dir/vela"
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
+holds 'a program was written' test -e "$dir/u85.pte"
 
 echo "command line: $passed passed, $failed failed"
 [ $failed = 0 ]

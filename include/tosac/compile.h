@@ -32,6 +32,8 @@ typedef struct tc_compile_options {
     const char *optimise;      /* "Performance" or "Size" */
     double vela_timeout;       /* seconds for a region; 0: ten minutes */
     int64_t max_scratch;       /* bytes that a region may need; 0: any */
+    int strict; /* not 0: a region that is refused is an error; else what is to blame goes to the
+                   CPU */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

@@ -3,6 +3,7 @@
 #include "compile.h"
 
 #include "check.h"
+#include "model.h"
 
 #include "../ir/rewrite.h"
 #include "../ir/verify.h"
@@ -233,12 +234,28 @@ static void keep_samples(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
     }
 }
 
-static tc_status finish_region(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c,
+/* The model's nodes that the region is made of, each once, in order. */
+static void name_nodes(tc_ctx *ctx, const tc_graph *g, tc_region *region)
+{
+    tc_map seen;
+    tc_map_init(&seen, &ctx->arena);
+    region->node = tc_new_n(&ctx->arena, const char *, g->n_node);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const char *name = g->node[k]->op == TC_OP_const ? NULL : g->node[k]->loc->node;
+        void **slot = name ? tc_map_at(&seen, tc_str_of(name)) : NULL;
+        if (!slot || *slot)
+            continue;
+        *slot = (void *)(uintptr_t)name;
+        region->node[region->n_node++] = name;
+    }
+}
+
+static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c,
                                tc_region *region)
 {
     tc_graph *g = tc_module_find(c->module, region->name);
     tc_status status = c->checker ? lower_checked(ctx, c, g, region)
-                                  : lower_region(ctx, c, g, region, r->trace, NULL);
+                                  : lower_region(ctx, c, g, region, trace, NULL);
     if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA)
         drop_inputs(ctx, c->module, g);
     if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA && c->checker)
@@ -272,27 +289,58 @@ tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
     return out->data ? TC_OK : tc_emit_tosa(ctx, region->module, out);
 }
 
-static tc_status split_program(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace)
 {
-    tc_job job = {.target = &c->target, .cpu = r->cpu, .n_cpu = r->n_cpu, .split = &c->split};
+    const tc_compile_request *r = &c->request;
+    tc_job job = {.target = &c->target,
+                  .cpu = r->cpu,
+                  .n_cpu = r->n_cpu,
+                  .left = &c->left,
+                  .split = &c->split};
     bool cpu = c->target.machine->packing == TC_PACKED_NOT;
     if (!cpu && !c->target.machine->can.selects)
-        TC_TRY(tc_run_passes(ctx, c->module, "bools", r->trace));
-    return tc_run_stages(ctx, c->module, cpu ? "split" : "narrow,dead,split", &job, r->trace);
+        TC_TRY(tc_run_passes(ctx, c->module, "bools", trace));
+    return tc_run_stages(ctx, c->module, cpu ? "split" : "narrow,dead,split", &job, trace);
 }
 
-static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace, size_t *failed)
 {
-    TC_TRY(front(ctx, r, c));
-    TC_TRY(split_program(ctx, r, c));
+    *failed = SIZE_MAX;
+    c->module = tc_module_clone(c->typed);
+    TC_TRY(split_program(ctx, c, trace));
     c->n_region = c->split.n_region;
     c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);
     for (size_t i = 0; i < c->n_region; i++) {
         c->region[i].name = c->split.region[i];
+        name_nodes(ctx, tc_module_find(c->module, c->region[i].name), &c->region[i]);
+    }
+    for (size_t i = 0; i < c->n_region; i++) {
         TC_TRY(tc_tell_progress(ctx, "regions", i, c->n_region));
-        TC_TRY(finish_region(ctx, r, c, &c->region[i]));
+        tc_status status = finish_region(ctx, trace, c, &c->region[i]);
+        if (status != TC_OK)
+            *failed = i;
+        TC_TRY(status);
     }
     return tc_verify(ctx, c->module);
+}
+
+static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    size_t failed;
+    TC_TRY(front(ctx, r, c));
+    c->request = *r;
+    c->typed = c->module;
+    tc_map_init(&c->left, &ctx->arena);
+    if (r->strict || r->check) /* a check that fails is a mistake of ours, to be seen */
+        return tc_compile_regions(ctx, c, r->trace, &failed);
+    tc_hold hold = tc_hold_begin(ctx);
+    tc_status status = tc_compile_regions(ctx, c, r->trace, &failed);
+    if (status == TC_OK || failed == SIZE_MAX) {
+        tc_hold_keep(ctx, hold);
+        return status;
+    }
+    const char *why = tc_hold_drop(ctx, hold);
+    return tc_fall_back(ctx, c, NULL, failed, why);
 }
 
 /* All stages, the program run before and after each on samples of the calibration data, or invented

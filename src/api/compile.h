@@ -25,12 +25,15 @@ typedef struct tc_compile_request {
     size_t n_cpu;
     const tc_trace *trace; /* told after every pass; or NULL */
     bool check;            /* run the program before and after every pass */
+    bool strict;           /* what a region's rules or its compiler refuse is an error */
 } tc_compile_request;
 
 /* One region: its graph in the TOSA form, and as a file. */
 typedef struct tc_region {
     tc_module *module; /* the graph by itself */
     const char *name;  /* as the calls name it */
+    const char **node; /* the model's nodes in it, by name */
+    size_t n_node;
     tc_bytes
         tosa; /* none when the program was TOSA and the target wants another form: tc_region_tosa */
     tc_tensor *sample[TC_CHECK_SAMPLES]; /* with `check`: what it is given, by input */
@@ -54,6 +57,9 @@ struct tc_compiled {
     tc_region *region;
     size_t n_region;
     tc_split_report split;
+    tc_compile_request request; /* fallback.c: what was asked for, */
+    tc_module *typed;           /* the program before it was split; NULL: it is not split, */
+    tc_map left;                /* and the nodes that a refusal left on the CPU, with the reason */
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_vela_options vela;
     tc_written written;
@@ -64,6 +70,18 @@ struct tc_compiled {
  * region.  The request's module becomes the program. */
 TC_MUST_USE tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
                                         tc_compiled *out);
+
+/* compile.c: the typed program split, its regions lowered and judged; *failed: the region that was
+ * refused, where one was. */
+TC_MUST_USE tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
+                                         size_t *failed);
+
+/* fallback.c: region `failed` was refused, by a rule or by `judge` (NULL: the rules alone).  The
+ * smallest part of it that is refused by itself goes to the CPU, and so on until nothing is refused;
+ * c is compiled anew.  The first reason comes as a warning for each part. */
+typedef tc_status tc_region_judge(tc_ctx *ctx, tc_compiled *c, size_t *failed);
+TC_MUST_USE tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
+                                   size_t failed, const char *why);
 
 /* The region as a TOSA file, also where it was not needed so far. */
 TC_MUST_USE tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);

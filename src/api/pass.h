@@ -24,6 +24,7 @@ typedef struct tc_job {
     const tc_samples *samples; /* to calibrate with */
     const char *const *cpu;    /* split: names or operators that stay on the CPU */
     size_t n_cpu;
+    const tc_map *left;        /* split: nodes that stay there too, and why; or NULL */
     const tc_lower_check *check; /* lower: each rule is compared on these; or NULL */
     tc_split_report *split;      /* filled by split; or NULL */
     tc_memory *memory;           /* filled by plan; or NULL */

@@ -34,7 +34,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .cpu = copy_texts(ctx, o.cpu, o.n_cpu),
                             .n_cpu = o.n_cpu,
                             .trace = o.on_pass ? &trace : NULL,
-                            .check = o.check != 0};
+                            .check = o.check != 0,
+                            .strict = o.strict != 0};
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
     TC_TRY(tc_compile_stages(ctx, &r, c));
     c->vela = (tc_vela_options){.ini = tc_intern_text(ctx, o.vela_ini),
@@ -131,12 +132,45 @@ static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
     return TC_OK;
 }
 
+/* The region that Vela, or the verifier of its stream, refused; SIZE_MAX: none. */
+static size_t refused(const tc_compiled *c)
+{
+    for (size_t i = 0; c->written.jobs && i < c->n_region; i++)
+        if (c->written.jobs[i].refused)
+            return i;
+    return SIZE_MAX;
+}
+
+static tc_status judge(tc_ctx *ctx, tc_compiled *c, size_t *failed)
+{
+    tc_payload *payload;
+    tc_status status = tc_payloads(ctx, c, &c->vela, false, &payload, &c->written.jobs);
+    *failed = status == TC_OK ? SIZE_MAX : refused(c);
+    return status;
+}
+
+/* Payloads of all regions; what Vela refuses goes to the CPU. */
+static tc_status payloads(tc_ctx *ctx, tc_compiled *c, bool keep_tosa, tc_payload **out)
+{
+    tc_hold hold = tc_hold_begin(ctx);
+    tc_status status = tc_payloads(ctx, c, &c->vela, keep_tosa, out, &c->written.jobs);
+    size_t failed = status == TC_OK ? SIZE_MAX : refused(c);
+    if (failed == SIZE_MAX || !c->typed || c->request.strict) {
+        tc_hold_keep(ctx, hold);
+        return status;
+    }
+    const char *why = tc_hold_drop(ctx, hold);
+    TC_TRY(tc_fall_back(ctx, c, judge, failed, why));
+    c->model = tc_model_of(ctx, c->model->name, c->module);
+    return tc_payloads(ctx, c, &c->vela, keep_tosa, out, &c->written.jobs);
+}
+
 static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     tc_payload *payload;
     if (c->target.machine->packing != TC_PACKED_VELA)
         return tc_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
-    TC_TRY(tc_payloads(ctx, c, &c->vela, false, &payload, &c->written.jobs));
+    TC_TRY(payloads(ctx, c, false, &payload));
     for (size_t i = 0; i < c->n_region; i++)
         add_file(&c->written, payload[i].bytes);
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
@@ -158,7 +192,7 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
 {
     tc_payload *payload;
     tc_pte program;
-    TC_TRY(tc_payloads(ctx, c, &c->vela, keep_tosa, &payload, &c->written.jobs));
+    TC_TRY(payloads(ctx, c, keep_tosa, &payload));
     tc_compiled copy = copy_for_program(ctx, c);
     TC_TRY(tc_program_make(ctx, &copy, payload, c->n_region, NULL, &program));
     c->written.memory = program.memory;

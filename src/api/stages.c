@@ -46,6 +46,7 @@ tc_status tc_stage_split(tc_ctx *ctx, tc_module *module, const tc_job *job)
         .who = alone ? NULL : tc_lower_ask(ctx, tc_main(module), job->target),
         .cpu = job->cpu,
         .n_cpu = job->n_cpu,
+        .left = job->left,
     };
     return tc_split(ctx, module, &split, job->split ? job->split : &report);
 }

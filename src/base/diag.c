@@ -143,6 +143,43 @@ void tc_tell_messages(tc_ctx *ctx, bool all)
     }
 }
 
+tc_hold tc_hold_begin(tc_ctx *ctx)
+{
+    tc_tell_messages(ctx, true);
+    tc_hold t = {ctx->messages.size, ctx->n_error,      ctx->n_warning,    ctx->n_muted,
+                  ctx->n_message,     ctx->last_message, ctx->on_diagnostic};
+    ctx->on_diagnostic = NULL;
+    return t;
+}
+
+void tc_hold_keep(tc_ctx *ctx, tc_hold t)
+{
+    tc_message *m = t.last ? t.last->next : ctx->first_message;
+    ctx->on_diagnostic = t.told;
+    ctx->untold = m;
+    tc_tell_messages(ctx, false);
+}
+
+const char *tc_hold_drop(tc_ctx *ctx, tc_hold t)
+{
+    const char *said = tc_buf_cstr(&ctx->messages) + t.size, *error = strstr(said, "error: ");
+    said = error ? error + strlen("error: ") : said;
+    const char *clause = tc_text_copy(&ctx->arena, (tc_str){said, strcspn(said, "\n")});
+    ctx->messages.size = t.size;
+    ctx->n_error = t.errors;
+    ctx->n_warning = t.warnings;
+    ctx->n_muted = t.muted;
+    ctx->n_message = t.n_message;
+    ctx->last_message = t.last;
+    if (t.last)
+        t.last->next = NULL;
+    else
+        ctx->first_message = NULL;
+    ctx->untold = NULL;
+    ctx->on_diagnostic = t.told;
+    return clause;
+}
+
 size_t tc_diagnostic_count(const tc_ctx *ctx)
 {
     return ctx->n_message;

@@ -68,6 +68,17 @@ TC_MUST_USE tc_status tc_tell_progress(tc_ctx *ctx, const char *what, size_t don
 /* Tells the caller of the messages that are complete; `all`: nothing more is coming. */
 void tc_tell_messages(tc_ctx *ctx, bool all);
 
+/* Messages whose fate is decided later: from `begin` on they are held back; `keep` tells them after
+ * all, `drop` takes them back and gives the first error's text ("": there was none). */
+typedef struct tc_hold {
+    size_t size, errors, warnings, muted, n_message;
+    struct tc_message *last;
+    tc_on_diagnostic *told;
+} tc_hold;
+tc_hold tc_hold_begin(tc_ctx *ctx);
+void tc_hold_keep(tc_ctx *ctx, tc_hold hold);
+const char *tc_hold_drop(tc_ctx *ctx, tc_hold hold);
+
 /* Run `undo(what)` when the context is freed (open maps, library handles). */
 void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what);
 

@@ -9,7 +9,7 @@ typedef struct compile_options {
     const char *vela_ini, *system_config, *memory_mode, *optimise;
     int64_t vela_timeout, max_scratch;
     cli_texts calib;
-    bool check;
+    bool check, strict;
 } compile_options;
 
 static const char *kind_name(size_t i, const void *from)
@@ -60,6 +60,7 @@ static tc_compile_options request_of(const compile_options *o, const cli_texts *
     r.cpu = cpu->v;
     r.n_cpu = cpu->n;
     r.check = o->check;
+    r.strict = o->strict;
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
     r.user = dumper;
     r.vela_ini = o->vela_ini;
@@ -128,6 +129,8 @@ static const cli_option options[] = {
      "Ethos-U: seconds that Vela may take for a region (600)"},
     {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),
      "Ethos-U: turn the program down when a region needs more memory"},
+    {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
+     "a part that is refused is an error; else it goes to the CPU with a warning"},
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
     {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),

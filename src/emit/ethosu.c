@@ -36,8 +36,9 @@ static tc_status vela_failed(tc_ctx *ctx, const tc_tool *tool)
     else if (tool->exit > 128)
         tc_error(ctx, NULL, TC_E_TOOL, "'%s' was ended by signal %d", program, tool->exit - 128);
     else
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' refused a region: exit %d", program, tool->exit);
-    if (*log)
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' refused a region: exit %d%s%s", program, tool->exit,
+                 *log ? ": " : "", log);
+    if (*log && (tool->timed_out || tool->exit > 128))
         tc_note(ctx, NULL, "it said: %s", log);
     if (tool->timed_out)
         tc_note(ctx, NULL, "--vela-timeout SECONDS gives it more time");
@@ -393,9 +394,11 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
                               ctx->threads > 0 ? (size_t)ctx->threads
                               : cores > 0      ? (size_t)cores
                                                : 1);
-    for (size_t i = 0; i < n && !status; i++)
+    for (size_t i = 0; i < n && !status; i++) {
+        job[i].refused = tool[i].exit != 0 && tool[i].exit != 127 && !tool[i].timed_out;
         status =
             tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);
+    }
     const char *version = status || !n ? NULL : version_said(ctx, &tool[n]);
     judge_version(ctx, version);
     for (size_t i = 0; i < n; i++)

@@ -92,6 +92,8 @@ tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request 
     TC_TRY(kept_on_cpu(ctx, g, r, c));
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
+        if (r->left && !c->why[k] && node->loc->node)
+            c->why[k] = tc_map_get(r->left, tc_str_of(node->loc->node));
         if (node->op == TC_OP_const)
             c->place[k] = TC_PLACE_ANYWHERE;
         else if (!c->why[k] && r->ask(r->who, g, node, &c->why[k]))

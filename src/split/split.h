@@ -20,6 +20,7 @@ typedef struct tc_split_request {
     void *who;
     const char *const *cpu; /* names or operators that stay on the CPU */
     size_t n_cpu;
+    const tc_map *left; /* by the name of the model's node: why it stays there too; or NULL */
 } tc_split_request;
 
 /* One node that stays on the CPU, and why. */
