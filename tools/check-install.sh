@@ -20,11 +20,12 @@ says() { # TEXT COMMAND...
     grep -q -- "$text" "$dir/said" || { cat "$dir/said"; return 1; }
 }
 
-# The three examples do their work.
+# The examples do their work.
 try_examples() { # FOLDER WORDS
     check "$2: compile" says 'bytes' "$1/compile" "$digits/model.pt2" "$digits/calib.npz" cpu "$dir/digits.pte"
     check "$2: run" says 'run 2, output 0' "$1/run" "$dir/digits.pte"
     check "$2: calibrate" says '1 region' "$1/calibrate" "$digits/model.pt2" "$dir/digits.tosa"
+    check "$2: merge" says '2 parts' "$1/merge" "$digits/model.pt2" "$dir/merged.ir" "$digits/calib.npz" "$digits/test.npz"
     check "$2: compile fails as it should" eval "! $1/compile $dir/none.pt2 $digits/calib.npz cpu $dir/none.pte"
 }
 
