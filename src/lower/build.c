@@ -118,8 +118,9 @@ tc_val tc_put_slice(tc_lower *lw, tc_val x, const int64_t *start, const int64_t 
     if (!x || has_dims(tc_put_type(lw, x), tc_put_type(lw, x)->rank, size))
         return x;
     int rank = tc_put_type(lw, x)->rank;
-    return tc_put3(lw, TC_OP_tosa_slice, NULL, x, tc_put_shape(lw, rank, start),
-                   tc_put_shape(lw, rank, size));
+    /* One after the other: compilers differ in which argument comes first. */
+    tc_val extent = tc_put_shape(lw, rank, size), from = tc_put_shape(lw, rank, start);
+    return tc_put3(lw, TC_OP_tosa_slice, NULL, x, from, extent);
 }
 
 tc_val tc_put_slice_axis(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t size)

@@ -64,7 +64,8 @@ static part over_axis(tc_lower *lw, part p, int axis)
         p = done(lw, p);
         if (k % 2)
             rest[n_rest++] = cut(lw, p, axis, k - 1, 1);
-        p = plus(lw, cut(lw, p, axis, 0, k / 2), cut(lw, p, axis, k / 2, k / 2));
+        part second = cut(lw, p, axis, k / 2, k / 2), first = cut(lw, p, axis, 0, k / 2);
+        p = plus(lw, first, second);
     }
     while (n_rest > 0 && lw->status == TC_OK)
         p = plus(lw, p, rest[--n_rest]);
