@@ -376,7 +376,7 @@ finding try_model(const char *text, size_t size, const char *target, const char 
     if (child == 0) {
         alarm(SECONDS);
         attempt_all(f, path, target, name, written);
-        _exit(0);
+        exit(0); /* with what a build for coverage has to say */
     }
     waitpid(child, &status, 0);
     ended(f, status);
