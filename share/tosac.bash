@@ -10,7 +10,7 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --check --dump-dir --dump-after --json --threads --kernels --dim --help -h --version '
+        options='--target -t --output -o --emit --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --check --dump-dir --dump-after --json --threads --kernels --dim --help -h --version '
         valued='|--target|-t|--output|-o|--emit|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--dump-dir|--dump-after|--threads|--kernels|--dim|'
         ;;
     quantize)

@@ -19,6 +19,7 @@ complete -c tosac -n '__fish_seen_subcommand_from compile' -l memory-mode -r -d 
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l optimise -r -d 'Ethos-U: Performance or Size'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l vela-timeout -r -d 'Ethos-U: seconds that Vela may take for a region (600)'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l max-scratch -r -d 'Ethos-U: turn the program down when a region needs more memory'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l strict -d 'a part that is refused is an error; else it goes to the CPU with a warning'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l check -d 'run the program before and after every step, on samples of the calibration data'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l dump-dir -r -d 'the graph after each pass, each region\'s .tosa, and trace.json'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l dump-after -r -d 'show the graph on standard error after this pass, or after \'all\''

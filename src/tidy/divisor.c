@@ -90,9 +90,11 @@ static double joined(const tc_rewrite *rw, const tc_node *node, tc_val *x)
 
 static tc_status join_factors(tc_rewrite *rw, const tc_node *node, bool *done)
 {
+    if (node->op != TC_OP_mul)
+        return TC_OK;
     const tc_type *y = tc_type_of(rw->from, node->out[0]);
     tc_val x = TC_NONE;
-    if (node->op != TC_OP_mul || y->dtype != TC_f32 || y->quant)
+    if (y->dtype != TC_f32 || y->quant)
         return TC_OK;
     double both = joined(rw, node, &x);
     const tc_type *t = both != 0 ? tc_type_of(rw->to, x) : NULL;
