@@ -80,5 +80,5 @@ int main(int n, char **arg)
     tc_status status = all(ctx, arg[1], arg[2]);
     fputs(tc_diagnostics(ctx), stderr);
     tc_ctx_free(ctx);
-    return status;
+    return (int)status;
 }

@@ -40,6 +40,7 @@ void cli_add_names(cli_texts *list, const char *text); /* "a,b" is two */
 
 /* Zeroed memory, or a message and the end. */
 void *cli_memory(size_t count, size_t size);
+void cli_give_back(void); /* all of it, at the end */
 /* A formatted text of its own. */
 char *cli_format(const char *format, ...) CLI_PRINTF(1, 2);
 

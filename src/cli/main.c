@@ -163,6 +163,7 @@ int main(int argc, char **argv)
     tc_status status = tell(&c, dispatch(&c, argc, argv));
     status = finish_output(status);
     tc_ctx_free(c.ctx);
+    cli_give_back();
     obey_signal();
     return (int)status;
 }

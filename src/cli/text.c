@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 static _Noreturn void no_memory(void)
@@ -12,12 +13,48 @@ static _Noreturn void no_memory(void)
     exit(TC_BAD_MODEL);
 }
 
-void *cli_memory(size_t count, size_t size)
+/* ---- memory that is given back at the end ---- */
+
+static void **kept; /* every block of the command line's own */
+static size_t n_kept, cap_kept;
+
+/* The block, or a new one, with this size; its place among the kept is found from the end. */
+static void *grown(void *old, size_t size)
 {
-    void *p = calloc(count ? count : 1, size ? size : 1);
+    size_t i = n_kept;
+    while (old && i > 0 && kept[i - 1] != old)
+        i--;
+    if (!old && n_kept == cap_kept) {
+        cap_kept = cap_kept ? 2 * cap_kept : 64;
+        void **more = realloc(kept, cap_kept * sizeof *more);
+        if (!more)
+            no_memory();
+        kept = more;
+    }
+    void *p = realloc(old, size);
     if (!p)
         no_memory();
+    if (!old)
+        i = ++n_kept;
+    kept[i - 1] = p;
     return p;
+}
+
+void *cli_memory(size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        no_memory();
+    size_t bytes = count && size ? count * size : 1;
+    return memset(grown(NULL, bytes), 0, bytes);
+}
+
+void cli_give_back(void)
+{
+    while (n_kept)
+        free(kept[--n_kept]);
+    free(kept);
+    kept = NULL;
+    cap_kept = 0;
 }
 
 static void put(cli_text *text, const char *format, va_list args)
@@ -28,10 +65,7 @@ static void put(cli_text *text, const char *format, va_list args)
     size_t n = length > 0 ? (size_t)length : 0;
     if (text->cap - text->n < n + 1) {
         size_t cap = 2 * (text->n + n + 1);
-        char *p = realloc(text->p, cap);
-        if (!p)
-            no_memory();
-        text->p = p;
+        text->p = grown(text->p, cap);
         text->cap = cap;
     }
     vsnprintf(text->p + text->n, n + 1, format, again);
@@ -61,10 +95,7 @@ void cli_add(cli_texts *list, const char *text)
 {
     if (list->n == list->cap) {
         list->cap = list->cap ? 2 * list->cap : 8;
-        const char **v = realloc(list->v, list->cap * sizeof *v);
-        if (!v)
-            no_memory();
-        list->v = v;
+        list->v = grown((void *)list->v, list->cap * sizeof *list->v);
     }
     list->v[list->n++] = text;
 }

@@ -108,7 +108,7 @@ static bool output_agrees(world *w, size_t i, tc_tensor got, const tc_json *outp
                    .step = w->typed ? scale : 0,
                    .steps = record_number(w->facts, "steps")};
     if (w->typed && scale == 0) /* a result that is not quantized: steps of the finest 8 bits */
-        a.relative = (a.steps ? a.steps : 1) / 127;
+        a.relative = (a.steps > 0 ? a.steps : 1) / 127;
     return close_enough(t->ctx, got, want, 0, &a, t->v);
 }
 

@@ -62,7 +62,7 @@ static void recorded(void)
     size_t n = 0;
     if (tc_file_read(ctx, TOSAC_FIXTURES "/npu/streams.zip", &bytes) != TC_OK ||
         tc_archive_open(ctx, &ctx->arena, "streams.zip", NULL, bytes, &z) != TC_OK) {
-        CHECK(!"streams.zip is there");
+        CHECK(false && "streams.zip is there");
         return;
     }
     for (size_t i = 0; i < z.n_member; i++) {
@@ -134,14 +134,14 @@ static void addresses(void)
     uint32_t seed = 1;
     for (int t = 0; t < 3000; t++) {
 #define PICK(n) (seed = seed * 1664525 + 1013904223, (int)((seed >> 8) % (uint32_t)(n)))
-        tc_npu_map m = {.bytes = (uint8_t)(1 << PICK(4)),
-                        .format = (tc_npu_format)PICK(2),
-                        .width0 = 1 + PICK(4),
-                        .height0 = 1 + PICK(4),
-                        .height1 = 1 + PICK(4),
-                        .stride_x = PICK(200) - 50,
-                        .stride_y = PICK(2000) - 300,
-                        .stride_c = PICK(3000) - 500};
+        tc_npu_map m = {.bytes = (uint8_t)(1 << PICK(4))};
+        m.format = (tc_npu_format)PICK(2);
+        m.width0 = 1 + PICK(4);
+        m.height0 = 1 + PICK(4);
+        m.height1 = 1 + PICK(4);
+        m.stride_x = PICK(200) - 50;
+        m.stride_y = PICK(2000) - 300;
+        m.stride_c = PICK(3000) - 500;
         for (int i = 0; i < 4; i++)
             m.base[i] = (uint64_t)PICK(100000);
         int32_t h = 1 + PICK(6), w = 1 + PICK(6), c = 1 + PICK(40);

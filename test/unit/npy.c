@@ -70,8 +70,8 @@ static void test_refused(void)
 {
     static const char *const bad[] = {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", /* 8 bytes only */
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, "
-        "9223372036854775807)}",
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, "
+         "9223372036854775807)}"),
         "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2, ,)}",

@@ -236,7 +236,7 @@ static void natural(void)
                "  %4 \"c\" = cat %2, %3 axis=0\n  return %4\n",
                "int8");
     CHECK(!domain(&t, "c")->fixed_range && t.d.n_join == 2); /* others meet it */
-    double lo[5] = {0}, hi[3] = {1, 1, 1};
+    double lo[5] = {0}, hi[5] = {1, 1, 1, 1, 1};
     tc_quant_join(t.ctx, &t.d, lo, hi);
     SHARED(t, "s", "c");
     CHECK(!domain(&t, "c")->fixed_range);

@@ -117,7 +117,7 @@ static result quantize(const data *d, int first, size_t n, how h)
     for (size_t i = 0; i < h.n_merge; i++)
         merge[i].name = h.merge[i];
     tc_quant_request request = {.config = &config,
-                                .samples = {n, read_part, &p, NULL, NULL},
+                                .samples = {.n = n, .read = read_part, .from = &p},
                                 .merge = merge,
                                 .n_merge = h.n_merge,
                                 .observe_only = h.observe_only ? &seen : NULL,

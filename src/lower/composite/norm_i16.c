@@ -53,12 +53,14 @@ static tc_val deviation(tc_lower *lw, tc_val x, const tc_type *from, int64_t n, 
                         double *times)
 {
     const double most = 0x1p13;
-    *times = centre && n < most ? (double)n : most;
+    *times = centre && (double)n < most ? (double)n : most;
     tc_val d = tc_put_rescale(lw, x, *times, tc_zero_of(from), 0, TC_i32);
     if (!centre)
         return d;
     tc_val sum = tc_put_row_sum(lw, x, tc_zero_of(from));
-    return sub(lw, d, n < most ? sum : tc_put_rescale(lw, sum, most / (double)n, 0, 0, TC_i32));
+    return sub(lw, d,
+               (double)n < most ? sum
+                                : tc_put_rescale(lw, sum, most / (double)n, 0, 0, TC_i32));
 }
 
 /* Sum of dev^2 / 2^31 * 2^(more - 15) over rows of n, below 2^30: halves apart, so that what many
