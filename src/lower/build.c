@@ -157,6 +157,13 @@ tc_val tc_put_concat(tc_lower *lw, const tc_val *x, int n, int axis)
     return wide ? tc_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
 }
 
+tc_val tc_put_extreme(tc_lower *lw, tc_op op, tc_val x, tc_val y)
+{
+    tc_attr_tosa_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
+    a->nan_mode = TC_nan_mode_propagate;
+    return tc_put2(lw, op, a, x, y);
+}
+
 tc_val tc_put_pad(tc_lower *lw, tc_val x, const int64_t *before_after, double stored)
 {
     if (!x)

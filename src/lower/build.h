@@ -38,6 +38,8 @@ tc_val tc_put_transpose(tc_lower *lw, tc_val x,
 tc_val tc_put_slice(tc_lower *lw, tc_val x, const int64_t *start, const int64_t *size);
 tc_val tc_put_slice_axis(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t size);
 tc_val tc_put_concat(tc_lower *lw, const tc_val *x, int n, int axis);
+/* The larger or the smaller of two, MAXIMUM or MINIMUM; NaN goes through. */
+tc_val tc_put_extreme(tc_lower *lw, tc_op op, tc_val x, tc_val y);
 tc_val tc_put_pad(tc_lower *lw, tc_val x, const int64_t *before_after, double stored);
 tc_val tc_put_tile(tc_lower *lw, tc_val x, const int64_t *times);
 tc_val tc_put_rank(tc_lower *lw, tc_val x, int rank); /* ones in front, for broadcasting */

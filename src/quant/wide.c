@@ -68,18 +68,21 @@ static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dt
     return q;
 }
 
+static const tc_type *in_domain(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, const tc_quant *q)
+{
+    tc_type type = *real;
+    type.dtype = dtype;
+    type.quant = q;
+    return tc_type_intern(ctx, &type);
+}
+
 /* A norm of each channel that is only clamped is in the clamp's domain already. */
 static const tc_type *normed(const tc_rewrite *rw, const tc_node *node)
 {
     tc_dtype dtype = TC_none;
     const tc_quant *q =
         narrow(operand(rw, node, 0)) ? clamped_into(rw, node->out[0], &dtype) : NULL;
-    if (!q)
-        return NULL;
-    tc_type type = *tc_type_of(rw->from, node->out[0]);
-    type.dtype = dtype;
-    type.quant = q;
-    return tc_type_intern(rw->ctx, &type);
+    return q ? in_domain(rw->ctx, tc_type_of(rw->from, node->out[0]), dtype, q) : NULL;
 }
 
 /* An i48 accumulator can only be rescaled.  Clamping keeps the order, so that a product which is
@@ -93,12 +96,8 @@ static const tc_type *from_i48(const tc_rewrite *rw, const tc_node *node, const 
     bool read = false;
     for (size_t i = 0; i < rw->from->n_out; i++)
         read = read || rw->from->out[i] == node->out[0];
-    if (q && !read) {
-        tc_type type = *y;
-        type.dtype = dtype;
-        type.quant = q;
-        return tc_type_intern(rw->ctx, &type);
-    }
+    if (q && !read)
+        return in_domain(rw->ctx, y, dtype, q);
     double most = scale[0];
     for (int64_t c = 1; c < n; c++)
         most = fmax(most, scale[c]);

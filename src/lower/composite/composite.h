@@ -85,8 +85,6 @@ tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
 
 /* Whether the target has what these take: TABLE of i16 whose result is i32. */
 bool tc_lower_fine(const tc_lower *lw);
-/* MINIMUM or MAXIMUM. */
-tc_val tc_put_extreme(tc_lower *lw, tc_op op, tc_val a, tc_val b);
 /* x below 2^30 as i16: x = 2^15 * high + low. */
 void tc_put_halves(tc_lower *lw, tc_val x, tc_val *high, tc_val *low);
 /* e^(-scale * x) in units of 2^-28, for i32 that are 0 or more. */

@@ -33,13 +33,6 @@ static tc_val down(tc_lower *lw, tc_val a, int n, tc_dtype to)
     return tc_put_rescale(lw, a, ldexp(1, -n), 0, 0, to);
 }
 
-tc_val tc_put_extreme(tc_lower *lw, tc_op op, tc_val a, tc_val b)
-{
-    tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
-    nan->nan_mode = TC_nan_mode_propagate;
-    return tc_put2(lw, op, nan, a, b);
-}
-
 void tc_put_halves(tc_lower *lw, tc_val x, tc_val *high, tc_val *low)
 {
     *high = down(lw, x, 15, TC_i16);

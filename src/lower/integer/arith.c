@@ -263,13 +263,6 @@ void tc_lower_int_square(tc_lower *lw, const tc_node *node, tc_val *out)
 /* ---- the larger and the smaller: rounding keeps the order, so each operand may be rounded first
  * ---- */
 
-static tc_val larger(tc_lower *lw, tc_op op, tc_val x, tc_val y)
-{
-    tc_attr_tosa_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
-    a->nan_mode = TC_nan_mode_propagate;
-    return tc_put2(lw, op, a, x, y);
-}
-
 /* An operand as i32 of scale s; targets of the first generation take in no factor but 1. */
 static tc_val ordered(tc_lower *lw, const tc_arg *a, double s, const tc_type *to)
 {
@@ -293,7 +286,7 @@ static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
     }
     bool equal = !wide_arg(&a) && !wide_arg(&b) && tc_scale_of(a.type) == tc_scale_of(b.type);
     double s = equal ? tc_scale_of(a.type) : tc_scale_of(to);
-    tc_val y = larger(lw, op, ordered(lw, &a, s, to), ordered(lw, &b, s, to));
+    tc_val y = tc_put_extreme(lw, op, ordered(lw, &a, s, to), ordered(lw, &b, s, to));
     out[0] = tc_put_narrow(lw, y, s, to);
 }
 
@@ -323,7 +316,7 @@ void tc_lower_int_clamp_tensor(tc_lower *lw, const tc_node *node, tc_val *out)
             continue;
         if (!tc_arg_of(lw, node, i, &bound))
             return;
-        y = larger(lw, i == 1 ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, y,
+        y = tc_put_extreme(lw, i == 1 ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, y,
                    ordered(lw, &bound, s, to));
     }
     out[0] = tc_put_narrow(lw, y, s, to);

@@ -123,13 +123,6 @@ void tc_lower_int_compare(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = r.invert ? tc_put1(lw, TC_OP_tosa_logical_not, NULL, t) : t;
 }
 
-static tc_val extreme(tc_lower *lw, tc_op op, tc_val x, tc_val y)
-{
-    tc_attr_tosa_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
-    a->nan_mode = TC_nan_mode_propagate;
-    return tc_put2(lw, op, a, x, y);
-}
-
 /* A known choice without bools, for machines that have none: with `far` beyond every code,
  *
  *   max(min(x, c ? far : -far), min(y, c ? -far : far)) */
@@ -145,10 +138,10 @@ static tc_val by_limits(tc_lower *lw, tc_tensor c, const tc_val *choice, const t
         tc_arg a = {choice[k], to};
         for (int64_t i = 0; i < n; i++)
             limit[i] = (((const uint8_t *)c.data)[i] != 0) == (k == 0) ? FAR : -FAR;
-        part[k] = extreme(lw, TC_OP_tosa_minimum, tc_put_wide(lw, &a, tc_scale_of(to)),
+        part[k] = tc_put_extreme(lw, TC_OP_tosa_minimum, tc_put_wide(lw, &a, tc_scale_of(to)),
                           tc_put_numbers(lw, TC_i32, to->rank, dim, limit));
     }
-    tc_val y = extreme(lw, TC_OP_tosa_maximum, part[0], part[1]);
+    tc_val y = tc_put_extreme(lw, TC_OP_tosa_maximum, part[0], part[1]);
     return tc_put_narrow(lw, y, tc_scale_of(to), to);
 }
 
