@@ -62,6 +62,17 @@ static bool all_one(const tc_rewrite *rw, tc_val v, double *value)
     return true;
 }
 
+/* y in the place of the node's result, where it is of the same type. */
+static tc_status replace(const finder *f, const tc_node *node, tc_val y, bool *done)
+{
+    TC_TRY(f->status);
+    if (tc_type_of(f->rw->to, y) != tc_type_of(f->rw->from, node->out[0]))
+        return TC_OK;
+    tc_rewrite_bind(f->rw, node->out[0], y);
+    *done = true;
+    return TC_OK;
+}
+
 static bool mask_of(finder *f, tc_val v, int depth, masking *out);
 
 /* v in the shape of another value. */
@@ -188,12 +199,7 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
     double least = two ? fmax(m[0].low, m[1].low) : m[k].low;
     tc_val low = tc_graph_scalar(rw->to, TC_f32, least, node->loc);
     tc_val y = make(&f, TC_OP_where, NULL, (tc_val[]){kept, x, low}, 3);
-    TC_TRY(f.status);
-    if (tc_type_of(rw->to, y) != tc_type_of(rw->from, node->out[0]))
-        return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], y);
-    *done = true;
-    return TC_OK;
+    return replace(&f, node, y, done);
 }
 
 /* What a softmax alone reads, by value. */
@@ -284,12 +290,7 @@ static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done
         y = spelled_out(&f, node, mask);
     else
         return f.status;
-    TC_TRY(f.status);
-    if (tc_type_of(rw->to, y) != t)
-        return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], y);
-    *done = true;
-    return TC_OK;
+    return replace(&f, node, y, done);
 }
 
 /* Every computed mask: the whole spelled out, where the target takes attention only without. */
@@ -304,12 +305,7 @@ static tc_status spell_attended(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     finder f = {rw, node->loc, TC_OK, HUGE_LEAST};
     tc_val y = spelled_out(&f, node, tc_rewrite_in(rw, node, 3));
-    TC_TRY(f.status);
-    if (tc_type_of(rw->to, y) != t)
-        return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], y);
-    *done = true;
-    return TC_OK;
+    return replace(&f, node, y, done);
 }
 
 tc_status tc_tidy_spelled(tc_ctx *ctx, tc_module *module)
