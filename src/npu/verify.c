@@ -18,6 +18,21 @@ static const char *operation_name(tc_ctx *ctx, const tc_npu_op *op)
                         : tc_text_format(&ctx->arena, "%s %s", tc_npu_kind_name(op->kind), mode);
 }
 
+/* Room for one more: in a full list an error takes the place of the last doubt. */
+static bool make_room(tc_npu_findings *out, tc_npu_check check)
+{
+    if (out->n < TC_NPU_FINDINGS)
+        return true;
+    size_t i = out->n;
+    while (i > 0 && tc_npu_checks[out->list[i - 1].check].is_error)
+        i--;
+    if (i == 0 || !tc_npu_checks[check].is_error)
+        return false;
+    memmove(&out->list[i - 1], &out->list[i], (out->n - i) * sizeof *out->list);
+    out->n--;
+    return true;
+}
+
 void tc_npu_found(tc_npu_verifier *v, tc_npu_check check, const char *format, ...)
 {
     tc_npu_findings *out = v->out;
@@ -25,7 +40,7 @@ void tc_npu_found(tc_npu_verifier *v, tc_npu_check check, const char *format, ..
         out->n_error++;
     else
         out->n_doubt++;
-    if (out->n == TC_NPU_FINDINGS)
+    if (!make_room(out, check))
         return;
     char text[256];
     va_list args;

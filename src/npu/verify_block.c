@@ -31,7 +31,7 @@ static int32_t ifm_depth_u85(const tc_npu_machine *m, const tc_npu_op *op, int32
 {
     if (op->window.part_kernel)
         return 16;
-    if (m->macs <= 256 && unit_depth == 16 && !op->weights.sparse)
+    if (op->ifm.bytes == 4 || (m->macs <= 256 && unit_depth == 16 && !op->weights.sparse))
         return 32;
     return op->weights.sparse && op->ifm.bytes == 1 ? 128 : 64;
 }

@@ -3,6 +3,7 @@
  * be wrong with it. */
 #include "check.h"
 
+#include "npu/verifier.h"
 #include "npu/verify.h"
 
 enum { MOST = 256 };
@@ -296,6 +297,39 @@ static void faults_of_vela(tc_ctx *ctx)
     CHECK(has(&f, TC_CHECK_JOINED));
 }
 
+/* On U85 a sum over 32-bit channels takes them in by 32, whatever the microblock. */
+static void sums_of_u85(tc_ctx *ctx)
+{
+    (void)ctx;
+    tc_npu_op op = {.kind = TC_NPU_KIND_POOL, .mode = TC_POOL_REDUCE_SUM, .microblock = 3, .block = {8, 16, 8},
+                    .window = {.kh = 1, .kw = 1, .stride_x = 1, .stride_y = 1, .dilation_x = 1, .dilation_y = 1},
+                    .ifm = {.used = true, .bytes = 4, .h = 64, .w = 64, .c = 64}};
+    const tc_npu_machine *m = tc_npu_machine_find("ethos-u85-256");
+    CHECK(tc_npu_ifm_block(m, &op).depth == 32);
+    op.ifm.bytes = 2;
+    CHECK(tc_npu_ifm_block(m, &op).depth == 64);
+    op.microblock = 1; /* 1 x 2 x 16 */
+    CHECK(tc_npu_ifm_block(m, &op).depth == 32);
+}
+
+/* More doubts than are kept, then an error: it is told of. */
+static void doubts_give_way(tc_ctx *ctx)
+{
+    stream s;
+    prepare(&s);
+    pool(&s, TC_POOL_MAX);
+    set(&s, TC_NPU_IFM_PAD_BOTTOM, 1);
+    for (int i = 0; i < TC_NPU_FINDINGS + 2; i++)
+        pool(&s, TC_POOL_MAX);
+    set(&s, TC_NPU_OFM_BLK_WIDTH_M1, 2);
+    pool(&s, TC_POOL_MAX);
+    stop(&s);
+    tc_npu_findings f = judged(ctx, &s);
+    CHECK(f.n == TC_NPU_FINDINGS && f.n_doubt > TC_NPU_FINDINGS && f.n_error == 1);
+    CHECK(has(&f, TC_CHECK_BLOCK));
+    CHECK(tc_npu_tell(ctx, NULL, &f, NULL, NULL) != TC_OK);
+}
+
 /* Any words: an answer, and never a crash. */
 static void any_words(tc_ctx *ctx)
 {
@@ -327,6 +361,8 @@ int main(void)
     shapes(ctx);
     broken_words(ctx);
     faults_of_vela(ctx);
+    sums_of_u85(ctx);
+    doubts_give_way(ctx);
     any_words(ctx);
     tc_ctx_free(ctx);
     return check_done();
