@@ -16,7 +16,7 @@ typedef struct worker {
     tc_watch watch;
     tc_plan *plan;
     tc_tensor *in, *out, *after;
-    tc_memory memory;
+    tc_memory memory, declared;
     pthread_t thread;
     jmp_buf oom;
 } worker;
@@ -50,7 +50,7 @@ static void show(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     w->runner->visit->see(w->guest, v, seen, order);
 }
 
-static void show_inputs(worker *w)
+static void show_inputs(worker *w, const tc_memory *memory)
 {
     static const int8_t plain[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
     const tc_graph *g = w->runner->g;
@@ -60,7 +60,7 @@ static void show_inputs(worker *w)
     for (size_t i = 0; i < g->n_mutation; i++) {
         tc_val v = g->mutation[i].before;
         if (w->runner->wanted[v])
-            show(w, v, (tc_tensor){tc_type_of(g, v), w->memory.now[i]}, plain);
+            show(w, v, (tc_tensor){tc_type_of(g, v), memory->now[i]}, plain);
     }
 }
 
@@ -100,15 +100,24 @@ static void finish(worker *w, tc_status status)
         samples->progress(samples->who, t->visit->what, t->done, samples->n);
 }
 
+/* The sample as the program's first call; what it leaves is forgotten. */
+static tc_status run_fresh(worker *w)
+{
+    show_inputs(w, &w->declared);
+    return tc_plan_try(w->plan, w->in, w->out, w->declared.now, w->after);
+}
+
 static tc_status run_one(worker *w, size_t k)
 {
     const tc_visit *visit = w->runner->visit;
     if (visit->enter && !visit->enter(w->guest, k, w->in))
         return TC_OK;
     const tc_samples *samples = visit->samples;
+    if (visit->fresh && k && w->runner->g->n_mutation && !samples->state)
+        TC_TRY(run_fresh(w));
     if (samples->state)
         tc_memory_copy(&w->memory, samples->state(samples->from, k));
-    show_inputs(w);
+    show_inputs(w, &w->memory);
     TC_TRY(tc_plan_try(w->plan, w->in, w->out, w->memory.now, w->after));
     if (visit->leave)
         visit->leave(w->guest, k, w->out);
@@ -158,6 +167,7 @@ static void prepare(worker *w, tc_runner *t)
     w->out = tc_new_n(arena, tc_tensor, g->n_out);
     w->after = tc_new_n(arena, tc_tensor, g->n_mutation);
     w->memory = tc_memory_new(t->ctx, g);
+    w->declared = tc_memory_new(t->ctx, g);
 }
 
 tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,

@@ -16,6 +16,7 @@ typedef struct tc_visit {
     const char *what;   /* for the progress line */
     double *reading;    /* seconds are added there; or NULL */
     bool in_order;      /* one sample after the other, by the first guest alone */
+    bool fresh;         /* each is shown from the declared state too, as a first call */
     void *const *guest; /* one per thread */
     /* Before a sample is run; false: leave it out.  May be NULL. */
     bool (*enter)(void *guest, size_t k, const tc_tensor *in);

@@ -162,8 +162,44 @@ static void swapped(void)
     tc_ctx_free(p.ctx);
 }
 
+/* Call k of a few: smaller the first time. */
+static tc_status later_is_large(void *from, size_t k, const tc_tensor *in)
+{
+    const tc_graph *g = from;
+    for (int64_t e = 0; e < tc_type_count(tc_type_of(g, g->in[0])); e++)
+        tc_store_f64(in[0], e, k ? 1 : 0.5);
+    return TC_OK;
+}
+
+/* y = x m, and m becomes a tenth of x: 1 is seen only where a sample after the first is looked at as
+ * the first call too. */
+static void as_first_call(void)
+{
+    program p = parse("graph @main(%0 \"x\": f32[1,4]) {\n"
+                      "  %1 \"m\" = const [1,1,1,1] : f32[1,4]\n"
+                      "  %2 \"y\" = mul %0, %1\n"
+                      "  %3 = tanh %2\n"
+                      "  %4 = const 0.1 : f32[]\n"
+                      "  %5 = mul %0, %4\n"
+                      "  mutate %1 -> %5\n  return %3\n}\n");
+    tc_config config;
+    CHECK(tc_config_preset("int8", &config));
+    tc_quant_request request = {.config = &config,
+                                .samples = {.n = 3, .read = later_is_large, .from = p.g}};
+    CHECK(tc_quantize(p.ctx, p.module, &request) == TC_OK);
+    double reach = 0;
+    for (tc_val v = 1; v < p.g->n_val; v++)
+        if (p.g->val[v]->name && tc_text_eq(p.g->val[v]->name, "y")) {
+            const tc_quant *q = tc_type_of(p.g, v)->quant;
+            reach = q->scale[0] * (double)(q->hi - q->zero[0]);
+        }
+    CHECK(reach > 0.9);
+    tc_ctx_free(p.ctx);
+}
+
 int main(void)
 {
+    as_first_call();
     window();
     read_first();
     running_sum();
