@@ -12,11 +12,7 @@
 #include "pool.h"
 #include "../product/product.h"
 
-/* A pooling of two axes with its channels last; one axis is two, the first of extent 1. */
-typedef struct window {
-    int64_t batch, channels, in[2], out[2], kernel[2], stride[2], dilation[2], pad[2];
-    int axes; /* as given */
-} window;
+typedef tc_pool_window window;
 
 static window window_of(const tc_type *x, const tc_type *y, int axes)
 {
@@ -26,8 +22,7 @@ static window window_of(const tc_type *x, const tc_type *y, int axes)
                 .out = {1, 1},
                 .kernel = {1, 1},
                 .stride = {1, 1},
-                .dilation = {1, 1},
-                .axes = axes};
+                .dilation = {1, 1}};
     for (int i = 2 - axes; i < 2; i++) {
         w.in[i] = x->dim[x->rank - 2 + i];
         w.out[i] = y->dim[y->rank - 2 + i];
@@ -104,18 +99,51 @@ static tc_val dilated_max(tc_lower *lw, tc_val x, const window *w, int64_t lowes
     return x;
 }
 
-/* Windows side by side, too far apart for a machine's strides: each axis in windows of its own, the
- * largest of each. */
-static bool folded(const tc_lower *lw, const window *w)
+/* ---- windows too far apart for a machine's strides ---- */
+
+static bool is_far(const tc_lower *lw, const window *w)
 {
     int64_t most = lw->target->machine->can.stride;
-    bool far = w->stride[0] > most || w->stride[1] > most, beside = true;
-    for (int i = 0; i < 2; i++)
-        beside = beside && w->kernel[i] == w->stride[i] && !w->pad[i] &&
-                 w->out[i] * w->kernel[i] <= w->in[i];
-    return far && beside;
+    return w->stride[0] > most || w->stride[1] > most;
 }
 
+/* A single window takes no step. */
+static window without_idle_strides(const tc_lower *lw, const window *w)
+{
+    window v = *w;
+    for (int i = 0; i < 2; i++)
+        if (v.out[i] == 1 && v.stride[i] > lw->target->machine->can.stride)
+            v.stride[i] = 1;
+    return v;
+}
+
+static bool is_side_by_side(const window *w)
+{
+    bool beside = true;
+    for (int i = 0; i < 2; i++)
+        beside = beside && w->kernel[i] == w->stride[i] && w->dilation[i] == 1 && !w->pad[i] &&
+                 w->out[i] * w->kernel[i] <= w->in[i];
+    return beside;
+}
+
+/* The windows at every place, of which `stepped` takes those that are wanted. */
+static window at_every_place(const window *w)
+{
+    window v = *w;
+    for (int i = 0; i < 2; i++) {
+        v.out[i] = (w->out[i] - 1) * w->stride[i] + 1;
+        v.stride[i] = 1;
+    }
+    return v;
+}
+
+static tc_val stepped(tc_lower *lw, tc_val x, const window *w)
+{
+    x = tc_put_stepped(lw, x, 1, 0, w->stride[0], w->out[0]);
+    return tc_put_stepped(lw, x, 2, 0, w->stride[1], w->out[1]);
+}
+
+/* Each axis in windows of its own, the largest of each. */
 static tc_val folded_max(tc_lower *lw, tc_val x, const window *w)
 {
     static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
@@ -128,11 +156,26 @@ static tc_val folded_max(tc_lower *lw, tc_val x, const window *w)
     return tc_put_reshape(lw, x, 4, (int64_t[]){n, oh, ow, c});
 }
 
-static bool start(tc_lower *lw, const tc_node *node, int axes)
+tc_val tc_put_window_max(tc_lower *lw, tc_val x, const window *given)
 {
-    if (axes > 2)
-        tc_lower_refuse(lw, "it has three axes");
-    else if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
+    window w = without_idle_strides(lw, given);
+    if (!x)
+        return x;
+    if (w.dilation[0] > 1 || w.dilation[1] > 1)
+        return dilated_max(lw, x, &w, tc_dtype_min(tc_put_type(lw, x)->dtype));
+    if (is_far(lw, &w) && !is_side_by_side(&w)) {
+        window all = at_every_place(&w);
+        return stepped(lw, tc_put_window_max(lw, x, &all), &w);
+    }
+    int64_t pad[4];
+    x = even(lw, x, &w, pad);
+    return is_far(lw, &w) ? folded_max(lw, x, &w)
+                          : tc_put_max_pool(lw, x, w.kernel, w.stride, pad);
+}
+
+static bool start(tc_lower *lw, const tc_node *node)
+{
+    if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
              !tc_is_activation(tc_lower_result(lw, node, 0)))
         tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
     else if (node->n_out > 1 && lw->readers[node->out[1]])
@@ -144,40 +187,38 @@ void tc_lower_int_max_pool(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_max_pool *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    if (!start(lw, node, a->kernel.n))
+    if (!start(lw, node))
         return;
+    if (a->kernel.n == 3) {
+        out[0] = tc_put_deep_max(lw, node, a);
+        return;
+    }
     window w = window_of(from, to, a->kernel.n);
     place(a->kernel, w.kernel);
     place(a->stride, w.stride);
     place(a->dilation, w.dilation);
     place(a->pad, w.pad);
     tc_val x = channels_last(lw, tc_lower_in(lw, node, 0), &w);
-    if (w.dilation[0] > 1 || w.dilation[1] > 1)
-        x = dilated_max(lw, x, &w, tc_dtype_min(from->dtype));
-    else {
-        int64_t pad[4];
-        x = even(lw, x, &w, pad);
-        x = folded(lw, &w) ? folded_max(lw, x, &w)
-                           : tc_put_max_pool(lw, x, w.kernel, w.stride, pad);
-    }
+    x = tc_put_window_max(lw, x, &w);
     out[0] = channels_first(lw, x ? tc_put_domain(lw, x, from, to) : x, to);
 }
 
 /* ---- the mean ---- */
 
+int64_t tc_pool_span(const window *w, bool include_pad, int axis, int64_t at)
+{
+    int64_t begin = at * w->stride[axis] - w->pad[axis], end = begin + w->kernel[axis];
+    int64_t lo = include_pad ? -w->pad[axis] : 0,
+            hi = w->in[axis] + (include_pad ? w->pad[axis] : 0);
+    return (end < hi ? end : hi) - (begin > lo ? begin : lo);
+}
+
 /* How many numbers the window at (y, x) is divided by. */
 static int64_t share(const window *w, const tc_attr_avg_pool *a, int64_t oy, int64_t ox)
 {
-    int64_t n = 1, at[] = {oy, ox};
-    if (a->divisor)
-        return a->divisor;
-    for (int i = 0; i < 2; i++) {
-        int64_t begin = at[i] * w->stride[i] - w->pad[i], end = begin + w->kernel[i];
-        int64_t lo = a->include_pad ? -w->pad[i] : 0,
-                hi = w->in[i] + (a->include_pad ? w->pad[i] : 0);
-        n *= (end < hi ? end : hi) - (begin > lo ? begin : lo);
-    }
-    return n;
+    return a->divisor ? a->divisor
+                      : tc_pool_span(w, a->include_pad, 0, oy) *
+                            tc_pool_span(w, a->include_pad, 1, ox);
 }
 
 /* Whether every window is divided by the same number, and whether by the numbers that are there. */
@@ -220,28 +261,66 @@ tc_val tc_put_window_sum(tc_lower *lw, tc_val x, int64_t zero, const int64_t *ke
                        &shape, acc);
 }
 
-/* Sums of i8 windows by 1 / their shares, which stand in a plane of constants. */
-static tc_val divided(tc_lower *lw, tc_val sum, const window *w, const tc_attr_avg_pool *a,
-                      double *unit)
+tc_val tc_put_shares(tc_lower *lw, tc_val sum, int64_t area, const int64_t *share, double *unit)
 {
-    int64_t area = w->kernel[0] * w->kernel[1], dim[] = {1, w->out[0], w->out[1], 1},
-            least = share(w, a, 0, 0);
-    double *inverse = tc_new_n(&lw->ctx->arena, double, (size_t)(dim[1] * dim[2]));
-    for (int64_t i = 0; i < dim[1] * dim[2]; i++) {
-        int64_t n = share(w, a, i / dim[2], i % dim[2]);
-        least = n < least ? n : least;
-    }
+    if (!sum)
+        return sum;
+    const tc_type *t = tc_put_type(lw, sum);
+    int64_t dim[] = {1, t->dim[1], t->dim[2], 1}, n = dim[1] * dim[2], least = share[0];
+    double *inverse = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        least = share[i] < least ? share[i] : least;
     *unit = exp2(floor(log2(0x1p30 / (256.0 * (double)area)))) * (double)least;
-    for (int64_t i = 0; i < dim[1] * dim[2]; i++)
-        inverse[i] = *unit / (double)share(w, a, i / dim[2], i % dim[2]);
+    for (int64_t i = 0; i < n; i++)
+        inverse[i] = *unit / (double)share[i];
     return tc_put3(lw, TC_OP_tosa_mul, NULL, sum, tc_put_numbers(lw, TC_i32, 4, dim, inverse),
                    tc_put_number(lw, TC_i8, 1, 0));
 }
 
-static tc_val mean(tc_lower *lw, tc_val x, const window *w, const tc_attr_avg_pool *a,
-                   const tc_type *from, const tc_type *to)
+static tc_val divided(tc_lower *lw, tc_val sum, const window *w, const tc_attr_avg_pool *a,
+                      double *unit)
+{
+    int64_t n = w->out[0] * w->out[1], *by = tc_new_n(&lw->ctx->arena, int64_t, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        by[i] = share(w, a, i / w->out[1], i % w->out[1]);
+    return tc_put_shares(lw, sum, w->kernel[0] * w->kernel[1], by, unit);
+}
+
+/* Windows side by side as rows: [n,h,w,c] -> [1, windows, kernel, c]. */
+static tc_val windows_as_rows(tc_lower *lw, tc_val x, const window *w, window *rows)
+{
+    int64_t n = w->batch * w->out[0], kh = w->kernel[0], kw = w->kernel[1], ow = w->out[1],
+            pad[4];
+    x = even(lw, x, w, pad);
+    if (kh > 1) {
+        x = tc_put_reshape(lw, x, 4, (int64_t[]){n, kh, ow, kw * w->channels});
+        x = tc_put_transpose(lw, x, (int64_t[]){0, 2, 1, 3});
+    }
+    *rows = (window){.batch = 1,
+                     .channels = w->channels,
+                     .in = {n * ow, kh * kw},
+                     .out = {n * ow, 1},
+                     .kernel = {1, kh * kw},
+                     .stride = {1, 1},
+                     .dilation = {1, 1}};
+    return tc_put_reshape(lw, x, 4, (int64_t[]){1, n * ow, kh * kw, w->channels});
+}
+
+tc_val tc_put_window_mean(tc_lower *lw, tc_val x, const window *given, const tc_attr_avg_pool *a,
+                          const tc_type *from, const tc_type *to)
 {
     int64_t pad[4];
+    window near = without_idle_strides(lw, given), rows, *w = &near;
+    if (is_far(lw, w) && is_side_by_side(w)) {
+        x = windows_as_rows(lw, x, w, &rows);
+        x = tc_put_window_mean(lw, x, &rows, a, from, to);
+        return tc_put_reshape(lw, x, 4,
+                              (int64_t[]){w->batch, w->out[0], w->out[1], w->channels});
+    }
+    if (is_far(lw, w)) {
+        window all = at_every_place(w);
+        return stepped(lw, tc_put_window_mean(lw, x, &all, a, from, to), w);
+    }
     bool same, present,
         equal = tc_scale_of(from) == tc_scale_of(to) && tc_zero_of(from) == tc_zero_of(to) &&
                 from->dtype == to->dtype;
@@ -269,52 +348,54 @@ void tc_lower_int_avg_pool(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_avg_pool *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    if (!start(lw, node, a->kernel.n))
+    if (!start(lw, node))
         return;
+    if (a->kernel.n == 3) {
+        out[0] = tc_put_deep_mean(lw, node, a);
+        return;
+    }
     window w = window_of(from, to, a->kernel.n);
     place(a->kernel, w.kernel);
     place(a->stride, w.stride);
     place(a->pad, w.pad);
     tc_val x = channels_last(lw, tc_lower_in(lw, node, 0), &w);
-    out[0] = channels_first(lw, mean(lw, x, &w, a, from, to), to);
+    out[0] = channels_first(lw, tc_put_window_mean(lw, x, &w, a, from, to), to);
 }
 
 /* ---- windows that tile the plane ---- */
 
-static int64_t tile_start(const window *w, int axis, int64_t i)
+static int64_t tile_start(int64_t in, int64_t out, int64_t i) { return i * in / out; }
+static int64_t tile_end(int64_t in, int64_t out, int64_t i)
 {
-    return i * w->in[axis] / w->out[axis];
-}
-static int64_t tile_end(const window *w, int axis, int64_t i)
-{
-    return ((i + 1) * w->in[axis] + w->out[axis] - 1) / w->out[axis];
+    return ((i + 1) * in + out - 1) / out;
 }
 
-/* Tiles of one size: an ordinary pooling. */
-static bool regular(window *w)
+bool tc_pool_tiles_evenly(window *w)
 {
+    bool all = true;
     for (int i = 0; i < 2; i++) {
         w->kernel[i] = w->stride[i] = w->in[i] / w->out[i];
-        if (w->in[i] % w->out[i])
-            return false;
+        all = all && w->in[i] % w->out[i] == 0;
     }
-    return true;
+    return all;
 }
 
-/* The largest of each tile, by slices, axis by axis; x [n,h,w,c]. */
-static tc_val tiled_max(tc_lower *lw, tc_val x, const window *w)
+tc_val tc_put_tiled_max(tc_lower *lw, tc_val x, const window *w)
 {
     for (int axis = 0; axis < 2; axis++) {
-        tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)w->out[axis]);
-        for (int64_t i = 0; i < w->out[axis]; i++) {
-            int64_t first = tile_start(w, axis, i), n = tile_end(w, axis, i) - first,
+        int64_t in = w->in[axis], out = w->out[axis];
+        if (in == out)
+            continue;
+        tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)out);
+        for (int64_t i = 0; i < out; i++) {
+            int64_t first = tile_start(in, out, i), n = tile_end(in, out, i) - first,
                     kernel[] = {1, 1};
             kernel[axis] = n;
             part[i] = tc_put_slice_axis(lw, x, 1 + axis, first, n);
             part[i] =
                 tc_put_max_pool(lw, part[i], kernel, (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
         }
-        x = tc_put_join(lw, part, (int)w->out[axis], 1 + axis);
+        x = tc_put_join(lw, part, (int)out, 1 + axis);
     }
     return x;
 }
@@ -323,38 +404,56 @@ void tc_lower_int_adaptive_max_pool(tc_lower *lw, const tc_node *node, tc_val *o
 {
     const tc_attr_size *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    if (!start(lw, node, a->size.n))
+    if (!start(lw, node))
         return;
+    if (a->size.n == 3) {
+        out[0] = tc_put_deep_max(lw, node, NULL);
+        return;
+    }
     window w = window_of(from, to, a->size.n);
     tc_val x = channels_last(lw, tc_lower_in(lw, node, 0), &w);
-    if (regular(&w))
-        x = tc_put_max_pool(lw, x, w.kernel, w.stride, (int64_t[]){0, 0, 0, 0});
-    else
-        x = tiled_max(lw, x, &w);
+    x = tc_pool_tiles_evenly(&w) ? tc_put_window_max(lw, x, &w) : tc_put_tiled_max(lw, x, &w);
     out[0] = channels_first(lw, x ? tc_put_domain(lw, x, from, to) : x, to);
 }
 
-/* The mean of each tile: the plane, as channels, by a matrix of zeros and ones; the division is in
- * the change of scale of each result. */
-static tc_val tiled_mean(tc_lower *lw, tc_val x, const window *w, const tc_type *from,
-                         const tc_type *to)
+/* Place i of a grid as one number per axis. */
+static void unravel(int64_t i, int axes, const int64_t *dim, int64_t *at)
 {
-    int64_t plane = w->in[0] * w->in[1], tiles = w->out[0] * w->out[1],
-            planes = w->batch * w->channels;
+    for (int k = axes; k-- > 0; i /= dim[k])
+        at[k] = i % dim[k];
+}
+
+/* The mean of each tile: the last axes, as channels, by a matrix of zeros and ones; the division is
+ * in the change of scale of each result. */
+static tc_val tiled_mean(tc_lower *lw, tc_val x, int axes, const tc_type *from, const tc_type *to)
+{
+    const int64_t *in = from->dim + from->rank - axes, *out = to->dim + to->rank - axes;
+    int64_t plane = 1, tiles = 1, p[3], t[3];
+    for (int i = 0; i < axes; i++) {
+        plane *= in[i];
+        tiles *= out[i];
+    }
     if (plane * tiles > 1 << 24) {
         tc_lower_refuse(lw, "its tiles are too many");
         return TC_NONE;
     }
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)(plane * tiles));
     double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)tiles);
-    for (int64_t t = 0; t < tiles; t++) {
-        int64_t at[] = {t / w->out[1], t % w->out[1]}, n = 0;
-        for (int64_t y = tile_start(w, 0, at[0]); y < tile_end(w, 0, at[0]); y++)
-            for (int64_t c = tile_start(w, 1, at[1]); c < tile_end(w, 1, at[1]); c++, n++)
-                weight[t * plane + y * w->in[1] + c] = 1;
-        factor[t] = tc_scale_of(from) / ((double)n * tc_scale_of(to));
+    for (int64_t k = 0; k < tiles; k++) {
+        int64_t n = 0;
+        unravel(k, axes, out, t);
+        for (int64_t i = 0; i < plane; i++) {
+            bool inside = true;
+            unravel(i, axes, in, p);
+            for (int c = 0; c < axes; c++)
+                inside = inside && p[c] >= tile_start(in[c], out[c], t[c]) &&
+                         p[c] < tile_end(in[c], out[c], t[c]);
+            weight[k * plane + i] = inside;
+            n += inside;
+        }
+        factor[k] = tc_scale_of(from) / ((double)n * tc_scale_of(to));
     }
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, planes, plane});
+    x = tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(from) / plane, plane});
     x = tc_put_matrix(lw, x, tc_zero_of(from), tiles, plane, weight);
     x = tc_put_rescale_channels(lw, x, factor, 0, tc_zero_of(to), to->dtype);
     return tc_put_reshape(lw, tc_put_codes(lw, x, to->quant), to->rank, to->dim);
@@ -364,18 +463,26 @@ void tc_lower_int_adaptive_avg_pool(tc_lower *lw, const tc_node *node, tc_val *o
 {
     const tc_attr_size *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    if (!start(lw, node, a->size.n))
+    if (!start(lw, node))
         return;
-    window w = window_of(from, to, a->size.n);
+    bool even = true;
+    for (int i = 1; i <= a->size.n; i++)
+        even = even && from->dim[from->rank - i] % to->dim[to->rank - i] == 0;
     tc_val x = tc_lower_in(lw, node, 0);
-    if (!regular(&w)) {
-        out[0] = tiled_mean(lw, x, &w, from, to);
+    if (!even) {
+        out[0] = tiled_mean(lw, x, a->size.n, from, to);
         return;
     }
+    if (a->size.n == 3) {
+        out[0] = tc_put_deep_mean(lw, node, NULL);
+        return;
+    }
+    window w = window_of(from, to, a->size.n);
+    tc_pool_tiles_evenly(&w);
     x = channels_last(lw, x, &w);
     if (w.out[0] == 1 && w.out[1] == 1)
         x = tc_put_plane_sum(lw, x, from, tc_scale_of(from) / (double)(w.in[0] * w.in[1]), to);
     else
-        x = mean(lw, x, &w, &(tc_attr_avg_pool){.include_pad = true}, from, to);
+        x = tc_put_window_mean(lw, x, &w, &(tc_attr_avg_pool){.include_pad = true}, from, to);
     out[0] = channels_first(lw, x, to);
 }
