@@ -40,6 +40,7 @@ typedef struct tc_costs {
     int64_t slices;         /* so many slices are better than one GATHER */
     int64_t skip_step;      /* every nth row or column by windows of one, up to this n; 0: never */
     int64_t block_channels; /* blocks of 2 x 2 by a product, up to so many channels; 0: never */
+    int64_t tree_side;      /* planes up to this wide and high are summed by halves; 0: none */
     bool affine_by_conv;    /* x * gain + bias by channel as a convolution of 16 bits */
 } tc_costs;
 
@@ -52,6 +53,7 @@ typedef struct tc_machine {
     const char *title;   /* in messages */
     const char *spec;    /* the TOSA it takes; NULL: none */
     const char *region;  /* passes that make a region cheap, before its rules: a list of pass.def */
+    const char *cheaper; /* passes behind them that say the same in a way it finds cheap; or NULL */
     const char *detours; /* passes behind the rules, around what its compiler gets wrong; or NULL */
     tc_packing packing;
     const char *backend; /* the delegate's id in a .pte; NULL: none */

@@ -9,6 +9,7 @@ const tc_machine tc_machine_tosa = {
     .name = "TOSA-1.0",
     .title = "TOSA",
     .region = "region",
+    .cheaper = "cheap",
     .packing = TC_PACKED_TOSA,
     .backend = "TOSABackend",
     .can = {.gathers = true,
@@ -21,13 +22,14 @@ const tc_machine tc_machine_tosa = {
             .reduces_i32 = true,
             .wide_tables = true,
             .stride = INT64_MAX},
-    .cost = {.matrix_row = 144, .slices = 8},
+    .cost = {.matrix_row = 144, .slices = 8, .tree_side = 8},
 };
 
 const tc_machine tc_machine_tosa_u55 = {
     .name = "TOSA-1.0+u55",
     .title = "TOSA",
     .region = "region_u55",
+    .cheaper = "cheap_u55",
     .packing = TC_PACKED_TOSA,
     .backend = "TOSABackend",
     .can = {.loops = true, .stride = TC_NPU_STRIDE},

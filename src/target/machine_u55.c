@@ -8,6 +8,7 @@ const tc_machine tc_machine_u55 = {
     .title = "Ethos-U55",
     .spec = "TOSA-1.0+INT+int16+int4+u55",
     .region = "region_u55",
+    .cheaper = "cheap_u55",
     .detours = "vela_u55",
     .packing = TC_PACKED_VELA,
     .backend = "EthosUBackend",

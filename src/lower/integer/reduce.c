@@ -140,7 +140,8 @@ tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scal
         tc_val y = middle_sum(lw, x, &(span){n, h * w, c}, from, scale, to);
         return tc_put_reshape(lw, y, 4, (int64_t[]){n, 1, 1, c});
     }
-    if (!tc_lower_has(lw, TC_FEATURE_INT16))
+    int64_t side = h > w ? h : w;
+    if (!tc_lower_has(lw, TC_FEATURE_INT16) || side <= lw->target->machine->cost.tree_side)
         return tc_put_tree_sum(lw, x, from, scale, to);
     if (h == 1 || w == 1)
         return narrowed(lw,

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cheap.c -- see cheap.h; and the passes that only move:
+ *
+ *   copies    CONCAT of what lies elsewhere (an input, a SLICE, another CONCAT)  =>  of its sum
+ * with nothing, which the machine writes where it belongs ahead     f(RESHAPE(x)) of i8, f a TABLE
+ * or CLAMP  =>  RESHAPE(f(x)), where f joins what made x outward   TRANSPOSE of few places to
+ * channels first  =>  of [1,1,places,channels] */
+#include "cheap.h"
+
+#include "../../num/load.h"
+#include "order.h"
+
+tc_lower tc_cheap_at(const tc_rewrite *rw, const tc_node *node)
+{
+    return (tc_lower){.ctx = rw->ctx, .from = rw->from, .to = rw->to, .node = node};
+}
+
+tc_status tc_cheap_take(tc_rewrite *rw, const tc_lower *lw, const tc_node *node, tc_val v,
+                        bool *done)
+{
+    TC_TRY(lw->status);
+    rw->to->val[v]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], v);
+    *done = true;
+    return TC_OK;
+}
+
+tc_val tc_cheap_copy(tc_lower *lw, tc_val x)
+{
+    if (!x)
+        return x;
+    int rank = tc_put_type(lw, x)->rank;
+    tc_val zero = tc_put_rescale(lw, tc_put_number(lw, TC_i8, rank, 0), 1, 0, 0, TC_i32);
+    tc_val wide = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
+    tc_val sum = tc_put2(lw, TC_OP_tosa_add, NULL, wide, zero);
+    return tc_put_rescale(lw, sum, 1, 0, 0, TC_i8);
+}
+
+tc_val tc_cheap_padded(tc_lower *lw, tc_val constant, int axis, int64_t more, int64_t fill)
+{
+    tc_tensor old = tc_tensor_of(lw->to, constant);
+    tc_type type = *old.type;
+    int64_t outer = 1, inner = 1, n = type.dim[axis];
+    for (int i = 0; i < type.rank; i++)
+        *(i < axis ? &outer : &inner) *= i == axis ? 1 : type.dim[i];
+    type.dim[axis] = n + more;
+    tc_tensor t =
+        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, type.dtype, type.rank, type.dim));
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t i = 0; i < (n + more) * inner; i++)
+            tc_store_i64(t, o * (n + more) * inner + i,
+                         i < n * inner ? tc_load_i64(old, o * n * inner + i) : fill);
+    return tc_put_data(lw, t.type, t.data);
+}
+
+int64_t tc_cheap_number(const tc_graph *g, tc_val constant)
+{
+    return tc_load_i64(tc_tensor_of(g, constant), 0);
+}
+
+tc_status tc_cheap_over(tc_module *module, tc_rewriter *rewriter)
+{
+    return tc_rewrite_module(module, &rewriter, 1, NULL);
+}
+
+/* ---- copies ---- */
+
+/* Its numbers lie where another operation put them for its own reason. */
+static bool lies_elsewhere(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    while (def && def->op == TC_OP_tosa_reshape)
+        def = tc_def(g, def->in[0]);
+    return !def || def->op == TC_OP_tosa_slice || def->op == TC_OP_tosa_concat;
+}
+
+static tc_status copies(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_type *type = node->n_out ? tc_type_of(rw->from, node->out[0]) : NULL;
+    bool any = false;
+    if (node->op != TC_OP_tosa_concat || type->dtype != TC_i8 || tc_type_count(type) == 0)
+        return TC_OK;
+    for (int i = 0; i < node->n_in; i++)
+        any = any || lies_elsewhere(rw->to, tc_rewrite_in(rw, node, i));
+    if (!any)
+        return TC_OK;
+    tc_lower lw = tc_cheap_at(rw, node);
+    tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = tc_rewrite_in(rw, node, i);
+        if (lies_elsewhere(rw->to, in[i]))
+            in[i] = tc_cheap_copy(&lw, in[i]);
+    }
+    tc_val y = tc_put(&lw, TC_OP_tosa_concat, node->attr, in, node->n_in);
+    return tc_cheap_take(rw, &lw, node, y, done);
+}
+
+tc_status tc_lower_copies(tc_ctx *ctx, tc_module *module)
+{
+    (void)ctx;
+    return tc_cheap_over(module, copies);
+}
+
+/* ---- ahead ---- */
+
+static tc_status ahead(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_table && node->op != TC_OP_tosa_clamp)
+        return TC_OK;
+    const tc_node *moved = tc_rewrite_def(rw, node, 0);
+    if (!moved || moved->op != TC_OP_tosa_reshape || rw->readers[node->in[0]] != 1 ||
+        tc_type_of(rw->from, node->in[0])->dtype != TC_i8 ||
+        tc_type_of(rw->from, node->out[0])->dtype != TC_i8)
+        return TC_OK;
+    const tc_node *made = tc_def(rw->to, moved->in[0]);
+    if (!made || made->op != TC_OP_tosa_rescale)
+        return TC_OK;
+    tc_lower lw = tc_cheap_at(rw, node);
+    tc_val in[2] = {moved->in[0], node->n_in > 1 ? tc_rewrite_in(rw, node, 1) : TC_NONE};
+    tc_val y = tc_put(&lw, node->op, node->attr, in, node->n_in);
+    y = tc_put2(&lw, TC_OP_tosa_reshape, NULL, y, moved->in[1]);
+    return tc_cheap_take(rw, &lw, node, y, done);
+}
+
+tc_status tc_lower_ahead(tc_ctx *ctx, tc_module *module)
+{
+    (void)ctx;
+    return tc_cheap_over(module, ahead);
+}
+
+/* ---- outward ---- */
+
+enum { FEW_PLACES = 100 };
+
+static bool is_perm(const tc_node *node, const int64_t *perm)
+{
+    return node && node->op == TC_OP_tosa_transpose &&
+           ((const tc_attr_tosa_perms *)node->attr)->perms.n == 4 &&
+           memcmp(((const tc_attr_tosa_perms *)node->attr)->perms.v, perm, 4 * sizeof *perm) == 0;
+}
+
+static tc_status outward(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    static const int64_t first[] = {0, 3, 1, 2}, swap[] = {0, 1, 3, 2};
+    if (!is_perm(node, first))
+        return TC_OK;
+    const tc_type *x = tc_type_of(rw->from, node->in[0]);
+    int64_t places = x->dim[1] * x->dim[2];
+    if (x->dtype != TC_i8 || x->dim[0] != 1 || x->dim[1] == 1 || x->dim[2] == 1 ||
+        places > FEW_PLACES)
+        return TC_OK;
+    tc_lower lw = tc_cheap_at(rw, node);
+    tc_val y = tc_rewrite_in(rw, node, 0);
+    y = tc_put_reshape(&lw, y, 4, (int64_t[]){1, 1, places, x->dim[3]});
+    y = tc_put_transpose(&lw, y, swap);
+    y = tc_put_reshape(&lw, y, 4, tc_type_of(rw->from, node->out[0])->dim);
+    return tc_cheap_take(rw, &lw, node, y, done);
+}
+
+tc_status tc_lower_outward(tc_ctx *ctx, tc_module *module)
+{
+    (void)ctx;
+    return tc_cheap_over(module, outward);
+}
