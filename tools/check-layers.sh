@@ -48,4 +48,11 @@ while IFS= read -r line; do
     looked=$((looked + 1))
 done < <(grep -rnE --include='*.[ch]' 'TC_FEATURE_U55|tc_machine_(u55|u65|u85|vgf|cpu)\b' "$src" | grep -v "^$src/target/")
 echo "layers: $((looked - wrong)) passed, $wrong failed"
+# What is made is made in an order that the program says (check-order.py).
+if command -v python3 >/dev/null; then
+    python3 "$(dirname "$0")/check-order.py" "$src" || wrong=$((wrong + 1))
+else
+    echo "there is no python3: the order of evaluation is not looked at"
+    echo "order of evaluation: 0 passed, 0 failed, 1 skipped"
+fi
 [ "$wrong" = 0 ]

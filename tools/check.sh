@@ -120,16 +120,9 @@ corpora() { # FOLDER
     return $code
 }
 
-# Rules put nodes inside the arguments of a call, whose order is the compiler's: the same nodes, numbered otherwise.
-golden_but_lower() { # FOLDER
-    local part
-    for part in test/golden/*/; do [ "$part" = test/golden/lower/ ] || "$1/golden" "$part"; done
-    echo "0 passed, 0 failed, $(ls test/golden/lower | wc -l) skipped"
-}
-
-programs() { # FOLDER [OTHER]: what every build runs; OTHER: not the compiler whose order of nodes is recorded
+programs() { # FOLDER: what every build runs
     later "$1: command line" test/cli.sh "$1/tosac"
-    if [ $# -gt 1 ]; then later "$1: golden files" golden_but_lower "$1"; else later "$1: golden files" "$1/golden" test/golden; fi
+    later "$1: golden files" "$1/golden" test/golden
     later "$1: unit tests" all_units "$1"
 }
 
@@ -278,7 +271,7 @@ main() {
         local tests
         tests="tosac golden conformance-tosa $(units)"
         build build-clang "$tests" -DCMAKE_C_COMPILER=clang && {
-            programs build-clang other
+            programs build-clang
             later "TOSA suite, clang" build-clang/conformance-tosa $cases/suites/public
         }
         build build-asan "" -DTOSAC_SANITIZE=ON && {

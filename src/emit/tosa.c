@@ -374,8 +374,9 @@ static tc_status put_node(emitter *e, const tc_node *node)
         return TC_OK;
     bool shape = node->op == TC_OP_const && tc_type_of(e->g, node->out[0])->dtype == TC_shape;
     uint32_t number = shape ? TC_TOSA_CONST_SHAPE : info->tosa;
-    return put_operator(e, node, number, number, put_names(e, node->in, (size_t)node->n_in),
-                        put_names(e, node->out, (size_t)node->n_out));
+    tc_fb_ref results = put_names(e, node->out, (size_t)node->n_out);
+    tc_fb_ref operands = put_names(e, node->in, (size_t)node->n_in);
+    return put_operator(e, node, number, number, operands, results);
 }
 
 /* The IDENTITYs behind outputs that are inputs, and the names of all outputs. */
@@ -388,9 +389,11 @@ static tc_status put_outputs(emitter *e, tc_fb_ref *out)
     tc_fb_ref *ref = tc_new_n(&e->ctx->scratch, tc_fb_ref, g->n_out);
     for (size_t i = 0; i < g->n_out; i++) {
         ref[i] = put_text(e, e->passed[i] ? e->passed[i] : e->name[g->out[i]]);
-        if (e->passed[i])
-            TC_TRY(put_operator(e, &pass, number, number, put_names(e, &g->out[i], 1),
-                                tc_fb_put_refs(&e->w, &ref[i], 1)));
+        if (e->passed[i]) {
+            tc_fb_ref result = tc_fb_put_refs(&e->w, &ref[i], 1);
+            tc_fb_ref operand = put_names(e, &g->out[i], 1);
+            TC_TRY(put_operator(e, &pass, number, number, operand, result));
+        }
     }
     *out = tc_fb_put_refs(&e->w, ref, g->n_out);
     return TC_OK;

@@ -82,7 +82,8 @@ static uint32_t tensor_type(emitter *e, tc_dtype dtype, int32_t rank, const int6
         extent[i] = u32_constant(e, (uint32_t)dim[i]);
     uint32_t list = UNIQUE(e, TC_SPV_TypeArray, 0, u32, u32_constant(e, n));
     uint32_t shape = tc_spv_unique(&e->w, TC_SPV_ConstantComposite, list, extent, n);
-    return UNIQUE(e, TC_SPV_TypeTensorARM, 0, element_type(e, dtype), u32_constant(e, n), shape);
+    uint32_t element = element_type(e, dtype), axes = u32_constant(e, n);
+    return UNIQUE(e, TC_SPV_TypeTensorARM, 0, element, axes, shape);
 }
 
 static uint32_t value_type(emitter *e, tc_val v)

@@ -46,8 +46,8 @@ bool tc_cpu_form_exp2(tc_cpu_maker *m)
 
 bool tc_cpu_form_erfc(tc_cpu_maker *m)
 {
-    tc_val x = tc_cpu_real(m, 0);
-    return tc_cpu_done(m, tc_cpu_sub(m, tc_cpu_number(m, x, 1), UNARY(m, erf, x)));
+    tc_val x = tc_cpu_real(m, 0), erf = UNARY(m, erf, x), one = tc_cpu_number(m, x, 1);
+    return tc_cpu_done(m, tc_cpu_sub(m, one, erf));
 }
 
 static tc_val polynomial(tc_cpu_maker *m, tc_val x, const double *c, int n)
@@ -101,7 +101,8 @@ bool tc_cpu_form_mish(tc_cpu_maker *m)
 /* clamp(x + 3, 0, 6) / 6 */
 static tc_val hard_sigmoid(tc_cpu_maker *m, tc_val x)
 {
-    return tc_cpu_div(m, tc_cpu_clamp(m, plus(m, x, 3), 0, 6), tc_cpu_number(m, x, 6));
+    tc_val six = tc_cpu_number(m, x, 6);
+    return tc_cpu_div(m, tc_cpu_clamp(m, plus(m, x, 3), 0, 6), six);
 }
 
 bool tc_cpu_form_hardsigmoid(tc_cpu_maker *m)
@@ -112,7 +113,8 @@ bool tc_cpu_form_hardsigmoid(tc_cpu_maker *m)
 bool tc_cpu_form_hardswish(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0), gate = tc_cpu_clamp(m, plus(m, x, 3), 0, 6);
-    return tc_cpu_done(m, tc_cpu_div(m, tc_cpu_mul(m, x, gate), tc_cpu_number(m, x, 6)));
+    tc_val six = tc_cpu_number(m, x, 6);
+    return tc_cpu_done(m, tc_cpu_div(m, tc_cpu_mul(m, x, gate), six));
 }
 
 bool tc_cpu_form_softsign(tc_cpu_maker *m)
@@ -126,15 +128,16 @@ bool tc_cpu_form_softplus(tc_cpu_maker *m)
 {
     const tc_attr_softplus *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0), y = times(m, x, a->beta);
-    tc_val soft = tc_cpu_div(m, UNARY(m, log1p, UNARY(m, exp, y)), tc_cpu_number(m, x, a->beta));
+    tc_val beta = tc_cpu_number(m, x, a->beta);
+    tc_val soft = tc_cpu_div(m, UNARY(m, log1p, UNARY(m, exp, y)), beta);
     return tc_cpu_done(m, tc_cpu_where(m, above(m, y, a->threshold), x, soft));
 }
 
 bool tc_cpu_form_hardshrink(tc_cpu_maker *m)
 {
     const tc_attr_lambda *a = m->node->attr;
-    tc_val x = tc_cpu_real(m, 0),
-           small = BINARY(m, le, UNARY(m, abs, x), tc_cpu_number(m, x, a->lambda));
+    tc_val x = tc_cpu_real(m, 0), lambda = tc_cpu_number(m, x, a->lambda);
+    tc_val small = BINARY(m, le, UNARY(m, abs, x), lambda);
     return tc_cpu_done(m, tc_cpu_where(m, small, tc_cpu_number(m, x, 0), x));
 }
 
@@ -142,8 +145,10 @@ bool tc_cpu_form_softshrink(tc_cpu_maker *m)
 {
     const tc_attr_lambda *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0), zero = times(m, x, 0); /* NaN stays */
-    tc_val y = tc_cpu_where(m, below(m, x, -a->lambda), plus(m, x, a->lambda), zero);
-    return tc_cpu_done(m, tc_cpu_where(m, above(m, x, a->lambda), plus(m, x, -a->lambda), y));
+    tc_val up = plus(m, x, a->lambda);
+    tc_val y = tc_cpu_where(m, below(m, x, -a->lambda), up, zero);
+    tc_val down = plus(m, x, -a->lambda);
+    return tc_cpu_done(m, tc_cpu_where(m, above(m, x, a->lambda), down, y));
 }
 
 bool tc_cpu_form_threshold(tc_cpu_maker *m)
@@ -159,18 +164,19 @@ bool tc_cpu_form_nan_to_num(tc_cpu_maker *m)
     tc_val x = tc_cpu_in(m, 0), y = x;
     if (!tc_is_float(tc_cpu_type(m, x)->dtype))
         return tc_cpu_done(m, x);
-    y = tc_cpu_where(m, UNARY(m, isnan, x), tc_cpu_number(m, x, a->nan), y);
-    y = tc_cpu_where(m, BINARY(m, eq, x, tc_cpu_number(m, x, INFINITY)),
-                     tc_cpu_number(m, x, a->posinf), y);
-    return tc_cpu_done(m, tc_cpu_where(m, BINARY(m, eq, x, tc_cpu_number(m, x, -INFINITY)),
-                                       tc_cpu_number(m, x, a->neginf), y));
+    tc_val instead = tc_cpu_number(m, x, a->nan);
+    y = tc_cpu_where(m, UNARY(m, isnan, x), instead, y);
+    instead = tc_cpu_number(m, x, a->posinf);
+    y = tc_cpu_where(m, BINARY(m, eq, x, tc_cpu_number(m, x, INFINITY)), instead, y);
+    instead = tc_cpu_number(m, x, a->neginf);
+    tc_val lowest = BINARY(m, eq, x, tc_cpu_number(m, x, -INFINITY));
+    return tc_cpu_done(m, tc_cpu_where(m, lowest, instead, y));
 }
 
 bool tc_cpu_form_isfinite(tc_cpu_maker *m)
 {
-    tc_val x = tc_cpu_in(m, 0);
-    return tc_cpu_done(
-        m, UNARY(m, logical_not, BINARY(m, logical_or, UNARY(m, isnan, x), UNARY(m, isinf, x))));
+    tc_val x = tc_cpu_in(m, 0), infinite = UNARY(m, isinf, x), nan = UNARY(m, isnan, x);
+    return tc_cpu_done(m, UNARY(m, logical_not, BINARY(m, logical_or, nan, infinite)));
 }
 
 bool tc_cpu_form_round(tc_cpu_maker *m)
@@ -190,8 +196,8 @@ static bool but_nan(tc_cpu_maker *m, tc_op op)
 {
     tc_val x = tc_cpu_in(m, 0), y = tc_cpu_in(m, 1);
     tc_val best = tc_cpu_binary(m, op, x, y);
-    return tc_cpu_done(
-        m, tc_cpu_where(m, UNARY(m, isnan, x), y, tc_cpu_where(m, UNARY(m, isnan, y), x, best)));
+    tc_val or_x = tc_cpu_where(m, UNARY(m, isnan, y), x, best);
+    return tc_cpu_done(m, tc_cpu_where(m, UNARY(m, isnan, x), y, or_x));
 }
 
 bool tc_cpu_form_fmax(tc_cpu_maker *m)
@@ -208,8 +214,8 @@ bool tc_cpu_form_hypot(tc_cpu_maker *m)
 {
     tc_val x = UNARY(m, abs, tc_cpu_real(m, 0)), y = UNARY(m, abs, tc_cpu_real(m, 1));
     tc_val big = BINARY(m, maximum, x, y), small = BINARY(m, minimum, x, y);
-    tc_val plain =
-        BINARY(m, logical_or, UNARY(m, isinf, big), BINARY(m, eq, big, tc_cpu_number(m, big, 0)));
+    tc_val zero = BINARY(m, eq, big, tc_cpu_number(m, big, 0));
+    tc_val plain = BINARY(m, logical_or, UNARY(m, isinf, big), zero);
     tc_val ratio = tc_cpu_div(m, small, big);
     tc_val length = tc_cpu_mul(m, big, UNARY(m, sqrt, plus(m, tc_cpu_mul(m, ratio, ratio), 1)));
     return tc_cpu_done(m, tc_cpu_where(m, plain, big, length));
@@ -219,7 +225,8 @@ bool tc_cpu_form_hypot(tc_cpu_maker *m)
 bool tc_cpu_form_copysign(tc_cpu_maker *m)
 {
     tc_val x = UNARY(m, abs, tc_cpu_real(m, 0)), y = tc_cpu_real(m, 1);
-    tc_val minus = BINARY(m, logical_or, below(m, y, 0), below(m, UNARY(m, reciprocal, y), 0));
+    tc_val minus_zero = below(m, UNARY(m, reciprocal, y), 0);
+    tc_val minus = BINARY(m, logical_or, below(m, y, 0), minus_zero);
     return tc_cpu_done(m, tc_cpu_where(m, minus, UNARY(m, neg, x), x));
 }
 
@@ -235,8 +242,8 @@ bool tc_cpu_form_logaddexp(tc_cpu_maker *m)
 bool tc_cpu_form_xlogy(tc_cpu_maker *m)
 {
     tc_val x = tc_cpu_real(m, 0), y = tc_cpu_real(m, 1), zero = tc_cpu_number(m, x, 0);
-    tc_val none =
-        BINARY(m, logical_and, BINARY(m, eq, x, zero), UNARY(m, logical_not, UNARY(m, isnan, y)));
+    tc_val number = UNARY(m, logical_not, UNARY(m, isnan, y));
+    tc_val none = BINARY(m, logical_and, BINARY(m, eq, x, zero), number);
     return tc_cpu_done(m, tc_cpu_where(m, none, zero, tc_cpu_mul(m, x, UNARY(m, log, y))));
 }
 
@@ -274,7 +281,8 @@ bool tc_cpu_form_prelu(tc_cpu_maker *m)
     for (int i = 0; i < t->rank; i++)
         dim[i] = i == (t->rank > 1) ? tc_type_count(weight) : 1;
     tc_val x = tc_cpu_in(m, 0), w = tc_cpu_reshape(m, tc_cpu_in(m, 1), t->rank, dim);
-    return tc_cpu_done(m, tc_cpu_where(m, above(m, x, 0), x, tc_cpu_mul(m, x, w)));
+    tc_val below_zero = tc_cpu_mul(m, x, w);
+    return tc_cpu_done(m, tc_cpu_where(m, above(m, x, 0), x, below_zero));
 }
 
 /* dequantize(quantize(x)) */

@@ -66,8 +66,9 @@ static bool sort_by_rank(tc_cpu_maker *m)
     if (t->rank + 1 > TC_MAX_RANK || tc_type_count(t) * n > MOST)
         return false;
     tc_val x = tc_cpu_in(m, 0), own = with_axis(m, x, inner), other = with_axis(m, x, axis);
-    tc_val earlier = tc_cpu_binary(m, TC_OP_lt, counted(m, n, inner, t->rank + 1),
-                                   counted(m, n, axis, t->rank + 1));
+    tc_val own_place = counted(m, n, axis, t->rank + 1);
+    tc_val other_place = counted(m, n, inner, t->rank + 1);
+    tc_val earlier = tc_cpu_binary(m, TC_OP_lt, other_place, own_place);
     tc_val ahead = tc_cpu_cast(m, before(m, own, other, earlier, a->descending), TC_i64);
     tc_val rank = tc_cpu_reduce(m, TC_OP_sum, ahead, tc_ints_copy(&m->ctx->arena, &inner, 1), false);
     tc_val place = tc_cpu_expand(m, counted(m, n, axis, t->rank), t->rank, t->dim);
@@ -168,11 +169,11 @@ bool tc_cpu_scatter_meeting(tc_cpu_maker *m)
     for (int32_t i = 0; i < x->rank; i++)
         if (tc_cpu_in_type(m, 2)->dim[i] != at->dim[i])
             source = tc_cpu_slice(m, source, i, 0, at->dim[i]);
-    tc_val here = tc_cpu_binary(m, TC_OP_eq,
-                                with_axis(m, tc_cpu_cast(m, tc_cpu_in(m, 1), TC_i64), x->rank),
-                                counted(m, x->dim[a->axis], x->rank, x->rank + 1));
-    tc_val each = tc_cpu_where(m, here, with_axis(m, source, x->rank),
-                               tc_cpu_number(m, source, neutral_of(k, x->dtype)));
+    tc_val place = counted(m, x->dim[a->axis], x->rank, x->rank + 1);
+    tc_val meant = with_axis(m, tc_cpu_cast(m, tc_cpu_in(m, 1), TC_i64), x->rank);
+    tc_val here = tc_cpu_binary(m, TC_OP_eq, meant, place);
+    tc_val neutral = tc_cpu_number(m, source, neutral_of(k, x->dtype));
+    tc_val each = tc_cpu_where(m, here, with_axis(m, source, x->rank), neutral);
     tc_val all = met(m, k->reduce, each, a->axis);
     tc_val count = met(m, TC_OP_sum, tc_cpu_cast(m, here, TC_i64), a->axis);
     if (a->include_self) {

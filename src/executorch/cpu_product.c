@@ -60,8 +60,9 @@ bool tc_cpu_form_matmul(tc_cpu_maker *m)
     int batch_axes = out->rank - (x->rank == 1 ? 1 : 2);
     if (batch_axes + 2 > TC_MAX_RANK)
         return false;
-    return tc_cpu_done(
-        m, tc_cpu_matmul(m, batched(m, a, out, batch_axes), batched(m, b, out, batch_axes)));
+    b = batched(m, b, out, batch_axes);
+    a = batched(m, a, out, batch_axes);
+    return tc_cpu_done(m, tc_cpu_matmul(m, a, b));
 }
 
 /* beta c + alpha (a b) */
@@ -124,8 +125,8 @@ bool tc_cpu_form_sdpa(tc_cpu_maker *m)
     }
     for (int i = 0; i < keys->rank; i++)
         perm[i] = i < keys->rank - 2 ? i : 2 * keys->rank - 3 - i;
-    tc_val scores = tc_cpu_matmul(m, tc_cpu_mul(m, q, tc_cpu_number(m, q, a->scale)),
-                                  tc_cpu_permute(m, k, perm));
+    tc_val turned = tc_cpu_permute(m, k, perm);
+    tc_val scores = tc_cpu_matmul(m, tc_cpu_mul(m, q, tc_cpu_number(m, q, a->scale)), turned);
     if (a->causal)
         scores = causal_mask(m, scores, t->dim[t->rank - 2], keys->dim[keys->rank - 2]);
     if (tc_cpu_in(m, 3))

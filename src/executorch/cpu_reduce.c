@@ -36,7 +36,8 @@ bool tc_cpu_form_logsumexp(tc_cpu_maker *m)
 {
     const tc_attr_axes *a = m->node->attr;
     tc_val x = tc_cpu_real(m, 0), most = tc_cpu_reduce(m, TC_OP_amax, x, a->axes, true);
-    tc_val shift = tc_cpu_where(m, UNARY(m, isinf, most), tc_cpu_number(m, most, 0), most);
+    tc_val zero = tc_cpu_number(m, most, 0);
+    tc_val shift = tc_cpu_where(m, UNARY(m, isinf, most), zero, most);
     tc_val sum = tc_cpu_reduce(m, TC_OP_sum, UNARY(m, exp, tc_cpu_sub(m, x, shift)), a->axes, true);
     return tc_cpu_done(m, tc_cpu_add(m, shift, UNARY(m, log, sum)));
 }

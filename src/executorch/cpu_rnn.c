@@ -36,13 +36,14 @@ static void step(tc_cpu_maker *m, tc_op op, tc_val from_x, tc_val from_h, int64_
                f = UNARY(m, sigmoid, part(m, sum, 1, hidden));
         tc_val g = UNARY(m, tanh, part(m, sum, 2, hidden)),
                o = UNARY(m, sigmoid, part(m, sum, 3, hidden));
-        *c = tc_cpu_add(m, tc_cpu_mul(m, f, *c), tc_cpu_mul(m, i, g));
+        tc_val next = tc_cpu_mul(m, i, g), kept = tc_cpu_mul(m, f, *c);
+        *c = tc_cpu_add(m, kept, next);
         *h = tc_cpu_mul(m, o, UNARY(m, tanh, *c));
     } else {
-        tc_val r = UNARY(m, sigmoid,
-                         tc_cpu_add(m, part(m, from_x, 0, hidden), part(m, from_h, 0, hidden)));
-        tc_val z = UNARY(m, sigmoid,
-                         tc_cpu_add(m, part(m, from_x, 1, hidden), part(m, from_h, 1, hidden)));
+        tc_val rh = part(m, from_h, 0, hidden), rx = part(m, from_x, 0, hidden);
+        tc_val r = UNARY(m, sigmoid, tc_cpu_add(m, rx, rh));
+        tc_val zh = part(m, from_h, 1, hidden), zx = part(m, from_x, 1, hidden);
+        tc_val z = UNARY(m, sigmoid, tc_cpu_add(m, zx, zh));
         tc_val n = tc_cpu_mul(m, r, part(m, from_h, 2, hidden));
         n = UNARY(m, tanh, tc_cpu_add(m, part(m, from_x, 2, hidden), n));
         *h = tc_cpu_add(m, n, tc_cpu_mul(m, z, tc_cpu_sub(m, *h, n))); /* (1 - z) n + z h */
@@ -125,8 +126,9 @@ static bool cell(tc_cpu_maker *m, tc_op op)
     weights w = weights_at(m, 1 + states, true);
     tc_val h = rows(m, 1), c = states == 2 ? rows(m, 2) : TC_NONE;
     int64_t hidden = tc_cpu_type(m, w.w_hh)->dim[1];
-    step(m, op, affine(m, rows(m, 0), w.w_ih, w.b_ih), affine(m, h, w.w_hh, w.b_hh), hidden, &h,
-         &c);
+    tc_val from_h = affine(m, h, w.w_hh, w.b_hh);
+    tc_val from_x = affine(m, rows(m, 0), w.w_ih, w.b_ih);
+    step(m, op, from_x, from_h, hidden, &h, &c);
     tc_cpu_give(m, 0, h);
     if (states == 2)
         tc_cpu_give(m, 1, c);

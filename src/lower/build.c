@@ -174,8 +174,9 @@ tc_val tc_put_pad(tc_lower *lw, tc_val x, const int64_t *before_after, double st
         any = any || before_after[i];
     if (!any)
         return x;
-    return tc_put3(lw, TC_OP_tosa_pad, NULL, x, tc_put_shape(lw, 2 * t->rank, before_after),
-                   tc_put_number(lw, t->dtype, 1, stored));
+    tc_val with = tc_put_number(lw, t->dtype, 1, stored);
+    tc_val ends = tc_put_shape(lw, 2 * t->rank, before_after);
+    return tc_put3(lw, TC_OP_tosa_pad, NULL, x, ends, with);
 }
 
 tc_val tc_put_tile(tc_lower *lw, tc_val x, const int64_t *times)

@@ -121,9 +121,10 @@ static tc_val rescale(tc_lower *lw, tc_val x, const double *by, int64_t n, int64
                                 .per_channel = n > 1,
                                 .input_unsigned = from == TC_u8 || from == TC_u16,
                                 .output_unsigned = to == TC_u8 || to == TC_u16};
-    tc_val in[] = {
-        x, tc_put_data(lw, mult.type, mult.data), tc_put_data(lw, shift.type, shift.data),
-        tc_put_number(lw, from, 1, (double)in_zero), tc_put_number(lw, to, 1, (double)out_zero)};
+    tc_val in[5] = {x, tc_put_data(lw, mult.type, mult.data)};
+    in[2] = tc_put_data(lw, shift.type, shift.data);
+    in[3] = tc_put_number(lw, from, 1, (double)in_zero);
+    in[4] = tc_put_number(lw, to, 1, (double)out_zero);
     if (lw->status != TC_OK)
         return TC_NONE;
     tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_rescale, a, in, 5, 1, lw->node->loc);

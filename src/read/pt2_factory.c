@@ -165,11 +165,10 @@ static void import_angle(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     if (n->status != TC_OK)
         return;
-    if (is_complex(n, x))
-        tc_pt2_result(
-            n, x,
-            tc_pt2_emit2(n, TC_OP_atan2, NULL, part(n, TC_OP_imag, x), part(n, TC_OP_real, x)), 0);
-    else
+    if (is_complex(n, x)) {
+        tc_val im = part(n, TC_OP_imag, x), re = part(n, TC_OP_real, x);
+        tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_atan2, NULL, im, re), 0);
+    } else
         tc_pt2_unsupported(n, "the angle of real numbers");
 }
 
@@ -180,9 +179,8 @@ static void import_view_as_real(tc_pt2_node *n, const tc_pt2_row *row)
     if (n->status != TC_OK)
         return;
     const void *last = tc_pt2_attr(n, axis, tc_pt2_type(n, x)->rank);
-    tc_pt2_result(
-        n, x, tc_pt2_emit2(n, TC_OP_stack, last, part(n, TC_OP_real, x), part(n, TC_OP_imag, x)),
-        0);
+    tc_val re = part(n, TC_OP_real, x), im = part(n, TC_OP_imag, x);
+    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_stack, last, re, im), 0);
 }
 
 static void import_view_as_complex(tc_pt2_node *n, const tc_pt2_row *row)
@@ -203,10 +201,13 @@ static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     if (n->status != TC_OK)
         return;
-    tc_val y = is_complex(n, x)
-                   ? tc_pt2_emit2(n, TC_OP_complex, NULL, part(n, TC_OP_real, x),
-                                  tc_pt2_emit1(n, TC_OP_neg, NULL, part(n, TC_OP_imag, x)))
-                   : tc_pt2_emit1(n, TC_OP_identity, NULL, x);
+    tc_val y;
+    if (is_complex(n, x)) {
+        tc_val re = part(n, TC_OP_real, x);
+        tc_val im = tc_pt2_emit1(n, TC_OP_neg, NULL, part(n, TC_OP_imag, x));
+        y = tc_pt2_emit2(n, TC_OP_complex, NULL, re, im);
+    } else
+        y = tc_pt2_emit1(n, TC_OP_identity, NULL, x);
     tc_pt2_result(n, x, y, 0);
 }
 

@@ -101,7 +101,8 @@ static int only_index(const tc_val *index, int count)
 
 static void import_index_put(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_val in[TC_MAX_RANK + 2] = {tc_pt2_tensor(n, "self"), tc_pt2_tensor(n, "values")};
+    tc_val in[TC_MAX_RANK + 2] = {tc_pt2_tensor(n, "self")};
+    in[1] = tc_pt2_tensor(n, "values");
     int count;
     tc_val *index = tc_pt2_tensors(n, "indices", &count);
     bool accumulate = tc_pt2_bool(n, "accumulate", false);
@@ -353,8 +354,10 @@ static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_row *row)
         line[i] = i - tc_min_i64(offset, 0);
         column[i] = i + tc_max_i64(offset, 0);
     }
-    tc_val in[] = {tc_pt2_permute(n, x, there), tc_pt2_permute(n, source, last),
-                   tc_pt2_list(n, line, length), tc_pt2_list(n, column, length)};
+    tc_val in[4] = {tc_pt2_permute(n, x, there)};
+    in[1] = tc_pt2_permute(n, source, last);
+    in[2] = tc_pt2_list(n, line, length);
+    in[3] = tc_pt2_list(n, column, length);
     tc_val y = tc_pt2_emit(n, TC_OP_index_put, tc_pt2_attr(n, index_put, false), in, 4);
     tc_pt2_result(n, x, tc_pt2_permute(n, y, back), 0);
 }
@@ -416,8 +419,9 @@ static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
     tc_ints axis = tc_ints_copy(&n->ctx->arena, &one, 1);
     tc_val share = tc_pt2_cast(n, in, t->dtype), y;
     if (mode == 2) {
-        tc_val each = tc_pt2_emit3(n, TC_OP_where, NULL, tc_pt2_unsqueeze(n, in, 2), rows,
-                                   tc_pt2_const(n, t->dtype, -INFINITY));
+        tc_val wide = tc_pt2_unsqueeze(n, in, 2);
+        tc_val none = tc_pt2_const(n, t->dtype, -INFINITY);
+        tc_val each = tc_pt2_emit3(n, TC_OP_where, NULL, wide, rows, none);
         tc_val most = tc_pt2_emit1(n, TC_OP_amax, tc_pt2_attr(n, axes, axis, false), each);
         tc_val some = tc_pt2_emit1(n, TC_OP_any, tc_pt2_attr(n, axes, axis, true), in);
         y = tc_pt2_emit3(n, TC_OP_where, NULL, some, most, tc_pt2_const(n, t->dtype, 0));

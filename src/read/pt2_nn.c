@@ -215,8 +215,9 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
     a = tc_same_dims(type_of(n, a), t) ? a : tc_pt2_emit1(n, TC_OP_expand, common, a);
     b = tc_same_dims(type_of(n, b), t) ? b : tc_pt2_emit1(n, TC_OP_expand, common, b);
     tc_val dot = tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axes, false), product);
-    tc_val lengths =
-        tc_pt2_emit2(n, TC_OP_mul, NULL, length(n, a, axes, eps), length(n, b, axes, eps));
+    a = length(n, a, axes, eps);
+    b = length(n, b, axes, eps);
+    tc_val lengths = tc_pt2_emit2(n, TC_OP_mul, NULL, a, b);
     tc_pt2_bind(n, 0,
                 tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), dot, lengths));
 }

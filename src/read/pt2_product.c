@@ -155,7 +155,8 @@ static void import_inner(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_vecdot(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
-    tc_val y = tc_pt2_emit2(n, TC_OP_mul, NULL, tc_pt2_tensor(n, "x"), tc_pt2_tensor(n, "y"));
+    tc_val a = tc_pt2_tensor(n, "x"), b = tc_pt2_tensor(n, "y");
+    tc_val y = tc_pt2_emit2(n, TC_OP_mul, NULL, a, b);
     int64_t axis = tc_pt2_int(n, "dim", -1);
     if (n->status != TC_OK)
         return;

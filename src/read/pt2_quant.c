@@ -22,7 +22,8 @@ static void import_per_tensor(tc_pt2_node *n, const tc_pt2_row *row)
 {
     bool by_tensor = tc_pt2_is_tensor(n, "scale"), back = row->op == TC_OP_dequantize;
     tc_val in[3] = {tc_pt2_tensor(n, "input")};
-    tc_attr_quantize a = {.axis = -1, .qmin = bound(n, "quant_min"), .qmax = bound(n, "quant_max")};
+    tc_attr_quantize a = {.axis = -1, .qmin = bound(n, "quant_min")};
+    a.qmax = bound(n, "quant_max");
     tc_dtype stored = tc_pt2_dtype(n, "dtype", TC_none);
     a.dtype = back ? tc_pt2_dtype(n, "out_dtype", TC_f32) : stored;
     if (by_tensor) {
@@ -40,8 +41,9 @@ static void import_per_tensor(tc_pt2_node *n, const tc_pt2_row *row)
 
 static void import_per_channel(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_val in[3] = {tc_pt2_tensor(n, "input"), tc_pt2_tensor(n, "scales"),
-                    tc_pt2_tensor_opt(n, "zero_points")};
+    tc_val in[3] = {tc_pt2_tensor(n, "input")};
+    in[1] = tc_pt2_tensor(n, "scales");
+    in[2] = tc_pt2_tensor_opt(n, "zero_points");
     tc_attr_quantize a = {.qmin = tc_pt2_need_int(n, "quant_min"),
                           .qmax = tc_pt2_need_int(n, "quant_max")};
     tc_dtype stored = tc_pt2_dtype(n, "dtype", TC_none);
@@ -149,7 +151,8 @@ static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_row *row)
     if (tc_pt2_type(n, most)->dtype == TC_f16)
         most = tc_pt2_cast(n, most, TC_f32);
     tc_dtype t = tc_pt2_type(n, most)->dtype;
-    tc_val scale = ratio(n, clamped(n, most, 1e-5, INFINITY), tc_pt2_const(n, t, 127));
+    tc_val codes = tc_pt2_const(n, t, 127);
+    tc_val scale = ratio(n, clamped(n, most, 1e-5, INFINITY), codes);
     tc_val zero = tc_pt2_full(n, tc_pt2_dims(n, tc_pt2_type(n, most)), 0, t);
     tc_val pair[2] = {scale, zero};
     for (int i = 0; i < 2; i++) {
@@ -174,17 +177,19 @@ static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_row 
     const void *one = tc_pt2_attr(n, alpha, 1);
     low = clamped(n, low, -INFINITY, 0);
     high = clamped(n, high, 0, INFINITY);
-    tc_val scale = ratio(n, tc_pt2_emit2(n, TC_OP_sub, one, high, low), tc_pt2_const(n, t, 255));
+    tc_val codes = tc_pt2_const(n, t, 255);
+    tc_val scale = ratio(n, tc_pt2_emit2(n, TC_OP_sub, one, high, low), codes);
     scale = clamped(n, scale, 1.1920928955078125e-07, INFINITY);
     low = ratio(n, low, scale);
     high = ratio(n, high, scale);
     tc_val least = tc_pt2_const(n, t, -128), most = tc_pt2_const(n, t, 127);
-    tc_val errors = tc_pt2_emit2(n, TC_OP_add, one, tc_pt2_emit2(n, TC_OP_add, one, least, low),
-                                 tc_pt2_emit2(n, TC_OP_add, one, most, high));
+    tc_val below = tc_pt2_emit2(n, TC_OP_add, one, least, low);
+    tc_val above = tc_pt2_emit2(n, TC_OP_add, one, most, high);
+    tc_val errors = tc_pt2_emit2(n, TC_OP_add, one, below, above);
     tc_val from_low = tc_pt2_emit2(n, TC_OP_gt, NULL, errors, tc_pt2_const(n, t, 0));
-    tc_val zero =
-        tc_pt2_emit3(n, TC_OP_where, NULL, from_low, tc_pt2_emit2(n, TC_OP_sub, one, least, low),
-                     tc_pt2_emit2(n, TC_OP_sub, one, most, high));
+    below = tc_pt2_emit2(n, TC_OP_sub, one, least, low);
+    above = tc_pt2_emit2(n, TC_OP_sub, one, most, high);
+    tc_val zero = tc_pt2_emit3(n, TC_OP_where, NULL, from_low, below, above);
     zero = tc_pt2_emit1(n, TC_OP_round, tc_pt2_attr(n, round, 0), clamped(n, zero, -128, 127));
     scale = tc_pt2_cast(n, scale, TC_f64);
     zero = tc_pt2_cast(n, zero, TC_i64);

@@ -43,11 +43,11 @@ static void import_reduce(tc_pt2_node *n, const tc_pt2_row *row)
     tc_ints axes = dim_list(n, x);
     if (n->status != TC_OK)
         return;
-    if (tc_pt2_type(n, x)->dtype == TC_c64 && (row->op == TC_OP_sum || row->op == TC_OP_mean))
-        y = tc_pt2_emit2(n, TC_OP_complex, NULL,
-                         over(n, row->op, tc_pt2_emit1(n, TC_OP_real, NULL, x), axes, keepdim),
-                         over(n, row->op, tc_pt2_emit1(n, TC_OP_imag, NULL, x), axes, keepdim));
-    else
+    if (tc_pt2_type(n, x)->dtype == TC_c64 && (row->op == TC_OP_sum || row->op == TC_OP_mean)) {
+        tc_val re = over(n, row->op, tc_pt2_emit1(n, TC_OP_real, NULL, x), axes, keepdim);
+        tc_val im = over(n, row->op, tc_pt2_emit1(n, TC_OP_imag, NULL, x), axes, keepdim);
+        y = tc_pt2_emit2(n, TC_OP_complex, NULL, re, im);
+    } else
         y = over(n, row->op, x, axes, keepdim);
     if (tc_pt2_has(n, "dtype"))
         y = tc_pt2_cast(n, y, tc_pt2_dtype(n, "dtype", TC_none));
@@ -279,8 +279,8 @@ static void import_scan(tc_pt2_node *n, const tc_pt2_row *row)
 /* Neighbours subtracted, n times over; prepended and appended numbers take part. */
 static void import_diff(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_val x = tc_pt2_tensor(n, "self"),
-           ends[3] = {tc_pt2_tensor_opt(n, "prepend"), x, tc_pt2_tensor_opt(n, "append")};
+    tc_val x = tc_pt2_tensor(n, "self"), ends[3] = {tc_pt2_tensor_opt(n, "prepend"), x};
+    ends[2] = tc_pt2_tensor_opt(n, "append");
     int64_t times = tc_pt2_int(n, "n", 1), dim = tc_pt2_int(n, "dim", -1);
     (void)row;
     if (n->status != TC_OK)

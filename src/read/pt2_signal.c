@@ -140,10 +140,11 @@ static void import_stft(tc_pt2_node *n, const tc_pt2_row *row)
                                  f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_none, 0),
                      y);
     y = tc_pt2_swap(n, y, last, last + 1);
-    if (!tc_pt2_bool(n, "return_complex", false) && n->status == TC_OK)
-        y = tc_pt2_emit2(n, TC_OP_stack, tc_pt2_attr(n, axis, tc_pt2_type(n, y)->rank),
-                         tc_pt2_emit1(n, TC_OP_real, NULL, y),
-                         tc_pt2_emit1(n, TC_OP_imag, NULL, y));
+    if (!tc_pt2_bool(n, "return_complex", false) && n->status == TC_OK) {
+        const void *behind = tc_pt2_attr(n, axis, tc_pt2_type(n, y)->rank);
+        tc_val re = tc_pt2_emit1(n, TC_OP_real, NULL, y), im = tc_pt2_emit1(n, TC_OP_imag, NULL, y);
+        y = tc_pt2_emit2(n, TC_OP_stack, behind, re, im);
+    }
     tc_pt2_result(n, x, y, 0);
 }
 
@@ -242,9 +243,9 @@ static void import_running(tc_pt2_node *n, const tc_pt2_row *row)
         tc_val before = tc_pt2_slice(n, x, axis, 0, extent - step, 1);
         tc_val later = tc_pt2_emit2(n, row->op, NULL, tail, before);
         tc_val best = tc_pt2_emit3(n, TC_OP_where, NULL, later, tail, before);
-        tc_val where = tc_pt2_emit3(n, TC_OP_where, NULL, later,
-                                    tc_pt2_slice(n, at, axis, step, extent, 1),
-                                    tc_pt2_slice(n, at, axis, 0, extent - step, 1));
+        tc_val place = tc_pt2_slice(n, at, axis, step, extent, 1);
+        tc_val place_before = tc_pt2_slice(n, at, axis, 0, extent - step, 1);
+        tc_val where = tc_pt2_emit3(n, TC_OP_where, NULL, later, place, place_before);
         tc_val first = tc_pt2_slice(n, at, axis, 0, step, 1);
         x = tc_pt2_emit2(n, TC_OP_cat, join, head, best);
         at = tc_pt2_emit2(n, TC_OP_cat, join, first, where);

@@ -272,9 +272,9 @@ static void both(splitter *s)
 static void added(splitter *s)
 {
     pair x = whole(s, 0), y = whole(s, 1);
-    give(s, 0,
-         (pair){make(s, s->node->op, s->node->attr, (tc_val[]){x.re, y.re}, 2),
-                make(s, s->node->op, s->node->attr, (tc_val[]){x.im, y.im}, 2)});
+    tc_val re = make(s, s->node->op, s->node->attr, (tc_val[]){x.re, y.re}, 2);
+    tc_val im = make(s, s->node->op, s->node->attr, (tc_val[]){x.im, y.im}, 2);
+    give(s, 0, (pair){re, im});
 }
 
 static void multiplied(splitter *s)
@@ -282,13 +282,15 @@ static void multiplied(splitter *s)
     pair x = parts(s, s->node->in[0]), y = parts(s, s->node->in[1]);
     tc_op op = s->node->op;
     if (!x.im || !y.im) {
-        give(s, 0,
-             (pair){two(s, op, x.re, y.re),
-                    two(s, op, x.im ? x.im : x.re, x.im ? y.re : y.im)});
+        tc_val re = two(s, op, x.re, y.re);
+        tc_val im = two(s, op, x.im ? x.im : x.re, x.im ? y.re : y.im);
+        give(s, 0, (pair){re, im});
         return;
     }
-    tc_val re = two(s, TC_OP_sub, two(s, op, x.re, y.re), two(s, op, x.im, y.im));
-    tc_val im = two(s, TC_OP_add, two(s, op, x.re, y.im), two(s, op, x.im, y.re));
+    tc_val ii = two(s, op, x.im, y.im), rr = two(s, op, x.re, y.re);
+    tc_val re = two(s, TC_OP_sub, rr, ii);
+    tc_val ir = two(s, op, x.im, y.re), ri = two(s, op, x.re, y.im);
+    tc_val im = two(s, TC_OP_add, ri, ir);
     give(s, 0, (pair){re, im});
 }
 
@@ -299,14 +301,17 @@ static void divided(splitter *s)
     pair x = whole(s, 0), y = parts(s, s->node->in[1]);
     tc_val size = y.re;
     if (y.im) {
-        size = two(s, TC_OP_add, two(s, TC_OP_mul, y.re, y.re), two(s, TC_OP_mul, y.im, y.im));
-        tc_val re = two(s, TC_OP_add, two(s, TC_OP_mul, x.re, y.re), two(s, TC_OP_mul, x.im, y.im));
-        x.im = two(s, TC_OP_sub, two(s, TC_OP_mul, x.im, y.re), two(s, TC_OP_mul, x.re, y.im));
+        size = two(s, TC_OP_mul, y.im, y.im);
+        size = two(s, TC_OP_add, two(s, TC_OP_mul, y.re, y.re), size);
+        tc_val ii = two(s, TC_OP_mul, x.im, y.im), rr = two(s, TC_OP_mul, x.re, y.re);
+        tc_val re = two(s, TC_OP_add, rr, ii);
+        tc_val ri = two(s, TC_OP_mul, x.re, y.im), ir = two(s, TC_OP_mul, x.im, y.re);
+        x.im = two(s, TC_OP_sub, ir, ri);
         x.re = re;
     }
-    give(s, 0,
-         (pair){make(s, TC_OP_div, a, (tc_val[]){x.re, size}, 2),
-                make(s, TC_OP_div, a, (tc_val[]){x.im, size}, 2)});
+    x.re = make(s, TC_OP_div, a, (tc_val[]){x.re, size}, 2);
+    x.im = make(s, TC_OP_div, a, (tc_val[]){x.im, size}, 2);
+    give(s, 0, x);
 }
 
 /* complex(re, im): both as large as the result. */

@@ -131,8 +131,9 @@ static tc_status fuse_norm(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
     affine a = norm_as_affine(rw, node);
-    tc_val in[] = {tc_rewrite_in(rw, product, 0), scaled_weights(rw, product, &a),
-                   shifted_bias(rw, product, &a)};
+    tc_val in[3] = {tc_rewrite_in(rw, product, 0)};
+    in[1] = scaled_weights(rw, product, &a);
+    in[2] = shifted_bias(rw, product, &a);
     tc_arena_rewind(&rw->ctx->scratch, mark);
     tc_node *fused;
     TC_TRY(tc_graph_emit(rw->to, product->op, product->attr, in, 3, 1, product->loc, &fused));

@@ -51,8 +51,8 @@ static tc_val two_tables(tc_lower *lw, tc_val code, double (*f)(double), double 
         high[i] = fmin(32767, fmax(-32768, rint(v)));
         low[i] = rint((v - high[i]) * 0x1p15);
     }
-    return add(lw, shift_left(lw, tc_put_table(lw, code, TC_i16, high, 513), 7),
-               down(lw, tc_put_table(lw, code, TC_i16, low, 513), 8, TC_i32));
+    tc_val rest = down(lw, tc_put_table(lw, code, TC_i16, low, 513), 8, TC_i32);
+    return add(lw, shift_left(lw, tc_put_table(lw, code, TC_i16, high, 513), 7), rest);
 }
 
 /* ---- e^-x ---- */
@@ -93,7 +93,8 @@ static tc_val sum_of(tc_lower *lw, tc_val e, int64_t n, int *bits)
     tc_val high = down(lw, e, 14, TC_i32), low = sub(lw, e, shift_left(lw, high, 14));
     high = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, high, last);
     low = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, low, last);
-    return add(lw, shift_left(lw, high, up), down(lw, low, 14 - up, TC_i32));
+    low = down(lw, low, 14 - up, TC_i32);
+    return add(lw, shift_left(lw, high, up), low);
 }
 
 tc_val tc_put_fine_inverse(tc_lower *lw, const tc_inverse *r)

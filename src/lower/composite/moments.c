@@ -37,8 +37,9 @@ tc_val tc_put_across(tc_lower *lw, tc_val x, int64_t zero, int64_t n_out, const 
     if (t->rank != 4)
         x = tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(t) / n, n});
     tc_val w = weights8(lw, weight, n_out, n, &weight_zero);
-    tc_val in[] = {x, w, tc_put_number(lw, TC_i32, 1, 0), tc_put_number(lw, TC_i8, 1, (double)zero),
-                   tc_put_number(lw, TC_i8, 1, weight_zero)};
+    tc_val in[5] = {x, w, tc_put_number(lw, TC_i32, 1, 0)};
+    in[3] = tc_put_number(lw, TC_i8, 1, (double)zero);
+    in[4] = tc_put_number(lw, TC_i8, 1, weight_zero);
     tc_val y = tc_put(lw, TC_OP_tosa_conv2d, tc_conv_1x1(lw, TC_i32), in, 5);
     if (to != TC_i32)
         y = tc_put_rescale_channels(lw, y, factor, 0, out_zero, to);

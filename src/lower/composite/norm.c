@@ -39,11 +39,11 @@ static tc_val sum_of(tc_lower *lw, tc_val x, int64_t n)
 /* Sum of x * x over the row: a square of i8 around 0 has room in i16. */
 static tc_val squares_of(tc_lower *lw, tc_val x, const norm8 *p)
 {
-    if (!p->centre)
-        return tc_put_reduced(
-            lw, TC_OP_tosa_reduce_sum,
-            tc_put_product(lw, tc_put_widened(lw, x, p->zero), tc_put_widened(lw, x, p->zero), 0),
-            tc_put_type(lw, x)->rank - 1);
+    if (!p->centre) {
+        tc_val wide = tc_put_widened(lw, x, p->zero);
+        tc_val square = tc_put_product(lw, tc_put_widened(lw, x, p->zero), wide, 0);
+        return tc_put_reduced(lw, TC_OP_tosa_reduce_sum, square, tc_put_type(lw, x)->rank - 1);
+    }
     return tc_put_row_sum(lw, tc_put_rescale(lw, tc_put_product(lw, x, x, 0), 1, 0, 0, TC_i16), 0);
 }
 

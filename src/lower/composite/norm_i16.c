@@ -73,8 +73,8 @@ static tc_val squares(tc_lower *lw, tc_val dev, int more)
     tc_val low = sub(lw, p, up(lw, high, tc_put_i32(lw, high, 15)));
     high = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, high, last);
     low = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, low, last);
-    return add(lw, up(lw, high, tc_put_i32(lw, high, more)),
-               tc_put_rescale(lw, low, ldexp(1, more - 15), 0, 0, TC_i32));
+    low = tc_put_rescale(lw, low, ldexp(1, more - 15), 0, 0, TC_i32);
+    return add(lw, up(lw, high, tc_put_i32(lw, high, more)), low);
 }
 
 /* eps: what is added to the variance. */

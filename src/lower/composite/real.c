@@ -179,7 +179,9 @@ void tc_lower_real_batch_norm(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_val x = start(lw, node), v = by_axis(lw, node, 4, x, 1);
     tc_val scale = tc_put1(lw, TC_OP_tosa_rsqrt, NULL, add(lw, v, number(lw, v, a->eps)));
     tc_val gain = by_axis(lw, node, 1, x, 1), bias = by_axis(lw, node, 2, x, 1);
-    x = mul(lw, sub(lw, x, by_axis(lw, node, 3, x, 1)), gain ? mul(lw, scale, gain) : scale);
+    if (gain)
+        scale = mul(lw, scale, gain);
+    x = mul(lw, sub(lw, x, by_axis(lw, node, 3, x, 1)), scale);
     out[0] = finish(lw, node, bias ? add(lw, x, bias) : x);
 }
 
@@ -220,8 +222,8 @@ void tc_lower_real_std(tc_lower *lw, const tc_node *node, tc_val *out)
 static tc_val count(tc_lower *lw, tc_val x)
 {
     tc_val none = tc_put2(lw, TC_OP_tosa_equal, NULL, x, number(lw, x, 0));
-    tc_val one = tc_put3(lw, TC_OP_tosa_select, NULL, none, number(lw, x, 0), number(lw, x, 1));
-    return sum(lw, one);
+    tc_val one = number(lw, x, 1), zero = number(lw, x, 0);
+    return sum(lw, tc_put3(lw, TC_OP_tosa_select, NULL, none, zero, one));
 }
 
 void tc_lower_real_norm(tc_lower *lw, const tc_node *node, tc_val *out)

@@ -35,8 +35,9 @@ static state lstm_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, 
     tc_rnn_num forget = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, n, n));
     tc_rnn_num next = tc_rnn_tanh(lw, tc_rnn_part(lw, sum, 2 * n, n));
     tc_rnn_num out = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, 3 * n, n));
-    s.c = tc_rnn_plus(lw, tc_rnn_times(lw, forget, s.c, l->c_unit),
-                      tc_rnn_times(lw, in, next, TC_SHARE_UNIT), l->c_unit);
+    tc_rnn_num taken = tc_rnn_times(lw, in, next, TC_SHARE_UNIT);
+    tc_rnn_num kept = tc_rnn_times(lw, forget, s.c, l->c_unit);
+    s.c = tc_rnn_plus(lw, kept, taken, l->c_unit);
     s.h = tc_rnn_times(lw, out, tc_rnn_tanh(lw, s.c), l->h_unit);
     return s;
 }
@@ -45,8 +46,8 @@ static state lstm_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, 
 static state gru_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, state s)
 {
     int64_t n = l->hidden;
-    tc_rnn_num both =
-        tc_rnn_plus(lw, tc_rnn_part(lw, a, 0, 2 * n), tc_rnn_part(lw, b, 0, 2 * n), gate_unit);
+    tc_rnn_num from_h = tc_rnn_part(lw, b, 0, 2 * n), from_x = tc_rnn_part(lw, a, 0, 2 * n);
+    tc_rnn_num both = tc_rnn_plus(lw, from_x, from_h, gate_unit);
     tc_rnn_num reset = tc_rnn_sigmoid(lw, tc_rnn_part(lw, both, 0, n));
     tc_rnn_num keep = tc_rnn_sigmoid(lw, tc_rnn_part(lw, both, n, n));
     tc_rnn_num past = tc_rnn_times(lw, reset, tc_rnn_part(lw, b, 2 * n, n), gate_unit);
@@ -217,9 +218,11 @@ static tc_rnn_num beside(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
     int64_t before[] = {0, 0, 0, 0, 0, 0, n, 0}, after[] = {0, 0, 0, 0, 0, 0, 0, n};
     if (tc_is_float(tc_put_type(lw, a.val)->dtype))
         a.val = tc_put_concat(lw, (tc_val[]){a.val, b.val}, 2, 3);
-    else
-        a = tc_rnn_plus(lw, (tc_rnn_num){tc_put_pad(lw, a.val, after, 0), a.unit, 0},
-                        (tc_rnn_num){tc_put_pad(lw, b.val, before, 0), b.unit, 0}, a.unit);
+    else {
+        tc_rnn_num second = {tc_put_pad(lw, b.val, before, 0), b.unit, 0};
+        tc_rnn_num first = {tc_put_pad(lw, a.val, after, 0), a.unit, 0};
+        a = tc_rnn_plus(lw, first, second, a.unit);
+    }
     return a;
 }
 
@@ -257,9 +260,9 @@ static void layers(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
     for (int64_t i = 0; i < cells && lw->status == TC_OK; i += ways) {
         tc_rnn_num *to[2] = {NULL, NULL};
         for (int d = 0; d < ways; d++, l.weight += a->has_bias ? 4 : 2) {
-            state s = {state_of(lw, h, i + d, x.batch, l.hidden, l.start_unit),
-                       k == TC_RNN_LSTM ? state_of(lw, c, i + d, x.batch, l.hidden, l.c_unit)
-                                        : (tc_rnn_num){0}};
+            state s = {.h = state_of(lw, h, i + d, x.batch, l.hidden, l.start_unit)};
+            if (k == TC_RNN_LSTM)
+                s.c = state_of(lw, c, i + d, x.batch, l.hidden, l.c_unit);
             to[d] = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)x.steps);
             s = direction(lw, node, &l, &x, d == 1, s, to[d]);
             last_h[i + d] = s.h;

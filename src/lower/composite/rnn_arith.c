@@ -75,7 +75,8 @@ static tc_val conv(tc_lower *lw, tc_val x, int64_t zero, tc_val w, tc_val bias, 
 {
     if (!x || !w || !bias)
         return TC_NONE;
-    tc_val in[] = {x, w, bias, tc_put_zero_point(lw, x, zero), tc_put_zero_point(lw, w, 0)};
+    tc_val in[5] = {x, w, bias, tc_put_zero_point(lw, x, zero)};
+    in[4] = tc_put_zero_point(lw, w, 0);
     return tc_put(lw, TC_OP_tosa_conv2d, tc_conv_1x1(lw, acc), in, 5);
 }
 
@@ -145,8 +146,9 @@ static tc_val affine_bytes(tc_lower *lw, tc_rnn_num x, const weights *w, bool bi
 {
     if (!w->low)
         return affine_byte(lw, x, w, w->high, 1, bias, unit);
-    return tc_put2(lw, TC_OP_tosa_add, NULL, affine_byte(lw, x, w, w->high, 256, false, unit),
-                   affine_byte(lw, x, w, w->low, 1, bias, unit));
+    tc_val low = affine_byte(lw, x, w, w->low, 1, bias, unit);
+    tc_val high = affine_byte(lw, x, w, w->high, 256, false, unit);
+    return tc_put2(lw, TC_OP_tosa_add, NULL, high, low);
 }
 
 tc_rnn_num tc_rnn_affine(tc_lower *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
@@ -168,8 +170,9 @@ tc_rnn_num tc_rnn_affine(tc_lower *lw, const tc_node *node, tc_rnn_num x, int we
     else {
         tc_rnn_num high = {tc_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
         tc_rnn_num low = {tc_put_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
-        sum = tc_put2(lw, TC_OP_tosa_add, NULL, affine_bytes(lw, high, &w, true, fine),
-                      affine_bytes(lw, low, &w, false, fine));
+        tc_val of_low = affine_bytes(lw, low, &w, false, fine);
+        tc_val of_high = affine_bytes(lw, high, &w, true, fine);
+        sum = tc_put2(lw, TC_OP_tosa_add, NULL, of_high, of_low);
     }
     return (tc_rnn_num){tc_put_rescale(lw, sum, 0x1p-8, 0, 0, TC_i16), unit, 0};
 }
@@ -259,9 +262,9 @@ static tc_val curve_by_bytes(tc_lower *lw, tc_rnn_num a, double (*f)(double),
     tc_val code = tc_put_rescale(lw, fine, 0x1p-8, 0, 0, TC_i8);
     tc_val rest =
         tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, fine, tc_put_number(lw, TC_i16, 4, 8));
-    tc_val base = tc_put_fused(
-        lw, TC_OP_tosa_add, (tc_term){tc_put_table(lw, code, TC_i8, high, 256), 0, 256},
-        (tc_term){tc_put_table(lw, code, TC_i8, low, 256), -128, 1}, 1, 0, TC_i16);
+    tc_term low_byte = {tc_put_table(lw, code, TC_i8, low, 256), -128, 1};
+    tc_term high_byte = {tc_put_table(lw, code, TC_i8, high, 256), 0, 256};
+    tc_val base = tc_put_fused(lw, TC_OP_tosa_add, high_byte, low_byte, 1, 0, TC_i16);
     tc_val more =
         tc_put_fused(lw, TC_OP_tosa_mul, (tc_term){tc_put_table(lw, code, TC_i8, rise, 256), 0, 1},
                      (tc_term){rest, 0, 1}, 0x1p-20 / (127 * TC_SHARE_UNIT), 0, TC_i16);

@@ -91,8 +91,8 @@ static tc_val times_weights(tc_lower *lw, const cell *l, tc_val high, tc_val low
     int power = (int)ceil(log2(unit * most * 0x1p-14) + l->g);
     double times = ldexp(unit * 0x1p15, l->g - power);
     tc_val top = half_of(lw, w, out, in, times, true), rest = half_of(lw, w, out, in, times, false);
-    tc_val y = add(lw, scaled(lw, tc_put_matrices(lw, high, 0, top, 0), power),
-                   scaled(lw, tc_put_matrices(lw, high, 0, rest, 0), power - 15));
+    tc_val by_rest = scaled(lw, tc_put_matrices(lw, high, 0, rest, 0), power - 15);
+    tc_val y = add(lw, scaled(lw, tc_put_matrices(lw, high, 0, top, 0), power), by_rest);
     if (low)
         y = add(lw, y, scaled(lw, tc_put_matrices(lw, low, 0, top, 0), power - 15));
     return y;
@@ -142,7 +142,8 @@ static state lstm_step(tc_lower *lw, const cell *l, tc_val sum, state s)
 {
     tc_val t = curve(lw, l, sum), g = share(lw, t);
     tc_val kept = tc_put_product(lw, gate(lw, l, g, 1, 1), s.c, 29);
-    tc_val next = tc_put_product(lw, gate(lw, l, g, 0, 1), gate(lw, l, t, 2, 1), 58 - l->c);
+    tc_val next = gate(lw, l, t, 2, 1);
+    next = tc_put_product(lw, gate(lw, l, g, 0, 1), next, 58 - l->c);
     s.c = add(lw, kept, next);
     tc_val shown = tc_put_fine_tanh(lw, s.c, ldexp(1, -l->c));
     s.h = tc_put_product(lw, gate(lw, l, g, 3, 1), shown, 58 - l->h);
@@ -151,10 +152,13 @@ static state lstm_step(tc_lower *lw, const cell *l, tc_val sum, state s)
 
 static state gru_step(tc_lower *lw, const cell *l, tc_val a, tc_val b, state s)
 {
-    tc_val g = share(lw, curve(lw, l, add(lw, gate(lw, l, a, 0, 2), gate(lw, l, b, 0, 2))));
-    tc_val past = tc_put_product(lw, gate(lw, l, g, 0, 1), gate(lw, l, b, 2, 1), 29);
+    tc_val from_h = gate(lw, l, b, 0, 2), from_x = gate(lw, l, a, 0, 2);
+    tc_val g = share(lw, curve(lw, l, add(lw, from_x, from_h)));
+    tc_val past = gate(lw, l, b, 2, 1);
+    past = tc_put_product(lw, gate(lw, l, g, 0, 1), past, 29);
     tc_val next = scaled(lw, curve(lw, l, add(lw, gate(lw, l, a, 2, 1), past)), l->h - 29);
-    s.h = add(lw, next, tc_put_product(lw, gate(lw, l, g, 1, 1), sub(lw, s.h, next), 29));
+    tc_val apart = sub(lw, s.h, next);
+    s.h = add(lw, next, tc_put_product(lw, gate(lw, l, g, 1, 1), apart, 29));
     return s;
 }
 
@@ -310,8 +314,9 @@ static sequence one_way(tc_lower *lw, const tc_node *node, const tc_rnn *r, cell
         from_input(lw, node, l, r->steps, r->batch_first, a);
     for (int64_t t = 0; x.at && t < r->steps; t++)
         a[t] = from_state(lw, node, l, x.at[t], x.bits, l->weight, l->weight + 2, x.width);
-    state s = {start_of(lw, node, l, 1, which, l->h),
-               l->kind == TC_RNN_LSTM ? start_of(lw, node, l, 2, which, l->c) : TC_NONE};
+    state s = {.h = start_of(lw, node, l, 1, which, l->h)};
+    if (l->kind == TC_RNN_LSTM)
+        s.c = start_of(lw, node, l, 2, which, l->c);
     for (int64_t t = 0; t < r->steps && lw->status == TC_OK; t++) {
         int64_t at = backward ? r->steps - 1 - t : t;
         s = step(lw, node, l, a[at], s);
@@ -331,10 +336,11 @@ static sequence one_way(tc_lower *lw, const tc_node *node, const tc_rnn *r, cell
 static sequence beside(tc_lower *lw, const tc_rnn *r, sequence a, sequence b)
 {
     int bits = a.bits < b.bits ? a.bits : b.bits;
-    for (int64_t t = 0; t < r->steps && lw->status == TC_OK; t++)
-        a.at[t] = tc_put_concat(
-            lw, (tc_val[]){scaled(lw, a.at[t], bits - a.bits), scaled(lw, b.at[t], bits - b.bits)},
-            2, 2);
+    for (int64_t t = 0; t < r->steps && lw->status == TC_OK; t++) {
+        tc_val both[2] = {scaled(lw, a.at[t], bits - a.bits)};
+        both[1] = scaled(lw, b.at[t], bits - b.bits);
+        a.at[t] = tc_put_concat(lw, both, 2, 2);
+    }
     return (sequence){a.at, a.width + b.width, fmax(a.most, b.most), bits};
 }
 

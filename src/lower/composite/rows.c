@@ -161,7 +161,8 @@ tc_val tc_put_matrices(tc_lower *lw, tc_val a, int64_t a_zero, tc_val b, int64_t
     if (!a || !b)
         return TC_NONE;
     const tc_type *ta = tc_put_type(lw, a), *tb = tc_put_type(lw, b);
-    tc_val in[] = {a, b, tc_put_zero_point(lw, a, a_zero), tc_put_zero_point(lw, b, b_zero)};
+    tc_val in[4] = {a, b, tc_put_zero_point(lw, a, a_zero)};
+    in[3] = tc_put_zero_point(lw, b, b_zero);
     tc_dtype acc = ta->dtype == TC_i8 ? TC_i32 : ta->dtype == TC_i16 ? TC_i48 : TC_f32;
     tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_matmul, NULL, in, 4, 1, lw->node->loc);
     int64_t dim[] = {ta->dim[0], ta->dim[1], tb->dim[2]};

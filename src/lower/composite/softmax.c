@@ -85,7 +85,8 @@ static tc_val exp_by_bytes(tc_lower *lw, tc_val x, tc_val max, double scale)
     tc_val fine = below_max(lw, x, max, scale / u * 256, 0, TC_i16);
     if (!fine)
         return fine;
-    tc_val e = two_tables(lw, high_byte(lw, fine), high_byte(lw, fine), entry);
+    tc_val second = high_byte(lw, fine);
+    tc_val e = two_tables(lw, high_byte(lw, fine), second, entry);
     tc_val eight = tc_put_number(lw, TC_i16, tc_put_type(lw, fine)->rank, 8);
     tc_val rest = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, fine, eight);
     tc_val more =
@@ -248,11 +249,9 @@ static tc_val log_of_sum(tc_lower *lw, tc_val sum)
         high[i] = v / 256 - 128;
         low[i] = v % 256 - 128;
     }
-    tc_val guess = tc_put_fused(
-        lw, TC_OP_tosa_add,
-        (tc_term){tc_put_table(lw, r.index, TC_i8, high, 256), -128, 256 * log_one / 0x1p16},
-        (tc_term){tc_put_table(lw, r.index, TC_i8, low, 256), -128, log_one / 0x1p16}, 1, 0,
-        TC_i32);
+    tc_term low_byte = {tc_put_table(lw, r.index, TC_i8, low, 256), -128, log_one / 0x1p16};
+    tc_term high_byte = {tc_put_table(lw, r.index, TC_i8, high, 256), -128, 256 * log_one / 0x1p16};
+    tc_val guess = tc_put_fused(lw, TC_OP_tosa_add, high_byte, low_byte, 1, 0, TC_i32);
     tc_val off =
         tc_put_rescale(lw, r.excess, log_one / TC_INVERSE_ONE, 0, 0, TC_i32); /* one too many */
     tc_val zeros = tc_put_product(lw, r.zeros, tc_put_i32(lw, r.zeros, rint(log(2) * log_one)), 0);

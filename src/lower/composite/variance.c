@@ -115,8 +115,8 @@ static total squares(tc_lower *lw, tc_val x, const tc_type *t)
     int shift = 0;
     total r;
     if (t->dtype == TC_i8 && tc_put_type(lw, x)->dim[tc_put_type(lw, x)->rank - 1] <= 0x8000) {
-        tc_val square = tc_put_product(lw, tc_put_widened(lw, x, tc_zero_of(t)),
-                                       tc_put_widened(lw, x, tc_zero_of(t)), 0);
+        tc_val wide = tc_put_widened(lw, x, tc_zero_of(t));
+        tc_val square = tc_put_product(lw, tc_put_widened(lw, x, tc_zero_of(t)), wide, 0);
         r.val = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, square,
                                square ? tc_put_type(lw, square)->rank - 1 : 0);
         r.unit = tc_scale_of(t) * tc_scale_of(t);

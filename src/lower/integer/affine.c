@@ -105,9 +105,10 @@ static tc_val affine_by_conv(tc_lower *lw, tc_val x, int64_t zero, double unit, 
     tc_dtype acc = t->dtype == TC_i8 ? TC_i32 : TC_i48;
     tc_val four =
         t->rank == 4 ? x : tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(t) / n, n});
-    tc_val in[] = {four, tc_put_numbers(lw, TC_i8, 4, (int64_t[]){1, 1, n, 1}, w),
-                   tc_put_numbers(lw, acc, 1, &n, b), tc_put_number(lw, t->dtype, 1, (double)zero),
-                   tc_put_number(lw, TC_i8, 1, 0)};
+    tc_val in[5] = {four, tc_put_numbers(lw, TC_i8, 4, (int64_t[]){1, 1, n, 1}, w)};
+    in[2] = tc_put_numbers(lw, acc, 1, &n, b);
+    in[3] = tc_put_number(lw, t->dtype, 1, (double)zero);
+    in[4] = tc_put_number(lw, TC_i8, 1, 0);
     tc_val y = tc_put(lw, TC_OP_tosa_depthwise_conv2d, tc_conv_1x1(lw, acc), in, 5);
     y = tc_put_rescale_channels(lw, y, factor, 0, tc_zero_of(to), to->dtype);
     return tc_put_reshape(lw, y, t->rank, t->dim);

@@ -286,7 +286,8 @@ static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
     }
     bool equal = !wide_arg(&a) && !wide_arg(&b) && tc_scale_of(a.type) == tc_scale_of(b.type);
     double s = equal ? tc_scale_of(a.type) : tc_scale_of(to);
-    tc_val y = tc_put_extreme(lw, op, ordered(lw, &a, s, to), ordered(lw, &b, s, to));
+    tc_val second = ordered(lw, &b, s, to), first = ordered(lw, &a, s, to);
+    tc_val y = tc_put_extreme(lw, op, first, second);
     out[0] = tc_put_narrow(lw, y, s, to);
 }
 

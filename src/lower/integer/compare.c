@@ -138,8 +138,9 @@ static tc_val by_limits(tc_lower *lw, tc_tensor c, const tc_val *choice, const t
         tc_arg a = {choice[k], to};
         for (int64_t i = 0; i < n; i++)
             limit[i] = (((const uint8_t *)c.data)[i] != 0) == (k == 0) ? FAR : -FAR;
-        part[k] = tc_put_extreme(lw, TC_OP_tosa_minimum, tc_put_wide(lw, &a, tc_scale_of(to)),
-                          tc_put_numbers(lw, TC_i32, to->rank, dim, limit));
+        tc_val limits = tc_put_numbers(lw, TC_i32, to->rank, dim, limit);
+        tc_val wide = tc_put_wide(lw, &a, tc_scale_of(to));
+        part[k] = tc_put_extreme(lw, TC_OP_tosa_minimum, wide, limits);
     }
     tc_val y = tc_put_extreme(lw, TC_OP_tosa_maximum, part[0], part[1]);
     return tc_put_narrow(lw, y, tc_scale_of(to), to);

@@ -273,8 +273,9 @@ tc_val tc_put_shares(tc_lower *lw, tc_val sum, int64_t area, const int64_t *shar
     *unit = exp2(floor(log2(0x1p30 / (256.0 * (double)area)))) * (double)least;
     for (int64_t i = 0; i < n; i++)
         inverse[i] = *unit / (double)share[i];
-    return tc_put3(lw, TC_OP_tosa_mul, NULL, sum, tc_put_numbers(lw, TC_i32, 4, dim, inverse),
-                   tc_put_number(lw, TC_i8, 1, 0));
+    tc_val shift = tc_put_number(lw, TC_i8, 1, 0);
+    tc_val shares = tc_put_numbers(lw, TC_i32, 4, dim, inverse);
+    return tc_put3(lw, TC_OP_tosa_mul, NULL, sum, shares, shift);
 }
 
 static tc_val divided(tc_lower *lw, tc_val sum, const window *w, const tc_attr_avg_pool *a,

@@ -69,7 +69,8 @@ static tc_val quotient(tc_lower *lw, const tc_arg *x, const tc_arg *y, double *s
     }
     double unit = ldexp(1, 29 - bits_of(x));
     *scale = sx / sy / unit;
-    return truncated(lw, tc_put_wide(lw, x, sx / unit), tc_put_wide(lw, y, sy));
+    tc_val by = tc_put_wide(lw, y, sy);
+    return truncated(lw, tc_put_wide(lw, x, sx / unit), by);
 }
 
 /* x / 0 is as large as the result's domain goes, by the sign of x. */
@@ -95,9 +96,9 @@ static tc_val whole(tc_lower *lw, const tc_arg *a, const tc_arg *b, bool down, t
     tc_val q = truncated(lw, x, y), r = tc_put2(lw, TC_OP_tosa_sub, NULL, x, multiply(lw, q, y));
     if (down && r) { /* one less, where the remainder has the other sign */
         tc_val zero = tc_put_number(lw, TC_i32, tc_put_type(lw, r)->rank, 0);
-        tc_val apart = tc_put2(lw, TC_OP_tosa_logical_xor, NULL,
-                               tc_put2(lw, TC_OP_tosa_greater, NULL, zero, r),
-                               tc_put2(lw, TC_OP_tosa_greater, NULL, zero, y));
+        tc_val y_below = tc_put2(lw, TC_OP_tosa_greater, NULL, zero, y);
+        tc_val r_below = tc_put2(lw, TC_OP_tosa_greater, NULL, zero, r);
+        tc_val apart = tc_put2(lw, TC_OP_tosa_logical_xor, NULL, r_below, y_below);
         apart = tc_put2(lw, TC_OP_tosa_logical_and, NULL, apart,
                         tc_put1(lw, TC_OP_tosa_logical_not, NULL, is_zero(lw, r)));
         tc_val one = tc_put_tosa_cast(lw, apart, TC_i32);
@@ -210,8 +211,8 @@ void tc_lower_int_lerp(tc_lower *lw, const tc_node *node, tc_val *out)
     double top = fmax(tc_scale_of(x.type) * ldexp(1, bits_of(&x)),
                       tc_scale_of(y.type) * ldexp(1, bits_of(&y)));
     double fine = top / 0x1p28, coarse = top / 0x1p14, scale;
-    tc_val d =
-        tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_wide(lw, &y, fine), tc_put_wide(lw, &x, fine));
+    tc_val x_wide = tc_put_wide(lw, &x, fine), y_wide = tc_put_wide(lw, &y, fine);
+    tc_val d = tc_put2(lw, TC_OP_tosa_sub, NULL, y_wide, x_wide);
     tc_arg step = {.val = tc_put_rescale(lw, d, fine / coarse, 0, 0, TC_i16)};
     step.type = tc_wide_type(lw, to, TC_i16, coarse);
     tc_arg term = wide_arg(lw, tc_put_times(lw, &step, &w, &scale), 1, to);

@@ -49,7 +49,8 @@ static tc_node *put_control(tc_lower *lw, tc_op op, const void *attr, const tc_v
 void tc_lower_cond(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_cond *a = node->attr;
-    tc_graph *branch[] = {callee(lw, node, 0), callee(lw, node, 1)};
+    tc_graph *branch[2] = {callee(lw, node, 0)};
+    branch[1] = callee(lw, node, 1);
     if (!branch[0] || !branch[1])
         return;
     tc_attr_tosa_cond_if *attr = tc_new(&lw->ctx->arena, tc_attr_tosa_cond_if);

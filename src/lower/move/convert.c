@@ -50,9 +50,9 @@ static tc_val not_zero(tc_lower *lw, tc_val x)
 static tc_val toward_zero(tc_lower *lw, tc_val x)
 {
     tc_val zero = x ? like(lw, x, tc_put_type(lw, x)->dtype, 0) : x;
-    return tc_put_select(lw, tc_put2(lw, TC_OP_tosa_greater, NULL, zero, x),
-                         tc_put1(lw, TC_OP_tosa_ceil, NULL, x),
-                         tc_put1(lw, TC_OP_tosa_floor, NULL, x));
+    tc_val down = tc_put1(lw, TC_OP_tosa_floor, NULL, x);
+    tc_val up = tc_put1(lw, TC_OP_tosa_ceil, NULL, x);
+    return tc_put_select(lw, tc_put2(lw, TC_OP_tosa_greater, NULL, zero, x), up, down);
 }
 
 static bool narrow_float(tc_dtype t) { return t == TC_e4m3 || t == TC_e5m2; }
@@ -72,7 +72,8 @@ static tc_val from_bool(tc_lower *lw, tc_val x, tc_dtype to)
     if (!tc_is_float(to) && tc_lower_has(lw, TC_FEATURE_INT))
         return tc_put_tosa_cast(lw, x, to);
     tc_dtype t = to == TC_f16 || to == TC_bf16 ? to : TC_f32;
-    x = tc_put_select(lw, x, like(lw, x, t, 1), like(lw, x, t, 0));
+    tc_val no = like(lw, x, t, 0), yes = like(lw, x, t, 1);
+    x = tc_put_select(lw, x, yes, no);
     return tc_put_tosa_cast(lw, x, to);
 }
 
@@ -180,7 +181,8 @@ static tc_val quantize(tc_lower *lw, tc_val x, const tc_type *from, const tc_typ
     }
     if (!one_zero(lw, q))
         return TC_NONE;
-    x = tc_put_mul(lw, tc_put_cast(lw, x, TC_f32), scales(lw, from, q, true));
+    tc_val factor = scales(lw, from, q, true);
+    x = tc_put_mul(lw, tc_put_cast(lw, x, TC_f32), factor);
     x = clamp_to_codes(lw, x, (double)(q->lo - q->zero[0]), (double)(q->hi - q->zero[0]));
     if (!q->zero[0])
         return tc_put_tosa_cast(lw, x, to->dtype);

@@ -162,9 +162,9 @@ tc_val tc_put_rows_into(tc_lower *lw, tc_val x, tc_val source, const tc_row_list
     tc_dtype as = !truth                             ? tc_put_type(lw, x)->dtype
                   : tc_lower_has(lw, TC_FEATURE_INT) ? TC_i8
                                                      : TC_f32;
-    tc_val y = tc_put3(lw, TC_OP_tosa_scatter, NULL, tc_put_cast(lw, x, as),
-                       tc_put_tosa_cast(lw, row_numbers(lw, rows), TC_i32),
-                       tc_put_cast(lw, source, as));
+    source = tc_put_cast(lw, source, as);
+    tc_val row = tc_put_tosa_cast(lw, row_numbers(lw, rows), TC_i32);
+    tc_val y = tc_put3(lw, TC_OP_tosa_scatter, NULL, tc_put_cast(lw, x, as), row, source);
     return truth ? tc_put_cast(lw, y, TC_bool) : y;
 }
 
@@ -336,10 +336,12 @@ void tc_lower_gather(tc_lower *lw, const tc_node *node, tc_val *out)
         int64_t *within = tc_new_n(&lw->ctx->arena, int64_t, (size_t)inner);
         for (int64_t i = 0; i < inner; i++)
             within[i] = i;
-        place = tc_put_add(lw, tc_put_mul(lw, place, place_number(lw, place, (double)inner)),
-                           tc_put_known_places(lw, 3, (int64_t[]){1, 1, inner}, within));
+        tc_val inside = tc_put_known_places(lw, 3, (int64_t[]){1, 1, inner}, within);
+        place = tc_put_mul(lw, place, place_number(lw, place, (double)inner));
+        place = tc_put_add(lw, place, inside);
     }
-    v = tc_put_gather(lw, tc_put_reshape(lw, v, 3, (int64_t[]){outer, x->dim[axis] * inner, 1}),
-                      tc_put_reshape(lw, place, 2, (int64_t[]){outer, index->dim[axis] * inner}));
+    place = tc_put_reshape(lw, place, 2, (int64_t[]){outer, index->dim[axis] * inner});
+    v = tc_put_reshape(lw, v, 3, (int64_t[]){outer, x->dim[axis] * inner, 1});
+    v = tc_put_gather(lw, v, place);
     out[0] = tc_put_reshape(lw, tc_move_out(lw, node, v, 0), index->rank, index->dim);
 }

@@ -16,7 +16,8 @@ void tc_lower_index_copy(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!tc_row_list_of(lw, tc_lower_type(lw, node, 0),
                         (int)((const tc_attr_axis *)node->attr)->axis, node, 1, &rows))
         return;
-    tc_val x = tc_put_rows_into(lw, tc_move_in(lw, node, 0), tc_move_in(lw, node, 2), &rows);
+    tc_val source = tc_move_in(lw, node, 2);
+    tc_val x = tc_put_rows_into(lw, tc_move_in(lw, node, 0), source, &rows);
     out[0] = tc_put_reshape(lw, x, y->rank, y->dim);
 }
 
@@ -41,11 +42,10 @@ void tc_lower_slice_scatter(tc_lower *lw, const tc_node *node, tc_val *out)
     int64_t count = tc_lower_type(lw, node, 1)->dim[a->axis];
     tc_row_list rows;
     regular(lw, y, (int)a->axis, a->start, a->step, count, &rows);
-    out[0] = count ? tc_put_reshape(lw,
-                                    tc_put_rows_into(lw, tc_move_in(lw, node, 0),
-                                                     tc_move_in(lw, node, 1), &rows),
-                                    y->rank, y->dim)
-                   : tc_move_in(lw, node, 0);
+    tc_val source = count ? tc_move_in(lw, node, 1) : TC_NONE, x = tc_move_in(lw, node, 0);
+    if (count)
+        x = tc_put_reshape(lw, tc_put_rows_into(lw, x, source, &rows), y->rank, y->dim);
+    out[0] = x;
 }
 
 void tc_lower_select_scatter(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -54,9 +54,8 @@ void tc_lower_select_scatter(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_type *y = tc_lower_result(lw, node, 0);
     tc_row_list rows;
     regular(lw, y, (int)a->axis, a->index, 1, 1, &rows);
-    out[0] = tc_put_reshape(
-        lw, tc_put_rows_into(lw, tc_move_in(lw, node, 0), tc_move_in(lw, node, 1), &rows), y->rank,
-        y->dim);
+    tc_val source = tc_move_in(lw, node, 1), x = tc_move_in(lw, node, 0);
+    out[0] = tc_put_reshape(lw, tc_put_rows_into(lw, x, source, &rows), y->rank, y->dim);
 }
 
 /* ---- rows added ---- */
@@ -77,9 +76,9 @@ static tc_val meets(tc_lower *lw, tc_val place, int64_t n, int64_t extent, int64
     int64_t *all = tc_new_n(&lw->ctx->arena, int64_t, (size_t)extent);
     for (int64_t i = 0; i < extent; i++)
         all[i] = i;
-    return tc_put2(lw, TC_OP_tosa_equal, NULL,
-                   tc_put_reshape(lw, place, 3, (int64_t[]){n, 1, count}),
-                   tc_put_known_places(lw, 3, (int64_t[]){1, extent, 1}, all));
+    tc_val every = tc_put_known_places(lw, 3, (int64_t[]){1, extent, 1}, all);
+    place = tc_put_reshape(lw, place, 3, (int64_t[]){n, 1, count});
+    return tc_put2(lw, TC_OP_tosa_equal, NULL, place, every);
 }
 
 /* x + what `combine` makes of the rows that share a place: source [n, count, inner], one list of
@@ -143,8 +142,9 @@ static void put_masked(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_val value = tc_put_reshape(lw, tc_move_in(lw, node, 1), y->rank, one);
     tc_val x = tc_move_in(lw, node, 0);
     tc_dtype with = y->quant || !tc_is_float(y->dtype) ? y->dtype : tc_plain_type(y->dtype);
-    x = tc_put_select(lw, tc_put_reshape(lw, tc_lower_in(lw, node, 2), y->rank, dim),
-                      tc_put_cast(lw, value, with), tc_put_cast(lw, x, with));
+    x = tc_put_cast(lw, x, with);
+    value = tc_put_cast(lw, value, with);
+    x = tc_put_select(lw, tc_put_reshape(lw, tc_lower_in(lw, node, 2), y->rank, dim), value, x);
     out[0] = tc_put_cast(lw, x, y->dtype);
 }
 
@@ -200,8 +200,8 @@ static tc_val element_places(tc_lower *lw, const tc_node *node, int64_t outer, i
     int64_t *within = tc_new_n(&lw->ctx->arena, int64_t, (size_t)inner);
     for (int64_t i = 0; i < inner; i++)
         within[i] = i;
-    return tc_put_add(lw, tc_f_scale(lw, place, (double)inner),
-                      tc_put_known_places(lw, 3, (int64_t[]){1, 1, inner}, within));
+    tc_val inside = tc_put_known_places(lw, 3, (int64_t[]){1, 1, inner}, within);
+    return tc_put_add(lw, tc_f_scale(lw, place, (double)inner), inside);
 }
 
 static tc_val scatter_set(tc_lower *lw, const tc_node *node, const tc_row_list *r)
@@ -210,9 +210,9 @@ static tc_val scatter_set(tc_lower *lw, const tc_node *node, const tc_row_list *
             part[] = {r->outer, r->count * r->inner, 1};
     tc_val place = element_places(lw, node, r->outer, r->extent, r->inner, r->count);
     place = tc_put_tosa_cast(lw, tc_put_reshape(lw, place, 2, part), TC_i32);
-    return tc_put3(lw, TC_OP_tosa_scatter, NULL,
-                   tc_put_reshape(lw, tc_move_in(lw, node, 0), 3, rows), place,
-                   tc_put_reshape(lw, tc_move_in(lw, node, 2), 3, part));
+    tc_val source = tc_put_reshape(lw, tc_move_in(lw, node, 2), 3, part);
+    tc_val x = tc_put_reshape(lw, tc_move_in(lw, node, 0), 3, rows);
+    return tc_put3(lw, TC_OP_tosa_scatter, NULL, x, place, source);
 }
 
 /* Sums over [outer, extent, count, inner] of what meets. */
@@ -231,17 +231,17 @@ static tc_val scatter_add(tc_lower *lw, const tc_node *node, const tc_row_list *
             *all = tc_new_n(&lw->ctx->arena, int64_t, (size_t)r->extent);
     for (int64_t i = 0; i < r->extent; i++)
         all[i] = i;
-    tc_val hit = tc_put2(lw, TC_OP_tosa_equal, NULL, tc_put_reshape(lw, place, 4, dim),
-                         tc_put_known_places(lw, 4, (int64_t[]){1, r->extent, 1, 1}, all));
+    tc_val every = tc_put_known_places(lw, 4, (int64_t[]){1, r->extent, 1, 1}, all);
+    tc_val hit = tc_put2(lw, TC_OP_tosa_equal, NULL, tc_put_reshape(lw, place, 4, dim), every);
     tc_val from = tc_put_reshape(lw, tc_put_cast(lw, tc_lower_in(lw, node, 2), with), 4, dim);
     tc_attr_tosa_axis *axis = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
     axis->axis = 2;
     tc_val sum = tc_put1(lw, TC_OP_tosa_reduce_sum, axis,
                          tc_put_select(lw, hit, from, tc_f_number(lw, from, 0)));
     int64_t whole[] = {r->outer, r->extent, r->inner};
-    return tc_put_add(lw,
-                      tc_put_reshape(lw, tc_put_cast(lw, tc_lower_in(lw, node, 0), with), 3, whole),
-                      tc_put_reshape(lw, sum, 3, whole));
+    sum = tc_put_reshape(lw, sum, 3, whole);
+    tc_val x = tc_put_reshape(lw, tc_put_cast(lw, tc_lower_in(lw, node, 0), with), 3, whole);
+    return tc_put_add(lw, x, sum);
 }
 
 void tc_lower_scatter(tc_lower *lw, const tc_node *node, tc_val *out)

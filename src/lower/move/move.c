@@ -224,8 +224,8 @@ static tc_val roll_axis(tc_lower *lw, tc_val x, int axis, int64_t shift)
     int64_t n = tc_put_type(lw, x)->dim[axis], by = ((shift % n) + n) % n;
     if (!by)
         return x;
-    tc_val part[] = {tc_put_slice_axis(lw, x, axis, n - by, by),
-                     tc_put_slice_axis(lw, x, axis, 0, n - by)};
+    tc_val part[2] = {tc_put_slice_axis(lw, x, axis, n - by, by)};
+    part[1] = tc_put_slice_axis(lw, x, axis, 0, n - by);
     return tc_put_concat(lw, part, 2, axis);
 }
 

@@ -111,12 +111,12 @@ static tc_val masked(tc_lower *lw, const tc_node *node, bool lower)
                        triangle(lw, y, a->diagonal, lower, TC_bool));
     if (!lw->target->machine->can.selects && tc_is_activation(y)) {
         tc_val ones = triangle(lw, y, a->diagonal, lower, y->dtype);
-        x = tc_put_mul(lw, tc_put_rescale(lw, x, 1, tc_zero_of(y), 0, TC_i32),
-                       tc_put_rescale(lw, ones, 1, 0, 0, TC_i32));
+        ones = tc_put_rescale(lw, ones, 1, 0, 0, TC_i32);
+        x = tc_put_mul(lw, tc_put_rescale(lw, x, 1, tc_zero_of(y), 0, TC_i32), ones);
         return tc_put_rescale(lw, x, 1, 0, tc_zero_of(y), y->dtype);
     }
-    return tc_put_select(lw, triangle(lw, y, a->diagonal, lower, TC_bool), x,
-                         tc_put_number(lw, y->dtype, y->rank, stored(0, y)));
+    tc_val zero = tc_put_number(lw, y->dtype, y->rank, stored(0, y));
+    return tc_put_select(lw, triangle(lw, y, a->diagonal, lower, TC_bool), x, zero);
 }
 
 void tc_lower_tril(tc_lower *lw, const tc_node *node, tc_val *out)

@@ -168,8 +168,9 @@ static tc_val by_ones(tc_lower *lw, const tc_node *node, bool apart)
                                   .stride = two,
                                   .dilation = tc_ints_fill(&lw->ctx->arena, 1, 2),
                                   .acc_type = TC_i32};
-    tc_val operand[] = {x, w, tc_put_number(lw, TC_i32, 1, 0),
-                        tc_put_zero_point(lw, x, tc_zero_of(t)), tc_put_zero_point(lw, w, 0)};
+    tc_val operand[5] = {x, w, tc_put_number(lw, TC_i32, 1, 0)};
+    operand[3] = tc_put_zero_point(lw, x, tc_zero_of(t));
+    operand[4] = tc_put_zero_point(lw, w, 0);
     tc_val acc = tc_put(lw, apart ? TC_OP_tosa_transpose_conv2d : TC_OP_tosa_conv2d,
                         apart ? (const void *)spread : gather, operand, 5);
     return tc_put_channels_first(lw, tc_put_rescale(lw, acc, 1, 0, tc_zero_of(t), TC_i8));

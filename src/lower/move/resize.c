@@ -33,7 +33,8 @@ tc_val tc_put_axis_matrix(tc_lower *lw, tc_val x, int axis, int64_t n, const dou
     dim[t.rank - 1] = n;
     tc_val a = tc_put_reshape(lw, last, 3, (int64_t[]){1, rows, extent});
     tc_val b = tc_put_numbers(lw, TC_f32, 3, (int64_t[]){1, extent, n}, turned);
-    tc_val in[] = {a, b, tc_put_zero_point(lw, a, 0), tc_put_zero_point(lw, b, 0)};
+    tc_val in[4] = {a, b, tc_put_zero_point(lw, a, 0)};
+    in[3] = tc_put_zero_point(lw, b, 0);
     tc_val y = tc_put(lw, TC_OP_tosa_matmul, NULL, in, 4);
     return tc_put_cast(lw, tc_put_axis_back(lw, tc_put_reshape(lw, y, t.rank, dim), axis), t.dtype);
 }
@@ -123,9 +124,9 @@ static tc_val put_resize(tc_lower *lw, tc_val x, tc_field_resize_mode mode, cons
     x = tc_put_channels_last(lw, x);
     if (!x)
         return x;
-    tc_val in[] = {x, tc_put_shape(lw, 4, (int64_t[]){r[0].n, r[0].d, r[1].n, r[1].d}),
-                   tc_put_shape(lw, 2, (int64_t[]){r[0].offset, r[1].offset}),
-                   tc_put_shape(lw, 2, (int64_t[]){r[0].border, r[1].border})};
+    tc_val in[4] = {x, tc_put_shape(lw, 4, (int64_t[]){r[0].n, r[0].d, r[1].n, r[1].d})};
+    in[2] = tc_put_shape(lw, 2, (int64_t[]){r[0].offset, r[1].offset});
+    in[3] = tc_put_shape(lw, 2, (int64_t[]){r[0].border, r[1].border});
     if (lw->status != TC_OK)
         return TC_NONE;
     const tc_type *t = tc_put_type(lw, x);
@@ -314,8 +315,8 @@ static tc_val weighted_axis(tc_lower *lw, tc_val x, int axis, const tc_resize_ax
         double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)a->out);
         for (int64_t o = 0; o < a->out; o++)
             weight[o] = rint(a->weight[o * a->taps + i] * 16384);
-        tc_val one =
-            tc_put_mul(lw, tap(lw, x, axis, a, i), tc_put_numbers(lw, TC_i32, rank, dim, weight));
+        tc_val by = tc_put_numbers(lw, TC_i32, rank, dim, weight);
+        tc_val one = tc_put_mul(lw, tap(lw, x, axis, a, i), by);
         sum = sum ? tc_put_add(lw, sum, one) : one;
     }
     return tc_put_rescale(lw, sum, ldexp(1, more - 14), 0, 0, TC_i32);
@@ -340,8 +341,8 @@ static tc_val edges_repeated(tc_lower *lw, tc_val x, int axis, int64_t more)
     if (!x || !more)
         return x;
     int64_t n = tc_put_type(lw, x)->dim[axis];
-    tc_val part[] = {tc_put_slice_axis(lw, x, axis, 0, more), x,
-                     tc_put_slice_axis(lw, x, axis, n - more, more)};
+    tc_val part[3] = {tc_put_slice_axis(lw, x, axis, 0, more), x};
+    part[2] = tc_put_slice_axis(lw, x, axis, n - more, more);
     return tc_put_concat(lw, part, 3, axis);
 }
 

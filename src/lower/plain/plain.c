@@ -50,8 +50,8 @@ tc_val tc_f_equals(tc_lower *lw, tc_val x, double number)
 
 tc_val tc_f_negate(tc_lower *lw, tc_val x)
 {
-    return tc_put3(lw, TC_OP_tosa_negate, NULL, x, tc_put_zero_point(lw, x, 0),
-                   tc_put_zero_point(lw, x, 0));
+    tc_val to = tc_put_zero_point(lw, x, 0), from = tc_put_zero_point(lw, x, 0);
+    return tc_put3(lw, TC_OP_tosa_negate, NULL, x, from, to);
 }
 
 static tc_val larger(tc_lower *lw, tc_op op, tc_val a, tc_val b, bool nan_wins)
@@ -82,8 +82,8 @@ tc_val tc_f_sqrt(tc_lower *lw, tc_val x)
 
 tc_val tc_f_trunc(tc_lower *lw, tc_val x)
 {
-    return tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_op(lw, TC_OP_tosa_ceil, x),
-                         tc_f_op(lw, TC_OP_tosa_floor, x));
+    tc_val down = tc_f_op(lw, TC_OP_tosa_floor, x), up = tc_f_op(lw, TC_OP_tosa_ceil, x);
+    return tc_put_select(lw, tc_f_below(lw, x, 0), up, down);
 }
 
 /* CAST to an integer rounds halves to even; from 2^23 on an f32 is an integer. */
@@ -100,8 +100,8 @@ tc_val tc_f_round(tc_lower *lw, tc_val x)
 tc_val tc_f_log1p(tc_lower *lw, tc_val x)
 {
     tc_val small = tc_put_clamp(lw, x, -1, 1), back = tc_f_add(lw, tc_f_add(lw, small, 1), -1);
-    tc_val y = tc_put_mul(lw, tc_f_op(lw, TC_OP_tosa_log, tc_f_add(lw, x, 1)),
-                          tc_f_divide(lw, small, back));
+    tc_val lost = tc_f_divide(lw, small, back);
+    tc_val y = tc_put_mul(lw, tc_f_op(lw, TC_OP_tosa_log, tc_f_add(lw, x, 1)), lost);
     return tc_put_select(lw, tc_f_equals(lw, back, 0), x, y);
 }
 
@@ -139,18 +139,22 @@ tc_val tc_f_atan(tc_lower *lw, tc_val x)
     tc_val a = tc_f_op(lw, TC_OP_tosa_abs, x), big = tc_f_above(lw, a, 1);
     tc_val p = atan_unit(lw, tc_put_select(lw, big, tc_f_op(lw, TC_OP_tosa_reciprocal, a), a));
     p = tc_put_select(lw, big, tc_f_from(lw, half_pi, p), p);
-    return tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_negate(lw, p), p);
+    tc_val negative = tc_f_negate(lw, p);
+    return tc_put_select(lw, tc_f_below(lw, x, 0), negative, p);
 }
 
 tc_val tc_f_atan2(tc_lower *lw, tc_val y, tc_val x)
 {
     tc_val ay = tc_f_op(lw, TC_OP_tosa_abs, y), ax = tc_f_op(lw, TC_OP_tosa_abs, x);
     tc_val low = tc_f_min(lw, ay, ax, true), high = tc_f_max(lw, ay, ax, true);
-    tc_val t = tc_put_select(lw, tc_f_equals(lw, high, 0), low, tc_f_divide(lw, low, high));
-    tc_val p = atan_unit(lw, t);
-    p = tc_put_select(lw, tc_f_greater(lw, ay, ax), tc_f_from(lw, half_pi, p), p);
-    p = tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_from(lw, 2 * half_pi, p), p);
-    return tc_put_select(lw, tc_f_below(lw, y, 0), tc_f_negate(lw, p), p);
+    tc_val t = tc_f_divide(lw, low, high);
+    t = tc_put_select(lw, tc_f_equals(lw, high, 0), low, t);
+    tc_val p = atan_unit(lw, t), other = tc_f_from(lw, half_pi, p);
+    p = tc_put_select(lw, tc_f_greater(lw, ay, ax), other, p);
+    other = tc_f_from(lw, 2 * half_pi, p);
+    p = tc_put_select(lw, tc_f_below(lw, x, 0), other, p);
+    other = tc_f_negate(lw, p);
+    return tc_put_select(lw, tc_f_below(lw, y, 0), other, p);
 }
 
 /* ---- operands ---- */

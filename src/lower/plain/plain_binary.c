@@ -105,25 +105,29 @@ static tc_val high_bits(tc_lower *lw, tc_val b)
 static void divide_down(tc_lower *lw, tc_val a, tc_val b, tc_val *q, tc_val *rest)
 {
     tc_val guess = tc_f_op(lw, TC_OP_tosa_floor, tc_f_divide(lw, a, b)), high = high_bits(lw, b);
-    tc_val r = tc_f_sub(lw, tc_f_sub(lw, a, tc_put_mul(lw, guess, high)),
-                        tc_put_mul(lw, guess, tc_f_sub(lw, b, high)));
+    tc_val low_part = tc_put_mul(lw, guess, tc_f_sub(lw, b, high));
+    tc_val r = tc_f_sub(lw, tc_f_sub(lw, a, tc_put_mul(lw, guess, high)), low_part);
     tc_val size = tc_f_op(lw, TC_OP_tosa_abs, b);
-    tc_val along = tc_put_select(lw, tc_f_below(lw, b, 0), tc_f_negate(lw, r), r);
+    tc_val turned = tc_f_negate(lw, r);
+    tc_val along = tc_put_select(lw, tc_f_below(lw, b, 0), turned, r);
     tc_val below = tc_f_below(lw, along, 0),
            above = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, along, size);
-    if (q)
-        *q = tc_put_select(lw, below, tc_f_add(lw, guess, -1),
-                           tc_put_select(lw, above, tc_f_add(lw, guess, 1), guess));
-    if (rest)
-        *rest = tc_put_select(lw, below, tc_put_add(lw, r, b),
-                              tc_put_select(lw, above, tc_f_sub(lw, r, b), r));
+    if (q) {
+        tc_val up = tc_put_select(lw, above, tc_f_add(lw, guess, 1), guess);
+        *q = tc_put_select(lw, below, tc_f_add(lw, guess, -1), up);
+    }
+    if (rest) {
+        tc_val less = tc_put_select(lw, above, tc_f_sub(lw, r, b), r);
+        *rest = tc_put_select(lw, below, tc_put_add(lw, r, b), less);
+    }
 }
 
 static tc_val absolute(tc_lower *lw, tc_val x) { return tc_f_op(lw, TC_OP_tosa_abs, x); }
 
 static tc_val with_sign(tc_lower *lw, tc_val of, tc_val x)
 {
-    return tc_put_select(lw, tc_f_below(lw, of, 0), tc_f_negate(lw, x), x);
+    tc_val negative = tc_f_negate(lw, x);
+    return tc_put_select(lw, tc_f_below(lw, of, 0), negative, x);
 }
 
 /* 1 where an i32 is negative. */
@@ -166,7 +170,8 @@ void tc_lower_plain_div(tc_lower *lw, const tc_node *node, tc_val *out)
     else if (mode == TC_div_mode_floor)
         divide_down(lw, p.a, p.b, &y, NULL);
     else {
-        divide_down(lw, absolute(lw, p.a), absolute(lw, p.b), &y, NULL);
+        tc_val b = absolute(lw, p.b), a = absolute(lw, p.a);
+        divide_down(lw, a, b, &y, NULL);
         y = with_sign(lw, p.a, with_sign(lw, p.b, y));
     }
     out[0] = finish(lw, &p, y);
@@ -186,7 +191,8 @@ void tc_lower_plain_remainder(tc_lower *lw, const tc_node *node, tc_val *out)
     } else if (floored)
         divide_down(lw, p.a, p.b, NULL, &y);
     else {
-        divide_down(lw, absolute(lw, p.a), absolute(lw, p.b), NULL, &y);
+        tc_val b = absolute(lw, p.b), a = absolute(lw, p.a);
+        divide_down(lw, a, b, NULL, &y);
         y = with_sign(lw, p.a, y);
     }
     out[0] = finish(lw, &p, y);
@@ -197,10 +203,11 @@ void tc_lower_plain_remainder(tc_lower *lw, const tc_node *node, tc_val *out)
 static void bits(tc_lower *lw, const tc_node *node, tc_op on_bools, tc_op on_ints, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
-    if (computable(lw, t->dtype))
-        out[0] = tc_put2(lw, t->dtype == TC_bool ? on_bools : on_ints, NULL,
-                         tc_plain_in(lw, node, 0, t->dtype, t->rank),
-                         tc_plain_in(lw, node, 1, t->dtype, t->rank));
+    if (!computable(lw, t->dtype))
+        return;
+    tc_val b = tc_plain_in(lw, node, 1, t->dtype, t->rank);
+    tc_val a = tc_plain_in(lw, node, 0, t->dtype, t->rank);
+    out[0] = tc_put2(lw, t->dtype == TC_bool ? on_bools : on_ints, NULL, a, b);
 }
 
 void tc_lower_plain_bitwise_and(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -246,15 +253,15 @@ void tc_lower_plain_shift_right(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!computable(lw, t->dtype) || !shifts(lw, node))
         return;
     if (tc_lower_has(lw, TC_FEATURE_INT)) {
-        out[0] = tc_put2(lw, TC_OP_tosa_arithmetic_right_shift, a,
-                         tc_plain_in(lw, node, 0, t->dtype, t->rank),
-                         tc_plain_in(lw, node, 1, t->dtype, t->rank));
+        tc_val by = tc_plain_in(lw, node, 1, t->dtype, t->rank);
+        tc_val shifted = tc_plain_in(lw, node, 0, t->dtype, t->rank);
+        out[0] = tc_put2(lw, TC_OP_tosa_arithmetic_right_shift, a, shifted, by);
         return;
     }
     tc_val x = tc_plain_in(lw, node, 0, TC_i32, t->rank),
            n = tc_plain_in(lw, node, 1, TC_i32, t->rank);
-    tc_val ones =
-        tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sign_bit(lw, x), tc_f_from(lw, 31, n));
+    tc_val up = tc_f_from(lw, 31, n);
+    tc_val ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sign_bit(lw, x), up);
     ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, ones, tc_f_number(lw, ones, 1));
     x = tc_f_sub(lw, tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, n), ones);
     out[0] = tc_put_cast(lw, x, t->dtype);
@@ -268,8 +275,8 @@ void tc_lower_plain_logical(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_op op = node->op == TC_OP_logical_and  ? TC_OP_tosa_logical_and
                : node->op == TC_OP_logical_or ? TC_OP_tosa_logical_or
                                               : TC_OP_tosa_logical_xor;
-    out[0] = tc_put2(lw, op, NULL, tc_plain_in(lw, node, 0, TC_bool, rank),
-                     tc_plain_in(lw, node, 1, TC_bool, rank));
+    tc_val b = tc_plain_in(lw, node, 1, TC_bool, rank), a = tc_plain_in(lw, node, 0, TC_bool, rank);
+    out[0] = tc_put2(lw, op, NULL, a, b);
 }
 
 /* A type that holds both operands: i32, the float they share, or f32. */
@@ -315,8 +322,8 @@ void tc_lower_plain_where(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!computable(lw, t->dtype))
         return;
     tc_dtype with = tc_is_float(t->dtype) ? tc_plain_type(t->dtype) : t->dtype;
-    tc_val y = tc_put_select(lw, tc_plain_in(lw, node, 0, TC_bool, t->rank),
-                             tc_plain_in(lw, node, 1, with, t->rank),
-                             tc_plain_in(lw, node, 2, with, t->rank));
+    tc_val no = tc_plain_in(lw, node, 2, with, t->rank);
+    tc_val yes = tc_plain_in(lw, node, 1, with, t->rank);
+    tc_val y = tc_put_select(lw, tc_plain_in(lw, node, 0, TC_bool, t->rank), yes, no);
     out[0] = tc_put_cast(lw, tc_put_expand(lw, y, t->rank, t->dim), t->dtype);
 }

@@ -72,8 +72,11 @@ static bool easy_power(tc_lower *lw, tc_val x, double n, tc_val *y)
     }
     if (n != floor(n) || fabs(n) > 16 || (!floats && n < 0))
         return false;
-    *y = n == 0 ? tc_put_add(lw, tc_f_scale(lw, x, 0), tc_f_number(lw, x, 1))
-                : times_itself(lw, x, (int)fabs(n));
+    if (n == 0) {
+        tc_val one = tc_f_number(lw, x, 1);
+        *y = tc_put_add(lw, tc_f_scale(lw, x, 0), one);
+    } else
+        *y = times_itself(lw, x, (int)fabs(n));
     if (n < 0)
         *y = tc_f_op(lw, TC_OP_tosa_reciprocal, *y);
     return true;
@@ -90,7 +93,8 @@ static tc_val any_power(tc_lower *lw, tc_val x, tc_val y)
     tc_val below = tc_put_select(lw, even, p, tc_f_negate(lw, p));
     below = tc_put_select(lw, whole, below, tc_f_number(lw, x, NAN));
     p = tc_put_select(lw, tc_f_below(lw, x, 0), below, p);
-    return tc_put_select(lw, tc_f_equals(lw, y, 0), tc_f_number(lw, x, 1), p);
+    tc_val one = tc_f_number(lw, x, 1);
+    return tc_put_select(lw, tc_f_equals(lw, y, 0), one, p);
 }
 
 void tc_lower_plain_pow(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -134,8 +138,9 @@ void tc_lower_plain_copysign(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!wants_floats(lw, node) || !start(lw, node, true, x))
         return;
     tc_val a = tc_f_op(lw, TC_OP_tosa_abs, x[0]);
-    tc_val negative = tc_put2(lw, TC_OP_tosa_logical_or, NULL, tc_f_below(lw, x[1], 0),
-                              tc_f_below(lw, tc_f_op(lw, TC_OP_tosa_reciprocal, x[1]), 0));
+    tc_val minus_zero = tc_f_below(lw, tc_f_op(lw, TC_OP_tosa_reciprocal, x[1]), 0);
+    tc_val negative =
+        tc_put2(lw, TC_OP_tosa_logical_or, NULL, tc_f_below(lw, x[1], 0), minus_zero);
     finish(lw, node, tc_put_select(lw, negative, tc_f_negate(lw, a), a), out);
 }
 
@@ -146,8 +151,8 @@ void tc_lower_plain_logaddexp(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!wants_floats(lw, node) || !start(lw, node, true, x))
         return;
     tc_val apart = tc_f_negate(lw, tc_f_op(lw, TC_OP_tosa_abs, tc_f_sub(lw, x[0], x[1])));
-    tc_val y = tc_put_add(lw, tc_f_max(lw, x[0], x[1], true),
-                          tc_f_log1p(lw, tc_f_op(lw, TC_OP_tosa_exp, apart)));
+    tc_val more = tc_f_log1p(lw, tc_f_op(lw, TC_OP_tosa_exp, apart));
+    tc_val y = tc_put_add(lw, tc_f_max(lw, x[0], x[1], true), more);
     tc_val same = tc_put2(lw, TC_OP_tosa_equal, NULL, x[0], x[1]);
     finish(lw, node, tc_put_select(lw, same, tc_f_add(lw, x[0], 0.69314718055994531), y), out);
 }
@@ -220,7 +225,8 @@ void tc_lower_plain_prelu(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_val x = tc_plain_in(lw, node, 0, tc_plain_type(t->dtype), t->rank);
     tc_val slope =
         tc_put_reshape(lw, tc_plain_in(lw, node, 1, tc_plain_type(t->dtype), 0), t->rank, dim);
-    finish(lw, node, tc_put_select(lw, tc_f_above(lw, x, 0), x, tc_put_mul(lw, x, slope)), out);
+    tc_val below = tc_put_mul(lw, x, slope);
+    finish(lw, node, tc_put_select(lw, tc_f_above(lw, x, 0), x, below), out);
 }
 
 void tc_lower_plain_glu(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -229,10 +235,9 @@ void tc_lower_plain_glu(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_type *t = tc_lower_result(lw, node, 0);
     tc_val x = tc_plain_in(lw, node, 0, tc_plain_formula_type(t->dtype), t->rank);
     tc_val gate = tc_put_slice_axis(lw, x, axis, t->dim[axis], t->dim[axis]);
-    finish(lw, node,
-           tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, t->dim[axis]),
-                      tc_f_op(lw, TC_OP_tosa_sigmoid, gate)),
-           out);
+    gate = tc_f_op(lw, TC_OP_tosa_sigmoid, gate);
+    tc_val half = tc_put_slice_axis(lw, x, axis, 0, t->dim[axis]);
+    finish(lw, node, tc_put_mul(lw, half, gate), out);
 }
 
 /* ---- beta c + alpha a b ---- */
@@ -258,7 +263,8 @@ void tc_lower_plain_addmm(tc_lower *lw, const tc_node *node, tc_val *out)
     }
     int64_t batch = left->rank > 2 ? left->dim[0] : 1;
     tc_val l = matrices(lw, node, 1, batch), r = matrices(lw, node, 2, batch);
-    tc_val in[] = {l, r, tc_put_zero_point(lw, l, 0), tc_put_zero_point(lw, r, 0)};
+    tc_val in[4] = {l, r, tc_put_zero_point(lw, l, 0)};
+    in[3] = tc_put_zero_point(lw, r, 0);
     tc_val x = tc_put_reshape(lw, tc_put(lw, TC_OP_tosa_matmul, NULL, in, 4), y->rank, y->dim);
     if (a->alpha != 1)
         x = tc_f_scale(lw, x, a->alpha);

@@ -35,7 +35,8 @@ static const double half_pi = 1.5707963267948966, ln2 = 0.69314718055994531;
 
 static tc_val with_sign(lower *lw, tc_val of, tc_val x)
 {
-    return SELECT(BELOW(of, 0), tc_f_negate(lw, x), x);
+    tc_val negative = tc_f_negate(lw, x);
+    return SELECT(BELOW(of, 0), negative, x);
 }
 
 /* ---- exponentials and logarithms ---- */
@@ -45,7 +46,13 @@ PLAIN(log2, TIMES(LOG(x), 1 / ln2))
 PLAIN(log10, TIMES(LOG(x), 0.43429448190325182))
 PLAIN(exp2, tc_put2(lw, TC_OP_tosa_pow, NULL, tc_f_number(lw, x, 2), x))
 PLAIN(sqrt, tc_f_sqrt(lw, x))
-PLAIN(tan, tc_f_divide(lw, op(lw, TC_OP_tosa_sin, x), op(lw, TC_OP_tosa_cos, x)))
+
+FORMULA(tan)
+{
+    (void)attr;
+    tc_val below = op(lw, TC_OP_tosa_cos, x);
+    return tc_f_divide(lw, op(lw, TC_OP_tosa_sin, x), below);
+}
 
 /* e^(x/2) squared: the halves keep the product from overflowing early. */
 static tc_val half_exp(lower *lw, tc_val x, double sign)
@@ -54,7 +61,12 @@ static tc_val half_exp(lower *lw, tc_val x, double sign)
     return MUL(TIMES(h, 0.5), h);
 }
 
-PLAIN(cosh, ADD(half_exp(lw, x, 1), half_exp(lw, x, -1)))
+FORMULA(cosh)
+{
+    (void)attr;
+    tc_val down = half_exp(lw, x, -1), up = half_exp(lw, x, 1);
+    return ADD(up, down);
+}
 
 /* Below 1: the series to x^11. */
 FORMULA(sinh)
@@ -62,7 +74,7 @@ FORMULA(sinh)
     static const double c[] = {1, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800};
     (void)attr;
     tc_val near = MUL(x, tc_f_polynomial(lw, MUL(x, x), c, (int)TC_COUNT(c)));
-    tc_val far = SUB(half_exp(lw, x, 1), half_exp(lw, x, -1));
+    tc_val down = half_exp(lw, x, -1), up = half_exp(lw, x, 1), far = SUB(up, down);
     return SELECT(ABOVE(ABS(x), 1), far, near);
 }
 
@@ -74,9 +86,10 @@ static tc_val asin_part(lower *lw, tc_val a, tc_val big)
 {
     static const double c[] = {0.16666666295154034, 0.075001030694463455, 0.044596654480320651,
                                0.03113158798446727, 0.017007307199547794, 0.033918645227128667};
-    tc_val z = SELECT(big, TIMES(tc_f_from(lw, 1, a), 0.5), MUL(a, a));
+    tc_val square = MUL(a, a), z = SELECT(big, TIMES(tc_f_from(lw, 1, a), 0.5), square);
     tc_val s = SELECT(big, tc_f_sqrt(lw, z), a);
-    return ADD(s, MUL(MUL(s, z), tc_f_polynomial(lw, z, c, (int)TC_COUNT(c))));
+    tc_val p = tc_f_polynomial(lw, z, c, (int)TC_COUNT(c));
+    return ADD(s, MUL(MUL(s, z), p));
 }
 
 FORMULA(asin)
@@ -90,7 +103,7 @@ FORMULA(acos)
 {
     (void)attr;
     tc_val a = ABS(x), big = ABOVE(a, 0.5), p = asin_part(lw, a, big), twice = TIMES(p, 2);
-    tc_val far = SELECT(BELOW(x, 0), tc_f_from(lw, 2 * half_pi, twice), twice);
+    tc_val left = tc_f_from(lw, 2 * half_pi, twice), far = SELECT(BELOW(x, 0), left, twice);
     return SELECT(big, far, tc_f_from(lw, half_pi, with_sign(lw, x, p)));
 }
 
@@ -101,7 +114,8 @@ PLAIN(atan, tc_f_atan(lw, x))
 /* Past 2^20, ln 2x. */
 static tc_val or_log(lower *lw, tc_val a, tc_val y)
 {
-    return SELECT(ABOVE(a, 1048576), PLUS(LOG(a), ln2), y);
+    tc_val log = PLUS(LOG(a), ln2);
+    return SELECT(ABOVE(a, 1048576), log, y);
 }
 
 /* log1p(a + a^2 / (1 + sqrt(1 + a^2))) */
@@ -125,7 +139,8 @@ FORMULA(acosh)
 FORMULA(atanh)
 {
     (void)attr;
-    tc_val a = ABS(x), y = tc_f_log1p(lw, tc_f_divide(lw, TIMES(a, 2), tc_f_from(lw, 1, a)));
+    tc_val a = ABS(x), rest = tc_f_from(lw, 1, a);
+    tc_val y = tc_f_log1p(lw, tc_f_divide(lw, TIMES(a, 2), rest));
     return with_sign(lw, x, TIMES(y, 0.5));
 }
 
@@ -140,8 +155,10 @@ FORMULA(erfc)
                                0.95179638568085978, -0.13821322097652461};
     (void)attr;
     tc_val a = ABS(x), t = RECIPROCAL(PLUS(TIMES(a, 0.5), 1));
-    tc_val y = MUL(t, EXP(SUB(tc_f_polynomial(lw, t, c, (int)TC_COUNT(c)), MUL(a, a))));
-    return SELECT(BELOW(x, 0), tc_f_from(lw, 2, y), y);
+    tc_val square = MUL(a, a);
+    tc_val y = MUL(t, EXP(SUB(tc_f_polynomial(lw, t, c, (int)TC_COUNT(c)), square)));
+    tc_val left = tc_f_from(lw, 2, y);
+    return SELECT(BELOW(x, 0), left, y);
 }
 
 /* x P(w - 2.5), or from w = 5 on x Q(sqrt(w) - 3), w = -ln((1 - x)(1 + x)). */
@@ -156,7 +173,7 @@ FORMULA(erfinv)
         -0.0076326505962495987, 0.0057840321630929694,  -0.003633730651006791,
         0.0012533314651146535,  6.0807067546057319e-05, -0.00013185994793807286};
     (void)attr;
-    tc_val w = tc_f_negate(lw, LOG(MUL(tc_f_from(lw, 1, x), PLUS(x, 1))));
+    tc_val above = PLUS(x, 1), w = tc_f_negate(lw, LOG(MUL(tc_f_from(lw, 1, x), above)));
     tc_val p = tc_f_polynomial(lw, PLUS(w, -2.5), near, (int)TC_COUNT(near));
     tc_val q = tc_f_polynomial(lw, PLUS(tc_f_sqrt(lw, w), -3), far, (int)TC_COUNT(far));
     tc_val y = MUL(x, SELECT(ABOVE(w, 5), q, p));
@@ -174,7 +191,8 @@ PLAIN(softsign, tc_f_divide(lw, x, PLUS(ABS(x), 1)))
 /* ln(1 + e^x) = max(x, 0) + log1p(e^-|x|) */
 static tc_val softplus(lower *lw, tc_val x)
 {
-    return ADD(tc_put_clamp(lw, x, 0, INFINITY), tc_f_log1p(lw, EXP(tc_f_negate(lw, ABS(x)))));
+    tc_val more = tc_f_log1p(lw, EXP(tc_f_negate(lw, ABS(x))));
+    return ADD(tc_put_clamp(lw, x, 0, INFINITY), more);
 }
 
 PLAIN(log_sigmoid, tc_f_negate(lw, softplus(lw, tc_f_negate(lw, x))))
@@ -195,14 +213,15 @@ FORMULA(gelu)
         phi = TANH(TIMES(MUL(x, PLUS(TIMES(MUL(x, x), 0.044715), 1)), 0.79788456080286541));
     else
         phi = op(lw, TC_OP_tosa_erf, TIMES(x, 0.70710678118654752));
-    return MUL(TIMES(x, 0.5), PLUS(phi, 1));
+    tc_val twice = PLUS(phi, 1);
+    return MUL(TIMES(x, 0.5), twice);
 }
 
 FORMULA(softplus)
 {
     const tc_attr_softplus *a = attr;
-    tc_val scaled = TIMES(x, a->beta);
-    return SELECT(ABOVE(scaled, a->threshold), x, TIMES(softplus(lw, scaled), 1 / a->beta));
+    tc_val scaled = TIMES(x, a->beta), soft = TIMES(softplus(lw, scaled), 1 / a->beta);
+    return SELECT(ABOVE(scaled, a->threshold), x, soft);
 }
 
 FORMULA(elu)
@@ -210,7 +229,8 @@ FORMULA(elu)
     const tc_attr_elu *a = attr;
     tc_val below = TIMES(tc_f_expm1(lw, a->input_scale == 1 ? x : TIMES(x, a->input_scale)),
                          a->alpha * a->scale);
-    return SELECT(ABOVE(x, 0), a->scale == 1 ? x : TIMES(x, a->scale), below);
+    tc_val right = a->scale == 1 ? x : TIMES(x, a->scale);
+    return SELECT(ABOVE(x, 0), right, below);
 }
 
 FORMULA(leaky_relu)
@@ -232,7 +252,8 @@ FORMULA(logit)
 FORMULA(hardshrink)
 {
     double lambda = ((const tc_attr_lambda *)attr)->lambda;
-    tc_val inside = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, tc_f_number(lw, x, lambda), ABS(x));
+    tc_val size = ABS(x);
+    tc_val inside = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, tc_f_number(lw, x, lambda), size);
     return SELECT(inside, tc_f_number(lw, x, 0), x);
 }
 
@@ -245,9 +266,12 @@ FORMULA(softshrink)
 FORMULA(nan_to_num)
 {
     const tc_attr_nan_to_num *a = attr;
-    x = SELECT(tc_put2(lw, TC_OP_tosa_equal, NULL, x, x), x, tc_f_number(lw, x, a->nan));
-    x = SELECT(tc_f_equals(lw, x, INFINITY), tc_f_number(lw, x, a->posinf), x);
-    return SELECT(tc_f_equals(lw, x, -INFINITY), tc_f_number(lw, x, a->neginf), x);
+    tc_val instead = tc_f_number(lw, x, a->nan);
+    x = SELECT(tc_put2(lw, TC_OP_tosa_equal, NULL, x, x), x, instead);
+    instead = tc_f_number(lw, x, a->posinf);
+    x = SELECT(tc_f_equals(lw, x, INFINITY), instead, x);
+    instead = tc_f_number(lw, x, a->neginf);
+    return SELECT(tc_f_equals(lw, x, -INFINITY), instead, x);
 }
 
 tc_f_function *tc_f_formula(tc_op o)

@@ -75,8 +75,8 @@ static tc_val int_product(tc_lower *lw, tc_val x, int axis)
 {
     for (int64_t n = x ? tc_put_type(lw, x)->dim[axis] : 1; n > 1 && x; n = (n + 1) / 2) {
         int64_t half = n / 2;
-        tc_val y = tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, half),
-                              tc_put_slice_axis(lw, x, axis, half, half));
+        tc_val second = tc_put_slice_axis(lw, x, axis, half, half);
+        tc_val y = tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, half), second);
         if (n % 2)
             y = tc_put_concat(lw, (tc_val[]){y, tc_put_slice_axis(lw, x, axis, n - 1, 1)}, 2, axis);
         x = y;

@@ -130,9 +130,10 @@ static tc_val negated(tc_lower *lw, tc_val x, const tc_node *node)
 static tc_val sign_of(tc_lower *lw, tc_val x, const tc_node *node)
 {
     (void)node;
-    tc_val below =
-        tc_put_select(lw, tc_f_below(lw, x, 0), tc_f_number(lw, x, -1), tc_f_number(lw, x, 0));
-    return tc_put_select(lw, tc_f_above(lw, x, 0), tc_f_number(lw, x, 1), below);
+    tc_val zero = tc_f_number(lw, x, 0), minus = tc_f_number(lw, x, -1);
+    tc_val below = tc_put_select(lw, tc_f_below(lw, x, 0), minus, zero);
+    tc_val one = tc_f_number(lw, x, 1);
+    return tc_put_select(lw, tc_f_above(lw, x, 0), one, below);
 }
 
 static tc_val squared(tc_lower *lw, tc_val x, const tc_node *node)

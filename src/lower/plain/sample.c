@@ -69,9 +69,10 @@ static tc_val cubic_far(tc_lower *lw, tc_val x)
 static taps cubic(tc_lower *lw, tc_val at, int64_t n, const tc_attr_grid *a)
 {
     tc_val low = tc_f_op(lw, TC_OP_tosa_floor, at), t = tc_f_sub(lw, at, low);
-    const tc_val weight[] = {cubic_far(lw, tc_f_add(lw, t, 1)), cubic_near(lw, t),
-                             cubic_near(lw, tc_f_from(lw, 1, t)),
-                             cubic_far(lw, tc_f_from(lw, 2, t))};
+    tc_val weight[4] = {cubic_far(lw, tc_f_add(lw, t, 1))};
+    weight[1] = cubic_near(lw, t);
+    weight[2] = cubic_near(lw, tc_f_from(lw, 1, t));
+    weight[3] = cubic_far(lw, tc_f_from(lw, 2, t));
     taps out = {0};
     for (int i = 0; i < 4; i++)
         add_tap(lw, &out, bounded(lw, tc_f_add(lw, low, i - 1), n, a), n, weight[i],
@@ -87,9 +88,10 @@ static taps taps_at(tc_lower *lw, tc_val coordinate, int64_t n, const tc_attr_gr
         return cubic(lw, at, n, a);
     at = bounded(lw, at, n, a);
     taps out = {0};
-    if (a->mode == TC_sample_mode_nearest)
-        add_tap(lw, &out, tc_f_round(lw, at), n, tc_f_number(lw, at, 1), zeros);
-    else {
+    if (a->mode == TC_sample_mode_nearest) {
+        tc_val one = tc_f_number(lw, at, 1);
+        add_tap(lw, &out, tc_f_round(lw, at), n, one, zeros);
+    } else {
         tc_val low = tc_f_op(lw, TC_OP_tosa_floor, at), part = tc_f_sub(lw, at, low);
         add_tap(lw, &out, low, n, tc_f_from(lw, 1, part), zeros);
         add_tap(lw, &out, tc_f_add(lw, low, 1), n, part, true);

@@ -102,9 +102,9 @@ void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)
     *t = (tc_attr_tosa_transpose_conv){.out_pad = tc_ints_copy(&lw->ctx->arena, pad, 4),
                                        .stride = tc_ints_copy(&lw->ctx->arena, s.stride, 2),
                                        .acc_type = p.acc};
-    tc_val in[] = {x, k, tc_product_bias(lw, node, &p, 0, s.outputs),
-                   tc_put_zero_point(lw, x, tc_product_x_zero(&p)),
-                   tc_put_zero_point(lw, k, tc_product_w_zero(&p))};
+    tc_val in[5] = {x, k, tc_product_bias(lw, node, &p, 0, s.outputs)};
+    in[3] = tc_put_zero_point(lw, x, tc_product_x_zero(&p));
+    in[4] = tc_put_zero_point(lw, k, tc_product_w_zero(&p));
     tc_val made =
         tc_product_finish(lw, tc_put(lw, TC_OP_tosa_transpose_conv2d, t, in, 5), &p, 0, s.outputs);
     made = tc_put_slice(lw, made, cut, (int64_t[]){s.batch, s.out[0], s.out[1], s.outputs});

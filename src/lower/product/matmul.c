@@ -121,8 +121,8 @@ static tc_val put_matmul(tc_lower *lw, const pair *m, tc_val a, tc_val b)
     if (!a || !b || lw->status != TC_OK)
         return TC_NONE;
     tc_dtype t = tc_put_type(lw, a)->dtype, made = tc_product_made(t);
-    tc_val in[] = {a, b, tc_put_zero_point(lw, a, m->zero[0]),
-                   tc_put_zero_point(lw, b, m->zero[1])};
+    tc_val in[4] = {a, b, tc_put_zero_point(lw, a, m->zero[0])};
+    in[3] = tc_put_zero_point(lw, b, m->zero[1]);
     tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_matmul, NULL, in, 4, 1, lw->node->loc);
     int64_t dim[] = {tc_put_type(lw, a)->dim[0], tc_put_type(lw, a)->dim[1],
                      tc_put_type(lw, b)->dim[2]};

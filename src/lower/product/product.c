@@ -133,7 +133,8 @@ tc_val tc_put_conv(tc_lower *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, i
         .stride = tc_ints_copy(arena, shape->stride ? shape->stride : once, shape->axes),
         .dilation = tc_ints_copy(arena, shape->dilation ? shape->dilation : once, shape->axes),
         .acc_type = acc};
-    tc_val in[] = {x, w, bias, tc_put_zero_point(lw, x, x_zero), tc_put_zero_point(lw, w, w_zero)};
+    tc_val in[5] = {x, w, bias, tc_put_zero_point(lw, x, x_zero)};
+    in[4] = tc_put_zero_point(lw, w, w_zero);
     return tc_put(lw, op, a, in, 5);
 }
 

@@ -199,8 +199,9 @@ static int64_t whole(const change *c)
 static tc_status put_change(tc_rewrite *rw, const change *c, int64_t multiplier, int64_t shift,
                             tc_val x, tc_val *out)
 {
-    tc_val in[5] = {x, number(rw, c->node, TC_i32, 1, multiplier),
-                    number(rw, c->node, TC_i8, 1, shift), c->node->in[3], c->node->in[4]};
+    tc_val in[5] = {x, number(rw, c->node, TC_i32, 1, multiplier), TC_NONE, c->node->in[3],
+                    c->node->in[4]};
+    in[2] = number(rw, c->node, TC_i8, 1, shift);
     tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_rescale, c->node->attr, in, 5, 1, c->node->loc);
     rw->to->val[made->out[0]]->type = tc_type_of(rw->to, c->node->out[0]);
     *out = made->out[0];
@@ -216,7 +217,8 @@ static tc_status put_times(tc_rewrite *rw, const change *c, int64_t factor, tc_v
     tc_val x;
     TC_TRY(put_change(rw, c, UNIT, UNIT_SHIFT, c->node->in[0], &x));
     int rank = tc_type_of(rw->to, x)->rank;
-    tc_val in[] = {x, number(rw, c->node, TC_i32, rank, factor), number(rw, c->node, TC_i8, 1, 0)};
+    tc_val in[3] = {x, number(rw, c->node, TC_i32, rank, factor)};
+    in[2] = number(rw, c->node, TC_i8, 1, 0);
     return put(rw, c->node, TC_OP_tosa_mul, NULL, in, 3, out);
 }
 

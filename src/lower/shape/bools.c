@@ -73,8 +73,10 @@ static tc_status without_bools(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val c = tc_rewrite_in(rw, node, 0);
     const tc_type *ct = tc_type_of(rw->to, c);
     tc_val no = tc_typed_node(&b, TC_OP_logical_not, NULL, &c, 1, ct);
-    tc_val x = where_kept(&b, in_domain(&b, tc_rewrite_in(rw, node, 1), to), as_numbers(&b, c), to);
-    tc_val y = where_kept(&b, in_domain(&b, tc_rewrite_in(rw, node, 2), to), as_numbers(&b, no), to);
+    tc_val kept = as_numbers(&b, c);
+    tc_val x = where_kept(&b, in_domain(&b, tc_rewrite_in(rw, node, 1), to), kept, to);
+    kept = as_numbers(&b, no);
+    tc_val y = where_kept(&b, in_domain(&b, tc_rewrite_in(rw, node, 2), to), kept, to);
     tc_attr_alpha *one = tc_new(&rw->ctx->arena, tc_attr_alpha);
     one->alpha = 1;
     tc_val sum = tc_typed_node(&b, TC_OP_add, one, (tc_val[]){x, y}, 2, to);

@@ -342,10 +342,9 @@ static tc_val tile_linear(tc_tiler *t, const tc_node *node, int which, const tc_
         return tc_tile_projection(t, node, s->axis[0]);
     tc_select rows = *s;
     rows.axis[s->rank - 1] = (tc_range){0, old_type(t, node->in[1])->dim[1], 1};
-    tc_val in[] = {tc_tile(t, node->in[0], &rows),
-                   tc_tile_rows(t, node->in[1], columns->start, columns->count),
-                   node->n_in > 2 ? tc_tile_rows(t, node->in[2], columns->start, columns->count)
-                                  : TC_NONE};
+    tc_val in[3] = {tc_tile(t, node->in[0], &rows)};
+    for (int i = 1; i < node->n_in; i++)
+        in[i] = tc_tile_rows(t, node->in[i], columns->start, columns->count);
     return tc_typed_node(&t->b, TC_OP_linear, NULL, in, node->n_in, part_type(t, node->out[0], s));
 }
 
@@ -461,7 +460,8 @@ static tc_val tile_matmul(tc_tiler *t, const tc_node *node, int which, const tc_
         if (b->dim[i] == 1)
             sb.axis[i] = (tc_range){0, 1, 1};
     }
-    tc_val in[] = {tc_tile(t, node->in[0], &sa), tc_tile(t, node->in[1], &sb)};
+    tc_val in[2] = {tc_tile(t, node->in[0], &sa)};
+    in[1] = tc_tile(t, node->in[1], &sb);
     return tc_typed_node(&t->b, TC_OP_matmul, NULL, in, 2, part_type(t, node->out[0], s));
 }
 
