@@ -149,8 +149,22 @@ tc_val tc_put_rescale_channels(tc_lower *lw, tc_val x, const double *factor, int
     return rescale(lw, x, factor, t->dim[t->rank - 1], in_zero, out_zero, to);
 }
 
+/* CLAMP of 16 bits is EXT-INT16: without it, the larger and the smaller of two i32. */
+static tc_val clamp_wide(tc_lower *lw, tc_val x, double lo, double hi)
+{
+    tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
+    nan->nan_mode = TC_nan_mode_propagate;
+    int rank = tc_put_type(lw, x)->rank;
+    x = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
+    x = tc_put2(lw, TC_OP_tosa_maximum, nan, x, tc_put_number(lw, TC_i32, rank, lo));
+    x = tc_put2(lw, TC_OP_tosa_minimum, nan, x, tc_put_number(lw, TC_i32, rank, hi));
+    return tc_put_rescale(lw, x, 1, 0, 0, TC_i16);
+}
+
 tc_val tc_put_clamp(tc_lower *lw, tc_val x, double lo, double hi)
 {
+    if (x && tc_put_type(lw, x)->dtype == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16))
+        return clamp_wide(lw, x, lo, hi);
     tc_attr_tosa_clamp *a = tc_new(&lw->ctx->arena, tc_attr_tosa_clamp);
     *a = (tc_attr_tosa_clamp){.min_val = lo, .max_val = hi, .nan_mode = TC_nan_mode_propagate};
     return x ? tc_put1(lw, TC_OP_tosa_clamp, a, x) : x;

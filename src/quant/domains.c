@@ -397,7 +397,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     const tc_node *maker = NULL;
     size_t n_maker = 0;
     bool natural = !f->config->anchor, leaf = false, read = false;
-    d->all_wide = d->made_wide = true;
+    d->all_wide = d->made_wide = d->made_dear = true;
     for (size_t i = 0; i < d->n_val; i++) {
         tc_val v = d->val[i];
         leaf = leaf || f->leaves[v];
@@ -408,6 +408,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
             bool wide = tc_role_reads_wide(f->use[u].node->op);
             read = true;
             d->some_wide = d->some_wide || wide;
+            d->some_bears = d->some_bears || wide || tc_role_bears_wide(f->use[u].node->op);
             d->all_wide = d->all_wide && wide;
         }
         d->some_wide = d->some_wide || f->leaves[v];
@@ -416,8 +417,9 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
             continue;
         double lo, hi;
         maker = tc_def(f->g, v);
-        d->made_wide =
-            d->made_wide && (!maker || tc_role_moves(maker) || tc_role_gives_wide(maker->op));
+        bool gives = !maker || tc_role_moves(maker) || tc_role_gives_wide(maker->op);
+        d->made_wide = d->made_wide && gives;
+        d->made_dear = d->made_dear && (gives || tc_role_bears_wide(maker->op));
         natural = natural && maker && tc_role_natural(maker->op, &lo, &hi) &&
                   (n_maker == 0 || (lo == d->lo && hi == d->hi));
         if (natural) {

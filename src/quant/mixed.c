@@ -5,8 +5,10 @@
  * is; the noise of the domain is what that does to the program's outputs.  The noisiest get 16
  * bits: as many as the configuration asks for, for all readers.  Without being asked, those that
  * make the program LOUD, for the readers that take 16 bits as cheaply as 8: a class token in front
- * of a norm, whose row has hardly a code of its own, or a long chain of sums.  One run with all of
- * these on their grids tells first whether there is anything to do.
+ * of a norm, whose row has hardly a code of its own, or a long chain of sums; and those that ruin
+ * it, for all that can read or make 16 bits at some cost: powers in front of a root, scores whose
+ * peaks are picked by a comparison.  One run with all of these on their grids tells first whether
+ * there is anything to do.
  *
  * Up to a domain's first value such a run is the plain one, so each sample has a plan that goes
  * through the program once, and a twin that leaves it before every domain and runs to the end. */
@@ -20,15 +22,23 @@
 #include "seen.h"
 
 enum { SAMPLES = 4, FEW_SAMPLES = 2, EVERY = -2 /* in place of a domain */ };
-static const double LOUD = 1e-3, FAINT = 1e-4; /* noise over signal: 30 and 40 dB */
 static const double WORK = 2e10;               /* multiplications that looking for them may take */
+
+/* When domains are widened without being asked: all of them make more noise over signal than
+ * `loud`, and one makes more than `faint`. */
+typedef struct tier {
+    bool dear; /* those too whose readers or makers take 16 bits at a cost */
+    double loud, faint;
+} tier;
+
+static const tier CHEAP = {false, 1e-3, 1e-4}, DEAR = {true, 1e-2, 1e-2}; /* 30 and 40 dB; 20 */
 
 typedef struct ranking {
     tc_ctx *ctx;
     tc_graph *g;
     const tc_domains *domains;
     tc_samples samples;
-    bool noisy;     /* only those that are loud are wanted */
+    const tier *noisy; /* only those that are loud are wanted */
     bool *eligible; /* by domain */
     bool *later;    /* by domain: looked at if there is time */
     bool *wanted;   /* by value */
@@ -159,7 +169,7 @@ static tc_status run_all(sample *s, bool *done)
     TC_TRY(run_plain(s));
     if (r->noisy)
         TC_TRY(run_every(s));
-    if (r->noisy && !(s->all > LOUD))
+    if (r->noisy && !(s->all > r->noisy->loud))
         return TC_OK;
     TC_TRY(run_inputs(s, done));
     for (size_t k = 0; k < r->n_order; k++) {
@@ -187,9 +197,11 @@ static void rank_sample(void *what, size_t i, jmp_buf *oom)
 
 /* 8 bits that were chosen by looking; noisy: of a value that somebody reads in 16, that can be made
  * so, and that no rule names. */
-static bool is_eligible(const tc_domain *d, bool noisy)
+static bool is_eligible(const tc_domain *d, const tier *noisy)
 {
-    if (noisy && (!d->some_wide || !d->made_wide || d->named))
+    bool reads = noisy && noisy->dear ? d->some_bears : d->some_wide,
+         makes = noisy && noisy->dear ? d->made_dear : d->made_wide;
+    if (noisy && (!reads || !makes || d->named))
         return false;
     return d->setting.dtype == TC_i8 && d->setting.observer != TC_OBSERVER_fixed && d->base < 0 &&
            d->joined < 0 && d->n_val > 0 && d->scale > 0;
@@ -367,49 +379,57 @@ static size_t noisiest(const ranking *r)
 }
 
 /* The 8 bits that a domain, and those that have its codes, have now are kept for some readers. */
-static void keep_narrow(tc_domains *domains, size_t d)
+static void keep_narrow(tc_domains *domains, size_t d, bool dear)
 {
     tc_domain *domain = &domains->domain[d];
+    domain->dear = dear;
     domain->narrow = domain->setting;
     domain->narrow_scale = domain->scale;
     domain->narrow_zero = domain->zero;
     for (size_t k = 0; k < domains->n; k++)
         if (domains->domain[k].base == (int32_t)d)
-            keep_narrow(domains, k);
+            keep_narrow(domains, k, dear);
 }
 
 /* The noisiest, until the others together are not loud. */
 static tc_status widen_noisy(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                             tc_domains *domains)
+                             tc_domains *domains, const tier *when)
 {
     ranking *r = tc_new(&ctx->arena, ranking);
-    *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains, .noisy = true};
+    *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains, .noisy = when};
     if (!request->samples.n || r->g->n_mutation)
         return TC_OK;
     TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains, FEW_SAMPLES, &r->samples));
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));
-    double left = 0, least = FAINT * (double)r->samples.n;
+    double left = 0, least = when->faint * (double)r->samples.n;
     for (size_t d = 0; d < domains->n; d++)
         left += r->noise[d];
-    while (left > LOUD * (double)r->samples.n) {
+    while (left > when->loud * (double)r->samples.n) {
         size_t most = noisiest(r);
         if (!(r->noise[most] > least))
             break;
         left -= r->noise[most];
         r->noise[most] = 0;
-        keep_narrow(domains, most);
+        keep_narrow(domains, most, when->dear);
         widen(domains, most);
     }
     return TC_OK;
+}
+
+static tc_status widen_unasked(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+                               tc_domains *domains)
+{
+    TC_TRY(widen_noisy(ctx, module, request, domains, &CHEAP));
+    return widen_noisy(ctx, module, request, domains, &DEAR);
 }
 
 tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                          tc_domains *domains)
 {
     if (!request->config->n_wide)
-        return request->config->widen_noisy ? widen_noisy(ctx, module, request, domains) : TC_OK;
+        return request->config->widen_noisy ? widen_unasked(ctx, module, request, domains) : TC_OK;
     if (!request->samples.n)
         return tc_usage(
             ctx,

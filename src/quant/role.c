@@ -102,3 +102,11 @@ bool tc_role_gives_wide(tc_op op)
         TC_OP_batch_norm, TC_OP_mean,  TC_OP_conv_transpose};
     return is_among(op, wide, TC_COUNT(wide));
 }
+
+bool tc_role_bears_wide(tc_op op)
+{
+    static const tc_op two[] = {TC_OP_pow, TC_OP_eq, TC_OP_ne, TC_OP_gt,
+                                TC_OP_ge,  TC_OP_lt, TC_OP_le};
+    bool function = (tc_ops[op].traits & T_ELTWISE) && tc_ops[op].max_in == 1;
+    return function || is_among(op, two, TC_COUNT(two));
+}

@@ -273,8 +273,43 @@ static void functions16(void)
             "change too fast");
 }
 
+/* The same without EXT-INT16: a list, which is exact, and a table for each byte. */
+static void functions_without(void)
+{
+    static const char *const op[] = {"sigmoid %0", "sqrt %0", "log %0", "tan %0", "exp %0"};
+    for (size_t i = 0; i < TC_COUNT(op); i++) {
+        CHECK(agrees(INT, 0, "i16[6000] q(0.0003:0)", "i8[1]", op[i], "i16[6000] q(0.00003:0)"));
+        CHECK(agrees(INT, 0, "i16[6000] q(0.0003:0)", "i8[1]", op[i], "i8[6000] q(0.02:5)"));
+        CHECK(agrees(INT, 0, A8, "i8[1]", op[i], "i16[2,3,40] q(0.0001:0)"));
+        CHECK(agrees(INT, 0, A8, "i8[1]", op[i], "i32[2,3,40] q(1.1920928955078125e-07:0)"));
+    }
+    CHECK(agrees(INT, 0, A16, A16, "relu %0", A16));
+    CHECK(agrees(INT, 1, A16, A16, "clamp %0 lo=-1 hi=2.5", "i16[2,3,400] q(0.0001:0)"));
+    CHECK(agrees(INT, 0, A16, A16, "eq %0, %1", "bool[2,3,400]"));
+    LOWERS(INT, 0, "graph @t(%0: i16[2,3,9,8] q(0.05:0)) {\n"
+                   "  %1 = max_pool %0 kernel=[3,2] stride=[2,1] pad=[1,0] dilation=[1,1] ceil=true"
+                   " : i16[2,3,5,7] q(0.05:0)\n  return %1\n}\n");
+}
+
+static void casts(void)
+{
+    CHECK(agrees(INT, 0, "bool[2,3,40]", A8, "cast %0 dtype=f32", "i8[2,3,40] q(0.00390625:-128)"));
+    CHECK(agrees(INT, 0, "bool[2,3,40]", A8, "cast %0 dtype=f32", "i16[2,3,40] q(0.0001:0)"));
+    CHECK(agrees(INT, 1, "i32[2,3,40]", A8, "cast %0 dtype=f32", "i8[2,3,40] q(0.07:3)"));
+    CHECK(agrees(INT, 1, "i32[2,3,40]", A8, "cast %0 dtype=f32", "i16[2,3,40] q(2.5:0)"));
+    CHECK(agrees(INT, 1, "i8[2,3,40]", A8, "cast %0 dtype=f32", "i8[2,3,40] q(1e-6:-128)"));
+    CHECK(agrees(INT, 1, "i32[2,3,40]", A8, "cast %0 dtype=f32", "i16[2,3,40] q(1e-12:0)"));
+    CHECK(agrees(INT, 0, A8, A8, "cast %0 dtype=bool", "bool[2,3,40]"));
+    CHECK(agrees(INT, 0, A16, A8, "cast %0 dtype=bool", "bool[2,3,400]"));
+    CHECK(agrees(INT, 0, A8, A8, "cast %0 dtype=i32", "i32[2,3,40]"));
+    CHECK(agrees(INT, 0, A16, A8, "cast %0 dtype=i8", "i8[2,3,400]"));
+    CHECK(agrees(U55, 0, A8, A8, "cast %0 dtype=i32", "i32[2,3,40]"));
+}
+
 int main(void)
 {
+    casts();
+    functions_without();
     binary();
     clamps();
     by_channel();

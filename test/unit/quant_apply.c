@@ -314,6 +314,31 @@ static void noisy(void)
     tc_ctx_free(p.ctx);
 }
 
+/* Powers in front of a root, whose small numbers are all the same code of 8 bits; and scores whose
+ * peaks are what is handed on.  A curve that loses nothing stays at 8 bits. */
+static void ruined(void)
+{
+    tc_config c = preset("int8");
+    program p = parse("%0 \"x\": f32[64,8], %1 \"z\": f32[64,8]",
+                      "  %2 = const 8 : f32[]\n  %3 = const 0.125 : f32[]\n"
+                      "  %4 \"b\" = pow %0, %2\n  %5 \"s\" = add %4, %4 alpha=1\n"
+                      "  %6 = pow %5, %3\n  %7 \"g\" = add %0, %1 alpha=1\n"
+                      "  %8 \"t\" = tanh %7\n  return %6, %8\n");
+    CHECK(quantize(&p, &c));
+    CHECK(type_of(&p, "b")->dtype == TC_i16 && type_of(&p, "s")->dtype == TC_i16);
+    CHECK(type_of(&p, "g")->dtype == TC_i8 && type_of(&p, "t")->dtype == TC_i8);
+    for (size_t k = 0; k < p.g->n_node; k++)
+        if (p.g->node[k]->op == TC_OP_tanh)
+            CHECK(tc_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_i8);
+    tc_ctx_free(p.ctx);
+    p = parse("%0 \"x\": f32[1,1,24,24]",
+              "  %1 \"s\" = sigmoid %0\n  %2 = max_pool %1 kernel=[3,3] stride=[1,1] pad=[1,1] "
+              "dilation=[1,1] ceil=false\n  %3 = eq %2, %1\n  %4 = cast %3 dtype=f32\n"
+              "  %5 = mul %1, %4\n  return %5\n");
+    CHECK(quantize(&p, &c) && type_of(&p, "s")->dtype == TC_i16);
+    tc_ctx_free(p.ctx);
+}
+
 /* A softmax whose rows are flat uses its codes; one that is not keeps [0, 1]. */
 static void flat(void)
 {
@@ -476,6 +501,7 @@ int main(void)
     far_constants();
     parts();
     noisy();
+    ruined();
     flat();
     masks();
     left_in_float();

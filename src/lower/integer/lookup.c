@@ -9,7 +9,8 @@
  *     y = t0(x) + t1(saturate((x - c1) * z1)) + ...
  *
  * Where a few tables are not enough, all values stand in a list that GATHER reads; a target without
- * GATHER has more tables. */
+ * GATHER has more tables.  Without EXT-INT16 there are no tables of i16: i8 to i16 is a table for
+ * each byte, 256 * high + low, and everything else is a list. */
 #include <math.h>
 
 #include "../build.h"
@@ -214,7 +215,9 @@ static tc_val put_pieces(tc_lower *lw, tc_val x, const curve *c, tc_dtype to)
     return tc_put_rescale(lw, sum, c->n > 1 && narrow ? 1 : 1.0 / STEP, 0, 0, to);
 }
 
-tc_val tc_put_listed(tc_lower *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code)
+/* code[at] of n, rounded and clamped. */
+static tc_val listed(tc_lower *lw, tc_val at, int64_t n_code, tc_dtype to, const tc_quant *q,
+                     const double *code)
 {
     if (!at)
         return at;
@@ -222,22 +225,30 @@ tc_val tc_put_listed(tc_lower *lw, tc_val at, tc_dtype to, const tc_quant *q, co
     int64_t dim[TC_MAX_RANK], n = tc_type_count(t);
     int rank = t->rank;
     memcpy(dim, t->dim, sizeof dim);
-    double *value = tc_new_n(&lw->ctx->arena, double, CODES);
-    for (int64_t i = 0; i < CODES; i++)
+    double *value = tc_new_n(&lw->ctx->arena, double, (size_t)n_code);
+    for (int64_t i = 0; i < n_code; i++)
         value[i] = rounded(code[i], q);
-    tc_val list = tc_put_numbers(lw, to, 3, (int64_t[]){1, CODES, 1}, value);
+    tc_val list = tc_put_numbers(lw, to, 3, (int64_t[]){1, n_code, 1}, value);
     at = tc_put_reshape(lw, at, 2, (int64_t[]){1, n});
     return tc_put_reshape(lw, tc_put2(lw, TC_OP_tosa_gather, NULL, list, at), rank, dim);
 }
 
-/* values[x + 32768] from a list of all. */
+tc_val tc_put_listed(tc_lower *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code)
+{
+    return listed(lw, at, CODES, to, q, code);
+}
+
+/* values[x - least] from a list of all, x: i8 or i16. */
 static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
+    if (!x)
+        return x;
+    int64_t least = tc_dtype_min(tc_put_type(lw, x)->dtype);
     tc_val at = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
     if (at)
         at = tc_put2(lw, TC_OP_tosa_add, NULL, at,
-                     tc_put_number(lw, TC_i32, tc_put_type(lw, at)->rank, 32768));
-    return tc_put_listed(lw, at, to, q, code);
+                     tc_put_number(lw, TC_i32, tc_put_type(lw, at)->rank, (double)-least));
+    return listed(lw, at, -2 * least, to, q, code);
 }
 
 /* i16 to i16 or i8, the latter from something 7 bits finer.  A target with GATHER has few tables:
@@ -245,6 +256,8 @@ static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q,
 static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
     bool gathers = lw->target->machine->can.gathers, narrow = to == TC_i8;
+    if (gathers && !tc_lower_has(lw, TC_FEATURE_INT16))
+        return put_gather(lw, x, to, q, code);
     double unit = narrow ? 128 : 1, zero = narrow ? (double)q->zero[0] : 0;
     tc_mark mark = tc_arena_mark(&lw->ctx->scratch);
     double *fine = tc_new_n(&lw->ctx->scratch, double, CODES + 1);
@@ -299,6 +312,20 @@ static tc_val widened(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, co
     return to == TC_i16 ? tc_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
 }
 
+/* i8 to i16 as 256 * high + low, a table of bytes for each. */
+static tc_val by_bytes(tc_lower *lw, tc_val x, const tc_quant *q, const double *code)
+{
+    double high[256], low[256];
+    for (int i = 0; i < 256; i++) {
+        double v = rounded(code[i], q);
+        high[i] = floor(v / 256);
+        low[i] = v - 256 * high[i] - 128;
+    }
+    tc_val upper = tc_put_rescale(lw, tc_put_table(lw, x, TC_i8, high, 256), 256, 0, 0, TC_i32);
+    tc_val lower = tc_put_rescale(lw, tc_put_table(lw, x, TC_i8, low, 256), 1, -128, 0, TC_i32);
+    return tc_put_rescale(lw, tc_put2(lw, TC_OP_tosa_add, NULL, upper, lower), 1, 0, 0, TC_i16);
+}
+
 tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
                      const double *code)
 {
@@ -308,6 +335,11 @@ tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, c
     }
     if (from->dtype == TC_i16)
         return to == TC_i32 ? put_gather(lw, x, to, q, code) : from_i16(lw, x, to, q, code);
+    bool has_tables = tc_lower_has(lw, TC_FEATURE_INT16);
+    if (to == TC_i16 && !has_tables)
+        return by_bytes(lw, x, q, code);
+    if (to == TC_i32 && !has_tables && lw->target->machine->can.gathers)
+        return put_gather(lw, x, to, q, code);
     if (to != TC_i8)
         return widened(lw, x, to, q, code);
     double entry[256];

@@ -75,7 +75,8 @@ tc_val tc_put_max_pool(tc_lower *lw, tc_val x, const int64_t *kernel, const int6
     return tc_put1(lw, TC_OP_tosa_max_pool2d, a, x);
 }
 
-/* Gaps between the taps: the largest of shifted copies, axis by axis. */
+/* Gaps between the taps, or numbers of 16 bits without EXT-INT16: the largest of shifted copies,
+ * axis by axis. */
 static tc_val dilated_max(tc_lower *lw, tc_val x, const window *w, int64_t lowest)
 {
     int64_t around[8] = {0, 0, w->pad[0], 0, w->pad[1], 0, 0, 0};
@@ -161,8 +162,10 @@ tc_val tc_put_window_max(tc_lower *lw, tc_val x, const window *given)
     window w = without_idle_strides(lw, given);
     if (!x)
         return x;
-    if (w.dilation[0] > 1 || w.dilation[1] > 1)
-        return dilated_max(lw, x, &w, tc_dtype_min(tc_put_type(lw, x)->dtype));
+    tc_dtype dtype = tc_put_type(lw, x)->dtype;
+    bool wide = dtype == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16); /* no MAX_POOL2D */
+    if (w.dilation[0] > 1 || w.dilation[1] > 1 || wide)
+        return dilated_max(lw, x, &w, tc_dtype_min(dtype));
     if (is_far(lw, &w) && !is_side_by_side(&w)) {
         window all = at_every_place(&w);
         return stepped(lw, tc_put_window_max(lw, x, &all), &w);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cast.c -- plain numbers and quantized ones into each other.
+ *
+ *   bool to codes      one of two codes
+ *   i32, i16, i8       round(x / scale) + zero
+ *   codes to bool      x != 0: the code is not the zero point
+ *   codes to integers  a table of the numbers, cut toward zero */
+#include <math.h>
+
+#include "../build.h"
+#include "../move/move.h"
+#include "function.h"
+
+static double code_of(const tc_quant *q, double real)
+{
+    double code = rint((double)((float)real * (float)(1 / q->scale[0]))) + (double)q->zero[0];
+    return fmin(fmax(code, (double)q->lo), (double)q->hi);
+}
+
+static tc_val number_like(tc_lower *lw, tc_val x, tc_dtype dtype, double number)
+{
+    return x ? tc_put_number(lw, dtype, tc_put_type(lw, x)->rank, number) : x;
+}
+
+static tc_val from_bool(tc_lower *lw, tc_val x, const tc_type *to)
+{
+    tc_val one = number_like(lw, x, to->dtype, code_of(to->quant, 1));
+    tc_val zero = number_like(lw, x, to->dtype, code_of(to->quant, 0));
+    return tc_put_select(lw, x, one, zero);
+}
+
+/* From 2^16 on, the factor makes every number but 0 the least or the greatest code. */
+static tc_val from_integer(tc_lower *lw, tc_val x, const tc_type *to)
+{
+    const tc_quant *q = to->quant;
+    x = tc_put_rescale(lw, tc_put_cast(lw, x, TC_i32), fmin(1 / q->scale[0], 0x1p16), 0, q->zero[0],
+                       to->dtype);
+    return tc_put_codes(lw, x, q);
+}
+
+static tc_val to_bool(tc_lower *lw, tc_val x, const tc_type *from)
+{
+    x = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
+    tc_val zero = number_like(lw, x, TC_i32, (double)tc_zero_of(from));
+    return tc_put1(lw, TC_OP_tosa_logical_not, NULL, tc_put2(lw, TC_OP_tosa_equal, NULL, x, zero));
+}
+
+/* f32 as PyTorch has it, cut toward zero. */
+static tc_val to_integer(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to)
+{
+    static const int64_t zero = 0;
+    static const double one = 1;
+    int64_t n = tc_lookup_count(from->dtype), first = tc_dtype_min(from->dtype) - tc_zero_of(from);
+    double *value = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        value[i] = trunc((double)((float)(i + first) * (float)tc_scale_of(from)));
+    tc_quant q = {-1, 1, tc_dtype_min(to), tc_dtype_max(to), &one, &zero};
+    return tc_put_lookup(lw, x, from, to, &q, value);
+}
+
+void tc_lower_int_cast(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    tc_val x = tc_lower_in(lw, node, 0);
+    bool whole = from->dtype == TC_i32 || from->dtype == TC_i16 || from->dtype == TC_i8,
+         wanted = to->dtype == TC_i32 || to->dtype == TC_i16 || to->dtype == TC_i8;
+    if (from->quant && to->quant)
+        out[0] = tc_put_convert(lw, x, from, to);
+    else if (to->quant && tc_is_activation(to) && from->dtype == TC_bool)
+        out[0] = from_bool(lw, x, to);
+    else if (to->quant && tc_is_activation(to) && whole)
+        out[0] = from_integer(lw, x, to);
+    else if (from->quant && tc_is_activation(from) && to->dtype == TC_bool)
+        out[0] = to_bool(lw, x, from);
+    else if (from->quant && tc_is_activation(from) && wanted)
+        out[0] = to_integer(lw, x, from, to->dtype);
+    else
+        tc_lower_refuse(lw, "TOSA does not have %s",
+                        tc_dtypes[from->quant ? to->dtype : from->dtype].name);
+}
