@@ -14,6 +14,7 @@
 #   make bench        time and memory, beside PyTorch where that is there
 #   make install      the command, libraries, headers, manual pages below DESTDIR and PREFIX (/usr/local); make uninstall
 #   make deb          a Debian package of the same, in build
+#   make wheel        the Python package with the library inside, in build/dist
 #   make clean
 
 CMAKE  = cmake -G Ninja -S .
@@ -67,6 +68,8 @@ bless: all
 docs: all
 	@build/gen-docs doc
 	@build/tosac --dump-options | build/gen-cli share
+	@python3 python/headers.py reference include/tosac doc/reference-c.md
+	@python3 python/reference.py doc/reference-python.md
 	@awk '/<!-- end -->/ { while ((getline line < "doc/support.md") > 0) if (line ~ /^\|/) print line; inside = 0 } !inside { print } /<!-- begin:/ { inside = 1 }' \
 	    README.md >build/README.md && mv build/README.md README.md
 
@@ -87,7 +90,10 @@ uninstall: all
 deb: setup
 	@tools/deb.sh build
 
+wheel: setup
+	@tools/wheel.sh build/dist
+
 clean:
 	rm -rf build build-clang build-asan build-fuzz build-coverage build-tsan build-deb
 
-.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench clean install uninstall deb
+.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench clean install uninstall deb wheel

@@ -136,6 +136,8 @@ pages() {
     local fresh good=0 bad=0 page
     fresh=$(mktemp -d)
     build/gen-docs "$fresh"
+    python3 python/headers.py reference include/tosac "$fresh/reference-c.md"
+    python3 python/reference.py "$fresh/reference-python.md"
     for page in "$fresh"/*.*; do
         if cmp -s "$page" "doc/${page##*/}"; then good=$((good + 1)); else bad=$((bad + 1)) && echo "doc/${page##*/} is not current: make docs"; fi
     done
@@ -246,6 +248,9 @@ on_arm() {
 installed() {
     tools/check-install.sh
 }
+python_package() {
+    tools/check-python.sh build
+}
 
 # oneDNN and OpenMP are not built for the thread sanitizer, so they are left out.
 queue_long() {
@@ -284,6 +289,7 @@ main() {
         later "installed" installed
         [ "$mode" = long ] && queue_long
         $good && queue_zoo && queue_judges && queue_gcc
+        $good && later "Python package" python_package
     fi
     run_queue
     echo "$((SECONDS - begun)) s"

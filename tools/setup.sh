@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [build|fuzz|judges]
+# Brings what is missing, and only that.        setup.sh [build|fuzz|judges|wheel]
 #
 #   build    Debian packages for compiling and testing
 #   fuzz     what clang needs for libFuzzer
 #   judges   a Python environment with the TOSA reference model, Vela and Arm's VGF tools under build/peers/judges,
 #            and Mesa's software Vulkan, for the tests that ask them.  TOSAC_JUDGES names an environment that is
 #            there already.  No torch.
+#   wheel    what the Python package is put together with
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libdnnl-dev xz-utils ccache lld"
+packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libdnnl-dev xz-utils ccache lld python3"
 
 bring() { # packages that are not installed
     local missing=()
@@ -37,6 +38,9 @@ fuzz)
     version=$(clang -dumpversion)
     bring "libclang-rt-${version%%.*}-dev"
     ;;
+wheel)
+    command -v patchelf >/dev/null || bring patchelf
+    ;;
 judges)
     bring mesa-vulkan-drivers libvulkan1 || echo "setup: without Mesa's Vulkan no VGF file is run" >&2
     [ -z "${TOSAC_JUDGES:-}" ] || exit 0
@@ -55,7 +59,7 @@ judges)
     echo "setup: judges ready in $dir"
     ;;
 *)
-    echo "setup.sh [build|fuzz|judges]" >&2
+    echo "setup.sh [build|fuzz|judges|wheel]" >&2
     exit 2
     ;;
 esac

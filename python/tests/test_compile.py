@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiling, running, comparing: digits from end to end."""
+import json
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import tosac
+
+
+def test_float_as_pytorch(digits):
+    y = tosac.run(digits.model, digits.x)[0]
+    assert y.shape == (1000, 10) and np.abs(y - digits.logits).max() < 1e-4
+    assert digits.right(y) == 0.987
+
+
+def test_int8_on_the_cpu(digits, tmp_path):
+    r = tosac.compile(digits.model, "cpu", digits.samples, "int8")
+    assert r.save(tmp_path / "d.pte") is r
+    assert r.regions == [] and r.cycles is None and r.memory > 0 and r.size == (tmp_path / "d.pte").stat().st_size
+    assert digits.right(tosac.run(tmp_path / "d.pte", digits.x)[0]) >= 0.98
+    assert "bytes" in r.summary()
+
+
+def test_regions_and_reasons(digits):
+    r = tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples)
+    (region,) = r.regions
+    assert region.operators == r.on_target and region.tosa_operators > region.operators and region.bytes_in == 784
+    assert region.inputs[0].dtype == "i8" and region.inputs[0].quantization.scale[0] > 0
+    assert [n.op for n in r.cpu_nodes] == ["rescale", "rescale"] and "no floats" in r.cpu_nodes[0].why
+    assert r.cpu_nodes[0].place.startswith("digits_models.py:")
+    assert r.json()["regions"][0]["name"] == region.name and "region_0" in r.report()
+    assert "<table>" in r._repr_html_()
+    assert digits.right(r.run(digits.x[:200])[0]) >= 0.98
+
+
+def test_report_files(digits, tmp_path):
+    r = tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples)
+    r.report(tmp_path / "r.json"), r.report(tmp_path / "r.txt"), r.report(tmp_path / "r.html")
+    assert json.loads((tmp_path / "r.json").read_text())["target"] == "TOSA-1.0+INT"
+    assert "region_0" in (tmp_path / "r.txt").read_text() and "region_0" in (tmp_path / "r.html").read_text()
+
+
+def test_ethos_u(digits, vela, tmp_path):
+    r = tosac.compile(digits.model, "ethos-u85-256", digits.samples)
+    assert r.cycles > 1000 and r.memory > 0 and r.regions[0].scratch > 0
+    r.save(tmp_path / "d.pte", emit="pte+tosa")
+    assert digits.right(tosac.run(tmp_path / "d.pte", digits.x[:50])[0]) >= 0.96
+    tosac.verify(tmp_path / "d.pte")
+    assert "NPU_OP" in tosac.disassemble(tmp_path / "d.pte") or tosac.disassemble(tmp_path / "d.pte")
+
+
+def test_text_and_stages(digits, tmp_path):
+    m = tosac.load(digits.model)
+    assert m.stage == "float" and m.producer.startswith("torch") and m.inputs[0].shape == (1, 1, 28, 28) and m.inputs[0].name == "x"
+    assert any(n.target == "aten.conv2d.default" and n.place for n in m.nodes)
+    q = tosac.quantize(m, digits.samples, "a16w8")
+    assert q.stage == "typed" and q.report.quantized > 10 and q.report.samples == len(digits.samples)
+    assert "torch.int16" in {v["dtype"] for v in q.qparams.values()}
+    q.save(tmp_path / "q.ir")
+    assert np.array_equal(tosac.run(tmp_path / "q.ir", digits.x[:4])[0], q.run(digits.x[:4])[0])
+    assert "conv" in q.text()
+
+
+def test_compare_worst_first(digits):
+    q = tosac.quantize(digits.model, digits.samples)
+    c = tosac.compare(digits.model, q, digits.x[:8])
+    found = [v.sqnr_db for v in c]
+    assert found == sorted(found) and c.samples == 8 and c.worst.sqnr_db > 15 and c["linear"].place
+    assert "values compared on 8 samples" in str(c)
+
+
+def test_explain_without_data(digits):
+    e = tosac.explain(digits.model, "ethos-u55-128")
+    assert len(e.regions) == 1 and e.json()["cpu"] and not hasattr(e, "save")
+
+
+def test_config_as_dictionary(digits):
+    q = tosac.quantize(digits.model, digits.samples[:16], {"preset": "int8", "modules": {"classifier": "a16w8"}})
+    assert {"torch.int8", "torch.int16"} <= {v["dtype"] for v in q.qparams.values()}
+
+
+def test_inspect(digits):
+    assert tosac.inspect(digits.model)["inputs"][0]["name"] == "x"
+    assert "x" in tosac.describe(digits.model)
+
+
+def test_verify_says_what_is_broken(digits, tmp_path):
+    tosac.compile(digits.model, "TOSA-1.0+FP").save(tmp_path / "d.tosa")
+    tosac.verify(tmp_path / "d.tosa", "TOSA-1.0+FP")
+    with pytest.raises(tosac.ModelError):
+        tosac.verify(tmp_path / "d.tosa", "TOSA-1.0+INT")
+
+
+# ---- errors ----
+
+def test_errors_have_their_parts(digits, tmp_path):
+    with pytest.raises(tosac.UsageError) as e:
+        tosac.compile(digits.model, "ethos-u85-257", digits.samples)
+    assert e.value.id == "usage" and "ethos-u85-257" in e.value.text and isinstance(e.value, ValueError)
+    with pytest.raises(tosac.TosacError) as e:
+        tosac.compile(digits.model, "ethos-u85-256")
+    assert e.value.note and e.value.diagnostics[0].severity == "error"
+    (tmp_path / "bad.ir").write_text("graph @main(%0: f32[1]) {\n  %1 = nonsense %0 : f32[1]\n  return %1\n}\n")
+    with pytest.raises(tosac.ModelError) as e:
+        tosac.load(tmp_path / "bad.ir")
+    assert e.value.file.endswith("bad.ir:2:8") and e.value.id == "unknown-op" and "nonsense" in str(e.value)
+    with pytest.raises(tosac.TosacError):
+        tosac.load(tmp_path / "none.pt2")
+
+
+def test_data_that_does_not_fit(digits):
+    with pytest.raises(tosac.UsageError, match="28, 28"):
+        tosac.run(digits.model, np.zeros((1, 1, 27, 27), np.float32))
+    with pytest.raises(tosac.UsageError, match="no sample"):
+        tosac.quantize(digits.model, [])
+    with pytest.raises(tosac.UsageError, match="is no model"):
+        tosac.load(3)
+    with pytest.raises(tosac.UsageError, match="emit"):
+        tosac.compile(digits.model, "TOSA-1.0+FP").save("x.unknown")
+
+
+def test_warnings_name_the_users_line(digits):
+    with pytest.warns(tosac.TosacWarning, match="8 calibration samples") as seen:
+        tosac.quantize(digits.model, digits.samples[:8])
+    assert seen[0].filename == __file__ and seen[0].message.diagnostic.id == "data"
+
+
+# ---- data ----
+
+def test_every_kind_of_calibration_gives_the_same(digits):
+    few = digits.samples[:6]
+    want = tosac.quantize(digits.model, few).text()
+    kinds = {
+        "a list of samples": [s[None] for s in few],
+        "pairs with labels": [(s[None], 3) for s in few],
+        "batches with labels": [(few[:4], np.arange(4)), (few[4:], np.arange(2))],
+        "a generator": (s[None] for s in few),
+        "dictionaries": [{"x": s[None], "labels": 1} for s in few],
+        "one dictionary": {"x": few},
+        "doubles": few.astype(np.float64),
+        "an axis more": few[:, None],
+        "nested": [((s[None],), 1) for s in few],
+    }
+    for words, data in kinds.items():
+        assert tosac.quantize(digits.model, data).text() == want, words
+
+
+def test_files_as_calibration(digits, tmp_path):
+    np.save(tmp_path / "c.npy", digits.samples[:6])
+    want = tosac.quantize(digits.model, digits.samples[:6]).text()
+    assert tosac.quantize(digits.model, str(tmp_path / "c.npy")).text() == want
+    assert tosac.quantize(digits.model, [tmp_path / "c.npy"]).text() == want
+
+
+def test_two_inputs_in_their_order(tmp_path):
+    (tmp_path / "two.ir").write_text("graph @main(%0: f32[2], %1: f32[2]) {\n  %2 = sub %0, %1 alpha=1 : f32[2]\n  return %2\n}\n")
+    a, b = np.array([5, 7], np.float32), np.array([1, 2], np.float32)
+    m = tosac.load(tmp_path / "two.ir")
+    assert m.run(a, b)[0].tolist() == [4, 5] and m.run((a, b))[0].tolist() == [4, 5]
+    assert m.run(np.stack([a, b, a]), np.stack([b, b, a]))[0].tolist() == [[4, 5], [0, 0], [0, 0]]
+    with pytest.raises(tosac.UsageError):
+        m.run(a)
+
+
+def test_quantized_borders_take_real_numbers_on_request(digits, tmp_path):
+    q = tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples)
+    m = tosac.load(q.to_bytes("tosa")[0])
+    with pytest.raises(tosac.UsageError, match="i8"):
+        m.run(digits.x[:1])
+
+
+# ---- progress and calling off ----
+
+def test_progress_is_told(digits):
+    seen = []
+    tosac.quantize(digits.model, digits.samples, progress=lambda *a: seen.append(a))
+    assert any("first pass" in what for what, _, _ in seen) and all(done <= total for _, done, total in seen)
+
+
+def test_an_exception_in_the_callback_calls_it_off(digits):
+    def stop(what, done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tosac.quantize(digits.model, digits.samples, progress=stop)
+
+
+def test_shown_on_request(digits, capsys):
+    tosac.quantize(digits.model, digits.samples[:8], progress=True)
+    assert "samples" in capsys.readouterr().err
+    tosac.quantize(digits.model, digits.samples[:8], progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_lock_is_released(digits):
+    """Python goes on while the library works."""
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    began = time.monotonic()
+    tosac.quantize(digits.model, digits.samples, threads=1)
+    spent = time.monotonic() - began
+    done.set(), thread.join()
+    longest = max(b - a for a, b in zip(ticks, ticks[1:]))
+    assert longest < max(0.25 * spent, 0.05), (longest, spent)
+
+
+def test_contexts_on_threads(digits):
+    """Four compilations at once give what one gives."""
+    want = tosac.quantize(digits.model, digits.samples[:8]).text()
+    got = [None] * 4
+
+    def work(i):
+        got[i] = tosac.quantize(digits.model, digits.samples[:8]).text()
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    [t.start() for t in threads], [t.join() for t in threads]
+    assert got == [want] * 4

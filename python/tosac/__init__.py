@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tosac: a quantizing ahead-of-time compiler for Arm machine-learning targets.
+
+    import tosac
+    result = tosac.compile(model, "ethos-u85-256", calibration=loader)
+    result.save("model.pte")
+    print(result.report())
+
+A model is a path (.pt2, .tosa, .ir ...), a torch.nn.Module or a torch.export.ExportedProgram.  Torch is not needed unless
+an object of its is handed over.
+"""
+from ._compile import Compiled, CpuNode, Explanation, Region, compile, explain
+from ._errors import (BugError, CancelledError, Diagnostic, ExportError, ModelError, OutOfMemoryError, ToolError, TosacError, TosacWarning,
+                      UnsupportedError, UsageError)
+from ._library import version as _version
+from ._look import ComparedValue, Comparison, compare, describe, disassemble, inspect, verify
+from ._model import Model, Node, Program, QuantizeReport, TypedModel, load, quantize, run
+from ._tensor import Port, Quantization
+
+__version__ = _version()
+
+__all__ = [
+    "compile", "quantize", "run", "compare", "explain", "inspect", "describe", "disassemble", "verify", "load",
+    "Compiled", "Explanation", "Region", "CpuNode", "Model", "TypedModel", "QuantizeReport", "Program", "Node", "Port", "Quantization",
+    "Comparison", "ComparedValue", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
+    "OutOfMemoryError", "CancelledError", "BugError", "ExportError", "__version__",
+]

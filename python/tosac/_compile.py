@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model becomes what a target loads; what went where, and why."""
+from __future__ import annotations
+
+import ctypes
+import html
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from ._errors import usage
+from ._library import Context, find_vela, lib, n, record, text, utf8
+from ._model import config_of, load, make_context, read_model, settled
+from ._progress import Progress, shown
+from ._tensor import Port, port_of
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of the model that the accelerator runs; the figures of Vela are there once files were made."""
+
+    name: str
+    operators: int  #: of the model
+    tosa_operators: int  #: that they became
+    transposes: int
+    bytes_in: int
+    bytes_out: int
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    cycles: Optional[float] = None
+    macs: Optional[float] = None
+    sram_kib: Optional[float] = None
+    inferences_per_second: Optional[float] = None
+    scratch: Optional[int] = None
+    weights: Optional[int] = None
+
+    def __str__(self) -> str:
+        cost = f", {self.cycles:.0f} cycles" if self.cycles is not None else ""
+        return f"{self.name}: {self.operators} operators, {self.tosa_operators} of TOSA, {self.bytes_in} bytes in, {self.bytes_out} bytes out{cost}"
+
+
+@dataclass(frozen=True)
+class CpuNode:
+    """An operator that stays on the CPU, and why."""
+
+    node: str
+    op: str
+    place: Optional[str]  #: the Python line
+    module: Optional[str]
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.node} ({self.op}{', ' + self.place if self.place else ''}) stays on the CPU: {self.why}"
+
+
+class Explanation:
+    """What went where, and why."""
+
+    def __init__(self, context: Context, handle: Any, target: str):
+        self._context, self._handle, self.target = context, handle, target
+
+    def _info(self) -> Any:
+        info = record(n.tc_compiled_info)
+        lib.tc_compiled_get_info(self._handle, ctypes.byref(info))
+        return info
+
+    @property
+    def regions(self) -> list[Region]:
+        """What the accelerator takes."""
+        out, info = [], record(n.tc_region_info)
+        while lib.tc_compiled_region(self._handle, len(out), ctypes.byref(info)):
+            i = len(out)
+            ports = [tuple(port_of(None, lib.tc_compiled_region_port(self._handle, i, side, k)) for k in range(count))
+                     for side, count in ((0, info.n_in), (1, info.n_out))]
+            v = info.vela if info.has_vela else None
+            out.append(Region(text(info.name) or "", info.operators, info.tosa_operators, info.transposes, info.bytes_in, info.bytes_out,
+                              *ports, *((v.cycles, v.macs, v.sram_kib, v.inferences_per_second, v.scratch, v.weights) if v else ())))
+        return out
+
+    @property
+    def cpu_nodes(self) -> list[CpuNode]:
+        """What stays on the CPU, each with its reason and its line of Python."""
+        out, info = [], record(n.tc_cpu_node_info)
+        while lib.tc_compiled_cpu_node(self._handle, len(out), ctypes.byref(info)):
+            loc = info.loc.contents if info.loc else n.tc_loc()
+            out.append(CpuNode(text(info.node) or "", text(info.op) or "", text(loc.place), text(loc.module), text(info.why) or ""))
+        return out
+
+    @property
+    def on_target(self) -> int:
+        """Operators of the model that the target runs."""
+        return self._info().on_target
+
+    def _report(self, kind: int) -> str:
+        out = ctypes.c_char_p()
+        self._context.quick("tc_compiled_report", self._handle, kind, ctypes.byref(out))
+        return text(out.value) or ""
+
+    def json(self) -> dict[str, Any]:
+        """All of it for programs: doc/schema/explain.json."""
+        return json.loads(self._report(n.TC_REPORT_EXPLAIN_JSON))
+
+    def __str__(self) -> str:
+        return self._report(n.TC_REPORT_EXPLAIN)
+
+    def __repr__(self) -> str:
+        info = self._info()
+        return f"<tosac.{type(self).__name__} {self.target}: {info.n_region} regions, {info.on_target} operators there, {info.on_cpu} on the CPU>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{html.escape(r.name)}</td><td>{r.operators}</td><td>{r.tosa_operators}</td><td>{r.bytes_in}</td>"
+                       f"<td>{r.bytes_out}</td><td>{'' if r.cycles is None else f'{r.cycles:.0f}'}</td></tr>" for r in self.regions)
+        left = "".join(f"<tr><td>{html.escape(c.node)}</td><td>{html.escape(c.op)}</td><td>{html.escape(c.place or '')}</td>"
+                       f"<td>{html.escape(c.why)}</td></tr>" for c in self.cpu_nodes)
+        table = lambda head, body: f"<table><tr>{''.join(f'<th>{h}</th>' for h in head)}</tr>{body}</table>"
+        out = f"<p><b>{html.escape(self.target)}</b></p>"
+        out += table(("region", "operators", "of TOSA", "bytes in", "bytes out", "cycles"), rows) if rows else ""
+        return out + (table(("on the CPU", "operator", "line", "why"), left) if left else "")
+
+
+class Compiled(Explanation):
+    """A compiled model: `save()` writes it; `regions`, `cpu_nodes`, `memory` and `cycles` say what it takes."""
+
+    def __init__(self, context: Context, handle: Any, target: str, progress: Progress):
+        super().__init__(context, handle, target)
+        self._progress, self._made, self._runner = progress, None, None
+
+    def _kind(self, path: str, emit: Optional[str]) -> int:
+        kinds, i = [], 0
+        while (name := lib.tc_output_name(i)) is not None:
+            kinds.append((text(name), text(lib.tc_output_extension(i))))
+            i += 1
+        for i, (name, extension) in enumerate(kinds):
+            if emit == name or (emit is None and extension and path.endswith(extension)):
+                return i
+        if emit is None:
+            raise usage(f"what to write into '{path}' does not follow from its name: say it with emit=")
+        raise usage(f"emit='{emit}': no such kind of file", f"there are {', '.join(name for name, _ in kinds)}")
+
+    def save(self, path: Union[str, os.PathLike], emit: Optional[str] = None) -> "Compiled":
+        """Write it: .pte, .tosa, .vgf, .ir by the name's end, or what `emit` says ("pte+tosa", "vela").  Vela runs here."""
+        path = os.fspath(path)
+        kind = self._kind(path, emit)
+        with shown(self._progress) as tell:
+            self._context.call("tc_compiled_write", self._handle, kind, utf8(path), progress=tell)
+        self._made = kind
+        return self
+
+    def _make(self, kind: int) -> int:
+        count = ctypes.c_size_t()
+        with shown(self._progress) as tell:
+            self._context.call("tc_compiled_make", self._handle, kind, ctypes.byref(count), progress=tell)
+        self._made = kind
+        return count.value
+
+    def to_bytes(self, emit: str = "pte") -> list[bytes]:
+        """The files of a kind, in memory."""
+        count = self._make(self._kind("", emit))
+        spans = [lib.tc_compiled_bytes(self._handle, i) for i in range(count)]
+        return [ctypes.string_at(s.data, s.size) for s in spans]
+
+    def _program_made(self) -> None:
+        if self._made not in (n.TC_OUTPUT_PTE, n.TC_OUTPUT_PTE_TOSA):
+            self._make(n.TC_OUTPUT_PTE)
+
+    @property
+    def memory(self) -> int:
+        """Bytes of the block that the ExecuTorch program's values live in; makes the program when there is none yet."""
+        self._program_made()
+        return self._info().memory
+
+    @property
+    def size(self) -> int:
+        """Bytes of what was made or written last."""
+        if self._made is None:
+            self._program_made()
+        return self._info().bytes
+
+    @property
+    def cycles(self) -> Optional[float]:
+        """What Vela expects all regions to take; None for targets without."""
+        if not self.target.startswith("ethos"):
+            return None
+        if all(r.cycles is None for r in self.regions):
+            self._program_made()
+        return float(sum(r.cycles or 0 for r in self.regions))
+
+    def json(self) -> dict[str, Any]:
+        """All of it for programs, with what was written: doc/schema/compile.json."""
+        return json.loads(self._report(n.TC_REPORT_JSON))
+
+    def summary(self) -> str:
+        """One line: what was written, and its sizes."""
+        return self._report(n.TC_REPORT_LINE).strip()
+
+    def run(self, *inputs: Any, dequantize: bool = False, reset: bool = False, **named: Any) -> list[np.ndarray]:
+        """Run the compiled program on this machine, bit for bit as the target would; see `tosac.run`."""
+        if self._runner is None:
+            emit = "pte+tosa" if self.target.startswith("ethos") else "pte"
+            self._runner = load(self.to_bytes(emit)[0])
+        return self._runner.run(*inputs, dequantize=dequantize, reset=reset, **named)
+
+    def report(self, path: Union[str, os.PathLike, None] = None) -> str:
+        """The page of regions, borders and reasons; with a path also as a file: .html, .json or text by its name's end."""
+        if path is None:
+            return str(self)
+        path = os.fspath(path)
+        if path.endswith(".html") and hasattr(lib, "tc_compiled_write_report"):
+            raise usage("reports as .html are written by the command line: tosac compile ... --report FILE.html")
+        if path.endswith(".html"):
+            page = f"<!doctype html><meta charset=utf-8><title>{html.escape(self.target)}</title>{self._repr_html_()}\n"
+        else:
+            page = self._report(n.TC_REPORT_JSON) if path.endswith(".json") else str(self)
+        raw = page.encode()
+        given = n.tc_bytes(ctypes.cast(ctypes.c_char_p(raw), ctypes.POINTER(ctypes.c_uint8)), len(raw))
+        self._context.quick("tc_write_file", utf8(path), given)
+        return path
+
+
+def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, *,
+              example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Mapping[str, int]], threads: int,
+              reference_kernels: bool, **fields: Any) -> Any:
+    find_vela()
+    calibration = settled(calibration)
+    context = make_context(threads, reference_kernels, dims)
+    context.quick("tc_target_check", utf8(target))
+    settings = config_of(context, config)
+    source = read_model(model, context, calibration, example_inputs)
+    stay = [utf8(c) for c in ([cpu] if isinstance(cpu, str) else cpu)]
+    options = record(n.tc_compile_options, target=utf8(target), settings=settings, n_cpu=len(stay),
+                     samples_only_if_needed=int(only_if_needed), **{k: utf8(v) if isinstance(v, str) else v for k, v in fields.items() if v is not None})
+    options.cpu = (ctypes.c_char_p * max(len(stay), 1))(*stay)
+    if calibration is not None:
+        options.samples = source._dataset(calibration)
+    out = ctypes.c_void_p()
+    with shown(progress) as tell:
+        context.call("tc_compile", source._handle, ctypes.byref(options), ctypes.byref(out), progress=tell)
+    context.kept += [source, options]
+    return kind(context, out, target, progress) if kind is Compiled else kind(context, out, target)
+
+
+def compile(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
+            cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, dims: Optional[Mapping[str, int]] = None,
+            threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
+            system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
+            vela_timeout: float = 0, max_scratch: int = 0) -> Compiled:
+    """Compile a model for a target.
+
+    model: a path, bytes, a torch.nn.Module (exported for you, in eval mode), an ExportedProgram, or a tosac.Model
+    target: "ethos-u85-256", "ethos-u55-128", "vgf", "TOSA-1.0+INT", "cpu" ...; `tosac.targets()` lists them
+    calibration: arrays, any iterable of samples (a torch DataLoader, (x, label) pairs, dictionaries), or paths;
+        "random:SEED" invents numbers
+    config: "int8" (the default where the target computes with integers), "a16w8", "a8w4", "int8+16:K", "none", a JSON file or a dict
+    example_inputs: what forward takes, where it does not follow from the calibration data
+    cpu: names or operators that stay on the CPU
+    check: run the program before and after every step, and compare
+    progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
+    """
+    return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims,
+                     threads=threads, reference_kernels=reference_kernels, check=int(check), strict=int(strict), vela_ini=vela_ini,
+                     system_config=system_config, memory_mode=memory_mode, optimise=optimise, vela_timeout=float(vela_timeout),
+                     max_scratch=max_scratch)
+
+
+def explain(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
+            cpu: Union[str, Sequence[str]] = (), dims: Optional[Mapping[str, int]] = None, threads: int = 0,
+            reference_kernels: bool = False, progress: Progress = None) -> Explanation:
+    """What goes where and why, before anything is written.  Without calibration data numbers are invented: only ranges follow from them."""
+    invented = calibration is None
+    return _compiled(model, target, "random:1" if invented else calibration, config, invented, progress, Explanation,
+                     example_inputs=example_inputs, cpu=cpu, dims=dims, threads=threads, reference_kernels=reference_kernels)

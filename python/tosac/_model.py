@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models: read from anywhere, asked about, run, written as text."""
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _torch
+from ._data import collect, dataset, is_path
+from ._errors import usage
+from ._library import Context, lib, n, record, text, utf8
+from ._progress import Progress, shown
+from ._tensor import Port, dequantized, fit, load as load_tensor, port_of, store
+
+STAGE = ("float", "pt2e", "typed", "lowered")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator at its place."""
+
+    op: str
+    name: Optional[str]  #: PyTorch's node
+    target: Optional[str]  #: "aten.conv2d.default"
+    module: Optional[str]
+    place: Optional[str]  #: the Python line
+
+
+class Model:
+    """A model that the library holds; `tosac.load()` reads one."""
+
+    def __init__(self, context: Context, handle: Any):
+        self._context, self._handle = context, handle
+        self._program: Optional[Program] = None
+
+    @property
+    def stage(self) -> str:
+        """How far it has come: "float", "pt2e", "typed" or "lowered"."""
+        return STAGE[lib.tc_model_get_stage(self._handle)]
+
+    @property
+    def producer(self) -> Optional[str]:
+        """What wrote it: "torch 2.13.0", or None."""
+        return text(lib.tc_model_producer(self._handle))
+
+    def _ports(self, kind: str) -> list[Any]:
+        out = []
+        for i in range(getattr(lib, f"tc_model_{kind}_count")(self._handle)):
+            info = record(n.tc_port_info)
+            getattr(lib, f"tc_model_{kind}")(self._handle, i, ctypes.byref(info))
+            out.append(info)
+        return out
+
+    @property
+    def inputs(self) -> list[Port]:
+        return [port_of(i.name, i.type) for i in self._ports("input")]
+
+    @property
+    def outputs(self) -> list[Port]:
+        return [port_of(i.name, i.type) for i in self._ports("output")]
+
+    @property
+    def nodes(self) -> Iterator[Node]:
+        """Every operator of every graph, in order."""
+        info = record(n.tc_node_info)
+        for g in range(lib.tc_model_graph_count(self._handle)):
+            for i in range(lib.tc_model_node_count(self._handle, g)):
+                lib.tc_model_node(self._handle, g, i, ctypes.byref(info))
+                loc = info.loc.contents if info.loc else n.tc_loc()
+                yield Node(text(info.op) or "", text(loc.node), text(loc.target), text(loc.module), text(loc.place))
+
+    def text(self, places: bool = True) -> str:
+        """The graph as text: doc/ir.md."""
+        out = n.tc_bytes()
+        self._context.quick("tc_model_text", self._handle, int(places), ctypes.byref(out))
+        return ctypes.string_at(out.data, out.size).decode()
+
+    def save(self, path: Union[str, os.PathLike]) -> None:
+        """The graph as text, large constants in PATH.bin."""
+        self._context.call("tc_model_write", self._handle, utf8(os.fspath(path)))
+
+    @property
+    def qparams(self) -> dict[str, dict[str, Any]]:
+        """Scale and zero point of every quantized value, by PyTorch's names."""
+        out = n.tc_bytes()
+        self._context.quick("tc_model_qparams", self._handle, ctypes.byref(out))
+        return json.loads(ctypes.string_at(out.data, out.size))
+
+    def run(self, *args: Any, dequantize: bool = False, reset: bool = False, **named: Any) -> list[np.ndarray]:
+        """Run it on data; see `tosac.run`."""
+        if self._program is None:
+            self._program = Program(self)
+        return self._program(*args, dequantize=dequantize, reset=reset, **named)
+
+    def _dataset(self, data: Any) -> Any:
+        ports = self._ports("input")
+        return dataset(self._context, data, [port_of(p.name, p.type) for p in ports], [p.type for p in ports])
+
+    def __repr__(self) -> str:
+        io = [", ".join(map(str, ports)) for ports in (self.inputs, self.outputs)]
+        return f"<tosac.Model {self.stage}: {io[0]} -> {io[1]}>"
+
+
+class Program:
+    """A model made ready to run again and again; what it remembers is carried from call to call."""
+
+    def __init__(self, model: Union[Model, str, os.PathLike], **settings: Any):
+        self._model = model if isinstance(model, Model) else load(model, **settings)
+        self._context, out = self._model._context, ctypes.c_void_p()
+        self._context.call("tc_program_new", self._model._handle, None, ctypes.byref(out))
+        self._handle = out
+        self._in = self._port_infos("input")
+        self._out = self._port_infos("output")
+        self.inputs = [port_of(i.name, i.type) for i in self._in]
+        self.outputs = [port_of(i.name, i.type) for i in self._out]
+
+    def _port_infos(self, kind: str) -> list[Any]:
+        out = []
+        for i in range(getattr(lib, f"tc_program_{kind}_count")(self._handle)):
+            info = record(n.tc_port_info)
+            getattr(lib, f"tc_program_{kind}")(self._handle, i, ctypes.byref(info))
+            out.append(info)
+        return out
+
+    def reset(self) -> None:
+        """Forget: the state as it was before the first run."""
+        lib.tc_program_reset(self._handle)
+
+    def _one(self, sample: Sequence[np.ndarray], dequantize: bool) -> list[np.ndarray]:
+        for i, (array, info, port) in enumerate(zip(sample, self._in, self.inputs)):
+            address = lib.tc_program_input_buffer(self._handle, i)
+            dtype = info.type.contents.dtype
+            ready = fit(array, port, dtype, dequantize)
+            if ready.nbytes:
+                store(ready, dtype, info.type, address)
+        with self._context._lock:
+            self._context.settle(lib.tc_program_run(self._handle))
+        results = [load_tensor(lib.tc_program_result(self._handle, i)) for i in range(len(self._out))]
+        if dequantize:
+            results = [dequantized(r, p.quantization) if p.quantization and r.dtype.kind in "iu" else r for r, p in zip(results, self.outputs)]
+        return results
+
+    def __call__(self, *args: Any, dequantize: bool = False, reset: bool = False, **named: Any) -> list[np.ndarray]:
+        """Arrays for the inputs, in order or by name; several samples along a longer first axis, or one axis more."""
+        if named and args:
+            raise usage("inputs come in their order or by name, not both")
+        given: Any = named or (args if len(self.inputs) != 1 or len(args) != 1 else args[0])
+        if not named and len(self.inputs) > 1 and len(args) == 1 and isinstance(args[0], (Mapping, tuple, list)):
+            given = args[0]
+        if not self.inputs:
+            return self._one([], dequantize)
+        samples, first_axis = collect([given] if isinstance(given, (tuple, list)) else given, self.inputs)
+        results = []
+        for sample in samples:
+            if reset:
+                self.reset()
+            results.append(self._one(sample, dequantize))
+        if len(results) == 1:
+            return results[0]
+        extent = self.inputs[0].shape[0] if first_axis else None
+        join = lambda parts: np.concatenate(parts) if first_axis and parts[0].ndim and parts[0].shape[0] == extent else np.stack(parts)
+        return [join([r[i] for r in results]) for i in range(len(self._out))]
+
+
+def read_model(source: Any, context: Context, data: Any = None, example_inputs: Any = None, name: Optional[str] = None,
+               prefer_tosa: bool = False, dynamic_shapes: Any = None) -> Model:
+    """A model from a path, bytes, a module or an exported program, in that context."""
+    out = ctypes.c_void_p()
+    if isinstance(source, Model):
+        if source._context is not context:
+            raw = source.text().encode()
+            return read_model(raw, context, name=text(lib.tc_model_file(source._handle)))
+        return source
+    options = record(n.tc_model_options, prefer_tosa=int(prefer_tosa))
+    if is_path(source):
+        context.call("tc_model_open", utf8(os.fspath(source)), ctypes.byref(options), ctypes.byref(out))
+        return Model(context, out)
+    if _torch.is_module(source):
+        name = name or type(source).__name__
+        source = _torch.exported(source, data, example_inputs, dynamic_shapes)
+    if _torch.is_exported(source):
+        name = name or "model"
+        source = _torch.pt2_bytes(source)
+    if not isinstance(source, (bytes, bytearray, memoryview)):
+        raise usage(f"a {type(source).__name__} is no model", "give a path, bytes, a torch.nn.Module or a torch.export.ExportedProgram")
+    buffer = bytes(source)
+    given = n.tc_bytes(ctypes.cast(ctypes.c_char_p(buffer), ctypes.POINTER(ctypes.c_uint8)), len(buffer))
+    options.borrow = 1
+    context.kept.append(buffer)
+    context.call("tc_model_read", utf8(name or "model"), given, ctypes.byref(options), ctypes.byref(out))
+    return Model(context, out)
+
+
+def make_context(threads: int = 0, reference_kernels: bool = False, dims: Optional[Mapping[str, int]] = None) -> Context:
+    context = Context(threads=threads, reference_kernels=reference_kernels)
+    for name, value in (dims or {}).items():
+        context.quick("tc_ctx_set_dim", utf8(f"{name}={value}"))
+    return context
+
+
+def load(source: Any, *, example_inputs: Any = None, dims: Optional[Mapping[str, int]] = None, threads: int = 0,
+         reference_kernels: bool = False, prefer_tosa: bool = False) -> Model:
+    """Read a model: a path (.pt2, .tosa, .vgf, .pte, .ir, _vela.npz), bytes, a module or an exported program.
+
+    example_inputs: for a module, what forward takes.  dims: sizes that the model leaves open, by name.
+    """
+    return read_model(source, make_context(threads, reference_kernels, dims), None, example_inputs, prefer_tosa=prefer_tosa)
+
+
+def run(program: Any, *inputs: Any, dequantize: bool = False, reset: bool = False, dims: Optional[Mapping[str, int]] = None,
+        threads: int = 0, reference_kernels: bool = False, prefer_tosa: bool = False, **named: Any) -> list[np.ndarray]:
+    """Run a program on data: arrays in the order of its inputs, or by name.
+
+    An array with a longer first axis, or with one axis more, holds several samples; results are joined the same way.
+    dequantize: real numbers in and out where the program's own inputs and outputs are integers with a scale.
+    """
+    if not hasattr(program, "run"):
+        program = load(program, dims=dims, threads=threads, reference_kernels=reference_kernels, prefer_tosa=prefer_tosa)
+    return program.run(*inputs, dequantize=dequantize, reset=reset, **named)
+
+
+@dataclass(frozen=True)
+class QuantizeReport:
+    """What quantizing came to; seconds are processor time of all threads."""
+
+    quantized: int
+    float: int
+    samples: int
+    first_pass: float
+    second_pass: float
+
+
+class TypedModel(Model):
+    """A quantized model; `.report` has what it came to."""
+
+    report: QuantizeReport
+
+
+def config_of(context: Context, config: Any) -> Optional[Any]:
+    """A tc_config of a preset, a path, or a dictionary as doc/quantization.md has it."""
+    if config is None:
+        return None
+    out = ctypes.c_void_p()
+    if isinstance(config, Mapping):
+        raw = json.dumps(config).encode()
+        given = n.tc_bytes(ctypes.cast(ctypes.c_char_p(raw), ctypes.POINTER(ctypes.c_uint8)), len(raw))
+        context.quick("tc_config_parse", b"config", given, ctypes.byref(out))
+    else:
+        context.quick("tc_config_open", utf8(os.fspath(config)), ctypes.byref(out))
+    return out
+
+
+def settled(data: Any) -> Any:
+    """Data that can be gone through again: an iterator is gone through once, now."""
+    return list(data) if hasattr(data, "__next__") else data
+
+
+def quantize(model: Any, calibration: Any = None, config: Any = None, *, example_inputs: Any = None, keep_odd_samples: bool = False,
+             dims: Optional[Mapping[str, int]] = None, threads: int = 0, reference_kernels: bool = False,
+             progress: Progress = None) -> TypedModel:
+    """Quantize a float model: every value gets its scale and zero point from the calibration data.
+
+    model: a path, bytes, a torch.nn.Module, an ExportedProgram, or a Model
+    calibration: arrays, any iterable of samples (a DataLoader), or paths; none for a model that went through PT2E
+    config: "int8", "int8+16:K", "a16w8", "a8w4", "anchor", a JSON file, or a dictionary (doc/quantization.md)
+    """
+    calibration = settled(calibration)
+    context = make_context(threads, reference_kernels, dims)
+    source = read_model(model, context, calibration, example_inputs)
+    options = record(n.tc_quantize_options, config=config_of(context, config), keep_odd=int(keep_odd_samples))
+    if calibration is not None:
+        options.samples = source._dataset(calibration)
+    report, out = record(n.tc_quantize_report), ctypes.c_void_p()
+    with shown(progress) as tell:
+        context.call("tc_quantize_model", source._handle, ctypes.byref(options), ctypes.byref(out), ctypes.byref(report), progress=tell)
+    typed = TypedModel(context, out)
+    typed.report = QuantizeReport(report.quantized, report.real, report.samples, report.first_pass, report.second_pass)
+    return typed

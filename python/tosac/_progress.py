@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far the work is: told to a callback, on a terminal, or in a notebook."""
+from __future__ import annotations
+
+import contextlib
+import html
+import sys
+import time
+from typing import Any, Callable, Iterator, Optional, Union
+
+#: a function of (what, done, total); True: always shown; False: never; None: on terminals and in notebooks, after a second
+Progress = Union[None, bool, Callable[[str, int, int], Any]]
+Tell = Callable[[str, int, int], Any]
+
+
+def _line(what: str, done: int, total: int, began: float) -> str:
+    spent = time.monotonic() - began
+    if total <= 1:
+        return f"{what}, {spent:.0f} s"
+    left = spent / done * (total - done) if done else 0
+    return f"{done} of {total} {what}" + (f", {left:.0f} s left" if done and left >= 1 else "")
+
+
+class _Shown:
+    """A line that is drawn anew, at most five times a second, from the first second on."""
+
+    def __init__(self, always: bool):
+        self.always, self.began, self.last, self.what = always, time.monotonic(), 0.0, ""
+        self.visible = False
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if what != self.what:
+            self.what, self.stage_began = what, now
+        if (not self.always and now - self.began < 1) or (now - self.last < 0.2 and done < total):
+            return
+        self.last, self.visible = now, True
+        self.draw(what, done, total)
+
+    def draw(self, what: str, done: int, total: int) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class _Terminal(_Shown):
+    def draw(self, what: str, done: int, total: int) -> None:
+        sys.stderr.write(f"\r{_line(what, done, total, self.stage_began)} \x1b[K")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if self.visible:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+class _Notebook(_Shown):
+    handle: Any = None
+
+    def draw(self, what: str, done: int, total: int) -> None:
+        from IPython.display import HTML, display
+
+        words = html.escape(_line(what, done, total, self.stage_began))
+        bar = f'<progress value="{done}" max="{max(total, 1)}" style="width:16em"></progress> {words}'
+        if self.handle is None:
+            self.handle = display(HTML(bar), display_id=True)
+        else:
+            self.handle.update(HTML(bar))
+
+    def end(self) -> None:
+        if self.handle is not None:
+            from IPython.display import HTML
+
+            self.handle.update(HTML(""))
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs us; IPython is asked only when it is there already."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
+
+
+@contextlib.contextmanager
+def shown(progress: Progress) -> Iterator[Optional[Tell]]:
+    if callable(progress) and not isinstance(progress, bool):
+        yield progress
+        return
+    display: Optional[_Shown] = None
+    if progress is not False:
+        if in_notebook():
+            display = _Notebook(bool(progress))
+        elif progress or (sys.stderr is not None and sys.stderr.isatty()):
+            display = _Terminal(bool(progress))
+    try:
+        yield display
+    finally:
+        if display:
+            display.end()

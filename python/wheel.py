@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wheel.py -- the Python package with the library, the command and what they need, as one wheel.
+
+    wheel.py BUILD OUT      BUILD has libtosac.so and tosac; the wheel goes to the folder OUT
+
+Libraries that are not on every Linux come along under names of their own, so that they meet no other copy in the same
+process, and are found beside ours.  The tag names the oldest C library that has every symbol that is used.  The same
+files give the same wheel, byte for byte.
+"""
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parent
+
+#: what manylinux counts as being on every system
+SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux-.*)\.so")
+
+METADATA = """\
+Metadata-Version: 2.1
+Name: tosac
+Version: {version}
+Summary: A quantizing ahead-of-time compiler for Arm machine-learning targets
+License: Apache-2.0
+Requires-Python: >=3.9
+Requires-Dist: numpy>=1.21
+Requires-Dist: ethos-u-vela==5.2.0; extra == "ethos-u"
+Provides-Extra: ethos-u
+Description-Content-Type: text/markdown
+
+{words}
+"""
+
+
+def run(*args: object) -> str:
+    return subprocess.run([str(a) for a in args], check=True, capture_output=True, text=True).stdout
+
+
+def needed(path: Path) -> list[str]:
+    return re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", path))
+
+
+def path_of(name: str) -> Path:
+    for line in run("/sbin/ldconfig", "-p").splitlines():
+        if line.split() and line.split()[0] == name:
+            return Path(line.split()[-1]).resolve()
+    raise SystemExit(f"wheel.py: {name} is needed and not installed")
+
+
+def without_encryption(folder: Path, user: Path, name: str) -> Path:
+    """A library in the place of OpenSSL's in which every function says that it cannot.
+
+    libzip asks it about encrypted archives only, and no export is one; it turns them down.  Four megabytes less."""
+    wanted = re.findall(r" U (\w+)@(OPENSSL_\w[\w.]*)", run("nm", "-D", "--undefined-only", user))
+    versions = sorted({v for _, v in wanted})
+    source, script, out = folder / "none.c", folder / "none.map", folder / name
+    source.write_text("".join(f"void *{f}(void);\nvoid *{f}(void) {{ return 0; }}\n" for f, _ in wanted))
+    script.write_text("".join(f"{v} {{ global: {' '.join(f + ';' for f, w in wanted if w == v)} }};\n" for v in versions))
+    run("cc", "-shared", "-fPIC", "-O2", "-fno-builtin", "-nostdlib", f"-Wl,-soname,{name}", f"-Wl,--version-script,{script}", source, "-o", out)
+    source.unlink(), script.unlink()
+    return out
+
+
+def gather(build: Path, folder: Path) -> list[str]:
+    """Our library and command with all that they need in one folder; the packages that the rest came from."""
+    ours, owners = [], []
+    for source, name in ((build / "libtosac.so", "libtosac.so"), (build / "tosac", "tosac")):
+        shutil.copy(source.resolve(), folder / name)
+        ours.append(folder / name)
+    waiting, new_name = list(ours), {}
+    while waiting:
+        user = waiting.pop()
+        for name in needed(user):
+            if SYSTEM.match(name) or name in new_name or name.startswith("libtosac.so"):
+                continue
+            stem, _, rest = name.partition(".so")
+            new_name[name] = f"{stem}-tosac.so{rest}"
+            if name.startswith("libcrypto."):
+                without_encryption(folder, user, new_name[name])
+                continue
+            source = path_of(name)
+            owner = run("bash", "-c", f"dpkg -S '{source}' 2>/dev/null || dpkg -S '/usr{source}' 2>/dev/null || dpkg -S '{str(source).removeprefix('/usr')}' 2>/dev/null || true")
+            owners += [owner.split(":")[0]] if owner else []
+            shutil.copy(source, folder / new_name[name])
+            waiting.append(folder / new_name[name])
+    for path in sorted(folder.iterdir()):
+        path.chmod(0o755)
+        run("strip", "--strip-unneeded", path)
+        changes = [["--replace-needed", name, new_name.get(name, "libtosac.so")] for name in needed(path)
+                   if name in new_name or name.startswith("libtosac.so")]
+        if path.name != "tosac":
+            changes.append(["--set-soname", path.name])
+        for change in changes + [["--set-rpath", "$ORIGIN"]]:  # patchelf mixes up several at once
+            run("patchelf", *change, path)
+    return sorted(set(owners))
+
+
+def glibc(folder: Path) -> str:
+    """The oldest C library that has all that is used: "2.36"."""
+    found = {tuple(map(int, v.split("."))) for path in folder.iterdir() for v in re.findall(r"GLIBC_(\d+\.\d+)", run("objdump", "-T", path))}
+    return "{}.{}".format(*max(found))
+
+
+def hashed(data: bytes) -> str:
+    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+
+
+def main(build: Path, out: Path) -> None:
+    version = re.sub(r"^tosac ", "", run(build / "tosac", "--version").strip())
+    info = f"tosac-{version}.dist-info"
+    files: dict[str, tuple[bytes, int]] = {}
+    with tempfile.TemporaryDirectory() as t:
+        folder = Path(t)
+        owners = gather(build, folder)
+        tag = f"py3-none-manylinux_{glibc(folder).replace('.', '_')}_{run('uname', '-m').strip()}"
+        for path in sorted(folder.iterdir()):
+            files[f"tosac/_lib/{path.name}"] = (path.read_bytes(), 0o755)
+        bindings = folder / "_native.py"
+        run(sys.executable, HERE / "headers.py", "bindings", TOP / "include" / "tosac", bindings)
+        files["tosac/_native.py"] = (bindings.read_bytes(), 0o644)
+    for path in sorted((HERE / "tosac").iterdir()):
+        if path.suffix == ".py" or path.name == "py.typed":
+            files.setdefault(f"tosac/{path.name}", (path.read_bytes(), 0o644))
+    files[f"{info}/METADATA"] = (METADATA.format(version=version, words=(HERE / "README.md").read_text()).encode(), 0o644)
+    files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: tosac\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644)
+    files[f"{info}/entry_points.txt"] = (b"[console_scripts]\ntosac = tosac.__main__:main\n", 0o644)
+    files[f"{info}/licenses/LICENSE"] = ((TOP / "LICENSE").read_bytes(), 0o644)
+    for package in owners:
+        words = Path("/usr/share/doc") / package / "copyright"
+        if words.exists():
+            files[f"{info}/licenses/{package}"] = (words.read_bytes(), 0o644)
+    rows = [f"{name},{hashed(data)},{len(data)}" for name, (data, _) in files.items()] + [f"{info}/RECORD,,"]
+    files[f"{info}/RECORD"] = (("\n".join(rows) + "\n").encode(), 0o644)
+    out.mkdir(parents=True, exist_ok=True)
+    wheel = out / f"tosac-{version}-{tag}.whl"
+    for old in out.glob("tosac-*.whl"):
+        old.unlink()
+    with zipfile.ZipFile(wheel, "w") as z:
+        for name, (data, mode) in files.items():
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.external_attr = (0o100000 | mode) << 16
+            z.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+    print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB; beside ours: {', '.join(owners)}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
