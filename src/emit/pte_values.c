@@ -150,6 +150,13 @@ static tc_fb_ref put_place(tc_pte_emitter *e, size_t offset)
     return tc_fb_end(&e->w);
 }
 
+/* ExecuTorch's number of an element type, -1: none.  Numbers of 4 and of 48 bits, which only regions
+ * know, lie in one and in eight bytes at their borders. */
+static int element_type(tc_dtype dtype)
+{
+    return tc_dtypes[dtype == TC_i48 ? TC_i64 : dtype == TC_i4 ? TC_i8 : dtype].et;
+}
+
 static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data, tc_fb_ref place)
 {
     uint8_t order[TC_MAX_RANK];
@@ -162,7 +169,7 @@ static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data,
     tc_fb_set_ref(&e->w, PTE_TENSOR_ORDER, order_ref);
     tc_fb_set_ref(&e->w, PTE_TENSOR_PLACE, place);
     tc_fb_set_u32(&e->w, PTE_TENSOR_DATA, data, 0);
-    tc_fb_set_u8(&e->w, PTE_TENSOR_DTYPE, (uint8_t)tc_dtypes[type->dtype].et, 0);
+    tc_fb_set_u8(&e->w, PTE_TENSOR_DTYPE, (uint8_t)element_type(type->dtype), 0);
     return add(e, PTE_TENSOR, tc_fb_end(&e->w));
 }
 
@@ -199,7 +206,7 @@ tc_status tc_pte_check_types(tc_pte_emitter *e)
         const tc_loc *loc = value->def ? value->def->loc : NULL;
         if (!value->type)
             return tc_bug(e->ctx, loc, "value %" PRIu32 " has no type", v);
-        if (tc_dtypes[value->type->dtype].et < 0)
+        if (element_type(value->type->dtype) < 0)
             return tc_unsupported(e->ctx, loc, TC_E_UNSUPPORTED,
                                   "a value of type %s on the CPU, which ExecuTorch does not have",
                                   tc_dtypes[value->type->dtype].name);

@@ -170,6 +170,7 @@ int64_t tc_npu_region_bytes(const tc_npu_program *p, int region)
         while (tc_npu_walk_next(&walk, &op))
             if (tc_npu_is_kernel(op.kind) || op.kind == TC_NPU_KIND_DMA)
                 stretch_op(&op, region, &size);
+        size = (size + 15) / 16 * 16; /* copies are of whole sixteens */
     }
     for (size_t i = 0; region > 1 && i < p->n_in; i++)
         if (p->in[i].region == region)

@@ -397,6 +397,18 @@ static tc_status run_stream(reader *r, const tc_pte_step *s)
     return take_results(r, s, program.n_in, node);
 }
 
+/* Numbers of 4 and of 48 bits lie in one and in eight bytes outside their region, which knows. */
+static void take_odd_bits(reader *r, int64_t at, const tc_type *in_region)
+{
+    tc_pte_value *t = &r->m->value[at];
+    tc_dtype inside = in_region->dtype, outside = t->type ? t->type->dtype : TC_none;
+    if (!(inside == TC_i48 && outside == TC_i64) && !(inside == TC_i4 && outside == TC_i8))
+        return;
+    t->type = tc_type_make(r->ctx, inside, t->type->rank, t->type->dim);
+    if (r->val[at])
+        tc_value_of(r->g, r->val[at])->type = t->type;
+}
+
 static tc_status run_delegate(reader *r, const tc_pte_step *s)
 {
     const tc_pte_delegate *d = &r->m->delegate[s->what];
@@ -410,6 +422,11 @@ static tc_status run_delegate(reader *r, const tc_pte_step *s)
                         "delegate %" PRIu32
                         " is given %d tensors, and has %zu inputs and %zu outputs",
                         s->what, s->arg.n, callee->n_in, callee->n_out);
+    for (int i = 0; i < s->arg.n; i++) {
+        size_t k = (size_t)i;
+        take_odd_bits(r, s->arg.v[i],
+                      tc_type_of(callee, k < callee->n_in ? callee->in[k] : callee->out[k - callee->n_in]));
+    }
     tc_attr_call *attr = tc_new(&r->ctx->arena, tc_attr_call);
     *attr = (tc_attr_call){callee->name, r->m->delegate[s->what].id};
     tc_val *in = tc_new_n(&r->ctx->arena, tc_val, callee->n_in);

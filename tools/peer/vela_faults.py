@@ -20,7 +20,7 @@ import numpy as np
 
 SYSTEM = {"u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"),
           "u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
-RANGE = {"i8": (np.int8, -128, 128), "i16": (np.int16, -2 ** 15, 2 ** 15), "i32": (np.int32, -10 ** 5, 10 ** 5)}
+RANGE = {"i8": (np.int8, -128, 128), "i16": (np.int16, -2 ** 15, 2 ** 15), "i32": (np.int32, -10 ** 5, 10 ** 5), "bool": (np.bool_, 0, 2)}
 
 
 def call(*words):
@@ -32,7 +32,7 @@ def inputs_of(text, folder):
     """Random numbers for every input of the graph."""
     head, files = text[text.index("graph @main(") + 12:], []
     head = head[:head.index(") {")]
-    for i, (dtype, dims) in enumerate(re.findall(r": (i\d+)\[([\d,]*)\]", head)):
+    for i, (dtype, dims) in enumerate(re.findall(r": (i\d+|bool)\[([\d,]*)\]", head)):
         kind, low, high = RANGE[dtype]
         files += ["-i", os.path.join(folder, f"in{i}.npy")]
         np.save(files[-1], np.random.default_rng(i).integers(low, high, [int(d) for d in dims.split(",")]).astype(kind))

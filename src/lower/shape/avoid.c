@@ -110,7 +110,8 @@ static bool is_small(const tc_graph *g, tc_val v)
                                          is_small(g, def->in[0]) && is_small(g, def->in[1]));
 }
 
-/* Half of 2^n, 0 for n = 0: of a constant, or 2^max(n - 1, 0) * min(n, 1). */
+/* Half of 2^n, 0 for n = 0: of a constant, or 2^max(n - 1, 0) * min(n, 1).  What is shifted has n's
+ * shape: a lone number on the left, repeated over more than four axes, is read past its end. */
 static tc_status put_half(tc_rewrite *rw, const tc_node *node, tc_val n, tc_val *out, int64_t *most)
 {
     tc_tensor t = tc_tensor_of(rw->to, n);
@@ -123,12 +124,13 @@ static tc_status put_half(tc_rewrite *rw, const tc_node *node, tc_val n, tc_val 
     }
     static const tc_attr_tosa_nan nan = {.nan_mode = TC_nan_mode_propagate};
     tc_val one = number(rw, node, TC_i32, rank, 1), none = number(rw, node, TC_i32, rank, 0), k,
-           some;
+           some, ones;
     *most = 1 << 30;
     TC_TRY(put2(rw, node, TC_OP_tosa_sub, NULL, n, one, &k));
     TC_TRY(put2(rw, node, TC_OP_tosa_maximum, &nan, k, none, &k));
-    TC_TRY(put2(rw, node, TC_OP_tosa_logical_left_shift, NULL, one, k, &k));
     TC_TRY(put2(rw, node, TC_OP_tosa_minimum, &nan, n, one, &some));
+    TC_TRY(put2(rw, node, TC_OP_tosa_maximum, &nan, some, one, &ones));
+    TC_TRY(put2(rw, node, TC_OP_tosa_logical_left_shift, NULL, ones, k, &k));
     return put(rw, node, TC_OP_tosa_mul, NULL, (tc_val[]){k, some, number(rw, node, TC_i8, 1, 0)},
                3, out);
 }
