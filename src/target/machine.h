@@ -30,6 +30,7 @@ typedef struct tc_abilities {
     bool reverses_last;   /* REVERSE of the last axis */
     bool scales_operands; /* MAXIMUM and MINIMUM take in any change of scale before them */
     bool reduces_i32;     /* REDUCE_MAX of 32-bit numbers */
+    bool deep_kernels;    /* CONV3D of kernels deeper than one */
     bool wide_tables;     /* a TABLE's i32 may be added to before it is narrowed */
     int64_t stride;       /* the farthest that a window steps */
 } tc_abilities;

@@ -14,6 +14,7 @@ const tc_machine tc_machine_cpu = {
             .reverses_last = true,
             .scales_operands = true,
             .reduces_i32 = true,
+            .deep_kernels = true,
             .wide_tables = true,
             .stride = INT64_MAX},
 };

@@ -21,6 +21,7 @@ const tc_machine tc_machine_u85 = {
             .reverses_last = true,
             .scales_operands = true,
             .reduces_i32 = true,
+            .deep_kernels = true,
             .wide_tables = true,
             .stride = INT64_MAX},
     .cost = {.matrix_row = 144,

@@ -17,6 +17,7 @@ const tc_machine tc_machine_vgf = {
             .reverses_last = true,
             .scales_operands = true,
             .reduces_i32 = true,
+            .deep_kernels = true,
             .wide_tables = true,
             .stride = INT64_MAX},
     .cost = {.matrix_row = 144, .slices = 8},

@@ -163,11 +163,6 @@ static bool resize_form(const question *q)
     return v[0] * v[3] != v[2] * v[1]; /* Vela walks two factors as if they were one */
 }
 
-static bool wide_transpose(const question *q)
-{
-    return q->x->dtype == TC_i32 && q->x->rank > 4;
-}
-
 static bool last_axis(const question *q)
 {
     return ((const tc_attr_tosa_axis *)q->node->attr)->axis == q->x->rank - 1;
@@ -238,7 +233,6 @@ static const limit limits[] = {
     {TC_OP_tosa_arithmetic_right_shift, SMALL, not_i32, "it takes 32-bit numbers only"},
     {TC_OP_tosa_logical_left_shift, SMALL, not_i32, "it takes 32-bit numbers only"},
     {TC_OP_tosa_resize, SMALL, resize_form, "it enlarges by 2, 4 or 8, both axes alike, and takes the nearest only"},
-    {TC_OP_tosa_transpose, SMALL, wide_transpose, "32-bit numbers are transposed up to four axes"},
     {TC_OP_tosa_reverse, SMALL, last_axis, "the last axis is not reversed"},
     NO_SUCH(bitwise_and),
     NO_SUCH(bitwise_or),

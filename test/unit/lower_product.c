@@ -50,6 +50,7 @@ static void linear(void)
             "bias is not constant");
 }
 
+#define U55 "ethos-u55-128"
 #define PC4 "q(axis=0; 0.02:0, 0.01:0, 0.03:0, 0.02:0)"
 
 static void conv(void)
@@ -99,6 +100,28 @@ static void conv(void)
                       "  %1 = const ? : i8[4,3,3,3] " PC4
                       "\n  %2 = conv %0, %1, none stride=[1,1] pad=[1,1,1,1] "
                       "dilation=[1,1] groups=1 : i8[1,4,8,8] q(0.3:5)\n  return %2\n}\n") == 1);
+}
+
+/* Three axes as two: no deep kernels, one plane only, a kernel for each channel. */
+static void deep(void)
+{
+    const char *plain = "stride=[1,2,1] pad=[1,1,1,1,0,0] dilation=[1,1,2] groups=1",
+               *channels = "stride=[2,1,1] pad=[1,1,1,1,1,1] dilation=[1,1,1] groups=4";
+    CHECK(agrees(U55, 1, "i8[2,2,4,5,6] q(0.05:-3)", "i8[4,2,3,3,2] " PC4, "f32[4]", "conv", plain,
+                 "i8[2,4,4,3,4] q(0.1:5)"));
+    CHECK(agrees(INT, 1, "i8[2,2,1,5,6] q(0.05:-3)", "i8[4,2,3,3,2] " PC4, "f32[4]", "conv", plain,
+                 "i8[2,4,1,3,4] q(0.1:5)"));
+    CHECK(agrees(INT, 1, "i8[2,4,5,5,6] q(0.05:-3)", "i8[4,1,3,3,3] " PC4, "f32[4]", "conv",
+                 channels, "i8[2,4,3,5,6] q(0.1:5)"));
+    CHECK(agrees(U55, 1, "i8[4,5,5,6] q(0.05:-3)", "i8[8,1,3,3,3] q(0.02:0)", NULL, "conv",
+                 channels, "i8[8,3,5,6] q(0.1:5)"));
+    CHECK(agrees(FP, 1e-6, "f32[1,4,5,5,6]", "f32[4,1,3,3,3]", "f32[4]", "conv", channels,
+                 "f32[1,4,3,5,6]"));
+    CHECK(lower_count(INT, TC_OP_tosa_depthwise_conv2d,
+                      "graph @t(%0: i8[1,4,5,5,6] q(0.05:-3)) {\n"
+                      "  %1 = const ? : i8[4,1,3,3,3] q(0.02:0)\n"
+                      "  %2 = conv %0, %1, none stride=[1,1,1] pad=[1,1,1,1,1,1] "
+                      "dilation=[1,1,1] groups=4 : i8[1,4,5,5,6] q(0.1:5)\n  return %2\n}\n") == 3);
 }
 
 static void transposed(void)
@@ -190,6 +213,7 @@ int main(void)
 {
     linear();
     conv();
+    deep();
     transposed();
     matmul();
     einsum();

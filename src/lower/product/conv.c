@@ -4,7 +4,9 @@
  * One axis is two, the first of extent 1.  Groups of one input channel are DEPTHWISE_CONV2D; other
  * groups are convolutions of slices, joined.  TOSA wants strides to come out even: what the last
  * window does not reach is taken off the padding, then off the input.  A stride beyond what the
- * machine walks becomes channels: rows and columns s apart lie side by side. */
+ * machine walks becomes channels: rows and columns s apart lie side by side.  So do the planes that
+ * a kernel sees at once, where the machine has no deep kernels or there is one plane only; a kernel
+ * of three axes for each channel is the sum of those of its planes. */
 #include "../move/move.h"
 #include "product.h"
 
@@ -186,6 +188,137 @@ static void strides_gone(window *v)
     }
 }
 
+/* ---- three axes as two ---- */
+
+/* [n,d,h,w,c]: the planes that tap k of the depth sees, one for each of `count` results. */
+static tc_val planes(tc_lower *lw, tc_val x, const window *v, int64_t k, int64_t count)
+{
+    return tc_put_stepped(lw, x, 1, k * v->dilation[0], v->stride[0], count);
+}
+
+/* Zero points in front of and behind the planes. */
+static tc_val pad_depth(tc_lower *lw, tc_val x, const tc_product *p, const window *v)
+{
+    return tc_put_pad(lw, x, (int64_t[10]){[2] = v->pad[0], [3] = v->pad[1]},
+                      (double)tc_product_x_zero(p));
+}
+
+/* Whether tap k of the depth sees anything but padding. */
+static bool sees_input(const window *v, int64_t k, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = i * v->stride[0] + k * v->dilation[0] - v->pad[0];
+        if (at >= 0 && at < v->in[0])
+            return true;
+    }
+    return false;
+}
+
+/* The window of one plane, of so many of them. */
+static window plane_of(const window *v, int64_t count)
+{
+    window flat = *v;
+    flat.axes = 2;
+    flat.batch = v->batch * count;
+    for (int i = 0; i < 2; i++) {
+        flat.in[i] = v->in[i + 1];
+        flat.kernel[i] = v->kernel[i + 1];
+        flat.stride[i] = v->stride[i + 1];
+        flat.dilation[i] = v->dilation[i + 1];
+        flat.pad[2 * i] = v->pad[2 * i + 2];
+        flat.pad[2 * i + 1] = v->pad[2 * i + 3];
+    }
+    return flat;
+}
+
+/* [n,d,h,w,c] -> [n d, h, w, c] */
+static tc_val as_batch(tc_lower *lw, tc_val x)
+{
+    if (!x)
+        return x;
+    const int64_t *dim = tc_put_type(lw, x)->dim;
+    return tc_put_reshape(lw, x, 4, (int64_t[]){dim[0] * dim[1], dim[2], dim[3], dim[4]});
+}
+
+/* [o, c, kd, kh, kw] of the taps in `tap` as [o, (taps, c), kh, kw]. */
+static tc_val planes_of_weights(tc_lower *lw, tc_tensor w, const int64_t *tap, int64_t taps)
+{
+    const int64_t *dim = w.type->dim;
+    int64_t o = dim[0], c = dim[1], kd = dim[2], plane = dim[3] * dim[4];
+    tc_type type = *w.type;
+    type.rank = 4;
+    memcpy(type.dim, (int64_t[]){o, taps * c, dim[3], dim[4]}, 4 * sizeof *type.dim);
+    const tc_type *t = tc_type_intern(lw->ctx, &type);
+    char *out = tc_arena_raw(&lw->ctx->arena, tc_type_bytes(t));
+    const char *in = w.data;
+    plane *= tc_dtypes[t->dtype].bytes;
+    for (int64_t i = 0; i < o; i++)
+        for (int64_t k = 0; k < taps; k++)
+            for (int64_t ch = 0; ch < c; ch++)
+                memcpy(out + ((i * taps + k) * c + ch) * plane,
+                       in + ((i * c + ch) * kd + tap[k]) * plane, (size_t)plane);
+    return tc_put_data(lw, t, out);
+}
+
+static bool is_flat(const tc_lower *lw, const window *v, tc_tensor w)
+{
+    bool deep = lw->target->machine->can.deep_kernels && v->in[0] > 1;
+    return v->axes == 3 && v->groups == 1 && w.data && w.type->dtype == TC_i8 && !deep;
+}
+
+/* The planes that one result sees, side by side as channels, and the weights likewise. */
+static tc_val depth_as_channels(tc_lower *lw, tc_val x, const tc_product *p, window *v,
+                                tc_tensor w, tc_val *weights)
+{
+    int64_t count = p->y->dim[p->y->rank - 3], taps = 0,
+            *tap = tc_new_n(&lw->ctx->arena, int64_t, (size_t)v->kernel[0]);
+    tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)v->kernel[0]);
+    x = pad_depth(lw, x, p, v);
+    for (int64_t k = 0; k < v->kernel[0]; k++)
+        if (sees_input(v, k, count) || (k + 1 == v->kernel[0] && !taps)) {
+            part[taps] = planes(lw, x, v, k, count);
+            tap[taps++] = k;
+        }
+    *weights = planes_of_weights(lw, w, tap, taps);
+    *v = plane_of(v, count);
+    v->channels *= taps;
+    return as_batch(lw, tc_put_join(lw, part, (int)taps, 4));
+}
+
+/* Each channel by its own kernel: the sum over its planes of what each gives. */
+static tc_val deep_depthwise(tc_lower *lw, const tc_node *node, const tc_product *p,
+                             const window *v, tc_val x, tc_val w)
+{
+    int64_t count = p->y->dim[p->y->rank - 3], last[] = {2, 3, 0, 1};
+    window flat = plane_of(v, count);
+    int64_t dim[] = {flat.kernel[0], flat.kernel[1], v->channels, v->outputs / v->channels},
+            plane[] = {v->outputs, 1, flat.kernel[0], flat.kernel[1]};
+    tc_val sum = TC_NONE;
+    x = pad_depth(lw, x, p, v);
+    for (int64_t k = 0; k < v->kernel[0]; k++) {
+        if (!sees_input(v, k, count) && (sum || k + 1 < v->kernel[0]))
+            continue;
+        tc_tensor known = w ? tc_put_known(lw, w) : (tc_tensor){0};
+        tc_val own = known.data
+                         ? planes_of_weights(lw, known, &k, 1)
+                         : tc_put_reshape(lw, tc_put_slice_axis(lw, w, 2, k, 1), 4, plane);
+        own = tc_put_weights(lw, own, last, 4, dim);
+        tc_val bias = sum ? tc_put_number(lw, p->made, 1, 0)
+                          : tc_product_bias(lw, node, p, 0, v->outputs);
+        tc_val in = as_batch(lw, planes(lw, x, v, k, count));
+        tc_val made = put_conv(lw, p, TC_OP_tosa_depthwise_conv2d, &flat, in, own, bias);
+        sum = sum ? tc_put_add(lw, sum, made) : made;
+    }
+    return sum;
+}
+
+/* [n d, h, w, c] as [n, d, h, w, c], of a result with three axes. */
+static tc_val as_depth(tc_lower *lw, tc_val x, const tc_type *y, int64_t batch, int64_t channels)
+{
+    const int64_t *dim = y->dim + y->rank - 3;
+    return tc_put_reshape(lw, x, 5, (int64_t[]){batch, dim[0], dim[1], dim[2], channels});
+}
+
 void tc_lower_conv(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *w = tc_lower_type(lw, node, 1), *y = tc_lower_result(lw, node, 0);
@@ -204,9 +337,17 @@ void tc_lower_conv(tc_lower *lw, const tc_node *node, tc_val *out)
         weights = strided_weights(lw, known, &p, &v);
         strides_gone(&v);
     }
-    if (v.axes == 2 && v.groups > 1 && v.groups == v.channels)
+    int64_t batch = v.batch, given = v.axes;
+    if (is_flat(lw, &v, known))
+        x = depth_as_channels(lw, x, &p, &v, known, &weights);
+    bool by_channel = v.groups > 1 && v.groups == v.channels;
+    if (by_channel && v.axes == 2)
         x = tc_product_finish(lw, depthwise(lw, node, &p, &v, x), &p, 0, v.outputs);
+    else if (by_channel && p.made != TC_i48)
+        x = tc_product_finish(lw, deep_depthwise(lw, node, &p, &v, x, weights), &p, 0, v.outputs);
     else
         x = grouped(lw, node, &p, &v, x, weights);
+    if (given == 3)
+        x = as_depth(lw, x, y, batch, v.outputs);
     out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);
 }
