@@ -300,6 +300,8 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
                   .left = &c->left,
                   .split = &c->split};
     bool cpu = c->target.machine->packing == TC_PACKED_NOT;
+    if (!cpu)
+        TC_TRY(tc_run_passes(ctx, c->module, "shallow,dead", trace));
     if (!cpu && !c->target.machine->can.selects)
         TC_TRY(tc_run_passes(ctx, c->module, "bools", trace));
     return tc_run_stages(ctx, c->module, cpu ? "split" : "narrow,dead,split", &job, trace);

@@ -117,6 +117,11 @@ static void deep(void)
                  channels, "i8[8,3,5,6] q(0.1:5)"));
     CHECK(agrees(FP, 1e-6, "f32[1,4,5,5,6]", "f32[4,1,3,3,3]", "f32[4]", "conv", channels,
                  "f32[1,4,3,5,6]"));
+    CHECK(agrees(U55, 1, "i8[1,3,4,20,21] q(0.05:-3)", "i8[4,3,3,7,7] " PC4, NULL, "conv",
+                 "stride=[2,4,4] pad=[1,1,3,3,3,3] dilation=[1,1,1] groups=1",
+                 "i8[1,4,2,5,6] q(0.3:5)"));
+    CHECK(agrees(U55, 1, "i8[1,4,20,21] q(0.05:-3)", "i8[4,1,3,3] " PC4, NULL, "conv",
+                 "stride=[4,5] pad=[1,1,1,1] dilation=[1,1] groups=4", "i8[1,4,5,5] q(0.1:5)"));
     CHECK(lower_count(INT, TC_OP_tosa_depthwise_conv2d,
                       "graph @t(%0: i8[1,4,5,5,6] q(0.05:-3)) {\n"
                       "  %1 = const ? : i8[4,1,3,3,3] q(0.02:0)\n"

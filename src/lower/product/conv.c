@@ -59,12 +59,31 @@ static tc_val input(tc_lower *lw, tc_val x, window *v)
     return x;
 }
 
+/* The longest step that divides the stride and that the machine takes. */
+static int64_t step_within(const tc_lower *lw, int64_t stride)
+{
+    int64_t step = stride, most = lw->target->machine->can.stride;
+    while (step > most || stride % step)
+        step--;
+    return step;
+}
+
+/* With strides beyond the machine's: at shorter steps, of which those that are wanted are taken. */
 static tc_val put_conv(tc_lower *lw, const tc_product *p, tc_op op, const window *v, tc_val x,
                        tc_val w, tc_val bias)
 {
-    tc_window_shape shape = {v->axes, v->pad, v->stride, v->dilation};
-    return tc_put_conv(lw, op, x, tc_product_x_zero(p), w, tc_product_w_zero(p), bias, &shape,
-                       p->acc);
+    int64_t step[MOST_AXES];
+    for (int i = 0; i < v->axes; i++)
+        step[i] = step_within(lw, v->stride[i]);
+    tc_window_shape shape = {v->axes, v->pad, step, v->dilation};
+    x = tc_put_conv(lw, op, x, tc_product_x_zero(p), w, tc_product_w_zero(p), bias, &shape, p->acc);
+    for (int i = 0; i < v->axes; i++) {
+        int64_t times = v->stride[i] / step[i];
+        if (x && times > 1)
+            x = tc_put_stepped(lw, x, 1 + i, 0, times,
+                               (tc_put_type(lw, x)->dim[1 + i] + times - 1) / times);
+    }
+    return x;
 }
 
 /* [c * m, 1, kh, kw] -> [kh, kw, c, m] */
@@ -332,14 +351,16 @@ void tc_lower_conv(tc_lower *lw, const tc_node *node, tc_val *out)
     window v = window_of(node->attr, p.x, w);
     tc_val x = input(lw, tc_lower_in(lw, node, 0), &v), weights = tc_lower_in(lw, node, 1);
     tc_tensor known = weights ? tc_put_known(lw, weights) : (tc_tensor){0};
+    int64_t batch = v.batch, given = v.axes;
+    if (is_flat(lw, &v, known)) {
+        x = depth_as_channels(lw, x, &p, &v, known, &weights);
+        known = tc_put_known(lw, weights);
+    }
     if (strides_too_far(lw, &v, known)) {
         x = strides_as_channels(lw, x, &p, &v);
         weights = strided_weights(lw, known, &p, &v);
         strides_gone(&v);
     }
-    int64_t batch = v.batch, given = v.axes;
-    if (is_flat(lw, &v, known))
-        x = depth_as_channels(lw, x, &p, &v, known, &weights);
     bool by_channel = v.groups > 1 && v.groups == v.channels;
     if (by_channel && v.axes == 2)
         x = tc_product_finish(lw, depthwise(lw, node, &p, &v, x), &p, 0, v.outputs);
