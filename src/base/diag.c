@@ -162,9 +162,10 @@ void tc_hold_keep(tc_ctx *ctx, tc_hold t)
 
 const char *tc_hold_drop(tc_ctx *ctx, tc_hold t)
 {
-    const char *said = tc_buf_cstr(&ctx->messages) + t.size, *error = strstr(said, "error: ");
-    said = error ? error + strlen("error: ") : said;
-    const char *clause = tc_text_copy(&ctx->arena, (tc_str){said, strcspn(said, "\n")});
+    const tc_message *m = t.last ? t.last->next : ctx->first_message;
+    while (m && m->is.severity != TC_SEVERITY_ERROR)
+        m = m->next;
+    const char *why = m ? tc_text_format(&ctx->arena, "%s [%s]", m->is.text, m->is.id) : "";
     ctx->messages.size = t.size;
     ctx->n_error = t.errors;
     ctx->n_warning = t.warnings;
@@ -177,7 +178,7 @@ const char *tc_hold_drop(tc_ctx *ctx, tc_hold t)
         ctx->first_message = NULL;
     ctx->untold = NULL;
     ctx->on_diagnostic = t.told;
-    return clause;
+    return why;
 }
 
 size_t tc_diagnostic_count(const tc_ctx *ctx)
