@@ -96,6 +96,7 @@ static void complain(totals *t, const char *kind, long k, const char *what)
 /* One run; refuse: the allocator's request that fails; inside: the arena's. */
 static tc_status run(const job *j, counter *c, long refuse, long inside)
 {
+    remove(j->out); /* every run finds the same */
     *c = (counter){.refuse = refuse};
     tc_ctx_options o = tc_ctx_options_default();
     o.allocator = (tc_allocator){allocate, release, c};
@@ -115,7 +116,6 @@ static void try_one(const job *j, totals *t, const char *kind, long refuse, long
 {
     counter c;
     long k = refuse == NEVER ? inside : refuse;
-    remove(j->out);
     tc_status status = run(j, &c, refuse, inside);
     t->tried++;
     if (status != TC_NO_MEMORY)

@@ -187,11 +187,8 @@ tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_s
                               "the program holds operators that cannot be calibrated");
     if (!tc_plan_parallel(w[0].plan))
         t->n_worker = 1;
-    for (size_t i = 1; i < t->n_worker; i++) {
+    for (size_t i = 1; i < t->n_worker; i++)
         w[i].plan = tc_plan_twin(w[0].plan, &w[i].watch);
-        if (!w[i].plan)
-            t->n_worker = i;
-    }
     *out = t;
     return TC_OK;
 }
@@ -199,6 +196,11 @@ tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_s
 size_t tc_runner_threads(const tc_runner *runner)
 {
     return runner->n_worker;
+}
+
+jmp_buf *tc_runner_oom(tc_runner *runner, size_t i)
+{
+    return &runner->worker[i].oom;
 }
 
 /* The first worker is this thread; one that cannot be started leaves its samples to the others. */

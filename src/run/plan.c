@@ -3,8 +3,6 @@
 #include "plan_steps.h"
 
 #include <stdio.h>
-
-#include <stdlib.h>
 #include <time.h>
 
 #include "../fast/float.h"
@@ -15,12 +13,11 @@ enum { ALIGN = 64 };
 static void release(void *what)
 {
     tc_plan *plan = what;
-    free(plan->memory);
     tc_arena_free(&plan->arena);
 }
 
 /* Addresses for everything that a run makes. */
-static bool place_all(tc_plan *plan)
+static void place_all(tc_plan *plan)
 {
     tc_arena *scratch = &plan->ctx->scratch;
     tc_mark mark = tc_arena_mark(scratch);
@@ -32,13 +29,12 @@ static bool place_all(tc_plan *plan)
             span[n++] = (tc_span){.size = s->size, .first = s->first, .last = s->last};
     }
     plan->bytes = tc_pack(scratch, span, n, ALIGN);
-    plan->memory = aligned_alloc(ALIGN, (plan->bytes + ALIGN) / ALIGN * ALIGN);
+    plan->memory = tc_arena_raw(&plan->arena, plan->bytes);
     n = 0;
-    for (size_t i = 0; plan->memory && i < plan->n_store; i++)
+    for (size_t i = 0; i < plan->n_store; i++)
         if (plan->store[i].kind == STORE_MADE)
             plan->store[i].data = plan->memory + span[n++].offset;
     tc_arena_rewind(scratch, mark);
-    return plan->memory != NULL;
 }
 
 static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool inner)
@@ -52,8 +48,9 @@ static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool
     tc_arena_init_like(&plan->arena, &ctx->arena);
     tc_ctx_defer(ctx, release, plan);
     tc_product_one_thread();
-    if (!tc_plan_steps(plan) || !place_all(plan))
+    if (!tc_plan_steps(plan))
         return NULL;
+    place_all(plan);
     return plan;
 }
 
@@ -237,7 +234,8 @@ tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch)
     tc_arena_init_like(&twin->arena, &ctx->arena);
     twin->memory = NULL;
     tc_ctx_defer(ctx, release, twin);
-    return place_all(twin) ? twin : NULL;
+    place_all(twin);
+    return twin;
 }
 
 bool tc_plan_parallel(const tc_plan *plan)
