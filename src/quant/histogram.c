@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { WIDTH = 64, BLOCK = 64, MANY = 1 << 14 };
+enum { WIDTH = 64, BLOCK = 64, MANY = 1 << 14, FEW = 1024 };
 
 tc_ends tc_ends_none(void) { return (tc_ends){FLT_MAX, -FLT_MAX}; }
 
@@ -113,13 +113,54 @@ static int32_t zero_bin(tc_ends ends)
     return bin;
 }
 
-void tc_tally_empty(tc_tally *tally, tc_ends ends, uint64_t *count)
+/* The 16-bit counts onto wide ones. */
+static void add_counts(const uint16_t *from, tc_ends ends, uint64_t *count)
 {
     for (int i = 0; i < TC_BINS; i++)
-        count[i] += tally->count[i];
+        count[i] += from[i];
     for (int i = TC_BINS; i < TC_BINS + TC_SPARE_BINS; i++)
-        count[zero_bin(ends)] += tally->count[i];
-    memset(tally, 0, sizeof *tally);
+        count[zero_bin(ends)] += from[i];
+}
+
+void tc_tally_add(const tc_tally *tally, tc_ends ends, uint64_t *count)
+{
+    for (uint32_t i = 0; i < tally->n_few; i++)
+        count[tally->few[i]]++;
+    if (tally->count)
+        add_counts(tally->count, ends, count);
+    for (int i = 0; tally->whole && i < TC_BINS; i++)
+        count[i] += tally->whole[i];
+}
+
+/* Room for some numbers more, one by one. */
+static void reserve_few(tc_tally *t, tc_arena *arena, int64_t n)
+{
+    if (t->n_few + n <= t->cap_few)
+        return;
+    t->cap_few = (uint32_t)tc_max_i64(2 * t->cap_few, tc_max_i64(t->n_few + n, 8));
+    uint16_t *more = tc_new_n(arena, uint16_t, t->cap_few);
+    if (t->n_few)
+        memcpy(more, t->few, t->n_few * sizeof *more);
+    t->few = more;
+}
+
+/* No longer a few: what was kept one by one is counted. */
+static void begin_counts(tc_tally *t, tc_arena *arena)
+{
+    t->count = tc_new_n(arena, uint16_t, TC_BINS + TC_SPARE_BINS);
+    for (uint32_t i = 0; i < t->n_few; i++)
+        t->count[t->few[i]]++;
+    t->total = t->n_few;
+    t->n_few = 0;
+}
+
+static void empty_counts(tc_tally *t, tc_arena *arena, tc_ends ends)
+{
+    if (!t->whole)
+        t->whole = tc_new_n(arena, uint64_t, TC_BINS);
+    add_counts(t->count, ends, t->whole);
+    memset(t->count, 0, (TC_BINS + TC_SPARE_BINS) * sizeof *t->count);
+    t->total = 0;
 }
 
 /* One block in four, without a pattern that the axes of a tensor could follow. */
@@ -128,17 +169,27 @@ static bool chosen(int64_t block)
     return (uint32_t)block * UINT32_C(2654435761) >> 30 == 0;
 }
 
-void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t *count)
+void tc_count(tc_tally *tally, tc_arena *arena, const float *x, int64_t n, tc_ends ends)
 {
-    int32_t bin[BLOCK], zero = zero_bin(ends);
+    int32_t bin[BLOCK];
+    bool few = !tally->count && tally->n_few + n <= FEW;
+    int32_t zero = few ? -1 : zero_bin(ends);
     float per_unit = bins_per_unit(ends);
+    if (few)
+        reserve_few(tally, arena, n);
+    else if (!tally->count)
+        begin_counts(tally, arena);
     for (int64_t i = 0; i < n; i += BLOCK) {
         int64_t m = tc_min_i64(BLOCK, n - i);
         if (n >= MANY && !chosen(i / BLOCK))
             continue;
-        if (tally->total > UINT16_MAX - BLOCK)
-            tc_tally_empty(tally, ends, count);
         bins_of(x + i, m, ends.lo, per_unit, zero, bin);
+        for (int64_t j = 0; few && j < m; j++)
+            tally->few[tally->n_few++] = (uint16_t)bin[j];
+        if (few)
+            continue;
+        if (tally->total > UINT16_MAX - BLOCK)
+            empty_counts(tally, arena, ends);
         for (int64_t j = 0; j < m; j++)
             tally->count[bin[j]]++;
         tally->total += (uint32_t)m;

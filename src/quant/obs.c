@@ -119,7 +119,7 @@ static void put_counts(tc_buf *buf, const tc_obs *obs)
     for (size_t d = 0; d < obs->ranges.n_domain; d++) {
         tc_buf_u8(buf, obs->binned[d]);
         for (size_t i = 0; obs->binned[d] && i < TC_BINS; i++)
-            put_count(buf, obs->count[d * TC_BINS + i]);
+            put_count(buf, obs->count[d][i]);
     }
 }
 
@@ -280,7 +280,7 @@ static tc_status read_second(reading *r)
         return TC_OK;
     if (!obs->count) {
         obs->ranges = ranges;
-        obs->count = tc_new_n(&r->ctx->arena, uint64_t, r->n_domain * TC_BINS);
+        obs->count = tc_new_n(&r->ctx->arena, uint64_t *, r->n_domain);
         obs->binned = tc_new_n(&r->ctx->arena, bool, r->n_domain);
     } else if (!same_ranges(&obs->ranges, &ranges))
         return tc_error(
@@ -291,9 +291,11 @@ static tc_status read_second(reading *r)
     for (size_t d = 0; d < r->n_domain; d++) {
         if (!*take(&r->c, 1))
             continue;
+        if (!obs->count[d])
+            obs->count[d] = tc_new_n(&r->ctx->arena, uint64_t, TC_BINS);
         obs->binned[d] = true;
         for (size_t i = 0; i < TC_BINS && !r->c.bad; i++)
-            obs->count[d * TC_BINS + i] += take_count(&r->c);
+            obs->count[d][i] += take_count(&r->c);
     }
     return TC_OK;
 }

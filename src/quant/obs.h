@@ -16,7 +16,7 @@ typedef struct tc_obs {
     tc_first first;   /* first pass: the rows of all files */
     tc_ranges ranges; /* second pass: the same in all files */
     bool *binned;     /* by domain: it has counts */
-    uint64_t *count;  /* TC_BINS by domain, of all files */
+    uint64_t **count; /* by domain that has counts: TC_BINS of them, of all files */
     uint64_t counted; /* samples in the counts */
 } tc_obs;
 

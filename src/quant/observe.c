@@ -34,8 +34,9 @@ typedef struct observation {
     guest **guests;
     tc_first first;
     tc_ranges ranges;
-    uint64_t *count; /* second pass: TC_BINS by domain, for those that need them */
-    bool *binned;
+    bool *binned;     /* second pass, by domain: its numbers are counted */
+    uint64_t **merged; /* by domain: TC_BINS counts that parts have brought; NULL: own tallies */
+    uint64_t *counts; /* TC_BINS, of the domain that is asked for */
     uint64_t counted; /* samples of the second pass */
     tc_torchao *
         *torchao; /* second pass, by domain: for those that are observed in the anchor's way */
@@ -47,8 +48,8 @@ struct guest {
     size_t sample;
     uint64_t counted;
     tc_arena scratch; /* numbers that are not f32 */
-    tc_tally *tally;  /* by domain */
-    uint64_t *count;  /* by domain, as in the observation */
+    tc_arena counted_in;
+    tc_tally *tally; /* by domain */
 };
 
 /* ---- who is looked at ---- */
@@ -248,8 +249,8 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     for (int i = 0; g->o->torchao[d] && i < g->o->domains->looks[v]; i++)
         tc_torchao_see(g->o->torchao[d], as_f32(g, seen), tc_type_count(seen.type));
     if (g->o->binned[d])
-        tc_count(&g->tally[d], as_f32(g, seen), tc_type_count(seen.type), bins_range(g->o, d),
-                 g->count + d * TC_BINS);
+        tc_count(&g->tally[d], &g->counted_in, as_f32(g, seen), tc_type_count(seen.type),
+                 bins_range(g->o, d));
 }
 
 static tc_status second_pass(observation *o)
@@ -258,11 +259,8 @@ static tc_status second_pass(observation *o)
     bool in_order = false;
     for (size_t d = 0; d < n; d++)
         in_order |= o->torchao[d] != NULL;
-    o->count = tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS);
-    for (size_t i = 0; i < n_guest; i++) {
-        o->guests[i]->count = i ? tc_new_n(&o->ctx->arena, uint64_t, n * TC_BINS) : o->count;
+    for (size_t i = 0; i < n_guest; i++)
         o->guests[i]->tally = tc_new_n(&o->ctx->arena, tc_tally, n);
-    }
     tc_visit visit = {.samples = &o->request->samples,
                       .what = "samples, second pass",
                       .reading = o->request->times ? &o->request->times->read : NULL,
@@ -272,15 +270,20 @@ static tc_status second_pass(observation *o)
                       .enter = second_enter,
                       .see = second_see};
     TC_TRY(tc_runner_run(o->runner, &visit));
-    for (size_t i = 0; i < n_guest; i++) {
+    for (size_t i = 0; i < n_guest; i++)
         o->counted += o->guests[i]->counted;
-        for (size_t d = 0; d < n; d++)
-            tc_tally_empty(&o->guests[i]->tally[d], bins_range(o, d),
-                           o->guests[i]->count + d * TC_BINS);
-        for (size_t k = 0; i && k < n * TC_BINS; k++)
-            o->count[k] += o->guests[i]->count[k];
-    }
     return TC_OK;
+}
+
+/* What all threads or all parts have counted of a domain; good until the next is asked for. */
+static const uint64_t *counts_of(const observation *o, size_t d)
+{
+    if (o->merged && o->merged[d])
+        return o->merged[d];
+    memset(o->counts, 0, TC_BINS * sizeof *o->counts);
+    for (size_t i = 0; !o->merged && i < tc_runner_threads(o->runner); i++)
+        tc_tally_add(&o->guests[i]->tally[d], bins_range(o, d), o->counts);
+    return o->counts;
 }
 
 /* ---- scales ---- */
@@ -315,7 +318,7 @@ static tc_grid choose(const observation *o, size_t d)
         e = o->ranges.average[d];
     if (!o->binned[d])
         return tc_grid_of(s, margin * (double)e.lo, margin * (double)e.hi);
-    const uint64_t *count = o->count + d * TC_BINS;
+    const uint64_t *count = counts_of(o, d);
     return s->observer == TC_OBSERVER_percentile ? tc_percentile(s, bins, count, s->percentile)
                                                  : tc_search(o->ctx, s, bins, count, domain->after);
 }
@@ -352,6 +355,7 @@ static void choose_all(observation *o)
 static void free_guest(void *what)
 {
     tc_arena_free(&((guest *)what)->scratch);
+    tc_arena_free(&((guest *)what)->counted_in);
 }
 
 /* The program ready to run over the samples, and somebody on each thread. */
@@ -367,7 +371,9 @@ static tc_status get_ready(observation *o, const bool *wanted)
         o->guests[i] = tc_new(arena, guest);
         o->guests[i]->o = o;
         tc_arena_init(&o->guests[i]->scratch);
-        o->guests[i]->scratch.from = o->ctx->arena.from;
+        tc_arena_init(&o->guests[i]->counted_in);
+        o->guests[i]->scratch.from = o->guests[i]->counted_in.from = o->ctx->arena.from;
+        o->guests[i]->scratch.oom = o->guests[i]->counted_in.oom = tc_runner_oom(o->runner, i);
         tc_ctx_defer(o->ctx, free_guest, o->guests[i]);
     }
     return TC_OK;
@@ -442,7 +448,11 @@ static tc_status write_second(observation *o, const bool *wanted, uint64_t finge
     TC_TRY(get_ready(o, wanted));
     TC_TRY(second_pass(o));
     obs.binned = o->binned;
-    obs.count = o->count;
+    obs.count = tc_new_n(&o->ctx->arena, uint64_t *, o->domains->n);
+    for (size_t d = 0; d < o->domains->n; d++)
+        if (o->binned[d])
+            obs.count[d] =
+                tc_arena_copy(&o->ctx->arena, counts_of(o, d), TC_BINS * sizeof **obs.count);
     obs.counted = o->counted;
     *o->request->observe_only = tc_obs_bytes(o->ctx, fingerprint, &obs);
     return TC_OK;
@@ -482,7 +492,7 @@ static tc_status merge_parts(observation *o, const bool *wanted, uint64_t finger
     hand_over(o);
     if (second) {
         TC_TRY(check_complete(o, &obs));
-        o->count = obs.count;
+        o->merged = obs.count;
     }
     if (look_again(o) && !second) {
         tc_status status =
@@ -529,6 +539,7 @@ tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
     o->watched = tc_new_n(&ctx->arena, bool, domains->n);
     o->binned = tc_new_n(&ctx->arena, bool, domains->n);
     o->torchao = tc_new_n(&ctx->arena, tc_torchao *, domains->n);
+    o->counts = tc_new_n(&ctx->arena, uint64_t, TC_BINS);
     const bool *wanted = wanted_values(o);
     uint64_t fingerprint = 0;
     if (request->n_merge || request->observe_only) {

@@ -33,6 +33,8 @@ TC_MUST_USE tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted
 
 /* Threads, and so the guests that are needed. */
 size_t tc_runner_threads(const tc_runner *runner);
+/* Where guest i's arenas jump to when memory runs out during a visit. */
+jmp_buf *tc_runner_oom(tc_runner *runner, size_t i);
 
 /* Every sample once.  What the program remembers is carried from sample to sample, in order and by
  * the first guest alone, from what was declared; or it is what samples->state says. */

@@ -25,19 +25,24 @@ void tc_ends_see(tc_ends *ends, const float *x, int64_t n); /* NaN and infinitie
 
 bool tc_all_finite(const float *x, int64_t n);
 
-/* Counts of one domain on one thread. */
+/* Counts of one domain on one thread; all zeros: nothing was counted.  Memory comes with the
+ * numbers: of a few, their bins are kept one by one; of many, 16-bit counts, so that all domains
+ * stay in the cache; of more than those can hold, 64-bit counts too. */
 enum { TC_SPARE_BINS = 16 };
 typedef struct tc_tally {
-    uint16_t count[TC_BINS + TC_SPARE_BINS]; /* narrow, so that all domains stay in the cache */
-    uint32_t total;
+    uint16_t *few;   /* the bins of n_few numbers */
+    uint16_t *count; /* TC_BINS + TC_SPARE_BINS, or NULL */
+    uint64_t *whole; /* TC_BINS, or NULL */
+    uint32_t n_few, cap_few;
+    uint32_t total; /* in `count` */
 } tc_tally;
 
 /* Counts n numbers in bins over [ends.lo, ends.hi]; what lies outside goes to the outermost bin. Of
- * 2^14 numbers and more, a quarter is counted.  A tally that is full is emptied into `count`. */
-void tc_count(tc_tally *tally, const float *x, int64_t n, tc_ends ends, uint64_t *count);
+ * 2^14 numbers and more, a quarter is counted. */
+void tc_count(tc_tally *tally, tc_arena *arena, const float *x, int64_t n, tc_ends ends);
 
-/* The tally is added to the counts. */
-void tc_tally_empty(tc_tally *tally, tc_ends ends, uint64_t *count);
+/* The tally is added to TC_BINS counts. */
+void tc_tally_add(const tc_tally *tally, tc_ends ends, uint64_t *count);
 
 /* Numbers as outer blocks of n channels of `inner` neighbours: added to the sum of their channel,
  * and moved. */

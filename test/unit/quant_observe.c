@@ -50,8 +50,10 @@ static void test_bins(void)
     static tc_tally tally;
     static uint64_t count[TC_BINS];
     float x[] = {0, 0.5f, 1, 2047.5f, 4095.9f, 4096, -5, 5000, NAN};
-    tc_count(&tally, x, (int64_t)TC_COUNT(x), (tc_ends){0, 4096}, count);
-    tc_tally_empty(&tally, (tc_ends){0, 4096}, count);
+    tc_arena arena;
+    tc_arena_init(&arena);
+    tc_count(&tally, &arena, x, (int64_t)TC_COUNT(x), (tc_ends){0, 4096});
+    tc_tally_add(&tally, (tc_ends){0, 4096}, count);
     CHECK(count[0] == 4 && count[1] == 1 && count[2047] == 1 &&
           count[4095] == 3); /* NaN counts as the least */
     static uint64_t many[TC_BINS];
@@ -59,13 +61,23 @@ static void test_bins(void)
     float *y = calloc(N, sizeof *y);
     for (int i = 0; i < N; i++)
         y[i] = (float)(i % 4096);
-    tc_count(&tally, y, N, (tc_ends){0, 4096}, many);
-    tc_tally_empty(&tally, (tc_ends){0, 4096}, many);
+    tally = (tc_tally){0};
+    tc_count(&tally, &arena, y, N, (tc_ends){0, 4096});
+    tc_tally_add(&tally, (tc_ends){0, 4096}, many);
     uint64_t all = 0;
     for (int i = 0; i < TC_BINS; i++)
         all += many[i];
     CHECK(all > N / 5 && all < N / 3);                 /* about a quarter */
     CHECK(many[0] == many[1] && many[62] == many[63]); /* in blocks of 64 neighbours */
+    /* A few at a time, past what is kept one by one and what 16 bits hold: nothing is lost. */
+    static uint64_t little[TC_BINS];
+    tally = (tc_tally){0};
+    for (int i = 0; i < 9000; i++)
+        tc_count(&tally, &arena, y + i % 100, 10, (tc_ends){0, 4096});
+    tc_tally_add(&tally, (tc_ends){0, 4096}, little);
+    CHECK(tally.count && tally.whole && !tally.n_few);
+    CHECK(little[0] == 90 && little[9] == 900 && little[99] == 900 && little[108] == 90);
+    tc_arena_free(&arena);
     free(y);
 }
 
