@@ -5,6 +5,7 @@
 #include "../npu/vela_map.h"
 #include "../read/pte.h"
 #include "../target/pte_schema.h"
+#include "../target/target.h"
 #include "../wire/file.h"
 
 #include <unistd.h>
@@ -76,6 +77,17 @@ tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
     *n = 1;
     TC_TRY(read_map(ctx, file, &(*out)->map));
     return tc_npu_read_npz(ctx, file, bytes, &(*out)->program);
+}
+
+tc_status tc_stream_cost(tc_ctx *ctx, const tc_stream *s, const char *ini, const char *config, const char *mode, tc_npu_system *system,
+                         tc_npu_stream_cost *out)
+{
+    const tc_npu_machine *m = s->program.machine;
+    tc_target target;
+    TC_TRY(tc_target_parse(ctx, m->name, &target));
+    TC_TRY(tc_npu_system_find(ctx, m, ini, config ? config : target.machine->system_config, mode ? mode : target.machine->memory_mode, system));
+    const char *wrong = tc_npu_cost_stream(&ctx->arena, &s->program, system, out);
+    return wrong ? tc_error(ctx, s->loc, TC_E_STREAM, "%s", wrong) : TC_OK;
 }
 
 /* The operator as a place in the model. */

@@ -3,6 +3,7 @@
 #ifndef TC_API_STREAM_H
 #define TC_API_STREAM_H
 
+#include "../npu/cost.h"
 #include "../npu/verify.h"
 
 typedef struct tc_stream {
@@ -15,6 +16,10 @@ typedef struct tc_stream {
 
 /* The operator that the command at a word comes from, as Vela's debug database has it: "CONV2D, operator 17"; or NULL. */
 const char *tc_stream_node(const tc_stream *stream, size_t word);
+
+/* What the stream costs on a system: of a description (ini), by its names; NULL: as the machine's programs are compiled. */
+TC_MUST_USE tc_status tc_stream_cost(tc_ctx *ctx, const tc_stream *stream, const char *ini, const char *config, const char *mode,
+                                     tc_npu_system *system, tc_npu_stream_cost *out);
 
 /* Whether the file holds streams at all; then tc_streams_read says which. */
 bool tc_streams_in(tc_bytes bytes);

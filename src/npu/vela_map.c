@@ -3,7 +3,7 @@
 #include "vela_map.h"
 
 
-enum { COLUMNS = 24 };
+enum { COLUMNS = 24, MOST_ID = 1 << 24 };
 
 /* Rows of a table: whole numbers, and words as where they begin. */
 typedef struct row {
@@ -23,6 +23,8 @@ struct tc_vela_map {
     struct entry {
         size_t word;
         int64_t place; /* in the TOSA file; -1 */
+        int64_t id;    /* of the scheduled operation; -1 */
+        size_t scheduled;
         const char *kind;
         tc_loc loc;
     } * entry; /* by word */
@@ -130,21 +132,40 @@ static const row *row_of(const table *t, int64_t id)
     return NULL;
 }
 
+/* Rows by the number in one of their columns; SIZE_MAX: none has it. */
+static size_t *rows_by(tc_arena *arena, const table *t, int column, size_t *n)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < t->n; i++)
+        most = t->row[i].number[column] > most && t->row[i].number[column] < MOST_ID ? t->row[i].number[column] : most;
+    *n = (size_t)most + 1;
+    size_t *of = tc_new_n(arena, size_t, *n);
+    memset(of, 0xff, *n * sizeof *of);
+    for (size_t i = t->n; i-- > 0;)
+        if (t->row[i].number[column] >= 0 && t->row[i].number[column] <= most)
+            of[t->row[i].number[column]] = i;
+    return of;
+}
+
 static void read_costs(tc_vela_map *m, const table *queue, tc_bytes xml)
 {
     table perf = read_table(m->arena, xml, "perf");
     int cycles = column(&perf, "op_cycles"), npu = column(&perf, "npu_cycles"), kind = column(&perf, "operator"),
-        scheduled = column(queue, "scheduled_id");
+        macs = column(&perf, "mac_count"), scheduled = column(queue, "scheduled_id");
     if (cycles < 0 || npu < 0 || kind < 0 || scheduled < 0)
         return;
+    size_t n_queue, n_perf, *in_queue = rows_by(m->arena, queue, scheduled, &n_queue), *in_perf = rows_by(m->arena, &perf, 0, &n_perf);
     m->cost = tc_new_n(m->arena, tc_vela_cost, perf.n);
     for (size_t i = 0; i < perf.n; i++) {
-        size_t word = SIZE_MAX;
-        for (size_t k = 0; k < queue->n && word == SIZE_MAX; k++)
-            if (queue->row[k].number[scheduled] == perf.row[i].number[0])
-                word = (size_t)queue->row[k].number[0] / 4;
-        m->cost[m->n_cost++] = (tc_vela_cost){word, perf.row[i].number[cycles], perf.row[i].number[npu],
+        int64_t id = perf.row[i].number[0];
+        size_t at = id >= 0 && (size_t)id < n_queue ? in_queue[id] : SIZE_MAX;
+        m->cost[m->n_cost++] = (tc_vela_cost){at == SIZE_MAX ? SIZE_MAX : (size_t)queue->row[at].number[0] / 4, perf.row[i].number[cycles],
+                                              perf.row[i].number[npu], macs < 0 ? 0 : perf.row[i].number[macs],
                                               tc_text_copy(m->arena, perf.row[i].word[kind])};
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        int64_t id = m->entry[i].id;
+        m->entry[i].scheduled = id >= 0 && (size_t)id < n_perf ? in_perf[id] : SIZE_MAX;
     }
 }
 
@@ -153,7 +174,7 @@ tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml)
     table queue = read_table(arena, xml, "queue"), optimised = read_table(arena, xml, "optimised"),
           source = read_table(arena, xml, "source");
     int op = column(&queue, "optimised_id"), from = column(&optimised, "source_id"), kind = column(&source, "operator"),
-        key = column(&source, "ext_key");
+        key = column(&source, "ext_key"), scheduled = column(&queue, "scheduled_id");
     if (!queue.n || op < 0 || from < 0 || kind < 0 || key < 0)
         return NULL;
     tc_vela_map *m = tc_new(arena, tc_vela_map);
@@ -166,6 +187,8 @@ tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml)
         struct entry *e = &m->entry[m->n++];
         e->word = (size_t)queue.row[i].number[0] / 4;
         e->place = s->number[key];
+        e->id = scheduled < 0 ? -1 : queue.row[i].number[scheduled];
+        e->scheduled = SIZE_MAX;
         e->kind = tc_text_copy(arena, s->word[kind]);
         e->loc = (tc_loc){.place = tc_text_format(arena, "%s, operator %" PRId64 " of the TOSA file", e->kind, e->place)};
     }
@@ -209,4 +232,10 @@ const tc_vela_cost *tc_vela_map_costs(const tc_vela_map *m, size_t *n)
 {
     *n = m->n_cost;
     return m->cost;
+}
+
+size_t tc_vela_map_scheduled(const tc_vela_map *m, size_t word)
+{
+    const struct entry *e = entry_at(m, word);
+    return e ? e->scheduled : SIZE_MAX;
 }

@@ -20,12 +20,15 @@ const tc_loc *tc_vela_map_place(const tc_vela_map *map, size_t word);
 /* The operator's place in the file, constants counted; -1: not known. */
 int64_t tc_vela_map_operator(const tc_vela_map *map, size_t word);
 
-/* The cycles that Vela expects of every scheduled operation, in the order of the stream; for tools that compare. */
+/* The cycles that Vela expects of every scheduled operation, in its order; for tools that compare. */
 typedef struct tc_vela_cost {
-    size_t word; /* where its commands begin */
-    int64_t cycles, npu_cycles;
+    size_t word; /* where its first commands end; SIZE_MAX: it has none of its own */
+    int64_t cycles, npu_cycles, macs;
     const char *kind;
 } tc_vela_cost;
 const tc_vela_cost *tc_vela_map_costs(const tc_vela_map *map, size_t *n);
+
+/* The one that the command at a word belongs to; SIZE_MAX: none. */
+size_t tc_vela_map_scheduled(const tc_vela_map *map, size_t word);
 
 #endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* system.h -- the memories around an Ethos-U: how fast they are, and which region lies in which. */
+#ifndef TC_NPU_SYSTEM_H
+#define TC_NPU_SYSTEM_H
+
+#include "../base/diag.h"
+#include "program.h"
+
+enum { TC_NPU_MEMORIES = 2 }; /* one behind each port */
+
+typedef struct tc_npu_port {
+    const char *name; /* "Sram", "Dram", "OffChipFlash", ...; NULL: there is none */
+    double bytes_per_cycle;
+    int32_t burst; /* bytes */
+    int32_t read_latency, write_latency;
+    int32_t max_reads, max_writes; /* unfinished at a time */
+    int32_t ports;
+} tc_npu_port;
+
+typedef struct tc_npu_system {
+    const char *config, *mode; /* their names */
+    double clock;              /* of the accelerator, Hz */
+    tc_npu_port memory[TC_NPU_MEMORIES];
+    uint8_t of_region[TC_NPU_REGIONS]; /* which memory */
+} tc_npu_system;
+
+/* The system that a pair of names means: of the built-in ones, or of a file in the form of Vela's
+ * (sections [System_Config.X] and [Memory_Mode.Y] of key = value, `inherit` names a section to take
+ * the rest from).
+ *
+ *   ini   NULL: built-in */
+TC_MUST_USE tc_status tc_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine,
+                                         const char *ini, const char *config, const char *mode,
+                                         tc_npu_system *out);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npu_cost.c -- cycles of streams beside Vela's recorded figures; descriptions of systems. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "npu/cost.h"
+#include "wire/file.h"
+
+static const char *const recorded[] = {"digits-u55-32",     "digits-u55-128",  "digits-u65-256",
+                                       "digits-u65-512",    "digits-u85-128",  "digits-u85-256",
+                                       "digits-u85-1024",   "digits-u85-2048", "attention-u55-128",
+                                       "attention-u85-256", "cascade-u85-256", "shared-u85-256"};
+
+static tc_bytes fixture(tc_ctx *ctx, const char *name, const char *extension)
+{
+    tc_bytes bytes = {0};
+    CHECK(tc_file_read(
+              ctx, tc_text_format(&ctx->arena, "%s/cost/%s.%s", TOSAC_FIXTURES, name, extension),
+              &bytes) == TC_OK);
+    return bytes;
+}
+
+/* Every scheduled operation within 5 % of Vela's figure, all of them together within 1 %. */
+static void check_recorded(tc_ctx *ctx, const char *name)
+{
+    char system[64], mode[64];
+    tc_npu_program p = {0};
+    tc_npu_system s;
+    tc_npu_stream_cost cost;
+    tc_bytes driver = fixture(ctx, name, "cop"), text = fixture(ctx, name, "txt");
+    const char *at = tc_text_copy(&ctx->arena, (tc_str){(const char *)text.data, text.size});
+    CHECK(sscanf(at, "%63s %63s", system, mode) == 2);
+    CHECK(tc_npu_read_driver(ctx, NULL, driver, &p) == TC_OK);
+    CHECK(tc_npu_system_find(ctx, p.machine, NULL, system, mode, &s) == TC_OK);
+    CHECK(tc_npu_cost_stream(&ctx->arena, &p, &s, &cost) == NULL);
+    double ours[512] = {0}, vela[512] = {0}, all = 0, shares = 0;
+    for (size_t i = 0; i < cost.n_op; i++) {
+        size_t word, k;
+        double cycles;
+        at = strchr(at, '\n') + 1;
+        CHECK(sscanf(at, "%zu %zu %lf", &word, &k, &cycles) == 3);
+        CHECK(word == cost.op[i].at && k < TC_COUNT(ours));
+        ours[k] += cost.op[i].cost.cycles;
+        vela[k] = cycles;
+        shares += cost.op[i].cost.cycles;
+    }
+    for (size_t k = 0; k < TC_COUNT(ours); k++) {
+        if (fabs(ours[k] - vela[k]) > 0.05 * vela[k])
+            fprintf(stderr, "%s, operation %zu: %.0f cycles, by Vela %.0f\n", name, k, ours[k],
+                    vela[k]);
+        CHECK(fabs(ours[k] - vela[k]) <= 0.05 * vela[k]);
+        all += vela[k];
+    }
+    CHECK(all > 0 && fabs(cost.total.cycles - all) <= 0.01 * all);
+    CHECK(fabs(shares - cost.total.cycles) <= 1e-9 * all); /* the parts are the whole */
+    double used = tc_npu_utilisation(p.machine, &cost.total);
+    CHECK(used > 0 && used < 1);
+    CHECK(cost.total.read[s.of_region[1]] > 0 && cost.total.written[s.of_region[1]] > 0 &&
+          cost.total.read[s.of_region[0]] > 0);
+}
+
+/* Half a stream, and one with any word changed, have a figure or a reason, and no more than that.
+ */
+static void check_broken(tc_ctx *ctx)
+{
+    tc_bytes driver = fixture(ctx, "digits-u55-128", "cop");
+    tc_npu_program p = {0};
+    tc_npu_system s;
+    CHECK(tc_npu_read_driver(ctx, NULL, driver, &p) == TC_OK);
+    CHECK(tc_npu_system_find(ctx, p.machine, NULL, "Ethos_U55_High_End_Embedded", "Shared_Sram",
+                             &s) == TC_OK);
+    uint8_t *copy = tc_arena_copy(&ctx->arena, p.words.data, p.words.n * 4);
+    for (size_t i = 0; i < p.words.n; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_npu_stream_cost cost;
+        tc_npu_program changed = p;
+        changed.words.data = copy;
+        memcpy(copy, p.words.data, p.words.n * 4);
+        copy[4 * i + 2] ^= 0xff;
+        copy[4 * i + 3] ^= 0xff;
+        (void)tc_npu_cost_stream(&ctx->scratch, &changed, &s, &cost);
+        CHECK(cost.total.cycles >= 0 && isfinite(cost.total.cycles));
+        changed.words = (tc_npu_words){p.words.data, i};
+        (void)tc_npu_cost_stream(&ctx->scratch, &changed, &s, &cost);
+        CHECK(isfinite(cost.total.cycles));
+        tc_arena_rewind(&ctx->scratch, mark);
+    }
+}
+
+static const char description[] = "; a board\n"
+                                  "[System_Config.Board]\n"
+                                  "core_clock = 400e6\n"
+                                  "axi0_port=Sram\n"
+                                  "axi1_port=Dram\n"
+                                  "Sram_clock_scale=0.5\n"
+                                  "sram_burst_length=32\n"
+                                  "Sram_read_latency=16\n"
+                                  "Sram_write_latency=8\n"
+                                  "Dram_clock_scale=0.25\n"
+                                  "Dram_ports_used=2\n"
+                                  "[System_Config.Quick]\n"
+                                  "inherit=System_Config.Board\n"
+                                  "core_clock=800e6\n"
+                                  "[System_Config.Round]\n"
+                                  "inherit=System_Config.Round\n"
+                                  "[Memory_Mode.Mine]\n"
+                                  "const_mem_area=Axi1\n"
+                                  "arena_mem_area=Axi0\n"
+                                  "[Memory_Mode.Odd]\n"
+                                  "const_mem_area=Axi7\n";
+
+static void check_description(tc_ctx *ctx)
+{
+    const tc_npu_machine *m = tc_npu_machine_find("ethos-u85-256");
+    char path[] = "/tmp/tosac-cost-XXXXXX";
+    int fd = mkstemp(path);
+    tc_npu_system s;
+    CHECK(fd >= 0 &&
+          write(fd, description, sizeof description - 1) == (ssize_t)sizeof description - 1 &&
+          close(fd) == 0);
+    CHECK(tc_npu_system_find(ctx, m, path, "Quick", "Mine", &s) == TC_OK);
+    CHECK(s.clock == 800e6 && s.memory[0].bytes_per_cycle == 8 && s.memory[0].burst == 32 &&
+          s.memory[0].read_latency == 16);
+    CHECK(s.memory[1].bytes_per_cycle == 8 && s.memory[1].ports == 2 && s.memory[1].burst == 1);
+    CHECK(strcmp(s.memory[0].name, "Sram") == 0 && strcmp(s.memory[1].name, "Dram") == 0);
+    CHECK(s.of_region[0] == 1 && s.of_region[1] == 0 && s.of_region[2] == 0);
+    CHECK(tc_npu_system_find(ctx, m, path, "Slow", "Mine", &s) == TC_USAGE);
+    CHECK(tc_npu_system_find(ctx, m, path, "Board", "Yours", &s) == TC_USAGE);
+    CHECK(tc_npu_system_find(ctx, m, path, "Board", "Odd", &s) == TC_USAGE);
+    CHECK(tc_npu_system_find(ctx, m, path, "Round", "Mine", &s) == TC_USAGE);
+    CHECK(tc_npu_system_find(ctx, m, NULL, "Board", "Mine", &s) == TC_USAGE);
+    CHECK(tc_npu_system_find(ctx, m, NULL, "Ethos_U85_SYS_DRAM_Mid", "Mine", &s) == TC_USAGE);
+    unlink(path);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < TC_COUNT(recorded); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        check_recorded(ctx, recorded[i]);
+        tc_ctx_free(ctx);
+    }
+    tc_ctx *ctx = tc_ctx_new();
+    check_broken(ctx);
+    check_description(ctx);
+    tc_ctx_free(ctx);
+    return check_done();
+}
