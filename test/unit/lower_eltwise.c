@@ -169,6 +169,11 @@ static void compared(void)
                    "  %3 = where %0, %1, %2 : i8[2,3,40] q(0.04:-7)\n  return %3\n}\n");
     LOWERS(INT, 1, "graph @t(%0: bool[2,3,40], %1: " A8 ") {\n  %2 = const -3.5 : f32[]\n"
                    "  %3 = where %0, %2, %1 : i8[2,3,40] q(0.05:-3)\n  return %3\n}\n");
+    /* steps that are hardly apart: no code but 0 stands for the same number */
+    CHECK(agrees(INT, 0, "i8[40000] q(0.05:0)", "i8[40000] q(0.05000001:0)", "ne %0, %1",
+                 "bool[40000]"));
+    CHECK(agrees(INT, 0, "i8[40000] q(0.05:0)", "i8[40000] q(0.05000001:3)", "lt %0, %1",
+                 "bool[40000]"));
 }
 
 /* Every code of i8: the table is the operator's own kernel, so nothing may differ. */

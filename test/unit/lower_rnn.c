@@ -52,6 +52,8 @@ static void integers(const char *target)
     ROWS(target, 1, ONE("rnn_tanh", "4", "i8", H, H, W8));
     ROWS(target, 1, ONE("rnn_relu", "4", "i8", " q(0.01:0)", " q(0.05:-100)", W8));
     ROWS(target, 1, LSTM("i8", Q, H, H, " q(0.05:2)", W8));
+    /* a c whose codes are fine */
+    ROWS(target, 1, CELL("i8", " q(0.001:0)", H, W8));
     /* a state that starts beyond 1 */
     ROWS(target, 1, ONE("gru", "12", "i8", " q(0.025:3)", " q(0.025:3)", W8));
     ROWS(target, 1, ONE("rnn_tanh", "4", "i8", " q(0.025:3)", H, W8));

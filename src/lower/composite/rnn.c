@@ -60,15 +60,19 @@ static state gru_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, s
 
 static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_num x, state s)
 {
-    double unit = l->kind == TC_RNN_RELU ? l->h_unit : gate_unit;
-    tc_rnn_num a = tc_rnn_affine(lw, node, x, l->weight, l->bias ? l->weight + 2 : -1, unit);
-    tc_rnn_num b = tc_rnn_affine(lw, node, s.h, l->weight + 1, l->bias ? l->weight + 3 : -1, unit);
+    tc_rnn_term of_x = {x, l->weight, l->bias ? l->weight + 2 : -1},
+                of_h = {s.h, l->weight + 1, l->bias ? l->weight + 3 : -1};
+    if (l->kind == TC_RNN_RELU) { /* either may be far beyond their sum */
+        s.h = tc_rnn_relu(lw, tc_rnn_affine2(lw, node, of_x, of_h, l->h_unit));
+        return s;
+    }
+    tc_rnn_num a = tc_rnn_affine(lw, node, x, of_x.weight, of_x.bias, gate_unit);
+    tc_rnn_num b = tc_rnn_affine(lw, node, s.h, of_h.weight, of_h.bias, gate_unit);
     if (l->kind == TC_RNN_LSTM)
         return lstm_step(lw, l, a, b, s);
     if (l->kind == TC_RNN_GRU)
         return gru_step(lw, l, a, b, s);
-    tc_rnn_num sum = tc_rnn_plus(lw, a, b, unit);
-    s.h = l->kind == TC_RNN_TANH ? tc_rnn_tanh(lw, sum) : tc_rnn_relu(lw, sum);
+    s.h = tc_rnn_tanh(lw, tc_rnn_plus(lw, a, b, gate_unit));
     return s;
 }
 
@@ -109,9 +113,10 @@ static tc_rnn_num state_of(tc_lower *lw, tc_rnn_num all, int64_t which, int64_t 
 }
 
 /* A step leaves h between -1 and 1, except with relu; where it started further out, the way back
- * leads through a mean of both (gru), or it is read once, in steps of its own.  c may grow: 16, or
- * what the domains at the border say. */
-static void units(const tc_lower *lw, const tc_node *node, tc_rnn_kind k, int first, cell *l)
+ * leads through a mean of both (gru), or it is read once, in steps of its own.  c may grow by 1 a
+ * step: that, or 16, or what the domains at the border say. */
+static void units(const tc_lower *lw, const tc_node *node, tc_rnn_kind k, int first, int64_t steps,
+                  cell *l)
 {
     double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
     for (int i = 0; i < node->n_out; i++) {
@@ -124,7 +129,8 @@ static void units(const tc_lower *lw, const tc_node *node, tc_rnn_kind k, int fi
                                   : TC_SHARE_UNIT;
     if (k == TC_RNN_RELU)
         l->start_unit = l->h_unit;
-    l->c_unit = fmax(c, k == TC_RNN_LSTM ? start_reach(lw, node, 2) : 0) * TC_SHARE_UNIT;
+    double start = k == TC_RNN_LSTM ? start_reach(lw, node, 2) : 0;
+    l->c_unit = fmin(fmax(c, start), start + (double)steps) * TC_SHARE_UNIT;
 }
 
 static bool is_read(const tc_lower *lw, const tc_node *node, int i)
@@ -251,8 +257,8 @@ static void layers(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
               .weight = 1 + states,
               .bias = a->has_bias,
               .hidden = tc_lower_type(lw, node, 1)->dim[2]};
-    units(lw, node, k, 1, &l);
     sequence x = input_of(lw, node, a->batch_first);
+    units(lw, node, k, 1, x.steps, &l);
     tc_rnn_num h = tc_rnn_in(lw, node, 1), c = k == TC_RNN_LSTM ? tc_rnn_in(lw, node, 2) : h;
     int64_t cells = a->layers * ways, row[] = {1, x.batch, l.hidden};
     tc_rnn_num *last_h = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
@@ -305,7 +311,7 @@ static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind
                 out);
         return;
     }
-    units(lw, node, k, 0, &l);
+    units(lw, node, k, 0, 1, &l);
     tc_rnn_num x = tc_rnn_in(lw, node, 0);
     if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
         x = tc_rnn_as(lw, x, x.unit * 128 / 127);

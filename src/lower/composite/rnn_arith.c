@@ -151,30 +151,70 @@ static tc_val affine_bytes(tc_lower *lw, tc_rnn_num x, const weights *w, bool bi
     return tc_put2(lw, TC_OP_tosa_add, NULL, high, low);
 }
 
+/* The steps of a sum in i32: a 256th of those of its result, or as fine as its largest number
+ * allows. */
+static double sum_unit(tc_lower *lw, tc_rnn_num x, const tc_type *t, const double *w,
+                       const double *bias, double unit)
+{
+    bool byte = tc_put_type(lw, x.val)->dtype == TC_i8;
+    double reach = x.unit * (byte ? 128 + fabs((double)x.zero) : 32768), most = 0;
+    for (int64_t o = 0; o < t->dim[0]; o++) {
+        double sum = bias ? fabs(bias[o]) : 0;
+        for (int64_t i = 0; i < t->dim[1]; i++)
+            sum += reach * fabs(w[o * t->dim[1] + i]);
+        most = fmax(most, sum);
+    }
+    return fmax(unit / 256, most / 0x1p28);
+}
+
+/* x w^T + b as i32. */
+static tc_rnn_num affine_wide(tc_lower *lw, const tc_node *node, tc_rnn_term term, double unit)
+{
+    tc_rnn_num x = term.x;
+    const tc_type *t = tc_lower_type(lw, node, term.weight);
+    const double *real = tc_lower_known(lw, node, term.weight, t->dim[0] * t->dim[1], 0);
+    const double *b = term.bias >= 0 ? tc_lower_known(lw, node, term.bias, t->dim[0], 0) : NULL;
+    if (!real || lw->status != TC_OK)
+        return none();
+    bool byte = tc_put_type(lw, x.val)->dtype == TC_i8;
+    weights w = weights_of(lw, t, real, b, byte ? x.unit : 256 * x.unit);
+    double fine = sum_unit(lw, x, t, real, b, unit);
+    if (byte)
+        return (tc_rnn_num){affine_bytes(lw, x, &w, true, fine), fine, 0};
+    tc_rnn_num high = {tc_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
+    tc_rnn_num low = {tc_put_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
+    tc_val of_low = affine_bytes(lw, low, &w, false, fine);
+    tc_val of_high = affine_bytes(lw, high, &w, true, fine);
+    return (tc_rnn_num){tc_put2(lw, TC_OP_tosa_add, NULL, of_high, of_low), fine, 0};
+}
+
 tc_rnn_num tc_rnn_affine(tc_lower *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
                          double unit)
 {
     if (!integer(lw, x))
         return x.val ? affine_real(lw, node, x, weight, bias) : none();
-    const tc_type *t = tc_lower_type(lw, node, weight);
-    const double *real = tc_lower_known(lw, node, weight, t->dim[0] * t->dim[1], 0);
-    const double *b = bias >= 0 ? tc_lower_known(lw, node, bias, t->dim[0], 0) : NULL;
-    if (!real || lw->status != TC_OK)
-        return none();
-    bool byte = tc_put_type(lw, x.val)->dtype == TC_i8;
-    weights w = weights_of(lw, t, real, b, byte ? x.unit : 256 * x.unit);
-    tc_val sum;
-    double fine = unit / 256;
-    if (byte)
-        sum = affine_bytes(lw, x, &w, true, fine);
-    else {
-        tc_rnn_num high = {tc_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
-        tc_rnn_num low = {tc_put_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
-        tc_val of_low = affine_bytes(lw, low, &w, false, fine);
-        tc_val of_high = affine_bytes(lw, high, &w, true, fine);
-        sum = tc_put2(lw, TC_OP_tosa_add, NULL, of_high, of_low);
+    return tc_rnn_as(lw, affine_wide(lw, node, (tc_rnn_term){x, weight, bias}, unit), unit);
+}
+
+/* In other steps, as i32. */
+static tc_val wide_as(tc_lower *lw, tc_rnn_num a, double unit)
+{
+    return a.unit == unit ? a.val : tc_put_rescale(lw, a.val, a.unit / unit, 0, 0, TC_i32);
+}
+
+tc_rnn_num tc_rnn_affine2(tc_lower *lw, const tc_node *node, tc_rnn_term a, tc_rnn_term b,
+                          double unit)
+{
+    if (!integer(lw, a.x) || !integer(lw, b.x)) {
+        tc_rnn_num of_a = tc_rnn_affine(lw, node, a.x, a.weight, a.bias, unit);
+        tc_rnn_num of_b = tc_rnn_affine(lw, node, b.x, b.weight, b.bias, unit);
+        return tc_rnn_plus(lw, of_a, of_b, unit);
     }
-    return (tc_rnn_num){tc_put_rescale(lw, sum, 0x1p-8, 0, 0, TC_i16), unit, 0};
+    tc_rnn_num of_a = affine_wide(lw, node, a, unit), of_b = affine_wide(lw, node, b, unit);
+    double one = fmax(of_a.unit, of_b.unit);
+    tc_val first = wide_as(lw, of_a, one), second = wide_as(lw, of_b, one);
+    tc_rnn_num sum = {tc_put2(lw, TC_OP_tosa_add, NULL, first, second), one, 0};
+    return tc_rnn_as(lw, sum, unit);
 }
 
 /* ---- elementwise ---- */

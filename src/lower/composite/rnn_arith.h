@@ -30,6 +30,14 @@ tc_rnn_num tc_rnn_part(tc_lower *lw, tc_rnn_num a, int64_t first, int64_t n);
 /* x w^T + b: w is operand `weight` of the node, [out, in], b operand `bias` or none (-1). */
 tc_rnn_num tc_rnn_affine(tc_lower *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
                          double unit);
+/* An operand of a sum of products: x, its weights and its bias as above. */
+typedef struct tc_rnn_term {
+    tc_rnn_num x;
+    int weight, bias;
+} tc_rnn_term;
+/* a.x w^T + a.b + b.x w^T + b.b, rounded and cut to 16 bits at the end only. */
+tc_rnn_num tc_rnn_affine2(tc_lower *lw, const tc_node *node, tc_rnn_term a, tc_rnn_term b,
+                          double unit);
 tc_rnn_num tc_rnn_plus(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, double unit);
 tc_rnn_num tc_rnn_minus(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, double unit);
 tc_rnn_num tc_rnn_times(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, double unit);

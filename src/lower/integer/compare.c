@@ -2,7 +2,8 @@
 /* compare.c -- comparisons and choices of quantized values.
  *
  * Against one number everywhere, codes are compared with the code where the answer changes, which
- * is exact. Two tensors are compared in one domain, as fine as i32 allows. */
+ * is exact. Two tensors are compared in one domain, as fine as i32 allows; where that is not enough,
+ * all pairs of codes stand in a list. */
 #include <math.h>
 
 #include "arith.h"
@@ -107,6 +108,21 @@ static double fine_scale(const tc_arg *a, const tc_arg *b)
     return s;
 }
 
+/* Two codes of i8 stand for numbers that differ by less than the common steps tell apart. */
+static bool too_close(const tc_arg *a, const tc_arg *b, double step)
+{
+    double sa = tc_scale_of(a->type), sb = tc_scale_of(b->type);
+    if (sa == sb || a->type->dtype != TC_i8 || b->type->dtype != TC_i8)
+        return false;
+    for (int64_t i = -128; i < 128; i++) {
+        double x = sa * (double)(i - tc_zero_of(a->type)), at = rint(x / sb);
+        double code = at + (double)tc_zero_of(b->type);
+        if (at != 0 && code >= -128 && code <= 127 && fabs(x - at * sb) < 2 * step)
+            return true;
+    }
+    return false;
+}
+
 void tc_lower_int_compare(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     relation r = relation_of(node->op);
@@ -118,6 +134,8 @@ void tc_lower_int_compare(tc_lower *lw, const tc_node *node, tc_val *out)
         return;
     }
     double s = fine_scale(&a, &b);
+    if (too_close(&a, &b, s) && tc_lower_try_pair(lw, node, out))
+        return;
     tc_val x = tc_put_wide(lw, &a, s), y = tc_put_wide(lw, &b, s);
     tc_val t = r.swap ? tc_put2(lw, r.op, NULL, y, x) : tc_put2(lw, r.op, NULL, x, y);
     out[0] = r.invert ? tc_put1(lw, TC_OP_tosa_logical_not, NULL, t) : t;
