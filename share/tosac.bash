@@ -10,12 +10,12 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --check --dump-dir --dump-after --json --threads --kernels --dim --help -h --version '
-        valued='|--target|-t|--output|-o|--emit|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--dump-dir|--dump-after|--threads|--kernels|--dim|'
+        options='--target -t --output -o --emit --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --check --report --dump-dir --dump-after --json --threads --kernels --dim --help -h --version '
+        valued='|--target|-t|--output|-o|--emit|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|'
         ;;
     quantize)
-        options='--calib --merge --quant -q --output -o --qparams --observe-only --keep-odd-samples --json --threads --kernels --dim --help -h --version '
-        valued='|--calib|--merge|--quant|-q|--output|-o|--qparams|--threads|--kernels|--dim|'
+        options='--calib --merge --quant -q --output -o --qparams --report --observe-only --keep-odd-samples --json --threads --kernels --dim --help -h --version '
+        valued='|--calib|--merge|--quant|-q|--output|-o|--qparams|--report|--threads|--kernels|--dim|'
         ;;
     run)
         options='--input -i --output -o --steps --reset --raw --tosa --bench --json --threads --kernels --dim --help -h --version '
@@ -26,8 +26,8 @@ _tosac()
         valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|'
         ;;
     compare)
-        options='--input -i --most --json --threads --kernels --dim --help -h --version '
-        valued='|--input|-i|--most|--threads|--kernels|--dim|'
+        options='--input -i --report --most --json --threads --kernels --dim --help -h --version '
+        valued='|--input|-i|--report|--most|--threads|--kernels|--dim|'
         ;;
     inspect)
         options='--disassemble --json --threads --kernels --dim --help -h --version '

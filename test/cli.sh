@@ -303,5 +303,13 @@ printf '#!/bin/sh\necho Error: no such thing; exit 1\n' >"$dir/vela"
 TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
 holds 'a program was written' test -e "$dir/u85.pte"
 
+# A report is a page, or the same as JSON
+expect 0 'r.html: report' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --report "$dir/r.html"
+holds 'the page is whole' grep -q '</html>' "$dir/r.html"
+expect 0 'r.json: report' compile $digits/model.pt2 -t cpu --report "$dir/r.json"
+holds 'the JSON has its version' grep -q '"schema_version": 1' "$dir/r.json"
+expect 2 'makes nothing that --report could tell of' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/r.obs" --report "$dir/r.html"
+expect 1 'r.html' compile $digits/model.pt2 -t cpu --report "$dir/no-such-folder/r.html"
+
 echo "command line: $passed passed, $failed failed"
 [ $failed = 0 ]

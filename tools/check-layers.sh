@@ -2,6 +2,7 @@
 # Headers are included in one direction only (HOUSE_STYLE, section 1):
 #
 #   base < num < fast < ir < run < target < { read tidy quant split lower executorch emit } < api
+#   api < report
 #   include/tosac < cli
 #   base < { num wire } < npu < { read emit api }
 #   base < wire < { read quant emit }
@@ -17,6 +18,7 @@ declare -A may=(
     [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core lower"
     [executorch]="$core executorch" [emit]="$core wire npu emit"
     [api]="$core wire read tidy quant split lower executorch npu emit api"
+    [report]="$core wire npu executorch api report" # a page about what api made
     [cli]="cli" # and the public headers: the command line is a client like any other
 )
 looked=0 wrong=0

@@ -186,6 +186,7 @@ queue_gcc() {
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
     later "build: fuzz corpora" corpora build
     later "generated pages" pages
+    later "report in Chromium" python3 test/report/report.py build/tosac
     later layers tools/check-layers.sh
     later "symbols of the library" tools/check-symbols.sh
     later "no mutable globals" tools/check-globals.sh build/libtosac.a
@@ -267,6 +268,7 @@ queue_long() {
 main() {
     export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
     tools/cases.sh $cases
+    [ "$mode" = quick ] || tools/setup.sh browser
     local good=false
     build build '' && good=true
     if [ "$mode" = quick ]; then

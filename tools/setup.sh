@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [build|fuzz|judges|wheel]
+# Brings what is missing, and only that.        setup.sh [build|fuzz|judges|wheel|browser]
 #
 #   build    Debian packages for compiling and testing
 #   fuzz     what clang needs for libFuzzer
+#   browser  Chromium, which the report is tried in
 #   judges   a Python environment with the TOSA reference model, Vela and Arm's VGF tools under build/peers/judges,
 #            and Mesa's software Vulkan, for the tests that ask them.  TOSAC_JUDGES names an environment that is
 #            there already.  No torch.
@@ -41,6 +42,9 @@ fuzz)
 wheel)
     command -v patchelf >/dev/null || bring patchelf
     ;;
+browser)
+    command -v chromium >/dev/null || bring chromium || echo "setup: without Chromium the report is not tried" >&2
+    ;;
 judges)
     bring mesa-vulkan-drivers libvulkan1 || echo "setup: without Mesa's Vulkan no VGF file is run" >&2
     [ -z "${TOSAC_JUDGES:-}" ] || exit 0
@@ -59,7 +63,7 @@ judges)
     echo "setup: judges ready in $dir"
     ;;
 *)
-    echo "setup.sh [build|fuzz|judges|wheel]" >&2
+    echo "setup.sh [build|fuzz|judges|wheel|browser]" >&2
     exit 2
     ;;
 esac

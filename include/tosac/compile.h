@@ -34,6 +34,7 @@ typedef struct tc_compile_options {
     int64_t max_scratch;       /* bytes that a region may need; 0: any */
     int strict; /* not 0: a region that is refused is an error; else what is to blame goes to the
                    CPU */
+    int details; /* not 0: what a report tells of every operator is kept (Ethos-U: Vela's notes) */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

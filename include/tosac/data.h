@@ -33,6 +33,9 @@ TC_API TC_MUST_USE tc_status tc_dataset_callback(tc_ctx *ctx, size_t n, tc_sampl
  * program that has inputs it is a mistake, which shows when the data is used. */
 TC_API void tc_dataset_repeat(tc_dataset *data, size_t n);
 
+/* From now on only its first n samples count; 0: all of them. */
+TC_API void tc_dataset_limit(tc_dataset *data, size_t n);
+
 /* ---- reading it by oneself ---- */
 
 /* How results of several samples are joined. */

@@ -26,6 +26,7 @@
 #include "inspect.h"
 #include "model.h"
 #include "quantize.h"
+#include "report.h"
 #include "run.h"
 
 #endif

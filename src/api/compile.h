@@ -47,6 +47,8 @@ typedef struct tc_written {
     size_t n_file;
     size_t bytes;      /* of all of them */
     size_t memory;     /* a program's: bytes of the block that its values live in */
+    tc_memory plan;    /* and where they lie in it, */
+    const tc_graph *planned; /* by value of this graph; NULL: no program was made */
     tc_vela_job *jobs; /* Ethos-U: one for each region */
 } tc_written;
 

@@ -131,6 +131,8 @@ tc_status tc_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_s
     out->read = read_watched;
     out->progress = tell_progress;
     out->from = out->who = w;
+    if (data->most && out->n > data->most)
+        out->n = data->most;
     return TC_OK;
 }
 
@@ -169,6 +171,11 @@ tc_status tc_dataset_callback(tc_ctx *ctx, size_t n, tc_sample_read *read, void 
 void tc_dataset_repeat(tc_dataset *data, size_t n)
 {
     data->repeat = n;
+}
+
+void tc_dataset_limit(tc_dataset *data, size_t n)
+{
+    data->most = n;
 }
 
 /* ---- reading it by oneself ---- */

@@ -12,6 +12,7 @@ struct tc_dataset {
     const char **path; /* files, or "random:SEED" */
     size_t n_path;
     size_t repeat;        /* samples of a program without inputs; 0: one */
+    size_t most;          /* samples that count; 0: all */
     tc_sample_read *read; /* or the caller's function, for n samples */
     void *user;
     size_t n;

@@ -22,12 +22,12 @@ static void lead(tc_json_out *out, const char *name)
 {
     if (out->depth && !out->first)
         tc_buf_u8(out->to, ',');
-    if (out->depth)
+    if (out->depth && !out->compact)
         tc_buf_printf(out->to, "\n%*s", out->depth * 2, "");
     out->first = false;
     if (name) {
         quoted(out->to, name);
-        tc_buf_printf(out->to, ": ");
+        tc_buf_printf(out->to, out->compact ? ":" : ": ");
     }
 }
 
@@ -42,7 +42,7 @@ void tc_json_open(tc_json_out *out, const char *name, char bracket)
 void tc_json_close(tc_json_out *out, char bracket)
 {
     out->depth--;
-    if (!out->first)
+    if (!out->first && !out->compact)
         tc_buf_printf(out->to, "\n%*s", out->depth * 2, "");
     tc_buf_u8(out->to, (uint8_t)bracket);
     out->first = false;

@@ -9,6 +9,7 @@ typedef struct tc_json_out {
     tc_buf *to;
     int depth;
     bool first; /* nothing yet since the last bracket */
+    bool compact; /* all in one line */
 } tc_json_out;
 
 /* name NULL: inside a list, or the outermost value. */

@@ -54,5 +54,7 @@ tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_pay
     tc_memory memory;
     TC_TRY(tc_run_stages(ctx, m, "program,plan", &(tc_job){.memory = &memory}, trace));
     out->memory = memory.bytes;
+    out->plan = memory;
+    out->planned = tc_main(m);
     return tc_emit_pte(ctx, m, &memory, payload, n_payload, &out->pte);
 }

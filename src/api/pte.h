@@ -8,6 +8,8 @@
 typedef struct tc_pte {
     tc_bytes pte;
     size_t memory; /* bytes of the block that values live in */
+    tc_memory plan;
+    const tc_graph *planned;
 } tc_pte;
 
 /* The file; payload: one for each region, in their order.  The module's first graph is left in

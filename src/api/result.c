@@ -43,7 +43,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                                 .memory_mode = tc_intern_text(ctx, o.memory_mode),
                                 .optimise = tc_intern_text(ctx, o.optimise),
                                 .timeout = o.vela_timeout,
-                                .max_scratch = o.max_scratch};
+                                .max_scratch = o.max_scratch,
+                                .notes = o.details != 0};
     c->model = tc_model_of(ctx, model->name, c->module);
     *out = c;
     return TC_OK;
@@ -196,6 +197,8 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
     tc_compiled copy = copy_for_program(ctx, c);
     TC_TRY(tc_program_make(ctx, &copy, payload, c->n_region, NULL, &program));
     c->written.memory = program.memory;
+    c->written.plan = program.plan;
+    c->written.planned = program.planned;
     add_file(&c->written, program.pte);
     return TC_OK;
 }

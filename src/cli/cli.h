@@ -89,6 +89,8 @@ typedef struct cli {
     cli_common common;
     cli_text said; /* our own messages; the library's are in the context */
     cli_progress progress;
+    int argc; /* the command line as it came */
+    char **argv;
 } cli;
 
 /* One row per verb.  A verb's record is zeroed, filled from its options, and handed to `run`. */

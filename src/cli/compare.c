@@ -7,10 +7,12 @@
 #include <stddef.h>
 
 #include "json.h"
+#include "report.h"
 
 typedef struct compare_options {
     cli_texts data;
     int64_t most;
+    const char *report;
 } compare_options;
 
 static const char *place_of(const tc_compared_value *v)
@@ -77,6 +79,13 @@ static tc_status run_compare(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(tc_compare_models(c->ctx, a, b, data, &comparison));
     cli_progress_end(c);
     size_t most = o->most ? (size_t)o->most : tc_comparison_count(comparison);
+    if (o->report) {
+        tc_report_options r = tc_report_options_default();
+        r.model = a;
+        r.second = b;
+        r.comparison = comparison;
+        CLI_TRY(cli_write_report(c, &r, &o->data, o->report));
+    }
     (c->common.json ? print_json : print_table)(comparison, most);
     return TC_OK;
 }
@@ -85,6 +94,7 @@ static tc_status run_compare(cli *c, const void *record, const cli_texts *args)
 static const cli_option options[] = {
     {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
      "a .npy, a .npz or a folder of them; again for each further input"},
+    {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--most", NULL, "N", CLI_NUMBER, AT(most), "show the N worst values only"},
     {0},
 };

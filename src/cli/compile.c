@@ -4,9 +4,11 @@
 
 #include <stddef.h>
 
+#include "report.h"
+
 typedef struct compile_options {
     const char *target, *output, *emit, *config, *cpu, *dump_dir, *dump_after;
-    const char *vela_ini, *system_config, *memory_mode, *optimise;
+    const char *vela_ini, *system_config, *memory_mode, *optimise, *report;
     int64_t vela_timeout, max_scratch;
     cli_texts calib;
     bool check, strict;
@@ -69,7 +71,22 @@ static tc_compile_options request_of(const compile_options *o, const cli_texts *
     r.optimise = o->optimise;
     r.vela_timeout = (double)o->vela_timeout;
     r.max_scratch = o->max_scratch;
+    r.details = o->report != NULL;
     return r;
+}
+
+/* Without -o the program is made all the same, so that there is something to tell. */
+static tc_status write_report(cli *c, const compile_options *o, const tc_model *model,
+                              tc_compiled *compiled, tc_dataset *data)
+{
+    tc_report_options r = tc_report_options_default();
+    if (!o->output)
+        CLI_TRY(tc_compiled_make(c->ctx, compiled, TC_OUTPUT_PTE, NULL));
+    r.model = model;
+    r.compiled = compiled;
+    r.samples = data;
+    r.config = o->config;
+    return cli_write_report(c, &r, &o->calib, o->report);
 }
 
 static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
@@ -99,6 +116,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(cli_dump_end(&dumper, compiled));
     if (o->output)
         CLI_TRY(write_output(c, compiled, kind, o->output));
+    if (o->report)
+        CLI_TRY(write_report(c, o, model, compiled, data));
     CLI_TRY(tc_compiled_report(c->ctx, compiled, c->common.json ? TC_REPORT_JSON : TC_REPORT_LINE,
                                &report));
     fputs(report, stdout);
@@ -133,6 +152,7 @@ static const cli_option options[] = {
      "a part that is refused is an error; else it goes to the CPU with a warning"},
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
+    {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
      "the graph after each pass, each region's .tosa, and trace.json"},
     {"--dump-after", NULL, "PASS", CLI_TEXT, AT(dump_after),

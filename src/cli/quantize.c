@@ -5,10 +5,11 @@
 #include <stddef.h>
 
 #include "json.h"
+#include "report.h"
 
 typedef struct quantize_options {
     cli_texts calib, merge;
-    const char *config, *output, *qparams;
+    const char *config, *output, *qparams, *report;
     bool observe_only, keep_odd;
 } quantize_options;
 
@@ -40,6 +41,8 @@ static tc_status check_options(cli *c, const quantize_options *o)
                          o->observe_only ? "observations go" : "typed program goes");
     if (o->observe_only && o->qparams)
         return cli_usage(c, "--observe-only makes no parameters to write with --qparams");
+    if (o->observe_only && o->report)
+        return cli_usage(c, "--observe-only makes nothing that --report could tell of");
     return TC_OK;
 }
 
@@ -77,6 +80,14 @@ static tc_status quantize(cli *c, const tc_model *model, const tc_quantize_optio
     CLI_TRY(cli_write_model(c, typed, o->output));
     if (o->qparams)
         CLI_TRY(tc_model_write_qparams(c->ctx, typed, o->qparams));
+    if (o->report) {
+        tc_report_options r = tc_report_options_default();
+        r.model = model;
+        r.typed = typed;
+        r.samples = request->samples;
+        r.config = o->config;
+        CLI_TRY(cli_write_report(c, &r, &o->calib, o->report));
+    }
     if (c->common.json)
         print_json(&report);
     else
@@ -120,6 +131,7 @@ static const cli_option options[] = {
      "the typed program as text, large constants in OUT.bin"},
     {"--qparams", NULL, "JSON", CLI_TEXT, AT(qparams),
      "write scale and zero point of every value there"},
+    {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--observe-only", NULL, NULL, CLI_FLAG, AT(observe_only),
      "write what was observed to OUT, and stop there"},
     {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "set no sample aside, however odd"},

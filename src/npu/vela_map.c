@@ -31,6 +31,8 @@ struct tc_vela_map {
     size_t n;
     tc_vela_cost *cost;
     size_t n_cost;
+    tc_vela_tensor *tensor;
+    size_t n_tensor;
 };
 
 static const char *find(const char *at, const char *end, const char *what)
@@ -147,11 +149,15 @@ static size_t *rows_by(tc_arena *arena, const table *t, int column, size_t *n)
     return of;
 }
 
-static void read_costs(tc_vela_map *m, const table *queue, tc_bytes xml)
+static int64_t number_at(const row *r, int at) { return r && at >= 0 ? r->number[at] : 0; }
+
+static void read_costs(tc_vela_map *m, const table *queue, const table *source, tc_bytes xml)
 {
     table perf = read_table(m->arena, xml, "perf");
     int cycles = column(&perf, "op_cycles"), npu = column(&perf, "npu_cycles"), kind = column(&perf, "operator"),
-        macs = column(&perf, "mac_count"), scheduled = column(queue, "scheduled_id");
+        scheduled = column(queue, "scheduled_id"), macs = column(&perf, "mac_count"), sram = column(&perf, "Sram_ac"),
+        dram = column(&perf, "Dram_ac"), flash = column(&perf, "OffChipFlash_ac"), key = column(source, "ext_key"),
+        from = column(&perf, "source_id");
     if (cycles < 0 || npu < 0 || kind < 0 || scheduled < 0)
         return;
     size_t n_queue, n_perf, *in_queue = rows_by(m->arena, queue, scheduled, &n_queue), *in_perf = rows_by(m->arena, &perf, 0, &n_perf);
@@ -159,13 +165,52 @@ static void read_costs(tc_vela_map *m, const table *queue, tc_bytes xml)
     for (size_t i = 0; i < perf.n; i++) {
         int64_t id = perf.row[i].number[0];
         size_t at = id >= 0 && (size_t)id < n_queue ? in_queue[id] : SIZE_MAX;
-        m->cost[m->n_cost++] = (tc_vela_cost){at == SIZE_MAX ? SIZE_MAX : (size_t)queue->row[at].number[0] / 4, perf.row[i].number[cycles],
-                                              perf.row[i].number[npu], macs < 0 ? 0 : perf.row[i].number[macs],
-                                              tc_text_copy(m->arena, perf.row[i].word[kind])};
+        const row *r = &perf.row[i], *origin = from >= 0 ? row_of(source, r->number[from]) : NULL;
+        m->cost[m->n_cost++] = (tc_vela_cost){.word = at == SIZE_MAX ? SIZE_MAX : (size_t)queue->row[at].number[0] / 4,
+                                              .cycles = r->number[cycles],
+                                              .npu_cycles = r->number[npu],
+                                              .macs = number_at(r, macs),
+                                              .kind = tc_text_copy(m->arena, r->word[kind]),
+                                              .sram_cycles = number_at(r, sram),
+                                              .other_cycles = number_at(r, dram) + number_at(r, flash),
+                                              .place = origin && key >= 0 ? origin->number[key] : -1};
     }
     for (size_t i = 0; i < m->n; i++) {
         int64_t id = m->entry[i].id;
         m->entry[i].scheduled = id >= 0 && (size_t)id < n_perf ? in_perf[id] : SIZE_MAX;
+    }
+}
+
+/* "0x3100" */
+static int64_t hexadecimal(tc_str s)
+{
+    static const char digits[] = "0123456789abcdef";
+    int64_t v = 0;
+    for (size_t i = 2; i < s.n && v < INT64_MAX / 32; i++) {
+        const char *d = strchr(digits, s.p[i]);
+        if (!d || !*d)
+            break;
+        v = 16 * v + (d - digits);
+    }
+    return v;
+}
+
+static void read_tensors(tc_vela_map *m, tc_bytes xml)
+{
+    table t = read_table(m->arena, xml, "tensors");
+    int name = column(&t, "name"), memory = column(&t, "memory"), first = column(&t, "start_time"), last = column(&t, "end_time"),
+        address = column(&t, "start_address"), size = column(&t, "size");
+    if (name < 0 || memory < 0 || first < 0 || last < 0 || address < 0 || size < 0)
+        return;
+    m->tensor = tc_new_n(m->arena, tc_vela_tensor, t.n);
+    for (size_t i = 0; i < t.n; i++) {
+        const row *r = &t.row[i];
+        m->tensor[m->n_tensor++] = (tc_vela_tensor){.name = tc_text_copy(m->arena, r->word[name]),
+                                                    .memory = tc_text_copy(m->arena, r->word[memory]),
+                                                    .first = r->number[first],
+                                                    .last = r->number[last],
+                                                    .offset = hexadecimal(r->word[address]),
+                                                    .bytes = hexadecimal(r->word[size])};
     }
 }
 
@@ -192,7 +237,8 @@ tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml)
         e->kind = tc_text_copy(arena, s->word[kind]);
         e->loc = (tc_loc){.place = tc_text_format(arena, "%s, operator %" PRId64 " of the TOSA file", e->kind, e->place)};
     }
-    read_costs(m, &queue, xml);
+    read_costs(m, &queue, &source, xml);
+    read_tensors(m, xml);
     return m;
 }
 
@@ -238,4 +284,10 @@ size_t tc_vela_map_scheduled(const tc_vela_map *m, size_t word)
 {
     const struct entry *e = entry_at(m, word);
     return e ? e->scheduled : SIZE_MAX;
+}
+
+const tc_vela_tensor *tc_vela_map_tensors(const tc_vela_map *m, size_t *n)
+{
+    *n = m->n_tensor;
+    return m->tensor;
 }

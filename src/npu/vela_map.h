@@ -25,10 +25,19 @@ typedef struct tc_vela_cost {
     size_t word; /* where its first commands end; SIZE_MAX: it has none of its own */
     int64_t cycles, npu_cycles, macs;
     const char *kind;
+    int64_t sram_cycles, other_cycles; /* that its accesses take, of SRAM and of slower memory */
+    int64_t place;                     /* of the operator in the TOSA file; -1: not known */
 } tc_vela_cost;
 const tc_vela_cost *tc_vela_map_costs(const tc_vela_map *map, size_t *n);
 
 /* The one that the command at a word belongs to; SIZE_MAX: none. */
 size_t tc_vela_map_scheduled(const tc_vela_map *map, size_t word);
+
+/* Where Vela puts tensors, and between which of its steps they are there. */
+typedef struct tc_vela_tensor {
+    const char *name, *memory;
+    int64_t first, last, offset, bytes;
+} tc_vela_tensor;
+const tc_vela_tensor *tc_vela_map_tensors(const tc_vela_map *map, size_t *n);
 
 #endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.h -- all that is known about a model and what was made of it, on one page.
+ *
+ * The page is a single HTML file that needs nothing else; the same as JSON is for programs
+ * (doc/schema/report.json). */
+#ifndef TOSAC_REPORT_H
+#define TOSAC_REPORT_H
+
+#include "compile.h"
+#include "inspect.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the JSON's schema: new members do not change it, other meanings do. */
+#define TC_REPORT_SCHEMA 1
+
+/* What the report is about; every field but model may be NULL. */
+typedef struct tc_report_options {
+    size_t size;                     /* of this record */
+    const tc_model *model;           /* as it was read: its graph is the one that is shown */
+    tc_compiled *compiled;           /* what was made of it; with tc_compile_options.details there
+                                        is a cost for every operator */
+    const tc_model *typed;           /* the quantized model, where nothing was compiled */
+    const tc_model *second;          /* what the model is compared with, for `comparison` */
+    const tc_comparison *comparison; /* of the model and `second` */
+    tc_dataset *samples;             /* errors are measured on these */
+    size_t most_samples;             /* at most so many; 0: 8 */
+    const char *command;             /* how it was made: shown, so that it can be made again */
+    const char *config;              /* the quantization that was asked for */
+    const char *const *data;         /* what the samples are called */
+    size_t n_data;
+} tc_report_options;
+TC_SIZED_RECORD(tc_report_options)
+
+/* The report, as a page or as JSON; it lives as long as the context. */
+typedef enum tc_report_form { TC_REPORT_FORM_HTML = 0, TC_REPORT_FORM_JSON = 1 } tc_report_form;
+TC_API TC_MUST_USE tc_status tc_report_make(tc_ctx *ctx, const tc_report_options *options,
+                                            tc_report_form form, tc_bytes *out);
+
+/* The same into a file: JSON where the name ends in .json, else a page. */
+TC_API TC_MUST_USE tc_status tc_report_write(tc_ctx *ctx, const tc_report_options *options,
+                                             const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* content.c -- the nodes of the model as it was read, and what became of each. */
+#include "report.h"
+
+#include "../api/enter.h"
+#include "../api/model.h"
+#include "../wire/file.h"
+
+int32_t tc_content_node(const tc_content *c, const char *name)
+{
+    return name ? (int32_t)(uintptr_t)tc_map_get(&c->by_name, tc_str_of(name)) - 1 : -1;
+}
+
+/* ---- nodes ---- */
+
+static const tc_loc nowhere = {.module = ""};
+
+static bool is_shown(const tc_node *node)
+{
+    return node->op != TC_OP_const;
+}
+
+static const char *node_name(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
+{
+    if (node->loc->node)
+        return node->loc->node;
+    if (node->n_out && g->val[node->out[0]]->name)
+        return g->val[node->out[0]]->name;
+    return tc_text_format(&ctx->arena, "%s.%u", tc_ops[node->op].name,
+                          node->n_out ? node->out[0] : 0);
+}
+
+static tc_report_node *add_node(tc_content *c, const char *name, const char *op, const tc_loc *loc,
+                                const tc_type *type)
+{
+    tc_report_node *n = &c->node[c->n_node++];
+    *n = (tc_report_node){
+        .name = name, .op = op, .loc = loc, .type = type, .where = TC_WHERE_UNKNOWN};
+    void **slot = tc_map_at(&c->by_name, tc_str_of(name));
+    if (!*slot)
+        *slot = (void *)(uintptr_t)c->n_node;
+    return n;
+}
+
+/* Nodes that a list of values comes from, each once. */
+static void read_values(tc_content *c, const uint32_t *maker, const tc_val *v, size_t n,
+                        tc_report_node *to)
+{
+    to->in = tc_new_n(&c->ctx->arena, uint32_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t from = v[i] ? maker[v[i]] : 0;
+        bool new = from != 0;
+        for (size_t k = 0; k < to->n_in && new; k++)
+            new = to->in[k] != from - 1;
+        if (new)
+            to->in[to->n_in++] = from - 1;
+    }
+}
+
+static void find_nodes(tc_content *c)
+{
+    tc_ctx *ctx = c->ctx;
+    const tc_graph *g = c->model;
+    uint32_t *maker = tc_new_n(&ctx->scratch, uint32_t, g->n_val); /* of a value: node + 1 */
+    c->node = tc_new_n(&ctx->arena, tc_report_node, g->n_in + g->n_node + g->n_out + 1);
+    tc_map_init(&c->by_name, &ctx->arena);
+    for (size_t i = 0; i < g->n_in; i++) {
+        const char *name = tc_input_name(g, i);
+        add_node(c, name ? name : tc_text_format(&ctx->arena, "input %zu", i), "input", &nowhere,
+                 tc_type_of(g, g->in[i]));
+        maker[g->in[i]] = (uint32_t)c->n_node;
+    }
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (!is_shown(node))
+            continue;
+        tc_report_node *n = add_node(c, node_name(ctx, g, node), tc_ops[node->op].name, node->loc,
+                                     node->n_out ? tc_type_of(g, node->out[0]) : NULL);
+        read_values(c, maker, node->in, (size_t)node->n_in, n);
+        for (int i = 0; i < node->n_out; i++) {
+            maker[node->out[i]] = (uint32_t)c->n_node;
+            const char *value = g->val[node->out[i]]->name;
+            void **slot = value ? tc_map_at(&c->by_name, tc_str_of(value)) : NULL;
+            if (slot && !*slot)
+                *slot = (void *)(uintptr_t)c->n_node;
+        }
+    }
+    for (size_t i = 0; i < g->n_out; i++) {
+        const char *name = tc_output_name_of(g, i);
+        tc_report_node *n = &c->node[c->n_node++];
+        *n = (tc_report_node){.name = tc_text_format(&ctx->arena, "output %zu%s%s", i,
+                                                     name ? ": " : "", name ? name : ""),
+                              .op = "output",
+                              .loc = &nowhere,
+                              .type = tc_type_of(g, g->out[i]),
+                              .where = TC_WHERE_UNKNOWN};
+        read_values(c, maker, &g->out[i], 1, n);
+    }
+}
+
+/* ---- what became of them ---- */
+
+static void take_types(tc_content *c, const tc_graph *from, bool second)
+{
+    for (size_t v = 1; v < from->n_val; v++) {
+        int32_t at = from->val[v]->def ? tc_content_node(c, from->val[v]->name) : -1;
+        const tc_type *type = from->val[v]->type;
+        if (at < 0 || !type || from->val[v]->def->op == TC_OP_const)
+            continue;
+        if (second)
+            c->node[at].second = type;
+        else if (!c->node[at].typed || type->quant)
+            c->node[at].typed = type;
+    }
+}
+
+static void find_places(tc_content *c, const tc_compiled *compiled)
+{
+    for (size_t k = 0; k < c->n_node; k++)
+        if (c->node[k].loc != &nowhere)
+            c->node[k].where = TC_WHERE_MERGED;
+    for (size_t i = 0; i < compiled->split.n_left; i++) {
+        const tc_split_left *l = &compiled->split.left[i];
+        int32_t at = tc_content_node(c, l->node->loc->node);
+        if (at >= 0) {
+            c->node[at].where = TC_WHERE_CPU;
+            c->node[at].why = l->why;
+        }
+    }
+    for (size_t r = 0; r < compiled->n_region; r++) {
+        const tc_graph *g = tc_main(compiled->region[r].module);
+        for (size_t i = 0; i < compiled->region[r].n_node; i++) {
+            int32_t at = tc_content_node(c, compiled->region[r].node[i]);
+            if (at >= 0) {
+                c->node[at].where = (int)r;
+                c->node[at].why = NULL;
+            }
+        }
+        for (size_t k = 0; k < g->n_node; k++) {
+            int32_t at =
+                g->node[k]->op == TC_OP_const ? -1 : tc_content_node(c, g->node[k]->loc->node);
+            if (at < 0)
+                continue;
+            tc_report_node *n = &c->node[at];
+            if (n->where < 0) {
+                n->where = (int)r;
+                n->why = NULL;
+            }
+            tc_grow(&c->ctx->arena, n->tosa, n->n_tosa, n->cap_tosa);
+            n->tosa[n->n_tosa++] = tc_ops[g->node[k]->op].name;
+        }
+    }
+}
+
+static void lay_out(tc_content *c)
+{
+    tc_layout_node *node = tc_new_n(&c->ctx->scratch, tc_layout_node, c->n_node + 1);
+    for (size_t k = 0; k < c->n_node; k++)
+        node[k] = (tc_layout_node){.module = c->node[k].loc->module,
+                                   .module_type = c->node[k].loc->module_type,
+                                   .in = c->node[k].in,
+                                   .n_in = c->node[k].n_in};
+    c->layout = tc_layout_make(&c->ctx->arena, &c->ctx->scratch, node, c->n_node);
+}
+
+tc_status tc_content_find(tc_ctx *ctx, const tc_report_options *o, tc_content *out)
+{
+    *out = (tc_content){.ctx = ctx, .options = *o};
+    if (!o->model)
+        return tc_usage(ctx, "a report needs the model that it is about");
+    out->model = tc_main(o->model->module);
+    find_nodes(out);
+    const tc_model *typed = o->typed;
+    if (o->compiled) {
+        find_places(out, o->compiled);
+        if (o->compiled->typed)
+            take_types(out, tc_main(o->compiled->typed), false);
+        tc_content_costs(out);
+        tc_content_memory(out);
+    } else if (typed)
+        take_types(out, tc_main(typed->module), false);
+    if (o->second)
+        take_types(out, tc_main(o->second->module), true);
+    TC_TRY(tc_content_errors(out));
+    lay_out(out);
+    return TC_OK;
+}
+
+/* ---- for callers ---- */
+
+static tc_status make(tc_ctx *ctx, const tc_report_options *options, tc_report_form form,
+                      tc_bytes *out)
+{
+    tc_report_options o = TC_TAKE(tc_report_options, options);
+    tc_content content;
+    tc_buf buf;
+    TC_TRY(tc_content_find(ctx, &o, &content));
+    tc_buf_init(&buf, &ctx->arena);
+    if (form == TC_REPORT_FORM_JSON)
+        tc_content_json(&content, false, &buf);
+    else
+        tc_content_page(&content, &buf);
+    *out = (tc_bytes){buf.data, buf.size};
+    return TC_OK;
+}
+
+tc_status tc_report_make(tc_ctx *ctx, const tc_report_options *options, tc_report_form form,
+                         tc_bytes *out)
+{
+    TC_ENTER(ctx, make(ctx, options, form, out));
+}
+
+static tc_status write_report(tc_ctx *ctx, const tc_report_options *options, const char *path)
+{
+    tc_bytes bytes;
+    TC_TRY(make(ctx, options,
+                tc_text_ends(path, ".json") ? TC_REPORT_FORM_JSON : TC_REPORT_FORM_HTML, &bytes));
+    return tc_file_write(ctx, path, bytes);
+}
+
+tc_status tc_report_write(tc_ctx *ctx, const tc_report_options *options, const char *path)
+{
+    TC_ENTER(ctx, write_report(ctx, options, path));
+}

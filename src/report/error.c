@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error.c -- how far every value is from the model's own: typed, and as the target computes it. */
+#include "report.h"
+
+#include "../api/dataset.h"
+#include "../api/model.h"
+#include "../api/watched.h"
+#include "../num/type.h"
+
+enum { SAMPLES = 8 };
+
+static void take(tc_content *c, const tc_comparison *from, int which)
+{
+    tc_compared_value v = {.size = sizeof v};
+    for (size_t i = 0; tc_comparison_value(from, i, &v); i++) {
+        int32_t at = tc_content_node(c, v.name);
+        size_t output = 0;
+        if (at < 0 && tc_text_starts(v.name, "output ")) /* named by its place */
+            for (size_t k = 0; k < c->n_node; k++)
+                if (tc_text_eq(c->node[k].op, "output") &&
+                    tc_text_eq(v.name, tc_text_format(&c->ctx->scratch, "output %zu", output++)))
+                    at = (int32_t)k;
+        if (at < 0)
+            continue;
+        c->node[at].error[which] = (tc_report_error){.known = true,
+                                                     .sqnr_db = v.sqnr_db,
+                                                     .cosine = v.cosine,
+                                                     .max_error = v.max_error,
+                                                     .max_steps = v.max_steps,
+                                                     .saturated = v.saturated};
+    }
+    c->samples = tc_comparison_samples(from);
+}
+
+/* A program that cannot be compared value by value leaves no errors, and no message. */
+static tc_status against(tc_content *c, const tc_model *other, int which)
+{
+    tc_comparison *found = NULL;
+    tc_trial trial;
+    tc_trial_begin(c->ctx, &trial);
+    tc_status status =
+        tc_compare_models(c->ctx, c->options.model, other, c->options.samples, &found);
+    tc_trial_end(c->ctx, &trial);
+    if (status == TC_OK)
+        take(c, found, which);
+    return status == TC_CANCELLED || status == TC_NO_MEMORY ? status : TC_OK;
+}
+
+static tc_status measure(tc_content *c)
+{
+    const tc_report_options *o = &c->options;
+    tc_model *watched = o->compiled ? tc_compiled_watched(c->ctx, o->compiled) : NULL;
+    if (o->compiled && o->compiled->typed)
+        TC_TRY(against(c, tc_model_of(c->ctx, o->compiled->model->name, o->compiled->typed), 0));
+    else if (o->typed)
+        TC_TRY(against(c, o->typed, 0));
+    return watched ? against(c, watched, 1) : TC_OK;
+}
+
+tc_status tc_content_errors(tc_content *c)
+{
+    const tc_report_options *o = &c->options;
+    if (o->comparison) {
+        bool lowered = o->second && tc_model_get_stage(o->second) == TC_STAGE_LOWERED;
+        take(c, o->comparison, lowered);
+        return TC_OK;
+    }
+    if (!o->samples)
+        return TC_OK;
+    size_t before = o->samples->most;
+    o->samples->most = o->most_samples ? o->most_samples : SAMPLES;
+    tc_status status = measure(c);
+    o->samples->most = before;
+    return status;
+}

@@ -1,0 +1,124 @@
+/* Charts: error along the program, cost by module, memory over time. */
+const charts = (() => {
+  /* ---- error ---- */
+  function error(width) {
+    const H = 230, L = 40, R = 12, T = 12, B = 24;
+    const points = N.filter(n => n.error_typed || n.error_integer);
+    const value = e => e ? e.sqnr_db === "exact" ? 100 : e.sqnr_db : undefined;
+    const finite = points.flatMap(n => [value(n.error_typed), value(n.error_integer)]).filter(v => v !== undefined && v < 100);
+    const hi = Math.min(90, Math.ceil(Math.max(20, ...finite) / 10) * 10), lo = Math.min(0, Math.floor(Math.min(...finite, 0) / 10) * 10);
+    const x = i => L + (width - L - R) * (points.length > 1 ? i / (points.length - 1) : .5), y = v => T + (H - T - B) * (1 - (Math.min(hi, Math.max(lo, v)) - lo) / (hi - lo));
+    const s = svg("svg", {class: "chart", viewBox: `0 0 ${width} ${H}`, height: H, role: "img", "aria-label": "Error along the program"});
+    for (let v = lo; v <= hi; v += hi - lo > 60 ? 20 : 10)
+      s.append(svg("line", {class: "grid", x1: L, x2: width - R, y1: y(v), y2: y(v)}), svg("text", {class: "axis", x: L - 8, y: y(v) + 4, "text-anchor": "end"}, v));
+    s.append(svg("text", {class: "axis", x: L, y: H - 4}, "first value"), svg("text", {class: "axis", x: width - R, y: H - 4, "text-anchor": "end"}, "last value"));
+    /* A line breaks where a value has no such form. */
+    const line = which => points.map((n, i) => [i, value(n[which])]).filter(p => p[1] !== undefined)
+      .map(([i, v], k, all) => (k && all[k - 1][0] === i - 1 ? "L" : "M") + x(i).toFixed(1) + " " + y(v).toFixed(1) + "h.01").join("");
+    s.append(svg("path", {d: line("error_typed"), fill: "none", stroke: palette.faint, "stroke-width": 1.6, "stroke-linecap": "round"}));
+    s.append(svg("path", {d: line("error_integer"), fill: "none", stroke: palette.accent, "stroke-width": 1.6, "stroke-linecap": "round"}));
+    const dot = svg("circle", {r: 4, fill: palette.accent, visibility: "hidden"});
+    const near = e => {
+      const r = s.getBoundingClientRect();
+      return Math.max(0, Math.min(points.length - 1, Math.round(((e.clientX - r.left) * width / r.width - L) / (width - L - R) * (points.length - 1))));
+    };
+    s.append(dot);
+    s.addEventListener("pointermove", e => {
+      const i = near(e), n = points[i];
+      dot.setAttribute("cx", x(i)); dot.setAttribute("cy", y(Math.min(value(n.error_integer) ?? Infinity, value(n.error_typed) ?? Infinity))); dot.setAttribute("visibility", "visible");
+      tip(e, n.name, `typed ${decibel((n.error_typed || {}).sqnr_db)} dB, integer ${decibel((n.error_integer || {}).sqnr_db)} dB`, n.place || "");
+    });
+    s.addEventListener("pointerleave", () => { dot.setAttribute("visibility", "hidden"); tip(null); });
+    s.addEventListener("click", e => show(points[near(e)].id));
+    s.style.cursor = "pointer";
+    return s;
+  }
+
+  /* ---- cost: each module as wide as what it takes ---- */
+  const children = gi => G[gi].items.map(i => i < 0 ? {group: -1 - i, x: G[-1 - i].sum, name: G[-1 - i].name} : {node: i, x: N[i], name: N[i].name});
+  function depth(gi) { return 1 + Math.max(0, ...G[gi].items.map(i => i < 0 ? depth(-1 - i) : 1)); }
+  function flame(root, by, width, zoom) {
+    const H = 24, levels = Math.min(14, depth(root)), s = svg("svg", {class: "chart flame", viewBox: `0 0 ${width} ${levels * H}`, height: levels * H, role: "img", "aria-label": "Cost by module"});
+    const all = G[root].sum[by] || 1;
+    function bar(x, w, level, thing, onclick) {
+      const used = utilisation(thing.x), share = (thing.x[by] || 0) / all;
+      const fill = used === undefined ? mix(palette.wash, palette.accent, .18 + .5 * Math.min(1, share * 1.5)) : mix(palette.cpu, palette.good, Math.min(1, used * 1.6));
+      const g = svg("g", {class: "slice"});
+      g.append(svg("rect", {x: x + .5, y: level * H + .5, width: Math.max(.5, w - 1), height: H - 2, rx: 3, fill, opacity: used === undefined ? 1 : .62}));
+      if (w > 34) {
+        const t = svg("text", {x: x + 7, y: level * H + 15.5});
+        t.textContent = thing.name.length * 6.4 + 12 > w ? thing.name.slice(0, Math.max(1, Math.floor((w - 18) / 6.4))) + "…" : thing.name;
+        g.append(t);
+      }
+      g.style.cursor = "pointer";
+      g.addEventListener("pointermove", e => tip(e, thing.path || thing.name, `${count(thing.x[by] || 0)} ${by}, ${percent((thing.x[by] || 0) / total(by))}` +
+        (used === undefined ? "" : `, ${percent(used)} of the multipliers in use`), thing.x.place || ""));
+      g.addEventListener("pointerleave", () => tip(null));
+      g.addEventListener("click", onclick);
+      s.append(g);
+    }
+    (function level(gi, x, w, at) {
+      const g = G[gi];
+      bar(x, w, at, {name: g.name || leaf(D.model.file), path: g.path, x: g.sum}, () => { tip(null); zoom(gi === root && g.parent >= 0 ? g.parent : gi); });
+      if (at + 1 >= levels) return;
+      for (const c of children(gi)) {
+        const part = w * (c.x[by] || 0) / (g.sum[by] || 1);
+        if (part >= .6) {
+          if (c.group !== undefined) level(c.group, x, part, at + 1);
+          else bar(x, part, at + 1, c, () => show(c.node));
+        }
+        x += part;
+      }
+    })(root, 0, width, 0);
+    return s;
+  }
+
+  /* ---- memory: a block is a rectangle from its first step to its last, at its address ---- */
+  const hue = text => { let h = 7; for (const c of text) h = (h * 31 + c.charCodeAt(0)) >>> 0; return 150 + h % 150; };
+  function memory(m, dark) {
+    const H = 260, LIVE = 46, canvas = el("canvas", {height: H + LIVE, role: "img", "aria-label": m.name}), steps = Math.max(1, m.steps);
+    canvas.style.height = H + LIVE + "px";
+    const live = new Float64Array(steps + 1);
+    for (const [, a, b, , n] of m.blocks) { live[a] += n; live[b + 1] -= n; }
+    let most = 1;
+    for (let i = 1; i <= steps; i++) live[i] += live[i - 1];
+    for (let i = 0; i < steps; i++) most = Math.max(most, live[i]);
+    let over = null;
+    const end = m.clock ? m.clock[steps] || 1 : steps, along = m.clock ? i => m.clock[i] / end : i => i / steps;
+    const rect = ([, a, b, at, n], w) => [along(a) * w, LIVE + H - (at + n) / m.bytes * H, Math.max(1, (along(b + 1) - along(a)) * w), Math.max(.8, n / m.bytes * H)];
+    const stepAt = part => { let lo = 0, hi = steps - 1; while (lo < hi) { const mid = (lo + hi + 1) >> 1; if (along(mid) <= part) lo = mid; else hi = mid - 1; } return lo; };
+    function paint() {
+      const w = canvas.clientWidth, ratio = devicePixelRatio || 1, c = canvas.getContext("2d");
+      if (!w) return;
+      canvas.width = w * ratio; canvas.height = (H + LIVE) * ratio;
+      c.setTransform(ratio, 0, 0, ratio, 0, 0);
+      c.clearRect(0, 0, w, H + LIVE);
+      c.beginPath(); c.moveTo(0, LIVE - 6);
+      for (let i = 0; i < steps; i++) { const y = LIVE - 6 - live[i] / most * (LIVE - 12); c.lineTo(along(i) * w, y); c.lineTo(along(i + 1) * w, y); }
+      c.lineTo(w, LIVE - 6); c.closePath(); c.fillStyle = palette.accent; c.globalAlpha = .35; c.fill(); c.globalAlpha = 1;
+      for (const b of m.blocks) {
+        const [x, y, bw, bh] = rect(b, w);
+        c.fillStyle = `hsl(${hue(b[0])} ${dark ? "26% 44%" : "36% 70%"})`;
+        c.globalAlpha = over && over !== b ? .45 : .9;
+        c.fillRect(x + .3, y + .3, Math.max(.7, bw - .6), Math.max(.6, bh - .6));
+        c.globalAlpha = 1;
+        if (bw > 70 && bh > 16) {
+          c.fillStyle = dark ? "#f2f2f2" : "#1d2129"; c.font = "11.5px system-ui, sans-serif"; c.textBaseline = "middle";
+          c.save(); c.beginPath(); c.rect(x, y, bw - 4, bh); c.clip(); c.fillText(b[0], x + 6, y + bh / 2); c.restore();
+        }
+      }
+    }
+    canvas.addEventListener("pointermove", e => {
+      const r = canvas.getBoundingClientRect(), x = e.clientX - r.left, y = e.clientY - r.top;
+      const found = m.blocks.findLast(b => { const [bx, by, bw, bh] = rect(b, r.width); return x >= bx && x <= bx + bw && y >= by && y <= by + bh; }) || null;
+      if (found !== over) { over = found; paint(); }
+      const step = stepAt(x / r.width);
+      if (found) tip(e, found[0], `${bytes(found[4])} at ${found[3]}`, `${m.unit} ${found[1]} to ${found[2]}`);
+      else tip(e, `${m.unit} ${step}`, `${bytes(live[step])} in use`);
+    });
+    canvas.addEventListener("pointerleave", () => { over = null; tip(null); paint(); });
+    new ResizeObserver(paint).observe(canvas);
+    return canvas;
+  }
+  return {error, flame, memory};
+})();

@@ -1,0 +1,99 @@
+"use strict";
+/* What the report tells, and small helpers that every part uses. */
+const D = JSON.parse(document.getElementById("data").textContent);
+const N = D.nodes, G = D.groups;
+const $ = id => document.getElementById(id);
+
+/* el("td.n", {title: "x"}, "text", child) */
+function el(what, attributes, ...children) {
+  const [tag, ...classes] = what.split("."), e = document.createElement(tag);
+  if (classes.length) e.className = classes.join(" ");
+  for (const [k, v] of Object.entries(attributes || {})) {
+    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else if (v !== null && v !== undefined && v !== false) e.setAttribute(k, v === true ? "" : v);
+  }
+  for (const c of children.flat()) if (c !== null && c !== undefined && c !== false) e.append(c);
+  return e;
+}
+function svg(tag, attributes, ...children) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [k, v] of Object.entries(attributes || {})) {
+    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else e.setAttribute(k, v);
+  }
+  for (const c of children) e.append(c);
+  return e;
+}
+
+/* ---- numbers for people ---- */
+const digits = (v, n) => v >= 100 || v === Math.round(v) ? Math.round(v).toString() : v.toFixed(v >= 10 ? Math.min(n, 1) : n);
+function scaled(v, step, units) {
+  let i = 0;
+  while (v >= step && i < units.length - 1) { v /= step; i++; }
+  return [digits(v, 2), units[i]];
+}
+const count = v => v === undefined ? "–" : scaled(v, 1000, ["", " k", " M", " G", " T"]).join("");
+const bytes = v => v === undefined ? "–" : scaled(v, 1024, ["B", "KiB", "MiB", "GiB"]).join(" ");
+const seconds = v => v < 1e-3 ? [digits(v * 1e6, 1), "µs"] : v < 1 ? [digits(v * 1e3, 2), "ms"] : [digits(v, 2), "s"];
+const percent = v => v === undefined || isNaN(v) ? "–" : (100 * v).toFixed(v < .0995 ? 1 : 0) + " %";
+const whole = v => v === undefined ? "–" : Math.round(v).toLocaleString("en").replace(/,/g, "\u202f");
+const decibel = v => v === undefined ? "–" : v === "exact" ? "exact" : v.toFixed(1);
+const short = v => v === undefined ? "–" : +v.toPrecision(3) + "";
+const leaf = path => (path || "").split("/").pop();
+
+/* ---- what follows from the content ---- */
+const readers = N.map(() => []), groupOf = new Int32Array(N.length), itemOf = new Int32Array(N.length), placeOf = new Int32Array(G.length);
+N.forEach((n, k) => { n.id = k; for (const i of n.in) readers[i].push(k); });
+G.forEach((g, i) => g.items.forEach((item, k) => {
+  if (item < 0) placeOf[-1 - item] = k; else { groupOf[item] = i; itemOf[item] = k; }
+}));
+const byName = new Map(N.map(n => [n.name, n.id]));
+const isOperator = n => n.op !== "input" && n.op !== "output";
+const sqnr = n => { const e = n.error_integer || n.error_typed; return e ? e.sqnr_db === "exact" ? Infinity : e.sqnr_db : undefined; };
+const hasCycles = N.some(n => n.cycles), hasErrors = D.errors.length > 0;
+const metric = hasCycles ? "cycles" : N.some(n => n.macs) ? "macs" : "bytes";
+const peak = D.summary.macs_per_cycle;
+const utilisation = x => peak && x.cycles && x.macs ? x.macs / (x.cycles * peak) : undefined;
+const whereText = n => n.region !== undefined ? (D.regions[n.region] || {}).name || "region " + n.region
+  : n.where === "cpu" ? "CPU" : n.where === "merged" ? "merged into its neighbours" : undefined;
+
+/* Sums over everything inside a group; least exact value. */
+G.forEach(g => { g.sum = {cycles: 0, macs: 0, bytes: 0, nodes: 0, worst: undefined, cpu: 0}; });
+N.forEach(n => {
+  for (let g = groupOf[n.id]; g >= 0; g = G[g].parent) {
+    const s = G[g].sum, e = sqnr(n);
+    for (const m of ["cycles", "macs", "bytes"]) s[m] += n[m] || 0;
+    s.nodes++;
+    if (n.where === "cpu") s.cpu++;
+    if (e !== undefined && (s.worst === undefined || e < s.worst)) s.worst = e;
+  }
+});
+const total = m => G[0].sum[m];
+
+/* ---- colours ---- */
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+let palette = {};
+function readPalette() {
+  for (const k of ["bg", "panel", "ink", "soft", "faint", "line", "wash", "accent", "accent-wash", "cpu", "merged", "good", "mid", "bad", "r0", "r1", "r2", "r3", "r4", "r5"])
+    palette[k] = colour(k);
+}
+const parts = c => [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16));
+function mix(a, b, t) {
+  const x = parts(a), y = parts(b);
+  return "rgb(" + x.map((v, i) => Math.round(v + (y[i] - v) * t)).join(",") + ")";
+}
+/* 15 dB and less is bad, 40 and more is good. */
+const errorColour = db => db === undefined ? palette.merged : db >= 40 ? palette.good
+  : db <= 15 ? palette.bad : db < 27 ? mix(palette.bad, palette.mid, (db - 15) / 12) : mix(palette.mid, palette.good, (db - 27) / 13);
+const costColour = share => mix(palette.wash, palette.accent, Math.min(1, .12 + 4 * Math.sqrt(share) * .42));
+
+/* ---- a note at the pointer ---- */
+function tip(event, ...lines) {
+  const t = $("tip");
+  if (!event) { t.hidden = true; return; }
+  t.replaceChildren(...lines.map((l, i) => i ? el("small", {}, l) : el("span", {}, l)));
+  t.hidden = false;
+  const r = t.getBoundingClientRect();
+  t.style.left = Math.max(6, Math.min(innerWidth - r.width - 8, event.clientX + 14)) + "px";
+  t.style.top = Math.max(6, event.clientY + 18 + r.height > innerHeight ? event.clientY - r.height - 12 : event.clientY + 18) + "px";
+}

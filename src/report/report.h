@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.h -- what a report tells, as records; content.c finds it, json.c writes it, page.c makes
+ * it a page. */
+#ifndef TC_REPORT_H
+#define TC_REPORT_H
+
+#include "../api/compile.h"
+#include "layout.h"
+#include "tosac/report.h"
+
+enum { TC_WHERE_UNKNOWN = -3, TC_WHERE_MERGED = -2, TC_WHERE_CPU = -1 }; /* else a region */
+
+/* How a value of one program differs from the same value of the model. */
+typedef struct tc_report_error {
+    bool known;
+    double sqnr_db, cosine, max_error, max_steps, saturated;
+} tc_report_error;
+
+/* What operators take; of fields that are not known 0. */
+typedef struct tc_report_cost {
+    double cycles, npu_cycles, macs, bytes;
+    double sram_cycles, other_cycles;
+} tc_report_cost;
+
+/* A node of the model, an input or an output. */
+typedef struct tc_report_node {
+    const char *name, *op;
+    const tc_loc *loc; /* of inputs and outputs: empty */
+    const tc_type *type;
+    const tc_type *typed;  /* as the typed program has it; or NULL */
+    const tc_type *second; /* of `compare`: as the second program has it; or NULL */
+    int where;
+    const char *why;
+    const char **tosa; /* operators it became */
+    size_t n_tosa, cap_tosa;
+    tc_report_cost cost;
+    tc_report_error error[2]; /* typed, integer */
+    uint32_t *in;
+    size_t n_in;
+} tc_report_node;
+
+/* One operation of the accelerator, as its compiler schedules it. */
+typedef struct tc_report_step {
+    const char *kind; /* "Conv2D" */
+    const char *tosa; /* the operator it comes from; or NULL */
+    int32_t node;     /* of the report; -1: not known */
+    size_t region;
+    tc_report_cost cost;
+} tc_report_step;
+
+typedef struct tc_report_block {
+    const char *name;
+    int64_t first, last, offset, bytes;
+} tc_report_block;
+
+/* One memory, over the steps of a program. */
+typedef struct tc_report_memory {
+    const char *name, *unit; /* unit: what a step is */
+    int64_t bytes, steps;
+    double *clock; /* by step: when it begins, in cycles; NULL: not known */
+    tc_report_block *block;
+    size_t n_block, cap_block;
+} tc_report_memory;
+
+typedef struct tc_content {
+    tc_ctx *ctx;
+    tc_report_options options;
+    const tc_graph *model;
+    tc_report_node *node;
+    size_t n_node;
+    tc_map by_name; /* node + 1 */
+    tc_report_step *step;
+    size_t n_step, cap_step;
+    tc_report_memory *memory;
+    size_t n_memory, cap_memory;
+    size_t samples; /* that errors were measured on */
+    tc_layout layout;
+    struct tc_vela_map **notes; /* by region: Vela's own; NULL: there are none */
+    double cycles, macs, seconds;
+    int32_t macs_per_cycle; /* 0: not known */
+} tc_content;
+
+TC_MUST_USE tc_status tc_content_find(tc_ctx *ctx, const tc_report_options *options,
+                                      tc_content *out);
+
+/* cost.c, memory.c, error.c: parts of it. */
+void tc_content_costs(tc_content *c);
+void tc_content_memory(tc_content *c);
+TC_MUST_USE tc_status tc_content_errors(tc_content *c);
+
+/* The node of that name, or -1. */
+int32_t tc_content_node(const tc_content *c, const char *name);
+
+void tc_content_json(const tc_content *c, bool compact, tc_buf *out);
+void tc_content_page(const tc_content *c, tc_buf *out);
+
+/* Files of the page, as the build embeds them. */
+#define TC_PAGE(name)                                                                              \
+    extern const unsigned char tc_page_##name[];                                                   \
+    extern const size_t tc_page_##name##_size;
+TC_PAGE(html)
+TC_PAGE(css)
+TC_PAGE(data_js)
+TC_PAGE(graph_js)
+TC_PAGE(charts_js)
+TC_PAGE(main_js)
+#undef TC_PAGE
+
+#endif
