@@ -108,16 +108,23 @@ static double fine_scale(const tc_arg *a, const tc_arg *b)
     return s;
 }
 
-/* Two codes of i8 stand for numbers that differ by less than the common steps tell apart. */
+static int order_of(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Two codes of i8 whose order in the common steps is not that of the numbers they stand for. */
 static bool too_close(const tc_arg *a, const tc_arg *b, double step)
 {
     double sa = tc_scale_of(a->type), sb = tc_scale_of(b->type);
     if (sa == sb || a->type->dtype != TC_i8 || b->type->dtype != TC_i8)
         return false;
-    for (int64_t i = -128; i < 128; i++) {
-        double x = sa * (double)(i - tc_zero_of(a->type)), at = rint(x / sb);
-        double code = at + (double)tc_zero_of(b->type);
-        if (at != 0 && code >= -128 && code <= 127 && fabs(x - at * sb) < 2 * step)
+    for (int64_t code = -128; code < 128; code++) {
+        double x = (double)(code - tc_zero_of(a->type)), y = rint(x * sa / sb);
+        double near = y + (double)tc_zero_of(b->type);
+        bool same = fabs(x * sa - y * sb) <= 1e-9 * fabs(x * sa);
+        if (near >= -128 && near <= 127 && !same &&
+            order_of(x * sa, y * sb) != order_of(rint(x * sa / step), rint(y * sb / step)))
             return true;
     }
     return false;
