@@ -14,10 +14,10 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ORDER = ["base", "context", "model", "data", "quantize", "compile", "run", "inspect"]
+ORDER = ["base", "context", "about", "model", "data", "quantize", "compile", "run", "inspect"]
 
 SCALAR = {
-    "void": "None", "int": "c_int", "size_t": "c_size_t", "double": "c_double", "float": "c_float",
+    "void": "None", "char": "c_char", "int": "c_int", "size_t": "c_size_t", "double": "c_double", "float": "c_float",
     "int8_t": "c_int8", "uint8_t": "c_uint8", "int16_t": "c_int16", "uint16_t": "c_uint16",
     "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64", "uint64_t": "c_uint64",
 }
@@ -180,7 +180,7 @@ def bindings(include: Path) -> str:
     _, items = read(include)
     known = {i.name: i.kind for i in items if i.name}
     out = ['# SPDX-License-Identifier: Apache-2.0', '"""Made by headers.py from include/tosac/*.h: records, callbacks and functions."""',
-           "# fmt: off", "from ctypes import (CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_float, c_int, c_int8, c_int16, c_int32, c_int64,",
+           "# fmt: off", "from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_float, c_int, c_int8, c_int16, c_int32, c_int64,",
            "                    c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)", ""]
     functions = []
     for i in items:

@@ -5,7 +5,7 @@ _tosac()
     local options valued
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare inspect verify opt" -- "$current"))
+        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare inspect verify opt doctor targets ops" -- "$current"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -40,6 +40,18 @@ _tosac()
     opt)
         options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --help -h --version '
         valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|'
+        ;;
+    doctor)
+        options='--json --threads --kernels --dim --help -h --version '
+        valued='|--threads|--kernels|--dim|'
+        ;;
+    targets)
+        options='--json --threads --kernels --dim --help -h --version '
+        valued='|--threads|--kernels|--dim|'
+        ;;
+    ops)
+        options='--target -t --json --threads --kernels --dim --help -h --version '
+        valued='|--target|-t|--threads|--kernels|--dim|'
         ;;
     esac
     if [[ $current == -* && $valued != *"|$before|"* ]]; then

@@ -48,6 +48,30 @@ npy stack '<f4' '2, 1, 3' "$one$one$two$two$two$two"
 npy wide '<f8' '1, 3' '\x00\x00\x00\x00\x00\x00\xf0\x3f\x9a\x99\x99\x99\x99\x99\xb9\x3f\x00\x00\x00\x00\x00\x00\x00\x00'
 npy bytes '|i1' '1, 3' 'abc'
 
+# What there is.
+expect 0 'ethos-u85-2048' targets
+expect 0 '"needs_vela": true' targets --json
+expect 0 'softmax(q k^T' ops -t ethos-u55-128
+expect 0 '"on_target": "as integers"' ops -t ethos-u85-256 --json
+expect 2 "did you mean 'ethos-u85-256'" ops -t ethos-u85-25
+expect 2 '1 argument,' doctor x
+TOSAC_VELA=/nowhere/vela expect 4 'pip install ethos-u-vela' doctor
+TOSAC_VELA=/nowhere/vela expect 4 '"healthy": false' doctor --json
+TOSAC_VELA=/nowhere/vela expect 4 'TOSA-1.0+INT, TOSA-1.0+FP, TOSA-1.0+INT+FP, vgf, cpu' doctor
+
+# Mistakes are told before the work, with what is near; with --json as an object.
+expect 1 'there is no folder' compile nowhere.pt2 -t cpu -o "$dir/none/x.pte"
+expect 1 'it is a folder' compile nowhere.pt2 -t cpu --emit pte -o "$dir"
+expect 1 'there is no folder' quantize nowhere.pt2 --calib random:1 -o "$dir/typed.ir" --qparams "$dir/none/q.json"
+expect 2 "did you mean 'fuse'" compile $digits/model.pt2 -t cpu --dump-after fuze
+expect 2 "did you mean 'conv2d_9'" compile $digits/model.pt2 -t TOSA-1.0+FP --cpu conv2d_99
+expect 2 "did you mean 'vgf'" compile $digits/model.pt2 -t vfg
+expect 2 "did you mean 'ethos-u85-256'" compile $digits/model.pt2 -t ethosu85-256
+expect 2 '"id": "usage"' run --bensh 1 --json
+expect 1 '"id": "io"' run nowhere.pt2 --json
+expect 2 '"did you mean' rum --json
+expect 0 '"graph": "graph @main' opt --pass=dead "$dir/abs.ir" --json
+
 expect 2 'tosac run'
 expect 0 'tosac run' --help
 expect 0 'tosac 0.' --version

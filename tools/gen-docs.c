@@ -3,8 +3,8 @@
  *
  *   gen-docs FOLDER */
 #include "api/pass.h"
+#include "executorch/cpu.h"
 #include "lower/lower.h"
-#include "target/cpu.h"
 #include "wire/file.h"
 
 #include <stdio.h>
@@ -148,19 +148,7 @@ static bool is_tosa(tc_op op) { return tc_text_starts(tc_ops[op].name, "tosa_");
 static bool is_rich(tc_op op) { return !is_tosa(op); }
 static bool in_integers(tc_op op) { return tc_lower_knows(op, true); }
 static bool in_plain(tc_op op) { return tc_lower_knows(op, false); }
-static bool by_kernels(tc_op op)
-{
-    static const tc_op several[] = {
-#define FORM(op) TC_OP_##op,
-#include "executorch/cpu_forms.def"
-    };
-    bool found = op == TC_OP_rescale || op == TC_OP_reshape;
-    for (size_t i = 0; i < tc_cpu_n_kernel; i++)
-        found = found || tc_cpu_kernels[i].op == op;
-    for (size_t i = 0; i < TC_COUNT(several); i++)
-        found = found || several[i] == op;
-    return found;
-}
+static bool by_kernels(tc_op op) { return tc_cpu_knows(op); }
 
 /* Constants, what is explicit already, and what a program is made of: no target is asked about
  * them. */

@@ -19,6 +19,7 @@
 #ifndef TOSAC_H
 #define TOSAC_H
 
+#include "about.h"
 #include "base.h"
 #include "compile.h"
 #include "context.h"

@@ -98,6 +98,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
 /* Everything up to the typed program. */
 static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
+    TC_TRY(tc_tell_progress(ctx, "tidying", 0, 1));
     if (!has(&out->target, TC_FEATURE_FFT))
         TC_TRY(tc_run_passes(ctx, out->module, "infer,complex", r->trace));
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
@@ -310,6 +311,7 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
 tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace, size_t *failed)
 {
     *failed = SIZE_MAX;
+    TC_TRY(tc_tell_progress(ctx, "splitting", 0, 1));
     c->module = tc_module_clone(c->typed);
     TC_TRY(split_program(ctx, c, trace));
     c->n_region = c->split.n_region;
@@ -319,7 +321,7 @@ tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
         name_nodes(ctx, tc_module_find(c->module, c->region[i].name), &c->region[i]);
     }
     for (size_t i = 0; i < c->n_region; i++) {
-        TC_TRY(tc_tell_progress(ctx, "regions", i, c->n_region));
+        TC_TRY(tc_tell_progress(ctx, "regions lowered", i, c->n_region));
         tc_status status = finish_region(ctx, trace, c, &c->region[i]);
         if (status != TC_OK)
             *failed = i;

@@ -34,6 +34,7 @@ static tc_status open_model(tc_ctx *ctx, const char *path, const tc_model_option
     tc_module *module;
     path = tc_intern_text(ctx, path);
     ctx->prefer_tosa = o.prefer_tosa != 0;
+    TC_TRY(tc_tell_progress(ctx, "reading", 0, 1));
     TC_TRY(tc_read(ctx, path, &module));
     return take_module(ctx, path, module, o.unchecked, out);
 }

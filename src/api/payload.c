@@ -24,6 +24,7 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
             (tc_vela_job){.graph = tc_main(c->region[i].module), .tosa = c->region[i].tosa};
     TC_TRY(tc_emit_ethosu(ctx, &c->target, vela, *jobs, c->n_region));
     for (size_t i = 0; i < c->n_region; i++) {
+        TC_TRY(tc_tell_progress(ctx, "command streams checked", i, c->n_region));
         tc_status status = tc_stream_check(ctx, c, vela, &c->region[i], &(*jobs)[i]);
         (*jobs)[i].refused = status != TC_OK; /* a stream that is not right is none */
         TC_TRY(status);

@@ -114,3 +114,12 @@ size_t tc_text_distance(const char *a, const char *b)
     }
     return row[m];
 }
+
+void tc_text_nearer(const char *word, const char *candidate, size_t *least, const char **best)
+{
+    size_t distance = tc_text_distance(word, candidate);
+    if (distance < *least) {
+        *least = distance;
+        *best = candidate;
+    }
+}

@@ -33,5 +33,9 @@ bool tc_text_to_f64(tc_str text, double *out);
 
 /* Edits between two words, for "did you mean". */
 size_t tc_text_distance(const char *a, const char *b);
+/* Takes the candidate when it is nearer than `least`; both are brought up to date. */
+void tc_text_nearer(const char *word, const char *candidate, size_t *least, const char **best);
+/* What is as far away as this is not near. */
+static inline size_t tc_text_far(const char *word) { return strlen(word) / 3 + 2; }
 
 #endif

@@ -4,6 +4,8 @@
 #define TOSAC_CLI_H
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +30,7 @@ typedef struct cli_text {
 } cli_text;
 
 void cli_put(cli_text *text, const char *format, ...) CLI_PRINTF(2, 3);
+void cli_put_list(cli_text *text, const char *format, va_list args) CLI_PRINTF(2, 0);
 
 /* A list of texts. */
 typedef struct cli_texts {
@@ -77,17 +80,21 @@ typedef struct cli_common {
 /* A line on a terminal while something takes its time: nothing in the first second, and nothing at
  * all when standard error is not a terminal. */
 typedef struct cli_progress {
-    const char *what; /* "samples" */
-    size_t total;
-    double begin, shown;
-    bool visible;
+    char what[64]; /* "samples"; "": nothing is going on */
+    size_t done, total;
+    double started, begin; /* the command, and what is going on: seconds */
+    bool visible, drawn, over;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
 } cli_progress;
 
 /* One run of the command. */
 typedef struct cli {
     tc_ctx *ctx;
     cli_common common;
-    cli_text said; /* our own messages; the library's are in the context */
+    struct cli_message *said; /* our own messages; the library's are in the context */
+    size_t n_said;
     cli_progress progress;
     int argc; /* the command line as it came */
     char **argv;
@@ -106,7 +113,7 @@ typedef struct cli_verb {
 } cli_verb;
 
 extern const cli_verb cli_compile, cli_quantize, cli_run, cli_explain, cli_compare, cli_inspect,
-    cli_verify, cli_opt;
+    cli_verify, cli_opt, cli_doctor, cli_targets, cli_ops;
 
 /* Reads argv[first..] by the verb's table and the common one. */
 TC_MUST_USE tc_status cli_parse(cli *c, const cli_verb *verb, int argc, char **argv, int first,
@@ -127,6 +134,15 @@ const char *cli_nearest(const char *word, const char *(*name)(size_t i, const vo
 tc_status cli_usage(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_note(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 
+/* "FILE: error: ... [io]". */
+tc_status cli_bad_file(cli *c, const char *file, const char *format, ...) CLI_PRINTF(3, 4);
+
+/* Whether a file, such as standard error, is a terminal that shows colours. */
+bool cli_in_colour(int file);
+
+/* A file can be written there, as far as can be seen before the work; NULL and "-" always. */
+TC_MUST_USE tc_status cli_try_output(cli *c, const char *path);
+
 /* A text to standard output, all of it now; its failure is an error about "<stdout>". */
 TC_MUST_USE tc_status cli_print_all(cli *c, tc_bytes text);
 
@@ -138,8 +154,10 @@ TC_MUST_USE tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_d
 
 /* ---- progress ---- */
 
+void cli_progress_begin(cli *c);
 int cli_on_progress(void *user, const char *what, size_t done, size_t total);
-void cli_progress_end(cli *c);
+void cli_progress_end(cli *c);   /* of what is going on: the line is taken away */
+void cli_progress_close(cli *c); /* for good */
 
 /* Seconds on a clock that never goes back. */
 double cli_seconds(void);

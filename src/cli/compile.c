@@ -103,6 +103,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         return cli_usage(c, "-t TARGET is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     if (o->output)
         CLI_TRY(find_kind(c, o, &kind));
+    CLI_TRY(cli_dump_known(c, o->dump_after));
+    CLI_TRY(cli_try_output(c, o->output));
     cli_add_names(&cpu, o->cpu);
     if (o->dump_dir)
         CLI_TRY(cli_dump_begin(&dumper));
@@ -120,6 +122,7 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(write_report(c, o, model, compiled, data));
     CLI_TRY(tc_compiled_report(c->ctx, compiled, c->common.json ? TC_REPORT_JSON : TC_REPORT_LINE,
                                &report));
+    cli_progress_end(c);
     fputs(report, stdout);
     return TC_OK;
 }

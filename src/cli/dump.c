@@ -2,6 +2,30 @@
 /* dump.c -- see dump.h.  trace.json opens in Perfetto: one bar per pass, and the memory in use. */
 #include "dump.h"
 
+static const char *pass_name(size_t i, const void *from)
+{
+    tc_pass_info *info = cli_memory(1, sizeof *info);
+    (void)from;
+    info->size = sizeof *info;
+    return tc_pass_at(i, info) ? info->name : NULL;
+}
+
+tc_status cli_dump_known(cli *c, const char *pass)
+{
+    const char *name;
+    if (!pass || cli_is(pass, "all"))
+        return TC_OK;
+    for (size_t i = 0; (name = pass_name(i, NULL)); i++)
+        if (cli_is(name, pass))
+            return TC_OK;
+    tc_status status = cli_usage(c, "--dump-after %s: there is no such pass", pass);
+    if ((name = cli_nearest(pass, pass_name, NULL)))
+        cli_note(c, "did you mean '%s'?", name);
+    else
+        cli_note(c, "doc/passes.md lists them; 'all' is all of them");
+    return status;
+}
+
 tc_status cli_dump_begin(cli_dumper *d)
 {
     d->begin = d->last = cli_seconds();

@@ -14,6 +14,8 @@ typedef struct cli_dumper {
     cli_text trace;     /* JSON, event by event */
 } cli_dumper;
 
+/* Whether there is a pass of that name; NULL and "all" are fine. */
+TC_MUST_USE tc_status cli_dump_known(cli *c, const char *pass);
 TC_MUST_USE tc_status cli_dump_begin(cli_dumper *d);
 /* A tc_on_pass. */
 tc_status cli_dump_pass(void *dumper, const tc_model *model, const char *pass);

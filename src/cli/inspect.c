@@ -15,6 +15,7 @@ static tc_status run_inspect(cli *c, const void *record, const cli_texts *args)
     tc_form form = c->common.json ? TC_FORM_JSON : TC_FORM_TEXT;
     tc_status status = o->disassemble ? tc_disassemble_file(c->ctx, args->v[0], form, &text)
                                       : tc_inspect_file(c->ctx, args->v[0], form, &text);
+    cli_progress_end(c);
     if (text)
         fputs(text, stdout);
     return status;

@@ -5,37 +5,42 @@
 #include <math.h>
 #include <stdio.h>
 
-static void quoted(const char *text)
+static FILE *file_of(const cli_json_out *out)
 {
-    putchar('"');
+    return out->to ? out->to : stdout;
+}
+
+static void quoted(FILE *to, const char *text)
+{
+    putc('"', to);
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
+            fprintf(to, "\\%c", *c);
         else if (*c < ' ' || *c == 127)
-            printf("\\u%04x", *c);
+            fprintf(to, "\\u%04x", *c);
         else
-            putchar(*c);
+            putc(*c, to);
     }
-    putchar('"');
+    putc('"', to);
 }
 
 static void lead(cli_json_out *out, const char *name)
 {
     if (out->depth && !out->first)
-        putchar(',');
+        putc(',', file_of(out));
     if (out->depth)
-        printf("\n%*s", out->depth * 2, "");
+        fprintf(file_of(out), "\n%*s", out->depth * 2, "");
     out->first = false;
     if (name) {
-        quoted(name);
-        printf(": ");
+        quoted(file_of(out), name);
+        fprintf(file_of(out), ": ");
     }
 }
 
 void cli_json_open(cli_json_out *out, const char *name, char bracket)
 {
     lead(out, name);
-    putchar(bracket);
+    putc(bracket, file_of(out));
     out->depth++;
     out->first = true;
 }
@@ -44,26 +49,26 @@ void cli_json_close(cli_json_out *out, char bracket)
 {
     out->depth--;
     if (!out->first)
-        printf("\n%*s", out->depth * 2, "");
-    putchar(bracket);
+        fprintf(file_of(out), "\n%*s", out->depth * 2, "");
+    putc(bracket, file_of(out));
     out->first = false;
     if (!out->depth)
-        putchar('\n');
+        putc('\n', file_of(out));
 }
 
 void cli_json_put_text(cli_json_out *out, const char *name, const char *text)
 {
     lead(out, name);
     if (text)
-        quoted(text);
+        quoted(file_of(out), text);
     else
-        printf("null");
+        fprintf(file_of(out), "null");
 }
 
 void cli_json_put_int(cli_json_out *out, const char *name, int64_t value)
 {
     lead(out, name);
-    printf("%" PRId64, value);
+    fprintf(file_of(out), "%" PRId64, value);
 }
 
 void cli_json_put_real(cli_json_out *out, const char *name, double value)
@@ -71,11 +76,11 @@ void cli_json_put_real(cli_json_out *out, const char *name, double value)
     char text[32];
     tc_text_f64(value, text);
     lead(out, name);
-    printf("%s", isfinite(value) ? text : "null");
+    fprintf(file_of(out), "%s", isfinite(value) ? text : "null");
 }
 
 void cli_json_put_bool(cli_json_out *out, const char *name, bool value)
 {
     lead(out, name);
-    printf(value ? "true" : "false");
+    fputs(value ? "true" : "false", file_of(out));
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json.h -- JSON to standard output: commas and quotes are looked after here. */
+/* json.h -- JSON: commas and quotes are looked after here. */
 #ifndef TOSAC_CLI_JSON_H
 #define TOSAC_CLI_JSON_H
 
 #include "cli.h"
 
 typedef struct cli_json_out {
+    FILE *to; /* NULL: standard output */
     int depth;
     bool first; /* nothing yet since the last bracket */
 } cli_json_out;

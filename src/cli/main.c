@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c -- finds the verb, reads its options, runs it, and tells the shell how it went. */
-#include "cli.h"
+#include "say.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 static const cli_verb *const verb[] = {
     &cli_compile, &cli_quantize, &cli_run,    &cli_explain,
     &cli_compare, &cli_inspect,  &cli_verify, &cli_opt,
+    &cli_doctor,  &cli_targets,  &cli_ops,
 };
 
 static const char *verb_name(size_t i, const void *from)
@@ -81,15 +82,15 @@ static tc_status dispatch(cli *c, int argc, char **argv)
 }
 
 /* What was printed has been taken by somebody; a reader that left early is no mistake of ours. */
-static tc_status finish_output(tc_status status)
+static int finish_output(int code)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
+        return code;
     if (errno == EPIPE)
-        return status;
+        return code;
     fprintf(stderr, "tosac: error: cannot write to standard output: %s [io]\n", strerror(errno));
-    return status ? status : TC_BAD_MODEL;
+    return code ? code : TC_BAD_MODEL;
 }
 
 /* Three quarters of the machine's memory: past that, a message beats being killed. */
@@ -97,20 +98,6 @@ static size_t memory_limit(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (size_t)pages / 4 * 3 * (size_t)size : 0;
-}
-
-/* The library's messages, then our own.  Of memory that ran out there is one thing to say. */
-static tc_status tell(cli *c, tc_status status)
-{
-    tc_ctx_stats stats = {.size = sizeof stats};
-    tc_ctx_get_stats(c->ctx, &stats);
-    fputs(tc_diagnostics(c->ctx), stderr);
-    if (status == TC_NO_MEMORY)
-        return TC_BAD_MODEL;
-    if (stats.muted)
-        fprintf(stderr, "tosac: note: %zu further errors are not shown\n", stats.muted);
-    fputs(c->said.p ? c->said.p : "", stderr);
-    return status;
 }
 
 /* ---- signals ---- */
@@ -160,10 +147,14 @@ int main(int argc, char **argv)
         return TC_BAD_MODEL;
     }
     watch_signals(c.ctx);
-    tc_status status = tell(&c, dispatch(&c, argc, argv));
-    status = finish_output(status);
+    cli_progress_begin(&c);
+    for (int i = 2; i < argc && !cli_is(argv[i], "--"); i++) /* mistakes in options are told so too */
+        c.common.json = c.common.json || cli_is(argv[i], "--json");
+    tc_status status = dispatch(&c, argc, argv);
+    cli_progress_close(&c);
+    int code = finish_output(cli_tell(&c, status));
     tc_ctx_free(c.ctx);
     cli_give_back();
     obey_signal();
-    return (int)status;
+    return code;
 }

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "json.h"
+
 typedef struct opt_options {
     const char *passes, *output, *dump_after, *target, *config;
     cli_texts calib;
@@ -20,11 +22,30 @@ static tc_status print_plain(cli *c, const tc_model *model)
     return TC_OK;
 }
 
+/* The graph's text as a member, or the file that has it. */
+static tc_status print_json(cli *c, const tc_model *model, const opt_options *o)
+{
+    cli_json_out out = {0};
+    tc_bytes text = {0};
+    if (o->output)
+        CLI_TRY(tc_model_write(c->ctx, model, o->output));
+    else
+        CLI_TRY(tc_model_text(c->ctx, model, !o->no_loc, &text));
+    cli_json_open(&out, NULL, '{');
+    cli_json_put_text(&out, "passes", o->passes);
+    cli_json_put_text(&out, "file", o->output);
+    cli_json_put_text(&out, "graph", (const char *)text.data);
+    cli_json_close(&out, '}');
+    return TC_OK;
+}
+
 static tc_status run_opt(cli *c, const void *record, const cli_texts *args)
 {
     const opt_options *o = record;
     cli_dumper dumper = {.c = c, .after = o->dump_after};
     tc_model *model;
+    CLI_TRY(cli_dump_known(c, o->dump_after));
+    CLI_TRY(cli_try_output(c, o->output));
     if (o->arena_limit)
         tc_ctx_set_memory_limit(c->ctx, (size_t)o->arena_limit);
     CLI_TRY(tc_model_open(c->ctx, args->v[0], NULL, &model));
@@ -35,6 +56,9 @@ static tc_status run_opt(cli *c, const void *record, const cli_texts *args)
     told.user = &dumper;
     CLI_TRY(cli_data(c, &o->calib, false, &told.samples));
     CLI_TRY(tc_model_run_stages(c->ctx, model, o->passes, &told));
+    cli_progress_end(c);
+    if (c->common.json)
+        return print_json(c, model, o);
     if (!o->no_loc)
         return cli_write_model(c, model, o->output ? o->output : "-");
     if (o->output)

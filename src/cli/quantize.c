@@ -67,7 +67,15 @@ static tc_status observe(cli *c, const tc_model *model, const tc_quantize_option
 {
     tc_bytes seen;
     CLI_TRY(tc_observe_model(c->ctx, model, request, &seen));
-    return tc_write_file(c->ctx, o->output, seen);
+    CLI_TRY(tc_write_file(c->ctx, o->output, seen));
+    if (c->common.json) {
+        cli_json_out out = {0};
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_text(&out, "observations", o->output);
+        cli_json_put_int(&out, "bytes", (int64_t)seen.size);
+        cli_json_close(&out, '}');
+    }
+    return TC_OK;
 }
 
 static tc_status quantize(cli *c, const tc_model *model, const tc_quantize_options *request,
@@ -105,6 +113,8 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
     tc_quantize_options request = tc_quantize_options_default();
     CLI_TRY(sort_arguments(c, args, o, &path));
     CLI_TRY(check_options(c, o));
+    CLI_TRY(cli_try_output(c, o->output));
+    CLI_TRY(cli_try_output(c, o->qparams));
     if (o->config)
         CLI_TRY(tc_config_open(c->ctx, o->config, &config));
     CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c -- texts that grow, lists of them, and what the command says of its own. */
+/* text.c -- texts that grow, lists of them, models and data by name. */
 #include "cli.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static _Noreturn void no_memory(void)
 {
@@ -57,7 +59,7 @@ void cli_give_back(void)
     cap_kept = 0;
 }
 
-static void put(cli_text *text, const char *format, va_list args)
+void cli_put_list(cli_text *text, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
@@ -77,7 +79,7 @@ void cli_put(cli_text *text, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    put(text, format, args);
+    cli_put_list(text, format, args);
     va_end(args);
 }
 
@@ -86,7 +88,7 @@ char *cli_format(const char *format, ...)
     cli_text text = {0};
     va_list args;
     va_start(args, format);
-    put(&text, format, args);
+    cli_put_list(&text, format, args);
     va_end(args);
     return text.p;
 }
@@ -121,45 +123,11 @@ bool cli_ends(const char *text, const char *suffix)
     return n >= m && strcmp(text + n - m, suffix) == 0;
 }
 
-/* A message is one line, whatever the user put into its arguments. */
-static void one_line(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ')
-            *text = '?';
-}
-
-static void say(cli *c, const char *kind, const char *tag, const char *format, va_list args)
-{
-    cli_text line = {0};
-    put(&line, format, args);
-    one_line(line.p);
-    cli_put(&c->said, "tosac: %s: %s%s\n", kind, line.p, tag);
-}
-
-tc_status cli_usage(cli *c, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say(c, "error", " [usage]", format, args);
-    va_end(args);
-    return TC_USAGE;
-}
-
-void cli_note(cli *c, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say(c, "note", "", format, args);
-    va_end(args);
-}
-
 tc_status cli_print_all(cli *c, tc_bytes text)
 {
     if (fwrite(text.data, 1, text.size, stdout) == text.size && fflush(stdout) == 0)
         return TC_OK;
-    cli_put(&c->said, "<stdout>: error: cannot be written [io]\n");
-    return TC_BAD_MODEL;
+    return cli_bad_file(c, "<stdout>", "cannot be written");
 }
 
 tc_status cli_write_model(cli *c, const tc_model *model, const char *path)
@@ -175,4 +143,27 @@ tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_dataset **out
 {
     *out = NULL;
     return files->n || always ? tc_dataset_files(c->ctx, files->v, files->n, out) : TC_OK;
+}
+
+/* A folder that is there and lets a file be made, and no folder of that name. */
+tc_status cli_try_output(cli *c, const char *path)
+{
+    struct stat st;
+    if (!path || cli_is(path, "-"))
+        return TC_OK;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return cli_bad_file(c, path, "cannot be written: it is a folder");
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return TC_OK; /* a device: whatever it takes */
+    const char *slash = strrchr(path, '/');
+    const char *folder =
+        slash ? cli_format("%.*s", slash == path ? 1 : (int)(slash - path), path) : ".";
+    if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode) || access(folder, W_OK | X_OK) != 0) {
+        tc_status status = cli_bad_file(c, path, "cannot be written: %s",
+                                        errno ? strerror(errno) : "no folder");
+        if (stat(folder, &st) != 0)
+            cli_note(c, "there is no folder '%s'; nothing was computed yet", folder);
+        return status;
+    }
+    return TC_OK;
 }

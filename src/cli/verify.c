@@ -50,6 +50,7 @@ static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
     reading.unchecked = 1; /* the judge sees everything */
     CLI_TRY(tc_model_open(c->ctx, path, &reading, &model));
     CLI_TRY(tc_verify_model(c->ctx, model, o->target));
+    cli_progress_end(c);
     size_t n = count_nodes(model);
     if (c->common.json) {
         cli_json_out out = {0};

@@ -60,7 +60,7 @@ static const char *absolute(tc_ctx *ctx, const char *path)
     return tc_text_format(&ctx->arena, "%s/%s", here, path);
 }
 
-static const char *program_name(void)
+const char *tc_vela_program(void)
 {
     const char *vela = getenv("TOSAC_VELA");
     return vela && *vela ? vela : "vela";
@@ -70,7 +70,7 @@ static const char *program_name(void)
 static tc_status ask_version(tc_ctx *ctx, const char *folder, tc_tool *tool)
 {
     const char **argv = tc_new_n(&ctx->arena, const char *, 3);
-    argv[0] = program_name();
+    argv[0] = tc_vela_program();
     argv[1] = "--version";
     *tool = (tc_tool){.argv = argv, .folder = folder, .timeout = 60};
     return tc_folder_make(ctx, folder);
@@ -100,7 +100,7 @@ static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
 {
     const char **argv = tc_new_n(&ctx->arena, const char *, 16);
     size_t n = 0;
-    argv[n++] = program_name();
+    argv[n++] = tc_vela_program();
     add_flag(ctx, argv, &n, "accelerator-config", target->text);
     add_flag(ctx, argv, &n, "config", o->ini ? absolute(ctx, o->ini) : "Arm/vela.ini");
     add_flag(ctx, argv, &n, "system-config",
@@ -390,7 +390,7 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
             ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), &tool[n]);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (!status)
-        status = tc_tools_run(ctx, tool, n + 1,
+        status = tc_tools_run(ctx, "runs of Vela", tool, n + 1,
                               ctx->threads > 0 ? (size_t)ctx->threads
                               : cores > 0      ? (size_t)cores
                                                : 1);
@@ -403,6 +403,21 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     judge_version(ctx, version);
     for (size_t i = 0; i < n; i++)
         job[i].version = version;
+    tc_workshop_close(&shop);
+    return status;
+}
+
+tc_status tc_vela_version(tc_ctx *ctx, const char **out)
+{
+    tc_workshop shop;
+    tc_tool tool;
+    *out = NULL;
+    TC_TRY(tc_workshop_open(ctx, &shop));
+    tc_status status = ask_version(
+        ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), &tool);
+    status = status ? status : tc_tools_run(ctx, "asking Vela", &tool, 1, 1);
+    if (status == TC_OK)
+        *out = version_said(ctx, &tool);
     tc_workshop_close(&shop);
     return status;
 }

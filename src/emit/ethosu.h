@@ -38,4 +38,8 @@ typedef struct tc_vela_job {
 TC_MUST_USE tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target,
                                      const tc_vela_options *options, tc_vela_job *job, size_t n);
 
+/* The program that is run: TOSAC_VELA, else "vela"; and what it says its version is, or NULL. */
+const char *tc_vela_program(void);
+TC_MUST_USE tc_status tc_vela_version(tc_ctx *ctx, const char **out);
+
 #endif

@@ -114,6 +114,14 @@ static tc_cpu_form *const rule_of[TC_OP_COUNT] = {
 #include "cpu_forms.def"
 };
 
+bool tc_cpu_knows(tc_op op)
+{
+    bool found = rule_of[op] || op == TC_OP_reshape; /* a view */
+    for (size_t i = 0; i < tc_cpu_n_kernel && !found; i++)
+        found = tc_cpu_kernels[i].op == op;
+    return found;
+}
+
 /* Nothing is left to do for the node. */
 static bool is_ready(const tc_graph *g, const tc_node *node)
 {

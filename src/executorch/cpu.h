@@ -11,6 +11,9 @@
  * one.  What cannot is an error with its Python line.  Other graphs stay as they are. */
 TC_MUST_USE tc_status tc_plan_cpu(tc_ctx *ctx, tc_module *module);
 
+/* Whether kernels compute the operator, one or several of them. */
+bool tc_cpu_knows(tc_op op);
+
 /* An address for every value of the first graph: those alive together are apart. */
 tc_memory tc_plan_memory(tc_ctx *ctx, const tc_module *module);
 

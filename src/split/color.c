@@ -30,6 +30,22 @@ static bool is_named(const tc_graph *g, const tc_node *node, const char *name)
     return false;
 }
 
+static tc_status unknown_name(tc_ctx *ctx, const tc_graph *g, const char *name)
+{
+    tc_status status =
+        tc_usage(ctx, "--cpu: no node and no operator of the model is called '%s'", name);
+    size_t least = tc_text_far(name);
+    const char *best = NULL;
+    for (size_t k = 0; k < g->n_node; k++) {
+        if (g->node[k]->loc->node)
+            tc_text_nearer(name, g->node[k]->loc->node, &least, &best);
+        tc_text_nearer(name, tc_ops[g->node[k]->op].name, &least, &best);
+    }
+    if (best)
+        tc_note(ctx, NULL, "did you mean '%s'?", best);
+    return status;
+}
+
 static tc_status kept_on_cpu(tc_ctx *ctx, const tc_graph *g, const tc_split_request *r, tc_color *c)
 {
     for (size_t i = 0; i < r->n_cpu; i++) {
@@ -40,8 +56,7 @@ static tc_status kept_on_cpu(tc_ctx *ctx, const tc_graph *g, const tc_split_requ
                 c->why[k] = "the command line says so";
             }
         if (!any)
-            return tc_usage(ctx, "--cpu: no node and no operator of the model is called '%s'",
-                            r->cpu[i]);
+            return unknown_name(ctx, g, r->cpu[i]);
     }
     return TC_OK;
 }

@@ -89,9 +89,27 @@ static bool is_machine(const tc_machine *m, const char *text)
            strstr(m->sizes, size);
 }
 
+/* The names of a machine, one a size; the nearest to the text is kept. */
+static void nearer_size(tc_ctx *ctx, const tc_machine *m, const char *text, size_t *least,
+                        const char **best)
+{
+    if (!m->sizes)
+        tc_text_nearer(text, m->name, least, best);
+    for (const char *at = m->sizes ? m->sizes + 1 : ""; *at; at += strcspn(at, " ") + 1)
+        tc_text_nearer(text,
+                       tc_text_format(&ctx->arena, "%s%.*s", m->name, (int)strcspn(at, " "), at),
+                       least, best);
+}
+
 static tc_status unknown_target(tc_ctx *ctx, const char *text)
 {
     tc_status status = tc_usage(ctx, "the target '%s' is unknown", text);
+    size_t least = tc_text_far(text);
+    const char *best = NULL;
+    for (size_t i = 0; i < TC_COUNT(machines); i++)
+        nearer_size(ctx, machines[i], text, &least, &best);
+    if (best)
+        tc_note(ctx, NULL, "did you mean '%s'?", best);
     for (size_t i = 0; i < TC_COUNT(machines); i++)
         if (machines[i]->sizes && tc_text_starts(text, machines[i]->name))
             tc_note(ctx, NULL, "%s comes with%s", machines[i]->name, machines[i]->sizes);

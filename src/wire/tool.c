@@ -62,6 +62,29 @@ void tc_workshop_close(tc_workshop *w)
     undo(w->kept);
 }
 
+/* ---- programs ---- */
+
+static bool can_run(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+const char *tc_tool_find(tc_ctx *ctx, const char *name)
+{
+    const char *at = getenv("PATH");
+    if (strchr(name, '/'))
+        return can_run(name) ? name : NULL;
+    while (at && *at) {
+        size_t n = strcspn(at, ":");
+        const char *path = tc_text_format(&ctx->arena, "%.*s/%s", (int)n, at, name);
+        if (n && can_run(path))
+            return path;
+        at += n + (at[n] == ':');
+    }
+    return NULL;
+}
+
 /* ---- processes ---- */
 
 static double now(void)
@@ -120,12 +143,14 @@ static bool ended(tc_tool *tool)
     return true;
 }
 
-tc_status tc_tools_run(tc_ctx *ctx, tc_tool *tool, size_t n, size_t at_once)
+tc_status tc_tools_run(tc_ctx *ctx, const char *what, tc_tool *tool, size_t n, size_t at_once)
 {
-    size_t begun = 0, done = 0;
+    size_t begun = 0, done = 0, told = SIZE_MAX;
     tc_status status = TC_OK;
     while (done < n && !(status && done == begun)) {
-        status = status ? status : tc_go_on(ctx);
+        if (!status)
+            status = told != done ? tc_tell_progress(ctx, what, done, n) : tc_go_on(ctx);
+        told = done;
         while (begun < n && begun - done < at_once && !status) {
             start(&tool[begun++]);
             if (tool[begun - 1].pid < 0)

@@ -23,9 +23,13 @@ typedef struct tc_tool {
     double deadline;
 } tc_tool;
 
-/* Runs them, `at_once` at a time, until all have ended.  Failure to start is told in `exit`.  When
+/* Runs them, which progress calls `what`, `at_once` at a time, until all have ended.  Failure to start is told in `exit`.  When
  * the context is cancelled, all are ended, and TC_CANCELLED comes back. */
-TC_MUST_USE tc_status tc_tools_run(tc_ctx *ctx, tc_tool *tool, size_t n, size_t at_once);
+TC_MUST_USE tc_status tc_tools_run(tc_ctx *ctx, const char *what, tc_tool *tool, size_t n,
+                                   size_t at_once);
+
+/* Where a program is, looked for on the PATH unless it has a slash; NULL: it cannot be run. */
+const char *tc_tool_find(tc_ctx *ctx, const char *name);
 
 /* What the tool said last of an error, or else at all; one line. */
 const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool);
