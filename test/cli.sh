@@ -180,7 +180,7 @@ expect 0 'float32[128,1,28,28]' inspect $digits/calib.npz
 expect 1 '[tosa' verify "$dir/abs.ir"
 
 expect 2 'no data was given' run $digits/model.pt2
-expect 1 '[format]' run $digits/model.pt2 -i "$dir/broken.npz"
+expect 1 'its end is missing' run $digits/model.pt2 -i "$dir/broken.npz"
 expect 1 '[truncated]' run $digits/model.pt2 -i "$dir/short.npy"
 expect 1 'the array is int64[1000]' run $digits/model.pt2 -i $digits/test_label.npy
 expect 1 "input 'x' is f32[1,1,28,28]" run $digits/model.pt2 -i $digits/test_logits.npy

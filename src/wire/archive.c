@@ -5,6 +5,8 @@
  * comes from the local header, whose extra field may differ.  Inflating is libzip's work. */
 #include "archive.h"
 
+#include <stdio.h>
+#include <unistd.h>
 #include <zip.h>
 
 enum {
@@ -16,7 +18,8 @@ enum {
     LONGEST_COMMENT = 65535,
     STORED = 0,
     DEFLATED = 8,
-    MOST_RATIO = 1032 /* no deflated stream grows more than this */
+    MOST_RATIO = 1032, /* no deflated stream grows more than this */
+    FAR = 64 * 1024    /* bytes that are worth leaving out */
 };
 #define POLYNOMIAL UINT32_C(0xedb88320)
 #define SIGN_LOCAL UINT32_C(0x04034b50)
@@ -50,10 +53,28 @@ static tc_loc *at_member(const tc_archive *a, const tc_member *m)
     return tc_archive_loc(a, tc_text_format(&a->ctx->arena, "member '%s'", m->name));
 }
 
-/* n bytes at `at`, or NULL when they are not all there. */
-static const uint8_t *span(tc_bytes b, uint64_t at, uint64_t n)
+/* Whether the file has n bytes at `at`. */
+static bool has(const tc_archive *a, uint64_t at, uint64_t n)
 {
-    return at <= b.size && n <= b.size - at ? b.data + at : NULL;
+    return at <= a->size && n <= a->size - at;
+}
+
+/* n bytes of the file at `at` where they are in memory, else NULL. */
+static const uint8_t *span(const tc_archive *a, uint64_t at, uint64_t n)
+{
+    return has(a, at, n) && at >= a->base ? a->bytes.data + (at - a->base) : NULL;
+}
+
+/* n bytes of the file that has them, in place or read into `arena`. */
+static tc_status fetch(const tc_archive *a, tc_arena *arena, uint64_t at, uint64_t n,
+                       const uint8_t **out)
+{
+    *out = span(a, at, n);
+    if (*out)
+        return TC_OK;
+    uint8_t *data = tc_arena_raw(arena, (size_t)n);
+    *out = data;
+    return tc_input_read(a->input, at, (size_t)n, data);
 }
 
 /* table[k][b]: the checksum of byte b followed by k zero bytes. */
@@ -133,10 +154,10 @@ static tc_status find_end(const tc_archive *a, uint64_t *at)
     uint64_t least = b.size > END_SIZE + LONGEST_COMMENT ? b.size - END_SIZE - LONGEST_COMMENT : 0;
     for (uint64_t i = b.size >= END_SIZE ? b.size - END_SIZE + 1 : 0; i-- > least;)
         if (tc_le32(b.data + i) == SIGN_END && i + END_SIZE + tc_le16(b.data + i + 20) <= b.size) {
-            *at = i;
+            *at = a->base + i;
             return TC_OK;
         }
-    return tc_error(a->ctx, at_byte(a, b.size), TC_E_TRUNCATED,
+    return tc_error(a->ctx, at_byte(a, a->size), TC_E_TRUNCATED,
                     "the archive has no end record: it is not a ZIP file, or its end is missing");
 }
 
@@ -144,22 +165,22 @@ static tc_status find_directory(const tc_archive *a, directory *dir)
 {
     uint64_t end = 0;
     TC_TRY(find_end(a, &end));
-    const uint8_t *e = a->bytes.data + end;
+    const uint8_t *e = span(a, end, END_SIZE);
     if (tc_le16(e + 4) && tc_le16(e + 4) != 0xffff)
         return tc_unsupported(a->ctx, at_byte(a, end), TC_E_UNSUPPORTED,
                               "an archive of several volumes");
     *dir = (directory){tc_le32(e + 16), tc_le32(e + 12), tc_le16(e + 10)};
     bool wide = dir->at == UINT32_MAX || dir->size == UINT32_MAX || dir->count == 0xffff;
     if (wide) {
-        const uint8_t *l = end >= LOCATOR_SIZE ? e - LOCATOR_SIZE : NULL;
+        const uint8_t *l = end >= LOCATOR_SIZE ? span(a, end - LOCATOR_SIZE, LOCATOR_SIZE) : NULL;
         const uint8_t *w =
-            l && tc_le32(l) == SIGN_LOCATOR ? span(a->bytes, tc_le64(l + 8), END64_SIZE) : NULL;
+            l && tc_le32(l) == SIGN_LOCATOR ? span(a, tc_le64(l + 8), END64_SIZE) : NULL;
         if (!w || tc_le32(w) != SIGN_END64)
             return tc_error(a->ctx, at_byte(a, end), TC_E_FORMAT,
                             "the end record points to a 64-bit one that is not there");
         *dir = (directory){tc_le64(w + 48), tc_le64(w + 40), tc_le64(w + 32)};
     }
-    if (!span(a->bytes, dir->at, dir->size))
+    if (!has(a, dir->at, dir->size))
         return tc_error(a->ctx, at_byte(a, end), TC_E_TRUNCATED,
                         "the directory (%" PRIu64 " bytes at %" PRIu64 ") is not inside the file",
                         dir->size, dir->at);
@@ -237,30 +258,71 @@ bool tc_archive_looks_like(tc_bytes bytes)
            (tc_le32(bytes.data) == SIGN_LOCAL || tc_le32(bytes.data) == SIGN_END);
 }
 
-tc_status tc_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside,
-                          tc_bytes bytes, tc_archive *out)
+/* Every entry of the directory, which is in memory. */
+static tc_status read_directory(tc_archive *a, tc_arena *arena, directory dir)
 {
-    *out = (tc_archive){.ctx = ctx, .file = file, .inside = inside, .bytes = bytes};
-    tc_map_init(&out->by_name, arena);
-    out->crc_table = make_crc_table(arena);
-    directory dir = {0, 0, 0};
-    TC_TRY(find_directory(out, &dir));
     uint64_t at = dir.at, end = dir.at + dir.size;
     for (uint64_t i = 0; i < dir.count; i++) {
-        const uint8_t *e = end - at >= ENTRY_SIZE ? bytes.data + at : NULL;
+        const uint8_t *e = end - at >= ENTRY_SIZE ? span(a, at, ENTRY_SIZE) : NULL;
         if (!e || tc_le32(e) != SIGN_ENTRY)
-            return tc_error(ctx, at_byte(out, at), TC_E_FORMAT,
+            return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT,
                             "entry %" PRIu64 " of %" PRIu64 " in the directory is not there", i + 1,
                             dir.count);
         size_t n_name = tc_le16(e + 28), n_extra = tc_le16(e + 30);
         uint64_t size = ENTRY_SIZE + n_name + n_extra + tc_le16(e + 32);
         if (size > end - at)
-            return tc_error(ctx, at_byte(out, at), TC_E_TRUNCATED,
+            return tc_error(a->ctx, at_byte(a, at), TC_E_TRUNCATED,
                             "a directory entry runs past the directory");
-        TC_TRY(add_member(out, arena, e, at, n_name, n_extra));
+        TC_TRY(add_member(a, arena, e, at, n_name, n_extra));
         at += size;
     }
     return TC_OK;
+}
+
+static void begin(tc_ctx *ctx, tc_arena *arena, const char *file, tc_archive *a)
+{
+    *a = (tc_archive){.ctx = ctx, .file = file};
+    a->zip = tc_new(&ctx->arena, struct zip *);
+    tc_map_init(&a->by_name, arena);
+    a->crc_table = make_crc_table(arena);
+}
+
+tc_status tc_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside,
+                          tc_bytes bytes, tc_archive *out)
+{
+    directory dir = {0, 0, 0};
+    begin(ctx, arena, file, out);
+    out->inside = inside;
+    out->bytes = bytes;
+    out->size = bytes.size;
+    TC_TRY(find_directory(out, &dir));
+    return read_directory(out, arena, dir);
+}
+
+/* The file from byte `at` to its end into memory. */
+static tc_status load_end(tc_archive *a, tc_arena *arena, uint64_t at)
+{
+    size_t size = (size_t)(a->size - at);
+    uint8_t *data = tc_arena_raw(arena, size);
+    TC_TRY(tc_input_read(a->input, at, size, data));
+    a->base = at;
+    a->bytes = (tc_bytes){data, size};
+    return TC_OK;
+}
+
+tc_status tc_archive_open_input(tc_ctx *ctx, tc_arena *arena, const char *file, tc_input *input,
+                                tc_archive *out)
+{
+    const uint64_t tail = END64_SIZE + LOCATOR_SIZE + END_SIZE + LONGEST_COMMENT;
+    directory dir = {0, 0, 0};
+    begin(ctx, arena, file, out);
+    out->input = input;
+    out->size = tc_input_size(input);
+    TC_TRY(load_end(out, arena, out->size > tail ? out->size - tail : 0));
+    TC_TRY(find_directory(out, &dir));
+    if (dir.at < out->base)
+        TC_TRY(load_end(out, arena, dir.at));
+    return read_directory(out, arena, dir);
 }
 
 tc_member *tc_archive_find(const tc_archive *archive, const char *name)
@@ -269,60 +331,126 @@ tc_member *tc_archive_find(const tc_archive *archive, const char *name)
     return at ? &archive->member[at - 1] : NULL;
 }
 
-/* The bytes of a member as they stand in the file. */
-static tc_status find_payload(tc_archive *a, const tc_member *m, const uint8_t **out)
+/* Where the bytes of a member stand in the file, all of them. */
+static tc_status find_payload(const tc_archive *a, const tc_member *m, uint64_t *out)
 {
-    const uint8_t *h = span(a->bytes, m->header, LOCAL_SIZE);
+    tc_arena *scratch = &a->ctx->scratch;
+    tc_mark mark = tc_arena_mark(scratch);
+    const uint8_t *h = NULL, *name = NULL;
+    size_t n_name = strlen(m->name);
+    if (has(a, m->header, LOCAL_SIZE))
+        TC_TRY(fetch(a, scratch, m->header, LOCAL_SIZE, &h));
     if (!h || tc_le32(h) != SIGN_LOCAL)
         return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT, "its header is not at byte %" PRIu64,
                         m->header);
-    size_t n_name = tc_le16(h + 26);
-    const uint8_t *name = span(a->bytes, m->header + LOCAL_SIZE, n_name);
-    if (!name || n_name != strlen(m->name) || memcmp(name, m->name, n_name) != 0)
+    if (n_name == tc_le16(h + 26) && has(a, m->header + LOCAL_SIZE, n_name))
+        TC_TRY(fetch(a, scratch, m->header + LOCAL_SIZE, n_name, &name));
+    if (!name || memcmp(name, m->name, n_name) != 0)
         return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
                         "its header at byte %" PRIu64 " has another name", m->header);
-    *out = span(a->bytes, m->header + LOCAL_SIZE + n_name + tc_le16(h + 28), m->packed);
-    if (!*out)
+    *out = m->header + LOCAL_SIZE + n_name + tc_le16(h + 28);
+    tc_arena_rewind(scratch, mark);
+    if (!has(a, *out, m->packed))
         return tc_error(a->ctx, at_member(a, m), TC_E_TRUNCATED,
                         "its %" PRIu64 " bytes run past the end of the file", m->packed);
     return TC_OK;
 }
 
-/* libzip's own walk to the same member; false when it does not give exactly size bytes. */
-static bool inflate_with_libzip(const tc_archive *a, size_t index, uint8_t *data, size_t size)
+/* What we can read: stored or deflated, and not encrypted. */
+static tc_status check_method(const tc_archive *a, const tc_member *m)
 {
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t *source = zip_source_buffer_create(a->bytes.data, a->bytes.size, 0, &error);
-    zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
-    if (!zip) {
-        zip_source_free(source);
-        zip_error_fini(&error);
-        return false;
+    if (m->flags & 1)
+        return tc_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED, "it is encrypted");
+    if (m->method == STORED && m->packed != m->size)
+        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+                        "stored as it is, yet %" PRIu64 " bytes for %" PRIu64, m->packed, m->size);
+    if (m->method != STORED && m->method != DEFLATED)
+        return tc_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED, "compression method %d",
+                              m->method);
+    return TC_OK;
+}
+
+static tc_status damaged(const tc_archive *a, const tc_member *m)
+{
+    return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+                    "its bytes do not have its checksum: the file is damaged");
+}
+
+/* ---- inflating ---- */
+
+static void close_zip(void *what)
+{
+    zip_t **zip = what;
+    if (*zip)
+        zip_discard(*zip);
+    *zip = NULL;
+}
+
+/* The bytes in memory, or the file itself, whose descriptor stays ours. */
+static zip_source_t *source_of(const tc_archive *a, zip_error_t *why)
+{
+    if (!a->input)
+        return zip_source_buffer_create(a->bytes.data, a->bytes.size, 0, why);
+    int fd = dup(tc_input_fd(a->input));
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    zip_source_t *source = file ? zip_source_filep_create(file, 0, -1, why) : NULL;
+    if (!source && file)
+        fclose(file);
+    else if (!file && fd >= 0)
+        close(fd);
+    return source;
+}
+
+/* libzip's own walk to the same member, or NULL. */
+static zip_file_t *inflate_from(const tc_archive *a, const tc_member *m)
+{
+    if (!*a->zip) {
+        tc_ctx_defer(a->ctx, close_zip, a->zip);
+        zip_error_t why;
+        zip_error_init(&why);
+        zip_source_t *source = source_of(a, &why);
+        *a->zip = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
+        if (!*a->zip)
+            zip_source_free(source);
+        zip_error_fini(&why);
     }
-    zip_file_t *file = zip_fopen_index(zip, index, 0);
-    size_t got = 0;
-    for (zip_int64_t n = 1; file && n > 0 && got < size; got += n > 0 ? (size_t)n : 0)
-        n = zip_fread(file, data + got, size - got);
+    return *a->zip ? zip_fopen_index(*a->zip, (zip_uint64_t)(m - a->member), 0) : NULL;
+}
+
+/* n bytes; false when there are fewer, or they are damaged. */
+static bool inflate_some(zip_file_t *file, uint8_t *out, size_t n)
+{
+    while (n) {
+        zip_int64_t got = zip_fread(file, out, n);
+        if (got <= 0)
+            return false;
+        out += got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+/* Nothing more comes, and the checksum is right. */
+static bool inflated_to_end(zip_file_t *file)
+{
     uint8_t more;
-    bool whole = file && got == size && zip_fread(file, &more, 1) == 0;
-    if (file)
-        zip_fclose(file);
-    zip_discard(zip);
-    zip_error_fini(&error);
-    return whole;
+    return zip_fread(file, &more, 1) == 0;
 }
 
 /* Memory for what is inflated stays in proportion to the file. */
 static tc_status inflate(tc_archive *a, tc_member *m)
 {
-    const uint64_t most = (UINT64_C(64) << 20) + 64 * (uint64_t)a->bytes.size;
+    const uint64_t most = (UINT64_C(64) << 20) + 64 * a->size;
     if (m->size > MOST_RATIO * m->packed + 64 || m->size > most - a->inflated)
         return tc_error(a->ctx, at_member(a, m), TC_E_TOO_LARGE,
                         "%" PRIu64 " bytes that claim to inflate to %" PRIu64, m->packed, m->size);
     uint8_t *data = tc_arena_raw(&a->ctx->arena, (size_t)m->size);
     a->inflated += (size_t)m->size;
-    if (!inflate_with_libzip(a, (size_t)(m - a->member), data, (size_t)m->size))
+    zip_file_t *file = inflate_from(a, m);
+    bool good = file && inflate_some(file, data, (size_t)m->size) && inflated_to_end(file);
+    if (file)
+        zip_fclose(file);
+    if (!good)
         return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
                         "its compressed bytes do not inflate to %" PRIu64, m->size);
     m->data = data;
@@ -332,28 +460,101 @@ static tc_status inflate(tc_archive *a, tc_member *m)
 tc_status tc_archive_read(tc_archive *a, tc_member *m, tc_bytes *out)
 {
     if (!m->data) {
-        const uint8_t *payload;
+        uint64_t payload;
         TC_TRY(find_payload(a, m, &payload));
-        if (m->flags & 1)
-            return tc_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED, "it is encrypted");
-        if (m->method == STORED && m->packed != m->size)
-            return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
-                            "stored as it is, yet %" PRIu64 " bytes for %" PRIu64, m->packed,
-                            m->size);
+        TC_TRY(check_method(a, m));
         if (m->method == DEFLATED)
             TC_TRY(inflate(a, m));
-        else if (m->method != STORED)
-            return tc_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED,
-                                  "compression method %d", m->method);
         else
-            m->data = payload;
+            TC_TRY(fetch(a, &a->ctx->arena, payload, m->size, &m->data));
         /* A writer may leave the checksum out; it is zero then. */
         if (m->crc && checksum(a->crc_table, m->data, (size_t)m->size) != m->crc) {
             m->data = NULL;
-            return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
-                            "its bytes do not have its checksum: the file is damaged");
+            return damaged(a, m);
         }
     }
     *out = (tc_bytes){m->data, (size_t)m->size};
     return TC_OK;
+}
+
+/* ---- from front to back ---- */
+
+static void close_stream(void *what)
+{
+    tc_stream *s = what;
+    if (s->inflating)
+        zip_fclose(s->inflating);
+    s->inflating = NULL;
+}
+
+tc_status tc_stream_rewind(tc_stream *s)
+{
+    close_stream(s);
+    s->at = 0;
+    s->crc = 0;
+    s->skipped = false;
+    if (s->member->method == STORED)
+        return TC_OK;
+    s->inflating = inflate_from(s->archive, s->member);
+    return s->inflating ? TC_OK
+                        : tc_error(s->archive->ctx, at_member(s->archive, s->member), TC_E_FORMAT,
+                                   "its compressed bytes cannot be read");
+}
+
+tc_status tc_stream_open(tc_archive *archive, const tc_member *member, tc_stream *s)
+{
+    *s = (tc_stream){.archive = archive, .member = member};
+    TC_TRY(find_payload(archive, member, &s->payload));
+    TC_TRY(check_method(archive, member));
+    tc_ctx_defer(archive->ctx, close_stream, s);
+    return tc_stream_rewind(s);
+}
+
+/* The next n bytes, which are there. */
+static tc_status take(tc_stream *s, size_t n, uint8_t *out)
+{
+    const tc_archive *a = s->archive;
+    const tc_member *m = s->member;
+    const uint8_t *there = span(a, s->payload + s->at, n);
+    if (m->method == DEFLATED && !inflate_some(s->inflating, out, n))
+        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+                        "its compressed bytes do not inflate to %" PRIu64, m->size);
+    if (m->method == STORED && there)
+        memcpy(out, there, n);
+    else if (m->method == STORED)
+        TC_TRY(tc_input_read(a->input, s->payload + s->at, n, out));
+    s->at += n;
+    if (m->method == STORED) /* crc(ab), as in checksum() */
+        s->crc = times(s->crc, x_to(8 * (uint64_t)n)) ^ checksum(a->crc_table, out, n);
+    if (s->at < m->size)
+        return TC_OK;
+    bool good = m->method == DEFLATED ? inflated_to_end(s->inflating)
+                                      : s->skipped || !m->crc || s->crc == m->crc;
+    return good ? TC_OK : damaged(a, m);
+}
+
+/* Past n bytes.  Far ones that are stored are not looked at. */
+static tc_status pass(tc_stream *s, uint64_t n)
+{
+    uint8_t waste[4096];
+    if (s->member->method == STORED && n > FAR) {
+        s->skipped = true;
+        s->at += n;
+        return TC_OK;
+    }
+    for (size_t step; n; n -= step) {
+        step = n < sizeof waste ? (size_t)n : sizeof waste;
+        TC_TRY(take(s, step, waste));
+    }
+    return TC_OK;
+}
+
+tc_status tc_stream_read(tc_stream *s, uint64_t n, uint8_t *out)
+{
+    if (n > s->member->size - s->at)
+        return tc_error(s->archive->ctx, at_member(s->archive, s->member), TC_E_TRUNCATED,
+                        "the member ends early");
+    if (!n)
+        return TC_OK;
+    return out ? take(s, (size_t)n, out) : pass(s, n);
 }

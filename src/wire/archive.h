@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* archive.h -- ZIP files in memory: members by name, their bytes in place when they are stored as
- * they are. */
+/* archive.h -- ZIP files, in memory or on disk: members by name, whole or read on from front to
+ * back; in memory their bytes are in place when they are stored as they are. */
 #ifndef TC_ARCHIVE_H
 #define TC_ARCHIVE_H
 
-#include "../base/diag.h"
+#include "file.h"
 
 typedef struct tc_member {
     const char *name; /* its whole path */
@@ -21,7 +21,10 @@ typedef struct tc_archive {
     tc_ctx *ctx;
     const char *file;  /* for messages */
     const char *inside; /* an archive inside an archive: the member that holds it; else NULL */
-    tc_bytes bytes;
+    tc_bytes bytes;     /* the file, or its end from byte `base` on */
+    uint64_t base, size; /* size: of the whole file */
+    tc_input *input;    /* NULL: all of it is in `bytes` */
+    struct zip **zip;   /* libzip's own view, once something was inflated */
     tc_member *member; /* in the order of the directory */
     size_t n_member, cap_member;
     tc_map by_name;
@@ -36,11 +39,33 @@ bool tc_archive_looks_like(tc_bytes bytes);
 TC_MUST_USE tc_status tc_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file,
                                       const char *inside, tc_bytes bytes, tc_archive *out);
 
+/* The same for a file that may be larger than the memory: only its directory is kept. */
+TC_MUST_USE tc_status tc_archive_open_input(tc_ctx *ctx, tc_arena *arena, const char *file,
+                                            tc_input *input, tc_archive *out);
+
 /* The member of that name, or NULL. */
 tc_member *tc_archive_find(const tc_archive *archive, const char *name);
 
 /* A member's content, compared with its checksum. */
 TC_MUST_USE tc_status tc_archive_read(tc_archive *archive, tc_member *member, tc_bytes *out);
+
+/* A member that is read from front to back.  Its memory and the archive must live as long as the
+ * context, which closes it. */
+typedef struct tc_stream {
+    tc_archive *archive;
+    const tc_member *member;
+    struct zip_file *inflating; /* deflated, and open */
+    uint64_t payload;           /* stored: where its bytes begin in the file */
+    uint64_t at;                /* content that has gone by */
+    uint32_t crc;               /* of that */
+    bool skipped;               /* some of it was not looked at, so there is no checksum */
+} tc_stream;
+
+TC_MUST_USE tc_status tc_stream_open(tc_archive *archive, const tc_member *member, tc_stream *s);
+/* The next n bytes, or past them where `out` is NULL; at the end the checksum is compared. */
+TC_MUST_USE tc_status tc_stream_read(tc_stream *s, uint64_t n, uint8_t *out);
+/* At the beginning again. */
+TC_MUST_USE tc_status tc_stream_rewind(tc_stream *s);
 
 /* A location inside the archive, for messages. */
 tc_loc *tc_archive_loc(const tc_archive *archive, const char *place);

@@ -2,11 +2,9 @@
 /* npy.c -- see npy.h.  A header is a Python dictionary of three entries, read by a small parser. */
 #include "npy.h"
 
-#include "file.h"
+#include "archive.h"
 
 #include <stdio.h>
-#include <unistd.h>
-#include <zip.h>
 
 enum {
     MAGIC = 6,
@@ -21,12 +19,9 @@ enum {
 struct tc_npy_source {
     tc_bytes data;   /* numbers only; .data == NULL: elsewhere */
     tc_input *input; /* NULL: not in a file of their own; else from `start` on */
-    zip_t *zip;
-    zip_uint64_t index;
-    zip_file_t *stream; /* NULL: not open */
-    size_t start;       /* where the numbers begin in the member or file */
-    size_t at;          /* where the stream stands */
-    size_t end;         /* where the numbers end */
+    tc_stream stream; /* of an archive's member */
+    size_t start;    /* where the numbers begin in the member or file */
+    size_t end;      /* where they end */
 };
 
 /* ---- the header --------------------------------------------------------------------------------
@@ -275,147 +270,58 @@ static tc_status parse_one(tc_ctx *ctx, const char *path, tc_bytes head, size_t 
     return TC_OK;
 }
 
-static void close_archive(void *what)
+static tc_status rewind_to(tc_npy *a, size_t at)
 {
-    zip_t **zip = what;
-    if (*zip)
-        zip_discard(*zip);
+    tc_stream *s = &a->source->stream;
+    if (s->at > at)
+        TC_TRY(tc_stream_rewind(s));
+    return tc_stream_read(s, at - s->at, NULL);
 }
 
-static void close_stream(void *what)
+static tc_status open_member(tc_ctx *ctx, const char *path, tc_archive *archive,
+                             const tc_member *member, tc_npy *a)
 {
-    struct tc_npy_source *s = what;
-    if (s->stream)
-        zip_fclose(s->stream);
-    s->stream = NULL;
-}
-
-/* The archive's bytes in memory, or the file itself, whose descriptor stays ours. */
-static zip_source_t *archive_source(tc_bytes bytes, const tc_input *input, zip_error_t *why)
-{
-    if (!input)
-        return zip_source_buffer_create(bytes.data, bytes.size, 0, why);
-    int fd = dup(tc_input_fd(input));
-    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
-    zip_source_t *source = file ? zip_source_filep_create(file, 0, -1, why) : NULL;
-    if (!source && file)
-        fclose(file);
-    else if (!file && fd >= 0)
-        close(fd);
-    return source;
-}
-
-static tc_status open_archive(tc_ctx *ctx, const tc_loc *loc, tc_bytes bytes, const tc_input *input,
-                              zip_t **zip)
-{
-    zip_error_t why;
-    zip_error_init(&why);
-    zip_source_t *source = archive_source(bytes, input, &why);
-    *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
-    if (!*zip) {
-        char words[256]; /* nothing is held when memory runs out in the message */
-        snprintf(words, sizeof words, "%s", zip_error_strerror(&why));
-        zip_source_free(source);
-        zip_error_fini(&why);
-        return tc_error(ctx, loc, TC_E_FORMAT, "this is not an archive that can be read: %s",
-                        words);
-    }
-    zip_error_fini(&why);
-    return TC_OK;
-}
-
-static tc_status member_error(tc_ctx *ctx, const tc_npy *a)
-{
-    struct tc_npy_source *s = a->source;
-    const char *why = s->stream ? zip_file_strerror(s->stream) : zip_strerror(s->zip);
-    return tc_error(ctx, a->loc, TC_E_FORMAT, "the member cannot be read: %s", why);
-}
-
-/* From the stream into out, or into nothing when out is NULL. */
-static tc_status take(tc_ctx *ctx, tc_npy *a, uint8_t *out, size_t size)
-{
-    struct tc_npy_source *s = a->source;
-    uint8_t waste[4096];
-    while (size) {
-        size_t step = out || size < sizeof waste ? size : sizeof waste;
-        zip_int64_t got = zip_fread(s->stream, out ? out : waste, step);
-        if (got < 0)
-            return member_error(ctx, a);
-        if (got == 0)
-            return tc_error(ctx, a->loc, TC_E_TRUNCATED, "the member ends early");
-        size -= (size_t)got;
-        s->at += (size_t)got;
-        out = out ? out + got : NULL;
-    }
-    return TC_OK;
-}
-
-static tc_status rewind_to(tc_ctx *ctx, tc_npy *a, size_t at)
-{
-    struct tc_npy_source *s = a->source;
-    if (s->stream && s->at > at)
-        close_stream(s);
-    if (!s->stream) {
-        s->at = 0;
-        s->stream = zip_fopen_index(s->zip, s->index, 0);
-        if (!s->stream)
-            return member_error(ctx, a);
-    }
-    return take(ctx, a, NULL, at - s->at);
-}
-
-static tc_status open_member(tc_ctx *ctx, const char *path, zip_t *zip, zip_uint64_t index,
-                             tc_npy *a)
-{
-    zip_stat_t info;
-    const char *name = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
-    a->name = stem(ctx, name, true);
+    a->name = stem(ctx, member->name, true);
     a->loc = make_loc(ctx, path, a->name);
     a->source = tc_new(&ctx->arena, struct tc_npy_source);
-    *a->source = (struct tc_npy_source){.zip = zip, .index = index};
-    tc_ctx_defer(ctx, close_stream, a->source);
-    if (zip_stat_index(zip, index, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE))
-        return member_error(ctx, a);
+    tc_stream *s = &a->source->stream;
+    TC_TRY(tc_stream_open(archive, member, s));
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    size_t size = info.size < LONGEST_HEADER ? (size_t)info.size : LONGEST_HEADER;
+    size_t size = member->size < LONGEST_HEADER ? (size_t)member->size : LONGEST_HEADER;
     size_t head = size < 1024 ? size : 1024, bytes = 0; /* most headers are 128 bytes */
     uint8_t *data = tc_arena_raw(&ctx->scratch, size);
-    tc_status status = rewind_to(ctx, a, 0);
-    if (!status)
-        status = take(ctx, a, data, head);
+    tc_status status = tc_stream_read(s, head, data);
     if (!status && head >= 12 && data[MAGIC] > 1 && tc_le32(data + MAGIC + 2) > head - 12)
-        status = take(ctx, a, data + head, size - head), head = size;
+        status = tc_stream_read(s, size - head, data + head), head = size;
     else if (!status && head >= 12 && data[MAGIC] == 1 && tc_le16(data + MAGIC + 2) + 10u > head)
-        status = take(ctx, a, data + head, size - head), head = size;
+        status = tc_stream_read(s, size - head, data + head), head = size;
     if (!status)
-        status = parse_header(ctx, a, (tc_bytes){data, head}, (size_t)info.size, &a->source->start,
-                              &bytes);
+        status = parse_header(ctx, a, (tc_bytes){data, head}, (size_t)member->size,
+                              &a->source->start, &bytes);
     a->source->end = a->source->start + bytes;
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
-static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, const tc_input *input,
+static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_input *input,
                                tc_npy **array, size_t *count)
 {
-    const tc_loc *loc = make_loc(ctx, path, NULL);
-    zip_t **kept = tc_new(&ctx->arena, zip_t *);
-    tc_ctx_defer(ctx, close_archive, kept);
-    TC_TRY(open_archive(ctx, loc, bytes, input, kept));
-    zip_t *zip = *kept;
-    zip_int64_t n = zip_get_num_entries(zip, 0);
+    tc_archive *archive = tc_new(&ctx->arena, tc_archive);
+    const char *file = tc_intern_text(ctx, path);
+    TC_TRY(input ? tc_archive_open_input(ctx, &ctx->arena, file, input, archive)
+                 : tc_archive_open(ctx, &ctx->arena, file, NULL, bytes, archive));
     size_t cap = 0;
     *array = NULL;
     *count = 0;
-    for (zip_uint64_t i = 0; i < (zip_uint64_t)(n > 0 ? n : 0); i++) {
-        const char *name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
-        if (!name || !tc_text_ends(name, ".npy"))
+    for (size_t i = 0; i < archive->n_member; i++) {
+        if (!tc_text_ends(archive->member[i].name, ".npy"))
             continue;
         tc_grow(&ctx->arena, *array, *count, cap);
-        TC_TRY(open_member(ctx, path, zip, i, &(*array)[(*count)++]));
+        TC_TRY(open_member(ctx, path, archive, &archive->member[i], &(*array)[(*count)++]));
     }
     if (!*count)
-        return tc_error(ctx, loc, TC_E_FORMAT, "the archive holds no .npy member");
+        return tc_error(ctx, make_loc(ctx, path, NULL), TC_E_FORMAT,
+                        "the archive holds no .npy member");
     return TC_OK;
 }
 
@@ -504,35 +410,16 @@ static tc_status load_whole(tc_ctx *ctx, tc_npy *a)
             ctx, a->loc, TC_E_TOO_LARGE,
             "%zu bytes in an archive with the first axis fastest, at most %d are read that way",
             s->end - s->start, LARGEST_WHOLE);
-    TC_TRY(rewind_to(ctx, a, s->start));
+    TC_TRY(rewind_to(a, s->start));
     tc_buf all;
     tc_buf_init(&all, &ctx->arena);
     for (size_t left = s->end - s->start; left;) {
         size_t step = left < STEP ? left : STEP;
-        TC_TRY(take(ctx, a, tc_buf_room(&all, step), step));
+        TC_TRY(tc_stream_read(&s->stream, step, tc_buf_room(&all, step)));
         left -= step;
     }
     s->data = (tc_bytes){all.data, all.size};
     return TC_OK;
-}
-
-/* The archive's checksum is compared when a member has been read to its end. */
-static tc_status check_end(tc_ctx *ctx, tc_npy *a)
-{
-    struct tc_npy_source *s = a->source;
-    uint8_t more;
-    if (s->at == s->end && zip_fread(s->stream, &more, 1) < 0)
-        return member_error(ctx, a);
-    close_stream(s);
-    return TC_OK;
-}
-
-static tc_status read_stream(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, uint8_t *out)
-{
-    struct tc_npy_source *s = a->source;
-    TC_TRY(rewind_to(ctx, a, s->start + (size_t)first * a->size));
-    TC_TRY(take(ctx, a, out, (size_t)n * a->size));
-    return s->at == s->end ? check_end(ctx, a) : TC_OK;
 }
 
 tc_status tc_npy_read(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, void *out)
@@ -547,8 +434,10 @@ tc_status tc_npy_read(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, void *ou
     size_t at = (size_t)first * a->size, size = (size_t)n * a->size;
     if (!s->data.data && s->input)
         TC_TRY(tc_input_read(s->input, s->start + at, size, out));
-    else if (!s->data.data)
-        TC_TRY(read_stream(ctx, a, first, n, out));
+    else if (!s->data.data) {
+        TC_TRY(rewind_to(a, s->start + at));
+        TC_TRY(tc_stream_read(&s->stream, size, out));
+    }
     else if (shuffled)
         gather_fortran(a, first, n, out);
     else

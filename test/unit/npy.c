@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npy.c -- NumPy files: versions, orders, byte orders, and headers that lie. */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "check.h"
 
 #include "wire/npy.h"
@@ -95,35 +98,49 @@ static void test_refused(void)
     CHECK(!parse((tc_bytes){(const uint8_t *)"", 0}));
 }
 
-/* An archive of one stored member "x.npy", without a library's help. */
-static tc_bytes npz(tc_bytes member, uint32_t crc)
+/* A header of the stored member number k, "x.npy" or "xK.npy"; at: where its local one stands. */
+static void member_header(tc_buf *out, bool central, int k, tc_bytes member, uint32_t crc,
+                          uint32_t at)
 {
-    tc_buf out;
+    const char *name = k ? tc_text_format(&ctx->arena, "x%d.npy", k) : "x.npy";
+    tc_buf_u32(out, central ? 0x02014b50 : 0x04034b50);
+    tc_buf_zeros(out, central ? 2 : 0);
+    tc_buf_u16(out, 20);
+    tc_buf_zeros(out, 8); /* flags, stored, time, date */
+    tc_buf_u32(out, crc);
+    tc_buf_u32(out, (uint32_t)member.size);
+    tc_buf_u32(out, (uint32_t)member.size);
+    tc_buf_u16(out, (uint16_t)strlen(name));
+    tc_buf_zeros(out, central ? 12 : 2);
+    if (central)
+        tc_buf_u32(out, at);
+    tc_buf_text(out, name);
+}
+
+/* An archive of n stored members, all alike, without a library's help. */
+static tc_bytes npz_of(int n, tc_bytes member, uint32_t crc)
+{
+    tc_buf out, directory;
     tc_buf_init(&out, &ctx->arena);
-    for (int central = 0; central < 2; central++) {
-        tc_buf_u32(&out, central ? 0x02014b50 : 0x04034b50);
-        tc_buf_zeros(&out, central ? 2 : 0);
-        tc_buf_u16(&out, 20);
-        tc_buf_zeros(&out, 8); /* flags, stored, time, date */
-        tc_buf_u32(&out, crc);
-        tc_buf_u32(&out, (uint32_t)member.size);
-        tc_buf_u32(&out, (uint32_t)member.size);
-        tc_buf_u16(&out, 5);
-        tc_buf_zeros(&out, central ? 16 : 2);
-        tc_buf_text(&out, "x.npy");
-        if (!central)
-            tc_buf_put(&out, member.data, member.size);
+    tc_buf_init(&directory, &ctx->arena);
+    for (int k = 0; k < n; k++) {
+        member_header(&directory, true, k, member, crc, (uint32_t)out.size);
+        member_header(&out, false, k, member, crc, 0);
+        tc_buf_put(&out, member.data, member.size);
     }
-    uint32_t directory = 30 + 5 + (uint32_t)member.size;
+    uint32_t at = (uint32_t)out.size;
+    tc_buf_put(&out, directory.data, directory.size);
     tc_buf_u32(&out, 0x06054b50);
     tc_buf_zeros(&out, 4);
-    tc_buf_u16(&out, 1);
-    tc_buf_u16(&out, 1);
-    tc_buf_u32(&out, 46 + 5);
-    tc_buf_u32(&out, directory);
+    tc_buf_u16(&out, (uint16_t)n);
+    tc_buf_u16(&out, (uint16_t)n);
+    tc_buf_u32(&out, (uint32_t)directory.size);
+    tc_buf_u32(&out, at);
     tc_buf_u16(&out, 0);
     return (tc_bytes){out.data, out.size};
 }
+
+static tc_bytes npz(tc_bytes member, uint32_t crc) { return npz_of(1, member, crc); }
 
 static uint32_t crc32_of(tc_bytes bytes)
 {
@@ -153,6 +170,50 @@ static void test_archive(void)
     CHECK(!a || tc_npy_read(ctx, a, 0, 4, got) != TC_OK); /* the checksum is another */
 }
 
+/* The same from a file, of which only the directory is kept in memory. */
+static tc_npy *opened(tc_bytes bytes, size_t *count)
+{
+    char path[] = "/tmp/tosac-npy-XXXXXX";
+    int fd = mkstemp(path);
+    tc_npy *a = NULL;
+    bool written = fd >= 0 && write(fd, bytes.data, bytes.size) == (ssize_t)bytes.size;
+    CHECK(written);
+    if (tc_npy_open(ctx, path, &a, count) != TC_OK)
+        a = NULL;
+    remove(path);
+    close(fd);
+    return a;
+}
+
+static void test_file(void)
+{
+    enum { LONG = 100000 };
+    static int16_t v[LONG], got[LONG];
+    for (int i = 0; i < LONG; i++)
+        v[i] = (int16_t)(i * 7);
+    size_t n = 0;
+    const char *head = "{'descr': '<i2', 'fortran_order': False, 'shape': (100000,)}";
+    tc_bytes c = npy(1, head, v, sizeof v);
+    tc_npy *a = opened(npz(c, crc32_of(c)), &n);
+    CHECK(a && n == 1 && tc_npy_read(ctx, a, 0, LONG, got) == TC_OK && !memcmp(v, got, sizeof v));
+    CHECK(a && tc_npy_read(ctx, a, 90000, 2, got) == TC_OK && got[1] == v[90001]);
+    CHECK(a && tc_npy_read(ctx, a, 5, 1, got) == TC_OK && got[0] == v[5]);
+    a = opened(npz(c, crc32_of(c) ^ 1), &n);
+    bool fine = true;
+    for (int i = 0; i < LONG && a && fine; i += 1000) /* in steps, as samples are read */
+        fine = tc_npy_read(ctx, a, i, 1000, got) == TC_OK;
+    CHECK(a && !fine);
+    /* A directory that is longer than what is looked at first. */
+    c = npy(1, "{'descr': '<i2', 'fortran_order': False, 'shape': (4,)}", v, 8);
+    a = opened(npz_of(1500, c, crc32_of(c)), &n);
+    CHECK(a && n == 1500 && tc_text_eq(a[1499].name, "x1499"));
+    CHECK(a && tc_npy_read(ctx, &a[1499], 1, 3, got) == TC_OK && got[2] == v[3]);
+    /* Cut off: the end record, the directory, the member. */
+    tc_bytes whole = npz(c, crc32_of(c));
+    for (size_t cut = 1; cut < whole.size; cut += 13)
+        CHECK(!opened((tc_bytes){whole.data, whole.size - cut}, &n));
+}
+
 static void test_header(void)
 {
     tc_buf out;
@@ -174,6 +235,7 @@ int main(void)
     test_orders();
     test_refused();
     test_archive();
+    test_file();
     test_header();
     tc_ctx_free(ctx);
     return check_done();
