@@ -143,6 +143,14 @@ tc_val tc_f_atan(tc_lower *lw, tc_val x)
     return tc_put_select(lw, tc_f_below(lw, x, 0), negative, p);
 }
 
+/* The sign of a zero shows in its reciprocal. */
+tc_val tc_f_is_negative(tc_lower *lw, tc_val x)
+{
+    tc_val minus_zero = tc_f_below(lw, tc_f_op(lw, TC_OP_tosa_reciprocal, x), 0);
+    tc_val below = tc_f_below(lw, x, 0);
+    return tc_put2(lw, TC_OP_tosa_logical_or, NULL, below, minus_zero);
+}
+
 tc_val tc_f_atan2(tc_lower *lw, tc_val y, tc_val x)
 {
     tc_val ay = tc_f_op(lw, TC_OP_tosa_abs, y), ax = tc_f_op(lw, TC_OP_tosa_abs, x);
@@ -152,9 +160,9 @@ tc_val tc_f_atan2(tc_lower *lw, tc_val y, tc_val x)
     tc_val p = atan_unit(lw, t), other = tc_f_from(lw, half_pi, p);
     p = tc_put_select(lw, tc_f_greater(lw, ay, ax), other, p);
     other = tc_f_from(lw, 2 * half_pi, p);
-    p = tc_put_select(lw, tc_f_below(lw, x, 0), other, p);
+    p = tc_put_select(lw, tc_f_is_negative(lw, x), other, p);
     other = tc_f_negate(lw, p);
-    return tc_put_select(lw, tc_f_below(lw, y, 0), other, p);
+    return tc_put_select(lw, tc_f_is_negative(lw, y), other, p);
 }
 
 /* ---- operands ---- */

@@ -18,6 +18,7 @@ tc_val tc_f_from(tc_lower *lw, double number, tc_val x);    /* number - x */
 tc_val tc_f_greater(tc_lower *lw, tc_val a, tc_val b);
 tc_val tc_f_above(tc_lower *lw, tc_val x, double number);   /* x > number */
 tc_val tc_f_below(tc_lower *lw, tc_val x, double number);   /* x < number */
+tc_val tc_f_is_negative(tc_lower *lw, tc_val x); /* -0 is, too */
 tc_val tc_f_equals(tc_lower *lw, tc_val x, double number);
 tc_val tc_f_negate(tc_lower *lw, tc_val x);
 tc_val tc_f_max(tc_lower *lw, tc_val a, tc_val b, bool nan_wins);

@@ -131,17 +131,14 @@ void tc_lower_plain_hypot(tc_lower *lw, const tc_node *node, tc_val *out)
     finish(lw, node, tc_put_select(lw, tc_f_equals(lw, m, 0), m, y), out);
 }
 
-/* The sign of a zero shows in its reciprocal. */
 void tc_lower_plain_copysign(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     tc_val x[2];
     if (!wants_floats(lw, node) || !start(lw, node, true, x))
         return;
     tc_val a = tc_f_op(lw, TC_OP_tosa_abs, x[0]);
-    tc_val minus_zero = tc_f_below(lw, tc_f_op(lw, TC_OP_tosa_reciprocal, x[1]), 0);
-    tc_val negative =
-        tc_put2(lw, TC_OP_tosa_logical_or, NULL, tc_f_below(lw, x[1], 0), minus_zero);
-    finish(lw, node, tc_put_select(lw, negative, tc_f_negate(lw, a), a), out);
+    tc_val negative = tc_f_is_negative(lw, x[1]), minus = tc_f_negate(lw, a);
+    finish(lw, node, tc_put_select(lw, negative, minus, a), out);
 }
 
 /* max + log1p(e^-|x - y|); equal ones, which may be infinite, are x + ln 2. */
