@@ -129,6 +129,7 @@ programs() { # FOLDER: what every build runs
 operators() { # FOLDER WORDS
     later "operators$2" "$1/conformance" aten --cases $cases -j 1
     later "operators, compiled$2" "$1/conformance" lowered --cases $cases -j 1
+    later "operators, as programs$2" "$1/conformance" programs --cases $cases -j 1
 }
 
 # The pages that are made from tables say what the tables say.

@@ -24,7 +24,7 @@ for test in $dir/unit-*; do [ -x "$test" ] && tried "$test"; done
 tried $dir/golden test/golden
 tried test/cli.sh $dir/tosac
 tried test/quantize.sh $dir/tosac $cases/fixtures
-for suite in aten lowered fixtures world; do tried $dir/conformance $suite --cases $cases; done
+for suite in aten lowered programs fixtures world; do tried $dir/conformance $suite --cases $cases; done
 tried $dir/conformance-tosa $cases/suites/public
 for test in $dir/fuzz-*; do tried "$test" "fuzz/corpus/${test##*/fuzz-}"; done
 tried $dir/models --count 100 --kept test/models/kept --known test/models/known.txt --found $dir/found -j "$(nproc)"

@@ -115,6 +115,18 @@ static void run_lowered(tc_ctx *ctx, const check *c, verdict *v)
     }
 }
 
+/* As a program of ExecuTorch's kernels alone: written, read back and run. */
+static void run_program(tc_ctx *ctx, const check *c, verdict *v)
+{
+    trial t = {.ctx = ctx, .check = c, .v = v};
+    const tc_json *meta = record_load(ctx, trial_path(&t, "meta.json"));
+    record r;
+    if (!meta || !find_record(ctx, c->file, meta, &r))
+        failed(v, "meta.json does not speak of it");
+    else if (trial_program(&t) && agrees(&t, &r))
+        passed(v);
+}
+
 static bool has_label(tc_ctx *ctx, const tc_json *meta, const char *label)
 {
     for RECORD_EACH (l, tc_json_get(meta, "labels")) {
@@ -143,6 +155,20 @@ static const char *lowered_target(tc_ctx *ctx, const tc_json *meta, const char *
             has_label(ctx, meta, "INT"))
             return record_text(ctx, q, "tosa_spec");
     return NULL;
+}
+
+/* The same cases again, as programs for the CPU. */
+static void find_program(checks *all, const check *c)
+{
+    check program = *c;
+    const tc_json *meta =
+        record_load(all->ctx, tc_text_format(&all->ctx->arena, "%s/meta.json", c->folder));
+    if (!meta || !is_comparable(meta))
+        return;
+    program.suite = "programs";
+    program.name = tc_text_format(&all->ctx->arena, "%s for cpu", c->name);
+    program.run = run_program;
+    add_check(all, &program);
 }
 
 /* The same cases again, compiled. */
@@ -179,6 +205,7 @@ static tc_status find_case(checks *all, const char *folder, const char *op, cons
                        .run = run_aten};
             add_check(all, &c);
             find_lowered(all, &c);
+            find_program(all, &c);
         }
     return TC_OK;
 }

@@ -17,7 +17,7 @@ typedef struct verdict {
 } verdict;
 
 typedef struct check {
-    const char *suite; /* "aten", "lowered", "fixtures", "world", "zoo" */
+    const char *suite; /* "aten", "lowered", "programs", "fixtures", "world", "zoo" */
     const char *group; /* the operator, or the model */
     const char *name;  /* "add/add_tensor__4d quantized.pt2" */
     const char *folder, *file;

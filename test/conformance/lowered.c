@@ -6,6 +6,8 @@
 
 #include "api/compile.h"
 #include "emit/emit.h"
+#include "read/read.h"
+#include "tosac/tosac.h"
 #include "wire/file.h"
 
 /* The first operator that was left on the CPU and is no conversion at a border; NULL: none. */
@@ -55,4 +57,23 @@ bool trial_compiled(trial *t, const char *target, const char *const *data, size_
     t->module = c.module;
     t->g = tc_main(c.module);
     return !t->check->written || write_regions(t, &c);
+}
+
+bool trial_program(trial *t)
+{
+    tc_ctx *ctx = t->ctx;
+    tc_model *model = NULL;
+    tc_compiled *compiled = NULL;
+    tc_compile_options o = tc_compile_options_default();
+    size_t n = 0;
+    o.target = "cpu";
+    if (!trial_says(t, tc_model_open(ctx, trial_path(t, t->check->file), NULL, &model), "read") ||
+        !trial_says(t, tc_compile(ctx, model, &o, &compiled), "compile") ||
+        !trial_says(t, tc_compiled_make(ctx, compiled, TC_OUTPUT_PTE, &n), "write"))
+        return false;
+    tc_bytes program = tc_compiled_bytes(compiled, 0);
+    if (!trial_says(t, tc_read_pte(ctx, "program.pte", program, &t->module), "read back"))
+        return false;
+    t->g = tc_main(t->module);
+    return true;
 }

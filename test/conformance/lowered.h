@@ -9,4 +9,7 @@
  * on the way. */
 bool trial_compiled(trial *t, const char *target, const char *const *data, size_t n);
 
+/* The trial's module is from here on what was read back from the .pte of a program for the CPU. */
+bool trial_program(trial *t);
+
 #endif

@@ -226,7 +226,8 @@ static tc_status write_report(const checks *all, const verdict *v, const tc_map 
 
 static size_t tell(const checks *all, const verdict *v, const tc_map *reason, const options *o)
 {
-    static const char *const suite[] = {"aten", "lowered", "fixtures", "world", "zoo"};
+    static const char *const suite[] = {"aten",     "lowered", "programs",
+                                        "fixtures", "world",   "zoo"};
     size_t failures = 0;
     for (size_t i = 0; i < all->n; i++) {
         const char *word = label(&all->v[i], &v[i], reason);
@@ -319,8 +320,10 @@ static const char *folder_of(const checks *all, const options *o, const char *su
 static tc_status find_all(checks *all, const options *o)
 {
     bool lowered = o->suite && tc_text_eq(o->suite, "lowered");
-    const char *aten = folder_of(all, o, lowered ? "lowered" : "aten", o->cases, "suites/aten"),
-               *rare = lowered ? NULL : folder_of(all, o, "aten", o->cases, "suites/rare"),
+    bool same_cases = lowered || (o->suite && tc_text_eq(o->suite, "programs"));
+    const char *suite = same_cases ? o->suite : "aten";
+    const char *aten = folder_of(all, o, suite, o->cases, "suites/aten"),
+               *rare = lowered ? NULL : folder_of(all, o, suite, o->cases, "suites/rare"),
                *fixtures = folder_of(all, o, "fixtures", o->cases, "fixtures"),
                *world = folder_of(all, o, "world", o->cases, "world"),
                *zoo = folder_of(all, o, "zoo", o->shared, "zoo");
