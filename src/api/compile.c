@@ -180,7 +180,7 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
     TC_TRY(tc_run_passes(ctx, region->module, c->target.machine->region, trace));
     tc_job job = {.target = &c->target, .check = check};
     TC_TRY(tc_run_stages(ctx, region->module, "lower,tosa", &job, trace));
-    if (c->target.machine->cheaper)
+    if (c->target.machine->cheaper && c->target.tosa >> TC_FEATURE_INT & 1u)
         TC_TRY(tc_run_passes(ctx, region->module, c->target.machine->cheaper, trace));
     return c->target.machine->detours
                ? tc_run_passes(ctx, region->module, c->target.machine->detours, trace)

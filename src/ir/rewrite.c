@@ -20,6 +20,20 @@ const uint32_t *tc_graph_readers(tc_ctx *ctx, const tc_graph *g)
     return readers;
 }
 
+const bool *tc_graph_pinned(tc_ctx *ctx, const tc_graph *g)
+{
+    bool *pinned = tc_new_n(&ctx->scratch, bool, g->n_val);
+    const tc_module *m = g->module;
+    for (size_t i = 0; i < g->n_out; i++)
+        pinned[g->out[i]] = true;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        pinned[g->mutation[i].before] = pinned[g->mutation[i].after] = true;
+    for (size_t i = 0; g == tc_main(m) && i < m->n_out_port; i++)
+        pinned[m->out_port[i].val] = true;
+    pinned[TC_NONE] = false;
+    return pinned;
+}
+
 void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val)
 {
     tc_value *value = rw->to->val[val];

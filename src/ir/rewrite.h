@@ -49,6 +49,9 @@ static inline const tc_node *tc_rewrite_def(const tc_rewrite *rw, const tc_node 
  * scratch memory. */
 const uint32_t *tc_graph_readers(tc_ctx *ctx, const tc_graph *g);
 
+/* By value: whether outputs, mutations or the signature read it; in scratch memory. */
+const bool *tc_graph_pinned(tc_ctx *ctx, const tc_graph *g);
+
 /* Outputs, mutations and, of the program, the signature go on to the graph that takes the other's
  * place; now: by old value, what stands for it. */
 void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now);

@@ -23,7 +23,7 @@ const tc_machine tc_machine_tosa = {
             .deep_kernels = true,
             .wide_tables = true,
             .stride = INT64_MAX},
-    .cost = {.matrix_row = 144, .slices = 8, .tree_side = 8},
+    .cost = {.matrix_row = 128, .slices = 8, .tree_side = 8},
 };
 
 const tc_machine tc_machine_tosa_u55 = {

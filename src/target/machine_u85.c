@@ -24,7 +24,7 @@ const tc_machine tc_machine_u85 = {
             .deep_kernels = true,
             .wide_tables = true,
             .stride = INT64_MAX},
-    .cost = {.matrix_row = 144,
+    .cost = {.matrix_row = 128,
              .slices = 8,
              .tree_side = 8,
              .skip_step = TC_NPU_STRIDE,

@@ -306,6 +306,15 @@ static bool accepted(tc_lower *lw, const tc_node *node, int64_t row)
     return lw->status == TC_OK;
 }
 
+/* Rows of several planes as those of one, which an NPU walks in one go: [1, 1, rows, n]. */
+static tc_val one_plane(tc_lower *lw, tc_val x)
+{
+    const tc_type *t = tc_put_type(lw, x);
+    int64_t n = t->dim[t->rank - 1], all = tc_type_count(t);
+    bool several = t->rank > 2 && all > 0 && all != n * t->dim[t->rank - 2];
+    return several ? tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, all / n, n}) : x;
+}
+
 static void along_axis(tc_lower *lw, const tc_node *node, tc_val *out,
                        tc_val (*rows)(tc_lower *, tc_val, double, const tc_type *))
 {
@@ -314,7 +323,11 @@ static void along_axis(tc_lower *lw, const tc_node *node, tc_val *out,
     if (!accepted(lw, node, x->rank ? x->dim[axis] : 1))
         return;
     tc_val v = tc_put_axis_last(lw, tc_put_rank(lw, tc_lower_in(lw, node, 0), 1), axis);
-    v = tc_put_axis_back(lw, rows(lw, v, tc_scale_of(x), y), axis);
+    if (!v)
+        return;
+    const tc_type *t = tc_put_type(lw, v);
+    v = rows(lw, one_plane(lw, v), tc_scale_of(x), y);
+    v = tc_put_axis_back(lw, tc_put_reshape(lw, v, t->rank, t->dim), axis);
     out[0] = tc_put_reshape(lw, v, y->rank, y->dim);
 }
 

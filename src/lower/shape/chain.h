@@ -9,8 +9,8 @@
 #include "select.h"
 
 typedef struct tc_chain {
-    const tc_type *type;      /* of its end */
-    int n;                    /* factors */
+    const tc_type *type; /* of its end */
+    int n;               /* factors */
     int64_t size[TC_FACTORS_MAX];
     int from[TC_FACTORS_MAX]; /* factors as they lie in memory before */
     int at[TC_FACTORS_MAX];   /* factors in the order of the axes, now */

@@ -71,6 +71,10 @@ static bool lies_elsewhere(const tc_graph *g, tc_val v)
     const tc_node *def = tc_def(g, v);
     while (def && def->op == TC_OP_tosa_reshape)
         def = tc_def(g, def->in[0]);
+    if (def && def->op == TC_OP_tosa_rescale) {
+        const tc_node *sum = tc_def(g, def->in[0]);
+        return sum && sum->op == TC_OP_tosa_matmul;
+    }
     return !def || def->op == TC_OP_tosa_slice || def->op == TC_OP_tosa_concat;
 }
 
@@ -126,6 +130,48 @@ tc_status tc_lower_ahead(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, ahead);
+}
+
+/* ---- keys ---- */
+
+/* The numbers are joined from parts, or moved in memory. */
+static bool is_joined(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    while (def && def->op == TC_OP_tosa_reshape)
+        def = tc_def(g, def->in[0]);
+    return !def || def->op == TC_OP_tosa_concat || def->op == TC_OP_tosa_slice;
+}
+
+static tc_status keys(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    static const int64_t swap3[] = {0, 2, 1}, swap[] = {0, 1, 3, 2};
+    if (node->op != TC_OP_tosa_matmul || tc_type_of(rw->from, node->in[1])->dtype != TC_i8 ||
+        rw->readers[node->in[1]] != 1)
+        return TC_OK;
+    const tc_node *turn = tc_rewrite_def(rw, node, 1);
+    const tc_attr_tosa_perms *p = turn && turn->op == TC_OP_tosa_transpose ? turn->attr : NULL;
+    if (!p || p->perms.n != 3 || memcmp(p->perms.v, swap3, sizeof swap3) != 0)
+        return TC_OK;
+    const tc_type *x = tc_type_of(rw->to, turn->in[0]);
+    if (x->dim[0] == 1 || !is_joined(rw->to, turn->in[0]))
+        return TC_OK;
+    tc_lower lw = tc_cheap_at(rw, node);
+    tc_val v = tc_cheap_copy(
+        &lw, tc_put_reshape(&lw, turn->in[0], 4, (int64_t[]){1, x->dim[0], x->dim[1], x->dim[2]}));
+    v = tc_put_transpose(&lw, v, swap);
+    v = tc_put_reshape(&lw, v, 3, tc_type_of(rw->from, node->in[1])->dim);
+    TC_TRY(lw.status);
+    tc_rewrite_copy(rw, node);
+    rw->to->node[rw->to->n_node - 1]->in[1] = v;
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_lower_keys(tc_ctx *ctx, tc_module *module)
+{
+    (void)ctx;
+    return tc_cheap_over(module, keys);
 }
 
 /* ---- outward ---- */

@@ -21,8 +21,8 @@ typedef struct wish {
 
 typedef struct layout {
     tc_stored_graph store;
-    wish *want;   /* by old value */
-    bool *pinned; /* by old value: read from outside, in the order of its type */
+    wish *want;         /* by old value */
+    const bool *pinned; /* by old value: read from outside, in the order of its type */
 } layout;
 
 typedef tc_status place_rule(layout *l, const tc_node *node);
@@ -406,19 +406,6 @@ static void look_back(layout *l)
 
 /* ---- the pass ---- */
 
-static void pin(layout *l)
-{
-    const tc_graph *g = l->store.rw->from;
-    const tc_module *m = g->module;
-    for (size_t i = 0; i < g->n_out; i++)
-        l->pinned[g->out[i]] = true;
-    for (size_t i = 0; i < g->n_mutation; i++)
-        l->pinned[g->mutation[i].before] = l->pinned[g->mutation[i].after] = true;
-    for (size_t i = 0; g == tc_main(m) && i < m->n_out_port; i++)
-        l->pinned[m->out_port[i].val] = true;
-    l->pinned[TC_NONE] = false;
-}
-
 /* A value that is read from outside has its own node and its whole type, domain included. */
 static void give(layout *l, const tc_node *node, tc_val old)
 {
@@ -441,9 +428,8 @@ static tc_status start(layout *l)
     const tc_graph *g = rw->from;
     l->store.now = tc_new_n(scratch, tc_stored, g->n_val);
     l->want = tc_new_n(scratch, wish, g->n_val);
-    l->pinned = tc_new_n(scratch, bool, g->n_val);
+    l->pinned = tc_graph_pinned(rw->ctx, g);
     tc_map_init(&l->store.laid, scratch);
-    pin(l);
     look_back(l);
     for (size_t i = 0; i < g->n_in; i++)
         l->store.now[g->in[i]] = (tc_stored){

@@ -12,8 +12,8 @@
  * with floats move numbers as they like. */
 #include <math.h>
 
-#include "chain.h"
 #include "../pass.h"
+#include "chain.h"
 #include "tile.h"
 
 enum {
@@ -270,7 +270,9 @@ static tc_status merged_heads(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!o || !tc_type_of(rw->from, node->out[0])->quant)
         return TC_OK;
     tc_tiler *t = tiler_of(rw, node);
-    tc_val y = tc_tile_projection(t, node, (tc_range){0, tc_type_of(rw->from, o)->dim[0], 1});
+    tc_val y = tc_tile_stacks(t, node) ? tc_tile_stacked(t, node) : TC_NONE;
+    if (!y && t->b.status == TC_OK)
+        y = tc_tile_projection(t, node, (tc_range){0, tc_type_of(rw->from, o)->dim[0], 1});
     TC_TRY(t->b.status);
     tc_rewrite_bind(rw, node->out[0], y);
     *done = true;
@@ -362,20 +364,33 @@ static int64_t batches_together(const tc_graph *g)
     return (pieces + HEADS_MAX - 1) / HEADS_MAX;
 }
 
-static tc_status run(tc_ctx *ctx, tc_module *module, bool whole_heads)
+typedef enum way { BY_PIECE, BY_HEAD, STACKED } way;
+
+static tc_status run(tc_ctx *ctx, tc_module *module, way how)
 {
     static tc_rewriter *const rewriters[] = {merged_heads, costly_movement};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
-        int64_t together = whole_heads ? INT64_MAX : batches_together(module->graph[i]);
-        pieces_pass p = {.tiler.together = together ? together : 1};
+        int64_t together = how == BY_HEAD ? INT64_MAX : batches_together(module->graph[i]);
+        pieces_pass p = {.tiler.together = together ? together : 1, .tiler.stacks = how == STACKED};
         status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &p);
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;
 }
 
-tc_status tc_lower_pieces(tc_ctx *ctx, tc_module *module) { return run(ctx, module, false); }
+tc_status tc_lower_pieces(tc_ctx *ctx, tc_module *module)
+{
+    return run(ctx, module, BY_PIECE);
+}
 
-tc_status tc_lower_heads(tc_ctx *ctx, tc_module *module) { return run(ctx, module, true); }
+tc_status tc_lower_heads(tc_ctx *ctx, tc_module *module)
+{
+    return run(ctx, module, BY_HEAD);
+}
+
+tc_status tc_lower_stacks(tc_ctx *ctx, tc_module *module)
+{
+    return run(ctx, module, STACKED);
+}

@@ -15,7 +15,10 @@ bool tc_same_quant(const tc_quant *a, const tc_quant *b)
            a->scale[0] == b->scale[0] && a->zero[0] == b->zero[0];
 }
 
-static const tc_type *old_type(const tc_tiler *t, tc_val v) { return tc_type_of(t->rw->from, v); }
+static const tc_type *old_type(const tc_tiler *t, tc_val v)
+{
+    return tc_type_of(t->rw->from, v);
+}
 
 /* The old value's type with the counts as extents. */
 static const tc_type *part_type(const tc_tiler *t, tc_val old, const tc_select *s)
@@ -109,7 +112,7 @@ static tc_val tile_const(tc_tiler *t, tc_val old, const tc_select *s)
     return tc_graph_const(t->rw->to, type, to, NULL, t->b.loc);
 }
 
-static void **place_of(tc_tiler *t, tc_val old, const tc_select *s)
+void **tc_tile_place(tc_tiler *t, tc_val old, const tc_select *s)
 {
     struct {
         int64_t old;
@@ -126,7 +129,7 @@ tc_val tc_tile_rows(tc_tiler *t, tc_val old, int64_t start, int64_t count)
     if (!old || count == old_type(t, old)->dim[0])
         return t->rw->now[old];
     tc_select s = {.rank = 1, .axis = {{start, count, -1}}}; /* a key no tile has */
-    void **slot = place_of(t, old, &s);
+    void **slot = tc_tile_place(t, old, &s);
     if (*slot)
         return (tc_val)(uintptr_t)*slot;
     tc_tensor x = tc_tensor_of(t->rw->from, old);
@@ -253,11 +256,12 @@ static tc_val tile_roll(tc_tiler *t, const tc_node *node, int which, const tc_se
     return part[0];
 }
 
-static bool is_movement(const tc_node *node);
-
 /* ---- operators ---- */
 
-static bool read_once(const tc_tiler *t, tc_val old) { return t->rw->readers[old] == 1; }
+static bool read_once(const tc_tiler *t, tc_val old)
+{
+    return t->rw->readers[old] == 1;
+}
 
 /* Weights [c, h d] of a projection as those of a convolution over a column of heads: [c, d, h, 1].
  */
@@ -266,7 +270,7 @@ static tc_val column_weights(tc_tiler *t, tc_val old, int64_t heads)
     tc_tensor w = tc_tensor_of(t->rw->from, old);
     int64_t c = w.type->dim[0], d = w.type->dim[1] / heads;
     tc_select s = {.rank = 1, .axis = {{heads, c, -2}}}; /* a key no tile has */
-    void **slot = place_of(t, old, &s);
+    void **slot = tc_tile_place(t, old, &s);
     if (*slot)
         return (tc_val)(uintptr_t)*slot;
     tc_type split = {.dtype = w.type->dtype, .rank = 3, .dim = {c, heads, d}}, type = *w.type;
@@ -279,13 +283,29 @@ static tc_val column_weights(tc_tiler *t, tc_val old, int64_t heads)
     return v;
 }
 
+tc_val tc_tile_down(tc_tiler *t, const tc_node *node, tc_val x)
+{
+    const tc_type *xt = tc_type_of(t->rw->to, x), *y = old_type(t, node->out[0]);
+    int64_t heads = xt->dim[1], rows = xt->dim[2], one[] = {1, 1}, none[4] = {0};
+    tc_val column = tc_typed_permute(&t->b, x, (int64_t[]){0, 3, 1, 2});
+    tc_attr_conv a = {.stride = tc_ints_copy(&t->rw->ctx->arena, one, 2),
+                      .pad = tc_ints_copy(&t->rw->ctx->arena, none, 4),
+                      .dilation = tc_ints_copy(&t->rw->ctx->arena, one, 2),
+                      .groups = 1};
+    tc_val in[] = {column, column_weights(t, node->in[1], heads),
+                   node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
+    tc_val v = tc_typed_node(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), in,
+                             node->n_in,
+                             tc_typed_dims(t->rw->ctx, y, 4, (int64_t[]){1, y->dim[2], 1, rows}));
+    return t->b.status == TC_OK ? tc_typed_permute(&t->b, v, (int64_t[]){0, 2, 3, 1}) : TC_NONE;
+}
+
 /* Some batches of linear(heads side by side): the heads one below the other, and a convolution down
  * the column. */
 static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch)
 {
     const tc_type *ot = old_type(t, o), *y = old_type(t, node->out[0]);
-    int64_t heads = ot->dim[1], rows = ot->dim[2], d = ot->dim[3], c = y->dim[2], one[] = {1, 1},
-            none[4] = {0};
+    int64_t heads = ot->dim[1], rows = ot->dim[2], d = ot->dim[3];
     tc_val *head = tc_new_n(&t->rw->ctx->scratch, tc_val, (size_t)heads);
     for (int64_t h = 0; h < heads && t->b.status == TC_OK; h++) {
         tc_select s = {4, {batch, {h, 1, 1}, {0, rows, 1}, {0, d, 1}}};
@@ -295,21 +315,10 @@ static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch
     }
     if (t->b.status != TC_OK)
         return TC_NONE;
-    tc_val x =
-        tc_typed_permute(&t->b, tc_typed_cat(&t->b, head, (int)heads, 1), (int64_t[]){0, 3, 1, 2});
-    tc_attr_conv a = {.stride = tc_ints_copy(&t->rw->ctx->arena, one, 2),
-                      .pad = tc_ints_copy(&t->rw->ctx->arena, none, 4),
-                      .dilation = tc_ints_copy(&t->rw->ctx->arena, one, 2),
-                      .groups = 1};
-    tc_val in[] = {x, column_weights(t, node->in[1], heads),
-                   node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
-    tc_val v = tc_typed_node(
-        &t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), in, node->n_in,
-        tc_typed_dims(t->rw->ctx, y, 4, (int64_t[]){1, c, 1, batch.count * rows}));
-    if (t->b.status != TC_OK)
-        return TC_NONE;
-    v = tc_typed_permute(&t->b, v, (int64_t[]){0, 2, 3, 1});
-    return tc_typed_reshape(&t->b, v, 3, (int64_t[]){batch.count, rows, c});
+    tc_val v = tc_tile_down(t, node, tc_typed_cat(&t->b, head, (int)heads, 1));
+    return t->b.status == TC_OK
+               ? tc_typed_reshape(&t->b, v, 3, (int64_t[]){batch.count, rows, y->dim[2]})
+               : TC_NONE;
 }
 
 tc_val tc_tile_projection(tc_tiler *t, const tc_node *node, tc_range batch)
@@ -317,8 +326,9 @@ tc_val tc_tile_projection(tc_tiler *t, const tc_node *node, tc_range batch)
     tc_val o = tc_merged_heads(t->rw->from, node);
     tc_val *part = tc_new_n(&t->rw->ctx->scratch, tc_val, (size_t)batch.count);
     int n = 0;
-    for (int64_t i = 0; i < batch.count; i += t->together) {
-        int64_t count = batch.count - i < t->together ? batch.count - i : t->together;
+    int64_t together = tc_tile_together(t, o);
+    for (int64_t i = 0; i < batch.count; i += together) {
+        int64_t count = batch.count - i < together ? batch.count - i : together;
         part[n++] =
             project(t, node, o,
                     (tc_range){batch.start + i * batch.step, count, count > 1 ? batch.step : 1});
@@ -337,6 +347,8 @@ static tc_val tile_linear(tc_tiler *t, const tc_node *node, int which, const tc_
     if (!known || (columns->step != 1 && columns->count != 1))
         return TC_NONE;
     const tc_type *y = old_type(t, node->out[0]);
+    if (tc_tile_stacks(t, node))
+        return TC_NONE; /* the whole is there */
     if (tc_merged_heads(g, node) && tc_range_is_all(&s->axis[1], y->dim[1]) &&
         tc_range_is_all(columns, y->dim[2]))
         return tc_tile_projection(t, node, s->axis[0]);
@@ -370,7 +382,7 @@ static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_se
     tc_select in = *s;
     int64_t stride[2];
     in.axis[1] = (tc_range){0, old_type(t, node->in[0])->dim[1], 1};
-    bool moved = is_movement(tc_def(t->rw->from, node->in[0]));
+    bool moved = tc_tile_moves(tc_def(t->rw->from, node->in[0]));
     for (int i = 0; i < 2; i++) {
         tc_range *r = &in.axis[2 + i];
         stride[i] = moved || r->count == 1 ? 1 : r->step;
@@ -519,12 +531,12 @@ static tc_val tile_sdpa(tc_tiler *t, const tc_node *node, int which, const tc_se
 /* Whether parts of the value come from parts of a product: then what stands between is done by
  * parts too. Elsewhere a slice of the whole is cheaper, and what made the whole keeps its
  * activation. */
-static bool from_product(const tc_tiler *t, tc_val old)
+bool tc_tile_from_product(const tc_tiler *t, tc_val old)
 {
     const tc_graph *g = t->rw->from;
     const tc_node *node = tc_def(g, old);
-    if (is_movement(node))
-        return from_product(t, node->in[0]);
+    if (tc_tile_moves(node))
+        return tc_tile_from_product(t, node->in[0]);
     if (!node || t->inner[old])
         return node;
     if (!read_once(t, old))
@@ -532,8 +544,8 @@ static bool from_product(const tc_tiler *t, tc_val old)
     if (tc_ops[node->op].traits & T_ELTWISE) {
         bool any = false;
         for (int i = 0; i < node->n_in; i++)
-            any = any ||
-                  (node->in[i] && !tc_is_const(g, node->in[i]) && from_product(t, node->in[i]));
+            any = any || (node->in[i] && !tc_is_const(g, node->in[i]) &&
+                          tc_tile_from_product(t, node->in[i]));
         return any;
     }
     return node->op == TC_OP_linear || node->op == TC_OP_matmul || node->op == TC_OP_softmax ||
@@ -581,7 +593,7 @@ static const struct {
     [TILE_mean] = {tile_reduce, false, false},
 };
 
-static bool is_movement(const tc_node *node)
+bool tc_tile_moves(const tc_node *node)
 {
     return node && tilers[word_of[node->op]].always;
 }
@@ -607,7 +619,7 @@ tc_val tc_tile(tc_tiler *t, tc_val old, const tc_select *s)
         return TC_NONE;
     if (tc_select_is_all(s, type))
         return t->rw->now[old];
-    void **slot = place_of(t, old, s);
+    void **slot = tc_tile_place(t, old, s);
     if (*slot)
         return (tc_val)(uintptr_t)*slot;
     bool one_domain = !type->quant || type->quant->axis < 0;
@@ -615,10 +627,10 @@ tc_val tc_tile(tc_tiler *t, tc_val old, const tc_select *s)
     if (tc_is_const(t->rw->from, old) && one_domain)
         v = tile_const(t, old, s);
     else if (one_domain)
-        v = tile_node(t, old, s, from_product(t, old));
+        v = tile_node(t, old, s, tc_tile_from_product(t, old));
     if (!v && t->b.status == TC_OK)
         v = slice_of_whole(t, old, s);
-    *place_of(t, old, s) = (void *)(uintptr_t)v; /* the map may have grown */
+    *tc_tile_place(t, old, s) = (void *)(uintptr_t)v; /* the map may have grown */
     return v;
 }
 

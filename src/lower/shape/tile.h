@@ -14,9 +14,10 @@
 typedef struct tc_tiler {
     tc_rewrite *rw;
     tc_typed b;
-    tc_map made; /* (old value, selection) -> value of the new graph */
-    bool *inner; /* by old value: part of an attention, with no reader outside */
-    int64_t together; /* attention: batches that one piece holds */
+    tc_map made;      /* (old value, selection) -> value of the new graph */
+    bool *inner;      /* by old value: part of an attention, with no reader outside */
+    int64_t together; /* attention: batches that one piece holds at least */
+    bool stacks;      /* attention: all heads and batches at once, where the scores are few */
 } tc_tiler;
 
 /* Finds the inner values; before the first tile. */
@@ -34,6 +35,26 @@ tc_val tc_tile_rows(tc_tiler *t, tc_val old, int64_t start, int64_t count);
 
 /* Some batches of a linear layer over merged heads (below): [count, t, c]. */
 tc_val tc_tile_projection(tc_tiler *t, const tc_node *linear, tc_range batch);
+
+/* stacked.c: the whole of such a layer, all heads and batches of its attention at once; none when
+ * the attention cannot be done so. */
+tc_val tc_tile_stacked(tc_tiler *t, const tc_node *linear);
+/* Whether it is wanted so; where it is not, batches that one piece of the attention behind `o`
+ * holds. */
+bool tc_tile_stacks(const tc_tiler *t, const tc_node *linear);
+int64_t tc_tile_together(const tc_tiler *t, tc_val o);
+
+/* The layer over heads that stand one below the other, [1, heads, rows, d], as a convolution down
+ * the column: [1, 1, rows, c]. */
+tc_val tc_tile_down(tc_tiler *t, const tc_node *linear, tc_val x);
+
+/* Where what was made of an old value is kept, by selection; and whether parts of it come from
+ * parts of a product, so that what stands between is done by parts too. */
+void **tc_tile_place(tc_tiler *t, tc_val old, const tc_select *s);
+bool tc_tile_from_product(const tc_tiler *t, tc_val old);
+
+/* The operator only moves numbers. */
+bool tc_tile_moves(const tc_node *node);
 
 /* Same scale, zero and codes, or neither has any. */
 bool tc_same_quant(const tc_quant *a, const tc_quant *b);
