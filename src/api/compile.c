@@ -272,14 +272,14 @@ static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *
 }
 
 /* A program that is TOSA already. */
-static tc_status take_whole(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+static tc_status take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c)
 {
     c->region = tc_new(&ctx->arena, tc_region);
     c->n_region = 1;
     c->region->module = c->module;
     c->region->name = tc_main(c->module)->name;
     if (c->target.machine->detours)
-        TC_TRY(tc_run_passes(ctx, c->module, c->target.machine->detours, r->trace));
+        TC_TRY(tc_run_passes(ctx, c->module, c->target.machine->detours, trace));
     TC_TRY(tc_verify_tosa_for(ctx, c->module, &c->target));
     return c->target.machine->packing == TC_PACKED_VGF
                ? TC_OK
@@ -349,19 +349,29 @@ static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     return tc_fall_back(ctx, c, NULL, failed, why);
 }
 
-/* All stages, the program run before and after each on samples of the calibration data, or invented
- * ones. */
-static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+/* Samples of the calibration data, or invented ones. */
+static tc_status begin_check(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c,
+                             tc_checker *checker)
 {
     static const char *const invented[] = {"random:1"};
     tc_samples samples;
+    const tc_graph *g = tc_main(c->module);
     if (r->calib)
-        TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &samples));
+        TC_TRY(tc_open_dataset(ctx, r->calib, g, &samples));
+    else if (g->n_in)
+        TC_TRY(tc_open_samples(ctx, g, invented, 1, &samples));
     else
-        TC_TRY(tc_open_samples(ctx, tc_main(c->module), invented, 1, &samples));
+        TC_TRY(tc_open_samples(ctx, g, NULL, 0, &samples));
+    TC_TRY(tc_check_begin(checker, ctx, g, &samples));
+    checker->then = r->trace;
+    return TC_OK;
+}
+
+/* All stages, the program run before and after each. */
+static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
     tc_checker checker;
-    TC_TRY(tc_check_begin(&checker, ctx, tc_main(c->module), &samples));
-    checker.then = r->trace;
+    TC_TRY(begin_check(ctx, r, c, &checker));
     c->checker = &checker;
     tc_compile_request watched = *r;
     tc_trace trace = {tc_check_pass, &checker};
@@ -372,10 +382,23 @@ static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_com
     return status;
 }
 
+/* The same of TOSA; what it is given stays with it, for its command stream. */
+static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    tc_checker checker;
+    TC_TRY(begin_check(ctx, r, c, &checker));
+    tc_status status = take_whole(ctx, &(tc_trace){tc_check_pass, &checker}, c);
+    c->region->n_sample = checker.n;
+    for (size_t k = 0; k < checker.n; k++)
+        c->region->sample[k] = checker.in[k];
+    tc_check_end(&checker);
+    return status;
+}
+
 tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     TC_TRY(read_model(ctx, r, out));
     if (is_tosa(out->module))
-        return take_whole(ctx, r, out);
+        return r->check ? checked_whole(ctx, r, out) : take_whole(ctx, r->trace, out);
     return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
 }

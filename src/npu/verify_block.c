@@ -36,6 +36,15 @@ static int32_t ifm_depth_u85(const tc_npu_machine *m, const tc_npu_op *op, int32
     return op->weights.sparse && op->ifm.bytes == 1 ? 128 : 64;
 }
 
+/* Rows of a block that take memory.  U55 and U65: of a single row below a kernel of one row, the other
+ * half of a microblock of two takes none. */
+static int32_t rows_held(const tc_npu_machine *m, const tc_npu_op *op)
+{
+    bool half = m->product != TC_U85 && microblock(m, op).h == 2 && op->ofm.h == 1 &&
+                op->kind != TC_NPU_KIND_ELEMENTWISE && op->window.kh == 1;
+    return half ? 1 : op->block.h;
+}
+
 tc_npu_block tc_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op)
 {
     const tc_npu_window *k = &op->window;
@@ -85,7 +94,7 @@ static void banks_u55(tc_npu_verifier *v, const tc_npu_op *op)
             tc_npu_found(v, TC_CHECK_BLOCK, "its operand needs %" PRId64 " banks: bank 2 to %d have no room", ifm, op->ab_start);
         return;
     }
-    int64_t bytes = (int64_t)op->block.h * op->block.w * round_up(op->block.depth, 8) * op->acc_bits / 8;
+    int64_t bytes = (int64_t)rows_held(m, op) * op->block.w * round_up(op->block.depth, 8) * op->acc_bits / 8;
     int64_t acc = banks(bytes, m->granule[op->acc_bits == 40 ? TC_GRANULE_ACC40 : op->acc_bits == 16 ? TC_GRANULE_ACC16 : TC_GRANULE_ACC32]);
     if (op->ib_end < 2 + ifm || op->ib_end > op->ab_start)
         tc_npu_found(v, TC_CHECK_BLOCK, "its ifm needs %" PRId64 " banks from bank 2 on; it has those to %d, accumulators begin at %d", ifm,

@@ -297,6 +297,28 @@ static void faults_of_vela(tc_ctx *ctx)
     CHECK(has(&f, TC_CHECK_JOINED));
 }
 
+/* On U55-256 a single row takes half of what two would, of accumulators. */
+static void single_rows(tc_ctx *ctx)
+{
+    for (int rows = 1; rows <= 2; rows++) {
+        stream s;
+        prepare(&s);
+        set(&s, TC_NPU_OFM_HEIGHT_M1, rows - 1);
+        set(&s, TC_NPU_OFM_BLK_HEIGHT_M1, 1);
+        set(&s, TC_NPU_OFM_BLK_WIDTH_M1, 31);
+        set(&s, TC_NPU_OFM_BLK_DEPTH_M1, 63);
+        set(&s, TC_NPU_IFM_IB_END, 10);
+        set(&s, TC_NPU_AB_START, 30); /* 16 banks: 1 x 32 x 64 of 32 bits, twice */
+        pool(&s, TC_POOL_MAX);
+        stop(&s);
+        judged(ctx, &s);
+        s.program.machine = tc_npu_machine_find("ethos-u55-256");
+        tc_npu_findings f;
+        tc_npu_verify(ctx, &s.program, &f);
+        CHECK(has(&f, TC_CHECK_BLOCK) == (rows == 2));
+    }
+}
+
 /* On U85 a sum over 32-bit channels takes them in by 32, whatever the microblock. */
 static void sums_of_u85(tc_ctx *ctx)
 {
@@ -361,6 +383,7 @@ int main(void)
     shapes(ctx);
     broken_words(ctx);
     faults_of_vela(ctx);
+    single_rows(ctx);
     sums_of_u85(ctx);
     doubts_give_way(ctx);
     any_words(ctx);

@@ -62,7 +62,7 @@ def try_fault(tosac, file, accelerator, folder):
     npz = os.path.join(folder, "plain_vela.npz")
     legal = code == 0 and call(tosac, "verify", npz)[0] == 0
     as_it_is = legal and equal(result(tosac, npz, files, folder), want)
-    code, _ = call(tosac, "compile", file, "-t", accelerator, "-o", made)
+    code, _ = call(tosac, "compile", file, "-t", accelerator, "--check", "-o", made)
     return as_it_is, code == 0 and equal(result(tosac, made, files, folder), want)
 
 

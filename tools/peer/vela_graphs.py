@@ -249,7 +249,7 @@ class Maker:
         x = self.pick("i8")
         _, shape = self.g.type[x]
         n, h, c = int(np.prod(shape[:-2])), shape[-2], shape[-1]
-        a = self.g.op("RESHAPE", [x, self.g.shape([n, h, c])], [("i8", (n, h, c))])
+        a = x if len(shape) == 3 else self.g.op("RESHAPE", [x, self.g.shape([n, h, c])], [("i8", (n, h, c))])
         b = self.g.op("TRANSPOSE", [a], [("i8", (n, c, h))], perms=[0, 2, 1])
         zp = self.number(-9, 9) if self.chance(0.4) else 0
         y = self.g.op("MATMUL", [a, b, self.zero("i8", zp), self.zero("i8", zp)], [("i32", (n, h, h))])

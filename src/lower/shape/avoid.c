@@ -15,11 +15,14 @@
  *   slices    RESCALE from or to i32 of a SLICE, PAD or CONCAT, and those of such a RESCALE: Vela
  *             makes it a product and forgets where the slice lies  =>  with such a CLAMP in
  *             between, unless it is joined with a neighbour
- *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  likewise */
+ *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  likewise
+ *
+ * avoid_products.c has those around products and choices. */
 #include "../pass.h"
 
 #include "../../ir/rewrite.h"
 #include "../../num/load.h"
+#include "avoid.h"
 #include "order.h"
 
 /* ---- making nodes ---- */
@@ -62,11 +65,11 @@ static void take(tc_rewrite *rw, const tc_node *node, tc_val v, bool *done)
     *done = true;
 }
 
-/* The same numbers from an operation of their own: a CLAMP that lets all of them pass; for i32,
- * which has none, plus nothing. */
-static tc_status put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out)
+tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out)
 {
     const tc_type *t = tc_type_of(rw->to, x);
+    if (t->dtype == TC_bool)
+        return put2(rw, like, TC_OP_tosa_logical_or, NULL, x, x, out);
     if (t->dtype == TC_i32)
         return put2(rw, like, TC_OP_tosa_add, NULL, x, number(rw, like, TC_i32, t->rank, 0), out);
     double lo = t->dtype == TC_i8 ? INT8_MIN : INT16_MIN, hi = -1 - lo;
@@ -75,7 +78,7 @@ static tc_status put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val
                out);
 }
 
-static bool can_pause(const tc_type *t)
+bool tc_can_pause(const tc_type *t)
 {
     return t->dtype == TC_i8 || t->dtype == TC_i16 || t->dtype == TC_i32;
 }
@@ -391,7 +394,7 @@ static bool is_reshaped_product(const tc_graph *g, tc_val v)
 static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     bool concat = node->op == TC_OP_tosa_concat;
-    if ((!concat && node->op != TC_OP_tosa_pad) || !can_pause(tc_type_of(rw->from, node->out[0])))
+    if ((!concat && node->op != TC_OP_tosa_pad) || !tc_can_pause(tc_type_of(rw->from, node->out[0])))
         return TC_OK;
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     bool any = false;
@@ -399,7 +402,7 @@ static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
         in[i] = tc_rewrite_in(rw, node, i);
         if ((i && !concat) || !is_reshaped_product(rw->to, in[i]))
             continue;
-        TC_TRY(put_pause(rw, node, in[i], &in[i]));
+        TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
         any = true;
     }
     if (!any)
@@ -420,13 +423,13 @@ tc_status tc_lower_apart(tc_ctx *ctx, tc_module *module)
 
 static tc_status lowest(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_tosa_reshape || !can_pause(tc_type_of(rw->from, node->in[0])))
+    if (node->op != TC_OP_tosa_reshape || !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *def = tc_rewrite_def(rw, node, 0);
     if (!def || def->op != TC_OP_tosa_reduce_min)
         return TC_OK;
     tc_val x, y;
-    TC_TRY(put_pause(rw, node, def->out[0], &x));
+    TC_TRY(tc_put_pause(rw, node, def->out[0], &x));
     TC_TRY(put2(rw, node, TC_OP_tosa_reshape, NULL, x, tc_rewrite_in(rw, node, 1), &y));
     take(rw, node, y, done);
     return TC_OK;
@@ -486,7 +489,7 @@ static bool is_taken_in(const tc_graph *g, const tc_node *rescale)
            (!picks || (read_change(g, rescale, &c) && c.multiplier == INT64_C(1) << c.shift));
 }
 
-static bool is_cut(const tc_graph *g, tc_val v)
+bool tc_is_cut(const tc_graph *g, tc_val v)
 {
     const tc_node *def = tc_def(g, v);
     while (def && def->op == TC_OP_tosa_reshape)
@@ -515,14 +518,14 @@ static const tc_node **find_readers(tc_ctx *ctx, const tc_graph *g)
 static tc_status slice_first(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const only_reader *only = rw->user;
-    if (!is_wide_rescale(rw->from, node) || !is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
-        !can_pause(tc_type_of(rw->from, node->in[0])))
+    if (!is_wide_rescale(rw->from, node) || !tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
+        !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *reader = only->node[node->out[0]];
     if (reader && is_joined(rw->from, reader))
         return TC_OK;
     tc_val x;
-    TC_TRY(put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
+    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
     tc_val in[5] = {x, tc_rewrite_in(rw, node, 1), tc_rewrite_in(rw, node, 2),
                     tc_rewrite_in(rw, node, 3), tc_rewrite_in(rw, node, 4)};
     tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_rescale, node->attr, in, 5, 1, node->loc);
@@ -535,7 +538,7 @@ static tc_status slice_last(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     bool concat = node->op == TC_OP_tosa_concat;
     if ((!concat && node->op != TC_OP_tosa_pad && node->op != TC_OP_tosa_slice) ||
-        !can_pause(tc_type_of(rw->from, node->out[0])))
+        !tc_can_pause(tc_type_of(rw->from, node->out[0])))
         return TC_OK;
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     bool any = false;
@@ -546,7 +549,7 @@ static tc_status slice_last(tc_rewrite *rw, const tc_node *node, bool *done)
             def = tc_def(rw->to, def->in[0]);
         if (!is_wide_rescale(rw->to, def) || is_taken_in(rw->to, def))
             continue;
-        TC_TRY(put_pause(rw, node, in[i], &in[i]));
+        TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
         any = true;
     }
     if (!any)
@@ -576,11 +579,11 @@ static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     bool reduces = node->op == TC_OP_tosa_reduce_max || node->op == TC_OP_tosa_reduce_min ||
                    node->op == TC_OP_tosa_reduce_sum;
-    if (!reduces || !is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
-        !can_pause(tc_type_of(rw->from, node->in[0])))
+    if (!reduces || !tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
+        !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     tc_val x;
-    TC_TRY(put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
+    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
     *done = true;
     return tc_rewrite_as(rw, node, node->op, node->attr, x);
 }

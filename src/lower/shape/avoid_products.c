@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* avoid_products.c -- TOSA form: around what Vela translates wrongly of products and choices, as avoid.c does.
+ *
+ *   products  MATMUL of a SLICE  =>  with a pause in between: it is taken apart into columns, and
+ *             where the slice lies is forgotten
+ *   numbers   a lone number on the left of more than four axes, which is read past its end  =>  on
+ *             the right; where that is something else, b - b + it, as large as b
+ *   columns   RESCALE by channel of a MATMUL  =>  with a pause in between: one factor is taken for all
+ *   chosen    a RESHAPE gives its operand's memory its own shape.  A SELECT of the same value takes
+ *             that shape, and what else reads a bool takes the 0 and 1 of a reshaped output  =>  the
+ *             RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value */
+#include "../pass.h"
+
+#include "../../ir/rewrite.h"
+#include "avoid.h"
+
+static const tc_node *behind_reshapes(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    while (def && def->op == TC_OP_tosa_reshape)
+        def = tc_def(g, def->in[0]);
+    return def;
+}
+
+/* The node as it is, but for operands that the mask names: those read a pause. */
+static tc_status pause_operands(tc_rewrite *rw, const tc_node *node, uint32_t mask, bool *done)
+{
+    tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = tc_rewrite_in(rw, node, i);
+        if (mask >> i & 1)
+            TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
+    }
+    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+/* ---- products ---- */
+
+static tc_status products(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    uint32_t mask = 0;
+    for (int i = 0; i < 2 && node->op == TC_OP_tosa_matmul; i++) {
+        const tc_node *def = behind_reshapes(rw->to, tc_rewrite_in(rw, node, i));
+        if (def && def->op == TC_OP_tosa_slice && tc_can_pause(tc_type_of(rw->from, node->in[i])))
+            mask |= 1u << i;
+    }
+    return mask ? pause_operands(rw, node, mask, done) : TC_OK;
+}
+
+tc_status tc_lower_products(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {products};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}
+
+/* ---- numbers ---- */
+
+static bool swaps(tc_op op)
+{
+    return op == TC_OP_tosa_add || op == TC_OP_tosa_mul || op == TC_OP_tosa_maximum ||
+           op == TC_OP_tosa_minimum;
+}
+
+static bool is_ordered(tc_op op)
+{
+    return op == TC_OP_tosa_sub || op == TC_OP_tosa_logical_left_shift ||
+           op == TC_OP_tosa_arithmetic_right_shift;
+}
+
+static tc_status numbers(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (!swaps(node->op) && !is_ordered(node->op))
+        return TC_OK;
+    const tc_type *left = tc_type_of(rw->from, node->in[0]), *right = tc_type_of(rw->from, node->in[1]);
+    bool lone = left->rank > 4 && tc_type_count(left) == 1 && tc_type_count(right) > 1;
+    if (!lone || (is_ordered(node->op) && left->dtype != TC_i32))
+        return TC_OK;
+    tc_val in[3] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
+                    node->n_in > 2 ? tc_rewrite_in(rw, node, 2) : TC_NONE};
+    tc_node *made;
+    if (swaps(node->op)) {
+        tc_val first = in[0];
+        in[0] = in[1];
+        in[1] = first;
+    } else {
+        TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_sub, NULL, (tc_val[]){in[1], in[1]}, 2, 1, node->loc, &made));
+        tc_val none = made->out[0];
+        TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_add, NULL, (tc_val[]){none, in[0]}, 2, 1, node->loc, &made));
+        in[0] = made->out[0];
+    }
+    made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_lower_numbers(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {numbers};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}
+
+/* ---- columns ---- */
+
+static tc_status columns(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_rescale || !((const tc_attr_tosa_rescale *)node->attr)->per_channel ||
+        !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+        return TC_OK;
+    const tc_node *def = behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
+    return def && def->op == TC_OP_tosa_matmul ? pause_operands(rw, node, 1, done) : TC_OK;
+}
+
+tc_status tc_lower_columns(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {columns};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}
+
+/* ---- chosen ---- */
+
+/* Who reads each value of the graph. */
+typedef struct reading {
+    const uint32_t *n; /* readers */
+    bool *by_select;   /* a SELECT among them */
+} reading;
+
+static bool pausable(const tc_type *t) { return tc_can_pause(t) || t->dtype == TC_bool; }
+
+static bool needs_own(const tc_graph *g, const reading *r, tc_val v)
+{
+    const tc_type *t = tc_type_of(g, v);
+    return pausable(t) && (r->by_select[v] || (t->dtype == TC_bool && r->n[v] > 1));
+}
+
+static tc_status chosen(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const reading *r = rw->user;
+    uint32_t mask = 0;
+    if (node->op == TC_OP_tosa_reshape)
+        mask = needs_own(rw->from, r, node->in[0]);
+    for (int i = 0; i < 3 && node->op == TC_OP_tosa_select; i++) {
+        const tc_node *def = tc_def(rw->from, node->in[i]);
+        if (def && def->op == TC_OP_tosa_reshape && r->n[def->in[0]] > 1 &&
+            pausable(tc_type_of(rw->from, node->in[i])))
+            mask |= 1u << i;
+    }
+    return mask ? pause_operands(rw, node, mask, done) : TC_OK;
+}
+
+tc_status tc_lower_chosen(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {chosen};
+    tc_status status = TC_OK;
+    for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_graph *g = module->graph[i];
+        reading r = {tc_graph_readers(ctx, g), tc_new_n(&ctx->scratch, bool, g->n_val)};
+        for (size_t k = 0; k < g->n_node; k++)
+            for (int j = 0; j < g->node[k]->n_in && g->node[k]->op == TC_OP_tosa_select; j++)
+                r.by_select[g->node[k]->in[j]] = true;
+        status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &r);
+        tc_arena_rewind(&ctx->scratch, mark);
+    }
+    return status;
+}
