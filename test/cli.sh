@@ -96,6 +96,18 @@ expect 0 '"shape": [' run "$dir/abs.ir" -i "$dir/row.npy" --json
 expect 1 'element 1, 0.1, is no number of type f32' run "$dir/abs.ir" -i "$dir/wide.npy"
 expect 1 "the numbers are int8, input 'x' takes f32" run "$dir/abs.ir" -i "$dir/bytes.npy"
 expect 1 'the numbers are int8' run "$dir/abs.ir" -i "$dir/row.npy" -i "$dir/bytes.npy"
+# A region has its channels last, and a cube does not show it: what is compared lies the same way.
+cat >"$dir/cube.ir" <<'END'
+graph @main(%0 "x": f32[1,4,4,4]) {
+  %1 "pooled" = max_pool %0 kernel=[3,3] stride=[1,1] pad=[1,1] dilation=[1,1] ceil=false : f32[1,4,4,4]
+  %2 "doubled" = add %1, %1 alpha=1 : f32[1,4,4,4]
+  %3 "again" = max_pool %2 kernel=[3,3] stride=[1,1] pad=[1,1] dilation=[1,1] ceil=false : f32[1,4,4,4]
+  return %3
+}
+END
+expect 0 '1 region' compile "$dir/cube.ir" -t TOSA-1.0+FP -o "$dir/cube.tosa"
+expect 0 'doubled                      f32        inf  1.000000' compare "$dir/cube.ir" "$dir/cube.tosa" -i random:1
+expect 0 'doubled                      f32        inf  1.000000' compare "$dir/cube.tosa" "$dir/cube.ir" -i random:1
 # What a program remembers: a sum over the calls, and a counter without inputs.
 cat >"$dir/sum.ir" <<'END'
 graph @main(%0 "x": f32[1,3]) {

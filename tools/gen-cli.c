@@ -12,7 +12,7 @@
 typedef struct table {
     tc_ctx *ctx;
     const char *folder, *version; /* "tosac 0.1.0" */
-    const tc_json *common, *verbs;
+    const tc_json *common, *exit, *verbs;
 } table;
 
 #define EACH(it, list) (const tc_json *it = tc_json_first(list); it; it = it->next)
@@ -22,6 +22,12 @@ static const char *text(const table *t, const tc_json *object, const char *key)
 {
     tc_str s = tc_json_text(&t->ctx->arena, tc_json_get(object, key));
     return s.p ? tc_text_copy(&t->ctx->arena, s) : "";
+}
+
+static int64_t number(const tc_json *object, const char *key)
+{
+    int64_t value = 0;
+    return tc_json_i64(tc_json_get(object, key), &value) ? value : -1;
 }
 
 static bool is_flag(const table *t, const tc_json *option)
@@ -109,20 +115,13 @@ static tc_status verb_page(const table *t, const tc_json *verb)
     return keep(t, tc_text_format(&t->ctx->arena, "tosac-%s.1", name), &out);
 }
 
-/* What exit codes and variables of the environment mean. */
-static const char *const status_row[][2] = {
-    {"0", "All went well."},
-    {"1", "The model or a file is turned down; memory ran out; a file cannot be read or written."},
-    {"2", "An option or argument is mistaken."},
-    {"3", "The model is fine, and beyond tosac today."},
-    {"4", "An outside tool is missing or failed."},
-    {"70", "A mistake in tosac itself; please report it."},
-};
+/* What variables of the environment mean. */
 static const char *const variable_row[][2] = {
     {"TOSAC_VELA", "The Vela to run for Ethos-U targets, in place of the one on the PATH."},
     {"TOSAC_ISA", "The vector instructions to use at most: plain, neon, avx2, avx512 or amx.  "
                   "Integer results are the same bits with all of them."},
     {"TMPDIR", "Where Vela's files lie while it runs."},
+    {"NO_COLOR", "When it is set, messages on a terminal are not in colour."},
 };
 
 static void rows(tc_buf *out, const char *title, const char *const (*row)[2], size_t n)
@@ -154,7 +153,12 @@ static tc_status main_page(const table *t)
     }
     tc_buf_text(&out, ".SH OPTIONS\nEvery verb understands these.\n");
     option_rows(t, &out, t->common);
-    rows(&out, "EXIT STATUS", status_row, TC_COUNT(status_row));
+    tc_buf_text(&out, ".SH EXIT STATUS\n");
+    for EACH (row, t->exit) {
+        tc_buf_printf(&out, ".TP\n.B %" PRId64 "\n", number(row, "code"));
+        roff(&out, text(t, row, "means"));
+        tc_buf_text(&out, "\n");
+    }
     rows(&out, "ENVIRONMENT", variable_row, TC_COUNT(variable_row));
     tc_buf_text(&out, ".SH SEE ALSO\n");
     for EACH (verb, t->verbs)
@@ -318,6 +322,7 @@ static tc_status write_all(table *t)
         return tc_error(t->ctx, NULL, TC_E_SYNTAX, "byte %zu: %s", at, reason);
     t->version = text(t, all, "version");
     t->common = tc_json_get(all, "common");
+    t->exit = tc_json_get(all, "exit");
     t->verbs = tc_json_get(all, "verbs");
     if (!tc_json_first(t->common) || !tc_json_first(t->verbs))
         return tc_error(t->ctx, NULL, TC_E_STRUCTURE, "this is no table of verbs and options");

@@ -38,9 +38,13 @@ def test_regions_and_reasons(digits):
 
 def test_report_files(digits, tmp_path):
     r = tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples)
-    r.report(tmp_path / "r.json"), r.report(tmp_path / "r.txt"), r.report(tmp_path / "r.html")
-    assert json.loads((tmp_path / "r.json").read_text())["target"] == "TOSA-1.0+INT"
-    assert "region_0" in (tmp_path / "r.txt").read_text() and "region_0" in (tmp_path / "r.html").read_text()
+    assert r.report(tmp_path / "r.html") == str(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert page.lower().startswith("<!doctype html>") and "TOSA-1.0+INT" in page
+    r.report(tmp_path / "r.json")
+    assert "TOSA-1.0+INT" in json.dumps(json.loads((tmp_path / "r.json").read_text()))
+    with pytest.raises(tosac.UsageError):
+        r.report(tmp_path / "r.pdf")
 
 
 def test_ethos_u(digits, vela, tmp_path):
@@ -80,6 +84,14 @@ def test_explain_without_data(digits):
 def test_config_as_dictionary(digits):
     q = tosac.quantize(digits.model, digits.samples[:16], {"preset": "int8", "modules": {"classifier": "a16w8"}})
     assert {"torch.int8", "torch.int16"} <= {v["dtype"] for v in q.qparams.values()}
+
+
+def test_what_there_is():
+    found = {t.name: t for t in tosac.targets()}
+    assert found["ethos-u85-256"].needs_vela and found["cpu"].tosa is None
+    assert {"conv", "softmax", "sdpa"} <= {o.name for o in tosac.ops("ethos-u85-256")} <= {o.name for o in tosac.ops()}
+    with pytest.raises(tosac.UsageError, match="did you mean 'ethos-u85-256'"):
+        tosac.ops("ethos-u85-25")
 
 
 def test_inspect(digits):

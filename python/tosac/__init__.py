@@ -9,6 +9,7 @@
 A model is a path (.pt2, .tosa, .ir ...), a torch.nn.Module or a torch.export.ExportedProgram.  Torch is not needed unless
 an object of its is handed over.
 """
+from ._about import Operator, Target, ops, targets
 from ._compile import Compiled, CpuNode, Explanation, Region, compile, explain
 from ._errors import (BugError, CancelledError, Diagnostic, ExportError, ModelError, OutOfMemoryError, ToolError, TosacError, TosacWarning,
                       UnsupportedError, UsageError)
@@ -20,8 +21,8 @@ from ._tensor import Port, Quantization
 __version__ = _version()
 
 __all__ = [
-    "compile", "quantize", "run", "compare", "explain", "inspect", "describe", "disassemble", "verify", "load",
+    "compile", "quantize", "run", "compare", "explain", "inspect", "describe", "disassemble", "verify", "load", "targets", "ops",
     "Compiled", "Explanation", "Region", "CpuNode", "Model", "TypedModel", "QuantizeReport", "Program", "Node", "Port", "Quantization",
-    "Comparison", "ComparedValue", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
+    "Comparison", "ComparedValue", "Target", "Operator", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
     "OutOfMemoryError", "CancelledError", "BugError", "ExportError", "__version__",
 ]

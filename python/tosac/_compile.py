@@ -13,7 +13,7 @@ import numpy as np
 
 from ._errors import usage
 from ._library import Context, find_vela, lib, n, record, text, utf8
-from ._model import config_of, load, make_context, read_model, settled
+from ._model import Model, config_of, load, make_context, read_model, settled
 from ._progress import Progress, shown
 from ._tensor import Port, port_of
 
@@ -124,9 +124,10 @@ class Explanation:
 class Compiled(Explanation):
     """A compiled model: `save()` writes it; `regions`, `cpu_nodes`, `memory` and `cycles` say what it takes."""
 
-    def __init__(self, context: Context, handle: Any, target: str, progress: Progress):
+    def __init__(self, context: Context, handle: Any, target: str, progress: Progress, source: Model, samples: Any, config: Any):
         super().__init__(context, handle, target)
         self._progress, self._made, self._runner = progress, None, None
+        self._source, self._samples, self._config = source, samples, config
 
     def _kind(self, path: str, emit: Optional[str]) -> int:
         kinds, i = [], 0
@@ -204,19 +205,19 @@ class Compiled(Explanation):
         return self._runner.run(*inputs, dequantize=dequantize, reset=reset, **named)
 
     def report(self, path: Union[str, os.PathLike, None] = None) -> str:
-        """The page of regions, borders and reasons; with a path also as a file: .html, .json or text by its name's end."""
+        """What went where, as text; with a path also as a page (.html) or for programs (.json): doc/report.md.
+
+        The page shows errors on the calibration data, and, compiled with details=True, a cost for every operator."""
         if path is None:
             return str(self)
         path = os.fspath(path)
-        if path.endswith(".html") and hasattr(lib, "tc_compiled_write_report"):
-            raise usage("reports as .html are written by the command line: tosac compile ... --report FILE.html")
-        if path.endswith(".html"):
-            page = f"<!doctype html><meta charset=utf-8><title>{html.escape(self.target)}</title>{self._repr_html_()}\n"
-        else:
-            page = self._report(n.TC_REPORT_JSON) if path.endswith(".json") else str(self)
-        raw = page.encode()
-        given = n.tc_bytes(ctypes.cast(ctypes.c_char_p(raw), ctypes.POINTER(ctypes.c_uint8)), len(raw))
-        self._context.quick("tc_write_file", utf8(path), given)
+        if not path.endswith((".html", ".json")):
+            raise usage(f"a report ends in .html or .json, not as '{path}'")
+        self._program_made()
+        options = record(n.tc_report_options, model=self._source._handle, compiled=self._handle, samples=self._samples,
+                         command=b"tosac.compile() of the Python package", config=self._config)
+        with shown(self._progress) as tell:
+            self._context.call("tc_report_write", ctypes.byref(options), utf8(path), progress=tell)
         return path
 
 
@@ -239,11 +240,14 @@ def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_ne
     with shown(progress) as tell:
         context.call("tc_compile", source._handle, ctypes.byref(options), ctypes.byref(out), progress=tell)
     context.kept += [source, options]
-    return kind(context, out, target, progress) if kind is Compiled else kind(context, out, target)
+    if kind is not Compiled:
+        return kind(context, out, target)
+    named = utf8(os.fspath(config)) if isinstance(config, (str, os.PathLike)) else None
+    return Compiled(context, out, target, progress, source, options.samples, named)
 
 
 def compile(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
-            cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, dims: Optional[Mapping[str, int]] = None,
+            cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, details: bool = False, dims: Optional[Mapping[str, int]] = None,
             threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
             vela_timeout: float = 0, max_scratch: int = 0) -> Compiled:
@@ -257,10 +261,12 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     example_inputs: what forward takes, where it does not follow from the calibration data
     cpu: names or operators that stay on the CPU
     check: run the program before and after every step, and compare
+    strict: a part that the target refuses is an error; else it goes to the CPU with a warning
+    details: keep what `report()` tells of every operator's cost; Vela takes longer
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims,
-                     threads=threads, reference_kernels=reference_kernels, check=int(check), strict=int(strict), vela_ini=vela_ini,
+                     threads=threads, reference_kernels=reference_kernels, check=int(check), strict=int(strict), details=int(details), vela_ini=vela_ini,
                      system_config=system_config, memory_mode=memory_mode, optimise=optimise, vela_timeout=float(vela_timeout),
                      max_scratch=max_scratch)
 

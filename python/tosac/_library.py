@@ -124,8 +124,16 @@ class Context:
                 self._events.get()
             worker = threading.Thread(target=work, name="tosac", daemon=True)
             worker.start()
+            tick = getattr(progress, "tick", None)  # a line that moves on by itself
             try:
-                while (event := self._events.get()) is not None:
+                while True:
+                    try:
+                        event = self._events.get(timeout=0.2 if tick else None)
+                    except queue.Empty:
+                        tick()
+                        continue
+                    if event is None:
+                        break
                     if progress:
                         progress(text(event[0]) or "", event[1], event[2])
             except BaseException:

@@ -25,17 +25,24 @@ class _Shown:
     """A line that is drawn anew, at most five times a second, from the first second on."""
 
     def __init__(self, always: bool):
-        self.always, self.began, self.last, self.what = always, time.monotonic(), 0.0, ""
+        self.always, self.began, self.last = always, time.monotonic(), 0.0
+        self.now: tuple[str, int, int] = ("", 0, 0)
+        self.stage_began = self.began
         self.visible = False
 
     def __call__(self, what: str, done: int, total: int) -> None:
+        if what != self.now[0] or total != self.now[2]:
+            self.stage_began = time.monotonic()
+        self.now = (what, done, total)
+        if time.monotonic() - self.last >= 0.2 or (self.always and done >= total):
+            self.tick()
+
+    def tick(self) -> None:
+        """The time that has passed is news too."""
         now = time.monotonic()
-        if what != self.what:
-            self.what, self.stage_began = what, now
-        if (not self.always and now - self.began < 1) or (now - self.last < 0.2 and done < total):
-            return
-        self.last, self.visible = now, True
-        self.draw(what, done, total)
+        if self.now[0] and (self.always or now - self.began >= 1):
+            self.last, self.visible = now, True
+            self.draw(*self.now)
 
     def draw(self, what: str, done: int, total: int) -> None: ...
 

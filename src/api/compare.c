@@ -15,15 +15,27 @@
 #include "enter.h"
 #include "model.h"
 
-/* A value that both programs have. */
+/* What two sequences of numbers came to. */
+typedef struct sums {
+    double aa, bb, ab, ee, max;
+    int64_t n, saturated;
+} sums;
+
+enum { AS_IS = 0, CHANNELS_MOVED = 1, ORDERS = 2 };
+
+/* A value that both programs have.  A region computes with its channels last, where PyTorch has them
+ * second, and its values keep their names: such a one is read both ways, where its shape allows
+ * both, and the way that agrees better is the one it lies in. */
 typedef struct pair {
     const char *name;
     const tc_type *type;   /* of the first, f32 */
     const tc_type *domain; /* how the second has it: quantized, or real */
     const tc_loc *loc;
     float *first; /* its numbers in the first program, for the sample in hand */
-    double aa, bb, ab, ee, max;
-    int64_t n, saturated;
+    bool may[ORDERS];
+    int8_t axis[TC_MAX_RANK]; /* CHANNELS_MOVED: the first's axis for each of the second's */
+    sums by[ORDERS];
+    int way; /* of the orders, the one at work, and in the end the one it lies in */
     double sqnr, cosine;
 } pair;
 
@@ -93,15 +105,16 @@ static void add_second(pair *p, int64_t i, double b)
 {
     double a = (double)p->first[i], e = fabs(a - b);
     const tc_quant *q = p->domain->quant;
-    p->aa += a * a;
-    p->bb += b * b;
-    p->ab += a * b;
-    p->ee += e * e;
-    p->max = e > p->max ? e : p->max;
-    p->n++;
+    sums *s = &p->by[p->way];
+    s->aa += a * a;
+    s->bb += b * b;
+    s->ab += a * b;
+    s->ee += e * e;
+    s->max = e > s->max ? e : s->max;
+    s->n++;
     if (q && q->axis < 0) {
         double code = rint(b / q->scale[0]) + (double)q->zero[0];
-        p->saturated += code <= (double)q->lo || code >= (double)q->hi;
+        s->saturated += code <= (double)q->lo || code >= (double)q->hi;
     }
 }
 
@@ -109,7 +122,18 @@ static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 {
     const side *s = who;
     pair *p = s->of[v];
-    each_number(seen, order, p->type, p, s == &s->c->a ? keep_first : add_second);
+    if (s == &s->c->a) {
+        each_number(seen, order, p->type, p, keep_first);
+        return;
+    }
+    for (int o = 0; o < ORDERS; o++) {
+        int8_t moved[TC_MAX_RANK];
+        for (int i = 0; i < seen.type->rank; i++)
+            moved[i] = o == AS_IS ? order[i] : p->axis[order[i]];
+        p->way = o;
+        if (p->may[o])
+            each_number(seen, moved, p->type, p, add_second);
+    }
 }
 
 /* ---- which values go together ---- */
@@ -134,15 +158,52 @@ static tc_val named(const tc_map *map, const char *name)
     return (tc_val)(uintptr_t)tc_map_get(map, tc_str_of(name));
 }
 
+static bool is_tosa(const tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        if (tc_text_starts(tc_ops[g->node[k]->op].name, "tosa_"))
+            return true;
+    return false;
+}
+
+static bool comes_out(const tc_graph *g, tc_val v)
+{
+    for (size_t i = 0; i < g->n_out; i++)
+        if (g->out[i] == v)
+            return true;
+    return false;
+}
+
+/* Whether the second's value can be the first's with its channels elsewhere, and where each of its
+ * axes is then.  What comes out of a program lies as the program says. */
+static bool channels_moved(const tc_comparison *c, const tc_type *a, tc_val b, int8_t *axis)
+{
+    const tc_type *t = tc_type_of(c->b.g, b);
+    bool last = is_tosa(c->b.g) && !is_tosa(c->a.g), first = is_tosa(c->a.g) && !is_tosa(c->b.g);
+    bool same = a->rank == t->rank && a->rank >= 3 && (last || first) && !comes_out(c->b.g, b);
+    for (int j = 0; same && j < t->rank; j++) {
+        int last_axis = t->rank - 1;
+        axis[j] = (int8_t)(j == 0 ? 0 : last ? (j == last_axis ? 1 : j + 1)
+                                       : j == 1 ? last_axis : j - 1);
+        same = t->dim[j] == a->dim[axis[j]];
+    }
+    return same;
+}
+
 /* a of the first and b of the second are the same value; domain: how the second has it. */
 static void add_pair(tc_comparison *c, const char *name, tc_val a, tc_val b, const tc_type *domain)
 {
     const tc_value *value = c->a.g->val[a];
-    if (!value->def || !tc_same_dims(value->type, tc_type_of(c->b.g, b)) ||
-        !tc_type_count(value->type))
+    pair found = {.name = name, .type = value->type, .domain = domain};
+    if (!value->def || !tc_type_count(value->type))
+        return;
+    found.loc = value->def->loc;
+    found.may[AS_IS] = tc_same_dims(value->type, tc_type_of(c->b.g, b));
+    found.may[CHANNELS_MOVED] = channels_moved(c, value->type, b, found.axis);
+    if (!found.may[AS_IS] && !found.may[CHANNELS_MOVED])
         return;
     pair *p = &c->pair[c->n_pair++];
-    *p = (pair){.name = name, .type = value->type, .loc = value->def->loc, .domain = domain};
+    *p = found;
     p->first = tc_arena_raw(&c->ctx->arena, (size_t)tc_type_count(value->type) * sizeof *p->first);
     c->a.of[a] = c->b.of[b] = p;
 }
@@ -263,8 +324,12 @@ static void sum_up(tc_comparison *c)
 {
     for (size_t i = 0; i < c->n_pair; i++) {
         pair *p = &c->pair[i];
-        p->sqnr = p->ee > 0 ? 10 * log10(p->aa / p->ee) : INFINITY;
-        p->cosine = p->aa > 0 && p->bb > 0 ? p->ab / sqrt(p->aa * p->bb) : p->aa == p->bb ? 1 : 0;
+        p->way = p->may[AS_IS] ? AS_IS : CHANNELS_MOVED;
+        if (p->may[AS_IS] && p->may[CHANNELS_MOVED] && p->by[CHANNELS_MOVED].ee < p->by[AS_IS].ee)
+            p->way = CHANNELS_MOVED;
+        const sums *s = &p->by[p->way];
+        p->sqnr = s->ee > 0 ? 10 * log10(s->aa / s->ee) : INFINITY;
+        p->cosine = s->aa > 0 && s->bb > 0 ? s->ab / sqrt(s->aa * s->bb) : s->aa == s->bb ? 1 : 0;
     }
     if (c->n_pair)
         qsort(c->pair, c->n_pair, sizeof *c->pair, worst_first);
@@ -274,7 +339,7 @@ static void sum_up(tc_comparison *c)
 static double in_steps(const pair *p)
 {
     const tc_quant *q = p->domain->quant;
-    return q && q->axis < 0 ? p->max / q->scale[0] : NAN;
+    return q && q->axis < 0 ? p->by[p->way].max / q->scale[0] : NAN;
 }
 
 static tc_status compare(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_dataset *data,
@@ -325,6 +390,7 @@ int tc_comparison_value(const tc_comparison *comparison, size_t i, tc_compared_v
     if (i >= comparison->n_pair)
         return 0;
     const pair *p = &comparison->pair[i];
+    const sums *s = &p->by[p->way];
     bool steps = !isnan(in_steps(p));
     tc_fill_record(out,
                    &(tc_compared_value){
@@ -333,10 +399,10 @@ int tc_comparison_value(const tc_comparison *comparison, size_t i, tc_compared_v
                        .loc = p->loc,
                        .sqnr_db = p->sqnr,
                        .cosine = p->cosine,
-                       .max_error = p->max,
+                       .max_error = s->max,
                        .max_steps = in_steps(p),
                        .saturated = !steps ? NAN
-                                    : p->n ? (double)p->saturated / (double)p->n
+                                    : s->n ? (double)s->saturated / (double)s->n
                                            : 0,
                    },
                    sizeof *out);

@@ -202,6 +202,19 @@ void cli_help(const cli_verb *verb)
 
 /* ---- the tables for other programs ---- */
 
+static const struct {
+    int code;
+    const char *means;
+} exit_row[] = {
+    {TC_OK, "All went well."},
+    {TC_BAD_MODEL,
+     "The model or a file is turned down; memory ran out; a file cannot be read or written."},
+    {TC_USAGE, "An option or argument is mistaken."},
+    {TC_UNSUPPORTED, "The model is fine, and beyond tosac today."},
+    {TC_TOOL, "An outside tool is missing or failed."},
+    {TC_BUG, "A mistake in tosac itself; please report it."},
+};
+
 static void dump_option(cli_json_out *out, const cli_option *o)
 {
     static const char *const kind[] = {
@@ -229,6 +242,14 @@ void cli_dump_options(const cli_verb *const *verb, size_t n)
     cli_json_open(&out, NULL, '{');
     cli_json_put_text(&out, "version", tc_version());
     dump_list(&out, "common", common_option);
+    cli_json_open(&out, "exit", '[');
+    for (size_t i = 0; i < CLI_COUNT(exit_row); i++) {
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_int(&out, "code", exit_row[i].code);
+        cli_json_put_text(&out, "means", exit_row[i].means);
+        cli_json_close(&out, '}');
+    }
+    cli_json_close(&out, ']');
     cli_json_open(&out, "verbs", '[');
     for (size_t i = 0; i < n; i++) {
         cli_json_open(&out, NULL, '{');

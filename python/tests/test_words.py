@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line's words: JSON by its published schemas, exit codes and options by the one table, lines on a terminal."""
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import TOP
+
+jsonschema = pytest.importorskip("jsonschema")
+
+
+def tosac(*args, **env):
+    return subprocess.run([sys.executable, "-m", "tosac", *map(str, args)], capture_output=True, text=True, env={**os.environ, **env})
+
+
+def schema(name):
+    return json.loads((TOP / "doc" / "schema" / f"{name}.json").read_text())
+
+
+def valid(name, *args, code=0, **env):
+    """What a verb prints with --json keeps to its schema, and so do its messages."""
+    said = tosac(*args, "--json", **env)
+    assert said.returncode == code, said.stderr
+    if said.stderr:
+        messages = json.loads(said.stderr)
+        jsonschema.validate(messages, schema("messages"))
+        assert messages["exit"] == code
+    if said.stdout or code == 0:
+        jsonschema.validate(json.loads(said.stdout), schema(name))
+    return said
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    from conftest import Digits as d
+
+    t = tmp_path_factory.mktemp("words")
+    for out in ("d.tosa", "d.pte", "d.vgf"):
+        assert tosac("compile", d.model, "-t", "TOSA-1.0+FP", "-o", t / out).returncode == 0
+    assert tosac("quantize", d.model, "--calib", d.calib, "-o", t / "q.ir").returncode == 0
+    return t
+
+
+@pytest.mark.parametrize("name", sorted(p.stem for p in (TOP / "doc" / "schema").glob("*.json")))
+def test_schemas_are_schemas(name):
+    jsonschema.Draft202012Validator.check_schema(schema(name))
+
+
+def test_every_verb(digits, files, tmp_path):
+    d = digits
+    valid("compile", "compile", d.model, "-t", "TOSA-1.0+INT", "--calib", d.calib, "-o", tmp_path / "d.tosa")
+    valid("compile", "compile", d.model, "-t", "cpu")
+    valid("explain", "explain", d.model, "-t", "ethos-u85-256")
+    valid("quantize", "quantize", d.model, "--calib", d.calib, "-o", tmp_path / "q.ir")
+    valid("quantize", "quantize", d.model, "--calib", d.calib, "-o", tmp_path / "q.obs", "--observe-only")
+    valid("run", "run", d.model, "-i", "random:1")
+    valid("run", "run", d.model, "-i", "random:1", "--bench", 2)
+    valid("compare", "compare", d.model, files / "q.ir", "-i", "random:1")
+    valid("verify", "verify", files / "d.tosa", "-t", "TOSA-1.0+FP")
+    valid("opt", "opt", "--pass=dead", files / "q.ir")
+    valid("opt", "opt", "--pass=dead", files / "q.ir", "-o", tmp_path / "o.ir")
+    valid("targets", "targets")
+    valid("ops", "ops")
+    valid("ops", "ops", "-t", "vgf")
+    valid("doctor", "doctor", code=4, TOSAC_VELA="/nowhere/vela")
+    for f in (d.model, d.calib, files / "d.tosa", files / "d.pte", files / "d.vgf", files / "q.ir"):
+        valid("inspect", "inspect", f)
+
+
+def test_ethos_u(digits, vela, tmp_path):
+    valid("compile", "compile", digits.model, "-t", "ethos-u85-256", "--calib", digits.calib, "-o", tmp_path / "d.pte")
+    valid("verify", "verify", tmp_path / "d.pte")
+    valid("inspect", "inspect", tmp_path / "d.pte")
+
+
+def test_mistakes_are_told_as_json_too(digits, files):
+    for code, args in ((1, ("run", "nowhere.pt2")), (2, ("run", "--bensh")), (2, ("rum",)), (2, ("compile", digits.model)), (2, ("compile",)),
+                       (1, ("verify", files / "d.tosa", "-t", "TOSA-1.0+INT")), (1, ("inspect", "/dev/null")),
+                       (2, ("compile", digits.model, "-t", "ethos-u85-25"))):
+        said = valid("messages", *args, code=code)
+        assert json.loads(said.stderr)["messages"] and said.stdout == ""
+
+
+# ---- one table ----
+
+def table():
+    return json.loads(tosac("--dump-options").stdout)
+
+
+def test_options_are_the_tables():
+    """Help, manual pages and completions have the options of the table, no more and no fewer."""
+    t = table()
+    jsonschema.validate(t, schema("options"))
+    common = {o["name"] for o in t["common"]}
+    bash = (TOP / "share" / "tosac.bash").read_text()
+    for verb in t["verbs"]:
+        want = {o["name"] for o in verb["options"]} | common
+        page = (TOP / "share" / f"tosac-{verb['name']}.1").read_text().replace("\\-", "-")
+        assert set(re.findall(r"^(?:\\fB-\w\\fR, )?\\fB(--[a-z-]+)\\fR", page, re.M)) == want, verb["name"]
+        helped = tosac(verb["name"], "--help").stdout
+        assert set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", helped, re.M)) == want, verb["name"]
+        assert all(name in bash for name in want)
+
+
+def test_exit_codes_are_the_tables():
+    t = table()
+    codes = {row["code"] for row in t["exit"]}
+    page = (TOP / "share" / "tosac.1").read_text()
+    inside = page.split(".SH EXIT STATUS")[1].split(".SH")[0]
+    assert {int(c) for c in re.findall(r"^\.B (\d+)$", inside, re.M)} == codes
+    assert set(schema("messages")["properties"]["exit"]["enum"]) == codes | {6}  # 6: called off
+    base = (TOP / "include" / "tosac" / "base.h").read_text()
+    assert codes <= {int(c) for c in re.findall(r"TC_\w+ = (\d+)", base)}
+    readme = (TOP / "README.md").read_text().split("Exit codes:")[1].split("\n\n")[0]
+    assert {int(c) for c in re.findall(r"\b(\d+) [a-z]", readme)} == codes
+
+
+def test_every_verb_has_a_page_and_a_schema():
+    for verb in table()["verbs"]:
+        assert (TOP / "share" / f"tosac-{verb['name']}.1").exists()
+        assert (TOP / "doc" / "schema" / f"{verb['name']}.json").exists(), verb["name"]
+
+
+# ---- terminals ----
+
+def on_terminal(*args, **env):
+    """What a command writes to a terminal."""
+    read, write = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-m", "tosac", *map(str, args)], stdin=subprocess.DEVNULL, stdout=write, stderr=write,
+                               env={**os.environ, "TERM": "xterm", **env})
+    os.close(write)
+    said = b""
+    while True:
+        try:
+            part = os.read(read, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        said += part
+    process.wait()
+    os.close(read)
+    return said.decode()
+
+
+def test_colour_on_terminals_only():
+    assert "\x1b[1;31merror\x1b[0m" in on_terminal("run", "nowhere.pt2")
+    assert "\x1b[" not in on_terminal("run", "nowhere.pt2", NO_COLOR="1")
+    assert "\x1b[" not in on_terminal("run", "nowhere.pt2", TERM="dumb")
+    assert "\x1b[" not in tosac("run", "nowhere.pt2").stderr
+
+
+def test_a_line_says_what_is_done(digits, tmp_path):
+    """Stage, count and estimate after a second; nothing of it is left, and none of it when piped."""
+    args = ("run", digits.model, "-i", digits.calib, "--bench", 4000, "--kernels=reference", "--threads", 1)
+    said = on_terminal(*args)
+    assert re.search(r"\d+ of 4000 runs, \d+ s left", said) and said.rindex("\x1b[K") < said.rindex("4000 runs: min")
+    piped = tosac("run", digits.model, "-i", "random:1", "--bench", 2)
+    assert piped.stderr == "" and "\x1b" not in piped.stdout
