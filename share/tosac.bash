@@ -5,7 +5,7 @@ _tosac()
     local options valued
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare inspect verify opt doctor targets ops" -- "$current"))
+        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare inspect verify profile opt doctor targets ops" -- "$current"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -36,6 +36,10 @@ _tosac()
     verify)
         options='--target -t --json --threads --kernels --dim --help -h --version '
         valued='|--target|-t|--threads|--kernels|--dim|'
+        ;;
+    profile)
+        options='--target -t --by --top --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --json --threads --kernels --dim --help -h --version '
+        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--threads|--kernels|--dim|'
         ;;
     opt)
         options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --help -h --version '

@@ -248,6 +248,27 @@ expect 0 'values compared on 128 samples' compare $digits/model.pt2 "$dir/t.ir" 
 expect 0 '"sqnr_db"' compare $digits/model.pt2 "$dir/t.ir" -i $digits/calib.npz --json --most 3
 expect 1 'do not have the same inputs' compare $digits/model.pt2 "$dir/abs.ir" -i $digits/calib.npz
 
+# profile: cycles of a command stream, by line, module, node and kind; without Vela
+net=fixture/cost/net_vela.npz
+expect 0 '3088 cycles expected' profile $net
+expect 0 'net.py:14' profile $net
+expect 0 '2 more' profile $net --top 2
+expect 0 'DEPTHWISE' profile $net --by kind
+expect 0 '"place": "net.py:13"' profile $net --json
+expect 0 'Shared_Sram' profile $net --memory-mode Shared_Sram
+expect 0 '     cycles  operation' inspect --disassemble $net
+expect 2 "did you mean 'line'?" profile $net --by lin
+expect 2 'is compiled already' profile $net -t ethos-u85-256
+expect 2 "'Board' is not known" profile $net --system-config Board
+expect 2 'has no section System_Config.Board' profile $net --vela-ini cli.sh --system-config Board
+expect 1 '[io]' profile $net --vela-ini "$dir/none.ini"
+expect 2 '-t TARGET is missing' profile $digits/model.pt2
+expect 2 'known for Ethos-U targets' profile $digits/model.pt2 -t cpu
+cp $net "$dir/alone_vela.npz"
+expect 0 'DEPTHWISE' profile "$dir/alone_vela.npz"
+expect 0 'does not say where its operations come from' profile "$dir/alone_vela.npz" --by line
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' profile $digits/model.pt2 -t ethos-u85-256
+
 # VGF: written, shown, run, and broken
 sed 's/= abs/= tosa.abs/' "$dir/abs.ir" >"$dir/tosa.ir"
 expect 0 '1 region' compile "$dir/tosa.ir" -t vgf -o "$dir/abs.vgf"

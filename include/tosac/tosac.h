@@ -26,6 +26,7 @@
 #include "data.h"
 #include "inspect.h"
 #include "model.h"
+#include "profile.h"
 #include "quantize.h"
 #include "report.h"
 #include "run.h"

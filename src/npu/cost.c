@@ -27,6 +27,7 @@ void tc_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more)
 {
     to->cycles += more->cycles;
     to->compute += more->compute;
+    to->waiting += more->waiting;
     to->macs += more->macs;
     for (int i = 0; i < TC_NPU_MEMORIES; i++) {
         to->access[i] += more->access[i];
@@ -497,6 +498,9 @@ static void begin(stream *s, const tc_npu_op *op)
     j->rate = tc_npu_output_rate(s->m, op);
     set_maps(s, op);
     j->in_block = input_block(s->m, op, j->ifm.bits, j->unit);
+    j->moves = tc_npu_only_moves(op);
+    j->turns = op->transpose || op->reverse;
+    j->looks_up = op->function != 0;
     if ((op->kind == TC_NPU_KIND_CONV && !op->weights_ifm2) || op->kind == TC_NPU_KIND_DEPTHWISE)
         add_weights(s, op);
     if (op->function && tc_npu_only_moves(op)) {
@@ -544,7 +548,10 @@ static void dma(stream *s, const tc_npu_op *op)
 
 static void put_share(tc_npu_cost *to, const tc_npu_cost *of, double f)
 {
-    *to = (tc_npu_cost){.cycles = f * of->cycles, .compute = f * of->compute, .macs = f * of->macs};
+    *to = (tc_npu_cost){.cycles = f * of->cycles,
+                        .compute = f * of->compute,
+                        .waiting = f * of->waiting,
+                        .macs = f * of->macs};
     for (int k = 0; k < TC_NPU_MEMORIES; k++) {
         to->access[k] = f * of->access[k];
         to->read[k] = f * of->read[k];
@@ -569,9 +576,13 @@ static void settle(stream *s)
         const tc_npu_part *f = &s->part[out->op[i].job];
         for (end = i; end < out->n_op && out->op[end].job == out->op[i].job; end++)
             all += s->weight[end];
-        for (size_t k = i; k < end; k++)
+        tc_npu_cause cause =
+            tc_npu_cost_cause(s->m, s->s, &s->part[f->whole].job, &out->job[f->whole]);
+        for (size_t k = i; k < end; k++) {
+            out->op[k].cause = cause;
             put_share(&out->op[k].cost, &out->job[f->whole],
                       all > 0 ? f->share * s->weight[k] / all : 0);
+        }
     }
     for (size_t i = 0; i < out->n_op; i++)
         out->op[i].job = s->part[out->op[i].job].whole;

@@ -17,11 +17,30 @@
 typedef struct tc_npu_cost {
     double cycles;  /* the larger of what follows */
     double compute; /* of the accelerator, visible waiting for weights and tables included */
+    double waiting; /* of that */
     double access[TC_NPU_MEMORIES];
     double macs; /* multiplications that count: of windows and products */
     double read[TC_NPU_MEMORIES], written[TC_NPU_MEMORIES]; /* bytes over the ports, parts of bursts
                                                                that are of no use included */
 } tc_npu_cost;
+
+/* What is behind an operation's cycles, where there is more to say than what it computes. */
+typedef enum tc_npu_cause {
+    TC_CAUSE_NONE,
+    TC_CAUSE_COLUMNS,   /* a matrix product, one column at a time */
+    TC_CAUSE_TRANSPOSE, /* elements are put in another order */
+    TC_CAUSE_COPY,      /* elements are put elsewhere */
+    TC_CAUSE_WEIGHTS,   /* weights come slower than they are used */
+    TC_CAUSE_CONSTANT,  /* so does an operand that is constant */
+    TC_CAUSE_MEMORY,    /* so do other elements, or results go */
+    TC_CAUSE_ONCE,      /* a weight is used for one or few results */
+    TC_CAUSE_SHALLOW,   /* fewer input channels than are multiplied at a time */
+    TC_CAUSE_DEPTHWISE, /* channels by themselves leave most multipliers idle */
+    TC_CAUSE_TABLE,     /* a table, or a rescaling, that is not part of another operation */
+    TC_CAUSE_RESCALE,
+    TC_CAUSE_WIDE, /* elements of 32 bits */
+    TC_CAUSE_COUNT
+} tc_npu_cause;
 
 /* What an operation of the stream is part of. */
 typedef struct tc_npu_op_cost {
@@ -29,6 +48,7 @@ typedef struct tc_npu_op_cost {
     size_t number;    /* the operation's, in the walk */
     size_t job;       /* equal numbers: one job */
     const char *name; /* "CONV", "POOL MAX" */
+    tc_npu_cause cause;
     tc_npu_cost cost; /* its share */
 } tc_npu_op_cost;
 
@@ -78,6 +98,7 @@ enum { TC_NPU_JOB_MAPS = 8 };
 
 typedef struct tc_npu_job {
     tc_npu_work work;
+    bool moves, turns, looks_up; /* a pool that only copies; in another order; through a table */
     tc_npu_job_map ifm, ifm2, ofm;
     tc_npu_block block, in_block, unit; /* unit: the microblock */
     int32_t kh, kw;
@@ -108,6 +129,10 @@ typedef struct tc_npu_job {
  * it offers to the next. */
 void tc_npu_cost_job(const tc_npu_machine *machine, const tc_npu_system *system,
                      const tc_npu_job *job, double *slack, tc_npu_cost *out);
+
+/* Why a job costs what it does. */
+tc_npu_cause tc_npu_cost_cause(const tc_npu_machine *machine, const tc_npu_system *system,
+                               const tc_npu_job *job, const tc_npu_cost *cost);
 
 /* A pool that only copies, or looks up a table: one input a number, and by factor one. */
 bool tc_npu_only_moves(const tc_npu_op *op);

@@ -534,6 +534,7 @@ void tc_npu_cost_job(const tc_npu_machine *machine, const tc_npu_system *system,
     } else
         table = greater(table - hidden, 0);
     out->compute += table;
+    out->waiting = out->compute - own;
     if (job->table_bytes > 0 && job->table_memory >= 0)
         out->read[job->table_memory] += job->table_bytes;
     settle(&v, &t);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile.c -- tosac profile: which lines of a model cost what on an Ethos-U. */
+#include "cli.h"
+
+#include <stddef.h>
+
+enum { SHOWN = 20 };
+
+typedef struct profile_options {
+    const char *target, *config, *cpu, *by;
+    const char *vela_ini, *system_config, *memory_mode, *optimise;
+    int64_t vela_timeout, top;
+    cli_texts calib;
+} profile_options;
+
+static const char *const by_name[] = {"line", "module", "node", "kind"};
+
+static const char *by_at(size_t i, const void *from)
+{
+    (void)from;
+    return i < CLI_COUNT(by_name) ? by_name[i] : NULL;
+}
+
+static tc_status find_by(cli *c, const char *text, tc_profile_by *out)
+{
+    *out = TC_PROFILE_BY_LINE;
+    for (size_t i = 0; text && i < CLI_COUNT(by_name); i++)
+        if (cli_is(text, by_name[i])) {
+            *out = (tc_profile_by)i;
+            return TC_OK;
+        }
+    if (!text)
+        return TC_OK;
+    tc_status status = cli_usage(c, "--by %s: it is line, module, node or kind", text);
+    const char *near = cli_nearest(text, by_at, NULL);
+    if (near)
+        cli_note(c, "did you mean '%s'?", near);
+    return status;
+}
+
+static bool has_streams(const char *path)
+{
+    return cli_ends(path, ".pte") || cli_ends(path, "_vela.npz");
+}
+
+/* A program that is there already. */
+static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_profile **out)
+{
+    tc_profile_options p = tc_profile_options_default();
+    if (o->target || o->calib.n || o->config || o->cpu || o->optimise)
+        return cli_usage(
+            c, "%s is compiled already: -t, --calib, -q, --cpu and --optimise are for models",
+            path);
+    p.vela_ini = o->vela_ini;
+    p.system_config = o->system_config;
+    p.memory_mode = o->memory_mode;
+    return tc_profile_file(c->ctx, path, &p, out);
+}
+
+static tc_status of_model(cli *c, const profile_options *o, const char *path, tc_profile **out)
+{
+    cli_texts cpu = {0}, files = o->calib;
+    tc_dataset *data;
+    tc_model *model;
+    tc_compiled *compiled;
+    if (!o->target)
+        return cli_usage(c,
+                         "-t TARGET is missing: ethos-u55-128, ethos-u65-256, ethos-u85-256 ...");
+    cli_add_names(&cpu, o->cpu);
+    if (!files.n) /* what a program costs does not depend on its ranges, so invented numbers do */
+        cli_add(&files, "random:1");
+    CLI_TRY(tc_target_check(c->ctx, o->target));
+    CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
+    CLI_TRY(cli_data(c, &files, false, &data));
+    tc_compile_options r = tc_compile_options_default();
+    r.target = o->target;
+    r.config = o->config;
+    r.samples = data;
+    r.samples_only_if_needed = !o->calib.n;
+    r.cpu = cpu.v;
+    r.n_cpu = cpu.n;
+    r.vela_ini = o->vela_ini;
+    r.system_config = o->system_config;
+    r.memory_mode = o->memory_mode;
+    r.optimise = o->optimise;
+    r.vela_timeout = (double)o->vela_timeout;
+    CLI_TRY(tc_compile(c->ctx, model, &r, &compiled));
+    return tc_profile_compiled(c->ctx, compiled, out);
+}
+
+static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
+{
+    const profile_options *o = record;
+    tc_profile *profile;
+    tc_profile_by by;
+    const char *text;
+    CLI_TRY(find_by(c, o->by, &by));
+    CLI_TRY(has_streams(args->v[0]) ? of_file(c, o, args->v[0], &profile)
+                                    : of_model(c, o, args->v[0], &profile));
+    cli_progress_end(c);
+    tc_profile_info info = tc_profile_info_default();
+    tc_profile_get_info(profile, &info);
+    if (!o->by && !info.knows_lines)
+        by = TC_PROFILE_BY_KIND;
+    CLI_TRY(tc_profile_report(c->ctx, profile, by, o->top ? (size_t)o->top : SHOWN,
+                              c->common.json ? TC_FORM_JSON : TC_FORM_TEXT, &text));
+    fputs(text, stdout);
+    return TC_OK;
+}
+
+#define AT(field) offsetof(profile_options, field)
+static const cli_option options[] = {
+    {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
+     "ethos-u55-128, ethos-u65-256, ethos-u85-256, ..."},
+    {"--by", NULL, "WHAT", CLI_TEXT, AT(by),
+     "put operations together by line (of Python), module, node or kind"},
+    {"--top", NULL, "N", CLI_NUMBER, AT(top), "how many rows are shown, dearest first (20)"},
+    {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
+     "calibration data; without, numbers are invented: costs hardly depend on them"},
+    {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config),
+     "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
+    {"--cpu", NULL, "NODES", CLI_TEXT, AT(cpu),
+     "names or operators that stay on the CPU, comma-separated"},
+    {"--vela-ini", NULL, "FILE", CLI_TEXT, AT(vela_ini),
+     "a system description of your own, in the form of Vela's"},
+    {"--system-config", NULL, "NAME", CLI_TEXT, AT(system_config),
+     "which system of the description"},
+    {"--memory-mode", NULL, "NAME", CLI_TEXT, AT(memory_mode),
+     "which memory mode of the description"},
+    {"--optimise", NULL, "WHAT", CLI_TEXT, AT(optimise),
+     "what Vela compiles for: Performance or Size"},
+    {"--vela-timeout", NULL, "S", CLI_NUMBER, AT(vela_timeout),
+     "seconds that Vela may take for a region (600)"},
+    {0},
+};
+
+const cli_verb cli_profile = {
+    .name = "profile",
+    .arguments = "MODEL -t TARGET | FILE.pte | FILE_vela.npz",
+    .summary = "tell which lines of a model cost what on an Ethos-U",
+    .help = "Compiles the model and counts the cycles of every operation of its command streams, "
+            "by our own model of the machine,\n"
+            "which agrees with Vela's figures: the dearest lines of Python with their share, MACs "
+            "and how many of them are in use,\n"
+            "bytes read and written in each memory, and a hint where something known is behind it. "
+            " A .pte or Vela's X_vela.npz\n"
+            "is taken as it is; its lines are known where X_debug.xml and X.tosa lie beside it.\n",
+    .least = 1,
+    .most = 1,
+    .option = options,
+    .record = sizeof(profile_options),
+    .run = run_profile,
+};

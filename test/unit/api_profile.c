@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api_profile.c -- what a program costs, by the public header: operations, rows, their sums,
+ * systems. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tosac/tosac.h"
+
+#define NET TOSAC_FIXTURES "/cost/net_vela.npz"
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b) + 1);
+}
+
+/* Rows of any kind, and operations, add up to the whole. */
+static void check_sums(const tc_profile *p, const tc_profile_info *info)
+{
+    tc_profile_op op = tc_profile_op_default();
+    tc_profile_row row = tc_profile_row_default();
+    double cycles = 0, macs = 0, read = 0, written = 0;
+    for (size_t i = 0; tc_profile_operation(p, i, &op); i++) {
+        cycles += op.cost.cycles;
+        macs += op.cost.macs;
+        read += op.cost.read[0];
+        written += op.cost.written[0];
+    }
+    CHECK(near(cycles, info->total.cycles) && near(macs, info->total.macs));
+    CHECK(near(read, info->total.read[0]) && near(written, info->total.written[0]));
+    for (int by = TC_PROFILE_BY_LINE; by <= TC_PROFILE_BY_KIND; by++) {
+        double all = 0, share = 0, before = INFINITY;
+        size_t operations = 0;
+        for (size_t i = 0; tc_profile_get_row(p, (tc_profile_by)by, i, &row); i++) {
+            CHECK(row.cost.cycles <= before); /* dearest first */
+            before = row.cost.cycles;
+            all += row.cost.cycles;
+            share += row.share;
+            operations += row.operations;
+        }
+        CHECK(near(all, info->total.cycles) && near(share, 1) && operations == info->operations);
+    }
+    CHECK(!tc_profile_get_row(p, (tc_profile_by)4, 0, &row));
+    CHECK(!tc_profile_operation(p, info->operations, &op));
+}
+
+static void check_net(tc_ctx *ctx)
+{
+    tc_profile *p = NULL;
+    tc_profile_info info = tc_profile_info_default();
+    tc_profile_row row = tc_profile_row_default();
+    CHECK(tc_profile_file(ctx, NET, NULL, &p) == TC_OK);
+    tc_profile_get_info(p, &info);
+    CHECK(strcmp(info.machine, "ethos-u85-256") == 0 && strcmp(info.memory_mode, "Sram_Only") == 0);
+    CHECK(info.total.cycles == 3088); /* as Vela says */
+    CHECK(info.knows_lines && info.streams == 1 && info.clock == 1e9);
+    CHECK(strcmp(info.memory[0], "Sram") == 0 && strcmp(info.memory[1], "Dram") == 0);
+    CHECK(info.total.utilisation > 0.02 && info.total.utilisation < 0.04);
+    check_sums(p, &info);
+    static const char *const line[] = {"net.py:14", "net.py:13", "net.py:12", "net.py:15"};
+    for (size_t i = 0; i < 4; i++)
+        CHECK(tc_profile_get_row(p, TC_PROFILE_BY_LINE, i, &row) && strcmp(row.name, line[i]) == 0);
+    CHECK(!tc_profile_get_row(p, TC_PROFILE_BY_LINE, 4, &row));
+    CHECK(tc_profile_get_row(p, TC_PROFILE_BY_LINE, 2, &row) && row.hint &&
+          strstr(row.hint, "few input channels"));
+    CHECK(tc_profile_get_row(p, TC_PROFILE_BY_KIND, 0, &row) && strcmp(row.name, "DEPTHWISE") == 0);
+}
+
+static void check_reports(tc_ctx *ctx)
+{
+    tc_profile *p = NULL;
+    const char *text = NULL;
+    CHECK(tc_profile_file(ctx, NET, NULL, &p) == TC_OK);
+    CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 0, TC_FORM_TEXT, &text) == TC_OK);
+    CHECK(strstr(text, "3088 cycles expected") && strstr(text, "net.py:15") &&
+          !strstr(text, "%  1 more"));
+    CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 1, TC_FORM_TEXT, &text) == TC_OK);
+    CHECK(strstr(text, "net.py:14") && !strstr(text, "net.py:15") && strstr(text, "3 more"));
+    CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 0, TC_FORM_JSON, &text) == TC_OK);
+    CHECK(strstr(text, "\"cycles\": 3088") && strstr(text, "\"operations\": [") &&
+          strstr(text, "\"place\": \"net.py:12\""));
+    CHECK(tc_profile_report(ctx, p, (tc_profile_by)9, 0, TC_FORM_TEXT, &text) == TC_USAGE);
+}
+
+/* A slower memory makes it dearer; a system that is not there is a mistake. */
+static void check_systems(tc_ctx *ctx)
+{
+    static const char ini[] =
+        "[System_Config.Slow]\ncore_clock=1e8\naxi0_port=Sram\naxi1_port=Dram\n"
+        "Sram_clock_scale=0.05\nSram_burst_length=16\n[Memory_Mode.All]\nconst_mem_area=Axi0\n";
+    char path[] = "/tmp/tosac-profile-XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0 && write(fd, ini, sizeof ini - 1) == (ssize_t)sizeof ini - 1 && close(fd) == 0);
+    tc_profile *p = NULL;
+    tc_profile_info info = tc_profile_info_default();
+    tc_profile_options o = tc_profile_options_default();
+    o.vela_ini = path;
+    o.system_config = "Slow";
+    o.memory_mode = "All";
+    CHECK(tc_profile_file(ctx, NET, &o, &p) == TC_OK);
+    tc_profile_get_info(p, &info);
+    CHECK(info.clock == 1e8 && info.total.cycles > 2 * 3088);
+    check_sums(p, &info);
+    o.system_config = "Quick";
+    CHECK(tc_profile_file(ctx, NET, &o, &p) == TC_USAGE);
+    unlink(path);
+    CHECK(tc_profile_file(ctx, NET, &o, &p) != TC_OK);
+    CHECK(tc_profile_file(ctx, TOSAC_FIXTURES "/cost/net.tosa", NULL, &p) == TC_USAGE);
+    CHECK(tc_profile_file(ctx, TOSAC_FIXTURES "/cost/none.pte", NULL, &p) != TC_OK);
+}
+
+/* Only an Ethos-U's programs have such a cost. */
+static void check_compiled(tc_ctx *ctx)
+{
+    tc_model *model = NULL;
+    tc_compiled *compiled = NULL;
+    tc_profile *p = NULL;
+    tc_compile_options o = tc_compile_options_default();
+    o.target = "TOSA-1.0+INT";
+    CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/cost/net.tosa", NULL, &model) == TC_OK);
+    CHECK(tc_compile(ctx, model, &o, &compiled) == TC_OK);
+    CHECK(tc_profile_compiled(ctx, compiled, &p) == TC_USAGE);
+}
+
+int main(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    check_net(ctx);
+    check_reports(ctx);
+    check_systems(ctx);
+    check_compiled(ctx);
+    tc_ctx_free(ctx);
+    return check_done();
+}
