@@ -122,6 +122,11 @@ static void quotients(void)
     LOWERS(INT16, 2,
            "graph @t(%0: " A16
            ") {\n  %1 = glu %0 axis=2 : i16[2,3,200] q(0.0002:0)\n  return %1\n}\n");
+    /* gates that are all small, of large values */
+    LOWERS(INT, 1, "graph @t(%0: i8[2,40] q(0.05:127)) {\n"
+                   "  %1 = glu %0 axis=1 : i8[2,20] q(0.003:127)\n  return %1\n}\n");
+    LOWERS(U55, 1, "graph @t(%0: i8[2,40] q(0.05:127)) {\n"
+                   "  %1 = glu %0 axis=1 : i8[2,20] q(0.003:127)\n  return %1\n}\n");
 }
 
 /* What a smaller target can take in: the factors of VELA_COST's table, and nothing shared. */

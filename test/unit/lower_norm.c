@@ -31,6 +31,13 @@ static void layer(const char *target)
     ROWS(target, 1,
          BARE("rms_norm %0, none n_axes=1 eps=0.000001", "i8[17,24] q(0.1:9)",
               "i8[17,24] q(0.04:0)"));
+    /* rows as long as codes go, in fine results; and short ones */
+    ROWS("TOSA-1.0+INT", 1,
+         BARE("rms_norm %0, none n_axes=1 eps=0.000001", "i8[17,24] q(0.1:-128)",
+              "i8[17,24] q(0.01:-128)"));
+    ROWS("TOSA-1.0+INT+int16+u55", 1,
+         BARE("rms_norm %0, none n_axes=1 eps=0.000001", "i8[17,600] q(0.1:-128)",
+              "i8[17,600] q(0.008:-128)"));
     rows_skip = 0;
 }
 

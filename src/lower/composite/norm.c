@@ -90,15 +90,13 @@ static tc_val deviation_by_conv(tc_lower *lw, tc_val x, const norm8 *p, const do
 }
 
 /* x - mean as i16, by a difference: x in i16 is an addition of nothing. */
-static tc_val deviation_by_parts(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, double *unit)
+static tc_val deviation_by_parts(tc_lower *lw, tc_val x, tc_val sum, int64_t n, double *unit)
 {
     tc_val nothing = tc_put_number(lw, TC_i8, tc_put_type(lw, x)->rank, 0);
     *unit = 0x1p-7;
-    tc_val fine = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){x, p->centre ? 0 : p->zero, 128},
-                               (tc_term){nothing, 0, 1}, 1, 0, TC_i16);
-    if (!p->centre)
-        return fine;
-    tc_val mean = tc_put_rescale(lw, sum, 128 / (double)p->n, 0, 0, TC_i16);
+    tc_val fine = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){x, 0, 128}, (tc_term){nothing, 0, 1}, 1,
+                               0, TC_i16);
+    tc_val mean = tc_put_rescale(lw, sum, 128 / (double)n, 0, 0, TC_i16);
     return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1}, (tc_term){mean, 0, 1}, 1, 0,
                         TC_i16);
 }
@@ -135,15 +133,49 @@ static tc_val folded(tc_lower *lw, tc_val x, const norm8 *p)
              : y;
 }
 
+/* x / sqrt(mean square + eps), as a product of i16 by i16.  Rows may be long as well as short: where
+ * 1 / sigma is small, up to SPARE bits go there from x, which has 8,
+ *
+ *     (x 2^(SPARE - s)) (2^s / sigma),  s = what the row's 1 / sigma has room for */
+static tc_val uncentred8(tc_lower *lw, tc_val x, const norm8 *p, double *step)
+{
+    enum { SPARE = 6 };
+    int fraction = fraction_of(p);
+    tc_root r = tc_put_root(lw, spread_of(lw, x, TC_NONE, p, fraction));
+    if (!r.half)
+        return TC_NONE;
+    double base = TC_ROOT_UNIT * sqrt(ldexp((double)p->n, fraction)),
+           largest = fmin(4, p->scale / sqrt(fmax(p->eps, 1e-30)));
+    int top = (int)fmin(15, fmax(0, ceil(log2(largest / (0x1p15 * base)))));
+    tc_val none = tc_put_i32(lw, r.half, 0), spare = tc_put_i32(lw, r.half, SPARE),
+           one = tc_put_i32(lw, r.half, 1), most = tc_put_i32(lw, r.half, top);
+    tc_val room = tc_put2(lw, TC_OP_tosa_sub, NULL, most, r.half);
+    room = tc_put_extreme(lw, TC_OP_tosa_maximum, room, none);
+    room = tc_put_extreme(lw, TC_OP_tosa_minimum, room, spare);
+    tc_val by = tc_put2(lw, TC_OP_tosa_add, NULL, r.half, room);
+    tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.root, by);
+    tc_val inverse = tc_put_rescale(lw, big, ldexp(1, -top), 0, 0, TC_i16);
+    tc_val left = tc_put2(lw, TC_OP_tosa_sub, NULL, spare, room);
+    tc_val power = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, one, left);
+    power = tc_put_rescale(lw, power, 1, 0, 0, TC_i8);
+    tc_val d = tc_put_fused(lw, TC_OP_tosa_mul, (tc_term){x, p->zero, 1}, (tc_term){power, 0, 1}, 1,
+                            0, TC_i16);
+    *step = ldexp(base, top - SPARE);
+    return tc_put_product(lw, d, inverse, 0);
+}
+
 /* Normalized rows as i16 in steps of *unit, which may saturate beyond `most`. */
 static tc_val normal8(tc_lower *lw, tc_val x, const norm8 *p, double most, double *unit)
 {
-    double sigma, step;
-    tc_val sum = p->centre ? sum_of(lw, x, p->n) : TC_NONE,
-           r = inverse_sigma(lw, x, sum, p, &sigma);
-    tc_val d = p->centre && p->n <= 128 ? deviation_by_conv(lw, x, p, NULL, &step)
-                                        : deviation_by_parts(lw, x, sum, p, &step);
+    double sigma, step = 1;
     *unit = fmin(most, sqrt((double)p->n)) / 32767;
+    if (!p->centre) {
+        tc_val y = uncentred8(lw, x, p, &step);
+        return tc_put_rescale(lw, y, step / *unit, 0, 0, TC_i16);
+    }
+    tc_val sum = sum_of(lw, x, p->n), r = inverse_sigma(lw, x, sum, p, &sigma);
+    tc_val d = p->n <= 128 ? deviation_by_conv(lw, x, p, NULL, &step)
+                           : deviation_by_parts(lw, x, sum, p->n, &step);
     return tc_put_rescale(lw, tc_put_product(lw, d, r, 0), step * sigma / *unit, 0, 0, TC_i16);
 }
 

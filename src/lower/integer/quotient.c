@@ -228,7 +228,15 @@ static double sigmoid(double x, const void *unused)
     return 1 / (1 + exp(-x));
 }
 
-/* First half times sigmoid of the second, the sigmoid in a domain of its own width from 0 to 1. */
+/* How far operands of a domain reach from 0. */
+static double reach_of(const tc_type *t)
+{
+    double zero = (double)tc_zero_of(t);
+    return tc_scale_of(t) * fmax((double)t->quant->hi - zero, zero - (double)t->quant->lo);
+}
+
+/* First half times sigmoid of the second.  The sigmoid has 8 bits from 0 to 1 where that leaves the
+ * product within half a step, else 16 from 0 to the largest there is. */
 void tc_lower_int_glu(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axis *a = node->attr;
@@ -237,18 +245,23 @@ void tc_lower_int_glu(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
         return;
     }
-    bool narrow = from->dtype == TC_i8;
-    static const int64_t low = -128, none = 0;
-    static const double eighth = 1.0 / 256, fine = 1.0 / 32768;
-    tc_quant q = {.axis = -1, .count = 1, .lo = narrow ? -128 : 0, .hi = narrow ? 127 : 32767,
-                  .scale = narrow ? &eighth : &fine, .zero = narrow ? &low : &none};
+    bool narrow = from->dtype == TC_i8 && reach_of(from) / 512 <= tc_scale_of(to) / 2;
+    double most = sigmoid(tc_scale_of(from) * (double)(from->quant->hi - tc_zero_of(from)), NULL);
+    double unit = narrow ? 1.0 / 256 : most / 32767;
+    int64_t zero = narrow ? -128 : 0;
+    tc_quant q = {.axis = -1, .count = 1, .lo = zero, .hi = narrow ? 127 : 32767,
+                  .scale = &unit, .zero = &zero};
     tc_type gate = *to;
-    gate.dtype = from->dtype;
+    gate.dtype = narrow ? TC_i8 : TC_i16;
     gate.quant = &q;
     int64_t half = from->dim[a->axis] / 2;
     tc_val x = tc_lower_in(lw, node, 0);
     tc_arg value = {.val = tc_put_slice_axis(lw, x, (int)a->axis, 0, half), .type = from},
            open = {.type = &gate};
+    if (!narrow && from->dtype == TC_i8) {
+        value.val = tc_put_rescale(lw, value.val, 1, tc_zero_of(from), 0, TC_i16);
+        value.type = tc_wide_type(lw, to, TC_i16, tc_scale_of(from));
+    }
     open.val = tc_put_function(lw, tc_put_slice_axis(lw, x, (int)a->axis, half, half), from, &gate,
                                sigmoid, NULL);
     double scale;
