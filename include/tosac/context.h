@@ -100,6 +100,10 @@ TC_API void tc_ctx_set_memory_limit(tc_ctx *ctx, size_t bytes);
  * later one of a name counts.  TC_USAGE and a message when the text is not of that form. */
 TC_API TC_MUST_USE tc_status tc_ctx_set_dim(tc_ctx *ctx, const char *text);
 
+/* "INPUT=SIZE,SIZE,...": the shape of an input that the models to be read leave open; the later one
+ * of a name counts.  TC_USAGE and a message when the text is not of that form. */
+TC_API TC_MUST_USE tc_status tc_ctx_set_shape(tc_ctx *ctx, const char *text);
+
 /* ---- while it works ---- */
 
 /* Call off what the context is doing: from any thread, and from signal handlers.  The call comes

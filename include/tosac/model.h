@@ -23,6 +23,10 @@ typedef struct tc_model_options {
     int borrow;      /* from memory, not 0: the bytes stay where they are until the context goes */
     tc_bytes side;   /* from memory, text graphs: the large constants, as OUT.bin has them */
     int prefer_tosa; /* a .pte, not 0: take the TOSA that is kept beside an Ethos-U's stream */
+    /* Data that settles what the file leaves open (ONNX): sizes, and numbers that shapes follow
+     * from.  One .npy for each input, in order; later runs must bring the same numbers there. */
+    const char *const *data;
+    size_t n_data;
 } tc_model_options;
 TC_SIZED_RECORD(tc_model_options)
 

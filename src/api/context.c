@@ -126,6 +126,11 @@ tc_status tc_ctx_set_dim(tc_ctx *ctx, const char *text)
     TC_ENTER(ctx, tc_read_dim(ctx, tc_intern_text(ctx, text)));
 }
 
+tc_status tc_ctx_set_shape(tc_ctx *ctx, const char *text)
+{
+    TC_ENTER(ctx, tc_read_shape(ctx, tc_intern_text(ctx, text)));
+}
+
 void tc_ctx_resume(tc_ctx *ctx)
 {
     atomic_store(&ctx->cancelled, 0);

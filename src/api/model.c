@@ -35,6 +35,8 @@ static tc_status open_model(tc_ctx *ctx, const char *path, const tc_model_option
     path = tc_intern_text(ctx, path);
     ctx->prefer_tosa = o.prefer_tosa != 0;
     TC_TRY(tc_tell_progress(ctx, "reading", 0, 1));
+    ctx->sample = o.data;
+    ctx->n_sample = o.n_data;
     TC_TRY(tc_read(ctx, path, &module));
     return take_module(ctx, path, module, o.unchecked, out);
 }
@@ -59,6 +61,8 @@ static tc_status read_model(tc_ctx *ctx, const char *name, tc_bytes bytes,
     tc_module *module;
     name = tc_intern_text(ctx, name ? name : "model");
     ctx->prefer_tosa = o.prefer_tosa != 0;
+    ctx->sample = o.data;
+    ctx->n_sample = o.n_data;
     TC_TRY(
         tc_read_bytes(ctx, name, kept(ctx, bytes, o.borrow), kept(ctx, o.side, o.borrow), &module));
     return take_module(ctx, name, module, o.unchecked, out);

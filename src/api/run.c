@@ -142,6 +142,20 @@ static tc_exec *laid_out(tc_program *p)
     return p->exec;
 }
 
+/* Where shapes followed from an input's numbers, the program is good for those only. */
+static tc_status check_fixed(const tc_program *p, size_t i)
+{
+    const tc_tensor *fixed = p->module->fixed;
+    const void *data = fixed ? fixed[i].data : NULL;
+    if (!data || memcmp(data, p->in[i].data, tc_type_bytes(fixed[i].type)) == 0)
+        return TC_OK;
+    const tc_loc loc = {.file = p->module->file};
+    const char *name = tc_input_name(p->g, i);
+    return tc_error(p->ctx, &loc, TC_E_DATA,
+                    "the numbers of input '%s' decide shapes, and are not those of the first "
+                    "sample", name ? name : "");
+}
+
 static tc_status run(tc_program *p)
 {
     for (size_t i = 0; i < p->g->n_in; i++) {
@@ -149,6 +163,7 @@ static tc_status run(tc_program *p)
             TC_TRY(own_buffer(p, i));
         const void *data = p->bound[i] ? p->bound[i] : p->own[i];
         p->in[i] = (tc_tensor){tc_type_of(p->g, p->g->in[i]), (void *)(uintptr_t)data};
+        TC_TRY(check_fixed(p, i));
     }
     p->has_run = false;
     TC_TRY(tc_exec_run(laid_out(p), p->in, p->out));

@@ -24,6 +24,14 @@ typedef struct tc_dim_given {
     bool used; /* a reader has looked at it */
 } tc_dim_given;
 
+/* The shape of an input that a model leaves open, as the caller says it. */
+typedef struct tc_shape_given {
+    const char *input;
+    int32_t rank;
+    int64_t dim[8];
+    bool used;
+} tc_shape_given;
+
 /* One compilation: its memory, its messages, its interned things. */
 struct tc_ctx {
     tc_arena arena;   /* lives until tc_ctx_free() */
@@ -38,6 +46,10 @@ struct tc_ctx {
     bool reference_kernels; /* --kernels=reference */
     tc_dim_given *dim;      /* --dim NAME=VALUE */
     size_t n_dim, cap_dim;
+    tc_shape_given *shape;  /* --shape INPUT=D,D,... */
+    size_t n_shape, cap_shape;
+    const char *const *sample; /* data that settles what a model leaves open: one file per input */
+    size_t n_sample;
     bool example_dims; /* open sizes that nobody names are those of the export's example */
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
     struct tc_taken *taken;     /* wire/file.c: files that were read */

@@ -190,6 +190,8 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
     double begin = cli_seconds();
     tc_model_options reading = tc_model_options_default();
     reading.prefer_tosa = o->tosa;
+    reading.data = o->data.v;
+    reading.n_data = o->data.n;
     CLI_TRY(tc_model_open(c->ctx, args->v[0], &reading, &model));
     CLI_TRY(tc_program_new(c->ctx, model, NULL, &r.program));
     t.read = cli_seconds() - begin;

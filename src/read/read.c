@@ -23,7 +23,7 @@ static bool is_text(tc_bytes bytes)
 }
 
 /* By the first bytes; NULL when they are no model. */
-static reader *pick(tc_bytes bytes)
+static reader *pick(const char *path, tc_bytes bytes)
 {
     if (has(bytes, 0, "PK"))
         return tc_npu_looks_like_npz(bytes) ? tc_read_vela : tc_read_pt2;
@@ -33,6 +33,8 @@ static reader *pick(tc_bytes bytes)
         return tc_read_pte;
     if (has(bytes, 0, "VGF1"))
         return tc_read_vgf;
+    if (tc_onnx_looks_like(bytes) || tc_text_ends(path, ".onnx"))
+        return tc_read_onnx;
     return is_text(bytes) ? tc_read_text : NULL;
 }
 
@@ -41,16 +43,16 @@ static tc_status no_model(tc_ctx *ctx, const char *path)
     const tc_loc loc = {.file = path};
     tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
     tc_note(ctx, &loc,
-            "it reads PyTorch exports (.pt2), TOSA flatbuffers (.tosa), VGF files (.vgf), "
+            "it reads PyTorch exports (.pt2), ONNX models (.onnx), TOSA flatbuffers (.tosa), VGF files (.vgf), "
             "ExecuTorch programs (.pte), Vela's streams (_vela.npz) and text graphs (.ir)");
     return status;
 }
 
 static void look_at_dims(tc_ctx *ctx, const char *path, reader *read)
 {
-    if (read && read != tc_read_pt2 && ctx->n_dim && !ctx->dim[0].used)
+    if (read && read != tc_read_pt2 && read != tc_read_onnx && ctx->n_dim && !ctx->dim[0].used)
         tc_warning(ctx, &(tc_loc){.file = path}, TC_E_NO_EFFECT,
-                   "--dim %s has no effect: only PyTorch exports leave sizes open",
+                   "--dim %s has no effect: only PyTorch exports and ONNX files leave sizes open",
                    ctx->dim[0].name);
 }
 
@@ -58,7 +60,7 @@ tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
 {
     tc_bytes bytes;
     TC_TRY(tc_file_read(ctx, path, &bytes));
-    reader *read = pick(bytes);
+    reader *read = pick(path, bytes);
     look_at_dims(ctx, path, read);
     return read ? read(ctx, path, bytes, out) : no_model(ctx, path);
 }
@@ -66,7 +68,7 @@ tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
 tc_status tc_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
                         tc_module **out)
 {
-    reader *read = pick(bytes);
+    reader *read = pick(file, bytes);
     look_at_dims(ctx, file, read);
     if (read == tc_read_text)
         return tc_read_text_with(ctx, file, bytes, side, out);

@@ -8,6 +8,9 @@
 /* "NAME=VALUE": a size that the models to be read leave open (pt2_dims.c). */
 TC_MUST_USE tc_status tc_read_dim(tc_ctx *ctx, const char *text);
 
+/* "INPUT=D,D,...": the shape of an input that the models to be read leave open (onnx_dims.c). */
+TC_MUST_USE tc_status tc_read_shape(tc_ctx *ctx, const char *text);
+
 /* Looks at the first bytes and picks the reader.  On failure a message has been given.
  * Every reader leaves a module whose values all have types. */
 TC_MUST_USE tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out);
@@ -19,6 +22,8 @@ TC_MUST_USE tc_status tc_read_bytes(tc_ctx *ctx, const char *file, tc_bytes byte
 
 /* The readers; `file` is the name used in messages, the bytes live as long as the context. */
 TC_MUST_USE tc_status tc_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
+TC_MUST_USE tc_status tc_read_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
+bool tc_onnx_looks_like(tc_bytes file);
 TC_MUST_USE tc_status tc_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 TC_MUST_USE tc_status tc_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 TC_MUST_USE tc_status tc_read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_window.c -- builders of convolution and pooling.
+ *
+ * Padding that our operators cannot have (one side only, wider than half a window) becomes an
+ * operator of its own in front. */
+#include <math.h>
+
+#include "../num/load.h"
+#include "onnx.h"
+
+/* A window: one number per spatial axis; pad has before and after of each. */
+typedef struct window {
+    int axes;
+    int64_t kernel[4], stride[4], dilation[4], pad[8], out[4];
+    bool even, ceil;
+} window;
+
+static void take(tc_onnx_node *n, const char *name, int axes, int64_t missing, int64_t *out)
+{
+    tc_ints list = tc_onnx_ints(n, name);
+    if (list.n && list.n != axes)
+        tc_make_bad(&n->m, TC_E_ARGUMENT, "'%s' has %d numbers, expected %d", name, list.n, axes);
+    for (int i = 0; i < axes; i++) {
+        out[i] = list.n == axes ? list.v[i] : missing;
+        if (out[i] < 0 || out[i] > INT32_MAX / 4) {
+            tc_make_bad(&n->m, TC_E_ARGUMENT, "'%s' is %" PRId64, name, out[i]);
+            out[i] = 1;
+        }
+    }
+}
+
+/* How far the padding goes by auto_pad: as much in all as ceil(in / stride) places need. */
+static void pad_by_word(tc_onnx_node *n, window *w, const int64_t *extent, const char *word)
+{
+    bool lower = tc_text_eq(word, "SAME_LOWER");
+    for (int i = 0; i < w->axes; i++) {
+        int64_t s = w->stride[i] ? w->stride[i] : 1, places = (extent[i] + s - 1) / s;
+        int64_t total = (places - 1) * s + (w->kernel[i] - 1) * w->dilation[i] + 1 - extent[i];
+        total = tc_max_i64(0, total);
+        w->pad[2 * i] = lower ? total - total / 2 : total / 2;
+        w->pad[2 * i + 1] = total - w->pad[2 * i];
+    }
+    if (!lower && !tc_text_eq(word, "SAME_UPPER"))
+        tc_make_bad(&n->m, TC_E_ARGUMENT, "auto_pad '%.40s'", word);
+}
+
+/* The window of a node over x; kernel: from weights, or NULL for the attribute. */
+static window window_of(tc_onnx_node *n, const tc_type *x, const int64_t *kernel)
+{
+    window w = {.axes = x->rank - 2, .even = true, .ceil = tc_onnx_int(n, "ceil_mode", 0)};
+    const char *word = tc_onnx_text(n, "auto_pad", "NOTSET");
+    tc_ints pads = tc_onnx_ints(n, "pads");
+    if (w.axes < 1 || w.axes > 3) {
+        tc_make_unsupported(&n->m, "a window over a tensor of rank %d; 3 to 5 are handled", x->rank);
+        w.axes = 0;
+        return w;
+    }
+    take(n, "kernel_shape", w.axes, kernel ? 0 : 1, w.kernel);
+    if (kernel)
+        memcpy(w.kernel, kernel, (size_t)w.axes * sizeof *kernel);
+    take(n, "strides", w.axes, 1, w.stride);
+    take(n, "dilations", w.axes, 1, w.dilation);
+    if (pads.n && pads.n != 2 * w.axes)
+        tc_make_bad(&n->m, TC_E_ARGUMENT, "%d pads, expected %d", pads.n, 2 * w.axes);
+    for (int i = 0; i < w.axes && n->m.status == TC_OK; i++) {
+        w.pad[2 * i] = pads.n ? pads.v[i] : 0;
+        w.pad[2 * i + 1] = pads.n ? pads.v[w.axes + i] : 0;
+        if (!w.stride[i] || !w.dilation[i] || w.kernel[i] < 1 || w.pad[2 * i] < 0 ||
+            w.pad[2 * i + 1] < 0 || w.pad[2 * i] > INT32_MAX / 4 || w.pad[2 * i + 1] > INT32_MAX / 4)
+            tc_make_bad(&n->m, TC_E_ARGUMENT, "a window, stride, dilation or pad is out of range");
+    }
+    if (n->m.status != TC_OK)
+        return w;
+    if (tc_text_eq(word, "VALID"))
+        memset(w.pad, 0, sizeof w.pad);
+    else if (!tc_text_eq(word, "NOTSET"))
+        pad_by_word(n, &w, x->dim + 2, word);
+    for (int i = 0; i < w.axes; i++) {
+        int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1;
+        int64_t slack = x->dim[2 + i] + w.pad[2 * i] + w.pad[2 * i + 1] - reach;
+        w.out[i] = slack < 0 ? 0 : (slack + (w.ceil ? w.stride[i] - 1 : 0)) / w.stride[i] + 1;
+        if (w.ceil && (w.out[i] - 1) * w.stride[i] >= x->dim[2 + i] + w.pad[2 * i])
+            w.out[i]--; /* one that would begin in the padding behind */
+        w.even = w.even && w.pad[2 * i] == w.pad[2 * i + 1] && 2 * w.pad[2 * i] <= reach;
+    }
+    return w;
+}
+
+static tc_ints list(tc_make *m, const int64_t *v, int n) { return tc_ints_copy(&m->ctx->arena, v, n); }
+
+/* One number of each pair. */
+static tc_ints befores(tc_make *m, const window *w)
+{
+    int64_t v[4];
+    for (int i = 0; i < w->axes; i++)
+        v[i] = w->pad[2 * i];
+    return list(m, v, w->axes);
+}
+
+/* Padding as an operator; with the numbers that windows past the end reach for, where ceil_mode
+ * makes such windows. */
+static tc_val pad_in_front(tc_make *m, tc_val x, window *w, double value)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_make_type(m, x);
+    int64_t pad[2 * TC_MAX_RANK] = {0};
+    for (int i = 0; i < w->axes; i++) {
+        int64_t reach = (w->out[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
+        pad[4 + 2 * i] = w->pad[2 * i];
+        pad[5 + 2 * i] =
+            tc_max_i64(w->pad[2 * i + 1], reach - t->dim[2 + i] - w->pad[2 * i]);
+    }
+    memset(w->pad, 0, sizeof w->pad);
+    w->ceil = false;
+    return tc_make_pad(m, x, pad, value);
+}
+
+void tc_onnx_build_conv(tc_onnx_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val x = tc_onnx_need(n, 0), weight = tc_onnx_need(n, 1), bias = tc_onnx_in(n, 2);
+    if (m->status != TC_OK)
+        return;
+    window w = window_of(n, tc_make_type(m, x), tc_make_type(m, weight)->dim + 2);
+    tc_attr_conv *a = tc_make_attr(
+        m, conv, .stride = list(m, w.stride, w.axes), .pad = list(m, w.pad, 2 * w.axes),
+        .dilation = list(m, w.dilation, w.axes), .groups = tc_onnx_int(n, "group", 1));
+    tc_onnx_bind(n, 0, tc_make_op(m, TC_OP_conv, a, (tc_val[]){x, weight, bias}, bias ? 3 : 2));
+}
+
+/* The full result, of which `pads` are cut away (or, negative, added with the bias's number). */
+void tc_onnx_build_conv_transpose(tc_onnx_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val x = tc_onnx_need(n, 0), weight = tc_onnx_need(n, 1), bias = tc_onnx_in(n, 2);
+    if (m->status != TC_OK)
+        return;
+    const tc_type *t = tc_make_type(m, x);
+    window w = {.axes = t->rank - 2};
+    if (w.axes < 1 || w.axes > 3) {
+        tc_make_unsupported(m, "a window over a tensor of rank %d; 3 to 5 are handled", t->rank);
+        return;
+    }
+    int64_t out_pad[4], cut[8] = {0};
+    take(n, "strides", w.axes, 1, w.stride);
+    take(n, "dilations", w.axes, 1, w.dilation);
+    take(n, "output_padding", w.axes, 0, out_pad);
+    tc_ints pads = tc_onnx_ints(n, "pads"), shape = tc_onnx_ints(n, "output_shape");
+    const char *word = tc_onnx_text(n, "auto_pad", "NOTSET");
+    bool same = tc_text_eq(word, "SAME_UPPER") || tc_text_eq(word, "SAME_LOWER");
+    if ((pads.n && pads.n != 2 * w.axes) || (shape.n && shape.n < w.axes))
+        tc_make_bad(m, TC_E_ARGUMENT, "pads or output_shape do not fit the input");
+    if (m->status != TC_OK)
+        return;
+    bool plain = true;
+    for (int i = 0; i < w.axes; i++) {
+        int64_t reach = (tc_make_type(m, weight)->dim[2 + i] - 1) * w.dilation[i] + 1;
+        int64_t full = (t->dim[2 + i] - 1) * w.stride[i] + reach + out_pad[i];
+        int64_t before = pads.n ? pads.v[i] : 0, after = pads.n ? pads.v[w.axes + i] : 0;
+        if (shape.n || same) {
+            int64_t wanted = shape.n ? shape.v[shape.n - w.axes + i] : t->dim[2 + i] * w.stride[i];
+            int64_t total = full - wanted;
+            bool upper = tc_text_eq(word, "SAME_UPPER");
+            before = upper ? total / 2 : total - total / 2;
+            after = total - before;
+        } else if (tc_text_eq(word, "VALID"))
+            before = after = 0;
+        cut[2 * i] = before;
+        cut[2 * i + 1] = after;
+        plain = plain && before == after && before >= 0 &&
+                (out_pad[i] < w.stride[i] || out_pad[i] < w.dilation[i]);
+        w.pad[2 * i] = before;
+    }
+    tc_attr_conv_transpose *a = tc_make_attr(
+        m, conv_transpose, .stride = list(m, w.stride, w.axes), .pad = befores(m, &w),
+        .out_pad = list(m, out_pad, w.axes), .dilation = list(m, w.dilation, w.axes),
+        .groups = tc_onnx_int(n, "group", 1));
+    if (plain) {
+        tc_onnx_bind(n, 0, tc_make_op(m, TC_OP_conv_transpose, a, (tc_val[]){x, weight, bias},
+                                      bias ? 3 : 2));
+        return;
+    }
+    a->pad = a->out_pad = tc_ints_fill(&m->ctx->arena, 0, w.axes);
+    tc_val y = tc_make_2(m, conv_transpose, a, x, weight);
+    int64_t pad[2 * TC_MAX_RANK] = {0};
+    for (int i = 0; i < w.axes && m->status == TC_OK; i++) {
+        pad[4 + 2 * i] = -cut[2 * i];
+        pad[5 + 2 * i] = out_pad[i] - cut[2 * i + 1];
+    }
+    y = tc_make_pad(m, y, pad, 0);
+    if (bias && m->status == TC_OK) {
+        int64_t dim[TC_MAX_RANK] = {1, tc_type_count(tc_make_type(m, bias)), 1, 1, 1};
+        bias = tc_make_reshape(m, bias, t->rank, dim);
+        y = tc_make_add(m, y, bias);
+    }
+    tc_onnx_bind(n, 0, y);
+}
+
+/* ---- pooling ---- */
+
+/* Places in a padded plane as places in the whole tensor without padding; column_major: the first
+ * spatial axis fastest. */
+static tc_val whole_places(tc_make *m, tc_val at, const tc_type *x, const int64_t *padded,
+                           const int64_t *before, bool column_major)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    int axes = x->rank - 2;
+    int64_t plane = 1;
+    for (int i = 0; i < axes; i++)
+        plane *= x->dim[2 + i];
+    tc_val sum = TC_NONE, left = at;
+    int64_t stride[4], s = 1;
+    for (int i = 0; i < axes; i++) {
+        int axis = column_major ? i : axes - 1 - i;
+        stride[axis] = s;
+        s *= x->dim[2 + axis];
+    }
+    for (int i = axes - 1; i >= 0; i--) {
+        tc_val extent = tc_make_scalar_i64(m, TC_i64, padded[i]);
+        tc_val c = tc_make_2(m, remainder, NULL, left, extent);
+        left = tc_make_2(m, div, tc_make_attr(m, div, TC_div_mode_trunc), left, extent);
+        c = tc_make_add_n(m, c, (double)-before[i]);
+        c = tc_make_mul_n(m, c, (double)stride[i]);
+        sum = sum ? tc_make_add(m, sum, c) : c;
+    }
+    int64_t dim[TC_MAX_RANK] = {x->dim[0], x->dim[1], 1, 1, 1};
+    tc_tensor base = tc_make_tensor(m, TC_i64, x->rank, dim);
+    for (int64_t i = 0; i < tc_type_count(base.type); i++)
+        ((int64_t *)base.data)[i] = i * plane;
+    return tc_make_add(m, sum, tc_make_const(m, base, NULL));
+}
+
+void tc_onnx_build_max_pool(tc_onnx_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val x = tc_onnx_need(n, 0);
+    if (m->status != TC_OK)
+        return;
+    const tc_type *t = tc_make_type(m, x);
+    window w = window_of(n, t, NULL);
+    int results = tc_onnx_wants(n, 1) ? 2 : 1;
+    int64_t before[4] = {0}, padded[4];
+    if (!w.even) {
+        for (int i = 0; i < w.axes; i++)
+            before[i] = w.pad[2 * i];
+        x = pad_in_front(m, x, &w,
+                         tc_is_float(t->dtype) ? -INFINITY : (double)tc_dtype_min(t->dtype));
+    }
+    for (int i = 0; i < w.axes && m->status == TC_OK; i++)
+        padded[i] = tc_make_type(m, x)->dim[2 + i];
+    tc_attr_max_pool *a = tc_make_attr(
+        m, max_pool, .kernel = list(m, w.kernel, w.axes), .stride = list(m, w.stride, w.axes),
+        .pad = befores(m, &w), .dilation = list(m, w.dilation, w.axes), .ceil = w.ceil);
+    tc_node *node = tc_make_ops(m, TC_OP_max_pool, a, &x, 1, results);
+    if (!node)
+        return;
+    tc_onnx_bind(n, 0, node->out[0]);
+    if (results == 2)
+        tc_onnx_bind(n, 1, whole_places(m, node->out[1], t, padded, before,
+                                        tc_onnx_int(n, "storage_order", 0)));
+}
+
+/* Sums of windows: every channel convolved with ones. */
+static tc_val window_sums(tc_make *m, tc_val x, window w)
+{
+    x = pad_in_front(m, x, &w, 0);
+    if (m->status != TC_OK)
+        return TC_NONE;
+    int64_t channels = tc_make_type(m, x)->dim[1], dim[5] = {channels, 1};
+    memcpy(dim + 2, w.kernel, (size_t)w.axes * sizeof *dim);
+    tc_val ones = tc_make_full(m, w.axes + 2, dim, 1, tc_make_dtype(m, x));
+    tc_attr_conv *a = tc_make_attr(
+        m, conv, .stride = list(m, w.stride, w.axes),
+        .pad = tc_ints_fill(&m->ctx->arena, 0, 2 * w.axes),
+        .dilation = list(m, w.dilation, w.axes), .groups = channels);
+    return tc_make_2(m, conv, a, x, ones);
+}
+
+/* How many numbers of the input (with: and of its padding) window k of an axis holds. */
+static int64_t held(const window *w, int i, int64_t extent, int64_t k, bool with_padding)
+{
+    int64_t count = 0, from = with_padding ? -w->pad[2 * i] : 0,
+            to = extent + (with_padding ? w->pad[2 * i + 1] : 0);
+    for (int64_t j = 0; j < w->kernel[i]; j++) {
+        int64_t at = k * w->stride[i] - w->pad[2 * i] + j * w->dilation[i];
+        count += at >= from && at < to;
+    }
+    return count;
+}
+
+/* One number for each place of the window, the same for all channels. */
+static tc_val window_counts(tc_make *m, const tc_type *x, const window *w, bool with_padding)
+{
+    int64_t dim[5] = {1, 1};
+    memcpy(dim + 2, w->out, (size_t)w->axes * sizeof *dim);
+    if (m->status != TC_OK || tc_dims_count(w->axes + 2, dim) < 0)
+        return TC_NONE;
+    tc_tensor t = tc_make_tensor(m, x->dtype, w->axes + 2, dim);
+    for (int64_t i = 0; i < tc_type_count(t.type); i++) {
+        int64_t left = i, count = 1;
+        for (int a = w->axes - 1; a >= 0; a--) {
+            count *= held(w, a, x->dim[2 + a], left % w->out[a], with_padding);
+            left /= w->out[a];
+        }
+        tc_store_i64(t, i, count);
+    }
+    return tc_make_const(m, t, NULL);
+}
+
+void tc_onnx_build_average_pool(tc_onnx_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val x = tc_onnx_need(n, 0);
+    bool include = tc_onnx_int(n, "count_include_pad", 0), near = true;
+    if (m->status != TC_OK)
+        return;
+    const tc_type *t = tc_make_type(m, x);
+    window w = window_of(n, t, NULL);
+    for (int i = 0; i < w.axes; i++)
+        near = near && w.dilation[i] == 1;
+    if (m->status != TC_OK)
+        return;
+    if (w.even && near) {
+        tc_attr_avg_pool *a = tc_make_attr(
+            m, avg_pool, .kernel = list(m, w.kernel, w.axes), .stride = list(m, w.stride, w.axes),
+            .pad = befores(m, &w), .ceil = w.ceil, .include_pad = include);
+        tc_onnx_bind(n, 0, tc_make_1(m, avg_pool, a, x));
+        return;
+    }
+    tc_val sum = window_sums(m, x, w), count = window_counts(m, t, &w, include);
+    tc_onnx_bind(n, 0, tc_make_div(m, sum, count));
+}
+
+/* (sum |x|^p)^(1/p) */
+static tc_val root(tc_make *m, tc_val x, double p)
+{
+    if (m->status != TC_OK || p == 1)
+        return x;
+    tc_val k = tc_make_scalar(m, tc_make_dtype(m, x), 1 / p);
+    return p == 2 ? tc_make_1(m, sqrt, NULL, x) : tc_make_2(m, pow, NULL, x, k);
+}
+
+static tc_val power(tc_make *m, tc_val x, double p)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    if (p == 2)
+        return tc_make_mul(m, x, x);
+    x = tc_make_1(m, abs, NULL, x);
+    tc_val k = tc_make_scalar(m, tc_make_dtype(m, x), p);
+    return p == 1 ? x : tc_make_2(m, pow, NULL, x, k);
+}
+
+void tc_onnx_build_lp_pool(tc_onnx_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val x = tc_onnx_need(n, 0);
+    double p = (double)tc_onnx_int(n, "p", 2);
+    if (m->status != TC_OK)
+        return;
+    window w = window_of(n, tc_make_type(m, x), NULL);
+    tc_val sum = window_sums(m, power(m, x, p), w);
+    tc_onnx_bind(n, 0, root(m, sum, p));
+}
+
+/* The row's reduction over all spatial axes; Lp where it has none. */
+void tc_onnx_build_global_pool(tc_onnx_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val x = tc_onnx_need(n, 0);
+    double p = (double)tc_onnx_int(n, "p", 2);
+    static const int64_t axes[] = {2, 3, 4, 5, 6, 7};
+    if (m->status != TC_OK)
+        return;
+    int spatial = tc_make_type(m, x)->rank - 2;
+    if (spatial < 1)
+        tc_make_bad(m, TC_E_SHAPE, "a tensor without spatial axes");
+    bool lp = n->row->op == TC_OP_norm;
+    if (lp)
+        x = power(m, x, p);
+    x = tc_make_reduce(m, lp ? TC_OP_sum : n->row->op, x, axes, spatial, true);
+    tc_onnx_bind(n, 0, lp ? root(m, x, p) : x);
+}
+
+/* Numbers put where a pooling found them, zeros elsewhere. */
+void tc_onnx_build_max_unpool(tc_onnx_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
+    tc_ints shape = n->n_in > 2 ? tc_onnx_settled(n, 2) : (tc_ints){0, NULL};
+    if (m->status != TC_OK)
+        return;
+    const tc_type *t = tc_make_type(m, x);
+    int axes = t->rank - 2;
+    int64_t kernel[4] = {1, 1, 1, 1}, stride[4], dim[TC_MAX_RANK], own = 1;
+    if (axes < 1 || axes > 3 || (shape.n && shape.n != t->rank)) {
+        tc_make_bad(m, TC_E_SHAPE, "MaxUnpool of a tensor of rank %d", t->rank);
+        return;
+    }
+    take(n, "kernel_shape", axes, 1, kernel);
+    take(n, "strides", axes, 1, stride);
+    tc_ints pads = tc_onnx_ints(n, "pads");
+    dim[0] = t->dim[0];
+    dim[1] = t->dim[1];
+    for (int i = 0; i < axes; i++) {
+        int64_t cut = pads.n == 2 * axes ? pads.v[i] + pads.v[axes + i] : 0;
+        dim[2 + i] = (t->dim[2 + i] - 1) * stride[i] - cut + kernel[i];
+    }
+    /* Places count in the shape without output_shape; a larger one is filled from the corner. */
+    for (int i = 0; i < t->rank; i++)
+        own *= dim[i];
+    if (shape.n)
+        memcpy(dim, shape.v, (size_t)t->rank * sizeof *dim);
+    int64_t count = tc_dims_count(t->rank, dim);
+    if (count < 0) {
+        tc_make_bad(m, TC_E_TOO_LARGE, "the result of MaxUnpool");
+        return;
+    }
+    tc_val zeros = tc_make_full(m, 1, &count, 0, t->dtype);
+    tc_val flat = tc_make_flat(m, x), at = tc_make_flat(m, index);
+    tc_attr_scatter *a = tc_make_attr(m, scatter, .combine = TC_combine_set, .include_self = true);
+    tc_val y = tc_make_3(m, scatter, a, zeros, at, flat);
+    tc_onnx_bind(n, 0, tc_make_reshape(m, y, t->rank, dim));
+}
