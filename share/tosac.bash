@@ -10,52 +10,52 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --check --report --dump-dir --dump-after --json --threads --kernels --dim --help -h --version '
-        valued='|--target|-t|--output|-o|--emit|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|'
+        options='--target -t --output -o --emit --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --check --report --dump-dir --dump-after --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--target|-t|--output|-o|--emit|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|'
         ;;
     quantize)
-        options='--calib --merge --quant -q --output -o --qparams --report --observe-only --keep-odd-samples --json --threads --kernels --dim --help -h --version '
-        valued='|--calib|--merge|--quant|-q|--output|-o|--qparams|--report|--threads|--kernels|--dim|'
+        options='--calib --merge --quant -q --output -o --qparams --report --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--calib|--merge|--quant|-q|--output|-o|--qparams|--report|--threads|--kernels|--dim|--shape|'
         ;;
     run)
-        options='--input -i --output -o --steps --reset --raw --tosa --bench --json --threads --kernels --dim --help -h --version '
-        valued='|--input|-i|--output|-o|--steps|--bench|--threads|--kernels|--dim|'
+        options='--input -i --output -o --steps --reset --raw --tosa --bench --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--input|-i|--output|-o|--steps|--bench|--threads|--kernels|--dim|--shape|'
         ;;
     explain)
-        options='--target -t --calib --quant -q --cpu --json --threads --kernels --dim --help -h --version '
-        valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|'
+        options='--target -t --calib --quant -q --cpu --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|--shape|'
         ;;
     compare)
-        options='--input -i --report --most --json --threads --kernels --dim --help -h --version '
-        valued='|--input|-i|--report|--most|--threads|--kernels|--dim|'
+        options='--input -i --report --most --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--input|-i|--report|--most|--threads|--kernels|--dim|--shape|'
         ;;
     inspect)
-        options='--disassemble --json --threads --kernels --dim --help -h --version '
-        valued='|--threads|--kernels|--dim|'
+        options='--disassemble --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|'
         ;;
     verify)
-        options='--target -t --json --threads --kernels --dim --help -h --version '
-        valued='|--target|-t|--threads|--kernels|--dim|'
+        options='--target -t --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--target|-t|--threads|--kernels|--dim|--shape|'
         ;;
     profile)
         options='--target -t --by --top --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --json --threads --kernels --dim --help -h --version '
         valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--threads|--kernels|--dim|'
         ;;
     opt)
-        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --help -h --version '
-        valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|'
+        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|--shape|'
         ;;
     doctor)
-        options='--json --threads --kernels --dim --help -h --version '
-        valued='|--threads|--kernels|--dim|'
+        options='--json --threads --kernels --dim --shape --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|'
         ;;
     targets)
-        options='--json --threads --kernels --dim --help -h --version '
-        valued='|--threads|--kernels|--dim|'
+        options='--json --threads --kernels --dim --shape --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|'
         ;;
     ops)
-        options='--target -t --json --threads --kernels --dim --help -h --version '
-        valued='|--target|-t|--threads|--kernels|--dim|'
+        options='--target -t --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--target|-t|--threads|--kernels|--dim|--shape|'
         ;;
     esac
     if [[ $current == -* && $valued != *"|$before|"* ]]; then

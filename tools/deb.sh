@@ -53,11 +53,11 @@ Architecture: $machine
 Maintainer: The tosac authors <tosac@localhost>
 Installed-Size: $(du -k -s $stage/usr | cut -f1)
 Depends: $depends
-Recommends: libzip-dev
+Recommends: libzip-dev, libprotobuf-c-dev
 Section: science
 Priority: optional
 Description: quantizing ahead-of-time compiler for Arm machine-learning targets
- Turns PyTorch exports (.pt2) into TOSA flatbuffers, VGF files, Ethos-U command
+ Turns PyTorch exports (.pt2) and ONNX models into TOSA flatbuffers, VGF files, Ethos-U command
  streams and ExecuTorch programs, and quantizes them on the way.
  .
  This package holds the command, the shared and the static library, the

@@ -210,8 +210,42 @@ static tc_status write_support(const char *folder)
     return end(&page, folder, "support.md");
 }
 
+/* What ONNX's operators become. */
+static tc_status write_onnx(const char *folder)
+{
+    static const struct {
+        const char *domain, *name;
+        int first, last;
+        tc_op op;
+        const char *note;
+    } row[] = {
+#define ONNX(name, first, last, build, op, extra, note) {"", #name, first, last, TC_OP_##op, note},
+#define ONNX_MS(name, first, last, build, op, extra, note)                                         \
+    {"com.microsoft.", #name, first, last, TC_OP_##op, note},
+#include "read/onnx.def"
+    };
+    tc_buf page;
+    begin(&page, "ONNX operators",
+          "What is read from `.onnx` files, from `src/read/onnx.def`. An operator that is not here "
+          "is an error that names it, its node and its operator set; `settled` means constant, or "
+          "following from shapes, or, in `tosac run`, from its data. Strings, sequences, maps and "
+          "random numbers are turned down.");
+    tc_buf_text(&page, "| operator | operator sets | becomes | |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < TC_COUNT(row); i++) {
+        tc_buf_printf(&page, "| `%s%s` | %d to %d | ", row[i].domain, row[i].name, row[i].first,
+                      row[i].last);
+        if (row[i].op == TC_OP_COUNT)
+            tc_buf_text(&page, "several");
+        else
+            tc_buf_printf(&page, "`%s`", tc_ops[row[i].op].name);
+        tc_buf_printf(&page, " | %s |\n", row[i].note);
+    }
+    return end(&page, folder, "onnx.md");
+}
+
 static tc_status write_all(const char *folder)
 {
+    TC_TRY(write_onnx(folder));
     TC_TRY(write_support(folder));
     TC_TRY(write_ops(folder));
     TC_TRY(write_facts(folder));

@@ -394,7 +394,7 @@ void tc_onnx_build_max_unpool(tc_onnx_node *n)
         return;
     const tc_type *t = tc_make_type(m, x);
     int axes = t->rank - 2;
-    int64_t kernel[4] = {1, 1, 1, 1}, stride[4], dim[TC_MAX_RANK], own = 1;
+    int64_t kernel[4] = {1, 1, 1, 1}, stride[4], dim[TC_MAX_RANK];
     if (axes < 1 || axes > 3 || (shape.n && shape.n != t->rank)) {
         tc_make_bad(m, TC_E_SHAPE, "MaxUnpool of a tensor of rank %d", t->rank);
         return;
@@ -408,12 +408,7 @@ void tc_onnx_build_max_unpool(tc_onnx_node *n)
         int64_t cut = pads.n == 2 * axes ? pads.v[i] + pads.v[axes + i] : 0;
         dim[2 + i] = (t->dim[2 + i] - 1) * stride[i] - cut + kernel[i];
     }
-    /* Places count in the shape without output_shape; a larger one is filled from the corner. */
-    for (int i = 0; i < t->rank; i++)
-        own *= dim[i];
-    if (shape.n)
-        memcpy(dim, shape.v, (size_t)t->rank * sizeof *dim);
-    int64_t count = tc_dims_count(t->rank, dim);
+    int64_t count = tc_dims_count(t->rank, dim), pad[2 * TC_MAX_RANK] = {0};
     if (count < 0) {
         tc_make_bad(m, TC_E_TOO_LARGE, "the result of MaxUnpool");
         return;
@@ -422,5 +417,9 @@ void tc_onnx_build_max_unpool(tc_onnx_node *n)
     tc_val flat = tc_make_flat(m, x), at = tc_make_flat(m, index);
     tc_attr_scatter *a = tc_make_attr(m, scatter, .combine = TC_combine_set, .include_self = true);
     tc_val y = tc_make_3(m, scatter, a, zeros, at, flat);
-    tc_onnx_bind(n, 0, tc_make_reshape(m, y, t->rank, dim));
+    y = tc_make_reshape(m, y, t->rank, dim);
+    /* Places count in the shape that the window gives; output_shape adds zeros behind it. */
+    for (int i = 0; shape.n && i < t->rank; i++)
+        pad[2 * i + 1] = shape.v[i] - dim[i];
+    tc_onnx_bind(n, 0, tc_make_pad(m, y, pad, 0));
 }
