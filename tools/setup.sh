@@ -11,11 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-<<<<<<< HEAD
-packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libdnnl-dev xz-utils ccache lld python3"
-=======
-packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libprotobuf-c-dev protobuf-c-compiler libdnnl-dev xz-utils ccache lld"
->>>>>>> 9ccb2dc (read: ONNX models, through protobuf-c)
+packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libprotobuf-c-dev protobuf-c-compiler libdnnl-dev xz-utils ccache lld python3"
 
 bring() { # packages that are not installed
     local missing=()

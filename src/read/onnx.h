@@ -34,6 +34,7 @@ enum { TC_ONNX_OLDEST = 7, TC_ONNX_NEWEST = 28 };
 
 /* Input i: TC_NONE when it is left out; the second form says so and fails. */
 tc_val tc_onnx_in(tc_onnx_node *n, int i);
+bool tc_onnx_has_in(const tc_onnx_node *n, int i); /* it is not left out */
 tc_val tc_onnx_need(tc_onnx_node *n, int i);
 bool tc_onnx_wants(const tc_onnx_node *n, int i); /* result i has a name */
 void tc_onnx_bind(tc_onnx_node *n, int i, tc_val value);

@@ -5,9 +5,14 @@
 
 /* ---- inputs and results ---- */
 
+bool tc_onnx_has_in(const tc_onnx_node *n, int i)
+{
+    return i < n->n_in && *n->proto->input[i];
+}
+
 tc_val tc_onnx_in(tc_onnx_node *n, int i)
 {
-    if (n->m.status != TC_OK || i >= n->n_in || !*n->proto->input[i])
+    if (n->m.status != TC_OK || !tc_onnx_has_in(n, i))
         return TC_NONE;
     return tc_onnx_value(n->scope, n->proto->input[i], n->m.loc, &n->m.status);
 }

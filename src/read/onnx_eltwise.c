@@ -262,9 +262,10 @@ void tc_onnx_build_dropout(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     tc_tensor t;
     bool training = false, drops = tc_onnx_float(n, "ratio", 0.5) != 0;
-    if (n->n_in > 1 && tc_onnx_in(n, 1) && tc_make_settled(&n->m, tc_onnx_in(n, 1), &t))
+    tc_val ratio = tc_onnx_in(n, 1);
+    if (ratio && tc_make_settled(&n->m, ratio, &t))
         drops = tc_load_f64(t, 0) != 0;
-    if (n->n_in > 2 && tc_onnx_in(n, 2))
+    if (tc_onnx_has_in(n, 2))
         training = tc_onnx_settled_int(n, 2, 0) != 0;
     if (training && drops)
         tc_make_unsupported(&n->m, "Dropout in training mode: its result is random");

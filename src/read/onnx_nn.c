@@ -94,7 +94,9 @@ void tc_onnx_build_instance_norm(tc_onnx_node *n)
 void tc_onnx_build_group_norm(tc_onnx_node *n)
 {
     tc_make *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0), p[2] = {tc_onnx_need(n, 1), tc_onnx_need(n, 2)};
+    tc_val x = tc_onnx_need(n, 0), p[2];
+    p[0] = tc_onnx_need(n, 1);
+    p[1] = tc_onnx_need(n, 2);
     double eps = tc_onnx_float(n, "epsilon", (double)1e-5f);
     int64_t groups = tc_onnx_int(n, "num_groups", 1);
     if (m->status != TC_OK)

@@ -290,13 +290,14 @@ void tc_onnx_build_resize(tc_onnx_node *n)
     tc_floats scales = {0, NULL}, roi = {0, NULL};
     tc_ints sizes = {0, NULL}, axes = tc_onnx_ints(n, "axes");
     int at = old ? 1 : 2;
+    bool has_scales = tc_onnx_has_in(n, at), has_sizes = tc_onnx_has_in(n, 3);
     if (n->version < 9 && tc_onnx_has(n, "scales"))
         scales = tc_onnx_floats(n, "scales");
-    else if (tc_onnx_in(n, at))
+    else if (has_scales)
         scales = tc_onnx_settled_floats(n, at);
-    if (!scales.n && tc_onnx_in(n, 3))
+    if (!scales.n && has_sizes)
         sizes = tc_onnx_settled(n, 3);
-    if (r.place == CROP && tc_onnx_in(n, 1))
+    if (r.place == CROP && tc_onnx_has_in(n, 1))
         roi = tc_onnx_settled_floats(n, 1);
     if (m->status != TC_OK)
         return;
