@@ -45,6 +45,9 @@ static void reductions(void)
     CHECK(agrees(INT16, 1, "i8[1,2,300,6] q(0.05:-3)", "mean", "axes=[2,3] keepdim=true",
                  "i8[1,2,1,1] q(0.005:5)"));
     CHECK(agrees(INT, 1, "i8[2,9000] q(0.05:-3)", "sum", "axes=[1] keepdim=false", "i8[2] q(3:5)"));
+    /* more channels than a feature map holds */
+    CHECK(agrees("ethos-u85-256", 0, "i8[2,3,70000] q(0.05:-3)", "amax", "axes=[1] keepdim=false",
+                 "i8[2,70000] q(0.05:-3)"));
     CHECK(agrees(INT, 0, PLANE8, "any", "axes=[1,2] keepdim=false", "bool[2,5]"));
     CHECK(agrees(INT, 0, PLANE8, "all", "axes=[1] keepdim=true", "bool[2,1,7,5]"));
     /* A global mean is two depthwise convolutions where the target has i16. */

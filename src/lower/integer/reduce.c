@@ -100,7 +100,7 @@ static tc_val by_reduce(tc_lower *lw, tc_val x, const span *s, const tc_type *fr
     return narrowed(lw, reduced(lw, TC_OP_tosa_reduce_sum, x, 1), scale / unit, to);
 }
 
-enum { LONGEST = 8192 }; /* kernel */
+enum { LONGEST = 8192, MOST_CHANNELS = 65536 }; /* kernel; feature map */
 
 static tc_val all_ones(tc_lower *lw, tc_val x, const span *s, int64_t zero)
 {
@@ -210,6 +210,15 @@ static tc_val inverted(tc_lower *lw, tc_val x)
     return tc_put1(lw, TC_OP_tosa_bitwise_not, NULL, x);
 }
 
+/* The most channels that divide n and that a feature map has room for. */
+static int64_t channels_of(int64_t n)
+{
+    int64_t parts = (n + MOST_CHANNELS - 1) / MOST_CHANNELS;
+    while (n % parts)
+        parts++;
+    return n / parts;
+}
+
 /* The largest over the middle of [outer, reduced, inner]. */
 static tc_val middle_max(tc_lower *lw, tc_val x, const span *s, bool smallest)
 {
@@ -219,8 +228,13 @@ static tc_val middle_max(tc_lower *lw, tc_val x, const span *s, bool smallest)
         x = tc_put_reshape(lw, x, 3, (int64_t[]){s->outer, s->reduced, s->inner});
         return tc_put1(lw, smallest ? TC_OP_tosa_reduce_min : TC_OP_tosa_reduce_max, a, x);
     }
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){s->outer, 1, s->reduced, s->inner});
-    x = tc_put_max_pool(lw, smallest ? inverted(lw, x) : x, (int64_t[]){1, s->reduced},
+    int64_t channels = channels_of(s->inner), columns = s->inner / channels;
+    bool flat = columns == 1; /* else what is reduced stands upright, beside other columns */
+    x = tc_put_reshape(lw, x, 4,
+                       (int64_t[]){s->outer, flat ? 1 : s->reduced, flat ? s->reduced : columns,
+                                   channels});
+    x = tc_put_max_pool(lw, smallest ? inverted(lw, x) : x,
+                        (int64_t[]){flat ? 1 : s->reduced, flat ? s->reduced : 1},
                         (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
     return smallest ? inverted(lw, x) : x;
 }
