@@ -68,7 +68,9 @@ typedef enum tc_range_of {
     TC_RANGE_sum,         /* over axes */
     TC_RANGE_place,       /* a place in operand 0 */
     TC_RANGE_value_place, /* operand 0's, and a place in it */
-    TC_RANGE_bucket       /* a place in operand 1, or behind it */
+    TC_RANGE_bucket,      /* a place in operand 1, or behind it */
+    TC_RANGE_remainder,   /* below operand 1, where that is above 0 */
+    TC_RANGE_quotient     /* operand 0's and 0, where operand 1 is above 0 */
 } tc_range_of;
 
 /* What operands and results are in quantization: role.def has the meaning of the fields. */

@@ -48,7 +48,7 @@ static void sort_rows(tc_call *c, int64_t axis, bool descending, int64_t take)
     void *key = tc_arena_raw(c->scratch, n * sizeof(double));
     int64_t *order = tc_new_n(c->scratch, int64_t, n), *spare = tc_new_n(c->scratch, int64_t, n);
     char *values = tc_arena_raw(c->scratch, tc_type_bytes(c->out[0].type));
-    int64_t *indices = tc_arena_raw(c->scratch, tc_type_bytes(c->out[1].type));
+    tc_tensor indices = {c->out[1].type, tc_arena_raw(c->scratch, tc_type_bytes(c->out[1].type))};
     keys k = {real ? key : NULL, real ? NULL : key, descending};
     for (int64_t r = 0; r < rows.n_row; r++) {
         if (real)
@@ -61,11 +61,11 @@ static void sort_rows(tc_call *c, int64_t axis, bool descending, int64_t take)
         for (int64_t i = 0; i < take; i++) {
             memcpy(values + (size_t)(r * take + i) * bytes,
                    (const char *)rows.x.data + (size_t)(r * rows.n + order[i]) * bytes, bytes);
-            indices[r * take + i] = order[i];
+            tc_store_i64(indices, r * take + i, order[i]);
         }
     }
     tc_rows_back(c->out[0], axis, values, take);
-    tc_rows_back(c->out[1], axis, indices, take);
+    tc_rows_back(c->out[1], axis, indices.data, take);
 }
 
 void tc_num_sort(tc_call *c)

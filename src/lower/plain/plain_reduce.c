@@ -231,9 +231,3 @@ void tc_lower_bucketize(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_val sum = reduce_axis(lw, TC_OP_tosa_reduce_sum, below, 1);
     out[0] = shaped(lw, sum, y);
 }
-
-void tc_lower_no_order(tc_lower *lw, const tc_node *node, tc_val *out)
-{
-    (void)node, (void)out;
-    tc_lower_refuse(lw, "TOSA does not sort");
-}

@@ -15,7 +15,8 @@
  *   slices    RESCALE from or to i32 of a SLICE, PAD or CONCAT, and those of such a RESCALE: Vela
  *             makes it a product and forgets where the slice lies  =>  with such a CLAMP in
  *             between, unless it is joined with a neighbour
- *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  likewise
+ *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  likewise;
+ *             CONCAT and PAD of a REDUCE_MAX or _MIN over the last axis: the place is forgotten
  *
  * avoid_products.c has those around products and choices. */
 #include "../pass.h"
@@ -391,16 +392,19 @@ static bool is_reshaped_product(const tc_graph *g, tc_val v)
     return def && def->op == TC_OP_tosa_matmul;
 }
 
-static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
+/* CONCAT and PAD with a pause behind each part that `is` so. */
+static tc_status pause_parts(tc_rewrite *rw, const tc_node *node,
+                             bool (*is)(const tc_graph *g, tc_val v), bool *done)
 {
     bool concat = node->op == TC_OP_tosa_concat;
-    if ((!concat && node->op != TC_OP_tosa_pad) || !tc_can_pause(tc_type_of(rw->from, node->out[0])))
+    if ((!concat && node->op != TC_OP_tosa_pad) ||
+        !tc_can_pause(tc_type_of(rw->from, node->out[0])))
         return TC_OK;
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     bool any = false;
     for (int i = 0; i < node->n_in; i++) {
         in[i] = tc_rewrite_in(rw, node, i);
-        if ((i && !concat) || !is_reshaped_product(rw->to, in[i]))
+        if ((i && !concat) || !is(rw->to, in[i]))
             continue;
         TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
         any = true;
@@ -411,6 +415,11 @@ static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
     TC_TRY(put(rw, node, node->op, node->attr, in, node->n_in, &y));
     take(rw, node, y, done);
     return TC_OK;
+}
+
+static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    return pause_parts(rw, node, is_reshaped_product, done);
 }
 
 tc_status tc_lower_apart(tc_ctx *ctx, tc_module *module)
@@ -588,8 +597,24 @@ static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_rewrite_as(rw, node, node->op, node->attr, x);
 }
 
+/* REDUCE_MAX or _MIN over the last axis, reshaped or not. */
+static bool is_extreme(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    while (def && def->op == TC_OP_tosa_reshape)
+        def = tc_def(g, def->in[0]);
+    return def && (def->op == TC_OP_tosa_reduce_max || def->op == TC_OP_tosa_reduce_min) &&
+           ((const tc_attr_tosa_axis_nan *)def->attr)->axis == tc_type_of(g, def->in[0])->rank - 1;
+}
+
+static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    return pause_parts(rw, node, is_extreme, done);
+}
+
 tc_status tc_lower_reduced(tc_ctx *ctx, tc_module *module)
 {
+    static tc_rewriter *const rewriters[] = {reduced, joined_extremes};
     (void)ctx;
-    return over(module, reduced);
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

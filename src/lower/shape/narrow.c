@@ -137,6 +137,10 @@ static range of_result(const tc_rewrite *rw, const tc_node *node, int i)
         return (range){0, (double)tc_type_count(x)};
     case TC_RANGE_value_place:
         return i ? (range){0, (double)tc_type_count(x)} : a;
+    case TC_RANGE_remainder:
+        return known(b) && b.lo > 0 ? (range){0, b.hi - 1} : unknown;
+    case TC_RANGE_quotient:
+        return known(a) && known(b) && b.lo > 0 ? either(a, (range){0, 0}) : unknown;
     case TC_RANGE_bucket:
         return (range){0, (double)tc_type_count(tc_type_of(rw->from, node->in[1]))};
     }
