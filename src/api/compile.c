@@ -31,7 +31,10 @@ static bool has_floats(const tc_module *module)
     return false;
 }
 
-static bool has(const tc_target *t, tc_feature feature) { return t->tosa >> feature & 1u; }
+static bool has(const tc_target *t, tc_feature feature)
+{
+    return t->tosa >> feature & 1u;
+}
 
 static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
 {
@@ -59,8 +62,8 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         return no_data(ctx, r);
     TC_TRY(tc_run_passes(
         ctx, c->module,
-        !c->target.machine->can.selects ? "single,spelled,mask,dead" : "single,attended,mask,dead",
-        r->trace));
+        c->target.machine->can.selects ? "single,attended,mask" : "single,spelled,mask", r->trace));
+    TC_TRY(tc_run_passes(ctx, c->module, c->config.anchor ? "dead" : "offset,dead", r->trace));
     tc_quant_request q = {.config = &c->config};
     if (r->calib)
         TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &q.samples));
@@ -205,8 +208,8 @@ static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regi
     return status;
 }
 
-/* Inputs that nobody reads any more go, from the region and from its call: Vela leaves them out, and
- * what it makes would not fit the call. */
+/* Inputs that nobody reads any more go, from the region and from its call: Vela leaves them out,
+ * and what it makes would not fit the call. */
 static void drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);

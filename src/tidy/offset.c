@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offset.c -- the offset of a norm goes into the layers behind it.
+ *
+ *   w (norm(x) g + b) + c  =>  w (norm(x) g) + (c + w b)
+ *
+ * where nothing but linear layers and convolutions without a border read the norm, perhaps moved
+ * in between.  An addition for each element less, and a range that lies around 0.  What is between
+ * is another number than in the model, and loses its name. */
+#include "tidy.h"
+
+#include "../num/load.h"
+
+typedef struct offsets {
+    const tc_node ***reader; /* by old value: its readers, NULL at the end */
+    const bool *pinned;      /* by old value: read from outside */
+    const tc_node **norm;    /* by old value: the norm whose offset it has lost */
+} offsets;
+
+static bool is_known(const tc_graph *g, tc_val v)
+{
+    return !v ||
+           (tc_is_const(g, v) && tc_type_of(g, v)->dtype == TC_f32 && !tc_type_of(g, v)->quant);
+}
+
+/* A layer that adds along what it multiplies: the channels of its operand are axis `axis`. */
+static bool takes_offset(const tc_graph *g, const tc_node *node, tc_val v, int axis)
+{
+    const tc_type *x = tc_type_of(g, v);
+    if ((node->op != TC_OP_linear && node->op != TC_OP_conv) || node->in[0] != v ||
+        node->in[1] == v || !node->in[1] || !is_known(g, node->in[1]) ||
+        (node->n_in > 2 && (node->in[2] == v || !is_known(g, node->in[2]))))
+        return false;
+    if (node->op == TC_OP_linear)
+        return axis == x->rank - 1 && tc_type_of(g, node->in[1])->rank == 2;
+    const tc_attr_conv *a = node->attr;
+    for (int i = 0; i < a->pad.n; i++)
+        if (a->pad.v[i])
+            return false;
+    return axis == 1 && a->groups == 1;
+}
+
+/* Where the axis lies behind a movement; -1: it is not one that keeps it. */
+static int moved_axis(const tc_graph *g, const tc_node *node, int axis)
+{
+    const tc_type *x = tc_type_of(g, node->in[0]), *y = tc_type_of(g, node->out[0]);
+    if (node->n_in != 1 || node->n_out != 1 || x->dtype != y->dtype)
+        return -1;
+    if (node->op == TC_OP_permute) {
+        const tc_ints *perm = &((const tc_attr_perm *)node->attr)->perm;
+        for (int i = 0; i < perm->n; i++)
+            if (perm->v[i] == axis)
+                return i;
+        return -1;
+    }
+    if (node->op == TC_OP_roll) {
+        const tc_ints *axes = &((const tc_attr_roll *)node->attr)->axes;
+        for (int i = 0; i < axes->n; i++)
+            if (axes->v[i] == axis)
+                return -1;
+        return axes->n ? axis : -1;
+    }
+    if (node->op == TC_OP_slice)
+        return ((const tc_attr_slice *)node->attr)->axis == axis ? -1 : axis;
+    if (node->op != TC_OP_reshape || tc_type_count(x) == 0)
+        return -1;
+    int64_t before = 1, here = 1;
+    for (int i = 0; i < axis; i++)
+        before *= x->dim[i];
+    for (int i = 0; i < y->rank; here *= y->dim[i++])
+        if (here == before && y->dim[i] == x->dim[axis])
+            return i;
+    return -1;
+}
+
+/* Whether everyone who reads the value can do without the offset along its axis. */
+static bool can_lose(const offsets *o, const tc_graph *g, tc_val v, int axis)
+{
+    const tc_node **r = o->reader[v];
+    if (o->pinned[v] || !r || !*r)
+        return false;
+    for (; *r; r++) {
+        int next = -1;
+        if (takes_offset(g, *r, v, axis))
+            continue;
+        next = moved_axis(g, *r, axis);
+        if (next < 0 || !can_lose(o, g, (*r)->out[0], next))
+            return false;
+    }
+    return true;
+}
+
+static void lose(offsets *o, const tc_graph *g, tc_val v, const tc_node *norm)
+{
+    o->norm[v] = norm;
+    for (const tc_node **r = o->reader[v]; *r; r++)
+        if ((*r)->op != TC_OP_linear && (*r)->op != TC_OP_conv)
+            lose(o, g, (*r)->out[0], norm);
+}
+
+static bool has_offset(const tc_graph *g, const tc_node *node)
+{
+    if (node->op != TC_OP_layer_norm || node->n_in < 3 || !node->in[2] ||
+        ((const tc_attr_layer_norm *)node->attr)->n_axes != 1 || !is_known(g, node->in[2]) ||
+        tc_type_of(g, node->out[0])->dtype != TC_f32)
+        return false;
+    tc_tensor b = tc_tensor_of(g, node->in[2]);
+    for (int64_t i = 0; i < tc_type_count(b.type); i++)
+        if (tc_load_f64(b, i) != 0)
+            return true;
+    return false;
+}
+
+static void look(offsets *o, tc_ctx *ctx, const tc_graph *g)
+{
+    const uint32_t *count = tc_graph_readers(ctx, g);
+    uint32_t *n = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
+    o->pinned = tc_graph_pinned(ctx, g);
+    o->norm = tc_new_n(&ctx->scratch, const tc_node *, g->n_val);
+    o->reader = tc_new_n(&ctx->scratch, const tc_node **, g->n_val);
+    for (tc_val v = 1; v < g->n_val; v++)
+        o->reader[v] = tc_new_n(&ctx->scratch, const tc_node *, (size_t)count[v] + 1);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            if (g->node[k]->in[i])
+                o->reader[g->node[k]->in[i]][n[g->node[k]->in[i]]++] = g->node[k];
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (has_offset(g, node) &&
+            can_lose(o, g, node->out[0], tc_type_of(g, node->out[0])->rank - 1))
+            lose(o, g, node->out[0], node);
+    }
+}
+
+static void forget_name(tc_rewrite *rw, const tc_node *node)
+{
+    rw->to->val[rw->now[node->out[0]]]->name = NULL;
+}
+
+static tc_status without(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const offsets *o = rw->user;
+    if (node->n_out != 1 || !o->norm[node->out[0]])
+        return TC_OK;
+    tc_val zero = TC_NONE;
+    if (node->op == TC_OP_layer_norm) {
+        const tc_type *type = tc_type_of(rw->from, node->in[2]);
+        tc_tensor none = tc_tensor_new(&rw->ctx->arena, type);
+        memset(none.data, 0, tc_type_bytes(type));
+        zero = tc_graph_const(rw->to, type, none.data, NULL, node->loc);
+    }
+    tc_rewrite_copy(rw, node);
+    if (zero)
+        rw->to->node[rw->to->n_node - 1]->in[2] = zero;
+    forget_name(rw, node);
+    *done = true;
+    return TC_OK;
+}
+
+/* c + w b, summed in double. */
+static tc_val with_offset(tc_rewrite *rw, const tc_node *node, const tc_node *norm)
+{
+    const tc_graph *g = rw->from;
+    tc_tensor w = tc_tensor_of(g, node->in[1]), b = tc_tensor_of(g, norm->in[2]);
+    bool has = node->n_in > 2 && node->in[2];
+    int64_t n = w.type->dim[0], c = w.type->dim[1], each = tc_type_count(w.type) / (n * c);
+    tc_tensor t = tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_f32, 1, &n));
+    for (int64_t i = 0; i < n; i++) {
+        double sum = has ? tc_load_f64(tc_tensor_of(g, node->in[2]), i) : 0;
+        for (int64_t k = 0; k < c * each; k++)
+            sum += tc_load_f64(w, i * c * each + k) * tc_load_f64(b, k / each);
+        tc_store_f64(t, i, sum);
+    }
+    const char *name = has ? g->val[node->in[2]]->name : NULL;
+    return tc_graph_const(rw->to, t.type, t.data, name, node->loc);
+}
+
+static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const offsets *o = rw->user;
+    bool layer = node->op == TC_OP_linear || node->op == TC_OP_conv;
+    const tc_node *norm = layer ? o->norm[node->in[0]] : NULL;
+    if (!norm)
+        return TC_OK;
+    tc_val in[3] = {rw->now[node->in[0]], rw->now[node->in[1]], with_offset(rw, node, norm)};
+    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, 3, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_offset(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {without, take};
+    tc_status status = TC_OK;
+    for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        offsets o = {0};
+        look(&o, ctx, module->graph[i]);
+        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &o);
+        tc_arena_rewind(&ctx->scratch, mark);
+    }
+    return status;
+}
