@@ -198,6 +198,8 @@ expect 1 'the array is int64[1000]' run $digits/model.pt2 -i $digits/test_label.
 expect 1 "input 'x' is f32[1,1,28,28]" run $digits/model.pt2 -i $digits/test_logits.npy
 expect 0 'f32[128,10]' run $digits/model.pt2 -i $digits/calib.npz
 expect 0 'median' run $digits/model.pt2 -i $digits/calib.npz --bench 3 --threads 1
+expect 0 '  digits_models.py:22' run $digits/model.pt2 -i $digits/calib.npz --bench 3 --threads 1
+expect 0 '"mean_s_by_line"' run $digits/model.pt2 -i $digits/calib.npz --bench 3 --threads 1 --json
 expect 0 '' run $digits/model.pt2 -i $digits/calib.npz -o "$dir/a/b"
 holds 'the result is there' test -s "$dir/a/b/output_0.npy"
 holds 'nothing else is' test "$(ls -A "$dir/a/b")" = output_0.npy

@@ -71,6 +71,18 @@ TC_API TC_MUST_USE tc_status tc_program_time(tc_program *program);
  * i-th.  Operators that took no time are there with 0. */
 TC_API double tc_program_seconds(const tc_program *program, size_t i, const char **op);
 
+/* One step of the program as it is run: a node, often with those behind it that joined it. */
+typedef struct tc_step_time {
+    size_t size;       /* of this record: set by the caller */
+    const char *op;    /* what it is timed as */
+    const tc_loc *loc; /* the model's node, or NULL */
+    double seconds;    /* of all runs since tc_program_time() */
+} tc_step_time;
+TC_SIZED_RECORD(tc_step_time)
+
+/* Step i, in the order in which they run; 0: there is no i-th, or nobody asked for times. */
+TC_API int tc_program_step_time(const tc_program *program, size_t i, tc_step_time *out);
+
 #ifdef __cplusplus
 }
 #endif

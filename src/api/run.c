@@ -17,6 +17,8 @@ struct tc_program {
     tc_tensor *in, *out; /* of the last run */
     bool has_run;
     double *seconds; /* by operator; NULL: nobody asked */
+    tc_spent *spent; /* by step */
+    size_t n_spent;
 };
 
 static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_options *options,
@@ -199,6 +201,10 @@ static tc_status start_timing(tc_program *p)
         p->seconds = tc_new_n(&p->ctx->arena, double, TC_OP_COUNT);
     memset(p->seconds, 0, TC_OP_COUNT * sizeof *p->seconds);
     tc_exec_time(laid_out(p), p->seconds);
+    if (!p->spent) {
+        p->spent = tc_new_n(&p->ctx->arena, tc_spent, tc_exec_spent(p->exec, NULL) + 1);
+        p->n_spent = tc_exec_spent(p->exec, p->spent);
+    }
     return TC_OK;
 }
 
@@ -213,4 +219,17 @@ double tc_program_seconds(const tc_program *program, size_t i, const char **op)
         return -1;
     *op = tc_ops[i].name;
     return program->seconds ? program->seconds[i] : 0;
+}
+
+int tc_program_step_time(const tc_program *program, size_t i, tc_step_time *out)
+{
+    if (i >= program->n_spent)
+        return 0;
+    const tc_spent *s = &program->spent[i];
+    tc_fill_record(out,
+                   &(tc_step_time){.op = tc_ops[s->op].name,
+                                   .loc = s->node ? s->node->loc : NULL,
+                                   .seconds = *s->seconds},
+                   sizeof *out);
+    return 1;
 }

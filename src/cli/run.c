@@ -73,10 +73,10 @@ typedef struct op_time {
 typedef struct timing {
     size_t n; /* 0: not asked for */
     double least, median;
-    double peak_mb; /* of the process, so far */
-    double read;    /* the model */
-    op_time *op;
-    size_t n_op;
+    double peak_mb;     /* of the process, so far */
+    double read;        /* the model */
+    op_time *op, *line; /* by operator; by line of Python, dearest first */
+    size_t n_op, n_line;
 } timing;
 
 static double peak_mb(void)
@@ -93,6 +93,40 @@ static void take_times(const run *r, timing *t)
     t->op = cli_memory(t->n_op, sizeof *t->op);
     for (size_t i = 0; i < t->n_op; i++)
         t->op[i].mean = tc_program_seconds(r->program, i, &t->op[i].name) / (double)t->n;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    return strcmp(((const op_time *)a)->name, ((const op_time *)b)->name);
+}
+
+static int dearest_first(const void *a, const void *b)
+{
+    double x = ((const op_time *)a)->mean, y = ((const op_time *)b)->mean;
+    return x != y ? (x < y ? 1 : -1) : by_place(a, b);
+}
+
+/* Steps of the same line, or of the same node where lines are not known, put together. */
+static void take_lines(const run *r, timing *t)
+{
+    tc_step_time step = tc_step_time_default();
+    size_t n = 0, kept = 0;
+    while (tc_program_step_time(r->program, n, &step))
+        n++;
+    t->line = cli_memory(n, sizeof *t->line);
+    for (size_t i = 0; i < n && tc_program_step_time(r->program, i, &step); i++) {
+        const tc_loc *loc = step.loc;
+        const char *name = loc && loc->place ? loc->place : loc && loc->node ? loc->node : step.op;
+        t->line[i] = (op_time){name, step.seconds / (double)t->n};
+    }
+    qsort(t->line, n, sizeof *t->line, by_place);
+    for (size_t i = 0; i < n; i++)
+        if (kept && cli_is(t->line[kept - 1].name, t->line[i].name))
+            t->line[kept - 1].mean += t->line[i].mean;
+        else
+            t->line[kept++] = t->line[i];
+    qsort(t->line, kept, sizeof *t->line, dearest_first);
+    t->n_line = kept;
 }
 
 /* Times n runs, one sample each, going round the samples, after one that is not counted; nor is
@@ -115,6 +149,7 @@ static tc_status bench(run *r, size_t n, timing *t)
     qsort(seconds, n, sizeof *seconds, by_value);
     t->n = n;
     take_times(r, t);
+    take_lines(r, t);
     t->least = seconds[0];
     t->median = (seconds[n / 2] + seconds[(n - 1) / 2]) / 2;
     t->peak_mb = peak_mb();
@@ -134,26 +169,25 @@ static void json_timing(cli_json_out *out, const timing *t)
         if (t->op[i].mean > 0)
             cli_json_put_real(out, t->op[i].name, t->op[i].mean);
     cli_json_close(out, '}');
+    cli_json_open(out, "mean_s_by_line", '{');
+    for (size_t i = 0; i < t->n_line; i++)
+        cli_json_put_real(out, t->line[i].name, t->line[i].mean);
+    cli_json_close(out, '}');
     cli_json_close(out, '}');
 }
 
-/* The operators that took most of the time, down to a hundredth of it. */
-static void print_by_op(const timing *t)
+/* What took most of the time, down to a hundredth of it. */
+static void print_dearest(const char *heading, op_time *row, size_t n)
 {
     double all = 0;
-    bool *told = cli_memory(t->n_op, sizeof *told);
-    for (size_t i = 0; i < t->n_op; i++)
-        all += t->op[i].mean;
-    for (;;) {
-        const op_time *most = NULL;
-        for (size_t i = 0; i < t->n_op; i++)
-            if (!told[i] && t->op[i].mean > all / 100 && (!most || t->op[i].mean > most->mean))
-                most = &t->op[i];
-        if (!most)
-            return;
-        told[most - t->op] = true;
-        printf("  %-24s %9.3f ms %5.1f %%\n", most->name, 1e3 * most->mean, 100 * most->mean / all);
-    }
+    for (size_t i = 0; i < n; i++)
+        all += row[i].mean;
+    if (all > 0)
+        printf("%s\n", heading);
+    qsort(row, n, sizeof *row, dearest_first);
+    for (size_t i = 0; i < n && row[i].mean > all / 100; i++)
+        printf("  %-32s %9.3f ms %5.1f %%\n", row[i].name, 1e3 * row[i].mean,
+               100 * row[i].mean / all);
 }
 
 static void tell(const run *r, const run_options *o, const cli_results *results, const timing *t)
@@ -175,7 +209,8 @@ static void tell(const run *r, const run_options *o, const cli_results *results,
         printf("%zu runs: min %.3f ms, median %.3f ms a sample; read in %.1f ms, peak memory %.1f "
                "MB\n",
                t->n, 1e3 * t->least, 1e3 * t->median, 1e3 * t->read, t->peak_mb);
-    print_by_op(t);
+    print_dearest("by operator", t->op, t->n_op);
+    print_dearest("by line", t->line, t->n_line);
 }
 
 static tc_status run_program(cli *c, const void *record, const cli_texts *args)

@@ -106,6 +106,11 @@ bool tc_exec_time(tc_exec *exec, double *seconds)
     return exec->plan != NULL;
 }
 
+size_t tc_exec_spent(const tc_exec *exec, tc_spent *out)
+{
+    return exec->plan ? tc_plan_spent(exec->plan, out) : 0;
+}
+
 static tc_status run_plan(tc_exec *exec, const tc_tensor *in)
 {
     const tc_graph *g = &exec->shadow;

@@ -7,6 +7,7 @@
 #define TC_EXEC_H
 
 #include "../ir/graph.h"
+#include "plan.h"
 
 typedef struct tc_exec tc_exec;
 
@@ -19,6 +20,8 @@ TC_MUST_USE tc_status tc_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor 
 
 /* Time every operator from now on: seconds[op] grows.  false when there is nothing to time by. */
 bool tc_exec_time(tc_exec *exec, double *seconds);
+/* Its steps, once they are timed; 0: there are none. */
+size_t tc_exec_spent(const tc_exec *exec, tc_spent *out);
 
 /* The state as it was before the first run. */
 void tc_exec_reset(tc_exec *exec);

@@ -146,7 +146,9 @@ static tc_status run_step(tc_plan *plan, const step *s)
         return run[s->kind](plan, s);
     double begin = now();
     tc_status status = run[s->kind](plan, s);
-    plan->seconds[s->op] += now() - begin;
+    double taken = now() - begin;
+    plan->seconds[s->op] += taken;
+    plan->spent[s - plan->step] += taken;
     return status;
 }
 
@@ -229,7 +231,7 @@ tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch)
     tc_ctx *ctx = plan->ctx;
     tc_plan *twin = tc_arena_copy(&ctx->arena, plan, sizeof *plan);
     twin->watch = watch;
-    twin->seconds = NULL;
+    twin->seconds = twin->spent = NULL;
     twin->store = tc_arena_copy(&ctx->arena, plan->store, plan->n_store * sizeof *plan->store);
     tc_arena_init_like(&twin->arena, &ctx->arena);
     twin->memory = NULL;
@@ -254,6 +256,27 @@ void tc_plan_on_oom(tc_plan *plan, jmp_buf *oom)
 void tc_plan_time(tc_plan *plan, double *seconds)
 {
     plan->seconds = seconds;
+    if (!plan->spent)
+        plan->spent = tc_new_n(&plan->ctx->arena, double, plan->n_step + 1);
+    memset(plan->spent, 0, plan->n_step * sizeof *plan->spent);
+    for (size_t i = 0; i < plan->n_step; i++)
+        if (plan->step[i].kind == STEP_CALL)
+            tc_plan_time(plan->step[i].callee, seconds);
+}
+
+size_t tc_plan_spent(const tc_plan *plan, tc_spent *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n_step; i++) {
+        const step *s = &plan->step[i];
+        if (s->kind == STEP_CALL)
+            n += tc_plan_spent(s->callee, out ? out + n : NULL);
+        else if (s->kind != STEP_NOTHING && out)
+            out[n++] = (tc_spent){s->node, s->op, &plan->spent[i]};
+        else
+            n += s->kind != STEP_NOTHING;
+    }
+    return n;
 }
 
 size_t tc_plan_bytes(const tc_plan *plan)

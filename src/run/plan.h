@@ -57,6 +57,16 @@ void tc_plan_on_oom(tc_plan *plan, jmp_buf *oom);
  * them). */
 void tc_plan_time(tc_plan *plan, double *seconds);
 
+/* A step that is timed, those of called graphs among them: its node (NULL: it has none), what it is
+ * timed as, and where its seconds grow. */
+typedef struct tc_spent {
+    const tc_node *node;
+    tc_op op;
+    const double *seconds;
+} tc_spent;
+/* How many there are; they go to `out` unless it is NULL. */
+size_t tc_plan_spent(const tc_plan *plan, tc_spent *out);
+
 /* Bytes of activations that are alive at once. */
 size_t tc_plan_bytes(const tc_plan *plan);
 

@@ -66,6 +66,7 @@ struct tc_plan {
     size_t bytes;
     tc_arena arena; /* working space of kernels */
     double *seconds; /* by operator, or NULL */
+    double *spent;   /* by step, likewise */
     bool inner;      /* the plan of a graph that another plan calls */
     size_t next;        /* step of the run that is under way */
     const step *failed; /* the last run: the step whose numbers have no result, and why */

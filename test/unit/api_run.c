@@ -123,6 +123,15 @@ static void test_digits(tc_ctx *ctx)
         all += tc_program_seconds(p, i, &op);
         conv += strcmp(op, "conv") == 0 ? tc_program_seconds(p, i, &op) : 0;
     }
+    double steps = 0;
+    size_t lines = 0;
+    tc_step_time step = tc_step_time_default();
+    for (size_t i = 0; tc_program_step_time(p, i, &step); i++) {
+        steps += step.seconds;
+        lines += step.loc && step.loc->place && strstr(step.loc->place, "digits_models.py:") != NULL;
+    }
+    CHECK(steps > 0.999 * all && steps < 1.001 * all); /* the same time, put together otherwise */
+    CHECK(lines > 10);
     CHECK(conv > 0 && all >= conv);
     CHECK(tc_dataset_sample(ctx, data, n, &in, 1) == TC_USAGE);
     CHECK(tc_dataset_bind(ctx, data, m, NULL, NULL, NULL) == TC_OK);
