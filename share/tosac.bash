@@ -10,24 +10,24 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --check --report --dump-dir --dump-after --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--target|-t|--output|-o|--emit|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|'
+        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --check --report --dump-dir --dump-after --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|'
         ;;
     quantize)
-        options='--calib --merge --quant -q --output -o --qparams --report --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--calib|--merge|--quant|-q|--output|-o|--qparams|--report|--threads|--kernels|--dim|--shape|'
+        options='--calib --preprocess --merge --quant -q --output -o --qparams --report --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--calib|--preprocess|--merge|--quant|-q|--output|-o|--qparams|--report|--threads|--kernels|--dim|--shape|'
         ;;
     run)
-        options='--input -i --output -o --steps --reset --raw --tosa --bench --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--input|-i|--output|-o|--steps|--bench|--threads|--kernels|--dim|--shape|'
+        options='--input -i --preprocess --output -o --steps --reset --raw --tosa --bench --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--input|-i|--preprocess|--output|-o|--steps|--bench|--threads|--kernels|--dim|--shape|'
         ;;
     explain)
         options='--target -t --calib --quant -q --cpu --json --threads --kernels --dim --shape --help -h --version '
         valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|--shape|'
         ;;
     compare)
-        options='--input -i --report --most --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--input|-i|--report|--most|--threads|--kernels|--dim|--shape|'
+        options='--input -i --preprocess --report --most --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|'
         ;;
     inspect)
         options='--disassemble --json --threads --kernels --dim --shape --help -h --version '
@@ -38,8 +38,8 @@ _tosac()
         valued='|--target|-t|--threads|--kernels|--dim|--shape|'
         ;;
     profile)
-        options='--target -t --by --top --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --json --threads --kernels --dim --help -h --version '
-        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--threads|--kernels|--dim|'
+        options='--target -t --by --top --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--threads|--kernels|--dim|--shape|'
         ;;
     opt)
         options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --shape --help -h --version '

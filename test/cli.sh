@@ -362,6 +362,13 @@ printf '#!/bin/sh\necho Error: no such thing; exit 1\n' >"$dir/vela"
 TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
 holds 'a program was written' test -e "$dir/u85.pte"
 
+# Pictures as data
+printf 'graph @main(%%0 "x": f32[1,3,24,24]) {\n  %%1 = slice %%0 axis=3 start=0 end=10 step=1 : f32[1,3,24,10]\n  %%2 = mean %%1 axes=[1,2] keepdim=false : f32[1,10]\n  return %%2\n}\n' >"$dir/pictures.ir"
+expect 0 'f32[100,10]' run "$dir/pictures.ir" -i $digits/../pictures --preprocess 'resize=28 crop=24'
+expect 2 "did you mean 'resize'" run "$dir/pictures.ir" -i $digits/../pictures --preprocess 'resise=28'
+expect 1 'behind the rules, input' run "$dir/pictures.ir" -i $digits/../pictures --preprocess 'resize=28 crop=25'
+expect 1 'read with --preprocess' run "$dir/pictures.ir" -i $digits/../vgf
+
 # A report is a page, or the same as JSON
 expect 0 'r.html: report' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --report "$dir/r.html"
 holds 'the page is whole' grep -q '</html>' "$dir/r.html"

@@ -46,7 +46,7 @@ on_arm() { # PROGRAM ARGUMENTS...
 make_it() {
     local more=()
     command -v ccache >/dev/null && more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
-    cmake -S . -B "$arm/build" -G Ninja "${more[@]}" -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64.cmake -DTOSAC_ONEDNN=OFF -DTOSAC_WERROR=ON &&
+    cmake -S . -B "$arm/build" -G Ninja "${more[@]}" -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64.cmake -DTOSAC_ONEDNN=OFF -DTOSAC_PICTURES=OFF -DTOSAC_WERROR=ON &&
         ninja -k 0 -C "$arm/build"
 }
 

@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libprotobuf-c-dev protobuf-c-compiler libdnnl-dev xz-utils ccache lld python3"
+packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libprotobuf-c-dev protobuf-c-compiler libdnnl-dev libpng-dev libjpeg-dev xz-utils ccache lld python3"
 
 bring() { # packages that are not installed
     local missing=()

@@ -19,6 +19,15 @@ typedef struct tc_dataset tc_dataset;
 TC_API TC_MUST_USE tc_status tc_dataset_files(tc_ctx *ctx, const char *const *path, size_t n,
                                               tc_dataset **out);
 
+/* The files are pictures (PNG, JPEG) or sounds (WAV), in folders at any depth, and are made ready by
+ * rules: "resize=256 crop=224 mean=0.485,0.456,0.406 std=0.229,0.224,0.225"; doc/data.md has all of
+ * them.  TC_USAGE and a message when the text is mistaken. */
+TC_API TC_MUST_USE tc_status tc_dataset_preprocess(tc_ctx *ctx, tc_dataset *data,
+                                                   const char *rules);
+
+/* The file that sample k of a bound dataset of pictures or sounds comes from; else NULL. */
+TC_API const char *tc_dataset_file(const tc_dataset *data, size_t k);
+
 /* Fills in[i].data with sample k for input i, as many bytes as tc_type_bytes(in[i].type).  Samples
  * may be asked for again and in any order, one at a time, and from another thread than the one that
  * made the call.  It must not call the library with the same context.  Anything but TC_OK ends the

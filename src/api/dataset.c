@@ -63,6 +63,11 @@ static bool is_invention(const char *const *path, size_t n_path)
     return n_path == 1 && tc_text_starts(path[0], "random:");
 }
 
+static tc_status read_picture(void *from, size_t k, const tc_tensor *in)
+{
+    return tc_pictures_sample(from, k, in);
+}
+
 static tc_status open_files(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
                             size_t repeat, tc_data **data, tc_samples *out)
 {
@@ -125,6 +130,10 @@ tc_status tc_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_s
         lent *l = tc_new(&ctx->arena, lent);
         *l = (lent){data, g->n_in};
         w->inner = (tc_samples){.n = data->n, .read = read_lent, .from = l};
+    } else if (data->rules && !is_invention(data->path, data->n_path)) {
+        TC_TRY(tc_read_pictures(ctx, g, data->rules, data->path, data->n_path, &data->pictures));
+        w->inner = (tc_samples){
+            .n = tc_pictures_count(data->pictures), .read = read_picture, .from = data->pictures};
     } else
         TC_TRY(open_files(ctx, g, data->path, data->n_path, data->repeat, &data->data, &w->inner));
     *out = w->inner; /* what else it says of itself stays true */
@@ -150,6 +159,24 @@ static tc_status take_files(tc_ctx *ctx, const char *const *path, size_t n, tc_d
 tc_status tc_dataset_files(tc_ctx *ctx, const char *const *path, size_t n, tc_dataset **out)
 {
     TC_ENTER(ctx, take_files(ctx, path, n, out));
+}
+
+static tc_status preprocess(tc_ctx *ctx, tc_dataset *data, const char *rules)
+{
+    tc_rules *r = tc_new(&ctx->arena, tc_rules);
+    TC_TRY(tc_rules_parse(ctx, rules, r));
+    data->rules = r;
+    return TC_OK;
+}
+
+tc_status tc_dataset_preprocess(tc_ctx *ctx, tc_dataset *data, const char *rules)
+{
+    TC_ENTER(ctx, preprocess(ctx, data, rules));
+}
+
+const char *tc_dataset_file(const tc_dataset *data, size_t k)
+{
+    return data->pictures ? tc_pictures_file(data->pictures, k) : NULL;
 }
 
 static tc_status take_callback(tc_ctx *ctx, size_t n, tc_sample_read *read, void *user,
@@ -188,6 +215,11 @@ static tc_join_kind join_of(const tc_dataset *data, int64_t *extent)
     *extent = 0;
     if (data->data)
         return kind[tc_data_join(data->data, extent)];
+    const tc_type *t = data->pictures ? tc_type_of(data->bound, data->bound->in[0]) : NULL;
+    if (t && t->rank > 1 && t->dim[0] == 1 && data->samples.n > 1) {
+        *extent = 1;
+        return TC_JOINED_FIRST;
+    }
     return data->samples.n == 1 ? TC_JOINED_NOT : TC_JOINED_NEW;
 }
 

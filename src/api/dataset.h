@@ -5,6 +5,7 @@
 
 #include "../quant/quant.h"
 #include "../read/data.h"
+#include "../read/preprocess.h"
 #include "tosac/tosac.h"
 
 struct tc_dataset {
@@ -13,6 +14,8 @@ struct tc_dataset {
     size_t n_path;
     size_t repeat;        /* samples of a program without inputs; 0: one */
     size_t most;          /* samples that count; 0: all */
+    const tc_rules *rules; /* pictures and sounds; NULL: arrays */
+    tc_pictures *pictures; /* that are open; or NULL */
     tc_sample_read *read; /* or the caller's function, for n samples */
     void *user;
     size_t n;

@@ -152,6 +152,12 @@ TC_MUST_USE tc_status cli_write_model(cli *c, const tc_model *model, const char 
 /* Data as -i and --calib name it; NULL for no files at all unless `always`. */
 TC_MUST_USE tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_dataset **out);
 
+/* The same with --preprocess, where it was given. */
+#define CLI_PREPROCESS_HELP                                                                        \
+    "PNG, JPEG or WAV files as data: \"resize=256 crop=224 mean=.. std=..\" (doc/data.md)"
+TC_MUST_USE tc_status cli_data_by(cli *c, const cli_texts *files, const char *rules, bool always,
+                                  tc_dataset **out);
+
 /* ---- progress ---- */
 
 void cli_progress_begin(cli *c);

@@ -12,7 +12,7 @@
 typedef struct compare_options {
     cli_texts data;
     int64_t most;
-    const char *report;
+    const char *report, *preprocess;
 } compare_options;
 
 static const char *place_of(const tc_compared_value *v)
@@ -75,7 +75,7 @@ static tc_status run_compare(cli *c, const void *record, const cli_texts *args)
     tc_comparison *comparison;
     CLI_TRY(tc_model_open(c->ctx, args->v[0], NULL, &a));
     CLI_TRY(tc_model_open(c->ctx, args->v[1], NULL, &b));
-    CLI_TRY(cli_data(c, &o->data, true, &data));
+    CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &data));
     CLI_TRY(tc_compare_models(c->ctx, a, b, data, &comparison));
     cli_progress_end(c);
     size_t most = o->most ? (size_t)o->most : tc_comparison_count(comparison);
@@ -94,6 +94,7 @@ static tc_status run_compare(cli *c, const void *record, const cli_texts *args)
 static const cli_option options[] = {
     {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
      "a .npy, a .npz or a folder of them; again for each further input"},
+    {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--most", NULL, "N", CLI_NUMBER, AT(most), "show the N worst values only"},
     {0},

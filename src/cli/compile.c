@@ -8,7 +8,7 @@
 
 typedef struct compile_options {
     const char *target, *output, *emit, *config, *cpu, *dump_dir, *dump_after;
-    const char *vela_ini, *system_config, *memory_mode, *optimise, *report;
+    const char *vela_ini, *system_config, *memory_mode, *optimise, *report, *preprocess;
     int64_t vela_timeout, max_scratch;
     cli_texts calib;
     bool check, strict;
@@ -110,7 +110,7 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(cli_dump_begin(&dumper));
     CLI_TRY(tc_target_check(c->ctx, o->target));
     CLI_TRY(tc_model_open(c->ctx, args->v[0], NULL, &model));
-    CLI_TRY(cli_data(c, &o->calib, false, &data));
+    CLI_TRY(cli_data_by(c, &o->calib, o->preprocess, false, &data));
     tc_compile_options request = request_of(o, &cpu, data, &dumper);
     CLI_TRY(tc_compile(c->ctx, model, &request, &compiled));
     cli_progress_end(c);
@@ -136,6 +136,7 @@ static const cli_option options[] = {
      "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, ir"},
     {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
      "calibration data: .npy, .npz, a folder, or random:SEED"},
+    {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config),
      "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
     {"--cpu", NULL, "NODES", CLI_TEXT, AT(cpu),

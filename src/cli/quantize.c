@@ -9,7 +9,7 @@
 
 typedef struct quantize_options {
     cli_texts calib, merge;
-    const char *config, *output, *qparams, *report;
+    const char *config, *output, *qparams, *report, *preprocess;
     bool observe_only, keep_odd;
 } quantize_options;
 
@@ -118,7 +118,7 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
     if (o->config)
         CLI_TRY(tc_config_open(c->ctx, o->config, &config));
     CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
-    CLI_TRY(cli_data(c, &o->calib, false, &request.samples));
+    CLI_TRY(cli_data_by(c, &o->calib, o->preprocess, false, &request.samples));
     tc_observations *merge = cli_memory(o->merge.n, sizeof *merge);
     for (size_t i = 0; i < o->merge.n; i++)
         merge[i].name = o->merge.v[i];
@@ -133,6 +133,7 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
 static const cli_option options[] = {
     {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
      "calibration data: .npy, .npz, a folder, or random:SEED"},
+    {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     {"--merge", NULL, "OBS", CLI_TEXTS, AT(merge),
      "observations of other runs; again for each further file"},
     {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config),

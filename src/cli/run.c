@@ -10,7 +10,7 @@
 
 typedef struct run_options {
     cli_texts data;
-    const char *folder;
+    const char *folder, *preprocess;
     bool raw, reset, tosa;
     int64_t bench, steps;
 } run_options;
@@ -230,7 +230,7 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(tc_model_open(c->ctx, args->v[0], &reading, &model));
     CLI_TRY(tc_program_new(c->ctx, model, NULL, &r.program));
     t.read = cli_seconds() - begin;
-    CLI_TRY(cli_data(c, &o->data, true, &r.data));
+    CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &r.data));
     tc_dataset_repeat(r.data, (size_t)o->steps);
     CLI_TRY(tc_program_bind_data(r.program, r.data, &r.samples, &join, &extent));
     CLI_TRY(prepare(&r));
@@ -250,6 +250,7 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
 static const cli_option options[] = {
     {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
      "a .npy, a .npz or a folder of them; again for each further input"},
+    {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     {"--output", "-o", "DIR", CLI_TEXT, AT(folder), "write output_0.npy, output_1.npy, ... there"},
     {"--steps", NULL, "N", CLI_NUMBER, AT(steps), "call a program without inputs N times"},
     {"--reset", NULL, NULL, CLI_FLAG, AT(reset),

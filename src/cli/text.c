@@ -167,3 +167,10 @@ tc_status cli_try_output(cli *c, const char *path)
     }
     return TC_OK;
 }
+
+tc_status cli_data_by(cli *c, const cli_texts *files, const char *rules, bool always,
+                      tc_dataset **out)
+{
+    CLI_TRY(cli_data(c, files, always, out));
+    return rules && *out ? tc_dataset_preprocess(c->ctx, *out, rules) : TC_OK;
+}

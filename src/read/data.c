@@ -63,9 +63,13 @@ static tc_status open_folder(tc_ctx *ctx, source *s)
     for (size_t i = 0; i < n; i++)
         if (tc_text_ends(name[i], ".npy") || tc_text_ends(name[i], ".npz"))
             TC_TRY(open_file(ctx, tc_text_format(&ctx->arena, "%s/%s", s->path, name[i]), s));
-    if (!s->n)
-        return tc_error(ctx, &(tc_loc){.file = s->path}, TC_E_DATA,
-                        "the folder holds no .npy and no .npz");
+    if (!s->n) {
+        tc_status status = tc_error(ctx, &(tc_loc){.file = s->path}, TC_E_DATA,
+                                    "the folder holds no .npy and no .npz");
+        tc_note(ctx, NULL,
+                "pictures and sounds are read with --preprocess RULES, such as \"resize=256 crop=224\"");
+        return status;
+    }
     return TC_OK;
 }
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picture.c -- see picture.h.
+ *
+ * A decoder is asked twice, for the size and for the pixels, so that memory is taken between the
+ * two, when nothing of the decoder's is open. */
+#include "picture.h"
+
+#include <strings.h>
+
+static bool ends(const char *path, const char *const *list)
+{
+    const char *dot = strrchr(path, '.');
+    for (; dot && *list; list++)
+        if (strcasecmp(dot, *list) == 0)
+            return true;
+    return false;
+}
+
+bool tc_is_picture(const char *path)
+{
+    static const char *const list[] = {".png", ".jpg", ".jpeg", NULL};
+    return ends(path, list);
+}
+
+bool tc_is_sound(const char *path)
+{
+    static const char *const list[] = {".wav", NULL};
+    return ends(path, list);
+}
+
+#ifdef TOSAC_PICTURES
+
+#include <setjmp.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+#include <png.h>
+
+enum { MOST_PIXELS = 1 << 28 };
+
+/* ---- PNG ---- */
+
+typedef struct png_source {
+    const uint8_t *at, *end;
+    char why[200];
+} png_source;
+
+static void png_fails(png_structp png, png_const_charp why)
+{
+    png_source *s = png_get_error_ptr(png);
+    snprintf(s->why, sizeof s->why, "%s", why);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+static void png_warns(png_structp png, png_const_charp why)
+{
+    (void)png;
+    (void)why;
+}
+
+static void png_takes(png_structp png, png_bytep out, size_t n)
+{
+    png_source *s = png_get_io_ptr(png);
+    if ((size_t)(s->end - s->at) < n)
+        png_error(png, "the file ends too early");
+    memcpy(out, s->at, n);
+    s->at += n;
+}
+
+/* pixel NULL: only the size.  Between setjmp and its end nothing of ours is allocated. */
+static bool read_png(tc_bytes file, tc_picture *out, uint8_t *pixel, png_source *s)
+{
+    *s = (png_source){.at = file.data, .end = file.data + file.size};
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, s, png_fails, png_warns);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (!info || setjmp(png_jmpbuf(png))) {
+        if (!*s->why)
+            snprintf(s->why, sizeof s->why, "memory ran out");
+        png_destroy_read_struct(&png, info ? &info : NULL, NULL);
+        return false;
+    }
+    png_set_read_fn(png, s, png_takes);
+    png_set_user_limits(png, 1 << 16, 1 << 16);
+    png_read_info(png, info);
+    png_set_expand(png);
+    png_set_strip_16(png);
+    png_set_strip_alpha(png);
+    int passes = png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+    out->h = (int32_t)png_get_image_height(png, info);
+    out->w = (int32_t)png_get_image_width(png, info);
+    out->c = png_get_channels(png, info);
+    for (int pass = 0; pixel && pass < passes; pass++)
+        for (int32_t y = 0; y < out->h; y++)
+            png_read_row(png, pixel + (size_t)y * (size_t)out->w * (size_t)out->c, NULL);
+    png_destroy_read_struct(&png, &info, NULL);
+    return true;
+}
+
+/* ---- JPEG ---- */
+
+typedef struct jpeg_trouble {
+    struct jpeg_error_mgr base;
+    jmp_buf back;
+    char why[JMSG_LENGTH_MAX];
+} jpeg_trouble;
+
+static void jpeg_fails(j_common_ptr info)
+{
+    jpeg_trouble *t = (jpeg_trouble *)info->err;
+    info->err->format_message(info, t->why);
+    longjmp(t->back, 1);
+}
+
+static void jpeg_says(j_common_ptr info)
+{
+    (void)info;
+}
+
+static bool read_jpeg(tc_bytes file, tc_picture *out, uint8_t *pixel, jpeg_trouble *t)
+{
+    struct jpeg_decompress_struct info;
+    info.err = jpeg_std_error(&t->base);
+    t->base.error_exit = jpeg_fails;
+    t->base.output_message = jpeg_says;
+    if (setjmp(t->back)) {
+        jpeg_destroy_decompress(&info);
+        return false;
+    }
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, file.data, (unsigned long)file.size);
+    jpeg_read_header(&info, TRUE);
+    out->c = info.num_components == 1 ? 1 : 3;
+    info.out_color_space = out->c == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    out->h = (int32_t)info.image_height;
+    out->w = (int32_t)info.image_width;
+    if (pixel) {
+        jpeg_start_decompress(&info);
+        while (info.output_scanline < info.output_height) {
+            JSAMPROW row = pixel + (size_t)info.output_scanline * (size_t)out->w * (size_t)out->c;
+            jpeg_read_scanlines(&info, &row, 1);
+        }
+    }
+    jpeg_destroy_decompress(&info);
+    return true;
+}
+
+/* ---- either ---- */
+
+static bool read_any(tc_bytes file, bool png, tc_picture *out, uint8_t *pixel, const char **why,
+                     tc_arena *arena)
+{
+    png_source source;
+    jpeg_trouble trouble;
+    bool good = png ? read_png(file, out, pixel, &source) : read_jpeg(file, out, pixel, &trouble);
+    if (!good)
+        *why = tc_text_format(arena, "%s", png ? source.why : trouble.why);
+    return good;
+}
+
+tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_bytes file,
+                            tc_picture *out)
+{
+    bool png = file.size > 8 && memcmp(file.data, "\x89PNG\r\n\x1a\n", 8) == 0;
+    bool jpeg = file.size > 3 && memcmp(file.data, "\xff\xd8\xff", 3) == 0;
+    const char *why = NULL;
+    *out = (tc_picture){0};
+    if (!png && !jpeg)
+        return tc_error(ctx, loc, TC_E_DATA, "the file is neither PNG nor JPEG");
+    if (!read_any(file, png, out, NULL, &why, arena))
+        return tc_error(ctx, loc, TC_E_DATA, "the picture cannot be read: %s", why);
+    if (out->h < 1 || out->w < 1 || (out->c != 1 && out->c != 3) ||
+        (int64_t)out->h * out->w > MOST_PIXELS)
+        return tc_error(ctx, loc, TC_E_DATA, "the picture has %d x %d pixels of %d channels",
+                        (int)out->h, (int)out->w, (int)out->c);
+    uint8_t *pixel = tc_arena_raw(arena, (size_t)out->h * (size_t)out->w * (size_t)out->c);
+    if (!read_any(file, png, out, pixel, &why, arena))
+        return tc_error(ctx, loc, TC_E_DATA, "the picture cannot be read: %s", why);
+    out->pixel = pixel;
+    return TC_OK;
+}
+
+#else
+
+tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_bytes file,
+                            tc_picture *out)
+{
+    (void)arena;
+    (void)file;
+    *out = (tc_picture){0};
+    return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+                          "this build has no decoders of pictures (TOSAC_PICTURES=OFF)");
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picture.h -- PNG and JPEG files as rows of pixels, WAV files as numbers.
+ *
+ * libpng and libjpeg-turbo decode; a build without them (TOSAC_PICTURES=OFF) says so when a picture
+ * comes.  Colours are taken as they are stored: no gamma, no profile, no turning; transparency is
+ * left out, more than 8 bits are cut to 8, shades of grey stay one channel. */
+#ifndef TC_WIRE_PICTURE_H
+#define TC_WIRE_PICTURE_H
+
+#include "../base/diag.h"
+
+typedef struct tc_picture {
+    int32_t h, w, c; /* c: 1 grey, 3 red green blue */
+    uint8_t *pixel;  /* [h, w, c] */
+} tc_picture;
+
+/* Whether a name is that of a picture, or of a sound. */
+bool tc_is_picture(const char *path);
+bool tc_is_sound(const char *path);
+
+/* The picture, in the arena. */
+TC_MUST_USE tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc,
+                                        tc_bytes file, tc_picture *out);
+
+typedef struct tc_sound {
+    int64_t n;    /* moments */
+    int32_t rate; /* of them in a second */
+    float *value; /* from -1 to 1; several channels are their mean */
+} tc_sound;
+
+/* PCM of 8, 16, 24 or 32 bits, or 32-bit floats. */
+TC_MUST_USE tc_status tc_sound_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc,
+                                      tc_bytes file, tc_sound *out);
+
+#endif
