@@ -130,6 +130,17 @@ expect 0 'f32[2,3]           -1            4            1' run "$dir/sum.ir" -i 
 expect 0 'f32[2,3]           -1            2            1' run "$dir/sum.ir" -i "$dir/rows.npy" --reset
 expect 0 'i64[4]            6            9          7.5' run "$dir/count.ir" --steps 4
 expect 0 'i64[4]            6            6            6' run "$dir/count.ir" --steps 4 --reset
+# The same as TOSA's variables, with what they start from in the file.
+expect 0 '1 region' compile "$dir/sum.ir" -t TOSA-1.0+FP+var -o "$dir/sum.tosa"
+expect 0 'tosa.variable_write' inspect "$dir/sum.tosa"
+expect 0 'of TOSA-1.0+FP+var' verify "$dir/sum.tosa" -t TOSA-1.0+FP+var
+expect 1 'EXT-VARIABLE' verify "$dir/sum.tosa" -t TOSA-1.0+FP
+for file in sum.tosa sum.pte; do
+    [ $file = sum.tosa ] || "$tosac" compile "$dir/sum.ir" -t TOSA-1.0+FP+var -o "$dir/sum.pte" >/dev/null 2>&1
+    expect 0 'f32[2,3]           -1            2            1' run "$dir/$file" -i "$dir/rows.npy" --reset
+    "$tosac" run "$dir/sum.ir" -i "$dir/rows.npy" >"$dir/carried" 2>&1
+    expect 0 "$(grep -o 'f32\[2,3\].*' "$dir/carried")" run "$dir/$file" -i "$dir/rows.npy"
+done
 cat >"$dir/alone.ir" <<'END'
 graph @main() {
   %0 "s" = const [0.5, -0.25] : f32[1,2]

@@ -256,6 +256,14 @@ static void name_nodes(tc_ctx *ctx, const tc_graph *g, tc_region *region)
     }
 }
 
+/* EXT-VARIABLE has i8, and f16 and f32. */
+static bool is_variable(const void *who, tc_dtype dtype)
+{
+    const tc_target *t = who;
+    return dtype == TC_i8 ? t->tosa >> TC_FEATURE_INT & 1u
+                          : (dtype == TC_f16 || dtype == TC_f32) && t->tosa >> TC_FEATURE_FP & 1u;
+}
+
 static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c,
                                tc_region *region)
 {
@@ -266,6 +274,10 @@ static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *
         drop_inputs(ctx, c->module, g);
     if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA && c->checker)
         keep_samples(ctx, c, region);
+    if (status == TC_OK && c->target.tosa >> TC_FEATURE_VAR & 1u &&
+        c->target.machine->packing != TC_PACKED_VGF)
+        tc_split_hold_state(ctx, c->module, g, call_of(c->module, g->name), is_variable,
+                            &c->target);
     if (status == TC_OK)
         status = tc_verify_tosa_for(ctx, region->module, &c->target);
     if (status == TC_OK)
