@@ -324,7 +324,8 @@ void tc_onnx_build_depth_space(tc_onnx_node *n)
     int64_t N = t->dim[0], C = t->dim[1], H = t->dim[2], W = t->dim[3];
     if (n->row->extra != 0) {
         x = tc_make_reshape(m, x, 6, (int64_t[]){N, C, H / b, b, W / b, b});
-        x = tc_make_permute(m, x, (int64_t[]){0, 3, 5, 1, 2, 4});
+        x = crd ? tc_make_permute(m, x, (int64_t[]){0, 1, 3, 5, 2, 4})
+                : tc_make_permute(m, x, (int64_t[]){0, 3, 5, 1, 2, 4});
         x = tc_make_reshape(m, x, 4, (int64_t[]){N, C * b * b, H / b, W / b});
     } else if (crd) {
         x = tc_make_1(m, pixel_shuffle, tc_make_attr(m, factor, b), x);

@@ -42,7 +42,8 @@ static double source(const resize *r, int axis, int64_t in, int64_t i)
     double s = r->scale[axis], out = (double)r->out[axis], x = (double)i;
     switch (r->place) {
     case ALIGN:
-        return out > 1 ? x * ((double)in - 1) / (out - 1) : 0;
+        out = r->given[axis] ? s * (double)in : out;
+        return out != 1 ? x * ((double)in - 1) / (out - 1) : 0;
     case ASYMMETRIC:
         return x / s;
     case PYTORCH:
@@ -191,7 +192,8 @@ static tc_val as_upsample(tc_make *m, tc_val x, const resize *r)
     for (int i = 0; i < axes; i++)
         half = half && (r->place == HALF_PIXEL || r->out[2 + i] > 1);
     bool floor_places = r->mode == NEAREST && r->place == ASYMMETRIC && r->round == FLOOR;
-    bool same_centres = r->mode == NEAREST && half && whole; /* no place falls on a border */
+    bool to_nearest = r->round == PREFER_FLOOR || r->round == PREFER_CEIL;
+    bool same_centres = r->mode == NEAREST && half && whole && to_nearest; /* none on a border */
     tc_attr_upsample *a = tc_make_attr(
         m, upsample, .size = tc_ints_copy(&m->ctx->arena, r->out + 2, axes),
         .scale = {exact ? 0 : axes, tc_arena_copy(&m->ctx->arena, scale, sizeof scale)},

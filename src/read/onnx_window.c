@@ -162,7 +162,7 @@ void tc_onnx_build_conv_transpose(tc_onnx_node *n)
             int64_t wanted = shape.n ? shape.v[shape.n - w.axes + i] : t->dim[2 + i] * w.stride[i];
             int64_t total = full - wanted;
             bool upper = tc_text_eq(word, "SAME_UPPER");
-            before = upper ? total / 2 : total - total / 2;
+            before = total < 0 ? 0 : upper ? total / 2 : total - total / 2;
             after = total - before;
         } else if (tc_text_eq(word, "VALID"))
             before = after = 0;
@@ -382,6 +382,32 @@ void tc_onnx_build_global_pool(tc_onnx_node *n)
         x = power(m, x, p);
     x = tc_make_reduce(m, lp ? TC_OP_sum : n->row->op, x, axes, spatial, true);
     tc_onnx_bind(n, 0, lp ? root(m, x, p) : x);
+}
+
+/* Columns summed into the windows that they were taken from. */
+void tc_onnx_build_col2im(tc_onnx_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val x = tc_onnx_need(n, 0);
+    tc_ints size = tc_onnx_settled(n, 1), kernel = tc_onnx_settled(n, 2),
+            pads = tc_onnx_ints(n, "pads");
+    int64_t stride[2], dilation[2];
+    if (m->status != TC_OK)
+        return;
+    if (size.n != 2 || kernel.n != 2) {
+        tc_make_unsupported(m, "Col2Im of %d axes; two are handled", size.n);
+        return;
+    }
+    take(n, "strides", 2, 1, stride);
+    take(n, "dilations", 2, 1, dilation);
+    bool even = !pads.n || (pads.n == 4 && pads.v[0] == pads.v[2] && pads.v[1] == pads.v[3]);
+    if (!even)
+        tc_make_unsupported(m, "Col2Im with padding of one side only");
+    tc_attr_col2im *a = tc_make_attr(
+        m, col2im, .size = size, .kernel = kernel, .dilation = list(m, dilation, 2),
+        .pad = pads.n ? list(m, pads.v, 2) : tc_ints_fill(&m->ctx->arena, 0, 2),
+        .stride = list(m, stride, 2));
+    tc_onnx_bind(n, 0, tc_make_1(m, col2im, a, x));
 }
 
 /* Numbers put where a pooling found them, zeros elsewhere. */

@@ -96,11 +96,12 @@ static bool chosen(finder *f, const tc_node *def, masking *out)
         double kept = NAN;
         if (!all_one(f->rw, def->in[i], &out->low) || !(out->low <= -f->least))
             continue;
-        if (all_one(f->rw, b, &kept) && !(fabs(kept) < f->least))
+        bool alike = all_one(f->rw, b, &kept);
+        if (alike && !(fabs(kept) < f->least))
             return false;
         tc_val c = shaped(f, def->in[0], def->out[0]);
         out->kept = i == 1 ? make(f, TC_OP_logical_not, NULL, &c, 1) : c;
-        out->bias = kept == 0 ? TC_NONE : shaped(f, b, def->out[0]);
+        out->bias = alike && kept == 0 ? TC_NONE : shaped(f, b, def->out[0]);
         return true;
     }
     return false;
