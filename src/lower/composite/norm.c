@@ -47,6 +47,25 @@ static tc_val squares_of(tc_lower *lw, tc_val x, const norm8 *p)
     return tc_put_row_sum(lw, tc_put_rescale(lw, tc_put_product(lw, x, x, 0), 1, 0, 0, TC_i16), 0);
 }
 
+/* Rows so short that n * sum(x * x) - sum(x)^2 fits i32, and eps rounded to a whole number is less
+ * than half a percent of a variance of a sixteenth. */
+static bool is_exact(const norm8 *p)
+{
+    double n = (double)p->n, added = p->eps * n * n / (p->scale * p->scale);
+    return p->centre && 0x1p14 * n * n <= 0x1p30 && added < 0x1p30 && (added >= 16 || n >= 40);
+}
+
+/* n^2 * variance + eps. */
+static tc_val exact_spread(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p)
+{
+    double n = (double)p->n, added = p->eps * n * n / (p->scale * p->scale);
+    tc_val all = squares_of(lw, x, p);
+    all = tc_put_product(lw, all, tc_put_i32(lw, all, n), 0);
+    tc_val mean = tc_put_product(lw, sum, sum, 0);
+    tc_val v = tc_put2(lw, TC_OP_tosa_sub, NULL, all, mean);
+    return tc_put2(lw, TC_OP_tosa_add, NULL, v, tc_put_i32(lw, v, fmax(1, rint(added))));
+}
+
 /* n * variance * 2^fraction + eps: sum(x * x) - sum(x)^2 / n. */
 static tc_val spread_of(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, int fraction)
 {
@@ -64,11 +83,13 @@ static tc_val spread_of(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, int 
 static tc_val inverse_sigma(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, double *unit)
 {
     int fraction = fraction_of(p);
-    tc_root r = tc_put_root(lw, spread_of(lw, x, sum, p, fraction));
+    bool exact = is_exact(p);
+    double n = (double)p->n, size = exact ? n : sqrt(ldexp(n, fraction));
+    tc_root r =
+        tc_put_root(lw, exact ? exact_spread(lw, x, sum, p) : spread_of(lw, x, sum, p, fraction));
     tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.root, r.half);
     *unit = fmin(4, p->scale / sqrt(fmax(p->eps, 1e-30))) / 32767;
-    return tc_put_rescale(lw, big, TC_ROOT_UNIT * sqrt(ldexp((double)p->n, fraction)) / *unit, 0, 0,
-                          TC_i16);
+    return tc_put_rescale(lw, big, TC_ROOT_UNIT * size / *unit, 0, 0, TC_i16);
 }
 
 /* (x - mean) * gain as i16 in steps of *unit codes, by one convolution.  NULL gain: 1. */
@@ -94,8 +115,8 @@ static tc_val deviation_by_parts(tc_lower *lw, tc_val x, tc_val sum, int64_t n, 
 {
     tc_val nothing = tc_put_number(lw, TC_i8, tc_put_type(lw, x)->rank, 0);
     *unit = 0x1p-7;
-    tc_val fine = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){x, 0, 128}, (tc_term){nothing, 0, 1}, 1,
-                               0, TC_i16);
+    tc_val fine = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){x, 0, 128}, (tc_term){nothing, 0, 1},
+                               1, 0, TC_i16);
     tc_val mean = tc_put_rescale(lw, sum, 128 / (double)n, 0, 0, TC_i16);
     return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1}, (tc_term){mean, 0, 1}, 1, 0,
                         TC_i16);
@@ -133,8 +154,8 @@ static tc_val folded(tc_lower *lw, tc_val x, const norm8 *p)
              : y;
 }
 
-/* x / sqrt(mean square + eps), as a product of i16 by i16.  Rows may be long as well as short: where
- * 1 / sigma is small, up to SPARE bits go there from x, which has 8,
+/* x / sqrt(mean square + eps), as a product of i16 by i16.  Rows may be long as well as short:
+ * where 1 / sigma is small, up to SPARE bits go there from x, which has 8,
  *
  *     (x 2^(SPARE - s)) (2^s / sigma),  s = what the row's 1 / sigma has room for */
 static tc_val uncentred8(tc_lower *lw, tc_val x, const norm8 *p, double *step)

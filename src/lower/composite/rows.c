@@ -106,10 +106,15 @@ static tc_val index_of(tc_lower *lw, tc_val u, double lo, double *middle, double
     return tc_put_rescale(lw, minus(lw, u, *middle), 1 / *step, 0, 0, TC_i8);
 }
 
-/* Entries of 128..255, kept as i8. */
+/* Entries of 128..255, kept as i8: a sum with nothing, which several may read, costs less than a
+ * change of scale for each of them. */
 static tc_val guess(tc_lower *lw, tc_val index, const double *entry)
 {
-    return tc_put_rescale(lw, tc_put_table(lw, index, TC_i8, entry, 256), 1, -128, 0, TC_i32);
+    tc_val t = tc_put_table(lw, index, TC_i8, entry, 256);
+    if (!t)
+        return t;
+    tc_term none = {tc_put_number(lw, TC_i8, tc_put_type(lw, t)->rank, 0), 0, 1};
+    return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){t, -128, 1}, none, 1, 0, TC_i32);
 }
 
 /* With q = mantissa / 2^31 in [1/2, 1) and the guess t = 255 * 1/2q: r = t (2 - 2 q t / 255). */
