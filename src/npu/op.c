@@ -125,6 +125,7 @@ static void read_maps(const tc_npu_walk *w, tc_npu_op *op)
 {
     uint16_t ofm = reg(w, TC_NPU_OFM_PRECISION);
     read_map(w, &ifm_code, reg(w, TC_NPU_IFM_PRECISION), 2, &op->ifm);
+    op->depth = extent(w, TC_NPU_IFM_DEPTH_M1);
     read_map(w, &ifm2_code, reg(w, TC_NPU_IFM2_PRECISION), 2, &op->ifm2);
     read_map(w, &ofm_code, ofm, 1, &op->ofm);
     op->ofm.h = extent(w, TC_NPU_OFM_HEIGHT_M1);

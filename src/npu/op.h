@@ -154,6 +154,7 @@ typedef struct tc_npu_op {
     bool weights_ifm2; /* CONV: the weights are ifm2 */
     uint16_t param;    /* of waits: how many may be unfinished; of IRQ, STOP and PMU: the mask */
     tc_npu_map ifm, ifm2, ofm;
+    int32_t depth; /* channels that the registers give the ifm, whether they count or not */
     tc_npu_window window; /* CONV, DEPTHWISE, POOL; RESIZE: kh, kw the size of what is read */
     tc_npu_block block;   /* of the output */
     uint8_t microblock;   /* U85: number */

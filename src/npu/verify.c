@@ -116,21 +116,73 @@ static void aligned(tc_npu_verifier *v, const char *what, uint64_t value, uint64
         tc_npu_found(v, TC_CHECK_ALIGN, "its %s is %" PRIu64 ", no multiple of %" PRIu64, what, value, unit);
 }
 
+static uint64_t size_of(int64_t v)
+{
+    return (uint64_t)(v < 0 ? -v : v);
+}
+
+/* Addresses and steps are multiples of an element, or of 16 bytes, also where nothing is reached by
+ * them; channels lie side by side. */
 static void verify_map(tc_npu_verifier *v, const tc_npu_map *m, const char *what, int32_t h, int32_t w)
 {
     if (!m->used || m->broadcast & TC_BROADCAST_SCALAR || m->storage > TC_STORE_TILES_3X1)
         return;
-    uint64_t unit = m->format == TC_NHCWB16 ? 16 : m->bytes;
-    bool tile[4] = {true, w > m->width0, h > m->height0, w > m->width0 && h > m->height1};
+    bool bricks = m->format == TC_NHCWB16;
+    uint64_t unit = bricks ? 16 : m->bytes;
+    tc_arena *arena = &v->ctx->arena;
     for (int i = 0; i < 4; i++)
-        if (tile[i])
-            aligned(v, tc_text_format(&v->ctx->arena, "%s base %d", what, i), m->base[i], unit);
-    uint64_t y = (uint64_t)(m->stride_y < 0 ? -m->stride_y : m->stride_y),
-             x = (uint64_t)(m->stride_x < 0 ? -m->stride_x : m->stride_x);
-    if (h > 1)
-        aligned(v, tc_text_format(&v->ctx->arena, "%s stride of rows", what), y, unit);
-    if (w > 1 && m->format == TC_NHWC)
-        aligned(v, tc_text_format(&v->ctx->arena, "%s stride of columns", what), x, unit);
+        if (m->base[i] % unit)
+            aligned(v, tc_text_format(arena, "%s base %d", what, i), m->base[i], unit);
+    if (size_of(m->stride_y) % unit)
+        aligned(v, tc_text_format(arena, "%s stride of rows", what), size_of(m->stride_y), unit);
+    if (size_of(m->stride_x) % unit)
+        aligned(v, tc_text_format(arena, "%s stride of columns", what), size_of(m->stride_x), unit);
+    if (bricks && size_of(m->stride_c) % unit)
+        aligned(v, tc_text_format(arena, "%s stride of bricks", what), size_of(m->stride_c), unit);
+    int64_t bytes = tc_npu_region_bytes(v->program, m->region == 2 && v->program->fast == 0 ? 1 : m->region);
+    for (int i = 1; i < 4; i++)
+        if (m->base[i] > (uint64_t)bytes)
+            tc_npu_found(v, TC_CHECK_BOUNDS, "its %s base %d is byte %" PRIu64 " of a region of %" PRId64, what, i, m->base[i], bytes);
+    if (size_of(m->stride_y) > (uint64_t)bytes || size_of(m->stride_x) > (uint64_t)bytes || size_of(m->stride_c) > (uint64_t)bytes)
+        tc_npu_found(v, TC_CHECK_BOUNDS, "its %s goes on in steps of %" PRId64 ", %" PRId64 " and %" PRId64 " in a region of %" PRId64 " bytes",
+                     what, m->stride_y, m->stride_x, m->stride_c, bytes);
+    bool whole = m == &v->op->ofm || v->op->kind == TC_NPU_KIND_ELEMENTWISE; /* no window leaves some of it */
+    if (whole && (m->height0 > h || m->height1 > h || m->width0 > w))
+        tc_npu_found(v, TC_CHECK_RANGE, "its %s of %d x %d has tiles of %d and %d rows and %d columns", what, h, w, m->height0, m->height1,
+                     m->width0);
+    int64_t apart = bricks ? m->stride_x : m->stride_c, each = bricks ? 16 * m->bytes : m->bytes;
+    bool wider = !bricks && (apart == 2 || apart == 4 || apart == 8) && apart > each; /* moved as bytes */
+    if (apart != each && !wider)
+        tc_npu_found(v, TC_CHECK_STRIDE, "its %s has %s %" PRId64 " bytes apart; the machine has them %" PRId64 " apart", what,
+                     bricks ? "columns of bricks" : "channels", apart, each);
+}
+
+/* Two elements of what is written do not share a byte: rows lie behind whole columns or columns
+ * behind whole rows, each as large as its channels. */
+static void verify_written(tc_npu_verifier *v, const tc_npu_map *m, int64_t h, int64_t w, int64_t c)
+{
+    if (!m->used || m->storage > TC_STORE_TILES_3X1 || m->format == TC_NHCWB16)
+        return;
+    int64_t x = (int64_t)size_of(m->stride_x), y = (int64_t)size_of(m->stride_y), each = c * m->bytes;
+    bool rows = (w == 1 || x >= each) && (h == 1 || y >= (w - 1) * x + each);
+    bool columns = (h == 1 || y >= each) && (w == 1 || x >= (h - 1) * y + each);
+    if (!rows && !columns)
+        tc_npu_found(v, TC_CHECK_OVERLAP, "its ofm of %" PRId64 " x %" PRId64 " x %" PRId64 " has rows %" PRId64 " and columns %" PRId64
+                     " bytes apart, so that elements share bytes", h, w, c, m->stride_y, m->stride_x);
+}
+
+/* What the activation cuts off leaves something, and channels that go through one by one are as
+ * many before as behind. */
+static void verify_limits(tc_npu_verifier *v, const tc_npu_op *op)
+{
+    bool cuts = v->machine->product == TC_U85 ? op->clip == 0 : op->clip != 0 || op->ofm.bytes < 4;
+    bool is_signed = op->ofm.is_signed || op->ofm.bytes == 1;
+    if (cuts && is_signed && op->acc_output && op->lo > op->hi)
+        tc_npu_found(v, TC_CHECK_RANGE, "its result is kept between %d and %d", op->lo, op->hi);
+    bool one_by_one = op->kind == TC_NPU_KIND_DEPTHWISE ||
+                      (op->kind == TC_NPU_KIND_POOL && op->mode != TC_POOL_REDUCE_SUM && op->mode != TC_POOL_NONE);
+    if (one_by_one && op->ifm.used && op->depth != op->ofm.c)
+        tc_npu_found(v, TC_CHECK_RANGE, "its ifm has %d channels, its ofm %d", op->depth, op->ofm.c);
 }
 
 static void verify_streams(tc_npu_verifier *v, const tc_npu_op *op)
@@ -254,6 +306,8 @@ static void verify_op(tc_npu_verifier *v, const tc_npu_walk *walk, const tc_npu_
         verify_map(v, &op->ifm, "ifm", op->ifm.h, op->ifm.w);
         verify_map(v, &op->ifm2, "ifm2", op->ifm2.h, op->ifm2.w);
         verify_map(v, &op->ofm, "ofm", h, w);
+        verify_written(v, &op->ofm, h, w, c);
+        verify_limits(v, op);
         verify_streams(v, op);
         verify_types(v, op);
         verify_chain(v, op);

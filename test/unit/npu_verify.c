@@ -130,6 +130,13 @@ static void bounds(tc_ctx *ctx)
     CHECK(tc_npu_tell(ctx, NULL, &f, NULL, NULL) != TC_OK);
 }
 
+static void written_rows(stream *s, int n)
+{
+    set(s, TC_NPU_OFM_HEIGHT_M1, n - 1);
+    set(s, TC_NPU_OFM_HEIGHT0_M1, n - 1);
+    set(s, TC_NPU_OFM_HEIGHT1_M1, n - 1);
+}
+
 static void contents(tc_ctx *ctx)
 {
     stream s;
@@ -140,7 +147,7 @@ static void contents(tc_ctx *ctx)
     only(ctx, &s, TC_CHECK_UNWRITTEN);
 
     prepare(&s);
-    set(&s, TC_NPU_OFM_HEIGHT_M1, 2);
+    written_rows(&s, 3);
     pool(&s, TC_POOL_MAX);
     stop(&s);
     only(ctx, &s, TC_CHECK_RESULT);
@@ -149,7 +156,8 @@ static void contents(tc_ctx *ctx)
     pool(&s, TC_POOL_MAX);
     set(&s, TC_NPU_OFM_REGION, 0);
     set2(&s, TC_NPU_OFM_BASE0, 0, 0);
-    set(&s, TC_NPU_OFM_HEIGHT_M1, 1);
+    set2(&s, TC_NPU_OFM_STRIDE_X, 0, 8);
+    written_rows(&s, 2);
     pool(&s, TC_POOL_MAX);
     stop(&s);
     only(ctx, &s, TC_CHECK_READ_ONLY);
@@ -241,6 +249,32 @@ static void shapes(tc_ctx *ctx)
     stop(&s);
     tc_npu_findings f = judged(ctx, &s);
     CHECK(has(&f, TC_CHECK_ALIGN));
+}
+
+/* One register of a stream that is good, and what it is turned down for. */
+static void single_registers(tc_ctx *ctx)
+{
+    static const struct {
+        int code;
+        bool second; /* has a second word */
+        uint32_t value;
+        tc_npu_check check;
+    } row[] = {{TC_NPU_IFM_STRIDE_C, true, 3, TC_CHECK_STRIDE},    {TC_NPU_OFM_STRIDE_X, true, 7, TC_CHECK_OVERLAP},
+               {TC_NPU_OFM_STRIDE_Y, true, 16, TC_CHECK_OVERLAP},  {TC_NPU_IFM_BASE2, true, 513, TC_CHECK_BOUNDS},
+               {TC_NPU_ACTIVATION_MIN, false, 128, TC_CHECK_RANGE}, {TC_NPU_IFM_DEPTH_M1, false, 6, TC_CHECK_RANGE},
+               {TC_NPU_OFM_HEIGHT0_M1, false, 4, TC_CHECK_RANGE},  {TC_NPU_OFM_WIDTH0_M1, false, 9, TC_CHECK_RANGE}};
+    for (size_t i = 0; i < TC_COUNT(row); i++) {
+        stream s;
+        prepare(&s);
+        if (row[i].second)
+            set2(&s, row[i].code, 0, row[i].value);
+        else
+            set(&s, row[i].code, (int)row[i].value);
+        pool(&s, TC_POOL_MAX);
+        stop(&s);
+        tc_npu_findings f = judged(ctx, &s);
+        CHECK(has(&f, row[i].check));
+    }
 }
 
 static void broken_words(tc_ctx *ctx)
@@ -381,6 +415,7 @@ int main(void)
     tables(ctx);
     waits(ctx);
     shapes(ctx);
+    single_registers(ctx);
     broken_words(ctx);
     faults_of_vela(ctx);
     single_rows(ctx);

@@ -27,7 +27,11 @@ class Maker:
         used = {o for op in self.g.operators for o in op[1]}
         for name in [p for p in self.pool if p not in used and p not in self.g.inputs][:4]:
             self.g.output(name)
-        self.ok = bool(self.g.outputs) and all(i in used for i in self.g.inputs)
+        needed = set(self.g.outputs)
+        for op in reversed(self.g.operators):
+            if needed & set(op[2]):
+                needed |= set(op[1])
+        self.ok = bool(self.g.outputs) and all(i in needed for i in self.g.inputs)
 
     # ---- small parts
 
