@@ -5,7 +5,7 @@ _tosac()
     local options valued
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare inspect verify profile opt doctor targets ops" -- "$current"))
+        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate inspect verify profile opt doctor targets ops" -- "$current"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -28,6 +28,10 @@ _tosac()
     compare)
         options='--input -i --preprocess --report --most --json --threads --kernels --dim --shape --help -h --version '
         valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|'
+        ;;
+    evaluate)
+        options='--data --labels --preprocess --most --tosa --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--data|--labels|--preprocess|--most|--threads|--kernels|--dim|--shape|'
         ;;
     inspect)
         options='--disassemble --json --threads --kernels --dim --shape --help -h --version '

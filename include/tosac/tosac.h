@@ -24,6 +24,7 @@
 #include "compile.h"
 #include "context.h"
 #include "data.h"
+#include "evaluate.h"
 #include "inspect.h"
 #include "model.h"
 #include "profile.h"

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 static const cli_verb *const verb[] = {
-    &cli_compile, &cli_quantize, &cli_run,    &cli_explain,
-    &cli_compare, &cli_inspect,  &cli_verify, &cli_profile,
-    &cli_opt,     &cli_doctor,   &cli_targets, &cli_ops,
+    &cli_compile, &cli_quantize, &cli_run, &cli_explain, &cli_compare, &cli_evaluate, &cli_inspect,
+    &cli_verify,  &cli_profile,  &cli_opt, &cli_doctor,  &cli_targets, &cli_ops,
 };
 
 static const char *verb_name(size_t i, const void *from)
@@ -150,7 +149,8 @@ int main(int argc, char **argv)
     }
     watch_signals(c.ctx);
     cli_progress_begin(&c);
-    for (int i = 2; i < argc && !cli_is(argv[i], "--"); i++) /* mistakes in options are told so too */
+    for (int i = 2; i < argc && !cli_is(argv[i], "--");
+         i++) /* mistakes in options are told so too */
         c.common.json = c.common.json || cli_is(argv[i], "--json");
     tc_status status = dispatch(&c, argc, argv);
     cli_progress_close(&c);
