@@ -378,13 +378,13 @@ static bool with_ones(views *w, tc_rewrite *rw, const tc_node *node, tc_status *
     return true;
 }
 
-/* As it is. */
+/* As it is; what is read from outside has its own shape and type already. */
 static tc_status strictly(views *w, tc_rewrite *rw, const tc_node *node)
 {
     tc_lower lw = tc_cheap_at(rw, node);
     for (int i = 0; i < node->n_in && lw.status == TC_OK; i++) {
         const tc_type *x = tc_type_of(rw->from, node->in[i]);
-        if (w->base[node->in[i]])
+        if (w->base[node->in[i]] && !w->pinned[node->in[i]])
             rw->now[node->in[i]] = formed(w, rw, &lw, node->in[i], x->rank, x->dim);
     }
     TC_TRY(lw.status);
