@@ -96,7 +96,8 @@ tc_val tc_product_finish(tc_lower *lw, tc_val made, const tc_product *p, int64_t
     double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     bool one = true, same = p->y->dtype == p->made;
     for (int64_t c = 0; c < n; c++) {
-        factor[c] = tc_scale_factor(p->scale[first + c], q->scale[q->axis >= 0 ? first + c : 0]);
+        int64_t own = q->axis >= 0 ? (first + c) % q->count : 0;
+        factor[c] = tc_scale_factor(p->scale[first + c], q->scale[own]);
         one = one && factor[c] == factor[0];
         same = same && factor[c] == 1;
     }
