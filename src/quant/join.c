@@ -24,6 +24,33 @@ void tc_quant_fit_masks(tc_domains *domains)
     }
 }
 
+/* The domain has these steps, and those that have its codes, theirs. */
+static void set_steps(tc_domains *domains, int32_t d, double scale)
+{
+    domains->domain[d].scale = (double)(float)scale;
+    for (size_t i = 0; i < domains->n; i++)
+        if (domains->domain[i].base == d)
+            set_steps(domains, (int32_t)i, scale * domains->domain[i].factor);
+}
+
+void tc_quant_fit_sums(const tc_graph *g, tc_domains *domains)
+{
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        int32_t of = node->n_out == 1 ? domains->of[node->out[0]] : -1;
+        if ((node->op != TC_OP_add && node->op != TC_OP_sub) || of < 0)
+            continue;
+        const tc_domain *d = &domains->domain[of];
+        double coarsest = 0;
+        for (int i = 0; i < node->n_in; i++) {
+            int32_t part = domains->of[node->in[i]];
+            coarsest = fmax(coarsest, part >= 0 ? domains->domain[part].scale : 0);
+        }
+        if (!tc_domain_known(d) && !d->named && d->scale < coarsest / 1024)
+            set_steps(domains, of, coarsest / 1024);
+    }
+}
+
 enum { TENTHS_APART = 15 }; /* a part whose scale would grow past 1.5 times its own keeps it */
 
 static double extent(const tc_setting *s, double lo, double hi)

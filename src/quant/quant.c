@@ -17,6 +17,8 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *re
     tc_lap(&clock, NULL);
     TC_TRY(tc_quant_widen(ctx, module, request, &domains));
     tc_lap(&clock, request->times ? &request->times->rank : NULL);
+    if (!config->anchor)
+        tc_quant_fit_sums(tc_main(module), &domains);
     tc_module *real = tc_module_copy(module);
     TC_TRY(tc_quant_apply(ctx, module, config, &domains));
     if (!config->correct_bias)

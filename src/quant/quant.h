@@ -188,6 +188,9 @@ void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const dou
 /* Once the scales are known: masked scores need to reach only so far below the others that softmax
  * gives them nothing, whatever the mask says: -10000 or infinity. */
 void tc_quant_fit_masks(tc_domains *domains);
+/* Sums whose terms cancel: steps no finer than a 1024th of what is added, below which nothing is
+ * known of them. */
+void tc_quant_fit_sums(const tc_graph *g, tc_domains *domains);
 
 /* A domain that needs no looking: fixed, natural range, derived, or gone into another. */
 static inline bool tc_domain_known(const tc_domain *d)

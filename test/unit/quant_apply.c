@@ -339,6 +339,18 @@ static void ruined(void)
     tc_ctx_free(p.ctx);
 }
 
+/* Terms that cancel leave less than their own steps: the sum's are no finer than a 1024th of them. */
+static void cancelled(void)
+{
+    tc_config c = preset("int8");
+    program p = parse("%0 \"x\": f32[4,4]",
+                      "  %1 \"a\" = exp %0\n  %2 \"b\" = log %1\n"
+                      "  %3 \"d\" = sub %0, %2 alpha=1\n  %4 = relu %3\n  return %4\n");
+    CHECK(quantize(&p, &c));
+    CHECK(type_of(&p, "d")->quant->scale[0] >= type_of(&p, "b")->quant->scale[0] / 1025);
+    tc_ctx_free(p.ctx);
+}
+
 /* A softmax whose rows are flat uses its codes; one that is not keeps [0, 1]. */
 static void flat(void)
 {
@@ -502,6 +514,7 @@ int main(void)
     parts();
     noisy();
     ruined();
+    cancelled();
     flat();
     masks();
     left_in_float();
