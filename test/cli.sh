@@ -371,6 +371,30 @@ holds 'nothing is left behind' test -z "$(ls -A "$dir/tmp")"
 # What Vela refuses goes to the CPU, and the program is written all the same
 printf '#!/bin/sh\necho Error: no such thing; exit 1\n' >"$dir/vela"
 TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
+
+# a stream that breaks the machine's rules, and one that keeps them and computes something else
+cat >"$dir/relu.ir" <<'EOF'
+graph @main(%0 "x": f32[1,4]) {
+  %1 = rescale %0 : i8[1,4] q(0.05:-3)
+  %2 = relu %1 : i8[1,4] q(0.05:-3) loc(node="relu")
+  %3 = rescale %2 : f32[1,4]
+  return %3
+}
+EOF
+stream() { # STATUS WORDS NAME [OPTION...]: compile with a Vela whose answer is fixture/npu/NAME
+    local status=$1 words=$2
+    printf '#!/bin/sh\nmkdir out; cp %s out/region_vela.npz\n' "$PWD/fixture/npu/$3_vela.npz" >"$dir/vela"
+    shift 3
+    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect "$status" "$words" compile "$dir/relu.ir" -t ethos-u85-256 -o "$dir/relu.pte" "$@"
+}
+stream 0 '1 region, 1 operators' relu --check --strict
+stream 0 "'relu' goes to the CPU: word 62, operation 0, POOL SUM: its ofm reaches" relu-outside
+stream 0 '0 regions' relu-outside
+stream 4 'its ofm reaches from byte 1048576' relu-outside --strict
+stream 0 '1 region, 1 operators' relu-other
+stream 0 'gives other numbers than its TOSA program' relu-other --check
+stream 0 '0 regions' relu-other --check
+stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --check --strict
 holds 'a program was written' test -e "$dir/u85.pte"
 
 # Pictures as data

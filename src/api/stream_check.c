@@ -218,16 +218,16 @@ static tc_status blame(search *s, const tc_vela_job *job, const difference *d, c
 {
     tc_ctx *ctx = s->ctx;
     const tc_node *node = first_different(s);
-    const char *version = job->version ? job->version : "";
+    const char *version = job->version ? job->version : "", *gap = *version ? " " : "";
     const tc_loc *loc = node ? node->loc : NULL;
     if (error)
-        tc_error(ctx, loc, TC_E_STREAM, "the stream that Vela %s made of '%s' does not run on sample %zu: %s", version, s->g->name, sample,
+        tc_error(ctx, loc, TC_E_STREAM, "the stream that Vela%s%s made of '%s' does not run on sample %zu: %s", gap, version, s->g->name, sample,
                  error);
     else
         tc_error(ctx, loc, TC_E_STREAM,
-                 "the stream that Vela %s made of '%s' gives other numbers than its TOSA program on sample %zu: %" PRId64 " of %" PRId64
+                 "the stream that Vela%s%s made of '%s' gives other numbers than its TOSA program on sample %zu: %" PRId64 " of %" PRId64
                  ", by up to %" PRId64,
-                 version, s->g->name, sample, d->n, d->of, d->most);
+                 gap, version, s->g->name, sample, d->n, d->of, d->most);
     if (node)
         tc_note(ctx, node->loc, "the first operator whose result differs is '%s'; cut there, the stream's last command is %s at word %zu",
                 tc_ops[node->op].name, tc_npu_op_name(&ctx->arena, &s->last), s->last.at);
