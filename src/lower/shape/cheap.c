@@ -65,17 +65,16 @@ tc_status tc_cheap_over(tc_module *module, tc_rewriter *rewriter)
 
 /* ---- copies ---- */
 
-/* Its numbers lie where another operation put them for its own reason. */
-static bool lies_elsewhere(const tc_graph *g, tc_val v)
+/* Its numbers lie where another operation put them for its own reason: in another shape, for other
+ * readers too, as an input or a part of something. */
+static bool lies_elsewhere(const tc_graph *g, tc_val v, uint32_t readers)
 {
     const tc_node *def = tc_def(g, v);
-    while (def && def->op == TC_OP_tosa_reshape)
-        def = tc_def(g, def->in[0]);
-    if (def && def->op == TC_OP_tosa_rescale) {
-        const tc_node *sum = tc_def(g, def->in[0]);
-        return sum && sum->op == TC_OP_tosa_matmul;
-    }
-    return !def || def->op == TC_OP_tosa_slice || def->op == TC_OP_tosa_concat;
+    if (!def || def->op == TC_OP_tosa_slice || def->op == TC_OP_tosa_concat ||
+        def->op == TC_OP_tosa_reshape)
+        return true;
+    const tc_node *sum = def->op == TC_OP_tosa_rescale ? tc_def(g, def->in[0]) : NULL;
+    return (readers > 1 && def->op != TC_OP_const) || (sum && sum->op == TC_OP_tosa_matmul);
 }
 
 static tc_status copies(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -85,14 +84,14 @@ static tc_status copies(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op != TC_OP_tosa_concat || type->dtype != TC_i8 || tc_type_count(type) == 0)
         return TC_OK;
     for (int i = 0; i < node->n_in; i++)
-        any = any || lies_elsewhere(rw->to, tc_rewrite_in(rw, node, i));
+        any = any || lies_elsewhere(rw->to, tc_rewrite_in(rw, node, i), rw->readers[node->in[i]]);
     if (!any)
         return TC_OK;
     tc_lower lw = tc_cheap_at(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
         in[i] = tc_rewrite_in(rw, node, i);
-        if (lies_elsewhere(rw->to, in[i]))
+        if (lies_elsewhere(rw->to, in[i], rw->readers[node->in[i]]))
             in[i] = tc_cheap_copy(&lw, in[i]);
     }
     tc_val y = tc_put(&lw, TC_OP_tosa_concat, node->attr, in, node->n_in);
