@@ -274,17 +274,20 @@ main() {
     build build '' && good=true
     if [ "$mode" = quick ]; then
         $good && queue_gcc && later "TOSA suite" build/conformance-tosa $cases/suites/public
+        $good && later "ONNX node tests" build/conformance-onnx $cases/suites/onnx
         skip "clang, sanitizers, judges, random graphs, trained models" "make check has them"
     else
         local tests
-        tests="tosac golden conformance-tosa $(units)"
+        tests="tosac golden conformance-tosa conformance-onnx $(units)"
         build build-clang "$tests" -DCMAKE_C_COMPILER=clang && {
             programs build-clang
             later "TOSA suite, clang" build-clang/conformance-tosa $cases/suites/public
+            later "ONNX node tests, clang" build-clang/conformance-onnx $cases/suites/onnx
         }
         build build-asan "" -DTOSAC_SANITIZE=ON && {
             operators build-asan ', sanitized'
             later "TOSA suite, sanitized" build-asan/conformance-tosa $cases/suites/public
+            later "ONNX node tests, sanitized" build-asan/conformance-onnx $cases/suites/onnx
             programs build-asan
             later "build-asan: fuzz corpora" corpora build-asan
         }

@@ -30,7 +30,7 @@ typedef struct tc_model_options {
 } tc_model_options;
 TC_SIZED_RECORD(tc_model_options)
 
-/* Read a file: a PyTorch export (.pt2), a TOSA flatbuffer, a VGF file, an ExecuTorch program
+/* Read a file: a PyTorch export (.pt2), an ONNX model, a TOSA flatbuffer, a VGF file, an ExecuTorch program
  * (.pte), Vela's stream (_vela.npz) or a text graph (.ir); the first bytes tell which.
  *
  *   path     "-" is a text graph on standard input; PATH.bin beside a text graph is read with it

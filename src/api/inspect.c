@@ -256,6 +256,10 @@ static tc_ctx *context_beside(tc_ctx *ctx)
         longjmp(*ctx->arena.oom, 1);
     (*other)->arena.oom = (*other)->scratch.oom = ctx->arena.oom;
     (*other)->example_dims = true;
+    (*other)->dim = ctx->dim;
+    (*other)->n_dim = (*other)->cap_dim = ctx->n_dim;
+    (*other)->shape = ctx->shape;
+    (*other)->n_shape = (*other)->cap_shape = ctx->n_shape;
     return *other;
 }
 
@@ -282,6 +286,10 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
         s.format = "PyTorch export";
         TC_TRY(tc_survey_pt2(ctx, path, bytes, &s));
         problems = tc_inspect_problems(ctx, tc_read_pt2, path, bytes);
+    } else if (tc_onnx_looks_like(bytes)) {
+        s.format = "ONNX model";
+        TC_TRY(tc_survey_onnx(ctx, path, bytes, &s));
+        problems = tc_inspect_problems(ctx, tc_read_onnx, path, bytes);
     } else {
         tc_module *module;
         s.format = has(bytes, 4, "TOSA") ? "TOSA flatbuffer" : "text graph";

@@ -24,7 +24,7 @@ static void give(void *arena, void *what)
     (void)what;
 }
 
-static tc_status parse(tc_onnx *reader)
+tc_status tc_onnx_parse(tc_onnx *reader)
 {
     const tc_loc loc = {.file = reader->file};
     tc_bytes small;
@@ -39,6 +39,17 @@ static tc_status parse(tc_onnx *reader)
     if (!reader->model->graph)
         return tc_error(reader->ctx, &loc, TC_E_FORMAT, "the model has no graph");
     return TC_OK;
+}
+
+const char *tc_onnx_producer(const tc_onnx *reader)
+{
+    const TcOnnxPb__Model *m = reader->model;
+    const char *name = m->producer_name && *m->producer_name ? m->producer_name : NULL;
+    const char *version = m->producer_version && *m->producer_version ? m->producer_version : NULL;
+    if (!name)
+        return NULL;
+    return tc_text_format(&reader->ctx->arena, "%.60s%s%.40s", name, version ? " " : "",
+                          version ? version : "");
 }
 
 static tc_status check_versions(const tc_onnx_scope *scope)
@@ -95,15 +106,13 @@ static tc_status bind_outputs(tc_onnx_scope *scope)
 
 static tc_status read_model(tc_onnx *reader)
 {
-    TC_TRY(parse(reader));
+    TC_TRY(tc_onnx_parse(reader));
     const TcOnnxPb__Model *model = reader->model;
     tc_map_init(&reader->row, &reader->work);
     tc_map_init(&reader->function, &reader->work);
     tc_map_init(&reader->beside, &reader->work);
     tc_map_init(&reader->unknown, &reader->work);
-    reader->module->producer = tc_text_format(
-        &reader->ctx->arena, "%.60s %.40s", model->producer_name ? model->producer_name : "onnx",
-        model->producer_version ? model->producer_version : "");
+    reader->module->producer = tc_onnx_producer(reader);
     find_functions(reader);
     tc_onnx_scope scope;
     tc_facts facts = {0};

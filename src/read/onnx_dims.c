@@ -46,6 +46,16 @@ static tc_status sample_of(tc_onnx *reader, size_t k, size_t n_in, tc_npy **out)
     return tc_npy_open(ctx, ctx->sample[k], out, &count);
 }
 
+const char *tc_onnx_dim_name(const TcOnnxPb__Dim *d)
+{
+    return d && d->param && *d->param && !tc_text_eq(d->param, "?") ? d->param : NULL;
+}
+
+static bool is_fixed(const TcOnnxPb__Dim *d)
+{
+    return d && d->has_value && d->value >= 0 && !(d->param && *d->param);
+}
+
 static bool said(tc_ctx *ctx, const char *name, int64_t *out)
 {
     bool found = false;
@@ -61,7 +71,7 @@ static tc_status open_size(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__V
                            size_t axis)
 {
     const TcOnnxPb__Dim *d = v->type->tensor->shape->dim[axis];
-    const char *name = d->param && *d->param ? d->param : NULL;
+    const char *name = tc_onnx_dim_name(d);
     tc_ctx *ctx = reader->ctx;
     tc_status status =
         name ? tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has no fixed size ('%s')", axis, name)
@@ -90,7 +100,8 @@ static tc_status size_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
     const TcOnnxPb__Dim *d = shape ? shape->dim[axis] : NULL;
     tc_shape_given *given = shape_given(reader->ctx, v->name);
     tc_ctx *ctx = reader->ctx;
-    bool fixed = d && d->has_value && d->value >= 0 && !(d->param && *d->param);
+    bool fixed = is_fixed(d);
+    const char *name = tc_onnx_dim_name(d);
     *out = fixed ? d->value : -1;
     if (given) {
         given->used = true;
@@ -101,7 +112,7 @@ static tc_status size_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
         return TC_OK;
     }
     const char *place = tc_text_format(&reader->work, "%s.%d", v->name, axis);
-    if (fixed || (d && d->param && *d->param && said(ctx, d->param, out)) || said(ctx, place, out))
+    if (fixed || (name && said(ctx, name, out)) || said(ctx, place, out))
         return TC_OK;
     if (sample && sample->rank == rank) {
         *out = sample->dim[axis];

@@ -55,6 +55,11 @@ typedef struct tc_onnx_scope {
     size_t n_capture, cap_captured, cap_capture;
 } tc_onnx_scope;
 
+/* onnx.c */
+/* The messages of the file, without its weights: sets reader->model. */
+tc_status tc_onnx_parse(tc_onnx *reader);
+const char *tc_onnx_producer(const tc_onnx *reader); /* "pytorch 2.13.0", or NULL */
+
 /* onnx_wire.c */
 /* NULL and the model without its large tensors, or what is wrong. */
 const char *tc_onnx_cut(tc_arena *arena, tc_bytes file, tc_bytes *out);
@@ -80,6 +85,7 @@ const TcOnnxPb__Attribute *tc_onnx_attribute(tc_onnx_node *n, const char *name);
 /* onnx_dims.c */
 /* The model's inputs, typed, and what is given for them. */
 tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope);
+const char *tc_onnx_dim_name(const TcOnnxPb__Dim *d); /* NULL: it has none */
 void tc_onnx_note_fixed(tc_onnx_scope *scope);
 
 #endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx.c -- ONNX files made by hand: what is wrong with them is said, with the node's name. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "num/load.h"
+#include "read/read.h"
+#include "tosac/tosac.h"
+
+/* ---- a model, field by field ---- */
+
+static void varint(tc_buf *b, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7)
+        tc_buf_u8(b, (uint8_t)(v | 0x80));
+    tc_buf_u8(b, (uint8_t)v);
+}
+
+static void number(tc_buf *b, uint32_t field, uint64_t v)
+{
+    varint(b, field << 3);
+    varint(b, v);
+}
+
+static void bytes(tc_buf *b, uint32_t field, const void *data, size_t n)
+{
+    varint(b, field << 3 | 2);
+    varint(b, n);
+    tc_buf_put(b, data, n);
+}
+
+static void text(tc_buf *b, uint32_t field, const char *s) { bytes(b, field, s, strlen(s)); }
+static void inner(tc_buf *b, uint32_t field, const tc_buf *m) { bytes(b, field, m->data, m->size); }
+
+static tc_buf message(tc_ctx *ctx)
+{
+    tc_buf b;
+    tc_buf_init(&b, &ctx->arena);
+    return b;
+}
+
+/* f32 of these sizes; < 0: a size named "n". */
+static tc_buf value_info(tc_ctx *ctx, const char *name, const int64_t *dim, int rank)
+{
+    tc_buf shape = message(ctx), tensor = message(ctx), type = message(ctx), info = message(ctx);
+    for (int i = 0; i < rank; i++) {
+        tc_buf d = message(ctx);
+        if (dim[i] < 0)
+            text(&d, 2, "n");
+        else
+            number(&d, 1, (uint64_t)dim[i]);
+        inner(&shape, 1, &d);
+    }
+    number(&tensor, 1, 1);
+    inner(&tensor, 2, &shape);
+    inner(&type, 1, &tensor);
+    text(&info, 1, name);
+    inner(&info, 2, &type);
+    return info;
+}
+
+static tc_buf node(tc_ctx *ctx, const char *op, const char *name, const char *a, const char *b,
+                   const char *out)
+{
+    tc_buf n = message(ctx);
+    text(&n, 1, a);
+    if (b)
+        text(&n, 1, b);
+    text(&n, 2, out);
+    text(&n, 3, name);
+    text(&n, 4, op);
+    return n;
+}
+
+/* One node from x (and w) to y, and maybe a tensor. */
+static tc_bytes model(tc_ctx *ctx, const tc_buf *a_node, const tc_buf *tensor, const int64_t *dim,
+                      int rank, int64_t opset)
+{
+    tc_buf graph = message(ctx), m = message(ctx), set = message(ctx);
+    tc_buf x = value_info(ctx, "x", dim, rank), y = value_info(ctx, "y", dim, rank);
+    inner(&graph, 1, a_node);
+    if (tensor)
+        inner(&graph, 5, tensor);
+    inner(&graph, 11, &x);
+    inner(&graph, 12, &y);
+    number(&set, 2, (uint64_t)opset);
+    number(&m, 1, 8);
+    inner(&m, 7, &graph);
+    inner(&m, 8, &set);
+    return (tc_bytes){m.data, m.size};
+}
+
+static tc_buf tensor(tc_ctx *ctx, const int64_t *dim, int rank)
+{
+    tc_buf t = message(ctx);
+    for (int i = 0; i < rank; i++)
+        number(&t, 1, (uint64_t)dim[i]);
+    number(&t, 2, 1);
+    text(&t, 8, "w");
+    return t;
+}
+
+static void beside(tc_ctx *ctx, tc_buf *t, const char *key, const char *value)
+{
+    tc_buf e = message(ctx);
+    text(&e, 1, key);
+    text(&e, 2, value);
+    inner(t, 13, &e);
+}
+
+/* The model is turned down, and the messages have these words. */
+static bool refused(tc_bytes file, const char *words)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module;
+    bool good = false;
+    if (setjmp(ctx->oom) == 0) {
+        ctx->arena.oom = ctx->scratch.oom = &ctx->oom;
+        good = tc_read_bytes(ctx, "/tmp/t.onnx", file, (tc_bytes){NULL, 0}, &module) != TC_OK;
+        const char *said = tc_buf_cstr(&ctx->messages);
+        good = good && strstr(said, words);
+        if (!good)
+            fprintf(stderr, "expected '%s', said '%s'\n", words, said);
+    }
+    tc_ctx_free(ctx);
+    return good;
+}
+
+static const int64_t TWO[] = {2, 3};
+
+static void test_reading(tc_ctx *ctx)
+{
+    tc_module *m;
+    tc_buf add = node(ctx, "Add", "plus", "x", "w", "y"), w = tensor(ctx, TWO, 2);
+    float numbers[6] = {1, 2, 3, 4, 5, 6};
+    bytes(&w, 9, numbers, sizeof numbers);
+    tc_bytes file = model(ctx, &add, &w, TWO, 2, 13);
+    CHECK(tc_onnx_looks_like(file));
+    CHECK(tc_read_bytes(ctx, "t.onnx", file, (tc_bytes){NULL, 0}, &m) == TC_OK);
+    const tc_graph *g = tc_main(m);
+    CHECK(g->n_in == 1 && g->n_out == 1 && g->n_node == 2);
+    tc_node *last = g->node[g->n_node - 1];
+    CHECK(last->op == TC_OP_add && tc_text_eq(last->loc->node, "plus"));
+    CHECK(tc_text_eq(last->loc->target, "onnx.Add"));
+    tc_tensor c = tc_tensor_of(g, last->in[1]);
+    CHECK(tc_load_f64(c, 5) == 6);
+}
+
+static void test_dims(tc_ctx *ctx)
+{
+    const int64_t open[] = {-1, 3};
+    tc_buf relu = node(ctx, "Relu", "r", "x", NULL, "y");
+    tc_bytes file = model(ctx, &relu, NULL, open, 2, 13);
+    CHECK(refused(file, "axis 0 has no fixed size ('n')"));
+    CHECK(refused(file, "--dim n=SIZE"));
+    tc_ctx *other = tc_ctx_new();
+    CHECK(tc_ctx_set_dim(other, "n=4") == TC_OK);
+    CHECK(tc_model_read(other, "t.onnx", file, NULL, &(tc_model *){NULL}) == TC_OK);
+    tc_ctx_free(other);
+    other = tc_ctx_new();
+    CHECK(tc_ctx_set_shape(other, "x=5,3") == TC_OK);
+    tc_model *model_of_five;
+    CHECK(tc_model_read(other, "t.onnx", file, NULL, &model_of_five) == TC_OK);
+    tc_port_info port = {.size = sizeof port};
+    CHECK(tc_model_input(model_of_five, 0, &port) && port.type->dim[0] == 5);
+    CHECK(tc_ctx_set_shape(other, "x=5,") == TC_OK && tc_ctx_set_shape(other, "x") == TC_USAGE);
+    CHECK(tc_ctx_set_shape(other, "=1,2") == TC_USAGE && tc_ctx_set_shape(other, "x=a") == TC_USAGE);
+    tc_ctx_free(other);
+}
+
+static void test_operators(tc_ctx *ctx)
+{
+    tc_buf odd = node(ctx, "Frobnicate", "odd one", "x", NULL, "y");
+    CHECK(refused(model(ctx, &odd, NULL, TWO, 2, 13),
+                  "node 'odd one' (Frobnicate): error: operator 'Frobnicate' (operator set 13)"));
+    tc_buf early = node(ctx, "Gelu", "g", "x", NULL, "y");
+    CHECK(refused(model(ctx, &early, NULL, TWO, 2, 13), "it is read from set 20"));
+    tc_buf relu = node(ctx, "Relu", "r", "x", NULL, "y");
+    CHECK(refused(model(ctx, &relu, NULL, TWO, 2, 99), "operator set 99"));
+    tc_buf lost = node(ctx, "Relu", "r", "nobody", NULL, "y");
+    CHECK(refused(model(ctx, &lost, NULL, TWO, 2, 13), "'nobody' is used and nothing has made it"));
+    tc_buf itself = node(ctx, "Add", "loop", "y", "x", "y");
+    CHECK(refused(model(ctx, &itself, NULL, TWO, 2, 13), "'y' is used and nothing has made it"));
+    tc_buf strings = node(ctx, "StringConcat", "s", "x", "x", "y");
+    CHECK(refused(model(ctx, &strings, NULL, TWO, 2, 21), "StringConcat"));
+}
+
+static void test_tensors(tc_ctx *ctx)
+{
+    tc_buf add = node(ctx, "Add", "plus", "x", "w", "y"), w = tensor(ctx, TWO, 2);
+    CHECK(refused(model(ctx, &add, &w, TWO, 2, 13), "0 numbers for a tensor of 6"));
+    bytes(&w, 9, "abc", 3);
+    CHECK(refused(model(ctx, &add, &w, TWO, 2, 13), "3 bytes of data, expected 24"));
+    const int64_t huge[] = {1 << 30, 1 << 30};
+    tc_buf h = tensor(ctx, huge, 2);
+    CHECK(refused(model(ctx, &add, &h, TWO, 2, 13), "tensor 'w'"));
+    const int64_t negative[] = {-5, 2};
+    tc_buf n = tensor(ctx, negative, 2);
+    CHECK(refused(model(ctx, &add, &n, TWO, 2, 13), "tensor 'w'"));
+    /* fields of our own that a file brings along point nowhere */
+    tc_buf ours = tensor(ctx, TWO, 2);
+    varint(&ours, 1000 << 3 | 1);
+    tc_buf_u64(&ours, 1 << 20);
+    varint(&ours, 1001 << 3 | 1);
+    tc_buf_u64(&ours, 24);
+    CHECK(refused(model(ctx, &add, &ours, TWO, 2, 13), "0 numbers for a tensor of 6"));
+}
+
+static void test_external(tc_ctx *ctx)
+{
+    static const char *const outside[] = {"/etc/passwd", "../x", "a/../../x", "..", "a\\b", ""};
+    tc_buf add = node(ctx, "Add", "plus", "x", "w", "y");
+    for (size_t i = 0; i < TC_COUNT(outside); i++) {
+        tc_buf w = tensor(ctx, TWO, 2);
+        beside(ctx, &w, "location", outside[i]);
+        number(&w, 14, 1);
+        CHECK(refused(model(ctx, &add, &w, TWO, 2, 13), "not inside the model's folder"));
+    }
+    tc_buf w = tensor(ctx, TWO, 2);
+    number(&w, 14, 1);
+    CHECK(refused(model(ctx, &add, &w, TWO, 2, 13), "of which the name is missing"));
+    char name[] = "/tmp/onnx-weights-XXXXXX";
+    int fd = mkstemp(name);
+    CHECK(fd >= 0 && write(fd, "01234567890123456789", 20) == 20);
+    beside(ctx, &w, "location", strrchr(name, '/') + 1);
+    CHECK(refused(model(ctx, &add, &w, TWO, 2, 13), "which has 20"));
+    beside(ctx, &w, "offset", "18446744073709551615");
+    CHECK(refused(model(ctx, &add, &w, TWO, 2, 13), "which has 20"));
+    /* a link that leads out of the folder */
+    const char *link_name = tc_text_format(&ctx->arena, "%s.link", name);
+    CHECK(symlink("/etc/passwd", link_name) == 0);
+    tc_buf l = tensor(ctx, TWO, 2);
+    number(&l, 14, 1);
+    beside(ctx, &l, "location", strrchr(link_name, '/') + 1);
+    CHECK(refused(model(ctx, &add, &l, TWO, 2, 13), "not inside the model's folder"));
+    unlink(link_name);
+    unlink(name);
+    close(fd);
+}
+
+/* Graphs inside of graphs without end, functions that call each other, bytes that end. */
+static void test_structure(tc_ctx *ctx)
+{
+    tc_buf deep = node(ctx, "Relu", "r", "x", NULL, "y");
+    for (int i = 0; i < 100; i++) {
+        tc_buf graph = message(ctx), attribute = message(ctx), next = message(ctx);
+        inner(&graph, 1, &deep);
+        text(&attribute, 1, "body");
+        inner(&attribute, 6, &graph);
+        inner(&next, 5, &attribute);
+        deep = next;
+    }
+    CHECK(refused(model(ctx, &deep, NULL, TWO, 2, 13), "too deep"));
+    tc_buf call = node(ctx, "Again", "call", "x", NULL, "y"), f = message(ctx);
+    tc_bytes one = model(ctx, &call, NULL, TWO, 2, 13);
+    tc_buf m = message(ctx);
+    tc_buf_put(&m, one.data, one.size);
+    text(&f, 1, "Again");
+    text(&f, 4, "x");
+    text(&f, 5, "y");
+    inner(&f, 7, &call);
+    inner(&m, 25, &f);
+    CHECK(refused((tc_bytes){m.data, m.size}, "call each other without end"));
+    for (size_t n = 1; n < one.size; n++) {
+        tc_ctx *other = tc_ctx_new();
+        tc_model *read;
+        CHECK(tc_model_read(other, "t.onnx", (tc_bytes){one.data, n}, NULL, &read) != TC_OK);
+        tc_ctx_free(other);
+    }
+    static const uint8_t none[] = {0x08};
+    CHECK(!tc_onnx_looks_like((tc_bytes){none, 1}) && !tc_onnx_looks_like((tc_bytes){NULL, 0}));
+}
+
+int main(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    test_reading(ctx);
+    test_dims(ctx);
+    test_operators(ctx);
+    test_tensors(ctx);
+    test_external(ctx);
+    test_structure(ctx);
+    tc_ctx_free(ctx);
+    return check_done();
+}
