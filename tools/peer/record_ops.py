@@ -8,6 +8,7 @@ archive test/suites/rare.tar.xz was made with it.
 import json, os, sys
 import numpy as np
 import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401  quantized_decomposed
 
 A = torch.ops.aten
 g = torch.Generator().manual_seed(7)
@@ -20,6 +21,30 @@ L = torch.rand(1, 4, 8, generator=g) - 0.5
 I, J = torch.randint(-5, 6, (2, 3), generator=g), torch.randint(1, 4, (2, 3), generator=g)
 B, D = torch.rand(2, 3, generator=g) > 0.5, torch.rand(2, 3, generator=g) > 0.5
 K = torch.randint(0, 4, (6,), generator=g)
+
+Z = torch.complex(torch.rand(2, 4, generator=g) - 0.5, torch.rand(2, 4, generator=g) + 0.2)
+Q, KV = torch.rand(1, 4, 3, 8, generator=g) - 0.5, torch.rand(1, 2, 5, 8, generator=g) - 0.5
+MASK = torch.tensor([[True, False, True, True, False], [True] * 5, [False, True, True, False, True]])
+ROWS, TIMES, TWICE = torch.tensor([True, False, True, True]), torch.tensor([1, 0, 3, 2]), torch.tensor([2])
+T = torch.ops.quantized_decomposed
+
+
+def written(x, into):
+    """A copy of x, changed through a view of it."""
+    y = x.clone()
+    into(y)
+    return y
+
+
+def unrecorded(x):
+    with torch.no_grad():
+        return x * 2 + 1
+
+
+def halved(x, enabled):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
+        return (x @ x.transpose(1, 2)).float()
+
 
 # family: (inputs, list of calls)
 FAMILIES = {
@@ -104,6 +129,40 @@ FAMILIES = {
               [lambda x: A.fft_irfft.default(A.fft_fft.default(x)), lambda x: A.fft_irfftn.default(A.fft_rfftn.default(x)), lambda x: A.fft_fftshift.default(x), lambda x: A.fft_ifftshift.default(x), lambda x: A.view_as_real.default(A.polar.default(x, x)), lambda x: A.view_as_real.default(A._fft_r2c.default(x, [2], 0, True))]),
     "grids": ((X,), [lambda x: A.fake_quantize_per_tensor_affine.default(x, 0.05, 3, -128, 127), lambda x: A.fake_quantize_per_channel_affine.default(x, torch.tensor([0.05, 0.1, 0.02]), torch.tensor([0, 1, 2], dtype=torch.int32), 1, -128, 127),
               lambda x: A.fake_quantize_per_tensor_affine_cachemask.default(x, 0.05, 3, -128, 127)[0], lambda x: A.fake_quantize_per_channel_affine_cachemask.default(x, torch.tensor([0.05, 0.1, 0.02]), torch.tensor([0, 1, 2], dtype=torch.int32), 1, -128, 127)[0]]),
+    "chosen": ((X, S, K), [lambda x, s, k: A.index_put.default(s, [ROWS], torch.tensor(2.0)), lambda x, s, k: A.index_put.default(s, [None, ROWS], torch.tensor(2.0), True),
+              lambda x, s, k: A.index_put.default(s, [s > 0], torch.tensor(9.0)), lambda x, s, k: A.index_put.default(s, [k[:2]], s[:2], True), lambda x, s, k: A.repeat_interleave.self_Tensor(s, TIMES, 0, output_size=6), lambda x, s, k: A.repeat_interleave.self_Tensor(s, TWICE, 1, output_size=8),
+              lambda x, s, k: A.repeat_interleave.Tensor(TIMES, output_size=6) + k[:1], lambda x, s, k: A.take_along_dim.default(s, k[None]), lambda x, s, k: A.diagonal_scatter.default(x, x[0, :2].t().contiguous(), 0, 0, 1), lambda x, s, k: A.diagonal_scatter.default(s, s[0, :3], 1),
+              lambda x, s, k: A.index_copy.default(s, 0, k[:1], s[:1]), lambda x, s, k: A.index_add.default(s, 1, k[:2], s[:, :2], alpha=2), lambda x, s, k: A.index_select.default(x, 2, k[:2]), lambda x, s, k: A.gather.default(s, 1, k[None, :4]),
+              lambda x, s, k: A.scatter_reduce.two(s, 0, k[None, :4], s, "amax"), lambda x, s, k: A.scatter_reduce.two(s, 0, k[None, :4], s, "mean", include_self=False), lambda x, s, k: A.scatter_reduce.two(s, 0, k[None, :4], s, "prod"), lambda x, s, k: A.scatter_add.default(s, 1, k[None, :4], s[:1]),
+              lambda x, s, k: A.searchsorted.Tensor(torch.tensor([-0.2, 0.0, 0.3]), s, right=True), lambda x, s, k: A.bucketize.Tensor(s, torch.tensor([-0.2, 0.0, 0.3]), right=True), lambda x, s, k: A.select_scatter.default(s, s[0], 1, -1), lambda x, s, k: A.slice_scatter.default(s, s[:2], 0, 1, 3)]),
+    "bags": ((S, K), [lambda s, k, m=m: A.embedding_bag.default(s, k, torch.tensor([0, 3, 3]), False, m)[0] for m in (0, 1, 2)] + [lambda s, k: A.embedding_bag.default(s, k, torch.tensor([0, 2]), False, 0, False, s[0, :1].expand(6))[0],
+              lambda s, k: A.embedding_bag.default(s, k, torch.tensor([0, 2, 6]), False, 1, False, None, True)[0], lambda s, k: A.embedding_bag.padding_idx(s, k, torch.tensor([0, 3]), False, 0, False, None, False, 1)[0], lambda s, k: A.embedding.default(s, k, 1)]),
+    "tokens": ((X,), [lambda x: T.choose_qparams.tensor(x, -128, 127, 1e-5, torch.int8), lambda x: T.choose_qparams_symmetric.tensor(x, -127, 127, 1e-5, torch.int8), lambda x: [t.float() for t in T.choose_qparams_per_token.default(x, torch.int8)], lambda x: T.choose_qparams_per_token_asymmetric.default(x, torch.int8),
+              lambda x: T.quantize_per_token.default(x, x[:, :, :1].abs() / 100 + 0.01, (x[:, :, :1] * 9).round().long(), -128, 127, torch.int8), lambda x: T.dequantize_per_token.default((x * 100).round().to(torch.int8), x[:, :, :1].abs() + 0.01, (x[:, :, :1] * 9).round().long(), -128, 127, torch.int8, torch.float32),
+              lambda x: T.quantize_per_tensor.tensor(x, x.abs().amax() / 127, torch.tensor(3), -128, 127, torch.int8), lambda x: T.dequantize_per_tensor.tensor((x * 100).round().to(torch.int8), x.abs().amax() / 127, torch.tensor(3), -128, 127, torch.int8)]),
+    "complex": ((Z,), [lambda z, f=f: A.view_as_real.default(f(z)) for f in (lambda z: z * z, lambda z: z / (z + 1), lambda z: z / 2.0, lambda z: z * z.real, lambda z: z.real * z, lambda z: z - z.conj().resolve_conj() * 2, lambda z: z + 1, lambda z: torch.cat([z, z * z], 1),
+              lambda z: z.reshape(4, 2).transpose(0, 1), lambda z: torch.complex(z.imag, z.real), lambda z: torch.view_as_complex(torch.view_as_real(z)), lambda z: z.sum(1), lambda z: z.mean(0), lambda z: torch.stack([z, z]), lambda z: z[:, 1:3], lambda z: torch.where(z.real > 0, z, -z))] +
+              [lambda z: z.abs(), lambda z: z.angle(), lambda z: z.real, lambda z: z.imag + 1]),
+    "spectra": ((X, L), [lambda x, l, n=n, f=f: A.view_as_real.default(A.resolve_conj.default(f(x, n))) for f in (A.fft_fft.default, A.fft_rfft.default, A.fft_ifft.default) for n in (3, 7)] + [lambda x, l: A.fft_irfft.default(A.fft_rfft.default(x), 6), lambda x, l: A.fft_irfft.default(A.fft_rfft.default(x), 4, 2, "ortho"),
+              lambda x, l: torch.view_as_real(torch.stft(l[0], 4, 2, window=torch.hann_window(4), return_complex=True)), lambda x, l: torch.view_as_real(torch.stft(l[0], 4, return_complex=True, center=False)), lambda x, l: torch.view_as_real(torch.stft(l[0], 6, 2, 4, torch.hann_window(4), onesided=False, return_complex=True)),
+              lambda x, l: A.stft.default(l[0], 4, 2, None, None, False, True, False), lambda x, l: torch.istft(torch.stft(l[0], 4, 1, window=torch.hann_window(4), return_complex=True), 4, 1, window=torch.hann_window(4)), lambda x, l: torch.istft(torch.stft(l[0], 4, 2, return_complex=True), 4, 2, length=7)]),
+    "normed": ((C, L), [lambda c, l: A.batch_norm.default(torch.cat([c, c * 2]), None, None, None, None, True, 0.1, 1e-5, False), lambda c, l: A.batch_norm.default(c, None, None, None, None, True, 0.1, 1e-5, False), lambda c, l: A.instance_norm.default(torch.cat([c, c * 2]), None, None, None, None, True, 0.1, 1e-5, False),
+              lambda c, l: A._native_batch_norm_legit_no_training.default(c, c.new_ones(4) * 2, c.new_ones(4), c.new_zeros(4), c.new_ones(4), 0.1, 1e-5)[0], lambda c, l: A.native_layer_norm.default(l, [4, 8], None, None, 1e-5)[0], lambda c, l: A.native_group_norm.default(c, c.new_ones(4), None, 1, 4, 36, 2, 1e-5)[0],
+              lambda c, l: A.rms_norm.default(l, [8], None, 1e-5), lambda c, l: A.linalg_vector_norm.default(l, 1, [1], True), lambda c, l: A.linalg_vector_norm.default(l, float("inf")), lambda c, l: A.cosine_similarity.default(l, l + 1, 2), lambda c, l: A._weight_norm_interface.default(l, l[:, :1, :1].abs() + 0.5, 0),
+              lambda c, l: A.local_response_norm.default(c, 3) if hasattr(A, "local_response_norm") else torch.nn.functional.local_response_norm(c, 3), lambda c, l: torch.nn.functional.normalize(l, dim=1)]),
+    "attended": ((Q, KV), [lambda q, k: torch.nn.functional.scaled_dot_product_attention(q, q, q, attn_mask=MASK[:, :3]), lambda q, k: torch.nn.functional.scaled_dot_product_attention(q, k, k, attn_mask=MASK, enable_gqa=True),
+              lambda q, k: torch.nn.functional.scaled_dot_product_attention(q, k, k, attn_mask=MASK.float(), enable_gqa=True, scale=0.3), lambda q, k: torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True), lambda q, k: A._scaled_dot_product_attention_math.default(q, q, q, MASK[:, :3].float())[0]]),
+    "spread": ((C, L, C3), [lambda c, l, d: A.conv_transpose1d.default(l, l.new_ones(4, 2, 3) * 0.1, None, [2], [1], [1]), lambda c, l, d: A.conv_transpose1d.default(l, l[0, :, :3].reshape(4, 1, 3), l.new_ones(2), [3], [0], [0], 2), lambda c, l, d: A.conv_transpose3d.input(d, d.new_ones(2, 2, 2, 2, 2) * 0.1, None, [2, 1, 2]),
+              lambda c, l, d: A.conv_transpose2d.input(c, c.new_ones(4, 1, 3, 3) * 0.1, None, [2, 2], [1, 1], [1, 1], 4), lambda c, l, d: A.conv_transpose2d.input(c, c.new_ones(4, 1, 2, 3) * 0.1, None, [1, 2], [0, 1], [0, 0], 1, [2, 1]), lambda c, l, d: A.conv2d.padding(c, c.new_ones(3, 4, 3, 3) * 0.1, None, [1, 1], "valid"),
+              lambda c, l, d: A.conv1d.default(l, l.new_ones(4, 1, 3) * 0.1, None, [2], [2], [2], 4), lambda c, l, d: A.conv3d.default(d, d.new_ones(2, 1, 2, 2, 2), None, [1, 2, 1], [0, 1, 1], [1, 1, 1], 2)]),
+    "views": ((X,), [lambda x, f=f: written(x, f) for f in (lambda y: y[0].add_(1), lambda y: y[:, 1:3].mul_(2), lambda y: y.unbind(1)[1].sub_(1), lambda y: y.split(2, 2)[1].neg_(), lambda y: y.view(6, 4)[1].fill_(3), lambda y: y.transpose(0, 1)[2].zero_(), lambda y: y.permute(2, 0, 1)[0].relu_(),
+              lambda y: y.squeeze(0).abs_(), lambda y: y.unsqueeze(0)[0, 1].clamp_(-0.1, 0.1), lambda y: y.diagonal(0, 1, 2).add_(5), lambda y: y.flatten()[3:9].sqrt_().nan_to_num_(), lambda y: y.narrow(1, 0, 2).copy_(y[:, 1:]), lambda y: y.chunk(2, 2)[0].sigmoid_(), lambda y: y[..., ::2].exp_(),
+              lambda y: y[:, 0].masked_fill_(y[:, 0] > 0, 7), lambda y: y.detach()[1].tanh_(), lambda y: y.index_put_((torch.tensor([1]),), torch.tensor(4.0)))]),
+    "wrapped": ((X,), [lambda x: unrecorded(x), lambda x: halved(x, False), lambda x: halved(x, True), lambda x: torch.cond(x.sum() > 0, lambda t: t.sin() + 1, lambda t: t.cos() - 1, (x,))]),
+    "shaped": ((X, V), [lambda x, v: A.atleast_1d.default(v[0]), lambda x, v: A.atleast_2d.default(v[0]), lambda x, v: A.atleast_3d.default(v[0]), lambda x, v: A.atleast_3d.default(v), lambda x, v: A.hstack.default([v, v]), lambda x, v: A.vstack.default([v, v]), lambda x, v: A.dstack.default([v, v]),
+              lambda x, v: A.column_stack.default([v, v[:, None]]), lambda x, v: A.cat.default([v, v.new_zeros(0)]), lambda x, v: A.cat.default([x, v.new_zeros(0)]), lambda x, v: A.rot90.default(x, 2), lambda x, v: A.rot90.default(x, 3, [0, 2]), lambda x, v: A.roll.default(x, [5]), lambda x, v: A.roll.default(x, [1, 2], [0, 2]),
+              lambda x, v: A.unflatten.int(x, 2, [2, 2]), lambda x, v: A.flatten.using_ints(x, 0, 1), lambda x, v: A.squeeze.dims(x[:1, :1], [0, 1]), lambda x, v: A.inner.default(x, x[0]), lambda x, v: A.inner.default(v, v[0]), lambda x, v: A.addmm.default(v[:3], x[0], x[1].t(), beta=0, alpha=2),
+              lambda x, v: A.addmm.default(v[:3], x[0], x[1].t(), beta=1, alpha=2), lambda x, v: A.bilinear.default(x, x, x.new_ones(2, 4, 4), v[:2]), lambda x, v: A.full.default([2, 3], 1.5) + v[0], lambda x, v: A.full_like.default(x, 2), lambda x, v: A.linspace.default(0, 1, 5) + v, lambda x, v: A.scalar_tensor.default(2.5) + v]),
 }
 
 
