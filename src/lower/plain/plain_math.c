@@ -241,12 +241,18 @@ FORMULA(leaky_relu)
                                           : SELECT(ABOVE(x, 0), x, other);
 }
 
+/* ln(x / (1 - x)); around a half, where the quotient is hardly known to differ from 1,
+ * 2 artanh(t) = 2 t (1 + t^2 / 3 + t^4 / 5 + ...) of t = 2 x - 1. */
 FORMULA(logit)
 {
+    static const double c[] = {2, 2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11};
     const tc_attr_logit *a = attr;
     if (a->eps >= 0)
         x = tc_put_clamp(lw, x, fmin(a->eps, 1 - a->eps), 1 - a->eps);
-    return LOG(tc_f_divide(lw, x, tc_f_from(lw, 1, x)));
+    tc_val far = LOG(tc_f_divide(lw, x, tc_f_from(lw, 1, x))), t = tc_f_add(lw, TIMES(x, 2), -1);
+    tc_val near = tc_f_polynomial(lw, tc_put_mul(lw, t, t), c, (int)TC_COUNT(c));
+    near = tc_put_mul(lw, t, near);
+    return SELECT(tc_f_below(lw, ABS(t), 0.25), near, far);
 }
 
 FORMULA(hardshrink)
