@@ -31,7 +31,7 @@ all: setup
 setup:
 	@tools/setup.sh build
 
-demo: all
+demo:
 	@tools/demo.sh
 
 check-quick: setup

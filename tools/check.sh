@@ -279,7 +279,8 @@ main() {
     else
         local tests
         tests="tosac golden conformance-tosa conformance-onnx $(units)"
-        build build-clang "$tests" -DCMAKE_C_COMPILER=clang && {
+        command -v clang >/dev/null || skip "clang" "it is not installed"
+        command -v clang >/dev/null && build build-clang "$tests" -DCMAKE_C_COMPILER=clang && {
             programs build-clang
             later "TOSA suite, clang" build-clang/conformance-tosa $cases/suites/public
             later "ONNX node tests, clang" build-clang/conformance-onnx $cases/suites/onnx

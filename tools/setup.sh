@@ -1,39 +1,69 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [build|fuzz|judges|wheel|browser]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|wheel]
 #
-#   build    Debian packages for compiling and testing
+#   demo     Debian packages for compiling tosac alone
+#   build    those, and what the tests are compiled with
 #   fuzz     what clang needs for libFuzzer
-#   browser  Chromium, which the report is tried in
+#   vela     Vela alone, under build/peers/vela, unless there is one already
 #   judges   a Python environment with the TOSA reference model, Vela and Arm's VGF tools under build/peers/judges,
 #            and Mesa's software Vulkan, for the tests that ask them.  TOSAC_JUDGES names an environment that is
 #            there already.  No torch.
 #   wheel    what the Python package is put together with
+#
+# Without root or without a network one line says what is missing; what can be done without it goes on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages="gcc libc6-dev clang cmake ninja-build make pkg-config libzip-dev libprotobuf-c-dev protobuf-c-compiler libdnnl-dev libpng-dev libjpeg-dev xz-utils ccache lld python3"
+compiling="gcc libc6-dev cmake ninja-build make pkg-config libzip-dev libprotobuf-c-dev protobuf-c-compiler libdnnl-dev libpng-dev libjpeg-dev"
+packages="$compiling clang xz-utils ccache lld python3"
 
-bring() { # packages that are not installed
-    local missing=()
+# Packages that are not installed; 1: they cannot be had here.
+bring() {
+    local missing=() sudo='' said
+    command -v dpkg-query >/dev/null || return 1
     for p in "$@"; do
         dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing+=("$p")
     done
     [ ${#missing[@]} = 0 ] && return
+    if [ "$(id -u)" != 0 ]; then
+        if ! command -v sudo >/dev/null || ! sudo -n true 2>/dev/null; then
+            echo "setup: not root; missing: ${missing[*]} (sudo apt-get install ${missing[*]})" >&2
+            return 1
+        fi
+        sudo=sudo
+    fi
     echo "setup: installing ${missing[*]}"
-    local sudo=
-    [ "$(id -u)" = 0 ] || sudo=sudo
-    $sudo apt-get update -q
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -q -y --no-install-recommends "${missing[@]}"
+    if ! said=$({ $sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -q -y --no-install-recommends "${missing[@]}"; } 2>&1); then
+        echo "setup: cannot install ${missing[*]}: $(echo "$said" | grep -m 1 '^E:' || echo "$said" | tail -1)" >&2
+        return 1
+    fi
+}
+
+# Whether tosac can be compiled with what is there.
+can_compile() {
+    command -v cc >/dev/null && command -v cmake >/dev/null && command -v ninja >/dev/null && pkg-config --exists libzip 2>/dev/null
+}
+
+# Python packages into an environment; 1: they cannot be had here.
+environment() { # FOLDER PACKAGES...
+    local dir=$1 said
+    shift
+    if ! said=$({ python3 -m venv "$dir" && "$dir/bin/pip" install -q "$@"; } 2>&1); then
+        echo "setup: cannot install $1${2:+ ...}: $(echo "$said" | grep -m 1 -iE '^error|not available|No module' || echo "$said" | tail -1)" >&2
+        rm -rf "$dir"
+        return 1
+    fi
 }
 
 case ${1:-build} in
-build)
-    if ! command -v apt-get >/dev/null; then
-        echo "setup: no apt-get here; these are needed: $packages"
-        exit 0
-    fi
+demo | build)
+    wanted=$packages
+    [ "${1:-build}" = build ] || wanted=$compiling
     # shellcheck disable=SC2086
-    bring $packages
+    bring $wanted || can_compile || {
+        echo "setup: tosac cannot be compiled here without: $compiling" >&2
+        exit 1
+    }
     ;;
 fuzz)
     version=$(clang -dumpversion)
@@ -42,28 +72,27 @@ fuzz)
 wheel)
     command -v patchelf >/dev/null || bring patchelf
     ;;
-browser)
-    command -v chromium >/dev/null || bring chromium || echo "setup: without Chromium the report is not tried" >&2
+vela)
+    if command -v vela >/dev/null || [ -x "${TOSAC_VELA:-}" ] || [ -x "${TOSAC_JUDGES:-build/peers/judges}/bin/vela" ] || [ -x build/peers/vela/bin/vela ]; then exit 0; fi
+    mkdir -p build/peers
+    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
+    environment build/peers/vela ethos-u-vela==5.2.0
     ;;
 judges)
     bring mesa-vulkan-drivers libvulkan1 || echo "setup: without Mesa's Vulkan no VGF file is run" >&2
     [ -z "${TOSAC_JUDGES:-}" ] || exit 0
     dir=build/peers/judges
     [ ! -e $dir/.done-vgf ] || exit 0
-    bring python3-venv
+    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
     mkdir -p build/peers
-    python3 -m venv $dir
-    said=$($dir/bin/pip install -q 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.2.0 \
-        ai_ml_sdk_model_converter==0.9.0 ai_ml_emulation_layer_for_vulkan==0.9.0 ai-ml-sdk-vgf-library==0.11.0 2>&1 &&
-        $dir/bin/pip install -q --no-deps ai-ml-sdk-scenario-runner==0.11.0 2>&1) || {
-        echo "setup: the judges could not be installed: $said" >&2
-        exit 1
-    }
+    environment $dir 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.2.0 ai_ml_sdk_model_converter==0.9.0 \
+        ai_ml_emulation_layer_for_vulkan==0.9.0 ai-ml-sdk-vgf-library==0.11.0
+    $dir/bin/pip install -q --no-deps ai-ml-sdk-scenario-runner==0.11.0
     touch $dir/.done-vgf
     echo "setup: judges ready in $dir"
     ;;
 *)
-    echo "setup.sh [build|fuzz|judges|wheel|browser]" >&2
+    echo "setup.sh [demo|build|fuzz|vela|judges|wheel]" >&2
     exit 2
     ;;
 esac

@@ -45,6 +45,7 @@ tc_status tc_door_in(tc_door *door, tc_ctx *ctx)
     if (ctx->spent)
         return TC_NO_MEMORY;
     TC_TRY(tc_go_on(ctx));
+    ctx->repeated = false;
     door->ctx = ctx;
     door->mark = tc_arena_mark(&ctx->scratch);
     memcpy(&door->outer, &ctx->oom, sizeof door->outer);

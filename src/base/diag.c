@@ -280,6 +280,7 @@ static void keep_reason(tc_ctx *ctx, tc_diag_id id, const char *format, va_list 
 static bool counted(tc_ctx *ctx)
 {
     bool shown = ++ctx->n_error <= MOST_ERRORS;
+    ctx->repeated = false;
     ctx->n_muted += !shown;
     return shown;
 }
@@ -338,12 +339,38 @@ tc_status tc_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
     return TC_BUG;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Whether this warning has been given already, of the same place. */
+static bool is_repeated(const tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *text)
+{
+    static const tc_loc nowhere;
+    for (const tc_message *m = ctx->first_message; m; m = m->next) {
+        const tc_loc *a = m->is.loc ? m->is.loc : &nowhere, *b = loc ? loc : &nowhere;
+        if (m->is.severity == TC_SEVERITY_WARNING && same_text(m->is.id, tag_of[id]) &&
+            same_text(m->is.text, text) && same_text(a->file, b->file) &&
+            same_text(a->place, b->place) && same_text(a->node, b->node))
+            return true;
+    }
+    return false;
+}
+
+/* Said once, however often it is found: the same of every sample, say. */
 void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
     if (ctx->trial)
         return;
-    ctx->n_warning++;
+    size_t before = ctx->messages.size;
     RENDER(text, "warning", tag_of[id]);
+    ctx->repeated = is_repeated(ctx, loc, id, text);
+    if (ctx->repeated) {
+        ctx->messages.size = before;
+        return;
+    }
+    ctx->n_warning++;
     keep_message(ctx, (tc_diagnostic){.severity = TC_SEVERITY_WARNING,
                                       .id = tag_of[id],
                                       .loc = loc,
@@ -353,7 +380,7 @@ void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *forma
 /* A note goes with the message before it, unless that has been told of already. */
 void tc_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 {
-    if (ctx->n_muted || ctx->trial)
+    if (ctx->n_muted || ctx->trial || ctx->repeated)
         return;
     RENDER(text, "note", NULL);
     if (ctx->untold)

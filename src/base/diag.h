@@ -40,6 +40,7 @@ struct tc_ctx {
     tc_map names;     /* interned text */
     tc_buf messages;  /* rendered diagnostics */
     size_t n_error, n_warning;
+    bool repeated;  /* the last warning had been given before, and gets no notes */
     size_t n_muted; /* errors past the first hundred are counted, not kept */
     int threads;            /* 0: as many as there are cores */
     bool prefer_tosa;       /* run the TOSA that is kept beside an Ethos-U's stream */

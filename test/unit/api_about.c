@@ -60,6 +60,20 @@ static void check_small_record(void)
     check(tc_operator_at(0, &r.op) && r.op.name && !r.op.doc, "a short record is filled on", "");
 }
 
+/* A warning is given once, however often it is found. */
+static void check_once(tc_ctx *ctx)
+{
+    size_t before = tc_diagnostic_count(ctx);
+    for (int i = 0; i < 3; i++)
+        check(tc_target_check(ctx, "TOSA-1.1+INT") == TC_OK, "is not taken: TOSA-1.1+INT", "");
+    check(tc_diagnostic_count(ctx) == before + 1, "a warning is repeated", "");
+    check(tc_target_check(ctx, "TOSA-1.1+FP") == TC_OK && tc_diagnostic_count(ctx) == before + 1,
+          "the same words, again", "");
+    check(tc_target_check(ctx, "vfg") == TC_USAGE, "is taken: vfg", "");
+    const tc_diagnostic *last = tc_diagnostic_at(ctx, tc_diagnostic_count(ctx) - 1);
+    check(last->n_note == 2, "notes are lost behind a warning that was repeated", last->text);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -67,6 +81,7 @@ int main(void)
     check_targets(ctx);
     check_operators();
     check_small_record();
+    check_once(ctx);
     check(tc_machine_look(ctx, &m) == TC_OK && m.instructions && m.vela_wanted, "is not known", "");
     tc_ctx_free(ctx);
     printf("about: %d passed, %d failed\n", passed, failed);
