@@ -85,7 +85,7 @@ def class_page(node: ast.ClassDef, lines: list[str]) -> list[str]:
             out += ["", f"**`.{f.name}`** -> `{ast.unparse(f.returns)}`" + (f": {words}" if words else "")]
         else:
             name = node.name.lower() if f.name == "__call__" else f".{f.name}"
-            out += ["", "```python", signature(f, name, True), "```", *shown(words)]
+            out += ["", "```py", signature(f, name, True), "```", *shown(words)]
     return out
 
 
@@ -97,7 +97,7 @@ def page() -> str:
            "Made by `make docs` from `python/tosac`; [python.md](python.md) shows it at work.", "", "## Functions"]
     for name in names:
         if isinstance(found[name], ast.FunctionDef):
-            out += ["", f"### `tosac.{name}`", "", "```python", signature(found[name], f"tosac.{name}"), "```", "", *shown(words_of(found[name]))]
+            out += ["", f"### `tosac.{name}`", "", "```py", signature(found[name], f"tosac.{name}"), "```", "", *shown(words_of(found[name]))]
     out += ["", "## Classes"]
     for name in names:
         if isinstance(found[name], ast.ClassDef):
