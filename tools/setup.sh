@@ -41,7 +41,7 @@ bring() {
 
 # Whether tosac can be compiled with what is there.
 can_compile() {
-    command -v cc >/dev/null && command -v cmake >/dev/null && command -v ninja >/dev/null && pkg-config --exists libzip 2>/dev/null
+    command -v cc >/dev/null && command -v cmake >/dev/null && command -v ninja >/dev/null && command -v protoc-c >/dev/null && pkg-config --exists libzip libprotobuf-c 2>/dev/null
 }
 
 # Python packages into an environment; 1: they cannot be had here.
