@@ -105,9 +105,19 @@ static double weight_of(const transform *t, int64_t j)
     return t->real_out && !once ? 2 : 1;
 }
 
+/* Imaginary parts that are computed, from `*first` on: a real signal's mean and, of an even number,
+ * its alternating sum have none. */
+static int64_t imaginary(const transform *t, int64_t *first)
+{
+    *first = t->real_in ? 1 : 0;
+    int64_t end = t->real_in && t->n % 2 == 0 ? t->out - 1 : t->out;
+    return t->real_out || end < *first ? 0 : end - *first;
+}
+
 static tc_val matrix(splitter *s, const transform *t)
 {
-    int64_t columns = t->real_in ? t->in : 2 * t->in, rows = t->real_out ? t->out : 2 * t->out;
+    int64_t first, n_im = imaginary(t, &first), columns = t->real_in ? t->in : 2 * t->in,
+                   rows = t->out + n_im;
     const tc_type *type =
         tc_type_make(s->rw->ctx, TC_f32, 2, (const int64_t[]){rows, columns});
     float *m = tc_arena_raw(&s->rw->ctx->arena, tc_type_bytes(type));
@@ -119,10 +129,11 @@ static tc_val matrix(splitter *s, const transform *t)
             m[k * columns + j] = c;
             if (!t->real_in)
                 m[k * columns + t->in + j] = -d;
-            if (!t->real_out)
-                m[(t->out + k) * columns + j] = d;
-            if (!t->real_in && !t->real_out)
-                m[(t->out + k) * columns + t->in + j] = c;
+            if (k < first || k >= first + n_im)
+                continue;
+            m[(t->out + k - first) * columns + j] = d;
+            if (!t->real_in)
+                m[(t->out + k - first) * columns + t->in + j] = c;
         }
     return tc_graph_const(s->rw->to, type, m, NULL, s->node->loc);
 }
@@ -155,6 +166,31 @@ static tc_val sliced(splitter *s, tc_val x, int64_t axis, int64_t start, int64_t
     return make(s, TC_OP_slice, a, &x, 1);
 }
 
+/* The imaginary parts of all that comes out, y holding those that are computed. */
+static tc_val with_zeros(splitter *s, tc_val y, const transform *t)
+{
+    int64_t first, n = imaginary(t, &first);
+    if (s->status != TC_OK)
+        return TC_NONE;
+    tc_type type = *type_of(s, y);
+    int64_t last = type.rank - 1;
+    type.dim[last] = t->out;
+    if (!n) {
+        const tc_type *zeros = tc_type_intern(s->rw->ctx, &type);
+        void *data = tc_arena_array(&s->rw->ctx->arena, 1, tc_type_bytes(zeros), 16);
+        return tc_graph_const(s->rw->to, zeros, data, NULL, s->node->loc);
+    }
+    y = sliced(s, y, last, t->out, t->out + n);
+    if (n == t->out)
+        return y;
+    tc_attr_pad *a = tc_new(&s->rw->ctx->arena, tc_attr_pad);
+    int64_t around[2 * TC_MAX_RANK] = {0};
+    around[2 * last] = first;
+    around[2 * last + 1] = t->out - first - n;
+    a->pad = copied(s, around, 2 * (int32_t)(last + 1));
+    return make(s, TC_OP_pad, a, &y, 1);
+}
+
 static pair transformed(splitter *s, pair x, int64_t axis, const transform *t)
 {
     x.re = turned(s, x.re, axis, false);
@@ -169,8 +205,8 @@ static pair transformed(splitter *s, pair x, int64_t axis, const transform *t)
     tc_val y = make(s, TC_OP_linear, NULL, (tc_val[]){x.re, matrix(s, t)}, 2);
     if (t->real_out)
         return (pair){turned(s, y, axis, true), TC_NONE};
-    return (pair){turned(s, sliced(s, y, last, 0, t->out), axis, true),
-                  turned(s, sliced(s, y, last, t->out, 2 * t->out), axis, true)};
+    tc_val re = turned(s, sliced(s, y, last, 0, t->out), axis, true);
+    return (pair){re, turned(s, with_zeros(s, y, t), axis, true)};
 }
 
 static double factor_of(const tc_attr_fft *a, int64_t n)

@@ -149,8 +149,20 @@ static tc_val *operands(layout *l, const tc_node *node, const tc_order *order)
     return in;
 }
 
+static place_rule place_plain;
+
+/* Floats that become integers: those are not moved any more, which PRO-FP cannot. */
+static bool becomes_integer(const layout *l, const tc_node *node)
+{
+    const tc_graph *g = l->store.rw->from;
+    return node->op == TC_OP_tosa_cast && tc_is_float(tc_type_of(g, node->in[0])->dtype) &&
+           tc_is_int(tc_type_of(g, node->out[0])->dtype);
+}
+
 static tc_status place_eltwise(layout *l, const tc_node *node)
 {
+    if (becomes_integer(l, node))
+        return place_plain(l, node);
     tc_order order = choose(l, node);
     put(l, node, node->attr, operands(l, node, &order), node->n_in, &order);
     return TC_OK;
