@@ -18,7 +18,7 @@ _tosac()
         valued='|--calib|--preprocess|--merge|--quant|-q|--output|-o|--qparams|--report|--threads|--kernels|--dim|--shape|'
         ;;
     run)
-        options='--input -i --preprocess --output -o --steps --reset --raw --tosa --bench --json --threads --kernels --dim --shape --help -h --version '
+        options='--input -i --preprocess --output -o --steps --reset --raw --tosa --dequantize --bench --json --threads --kernels --dim --shape --help -h --version '
         valued='|--input|-i|--preprocess|--output|-o|--steps|--bench|--threads|--kernels|--dim|--shape|'
         ;;
     explain)
@@ -26,11 +26,11 @@ _tosac()
         valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|--shape|'
         ;;
     compare)
-        options='--input -i --preprocess --report --most --json --threads --kernels --dim --shape --help -h --version '
+        options='--input -i --preprocess --dequantize --report --most --json --threads --kernels --dim --shape --help -h --version '
         valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|'
         ;;
     evaluate)
-        options='--data --labels --preprocess --most --tosa --json --threads --kernels --dim --shape --help -h --version '
+        options='--data --labels --preprocess --most --dequantize --tosa --json --threads --kernels --dim --shape --help -h --version '
         valued='|--data|--labels|--preprocess|--most|--threads|--kernels|--dim|--shape|'
         ;;
     inspect)

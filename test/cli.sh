@@ -418,6 +418,31 @@ expect 1 'the program knows 10 classes' evaluate "$dir/pictures.ir" --data "$dir
 expect 2 'is for pictures in folders' evaluate $digits/model.pt2 --data $digits/test.npz --labels by-folder
 expect 2 '--data is missing' evaluate $digits/model.pt2
 
+# Files for devices and other tools
+expect 0 'f.tosa: 1 region' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/f.tosa"
+holds 'names and scales are beside it' grep -q '"zero_point"' "$dir/f.tosa.json"
+expect 1 "takes i8" run "$dir/f.tosa" -i $digits/test.npz
+expect 0 'f32[1000,10]' run "$dir/f.tosa" -i $digits/test.npz --dequantize
+expect 0 '100.00 %  35.' evaluate $digits/model.pt2 "$dir/f.tosa" --data $digits/test.npz --labels $digits/test_label.npy --dequantize
+expect 0 '1 values compared' compare $digits/model.pt2 "$dir/f.tosa" -i $digits/test.npz --dequantize
+mv "$dir/f.tosa.json" "$dir/g.json"
+expect 1 'say what its integers stand for' run "$dir/f.tosa" -i $digits/test.npz --dequantize
+sed 's/"scale": \[/"scale": [1,/' "$dir/g.json" >"$dir/f.tosa.json"
+expect 1 'do not go together' run "$dir/f.tosa" -i $digits/test.npz --dequantize
+expect 0 'digits-1.c: ' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/digits-1.c"
+holds 'the header has sizes' grep -q 'DIGITS_1_PLANNED_BYTES 3920' "$dir/digits-1.h"
+holds 'the array is C' cc -Wall -Wextra -Werror -c -o "$dir/digits.o" "$dir/digits-1.c"
+expect 0 'x.json: 1 region' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --emit model-explorer -o "$dir/x.json"
+holds 'nodes have a namespace' grep -q '"namespace": "features/0/0"' "$dir/x.json"
+expect 2 "did you mean 'model-explorer'" compile $digits/model.pt2 -t cpu --emit model-explor -o "$dir/x.json"
+if command -v vela >/dev/null; then
+    expect 0 'v.bin: 1 region' compile $digits/model.pt2 -t ethos-u55-128 --calib $digits/calib.npz -o "$dir/v.bin"
+    expect 0 "payload for ethos-u55-128" inspect "$dir/v.bin"
+    expect 0 '"machine": "ethos-u55-128"' inspect "$dir/v.bin" --json
+    expect 0 "keep the machine's rules" verify "$dir/v.bin"
+    expect 0 'f32[1000,10]' run "$dir/v.bin" -i $digits/test.npz --dequantize
+fi
+
 # A report is a page, or the same as JSON
 expect 0 'r.html: report' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --report "$dir/r.html"
 holds 'the page is whole' grep -q '</html>' "$dir/r.html"

@@ -69,7 +69,8 @@ typedef enum tc_output {
     TC_OUTPUT_PTE_TOSA = 3, /* the same, each region's TOSA beside its command stream, so that it
                                runs on a PC too */
     TC_OUTPUT_VELA = 4,     /* Ethos-U: the payload of each region */
-    TC_OUTPUT_IR = 5        /* the graphs as text */
+    TC_OUTPUT_IR = 5,       /* the graphs as text */
+    TC_OUTPUT_C = 6         /* the ExecuTorch program as C: an array, and a header with sizes */
 } tc_output;
 
 /* The kind's name ("pte+tosa") and the extension that stands for it (".pte"; "" for none); NULL

@@ -27,6 +27,7 @@ typedef struct tc_model_options {
      * from.  One .npy for each input, in order; later runs must bring the same numbers there. */
     const char *const *data;
     size_t n_data;
+    int dequantize;  /* not 0: float32 at quantized borders, by their types or by what FILE.json says */
 } tc_model_options;
 TC_SIZED_RECORD(tc_model_options)
 

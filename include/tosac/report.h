@@ -35,7 +35,11 @@ typedef struct tc_report_options {
 TC_SIZED_RECORD(tc_report_options)
 
 /* The report, as a page or as JSON; it lives as long as the context. */
-typedef enum tc_report_form { TC_REPORT_FORM_HTML = 0, TC_REPORT_FORM_JSON = 1 } tc_report_form;
+typedef enum tc_report_form {
+    TC_REPORT_FORM_HTML = 0,
+    TC_REPORT_FORM_JSON = 1,
+    TC_REPORT_FORM_MODEL_EXPLORER = 2 /* the graph as Model Explorer's JSON */
+} tc_report_form;
 TC_API TC_MUST_USE tc_status tc_report_make(tc_ctx *ctx, const tc_report_options *options,
                                             tc_report_form form, tc_bytes *out);
 

@@ -3,6 +3,7 @@
 #include "inspect.h"
 
 #include "../num/load.h"
+#include "../npu/program.h"
 #include "../read/data.h"
 #include "../read/read.h"
 #include "../read/survey.h"
@@ -313,6 +314,8 @@ static tc_status inspect(tc_ctx *ctx, const char *path, tc_bytes bytes, bool is_
         return inspect_arrays(ctx, path, bytes, json, to);
     if (has(bytes, 0, "VGF1"))
         return tc_inspect_vgf(ctx, path, bytes, json, to);
+    if (tc_npu_looks_like_backend(bytes))
+        return tc_inspect_vela(ctx, path, bytes, json, to);
     if (has(bytes, 4, "ET12"))
         return tc_inspect_pte(ctx, path, bytes, json, to);
     return inspect_model(ctx, path, bytes, is_file, json, to);

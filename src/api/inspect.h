@@ -23,4 +23,8 @@ TC_MUST_USE tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes byt
 TC_MUST_USE tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
                                          tc_buf *to);
 
+/* inspect_vela.c */
+TC_MUST_USE tc_status tc_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
+                                      tc_buf *to);
+
 #endif

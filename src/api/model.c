@@ -2,6 +2,8 @@
 /* model.c -- models: read, asked, run through passes, written. */
 #include "model.h"
 
+#include "borders.h"
+
 #include "../emit/emit.h"
 #include "../ir/text.h"
 #include "../quant/quant.h"
@@ -38,6 +40,8 @@ static tc_status open_model(tc_ctx *ctx, const char *path, const tc_model_option
     ctx->sample = o.data;
     ctx->n_sample = o.n_data;
     TC_TRY(tc_read(ctx, path, &module));
+    if (o.dequantize)
+        TC_TRY(tc_dequantize_borders(ctx, path, module));
     return take_module(ctx, path, module, o.unchecked, out);
 }
 

@@ -3,6 +3,8 @@
 #include "compile.h"
 
 #include "../wire/file.h"
+#include "borders.h"
+#include "emit_c.h"
 #include "enter.h"
 #include "model.h"
 #include "payload.h"
@@ -215,6 +217,19 @@ static tc_status make_pte_tosa(tc_ctx *ctx, tc_compiled *c, const char *path)
     return make_program(ctx, c, true);
 }
 
+/* OUT.c and OUT.h. */
+static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    tc_bytes source, header;
+    TC_TRY(make_program(ctx, c, false));
+    TC_TRY(tc_emit_c(ctx, c, path ? path : "model.c", c->written.file[0], &source, &header));
+    c->written.n_file = 0;
+    c->written.bytes = 0;
+    add_file(&c->written, source);
+    add_file(&c->written, header);
+    return TC_OK;
+}
+
 static tc_status make_ir(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     (void)path;
@@ -234,6 +249,7 @@ static const struct {
     [TC_OUTPUT_PTE_TOSA] = {"pte+tosa", "", make_pte_tosa},
     [TC_OUTPUT_VELA] = {"vela", ".bin", make_vela},
     [TC_OUTPUT_IR] = {"ir", ".ir", make_ir},
+    [TC_OUTPUT_C] = {"c", ".c", make_c},
 };
 
 const char *tc_output_name(tc_output kind)
@@ -250,7 +266,7 @@ static tc_status make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const c
 {
     if ((size_t)kind >= TC_COUNT(kinds))
         return tc_usage(ctx, "there is no kind %d of files", (int)kind);
-    c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 1)};
+    c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
     return kinds[kind].make(ctx, c, path);
 }
 
@@ -272,22 +288,59 @@ tc_bytes tc_compiled_bytes(const tc_compiled *compiled, size_t i)
     return i < compiled->written.n_file ? compiled->written.file[i] : (tc_bytes){NULL, 0};
 }
 
+/* What crosses the borders of a file's region, beside it. */
+static tc_status write_borders(tc_ctx *ctx, const tc_compiled *c, size_t region, const char *path)
+{
+    return tc_file_write(ctx, tc_text_format(&ctx->arena, "%s.json", path),
+                         tc_borders_json(ctx, c, &c->region[region]));
+}
+
+/* OUT.c and OUT.h. */
+static tc_status write_c(tc_ctx *ctx, tc_written *w, const char *path)
+{
+    size_t stem = strlen(path);
+    stem -= tc_text_ends(path, ".c") ? 2 : 0;
+    w->path = path;
+    TC_TRY(tc_file_write(ctx, tc_text_format(&ctx->arena, "%.*s.h", (int)stem, path), w->file[1]));
+    return tc_file_write(ctx, tc_text_format(&ctx->arena, "%.*s.c", (int)stem, path), w->file[0]);
+}
+
 /* OUT for one file; OUT.0.ext, OUT.1.ext, ... for several. */
-static tc_status write_all(tc_ctx *ctx, tc_written *w, const char *path, const char *extension)
+static tc_status write_all(tc_ctx *ctx, const tc_compiled *c, tc_written *w, const char *path,
+                           const char *extension, bool borders)
 {
     size_t stem = strlen(path), e = strlen(extension);
     w->path = path;
-    if (w->n_file == 1)
+    if (w->n_file == 1) {
+        if (borders)
+            TC_TRY(write_borders(ctx, c, 0, path));
         return tc_file_write(ctx, path, w->file[0]);
+    }
     if (stem > e && tc_text_eq(path + stem - e, extension))
         stem -= e;
-    for (size_t i = 0; i < w->n_file; i++)
-        TC_TRY(tc_file_write(
-            ctx, tc_text_format(&ctx->arena, "%.*s.%zu%s", (int)stem, path, i, extension),
-            w->file[i]));
+    for (size_t i = 0; i < w->n_file; i++) {
+        const char *part = tc_text_format(&ctx->arena, "%.*s.%zu%s", (int)stem, path, i, extension);
+        if (borders)
+            TC_TRY(write_borders(ctx, c, i, part));
+        TC_TRY(tc_file_write(ctx, part, w->file[i]));
+    }
     w->path = tc_text_format(&ctx->arena, "%.*s.0%s to %.*s.%zu%s", (int)stem, path, extension,
                              (int)stem, path, w->n_file - 1, extension);
     return TC_OK;
+}
+
+/* Whether stored integers stand for real numbers at a border. */
+static bool is_quantized(const tc_compiled *c)
+{
+    bool any = false;
+    for (size_t r = 0; r < c->n_region; r++) {
+        const tc_graph *g = tc_main(c->region[r].module);
+        for (size_t i = 0; i < g->n_in; i++)
+            any = any || tc_type_of(g, g->in[i])->quant;
+        for (size_t i = 0; i < g->n_out; i++)
+            any = any || tc_type_of(g, g->out[i])->quant;
+    }
+    return any;
 }
 
 static tc_status write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
@@ -298,7 +351,10 @@ static tc_status write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const 
         return tc_write_text(ctx, c->module, path);
     }
     TC_TRY(make_files(ctx, c, kind, path));
-    return write_all(ctx, &c->written, path, kinds[kind].extension);
+    if (kind == TC_OUTPUT_C)
+        return write_c(ctx, &c->written, path);
+    bool borders = (kind == TC_OUTPUT_TOSA && c->typed && is_quantized(c)) || kind == TC_OUTPUT_VELA;
+    return write_all(ctx, c, &c->written, path, kinds[kind].extension, borders);
 }
 
 tc_status tc_compiled_write(tc_ctx *ctx, tc_compiled *compiled, tc_output kind, const char *path)

@@ -15,7 +15,10 @@ static bool is_pte(tc_bytes b)
     return b.size > 8 && memcmp(b.data + 4, TC_PTE_IDENTIFIER, 4) == 0;
 }
 
-bool tc_streams_in(tc_bytes bytes) { return is_pte(bytes) || tc_npu_looks_like_npz(bytes); }
+bool tc_streams_in(tc_bytes bytes)
+{
+    return is_pte(bytes) || tc_npu_looks_like_npz(bytes) || tc_npu_looks_like_backend(bytes);
+}
 
 static tc_loc *place(tc_ctx *ctx, const char *file, const char *where)
 {
@@ -75,6 +78,8 @@ tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
     *out = tc_new(&ctx->arena, tc_stream);
     **out = (tc_stream){.name = file, .loc = place(ctx, file, NULL)};
     *n = 1;
+    if (tc_npu_looks_like_backend(bytes))
+        return tc_npu_read_backend(ctx, (*out)->loc, bytes, &(*out)->program);
     TC_TRY(read_map(ctx, file, &(*out)->map));
     return tc_npu_read_npz(ctx, file, bytes, &(*out)->program);
 }

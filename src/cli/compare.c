@@ -13,6 +13,7 @@ typedef struct compare_options {
     cli_texts data;
     int64_t most;
     const char *report, *preprocess;
+    bool dequantize;
 } compare_options;
 
 static const char *place_of(const tc_compared_value *v)
@@ -73,8 +74,10 @@ static tc_status run_compare(cli *c, const void *record, const cli_texts *args)
     tc_model *a, *b;
     tc_dataset *data;
     tc_comparison *comparison;
-    CLI_TRY(tc_model_open(c->ctx, args->v[0], NULL, &a));
-    CLI_TRY(tc_model_open(c->ctx, args->v[1], NULL, &b));
+    tc_model_options reading = tc_model_options_default();
+    reading.dequantize = o->dequantize;
+    CLI_TRY(tc_model_open(c->ctx, args->v[0], &reading, &a));
+    CLI_TRY(tc_model_open(c->ctx, args->v[1], &reading, &b));
     CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &data));
     CLI_TRY(tc_compare_models(c->ctx, a, b, data, &comparison));
     cli_progress_end(c);
@@ -95,6 +98,8 @@ static const cli_option options[] = {
     {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
      "a .npy, a .npz or a folder of them; again for each further input"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
+    {"--dequantize", NULL, NULL, CLI_FLAG, AT(dequantize),
+     "float data for quantized borders: by their types, or by what FILE.json says"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--most", NULL, "N", CLI_NUMBER, AT(most), "show the N worst values only"},
     {0},

@@ -17,7 +17,10 @@ typedef struct compile_options {
 static const char *kind_name(size_t i, const void *from)
 {
     (void)from;
-    return tc_output_name((tc_output)i);
+    const char *name = tc_output_name((tc_output)i);
+    if (!name && i && tc_output_name((tc_output)(i - 1)))
+        return "model-explorer"; /* a form of the report, not a file of the program's */
+    return name;
 }
 
 /* By name, else by the file's extension. */
@@ -71,7 +74,7 @@ static tc_compile_options request_of(const compile_options *o, const cli_texts *
     r.optimise = o->optimise;
     r.vela_timeout = (double)o->vela_timeout;
     r.max_scratch = o->max_scratch;
-    r.details = o->report != NULL;
+    r.details = o->report || (o->emit && cli_is(o->emit, "model-explorer"));
     return r;
 }
 
@@ -89,6 +92,20 @@ static tc_status write_report(cli *c, const compile_options *o, const tc_model *
     return cli_write_report(c, &r, &o->calib, o->report);
 }
 
+/* The graph with what became of every node, for Model Explorer. */
+static tc_status write_explorer(cli *c, const tc_model *model, tc_compiled *compiled,
+                                const char *path)
+{
+    tc_report_options r = tc_report_options_default();
+    tc_bytes json;
+    CLI_TRY(tc_compiled_make(c->ctx, compiled, TC_OUTPUT_PTE, NULL));
+    r.model = model;
+    r.compiled = compiled;
+    CLI_TRY(tc_report_make(c->ctx, &r, TC_REPORT_FORM_MODEL_EXPLORER, &json));
+    CLI_TRY(tc_write_file(c->ctx, path, json));
+    return tc_compiled_set_name(c->ctx, compiled, path);
+}
+
 static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
 {
     const compile_options *o = record;
@@ -101,7 +118,10 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
     cli_dumper dumper = {.c = c, .folder = o->dump_dir, .after = o->dump_after};
     if (!o->target)
         return cli_usage(c, "-t TARGET is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
-    if (o->output)
+    bool explorer = o->emit && cli_is(o->emit, "model-explorer");
+    if (explorer && !o->output)
+        return cli_usage(c, "--emit model-explorer needs a file: -o OUT.json");
+    if (o->output && !explorer)
         CLI_TRY(find_kind(c, o, &kind));
     CLI_TRY(cli_dump_known(c, o->dump_after));
     CLI_TRY(cli_try_output(c, o->output));
@@ -116,7 +136,9 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
     cli_progress_end(c);
     if (o->dump_dir)
         CLI_TRY(cli_dump_end(&dumper, compiled));
-    if (o->output)
+    if (explorer)
+        CLI_TRY(write_explorer(c, model, compiled, o->output));
+    else if (o->output)
         CLI_TRY(write_output(c, compiled, kind, o->output));
     if (o->report)
         CLI_TRY(write_report(c, o, model, compiled, data));
@@ -133,7 +155,8 @@ static const cli_option options[] = {
      "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."},
     {"--output", "-o", "OUT", CLI_TEXT, AT(output), "the file to write; its extension says what"},
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
-     "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, ir"},
+     "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, c, ir, "
+     "model-explorer"},
     {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
      "calibration data: .npy, .npz, a folder, or random:SEED"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},

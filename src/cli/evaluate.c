@@ -11,7 +11,7 @@ typedef struct evaluate_options {
     cli_texts data;
     const char *labels, *preprocess;
     int64_t most;
-    bool tosa;
+    bool tosa, dequantize;
 } evaluate_options;
 
 enum { MISTAKES = 5 };
@@ -152,6 +152,7 @@ static tc_status run_evaluate(cli *c, const void *record, const cli_texts *args)
     if (!o->data.n)
         return cli_usage(c, "--data is missing: a folder of pictures, a .npy or a .npz");
     reading.prefer_tosa = o->tosa;
+    reading.dequantize = o->dequantize;
     const tc_model **model = cli_memory(args->n, sizeof *model);
     for (size_t i = 0; i < args->n; i++) {
         tc_model *opened;
@@ -177,6 +178,8 @@ static const cli_option options[] = {
      "by-folder, a .npy, or a text of one label a line"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     {"--most", NULL, "N", CLI_NUMBER, AT(most), "the first N samples only"},
+    {"--dequantize", NULL, NULL, CLI_FLAG, AT(dequantize),
+     "float data for quantized borders: by their types, or by what FILE.json says"},
     {"--tosa", NULL, NULL, CLI_FLAG, AT(tosa),
      "run the TOSA that is kept beside an Ethos-U's stream"},
     {0},

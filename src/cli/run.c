@@ -11,7 +11,7 @@
 typedef struct run_options {
     cli_texts data;
     const char *folder, *preprocess;
-    bool raw, reset, tosa;
+    bool raw, reset, tosa, dequantize;
     int64_t bench, steps;
 } run_options;
 
@@ -225,6 +225,7 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
     double begin = cli_seconds();
     tc_model_options reading = tc_model_options_default();
     reading.prefer_tosa = o->tosa;
+    reading.dequantize = o->dequantize;
     reading.data = o->data.v;
     reading.n_data = o->data.n;
     CLI_TRY(tc_model_open(c->ctx, args->v[0], &reading, &model));
@@ -258,6 +259,8 @@ static const cli_option options[] = {
     {"--raw", NULL, NULL, CLI_FLAG, AT(raw), "write bf16 and fp8 as their bits, not as float32"},
     {"--tosa", NULL, NULL, CLI_FLAG, AT(tosa),
      "run the TOSA that is kept beside an Ethos-U's stream"},
+    {"--dequantize", NULL, NULL, CLI_FLAG, AT(dequantize),
+     "float data for quantized borders: by their types, or by what FILE.json says"},
     {"--bench", NULL, "N", CLI_NUMBER, AT(bench),
      "time N runs, a sample each; without -o nothing else is done"},
     {0},

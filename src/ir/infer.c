@@ -11,7 +11,7 @@ static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
 bool tc_op_sees_storage(tc_op op)
 {
     return tc_ops[op].tosa || op == TC_OP_rescale || op == TC_OP_quantize ||
-           op == TC_OP_dequantize || (tc_ops[op].traits & T_CONTROL);
+           op == TC_OP_dequantize || op == TC_OP_ethosu || (tc_ops[op].traits & T_CONTROL);
 }
 
 bool tc_node_quantized(const tc_graph *g, const tc_node *node)

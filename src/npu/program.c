@@ -313,6 +313,12 @@ typedef struct answer {
     bool broken;
 } answer;
 
+bool tc_npu_looks_like_backend(tc_bytes bytes)
+{
+    static const char first[16] = "vela_bin_stream";
+    return bytes.size > sizeof first && memcmp(bytes.data, first, sizeof first) == 0;
+}
+
 bool tc_npu_looks_like_npz(tc_bytes bytes)
 {
     static const char first[] =

@@ -55,6 +55,9 @@ TC_MUST_USE tc_status tc_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes by
 /* Does the archive look like Vela's? */
 bool tc_npu_looks_like_npz(tc_bytes bytes);
 
+/* Is it the payload of an EthosUBackend? */
+bool tc_npu_looks_like_backend(tc_bytes bytes);
+
 /* Bytes of region r, as far as the file tells or the stream reaches into it (-1 sizes are found by
  * a walk). */
 int64_t tc_npu_region_bytes(const tc_npu_program *program, int region);

@@ -26,7 +26,8 @@ bool tc_quant_is_lowered(const tc_module *module)
     for (size_t k = 0; k < module->n_graph; k++)
         for (size_t i = 0; i < module->graph[k]->n_node; i++) {
             tc_op op = module->graph[k]->node[i]->op;
-            if (op == TC_OP_call || (op != TC_OP_const && tc_ops[op].tosa))
+            if (op == TC_OP_call || op == TC_OP_ethosu ||
+                (op != TC_OP_const && tc_ops[op].tosa))
                 return true;
         }
     return false;

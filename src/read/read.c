@@ -27,6 +27,8 @@ static reader *pick(const char *path, tc_bytes bytes)
 {
     if (has(bytes, 0, "PK"))
         return tc_npu_looks_like_npz(bytes) ? tc_read_vela : tc_read_pt2;
+    if (tc_npu_looks_like_backend(bytes))
+        return tc_read_vela;
     if (has(bytes, 4, "TOSA"))
         return tc_read_tosa;
     if (has(bytes, 4, "ET12"))
@@ -44,7 +46,7 @@ static tc_status no_model(tc_ctx *ctx, const char *path)
     tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
     tc_note(ctx, &loc,
             "it reads PyTorch exports (.pt2), ONNX models (.onnx), TOSA flatbuffers (.tosa), VGF files (.vgf), "
-            "ExecuTorch programs (.pte), Vela's streams (_vela.npz) and text graphs (.ir)");
+            "ExecuTorch programs (.pte), Vela's streams (_vela.npz, .bin) and text graphs (.ir)");
     return status;
 }
 

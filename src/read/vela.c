@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vela.c -- Vela's raw answer (X_vela.npz) as a graph of one node that executes the stream.
+/* vela.c -- Vela's raw answer (X_vela.npz), or the payload made of it, as a graph of one node that executes the stream.
  *
  * Vela notes six extents, ones in front, and the bytes of an element; how many axes a tensor had,
  * and whether its numbers have a sign, is not in the file.  Tensors are of signed integers here,
@@ -23,7 +23,9 @@ static const tc_type *type_of(tc_ctx *ctx, const tc_npu_tensor *t)
 tc_status tc_read_vela(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     tc_npu_program program;
-    TC_TRY(tc_npu_read_npz(ctx, file, bytes, &program));
+    const tc_loc here = {.file = file};
+    TC_TRY(tc_npu_looks_like_backend(bytes) ? tc_npu_read_backend(ctx, &here, bytes, &program)
+                                            : tc_npu_read_npz(ctx, file, bytes, &program));
     tc_module *m = tc_module_new(ctx, file);
     tc_graph *g = tc_graph_new(m, "main");
     const tc_loc *loc = tc_arena_copy(&ctx->arena, &(tc_loc){.file = file}, sizeof(tc_loc));

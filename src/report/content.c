@@ -198,6 +198,8 @@ static tc_status make(tc_ctx *ctx, const tc_report_options *options, tc_report_f
     tc_buf_init(&buf, &ctx->arena);
     if (form == TC_REPORT_FORM_JSON)
         tc_content_json(&content, false, &buf);
+    else if (form == TC_REPORT_FORM_MODEL_EXPLORER)
+        tc_content_explorer(&content, &buf);
     else
         tc_content_page(&content, &buf);
     *out = (tc_bytes){buf.data, buf.size};

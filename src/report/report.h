@@ -93,6 +93,7 @@ int32_t tc_content_node(const tc_content *c, const char *name);
 
 void tc_content_json(const tc_content *c, bool compact, tc_buf *out);
 void tc_content_page(const tc_content *c, tc_buf *out);
+void tc_content_explorer(const tc_content *c, tc_buf *out);
 
 /* Files of the page, as the build embeds them. */
 #define TC_PAGE(name)                                                                              \

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explorer.c -- the same content as Model Explorer takes it: a graph whose nodes have a namespace
+ * (their module), incoming edges, and attributes by name. */
+#include "report.h"
+
+#include "../api/json_out.h"
+
+static void attr(tc_json_out *out, const char *key, const char *value)
+{
+    if (!value || !*value)
+        return;
+    tc_json_open(out, NULL, '{');
+    tc_json_put_text(out, "key", key);
+    tc_json_put_text(out, "value", value);
+    tc_json_close(out, '}');
+}
+
+static void number_attr(const tc_content *c, tc_json_out *out, const char *key, double value)
+{
+    char text[32];
+    tc_text_f64(value, text);
+    if (value != 0)
+        attr(out, key, tc_text_format(&c->ctx->arena, "%s", text));
+}
+
+static const char *space_of(const tc_content *c, const tc_report_node *n)
+{
+    char *text = tc_text_format(&c->ctx->arena, "%s", n->loc->module ? n->loc->module : "");
+    for (char *p = text; *p; p++)
+        *p = *p == '.' ? '/' : *p;
+    return text;
+}
+
+static const char *place_of(const tc_content *c, const tc_report_node *n)
+{
+    if (n->where >= 0)
+        return c->options.compiled->region[n->where].name;
+    return n->where == TC_WHERE_CPU ? "CPU" : n->where == TC_WHERE_MERGED ? "merged" : NULL;
+}
+
+static const char *operators_of(const tc_content *c, const tc_report_node *n)
+{
+    tc_buf text;
+    tc_buf_init(&text, &c->ctx->arena);
+    for (size_t i = 0; i < n->n_tosa; i++)
+        tc_buf_printf(&text, i ? ", %s" : "%s", n->tosa[i]);
+    return tc_buf_cstr(&text);
+}
+
+static void put_attrs(const tc_content *c, tc_json_out *out, const tc_report_node *n)
+{
+    tc_json_open(out, "attrs", '[');
+    attr(out, "node", n->name);
+    attr(out, "target", n->loc->target);
+    attr(out, "module type", n->loc->module_type);
+    attr(out, "Python", n->loc->place);
+    attr(out, "runs on", place_of(c, n));
+    attr(out, "because", n->why);
+    attr(out, "quantized", n->typed ? tc_type_text(&c->ctx->arena, n->typed) : NULL);
+    attr(out, "TOSA", operators_of(c, n));
+    number_attr(c, out, "cycles", n->cost.cycles);
+    number_attr(c, out, "MACs", n->cost.macs);
+    number_attr(c, out, "bytes", n->cost.bytes);
+    tc_json_close(out, ']');
+    tc_json_open(out, "outputsMetadata", '[');
+    tc_json_open(out, NULL, '{');
+    tc_json_put_text(out, "id", "0");
+    tc_json_open(out, "attrs", '[');
+    attr(out, "tensor_shape", n->type ? tc_type_text(&c->ctx->arena, n->type) : NULL);
+    tc_json_close(out, ']');
+    tc_json_close(out, '}');
+    tc_json_close(out, ']');
+}
+
+static const char *id_of(const tc_content *c, size_t k)
+{
+    return tc_text_format(&c->ctx->arena, "%zu", k);
+}
+
+void tc_content_explorer(const tc_content *c, tc_buf *to)
+{
+    tc_json_out out = {.to = to};
+    tc_json_open(&out, NULL, '{');
+    tc_json_put_text(&out, "label", tc_model_file(c->options.model));
+    tc_json_open(&out, "graphs", '[');
+    tc_json_open(&out, NULL, '{');
+    tc_json_put_text(&out, "id", c->options.compiled ? c->options.compiled->target.text : "model");
+    tc_json_open(&out, "nodes", '[');
+    for (size_t k = 0; k < c->n_node; k++) {
+        const tc_report_node *n = &c->node[k];
+        tc_json_open(&out, NULL, '{');
+        tc_json_put_text(&out, "id", id_of(c, k));
+        tc_json_put_text(&out, "label", n->op);
+        tc_json_put_text(&out, "namespace", space_of(c, n));
+        tc_json_open(&out, "incomingEdges", '[');
+        for (size_t i = 0; i < n->n_in; i++) {
+            tc_json_open(&out, NULL, '{');
+            tc_json_put_text(&out, "sourceNodeId", id_of(c, n->in[i]));
+            tc_json_put_text(&out, "sourceNodeOutputId", "0");
+            tc_json_put_text(&out, "targetNodeInputId", id_of(c, i));
+            tc_json_close(&out, '}');
+        }
+        tc_json_close(&out, ']');
+        put_attrs(c, &out, n);
+        tc_json_close(&out, '}');
+    }
+    tc_json_close(&out, ']');
+    tc_json_close(&out, '}');
+    tc_json_close(&out, ']');
+    tc_json_close(&out, '}');
+}
