@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* oom.c -- every allocation of a whole quantize, compile and run fails once.
  *
- *   oom [--every N] MODEL DATA TARGET OUT
+ *   oom [--every N] [--blocks N] MODEL DATA TARGET OUT
  *
- * The allocator of a context counts, and says no to the K-th request, for every K that there is; then
- * the K-th request inside the arenas' blocks fails, for every N-th K.  Each time the call gives
- * TC_NO_MEMORY and the context gives back all that it took: memory, open files, threads, names. */
+ * The allocator of a context counts, and says no to the K-th request, for every K that there is or
+ * every N-th (--blocks); then the K-th request inside the arenas' blocks fails, for every N-th K
+ * (--every).  Each time the call gives TC_NO_MEMORY and the context gives back all that it took:
+ * memory, open files, threads, names. */
 #include <dirent.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -145,13 +146,11 @@ static long count_inside(const job *j)
 
 int main(int argc, char **argv)
 {
-    long every = 1, at = 1;
-    if (argc > 2 && strcmp(argv[1], "--every") == 0) {
-        every = atol(argv[2]);
-        at = 3;
-    }
-    if (argc - at != 4 || every < 1) {
-        fputs("oom [--every N] MODEL DATA TARGET OUT\n", stderr);
+    long every = 1, each_block = 1, at = 1;
+    for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2)
+        *(strcmp(argv[at], "--blocks") == 0 ? &each_block : &every) = atol(argv[at + 1]);
+    if (argc - at != 4 || every < 1 || each_block < 1) {
+        fputs("oom [--every N] [--blocks N] MODEL DATA TARGET OUT\n", stderr);
         return 2;
     }
     job j = {argv[at], argv[at + 1], argv[at + 2], argv[at + 3]};
@@ -165,13 +164,13 @@ int main(int argc, char **argv)
     int files = open_files();
     run(&j, &c, NEVER, NEVER);
     long blocks = atomic_load(&c.asked), inside = count_inside(&j);
-    for (long k = 0; k < blocks; k++)
+    for (long k = 0; k < blocks; k += each_block)
         try_one(&j, &t, "block", k, NEVER, files);
     for (long k = 0; k < inside; k += every)
         try_one(&j, &t, "request", NEVER, k, files);
     if (run(&j, &c, NEVER, NEVER) != TC_OK || atomic_load(&c.held))
         complain(&t, "afterwards", 0, "it does not work any more");
-    printf("%s: %ld blocks, %ld requests, each %ldth tried: %ld passed, %ld failed\n", j.model, blocks,
-           inside, every, t.tried - t.bad, t.bad);
+    printf("%s: %ld blocks, each %ldth tried, %ld requests, each %ldth: %ld passed, %ld failed\n",
+           j.model, blocks, each_block, inside, every, t.tried - t.bad, t.bad);
     return t.bad != 0;
 }

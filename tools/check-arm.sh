@@ -2,7 +2,7 @@
 # 64-bit Arm: cross build, then unit, golden and conformance tests under qemu-user; the files that it writes are those of
 # this machine, byte for byte; and the NEON kernels ran.        check-arm.sh [BUILD of this machine]
 #
-# Needs gcc-aarch64-linux-gnu and qemu-user.  libzip and protobuf-c for Arm are unpacked from Debian's packages into build/arm/root.
+# Needs gcc-aarch64-linux-gnu and qemu-user.  libzip, protobuf-c, libpng and libjpeg for Arm are unpacked from Debian's packages into build/arm/root.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 here=${1:-build} arm=$PWD/build/arm
@@ -22,7 +22,7 @@ fetch_root() {
     options=(-q -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o Dir::State::Lists="$apt/lists"
         -o Dir::Cache::Archives="$apt/archives" -o Dir::State="$apt/state" -o Dir::State::status="$apt/status"
         -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Debug::NoLocking=1 -o APT::Install-Recommends=false)
-    apt-get "${options[@]}" update && apt-get "${options[@]}" -y --download-only install libzip-dev libprotobuf-c-dev libc6-dev libstdc++-12-dev || return 1
+    apt-get "${options[@]}" update && apt-get "${options[@]}" -y --download-only install libzip-dev libprotobuf-c-dev libpng-dev libjpeg-dev libc6-dev libstdc++-12-dev || return 1
     for deb in "$apt"/archives/*.deb; do dpkg -x "$deb" "$TOSAC_ARM_ROOT" || return 1; done
     rm -r "$apt"
 }

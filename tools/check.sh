@@ -232,7 +232,7 @@ no_memory() { # FOLDER EVERY
 no_memory_long() {
     build/oom --every 500 test/fixture/digits/model.pt2 random:1 TOSA-1.0+INT build/oom-digits.pte || return 1
     if [ -d "$shared/zoo/swin48" ]; then
-        build/oom --every 20000 "$shared/zoo/swin48/model.pt2" random:1 TOSA-1.0+INT build/oom-swin.pte
+        build/oom --every 20000 --blocks 50 "$shared/zoo/swin48/model.pt2" random:1 TOSA-1.0+INT build/oom-swin.pte
     fi
 }
 
