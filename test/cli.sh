@@ -397,6 +397,29 @@ stream 0 '0 regions' relu-other --check
 stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --check --strict
 holds 'a program was written' test -e "$dir/u85.pte"
 
+# the same stream in a program and as Vela wrote it: checked, shown, run
+stream 0 '1 region, 1 operators' relu
+expect 0 "1 operations in 1 command stream for ethos-u85-256 keep the machine's rules" verify "$dir/relu.pte"
+expect 0 '"streams": 1' verify "$dir/relu.pte" --json
+expect 0 "keep the machine's rules" verify fixture/npu/relu_vela.npz
+expect 1 'its ofm reaches from byte 1048576' verify fixture/npu/relu-outside_vela.npz
+expect 0 'payload has 1 bytes an element' inspect "$dir/relu.pte"
+expect 0 '"payload_element_bytes": 1' inspect "$dir/relu.pte" --json
+expect 0 'POOL SUM' inspect --disassemble "$dir/relu.pte"
+expect 0 'f32[32,1,4]' run "$dir/relu.pte" -i random:1
+expect 0 'i8[32,4]' run fixture/npu/relu_vela.npz -i random:1
+expect 2 'has no command stream' inspect --disassemble "$dir/cpu.pte"
+
+# the other ways to be told
+expect 0 '"arguments"' --dump-options
+expect 0 '"operators": 252' verify "$dir/m.tosa" -t TOSA-1.0+INT --json
+expect 0 '"quantized"' quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/t.ir" --json
+expect 0 '"observations"' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/first.obs" --json
+expect 2 'makes no parameters' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/x.obs" --qparams "$dir/q.json"
+expect 0 '1 region' compile "$dir/m.tosa" -t TOSA-1.0+INT -o "$dir/m2.pte"
+expect 0 'f32[128,10]' run "$dir/m.pte" -i $digits/calib.npz
+holds 'a region by itself runs in a program' eval '"$tosac" run "$dir/m2.pte" -i random:1 >/dev/null'
+
 # Pictures as data
 printf 'graph @main(%%0 "x": f32[1,3,24,24]) {\n  %%1 = slice %%0 axis=3 start=0 end=10 step=1 : f32[1,3,24,10]\n  %%2 = mean %%1 axes=[1,2] keepdim=false : f32[1,10]\n  return %%2\n}\n' >"$dir/pictures.ir"
 expect 0 'f32[100,10]' run "$dir/pictures.ir" -i $digits/../pictures --preprocess 'resize=28 crop=24'
