@@ -36,6 +36,14 @@ static int word_of(tc_onnx_node *n, const char *name, const char *missing, const
     return 0;
 }
 
+/* The middle of place x, divided by a scale, in f32 as runtimes have it: what falls between two
+ * numbers falls to the same side. */
+static double middle(double x, double s)
+{
+    float at = (float)(x + 0.5) / (float)s;
+    return (double)(at - 0.5f);
+}
+
 /* Place i of the result in the operand's numbering. */
 static double source(const resize *r, int axis, int64_t in, int64_t i)
 {
@@ -45,9 +53,9 @@ static double source(const resize *r, int axis, int64_t in, int64_t i)
         out = r->given[axis] ? s * (double)in : out;
         return out != 1 ? x * ((double)in - 1) / (out - 1) : 0;
     case ASYMMETRIC:
-        return x / s;
+        return (double)((float)x / (float)s);
     case PYTORCH:
-        return out > 1 ? (x + 0.5) / s - 0.5 : 0;
+        return out > 1 ? middle(x, s) : 0;
     case TF_HALF:
         return (x + 0.5) / s;
     case CROP: {
@@ -62,7 +70,7 @@ static double source(const resize *r, int axis, int64_t in, int64_t i)
     case HALF_PIXEL:
         break;
     }
-    return (x + 0.5) / s - 0.5;
+    return middle(x, s);
 }
 
 static int64_t nearest(const resize *r, double x)
