@@ -28,20 +28,88 @@ static bool is_uint4(tc_onnx_node *n, int i)
     return false;
 }
 
+/* ---- unsigned codes ----
+ *
+ * Targets compute on int8.  A uint8 code u with zero z stands for the same number as the int8 code
+ * u - 128 with zero z - 128, and a uint4 code for the int4 code u - 8: so codes are made and read
+ * signed, and what the file calls uint8 is that plus 128, which nobody computes unless it is read
+ * as a number of its own. */
+
+static tc_val shifted(tc_make *m, tc_val x, double by, tc_dtype to)
+{
+    x = tc_make_cast(m, x, TC_i16);
+    x = tc_make_add_n(m, x, by);
+    return tc_make_cast(m, x, to);
+}
+
+/* A constant moved down by half of its codes. */
+static tc_val signed_constant(tc_make *m, tc_val x, bool nibble)
+{
+    tc_tensor from = tc_tensor_of(m->g, x);
+    tc_tensor to = tc_make_tensor(m, nibble ? TC_i4 : TC_i8, from.type->rank, from.type->dim);
+    const uint8_t *u = from.data;
+    int8_t *s = to.data;
+    for (int64_t i = 0; i < tc_type_count(from.type); i++)
+        s[i] = (int8_t)(u[i] - (nibble ? 8 : 128));
+    return tc_make_const(m, to, tc_value_of(m->g, x)->name);
+}
+
+/* The int8 codes behind x, where x is them plus 128, maybe moved; TC_NONE where it is not. */
+static tc_val signed_behind(tc_make *m, tc_val x, int depth)
+{
+    enum { DEEPEST = 8 };
+    tc_node *def = tc_def(m->g, x);
+    if (!def || depth > DEEPEST || tc_make_dtype(m, x) != TC_u8)
+        return TC_NONE;
+    if (def->op == TC_OP_cast) {
+        tc_node *sum = tc_def(m->g, def->in[0]);
+        tc_node *wide = sum && sum->op == TC_OP_add ? tc_def(m->g, sum->in[0]) : NULL;
+        tc_tensor by;
+        if (wide && wide->op == TC_OP_cast && tc_make_dtype(m, wide->in[0]) == TC_i8 &&
+            tc_make_known(m, sum->in[1], &by) && tc_type_count(by.type) == 1 &&
+            tc_load_i64(by, 0) == 128)
+            return wide->in[0];
+        return TC_NONE;
+    }
+    switch (def->op) {
+    case TC_OP_reshape:
+    case TC_OP_permute:
+    case TC_OP_slice:
+    case TC_OP_select:
+    case TC_OP_expand:
+    case TC_OP_identity:
+    case TC_OP_max_pool:
+        break;
+    default:
+        return TC_NONE;
+    }
+    tc_val inner = def->n_out == 1 ? signed_behind(m, def->in[0], depth + 1) : TC_NONE;
+    return inner ? tc_make_op(m, def->op, def->attr, &inner, 1) : TC_NONE;
+}
+
+/* Any uint8 tensor as int8 codes. */
+static tc_val as_signed(tc_make *m, tc_val x, bool nibble)
+{
+    if (tc_is_const(m->g, x))
+        return signed_constant(m, x, nibble);
+    tc_val behind = signed_behind(m, x, 0);
+    return behind || m->status != TC_OK ? behind : shifted(m, x, -128, TC_i8);
+}
+
 /* Scale and zero point by themselves, or per channel of an axis: as our operator has them. */
-static tc_val step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zero, int64_t axis,
-                   tc_dtype dtype, bool nibble)
+static tc_val signed_step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zero, int64_t axis,
+                          tc_dtype dtype, int64_t down)
 {
     tc_make *m = &n->m;
     tc_tensor s, z;
     if (m->status != TC_OK)
         return TC_NONE;
     tc_attr_quantize a = {.axis = -1, .dtype = dtype};
-    codes(op == TC_OP_dequantize ? tc_make_dtype(m, x) : dtype, nibble, &a.qmin, &a.qmax);
+    codes(op == TC_OP_dequantize ? tc_make_dtype(m, x) : dtype, false, &a.qmin, &a.qmax);
     if (tc_type_count(tc_make_type(m, scale)) == 1) {
         if (tc_make_known(m, scale, &s) && (!zero || tc_make_known(m, zero, &z))) {
             a.scale = tc_load_f64(s, 0);
-            a.zero = zero ? tc_load_i64(z, 0) : 0;
+            a.zero = (zero ? tc_load_i64(z, 0) : 0) - down;
             if (!(a.scale > 0) || !isfinite(a.scale)) {
                 tc_make_bad(m, TC_E_ARGUMENT, "a scale of %g", a.scale);
                 return TC_NONE;
@@ -56,8 +124,30 @@ static tc_val step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zer
         zero = tc_make_full(m, 1, &count, 0, TC_i32);
     }
     zero = tc_make_flat(m, tc_make_cast(m, zero, TC_i32));
+    if (down)
+        zero = tc_make_add_n(m, zero, (double)-down);
     return tc_make_op(m, op, tc_arena_copy(&m->ctx->arena, &a, sizeof a),
                       (tc_val[]){x, scale, zero}, 3);
+}
+
+static tc_val step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zero, int64_t axis,
+                   tc_dtype dtype, bool nibble)
+{
+    tc_make *m = &n->m;
+    if (m->status != TC_OK)
+        return TC_NONE;
+    bool back = op == TC_OP_dequantize;
+    if ((back ? tc_make_dtype(m, x) : dtype) != TC_u8)
+        return signed_step(n, op, x, scale, zero, axis, dtype, 0);
+    if (back) {
+        bool four = nibble && tc_is_const(m->g, x);
+        x = as_signed(m, x, four);
+        return signed_step(n, op, x, scale, zero, axis, dtype, four ? 8 : 128);
+    }
+    tc_val y = signed_step(n, op, x, scale, zero, axis, TC_i8, 128);
+    if (nibble && m->status == TC_OK) /* codes 0 to 15 of the 256 */
+        y = tc_make_clamp(m, y, -128, -113);
+    return shifted(m, y, 128, TC_u8);
 }
 
 /* A scale for each block of an axis becomes one for each number. */
