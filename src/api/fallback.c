@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fallback.c -- a region that is refused as a whole, by a rule or by the machine's own compiler.
  *
- * Its nodes, in the order of the model, are tried in prefixes: the shortest one that is refused ends
- * with the node that is to blame in what stands before it.  That node goes to the CPU, with the
- * refusal as its reason, and the program is compiled anew.  A region that is still refused after
- * ROUNDS of that goes to the CPU as a whole. */
+ * Its nodes, in the order of the model, are tried in prefixes: the shortest one that is refused
+ * ends with the node that is to blame in what stands before it.  That node goes to the CPU, with
+ * the refusal as its reason, and the program is compiled anew.  A region that is still refused
+ * after ROUNDS of that goes to the CPU as a whole, and so does one whose trials, all of which stay
+ * in the context's memory, have become too many or too large. */
 #include "compile.h"
 
-enum { ROUNDS = 12 };
+enum { ROUNDS = 12, TRIALS = 128 };
+static const size_t trial_bytes = (size_t)1 << 30;
 
 typedef struct search {
     tc_ctx *ctx;
@@ -15,7 +17,14 @@ typedef struct search {
     tc_region_judge *judge;
     const tc_region *region;
     const char *why; /* of the last refusal */
+    int *trials;     /* that are left */
+    size_t most;     /* bytes that may be in use before another one */
 } search;
+
+static bool may_go_on(const search *s)
+{
+    return *s->trials > 0 && s->ctx->arena.used < s->most;
+}
 
 /* Compiled and judged, in silence; what was said. */
 static tc_status attempt(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge, size_t *failed,
@@ -38,6 +47,7 @@ static bool refused(search *s, size_t n)
     tc_map left;
     size_t failed;
     const char *why;
+    --*s->trials;
     tc_map_init(&left, &s->ctx->arena);
     const tc_graph *g = tc_main(c.typed);
     for (size_t k = 0; k < g->n_node; k++)
@@ -57,9 +67,11 @@ static bool refused(search *s, size_t n)
 static const char *blame(search *s)
 {
     size_t good = 0, bad = s->region->n_node;
-    if (!bad || !refused(s, bad))
+    if (!bad || !may_go_on(s) || !refused(s, bad))
         return NULL;
     while (bad - good > 1) {
+        if (!may_go_on(s))
+            return NULL;
         size_t middle = good + (bad - good) / 2;
         if (refused(s, middle))
             bad = middle;
@@ -88,16 +100,19 @@ tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge, size
                        const char *why)
 {
     tc_status status = TC_OK;
+    int trials = TRIALS;
+    size_t most = ctx->arena.used + trial_bytes;
     for (int round = 0; failed != SIZE_MAX && failed < c->n_region; round++) {
         const tc_region *region = &c->region[failed];
-        search s = {ctx, c, judge, region, why};
+        search s = {ctx, c, judge, region, why, &trials, most};
         const char *name = round < ROUNDS ? blame(&s) : NULL;
         if (!name && !region->n_node)
             return tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_TOOL,
                             "the region '%s' is refused: %s", region->name, why);
         if (name) {
             leave(ctx, c, name, s.why);
-            tc_warning(ctx, loc_of(c, name), TC_E_FALLBACK, "'%s' goes to the CPU: %s", name, s.why);
+            tc_warning(ctx, loc_of(c, name), TC_E_FALLBACK, "'%s' goes to the CPU: %s", name,
+                       s.why);
         } else {
             for (size_t i = 0; i < region->n_node; i++)
                 leave(ctx, c, region->node[i], why);
