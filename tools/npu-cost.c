@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu-cost.c -- what our model of the machine says of a stream, beside Vela's own figures.
  *
- *   npu-cost [--each | --record] SYSTEM MODE X_vela.npz...      Vela's are in X_debug.xml beside it
+ *   npu-cost [--each | --record | --choose] SYSTEM MODE X_vela.npz...      Vela's are in
+ * X_debug.xml beside it
  * (--enable-debug-db)
  *
  * A line a file: cycles by Vela, ours, how far apart; of its scheduled operations the share that is
@@ -10,7 +11,9 @@
  * here: what test/fixture/cost has. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "npu/block.h"
 #include "npu/cost.h"
 #include "npu/text.h"
 #include "npu/vela_map.h"
@@ -18,7 +21,17 @@
 
 enum { TAIL = sizeof "_vela.npz" - 1 };
 
-typedef enum mode { TOTAL, EACH, RECORD } mode;
+typedef enum mode { TOTAL, EACH, RECORD, CHOOSE } mode;
+
+static bool choose(void *user, tc_npu_op *op)
+{
+    tc_npu_walk *walk = user;
+    if (!tc_npu_walk_next(walk, op))
+        return false;
+    if (tc_npu_is_kernel(op->kind))
+        tc_npu_choose_block(walk->machine, op);
+    return true;
+}
 
 static tc_status record(tc_ctx *ctx, const char *file, const char *heading, const tc_npu_program *p,
                         const tc_npu_stream_cost *cost, const tc_vela_map *map)
@@ -55,12 +68,18 @@ static tc_status compare(tc_ctx *ctx, const char *file, const char *system, cons
         &xml));
     tc_vela_map *map = tc_vela_map_read(&ctx->arena, xml);
     const char *wrong = tc_npu_cost_stream(&ctx->arena, &p, &s, &cost);
+    if (what == CHOOSE) {
+        tc_npu_walk walk;
+        tc_npu_walk_begin(&walk, p.machine, p.words);
+        tc_npu_cost_ops(&ctx->arena, p.machine, &s, choose, &walk, &cost);
+    }
     if (wrong || !map)
         return tc_error(ctx, NULL, TC_E_FORMAT, "%s: %s", file,
                         wrong ? wrong : "no debug database");
     if (what == RECORD)
         return record(ctx, file, tc_text_format(&ctx->arena, "%s %s", system, memory_mode), &p,
                       &cost, map);
+    bool each = getenv("EACH") != NULL;
     size_t n, good = 0, counted = 0;
     const tc_vela_cost *vela = tc_vela_map_costs(map, &n);
     double *ours = tc_new_n(&ctx->arena, double, n + 1),
@@ -80,7 +99,7 @@ static tc_status compare(tc_ctx *ctx, const char *file, const char *system, cons
         counted++;
         good += near;
         within += near ? v : 0;
-        if (what == EACH && !near)
+        if ((what == EACH || (what == CHOOSE && each)) && !near)
             printf("  %-16s word %-8zu Vela %10.0f (%9.0f)  ours %10.0f (%9.0f)  %+7.1f %%\n",
                    vela[k].kind, vela[k].word, v, (double)vela[k].npu_cycles, ours[k], compute[k],
                    v > 0 ? 100 * (ours[k] - v) / v : 100);
@@ -98,14 +117,14 @@ static tc_status compare(tc_ctx *ctx, const char *file, const char *system, cons
 
 int main(int argc, char **argv)
 {
-    mode what = argc < 2                           ? TOTAL
-                : strcmp(argv[1], "--each") == 0   ? EACH
-                : strcmp(argv[1], "--record") == 0 ? RECORD
-                                                   : TOTAL;
+    static const char *const flag[] = {"", "--each", "--record", "--choose"};
+    mode what = TOTAL;
+    for (int i = EACH; i <= CHOOSE && argc > 1; i++)
+        what = strcmp(argv[1], flag[i]) == 0 ? (mode)i : what;
     argv += what != TOTAL;
     argc -= what != TOTAL;
     if (argc < 4) {
-        fprintf(stderr, "npu-cost [--each | --record] SYSTEM MODE X_vela.npz...\n");
+        fprintf(stderr, "npu-cost [--each | --record | --choose] SYSTEM MODE X_vela.npz...\n");
         return 2;
     }
     int worst = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cost.c -- a stream's operations, put together to jobs; see cost.h. */
+#include "block.h"
 #include "cost_part.h"
 
 #include "text.h"
@@ -102,74 +103,6 @@ static tc_npu_job_map written_map(const stream *s, const tc_npu_op *op)
     tc_npu_job_map m = map_of(s, &op->ofm);
     tc_npu_written(op, &m.h, &m.w, &m.c);
     return m;
-}
-
-/* ---- blocks ---- */
-
-/* The pieces in which U85 deals out its memory of inputs, by microblock and bits of a block's
- * depth. */
-static tc_npu_block piece(const tc_npu_machine *m, const tc_npu_op *op, int32_t depth, int32_t bits)
-{
-    static const tc_npu_block small[3] = {{1, 2, 1}, {1, 1, 2}, {1, 1, 2}},
-                              middle[3] = {{2, 2, 1}, {1, 2, 2}, {1, 1, 4}},
-                              long_[3] = {{1, 4, 1}, {1, 2, 2}, {1, 1, 4}},
-                              large[3] = {{2, 4, 1}, {2, 2, 2}, {1, 2, 4}},
-                              long_large[3] = {{2, 4, 1}, {1, 4, 2}, {1, 2, 4}},
-                              largest[3] = {{4, 4, 1}, {2, 4, 2}, {2, 2, 4}},
-                              long_largest[3] = {{4, 4, 1}, {2, 4, 2}, {1, 4, 4}};
-    bool is_long = op->microblock == 2;
-    const tc_npu_block *row = m->macs == 128    ? small
-                              : m->macs <= 512  ? (is_long ? long_ : middle)
-                              : m->macs == 1024 ? (is_long ? long_large : large)
-                                                : (is_long ? long_largest : largest);
-    tc_npu_block b = row[depth * bits <= 128 ? 0 : depth * bits <= 256 ? 1 : 2];
-    b.depth *= 128 / bits > 1 ? 128 / bits : 1;
-    return b;
-}
-
-static int32_t below(int32_t out, int32_t stride, int32_t kernel, int32_t dilation,
-                     tc_npu_upscale upscale)
-{
-    int32_t n = (out - 1) * stride + least((kernel - 1) * dilation + 1, 8);
-    return upscale ? (n + 1) / 2 + (n % 2 == 0) : n;
-}
-
-static bool sums_channels(const tc_npu_op *op)
-{
-    return op->kind == TC_NPU_KIND_CONV ||
-           (op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM);
-}
-
-/* What is read for an output block at a time. */
-static tc_npu_block input_block(const tc_npu_machine *m, const tc_npu_op *op, int32_t bits,
-                                tc_npu_block unit)
-{
-    const tc_npu_window *k = &op->window;
-    tc_npu_block b = op->block, step = unit;
-    if (op->kind == TC_NPU_KIND_ELEMENTWISE || op->kind == TC_NPU_KIND_RESIZE)
-        return b;
-    if (m->product == TC_U85) {
-        if (sums_channels(op))
-            b.depth = k->part_kernel ? 16
-                      : bits == 32 || (m->macs <= 256 && unit.depth == 16 && !op->weights.sparse)
-                          ? 32
-                      : op->weights.sparse && bits == 8 ? 128
-                                                        : 64;
-        step = piece(m, op, b.depth, bits);
-        b.depth = round_up(b.depth, step.depth);
-    } else if (sums_channels(op))
-        b.depth = bits == 16 ? round_up(least(op->ifm.c, 16), 4)
-                             : round_up(least(op->ifm.c, k->part_kernel ? 16 : 32), 8);
-    b.h = round_up(below(op->block.h, k->stride_y, k->kh, k->dilation_y, k->upscale), step.h);
-    b.w = round_up(below(op->block.w, k->stride_x, k->kw, k->dilation_x, k->upscale), step.w);
-    return b;
-}
-
-static tc_npu_block unit_of(const tc_npu_machine *m, const tc_npu_op *op)
-{
-    int i = m->product == TC_U85 ? op->microblock : 0;
-    tc_npu_block b = i < TC_NPU_MICROBLOCKS ? m->microblock[i] : (tc_npu_block){0};
-    return b.depth ? b : (tc_npu_block){1, 1, 8};
 }
 
 /* ---- closing ---- */
@@ -384,8 +317,8 @@ static bool end_column(stream *s, const tc_npu_op *op)
         j->ifm2 = map_of(s, &s->first.ifm2);
         j->ofm = map_of(s, &op->ofm);
         j->block = op->block;
-        j->unit = unit_of(s->m, op);
-        j->in_block = input_block(s->m, op, 32, j->unit);
+        j->unit = tc_npu_unit(s->m, op);
+        j->in_block = tc_npu_input_block(s->m, op, 32);
         j->rate = tc_npu_output_rate(s->m, op);
         j->kh = op->window.kh;
         j->kw = op->window.kw;
@@ -490,14 +423,14 @@ static void begin(stream *s, const tc_npu_op *op)
     open_job(s, op);
     j->work = work_of(op);
     j->block = op->block;
-    j->unit = unit_of(s->m, op);
+    j->unit = tc_npu_unit(s->m, op);
     j->kh = op->window.kh;
     j->kw = op->window.kw;
     j->part_kernel = op->kind == TC_NPU_KIND_CONV && op->window.part_kernel;
     j->wide_acc = op->acc_bits > 32;
     j->rate = tc_npu_output_rate(s->m, op);
     set_maps(s, op);
-    j->in_block = input_block(s->m, op, j->ifm.bits, j->unit);
+    j->in_block = tc_npu_input_block(s->m, op, j->ifm.bits);
     j->moves = tc_npu_only_moves(op);
     j->turns = op->transpose || op->reverse;
     j->looks_up = op->function != 0;
@@ -588,15 +521,13 @@ static void settle(stream *s)
         out->op[i].job = s->part[out->op[i].job].whole;
 }
 
-const char *tc_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
-                               const tc_npu_system *system, tc_npu_stream_cost *out)
+void tc_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
+                     tc_npu_next *next, void *user, tc_npu_stream_cost *out)
 {
-    stream s = {.arena = arena, .m = program->machine, .s = system, .out = out};
-    tc_npu_walk walk;
+    stream s = {.arena = arena, .m = machine, .s = system, .out = out};
     tc_npu_op op;
     *out = (tc_npu_stream_cost){0};
-    tc_npu_walk_begin(&walk, program->machine, program->words);
-    while (tc_npu_walk_next(&walk, &op)) {
+    while (next(user, &op)) {
         if (op.kind == TC_NPU_KIND_DMA)
             dma(&s, &op);
         else if (tc_npu_is_kernel(op.kind))
@@ -605,5 +536,18 @@ const char *tc_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
     close_job(&s);
     tc_npu_join_parts(arena, s.part, s.n_part);
     settle(&s);
+}
+
+static bool walk_on(void *user, tc_npu_op *op)
+{
+    return tc_npu_walk_next(user, op);
+}
+
+const char *tc_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
+                               const tc_npu_system *system, tc_npu_stream_cost *out)
+{
+    tc_npu_walk walk;
+    tc_npu_walk_begin(&walk, program->machine, program->words);
+    tc_npu_cost_ops(arena, program->machine, system, walk_on, &walk, out);
     return walk.error ? tc_text_format(arena, "word %zu: %s", walk.command.at, walk.error) : NULL;
 }

@@ -66,6 +66,12 @@ typedef struct tc_npu_stream_cost {
 const char *tc_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
                                const tc_npu_system *system, tc_npu_stream_cost *out);
 
+/* The same of operations that somebody else decodes, or makes up; `next` gives one after the other,
+ * and false at the end. */
+typedef bool tc_npu_next(void *user, tc_npu_op *op);
+void tc_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
+                     tc_npu_next *next, void *user, tc_npu_stream_cost *out);
+
 /* macs / (cycles * the machine's macs a cycle), 0 .. 1. */
 double tc_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost);
 
