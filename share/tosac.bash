@@ -42,7 +42,7 @@ _tosac()
         valued='|--target|-t|--threads|--kernels|--dim|--shape|'
         ;;
     profile)
-        options='--target -t --by --top --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --json --threads --kernels --dim --shape --help -h --version '
+        options='--target -t --by --top --estimate --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --json --threads --kernels --dim --shape --help -h --version '
         valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--threads|--kernels|--dim|--shape|'
         ;;
     opt)

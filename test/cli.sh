@@ -277,6 +277,9 @@ expect 2 'has no section System_Config.Board' profile $net --vela-ini cli.sh --s
 expect 1 '[io]' profile $net --vela-ini "$dir/none.ini"
 expect 2 '-t TARGET is missing' profile $digits/model.pt2
 expect 2 'known for Ethos-U targets' profile $digits/model.pt2 -t cpu
+TOSAC_VELA=$dir/no-vela expect 0 'guessed from TOSA operators' profile $digits/model.pt2 -t ethos-u85-256 --estimate
+TOSAC_VELA=$dir/no-vela expect 0 'digits_models.py:22' profile $digits/model.pt2 -t ethos-u55-128 --estimate
+expect 2 'is compiled already' profile $net --estimate
 cp $net "$dir/alone_vela.npz"
 expect 0 'DEPTHWISE' profile "$dir/alone_vela.npz"
 expect 0 'does not say where its operations come from' profile "$dir/alone_vela.npz" --by line

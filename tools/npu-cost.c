@@ -11,7 +11,6 @@
  * here: what test/fixture/cost has. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "npu/block.h"
 #include "npu/cost.h"
@@ -79,7 +78,6 @@ static tc_status compare(tc_ctx *ctx, const char *file, const char *system, cons
     if (what == RECORD)
         return record(ctx, file, tc_text_format(&ctx->arena, "%s %s", system, memory_mode), &p,
                       &cost, map);
-    bool each = getenv("EACH") != NULL;
     size_t n, good = 0, counted = 0;
     const tc_vela_cost *vela = tc_vela_map_costs(map, &n);
     double *ours = tc_new_n(&ctx->arena, double, n + 1),
@@ -99,7 +97,7 @@ static tc_status compare(tc_ctx *ctx, const char *file, const char *system, cons
         counted++;
         good += near;
         within += near ? v : 0;
-        if ((what == EACH || (what == CHOOSE && each)) && !near)
+        if (what == EACH && !near)
             printf("  %-16s word %-8zu Vela %10.0f (%9.0f)  ours %10.0f (%9.0f)  %+7.1f %%\n",
                    vela[k].kind, vela[k].word, v, (double)vela[k].npu_cycles, ours[k], compute[k],
                    v > 0 ? 100 * (ours[k] - v) / v : 100);

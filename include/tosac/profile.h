@@ -47,6 +47,12 @@ TC_API TC_MUST_USE tc_status tc_profile_file(tc_ctx *ctx, const char *path,
 TC_API TC_MUST_USE tc_status tc_profile_compiled(tc_ctx *ctx, tc_compiled *compiled,
                                                  tc_profile **out);
 
+/* The same without Vela and without a stream: operations are guessed from the regions' TOSA
+ * operators, blocks are chosen as Vela would, weights count by their entropy.  Quick, for comparing
+ * candidates; doc/profile.md says how far it is off. */
+TC_API TC_MUST_USE tc_status tc_profile_estimate(tc_ctx *ctx, tc_compiled *compiled,
+                                                 tc_profile **out);
+
 typedef struct tc_profile_info {
     size_t size;         /* of this record: set by the caller */
     const char *machine; /* "ethos-u85-256" */

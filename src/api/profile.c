@@ -8,6 +8,7 @@
 #include "../wire/file.h"
 #include "compile.h"
 #include "enter.h"
+#include "estimate.h"
 
 #include <unistd.h>
 
@@ -195,6 +196,55 @@ static tc_status profile_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 tc_status tc_profile_compiled(tc_ctx *ctx, tc_compiled *compiled, tc_profile **out)
 {
     TC_ENTER(ctx, profile_compiled(ctx, compiled, out));
+}
+
+/* ---- without a stream ---- */
+
+static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, size_t i)
+{
+    tc_estimate e;
+    const tc_machine *m = c->target.machine;
+    p->machine = tc_npu_machine_find(c->target.text);
+    TC_TRY(tc_npu_system_find(ctx, p->machine, c->vela.ini,
+                              c->vela.system_config ? c->vela.system_config : m->system_config,
+                              c->vela.memory_mode ? c->vela.memory_mode : m->memory_mode,
+                              &p->system));
+    tc_estimate_graph(ctx, tc_main(c->region[i].module), p->machine, &p->system, &e);
+    for (size_t k = 0; k < e.cost.n_op; k++) {
+        const tc_npu_op_cost *op = &e.cost.op[k];
+        tc_grow(&ctx->arena, p->entry, p->n_entry, p->cap_entry);
+        p->entry[p->n_entry++] = (tc_profile_entry){.stream = p->n_stream,
+                                                    .word = op->at,
+                                                    .name = op->name,
+                                                    .op = tosa_name(e.node[k]),
+                                                    .loc = e.node[k]->loc,
+                                                    .cause = op->cause,
+                                                    .cost = op->cost};
+        p->lines = p->lines || e.node[k]->loc->place;
+    }
+    tc_npu_cost_add(&p->total, &e.cost.total);
+    p->n_stream++;
+    return TC_OK;
+}
+
+static tc_status estimate_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
+{
+    tc_profile *p = tc_new(&ctx->arena, tc_profile);
+    if (c->target.machine->packing != TC_PACKED_VELA)
+        return tc_usage(ctx, "what a program costs is known for Ethos-U targets, not for '%s'",
+                        c->target.text);
+    p->estimated = true;
+    for (size_t i = 0; i < c->n_region; i++)
+        TC_TRY(estimate_region(ctx, p, c, i));
+    add_cpu(ctx, p, c);
+    tc_profile_make_rows(ctx, p);
+    *out = p;
+    return TC_OK;
+}
+
+tc_status tc_profile_estimate(tc_ctx *ctx, tc_compiled *compiled, tc_profile **out)
+{
+    TC_ENTER(ctx, estimate_compiled(ctx, compiled, out));
 }
 
 /* ---- questions ---- */

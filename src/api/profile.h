@@ -28,6 +28,7 @@ struct tc_profile {
     tc_profile_entry *entry;
     size_t n_entry, cap_entry, n_stream;
     bool lines;
+    bool estimated; /* without a stream */
     tc_profile_row *row[TC_PROFILE_BYS];
     size_t n_row[TC_PROFILE_BYS];
     const tc_profile_cpu *cpu;

@@ -65,9 +65,10 @@ static void put_head(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, int wid
 {
     tc_cost_figures total = tc_profile_figures(p, &p->total);
     tc_buf_printf(
-        out, "%s: %.0f cycles expected, %.3f ms at %.0f MHz, %s MACs, %.1f %% in use (%s, %s)\n",
-        p->machine->name, total.cycles, 1e3 * total.cycles / p->system.clock, p->system.clock / 1e6,
-        amount(ctx, total.macs), 100 * total.utilisation, p->system.config, p->system.mode);
+        out, "%s: %.0f cycles %s, %.3f ms at %.0f MHz, %s MACs, %.1f %% in use (%s, %s)\n",
+        p->machine->name, total.cycles, p->estimated ? "guessed from TOSA operators" : "expected",
+        1e3 * total.cycles / p->system.clock, p->system.clock / 1e6, amount(ctx, total.macs),
+        100 * total.utilisation, p->system.config, p->system.mode);
     tc_buf_printf(out, "%11s %7s  %-*s %7s %7s", "cycles", "share", width, heading[by], "MACs",
                   "in use");
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)

@@ -11,6 +11,7 @@ typedef struct profile_options {
     const char *vela_ini, *system_config, *memory_mode, *optimise;
     int64_t vela_timeout, top;
     cli_texts calib;
+    bool estimate;
 } profile_options;
 
 static const char *const by_name[] = {"line", "module", "node", "kind"};
@@ -47,10 +48,11 @@ static bool has_streams(const char *path)
 static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_profile **out)
 {
     tc_profile_options p = tc_profile_options_default();
-    if (o->target || o->calib.n || o->config || o->cpu || o->optimise)
-        return cli_usage(
-            c, "%s is compiled already: -t, --calib, -q, --cpu and --optimise are for models",
-            path);
+    if (o->target || o->calib.n || o->config || o->cpu || o->optimise || o->estimate)
+        return cli_usage(c,
+                         "%s is compiled already: -t, --calib, -q, --cpu, --optimise and "
+                         "--estimate are for models",
+                         path);
     p.vela_ini = o->vela_ini;
     p.system_config = o->system_config;
     p.memory_mode = o->memory_mode;
@@ -85,7 +87,8 @@ static tc_status of_model(cli *c, const profile_options *o, const char *path, tc
     r.optimise = o->optimise;
     r.vela_timeout = (double)o->vela_timeout;
     CLI_TRY(tc_compile(c->ctx, model, &r, &compiled));
-    return tc_profile_compiled(c->ctx, compiled, out);
+    return o->estimate ? tc_profile_estimate(c->ctx, compiled, out)
+                       : tc_profile_compiled(c->ctx, compiled, out);
 }
 
 static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
@@ -115,6 +118,8 @@ static const cli_option options[] = {
     {"--by", NULL, "WHAT", CLI_TEXT, AT(by),
      "put operations together by line (of Python), module, node or kind"},
     {"--top", NULL, "N", CLI_NUMBER, AT(top), "how many rows are shown, dearest first (20)"},
+    {"--estimate", NULL, NULL, CLI_FLAG, AT(estimate),
+     "do without Vela: guess operations from the TOSA operators; rougher, and quick"},
     {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
      "calibration data; without, numbers are invented: costs hardly depend on them"},
     {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config),

@@ -199,7 +199,7 @@ static double fetched(const tc_npu_machine *m, const tc_npu_op *op)
     double h = (double)op->ofm.h / b.h, w = (double)op->ofm.w / b.w,
            d = (double)op->ofm.c / b.depth;
     double outputs = (double)op->ofm.h * op->ofm.w * op->ofm.c, channels = op->ifm.c;
-    if (is_pointwise(op))
+    if (is_pointwise(op) || op->weights_ifm2) /* as large as possible */
         return outputs / ((double)b.h * b.w * b.depth);
     double repeats = ceil(((k->kw - 1) * k->dilation_x + 1) / 8.0) *
                      ceil(((k->kh - 1) * k->dilation_y + 1) / 8.0);
@@ -228,12 +228,21 @@ static tc_npu_block steps_of(const tc_npu_machine *m, const tc_npu_op *op)
     return unit;
 }
 
-/* All blocks that fit, the one that fetches least; of equals the first. */
+/* How often a block's input goes into the whole input, by area. */
+static double coverage(const tc_npu_machine *m, const tc_npu_op *op)
+{
+    tc_npu_block in = tc_npu_input_block(m, op, bits_of(op));
+    double area = (double)op->ifm.h * op->ifm.w;
+    return area / fmax(1, (double)least(op->ifm.h, in.h) * least(op->ifm.w, in.w));
+}
+
+/* All blocks that fit, the one that fetches least; of equals the first, or a small one that covers
+ * more. */
 static bool search(const tc_npu_machine *m, tc_npu_op *op, tc_npu_block end, int32_t copies)
 {
     tc_npu_block unit = steps_of(m, op), best = {0};
-    double least_fetched = INFINITY;
-    int32_t step = m->product == TC_U85 ? 16 : 16, first = most(unit.depth, least(end.depth, step));
+    double least_fetched = INFINITY, least_uncovered = INFINITY;
+    int32_t step = 16, first = most(unit.depth, least(end.depth, step));
     for (int32_t depth = first < op->ofm.c ? round_up(first, step) : first; depth <= end.depth;) {
         int32_t widest = end.w;
         for (int32_t h = unit.h; h <= end.h; h += unit.h)
@@ -243,8 +252,11 @@ static bool search(const tc_npu_machine *m, tc_npu_op *op, tc_npu_block end, int
                     widest = w - unit.w; /* nor does a wider one, here or with more rows */
                     break;
                 }
-                double f = fetched(m, op);
-                if (f < least_fetched) {
+                double f = fetched(m, op), uncovered = coverage(m, op);
+                bool equal = fabs(f - least_fetched) <= 1e-7 * f;
+                bool small = (h <= 4 && w <= 4) || op->weights_ifm2;
+                if (equal ? small && uncovered <= least_uncovered : f < least_fetched) {
+                    least_uncovered = equal ? uncovered : INFINITY;
                     least_fetched = f;
                     best = op->block;
                 }
@@ -296,10 +308,10 @@ void tc_npu_choose_block(const tc_npu_machine *m, tc_npu_op *op)
     op->window.part_kernel = by_kernel(m, op);
     op->microblock = (uint8_t)(m->product == TC_U85 ? choose_unit(m, op) : 0);
     tc_npu_block unit = steps_of(m, op);
-    tc_npu_block end = {
-        round_up(least(op->ofm.h, m->most.h), unit.h),
-        round_up(least(op->ofm.w, m->most.w), unit.w),
-        round_up(least(op->ofm.c, m->most.depth), m->product == TC_U85 ? 16 : unit.depth)};
+    tc_npu_block end = {round_up(least(op->ofm.h, m->most.h), unit.h),
+                        round_up(least(op->ofm.w, m->most.w), unit.w),
+                        round_up(least(op->ofm.c, m->most.depth),
+                                 m->product == TC_U85 ? most(16, unit.depth) : unit.depth)};
     if (m->product == TC_U85 && is_pointwise(op)) {
         choose_pointwise(m, op);
         return;

@@ -123,6 +123,25 @@ static void check_compiled(tc_ctx *ctx)
     CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/cost/net.tosa", NULL, &model) == TC_OK);
     CHECK(tc_compile(ctx, model, &o, &compiled) == TC_OK);
     CHECK(tc_profile_compiled(ctx, compiled, &p) == TC_USAGE);
+    CHECK(tc_profile_estimate(ctx, compiled, &p) == TC_USAGE);
+}
+
+/* Without Vela and without a stream: near what Vela says, and the parts are the whole. */
+static void check_estimate(tc_ctx *ctx, const char *target, double least, double most)
+{
+    tc_model *model = NULL;
+    tc_compiled *compiled = NULL;
+    tc_profile *p = NULL;
+    tc_profile_info info = tc_profile_info_default();
+    tc_compile_options o = tc_compile_options_default();
+    o.target = target;
+    CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/cost/net.tosa", NULL, &model) == TC_OK);
+    CHECK(tc_compile(ctx, model, &o, &compiled) == TC_OK);
+    CHECK(tc_profile_estimate(ctx, compiled, &p) == TC_OK);
+    tc_profile_get_info(p, &info);
+    CHECK(strcmp(info.machine, target) == 0 && info.knows_lines);
+    CHECK(info.total.cycles >= least && info.total.cycles <= most);
+    check_sums(p, &info);
 }
 
 int main(void)
@@ -132,6 +151,8 @@ int main(void)
     check_reports(ctx);
     check_systems(ctx);
     check_compiled(ctx);
+    check_estimate(ctx, "ethos-u85-256", 0.9 * 3088, 1.1 * 3088);
+    check_estimate(ctx, "ethos-u85-2048", 500, 3088);
     tc_ctx_free(ctx);
     return check_done();
 }

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* estimate_window.c -- convolutions, pools, products, transpositions and reductions as operations;
+ * see estimate_item.h. */
+#include "estimate_item.h"
+
+#include <math.h>
+
+/* ---- weights ---- */
+
+/* Bits of a weight: the entropy of the numbers. */
+static double entropy(const tc_guesser *e, tc_val v)
+{
+    const tc_type *t = tc_type_of(e->g, v);
+    const int8_t *w = tc_is_const(e->g, v) && t->dtype == TC_i8 ? e->g->val[v]->data : NULL;
+    int64_t n = tc_type_count(t), count[256] = {0};
+    double bits = 0;
+    if (!w || n < 1)
+        return 8;
+    for (int64_t i = 0; i < n; i++)
+        count[(uint8_t)w[i]]++;
+    for (int i = 0; i < 256; i++)
+        if (count[i])
+            bits -= (double)count[i] * log2((double)count[i] / (double)n);
+    return bits / (double)n;
+}
+
+/* Weights are walked through in whole microblocks; what is missing is zeros, which take a third of
+ * a byte. */
+static void set_weights(tc_guesser *e, tc_guess *i, tc_val v)
+{
+    tc_npu_op *op = &i->op;
+    bool deep = op->kind == TC_NPU_KIND_CONV, u85 = tc_guess_u85(e);
+    double n = (double)tc_type_count(tc_type_of(e->g, v)),
+           taps = (double)op->window.kh * op->window.kw;
+    double unit = tc_npu_unit(e->m, op).depth,
+           step = deep ? (op->window.part_kernel ? (u85 ? 16 : 8) : (u85 ? 64 : 32)) : 1;
+    double round = !deep ? (u85 ? 10 : 4) : op->window.part_kernel ? (u85 ? 5 : 4) : 1;
+    double padded = ceil(op->ofm.c / unit) * unit * ceil(taps / round) * round *
+                    (deep ? ceil(op->ifm.c / step) * step : 1);
+    double bytes = n * fmin(entropy(e, v) + 0.2, 8.1) / 8 + fmax(padded - n, 0) * 0.3 + 32;
+    op->weights.bytes[0] = (uint64_t)(16 * ceil(bytes / 16));
+    op->weights.base[0] = (uint64_t)v << 32;
+    op->scale_bytes[0] = (uint64_t)(16 * ceil(10.0 * op->ofm.c / 16));
+    op->per_channel = true;
+    /* What is read again for every row of blocks is copied to the quick memory first. */
+    bool elsewhere = e->s->of_region[0] != e->s->of_region[2],
+         again = op->block.h < op->ofm.h || op->block.w < op->ofm.w;
+    bool slow = !deep && e->s->memory[e->s->of_region[0]].read_latency >=
+                             256; /* for so few, waiting is dear */
+    op->weights.region = elsewhere && (again || slow) ? 2 : 0;
+}
+
+/* ---- windows and products ---- */
+
+static void set_window(tc_guess *i, tc_ints kernel, tc_ints stride, tc_ints dilation)
+{
+    tc_npu_window *w = &i->op.window;
+    w->kh = tc_guess_extent(kernel.v[0]);
+    w->kw = tc_guess_extent(kernel.v[1]);
+    w->stride_y = stride.n > 1 ? tc_guess_extent(stride.v[0]) : 1;
+    w->stride_x = stride.n > 1 ? tc_guess_extent(stride.v[1]) : 1;
+    w->dilation_y = dilation.n > 1 ? tc_guess_extent(dilation.v[0]) : 1;
+    w->dilation_x = dilation.n > 1 ? tc_guess_extent(dilation.v[1]) : 1;
+    w->ih = i->op.ifm.h;
+    w->iw = i->op.ifm.w;
+}
+
+void tc_guess_conv(tc_guesser *e, const tc_node *node)
+{
+    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d,
+         turned = node->op == TC_OP_tosa_transpose_conv2d;
+    const tc_type *w = tc_type_of(e->g, node->in[1]);
+    int64_t size[2] = {w->dim[depthwise ? 0 : w->rank - 3], w->dim[depthwise ? 1 : w->rank - 2]};
+    tc_ints kernel = {2, size}, stride = {0}, dilation = {0};
+    tc_guess *i = tc_guess_add(e, node, depthwise ? TC_NPU_KIND_DEPTHWISE : TC_NPU_KIND_CONV, 0);
+    tc_guess_makes(e, i, node->out[0]);
+    i->op.ifm = tc_guess_map(e, node->in[0]);
+    i->op.ofm = tc_guess_map(e, node->out[0]);
+    if (depthwise)
+        i->op.ifm.c = i->op.ofm.c;
+    if (node->op == TC_OP_tosa_conv2d || depthwise) {
+        stride = ((const tc_attr_tosa_conv *)node->attr)->stride;
+        dilation = ((const tc_attr_tosa_conv *)node->attr)->dilation;
+    }
+    set_window(i, kernel, stride, dilation);
+    i->op.window.upscale = turned ? TC_UPSCALE_ZEROS : TC_UPSCALE_NONE;
+    if (i->op.ifm.bytes == 2)
+        i->op.acc_bits = tc_guess_u85(e) ? 48 : 40;
+    i->sums = true;
+    tc_npu_choose_block(e->m, &i->op);
+    set_weights(e, i, node->in[1]);
+}
+
+void tc_guess_pool(tc_guesser *e, const tc_node *node)
+{
+    bool max = node->op == TC_OP_tosa_max_pool2d;
+    const tc_attr_tosa_max_pool *a = node->attr;
+    const tc_attr_tosa_avg_pool *b = node->attr;
+    tc_guess *i =
+        tc_guess_add(e, node, TC_NPU_KIND_POOL, (uint8_t)(max ? TC_POOL_MAX : TC_POOL_AVERAGE));
+    tc_guess_makes(e, i, node->out[0]);
+    i->op.ifm = tc_guess_map(e, node->in[0]);
+    i->op.ofm = tc_guess_map(e, node->out[0]);
+    set_window(i, max ? a->kernel : b->kernel, max ? a->stride : b->stride, (tc_ints){0});
+    tc_guess_scaled(i);
+}
+
+/* Axes in another order: written so by U85, copied by strides by U55 and U65. */
+void tc_guess_transpose(tc_guesser *e, const tc_node *node)
+{
+    static const uint8_t code[3][3] = {{0, 3, 7}, {2, 0, 6}, {0, 1, 0}}; /* by what becomes C, H */
+    tc_ints p = ((const tc_attr_tosa_perms *)node->attr)->perms;
+    int32_t maker = e->maker[e->storage[node->in[0]]];
+    bool keeps = p.n < 2 || p.v[p.n - 1] == p.n - 1;
+    tc_guess *before = maker != TC_GUESS_NONE ? &e->item[maker] : NULL;
+    if (tc_guess_u85(e) && before && e->readers[node->in[0]] == 1 &&
+        before->op.kind == TC_NPU_KIND_CONV && !before->op.transpose) {
+        before->op.transpose = keeps ? 1 : 2; /* by the way */
+        tc_guess_makes(e, before, node->out[0]);
+        return;
+    }
+    tc_guess *i = tc_guess_copy(e, node, node->in[0], node->out[0]);
+    tc_npu_map in = tc_guess_map(e, node->in[0]);
+    if (tc_guess_u85(e)) {
+        int a = p.n >= 3 ? (int)(p.v[p.n - 3] - (p.n - 3)) : 0,
+            c = p.n >= 2 ? (int)(p.v[p.n - 1] - (p.n - 3)) : 2;
+        i->op.transpose = a >= 0 && a < 3 && c >= 0 && c < 3 ? code[c][a] : 2;
+        i->op.transpose = i->op.transpose ? i->op.transpose : 2;
+        i->op.ofm.h = in.h;
+        i->op.ofm.w = in.w;
+        i->op.ofm.c = i->op.ifm.c = in.c;
+        return;
+    }
+    i->op.ifm.format = i->op.ofm.format = TC_NHWC;
+    i->op.ofm.h = i->op.ifm.h = keeps ? in.h : tc_guess_extent((int64_t)in.h * in.w);
+    i->op.ofm.w = i->op.ifm.w = keeps ? in.w : in.c;
+    i->op.ofm.c = i->op.ifm.c = keeps ? in.c : 1;
+    i->op.ifm.stride_y = i->op.ofm.stride_x = 2;
+    i->op.ifm.stride_x = i->op.ofm.stride_y = 1;
+    bool all = p.n >= 3 && in.h > 1 && p.v[p.n - 3] != p.n - 3 && !keeps; /* in two passes */
+    tc_guess again = *i;
+    if (all) {
+        again.op.ifm.region = i->op.ofm.region = e->s->of_region[2] != e->s->of_region[1] ? 2 : 1;
+        tc_grow(&e->ctx->arena, e->item, e->n, e->cap);
+        e->item[e->n++] = again;
+        tc_guess_makes(e, &e->item[e->n - 1], node->out[0]);
+    }
+}
+
+/* [n, h, c] x [n, c, w]: the second operand is turned first. */
+void tc_guess_matmul(tc_guesser *e, const tc_node *node)
+{
+    const tc_type *a = tc_type_of(e->g, node->in[0]), *b = tc_type_of(e->g, node->in[1]);
+    int32_t n = tc_guess_extent(a->dim[0]), h = tc_guess_extent(a->dim[1]),
+            c = tc_guess_extent(a->dim[2]), w = tc_guess_extent(b->dim[2]);
+    tc_npu_map x = tc_guess_map(e, node->in[0]), y = tc_guess_map(e, node->in[1]),
+               z = tc_guess_map(e, node->out[0]);
+    if (tc_guess_u85(e)) {
+        for (int32_t k = 0; k < n; k++) {
+            tc_guess *i = tc_guess_add(e, node, TC_NPU_KIND_CONV, 0);
+            tc_guess_makes(e, i, node->out[0]);
+            i->op.weights_ifm2 = true;
+            i->op.ifm = x;
+            i->op.ifm2 = y;
+            i->op.ofm = z;
+            i->op.ifm.h = i->op.ofm.h = i->op.ifm2.h = 1;
+            i->op.ifm.w = i->op.ofm.w = h;
+            i->op.ifm.c = i->op.ifm2.c = c;
+            i->op.ofm.c = i->op.ifm2.w = w;
+            i->op.ifm.base[0] += (uint64_t)k;
+            i->sums = true;
+            tc_guess_scaled(i);
+        }
+        return;
+    }
+    tc_guess mul, sum;
+    tc_guess *i = tc_guess_add(e, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
+    i->op.ifm = x;
+    i->op.ifm2 = x;
+    i->op.ifm.h = i->op.ofm.h = i->op.ifm2.h = n;
+    i->op.ifm.w = h;
+    i->op.ifm2.w = 1;
+    i->op.ifm.c = i->op.ifm2.c = c;
+    i->op.ifm.format = i->op.ifm2.format = TC_NHWC;
+    i->op.ifm2.broadcast = TC_BROADCAST_W;
+    i->op.ofm = i->op.ifm;
+    i->op.ofm.region = 1;
+    i->op.ofm.bytes = 4;
+    tc_npu_choose_block(e->m, &i->op);
+    mul = *i;
+    e->n--;
+    i = tc_guess_add(e, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
+    i->op.ifm = mul.op.ofm;
+    i->op.ofm = z;
+    i->op.ofm.format = TC_NHWC;
+    i->op.ofm.h = n;
+    i->op.ofm.w = h;
+    i->op.ofm.c = 1;
+    i->op.ifm.bytes = 1; /* the block is chosen for what is multiplied */
+    tc_npu_choose_block(e->m, &i->op);
+    i->op.ifm.bytes = 4;
+    tc_guess_scaled(i);
+    i->sums = true;
+    sum = *i;
+    e->n--;
+    for (int32_t k = 0; k < w; k++) {
+        tc_grow(&e->ctx->arena, e->item, e->n, e->cap);
+        e->item[e->n++] = mul;
+        tc_grow(&e->ctx->arena, e->item, e->n, e->cap);
+        e->item[e->n++] = sum;
+    }
+    tc_guess_makes(e, &e->item[e->n - 1], node->out[0]);
+}
+
+/* ---- reductions ---- */
+
+void tc_guess_reduce(tc_guesser *e, const tc_node *node)
+{
+    const tc_type *t = tc_type_of(e->g, node->in[0]);
+    int64_t axis = ((const tc_attr_tosa_axis *)node->attr)->axis, inner = 1, outer = 1;
+    for (int i = 0; i < t->rank; i++)
+        *(i < axis ? &outer : i > axis ? &inner : &(int64_t){1}) *= t->dim[i];
+    bool sum = node->op == TC_OP_tosa_reduce_sum, last = inner == 1;
+    if (sum && !last)
+        tc_guess_copy(e, node, node->in[0], node->in[0]);
+    tc_guess *i =
+        tc_guess_add(e, node, TC_NPU_KIND_POOL, (uint8_t)(sum ? TC_POOL_REDUCE_SUM : TC_POOL_MAX));
+    tc_guess_makes(e, i, node->out[0]);
+    i->op.ifm = tc_guess_map(e, node->in[0]);
+    i->op.ofm = tc_guess_map(e, node->out[0]);
+    i->op.ifm.h = i->op.ofm.h = sum ? i->op.ofm.h : tc_guess_extent(outer);
+    i->op.ifm.w =
+        sum ? tc_guess_extent(outer * inner / i->op.ofm.h) : tc_guess_extent(t->dim[axis]);
+    i->op.ofm.w = sum ? i->op.ifm.w : 1;
+    i->op.ifm.c = sum ? tc_guess_extent(t->dim[axis]) : tc_guess_extent(inner);
+    i->op.ofm.c = sum ? 1 : tc_guess_extent(inner);
+    if (!sum) {
+        int64_t kernel[2] = {1, t->dim[axis]};
+        set_window(i, (tc_ints){2, kernel}, (tc_ints){0}, (tc_ints){0});
+        i->op.ifm.format = i->op.ofm.format = TC_NHWC;
+    }
+    i->sums = sum;
+    tc_guess_scaled(i);
+}
