@@ -192,6 +192,8 @@ expect 0 'f32[3,' opt $open --dim s77=3
 expect 0 'f32[5,' opt $open --dim x.0=5
 expect 0 "'batch' is taken for s77" opt $open --dim batch=5
 expect 2 'the open sizes of the model are s77' opt $open --dim a=5 --dim b=6
+expect 2 "--dim s78: the open sizes of the model are s77 (axis 0 of 'x'" opt $open --dim s78=5
+expect 2 "--dim x.1: the open sizes of the model are s77 (axis 0 of 'x'" opt $open --dim x.1=5
 expect 2 'is 3 by an earlier --dim' opt $open --dim s77=3 --dim x.0=4
 expect 2 '--dim takes NAME=VALUE' opt $open --dim s77
 expect 0 '--dim s77 has no effect' opt "$dir/abs.ir" --dim s77=3

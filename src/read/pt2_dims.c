@@ -157,6 +157,14 @@ static tc_status give(tc_pt2 *reader, tc_pt2_dim *dim, const tc_dim_given *given
     return TC_OK;
 }
 
+/* A symbol (s77, u0) or a place (x.0): nobody's own word, so it has to be there. */
+static bool is_exact(const char *name)
+{
+    size_t letters = strspn(name, "su");
+    bool symbol = letters == 1 && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1);
+    return symbol || strchr(name, '.');
+}
+
 /* Words of the caller's own, in the order in which open sizes appear: one for each, or none. */
 static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
 {
@@ -166,7 +174,7 @@ static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
         const tc_dim_given *given = &ctx->dim[i];
         if (named(reader, given->name))
             continue;
-        if (n_word != n_open)
+        if (n_word != n_open || is_exact(given->name))
             return tc_usage(ctx, "--dim %s: the open sizes of the model are %s", given->name,
                             reader->n_dim ? all_dims(reader) : "none");
         while (reader->dim[k].known)
