@@ -51,7 +51,7 @@ def equal(a, b):
 
 
 def try_fault(tosac, file, accelerator, folder):
-    """(as it is, by the detour): right or not."""
+    """(as it is, by the detour): right or not; None: the machine does not take it."""
     files = inputs_of(open(file).read(), folder)
     want = result(tosac, file, files, folder)
     plain, made = os.path.join(folder, "plain.tosa"), os.path.join(folder, "detour.pte")
@@ -62,7 +62,9 @@ def try_fault(tosac, file, accelerator, folder):
     npz = os.path.join(folder, "plain_vela.npz")
     legal = code == 0 and call(tosac, "verify", npz)[0] == 0
     as_it_is = legal and equal(result(tosac, npz, files, folder), want)
-    code, _ = call(tosac, "compile", file, "-t", accelerator, "--check", "-o", made)
+    code, said = call(tosac, "compile", file, "-t", accelerator, "--check", "-o", made)
+    if code and ("refused a region" in said or "[tosa-profile]" in said or "[unsupported]" in said):
+        return as_it_is, None
     return as_it_is, code == 0 and equal(result(tosac, made, files, folder), want)
 
 
@@ -78,6 +80,9 @@ def main():
             name = os.path.splitext(os.path.basename(file))[0]
             with tempfile.TemporaryDirectory() as folder:
                 as_it_is, by_detour = try_fault(tosac, file, accelerator, folder)
+            if by_detour is None:
+                print(f"{accelerator} {name}: not taken", flush=True)
+                continue
             passed, failed = passed + by_detour, failed + (not by_detour)
             gone += [f"{name} on {accelerator}"] if as_it_is else []
             print(f"{accelerator} {name}: " + ("right by itself" if as_it_is else "still wrong") + ", " +

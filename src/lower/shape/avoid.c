@@ -12,7 +12,7 @@
  *   settle    TRANSPOSE of a constant  =>  a constant
  *   apart     CONCAT or PAD of RESHAPE(MATMUL)  =>  with a CLAMP to everything in front of it
  *   lowest    RESHAPE(REDUCE_MIN)  =>  with such a CLAMP in between
- *   slices    RESCALE from or to i32 of a SLICE, PAD or CONCAT, and those of such a RESCALE: Vela
+ *   slices    RESCALE from or to i32 of a SLICE, PAD, CONCAT or TILE, and those of such a RESCALE: Vela
  *             makes it a product and forgets where the slice lies  =>  with such a CLAMP in
  *             between, unless it is joined with a neighbour
  *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  likewise;
@@ -504,7 +504,7 @@ bool tc_is_cut(const tc_graph *g, tc_val v)
     while (def && def->op == TC_OP_tosa_reshape)
         def = tc_def(g, def->in[0]);
     return def && (def->op == TC_OP_tosa_slice || def->op == TC_OP_tosa_pad ||
-                   def->op == TC_OP_tosa_concat);
+                   def->op == TC_OP_tosa_concat || def->op == TC_OP_tosa_tile);
 }
 
 /* The only reader of each value; NULL where there are more, or an output. */

@@ -10,7 +10,7 @@
 TC_MUST_USE tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out);
 bool tc_can_pause(const tc_type *t); /* i8, i16, i32 */
 
-/* A SLICE, PAD or CONCAT, reshaped or not. */
+/* A SLICE, PAD, CONCAT or TILE, reshaped or not. */
 bool tc_is_cut(const tc_graph *g, tc_val v);
 
 #endif

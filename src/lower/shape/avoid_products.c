@@ -5,7 +5,9 @@
  *             where the slice lies is forgotten
  *   numbers   a lone number on the left of more than four axes, which is read past its end  =>  on
  *             the right; where that is something else, b - b + it, as large as b
- *   columns   RESCALE by channel of a MATMUL  =>  with a pause in between: one factor is taken for all
+ *   columns   RESCALE by channel of a MATMUL or TILE  =>  with a pause in between: it is joined with
+ *             the product, which takes one factor for all, or with each part, which takes the first
+ *   doubled   a + b where b is a, reshaped: both take one shape  =>  b is a pause of a, reshaped
  *   chosen    a RESHAPE gives its operand's memory its own shape.  A SELECT of the same value takes
  *             that shape, and what else reads a bool takes the 0 and 1 of a reshaped output  =>  the
  *             RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value */
@@ -13,6 +15,7 @@
 
 #include "../../ir/rewrite.h"
 #include "avoid.h"
+#include "order.h"
 
 static const tc_node *behind_reshapes(const tc_graph *g, tc_val v)
 {
@@ -115,12 +118,62 @@ static tc_status columns(tc_rewrite *rw, const tc_node *node, bool *done)
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *def = behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
-    return def && def->op == TC_OP_tosa_matmul ? pause_operands(rw, node, 1, done) : TC_OK;
+    bool joined = def && (def->op == TC_OP_tosa_matmul || def->op == TC_OP_tosa_tile);
+    return joined ? pause_operands(rw, node, 1, done) : TC_OK;
 }
 
 tc_status tc_lower_columns(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {columns};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}
+
+/* ---- doubled ---- */
+
+/* What the value's numbers lie in, whatever shape they are read in. */
+static tc_val memory_of(const tc_graph *g, tc_val v)
+{
+    for (const tc_node *def; (def = tc_def(g, v)) != NULL; v = def->in[0]) {
+        const tc_type *from = def->n_in ? tc_type_of(g, def->in[0]) : NULL;
+        bool view = def->op == TC_OP_tosa_reshape;
+        if (def->op == TC_OP_tosa_transpose)
+            view = tc_perm_is_reshape(from->rank, from->dim,
+                                      ((const tc_attr_tosa_perms *)def->attr)->perms.v);
+        if (!view)
+            break;
+    }
+    return v;
+}
+
+static tc_status doubled(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (!swaps(node->op) && !is_ordered(node->op))
+        return TC_OK;
+    const tc_type *a = tc_type_of(rw->from, node->in[0]), *b = tc_type_of(rw->from, node->in[1]);
+    tc_val in[3] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
+                    node->n_in > 2 ? tc_rewrite_in(rw, node, 2) : TC_NONE};
+    tc_val one = memory_of(rw->to, in[1]);
+    if (tc_same_dims(a, b) || !tc_can_pause(b) || memory_of(rw->to, in[0]) != one)
+        return TC_OK;
+    int64_t rank = b->rank;
+    tc_val shape = tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_shape, 1, &rank),
+                                  tc_arena_copy(&rw->ctx->arena, b->dim, (size_t)rank * sizeof *b->dim),
+                                  NULL, node->loc);
+    tc_node *made;
+    TC_TRY(tc_put_pause(rw, node, one, &one));
+    TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_reshape, NULL, (tc_val[]){one, shape}, 2, 1, node->loc, &made));
+    in[1] = made->out[0];
+    made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_lower_doubled(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {doubled};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
