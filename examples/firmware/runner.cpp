@@ -4,7 +4,6 @@
 // Every pool has the size that the program's header says; nothing comes from a heap.
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/runtime/core/memory_allocator.h>
@@ -14,6 +13,8 @@
 
 #include "network.h"
 
+using executorch::aten::Tensor;
+using executorch::aten::TensorImpl;
 using executorch::extension::BufferDataLoader;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
@@ -31,6 +32,7 @@ using executorch::runtime::Span;
 // A pool of no bytes is an array of one.
 static IN_SRAM uint8_t planned[NETWORK_PLANNED_BYTES + 1];
 static IN_SRAM uint8_t temporary[NETWORK_TEMPORARY_BYTES + 1];
+static uint8_t input_0[NETWORK_INPUT_0_BYTES] __attribute__((aligned(16)));
 static uint8_t method_pool[NETWORK_METHOD_BYTES] __attribute__((aligned(16)));
 
 #if NETWORK_NPU_FAST_SCRATCH_BYTES > 0
@@ -65,14 +67,18 @@ int main()
     if (!method.ok())
         return fail("load_method", method.error());
 
-    // Inputs lie in planned memory; a real firmware writes what its sensor says.
-    EValue input[NETWORK_INPUTS];
-    Error error = method->get_inputs(input, NETWORK_INPUTS);
+    // What the sensor says goes to the first input; further ones likewise.
+    auto about = method->method_meta().input_tensor_meta(0);
+    if (!about.ok())
+        return fail("input_tensor_meta", about.error());
+    auto sizes = about->sizes();
+    auto order = about->dim_order();
+    TensorImpl impl(about->scalar_type(), static_cast<ssize_t>(sizes.size()),
+                    const_cast<TensorImpl::SizesType *>(sizes.data()), input_0,
+                    const_cast<TensorImpl::DimOrderType *>(order.data()));
+    Error error = method->set_input(EValue(Tensor(&impl)), 0);
     if (error != Error::Ok)
-        return fail("get_inputs", error);
-    for (EValue &value : input)
-        if (value.isTensor())
-            std::memset(value.toTensor().mutable_data_ptr(), 0, value.toTensor().nbytes());
+        return fail("set_input", error);
     error = method->execute();
     if (error != Error::Ok)
         return fail("execute", error);

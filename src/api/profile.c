@@ -173,10 +173,20 @@ static void add_cpu(tc_ctx *ctx, tc_profile *p, const tc_compiled *c)
     p->cpu = cpu;
 }
 
+tc_status tc_profile_made(tc_ctx *ctx, const tc_compiled *c, tc_profile **out)
+{
+    tc_profile *p = tc_new(&ctx->arena, tc_profile);
+    for (size_t i = 0; i < c->n_region; i++)
+        TC_TRY(add_region(ctx, p, c, i));
+    add_cpu(ctx, p, c);
+    tc_profile_make_rows(ctx, p);
+    *out = p;
+    return TC_OK;
+}
+
 static tc_status profile_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
     size_t count;
-    tc_profile *p = tc_new(&ctx->arena, tc_profile);
     if (c->target.machine->packing != TC_PACKED_VELA)
         return tc_usage(ctx, "what a program costs is known for Ethos-U targets, not for '%s'",
                         c->target.text);
@@ -185,12 +195,7 @@ static tc_status profile_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
     tc_status status = c->n_region ? tc_compiled_make(ctx, c, TC_OUTPUT_PTE, &count) : TC_OK;
     c->vela.notes = before;
     TC_TRY(status);
-    for (size_t i = 0; i < c->n_region; i++)
-        TC_TRY(add_region(ctx, p, c, i));
-    add_cpu(ctx, p, c);
-    tc_profile_make_rows(ctx, p);
-    *out = p;
-    return TC_OK;
+    return tc_profile_made(ctx, c, out);
 }
 
 tc_status tc_profile_compiled(tc_ctx *ctx, tc_compiled *compiled, tc_profile **out)

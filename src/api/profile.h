@@ -41,6 +41,9 @@ void tc_profile_make_rows(tc_ctx *ctx, tc_profile *profile);
 /* What there is to say of a cause, or NULL. */
 const char *tc_profile_hint(tc_npu_cause cause);
 
+/* A compiled model whose files were made for an Ethos-U; with Vela's notes by line. */
+TC_MUST_USE tc_status tc_profile_made(tc_ctx *ctx, const tc_compiled *compiled, tc_profile **out);
+
 tc_cost_figures tc_profile_figures(const tc_profile *profile, const tc_npu_cost *cost);
 
 #endif

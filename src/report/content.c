@@ -175,7 +175,7 @@ tc_status tc_content_find(tc_ctx *ctx, const tc_report_options *o, tc_content *o
         find_places(out, o->compiled);
         if (o->compiled->typed)
             take_types(out, tc_main(o->compiled->typed), false);
-        tc_content_costs(out);
+        TC_TRY(tc_content_costs(out));
         tc_content_memory(out);
     } else if (typed)
         take_types(out, tc_main(typed->module), false);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost.c -- what operators take: arithmetic and bytes from their shapes, cycles as Vela schedules
- * them, each brought back to the node of the model that it comes from. */
+/* cost.c -- what operators take: arithmetic and bytes from their shapes, cycles and what
+ * goes through memories from the model of the machine (`tosac profile`), each brought back to the
+ * node of the model that it comes from. */
 #include "report.h"
 
+#include "../api/profile.h"
 #include "../npu/machine.h"
 #include "../npu/vela_map.h"
 
@@ -44,11 +46,9 @@ static double bytes_of(const tc_graph *g, const tc_node *node)
 static void add(tc_report_cost *to, tc_report_cost more)
 {
     to->cycles += more.cycles;
-    to->npu_cycles += more.npu_cycles;
     to->macs += more.macs;
     to->bytes += more.bytes;
-    to->sram_cycles += more.sram_cycles;
-    to->other_cycles += more.other_cycles;
+    to->traffic += more.traffic;
 }
 
 static void add_shapes(tc_content *c, const tc_graph *g)
@@ -65,41 +65,42 @@ static void add_shapes(tc_content *c, const tc_graph *g)
     }
 }
 
-/* The operator of the region that stands at a place of the TOSA file. */
-static const tc_node *operator_at(const tc_graph *g, int64_t place)
+/* The same figures as `tosac profile`, operation by operation. */
+static tc_status add_profile(tc_content *c)
 {
-    return place >= 0 && (size_t)place < g->n_node && g->node[place]->op != TC_OP_const
-               ? g->node[place]
-               : NULL;
-}
-
-static void add_vela(tc_content *c, size_t region)
-{
-    const tc_vela_map *map = c->notes[region];
-    size_t n = 0;
-    const tc_vela_cost *cost = map ? tc_vela_map_costs(map, &n) : NULL;
-    const tc_graph *g = tc_main(c->options.compiled->region[region].module);
-    for (size_t i = 0; i < n; i++) {
-        const tc_node *node = operator_at(g, cost[i].place);
+    tc_profile *profile;
+    tc_profile_op op = {.size = sizeof op};
+    tc_profile_info info = {.size = sizeof info};
+    TC_TRY(tc_profile_made(c->ctx, c->options.compiled, &profile));
+    tc_profile_get_info(profile, &info);
+    c->cycles = info.total.cycles;
+    c->macs = info.total.macs; /* what the machine does, not what the shapes ask for */
+    for (size_t k = 0; k < c->n_node; k++)
+        c->node[k].cost.macs = 0;
+    c->seconds = info.clock > 0 ? info.total.cycles / info.clock : 0;
+    for (size_t i = 0; tc_profile_operation(profile, i, &op); i++) {
+        double traffic = 0;
+        for (int k = 0; k < TC_PROFILE_MEMORIES; k++)
+            traffic += op.cost.read[k] + op.cost.written[k];
         tc_grow(&c->ctx->arena, c->step, c->n_step, c->cap_step);
         tc_report_step *s = &c->step[c->n_step++];
-        *s = (tc_report_step){.kind = cost[i].kind,
-                              .tosa = node ? tc_ops[node->op].name : NULL,
-                              .node = node ? tc_content_node(c, node->loc->node) : -1,
-                              .region = region,
-                              .cost = {.cycles = (double)cost[i].cycles,
-                                       .npu_cycles = (double)cost[i].npu_cycles,
-                                       .macs = (double)cost[i].macs,
-                                       .sram_cycles = (double)cost[i].sram_cycles,
-                                       .other_cycles = (double)cost[i].other_cycles}};
-        tc_report_cost scheduled = s->cost;
-        scheduled.macs = 0; /* those of the shapes are counted */
-        if (s->node >= 0)
-            add(&c->node[s->node].cost, scheduled);
+        *s = (tc_report_step){
+            .kind = op.name,
+            .tosa = op.op,
+            .node = op.loc ? tc_content_node(c, op.loc->node) : -1,
+            .region = op.stream,
+            .cost = {.cycles = op.cost.cycles, .macs = op.cost.macs, .traffic = traffic},
+            .hint = op.hint};
+        if (s->node < 0)
+            continue;
+        add(&c->node[s->node].cost, s->cost);
+        if (op.hint)
+            c->node[s->node].hint = op.hint;
     }
+    return TC_OK;
 }
 
-void tc_content_costs(tc_content *c)
+tc_status tc_content_costs(tc_content *c)
 {
     const tc_compiled *compiled = c->options.compiled;
     const tc_vela_job *jobs = compiled->written.jobs;
@@ -111,13 +112,8 @@ void tc_content_costs(tc_content *c)
         const tc_graph *g = tc_main(compiled->region[r].module);
         if (g != tc_main(compiled->module))
             add_shapes(c, g);
-        if (!jobs)
-            continue;
-        if (jobs[r].notes.data)
+        if (jobs && jobs[r].notes.data)
             c->notes[r] = tc_vela_map_read(&c->ctx->arena, jobs[r].notes);
-        add_vela(c, r);
-        c->cycles += jobs[r].cycles;
-        if (jobs[r].inferences_per_second > 0)
-            c->seconds += 1 / jobs[r].inferences_per_second;
     }
+    return jobs ? add_profile(c) : TC_OK;
 }

@@ -247,11 +247,9 @@ static void put_error(tc_json_out *out, const char *name, const tc_report_error 
 static void put_cost(tc_json_out *out, const tc_report_cost *cost)
 {
     put_number_if(out, "cycles", cost->cycles);
-    put_number_if(out, "npu_cycles", cost->npu_cycles);
     put_number_if(out, "macs", cost->macs);
     put_number_if(out, "bytes", cost->bytes);
-    put_number_if(out, "sram_cycles", cost->sram_cycles);
-    put_number_if(out, "other_cycles", cost->other_cycles);
+    put_number_if(out, "traffic", cost->traffic);
 }
 
 static void put_where(tc_json_out *out, const tc_report_node *n)
@@ -286,6 +284,7 @@ static void put_node(const tc_content *c, tc_json_out *out, const tc_report_node
         tc_json_close(out, ']');
     }
     put_cost(out, &n->cost);
+    put_if(out, "hint", n->hint);
     put_error(out, "error_typed", &n->error[0]);
     put_error(out, "error_integer", &n->error[1]);
     tc_json_open(out, "in", '[');
@@ -373,6 +372,7 @@ static void put_steps(const tc_content *c, tc_json_out *out)
         tc_json_put_int(out, "node", s->node);
         tc_json_put_int(out, "region", (int64_t)s->region);
         put_cost(out, &s->cost);
+        put_if(out, "hint", s->hint);
         tc_json_close(out, '}');
     }
     tc_json_close(out, ']');

@@ -18,8 +18,9 @@ typedef struct tc_report_error {
 
 /* What operators take; of fields that are not known 0. */
 typedef struct tc_report_cost {
-    double cycles, npu_cycles, macs, bytes;
-    double sram_cycles, other_cycles;
+    double cycles, macs;
+    double bytes;   /* of operands and results, by their shapes */
+    double traffic; /* bytes that go through the accelerator's ports */
 } tc_report_cost;
 
 /* A node of the model, an input or an output. */
@@ -34,6 +35,7 @@ typedef struct tc_report_node {
     const char **tosa; /* operators it became */
     size_t n_tosa, cap_tosa;
     tc_report_cost cost;
+    const char *hint;         /* what is behind its cost, or NULL */
     tc_report_error error[2]; /* typed, integer */
     uint32_t *in;
     size_t n_in;
@@ -46,6 +48,7 @@ typedef struct tc_report_step {
     int32_t node;     /* of the report; -1: not known */
     size_t region;
     tc_report_cost cost;
+    const char *hint; /* or NULL */
 } tc_report_step;
 
 typedef struct tc_report_block {
@@ -84,7 +87,7 @@ TC_MUST_USE tc_status tc_content_find(tc_ctx *ctx, const tc_report_options *opti
                                       tc_content *out);
 
 /* cost.c, memory.c, error.c: parts of it. */
-void tc_content_costs(tc_content *c);
+TC_MUST_USE tc_status tc_content_costs(tc_content *c);
 void tc_content_memory(tc_content *c);
 TC_MUST_USE tc_status tc_content_errors(tc_content *c);
 

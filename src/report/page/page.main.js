@@ -29,7 +29,7 @@ function card(value, unit, label) { return el("div.card", {}, el("b", {}, value,
 function cards() {
   const list = [], split = text => text.split(" ");
   if (S.sqnr_integer_db !== undefined || S.sqnr_typed_db !== undefined) list.push(card(decibel(S.sqnr_integer_db ?? S.sqnr_typed_db), "dB", `SQNR of the output, ${S.samples} sample${S.samples === 1 ? "" : "s"}`));
-  if (S.seconds) { const [v, u] = seconds(S.seconds); list.push(card(v, u, `an inference at ${count(S.clock_hz)}Hz, as Vela expects`)); }
+  if (S.seconds) { const [v, u] = seconds(S.seconds); list.push(card(v, u, `an inference at ${count(S.clock_hz)}Hz, as expected`)); }
   if (S.cycles) list.push(card(...split(count(S.cycles)), "cycles of the accelerator"));
   if (S.macs) list.push(card(...split(count(S.macs)), "multiplications"));
   if (S.cycles && S.macs && peak) list.push(card(...split(percent(S.macs / S.cycles / peak)), "of the multipliers in use"));
@@ -93,8 +93,8 @@ function costRows() {
   for (const n of N) {
     const key = of(n);
     if (!key || !(n.cycles || n.macs || n.bytes)) continue;
-    const s = sums.get(key) || sums.set(key, {key, cycles: 0, macs: 0, bytes: 0, nodes: 0}).get(key);
-    for (const m of ["cycles", "macs", "bytes"]) s[m] += n[m] || 0;
+    const s = sums.get(key) || sums.set(key, {key, cycles: 0, macs: 0, bytes: 0, traffic: 0, nodes: 0}).get(key);
+    for (const m of ["cycles", "macs", "bytes", "traffic"]) s[m] += n[m] || 0;
     s.nodes++;
   }
   return [...sums.values()];
@@ -107,7 +107,7 @@ function costView() {
   const trail = [];
   for (let g = cost.root; g >= 0; g = G[g].parent) { const at = g; trail.unshift(el("button.link", {onclick: () => again({root: at})}, G[g].name || title)); }
   view.replaceChildren(el("h1", {}, "Cost"),
-    el("p.soft", {}, hasCycles ? "Cycles are what Vela expects of each operator, brought back to the line it comes from; multiplications and bytes follow from the shapes."
+    el("p.soft", {}, hasCycles ? "Cycles are those of `tosac profile`: a model of the machine, brought back to the line each operation comes from. Multiplications and bytes follow from the shapes."
       : "Multiplications and bytes follow from the shapes of each operator."),
     el("div.row", {}, seg(measures, cost.by, m => again({by: m})), el("span.soft", {}, ...trail.flatMap((t, i) => i ? [" › ", t] : [t]))),
     box, el("p.soft", {style: "margin-top:8px"}, peak && hasCycles ? [el("span.key", {}, el("i", {style: "background:var(--cpu)"}), "few of the multipliers in use"), el("span.key", {}, el("i", {style: "background:var(--good)"}), "many")] : ""),
@@ -120,6 +120,7 @@ function costView() {
       {title: "MACs", n: 1, sort: r => -(r.macs || 0), text: r => count(r.macs || 0)},
       ...(peak && hasCycles ? [{title: "in use", n: 1, sort: r => -(utilisation(r) || 0), text: r => percent(utilisation(r))}] : []),
       {title: "bytes", n: 1, sort: r => -(r.bytes || 0), text: r => bytes(r.bytes)},
+      ...(hasCycles ? [{title: "traffic", n: 1, sort: r => -(r.traffic || 0), text: r => bytes(r.traffic)}] : []),
       ...(cost.rows === "node" ? [{title: "from", cell: r => el("span.soft", {}, r.place || "")}] : [{title: "nodes", n: 1, sort: r => -r.nodes, text: r => r.nodes}])],
       r => r.node !== undefined && show(r.node), -1));
   box.replaceChildren(charts.flame(cost.root, cost.by, Math.max(280, box.clientWidth - 34), g => again({root: g})));
@@ -174,7 +175,7 @@ function select(k) {
       ...(quant ? [row("quantized", el("code", {}, quant[1])), row("scale", el("code", {}, quant[2])), row("zero point", el("code", {}, quant[3]))] : [row("quantized", n.typed && n.typed !== n.type ? el("code", {}, n.typed) : undefined)]).flat(),
       row("second", n.second && el("code", {}, n.second)),
       row("cycles", n.cycles ? `${whole(n.cycles)}, ${percent(n.cycles / total("cycles"))} of all` : undefined), row("MACs", n.macs ? count(n.macs) : undefined),
-      row("in use", used !== undefined ? `${percent(used)} of the multipliers` : undefined), row("bytes", n.bytes ? bytes(n.bytes) : undefined)),
+      row("in use", used !== undefined ? `${percent(used)} of the multipliers` : undefined), row("bytes", n.bytes ? bytes(n.bytes) : undefined), row("traffic", n.traffic ? bytes(n.traffic) : undefined), row("hint", n.hint)),
     errors.length ? el("h4", {}, "Error") : "",
     errors.length ? el("table", {}, el("tr", {}, ["", "SQNR dB", "max", "steps", "saturated"].map((t, i) => el(i ? "th.n" : "th", {}, t))),
       errors.map(([w, e]) => el("tr", {}, el("td", {}, w), el("td.n", {}, decibel(e.sqnr_db)), el("td.n", {}, short(e.max_error)), el("td.n", {}, short(e.max_steps)), el("td.n", {}, percent(e.saturated))))) : "",
