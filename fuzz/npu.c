@@ -4,6 +4,7 @@
  * small budget goes. */
 #include "answer.h"
 
+#include "npu/cost.h"
 #include "npu/exec.h"
 #include "npu/text.h"
 #include "npu/verify.h"
@@ -50,6 +51,24 @@ static void verify(tc_ctx *ctx, const tc_npu_program *p)
     must(found.n <= TC_NPU_FINDINGS && found.n <= found.n_error + found.n_doubt);
 }
 
+/* Some figure or other, and its parts are the whole. */
+static void cost(tc_ctx *ctx, const tc_npu_program *p)
+{
+    static const char *const config[] = {[TC_U55] = "Ethos_U55_High_End_Embedded",
+                                         [TC_U65] = "Ethos_U65_High_End",
+                                         [TC_U85] = "Ethos_U85_SYS_DRAM_Mid"};
+    tc_npu_system s;
+    tc_npu_stream_cost c;
+    double all = 0;
+    must(tc_npu_system_find(ctx, p->machine, NULL, config[p->machine->product], "Shared_Sram", &s) ==
+         TC_OK);
+    (void)tc_npu_cost_stream(&ctx->arena, p, &s, &c);
+    for (size_t i = 0; i < c.n_op; i++)
+        all += c.op[i].cost.cycles;
+    must(all >= 0 && all - c.total.cycles <= 1e-6 * (all + 1) &&
+         c.total.cycles - all <= 1e-6 * (all + 1));
+}
+
 static void execute(tc_ctx *ctx, const tc_npu_program *p)
 {
     const char *error;
@@ -83,6 +102,7 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
     walk(&p);
     show(ctx, &p);
     verify(ctx, &p);
+    cost(ctx, &p);
     execute(ctx, &p);
 }
 
