@@ -5,8 +5,9 @@
  *             where the slice lies is forgotten
  *   numbers   a lone number on the left of more than four axes, which is read past its end  =>  on
  *             the right; where that is something else, b - b + it, as large as b
- *   columns   RESCALE by channel of a MATMUL or TILE  =>  with a pause in between: it is joined with
- *             the product, which takes one factor for all, or with each part, which takes the first
+ *   columns   RESCALE by channel of a MATMUL, TILE, PAD, CONCAT or SLICE  =>  with a pause in between:
+ *             it is joined with the product, which takes one factor for all, or with each part, which
+ *             takes the first
  *   doubled   a + b where b is a, reshaped: both take one shape  =>  b is a pause of a, reshaped
  *   chosen    a RESHAPE gives its operand's memory its own shape.  A SELECT of the same value takes
  *             that shape, and what else reads a bool takes the 0 and 1 of a reshaped output  =>  the
@@ -118,7 +119,7 @@ static tc_status columns(tc_rewrite *rw, const tc_node *node, bool *done)
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *def = behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
-    bool joined = def && (def->op == TC_OP_tosa_matmul || def->op == TC_OP_tosa_tile);
+    bool joined = (def && def->op == TC_OP_tosa_matmul) || tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0));
     return joined ? pause_operands(rw, node, 1, done) : TC_OK;
 }
 
