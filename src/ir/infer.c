@@ -53,7 +53,7 @@ static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
 static bool kept_in_32(const tc_node *node, const tc_type *declared, const tc_type *computed)
 {
     bool counts = (tc_ops[node->op].traits & T_REDUCES) || node->op == TC_OP_bucketize ||
-                  node->op == TC_OP_topk || node->op == TC_OP_sort;
+                  node->op == TC_OP_topk || node->op == TC_OP_sort || node->op == TC_OP_cumsum;
     return counts && !tc_ops[node->op].tosa && computed->dtype == TC_i64 &&
            declared->dtype == TC_i32 && !declared->quant && tc_same_dims(declared, computed);
 }

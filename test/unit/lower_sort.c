@@ -21,8 +21,15 @@ static void codes(void)
     LOWERS(INT "+int16", 0, BOTH("i16[2,9] q(0.0005:0)", "sort %0 axis=1 descending=true",
                                  "i16[2,9] q(0.0005:0)", "i32[2,9]"));
     LOWERS(INT, 0, BOTH("i8[5]", "topk %0 k=1 axis=0 largest=true", "i8[1]", "i32[1]"));
-    REFUSES(INT, BOTH("i32[5]", "topk %0 k=1 axis=0 largest=true", "i32[1]", "i32[1]"),
-            "does not sort i32");
+    lower_plain.int_lo = -3; /* many equals */
+    lower_plain.int_hi = 3;
+    LOWERS(INT, 0, BOTH("i32[2,12]", "topk %0 k=7 axis=1 largest=true", "i32[2,7]", "i32[2,7]"));
+    LOWERS(INT, 0, BOTH("i32[9,2]", "sort %0 axis=0 descending=false", "i32[9,2]", "i32[9,2]"));
+    lower_plain.int_lo = INT32_MIN; /* also the least there is */
+    lower_plain.int_hi = INT32_MAX;
+    LOWERS(INT, 0, BOTH("i32[2,12]", "sort %0 axis=1 descending=true", "i32[2,12]", "i32[2,12]"));
+    REFUSES(INT, BOTH("i64[5]", "topk %0 k=1 axis=0 largest=true", "i64[1]", "i64[1]"),
+            "does not sort i64");
     REFUSES("ethos-u55-128",
             BOTH("i8[5] q(0.05:3)", "topk %0 k=1 axis=0 largest=true", "i8[1] q(0.05:3)", "i32[1]"),
             "does not compare");

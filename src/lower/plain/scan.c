@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scan.c -- running sums and products of floats.
+/* scan.c -- running sums and products of floats, running sums of integers in 32 bits.
  *
  * By doubling: after step k every element holds the sum of the 2^k before it, so that n elements
  * take log2(n) additions. */
@@ -35,13 +35,17 @@ static int axis_of(const tc_node *node)
 
 static void plain(tc_lower *lw, const tc_node *node, tc_val *out, bool product)
 {
-    const tc_type *to = tc_lower_result(lw, node, 0);
-    if (!tc_is_float(tc_lower_type(lw, node, 0)->dtype)) {
-        tc_lower_refuse(lw, "its operand is %s", tc_dtypes[tc_lower_type(lw, node, 0)->dtype].name);
+    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    bool whole = !product && to->dtype == TC_i32 && !tc_is_float(from->dtype) &&
+                 from->dtype != TC_i64 && tc_lower_has(lw, TC_FEATURE_INT);
+    if (!tc_is_float(from->dtype) && !whole) {
+        tc_lower_refuse(lw, "its operand is %s", tc_dtypes[from->dtype].name);
         return;
     }
-    tc_val x = tc_put_rank(lw, tc_put_tosa_cast(lw, tc_lower_in(lw, node, 0), TC_f32), 1);
-    x = tc_put_tosa_cast(lw, scan(lw, x, axis_of(node), product), to->dtype);
+    tc_val x = tc_lower_in(lw, node, 0);
+    x = whole ? tc_put_cast(lw, x, TC_i32) : tc_put_tosa_cast(lw, x, TC_f32);
+    x = scan(lw, tc_put_rank(lw, x, 1), axis_of(node), product);
+    x = whole ? x : tc_put_tosa_cast(lw, x, to->dtype);
     out[0] = tc_put_reshape(lw, x, to->rank, to->dim);
 }
 

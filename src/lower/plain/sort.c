@@ -6,8 +6,9 @@
  *
  *     key = code * 2^b + (n - 1 - place)      2^b > n - 1
  *
- * so no two are equal and the first of equals is the larger key; the largest key tells both.  Floats
- * are found by ARGMAX, and the numbers are gathered in the end. */
+ * so no two are equal and the first of equals is the larger key; the largest key tells both.  For
+ * integers of 32 bits the place is the first where the largest stands among what is left.  Floats are
+ * found by ARGMAX, and the numbers are gathered in the end. */
 #include <float.h>
 #include <math.h>
 
@@ -162,6 +163,51 @@ void tc_lower_int_sorted(tc_lower *lw, const tc_node *node, tc_val *out)
         ordered_codes(lw, node, &o, out);
 }
 
+/* ---- integers of 32 bits ---- */
+
+static tc_val smallest(tc_lower *lw, tc_val x)
+{
+    tc_attr_tosa_axis_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis_nan);
+    *a = (tc_attr_tosa_axis_nan){.axis = 1, .nan_mode = TC_nan_mode_propagate};
+    return tc_put1(lw, TC_OP_tosa_reduce_min, a, x);
+}
+
+/* x: [rows, n] of i32, the largest first. */
+static void find_numbers(tc_lower *lw, tc_val x, const order *o, tc_val *found, tc_val *place)
+{
+    tc_val *value = tc_new_n(&lw->ctx->arena, tc_val, (size_t)o->k),
+           *at = tc_new_n(&lw->ctx->arena, tc_val, (size_t)o->k);
+    tc_val number = counted(lw, TC_i32, o->n, 0, 1), taken = TC_NONE, left = x,
+           nothing = tc_put_number(lw, TC_i32, 2, (double)INT32_MIN),
+           nowhere = tc_put_number(lw, TC_i32, 2, (double)o->n);
+    for (int64_t i = 0; i < o->k; i++) {
+        value[i] = largest_key(lw, left);
+        tc_val other = tc_put2(lw, TC_OP_tosa_greater, NULL, value[i], left);
+        tc_val where = tc_put_select(lw, other, nowhere, number);
+        if (taken)
+            where = tc_put_select(lw, taken, nowhere, where);
+        at[i] = smallest(lw, where);
+        if (i + 1 == o->k)
+            break;
+        tc_val here = tc_put2(lw, TC_OP_tosa_equal, NULL, number, at[i]);
+        taken = taken ? tc_put2(lw, TC_OP_tosa_logical_or, NULL, taken, here) : here;
+        left = tc_put_select(lw, taken, nothing, x);
+    }
+    *found = tc_put_join(lw, value, (int)o->k, 1);
+    *place = tc_put_join(lw, at, (int)o->k, 1);
+}
+
+static void ordered_numbers(tc_lower *lw, const tc_node *node, const order *o, tc_val *out)
+{
+    const tc_type *to = tc_lower_result(lw, node, 0), *at = tc_lower_result(lw, node, 1);
+    tc_val x = as_rows(lw, tc_lower_in(lw, node, 0), o), found = TC_NONE, place = TC_NONE;
+    find_numbers(lw, o->largest ? x : tc_f_from(lw, -1, x), o, &found, &place);
+    if (lw->readers[node->out[0]])
+        out[0] = as_result(lw, o->largest ? found : tc_f_from(lw, -1, found), o, to);
+    if (lw->readers[node->out[1]])
+        out[1] = tc_put_cast(lw, as_result(lw, place, o, at), at->dtype);
+}
+
 /* ---- floats ---- */
 
 /* Places [rows, k] as f32; what is found becomes less than every number. */
@@ -191,7 +237,9 @@ void tc_lower_plain_sorted(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!start(lw, &o))
         return;
     if (tc_is_int(from->dtype) || from->dtype == TC_bool) {
-        if (tc_dtypes[from->dtype].bits > 16)
+        if (from->dtype == TC_i32 && to->dtype == TC_i32)
+            ordered_numbers(lw, node, &o, out);
+        else if (tc_dtypes[from->dtype].bits > 16)
             tc_lower_refuse(lw, "TOSA does not sort %s", tc_dtypes[from->dtype].name);
         else
             ordered_codes(lw, node, &o, out);

@@ -21,7 +21,7 @@ typedef struct narrowing {
     const tc_target *target;
     range *of;       /* by value of `from` */
     tc_val *in_32;   /* by value of `from`: the same numbers as i32 in `to`, or none */
-    bool *is_place;  /* by value of `from`: whoever reads it uses it as a place */
+    bool *is_place;  /* by value of `from`: whoever reads it uses it as a place, or its low 32 bits */
 } narrowing;
 
 static const range unknown = {1, 0};
@@ -42,6 +42,13 @@ static bool names_places(const tc_node *node, int i)
 static bool is_modular(tc_op op)
 {
     return tc_ops[op].traits & (T_MODULAR | T_MOVES);
+}
+
+/* Keeps the low 32 bits of what it reads, or fewer. */
+static bool drops_high(const tc_graph *g, const tc_node *node)
+{
+    tc_dtype t = node->op == TC_OP_cast ? tc_type_of(g, node->out[0])->dtype : TC_f32;
+    return tc_is_int(t) && tc_dtypes[t].bits <= 32;
 }
 
 /* ---- ranges ---- */
@@ -201,7 +208,8 @@ static bool touches_i64(const tc_graph *g, const tc_node *node)
 static bool is_safe(const tc_rewrite *rw, const tc_node *node)
 {
     const narrowing *n = rw->user;
-    bool place = node->n_out == 1 && n->is_place[node->out[0]] && is_modular(node->op);
+    bool place = node->n_out == 1 && is_modular(node->op) &&
+                 (n->is_place[node->out[0]] || drops_high(rw->from, node));
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i] && tc_type_of(rw->from, node->in[i])->dtype == TC_i64 &&
             !fits(n->of[node->in[i]]) && !place && !names_places(node, i))
@@ -311,7 +319,8 @@ static void find_places(const tc_graph *g, bool *is_place)
         is_place[g->out[i]] = false;
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
-        bool on = node->n_out == 1 && is_place[node->out[0]] && is_modular(node->op);
+        bool on = node->n_out == 1 && is_modular(node->op) &&
+                  (is_place[node->out[0]] || drops_high(g, node));
         for (int i = 0; i < node->n_in; i++)
             if (!names_places(node, i) && !on)
                 is_place[node->in[i]] = false;
