@@ -392,9 +392,8 @@ static bool is_reshaped_product(const tc_graph *g, tc_val v)
     return def && def->op == TC_OP_tosa_matmul;
 }
 
-/* CONCAT and PAD with a pause behind each part that `is` so. */
-static tc_status pause_parts(tc_rewrite *rw, const tc_node *node,
-                             bool (*is)(const tc_graph *g, tc_val v), bool *done)
+tc_status tc_pause_parts(tc_rewrite *rw, const tc_node *node,
+                         bool (*is)(const tc_graph *g, tc_val v), bool *done)
 {
     bool concat = node->op == TC_OP_tosa_concat;
     if ((!concat && node->op != TC_OP_tosa_pad) ||
@@ -419,7 +418,7 @@ static tc_status pause_parts(tc_rewrite *rw, const tc_node *node,
 
 static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    return pause_parts(rw, node, is_reshaped_product, done);
+    return tc_pause_parts(rw, node, is_reshaped_product, done);
 }
 
 tc_status tc_lower_apart(tc_ctx *ctx, tc_module *module)
@@ -498,11 +497,17 @@ static bool is_taken_in(const tc_graph *g, const tc_node *rescale)
            (!picks || (read_change(g, rescale, &c) && c.multiplier == INT64_C(1) << c.shift));
 }
 
-bool tc_is_cut(const tc_graph *g, tc_val v)
+const tc_node *tc_behind_reshapes(const tc_graph *g, tc_val v)
 {
     const tc_node *def = tc_def(g, v);
     while (def && def->op == TC_OP_tosa_reshape)
         def = tc_def(g, def->in[0]);
+    return def;
+}
+
+bool tc_is_cut(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_behind_reshapes(g, v);
     return def && (def->op == TC_OP_tosa_slice || def->op == TC_OP_tosa_pad ||
                    def->op == TC_OP_tosa_concat || def->op == TC_OP_tosa_tile);
 }
@@ -545,6 +550,7 @@ static tc_status slice_first(tc_rewrite *rw, const tc_node *node, bool *done)
 /* CONCAT(RESCALE), PAD(RESCALE), SLICE(RESCALE) */
 static tc_status slice_last(tc_rewrite *rw, const tc_node *node, bool *done)
 {
+    const only_reader *only = rw->user;
     bool concat = node->op == TC_OP_tosa_concat;
     if ((!concat && node->op != TC_OP_tosa_pad && node->op != TC_OP_tosa_slice) ||
         !tc_can_pause(tc_type_of(rw->from, node->out[0])))
@@ -553,10 +559,11 @@ static tc_status slice_last(tc_rewrite *rw, const tc_node *node, bool *done)
     bool any = false;
     for (int i = 0; i < node->n_in; i++) {
         in[i] = tc_rewrite_in(rw, node, i);
-        const tc_node *def = i && !concat ? NULL : tc_def(rw->to, in[i]);
-        while (def && def->op == TC_OP_tosa_reshape)
-            def = tc_def(rw->to, def->in[0]);
-        if (!is_wide_rescale(rw->to, def) || is_taken_in(rw->to, def))
+        if (i && !concat)
+            continue;
+        const tc_node *def = tc_behind_reshapes(rw->to, in[i]), *was = tc_behind_reshapes(rw->from, node->in[i]);
+        bool alone = was && was->n_in && only->node[was->in[0]]; /* else what it reads stays as it is */
+        if (!is_wide_rescale(rw->to, def) || (alone && is_taken_in(rw->to, def)))
             continue;
         TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
         any = true;
@@ -580,41 +587,4 @@ tc_status tc_lower_slices(tc_ctx *ctx, tc_module *module)
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;
-}
-
-/* ---- reduced ---- */
-
-static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
-{
-    bool reduces = node->op == TC_OP_tosa_reduce_max || node->op == TC_OP_tosa_reduce_min ||
-                   node->op == TC_OP_tosa_reduce_sum;
-    if (!reduces || !tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
-        !tc_can_pause(tc_type_of(rw->from, node->in[0])))
-        return TC_OK;
-    tc_val x;
-    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
-    *done = true;
-    return tc_rewrite_as(rw, node, node->op, node->attr, x);
-}
-
-/* REDUCE_MAX or _MIN over the last axis, reshaped or not. */
-static bool is_extreme(const tc_graph *g, tc_val v)
-{
-    const tc_node *def = tc_def(g, v);
-    while (def && def->op == TC_OP_tosa_reshape)
-        def = tc_def(g, def->in[0]);
-    return def && (def->op == TC_OP_tosa_reduce_max || def->op == TC_OP_tosa_reduce_min) &&
-           ((const tc_attr_tosa_axis_nan *)def->attr)->axis == tc_type_of(g, def->in[0])->rank - 1;
-}
-
-static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done)
-{
-    return pause_parts(rw, node, is_extreme, done);
-}
-
-tc_status tc_lower_reduced(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {reduced, joined_extremes};
-    (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

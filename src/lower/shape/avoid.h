@@ -10,7 +10,14 @@
 TC_MUST_USE tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out);
 bool tc_can_pause(const tc_type *t); /* i8, i16, i32 */
 
+/* The node that gives the numbers, whatever shape they are read in; NULL: none. */
+const tc_node *tc_behind_reshapes(const tc_graph *g, tc_val v);
+
 /* A SLICE, PAD, CONCAT or TILE, reshaped or not. */
 bool tc_is_cut(const tc_graph *g, tc_val v);
+
+/* CONCAT and PAD with a pause behind each part that `is` so. */
+TC_MUST_USE tc_status tc_pause_parts(tc_rewrite *rw, const tc_node *node,
+                                     bool (*is)(const tc_graph *g, tc_val v), bool *done);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* avoid_products.c -- TOSA form: around what Vela translates wrongly of products and choices, as avoid.c does.
  *
+ *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  with a pause
+ *             in between
  *   products  MATMUL of a SLICE  =>  with a pause in between: it is taken apart into columns, and
  *             where the slice lies is forgotten
  *   numbers   a lone number on the left of more than four axes, which is read past its end  =>  on
@@ -18,14 +20,6 @@
 #include "avoid.h"
 #include "order.h"
 
-static const tc_node *behind_reshapes(const tc_graph *g, tc_val v)
-{
-    const tc_node *def = tc_def(g, v);
-    while (def && def->op == TC_OP_tosa_reshape)
-        def = tc_def(g, def->in[0]);
-    return def;
-}
-
 /* The node as it is, but for operands that the mask names: those read a pause. */
 static tc_status pause_operands(tc_rewrite *rw, const tc_node *node, uint32_t mask, bool *done)
 {
@@ -42,13 +36,50 @@ static tc_status pause_operands(tc_rewrite *rw, const tc_node *node, uint32_t ma
     return TC_OK;
 }
 
+/* ---- reduced ---- */
+
+static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    bool reduces = node->op == TC_OP_tosa_reduce_max || node->op == TC_OP_tosa_reduce_min ||
+                   node->op == TC_OP_tosa_reduce_sum;
+    if (!reduces || !tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
+        !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+        return TC_OK;
+    tc_val x;
+    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
+    *done = true;
+    return tc_rewrite_as(rw, node, node->op, node->attr, x);
+}
+
+/* REDUCE_MAX or _MIN over the last axis, reshaped or not. */
+static bool is_extreme(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    while (def && def->op == TC_OP_tosa_reshape)
+        def = tc_def(g, def->in[0]);
+    return def && (def->op == TC_OP_tosa_reduce_max || def->op == TC_OP_tosa_reduce_min) &&
+           ((const tc_attr_tosa_axis_nan *)def->attr)->axis == tc_type_of(g, def->in[0])->rank - 1;
+}
+
+static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    return tc_pause_parts(rw, node, is_extreme, done);
+}
+
+tc_status tc_lower_reduced(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {reduced, joined_extremes};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}
+
 /* ---- products ---- */
 
 static tc_status products(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     uint32_t mask = 0;
     for (int i = 0; i < 2 && node->op == TC_OP_tosa_matmul; i++) {
-        const tc_node *def = behind_reshapes(rw->to, tc_rewrite_in(rw, node, i));
+        const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, i));
         if (def && def->op == TC_OP_tosa_slice && tc_can_pause(tc_type_of(rw->from, node->in[i])))
             mask |= 1u << i;
     }
@@ -118,7 +149,7 @@ static tc_status columns(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op != TC_OP_tosa_rescale || !((const tc_attr_tosa_rescale *)node->attr)->per_channel ||
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
-    const tc_node *def = behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
+    const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
     bool joined = (def && def->op == TC_OP_tosa_matmul) || tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0));
     return joined ? pause_operands(rw, node, 1, done) : TC_OK;
 }
