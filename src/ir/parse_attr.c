@@ -95,7 +95,8 @@ static void parse_field(tc_lex *lex, const tc_field *field, void *record)
     case TC_FIELD_f64:
         *(double *)at = tc_parse_f64(lex);
         break;
-    case TC_FIELD_bool: {
+    case TC_FIELD_bool:
+    case TC_FIELD_flag: {
         tc_str word = tc_lex_word(lex);
         *(bool *)at = tc_str_is(word, "true");
         if (!*(bool *)at && !tc_str_is(word, "false"))
@@ -137,7 +138,7 @@ static bool at_attribute(tc_lex *lex, tc_str *name)
     return name->n && name->p + name->n < lex->end && name->p[name->n] == '=';
 }
 
-/* name=value ..., in any order, each once, all of them. */
+/* name=value ..., in any order, each once, all of them but flags that are not set. */
 const void *tc_parse_attrs(tc_lex *lex, tc_op op)
 {
     const tc_attr_info *info = &tc_attrs[tc_ops[op].attr];
@@ -158,7 +159,7 @@ const void *tc_parse_attrs(tc_lex *lex, tc_op op)
         parse_field(lex, &info->field[i], record);
     }
     for (int i = 0; i < info->n_field; i++)
-        if (!(seen & 1u << i))
+        if (!(seen & 1u << i) && info->field[i].kind != TC_FIELD_flag)
             tc_lex_fail(lex, TC_E_ARGUMENT, "the attribute '%s' of '%s' is missing",
                         info->field[i].name, tc_ops[op].name);
     return record;

@@ -99,6 +99,8 @@ static void put_hex(tc_buf *out, const tc_bytes *bytes)
 static void put_field(tc_buf *out, const tc_field *field, const void *record)
 {
     const void *at = (const char *)record + field->at;
+    if (field->kind == TC_FIELD_flag && !*(const bool *)at)
+        return;
     tc_buf_printf(out, " %s=", field->name);
     switch (field->kind) {
     case TC_FIELD_i64:
@@ -108,6 +110,7 @@ static void put_field(tc_buf *out, const tc_field *field, const void *record)
         tc_element_put(out, TC_f64, at);
         break;
     case TC_FIELD_bool:
+    case TC_FIELD_flag:
         tc_buf_text(out, *(const bool *)at ? "true" : "false");
         break;
     case TC_FIELD_ints:

@@ -41,6 +41,7 @@ static tc_bytes content(const tc_field *field, const void *record)
     case TC_FIELD_f64:
         return span(at, sizeof(double));
     case TC_FIELD_bool:
+    case TC_FIELD_flag:
         return span(at, sizeof(bool));
     case TC_FIELD_ints: {
         const tc_ints *list = at;

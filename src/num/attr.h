@@ -20,6 +20,7 @@ typedef struct tc_floats {
 typedef int64_t tc_field_i64;
 typedef double tc_field_f64;
 typedef bool tc_field_bool;
+typedef bool tc_field_flag; /* in text only where it is true */
 typedef tc_ints tc_field_ints;
 typedef tc_floats tc_field_floats;
 typedef const char *tc_field_text; /* interned */
@@ -37,6 +38,7 @@ typedef enum tc_field_kind {
     TC_FIELD_i64,
     TC_FIELD_f64,
     TC_FIELD_bool,
+    TC_FIELD_flag,
     TC_FIELD_ints,
     TC_FIELD_floats,
     TC_FIELD_text,

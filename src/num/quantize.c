@@ -3,7 +3,9 @@
  * quantized_decomposed operators:
  *
  *   quantize    clamp(round_half_even(x * f32(1 / scale)) + zero, qmin, qmax), all in f32
- *   dequantize  (f32(q) - zero) * f32(scale)                                               */
+ *   dequantize  (f32(q) - zero) * f32(scale)
+ *
+ * With `divides`, as ONNX has it, quantize begins with x / f32(scale). */
 #include <math.h>
 
 #include "kernels.h"
@@ -125,9 +127,14 @@ void tc_num_quantize(tc_call *c)
     const tc_attr_quantize *a = c->attr;
     channels s = channels_of(c->in[0].type, a->axis);
     const float *x = tc_as_f32(c->scratch, c->in[0]);
+    float *quotient = a->divides ? tc_arena_raw(c->scratch, (size_t)s.inner * sizeof *quotient) : NULL;
     for (int64_t row = 0; row < s.outer * s.channels; row++) {
         grid g = grid_of(c, row % s.channels);
-        put_codes(c->out[0], row * s.inner, s.inner, x + row * s.inner, &g, a->qmax);
+        const float *from = x + row * s.inner;
+        for (int64_t i = 0; quotient && i < s.inner; i++)
+            quotient[i] = from[i] / g.scale;
+        g.inverse = quotient ? 1 : g.inverse;
+        put_codes(c->out[0], row * s.inner, s.inner, quotient ? quotient : from, &g, a->qmax);
     }
 }
 

@@ -104,7 +104,7 @@ static tc_val signed_step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_
     tc_tensor s, z;
     if (m->status != TC_OK)
         return TC_NONE;
-    tc_attr_quantize a = {.axis = -1, .dtype = dtype};
+    tc_attr_quantize a = {.axis = -1, .dtype = dtype, .divides = op == TC_OP_quantize};
     codes(op == TC_OP_dequantize ? tc_make_dtype(m, x) : dtype, false, &a.qmin, &a.qmax);
     if (tc_type_count(tc_make_type(m, scale)) == 1) {
         if (tc_make_known(m, scale, &s) && (!zero || tc_make_known(m, zero, &z))) {

@@ -48,7 +48,7 @@ static void fill_field(tc_ctx *ctx, const tc_field *field, char *record)
         *(int64_t *)at = any_int();
     else if (field->kind == TC_FIELD_f64)
         *(double *)at = any_float();
-    else if (field->kind == TC_FIELD_bool)
+    else if (field->kind == TC_FIELD_bool || field->kind == TC_FIELD_flag)
         *(bool *)at = dice(2);
     else if (field->kind == TC_FIELD_ints)
         *(tc_ints *)at = (tc_ints){dice(4) ? n : 2 * n, ints};

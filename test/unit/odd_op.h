@@ -50,7 +50,7 @@ static inline void fill(tc_ctx *ctx, const tc_field *field, int axes, char *reco
         *(int64_t *)at = odd_int();
     else if (field->kind == TC_FIELD_f64)
         *(double *)at = odd_float();
-    else if (field->kind == TC_FIELD_bool)
+    else if (field->kind == TC_FIELD_bool || field->kind == TC_FIELD_flag)
         *(bool *)at = draw(2);
     else if (field->kind == TC_FIELD_text)
         *(const char **)at = odd_text(ctx);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx.c -- ONNX files made by hand: what is wrong with them is said, with the node's name. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -148,6 +149,29 @@ static void test_reading(tc_ctx *ctx)
     CHECK(tc_load_f64(c, 5) == 6);
 }
 
+/* x / scale to the nearest, halves to even: where x * (1 / scale) would fall to the other side. */
+static void test_quantizing(tc_ctx *ctx)
+{
+    const int64_t one = 1, many = 400;
+    const float scale = 0.0123f;
+    tc_buf q = node(ctx, "QuantizeLinear", "q", "x", "w", "y"), w = tensor(ctx, &one, 1);
+    bytes(&w, 9, &scale, sizeof scale);
+    tc_module *m;
+    tc_bytes file = model(ctx, &q, &w, &many, 1, 13);
+    CHECK(tc_read_bytes(ctx, "t.onnx", file, (tc_bytes){NULL, 0}, &m) == TC_OK);
+    float x[400];
+    int apart = 0;
+    for (int i = 0; i < 400; i++)
+        x[i] = ((float)(i / 2) + (i % 2 ? 0.5f : 0.25f)) * scale;
+    tc_tensor in = {tc_type_of(tc_main(m), tc_main(m)->in[0]), x}, out;
+    CHECK(tc_eval(tc_main(m), &in, &out, &ctx->arena) == TC_OK && out.type->dtype == TC_u8);
+    for (int i = 0; i < 400; i++) {
+        CHECK(tc_load_f64(out, i) == (double)rintf(x[i] / scale));
+        apart += rintf(x[i] / scale) != rintf(x[i] * (1 / scale));
+    }
+    CHECK(apart > 0);
+}
+
 static void test_dims(tc_ctx *ctx)
 {
     const int64_t open[] = {-1, 3};
@@ -277,6 +301,7 @@ int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     test_reading(ctx);
+    test_quantizing(ctx);
     test_dims(ctx);
     test_operators(ctx);
     test_tensors(ctx);

@@ -94,6 +94,7 @@ static void fill_field(tc_ctx *ctx, const tc_field *field, char *record)
         *(double *)at = any_float();
         break;
     case TC_FIELD_bool:
+    case TC_FIELD_flag:
         *(bool *)at = dice(2);
         break;
     case TC_FIELD_ints:
