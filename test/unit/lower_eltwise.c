@@ -89,6 +89,11 @@ static void clamps(void)
 
 static void quotients(void)
 {
+    /* divisors of 0, on a machine that neither divides nor chooses */
+    CHECK(agrees(U55, 1, A8, "i8[2,3,40] q(0.031:7 in 0..14)", "div %0, %1 mode=exact",
+                 "i8[2,3,40] q(0.5:4)"));
+    CHECK(agrees(U55, 1, A8, "i8[2,3,40] q(0.031:7 in 0..14)", "div %0, %1 mode=exact",
+                 "i8[2,3,40] q(10:-20)"));
     CHECK(agrees(INT, 0, A8, B8, "div %0, %1 mode=exact", "i8[2,3,40] q(0.3:2)"));
     CHECK(agrees(INT16, 1, A8, "i16[2,3,40] q(0.0003:0)", "div %0, %1 mode=exact",
                  "i8[2,3,40] q(0.3:2)"));

@@ -35,7 +35,7 @@ static tc_val truncated(tc_lower *lw, tc_val x, tc_val y)
 
 static int bits_of(const tc_arg *a) { return a->type->dtype == TC_i8 ? 8 : 15; }
 
-/* 1 / y by a table of all codes of an i8: i16, and its scale. */
+/* 1 / y by a table of all codes of an i8: i16, and its scale; 0 for 0. */
 static tc_val reciprocal(tc_lower *lw, const tc_arg *y, double *scale)
 {
     double code[256];
@@ -44,7 +44,7 @@ static tc_val reciprocal(tc_lower *lw, const tc_arg *y, double *scale)
     tc_quant q = {.axis = -1, .count = 1, .lo = -32767, .hi = 32767, .scale = scale, .zero = &none};
     for (int i = 0; i < 256; i++) {
         double n = (double)(i - 128 - tc_zero_of(y->type));
-        code[i] = n == 0 ? 32767 : 32767 / n;
+        code[i] = n == 0 ? 0 : 32767 / n;
     }
     return tc_put_lookup(lw, y->val, y->type, TC_i16, &q, code);
 }
@@ -73,10 +73,32 @@ static tc_val quotient(tc_lower *lw, const tc_arg *x, const tc_arg *y, double *s
     return truncated(lw, tc_put_wide(lw, x, sx / unit), by);
 }
 
+/* The same without a choice, y being 0 there: y + x z, z = 32767 where x is divided by 0, else 0. */
+static tc_val pushed(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
+{
+    static const int64_t none = 0;
+    static const double one = 1;
+    tc_quant q = {.axis = -1, .count = 1, .lo = 0, .hi = 32767, .scale = &one, .zero = &none};
+    double code[256];
+    for (int i = 0; i < 256; i++)
+        code[i] = i - 128 == tc_zero_of(by->type) ? 32767 : 0;
+    tc_val far = tc_put_lookup(lw, by->val, by->type, TC_i16, &q, code);
+    far = tc_put_rescale(lw, far, 1, 0, 0, TC_i32);
+    far = multiply(lw, tc_put_wide(lw, x, tc_scale_of(x->type)), far);
+    tc_arg quotient = {.val = y, .type = to},
+           push = {.val = tc_put_rescale(lw, far, 8, 0, 0, TC_i16),
+                   .type = tc_wide_type(lw, to, TC_i16, tc_scale_of(to))};
+    return tc_put_sum(lw, &quotient, 1, &push, 1, to);
+}
+
 /* x / 0 is as large as the result's domain goes, by the sign of x. */
 static tc_val guarded(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
 {
-    if (!lw->target->machine->can.selects || tc_put_known(lw, by->val).data)
+    if (tc_put_known(lw, by->val).data || !y)
+        return y;
+    if (!lw->target->machine->can.divides && by->type->dtype == TC_i8)
+        return pushed(lw, y, x, by, to);
+    if (!lw->target->machine->can.selects)
         return y;
     tc_val none = is_zero(lw, tc_put_wide(lw, by, tc_scale_of(by->type)));
     tc_val most = tc_put_rescale(lw, x->val, ldexp(1, 28 - bits_of(x)), tc_zero_of(x->type),
