@@ -33,21 +33,27 @@ static void set_steps(tc_domains *domains, int32_t d, double scale)
             set_steps(domains, (int32_t)i, scale * domains->domain[i].factor);
 }
 
+/* The finest steps that tell anything of the node's result; 0: as fine as may be. */
+static double finest(const tc_node *node, const tc_domains *domains, const tc_domain *d)
+{
+    double coarsest = 0;
+    if (node->op == TC_OP_logsumexp) /* exponentials are summed in steps of 2^-15 */
+        return d->setting.dtype == TC_i8 ? 0x1p-14 : 0;
+    for (int i = 0; i < node->n_in && (node->op == TC_OP_add || node->op == TC_OP_sub); i++) {
+        int32_t part = domains->of[node->in[i]];
+        coarsest = fmax(coarsest, part >= 0 ? domains->domain[part].scale : 0);
+    }
+    return coarsest / 1024;
+}
+
 void tc_quant_fit_sums(const tc_graph *g, tc_domains *domains)
 {
     for (size_t k = 0; k < g->n_node; k++) {
-        const tc_node *node = g->node[k];
-        int32_t of = node->n_out == 1 ? domains->of[node->out[0]] : -1;
-        if ((node->op != TC_OP_add && node->op != TC_OP_sub) || of < 0)
-            continue;
-        const tc_domain *d = &domains->domain[of];
-        double coarsest = 0;
-        for (int i = 0; i < node->n_in; i++) {
-            int32_t part = domains->of[node->in[i]];
-            coarsest = fmax(coarsest, part >= 0 ? domains->domain[part].scale : 0);
-        }
-        if (!tc_domain_known(d) && !d->named && d->scale < coarsest / 1024)
-            set_steps(domains, of, coarsest / 1024);
+        int32_t of = g->node[k]->n_out == 1 ? domains->of[g->node[k]->out[0]] : -1;
+        const tc_domain *d = of >= 0 ? &domains->domain[of] : NULL;
+        double least = d ? finest(g->node[k], domains, d) : 0;
+        if (d && !tc_domain_known(d) && !d->named && d->scale < least)
+            set_steps(domains, of, least);
     }
 }
 

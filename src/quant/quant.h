@@ -189,7 +189,7 @@ void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const dou
  * gives them nothing, whatever the mask says: -10000 or infinity. */
 void tc_quant_fit_masks(tc_domains *domains);
 /* Sums whose terms cancel: steps no finer than a 1024th of what is added, below which nothing is
- * known of them. */
+ * known of them; logarithms of sums in like manner. */
 void tc_quant_fit_sums(const tc_graph *g, tc_domains *domains);
 
 /* A domain that needs no looking: fixed, natural range, derived, or gone into another. */

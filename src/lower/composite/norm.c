@@ -79,6 +79,13 @@ static tc_val spread_of(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, int 
     return tc_put2(lw, TC_OP_tosa_add, NULL, v, tc_put_i32(lw, v, fmax(2, rint(added))));
 }
 
+/* The largest 1 / sigma of a row that is not all the same: one code off in n is sqrt(n - 1) / n. */
+static double largest_inverse(const norm8 *p)
+{
+    double least = p->n > 1 ? sqrt((double)p->n - 1) / (double)p->n : 1;
+    return fmin(fmin(4, 1.01 / least), p->scale / sqrt(fmax(p->eps, 1e-30)));
+}
+
 /* 1 / sigma in codes of x, i16 in steps of *unit. */
 static tc_val inverse_sigma(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, double *unit)
 {
@@ -88,7 +95,7 @@ static tc_val inverse_sigma(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, 
     tc_root r =
         tc_put_root(lw, exact ? exact_spread(lw, x, sum, p) : spread_of(lw, x, sum, p, fraction));
     tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.root, r.half);
-    *unit = fmin(4, p->scale / sqrt(fmax(p->eps, 1e-30))) / 32767;
+    *unit = largest_inverse(p) / 32767;
     return tc_put_rescale(lw, big, TC_ROOT_UNIT * size / *unit, 0, 0, TC_i16);
 }
 
@@ -211,6 +218,8 @@ static double most_of(const double *gain, const double *bias, int64_t n, const t
     return most;
 }
 
+enum { FEW = 16 };
+
 /* How the operand is seen: rows of it, and the shape and axis that gain and bias go along. */
 typedef struct view {
     int rank, back_rank, axis;
@@ -230,7 +239,8 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
     bool along_row = v->rank == v->back_rank && v->axis == v->rank - 1;
     bool quick = xt->dtype == TC_i8 && p.n <= 65536 && fraction_of(&p) >= 0;
     int64_t n = v->back[v->axis];
-    if (yt->dtype == TC_i16 && p.n <= 65535) {
+    bool few = xt->dtype == TC_i16 && p.n <= FEW; /* their deviations may be few codes of many */
+    if ((yt->dtype == TC_i16 || few) && p.n <= 65535) {
         double step;
         x = tc_put_normal_i16(lw, x, xt, eps, centre, &step);
         x = tc_put_affine_i16(lw, tc_put_reshape(lw, x, v->back_rank, v->back), step, v->axis, gain,
