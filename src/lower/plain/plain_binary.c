@@ -101,7 +101,8 @@ static tc_val high_bits(tc_lower *lw, tc_val b)
 }
 
 /* floor(a / b) and what is left, a - q b, exact where |q| < 2^12: the quotient by the reciprocal
- * may be off by one, which the sign and size of the rest tell. */
+ * may be off by one, which the sign and size of the rest tell; but a rest of b, for q = -1, is what
+ * rounding makes of b less next to nothing. */
 static void divide_down(tc_lower *lw, tc_val a, tc_val b, tc_val *q, tc_val *rest)
 {
     tc_val guess = tc_f_op(lw, TC_OP_tosa_floor, tc_f_divide(lw, a, b)), high = high_bits(lw, b);
@@ -112,6 +113,8 @@ static void divide_down(tc_lower *lw, tc_val a, tc_val b, tc_val *q, tc_val *res
     tc_val along = tc_put_select(lw, tc_f_below(lw, b, 0), turned, r);
     tc_val below = tc_f_below(lw, along, 0),
            above = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, along, size);
+    tc_val other = tc_put1(lw, TC_OP_tosa_logical_not, NULL, tc_f_equals(lw, guess, -1));
+    above = tc_put2(lw, TC_OP_tosa_logical_and, NULL, above, other);
     if (q) {
         tc_val up = tc_put_select(lw, above, tc_f_add(lw, guess, 1), guess);
         *q = tc_put_select(lw, below, tc_f_add(lw, guess, -1), up);
