@@ -128,6 +128,7 @@ static void close_job(stream *s)
                                        .ifm = s->first.ifm,
                                        .ofm = s->first.ofm,
                                        .top = s->first.window.top,
+                                       .rows = s->job.ofm.h,
                                        .lo = range.lo,
                                        .hi = range.hi,
                                        .before = SIZE_MAX,

@@ -84,11 +84,16 @@ static void connect(tc_npu_part *part, size_t i)
     }
 }
 
+static int32_t sum(int32_t a, int32_t b)
+{
+    return a < INT32_MAX - b ? a + b : INT32_MAX;
+}
+
 /* An operand of one row, broadcast, stays one. */
 static void add_rows(tc_npu_job_map *to, const tc_npu_job_map *more)
 {
-    bool one = to->h == 0 || (to->h == 1 && to->w == 1);
-    to->h = one ? to->h : to->h < INT32_MAX - more->h ? to->h + more->h : INT32_MAX;
+    if (to->h > 1 || to->w > 1)
+        to->h = sum(to->h, more->h);
 }
 
 /* Rows of operations with weights tell a cascade; others are part of one that is there. */
@@ -116,7 +121,7 @@ void tc_npu_join_parts(tc_arena *arena, tc_npu_part *part, size_t n)
             continue;
         }
         w->job.stripe = w->ofm.h;
-        add_rows(&w->job.ofm, &f->job.ofm);
+        w->job.ofm.h = sum(w->job.ofm.h, f->rows);
         add_rows(&w->job.ifm, &f->job.ifm);
         add_rows(&w->job.ifm2, &f->job.ifm2);
         for (int32_t k = 0; k < w->job.n_more; k++)
@@ -126,7 +131,7 @@ void tc_npu_join_parts(tc_arena *arena, tc_npu_part *part, size_t n)
         tc_npu_part *f = &part[i], *w = &part[f->whole];
         if (!w->job.stripe)
             continue;
-        f->share = (double)f->ofm.h / w->job.ofm.h;
+        f->share = (double)f->rows / w->job.ofm.h;
         if (f == w && i && part[part[i - 1].whole].job.stripe)
             f->job.early = false; /* only the first of a cascade finds time before it */
     }

@@ -13,6 +13,7 @@ typedef struct tc_npu_part {
     uint64_t weights;    /* equal: the same ones */
     tc_npu_map ifm, ofm; /* of its first operation */
     int32_t top;         /* padding */
+    int32_t rows;        /* that it writes itself */
     int64_t lo, hi;      /* bytes of its region that it writes, with those that it continues */
     size_t before;       /* the part that it continues; SIZE_MAX: none */
     size_t whole;        /* the first of those that are one job; itself, if it is alone */
