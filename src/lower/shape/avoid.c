@@ -14,7 +14,8 @@
  *   lowest    RESHAPE(REDUCE_MIN)  =>  with such a CLAMP in between
  *   slices    RESCALE from or to i32 of a SLICE, PAD, CONCAT or TILE, and those of such a RESCALE: Vela
  *             makes it a product and forgets where the slice lies  =>  with such a CLAMP in
- *             between, unless it is joined with a neighbour
+ *             between, unless it is joined with a neighbour.  A RESHAPE of one likewise, where
+ *             several read it
  *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  likewise;
  *             CONCAT and PAD of a REDUCE_MAX or _MIN over the last axis: the place is forgotten
  *
@@ -576,9 +577,24 @@ static tc_status slice_last(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
+/* RESHAPE(RESCALE) that several read: each gets a RESCALE of its own, in the shape before. */
+static tc_status shape_last(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const only_reader *only = rw->user;
+    if (node->op != TC_OP_tosa_reshape || only->node[node->out[0]] ||
+        !is_wide_rescale(rw->to, tc_rewrite_def(rw, node, 0)) ||
+        !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+        return TC_OK;
+    tc_val x, y;
+    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
+    TC_TRY(put2(rw, node, TC_OP_tosa_reshape, NULL, x, tc_rewrite_in(rw, node, 1), &y));
+    take(rw, node, y, done);
+    return TC_OK;
+}
+
 tc_status tc_lower_slices(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {slice_first, slice_last};
+    static tc_rewriter *const rewriters[] = {slice_first, slice_last, shape_last};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
