@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calibrate.c -- quantization fed by a callback, with progress, messages as records, and an allocator.
+/* calibrate.c -- quantization fed by a callback, with progress, messages as records, and an
+ * allocator.
  *
- *   calibrate MODEL.pt2 OUT.tosa                                                                    */
+ *   calibrate MODEL.pt2 OUT.tosa */
 #include <stdio.h>
 #include <stdlib.h>
 

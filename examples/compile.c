@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compile.c -- a PyTorch export becomes an ExecuTorch program for an Ethos-U, a TOSA machine or the CPU.
+/* compile.c -- a PyTorch export becomes an ExecuTorch program for an Ethos-U, a TOSA machine or the
+ * CPU.
  *
- *   compile MODEL.pt2 CALIBRATION.npz TARGET OUT.pte                                               */
+ *   compile MODEL.pt2 CALIBRATION.npz TARGET OUT.pte */
 #include <stdio.h>
 
 #include <tosac/tosac.h>

@@ -5,7 +5,8 @@
  *   TOSAC_FAULT=CALL:0:short        every one does less than it was asked for
  *
  * CALL is open, read, write, close, link, rename or mkdir.  A file that the environment's
- * TOSAC_FAULT_FIRED names is made when a call has failed.  Programs started from here are left alone. */
+ * TOSAC_FAULT_FIRED names is made when a call has failed.  Programs started from here are left
+ * alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

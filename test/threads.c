@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threads.c -- eight contexts on eight threads, each reading, quantizing, compiling and running, and
- * each with threads of its own: the same bytes come out of all.        threads MODEL DATA TARGET FOLDER */
+/* threads.c -- eight contexts on eight threads, each reading, quantizing, compiling and running,
+ * and each with threads of its own: the same bytes come out of all.        threads MODEL DATA
+ * TARGET FOLDER */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,8 @@
  *
  *   tosac --dump-options | gen-cli FOLDER
  *
- * writes FOLDER/tosac.1, FOLDER/tosac-VERB.1, FOLDER/tosac.bash, FOLDER/_tosac and FOLDER/tosac.fish. */
+ * writes FOLDER/tosac.1, FOLDER/tosac-VERB.1, FOLDER/tosac.bash, FOLDER/_tosac and
+ * FOLDER/tosac.fish. */
 #include <stdio.h>
 
 #include "wire/file.h"
@@ -141,8 +142,9 @@ static tc_status main_page(const table *t)
     head(t, &out, "tosac",
          "a quantizing ahead-of-time compiler for Arm machine-learning targets");
     tc_buf_text(&out, ".SH SYNOPSIS\n.B tosac\n.I VERB\n[\\fIARGUMENT\\fR]...\n.SH DESCRIPTION\n");
-    roff(&out, "tosac turns PyTorch exports (.pt2) into TOSA flatbuffers, VGF files, Ethos-U command "
-               "streams and ExecuTorch programs, and quantizes them on the way.\n");
+    roff(&out,
+         "tosac turns PyTorch exports (.pt2) into TOSA flatbuffers, VGF files, Ethos-U command "
+         "streams and ExecuTorch programs, and quantizes them on the way.\n");
     tc_buf_text(&out, ".SH VERBS\n");
     for EACH (verb, t->verbs) {
         tc_buf_printf(&out, ".TP\n\\fBtosac %s\\fR ", text(t, verb, "name"));
@@ -185,12 +187,13 @@ static tc_status bash_file(const table *t)
 {
     tc_buf out;
     tc_buf_init(&out, &t->ctx->arena);
-    tc_buf_text(&out, "# bash completion for tosac; made by gen-cli\n_tosac()\n{\n"
-                      "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                      "    local options valued\n"
-                      "    COMPREPLY=()\n"
-                      "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
-                      "        COMPREPLY=($(compgen -W \"--help --version");
+    tc_buf_text(&out,
+                "# bash completion for tosac; made by gen-cli\n_tosac()\n{\n"
+                "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+                "    local options valued\n"
+                "    COMPREPLY=()\n"
+                "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
+                "        COMPREPLY=($(compgen -W \"--help --version");
     for EACH (verb, t->verbs)
         tc_buf_printf(&out, " %s", text(t, verb, "name"));
     tc_buf_text(&out, "\" -- \"$current\"))\n        return\n    fi\n"

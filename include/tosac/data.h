@@ -19,9 +19,9 @@ typedef struct tc_dataset tc_dataset;
 TC_API TC_MUST_USE tc_status tc_dataset_files(tc_ctx *ctx, const char *const *path, size_t n,
                                               tc_dataset **out);
 
-/* The files are pictures (PNG, JPEG) or sounds (WAV), in folders at any depth, and are made ready by
- * rules: "resize=256 crop=224 mean=0.485,0.456,0.406 std=0.229,0.224,0.225"; doc/data.md has all of
- * them.  TC_USAGE and a message when the text is mistaken. */
+/* The files are pictures (PNG, JPEG) or sounds (WAV), in folders at any depth, and are made ready
+ * by rules: "resize=256 crop=224 mean=0.485,0.456,0.406 std=0.229,0.224,0.225"; doc/data.md has all
+ * of them.  TC_USAGE and a message when the text is mistaken. */
 TC_API TC_MUST_USE tc_status tc_dataset_preprocess(tc_ctx *ctx, tc_dataset *data,
                                                    const char *rules);
 

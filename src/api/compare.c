@@ -23,9 +23,9 @@ typedef struct sums {
 
 enum { AS_IS = 0, CHANNELS_MOVED = 1, ORDERS = 2 };
 
-/* A value that both programs have.  A region computes with its channels last, where PyTorch has them
- * second, and its values keep their names: such a one is read both ways, where its shape allows
- * both, and the way that agrees better is the one it lies in. */
+/* A value that both programs have.  A region computes with its channels last, where PyTorch has
+ * them second, and its values keep their names: such a one is read both ways, where its shape
+ * allows both, and the way that agrees better is the one it lies in. */
 typedef struct pair {
     const char *name;
     const tc_type *type;   /* of the first, f32 */

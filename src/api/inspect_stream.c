@@ -87,7 +87,8 @@ static void json_op(tc_ctx *ctx, const told *t, tc_buf *line, tc_json_out *out)
     tc_json_close(out, '}');
 }
 
-static void json_head(const tc_stream *s, const tc_npu_system *system, const tc_npu_cost *total, tc_json_out *out)
+static void json_head(const tc_stream *s, const tc_npu_system *system, const tc_npu_cost *total,
+                      tc_json_out *out)
 {
     const tc_npu_program *p = &s->program;
     tc_json_open(out, NULL, '{');
@@ -104,14 +105,19 @@ static void json_head(const tc_stream *s, const tc_npu_system *system, const tc_
     tc_json_open(out, "operations", '[');
 }
 
-static void show_head(const tc_stream *s, const tc_npu_system *system, const tc_npu_cost *total, tc_buf *to)
+static void show_head(const tc_stream *s, const tc_npu_system *system, const tc_npu_cost *total,
+                      tc_buf *to)
 {
     const tc_npu_program *p = &s->program;
-    tc_buf_printf(to, "%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n", s->name, p->machine->name,
-                  p->words.n, p->weights.size, p->scratch, s->vela ? ", by Vela " : "", s->vela ? s->vela : "");
-    tc_buf_printf(to, "%.0f cycles expected, %.3f ms, %.1f %% of the MACs in use (%s, %s)\n%7s %5s %10s  %s\n", total->cycles,
-                  1e3 * total->cycles / system->clock, 100 * tc_npu_utilisation(p->machine, total), system->config, system->mode,
-                  "word", "", "cycles", "operation");
+    tc_buf_printf(to, "%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n",
+                  s->name, p->machine->name, p->words.n, p->weights.size, p->scratch,
+                  s->vela ? ", by Vela " : "", s->vela ? s->vela : "");
+    tc_buf_printf(
+        to,
+        "%.0f cycles expected, %.3f ms, %.1f %% of the MACs in use (%s, %s)\n%7s %5s %10s  %s\n",
+        total->cycles, 1e3 * total->cycles / system->clock,
+        100 * tc_npu_utilisation(p->machine, total), system->config, system->mode, "word", "",
+        "cycles", "operation");
 }
 
 static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, tc_buf *to)
@@ -124,7 +130,8 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, t
     tc_buf line;
     size_t next = 0;
     tc_buf_init(&line, &ctx->arena);
-    tc_status known = tc_stream_cost(ctx, s, NULL, NULL, NULL, &system, &cost); /* of what is wrong, the first is told */
+    tc_status known = tc_stream_cost(ctx, s, NULL, NULL, NULL, &system,
+                                     &cost); /* of what is wrong, the first is told */
     if (out)
         json_head(s, &system, &cost.total, out);
     else

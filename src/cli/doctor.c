@@ -197,8 +197,9 @@ const cli_verb cli_doctor = {
     .name = "doctor",
     .arguments = "",
     .summary = "say what is installed, which targets work, and what mends the rest",
-    .help = "Every kind of target is tried with a small program.  Exit 0: all is well; 4: something "
-            "is missing or fails.\n",
+    .help =
+        "Every kind of target is tried with a small program.  Exit 0: all is well; 4: something "
+        "is missing or fails.\n",
     .least = 0,
     .most = 0,
     .option = options,

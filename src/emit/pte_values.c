@@ -150,8 +150,8 @@ static tc_fb_ref put_place(tc_pte_emitter *e, size_t offset)
     return tc_fb_end(&e->w);
 }
 
-/* ExecuTorch's number of an element type, -1: none.  Numbers of 4 and of 48 bits, which only regions
- * know, lie in one and in eight bytes at their borders. */
+/* ExecuTorch's number of an element type, -1: none.  Numbers of 4 and of 48 bits, which only
+ * regions know, lie in one and in eight bytes at their borders. */
 static int element_type(tc_dtype dtype)
 {
     return tc_dtypes[dtype == TC_i48 ? TC_i64 : dtype == TC_i4 ? TC_i8 : dtype].et;

@@ -5,7 +5,8 @@
 #include "../wire/file.h"
 #include "emit.h"
 
-/* Both files are complete before either takes its name, and the text says which constants are its. */
+/* Both files are complete before either takes its name, and the text says which constants are its.
+ */
 static tc_status write_both(tc_ctx *ctx, const tc_side *side, const tc_buf *text, const char *path)
 {
     tc_file *bin, *file;

@@ -70,7 +70,8 @@ static bool sort_by_rank(tc_cpu_maker *m)
     tc_val other_place = counted(m, n, inner, t->rank + 1);
     tc_val earlier = tc_cpu_binary(m, TC_OP_lt, other_place, own_place);
     tc_val ahead = tc_cpu_cast(m, before(m, own, other, earlier, a->descending), TC_i64);
-    tc_val rank = tc_cpu_reduce(m, TC_OP_sum, ahead, tc_ints_copy(&m->ctx->arena, &inner, 1), false);
+    tc_val rank =
+        tc_cpu_reduce(m, TC_OP_sum, ahead, tc_ints_copy(&m->ctx->arena, &inner, 1), false);
     tc_val place = tc_cpu_expand(m, counted(m, n, axis, t->rank), t->rank, t->dim);
     tc_val from = tc_cpu_make(m, TC_OP_scatter,
                               TC_CPU_ATTR(m, scatter, axis, TC_combine_set, true),
@@ -123,7 +124,8 @@ static double neutral_of(const meeting *k, tc_dtype dtype)
     return k->neutral < 0 ? least : -least - (dtype == TC_i64 ? 1024 : 1);
 }
 
-/* Numbers reduced over the axis; what stood last, the places of the result, takes the axis' place. */
+/* Numbers reduced over the axis; what stood last, the places of the result, takes the axis' place.
+ */
 static tc_val met(tc_cpu_maker *m, tc_op op, tc_val x, int64_t axis)
 {
     int64_t perm[TC_MAX_RANK];

@@ -5,7 +5,8 @@
 const char *tc_npu_op_name(tc_arena *arena, const tc_npu_op *op)
 {
     const char *mode = tc_npu_mode_name(op->kind, op->mode);
-    return *mode == '?' ? tc_npu_kind_name(op->kind) : tc_text_format(arena, "%s %s", tc_npu_kind_name(op->kind), mode);
+    return *mode == '?' ? tc_npu_kind_name(op->kind)
+                        : tc_text_format(arena, "%s %s", tc_npu_kind_name(op->kind), mode);
 }
 
 void tc_npu_weight_bytes(const tc_npu_op *op, uint64_t *encoded, uint64_t *plain)
@@ -29,7 +30,8 @@ static void put_map(tc_buf *out, const tc_npu_op *op, const tc_npu_map *m)
     else if (m->storage == TC_STORE_NONE)
         tc_buf_text(out, "nowhere");
     else
-        tc_buf_printf(out, "r%d+%#" PRIx64 "%s", m->region, m->base[0], m->format == TC_NHCWB16 ? " bricks" : "");
+        tc_buf_printf(out, "r%d+%#" PRIx64 "%s", m->region, m->base[0],
+                      m->format == TC_NHCWB16 ? " bricks" : "");
 }
 
 static void put_window(tc_buf *out, const tc_npu_window *w)
@@ -51,13 +53,15 @@ static void put_weights(tc_buf *out, const tc_npu_op *op)
     uint64_t encoded, plain;
     tc_npu_weight_bytes(op, &encoded, &plain);
     tc_buf_printf(out, ", weights %" PRIu64 " of %" PRIu64 " bytes (%.0f %%)%s%s%s", encoded, plain,
-                  plain ? 100.0 * (double)encoded / (double)plain : 0, op->window.part_kernel ? ", part kernel" : "",
-                  op->weights.fast ? ", fast" : "", op->weights.sparse ? ", sparse" : "");
+                  plain ? 100.0 * (double)encoded / (double)plain : 0,
+                  op->window.part_kernel ? ", part kernel" : "", op->weights.fast ? ", fast" : "",
+                  op->weights.sparse ? ", sparse" : "");
 }
 
 static void put_kernel(tc_buf *out, const tc_npu_machine *machine, const tc_npu_op *op)
 {
-    static const char *const turn[] = {"", ", to WHC", ", to HCW", ", to WCH", "", "", ", to CHW", ", to CWH"};
+    static const char *const turn[] = {"", ", to WHC", ", to HCW", ", to WCH",
+                                       "", "",         ", to CHW", ", to CWH"};
     static const char *const mirror[] = {"", ", mirrored H", ", mirrored W", ", mirrored C"};
     if (op->ifm.used)
         put_map(out, op, &op->ifm);
@@ -67,7 +71,8 @@ static void put_kernel(tc_buf *out, const tc_npu_machine *machine, const tc_npu_
     }
     tc_buf_text(out, " -> ");
     put_map(out, op, &op->ofm);
-    bool window = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE || op->kind == TC_NPU_KIND_POOL;
+    bool window = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE ||
+                  op->kind == TC_NPU_KIND_POOL;
     if (window)
         put_window(out, &op->window);
     if ((op->kind == TC_NPU_KIND_CONV && !op->weights_ifm2) || op->kind == TC_NPU_KIND_DEPTHWISE)
@@ -75,7 +80,8 @@ static void put_kernel(tc_buf *out, const tc_npu_machine *machine, const tc_npu_
     if (window && op->per_channel)
         tc_buf_text(out, ", scales by channel");
     else if (op->ofm_scale.multiplier != 1 || op->ofm_scale.shift)
-        tc_buf_printf(out, ", scale %" PRIu32 ">>%d", op->ofm_scale.multiplier, op->ofm_scale.shift);
+        tc_buf_printf(out, ", scale %" PRIu32 ">>%d", op->ofm_scale.multiplier,
+                      op->ofm_scale.shift);
     if (op->function)
         tc_buf_printf(out, ", table %d", op->table);
     tc_buf_text(out, turn[op->transpose & 7]);
@@ -115,7 +121,8 @@ void tc_npu_op_text(tc_buf *out, const tc_npu_machine *machine, const tc_npu_op 
     if (op->kind == TC_NPU_KIND_KERNEL_WAIT || op->kind == TC_NPU_KIND_DMA_WAIT)
         tc_buf_printf(out, " %d", op->param);
     else if (op->kind == TC_NPU_KIND_BRANCH)
-        tc_buf_printf(out, " to word %" PRIu32 "%s", op->target / 4, op->conditional ? " if set" : "");
+        tc_buf_printf(out, " to word %" PRIu32 "%s", op->target / 4,
+                      op->conditional ? " if set" : "");
     else if (op->kind == TC_NPU_KIND_DMA) {
         tc_buf_text(out, "  ");
         put_dma(out, &op->dma);
@@ -125,7 +132,8 @@ void tc_npu_op_text(tc_buf *out, const tc_npu_machine *machine, const tc_npu_op 
     }
 }
 
-void tc_npu_changes(const tc_npu_machine *machine, const tc_npu_registers *reg, tc_npu_register_taker *take, void *user)
+void tc_npu_changes(const tc_npu_machine *machine, const tc_npu_registers *reg,
+                    tc_npu_register_taker *take, void *user)
 {
     for (size_t i = 0; i < tc_npu_n_command; i++) {
         const tc_npu_command_info *c = &tc_npu_commands[i];

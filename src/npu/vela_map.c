@@ -139,7 +139,9 @@ static size_t *rows_by(tc_arena *arena, const table *t, int column, size_t *n)
 {
     int64_t most = 0;
     for (size_t i = 0; i < t->n; i++)
-        most = t->row[i].number[column] > most && t->row[i].number[column] < MOST_ID ? t->row[i].number[column] : most;
+        most = t->row[i].number[column] > most && t->row[i].number[column] < MOST_ID
+                   ? t->row[i].number[column]
+                   : most;
     *n = (size_t)most + 1;
     size_t *of = tc_new_n(arena, size_t, *n);
     memset(of, 0xff, *n * sizeof *of);
@@ -154,26 +156,29 @@ static int64_t number_at(const row *r, int at) { return r && at >= 0 ? r->number
 static void read_costs(tc_vela_map *m, const table *queue, const table *source, tc_bytes xml)
 {
     table perf = read_table(m->arena, xml, "perf");
-    int cycles = column(&perf, "op_cycles"), npu = column(&perf, "npu_cycles"), kind = column(&perf, "operator"),
-        scheduled = column(queue, "scheduled_id"), macs = column(&perf, "mac_count"), sram = column(&perf, "Sram_ac"),
-        dram = column(&perf, "Dram_ac"), flash = column(&perf, "OffChipFlash_ac"), key = column(source, "ext_key"),
-        from = column(&perf, "source_id");
+    int cycles = column(&perf, "op_cycles"), npu = column(&perf, "npu_cycles"),
+        kind = column(&perf, "operator"), scheduled = column(queue, "scheduled_id"),
+        macs = column(&perf, "mac_count"), sram = column(&perf, "Sram_ac"),
+        dram = column(&perf, "Dram_ac"), flash = column(&perf, "OffChipFlash_ac"),
+        key = column(source, "ext_key"), from = column(&perf, "source_id");
     if (cycles < 0 || npu < 0 || kind < 0 || scheduled < 0)
         return;
-    size_t n_queue, n_perf, *in_queue = rows_by(m->arena, queue, scheduled, &n_queue), *in_perf = rows_by(m->arena, &perf, 0, &n_perf);
+    size_t n_queue, n_perf, *in_queue = rows_by(m->arena, queue, scheduled, &n_queue),
+                            *in_perf = rows_by(m->arena, &perf, 0, &n_perf);
     m->cost = tc_new_n(m->arena, tc_vela_cost, perf.n);
     for (size_t i = 0; i < perf.n; i++) {
         int64_t id = perf.row[i].number[0];
         size_t at = id >= 0 && (size_t)id < n_queue ? in_queue[id] : SIZE_MAX;
         const row *r = &perf.row[i], *origin = from >= 0 ? row_of(source, r->number[from]) : NULL;
-        m->cost[m->n_cost++] = (tc_vela_cost){.word = at == SIZE_MAX ? SIZE_MAX : (size_t)queue->row[at].number[0] / 4,
-                                              .cycles = r->number[cycles],
-                                              .npu_cycles = r->number[npu],
-                                              .macs = number_at(r, macs),
-                                              .kind = tc_text_copy(m->arena, r->word[kind]),
-                                              .sram_cycles = number_at(r, sram),
-                                              .other_cycles = number_at(r, dram) + number_at(r, flash),
-                                              .place = origin && key >= 0 ? origin->number[key] : -1};
+        m->cost[m->n_cost++] =
+            (tc_vela_cost){.word = at == SIZE_MAX ? SIZE_MAX : (size_t)queue->row[at].number[0] / 4,
+                           .cycles = r->number[cycles],
+                           .npu_cycles = r->number[npu],
+                           .macs = number_at(r, macs),
+                           .kind = tc_text_copy(m->arena, r->word[kind]),
+                           .sram_cycles = number_at(r, sram),
+                           .other_cycles = number_at(r, dram) + number_at(r, flash),
+                           .place = origin && key >= 0 ? origin->number[key] : -1};
     }
     for (size_t i = 0; i < m->n; i++) {
         int64_t id = m->entry[i].id;
@@ -198,19 +203,21 @@ static int64_t hexadecimal(tc_str s)
 static void read_tensors(tc_vela_map *m, tc_bytes xml)
 {
     table t = read_table(m->arena, xml, "tensors");
-    int name = column(&t, "name"), memory = column(&t, "memory"), first = column(&t, "start_time"), last = column(&t, "end_time"),
-        address = column(&t, "start_address"), size = column(&t, "size");
+    int name = column(&t, "name"), memory = column(&t, "memory"), first = column(&t, "start_time"),
+        last = column(&t, "end_time"), address = column(&t, "start_address"),
+        size = column(&t, "size");
     if (name < 0 || memory < 0 || first < 0 || last < 0 || address < 0 || size < 0)
         return;
     m->tensor = tc_new_n(m->arena, tc_vela_tensor, t.n);
     for (size_t i = 0; i < t.n; i++) {
         const row *r = &t.row[i];
-        m->tensor[m->n_tensor++] = (tc_vela_tensor){.name = tc_text_copy(m->arena, r->word[name]),
-                                                    .memory = tc_text_copy(m->arena, r->word[memory]),
-                                                    .first = r->number[first],
-                                                    .last = r->number[last],
-                                                    .offset = hexadecimal(r->word[address]),
-                                                    .bytes = hexadecimal(r->word[size])};
+        m->tensor[m->n_tensor++] =
+            (tc_vela_tensor){.name = tc_text_copy(m->arena, r->word[name]),
+                             .memory = tc_text_copy(m->arena, r->word[memory]),
+                             .first = r->number[first],
+                             .last = r->number[last],
+                             .offset = hexadecimal(r->word[address]),
+                             .bytes = hexadecimal(r->word[size])};
     }
 }
 
@@ -218,15 +225,17 @@ tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml)
 {
     table queue = read_table(arena, xml, "queue"), optimised = read_table(arena, xml, "optimised"),
           source = read_table(arena, xml, "source");
-    int op = column(&queue, "optimised_id"), from = column(&optimised, "source_id"), kind = column(&source, "operator"),
-        key = column(&source, "ext_key"), scheduled = column(&queue, "scheduled_id");
+    int op = column(&queue, "optimised_id"), from = column(&optimised, "source_id"),
+        kind = column(&source, "operator"), key = column(&source, "ext_key"),
+        scheduled = column(&queue, "scheduled_id");
     if (!queue.n || op < 0 || from < 0 || kind < 0 || key < 0)
         return NULL;
     tc_vela_map *m = tc_new(arena, tc_vela_map);
     m->arena = arena;
     m->entry = tc_new_n(arena, struct entry, queue.n);
     for (size_t i = 0; i < queue.n; i++) {
-        const row *o = row_of(&optimised, queue.row[i].number[op]), *s = o ? row_of(&source, o->number[from]) : NULL;
+        const row *o = row_of(&optimised, queue.row[i].number[op]),
+                  *s = o ? row_of(&source, o->number[from]) : NULL;
         if (!s || queue.row[i].number[0] < 0)
             continue;
         struct entry *e = &m->entry[m->n++];
@@ -235,7 +244,9 @@ tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml)
         e->id = scheduled < 0 ? -1 : queue.row[i].number[scheduled];
         e->scheduled = SIZE_MAX;
         e->kind = tc_text_copy(arena, s->word[kind]);
-        e->loc = (tc_loc){.place = tc_text_format(arena, "%s, operator %" PRId64 " of the TOSA file", e->kind, e->place)};
+        e->loc =
+            (tc_loc){.place = tc_text_format(arena, "%s, operator %" PRId64 " of the TOSA file",
+                                             e->kind, e->place)};
     }
     read_costs(m, &queue, &source, xml);
     read_tensors(m, xml);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vela_map.h -- which operator of the TOSA file each command comes from: Vela's debug database (--enable-debug-db).
+/* vela_map.h -- which operator of the TOSA file each command comes from: Vela's debug database
+ * (--enable-debug-db).
  *
- * Its tables are lists of numbers and quoted words between "<![CDATA[" and "]]>", with a line of names first:
- * queue (a byte of the stream, an optimised operator), optimised (the source operator), source (its place in the file). */
+ * Its tables are lists of numbers and quoted words between "<![CDATA[" and "]]>", with a line of
+ * names first: queue (a byte of the stream, an optimised operator), optimised (the source
+ * operator), source (its place in the file). */
 #ifndef TC_NPU_VELA_MAP_H
 #define TC_NPU_VELA_MAP_H
 
@@ -20,7 +22,8 @@ const tc_loc *tc_vela_map_place(const tc_vela_map *map, size_t word);
 /* The operator's place in the file, constants counted; -1: not known. */
 int64_t tc_vela_map_operator(const tc_vela_map *map, size_t word);
 
-/* The cycles that Vela expects of every scheduled operation, in its order; for tools that compare. */
+/* The cycles that Vela expects of every scheduled operation, in its order; for tools that compare.
+ */
 typedef struct tc_vela_cost {
     size_t word; /* where its first commands end; SIZE_MAX: it has none of its own */
     int64_t cycles, npu_cycles, macs;

@@ -24,7 +24,10 @@ typedef struct tc_npu_access {
     tc_npu_range range;
 } tc_npu_access;
 
-enum { TC_NPU_ACCESSES = 48, TC_NPU_UNFINISHED = 8 }; /* of an operation, or a chain of them; in a queue */
+enum {
+    TC_NPU_ACCESSES = 48,
+    TC_NPU_UNFINISHED = 8
+}; /* of an operation, or a chain of them; in a queue */
 
 typedef struct tc_npu_accesses {
     size_t number; /* of the operation; a chain has its first one's */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.h -- whether a stream is one that the machine takes, and does not read or write where it must not.
+/* verify.h -- whether a stream is one that the machine takes, and does not read or write where it
+ * must not.
  *
  * Any bytes may come in.  What is found names its command; nothing is executed. */
 #ifndef TC_NPU_VERIFY_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify_block.c -- output blocks against the machine: its microblocks, its limits, its buffers.
  *
- * U55 and U65 share one memory of banks: two of outputs, inputs from the third on, accumulators up to the tables.
- * U85 has a memory each for inputs and accumulators. */
+ * U55 and U65 share one memory of banks: two of outputs, inputs from the third on, accumulators up
+ * to the tables. U85 has a memory each for inputs and accumulators. */
 #include "verifier.h"
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -11,7 +11,8 @@ static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 
 static bool is_conv_like(const tc_npu_op *op)
 {
-    return op->kind == TC_NPU_KIND_CONV || (op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM);
+    return op->kind == TC_NPU_KIND_CONV ||
+           (op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM);
 }
 
 static tc_npu_block microblock(const tc_npu_machine *m, const tc_npu_op *op)
@@ -36,8 +37,8 @@ static int32_t ifm_depth_u85(const tc_npu_machine *m, const tc_npu_op *op, int32
     return op->weights.sparse && op->ifm.bytes == 1 ? 128 : 64;
 }
 
-/* Rows of a block that take memory.  U55 and U65: of a single row below a kernel of one row, the other
- * half of a microblock of two takes none. */
+/* Rows of a block that take memory.  U55 and U65: of a single row below a kernel of one row, the
+ * other half of a microblock of two takes none. */
 static int32_t rows_held(const tc_npu_machine *m, const tc_npu_op *op)
 {
     bool half = m->product != TC_U85 && microblock(m, op).h == 2 && op->ofm.h == 1 &&
@@ -51,8 +52,12 @@ tc_npu_block tc_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op)
     tc_npu_block unit = microblock(m, op), b = op->block;
     if (op->kind == TC_NPU_KIND_ELEMENTWISE || op->kind == TC_NPU_KIND_RESIZE)
         return b;
-    b.h = (int32_t)round_up(below(op->block.h, k->stride_y, (k->kh - 1) * k->dilation_y + 1, k->upscale), unit.h ? unit.h : 1);
-    b.w = (int32_t)round_up(below(op->block.w, k->stride_x, (k->kw - 1) * k->dilation_x + 1, k->upscale), unit.w ? unit.w : 1);
+    b.h = (int32_t)round_up(
+        below(op->block.h, k->stride_y, (k->kh - 1) * k->dilation_y + 1, k->upscale),
+        unit.h ? unit.h : 1);
+    b.w = (int32_t)round_up(
+        below(op->block.w, k->stride_x, (k->kw - 1) * k->dilation_x + 1, k->upscale),
+        unit.w ? unit.w : 1);
     if (!is_conv_like(op))
         return b;
     if (m->product == TC_U85)
@@ -74,7 +79,10 @@ static tc_npu_granule ifm_granule(const tc_npu_op *op)
                                 : (ew ? TC_GRANULE_EW8 : TC_GRANULE_IFM8);
 }
 
-static int64_t banks(int64_t bytes, int64_t granule) { return round_up(2 * ceil_div(bytes, TC_NPU_BANK), granule); }
+static int64_t banks(int64_t bytes, int64_t granule)
+{
+    return round_up(2 * ceil_div(bytes, TC_NPU_BANK), granule);
+}
 
 static void banks_u55(tc_npu_verifier *v, const tc_npu_op *op)
 {
@@ -82,25 +90,39 @@ static void banks_u55(tc_npu_verifier *v, const tc_npu_op *op)
     tc_npu_block in = tc_npu_ifm_block(m, op);
     bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE, table = op->function == 16;
     int64_t top = m->banks - (m->banks == 16 && !table ? 0 : 2);
-    int64_t ifm = banks((int64_t)in.h * in.w * round_up((int64_t)in.depth * op->ifm.bytes, 8), m->granule[ifm_granule(op)]);
+    int64_t ifm = banks((int64_t)in.h * in.w * round_up((int64_t)in.depth * op->ifm.bytes, 8),
+                        m->granule[ifm_granule(op)]);
     if (op->ab_start > top)
-        tc_npu_found(v, TC_CHECK_BLOCK, "its accumulators begin at bank %d, tables have those from %" PRId64 " on", op->ab_start, top);
+        tc_npu_found(v, TC_CHECK_BLOCK,
+                     "its accumulators begin at bank %d, tables have those from %" PRId64 " on",
+                     op->ab_start, top);
     if (ew) {
         bool second = op->ifm2.used && !(op->ifm2.broadcast & TC_BROADCAST_SCALAR);
         if (second && (op->ib2_start < 2 + ifm || op->ib2_start + ifm > op->ab_start))
-            tc_npu_found(v, TC_CHECK_BLOCK, "its operands need %" PRId64 " banks each: bank 2 to %d and on to %d have no room", ifm,
-                         op->ib2_start, op->ab_start);
+            tc_npu_found(v, TC_CHECK_BLOCK,
+                         "its operands need %" PRId64
+                         " banks each: bank 2 to %d and on to %d have no room",
+                         ifm, op->ib2_start, op->ab_start);
         else if (!second && 2 + ifm > op->ab_start)
-            tc_npu_found(v, TC_CHECK_BLOCK, "its operand needs %" PRId64 " banks: bank 2 to %d have no room", ifm, op->ab_start);
+            tc_npu_found(v, TC_CHECK_BLOCK,
+                         "its operand needs %" PRId64 " banks: bank 2 to %d have no room", ifm,
+                         op->ab_start);
         return;
     }
-    int64_t bytes = (int64_t)rows_held(m, op) * op->block.w * round_up(op->block.depth, 8) * op->acc_bits / 8;
-    int64_t acc = banks(bytes, m->granule[op->acc_bits == 40 ? TC_GRANULE_ACC40 : op->acc_bits == 16 ? TC_GRANULE_ACC16 : TC_GRANULE_ACC32]);
+    int64_t bytes =
+        (int64_t)rows_held(m, op) * op->block.w * round_up(op->block.depth, 8) * op->acc_bits / 8;
+    int64_t acc = banks(bytes, m->granule[op->acc_bits == 40   ? TC_GRANULE_ACC40
+                                          : op->acc_bits == 16 ? TC_GRANULE_ACC16
+                                                               : TC_GRANULE_ACC32]);
     if (op->ib_end < 2 + ifm || op->ib_end > op->ab_start)
-        tc_npu_found(v, TC_CHECK_BLOCK, "its ifm needs %" PRId64 " banks from bank 2 on; it has those to %d, accumulators begin at %d", ifm,
-                     op->ib_end, op->ab_start);
+        tc_npu_found(v, TC_CHECK_BLOCK,
+                     "its ifm needs %" PRId64
+                     " banks from bank 2 on; it has those to %d, accumulators begin at %d",
+                     ifm, op->ib_end, op->ab_start);
     if (op->ab_start + acc > top)
-        tc_npu_found(v, TC_CHECK_BLOCK, "its accumulators need %" PRId64 " banks from %d on; there are %" PRId64, acc, op->ab_start, top);
+        tc_npu_found(v, TC_CHECK_BLOCK,
+                     "its accumulators need %" PRId64 " banks from %d on; there are %" PRId64, acc,
+                     op->ab_start, top);
 }
 
 /* ---- U85 ---- */
@@ -108,9 +130,12 @@ static void banks_u55(tc_npu_verifier *v, const tc_npu_op *op)
 /* The pieces in which the memory of inputs is dealt out. */
 static tc_npu_block piece_u85(const tc_npu_machine *m, const tc_npu_op *op, int32_t depth)
 {
-    static const tc_npu_block small[3] = {{1, 2, 1}, {1, 1, 2}, {1, 1, 2}}, middle[3] = {{2, 2, 1}, {1, 2, 2}, {1, 1, 4}},
-                              long_[3] = {{1, 4, 1}, {1, 2, 2}, {1, 1, 4}}, large[3] = {{2, 4, 1}, {2, 2, 2}, {1, 2, 4}},
-                              long_large[3] = {{2, 4, 1}, {1, 4, 2}, {1, 2, 4}}, largest[3] = {{4, 4, 1}, {2, 4, 2}, {2, 2, 4}},
+    static const tc_npu_block small[3] = {{1, 2, 1}, {1, 1, 2}, {1, 1, 2}},
+                              middle[3] = {{2, 2, 1}, {1, 2, 2}, {1, 1, 4}},
+                              long_[3] = {{1, 4, 1}, {1, 2, 2}, {1, 1, 4}},
+                              large[3] = {{2, 4, 1}, {2, 2, 2}, {1, 2, 4}},
+                              long_large[3] = {{2, 4, 1}, {1, 4, 2}, {1, 2, 4}},
+                              largest[3] = {{4, 4, 1}, {2, 4, 2}, {2, 2, 4}},
                               long_largest[3] = {{4, 4, 1}, {2, 4, 2}, {1, 4, 4}};
     bool is_long = op->microblock == 2;
     const tc_npu_block *row = m->macs == 128    ? small
@@ -128,19 +153,24 @@ static void memories_u85(tc_npu_verifier *v, const tc_npu_op *op)
     const tc_npu_machine *m = v->machine;
     if (op->kind == TC_NPU_KIND_ELEMENTWISE || op->kind == TC_NPU_KIND_RESIZE)
         return;
-    int64_t acc = (int64_t)op->block.h * op->block.w * round_up(op->block.depth, 16) * (op->acc_bits == 48 ? 8 : 4);
+    int64_t acc = (int64_t)op->block.h * op->block.w * round_up(op->block.depth, 16) *
+                  (op->acc_bits == 48 ? 8 : 4);
     if (acc > m->acc_ram)
-        tc_npu_found(v, TC_CHECK_BLOCK, "its accumulators need %" PRId64 " bytes, there are %d", acc, m->acc_ram);
+        tc_npu_found(v, TC_CHECK_BLOCK, "its accumulators need %" PRId64 " bytes, there are %d",
+                     acc, m->acc_ram);
     if (!op->ifm.used || op->ifm.bytes > 4)
         return;
     tc_npu_block in = tc_npu_ifm_block(m, op);
     in.depth = least(in.depth, op->ifm.c);
     tc_npu_block piece = piece_u85(m, op, in.depth);
-    int64_t bytes = round_up(in.h, piece.h) * round_up(in.w, piece.w) * round_up(in.depth, piece.depth) * op->ifm.bytes;
-    int64_t all = round_up(op->ifm.h, piece.h) * round_up(op->ifm.w, piece.w) * round_up(op->ifm.c, piece.depth) * op->ifm.bytes;
+    int64_t bytes = round_up(in.h, piece.h) * round_up(in.w, piece.w) *
+                    round_up(in.depth, piece.depth) * op->ifm.bytes;
+    int64_t all = round_up(op->ifm.h, piece.h) * round_up(op->ifm.w, piece.w) *
+                  round_up(op->ifm.c, piece.depth) * op->ifm.bytes;
     bytes = bytes < all ? bytes : all;
     if (bytes > m->ifm_ram)
-        tc_npu_found(v, TC_CHECK_BLOCK, "its ifm block needs %" PRId64 " bytes, there are %d", bytes, m->ifm_ram);
+        tc_npu_found(v, TC_CHECK_BLOCK, "its ifm block needs %" PRId64 " bytes, there are %d",
+                     bytes, m->ifm_ram);
 }
 
 /* ---- both ---- */
@@ -155,15 +185,19 @@ void tc_npu_verify_block(tc_npu_verifier *v, const tc_npu_op *op)
         return;
     }
     if (b.h > m->most.h || b.w > m->most.w || b.depth > m->most.depth)
-        tc_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is larger than %d x %d x %d", b.h, b.w, b.depth, m->most.h, m->most.w,
-                     m->most.depth);
-    bool row = !u85 && b.h == 1 && op->ofm.h == 1; /* of one row, a microblock of two may be half empty */
+        tc_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is larger than %d x %d x %d",
+                     b.h, b.w, b.depth, m->most.h, m->most.w, m->most.depth);
+    bool row =
+        !u85 && b.h == 1 && op->ofm.h == 1; /* of one row, a microblock of two may be half empty */
     int32_t depth = u85 ? 8 : unit.depth;
-    if (op->kind != TC_NPU_KIND_RESIZE && ((b.h % unit.h && !row) || b.w % unit.w || b.depth % depth))
-        tc_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is no multiple of %d x %d x %d", b.h, b.w, b.depth, unit.h, unit.w,
-                     depth);
+    if (op->kind != TC_NPU_KIND_RESIZE &&
+        ((b.h % unit.h && !row) || b.w % unit.w || b.depth % depth))
+        tc_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is no multiple of %d x %d x %d",
+                     b.h, b.w, b.depth, unit.h, unit.w, depth);
     if (op->kind == TC_NPU_KIND_RESIZE && (b.h != 1 || b.depth > 16))
-        tc_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is not one row of at most 16 channels", b.h, b.w, b.depth);
+        tc_npu_found(v, TC_CHECK_BLOCK,
+                     "its block of %d x %d x %d is not one row of at most 16 channels", b.h, b.w,
+                     b.depth);
     if (u85)
         memories_u85(v, op);
     else

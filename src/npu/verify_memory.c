@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify_memory.c -- which bytes every operation touches: inside their region, written before they are read,
- * and not in the hands of an unfinished operation.
+/* verify_memory.c -- which bytes every operation touches: inside their region, written before they
+ * are read, and not in the hands of an unfinished operation.
  *
- * Kernel operations end in order, DMAs too; the two run side by side.  So a kernel waits for nobody but what a wait
- * command names, and two accesses conflict when they share a byte and one of them writes. */
+ * Kernel operations end in order, DMAs too; the two run side by side.  So a kernel waits for nobody
+ * but what a wait command names, and two accesses conflict when they share a byte and one of them
+ * writes. */
 #include "verifier.h"
 
 static const int64_t most_bytes = INT64_C(1) << 28; /* of a region, to follow it byte by byte */
-static const int64_t most_work = INT64_C(1) << 27;  /* runs of bytes that are looked at, long ones counted more often */
+static const int64_t most_work =
+    INT64_C(1) << 27; /* runs of bytes that are looked at, long ones counted more often */
 
 /* ---- bits ---- */
 
@@ -25,13 +27,15 @@ static void bits_set(tc_npu_bits *b, int64_t lo, int64_t hi, bool value)
     lo = clip(lo, 0, b->bytes);
     hi = clip(hi, 0, b->bytes);
     for (; lo < hi && lo % 8; lo++)
-        b->bit[lo / 8] = (uint8_t)(value ? b->bit[lo / 8] | 1 << lo % 8 : b->bit[lo / 8] & ~(1 << lo % 8));
+        b->bit[lo / 8] =
+            (uint8_t)(value ? b->bit[lo / 8] | 1 << lo % 8 : b->bit[lo / 8] & ~(1 << lo % 8));
     if (hi - lo >= 8) {
         memset(b->bit + lo / 8, value ? 0xff : 0, (size_t)((hi - lo) / 8));
         lo += (hi - lo) / 8 * 8;
     }
     for (; lo < hi; lo++)
-        b->bit[lo / 8] = (uint8_t)(value ? b->bit[lo / 8] | 1 << lo % 8 : b->bit[lo / 8] & ~(1 << lo % 8));
+        b->bit[lo / 8] =
+            (uint8_t)(value ? b->bit[lo / 8] | 1 << lo % 8 : b->bit[lo / 8] & ~(1 << lo % 8));
 }
 
 /* The first byte of [lo, hi) whose bit is `value`; hi when there is none. */
@@ -58,7 +62,8 @@ static int64_t bits_find(const tc_npu_bits *b, int64_t lo, int64_t hi, bool valu
 typedef bool run_taker(void *user, int64_t lo, int64_t hi);
 
 /* Elements of a tile; of bricks that are not full, `whole` counts what lies between as well. */
-static bool tile_runs(const tc_npu_map *m, int tile, int32_t h, int32_t w, int32_t c, bool whole, run_taker *take, void *user)
+static bool tile_runs(const tc_npu_map *m, int tile, int32_t h, int32_t w, int32_t c, bool whole,
+                      run_taker *take, void *user)
 {
     int64_t e = m->bytes, base = (int64_t)m->base[tile];
     bool bricks = m->format == TC_NHCWB16, dense = bricks || m->stride_x == c * e;
@@ -135,7 +140,8 @@ static bool find_run(void *user, int64_t lo, int64_t hi)
 }
 
 /* whole: with the bytes of bricks that are not full. */
-static void set_bits(tc_npu_verifier *v, tc_npu_bits *bits, const tc_npu_access *a, bool whole, bool value)
+static void set_bits(tc_npu_verifier *v, tc_npu_bits *bits, const tc_npu_access *a, bool whole,
+                     bool value)
 {
     looker l = {v, bits, value, -1};
     if (bits->bit && v->work < most_work)
@@ -171,27 +177,40 @@ static void add_access(tc_npu_verifier *v, tc_npu_accesses *list, tc_npu_access 
     if (a.range.lo >= a.range.hi)
         return;
     if (a.range.lo < 0 || a.range.hi > all->bytes) {
-        tc_npu_found(v, TC_CHECK_BOUNDS, "its %s reaches from byte %" PRId64 " to %" PRId64 " of %s, which has %" PRId64, a.what,
-                     a.range.lo, a.range.hi, space_name(v, a.space), all->bytes);
+        tc_npu_found(v, TC_CHECK_BOUNDS,
+                     "its %s reaches from byte %" PRId64 " to %" PRId64
+                     " of %s, which has %" PRId64,
+                     a.what, a.range.lo, a.range.hi, space_name(v, a.space), all->bytes);
         v->broken = true;
         return;
     }
     if (a.writes && a.space == 0)
-        tc_npu_found(v, TC_CHECK_READ_ONLY, "its %s lies at byte %" PRId64 " of region 0, which is read only", a.what, a.range.lo);
+        tc_npu_found(v, TC_CHECK_READ_ONLY,
+                     "its %s lies at byte %" PRId64 " of region 0, which is read only", a.what,
+                     a.range.lo);
     if (list->n < TC_NPU_ACCESSES)
         list->list[list->n++] = a;
 }
 
-static void add_map(tc_npu_verifier *v, tc_npu_accesses *list, const tc_npu_map *m, const char *what, bool writes, int32_t h,
-                    int32_t w, int32_t c)
+static void add_map(tc_npu_verifier *v, tc_npu_accesses *list, const tc_npu_map *m,
+                    const char *what, bool writes, int32_t h, int32_t w, int32_t c)
 {
     if (!m->used || m->broadcast & TC_BROADCAST_SCALAR || m->storage > TC_STORE_TILES_3X1)
         return;
-    add_access(v, list, (tc_npu_access){.space = space_of(v, m->region), .writes = writes, .exact = true, .what = what, .map = *m,
-                                        .h = h, .w = w, .c = c, .range = tc_npu_map_range(m, h, w, c)});
+    add_access(v, list,
+               (tc_npu_access){.space = space_of(v, m->region),
+                               .writes = writes,
+                               .exact = true,
+                               .what = what,
+                               .map = *m,
+                               .h = h,
+                               .w = w,
+                               .c = c,
+                               .range = tc_npu_map_range(m, h, w, c)});
 }
 
-static void add_range(tc_npu_verifier *v, tc_npu_accesses *list, int space, const char *what, bool writes, uint64_t lo, uint64_t bytes)
+static void add_range(tc_npu_verifier *v, tc_npu_accesses *list, int space, const char *what,
+                      bool writes, uint64_t lo, uint64_t bytes)
 {
     add_access(v, list, (tc_npu_access){.space = space, .writes = writes, .what = what,
                                         .range = {(int64_t)lo, (int64_t)(lo + bytes)}});
@@ -200,7 +219,8 @@ static void add_range(tc_npu_verifier *v, tc_npu_accesses *list, int space, cons
 /* Bytes of the table that the operation looks up in; 0: none. */
 static int64_t table_bytes(const tc_npu_verifier *v, const tc_npu_op *op, int64_t *at)
 {
-    static const uint16_t u85[32] = {[1] = 256, [4] = 256, [5] = 512, [7] = 1024, [8] = 2048, [9] = 2048, [10] = 2048, [11] = 2048};
+    static const uint16_t u85[32] = {[1] = 256,  [4] = 256,  [5] = 512,   [7] = 1024,
+                                     [8] = 2048, [9] = 2048, [10] = 2048, [11] = 2048};
     int64_t bytes = 0;
     if (v->machine->product == TC_U85) {
         bytes = u85[op->function];
@@ -218,12 +238,16 @@ static void kernel_accesses(tc_npu_verifier *v, const tc_npu_op *op, tc_npu_acce
     tc_npu_written(op, &h, &w, &c);
     add_map(v, list, &op->ifm, "ifm", false, op->ifm.h, op->ifm.w, op->ifm.c);
     add_map(v, list, &op->ifm2, "ifm2", false, op->ifm2.h, op->ifm2.w, op->ifm2.c);
-    bool weighs = (op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE) && !op->weights_ifm2;
+    bool weighs =
+        (op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE) && !op->weights_ifm2;
     for (int i = 0; weighs && i < op->cores; i++)
-        add_range(v, list, space_of(v, op->weights.region), "weights", false, op->weights.base[i], op->weights.bytes[i]);
-    bool mac = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE || op->kind == TC_NPU_KIND_POOL;
+        add_range(v, list, space_of(v, op->weights.region), "weights", false, op->weights.base[i],
+                  op->weights.bytes[i]);
+    bool mac = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE ||
+               op->kind == TC_NPU_KIND_POOL;
     for (int i = 0; mac && op->per_channel && op->acc_output && i < 2; i++)
-        add_range(v, list, space_of(v, op->scale_region), "scales", false, op->scale_base[i], op->scale_bytes[i]);
+        add_range(v, list, space_of(v, op->scale_region), "scales", false, op->scale_base[i],
+                  op->scale_bytes[i]);
     int64_t at = 0, bytes = table_bytes(v, op, &at);
     add_range(v, list, TC_NPU_INTERNAL, "table", false, (uint64_t)at, (uint64_t)bytes);
     if (op->acc_output)
@@ -233,24 +257,38 @@ static void kernel_accesses(tc_npu_verifier *v, const tc_npu_op *op, tc_npu_acce
 /* Rows of a DMA as a map: height planes, width rows, a row's bytes the depth. */
 static tc_npu_map rows_of(const tc_npu_dma *d, bool source)
 {
-    return (tc_npu_map){.used = true, .bytes = 1, .base = {source ? d->src : d->dst}, .width0 = INT32_MAX, .height0 = INT32_MAX,
-                        .height1 = INT32_MAX, .stride_x = source ? d->src_row : d->dst_row,
-                        .stride_y = source ? d->src_plane : d->dst_plane, .stride_c = 1};
+    return (tc_npu_map){.used = true,
+                        .bytes = 1,
+                        .base = {source ? d->src : d->dst},
+                        .width0 = INT32_MAX,
+                        .height0 = INT32_MAX,
+                        .height1 = INT32_MAX,
+                        .stride_x = source ? d->src_row : d->dst_row,
+                        .stride_y = source ? d->src_plane : d->dst_plane,
+                        .stride_c = 1};
 }
 
 static void dma_side(tc_npu_verifier *v, const tc_npu_dma *d, bool source, tc_npu_accesses *list)
 {
-    bool internal = source ? d->src_internal : d->dst_internal, indexed = source ? d->src_indexed : d->dst_indexed;
+    bool internal = source ? d->src_internal : d->dst_internal,
+         indexed = source ? d->src_indexed : d->dst_indexed;
     int space = internal ? TC_NPU_INTERNAL : space_of(v, source ? d->src_region : d->dst_region);
     tc_npu_map m = rows_of(d, source);
     int64_t rows = indexed ? d->index_max + 1 : d->rows;
     bool single = d->rows == 1 && d->planes == 1 && !indexed;
     if (d->bytes > INT32_MAX || rows > INT32_MAX || single) {
-        add_range(v, list, space, source ? "source" : "destination", !source, source ? d->src : d->dst, d->bytes);
+        add_range(v, list, space, source ? "source" : "destination", !source,
+                  source ? d->src : d->dst, d->bytes);
         return;
     }
-    tc_npu_access a = {.space = space, .writes = !source, .exact = !indexed, .what = source ? "source" : "destination", .map = m,
-                       .h = (int32_t)d->planes, .w = (int32_t)rows, .c = (int32_t)d->bytes};
+    tc_npu_access a = {.space = space,
+                       .writes = !source,
+                       .exact = !indexed,
+                       .what = source ? "source" : "destination",
+                       .map = m,
+                       .h = (int32_t)d->planes,
+                       .w = (int32_t)rows,
+                       .c = (int32_t)d->bytes};
     a.range = tc_npu_map_range(&m, a.h, a.w, a.c);
     add_access(v, list, a);
 }
@@ -292,7 +330,8 @@ static bool share_find(void *user, int64_t lo, int64_t hi)
 /* Whether the two touch a byte in common. */
 static bool overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_access *b)
 {
-    int64_t lo = a->range.lo > b->range.lo ? a->range.lo : b->range.lo, hi = a->range.hi < b->range.hi ? a->range.hi : b->range.hi;
+    int64_t lo = a->range.lo > b->range.lo ? a->range.lo : b->range.lo,
+            hi = a->range.hi < b->range.hi ? a->range.hi : b->range.hi;
     if (a->space != b->space || lo >= hi)
         return false;
     if (!a->exact && !b->exact)
@@ -309,7 +348,8 @@ static bool overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_acc
     return s.shared;
 }
 
-static const tc_npu_access *conflict(tc_npu_verifier *v, const tc_npu_accesses *a, const tc_npu_accesses *b)
+static const tc_npu_access *conflict(tc_npu_verifier *v, const tc_npu_accesses *a,
+                                     const tc_npu_accesses *b)
 {
     for (size_t i = 0; i < a->n; i++)
         for (size_t k = 0; k < b->n; k++)
@@ -318,13 +358,16 @@ static const tc_npu_access *conflict(tc_npu_verifier *v, const tc_npu_accesses *
     return NULL;
 }
 
-static void order(tc_npu_verifier *v, const tc_npu_accesses *now, const tc_npu_accesses *list, size_t n, const char *kind)
+static void order(tc_npu_verifier *v, const tc_npu_accesses *now, const tc_npu_accesses *list,
+                  size_t n, const char *kind)
 {
     for (size_t i = 0; i < n; i++) {
         const tc_npu_access *a = conflict(v, now, &list[i]);
         if (a)
-            tc_npu_found(v, TC_CHECK_WAIT, "its %s at byte %" PRId64 " of %s is in the hands of %s %zu, which may not have ended", a->what,
-                         a->range.lo, space_name(v, a->space), kind, list[i].number);
+            tc_npu_found(v, TC_CHECK_WAIT,
+                         "its %s at byte %" PRId64
+                         " of %s is in the hands of %s %zu, which may not have ended",
+                         a->what, a->range.lo, space_name(v, a->space), kind, list[i].number);
     }
 }
 
@@ -365,9 +408,13 @@ static void read_bytes(tc_npu_verifier *v, const tc_npu_access *a)
 {
     int64_t at = find_bit(v, &v->written[a->space], a, false);
     if (at >= 0 && a->space == TC_NPU_INTERNAL)
-        tc_npu_found(v, TC_CHECK_TABLE, "its table at byte %" PRId64 " of the memory of tables was not loaded, or was lost since", at);
+        tc_npu_found(v, TC_CHECK_TABLE,
+                     "its table at byte %" PRId64
+                     " of the memory of tables was not loaded, or was lost since",
+                     at);
     else if (at >= 0 && !v->branches)
-        tc_npu_found(v, TC_CHECK_UNWRITTEN, "its %s reads byte %" PRId64 " of %s, which nobody wrote", a->what, at,
+        tc_npu_found(v, TC_CHECK_UNWRITTEN,
+                     "its %s reads byte %" PRId64 " of %s, which nobody wrote", a->what, at,
                      space_name(v, a->space));
     set_bits(v, &v->unread[a->space], a, true, false);
 }
@@ -377,8 +424,9 @@ static void write_bytes(tc_npu_verifier *v, const tc_npu_access *a)
     bool sums = v->op->kind == TC_NPU_KIND_POOL && v->op->mode == TC_POOL_REDUCE_SUM;
     int64_t at = v->branches || !sums ? -1 : find_bit(v, &v->unread[a->space], a, true);
     if (at >= 0)
-        tc_npu_found(v, TC_CHECK_JOINED, "its %s writes over byte %" PRId64 " of %s, a sum that nobody has read", a->what, at,
-                     space_name(v, a->space));
+        tc_npu_found(v, TC_CHECK_JOINED,
+                     "its %s writes over byte %" PRId64 " of %s, a sum that nobody has read",
+                     a->what, at, space_name(v, a->space));
     set_bits(v, &v->written[a->space], a, true, true);
     set_bits(v, &v->unread[a->space], a, !sums, sums);
 }
@@ -387,9 +435,11 @@ static void write_bytes(tc_npu_verifier *v, const tc_npu_access *a)
 static void copy_bytes(tc_npu_verifier *v, const tc_npu_access *from, const tc_npu_access *to)
 {
     tc_npu_bits *src = &v->written[from->space], *dst = &v->written[to->space];
-    int64_t n = from->range.hi - from->range.lo, at = bits_find(src, from->range.lo, from->range.hi, true);
+    int64_t n = from->range.hi - from->range.lo,
+            at = bits_find(src, from->range.lo, from->range.hi, true);
     if (at == from->range.hi)
-        tc_npu_found(v, TC_CHECK_UNWRITTEN, "its source at byte %" PRId64 " of %s was written by nobody", from->range.lo,
+        tc_npu_found(v, TC_CHECK_UNWRITTEN,
+                     "its source at byte %" PRId64 " of %s was written by nobody", from->range.lo,
                      space_name(v, from->space));
     for (int64_t i = 0; i < n;) {
         int64_t end = bits_find(src, from->range.lo + i, from->range.hi, false) - from->range.lo;
@@ -403,8 +453,9 @@ static void copy_bytes(tc_npu_verifier *v, const tc_npu_access *from, const tc_n
 
 static void touch(tc_npu_verifier *v, const tc_npu_accesses *now)
 {
-    if (v->op->kind == TC_NPU_KIND_DMA && now->n == 2 && !now->list[0].exact && !now->list[1].exact && !v->branches &&
-        v->written[now->list[0].space].bit && v->written[now->list[1].space].bit) {
+    if (v->op->kind == TC_NPU_KIND_DMA && now->n == 2 && !now->list[0].exact &&
+        !now->list[1].exact && !v->branches && v->written[now->list[0].space].bit &&
+        v->written[now->list[1].space].bit) {
         copy_bytes(v, &now->list[0], &now->list[1]);
         return;
     }
@@ -450,7 +501,9 @@ static void region_begin(tc_npu_verifier *v, int space, int64_t bytes)
     bits_make(v, &v->written[space], bytes);
     bits_make(v, &v->unread[space], bytes);
     if (!v->written[space].bit)
-        tc_npu_found(v, TC_CHECK_SIZE, "%s has %" PRId64 " bytes: what is written there is not followed", space_name(v, space), bytes);
+        tc_npu_found(v, TC_CHECK_SIZE,
+                     "%s has %" PRId64 " bytes: what is written there is not followed",
+                     space_name(v, space), bytes);
 }
 
 void tc_npu_memory_begin(tc_npu_verifier *v)
@@ -465,8 +518,10 @@ void tc_npu_memory_begin(tc_npu_verifier *v)
         const tc_npu_tensor *t = &p->in[i];
         tc_npu_bits *b = &v->written[space_of(v, t->region)];
         if (t->offset < 0 || t->offset + t->bytes > b->bytes)
-            tc_npu_found(v, TC_CHECK_BOUNDS, "input %zu reaches from byte %" PRId64 " to %" PRId64 " of region %d, which has %" PRId64, i,
-                         t->offset, t->offset + t->bytes, t->region, b->bytes);
+            tc_npu_found(v, TC_CHECK_BOUNDS,
+                         "input %zu reaches from byte %" PRId64 " to %" PRId64
+                         " of region %d, which has %" PRId64,
+                         i, t->offset, t->offset + t->bytes, t->region, b->bytes);
         else if (b->bit)
             bits_set(b, t->offset, t->offset + t->bytes, true);
     }
@@ -483,12 +538,16 @@ void tc_npu_memory_end(tc_npu_verifier *v)
         const tc_npu_tensor *t = &p->out[i];
         tc_npu_bits *b = &v->written[space_of(v, t->region)];
         if (t->offset < 0 || t->offset + t->bytes > b->bytes) {
-            tc_npu_found(v, TC_CHECK_BOUNDS, "output %zu reaches from byte %" PRId64 " to %" PRId64 " of region %d, which has %" PRId64,
+            tc_npu_found(v, TC_CHECK_BOUNDS,
+                         "output %zu reaches from byte %" PRId64 " to %" PRId64
+                         " of region %d, which has %" PRId64,
                          i, t->offset, t->offset + t->bytes, t->region, b->bytes);
             continue;
         }
-        int64_t at = b->bit ? bits_find(b, t->offset, t->offset + t->bytes, false) : t->offset + t->bytes;
+        int64_t at =
+            b->bit ? bits_find(b, t->offset, t->offset + t->bytes, false) : t->offset + t->bytes;
         if (at < t->offset + t->bytes)
-            tc_npu_found(v, TC_CHECK_RESULT, "nobody wrote byte %" PRId64 " of output %zu", at - t->offset, i);
+            tc_npu_found(v, TC_CHECK_RESULT, "nobody wrote byte %" PRId64 " of output %zu",
+                         at - t->offset, i);
     }
 }

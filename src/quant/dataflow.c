@@ -173,8 +173,8 @@ bool tc_dataflow_accumulates(const tc_dataflow *f, size_t mutation)
 
 /* ---- attention ---- */
 
-/* Whether v comes from a product through nothing but scaling, masks and movement, each read once, or
- * is masked itself; if so, all on the way are scores. */
+/* Whether v comes from a product through nothing but scaling, masks and movement, each read once,
+ * or is masked itself; if so, all on the way are scores. */
 static bool find_scores(tc_dataflow *f, tc_val v, int depth)
 {
     const tc_node *def = tc_def(f->g, v);

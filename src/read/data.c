@@ -67,7 +67,8 @@ static tc_status open_folder(tc_ctx *ctx, source *s)
         tc_status status = tc_error(ctx, &(tc_loc){.file = s->path}, TC_E_DATA,
                                     "the folder holds no .npy and no .npz");
         tc_note(ctx, NULL,
-                "pictures and sounds are read with --preprocess RULES, such as \"resize=256 crop=224\"");
+                "pictures and sounds are read with --preprocess RULES, such as \"resize=256 "
+                "crop=224\"");
         return status;
     }
     return TC_OK;
@@ -191,7 +192,8 @@ static tc_status missing_name(tc_data *data, const set *s, const char *missing)
     return status;
 }
 
-/* One array of the set for each input: by name where the names are there, in order where none is. */
+/* One array of the set for each input: by name where the names are there, in order where none is.
+ */
 static tc_status append_set(tc_data *data, const set *s)
 {
     size_t found = 0;
@@ -449,8 +451,8 @@ static tc_data *new_data(tc_ctx *ctx, const tc_graph *g)
     return data;
 }
 
-/* Where the program's file does not say how many axes there are: inputs have those of their data, and its element
- * type where it is as wide; outputs have as many as the input with the most. */
+/* Where the program's file does not say how many axes there are: inputs have those of their data,
+ * and its element type where it is as wide; outputs have as many as the input with the most. */
 static void take_axes(tc_data *data, const tc_graph *g)
 {
     int32_t most = 0;

@@ -26,7 +26,10 @@ typedef struct tc_make {
     tc_facts *facts;
 } tc_make;
 
-static inline const tc_type *tc_make_type(const tc_make *m, tc_val x) { return tc_type_of(m->g, x); }
+static inline const tc_type *tc_make_type(const tc_make *m, tc_val x)
+{
+    return tc_type_of(m->g, x);
+}
 static inline tc_dtype tc_make_dtype(const tc_make *m, tc_val x)
 {
     return x ? tc_type_of(m->g, x)->dtype : TC_none;

@@ -116,7 +116,8 @@ static tc_val shares(tc_onnx_node *n, const attention *a, tc_val scores, bool gu
         return TC_NONE;
     tc_dtype own = tc_make_dtype(m, scores);
     if (tc_onnx_has(n, "softmax_precision"))
-        scores = tc_make_cast(m, scores, tc_onnx_need_dtype(n, tc_onnx_int(n, "softmax_precision", 1)));
+        scores =
+            tc_make_cast(m, scores, tc_onnx_need_dtype(n, tc_onnx_int(n, "softmax_precision", 1)));
     if (!guard || m->status != TC_OK)
         return tc_make_cast(m, tc_make_softmax(m, scores, 3), own);
     static const int64_t last[] = {3};
@@ -226,7 +227,8 @@ void tc_onnx_build_attention(tc_onnx_node *n)
 /* ---- linear attention: one step after the other ---- */
 
 typedef struct recurrence {
-    tc_val q, k, v, decay, beta, state; /* [batch, heads, steps, size]; state [batch, heads, dk, dv] */
+    tc_val q, k, v, decay, beta,
+        state; /* [batch, heads, steps, size]; state [batch, heads, dk, dv] */
     bool gated, delta;
     double scale;
 } recurrence;
@@ -384,7 +386,8 @@ void tc_onnx_build_rotary(tc_onnx_node *n)
     int64_t size = t->dim[3], turned = tc_onnx_int(n, "rotary_embedding_dim", 0);
     turned = turned ? turned : size;
     if (turned < 2 || turned > size || turned % 2) {
-        tc_make_bad(m, TC_E_ARGUMENT, "rotation of %" PRId64 " of %" PRId64 " numbers", turned, size);
+        tc_make_bad(m, TC_E_ARGUMENT, "rotation of %" PRId64 " of %" PRId64 " numbers", turned,
+                    size);
         return;
     }
     cos = rotation(m, cos, ids, t);

@@ -66,7 +66,8 @@ static tc_status load_sparse(tc_onnx_scope *scope, const TcOnnxPb__Sparse *s, co
     for (int64_t i = 0; i < n; i++) {
         int64_t at = 0;
         for (size_t k = 0; !flat && k < s->n_dims; k++)
-            at = at * s->dims[k] + ((const int64_t *)index.data)[i * (int64_t)s->n_dims + (int64_t)k];
+            at = at * s->dims[k] +
+                 ((const int64_t *)index.data)[i * (int64_t)s->n_dims + (int64_t)k];
         if (flat)
             at = ((const int64_t *)index.data)[i];
         if (at < 0 || at >= count)
@@ -259,8 +260,8 @@ static tc_status unknown(tc_onnx_node *n, const char *key, const char *domain)
                               "; it is read from set %d to %d", op, n->version, row->first,
                               row->last);
     return tc_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
-                          "operator '%s%s%s' (operator set %" PRId64 ") is not in the table", domain,
-                          *domain ? "." : "", op, n->version);
+                          "operator '%s%s%s' (operator set %" PRId64 ") is not in the table",
+                          domain, *domain ? "." : "", op, n->version);
 }
 
 static tc_status one_node(tc_onnx_scope *scope, const TcOnnxPb__Node *proto)

@@ -15,7 +15,8 @@ static tc_val per_channel(tc_make *m, tc_val x, int rank)
     return tc_make_reshape(m, x, rank, dim);
 }
 
-/* (x - mean) / sqrt(mean of squares of that + eps), over axes; mean and 1/sqrt() where asked for. */
+/* (x - mean) / sqrt(mean of squares of that + eps), over axes; mean and 1/sqrt() where asked for.
+ */
 static tc_val normalized(tc_make *m, tc_val x, const int64_t *axes, int n, double eps, tc_val *mean,
                          tc_val *inverse)
 {

@@ -71,7 +71,8 @@ static tc_val activation(tc_onnx_node *n, int which, const char *missing, tc_val
 {
     tc_make *m = &n->m;
     const char *word = tc_onnx_text_at(n, "activations", which, missing);
-    tc_floats alpha = tc_onnx_floats(n, "activation_alpha"), beta = tc_onnx_floats(n, "activation_beta");
+    tc_floats alpha = tc_onnx_floats(n, "activation_alpha"),
+              beta = tc_onnx_floats(n, "activation_beta");
     double a = which < alpha.n ? alpha.v[which] : NAN, b = which < beta.n ? beta.v[which] : NAN;
     if (tc_text_eq(word, "Sigmoid"))
         return tc_make_1(m, sigmoid, NULL, x);

@@ -371,7 +371,8 @@ static void import_embedding(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, table, tc_pt2_emit2(n, TC_OP_embedding, NULL, table, index), 0);
 }
 
-/* Whether row `place` of the list is in the bag: offset <= place < the next offset.  [bags, rows] */
+/* Whether row `place` of the list is in the bag: offset <= place < the next offset.  [bags, rows]
+ */
 static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool closed)
 {
     if (n->status != TC_OK)
@@ -390,12 +391,13 @@ static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool clo
     return tc_pt2_emit2(n, TC_OP_logical_and, NULL, from, before);
 }
 
-/* Rows of a table gathered by number and, bag by bag, added up (mode 0), averaged (1) or the largest
- * taken (2): the sum is a product with the matrix of who is in which bag. */
+/* Rows of a table gathered by number and, bag by bag, added up (mode 0), averaged (1) or the
+ * largest taken (2): the sum is a product with the matrix of who is in which bag. */
 static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val table = tc_pt2_tensor(n, "weight"), index = tc_pt2_tensor(n, "indices");
-    tc_val offsets = tc_pt2_tensor(n, "offsets"), weight = tc_pt2_tensor_opt(n, "per_sample_weights");
+    tc_val offsets = tc_pt2_tensor(n, "offsets"),
+           weight = tc_pt2_tensor_opt(n, "per_sample_weights");
     int64_t mode = tc_pt2_int(n, "mode", 0), padding = tc_pt2_int(n, "padding_idx", -1);
     bool closed = tc_pt2_bool(n, "include_last_offset", false);
     (void)row;

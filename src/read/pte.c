@@ -374,8 +374,8 @@ static tc_status take_results(reader *r, const tc_pte_step *s, size_t n, tc_node
     return TC_OK;
 }
 
-/* An Ethos-U's program is a node that executes its stream; numbers of tensors and their sizes are compared when it
- * runs. */
+/* An Ethos-U's program is a node that executes its stream; numbers of tensors and their sizes are
+ * compared when it runs. */
 static tc_status run_stream(reader *r, const tc_pte_step *s)
 {
     const tc_pte_delegate *d = &r->m->delegate[s->what];
@@ -424,8 +424,9 @@ static tc_status run_delegate(reader *r, const tc_pte_step *s)
                         s->what, s->arg.n, callee->n_in, callee->n_out);
     for (int i = 0; i < s->arg.n; i++) {
         size_t k = (size_t)i;
-        take_odd_bits(r, s->arg.v[i],
-                      tc_type_of(callee, k < callee->n_in ? callee->in[k] : callee->out[k - callee->n_in]));
+        take_odd_bits(
+            r, s->arg.v[i],
+            tc_type_of(callee, k < callee->n_in ? callee->in[k] : callee->out[k - callee->n_in]));
     }
     tc_attr_call *attr = tc_new(&r->ctx->arena, tc_attr_call);
     *attr = (tc_attr_call){callee->name, r->m->delegate[s->what].id};

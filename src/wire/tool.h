@@ -23,8 +23,9 @@ typedef struct tc_tool {
     double deadline;
 } tc_tool;
 
-/* Runs them, which progress calls `what`, `at_once` at a time, until all have ended.  Failure to start is told in `exit`.  When
- * the context is cancelled, all are ended, and TC_CANCELLED comes back. */
+/* Runs them, which progress calls `what`, `at_once` at a time, until all have ended.  Failure to
+ * start is told in `exit`.  When the context is cancelled, all are ended, and TC_CANCELLED comes
+ * back. */
 TC_MUST_USE tc_status tc_tools_run(tc_ctx *ctx, const char *what, tc_tool *tool, size_t n,
                                    size_t at_once);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.h -- the JSON files beside recorded cases.  What is not there reads as NULL, 0 or nothing. */
+/* record.h -- the JSON files beside recorded cases.  What is not there reads as NULL, 0 or nothing.
+ */
 #ifndef TC_RECORD_H
 #define TC_RECORD_H
 

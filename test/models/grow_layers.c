@@ -218,7 +218,8 @@ static void norm(garden *d)
                     draw(3) ? constant(d, TC_f32, 1, &last, -0.5, 0.5) : TC_NONE));
         return;
     case 1:
-        keep(d, PUT(d, rms_norm, a, x, draw(3) ? constant(d, TC_f32, 1, &last, 0.5, 1.5) : TC_NONE));
+        keep(d,
+             PUT(d, rms_norm, a, x, draw(3) ? constant(d, TC_f32, 1, &last, 0.5, 1.5) : TC_NONE));
         return;
     case 2:
         if (t->rank >= 3)

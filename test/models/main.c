@@ -6,8 +6,9 @@
  *   models --show SEED          prints a model
  *   models --try FILE TARGET    tries one that was kept
  *
- * Models of the numbers S .. S+N-1, each for every target, after those in --kept, which failed once.
- * A failure is made small and kept in --found with its reason; refusals are counted by reason.
+ * Models of the numbers S .. S+N-1, each for every target, after those in --kept, which failed
+ * once. A failure is made small and kept in --found with its reason; refusals are counted by
+ * reason.
  * --known: lines, each a part of the words of a failure that is known; '#' begins a comment.
  * --written: every N-th model's regions as .tosa, for the judges.  Ends with "N passed, N failed, N
  * skipped"; skipped are refusals and what is known. */
@@ -108,8 +109,8 @@ static void keep_failure(tc_ctx *ctx, const options *o, const tc_buf *text, uint
     tc_buf small = shrink_model(ctx, (tc_bytes){text->data, text->size}, target, f), out;
     tc_buf_init(&out, &ctx->arena);
     finding now = try_model((const char *)small.data, small.size, target, "", NULL);
-    tc_buf_printf(&out, "# %s for %s: %s\n# model %llu\n", outcome_name[now.what], target, now.words,
-                  (unsigned long long)seed);
+    tc_buf_printf(&out, "# %s for %s: %s\n# model %llu\n", outcome_name[now.what], target,
+                  now.words, (unsigned long long)seed);
     tc_buf_put(&out, small.data, small.size);
     const char *path = tc_text_format(&ctx->arena, "%s/%s-%llu-%s.ir", o->found,
                                       outcome_name[f->what], (unsigned long long)seed, target);
@@ -352,7 +353,8 @@ int main(int argc, char **argv)
     tc_ctx *ctx = tc_ctx_new();
     if (!parse(argc, argv, &o)) {
         fputs("models [--count N] [--seed S] [--targets A,B] [--found DIR] [--kept DIR] "
-              "[--known FILE] [--written DIR] [--every N] [-j N]\n       models --show SEED | --try FILE TARGET\n",
+              "[--known FILE] [--written DIR] [--every N] [-j N]\n       models --show SEED | "
+              "--try FILE TARGET\n",
               stderr);
         return 2;
     }

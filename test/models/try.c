@@ -2,8 +2,8 @@
 /* try.c -- one model, one target, in a process of its own.
  *
  * Float numbers are compared as near as the model lets them be: its own results with every node a
- * millionth off say how far a rounding may carry.  Integers are equal, unless that changes them too.
- * What the rules make of integers is compared inside, step by step (compile's check). */
+ * millionth off say how far a rounding may carry.  Integers are equal, unless that changes them
+ * too. What the rules make of integers is compared inside, step by step (compile's check). */
 #include "models.h"
 
 #include "api/payload.h"
@@ -26,7 +26,8 @@
 enum { SECONDS = 30, CALLS = 2, ROUGH = 3 };
 static const size_t most_memory = (size_t)2 << 30;
 
-const char *const outcome_name[OUTCOMES] = {"fine", "refused", "wrong", "broken", "crashed", "hung"};
+const char *const outcome_name[OUTCOMES] = {"fine",   "refused", "wrong",
+                                            "broken", "crashed", "hung"};
 
 typedef struct attempt {
     tc_ctx *ctx;
@@ -228,7 +229,8 @@ static bool all_agree(attempt *a, tc_tensor *const *got, size_t n_got, tc_tensor
             double most = 0;
             for (int64_t e = 0; e < tc_type_count(w.type); e++)
                 most = fmax(most, fabs(tc_load_f64(g, e) - tc_load_f64(w, e)));
-            snprintf(words, sizeof words, "other numbers, by %.3g (output %zu, call %d)", most, i, k);
+            snprintf(words, sizeof words, "other numbers, by %.3g (output %zu, call %d)", most, i,
+                     k);
             return tell(a, WRONG, stage, words);
         }
     return true;
@@ -339,7 +341,8 @@ static bool for_itself(attempt *a, tc_module *model)
         return tell(a, WRONG, "text", "the text form reads back as another graph");
     return went(a, tc_run_passes(a->ctx, model, "tidy", NULL), "tidy") &&
            went(a, call_all(a, model, false, a->in, quick), "run tidied") &&
-           all_agree(a, quick, tc_main(model)->n_out, a->want, true, NULL, "tidied beside the model");
+           all_agree(a, quick, tc_main(model)->n_out, a->want, true, NULL,
+                     "tidied beside the model");
 }
 
 static void attempt_all(finding *f, const char *path, const char *target, const char *name,

@@ -128,7 +128,8 @@ static void test_digits(tc_ctx *ctx)
     tc_step_time step = tc_step_time_default();
     for (size_t i = 0; tc_program_step_time(p, i, &step); i++) {
         steps += step.seconds;
-        lines += step.loc && step.loc->place && strstr(step.loc->place, "digits_models.py:") != NULL;
+        lines +=
+            step.loc && step.loc->place && strstr(step.loc->place, "digits_models.py:") != NULL;
     }
     CHECK(steps > 0.999 * all && steps < 1.001 * all); /* the same time, put together otherwise */
     CHECK(lines > 10);

@@ -45,9 +45,10 @@ static void deep_mean(void)
     LOWERS(INT, 1, GRAPH("i8[2,3,4,6,5] q(0.05:3)",
                          AVG("[2,1,1]", "[2,1,1]", "[0,0,0]", "include_pad=true divisor=0"),
                          "i8[2,3,2,6,5] q(0.05:3)"));
-    LOWERS(INT "+int16", 1, GRAPH("i16[1,3,4,6,5] q(0.0005:0)",
-                                  AVG("[2,3,2]", "[2,2,1]", "[0,0,0]", "include_pad=true divisor=0"),
-                                  "i16[1,3,2,2,4] q(0.0005:0)"));
+    LOWERS(INT "+int16", 1,
+           GRAPH("i16[1,3,4,6,5] q(0.0005:0)",
+                 AVG("[2,3,2]", "[2,2,1]", "[0,0,0]", "include_pad=true divisor=0"),
+                 "i16[1,3,2,2,4] q(0.0005:0)"));
     LOWERS(INT, 1, GRAPH("i8[2,3,4,6,5] q(0.05:3)", "adaptive_avg_pool %0 size=[1,1,1]",
                          "i8[2,3,1,1,1] q(0.03:4)"));
     LOWERS(INT, 1, GRAPH("i8[2,3,4,6,6] q(0.05:3)", "adaptive_avg_pool %0 size=[2,3,2]",

@@ -11,9 +11,11 @@ static int deepest(const tc_graph *g)
         if (node->op == TC_OP_reshape || node->op == TC_OP_const)
             continue;
         for (int i = 0; i < node->n_in; i++)
-            most = tc_type_of(g, node->in[i])->rank > most ? tc_type_of(g, node->in[i])->rank : most;
+            most =
+                tc_type_of(g, node->in[i])->rank > most ? tc_type_of(g, node->in[i])->rank : most;
         for (int i = 0; i < node->n_out; i++)
-            most = tc_type_of(g, node->out[i])->rank > most ? tc_type_of(g, node->out[i])->rank : most;
+            most =
+                tc_type_of(g, node->out[i])->rank > most ? tc_type_of(g, node->out[i])->rank : most;
     }
     return most;
 }
@@ -34,7 +36,8 @@ static bool same(const char *text)
             lower_fill(in[i], false, &seed);
         }
         good = tc_eval(tc_main(before), in, a, &ctx->arena) == TC_OK &&
-               tc_eval(tc_main(after), in, b, &ctx->arena) == TC_OK && lower_distance(a[0], b[0]) == 0;
+               tc_eval(tc_main(after), in, b, &ctx->arena) == TC_OK &&
+               lower_distance(a[0], b[0]) == 0;
     }
     if (!good)
         fprintf(stderr, "%s%s\n", text, tc_diagnostics(ctx));
@@ -58,7 +61,8 @@ int main(void)
                    "f32[3,3,3,3,2,2,2,2]")));
     CHECK(same(ONE("f32[2,3,4,5,2,3,2]", "permute %0 perm=[6,5,4,3,2,1,0]", "f32[2,3,2,5,4,3,2]")));
     CHECK(same(ONE("f32[2,3,1,5,2,3,2]", "amax %0 axes=[3,4,6] keepdim=false", "f32[2,3,1,3]")));
-    CHECK(same(ONE("f32[2,3,1,5,2,3,2]", "amax %0 axes=[0,2,6] keepdim=true", "f32[1,3,1,5,2,3,1]")));
+    CHECK(
+        same(ONE("f32[2,3,1,5,2,3,2]", "amax %0 axes=[0,2,6] keepdim=true", "f32[1,3,1,5,2,3,1]")));
     CHECK(same(ONE("i8[2,3,1,5,2,3,2] q(0.05:3)", "slice %0 axis=3 start=1 end=5 step=2",
                    "i8[2,3,1,2,2,3,2] q(0.05:3)")));
     CHECK(same(ONE("f32[2,3,1,5,2,3,2]", "select %0 axis=5 index=1", "f32[2,3,1,5,2,2]")));

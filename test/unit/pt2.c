@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2.c -- exported programs built by hand: what they mean, and what is said of those that are broken. */
+/* pt2.c -- exported programs built by hand: what they mean, and what is said of those that are
+ * broken. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -28,8 +29,9 @@ typedef struct model {
 #define F32(sizes) "{'dtype':7,'sizes':[" sizes "],'layout':7}"
 #define INT(n) "{'as_int':" #n "}"
 #define STORED(dtype, sizes, strides, offset)                                                      \
-    "{'config':{'w':{'path_name':'weight_0','is_param':true,'use_pickle':false,'tensor_meta':{'dtype':" #dtype                 \
-    ",'sizes':[" sizes "],'strides':[" strides "],'storage_offset':" INT(offset) ",'layout':7}}}}"
+    "{'config':{'w':{'path_name':'weight_0','is_param':true,'use_pickle':false,'tensor_meta':{'"   \
+    "dtype':" #dtype ",'sizes':[" sizes "],'strides':[" strides                                    \
+    "],'storage_offset':" INT(offset) ",'layout':7}}}}"
 
 static tc_bytes build(tc_ctx *ctx, model m)
 {
@@ -37,17 +39,21 @@ static tc_bytes build(tc_ctx *ctx, model m)
     const char *program = tc_text_format(
         &ctx->arena,
         "{'graph_module':{'graph':{'inputs':[%s],'outputs':[%s],'nodes':[%s],'tensor_values':{%s}},"
-        "'signature':{'input_specs':[%s],'output_specs':[%s]},'module_call_graph':[{'fqn':'','signature':{'in_spec':'I'}}]},"
+        "'signature':{'input_specs':[%s],'output_specs':[%s]},'module_call_graph':[{'fqn':'','"
+        "signature':{'in_spec':'I'}}]},"
         "'range_constraints':{'s1':{'min_val':4,'max_val':4},'s2':{'min_val':2,'max_val':null}},"
         "'schema_version':%s,'torch_version':'2.13.0'}",
-        OR(inputs, "{'as_tensor':{'name':'x'}}"), OR(outputs, "{'as_tensor':{'name':'x'}}"), OR(nodes, ""),
-        OR(values, "'x':" F32(INT(2) "," INT(3))), OR(input_specs, "{'user_input':{'arg':{'as_tensor':{'name':'x'}}}}"),
-        OR(output_specs, "{'user_output':{'arg':{'as_tensor':{'name':'x'}}}}"), OR(version, "{'major':8,'minor':20}"));
+        OR(inputs, "{'as_tensor':{'name':'x'}}"), OR(outputs, "{'as_tensor':{'name':'x'}}"),
+        OR(nodes, ""), OR(values, "'x':" F32(INT(2) "," INT(3))),
+        OR(input_specs, "{'user_input':{'arg':{'as_tensor':{'name':'x'}}}}"),
+        OR(output_specs, "{'user_output':{'arg':{'as_tensor':{'name':'x'}}}}"),
+        OR(version, "{'major':8,'minor':20}"));
     zipped z;
     zipped_begin(&z, &ctx->arena);
     if (m.weight)
         zipped_add(&z, "m/data/weights/weight_0", m.weight, m.weight_size);
-    zipped_text(&z, "m/data/weights/model_weights_config.json", json(ctx, OR(config, "{'config':{}}")));
+    zipped_text(&z, "m/data/weights/model_weights_config.json",
+                json(ctx, OR(config, "{'config':{}}")));
     zipped_text(&z, "m/models/model.json", json(ctx, program));
     zipped_text(&z, "m/archive_format", "pt2");
     zipped_text(&z, "m/archive_version", "0");
@@ -80,12 +86,14 @@ static const tc_json *parse(tc_ctx *ctx, const char *text)
 {
     const char *reason;
     size_t at;
-    return tc_json_parse(&ctx->arena, (tc_bytes){(const uint8_t *)text, strlen(text)}, &reason, &at);
+    return tc_json_parse(&ctx->arena, (tc_bytes){(const uint8_t *)text, strlen(text)}, &reason,
+                         &at);
 }
 
 static void test_json(tc_ctx *ctx)
 {
-    const tc_json *j = parse(ctx, " { \"a\" : [1, -9223372036854775808, 1e-05, \"NaN\", Infinity], \"b\": {}} ");
+    const tc_json *j =
+        parse(ctx, " { \"a\" : [1, -9223372036854775808, 1e-05, \"NaN\", Infinity], \"b\": {}} ");
     int64_t i;
     double f;
     const tc_json *item = tc_json_first(tc_json_get(j, "a"));
@@ -95,11 +103,13 @@ static void test_json(tc_ctx *ctx)
     CHECK(tc_json_f64(item->next->next->next, &f) && f != f);
     CHECK(tc_json_f64(item->next->next->next->next, &f) && f > 1e308);
     CHECK(tc_json_get(j, "b") && !tc_json_get(j, "c") && !tc_json_get(NULL, "c"));
-    CHECK(tc_str_is(tc_json_text(&ctx->arena, parse(ctx, "\"a\\n\\u00e9\\ud83d\\ude00\\/\\ud800\"")),
-                    "a\n\xc3\xa9\xf0\x9f\x98\x80/\xef\xbf\xbd"));
+    CHECK(
+        tc_str_is(tc_json_text(&ctx->arena, parse(ctx, "\"a\\n\\u00e9\\ud83d\\ude00\\/\\ud800\"")),
+                  "a\n\xc3\xa9\xf0\x9f\x98\x80/\xef\xbf\xbd"));
     CHECK(!tc_json_i64(parse(ctx, "9223372036854775808"), &i));
-    static const char *const bad[] = {"",      "{",       "[1,]",  "{\"a\"}",       "{a:1}",    "\"a",   "nul",    "01x",
-                                      "[1 2]", "\"\\x\"", "\"\n\"", "\"\\u0000\"", "\"\\u12", "{} {}", "[1]]", "-"};
+    static const char *const bad[] = {
+        "",      "{",       "[1,]",   "{\"a\"}",     "{a:1}",   "\"a",   "nul",  "01x",
+        "[1 2]", "\"\\x\"", "\"\n\"", "\"\\u0000\"", "\"\\u12", "{} {}", "[1]]", "-"};
     for (size_t k = 0; k < TC_COUNT(bad); k++)
         CHECK(!parse(ctx, bad[k]));
     char *deep = tc_new_n(&ctx->arena, char, 20001);
@@ -115,15 +125,19 @@ static void test_ports(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     static const float w[6] = {1, 2, 3, 4, 5, 6};
-    model m = {.inputs = "{'as_tensor':{'name':'p'}},{'as_tensor':{'name':'q'}},{'as_tensor':{'name':'x'}},{'as_int':5},{'as_none':true}",
+    model m = {.inputs = "{'as_tensor':{'name':'p'}},{'as_tensor':{'name':'q'}},{'as_tensor':{'"
+                         "name':'x'}},{'as_int':5},{'as_none':true}",
                .input_specs = "{'parameter':{'arg':{'name':'p'},'parameter_name':'w'}},"
                               "{'buffer':{'arg':{'name':'q'},'buffer_name':'w','persistent':true}},"
                               "{'user_input':{'arg':{'as_tensor':{'name':'x'}}}},"
                               "{'constant_input':{'name':'k','value':{'as_int':5}}},"
                               "{'constant_input':{'name':'z','value':{'as_none':true}}}",
-               .outputs = "{'as_tensor':{'name':'x'}},{'as_tensor':{'name':'p'}},{'as_tensor':{'name':'q'}},{'as_int':7},{'as_none':true}",
-               .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'x'}}}},{'user_output':{'arg':{'as_tensor':{'name':'p'}}}},"
-                               "{'user_output':{'arg':{'as_tensor':{'name':'q'}}}},{'user_output':{'arg':{'as_int':7}}},"
+               .outputs = "{'as_tensor':{'name':'x'}},{'as_tensor':{'name':'p'}},{'as_tensor':{'"
+                          "name':'q'}},{'as_int':7},{'as_none':true}",
+               .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'x'}}}},{'user_output':{"
+                               "'arg':{'as_tensor':{'name':'p'}}}},"
+                               "{'user_output':{'arg':{'as_tensor':{'name':'q'}}}},{'user_output':{"
+                               "'arg':{'as_int':7}}},"
                                "{'user_output':{'arg':{'as_none':true}}}",
                .config = STORED(7, INT(2) "," INT(3), INT(1) "," INT(2), 0),
                .weight = w,
@@ -133,25 +147,32 @@ static void test_ports(void)
     CHECK(module);
     if (module) {
         tc_graph *g = tc_main(module);
-        CHECK(g->n_in == 1 && g->n_out == 3 && g->n_node == 1 && module->n_in_port == 3 && module->n_out_port == 5);
-        CHECK(tc_text_eq(module->in_port[0].name, "x") && tc_text_eq(module->in_port[1].text, "5") &&
+        CHECK(g->n_in == 1 && g->n_out == 3 && g->n_node == 1 && module->n_in_port == 3 &&
+              module->n_out_port == 5);
+        CHECK(tc_text_eq(module->in_port[0].name, "x") &&
+              tc_text_eq(module->in_port[1].text, "5") &&
               tc_text_eq(module->in_port[2].text, "None"));
-        CHECK(tc_text_eq(module->out_port[3].text, "7") && tc_text_eq(module->out_port[4].text, "None"));
+        CHECK(tc_text_eq(module->out_port[3].text, "7") &&
+              tc_text_eq(module->out_port[4].text, "None"));
         CHECK(g->out[1] == g->out[2] && g->out[0] == g->in[0]); /* tied weights are one value */
         const float *data = tc_value_of(g, g->out[1])->data;
         static const float transposed[6] = {1, 3, 5, 2, 4, 6};
         CHECK(memcmp(data, transposed, sizeof transposed) == 0);
-        CHECK(tc_text_eq(module->producer, "torch 2.13.0") && tc_text_eq(module->in_tree, "I") && !module->out_tree);
+        CHECK(tc_text_eq(module->producer, "torch 2.13.0") && tc_text_eq(module->in_tree, "I") &&
+              !module->out_tree);
     }
     tc_ctx_free(ctx);
 }
 
-#define OF_W(config_, weight_)                                                                                               \
-    (model)                                                                                                                  \
-    {                                                                                                                        \
-        .inputs = "{'as_tensor':{'name':'p'}}", .input_specs = "{'parameter':{'arg':{'name':'p'},'parameter_name':'w'}}",    \
-        .outputs = "{'as_tensor':{'name':'p'}}", .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'p'}}}}",       \
-        .values = "'y':" F32(""), .config = (config_), .weight = (weight_), .weight_size = sizeof(weight_)                   \
+#define OF_W(config_, weight_)                                                                     \
+    (model)                                                                                        \
+    {                                                                                              \
+        .inputs = "{'as_tensor':{'name':'p'}}",                                                    \
+        .input_specs = "{'parameter':{'arg':{'name':'p'},'parameter_name':'w'}}",                  \
+        .outputs = "{'as_tensor':{'name':'p'}}",                                                   \
+        .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'p'}}}}",                      \
+        .values = "'y':" F32(""), .config = (config_), .weight = (weight_),                        \
+        .weight_size = sizeof(weight_)                                                             \
     }
 
 /* The stored numbers as row-major f32. */
@@ -163,7 +184,8 @@ static bool stored_as(model m, const float *expected, size_t n, const char *type
     bool good = false;
     if (module) {
         const tc_value *v = tc_value_of(tc_main(module), tc_main(module)->out[0]);
-        good = tc_text_eq(tc_type_text(&ctx->arena, v->type), type) && (!n || memcmp(v->data, expected, n * 4) == 0);
+        good = tc_text_eq(tc_type_text(&ctx->arena, v->type), type) &&
+               (!n || memcmp(v->data, expected, n * 4) == 0);
     } else
         fputs(tc_diagnostics(ctx), stderr);
     tc_ctx_free(ctx);
@@ -175,54 +197,74 @@ static void test_weights(void)
     static const float w[6] = {1, 2, 3, 4, 5, 6};
     CHECK(stored_as(OF_W(STORED(7, INT(2) "," INT(3), INT(3) "," INT(1), 0), w), w, 6, "f32[2,3]"));
     CHECK(stored_as(OF_W(STORED(7, INT(2), INT(2), 1), w), (float[]){2, 4}, 2, "f32[2]"));
-    CHECK(stored_as(OF_W(STORED(7, INT(3) "," INT(2), INT(0) "," INT(1), 4), w), (float[]){5, 6, 5, 6, 5, 6}, 6, "f32[3,2]"));
+    CHECK(stored_as(OF_W(STORED(7, INT(3) "," INT(2), INT(0) "," INT(1), 4), w),
+                    (float[]){5, 6, 5, 6, 5, 6}, 6, "f32[3,2]"));
     CHECK(stored_as(OF_W(STORED(7, "", "", 5), w), (float[]){6}, 1, "f32[]"));
-    CHECK(stored_as(OF_W(STORED(7, INT(0) "," INT(9), INT(9) "," INT(1), 100), w), NULL, 0, "f32[0,9]"));
-    CHECK(stored_as(OF_W(STORED(4, "{'as_expr':{'expr_str':'Integer(6)'}}", INT(1), 0), w), w, 6, "i32[6]"));
+    CHECK(stored_as(OF_W(STORED(7, INT(0) "," INT(9), INT(9) "," INT(1), 100), w), NULL, 0,
+                    "f32[0,9]"));
+    CHECK(stored_as(OF_W(STORED(4, "{'as_expr':{'expr_str':'Integer(6)'}}", INT(1), 0), w), w, 6,
+                    "i32[6]"));
 
-    CHECK(refused(OF_W(STORED(7, INT(2) "," INT(4), INT(4) "," INT(1), 0), w), TC_BAD_MODEL, "reach past its 6 stored elements [truncated]"));
+    CHECK(refused(OF_W(STORED(7, INT(2) "," INT(4), INT(4) "," INT(1), 0), w), TC_BAD_MODEL,
+                  "reach past its 6 stored elements [truncated]"));
     CHECK(refused(OF_W(STORED(7, INT(-1), INT(1), 0), w), TC_BAD_MODEL, "[too-large]"));
-    CHECK(refused(OF_W(STORED(7, INT(9223372036854775807), INT(0), 0), w), TC_BAD_MODEL, "[too-large]"));
-    CHECK(refused(OF_W(STORED(7, INT(1000000000) "," INT(1000), INT(0) "," INT(0), 0), w), TC_BAD_MODEL, "[too-large]"));
-    CHECK(refused(OF_W(STORED(7, INT(2), INT(9223372036854775807), 5), w), TC_BAD_MODEL, "[truncated]"));
+    CHECK(refused(OF_W(STORED(7, INT(9223372036854775807), INT(0), 0), w), TC_BAD_MODEL,
+                  "[too-large]"));
+    CHECK(refused(OF_W(STORED(7, INT(1000000000) "," INT(1000), INT(0) "," INT(0), 0), w),
+                  TC_BAD_MODEL, "[too-large]"));
+    CHECK(refused(OF_W(STORED(7, INT(2), INT(9223372036854775807), 5), w), TC_BAD_MODEL,
+                  "[truncated]"));
     CHECK(refused(OF_W(STORED(7, INT(2), INT(-1), 1), w), TC_BAD_MODEL, "[truncated]"));
     CHECK(refused(OF_W(STORED(7, INT(2), INT(1), -1), w), TC_BAD_MODEL, "[truncated]"));
     CHECK(refused(OF_W(STORED(99, INT(2), INT(1), 0), w), TC_UNSUPPORTED, "element type 99"));
     CHECK(refused(OF_W(STORED(7, INT(2), INT(1) "," INT(1), 0), w), TC_BAD_MODEL, "[format]"));
     CHECK(refused(OF_W("{'config':{}}", w), TC_BAD_MODEL, "does not hold this parameter"));
-    CHECK(refused(OF_W("{'config':{'w':{'path_name':'weight_9','tensor_meta':null}}}", w), TC_BAD_MODEL,
-                  "no member 'm/data/weights/weight_9'"));
+    CHECK(refused(OF_W("{'config':{'w':{'path_name':'weight_9','tensor_meta':null}}}", w),
+                  TC_BAD_MODEL, "no member 'm/data/weights/weight_9'"));
     CHECK(refused(OF_W("{'config':[", w), TC_BAD_MODEL, "[format]"));
     model fake = OF_W(STORED(7, INT(2), INT(1), 0), w);
     fake.weight_size = 0;
     CHECK(refused(fake, TC_BAD_MODEL, "exported from a model without weights"));
     model other = OF_W(STORED(7, INT(2), INT(1), 0), w);
     other.values = "'p':" F32(INT(3));
-    CHECK(refused(other, TC_BAD_MODEL, "'w' is stored as f32[2], the graph says f32[3] [mismatch]"));
+    CHECK(
+        refused(other, TC_BAD_MODEL, "'w' is stored as f32[2], the graph says f32[3] [mismatch]"));
 }
 
 static void test_programs(void)
 {
-    CHECK(refused((model){.version = "{'major':9,'minor':0}"}, TC_UNSUPPORTED, "schema version 9.0, expected 8.x [version]"));
+    CHECK(refused((model){.version = "{'major':9,'minor':0}"}, TC_UNSUPPORTED,
+                  "schema version 9.0, expected 8.x [version]"));
     CHECK(refused((model){.version = "null"}, TC_BAD_MODEL, "no schema version"));
-    CHECK(refused((model){.values = "'x':" F32(INT(2) ",{'as_expr':{'expr_str':'Symbol(s2)','hint':{'as_int':4}}}")}, TC_BAD_MODEL,
-                  "m.pt2: input 'x': error: dimension 1 of 'x' is not fixed: Symbol(s2) [dynamic-shape]\n"
-                  "m.pt2: input 'x': note: export the model without dynamic_shapes for 'x'"));
-    CHECK(refused((model){.values = "'x':" F32(INT(2) ",{'as_int':99999999999}")}, TC_BAD_MODEL, "[too-large]"));
+    CHECK(refused(
+        (model){.values = "'x':" F32(
+                    INT(2) ",{'as_expr':{'expr_str':'Symbol(s2)','hint':{'as_int':4}}}")},
+        TC_BAD_MODEL,
+        "m.pt2: input 'x': error: dimension 1 of 'x' is not fixed: Symbol(s2) [dynamic-shape]\n"
+        "m.pt2: input 'x': note: export the model without dynamic_shapes for 'x'"));
+    CHECK(refused((model){.values = "'x':" F32(INT(2) ",{'as_int':99999999999}")}, TC_BAD_MODEL,
+                  "[too-large]"));
     CHECK(refused((model){.values = ""}, TC_BAD_MODEL, "does not say what 'x' is"));
-    CHECK(refused((model){.outputs = "{'as_tensor':{'name':'y'}}", .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'y'}}}}"},
+    CHECK(refused((model){.outputs = "{'as_tensor':{'name':'y'}}",
+                          .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'y'}}}}"},
                   TC_BAD_MODEL, "returns 'y', which nothing makes"));
     CHECK(refused((model){.output_specs = ""}, TC_BAD_MODEL, "does not list the outputs"));
-    CHECK(refused((model){.input_specs = "{'strange':{}}"}, TC_BAD_MODEL, "unknown kind 'strange'"));
+    CHECK(
+        refused((model){.input_specs = "{'strange':{}}"}, TC_BAD_MODEL, "unknown kind 'strange'"));
     static const char unknown[] =
-        "{'target':'torch.ops.aten.frobnicate.default','inputs':[],'outputs':[{'as_tensor':{'name':'f'}}],'metadata':{'stack_trace':"
-        "'  File \\\\\"/home/me/net.py\\\\\", line 41, in forward\\\\n    f()\\\\n  File \\\\\"/x/torch/nn/act.py\\\\\", line 3, in g'},'name':'f'},"
-        "{'target':'torch.ops.mine.op.default','inputs':[{'name':'x','arg':{'as_tensor':{'name':'f'}}}],'outputs':[],'metadata':{},'name':'o'}";
+        "{'target':'torch.ops.aten.frobnicate.default','inputs':[],'outputs':[{'as_tensor':{'name':"
+        "'f'}}],'metadata':{'stack_trace':"
+        "'  File \\\\\"/home/me/net.py\\\\\", line 41, in forward\\\\n    f()\\\\n  File "
+        "\\\\\"/x/torch/nn/act.py\\\\\", line 3, in g'},'name':'f'},"
+        "{'target':'torch.ops.mine.op.default','inputs':[{'name':'x','arg':{'as_tensor':{'name':'f'"
+        "}}}],'outputs':[],'metadata':{},'name':'o'}";
     char *nodes = strdup(unknown);
     for (char *c = nodes; *c; c++) /* one backslash too many for C and JSON together */
         if (c[0] == '\\' && c[1] == '\\')
             memmove(c, c + 1, strlen(c));
-    CHECK(refused((model){.nodes = nodes}, TC_UNSUPPORTED, "m.pt2: net.py:41: error: operator 'aten.frobnicate', overload default is not known"));
+    CHECK(refused(
+        (model){.nodes = nodes}, TC_UNSUPPORTED,
+        "m.pt2: net.py:41: error: operator 'aten.frobnicate', overload default is not known"));
     CHECK(refused((model){.nodes = nodes}, TC_UNSUPPORTED, "node 'o': error: operator 'mine.op'"));
     free(nodes);
 }
@@ -231,18 +273,27 @@ static void test_programs(void)
 static void test_sizes(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-#define SYM(target, args, name) "{'target':'" target "','inputs':[" args "],'outputs':[{'as_sym_int':{'as_name':'" name "'}}],'metadata':{}}"
+#define SYM(target, args, name)                                                                    \
+    "{'target':'" target "','inputs':[" args "],'outputs':[{'as_sym_int':{'as_name':'" name        \
+    "'}}],'metadata':{}}"
 #define NAMED(n) "{'name':'','arg':{'as_sym_int':{'as_name':'" n "'}}}"
 #define NUMBER(n) "{'name':'','arg':{'as_int':" #n "}}"
-    model m = {.values = "'x':" F32(INT(2) ",{'as_expr':{'expr_str':'FloorDiv(Add(Mul(Integer(2), Symbol(s1, integer=True)), Integer(1)), Integer(2))'}}"),
-               .nodes = SYM("torch.ops.aten.sym_size.int", "{'name':'self','arg':{'as_tensor':{'name':'x'}}},{'name':'dim','arg':{'as_int':-1}}", "n") ","
-                        SYM("_operator.mul", NAMED("n") "," NUMBER(-7), "m") "," SYM("_operator.floordiv", NAMED("m") "," NUMBER(3), "d") ","
-                        SYM("_operator.mod", NAMED("m") "," NUMBER(3), "r"),
-               .outputs = "{'as_sym_int':{'as_name':'d'}},{'as_sym_int':{'as_name':'r'}}",
-               .output_specs = "{'user_output':{'arg':{'as_sym_int':{'as_name':'d'}}}},{'user_output':{'arg':{'as_sym_int':{'as_name':'r'}}}}"};
+    model m = {
+        .values = "'x':" F32(INT(2) ",{'as_expr':{'expr_str':'FloorDiv(Add(Mul(Integer(2), "
+                                    "Symbol(s1, integer=True)), Integer(1)), Integer(2))'}}"),
+        .nodes = SYM(
+            "torch.ops.aten.sym_size.int",
+            "{'name':'self','arg':{'as_tensor':{'name':'x'}}},{'name':'dim','arg':{'as_int':-1}}",
+            "n") "," SYM("_operator.mul", NAMED("n") "," NUMBER(-7),
+                         "m") "," SYM("_operator.floordiv", NAMED("m") "," NUMBER(3),
+                                      "d") "," SYM("_operator.mod", NAMED("m") "," NUMBER(3), "r"),
+        .outputs = "{'as_sym_int':{'as_name':'d'}},{'as_sym_int':{'as_name':'r'}}",
+        .output_specs = "{'user_output':{'arg':{'as_sym_int':{'as_name':'d'}}}},{'user_output':{'"
+                        "arg':{'as_sym_int':{'as_name':'r'}}}}"};
     tc_status status;
     tc_module *module = load(ctx, m, &status);
-    CHECK(module && tc_text_eq(module->out_port[0].text, "-10") && tc_text_eq(module->out_port[1].text, "2"));
+    CHECK(module && tc_text_eq(module->out_port[0].text, "-10") &&
+          tc_text_eq(module->out_port[1].text, "2"));
     if (!module)
         fputs(tc_diagnostics(ctx), stderr);
     m.nodes = SYM("_operator.floordiv", NUMBER(3) "," NUMBER(0), "d");
@@ -250,8 +301,9 @@ static void test_sizes(void)
     CHECK(refused(m, TC_BAD_MODEL, "a size that is not known [dynamic-shape]"));
 }
 
-#define NODE(target, args, name)                                                                                             \
-    "{'target':'torch.ops.aten." target "','inputs':[" args "],'outputs':[{'as_tensor':{'name':'" name "'}}],'metadata':{},'name':'" name "'}"
+#define NODE(target, args, name)                                                                   \
+    "{'target':'torch.ops.aten." target "','inputs':[" args                                        \
+    "],'outputs':[{'as_tensor':{'name':'" name "'}}],'metadata':{},'name':'" name "'}"
 #define SELF(name) "{'name':'self','arg':{'as_tensor':{'name':'" name "'}}}"
 #define ARG(name, tag, value) "{'name':'" name "','arg':{'" tag "':" value "}}"
 
@@ -259,17 +311,31 @@ static void test_sizes(void)
 static void test_views(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    model m = {.values = "'x':" F32(INT(2) "," INT(3)) ",'y':" F32(INT(2) "," INT(3)) ",'s':" F32(INT(1) "," INT(3)) ",'q':" F32(
-                   INT(3) "," INT(1)) ",'q2':" F32(INT(3) "," INT(1)) ",'r':" F32(INT(2)) ",'y2':" F32(INT(2) "," INT(3)),
-               .nodes = NODE("clone.default", SELF("x"), "y") "," NODE(
-                   "slice.Tensor", SELF("y") "," ARG("dim", "as_int", "0") "," ARG("start", "as_int", "0") "," ARG("end", "as_int", "1"),
-                   "s") "," NODE("permute.default", SELF("s") "," ARG("dims", "as_ints", "[1,0]"), "q") ","
-                   NODE("add_.Tensor", SELF("q") "," ARG("other", "as_int", "10"), "q2") ","
-                   NODE("select.int", SELF("y") "," ARG("dim", "as_int", "1") "," ARG("index", "as_int", "1"), "r") ","
-                   NODE("mul_.Tensor", SELF("y") "," ARG("other", "as_float", "2.0"), "y2"),
-               .outputs = "{'as_tensor':{'name':'y'}},{'as_tensor':{'name':'r'}},{'as_tensor':{'name':'q'}}",
-               .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'y'}}}},{'user_output':{'arg':{'as_tensor':{'name':'r'}}}},"
-                               "{'user_output':{'arg':{'as_tensor':{'name':'q'}}}}"};
+    model m = {
+        .values =
+            "'x':" F32(INT(2) "," INT(3)) ",'y':" F32(INT(2) "," INT(3)) ",'s':" F32(INT(1) "," INT(3)) ",'q':" F32(
+                INT(3) "," INT(
+                    1)) ",'q2':" F32(INT(3) "," INT(1)) ",'r':" F32(INT(2)) ",'y2':" F32(INT(2) "," INT(3)),
+        .nodes = NODE("clone.default", SELF("x"), "y") "," NODE(
+            "slice.Tensor",
+            SELF("y") "," ARG("dim", "as_int", "0") "," ARG("start", "as_int",
+                                                            "0") "," ARG("end", "as_int", "1"),
+            "s") "," NODE("permute.default", SELF("s") "," ARG("dims", "as_ints", "[1,0]"),
+                          "q") "," NODE("add_.Tensor", SELF("q") "," ARG("other", "as_int", "10"),
+                                        "q2") "," NODE("select.int",
+                                                       SELF("y") "," ARG(
+                                                           "dim", "as_int",
+                                                           "1") "," ARG("index", "as_int", "1"),
+                                                       "r") "," NODE("mul_.Tensor",
+                                                                     SELF("y") "," ARG("other",
+                                                                                       "as_float",
+                                                                                       "2.0"),
+                                                                     "y2"),
+        .outputs =
+            "{'as_tensor':{'name':'y'}},{'as_tensor':{'name':'r'}},{'as_tensor':{'name':'q'}}",
+        .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'y'}}}},{'user_output':{'arg':{"
+                        "'as_tensor':{'name':'r'}}}},"
+                        "{'user_output':{'arg':{'as_tensor':{'name':'q'}}}}"};
     tc_status status;
     tc_module *module = load(ctx, m, &status);
     CHECK(module && !ctx->n_error && !ctx->n_warning);
@@ -285,7 +351,9 @@ static void test_views(void)
         fputs(tc_diagnostics(ctx), stderr);
     tc_ctx_free(ctx);
     m.values = "'x':" F32(INT(2) "," INT(3)) ",'y':" F32(INT(3) "," INT(2));
-    CHECK(refused(m, TC_BAD_MODEL, "node 'y' ('aten.clone.default'): the file says that 'y' is f32[3,2], computed is f32[2,3] [mismatch]"));
+    CHECK(refused(m, TC_BAD_MODEL,
+                  "node 'y' ('aten.clone.default'): the file says that 'y' is f32[3,2], computed "
+                  "is f32[2,3] [mismatch]"));
     m.values = "'x':" F32(INT(2) "," INT(3));
     m.nodes = NODE("add_.Tensor", SELF("x"), "y");
     CHECK(refused(m, TC_BAD_MODEL, "argument 'other' of 'aten.add_.Tensor' is missing"));
@@ -308,10 +376,12 @@ static void test_mutation(void)
     CHECK(module && tc_main(module)->n_mutation == 1);
     if (module) {
         tc_graph *g = tc_main(module);
-        CHECK(g->val[g->mutation[0].before]->state && !tc_is_const(g, g->mutation[0].before) && g->mutation[0].after == g->out[0]);
+        CHECK(g->val[g->mutation[0].before]->state && !tc_is_const(g, g->mutation[0].before) &&
+              g->mutation[0].after == g->out[0]);
     }
     tc_ctx_free(ctx);
-    m.nodes = SYM("torch.ops.aten.item.default", SELF("p"), "i") "," NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"), "n");
+    m.nodes = SYM("torch.ops.aten.item.default", SELF("p"),
+                  "i") "," NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"), "n");
     CHECK(refused(m, TC_UNSUPPORTED, "or on what the model remembers [dynamic-shape]"));
 }
 
@@ -351,9 +421,12 @@ static tc_status read_pickle(tc_ctx *ctx, const char *pickle, size_t n, tc_modul
     tc_bytes saved = zipped_end(&inner);
     zipped_begin(&z, &ctx->arena);
     zipped_text(&z, "serialized_exported_program.json",
-                json(ctx, "{'schema_version':{'major':8,'minor':2},'graph_module':{'graph':{'inputs':[{'as_tensor':{'name':'p'}}],'outputs':[{"
-                          "'as_tensor':{'name':'p'}}],'nodes':[],'tensor_values':{}},'signature':{'input_specs':[{'parameter':{'arg':{'name':"
-                          "'p'},'parameter_name':'w'}}],'output_specs':[{'user_output':{'arg':{'as_tensor':{'name':'p'}}}}]}}}"));
+                json(ctx, "{'schema_version':{'major':8,'minor':2},'graph_module':{'graph':{'"
+                          "inputs':[{'as_tensor':{'name':'p'}}],'outputs':[{"
+                          "'as_tensor':{'name':'p'}}],'nodes':[],'tensor_values':{}},'signature':{'"
+                          "input_specs':[{'parameter':{'arg':{'name':"
+                          "'p'},'parameter_name':'w'}}],'output_specs':[{'user_output':{'arg':{'as_"
+                          "tensor':{'name':'p'}}}}]}}}"));
     zipped_add(&z, "serialized_state_dict.pt", saved.data, saved.size);
     tc_bytes bytes = zipped_end(&z);
     return tc_read_pt2(ctx, "old.pt2", bytes, module);
@@ -364,7 +437,8 @@ static bool pickle_says(const char *pickle, size_t n, const char *words)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module;
     tc_status status = read_pickle(ctx, pickle, n, &module);
-    bool good = words ? status == TC_BAD_MODEL && strstr(tc_diagnostics(ctx), words) : status == TC_OK;
+    bool good =
+        words ? status == TC_BAD_MODEL && strstr(tc_diagnostics(ctx), words) : status == TC_OK;
     if (!good)
         fprintf(stderr, "status %d: %s", status, tc_diagnostics(ctx));
     tc_ctx_free(ctx);
@@ -377,12 +451,19 @@ static bool pickle_says(const char *pickle, size_t n, const char *words)
 
 static void test_pickles(void)
 {
-    static const char good[] = "\x80\x02}X\x01\0\0\0w" TENSOR(STORAGE, "K\0K\x02K\x03\x86K\x03K\x01\x86\x89)") "s.";
+    static const char good[] =
+        "\x80\x02}X\x01\0\0\0w" TENSOR(STORAGE, "K\0K\x02K\x03\x86K\x03K\x01\x86\x89)") "s.";
     CHECK(pickle_says(PICKLE(good), NULL));
-    CHECK(pickle_says(PICKLE("\x80\x02" "cos\nsystem\n(X\x02\0\0\0lstR."), "asks for 'os.system', which is no plain tensor"));
+    CHECK(pickle_says(PICKLE("\x80\x02"
+                             "cos\nsystem\n(X\x02\0\0\0lstR."),
+                      "asks for 'os.system', which is no plain tensor"));
     CHECK(pickle_says(PICKLE("\x80\x02" "cbuiltins\neval\n)R."), "'builtins.eval'"));
-    CHECK(pickle_says(PICKLE("\x80\x02}X\x01\0\0\0w" TENSOR(STORAGE, "K\0K\x04K\x03\x86K\x03K\x01\x86\x89)") "s."), "[truncated]"));
-    CHECK(pickle_says(PICKLE("\x80\x02}X\x01\0\0\0w" TENSOR("N", "K\0K\x04K\x03\x86K\x03K\x01\x86\x89)") "s."), "without its storage"));
+    CHECK(pickle_says(PICKLE("\x80\x02}X\x01\0\0\0w" TENSOR(
+                          STORAGE, "K\0K\x04K\x03\x86K\x03K\x01\x86\x89)") "s."),
+                      "[truncated]"));
+    CHECK(pickle_says(
+        PICKLE("\x80\x02}X\x01\0\0\0w" TENSOR("N", "K\0K\x04K\x03\x86K\x03K\x01\x86\x89)") "s."),
+        "without its storage"));
     CHECK(pickle_says(PICKLE("\x80\x02N."), "no dictionary of tensors"));
     CHECK(pickle_says(PICKLE("\x80\x02}."), "does not hold this parameter"));
     CHECK(pickle_says(PICKLE("\x80\x02("), "[truncated]"));
@@ -397,7 +478,9 @@ static void test_pickles(void)
     CHECK(pickle_says(PICKLE("X\xff\xff\xff\xff" "ab"), "[truncated]"));
     CHECK(pickle_says(PICKLE("\x8a\xff."), "[truncated]"));
     CHECK(pickle_says(PICKLE("I1\n."), "instruction 0x49"));
-    CHECK(pickle_says(PICKLE("(X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0009X\x03\0\0\0cpuK\x06tQ."), "no member 'archive/data/9'"));
+    CHECK(pickle_says(
+        PICKLE("(X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0009X\x03\0\0\0cpuK\x06tQ."),
+        "no member 'archive/data/9'"));
 }
 
 /* Compressed members inflate, and bombs do not. */
@@ -460,11 +543,14 @@ static void test_old(const char *path)
         for (size_t i = 0; i < TC_COUNT(expected); i++) {
             const tc_value *v = tc_value_of(g, g->out[i]);
             CHECK(tc_text_eq(tc_type_text(&ctx->arena, v->type), expected[i].type));
-            CHECK(!expected[i].size || (v->data && memcmp(v->data, expected[i].data, expected[i].size) == 0));
+            CHECK(!expected[i].size ||
+                  (v->data && memcmp(v->data, expected[i].data, expected[i].size) == 0));
         }
         const tc_node *linear = g->node[1], *matmul = g->node[2];
-        CHECK(linear->op == TC_OP_linear && matmul->op == TC_OP_matmul && linear->in[1] == matmul->in[1]);
-        CHECK(tc_text_eq(linear->loc->place, "old_pt2.py:27") && tc_text_eq(linear->loc->node, "linear"));
+        CHECK(linear->op == TC_OP_linear && matmul->op == TC_OP_matmul &&
+              linear->in[1] == matmul->in[1]);
+        CHECK(tc_text_eq(linear->loc->place, "old_pt2.py:27") &&
+              tc_text_eq(linear->loc->node, "linear"));
     }
     tc_ctx_free(ctx);
 }

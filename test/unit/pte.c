@@ -110,15 +110,16 @@ static const char borders[] = "graph @main(%0 \"x\": f32[1,4], %1: f32[2]) {\n"
                               "}\n";
 
 /* Numbers of 4 and of 48 bits lie in one and in eight bytes outside regions. */
-static const char odd_bits[] = "graph @main(%0: i48[2], %1: i4[3]) {\n"
-                               "  %2, %3 = call %0, %1 graph=\"npu.0\" target=\"t\" : i48[2], i4[3]\n"
-                               "  return %2, %3\n"
-                               "}\n"
-                               "graph @npu.0(%0: i48[2], %1: i4[3]) {\n"
-                               "  %2 = tosa.identity %0 : i48[2]\n"
-                               "  %3 = tosa.identity %1 : i4[3]\n"
-                               "  return %2, %3\n"
-                               "}\n";
+static const char odd_bits[] =
+    "graph @main(%0: i48[2], %1: i4[3]) {\n"
+    "  %2, %3 = call %0, %1 graph=\"npu.0\" target=\"t\" : i48[2], i4[3]\n"
+    "  return %2, %3\n"
+    "}\n"
+    "graph @npu.0(%0: i48[2], %1: i4[3]) {\n"
+    "  %2 = tosa.identity %0 : i48[2]\n"
+    "  %3 = tosa.identity %1 : i4[3]\n"
+    "  return %2, %3\n"
+    "}\n";
 
 static const char signature[] =
     "graph @main(%0 \"x\": f32[2,3], %1: bool[2], %2: f32[0,4]) {\n"

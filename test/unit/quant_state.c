@@ -171,8 +171,8 @@ static tc_status later_is_large(void *from, size_t k, const tc_tensor *in)
     return TC_OK;
 }
 
-/* y = x m, and m becomes a tenth of x: 1 is seen only where a sample after the first is looked at as
- * the first call too. */
+/* y = x m, and m becomes a tenth of x: 1 is seen only where a sample after the first is looked at
+ * as the first call too. */
 static void as_first_call(void)
 {
     program p = parse("graph @main(%0 \"x\": f32[1,4]) {\n"

@@ -9,12 +9,21 @@
 #include "ir/graph.h"
 #include "num/load.h"
 
-#define DIMS(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__}
-#define INTS(...) ((tc_ints){(int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__}})
-#define FLOATS(...) ((tc_floats){(int32_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]){__VA_ARGS__}})
+#define DIMS(...)                                                                                  \
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[])                         \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define INTS(...)                                                                                  \
+    ((tc_ints){(int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                      \
+               (int64_t[]){__VA_ARGS__}})
+#define FLOATS(...)                                                                                \
+    ((tc_floats){(int32_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)),                      \
+                 (double[]){__VA_ARGS__}})
 
 /* A tensor of given numbers. */
-static inline tc_tensor tensor_of(tc_ctx *ctx, tc_dtype dtype, int rank, const int64_t *dim, const double *v)
+static inline tc_tensor tensor_of(tc_ctx *ctx, tc_dtype dtype, int rank, const int64_t *dim,
+                                  const double *v)
 {
     tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
@@ -23,7 +32,8 @@ static inline tc_tensor tensor_of(tc_ctx *ctx, tc_dtype dtype, int rank, const i
 }
 
 /* A tensor of small numbers that look random and are the same every time. */
-static inline tc_tensor noise(tc_ctx *ctx, tc_dtype dtype, int rank, const int64_t *dim, uint32_t seed)
+static inline tc_tensor noise(tc_ctx *ctx, tc_dtype dtype, int rank, const int64_t *dim,
+                              uint32_t seed)
 {
     tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++) {
@@ -35,8 +45,8 @@ static inline tc_tensor noise(tc_ctx *ctx, tc_dtype dtype, int rank, const int64
 }
 
 /* Status of the rule or the kernel; results in out. */
-static inline tc_status run_op(tc_ctx *ctx, tc_op op, const void *attr, const tc_tensor *in, int n_in,
-                               tc_tensor *out, int n_out)
+static inline tc_status run_op(tc_ctx *ctx, tc_op op, const void *attr, const tc_tensor *in,
+                               int n_in, tc_tensor *out, int n_out)
 {
     tc_graph *g = tc_graph_new(tc_module_new(ctx, "test"), "main");
     tc_val val[32];
@@ -48,10 +58,12 @@ static inline tc_status run_op(tc_ctx *ctx, tc_op op, const void *attr, const tc
 }
 
 /* The same where it must work. */
-static inline tc_tensor run_ok(tc_ctx *ctx, tc_op op, const void *attr, const tc_tensor *in, int n_in)
+static inline tc_tensor run_ok(tc_ctx *ctx, tc_op op, const void *attr, const tc_tensor *in,
+                               int n_in)
 {
     tc_tensor out[3];
-    tc_status status = run_op(ctx, op, attr, in, n_in, out, tc_ops[op].n_out == TC_ANY ? 1 : tc_ops[op].n_out);
+    tc_status status =
+        run_op(ctx, op, attr, in, n_in, out, tc_ops[op].n_out == TC_ANY ? 1 : tc_ops[op].n_out);
     CHECK(status == TC_OK);
     if (status == TC_OK)
         return out[0];
@@ -73,7 +85,8 @@ static inline bool is_near(tc_tensor t, const double *expected, double within)
         top = fmax(top, fabs(expected[i]));
     for (int64_t i = 0; i < n; i++)
         if (!(fabs(tc_load_f64(t, i) - expected[i]) <= within * top)) {
-            fprintf(stderr, "element %d is %.9g, expected %.9g\n", (int)i, tc_load_f64(t, i), expected[i]);
+            fprintf(stderr, "element %d is %.9g, expected %.9g\n", (int)i, tc_load_f64(t, i),
+                    expected[i]);
             return false;
         }
     return true;

@@ -40,7 +40,8 @@ static tc_tensor one(tc_dtype dtype, int64_t v) { return ints(dtype, DIM(1), INT
 
 static const char *trouble; /* what the last kernel said */
 
-static tc_tensor run(tc_kernel *kernel, const void *attr, tc_tensor out, int n_in, const tc_tensor *in)
+static tc_tensor run(tc_kernel *kernel, const void *attr, tc_tensor out, int n_in,
+                     const tc_tensor *in)
 {
     tc_call call = {attr, n_in, 1, in, &out, &ctx->scratch, NULL};
     tc_mark mark = tc_arena_mark(&ctx->scratch);
@@ -50,8 +51,8 @@ static tc_tensor run(tc_kernel *kernel, const void *attr, tc_tensor out, int n_i
     return out;
 }
 #define RUN(op, attr, out, ...)                                                                    \
-    run(tc_num_tosa_##op, attr, out, (int)(sizeof((tc_tensor[]){__VA_ARGS__}) / sizeof(tc_tensor)), \
-        (tc_tensor[]){__VA_ARGS__})
+    run(tc_num_tosa_##op, attr, out,                                                               \
+        (int)(sizeof((tc_tensor[]){__VA_ARGS__}) / sizeof(tc_tensor)), (tc_tensor[]){__VA_ARGS__})
 
 static bool is(tc_tensor t, const int64_t *v)
 {
@@ -85,7 +86,8 @@ static void test_fixed(void)
     CHECK(tc_scale32(INT32_MAX, INT32_MAX, 62) == 1 && tc_scale32(INT32_MIN, INT32_MAX, 62) == -1);
     CHECK(tc_scale32_defined(-2, 0, 2) && tc_scale32_defined(1, 0, 2));
     CHECK(!tc_scale32_defined(2, 0, 2) && !tc_scale32_defined(-3, 0, 2));
-    CHECK(!tc_scale32_defined(0, 1, 1) && !tc_scale32_defined(0, 1, 63) && !tc_scale32_defined(0, -1, 5));
+    CHECK(!tc_scale32_defined(0, 1, 1) && !tc_scale32_defined(0, 1, 63) &&
+          !tc_scale32_defined(0, -1, 5));
     CHECK(tc_scale16(INT64_C(1) << 40, 1 << 14, 50) == 16);
     tc_scale s = tc_reciprocal_scale(1);
     CHECK(s.multiplier == (1 << 30) + 1 && s.shift == 30);
@@ -106,16 +108,19 @@ static void test_rescale(void)
     CHECK(is(RUN(rescale, &a, out, x, half, quarter_shift, zero, zero), INTS(1, 1, 0, -1)));
 
     /* each channel its own scale; saturation after the zero point */
-    a = (tc_attr_tosa_rescale){.scale32 = true, .rounding_mode = TC_rounding_single, .per_channel = true};
+    a = (tc_attr_tosa_rescale){
+        .scale32 = true, .rounding_mode = TC_rounding_single, .per_channel = true};
     x = ints(TC_i32, DIM(2, 2), INTS(100, 100, -1000, -1000));
-    tc_tensor m = ints(TC_i32, DIM(2), INTS(1 << 30, 1 << 30)), s = ints(TC_i8, DIM(2), INTS(30, 31));
+    tc_tensor m = ints(TC_i32, DIM(2), INTS(1 << 30, 1 << 30)),
+              s = ints(TC_i8, DIM(2), INTS(30, 31));
     CHECK(is(RUN(rescale, &a, room(TC_i8, DIM(2, 2)), x, m, s, zero, one(TC_i8, 30)),
              INTS(127, 80, -128, -128)));
 
     /* unsigned in, unsigned out: 200 is stored as -56 */
-    a = (tc_attr_tosa_rescale){.scale32 = true, .rounding_mode = TC_rounding_single, .input_unsigned = true};
-    CHECK(is(RUN(rescale, &a, room(TC_i8, DIM(1)), one(TC_i8, -56), half, one(TC_i8, 30), one(TC_i8, -128),
-                 one(TC_i8, 0)),
+    a = (tc_attr_tosa_rescale){
+        .scale32 = true, .rounding_mode = TC_rounding_single, .input_unsigned = true};
+    CHECK(is(RUN(rescale, &a, room(TC_i8, DIM(1)), one(TC_i8, -56), half, one(TC_i8, 30),
+                 one(TC_i8, -128), one(TC_i8, 0)),
              INTS(72)));
     a.input_unsigned = false, a.output_unsigned = true;
     CHECK(is(RUN(rescale, &a, room(TC_i8, DIM(2)), ints(TC_i8, DIM(2), INTS(72, -128)), half,
@@ -127,7 +132,8 @@ static void test_rescale(void)
     CHECK(is(RUN(rescale, &a, room(TC_i16, DIM(2)), x, one(TC_i16, 1 << 14), one(TC_i8, 50),
                  one(TC_i48, 0), one(TC_i16, 0)),
              INTS(16, -16)));
-    RUN(rescale, &a, room(TC_i16, DIM(2)), x, one(TC_i16, 1), one(TC_i8, 1), one(TC_i48, 0), one(TC_i16, 0));
+    RUN(rescale, &a, room(TC_i16, DIM(2)), x, one(TC_i16, 1), one(TC_i8, 1), one(TC_i48, 0),
+        one(TC_i16, 0));
     CHECK(trouble != NULL);
 }
 
@@ -163,7 +169,8 @@ static void test_conv(void)
              INTS(2, 20, 300, -300)));
 
     /* i16: sums of 48 bits, which saturate; i32 sums wrap */
-    CHECK(is(RUN(conv2d, &a, room(TC_i48, DIM(1, 1, 1, 2)), ints(TC_i16, DIM(1, 1, 1, 1), INTS(-32768)),
+    CHECK(is(RUN(conv2d, &a, room(TC_i48, DIM(1, 1, 1, 2)),
+                 ints(TC_i16, DIM(1, 1, 1, 1), INTS(-32768)),
                  ints(TC_i8, DIM(2, 1, 1, 1), INTS(-128, 1)),
                  ints(TC_i48, DIM(2), INTS((INT64_C(1) << 47) - 1, 5)), one(TC_i16, 0), z0),
              INTS((INT64_C(1) << 47) - 1, -32763)));
@@ -187,17 +194,23 @@ static void test_conv(void)
              INTS(4, 6, 8, 0)));
 
     tc_tensor fx = reals(TC_f16, DIM(1, 1, 1, 3), REALS(65504, 65504, -65504));
-    tc_tensor fw = reals(TC_f16, DIM(1, 1, 1, 3), REALS(1, 1, 1)), fz = reals(TC_f16, DIM(1), REALS(0));
-    CHECK(is_real(RUN(conv2d, &a, room(TC_f16, DIM(1, 1, 1, 1)), fx, fw, fz, fz, fz), REALS(65504)));
+    tc_tensor fw = reals(TC_f16, DIM(1, 1, 1, 3), REALS(1, 1, 1)),
+              fz = reals(TC_f16, DIM(1), REALS(0));
+    CHECK(
+        is_real(RUN(conv2d, &a, room(TC_f16, DIM(1, 1, 1, 1)), fx, fw, fz, fz, fz), REALS(65504)));
 }
 
 static void test_matmul(void)
 {
-    tc_tensor a = ints(TC_i8, DIM(1, 1, 2), INTS(1, 2)), b = ints(TC_i8, DIM(1, 2, 2), INTS(3, 4, 5, 6));
-    CHECK(is(RUN(matmul, NULL, room(TC_i32, DIM(1, 1, 2)), a, b, one(TC_i8, 1), one(TC_i8, 0)), INTS(5, 6)));
-    CHECK(is(RUN(matmul, NULL, room(TC_i32, DIM(1, 1, 2)), a, b, one(TC_i8, 0), one(TC_i8, 3)), INTS(4, 7)));
+    tc_tensor a = ints(TC_i8, DIM(1, 1, 2), INTS(1, 2)),
+              b = ints(TC_i8, DIM(1, 2, 2), INTS(3, 4, 5, 6));
+    CHECK(is(RUN(matmul, NULL, room(TC_i32, DIM(1, 1, 2)), a, b, one(TC_i8, 1), one(TC_i8, 0)),
+             INTS(5, 6)));
+    CHECK(is(RUN(matmul, NULL, room(TC_i32, DIM(1, 1, 2)), a, b, one(TC_i8, 0), one(TC_i8, 3)),
+             INTS(4, 7)));
     tc_tensor z = reals(TC_f32, DIM(1), REALS(0));
-    CHECK(is_real(RUN(matmul, NULL, room(TC_f32, DIM(1, 1, 1)), reals(TC_f32, DIM(1, 1, 3), REALS(1e20, 1, -1e20)),
+    CHECK(is_real(RUN(matmul, NULL, room(TC_f32, DIM(1, 1, 1)),
+                      reals(TC_f32, DIM(1, 1, 3), REALS(1e20, 1, -1e20)),
                       reals(TC_f32, DIM(1, 3, 1), REALS(1, 1, 1)), z, z),
                   REALS(0)));
 }
@@ -210,10 +223,12 @@ static void test_pool(void)
     CHECK(is(RUN(avg_pool2d, &a, room(TC_i8, DIM(1, 1, 1, 2)), x, one(TC_i8, -128), one(TC_i8, 0)),
              INTS(127, 126))); /* 130.5 and 125.5 */
     a = (tc_attr_tosa_avg_pool){LIST(3, 3), LIST(1, 1), LIST(1, 1, 1, 1), TC_i32};
-    CHECK(is(RUN(avg_pool2d, &a, room(TC_i8, DIM(1, 2, 2, 2)), x, z, z), INTS(3, -3, 3, -3, 3, -3, 3, -3)));
+    CHECK(is(RUN(avg_pool2d, &a, room(TC_i8, DIM(1, 2, 2, 2)), x, z, z),
+             INTS(3, -3, 3, -3, 3, -3, 3, -3)));
 
     tc_attr_tosa_max_pool m = {LIST(1, 2), LIST(1, 1), LIST(0, 0, 1, 0), TC_nan_mode_propagate};
-    tc_tensor f = reals(TC_f32, DIM(1, 1, 3, 1), REALS(-INFINITY, NAN, 5)), out = room(TC_f32, DIM(1, 1, 3, 1));
+    tc_tensor f = reals(TC_f32, DIM(1, 1, 3, 1), REALS(-INFINITY, NAN, 5)),
+              out = room(TC_f32, DIM(1, 1, 3, 1));
     CHECK(is_real(RUN(max_pool2d, &m, out, f), REALS(-INFINITY, NAN, NAN)));
     m.nan_mode = TC_nan_mode_ignore;
     CHECK(is_real(RUN(max_pool2d, &m, out, f), REALS(-INFINITY, -INFINITY, 5)));
@@ -231,12 +246,15 @@ static void test_reduce(void)
     tc_tensor b = ints(TC_bool, DIM(2, 2), INTS(1, 0, 1, 1));
     CHECK(is(RUN(reduce_all, &a, room(TC_bool, DIM(1, 2)), b), INTS(1, 0)));
     CHECK(is(RUN(reduce_any, &a, room(TC_bool, DIM(1, 2)), b), INTS(1, 1)));
-    CHECK(is_real(RUN(reduce_product, &a, room(TC_bf16, DIM(1)), reals(TC_bf16, DIM(3), REALS(2, -3, 4))),
-                  REALS(-24)));
+    CHECK(is_real(
+        RUN(reduce_product, &a, room(TC_bf16, DIM(1)), reals(TC_bf16, DIM(3), REALS(2, -3, 4))),
+        REALS(-24)));
 
     tc_attr_tosa_argmax g = {0, TC_nan_mode_propagate};
-    CHECK(is(RUN(argmax, &g, room(TC_i32, 0, NULL), ints(TC_i8, DIM(4), INTS(3, 7, 7, 1))), INTS(1)));
-    CHECK(is(RUN(argmax, &g, room(TC_i32, 0, NULL), ints(TC_i8, DIM(2), INTS(-128, -128))), INTS(0)));
+    CHECK(
+        is(RUN(argmax, &g, room(TC_i32, 0, NULL), ints(TC_i8, DIM(4), INTS(3, 7, 7, 1))), INTS(1)));
+    CHECK(
+        is(RUN(argmax, &g, room(TC_i32, 0, NULL), ints(TC_i8, DIM(2), INTS(-128, -128))), INTS(0)));
     tc_tensor f = reals(TC_f32, DIM(4), REALS(1, NAN, 5, NAN));
     CHECK(is(RUN(argmax, &g, room(TC_i32, 0, NULL), f), INTS(1)));
     g.nan_mode = TC_nan_mode_ignore;
@@ -254,22 +272,30 @@ static void test_eltwise(void)
     CHECK(is(RUN(intdiv, NULL, out, a, b), INTS(3, 1, -3, -1)));
     RUN(intdiv, NULL, out, a, ints(TC_i32, DIM(1, 2), INTS(1, 0)));
     CHECK(trouble != NULL);
-    CHECK(is(RUN(maximum, &(tc_attr_tosa_nan){TC_nan_mode_propagate}, out, a, b), INTS(3, 3, 1, 2)));
+    CHECK(
+        is(RUN(maximum, &(tc_attr_tosa_nan){TC_nan_mode_propagate}, out, a, b), INTS(3, 3, 1, 2)));
     CHECK(is(RUN(greater, NULL, room(TC_bool, DIM(2, 2)), a, b), INTS(1, 1, 0, 0)));
     tc_attr_tosa_shift up = {true}, down = {false};
     CHECK(is(RUN(arithmetic_right_shift, &up, out, a, b), INTS(2, 1, -1, -1)));
     CHECK(is(RUN(arithmetic_right_shift, &down, out, a, b), INTS(1, 0, -2, -1)));
     RUN(arithmetic_right_shift, &down, out, a, ints(TC_i32, DIM(1, 2), INTS(1, 32)));
     CHECK(trouble != NULL);
-    CHECK(is(RUN(logical_right_shift, NULL, room(TC_i8, DIM(1)), one(TC_i8, -1), one(TC_i8, 4)), INTS(15)));
-    CHECK(is(RUN(logical_left_shift, NULL, room(TC_i8, DIM(1)), one(TC_i8, 65), one(TC_i8, 1)), INTS(-126)));
-    CHECK(is(RUN(clz, NULL, room(TC_i32, DIM(3)), ints(TC_i32, DIM(3), INTS(0, 1, -1))), INTS(32, 31, 0)));
-    CHECK(is(RUN(negate, NULL, room(TC_i8, DIM(2)), ints(TC_i8, DIM(2), INTS(-128, 10)), one(TC_i8, 0), one(TC_i8, 0)),
+    CHECK(is(RUN(logical_right_shift, NULL, room(TC_i8, DIM(1)), one(TC_i8, -1), one(TC_i8, 4)),
+             INTS(15)));
+    CHECK(is(RUN(logical_left_shift, NULL, room(TC_i8, DIM(1)), one(TC_i8, 65), one(TC_i8, 1)),
+             INTS(-126)));
+    CHECK(is(RUN(clz, NULL, room(TC_i32, DIM(3)), ints(TC_i32, DIM(3), INTS(0, 1, -1))),
+             INTS(32, 31, 0)));
+    CHECK(is(RUN(negate, NULL, room(TC_i8, DIM(2)), ints(TC_i8, DIM(2), INTS(-128, 10)),
+                 one(TC_i8, 0), one(TC_i8, 0)),
              INTS(127, -10)));
-    CHECK(is(RUN(negate, NULL, room(TC_i8, DIM(1)), one(TC_i8, 10), one(TC_i8, 1), one(TC_i8, 2)), INTS(-7)));
+    CHECK(is(RUN(negate, NULL, room(TC_i8, DIM(1)), one(TC_i8, 10), one(TC_i8, 1), one(TC_i8, 2)),
+             INTS(-7)));
     CHECK(is(RUN(bitwise_not, NULL, room(TC_i16, DIM(1)), one(TC_i16, 5)), INTS(-6)));
-    CHECK(is(RUN(logical_not, NULL, room(TC_bool, DIM(2)), ints(TC_bool, DIM(2), INTS(0, 1))), INTS(1, 0)));
-    CHECK(is(RUN(select, NULL, out, ints(TC_bool, DIM(2, 1), INTS(1, 0)), b, ints(TC_i32, DIM(1, 1), INTS(9))),
+    CHECK(is(RUN(logical_not, NULL, room(TC_bool, DIM(2)), ints(TC_bool, DIM(2), INTS(0, 1))),
+             INTS(1, 0)));
+    CHECK(is(RUN(select, NULL, out, ints(TC_bool, DIM(2, 1), INTS(1, 0)), b,
+                 ints(TC_i32, DIM(1, 1), INTS(9))),
              INTS(1, 2, 9, 9)));
 
     tc_attr_tosa_clamp c = {-1, 1, TC_nan_mode_propagate};
@@ -277,29 +303,37 @@ static void test_eltwise(void)
     CHECK(is_real(RUN(clamp, &c, room(TC_f32, DIM(3)), f), REALS(-1, NAN, 0.5)));
     c.nan_mode = TC_nan_mode_ignore;
     CHECK(is_real(RUN(clamp, &c, room(TC_f32, DIM(3)), f), REALS(-1, -1, 0.5)));
-    CHECK(is_real(RUN(reciprocal, NULL, room(TC_f32, DIM(2)), reals(TC_f32, DIM(2), REALS(4, -0.0))),
-                  REALS(0.25, -INFINITY)));
-    CHECK(is_real(RUN(add, NULL, room(TC_f16, DIM(1)), reals(TC_f16, DIM(1), REALS(2048)), reals(TC_f16, DIM(1), REALS(1))),
+    CHECK(
+        is_real(RUN(reciprocal, NULL, room(TC_f32, DIM(2)), reals(TC_f32, DIM(2), REALS(4, -0.0))),
+                REALS(0.25, -INFINITY)));
+    CHECK(is_real(RUN(add, NULL, room(TC_f16, DIM(1)), reals(TC_f16, DIM(1), REALS(2048)),
+                      reals(TC_f16, DIM(1), REALS(1))),
                   REALS(2048))); /* a half, to even */
 }
 
 static void test_move(void)
 {
     tc_tensor x = ints(TC_i16, DIM(2, 3), INTS(1, 2, 3, 4, 5, 6));
-    CHECK(is(RUN(transpose, &(tc_attr_tosa_perms){LIST(1, 0)}, room(TC_i16, DIM(3, 2)), x), INTS(1, 4, 2, 5, 3, 6)));
-    CHECK(is(RUN(reverse, &(tc_attr_tosa_axis){1}, room(TC_i16, DIM(2, 3)), x), INTS(3, 2, 1, 6, 5, 4)));
+    CHECK(is(RUN(transpose, &(tc_attr_tosa_perms){LIST(1, 0)}, room(TC_i16, DIM(3, 2)), x),
+             INTS(1, 4, 2, 5, 3, 6)));
+    CHECK(is(RUN(reverse, &(tc_attr_tosa_axis){1}, room(TC_i16, DIM(2, 3)), x),
+             INTS(3, 2, 1, 6, 5, 4)));
     tc_tensor start = ints(TC_shape, DIM(2), INTS(1, 1)), size = ints(TC_shape, DIM(2), INTS(1, 2));
     CHECK(is(RUN(slice, NULL, room(TC_i16, DIM(1, 2)), x, start, size), INTS(5, 6)));
-    CHECK(is(RUN(tile, NULL, room(TC_i16, DIM(2, 4)), ints(TC_i16, DIM(1, 2), INTS(7, 8)), ints(TC_shape, DIM(2), INTS(2, 2))),
+    CHECK(is(RUN(tile, NULL, room(TC_i16, DIM(2, 4)), ints(TC_i16, DIM(1, 2), INTS(7, 8)),
+                 ints(TC_shape, DIM(2), INTS(2, 2))),
              INTS(7, 8, 7, 8, 7, 8, 7, 8)));
     CHECK(is(RUN(pad, NULL, room(TC_i16, DIM(2, 4)), ints(TC_i16, DIM(1, 2), INTS(7, 8)),
                  ints(TC_shape, DIM(4), INTS(1, 0, 1, 1)), one(TC_i16, -1)),
              INTS(-1, -1, -1, -1, -1, 7, 8, -1)));
     tc_tensor y = ints(TC_i16, DIM(2, 1), INTS(8, 9));
-    CHECK(is(RUN(concat, &(tc_attr_tosa_axis){1}, room(TC_i16, DIM(2, 4)), x, y), INTS(1, 2, 3, 8, 4, 5, 6, 9)));
-    tc_tensor values = ints(TC_i8, DIM(1, 3, 2), INTS(1, 2, 3, 4, 5, 6)), at = ints(TC_i32, DIM(1, 2), INTS(2, 0));
+    CHECK(is(RUN(concat, &(tc_attr_tosa_axis){1}, room(TC_i16, DIM(2, 4)), x, y),
+             INTS(1, 2, 3, 8, 4, 5, 6, 9)));
+    tc_tensor values = ints(TC_i8, DIM(1, 3, 2), INTS(1, 2, 3, 4, 5, 6)),
+              at = ints(TC_i32, DIM(1, 2), INTS(2, 0));
     CHECK(is(RUN(gather, NULL, room(TC_i8, DIM(1, 2, 2)), values, at), INTS(5, 6, 1, 2)));
-    CHECK(is(RUN(scatter, NULL, room(TC_i8, DIM(1, 3, 2)), values, at, ints(TC_i8, DIM(1, 2, 2), INTS(9, 8, 7, 6))),
+    CHECK(is(RUN(scatter, NULL, room(TC_i8, DIM(1, 3, 2)), values, at,
+                 ints(TC_i8, DIM(1, 2, 2), INTS(9, 8, 7, 6))),
              INTS(7, 6, 3, 4, 9, 8)));
     RUN(gather, NULL, room(TC_i8, DIM(1, 2, 2)), values, ints(TC_i32, DIM(1, 2), INTS(0, 3)));
     CHECK(trouble != NULL);
@@ -309,24 +343,32 @@ static void test_move(void)
 static void test_resize(void)
 {
     tc_attr_tosa_resize linear = {TC_resize_mode_bilinear}, nearest = {TC_resize_mode_nearest};
-    tc_tensor x = ints(TC_i8, DIM(1, 1, 2, 1), INTS(10, 20)), none = ints(TC_shape, DIM(2), INTS(0, 0));
-    tc_tensor scale = ints(TC_shape, DIM(4), INTS(1, 1, 2, 1)), back = ints(TC_shape, DIM(2), INTS(0, -1));
-    CHECK(is(RUN(resize, &linear, room(TC_i32, DIM(1, 1, 3, 1)), x, scale, none, none), INTS(20, 30, 40)));
-    CHECK(is(RUN(resize, &nearest, room(TC_i8, DIM(1, 1, 3, 1)), x, scale, none, none), INTS(10, 20, 20)));
-    CHECK(is(RUN(resize, &nearest, room(TC_i8, DIM(1, 1, 4, 1)), x, scale, back, none), INTS(10, 10, 20, 20)));
-    CHECK(is(RUN(resize, &linear, room(TC_i32, DIM(1, 1, 4, 1)), x, scale, back, none), INTS(20, 20, 30, 40)));
-    CHECK(is_real(RUN(resize, &linear, room(TC_f32, DIM(1, 1, 3, 1)), reals(TC_f32, DIM(1, 1, 2, 1), REALS(1, 2)),
-                      scale, none, none),
+    tc_tensor x = ints(TC_i8, DIM(1, 1, 2, 1), INTS(10, 20)),
+              none = ints(TC_shape, DIM(2), INTS(0, 0));
+    tc_tensor scale = ints(TC_shape, DIM(4), INTS(1, 1, 2, 1)),
+              back = ints(TC_shape, DIM(2), INTS(0, -1));
+    CHECK(is(RUN(resize, &linear, room(TC_i32, DIM(1, 1, 3, 1)), x, scale, none, none),
+             INTS(20, 30, 40)));
+    CHECK(is(RUN(resize, &nearest, room(TC_i8, DIM(1, 1, 3, 1)), x, scale, none, none),
+             INTS(10, 20, 20)));
+    CHECK(is(RUN(resize, &nearest, room(TC_i8, DIM(1, 1, 4, 1)), x, scale, back, none),
+             INTS(10, 10, 20, 20)));
+    CHECK(is(RUN(resize, &linear, room(TC_i32, DIM(1, 1, 4, 1)), x, scale, back, none),
+             INTS(20, 20, 30, 40)));
+    CHECK(is_real(RUN(resize, &linear, room(TC_f32, DIM(1, 1, 3, 1)),
+                      reals(TC_f32, DIM(1, 1, 2, 1), REALS(1, 2)), scale, none, none),
                   REALS(1, 1.5, 2)));
 }
 
 static void test_cast(void)
 {
-    CHECK(is(RUN(cast, NULL, room(TC_i8, DIM(2)), ints(TC_i32, DIM(2), INTS(300, -129))), INTS(44, 127)));
+    CHECK(is(RUN(cast, NULL, room(TC_i8, DIM(2)), ints(TC_i32, DIM(2), INTS(300, -129))),
+             INTS(44, 127)));
     tc_tensor f = reals(TC_f32, DIM(5), REALS(2.5, 3.5, -2.5, 1e10, -INFINITY));
     CHECK(is(RUN(cast, NULL, room(TC_i32, DIM(5)), f), INTS(2, 4, -2, INT32_MAX, INT32_MIN)));
     CHECK(is(RUN(cast, NULL, room(TC_i8, DIM(5)), f), INTS(2, 4, -2, 127, -128)));
-    CHECK(is(RUN(cast, NULL, room(TC_bool, DIM(2)), ints(TC_i16, DIM(2), INTS(0, -256))), INTS(0, 1)));
+    CHECK(is(RUN(cast, NULL, room(TC_bool, DIM(2)), ints(TC_i16, DIM(2), INTS(0, -256))),
+             INTS(0, 1)));
     /* 2^30 (1 + 1/256) + 1 is past the half way to 2^30 (1 + 1/128) by less than f32 shows */
     CHECK(is_real(RUN(cast, NULL, room(TC_bf16, DIM(1)), one(TC_i32, (1 << 30) + (1 << 22) + 1)),
                   REALS(0x1p30 * (1 + 1.0 / 128))));
@@ -346,7 +388,8 @@ static void test_fft(void)
     CHECK(is_real(full[0], REALS(10, -2, -2, -2)) && is_real(full[1], REALS(0, -2, 0, 2)));
 }
 
-static tc_val typed(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in, const tc_type *type)
+static tc_val typed(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
+                    const tc_type *type)
 {
     tc_node *node = tc_graph_add(g, op, attr, in, n_in, type != NULL, NULL);
     if (!type)
@@ -385,14 +428,17 @@ static void test_variable(void)
 static void test_while(void)
 {
     static const int32_t hundred = 100;
-    const tc_type *type = tc_type_make(ctx, TC_i32, DIM(1)), *truth = tc_type_make(ctx, TC_bool, DIM(1));
+    const tc_type *type = tc_type_make(ctx, TC_i32, DIM(1)),
+                  *truth = tc_type_make(ctx, TC_bool, DIM(1));
     tc_module *module = tc_module_new(ctx, "test");
     tc_graph *g = tc_graph_new(module, "main"), *cond = tc_graph_new(module, "cond");
     tc_graph *body = tc_graph_new(module, "body");
     tc_attr_tosa_while loop = {cond->name, body->name};
-    tc_val x = tc_graph_input(g, type, "x"), y = tc_graph_input(cond, type, "y"), z = tc_graph_input(body, type, "z");
+    tc_val x = tc_graph_input(g, type, "x"), y = tc_graph_input(cond, type, "y"),
+           z = tc_graph_input(body, type, "z");
     tc_val most = tc_graph_const(cond, type, &hundred, NULL, NULL);
-    tc_graph_output(cond, typed(cond, TC_OP_tosa_greater_equal, NULL, (tc_val[]){most, y}, 2, truth));
+    tc_graph_output(cond,
+                    typed(cond, TC_OP_tosa_greater_equal, NULL, (tc_val[]){most, y}, 2, truth));
     tc_graph_output(body, typed(body, TC_OP_tosa_add, NULL, (tc_val[]){z, z}, 2, type));
     tc_graph_output(g, typed(g, TC_OP_tosa_while_loop, &loop, &x, 1, type));
     tc_exec *exec = tc_exec_new(ctx, module);
@@ -403,7 +449,8 @@ static void test_while(void)
 static void test_endless(void)
 {
     static const uint8_t yes = 1;
-    const tc_type *type = tc_type_make(ctx, TC_i32, DIM(1)), *truth = tc_type_make(ctx, TC_bool, DIM(1));
+    const tc_type *type = tc_type_make(ctx, TC_i32, DIM(1)),
+                  *truth = tc_type_make(ctx, TC_bool, DIM(1));
     tc_module *module = tc_module_new(ctx, "test");
     tc_graph *g = tc_graph_new(module, "main");
     tc_attr_tosa_cond_if again = {g->name, g->name};

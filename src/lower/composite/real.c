@@ -112,8 +112,8 @@ static tc_val less_mean(tc_lower *lw, tc_val x)
     return sub(lw, x, times(lw, sum(lw, x), 1 / (double)row_of(lw, x)));
 }
 
-/* x - mean of each row; what rounding has left of the mean goes the same way, for 1 / sqrt(eps) would
- * make rows of equal numbers of it. */
+/* x - mean of each row; what rounding has left of the mean goes the same way, for 1 / sqrt(eps)
+ * would make rows of equal numbers of it. */
 static tc_val centred(tc_lower *lw, tc_val x)
 {
     return less_mean(lw, less_mean(lw, x));

@@ -2,8 +2,8 @@
 /* compare.c -- comparisons and choices of quantized values.
  *
  * Against one number everywhere, codes are compared with the code where the answer changes, which
- * is exact. Two tensors are compared in one domain, as fine as i32 allows; where that is not enough,
- * all pairs of codes stand in a list. */
+ * is exact. Two tensors are compared in one domain, as fine as i32 allows; where that is not
+ * enough, all pairs of codes stand in a list. */
 #include <math.h>
 
 #include "arith.h"

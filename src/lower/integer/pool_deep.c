@@ -68,7 +68,8 @@ static bool is_idle(const window *w)
 {
     bool idle = true;
     for (int i = 0; i < 2; i++)
-        idle = idle && w->kernel[i] == 1 && w->stride[i] == 1 && !w->pad[i] && w->in[i] == w->out[i];
+        idle =
+            idle && w->kernel[i] == 1 && w->stride[i] == 1 && !w->pad[i] && w->in[i] == w->out[i];
     return idle;
 }
 

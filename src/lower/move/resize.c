@@ -157,8 +157,8 @@ typedef struct resampling {
     bool boxes;       /* RESIZE to the nearest and a mean of what lies around do it */
 } resampling;
 
-/* Enlarging by k = 2, 4 or 8 by pixel centres: the weights of every place are those that a mean over
- * k + 1 neighbours of the nearest gives, the outer two counted half. */
+/* Enlarging by k = 2, 4 or 8 by pixel centres: the weights of every place are those that a mean
+ * over k + 1 neighbours of the nearest gives, the outer two counted half. */
 static bool is_boxes(const resampling *s)
 {
     for (int i = 0; i < s->n; i++) {

@@ -174,7 +174,8 @@ static int compact(int rank, const int64_t *dim, const int64_t *perm, int64_t *t
     int group[TC_MAX_RANK], n = 0;
     int64_t last = -2;
     bool starts[TC_MAX_RANK] = {0};
-    for (int i = 0; i < rank; i++) { /* an axis begins a group unless it follows the one before it */
+    for (int i = 0; i < rank;
+         i++) { /* an axis begins a group unless it follows the one before it */
         if (dim[perm[i]] == 1)
             continue;
         int64_t next = last + 1;

@@ -28,7 +28,8 @@ tc_val tc_typed_reshape(tc_typed *b, tc_val x, int rank, const int64_t *dim)
         (t->rank == rank && memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
         return x;
     const tc_node *def = tc_def(b->to, x);
-    if (def && def->op == TC_OP_reshape && tc_same_quant(tc_type_of(b->to, def->in[0])->quant, t->quant))
+    if (def && def->op == TC_OP_reshape &&
+        tc_same_quant(tc_type_of(b->to, def->in[0])->quant, t->quant))
         return tc_typed_reshape(b, def->in[0], rank, dim);
     tc_attr_shape a = {tc_ints_copy(&b->ctx->arena, dim, rank)};
     return tc_typed_node(b, TC_OP_reshape, tc_arena_copy(&b->ctx->arena, &a, sizeof a), &x, 1,
