@@ -185,7 +185,8 @@ static const char *nearest_target(const tc_pt2 *reader, const char *target)
 }
 
 /* Names that are read, from the outputs back: a node counts when a result of it is read, when it
- * writes into an operand, or when it has no results at all. */
+ * writes into an operand, or when it has no results at all and is no assertion: what only those ask
+ * for need not be known. */
 /* The first value inside a list or an object, and the one behind another. */
 static const tc_json *first_inside(const tc_json *json)
 {
@@ -225,6 +226,13 @@ static bool writes_operand(const char *target)
     return overload && overload[-1] == '_';
 }
 
+static bool is_assertion(const char *target)
+{
+    return strncmp(target, "aten._assert", 12) == 0 ||
+           strncmp(target, "aten._functional_assert", 23) == 0 ||
+           strncmp(target, "aten.sym_constrain_range", 24) == 0;
+}
+
 /* Of the graph's nodes in order, those whose result nobody reads; NULL when all operators can be
  * imported, since then pass `dead` does it. */
 static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
@@ -249,8 +257,10 @@ static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
         order[i++] = node;
     while (i-- > 0) {
         const tc_json *outputs = tc_json_get(order[i], "outputs");
-        unread[i] = tc_json_first(outputs) && !any_read(reader, outputs, &read) &&
-                    !writes_operand(tc_pt2_target(reader, order[i]));
+        const char *target = tc_pt2_target(reader, order[i]);
+        unread[i] = tc_json_first(outputs)
+                        ? !any_read(reader, outputs, &read) && !writes_operand(target)
+                        : is_assertion(target);
         if (!unread[i])
             read_names(reader, tc_json_get(order[i], "inputs"), &read);
     }

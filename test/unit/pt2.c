@@ -383,6 +383,13 @@ static void test_mutation(void)
     m.nodes = SYM("torch.ops.aten.item.default", SELF("p"),
                   "i") "," NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"), "n");
     CHECK(refused(m, TC_UNSUPPORTED, "or on what the model remembers [dynamic-shape]"));
+    /* what only an assertion asks for need not be known */
+    m.nodes = SYM("torch.ops.aten.item.default", SELF("p"), "i") "," SYM("_operator.le", NAMED("i") "," NUMBER(24), "b") ","
+              "{'target':'torch.ops.aten._assert_scalar.default','inputs':[{'name':'self','arg':{'as_sym_bool':{'as_name':'b'}}}],'outputs':[],'metadata':{}},"
+              NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"), "n");
+    ctx = tc_ctx_new();
+    CHECK(load(ctx, m, &status));
+    tc_ctx_free(ctx);
 }
 
 /* Every prefix and every flipped bit of an archive: an answer or a message. */
