@@ -60,6 +60,8 @@ def test_every_verb(digits, files, tmp_path):
     valid("run", "run", d.model, "-i", "random:1")
     valid("run", "run", d.model, "-i", "random:1", "--bench", 2)
     valid("compare", "compare", d.model, files / "q.ir", "-i", "random:1")
+    valid("evaluate", "evaluate", d.model, files / "q.ir", "--data", TOP / "test/fixture/digits/test.npz", "--labels",
+          TOP / "test/fixture/digits/test_label.npy")
     valid("verify", "verify", files / "d.tosa", "-t", "TOSA-1.0+FP")
     valid("opt", "opt", "--pass=dead", files / "q.ir")
     valid("opt", "opt", "--pass=dead", files / "q.ir", "-o", tmp_path / "o.ir")
@@ -74,6 +76,7 @@ def test_every_verb(digits, files, tmp_path):
 def test_ethos_u(digits, vela, tmp_path):
     valid("compile", "compile", digits.model, "-t", "ethos-u85-256", "--calib", digits.calib, "-o", tmp_path / "d.pte")
     valid("verify", "verify", tmp_path / "d.pte")
+    valid("profile", "profile", tmp_path / "d.pte")
     valid("inspect", "inspect", tmp_path / "d.pte")
 
 
