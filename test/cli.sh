@@ -475,6 +475,12 @@ if command -v vela >/dev/null; then
     expect 0 'f32[1000,10]' run "$dir/v.bin" -i $digits/test.npz --dequantize
 fi
 
+expect 0 'p.pte: ' compile $digits/model.pt2 -t cpu -o "$dir/p.pte" --places
+holds 'steps know their module' grep -qa 'features.1.conv.0.0' "$dir/p.pte"
+expect 0 'f32[1000,10]' run "$dir/p.pte" -i $digits/test.npz
+expect 0 'q.pte: ' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/q.pte" --places
+holds "so do a delegate's" grep -qa 'hardtanh_5 = aten.hardtanh.default' "$dir/q.pte"
+
 # A report is a page, or the same as JSON
 expect 0 'r.html: report' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --report "$dir/r.html"
 holds 'the page is whole' grep -q '</html>' "$dir/r.html"

@@ -35,6 +35,7 @@ typedef struct tc_compile_options {
     int strict; /* not 0: a region that is refused is an error; else what is to blame goes to the
                    CPU */
     int details; /* not 0: what a report tells of every operator is kept (Ethos-U: Vela's notes) */
+    int places;  /* not 0: a .pte keeps line, module and node of every step, as stack traces */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

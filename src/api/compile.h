@@ -64,6 +64,7 @@ struct tc_compiled {
     tc_map left;                /* and the nodes that a refusal left on the CPU, with the reason */
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_vela_options vela;
+    bool places; /* .pte: steps keep where they come from */
     tc_written written;
     tc_model *model; /* the program, for callers */
 };

@@ -51,6 +51,7 @@ tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_pay
     tc_module *m = compiled->module;
     if (compiled->n_region == 1 && compiled->region[0].module == m)
         m = calling(ctx, m, tc_intern_text(ctx, compiled->target.text));
+    m->places = compiled->places;
     tc_memory memory;
     TC_TRY(tc_run_stages(ctx, m, "program,plan", &(tc_job){.memory = &memory}, trace));
     out->memory = memory.bytes;

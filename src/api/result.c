@@ -47,6 +47,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                                 .timeout = o.vela_timeout,
                                 .max_scratch = o.max_scratch,
                                 .notes = o.details != 0};
+    c->places = o.places != 0;
     c->model = tc_model_of(ctx, model->name, c->module);
     *out = c;
     return TC_OK;

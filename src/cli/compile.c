@@ -11,7 +11,7 @@ typedef struct compile_options {
     const char *vela_ini, *system_config, *memory_mode, *optimise, *report, *preprocess;
     int64_t vela_timeout, max_scratch;
     cli_texts calib;
-    bool check, strict;
+    bool check, strict, places;
 } compile_options;
 
 static const char *kind_name(size_t i, const void *from)
@@ -66,6 +66,7 @@ static tc_compile_options request_of(const compile_options *o, const cli_texts *
     r.n_cpu = cpu->n;
     r.check = o->check;
     r.strict = o->strict;
+    r.places = o->places;
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
     r.user = dumper;
     r.vela_ini = o->vela_ini;
@@ -177,6 +178,8 @@ static const cli_option options[] = {
      "Ethos-U: turn the program down when a region needs more memory"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
      "a part that is refused is an error; else it goes to the CPU with a warning"},
+    {"--places", NULL, NULL, CLI_FLAG, AT(places),
+     "a .pte keeps line, module and node of every step, as ExecuTorch's stack traces"},
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
@@ -191,7 +194,8 @@ const cli_verb cli_compile = {
     .name = "compile",
     .arguments = "MODEL -t TARGET [-o OUT]",
     .summary = "make a model into what a target loads",
-    .help = "MODEL is a .pt2, an .onnx, a .tosa or a text graph.  A float model for a target that computes "
+    .help = "MODEL is a .pt2, an .onnx, a .tosa or a text graph.  A float model for a target that "
+            "computes "
             "with integers needs\n"
             "--calib; an export that went through PT2E names its own quantization.\n",
     .least = 1,

@@ -136,10 +136,13 @@ static tc_fb_ref put_chain(tc_pte_emitter *e)
 {
     tc_fb_ref steps = tc_fb_put_refs(&e->w, e->step, e->n_step);
     tc_fb_ref none = tc_fb_put_i32s(&e->w, NULL, 0);
+    tc_fb_ref places = e->module->places ? tc_pte_places(e) : none;
     tc_fb_begin(&e->w);
     tc_fb_set_ref(&e->w, PTE_CHAIN_INPUTS, none);
     tc_fb_set_ref(&e->w, PTE_CHAIN_OUTPUTS, none);
     tc_fb_set_ref(&e->w, PTE_CHAIN_INSTRUCTIONS, steps);
+    if (e->module->places)
+        tc_fb_set_ref(&e->w, PTE_CHAIN_STACKTRACE, places);
     tc_fb_ref chain = tc_fb_end(&e->w);
     return tc_fb_put_refs(&e->w, &chain, 1);
 }

@@ -38,7 +38,8 @@ typedef struct tc_pte_emitter {
     size_t n_op, cap_op;
     tc_map ops; /* "name.overload" to its place + 1 */
     tc_fb_ref *step;
-    size_t n_step, cap_step;
+    const tc_node **from; /* by step: what it was made of */
+    size_t n_step, cap_step, cap_from;
 } tc_pte_emitter;
 
 /* pte_values.c: places in the table. */
@@ -50,6 +51,9 @@ int64_t tc_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool opti
 
 /* Every type has a number there. */
 TC_MUST_USE tc_status tc_pte_check_types(tc_pte_emitter *e);
+
+/* pte_places.c: a list of frames for every step. */
+tc_fb_ref tc_pte_places(tc_pte_emitter *e);
 
 /* pte_steps.c: the instructions of the graph. */
 TC_MUST_USE tc_status tc_pte_steps(tc_pte_emitter *e);

@@ -15,7 +15,8 @@ static void put(tc_pte_emitter *e, args *a, int64_t at)
     a->at[a->n++] = at;
 }
 
-static void add_step(tc_pte_emitter *e, uint8_t tag, uint32_t what, const args *a)
+static void add_step(tc_pte_emitter *e, const tc_node *from, uint8_t tag, uint32_t what,
+                     const args *a)
 {
     tc_fb_ref list = tc_fb_put_i32s(&e->w, a->at, a->n);
     tc_fb_begin(&e->w);
@@ -27,6 +28,8 @@ static void add_step(tc_pte_emitter *e, uint8_t tag, uint32_t what, const args *
     tc_fb_set_ref(&e->w, PTE_UNION_VALUE, call);
     tc_fb_ref ref = tc_fb_end(&e->w);
     tc_grow(&e->ctx->arena, e->step, e->n_step, e->cap_step);
+    tc_grow(&e->ctx->arena, e->from, e->n_step, e->cap_from);
+    e->from[e->n_step] = from;
     e->step[e->n_step++] = ref;
 }
 
@@ -120,7 +123,7 @@ static void put_kernel(tc_pte_emitter *e, size_t k, const tc_cpu_kernel *kernel)
     for (const char *rest = kernel->args; tc_cpu_next(&rest, &arg);)
         put_argument(e, &a, node, &site, &arg);
     put_results(e, &a, k, kernel, &site);
-    add_step(e, PTE_KERNEL_CALL, operator_at(e, kernel->name, kernel->overload), &a);
+    add_step(e, node, PTE_KERNEL_CALL, operator_at(e, kernel->name, kernel->overload), &a);
 }
 
 static tc_status put_call(tc_pte_emitter *e, const tc_node *node)
@@ -136,7 +139,7 @@ static tc_status put_call(tc_pte_emitter *e, const tc_node *node)
         put(e, &a, tc_pte_tensor(e, node->in[k]));
     for (int k = 0; k < node->n_out; k++)
         put(e, &a, tc_pte_tensor(e, node->out[k]));
-    add_step(e, PTE_DELEGATE_CALL, (uint32_t)i, &a);
+    add_step(e, node, PTE_DELEGATE_CALL, (uint32_t)i, &a);
     return TC_OK;
 }
 
@@ -153,7 +156,8 @@ static void put_writes(tc_pte_emitter *e)
         put(e, &a, tc_pte_tensor(e, change->after));
         put(e, &a, tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL}));
         put(e, &a, self);
-        add_step(e, PTE_KERNEL_CALL, operator_at(e, "aten::copy_", ""), &a);
+        add_step(e, tc_def(e->g, change->after), PTE_KERNEL_CALL, operator_at(e, "aten::copy_", ""),
+                 &a);
     }
 }
 

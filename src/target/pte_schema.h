@@ -71,6 +71,14 @@ enum {
     PTE_CHAIN_INPUTS = 0,
     PTE_CHAIN_OUTPUTS = 1,
     PTE_CHAIN_INSTRUCTIONS = 2,
+    PTE_CHAIN_STACKTRACE = 3,
+
+    PTE_FRAMES_ITEMS = 0,
+
+    PTE_FRAME_FILE = 0,
+    PTE_FRAME_LINE = 1,
+    PTE_FRAME_NAME = 2,
+    PTE_FRAME_CONTEXT = 3,
 
     PTE_CALL_WHAT = 0, /* KernelCall and DelegateCall; of MoveCall: from */
     PTE_CALL_ARGS = 1, /* of MoveCall: to */
