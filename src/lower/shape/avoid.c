@@ -386,8 +386,7 @@ static bool is_reshaped_product(const tc_graph *g, tc_val v)
     const tc_node *def = tc_def(g, v);
     if (!def || def->op != TC_OP_tosa_reshape)
         return false;
-    while (def && def->op == TC_OP_tosa_reshape)
-        def = tc_def(g, def->in[0]);
+    def = tc_behind_reshapes(g, v);
     if (def && def->op == TC_OP_tosa_rescale)
         def = tc_def(g, def->in[0]);
     return def && def->op == TC_OP_tosa_matmul;
@@ -584,6 +583,9 @@ static tc_status shape_last(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op != TC_OP_tosa_reshape || only->node[node->out[0]] ||
         !is_wide_rescale(rw->to, tc_rewrite_def(rw, node, 0)) ||
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+        return TC_OK;
+    const tc_node *was = tc_def(rw->from, node->in[0]);
+    if (was && was->n_in && only->node[was->in[0]] && is_taken_in(rw->to, tc_rewrite_def(rw, node, 0)))
         return TC_OK;
     tc_val x, y;
     TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
