@@ -254,10 +254,15 @@ python_package() {
     tools/check-python.sh build
 }
 
+first_minutes() {
+    tools/wheel.sh build/dist && tools/check-fresh.sh
+}
+
 # oneDNN and OpenMP are not built for the thread sanitizer, so they are left out.
 queue_long() {
     later "build types" every_build
     later "64-bit Arm" on_arm
+    later "a stranger's first minutes" first_minutes
     later "out of memory, digits and swin48" no_memory_long
     build build-tsan "threads-at-once unit-file" -DTOSAC_TSAN=ON -DTOSAC_ONEDNN=OFF && {
         later "eight threads, thread sanitizer" eight_threads build-tsan
