@@ -263,6 +263,7 @@ queue_long() {
     later "build types" every_build
     later "64-bit Arm" on_arm
     later "a stranger's first minutes" first_minutes
+    later "bare Debian 12" tools/check-bare.sh
     later "out of memory, digits and swin48" no_memory_long
     build build-tsan "threads-at-once unit-file" -DTOSAC_TSAN=ON -DTOSAC_ONEDNN=OFF && {
         later "eight threads, thread sanitizer" eight_threads build-tsan
