@@ -47,11 +47,12 @@ void tc_npu_found(tc_npu_verifier *v, tc_npu_check check, const char *format, ..
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    out->list[out->n++] = (tc_npu_finding){.check = check,
-                                           .at = v->op ? v->op->at : SIZE_MAX,
-                                           .number = v->op ? v->op->number : 0,
-                                           .operation = v->op ? operation_name(v->ctx, v->op) : NULL,
-                                           .text = tc_text_format(&v->ctx->arena, "%s", text)};
+    out->list[out->n++] =
+        (tc_npu_finding){.check = check,
+                         .at = v->op ? v->op->at : SIZE_MAX,
+                         .number = v->op ? v->op->number : 0,
+                         .operation = v->op ? operation_name(v->ctx, v->op) : NULL,
+                         .text = tc_text_format(&v->ctx->arena, "%s", text)};
 }
 
 /* ---- registers ---- */
@@ -71,14 +72,30 @@ enum {
 static const struct {
     int code, kinds;
 } needed[] = {
-    {TC_NPU_IFM_PAD_TOP, WINDOW},     {TC_NPU_IFM_PAD_LEFT, WINDOW},    {TC_NPU_IFM_PAD_RIGHT, WINDOW},
-    {TC_NPU_IFM_PAD_BOTTOM, WINDOW},  {TC_NPU_IFM_DEPTH_M1, C},         {TC_NPU_IFM_PRECISION, ALL},
-    {TC_NPU_IFM_UPSCALE, WINDOW},     {TC_NPU_OFM_WIDTH_M1, ALL},       {TC_NPU_OFM_HEIGHT_M1, ALL},
-    {TC_NPU_OFM_DEPTH_M1, ALL},       {TC_NPU_OFM_PRECISION, ALL},      {TC_NPU_OFM_BLK_WIDTH_M1, ALL},
-    {TC_NPU_OFM_BLK_HEIGHT_M1, ALL},  {TC_NPU_OFM_BLK_DEPTH_M1, ALL},   {TC_NPU_OFM_ZERO_POINT, ALL},
-    {TC_NPU_KERNEL_WIDTH_M1, WINDOW}, {TC_NPU_KERNEL_HEIGHT_M1, WINDOW}, {TC_NPU_KERNEL_STRIDE, WINDOW},
-    {TC_NPU_ACC_FORMAT, WINDOW},      {TC_NPU_ACTIVATION, ALL},         {TC_NPU_ACTIVATION_MIN, ALL},
-    {TC_NPU_ACTIVATION_MAX, ALL},     {TC_NPU_BLOCKDEP, ALL},           {TC_NPU_DMA0_SRC_REGION, M},
+    {TC_NPU_IFM_PAD_TOP, WINDOW},
+    {TC_NPU_IFM_PAD_LEFT, WINDOW},
+    {TC_NPU_IFM_PAD_RIGHT, WINDOW},
+    {TC_NPU_IFM_PAD_BOTTOM, WINDOW},
+    {TC_NPU_IFM_DEPTH_M1, C},
+    {TC_NPU_IFM_PRECISION, ALL},
+    {TC_NPU_IFM_UPSCALE, WINDOW},
+    {TC_NPU_OFM_WIDTH_M1, ALL},
+    {TC_NPU_OFM_HEIGHT_M1, ALL},
+    {TC_NPU_OFM_DEPTH_M1, ALL},
+    {TC_NPU_OFM_PRECISION, ALL},
+    {TC_NPU_OFM_BLK_WIDTH_M1, ALL},
+    {TC_NPU_OFM_BLK_HEIGHT_M1, ALL},
+    {TC_NPU_OFM_BLK_DEPTH_M1, ALL},
+    {TC_NPU_OFM_ZERO_POINT, ALL},
+    {TC_NPU_KERNEL_WIDTH_M1, WINDOW},
+    {TC_NPU_KERNEL_HEIGHT_M1, WINDOW},
+    {TC_NPU_KERNEL_STRIDE, WINDOW},
+    {TC_NPU_ACC_FORMAT, WINDOW},
+    {TC_NPU_ACTIVATION, ALL},
+    {TC_NPU_ACTIVATION_MIN, ALL},
+    {TC_NPU_ACTIVATION_MAX, ALL},
+    {TC_NPU_BLOCKDEP, ALL},
+    {TC_NPU_DMA0_SRC_REGION, M},
     {TC_NPU_DMA0_DST_REGION, M},
 };
 
@@ -89,7 +106,8 @@ static void verify_registers(tc_npu_verifier *v, const tc_npu_walk *walk, const 
             for (size_t k = 0; k < tc_npu_n_command; k++)
                 if (tc_npu_commands[k].code == needed[i].code && tc_npu_commands[k].words == 1 &&
                     tc_npu_commands[k].products >> v->machine->product & 1)
-                    tc_npu_found(v, TC_CHECK_UNSET, "it needs %s, which was never set", tc_npu_commands[k].name);
+                    tc_npu_found(v, TC_CHECK_UNSET, "it needs %s, which was never set",
+                                 tc_npu_commands[k].name);
     const struct {
         const tc_npu_map *map;
         int base, region;
@@ -113,7 +131,8 @@ static void verify_registers(tc_npu_verifier *v, const tc_npu_walk *walk, const 
 static void aligned(tc_npu_verifier *v, const char *what, uint64_t value, uint64_t unit)
 {
     if (value % unit)
-        tc_npu_found(v, TC_CHECK_ALIGN, "its %s is %" PRIu64 ", no multiple of %" PRIu64, what, value, unit);
+        tc_npu_found(v, TC_CHECK_ALIGN, "its %s is %" PRIu64 ", no multiple of %" PRIu64, what,
+                     value, unit);
 }
 
 static uint64_t size_of(int64_t v)
@@ -123,7 +142,8 @@ static uint64_t size_of(int64_t v)
 
 /* Addresses and steps are multiples of an element, or of 16 bytes, also where nothing is reached by
  * them; channels lie side by side. */
-static void verify_map(tc_npu_verifier *v, const tc_npu_map *m, const char *what, int32_t h, int32_t w)
+static void verify_map(tc_npu_verifier *v, const tc_npu_map *m, const char *what, int32_t h,
+                       int32_t w)
 {
     if (!m->used || m->broadcast & TC_BROADCAST_SCALAR || m->storage > TC_STORE_TILES_3X1)
         return;
@@ -139,22 +159,33 @@ static void verify_map(tc_npu_verifier *v, const tc_npu_map *m, const char *what
         aligned(v, tc_text_format(arena, "%s stride of columns", what), size_of(m->stride_x), unit);
     if (bricks && size_of(m->stride_c) % unit)
         aligned(v, tc_text_format(arena, "%s stride of bricks", what), size_of(m->stride_c), unit);
-    int64_t bytes = tc_npu_region_bytes(v->program, m->region == 2 && v->program->fast == 0 ? 1 : m->region);
+    int64_t bytes =
+        tc_npu_region_bytes(v->program, m->region == 2 && v->program->fast == 0 ? 1 : m->region);
     for (int i = 1; i < 4; i++)
         if (m->base[i] > (uint64_t)bytes)
-            tc_npu_found(v, TC_CHECK_BOUNDS, "its %s base %d is byte %" PRIu64 " of a region of %" PRId64, what, i, m->base[i], bytes);
-    if (size_of(m->stride_y) > (uint64_t)bytes || size_of(m->stride_x) > (uint64_t)bytes || size_of(m->stride_c) > (uint64_t)bytes)
-        tc_npu_found(v, TC_CHECK_BOUNDS, "its %s goes on in steps of %" PRId64 ", %" PRId64 " and %" PRId64 " in a region of %" PRId64 " bytes",
+            tc_npu_found(v, TC_CHECK_BOUNDS,
+                         "its %s base %d is byte %" PRIu64 " of a region of %" PRId64, what, i,
+                         m->base[i], bytes);
+    if (size_of(m->stride_y) > (uint64_t)bytes || size_of(m->stride_x) > (uint64_t)bytes ||
+        size_of(m->stride_c) > (uint64_t)bytes)
+        tc_npu_found(v, TC_CHECK_BOUNDS,
+                     "its %s goes on in steps of %" PRId64 ", %" PRId64 " and %" PRId64
+                     " in a region of %" PRId64 " bytes",
                      what, m->stride_y, m->stride_x, m->stride_c, bytes);
-    bool whole = m == &v->op->ofm || v->op->kind == TC_NPU_KIND_ELEMENTWISE; /* no window leaves some of it */
+    bool whole = m == &v->op->ofm ||
+                 v->op->kind == TC_NPU_KIND_ELEMENTWISE; /* no window leaves some of it */
     if (whole && (m->height0 > h || m->height1 > h || m->width0 > w))
-        tc_npu_found(v, TC_CHECK_RANGE, "its %s of %d x %d has tiles of %d and %d rows and %d columns", what, h, w, m->height0, m->height1,
-                     m->width0);
+        tc_npu_found(v, TC_CHECK_RANGE,
+                     "its %s of %d x %d has tiles of %d and %d rows and %d columns", what, h, w,
+                     m->height0, m->height1, m->width0);
     int64_t apart = bricks ? m->stride_x : m->stride_c, each = bricks ? 16 * m->bytes : m->bytes;
-    bool wider = !bricks && (apart == 2 || apart == 4 || apart == 8) && apart > each; /* moved as bytes */
+    bool wider =
+        !bricks && (apart == 2 || apart == 4 || apart == 8) && apart > each; /* moved as bytes */
     if (apart != each && !wider)
-        tc_npu_found(v, TC_CHECK_STRIDE, "its %s has %s %" PRId64 " bytes apart; the machine has them %" PRId64 " apart", what,
-                     bricks ? "columns of bricks" : "channels", apart, each);
+        tc_npu_found(v, TC_CHECK_STRIDE,
+                     "its %s has %s %" PRId64 " bytes apart; the machine has them %" PRId64
+                     " apart",
+                     what, bricks ? "columns of bricks" : "channels", apart, each);
 }
 
 /* Two elements of what is written do not share a byte: rows lie behind whole columns or columns
@@ -163,12 +194,15 @@ static void verify_written(tc_npu_verifier *v, const tc_npu_map *m, int64_t h, i
 {
     if (!m->used || m->storage > TC_STORE_TILES_3X1 || m->format == TC_NHCWB16)
         return;
-    int64_t x = (int64_t)size_of(m->stride_x), y = (int64_t)size_of(m->stride_y), each = c * m->bytes;
+    int64_t x = (int64_t)size_of(m->stride_x), y = (int64_t)size_of(m->stride_y),
+            each = c * m->bytes;
     bool rows = (w == 1 || x >= each) && (h == 1 || y >= (w - 1) * x + each);
     bool columns = (h == 1 || y >= each) && (w == 1 || x >= (h - 1) * y + each);
     if (!rows && !columns)
-        tc_npu_found(v, TC_CHECK_OVERLAP, "its ofm of %" PRId64 " x %" PRId64 " x %" PRId64 " has rows %" PRId64 " and columns %" PRId64
-                     " bytes apart, so that elements share bytes", h, w, c, m->stride_y, m->stride_x);
+        tc_npu_found(v, TC_CHECK_OVERLAP,
+                     "its ofm of %" PRId64 " x %" PRId64 " x %" PRId64 " has rows %" PRId64
+                     " and columns %" PRId64 " bytes apart, so that elements share bytes",
+                     h, w, c, m->stride_y, m->stride_x);
 }
 
 /* What the activation cuts off leaves something, and channels that go through one by one are as
@@ -180,9 +214,11 @@ static void verify_limits(tc_npu_verifier *v, const tc_npu_op *op)
     if (cuts && is_signed && op->acc_output && op->lo > op->hi)
         tc_npu_found(v, TC_CHECK_RANGE, "its result is kept between %d and %d", op->lo, op->hi);
     bool one_by_one = op->kind == TC_NPU_KIND_DEPTHWISE ||
-                      (op->kind == TC_NPU_KIND_POOL && op->mode != TC_POOL_REDUCE_SUM && op->mode != TC_POOL_NONE);
+                      (op->kind == TC_NPU_KIND_POOL && op->mode != TC_POOL_REDUCE_SUM &&
+                       op->mode != TC_POOL_NONE);
     if (one_by_one && op->ifm.used && op->depth != op->ofm.c)
-        tc_npu_found(v, TC_CHECK_RANGE, "its ifm has %d channels, its ofm %d", op->depth, op->ofm.c);
+        tc_npu_found(v, TC_CHECK_RANGE, "its ifm has %d channels, its ofm %d", op->depth,
+                     op->ofm.c);
 }
 
 static void verify_streams(tc_npu_verifier *v, const tc_npu_op *op)
@@ -200,10 +236,12 @@ static void verify_streams(tc_npu_verifier *v, const tc_npu_op *op)
         aligned(v, "scale base", op->scale_base[i], 16);
         aligned(v, "scale length", op->scale_bytes[i], 16);
         if (i == 1 && !op->scale_bytes[1] && channels)
-            tc_npu_found(v, TC_CHECK_CORE, "the second core has no scales for its %" PRIu64 " channels", channels);
+            tc_npu_found(v, TC_CHECK_CORE,
+                         "the second core has no scales for its %" PRIu64 " channels", channels);
         else if (op->scale_bytes[i] < 10 * channels)
-            tc_npu_found(v, TC_CHECK_SCALES, "its scales have %" PRIu64 " bytes, %" PRIu64 " channels need %" PRIu64, op->scale_bytes[i],
-                         channels, 10 * channels);
+            tc_npu_found(v, TC_CHECK_SCALES,
+                         "its scales have %" PRIu64 " bytes, %" PRIu64 " channels need %" PRIu64,
+                         op->scale_bytes[i], channels, 10 * channels);
     }
 }
 
@@ -213,18 +251,21 @@ static void verify_chain(tc_npu_verifier *v, const tc_npu_op *op)
 {
     const tc_npu_map *in[] = {&op->ifm, &op->ifm2};
     for (int i = 0; i < 2; i++)
-        if (in[i]->used && in[i]->storage == TC_STORE_CHAIN && !(in[i]->broadcast & TC_BROADCAST_SCALAR) &&
-            !(v->chained >> in[i]->region & 1))
-            tc_npu_found(v, TC_CHECK_CHAIN, "it reads chain buffer %d, which nobody filled", in[i]->region);
+        if (in[i]->used && in[i]->storage == TC_STORE_CHAIN &&
+            !(in[i]->broadcast & TC_BROADCAST_SCALAR) && !(v->chained >> in[i]->region & 1))
+            tc_npu_found(v, TC_CHECK_CHAIN, "it reads chain buffer %d, which nobody filled",
+                         in[i]->region);
     if (op->ofm.storage == TC_STORE_CHAIN)
         v->chained |= (uint8_t)(1 << op->ofm.region);
     else
         v->chained = 0;
     const tc_npu_block now = {op->ofm.h, op->ofm.w, op->ofm.c}, *was = &v->accumulated;
     if (op->acc_input == 1 && (was->h != now.h || was->w != now.w || was->depth != now.depth))
-        tc_npu_found(v, TC_CHECK_CHAIN, "it goes on with accumulators of %d x %d x %d, there are %d x %d x %d", now.h, now.w, now.depth,
-                     was->h, was->w, was->depth);
-    bool mac = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE || op->kind == TC_NPU_KIND_POOL;
+        tc_npu_found(v, TC_CHECK_CHAIN,
+                     "it goes on with accumulators of %d x %d x %d, there are %d x %d x %d", now.h,
+                     now.w, now.depth, was->h, was->w, was->depth);
+    bool mac = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE ||
+               op->kind == TC_NPU_KIND_POOL;
     v->accumulated = mac ? now : (tc_npu_block){0};
 }
 
@@ -232,20 +273,25 @@ static void verify_chain(tc_npu_verifier *v, const tc_npu_op *op)
 
 static void verify_types(tc_npu_verifier *v, const tc_npu_op *op)
 {
-    bool u85 = v->machine->product == TC_U85, sums = op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM;
-    bool window = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE || op->kind == TC_NPU_KIND_POOL;
+    bool u85 = v->machine->product == TC_U85,
+         sums = op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM;
+    bool window = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE ||
+                  op->kind == TC_NPU_KIND_POOL;
     if (!op->ifm.used)
         return;
-    bool picks = op->kind == TC_NPU_KIND_POOL && u85 && op->mode != TC_POOL_SUM && op->mode != TC_POOL_AVERAGE;
+    bool picks = op->kind == TC_NPU_KIND_POOL && u85 && op->mode != TC_POOL_SUM &&
+                 op->mode != TC_POOL_AVERAGE;
     if (window && !sums && !picks && op->ifm.bytes > 2)
-        tc_npu_found(v, !u85 && op->kind == TC_NPU_KIND_POOL ? TC_CHECK_WIDE : TC_CHECK_TYPE, "its ifm has %d bits; 8 and 16 are taken",
-                     8 * op->ifm.bytes);
+        tc_npu_found(v, !u85 && op->kind == TC_NPU_KIND_POOL ? TC_CHECK_WIDE : TC_CHECK_TYPE,
+                     "its ifm has %d bits; 8 and 16 are taken", 8 * op->ifm.bytes);
     if (sums && op->ifm.bytes == 4 && op->acc_bits > 32)
         tc_npu_found(v, TC_CHECK_TYPE, "a sum of 32 bits has accumulators of %d", op->acc_bits);
     if (!u85 && op->ofm.bytes > 4)
-        tc_npu_found(v, TC_CHECK_TYPE, "its ofm has %d bits; the machine has at most 32", 8 * op->ofm.bytes);
+        tc_npu_found(v, TC_CHECK_TYPE, "its ofm has %d bits; the machine has at most 32",
+                     8 * op->ofm.bytes);
     if (op->kind == TC_NPU_KIND_ELEMENTWISE && op->ifm2.used && op->ifm2.bytes != op->ifm.bytes)
-        tc_npu_found(v, TC_CHECK_TYPE, "its operands have %d and %d bits", 8 * op->ifm.bytes, 8 * op->ifm2.bytes);
+        tc_npu_found(v, TC_CHECK_TYPE, "its operands have %d and %d bits", 8 * op->ifm.bytes,
+                     8 * op->ifm2.bytes);
     if (op->ifm.format == TC_NHCWB16 && op->ifm.bytes == 8)
         tc_npu_found(v, TC_CHECK_TYPE, "64 bits do not come in bricks");
 }
@@ -260,16 +306,20 @@ static void verify_faults(tc_npu_verifier *v, const tc_npu_op *op)
         /* one operand by a 32-bit factor, the other by this, whatever OPB says */
         uint32_t fixed = 1u << (op->ifm.bytes == 1 ? 19 : 14), said = op->ifm2_scale.multiplier;
         if (said != (fixed & 0xffff))
-            tc_npu_found(v, TC_CHECK_FACTORS, "one operand should be multiplied by %" PRIu32 ", and will be by %" PRIu32, said, fixed);
+            tc_npu_found(v, TC_CHECK_FACTORS,
+                         "one operand should be multiplied by %" PRIu32 ", and will be by %" PRIu32,
+                         said, fixed);
     }
     if (!u85 && ew && op->mode == TC_EW_SHR && op->ofm_scale.round == TC_ROUND_DOUBLE)
         tc_npu_found(v, TC_CHECK_ROUNDING, "it rounds twice, as no shift of TOSA does");
     const tc_npu_window *k = &op->window;
-    bool window = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE || op->kind == TC_NPU_KIND_POOL;
+    bool window = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE ||
+                  op->kind == TC_NPU_KIND_POOL;
     int32_t kh = (k->kh - 1) * k->dilation_y + 1, kw = (k->kw - 1) * k->dilation_x + 1;
     if (window && (k->top >= kh || k->bottom >= kh || k->left >= kw || k->right >= kw))
-        tc_npu_found(v, TC_CHECK_PADDING, "its padding of %d, %d, %d, %d is not smaller than its kernel of %d x %d", k->top, k->left,
-                     k->bottom, k->right, kh, kw);
+        tc_npu_found(v, TC_CHECK_PADDING,
+                     "its padding of %d, %d, %d, %d is not smaller than its kernel of %d x %d",
+                     k->top, k->left, k->bottom, k->right, kh, kw);
 }
 
 /* ---- the walk ---- */
@@ -314,7 +364,8 @@ static void verify_op(tc_npu_verifier *v, const tc_npu_walk *walk, const tc_npu_
         tc_npu_verify_block(v, op);
         verify_faults(v, op);
     } else if (op->kind == TC_NPU_KIND_BRANCH && !begins(v->program, op->target))
-        tc_npu_found(v, TC_CHECK_TARGET, "it goes to byte %" PRIu32 ", where no command begins", op->target);
+        tc_npu_found(v, TC_CHECK_TARGET, "it goes to byte %" PRIu32 ", where no command begins",
+                     op->target);
     tc_npu_memory_op(v, op);
 }
 
@@ -350,13 +401,17 @@ void tc_npu_verify(tc_ctx *ctx, const tc_npu_program *program, tc_npu_findings *
     tc_arena_rewind(&ctx->scratch, mark);
 }
 
-tc_status tc_npu_tell(tc_ctx *ctx, const tc_loc *loc, const tc_npu_findings *found, tc_npu_where *where, void *user)
+tc_status tc_npu_tell(tc_ctx *ctx, const tc_loc *loc, const tc_npu_findings *found,
+                      tc_npu_where *where, void *user)
 {
     tc_status worst = TC_OK;
     for (size_t i = 0; i < found->n; i++) {
         const tc_npu_finding *f = &found->list[i];
-        const char *place = f->at == SIZE_MAX ? "" : tc_text_format(&ctx->arena, "word %zu, operation %zu%s%s: ", f->at, f->number,
-                                                                    f->operation ? ", " : "", f->operation ? f->operation : "");
+        const char *place =
+            f->at == SIZE_MAX
+                ? ""
+                : tc_text_format(&ctx->arena, "word %zu, operation %zu%s%s: ", f->at, f->number,
+                                 f->operation ? ", " : "", f->operation ? f->operation : "");
         if (tc_npu_checks[f->check].is_error)
             worst = tc_error(ctx, loc, TC_E_STREAM, "%s%s", place, f->text);
         else

@@ -66,7 +66,8 @@ static size_t read_all(tc_ctx *ctx, recorded **out)
     for (size_t i = 0; i < z.n_member; i++)
         if (tc_text_ends(z.member[i].name, "/program")) {
             int length = (int)strlen(z.member[i].name) - 8;
-            read_one(&z, tc_text_format(&ctx->arena, "%.*s", length, z.member[i].name), &(*out)[n++]);
+            read_one(&z, tc_text_format(&ctx->arena, "%.*s", length, z.member[i].name),
+                     &(*out)[n++]);
         }
     return n;
 }
@@ -74,7 +75,8 @@ static size_t read_all(tc_ctx *ctx, recorded **out)
 /* ---- one change ---- */
 
 typedef enum verdict { VERIFIER, EXECUTOR, OTHER, SAME, VERDICTS } verdict;
-static const char *const words_of[VERDICTS] = {"turned down by the verifier", "turned down by the executor", "other numbers",
+static const char *const words_of[VERDICTS] = {"turned down by the verifier",
+                                               "turned down by the executor", "other numbers",
                                                "nothing changed"};
 
 static uint32_t changed(uint32_t word)
@@ -132,7 +134,8 @@ static verdict executed(const recorded *r, const tc_npu_program *p)
 static const char *command_at(const tc_npu_program *p, size_t at)
 {
     tc_npu_command c;
-    for (size_t i = 0; i < p->words.n && !tc_npu_command_read(p->words, p->machine, i, &c); i += c.info->words)
+    for (size_t i = 0; i < p->words.n && !tc_npu_command_read(p->words, p->machine, i, &c);
+         i += c.info->words)
         if (at < i + c.info->words)
             return c.info->name;
     return "?";
@@ -153,7 +156,8 @@ static verdict mutate(const recorded *r)
     if (v == SAME)
         v = e;
     if (v == SAME && getenv("TOSAC_UNCHANGED"))
-        printf("same %s %s %08x\n", p.machine->name, command_at(&r->program, at), word ^ tc_le32(r->program.words.data + 4 * at));
+        printf("same %s %s %08x\n", p.machine->name, command_at(&r->program, at),
+               word ^ tc_le32(r->program.words.data + 4 * at));
     free(copy);
     return v;
 }

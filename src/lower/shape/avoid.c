@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* avoid.c -- TOSA form: what Vela translates wrongly for a machine, said in another way, to the bit.
+/* avoid.c -- TOSA form: what Vela translates wrongly for a machine, said in another way, to the
+ * bit.
  *
  * Each pass is one fault; a target lists those that concern it.  test/vela-faults has the smallest
  * graph of each, and tools/peer/vela_faults.py tells which of them a Vela still has.
  *
- *   floors    a >> n, rounding down  =>  (max(a, lowest + h) - h) >> n rounding half up, h = 2^n / 2
- *   factors   RESCALE(f x + g y), f and g whole and unlike  =>  both by 2^e, the result by 2^-e,
+ *   floors    a >> n, rounding down  =>  (max(a, lowest + h) - h) >> n rounding half up, h = 2^n /
+ * 2 factors   RESCALE(f x + g y), f and g whole and unlike  =>  both by 2^e, the result by 2^-e,
  *             where the larger one becomes 2^19 (i8) or 2^14 (i16); else one by a MUL.  Where y is
  *             nothing but zeros, f x + f y
  *   wraps     CAST of i32 or i16 to fewer bits  =>  CAST of (x << k) >> k, which has room for it
  *   settle    TRANSPOSE of a constant  =>  a constant
  *   apart     CONCAT or PAD of RESHAPE(MATMUL)  =>  with a CLAMP to everything in front of it
  *   lowest    RESHAPE(REDUCE_MIN)  =>  with such a CLAMP in between
- *   slices    RESCALE from or to i32 of a SLICE, PAD, CONCAT or TILE, and those of such a RESCALE: Vela
- *             makes it a product and forgets where the slice lies  =>  with such a CLAMP in
- *             between, unless it is joined with a neighbour.  A RESHAPE of one likewise, where
- *             several read it
- *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  likewise;
- *             CONCAT and PAD of a REDUCE_MAX or _MIN over the last axis: the place is forgotten
+ *   slices    RESCALE from or to i32 of a SLICE, PAD, CONCAT or TILE, and those of such a RESCALE:
+ * Vela makes it a product and forgets where the slice lies  =>  with such a CLAMP in between,
+ * unless it is joined with a neighbour.  A RESHAPE of one likewise, where several read it reduced
+ * REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  likewise; CONCAT and
+ * PAD of a REDUCE_MAX or _MIN over the last axis: the place is forgotten
  *
  * avoid_products.c has those around products and choices. */
 #include "../pass.h"
@@ -229,7 +229,10 @@ static tc_status put_times(tc_rewrite *rw, const change *c, int64_t factor, tc_v
     return put(rw, c->node, TC_OP_tosa_mul, NULL, in, 3, out);
 }
 
-static bool is_power_of_two(int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
+static bool is_power_of_two(int64_t v)
+{
+    return v > 0 && (v & (v - 1)) == 0;
+}
 
 static int log2_of(int64_t v)
 {
@@ -289,11 +292,11 @@ static tc_status factors(tc_rewrite *rw, const tc_node *node, bool *done)
     if (idle >= 0) {
         const change *other = &side[1 - idle];
         in[1 - idle] = sum->in[1 - idle];
-        TC_TRY(put_change(rw, &side[idle], other->multiplier, other->shift,
-                          side[idle].node->in[0], &in[idle]));
+        TC_TRY(put_change(rw, &side[idle], other->multiplier, other->shift, side[idle].node->in[0],
+                          &in[idle]));
         TC_TRY(put2(rw, sum, sum->op, sum->attr, in[0], in[1], &y));
     } else if (known && is_power_of_two(factor[larger]) && last.shift + e <= 62 &&
-        ((const tc_attr_tosa_rescale *)node->attr)->rounding_mode != TC_rounding_double) {
+               ((const tc_attr_tosa_rescale *)node->attr)->rounding_mode != TC_rounding_double) {
         for (int i = 0; i < 2; i++) { /* factor * 2^e = multiplier * 2^-shift */
             int up = UNIT_SHIFT - log2_of(factor[i]);
             TC_TRY(put_change(rw, &side[i], factor[i] << up, up - e, side[i].node->in[0], &in[i]));
@@ -334,7 +337,8 @@ static tc_status wraps(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_cast)
         return TC_OK;
-    const tc_type *from = tc_type_of(rw->from, node->in[0]), *t = tc_type_of(rw->from, node->out[0]);
+    const tc_type *from = tc_type_of(rw->from, node->in[0]),
+                  *t = tc_type_of(rw->from, node->out[0]);
     bool narrows = from->dtype == TC_i32 ? t->dtype == TC_i8 || t->dtype == TC_i16
                                          : from->dtype == TC_i16 && t->dtype == TC_i8;
     if (!narrows)
@@ -480,7 +484,8 @@ static bool is_joined(const tc_graph *g, const tc_node *node)
     if (factor[0] == 1 && factor[1] == 1)
         return true;
     double top = a == TC_i8 ? 0x1p19 : 0x1p14, most = factor[0] > factor[1] ? factor[0] : factor[1];
-    return sum && ((factor[0] == factor[1] && whole(&side[0])) || (factor[0] != factor[1] && most == top));
+    return sum &&
+           ((factor[0] == factor[1] && whole(&side[0])) || (factor[0] != factor[1] && most == top));
 }
 
 /* Whether the RESCALE is taken in by what it reads. */
@@ -561,8 +566,10 @@ static tc_status slice_last(tc_rewrite *rw, const tc_node *node, bool *done)
         in[i] = tc_rewrite_in(rw, node, i);
         if (i && !concat)
             continue;
-        const tc_node *def = tc_behind_reshapes(rw->to, in[i]), *was = tc_behind_reshapes(rw->from, node->in[i]);
-        bool alone = was && was->n_in && only->node[was->in[0]]; /* else what it reads stays as it is */
+        const tc_node *def = tc_behind_reshapes(rw->to, in[i]),
+                      *was = tc_behind_reshapes(rw->from, node->in[i]);
+        bool alone =
+            was && was->n_in && only->node[was->in[0]]; /* else what it reads stays as it is */
         if (!is_wide_rescale(rw->to, def) || (alone && is_taken_in(rw->to, def)))
             continue;
         TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
@@ -585,7 +592,8 @@ static tc_status shape_last(tc_rewrite *rw, const tc_node *node, bool *done)
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *was = tc_def(rw->from, node->in[0]);
-    if (was && was->n_in && only->node[was->in[0]] && is_taken_in(rw->to, tc_rewrite_def(rw, node, 0)))
+    if (was && was->n_in && only->node[was->in[0]] &&
+        is_taken_in(rw->to, tc_rewrite_def(rw, node, 0)))
         return TC_OK;
     tc_val x, y;
     TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));

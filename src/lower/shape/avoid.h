@@ -5,8 +5,8 @@
 
 #include "../../ir/rewrite.h"
 
-/* The same numbers from an operation of their own, which Vela leaves alone: a CLAMP that lets all of
- * them pass; for i32, which has none, plus nothing; for bool, or itself. */
+/* The same numbers from an operation of their own, which Vela leaves alone: a CLAMP that lets all
+ * of them pass; for i32, which has none, plus nothing; for bool, or itself. */
 TC_MUST_USE tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out);
 bool tc_can_pause(const tc_type *t); /* i8, i16, i32 */
 

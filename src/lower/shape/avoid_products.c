@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* avoid_products.c -- TOSA form: around what Vela translates wrongly of products and choices, as avoid.c does.
+/* avoid_products.c -- TOSA form: around what Vela translates wrongly of products and choices, as
+ * avoid.c does.
  *
- *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  with a pause
- *             in between
- *   products  MATMUL of a SLICE  =>  with a pause in between: it is taken apart into columns, and
- *             where the slice lies is forgotten
- *   numbers   a lone number on the left of more than four axes, which is read past its end  =>  on
- *             the right; where that is something else, b - b + it, as large as b
- *   columns   RESCALE by channel of a MATMUL, TILE, PAD, CONCAT or SLICE  =>  with a pause in between:
- *             it is joined with the product, which takes one factor for all, or with each part, which
- *             takes the first
- *   doubled   a + b where b is a, reshaped: both take one shape  =>  b is a pause of a, reshaped
- *   chosen    a RESHAPE gives its operand's memory its own shape.  A SELECT of the same value takes
- *             that shape, and what else reads a bool takes the 0 and 1 of a reshaped output  =>  the
- *             RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value */
+ *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  with a
+ * pause in between products  MATMUL of a SLICE  =>  with a pause in between: it is taken apart into
+ * columns, and where the slice lies is forgotten numbers   a lone number on the left of more than
+ * four axes, which is read past its end  =>  on the right; where that is something else, b - b +
+ * it, as large as b columns   RESCALE by channel of a MATMUL, TILE, PAD, CONCAT or SLICE  =>  with
+ * a pause in between: it is joined with the product, which takes one factor for all, or with each
+ * part, which takes the first doubled   a + b where b is a, reshaped: both take one shape  =>  b is
+ * a pause of a, reshaped chosen    a RESHAPE gives its operand's memory its own shape.  A SELECT of
+ * the same value takes that shape, and what else reads a bool takes the 0 and 1 of a reshaped
+ * output  =>  the RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value */
 #include "../pass.h"
 
 #include "../../ir/rewrite.h"
@@ -111,7 +109,8 @@ static tc_status numbers(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (!swaps(node->op) && !is_ordered(node->op))
         return TC_OK;
-    const tc_type *left = tc_type_of(rw->from, node->in[0]), *right = tc_type_of(rw->from, node->in[1]);
+    const tc_type *left = tc_type_of(rw->from, node->in[0]),
+                  *right = tc_type_of(rw->from, node->in[1]);
     bool lone = left->rank > 4 && tc_type_count(left) == 1 && tc_type_count(right) > 1;
     if (!lone || (is_ordered(node->op) && left->dtype != TC_i32))
         return TC_OK;
@@ -123,9 +122,11 @@ static tc_status numbers(tc_rewrite *rw, const tc_node *node, bool *done)
         in[0] = in[1];
         in[1] = first;
     } else {
-        TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_sub, NULL, (tc_val[]){in[1], in[1]}, 2, 1, node->loc, &made));
+        TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_sub, NULL, (tc_val[]){in[1], in[1]}, 2, 1,
+                             node->loc, &made));
         tc_val none = made->out[0];
-        TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_add, NULL, (tc_val[]){none, in[0]}, 2, 1, node->loc, &made));
+        TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_add, NULL, (tc_val[]){none, in[0]}, 2, 1, node->loc,
+                             &made));
         in[0] = made->out[0];
     }
     made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
@@ -146,11 +147,13 @@ tc_status tc_lower_numbers(tc_ctx *ctx, tc_module *module)
 
 static tc_status columns(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_tosa_rescale || !((const tc_attr_tosa_rescale *)node->attr)->per_channel ||
+    if (node->op != TC_OP_tosa_rescale ||
+        !((const tc_attr_tosa_rescale *)node->attr)->per_channel ||
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
-    bool joined = (def && def->op == TC_OP_tosa_matmul) || tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0));
+    bool joined =
+        (def && def->op == TC_OP_tosa_matmul) || tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0));
     return joined ? pause_operands(rw, node, 1, done) : TC_OK;
 }
 
@@ -189,12 +192,13 @@ static tc_status doubled(tc_rewrite *rw, const tc_node *node, bool *done)
     if (tc_same_dims(a, b) || !tc_can_pause(b) || memory_of(rw->to, in[0]) != one)
         return TC_OK;
     int64_t rank = b->rank;
-    tc_val shape = tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_shape, 1, &rank),
-                                  tc_arena_copy(&rw->ctx->arena, b->dim, (size_t)rank * sizeof *b->dim),
-                                  NULL, node->loc);
+    tc_val shape = tc_graph_const(
+        rw->to, tc_type_make(rw->ctx, TC_shape, 1, &rank),
+        tc_arena_copy(&rw->ctx->arena, b->dim, (size_t)rank * sizeof *b->dim), NULL, node->loc);
     tc_node *made;
     TC_TRY(tc_put_pause(rw, node, one, &one));
-    TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_reshape, NULL, (tc_val[]){one, shape}, 2, 1, node->loc, &made));
+    TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_reshape, NULL, (tc_val[]){one, shape}, 2, 1, node->loc,
+                         &made));
     in[1] = made->out[0];
     made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
     rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
@@ -218,7 +222,10 @@ typedef struct reading {
     bool *by_select;   /* a SELECT among them */
 } reading;
 
-static bool pausable(const tc_type *t) { return tc_can_pause(t) || t->dtype == TC_bool; }
+static bool pausable(const tc_type *t)
+{
+    return tc_can_pause(t) || t->dtype == TC_bool;
+}
 
 static bool needs_own(const tc_graph *g, const reading *r, tc_val v)
 {
