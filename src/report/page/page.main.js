@@ -107,7 +107,7 @@ function costView() {
   const trail = [];
   for (let g = cost.root; g >= 0; g = G[g].parent) { const at = g; trail.unshift(el("button.link", {onclick: () => again({root: at})}, G[g].name || title)); }
   view.replaceChildren(el("h1", {}, "Cost"),
-    el("p.soft", {}, hasCycles ? "Cycles are those of `tosac profile`: a model of the machine, brought back to the line each operation comes from. Multiplications and bytes follow from the shapes."
+    el("p.soft", {}, hasCycles ? "Cycles, multiplications and traffic are tosac profile's, brought back to the line they come from; bytes follow from the shapes."
       : "Multiplications and bytes follow from the shapes of each operator."),
     el("div.row", {}, seg(measures, cost.by, m => again({by: m})), el("span.soft", {}, ...trail.flatMap((t, i) => i ? [" › ", t] : [t]))),
     box, el("p.soft", {style: "margin-top:8px"}, peak && hasCycles ? [el("span.key", {}, el("i", {style: "background:var(--cpu)"}), "few of the multipliers in use"), el("span.key", {}, el("i", {style: "background:var(--good)"}), "many")] : ""),
