@@ -14,12 +14,13 @@ static NAME(moments) NAME(moments_of)(const T *x, int64_t n, double eps)
     return (NAME(moments)){mean, 1 / sqrt(variance + eps)};
 }
 
-/* y = (x - mean) * scale + bias; the difference first, so that what cancels cancels exactly. */
+/* y = (x - mean) * scale + bias; the difference first, so that what cancels cancels exactly, with
+ * what T has no room for of the mean. */
 static void NAME(line)(const T *x, int64_t n, double mean, double scale, double bias, T *y)
 {
-    T middle = (T)mean, factor = (T)scale, shift = (T)bias;
+    T middle = (T)mean, rest = (T)(mean - (double)middle), factor = (T)scale, shift = (T)bias;
     for (int64_t i = 0; i < n; i++)
-        y[i] = (x[i] - middle) * factor + shift;
+        y[i] = (x[i] - middle - rest) * factor + shift;
 }
 
 static void NAME(batch_norm)(int64_t batch, int64_t channels, int64_t inner, const T *x,
