@@ -126,6 +126,7 @@ typedef struct answer {
     const char *file;
     tc_archive archive;
     bool broken;
+    bool *refused; /* set where what it made is not what the region asks for */
 } answer;
 
 /* Whether a .npy header names this element type. */
@@ -206,6 +207,7 @@ typedef struct side {
 static tc_status mismatch(const answer *a, const tc_graph *g, const side *s, size_t found,
                           tc_bytes shape, tc_bytes element)
 {
+    *a->refused = true;
     tc_error(a->ctx, NULL, TC_E_TOOL,
              "Vela's %ss are not those of the region '%s': %zu of them, expected %zu", s->name,
              g->name, found, s->n);
@@ -347,7 +349,9 @@ static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options
                          tc_vela_job *job)
 {
     const char *folder = tc_text_format(&ctx->arena, "%s/out", tool->folder);
-    answer a = {.ctx = ctx, .file = tc_text_format(&ctx->arena, "%s/region_vela.npz", folder)};
+    answer a = {.ctx = ctx,
+                .file = tc_text_format(&ctx->arena, "%s/region_vela.npz", folder),
+                .refused = &job->refused};
     if (access(a.file, R_OK) != 0) {
         tc_error(ctx, NULL, TC_E_TOOL, "'%s' ended without writing anything", tool->argv[0]);
         const char *log = tc_tool_log(ctx, tool);
