@@ -52,7 +52,7 @@ def invent(rng, tensor):
 def numbers(file, data):
     rng = np.random.default_rng(1)
     arrays = [invent(rng, t) for t in signature(data)]
-    if any(a is None for a in arrays):
+    if not arrays or any(a is None for a in arrays):  # without inputs the model's binding crashes
         return "", True
     try:
         want, status = model.run(data, arrays, tosa_level="EIGHTK")
@@ -131,6 +131,6 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for w in words:
             print(f"{os.path.basename(file)}: {w}", file=tell)
 if skipped:
-    print(f"{skipped} have inputs that the model does not take (int4, int48, bf16, fp8) or calls unpredictable, or are refused by Vela", file=tell)
+    print(f"{skipped} have no inputs, or ones that the model does not take (int4, int48, bf16, fp8) or calls unpredictable, or are refused by Vela", file=tell)
 print(f"{passed} passed, {failed} failed, {skipped} skipped", file=tell, flush=True)
 sys.exit(failed > 0)
