@@ -49,6 +49,19 @@ static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_rewrite_as(rw, node, node->op, node->attr, x);
 }
 
+/* A pool of a SLICE whose padding is what lies beside it. */
+static tc_status padded_pools(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_max_pool2d || !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+        return TC_OK;
+    const tc_ints pad = ((const tc_attr_tosa_max_pool *)node->attr)->pad;
+    bool padded = false;
+    for (int i = 0; i < pad.n; i++)
+        padded = padded || pad.v[i];
+    const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
+    return padded && def && def->op == TC_OP_tosa_slice ? pause_operands(rw, node, 1, done) : TC_OK;
+}
+
 /* REDUCE_MAX or _MIN over the last axis, reshaped or not. */
 static bool is_extreme(const tc_graph *g, tc_val v)
 {
@@ -66,7 +79,7 @@ static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done
 
 tc_status tc_lower_reduced(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {reduced, joined_extremes};
+    static tc_rewriter *const rewriters[] = {reduced, joined_extremes, padded_pools};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
@@ -157,9 +170,21 @@ static tc_status columns(tc_rewrite *rw, const tc_node *node, bool *done)
     return joined ? pause_operands(rw, node, 1, done) : TC_OK;
 }
 
+/* RESCALE of a CAST to fewer bits: it is joined with what comes before, and nothing wraps. */
+static tc_status wrapped_first(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_rescale || !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+        return TC_OK;
+    const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
+    bool narrows = def && def->op == TC_OP_tosa_cast &&
+                   tc_dtypes[tc_type_of(rw->to, def->out[0])->dtype].bits <
+                       tc_dtypes[tc_type_of(rw->to, def->in[0])->dtype].bits;
+    return narrows ? pause_operands(rw, node, 1, done) : TC_OK;
+}
+
 tc_status tc_lower_columns(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {columns};
+    static tc_rewriter *const rewriters[] = {columns, wrapped_first};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
@@ -241,8 +266,10 @@ static tc_status chosen(tc_rewrite *rw, const tc_node *node, bool *done)
         mask = needs_own(rw->from, r, node->in[0]);
     for (int i = 0; i < 3 && node->op == TC_OP_tosa_select; i++) {
         const tc_node *def = tc_def(rw->from, node->in[i]);
-        if (def && def->op == TC_OP_tosa_reshape && r->n[def->in[0]] > 1 &&
-            pausable(tc_type_of(rw->from, node->in[i])))
+        bool view = def && def->op == TC_OP_tosa_reshape && r->n[def->in[0]] > 1;
+        if (def && def->op == TC_OP_tosa_transpose)
+            view = memory_of(rw->from, node->in[i]) != node->in[i];
+        if (view && pausable(tc_type_of(rw->from, node->in[i])))
             mask |= 1u << i;
     }
     return mask ? pause_operands(rw, node, mask, done) : TC_OK;
