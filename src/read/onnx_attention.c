@@ -358,7 +358,12 @@ static tc_val rotation(tc_make *m, tc_val cache, tc_val ids, const tc_type *x)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    int64_t half = tc_make_type(m, cache)->dim[tc_make_type(m, cache)->rank - 1];
+    int rank = tc_make_type(m, cache)->rank;
+    if (rank != (ids ? 2 : 3) || (ids && tc_make_type(m, ids)->rank != 2)) {
+        tc_make_bad(m, TC_E_SHAPE, "a cache of rank %d %s positions", rank, ids ? "with" : "without");
+        return TC_NONE;
+    }
+    int64_t half = tc_make_type(m, cache)->dim[rank - 1];
     if (ids) {
         const tc_type *t = tc_make_type(m, ids);
         int64_t dim[3] = {t->dim[0], t->dim[t->rank - 1], half};
