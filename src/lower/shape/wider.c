@@ -196,6 +196,8 @@ static tc_val grown_conv(tc_lower *lw, const tc_node *node, tc_val *in, bool in_
 static tc_val grown_rescale(tc_lower *lw, const tc_node *node, tc_val *in)
 {
     tc_type y = *tc_type_of(lw->from, node->out[0]);
+    if (tc_is_const(lw->to, in[0]))
+        in[0] = longer(lw, in[0], y.dim[3], 0);
     in[1] = longer(lw, in[1], y.dim[3], 1 << 30);
     in[2] = longer(lw, in[2], y.dim[3], 31);
     y.dim[3] = WIDE;
@@ -208,7 +210,7 @@ static tc_val grown_rescale(tc_lower *lw, const tc_node *node, tc_val *in)
 static tc_val grown_pointwise(tc_lower *lw, const tc_node *node, tc_val *in)
 {
     int64_t c = tc_type_of(lw->from, node->out[0])->dim[3];
-    for (int i = 0; i < 2 && pointwise(node) == 2; i++)
+    for (int i = 0; i < pointwise(node); i++)
         if (tc_is_const(lw->to, in[i]))
             in[i] = longer(lw, in[i], c, 0);
     return tc_put(lw, node->op, node->attr, in, node->n_in);
