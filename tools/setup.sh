@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|wheel]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|wheel|browser]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
@@ -9,6 +9,7 @@
 #            and Mesa's software Vulkan, for the tests that ask them.  TOSAC_JUDGES names an environment that is
 #            there already.  No torch.
 #   wheel    what the Python package is put together with
+#   browser  Chromium, which the report is tried in
 #
 # Without root or without a network one line says what is missing; what can be done without it goes on.
 set -euo pipefail
@@ -72,6 +73,9 @@ fuzz)
 wheel)
     command -v patchelf >/dev/null || bring patchelf
     ;;
+browser)
+    command -v chromium >/dev/null || bring chromium || echo "setup: without Chromium the report is not tried" >&2
+    ;;
 vela)
     if command -v vela >/dev/null || [ -x "${TOSAC_VELA:-}" ] || [ -x "${TOSAC_JUDGES:-build/peers/judges}/bin/vela" ] || [ -x build/peers/vela/bin/vela ]; then exit 0; fi
     mkdir -p build/peers
@@ -92,7 +96,7 @@ judges)
     echo "setup: judges ready in $dir"
     ;;
 *)
-    echo "setup.sh [demo|build|fuzz|vela|judges|wheel]" >&2
+    echo "setup.sh [demo|build|fuzz|vela|judges|wheel|browser]" >&2
     exit 2
     ;;
 esac
