@@ -118,6 +118,8 @@ static void try_one(const job *j, totals *t, const char *kind, long refuse, long
     counter c;
     long k = refuse == NEVER ? inside : refuse;
     tc_status status = run(j, &c, refuse, inside);
+    if (refuse != NEVER && atomic_load(&c.asked) <= refuse)
+        return; /* two threads share their work anew each time, and ask a block more or less */
     t->tried++;
     if (status != TC_NO_MEMORY)
         complain(t, kind, k, tc_status_text(status));

@@ -119,13 +119,15 @@ static void take_lines(const run *r, timing *t)
         const char *name = loc && loc->place ? loc->place : loc && loc->node ? loc->node : step.op;
         t->line[i] = (op_time){name, step.seconds / (double)t->n};
     }
-    qsort(t->line, n, sizeof *t->line, by_place);
+    if (n)
+        qsort(t->line, n, sizeof *t->line, by_place);
     for (size_t i = 0; i < n; i++)
         if (kept && cli_is(t->line[kept - 1].name, t->line[i].name))
             t->line[kept - 1].mean += t->line[i].mean;
         else
             t->line[kept++] = t->line[i];
-    qsort(t->line, kept, sizeof *t->line, dearest_first);
+    if (kept)
+        qsort(t->line, kept, sizeof *t->line, dearest_first);
     t->n_line = kept;
 }
 
@@ -184,7 +186,8 @@ static void print_dearest(const char *heading, op_time *row, size_t n)
         all += row[i].mean;
     if (all > 0)
         printf("%s\n", heading);
-    qsort(row, n, sizeof *row, dearest_first);
+    if (n)
+        qsort(row, n, sizeof *row, dearest_first);
     for (size_t i = 0; i < n && row[i].mean > all / 100; i++)
         printf("  %-32s %9.3f ms %5.1f %%\n", row[i].name, 1e3 * row[i].mean,
                100 * row[i].mean / all);

@@ -117,7 +117,10 @@ static tc_val shaped(tc_cpu_maker *m, tc_op op, tc_val x, int32_t rank, const in
     if (m->status != TC_OK)
         return TC_NONE;
     const tc_type *t = tc_type_of(m->g, x);
-    if (t->rank == rank && memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0)
+    bool same = t->rank == rank;
+    for (int32_t i = 0; i < rank && same; i++)
+        same = t->dim[i] == dim[i];
+    if (same)
         return x;
     tc_ints shape = tc_ints_copy(&m->ctx->arena, dim, rank);
     return tc_cpu_make(m, op, TC_CPU_ATTR(m, shape, shape), &x, 1);
