@@ -37,7 +37,9 @@ every() { # CALL ERROR FILE ARGUMENTS...
             holds "$call $k $error: a message: $said" eval '[[ $said == *error:* ]]'
             holds "$call $k $error: the old file" eval '[ "$(cat "$dir/out/$file")" = old ]'
         fi
-        holds "$call $k $error: nothing beside it: $(ls -A "$dir/out")" [ "$(ls -A "$dir/out")" = "$file" ]
+        local there=$file
+        [ $status != 0 ] || there=$(ls -A "$dir/whole")
+        holds "$call $k $error: nothing else beside it: $(ls -A "$dir/out")" [ "$(ls -A "$dir/out")" = "$there" ]
     done
     holds "$call: some call failed" [ $k -gt 1 ]
 }

@@ -289,11 +289,15 @@ tc_bytes tc_compiled_bytes(const tc_compiled *compiled, size_t i)
     return i < compiled->written.n_file ? compiled->written.file[i] : (tc_bytes){NULL, 0};
 }
 
-/* What crosses the borders of a file's region, beside it. */
-static tc_status write_borders(tc_ctx *ctx, const tc_compiled *c, size_t region, const char *path)
+/* A region's file; with what crosses its borders beside it. */
+static tc_status write_region(tc_ctx *ctx, const tc_compiled *c, size_t i, const char *path,
+                              bool borders)
 {
-    return tc_file_write(ctx, tc_text_format(&ctx->arena, "%s.json", path),
-                         tc_borders_json(ctx, c, &c->region[region]));
+    tc_bytes bytes = c->written.file[i];
+    if (!borders)
+        return tc_file_write(ctx, path, bytes);
+    return tc_file_write_two(ctx, path, bytes, tc_text_format(&ctx->arena, "%s.json", path),
+                             tc_borders_json(ctx, c, &c->region[i]));
 }
 
 /* OUT.c and OUT.h. */
@@ -302,8 +306,9 @@ static tc_status write_c(tc_ctx *ctx, tc_written *w, const char *path)
     size_t stem = strlen(path);
     stem -= tc_text_ends(path, ".c") ? 2 : 0;
     w->path = path;
-    TC_TRY(tc_file_write(ctx, tc_text_format(&ctx->arena, "%.*s.h", (int)stem, path), w->file[1]));
-    return tc_file_write(ctx, tc_text_format(&ctx->arena, "%.*s.c", (int)stem, path), w->file[0]);
+    const char *source = tc_text_format(&ctx->arena, "%.*s.c", (int)stem, path);
+    const char *header = tc_text_format(&ctx->arena, "%.*s.h", (int)stem, path);
+    return tc_file_write_two(ctx, source, w->file[0], header, w->file[1]);
 }
 
 /* OUT for one file; OUT.0.ext, OUT.1.ext, ... for several. */
@@ -312,18 +317,13 @@ static tc_status write_all(tc_ctx *ctx, const tc_compiled *c, tc_written *w, con
 {
     size_t stem = strlen(path), e = strlen(extension);
     w->path = path;
-    if (w->n_file == 1) {
-        if (borders)
-            TC_TRY(write_borders(ctx, c, 0, path));
-        return tc_file_write(ctx, path, w->file[0]);
-    }
+    if (w->n_file == 1)
+        return write_region(ctx, c, 0, path, borders);
     if (stem > e && tc_text_eq(path + stem - e, extension))
         stem -= e;
     for (size_t i = 0; i < w->n_file; i++) {
         const char *part = tc_text_format(&ctx->arena, "%.*s.%zu%s", (int)stem, path, i, extension);
-        if (borders)
-            TC_TRY(write_borders(ctx, c, i, part));
-        TC_TRY(tc_file_write(ctx, part, w->file[i]));
+        TC_TRY(write_region(ctx, c, i, part, borders));
     }
     w->path = tc_text_format(&ctx->arena, "%.*s.0%s to %.*s.%zu%s", (int)stem, path, extension,
                              (int)stem, path, w->n_file - 1, extension);
@@ -354,7 +354,8 @@ static tc_status write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const 
     TC_TRY(make_files(ctx, c, kind, path));
     if (kind == TC_OUTPUT_C)
         return write_c(ctx, &c->written, path);
-    bool borders = (kind == TC_OUTPUT_TOSA && c->typed && is_quantized(c)) || kind == TC_OUTPUT_VELA;
+    bool borders =
+        (kind == TC_OUTPUT_TOSA && c->typed && is_quantized(c)) || kind == TC_OUTPUT_VELA;
     return write_all(ctx, c, &c->written, path, kinds[kind].extension, borders);
 }
 

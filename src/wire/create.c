@@ -208,3 +208,18 @@ tc_status tc_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes)
     TC_TRY(tc_file_append(file, bytes.data, bytes.size));
     return tc_file_commit(file);
 }
+
+tc_status tc_file_write_two(tc_ctx *ctx, const char *path, tc_bytes bytes, const char *beside,
+                            tc_bytes more)
+{
+    tc_file *file, *other;
+    TC_TRY(tc_file_create(ctx, beside, &other));
+    TC_TRY(tc_file_append(other, more.data, more.size));
+    TC_TRY(tc_file_create(ctx, path, &file));
+    TC_TRY(tc_file_append(file, bytes.data, bytes.size));
+    TC_TRY(tc_file_commit(other));
+    tc_status status = tc_file_commit(file);
+    if (status != TC_OK)
+        remove(beside);
+    return status;
+}

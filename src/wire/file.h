@@ -34,6 +34,10 @@ TC_MUST_USE tc_status tc_file_commit(tc_file *file);
 /* The three in one. */
 TC_MUST_USE tc_status tc_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes);
 
+/* Two that belong together: both, or neither. */
+TC_MUST_USE tc_status tc_file_write_two(tc_ctx *ctx, const char *path, tc_bytes bytes,
+                                        const char *beside, tc_bytes more);
+
 /* The folder, made with its parents where they are missing. */
 TC_MUST_USE tc_status tc_folder_make(tc_ctx *ctx, const char *path);
 
