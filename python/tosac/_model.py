@@ -20,6 +20,16 @@ from ._tensor import Port, dequantized, fit, load as load_tensor, port_of, store
 STAGE = ("float", "pt2e", "typed", "lowered")
 
 
+def _ports(of: str, handle: Any, kind: str) -> list[Any]:
+    """The inputs or outputs (kind) of a model or a program (of)."""
+    out = []
+    for i in range(getattr(lib, f"tc_{of}_{kind}_count")(handle)):
+        info = record(n.tc_port_info)
+        getattr(lib, f"tc_{of}_{kind}")(handle, i, ctypes.byref(info))
+        out.append(info)
+    return out
+
+
 @dataclass(frozen=True)
 class Node:
     """One operator at its place."""
@@ -48,21 +58,13 @@ class Model:
         """What wrote it: "torch 2.13.0", or None."""
         return text(lib.tc_model_producer(self._handle))
 
-    def _ports(self, kind: str) -> list[Any]:
-        out = []
-        for i in range(getattr(lib, f"tc_model_{kind}_count")(self._handle)):
-            info = record(n.tc_port_info)
-            getattr(lib, f"tc_model_{kind}")(self._handle, i, ctypes.byref(info))
-            out.append(info)
-        return out
-
     @property
     def inputs(self) -> list[Port]:
-        return [port_of(i.name, i.type) for i in self._ports("input")]
+        return [port_of(i.name, i.type) for i in _ports("model", self._handle, "input")]
 
     @property
     def outputs(self) -> list[Port]:
-        return [port_of(i.name, i.type) for i in self._ports("output")]
+        return [port_of(i.name, i.type) for i in _ports("model", self._handle, "output")]
 
     @property
     def nodes(self) -> Iterator[Node]:
@@ -98,7 +100,7 @@ class Model:
         return self._program(*args, dequantize=dequantize, reset=reset, **named)
 
     def _dataset(self, data: Any) -> Any:
-        ports = self._ports("input")
+        ports = _ports("model", self._handle, "input")
         return dataset(self._context, data, [port_of(p.name, p.type) for p in ports], [p.type for p in ports])
 
     def __repr__(self) -> str:
@@ -114,18 +116,10 @@ class Program:
         self._context, out = self._model._context, ctypes.c_void_p()
         self._context.call("tc_program_new", self._model._handle, None, ctypes.byref(out))
         self._handle = out
-        self._in = self._port_infos("input")
-        self._out = self._port_infos("output")
+        self._in = _ports("program", self._handle, "input")
+        self._out = _ports("program", self._handle, "output")
         self.inputs = [port_of(i.name, i.type) for i in self._in]
         self.outputs = [port_of(i.name, i.type) for i in self._out]
-
-    def _port_infos(self, kind: str) -> list[Any]:
-        out = []
-        for i in range(getattr(lib, f"tc_program_{kind}_count")(self._handle)):
-            info = record(n.tc_port_info)
-            getattr(lib, f"tc_program_{kind}")(self._handle, i, ctypes.byref(info))
-            out.append(info)
-        return out
 
     def reset(self) -> None:
         """Forget: the state as it was before the first run."""

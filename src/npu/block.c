@@ -26,9 +26,7 @@ tc_npu_block tc_npu_unit(const tc_npu_machine *m, const tc_npu_op *op)
     return b.depth ? b : (tc_npu_block){1, 1, 8};
 }
 
-/* The pieces in which U85 deals out its memory of inputs, by microblock and bits of a block's
- * depth. */
-static tc_npu_block piece(const tc_npu_machine *m, const tc_npu_op *op, int32_t depth, int32_t bits)
+tc_npu_block tc_npu_piece(const tc_npu_machine *m, const tc_npu_op *op, int32_t depth, int32_t bits)
 {
     static const tc_npu_block small[3] = {{1, 2, 1}, {1, 1, 2}, {1, 1, 2}},
                               middle[3] = {{2, 2, 1}, {1, 2, 2}, {1, 1, 4}},
@@ -78,7 +76,7 @@ tc_npu_block tc_npu_input_block(const tc_npu_machine *m, const tc_npu_op *op, in
                           ? 32
                       : op->weights.sparse && bits == 8 ? 128
                                                         : 64;
-        step = piece(m, op, b.depth, bits);
+        step = tc_npu_piece(m, op, b.depth, bits);
         b.depth = round_up(b.depth, step.depth);
     } else if (sums_channels(op))
         b.depth = bits == 16 ? round_up(least(op->ifm.c, 16), 4)
@@ -101,7 +99,7 @@ static bool fits_u85(const tc_npu_machine *m, const tc_npu_op *op, int32_t copie
     int32_t bits = bits_of(op);
     tc_npu_block in = tc_npu_input_block(m, op, bits), b = op->block;
     int32_t depth = sums_channels(op) ? least(in.depth, op->ifm.c) : b.depth;
-    depth = round_up(depth, piece(m, op, in.depth, bits).depth);
+    depth = round_up(depth, tc_npu_piece(m, op, in.depth, bits).depth);
     bool whole = b.h >= op->ofm.h && b.w >= op->ofm.w && b.depth >= op->ofm.c;
     int64_t inputs = (int64_t)in.h * in.w * depth * bits / 8 *
                      (copies == 1 && sums_channels(op) && !whole ? 2 : copies);

@@ -10,6 +10,10 @@
 
 /* The microblock that the operation uses; of one that there is not, 1 x 1 x 8. */
 tc_npu_block tc_npu_unit(const tc_npu_machine *machine, const tc_npu_op *op);
+/* The pieces in which U85 deals out its memory of inputs, by microblock and bits of a block's
+ * depth. */
+tc_npu_block tc_npu_piece(const tc_npu_machine *machine, const tc_npu_op *op, int32_t depth,
+                          int32_t bits);
 
 /* What is read for an output block at a time; bits: of an input element. */
 tc_npu_block tc_npu_input_block(const tc_npu_machine *machine, const tc_npu_op *op, int32_t bits);

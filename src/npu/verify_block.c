@@ -5,9 +5,20 @@
  * to the tables. U85 has a memory each for inputs and accumulators. */
 #include "verifier.h"
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
-static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
+#include "block.h"
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+static int64_t round_up(int64_t a, int64_t b)
+{
+    return ceil_div(a, b) * b;
+}
+static int32_t least(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
 
 static bool is_conv_like(const tc_npu_op *op)
 {
@@ -74,7 +85,7 @@ tc_npu_block tc_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op)
 static tc_npu_granule ifm_granule(const tc_npu_op *op)
 {
     bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE;
-    return op->ifm.bytes >= 4 ? TC_GRANULE_IFM32
+    return op->ifm.bytes >= 4   ? TC_GRANULE_IFM32
            : op->ifm.bytes == 2 ? (ew ? TC_GRANULE_EW16 : TC_GRANULE_IFM16)
                                 : (ew ? TC_GRANULE_EW8 : TC_GRANULE_IFM8);
 }
@@ -127,27 +138,6 @@ static void banks_u55(tc_npu_verifier *v, const tc_npu_op *op)
 
 /* ---- U85 ---- */
 
-/* The pieces in which the memory of inputs is dealt out. */
-static tc_npu_block piece_u85(const tc_npu_machine *m, const tc_npu_op *op, int32_t depth)
-{
-    static const tc_npu_block small[3] = {{1, 2, 1}, {1, 1, 2}, {1, 1, 2}},
-                              middle[3] = {{2, 2, 1}, {1, 2, 2}, {1, 1, 4}},
-                              long_[3] = {{1, 4, 1}, {1, 2, 2}, {1, 1, 4}},
-                              large[3] = {{2, 4, 1}, {2, 2, 2}, {1, 2, 4}},
-                              long_large[3] = {{2, 4, 1}, {1, 4, 2}, {1, 2, 4}},
-                              largest[3] = {{4, 4, 1}, {2, 4, 2}, {2, 2, 4}},
-                              long_largest[3] = {{4, 4, 1}, {2, 4, 2}, {1, 4, 4}};
-    bool is_long = op->microblock == 2;
-    const tc_npu_block *row = m->macs == 128    ? small
-                              : m->macs <= 512  ? (is_long ? long_ : middle)
-                              : m->macs == 1024 ? (is_long ? long_large : large)
-                                                : (is_long ? long_largest : largest);
-    int bits = depth * 8 * op->ifm.bytes;
-    tc_npu_block b = row[bits <= 128 ? 0 : bits <= 256 ? 1 : 2];
-    b.depth *= 128 / (8 * op->ifm.bytes);
-    return b;
-}
-
 static void memories_u85(tc_npu_verifier *v, const tc_npu_op *op)
 {
     const tc_npu_machine *m = v->machine;
@@ -162,7 +152,7 @@ static void memories_u85(tc_npu_verifier *v, const tc_npu_op *op)
         return;
     tc_npu_block in = tc_npu_ifm_block(m, op);
     in.depth = least(in.depth, op->ifm.c);
-    tc_npu_block piece = piece_u85(m, op, in.depth);
+    tc_npu_block piece = tc_npu_piece(m, op, in.depth, 8 * op->ifm.bytes);
     int64_t bytes = round_up(in.h, piece.h) * round_up(in.w, piece.w) *
                     round_up(in.depth, piece.depth) * op->ifm.bytes;
     int64_t all = round_up(op->ifm.h, piece.h) * round_up(op->ifm.w, piece.w) *

@@ -33,7 +33,6 @@ typedef struct views {
     group *group;       /* by root */
     tc_val *base;       /* by old value: what holds its numbers in the new graph */
     const bool *pinned; /* by old value: read from outside */
-    size_t n;
 } views;
 
 static tc_val find(views *w, tc_val v)
@@ -431,8 +430,7 @@ tc_status tc_lower_views(tc_ctx *ctx, tc_module *module)
         views w = {.root = tc_new_n(&ctx->scratch, tc_val, g->n_val),
                    .group = tc_new_n(&ctx->scratch, group, g->n_val),
                    .base = tc_new_n(&ctx->scratch, tc_val, g->n_val),
-                   .pinned = tc_graph_pinned(ctx, g),
-                   .n = g->n_val};
+                   .pinned = tc_graph_pinned(ctx, g)};
         look(&w, g);
         status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
         tc_arena_rewind(&ctx->scratch, mark);

@@ -21,7 +21,6 @@ typedef struct wider {
     tc_val *root; /* by value: what it grows with; TC_NONE: it is not narrow */
     double *gain; /* by root: cycles */
     bool *fixed;  /* by root: something reads or makes it that cannot grow */
-    size_t n;
 } wider;
 
 static tc_val find(wider *w, tc_val v)
@@ -164,7 +163,7 @@ static void look(wider *w, const tc_graph *g)
 
 static bool grows(wider *w, tc_val v)
 {
-    if (v >= w->n || !w->root[v])
+    if (!w->root[v])
         return false;
     v = find(w, v);
     return !w->fixed[v] && w->gain[v] > 0;
@@ -253,8 +252,7 @@ tc_status tc_lower_wider(tc_ctx *ctx, tc_module *module)
         tc_mark mark = tc_arena_mark(&ctx->scratch);
         wider w = {.root = tc_new_n(&ctx->scratch, tc_val, g->n_val),
                    .gain = tc_new_n(&ctx->scratch, double, g->n_val),
-                   .fixed = tc_new_n(&ctx->scratch, bool, g->n_val),
-                   .n = g->n_val};
+                   .fixed = tc_new_n(&ctx->scratch, bool, g->n_val)};
         look(&w, g);
         status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
         tc_arena_rewind(&ctx->scratch, mark);
