@@ -91,6 +91,14 @@ tc_ints tc_ints_copy(tc_arena *arena, const int64_t *v, int32_t n)
     return (tc_ints){n, copy};
 }
 
+bool tc_ints_are(tc_ints list, int64_t v)
+{
+    for (int32_t i = 0; i < list.n; i++)
+        if (list.v[i] != v)
+            return false;
+    return true;
+}
+
 tc_ints tc_ints_fill(tc_arena *arena, int64_t value, int32_t n)
 {
     int64_t *v = tc_new_n(arena, int64_t, (size_t)n);

@@ -92,6 +92,8 @@ uint64_t tc_attr_hash(tc_attr_kind kind, const void *attr, uint64_t seed);
 
 /* A list in the arena. */
 tc_ints tc_ints_copy(tc_arena *arena, const int64_t *v, int32_t n);
+/* Whether every number of the list is v. */
+bool tc_ints_are(tc_ints list, int64_t v);
 tc_ints tc_ints_fill(tc_arena *arena, int64_t value, int32_t n);
 
 #endif

@@ -17,14 +17,6 @@
 
 enum { PARTS_MAX = 256 };
 
-static bool all_equal(tc_ints list, int64_t v)
-{
-    for (int i = 0; i < list.n; i++)
-        if (list.v[i] != v)
-            return false;
-    return true;
-}
-
 static bool cuts_patches(const tc_graph *g, const tc_node *node)
 {
     if (node->op != TC_OP_conv)
@@ -35,10 +27,10 @@ static bool cuts_patches(const tc_graph *g, const tc_node *node)
         a->stride.n != 2)
         return false;
     int64_t k = w->dim[2];
-    return k > TC_NPU_STRIDE && tc_type_count(x) > 0 && w->dim[3] == k && all_equal(a->stride, k) &&
-           all_equal(a->pad, 0) && all_equal(a->dilation, 1) && x->dim[2] % k == 0 &&
-           x->dim[3] % k == 0 && x->dim[1] * k <= PARTS_MAX && x->quant && x->quant->axis < 0 &&
-           w->quant && w->quant->axis <= 0;
+    return k > TC_NPU_STRIDE && tc_type_count(x) > 0 && w->dim[3] == k &&
+           tc_ints_are(a->stride, k) && tc_ints_are(a->pad, 0) && tc_ints_are(a->dilation, 1) &&
+           x->dim[2] % k == 0 && x->dim[3] % k == 0 && x->dim[1] * k <= PARTS_MAX && x->quant &&
+           x->quant->axis < 0 && w->quant && w->quant->axis <= 0;
 }
 
 /* [1,c,h,w] -> [1, c k k, h/k, w/k] */

@@ -112,14 +112,6 @@ tc_status tc_lower_crop(tc_ctx *ctx, tc_module *module)
 
 enum { FEW_PLACES = 16 }; /* fewer hide what copying costs */
 
-static bool all_are(tc_ints list, int64_t v)
-{
-    for (int i = 0; i < list.n; i++)
-        if (list.v[i] != v)
-            return false;
-    return true;
-}
-
 static tc_status blocks(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
@@ -129,7 +121,7 @@ static tc_status blocks(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *x = tc_type_of(g, node->in[0]), *w = tc_type_of(g, node->in[1]);
     int64_t h = x->dim[1] / 2, width = x->dim[2] / 2, c = x->dim[3];
     if (x->dtype != TC_i8 || x->dim[0] != 1 || w->dim[1] != 2 || w->dim[2] != 2 ||
-        !all_are(a->stride, 2) || !all_are(a->dilation, 1) || !all_are(a->pad, 0) ||
+        !tc_ints_are(a->stride, 2) || !tc_ints_are(a->dilation, 1) || !tc_ints_are(a->pad, 0) ||
         x->dim[1] % 2 || x->dim[2] % 2 || h * width > FEW_PLACES || c < 16)
         return TC_OK;
     tc_lower lw = tc_cheap_at(rw, node);
@@ -192,7 +184,7 @@ static bool is_thin(const tc_graph *g, const tc_node *conv)
     const tc_type *x = tc_type_of(g, conv->in[0]), *w = tc_type_of(g, conv->in[1]);
     return x->dtype == TC_i8 && x->dim[0] == 1 && w->dim[1] == 1 && w->dim[2] == 1 &&
            w->dim[3] > PAIR_TO && w->dim[3] <= PAIR_FROM && w->dim[0] <= PAIR_TO && w->dim[0] > 1 &&
-           all_are(a->stride, 1) && all_are(a->pad, 0) && x->dim[2] % 2 == 0 &&
+           tc_ints_are(a->stride, 1) && tc_ints_are(a->pad, 0) && x->dim[2] % 2 == 0 &&
            x->dim[1] * x->dim[2] >= PAIR_PLACES && tc_is_const(g, conv->in[2]);
 }
 
@@ -297,8 +289,8 @@ static tc_status paired(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_attr_tosa_conv *a = node->attr;
     tc_val image = image_of(rw, tc_rewrite_def(rw, node, 0));
     const tc_type *x = tc_type_of(g, node->in[0]), *w = tc_type_of(g, node->in[1]);
-    if (!image || rw->readers[node->in[0]] != 1 || !all_are(a->stride, 2) ||
-        !all_are(a->dilation, 1) || x->dim[2] % 2 || w->dim[2] < 2)
+    if (!image || rw->readers[node->in[0]] != 1 || !tc_ints_are(a->stride, 2) ||
+        !tc_ints_are(a->dilation, 1) || x->dim[2] % 2 || w->dim[2] < 2)
         return TC_OK;
     int64_t border = a->pad.v[2], first = half_down(-border);
     int64_t taps = half_down(w->dim[2] - 1 - border) - first + 1;
