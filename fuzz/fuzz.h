@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz.h -- what every fuzz target is: any bytes in, an answer or a message out, memory given back. */
+/* fuzz.h -- what every fuzz target is: any bytes in, an answer or a message out, and memory given
+ * back. */
 #ifndef TC_FUZZ_H
 #define TC_FUZZ_H
 
@@ -7,7 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Runs `body` in a context of its own that may use at most `limit` bytes; running out is an answer. */
+/* Runs `body` in a context of its own that may use at most `limit` bytes: running out is an
+ * answer. */
 static inline void fuzz_in_context(void (*body)(tc_ctx *, tc_bytes), tc_bytes bytes, size_t limit)
 {
     tc_ctx *ctx = tc_ctx_new();

@@ -60,8 +60,8 @@ static void cost(tc_ctx *ctx, const tc_npu_program *p)
     tc_npu_system s;
     tc_npu_stream_cost c;
     double all = 0;
-    must(tc_npu_system_find(ctx, p->machine, NULL, config[p->machine->product], "Shared_Sram", &s) ==
-         TC_OK);
+    must(tc_npu_system_find(ctx, p->machine, NULL, config[p->machine->product], "Shared_Sram",
+                            &s) == TC_OK);
     (void)tc_npu_cost_stream(&ctx->arena, p, &s, &c);
     for (size_t i = 0; i < c.n_op; i++)
         all += c.op[i].cost.cycles;

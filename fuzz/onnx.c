@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx.c -- any bytes as an ONNX model: an answer or a message, and memory given back.  What is read
- * keeps the rules of graphs. */
+/* onnx.c -- any bytes as an ONNX model: an answer or a message, and memory given back.  What is
+ * read keeps the rules of graphs. */
 #include "answer.h"
 
 #include "ir/verify.h"

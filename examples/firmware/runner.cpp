@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runner.cpp -- an ExecuTorch program that tosac wrote with --emit c, once, on a Cortex-M with an Ethos-U.
+// runner.cpp -- an ExecuTorch program that tosac wrote with --emit c, once, on a Cortex-M with an
+// Ethos-U.
 //
 // Every pool has the size that the program's header says; nothing comes from a heap.
 #include <cstdint>
@@ -85,7 +86,8 @@ int main()
     for (size_t i = 0; i < method->outputs_size(); i++) {
         const EValue &output = method->get_output(i);
         if (output.isTensor())
-            std::printf("output %u: %u bytes\n", static_cast<unsigned>(i), static_cast<unsigned>(output.toTensor().nbytes()));
+            std::printf("output %u: %u bytes\n", static_cast<unsigned>(i),
+                        static_cast<unsigned>(output.toTensor().nbytes()));
     }
     std::printf("done\n");
     return 0;

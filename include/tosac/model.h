@@ -27,12 +27,12 @@ typedef struct tc_model_options {
      * from.  One .npy for each input, in order; later runs must bring the same numbers there. */
     const char *const *data;
     size_t n_data;
-    int dequantize;  /* not 0: float32 at quantized borders, by their types or by what FILE.json says */
+    int dequantize; /* not 0: float32 at quantized borders, by types or by what FILE.json says */
 } tc_model_options;
 TC_SIZED_RECORD(tc_model_options)
 
-/* Read a file: a PyTorch export (.pt2), an ONNX model, a TOSA flatbuffer, a VGF file, an ExecuTorch program
- * (.pte), Vela's stream (_vela.npz) or a text graph (.ir); the first bytes tell which.
+/* Read a file: a PyTorch export (.pt2), an ONNX model, a TOSA flatbuffer, a VGF file, an ExecuTorch
+ * program (.pte), Vela's stream (_vela.npz) or a text graph (.ir); the first bytes tell which.
  *
  *   path     "-" is a text graph on standard input; PATH.bin beside a text graph is read with it
  *   options  NULL for the defaults

@@ -80,8 +80,8 @@ TC_MUST_USE tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_t
                                          size_t *failed);
 
 /* fallback.c: region `failed` was refused, by a rule or by `judge` (NULL: the rules alone).  The
- * smallest part of it that is refused by itself goes to the CPU, and so on until nothing is refused;
- * c is compiled anew.  The first reason comes as a warning for each part. */
+ * smallest part of it that is refused by itself goes to the CPU, and so on until nothing is
+ * refused; c is compiled anew.  The first reason comes as a warning for each part. */
 typedef tc_status tc_region_judge(tc_ctx *ctx, tc_compiled *c, size_t *failed);
 TC_MUST_USE tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
                                    size_t failed, const char *why);
@@ -91,7 +91,7 @@ TC_MUST_USE tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_by
 
 /* report.c: what was compiled, for people and for programs. */
 void tc_report_line(const tc_compiled *c, tc_buf *out); /* one line */
-void tc_report_text(const tc_compiled *c, tc_buf *out); /* regions, borders, what stays on the CPU */
+void tc_report_text(const tc_compiled *c, tc_buf *out); /* regions, borders, the CPU's part */
 void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *out);
 
 /* What crosses a region's border, and what it is made of. */

@@ -40,7 +40,8 @@ static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
                 continue;
             tc_grow(&ctx->arena, *out, *n, cap);
             tc_stream *s = &(*out)[*n];
-            const char *name = tc_text_format(&ctx->arena, "delegate %zu of %s", k, f.method[i].name);
+            const char *name =
+                tc_text_format(&ctx->arena, "delegate %zu of %s", k, f.method[i].name);
             *s = (tc_stream){.name = name, .vela = d->vela, .loc = place(ctx, file, name)};
             TC_TRY(tc_npu_read_backend(ctx, s->loc, d->payload, &s->program));
             ++*n;
@@ -61,7 +62,8 @@ static tc_status read_map(tc_ctx *ctx, const char *file, tc_vela_map **out)
     *out = NULL;
     if (!tc_text_ends(file, tail))
         return TC_OK;
-    const char *path = tc_text_format(&ctx->arena, "%.*s_debug.xml", (int)(strlen(file) - (sizeof tail - 1)), file);
+    const char *path = tc_text_format(&ctx->arena, "%.*s_debug.xml",
+                                      (int)(strlen(file) - (sizeof tail - 1)), file);
     if (access(path, R_OK) != 0)
         return TC_OK;
     TC_TRY(tc_file_read(ctx, path, &bytes));
@@ -84,13 +86,14 @@ tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
     return tc_npu_read_npz(ctx, file, bytes, &(*out)->program);
 }
 
-tc_status tc_stream_cost(tc_ctx *ctx, const tc_stream *s, const char *ini, const char *config, const char *mode, tc_npu_system *system,
-                         tc_npu_stream_cost *out)
+tc_status tc_stream_cost(tc_ctx *ctx, const tc_stream *s, const char *ini, const char *config,
+                         const char *mode, tc_npu_system *system, tc_npu_stream_cost *out)
 {
     const tc_npu_machine *m = s->program.machine;
     tc_target target;
     TC_TRY(tc_target_parse(ctx, m->name, &target));
-    TC_TRY(tc_npu_system_find(ctx, m, ini, config ? config : target.machine->system_config, mode ? mode : target.machine->memory_mode, system));
+    TC_TRY(tc_npu_system_find(ctx, m, ini, config ? config : target.machine->system_config,
+                              mode ? mode : target.machine->memory_mode, system));
     const char *wrong = tc_npu_cost_stream(&ctx->arena, &s->program, system, out);
     return wrong ? tc_error(ctx, s->loc, TC_E_STREAM, "%s", wrong) : TC_OK;
 }
@@ -110,7 +113,8 @@ tc_status tc_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n, size
         tc_npu_findings found;
         tc_npu_verify(ctx, &stream[i].program, &found);
         *operations += found.n_operation;
-        tc_status status = tc_npu_tell(ctx, stream[i].loc, &found, where_from, (void *)(uintptr_t)&stream[i]);
+        tc_status status =
+            tc_npu_tell(ctx, stream[i].loc, &found, where_from, (void *)(uintptr_t)&stream[i]);
         worst = worst ? worst : status;
     }
     return worst;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream_check.c -- see stream_check.h.
  *
- * Where results differ, the operator is found by halving: the TOSA program is cut behind an operator, translated again
- * and executed, until the first one is known whose result differs. */
+ * Where results differ, the operator is found by halving: the TOSA program is cut behind an
+ * operator, translated again and executed, until the first one is known whose result differs. */
 #include "stream_check.h"
 
 #include "../npu/exec.h"
@@ -36,7 +36,8 @@ static const tc_loc *where_from(void *user, size_t word)
 }
 
 /* Vela is asked again, now with its notes, which are long. */
-static origin ask_origin(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, const tc_vela_job *job)
+static origin ask_origin(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
+                         const tc_vela_job *job)
 {
     origin o = {0};
     tc_vela_options with = *vela;
@@ -50,8 +51,8 @@ static origin ask_origin(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
     return o;
 }
 
-static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, const tc_vela_job *job,
-                        const tc_npu_program *program)
+static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
+                        const tc_vela_job *job, const tc_npu_program *program)
 {
     tc_npu_findings found;
     tc_npu_verify(ctx, program, &found);
@@ -61,7 +62,9 @@ static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     loc->file = job->graph->name;
     (void)!tc_npu_tell(ctx, loc, &found, where_from, &from);
-    tc_note(ctx, NULL, "Vela%s%s made this of a region that keeps every rule of TOSA: the fault is Vela's, and nothing is written",
+    tc_note(ctx, NULL,
+            "Vela%s%s made this of a region that keeps every rule of TOSA: the fault is Vela's, "
+            "and nothing is written",
             job->version ? " " : "", job->version ? job->version : "");
     return TC_TOOL;
 }
@@ -92,7 +95,8 @@ static void compare(tc_tensor want, const uint8_t *got, size_t output, differenc
 }
 
 /* The stream on inputs, beside what it should give.  NULL, or why it does not run. */
-static const char *execute(tc_arena *arena, const tc_npu_program *p, const tc_tensor *in, const tc_tensor *want, difference *d)
+static const char *execute(tc_arena *arena, const tc_npu_program *p, const tc_tensor *in,
+                           const tc_tensor *want, difference *d)
 {
     const char *error = NULL;
     tc_npu_exec *exec = tc_npu_exec_new(arena, p, &error);
@@ -163,7 +167,8 @@ static tc_graph *cut(search *s, tc_val v, const tc_tensor **in)
     return g;
 }
 
-/* Whether the program that ends with the value gives something else; *last: its last kernel operation. */
+/* Whether the program that ends with the value gives something else; *last: its last kernel
+ * operation. */
 static bool differs(search *s, tc_val v)
 {
     const tc_tensor *in;
@@ -174,7 +179,8 @@ static bool differs(search *s, tc_val v)
     tc_trial trial;
     tc_trial_begin(s->ctx, &trial);
     bool made = tc_emit_tosa(s->ctx, g->module, &job.tosa) == TC_OK &&
-                tc_emit_ethosu(s->ctx, &s->c->target, s->vela, &job, 1) == TC_OK && open_program(s->ctx, &job, &p) == TC_OK;
+                tc_emit_ethosu(s->ctx, &s->c->target, s->vela, &job, 1) == TC_OK &&
+                open_program(s->ctx, &job, &p) == TC_OK;
     tc_trial_end(s->ctx, &trial);
     if (!made || (!execute(&s->ctx->arena, &p, in, &s->at[v], &d) && !d.n))
         return false;
@@ -214,31 +220,37 @@ static const tc_node *first_different(search *s)
     return found;
 }
 
-static tc_status blame(search *s, const tc_vela_job *job, const difference *d, const char *error, size_t sample)
+static tc_status blame(search *s, const tc_vela_job *job, const difference *d, const char *error,
+                       size_t sample)
 {
     tc_ctx *ctx = s->ctx;
     const tc_node *node = first_different(s);
     const char *version = job->version ? job->version : "", *gap = *version ? " " : "";
     const tc_loc *loc = node ? node->loc : NULL;
     if (error)
-        tc_error(ctx, loc, TC_E_STREAM, "the stream that Vela%s%s made of '%s' does not run on sample %zu: %s", gap, version, s->g->name, sample,
-                 error);
+        tc_error(ctx, loc, TC_E_STREAM,
+                 "the stream that Vela%s%s made of '%s' does not run on sample %zu: %s", gap,
+                 version, s->g->name, sample, error);
     else
         tc_error(ctx, loc, TC_E_STREAM,
-                 "the stream that Vela%s%s made of '%s' gives other numbers than its TOSA program on sample %zu: %" PRId64 " of %" PRId64
-                 ", by up to %" PRId64,
+                 "the stream that Vela%s%s made of '%s' gives other numbers than its TOSA program "
+                 "on sample %zu: %" PRId64 " of %" PRId64 ", by up to %" PRId64,
                  gap, version, s->g->name, sample, d->n, d->of, d->most);
     if (node)
-        tc_note(ctx, node->loc, "the first operator whose result differs is '%s'; cut there, the stream's last command is %s at word %zu",
+        tc_note(ctx, node->loc,
+                "the first operator whose result differs is '%s'; cut there, the stream's last "
+                "command is %s at word %zu",
                 tc_ops[node->op].name, tc_npu_op_name(&ctx->arena, &s->last), s->last.at);
     else
         tc_note(ctx, NULL, "no part of it by itself gives other numbers");
-    tc_note(ctx, NULL, "the TOSA program is what the rules made of the model, bit for bit: the fault is Vela's");
+    tc_note(
+        ctx, NULL,
+        "the TOSA program is what the rules made of the model, bit for bit: the fault is Vela's");
     return TC_TOOL;
 }
 
-tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela, const tc_region *region,
-                          const tc_vela_job *job)
+tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
+                          const tc_region *region, const tc_vela_job *job)
 {
     tc_npu_program program;
     tc_graph *g = tc_main(region->module);

@@ -386,6 +386,7 @@ void tc_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
     if (ctx->untold)
         keep_note(ctx, ctx->last_message, text);
     else
-        keep_message(ctx, (tc_diagnostic){
-                              .severity = TC_SEVERITY_NOTE, .id = "note", .loc = loc, .text = text});
+        keep_message(
+            ctx,
+            (tc_diagnostic){.severity = TC_SEVERITY_NOTE, .id = "note", .loc = loc, .text = text});
 }

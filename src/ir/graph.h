@@ -76,7 +76,7 @@ struct tc_module {
     const char *in_tree, *out_tree; /* how the ports nest, as PyTorch writes it; or NULL */
     const char *producer;           /* "torch 2.13.0", or NULL */
     size_t file_bytes;
-    const tc_tensor *fixed; /* by input: the numbers that the graph was made for, or no data; or NULL */
+    const tc_tensor *fixed; /* by input: numbers that the graph was made for, or no data; or NULL */
     bool places;   /* programs written of it keep where their steps come from */
     bool any_rank; /* the file does not say which axes of extent one there are */
     struct tc_variable *variable; /* state.c: what outlives a run */

@@ -161,7 +161,8 @@ KERNEL(softplus, softplus_f32, softplus_f64, NULL)
 static float logit_near_half(double t)
 {
     double s = t * t;
-    return (float)(t * (2 + s * (2. / 3 + s * (2. / 5 + s * (2. / 7 + s * (2. / 9 + s * 2 / 11))))));
+    return (float)(t *
+                   (2 + s * (2. / 3 + s * (2. / 5 + s * (2. / 7 + s * (2. / 9 + s * 2 / 11))))));
 }
 
 /* ln(x / (1 - x)), x clamped when eps is not negative; narrow floats round at every step.  Around a

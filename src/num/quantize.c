@@ -127,7 +127,8 @@ void tc_num_quantize(tc_call *c)
     const tc_attr_quantize *a = c->attr;
     channels s = channels_of(c->in[0].type, a->axis);
     const float *x = tc_as_f32(c->scratch, c->in[0]);
-    float *quotient = a->divides ? tc_arena_raw(c->scratch, (size_t)s.inner * sizeof *quotient) : NULL;
+    float *quotient =
+        a->divides ? tc_arena_raw(c->scratch, (size_t)s.inner * sizeof *quotient) : NULL;
     for (int64_t row = 0; row < s.outer * s.channels; row++) {
         grid g = grid_of(c, row % s.channels);
         const float *from = x + row * s.inner;

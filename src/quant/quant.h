@@ -16,8 +16,8 @@
 /* ---- settings ---- */
 
 typedef enum tc_observer {
-    TC_OBSERVER_mse, /* the range with the least squared error, after the consuming table operator
-                      */
+    TC_OBSERVER_mse, /* the range with the least squared error, after the consuming table
+                      * operator */
     TC_OBSERVER_minmax,            /* everything that was seen */
     TC_OBSERVER_ema,               /* a moving average of each sample's ends */
     TC_OBSERVER_percentile,        /* all but the tails */
@@ -146,8 +146,8 @@ typedef struct tc_domain {
     bool huge;            /* holds infinities: room is left for them beyond what was seen */
     int32_t
         unmasked; /* >= 0: attention scores, those of that domain with a mask or bias over them */
-    bool fixed_range; /* lo and hi are known beforehand (softmax, sigmoid): scale and zero are given
-                       */
+    bool fixed_range; /* lo and hi are known beforehand (softmax, sigmoid): scale and zero are
+                       * given */
     double lo, hi;        /* otherwise observe.c fills them in: what was seen, and 0 */
     int32_t base;  /* >= 0: same codes as that domain, scale times `factor`: never observed */
     double factor;
@@ -208,7 +208,7 @@ typedef struct tc_samples {
     void *from;
     void (*progress)(void *who, const char *what, size_t done, size_t total); /* or NULL */
     void *who;
-    /* What the program remembers before sample k, by mutation; NULL: what the sample before left. */
+    /* What the program remembers before sample k, by mutation; NULL: what the one before left. */
     void *const *(*state)(void *from, size_t k);
 } tc_samples;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx.c -- ONNX models: the file, its versions and functions, what goes in and comes out.
  *
- * Messages name the node as the file does.  Shapes are computed by our own rules from the inputs'. */
+ * Messages name the node as the file does.  Shapes follow by our own rules from the inputs'. */
 #include "onnx_program.h"
 
 #define ONNX(name, first, last, build, op, extra, note)                                            \

@@ -360,7 +360,8 @@ static tc_val rotation(tc_make *m, tc_val cache, tc_val ids, const tc_type *x)
         return TC_NONE;
     int rank = tc_make_type(m, cache)->rank;
     if (rank != (ids ? 2 : 3) || (ids && tc_make_type(m, ids)->rank != 2)) {
-        tc_make_bad(m, TC_E_SHAPE, "a cache of rank %d %s positions", rank, ids ? "with" : "without");
+        tc_make_bad(m, TC_E_SHAPE, "a cache of rank %d %s positions", rank,
+                    ids ? "with" : "without");
         return TC_NONE;
     }
     int64_t half = tc_make_type(m, cache)->dim[rank - 1];

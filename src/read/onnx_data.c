@@ -75,7 +75,8 @@ void tc_onnx_build_unique(tc_onnx_node *n)
         many[found - 1]++;
     }
     if (!tc_onnx_int(n, "sorted", 1)) { /* in the order in which they appear */
-        int64_t *renamed = other, *f = tc_new_n(arena, int64_t, all), *c = tc_new_n(arena, int64_t, all);
+        int64_t *renamed = other, *f = tc_new_n(arena, int64_t, all),
+                *c = tc_new_n(arena, int64_t, all);
         int64_t next = 0;
         for (int64_t i = 0; i < s.count; i++)
             if (first[group[i]] == i) {
@@ -112,7 +113,8 @@ static box box_at(tc_tensor boxes, int64_t i, bool centre)
     for (int k = 0; k < 4; k++)
         v[k] = tc_load_f64(boxes, 4 * i + k);
     for (int k = 0; k < 2; k++) {
-        double from = centre ? v[k] - v[2 + k] / 2 : v[k], to = centre ? v[k] + v[2 + k] / 2 : v[2 + k];
+        double from = centre ? v[k] - v[2 + k] / 2 : v[k],
+               to = centre ? v[k] + v[2 + k] / 2 : v[2 + k];
         b.lo[k] = fmin(from, to);
         b.hi[k] = fmax(from, to);
     }

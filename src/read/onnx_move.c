@@ -244,7 +244,8 @@ void tc_onnx_build_expand(tc_onnx_node *n)
         return;
     }
     for (int i = 1; i <= rank; i++) {
-        int64_t a = i <= t->rank ? t->dim[t->rank - i] : 1, b = i <= shape.n ? shape.v[shape.n - i] : 1;
+        int64_t a = i <= t->rank ? t->dim[t->rank - i] : 1,
+                b = i <= shape.n ? shape.v[shape.n - i] : 1;
         dim[rank - i] = b == 1 ? a : b;
     }
     tc_val y = tc_make_expand(&n->m, x, rank, dim);

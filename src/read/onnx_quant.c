@@ -97,8 +97,8 @@ static tc_val as_signed(tc_make *m, tc_val x, bool nibble)
 }
 
 /* Scale and zero point by themselves, or per channel of an axis: as our operator has them. */
-static tc_val signed_step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zero, int64_t axis,
-                          tc_dtype dtype, int64_t down)
+static tc_val signed_step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zero,
+                          int64_t axis, tc_dtype dtype, int64_t down)
 {
     tc_make *m = &n->m;
     tc_tensor s, z;

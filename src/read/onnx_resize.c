@@ -9,7 +9,15 @@
 #include "../num/load.h"
 #include "onnx.h"
 
-typedef enum where { HALF_PIXEL, HALF_PIXEL_SYMMETRIC, PYTORCH, ALIGN, ASYMMETRIC, CROP, TF_HALF } where;
+typedef enum where {
+    HALF_PIXEL,
+    HALF_PIXEL_SYMMETRIC,
+    PYTORCH,
+    ALIGN,
+    ASYMMETRIC,
+    CROP,
+    TF_HALF
+} where;
 typedef enum how { NEAREST, LINEAR, CUBIC } how;
 typedef enum rounding { PREFER_FLOOR, PREFER_CEIL, FLOOR, CEIL } rounding;
 
@@ -212,7 +220,8 @@ static tc_val as_upsample(tc_make *m, tc_val x, const resize *r)
         return tc_make_1(m, upsample_nearest, a, x);
     if (r->mode == LINEAR && exact && (half || r->place == ALIGN))
         return tc_make_1(m, upsample_linear, a, x);
-    if (r->mode == CUBIC && exact && axes == 2 && r->cubic_a == -0.75 && (half || r->place == ALIGN))
+    if (r->mode == CUBIC && exact && axes == 2 && r->cubic_a == -0.75 &&
+        (half || r->place == ALIGN))
         return tc_make_1(m, upsample_cubic, a, x);
     return TC_NONE;
 }
@@ -255,7 +264,8 @@ static void scales_and_sizes(tc_onnx_node *n, resize *r, const tc_type *x, tc_fl
 {
     int count = axes.n ? axes.n : x->rank, axis[TC_MAX_RANK] = {0};
     if ((scales.n && scales.n != count) || (!scales.n && sizes.n != count) || count > TC_MAX_RANK) {
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "scales or sizes do not fit the input of rank %d", x->rank);
+        tc_make_bad(&n->m, TC_E_ARGUMENT, "scales or sizes do not fit the input of rank %d",
+                    x->rank);
         return;
     }
     for (int i = 0; i < x->rank; i++) {
@@ -268,8 +278,8 @@ static void scales_and_sizes(tc_onnx_node *n, resize *r, const tc_type *x, tc_fl
         r->scale[at] = scales.n ? scales.v[i] : (double)sizes.v[i] / (double)x->dim[at];
         double size = scales.n ? floor((double)x->dim[at] * scales.v[i]) : (double)sizes.v[i];
         if (!(size >= 1 && size < INT32_MAX) || !(r->scale[at] > 0) || x->dim[at] < 1) {
-            tc_make_bad(&n->m, TC_E_ARGUMENT, "axis %d of %" PRId64 " resized to %g", at, x->dim[at],
-                        size);
+            tc_make_bad(&n->m, TC_E_ARGUMENT, "axis %d of %" PRId64 " resized to %g", at,
+                        x->dim[at], size);
             return;
         }
         r->out[at] = (int64_t)size;
@@ -285,7 +295,8 @@ void tc_onnx_build_resize(tc_onnx_node *n)
                                          "asymmetric",    "tf_crop_and_resize",
                                          "tf_half_pixel_for_nn"};
     static const char *const modes[] = {"nearest", "linear", "cubic"};
-    static const char *const rounds[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+    static const char *const rounds[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
+                                         "ceil"};
     tc_make *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
     resize r = {.cubic_a = tc_onnx_float(n, "cubic_coeff_a", -0.75),
@@ -377,7 +388,8 @@ void tc_onnx_build_affine_grid(tc_onnx_node *n)
         int64_t left = i;
         for (int a = axes - 1; a >= 0; a--) {
             double extent = (double)dim[1 + a], k = (double)(left % dim[1 + a]);
-            double at = align ? (extent > 1 ? -1 + 2 * k / (extent - 1) : 0) : (2 * k + 1) / extent - 1;
+            double at =
+                align ? (extent > 1 ? -1 + 2 * k / (extent - 1) : 0) : (2 * k + 1) / extent - 1;
             tc_store_f64(t, i * (axes + 1) + (axes - 1 - a), at);
             left /= dim[1 + a];
         }

@@ -172,7 +172,8 @@ void tc_onnx_build_mel_weights(tc_onnx_node *n)
     int64_t *edge = tc_new_n(&m->ctx->arena, int64_t, (size_t)bands + 2);
     double low = 2595 * log10(1 + lower.v[0] / 700), high = 2595 * log10(1 + upper.v[0] / 700);
     for (int64_t i = 0; i < bands + 2; i++) {
-        double hertz = 700 * (pow(10, (low + (double)i * (high - low) / (double)(bands + 2)) / 2595) - 1);
+        double hertz =
+            700 * (pow(10, (low + (double)i * (high - low) / (double)(bands + 2)) / 2595) - 1);
         edge[i] = (int64_t)floor((double)(length + 1) * hertz / (double)rate);
     }
     for (int64_t b = 0; b < bands; b++) {

@@ -16,7 +16,8 @@ static void count_nodes(tc_ctx *ctx, TcOnnxPb__Node *const *node, size_t n, tc_s
                             : tc_text_copy(&ctx->arena, tc_str_of(op)));
         for (size_t k = 0; k < node[i]->n_attribute; k++)
             if (node[i]->attribute[k]->g)
-                count_nodes(ctx, node[i]->attribute[k]->g->node, node[i]->attribute[k]->g->n_node, s);
+                count_nodes(ctx, node[i]->attribute[k]->g->node, node[i]->attribute[k]->g->n_node,
+                            s);
     }
 }
 

@@ -51,7 +51,8 @@ static window window_of(tc_onnx_node *n, const tc_type *x, const int64_t *kernel
     const char *word = tc_onnx_text(n, "auto_pad", "NOTSET");
     tc_ints pads = tc_onnx_ints(n, "pads");
     if (w.axes < 1 || w.axes > 3) {
-        tc_make_unsupported(&n->m, "a window over a tensor of rank %d; 3 to 5 are handled", x->rank);
+        tc_make_unsupported(&n->m, "a window over a tensor of rank %d; 3 to 5 are handled",
+                            x->rank);
         w.axes = 0;
         return w;
     }
@@ -66,7 +67,8 @@ static window window_of(tc_onnx_node *n, const tc_type *x, const int64_t *kernel
         w.pad[2 * i] = pads.n ? pads.v[i] : 0;
         w.pad[2 * i + 1] = pads.n ? pads.v[w.axes + i] : 0;
         if (!w.stride[i] || !w.dilation[i] || w.kernel[i] < 1 || w.pad[2 * i] < 0 ||
-            w.pad[2 * i + 1] < 0 || w.pad[2 * i] > INT32_MAX / 4 || w.pad[2 * i + 1] > INT32_MAX / 4)
+            w.pad[2 * i + 1] < 0 || w.pad[2 * i] > INT32_MAX / 4 ||
+            w.pad[2 * i + 1] > INT32_MAX / 4)
             tc_make_bad(&n->m, TC_E_ARGUMENT, "a window, stride, dilation or pad is out of range");
     }
     if (n->m.status != TC_OK)
@@ -86,7 +88,10 @@ static window window_of(tc_onnx_node *n, const tc_type *x, const int64_t *kernel
     return w;
 }
 
-static tc_ints list(tc_make *m, const int64_t *v, int n) { return tc_ints_copy(&m->ctx->arena, v, n); }
+static tc_ints list(tc_make *m, const int64_t *v, int n)
+{
+    return tc_ints_copy(&m->ctx->arena, v, n);
+}
 
 /* One number of each pair. */
 static tc_ints befores(tc_make *m, const window *w)

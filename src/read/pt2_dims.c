@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_dims.c -- sizes that an export leaves open (torch.export.Dim), and what the caller says of them.
+/* pt2_dims.c -- sizes that an export leaves open (torch.export.Dim), and what the caller says of
+ * them.
  *
  * The file knows them by symbols ("s77") with a range each; the names that the author gave to the
  * Dims are not in it.  A caller may say the symbol, the place of it ("x.2": axis 2 of input x), or,
@@ -206,7 +207,8 @@ tc_status tc_pt2_settle_dims(tc_pt2 *reader)
         if (dim->known)
             continue;
         if (!ctx->example_dims)
-            return tc_usage(ctx, "the model leaves sizes open; say --dim NAME=VALUE for each of: %s",
+            return tc_usage(ctx,
+                            "the model leaves sizes open; say --dim NAME=VALUE for each of: %s",
                             all_dims(reader));
         dim->value = dim->has_hint ? dim->hint : dim->lo;
         dim->known = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_experts.c -- importers of what mixtures of experts are made of: counts by bin, and products of
- * rows that lie together by expert.
+/* pt2_experts.c -- importers of what mixtures of experts are made of: counts by bin, and products
+ * of rows that lie together by expert.
  *
  * Which rows an expert has depends on the data, the shapes do not: every expert sees every row, and
  * for each row one of the results is taken. */
@@ -14,7 +14,8 @@ static tc_val counted(tc_pt2_node *n, int64_t count, tc_dtype dtype)
 static tc_val arith(tc_pt2_node *n, tc_op op, tc_val x, double by)
 {
     tc_val c = tc_pt2_const(n, TC_f32, by);
-    return tc_pt2_emit2(n, op, op == TC_OP_mul ? NULL : (const void *)tc_pt2_attr(n, alpha, 1), x, c);
+    return tc_pt2_emit2(n, op, op == TC_OP_mul ? NULL : (const void *)tc_pt2_attr(n, alpha, 1), x,
+                        c);
 }
 
 /* How many numbers fall into each of `bins` parts of [min, max]; the last part has max too. */
@@ -26,7 +27,8 @@ static void import_histc(tc_pt2_node *n, const tc_pt2_row *row)
     double min = tc_pt2_float(n, "min", 0), max = tc_pt2_float(n, "max", 0);
     const tc_type *y = tc_pt2_result_type(n, 0);
     if (n->status == TC_OK && !(min < max))
-        tc_pt2_unsupported(n, "bins between the least and the largest of the data: give min and max");
+        tc_pt2_unsupported(n,
+                           "bins between the least and the largest of the data: give min and max");
     if (n->status == TC_OK && bins < 1)
         tc_pt2_bad(n, TC_E_ARGUMENT, "there are no bins");
     if (n->status != TC_OK)

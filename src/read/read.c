@@ -45,7 +45,8 @@ static tc_status no_model(tc_ctx *ctx, const char *path)
     const tc_loc loc = {.file = path};
     tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
     tc_note(ctx, &loc,
-            "it reads PyTorch exports (.pt2), ONNX models (.onnx), TOSA flatbuffers (.tosa), VGF files (.vgf), "
+            "it reads PyTorch exports (.pt2), ONNX models (.onnx), TOSA flatbuffers (.tosa), VGF "
+            "files (.vgf), "
             "ExecuTorch programs (.pte), Vela's streams (_vela.npz, .bin) and text graphs (.ir)");
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vela.c -- Vela's raw answer (X_vela.npz), or the payload made of it, as a graph of one node that executes the stream.
+/* vela.c -- Vela's raw answer (X_vela.npz), or the payload made of it, as a graph of one node that
+ * executes the stream.
  *
  * Vela notes six extents, ones in front, and the bytes of an element; how many axes a tensor had,
  * and whether its numbers have a sign, is not in the file.  Tensors are of signed integers here,

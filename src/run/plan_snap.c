@@ -22,8 +22,8 @@ static bool undoes(const tc_node *q, const tc_node *d)
 {
     const tc_attr_quantize *a = q->attr, *b = d->attr;
     return d->op == TC_OP_dequantize && q->n_in == 1 && d->n_in == 1 && a->axis < 0 &&
-           b->axis < 0 && a->scale == b->scale && a->zero == b->zero && a->scale > 0 && !a->divides &&
-           b->dtype == TC_f32 && tc_dtypes[a->dtype].bits <= 16 &&
+           b->axis < 0 && a->scale == b->scale && a->zero == b->zero && a->scale > 0 &&
+           !a->divides && b->dtype == TC_f32 && tc_dtypes[a->dtype].bits <= 16 &&
            tc_snap_fits(a->zero, a->qmin, a->qmax);
 }
 

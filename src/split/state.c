@@ -5,8 +5,9 @@
  *
  *     after = call(.., before, ..);  mutate before -> after
  *
- * becomes a variable of that region: declared with what the buffer starts with, read in front, written
- * behind; the call loses an operand, and a result that nobody else reads, and the program a buffer. */
+ * becomes a variable of that region: declared with what the buffer starts with, read in front,
+ * written behind; the call loses an operand, and a result that nobody else reads, and the program a
+ * buffer. */
 #include "split.h"
 
 typedef struct holder {
@@ -128,9 +129,9 @@ static void hold(holder *h, size_t i)
     const tc_mutation m = h->program->mutation[i];
     const tc_value *buffer = h->program->val[m.before];
     tc_attr_tosa_variable *attr = tc_new(&h->ctx->arena, tc_attr_tosa_variable);
-    const char *name = buffer->name
-                           ? buffer->name
-                           : tc_text_format(&h->ctx->arena, "%s_state_%d", h->region->name, m.before);
+    const char *name =
+        buffer->name ? buffer->name
+                     : tc_text_format(&h->ctx->arena, "%s_state_%d", h->region->name, m.before);
     attr->name = tc_intern_text(h->ctx, name);
     tc_val initial = tc_graph_const(h->region, buffer->type, buffer->data, NULL, h->call->loc);
     variable_node(h, TC_OP_tosa_variable, attr, initial, buffer->type);

@@ -43,7 +43,8 @@ static const char *compare(tc_ctx *ctx, const char *folder, const test *t, tc_te
     for (int k = 0; same && k < array->rank; k++)
         same = array->dim[k] == got.type->dim[k];
     if (!same)
-        return tc_text_format(&ctx->arena, "result %d is %s", i, tc_type_text(&ctx->arena, got.type));
+        return tc_text_format(&ctx->arena, "result %d is %s", i,
+                              tc_type_text(&ctx->arena, got.type));
     tc_dtype dtype = tc_data_dtype(array);
     tc_tensor want =
         tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, got.type->rank, got.type->dim));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is, as a caller sees it: every target that is listed is taken, and says what it says. */
+/* What there is, as a caller sees it: every target that is listed is taken, and says what it
+ * says. */
 #include <stdio.h>
 #include <string.h>
 

@@ -109,9 +109,10 @@ static void places(void)
 /* A row at a computed place, for machines that write to none: the pass changes no number. */
 static void place_by_choice(void)
 {
-    static const char text[] = "graph @t(%0: i8[2,4,3] q(0.1:3), %1: i64[1], %2: i8[2,1,3] q(0.1:3)) {\n"
-                               "  %3 = index_copy %0, %1, %2 axis=1 : i8[2,4,3] q(0.1:3)\n  return "
-                               "%3\n}\n";
+    static const char text[] =
+        "graph @t(%0: i8[2,4,3] q(0.1:3), %1: i64[1], %2: i8[2,1,3] q(0.1:3)) {\n"
+        "  %3 = index_copy %0, %1, %2 axis=1 : i8[2,4,3] q(0.1:3)\n  return "
+        "%3\n}\n";
     tc_ctx *ctx = tc_ctx_new();
     tc_bytes bytes = {(const uint8_t *)text, sizeof text - 1};
     tc_module *before = lower_parse(ctx, bytes), *after = lower_parse(ctx, bytes);
@@ -127,7 +128,8 @@ static void place_by_choice(void)
             lower_fill(in[i], false, &seed);
         }
         CHECK(tc_eval(tc_main(before), in, x, &ctx->arena) == TC_OK &&
-              tc_eval(tc_main(after), in, y, &ctx->arena) == TC_OK && lower_distance(x[0], y[0]) == 0);
+              tc_eval(tc_main(after), in, y, &ctx->arena) == TC_OK &&
+              lower_distance(x[0], y[0]) == 0);
     }
     tc_ctx_free(ctx);
 }

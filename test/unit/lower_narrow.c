@@ -53,13 +53,14 @@ int main(void)
                       "graph @t(%0: i32[4,3], %1: i64[5]) {\n  %2 = const [0] : i64[1]\n  %3 = add "
                       "%1, %2 alpha=1 : i64[5]\n"
                       "  %4 = index_select %0, %3 axis=0 : i32[5,3]\n  return %4\n}\n") == 3);
-    /* a running sum of which only the low 32 bits are kept; places in order; what is left of them */
+    /* a running sum of which only the low 32 bits are kept; places in order; what is left of
+     * them */
     CHECK(small_nodes(INT, TC_OP_cumsum,
                       "graph @t(%0: i32[5]) {\n  %1 = cumsum %0 axis=0 : i64[5]\n  %2 = cast %1 "
                       "dtype=i32 : i32[5]\n  return %2\n}\n") == 2);
-    CHECK(small_nodes(INT, TC_OP_cumsum,
-                      "graph @t(%0: i32[5]) {\n  %1 = cumsum %0 axis=0 : i64[5]\n  return %1\n}\n") ==
-          1);
+    CHECK(small_nodes(
+              INT, TC_OP_cumsum,
+              "graph @t(%0: i32[5]) {\n  %1 = cumsum %0 axis=0 : i64[5]\n  return %1\n}\n") == 1);
     CHECK(small_nodes(INT, TC_OP_remainder,
                       "graph @t(%0: i8[1,9] q(0.05:3)) {\n  %1, %2 = topk %0 k=4 axis=1 "
                       "largest=true : i8[1,4] q(0.05:3), i64[1,4]\n  %3 = const [3] : i64[1]\n"

@@ -132,9 +132,9 @@ static void deep(void)
 static void transposed(void)
 {
     /* strides that U55 does not take */
-    CHECK(agrees(U55, 1, "i8[2,3,4,5] q(0.05:-3)", "i8[3,4,8,7] q(axis=1; 0.02:0, 0.01:0, 0.03:0, 0.02:0)",
-                 "f32[4]", "conv_transpose",
-                 "stride=[4,3] pad=[2,1] out_pad=[1,0] dilation=[1,1] groups=1",
+    CHECK(agrees(U55, 1, "i8[2,3,4,5] q(0.05:-3)",
+                 "i8[3,4,8,7] q(axis=1; 0.02:0, 0.01:0, 0.03:0, 0.02:0)", "f32[4]",
+                 "conv_transpose", "stride=[4,3] pad=[2,1] out_pad=[1,0] dilation=[1,1] groups=1",
                  "i8[2,4,17,17] q(0.1:5)"));
     CHECK(agrees(U55, 1, "i8[1,4,9] q(0.05:-3)", "i8[4,2,16] q(0.02:0)", NULL, "conv_transpose",
                  "stride=[8] pad=[4] out_pad=[0] dilation=[1] groups=1", "i8[1,2,72] q(0.1:5)"));

@@ -119,12 +119,13 @@ static void samples(void)
            "  %2 = grid_sample %0, %1 mode=bilinear pad=zeros align_corners=false : i8[1,2,3,4] "
            "q(0.05:-3)\n"
            "  return %2\n}\n");
-    REFUSES("TOSA-1.0+INT",
-            "graph @t(%0: i8[1,2,4,5] q(0.05:-3), %1: i8[1,3,4,2] q(0.008:0)) {\n"
-            "  %2 = grid_sample %0, %1 mode=bilinear pad=reflection align_corners=false : i8[1,2,3,4] "
-            "q(0.05:-3)\n"
-            "  return %2\n}\n",
-            "only linear sampling without reflection has an integer form");
+    REFUSES(
+        "TOSA-1.0+INT",
+        "graph @t(%0: i8[1,2,4,5] q(0.05:-3), %1: i8[1,3,4,2] q(0.008:0)) {\n"
+        "  %2 = grid_sample %0, %1 mode=bilinear pad=reflection align_corners=false : i8[1,2,3,4] "
+        "q(0.05:-3)\n"
+        "  return %2\n}\n",
+        "only linear sampling without reflection has an integer form");
 }
 
 int main(void)

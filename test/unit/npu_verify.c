@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* npu_verify.c -- the verifier on streams that are made here word by word: a good one, and one for each thing that can
- * be wrong with it. */
+/* npu_verify.c -- the verifier on streams that are made here word by word: a good one, and one for
+ * each thing that can be wrong with it. */
 #include "check.h"
 
 #include "npu/verifier.h"
@@ -22,7 +22,10 @@ static void word(stream *s, uint32_t w)
         s->bytes[4 * s->n + (size_t)i] = (uint8_t)(w >> 8 * i);
     s->n++;
 }
-static void set(stream *s, int code, int value) { word(s, (uint32_t)code | (uint32_t)(value & 0xffff) << 16); }
+static void set(stream *s, int code, int value)
+{
+    word(s, (uint32_t)code | (uint32_t)(value & 0xffff) << 16);
+}
 static void set2(stream *s, int code, int param, uint32_t value)
 {
     word(s, (uint32_t)code | 1u << 14 | (uint32_t)param << 16);
@@ -44,9 +47,12 @@ static void map(stream *s, int height0, int base, int region, uint32_t at, int h
 /* What every pool of a map of 4 x 4 x 8 of i8 has in common: 1x1, output from byte 128 on. */
 static void prepare(stream *s)
 {
-    static const int zeros[] = {TC_NPU_IFM_PAD_TOP, TC_NPU_IFM_PAD_LEFT, TC_NPU_IFM_PAD_RIGHT, TC_NPU_IFM_PAD_BOTTOM,
-                                TC_NPU_IFM_UPSCALE, TC_NPU_IFM_ZERO_POINT, TC_NPU_OFM_ZERO_POINT, TC_NPU_KERNEL_WIDTH_M1,
-                                TC_NPU_KERNEL_HEIGHT_M1, TC_NPU_KERNEL_STRIDE, TC_NPU_ACC_FORMAT, TC_NPU_ACTIVATION, TC_NPU_BLOCKDEP};
+    static const int zeros[] = {
+        TC_NPU_IFM_PAD_TOP,    TC_NPU_IFM_PAD_LEFT,    TC_NPU_IFM_PAD_RIGHT,
+        TC_NPU_IFM_PAD_BOTTOM, TC_NPU_IFM_UPSCALE,     TC_NPU_IFM_ZERO_POINT,
+        TC_NPU_OFM_ZERO_POINT, TC_NPU_KERNEL_WIDTH_M1, TC_NPU_KERNEL_HEIGHT_M1,
+        TC_NPU_KERNEL_STRIDE,  TC_NPU_ACC_FORMAT,      TC_NPU_ACTIVATION,
+        TC_NPU_BLOCKDEP};
     *s = (stream){0};
     for (size_t i = 0; i < TC_COUNT(zeros); i++)
         set(s, zeros[i], 0);
@@ -75,11 +81,17 @@ static void stop(stream *s) { set(s, TC_NPU_STOP, 0xffff); }
 /* Bytes 0..127 are the input, 128..255 the output, of a scratch of 512 bytes. */
 static tc_npu_findings judged(tc_ctx *ctx, stream *s)
 {
-    s->in = (tc_npu_tensor){.dim = {1, 1, 1, 4, 4, 8}, .element_bytes = 1, .offset = 0, .bytes = 128, .region = 1};
+    s->in = (tc_npu_tensor){
+        .dim = {1, 1, 1, 4, 4, 8}, .element_bytes = 1, .offset = 0, .bytes = 128, .region = 1};
     s->out = s->in;
     s->out.offset = 128;
-    s->program = (tc_npu_program){.machine = tc_npu_machine_find("ethos-u55-128"), .words = {s->bytes, s->n},
-                                  .weights = {s->weights, sizeof s->weights}, .scratch = 512, .in = &s->in, .out = &s->out, .n_in = 1,
+    s->program = (tc_npu_program){.machine = tc_npu_machine_find("ethos-u55-128"),
+                                  .words = {s->bytes, s->n},
+                                  .weights = {s->weights, sizeof s->weights},
+                                  .scratch = 512,
+                                  .in = &s->in,
+                                  .out = &s->out,
+                                  .n_in = 1,
                                   .n_out = 1};
     tc_npu_findings found;
     tc_npu_verify(ctx, &s->program, &found);
@@ -259,10 +271,14 @@ static void single_registers(tc_ctx *ctx)
         bool second; /* has a second word */
         uint32_t value;
         tc_npu_check check;
-    } row[] = {{TC_NPU_IFM_STRIDE_C, true, 3, TC_CHECK_STRIDE},    {TC_NPU_OFM_STRIDE_X, true, 7, TC_CHECK_OVERLAP},
-               {TC_NPU_OFM_STRIDE_Y, true, 16, TC_CHECK_OVERLAP},  {TC_NPU_IFM_BASE2, true, 513, TC_CHECK_BOUNDS},
-               {TC_NPU_ACTIVATION_MIN, false, 128, TC_CHECK_RANGE}, {TC_NPU_IFM_DEPTH_M1, false, 6, TC_CHECK_RANGE},
-               {TC_NPU_OFM_HEIGHT0_M1, false, 4, TC_CHECK_RANGE},  {TC_NPU_OFM_WIDTH0_M1, false, 9, TC_CHECK_RANGE}};
+    } row[] = {{TC_NPU_IFM_STRIDE_C, true, 3, TC_CHECK_STRIDE},
+               {TC_NPU_OFM_STRIDE_X, true, 7, TC_CHECK_OVERLAP},
+               {TC_NPU_OFM_STRIDE_Y, true, 16, TC_CHECK_OVERLAP},
+               {TC_NPU_IFM_BASE2, true, 513, TC_CHECK_BOUNDS},
+               {TC_NPU_ACTIVATION_MIN, false, 128, TC_CHECK_RANGE},
+               {TC_NPU_IFM_DEPTH_M1, false, 6, TC_CHECK_RANGE},
+               {TC_NPU_OFM_HEIGHT0_M1, false, 4, TC_CHECK_RANGE},
+               {TC_NPU_OFM_WIDTH0_M1, false, 9, TC_CHECK_RANGE}};
     for (size_t i = 0; i < TC_COUNT(row); i++) {
         stream s;
         prepare(&s);
@@ -357,9 +373,14 @@ static void single_rows(tc_ctx *ctx)
 static void sums_of_u85(tc_ctx *ctx)
 {
     (void)ctx;
-    tc_npu_op op = {.kind = TC_NPU_KIND_POOL, .mode = TC_POOL_REDUCE_SUM, .microblock = 3, .block = {8, 16, 8},
-                    .window = {.kh = 1, .kw = 1, .stride_x = 1, .stride_y = 1, .dilation_x = 1, .dilation_y = 1},
-                    .ifm = {.used = true, .bytes = 4, .h = 64, .w = 64, .c = 64}};
+    tc_npu_op op = {
+        .kind = TC_NPU_KIND_POOL,
+        .mode = TC_POOL_REDUCE_SUM,
+        .microblock = 3,
+        .block = {8, 16, 8},
+        .window =
+            {.kh = 1, .kw = 1, .stride_x = 1, .stride_y = 1, .dilation_x = 1, .dilation_y = 1},
+        .ifm = {.used = true, .bytes = 4, .h = 64, .w = 64, .c = 64}};
     const tc_npu_machine *m = tc_npu_machine_find("ethos-u85-256");
     CHECK(tc_npu_ifm_block(m, &op).depth == 32);
     op.ifm.bytes = 2;

@@ -190,7 +190,8 @@ static void test_dims(tc_ctx *ctx)
     tc_port_info port = {.size = sizeof port};
     CHECK(tc_model_input(model_of_five, 0, &port) && port.type->dim[0] == 5);
     CHECK(tc_ctx_set_shape(other, "x=5,") == TC_OK && tc_ctx_set_shape(other, "x") == TC_USAGE);
-    CHECK(tc_ctx_set_shape(other, "=1,2") == TC_USAGE && tc_ctx_set_shape(other, "x=a") == TC_USAGE);
+    CHECK(tc_ctx_set_shape(other, "=1,2") == TC_USAGE &&
+          tc_ctx_set_shape(other, "x=a") == TC_USAGE);
     tc_ctx_free(other);
 }
 

@@ -312,10 +312,15 @@ static void test_views(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     model m = {
-        .values =
-            "'x':" F32(INT(2) "," INT(3)) ",'y':" F32(INT(2) "," INT(3)) ",'s':" F32(INT(1) "," INT(3)) ",'q':" F32(
-                INT(3) "," INT(
-                    1)) ",'q2':" F32(INT(3) "," INT(1)) ",'r':" F32(INT(2)) ",'y2':" F32(INT(2) "," INT(3)),
+        /* clang-format off */
+        .values = "'x':" F32(INT(2) "," INT(3)) ","
+                  "'y':" F32(INT(2) "," INT(3)) ","
+                  "'s':" F32(INT(1) "," INT(3)) ","
+                  "'q':" F32(INT(3) "," INT(1)) ","
+                  "'q2':" F32(INT(3) "," INT(1)) ","
+                  "'r':" F32(INT(2)) ","
+                  "'y2':" F32(INT(2) "," INT(3)),
+        /* clang-format on */
         .nodes = NODE("clone.default", SELF("x"), "y") "," NODE(
             "slice.Tensor",
             SELF("y") "," ARG("dim", "as_int", "0") "," ARG("start", "as_int",
@@ -384,9 +389,13 @@ static void test_mutation(void)
                   "i") "," NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"), "n");
     CHECK(refused(m, TC_UNSUPPORTED, "or on what the model remembers [dynamic-shape]"));
     /* what only an assertion asks for need not be known */
-    m.nodes = SYM("torch.ops.aten.item.default", SELF("p"), "i") "," SYM("_operator.le", NAMED("i") "," NUMBER(24), "b") ","
-              "{'target':'torch.ops.aten._assert_scalar.default','inputs':[{'name':'self','arg':{'as_sym_bool':{'as_name':'b'}}}],'outputs':[],'metadata':{}},"
+    /* clang-format off */
+    m.nodes = SYM("torch.ops.aten.item.default", SELF("p"), "i") ","
+              SYM("_operator.le", NAMED("i") "," NUMBER(24), "b") ","
+              "{'target':'torch.ops.aten._assert_scalar.default','inputs':["
+              ARG("self", "as_sym_bool", "{'as_name':'b'}") "],'outputs':[],'metadata':{}},"
               NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"), "n");
+    /* clang-format on */
     ctx = tc_ctx_new();
     CHECK(load(ctx, m, &status));
     tc_ctx_free(ctx);

@@ -121,8 +121,8 @@ static void test_pick(void)
           F32, N(3), 1, 1, 2);
     REFUSED("aten.histc.default", X "," ARG("bins", "as_int", "3"), F32, N(3), "give min and max");
     REFUSED("transformers.grouped_mm_fallback.default",
-            ARG("input", "as_tensor", "{'name':'x'}") "," ARG("weight", "as_tensor", "{'name':'x'}") "," ARG(
-                "offs", "as_tensor", "{'name':'i'}"),
+            ARG("input", "as_tensor", "{'name':'x'}") "," ARG(
+                "weight", "as_tensor", "{'name':'x'}") "," ARG("offs", "as_tensor", "{'name':'i'}"),
             F32, N(2) "," N(3), "only rows in groups");
     GIVES("aten.index.Tensor",
           X "," ARG("indices", "as_optional_tensors",

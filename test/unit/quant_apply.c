@@ -339,7 +339,8 @@ static void ruined(void)
     tc_ctx_free(p.ctx);
 }
 
-/* Terms that cancel leave less than their own steps: the sum's are no finer than a 1024th of them. */
+/* Terms that cancel leave less than their own steps: the sum's are no finer than a 1024th of
+ * them. */
 static void cancelled(void)
 {
     tc_config c = preset("int8");

@@ -73,7 +73,8 @@ static tc_val quotient(tc_lower *lw, const tc_arg *x, const tc_arg *y, double *s
     return truncated(lw, tc_put_wide(lw, x, sx / unit), by);
 }
 
-/* The same without a choice, y being 0 there: y + x z, z = 32767 where x is divided by 0, else 0. */
+/* The same without a choice, y being 0 there: y + x z, z = 32767 where x is divided by 0 and else
+ * 0. */
 static tc_val pushed(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
 {
     static const int64_t none = 0;

@@ -7,8 +7,8 @@
  *     key = code * 2^b + (n - 1 - place)      2^b > n - 1
  *
  * so no two are equal and the first of equals is the larger key; the largest key tells both.  For
- * integers of 32 bits the place is the first where the largest stands among what is left.  Floats are
- * found by ARGMAX, and the numbers are gathered in the end. */
+ * integers of 32 bits the place is the first where the largest stands among what is left.  Floats
+ * are found by ARGMAX, and the numbers are gathered in the end. */
 #include <float.h>
 #include <math.h>
 
@@ -47,7 +47,8 @@ static bool start(tc_lower *lw, const order *o)
     if (!lw->target->machine->can.selects)
         tc_lower_refuse(lw, "the machine does not compare");
     else if (o->k > MOST_STEPS)
-        tc_lower_refuse(lw, "TOSA does not sort, and %d numbers are too many to look for", (int)o->k);
+        tc_lower_refuse(lw, "TOSA does not sort, and %d numbers are too many to look for",
+                        (int)o->k);
     else if (!o->rows || !o->k)
         tc_lower_refuse(lw, "it is empty");
     return lw->status == TC_OK;

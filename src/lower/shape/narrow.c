@@ -21,7 +21,7 @@ typedef struct narrowing {
     const tc_target *target;
     range *of;       /* by value of `from` */
     tc_val *in_32;   /* by value of `from`: the same numbers as i32 in `to`, or none */
-    bool *is_place;  /* by value of `from`: whoever reads it uses it as a place, or its low 32 bits */
+    bool *is_place;  /* by value of `from`: whoever reads it takes a place, or its low 32 bits */
 } narrowing;
 
 static const range unknown = {1, 0};
