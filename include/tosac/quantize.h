@@ -15,7 +15,7 @@ extern "C" {
 /* How values are quantized: a scheme for all, and entries for some of them. */
 typedef struct tc_config tc_config;
 
-/* A preset (int8, int8+16:K, a16w8, a8w4, none, anchor) or the path of a JSON file, which ends in
+/* A preset (int8, int8+16:K, a16w8, a8w4, a16w4, none, anchor) or the path of a JSON file, which ends in
  * .json or holds a slash; NULL is int8. */
 TC_API TC_MUST_USE tc_status tc_config_open(tc_ctx *ctx, const char *preset_or_path,
                                             tc_config **out);
@@ -52,7 +52,8 @@ enum {
     TC_ENTRY_PER_CHANNEL = 1 << 3,
     TC_ENTRY_OBSERVER = 1 << 4, /* and percentile */
     TC_ENTRY_FLOOR = 1 << 5,
-    TC_ENTRY_FIXED = 1 << 6 /* scale and zero */
+    TC_ENTRY_FIXED = 1 << 6, /* scale and zero */
+    TC_ENTRY_GROUP = 1 << 7
 };
 
 /* One entry: what holds for the values in its scope; the fields that `has` does not name are taken
@@ -72,6 +73,7 @@ typedef struct tc_quant_entry {
     double floor;      /* the least scale */
     double scale;      /* fixed: > 0 */
     int64_t zero;
+    int64_t group; /* weights: so many input channels have a step of their own; 0: all share one */
 } tc_quant_entry;
 TC_SIZED_RECORD(tc_quant_entry)
 

@@ -261,7 +261,7 @@ def quantize(model: Any, calibration: Any = None, config: Any = None, *, example
 
     model: a path, bytes, a torch.nn.Module, an ExportedProgram, or a Model
     calibration: arrays, any iterable of samples (a DataLoader), or paths; none for a model that went through PT2E
-    config: "int8", "int8+16:K", "a16w8", "a8w4", "anchor", a JSON file, or a dictionary (doc/quantization.md)
+    config: "int8", "int8+16:K", "a16w8", "a8w4", "a16w4", "anchor", a JSON file, or a dictionary (doc/quantization.md)
     """
     calibration = settled(calibration)
     context = make_context(threads, reference_kernels, dims)

@@ -36,7 +36,7 @@ static const struct {
     {TC_ENTRY_DTYPE, TC_HAS_DTYPE},         {TC_ENTRY_RANGE, TC_HAS_RANGE},
     {TC_ENTRY_SYMMETRIC, TC_HAS_SYMMETRIC}, {TC_ENTRY_PER_CHANNEL, TC_HAS_PER_CHANNEL},
     {TC_ENTRY_OBSERVER, TC_HAS_OBSERVER},   {TC_ENTRY_FLOOR, TC_HAS_FLOOR},
-    {TC_ENTRY_FIXED, TC_HAS_FIXED},
+    {TC_ENTRY_FIXED, TC_HAS_FIXED},         {TC_ENTRY_GROUP, TC_HAS_GROUP},
 };
 
 static const tc_observer observers[] = {
@@ -77,6 +77,8 @@ static tc_status check_entry(tc_ctx *ctx, const tc_quant_entry *r)
     if ((r->has & TC_ENTRY_FLOOR && !((float)r->floor > 0)) ||
         (r->has & TC_ENTRY_FIXED && !((float)r->scale > 0)))
         return tc_usage(ctx, "an entry's scale or floor is above 0");
+    if (r->has & TC_ENTRY_GROUP && (r->group < 0 || r->group > 1000000))
+        return tc_usage(ctx, "an entry's group has %" PRId64 " input channels", r->group);
     return TC_OK;
 }
 
@@ -90,7 +92,8 @@ static tc_patch patch_of(const tc_quant_entry *r)
                          .percentile = r->percentile,
                          .floor = r->floor,
                          .scale = r->scale,
-                         .zero = r->zero}};
+                         .zero = r->zero,
+                         .group = r->group}};
     for (size_t i = 0; i < TC_COUNT(fields); i++)
         p.has |= r->has & fields[i].theirs ? fields[i].ours : 0;
     if (r->has & TC_ENTRY_OBSERVER)

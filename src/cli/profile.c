@@ -123,7 +123,7 @@ static const cli_option options[] = {
     {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
      "calibration data; without, numbers are invented: costs hardly depend on them"},
     {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config),
-     "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
+     "int8, int8+16:K, a16w8, a8w4, a16w4, none, anchor, or a JSON file"},
     {"--cpu", NULL, "NODES", CLI_TEXT, AT(cpu),
      "names or operators that stay on the CPU, comma-separated"},
     {"--vela-ini", NULL, "FILE", CLI_TEXT, AT(vela_ini),

@@ -137,7 +137,7 @@ static const cli_option options[] = {
     {"--merge", NULL, "OBS", CLI_TEXTS, AT(merge),
      "observations of other runs; again for each further file"},
     {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config),
-     "int8, int8+16:K, a16w8, a8w4, none, anchor, or a JSON file"},
+     "int8, int8+16:K, a16w8, a8w4, a16w4, none, anchor, or a JSON file"},
     {"--output", "-o", "OUT", CLI_TEXT, AT(output),
      "the typed program as text, large constants in OUT.bin"},
     {"--qparams", NULL, "JSON", CLI_TEXT, AT(qparams),

@@ -9,6 +9,8 @@
 
 /* ---- presets ---- */
 
+enum { A16W4_GROUP = 32 }; /* of input channels: what language models need with 4 bits */
+
 static const tc_setting act8 = {
     .dtype = TC_i8, .qmin = -128, .qmax = 127, .percentile = 99.99, .floor = 0x1p-24};
 static const tc_setting act16 = {.dtype = TC_i16,
@@ -25,12 +27,15 @@ static const tc_setting weight8 = {.dtype = TC_i8,
                                    .observer = TC_OBSERVER_minmax,
                                    .floor = 0x1p-40};
 
-static tc_setting weight4(void)
+/* group: input channels that share a step; 0: all of them. */
+static tc_setting weight4(int64_t group)
 {
     tc_setting s = weight8;
     s.dtype = TC_i4;
     s.qmin = -7;
     s.qmax = 7;
+    s.observer = TC_OBSERVER_mse;
+    s.group = group;
     return s;
 }
 
@@ -52,23 +57,24 @@ static tc_config anchor(void)
     return c;
 }
 
-/* The K of "int8+16:K"; false when the name is not of that form. */
-static bool wide_count(const char *name, int64_t *out)
+/* The K of "PREFIXK"; false when the name is not of that form. */
+static bool counted(const char *name, const char *prefix, int64_t *out)
 {
-    static const char prefix[] = "int8+16:";
     return tc_text_starts(name, prefix) &&
-           tc_text_to_i64(tc_str_of(name + sizeof prefix - 1), out) && *out >= 0 && *out <= 1000000;
+           tc_text_to_i64(tc_str_of(name + strlen(prefix)), out) && *out >= 0 && *out <= 1000000;
 }
 
 bool tc_config_preset(const char *name, tc_config *out)
 {
-    int64_t wide = 0;
-    if (tc_text_eq(name, "int8") || wide_count(name, &wide))
+    int64_t wide = 0, group = 0, usual_group = A16W4_GROUP;
+    if (tc_text_eq(name, "int8") || counted(name, "int8+16:", &wide))
         *out = usual(act8, weight8);
     else if (tc_text_eq(name, "a16w8"))
         *out = usual(act16, weight8);
-    else if (tc_text_eq(name, "a8w4"))
-        *out = usual(act8, weight4());
+    else if (tc_text_eq(name, "a8w4") || counted(name, "a8w4:", &group))
+        *out = usual(act8, weight4(group));
+    else if (tc_text_eq(name, "a16w4") || counted(name, "a16w4:", &usual_group))
+        *out = usual(act16, weight4(usual_group));
     else if (tc_text_eq(name, "none")) {
         *out = usual(act8, weight8);
         out->global.act.dtype = out->global.weight.dtype = TC_none;
@@ -83,9 +89,10 @@ bool tc_config_preset(const char *name, tc_config *out)
 tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax,
                               int64_t weight_qmin, int64_t weight_qmax, double eps)
 {
-    tc_scheme s = {bits == 16 ? act16 : act8, weight_qmax <= 7 ? weight4() : weight8};
+    tc_scheme s = {bits == 16 ? act16 : act8, weight_qmax <= 7 ? weight4(0) : weight8};
     s.act.qmin = act_qmin;
     s.act.qmax = act_qmax;
+    s.weight.observer = TC_OBSERVER_minmax;
     s.weight.qmin = weight_qmin;
     s.weight.qmax = weight_qmax;
     s.weight.per_channel = per_channel;
@@ -99,7 +106,8 @@ tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int6
 tc_patch tc_patch_all(const tc_setting *setting)
 {
     uint32_t has =
-        TC_HAS_DTYPE | TC_HAS_RANGE | TC_HAS_SYMMETRIC | TC_HAS_PER_CHANNEL | TC_HAS_FLOOR;
+        TC_HAS_DTYPE | TC_HAS_RANGE | TC_HAS_SYMMETRIC | TC_HAS_PER_CHANNEL | TC_HAS_FLOOR |
+        TC_HAS_GROUP;
     if (setting->observer == TC_OBSERVER_fixed)
         has |= TC_HAS_FIXED;
     return (tc_patch){has, *setting};
@@ -117,6 +125,7 @@ static void usual_codes(tc_setting *s)
         s->qmin = -7;
         s->qmax = 7;
         s->symmetric = true;
+        s->observer = TC_OBSERVER_mse;
     }
 }
 
@@ -135,6 +144,8 @@ tc_setting tc_setting_patched(tc_setting s, const tc_patch *patch)
         s.symmetric = to->symmetric;
     if (patch->has & TC_HAS_PER_CHANNEL)
         s.per_channel = to->per_channel;
+    if (patch->has & TC_HAS_GROUP)
+        s.group = to->group;
     if (patch->has & TC_HAS_OBSERVER) {
         s.observer = to->observer;
         s.percentile = to->percentile;

@@ -88,6 +88,14 @@ static tc_status read_code(reader *r, const char *key, const tc_json *value, tc_
     return TC_OK;
 }
 
+static tc_status read_group(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    if (!tc_json_i64(value, &out->to.group) || out->to.group < 0 || out->to.group > 1000000)
+        return wants(r, key, "a number of input channels, 0 for all of them");
+    out->has |= TC_HAS_GROUP;
+    return TC_OK;
+}
+
 static tc_status read_flag(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
     bool symmetric = tc_text_eq(key, "symmetric");
@@ -145,11 +153,11 @@ static const struct {
     {"dtype", read_dtype},       {"qmin", read_code},        {"qmax", read_code},
     {"symmetric", read_flag},    {"per_channel", read_flag}, {"observer", read_observer},
     {"percentile", read_number}, {"eps", read_number},       {"scale", read_number},
-    {"zero_point", read_zero},
+    {"zero_point", read_zero},   {"group", read_group},
 };
 static const char *const field_names[] = {"dtype",       "qmin",      "qmax",       "symmetric",
                                           "per_channel", "observer",  "percentile", "eps",
-                                          "scale",       "zero_point"};
+                                          "scale",       "zero_point", "group"};
 _Static_assert(TC_COUNT(fields) == TC_COUNT(field_names), "the same fields");
 
 static tc_status read_field(reader *r, const char *key, const tc_json *value, tc_patch *out)
@@ -220,7 +228,7 @@ static tc_status read_patch(reader *r, const char *what, const tc_json *object, 
 
 static tc_status named_preset(reader *r, const char *name, tc_config *out)
 {
-    static const char *const names[] = {"int8", "int8+16:4", "a16w8", "a8w4", "none", "anchor"};
+    static const char *const names[] = {"int8", "int8+16:4", "a16w8", "a8w4", "a16w4", "none", "anchor"};
     return tc_config_preset(name, out) ? TC_OK : unknown(r, "preset", name, names, TC_COUNT(names));
 }
 
@@ -375,6 +383,7 @@ tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out)
     tc_status status = tc_usage(ctx, "'%s' is no preset", text);
     tc_note(
         ctx, NULL,
-        "presets are int8, int8+16:K, a16w8, a8w4, none and anchor; a file's name ends in .json");
+        "presets are int8, int8+16:K, a16w8, a8w4, a16w4, none and anchor; a file's name ends in "
+        ".json");
     return status;
 }

@@ -32,6 +32,7 @@ typedef struct tc_setting {
     int64_t qmin, qmax;   /* the codes in use */
     bool symmetric;       /* zero is 0 */
     bool per_channel;     /* weights: a scale for each output channel */
+    int64_t group;        /* weights: of so many input channels each, a step of its own; 0: none */
     tc_observer observer;
     double percentile;    /* percentile: of each end, such as 99.99 */
     double floor;         /* the least scale */
@@ -58,6 +59,7 @@ enum {
     TC_HAS_OBSERVER = 1 << 4, /* and percentile */
     TC_HAS_FLOOR = 1 << 5,
     TC_HAS_FIXED = 1 << 6, /* scale and zero */
+    TC_HAS_GROUP = 1 << 7,
 };
 
 /* What an entry is about; the later, the more specific. */
@@ -91,8 +93,8 @@ typedef struct tc_config {
     bool checked;         /* tc_config_check() has seen the program as it was written */
 } tc_config;
 
-/* text: a preset (int8, int8+16:K, a16w8, a8w4, none, anchor) or the path of a JSON file; NULL:
- * int8. */
+/* text: a preset (int8, int8+16:K, a16w8, a8w4, a16w4, each of the last two with :G for groups of
+ * G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
 TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
 /* The text of such a file, which lives as long as the context; path: for messages. */

@@ -2,6 +2,8 @@
 /* weights.c -- what is known at compile time, in integers.
  *
  *   weights   s[c] = largest magnitude of channel c / qmax                zero 0
+ *             with observer mse: the s[c] of the least squared error
+ *             in groups of input channels: see lattice.c
  *   bias      s[c] = s_input * s_weight[c], 32 bits (48 for 16-bit input)  zero 0
  *   others    the range of their own numbers; next to scores, the scores' domain
  *
@@ -12,6 +14,7 @@
 
 #include "../num/load.h"
 #include "../num/quant.h"
+#include "lattice.h"
 #include "seen.h"
 
 /* ---- numbers ---- */
@@ -34,8 +37,9 @@ static tc_status evaluate(tc_apply *a, tc_val v, tc_tensor *out)
     return TC_OK;
 }
 
-tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc_loc *loc,
-                            tc_val *out)
+/* Old constant v as codes of that type; weights: how they are rounded, or NULL for any number. */
+static tc_status put_codes(tc_apply *a, tc_val v, const tc_type *type, const tc_setting *weights,
+                           const tc_loc *loc, tc_val *out)
 {
     struct {
         const tc_type *type;
@@ -46,7 +50,13 @@ tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc
         tc_rewrite *rw = a->rw;
         tc_tensor real, codes = tc_tensor_new(&rw->ctx->arena, type);
         TC_TRY(evaluate(a, v, &real));
-        tc_quantize_into(real, codes);
+        if (weights && weights->group) {
+            tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+            tc_lattice l = tc_lattice_of(&rw->ctx->scratch, real, type->quant, weights);
+            tc_lattice_round(&l, real, codes);
+            tc_arena_rewind(&rw->ctx->scratch, mark);
+        } else
+            tc_quantize_into(real, codes);
         const tc_node *def = tc_def(rw->from, v);
         tc_val val =
             tc_graph_const(rw->to, type, codes.data, rw->from->val[v]->name, def ? def->loc : loc);
@@ -54,6 +64,12 @@ tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc
     }
     *out = (tc_val)(uintptr_t)*made;
     return TC_OK;
+}
+
+tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc_loc *loc,
+                            tc_val *out)
+{
+    return put_codes(a, v, type, NULL, loc, out);
 }
 
 /* ---- weights ---- */
@@ -97,15 +113,22 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x,
     magnitudes(w, axis, n, most);
     for (int64_t c = 0; c < n; c++)
         usual = fmaxf(usual, most[c]);
+    bool search = s->observer == TC_OBSERVER_mse && !s->group;
+    if (search)
+        tc_weights_search(w, axis, n, s->qmax, most);
     for (int64_t c = 0; c < n; c++) { /* a channel of zeros is as fine as any */
         float m = most[c] > 0 ? most[c] : usual > 0 ? usual : 1;
-        scale[c] = fmax((double)(m / (float)s->qmax), (double)(float)s->floor);
+        scale[c] = fmax((double)(m / (float)(s->qmax * tc_lattice_most(s))),
+                        (double)(float)s->floor);
         for (int64_t k = c; bias.data && k < tc_type_count(bias.type); k += n)
             scale[c] = (double)(float)fmax(scale[c], bias_needs(a, x, bias, k));
     }
-    tc_quant q = {axis, (int32_t)n, s->qmin, s->qmax, scale, zero};
+    int64_t step = tc_lattice_most(s);
+    tc_quant q = {axis, (int32_t)n, s->qmin * step, s->qmax * step, scale, zero};
     tc_type type = *w.type;
-    type.dtype = s->dtype;
+    /* next to 16 bits, and in groups, 4 bits are written as the 8-bit numbers they are */
+    bool spread = s->dtype == TC_i4 && (s->group || tc_dtypes[x->dtype].bits > 8);
+    type.dtype = spread ? TC_i8 : s->dtype;
     type.quant = &q;
     *out = tc_type_intern(ctx, &type);
     return TC_OK;
@@ -231,16 +254,17 @@ tc_status tc_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val
     const tc_type *x = NULL, *type = NULL;
     tc_status status = TC_OK;
     bool weight = tc_role_weight(node, i), is_bias = tc_role_bias(node) == i;
+    const tc_setting *how = &a->flow.scheme[node->out[0]].weight;
     if (is_bias)
         status = bias(a, node, i, out);
     else if (weight) {
-        x = a->flow.scheme[node->out[0]].weight.dtype != TC_none ? flowing(a, node, i) : NULL;
+        x = how->dtype != TC_none ? flowing(a, node, i) : NULL;
         if (x)
             status = weights_of(a, node, i, x, &type);
     } else
         status = own_type(a, node, i, &type);
     if (status == TC_OK && type)
-        status = tc_apply_constant(a, node->in[i], type, node->loc, out);
+        status = put_codes(a, node->in[i], type, weight ? how : NULL, node->loc, out);
     else if (status == TC_OK && !is_bias)
         status = tc_apply_real(a, node->in[i], node->loc, out);
     tc_arena_rewind(&a->rw->ctx->scratch, mark);

@@ -120,6 +120,38 @@ static size_t count_ops(const program *p, tc_op op)
     return n;
 }
 
+/* Codes of the constant "w". */
+static const int8_t *codes_of(const program *p)
+{
+    const tc_graph *g = tc_main(p->module);
+    for (tc_val v = 1; v < g->n_val; v++)
+        if (g->val[v]->name && tc_text_eq(g->val[v]->name, "w"))
+            return g->val[v]->data;
+    return NULL;
+}
+
+/* Input channels 0 and 1 are large, 2 and 3 small: with groups of 2 each has steps of its own; with
+ * one scale for all four the small ones are nearly lost.  Next to 16 bits they are written as i8. */
+static void four_bits_in_groups(void)
+{
+    static const char body[] =
+        "  %1 \"w\" = const [7,-6,0.07,0.05,-5,7,0.03,-0.07] : f32[2,4]\n  %2 \"y\" = linear %0, "
+        "%1\n  return %2\n";
+    tc_config c = preset("a16w4:2");
+    program p = near("%0 \"x\": f32[3,4]", body, &c, 0.3);
+    const tc_type *w = type_of(&p, "w");
+    const int8_t *code = codes_of(&p);
+    CHECK(w->dtype == TC_i8 && w->quant->hi == 126 && w->quant->count == 2);
+    CHECK(code && code[0] == 126 && code[1] == -108 && code[2] == 1 && code[3] == 1);
+    tc_ctx_free(p.ctx);
+    c = preset("a16w4:0");
+    p = near("%0 \"x\": f32[3,4]", body, &c, 0.3);
+    w = type_of(&p, "w");
+    code = codes_of(&p);
+    CHECK(w->dtype == TC_i8 && w->quant->hi == 7 && code && code[0] == 7 && code[2] == 0);
+    tc_ctx_free(p.ctx);
+}
+
 /* ---- products ---- */
 
 static void weights_and_bias(void)
@@ -156,6 +188,7 @@ static void weights_and_bias(void)
              &c, 0.15);
     CHECK(type_of(&p, "w")->dtype == TC_i4 && type_of(&p, "w")->quant->hi == 7);
     tc_ctx_free(p.ctx);
+    four_bits_in_groups();
 }
 
 /* An input that is always 0 has the least scale; the bias still fits. */

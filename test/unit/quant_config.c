@@ -44,6 +44,11 @@ static void presets(void)
     CHECK(tc_config_preset("a16w8", &c) && c.global.act.dtype == TC_i16 && c.global.act.symmetric);
     CHECK(tc_config_preset("a8w4", &c) && c.global.weight.dtype == TC_i4 &&
           c.global.weight.qmax == 7);
+    CHECK(c.global.weight.group == 0 && tc_config_preset("a8w4:64", &c) &&
+          c.global.weight.group == 64 && c.global.act.dtype == TC_i8);
+    CHECK(tc_config_preset("a16w4", &c) && c.global.weight.group == 32 &&
+          c.global.act.dtype == TC_i16 && tc_config_preset("a16w4:0", &c) &&
+          c.global.weight.group == 0 && !tc_config_preset("a16w4:", &c));
     CHECK(tc_config_preset("none", &c) && c.global.act.dtype == TC_none);
     CHECK(tc_config_preset("anchor", &c) && c.anchor && !c.correct_bias &&
           c.global.act.floor == 0x1p-16);

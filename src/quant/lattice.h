@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lattice.h -- the numbers that weights of few bits may be. */
+#ifndef TC_QUANT_LATTICE_H
+#define TC_QUANT_LATTICE_H
+
+#include "quant.h"
+
+/* w = scale[c] * step[c][g] * q  with  lo <= q <= hi  and step a whole number, one for each channel
+ * and group of input channels.  Codes are step * q: an int8 holds them, so a group's scale is
+ * folded into the weights exactly and the channel's scale does the rest. */
+typedef struct tc_lattice {
+    const tc_quant *quant; /* of the codes: channel axis and scales */
+    int64_t lo, hi;        /* of q */
+    int64_t n_channel, n_group, inner; /* inner: numbers after the channel axis */
+    int64_t each;          /* numbers of a channel, in the order they lie, that make a group */
+    uint8_t *step;         /* n_channel rows of n_group; NULL: all are 1 */
+} tc_lattice;
+
+/* The greatest step: 18 of 4 bits, so that 7 * 18 is a code of 8 bits; 1 without groups. */
+int64_t tc_lattice_most(const tc_setting *setting);
+
+/* The lattice for these weights with the channel scales in q: of each group the step with the least
+ * squared error. */
+tc_lattice tc_lattice_of(tc_arena *arena, tc_tensor w, const tc_quant *q,
+                         const tc_setting *setting);
+
+/* The step of number k of channel c. */
+static inline int64_t tc_lattice_step(const tc_lattice *l, int64_t c, int64_t k)
+{
+    return l->step ? l->step[c * l->n_group + k / l->each] : 1;
+}
+
+/* Every number to the nearest one of the lattice. */
+void tc_lattice_round(const tc_lattice *l, tc_tensor w, tc_tensor codes);
+
+/* The range with the least squared error for each channel along the axis (-1: all in one), instead
+ * of the largest magnitude that `most` holds. */
+void tc_weights_search(tc_tensor w, int axis, int64_t n, int64_t qmax, float *most);
+
+#endif
