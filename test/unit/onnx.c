@@ -111,20 +111,23 @@ static void beside(tc_ctx *ctx, tc_buf *t, const char *key, const char *value)
     inner(t, 13, &e);
 }
 
+static bool says(tc_ctx *ctx, tc_bytes file, const char *words)
+{
+    tc_module *module;
+    bool good = tc_read_bytes(ctx, "/tmp/t.onnx", file, (tc_bytes){NULL, 0}, &module) != TC_OK;
+    const char *said = tc_buf_cstr(&ctx->messages);
+    if (good && strstr(said, words))
+        return true;
+    fprintf(stderr, "expected '%s', said '%s'\n", words, said);
+    return false;
+}
+
 /* The model is turned down, and the messages have these words. */
 static bool refused(tc_bytes file, const char *words)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *module;
-    bool good = false;
-    if (setjmp(ctx->oom) == 0) {
-        ctx->arena.oom = ctx->scratch.oom = &ctx->oom;
-        good = tc_read_bytes(ctx, "/tmp/t.onnx", file, (tc_bytes){NULL, 0}, &module) != TC_OK;
-        const char *said = tc_buf_cstr(&ctx->messages);
-        good = good && strstr(said, words);
-        if (!good)
-            fprintf(stderr, "expected '%s', said '%s'\n", words, said);
-    }
+    ctx->arena.oom = ctx->scratch.oom = &ctx->oom;
+    bool good = setjmp(ctx->oom) == 0 && says(ctx, file, words);
     tc_ctx_free(ctx);
     return good;
 }
