@@ -386,11 +386,12 @@ graph @main(%0 "x": f32[1,4]) {
   return %3
 }
 EOF
+model=$dir/relu.ir
 stream() { # STATUS WORDS NAME [OPTION...]: compile with a Vela whose answer is fixture/npu/NAME
     local status=$1 words=$2
     printf '#!/bin/sh\nmkdir out; cp %s out/region_vela.npz\n' "$PWD/fixture/npu/$3_vela.npz" >"$dir/vela"
     shift 3
-    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect "$status" "$words" compile "$dir/relu.ir" -t ethos-u85-256 -o "$dir/relu.pte" "$@"
+    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect "$status" "$words" compile "$model" -t ethos-u85-256 -o "$dir/relu.pte" "$@"
 }
 stream 0 '1 region, 1 operators' relu --check --strict
 stream 0 "'relu' goes to the CPU: word 62, operation 0, POOL SUM: its ofm reaches" relu-outside
@@ -401,6 +402,26 @@ stream 0 'gives other numbers than its TOSA program' relu-other --check
 stream 0 '0 regions' relu-other --check
 stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --check --strict
 holds 'a program was written' test -e "$dir/u85.pte"
+
+# a TOSA program with an input that nobody reads: Vela leaves it out, the program keeps it
+cat >"$dir/idle.ir" <<'EOF'
+graph @main(%0 "spare": i8[2,3], %1 "x": i8[1,4]) {
+  %2 = tosa.clamp %1 min_val=-3 max_val=127 nan_mode=propagate : i8[1,4]
+  return %2
+}
+EOF
+expect 0 '1 region' compile "$dir/idle.ir" -t TOSA-1.0+INT -o "$dir/idle.tosa"
+expect 3 "the program is TOSA, and 'cpu' has no kernels for it" compile "$dir/idle.tosa" -t cpu
+holds 'that is said once' test "$("$tosac" compile "$dir/idle.tosa" -t cpu 2>&1 | wc -l)" = 2
+model=$dir/idle.tosa stream 0 '1 region' relu --check --strict
+expect 0 $'0    i8[2,3]\n  1    i8[1,4]' inspect "$dir/relu.pte"
+"$tosac" run "$dir/idle.tosa" -i random:1 -o "$dir/idle-tosa" >/dev/null 2>&1
+"$tosac" run "$dir/relu.pte" -i random:1 -o "$dir/idle-pte" >/dev/null 2>&1
+holds 'and computes the same' cmp "$dir/idle-tosa/output_0.npy" "$dir/idle-pte/output_0.npy"
+mkdir "$dir/codes"
+npy codes/spare '|i1' '2, 3' 'abcdef'
+npy codes/x '|i1' '1, 4' '\x80\xf0\x05\x7f'
+model=$dir/idle.tosa stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --check --strict --calib "$dir/codes"
 
 # the same stream in a program and as Vela wrote it: checked, shown, run
 stream 0 '1 region, 1 operators' relu
@@ -434,6 +455,8 @@ expect 1 'read with --preprocess' run "$dir/pictures.ir" -i $digits/../vgf
 
 # How often programs are right
 expect 0 '98.70 %   97.8 ..  99.2' evaluate $digits/model.pt2 --data $digits/test.npz --labels $digits/test_label.npy
+expect 0 '20 samples, 10 classes' evaluate $digits/model.pt2 --data $digits/test.npz --labels $digits/test_label.npy --most 20
+expect 1 '3 labels for 20 samples' evaluate $digits/model.pt2 --data $digits/test.npz --labels <(seq 0 2) --most 20
 expect 0 '"top1": 0.987' evaluate $digits/model.pt2 --data $digits/test.npz --labels $digits/test_label.npy --json
 mkdir -p "$dir/classes/cat" "$dir/classes/dog"
 cp $digits/../pictures/00[0-4].* "$dir/classes/cat" && cp $digits/../pictures/00[5-9].* "$dir/classes/dog"
@@ -441,6 +464,7 @@ expect 0 '10 samples, 10 classes' evaluate "$dir/pictures.ir" --data "$dir/class
 expect 0 'cat for' evaluate "$dir/pictures.ir" --data "$dir/classes" --labels by-folder --preprocess 'resize=28 crop=24'
 seq 0 9 >"$dir/ten.txt"
 expect 0 'takes' evaluate "$dir/pictures.ir" --data "$dir/classes" --labels "$dir/ten.txt" --preprocess 'resize=28 crop=24'
+expect 0 '4 samples, 10 classes' evaluate "$dir/pictures.ir" --data "$dir/classes" --labels "$dir/ten.txt" --preprocess 'resize=28 crop=24' --most 4
 expect 1 '10 labels for 5 samples' evaluate "$dir/pictures.ir" --data "$dir/classes/cat" --labels "$dir/ten.txt" --preprocess 'resize=28 crop=24'
 expect 1 'the program knows 10 classes' evaluate "$dir/pictures.ir" --data "$dir/classes/cat" --labels <(seq 10 14) --preprocess 'resize=28 crop=24'
 expect 2 'is for pictures in folders' evaluate $digits/model.pt2 --data $digits/test.npz --labels by-folder

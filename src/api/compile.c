@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "model.h"
+#include "pte.h"
 
 #include "../ir/rewrite.h"
 #include "../ir/verify.h"
@@ -286,9 +287,41 @@ static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *
     return status;
 }
 
+static tc_status no_kernels(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_status status = tc_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+                                      "the program is TOSA, and '%s' has no kernels for it",
+                                      c->target.text);
+    tc_note(ctx, NULL,
+            "compile the model that it was made from; 'tosac run' runs TOSA programs as they are");
+    return status;
+}
+
+static bool reads_all_inputs(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    const uint32_t *readers = tc_graph_readers(ctx, g);
+    bool all = true;
+    for (size_t i = 0; i < g->n_in; i++)
+        all = all && readers[g->in[i]];
+    tc_arena_rewind(&ctx->scratch, mark);
+    return all;
+}
+
+/* The program keeps its inputs and calls a region that has only those which somebody reads. */
+static void set_apart(tc_ctx *ctx, tc_compiled *c)
+{
+    tc_module *region = c->module;
+    c->module = tc_program_calling(ctx, region, tc_intern_text(ctx, c->target.text));
+    drop_inputs(ctx, c->module, tc_main(region));
+    bring_back(region, c->module);
+}
+
 /* A program that is TOSA already. */
 static tc_status take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c)
 {
+    if (c->target.machine->packing == TC_PACKED_NOT)
+        return no_kernels(ctx, c);
     c->region = tc_new(&ctx->arena, tc_region);
     c->n_region = 1;
     c->region->module = c->module;
@@ -296,9 +329,11 @@ static tc_status take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c)
     if (c->target.machine->detours)
         TC_TRY(tc_run_passes(ctx, c->module, c->target.machine->detours, trace));
     TC_TRY(tc_verify_tosa_for(ctx, c->module, &c->target));
+    if (c->target.machine->packing == TC_PACKED_VELA && !reads_all_inputs(ctx, tc_main(c->module)))
+        set_apart(ctx, c);
     return c->target.machine->packing == TC_PACKED_VGF
                ? TC_OK
-               : tc_emit_tosa(ctx, c->module, &c->region->tosa);
+               : tc_emit_tosa(ctx, c->region->module, &c->region->tosa);
 }
 
 tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
@@ -397,15 +432,31 @@ static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_com
     return status;
 }
 
-/* The same of TOSA; what it is given stays with it, for its command stream. */
+/* What a program of TOSA is given stays with its region, for the command stream. */
+static void keep_inputs(tc_ctx *ctx, const tc_compiled *c, const tc_checker *checker)
+{
+    tc_region *r = c->region;
+    const tc_graph *main = tc_main(c->module);
+    const tc_node *call = r->module == c->module ? NULL : call_of(c->module, r->name);
+    r->n_sample = checker->n;
+    for (size_t k = 0; k < checker->n; k++) {
+        r->sample[k] = checker->in[k];
+        if (!call)
+            continue;
+        r->sample[k] = tc_new_n(&ctx->arena, tc_tensor, (size_t)call->n_in);
+        for (int i = 0; i < call->n_in; i++)
+            r->sample[k][i] = checker->in[k][tc_value_of(main, call->in[i])->index];
+    }
+}
+
+/* The same of TOSA. */
 static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     tc_checker checker;
     TC_TRY(begin_check(ctx, r, c, &checker));
     tc_status status = take_whole(ctx, &(tc_trace){tc_check_pass, &checker}, c);
-    c->region->n_sample = checker.n;
-    for (size_t k = 0; k < checker.n; k++)
-        c->region->sample[k] = checker.in[k];
+    if (status == TC_OK)
+        keep_inputs(ctx, c, &checker);
     tc_check_end(&checker);
     return status;
 }

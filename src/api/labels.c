@@ -7,14 +7,20 @@
 #include "../num/load.h"
 #include "../read/data.h"
 #include "../wire/file.h"
+#include "dataset.h"
 
-static tc_status too_few(tc_ctx *ctx, const char *file, size_t found, size_t n)
+/* One for each sample; where only the first ones count, more are no fault. */
+static tc_status check_count(tc_ctx *ctx, const char *file, const tc_dataset *data, size_t found,
+                             size_t n)
 {
+    if (found == n || (data->most && found > n))
+        return TC_OK;
     return tc_error(ctx, &(tc_loc){.file = file}, TC_E_DATA, "%zu label%s for %zu samples", found,
                     found == 1 ? "" : "s", n);
 }
 
-static tc_status from_npy(tc_ctx *ctx, const char *path, size_t n, int64_t *out)
+static tc_status from_npy(tc_ctx *ctx, const char *path, const tc_dataset *data, size_t n,
+                          int64_t *out)
 {
     tc_npy *array;
     size_t count;
@@ -23,8 +29,7 @@ static tc_status from_npy(tc_ctx *ctx, const char *path, size_t n, int64_t *out)
     if (!tc_is_int(dtype))
         return tc_error(ctx, &(tc_loc){.file = path}, TC_E_DATA,
                         "labels are one array of whole numbers");
-    if (array->count != (int64_t)n)
-        return too_few(ctx, path, (size_t)array->count, n);
+    TC_TRY(check_count(ctx, path, data, (size_t)array->count, n));
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_tensor t = tc_tensor_new(&ctx->scratch, tc_type_make(ctx, dtype, 1, &array->count));
     tc_status status = tc_npy_read(ctx, array, 0, array->count, t.data);
@@ -35,7 +40,8 @@ static tc_status from_npy(tc_ctx *ctx, const char *path, size_t n, int64_t *out)
 }
 
 /* The last word of each line that has one. */
-static tc_status from_text(tc_ctx *ctx, const char *path, size_t n, int64_t *out)
+static tc_status from_text(tc_ctx *ctx, const char *path, const tc_dataset *data, size_t n,
+                           int64_t *out)
 {
     tc_bytes bytes;
     size_t found = 0, line = 0;
@@ -62,7 +68,7 @@ static tc_status from_text(tc_ctx *ctx, const char *path, size_t n, int64_t *out
         found += number;
         at = next;
     }
-    return found == n ? TC_OK : too_few(ctx, path, found, n);
+    return check_count(ctx, path, data, found, n);
 }
 
 static const char *folder_of(tc_ctx *ctx, const char *path)
@@ -120,8 +126,8 @@ tc_status tc_read_labels(tc_ctx *ctx, const char *how, const tc_dataset *data, s
     bool folders = tc_text_eq(how, "by-folder");
     TC_TRY(folders ? from_folders(ctx, data, n, classes, out)
            : tc_text_ends(how, ".npy") || tc_text_ends(how, ".npz")
-               ? from_npy(ctx, how, n, out->of)
-               : from_text(ctx, how, n, out->of));
+               ? from_npy(ctx, how, data, n, out->of)
+               : from_text(ctx, how, data, n, out->of));
     for (size_t k = 0; k < n; k++)
         if (out->of[k] < 0 || out->of[k] >= (int64_t)classes)
             return tc_error(ctx, &(tc_loc){.file = how}, TC_E_DATA,

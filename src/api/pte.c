@@ -3,9 +3,7 @@
  * written. */
 #include "pte.h"
 
-/* A program that is one region from its inputs to its outputs: a graph that does nothing but call
- * it. */
-static tc_module *calling(tc_ctx *ctx, const tc_module *from, const char *target)
+tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target)
 {
     tc_module *m = tc_arena_copy(&ctx->arena, from, sizeof *from);
     tc_graph *region = tc_main(from);
@@ -50,7 +48,7 @@ tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_pay
 {
     tc_module *m = compiled->module;
     if (compiled->n_region == 1 && compiled->region[0].module == m)
-        m = calling(ctx, m, tc_intern_text(ctx, compiled->target.text));
+        m = tc_program_calling(ctx, m, tc_intern_text(ctx, compiled->target.text));
     m->places = compiled->places;
     tc_memory memory;
     TC_TRY(tc_run_stages(ctx, m, "program,plan", &(tc_job){.memory = &memory}, trace));

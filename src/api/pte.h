@@ -12,6 +12,10 @@ typedef struct tc_pte {
     const tc_graph *planned;
 } tc_pte;
 
+/* A program that is one region from its inputs to its outputs: a graph that does nothing but call
+ * it, in front of the graphs of `from`. */
+tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target);
+
 /* The file; payload: one for each region, in their order.  The module's first graph is left in
  * kernels. */
 TC_MUST_USE tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled,

@@ -242,7 +242,8 @@ static tc_op parse_op(parser *p)
         }
     }
     if (near)
-        tc_note(p->ctx, &here, "did you mean '%s'?", near);
+        tc_note(p->ctx, &here, "did you mean '%s%s'?", tc_text_starts(near, "tosa_") ? "tosa." : "",
+                tc_text_starts(near, "tosa_") ? near + 5 : near);
     return TC_OP_const;
 }
 
