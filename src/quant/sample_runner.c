@@ -18,6 +18,8 @@ typedef struct worker {
     tc_tensor *in, *out, *after;
     tc_memory memory, declared;
     pthread_t thread;
+    size_t k;    /* the sample in hand */
+    bool locked; /* it holds the lock: memory may run out under it */
     jmp_buf oom;
 } worker;
 
@@ -72,20 +74,20 @@ static double seconds_of(clockid_t clock)
 }
 
 /* The next sample into w->in, with the lock held; false when there is none. */
-static bool take(worker *w, size_t *k)
+static bool take(worker *w)
 {
     tc_runner *t = w->runner;
     const tc_samples *samples = t->visit->samples;
     if (t->status || t->no_memory || t->next >= samples->n)
         return false;
-    *k = t->next++;
+    w->k = t->next++;
     t->ctx->arena.oom = t->ctx->scratch.oom = &w->oom; /* reading may allocate */
     double begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
-    t->status = samples->read(samples->from, *k, w->in);
+    t->status = samples->read(samples->from, w->k, w->in);
     if (t->visit->reading)
         *t->visit->reading += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin;
     if (!t->status)
-        t->status = tc_sample_check(t->ctx, t->g, *k, w->in);
+        t->status = tc_sample_check(t->ctx, t->g, w->k, w->in);
     return !t->status;
 }
 
@@ -107,9 +109,10 @@ static tc_status run_fresh(worker *w)
     return tc_plan_try(w->plan, w->in, w->out, w->declared.now, w->after);
 }
 
-static tc_status run_one(worker *w, size_t k)
+static tc_status run_one(worker *w)
 {
     const tc_visit *visit = w->runner->visit;
+    size_t k = w->k;
     if (visit->enter && !visit->enter(w->guest, k, w->in))
         return TC_OK;
     const tc_samples *samples = visit->samples;
@@ -125,34 +128,46 @@ static tc_status run_one(worker *w, size_t k)
     return TC_OK;
 }
 
+static void lock(worker *w)
+{
+    pthread_mutex_lock(&w->runner->lock);
+    w->locked = true;
+}
+
+static void unlock(worker *w)
+{
+    w->locked = false;
+    pthread_mutex_unlock(&w->runner->lock);
+}
+
+/* One sample more; false when there is none. */
+static bool run_next(worker *w)
+{
+    lock(w);
+    bool more = take(w);
+    unlock(w);
+    if (!more)
+        return false;
+    tc_status status = run_one(w);
+    lock(w);
+    finish(w, status);
+    unlock(w);
+    return true;
+}
+
 static void *run_samples(void *what)
 {
     worker *w = what;
-    tc_runner *t = w->runner;
-    volatile bool locked = false;
     if (setjmp(w->oom) != 0) {
-        if (!locked)
-            pthread_mutex_lock(&t->lock);
-        t->no_memory = true;
-        pthread_mutex_unlock(&t->lock);
+        if (!w->locked)
+            lock(w);
+        w->runner->no_memory = true;
+        unlock(w);
         return NULL;
     }
-    for (;;) {
-        size_t k;
-        pthread_mutex_lock(&t->lock);
-        locked = true;
-        bool more = take(w, &k);
-        locked = false;
-        pthread_mutex_unlock(&t->lock);
-        if (!more)
-            return NULL;
-        tc_status status = run_one(w, k);
-        pthread_mutex_lock(&t->lock);
-        locked = true;
-        finish(w, status);
-        locked = false;
-        pthread_mutex_unlock(&t->lock);
-    }
+    while (run_next(w))
+        ;
+    return NULL;
 }
 
 /* ---- together ---- */
