@@ -47,6 +47,18 @@ def test_report_files(digits, tmp_path):
         r.report(tmp_path / "r.pdf")
 
 
+def test_scales_beside_a_file(digits, tmp_path):
+    tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples).save(tmp_path / "d.tosa")
+    y = tosac.run(tmp_path / "d.tosa", digits.x[:200], dequantize=True)[0]
+    assert y.dtype == np.float32 and digits.right(y) >= 0.98
+    assert np.array_equal(tosac.load(tmp_path / "d.tosa", dequantize=True).run(digits.x[:200])[0], y)
+    (tmp_path / "d.tosa.json").unlink()
+    with pytest.raises(tosac.UsageError, match="none of it"):
+        tosac.run(tmp_path / "d.tosa", digits.x[:1], dequantize=True)
+    with pytest.raises(tosac.ModelError, match="neither its types nor"):
+        tosac.load(tmp_path / "d.tosa", dequantize=True)
+
+
 def test_ethos_u(digits, vela, tmp_path):
     r = tosac.compile(digits.model, "ethos-u85-256", digits.samples)
     assert r.cycles > 1000 and r.memory > 0 and r.regions[0].scratch > 0

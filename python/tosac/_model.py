@@ -162,7 +162,7 @@ class Program:
 
 
 def read_model(source: Any, context: Context, data: Any = None, example_inputs: Any = None, name: Optional[str] = None,
-               prefer_tosa: bool = False, dynamic_shapes: Any = None) -> Model:
+               prefer_tosa: bool = False, dynamic_shapes: Any = None, dequantize: bool = False) -> Model:
     """A model from a path, bytes, a module or an exported program, in that context."""
     out = ctypes.c_void_p()
     if isinstance(source, Model):
@@ -170,7 +170,7 @@ def read_model(source: Any, context: Context, data: Any = None, example_inputs: 
             raw = source.text().encode()
             return read_model(raw, context, name=text(lib.tc_model_file(source._handle)))
         return source
-    options = record(n.tc_model_options, prefer_tosa=int(prefer_tosa))
+    options = record(n.tc_model_options, prefer_tosa=int(prefer_tosa), dequantize=int(dequantize))
     if is_path(source):
         context.call("tc_model_open", utf8(os.fspath(source)), ctypes.byref(options), ctypes.byref(out))
         return Model(context, out)
@@ -198,12 +198,13 @@ def make_context(threads: int = 0, reference_kernels: bool = False, dims: Option
 
 
 def load(source: Any, *, example_inputs: Any = None, dims: Optional[Mapping[str, int]] = None, threads: int = 0,
-         reference_kernels: bool = False, prefer_tosa: bool = False) -> Model:
+         reference_kernels: bool = False, prefer_tosa: bool = False, dequantize: bool = False) -> Model:
     """Read a model: a path (.pt2, .tosa, .vgf, .pte, .ir, _vela.npz), bytes, a module or an exported program.
 
     example_inputs: for a module, what forward takes.  dims: sizes that the model leaves open, by name.
+    dequantize: a file's borders in float where they are quantized, by their types or by what FILE.json beside it says.
     """
-    return read_model(source, make_context(threads, reference_kernels, dims), None, example_inputs, prefer_tosa=prefer_tosa)
+    return read_model(source, make_context(threads, reference_kernels, dims), None, example_inputs, prefer_tosa=prefer_tosa, dequantize=dequantize)
 
 
 def run(program: Any, *inputs: Any, dequantize: bool = False, reset: bool = False, dims: Optional[Mapping[str, int]] = None,
@@ -211,10 +212,12 @@ def run(program: Any, *inputs: Any, dequantize: bool = False, reset: bool = Fals
     """Run a program on data: arrays in the order of its inputs, or by name.
 
     An array with a longer first axis, or with one axis more, holds several samples; results are joined the same way.
-    dequantize: real numbers in and out where the program's own inputs and outputs are integers with a scale.
+    dequantize: real numbers in and out where the program's own inputs and outputs are integers with a scale; a bare .tosa's
+    stand in the .json beside it.
     """
     if not hasattr(program, "run"):
-        program = load(program, dims=dims, threads=threads, reference_kernels=reference_kernels, prefer_tosa=prefer_tosa)
+        beside = dequantize and is_path(program) and os.path.exists(f"{os.fspath(program)}.json")
+        program = load(program, dims=dims, threads=threads, reference_kernels=reference_kernels, prefer_tosa=prefer_tosa, dequantize=beside)
     return program.run(*inputs, dequantize=dequantize, reset=reset, **named)
 
 

@@ -100,7 +100,7 @@ def fit(array: np.ndarray, port: Port, dtype: int, dequantize: bool = False) -> 
     with np.errstate(invalid="ignore"):
         made = array.astype(want)
     if array.size and not np.array_equal(made.astype(array.dtype), array):
-        hint = "dequantize=True takes real numbers and rounds them to its codes" if port.quantization else "its codes are wanted, and the file names no scale for them: inspect what it was made from, or convert the data first"
+        hint = "dequantize=True takes real numbers and rounds them to its codes" if port.quantization else "its codes are wanted, and the file names no scale for them; load(FILE, dequantize=True) takes it from the FILE.json beside it"
         raise usage(f"input '{port.name}' is {port.dtype}: {array.dtype} data has numbers that are none of it", hint)
     return np.ascontiguousarray(made)
 
