@@ -77,9 +77,10 @@ def gather(build: Path, folder: Path) -> list[str]:
         shutil.copy(source.resolve(), folder / name)
         ours.append(folder / name)
     waiting, new_name = list(ours), {}
+    late = {ours[0]: (build / "late.txt").read_text().split()}  # what ours loads when it is wanted
     while waiting:
         user = waiting.pop()
-        for name in needed(user):
+        for name in needed(user) + late.get(user, []):
             if SYSTEM.match(name) or name in new_name or name.startswith("libtosac.so"):
                 continue
             stem, _, rest = name.partition(".so")

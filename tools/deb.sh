@@ -21,10 +21,10 @@ find $stage -name '*.1' -exec gzip -9n {} +
 strip --strip-unneeded $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.*
 strip --strip-debug "$stage/usr/lib${triple:+/$triple}"/libtosac.a
 
-# Packages that own the libraries which are named in the files.
+# Packages that own the libraries which are named in the files, or loaded when they are wanted.
 owners() {
     local name path
-    objdump -p $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.* | awk '/NEEDED/ {print $2}' | sort -u |
+    { objdump -p $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.* | awk '/NEEDED/ {print $2}' && cat $dir/late.txt; } | sort -u |
         while read -r name; do
             [[ $name == libtosac.so* ]] && continue
             path=$(ldconfig -p | awk -v n="$name" '$1 == n {print $NF; exit}')
@@ -53,7 +53,7 @@ Architecture: $machine
 Maintainer: The tosac authors <tosac@localhost>
 Installed-Size: $(du -k -s $stage/usr | cut -f1)
 Depends: $depends
-Recommends: libzip-dev, libprotobuf-c-dev
+Recommends: libprotobuf-c-dev
 Section: science
 Priority: optional
 Description: quantizing ahead-of-time compiler for Arm machine-learning targets

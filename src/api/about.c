@@ -6,6 +6,7 @@
 #include "../emit/ethosu.h"
 #include "../executorch/cpu.h"
 #include "../fast/fast.h"
+#include "../fast/float.h"
 #include "../lower/lower.h"
 #include "../target/target.h"
 #include "../wire/tool.h"
@@ -105,9 +106,7 @@ static tc_status look(tc_ctx *ctx, tc_machine_info *out)
 {
     tc_machine_info info = {.instructions = tc_isa_name(tc_fast_isa()),
                             .vela_wanted = TC_VELA_VERSION};
-#if TOSAC_ONEDNN
-    info.onednn = 1;
-#endif
+    info.onednn = tc_product_here();
     info.vela = tc_tool_find(ctx, tc_vela_program());
     if (info.vela)
         TC_TRY(tc_vela_version(ctx, &info.vela_version));

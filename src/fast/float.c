@@ -10,6 +10,29 @@
 #include <dnnl.h>
 #include <pthread.h>
 
+#include "../base/late.h"
+
+void omp_set_num_threads(int n); /* libgomp's; clang comes without omp.h */
+
+#define ONEDNN(F) \
+    F(omp_, set_num_threads) F(dnnl_, dilated_convolution_forward_desc_init) \
+    F(dnnl_, dilated_deconvolution_forward_desc_init) F(dnnl_, engine_create) \
+    F(dnnl_, matmul_desc_init) F(dnnl_, memory_create) F(dnnl_, memory_desc_equal) \
+    F(dnnl_, memory_desc_get_size) F(dnnl_, memory_desc_init_by_strides) \
+    F(dnnl_, memory_desc_init_by_tag) F(dnnl_, memory_destroy) F(dnnl_, post_ops_append_binary) \
+    F(dnnl_, post_ops_append_eltwise) F(dnnl_, post_ops_create) F(dnnl_, post_ops_destroy) \
+    F(dnnl_, primitive_attr_create) F(dnnl_, primitive_attr_destroy) \
+    F(dnnl_, primitive_attr_set_post_ops) F(dnnl_, primitive_attr_set_scratchpad_mode) \
+    F(dnnl_, primitive_create) F(dnnl_, primitive_desc_create) F(dnnl_, primitive_desc_destroy) \
+    F(dnnl_, primitive_desc_query) F(dnnl_, primitive_desc_query_md) F(dnnl_, primitive_destroy) \
+    F(dnnl_, primitive_execute) F(dnnl_, reorder_primitive_desc_create) F(dnnl_, stream_create) \
+    F(dnnl_, stream_destroy) F(dnnl_, stream_wait)
+
+/* The library is loaded with the first product: most of what the compiler does needs none. */
+static struct {
+    TC_LATE_POINTERS(ONEDNN)
+} dnnl;
+
 enum { MOST_ARGS = 6 };
 
 struct tc_product {
@@ -28,11 +51,13 @@ static dnnl_engine_t engine;
 
 static void make_engine(void)
 {
-    if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
+    static const char *const name[] = {TC_LATE_NAMES(ONEDNN)};
+    if (!tc_late_load(TOSAC_ONEDNN, name, &dnnl) ||
+        dnnl.engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
         engine = NULL;
 }
 
-static bool have_engine(void)
+bool tc_product_here(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_engine);
@@ -48,23 +73,24 @@ typedef struct making {
 static void drop_making(void *what)
 {
     making *m = what;
-    dnnl_primitive_desc_destroy(m->desc);
-    dnnl_primitive_attr_destroy(m->attr);
+    dnnl.primitive_desc_destroy(m->desc);
+    dnnl.primitive_attr_destroy(m->attr);
     *m = (making){0};
 }
 
 static void drop_product(void *what)
 {
     tc_product *p = what;
-    dnnl_primitive_destroy(p->primitive);
+    dnnl.primitive_destroy(p->primitive);
 }
 
-/* Streams are not shared between threads; a thread's own goes with it. */
+/* Streams are not shared between threads; a thread's own goes with it.  A thread that computes does
+ * so alone: the library starts none of its own under it. */
 static pthread_key_t stream_key;
 
 static void end_stream(void *stream)
 {
-    dnnl_stream_destroy(stream);
+    dnnl.stream_destroy(stream);
 }
 
 static void make_key(void)
@@ -76,7 +102,8 @@ static dnnl_stream_t this_stream(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static _Thread_local dnnl_stream_t stream;
-    if (!stream && dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) == dnnl_success) {
+    if (!stream && dnnl.stream_create(&stream, engine, dnnl_stream_default_flags) == dnnl_success) {
+        dnnl.set_num_threads(1);
         pthread_once(&once, make_key);
         pthread_setspecific(stream_key, stream);
     }
@@ -95,10 +122,10 @@ static bool make_attr(const tc_then *then, int n_then, const dnnl_memory_desc_t 
                       dnnl_primitive_attr_t *attr)
 {
     dnnl_post_ops_t ops;
-    if (dnnl_primitive_attr_create(attr) != dnnl_success)
+    if (dnnl.primitive_attr_create(attr) != dnnl_success)
         return false;
-    dnnl_primitive_attr_set_scratchpad_mode(*attr, dnnl_scratchpad_mode_user);
-    if (dnnl_post_ops_create(&ops) != dnnl_success)
+    dnnl.primitive_attr_set_scratchpad_mode(*attr, dnnl_scratchpad_mode_user);
+    if (dnnl.post_ops_create(&ops) != dnnl_success)
         return false;
     bool good = true;
     for (int i = 0; i < n_then && good; i++) {
@@ -106,12 +133,12 @@ static bool make_attr(const tc_then *then, int n_then, const dnnl_memory_desc_t 
         float alpha = t->kind == TC_THEN_silu ? 1.0f : t->a;
         dnnl_status_t status =
             t->kind == TC_THEN_add
-                ? dnnl_post_ops_append_binary(ops, dnnl_binary_add, y)
-                : dnnl_post_ops_append_eltwise(ops, 1.0f, eltwise[t->kind], alpha, t->b);
+                ? dnnl.post_ops_append_binary(ops, dnnl_binary_add, y)
+                : dnnl.post_ops_append_eltwise(ops, 1.0f, eltwise[t->kind], alpha, t->b);
         good = status == dnnl_success;
     }
-    good = good && dnnl_primitive_attr_set_post_ops(*attr, ops) == dnnl_success;
-    dnnl_post_ops_destroy(ops);
+    good = good && dnnl.primitive_attr_set_post_ops(*attr, ops) == dnnl_success;
+    dnnl.post_ops_destroy(ops);
     return good;
 }
 
@@ -119,24 +146,24 @@ static bool make_attr(const tc_then *then, int n_then, const dnnl_memory_desc_t 
 static void *repack(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
                     const dnnl_memory_desc_t *to)
 {
-    void *packed = tc_arena_raw(&ctx->arena, dnnl_memory_desc_get_size(to));
+    void *packed = tc_arena_raw(&ctx->arena, dnnl.memory_desc_get_size(to));
     dnnl_primitive_desc_t pd;
     dnnl_primitive_t reorder = NULL;
     dnnl_memory_t src = NULL, dst = NULL;
     dnnl_stream_t stream = this_stream();
     if (!stream ||
-        dnnl_reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) != dnnl_success)
+        dnnl.reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) != dnnl_success)
         return NULL;
-    bool good = dnnl_primitive_create(&reorder, pd) == dnnl_success &&
-                dnnl_memory_create(&src, from, engine, (void *)(uintptr_t)data) == dnnl_success &&
-                dnnl_memory_create(&dst, to, engine, packed) == dnnl_success;
+    bool good = dnnl.primitive_create(&reorder, pd) == dnnl_success &&
+                dnnl.memory_create(&src, from, engine, (void *)(uintptr_t)data) == dnnl_success &&
+                dnnl.memory_create(&dst, to, engine, packed) == dnnl_success;
     dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, src}, {DNNL_ARG_TO, dst}};
-    good = good && dnnl_primitive_execute(reorder, stream, 2, args) == dnnl_success &&
-           dnnl_stream_wait(stream) == dnnl_success;
-    dnnl_memory_destroy(src);
-    dnnl_memory_destroy(dst);
-    dnnl_primitive_destroy(reorder);
-    dnnl_primitive_desc_destroy(pd);
+    good = good && dnnl.primitive_execute(reorder, stream, 2, args) == dnnl_success &&
+           dnnl.stream_wait(stream) == dnnl_success;
+    dnnl.memory_destroy(src);
+    dnnl.memory_destroy(dst);
+    dnnl.primitive_destroy(reorder);
+    dnnl.primitive_desc_destroy(pd);
     return good ? packed : NULL;
 }
 
@@ -151,11 +178,11 @@ typedef struct recipe {
 
 static void describe(tc_product *p, const recipe *r, dnnl_primitive_desc_t pd)
 {
-    p->a = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-    p->b = *dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
-    p->y = *dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-    p->scratch = *dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
-    p->scratch_bytes = dnnl_memory_desc_get_size(&p->scratch);
+    p->a = *dnnl.primitive_desc_query_md(pd, dnnl_query_src_md, 0);
+    p->b = *dnnl.primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
+    p->y = *dnnl.primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
+    p->scratch = *dnnl.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+    p->scratch_bytes = dnnl.memory_desc_get_size(&p->scratch);
     p->has_bias = r->bias != NULL;
     if (r->bias)
         p->bias = *r->bias;
@@ -167,7 +194,7 @@ static void describe(tc_product *p, const recipe *r, dnnl_primitive_desc_t pd)
 static bool is_quick(dnnl_primitive_desc_t pd)
 {
     const char *name = "";
-    dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name);
+    dnnl.primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name);
     return !tc_text_starts(name, "ref");
 }
 
@@ -180,7 +207,7 @@ static int keep_clamp(tc_product *p, const recipe *r)
     for (int i = 0; i < r->y->ndims; i++)
         n *= (size_t)r->y->dims[i];
     if (last < 0 || (r->then[last].kind != TC_THEN_relu && r->then[last].kind != TC_THEN_clip) ||
-        dnnl_memory_desc_get_size(r->y) != n * sizeof(float))
+        dnnl.memory_desc_get_size(r->y) != n * sizeof(float))
         return r->n_then;
     bool relu = r->then[last].kind == TC_THEN_relu;
     p->n_clamp = n;
@@ -204,15 +231,16 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
     int n_then = keep_clamp(p, r);
     tc_ctx_defer(ctx, drop_product, p); /* before anything is there that running out could lose */
     tc_ctx_defer(ctx, drop_making, m);
+    dnnl.set_num_threads(1); /* products decide how many threads they use when they are made */
     bool good = make_attr(r->then, n_then, r->y, &m->attr) &&
-                dnnl_primitive_desc_create(&m->desc, r->desc, m->attr, engine, NULL) ==
+                dnnl.primitive_desc_create(&m->desc, r->desc, m->attr, engine, NULL) ==
                     dnnl_success &&
                 is_quick(m->desc) &&
-                dnnl_primitive_create(&p->primitive, m->desc) == dnnl_success;
+                dnnl.primitive_create(&p->primitive, m->desc) == dnnl_success;
     if (good) {
         describe(p, r, m->desc);
         if (r->b_data) {
-            bool same = dnnl_memory_desc_equal(r->plain_b, &p->b);
+            bool same = dnnl.memory_desc_equal(r->plain_b, &p->b);
             p->packed_b = same ? (void *)(uintptr_t)r->b_data
                                : repack(ctx, r->plain_b, r->b_data, &p->b);
             good = p->packed_b != NULL;
@@ -229,7 +257,7 @@ static void channels_last(const tc_type *t, dnnl_memory_desc_t *out)
     dnnl_dims_t dim;
     for (int i = 0; i < t->rank; i++)
         dim[i] = t->dim[i];
-    dnnl_memory_desc_init_by_tag(out, t->rank, dim, dnnl_f32, tag[t->rank]);
+    dnnl.memory_desc_init_by_tag(out, t->rank, dim, dnnl_f32, tag[t->rank]);
 }
 
 /* Weights [oc, ic / groups, k...] as the library names them, with a group axis when there are
@@ -258,13 +286,13 @@ static void weight_descs(const tc_type *w, int64_t groups, bool transposed,
         dim[n] = w->dim[2 + i];
         stride[n++] = step[2 + i];
     }
-    dnnl_memory_desc_init_by_strides(plain, n, dim, dnnl_f32, stride);
-    dnnl_memory_desc_init_by_tag(any, n, dim, dnnl_f32, dnnl_format_tag_any);
+    dnnl.memory_desc_init_by_strides(plain, n, dim, dnnl_f32, stride);
+    dnnl.memory_desc_init_by_tag(any, n, dim, dnnl_f32, dnnl_format_tag_any);
 }
 
 static bool image_of_f32(const tc_type *x, const tc_type *y, tc_tensor w)
 {
-    return have_engine() && x->dtype == TC_f32 && y->dtype == TC_f32 && w.type->dtype == TC_f32 &&
+    return tc_product_here() && x->dtype == TC_f32 && y->dtype == TC_f32 && w.type->dtype == TC_f32 &&
            x->rank == w.type->rank && x->rank >= 3 && x->rank <= 5 && tc_type_count(x) &&
            tc_type_count(y) && w.data;
 }
@@ -274,7 +302,7 @@ static const dnnl_memory_desc_t *bias_desc(tc_tensor bias, dnnl_memory_desc_t *o
     if (!bias.type)
         return NULL;
     dnnl_dims_t dim = {bias.type->dim[0]};
-    dnnl_memory_desc_init_by_tag(out, 1, dim, dnnl_f32, dnnl_x);
+    dnnl.memory_desc_init_by_tag(out, 1, dim, dnnl_f32, dnnl_x);
     return out;
 }
 
@@ -296,7 +324,7 @@ tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x
         after[i] = a->pad.v[2 * i + 1];
     }
     dnnl_convolution_desc_t desc;
-    if (dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference,
+    if (dnnl.dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference,
                                                    dnnl_convolution_direct, &xd, &any, b, &yd,
                                                    stride, dilate, before, after) != dnnl_success)
         return NULL;
@@ -322,7 +350,7 @@ tc_product *tc_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, cons
         after[i] = a->pad.v[i] - a->out_pad.v[i];
     }
     dnnl_deconvolution_desc_t desc;
-    if (dnnl_dilated_deconvolution_forward_desc_init(&desc, dnnl_forward_inference,
+    if (dnnl.dilated_deconvolution_forward_desc_init(&desc, dnnl_forward_inference,
                                                      dnnl_deconvolution_direct, &xd, &any, b, &yd,
                                                      stride, dilate, before, after) != dnnl_success)
         return NULL;
@@ -336,14 +364,14 @@ static void strided_desc(const tc_strided *s, dnnl_memory_desc_t *out)
         dim[i] = s->dim[i];
         stride[i] = s->stride[i];
     }
-    dnnl_memory_desc_init_by_strides(out, s->rank, dim, dnnl_f32, stride);
+    dnnl.memory_desc_init_by_strides(out, s->rank, dim, dnnl_f32, stride);
 }
 
 tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
                               const tc_strided *y, const void *b_data, tc_tensor bias,
                               const tc_then *then, int n_then)
 {
-    if (!have_engine())
+    if (!tc_product_here())
         return NULL;
     dnnl_memory_desc_t ad, bd, yd, plain, bias_d;
     strided_desc(a, &ad);
@@ -354,7 +382,7 @@ tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
         dnnl_dims_t dim;
         for (int i = 0; i < b->rank; i++)
             dim[i] = b->dim[i];
-        dnnl_memory_desc_init_by_tag(&bd, b->rank, dim, dnnl_f32, dnnl_format_tag_any);
+        dnnl.memory_desc_init_by_tag(&bd, b->rank, dim, dnnl_f32, dnnl_format_tag_any);
     }
     const dnnl_memory_desc_t *bias_at = NULL;
     if (bias.type) {
@@ -367,7 +395,7 @@ tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
         bias_at = &bias_d;
     }
     dnnl_matmul_desc_t desc;
-    if (dnnl_matmul_desc_init(&desc, &ad, &bd, bias_at, &yd) != dnnl_success)
+    if (dnnl.matmul_desc_init(&desc, &ad, &bd, bias_at, &yd) != dnnl_success)
         return NULL;
     return finish(ctx, &(recipe){&desc, &yd, &plain, bias_at, b_data, bias.data, then, n_then});
 }
@@ -399,25 +427,23 @@ void tc_product_run(const tc_product *p, const void *a, const void *b, const voi
         if (!want[i].there)
             continue;
         args[n].arg = want[i].arg;
-        dnnl_memory_create(&args[n].memory, want[i].desc, engine, (void *)(uintptr_t)want[i].data);
+        dnnl.memory_create(&args[n].memory, want[i].desc, engine, (void *)(uintptr_t)want[i].data);
         n++;
     }
-    dnnl_primitive_execute(p->primitive, this_stream(), n, args);
-    dnnl_stream_wait(this_stream());
+    dnnl.primitive_execute(p->primitive, this_stream(), n, args);
+    dnnl.stream_wait(this_stream());
     for (int i = 0; i < n; i++)
-        dnnl_memory_destroy(args[i].memory);
+        dnnl.memory_destroy(args[i].memory);
     if (p->n_clamp)
         clamp_numbers(y, p->n_clamp, p->lo, p->hi);
 }
 
-void omp_set_num_threads(int n); /* libgomp's; clang comes without omp.h */
-
-void tc_product_one_thread(void)
-{
-    omp_set_num_threads(1);
-}
-
 #else
+
+bool tc_product_here(void)
+{
+    return false;
+}
 
 tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
                             tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
@@ -453,7 +479,5 @@ void tc_product_run(const tc_product *p, const void *a, const void *b, const voi
 {
     (void)p, (void)a, (void)b, (void)extra, (void)y, (void)scratch;
 }
-
-void tc_product_one_thread(void) {}
 
 #endif

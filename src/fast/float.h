@@ -3,7 +3,8 @@
  *
  * Image operands and results are channels last in memory ([n, spatial..., c]), which is what the
  * library's kernels like best; matrices may have any strides.  Sums are within rounding of num/'s.
- * Built without oneDNN, every tc_product_* constructor answers NULL and num/ serves. */
+ * Built without oneDNN, or where it cannot be loaded, every tc_product_* constructor answers NULL and
+ * num/ serves. */
 #ifndef TC_FLOAT_H
 #define TC_FLOAT_H
 
@@ -37,6 +38,9 @@ typedef struct tc_strided {
     int64_t dim[TC_MAX_RANK], stride[TC_MAX_RANK];
 } tc_strided;
 
+/* Whether there are any: the library is loaded for the answer. */
+bool tc_product_here(void);
+
 /* x, y: logical types, channels first.  w, bias: constants in PyTorch's layout (bias.type may be
  * NULL); what is packed of them lives until the context goes. */
 tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
@@ -58,8 +62,5 @@ size_t tc_product_scratch(const tc_product *product);
  * May be called from several threads at once, each with its own scratch. */
 void tc_product_run(const tc_product *product, const void *a, const void *b, const void *extra,
                     void *y, void *scratch);
-
-/* This thread computes alone: the library starts no threads of its own under it. */
-void tc_product_one_thread(void);
 
 #endif

@@ -41,13 +41,11 @@ static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool
 {
     tc_plan *plan = tc_new(&ctx->arena, tc_plan);
     plan->inner = inner;
-    tc_product_one_thread(); /* products decide how many threads they use when they are made */
     plan->ctx = ctx;
     plan->g = g;
     plan->watch = watch;
     tc_arena_init_like(&plan->arena, &ctx->arena);
     tc_ctx_defer(ctx, release, plan);
-    tc_product_one_thread();
     if (!tc_plan_steps(plan))
         return NULL;
     place_all(plan);
@@ -174,7 +172,6 @@ void tc_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state)
 
 tc_status tc_plan_go(tc_plan *plan, tc_val until)
 {
-    tc_product_one_thread();
     while (plan->next < plan->n_step) {
         const step *s = &plan->step[plan->next++];
         TC_TRY(run_step(plan, s));

@@ -5,9 +5,12 @@
  * comes from the local header, whose extra field may differ.  Inflating is libzip's work. */
 #include "archive.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 #include <zip.h>
+
+#include "../base/late.h"
 
 enum {
     END_SIZE = 22,
@@ -378,11 +381,38 @@ static tc_status damaged(const tc_archive *a, const tc_member *m)
 
 /* ---- inflating ---- */
 
+#define LIBZIP(F) \
+    F(zip_, discard) F(zip_, error_fini) F(zip_, error_init) F(zip_, fclose) \
+    F(zip_, fopen_index) F(zip_, fread) F(zip_, open_from_source) F(zip_, source_buffer_create) \
+    F(zip_, source_filep_create) F(zip_, source_free)
+
+/* Loaded with the first member that is compressed; exports keep their weights as they are. */
+static struct {
+    TC_LATE_POINTERS(LIBZIP)
+} libzip;
+static bool libzip_here;
+
+static void load_libzip(void)
+{
+    static const char *const name[] = {TC_LATE_NAMES(LIBZIP)};
+    libzip_here = tc_late_load(TOSAC_LIBZIP, name, &libzip);
+}
+
+static tc_status want_libzip(const tc_archive *a, const tc_member *m)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_libzip);
+    return libzip_here ? TC_OK
+                       : tc_error(a->ctx, at_member(a, m), TC_E_TOOL,
+                                  "it is compressed, and the library that inflates cannot be "
+                                  "loaded: %s", TOSAC_LIBZIP);
+}
+
 static void close_zip(void *what)
 {
     zip_t **zip = what;
     if (*zip)
-        zip_discard(*zip);
+        libzip.discard(*zip);
     *zip = NULL;
 }
 
@@ -390,10 +420,10 @@ static void close_zip(void *what)
 static zip_source_t *source_of(const tc_archive *a, zip_error_t *why)
 {
     if (!a->input)
-        return zip_source_buffer_create(a->bytes.data, a->bytes.size, 0, why);
+        return libzip.source_buffer_create(a->bytes.data, a->bytes.size, 0, why);
     int fd = dup(tc_input_fd(a->input));
     FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
-    zip_source_t *source = file ? zip_source_filep_create(file, 0, -1, why) : NULL;
+    zip_source_t *source = file ? libzip.source_filep_create(file, 0, -1, why) : NULL;
     if (!source && file)
         fclose(file);
     else if (!file && fd >= 0)
@@ -407,21 +437,21 @@ static zip_file_t *inflate_from(const tc_archive *a, const tc_member *m)
     if (!*a->zip) {
         tc_ctx_defer(a->ctx, close_zip, a->zip);
         zip_error_t why;
-        zip_error_init(&why);
+        libzip.error_init(&why);
         zip_source_t *source = source_of(a, &why);
-        *a->zip = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
+        *a->zip = source ? libzip.open_from_source(source, ZIP_RDONLY, &why) : NULL;
         if (!*a->zip)
-            zip_source_free(source);
-        zip_error_fini(&why);
+            libzip.source_free(source);
+        libzip.error_fini(&why);
     }
-    return *a->zip ? zip_fopen_index(*a->zip, (zip_uint64_t)(m - a->member), 0) : NULL;
+    return *a->zip ? libzip.fopen_index(*a->zip, (zip_uint64_t)(m - a->member), 0) : NULL;
 }
 
 /* n bytes; false when there are fewer, or they are damaged. */
 static bool inflate_some(zip_file_t *file, uint8_t *out, size_t n)
 {
     while (n) {
-        zip_int64_t got = zip_fread(file, out, n);
+        zip_int64_t got = libzip.fread(file, out, n);
         if (got <= 0)
             return false;
         out += got;
@@ -434,7 +464,7 @@ static bool inflate_some(zip_file_t *file, uint8_t *out, size_t n)
 static bool inflated_to_end(zip_file_t *file)
 {
     uint8_t more;
-    return zip_fread(file, &more, 1) == 0;
+    return libzip.fread(file, &more, 1) == 0;
 }
 
 /* Memory for what is inflated stays in proportion to the file. */
@@ -444,12 +474,13 @@ static tc_status inflate(tc_archive *a, tc_member *m)
     if (m->size > MOST_RATIO * m->packed + 64 || m->size > most - a->inflated)
         return tc_error(a->ctx, at_member(a, m), TC_E_TOO_LARGE,
                         "%" PRIu64 " bytes that claim to inflate to %" PRIu64, m->packed, m->size);
+    TC_TRY(want_libzip(a, m));
     uint8_t *data = tc_arena_raw(&a->ctx->arena, (size_t)m->size);
     a->inflated += (size_t)m->size;
     zip_file_t *file = inflate_from(a, m);
     bool good = file && inflate_some(file, data, (size_t)m->size) && inflated_to_end(file);
     if (file)
-        zip_fclose(file);
+        libzip.fclose(file);
     if (!good)
         return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
                         "its compressed bytes do not inflate to %" PRIu64, m->size);
@@ -483,7 +514,7 @@ static void close_stream(void *what)
 {
     tc_stream *s = what;
     if (s->inflating)
-        zip_fclose(s->inflating);
+        libzip.fclose(s->inflating);
     s->inflating = NULL;
 }
 
@@ -495,6 +526,7 @@ tc_status tc_stream_rewind(tc_stream *s)
     s->skipped = false;
     if (s->member->method == STORED)
         return TC_OK;
+    TC_TRY(want_libzip(s->archive, s->member));
     s->inflating = inflate_from(s->archive, s->member);
     return s->inflating ? TC_OK
                         : tc_error(s->archive->ctx, at_member(s->archive, s->member), TC_E_FORMAT,

@@ -30,13 +30,62 @@ bool tc_is_sound(const char *path)
 
 #ifdef TOSAC_PICTURES
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 
 #include <jpeglib.h>
 #include <png.h>
 
+#include "../base/late.h"
+
 enum { MOST_PIXELS = 1 << 28 };
+
+#define LIBPNG(F) \
+    F(png_, create_info_struct) F(png_, create_read_struct) F(png_, destroy_read_struct) \
+    F(png_, error) F(png_, get_channels) F(png_, get_error_ptr) F(png_, get_image_height) \
+    F(png_, get_image_width) F(png_, get_io_ptr) F(png_, read_info) F(png_, read_row) \
+    F(png_, read_update_info) F(png_, set_expand) F(png_, set_interlace_handling) \
+    F(png_, set_longjmp_fn) F(png_, set_read_fn) F(png_, set_strip_16) F(png_, set_strip_alpha) \
+    F(png_, set_user_limits)
+#define LIBJPEG(F) \
+    F(jpeg_, destroy_decompress) F(jpeg_, CreateDecompress) F(jpeg_, mem_src) \
+    F(jpeg_, read_header) F(jpeg_, read_scanlines) F(jpeg_, start_decompress) \
+    F(jpeg_, std_error)
+
+/* Loaded with the first picture of their kind. */
+static struct {
+    TC_LATE_POINTERS(LIBPNG)
+} libpng;
+static struct {
+    TC_LATE_POINTERS(LIBJPEG)
+} libjpeg;
+static bool libpng_here, libjpeg_here;
+
+static void load_libpng(void)
+{
+    static const char *const name[] = {TC_LATE_NAMES(LIBPNG)};
+    libpng_here = tc_late_load(TOSAC_LIBPNG, name, &libpng);
+}
+
+static void load_libjpeg(void)
+{
+    static const char *const name[] = {TC_LATE_NAMES(LIBJPEG)};
+    libjpeg_here = tc_late_load(TOSAC_LIBJPEG, name, &libjpeg);
+}
+
+static tc_status want_decoder(tc_ctx *ctx, const tc_loc *loc, bool png)
+{
+    static pthread_once_t png_once = PTHREAD_ONCE_INIT, jpeg_once = PTHREAD_ONCE_INIT;
+    if (png)
+        pthread_once(&png_once, load_libpng);
+    else
+        pthread_once(&jpeg_once, load_libjpeg);
+    return (png ? libpng_here : libjpeg_here)
+               ? TC_OK
+               : tc_error(ctx, loc, TC_E_TOOL, "the library that decodes it cannot be loaded: %s",
+                          png ? TOSAC_LIBPNG : TOSAC_LIBJPEG);
+}
 
 /* ---- PNG ---- */
 
@@ -47,9 +96,9 @@ typedef struct png_source {
 
 static void png_fails(png_structp png, png_const_charp why)
 {
-    png_source *s = png_get_error_ptr(png);
+    png_source *s = libpng.get_error_ptr(png);
     snprintf(s->why, sizeof s->why, "%s", why);
-    longjmp(png_jmpbuf(png), 1);
+    longjmp(*libpng.set_longjmp_fn(png, longjmp, sizeof(jmp_buf)), 1);
 }
 
 static void png_warns(png_structp png, png_const_charp why)
@@ -60,9 +109,9 @@ static void png_warns(png_structp png, png_const_charp why)
 
 static void png_takes(png_structp png, png_bytep out, size_t n)
 {
-    png_source *s = png_get_io_ptr(png);
+    png_source *s = libpng.get_io_ptr(png);
     if ((size_t)(s->end - s->at) < n)
-        png_error(png, "the file ends too early");
+        libpng.error(png, "the file ends too early");
     memcpy(out, s->at, n);
     s->at += n;
 }
@@ -71,29 +120,29 @@ static void png_takes(png_structp png, png_bytep out, size_t n)
 static bool read_png(tc_bytes file, tc_picture *out, uint8_t *pixel, png_source *s)
 {
     *s = (png_source){.at = file.data, .end = file.data + file.size};
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, s, png_fails, png_warns);
-    png_infop info = png ? png_create_info_struct(png) : NULL;
-    if (!info || setjmp(png_jmpbuf(png))) {
+    png_structp png = libpng.create_read_struct(PNG_LIBPNG_VER_STRING, s, png_fails, png_warns);
+    png_infop info = png ? libpng.create_info_struct(png) : NULL;
+    if (!info || setjmp(*libpng.set_longjmp_fn(png, longjmp, sizeof(jmp_buf)))) {
         if (!*s->why)
             snprintf(s->why, sizeof s->why, "memory ran out");
-        png_destroy_read_struct(&png, info ? &info : NULL, NULL);
+        libpng.destroy_read_struct(&png, info ? &info : NULL, NULL);
         return false;
     }
-    png_set_read_fn(png, s, png_takes);
-    png_set_user_limits(png, 1 << 16, 1 << 16);
-    png_read_info(png, info);
-    png_set_expand(png);
-    png_set_strip_16(png);
-    png_set_strip_alpha(png);
-    int passes = png_set_interlace_handling(png);
-    png_read_update_info(png, info);
-    out->h = (int32_t)png_get_image_height(png, info);
-    out->w = (int32_t)png_get_image_width(png, info);
-    out->c = png_get_channels(png, info);
+    libpng.set_read_fn(png, s, png_takes);
+    libpng.set_user_limits(png, 1 << 16, 1 << 16);
+    libpng.read_info(png, info);
+    libpng.set_expand(png);
+    libpng.set_strip_16(png);
+    libpng.set_strip_alpha(png);
+    int passes = libpng.set_interlace_handling(png);
+    libpng.read_update_info(png, info);
+    out->h = (int32_t)libpng.get_image_height(png, info);
+    out->w = (int32_t)libpng.get_image_width(png, info);
+    out->c = libpng.get_channels(png, info);
     for (int pass = 0; pixel && pass < passes; pass++)
         for (int32_t y = 0; y < out->h; y++)
-            png_read_row(png, pixel + (size_t)y * (size_t)out->w * (size_t)out->c, NULL);
-    png_destroy_read_struct(&png, &info, NULL);
+            libpng.read_row(png, pixel + (size_t)y * (size_t)out->w * (size_t)out->c, NULL);
+    libpng.destroy_read_struct(&png, &info, NULL);
     return true;
 }
 
@@ -120,28 +169,28 @@ static void jpeg_says(j_common_ptr info)
 static bool read_jpeg(tc_bytes file, tc_picture *out, uint8_t *pixel, jpeg_trouble *t)
 {
     struct jpeg_decompress_struct info;
-    info.err = jpeg_std_error(&t->base);
+    info.err = libjpeg.std_error(&t->base);
     t->base.error_exit = jpeg_fails;
     t->base.output_message = jpeg_says;
     if (setjmp(t->back)) {
-        jpeg_destroy_decompress(&info);
+        libjpeg.destroy_decompress(&info);
         return false;
     }
-    jpeg_create_decompress(&info);
-    jpeg_mem_src(&info, file.data, (unsigned long)file.size);
-    jpeg_read_header(&info, TRUE);
+    libjpeg.CreateDecompress(&info, JPEG_LIB_VERSION, sizeof info);
+    libjpeg.mem_src(&info, file.data, (unsigned long)file.size);
+    libjpeg.read_header(&info, TRUE);
     out->c = info.num_components == 1 ? 1 : 3;
     info.out_color_space = out->c == 1 ? JCS_GRAYSCALE : JCS_RGB;
     out->h = (int32_t)info.image_height;
     out->w = (int32_t)info.image_width;
     if (pixel) {
-        jpeg_start_decompress(&info);
+        libjpeg.start_decompress(&info);
         while (info.output_scanline < info.output_height) {
             JSAMPROW row = pixel + (size_t)info.output_scanline * (size_t)out->w * (size_t)out->c;
-            jpeg_read_scanlines(&info, &row, 1);
+            libjpeg.read_scanlines(&info, &row, 1);
         }
     }
-    jpeg_destroy_decompress(&info);
+    libjpeg.destroy_decompress(&info);
     return true;
 }
 
@@ -167,6 +216,7 @@ tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_
     *out = (tc_picture){0};
     if (!png && !jpeg)
         return tc_error(ctx, loc, TC_E_DATA, "the file is neither PNG nor JPEG");
+    TC_TRY(want_decoder(ctx, loc, png));
     if (!read_any(file, png, out, NULL, &why, arena))
         return tc_error(ctx, loc, TC_E_DATA, "the picture cannot be read: %s", why);
     if (out->h < 1 || out->w < 1 || (out->c != 1 && out->c != 3) ||

@@ -2,6 +2,7 @@
 /* base.c -- arena, map, text, bytes, types. */
 #include "check.h"
 
+#include "base/late.h"
 #include "num/type.h"
 
 static void test_arena(void)
@@ -91,10 +92,25 @@ static void test_trial(tc_ctx *ctx)
     CHECK(!ctx->first_message);
 }
 
+/* All functions of a library, or none. */
+static void test_late(void)
+{
+    struct {
+        size_t (*length)(const char *);
+        int (*number)(const char *);
+    } libc = {NULL, NULL};
+    CHECK(!tc_late_load("libnowhere.so.1", (const char *const[]){"strlen", NULL}, &libc));
+    CHECK(!tc_late_load("libc.so.6", (const char *const[]){"strlen", "no_such", NULL}, &libc));
+    CHECK(!libc.length && !libc.number);
+    CHECK(tc_late_load("libc.so.6", (const char *const[]){"strlen", "atoi", NULL}, &libc));
+    CHECK(libc.length && libc.length("four") == 4 && libc.number && libc.number("17") == 17);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     test_trial(ctx);
+    test_late();
     test_arena();
     test_map(ctx);
     test_text();
