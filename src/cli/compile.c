@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compile.c -- tosac compile: a model becomes what a target loads. */
+#include "asked.h"
 #include "dump.h"
-
-#include <stddef.h>
-
 #include "report.h"
 
 typedef struct compile_options {
-    const char *target, *output, *emit, *config, *cpu, *dump_dir, *dump_after;
-    const char *vela_ini, *system_config, *memory_mode, *optimise, *report, *preprocess;
-    int64_t vela_timeout, max_scratch;
-    cli_texts calib;
+    cli_asked asked;
+    const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess;
+    int64_t max_scratch;
     bool check, strict, places;
 } compile_options;
 
@@ -55,25 +52,15 @@ static tc_status write_output(cli *c, tc_compiled *compiled, tc_output kind, con
     return tc_compiled_set_name(c->ctx, compiled, path);
 }
 
-static tc_compile_options request_of(const compile_options *o, const cli_texts *cpu,
-                                     tc_dataset *data, cli_dumper *dumper)
+static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
+                                     cli_dumper *dumper)
 {
-    tc_compile_options r = tc_compile_options_default();
-    r.target = o->target;
-    r.config = o->config;
-    r.samples = data;
-    r.cpu = cpu->v;
-    r.n_cpu = cpu->n;
+    tc_compile_options r = cli_asked_options(&o->asked, data);
     r.check = o->check;
     r.strict = o->strict;
     r.places = o->places;
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
     r.user = dumper;
-    r.vela_ini = o->vela_ini;
-    r.system_config = o->system_config;
-    r.memory_mode = o->memory_mode;
-    r.optimise = o->optimise;
-    r.vela_timeout = (double)o->vela_timeout;
     r.max_scratch = o->max_scratch;
     r.details = o->report || (o->emit && cli_is(o->emit, "model-explorer"));
     return r;
@@ -89,8 +76,8 @@ static tc_status write_report(cli *c, const compile_options *o, const tc_model *
     r.model = model;
     r.compiled = compiled;
     r.samples = data;
-    r.config = o->config;
-    return cli_write_report(c, &r, &o->calib, o->report);
+    r.config = o->asked.config;
+    return cli_write_report(c, &r, &o->asked.calib, o->report);
 }
 
 /* The graph with what became of every node, for Model Explorer. */
@@ -115,9 +102,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
     tc_model *model;
     tc_compiled *compiled;
     const char *report;
-    cli_texts cpu = {0};
     cli_dumper dumper = {.c = c, .folder = o->dump_dir, .after = o->dump_after};
-    if (!o->target)
+    if (!o->asked.target)
         return cli_usage(c, "-t TARGET is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     bool explorer = o->emit && cli_is(o->emit, "model-explorer");
     if (explorer && !o->output)
@@ -126,13 +112,12 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(find_kind(c, o, &kind));
     CLI_TRY(cli_dump_known(c, o->dump_after));
     CLI_TRY(cli_try_output(c, o->output));
-    cli_add_names(&cpu, o->cpu);
     if (o->dump_dir)
         CLI_TRY(cli_dump_begin(&dumper));
-    CLI_TRY(tc_target_check(c->ctx, o->target));
+    CLI_TRY(tc_target_check(c->ctx, o->asked.target));
     CLI_TRY(tc_model_open(c->ctx, args->v[0], NULL, &model));
-    CLI_TRY(cli_data_by(c, &o->calib, o->preprocess, false, &data));
-    tc_compile_options request = request_of(o, &cpu, data, &dumper);
+    CLI_TRY(cli_data_by(c, &o->asked.calib, o->preprocess, false, &data));
+    tc_compile_options request = request_of(o, data, &dumper);
     CLI_TRY(tc_compile(c->ctx, model, &request, &compiled));
     cli_progress_end(c);
     if (o->dump_dir)
@@ -152,28 +137,15 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
 
 #define AT(field) offsetof(compile_options, field)
 static const cli_option options[] = {
-    {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
-     "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."},
+    CLI_ROW_TARGET(compile_options, CLI_TARGETS_HELP),
     {"--output", "-o", "OUT", CLI_TEXT, AT(output), "the file to write; its extension says what"},
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
      "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, c, ir, "
      "model-explorer"},
-    {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
-     "calibration data: .npy, .npz, a folder, or random:SEED"},
+    CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED"),
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
-    {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config),
-     "int8, int8+16:K, a16w8, a8w4, a16w4, none, anchor, or a JSON file"},
-    {"--cpu", NULL, "NODES", CLI_TEXT, AT(cpu),
-     "names or operators that stay on the CPU, comma-separated"},
-    {"--vela-ini", NULL, "FILE", CLI_TEXT, AT(vela_ini),
-     "Ethos-U: a system description of your own for Vela"},
-    {"--system-config", NULL, "NAME", CLI_TEXT, AT(system_config),
-     "Ethos-U: which system of the description"},
-    {"--memory-mode", NULL, "NAME", CLI_TEXT, AT(memory_mode),
-     "Ethos-U: which memory mode of the description"},
-    {"--optimise", NULL, "WHAT", CLI_TEXT, AT(optimise), "Ethos-U: Performance or Size"},
-    {"--vela-timeout", NULL, "S", CLI_NUMBER, AT(vela_timeout),
-     "Ethos-U: seconds that Vela may take for a region (600)"},
+    CLI_ROWS_SETTINGS(compile_options),
+    CLI_ROWS_VELA(compile_options),
     {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),
      "Ethos-U: turn the program down when a region needs more memory"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile.c -- tosac profile: which lines of a model cost what on an Ethos-U. */
-#include "cli.h"
-
-#include <stddef.h>
+#include "asked.h"
 
 enum { SHOWN = 20 };
 
 typedef struct profile_options {
-    const char *target, *config, *cpu, *by;
-    const char *vela_ini, *system_config, *memory_mode, *optimise;
-    int64_t vela_timeout, top;
-    cli_texts calib;
+    cli_asked asked;
+    const char *by;
+    int64_t top;
     bool estimate;
 } profile_options;
 
@@ -48,45 +45,25 @@ static bool has_streams(const char *path)
 static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_profile **out)
 {
     tc_profile_options p = tc_profile_options_default();
-    if (o->target || o->calib.n || o->config || o->cpu || o->optimise || o->estimate)
+    const cli_asked *a = &o->asked;
+    if (a->target || a->calib.n || a->config || a->cpu || a->optimise || o->estimate)
         return cli_usage(c,
                          "%s is compiled already: -t, --calib, -q, --cpu, --optimise and "
                          "--estimate are for models",
                          path);
-    p.vela_ini = o->vela_ini;
-    p.system_config = o->system_config;
-    p.memory_mode = o->memory_mode;
+    p.vela_ini = a->vela_ini;
+    p.system_config = a->system_config;
+    p.memory_mode = a->memory_mode;
     return tc_profile_file(c->ctx, path, &p, out);
 }
 
 static tc_status of_model(cli *c, const profile_options *o, const char *path, tc_profile **out)
 {
-    cli_texts cpu = {0}, files = o->calib;
-    tc_dataset *data;
-    tc_model *model;
     tc_compiled *compiled;
-    if (!o->target)
+    if (!o->asked.target)
         return cli_usage(c,
                          "-t TARGET is missing: ethos-u55-128, ethos-u65-256, ethos-u85-256 ...");
-    cli_add_names(&cpu, o->cpu);
-    if (!files.n) /* what a program costs does not depend on its ranges, so invented numbers do */
-        cli_add(&files, "random:1");
-    CLI_TRY(tc_target_check(c->ctx, o->target));
-    CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
-    CLI_TRY(cli_data(c, &files, false, &data));
-    tc_compile_options r = tc_compile_options_default();
-    r.target = o->target;
-    r.config = o->config;
-    r.samples = data;
-    r.samples_only_if_needed = !o->calib.n;
-    r.cpu = cpu.v;
-    r.n_cpu = cpu.n;
-    r.vela_ini = o->vela_ini;
-    r.system_config = o->system_config;
-    r.memory_mode = o->memory_mode;
-    r.optimise = o->optimise;
-    r.vela_timeout = (double)o->vela_timeout;
-    CLI_TRY(tc_compile(c->ctx, model, &r, &compiled));
+    CLI_TRY(cli_compile_anyhow(c, &o->asked, path, &compiled));
     return o->estimate ? tc_profile_estimate(c->ctx, compiled, out)
                        : tc_profile_compiled(c->ctx, compiled, out);
 }
@@ -113,29 +90,16 @@ static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
 
 #define AT(field) offsetof(profile_options, field)
 static const cli_option options[] = {
-    {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
-     "ethos-u55-128, ethos-u65-256, ethos-u85-256, ..."},
+    CLI_ROW_TARGET(profile_options, "ethos-u55-128, ethos-u65-256, ethos-u85-256, ..."),
     {"--by", NULL, "WHAT", CLI_TEXT, AT(by),
      "put operations together by line (of Python), module, node or kind"},
     {"--top", NULL, "N", CLI_NUMBER, AT(top), "how many rows are shown, dearest first (20)"},
     {"--estimate", NULL, NULL, CLI_FLAG, AT(estimate),
      "do without Vela: guess operations from the TOSA operators; rougher, and quick"},
-    {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
-     "calibration data; without, numbers are invented: costs hardly depend on them"},
-    {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config),
-     "int8, int8+16:K, a16w8, a8w4, a16w4, none, anchor, or a JSON file"},
-    {"--cpu", NULL, "NODES", CLI_TEXT, AT(cpu),
-     "names or operators that stay on the CPU, comma-separated"},
-    {"--vela-ini", NULL, "FILE", CLI_TEXT, AT(vela_ini),
-     "a system description of your own, in the form of Vela's"},
-    {"--system-config", NULL, "NAME", CLI_TEXT, AT(system_config),
-     "which system of the description"},
-    {"--memory-mode", NULL, "NAME", CLI_TEXT, AT(memory_mode),
-     "which memory mode of the description"},
-    {"--optimise", NULL, "WHAT", CLI_TEXT, AT(optimise),
-     "what Vela compiles for: Performance or Size"},
-    {"--vela-timeout", NULL, "S", CLI_NUMBER, AT(vela_timeout),
-     "seconds that Vela may take for a region (600)"},
+    CLI_ROW_CALIB(profile_options,
+                  "calibration data; without, numbers are invented: costs hardly depend on them"),
+    CLI_ROWS_SETTINGS(profile_options),
+    CLI_ROWS_VELA(profile_options),
     {0},
 };
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* asked.c -- see asked.h. */
+#include "asked.h"
+
+tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
+{
+    tc_compile_options r = tc_compile_options_default();
+    cli_texts cpu = {0};
+    cli_add_names(&cpu, asked->cpu);
+    r.target = asked->target;
+    r.config = asked->config;
+    r.samples = data;
+    r.cpu = cpu.v;
+    r.n_cpu = cpu.n;
+    r.vela_ini = asked->vela_ini;
+    r.system_config = asked->system_config;
+    r.memory_mode = asked->memory_mode;
+    r.optimise = asked->optimise;
+    r.vela_timeout = (double)asked->vela_timeout;
+    return r;
+}
+
+tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, tc_compiled **out)
+{
+    cli_texts files = asked->calib;
+    tc_dataset *data;
+    tc_model *model;
+    if (!files.n)
+        cli_add(&files, "random:1");
+    CLI_TRY(tc_target_check(c->ctx, asked->target));
+    CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
+    CLI_TRY(cli_data(c, &files, false, &data));
+    tc_compile_options r = cli_asked_options(asked, data);
+    r.samples_only_if_needed = !asked->calib.n;
+    CLI_TRY(tc_compile(c->ctx, model, &r, out));
+    cli_progress_end(c);
+    return TC_OK;
+}
