@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Which lines of src/ the tests run, by gcov.        coverage.sh [LEAST]
 #
-# A build of its own in build-coverage; unit tests, golden files, command line, corpora, operators, bug families and the
-# TOSA suite; then a line for every folder of src/ and the files with most lines that nothing runs.  Exit 1 when fewer
-# than LEAST (93) of a hundred lines are run.
+# A build of its own in build-coverage; unit tests, golden files, command line, failing calls and allocations, corpora,
+# operators, bug families, the TOSA and ONNX suites; then a line for every folder of src/ and the files with most lines
+# that nothing runs.  Exit 1 when fewer than LEAST (93) of a hundred lines are run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 least=${1:-93} dir=build-coverage cases=build/cases log=$(mktemp)
@@ -26,6 +26,10 @@ tried test/cli.sh $dir/tosac
 tried test/quantize.sh $dir/tosac $cases/fixtures
 for suite in aten lowered programs fixtures world; do tried $dir/conformance $suite --cases $cases; done
 tried $dir/conformance-tosa $cases/suites/public
+tried $dir/conformance-onnx $cases/suites/onnx
+tried test/faults.sh $dir/tosac $dir/faults.so
+tried $dir/oom --every 20 test/fixture/pt2-2.8/model.pt2 random:1 TOSA-1.0+INT $dir/oom.pte
+tried python3 test/report/report.py $dir/tosac
 for test in $dir/fuzz-*; do tried "$test" "fuzz/corpus/${test##*/fuzz-}"; done
 tried $dir/models --count 100 --kept test/models/kept --known test/models/known.txt --found $dir/found -j "$(nproc)"
 

@@ -69,6 +69,8 @@ static void test_bytes(tc_ctx *ctx)
     CHECK(same(made, file));
     free((void *)(uintptr_t)file.data);
     unlink(path);
+    snprintf(path, sizeof path, "/tmp/tosac-api-%ld.tosa.json", (long)getpid()); /* its borders */
+    CHECK(unlink(path) == 0);
     CHECK(tc_compiled_region_tosa(ctx, c, 0, &region) == TC_OK && same(region, made));
     CHECK(tc_compiled_region_tosa(ctx, c, 1, &region) == TC_USAGE);
 
