@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* offset.c -- the offset of a norm goes into the layers behind it.
+/* offset.c -- the offset of a norm goes into the layers behind it, its gain too where rows are long.
  *
- *   w (norm(x) g + b) + c  =>  w (norm(x) g) + (c + w b)
+ *   w (norm(x) g + b) + c  =>  w (norm(x) g) + (c + w b)      rows of up to MATRIX_ROW
+ *                          =>  (w g) norm(x) + (c + w b)      longer ones
  *
  * where nothing but linear layers and convolutions without a border read the norm, perhaps moved
  * in between.  An addition for each element less, and a range that lies around 0.  What is between
- * is another number than in the model, and loses its name. */
+ * is another number than in the model, and loses its name.
+ *
+ * Gains of short rows stay: the matrix that subtracts their mean multiplies by them for nothing.
+ * So do those that would cost more in the rounding of the weights than they bring in the rounding
+ * of what is multiplied. */
+#include <math.h>
+
 #include "tidy.h"
 
 #include "../num/load.h"
+
+enum { MATRIX_ROW = 128 };
 
 typedef struct offsets {
     const tc_node ***reader; /* by old value: its readers, NULL at the end */
     const bool *pinned;      /* by old value: read from outside */
     const tc_node **norm;    /* by old value: the norm whose offset it has lost */
+    bool *bare;              /* by old value: its gain too */
 } offsets;
 
 static bool is_known(const tc_graph *g, tc_val v)
@@ -89,25 +99,83 @@ static bool can_lose(const offsets *o, const tc_graph *g, tc_val v, int axis)
     return true;
 }
 
-static void lose(offsets *o, const tc_graph *g, tc_val v, const tc_node *norm)
+static bool is_layer(const tc_node *node)
 {
-    o->norm[v] = norm;
-    for (const tc_node **r = o->reader[v]; *r; r++)
-        if ((*r)->op != TC_OP_linear && (*r)->op != TC_OP_conv)
-            lose(o, g, (*r)->out[0], norm);
+    return node->op == TC_OP_linear || node->op == TC_OP_conv;
 }
 
-static bool has_offset(const tc_graph *g, const tc_node *node)
+static void lose(offsets *o, const tc_graph *g, tc_val v, const tc_node *norm, bool bare)
 {
-    if (node->op != TC_OP_layer_norm || node->n_in < 3 || !node->in[2] ||
-        ((const tc_attr_layer_norm *)node->attr)->n_axes != 1 || !is_known(g, node->in[2]) ||
-        tc_type_of(g, node->out[0])->dtype != TC_f32)
+    o->norm[v] = norm;
+    o->bare[v] = bare;
+    for (const tc_node **r = o->reader[v]; *r; r++)
+        if (!is_layer(*r))
+            lose(o, g, (*r)->out[0], norm, bare);
+}
+
+/* What rounding to 8 bits would put into the results of a layer, squared and summed, in some unit:
+ * its weights by output channel in steps of their largest, times rows of variance 1 and gain g; its
+ * operand in steps of the largest, PEAK times what it is on average, times the weights. */
+static double noise(tc_tensor w, tc_tensor gain, bool inside)
+{
+    const double peak = 4;
+    int64_t n = w.type->dim[0], c = w.type->dim[1], each = tc_type_count(w.type) / (n * c);
+    double most_gain = 0, squares = 0, sum = 0;
+    for (int64_t k = 0; k < c; k++) {
+        double g = inside ? 1 : tc_load_f64(gain, k);
+        most_gain = fmax(most_gain, fabs(g));
+        squares += g * g;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double most = 0, weights = 0;
+        for (int64_t k = 0; k < c * each; k++) {
+            double x = tc_load_f64(w, i * c * each + k);
+            x *= inside ? tc_load_f64(gain, k / each) : 1;
+            most = fmax(most, fabs(x));
+            weights += x * x;
+        }
+        sum += most * most * squares * (double)each + peak * peak * most_gain * most_gain * weights;
+    }
+    return sum;
+}
+
+/* The noise of all layers behind a value. */
+static double noise_behind(const offsets *o, const tc_graph *g, tc_val v, tc_tensor gain,
+                           bool inside)
+{
+    double sum = 0;
+    for (const tc_node **r = o->reader[v]; *r; r++)
+        sum += is_layer(*r) ? noise(tc_tensor_of(g, (*r)->in[1]), gain, inside)
+                            : noise_behind(o, g, (*r)->out[0], gain, inside);
+    return sum;
+}
+
+static bool all_are(const tc_graph *g, tc_val v, double number)
+{
+    tc_tensor t = tc_tensor_of(g, v);
+    for (int64_t i = 0; i < tc_type_count(t.type); i++)
+        if (tc_load_f64(t, i) != number)
+            return false;
+    return true;
+}
+
+/* A norm along the last axis, of known gain and offset. */
+static bool is_norm(const tc_graph *g, const tc_node *node)
+{
+    return node->op == TC_OP_layer_norm && node->n_in >= 3 && node->in[2] &&
+           ((const tc_attr_layer_norm *)node->attr)->n_axes == 1 && is_known(g, node->in[2]) &&
+           tc_type_of(g, node->out[0])->dtype == TC_f32;
+}
+
+/* Whether its gain leaves it too. */
+static bool loses_gain(const offsets *o, const tc_graph *g, const tc_node *norm)
+{
+    if (!norm->in[1] || !is_known(g, norm->in[1]) || all_are(g, norm->in[1], 1) ||
+        tc_type_count(tc_type_of(g, norm->in[1])) <= MATRIX_ROW)
         return false;
-    tc_tensor b = tc_tensor_of(g, node->in[2]);
-    for (int64_t i = 0; i < tc_type_count(b.type); i++)
-        if (tc_load_f64(b, i) != 0)
-            return true;
-    return false;
+    tc_tensor gain = tc_tensor_of(g, norm->in[1]);
+    return noise_behind(o, g, norm->out[0], gain, true) <=
+           noise_behind(o, g, norm->out[0], gain, false);
 }
 
 static void look(offsets *o, tc_ctx *ctx, const tc_graph *g)
@@ -116,6 +184,7 @@ static void look(offsets *o, tc_ctx *ctx, const tc_graph *g)
     uint32_t *n = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
     o->pinned = tc_graph_pinned(ctx, g);
     o->norm = tc_new_n(&ctx->scratch, const tc_node *, g->n_val);
+    o->bare = tc_new_n(&ctx->scratch, bool, g->n_val);
     o->reader = tc_new_n(&ctx->scratch, const tc_node **, g->n_val);
     for (tc_val v = 1; v < g->n_val; v++)
         o->reader[v] = tc_new_n(&ctx->scratch, const tc_node *, (size_t)count[v] + 1);
@@ -125,9 +194,12 @@ static void look(offsets *o, tc_ctx *ctx, const tc_graph *g)
                 o->reader[g->node[k]->in[i]][n[g->node[k]->in[i]]++] = g->node[k];
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if (has_offset(g, node) &&
-            can_lose(o, g, node->out[0], tc_type_of(g, node->out[0])->rank - 1))
-            lose(o, g, node->out[0], node);
+        if (!is_norm(g, node) ||
+            !can_lose(o, g, node->out[0], tc_type_of(g, node->out[0])->rank - 1))
+            continue;
+        bool bare = loses_gain(o, g, node);
+        if (bare || !all_are(g, node->in[2], 0))
+            lose(o, g, node->out[0], node, bare);
     }
 }
 
@@ -136,13 +208,22 @@ static void forget_name(tc_rewrite *rw, const tc_node *node)
     rw->to->val[rw->now[node->out[0]]]->name = NULL;
 }
 
+static tc_val all_ones(tc_rewrite *rw, const tc_node *norm)
+{
+    tc_tensor one = tc_tensor_new(&rw->ctx->arena, tc_type_of(rw->from, norm->in[1]));
+    for (int64_t i = 0; i < tc_type_count(one.type); i++)
+        tc_store_f64(one, i, 1);
+    return tc_graph_const(rw->to, one.type, one.data, NULL, norm->loc);
+}
+
 static tc_status without(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const offsets *o = rw->user;
     if (node->n_out != 1 || !o->norm[node->out[0]])
         return TC_OK;
-    tc_val zero = TC_NONE;
+    tc_val zero = TC_NONE, one = TC_NONE;
     if (node->op == TC_OP_layer_norm) {
+        one = o->bare[node->out[0]] ? all_ones(rw, node) : TC_NONE;
         const tc_type *type = tc_type_of(rw->from, node->in[2]);
         tc_tensor none = tc_tensor_new(&rw->ctx->arena, type);
         memset(none.data, 0, tc_type_bytes(type));
@@ -151,6 +232,8 @@ static tc_status without(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_rewrite_copy(rw, node);
     if (zero)
         rw->to->node[rw->to->n_node - 1]->in[2] = zero;
+    if (one)
+        rw->to->node[rw->to->n_node - 1]->in[1] = one;
     forget_name(rw, node);
     *done = true;
     return TC_OK;
@@ -174,14 +257,28 @@ static tc_val with_offset(tc_rewrite *rw, const tc_node *node, const tc_node *no
     return tc_graph_const(rw->to, t.type, t.data, name, node->loc);
 }
 
+/* w g, each input channel by its gain. */
+static tc_val with_gain(tc_rewrite *rw, const tc_node *node, const tc_node *norm)
+{
+    const tc_graph *g = rw->from;
+    tc_tensor w = tc_tensor_of(g, node->in[1]), gain = tc_tensor_of(g, norm->in[1]);
+    tc_tensor t = tc_tensor_new(&rw->ctx->arena, w.type);
+    int64_t c = w.type->dim[1], each = tc_type_count(w.type) / (w.type->dim[0] * c);
+    for (int64_t i = 0; i < tc_type_count(w.type); i++)
+        tc_store_f64(t, i, tc_load_f64(w, i) * tc_load_f64(gain, i / each % c));
+    return tc_graph_const(rw->to, t.type, t.data, g->val[node->in[1]]->name, node->loc);
+}
+
 static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const offsets *o = rw->user;
-    bool layer = node->op == TC_OP_linear || node->op == TC_OP_conv;
-    const tc_node *norm = layer ? o->norm[node->in[0]] : NULL;
+    const tc_node *norm = is_layer(node) ? o->norm[node->in[0]] : NULL;
     if (!norm)
         return TC_OK;
-    tc_val in[3] = {rw->now[node->in[0]], rw->now[node->in[1]], with_offset(rw, node, norm)};
+    tc_val in[3] = {rw->now[node->in[0]], rw->now[node->in[1]], TC_NONE};
+    if (o->bare[node->in[0]])
+        in[1] = with_gain(rw, node, norm);
+    in[2] = with_offset(rw, node, norm);
     tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, 3, 1, node->loc);
     rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
     tc_rewrite_bind(rw, node->out[0], made->out[0]);

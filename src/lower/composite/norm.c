@@ -161,6 +161,26 @@ static tc_val folded(tc_lower *lw, tc_val x, const norm8 *p)
              : y;
 }
 
+/* One gain for all, and no bias: the product itself is the result. */
+static bool is_plain(const norm8 *p)
+{
+    for (int64_t i = 0; i < p->n; i++)
+        if (p->gain[i] != p->gain[0] || p->bias[i] != 0)
+            return false;
+    return p->centre && p->gain[0] > 0;
+}
+
+static tc_val plain(tc_lower *lw, tc_val x, const norm8 *p)
+{
+    double sigma, step;
+    tc_val sum = sum_of(lw, x, p->n), r = inverse_sigma(lw, x, sum, p, &sigma);
+    tc_val d = deviation_by_parts(lw, x, sum, p->n, &step);
+    double factor = step * sigma * p->gain[0] / tc_scale_of(p->to);
+    tc_val y = tc_put_rescale(lw, tc_put_product(lw, d, r, 0), factor, 0, tc_zero_of(p->to),
+                              p->to->dtype);
+    return tc_put_codes(lw, y, p->to->quant);
+}
+
 /* x / sqrt(mean square + eps), as a product of i16 by i16.  Rows may be long as well as short:
  * where 1 / sigma is small, up to SPARE bits go there from x, which has 8,
  *
@@ -249,6 +269,8 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
     }
     if (quick && along_row && gain_fits(lw, &p))
         return tc_put_reshape(lw, folded(lw, x, &p), yt->rank, yt->dim);
+    if (quick && along_row && is_plain(&p))
+        return tc_put_reshape(lw, plain(lw, x, &p), yt->rank, yt->dim);
     double unit, most = most_of(gain, bias, n, yt);
     x = quick ? normal8(lw, x, &p, most, &unit)
               : tc_put_row_normal(lw, x, xt, eps, centre, most, &unit);

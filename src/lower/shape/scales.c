@@ -8,8 +8,8 @@
  *   rescale(product(x, w, b)) =>  product(x, w, b) in the other domain
  *
  * w' has the stored numbers of w, negated where g is negative, and |g| times its scales: no weight
- * is rounded again, and the rounding between the two is gone.  Done where nobody else reads the
- * product. */
+ * is rounded again, and the rounding between the two is gone.  Where g is 0 so are they.  Done where
+ * nobody else reads the product. */
 #include "../pass.h"
 
 #include <math.h>
@@ -67,11 +67,8 @@ static bool read_factors(tc_rewrite *rw, tc_val c, int axis, factors *f)
     for (int i = 0; i < t->rank; i++)
         if (t->dim[i] != 1 && (i + offset != axis || t->dim[i] != f->n))
             return false;
-    for (int64_t k = 0; k < f->n; k++) {
+    for (int64_t k = 0; k < f->n; k++)
         f->g[k] = real_at(x, 0, count == 1 ? 0 : k);
-        if (!isfinite(f->g[k]) || f->g[k] == 0)
-            return false;
-    }
     return true;
 }
 
@@ -85,7 +82,7 @@ static tc_type scaled_type(tc_rewrite *rw, const tc_type *t, const factors *f, t
     int64_t *zero = tc_new_n(&rw->ctx->arena, int64_t, (size_t)n);
     for (int64_t c = 0; c < n; c++) {
         int64_t k = t->quant->axis < 0 ? 0 : c;
-        scale[c] = t->quant->scale[k] * fabs(f->g[c]);
+        scale[c] = t->quant->scale[k] * (f->g[c] == 0 ? 1 : fabs(f->g[c]));
         zero[c] = t->quant->zero[k];
     }
     *q = (tc_quant){one ? -1 : 0, (int32_t)n, t->quant->lo, t->quant->hi, scale, zero};
@@ -94,25 +91,37 @@ static tc_type scaled_type(tc_rewrite *rw, const tc_type *t, const factors *f, t
     return type;
 }
 
-/* Whether every negative factor meets numbers that can be negated. */
+enum { SELDOM = 12 }; /* one in so many: as much as rounding all of them again would be off */
+
+/* Whether every negative factor meets numbers that can be negated.  The lowest one has no
+ * counterpart: where it is seldom, the highest stands for it, one step off. */
 static bool can_negate(tc_tensor t, const factors *f)
 {
     int64_t run = tc_type_count(t.type) / f->n, lo = tc_dtype_min(t.type->dtype);
     for (int64_t c = 0; c < f->n; c++) {
-        int64_t zero = t.type->quant->zero[t.type->quant->axis < 0 ? 0 : c];
+        int64_t zero = t.type->quant->zero[t.type->quant->axis < 0 ? 0 : c], lowest = 0;
         for (int64_t i = 0; f->g[c] < 0 && i < run; i++)
-            if (zero || tc_load_i64(t, c * run + i) == lo)
-                return false;
+            lowest += tc_load_i64(t, c * run + i) == lo;
+        if ((f->g[c] < 0 && zero) || lowest * SELDOM > run)
+            return false;
     }
     return true;
 }
 
-static bool any_negative(const factors *f)
+/* Whether stored numbers change: a factor is negative or nothing. */
+static bool changes_numbers(const factors *f)
 {
     for (int64_t c = 0; c < f->n; c++)
-        if (f->g[c] < 0)
+        if (f->g[c] <= 0)
             return true;
     return false;
+}
+
+/* A stored number for a factor's sign; that of 0 is nothing. */
+static int64_t signed_by(const tc_type *t, int64_t zero, int64_t code, double g)
+{
+    int64_t most = tc_dtype_max(t->dtype);
+    return g > 0 ? code : g == 0 ? zero : -code > most ? most : -code;
 }
 
 /* Quantized: the same numbers, other scales.  Real: the products. */
@@ -122,18 +131,28 @@ static tc_val scaled(tc_rewrite *rw, const tc_node *like, tc_val old, const fact
     int64_t run = tc_type_count(t.type) / f->n;
     tc_quant q;
     tc_type type = t.type->quant ? scaled_type(rw, t.type, f, &q) : *t.type;
-    if (t.type->quant && !any_negative(f))
+    if (t.type->quant && !changes_numbers(f))
         return tc_graph_const(rw->to, tc_type_intern(rw->ctx, &type), t.data,
                               rw->from->val[old]->name, like->loc);
     tc_tensor out = tc_tensor_new(&rw->ctx->arena, tc_type_intern(rw->ctx, &type));
     for (int64_t c = 0; c < f->n; c++)
         for (int64_t i = c * run; i < (c + 1) * run; i++) {
             if (t.type->quant)
-                tc_store_i64(out, i, f->g[c] < 0 ? -tc_load_i64(t, i) : tc_load_i64(t, i));
+                tc_store_i64(out, i,
+                             signed_by(t.type, t.type->quant->zero[t.type->quant->axis < 0 ? 0 : c],
+                                       tc_load_i64(t, i), f->g[c]));
             else
                 tc_store_f64(out, i, f->g[c] * tc_load_f64(t, i));
         }
     return tc_graph_const(rw->to, out.type, out.data, rw->from->val[old]->name, like->loc);
+}
+
+static bool all_finite(const factors *f)
+{
+    for (int64_t c = 0; c < f->n; c++)
+        if (!isfinite(f->g[c]))
+            return false;
+    return true;
 }
 
 static bool fits(tc_rewrite *rw, const factors *f)
@@ -206,7 +225,7 @@ static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
     if (read_factors(rw, node->in[1 - i], channel_axis(g, &f), &f)) {
         for (int64_t c = 0; divides && c < f.n; c++)
             f.g[c] = 1 / f.g[c];
-        *done = fits(rw, &f);
+        *done = all_finite(&f) && fits(rw, &f);
     }
     tc_status status = *done ? put(rw, node, &f) : TC_OK;
     tc_arena_rewind(&rw->ctx->scratch, mark);
