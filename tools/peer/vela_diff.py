@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vela's command streams beside the TOSA reference model, on random integer graphs.
 
-    vela_diff.py TOSAC [--count N] [--seed S] [--on ACCELERATOR,...] [--keep DIR] [--detours] [--seconds S]
+    vela_diff.py TOSAC [--count N] [--seed S] [--from N] [--on ACCELERATOR,...] [--keep DIR] [--detours] [--seconds S]
 
-Run it with the Python that has tosa_reference_model and ethosu.vela.  A graph is a few operators that Vela joins, cuts and moves:
-changes of scale, sums, slices, pads, joins, transposes, reductions, products.  The reference model gives what is expected, Vela
-(in a child) a stream, `tosac run X_vela.npz` what the machine computes.  --detours: the graph goes through `tosac compile --check`, as a
-user's would.  A graph that differs is made smaller by taking operators away, and kept with --keep.  Ends with "N passed, N failed".
+Run it with the Python that has tosa_reference_model and the ethosu.vela that is to be tried.  A graph is a few operators that Vela
+joins, cuts and moves: changes of scale, sums, slices, pads, joins, transposes, reductions, products.  The reference model gives what is
+expected, Vela (in a child) a stream, tosac's library what the machine computes.  Where that differs the graph goes through
+`tosac compile --check`, as a user's would: "avoided" when a detour makes it right in one region on the machine.  Everything else has
+failed, is made smaller by taking operators away, and is kept with --keep.  --detours: every graph through `tosac compile --check` only.
+Ends with "N passed, N failed".
 """
 import argparse
 import collections
@@ -20,6 +22,8 @@ import time
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tosac_lib  # noqa: E402
+import vela_fork  # noqa: E402
 from tosa_write import serialize  # noqa: E402
 from vela_graphs import Maker, recipe_of  # noqa: E402
 
@@ -28,31 +32,6 @@ os.environ["PATH"] = ""  # the reference model starts a debugger where it finds 
 import tosa_reference_model as model  # noqa: E402
 
 os.environ["PATH"] = PATH
-SYSTEM = {"u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"),
-          "u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
-
-
-def quietly(function):
-    """In a child that says nothing: its exit status."""
-    pid = os.fork()
-    if pid == 0:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        try:
-            function()
-        except BaseException:  # noqa: BLE001
-            os._exit(1)
-        os._exit(0)
-    return os.waitpid(pid, 0)[1]
-
-
-def by_vela(file, accelerator, folder):
-    from ethosu.vela import vela
-    system, memory = SYSTEM[accelerator.split("-")[1]]
-    argv = [file, "--accelerator-config", accelerator, "--config", "Arm/vela.ini", "--system-config", system, "--memory-mode", memory,
-            "--output-format", "raw", "--output-dir", folder]
-    return quietly(lambda: vela.main(argv)) == 0
 
 
 class Case:
@@ -77,56 +56,69 @@ class Case:
         self.want = want if status.name == "TOSA_VALID" else None
 
 
-def by_detours(options, accelerator, path, folder):
-    """The same through `tosac compile --check`, which leads around what is known and executes the stream by itself."""
-    done = subprocess.run([options.tosac, "compile", path, "-t", accelerator, "--check", "-o", os.path.join(folder, "g.pte")], capture_output=True,
-                          text=True)
+def by_detours(options, accelerator, case):
+    """The same through `tosac compile --check`, which leads around what is known and executes the stream by itself.  '' when it is whole
+    and right, None when it is not taken, or what is wrong."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as d:
+        path = os.path.join(d, "g.tosa")
+        open(path, "wb").write(case.file)
+        done = subprocess.run([options.tosac, "compile", path, "-t", accelerator, "--check", "-o", os.path.join(d, "g.pte")], capture_output=True,
+                              text=True, env={**os.environ, "TOSAC_VELA": options.server.path, "TMPDIR": d})
     if not done.returncode:
-        return ""
+        return "" if ": 1 region," in done.stdout + done.stderr else f"in pieces: {(done.stdout + done.stderr).strip()[-300:]}"
     refused = "refused a region" in done.stderr or "was ended by signal" in done.stderr or "[tosa-profile]" in done.stderr or "[unsupported]" in done.stderr
     return None if refused else f"exit {done.returncode}: {done.stderr.strip()[:300]}"
 
 
-def by_itself(options, accelerator, path, folder, case):
+def by_itself(options, accelerator, case):
     """Vela's own answer."""
-    if not by_vela(path, accelerator, folder):
-        return None
-    files = []
-    for i, x in enumerate(case.graph.g.feeds):
-        files += ["-i", os.path.join(folder, f"in{i}.npy")]
-        np.save(files[-1], x)
-    program = os.path.join(folder, "g_vela.npz")
-    done = subprocess.run([options.tosac, "run", program, *files, "-o", folder, "--raw"], capture_output=True, text=True)
-    if done.returncode:
-        return f"run: {done.stderr.strip()[-160:]}"
-    for i, ref in enumerate(case.want):
-        got = np.load(os.path.join(folder, f"output_{i}.npy"))
-        if got.size != ref.size or not np.array_equal(got.reshape(ref.shape), ref):
-            return f"output {i} {ref.shape} {ref.dtype}: {int(np.sum(got.reshape(-1) != ref.reshape(-1)))} of {ref.size} differ"
-    return ""
+    def work():
+        try:
+            stream = vela_fork.compiled(case.file, accelerator)
+        except Exception:  # noqa: BLE001
+            return None
+        made = tosac_lib.run(options.lib, "g_vela.npz", stream, case.graph.g.feeds)
+        if isinstance(made, str):
+            return "run: " + made[-160:]
+        for i, (got, ref) in enumerate(zip(made, case.want)):
+            kind = np.int8 if ref.dtype == np.bool_ else ref.dtype
+            if len(got) != ref.size * ref.itemsize or not np.array_equal(np.frombuffer(got, kind), ref.reshape(-1).view(kind)):
+                return f"output {i} {ref.shape} {ref.dtype} differs"
+        return "" if len(made) == len(case.want) else f"{len(made)} outputs, expected {len(case.want)}"
+
+    said, ended = vela_fork.forked(work)
+    return None if ended else said
 
 
-def judge(options, accelerator, case):
+def judge(options, accelerator, case, detours):
     """'' when equal, None when it is not taken, or what is wrong."""
-    if case.want is None:
-        return None
-    with tempfile.TemporaryDirectory() as d:
-        path = os.path.join(d, "g.tosa")
-        open(path, "wb").write(case.file)
-        return by_detours(options, accelerator, path, d) if options.detours else by_itself(options, accelerator, path, d, case)
+    return None if case.want is None else by_detours(options, accelerator, case) if detours else by_itself(options, accelerator, case)
 
 
-def smaller(options, accelerator, recipe, seed, words):
+def smaller(options, accelerator, recipe, seed, words, detours):
     """Steps are taken away as long as it still differs."""
     k = 1
     while k < len(recipe):
         less = recipe[:k] + recipe[k + 1:]
-        said = judge(options, accelerator, Case(less, seed))
-        if said:
+        said = judge(options, accelerator, Case(less, seed), detours)
+        if said and not said.startswith("in pieces") or said and words.startswith("in pieces"):
             recipe, words = less, said
         else:
             k += 1
     return recipe, words
+
+
+def tried(options, accelerator, case):
+    """What came of it, its words, and whether the detours are asked."""
+    if options.detours:
+        words = judge(options, accelerator, case, True)
+        pieces = words and words.startswith("in pieces")
+        return "skipped" if words is None or pieces else "failed" if words else "passed", words
+    words = judge(options, accelerator, case, False)
+    if not words:
+        return "skipped" if words is None else "passed", ""
+    round_about = judge(options, accelerator, case, True)
+    return ("avoided", words) if round_about == "" else ("failed", round_about or "refused by the detour: " + words)
 
 
 def main():
@@ -140,27 +132,35 @@ def main():
     ap.add_argument("--detours", action="store_true")
     ap.add_argument("--seconds", type=float, default=1e9)
     options = ap.parse_args()
-    total, began, kinds, number = collections.Counter(), time.time(), collections.Counter(), options.first
+    machines = options.on.split(",")
+    for accelerator in machines:
+        vela_fork.learn(accelerator)
+    options.lib, options.server = tosac_lib.load(options.tosac), vela_fork.Server()
+    total, began, number, machine_runs = collections.Counter(), time.time(), options.first, 0
     while number < options.first + options.count and time.time() - began < options.seconds:
         recipe = recipe_of(options.seed, number)
         case = Case(recipe, number)
-        for accelerator in options.on.split(","):
-            words = judge(options, accelerator, case)
-            total["skipped" if words is None else "failed" if words else "passed"] += 1
-            if not words:
+        total["graphs"] += case.want is not None
+        for accelerator in machines if case.want is not None else ():
+            verdict, words = tried(options, accelerator, case)
+            total[verdict] += 1
+            machine_runs += 1
+            if verdict != "failed":
                 continue
-            less, words = smaller(options, accelerator, recipe, number, words)
+            less, words = smaller(options, accelerator, recipe, number, words, not words.startswith("refused"))
             made = Maker(less, number)
             ops = [op[0] for op in made.g.operators if not op[0].startswith("CONST")]
-            kinds[" ".join(ops)] += 1
             print(f"{accelerator} {number}: {' '.join(ops)}: {words}", flush=True)
             if options.keep:
                 os.makedirs(options.keep, exist_ok=True)
                 open(os.path.join(options.keep, f"{accelerator}-{options.seed}-{number}.tosa"), "wb").write(serialize([made.g]))
         number += 1
-    for ops, n in kinds.most_common(12):
-        print(f"  {n:4d}  {ops}")
-    print(f"graphs {options.first} to {number - 1}: {total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
+        if number % 100 == 0:
+            print(f"  {number}: {dict(total)}, {1000 * (time.time() - began) / machine_runs:.1f} ms a graph and machine", flush=True)
+    options.server.close()
+    print(f"{total['graphs']} graphs ({options.first} to {number - 1}): {total['passed']} passed, {total['failed']} failed, "
+          f"{total['avoided']} avoided, {total['skipped']} refused by Vela; {1000 * os.times().user / max(1, machine_runs):.1f}"
+          f" + {1000 * os.times().children_user / max(1, machine_runs):.1f} ms of processor a graph and machine")
     return total["failed"] > 0
 
 

@@ -12,7 +12,8 @@
  *   wraps     CAST of i32 or i16 to fewer bits  =>  CAST of (x << k) >> k, which has room for it
  *   settle    TRANSPOSE of a constant  =>  a constant
  *   apart     CONCAT or PAD of RESHAPE(MATMUL)  =>  with a CLAMP to everything in front of it
- *   lowest    RESHAPE(REDUCE_MIN)  =>  with such a CLAMP in between
+ *   lowest    RESHAPE(REDUCE_MIN), and REDUCE_MIN of what is reshaped  =>  with such a CLAMP in
+ * between
  *   slices    RESCALE from or to i32 of a SLICE, PAD, CONCAT or TILE, and those of such a RESCALE:
  * Vela makes it a product and forgets where the slice lies  =>  with such a CLAMP in between,
  * unless it is joined with a neighbour.  A RESHAPE of one likewise, where several read it reduced
@@ -396,6 +397,19 @@ static bool is_reshaped_product(const tc_graph *g, tc_val v)
     return def && def->op == TC_OP_tosa_matmul;
 }
 
+tc_status tc_pause_operands(tc_rewrite *rw, const tc_node *node, uint32_t mask, bool *done)
+{
+    tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = tc_rewrite_in(rw, node, i);
+        if (mask >> i & 1)
+            TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
+    }
+    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
+    take(rw, node, made->out[0], done);
+    return TC_OK;
+}
+
 tc_status tc_pause_parts(tc_rewrite *rw, const tc_node *node,
                          bool (*is)(const tc_graph *g, tc_val v), bool *done)
 {
@@ -433,24 +447,40 @@ tc_status tc_lower_apart(tc_ctx *ctx, tc_module *module)
 
 /* ---- lowest ---- */
 
-static tc_status lowest(tc_rewrite *rw, const tc_node *node, bool *done)
+/* RESHAPE(REDUCE_MIN) */
+static tc_status lowest_first(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_tosa_reshape || !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+    if (!tc_is_view(rw->from, node) || !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *def = tc_rewrite_def(rw, node, 0);
-    if (!def || def->op != TC_OP_tosa_reduce_min)
+    return def && def->op == TC_OP_tosa_reduce_min ? tc_pause_operands(rw, node, 1, done) : TC_OK;
+}
+
+/* REDUCE_MIN of numbers that are read in another shape as well: it takes that one. */
+static tc_status lowest_last(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const bool *reshaped = rw->user;
+    if (node->op != TC_OP_tosa_reduce_min || !tc_can_pause(tc_type_of(rw->from, node->in[0])) ||
+        !reshaped[tc_memory_of(rw->from, node->in[0])])
         return TC_OK;
-    tc_val x, y;
-    TC_TRY(tc_put_pause(rw, node, def->out[0], &x));
-    TC_TRY(put2(rw, node, TC_OP_tosa_reshape, NULL, x, tc_rewrite_in(rw, node, 1), &y));
-    take(rw, node, y, done);
-    return TC_OK;
+    return tc_pause_operands(rw, node, 1, done);
 }
 
 tc_status tc_lower_lowest(tc_ctx *ctx, tc_module *module)
 {
-    (void)ctx;
-    return over(module, lowest);
+    static tc_rewriter *const rewriters[] = {lowest_first, lowest_last};
+    tc_status status = TC_OK;
+    for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_graph *g = module->graph[i];
+        bool *reshaped = tc_new_n(&ctx->scratch, bool, g->n_val);
+        for (size_t k = 0; k < g->n_node; k++)
+            if (tc_is_view(g, g->node[k]))
+                reshaped[tc_memory_of(g, g->node[k]->in[0])] = true;
+        status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), reshaped);
+        tc_arena_rewind(&ctx->scratch, mark);
+    }
+    return status;
 }
 
 /* ---- slices ---- */
@@ -508,6 +538,22 @@ const tc_node *tc_behind_reshapes(const tc_graph *g, tc_val v)
     while (def && def->op == TC_OP_tosa_reshape)
         def = tc_def(g, def->in[0]);
     return def;
+}
+
+bool tc_is_view(const tc_graph *g, const tc_node *node)
+{
+    if (node->op != TC_OP_tosa_transpose)
+        return node->op == TC_OP_tosa_reshape;
+    const tc_type *from = tc_type_of(g, node->in[0]);
+    return tc_perm_is_reshape(from->rank, from->dim,
+                              ((const tc_attr_tosa_perms *)node->attr)->perms.v);
+}
+
+tc_val tc_memory_of(const tc_graph *g, tc_val v)
+{
+    for (const tc_node *def; (def = tc_def(g, v)) != NULL && tc_is_view(g, def);)
+        v = def->in[0];
+    return v;
 }
 
 bool tc_is_cut(const tc_graph *g, tc_val v)
@@ -587,7 +633,7 @@ static tc_status slice_last(tc_rewrite *rw, const tc_node *node, bool *done)
 static tc_status shape_last(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const only_reader *only = rw->user;
-    if (node->op != TC_OP_tosa_reshape || only->node[node->out[0]] ||
+    if (!tc_is_view(rw->from, node) || only->node[node->out[0]] ||
         !is_wide_rescale(rw->to, tc_rewrite_def(rw, node, 0)) ||
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
@@ -595,11 +641,7 @@ static tc_status shape_last(tc_rewrite *rw, const tc_node *node, bool *done)
     if (was && was->n_in && only->node[was->in[0]] &&
         is_taken_in(rw->to, tc_rewrite_def(rw, node, 0)))
         return TC_OK;
-    tc_val x, y;
-    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
-    TC_TRY(put2(rw, node, TC_OP_tosa_reshape, NULL, x, tc_rewrite_in(rw, node, 1), &y));
-    take(rw, node, y, done);
-    return TC_OK;
+    return tc_pause_operands(rw, node, 1, done);
 }
 
 tc_status tc_lower_slices(tc_ctx *ctx, tc_module *module)

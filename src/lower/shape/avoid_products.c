@@ -11,28 +11,13 @@
  * part, which takes the first doubled   a + b where b is a, reshaped: both take one shape  =>  b is
  * a pause of a, reshaped chosen    a RESHAPE gives its operand's memory its own shape.  A SELECT of
  * the same value takes that shape, and what else reads a bool takes the 0 and 1 of a reshaped
- * output  =>  the RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value */
+ * output  =>  the RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value, and a RESHAPE
+ * of a RESCALE that a SELECT and something else read */
 #include "../pass.h"
 
 #include "../../ir/rewrite.h"
 #include "avoid.h"
 #include "order.h"
-
-/* The node as it is, but for operands that the mask names: those read a pause. */
-static tc_status pause_operands(tc_rewrite *rw, const tc_node *node, uint32_t mask, bool *done)
-{
-    tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
-    for (int i = 0; i < node->n_in; i++) {
-        in[i] = tc_rewrite_in(rw, node, i);
-        if (mask >> i & 1)
-            TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
-    }
-    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
-}
 
 /* ---- reduced ---- */
 
@@ -49,17 +34,34 @@ static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_rewrite_as(rw, node, node->op, node->attr, x);
 }
 
-/* A pool of a SLICE whose padding is what lies beside it. */
-static tc_status padded_pools(tc_rewrite *rw, const tc_node *node, bool *done)
+/* The padding of a window; empty when the operator has none. */
+static tc_ints padding_of(const tc_node *node)
 {
-    if (node->op != TC_OP_tosa_max_pool2d || !tc_can_pause(tc_type_of(rw->from, node->in[0])))
-        return TC_OK;
-    const tc_ints pad = ((const tc_attr_tosa_max_pool *)node->attr)->pad;
+    switch (node->op) {
+    case TC_OP_tosa_max_pool2d:
+        return ((const tc_attr_tosa_max_pool *)node->attr)->pad;
+    case TC_OP_tosa_avg_pool2d:
+        return ((const tc_attr_tosa_avg_pool *)node->attr)->pad;
+    case TC_OP_tosa_conv2d:
+    case TC_OP_tosa_depthwise_conv2d:
+        return ((const tc_attr_tosa_conv *)node->attr)->pad;
+    default:
+        return (tc_ints){0};
+    }
+}
+
+/* Padded windows over a SLICE of several images: the padding is what lies beside it. */
+static tc_status padded_windows(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_ints pad = padding_of(node);
     bool padded = false;
     for (int i = 0; i < pad.n; i++)
         padded = padded || pad.v[i];
+    if (!padded || tc_type_of(rw->from, node->in[0])->dim[0] == 1 ||
+        !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+        return TC_OK;
     const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
-    return padded && def && def->op == TC_OP_tosa_slice ? pause_operands(rw, node, 1, done) : TC_OK;
+    return def && def->op == TC_OP_tosa_slice ? tc_pause_operands(rw, node, 1, done) : TC_OK;
 }
 
 /* REDUCE_MAX or _MIN over the last axis, reshaped or not. */
@@ -79,7 +81,7 @@ static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done
 
 tc_status tc_lower_reduced(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {reduced, joined_extremes, padded_pools};
+    static tc_rewriter *const rewriters[] = {reduced, joined_extremes, padded_windows};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
@@ -94,7 +96,7 @@ static tc_status products(tc_rewrite *rw, const tc_node *node, bool *done)
         if (def && def->op == TC_OP_tosa_slice && tc_can_pause(tc_type_of(rw->from, node->in[i])))
             mask |= 1u << i;
     }
-    return mask ? pause_operands(rw, node, mask, done) : TC_OK;
+    return mask ? tc_pause_operands(rw, node, mask, done) : TC_OK;
 }
 
 tc_status tc_lower_products(tc_ctx *ctx, tc_module *module)
@@ -167,19 +169,20 @@ static tc_status columns(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
     bool joined =
         (def && def->op == TC_OP_tosa_matmul) || tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0));
-    return joined ? pause_operands(rw, node, 1, done) : TC_OK;
+    return joined ? tc_pause_operands(rw, node, 1, done) : TC_OK;
 }
 
-/* RESCALE of a CAST to fewer bits: it is joined with what comes before, and nothing wraps. */
+/* RESCALE or CLAMP of a CAST to fewer bits: it is joined with what comes before, and nothing wraps. */
 static tc_status wrapped_first(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_tosa_rescale || !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+    if ((node->op != TC_OP_tosa_rescale && node->op != TC_OP_tosa_clamp) ||
+        !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
     bool narrows = def && def->op == TC_OP_tosa_cast &&
                    tc_dtypes[tc_type_of(rw->to, def->out[0])->dtype].bits <
                        tc_dtypes[tc_type_of(rw->to, def->in[0])->dtype].bits;
-    return narrows ? pause_operands(rw, node, 1, done) : TC_OK;
+    return narrows ? tc_pause_operands(rw, node, 1, done) : TC_OK;
 }
 
 tc_status tc_lower_columns(tc_ctx *ctx, tc_module *module)
@@ -191,30 +194,49 @@ tc_status tc_lower_columns(tc_ctx *ctx, tc_module *module)
 
 /* ---- doubled ---- */
 
-/* What the value's numbers lie in, whatever shape they are read in. */
-static tc_val memory_of(const tc_graph *g, tc_val v)
+static bool compares(tc_op op)
 {
-    for (const tc_node *def; (def = tc_def(g, v)) != NULL; v = def->in[0]) {
-        const tc_type *from = def->n_in ? tc_type_of(g, def->in[0]) : NULL;
-        bool view = def->op == TC_OP_tosa_reshape;
-        if (def->op == TC_OP_tosa_transpose)
-            view = tc_perm_is_reshape(from->rank, from->dim,
-                                      ((const tc_attr_tosa_perms *)def->attr)->perms.v);
-        if (!view)
-            break;
-    }
-    return v;
+    return op == TC_OP_tosa_greater || op == TC_OP_tosa_greater_equal || op == TC_OP_tosa_equal;
+}
+
+/* A RESCALE, seen through views and slices, one at least. */
+static bool is_moved_rescale(const tc_graph *g, tc_val v)
+{
+    bool moved = false;
+    const tc_node *def = tc_def(g, v);
+    for (; def && (tc_is_view(g, def) || def->op == TC_OP_tosa_slice); def = tc_def(g, def->in[0]))
+        moved = true;
+    return moved && def && def->op == TC_OP_tosa_rescale;
+}
+
+/* The node with one pause of x as both operands. */
+static tc_status pause_both(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    tc_val in[3] = {TC_NONE, TC_NONE, node->n_in > 2 ? tc_rewrite_in(rw, node, 2) : TC_NONE};
+    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &in[0]));
+    in[1] = in[0];
+    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
 }
 
 static tc_status doubled(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (!swaps(node->op) && !is_ordered(node->op))
+    if (!swaps(node->op) && !is_ordered(node->op) && !compares(node->op))
         return TC_OK;
     const tc_type *a = tc_type_of(rw->from, node->in[0]), *b = tc_type_of(rw->from, node->in[1]);
     tc_val in[3] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
                     node->n_in > 2 ? tc_rewrite_in(rw, node, 2) : TC_NONE};
-    tc_val one = memory_of(rw->to, in[1]);
-    if (tc_same_dims(a, b) || !tc_can_pause(b) || memory_of(rw->to, in[0]) != one)
+    tc_val one = tc_memory_of(rw->to, in[1]);
+    if (!tc_can_pause(b) || tc_memory_of(rw->to, in[0]) != one)
+        return TC_OK;
+    if (in[0] == in[1])
+        return is_moved_rescale(rw->to, in[0])
+                   ? pause_both(rw, node, done)
+                   : TC_OK;
+    if (tc_same_dims(a, b))
         return TC_OK;
     int64_t rank = b->rank;
     tc_val shape = tc_graph_const(
@@ -258,21 +280,29 @@ static bool needs_own(const tc_graph *g, const reading *r, tc_val v)
     return pausable(t) && (r->by_select[v] || (t->dtype == TC_bool && r->n[v] > 1));
 }
 
+static bool is_rescaled(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    return def && def->op == TC_OP_tosa_rescale;
+}
+
 static tc_status chosen(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const reading *r = rw->user;
     uint32_t mask = 0;
-    if (node->op == TC_OP_tosa_reshape)
-        mask = needs_own(rw->from, r, node->in[0]);
+    if (tc_is_view(rw->from, node))
+        mask = needs_own(rw->from, r, node->in[0]) ||
+               (is_rescaled(rw->from, node->in[0]) && needs_own(rw->from, r, node->out[0]) &&
+                r->n[node->out[0]] > 1);
     for (int i = 0; i < 3 && node->op == TC_OP_tosa_select; i++) {
         const tc_node *def = tc_def(rw->from, node->in[i]);
         bool view = def && def->op == TC_OP_tosa_reshape && r->n[def->in[0]] > 1;
         if (def && def->op == TC_OP_tosa_transpose)
-            view = memory_of(rw->from, node->in[i]) != node->in[i];
+            view = tc_memory_of(rw->from, node->in[i]) != node->in[i];
         if (view && pausable(tc_type_of(rw->from, node->in[i])))
             mask |= 1u << i;
     }
-    return mask ? pause_operands(rw, node, mask, done) : TC_OK;
+    return mask ? tc_pause_operands(rw, node, mask, done) : TC_OK;
 }
 
 tc_status tc_lower_chosen(tc_ctx *ctx, tc_module *module)
