@@ -18,8 +18,8 @@ _tosac()
         valued='|--calib|--preprocess|--merge|--quant|-q|--output|-o|--qparams|--report|--threads|--kernels|--dim|--shape|'
         ;;
     run)
-        options='--input -i --preprocess --output -o --steps --reset --raw --tosa --dequantize --bench --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--input|-i|--preprocess|--output|-o|--steps|--bench|--threads|--kernels|--dim|--shape|'
+        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|'
         ;;
     explain)
         options='--target -t --calib --quant -q --cpu --json --threads --kernels --dim --shape --help -h --version '

@@ -13,6 +13,9 @@ extern "C" {
  * "ethos-u55-128", "ethos-u85-256", "cpu".  TC_USAGE and a message when it does not. */
 TC_API TC_MUST_USE tc_status tc_target_check(tc_ctx *ctx, const char *target);
 
+/* A compiled model. */
+typedef struct tc_compiled tc_compiled;
+
 typedef struct tc_compile_options {
     size_t size;        /* of this record */
     const char *target; /* must be given */
@@ -36,6 +39,10 @@ typedef struct tc_compile_options {
                    CPU */
     int details; /* not 0: what a report tells of every operator is kept (Ethos-U: Vela's notes) */
     int places;  /* not 0: a .pte keeps line, module and node of every step, as stack traces */
+    /* One .pte of several methods: each is compiled by itself, one after the other. */
+    const char *method;  /* its name; NULL: "forward" */
+    tc_compiled *beside; /* the method before it, for the same target: buffers that share a name are
+                            one, in place and type.  What is made of the last holds them all */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 
@@ -44,9 +51,6 @@ TC_SIZED_RECORD(tc_compile_options)
  * user count; all of them may be NULL.  TC_USAGE where a stage is not told what it wants. */
 TC_API TC_MUST_USE tc_status tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
                                                  const tc_compile_options *options);
-
-/* A compiled model. */
-typedef struct tc_compiled tc_compiled;
 
 /* Compile a model for a target: quantize it where it must be, split it into regions for the
  * accelerator and a rest for the CPU, lower the regions.  Nothing is written yet.
@@ -112,6 +116,8 @@ typedef struct tc_compiled_info {
     size_t on_target, on_cpu; /* operators of the model */
     size_t bytes;             /* of what was made or written last */
     size_t memory;            /* .pte: bytes of the block that its values live in; 0: not made */
+    size_t state;             /* and of the block that its methods share; 0: there is one method */
+    const char *method;       /* its name in a .pte */
 } tc_compiled_info;
 TC_SIZED_RECORD(tc_compiled_info)
 

@@ -28,6 +28,7 @@ typedef struct tc_model_options {
     const char *const *data;
     size_t n_data;
     int dequantize; /* not 0: float32 at quantized borders, by types or by what FILE.json says */
+    const char *method; /* a .pte: which of its methods; NULL: forward, else the first */
 } tc_model_options;
 TC_SIZED_RECORD(tc_model_options)
 
@@ -53,6 +54,9 @@ TC_API TC_MUST_USE tc_status tc_model_read(tc_ctx *ctx, const char *name, tc_byt
 /* The name it was read under, and what wrote it ("torch 2.13.0", or NULL). */
 TC_API const char *tc_model_file(const tc_model *model);
 TC_API const char *tc_model_producer(const tc_model *model);
+
+/* The methods of the .pte that it was read from, in the file's order; NULL: there is no i-th. */
+TC_API const char *tc_model_method(const tc_model *model, size_t i);
 
 /* How far a model has come. */
 typedef enum tc_model_stage {

@@ -64,6 +64,11 @@ TC_API tc_tensor tc_program_result(const tc_program *program, size_t i);
 /* The state as it was before the first run. */
 TC_API void tc_program_reset(tc_program *program);
 
+/* From now on the program remembers what another one does, of the same context, in the buffers that
+ * both have by name and type: the methods of one .pte share theirs.  taken: how many; or NULL. */
+TC_API TC_MUST_USE tc_status tc_program_take_state(tc_program *program, tc_program *from,
+                                                   size_t *taken);
+
 /* Time every operator from now on, beginning at 0. */
 TC_API TC_MUST_USE tc_status tc_program_time(tc_program *program);
 

@@ -93,6 +93,8 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         out->config = *r->settings;
     else
         TC_TRY(tc_config_read(ctx, r->config, &out->config));
+    if (r->beside)
+        tc_methods_same_state(ctx, g, r->beside, &out->config);
     TC_TRY(tc_config_check(ctx, &out->config,
                            g)); /* its names are those of the model as it was written */
     out->config.checked = true;
@@ -275,7 +277,7 @@ static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *
         drop_inputs(ctx, c->module, g);
     if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA && c->checker)
         keep_samples(ctx, c, region);
-    if (status == TC_OK && c->target.tosa >> TC_FEATURE_VAR & 1u &&
+    if (status == TC_OK && c->target.tosa >> TC_FEATURE_VAR & 1u && !c->request.method &&
         c->target.machine->packing != TC_PACKED_VGF)
         tc_split_hold_state(ctx, c->module, g, call_of(c->module, g->name), is_variable,
                             &c->target);

@@ -26,6 +26,8 @@ typedef struct tc_compile_request {
     const tc_trace *trace; /* told after every pass; or NULL */
     bool check;            /* run the program before and after every pass */
     bool strict;           /* what a region's rules or its compiler refuse is an error */
+    const char *method;    /* its name among several; NULL: it is the only one */
+    const struct tc_compiled *beside; /* the method compiled before it; or NULL */
 } tc_compile_request;
 
 /* One region: its graph in the TOSA form, and as a file. */
@@ -46,7 +48,8 @@ typedef struct tc_written {
     tc_bytes *file;    /* what was made last */
     size_t n_file;
     size_t bytes;      /* of all of them */
-    size_t memory;     /* a program's: bytes of the block that its values live in */
+    size_t memory;     /* a program's: bytes of the block that its values live in, */
+    size_t state;      /* and of the one that its methods share */
     tc_memory plan;    /* and where they lie in it, */
     const tc_graph *planned; /* by value of this graph; NULL: no program was made */
     tc_vela_job *jobs; /* Ethos-U: one for each region */
@@ -67,6 +70,8 @@ struct tc_compiled {
     bool places; /* .pte: steps keep where they come from */
     tc_written written;
     tc_model *model; /* the program, for callers */
+    const char *method;         /* its name in a .pte */
+    struct tc_compiled *beside; /* the method before it in the same .pte; or NULL */
 };
 
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
@@ -85,6 +90,10 @@ TC_MUST_USE tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_t
 typedef tc_status tc_region_judge(tc_ctx *ctx, tc_compiled *c, size_t *failed);
 TC_MUST_USE tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
                                    size_t failed, const char *why);
+
+/* methods.c: buffers that the methods before have by name are quantized here as they are there. */
+void tc_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
+                           tc_config *config);
 
 /* The region as a TOSA file, also where it was not needed so far. */
 TC_MUST_USE tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);

@@ -23,6 +23,9 @@ tc_model *tc_model_of(tc_ctx *ctx, const char *name, tc_module *module)
 static tc_status take_module(tc_ctx *ctx, const char *name, tc_module *module, bool unchecked,
                              tc_model **out)
 {
+    if (ctx->method && !module->n_method)
+        return tc_usage(ctx, "%s has no methods, and '%s' is asked for: a .pte has some", name,
+                        ctx->method);
     if (!unchecked)
         TC_TRY(tc_verify(ctx, module));
     *out = tc_model_of(ctx, name, module);
@@ -36,6 +39,7 @@ static tc_status open_model(tc_ctx *ctx, const char *path, const tc_model_option
     tc_module *module;
     path = tc_intern_text(ctx, path);
     ctx->prefer_tosa = o.prefer_tosa != 0;
+    ctx->method = tc_intern_text(ctx, o.method);
     TC_TRY(tc_tell_progress(ctx, "reading", 0, 1));
     ctx->sample = o.data;
     ctx->n_sample = o.n_data;
@@ -65,6 +69,7 @@ static tc_status read_model(tc_ctx *ctx, const char *name, tc_bytes bytes,
     tc_module *module;
     name = tc_intern_text(ctx, name ? name : "model");
     ctx->prefer_tosa = o.prefer_tosa != 0;
+    ctx->method = tc_intern_text(ctx, o.method);
     ctx->sample = o.data;
     ctx->n_sample = o.n_data;
     TC_TRY(
@@ -88,6 +93,11 @@ const char *tc_model_file(const tc_model *model)
 const char *tc_model_producer(const tc_model *model)
 {
     return model->module->producer;
+}
+
+const char *tc_model_method(const tc_model *model, size_t i)
+{
+    return i < model->module->n_method ? model->module->method[i] : NULL;
 }
 
 tc_model_stage tc_model_get_stage(const tc_model *model)

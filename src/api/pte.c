@@ -3,6 +3,8 @@
  * written. */
 #include "pte.h"
 
+#include "../executorch/cpu.h"
+
 tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target)
 {
     tc_module *m = tc_arena_copy(&ctx->arena, from, sizeof *from);
@@ -43,17 +45,42 @@ tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
                         .n_spec = 1};
 }
 
-tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload,
-                          size_t n_payload, const tc_trace *trace, tc_pte *out)
+/* The program's own graph, not yet in kernels. */
+static tc_module *program_of(tc_ctx *ctx, const tc_compiled *compiled)
 {
     tc_module *m = compiled->module;
     if (compiled->n_region == 1 && compiled->region[0].module == m)
         m = tc_program_calling(ctx, m, tc_intern_text(ctx, compiled->target.text));
     m->places = compiled->places;
-    tc_memory memory;
-    TC_TRY(tc_run_stages(ctx, m, "program,plan", &(tc_job){.memory = &memory}, trace));
-    out->memory = memory.bytes;
-    out->plan = memory;
-    out->planned = tc_main(m);
-    return tc_emit_pte(ctx, m, &memory, payload, n_payload, &out->pte);
+    return m;
+}
+
+tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
+                          const tc_trace *trace, tc_pte *out)
+{
+    tc_state_block state = {0};
+    tc_emit_method *method = tc_new_n(&ctx->arena, tc_emit_method, n);
+    tc_module **m = tc_new_n(&ctx->arena, tc_module *, n);
+    for (size_t i = 0; i < n; i++) {
+        m[i] = program_of(ctx, part[i].compiled);
+        if (n > 1)
+            TC_TRY(tc_plan_state(ctx, m[i], &state));
+    }
+    for (size_t i = 0; i < n; i++) {
+        tc_job job = {.memory = &out[i].plan, .state = n > 1 ? &state : NULL};
+        TC_TRY(tc_run_stages(ctx, m[i], "program,plan", &job, trace));
+        out[i].memory = out[i].plan.bytes;
+        out[i].state = out[i].plan.state_bytes;
+        out[i].planned = tc_main(m[i]);
+        method[i] = (tc_emit_method){part[i].name, m[i], &out[i].plan, part[i].payload,
+                                     part[i].n_payload};
+    }
+    return tc_emit_methods(ctx, method, n, &out[n - 1].pte);
+}
+
+tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload,
+                          size_t n_payload, const tc_trace *trace, tc_pte *out)
+{
+    tc_program_part part = {compiled, "forward", payload, n_payload};
+    return tc_program_join(ctx, &part, 1, trace, out);
 }

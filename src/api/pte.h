@@ -8,6 +8,7 @@
 typedef struct tc_pte {
     tc_bytes pte;
     size_t memory; /* bytes of the block that values live in */
+    size_t state;  /* bytes of the block that the methods of a program share; 0: there is one method */
     tc_memory plan;
     const tc_graph *planned;
 } tc_pte;
@@ -20,6 +21,16 @@ tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *ta
  * kernels. */
 TC_MUST_USE tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled,
                                       const tc_payload *payload, size_t n_payload,
+                                      const tc_trace *trace, tc_pte *out);
+
+/* One method of several.  The file is the last one's `pte`. */
+typedef struct tc_program_part {
+    const tc_compiled *compiled;
+    const char *name;
+    const tc_payload *payload;
+    size_t n_payload;
+} tc_program_part;
+TC_MUST_USE tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
                                       const tc_trace *trace, tc_pte *out);
 
 /* The region's .tosa as a delegate's payload of its own. */

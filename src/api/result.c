@@ -18,6 +18,23 @@ static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_
     return copy;
 }
 
+/* Methods of one program have names of their own, and one target. */
+static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
+{
+    if (o->beside && !o->method)
+        return tc_usage(ctx, "a method beside others has no name");
+    if (o->method && !*o->method)
+        return tc_usage(ctx, "a method has no name");
+    for (const tc_compiled *c = o->beside; c; c = c->beside) {
+        if (tc_text_eq(c->method, o->method))
+            return tc_usage(ctx, "two methods are called '%s'", o->method);
+        if (!tc_text_eq(c->target.text, o->target))
+            return tc_usage(ctx, "the method '%s' is for '%s', and '%s' for '%s'", c->method,
+                            c->target.text, o->method, o->target);
+    }
+    return TC_OK;
+}
+
 static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
                          tc_compiled **out)
 {
@@ -26,6 +43,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     tc_trace trace = tc_hook_trace(&hook);
     if (!o.target)
         return tc_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
+    TC_TRY(check_method(ctx, &o));
     tc_compile_request r = {.model = model->name,
                             .module = tc_module_clone(model->module),
                             .target = tc_intern_text(ctx, o.target),
@@ -37,9 +55,13 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .n_cpu = o.n_cpu,
                             .trace = o.on_pass ? &trace : NULL,
                             .check = o.check != 0,
-                            .strict = o.strict != 0};
+                            .strict = o.strict != 0,
+                            .method = tc_intern_text(ctx, o.method),
+                            .beside = o.beside};
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
     TC_TRY(tc_compile_stages(ctx, &r, c));
+    c->method = r.method ? r.method : "forward";
+    c->beside = o.beside;
     c->vela = (tc_vela_options){.ini = tc_intern_text(ctx, o.vela_ini),
                                 .system_config = tc_intern_text(ctx, o.system_config),
                                 .memory_mode = tc_intern_text(ctx, o.memory_mode),
@@ -192,17 +214,37 @@ static tc_compiled copy_for_program(tc_ctx *ctx, const tc_compiled *c)
     return copy;
 }
 
+static size_t method_count(const tc_compiled *c)
+{
+    size_t n = 0;
+    for (; c; c = c->beside)
+        n++;
+    return n;
+}
+
+/* The program with all its methods, in the order in which they were compiled. */
 static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
 {
-    tc_payload *payload;
-    tc_pte program;
-    TC_TRY(payloads(ctx, c, keep_tosa, &payload));
-    tc_compiled copy = copy_for_program(ctx, c);
-    TC_TRY(tc_program_make(ctx, &copy, payload, c->n_region, NULL, &program));
-    c->written.memory = program.memory;
-    c->written.plan = program.plan;
-    c->written.planned = program.planned;
-    add_file(&c->written, program.pte);
+    size_t n = method_count(c), k = n;
+    tc_program_part *part = tc_new_n(&ctx->arena, tc_program_part, n);
+    tc_compiled *copy = tc_new_n(&ctx->arena, tc_compiled, n);
+    tc_pte *program = tc_new_n(&ctx->arena, tc_pte, n);
+    for (tc_compiled *m = c; m; m = m->beside) {
+        tc_payload *payload;
+        TC_TRY(payloads(ctx, m, keep_tosa, &payload));
+        copy[--k] = copy_for_program(ctx, m);
+        part[k] = (tc_program_part){&copy[k], m->method, payload, m->n_region};
+    }
+    TC_TRY(tc_program_join(ctx, part, n, NULL, program));
+    k = n;
+    for (tc_compiled *m = c; m; m = m->beside) {
+        k--;
+        m->written.memory = program[k].memory;
+        m->written.state = program[k].state;
+        m->written.plan = program[k].plan;
+        m->written.planned = program[k].planned;
+    }
+    add_file(&c->written, program[n - 1].pte);
     return TC_OK;
 }
 
@@ -267,6 +309,9 @@ static tc_status make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const c
 {
     if ((size_t)kind >= TC_COUNT(kinds))
         return tc_usage(ctx, "there is no kind %d of files", (int)kind);
+    if (c->beside && kind != TC_OUTPUT_PTE && kind != TC_OUTPUT_PTE_TOSA)
+        return tc_usage(ctx, "%zu methods go into one .pte, and this is %s", method_count(c),
+                        kinds[kind].name);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
     return kinds[kind].make(ctx, c, path);
 }
@@ -347,7 +392,7 @@ static bool is_quantized(const tc_compiled *c)
 static tc_status write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
 {
     path = tc_intern_text(ctx, path);
-    if (kind == TC_OUTPUT_IR) {
+    if (kind == TC_OUTPUT_IR && !c->beside) {
         c->written = (tc_written){.path = path};
         return tc_write_text(ctx, c->module, path);
     }
@@ -402,7 +447,9 @@ void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out)
                              .n_region = c->n_region,
                              .on_cpu = c->split.n_left,
                              .bytes = c->written.bytes,
-                             .memory = c->written.memory};
+                             .memory = c->written.memory,
+                             .state = c->written.state,
+                             .method = c->method};
     for (size_t i = 0; i < c->split.n_region; i++)
         info.on_target += c->split.nodes[i];
     tc_fill_record(out, &info, sizeof info);

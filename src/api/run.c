@@ -195,6 +195,29 @@ void tc_program_reset(tc_program *program)
         tc_exec_reset(program->exec);
 }
 
+/* Buffers have their names from the model; those without are nobody else's. */
+static tc_status take_state(tc_program *p, tc_program *from, size_t *taken)
+{
+    tc_tensor to, theirs;
+    const char *name, *other;
+    size_t n = 0;
+    for (size_t i = 0; tc_exec_state(laid_out(p), i, &to, &name); i++)
+        for (size_t k = 0; name && tc_exec_state(laid_out(from), k, &theirs, &other); k++)
+            if (is_named(name, other) && to.type->dtype == theirs.type->dtype &&
+                tc_type_bytes(to.type) == tc_type_bytes(theirs.type)) {
+                memcpy(to.data, theirs.data, tc_type_bytes(to.type));
+                n++;
+            }
+    if (taken)
+        *taken = n;
+    return TC_OK;
+}
+
+tc_status tc_program_take_state(tc_program *program, tc_program *from, size_t *taken)
+{
+    TC_ENTER(program->ctx, take_state(program, from, taken));
+}
+
 static tc_status start_timing(tc_program *p)
 {
     if (!p->seconds)

@@ -63,7 +63,7 @@ tc_status tc_stage_lower(tc_ctx *ctx, tc_module *module, const tc_job *job)
 
 tc_status tc_stage_plan(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
-    tc_memory memory = tc_plan_memory(ctx, module);
+    tc_memory memory = tc_plan_memory(ctx, module, job ? job->state : NULL);
     if (job && job->memory)
         *job->memory = memory;
     return TC_OK;

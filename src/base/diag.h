@@ -44,6 +44,7 @@ struct tc_ctx {
     size_t n_muted; /* errors past the first hundred are counted, not kept */
     int threads;            /* 0: as many as there are cores */
     bool prefer_tosa;       /* run the TOSA that is kept beside an Ethos-U's stream */
+    const char *method;     /* of an ExecuTorch program that is read; NULL: forward, or the first */
     bool reference_kernels; /* --kernels=reference */
     tc_dim_given *dim;      /* --dim NAME=VALUE */
     size_t n_dim, cap_dim;

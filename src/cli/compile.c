@@ -94,45 +94,147 @@ static tc_status write_explorer(cli *c, const tc_model *model, tc_compiled *comp
     return tc_compiled_set_name(c->ctx, compiled, path);
 }
 
-static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
-{
-    const compile_options *o = record;
-    tc_output kind = TC_OUTPUT_TOSA;
-    tc_dataset *data;
+/* ---- methods ---- */
+
+/* One MODEL of the command line, or NAME=MODEL. */
+typedef struct method {
+    const char *name, *path;
+    cli_texts calib;
     tc_model *model;
+    tc_dataset *data;
     tc_compiled *compiled;
-    const char *report;
-    cli_dumper dumper = {.c = c, .folder = o->dump_dir, .after = o->dump_after};
+} method;
+
+/* "folder/prefill.pt2" is prefill. */
+static const char *stem_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    return cli_format("%.*s", (int)(dot && dot > base ? dot - base : (long)strlen(base)), base);
+}
+
+static bool is_there(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (f)
+        fclose(f);
+    return f != NULL;
+}
+
+static method method_of(const char *argument, bool only)
+{
+    const char *equals = strchr(argument, '=');
+    method m = {.path = argument};
+    if (equals && equals > argument && !is_there(argument)) {
+        m.name = cli_format("%.*s", (int)(equals - argument), argument);
+        m.path = equals + 1;
+    } else if (!only)
+        m.name = stem_of(argument);
+    return m;
+}
+
+/* Calibration data: DATA is everybody's, NAME=DATA that method's. */
+static tc_status share_calib(cli *c, const cli_texts *calib, method *m, size_t n)
+{
+    for (size_t i = 0; i < calib->n; i++) {
+        const char *equals = strchr(calib->v[i], '=');
+        bool taken = false;
+        for (size_t k = 0; k < n; k++) {
+            size_t length = m[k].name ? strlen(m[k].name) : 0;
+            bool own = equals && length && (size_t)(equals - calib->v[i]) == length &&
+                       strncmp(calib->v[i], m[k].name, length) == 0;
+            if (own)
+                cli_add(&m[k].calib, equals + 1);
+            taken = taken || own;
+        }
+        if (!taken && n > 1 && equals && !is_there(calib->v[i]))
+            return cli_usage(c, "--calib %s: no method is called '%.*s'", calib->v[i],
+                             (int)(equals - calib->v[i]), calib->v[i]);
+        for (size_t k = 0; k < n && !taken; k++)
+            cli_add(&m[k].calib, calib->v[i]);
+    }
+    return TC_OK;
+}
+
+static tc_status compile_method(cli *c, const compile_options *o, cli_dumper *dumper,
+                                method *m, tc_compiled *beside)
+{
+    CLI_TRY(tc_model_open(c->ctx, m->path, NULL, &m->model));
+    CLI_TRY(cli_data_by(c, &m->calib, o->preprocess, false, &m->data));
+    tc_compile_options request = request_of(o, m->data, dumper);
+    request.method = m->name;
+    request.beside = beside;
+    CLI_TRY(tc_compile(c->ctx, m->model, &request, &m->compiled));
+    cli_progress_end(c);
+    return o->dump_dir ? cli_dump_end(dumper, m->compiled) : TC_OK;
+}
+
+static tc_status check_options(cli *c, const compile_options *o, size_t n, tc_output *kind)
+{
     if (!o->asked.target)
         return cli_usage(c, "-t TARGET is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     bool explorer = o->emit && cli_is(o->emit, "model-explorer");
     if (explorer && !o->output)
         return cli_usage(c, "--emit model-explorer needs a file: -o OUT.json");
+    if (n > 1 && (explorer || o->report || o->dump_dir))
+        return cli_usage(c, "%s is for one model, and there are %zu",
+                         explorer ? "--emit model-explorer" : o->report ? "--report" : "--dump-dir",
+                         n);
     if (o->output && !explorer)
-        CLI_TRY(find_kind(c, o, &kind));
+        CLI_TRY(find_kind(c, o, kind));
     CLI_TRY(cli_dump_known(c, o->dump_after));
     CLI_TRY(cli_try_output(c, o->output));
+    return tc_target_check(c->ctx, o->asked.target);
+}
+
+/* A line for each method, or JSON: of several a list. */
+static tc_status tell(cli *c, const method *m, size_t n)
+{
+    const char *report;
+    tc_compiled_info info = tc_compiled_info_default();
+    bool json = c->common.json;
+    if (json && n > 1)
+        fputs("[", stdout);
+    for (size_t i = 0; i < n; i++) {
+        CLI_TRY(tc_compiled_report(c->ctx, m[i].compiled, json ? TC_REPORT_JSON : TC_REPORT_LINE,
+                                   &report));
+        printf("%s%s%s%s", json && i ? "," : "", n > 1 && !json ? m[i].name : "",
+               n > 1 && !json ? ": " : "", report);
+    }
+    if (json && n > 1)
+        fputs("]\n", stdout);
+    tc_compiled_get_info(m[n - 1].compiled, &info);
+    if (!json && info.state)
+        printf("the methods share %zu bytes of state\n", info.state);
+    return TC_OK;
+}
+
+static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
+{
+    const compile_options *o = record;
+    tc_output kind = TC_OUTPUT_TOSA;
+    cli_dumper dumper = {.c = c, .folder = o->dump_dir, .after = o->dump_after};
+    size_t n = args->n;
+    method *m = cli_memory(n, sizeof *m);
+    for (size_t i = 0; i < n; i++)
+        m[i] = method_of(args->v[i], n == 1);
+    CLI_TRY(check_options(c, o, n, &kind));
+    CLI_TRY(share_calib(c, &o->asked.calib, m, n));
     if (o->dump_dir)
         CLI_TRY(cli_dump_begin(&dumper));
-    CLI_TRY(tc_target_check(c->ctx, o->asked.target));
-    CLI_TRY(tc_model_open(c->ctx, args->v[0], NULL, &model));
-    CLI_TRY(cli_data_by(c, &o->asked.calib, o->preprocess, false, &data));
-    tc_compile_options request = request_of(o, data, &dumper);
-    CLI_TRY(tc_compile(c->ctx, model, &request, &compiled));
-    cli_progress_end(c);
-    if (o->dump_dir)
-        CLI_TRY(cli_dump_end(&dumper, compiled));
-    if (explorer)
-        CLI_TRY(write_explorer(c, model, compiled, o->output));
+    for (size_t i = 0; i < n; i++)
+        CLI_TRY(compile_method(c, o, &dumper, &m[i], i ? m[i - 1].compiled : NULL));
+    method *last = &m[n - 1];
+    if (o->emit && cli_is(o->emit, "model-explorer"))
+        CLI_TRY(write_explorer(c, last->model, last->compiled, o->output));
     else if (o->output)
-        CLI_TRY(write_output(c, compiled, kind, o->output));
+        CLI_TRY(write_output(c, last->compiled, kind, o->output));
     if (o->report)
-        CLI_TRY(write_report(c, o, model, compiled, data));
-    CLI_TRY(tc_compiled_report(c->ctx, compiled, c->common.json ? TC_REPORT_JSON : TC_REPORT_LINE,
-                               &report));
+        CLI_TRY(write_report(c, o, last->model, last->compiled, last->data));
+    for (size_t i = 0; i + 1 < n && o->output; i++)
+        CLI_TRY(tc_compiled_set_name(c->ctx, m[i].compiled, o->output));
     cli_progress_end(c);
-    fputs(report, stdout);
-    return TC_OK;
+    return tell(c, m, n);
 }
 
 #define AT(field) offsetof(compile_options, field)
@@ -142,7 +244,8 @@ static const cli_option options[] = {
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
      "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, c, ir, "
      "model-explorer"},
-    CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED"),
+    CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED; of "
+                                   "one method: NAME=DATA"),
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     CLI_ROWS_SETTINGS(compile_options),
     CLI_ROWS_VELA(compile_options),
@@ -164,14 +267,17 @@ static const cli_option options[] = {
 
 const cli_verb cli_compile = {
     .name = "compile",
-    .arguments = "MODEL -t TARGET [-o OUT]",
+    .arguments = "[NAME=]MODEL... -t TARGET [-o OUT]",
     .summary = "make a model into what a target loads",
     .help = "MODEL is a .pt2, an .onnx, a .tosa or a text graph.  A float model for a target that "
             "computes "
             "with integers needs\n"
-            "--calib; an export that went through PT2E names its own quantization.\n",
+            "--calib; an export that went through PT2E names its own quantization.\n"
+            "Several models become the methods of one .pte, called by their files' names or by "
+            "NAME; buffers that\n"
+            "share a name are one, and --calib NAME=DATA is one method's data.\n",
     .least = 1,
-    .most = 1,
+    .most = 16,
     .option = options,
     .record = sizeof(compile_options),
     .run = run_compile,

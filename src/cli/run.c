@@ -10,7 +10,7 @@
 
 typedef struct run_options {
     cli_texts data;
-    const char *folder, *preprocess;
+    const char *folder, *preprocess, *method;
     bool raw, reset, tosa, dequantize;
     int64_t bench, steps;
 } run_options;
@@ -229,6 +229,7 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
     tc_model_options reading = tc_model_options_default();
     reading.prefer_tosa = o->tosa;
     reading.dequantize = o->dequantize;
+    reading.method = o->method;
     reading.data = o->data.v;
     reading.n_data = o->data.n;
     CLI_TRY(tc_model_open(c->ctx, args->v[0], &reading, &model));
@@ -256,6 +257,8 @@ static const cli_option options[] = {
      "a .npy, a .npz or a folder of them; again for each further input"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     {"--output", "-o", "DIR", CLI_TEXT, AT(folder), "write output_0.npy, output_1.npy, ... there"},
+    {"--method", NULL, "NAME", CLI_TEXT, AT(method),
+     "which method of a .pte; without it forward, else the first"},
     {"--steps", NULL, "N", CLI_NUMBER, AT(steps), "call a program without inputs N times"},
     {"--reset", NULL, NULL, CLI_FLAG, AT(reset),
      "start every sample from the stored state, not from what the last one left"},

@@ -19,20 +19,29 @@ typedef struct tc_pte_data {
     uint64_t bytes;
 } tc_pte_data;
 
+/* What the methods of a program share. */
+typedef struct tc_pte_parts {
+    tc_fb_writer w;
+    tc_pte_data constants, buffers;
+    tc_map state; /* buffers that methods share, by name: their place among the buffers */
+} tc_pte_parts;
+
+/* One method. */
 typedef struct tc_pte_emitter {
     tc_ctx *ctx;
+    const tc_emit_method *method;
     const tc_module *module;
     const tc_graph *g;
     const tc_memory *memory;
     const tc_payload *payload;
     size_t n_payload;
-    tc_fb_writer w;
+    tc_pte_parts *file;
+    tc_fb_ref inputs, outputs;
 
     tc_fb_ref *value;
     size_t n_value, cap_value;
     int64_t *of;   /* by value of the graph: its place in the table, or -1 */
     tc_map shared; /* numbers and lists by what they are: their place + 1 */
-    tc_pte_data constants, buffers;
 
     tc_fb_ref *op;
     size_t n_op, cap_op;

@@ -21,17 +21,17 @@ static tc_fb_ref put_frame(tc_pte_emitter *e, const tc_loc *loc)
     int64_t line;
     tc_str file = split_place(loc->place, &line);
     const char *target = loc->target ? loc->target : "";
-    tc_fb_ref file_ref = tc_fb_put_string(&e->w, file);
-    tc_fb_ref module = tc_fb_put_string(&e->w, tc_str_of(loc->module ? loc->module : ""));
+    tc_fb_ref file_ref = tc_fb_put_string(&e->file->w, file);
+    tc_fb_ref module = tc_fb_put_string(&e->file->w, tc_str_of(loc->module ? loc->module : ""));
     tc_fb_ref node = tc_fb_put_string(
-        &e->w, tc_str_of(tc_text_format(&e->ctx->arena, "%s%s%s", loc->node ? loc->node : "",
+        &e->file->w, tc_str_of(tc_text_format(&e->ctx->arena, "%s%s%s", loc->node ? loc->node : "",
                                         loc->node && *target ? " = " : "", target)));
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, PTE_FRAME_FILE, file_ref);
-    tc_fb_set_u32(&e->w, PTE_FRAME_LINE, (uint32_t)line, 0);
-    tc_fb_set_ref(&e->w, PTE_FRAME_NAME, module);
-    tc_fb_set_ref(&e->w, PTE_FRAME_CONTEXT, node);
-    return tc_fb_end(&e->w);
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_ref(&e->file->w, PTE_FRAME_FILE, file_ref);
+    tc_fb_set_u32(&e->file->w, PTE_FRAME_LINE, (uint32_t)line, 0);
+    tc_fb_set_ref(&e->file->w, PTE_FRAME_NAME, module);
+    tc_fb_set_ref(&e->file->w, PTE_FRAME_CONTEXT, node);
+    return tc_fb_end(&e->file->w);
 }
 
 /* The nodes of a region, each of the model's once; of anything else the node itself, where there is
@@ -57,10 +57,10 @@ static tc_fb_ref put_frames(tc_pte_emitter *e, const tc_node *node)
     }
     if (!n)
         frame[n++] = put_frame(e, node ? node->loc : &nowhere);
-    tc_fb_ref items = tc_fb_put_refs(&e->w, frame, n);
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, PTE_FRAMES_ITEMS, items);
-    return tc_fb_end(&e->w);
+    tc_fb_ref items = tc_fb_put_refs(&e->file->w, frame, n);
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_ref(&e->file->w, PTE_FRAMES_ITEMS, items);
+    return tc_fb_end(&e->file->w);
 }
 
 tc_fb_ref tc_pte_places(tc_pte_emitter *e)
@@ -68,5 +68,5 @@ tc_fb_ref tc_pte_places(tc_pte_emitter *e)
     tc_fb_ref *ref = tc_new_n(&e->ctx->arena, tc_fb_ref, e->n_step + 1);
     for (size_t i = 0; i < e->n_step; i++)
         ref[i] = put_frames(e, e->from[i]);
-    return tc_fb_put_refs(&e->w, ref, e->n_step);
+    return tc_fb_put_refs(&e->file->w, ref, e->n_step);
 }

@@ -18,15 +18,15 @@ static void put(tc_pte_emitter *e, args *a, int64_t at)
 static void add_step(tc_pte_emitter *e, const tc_node *from, uint8_t tag, uint32_t what,
                      const args *a)
 {
-    tc_fb_ref list = tc_fb_put_i32s(&e->w, a->at, a->n);
-    tc_fb_begin(&e->w);
-    tc_fb_set_u32(&e->w, PTE_CALL_WHAT, what, 0);
-    tc_fb_set_ref(&e->w, PTE_CALL_ARGS, list);
-    tc_fb_ref call = tc_fb_end(&e->w);
-    tc_fb_begin(&e->w);
-    tc_fb_set_u8(&e->w, PTE_UNION_TYPE, tag, 0);
-    tc_fb_set_ref(&e->w, PTE_UNION_VALUE, call);
-    tc_fb_ref ref = tc_fb_end(&e->w);
+    tc_fb_ref list = tc_fb_put_i32s(&e->file->w, a->at, a->n);
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_u32(&e->file->w, PTE_CALL_WHAT, what, 0);
+    tc_fb_set_ref(&e->file->w, PTE_CALL_ARGS, list);
+    tc_fb_ref call = tc_fb_end(&e->file->w);
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_u8(&e->file->w, PTE_UNION_TYPE, tag, 0);
+    tc_fb_set_ref(&e->file->w, PTE_UNION_VALUE, call);
+    tc_fb_ref ref = tc_fb_end(&e->file->w);
     tc_grow(&e->ctx->arena, e->step, e->n_step, e->cap_step);
     tc_grow(&e->ctx->arena, e->from, e->n_step, e->cap_from);
     e->from[e->n_step] = from;
@@ -42,12 +42,12 @@ static uint32_t operator_at(tc_pte_emitter *e, const char *name, const char *ove
     tc_arena_rewind(&e->ctx->scratch, mark);
     if (*slot)
         return (uint32_t)((uintptr_t)*slot - 1);
-    tc_fb_ref name_ref = tc_fb_put_string(&e->w, tc_str_of(name));
-    tc_fb_ref overload_ref = tc_fb_put_string(&e->w, tc_str_of(overload));
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, PTE_OPERATOR_NAME, name_ref);
-    tc_fb_set_ref(&e->w, PTE_OPERATOR_OVERLOAD, overload_ref);
-    tc_fb_ref ref = tc_fb_end(&e->w);
+    tc_fb_ref name_ref = tc_fb_put_string(&e->file->w, tc_str_of(name));
+    tc_fb_ref overload_ref = tc_fb_put_string(&e->file->w, tc_str_of(overload));
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_ref(&e->file->w, PTE_OPERATOR_NAME, name_ref);
+    tc_fb_set_ref(&e->file->w, PTE_OPERATOR_OVERLOAD, overload_ref);
+    tc_fb_ref ref = tc_fb_end(&e->file->w);
     tc_grow(&e->ctx->arena, e->op, e->n_op, e->cap_op);
     e->op[e->n_op++] = ref;
     *slot = (void *)(uintptr_t)e->n_op;
@@ -126,6 +126,27 @@ static void put_kernel(tc_pte_emitter *e, size_t k, const tc_cpu_kernel *kernel)
     add_step(e, node, PTE_KERNEL_CALL, operator_at(e, kernel->name, kernel->overload), &a);
 }
 
+/* Whether the node's result is made in the buffer that it is written back to. */
+static bool is_in_place(const tc_pte_emitter *e, const tc_node *node)
+{
+    for (size_t i = 0; i < e->g->n_mutation; i++)
+        if (e->memory->in_place[i] && e->g->mutation[i].after == node->out[0])
+            return true;
+    return false;
+}
+
+/* index_put over its first operand, which it hands back; whoever reads the result reads that. */
+static void put_over(tc_pte_emitter *e, const tc_node *node, const tc_cpu_kernel *kernel)
+{
+    tc_cpu_site site = tc_cpu_site_of(e->ctx, e->g, node);
+    tc_cpu_arg arg;
+    args a = {0};
+    for (const char *rest = kernel->args; tc_cpu_next(&rest, &arg);)
+        put_argument(e, &a, node, &site, &arg);
+    put(e, &a, tc_pte_tensor(e, node->in[0]));
+    add_step(e, node, PTE_KERNEL_CALL, operator_at(e, "aten::index_put_", ""), &a);
+}
+
 static tc_status put_call(tc_pte_emitter *e, const tc_node *node)
 {
     const tc_attr_call *call = node->attr;
@@ -148,7 +169,7 @@ static void put_writes(tc_pte_emitter *e)
 {
     for (size_t i = 0; i < e->g->n_mutation; i++) {
         const tc_mutation *change = &e->g->mutation[i];
-        if (change->before == change->after)
+        if (change->before == change->after || e->memory->in_place[i])
             continue;
         args a = {0};
         int64_t self = tc_pte_tensor(e, change->before);
@@ -173,7 +194,10 @@ static tc_status put_node(tc_pte_emitter *e, size_t k)
         return tc_bug(e->ctx, node->loc,
                       "'%s' has no kernel on the CPU, and the pass `cpu` left it",
                       tc_ops[node->op].name);
-    put_kernel(e, k, kernel);
+    if (node->op == TC_OP_index_put && is_in_place(e, node))
+        put_over(e, node, kernel);
+    else
+        put_kernel(e, k, kernel);
     return TC_OK;
 }
 

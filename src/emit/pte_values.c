@@ -5,10 +5,10 @@
 
 static int64_t add(tc_pte_emitter *e, uint8_t tag, tc_fb_ref content)
 {
-    tc_fb_begin(&e->w);
-    tc_fb_set_u8(&e->w, PTE_UNION_TYPE, tag, 0);
-    tc_fb_set_ref(&e->w, PTE_UNION_VALUE, content);
-    tc_fb_ref ref = tc_fb_end(&e->w);
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_u8(&e->file->w, PTE_UNION_TYPE, tag, 0);
+    tc_fb_set_ref(&e->file->w, PTE_UNION_VALUE, content);
+    tc_fb_ref ref = tc_fb_end(&e->file->w);
     tc_grow(&e->ctx->arena, e->value, e->n_value, e->cap_value);
     e->value[e->n_value] = ref;
     return (int64_t)e->n_value++;
@@ -16,23 +16,23 @@ static int64_t add(tc_pte_emitter *e, uint8_t tag, tc_fb_ref content)
 
 static tc_fb_ref table_of_ref(tc_pte_emitter *e, tc_fb_ref ref)
 {
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, PTE_SCALAR, ref);
-    return tc_fb_end(&e->w);
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_ref(&e->file->w, PTE_SCALAR, ref);
+    return tc_fb_end(&e->file->w);
 }
 
 static tc_fb_ref table_of_u64(tc_pte_emitter *e, uint64_t v)
 {
-    tc_fb_begin(&e->w);
-    tc_fb_set_u64(&e->w, PTE_SCALAR, v, 0);
-    return tc_fb_end(&e->w);
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_u64(&e->file->w, PTE_SCALAR, v, 0);
+    return tc_fb_end(&e->file->w);
 }
 
 static tc_fb_ref table_of_bool(tc_pte_emitter *e, bool v)
 {
-    tc_fb_begin(&e->w);
-    tc_fb_set_u8(&e->w, PTE_SCALAR, v, 0);
-    return tc_fb_end(&e->w);
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_u8(&e->file->w, PTE_SCALAR, v, 0);
+    return tc_fb_end(&e->file->w);
 }
 
 static uint64_t bits(double r)
@@ -67,7 +67,7 @@ static tc_fb_ref int_list(tc_pte_emitter *e, tc_ints v)
     uint64_t *at = tc_new_n(&e->ctx->scratch, uint64_t, (size_t)v.n);
     for (int32_t i = 0; i < v.n; i++)
         at[i] = (uint64_t)tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_INT, .i = v.v[i]});
-    return table_of_ref(e, tc_fb_put_u64s(&e->w, at, (size_t)v.n));
+    return table_of_ref(e, tc_fb_put_u64s(&e->file->w, at, (size_t)v.n));
 }
 
 static tc_fb_ref real_list(tc_pte_emitter *e, tc_floats v)
@@ -75,7 +75,7 @@ static tc_fb_ref real_list(tc_pte_emitter *e, tc_floats v)
     uint64_t *at = tc_new_n(&e->ctx->scratch, uint64_t, (size_t)v.n);
     for (int32_t i = 0; i < v.n; i++)
         at[i] = bits(v.v[i]);
-    return table_of_ref(e, tc_fb_put_u64s(&e->w, at, (size_t)v.n));
+    return table_of_ref(e, tc_fb_put_u64s(&e->file->w, at, (size_t)v.n));
 }
 
 static int64_t put_value(tc_pte_emitter *e, const tc_cpu_value *v)
@@ -88,14 +88,15 @@ static int64_t put_value(tc_pte_emitter *e, const tc_cpu_value *v)
     case TC_CPU_BOOL:
         return add(e, PTE_BOOL, table_of_bool(e, v->i != 0));
     case TC_CPU_TEXT:
-        return add(e, PTE_STRING, table_of_ref(e, tc_fb_put_string(&e->w, tc_str_of(v->text))));
+        return add(e, PTE_STRING,
+                   table_of_ref(e, tc_fb_put_string(&e->file->w, tc_str_of(v->text))));
     case TC_CPU_INTS:
         return add(e, PTE_INT_LIST, int_list(e, v->ints));
     case TC_CPU_REALS:
         return add(e, PTE_DOUBLE_LIST, real_list(e, v->reals));
     default:
-        tc_fb_begin(&e->w);
-        return add(e, PTE_NULL, tc_fb_end(&e->w));
+        tc_fb_begin(&e->file->w);
+        return add(e, PTE_NULL, tc_fb_end(&e->file->w));
     }
 }
 
@@ -113,9 +114,12 @@ int64_t tc_pte_value(tc_pte_emitter *e, const tc_cpu_value *value)
 
 int64_t tc_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool optional)
 {
-    tc_fb_ref list = table_of_ref(e, tc_fb_put_i32s(&e->w, at, n));
+    tc_fb_ref list = table_of_ref(e, tc_fb_put_i32s(&e->file->w, at, n));
     return add(e, optional ? PTE_OPTIONAL_TENSOR_LIST : PTE_TENSOR_LIST, list);
 }
+
+/* Blocks of memory by their numbers: 0 is nobody's. */
+enum { MEMORY_VALUES = 1, MEMORY_STATE = 2 };
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
@@ -141,13 +145,13 @@ static uint32_t data_place(tc_pte_emitter *e, tc_pte_data *d, const void *data, 
     return (uint32_t)d->n;
 }
 
-static tc_fb_ref put_place(tc_pte_emitter *e, size_t offset)
+static tc_fb_ref put_place(tc_pte_emitter *e, size_t offset, uint32_t block)
 {
-    tc_fb_begin(&e->w);
-    tc_fb_set_u32(&e->w, PTE_PLACE_MEMORY, 1, 0);
-    tc_fb_set_u32(&e->w, PTE_PLACE_LOW, (uint32_t)offset, 0);
-    tc_fb_set_u32(&e->w, PTE_PLACE_HIGH, (uint32_t)((uint64_t)offset >> 32), 0);
-    return tc_fb_end(&e->w);
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_u32(&e->file->w, PTE_PLACE_MEMORY, block, 0);
+    tc_fb_set_u32(&e->file->w, PTE_PLACE_LOW, (uint32_t)offset, 0);
+    tc_fb_set_u32(&e->file->w, PTE_PLACE_HIGH, (uint32_t)((uint64_t)offset >> 32), 0);
+    return tc_fb_end(&e->file->w);
 }
 
 /* ExecuTorch's number of an element type, -1: none.  Numbers of 4 and of 48 bits, which only
@@ -157,25 +161,57 @@ static int element_type(tc_dtype dtype)
     return tc_dtypes[dtype == TC_i48 ? TC_i64 : dtype == TC_i4 ? TC_i8 : dtype].et;
 }
 
-static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data, tc_fb_ref place)
+static tc_fb_ref put_extra(tc_pte_emitter *e, const char *name)
+{
+    tc_fb_ref text = tc_fb_put_string(&e->file->w, tc_str_of(name));
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_ref(&e->file->w, PTE_EXTRA_NAME, text);
+    return tc_fb_end(&e->file->w);
+}
+
+/* name: by which the runtime knows it; or NULL */
+static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data, tc_fb_ref place,
+                          const char *name)
 {
     uint8_t order[TC_MAX_RANK];
     for (int i = 0; i < type->rank; i++)
         order[i] = (uint8_t)i;
-    tc_fb_ref sizes = tc_fb_put_i32s(&e->w, type->dim, (size_t)type->rank);
-    tc_fb_ref order_ref = tc_fb_put_bytes(&e->w, order, (size_t)type->rank, 1);
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, PTE_TENSOR_SIZES, sizes);
-    tc_fb_set_ref(&e->w, PTE_TENSOR_ORDER, order_ref);
-    tc_fb_set_ref(&e->w, PTE_TENSOR_PLACE, place);
-    tc_fb_set_u32(&e->w, PTE_TENSOR_DATA, data, 0);
-    tc_fb_set_u8(&e->w, PTE_TENSOR_DTYPE, (uint8_t)element_type(type->dtype), 0);
-    return add(e, PTE_TENSOR, tc_fb_end(&e->w));
+    tc_fb_ref sizes = tc_fb_put_i32s(&e->file->w, type->dim, (size_t)type->rank);
+    tc_fb_ref order_ref = tc_fb_put_bytes(&e->file->w, order, (size_t)type->rank, 1);
+    tc_fb_ref extra = name ? put_extra(e, name) : 0;
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_ref(&e->file->w, PTE_TENSOR_SIZES, sizes);
+    tc_fb_set_ref(&e->file->w, PTE_TENSOR_ORDER, order_ref);
+    tc_fb_set_ref(&e->file->w, PTE_TENSOR_PLACE, place);
+    tc_fb_set_ref(&e->file->w, PTE_TENSOR_EXTRA, extra);
+    tc_fb_set_u32(&e->file->w, PTE_TENSOR_DATA, data, 0);
+    tc_fb_set_u8(&e->file->w, PTE_TENSOR_DTYPE, (uint8_t)element_type(type->dtype), 0);
+    return add(e, PTE_TENSOR, tc_fb_end(&e->file->w));
 }
 
 int64_t tc_pte_further(tc_pte_emitter *e, const tc_type *type, size_t offset)
 {
-    return put_tensor(e, type, 0, put_place(e, offset));
+    return put_tensor(e, type, 0, put_place(e, offset, MEMORY_VALUES), NULL);
+}
+
+/* Where value v lies. */
+static tc_fb_ref place_of(tc_pte_emitter *e, tc_val v)
+{
+    bool state = e->memory->in_state && e->memory->in_state[v];
+    return put_place(e, e->memory->offset[v], state ? MEMORY_STATE : MEMORY_VALUES);
+}
+
+/* What a buffer starts with; of one that several methods have it is stored once. */
+static uint32_t buffer_data(tc_pte_emitter *e, tc_val v, size_t size)
+{
+    const tc_value *value = e->g->val[v];
+    void **slot = e->memory->in_state ? tc_map_at(&e->file->state, tc_str_of(value->name)) : NULL;
+    if (slot && *slot)
+        return (uint32_t)(uintptr_t)*slot;
+    uint32_t at = data_place(e, &e->file->buffers, value->data, size, false);
+    if (slot)
+        *slot = (void *)(uintptr_t)at;
+    return at;
 }
 
 int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v)
@@ -187,15 +223,15 @@ int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v)
     const void *data = e->g->val[root]->data;
     size_t size = tc_type_bytes(type);
     if (tc_cpu_buffer(e->g, root) >= 0) {
-        if (root != v)
-            e->of[v] = tc_pte_further(e, type, e->memory->offset[v]);
-        else
-            e->of[v] = put_tensor(e, type, data_place(e, &e->buffers, data, size, false),
-                                  put_place(e, e->memory->offset[v]));
+        bool whole = root == v;
+        uint32_t at = whole ? buffer_data(e, v, size) : 0;
+        const char *name = whole && e->memory->in_state ? e->g->val[v]->name : NULL;
+        e->of[v] = put_tensor(e, type, at, place_of(e, v), name);
     } else if (data)
-        e->of[v] = put_tensor(e, type, data_place(e, &e->constants, data, size, true), 0);
+        e->of[v] =
+            put_tensor(e, type, data_place(e, &e->file->constants, data, size, true), 0, NULL);
     else
-        e->of[v] = tc_pte_further(e, type, e->memory->offset[v]);
+        e->of[v] = put_tensor(e, type, 0, place_of(e, v), NULL);
     return e->of[v];
 }
 

@@ -14,7 +14,12 @@ TC_MUST_USE tc_status tc_plan_cpu(tc_ctx *ctx, tc_module *module);
 /* Whether kernels compute the operator, one or several of them. */
 bool tc_cpu_knows(tc_op op);
 
-/* An address for every value of the first graph: those alive together are apart. */
-tc_memory tc_plan_memory(tc_ctx *ctx, const tc_module *module);
+/* The buffers of the first graph get their places in the block, which other methods may have filled
+ * before.  Two that share a name but not a type are an error. */
+TC_MUST_USE tc_status tc_plan_state(tc_ctx *ctx, const tc_module *module, tc_state_block *state);
+
+/* An address for every value of the first graph: those alive together are apart.  state: where its
+ * buffers are, as tc_plan_state has it; NULL: in the same block. */
+tc_memory tc_plan_memory(tc_ctx *ctx, const tc_module *module, const tc_state_block *state);
 
 #endif

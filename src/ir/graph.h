@@ -77,6 +77,8 @@ struct tc_module {
     const char *producer;           /* "torch 2.13.0", or NULL */
     size_t file_bytes;
     const tc_tensor *fixed; /* by input: numbers that the graph was made for, or no data; or NULL */
+    const char **method;    /* the methods of its file, where that is a program; or NULL */
+    size_t n_method;
     bool places;   /* programs written of it keep where their steps come from */
     bool any_rank; /* the file does not say which axes of extent one there are */
     struct tc_variable *variable; /* state.c: what outlives a run */

@@ -149,7 +149,8 @@ static void set_values(classes *c)
     }
     for (size_t k = g->n_node; k-- > 0;)
         for (int i = 0; i < g->node[k]->n_out; i++)
-            if (!f->born[g->node[k]->out[i]] || f->state[g->node[k]->out[i]])
+            if ((!f->born[g->node[k]->out[i]] || f->state[g->node[k]->out[i]]) &&
+                f->level[g->node[k]->out[i]] < TC_LEVEL_node)
                 readers_wish(c, g->node[k]->out[i]);
     for (size_t v = 1; v < g->n_val; v++)
         if (f->score[v] && c->setting[v].dtype == TC_i8 && c->level[v] < TC_LEVEL_target)

@@ -69,7 +69,8 @@ static tc_status begin_with(reader *r, int64_t at)
     const tc_pte_value *t = &r->m->value[at];
     TC_TRY(need_type(r, t));
     TC_TRY(tc_pte_numbers(&r->file, t, &data));
-    r->val[at] = tc_graph_const(r->g, t->type, data, NULL, r->loc);
+    const char *name = t->name ? tc_intern_text(r->ctx, t->name) : NULL;
+    r->val[at] = tc_graph_const(r->g, t->type, data, name, r->loc);
     if (is_buffer(t)) {
         r->before[at] = r->val[at];
         write_to(r, at, r->val[at]);
@@ -547,16 +548,34 @@ static tc_status read_program(reader *r)
     return read_buffers(r);
 }
 
+/* The method that is asked for; else forward; else the first. */
+static tc_status choose_method(reader *r)
+{
+    const char *want = r->ctx->method ? r->ctx->method : "forward";
+    r->m = r->ctx->method ? NULL : &r->file.method[0];
+    r->module->method = tc_new_n(&r->ctx->arena, const char *, r->file.n_method);
+    r->module->n_method = r->file.n_method;
+    for (size_t i = r->file.n_method; i-- > 0;) {
+        r->module->method[i] = r->file.method[i].name;
+        if (tc_text_eq(r->file.method[i].name, want))
+            r->m = &r->file.method[i];
+    }
+    if (r->m)
+        return TC_OK;
+    tc_status status = tc_error(r->ctx, &(tc_loc){.file = r->file.name}, TC_E_STRUCTURE,
+                                "there is no method '%s'", want);
+    for (size_t i = 0; i < r->file.n_method; i++)
+        tc_note(r->ctx, NULL, "there is '%s'", r->file.method[i].name);
+    return status;
+}
+
 tc_status tc_read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     reader *r = tc_new(&ctx->arena, reader);
     r->ctx = ctx;
     TC_TRY(tc_pte_open(ctx, file, bytes, &r->file));
-    r->m = &r->file.method[0];
-    for (size_t i = 1; i < r->file.n_method; i++)
-        if (tc_text_eq(r->file.method[i].name, "forward"))
-            r->m = &r->file.method[i];
     r->module = tc_module_new(ctx, file);
+    TC_TRY(choose_method(r));
     r->module->file_bytes = bytes.size;
     r->g = tc_graph_new(r->module, "main");
     r->val = tc_new_n(&ctx->arena, tc_val, r->m->n_value);

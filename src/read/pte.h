@@ -21,6 +21,7 @@ typedef struct tc_pte_value {
     bool placed, external;
     uint32_t memory;
     uint64_t offset;
+    const char *name; /* its buffer's, or NULL */
     uint32_t data; /* its place among the constants, or, when placed, among the initial values; 0:
                       none */
 } tc_pte_value;

@@ -149,6 +149,8 @@ static void read_tensor(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
     v->data = tc_fb_u32(t, PTE_TENSOR_DATA, 0);
     tc_fb_table place = tc_fb_child(t, PTE_TENSOR_PLACE), extra = tc_fb_child(t, PTE_TENSOR_EXTRA);
     v->placed = place.at != 0;
+    tc_str name = tc_fb_string(extra, PTE_EXTRA_NAME);
+    v->name = name.n ? text_of(f, name) : NULL;
     v->external = tc_fb_u8(extra, PTE_EXTRA_LOCATION, 0) != 0;
     v->memory = tc_fb_u32(place, PTE_PLACE_MEMORY, 0);
     v->offset = tc_fb_u32(place, PTE_PLACE_LOW, 0) | (uint64_t)tc_fb_u32(place, PTE_PLACE_HIGH, 0)
@@ -270,7 +272,8 @@ static const char *spec_of(tc_pte_file *f, tc_fb_table delegate, const char *key
     return NULL;
 }
 
-static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table plan,
+/* before: delegates of the methods in front of it. */
+static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, size_t before,
                                 tc_pte_method *m)
 {
     tc_fb_vector list = tc_fb_list(plan, PTE_PLAN_DELEGATES, 4);
@@ -287,7 +290,7 @@ static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table pl
             d->payload = tc_pte_segment(f, index);
         else if (index < within.n)
             d->payload = tc_fb_bytes(tc_fb_list_table(within, index), PTE_INLINE_DATA);
-        const char *key = tc_text_format(&f->ctx->arena, "tosac.tosa.%zu", i);
+        const char *key = tc_text_format(&f->ctx->arena, "tosac.tosa.%zu", before + i);
         for (size_t k = 0; k < f->n_named; k++)
             if (tc_text_eq(f->named[k].key, key))
                 d->tosa = tc_pte_segment(f, f->named[k].segment);
@@ -344,7 +347,8 @@ static tc_status read_steps(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
     return sound(f);
 }
 
-static tc_status read_method(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, tc_pte_method *m)
+static tc_status read_method(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, size_t before,
+                             tc_pte_method *m)
 {
     m->name = text_of(f, tc_fb_string(plan, PTE_PLAN_NAME));
     m->in = i32s(f, plan, PTE_PLAN_INPUTS);
@@ -354,7 +358,7 @@ static tc_status read_method(tc_pte_file *f, tc_fb_table root, tc_fb_table plan,
     TC_TRY(known_values(f, m, m->in, plan.at));
     TC_TRY(known_values(f, m, m->out, plan.at));
     read_operators(f, plan, m);
-    TC_TRY(read_delegates(f, root, plan, m));
+    TC_TRY(read_delegates(f, root, plan, before, m));
     return read_steps(f, plan, m);
 }
 
@@ -377,8 +381,8 @@ tc_status tc_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file
     tc_fb_vector plans = tc_fb_list(root, PTE_PROGRAM_PLANS, 4);
     f->method = tc_new_n(&ctx->arena, tc_pte_method, plans.n);
     f->n_method = plans.n;
-    for (size_t i = 0; i < plans.n; i++)
-        TC_TRY(read_method(f, root, tc_fb_list_table(plans, i), &f->method[i]));
+    for (size_t i = 0, before = 0; i < plans.n; before += f->method[i++].n_delegate)
+        TC_TRY(read_method(f, root, tc_fb_list_table(plans, i), before, &f->method[i]));
     TC_TRY(sound(f));
     return plans.n ? TC_OK : broken_at(f, root.at, "the program has no method");
 }

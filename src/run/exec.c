@@ -99,6 +99,17 @@ void tc_exec_reset(tc_exec *exec)
     tc_state_reset(g->module);
 }
 
+bool tc_exec_state(const tc_exec *exec, size_t i, tc_tensor *out, const char **name)
+{
+    const tc_graph *g = &exec->shadow;
+    if (i >= g->n_mutation)
+        return false;
+    const tc_value *value = g->val[g->mutation[i].before];
+    *out = (tc_tensor){value->type, (void *)(uintptr_t)value->data};
+    *name = value->name;
+    return true;
+}
+
 bool tc_exec_time(tc_exec *exec, double *seconds)
 {
     if (exec->plan)

@@ -26,4 +26,7 @@ size_t tc_exec_spent(const tc_exec *exec, tc_spent *out);
 /* The state as it was before the first run. */
 void tc_exec_reset(tc_exec *exec);
 
+/* Buffer i as it is now, and its name (or NULL); good until the next run.  false: there is none. */
+bool tc_exec_state(const tc_exec *exec, size_t i, tc_tensor *out, const char **name);
+
 #endif

@@ -97,12 +97,29 @@ const tc_type *tc_cpu_more(const tc_cpu_site *site, const tc_cpu_arg *arg);
 
 enum { TC_CPU_ALIGN = 16 };
 
-/* Where the values of the program's first graph lie, in one block that outlives a run. */
+/* A block of its own for what the methods of one program remember: a buffer that several of them
+ * have, by name, has one place there. */
+typedef struct tc_state_place {
+    const char *name;
+    const tc_type *type;
+    size_t offset;
+} tc_state_place;
+
+typedef struct tc_state_block {
+    tc_state_place *place;
+    size_t n, cap, bytes;
+} tc_state_block;
+
+/* Where the values of the program's first graph lie, in one block that outlives a run; where the
+ * program has several methods, its buffers in a second one. */
 typedef struct tc_memory {
     size_t *offset; /* by value: inputs, results, buffers that are changed; views lie where their
                        roots do */
     size_t **more;  /* by node: further results, NULL where there are none */
     size_t bytes;   /* of the block */
+    bool *in_place; /* by mutation: what is written back is made where the buffer lies */
+    bool *in_state; /* by value: it lies in the block of the state; NULL: there is none */
+    size_t state_bytes;
 } tc_memory;
 
 #endif

@@ -220,7 +220,7 @@ static tc_module *written(tc_ctx *ctx, tc_module *module)
 {
     tc_module *back = NULL;
     tc_bytes bytes;
-    tc_memory memory = tc_plan_memory(ctx, module);
+    tc_memory memory = tc_plan_memory(ctx, module, NULL);
     bool made = tc_emit_pte(ctx, module, &memory, NULL, 0, &bytes) == TC_OK &&
                 tc_read_pte(ctx, "written.pte", bytes, &back) == TC_OK &&
                 tc_verify(ctx, back) == TC_OK;

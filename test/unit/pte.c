@@ -47,7 +47,7 @@ static tc_bytes write(tc_ctx *ctx, tc_module *module, bool kept)
         n++;
     }
     CHECK(tc_run_passes(ctx, module, "program", NULL) == TC_OK);
-    tc_memory memory = tc_plan_memory(ctx, module);
+    tc_memory memory = tc_plan_memory(ctx, module, NULL);
     if (tc_emit_pte(ctx, module, &memory, payload, n, &out) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     return out;
@@ -164,7 +164,7 @@ static void check_memory(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = parse(ctx, signature);
     CHECK(tc_run_passes(ctx, m, "program", NULL) == TC_OK);
-    tc_memory memory = tc_plan_memory(ctx, m);
+    tc_memory memory = tc_plan_memory(ctx, m, NULL);
     const tc_graph *g = tc_main(m);
     for (size_t i = 0; i < g->n_out; i++)
         for (size_t k = 0; k < g->n_out; k++) {
