@@ -102,6 +102,16 @@ def page() -> str:
     for name in names:
         if isinstance(found[name], ast.ClassDef):
             out += class_page(found[name], source[name])
+    text = (HERE / "tosac" / "distributed.py").read_text()
+    tree = ast.parse(text)
+    out += ["", "## `tosac.distributed`", "", "```py", *[line[4:] for line in words_of(tree).splitlines() if line.startswith("    ")], "```", "",
+            *[line for line in words_of(tree).splitlines()[1:] if not line.startswith("    ")]]
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            name = f"tosac.distributed.{node.name}"
+            out += ["", f"### `{name}`", "", "```py", signature(node, name), "```", "", *shown(words_of(node))]
+        elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            out += class_page(node, text.splitlines())
     return "\n".join(out) + "\n"
 
 

@@ -254,6 +254,10 @@ python_package() {
     tools/check-python.sh build
 }
 
+on_clusters() {
+    tools/check-cluster.sh build
+}
+
 first_minutes() {
     tools/wheel.sh build/dist && tools/check-fresh.sh
 }
@@ -263,6 +267,7 @@ queue_long() {
     later "build types" every_build
     later "64-bit Arm" on_arm
     later "a stranger's first minutes" first_minutes
+    later "Ray, Dask, Slurm, GNU parallel" on_clusters
     later "bare Debian 12" tools/check-bare.sh
     later "out of memory, digits and swin48" no_memory_long
     build build-tsan "threads-at-once unit-file" -DTOSAC_TSAN=ON -DTOSAC_ONEDNN=OFF && {

@@ -15,13 +15,13 @@ from ._errors import (BugError, CancelledError, Diagnostic, ExportError, ModelEr
                       UnsupportedError, UsageError)
 from ._library import version as _version
 from ._look import ComparedValue, Comparison, compare, describe, disassemble, inspect, verify
-from ._model import Model, Node, Program, QuantizeReport, TypedModel, load, quantize, run
+from ._model import Model, Node, Program, QuantizeReport, TypedModel, load, observe, quantize, run
 from ._tensor import Port, Quantization
 
 __version__ = _version()
 
 __all__ = [
-    "compile", "quantize", "run", "compare", "explain", "inspect", "describe", "disassemble", "verify", "load", "targets", "ops",
+    "compile", "quantize", "observe", "run", "compare", "explain", "inspect", "describe", "disassemble", "verify", "load", "targets", "ops",
     "Compiled", "Explanation", "Region", "CpuNode", "Model", "TypedModel", "QuantizeReport", "Program", "Node", "Port", "Quantization",
     "Comparison", "ComparedValue", "Target", "Operator", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
     "OutOfMemoryError", "CancelledError", "BugError", "ExportError", "__version__",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,10 @@ class TosacError(Exception):
         self.text: str = first.text if first else words
         self.notes: tuple[str, ...] = first.notes if first else ()
         super().__init__("\n".join(map(str, self.diagnostics)) or words)
+
+    def __reduce__(self) -> Any:
+        """As it is, to another process."""
+        return _again, (type(self), self.args, self.__dict__)
 
     @property
     def note(self) -> str:
@@ -104,6 +108,13 @@ class ExportError(TosacError):
 
     def __init__(self, words: str, notes: Sequence[str]):
         super().__init__(words, [Diagnostic("error", "export", 1, None, None, None, None, words, tuple(notes))])
+
+
+def _again(kind: type, args: tuple, parts: dict) -> TosacError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(parts)
+    return error
 
 
 _KIND = {k.status: k for k in (ModelError, UsageError, UnsupportedError, ToolError, OutOfMemoryError, CancelledError, BugError)}

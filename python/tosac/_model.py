@@ -257,21 +257,56 @@ def settled(data: Any) -> Any:
     return list(data) if hasattr(data, "__next__") else data
 
 
+def _observations(context: Context, merge: Sequence[Union[bytes, str, os.PathLike]]) -> Any:
+    """The array of tc_observations for what `observe()` gave, or for files of it."""
+    array = (n.tc_observations * len(merge))()
+    for i, part in enumerate(merge):
+        array[i].name = utf8(os.fspath(part) if is_path(part) else f"observations {i}")
+        if not is_path(part):
+            array[i].bytes = n.tc_bytes(ctypes.cast(ctypes.c_char_p(bytes(part)), ctypes.POINTER(ctypes.c_uint8)), len(part))
+    context.kept.append((array, list(merge)))
+    return array
+
+
+def _quantize_options(context: Context, source: Model, calibration: Any, config: Any, keep_odd: bool, merge: Sequence[Any]) -> Any:
+    options = record(n.tc_quantize_options, config=config_of(context, config), keep_odd=int(keep_odd))
+    if calibration is not None:
+        options.samples = source._dataset(calibration)
+    if merge:
+        options.merge, options.n_merge = _observations(context, merge), len(merge)
+    return options
+
+
+def observe(model: Any, calibration: Any, config: Any = None, *, merge: Sequence[Union[bytes, str, os.PathLike]] = (),
+            keep_odd_samples: bool = False, dims: Optional[Mapping[str, int]] = None, threads: int = 0,
+            reference_kernels: bool = False, progress: Progress = None) -> bytes:
+    """What is seen on a part of the calibration data: bytes that may be stored and sent, for `quantize(merge=...)`.
+
+    merge: nothing in the first round; in the second, what the first round gave for every part (doc/calibration.md).
+    The other arguments are those of `quantize`, the same for every part.
+    """
+    context = make_context(threads, reference_kernels, dims)
+    source = read_model(model, context)
+    options, out = _quantize_options(context, source, settled(calibration), config, keep_odd_samples, merge), n.tc_bytes()
+    with shown(progress) as tell:
+        context.call("tc_observe_model", source._handle, ctypes.byref(options), ctypes.byref(out), progress=tell)
+    return ctypes.string_at(out.data, out.size)
+
+
 def quantize(model: Any, calibration: Any = None, config: Any = None, *, example_inputs: Any = None, keep_odd_samples: bool = False,
-             dims: Optional[Mapping[str, int]] = None, threads: int = 0, reference_kernels: bool = False,
-             progress: Progress = None) -> TypedModel:
+             merge: Sequence[Union[bytes, str, os.PathLike]] = (), dims: Optional[Mapping[str, int]] = None, threads: int = 0,
+             reference_kernels: bool = False, progress: Progress = None) -> TypedModel:
     """Quantize a float model: every value gets its scale and zero point from the calibration data.
 
     model: a path, bytes, a torch.nn.Module, an ExportedProgram, or a Model
     calibration: arrays, any iterable of samples (a DataLoader), or paths; none for a model that went through PT2E
     config: "int8", "int8+16:K", "a16w8", "a8w4", "a16w4", "anchor", a JSON file, or a dictionary (doc/quantization.md)
+    merge: what `observe()` gave for all parts of the data; calibration is then for correcting biases alone
     """
     calibration = settled(calibration)
     context = make_context(threads, reference_kernels, dims)
     source = read_model(model, context, calibration, example_inputs)
-    options = record(n.tc_quantize_options, config=config_of(context, config), keep_odd=int(keep_odd_samples))
-    if calibration is not None:
-        options.samples = source._dataset(calibration)
+    options = _quantize_options(context, source, calibration, config, keep_odd_samples, merge)
     report, out = record(n.tc_quantize_report), ctypes.c_void_p()
     with shown(progress) as tell:
         context.call("tc_quantize_model", source._handle, ctypes.byref(options), ctypes.byref(out), ctypes.byref(report), progress=tell)

@@ -3,9 +3,9 @@
  *
  *   "tosacobs", version u32, kind u32, fingerprint u64, domains u64
  *   first:   samples u64, then for each: hash u64, index u64, domains x (lo f32, hi f32)
- *   second:  rows u64, samples u64, kept u64, watched u64, odd u64, then for each: hash u64, index
- *            u64, far in u64, name; domains x (ends, average of ends); counted u64; domains x (0,
- *            or 1 and TC_BINS counts)
+ *   second:  rows u64, samples u64, kept u64, sum of their hashes u64, watched u64, odd u64, then for
+ *            each: hash u64, index u64, far in u64, name; domains x (ends, average of ends);
+ *            counted u64, sum of their hashes u64; domains x (0, or 1 and TC_BINS counts)
  *   u64:     hash of everything before it
  *
  * Counts are little-endian base 128, a name is its length and its bytes. */
@@ -17,7 +17,7 @@
 #include "../wire/file.h"
 #include "sample_runner.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 static const char MAGIC[] = "tosacobs";
 
 /* ---- fingerprint ---- */
@@ -96,7 +96,8 @@ static void put_first(tc_buf *buf, const tc_first *first)
 
 static void put_ranges(tc_buf *buf, const tc_ranges *r)
 {
-    const uint64_t head[] = {r->rows, r->n_sample, r->n_kept, r->n_watched, r->n_odd};
+    const uint64_t head[] = {r->rows, r->n_sample,  r->n_kept,
+                             r->kept, r->n_watched, r->n_odd};
     for (size_t i = 0; i < TC_COUNT(head); i++)
         tc_buf_u64(buf, head[i]);
     for (size_t i = 0; i < r->n_odd; i++) {
@@ -116,6 +117,7 @@ static void put_ranges(tc_buf *buf, const tc_ranges *r)
 static void put_counts(tc_buf *buf, const tc_obs *obs)
 {
     tc_buf_u64(buf, obs->counted);
+    tc_buf_u64(buf, obs->sum);
     for (size_t d = 0; d < obs->ranges.n_domain; d++) {
         tc_buf_u8(buf, obs->binned[d]);
         for (size_t i = 0; obs->binned[d] && i < TC_BINS; i++)
@@ -237,6 +239,7 @@ static tc_ranges take_ranges(reading *r)
     g.rows = take_u64(c);
     g.n_sample = (size_t)take_u64(c);
     g.n_kept = (size_t)take_u64(c);
+    g.kept = take_u64(c);
     g.n_watched = (size_t)take_u64(c);
     uint64_t n_odd = take_u64(c);
     if (n_odd > c->n / 25) {
@@ -268,7 +271,7 @@ static bool same_ranges(const tc_ranges *a, const tc_ranges *b)
 {
     size_t size = a->n_domain * sizeof *a->ends;
     return a->rows == b->rows && a->n_sample == b->n_sample && a->n_kept == b->n_kept &&
-           a->n_odd == b->n_odd && memcmp(a->ends, b->ends, size) == 0 &&
+           a->kept == b->kept && a->n_odd == b->n_odd && memcmp(a->ends, b->ends, size) == 0 &&
            memcmp(a->average, b->average, size) == 0;
 }
 
@@ -288,6 +291,7 @@ static tc_status read_second(reading *r)
             "%s: its second pass followed another first pass than that of the files before it",
             r->path);
     obs->counted += take_u64(&r->c);
+    obs->sum += take_u64(&r->c);
     for (size_t d = 0; d < r->n_domain; d++) {
         if (!*take(&r->c, 1))
             continue;

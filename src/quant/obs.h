@@ -18,6 +18,7 @@ typedef struct tc_obs {
     bool *binned;     /* by domain: it has counts */
     uint64_t **count; /* by domain that has counts: TC_BINS of them, of all files */
     uint64_t counted; /* samples in the counts */
+    uint64_t sum;     /* of their hashes: a part that is given twice, or for another, shows */
 } tc_obs;
 
 /* A number for what observations depend on: the program with its weights, and the domains. */

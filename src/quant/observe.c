@@ -38,6 +38,7 @@ typedef struct observation {
     uint64_t **merged; /* by domain: TC_BINS counts that parts have brought; NULL: own tallies */
     uint64_t *counts; /* TC_BINS, of the domain that is asked for */
     uint64_t counted; /* samples of the second pass */
+    uint64_t sum;     /* of their hashes, where the counts are written */
     tc_torchao *
         *torchao; /* second pass, by domain: for those that are observed in the anchor's way */
 } observation;
@@ -46,7 +47,7 @@ typedef struct observation {
 struct guest {
     observation *o;
     size_t sample;
-    uint64_t counted;
+    uint64_t counted, sum;
     tc_arena scratch; /* numbers that are not f32 */
     tc_arena counted_in;
     tc_tally *tally; /* by domain */
@@ -235,9 +236,11 @@ static bool second_enter(void *who, size_t k, const tc_tensor *in)
     guest *g = who;
     (void)k;
     const tc_ranges *ranges = &g->o->ranges;
-    bool kept =
-        !ranges->n_odd || !tc_ranges_odd(ranges, tc_sample_hash(in, tc_main(g->o->module)->n_in));
+    bool ask = ranges->n_odd || g->o->request->observe_only;
+    uint64_t hash = ask ? tc_sample_hash(in, tc_main(g->o->module)->n_in) : 0;
+    bool kept = !ranges->n_odd || !tc_ranges_odd(ranges, hash);
     g->counted += kept;
+    g->sum += kept ? hash : 0;
     return kept;
 }
 
@@ -270,8 +273,10 @@ static tc_status second_pass(observation *o)
                       .enter = second_enter,
                       .see = second_see};
     TC_TRY(tc_runner_run(o->runner, &visit));
-    for (size_t i = 0; i < n_guest; i++)
+    for (size_t i = 0; i < n_guest; i++) {
         o->counted += o->guests[i]->counted;
+        o->sum += o->guests[i]->sum;
+    }
     return TC_OK;
 }
 
@@ -454,18 +459,23 @@ static tc_status write_second(observation *o, const bool *wanted, uint64_t finge
             obs.count[d] =
                 tc_arena_copy(&o->ctx->arena, counts_of(o, d), TC_BINS * sizeof **obs.count);
     obs.counted = o->counted;
+    obs.sum = o->sum;
     *o->request->observe_only = tc_obs_bytes(o->ctx, fingerprint, &obs);
     return TC_OK;
 }
 
 static tc_status check_complete(const observation *o, const tc_obs *obs)
 {
-    if (obs->counted == obs->ranges.n_kept)
+    if (obs->counted == obs->ranges.n_kept && obs->sum == obs->ranges.kept)
         return TC_OK;
-    tc_status status = tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
-                                "the second passes have counted %" PRIu64
-                                " samples, and the first passes have seen %zu to count",
-                                obs->counted, obs->ranges.n_kept);
+    tc_status status =
+        obs->counted == obs->ranges.n_kept
+            ? tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
+                       "the second passes have counted other samples than the first have seen")
+            : tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
+                       "the second passes have counted %" PRIu64
+                       " samples, and the first passes have seen %zu to count",
+                       obs->counted, obs->ranges.n_kept);
     tc_note(o->ctx, NULL, "give each part's second pass once, and all of them");
     return status;
 }

@@ -117,6 +117,7 @@ tc_ranges tc_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool d
         r.rows = tc_hash(ends, n * sizeof *ends, r.rows ^ first->sample[k].hash);
         if ((double)far_in[k] <= SHARE * (double)r.n_watched) {
             keep(&r, ends);
+            r.kept += first->sample[k].hash;
             continue;
         }
         r.odd_in[r.n_odd] = far_in[k];

@@ -66,6 +66,7 @@ typedef struct tc_first {
 /* What follows from the rows of all samples. */
 typedef struct tc_ranges {
     size_t n_domain, n_sample, n_kept;
+    uint64_t kept; /* sum of the hashes of those that are kept */
     uint64_t rows;         /* a number for the content of all rows */
     tc_ends *ends;         /* by domain, over the kept samples */
     tc_ends *average;      /* by domain: the moving average of the kept samples' ends */

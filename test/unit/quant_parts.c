@@ -243,6 +243,10 @@ static void test_wrong_files(const char *dir)
                 "first passes only"));
     CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = second_name, .n_merge = PARTS - 1}),
                 "have counted"));
+    const char *twice[PARTS];
+    for (int i = 0; i < PARTS; i++)
+        twice[i] = second_name[i == 1 ? 0 : i];
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = twice, .n_merge = PARTS}), "have counted"));
     const char *mixed[2] = {first[0], second[0]};
     CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = mixed, .n_merge = 2}), "second pass"));
     CHECK(fails(
