@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c -- the conformance runner.
  *
- *   conformance [SUITE] [-k TEXT] [-v] [-j N] [--samples N] [--bless] [--cases DIR] [--shared DIR]
- *               [--status FILE] [--report FILE] [--written DIR]
+ *   conformance [SUITE] [-k TEXT] [-v] [-j N] [--samples N] [--every N] [--bless] [--cases DIR]
+ *               [--shared DIR] [--status FILE] [--report FILE] [--written DIR]
  *
  * Runs every check whose name contains TEXT, compares with the scoreboard (checks that are known to
  * fail, each with its reason), and ends with a line "SUITE: N passed, N failed, N skipped" per
@@ -28,7 +28,7 @@ enum { SECONDS = 300 }; /* for one check */
 typedef struct options {
     const char *cases, *shared, *status, *report, *suite, *only, *written;
     bool bless, verbose;
-    long samples, jobs;
+    long samples, jobs, every;
 } options;
 
 /* ---- verdicts ----------------------------------------------------------------------------------
@@ -284,21 +284,24 @@ static bool parse(int argc, char **argv, options *o)
             o->only = argv[++i];
         else if (tc_text_eq(word, "--samples"))
             o->samples = strtol(argv[++i], NULL, 10);
+        else if (tc_text_eq(word, "--every"))
+            o->every = strtol(argv[++i], NULL, 10);
         else if (tc_text_eq(word, "-j"))
             o->jobs = strtol(argv[++i], NULL, 10);
         else
             return false;
     }
-    return o->jobs > 0 && o->samples > 0;
+    return o->jobs > 0 && o->samples > 0 && o->every > 0;
 }
 
 static void keep_only(checks *all, const options *o)
 {
-    size_t n = 0;
+    size_t n = 0, asked = 0;
     for (size_t i = 0; i < all->n; i++) {
         all->v[i].written = o->written;
         if ((!o->only || strstr(all->v[i].name, o->only)) &&
-            (!o->suite || tc_text_eq(all->v[i].suite, o->suite)))
+            (!o->suite || tc_text_eq(all->v[i].suite, o->suite)) &&
+            asked++ % (size_t)o->every == 0)
             all->v[n++] = all->v[i];
     }
     all->n = n;
@@ -368,10 +371,11 @@ int main(int argc, char **argv)
                  .shared = shared ? shared : "../shared",
                  .status = "test/conformance/status.txt",
                  .samples = 4,
+                 .every = 1,
                  .jobs = sysconf(_SC_NPROCESSORS_ONLN)};
     if (!parse(argc, argv, &o)) {
         fputs("conformance [aten|lowered|fixtures|world|zoo] [-k TEXT] [-v] [-j N] [--samples N] "
-              "[--bless] [--cases DIR] [--shared DIR] "
+              "[--every N] [--bless] [--cases DIR] [--shared DIR] "
               "[--status FILE] [--report FILE] [--written DIR]\n",
               stderr);
         return 2;
