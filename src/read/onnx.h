@@ -66,6 +66,10 @@ tc_dtype tc_onnx_need_dtype(tc_onnx_node *n, int64_t code);
 /* Axes counted from the front; all of them when the list is empty. */
 tc_ints tc_onnx_axes(tc_onnx_node *n, tc_ints axes, int rank);
 
+/* A fixed bias of a product between DequantizeLinear and QuantizeLinear as the integers that are
+ * added to its sums, as runtimes have it: in steps of both operands' scales.  Else as it is. */
+tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias);
+
 /* Run a graph of the file in place, with these values for its inputs; results in out. */
 void tc_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val *in,
                     int n_in, tc_val *out, int n_out);

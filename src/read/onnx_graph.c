@@ -152,6 +152,47 @@ tc_val tc_onnx_value(tc_onnx_scope *scope, const char *name, const tc_loc *loc, 
     return v;
 }
 
+static const TcOnnxPb__Node several; /* who reads a name: more than one, or not a node here */
+
+static void note_user(tc_onnx_scope *scope, const char *name, const TcOnnxPb__Node *node)
+{
+    if (!name || !*name)
+        return;
+    void **user = tc_map_at(&scope->user, tc_str_of(name));
+    *user = (void *)(uintptr_t)(*user ? &several : node);
+}
+
+static void note_inner(tc_onnx_scope *scope, const TcOnnxPb__Graph *graph, int depth)
+{
+    for (size_t i = 0; graph && depth < DEEPEST && i < graph->n_node; i++) {
+        const TcOnnxPb__Node *node = graph->node[i];
+        for (size_t k = 0; k < node->n_input; k++)
+            note_user(scope, node->input[k], &several);
+        for (size_t k = 0; k < node->n_attribute; k++)
+            note_inner(scope, node->attribute[k]->g, depth + 1);
+    }
+}
+
+const TcOnnxPb__Node *tc_onnx_only_user(tc_onnx_scope *scope, const char *name)
+{
+    if (!scope->knows_users) {
+        scope->knows_users = true;
+        tc_map_init(&scope->user, &scope->reader->work);
+        for (size_t i = 0; i < scope->n_node; i++) {
+            const TcOnnxPb__Node *node = scope->node[i];
+            for (size_t k = 0; k < node->n_input; k++)
+                note_user(scope, node->input[k], node);
+            for (size_t k = 0; k < node->n_attribute; k++)
+                note_inner(scope, node->attribute[k]->g, 0);
+        }
+        const TcOnnxPb__Graph *graph = scope->reader->model->graph;
+        for (size_t i = 0; scope->node == graph->node && i < graph->n_output; i++)
+            note_user(scope, graph->output[i]->name, &several);
+    }
+    const TcOnnxPb__Node *user = tc_map_get(&scope->user, tc_str_of(name));
+    return user == &several ? NULL : user;
+}
+
 /* ---- nodes ---- */
 
 /* "/encoder/layer.0/Conv" is torch's way to name a node of module encoder.layer.0. */
@@ -297,6 +338,8 @@ static tc_status one_node(tc_onnx_scope *scope, const TcOnnxPb__Node *proto)
 tc_status tc_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n)
 {
     tc_status worst = TC_OK;
+    scope->node = node;
+    scope->n_node = n;
     for (size_t i = 0; i < n; i++) {
         tc_status status = one_node(scope, node[i]);
         if (status == TC_CANCELLED)

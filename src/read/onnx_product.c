@@ -30,6 +30,7 @@ void tc_onnx_build_gemm(tc_onnx_node *n)
                  (!c || (tc_type_count(bias) == columns && bias->rank >= 1 &&
                          bias->dim[bias->rank - 1] == columns));
     if (plain) {
+        c = tc_onnx_whole_bias(n, a, b, c);
         if (!trans_b)
             b = tc_make_swap(m, b, 0, 1);
         if (c)

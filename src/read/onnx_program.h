@@ -50,7 +50,11 @@ typedef struct tc_onnx_scope {
     const TcOnnxPb__Node *call;         /* a function's: its attributes are the call's */
     struct tc_onnx_scope *caller;       /* and where they are looked up in turn */
     const TcOnnxPb__Function *function; /* whose defaults stand in */
-    const char *prefix;                 /* of names in messages: "loop/" */
+    TcOnnxPb__Node **node;              /* being walked */
+    size_t n_node;
+    tc_map user;        /* name -> the node that alone reads it, or NULL; made when asked for */
+    bool knows_users;
+    const char *prefix; /* of names in messages: "loop/" */
     tc_val *captured, *capture;         /* a kept graph's: outer value, own input */
     size_t n_capture, cap_captured, cap_capture;
 } tc_onnx_scope;
@@ -77,6 +81,8 @@ tc_status tc_onnx_initializers(tc_onnx_scope *scope, const TcOnnxPb__Graph *grap
 /* The value of a name, its constant made; TC_NONE with *status set when there is none. */
 tc_val tc_onnx_value(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc_status *status);
 tc_status tc_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n);
+/* The node that alone reads the name, in the graph being walked; NULL: none, several, or others. */
+const TcOnnxPb__Node *tc_onnx_only_user(tc_onnx_scope *scope, const char *name);
 int64_t tc_onnx_opset(const tc_onnx_scope *scope, const char *domain);
 
 /* onnx_args.c */

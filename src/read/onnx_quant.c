@@ -104,7 +104,8 @@ static tc_val signed_step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_
     tc_tensor s, z;
     if (m->status != TC_OK)
         return TC_NONE;
-    tc_attr_quantize a = {.axis = -1, .dtype = dtype, .divides = op == TC_OP_quantize};
+    tc_attr_quantize a = {
+        .axis = -1, .dtype = dtype, .divides = op == TC_OP_quantize, .biased = down == 128};
     codes(op == TC_OP_dequantize ? tc_make_dtype(m, x) : dtype, false, &a.qmin, &a.qmax);
     if (tc_type_count(tc_make_type(m, scale)) == 1) {
         if (tc_make_known(m, scale, &s) && (!zero || tc_make_known(m, zero, &z))) {
@@ -256,6 +257,69 @@ void tc_onnx_build_dequantize(tc_onnx_node *n)
     else
         y = step(n, TC_OP_dequantize, x, scale, zero, axis, dtype, is_uint4(n, 0));
     tc_onnx_bind(n, 0, y);
+}
+
+/* Whether the node's result goes to QuantizeLinear alone, over Relu and Clip. */
+static bool leads_to_codes(tc_onnx_node *n)
+{
+    enum { FARTHEST = 8 };
+    const TcOnnxPb__Node *node = n->proto;
+    for (int i = 0; i < FARTHEST && node && node->n_output == 1; i++) {
+        node = tc_onnx_only_user(n->scope, node->output[0]);
+        const char *op = node && node->op_type ? node->op_type : "";
+        if (tc_text_eq(op, "QuantizeLinear"))
+            return true;
+        if (!tc_text_eq(op, "Relu") && !tc_text_eq(op, "Clip"))
+            return false;
+    }
+    return false;
+}
+
+/* The scales of what x is dequantized by; n = 0: it is not, or they are not known. */
+static tc_floats scales_behind(tc_make *m, tc_val x)
+{
+    const tc_node *def = tc_def(m->g, x);
+    while (def && (def->op == TC_OP_permute || def->op == TC_OP_reshape))
+        def = tc_def(m->g, def->in[0]);
+    if (!def || def->op != TC_OP_dequantize)
+        return (tc_floats){0, NULL};
+    const tc_attr_quantize *a = def->attr;
+    tc_tensor t;
+    if (a->scale != 0)
+        return (tc_floats){1, tc_arena_copy(&m->ctx->arena, &a->scale, sizeof a->scale)};
+    if (!tc_make_known(m, def->in[1], &t) || tc_type_count(t.type) > INT32_MAX)
+        return (tc_floats){0, NULL};
+    double *v = tc_new_n(&m->ctx->arena, double, (size_t)tc_type_count(t.type));
+    for (int64_t i = 0; i < tc_type_count(t.type); i++)
+        v[i] = tc_load_f64(t, i);
+    return (tc_floats){(int32_t)tc_type_count(t.type), v};
+}
+
+tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias)
+{
+    tc_make *m = &n->m;
+    tc_tensor b;
+    if (m->status != TC_OK || !bias || !tc_is_const(m->g, bias) || tc_make_dtype(m, bias) != TC_f32 ||
+        tc_make_type(m, bias)->rank != 1 || !leads_to_codes(n))
+        return bias;
+    b = tc_tensor_of(m->g, bias);
+    int64_t count = tc_type_count(b.type);
+    tc_floats xs = scales_behind(m, x), ws = scales_behind(m, weight);
+    if (xs.n != 1 || (ws.n != 1 && ws.n != count) || m->status != TC_OK)
+        return bias;
+    int64_t steps = ws.n;
+    tc_tensor codes = tc_make_tensor(m, TC_i32, 1, &count), scale = tc_make_tensor(m, TC_f32, 1, &steps);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t k = steps == 1 ? 0 : i;
+        float step = (float)xs.v[0] * (float)ws.v[k], q = rintf(((const float *)b.data)[i] / step);
+        if (!(step > 0) || !(fabsf(q) < 0x1p31f))
+            return bias;
+        ((float *)scale.data)[k] = step;
+        ((int32_t *)codes.data)[i] = (int32_t)q;
+    }
+    tc_val whole = tc_make_const(m, codes, tc_value_of(m->g, bias)->name);
+    tc_val by = tc_make_const(m, scale, NULL);
+    return step(n, TC_OP_dequantize, whole, by, TC_NONE, 0, TC_f32, false);
 }
 
 /* scale = (max(x, 0) - min(x, 0)) / 255, zero = clamp(round(-min / scale)), all in f32 */

@@ -127,6 +127,7 @@ void tc_onnx_build_conv(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), weight = tc_onnx_need(n, 1), bias = tc_onnx_in(n, 2);
     if (m->status != TC_OK)
         return;
+    bias = tc_onnx_whole_bias(n, x, weight, bias);
     window w = window_of(n, tc_make_type(m, x), tc_make_type(m, weight)->dim + 2);
     tc_attr_conv *a = tc_make_attr(
         m, conv, .stride = list(m, w.stride, w.axes), .pad = list(m, w.pad, 2 * w.axes),
@@ -141,6 +142,7 @@ void tc_onnx_build_conv_transpose(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), weight = tc_onnx_need(n, 1), bias = tc_onnx_in(n, 2);
     if (m->status != TC_OK)
         return;
+    bias = tc_onnx_whole_bias(n, x, weight, bias);
     const tc_type *t = tc_make_type(m, x);
     window w = {.axes = t->rank - 2};
     if (w.axes < 1 || w.axes > 3) {
