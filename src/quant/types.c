@@ -98,6 +98,24 @@ static void survey(tc_ctx *ctx, const tc_graph *g, typing *t)
             t->domain[v] = NULL;
 }
 
+/* The largest of a window is one of its numbers, and rounding keeps their order: what only such a
+ * window reads takes the domain of its result. */
+static void survey_windows(tc_ctx *ctx, const tc_graph *g, typing *t)
+{
+    const uint32_t *readers = tc_graph_readers(ctx, g);
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        const tc_type *d = node->op == TC_OP_max_pool && node->n_out == 1 ? t->domain[node->out[0]]
+                                                                          : NULL;
+        if (!d || d->quant->axis >= 0 || readers[node->in[0]] != 1 || !is_f32(g, node->in[0]))
+            continue;
+        tc_type x = *tc_type_of(g, node->in[0]);
+        x.dtype = d->dtype;
+        x.quant = d->quant;
+        t->domain[node->in[0]] = tc_type_intern(ctx, &x);
+    }
+}
+
 /* ---- making ---- */
 
 static tc_status add_rescale(tc_rewrite *rw, const tc_node *node, tc_val from, const tc_type *type,
@@ -309,6 +327,7 @@ tc_status tc_quant_types(tc_ctx *ctx, tc_module *module)
                     tc_new_n(&ctx->scratch, bool, g->n_val),
                     tc_new_n(&ctx->scratch, tc_val, g->n_val)};
         survey(ctx, g, &t);
+        survey_windows(ctx, g, &t);
         tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &t);
         tc_arena_rewind(&ctx->scratch, mark);
         TC_TRY(status);

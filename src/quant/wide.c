@@ -85,6 +85,24 @@ static const tc_type *normed(const tc_rewrite *rw, const tc_node *node)
     return q ? in_domain(rw->ctx, tc_type_of(rw->from, node->out[0]), dtype, q) : NULL;
 }
 
+/* A function of one quantized value and constants that is only clamped: likewise. */
+static const tc_type *clamped(const tc_rewrite *rw, const tc_node *node)
+{
+    tc_dtype dtype = TC_none;
+    int values = 0;
+    for (int i = 0; i < node->n_in; i++) {
+        const tc_type *t = operand(rw, node, i);
+        bool fixed = node->in[i] && tc_rewrite_is_fixed(rw, rw->now[node->in[i]]);
+        if (!fixed && !narrow(t))
+            return NULL;
+        values += !fixed;
+    }
+    const tc_quant *q = values == 1 ? clamped_into(rw, node->out[0], &dtype) : NULL;
+    for (size_t i = 0; q && i < rw->from->n_out; i++)
+        q = rw->from->out[i] == node->out[0] ? NULL : q;
+    return q ? in_domain(rw->ctx, tc_type_of(rw->from, node->out[0]), dtype, q) : NULL;
+}
+
 /* An i48 accumulator can only be rescaled.  Clamping keeps the order, so that a product which is
  * only clamped may be in the clamp's domain already; any other is i32 of one scale, coarser by what
  * k products of 16 by 8 bits need. */
@@ -135,7 +153,9 @@ static const tc_type *sum(const tc_rewrite *rw, const tc_node *node)
 {
     const tc_type *x = operand(rw, node, 0), *y = operand(rw, node, 1);
     const tc_attr_alpha *a = node->attr;
-    if (!narrow(x) || !narrow(y) || a->alpha == 0)
+    if (!narrow(x) || !narrow(y))
+        return clamped(rw, node);
+    if (a->alpha == 0)
         return NULL;
     int below = tc_dtypes[x->dtype].bits > 8 || tc_dtypes[y->dtype].bits > 8 ? 14 : 19;
     double sx = x->quant->scale[0], sy = fabs(a->alpha) * y->quant->scale[0];
@@ -158,7 +178,7 @@ static const tc_type *multiple(const tc_rewrite *rw, const tc_node *node)
 {
     const tc_type *x = operand(rw, node, 0), *y = operand(rw, node, 1);
     if (!narrow(x) || !narrow(y))
-        return NULL;
+        return clamped(rw, node);
     double scale = x->quant->scale[0] * y->quant->scale[0];
     return wide_type(rw->ctx, tc_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
 }

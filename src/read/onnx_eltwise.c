@@ -153,9 +153,13 @@ void tc_onnx_build_hard_sigmoid(tc_onnx_node *n)
         tc_onnx_bind(n, 0, tc_make_1(&n->m, hardsigmoid, NULL, x));
         return;
     }
-    x = tc_make_mul_n(&n->m, x, alpha);
-    x = tc_make_add_n(&n->m, x, beta);
-    tc_onnx_bind(n, 0, tc_make_clamp(&n->m, x, 0, 1));
+    if (n->m.status != TC_OK)
+        return;
+    tc_dtype dtype = tc_make_dtype(&n->m, x);
+    tc_val start = tc_make_scalar(&n->m, dtype, beta);
+    tc_attr_alpha *a = tc_make_attr(&n->m, alpha, alpha);
+    tc_val y = tc_make_op(&n->m, TC_OP_add, a, (tc_val[]){start, x}, 2);
+    tc_onnx_bind(n, 0, tc_make_clamp(&n->m, y, 0, 1));
 }
 
 void tc_onnx_build_softplus(tc_onnx_node *n)
