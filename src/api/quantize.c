@@ -28,7 +28,7 @@ static tc_status prepare(quantizing *q)
     q->config.checked = true;
     TC_TRY(tc_run_passes(
         ctx, q->module,
-        q->config.anchor ? "infer,fold,fuse,dead" : "tidy,single,attended,mask,offset,dead", NULL));
+        q->config.anchor ? "infer,fold,fuse,dead" : "tidy,single,attended,mask,offset,constants,dead", NULL));
     if (tc_quant_is_typed(q->module))
         return tc_usage(ctx, "%s is quantized already", q->model->name);
     return TC_OK;

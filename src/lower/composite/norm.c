@@ -117,13 +117,12 @@ static tc_val deviation_by_conv(tc_lower *lw, tc_val x, const norm8 *p, const do
     return tc_put_across(lw, x, 0, n, w, factor, 0, TC_i16);
 }
 
-/* x - mean as i16, by a difference: x in i16 is an addition of nothing. */
+/* x - mean as i16, by a difference: x in i16 is a product with one. */
 static tc_val deviation_by_parts(tc_lower *lw, tc_val x, tc_val sum, int64_t n, double *unit)
 {
-    tc_val nothing = tc_put_number(lw, TC_i8, tc_put_type(lw, x)->rank, 0);
+    tc_val one = tc_put_number(lw, TC_i8, tc_put_type(lw, x)->rank, 1);
     *unit = 0x1p-7;
-    tc_val fine = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){x, 0, 128}, (tc_term){nothing, 0, 1},
-                               1, 0, TC_i16);
+    tc_val fine = tc_put_rescale(lw, tc_put_product(lw, x, one, 0), 128, 0, 0, TC_i16);
     tc_val mean = tc_put_rescale(lw, sum, 128 / (double)n, 0, 0, TC_i16);
     return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1}, (tc_term){mean, 0, 1}, 1, 0,
                         TC_i16);

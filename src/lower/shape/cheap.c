@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cheap.c -- see cheap.h; and the passes that only move:
  *
- *   copies    CONCAT of what lies elsewhere (an input, a SLICE, another CONCAT)  =>  of its sum
- * with nothing, which the machine writes where it belongs ahead     f(RESHAPE(x)) of i8, f a TABLE
+ *   copies    CONCAT of what lies elsewhere (an input, a SLICE, another CONCAT)  =>  of it
+ * times one, which the machine writes where it belongs ahead     f(RESHAPE(x)) of i8, f a TABLE
  * or CLAMP  =>  RESHAPE(f(x)), where f joins what made x outward   TRANSPOSE of few places to
  * channels first  =>  of [1,1,places,channels]
  *   sums      RESCALE of 32-bit numbers behind an operator that cannot take it in  =>  behind their
@@ -31,11 +31,9 @@ tc_val tc_cheap_copy(tc_lower *lw, tc_val x)
 {
     if (!x)
         return x;
-    int rank = tc_put_type(lw, x)->rank;
-    tc_val zero = tc_put_rescale(lw, tc_put_number(lw, TC_i8, rank, 0), 1, 0, 0, TC_i32);
-    tc_val wide = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
-    tc_val sum = tc_put2(lw, TC_OP_tosa_add, NULL, wide, zero);
-    return tc_put_rescale(lw, sum, 1, 0, 0, TC_i8);
+    tc_val one = tc_put_number(lw, TC_i8, tc_put_type(lw, x)->rank, 1);
+    tc_val same = tc_put3(lw, TC_OP_tosa_mul, NULL, x, one, tc_put_number(lw, TC_i8, 1, 0));
+    return tc_put_rescale(lw, same, 1, 0, 0, TC_i8);
 }
 
 tc_val tc_cheap_padded(tc_lower *lw, tc_val constant, int axis, int64_t more, int64_t fill)
@@ -209,9 +207,11 @@ static tc_status keys(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *x = tc_type_of(rw->to, turn->in[0]);
     if (x->dim[0] == 1 || !is_joined(rw->to, turn->in[0]))
         return TC_OK;
+    const tc_node *shaped = tc_def(rw->to, turn->in[0]);
+    tc_val from = shaped && shaped->op == TC_OP_tosa_reshape ? shaped->in[0] : turn->in[0];
     tc_lower lw = tc_cheap_at(rw, node);
     tc_val v = tc_cheap_copy(
-        &lw, tc_put_reshape(&lw, turn->in[0], 4, (int64_t[]){1, x->dim[0], x->dim[1], x->dim[2]}));
+        &lw, tc_put_reshape(&lw, from, 4, (int64_t[]){1, x->dim[0], x->dim[1], x->dim[2]}));
     v = tc_put_transpose(&lw, v, swap);
     v = tc_put_reshape(&lw, v, 3, tc_type_of(rw->from, node->in[1])->dim);
     TC_TRY(lw.status);

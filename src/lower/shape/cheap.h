@@ -15,7 +15,7 @@ tc_lower tc_cheap_at(const tc_rewrite *rw, const tc_node *node);
 TC_MUST_USE tc_status tc_cheap_take(tc_rewrite *rw, const tc_lower *lw, const tc_node *node,
                                     tc_val v, bool *done);
 
-/* The numbers of an i8 again, as a sum with nothing: a quarter of a cycle each on machines that
+/* The numbers of an i8 again, times one: a quarter of a cycle each on machines that
  * copy in half a one, for as many channels as there are instead of the next multiple of 16. */
 tc_val tc_cheap_copy(tc_lower *lw, tc_val x);
 

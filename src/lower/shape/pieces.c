@@ -141,6 +141,18 @@ static int64_t choose_cuts(tc_chain *c, const int *to)
     return pieces;
 }
 
+enum { STRIPS_MAX = 8, STRIP_LEAST = 16 };
+
+/* Few pieces, each of runs of numbers that stay side by side: cheaper than moving every number, for
+ * machines that copy quicker than they transpose. */
+static bool are_strips(const tc_chain *c, const int *to, int64_t pieces)
+{
+    int64_t run = 1;
+    for (int i = c->n - 1; i >= 0 && c->from[i] == to[i] && !c->cut[to[i]]; i--)
+        run *= c->size[to[i]];
+    return pieces <= STRIPS_MAX && run >= STRIP_LEAST;
+}
+
 /* ---- cut and join ---- */
 
 /* Elements of an axis for one position along each cut factor. */
@@ -338,7 +350,10 @@ static tc_status costly_movement(tc_rewrite *rw, const tc_node *node, bool *done
     const tc_node *user = p->reader[end->out[0]];
     bool planar = c.type->rank == 4 && user && is_planar(user->op);
     wanted_order(&c, planar, to);
-    int64_t pieces = groups(&c, to) > 3 ? choose_cuts(&c, to) : 1;
+    int n = groups(&c, to);
+    int64_t pieces = n > 3 || (n == 3 && t->stacks) ? choose_cuts(&c, to) : 1;
+    if (n == 3 && !are_strips(&c, to, pieces))
+        pieces = 1;
     if (pieces == 1 || pieces > PIECES_MAX || (node != end && !channels_whole(&c)))
         return TC_OK;
     if (goes_along(rw, reader) && channels_whole(&c))
