@@ -187,7 +187,7 @@ queue_gcc() {
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
     later "build: fuzz corpora" corpora build
     later "generated pages" pages
-    later "report in Chromium" python3 test/report/report.py build/tosac
+    [ "$mode" = quick ] || later "report in Chromium" python3 test/report/report.py build/tosac
     later layers tools/check-layers.sh
     later "symbols of the library" tools/check-symbols.sh
     later "no mutable globals" tools/check-globals.sh build/libtosac.a
@@ -286,7 +286,7 @@ main() {
     if [ "$mode" = quick ]; then
         $good && queue_gcc && later "TOSA suite" build/conformance-tosa $cases/suites/public
         $good && later "ONNX node tests" build/conformance-onnx $cases/suites/onnx
-        skip "clang, sanitizers, judges, random graphs, trained models" "make check has them"
+        skip "clang, sanitizers, judges, random graphs, trained models, Chromium" "make check has them"
     else
         local tests
         tests="tosac golden conformance-tosa conformance-onnx $(units)"
