@@ -59,7 +59,41 @@ TOSAC_VELA=/nowhere/vela expect 4 'pip install ethos-u-vela' doctor
 TOSAC_VELA=/nowhere/vela expect 4 '"healthy": false' doctor --json
 TOSAC_VELA=/nowhere/vela expect 4 'TOSA-1.0+INT, TOSA-1.0+FP, TOSA-1.0+INT+FP, vgf, cpu' doctor
 
+# Velas that say something else than their version, an old one, and one that refuses; a folder that is none.
+printf '#!/bin/sh\necho hello\n' >"$dir/odd-vela" && printf '#!/bin/sh\necho 4.5.0; exit $(($# > 1))\n' >"$dir/old-vela" && chmod +x "$dir"/*-vela
+TOSAC_VELA=$dir/odd-vela expect 4 'does not say its version' doctor
+TOSAC_VELA=$dir/old-vela expect 4 'is 4.5.0; 5.2.0 was tried' doctor
+TOSAC_VELA=$dir/old-vela expect 4 'refused a region: exit 1' doctor
+TMPDIR=/nowhere TOSAC_VELA=/nowhere/vela expect 4 '/nowhere cannot be written' doctor
+
+# A terminal has colours unless it is told otherwise, and is told how far the work is.
+if command -v script >/dev/null; then
+    terminal() { script -qec "$*" /dev/null </dev/null; }
+    holds 'errors are red' grep -q $'\x1b\\[1;31merror\x1b' <(terminal "$tosac" rum)
+    holds 'not with NO_COLOR' eval '! NO_COLOR=1 terminal "$tosac" rum | grep -q "\[1;31m"'
+    holds 'not on a dumb terminal' eval '! TERM=dumb terminal "$tosac" rum | grep -q "\[1;31m"'
+    holds "the doctor's findings too" grep -q $'\x1b\\[32mok' <(TOSAC_VELA=/nowhere terminal "$tosac" doctor)
+    printf '#!/bin/sh\nsleep 30\n' >"$dir/slow-vela" && chmod +x "$dir/slow-vela"
+    holds 'progress is drawn' grep -qE 'runs of Vela, [0-9]+ s' <(TOSAC_VELA=$dir/slow-vela terminal "$tosac" compile "$dir/abs.ir" -t ethos-u55-128 --calib "$dir/rows.npy" --vela-timeout 2 -o "$dir/slow.pte")
+fi
+
 # Mistakes are told before the work, with what is near; with --json as an object.
+expect 2 "'tosac --help' lists what it does" xylophone
+expect 2 "'tosac run --help' lists them" run --xylophone
+expect 2 'doc/passes.md lists them' compile nowhere.pt2 -t cpu --dump-after xylophone
+expect 2 'there is no such pass' opt nowhere.pt2 --dump-after xylophone
+expect 2 '-t TARGET is missing' compile nowhere.pt2
+expect 2 '-t TARGET is missing' explain nowhere.pt2
+expect 2 '-t TARGET is missing' profile nowhere.pt2
+expect 2 "did you mean 'module'" profile nowhere.pt2 -t ethos-u55-128 --by modul
+expect 2 '--emit model-explorer needs a file' compile nowhere.pt2 -t cpu --emit model-explorer
+expect 2 'does not follow from its name' compile nowhere.pt2 -t cpu -o "$dir/x.xyz"
+expect 2 'no such kind of file' compile nowhere.pt2 -t cpu -o "$dir/x.pte" --emit xylophone
+expect 2 'a file keeps its places' opt "$dir/abs.ir" --no-loc -o "$dir/plain.ir"
+expect 2 'nothing that --report could tell of' quantize nowhere.pt2 --calib random:1 --observe-only -o "$dir/x.obs" --report "$dir/x.html"
+expect 2 'what is' quantize nowhere.pt2 second.pt2 -o "$dir/x.ir"
+expect 2 'the model is missing' quantize first.obs --merge second.obs -o "$dir/x.ir"
+expect 2 'are for models' profile fixture/cost/net_vela.npz -t ethos-u55-128
 expect 1 'there is no folder' compile nowhere.pt2 -t cpu -o "$dir/none/x.pte"
 expect 1 'it is a folder' compile nowhere.pt2 -t cpu --emit pte -o "$dir"
 expect 1 'there is no folder' quantize nowhere.pt2 --calib random:1 -o "$dir/typed.ir" --qparams "$dir/none/q.json"

@@ -13,7 +13,7 @@
 #include "../wire/file.h"
 #include "../wire/tool.h"
 
-enum { TEN_MINUTES = 600, DIMS = 6 };
+enum { MINUTE = 60, TEN_MINUTES = 600, DIMS = 6 };
 
 /* ---- the call ---- */
 
@@ -66,13 +66,13 @@ const char *tc_vela_program(void)
     return vela && *vela ? vela : "vela";
 }
 
-/* Asks for the version, beside the regions. */
-static tc_status ask_version(tc_ctx *ctx, const char *folder, tc_tool *tool)
+/* Asks for the version, beside the regions, and waits no longer for it than for a region. */
+static tc_status ask_version(tc_ctx *ctx, const char *folder, double most, tc_tool *tool)
 {
     const char **argv = tc_new_n(&ctx->arena, const char *, 3);
     argv[0] = tc_vela_program();
     argv[1] = "--version";
-    *tool = (tc_tool){.argv = argv, .folder = folder, .timeout = 60};
+    *tool = (tc_tool){.argv = argv, .folder = folder, .timeout = most > 0 && most < MINUTE ? most : MINUTE};
     return tc_folder_make(ctx, folder);
 }
 
@@ -391,7 +391,8 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
                          &tool[i]);
     if (!status)
         status = ask_version(
-            ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), &tool[n]);
+            ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), o->timeout,
+            &tool[n]);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (!status)
         status = tc_tools_run(ctx, "runs of Vela", tool, n + 1,
@@ -418,7 +419,7 @@ tc_status tc_vela_version(tc_ctx *ctx, const char **out)
     *out = NULL;
     TC_TRY(tc_workshop_open(ctx, &shop));
     tc_status status = ask_version(
-        ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), &tool);
+        ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), MINUTE, &tool);
     status = status ? status : tc_tools_run(ctx, "asking Vela", &tool, 1, 1);
     if (status == TC_OK)
         *out = version_said(ctx, &tool);
