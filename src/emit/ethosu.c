@@ -72,7 +72,8 @@ static tc_status ask_version(tc_ctx *ctx, const char *folder, double most, tc_to
     const char **argv = tc_new_n(&ctx->arena, const char *, 3);
     argv[0] = tc_vela_program();
     argv[1] = "--version";
-    *tool = (tc_tool){.argv = argv, .folder = folder, .timeout = most > 0 && most < MINUTE ? most : MINUTE};
+    most = most > 0 && most < MINUTE ? most : MINUTE;
+    *tool = (tc_tool){.argv = argv, .folder = folder, .timeout = most};
     return tc_folder_make(ctx, folder);
 }
 
