@@ -29,4 +29,13 @@ int64_t tc_cheap_number(const tc_graph *g, tc_val constant);
 /* One rewriter over every graph. */
 TC_MUST_USE tc_status tc_cheap_over(tc_module *module, tc_rewriter *rewriter);
 
+/* What stands for the group of v, by value: a root stands for itself.  Ways get shorter as they are
+ * walked. */
+static inline tc_val tc_group_of(tc_val *root, tc_val v)
+{
+    while (root[v] != v)
+        v = root[v] = root[root[v]];
+    return v;
+}
+
 #endif

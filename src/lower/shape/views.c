@@ -37,13 +37,6 @@ typedef struct views {
     const bool *pinned; /* by old value: read from outside */
 } views;
 
-static tc_val find(views *w, tc_val v)
-{
-    while (w->root[v] != v)
-        v = w->root[v] = w->root[w->root[v]];
-    return v;
-}
-
 static int64_t bytes_of(const tc_type *t)
 {
     return (int64_t)tc_type_bytes(t);
@@ -110,7 +103,7 @@ static bool is_stack(const tc_type *t)
 
 static void unite(views *w, tc_val a, tc_val b)
 {
-    if (!w->root[a] || !w->root[b] || (a = find(w, a)) == (b = find(w, b)))
+    if (!w->root[a] || !w->root[b] || (a = tc_group_of(w->root, a)) == (b = tc_group_of(w->root, b)))
         return;
     w->root[b] = a;
     w->group[a].mixed =
@@ -126,9 +119,9 @@ static void want(views *w, const tc_graph *g, tc_val v, bool border, bool fixed)
 {
     if (!w->root[v])
         return;
-    w->group[find(w, v)].fixed = w->group[find(w, v)].fixed || fixed;
+    w->group[tc_group_of(w->root, v)].fixed = w->group[tc_group_of(w->root, v)].fixed || fixed;
     vote one = {view_of(tc_type_of(g, v)), border ? 1 : bytes_of(tc_type_of(g, v))};
-    ask(&w->group[find(w, v)], &one);
+    ask(&w->group[tc_group_of(w->root, v)], &one);
 }
 
 /* ---- which operators go row by row ---- */
@@ -235,7 +228,7 @@ static void look(views *w, const tc_graph *g)
                     one_for_all(tc_type_of(g, node->out[0])))
                     unite(w, node->in[i], node->out[0]);
             if (node->op == TC_OP_tosa_maximum && w->root[node->out[0]])
-                w->group[find(w, node->out[0])].halved = true;
+                w->group[tc_group_of(w->root, node->out[0])].halved = true;
             continue;
         }
         if (node->op == TC_OP_tosa_reshape)
@@ -267,7 +260,7 @@ static bool chosen(views *w, const tc_graph *g, tc_val v, int64_t *dim)
     if (!w->root[v])
         return false;
     const tc_type *t = tc_type_of(g, v);
-    const group *c = &w->group[find(w, v)];
+    const group *c = &w->group[tc_group_of(w->root, v)];
     view best = {{1, 1, rows_of(t)}};
     int64_t most = 0;
     bool narrow = c->halved && !c->fixed;

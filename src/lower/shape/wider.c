@@ -23,17 +23,10 @@ typedef struct wider {
     bool *fixed;  /* by root: something reads or makes it that cannot grow */
 } wider;
 
-static tc_val find(wider *w, tc_val v)
-{
-    while (w->root[v] != v)
-        v = w->root[v] = w->root[w->root[v]];
-    return v;
-}
-
 static void unite(wider *w, tc_val a, tc_val b)
 {
-    a = find(w, a);
-    b = find(w, b);
+    a = tc_group_of(w->root, a);
+    b = tc_group_of(w->root, b);
     if (a == b)
         return;
     w->root[b] = a;
@@ -94,8 +87,8 @@ static void look_at_conv(wider *w, const tc_graph *g, const tc_node *node)
 {
     const tc_type *k = tc_type_of(g, node->in[1]), *y = tc_type_of(g, node->out[0]);
     bool can = parts_known(g, node, 1) && k->dtype == TC_i8;
-    tc_val in = w->root[node->in[0]] ? find(w, node->in[0]) : TC_NONE;
-    tc_val out = w->root[node->out[0]] ? find(w, node->out[0]) : TC_NONE;
+    tc_val in = w->root[node->in[0]] ? tc_group_of(w->root, node->in[0]) : TC_NONE;
+    tc_val out = w->root[node->out[0]] ? tc_group_of(w->root, node->out[0]) : TC_NONE;
     int64_t taps = k->dim[1] * k->dim[2];
     if (in) {
         w->fixed[in] = w->fixed[in] || !can;
@@ -119,16 +112,16 @@ static void look_at_pointwise(wider *w, const tc_graph *g, const tc_node *node)
         if (w->root[in] && w->root[out])
             unite(w, in, out);
         else if (w->root[in])
-            w->fixed[find(w, in)] = true;
+            w->fixed[tc_group_of(w->root, in)] = true;
         else if (w->root[out] && !tc_is_const(g, in) && x->dim[x->rank - 1] != 1)
-            w->fixed[find(w, out)] = true;
+            w->fixed[tc_group_of(w->root, out)] = true;
     }
     if (!w->root[out])
         return;
     if (!parts_known(g, node, pointwise(node)))
-        w->fixed[find(w, out)] = true;
+        w->fixed[tc_group_of(w->root, out)] = true;
     if (pointwise(node) == 2)
-        w->gain[find(w, out)] -= places(y) * (cost_of(WIDE, 0, 0) - cost_of(y->dim[3], 0, 0));
+        w->gain[tc_group_of(w->root, out)] -= places(y) * (cost_of(WIDE, 0, 0) - cost_of(y->dim[3], 0, 0));
 }
 
 static void look(wider *w, const tc_graph *g)
@@ -147,25 +140,25 @@ static void look(wider *w, const tc_graph *g)
         else {
             for (int i = 0; i < node->n_in; i++)
                 if (w->root[node->in[i]])
-                    w->fixed[find(w, node->in[i])] = true;
+                    w->fixed[tc_group_of(w->root, node->in[i])] = true;
             for (int i = 0; i < node->n_out; i++)
                 if (w->root[node->out[i]])
-                    w->fixed[find(w, node->out[i])] = true;
+                    w->fixed[tc_group_of(w->root, node->out[i])] = true;
         }
     }
     for (size_t i = 0; i < g->n_out; i++)
         if (w->root[g->out[i]])
-            w->fixed[find(w, g->out[i])] = true;
+            w->fixed[tc_group_of(w->root, g->out[i])] = true;
     for (size_t i = 0; i < g->n_mutation; i++)
         if (w->root[g->mutation[i].after])
-            w->fixed[find(w, g->mutation[i].after)] = true;
+            w->fixed[tc_group_of(w->root, g->mutation[i].after)] = true;
 }
 
 static bool grows(wider *w, tc_val v)
 {
     if (!w->root[v])
         return false;
-    v = find(w, v);
+    v = tc_group_of(w->root, v);
     return !w->fixed[v] && w->gain[v] > 0;
 }
 
