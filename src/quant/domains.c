@@ -148,10 +148,12 @@ static void set_values(classes *c)
         c->level[v] = f->level[v];
     }
     for (size_t k = g->n_node; k-- > 0;)
-        for (int i = 0; i < g->node[k]->n_out; i++)
-            if ((!f->born[g->node[k]->out[i]] || f->state[g->node[k]->out[i]]) &&
-                f->level[g->node[k]->out[i]] < TC_LEVEL_node)
-                readers_wish(c, g->node[k]->out[i]);
+        for (int i = 0; i < g->node[k]->n_out; i++) {
+            tc_val v = g->node[k]->out[i];
+            bool settled = f->level[v] >= TC_LEVEL_node && c->setting[v].dtype != TC_none;
+            if ((!f->born[v] || f->state[v]) && !settled)
+                readers_wish(c, v);
+        }
     for (size_t v = 1; v < g->n_val; v++)
         if (f->score[v] && c->setting[v].dtype == TC_i8 && c->level[v] < TC_LEVEL_target)
             c->setting[v] = wide();
