@@ -67,10 +67,20 @@ static bool said(tc_ctx *ctx, const char *name, int64_t *out)
     return found;
 }
 
+/* Of an optional value its tensor: it is there, since somebody gives it. */
+static const TcOnnxPb__TensorType *tensor_of(const TcOnnxPb__ValueInfo *v)
+{
+    enum { DEEPEST = 8 };
+    const TcOnnxPb__Type *t = v->type;
+    for (int i = 0; i < DEEPEST && t && !t->tensor && t->optional_type; i++)
+        t = t->optional_type->elem_type;
+    return t ? t->tensor : NULL;
+}
+
 static tc_status open_size(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__ValueInfo *v,
                            size_t axis)
 {
-    const TcOnnxPb__Dim *d = v->type->tensor->shape->dim[axis];
+    const TcOnnxPb__Dim *d = tensor_of(v)->shape->dim[axis];
     const char *name = tc_onnx_dim_name(d);
     tc_ctx *ctx = reader->ctx;
     tc_status status =
@@ -96,7 +106,7 @@ static tc_shape_given *shape_given(tc_ctx *ctx, const char *name)
 static tc_status size_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__ValueInfo *v,
                          const tc_npy *sample, int rank, int axis, int64_t *out)
 {
-    const TcOnnxPb__Shape *shape = v->type->tensor->shape;
+    const TcOnnxPb__Shape *shape = tensor_of(v)->shape;
     const TcOnnxPb__Dim *d = shape ? shape->dim[axis] : NULL;
     tc_shape_given *given = shape_given(reader->ctx, v->name);
     tc_ctx *ctx = reader->ctx;
@@ -125,14 +135,14 @@ static tc_status type_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
                          const tc_npy *sample, const tc_type **out)
 {
     tc_ctx *ctx = reader->ctx;
-    const TcOnnxPb__TensorType *t = v->type ? v->type->tensor : NULL;
+    const TcOnnxPb__TensorType *t = tensor_of(v);
     if (!t)
         return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                               "an input that is a %s: tosac computes on tensors only",
                               !v->type                  ? "value without type"
                               : v->type->has_sequence   ? "sequence"
                               : v->type->has_map        ? "map"
-                              : v->type->has_optional_type ? "optional value"
+                              : v->type->optional_type ? "optional value of no tensor"
                                                         : "sparse tensor");
     tc_dtype dtype = tc_onnx_dtype(t->elem_type);
     if (dtype == TC_none)

@@ -391,29 +391,92 @@ void tc_onnx_build_global_pool(tc_onnx_node *n)
     tc_onnx_bind(n, 0, lp ? root(m, x, p) : x);
 }
 
-/* Columns summed into the windows that they were taken from. */
+/* The transpose of a convolution whose kernel k takes number k of the window: [kernel, 1, kernel...] */
+static tc_val one_each(tc_make *m, const window *w, int64_t numbers, tc_dtype dtype)
+{
+    int64_t dim[5] = {numbers, 1};
+    memcpy(dim + 2, w->kernel, (size_t)w->axes * sizeof *dim);
+    if (numbers < 1 || tc_dims_count(w->axes + 2, dim) < 0) {
+        tc_make_bad(m, TC_E_TOO_LARGE, "a window of %" PRId64 " numbers", numbers);
+        return TC_NONE;
+    }
+    tc_tensor t = tc_make_tensor(m, dtype, w->axes + 2, dim);
+    memset(t.data, 0, tc_type_bytes(t.type));
+    for (int64_t k = 0; k < numbers; k++)
+        tc_store_f64(t, k * numbers + k, 1);
+    return tc_make_const(m, t, NULL);
+}
+
+/* Columns [N, C k, places] summed into the windows that they were taken from, each channel by
+ * itself; then what was padding is cut away. */
+static tc_val sum_columns(tc_make *m, tc_val x, const window *w, tc_ints size)
+{
+    const tc_type *t = tc_make_type(m, x);
+    int64_t numbers = 1, places = 1, dim[5], pad[2 * TC_MAX_RANK] = {0};
+    for (int i = 0; i < w->axes; i++) {
+        int64_t room = size.v[i] + w->pad[2 * i] + w->pad[2 * i + 1] - (w->kernel[i] - 1) * w->dilation[i] - 1;
+        numbers *= w->kernel[i];
+        dim[2 + i] = room < 0 ? 0 : room / w->stride[i] + 1;
+        places *= dim[2 + i];
+        int64_t made = (dim[2 + i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
+        pad[4 + 2 * i] = -w->pad[2 * i];
+        pad[5 + 2 * i] = size.v[i] + w->pad[2 * i] - made;
+    }
+    if (t->rank != 3 || numbers < 1 || t->dim[1] % numbers || t->dim[2] != places) {
+        tc_make_bad(m, TC_E_SHAPE, "the columns do not fit the windows");
+        return TC_NONE;
+    }
+    int64_t channels = t->dim[1] / numbers, out[5] = {t->dim[0], channels};
+    memcpy(out + 2, size.v, (size_t)w->axes * sizeof *out);
+    dim[0] = t->dim[0] * channels;
+    dim[1] = numbers;
+    x = tc_make_reshape(m, x, w->axes + 2, dim);
+    tc_val kernel = one_each(m, w, numbers, t->dtype);
+    tc_attr_conv_transpose *a = tc_make_attr(
+        m, conv_transpose, .stride = list(m, w->stride, w->axes),
+        .pad = tc_ints_fill(&m->ctx->arena, 0, w->axes),
+        .out_pad = tc_ints_fill(&m->ctx->arena, 0, w->axes),
+        .dilation = list(m, w->dilation, w->axes), .groups = 1);
+    tc_val y = tc_make_2(m, conv_transpose, a, x, kernel);
+    y = tc_make_pad(m, y, pad, 0);
+    return tc_make_reshape(m, y, w->axes + 2, out);
+}
+
 void tc_onnx_build_col2im(tc_onnx_node *n)
 {
     tc_make *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
     tc_ints size = tc_onnx_settled(n, 1), kernel = tc_onnx_settled(n, 2),
             pads = tc_onnx_ints(n, "pads");
-    int64_t stride[2], dilation[2];
     if (m->status != TC_OK)
         return;
-    if (size.n != 2 || kernel.n != 2) {
-        tc_make_unsupported(m, "Col2Im of %d axes; two are handled", size.n);
+    window w = {.axes = size.n};
+    if (size.n < 1 || size.n > 3 || kernel.n != size.n) {
+        tc_make_unsupported(m, "Col2Im of %d axes; one to three are handled", size.n);
         return;
     }
-    take(n, "strides", 2, 1, stride);
-    take(n, "dilations", 2, 1, dilation);
-    bool even = !pads.n || (pads.n == 4 && pads.v[0] == pads.v[2] && pads.v[1] == pads.v[3]);
-    if (!even)
-        tc_make_unsupported(m, "Col2Im with padding of one side only");
-    tc_attr_col2im *a = tc_make_attr(
-        m, col2im, .size = size, .kernel = kernel, .dilation = list(m, dilation, 2),
-        .pad = pads.n ? list(m, pads.v, 2) : tc_ints_fill(&m->ctx->arena, 0, 2),
-        .stride = list(m, stride, 2));
+    take(n, "strides", w.axes, 1, w.stride);
+    take(n, "dilations", w.axes, 1, w.dilation);
+    bool even = true;
+    for (int i = 0; i < w.axes; i++) {
+        w.kernel[i] = kernel.v[i];
+        w.pad[2 * i] = pads.n == 2 * w.axes ? pads.v[i] : 0;
+        w.pad[2 * i + 1] = pads.n == 2 * w.axes ? pads.v[w.axes + i] : 0;
+        even = even && w.pad[2 * i] == w.pad[2 * i + 1];
+        if (kernel.v[i] < 1 || kernel.v[i] > INT32_MAX / 4 || size.v[i] < 1 || size.v[i] > INT32_MAX / 4 ||
+            !w.stride[i] || !w.dilation[i] || w.pad[2 * i] < 0 || w.pad[2 * i + 1] < 0 ||
+            w.pad[2 * i] > INT32_MAX / 4 || w.pad[2 * i + 1] > INT32_MAX / 4)
+            tc_make_bad(m, TC_E_ARGUMENT, "a window, stride, dilation or pad is out of range");
+    }
+    if (m->status != TC_OK)
+        return;
+    if (!even || w.axes != 2) {
+        tc_onnx_bind(n, 0, sum_columns(m, x, &w, size));
+        return;
+    }
+    tc_attr_col2im *a = tc_make_attr(m, col2im, .size = size, .kernel = kernel,
+                                     .dilation = list(m, w.dilation, 2), .pad = befores(m, &w),
+                                     .stride = list(m, w.stride, 2));
     tc_onnx_bind(n, 0, tc_make_1(m, col2im, a, x));
 }
 
