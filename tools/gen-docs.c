@@ -243,9 +243,51 @@ static tc_status write_onnx(const char *folder)
     return end(&page, folder, "onnx.md");
 }
 
+/* What TensorFlow Lite's operators become, and which of them are read on codes. */
+static tc_status write_tflite(const char *folder)
+{
+    static const struct {
+        const char *name;
+        int last;
+        const char *build, *codes;
+        tc_op op;
+        const char *note;
+    } row[] = {
+#define TFL(code, name, last, build, codes, op, extra, note)                                       \
+    {#name, last, #build, #codes, TC_OP_##op, note},
+#include "read/tflite.def"
+    };
+    tc_buf page;
+    begin(&page, "TensorFlow Lite operators",
+          "What is read from `.tflite` files, from `src/read/tflite.def`. An operator that is not "
+          "here is an error that names it, its node and its version; `settled` means constant, or "
+          "following from shapes, or, in `tosac run`, from its data. *Quantized*: whether it is "
+          "read on int8, uint8 and int16 codes, with the bits of the runtime's reference kernels "
+          "(tflite-bits.md). Strings, tables of them and random numbers are turned down.");
+    tc_buf_text(&page, "| operator | versions | becomes | quantized | |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; i < TC_COUNT(row); i++) {
+        bool refused = tc_text_eq(row[i].build, "refused");
+        if (refused)
+            tc_buf_printf(&page, "| `%s` | | turned down | |", row[i].name);
+        else if (row[i].op == TC_OP_COUNT)
+            tc_buf_printf(&page, "| `%s` | 1 to %d | several |", row[i].name, row[i].last);
+        else
+            tc_buf_printf(&page, "| `%s` | 1 to %d | `%s` |", row[i].name, row[i].last,
+                          tc_ops[row[i].op].name);
+        if (!refused)
+            tc_buf_printf(&page, " %s |",
+                          tc_text_eq(row[i].codes, "none")   ? "no"
+                          : tc_text_eq(row[i].codes, "same") ? "moved"
+                                                             : "yes");
+        tc_buf_printf(&page, " %s |\n", row[i].note);
+    }
+    return end(&page, folder, "tflite.md");
+}
+
 static tc_status write_all(const char *folder)
 {
     TC_TRY(write_onnx(folder));
+    TC_TRY(write_tflite(folder));
     TC_TRY(write_support(folder));
     TC_TRY(write_ops(folder));
     TC_TRY(write_facts(folder));

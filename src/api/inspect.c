@@ -287,6 +287,10 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
         s.format = "PyTorch export";
         TC_TRY(tc_survey_pt2(ctx, path, bytes, &s));
         problems = tc_inspect_problems(ctx, tc_read_pt2, path, bytes);
+    } else if (tc_tfl_looks_like(bytes)) {
+        s.format = "TensorFlow Lite model";
+        TC_TRY(tc_survey_tflite(ctx, path, bytes, &s));
+        problems = tc_inspect_problems(ctx, tc_read_tflite, path, bytes);
     } else if (tc_onnx_looks_like(bytes)) {
         s.format = "ONNX model";
         TC_TRY(tc_survey_onnx(ctx, path, bytes, &s));

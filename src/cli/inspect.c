@@ -31,7 +31,7 @@ const cli_verb cli_inspect = {
     .name = "inspect",
     .arguments = "FILE [--disassemble] [--json]",
     .summary = "show what a file holds: inputs, outputs, operators, sizes",
-    .help = "FILE is a .pt2, .onnx, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it also "
+    .help = "FILE is a .pt2, .onnx, .tflite, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it also "
             "shows what tosac does not take,\n"
             "with the Python line of each; for a .vgf segments, resources, bindings, constants and "
             "the disassembled graph;\n"

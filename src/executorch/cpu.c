@@ -37,7 +37,7 @@ static tc_val convert(tc_cpu_maker *m, tc_op op, tc_val x, const tc_quant *q, co
     bool whole = q->axis < 0;
     const tc_attr_quantize *attr =
         TC_CPU_ATTR(m, quantize, whole ? q->scale[0] : 0, whole ? q->zero[0] : 0, q->axis, q->lo,
-                    q->hi, type->dtype, false, false);
+                    q->hi, type->dtype, false, false, false);
     if (!whole)
         grid_operands(m, q, &in[1], &in[2]);
     return value_of_type(m, op, attr, in, whole ? 1 : 3, type);

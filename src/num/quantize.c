@@ -5,7 +5,8 @@
  *   quantize    clamp(round_half_even(x * f32(1 / scale)) + zero, qmin, qmax), all in f32
  *   dequantize  (f32(q) - zero) * f32(scale)
  *
- * With `divides`, as ONNX has it, quantize begins with x / f32(scale). */
+ * With `divides`, as ONNX has it, quantize begins with x / f32(scale); with `away`, as TensorFlow
+ * Lite has it, halves of that go away from zero. */
 #include <math.h>
 
 #include "kernels.h"
@@ -133,7 +134,7 @@ void tc_num_quantize(tc_call *c)
         grid g = grid_of(c, row % s.channels);
         const float *from = x + row * s.inner;
         for (int64_t i = 0; quotient && i < s.inner; i++)
-            quotient[i] = from[i] / g.scale;
+            quotient[i] = a->away ? roundf(from[i] / g.scale) : from[i] / g.scale;
         g.inverse = quotient ? 1 : g.inverse;
         put_codes(c->out[0], row * s.inner, s.inner, quotient ? quotient : from, &g, a->qmax);
     }

@@ -24,6 +24,9 @@ TC_MUST_USE tc_status tc_read_bytes(tc_ctx *ctx, const char *file, tc_bytes byte
 TC_MUST_USE tc_status tc_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 TC_MUST_USE tc_status tc_read_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 bool tc_onnx_looks_like(tc_bytes file);
+TC_MUST_USE tc_status tc_read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes,
+                                     tc_module **out);
+bool tc_tfl_looks_like(tc_bytes file);
 TC_MUST_USE tc_status tc_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 TC_MUST_USE tc_status tc_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 TC_MUST_USE tc_status tc_read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);

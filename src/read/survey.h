@@ -48,6 +48,9 @@ TC_MUST_USE tc_status tc_survey_pt2(tc_ctx *ctx, const char *file, tc_bytes byte
 
 TC_MUST_USE tc_status tc_survey_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_survey *out);
 
+TC_MUST_USE tc_status tc_survey_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes,
+                                       tc_survey *out);
+
 /* From a graph that has been read. */
 void tc_survey_module(const tc_module *module, tc_survey *out);
 
