@@ -5,7 +5,7 @@ _tosac()
     local options valued
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate inspect verify profile opt doctor targets ops" -- "$current"))
+        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate generate inspect verify profile opt doctor targets ops" -- "$current"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -30,8 +30,12 @@ _tosac()
         valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|'
         ;;
     evaluate)
-        options='--data --labels --preprocess --most --dequantize --tosa --json --threads --kernels --dim --shape --help -h --version '
+        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --threads --kernels --dim --shape --help -h --version '
         valued='|--data|--labels|--preprocess|--most|--threads|--kernels|--dim|--shape|'
+        ;;
+    generate)
+        options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--tokenizer|--prompt|--tokens|-n|--temperature|--top-k|--seed|--stop|--context|--threads|--kernels|--dim|--shape|'
         ;;
     inspect)
         options='--disassemble --json --threads --kernels --dim --shape --help -h --version '

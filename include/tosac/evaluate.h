@@ -18,6 +18,7 @@ typedef struct tc_evaluate_options {
     const char *labels; /* "by-folder": the folder of each picture, classes in the order of their
                            names; a .npy of whole numbers; a text of one number a line, behind a
                            comma or a space where the line has more; NULL: no labels */
+    int perplexity; /* not 0: first inputs are tokens; the scores behind each foretell the next */
 } tc_evaluate_options;
 TC_SIZED_RECORD(tc_evaluate_options)
 
@@ -35,6 +36,8 @@ typedef struct tc_evaluated {
     size_t agree;                     /* of n: the class of the reference has the highest score */
     double sqnr_db;                   /* of all scores beside the reference's; infinite: equal */
     double seconds;                   /* for one sample, reading it not counted */
+    size_t foretold;                  /* tokens that the scores before them were asked about */
+    double perplexity; /* of these: exp(mean of -log of the probability of each); 0: not asked */
 } tc_evaluated;
 TC_SIZED_RECORD(tc_evaluated)
 

@@ -33,6 +33,7 @@ typedef struct tc_profile_options {
     const char *vela_ini;      /* a description in the form of Vela's; NULL: built-in systems */
     const char *system_config; /* which system of the description */
     const char *memory_mode;   /* which memory mode of the description */
+    const char *method;        /* a .pte: the streams of this method; NULL: of all */
 } tc_profile_options;
 TC_SIZED_RECORD(tc_profile_options)
 

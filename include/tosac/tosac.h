@@ -25,6 +25,7 @@
 #include "context.h"
 #include "data.h"
 #include "evaluate.h"
+#include "generate.h"
 #include "inspect.h"
 #include "model.h"
 #include "profile.h"

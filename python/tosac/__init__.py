@@ -13,6 +13,7 @@ from ._about import Operator, Target, ops, targets
 from ._compile import Compiled, CpuNode, Explanation, Region, compile, explain
 from ._errors import (BugError, CancelledError, Diagnostic, ExportError, ModelError, OutOfMemoryError, ToolError, TosacError, TosacWarning,
                       UnsupportedError, UsageError)
+from ._generate import Generated, Tokenizer, generate
 from ._library import version as _version
 from ._look import ComparedValue, Comparison, compare, describe, disassemble, inspect, verify
 from ._model import Model, Node, Program, QuantizeReport, TypedModel, load, observe, quantize, run
@@ -21,8 +22,8 @@ from ._tensor import Port, Quantization
 __version__ = _version()
 
 __all__ = [
-    "compile", "quantize", "observe", "run", "compare", "explain", "inspect", "describe", "disassemble", "verify", "load", "targets", "ops",
+    "compile", "quantize", "observe", "run", "compare", "explain", "inspect", "describe", "disassemble", "verify", "load", "generate", "targets", "ops",
     "Compiled", "Explanation", "Region", "CpuNode", "Model", "TypedModel", "QuantizeReport", "Program", "Node", "Port", "Quantization",
-    "Comparison", "ComparedValue", "Target", "Operator", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
+    "Tokenizer", "Generated", "Comparison", "ComparedValue", "Target", "Operator", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
     "OutOfMemoryError", "CancelledError", "BugError", "ExportError", "__version__",
 ]

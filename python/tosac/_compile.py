@@ -223,10 +223,10 @@ class Compiled(Explanation):
 
 def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, *,
               example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Mapping[str, int]], threads: int,
-              reference_kernels: bool, **fields: Any) -> Any:
+              reference_kernels: bool, beside: Any = None, **fields: Any) -> Any:
     find_vela()
     calibration = settled(calibration)
-    context = make_context(threads, reference_kernels, dims)
+    context = beside._context if beside is not None else make_context(threads, reference_kernels, dims)
     context.quick("tc_target_check", utf8(target))
     settings = config_of(context, config)
     source = read_model(model, context, calibration, example_inputs)
@@ -234,6 +234,8 @@ def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_ne
     options = record(n.tc_compile_options, target=utf8(target), settings=settings, n_cpu=len(stay),
                      samples_only_if_needed=int(only_if_needed), **{k: utf8(v) if isinstance(v, str) else v for k, v in fields.items() if v is not None})
     options.cpu = (ctypes.c_char_p * max(len(stay), 1))(*stay)
+    if beside is not None:
+        options.beside = beside._handle
     if calibration is not None:
         options.samples = source._dataset(calibration)
     out = ctypes.c_void_p()
@@ -250,7 +252,7 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
             cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, details: bool = False, dims: Optional[Mapping[str, int]] = None,
             threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
-            vela_timeout: float = 0, max_scratch: int = 0) -> Compiled:
+            vela_timeout: float = 0, max_scratch: int = 0, method: Optional[str] = None, beside: Optional[Compiled] = None) -> Compiled:
     """Compile a model for a target.
 
     model: a path, bytes, a torch.nn.Module (exported for you, in eval mode), an ExportedProgram, or a tosac.Model
@@ -264,11 +266,13 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     strict: a part that the target refuses is an error; else it goes to the CPU with a warning
     details: keep what `report()` tells of every operator's cost; Vela takes longer
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
+    method, beside: its name in a .pte of several methods, and the method compiled before it: buffers that share a name are one, and what is
+        saved of the last method holds them all
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims,
                      threads=threads, reference_kernels=reference_kernels, check=int(check), strict=int(strict), details=int(details), vela_ini=vela_ini,
                      system_config=system_config, memory_mode=memory_mode, optimise=optimise, vela_timeout=float(vela_timeout),
-                     max_scratch=max_scratch)
+                     max_scratch=max_scratch, method=method, beside=beside)
 
 
 def explain(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,

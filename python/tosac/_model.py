@@ -162,7 +162,7 @@ class Program:
 
 
 def read_model(source: Any, context: Context, data: Any = None, example_inputs: Any = None, name: Optional[str] = None,
-               prefer_tosa: bool = False, dynamic_shapes: Any = None, dequantize: bool = False) -> Model:
+               prefer_tosa: bool = False, dynamic_shapes: Any = None, dequantize: bool = False, method: Optional[str] = None) -> Model:
     """A model from a path, bytes, a module or an exported program, in that context."""
     out = ctypes.c_void_p()
     if isinstance(source, Model):
@@ -170,7 +170,7 @@ def read_model(source: Any, context: Context, data: Any = None, example_inputs: 
             raw = source.text().encode()
             return read_model(raw, context, name=text(lib.tc_model_file(source._handle)))
         return source
-    options = record(n.tc_model_options, prefer_tosa=int(prefer_tosa), dequantize=int(dequantize))
+    options = record(n.tc_model_options, prefer_tosa=int(prefer_tosa), dequantize=int(dequantize), method=utf8(method) if method else None)
     if is_path(source):
         context.call("tc_model_open", utf8(os.fspath(source)), ctypes.byref(options), ctypes.byref(out))
         return Model(context, out)
@@ -198,13 +198,15 @@ def make_context(threads: int = 0, reference_kernels: bool = False, dims: Option
 
 
 def load(source: Any, *, example_inputs: Any = None, dims: Optional[Mapping[str, int]] = None, threads: int = 0,
-         reference_kernels: bool = False, prefer_tosa: bool = False, dequantize: bool = False) -> Model:
+         reference_kernels: bool = False, prefer_tosa: bool = False, dequantize: bool = False, method: Optional[str] = None) -> Model:
     """Read a model: a path (.pt2, .tosa, .vgf, .pte, .ir, _vela.npz), bytes, a module or an exported program.
 
     example_inputs: for a module, what forward takes.  dims: sizes that the model leaves open, by name.
     dequantize: a file's borders in float where they are quantized, by their types or by what FILE.json beside it says.
+    method: which method of a .pte; without it forward, else the first.
     """
-    return read_model(source, make_context(threads, reference_kernels, dims), None, example_inputs, prefer_tosa=prefer_tosa, dequantize=dequantize)
+    return read_model(source, make_context(threads, reference_kernels, dims), None, example_inputs, prefer_tosa=prefer_tosa, dequantize=dequantize,
+                      method=method)
 
 
 def run(program: Any, *inputs: Any, dequantize: bool = False, reset: bool = False, dims: Optional[Mapping[str, int]] = None,

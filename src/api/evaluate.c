@@ -8,6 +8,7 @@
 #include "enter.h"
 #include "labels.h"
 #include "model.h"
+#include "scores.h"
 
 /* What one program said. */
 typedef struct verdict {
@@ -16,6 +17,8 @@ typedef struct verdict {
     size_t right, right5, agree;
     size_t won, lost; /* right where the reference is not, and the other way round */
     double signal, noise, seconds;
+    double surprise; /* of all tokens that were foretold, */
+    size_t foretold; /* and how many */
     size_t *order; /* pairs of classes (label * classes + said), the most frequent mistake first */
     size_t n_order;
 } verdict;
@@ -29,12 +32,15 @@ struct tc_evaluation {
     size_t *of_class; /* samples by label */
     float *scores;    /* the reference's */
     uint32_t *counts; /* of the program in hand: [label, said] */
+    bool tokens;      /* samples are tokens, and scores foretell the next one */
 };
 
 typedef struct runner {
     tc_program *program;
     tc_tensor *in;
     size_t n_in, samples, rows; /* rows of scores in one sample */
+    float *held; /* one token at a time: the scores behind the last one, */
+    double place; /* and where it stood; less than 0: there was none */
 } runner;
 
 static double seconds_now(void)
@@ -73,17 +79,7 @@ static tc_status prepare(tc_evaluation *e, const tc_model *model, tc_dataset *da
     return TC_OK;
 }
 
-/* Places of the highest score and of the label's among all; the earlier of equal ones counts as
- * higher. */
-static size_t best_of(const float *v, size_t n)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < n; i++)
-        if (v[i] > v[best])
-            best = i;
-    return best;
-}
-
+/* The place of the label's score among all; the earlier of equal ones counts as higher. */
 static size_t rank_of(const float *v, size_t n, size_t label)
 {
     size_t rank = 0;
@@ -92,18 +88,9 @@ static size_t rank_of(const float *v, size_t n, size_t label)
     return rank;
 }
 
-/* Scores as real numbers. */
-static void real_scores(tc_tensor t, size_t first, size_t n, float *out)
-{
-    const tc_quant *q = t.type->quant;
-    tc_tensor_get_f32(&t, (int64_t)first, n, out);
-    for (size_t i = 0; q && q->axis < 0 && i < n; i++)
-        out[i] = (float)(q->scale[0] * ((double)out[i] - (double)q->zero[0]));
-}
-
 static void count_in(tc_evaluation *e, verdict *v, size_t k, const float *score, bool reference)
 {
-    size_t c = e->classes, best = best_of(score, c);
+    size_t c = e->classes, best = tc_best_score(score, c);
     v->said[k] = best;
     float *own = e->scores + k * c;
     if (reference)
@@ -124,6 +111,58 @@ static void count_in(tc_evaluation *e, verdict *v, size_t k, const float *score,
     v->lost += best != label && theirs == label;
     e->counts[label * c + best] += best != label;
 }
+
+/* ---- tokens ---- */
+
+static double number_at(tc_tensor t, int64_t i)
+{
+    double v = 0;
+    tc_tensor_get_f64(&t, i, 1, &v);
+    return v;
+}
+
+static tc_status check_tokens(tc_evaluation *e, const tc_model *model, runner *r)
+{
+    size_t n = r->n_in ? (size_t)tc_type_count(r->in[0].type) : 0;
+    tc_dtype dtype = n ? r->in[0].type->dtype : TC_none;
+    if (!n || (dtype != TC_i64 && dtype != TC_i32) || r->rows != n)
+        return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
+                        "it has no scores for the token behind each of its first input's");
+    r->place = -1;
+    r->held = tc_new_n(&e->ctx->arena, float, e->classes);
+    return TC_OK;
+}
+
+static tc_status foretell(tc_evaluation *e, verdict *v, const float *score, double token)
+{
+    if (token < 0 || token >= (double)e->classes)
+        return tc_error(e->ctx, &(tc_loc){.file = v->name}, TC_E_DATA,
+                        "token %.0f is none of its %zu", token, e->classes);
+    v->surprise += tc_surprise(score, e->classes, (size_t)token);
+    v->foretold++;
+    return TC_OK;
+}
+
+/* Behind each token of a sample stands the next one.  Programs that take one at a time have theirs
+ * in the next sample, where its place follows. */
+static tc_status foretell_row(tc_evaluation *e, verdict *v, runner *r, size_t i, const float *score)
+{
+    if (i + 1 < r->rows)
+        return foretell(e, v, score, number_at(r->in[0], (int64_t)i + 1));
+    if (r->rows > 1)
+        return TC_OK;
+    memcpy(r->held, score, e->classes * sizeof *score);
+    r->place = r->n_in > 1 ? number_at(r->in[1], 0) : r->place + 1;
+    return TC_OK;
+}
+
+static tc_status foretell_sample(tc_evaluation *e, verdict *v, const runner *r)
+{
+    bool follows = r->place >= 0 && (r->n_in < 2 || number_at(r->in[1], 0) == r->place + 1);
+    return r->rows == 1 && follows ? foretell(e, v, r->held, number_at(r->in[0], 0)) : TC_OK;
+}
+
+/* ---- mistakes ---- */
 
 static int more_first(const void *a, const void *b, const uint32_t *counts)
 {
@@ -172,15 +211,21 @@ static tc_status run_one(tc_evaluation *e, const tc_model *model, tc_dataset *da
     }
     memset(e->counts, 0, (e->labels.of ? e->classes * e->classes : 1) * sizeof *e->counts);
     float *score = tc_new_n(&e->ctx->arena, float, e->classes);
+    if (e->tokens)
+        TC_TRY(check_tokens(e, model, &r));
     for (size_t k = 0; k < r.samples; k++) {
         TC_TRY(tc_dataset_sample(e->ctx, data, k, r.in, r.n_in));
+        if (e->tokens)
+            TC_TRY(foretell_sample(e, v, &r));
         double begin = seconds_now();
         TC_TRY(tc_program_run(r.program));
         v->seconds += (seconds_now() - begin) / (double)r.samples;
         tc_tensor out = tc_program_result(r.program, 0);
         for (size_t i = 0; i < r.rows; i++) {
-            real_scores(out, i * e->classes, e->classes, score);
+            tc_real_scores(out, i * e->classes, e->classes, score);
             count_in(e, v, k * r.rows + i, score, reference);
+            if (e->tokens)
+                TC_TRY(foretell_row(e, v, &r, i, score));
         }
         TC_TRY(tc_tell_progress(e->ctx, "samples", k + 1, r.samples));
     }
@@ -202,7 +247,9 @@ static tc_status evaluate(tc_ctx *ctx, const tc_evaluate_options *options, tc_ev
     tc_evaluation *e = tc_new(&ctx->arena, tc_evaluation);
     if (!o.n_program || !o.data)
         return tc_usage(ctx, "to evaluate there must be a program and data");
-    *e = (tc_evaluation){.ctx = ctx, .n_program = o.n_program};
+    if (o.perplexity && o.labels)
+        return tc_usage(ctx, "perplexity needs no labels: the tokens are their own");
+    *e = (tc_evaluation){.ctx = ctx, .n_program = o.n_program, .tokens = o.perplexity != 0};
     e->program = tc_new_n(&ctx->arena, verdict, o.n_program);
     for (size_t i = o.n_program; i-- > 0;)
         if (tc_model_get_stage(o.program[i]) == TC_STAGE_FLOAT)
@@ -257,7 +304,9 @@ int tc_evaluation_program(const tc_evaluation *e, size_t i, tc_evaluated *out)
                       .right5 = v->right5,
                       .agree = v->agree,
                       .sqnr_db = v->noise > 0 ? 10 * log10(v->signal / v->noise) : INFINITY,
-                      .seconds = v->seconds};
+                      .seconds = v->seconds,
+                      .foretold = v->foretold,
+                      .perplexity = v->foretold ? exp(v->surprise / (double)v->foretold) : 0};
     if (e->labels.of && e->n) {
         wilson(v->right, e->n, &r.low, &r.high);
         double reach = z * sqrt(won + lost - (won - lost) * (won - lost) / n) / n;

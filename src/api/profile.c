@@ -131,7 +131,10 @@ static tc_status profile_file(tc_ctx *ctx, const char *path, const tc_profile_op
         return tc_usage(ctx, "%s has no command stream of an Ethos-U", path);
     origin from = find_origin(ctx, path);
     for (size_t i = 0; i < n; i++)
-        TC_TRY(add_stream(ctx, p, &stream[i], &from, &o));
+        if (!o.method || (stream[i].method && tc_text_eq(stream[i].method, o.method)))
+            TC_TRY(add_stream(ctx, p, &stream[i], &from, &o));
+    if (!p->n_stream)
+        return tc_usage(ctx, "%s has no command stream in a method '%s'", path, o.method);
     tc_profile_make_rows(ctx, p);
     *out = p;
     return TC_OK;

@@ -42,7 +42,10 @@ static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
             tc_stream *s = &(*out)[*n];
             const char *name =
                 tc_text_format(&ctx->arena, "delegate %zu of %s", k, f.method[i].name);
-            *s = (tc_stream){.name = name, .vela = d->vela, .loc = place(ctx, file, name)};
+            *s = (tc_stream){.name = name,
+                             .method = f.method[i].name,
+                             .vela = d->vela,
+                             .loc = place(ctx, file, name)};
             TC_TRY(tc_npu_read_backend(ctx, s->loc, d->payload, &s->program));
             ++*n;
         }

@@ -8,6 +8,7 @@
 
 typedef struct tc_stream {
     const char *name; /* "delegate 0 of forward", or the file's */
+    const char *method; /* of a .pte's; else NULL */
     tc_npu_program program;
     const char *vela; /* the version that made it; or NULL */
     const tc_loc *loc;

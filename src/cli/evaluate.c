@@ -11,7 +11,7 @@ typedef struct evaluate_options {
     cli_texts data;
     const char *labels, *preprocess;
     int64_t most;
-    bool tosa, dequantize;
+    bool tosa, dequantize, perplexity;
 } evaluate_options;
 
 enum { MISTAKES = 5 };
@@ -38,6 +38,11 @@ static void print_program(const tc_evaluation *e, size_t i, int width)
             printf("  %23s", "");
         else
             printf("  %+6.2f (%+.2f .. %+.2f)", 100 * v.gain, 100 * v.gain_low, 100 * v.gain_high);
+    }
+    if (v.foretold) {
+        tc_evaluated base = {.size = sizeof base};
+        tc_evaluation_program(e, tc_evaluation_reference(e), &base);
+        printf("  %10.3f  %7.4f x", v.perplexity, v.perplexity / base.perplexity);
     }
     if (reference)
         printf("  reference");
@@ -83,13 +88,18 @@ static void print_table(const tc_evaluation *e)
     if (tc_evaluation_has_labels(e))
         printf("     top-1  95 %% within %s  points from the reference",
                v.classes > 5 ? "    top-5" : "");
+    if (v.foretold)
+        printf("  perplexity  of float");
     printf("   agrees  SQNR\n");
     for (size_t i = 0; tc_evaluation_program(e, i, &v); i++)
         print_program(e, i, width);
     for (size_t i = 0; tc_evaluation_program(e, i, &v); i++)
         print_mistakes(e, i);
     tc_evaluation_program(e, 0, &v);
-    printf("%zu samples, %zu classes\n", v.n, v.classes);
+    if (v.foretold)
+        printf("%zu tokens foretold, of %zu\n", v.foretold, v.classes);
+    else
+        printf("%zu samples, %zu classes\n", v.n, v.classes);
 }
 
 static void json_mistakes(const tc_evaluation *e, size_t i, cli_json_out *out)
@@ -134,6 +144,10 @@ static void print_json(const tc_evaluation *e)
             cli_json_put_real(&out, "gain_high", v.gain_high);
             json_mistakes(e, i, &out);
         }
+        if (v.foretold) {
+            cli_json_put_int(&out, "foretold", (int64_t)v.foretold);
+            cli_json_put_real(&out, "perplexity", v.perplexity);
+        }
         cli_json_put_real(&out, "agreement", (double)v.agree / n);
         cli_json_put_real(&out, "sqnr_db", v.sqnr_db); /* null: equal */
         cli_json_put_real(&out, "seconds", v.seconds);
@@ -162,6 +176,7 @@ static tc_status run_evaluate(cli *c, const void *record, const cli_texts *args)
     r.program = model;
     r.n_program = args->n;
     r.labels = o->labels;
+    r.perplexity = o->perplexity;
     CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &r.data));
     tc_dataset_limit(r.data, (size_t)o->most);
     CLI_TRY(tc_evaluate(c->ctx, &r, &e));
@@ -176,6 +191,8 @@ static const cli_option options[] = {
      "a folder of pictures (with --preprocess), a .npy or a .npz"},
     {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
      "by-folder, a .npy, or a text of one label a line"},
+    {"--perplexity", NULL, NULL, CLI_FLAG, AT(perplexity),
+     "samples are tokens: how well each is foretold by the scores behind those before it"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     {"--most", NULL, "N", CLI_NUMBER, AT(most), "the first N samples only"},
     {"--dequantize", NULL, NULL, CLI_FLAG, AT(dequantize),
@@ -187,7 +204,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_evaluate = {
     .name = "evaluate",
-    .arguments = "PROGRAM... --data DATA [--labels FILE|by-folder]",
+    .arguments = "PROGRAM... --data DATA [--labels FILE|by-folder] [--perplexity]",
     .summary = "how often programs are right, side by side on the same data",
     .help = "PROGRAM is anything that 'tosac run' takes; its first output has a score for every "
             "class.  The first one that\n"

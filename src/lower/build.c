@@ -148,8 +148,8 @@ tc_val tc_put_concat(tc_lower *lw, const tc_val *x, int n, int axis)
     }
     tc_attr_tosa_axis *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
     a->axis = axis;
-    bool wide = n && x[0] && tc_put_type(lw, x[0])->dtype == TC_i16 &&
-                !tc_lower_has(lw, TC_FEATURE_INT16);
+    bool wide = lw->target && n && x[0] && tc_put_type(lw, x[0])->dtype == TC_i16 &&
+                !tc_lower_has(lw, TC_FEATURE_INT16); /* of TOSA already: as it was */
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
     for (int i = 0; i < n; i++)
         part[i] = wide ? tc_put_rescale(lw, x[i], 1, 0, 0, TC_i32) : x[i];

@@ -2,6 +2,7 @@
 /* join.c -- what is decided about domains once their ranges are known: which parts of a cat share
  * its scale, and how far masked scores reach. */
 #include "quant.h"
+#include "role.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,17 +12,80 @@ static double greatest(const tc_domain *d)
     return d->scale * (double)d->setting.qmax;
 }
 
-void tc_quant_fit_masks(tc_domains *domains)
+static const double nothing = 64, room = 32; /* e^-32 is nothing */
+
+/* The scores' domain that operand i of a node is a mask over; -1: it is none. */
+static int32_t masked_by(const tc_node *node, int i, const tc_domains *domains)
 {
-    static const double below = 64, room = 32; /* e^-32 is nothing */
+    bool sum = node->op == TC_OP_add && node->n_in == 2 && node->n_out == 1;
+    int32_t out = sum ? domains->of[node->out[0]] : -1;
+    int32_t below = out >= 0 ? domains->domain[out].unmasked : -1;
+    bool laid = below >= 0 && domains->of[node->in[1 - i]] == below &&
+                domains->of[node->in[i]] != below && domains->of[node->in[i]] != out;
+    return laid ? below : -1;
+}
+
+/* By domain: the largest scores that it is a mask over, where it is nothing else; else less than 0.
+ */
+static double *mask_reach(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains)
+{
+    double *most = tc_new_n(&ctx->scratch, double, domains->n + 1);
+    bool *other = tc_new_n(&ctx->scratch, bool, domains->n + 1);
+    for (size_t i = 0; i < domains->n; i++)
+        most[i] = -1;
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++) {
+            const tc_node *node = g->node[k];
+            int32_t d = node->in[i] ? domains->of[node->in[i]] : -1;
+            int32_t scores = d >= 0 ? masked_by(node, i, domains) : -1;
+            bool stays = d >= 0 && tc_role_carries(node, i) && domains->of[node->out[0]] == d;
+            if (scores >= 0)
+                most[d] = fmax(most[d], greatest(&domains->domain[scores]));
+            else if (d >= 0 && !stays)
+                other[d] = true;
+        }
+    for (size_t i = 0; i < g->n_out; i++)
+        if (domains->of[g->out[i]] >= 0)
+            other[domains->of[g->out[i]]] = true;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (domains->of[g->mutation[i].after] >= 0)
+            other[domains->of[g->mutation[i].after]] = true;
+    for (size_t i = 0; i < domains->n; i++)
+        most[i] = other[i] ? -1 : most[i];
+    return most;
+}
+
+/* What is laid over scores of at most `most` goes down to where even the largest of them is nothing
+ * beside the smallest; from there on all is one. */
+static void fit_mask(tc_domain *d, double most)
+{
+    const tc_setting *s = &d->setting;
+    double low = 2 * most + nothing, codes = (double)(s->qmax - s->qmin);
+    if (most < 0 || d->joined >= 0 || tc_domain_known(d) || d->named || -d->lo <= low)
+        return;
+    if (s->symmetric)
+        d->scale = (double)(float)(fmax(low, d->hi) / (double)s->qmax);
+    else {
+        d->scale = (double)(float)((fmax(d->hi, 0) + low) / codes);
+        d->zero = s->qmin + (int64_t)nearbyint(low / d->scale);
+    }
+}
+
+void tc_quant_fit_masks(tc_ctx *ctx, const tc_graph *g, tc_domains *domains)
+{
     for (size_t i = 0; i < domains->n; i++) {
         tc_domain *d = &domains->domain[i];
         if (d->unmasked < 0 || d->joined >= 0 || tc_domain_known(d) || !d->setting.symmetric)
             continue;
-        double limit = greatest(&domains->domain[d->unmasked]) + below;
+        double limit = greatest(&domains->domain[d->unmasked]) + nothing;
         double most = -d->lo > limit ? fmax(limit, d->hi) : greatest(d);
         d->scale = (double)(float)((most + (d->huge ? room : 0)) / (double)d->setting.qmax);
     }
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    const double *most = mask_reach(ctx, g, domains);
+    for (size_t i = 0; i < domains->n; i++)
+        fit_mask(&domains->domain[i], most[i]);
+    tc_arena_rewind(&ctx->scratch, mark);
 }
 
 /* The domain has these steps, and those that have its codes, theirs. */
@@ -41,6 +105,8 @@ static double finest(const tc_node *node, const tc_domains *domains, const tc_do
         return d->setting.dtype == TC_i8 ? 0x1p-14 : 0;
     for (int i = 0; i < node->n_in && (node->op == TC_OP_add || node->op == TC_OP_sub); i++) {
         int32_t part = domains->of[node->in[i]];
+        if (d->unmasked >= 0 && part != d->unmasked) /* a mask's steps are wide, and say nothing */
+            continue;
         coarsest = fmax(coarsest, part >= 0 ? domains->domain[part].scale : 0);
     }
     return coarsest / 1024;

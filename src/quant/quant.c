@@ -12,7 +12,7 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *re
     TC_TRY(tc_quant_observe(ctx, module, request, &domains));
     if (request->observe_only)
         return TC_OK;
-    tc_quant_fit_masks(&domains);
+    tc_quant_fit_masks(ctx, tc_main(module), &domains);
     double clock = 0;
     tc_lap(&clock, NULL);
     TC_TRY(tc_quant_widen(ctx, module, request, &domains));

@@ -188,8 +188,8 @@ TC_MUST_USE tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, cons
 void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi);
 
 /* Once the scales are known: masked scores need to reach only so far below the others that softmax
- * gives them nothing, whatever the mask says: -10000 or infinity. */
-void tc_quant_fit_masks(tc_domains *domains);
+ * gives them nothing, whatever the mask says: -10000 or infinity; nor does the mask itself. */
+void tc_quant_fit_masks(tc_ctx *ctx, const tc_graph *g, tc_domains *domains);
 /* Sums whose terms cancel: steps no finer than a 1024th of what is added, below which nothing is
  * known of them; logarithms of sums in like manner. */
 void tc_quant_fit_sums(const tc_graph *g, tc_domains *domains);

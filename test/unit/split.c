@@ -161,6 +161,34 @@ static void test_promises(void)
     tc_ctx_free(ctx);
 }
 
+/* Two numbers that are alike change places within the promise: the choice between them is nobody's
+ * fault.  One that changes by more is, with the choice or without; and a name that two values bear
+ * blames neither. */
+static void test_choices(void)
+{
+    static const tc_pass close = {.name = "round", .numbers = TC_CLOSE};
+    tc_ctx *ctx = tc_ctx_new();
+    const char *shape = "graph @main(%%0: f32[2]) {\n  %%1 \"w\" = const [9, 9] : f32[2]\n"
+                        "  %%2 \"w\" = const [0, %s] : f32[2]\n"
+                        "  %%3 \"sum\" = add %%0, %%2 alpha=1 : f32[2]\n"
+                        "  %%4 \"best\" = argmax %%3 axis=0 keepdim=false : i64[]\n"
+                        "  return %%4\n}\n";
+    tc_module *a = parsed(ctx, tc_text_format(&ctx->arena, shape, "-1e-6")),
+              *b = parsed(ctx, tc_text_format(&ctx->arena, shape, "1e-6")),
+              *far = parsed(ctx, tc_text_format(&ctx->arena, shape, "-0.5"));
+    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(a), tc_main(a)->in[0])),
+              *list[] = {&in};
+    ((float *)in.data)[0] = ((float *)in.data)[1] = 1;
+    tc_checker c;
+    tc_check_begin_with(&c, ctx, list, 1);
+    CHECK(tc_check_pass(&c, a, &close) == TC_OK && tc_check_pass(&c, b, &close) == TC_OK);
+    CHECK(strstr(tc_diagnostics(ctx), "'best' chooses otherwise"));
+    CHECK(tc_check_pass(&c, far, &close) == TC_BUG);
+    CHECK(strstr(tc_diagnostics(ctx), "changed 'sum'"));
+    tc_check_end(&c);
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
     test_regions();
@@ -168,5 +196,6 @@ int main(void)
     test_names();
     test_wide();
     test_promises();
+    test_choices();
     return check_done();
 }
