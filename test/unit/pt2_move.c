@@ -30,16 +30,7 @@ static tc_status read_node(tc_ctx *ctx, node c, tc_module **module)
                        "output':{'arg':{'as_tensor':{'name':'y'}}}}]}},"
                        "'schema_version':{'major':8,'minor':20},'torch_version':'2.13.0'}",
                        c.target, c.args, c.dtype, c.sizes);
-    for (char *p = program; *p; p++)
-        *p = *p == '\'' ? '"' : *p;
-    zipped z;
-    zipped_begin(&z, &ctx->arena);
-    zipped_text(&z, "m/data/weights/model_weights_config.json", "{\"config\":{}}");
-    zipped_text(&z, "m/models/model.json", program);
-    zipped_text(&z, "m/archive_format", "pt2");
-    zipped_text(&z, "m/archive_version", "0");
-    zipped_text(&z, "m/byteorder", "little");
-    return tc_read_pt2(ctx, "m.pt2", zipped_end(&z), module);
+    return tc_read_pt2(ctx, "m.pt2", zipped_program(&ctx->arena, program), module);
 }
 
 static bool computes(node c, const double *expected, int64_t count)

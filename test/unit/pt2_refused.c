@@ -89,17 +89,7 @@ static tc_bytes archive(tc_ctx *ctx, const char *target, const char *args, const
                       tensor[k].name);
     tc_buf_text(&p, "],'output_specs':[{'user_output':{'arg':{'as_tensor':{'name':'y'}}}}]}},"
                     "'schema_version':{'major':8,'minor':20},'torch_version':'2.13.0'}");
-    char *program = (char *)(uintptr_t)tc_buf_cstr(&p);
-    for (char *q = program; *q; q++)
-        *q = *q == '\'' ? '"' : *q;
-    zipped z;
-    zipped_begin(&z, &ctx->arena);
-    zipped_text(&z, "m/data/weights/model_weights_config.json", "{\"config\":{}}");
-    zipped_text(&z, "m/models/model.json", program);
-    zipped_text(&z, "m/archive_format", "pt2");
-    zipped_text(&z, "m/archive_version", "0");
-    zipped_text(&z, "m/byteorder", "little");
-    return zipped_end(&z);
+    return zipped_program(&ctx->arena, (char *)(uintptr_t)tc_buf_cstr(&p));
 }
 
 typedef struct row {

@@ -72,4 +72,19 @@ static inline tc_bytes zipped_end(zipped *z)
     return (tc_bytes){z->file.data, z->file.size};
 }
 
+/* A .pt2 of one program and no weights; in its text single quotes stand for double ones. */
+static inline tc_bytes zipped_program(tc_arena *arena, char *program)
+{
+    for (char *p = program; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    zipped z;
+    zipped_begin(&z, arena);
+    zipped_text(&z, "m/data/weights/model_weights_config.json", "{\"config\":{}}");
+    zipped_text(&z, "m/models/model.json", program);
+    zipped_text(&z, "m/archive_format", "pt2");
+    zipped_text(&z, "m/archive_version", "0");
+    zipped_text(&z, "m/byteorder", "little");
+    return zipped_end(&z);
+}
+
 #endif
