@@ -248,6 +248,11 @@ expect 0 '--dim s77 has no effect' opt "$dir/abs.ir" --dim s77=3
 expect 0 'abs' inspect "$dir/abs.ir"
 expect 0 '"operators": {' inspect "$dir/abs.ir" --json
 expect 0 'float32[2,1,3]' inspect "$dir/stack.npy"
+expect 0 '"mean": 1,' inspect "$dir/stack.npy" --json
+npy holes '<f4' '3' "\x00\x00\xc0\x7f$one$two"
+expect 0 ', 1 NaN' inspect "$dir/holes.npy"
+expect 0 '"nan": 1' inspect "$dir/holes.npy" --json
+expect 0 '"format": "NumPy arrays"' inspect $digits/calib.npz --json
 expect 0 'aten.conv2d.default' inspect $digits/model.pt2
 expect 0 'float32[128,1,28,28]' inspect $digits/calib.npz
 expect 1 '[tosa' verify "$dir/abs.ir"
@@ -320,6 +325,8 @@ expect 0 'DEPTHWISE' profile $net --by kind
 expect 0 '"place": "net.py:13"' profile $net --json
 expect 0 'Shared_Sram' profile $net --memory-mode Shared_Sram
 expect 0 '     cycles  operation' inspect --disassemble $net
+expect 0 '"set": {' inspect --disassemble $net --json
+expect 0 '"utilisation":' inspect --disassemble $net --json
 expect 2 "did you mean 'line'?" profile $net --by lin
 expect 2 'is compiled already' profile $net -t ethos-u85-256
 expect 2 "'Board' is not known" profile $net --system-config Board

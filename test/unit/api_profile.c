@@ -144,6 +144,70 @@ static void check_estimate(tc_ctx *ctx, const char *target, double least, double
     check_sums(p, &info);
 }
 
+/* Pools, tables, transposes, reductions, resampling, and a product of 4 x 64 by 64 x 32, twice. */
+static const char kinds[] =
+    "graph @main(%0 \"x\": f32[1,8,16,16], %1 \"k\": f32[2,64,32]) {\n"
+    "  %2 = max_pool %0 kernel=[2,2] stride=[2,2] pad=[0,0] dilation=[1,1] ceil=false\n"
+    "  %3 = avg_pool %2 kernel=[3,3] stride=[1,1] pad=[1,1] ceil=false include_pad=false "
+    "divisor=0\n"
+    "  %4 = tanh %3\n"
+    "  %5 = permute %4 perm=[0,2,1,3]\n"
+    "  %6 = reshape %5 shape=[2,4,64]\n"
+    "  %7 = matmul %6, %1\n"
+    "  %8 = softmax %7 axis=2\n"
+    "  %9 = amax %8 axes=[2] keepdim=true\n"
+    "  %10 = sum %8 axes=[1] keepdim=true\n"
+    "  %11 = sub %8, %9 alpha=1\n"
+    "  %12 = upsample_linear %2 align_corners=false size=[16,16] scale=[]\n"
+    "  %13 = cat %12, %0 axis=1\n"
+    "  %14 = pad %13 pad=[0,0,0,0,1,1,1,1] mode=constant value=0\n"
+    "  %15 = abs %14\n"
+    "  return %11, %10, %15\n}\n";
+
+/* Multiplications of the operations of a kind; -1: there are none of it. */
+static double macs_of(const tc_profile *p, const char *kind)
+{
+    tc_profile_row row = tc_profile_row_default();
+    for (size_t i = 0; tc_profile_get_row(p, TC_PROFILE_BY_KIND, i, &row); i++)
+        if (strcmp(row.name, kind) == 0)
+            return row.cost.macs;
+    return -1;
+}
+
+static tc_profile *guessed(tc_ctx *ctx, const char *target, const char *config)
+{
+    static const char *const random[] = {"random:1"};
+    tc_model *model = NULL;
+    tc_compiled *compiled = NULL;
+    tc_profile *p = NULL;
+    tc_profile_info info = tc_profile_info_default();
+    tc_compile_options o = tc_compile_options_default();
+    o.target = target;
+    o.config = config;
+    CHECK(tc_dataset_files(ctx, random, 1, &o.samples) == TC_OK);
+    CHECK(tc_model_read(ctx, "kinds", (tc_bytes){(const uint8_t *)kinds, sizeof kinds - 1}, NULL,
+                        &model) == TC_OK);
+    CHECK(tc_compile(ctx, model, &o, &compiled) == TC_OK);
+    CHECK(tc_profile_estimate(ctx, compiled, &p) == TC_OK);
+    tc_profile_get_info(p, &info);
+    check_sums(p, &info);
+    return p;
+}
+
+static void check_kinds(tc_ctx *ctx)
+{
+    tc_profile *p = guessed(ctx, "ethos-u85-256", NULL);
+    CHECK(macs_of(p, "CONV") == 2 * 4 * 64 * 32); /* at once */
+    CHECK(macs_of(p, "RESIZE BILINEAR") == 0 && macs_of(p, "POOL MAX") > 0);
+    p = guessed(ctx, "ethos-u55-128", NULL); /* column by column, and no resampling */
+    CHECK(macs_of(p, "CONV") < 0 && macs_of(p, "RESIZE BILINEAR") < 0);
+    CHECK(macs_of(p, "ELEMENTWISE MUL") >= 0 && macs_of(p, "POOL REDUCE_SUM") > 0);
+    tc_profile_info narrow = tc_profile_info_default(), wide = tc_profile_info_default();
+    tc_profile_get_info(p, &narrow);
+    tc_profile_get_info(guessed(ctx, "ethos-u55-128", "a16w8"), &wide);
+    CHECK(wide.total.read[0] > narrow.total.read[0]);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -153,6 +217,7 @@ int main(void)
     check_compiled(ctx);
     check_estimate(ctx, "ethos-u85-256", 0.9 * 3088, 1.1 * 3088);
     check_estimate(ctx, "ethos-u85-2048", 500, 3088);
+    check_kinds(ctx);
     tc_ctx_free(ctx);
     return check_done();
 }
