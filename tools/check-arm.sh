@@ -52,7 +52,7 @@ on_arm() { # PROGRAM ARGUMENTS...
 make_it() {
     local more=()
     command -v ccache >/dev/null && more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
-    cmake -S . -B "$arm/build" -G Ninja "${more[@]}" -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64.cmake -DTOSAC_ONEDNN=OFF -DTOSAC_PICTURES=OFF -DTOSAC_WERROR=ON &&
+    cmake -S . -B "$arm/build" -G Ninja "${more[@]}" -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64.cmake -DTOSAC_ONEDNN=OFF -DTOSAC_WERROR=ON &&
         ninja -k 0 -C "$arm/build"
 }
 
@@ -84,7 +84,7 @@ same_file() { # TARGET EXTENSION
 # Everything that the build asks for; a root from before something was added is fetched again.
 has_root() {
     local header
-    for header in zip.h protobuf-c/protobuf-c.h png.h stdlib.h; do
+    for header in zip.h protobuf-c/protobuf-c.h png.h jpeglib.h stdlib.h; do
         [ -e "$TOSAC_ARM_ROOT/usr/include/$header" ] || return 1
     done
 }

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* archive.c -- archives with 64-bit records, as large exports have them, made here byte by byte;
+ * and the ways in which their directory can be wrong. */
+#include "check.h"
+
+#include "wire/archive.h"
+#include "zipped.h"
+
+typedef struct wide {
+    bool no_sizes;   /* the entry lacks its 64-bit sizes */
+    bool short_size; /* they are cut short */
+    bool no_record;  /* the locator leads elsewhere */
+    bool encrypted;
+    uint16_t method;
+    uint32_t volume;
+    const char *local_name; /* in front of the bytes */
+} wide;
+
+static void put_u64(tc_buf *b, uint64_t v)
+{
+    tc_buf_u32(b, (uint32_t)v);
+    tc_buf_u32(b, (uint32_t)(v >> 32));
+}
+
+/* Everything behind the version: all ones where the 64-bit field has it. */
+static void put_header(tc_buf *b, const wide *w, uint16_t extra)
+{
+    tc_buf_u16(b, w->encrypted);
+    tc_buf_u16(b, w->method);
+    tc_buf_u32(b, 0);
+    tc_buf_u32(b, 0);
+    tc_buf_u32(b, UINT32_MAX);
+    tc_buf_u32(b, UINT32_MAX);
+    tc_buf_u16(b, 1);
+    tc_buf_u16(b, extra);
+}
+
+/* One member "a" of the bytes "hello". */
+static tc_bytes archive_of(tc_arena *arena, const wide *w)
+{
+    tc_buf b;
+    tc_buf_init(&b, arena);
+    tc_buf_u32(&b, UINT32_C(0x04034b50));
+    tc_buf_u16(&b, 45);
+    put_header(&b, w, 0);
+    tc_buf_text(&b, w->local_name);
+    tc_buf_text(&b, "hello");
+    size_t directory = b.size, extra = w->no_sizes ? 0 : w->short_size ? 12 : 32;
+    tc_buf_u32(&b, UINT32_C(0x02014b50));
+    tc_buf_u32(&b, 45 | 45 << 16);
+    put_header(&b, w, (uint16_t)extra);
+    tc_buf_zeros(&b, 2 + 2 + 2 + 4);
+    tc_buf_u32(&b, UINT32_MAX); /* where the member is */
+    tc_buf_text(&b, "a");
+    if (extra) {
+        tc_buf_u32(&b, 0x7777); /* a field of somebody else's, of 0 bytes */
+        tc_buf_u16(&b, 1);
+        tc_buf_u16(&b, (uint16_t)(extra - 8));
+    }
+    if (w->short_size)
+        tc_buf_u32(&b, 5);
+    else if (extra) {
+        put_u64(&b, 5); /* content, packed, and where the member is */
+        put_u64(&b, 5);
+        put_u64(&b, 0);
+    }
+    size_t record = b.size;
+    tc_buf_u32(&b, UINT32_C(0x06064b50));
+    put_u64(&b, 44);
+    tc_buf_zeros(&b, 12);
+    put_u64(&b, 1);
+    put_u64(&b, 1);
+    put_u64(&b, record - directory);
+    put_u64(&b, directory);
+    tc_buf_u32(&b, UINT32_C(0x07064b50));
+    tc_buf_u32(&b, 0);
+    put_u64(&b, w->no_record ? record + 1 : record);
+    tc_buf_u32(&b, 1);
+    tc_buf_u32(&b, UINT32_C(0x06054b50));
+    tc_buf_u32(&b, w->volume);
+    tc_buf_u32(&b, UINT32_MAX);
+    tc_buf_u32(&b, UINT32_MAX);
+    tc_buf_u32(&b, UINT32_MAX);
+    tc_buf_u16(&b, 0);
+    return (tc_bytes){b.data, b.size};
+}
+
+static tc_status read_it(tc_ctx *ctx, tc_bytes file, tc_bytes *out)
+{
+    tc_archive a;
+    TC_TRY(tc_archive_open(ctx, &ctx->arena, "t.zip", NULL, file, &a));
+    tc_member *m = tc_archive_find(&a, "a");
+    CHECK(m && !tc_archive_find(&a, "b"));
+    return tc_archive_read(&a, m, out);
+}
+
+static void test_wide(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes out = {0};
+    CHECK(read_it(ctx, archive_of(&ctx->arena, &(wide){.local_name = "a"}), &out) == TC_OK);
+    CHECK(out.size == 5 && memcmp(out.data, "hello", 5) == 0);
+    tc_ctx_free(ctx);
+}
+
+static bool refused(const wide *w, size_t cut, tc_status wanted, const char *words)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes file = archive_of(&ctx->arena, w), out;
+    file.size -= cut;
+    tc_status status = read_it(ctx, file, &out);
+    bool good = status == wanted && strstr(tc_diagnostics(ctx), words);
+    if (!good)
+        fprintf(stderr, "expected %d with '%s', got %d: %s", (int)wanted, words, (int)status,
+                tc_diagnostics(ctx));
+    tc_ctx_free(ctx);
+    return good;
+}
+
+static void test_broken(void)
+{
+    CHECK(refused(&(wide){.no_sizes = true, .local_name = "a"}, 0, TC_BAD_MODEL,
+                  "without its 64-bit sizes"));
+    CHECK(refused(&(wide){.short_size = true, .local_name = "a"}, 0, TC_BAD_MODEL,
+                  "without its 64-bit sizes"));
+    CHECK(refused(&(wide){.no_record = true, .local_name = "a"}, 0, TC_BAD_MODEL,
+                  "a 64-bit one that is not there"));
+    CHECK(refused(&(wide){.encrypted = true, .local_name = "a"}, 0, TC_UNSUPPORTED,
+                  "it is encrypted"));
+    CHECK(refused(&(wide){.method = 9, .local_name = "a"}, 0, TC_UNSUPPORTED,
+                  "compression method 9"));
+    CHECK(refused(&(wide){.volume = 2, .local_name = "a"}, 0, TC_UNSUPPORTED, "several volumes"));
+    CHECK(refused(&(wide){.local_name = "b"}, 0, TC_BAD_MODEL, "has another name"));
+    CHECK(refused(&(wide){.local_name = "a"}, 4, TC_BAD_MODEL, "no end record"));
+    CHECK(refused(&(wide){.method = 8, .local_name = "a"}, 0, TC_BAD_MODEL, "inflate"));
+}
+
+int main(void)
+{
+    test_wide();
+    test_broken();
+    return check_done();
+}
