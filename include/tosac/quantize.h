@@ -100,6 +100,13 @@ typedef struct tc_quantize_options {
 } tc_quantize_options;
 TC_SIZED_RECORD(tc_quantize_options)
 
+/* What a method brought: the accuracy on calibration samples with it. */
+typedef struct tc_method_gain {
+    const char *name, *what;
+    double sqnr_db;
+    int taken; /* 0: it did not help, and was left out */
+} tc_method_gain;
+
 /* What it came to, and where the processor time of all threads went, in seconds. */
 typedef struct tc_quantize_report {
     size_t size;            /* of this record: set by the caller */
@@ -108,6 +115,11 @@ typedef struct tc_quantize_report {
     double first_pass, second_pass; /* over the samples */
     double read;                    /* of these: reading samples */
     double search, rank, correct;
+    double sqnr_db;       /* of the outputs, typed against float, on calibration samples; 0: not known */
+    double plain_sqnr_db; /* the same with codes that are just the nearest */
+    double agreement;     /* samples whose first output has its greatest number at the same place */
+    const tc_method_gain *method; /* those that were tried */
+    size_t n_method;
 } tc_quantize_report;
 TC_SIZED_RECORD(tc_quantize_report)
 

@@ -13,6 +13,7 @@ typedef struct quantizing {
     tc_module *module; /* a copy of the model's, on its way */
     tc_quant_request request;
     tc_quant_times times;
+    tc_quant_gains gains;
 } quantizing;
 
 /* To choose what the anchor chooses, every movement must be seen that it sees. */
@@ -69,7 +70,8 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
                                     .n_merge = q->o.n_merge,
                                     .observe_only = observe_only,
                                     .keep_odd = q->o.keep_odd != 0,
-                                    .times = &q->times};
+                                    .times = &q->times,
+                                    .gains = &q->gains};
     if (tc_quant_is_pt2e(q->module))
         return take_types(q);
     TC_TRY(open_samples(q));
@@ -97,6 +99,16 @@ static void fill_report(const quantizing *q, tc_quantize_report *report)
                             .rank = q->times.rank,
                             .correct = q->times.correct};
     count(tc_main(q->module), &r.quantized, &r.real);
+    const tc_quant_gains *gains = &q->gains;
+    tc_method_gain *method = tc_new_n(&q->ctx->arena, tc_method_gain, gains->n + 1);
+    for (size_t i = 0; i < gains->n; i++)
+        method[i] = (tc_method_gain){gains->method[i].name, gains->method[i].what,
+                                     gains->method[i].db, gains->method[i].taken};
+    r.sqnr_db = gains->db;
+    r.plain_sqnr_db = gains->plain_db;
+    r.agreement = gains->agree;
+    r.method = method;
+    r.n_method = gains->n;
     tc_fill_record(report, &r, sizeof r);
 }
 

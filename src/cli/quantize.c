@@ -59,7 +59,30 @@ static void print_json(const tc_quantize_report *r)
     cli_json_put_real(&out, "search_s", r->search);
     cli_json_put_real(&out, "rank_s", r->rank);
     cli_json_put_real(&out, "bias_s", r->correct);
+    cli_json_put_real(&out, "sqnr_db", r->sqnr_db);
+    cli_json_put_real(&out, "plain_sqnr_db", r->plain_sqnr_db);
+    cli_json_put_real(&out, "agreement", r->agreement);
+    cli_json_open(&out, "methods", '[');
+    for (size_t i = 0; i < r->n_method; i++) {
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_text(&out, "name", r->method[i].name);
+        cli_json_put_real(&out, "sqnr_db", r->method[i].sqnr_db);
+        cli_json_put_bool(&out, "taken", r->method[i].taken);
+        cli_json_close(&out, '}');
+    }
+    cli_json_close(&out, ']');
     cli_json_close(&out, '}');
+}
+
+/* What each method gave, on calibration samples. */
+static void print_gains(const tc_quantize_report *r)
+{
+    if (!r->n_method)
+        return;
+    printf("  %-10s %6.2f dB\n", "nearest", r->plain_sqnr_db);
+    for (size_t i = 0; i < r->n_method; i++)
+        printf("  %-10s %6.2f dB  %s: %s\n", r->method[i].name, r->method[i].sqnr_db,
+               r->method[i].taken ? "taken" : "left out", r->method[i].what);
 }
 
 static tc_status observe(cli *c, const tc_model *model, const tc_quantize_options *request,
@@ -98,9 +121,11 @@ static tc_status quantize(cli *c, const tc_model *model, const tc_quantize_optio
     }
     if (c->common.json)
         print_json(&report);
-    else
+    else {
         printf("%s: %zu values quantized, %zu in float\n", o->output, report.quantized,
                report.real);
+        print_gains(&report);
+    }
     return TC_OK;
 }
 

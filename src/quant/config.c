@@ -42,8 +42,8 @@ static tc_setting weight4(int64_t group)
 static tc_config usual(tc_setting act, tc_setting weight)
 {
     return (tc_config){
-        .global = {act, weight}, .drop_odd = true, .correct_bias = true, .output_margin = 1.25,
-        .widen_noisy = true};
+        .global = {act, weight}, .drop_odd = true, .correct_bias = true, .round_weights = true,
+        .output_margin = 1.25,   .widen_noisy = true};
 }
 
 static tc_config anchor(void)

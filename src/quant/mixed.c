@@ -18,6 +18,7 @@
 
 #include "../num/snap.h"
 #include "../run/plan.h"
+#include "role.h"
 #include "sample_runner.h"
 #include "seen.h"
 
@@ -425,9 +426,34 @@ static tc_status widen_unasked(tc_ctx *ctx, tc_module *module, const tc_quant_re
     return widen_noisy(ctx, module, request, domains, &DEAR);
 }
 
+/* Made by an accumulator, or moved from there as a whole. */
+static bool is_made_whole(const tc_graph *g, const tc_domain *d)
+{
+    for (size_t i = 0; i < d->n_val; i++) {
+        const tc_node *def = tc_def(g, d->val[i]);
+        if (!def || !(tc_role_gives_wide(def->op) || (tc_role_moves(def) && def->n_in == 1)))
+            return false;
+    }
+    return true;
+}
+
+/* What the program gives leaves as real numbers, so nobody reads its codes: 16 bits of it cost next
+ * to nothing where an accumulator makes it. */
+static void widen_outputs(const tc_graph *g, tc_domains *domains)
+{
+    for (size_t d = 0; d < domains->n; d++) {
+        const tc_domain *domain = &domains->domain[d];
+        if (domain->output && domain->all_wide && is_eligible(domain, &CHEAP) &&
+            is_made_whole(g, domain))
+            widen(domains, d);
+    }
+}
+
 tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                          tc_domains *domains)
 {
+    if (request->config->widen_noisy && !request->config->out.has)
+        widen_outputs(tc_main(module), domains);
     if (!request->config->n_wide)
         return request->config->widen_noisy ? widen_unasked(ctx, module, request, domains) : TC_OK;
     if (!request->samples.n)

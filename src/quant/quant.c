@@ -2,6 +2,7 @@
 /* quant.c -- the stage, from top to bottom. */
 #include "quant.h"
 
+#include "methods.h"
 #include "sample_runner.h"
 
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request)
@@ -29,7 +30,10 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *re
         return TC_OK;
     }
     tc_lap(&clock, NULL);
-    TC_TRY(tc_quant_correct(ctx, real, module, &request->samples, &domains));
+    tc_quant_gains gains;
+    TC_TRY(tc_quant_improve(ctx, real, module, request, &domains, &gains));
+    if (request->gains)
+        *request->gains = gains;
     tc_lap(&clock, request->times ? &request->times->correct : NULL);
     return TC_OK;
 }

@@ -87,6 +87,8 @@ typedef struct tc_config {
     bool anchor;          /* the anchor's sharing: see doc/anchor-parameters.md */
     bool drop_odd;        /* set odd samples aside */
     bool correct_bias;
+    bool round_weights;   /* rows of weights are rounded together where that gains */
+    bool thorough;        /* however long that takes */
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
@@ -221,6 +223,21 @@ typedef struct tc_quant_times {
     double search, rank, correct;
 } tc_quant_times;
 
+/* What a method gave: SQNR on the samples with it. */
+typedef struct tc_quant_gain {
+    const char *name, *what;
+    double db;
+    bool taken;
+} tc_quant_gain;
+
+enum { TC_METHODS = 8 };
+typedef struct tc_quant_gains {
+    double plain_db, db; /* with none of them, and with those that were taken */
+    double agree;        /* samples whose first output has its greatest number where the real one has */
+    tc_quant_gain method[TC_METHODS];
+    size_t n;
+} tc_quant_gains;
+
 /* What a caller asks of the stage. */
 typedef struct tc_quant_request {
     const tc_config *config;
@@ -230,6 +247,7 @@ typedef struct tc_quant_request {
     tc_bytes *observe_only; /* gets what was observed, and the module is left as it is; or NULL */
     bool keep_odd;            /* no sample is set aside */
     tc_quant_times *times;    /* filled in; or NULL */
+    tc_quant_gains *gains;    /* filled in; or NULL */
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */
@@ -246,10 +264,22 @@ TC_MUST_USE tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module,
 TC_MUST_USE tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
                                      const tc_domains *domains);
 
+/* What correcting came to. */
+typedef struct tc_corrected {
+    size_t rows, rows_kept; /* of weights: rounded anew, and of these better for it */
+} tc_corrected;
+
 /* correct.c: moves the biases of the typed program so that its products have the means that those
- * of the real one have, over at most 32 of the samples. */
+ * of the real one have, over at most 32 of the samples; and rounds rows of weights anew. */
+typedef struct tc_correction {
+    const tc_config *config;
+    bool biases;
+    int64_t longest; /* rows of more numbers stay as they are; 0: all do */
+    tc_corrected *result;
+} tc_correction;
 TC_MUST_USE tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
-                                       const tc_samples *samples, const tc_domains *domains);
+                                       const tc_correction *how, const tc_samples *samples,
+                                       const tc_domains *domains);
 
 /* All of it: decide, observe, apply, correct. */
 TC_MUST_USE tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);

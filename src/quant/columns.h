@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* columns.h -- what a convolution or linear layer multiplies its rows of weights with. */
+#ifndef TC_QUANT_COLUMNS_H
+#define TC_QUANT_COLUMNS_H
+
+#include "quant.h"
+
+/* A product's windows: at a position of its result, groups * k numbers, in the order of the
+ * weights' rows. */
+typedef struct tc_columns {
+    const tc_node *node;
+    int64_t rows;      /* of weights, all groups */
+    int64_t groups, k; /* numbers in a row */
+    int64_t each;      /* windows that are taken of a sample */
+    int64_t position;  /* positions there are */
+    int axes;          /* that windows have; 0: a linear layer */
+    int64_t out[3], kernel[3], in[3];
+} tc_columns;
+
+/* false: the node is neither, or has more axes.  samples: over how many the windows are spread. */
+bool tc_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_columns *out);
+
+/* Windows of sample number `which` at evenly spread positions; x as it lies in memory: dim[i] is
+ * logical axis order[i].  out: each * groups * k numbers. */
+void tc_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size_t which,
+                     float *out);
+
+/* y += windows at every position times `by`: rows rows of k numbers; x as it lies in memory, y too. */
+void tc_columns_multiply(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *x_order,
+                         const float *by, tc_tensor y, const int8_t *y_order);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* feedback.c -- weights rounded together.
+ *
+ * Rounding each weight to the nearest code makes errors that add up in a row.  Of what enters a
+ * product, windows are taken at some positions, and the codes of every row descend to
+ *
+ *   min over q of  sum (w x - s q y)^2        x: real windows, y: typed ones, means taken off
+ *
+ * staying within a step of w / s.  So a row makes up for the rounding of its other weights and, as
+ * far as that repeats itself, for the errors of its input; what the means move is left to the bias.
+ * Sums are taken window by window in one order: the same samples give the same codes on however
+ * many threads. */
+#include "feedback.h"
+
+#include <math.h>
+
+#include "../num/load.h"
+#include "gram.h"
+#include "sample_runner.h"
+
+enum { SWEEPS = 6, BLOCK = 8 /* rows */ };
+static const double RIDGE = 0.01; /* of the mean of H's diagonal: weights stay where nothing pulls */
+
+typedef struct solving {
+    const tc_feedback *f;
+    float *h, *c; /* by group: k x k */
+    const tc_lattice *lattice;
+    tc_tensor out;
+} solving;
+
+/* ---- sums ---- */
+
+/* Means of all windows, real or typed. */
+static void means(const tc_feedback *f, bool typed, float *out)
+{
+    const tc_columns *s = f->shape;
+    int64_t row = s->groups * s->k;
+    tc_mark mark = tc_arena_mark(&f->ctx->scratch);
+    double *sum = tc_new_n(&f->ctx->scratch, double, (size_t)row);
+    for (size_t i = 0; i < f->n_window; i++) {
+        const float *x = typed ? f->window[i].typed : f->window[i].real;
+        for (int64_t c = 0; c < s->each; c++)
+            for (int64_t j = 0; j < row; j++)
+                sum[j] += (double)x[c * row + j];
+    }
+    for (int64_t j = 0; j < row; j++)
+        out[j] = (float)(sum[j] / (double)(s->each * (int64_t)f->n_window));
+    tc_arena_rewind(&f->ctx->scratch, mark);
+}
+
+typedef struct centring {
+    const tc_feedback *f;
+    const float *mean[2];
+} centring;
+
+/* The windows are the caller's to lend. */
+static void centre(void *what, size_t i, jmp_buf *oom)
+{
+    const centring *c = what;
+    const tc_columns *s = c->f->shape;
+    int64_t row = s->groups * s->k;
+    (void)oom;
+    for (int k = 0; k < 2; k++) {
+        float *x = (float *)(uintptr_t)(k ? c->f->window[i].typed : c->f->window[i].real);
+        for (int64_t p = 0; p < s->each; p++)
+            for (int64_t j = 0; j < row; j++)
+                x[p * row + j] -= c->mean[k][j];
+    }
+}
+
+/* Rows of both sums: number `block` of all groups' blocks. */
+static void add_rows(void *what, size_t block, jmp_buf *oom)
+{
+    const solving *v = what;
+    const tc_columns *s = v->f->shape;
+    int64_t each = (s->k + BLOCK - 1) / BLOCK, g = (int64_t)block / each,
+            first = (int64_t)block % each * BLOCK, n = tc_min_i64(BLOCK, s->k - first),
+            row = s->groups * s->k, at = (g * s->k + first) * s->k;
+    (void)oom;
+    for (size_t i = 0; i < v->f->n_window; i++) {
+        const float *x = v->f->window[i].real + g * s->k, *y = v->f->window[i].typed + g * s->k;
+        tc_gram_add(v->h + at, n, s->k, y + first, y, row, s->each);
+        tc_gram_add(v->c + at, n, s->k, x + first, y, row, s->each);
+    }
+}
+
+static void add_ridge(const solving *v)
+{
+    const tc_columns *s = v->f->shape;
+    for (int64_t g = 0; g < s->groups; g++) {
+        float *h = v->h + g * s->k * s->k, *c = v->c + g * s->k * s->k;
+        double mean = 0;
+        for (int64_t i = 0; i < s->k; i++)
+            mean += (double)h[i * s->k + i] / (double)s->k;
+        for (int64_t i = 0; i < s->k; i++) {
+            h[i * s->k + i] += (float)(RIDGE * mean);
+            c[i * s->k + i] += (float)(RIDGE * mean);
+        }
+    }
+}
+
+static void gather(solving *v)
+{
+    const tc_feedback *f = v->f;
+    const tc_columns *s = f->shape;
+    tc_arena *scratch = &f->ctx->scratch;
+    size_t row = (size_t)(s->groups * s->k), square = row * (size_t)s->k;
+    float *x = tc_new_n(scratch, float, row), *y = tc_new_n(scratch, float, row);
+    means(f, false, x);
+    means(f, true, y);
+    centring c = {f, {x, y}};
+    tc_each(f->ctx, f->n_window, f->n_thread, centre, &c);
+    v->h = tc_new_n(scratch, float, square);
+    v->c = tc_new_n(scratch, float, square);
+    size_t blocks = (size_t)(s->groups * ((s->k + BLOCK - 1) / BLOCK));
+    tc_each(f->ctx, blocks, f->n_thread, add_rows, v);
+    add_ridge(v);
+}
+
+/* ---- codes ---- */
+
+/* Rows BLOCK * i and those behind it. */
+static void solve_rows(void *what, size_t block, jmp_buf *oom)
+{
+    const solving *v = what;
+    const tc_feedback *f = v->f;
+    const tc_columns *s = f->shape;
+    const tc_quant *q = f->codes.type->quant;
+    tc_arena room;
+    tc_arena_init_like(&room, &f->ctx->scratch);
+    room.oom = oom;
+    float *want = tc_new_n(&room, float, (size_t)s->k), *slope = tc_new_n(&room, float, (size_t)s->k),
+          *code = tc_new_n(&room, float, (size_t)s->k);
+    int64_t *step = tc_new_n(&room, int64_t, (size_t)s->k);
+    for (int64_t c = (int64_t)block * BLOCK; c < ((int64_t)block + 1) * BLOCK && c < s->rows; c++) {
+        int64_t g = c / (s->rows / s->groups);
+        for (int64_t j = 0; j < s->k; j++) {
+            want[j] = (float)((double)((const float *)f->real.data)[c * s->k + j] /
+                              q->scale[q->axis >= 0 ? c : 0]);
+            code[j] = (float)tc_load_i64(f->codes, c * s->k + j);
+            step[j] = tc_lattice_step(v->lattice, q->axis >= 0 ? c : 0, j);
+        }
+        tc_gram_row r = {.k = s->k,
+                         .want = want,
+                         .code = code,
+                         .step = step,
+                         .lo = v->lattice->lo,
+                         .hi = v->lattice->hi,
+                         .h = v->h + g * s->k * s->k,
+                         .c = v->c + g * s->k * s->k,
+                         .reach = 1,
+                         .slope = slope};
+        tc_gram_descend(&r, SWEEPS);
+        for (int64_t j = 0; j < s->k; j++)
+            tc_store_i64(v->out, c * s->k + j, (int64_t)code[j]);
+    }
+    tc_arena_free(&room);
+}
+
+tc_tensor tc_feedback_codes(const tc_feedback *f)
+{
+    tc_mark mark = tc_arena_mark(&f->ctx->scratch);
+    tc_lattice lattice =
+        tc_lattice_of(&f->ctx->scratch, f->real, f->codes.type->quant, f->setting);
+    solving v = {.f = f, .lattice = &lattice, .out = tc_tensor_new(&f->ctx->arena, f->codes.type)};
+    gather(&v);
+    size_t blocks = (size_t)((f->shape->rows + BLOCK - 1) / BLOCK);
+    tc_each(f->ctx, blocks, f->n_thread, solve_rows, &v);
+    tc_arena_rewind(&f->ctx->scratch, mark);
+    return v.out;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* feedback.h -- the weights of one product, rounded together; shared with correct.c, which runs the
+ * programs. */
+#ifndef TC_QUANT_FEEDBACK_H
+#define TC_QUANT_FEEDBACK_H
+
+#include "columns.h"
+#include "lattice.h"
+
+/* Windows of one sample: what the real and the typed program feed the product. */
+typedef struct tc_windows {
+    const float *real, *typed;
+} tc_windows;
+
+typedef struct tc_feedback {
+    tc_ctx *ctx;
+    size_t n_thread;
+    const tc_columns *shape;
+    tc_tensor real, codes; /* weights as they were, and their codes so far */
+    const tc_setting *setting;
+    const tc_windows *window; /* by sample */
+    size_t n_window;
+} tc_feedback;
+
+/* New codes for every row, in the arena: descended from the old ones to the least squared error over
+ * the windows, with means taken off. */
+tc_tensor tc_feedback_codes(const tc_feedback *f);
+
+#endif

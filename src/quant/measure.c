@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.c -- how near a typed program is to the real one, on samples.
+ *
+ *   noise of an output = sum (typed - real)^2 / sum real^2      over all samples
+ *   SQNR = -10 log10 (mean of that over the real outputs)
+ *
+ * Each sample's sums are kept and added up in one order: the same on however many threads. */
+#include "measure.h"
+
+#include <math.h>
+
+#include "../num/quant.h"
+#include "sample_runner.h"
+
+typedef struct measuring {
+    tc_ctx *ctx;
+    tc_yardstick *y;
+    double *error; /* by sample and output; NULL: the real program runs, and is taken down */
+    int64_t *first;
+} measuring;
+
+/* Output i of sample k of the real program. */
+static float *room_of(const tc_yardstick *y, size_t k, size_t i)
+{
+    return y->real[k * y->n_out + i];
+}
+
+/* Number i of a tensor of real numbers, or of those that codes stand for. */
+static double number(tc_tensor t, int64_t i)
+{
+    const tc_quant *q = t.type->quant;
+    if (!q)
+        return (double)((const float *)t.data)[i];
+    int64_t code = t.type->dtype == TC_i16  ? ((const int16_t *)t.data)[i]
+                   : t.type->dtype == TC_u8 ? ((const uint8_t *)t.data)[i]
+                                            : ((const int8_t *)t.data)[i];
+    return q->scale[0] * (double)(code - q->zero[0]);
+}
+
+static bool is_measured(const tc_type *real, const tc_type *t)
+{
+    return real->dtype == TC_f32 && (t->dtype == TC_f32 || (t->quant && t->quant->axis < 0));
+}
+
+static int64_t greatest(tc_tensor t)
+{
+    int64_t at = 0;
+    for (int64_t i = 1; i < tc_type_count(t.type); i++)
+        if (number(t, i) > number(t, at))
+            at = i;
+    return at;
+}
+
+static void leave(void *who, size_t k, const tc_tensor *out)
+{
+    const measuring *m = who;
+    tc_yardstick *y = m->y;
+    for (size_t i = 0; i < y->n_out; i++) {
+        if (!is_measured(y->type[i], out[i].type))
+            continue;
+        const float *real = room_of(y, k, i);
+        if (!m->error) {
+            memcpy(room_of(y, k, i), out[i].data, tc_type_bytes(out[i].type));
+            continue;
+        }
+        double e = 0;
+        for (int64_t j = 0; j < tc_type_count(out[i].type); j++) {
+            double d = number(out[i], j) - (double)real[j];
+            e += d * d;
+        }
+        m->error[k * y->n_out + i] = e;
+    }
+    if (y->n_out && is_measured(y->type[0], out[0].type))
+        m->first[k] = greatest(out[0]);
+}
+
+static void see_nothing(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    (void)who, (void)v, (void)seen, (void)order;
+}
+
+/* Samples are real; an input of the typed program may be integers. */
+typedef struct feed {
+    const tc_samples *from;
+    tc_tensor *real;
+    size_t n;
+} feed;
+
+static tc_status read_feed(void *from, size_t k, const tc_tensor *in)
+{
+    const feed *f = from;
+    TC_TRY(f->from->read(f->from->from, k, f->real));
+    for (size_t i = 0; i < f->n; i++)
+        if (in[i].type->quant)
+            tc_quantize_into(f->real[i], in[i]);
+        else
+            memcpy(in[i].data, f->real[i].data, tc_type_bytes(in[i].type));
+    return TC_OK;
+}
+
+static void *const *feed_state(void *from, size_t k)
+{
+    const feed *f = from;
+    return f->from->state(f->from->from, k);
+}
+
+static tc_status run(measuring *m, tc_graph *g)
+{
+    tc_ctx *ctx = m->ctx;
+    tc_runner *runner;
+    feed f = {.from = &m->y->samples, .real = m->y->in, .n = g->n_in};
+    tc_samples samples = m->y->samples;
+    samples.read = read_feed;
+    samples.state = feed_state;
+    samples.from = &f;
+    TC_TRY(tc_runner_new(ctx, g, tc_new_n(&ctx->arena, bool, g->n_val), m->y->samples.n, &runner));
+    size_t n = tc_runner_threads(runner);
+    void **guests = tc_new_n(&ctx->arena, void *, n);
+    for (size_t i = 0; i < n; i++)
+        guests[i] = m;
+    tc_visit visit = {.samples = &samples,
+                      .what = "samples, accuracy",
+                      .guest = guests,
+                      .see = see_nothing,
+                      .leave = leave};
+    return tc_runner_run(runner, &visit);
+}
+
+tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
+                            const tc_domains *domains, size_t most, size_t skip, tc_yardstick *out)
+{
+    tc_graph *g = tc_main(real);
+    *out = (tc_yardstick){.n_out = g->n_out};
+    TC_TRY(tc_pick_samples(ctx, g, samples, domains, most, &out->samples));
+    size_t n = out->samples.n;
+    out->in = tc_input_buffers(ctx, g);
+    out->from = n > 2 * skip ? skip : 0;
+    out->type = tc_new_n(&ctx->arena, const tc_type *, g->n_out);
+    out->real = tc_new_n(&ctx->arena, float *, n * g->n_out);
+    out->first = tc_new_n(&ctx->arena, int64_t, n);
+    for (size_t i = 0; i < g->n_out; i++) {
+        out->type[i] = tc_type_of(g, g->out[i]);
+        for (size_t k = 0; k < n && out->type[i]->dtype == TC_f32; k++)
+            out->real[k * g->n_out + i] =
+                tc_new_n(&ctx->arena, float, (size_t)tc_type_count(out->type[i]));
+    }
+    measuring m = {.ctx = ctx, .y = out, .first = out->first};
+    return n ? run(&m, g) : TC_OK;
+}
+
+tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
+                               tc_measured *out)
+{
+    size_t n = y->samples.n;
+    *out = (tc_measured){.sqnr_db = INFINITY, .agree = 1};
+    if (!n)
+        return TC_OK;
+    tc_module *sim = tc_module_copy(typed);
+    TC_TRY(tc_quant_simulate(ctx, sim));
+    measuring m = {.ctx = ctx,
+                   .y = y,
+                   .error = tc_new_n(&ctx->arena, double, n * y->n_out),
+                   .first = tc_new_n(&ctx->arena, int64_t, n)};
+    TC_TRY(run(&m, tc_main(sim)));
+    double noise = 0, outputs = 0, same = 0;
+    for (size_t i = 0; i < y->n_out; i++) {
+        double error = 0, square = 0;
+        if (!is_measured(y->type[i], tc_type_of(tc_main(sim), tc_main(sim)->out[i])))
+            continue;
+        for (size_t k = y->from; k < n; k++) {
+            error += m.error[k * y->n_out + i];
+            for (int64_t j = 0; j < tc_type_count(y->type[i]); j++)
+                square += (double)room_of(y, k, i)[j] * (double)room_of(y, k, i)[j];
+        }
+        noise += square > 0 ? error / square : error;
+        outputs++;
+    }
+    for (size_t k = y->from; k < n; k++)
+        same += m.first[k] == y->first[k];
+    out->sqnr_db = outputs > 0 && noise > 0 ? -10 * log10(noise / outputs) : INFINITY;
+    out->agree = same / (double)(n - y->from);
+    out->first = m.first;
+    return TC_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.h -- how near a typed program is to the real one. */
+#ifndef TC_QUANT_MEASURE_H
+#define TC_QUANT_MEASURE_H
+
+#include "quant.h"
+
+/* What the real program makes of some samples. */
+typedef struct tc_yardstick {
+    tc_samples samples;
+    tc_tensor *in;        /* a buffer for each of the real program's inputs */
+    size_t from;          /* samples before it do not count: methods have learned from them */
+    size_t n_out;
+    const tc_type **type; /* of the outputs */
+    float **real;         /* by sample and output */
+    int64_t *first;       /* by sample: the greatest number of the first output */
+} tc_yardstick;
+
+/* Up to `most` samples, those with the least hashes; the first `skip` do not count if more than
+ * twice as many are there. */
+TC_MUST_USE tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
+                                        const tc_domains *domains, size_t most, size_t skip,
+                                        tc_yardstick *out);
+
+typedef struct tc_measured {
+    double sqnr_db;       /* of the real outputs */
+    double agree;         /* samples whose first output has its greatest number at the same place */
+    const int64_t *first; /* by sample: that place */
+} tc_measured;
+
+TC_MUST_USE tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
+                                           tc_measured *out);
+
+#endif

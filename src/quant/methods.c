@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* methods.c -- what is done to a typed program to bring it nearer to the real one.
+ *
+ * Each row of the table begins with the nearest codes and is measured on samples that it has not
+ * learned from, as far as there are any; the best stays, and the report says what each gave.
+ * Nothing is tried that the settings forbid, or that takes long without being asked for. */
+#include "methods.h"
+
+#include <math.h>
+
+#include "measure.h"
+
+enum { MEASURED = 64, LEARNED = 32 };/* samples; those that correct.c learns from come first */
+static const double GAIN = 0.05;        /* dB that a method must bring */
+static const double QUICK = 4e11;       /* multiplications that rounding may take unasked */
+static const int64_t LONGEST = 4096;    /* of a row that is rounded together */
+
+typedef struct trial {
+    tc_ctx *ctx;
+    const tc_quant_request *request;
+    const tc_domains *domains;
+    tc_module *real;
+} trial;
+
+/* What rounding a product's rows together takes: sums over windows, and the descent. */
+static double rounding_work(const tc_module *typed)
+{
+    const tc_graph *g = tc_main(typed);
+    double work = 0;
+    for (size_t i = 0; i < g->n_node; i++) {
+        const tc_node *node = g->node[i];
+        if ((node->op != TC_OP_conv && node->op != TC_OP_linear) || !tc_is_const(g, node->in[1]))
+            continue;
+        const tc_type *w = tc_type_of(g, node->in[1]);
+        double n = (double)w->dim[0], k = (double)tc_type_count(w) / fmax(1, n);
+        double groups =
+            node->op == TC_OP_conv ? (double)((const tc_attr_conv *)node->attr)->groups : 1;
+        work += (2 * groups * fmax(2048, fmin(3 * k, 4096)) + 2 * n) * k * k;
+    }
+    return work;
+}
+
+static bool has_few_bits(const tc_config *c)
+{
+    bool few = c->global.weight.dtype == TC_i4;
+    for (size_t i = 0; i < c->n_entry; i++)
+        few = few || (c->entry[i].weight.has & TC_HAS_DTYPE && c->entry[i].weight.to.dtype == TC_i4);
+    return few;
+}
+
+static bool wants_biases(const trial *t, const tc_module *typed)
+{
+    (void)typed;
+    return t->request->config->correct_bias;
+}
+
+static bool wants_rounding(const trial *t, const tc_module *typed)
+{
+    const tc_config *c = t->request->config;
+    return c->correct_bias && c->round_weights &&
+           (has_few_bits(c) || c->thorough || rounding_work(typed) < QUICK);
+}
+
+static tc_status move_biases(const trial *t, tc_module *typed)
+{
+    tc_corrected result = {0};
+    tc_correction how = {t->request->config, true, 0, &result};
+    return tc_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
+}
+
+static tc_status round_weights(const trial *t, tc_module *typed)
+{
+    tc_corrected result = {0};
+    tc_correction how = {t->request->config, true, LONGEST, &result};
+    return tc_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
+}
+
+/* Each begins with the codes that are nearest. */
+static const struct {
+    const char *name, *what;
+    bool (*wanted)(const trial *t, const tc_module *typed);
+    tc_status (*run)(const trial *t, tc_module *typed);
+} methods[] = {
+    {"bias", "biases move so that every channel keeps its mean", wants_biases, move_biases},
+    {"rounding", "weights are rounded together, by error feedback, and biases move", wants_rounding,
+     round_weights},
+};
+_Static_assert(TC_COUNT(methods) <= TC_METHODS, "room for every method in the report");
+
+/* The module's program becomes the other one's. */
+static void take_over(tc_module *to, const tc_module *from)
+{
+    *tc_main(to) = *tc_main(from);
+    tc_main(to)->module = to;
+    to->in_port = from->in_port;
+    to->out_port = from->out_port;
+}
+
+tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                           const tc_quant_request *request, const tc_domains *domains,
+                           tc_quant_gains *out)
+{
+    trial t = {.ctx = ctx, .request = request, .domains = domains, .real = real};
+    tc_module *plain = tc_module_copy(typed), *best = NULL;
+    tc_yardstick yard;
+    tc_measured measured;
+    TC_TRY(tc_yardstick_make(ctx, real, &request->samples, domains, MEASURED, LEARNED, &yard));
+    TC_TRY(tc_yardstick_measure(ctx, &yard, plain, &measured));
+    *out = (tc_quant_gains){.plain_db = measured.sqnr_db, .db = measured.sqnr_db,
+                            .agree = measured.agree};
+    for (size_t i = 0; i < TC_COUNT(methods); i++) {
+        if (!methods[i].wanted(&t, plain))
+            continue;
+        tc_module *tried = tc_module_copy(plain);
+        TC_TRY(methods[i].run(&t, tried));
+        TC_TRY(tc_yardstick_measure(ctx, &yard, tried, &measured));
+        bool taken = measured.sqnr_db > out->db + (i ? GAIN : -GAIN); /* the first is the usual one */
+        out->method[out->n++] =
+            (tc_quant_gain){methods[i].name, methods[i].what, measured.sqnr_db, taken};
+        if (taken) {
+            best = tried;
+            out->db = measured.sqnr_db;
+            out->agree = measured.agree;
+        }
+    }
+    if (best)
+        take_over(typed, best);
+    return TC_OK;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* methods.h -- the table of methods, tried one after the other. */
+#ifndef TC_QUANT_METHODS_H
+#define TC_QUANT_METHODS_H
+
+#include "quant.h"
+
+/* Changes the typed program for the better, as far as that can be measured. */
+TC_MUST_USE tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                                       const tc_quant_request *request, const tc_domains *domains,
+                                       tc_quant_gains *out);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quant_methods.c -- each method is seen to act where it gains, and to be left out where it does
+ * not; the result is the same on however many threads. */
+#include "tosac/tosac.h"
+
+#include <string.h>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "quant/columns.h"
+#include "quant/gram.h"
+#include "check.h"
+
+/* ---- a row of codes ---- */
+
+/* Two inputs that always agree: the error of one weight is made up for by the other.
+ * 0.4 + 0.4 = 0.8 is 1 + 0, not 0 + 0. */
+static void test_descent(void)
+{
+    const float want[] = {0.4f, 0.4f}, h[] = {1.01f, 1, 1, 1.01f};
+    float code[] = {0, 0}, slope[2];
+    tc_gram_row r = {.k = 2, .want = want, .code = code, .lo = -7, .hi = 7, .h = h, .c = h, .reach = 1,
+                     .slope = slope};
+    CHECK(tc_gram_descend(&r, 4) > 0.5 && code[0] + code[1] == 1);
+    /* Inputs that have nothing to do with each other: the nearest codes are the best. */
+    const float apart[] = {1, 0, 0, 1};
+    code[0] = code[1] = 0;
+    r.h = r.c = apart;
+    CHECK(tc_gram_descend(&r, 4) == 0 && code[0] == 0 && code[1] == 0);
+    /* An input that comes out a quarter too small is made up for, within reach. */
+    const float larger[] = {1.25f, 0, 0, 1.25f}, three[] = {3.4f, 0};
+    code[0] = 3;
+    r.want = three;
+    r.c = larger;
+    tc_gram_descend(&r, 4);
+    CHECK(code[0] == 4 && code[1] == 0);
+    /* Steps of 4 and an end at 7 steps. */
+    const int64_t step[] = {4, 1};
+    const float far[] = {6, 7.4f};
+    code[0] = 4, code[1] = 7;
+    r.want = far;
+    r.step = step;
+    tc_gram_descend(&r, 4);
+    CHECK(code[0] == 8 && code[1] == 7);
+}
+
+/* ---- windows ---- */
+
+/* Windows of a convolution, multiplied by rows, are what the convolution adds; both orders in
+ * memory. */
+static void test_windows(void)
+{
+    static const char text[] = "graph @main(%0: f32[1,2,3,3]) {\n"
+                               "  %1 = const [1,2,3,4,5,6,7,8] : f32[1,2,2,2]\n"
+                               "  %2 = conv %0, %1 stride=[1,1] pad=[1,0,0,1] dilation=[1,1] "
+                               "groups=1\n  return %2\n}\n";
+    static const int8_t plain[TC_MAX_RANK] = {0, 1, 2, 3}, last[TC_MAX_RANK] = {0, 2, 3, 1};
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *m = NULL;
+    tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    CHECK(tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &m) == TC_OK &&
+          tc_infer_missing(ctx, m) == TC_OK && tc_verify(ctx, m) == TC_OK);
+    const tc_graph *g = tc_main(m);
+    const tc_node *conv = g->node[g->n_node - 1];
+    tc_columns c;
+    CHECK(tc_columns_of(g, conv, 1, &c) && c.k == 8 && c.position == 9 && c.each == 9);
+    float x[18], moved[18], window[72], y[9] = {0}, want[9];
+    for (int i = 0; i < 18; i++) {
+        x[i] = (float)(i * 7 % 11);
+        moved[i % 9 * 2 + i / 9] = x[i];
+    }
+    tc_tensor in = {tc_type_of(g, g->in[0]), x}, out;
+    CHECK(tc_eval_node((tc_graph *)(uintptr_t)g, conv,
+                       (tc_tensor[]){in, tc_tensor_of(g, conv->in[1])}, &out, &ctx->arena) == TC_OK);
+    memcpy(want, out.data, sizeof want);
+    tc_columns_multiply(&c, &ctx->scratch, in, plain, tc_tensor_of(g, conv->in[1]).data,
+                        (tc_tensor){out.type, y}, plain);
+    CHECK(memcmp(y, want, sizeof y) == 0);
+    int64_t dim[] = {1, 3, 3, 2};
+    tc_tensor turned = {tc_type_make(ctx, TC_f32, 4, dim), moved};
+    memset(y, 0, sizeof y);
+    tc_columns_multiply(&c, &ctx->scratch, turned, last, tc_tensor_of(g, conv->in[1]).data,
+                        (tc_tensor){out.type, y}, plain);
+    CHECK(memcmp(y, want, sizeof y) == 0);
+    tc_columns_take(&c, in, plain, 0, window);
+    CHECK(window[0] == 0 && window[2] == x[0] && window[3] == x[1] && window[6] == x[9]);
+    tc_ctx_free(ctx);
+}
+
+/* ---- the table of methods ---- */
+
+static tc_bytes quantized(tc_ctx *ctx, const char *preset, int threads, tc_quantize_report *report)
+{
+    tc_model *model = NULL, *typed = NULL;
+    tc_dataset *data = NULL;
+    tc_config *config = NULL;
+    tc_bytes text = {0};
+    const char *path = TOSAC_FIXTURES "/digits/calib.npz";
+    tc_quantize_options o = tc_quantize_options_default();
+    tc_ctx_set_threads(ctx, threads);
+    CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/digits/model.pt2", NULL, &model) == TC_OK);
+    CHECK(tc_dataset_files(ctx, &path, 1, &data) == TC_OK);
+    CHECK(tc_config_open(ctx, preset, &config) == TC_OK);
+    o.config = config;
+    o.samples = data;
+    CHECK(tc_quantize_model(ctx, model, &o, &typed, report) == TC_OK);
+    CHECK(tc_model_text(ctx, typed, 1, &text) == TC_OK);
+    return text;
+}
+
+static const tc_method_gain *method(const tc_quantize_report *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_method; i++)
+        if (!strcmp(r->method[i].name, name))
+            return &r->method[i];
+    return NULL;
+}
+
+static void test_methods(void)
+{
+    tc_ctx *one = tc_ctx_new(), *three = tc_ctx_new();
+    tc_quantize_report r = {.size = sizeof r}, s = r;
+    tc_bytes a = quantized(one, "a8w4", 1, &r), b = quantized(three, "a8w4", 3, &s);
+    const tc_method_gain *bias = method(&r, "bias"), *rounding = method(&r, "rounding");
+    CHECK(a.size == b.size && !memcmp(a.data, b.data, a.size));
+    CHECK(rounding && rounding->taken && bias && rounding->sqnr_db > bias->sqnr_db + 1);
+    CHECK(r.sqnr_db == rounding->sqnr_db && r.plain_sqnr_db < r.sqnr_db && r.agreement > 0.9);
+    quantized(one, "anchor", 1, &r); /* the anchor's choices are left alone */
+    CHECK(r.n_method == 0);
+    quantized(one, "a16w8", 1, &r);
+    for (size_t i = 0; i < r.n_method; i++) /* what is taken is never worse */
+        CHECK(!r.method[i].taken || r.sqnr_db >= r.method[i].sqnr_db);
+    tc_ctx_free(one);
+    tc_ctx_free(three);
+}
+
+int main(void)
+{
+    test_descent();
+    test_windows();
+    test_methods();
+    return check_done();
+}
