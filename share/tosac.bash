@@ -10,7 +10,7 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --places --check --report --dump-dir --dump-after --json --threads --kernels --dim --shape --help -h --version '
+        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --places --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --help -h --version '
         valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|'
         ;;
     quantize)

@@ -452,7 +452,10 @@ stream 0 '1 region, 1 operators' relu --check --strict
 stream 0 "'relu' goes to the CPU: word 62, operation 0, POOL SUM: its ofm reaches" relu-outside
 stream 0 '0 regions' relu-outside
 stream 4 'its ofm reaches from byte 1048576' relu-outside --strict
-stream 0 '1 region, 1 operators' relu-other
+stream 0 '1 region, 1 operators' relu-other --no-execute
+stream 0 'gives other numbers than its TOSA program' relu-other
+stream 0 '0 regions' relu-other
+stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --strict
 stream 0 'gives other numbers than its TOSA program' relu-other --check
 stream 0 '0 regions' relu-other --check
 stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --check --strict
@@ -477,6 +480,7 @@ mkdir "$dir/codes"
 npy codes/spare '|i1' '2, 3' 'abcdef'
 npy codes/x '|i1' '1, 4' '\x80\xf0\x05\x7f'
 model=$dir/idle.tosa stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --check --strict --calib "$dir/codes"
+model=$dir/idle.tosa stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --calib "$dir/codes"
 
 # the same stream in a program and as Vela wrote it: checked, shown, run
 stream 0 '1 region, 1 operators' relu

@@ -43,6 +43,7 @@ typedef struct tc_compile_options {
     const char *method;  /* its name; NULL: "forward" */
     tc_compiled *beside; /* the method before it, for the same target: buffers that share a name are
                             one, in place and type.  What is made of the last holds them all */
+    int unexecuted; /* Ethos-U, not 0: command streams are verified, but not executed on a sample */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

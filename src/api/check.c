@@ -250,8 +250,7 @@ static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, 
     return TC_OK;
 }
 
-/* A sample as the program takes it: real numbers become codes where an input holds those. */
-static const tc_tensor *as_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena)
+const tc_tensor *tc_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena)
 {
     tc_tensor *taken = tc_new_n(arena, tc_tensor, g->n_in);
     for (size_t i = 0; i < g->n_in; i++) {
@@ -276,7 +275,7 @@ tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *p
     for (size_t k = 0; k < c->n && status == TC_OK; k++) {
         tc_seen now = {*tc_main(module), tc_new_n(arena, tc_tensor, tc_main(module)->n_val)};
         tc_state_drop((tc_module *)(uintptr_t)module);
-        status = tc_eval_all(tc_main(module), as_taken(tc_main(module), c->in[k], arena), now.at,
+        status = tc_eval_all(tc_main(module), tc_check_taken(tc_main(module), c->in[k], arena), now.at,
                              arena);
         if (status == TC_OK && c->last[k].at)
             status = compare(c, pass, rounds, &c->last[k], &now);

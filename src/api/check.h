@@ -41,6 +41,9 @@ tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *p
  * lie before it. */
 bool tc_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after);
 
+/* A sample as the program takes it: real numbers become codes where an input holds those. */
+const tc_tensor *tc_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena);
+
 /* The numbers of a value in the last run of sample k. */
 tc_tensor tc_check_value(const tc_checker *c, size_t k, tc_val v);
 

@@ -3,6 +3,7 @@
 #include "compile.h"
 
 #include "check.h"
+#include "region_sample.h"
 #include "model.h"
 #include "pte.h"
 
@@ -466,6 +467,8 @@ static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_comp
 tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     TC_TRY(read_model(ctx, r, out));
+    if (out->target.machine->packing == TC_PACKED_VELA && !r->check && !r->unexecuted)
+        tc_take_sample(ctx, r, out);
     if (is_tosa(out->module))
         return r->check ? checked_whole(ctx, r, out) : take_whole(ctx, r->trace, out);
     return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);

@@ -28,6 +28,7 @@ typedef struct tc_compile_request {
     bool strict;           /* what a region's rules or its compiler refuse is an error */
     const char *method;    /* its name among several; NULL: it is the only one */
     const struct tc_compiled *beside; /* the method compiled before it; or NULL */
+    bool unexecuted;       /* command streams are verified only */
 } tc_compile_request;
 
 /* One region: its graph in the TOSA form, and as a file. */
@@ -38,8 +39,9 @@ typedef struct tc_region {
     size_t n_node;
     tc_bytes
         tosa; /* none when the program was TOSA and the target wants another form: tc_region_tosa */
-    tc_tensor *sample[TC_CHECK_SAMPLES]; /* with `check`: what it is given, by input */
+    tc_tensor *sample[TC_CHECK_SAMPLES]; /* Ethos-U: what it is given, by input */
     size_t n_sample;
+    tc_tensor *want; /* what it should give on the one sample, by output; NULL: not known */
 } tc_region;
 
 /* What has been made of it, or written. */
@@ -65,6 +67,8 @@ struct tc_compiled {
     tc_compile_request request; /* fallback.c: what was asked for, */
     tc_module *typed;           /* the program before it was split; NULL: it is not split, */
     tc_map left;                /* and the nodes that a refusal left on the CPU, with the reason */
+    tc_tensor *given;           /* by input, the sample that streams are executed on; or NULL */
+    bool verify_only;           /* for now: streams are not executed */
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_vela_options vela;
     bool places; /* .pte: steps keep where they come from */

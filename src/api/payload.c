@@ -3,6 +3,7 @@
 #include "payload.h"
 
 #include "pte.h"
+#include "region_sample.h"
 #include "stream_check.h"
 
 static void add_spec(tc_ctx *ctx, tc_payload *p, const char *key, const char *text)
@@ -23,6 +24,8 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
         (*jobs)[i] =
             (tc_vela_job){.graph = tc_main(c->region[i].module), .tosa = c->region[i].tosa};
     TC_TRY(tc_emit_ethosu(ctx, &c->target, vela, *jobs, c->n_region));
+    if (!c->verify_only)
+        tc_hand_samples(ctx, c);
     for (size_t i = 0; i < c->n_region; i++) {
         TC_TRY(tc_tell_progress(ctx, "command streams checked", i, c->n_region));
         tc_status status = tc_stream_check(ctx, c, vela, &c->region[i], &(*jobs)[i]);

@@ -56,6 +56,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .trace = o.on_pass ? &trace : NULL,
                             .check = o.check != 0,
                             .strict = o.strict != 0,
+                            .unexecuted = o.unexecuted != 0,
                             .method = tc_intern_text(ctx, o.method),
                             .beside = o.beside};
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
@@ -175,20 +176,25 @@ static tc_status judge(tc_ctx *ctx, tc_compiled *c, size_t *failed)
     return status;
 }
 
-/* Payloads of all regions; what Vela refuses goes to the CPU. */
+/* Payloads of all regions; what Vela refuses goes to the CPU, and so does what it translates
+ * wrongly.  While parts are tried, streams are executed only where that is what failed. */
 static tc_status payloads(tc_ctx *ctx, tc_compiled *c, bool keep_tosa, tc_payload **out)
 {
-    tc_hold hold = tc_hold_begin(ctx);
-    tc_status status = tc_payloads(ctx, c, &c->vela, keep_tosa, out, &c->written.jobs);
-    size_t failed = status == TC_OK ? SIZE_MAX : refused(c);
-    if (failed == SIZE_MAX || !c->typed || c->request.strict) {
-        tc_hold_keep(ctx, hold);
-        return status;
+    for (int round = 0;; round++) {
+        tc_hold hold = tc_hold_begin(ctx);
+        tc_status status = tc_payloads(ctx, c, &c->vela, keep_tosa, out, &c->written.jobs);
+        size_t failed = status == TC_OK ? SIZE_MAX : refused(c);
+        if (failed == SIZE_MAX || !c->typed || c->request.strict || round == 2) {
+            tc_hold_keep(ctx, hold);
+            return status;
+        }
+        c->verify_only = !c->written.jobs[failed].differs;
+        const char *why = tc_hold_drop(ctx, hold);
+        status = tc_fall_back(ctx, c, judge, failed, why);
+        c->verify_only = false;
+        TC_TRY(status);
+        c->model = tc_model_of(ctx, c->model->name, c->module);
     }
-    const char *why = tc_hold_drop(ctx, hold);
-    TC_TRY(tc_fall_back(ctx, c, judge, failed, why));
-    c->model = tc_model_of(ctx, c->model->name, c->module);
-    return tc_payloads(ctx, c, &c->vela, keep_tosa, out, &c->written.jobs);
 }
 
 static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)

@@ -12,6 +12,6 @@
  * and is not to be written. */
 TC_MUST_USE tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c,
                                       const tc_vela_options *vela, const tc_region *region,
-                                      const tc_vela_job *job);
+                                      tc_vela_job *job);
 
 #endif

@@ -8,7 +8,7 @@ typedef struct compile_options {
     cli_asked asked;
     const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess;
     int64_t max_scratch;
-    bool check, strict, places;
+    bool check, strict, places, unexecuted;
 } compile_options;
 
 static const char *kind_name(size_t i, const void *from)
@@ -59,6 +59,7 @@ static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
     r.check = o->check;
     r.strict = o->strict;
     r.places = o->places;
+    r.unexecuted = o->unexecuted;
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
     r.user = dumper;
     r.max_scratch = o->max_scratch;
@@ -229,6 +230,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(write_explorer(c, last->model, last->compiled, o->output));
     else if (o->output)
         CLI_TRY(write_output(c, last->compiled, kind, o->output));
+    if (o->dump_dir)
+        CLI_TRY(cli_dump_regions(&dumper, last->compiled));
     if (o->report)
         CLI_TRY(write_report(c, o, last->model, last->compiled, last->data));
     for (size_t i = 0; i + 1 < n && o->output; i++)
@@ -257,6 +260,8 @@ static const cli_option options[] = {
      "a .pte keeps line, module and node of every step, as ExecuTorch's stack traces"},
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
+    {"--no-execute", NULL, NULL, CLI_FLAG, AT(unexecuted),
+     "Ethos-U: verify command streams only; else each is executed on one sample beside its TOSA"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
      "the graph after each pass, each region's .tosa, and trace.json"},

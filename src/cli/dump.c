@@ -64,17 +64,27 @@ tc_status cli_dump_pass(void *dumper, const tc_model *model, const char *pass)
     return TC_OK;
 }
 
-tc_status cli_dump_end(cli_dumper *d, const tc_compiled *compiled)
+tc_status cli_dump_regions(cli_dumper *d, const tc_compiled *compiled)
 {
     tc_ctx *ctx = d->c->ctx;
     tc_compiled_info info = {.size = sizeof info};
     tc_compiled_get_info(compiled, &info);
-    add_event(d, "split and lower");
     for (size_t i = 0; i < info.n_region; i++) {
         tc_bytes bytes;
         CLI_TRY(tc_compiled_region_tosa(ctx, compiled, i, &bytes));
         CLI_TRY(tc_write_file(ctx, cli_format("%s/region_%zu.tosa", d->folder, i), bytes));
     }
+    for (size_t i = info.n_region; i < d->n_region; i++)
+        remove(cli_format("%s/region_%zu.tosa", d->folder, i));
+    d->n_region = info.n_region;
+    return TC_OK;
+}
+
+tc_status cli_dump_end(cli_dumper *d, const tc_compiled *compiled)
+{
+    tc_ctx *ctx = d->c->ctx;
+    add_event(d, "split and lower");
+    CLI_TRY(cli_dump_regions(d, compiled));
     cli_put(&d->trace, "{\"name\":\"tosac\",\"ph\":\"M\",\"pid\":1}]}\n");
     return tc_write_file(ctx, cli_format("%s/trace.json", d->folder),
                          (tc_bytes){(const uint8_t *)d->trace.p, d->trace.n});

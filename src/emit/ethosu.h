@@ -26,6 +26,7 @@ typedef struct tc_vela_job {
     tc_bytes notes; /* its debug database, where it was asked for */
     const char *version; /* of Vela: "5.2.0"; NULL: it does not say */
     bool refused;        /* Vela itself did not take the region, or died of it */
+    bool differs;        /* executed, its stream gave other numbers than the region */
 } tc_vela_job;
 
 /* The Vela that is tried with every test, and the one before it, which has more faults. */
