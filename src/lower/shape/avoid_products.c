@@ -2,8 +2,9 @@
 /* avoid_products.c -- TOSA form: around what Vela translates wrongly of products and choices, as
  * avoid.c does.
  *
- *   reduced   REDUCE_MAX, _MIN, _SUM of a SLICE, PAD or CONCAT, which is forgotten  =>  with a
- * pause in between products  MATMUL of a SLICE  =>  with a pause in between: it is taken apart into
+ *   reduced   REDUCE_MAX, _MIN, _SUM, ARGMAX of a SLICE, PAD or CONCAT, which is forgotten, and
+ * CONCAT or PAD of a RESCALE of such a join  =>  with a pause in between; reductions over one
+ * number  =>  nothing; products  MATMUL of a SLICE  =>  with a pause in between: it is taken apart into
  * columns, and where the slice lies is forgotten numbers   a lone number on the left of more than
  * four axes, which is read past its end  =>  on the right; where that is something else, b - b +
  * it, as large as b columns   RESCALE by channel of a MATMUL, TILE, PAD, CONCAT or SLICE  =>  with
@@ -21,10 +22,23 @@
 
 /* ---- reduced ---- */
 
+/* A reduction over one number: nothing happens.  Joined or padded, it is read before it is there. */
+static tc_status idle_reductions(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_reduce_max && node->op != TC_OP_tosa_reduce_min &&
+        node->op != TC_OP_tosa_reduce_sum)
+        return TC_OK;
+    if (!tc_same_dims(tc_type_of(rw->from, node->in[0]), tc_type_of(rw->from, node->out[0])))
+        return TC_OK;
+    tc_rewrite_bind(rw, node->out[0], tc_rewrite_in(rw, node, 0));
+    *done = true;
+    return TC_OK;
+}
+
 static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     bool reduces = node->op == TC_OP_tosa_reduce_max || node->op == TC_OP_tosa_reduce_min ||
-                   node->op == TC_OP_tosa_reduce_sum;
+                   node->op == TC_OP_tosa_reduce_sum || node->op == TC_OP_tosa_argmax;
     if (!reduces || !tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
@@ -74,6 +88,20 @@ static bool is_extreme(const tc_graph *g, tc_val v)
            ((const tc_attr_tosa_axis_nan *)def->attr)->axis == tc_type_of(g, def->in[0])->rank - 1;
 }
 
+/* RESCALE of a CONCAT, PAD or TILE, whose parts it is joined with. */
+static bool is_rescaled_join(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_behind_reshapes(g, v);
+    if (!def || def->op != TC_OP_tosa_rescale || !tc_is_cut(g, def->in[0]))
+        return false;
+    return tc_behind_reshapes(g, def->in[0])->op != TC_OP_tosa_slice;
+}
+
+static tc_status joined_rescales(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    return tc_pause_parts(rw, node, is_rescaled_join, done);
+}
+
 static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     return tc_pause_parts(rw, node, is_extreme, done);
@@ -81,7 +109,8 @@ static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done
 
 tc_status tc_lower_reduced(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {reduced, joined_extremes, padded_windows};
+    static tc_rewriter *const rewriters[] = {idle_reductions, reduced, joined_extremes,
+                                             joined_rescales, padded_windows};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
