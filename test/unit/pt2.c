@@ -301,6 +301,96 @@ static void test_sizes(void)
     CHECK(refused(m, TC_BAD_MODEL, "a size that is not known [dynamic-shape]"));
 }
 
+/* Python's arithmetic on numbers that are known. */
+static void test_arithmetic(void)
+{
+#define INTEGER(n) "{'name':'','arg':{'as_int':" n "}}"
+#define REAL(n) "{'name':'','arg':{'as_float':" n "}}"
+    static const struct {
+        const char *target, *args, *result; /* NULL: it is not known */
+    } row[] = {
+        {"_operator.add", INTEGER("5") "," INTEGER("-7"), "-2"},
+        {"_operator.sub", INTEGER("5") "," INTEGER("7"), "-2"},
+        {"_operator.sub", INTEGER("-9223372036854775807") "," INTEGER("7"), NULL},
+        {"_operator.mul", INTEGER("4611686018427387904") "," INTEGER("4"), NULL},
+        {"_operator.mod", INTEGER("-5") "," INTEGER("3"), "1"},
+        {"_operator.mod", INTEGER("5") "," INTEGER("0"), NULL},
+        {"_operator.pow", INTEGER("2") "," INTEGER("10"), "1024"},
+        {"_operator.pow", INTEGER("-1") "," INTEGER("99"), "-1"},
+        {"_operator.pow", INTEGER("1") "," INTEGER("9999999"), "1"},
+        {"_operator.pow", INTEGER("10") "," INTEGER("99"), NULL},
+        {"_operator.lshift", INTEGER("3") "," INTEGER("4"), "48"},
+        {"_operator.rshift", INTEGER("-5") "," INTEGER("1"), "-3"},
+        {"_operator.lshift", INTEGER("3") "," INTEGER("63"), NULL},
+        {"_operator.neg", INTEGER("4"), "-4"},
+        {"_operator.pos", INTEGER("4"), "4"},
+        {"_operator.abs", INTEGER("-4"), "4"},
+        {"_operator.and_", INTEGER("12") "," INTEGER("10"), "8"},
+        {"_operator.or_", INTEGER("12") "," INTEGER("10"), "14"},
+        {"math.trunc", REAL("-2.5"), "-2"},
+        {"math.floor", REAL("-2.5"), "-3"},
+        {"math.ceil", REAL("-2.5"), "-2"},
+        {"math.floor", INTEGER("7"), "7"},
+        {"math.floor", REAL("1e300"), NULL},
+        {"builtins.round", REAL("2.5"), "2"},
+        {"builtins.max", INTEGER("3") "," INTEGER("9"), "9"},
+        {"torch.sym_min", REAL("3.5") "," INTEGER("3"), "3"},
+        {"torch.sym_sum", INTEGER("3") "," INTEGER("9"), "12"},
+        {"torch.sym_int", REAL("3.99"), "3"},
+        {"torch.sym_ite", INTEGER("0") "," INTEGER("1") "," INTEGER("2"), "2"},
+        {"torch.sym_ite", INTEGER("1") "," INTEGER("1") "," INTEGER("2"), "1"},
+        {"_operator.floordiv", INTEGER("3") "," INTEGER("0"), NULL},
+    };
+    for (size_t k = 0; k < TC_COUNT(row); k++) {
+        tc_ctx *ctx = tc_ctx_new();
+        tc_status status;
+        model m = {.nodes = tc_text_format(&ctx->arena,
+                                           "{'target':'%s','inputs':[%s],'outputs':[{'as_sym_int':{"
+                                           "'as_name':'d'}}],'metadata':{}}",
+                                           row[k].target, row[k].args),
+                   .outputs = "{'as_sym_int':{'as_name':'d'}}",
+                   .output_specs = "{'user_output':{'arg':{'as_sym_int':{'as_name':'d'}}}}"};
+        tc_module *module = load(ctx, m, &status);
+        bool good = row[k].result ? module && tc_text_eq(module->out_port[0].text, row[k].result)
+                                  : !module && strstr(tc_diagnostics(ctx), "a size that is not");
+        if (!good)
+            fprintf(stderr, "%s(%s): %s %s\n", row[k].target, row[k].args,
+                    module ? module->out_port[0].text : "", tc_diagnostics(ctx));
+        CHECK(good);
+        tc_ctx_free(ctx);
+    }
+    /* Comparisons, chosen from. */
+    static const struct {
+        const char *target, *a, *b;
+        bool holds;
+    } order[] = {{"lt", "1", "2", true},  {"le", "2", "2", true},  {"gt", "1", "2", false},
+                 {"ge", "2", "2", true},  {"eq", "1", "2", false}, {"ne", "1", "2", true},
+                 {"lt", "2", "1", false}, {"eq", "7", "7", true}};
+    for (size_t k = 0; k < TC_COUNT(order); k++) {
+        tc_ctx *ctx = tc_ctx_new();
+        tc_status status;
+        model m = {
+            .nodes = tc_text_format(
+                &ctx->arena,
+                "{'target':'_operator.%s','inputs':[{'name':'','arg':{'as_int':%s}},{'name':'','"
+                "arg'"
+                ":{'as_float':%s.0}}],'outputs':[{'as_sym_bool':{'as_name':'c'}}],'metadata':{}},"
+                "{'target':'torch.sym_not','inputs':[{'name':'','arg':{'as_sym_bool':{'as_name':'c'"
+                "}}}],'outputs':[{'as_sym_bool':{'as_name':'n'}}],'metadata':{}},"
+                "{'target':'torch.sym_ite','inputs':[{'name':'','arg':{'as_sym_bool':{'as_name':'n'"
+                "}}},{'name':'','arg':{'as_int':0}},{'name':'','arg':{'as_int':1}}],'outputs':[{'"
+                "as_sym_int':{'as_name':'d'}}],'metadata':{}}",
+                order[k].target, order[k].a, order[k].b),
+            .outputs = "{'as_sym_int':{'as_name':'d'}}",
+            .output_specs = "{'user_output':{'arg':{'as_sym_int':{'as_name':'d'}}}}"};
+        tc_module *module = load(ctx, m, &status);
+        CHECK(module && tc_text_eq(module->out_port[0].text, order[k].holds ? "1" : "0"));
+        if (!module)
+            fprintf(stderr, "%s: %s\n", order[k].target, tc_diagnostics(ctx));
+        tc_ctx_free(ctx);
+    }
+}
+
 #define NODE(target, args, name)                                                                   \
     "{'target':'torch.ops.aten." target "','inputs':[" args                                        \
     "],'outputs':[{'as_tensor':{'name':'" name "'}}],'metadata':{},'name':'" name "'}"
@@ -580,6 +670,7 @@ int main(void)
     test_weights();
     test_programs();
     test_sizes();
+    test_arithmetic();
     test_views();
     test_mutation();
     test_damage();

@@ -215,7 +215,19 @@ static const row rows[] = {
     ROW("div.Tensor_mode", "self=x other=x rounding_mode='odd'", "neither trunc nor floor"),
     ROW("dropout.default", "input=x p=0.5 train=true", "random in training"),
     ROW("histc.default", "self=x bins=0 min=0.0 max=1.0", "there are no bins"),
+    /* arguments of another kind, or none */
     ROW("relu.default", "self=7", "argument 'self' of"),
+    ROW("relu.default", "other=x", "is missing or not a tensor"),
+    ROW("conv2d.default", "input=z weight=z bias=7", "not a tensor"),
+    ROW("add.Tensor", "self=x other='odd'", "argument 'other' of"),
+    ROW("cat.default", "tensors=7", "not a list of tensors"),
+    ROW("select.int", "self=x dim='odd' index=0", "not an integer"),
+    ROW("narrow.default", "self=x dim=1 start=0", "not an integer"),
+    ROW("permute.default", "self=x dims='odd'", "not a list of numbers"),
+    ROW("pad.default", "self=x pad=[1,1] mode=3", "not text"),
+    ROW("sum.dim_IntList", "self=x dim=[1] dtype='odd'", "not an element type"),
+    ROW("leaky_relu.default", "self=x negative_slope='odd'", "argument 'negative_slope'"),
+    ROW("relu.default", "self=q", "uses 'q'"),
     ROW("relu_to_the_moon.default", "self=x", "relu_to_the_moon"),
 };
 
