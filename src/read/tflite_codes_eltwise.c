@@ -164,7 +164,7 @@ void tc_tfl_codes_extreme(tc_tfl_node *n)
     tc_tfl_bind(n, 0, tc_tfl_two(&n->m, op, a, b));
 }
 
-/* Codes moved left by 8 and multiplied by their scales are compared. */
+/* Codes moved left by 8 and multiplied by their scales are compared; int16 ones as they are. */
 void tc_tfl_codes_compare(tc_tfl_node *n)
 {
     tc_make *m = &n->m;
@@ -176,8 +176,9 @@ void tc_tfl_codes_compare(tc_tfl_node *n)
         x[k] = tc_tfl_need(n, k);
         if (m->status != TC_OK)
             return;
-        x[k] = tc_tfl_widen(m, x[k], tc_tfl_zero(t), LEFT);
-        x[k] = tc_tfl_rescale(m, x[k], &f, 1, 0, 0, TC_i32);
+        bool wide = t->dtype == TC_i16;
+        x[k] = tc_tfl_widen(m, x[k], wide ? 0 : tc_tfl_zero(t), wide ? 0 : LEFT);
+        x[k] = wide ? x[k] : tc_tfl_rescale(m, x[k], &f, 1, 0, 0, TC_i32);
     }
     static const struct {
         tc_op from, to;

@@ -71,6 +71,12 @@ static tc_dtype sum_of(const tc_tfl_tensor *x)
     return x->dtype == TC_i16 ? TC_i48 : TC_i32;
 }
 
+/* An int48 sum that 32 bits hold. */
+static tc_val narrowed(tc_tfl_node *n, tc_val y)
+{
+    return tc_tfl_rescale(&n->m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
+}
+
 /* To the result's codes, activated. */
 static tc_val finish(tc_tfl_node *n, tc_val y, const tc_tfl_factor *f, int64_t count,
                      int activation)
@@ -241,7 +247,12 @@ void tc_tfl_codes_fully_connected(tc_tfl_node *n)
     x = tc_make_reshape(m, x, 4, (int64_t[]){1, 1, rows, k->dim[1]});
     w = tc_make_reshape(m, w, 4, (int64_t[]){k->dim[0], 1, 1, k->dim[1]});
     tc_val y = product(n, TC_OP_tosa_conv2d, x, w, bias, win, tc_tfl_zero(xt), weight_zero(n, wt));
-    y = finish(n, y, f, count, tc_tfl_enum(n, 0));
+    if (xt->dtype == TC_i16 && k->dim[1] <= 256) { /* the runtime rounds once, with all bits */
+        const tc_tfl_tensor *to = tc_tfl_out_tensor(n, 0);
+        y = tc_tfl_rescale_once(m, narrowed(n, y), f, count, 0, TC_i16);
+        y = tc_tfl_clamp(m, y, tc_tfl_range_of(to, tc_tfl_enum(n, 0)));
+    } else
+        y = finish(n, y, f, count, tc_tfl_enum(n, 0));
     tc_tfl_bind(n, 0, tc_make_reshape(m, y, rank, dim));
 }
 

@@ -202,5 +202,18 @@ void tc_tfl_codes_resize_bilinear(tc_tfl_node *n)
         tc_tfl_bind(n, 0, halves_away(m, x, 20, -up, TC_i8));
         return;
     }
-    tc_make_unsupported(m, "RESIZE_BILINEAR of %s", tc_tfl_type_name(t->code));
+    /* 16 bits by 2^20 are more than 32: the rows' sums, of 26 bits, are split at bit 12. */
+    tc_val twelve = tc_tfl_number(m, TC_i32, 4, 12);
+    tc_val high = tc_tfl_shift_right(m, x, twelve, false);
+    tc_val low = tc_tfl_two(m, TC_OP_tosa_bitwise_and, x, tc_tfl_number(m, TC_i32, 4, 4095));
+    high = blend(m, high, 1, out[0], align, half);
+    low = blend(m, low, 1, out[0], align, half);
+    /* high 2^12 + low, halves away from zero: bits that are shifted out of low only count as one */
+    tc_val carry = tc_tfl_shift_right(m, low, twelve, false);
+    tc_val rest = tc_tfl_two(m, TC_OP_tosa_bitwise_and, low, tc_tfl_number(m, TC_i32, 4, 4095));
+    tc_val any = tc_tfl_two(m, TC_OP_tosa_minimum, rest, tc_tfl_number(m, TC_i32, 4, 1));
+    high = tc_tfl_two(m, TC_OP_tosa_add, high, carry);
+    high = tc_tfl_two(m, TC_OP_tosa_logical_left_shift, high, tc_tfl_number(m, TC_i32, 4, 1));
+    high = tc_tfl_two(m, TC_OP_tosa_add, high, any);
+    tc_tfl_bind(n, 0, halves_away(m, high, 9, 0, TC_i16));
 }

@@ -161,7 +161,7 @@ static tc_val table513(tc_make *m, tc_val x, double step_in, double zero, double
     }
     tc_store_i64(t, 512, (int64_t)fmin(fmax(round(of(to) * by), -32768), 32767));
     tc_val y = tc_make_2(m, tosa_table, NULL, x, tc_make_const(m, t, NULL));
-    return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, -6}, 1, 0, 0, TC_i16);
+    return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
 }
 
 static double one_over(double v) { return 1 / (1 + v); }

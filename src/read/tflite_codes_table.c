@@ -48,6 +48,13 @@ static float do_rsqrt(float v, const unary *u)
     return v <= 0 ? 32767.0f * u->ys : 1.0f / sqrtf(v);
 }
 
+/* SQRT is cut off, not rounded. */
+static int64_t square_root(const unary *u, int64_t code)
+{
+    float v = u->xs * (float)(code - u->xz);
+    return v > 0 ? held(u, (int64_t)(sqrtf(v) / u->ys) + u->yz) : held(u, u->yz);
+}
+
 static int64_t by_real(const unary *u, int64_t code)
 {
     float inverse = 1 / u->ys, v = u->real(u->xs * (float)(code - u->xz), u);
@@ -172,10 +179,12 @@ static int64_t root(const unary *u, int64_t code)
 
 /* ---- int16 ---- */
 
-/* round(65536 / (1 + e^(-i / 24))) */
+/* 65536 s(i / 24), s(x) = 1 / (1 + e^-x), raised by half of what a straight line misses in the
+ * middle of a step: s''(x) / (16 * 24^2). */
 static uint32_t sigmoid_at(uint32_t i)
 {
-    return (uint32_t)fmin(round(65536.0 / (1.0 + exp(-(double)i / 24.0))), 65535);
+    double s = 1 / (1 + exp(-(double)i / 24)), bend = s * (1 - s) * (1 - 2 * s);
+    return i >= 255 ? 65535 : (uint32_t)floor(65536 * (s - bend / (16 * 24 * 24)) + 0.5);
 }
 
 /* Codes times `f.fraction` >> `f.shift` are steps of 10.7 / 2^17. */
@@ -246,7 +255,7 @@ static tc_val table513(tc_tfl_node *n, const unary *u, tc_val x)
     float last = roundf(u->real(to, u) * inverse);
     tc_store_i64(t, 512, held16((int64_t)fmaxf(fminf(last, 1e6f), -1e6f)));
     tc_val y = tc_make_2(m, tosa_table, NULL, x, tc_make_const(m, t, NULL));
-    return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, -6}, 1, 0, 0, TC_i16);
+    return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
 }
 
 /* All 65536 results in a list. */
@@ -412,4 +421,14 @@ void tc_tfl_codes_abs(tc_tfl_node *n)
     u.f = tc_tfl_factor_of((double)(u.xs / u.ys));
     tc_tfl_bind(n, 0, u.x->dtype == TC_i8 ? table256(n, &u, x, absolute)
                                           : looked_up(n, &u, x, absolute));
+}
+
+void tc_tfl_codes_sqrt(tc_tfl_node *n)
+{
+    unary u = {0};
+    tc_val x;
+    if (!begin(n, &u, &x))
+        return;
+    tc_tfl_bind(n, 0, u.x->dtype == TC_i8 ? table256(n, &u, x, square_root)
+                                          : looked_up(n, &u, x, square_root));
 }

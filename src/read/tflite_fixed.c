@@ -120,8 +120,8 @@ tc_val tc_tfl_clamp(tc_make *m, tc_val x, tc_tfl_range r)
 }
 
 /* scale32 of an int32, scale16 of an int48. */
-tc_val tc_tfl_rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
-                      int64_t out_zero, tc_dtype to)
+static tc_val rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
+                      int64_t out_zero, tc_dtype to, bool once)
 {
     if (m->status != TC_OK)
         return TC_NONE;
@@ -134,8 +134,8 @@ tc_val tc_tfl_rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, i
         int down = wide ? 15 - f[i].shift : 31 - f[i].shift;
         if (wide)
             fraction = fraction < 0x7FFF0000 ? (fraction + (1 << 15)) >> 16 : 0x7FFF;
-        while (down > 62 || (down > 2 && fraction == 0)) /* the same, in fewer places */
-            fraction >>= 1, down--;
+        if (!fraction) /* nothing is left of any sum, however large */
+            down = 62;
         if (down < 2) {
             tc_make_unsupported(m, "a scale that is 2^%d times the result's", f[i].shift);
             return TC_NONE;
@@ -146,7 +146,7 @@ tc_val tc_tfl_rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, i
     }
     tc_attr_tosa_rescale *a =
         tc_make_attr(m, tosa_rescale, .scale32 = !wide,
-                     .rounding_mode = !wide && doubles ? TC_rounding_double : TC_rounding_single,
+                     .rounding_mode = !wide && doubles && !once ? TC_rounding_double : TC_rounding_single,
                      .per_channel = n > 1);
     tc_val in[5] = {x};
     in[1] = tc_make_const(m, factor, NULL);
@@ -154,6 +154,18 @@ tc_val tc_tfl_rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, i
     in[3] = tc_tfl_number(m, from, 1, in_zero);
     in[4] = tc_tfl_number(m, to, 1, out_zero);
     return converts(m, TC_OP_tosa_rescale, a, in, 5, to);
+}
+
+tc_val tc_tfl_rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
+                      int64_t out_zero, tc_dtype to)
+{
+    return rescale(m, x, f, n, in_zero, out_zero, to, false);
+}
+
+tc_val tc_tfl_rescale_once(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n,
+                           int64_t out_zero, tc_dtype to)
+{
+    return rescale(m, x, f, n, 0, out_zero, to, true);
 }
 
 tc_val tc_tfl_widen(tc_make *m, tc_val x, int64_t zero, int shift)

@@ -40,10 +40,12 @@ tc_val tc_tfl_clamp(tc_make *m, tc_val x, tc_tfl_range r);             /* x wher
 /* (x - in_zero) by each factor, + out_zero, of that type; n factors: one, or one per channel. */
 tc_val tc_tfl_rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to);
+/* The same, rounded once. */
+tc_val tc_tfl_rescale_once(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n,
+                           int64_t out_zero, tc_dtype to);
 tc_val tc_tfl_widen(tc_make *m, tc_val x, int64_t zero, int shift); /* (x - zero) << shift, i32 */
 tc_val tc_tfl_mul(tc_make *m, tc_val a, tc_val b, int shift);       /* i32 */
 tc_val tc_tfl_two(tc_make *m, tc_op op, tc_val a, tc_val b);        /* ranks made equal */
 tc_val tc_tfl_shift_right(tc_make *m, tc_val a, tc_val b, bool round);
-tc_val tc_tfl_slice(tc_make *m, tc_val x, const int64_t *start, const int64_t *size);
 
 #endif

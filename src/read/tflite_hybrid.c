@@ -94,6 +94,7 @@ bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int i
         return false;
     }
     h->on = true;
+    h->asymmetric = asymmetric;
     *x = asymmetric ? asymmetric_codes(m, *x, axes, k, &h->scale)
                     : symmetric(m, *x, axes, k, &h->scale);
     *w = plain_weights(m, *w, t);
@@ -105,12 +106,18 @@ bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int i
     return m->status == TC_OK;
 }
 
-/* y scale weight + bias */
+/* y scale weight + bias, in the runtime's order: windows with codes of both signs by the weights'
+ * scale first, the others by the product of both. */
 tc_val tc_tfl_hybrid_end(tc_tfl_node *n, const tc_tfl_hybrid *h, tc_val y, tc_val bias)
 {
     if (!h->on)
         return y;
-    y = tc_make_mul(&n->m, y, h->scale);
-    y = tc_make_mul(&n->m, y, h->weight);
+    if (h->asymmetric && n->row->op != TC_OP_linear) {
+        y = tc_make_mul(&n->m, y, h->weight);
+        y = tc_make_mul(&n->m, y, h->scale);
+    } else {
+        tc_val both = tc_make_mul(&n->m, h->scale, h->weight);
+        y = tc_make_mul(&n->m, y, both);
+    }
     return bias ? tc_make_add(&n->m, y, bias) : y;
 }

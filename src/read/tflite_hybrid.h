@@ -9,7 +9,7 @@
 #include "tflite.h"
 
 typedef struct tc_tfl_hybrid {
-    bool on;
+    bool on, asymmetric;
     tc_val scale;  /* of x, extents of 1 but for what has a scale of its own */
     tc_val weight; /* of the weights: one number, or one for each number of the last axis */
 } tc_tfl_hybrid;

@@ -146,7 +146,8 @@ void tc_tfl_build_l2_norm(tc_tfl_node *n)
     tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, 0)));
 }
 
-/* x (bias + alpha * sum of squares of the channels within radius) ^ -beta */
+/* x (bias + alpha * sum of squares of the channels within radius) ^ -beta; the last of them is not
+ * counted. */
 void tc_tfl_build_local_norm(tc_tfl_node *n)
 {
     tc_make *m = &n->m;
@@ -164,7 +165,7 @@ void tc_tfl_build_local_norm(tc_tfl_node *n)
     int64_t pad[2 * TC_MAX_RANK] = {0};
     pad[2 * last] = pad[2 * last + 1] = radius;
     tc_val square = tc_make_pad(m, tc_make_mul(m, x, x), pad, 0), sum = TC_NONE;
-    for (int64_t i = 0; i <= 2 * radius && m->status == TC_OK; i++) {
+    for (int64_t i = 0; i < tc_max_i64(2 * radius, 1) && m->status == TC_OK; i++) {
         tc_val part = tc_make_slice(m, square, last, i, i + t->dim[last], 1);
         sum = sum ? tc_make_add(m, sum, part) : part;
     }

@@ -224,7 +224,12 @@ void tc_tfl_build_transpose_conv(tc_tfl_node *n)
         if (!find_spread(n, tc_tfl_enum(n, 0), t->dim[1 + i], &s[i]))
             return;
     }
-    tc_val y = convolve_up(n, x, tc_make_permute(m, w, axes == 2 ? order2 : order3), bias, s, axes);
+    tc_tfl_hybrid hybrid = {0};
+    if (!tc_tfl_hybrid_begin(n, &hybrid, 2, 1, 1, axes == 2 ? 0 : -1, true, &x, &w))
+        return;
+    w = tc_make_permute(m, w, axes == 2 ? order2 : order3);
+    tc_val y = convolve_up(n, x, w, hybrid.on ? TC_NONE : bias, s, axes);
+    y = tc_tfl_hybrid_end(n, &hybrid, y, bias);
     tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, axes == 2 ? 3 : 4)));
 }
 

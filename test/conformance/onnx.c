@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx.c -- ONNX's own node tests as recorded: conformance-onnx FOLDER [NAME].
+/* onnx.c -- operators of the other doors as recorded, ONNX's own node tests and those of
+ * TensorFlow Lite: conformance-onnx FOLDER [NAME].
  *
  * FOLDER/cases.txt has a line for each: name, inputs, results, relative and absolute tolerance;
- * FOLDER/NAME has model.onnx, in_N.npy and want_N.npy.  A number holds when it is within
+ * FOLDER/NAME has model.onnx or model.tflite, in_N.npy and want_N.npy.  A number holds when it is within
  * absolute + relative * |expected|, as NumPy's allclose has it. */
 #include <math.h>
 #include <stdio.h>
@@ -61,6 +62,16 @@ static const char *compare(tc_ctx *ctx, const char *folder, const test *t, tc_te
     return NULL;
 }
 
+static const char *model_of(tc_ctx *ctx, const char *folder, const test *t)
+{
+    const char *path = path_of(ctx, folder, t, "model.tflite", -1);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return path_of(ctx, folder, t, "model.onnx", -1);
+    fclose(file);
+    return path;
+}
+
 static const char *run(tc_ctx *ctx, const char *folder, const test *t)
 {
     const char *data[MOST];
@@ -73,7 +84,7 @@ static const char *run(tc_ctx *ctx, const char *folder, const test *t)
     tc_model_options options = tc_model_options_default();
     options.data = data;
     options.n_data = (size_t)t->n_in;
-    if (tc_model_open(ctx, path_of(ctx, folder, t, "model.onnx", -1), &options, &model) != TC_OK ||
+    if (tc_model_open(ctx, model_of(ctx, folder, t), &options, &model) != TC_OK ||
         tc_program_new(ctx, model, NULL, &program) != TC_OK ||
         tc_dataset_files(ctx, data, (size_t)t->n_in, &set) != TC_OK ||
         tc_program_bind_data(program, set, &samples, NULL, NULL) != TC_OK)

@@ -1,0 +1,409 @@
+#!/usr/bin/env python3
+"""Operator files for the TensorFlow Lite reader, with the answers of LiteRT's reference kernels.
+
+    tflite_suite.py FOLDER        writes FOLDER/cases.txt and FOLDER/CASE/{model.tflite, in_N.npy, want_N.npy}
+
+One operator a file, in each of float, int8, uint8 and int16 (weights int8) that the runtime takes; what it refuses is left out.
+Needs ai-edge-litert and flatbuffers.
+"""
+import os
+import sys
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as S
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+TYPES = {"f32": (S.TensorType.FLOAT32, np.float32), "i8": (S.TensorType.INT8, np.int8), "u8": (S.TensorType.UINT8, np.uint8),
+         "i16": (S.TensorType.INT16, np.int16), "i32": (S.TensorType.INT32, np.int32), "i64": (S.TensorType.INT64, np.int64),
+         "bool": (S.TensorType.BOOL, np.bool_), "f16": (S.TensorType.FLOAT16, np.float16)}
+RNG = np.random.default_rng(2026)
+
+
+class T:
+    """A tensor: type, shape, maybe numbers (a constant), maybe scale(s) and zero(s)."""
+
+    def __init__(self, kind, shape, data=None, scale=None, zero=0, axis=0):
+        self.kind, self.shape, self.data, self.scale, self.zero, self.axis = kind, list(shape), data, scale, zero, axis
+
+
+def write(path, code, inputs, outputs, options=None, version=1, custom=None):
+    m = S.ModelT()
+    m.version, m.description = 3, "tosac"
+    m.buffers, m.operatorCodes = [S.BufferT()], [S.OperatorCodeT()]
+    c = m.operatorCodes[0]
+    c.builtinCode, c.deprecatedBuiltinCode, c.version, c.customCode = code, min(code, 127), version, custom
+    g = S.SubGraphT()
+    g.name, g.tensors, g.inputs, g.outputs = "main", [], [], []
+    op = S.OperatorT()
+    op.opcodeIndex, op.inputs, op.outputs = 0, [], []
+    for k, t in enumerate(list(inputs) + list(outputs)):
+        if t is None:
+            op.inputs.append(-1)
+            continue
+        w = S.TensorT()
+        w.shape, w.type, w.name, w.buffer = t.shape, TYPES[t.kind][0], f"t{k}", 0
+        if t.scale is not None:
+            q = S.QuantizationParametersT()
+            q.scale = np.atleast_1d(np.float32(t.scale))
+            q.zeroPoint = np.broadcast_to(np.int64(t.zero), q.scale.shape)
+            q.quantizedDimension = t.axis
+            w.quantization = q
+        if t.data is not None:
+            b = S.BufferT()
+            b.data = np.frombuffer(np.ascontiguousarray(t.data, TYPES[t.kind][1]).tobytes(), np.uint8)
+            w.buffer = len(m.buffers)
+            m.buffers.append(b)
+        index = len(g.tensors)
+        g.tensors.append(w)
+        if k < len(inputs):
+            op.inputs.append(index)
+            if t.data is None:
+                g.inputs.append(index)
+        else:
+            op.outputs.append(index)
+            g.outputs.append(index)
+    if options is not None:
+        op.builtinOptionsType = getattr(S.BuiltinOptions, type(options).__name__[:-1])
+        op.builtinOptions = options
+    g.operators = [op]
+    m.subgraphs = [g]
+    b = flatbuffers.Builder(1024)
+    b.Finish(m.Pack(b), b"TFL3")
+    with open(path, "wb") as f:
+        f.write(b.Output())
+
+
+def numbers(t):
+    shape, d = t.shape, TYPES[t.kind][1]
+    if t.kind == "bool":
+        return RNG.integers(0, 2, shape).astype(bool)
+    if t.kind in ("f32", "f16"):
+        return RNG.normal(0, 1.5, shape).astype(d)
+    if t.kind in ("i32", "i64"):
+        return RNG.integers(-20, 20, shape).astype(d)
+    lo, hi = np.iinfo(d).min, np.iinfo(d).max
+    return RNG.integers(lo + (t.kind == "i16"), hi + 1, shape).astype(d)
+
+
+class Suite:
+    def __init__(self, folder):
+        self.folder, self.list, self.count = folder, [], {}
+
+    def case(self, name, kind, code, inputs, outputs, options=None, version=1, data=None):
+        where = os.path.join(self.folder, f"{name}_{kind}")
+        os.makedirs(where, exist_ok=True)
+        model = os.path.join(where, "model.tflite")
+        try:
+            write(model, code, inputs, outputs, options, version)
+            m = Interpreter(model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+            m.allocate_tensors()
+            given = data or [numbers(t) for t in inputs if t is not None and t.data is None]
+            for d, x in zip(m.get_input_details(), given):
+                m.set_tensor(d["index"], x)
+            m.invoke()
+            want = [m.get_tensor(d["index"]) for d in m.get_output_details()]
+        except (RuntimeError, ValueError, OverflowError) as e:
+            os.system(f"rm -r '{where}'")
+            if os.environ.get("VERBOSE"):
+                print(f"{name}_{kind}: {str(e)[:150]}")
+            return
+        for i, x in enumerate(given):
+            np.save(os.path.join(where, f"in_{i}.npy"), x)
+        top = 0.0
+        for i, x in enumerate(want):
+            np.save(os.path.join(where, f"want_{i}.npy"), x)
+            if x.dtype.kind == "f" and x.size:
+                top = max(top, float(np.abs(x[np.isfinite(x)]).max(initial=0)))
+        exact = all(x.dtype.kind != "f" for x in want)
+        self.list.append(f"{name}_{kind} {len(given)} {len(want)} 0 {0 if exact else 1e-5 * max(top, 1e-3):.3g}")
+        self.count[kind] = self.count.get(kind, 0) + 1
+
+
+QUANT = ["i8", "u8", "i16"]
+
+
+def act(kind, shape, scale=None, zero=None, data=None):
+    """An activation: codes of a random domain, or real numbers."""
+    if kind not in QUANT:
+        return T(kind, shape, data)
+    s = float(scale) if scale else float(RNG.uniform(0.01, 0.1)) / (200 if kind == "i16" else 1)
+    z = 0 if kind == "i16" else int(zero if zero is not None else RNG.integers(-100, 100)) + (128 if kind == "u8" and zero is None else 0)
+    return T(kind, shape, data, s, z)
+
+
+def opt(name, **fields):
+    o = getattr(S, name + "T")()
+    for k, v in fields.items():
+        setattr(o, k, v)
+    return o
+
+
+B = S.BuiltinOperator
+ALL = ["f32"] + QUANT
+
+
+def weights(kind, shape, axis, scale=0.02):
+    """Weights, and the scale(s) of their codes."""
+    if kind == "f32":
+        return T("f32", shape, RNG.normal(0, .4, shape)), None
+    if kind == "u8":
+        return T("u8", shape, RNG.integers(0, 256, shape), scale, 121), np.float32(scale)
+    s = RNG.uniform(.5, 1.5, shape[axis]).astype(np.float32) * np.float32(scale)
+    return T("i8", shape, RNG.integers(-127, 128, shape), s, 0, axis), s
+
+
+def bias(kind, n, x, s):
+    if kind == "f32":
+        return T("f32", [n], RNG.normal(0, 1, n))
+    wide = "i64" if kind == "i16" else "i32"
+    return T(wide, [n], RNG.integers(-2000, 2000, n), np.float32(x.scale) * s, 0)
+
+
+def products(s):
+    k = 0
+    for kind in ALL:
+        for n, (h, w, c, o, kh, kw, sh, sw, dil, pad, fused) in enumerate([
+                (7, 8, 3, 5, 3, 3, 1, 1, 1, 0, 0), (9, 9, 4, 6, 3, 3, 2, 2, 1, 0, 1), (8, 6, 2, 4, 1, 1, 1, 1, 1, 1, 3), (10, 10, 3, 4, 5, 3, 2, 1, 1, 1, 2),
+                (12, 11, 3, 4, 3, 3, 1, 1, 2, 0, 0), (6, 6, 8, 8, 2, 2, 2, 2, 1, 1, 1), (5, 5, 16, 3, 1, 1, 2, 2, 1, 0, 0)]):
+            x = act(kind, [1, h, w, c], .03 if kind != "i16" else .0002)
+            f, fs = weights(kind, [o, kh, kw, c], 0)
+            y = act(kind, [1], .05 if kind != "i16" else .0003)
+            s.case(f"conv_{n}", kind, B.CONV_2D, [x, f, bias(kind, o, x, fs) if n % 3 else None], [y],
+                   opt("Conv2DOptions", padding=pad, strideH=sh, strideW=sw, dilationHFactor=dil, dilationWFactor=dil, fusedActivationFunction=fused))
+            for mult in (1, 2):
+                f, fs = weights(kind, [1, kh, kw, c * mult], 3)
+                s.case(f"depthwise_{n}_{mult}", kind, B.DEPTHWISE_CONV_2D, [x, f, bias(kind, c * mult, x, fs)], [y],
+                       opt("DepthwiseConv2DOptions", padding=pad, strideH=sh, strideW=sw, depthMultiplier=mult, dilationHFactor=dil, dilationWFactor=dil,
+                           fusedActivationFunction=fused))
+        for n, (rows, c, o, fused, keep) in enumerate([(1, 16, 8, 0, False), (4, 10, 3, 1, True), (3, 64, 12, 3, False)]):
+            x = act(kind, [rows, c], .02 if kind != "i16" else .0002)
+            f, fs = weights(kind, [o, c], 0)
+            if fs is not None and fs.ndim:
+                f.scale, f.zero, fs = f.scale[0], 0, fs[0]
+            y = act(kind, [1], .06 if kind != "i16" else .0005)
+            s.case(f"fully_connected_{n}", kind, B.FULLY_CONNECTED, [x, f, bias(kind, o, x, fs)], [y],
+                   opt("FullyConnectedOptions", fusedActivationFunction=fused, keepNumDims=keep), 4)
+        for n, (h, c, o, k2, st, pad, fused) in enumerate([(4, 3, 5, 3, 2, 0, 0), (5, 4, 2, 2, 2, 1, 0), (3, 2, 3, 4, 2, 0, 1), (4, 3, 3, 3, 1, 0, 0)]):
+            x = act(kind, [1, h, h, c], .03 if kind != "i16" else .0002)
+            f, fs = weights(kind, [o, k2, k2, c], 0)
+            out = h * st if pad == 0 else (h - 1) * st + k2
+            y = act(kind, [1], .05 if kind != "i16" else .0003)
+            s.case(f"transpose_conv_{n}", kind, B.TRANSPOSE_CONV, [T("i32", [4], [1, out, out, o]), f, x, bias(kind, o, x, fs)], [y],
+                   opt("TransposeConvOptions", padding=pad, strideH=st, strideW=st, fusedActivationFunction=fused), 3)
+        for n, (a, b, ax, ay) in enumerate([([2, 3, 4], [2, 4, 5], False, False), ([2, 4, 3], [2, 5, 4], True, True), ([1, 2, 3, 4], [3, 1, 4, 2], False, False)]):
+            s.case(f"batch_matmul_{n}", kind, B.BATCH_MATMUL, [act(kind, a, .02 if kind != "i16" else .0002), act(kind, b, .02 if kind != "i16" else .0002)],
+                   [act(kind, [1], .05 if kind != "i16" else .0003)], opt("BatchMatMulOptions", adjX=ax, adjY=ay))
+        for n, (h, k2, st, pad, fused) in enumerate([(8, 2, 2, 1, 0), (7, 3, 2, 0, 1), (9, 3, 1, 0, 0), (6, 2, 1, 0, 3), (8, 4, 4, 1, 0)]):
+            for op, word in ((B.AVERAGE_POOL_2D, "average"), (B.MAX_POOL_2D, "max"), (B.L2_POOL_2D, "l2")):
+                x = act(kind, [1, h, h, 3], .05 if kind != "i16" else .0003)
+                s.case(f"{word}_pool_{n}", kind, op, [x], [T(kind, [1], None, x.scale, x.zero)],
+                       opt("Pool2DOptions", padding=pad, strideH=st, strideW=st, filterHeight=k2, filterWidth=k2, fusedActivationFunction=fused), 3)
+    # weights of codes, real activations
+    for n, per in enumerate((False, True)):
+        x = T("f32", [1, 7, 7, 4])
+        f, fs = weights("i8", [5, 3, 3, 4], 0)
+        if not per:
+            f.scale, f.zero = f.scale[0], 0
+        s.case(f"conv_{n}", "dynamic", B.CONV_2D, [x, f, T("f32", [5], RNG.normal(0, 1, 5))], [T("f32", [1])], opt("Conv2DOptions", strideH=1, strideW=1))
+        f, fs = weights("i8", [1, 3, 3, 4], 3)
+        s.case(f"depthwise_{n}", "dynamic", B.DEPTHWISE_CONV_2D, [x, f, T("f32", [4], RNG.normal(0, 1, 4))], [T("f32", [1])],
+               opt("DepthwiseConv2DOptions", strideH=1, strideW=1, depthMultiplier=1))
+        f, fs = weights("i8", [6, 20], 0)
+        if not per:
+            f.scale, f.zero = f.scale[0], 0
+        for asym in (False, True):
+            s.case(f"fully_connected_{n}{asym:d}", "dynamic", B.FULLY_CONNECTED, [T("f32", [3, 20]), f, T("f32", [6], RNG.normal(0, 1, 6))], [T("f32", [1])],
+                   opt("FullyConnectedOptions", asymmetricQuantizeInputs=asym), 9)
+        f, fs = weights("i8", [3, 3, 3, 2], 0)
+        s.case(f"transpose_conv_{n}", "dynamic", B.TRANSPOSE_CONV, [T("i32", [4], [1, 8, 8, 3]), f, T("f32", [1, 4, 4, 2])], [T("f32", [1])],
+               opt("TransposeConvOptions", strideH=2, strideW=2))
+        s.case(f"embedding_{n}", "dynamic", B.EMBEDDING_LOOKUP, [T("i32", [4]), weights("i8", [6, 5], 0)[0]], [T("f32", [1])], None, 2,
+               [np.array([1, 5, 0, 3], np.int32)])
+
+
+def elementwise(s):
+    shapes = [([2, 3, 4, 5], [2, 3, 4, 5]), ([1, 4, 4, 3], [3]), ([4, 1, 5], [1, 3, 1]), ([6], [1])]
+    for kind in ALL:
+        for n, (a, b) in enumerate(shapes):
+            for fused in (0, 1, 3):
+                for op, word in ((B.ADD, "Add"), (B.SUB, "Sub"), (B.MUL, "Mul"), (B.DIV, "Div")):
+                    if fused and n > 1:
+                        continue
+                    fields = {"fusedActivationFunction": fused}
+                    if word in ("Add", "Sub"):
+                        fields["potScaleInt16"] = False
+                    s.case(f"{word.lower()}_{n}_{fused}", kind, op, [act(kind, a), act(kind, b)], [act(kind, [1], .12 if kind != "i16" else .0006)],
+                           opt(word + "Options", **fields), 3)
+            for op, word in ((B.MAXIMUM, "maximum"), (B.MINIMUM, "minimum")):
+                x = act(kind, a)
+                s.case(f"{word}_{n}", kind, op, [x, T(kind, b, None, x.scale, x.zero)], [T(kind, [1], None, x.scale, x.zero)], None, 3)
+            for op, word in ((B.EQUAL, "equal"), (B.NOT_EQUAL, "not_equal"), (B.GREATER, "greater"), (B.GREATER_EQUAL, "greater_equal"), (B.LESS, "less"),
+                             (B.LESS_EQUAL, "less_equal")):
+                if n < 2:
+                    s.case(f"{word}_{n}", kind, op, [act(kind, a), act(kind, b)], [T("bool", [1])], None, 2)
+            s.case(f"squared_difference_{n}", kind, B.SQUARED_DIFFERENCE, [act(kind, a), act(kind, b)], [act(kind, [1], .3)], None, 2)
+        for op, word in ((B.ABS, "abs"), (B.EXP, "exp"), (B.LOG, "log"), (B.RSQRT, "rsqrt"), (B.SQRT, "sqrt"), (B.SIN, "sin"), (B.COS, "cos"), (B.NEG, "neg"),
+                         (B.FLOOR, "floor"), (B.CEIL, "ceil"), (B.ROUND, "round"), (B.SQUARE, "square"), (B.SIGN, "sign"), (B.ELU, "elu"), (B.HARD_SWISH, "hard_swish"),
+                         (B.RELU, "relu"), (B.RELU6, "relu6"), (B.RELU_N1_TO_1, "relu_n1_to_1"), (B.RELU_0_TO_1, "relu_0_to_1"), (B.GELU, "gelu"), (B.TANH, "tanh"),
+                         (B.LOGISTIC, "logistic")):
+            for n in range(3):
+                x, y = act(kind, [2, 3, 40]), act(kind, [1], (.05 + .05 * n) / (300 if kind == "i16" else 1))
+                if word in ("log", "rsqrt", "sqrt") and kind in QUANT:
+                    x.zero = {"i8": -128, "u8": 0, "i16": 0}[kind]
+                if kind in QUANT and word in ("tanh", "logistic"):
+                    y.scale, y.zero = {("tanh", "i8"): (1 / 128, 0), ("tanh", "u8"): (1 / 128, 128), ("logistic", "i8"): (1 / 256, -128),
+                                       ("logistic", "u8"): (1 / 256, 0)}.get((word, kind), (1 / 32768, 0))
+                if n == 2 and kind == "i16":
+                    x.scale = 1 / 4096
+                data = None
+                if word in ("log", "rsqrt", "sqrt"):
+                    data = [np.abs(numbers(x)).astype(TYPES[kind][1]) if kind != "i8" else numbers(x)]
+                s.case(f"{word}_{n}", kind, op, [x], [y], opt("GeluOptions", approximate=n == 1) if word == "gelu" else None, 2 if word in ("gelu", "exp") else 1, data)
+        for n, alpha in enumerate((.1, .3, 1.5)):
+            s.case(f"leaky_relu_{n}", kind, B.LEAKY_RELU, [act(kind, [2, 50])], [act(kind, [1])], opt("LeakyReluOptions", alpha=alpha), 2)
+        for n, shape in enumerate(([1, 1, 6], [6])):
+            x = act(kind, [1, 4, 5, 6])
+            a = T(kind if kind != "i16" else "i8", shape, None) if kind == "f32" else act(kind if kind != "i16" else "i8", shape, .01)
+            a.data = numbers(a)
+            s.case(f"prelu_{n}", kind, B.PRELU, [x, a], [act(kind, [1])])
+
+
+def moves(s):
+    for kind in ALL + ["i32"]:
+        x = act(kind, [2, 4, 6, 3])
+        y = lambda: T(kind, [1], None, x.scale, x.zero)
+        ints = lambda *v: T("i32", [len(v)], v)
+        pairs = lambda *v: T("i32", [len(v) // 2, 2], np.reshape(v, (-1, 2)))
+        s.case("reshape_0", kind, B.RESHAPE, [x, ints(2, -1)], [y()], opt("ReshapeOptions", newShape=[2, 72]))
+        s.case("reshape_1", kind, B.RESHAPE, [x, ints(4, 3, 12)], [y()], opt("ReshapeOptions", newShape=[4, 3, 12]))
+        s.case("squeeze", kind, B.SQUEEZE, [act(kind, [1, 3, 1, 2], x.scale, x.zero)], [y()], opt("SqueezeOptions", squeezeDims=[0]))
+        s.case("expand_dims", kind, B.EXPAND_DIMS, [x, T("i32", [], -2)], [y()])
+        s.case("transpose_0", kind, B.TRANSPOSE, [x, ints(0, 3, 1, 2)], [y()])
+        s.case("transpose_1", kind, B.TRANSPOSE, [act(kind, [3, 5], x.scale, x.zero), ints(1, 0)], [y()])
+        for axis in (1, -1):
+            s.case(f"concatenation_{axis % 4}", kind, B.CONCATENATION, [x, T(kind, x.shape, None, x.scale, x.zero)], [y()], opt("ConcatenationOptions", axis=axis))
+        s.case("concatenation_unlike", kind, B.CONCATENATION, [x, act(kind, [2, 4, 6, 2])], [y()], opt("ConcatenationOptions", axis=3))
+        s.case("pack", kind, B.PACK, [x, T(kind, x.shape, None, x.scale, x.zero)], [y()], opt("PackOptions", valuesCount=2, axis=1), 2)
+        s.case("unpack", kind, B.UNPACK, [x], [y() for _ in range(4)], opt("UnpackOptions", num=4, axis=1), 2)
+        s.case("split", kind, B.SPLIT, [T("i32", [], 2), x], [y() for _ in range(3)], opt("SplitOptions", numSplits=3), 2)
+        s.case("split_v", kind, B.SPLIT_V, [x, ints(1, -1, 2), T("i32", [], 2)], [y() for _ in range(3)], opt("SplitVOptions", numSplits=3), 2)
+        s.case("slice", kind, B.SLICE, [x, ints(0, 1, 2, 0), ints(-1, 2, 3, 2)], [y()], None, 2)
+        for n, (b, e, st, bm, em, el, na, sh) in enumerate([((0, 1, 0, 0), (2, 3, 6, 3), (1, 1, 2, 1), 0, 0, 0, 0, 0), ((0, -1, 5, 0), (2, 0, -7, 3), (1, -1, -2, 1), 0, 0, 0, 0, 0),
+                                                            ((0, 0, 1, 0), (0, 0, 2, 0), (1, 1, 1, 1), 11, 11, 0, 0, 4), ((1, 0, 0, 0), (2, 4, 6, 3), (1, 1, 1, 1), 0, 0, 0, 0, 1)]):
+            s.case(f"strided_slice_{n}", kind, B.STRIDED_SLICE, [x, ints(*b), ints(*e), ints(*st)], [y()],
+                   opt("StridedSliceOptions", beginMask=bm, endMask=em, ellipsisMask=el, newAxisMask=na, shrinkAxisMask=sh), 2)
+        s.case("pad", kind, B.PAD, [x, pairs(0, 0, 1, 2, 0, 1, 0, 0)], [y()], None, 2)
+        v = T(kind, [], numbers(T(kind, [])), x.scale, x.zero)
+        s.case("padv2", kind, B.PADV2, [x, pairs(0, 0, 1, 2, 0, 1, 0, 0), v], [y()], None, 2)
+        for mode in (0, 1):
+            s.case(f"mirror_pad_{mode}", kind, B.MIRROR_PAD, [x, pairs(0, 0, 1, 2, 2, 1, 0, 1)], [y()], opt("MirrorPadOptions", mode=mode), 2)
+        s.case("tile", kind, B.TILE, [act(kind, [2, 3], x.scale, x.zero), ints(2, 3)], [y()], None, 3)
+        s.case("broadcast_to", kind, B.BROADCAST_TO, [act(kind, [3, 1], x.scale, x.zero), ints(2, 3, 4)], [y()], None, 3)
+        s.case("reverse", kind, B.REVERSE_V2, [x, ints(2)], [y()], None, 3)
+        s.case("reverse_sequence", kind, B.REVERSE_SEQUENCE, [act(kind, [3, 5, 2], x.scale, x.zero), T("i32", [3], [2, 5, 1])], [y()],
+               opt("ReverseSequenceOptions", seqDim=1, batchDim=0))
+        s.case("depth_to_space", kind, B.DEPTH_TO_SPACE, [act(kind, [1, 3, 2, 8], x.scale, x.zero)], [y()], opt("DepthToSpaceOptions", blockSize=2))
+        s.case("space_to_depth", kind, B.SPACE_TO_DEPTH, [act(kind, [1, 4, 6, 3], x.scale, x.zero)], [y()], opt("SpaceToDepthOptions", blockSize=2), 2)
+        s.case("space_to_batch", kind, B.SPACE_TO_BATCH_ND, [act(kind, [1, 4, 5, 3], x.scale, x.zero), ints(2, 2), pairs(0, 0, 1, 0)], [y()], None, 2)
+        s.case("batch_to_space", kind, B.BATCH_TO_SPACE_ND, [act(kind, [4, 2, 3, 3], x.scale, x.zero), ints(2, 2), pairs(0, 1, 1, 0)], [y()], None, 2)
+        s.case("gather_0", kind, B.GATHER, [x, T("i32", [3], [2, 0, 3])], [y()], opt("GatherOptions", axis=1), 2)
+        s.case("gather_1", kind, B.GATHER, [act(kind, [2, 5, 3], x.scale, x.zero), T("i32", [2, 2], [[1, 4], [0, 2]])], [y()],
+               opt("GatherOptions", axis=1, batchDims=1), 5)
+        s.case("gather_nd", kind, B.GATHER_ND, [x, T("i32", [3, 2], [[0, 1], [1, 3], [0, 0]])], [y()], None, 2)
+        s.case("dynamic_update_slice", kind, B.DYNAMIC_UPDATE_SLICE, [act(kind, [5, 4], x.scale, x.zero), act(kind, [2, 2], x.scale, x.zero), T("i32", [2])], [y()], None, 1, None)
+        for op in (B.SELECT, B.SELECT_V2):
+            s.case(f"select_{op}", kind, op, [T("bool", x.shape), x, T(kind, x.shape, None, x.scale, x.zero)], [y()])
+        for op, word in ((B.ARG_MAX, "argmax"), (B.ARG_MIN, "argmin")):
+            s.case(word, kind, op, [x, T("i32", [], -1)], [T("i32", [1])], opt(word[:3].capitalize() + word[3:].capitalize() + "Options", outputType=S.TensorType.INT32), 2)
+        s.case("topk", kind, B.TOPK_V2, [act(kind, [3, 9], x.scale, x.zero), T("i32", [], 4)], [y(), T("i32", [1])], None, 2)
+        for half, align, size in ((True, False, [8, 12]), (False, True, [7, 11]), (False, False, [8, 12]), (True, False, [5, 9]), (False, False, [2, 3])):
+            n = f"{half:d}{align:d}_{size[0]}"
+            s.case(f"resize_bilinear_{n}", kind, B.RESIZE_BILINEAR, [x, ints(*size)], [y()], opt("ResizeBilinearOptions", halfPixelCenters=half, alignCorners=align), 4)
+            s.case(f"resize_nearest_{n}", kind, B.RESIZE_NEAREST_NEIGHBOR, [x, ints(*size)], [y()],
+                   opt("ResizeNearestNeighborOptions", halfPixelCenters=half, alignCorners=align), 4)
+
+
+def reductions(s):
+    for kind in ALL:
+        for axes in ((1, 2), (3,), (0, 1, 2, 3), (-1, 1)):
+            for keep in (False, True):
+                n = f"{len(axes)}{axes[0] % 4}_{keep:d}"
+                for op, word in ((B.SUM, "sum"), (B.MEAN, "mean"), (B.REDUCE_MAX, "reduce_max"), (B.REDUCE_MIN, "reduce_min"), (B.REDUCE_PROD, "reduce_prod")):
+                    x = act(kind, [2, 4, 3, 5])
+                    y = act(kind, [1], x.scale * (8 if word == "sum" else .8) if x.scale else None) if word in ("sum", "mean") else T(kind, [1], None, x.scale, x.zero)
+                    s.case(f"{word}_{n}", kind, op, [x, T("i32", [len(axes)], axes)], [y], opt("ReducerOptions", keepDims=keep), 2)
+        for n, (shape, beta) in enumerate((([2, 10], 1.0), ([1, 3, 4, 7], 1.0), ([3, 100], .5), ([1, 2], 1.0))):
+            x = act(kind, shape, .08 if kind != "i16" else .0004)
+            y = T(kind, [1]) if kind == "f32" else T(kind, [1], None, 1 / 32768 if kind == "i16" else 1 / 256, {"i8": -128, "u8": 0, "i16": 0}[kind])
+            s.case(f"softmax_{n}", kind, B.SOFTMAX, [x], [y], opt("SoftmaxOptions", beta=beta), 2)
+            y = T(kind, [1]) if kind == "f32" else T(kind, [1], None, 16 / 256, 127 if kind == "i8" else 255)
+            s.case(f"log_softmax_{n}", kind, B.LOG_SOFTMAX, [x], [y], None, 2)
+            y = T(kind, [1]) if kind == "f32" else T(kind, [1], None, 1 / 128, 0 if kind == "i8" else 128)
+            s.case(f"l2_norm_{n}", kind, B.L2_NORMALIZATION, [x], [y], opt("L2NormOptions"), 2)
+        s.case("local_norm", kind, B.LOCAL_RESPONSE_NORMALIZATION, [act(kind, [1, 3, 3, 8])], [act(kind, [1])],
+               opt("LocalResponseNormalizationOptions", radius=2, bias=1.0, alpha=.1, beta=.75))
+        for n, other in enumerate(QUANT + ["f32"]):
+            s.case(f"quantize_{other}", kind, B.QUANTIZE, [act(kind, [3, 40])], [act(other, [1])], None, 3)
+            s.case(f"dequantize_{n}", kind, B.DEQUANTIZE, [act(kind, [3, 40])], [T("f32", [1])], None, 3)
+        for ex in (False, True):
+            s.case(f"cumsum_{ex:d}", kind, B.CUMSUM, [act(kind, [3, 6]), T("i32", [], 1)], [act(kind, [1])], opt("CumsumOptions", exclusive=ex, reverse=ex))
+
+
+def others(s):
+    """Operators that have no quantized form."""
+    f, i = lambda *d: T("f32", list(d)), lambda *d: T("i32", list(d))
+    s.case("pow", "f32", B.POW, [T("f32", [3, 4]), T("f32", [4], [2, 3, 1, 2])], [f(1)])
+    s.case("pow", "i32", B.POW, [i(3, 4), T("i32", [4], [2, 3, 1, 2])], [i(1)])
+    s.case("floor_div", "f32", B.FLOOR_DIV, [f(3, 4), f(4)], [f(1)], None, 2)
+    s.case("floor_div", "i32", B.FLOOR_DIV, [i(3, 4), T("i32", [4], [2, -3, 5, 7])], [i(1)], None, 2)
+    s.case("floor_mod", "f32", B.FLOOR_MOD, [f(3, 4), f(4)], [f(1)], None, 1)
+    s.case("floor_mod", "i32", B.FLOOR_MOD, [i(3, 4), T("i32", [4], [2, -3, 5, 7])], [i(1)], None, 1)
+    s.case("div", "i32", B.DIV, [i(3, 4), T("i32", [4], [2, -3, 5, 7])], [i(1)], opt("DivOptions"))
+    s.case("atan2", "f32", B.ATAN2, [f(3, 4), f(3, 4)], [f(1)])
+    s.case("add_n", "f32", B.ADD_N, [f(3, 4), f(3, 4), f(3, 4)], [f(1)])
+    s.case("logical", "and", B.LOGICAL_AND, [T("bool", [9]), T("bool", [9])], [T("bool", [1])])
+    s.case("logical", "or", B.LOGICAL_OR, [T("bool", [9]), T("bool", [9])], [T("bool", [1])])
+    s.case("logical", "not", B.LOGICAL_NOT, [T("bool", [9])], [T("bool", [1])])
+    s.case("reduce_any", "bool", B.REDUCE_ANY, [T("bool", [3, 4]), T("i32", [1], [1])], [T("bool", [1])], opt("ReducerOptions"))
+    s.case("reduce_all", "bool", B.REDUCE_ALL, [T("bool", [3, 4]), T("i32", [1], [1])], [T("bool", [1])], opt("ReducerOptions"))
+    for a, b in (("f32", "i32"), ("i32", "f32"), ("f32", "bool"), ("i64", "f32"), ("f32", "i64"), ("bool", "f32"), ("f16", "f32")):
+        s.case(f"cast_{a}", b, B.CAST, [T(a, [3, 5])], [T(b, [1])], opt("CastOptions", inDataType=TYPES[a][0], outDataType=TYPES[b][0]), 6)
+    s.case("shape", "i32", B.SHAPE, [f(3, 4, 5)], [i(1)], opt("ShapeOptions", outType=S.TensorType.INT32))
+    s.case("rank", "i32", B.RANK, [f(3, 4, 5)], [i(1)])
+    s.case("zeros_like", "f32", B.ZEROS_LIKE, [f(3, 4)], [f(1)])
+    s.case("fill", "f32", B.FILL, [T("i32", [2], [3, 4]), T("f32", [])], [f(1)])
+    s.case("range", "i32", B.RANGE, [T("i32", [], 2), T("i32", [], 11), T("i32", [], 3)], [i(1)])
+    s.case("broadcast_args", "i32", B.BROADCAST_ARGS, [T("i32", [2], [3, 1]), T("i32", [1], [4])], [i(1)])
+    s.case("scatter_nd", "f32", B.SCATTER_ND, [T("i32", [4, 1], [[4], [3], [1], [7]]), f(4, 2), T("i32", [2], [8, 2])], [f(1)])
+    s.case("sparse_to_dense", "f32", B.SPARSE_TO_DENSE, [T("i32", [3, 2], [[0, 0], [1, 2], [2, 1]]), T("i32", [2], [3, 3]), f(3), T("f32", [], 0.5)], [f(1)],
+           opt("SparseToDenseOptions"))
+    for axis in (-1, 0, 1):
+        s.case(f"one_hot_{axis + 1}", "f32", B.ONE_HOT, [T("i32", [2, 3], [[0, 2, 1], [3, 9, -1]]), T("i32", [], 4), T("f32", [], 2), T("f32", [], -1)], [f(1)],
+               opt("OneHotOptions", axis=axis))
+    s.case("embedding", "f32", B.EMBEDDING_LOOKUP, [T("i32", [3]), f(6, 4)], [f(1)], None, 1, [np.array([5, 0, 2], np.int32), numbers(f(6, 4))])
+    for op, word in ((B.SEGMENT_SUM, "segment_sum"),):
+        s.case(word, "f32", op, [f(5, 3), T("i32", [5], [0, 0, 1, 2, 2])], [f(1)])
+    for op, word in ((B.UNSORTED_SEGMENT_SUM, "sum"), (B.UNSORTED_SEGMENT_PROD, "prod"), (B.UNSORTED_SEGMENT_MAX, "max"), (B.UNSORTED_SEGMENT_MIN, "min")):
+        s.case("unsorted_segment", word, op, [f(5, 3), T("i32", [5], [2, 0, 1, 2, 0]), T("i32", [], 3)], [f(1)])
+    s.case("bucketize", "f32", B.BUCKETIZE, [f(3, 5)], [i(1)], opt("BucketizeOptions", boundaries=[-1.0, 0.0, .5, 2.0]))
+    s.case("matrix_diag", "f32", B.MATRIX_DIAG, [f(2, 4)], [f(1)], opt("MatrixDiagOptions"))
+    s.case("matrix_set_diag", "f32", B.MATRIX_SET_DIAG, [f(2, 4, 4), f(2, 4)], [f(1)], opt("MatrixSetDiagOptions"))
+    s.case("rfft2d", "f32", B.RFFT2D, [f(1, 4, 8), T("i32", [2], [4, 8])], [T("f32", [1])], opt("Rfft2dOptions"))
+    s.case("fake_quant", "f32", B.FAKE_QUANT, [f(5, 7)], [f(1)], opt("FakeQuantOptions", min=-2.0, max=3.0, numBits=8), 2)
+    s.case("conv_3d", "f32", B.CONV_3D, [f(1, 4, 5, 6, 2), T("f32", [2, 3, 3, 2, 4], RNG.normal(0, 1, [2, 3, 3, 2, 4])), T("f32", [4], RNG.normal(0, 1, 4))], [f(1)],
+           opt("Conv3DOptions", strideD=1, strideH=2, strideW=1))
+    s.case("conv_3d_transpose", "f32", B.CONV_3D_TRANSPOSE, [T("i32", [5], [1, 4, 8, 8, 3]), T("f32", [2, 2, 2, 3, 2], RNG.normal(0, 1, [2, 2, 2, 3, 2])), f(1, 2, 4, 4, 2)], [f(1)],
+           opt("Conv3DOptions", strideD=2, strideH=2, strideW=2))
+
+
+def main():
+    s = Suite(sys.argv[1])
+    for part in (products, elementwise, moves, reductions, others):
+        part(s)
+    with open(os.path.join(s.folder, "cases.txt"), "w") as f:
+        f.write("\n".join(s.list) + "\n")
+    print(", ".join(f"{k} {n}" for k, n in sorted(s.count.items())))
+
+
+main()
