@@ -110,9 +110,12 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
         TC_TRY(tc_run_passes(ctx, out->module, "infer,complex", r->trace));
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
     if ((r->config || r->settings) &&
-        (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module)))
+        (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module) ||
+         tc_quant_is_lowered(out->module)))
         return tc_usage(ctx, "%s%s: %s is quantized already", r->config ? "-q " : "settings",
                         r->config ? r->config : "", r->model);
+    if (tc_quant_is_lowered(out->module)) /* it came with the codes that it computes with */
+        return tc_run_passes(ctx, out->module, "common,dead", r->trace);
     if (tc_quant_is_pt2e(out->module))
         TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
     else if (!tc_quant_is_typed(out->module))

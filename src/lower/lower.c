@@ -96,6 +96,22 @@ static bool has_shapes(tc_lower *lw, const tc_node *node)
     return good;
 }
 
+/* What is TOSA already, as a model that came quantized has it, stays as it is. */
+static void lower_as_is(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in + 1);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = lw->now[node->in[i]];
+    tc_node *same =
+        tc_graph_add(lw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *t = tc_type_of(lw->from, node->out[i]);
+        lw->to->val[same->out[i]]->type = tc_type_make(lw->ctx, t->dtype, t->rank, t->dim);
+        out[i] = same->out[i];
+    }
+    lw->status = tc_node_infer(lw->to, same);
+}
+
 /* By its integer rule, or, where there is none or it refuses and the target has floats, by the
  * plain one between conversions. */
 static void lower_by_rule(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -106,6 +122,10 @@ static void lower_by_rule(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_lower_rule *rule = quantized ? pair->quantized : pair->plain;
     if (!has_shapes(lw, node))
         return;
+    if (tc_ops[node->op].tosa) {
+        lower_as_is(lw, node, out);
+        return;
+    }
     if (rule)
         rule(lw, node, out);
     else

@@ -190,7 +190,7 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
     tc_make m = {ctx, scope->g, loc, TC_OK, scope->facts};
     port->name = name;
     port->val = tc_graph_input(scope->g, type, name);
-    t->val = t->shifted ? tc_tfl_down(&m, port->val) : port->val;
+    t->val = t->shifted ? tc_tfl_down(&m, port->val) : tc_make_1(&m, identity, NULL, port->val);
     t->made = true;
     return m.status;
 }

@@ -156,12 +156,19 @@ void tc_tfl_codes_squared_difference(tc_tfl_node *n)
     tc_tfl_bind(n, 0, d);
 }
 
-/* MAXIMUM and MINIMUM: the codes themselves, whose scales are one. */
+/* MAXIMUM and MINIMUM: the codes themselves, whose scales are one, as i32. */
 void tc_tfl_codes_extreme(tc_tfl_node *n)
 {
+    tc_make *m = &n->m;
     tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
+    const tc_tfl_tensor *y = tc_tfl_out_tensor(n, 0);
     tc_op op = n->row->op == TC_OP_maximum ? TC_OP_tosa_maximum : TC_OP_tosa_minimum;
-    tc_tfl_bind(n, 0, tc_tfl_two(&n->m, op, a, b));
+    if (m->status != TC_OK || !y)
+        return;
+    a = tc_tfl_widen(m, a, 0, 0);
+    b = tc_tfl_widen(m, b, 0, 0);
+    tc_val v = tc_tfl_two(m, op, a, b);
+    tc_tfl_bind(n, 0, tc_tfl_rescale(m, v, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, y->dtype));
 }
 
 /* Codes moved left by 8 and multiplied by their scales are compared; int16 ones as they are. */

@@ -385,9 +385,11 @@ static tc_val average(tc_tfl_node *n, tc_val x, const void *attr, bool halves)
     tc_val down = tc_make_1(m, tosa_bitwise_not, NULL, x);
     down = mean_of(m, down, attr, t->dtype);
     down = tc_make_1(m, tosa_bitwise_not, NULL, down);
-    tc_val zero = tc_tfl_number(m, t->dtype, 4, 0);
-    tc_val above = tc_make_2(m, tosa_greater, NULL, up, zero);
-    return tc_make_3(m, tosa_select, NULL, above, up, down);
+    up = tc_tfl_widen(m, up, 0, 0);
+    down = tc_tfl_widen(m, down, 0, 0);
+    tc_val above = tc_make_2(m, tosa_greater, NULL, up, tc_tfl_number(m, TC_i32, 4, 0));
+    tc_val mean = tc_make_3(m, tosa_select, NULL, above, up, down);
+    return tc_tfl_rescale(m, mean, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, t->dtype);
 }
 
 void tc_tfl_codes_pool(tc_tfl_node *n)

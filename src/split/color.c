@@ -66,10 +66,10 @@ static bool all_counts(const tc_graph *g, const tc_node *node)
     for (int i = 0; i < node->n_in + node->n_out; i++) {
         tc_val v = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
         const tc_type *t = v ? tc_type_of(g, v) : NULL;
-        if (t && (t->quant || tc_is_float(t->dtype)))
-            return false;
+        if (t && (t->quant || tc_is_float(t->dtype) || t->dtype == TC_i8 || t->dtype == TC_i16))
+            return false; /* codes, of a domain or of a model that came quantized */
     }
-    return node->n_in > 0;
+    return node->n_in > 0 && !tc_ops[node->op].tosa;
 }
 
 /* Counting on the way to the accelerator (places, lengths, masks) stays on the CPU once a node
