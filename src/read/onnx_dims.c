@@ -3,7 +3,9 @@
  *
  * A size is open when the file has a name for it ("batch"), or nothing at all.  In this order it is
  * said by --shape for the input, by --dim for the name or the place ("x.2": axis 2 of input x), or
- * by the data that the model is run on, where there is one array for each input. */
+ * by the data that the model is run on, where there is one array for each input.  An integer input
+ * of one number, such as a rate, is said by --dim too, and is a constant then. */
+#include "../num/load.h"
 #include "data.h"
 #include "onnx_program.h"
 
@@ -75,6 +77,28 @@ static const TcOnnxPb__TensorType *tensor_of(const TcOnnxPb__ValueInfo *v)
     for (int i = 0; i < DEEPEST && t && !t->tensor && t->optional_type; i++)
         t = t->optional_type->elem_type;
     return t ? t->tensor : NULL;
+}
+
+/* An integer input of one number that --dim gives its number by its name: a constant. */
+static bool is_said(tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *v, tc_tensor *out)
+{
+    tc_ctx *ctx = scope->reader->ctx;
+    const TcOnnxPb__TensorType *t = tensor_of(v);
+    tc_dtype dtype = t ? tc_onnx_dtype(t->elem_type) : TC_none;
+    int64_t number = 0, one[TC_MAX_RANK];
+    size_t rank = t && t->shape ? t->shape->n_dim : 0;
+    if (!t || !t->shape || rank > TC_MAX_RANK || dtype == TC_none || !tc_is_int(dtype))
+        return false;
+    for (size_t i = 0; i < rank; i++) {
+        one[i] = 1;
+        if (!is_fixed(t->shape->dim[i]) || t->shape->dim[i]->value != 1)
+            return false;
+    }
+    if (!said(ctx, v->name, &number) || number < tc_dtype_min(dtype) || number > tc_dtype_max(dtype))
+        return false;
+    *out = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, (int32_t)rank, one));
+    tc_store_i64(*out, 0, number);
+    return true;
 }
 
 static tc_status open_size(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__ValueInfo *v,
@@ -205,8 +229,14 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
     const TcOnnxPb__Graph *graph = reader->model->graph;
     size_t n = 0, k = 0;
     tc_status worst = TC_OK;
-    for (size_t i = 0; i < graph->n_input; i++)
+    for (size_t i = 0; i < graph->n_input; i++) {
+        tc_tensor number;
+        if (is_input(scope, graph->input[i]) && is_said(scope, graph->input[i], &number))
+            tc_onnx_name_value(scope, graph->input[i]->name,
+                               tc_graph_const(scope->g, number.type, number.data,
+                                              tc_intern_text(ctx, graph->input[i]->name), NULL));
         n += is_input(scope, graph->input[i]);
+    }
     tc_tensor *given = tc_new_n(&ctx->arena, tc_tensor, n);
     scope->facts->given = given;
     scope->facts->used = tc_new_n(&ctx->arena, bool, n);

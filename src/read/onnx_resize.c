@@ -127,8 +127,9 @@ static void row_of(const resize *r, int axis, int64_t in, int64_t i, double *row
 /* [out, in] for the axis. */
 static tc_val matrix(tc_make *m, const resize *r, int axis, int64_t in, tc_dtype dtype)
 {
+    enum { MOST = 1 << 24 };
     int64_t dim[2] = {r->out[axis], in};
-    if (tc_dims_count(2, dim) < 0 || in < 1) {
+    if (in < 1 || dim[0] > MOST / in) {
         tc_make_bad(m, TC_E_TOO_LARGE, "an axis of %" PRId64 " resized to %" PRId64, in, dim[0]);
         return TC_NONE;
     }

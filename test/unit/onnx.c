@@ -42,8 +42,8 @@ static tc_buf message(tc_ctx *ctx)
     return b;
 }
 
-/* f32 of these sizes; < 0: a size named "n". */
-static tc_buf value_info(tc_ctx *ctx, const char *name, const int64_t *dim, int rank)
+/* A tensor of these sizes; < 0: a size named "n". */
+static tc_buf value_of(tc_ctx *ctx, const char *name, uint64_t dtype, const int64_t *dim, int rank)
 {
     tc_buf shape = message(ctx), tensor = message(ctx), type = message(ctx), info = message(ctx);
     for (int i = 0; i < rank; i++) {
@@ -54,12 +54,17 @@ static tc_buf value_info(tc_ctx *ctx, const char *name, const int64_t *dim, int 
             number(&d, 1, (uint64_t)dim[i]);
         inner(&shape, 1, &d);
     }
-    number(&tensor, 1, 1);
+    number(&tensor, 1, dtype);
     inner(&tensor, 2, &shape);
     inner(&type, 1, &tensor);
     text(&info, 1, name);
     inner(&info, 2, &type);
     return info;
+}
+
+static tc_buf value_info(tc_ctx *ctx, const char *name, const int64_t *dim, int rank)
+{
+    return value_of(ctx, name, 1, dim, rank);
 }
 
 static tc_buf node(tc_ctx *ctx, const char *op, const char *name, const char *a, const char *b,
@@ -198,6 +203,42 @@ static void test_dims(tc_ctx *ctx)
     tc_ctx_free(other);
 }
 
+/* An integer input of one number is a constant where --dim says its number. */
+static void test_number(tc_ctx *ctx)
+{
+    enum { INT64 = 7 };
+    tc_buf graph = message(ctx), m = message(ctx), set = message(ctx);
+    tc_buf twice = node(ctx, "Add", "twice", "rate", "rate", "y");
+    tc_buf x = value_of(ctx, "rate", INT64, NULL, 0), y = value_of(ctx, "y", INT64, NULL, 0);
+    inner(&graph, 1, &twice);
+    inner(&graph, 11, &x);
+    inner(&graph, 12, &y);
+    number(&set, 2, 17);
+    inner(&m, 7, &graph);
+    inner(&m, 8, &set);
+    CHECK(tc_ctx_set_dim(ctx, "rate=8000") == TC_OK);
+    tc_module *read;
+    CHECK(tc_read_onnx(ctx, "t.onnx", (tc_bytes){m.data, m.size}, &read) == TC_OK);
+    const tc_graph *g = tc_main(read);
+    CHECK(g->n_in == 0 && g->n_out == 1 && tc_is_const(g, g->out[0]));
+    CHECK(tc_load_i64(tc_tensor_of(g, g->out[0]), 0) == 16000);
+}
+
+/* A picture resized to more places than memory should hold. */
+static void test_large_resize(tc_ctx *ctx)
+{
+    const int64_t dim[] = {1, 1, 2, 2}, four = 4;
+    tc_buf resize = node(ctx, "Upsample", "up", "x", "w", "y"), w = tensor(ctx, &four, 1);
+    tc_buf mode = message(ctx);
+    const float scale[] = {1, 1, 3e7f, 1.5f};
+    text(&mode, 1, "mode");
+    text(&mode, 4, "linear");
+    number(&mode, 20, 3);
+    inner(&resize, 5, &mode);
+    bytes(&w, 9, scale, sizeof scale);
+    CHECK(refused(model(ctx, &resize, &w, dim, 4, 9), "an axis of 2 resized to 60000000"));
+}
+
 static void test_operators(tc_ctx *ctx)
 {
     tc_buf odd = node(ctx, "Frobnicate", "odd one", "x", NULL, "y");
@@ -307,6 +348,8 @@ int main(void)
     test_reading(ctx);
     test_quantizing(ctx);
     test_dims(ctx);
+    test_large_resize(ctx);
+    test_number(ctx);
     test_operators(ctx);
     test_tensors(ctx);
     test_external(ctx);
