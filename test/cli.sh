@@ -556,6 +556,9 @@ if type -P vela >/dev/null; then # not the function above
     expect 0 '"machine": "ethos-u55-128"' inspect "$dir/v.bin" --json
     expect 0 "keep the machine's rules" verify "$dir/v.bin"
     expect 0 'f32[1000,10]' run "$dir/v.bin" -i $digits/test.npz --dequantize
+    expect 0 'v.json: report' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --report "$dir/v.json"
+    holds 'operations have their cycles' grep -q '"cycles": [1-9]' "$dir/v.json"
+    holds "memory is the accelerator's" grep -q 'of the accelerator' "$dir/v.json"
 fi
 
 expect 0 'p.pte: ' compile $digits/model.pt2 -t cpu -o "$dir/p.pte" --places
