@@ -112,6 +112,38 @@ static void check_systems(tc_ctx *ctx)
     CHECK(tc_profile_file(ctx, TOSAC_FIXTURES "/cost/none.pte", NULL, &p) != TC_OK);
 }
 
+/* Descriptions of systems that make no sense, each told by what is wrong with it. */
+static void check_descriptions(void)
+{
+#define SYSTEM "[System_Config.S]\ncore_clock=1e8\naxi0_port=Sram\naxi1_port=Dram\n"
+    static const struct {
+        const char *ini, *words;
+    } row[] = {
+        {"[System_Config.S]\ncore_clock=fast\naxi0_port=Sram\naxi1_port=Dram\n",
+         "core_clock of section System_Config.S is no number: 'fast'"},
+        {"[System_Config.S]\naxi0_port=Sram\n", "does not name the memories of both ports"},
+        {"[System_Config.S]\ninherit=System_Config.S\n", "inherits from itself"},
+        {SYSTEM, "has no section Memory_Mode.M"},
+        {SYSTEM "[Memory_Mode.M]\nconst_mem_area=Axi2\n", "neither Axi0 nor Axi1: 'Axi2'"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        char path[] = "/tmp/tosac-profile-XXXXXX";
+        int fd = mkstemp(path);
+        ssize_t n = (ssize_t)strlen(row[i].ini);
+        CHECK(fd >= 0 && write(fd, row[i].ini, (size_t)n) == n && close(fd) == 0);
+        tc_profile *p = NULL;
+        tc_profile_options o = tc_profile_options_default();
+        o.vela_ini = path;
+        o.system_config = "S";
+        o.memory_mode = "M";
+        CHECK(tc_profile_file(ctx, NET, &o, &p) == TC_USAGE);
+        CHECK(strstr(tc_diagnostics(ctx), row[i].words) != NULL);
+        unlink(path);
+        tc_ctx_free(ctx);
+    }
+}
+
 /* Only an Ethos-U's programs have such a cost. */
 static void check_compiled(tc_ctx *ctx)
 {
@@ -214,6 +246,7 @@ int main(void)
     check_net(ctx);
     check_reports(ctx);
     check_systems(ctx);
+    check_descriptions();
     check_compiled(ctx);
     check_estimate(ctx, "ethos-u85-256", 0.9 * 3088, 1.1 * 3088);
     check_estimate(ctx, "ethos-u85-2048", 500, 3088);
