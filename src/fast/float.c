@@ -167,6 +167,50 @@ static void *repack(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *dat
     return good ? packed : NULL;
 }
 
+/* Weights that are packed already, of one content. */
+typedef struct packing {
+    dnnl_memory_desc_t plain, form;
+    void *data;
+    struct packing *next;
+} packing;
+
+/* A number for what they hold: four chains at once, at the memory's pace. */
+static uint64_t content(const uint8_t *data, size_t size)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h[4] = {size, 1, 2, 3}, v[4];
+    size_t i = 0;
+    for (; i + sizeof v <= size; i += sizeof v) {
+        memcpy(v, data + i, sizeof v);
+        for (int k = 0; k < 4; k++) {
+            h[k] = (h[k] ^ v[k]) * odd;
+            h[k] ^= h[k] >> 29;
+        }
+    }
+    return tc_hash(data + i, size - i, tc_hash(h, sizeof h, 0));
+}
+
+/* The same, once for all products that want it: a model that is calibrated is planned five times. */
+static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
+                         const dnnl_memory_desc_t *to)
+{
+    size_t size = dnnl.memory_desc_get_size(from);
+    uint64_t key[2] = {content(data, size), size};
+    if (!ctx->packed.arena)
+        tc_map_init(&ctx->packed, &ctx->arena);
+    packing **at = (packing **)tc_map_at(&ctx->packed, (tc_str){(const char *)key, sizeof key});
+    for (packing *p = *at; p; p = p->next)
+        if (dnnl.memory_desc_equal(&p->plain, from) && dnnl.memory_desc_equal(&p->form, to))
+            return p->data;
+    void *made = repack(ctx, from, data, to);
+    if (made) {
+        packing *p = tc_new(&ctx->arena, packing);
+        *p = (packing){*from, *to, made, *at};
+        *at = p;
+    }
+    return made;
+}
+
 /* Everything a primitive is made from. */
 typedef struct recipe {
     const_dnnl_op_desc_t desc;
@@ -242,7 +286,7 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
         if (r->b_data) {
             bool same = dnnl.memory_desc_equal(r->plain_b, &p->b);
             p->packed_b = same ? (void *)(uintptr_t)r->b_data
-                               : repack(ctx, r->plain_b, r->b_data, &p->b);
+                               : packed_once(ctx, r->plain_b, r->b_data, &p->b);
             good = p->packed_b != NULL;
         }
     }
