@@ -107,6 +107,11 @@ void tc_fill_record(void *theirs, const void *ours, size_t size)
 
 /* ---- settings and numbers ---- */
 
+void tc_ctx_set_mapping(tc_ctx *ctx, int map)
+{
+    ctx->may_map = map != 0;
+}
+
 void tc_ctx_set_threads(tc_ctx *ctx, int threads)
 {
     ctx->threads = threads;

@@ -56,6 +56,9 @@ struct tc_ctx {
     bool example_dims; /* open sizes that nobody names are those of the export's example */
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
     struct tc_taken *taken;     /* wire/file.c: files that were read */
+    struct tc_mapped *mapped;   /* base/mapped.c */
+    bool may_map;               /* large files stay where they are */
+    bool keep_plain;            /* run/plan.c: weights are too many for a second copy */
     unsigned n_part;            /* wire/create.c: names of files being written */
     jmp_buf oom;                /* where public calls come back when memory runs out */
     int depth;                  /* public calls that are under way, one inside the other */

@@ -114,6 +114,24 @@ static void on_signal(int number)
     tc_ctx_cancel(interruptible);
 }
 
+/* Files are mapped: one that somebody makes shorter meanwhile has pages that are not there. */
+static void on_missing_page(int number)
+{
+    static const char words[] =
+        "tosac: error: a file that is being read became shorter, or its disk fails [truncated]\n";
+    (void)number;
+    ssize_t said = write(STDERR_FILENO, words, sizeof words - 1);
+    (void)said;
+    _exit(TC_BAD_MODEL);
+}
+
+static void map_files(tc_ctx *ctx)
+{
+    struct sigaction missing = {.sa_handler = on_missing_page};
+    if (sigaction(SIGBUS, &missing, NULL) == 0)
+        tc_ctx_set_mapping(ctx, 1);
+}
+
 static void watch_signals(tc_ctx *ctx)
 {
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
@@ -149,6 +167,7 @@ int main(int argc, char **argv)
         return TC_BAD_MODEL;
     }
     watch_signals(c.ctx);
+    map_files(c.ctx);
     cli_progress_begin(&c);
     for (int i = 2; i < argc && !cli_is(argv[i], "--");
          i++) /* mistakes in options are told so too */

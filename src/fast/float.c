@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "../base/late.h"
+#include "../base/mapped.h"
 
 void omp_set_num_threads(int n); /* libgomp's; clang comes without omp.h */
 
@@ -39,6 +40,7 @@ struct tc_product {
     dnnl_primitive_t primitive;
     dnnl_memory_desc_t a, b, y, bias, scratch;
     void *packed_b; /* NULL: b comes with the call */
+    const tc_ctx *mapped; /* not NULL: packed_b is the file's own, and may be there many times over */
     const void *bias_data;
     bool has_extra, has_bias;
     size_t scratch_bytes;
@@ -288,6 +290,10 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
             p->packed_b = same ? (void *)(uintptr_t)r->b_data
                                : packed_once(ctx, r->plain_b, r->b_data, &p->b);
             good = p->packed_b != NULL;
+            if (same && ctx->keep_plain)
+                p->mapped = ctx;
+            if (!same) /* what is packed stands for it */
+                tc_mapped_forget(ctx, r->b_data, dnnl.memory_desc_get_size(r->plain_b));
         }
     }
     drop_making(m);
@@ -422,7 +428,7 @@ tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
     strided_desc(b, &plain);
     strided_desc(y, &yd);
     bd = plain;
-    if (b_data) {
+    if (b_data && !ctx->keep_plain) {
         dnnl_dims_t dim;
         for (int i = 0; i < b->rank; i++)
             dim[i] = b->dim[i];
@@ -478,6 +484,8 @@ void tc_product_run(const tc_product *p, const void *a, const void *b, const voi
     dnnl.stream_wait(this_stream());
     for (int i = 0; i < n; i++)
         dnnl.memory_destroy(args[i].memory);
+    if (p->mapped)
+        tc_mapped_forget(p->mapped, p->packed_b, dnnl.memory_desc_get_size(&p->b));
     if (p->n_clamp)
         clamp_numbers(y, p->n_clamp, p->lo, p->hi);
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "../base/mapped.h"
 #include "../num/load.h"
 
 /* ---- readers ---- */
@@ -41,16 +42,16 @@ const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v)
 
 /* ---- what is known beforehand ---- */
 
-static bool holds_huge(tc_tensor t)
+static bool holds_huge(const tc_ctx *ctx, tc_tensor t)
 {
     if (!t.data || t.type->dtype != TC_f32)
         return false;
     const float *x = t.data;
-    int64_t n = tc_type_count(t.type);
-    for (int64_t i = 0; i < n; i++)
-        if (!(fabsf(x[i]) < TC_HUGE))
-            return true;
-    return false;
+    int64_t n = tc_type_count(t.type), i = 0;
+    while (i < n && fabsf(x[i]) < TC_HUGE)
+        i++;
+    tc_mapped_forget(ctx, t.data, tc_type_bytes(t.type));
+    return i < n;
 }
 
 /* Numbers without bound go through these. */
@@ -85,7 +86,7 @@ static void find_constants(tc_dataflow *f)
             tc_val v = node->out[i];
             f->fixed[v] = node->op == TC_OP_const ? !f->state[v] : fixed;
             f->huge[v] = tc_dataflow_is_f32(f, v) &&
-                         (node->op == TC_OP_const ? holds_huge(tc_tensor_of(g, v)) : huge);
+                         (node->op == TC_OP_const ? holds_huge(g->module->ctx, tc_tensor_of(g, v)) : huge);
         }
     }
 }

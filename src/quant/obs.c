@@ -14,6 +14,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "../base/mapped.h"
 #include "../wire/file.h"
 #include "sample_runner.h"
 
@@ -30,7 +31,7 @@ static uint64_t mix_type(uint64_t h, const tc_type *t)
     return tc_hash(t->dim, (size_t)t->rank * sizeof *t->dim, h);
 }
 
-static uint64_t mix_node(uint64_t h, const tc_graph *g, const tc_node *node)
+static uint64_t mix_node(const tc_ctx *ctx, uint64_t h, const tc_graph *g, const tc_node *node)
 {
     h = mix(h, node->op);
     h = tc_hash(node->in, (size_t)node->n_in * sizeof *node->in, h);
@@ -41,7 +42,9 @@ static uint64_t mix_node(uint64_t h, const tc_graph *g, const tc_node *node)
     if (node->op != TC_OP_const)
         return h;
     tc_tensor t = tc_tensor_of(g, node->out[0]);
-    return mix(h, tc_sample_hash(&t, 1));
+    h = mix(h, tc_sample_hash(&t, 1));
+    tc_mapped_forget(ctx, t.data, tc_type_bytes(t.type));
+    return h;
 }
 
 static uint64_t mix_domain(uint64_t h, const tc_domain *d)
@@ -55,12 +58,11 @@ static uint64_t mix_domain(uint64_t h, const tc_domain *d)
 
 uint64_t tc_obs_fingerprint(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains)
 {
-    (void)ctx;
     uint64_t h = TC_BINS;
     for (size_t i = 0; i < g->n_in; i++)
         h = mix_type(h, tc_type_of(g, g->in[i]));
     for (size_t k = 0; k < g->n_node; k++)
-        h = mix_node(h, g, g->node[k]);
+        h = mix_node(ctx, h, g, g->node[k]);
     for (size_t d = 0; d < domains->n; d++)
         h = mix_domain(h, &domains->domain[d]);
     return h;

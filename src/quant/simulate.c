@@ -75,10 +75,41 @@ static tc_status convert(tc_graph *g, const tc_loc *loc, tc_op op, const tc_type
     return TC_OK;
 }
 
+/* Where real weights would be past the first number of bytes, those past the second stay codes and
+ * are made real where they are read, a few rows at a time (run/plan_codes.c). */
+enum { MUCH = 128 << 20, LARGE = 1 << 20 };
+
+static bool many_weights(const tc_graph *g)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < g->n_node; i++) {
+        const tc_type *type = tc_type_of(g, g->node[i]->out[0]);
+        if (g->node[i]->op == TC_OP_const && type->quant)
+            bytes += tc_type_count(type) * (int64_t)sizeof(float);
+    }
+    return bytes > MUCH;
+}
+
+/* One linear layer, and nothing else, multiplies by it: it takes codes as they are. */
+static bool only_multiplied(const tc_graph *g, tc_val v)
+{
+    size_t readers = 0, others = 0;
+    for (size_t i = 0; i < g->n_node; i++)
+        for (int k = 0; k < g->node[i]->n_in; k++)
+            if (g->node[i]->in[k] == v) {
+                readers++;
+                others += g->node[i]->op != TC_OP_linear || k != 1;
+            }
+    return readers == 1 && !others;
+}
+
 static tc_status real_constant(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_type *type = tc_type_of(rw->from, node->out[0]);
     if (node->op != TC_OP_const || !type->quant)
+        return TC_OK;
+    if (tc_type_count(type) * (int64_t)sizeof(float) >= LARGE &&
+        many_weights(rw->from) && only_multiplied(rw->from, node->out[0]))
         return TC_OK;
     *done = true;
     const tc_value *value = rw->from->val[node->out[0]];

@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "../base/mapped.h"
 #include "../num/load.h"
 #include "../num/quant.h"
 #include "lattice.h"
@@ -57,6 +58,7 @@ static tc_status put_codes(tc_apply *a, tc_val v, const tc_type *type, const tc_
             tc_arena_rewind(&rw->ctx->scratch, mark);
         } else
             tc_quantize_into(real, codes);
+        tc_mapped_forget(rw->ctx, real.data, tc_type_bytes(real.type));
         const tc_node *def = tc_def(rw->from, v);
         tc_val val =
             tc_graph_const(rw->to, type, codes.data, rw->from->val[v]->name, def ? def->loc : loc);
@@ -116,6 +118,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x,
     bool search = s->observer == TC_OBSERVER_mse && !s->group;
     if (search)
         tc_weights_search(w, axis, n, s->qmax, most);
+    tc_mapped_forget(ctx, w.data, tc_type_bytes(w.type));
     for (int64_t c = 0; c < n; c++) { /* a channel of zeros is as fine as any */
         float m = most[c] > 0 ? most[c] : usual > 0 ? usual : 1;
         scale[c] = fmax((double)(m / (float)(s->qmax * tc_lattice_most(s))),

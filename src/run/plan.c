@@ -37,6 +37,18 @@ static void place_all(tc_plan *plan)
     tc_arena_rewind(scratch, mark);
 }
 
+/* Past so many bytes of weights a second, packed copy of them costs more than it saves. */
+static const int64_t most_packed = INT64_C(512) << 20;
+
+static bool weighs_much(const tc_graph *g)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < g->n_node; i++)
+        if (g->node[i]->op == TC_OP_const)
+            bytes += (int64_t)tc_type_bytes(tc_type_of(g, g->node[i]->out[0]));
+    return bytes > most_packed;
+}
+
 static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool inner)
 {
     tc_plan *plan = tc_new(&ctx->arena, tc_plan);
@@ -46,6 +58,7 @@ static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool
     plan->watch = watch;
     tc_arena_init_like(&plan->arena, &ctx->arena);
     tc_ctx_defer(ctx, release, plan);
+    ctx->keep_plain = weighs_much(g);
     if (!tc_plan_steps(plan))
         return NULL;
     place_all(plan);

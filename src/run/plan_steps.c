@@ -205,6 +205,7 @@ static void plan_node(tc_maker *m, const tc_node *node)
         [TC_OP_expand] = plan_view,
         [TC_OP_sdpa] = tc_plan_sdpa,
         [TC_OP_quantize] = tc_plan_snap,
+        [TC_OP_dequantize] = tc_plan_codes,
         [TC_OP_tosa_conv2d] = tc_plan_conv8,
         [TC_OP_tosa_depthwise_conv2d] = tc_plan_depth8,
         [TC_OP_tosa_matmul] = tc_plan_matmul8,

@@ -118,6 +118,7 @@ const tc_node *tc_plan_only_user(const tc_maker *m, tc_val v);
 typedef bool tc_plan_fn(tc_maker *m, const tc_node *node);
 tc_plan_fn tc_plan_conv, tc_plan_linear, tc_plan_matmul; /* plan_float.c */
 tc_plan_fn tc_plan_snap;                                 /* plan_snap.c */
+tc_plan_fn tc_plan_codes;                                /* plan_codes.c */
 tc_plan_fn tc_plan_sdpa;                                 /* plan_attention.c */
 tc_plan_fn tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8, tc_plan_rescale,
     tc_plan_int_binary; /* plan_int.c */

@@ -11,6 +11,7 @@
 #include <zip.h>
 
 #include "../base/late.h"
+#include "../base/mapped.h"
 
 enum {
     END_SIZE = 22,
@@ -503,6 +504,7 @@ tc_status tc_archive_read(tc_archive *a, tc_member *m, tc_bytes *out)
             m->data = NULL;
             return damaged(a, m);
         }
+        tc_mapped_forget(a->ctx, m->data, (size_t)m->size);
     }
     *out = (tc_bytes){m->data, (size_t)m->size};
     return TC_OK;

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/mapped.h"
+
 enum { PIPE_STEP = 64 * 1024, WAIT_FOR_WRITER = 5 }; /* seconds */
 
 /* A regular file that was read: nothing is written over it while the context lives. */
@@ -195,9 +197,12 @@ tc_status tc_input_read(tc_input *in, uint64_t at, size_t size, void *out)
 tc_status tc_input_all(tc_input *in, tc_bytes *out)
 {
     if (!in->bytes.data) {
-        uint8_t *data = tc_arena_raw(&in->ctx->arena, in->bytes.size);
-        TC_TRY(read_part(in->ctx, in->path, in->fd, 0, in->bytes.size, data));
-        in->bytes.data = data;
+        in->bytes.data = tc_mapped_open(in->ctx, in->fd, in->bytes.size);
+        if (!in->bytes.data) {
+            uint8_t *data = tc_arena_raw(&in->ctx->arena, in->bytes.size);
+            TC_TRY(read_part(in->ctx, in->path, in->fd, 0, in->bytes.size, data));
+            in->bytes.data = data;
+        }
         close_input(in);
     }
     *out = in->bytes;

@@ -6,8 +6,9 @@
 #include "../base/diag.h"
 
 /* The whole file, until the context goes: a regular file, a pipe, or "-" for standard input, from
- * where it stands to its end.  It is copied, not mapped: whoever cuts the file meanwhile gets us to
- * say so, not to die.  On failure a message has been given. */
+ * where it stands to its end.  It is copied, unless the context's owner allows mapping
+ * (base/mapped.h): whoever cuts the file meanwhile gets us to say so, not to die.  On failure a
+ * message has been given. */
 TC_MUST_USE tc_status tc_file_read(tc_ctx *ctx, const char *path, tc_bytes *out);
 
 /* A file of which parts are read as they are needed, for what may be larger than the memory; it is

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mapped.h"
 #include "wire/file.h"
 #include "wire/npy.h"
 
@@ -41,6 +42,38 @@ static size_t entries(tc_ctx *ctx)
     size_t n = 0;
     CHECK(tc_folder_list(ctx, folder, &name, &n) == TC_OK);
     return n;
+}
+
+/* Where mapping is allowed a large file is not copied; what is forgotten comes back as it was, what
+ * the file's name leads to later does not matter, and a small file is copied all the same. */
+static void test_mapped(void)
+{
+    enum { LARGE = 1 << 20, SMALL = 1 << 12 };
+    tc_ctx *ctx = tc_ctx_new();
+    const char *path = in_folder(ctx, "mapped"), *other = in_folder(ctx, "small");
+    uint8_t *data = tc_arena_raw(&ctx->arena, LARGE);
+    for (size_t i = 0; i < LARGE; i++)
+        data[i] = (uint8_t)(i * 7 + (i >> 12));
+    put(path, (tc_bytes){data, LARGE});
+    put(other, (tc_bytes){data, SMALL});
+    tc_ctx_set_mapping(ctx, 1);
+    tc_ctx_stats before = {.size = sizeof before}, after = {.size = sizeof after};
+    tc_ctx_get_stats(ctx, &before);
+    tc_bytes all, few;
+    CHECK(tc_file_read(ctx, path, &all) == TC_OK && all.size == LARGE);
+    tc_ctx_get_stats(ctx, &after);
+    CHECK(after.memory - before.memory < LARGE / 2);
+    CHECK(memcmp(all.data, data, LARGE) == 0);
+    tc_mapped_forget(ctx, all.data + 100, LARGE - 200);
+    tc_mapped_forget(ctx, data, LARGE); /* not mapped: stays */
+    CHECK(memcmp(all.data, data, LARGE) == 0 && data[LARGE - 1] == (uint8_t)((LARGE - 1) * 7 + 255));
+    CHECK(tc_file_read(ctx, other, &few) == TC_OK && few.size == SMALL);
+    CHECK(truncate(other, 0) == 0 && memcmp(few.data, data, SMALL) == 0);
+    put(path, (tc_bytes){data, SMALL});
+    CHECK(memcmp(all.data, data, LARGE) == 0);
+    unlink(path);
+    unlink(other);
+    tc_ctx_free(ctx);
 }
 
 /* What was read stays as it was, whatever becomes of the file. */
@@ -203,6 +236,7 @@ int main(void)
 {
     CHECK(mkdtemp(folder) != NULL);
     test_cut();
+    test_mapped();
     test_cut_samples("plain.npy", false);
     test_cut_samples("fortran.npy", true);
     test_pipe();

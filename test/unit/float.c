@@ -47,8 +47,59 @@ static bool agrees(const char *then)
     return good;
 }
 
+/* Weights that stay codes: K = 4096 and 300 rows are two whole blocks and a rest; the greatest
+ * difference from real weights beside the greatest number. */
+static double codes_apart(bool by_row, bool bias)
+{
+    enum { K = 4096, N = 300, ROWS = 3 };
+    tc_ctx *ctx = tc_ctx_new();
+    tc_buf text;
+    tc_buf_init(&text, &ctx->arena);
+    tc_buf_text(&text, "graph @main(%0: f32[1,3,4096]) {\n  %1 = const [");
+    for (int i = 0; i < N * K; i++)
+        tc_buf_printf(&text, "%s%d", i ? ", " : "", (i * 37 + i / K * 11) % 251 - 125);
+    tc_buf_text(&text, "] : i8[300,4096]\n  %2 = const [");
+    for (int i = 0; i < N; i++)
+        tc_buf_printf(&text, "%s%d", i ? ", " : "", i - 100);
+    tc_buf_text(&text, "] : f32[300]\n");
+    if (by_row) {
+        tc_buf_text(&text, "  %3 = const [");
+        for (int i = 0; i < N; i++)
+            tc_buf_printf(&text, "%s%g", i ? ", " : "", 0.0625 * (1 + i % 7));
+        tc_buf_text(&text, "] : f32[300]\n  %4 = const [");
+        for (int i = 0; i < N; i++)
+            tc_buf_printf(&text, "%s%d", i ? ", " : "", i % 3);
+        tc_buf_text(&text, "] : i64[300]\n  %5 = dequantize %1, %3, %4 scale=0 zero=0 axis=0");
+    } else
+        tc_buf_text(&text, "  %5 = dequantize %1 scale=0.125 zero=-3 axis=-1");
+    tc_buf_text(&text, " qmin=-128 qmax=127 dtype=f32 : f32[300,4096]\n");
+    tc_buf_printf(&text, "  %%6 = linear %%0, %%5%s : f32[1,3,300]\n  return %%6\n}\n",
+                  bias ? ", %2" : "");
+    tc_module *m = NULL;
+    CHECK(tc_parse(ctx, "t.ir", (tc_bytes){text.data, text.size}, (tc_bytes){NULL, 0}, &m) ==
+              TC_OK && tc_verify(ctx, m) == TC_OK);
+    fputs(tc_diagnostics(ctx), stderr);
+    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(m), tc_main(m)->in[0])), quick,
+              plain;
+    for (int i = 0; i < ROWS * K; i++)
+        ((float *)in.data)[i] = (float)((i * 29) % 63 - 31) / 32;
+    CHECK(tc_exec_run(tc_exec_new(ctx, m), &in, &quick) == TC_OK &&
+          tc_eval(tc_main(m), &in, &plain, &ctx->arena) == TC_OK);
+    double apart = 0, most = 0;
+    for (int i = 0; i < ROWS * N; i++) {
+        double a = ((float *)quick.data)[i], b = ((float *)plain.data)[i];
+        apart = fmax(apart, fabs(a - b));
+        most = fmax(most, fabs(b));
+    }
+    tc_ctx_free(ctx);
+    return most > 1 ? apart / most : 1;
+}
+
 int main(void)
 {
+    CHECK(codes_apart(false, false) < 1e-5);
+    CHECK(codes_apart(false, true) < 1e-5);
+    CHECK(codes_apart(true, true) < 1e-5);
     CHECK(agrees("relu %2"));
     CHECK(agrees("clamp %2 lo=0 hi=6"));
     CHECK(agrees("clamp %2 lo=-inf hi=1"));

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mapped.h -- files that stay where they are: their bytes are memory's only while they are looked
+ * at.  For callers who allow it (tc_ctx_set_mapping): see doc/decisions/010-mapped-files.md. */
+#ifndef TC_MAPPED_H
+#define TC_MAPPED_H
+
+#include "diag.h"
+
+/* The first `size` bytes of a regular file until the context goes, or NULL: read it then. */
+const uint8_t *tc_mapped_open(tc_ctx *ctx, int fd, size_t size);
+
+/* These bytes are not needed for a while: where they are of a mapped file, the memory that holds
+ * them goes back; whoever looks at them again gets the same.  From any thread. */
+void tc_mapped_forget(const tc_ctx *ctx, const void *data, size_t size);
+
+#endif

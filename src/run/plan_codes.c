@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_codes.c -- x w^T + b where w is kept as 8-bit codes: a few rows at a time are made real, and
+ * multiplied.  What a plan needs of such weights is their codes. */
+#include "plan_steps.h"
+
+/* Rows of w at a time: about this many bytes of real numbers. */
+enum { BLOCK_BYTES = 2 << 20 };
+
+typedef struct coded {
+    const tc_product *block, *rest; /* so many rows of w; those that are left, or NULL */
+    const int8_t *code;
+    const float *scale, *bias; /* by row; bias may be NULL */
+    const int64_t *zero;
+    bool by_row; /* else scale[0] and zero[0] are for all */
+    int64_t rows, k, n, n_block;
+    size_t product_scratch;
+} coded;
+
+static void make_real(const coded *c, int64_t first, int64_t n, float *out)
+{
+    for (int64_t r = first; r < first + n; r++) {
+        float scale = c->scale[c->by_row ? r : 0], zero = (float)c->zero[c->by_row ? r : 0];
+        const int8_t *code = c->code + r * c->k;
+        for (int64_t i = 0; i < c->k; i++)
+            *out++ = ((float)code[i] - zero) * scale;
+    }
+}
+
+static void run_coded(const void *what, void *const *in, void *out, void *scratch)
+{
+    const coded *c = what;
+    float *w = (float *)((uint8_t *)scratch + c->product_scratch), *y = out;
+    for (int64_t at = 0; at < c->n; at += c->n_block) {
+        bool whole = at + c->n_block <= c->n;
+        make_real(c, at, whole ? c->n_block : c->n - at, w);
+        tc_product_run(whole ? c->block : c->rest, in[0], w, NULL, y + at, scratch);
+    }
+    for (int64_t r = 0; c->bias && r < c->rows; r++)
+        for (int64_t i = 0; i < c->n; i++)
+            y[r * c->n + i] += c->bias[i];
+}
+
+static const tc_product *product_of(tc_maker *m, const coded *c, int64_t n)
+{
+    tc_strided a = {2, {c->rows, c->k}, {c->k, 1}}, b = {2, {c->k, n}, {1, c->k}},
+               y = {2, {c->rows, n}, {c->n, 1}};
+    return tc_product_matmul(m->ctx, &a, &b, &y, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
+}
+
+static tc_tensor known(const tc_maker *m, tc_val v)
+{
+    return m->at[v] ? tc_place_known(m, v) : (tc_tensor){NULL, NULL};
+}
+
+/* Scale and zero point of the rows: the node's own, or its operands. */
+static bool take_scales(const tc_maker *m, const tc_node *node, coded *c)
+{
+    const tc_attr_quantize *a = node->attr;
+    c->by_row = a->axis == 0;
+    if (a->axis < 0 && a->scale > 0) {
+        float *scale = tc_new(&m->ctx->arena, float);
+        int64_t *zero = tc_new(&m->ctx->arena, int64_t);
+        *scale = (float)a->scale;
+        *zero = a->zero;
+        c->scale = scale;
+        c->zero = zero;
+        return true;
+    }
+    if (!c->by_row || node->n_in != 3)
+        return false;
+    tc_tensor scale = known(m, node->in[1]), zero = known(m, node->in[2]);
+    c->scale = scale.data;
+    c->zero = zero.data;
+    return scale.data && zero.data && scale.type->dtype == TC_f32 && zero.type->dtype == TC_i64;
+}
+
+/* The linear layer that alone reads these weights, where all of it can be planned here. */
+static const tc_node *reader(const tc_maker *m, const tc_node *node)
+{
+    const tc_node *user = tc_plan_only_user(m, node->out[0]);
+    if (!user || user->op != TC_OP_linear || user->in[1] != node->out[0] || !m->at[user->in[0]])
+        return NULL;
+    const tc_type *x = tc_type_of(m->g, user->in[0]), *y = tc_type_of(m->g, user->out[0]);
+    bool real = x->dtype == TC_f32 && y->dtype == TC_f32 && !x->quant && !y->quant;
+    return real && x->rank >= 1 && tc_type_count(x) && tc_type_count(y) ? user : NULL;
+}
+
+bool tc_plan_codes(tc_maker *m, const tc_node *node)
+{
+    const tc_node *user = reader(m, node);
+    tc_tensor codes = known(m, node->in[0]);
+    coded c = {.code = codes.data};
+    if (!user || !codes.data || codes.type->dtype != TC_i8 || codes.type->rank != 2 ||
+        m->ctx->reference_kernels || !take_scales(m, node, &c))
+        return false;
+    if (user->n_in > 2 && user->in[2]) {
+        tc_tensor bias = known(m, user->in[2]);
+        if (!bias.data || bias.type->dtype != TC_f32)
+            return false;
+        c.bias = bias.data;
+    }
+    const tc_type *x = tc_type_of(m->g, user->in[0]);
+    c.k = codes.type->dim[1];
+    c.n = codes.type->dim[0];
+    c.rows = tc_type_count(x) / c.k;
+    c.n_block = BLOCK_BYTES / (c.k * (int64_t)sizeof(float));
+    c.n_block = c.n_block < 1 ? 1 : c.n_block < c.n ? c.n_block : c.n;
+    c.block = product_of(m, &c, c.n_block);
+    c.rest = c.n % c.n_block ? product_of(m, &c, c.n % c.n_block) : NULL;
+    if (!c.block || (c.n % c.n_block && !c.rest))
+        return false;
+    size_t rest = c.rest ? tc_product_scratch(c.rest) : 0;
+    c.product_scratch = tc_product_scratch(c.block) > rest ? tc_product_scratch(c.block) : rest;
+    c.product_scratch = (c.product_scratch + 63) / 64 * 64;
+    coded *kept = tc_new(&m->ctx->arena, coded);
+    *kept = c;
+    tc_layout layout = m->at[user->in[0]]->layout;
+    if (layout.axis[x->rank - 1] != x->rank - 1)
+        layout = tc_layout_plain(x->rank);
+    const place *in[1] = {tc_place_want(m, user->in[0], layout, user)};
+    size_t scratch = c.product_scratch + (size_t)(c.n_block * c.k) * sizeof(float);
+    tc_step_prepared(m, user, run_coded, kept, scratch, in, 1, user->out[0], layout);
+    m->joined[user->out[0]] = true;
+    return true;
+}
