@@ -260,7 +260,7 @@ static bool is_taken_in(const tc_graph *g, const tc_node *rescale)
 const tc_node *tc_behind_reshapes(const tc_graph *g, tc_val v)
 {
     const tc_node *def = tc_def(g, v);
-    while (def && def->op == TC_OP_tosa_reshape)
+    while (def && tc_is_view(g, def))
         def = tc_def(g, def->in[0]);
     return def;
 }

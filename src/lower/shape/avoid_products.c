@@ -10,7 +10,8 @@
  * it, as large as b columns   RESCALE by channel of a MATMUL, TILE, PAD, CONCAT or SLICE  =>  with
  * a pause in between: it is joined with the product, which takes one factor for all, or with each
  * part, which takes the first doubled   a + b where b is a, reshaped: both take one shape  =>  b is
- * a pause of a, reshaped chosen    a RESHAPE gives its operand's memory its own shape.  A SELECT of
+ * a pause of a, reshaped; a view of a RESCALE that several elementwise operators read  =>  of a
+ * pause; chosen    a RESHAPE gives its operand's memory its own shape.  A SELECT of
  * the same value takes that shape, and what else reads a bool takes the 0 and 1 of a reshaped
  * output  =>  the RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value, and a RESHAPE
  * of a RESCALE that a SELECT and something else read */
@@ -78,14 +79,11 @@ static tc_status padded_windows(tc_rewrite *rw, const tc_node *node, bool *done)
     return def && def->op == TC_OP_tosa_slice ? tc_pause_operands(rw, node, 1, done) : TC_OK;
 }
 
-/* REDUCE_MAX or _MIN over the last axis, reshaped or not. */
+/* REDUCE_MAX or _MIN, reshaped or not. */
 static bool is_extreme(const tc_graph *g, tc_val v)
 {
-    const tc_node *def = tc_def(g, v);
-    while (def && def->op == TC_OP_tosa_reshape)
-        def = tc_def(g, def->in[0]);
-    return def && (def->op == TC_OP_tosa_reduce_max || def->op == TC_OP_tosa_reduce_min) &&
-           ((const tc_attr_tosa_axis_nan *)def->attr)->axis == tc_type_of(g, def->in[0])->rank - 1;
+    const tc_node *def = tc_behind_reshapes(g, v);
+    return def && (def->op == TC_OP_tosa_reduce_max || def->op == TC_OP_tosa_reduce_min);
 }
 
 /* RESCALE of a CONCAT, PAD or TILE, whose parts it is joined with. */
@@ -283,11 +281,39 @@ static tc_status doubled(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
+/* Operators that Vela computes a RESCALE anew for, in the shape before the view. */
+static bool takes_rescale(tc_op op)
+{
+    return tc_ops[op].traits & T_ELTWISE && op != TC_OP_tosa_rescale && op != TC_OP_tosa_clamp &&
+           op != TC_OP_tosa_table;
+}
+
+/* A view of a RESCALE that several such operators read. */
+static tc_status shared_views(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const uint32_t *taken = rw->user;
+    if (!tc_is_view(rw->from, node) || taken[node->out[0]] < 2 ||
+        !tc_can_pause(tc_type_of(rw->from, node->in[0])))
+        return TC_OK;
+    const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
+    return def && def->op == TC_OP_tosa_rescale ? tc_pause_operands(rw, node, 1, done) : TC_OK;
+}
+
 tc_status tc_lower_doubled(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {doubled};
-    (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    static tc_rewriter *const rewriters[] = {doubled, shared_views};
+    tc_status status = TC_OK;
+    for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_graph *g = module->graph[i];
+        uint32_t *taken = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
+        for (size_t k = 0; k < g->n_node; k++)
+            for (int j = 0; j < g->node[k]->n_in && takes_rescale(g->node[k]->op); j++)
+                taken[g->node[k]->in[j]]++;
+        status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), taken);
+        tc_arena_rewind(&ctx->scratch, mark);
+    }
+    return status;
 }
 
 /* ---- chosen ---- */
