@@ -388,11 +388,29 @@ static tc_dtype number_type(tc_pt2_kind kind, tc_dtype beside)
     return beside == TC_none ? TC_bool : beside;
 }
 
+/* {"real": ..., "imag": ...}; TC_NONE when the argument is none of that kind. */
+static tc_val complex_number(tc_pt2_node *n, const char *arg)
+{
+    tc_str tag;
+    double re, im;
+    const tc_json *value = find(n, arg, &tag);
+    if (!value || n->status != TC_OK || !tc_str_is(tag, "as_complex") ||
+        !tc_json_f64(tc_json_get(value, "real"), &re) || !tc_json_f64(tc_json_get(value, "imag"), &im))
+        return TC_NONE;
+    tc_val part[2];
+    part[0] = tc_pt2_const(n, TC_f32, re);
+    part[1] = tc_pt2_const(n, TC_f32, im);
+    return tc_pt2_emit(n, TC_OP_complex, NULL, part, 2);
+}
+
 tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
 {
     bool found;
     if (tc_pt2_is_tensor(n, arg))
         return tc_pt2_tensor(n, arg);
+    tc_val pair = complex_number(n, arg);
+    if (pair)
+        return pair;
     tc_pt2_number v = number(n, arg, "a number or a tensor", &found);
     if (!found)
         bad_argument(n, arg, "a number or a tensor");

@@ -45,7 +45,8 @@ static tc_status times_one(tc_rewrite *rw, const tc_node *node, bool *done)
     for (int i = divides ? 1 : 0; (node->op == TC_OP_mul || divides) && i < 2 && !*done; i++) {
         tc_val x = tc_rewrite_in(rw, node, 1 - i), c = tc_rewrite_in(rw, node, i);
         tc_tensor one = tc_rewrite_is_fixed(rw, c) ? tc_tensor_of(rw->to, c) : (tc_tensor){0};
-        if (!one.data || one.type->quant || tc_type_count(one.type) != 1 || y->quant ||
+        if (!one.data || one.type->quant || one.type->dtype == TC_c64 ||
+            tc_type_count(one.type) != 1 || y->quant ||
             tc_type_of(rw->to, x) != y || tc_load_f64(one, 0) != 1)
             continue;
         tc_rewrite_bind(rw, node->out[0], x);
