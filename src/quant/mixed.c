@@ -398,7 +398,7 @@ static tc_status widen_noisy(tc_ctx *ctx, tc_module *module, const tc_quant_requ
 {
     ranking *r = tc_new(&ctx->arena, ranking);
     *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains, .noisy = when};
-    if (!request->samples.n || r->g->n_mutation)
+    if (!request->samples.n)
         return TC_OK;
     TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains, FEW_SAMPLES, &r->samples));
     if (!r->samples.n)
