@@ -22,7 +22,7 @@ _tosac()
         valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|'
         ;;
     explain)
-        options='--target -t --calib --quant -q --cpu --json --threads --kernels --dim --shape --help -h --version '
+        options='--target -t --calib --quant -q --cpu --cost --json --threads --kernels --dim --shape --help -h --version '
         valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|--shape|'
         ;;
     compare)

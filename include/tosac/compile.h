@@ -165,7 +165,8 @@ typedef enum tc_report_kind {
     TC_REPORT_LINE = 0,        /* one line: what was written, and its sizes */
     TC_REPORT_EXPLAIN = 1,     /* a page: regions, borders, what stays on the CPU and why */
     TC_REPORT_JSON = 2,        /* all of it, with what was written */
-    TC_REPORT_EXPLAIN_JSON = 3 /* all of it, before anything is written */
+    TC_REPORT_EXPLAIN_JSON = 3, /* all of it, before anything is written */
+    TC_REPORT_CHOICES = 4 /* a table: the forms that passes offered, their cost, which were taken */
 } tc_report_kind;
 
 /* The text ends in a newline and a NUL, and lives as long as the context. */

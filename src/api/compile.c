@@ -2,6 +2,8 @@
 /* compile.c -- the stages, in order: read, quant, split, lower. */
 #include "compile.h"
 
+#include "choose.h"
+
 #include "check.h"
 #include "region_sample.h"
 #include "model.h"
@@ -77,7 +79,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
 
 static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
-    *out = (tc_compiled){0};
+    *out = (tc_compiled){.vela = out->vela};
     TC_TRY(tc_target_parse(ctx, r->target, &out->target));
     out->module = r->module;
     if (!out->module) {
@@ -188,10 +190,10 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
 {
     region->module = alone(ctx, c->module, g);
     TC_TRY(tc_run_passes(ctx, region->module, c->target.machine->region, trace));
-    tc_job job = {.target = &c->target, .check = check};
+    tc_job job = {.target = &c->target, .check = check, .choices = c->choices};
     TC_TRY(tc_run_stages(ctx, region->module, "lower,tosa", &job, trace));
     if (c->target.machine->cheaper && c->target.tosa >> TC_FEATURE_INT & 1u)
-        TC_TRY(tc_run_passes(ctx, region->module, c->target.machine->cheaper, trace));
+        TC_TRY(tc_run_stages(ctx, region->module, c->target.machine->cheaper, &job, trace));
     return c->target.machine->detours
                ? tc_run_passes(ctx, region->module, c->target.machine->detours, trace)
                : TC_OK;
@@ -369,6 +371,8 @@ tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
     *failed = SIZE_MAX;
     TC_TRY(tc_tell_progress(ctx, "splitting", 0, 1));
     c->module = tc_module_clone(c->typed);
+    TC_TRY(tc_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config, c->vela.memory_mode,
+                          &c->choices));
     TC_TRY(split_program(ctx, c, trace));
     c->n_region = c->split.n_region;
     c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);

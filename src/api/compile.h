@@ -71,6 +71,7 @@ struct tc_compiled {
     bool verify_only;           /* for now: streams are not executed */
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_vela_options vela;
+    struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
     bool places; /* .pte: steps keep where they come from */
     tc_written written;
     tc_model *model; /* the program, for callers */

@@ -106,6 +106,44 @@ void tc_guess_pool(tc_guesser *e, const tc_node *node)
 }
 
 /* Axes in another order: written so by U85, copied by strides by U55 and U65. */
+/* The only reader of a value, behind reshapes. */
+static const tc_node *reader_behind(const tc_guesser *e, tc_val v, tc_val *as)
+{
+    const tc_node *r = e->readers[v] == 1 ? e->reader[v] : NULL;
+    while (r && r->op == TC_OP_tosa_reshape) {
+        v = r->out[0];
+        r = e->readers[v] == 1 ? e->reader[v] : NULL;
+    }
+    *as = v;
+    return r;
+}
+
+/* U85's matrix products turn their second operand; where that undoes a transpose of what one
+ * operation has written, neither is done.  Several matrices take four axes for that. */
+static bool undone(const tc_guesser *e, const tc_node *turn)
+{
+    tc_val as;
+    tc_ints p = ((const tc_attr_tosa_perms *)turn->attr)->perms;
+    const tc_type *t = tc_type_of(e->g, turn->in[0]);
+    int32_t maker = e->maker[turn->in[0]];
+    const tc_node *reader = reader_behind(e, turn->out[0], &as);
+    bool swaps = p.n >= 3 && p.v[p.n - 1] == p.n - 2 && p.v[p.n - 2] == p.n - 1;
+    for (int i = 0; i < p.n - 2; i++)
+        swaps = swaps && p.v[i] == i;
+    return tc_guess_u85(e) && swaps && reader && reader->op == TC_OP_tosa_matmul &&
+           reader->in[1] == as && maker != TC_GUESS_NONE && (p.n > 3 || t->dim[0] == 1) &&
+           e->item[maker].out == (p.n > 3 ? turn->in[0] : e->storage[turn->in[0]]);
+}
+
+/* The transpose that an operand comes from, behind reshapes; or NULL. */
+static const tc_node *turn_of(const tc_guesser *e, tc_val v)
+{
+    const tc_node *def = tc_def(e->g, v);
+    while (def && def->op == TC_OP_tosa_reshape)
+        def = tc_def(e->g, def->in[0]);
+    return def && def->op == TC_OP_tosa_transpose ? def : NULL;
+}
+
 void tc_guess_transpose(tc_guesser *e, const tc_node *node)
 {
     static const uint8_t code[3][3] = {{0, 3, 7}, {2, 0, 6}, {0, 1, 0}}; /* by what becomes C, H */
@@ -113,6 +151,11 @@ void tc_guess_transpose(tc_guesser *e, const tc_node *node)
     int32_t maker = e->maker[e->storage[node->in[0]]];
     bool keeps = p.n < 2 || p.v[p.n - 1] == p.n - 1;
     tc_guess *before = maker != TC_GUESS_NONE ? &e->item[maker] : NULL;
+    if (undone(e, node)) {
+        e->storage[node->out[0]] = e->storage[node->in[0]];
+        e->maker[node->out[0]] = e->maker[node->in[0]];
+        return;
+    }
     if (tc_guess_u85(e) && before && e->readers[node->in[0]] == 1 &&
         before->op.kind == TC_NPU_KIND_CONV && !before->op.transpose) {
         before->op.transpose = keeps ? 1 : 2; /* by the way */
@@ -147,6 +190,20 @@ void tc_guess_transpose(tc_guesser *e, const tc_node *node)
     }
 }
 
+/* The second operand of a matrix product, in the order that its machine wants. */
+static void turned(tc_guesser *e, const tc_node *product)
+{
+    tc_val v = product->in[1];
+    int32_t maker = e->maker[v];
+    tc_guess *i = tc_guess_copy(e, product, v, v);
+    tc_npu_map in = tc_guess_map(e, v);
+    e->maker[v] = maker;
+    i->op.transpose = 2;
+    i->op.ofm.h = in.h;
+    i->op.ofm.w = in.w;
+    i->op.ofm.c = i->op.ifm.c = in.c;
+}
+
 /* [n, h, c] x [n, c, w]: the second operand is turned first. */
 void tc_guess_matmul(tc_guesser *e, const tc_node *node)
 {
@@ -156,6 +213,9 @@ void tc_guess_matmul(tc_guesser *e, const tc_node *node)
     tc_npu_map x = tc_guess_map(e, node->in[0]), y = tc_guess_map(e, node->in[1]),
                z = tc_guess_map(e, node->out[0]);
     if (tc_guess_u85(e)) {
+        const tc_node *turn = turn_of(e, node->in[1]);
+        if (!turn || !undone(e, turn))
+            turned(e, node);
         for (int32_t k = 0; k < n; k++) {
             tc_guess *i = tc_guess_add(e, node, TC_NPU_KIND_CONV, 0);
             tc_guess_makes(e, i, node->out[0]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pass.c -- see pass.h. */
-#include "pass.h"
+#include "choose.h"
 
 #define PASS(folder, name, ...)                                                                    \
     extern tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
@@ -74,13 +74,16 @@ static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass
 
 /* Each finds the facts it needs, leaves the facts it promises, and hands on what has just been
  * verified. */
-static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, const tc_job *job,
-                          const tc_trace *trace)
+static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, bool offered,
+                          const tc_job *job, const tc_trace *trace)
 {
     TC_TRY(tc_go_on(ctx));
     TC_TRY(check_wants(ctx, pass, job));
     TC_TRY(check_needs(ctx, module, pass));
-    TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));
+    if (offered && job && job->choices)
+        TC_TRY(tc_choose(ctx, module, pass, job->choices));
+    else
+        TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));
     for (size_t i = 0; i < module->n_graph; i++)
         module->graph[i]->facts = (module->graph[i]->facts & ~pass->breaks) | pass->gives;
     if (tc_verify(ctx, module) != TC_OK)
@@ -106,12 +109,15 @@ static const char *name_near(const char *name)
 static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc_job *job,
                            const tc_trace *trace)
 {
+    bool offered = name.n > 1 && name.p[0] == '?';
+    name.p += offered;
+    name.n -= offered;
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
         if (tc_str_is(name, list->name))
             return tc_run_stages(ctx, module, list->passes, job, trace);
     for (const tc_pass *p = tc_passes; p->name; p++)
         if (tc_str_is(name, p->name))
-            return run_pass(ctx, module, p, job, trace);
+            return run_pass(ctx, module, p, offered, job, trace);
     const char *spelled = tc_text_copy(&ctx->arena, name), *near = name_near(spelled);
     tc_status status = tc_usage(ctx, "there is no pass '%s'", spelled);
     if (near)

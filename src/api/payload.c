@@ -16,6 +16,49 @@ static void add_spec(tc_ctx *ctx, tc_payload *p, const char *key, const char *te
     p->n_spec++;
 }
 
+static int64_t memory_of(const tc_vela_job *job)
+{
+    return job->scratch + job->fast_scratch;
+}
+
+/* A region that needs more memory than there may be: other ways that Vela has, the quickest of those
+ * that fit.  Its own aim is a wish, so that smaller ones are tried too. */
+static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
+                     tc_vela_job *job)
+{
+    const struct {
+        const char *optimise;
+        double arena; /* of what there may be; 0: it is not told */
+    } way[] = {{"Performance", 1}, {"Performance", 0.875}, {"Performance", 0.75}, {"Size", 0}};
+    int64_t least = memory_of(job);
+    if (!vela->max_scratch || least <= vela->max_scratch)
+        return TC_OK;
+    tc_vela_job best = *job;
+    bool fits = false;
+    for (size_t i = 0; i < TC_COUNT(way); i++) {
+        tc_vela_options o = *vela;
+        tc_vela_job trial = {.graph = job->graph, .tosa = job->tosa};
+        o.optimise = way[i].optimise;
+        o.arena = (int64_t)(way[i].arena * (double)vela->max_scratch);
+        TC_TRY(tc_emit_ethosu(ctx, &c->target, &o, &trial, 1));
+        least = memory_of(&trial) < least ? memory_of(&trial) : least;
+        if (memory_of(&trial) > vela->max_scratch || (fits && trial.cycles >= best.cycles))
+            continue;
+        best = trial;
+        fits = true;
+    }
+    if (!fits) {
+        tc_error(ctx, NULL, TC_E_TOO_LARGE,
+                 "the region '%s' needs %" PRId64 " bytes of working memory, --max-scratch allows "
+                 "%" PRId64,
+                 job->graph->name, memory_of(job), vela->max_scratch);
+        tc_note(ctx, NULL, "%" PRId64 " bytes are the least that was found", least);
+        return TC_BAD_MODEL;
+    }
+    *job = best;
+    return TC_OK;
+}
+
 static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
                          tc_payload *out, tc_vela_job **jobs)
 {
@@ -27,6 +70,7 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
     if (!c->verify_only)
         tc_hand_samples(ctx, c);
     for (size_t i = 0; i < c->n_region; i++) {
+        TC_TRY(fit(ctx, c, vela, &(*jobs)[i]));
         TC_TRY(tc_tell_progress(ctx, "command streams checked", i, c->n_region));
         tc_status status = tc_stream_check(ctx, c, vela, &c->region[i], &(*jobs)[i]);
         (*jobs)[i].refused = status != TC_OK; /* a stream that is not right is none */

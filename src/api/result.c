@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result.c -- compile for callers: the files that come out, and what went where. */
+#include "choose.h"
 #include "compile.h"
 
 #include "../wire/file.h"
@@ -60,9 +61,6 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .method = tc_intern_text(ctx, o.method),
                             .beside = o.beside};
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
-    TC_TRY(tc_compile_stages(ctx, &r, c));
-    c->method = r.method ? r.method : "forward";
-    c->beside = o.beside;
     c->vela = (tc_vela_options){.ini = tc_intern_text(ctx, o.vela_ini),
                                 .system_config = tc_intern_text(ctx, o.system_config),
                                 .memory_mode = tc_intern_text(ctx, o.memory_mode),
@@ -70,6 +68,9 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                                 .timeout = o.vela_timeout,
                                 .max_scratch = o.max_scratch,
                                 .notes = o.details != 0};
+    TC_TRY(tc_compile_stages(ctx, &r, c));
+    c->method = r.method ? r.method : "forward";
+    c->beside = o.beside;
     c->places = o.places != 0;
     c->model = tc_model_of(ctx, model->name, c->module);
     *out = c;
@@ -530,6 +531,8 @@ static tc_status report(tc_ctx *ctx, const tc_compiled *c, tc_report_kind kind, 
         tc_report_line(c, &text);
     else if (kind == TC_REPORT_EXPLAIN)
         tc_report_text(c, &text);
+    else if (kind == TC_REPORT_CHOICES)
+        tc_verdicts_text(c->choices, &text);
     else if (kind == TC_REPORT_JSON || kind == TC_REPORT_EXPLAIN_JSON)
         tc_report_json(ctx, c, kind == TC_REPORT_JSON, &text);
     else

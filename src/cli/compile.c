@@ -253,7 +253,7 @@ static const cli_option options[] = {
     CLI_ROWS_SETTINGS(compile_options),
     CLI_ROWS_VELA(compile_options),
     {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),
-     "Ethos-U: turn the program down when a region needs more memory"},
+     "Ethos-U: the most memory a region may need; slower or smaller schedules are tried"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
      "a part that is refused is an error; else it goes to the CPU with a warning"},
     {"--places", NULL, NULL, CLI_FLAG, AT(places),

@@ -4,7 +4,30 @@
 
 typedef struct explain_options {
     cli_asked asked;
+    bool cost;
 } explain_options;
+
+/* The forms that were offered, then what all parts of the program cost, beside Vela's total. */
+static tc_status show_cost(cli *c, tc_compiled *compiled)
+{
+    const char *text;
+    tc_profile *profile;
+    CLI_TRY(tc_compiled_report(c->ctx, compiled, TC_REPORT_CHOICES, &text));
+    fputs(text, stdout);
+    CLI_TRY(tc_profile_compiled(c->ctx, compiled, &profile));
+    cli_progress_end(c);
+    CLI_TRY(tc_profile_report(c->ctx, profile, TC_PROFILE_BY_KIND, SIZE_MAX, TC_FORM_TEXT, &text));
+    fputs(text, stdout);
+    double cycles = 0;
+    tc_region_info region = tc_region_info_default();
+    tc_profile_info info = tc_profile_info_default();
+    for (size_t i = 0; tc_compiled_region(compiled, i, &region); i++)
+        cycles += region.vela.cycles;
+    tc_profile_get_info(profile, &info);
+    printf("Vela's total: %.0f cycles; the parts add up to %.0f (%+.2f %%)\n", cycles,
+           info.total.cycles, cycles > 0 ? 100 * (info.total.cycles / cycles - 1) : 0);
+    return TC_OK;
+}
 
 static tc_status run_explain(cli *c, const void *record, const cli_texts *args)
 {
@@ -14,6 +37,8 @@ static tc_status run_explain(cli *c, const void *record, const cli_texts *args)
     if (!o->asked.target)
         return cli_usage(c, "-t TARGET is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     CLI_TRY(cli_compile_anyhow(c, &o->asked, args->v[0], &compiled));
+    if (o->cost)
+        return show_cost(c, compiled);
     CLI_TRY(tc_compiled_report(
         c->ctx, compiled, c->common.json ? TC_REPORT_EXPLAIN_JSON : TC_REPORT_EXPLAIN, &report));
     fputs(report, stdout);
@@ -26,6 +51,8 @@ static const cli_option options[] = {
         explain_options,
         "calibration data; without, numbers are invented: only the ranges follow from them"),
     CLI_ROWS_SETTINGS(explain_options),
+    {"--cost", NULL, NULL, CLI_FLAG, offsetof(explain_options, cost),
+     "Ethos-U: the forms that were offered, what they cost and which were taken; then every part"},
     {0},
 };
 

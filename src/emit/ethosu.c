@@ -109,6 +109,9 @@ static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     add_flag(ctx, argv, &n, "memory-mode",
              o->memory_mode ? o->memory_mode : target->machine->memory_mode);
     add_flag(ctx, argv, &n, "optimise", o->optimise);
+    if (o->arena)
+        add_flag(ctx, argv, &n, "arena-cache-size",
+                 tc_text_format(&ctx->arena, "%" PRId64, o->arena));
     add_flag(ctx, argv, &n, "output-format", "raw");
     add_flag(ctx, argv, &n, "output-dir", "out");
     if (o->notes)
@@ -369,13 +372,6 @@ static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options
     if (o->notes && access(notes, R_OK) == 0)
         TC_TRY(tc_file_read(ctx, notes, &job->notes));
     read_summary(ctx, folder, job);
-    if (o->max_scratch && job->scratch + job->fast_scratch > o->max_scratch) {
-        tc_error(ctx, NULL, TC_E_TOO_LARGE,
-                 "the region '%s' needs %" PRId64
-                 " bytes of working memory, --max-scratch allows %" PRId64,
-                 job->graph->name, job->scratch + job->fast_scratch, o->max_scratch);
-        return TC_BAD_MODEL;
-    }
     return TC_OK;
 }
 

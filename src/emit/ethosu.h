@@ -12,6 +12,7 @@ typedef struct tc_vela_options {
     const char *optimise; /* "Performance" or "Size"; NULL: Vela's choice */
     double timeout;       /* seconds; 0: ten minutes */
     int64_t max_scratch;  /* bytes; 0: any */
+    int64_t arena;        /* bytes that Vela aims at; 0: the memory mode's */
     bool notes;           /* also which operator each command comes from: slow, and long */
 } tc_vela_options;
 

@@ -62,6 +62,7 @@ typedef struct tc_machine {
     tc_abilities can;
     tc_costs cost;
     const char *system_config, *memory_mode; /* what Vela is told unless the user says otherwise */
+    const char *costs_of; /* whose costs decide between formulations; NULL: its own */
 } tc_machine;
 
 #define MACHINE(name) extern const tc_machine tc_machine_##name;

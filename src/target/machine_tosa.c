@@ -24,6 +24,9 @@ const tc_machine tc_machine_tosa = {
             .wide_tables = true,
             .stride = INT64_MAX},
     .cost = {.matrix_row = 128, .slices = 8, .tree_side = 8},
+    .costs_of = "ethos-u85-256",
+    .system_config = "Ethos_U85_SYS_DRAM_Mid",
+    .memory_mode = "Sram_Only",
 };
 
 const tc_machine tc_machine_tosa_u55 = {
@@ -35,4 +38,7 @@ const tc_machine tc_machine_tosa_u55 = {
     .backend = "TOSABackend",
     .can = {.loops = true, .stride = TC_NPU_STRIDE},
     .cost = {.slices = 1024, .affine_by_conv = true},
+    .costs_of = "ethos-u55-128",
+    .system_config = "Ethos_U55_High_End_Embedded",
+    .memory_mode = "Shared_Sram",
 };

@@ -10,6 +10,7 @@
 #include "cheap.h"
 
 #include "../../num/load.h"
+#include "offer.h"
 #include "order.h"
 
 tc_lower tc_cheap_at(const tc_rewrite *rw, const tc_node *node)
@@ -58,9 +59,30 @@ int64_t tc_cheap_number(const tc_graph *g, tc_val constant)
     return tc_load_i64(tc_tensor_of(g, constant), 0);
 }
 
+typedef struct asked {
+    tc_rewriter *rewriter;
+    tc_offer *offer;
+} asked;
+
+/* The rewriter, where it is wanted. */
+static tc_status where_wanted(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const asked *a = rw->user;
+    uint64_t key = tc_offer_key(rw->from, node);
+    if (!tc_offer_wanted(a->offer, key))
+        return TC_OK;
+    TC_TRY(a->rewriter(rw, node, done));
+    if (*done)
+        tc_offer_acted(rw->ctx, a->offer, key, node);
+    return TC_OK;
+}
+
 tc_status tc_cheap_over(tc_module *module, tc_rewriter *rewriter)
 {
-    return tc_rewrite_module(module, &rewriter, 1, NULL);
+    static tc_rewriter *const wanted[] = {where_wanted};
+    asked a = {rewriter, module->offer};
+    return module->offer ? tc_rewrite_module(module, wanted, 1, &a)
+                         : tc_rewrite_module(module, &rewriter, 1, NULL);
 }
 
 /* ---- copies ---- */
@@ -81,7 +103,8 @@ static tc_status copies(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_type *type = node->n_out ? tc_type_of(rw->from, node->out[0]) : NULL;
     bool any = false;
-    if (node->op != TC_OP_tosa_concat || type->dtype != TC_i8 || tc_type_count(type) == 0)
+    if (node->op != TC_OP_tosa_concat || type->dtype != TC_i8 || type->rank > 4 ||
+        tc_type_count(type) == 0)
         return TC_OK;
     for (int i = 0; i < node->n_in; i++)
         any = any || lies_elsewhere(rw->to, tc_rewrite_in(rw, node, i), rw->readers[node->in[i]]);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offer.h -- where a pass acts, when somebody chooses by cost.
+ *
+ * A pass that goes through tc_cheap_over offers another formulation for each place that it knows one
+ * for.  Places that look the same, operator and shapes, are one kind: whoever runs the pass may ask
+ * for one kind alone, or for all but some, and is told which kinds there are. */
+#ifndef TC_LOWER_OFFER_H
+#define TC_LOWER_OFFER_H
+
+#include "../../ir/graph.h"
+
+typedef struct tc_offer_kind {
+    uint64_t key;
+    const tc_node *node; /* one of them, of the graph before */
+    size_t places;
+} tc_offer_kind;
+
+typedef struct tc_offer {
+    bool only;      /* nothing but this kind: */
+    uint64_t key;
+    const uint64_t *refused; /* or anything but these */
+    size_t n_refused;
+    tc_offer_kind *kind; /* out: where it acted, in order */
+    size_t n, cap;
+} tc_offer;
+
+/* The kind of a place. */
+uint64_t tc_offer_key(const tc_graph *g, const tc_node *node);
+
+/* Whether the pass may act there; that it did. */
+bool tc_offer_wanted(const tc_offer *offer, uint64_t key);
+void tc_offer_acted(tc_ctx *ctx, tc_offer *offer, uint64_t key, const tc_node *node);
+
+#endif
