@@ -304,11 +304,23 @@ static const tc_node **find_readers(tc_ctx *ctx, const tc_graph *g)
     return reader;
 }
 
+/* A slice, as it is or through changes of scale that become one with the last. */
+static bool is_cut_before(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_behind_reshapes(g, v);
+    while (def && def->op == TC_OP_tosa_rescale && !is_wide_rescale(g, def)) {
+        v = def->in[0];
+        def = tc_behind_reshapes(g, v);
+    }
+    return tc_is_cut(g, v);
+}
+
 /* RESCALE(SLICE) */
 static tc_status slice_first(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const only_reader *only = rw->user;
-    if (!is_wide_rescale(rw->from, node) || !tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
+    if (!is_wide_rescale(rw->from, node) ||
+        !is_cut_before(rw->to, tc_rewrite_in(rw, node, 0)) ||
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *reader = only->node[node->out[0]];
