@@ -25,7 +25,7 @@ typedef struct resize {
     where place;
     how mode;
     rounding round;
-    bool antialias, exclude;
+    bool antialias, exclude, old;
     double cubic_a, outside;
     int rank;
     double scale[TC_MAX_RANK], roi[2 * TC_MAX_RANK];
@@ -81,11 +81,14 @@ static double source(const resize *r, int axis, int64_t in, int64_t i)
     return middle(x, s);
 }
 
-static int64_t nearest(const resize *r, double x)
+/* Before operator set 11 it was not said; runtimes take the place before, or behind where there are
+ * fewer places than before. */
+static int64_t nearest(const resize *r, int axis, double x)
 {
     double f = floor(x);
     bool half = x - f == 0.5;
-    double at = r->round == FLOOR          ? f
+    double at = r->old                     ? (r->scale[axis] < 1 ? ceil(x) : f)
+                : r->round == FLOOR        ? f
                 : r->round == CEIL         ? ceil(x)
                 : half                     ? (r->round == PREFER_FLOOR ? f : f + 1)
                                            : floor(x + 0.5);
@@ -152,7 +155,7 @@ static tc_val along_axis(tc_make *m, tc_val x, const resize *r, int axis)
     if (r->mode == NEAREST) {
         int64_t *at = tc_new_n(&m->ctx->arena, int64_t, (size_t)r->out[axis]);
         for (int64_t i = 0; i < r->out[axis]; i++)
-            at[i] = tc_max_i64(0, tc_min_i64(nearest(r, source(r, axis, in, i)), in - 1));
+            at[i] = tc_max_i64(0, tc_min_i64(nearest(r, axis, source(r, axis, in, i)), in - 1));
         tc_val rows = tc_make_list(m, at, r->out[axis]);
         return tc_make_2(m, index_select, tc_make_attr(m, axis, axis), x, rows);
     }
@@ -208,7 +211,11 @@ static tc_val as_upsample(tc_make *m, tc_val x, const resize *r)
     bool half = r->place == HALF_PIXEL || (r->place == PYTORCH && exact);
     for (int i = 0; i < axes; i++)
         half = half && (r->place == HALF_PIXEL || r->out[2 + i] > 1);
-    bool floor_places = r->mode == NEAREST && r->place == ASYMMETRIC && r->round == FLOOR;
+    bool shrinks = false;
+    for (int i = 0; i < axes; i++)
+        shrinks = shrinks || (r->old && r->scale[2 + i] < 1);
+    bool floor_places =
+        r->mode == NEAREST && r->place == ASYMMETRIC && r->round == FLOOR && !shrinks;
     bool to_nearest = r->round == PREFER_FLOOR || r->round == PREFER_CEIL;
     bool same_centres = r->mode == NEAREST && half && whole && to_nearest; /* none on a border */
     tc_attr_upsample *a = tc_make_attr(
@@ -305,7 +312,7 @@ void tc_onnx_build_resize(tc_onnx_node *n)
                 .antialias = tc_onnx_int(n, "antialias", 0),
                 .outside = tc_onnx_float(n, "extrapolation_value", 0)};
     r.mode = (how)word_of(n, "mode", "nearest", modes, 3);
-    bool old = n->version < 11;
+    bool old = r.old = n->version < 11;
     r.place = old ? ASYMMETRIC
                   : (where)word_of(n, "coordinate_transformation_mode", "half_pixel", places, 7);
     r.round = old ? FLOOR : (rounding)word_of(n, "nearest_mode", "round_prefer_floor", rounds, 4);
