@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* asked.h -- what compile, explain and profile are asked alike: the target, the settings, Vela's. */
+/* asked.h -- what compile, explain and profile are asked alike: target, settings, and Vela's. */
 #ifndef TOSAC_CLI_ASKED_H
 #define TOSAC_CLI_ASKED_H
 

@@ -103,7 +103,8 @@ static bool is_stack(const tc_type *t)
 
 static void unite(views *w, tc_val a, tc_val b)
 {
-    if (!w->root[a] || !w->root[b] || (a = tc_group_of(w->root, a)) == (b = tc_group_of(w->root, b)))
+    if (!w->root[a] || !w->root[b] ||
+        (a = tc_group_of(w->root, a)) == (b = tc_group_of(w->root, b)))
         return;
     w->root[b] = a;
     w->group[a].mixed =
@@ -203,7 +204,8 @@ static bool regroups(const tc_graph *g, const tc_node *node)
            last_of(tc_type_of(g, node->in[0])) == last_of(tc_type_of(g, node->out[0]));
 }
 
-/* A matrix product, and the change of scale that is part of it: its rows are reshaped for nothing. */
+/* A matrix product, and the change of scale that is part of it: its rows are reshaped for
+ * nothing. */
 static bool takes_any(const tc_graph *g, const tc_node *node)
 {
     const tc_node *made = node->op == TC_OP_tosa_rescale ? tc_def(g, node->in[0]) : node;

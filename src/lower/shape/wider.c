@@ -121,7 +121,8 @@ static void look_at_pointwise(wider *w, const tc_graph *g, const tc_node *node)
     if (!parts_known(g, node, pointwise(node)))
         w->fixed[tc_group_of(w->root, out)] = true;
     if (pointwise(node) == 2)
-        w->gain[tc_group_of(w->root, out)] -= places(y) * (cost_of(WIDE, 0, 0) - cost_of(y->dim[3], 0, 0));
+        w->gain[tc_group_of(w->root, out)] -=
+            places(y) * (cost_of(WIDE, 0, 0) - cost_of(y->dim[3], 0, 0));
 }
 
 static void look(wider *w, const tc_graph *g)
