@@ -4,7 +4,7 @@
 #   make demo         a small trained network on 1,000 digits
 #   make check-quick  one build, every test that takes seconds
 #   make check        gcc, clang and sanitizers, operators and trained models
-#   make check-long   check, with every recorded sample
+#   make check-long   check, with every recorded sample, every build type and 64-bit Arm
 #   make asan         a build with address and undefined-behaviour sanitizers, in build-asan
 #   make fuzz         libFuzzer targets, in build-fuzz, each for FUZZ_SECONDS (60)
 #   make fuzz-models  random models through every target, MODELS (10000) of them from SEED (1), judged
