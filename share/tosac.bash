@@ -10,8 +10,8 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --places --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|'
+        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --places --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --help -h --version '
+        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|'
         ;;
     quantize)
         options='--calib --preprocess --merge --quant -q --output -o --qparams --report --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --help -h --version '

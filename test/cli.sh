@@ -231,6 +231,14 @@ for name in xy/y xz/z ab/b; do cp "$dir/ones.npy" "$dir/$name.npy"; done
 expect 0 'f32[1,3]           -3            0' run "$dir/pair.ir" -i "$dir/xy"
 expect 0 'f32[1,3]           -3            0' run "$dir/pair.ir" -i "$dir/ab"
 expect 1 "there is no array named 'y': they are x, z, the inputs are x, y" run "$dir/pair.ir" -i "$dir/xz"
+# Goals instead of settings: the search has time for one of them here.
+goal="compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --emit ir -o $dir/goal.ir --budget 0.001"
+expect 0 '* int8 ' $goal --target-sqnr 20
+expect 0 '* int8 ' $goal --max-cycles 10M --target-drop 5
+expect 1 'none of 1 settings meets the goal' $goal --target-sqnr 90
+expect 1 'the most accurate' $goal --max-flash 1K
+expect 2 "--max-flash 'x': a number above 0 is wanted" $goal --max-flash x
+expect 2 'it and -q do not go together' $goal --target-sqnr 20 -q int8
 # Sizes that an export leaves open: by symbol, by place, or by a word of one's own.
 open=golden/error/dynamic.pt2
 expect 0 's77       0 or more, axis 0 of' inspect $open

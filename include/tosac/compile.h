@@ -44,6 +44,13 @@ typedef struct tc_compile_options {
     tc_compiled *beside; /* the method before it, for the same target: buffers that share a name are
                             one, in place and type.  What is made of the last holds them all */
     int unexecuted; /* Ethos-U, not 0: command streams are verified, but not executed on a sample */
+    /* Goals instead of settings: bits per value and per weight are searched for; 0: none. */
+    double target_sqnr_db; /* at least, on calibration samples */
+    double target_drop;    /* points of top-1 that may be lost: of labels, or of agreement with float */
+    double max_cycles;     /* Ethos-U: by the cost model */
+    double max_flash;      /* bytes of constants; Ethos-U: compressed */
+    double search_seconds; /* that the search may take; 0: ten minutes */
+    const char *labels;    /* of the calibration samples: a file or "by-folder"; or NULL */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 
@@ -64,6 +71,18 @@ TC_API TC_MUST_USE tc_status tc_model_run_stages(tc_ctx *ctx, tc_model *model, c
  * model.  The same model and options give the same bytes on every run. */
 TC_API TC_MUST_USE tc_status tc_compile(tc_ctx *ctx, const tc_model *model,
                                         const tc_compile_options *options, tc_compiled **out);
+
+/* A setting that was tried for a goal. */
+typedef struct tc_frontier_row {
+    const char *name;
+    double sqnr_db, agreement; /* on calibration samples */
+    double drop;               /* points of top-1 lost, where there are labels */
+    double cycles, flash;      /* cycles 0: not known for the target */
+    int chosen;
+} tc_frontier_row;
+
+/* All that were tried, in order; *n is 0 when there was no goal. */
+TC_API const tc_frontier_row *tc_compiled_frontier(const tc_compiled *compiled, size_t *n);
 
 /* ---- what comes out ---- */
 

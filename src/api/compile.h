@@ -29,6 +29,7 @@ typedef struct tc_compile_request {
     const char *method;    /* its name among several; NULL: it is the only one */
     const struct tc_compiled *beside; /* the method compiled before it; or NULL */
     bool unexecuted;       /* command streams are verified only */
+    const int64_t *labels; /* of the calibration samples; or NULL */
 } tc_compile_request;
 
 /* One region: its graph in the TOSA form, and as a file. */
@@ -60,6 +61,9 @@ typedef struct tc_written {
 struct tc_compiled {
     tc_module *module; /* the program: CPU nodes and calls; the regions' graphs beside it */
     tc_config config;  /* how it is quantized, where it is not yet */
+    tc_quant_gains gains; /* and what that came to */
+    tc_frontier_row *frontier; /* settings that were tried for a goal */
+    size_t n_frontier;
     tc_target target;
     tc_region *region;
     size_t n_region;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result.c -- compile for callers: the files that come out, and what went where. */
+#include "budget.h"
 #include "choose.h"
 #include "compile.h"
 
@@ -36,6 +37,39 @@ static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
     return TC_OK;
 }
 
+/* A goal takes the place of settings. */
+static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_compile_request *r,
+                             tc_frontier_row **rows, size_t *n)
+{
+    tc_goal goal = {.sqnr_db = o->target_sqnr_db,
+                    .drop = o->target_drop,
+                    .cycles = o->max_cycles,
+                    .flash = o->max_flash,
+                    .seconds = o->search_seconds,
+                    .labels = tc_intern_text(ctx, o->labels),
+                    .ini = o->vela_ini,
+                    .system_config = o->system_config,
+                    .memory_mode = o->memory_mode};
+    tc_target target;
+    TC_TRY(tc_target_parse(ctx, r->target, &target));
+    goal.best = r->config && tc_text_eq(r->config, "best") && r->calib &&
+                target.machine->packing == TC_PACKED_VELA;
+    if (!tc_goal_asks(&goal))
+        return TC_OK;
+    if ((r->config && !goal.best) || r->settings)
+        return tc_usage(ctx, "a goal chooses the settings: it and -q do not go together");
+    tc_config *config = tc_new(&ctx->arena, tc_config);
+    TC_TRY(tc_budget_search(ctx, r, &goal, config, rows, n));
+    r->settings = config;
+    return TC_OK;
+}
+
+const tc_frontier_row *tc_compiled_frontier(const tc_compiled *compiled, size_t *n)
+{
+    *n = compiled->n_frontier;
+    return compiled->frontier;
+}
+
 static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
                          tc_compiled **out)
 {
@@ -61,6 +95,9 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .method = tc_intern_text(ctx, o.method),
                             .beside = o.beside};
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
+    tc_frontier_row *frontier = NULL;
+    size_t n_frontier = 0;
+    TC_TRY(settle_goal(ctx, &o, &r, &frontier, &n_frontier));
     c->vela = (tc_vela_options){.ini = tc_intern_text(ctx, o.vela_ini),
                                 .system_config = tc_intern_text(ctx, o.system_config),
                                 .memory_mode = tc_intern_text(ctx, o.memory_mode),
@@ -69,6 +106,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                                 .max_scratch = o.max_scratch,
                                 .notes = o.details != 0};
     TC_TRY(tc_compile_stages(ctx, &r, c));
+    c->frontier = frontier;
+    c->n_frontier = n_frontier;
     c->method = r.method ? r.method : "forward";
     c->beside = o.beside;
     c->places = o.places != 0;

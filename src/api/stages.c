@@ -15,7 +15,10 @@
 tc_status tc_stage_quantize(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     return tc_quantize(ctx, module,
-                       &(tc_quant_request){.config = job->config, .samples = *job->samples});
+                       &(tc_quant_request){.config = job->config,
+                                            .samples = *job->samples,
+                                            .labels = job->labels,
+                                            .gains = job->gains});
 }
 
 tc_status tc_stage_narrow(tc_ctx *ctx, tc_module *module, const tc_job *job)

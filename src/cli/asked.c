@@ -2,6 +2,8 @@
 /* asked.c -- see asked.h. */
 #include "asked.h"
 
+#include <stdlib.h>
+
 tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
 {
     tc_compile_options r = tc_compile_options_default();
@@ -35,4 +37,19 @@ tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, t
     CLI_TRY(tc_compile(c->ctx, model, &r, out));
     cli_progress_end(c);
     return TC_OK;
+}
+
+double cli_amount(const char *text)
+{
+    static const struct {
+        const char *unit;
+        double times;
+    } units[] = {{"", 1},    {"K", 1024},  {"KiB", 1024},       {"k", 1e3}, {"M", 1048576},
+                 {"MiB", 1048576}, {"s", 1}, {"min", 60}, {"h", 3600}, {"dB", 1}};
+    char *end;
+    double x = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units && end > text; i++)
+        if (cli_is(end, units[i].unit) && x > 0 && x < 1e18)
+            return x * units[i].times;
+    return -1;
 }

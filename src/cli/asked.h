@@ -41,6 +41,9 @@ typedef struct cli_asked {
 
 #define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."
 
+/* A number above 0, as an option's text: "31.5", "512K", "2M", "10min"; -1: it is none. */
+double cli_amount(const char *text);
+
 /* The library's record of it, with these samples. */
 tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data);
 

@@ -7,6 +7,7 @@
 typedef struct compile_options {
     cli_asked asked;
     const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess;
+    const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
     int64_t max_scratch;
     bool check, strict, places, unexecuted;
 } compile_options;
@@ -157,6 +158,25 @@ static tc_status share_calib(cli *c, const cli_texts *calib, method *m, size_t n
     return TC_OK;
 }
 
+/* The goals' numbers, or a message. */
+static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options *r)
+{
+    const struct {
+        const char *name, *text;
+        double *to;
+    } goals[] = {{"--target-sqnr", o->goal_sqnr, &r->target_sqnr_db},
+                 {"--target-drop", o->goal_drop, &r->target_drop},
+                 {"--max-cycles", o->goal_cycles, &r->max_cycles},
+                 {"--max-flash", o->goal_flash, &r->max_flash},
+                 {"--budget", o->budget, &r->search_seconds}};
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
+        if (goals[i].text && (*goals[i].to = cli_amount(goals[i].text)) < 0)
+            return cli_usage(c, "%s '%s': a number above 0 is wanted", goals[i].name,
+                             goals[i].text);
+    r->labels = o->labels;
+    return TC_OK;
+}
+
 static tc_status compile_method(cli *c, const compile_options *o, cli_dumper *dumper,
                                 method *m, tc_compiled *beside)
 {
@@ -165,9 +185,22 @@ static tc_status compile_method(cli *c, const compile_options *o, cli_dumper *du
     tc_compile_options request = request_of(o, m->data, dumper);
     request.method = m->name;
     request.beside = beside;
+    CLI_TRY(read_goals(c, o, &request));
     CLI_TRY(tc_compile(c->ctx, m->model, &request, &m->compiled));
     cli_progress_end(c);
     return o->dump_dir ? cli_dump_end(dumper, m->compiled) : TC_OK;
+}
+
+/* What was tried, the chosen one marked. */
+static void print_frontier(const tc_compiled *compiled)
+{
+    size_t n;
+    const tc_frontier_row *row = tc_compiled_frontier(compiled, &n);
+    if (n)
+        printf("  %-18s %8s %10s %12s %12s\n", "", "dB", "agreement", "cycles", "flash");
+    for (size_t i = 0; i < n; i++)
+        printf("%s %-18s %8.2f %9.1f%% %12.0f %12.0f\n", row[i].chosen ? "*" : " ", row[i].name,
+               row[i].sqnr_db, 100 * row[i].agreement, row[i].cycles, row[i].flash);
 }
 
 static tc_status check_options(cli *c, const compile_options *o, size_t n, tc_output *kind)
@@ -197,6 +230,8 @@ static tc_status tell(cli *c, const method *m, size_t n)
     if (json && n > 1)
         fputs("[", stdout);
     for (size_t i = 0; i < n; i++) {
+        if (!json)
+            print_frontier(m[i].compiled);
         CLI_TRY(tc_compiled_report(c->ctx, m[i].compiled, json ? TC_REPORT_JSON : TC_REPORT_LINE,
                                    &report));
         printf("%s%s%s%s", json && i ? "," : "", n > 1 && !json ? m[i].name : "",
@@ -251,6 +286,17 @@ static const cli_option options[] = {
                                    "one method: NAME=DATA"),
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     CLI_ROWS_SETTINGS(compile_options),
+    {"--target-sqnr", NULL, "DB", CLI_TEXT, AT(goal_sqnr),
+     "search bits per value and weight: at least so many dB on calibration samples"},
+    {"--target-drop", NULL, "POINTS", CLI_TEXT, AT(goal_drop),
+     "the same: at most so many points of top-1 lost, by --labels or by agreement with float"},
+    {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
+     "what the calibration samples are: .npy, text, or by-folder"},
+    {"--max-cycles", NULL, "N", CLI_TEXT, AT(goal_cycles),
+     "Ethos-U: the most accurate bits within so many cycles"},
+    {"--max-flash", NULL, "BYTES", CLI_TEXT, AT(goal_flash),
+     "the most accurate bits whose constants take so much (600K, 2M), compressed on Ethos-U"},
+    {"--budget", NULL, "TIME", CLI_TEXT, AT(budget), "how long to search: 90s, 10min (10min)"},
     CLI_ROWS_VELA(compile_options),
     {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),
      "Ethos-U: the most memory a region may need; slower or smaller schedules are tried"},

@@ -69,7 +69,10 @@ bool tc_config_preset(const char *name, tc_config *out)
     int64_t wide = 0, group = 0, usual_group = A16W4_GROUP;
     if (tc_text_eq(name, "int8") || counted(name, "int8+16:", &wide))
         *out = usual(act8, weight8);
-    else if (tc_text_eq(name, "a16w8"))
+    else if (tc_text_eq(name, "best")) {
+        *out = usual(act8, weight8);
+        out->thorough = true;
+    } else if (tc_text_eq(name, "a16w8"))
         *out = usual(act16, weight8);
     else if (tc_text_eq(name, "a8w4") || counted(name, "a8w4:", &group))
         *out = usual(act8, weight4(group));

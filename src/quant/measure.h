@@ -14,6 +14,7 @@ typedef struct tc_yardstick {
     const tc_type **type; /* of the outputs */
     float **real;         /* by sample and output */
     int64_t *first;       /* by sample: the greatest number of the first output */
+    const int64_t *labels; /* where that ought to be, by sample of the whole data; or NULL */
 } tc_yardstick;
 
 /* Up to `most` samples, those with the least hashes; the first `skip` do not count if more than
@@ -25,7 +26,7 @@ TC_MUST_USE tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_s
 typedef struct tc_measured {
     double sqnr_db;       /* of the real outputs */
     double agree;         /* samples whose first output has its greatest number at the same place */
-    const int64_t *first; /* by sample: that place */
+    double drop;          /* points of right answers that the typed program has lost */
 } tc_measured;
 
 TC_MUST_USE tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,

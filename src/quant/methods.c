@@ -105,9 +105,11 @@ tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
     tc_yardstick yard;
     tc_measured measured;
     TC_TRY(tc_yardstick_make(ctx, real, &request->samples, domains, MEASURED, LEARNED, &yard));
+    yard.labels = request->labels;
     TC_TRY(tc_yardstick_measure(ctx, &yard, plain, &measured));
     *out = (tc_quant_gains){.plain_db = measured.sqnr_db, .db = measured.sqnr_db,
-                            .agree = measured.agree};
+                            .agree = measured.agree,
+                            .drop = measured.drop};
     for (size_t i = 0; i < TC_COUNT(methods); i++) {
         if (!methods[i].wanted(&t, plain))
             continue;
@@ -121,6 +123,7 @@ tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
             best = tried;
             out->db = measured.sqnr_db;
             out->agree = measured.agree;
+            out->drop = measured.drop;
         }
     }
     if (best)

@@ -237,3 +237,9 @@ tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from
                         .state = picked_state};
     return TC_OK;
 }
+
+size_t tc_picked_index(const tc_samples *samples, size_t k)
+{
+    const choice *c = samples->from;
+    return c->pick[k].index;
+}

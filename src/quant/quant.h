@@ -89,13 +89,14 @@ typedef struct tc_config {
     bool correct_bias;
     bool round_weights;   /* rows of weights are rounded together where that gains */
     bool thorough;        /* however long that takes */
+    bool quiet;           /* a proposal is being tried: nothing is said of its accuracy */
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool checked;         /* tc_config_check() has seen the program as it was written */
 } tc_config;
 
-/* text: a preset (int8, int8+16:K, a16w8, a8w4, a16w4, each of the last two with :G for groups of
+/* text: a preset (int8, best, int8+16:K, a16w8, a8w4, a16w4, each of the last two with :G for groups of
  * G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
 TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
@@ -233,6 +234,7 @@ typedef struct tc_quant_gain {
 enum { TC_METHODS = 8 };
 typedef struct tc_quant_gains {
     double plain_db, db; /* with none of them, and with those that were taken */
+    double drop;         /* points of right answers lost, where there are labels */
     double agree;        /* samples whose first output has its greatest number where the real one has */
     tc_quant_gain method[TC_METHODS];
     size_t n;
@@ -248,6 +250,7 @@ typedef struct tc_quant_request {
     bool keep_odd;            /* no sample is set aside */
     tc_quant_times *times;    /* filled in; or NULL */
     tc_quant_gains *gains;    /* filled in; or NULL */
+    const int64_t *labels;    /* what each sample is; or NULL */
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */

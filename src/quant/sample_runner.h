@@ -57,6 +57,9 @@ void tc_lap(double *since, double *to);
 TC_MUST_USE tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
                                       const tc_domains *domains, size_t most, tc_samples *out);
 
+/* Which of all samples the k-th of those was. */
+size_t tc_picked_index(const tc_samples *samples, size_t k);
+
 /* A buffer for each input of the program. */
 tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g);
 /* What a program remembers, from call to call. */

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* budget.c -- see budget.h.
+ *
+ * Settings form a ladder: 4-bit weights in the layers that hold the most of them, 8 bits, 16 bits
+ * for the values that make the most noise, 16 bits for all.  Each rung is quantized and lowered as
+ * the program would be; its accuracy is measured on calibration samples, its cycles are the cost
+ * model's and its flash is what constants take, weights by their entropy where the target
+ * compresses them.  Of the rungs that meet the goal the cheapest is taken, or the most accurate
+ * when only limits were given. */
+#include "budget.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../num/load.h"
+#include "estimate.h"
+#include "labels.h"
+#include "model.h"
+
+enum { MINUTES = 10 };
+static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
+
+/* A rung: the preset, and of all weights the share (in percent) that has 4 bits instead of 8, the
+ * largest layers first. */
+typedef struct rung {
+    const char *name, *preset;
+    int four; /* percent */
+} rung;
+
+static const rung rungs[] = {
+    {"int8", "int8", 0},           {"a8w4", "a8w4", 0},
+    {"a8, w4 in 95 %", "int8", 95}, {"a8, w4 in 80 %", "int8", 80},
+    {"a8, w4 in 50 %", "int8", 50}, {"int8+16:2", "int8+16:2", 0},
+    {"int8+16:4", "int8+16:4", 0}, {"int8+16:8", "int8+16:8", 0},
+    {"int8+16:16", "int8+16:16", 0}, {"int8+16:32", "int8+16:32", 0},
+    {"int8+16:64", "int8+16:64", 0}, {"a16w8", "a16w8", 0},
+    {"a16, w4 in 95 %", "a16w8", 95},
+};
+
+bool tc_goal_asks(const tc_goal *g)
+{
+    return g->best || g->sqnr_db > 0 || g->drop > 0 || g->cycles > 0 || g->flash > 0;
+}
+
+/* ---- settings of a rung ---- */
+
+typedef struct layer {
+    const char *name;
+    int64_t weights;
+} layer;
+
+static int by_size(const void *a, const void *b)
+{
+    const layer *x = a, *y = b;
+    return x->weights != y->weights ? (x->weights < y->weights ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* The layers that hold `percent` of the weights, and no more than are needed for that. */
+static void give_four_bits(tc_ctx *ctx, const tc_module *module, int percent, tc_config *config)
+{
+    const tc_graph *g = tc_main(module);
+    layer *l = tc_new_n(&ctx->arena, layer, g->n_node);
+    size_t n = 0;
+    int64_t all = 0, done = 0;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool product = node->op == TC_OP_conv || node->op == TC_OP_linear;
+        if (!product || !node->loc || !node->loc->node || !tc_is_const(g, node->in[1]))
+            continue;
+        l[n] = (layer){node->loc->node, tc_type_count(tc_type_of(g, node->in[1]))};
+        all += l[n++].weights;
+    }
+    qsort(l, n, sizeof *l, by_size);
+    tc_config four;
+    if (!tc_config_preset("a8w4", &four))
+        return;
+    for (size_t i = 0; i < n && done * 100 < all * percent; done += l[i++].weights)
+        tc_config_add(ctx, config,
+                      (tc_config_entry){.level = TC_LEVEL_node,
+                                        .name = l[i].name,
+                                        .weight = tc_patch_all(&four.global.weight)});
+}
+
+/* ---- what a rung costs ---- */
+
+/* Bytes that numbers of so many kinds take when each kind has as many bits as it is rare. */
+static double packed_bytes(tc_tensor t)
+{
+    uint64_t count[256] = {0};
+    int64_t n = tc_type_count(t.type);
+    double bits = 0;
+    for (int64_t i = 0; i < n; i++)
+        count[(uint8_t)((const int8_t *)t.data)[i]]++;
+    for (int k = 0; k < 256; k++)
+        if (count[k])
+            bits -= (double)count[k] * log2((double)count[k] / (double)n);
+    return bits / 8;
+}
+
+static double flash_of(const tc_compiled *c)
+{
+    bool packs = c->target.machine->packing == TC_PACKED_VELA;
+    double bytes = 0;
+    for (size_t i = 0; i < c->n_region; i++) {
+        const tc_graph *g = tc_main(c->region[i].module);
+        for (size_t k = 0; k < g->n_node; k++) {
+            tc_tensor t = g->node[k]->op == TC_OP_const ? tc_tensor_of(g, g->node[k]->out[0])
+                                                        : (tc_tensor){NULL, NULL};
+            if (!t.data)
+                continue;
+            bool small = t.type->dtype == TC_i8 || t.type->dtype == TC_i4;
+            double plain = (double)tc_type_count(t.type) *
+                           (double)tc_dtypes[t.type->dtype].bits / 8;
+            bytes += small && packs ? fmin(plain, packed_bytes(t)) : plain;
+        }
+    }
+    return bytes;
+}
+
+static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goal, double *out)
+{
+    const tc_machine *m = c->target.machine;
+    *out = 0;
+    if (m->packing != TC_PACKED_VELA)
+        return TC_OK;
+    const tc_npu_machine *machine = tc_npu_machine_find(c->target.text);
+    tc_npu_system system;
+    TC_TRY(tc_npu_system_find(ctx, machine, goal->ini,
+                              goal->system_config ? goal->system_config : m->system_config,
+                              goal->memory_mode ? goal->memory_mode : m->memory_mode, &system));
+    for (size_t i = 0; i < c->n_region; i++) {
+        tc_estimate e;
+        tc_estimate_graph(ctx, tc_main(c->region[i].module), machine, &system, &e);
+        *out += e.cost.total.cycles;
+    }
+    return TC_OK;
+}
+
+/* ---- the search ---- */
+
+static tc_status try_rung(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
+                          const rung *r, const int64_t *labels, tc_config *config,
+                          tc_frontier_row *row)
+{
+    tc_compile_request own = *request;
+    tc_compiled c = {.vela = {.ini = goal->ini,
+                              .system_config = goal->system_config,
+                              .memory_mode = goal->memory_mode}};
+    if (!tc_config_preset(r->preset, config))
+        return tc_error(ctx, NULL, TC_E_BUG, "there is no preset '%s'", r->preset);
+    own.module = tc_module_clone(request->module);
+    if (r->four) /* names are those of the model as it was written */
+        give_four_bits(ctx, own.module, r->four, config);
+    config->thorough = goal->best;
+    config->quiet = true;
+    own.config = NULL;
+    own.settings = config;
+    own.labels = labels;
+    own.check = false;
+    own.trace = NULL;
+    TC_TRY(tc_compile_stages(ctx, &own, &c));
+    *row = (tc_frontier_row){.name = r->name,
+                             .sqnr_db = c.gains.db,
+                             .agreement = c.gains.agree,
+                             .drop = c.gains.drop,
+                             .flash = flash_of(&c)};
+    return cycles_of(ctx, &c, goal, &row->cycles);
+}
+
+static bool meets(const tc_goal *g, const tc_frontier_row *r)
+{
+    double drop = g->labels ? r->drop : 100 * (1 - r->agreement);
+    return (!(g->sqnr_db > 0) || r->sqnr_db >= g->sqnr_db) && (!(g->drop > 0) || drop <= g->drop) &&
+           (!(g->cycles > 0) || r->cycles <= g->cycles) && (!(g->flash > 0) || r->flash <= g->flash);
+}
+
+/* a is to be taken rather than b, which meets the goal too. */
+static bool better(const tc_goal *g, const tc_frontier_row *a, const tc_frontier_row *b)
+{
+    bool accuracy_given = g->sqnr_db > 0 || g->drop > 0;
+    if (!accuracy_given)
+        return a->sqnr_db > b->sqnr_db;
+    if (a->cycles != b->cycles)
+        return a->cycles < b->cycles;
+    return a->flash < b->flash;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static tc_status nothing_meets(tc_ctx *ctx, const tc_frontier_row *row, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        best = row[i].sqnr_db > row[best].sqnr_db ? i : best;
+    tc_status status = tc_error(ctx, NULL, TC_E_CONFIG, "none of %zu settings meets the goal", n);
+    for (size_t i = 0; i < n; i++)
+        tc_note(ctx, NULL, "%s: %.1f dB, %.0f cycles, %.0f bytes of flash%s", row[i].name,
+                row[i].sqnr_db, row[i].cycles, row[i].flash,
+                i == best ? ", the most accurate" : "");
+    return status;
+}
+
+tc_status tc_budget_search(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
+                           tc_config *out, tc_frontier_row **rows, size_t *n_row)
+{
+    double start = now(), most = goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES;
+    tc_frontier_row *row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs));
+    tc_config *config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs));
+    tc_labels labels = {NULL, NULL, 0};
+    tc_goal wanted = *goal;
+    size_t n = 0, best = SIZE_MAX;
+    if (!request->calib)
+        return tc_usage(ctx, "a goal for accuracy, cycles or flash needs calibration data: --calib");
+    if (goal->labels) {
+        tc_samples samples;
+        TC_TRY(tc_open_dataset(ctx, request->calib, tc_main(request->module), &samples));
+        const tc_graph *g = tc_main(request->module);
+        TC_TRY(tc_read_labels(ctx, goal->labels, request->calib, samples.n,
+                              g->n_out ? (size_t)tc_type_count(tc_type_of(g, g->out[0])) : 0,
+                              &labels));
+    }
+    for (size_t i = 0; i < TC_COUNT(rungs) && (!n || now() - start < most); i++) {
+        TC_TRY(tc_tell_progress(ctx, "settings", i, TC_COUNT(rungs)));
+        TC_TRY(try_rung(ctx, request, goal, &rungs[i], labels.of, &config[n], &row[n]));
+        if (!n && wanted.best)
+            wanted.cycles = BEST_CYCLES * row[0].cycles;
+        if (meets(&wanted, &row[n]) && (best == SIZE_MAX || better(&wanted, &row[n], &row[best])))
+            best = n;
+        n++;
+    }
+    *rows = row;
+    *n_row = n;
+    if (best == SIZE_MAX)
+        return nothing_meets(ctx, row, n);
+    row[best].chosen = 1;
+    *out = config[best];
+    return TC_OK;
+}
