@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "../ir/rewrite.h"
 #include "../num/snap.h"
 #include "../run/plan.h"
 #include "role.h"
@@ -449,9 +450,69 @@ static void widen_outputs(const tc_graph *g, tc_domains *domains)
     }
 }
 
+/* ---- choices ---- */
+
+/* The place of the indices that a node chooses; -1: it chooses none, or nobody goes by them. */
+static int chosen(const uint32_t *readers, const tc_node *node)
+{
+    int i = node->op == TC_OP_topk || node->op == TC_OP_sort ? 1 : node->op == TC_OP_argmax ? 0 : -1;
+    return i >= 0 && i < node->n_out && readers[node->out[i]] ? i : -1;
+}
+
+/* A function of each number that keeps their order, or of a row. */
+static bool keeps_order(tc_op op)
+{
+    return op == TC_OP_softmax || op == TC_OP_log_softmax || op == TC_OP_sigmoid;
+}
+
+/* Whether products make the domain's values, or what keeps their order: those have 16 bits to give.
+ * Others have been through eight before. */
+static bool can_be_wide(const tc_graph *g, const tc_domain *d)
+{
+    for (size_t i = 0; i < d->n_val; i++) {
+        const tc_node *def = tc_def(g, d->val[i]);
+        bool product = def && tc_role_gives_wide(def->op) && (tc_ops[def->op].traits & T_MAC);
+        if (!product && !(def && (keeps_order(def->op) || tc_role_moves(def))))
+            return false;
+    }
+    return true;
+}
+
+static void widen_choice(const tc_graph *g, tc_domains *domains, tc_val v)
+{
+    int32_t d = domains->of[v];
+    if (d < 0 || domains->domain[d].named || !is_eligible(&domains->domain[d], NULL) ||
+        !can_be_wide(g, &domains->domain[d]))
+        return;
+    keep_narrow(domains, (size_t)d, true);
+    widen(domains, (size_t)d);
+}
+
+/* What others are chosen by: of eight bits many are equal, and the first of equals is anybody. */
+static void widen_choices(tc_ctx *ctx, const tc_graph *g, tc_domains *domains)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    const uint32_t *readers = tc_graph_readers(ctx, g);
+    for (size_t k = 0; k < g->n_node; k++) {
+        if (chosen(readers, g->node[k]) < 0)
+            continue;
+        tc_val v = g->node[k]->in[0];
+        widen_choice(g, domains, v);
+        const tc_node *def = tc_def(g, v);
+        while (def && def->n_in >= 1 && (keeps_order(def->op) || tc_role_moves(def))) {
+            v = def->in[0];
+            widen_choice(g, domains, v);
+            def = v ? tc_def(g, v) : NULL;
+        }
+    }
+    tc_arena_rewind(&ctx->scratch, mark);
+}
+
 tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                          tc_domains *domains)
 {
+    if (request->config->widen_noisy)
+        widen_choices(ctx, tc_main(module), domains);
     if (request->config->widen_noisy && !request->config->out.has)
         widen_outputs(tc_main(module), domains);
     if (!request->config->n_wide)

@@ -436,6 +436,23 @@ static void masks(void)
     tc_ctx_free(text);
 }
 
+/* Two of four by their probabilities: what is chosen by has 16 bits, what is made of the chosen
+ * numbers eight. */
+static void chosen_by(void)
+{
+    tc_config c = preset("int8");
+    program p = near("%0 \"x\": f32[3,4]",
+                     "  %1 = const [0.9,0.1,0,0, 0,0.8,0.1,0, 0.2,0,0.7,0, 0,0.1,0,0.9] : f32[4,4]\n"
+                     "  %2 \"gate\" = linear %0, %1\n  %3 \"p\" = softmax %2 axis=1\n"
+                     "  %4 \"v\", %5 \"i\" = topk %3 k=2 axis=1 largest=true\n"
+                     "  %6 = const [0,0,0,0,0,0,0,0,0,0,0,0] : f32[3,4]\n"
+                     "  %7 \"w\" = scatter %6, %5, %4 axis=1 combine=set include_self=true\n"
+                     "  return %7\n",
+                     &c, 0.02);
+    CHECK(type_of(&p, "gate")->dtype == TC_i16 && type_of(&p, "p")->dtype == TC_i16);
+    tc_ctx_free(p.ctx);
+}
+
 /* ---- settings ---- */
 
 static void left_in_float(void)
@@ -551,6 +568,7 @@ int main(void)
     cancelled();
     flat();
     masks();
+    chosen_by();
     left_in_float();
     fixed_scale();
     borders();
