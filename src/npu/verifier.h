@@ -50,6 +50,8 @@ typedef struct tc_npu_verifier {
     tc_npu_accesses kernel[TC_NPU_UNFINISHED], dma[TC_NPU_UNFINISHED];
     size_t n_kernel, n_dma;
     bool in_chain;
+    tc_npu_op last; /* the kernel operation before */
+    bool has_last;
     uint8_t chained; /* buffers that were filled, a bit each */
     tc_npu_block accumulated; /* the extents of kept accumulators; h 0: there are none */
 } tc_npu_verifier;
@@ -61,6 +63,12 @@ void tc_npu_found(tc_npu_verifier *v, tc_npu_check check, const char *format, ..
 void tc_npu_memory_begin(tc_npu_verifier *v);
 void tc_npu_memory_op(tc_npu_verifier *v, const tc_npu_op *op);
 void tc_npu_memory_end(tc_npu_verifier *v);
+
+/* Whether the two touch a byte in common. */
+bool tc_npu_overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_access *b);
+
+/* verify_order.c: a kernel operation beside the one before, before it counts as begun. */
+void tc_npu_verify_order(tc_npu_verifier *v, const tc_npu_op *op);
 
 /* verify_block.c */
 void tc_npu_verify_block(tc_npu_verifier *v, const tc_npu_op *op);

@@ -327,8 +327,7 @@ static bool share_find(void *user, int64_t lo, int64_t hi)
     return !s->shared && worked(s->v, lo, hi);
 }
 
-/* Whether the two touch a byte in common. */
-static bool overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_access *b)
+bool tc_npu_overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_access *b)
 {
     int64_t lo = a->range.lo > b->range.lo ? a->range.lo : b->range.lo,
             hi = a->range.hi < b->range.hi ? a->range.hi : b->range.hi;
@@ -353,7 +352,7 @@ static const tc_npu_access *conflict(tc_npu_verifier *v, const tc_npu_accesses *
 {
     for (size_t i = 0; i < a->n; i++)
         for (size_t k = 0; k < b->n; k++)
-            if ((a->list[i].writes || b->list[k].writes) && overlap(v, &a->list[i], &b->list[k]))
+            if ((a->list[i].writes || b->list[k].writes) && tc_npu_overlap(v, &a->list[i], &b->list[k]))
                 return &a->list[i];
     return NULL;
 }
@@ -490,6 +489,8 @@ void tc_npu_memory_op(tc_npu_verifier *v, const tc_npu_op *op)
         touch(v, &now);
     } else if (tc_npu_is_kernel(op->kind)) {
         kernel_accesses(v, op, &now);
+        if (!v->broken)
+            tc_npu_verify_order(v, op);
         begin_kernel(v, op, &now);
         lose_tables(v, op);
         touch(v, &now);

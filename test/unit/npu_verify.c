@@ -237,6 +237,32 @@ static void waits(tc_ctx *ctx)
     }
 }
 
+/* A pool of what the pool before it wrote, in blocks of so many rows. */
+static void two_pools(stream *s, int rows, int blockdep)
+{
+    prepare(s);
+    set(s, TC_NPU_OFM_BLK_HEIGHT_M1, rows - 1);
+    pool(s, TC_POOL_MAX);
+    set2(s, TC_NPU_IFM_BASE0, 0, 128);
+    set2(s, TC_NPU_OFM_BASE0, 0, 256);
+    set(s, TC_NPU_BLOCKDEP, blockdep);
+    pool(s, TC_POOL_MAX);
+    stop(s);
+}
+
+static void blocks_in_order(tc_ctx *ctx)
+{
+    stream s;
+    two_pools(&s, 4, 0);
+    CHECK(judged(ctx, &s).n == 0);
+    two_pools(&s, 4, 1); /* one block, and it is read */
+    only(ctx, &s, TC_CHECK_WAIT);
+    two_pools(&s, 2, 1); /* the second block may be unfinished while the first is read */
+    CHECK(judged(ctx, &s).n == 0);
+    two_pools(&s, 2, 2);
+    only(ctx, &s, TC_CHECK_WAIT);
+}
+
 static void shapes(tc_ctx *ctx)
 {
     stream s;
@@ -435,6 +461,7 @@ int main(void)
     contents(ctx);
     tables(ctx);
     waits(ctx);
+    blocks_in_order(ctx);
     shapes(ctx);
     single_registers(ctx);
     broken_words(ctx);
