@@ -210,14 +210,14 @@ static void see_inputs(side *s)
         see(s, g->in[i], s->in[i], plain);
 }
 
-static void advance(void *what, size_t i, jmp_buf *oom)
+static void advance(void *what, size_t i, tc_arena *room)
 {
     const correction *c = what;
     runner *r = &c->runner[i];
     for (size_t k = c->n_done; k < c->n_product; k++)
-        r->kept[k].room.oom = oom;
+        r->kept[k].room.oom = room->oom;
     for (int k = 0; k < 2 && !r->status; k++) {
-        tc_plan_on_oom(r->side[k].plan, oom);
+        tc_plan_on_oom(r->side[k].plan, room->oom);
         r->failed = k;
         if (!c->n_done)
             see_inputs(&r->side[k]);
@@ -242,18 +242,14 @@ static double weight_step(const tc_type *w, int64_t c)
 }
 
 /* What the results become with weights that are by[] more. */
-static void add_weights(void *what, size_t i, jmp_buf *oom)
+static void add_weights(void *what, size_t i, tc_arena *room)
 {
     const correction *c = what;
     const product *p = c->now;
     runner *r = &c->runner[i];
     kept *k = &r->kept[p - c->product];
-    tc_arena room;
-    tc_arena_init_like(&room, &c->ctx->scratch);
-    room.oom = oom;
-    tc_columns_multiply(&p->shape, &room, k->input, k->order, c->by, r->side[TYPED].seen,
+    tc_columns_multiply(&p->shape, room, k->input, k->order, c->by, r->side[TYPED].seen,
                         r->side[TYPED].order);
-    tc_arena_free(&room);
 }
 
 /* Errors by channel of the samples on which new codes are tried. */

@@ -54,12 +54,12 @@ typedef struct centring {
 } centring;
 
 /* The windows are the caller's to lend. */
-static void centre(void *what, size_t i, jmp_buf *oom)
+static void centre(void *what, size_t i, tc_arena *room)
 {
     const centring *c = what;
     const tc_columns *s = c->f->shape;
     int64_t row = s->groups * s->k;
-    (void)oom;
+    (void)room;
     for (int k = 0; k < 2; k++) {
         float *x = (float *)(uintptr_t)(k ? c->f->window[i].typed : c->f->window[i].real);
         for (int64_t p = 0; p < s->each; p++)
@@ -69,14 +69,14 @@ static void centre(void *what, size_t i, jmp_buf *oom)
 }
 
 /* Rows of both sums: number `block` of all groups' blocks. */
-static void add_rows(void *what, size_t block, jmp_buf *oom)
+static void add_rows(void *what, size_t block, tc_arena *room)
 {
     const solving *v = what;
     const tc_columns *s = v->f->shape;
     int64_t each = (s->k + BLOCK - 1) / BLOCK, g = (int64_t)block / each,
             first = (int64_t)block % each * BLOCK, n = tc_min_i64(BLOCK, s->k - first),
             row = s->groups * s->k, at = (g * s->k + first) * s->k;
-    (void)oom;
+    (void)room;
     for (size_t i = 0; i < v->f->n_window; i++) {
         const float *x = v->f->window[i].real + g * s->k, *y = v->f->window[i].typed + g * s->k;
         tc_gram_add(v->h + at, n, s->k, y + first, y, row, s->each);
@@ -120,18 +120,15 @@ static void gather(solving *v)
 /* ---- codes ---- */
 
 /* Rows BLOCK * i and those behind it. */
-static void solve_rows(void *what, size_t block, jmp_buf *oom)
+static void solve_rows(void *what, size_t block, tc_arena *room)
 {
     const solving *v = what;
     const tc_feedback *f = v->f;
     const tc_columns *s = f->shape;
     const tc_quant *q = f->codes.type->quant;
-    tc_arena room;
-    tc_arena_init_like(&room, &f->ctx->scratch);
-    room.oom = oom;
-    float *want = tc_new_n(&room, float, (size_t)s->k), *slope = tc_new_n(&room, float, (size_t)s->k),
-          *code = tc_new_n(&room, float, (size_t)s->k);
-    int64_t *step = tc_new_n(&room, int64_t, (size_t)s->k);
+    float *want = tc_new_n(room, float, (size_t)s->k), *slope = tc_new_n(room, float, (size_t)s->k),
+          *code = tc_new_n(room, float, (size_t)s->k);
+    int64_t *step = tc_new_n(room, int64_t, (size_t)s->k);
     for (int64_t c = (int64_t)block * BLOCK; c < ((int64_t)block + 1) * BLOCK && c < s->rows; c++) {
         int64_t g = c / (s->rows / s->groups);
         for (int64_t j = 0; j < s->k; j++) {
@@ -154,7 +151,6 @@ static void solve_rows(void *what, size_t block, jmp_buf *oom)
         for (int64_t j = 0; j < s->k; j++)
             tc_store_i64(v->out, c * s->k + j, (int64_t)code[j]);
     }
-    tc_arena_free(&room);
 }
 
 tc_tensor tc_feedback_codes(const tc_feedback *f)

@@ -185,12 +185,12 @@ static tc_status run_all(sample *s, bool *done)
     return TC_OK;
 }
 
-static void rank_sample(void *what, size_t i, jmp_buf *oom)
+static void rank_sample(void *what, size_t i, tc_arena *room)
 {
     const ranking *r = what;
     sample *s = &r->sample[i];
-    tc_plan_on_oom(s->plan, oom);
-    tc_plan_on_oom(s->twin, oom);
+    tc_plan_on_oom(s->plan, room->oom);
+    tc_plan_on_oom(s->twin, room->oom);
     memset(s->done, 0, r->domains->n * sizeof *s->done);
     s->status = run_all(s, s->done);
 }

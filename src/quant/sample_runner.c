@@ -256,10 +256,11 @@ tc_status tc_runner_run(tc_runner *t, const tc_visit *visit)
 /* ---- pieces of work ---- */
 
 typedef struct share {
-    void (*work)(void *, size_t, jmp_buf *);
+    void (*work)(void *, size_t, tc_arena *);
     void *what;
     size_t first, step, n;
     pthread_t thread;
+    tc_arena room;
     jmp_buf oom;
     bool no_memory, started;
 } share;
@@ -267,23 +268,26 @@ typedef struct share {
 static void *do_share(void *of)
 {
     share *s = of;
-    if (setjmp(s->oom) != 0) {
+    s->room.oom = &s->oom;
+    if (setjmp(s->oom) != 0)
         s->no_memory = true;
-        return NULL;
+    for (; !s->no_memory && s->first < s->n; s->first += s->step) {
+        s->work(s->what, s->first, &s->room);
+        tc_arena_free(&s->room);
     }
-    for (size_t i = s->first; i < s->n; i += s->step)
-        s->work(s->what, i, &s->oom);
+    tc_arena_free(&s->room);
     return NULL;
 }
 
 void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
-             void (*work)(void *what, size_t i, jmp_buf *oom), void *what)
+             void (*work)(void *what, size_t i, tc_arena *room), void *what)
 {
     share shares[MOST_THREADS];
     bool no_memory = false;
     n_thread = n_thread < MOST_THREADS ? n_thread : MOST_THREADS;
     for (size_t t = 0; t < n_thread; t++) {
         shares[t] = (share){.work = work, .what = what, .first = t, .step = n_thread, .n = n};
+        tc_arena_init_like(&shares[t].room, &ctx->scratch);
         shares[t].started = t && pthread_create(&shares[t].thread, NULL, do_share, &shares[t]) == 0;
     }
     for (size_t t = 0; t < n_thread; t++)

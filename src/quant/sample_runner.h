@@ -40,10 +40,10 @@ jmp_buf *tc_runner_oom(tc_runner *runner, size_t i);
  * the first guest alone, from what was declared; or it is what samples->state says. */
 TC_MUST_USE tc_status tc_runner_run(tc_runner *runner, const tc_visit *visit);
 
-/* work(what, i, oom) for every i < n, on so many threads; plans must jump to `oom` when memory runs
- * out. */
+/* work(what, i, room) for every i < n, on so many threads.  What it puts into `room` goes with the
+ * piece of work; plans must jump to room->oom when memory runs out. */
 void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
-             void (*work)(void *what, size_t i, jmp_buf *oom), void *what);
+             void (*work)(void *what, size_t i, tc_arena *room), void *what);
 /* Threads that n pieces of work are worth. */
 size_t tc_each_threads(const tc_ctx *ctx, size_t n);
 
