@@ -249,3 +249,27 @@ def test_contexts_on_threads(digits):
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     [t.start() for t in threads], [t.join() for t in threads]
     assert got == [want] * 4
+
+
+def field(number, data):
+    """A field of bytes of a protobuf message; short ones only."""
+    data = data.encode() if isinstance(data, str) else data
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+def onnx_relu():
+    """y = relu(x), x f32[n, 3], as an ONNX file."""
+    sizes = field(1, field(2, "n")) + field(1, b"\x08\x03")
+    port = lambda name: field(1, name) + field(2, field(1, b"\x08\x01" + field(2, sizes)))
+    graph = field(1, field(1, "x") + field(2, "y") + field(4, "Relu")) + field(11, port("x")) + field(12, port("y"))
+    return b"\x08\x08" + field(7, graph) + field(8, b"\x10\x11")
+
+
+def test_onnx_sizes():
+    model = onnx_relu()
+    x = np.array([[1, -2, 3], [-4, 5, 6]], np.float32)
+    with pytest.raises(tosac.TosacError):
+        tosac.load(model)
+    for dims in ({"n": 2}, {"x": (2, 3)}, {"x.0": 2}):
+        assert tosac.load(model, dims=dims).inputs[0].shape == (2, 3)
+        assert np.array_equal(tosac.run(model, x, dims=dims)[0], np.maximum(x, 0))

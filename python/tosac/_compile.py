@@ -7,13 +7,13 @@ import html
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
 from ._errors import usage
 from ._library import Context, find_vela, lib, n, record, text, utf8
-from ._model import Model, config_of, load, make_context, read_model, settled
+from ._model import Dims, Model, config_of, load, make_context, read_model, settled
 from ._progress import Progress, shown
 from ._tensor import Port, port_of
 
@@ -222,7 +222,7 @@ class Compiled(Explanation):
 
 
 def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, *,
-              example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Mapping[str, int]], threads: int,
+              example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Dims], threads: int,
               reference_kernels: bool, beside: Any = None, **fields: Any) -> Any:
     find_vela()
     calibration = settled(calibration)
@@ -250,7 +250,7 @@ def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_ne
 
 def compile(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
             cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False,
-            dims: Optional[Mapping[str, int]] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
+            dims: Optional[Dims] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
             vela_timeout: float = 0, max_scratch: int = 0, method: Optional[str] = None, beside: Optional[Compiled] = None) -> Compiled:
     """Compile a model for a target.
@@ -277,7 +277,7 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
 
 
 def explain(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
-            cpu: Union[str, Sequence[str]] = (), dims: Optional[Mapping[str, int]] = None, threads: int = 0,
+            cpu: Union[str, Sequence[str]] = (), dims: Optional[Dims] = None, threads: int = 0,
             reference_kernels: bool = False, progress: Progress = None) -> Explanation:
     """What goes where and why, before anything is written.  Without calibration data numbers are invented: only ranges follow from them."""
     invented = calibration is None

@@ -7,10 +7,10 @@ import json
 import math
 import os
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Optional, Union
+from typing import Any, Iterator, Optional, Union
 
 from ._library import Context, lib, n, record, text, utf8
-from ._model import Model, make_context, read_model, settled
+from ._model import Dims, Model, make_context, read_model, settled
 from ._progress import Progress, shown
 
 
@@ -59,7 +59,7 @@ class Comparison:
         return f"<tosac.Comparison of {len(self.values)} values on {self.samples} samples>"
 
 
-def compare(reference: Any, other: Any, data: Any, *, example_inputs: Any = None, dims: Optional[Mapping[str, int]] = None,
+def compare(reference: Any, other: Any, data: Any, *, example_inputs: Any = None, dims: Optional[Dims] = None,
             threads: int = 0, reference_kernels: bool = False, progress: Progress = None) -> Comparison:
     """Run two forms of a program on the same data and see where they differ, value by value, worst first.
 

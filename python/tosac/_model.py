@@ -41,6 +41,9 @@ class Node:
     place: Optional[str]  #: the Python line
 
 
+Dims = Mapping[str, Union[int, Sequence[int]]]  # a size by its name, or an input's shape by the input's
+
+
 class Model:
     """A model that the library holds; `tosac.load()` reads one."""
 
@@ -190,18 +193,21 @@ def read_model(source: Any, context: Context, data: Any = None, example_inputs: 
     return Model(context, out)
 
 
-def make_context(threads: int = 0, reference_kernels: bool = False, dims: Optional[Mapping[str, int]] = None) -> Context:
+def make_context(threads: int = 0, reference_kernels: bool = False, dims: Optional[Dims] = None) -> Context:
     context = Context(threads=threads, reference_kernels=reference_kernels)
     for name, value in (dims or {}).items():
-        context.quick("tc_ctx_set_dim", utf8(f"{name}={value}"))
+        whole = not isinstance(value, (int, np.integer))  # all sizes of an input
+        said = ",".join(str(int(size)) for size in value) if whole else str(int(value))
+        context.quick("tc_ctx_set_shape" if whole else "tc_ctx_set_dim", utf8(f"{name}={said}"))
     return context
 
 
-def load(source: Any, *, example_inputs: Any = None, dims: Optional[Mapping[str, int]] = None, threads: int = 0,
+def load(source: Any, *, example_inputs: Any = None, dims: Optional[Dims] = None, threads: int = 0,
          reference_kernels: bool = False, prefer_tosa: bool = False, dequantize: bool = False, method: Optional[str] = None) -> Model:
-    """Read a model: a path (.pt2, .tosa, .vgf, .pte, .ir, _vela.npz), bytes, a module or an exported program.
+    """Read a model: a path (.pt2, .onnx, .tflite, .tosa, .vgf, .pte, .ir, _vela.npz), bytes, a module or an exported program.
 
-    example_inputs: for a module, what forward takes.  dims: sizes that the model leaves open, by name.
+    example_inputs: for a module, what forward takes.  dims: sizes that the model leaves open, by name,
+    or all sizes of an ONNX model's input by the input's name.
     dequantize: a file's borders in float where they are quantized, by their types or by what FILE.json beside it says.
     method: which method of a .pte; without it forward, else the first.
     """
@@ -209,7 +215,7 @@ def load(source: Any, *, example_inputs: Any = None, dims: Optional[Mapping[str,
                       method=method)
 
 
-def run(program: Any, *inputs: Any, dequantize: bool = False, reset: bool = False, dims: Optional[Mapping[str, int]] = None,
+def run(program: Any, *inputs: Any, dequantize: bool = False, reset: bool = False, dims: Optional[Dims] = None,
         threads: int = 0, reference_kernels: bool = False, prefer_tosa: bool = False, **named: Any) -> list[np.ndarray]:
     """Run a program on data: arrays in the order of its inputs, or by name.
 
@@ -280,7 +286,7 @@ def _quantize_options(context: Context, source: Model, calibration: Any, config:
 
 
 def observe(model: Any, calibration: Any, config: Any = None, *, merge: Sequence[Union[bytes, str, os.PathLike]] = (),
-            keep_odd_samples: bool = False, dims: Optional[Mapping[str, int]] = None, threads: int = 0,
+            keep_odd_samples: bool = False, dims: Optional[Dims] = None, threads: int = 0,
             reference_kernels: bool = False, progress: Progress = None) -> bytes:
     """What is seen on a part of the calibration data: bytes that may be stored and sent, for `quantize(merge=...)`.
 
@@ -296,7 +302,7 @@ def observe(model: Any, calibration: Any, config: Any = None, *, merge: Sequence
 
 
 def quantize(model: Any, calibration: Any = None, config: Any = None, *, example_inputs: Any = None, keep_odd_samples: bool = False,
-             merge: Sequence[Union[bytes, str, os.PathLike]] = (), dims: Optional[Mapping[str, int]] = None, threads: int = 0,
+             merge: Sequence[Union[bytes, str, os.PathLike]] = (), dims: Optional[Dims] = None, threads: int = 0,
              reference_kernels: bool = False, progress: Progress = None) -> TypedModel:
     """Quantize a float model: every value gets its scale and zero point from the calibration data.
 

@@ -9,6 +9,8 @@
 #include "../num/load.h"
 #include "onnx.h"
 
+enum { MOST_PLACES = 1 << 24 }; /* along an axis, and shares in its matrix */
+
 typedef enum where {
     HALF_PIXEL,
     HALF_PIXEL_SYMMETRIC,
@@ -130,9 +132,8 @@ static void row_of(const resize *r, int axis, int64_t in, int64_t i, double *row
 /* [out, in] for the axis. */
 static tc_val matrix(tc_make *m, const resize *r, int axis, int64_t in, tc_dtype dtype)
 {
-    enum { MOST = 1 << 24 };
     int64_t dim[2] = {r->out[axis], in};
-    if (in < 1 || dim[0] > MOST / in) {
+    if (in < 1 || dim[0] > MOST_PLACES / in) {
         tc_make_bad(m, TC_E_TOO_LARGE, "an axis of %" PRId64 " resized to %" PRId64, in, dim[0]);
         return TC_NONE;
     }
@@ -294,6 +295,12 @@ static void scales_and_sizes(tc_onnx_node *n, resize *r, const tc_type *x, tc_fl
     }
     if (!scales.n)
         keep_ratio(n, r, x, axis, count);
+    for (int i = 0; i < x->rank; i++)
+        if (r->out[i] > MOST_PLACES || tc_dims_count(x->rank, r->out) < 0) {
+            tc_make_bad(&n->m, TC_E_TOO_LARGE, "an axis of %" PRId64 " resized to %" PRId64,
+                        x->dim[i], r->out[i]);
+            return;
+        }
 }
 
 void tc_onnx_build_resize(tc_onnx_node *n)
