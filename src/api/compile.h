@@ -84,7 +84,8 @@ struct tc_compiled {
 };
 
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
- * region.  The request's module becomes the program. */
+ * region.  The request's module becomes the program; out->vela is what the caller says of Vela, or
+ * zeros. */
 TC_MUST_USE tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
                                         tc_compiled *out);
 

@@ -46,7 +46,7 @@ bool trial_compiled(trial *t, const char *target, const char *const *data, size_
                             .calib = calib,
                             .calib_only_if_needed = true,
                             .check = true};
-    tc_compiled c;
+    tc_compiled c = {0};
     if (!trial_says(t, tc_compile_stages(t->ctx, &r, &c), "compile"))
         return false;
     const tc_split_left *left = left_over(&c);

@@ -41,7 +41,7 @@ static bool compile(world *w)
                                                                              : t->check->target,
                             .config = w->real ? NULL : record_text(ctx, w->facts, "quant"),
                             .calib = samples};
-    tc_compiled c;
+    tc_compiled c = {0};
     if (!trial_says(t, tc_compile_stages(ctx, &r, &c), "compile"))
         return false;
     const tc_json *most = tc_json_get(tc_json_get(w->facts, "regions"), t->check->target);

@@ -300,7 +300,7 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
                             .calib = calib,
                             .calib_only_if_needed = true,
                             .check = true};
-    tc_compiled c;
+    tc_compiled c = {0};
     tc_tensor *quick[CALLS], *slow[CALLS], *again[CALLS];
     if (!went(a, tc_compile_stages(ctx, &r, &c), "compile"))
         return false;
