@@ -367,8 +367,8 @@ static tc_val mean_of(tc_make *m, tc_val x, const void *attr, tc_dtype dtype)
     return tc_make_op(m, TC_OP_tosa_avg_pool2d, attr, in, 3);
 }
 
-/* Means are rounded half away from zero, of uint8 half up.  TOSA rounds half up: up(x) where that
- * is above zero, else down(x) = not up(not x), which is the same but for halves. */
+/* Means are rounded half away from zero, of uint8 half up.  TOSA rounds half up: so they are sums,
+ * or up(x) where that is above zero, else down(x) = not up(not x), the same but for halves. */
 static tc_val average(tc_tfl_node *n, tc_val x, const void *attr, bool halves)
 {
     tc_make *m = &n->m;
@@ -379,9 +379,21 @@ static tc_val average(tc_tfl_node *n, tc_val x, const void *attr, bool halves)
         in[2] = tc_tfl_number(m, TC_i8, 1, -128);
         return tc_make_op(m, TC_OP_tosa_avg_pool2d, attr, in, 3);
     }
-    tc_val up = mean_of(m, x, attr, t->dtype);
     if (!halves)
-        return up;
+        return mean_of(m, x, attr, t->dtype);
+    const tc_attr_tosa_avg_pool *a = attr;
+    bool borders = a->pad.v[0] || a->pad.v[1] || a->pad.v[2] || a->pad.v[3];
+    tc_val four = borders || t->dtype != TC_i8
+                      ? TC_NONE
+                      : tc_tfl_sums(m, x, 0, a->kernel.v, a->stride.v, 4);
+    if (four) { /* of multiples of four, double rounding is half away from zero */
+        tc_tfl_factor f = tc_tfl_factor_of(1.0 / (double)(4 * a->kernel.v[0] * a->kernel.v[1]));
+        int64_t whole = INT64_C(1) << (31 - f.shift),
+                parts = 4 * a->kernel.v[0] * a->kernel.v[1];
+        f.fraction += f.fraction * parts < whole; /* a half is not less than a half */
+        return tc_tfl_rescale(m, four, &f, 1, 0, 0, TC_i8);
+    }
+    tc_val up = mean_of(m, x, attr, t->dtype);
     tc_val down = tc_make_1(m, tosa_bitwise_not, NULL, x);
     down = mean_of(m, down, attr, t->dtype);
     down = tc_make_1(m, tosa_bitwise_not, NULL, down);

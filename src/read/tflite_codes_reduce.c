@@ -34,6 +34,34 @@ static tc_val without(tc_tfl_node *n, tc_val x, tc_ints axes)
     return tc_make_reshape(&n->m, x, rank, dim);
 }
 
+tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel,
+                   const int64_t *stride, int times)
+{
+    enum { SIDE = 64 };
+    if (m->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_make_type(m, x);
+    if (t->rank != 4 || kernel[0] > SIDE || kernel[1] > SIDE)
+        return TC_NONE;
+    int64_t shape[4] = {kernel[0], kernel[1], t->dim[3], 1}, one = 1, none = 0;
+    static const int64_t pad[4] = {0, 0, 0, 0}, ones[2] = {1, 1};
+    tc_dtype sum = t->dtype == TC_i16 ? TC_i48 : TC_i32;
+    tc_tensor w = tc_make_tensor(m, TC_i8, 4, shape);
+    memset(w.data, times, tc_type_bytes(w.type));
+    tc_attr_tosa_conv *a = tc_make_attr(
+        m, tosa_conv, .pad = tc_ints_copy(&m->ctx->arena, pad, 4),
+        .stride = tc_ints_copy(&m->ctx->arena, stride, 2),
+        .dilation = tc_ints_copy(&m->ctx->arena, ones, 2), .local_bound = false, .acc_type = sum);
+    tc_val in[5] = {x};
+    in[1] = tc_make_const(m, w, NULL);
+    in[2] = tc_tfl_const_of(m, sum, 1, &one, &none);
+    in[3] = tc_tfl_number(m, t->dtype, 1, zero);
+    in[4] = tc_tfl_number(m, TC_i8, 1, 0);
+    x = tc_make_op(m, TC_OP_tosa_depthwise_conv2d, a, in, 5);
+    return sum == TC_i32 ? x
+                         : tc_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
+}
+
 /* (sum - zero count) by a factor, which a mean divides by the count. */
 static void sum_or_mean(tc_tfl_node *n, bool mean)
 {
@@ -61,9 +89,16 @@ static void sum_or_mean(tc_tfl_node *n, bool mean)
         f.fraction = (int32_t)(((int64_t)f.fraction << shift) / count);
         f.shift -= shift;
     }
-    x = tc_tfl_widen(m, x, tc_tfl_zero(t), 0);
-    x = along(m, TC_OP_tosa_reduce_sum, x, axes);
-    x = tc_tfl_rescale(m, x, &f, 1, 0, tc_tfl_zero(y), y->dtype);
+    bool places = axes.n == 2 && axes.v[0] == 1 && axes.v[1] == 2;
+    static const int64_t step[2] = {1, 1};
+    tc_val sum = places && type->rank == 4
+                     ? tc_tfl_sums(m, x, tc_tfl_zero(t), type->dim + 1, step, 1)
+                     : TC_NONE;
+    if (!sum) {
+        sum = tc_tfl_widen(m, x, tc_tfl_zero(t), 0);
+        sum = along(m, TC_OP_tosa_reduce_sum, sum, axes);
+    }
+    x = tc_tfl_rescale(m, sum, &f, 1, 0, tc_tfl_zero(y), y->dtype);
     tc_tfl_bind(n, 0, without(n, x, axes));
 }
 
@@ -146,8 +181,10 @@ static tc_val blend(tc_make *m, tc_val x, int axis, int64_t out, bool align, boo
     return tc_tfl_two(m, TC_OP_tosa_add, part[0], part[1]);
 }
 
-/* RESIZE where both extents grow by the same power of two and pixels are centred. */
-static tc_val as_resize(tc_make *m, tc_val x, int64_t factor, int64_t zero_up, tc_dtype to)
+/* RESIZE where both extents grow by the same power of two and pixels are centred.  (With its steps
+ * halved its sums are multiples of four, and one RESCALE with double rounding would do; Vela 5.2
+ * rounds that otherwise.) */
+static tc_val as_resize(tc_make *m, tc_val x, int64_t factor, bool up)
 {
     const tc_type *t = tc_make_type(m, x);
     int64_t scale[4] = {2 * factor, 2, 2 * factor, 2}, offset[2] = {1 - factor, 1 - factor},
@@ -165,16 +202,12 @@ static tc_val as_resize(tc_make *m, tc_val x, int64_t factor, int64_t zero_up, t
                                  tc_make_attr(m, tosa_resize, TC_resize_mode_bilinear), in, 4, 1,
                                  m->loc);
     int64_t dim[4] = {t->dim[0], t->dim[1] * factor, t->dim[2] * factor, t->dim[3]};
-    tc_value_of(m->g, node->out[0])->type =
-        tc_type_make(m->ctx, t->dtype == TC_i16 ? TC_i48 : TC_i32, 4, dim);
+    tc_value_of(m->g, node->out[0])->type = tc_type_make(m->ctx, TC_i32, 4, dim);
     m->status = tc_node_infer(m->g, node);
-    tc_val y = node->out[0];
-    if (zero_up) { /* uint8: all sums are at least 0, halves go up */
-        tc_val up = tc_tfl_number(m, TC_i32, 4, zero_up << shift);
-        y = tc_tfl_two(m, TC_OP_tosa_add, y, up);
-        return halves_away(m, y, shift, -zero_up, to);
-    }
-    return halves_away(m, y, shift, 0, to);
+    if (up) /* uint8: halves go up */
+        return tc_tfl_rescale_once(m, node->out[0], &(tc_tfl_factor){1 << 30, 1 - shift}, 1, 0,
+                                   TC_i8);
+    return halves_away(m, node->out[0], shift, 0, TC_i8);
 }
 
 void tc_tfl_codes_resize_bilinear(tc_tfl_node *n)
@@ -192,7 +225,7 @@ void tc_tfl_codes_resize_bilinear(tc_tfl_node *n)
     bool power = factor > 1 && factor <= 16 && (factor & (factor - 1)) == 0 &&
                  out[0] == type->dim[1] * factor && out[1] == type->dim[2] * factor;
     if (power && half && type->dtype == TC_i8) {
-        tc_tfl_bind(n, 0, as_resize(m, x, factor, up, TC_i8));
+        tc_tfl_bind(n, 0, as_resize(m, x, factor, t->shifted));
         return;
     }
     x = tc_tfl_widen(m, x, -up, 0);
