@@ -286,6 +286,7 @@ main() {
     if [ "$mode" = quick ]; then
         $good && queue_gcc && later "TOSA suite" build/conformance-tosa $cases/suites/public
         $good && later "ONNX node tests" build/conformance-onnx $cases/suites/onnx
+        $good && later "TensorFlow Lite operators" build/conformance-onnx $cases/suites/tflite
         skip "clang, sanitizers, judges, random graphs, trained models, Chromium" "make check has them"
     else
         local tests
@@ -295,11 +296,13 @@ main() {
             programs build-clang
             later "TOSA suite, clang" build-clang/conformance-tosa $cases/suites/public
             later "ONNX node tests, clang" build-clang/conformance-onnx $cases/suites/onnx
+            later "TensorFlow Lite operators, clang" build-clang/conformance-onnx $cases/suites/tflite
         }
         build build-asan "" -DTOSAC_SANITIZE=ON && {
             operators build-asan ', sanitized'
             later "TOSA suite, sanitized" build-asan/conformance-tosa $cases/suites/public
             later "ONNX node tests, sanitized" build-asan/conformance-onnx $cases/suites/onnx
+            later "TensorFlow Lite operators, sanitized" build-asan/conformance-onnx $cases/suites/tflite
             programs build-asan
             later "build-asan: fuzz corpora" corpora build-asan
         }

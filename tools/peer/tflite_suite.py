@@ -91,6 +91,8 @@ class Suite:
         self.folder, self.list, self.count = folder, [], {}
 
     def case(self, name, kind, code, inputs, outputs, options=None, version=1, data=None):
+        if any(name.startswith(a) and kind == b for a, b in LEFT_OUT):
+            return
         where = os.path.join(self.folder, f"{name}_{kind}")
         os.makedirs(where, exist_ok=True)
         model = os.path.join(where, "model.tflite")
@@ -121,6 +123,9 @@ class Suite:
 
 
 QUANT = ["i8", "u8", "i16"]
+# Not recorded: no quantized form is read, or (SUM of int8 and int16) LiteRT 2.3 answers with numbers that are no sums.
+LEFT_OUT = {("log_softmax", "i8"), ("log_softmax", "u8"), ("l2_norm", "i8"), ("l2_norm", "u8"), ("reduce_prod", "i8"), ("reduce_prod", "i16"), ("sum", "i8"), ("sum", "i16"),
+            ("concatenation_unlike", "i16"), ("resize_bilinear_10_5", "u8"), ("rfft2d", "f32")}
 
 
 def act(kind, shape, scale=None, zero=None, data=None):
