@@ -77,6 +77,11 @@ bench: all
 	@bench/bench.sh
 	@bench/chain.sh
 
+# Trained models beside the tree (ZOO), and Vela; a quarter of an hour.
+ZOO ?= ../shared/zoo
+accuracy: all
+	@python3 tools/accuracy.py build/tosac $(ZOO) doc/accuracy.md
+
 # Below DESTDIR and PREFIX; what is taken away is what would be installed.
 install: all
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) >/dev/null
@@ -96,4 +101,4 @@ wheel: setup
 clean:
 	rm -rf build build-clang build-asan build-fuzz build-coverage build-tsan build-deb
 
-.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench clean install uninstall deb wheel
+.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench accuracy clean install uninstall deb wheel

@@ -12,6 +12,9 @@
 #include "../num/quant.h"
 #include "sample_runner.h"
 
+enum { LEAST_SAMPLES = 4 };
+static const size_t MOST_BYTES = (size_t)1 << 28; /* of what the real program makes of them */
+
 typedef struct measuring {
     tc_ctx *ctx;
     tc_yardstick *y;
@@ -130,7 +133,12 @@ tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
                             const tc_domains *domains, size_t most, size_t skip, tc_yardstick *out)
 {
     tc_graph *g = tc_main(real);
+    size_t bytes = 1;
     *out = (tc_yardstick){.n_out = g->n_out};
+    for (size_t i = 0; i < g->n_out; i++)
+        bytes += tc_type_bytes(tc_type_of(g, g->out[i]));
+    size_t fit = MOST_BYTES / bytes < LEAST_SAMPLES ? LEAST_SAMPLES : MOST_BYTES / bytes;
+    most = fit < most ? fit : most;
     TC_TRY(tc_pick_samples(ctx, g, samples, domains, most, &out->samples));
     size_t n = out->samples.n;
     out->in = tc_input_buffers(ctx, g);
