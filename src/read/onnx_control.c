@@ -173,7 +173,8 @@ static void collect(tc_make *m, rounds *r, const tc_val *out)
     r->count++;
 }
 
-/* Whether a condition is known, by constants or, `given`, by the data that the model is read for. */
+/* Whether a condition is known: by constants or, `given`, by the data that the model is read
+ * for. */
 static bool decided(tc_onnx_node *n, tc_val v, bool given, bool *out)
 {
     tc_tensor t;
@@ -218,7 +219,8 @@ static bool unroll(tc_onnx_node *n, rounds *r, int64_t most, tc_val condition, b
  * The graphs of a while_loop read: round, condition, state..., how often at most (where the file
  * says it), and what the body takes from outside. */
 
-static tc_val named_input(tc_onnx_scope *scope, const TcOnnxPb__Graph *body, int i, const tc_type *type)
+static tc_val named_input(tc_onnx_scope *scope, const TcOnnxPb__Graph *body, int i,
+                          const tc_type *type)
 {
     const char *name = body->input[i]->name ? body->input[i]->name : "";
     tc_val v = tc_graph_input(scope->g, type, name);
@@ -409,7 +411,8 @@ static void take_over(tc_onnx_node *n, sweep *s, int i, tc_val x, int64_t along)
     s->axis[i] = tc_make_axis(m, along, t->rank);
     int64_t extent = t->rank ? t->dim[s->axis[i]] : 0;
     if (s->length >= 0 && extent != s->length)
-        tc_make_bad(m, TC_E_SHAPE, "Scan over %" PRId64 " and %" PRId64 " steps", s->length, extent);
+        tc_make_bad(m, TC_E_SHAPE, "Scan over %" PRId64 " and %" PRId64 " steps", s->length,
+                    extent);
     s->length = extent;
 }
 
@@ -476,7 +479,8 @@ static void scan_by_batch(tc_onnx_node *n)
     if (!begin_scan(n, n->n_in - 1, &r, &s))
         return;
     tc_val first = tc_onnx_need(n, 1 + r.n_state);
-    int64_t batch = m->status == TC_OK && tc_make_type(m, first)->rank ? tc_make_type(m, first)->dim[0] : 0;
+    const tc_type *t = first ? tc_make_type(m, first) : NULL;
+    int64_t batch = t && t->rank ? t->dim[0] : 0;
     if (m->status == TC_OK && (batch < 1 || batch > MOST_ROUNDS))
         tc_make_unsupported(m, "a Scan over %" PRId64 " rows", batch);
     if (m->status != TC_OK)

@@ -96,7 +96,8 @@ void tc_onnx_build_tf_idf(tc_onnx_node *n)
               .weight = tc_onnx_floats(n, "weights")};
     tc_ints starts = tc_onnx_ints(n, "ngram_counts");
     int64_t shortest = tc_onnx_int(n, "min_gram_length", 1),
-            longest = tc_onnx_int(n, "max_gram_length", 1), columns, skip = tc_onnx_int(n, "max_skip_count", 0);
+            longest = tc_onnx_int(n, "max_gram_length", 1),
+            skip = tc_onnx_int(n, "max_skip_count", 0), columns;
     const char *mode = tc_onnx_text(n, "mode", "TF");
     int parts = 0;
     if (m->status != TC_OK || !check(n, &p, starts, &columns))

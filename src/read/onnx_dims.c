@@ -94,7 +94,8 @@ static bool is_said(tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *v, tc_tenso
         if (!is_fixed(t->shape->dim[i]) || t->shape->dim[i]->value != 1)
             return false;
     }
-    if (!said(ctx, v->name, &number) || number < tc_dtype_min(dtype) || number > tc_dtype_max(dtype))
+    if (!said(ctx, v->name, &number) || number < tc_dtype_min(dtype) ||
+        number > tc_dtype_max(dtype))
         return false;
     *out = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, (int32_t)rank, one));
     tc_store_i64(*out, 0, number);

@@ -299,8 +299,8 @@ tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias)
 {
     tc_make *m = &n->m;
     tc_tensor b;
-    if (m->status != TC_OK || !bias || !tc_is_const(m->g, bias) || tc_make_dtype(m, bias) != TC_f32 ||
-        tc_make_type(m, bias)->rank != 1 || !leads_to_codes(n))
+    if (m->status != TC_OK || !bias || !tc_is_const(m->g, bias) ||
+        tc_make_dtype(m, bias) != TC_f32 || tc_make_type(m, bias)->rank != 1 || !leads_to_codes(n))
         return bias;
     b = tc_tensor_of(m->g, bias);
     int64_t count = tc_type_count(b.type);
@@ -308,7 +308,8 @@ tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias)
     if (xs.n != 1 || (ws.n != 1 && ws.n != count) || m->status != TC_OK)
         return bias;
     int64_t steps = ws.n;
-    tc_tensor codes = tc_make_tensor(m, TC_i32, 1, &count), scale = tc_make_tensor(m, TC_f32, 1, &steps);
+    tc_tensor codes = tc_make_tensor(m, TC_i32, 1, &count),
+              scale = tc_make_tensor(m, TC_f32, 1, &steps);
     for (int64_t i = 0; i < count; i++) {
         int64_t k = steps == 1 ? 0 : i;
         float step = (float)xs.v[0] * (float)ws.v[k], q = rintf(((const float *)b.data)[i] / step);

@@ -134,7 +134,8 @@ void tc_onnx_build_deform_conv(tc_onnx_node *n)
         part[k] = tc_make_cat(m, 1, group, (int)d.offsets);
     }
     tc_val all = tc_make_op(m, TC_OP_stack, tc_make_attr(m, axis, 2), part, (int)numbers);
-    all = tc_make_reshape(m, all, 4, (int64_t[]){t->dim[0], t->dim[1] * numbers, d.out[0], d.out[1]});
+    all = tc_make_reshape(m, all, 4,
+                          (int64_t[]){t->dim[0], t->dim[1] * numbers, d.out[0], d.out[1]});
     w = tc_make_reshape(m, w, 4, (int64_t[]){wt->dim[0], wt->dim[1] * numbers, 1, 1});
     int64_t one[2] = {1, 1};
     tc_attr_conv *a = tc_make_attr(m, conv, .stride = tc_ints_copy(&m->ctx->arena, one, 2),
@@ -258,7 +259,8 @@ void tc_onnx_build_roi_align(tc_onnx_node *n)
         return;
     const tc_type *t = tc_make_type(m, x), *r = tc_make_type(m, rois);
     const char *missing = n->version < 16 ? "output_half_pixel" : "half_pixel";
-    bool half = tc_text_eq(tc_onnx_text(n, "coordinate_transformation_mode", missing), "half_pixel");
+    const char *mode = tc_onnx_text(n, "coordinate_transformation_mode", missing);
+    bool half = tc_text_eq(mode, "half_pixel");
     align a = {.out = {tc_onnx_int(n, "output_height", 1), tc_onnx_int(n, "output_width", 1)},
                .ratio = tc_onnx_int(n, "sampling_ratio", 0),
                .scale = tc_onnx_float(n, "spatial_scale", 1),

@@ -391,7 +391,7 @@ void tc_onnx_build_global_pool(tc_onnx_node *n)
     tc_onnx_bind(n, 0, lp ? root(m, x, p) : x);
 }
 
-/* The transpose of a convolution whose kernel k takes number k of the window: [kernel, 1, kernel...] */
+/* Weights for the transpose of a convolution whose kernel k takes number k of the window. */
 static tc_val one_each(tc_make *m, const window *w, int64_t numbers, tc_dtype dtype)
 {
     int64_t dim[5] = {numbers, 1};
@@ -414,11 +414,12 @@ static tc_val sum_columns(tc_make *m, tc_val x, const window *w, tc_ints size)
     const tc_type *t = tc_make_type(m, x);
     int64_t numbers = 1, places = 1, dim[5], pad[2 * TC_MAX_RANK] = {0};
     for (int i = 0; i < w->axes; i++) {
-        int64_t room = size.v[i] + w->pad[2 * i] + w->pad[2 * i + 1] - (w->kernel[i] - 1) * w->dilation[i] - 1;
+        int64_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1,
+                room = size.v[i] + w->pad[2 * i] + w->pad[2 * i + 1] - reach;
         numbers *= w->kernel[i];
         dim[2 + i] = room < 0 ? 0 : room / w->stride[i] + 1;
         places *= dim[2 + i];
-        int64_t made = (dim[2 + i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
+        int64_t made = (dim[2 + i] - 1) * w->stride[i] + reach;
         pad[4 + 2 * i] = -w->pad[2 * i];
         pad[5 + 2 * i] = size.v[i] + w->pad[2 * i] - made;
     }
@@ -463,8 +464,9 @@ void tc_onnx_build_col2im(tc_onnx_node *n)
         w.pad[2 * i] = pads.n == 2 * w.axes ? pads.v[i] : 0;
         w.pad[2 * i + 1] = pads.n == 2 * w.axes ? pads.v[w.axes + i] : 0;
         even = even && w.pad[2 * i] == w.pad[2 * i + 1];
-        if (kernel.v[i] < 1 || kernel.v[i] > INT32_MAX / 4 || size.v[i] < 1 || size.v[i] > INT32_MAX / 4 ||
-            !w.stride[i] || !w.dilation[i] || w.pad[2 * i] < 0 || w.pad[2 * i + 1] < 0 ||
+        if (kernel.v[i] < 1 || kernel.v[i] > INT32_MAX / 4 || size.v[i] < 1 ||
+            size.v[i] > INT32_MAX / 4 || !w.stride[i] || !w.dilation[i] || w.pad[2 * i] < 0 ||
+            w.pad[2 * i + 1] < 0 ||
             w.pad[2 * i] > INT32_MAX / 4 || w.pad[2 * i + 1] > INT32_MAX / 4)
             tc_make_bad(m, TC_E_ARGUMENT, "a window, stride, dilation or pad is out of range");
     }

@@ -395,7 +395,8 @@ static tc_val complex_number(tc_pt2_node *n, const char *arg)
     double re, im;
     const tc_json *value = find(n, arg, &tag);
     if (!value || n->status != TC_OK || !tc_str_is(tag, "as_complex") ||
-        !tc_json_f64(tc_json_get(value, "real"), &re) || !tc_json_f64(tc_json_get(value, "imag"), &im))
+        !tc_json_f64(tc_json_get(value, "real"), &re) ||
+        !tc_json_f64(tc_json_get(value, "imag"), &im))
         return TC_NONE;
     tc_val part[2];
     part[0] = tc_pt2_const(n, TC_f32, re);

@@ -192,7 +192,8 @@ static bool bias_fits(const side *bias, const side *a, const side *b, int64_t ch
     if (bias->zero != 0 || (bias->n != 1 && bias->n != channels))
         return false;
     for (int64_t k = 0; k < channels; k++) {
-        float step = a->scale[0] * b->scale[b->n == 1 ? 0 : k], own = bias->scale[bias->n == 1 ? 0 : k];
+        float step = a->scale[0] * b->scale[b->n == 1 ? 0 : k],
+              own = bias->scale[bias->n == 1 ? 0 : k];
         if (!(fabsf(own - step) <= 1e-5f * step))
             return false;
     }
@@ -275,9 +276,10 @@ static bool take_two(unit *u, side s[2])
 /* f32(f64(x) * factor + c): a product of eight by 24 bits and a sum, rounded once. */
 static tc_val fused(unit *u, tc_val x, float factor, tc_val c)
 {
-    tc_val wide = cast(u, x, TC_f64), by = number(u, TC_f64, (double)factor), add = cast(u, c, TC_f64);
+    tc_val wide = cast(u, x, TC_f64), by = number(u, TC_f64, (double)factor),
+           more = cast(u, c, TC_f64);
     wide = two(u, TC_OP_mul, wide, by);
-    wide = two(u, TC_OP_add, wide, add);
+    wide = two(u, TC_OP_add, wide, more);
     return cast(u, wide, TC_f32);
 }
 
@@ -324,7 +326,8 @@ static tc_val every(unit *u, tc_val x, int axis, int64_t start, int64_t stride, 
 }
 
 /* Number k of each window, counted from its front; windows do not leave the plane. */
-static tc_val window_number(unit *u, tc_val x, const tc_attr_avg_pool *a, const tc_type *y, int64_t k)
+static tc_val window_number(unit *u, tc_val x, const tc_attr_avg_pool *a, const tc_type *y,
+                            int64_t k)
 {
     for (int i = a->kernel.n - 1; i >= 0; k /= a->kernel.v[i--]) {
         int axis = y->rank - a->kernel.n + i;
@@ -568,11 +571,21 @@ static int64_t *count_readers(tc_ctx *ctx, const tc_graph *g)
     return count;
 }
 
+static bool has_units(const tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_quantize &&
+            ((const tc_attr_quantize *)g->node[k]->attr)->divides)
+            return true;
+    return false;
+}
+
 tc_status tc_tidy_units(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {as_unit};
     for (size_t i = 0; i < module->n_graph; i++)
-        TC_TRY(tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters),
-                                count_readers(ctx, module->graph[i])));
+        if (has_units(module->graph[i]))
+            TC_TRY(tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters),
+                                    count_readers(ctx, module->graph[i])));
     return TC_OK;
 }
