@@ -11,7 +11,7 @@ runs=${1:-20} shared=${TOSAC_SHARED:-../shared} anchor=${TOSAC_ANCHOR:-}
 field() { sed -n "s/^ *\"$1\": \([0-9.e+-]*\),*$/\1/p" "$2" | head -1; }
 first() { for f in "$@"; do [ -e "$f" ] && echo "$f" && return; done; }
 
-printf '%-24s %8s %10s %12s %10s %12s %8s\n' model MB 'read ms' 'ms a sample' 'peak MB' 'PyTorch ms' faster
+printf '%-24s %8s %10s %12s %10s %12s %8s\n' model MB 'read ms' 'ms a sample' 'peak MB' 'PyTorch ms' 'faster (aim 1.5x)'
 for folder in "$shared"/zoo/*/ "$shared"/zoo/small/*/; do
     model=$folder/model.pt2
     [ -e "$model" ] || continue
@@ -36,7 +36,7 @@ done
 # Calibration: each pass beside plain evaluation of the same samples, in the same run, reading samples left out of both; range
 # search and bias correction apart.  Processor time, beside the quickest plain run: a busy machine disturbs it least.
 # The anchor's calibrate + convert are those recorded with the model.
-printf '\n%-24s %12s %14s %14s %10s %10s %10s %12s\n' calibration 'plain ms' 'first pass' 'second pass' 'search s' 'bias s' 'whole s' 'anchor s'
+printf '\n%-24s %12s %14s %14s %10s %10s %10s %12s\n' calibration 'plain ms' 'first (1.3x)' 'second (1.3x)' 'search s' 'bias s' 'whole s' 'anchor s'
 for folder in "$shared"/zoo/*/ "$shared"/zoo/small/digits_*/; do
     model=$folder/model.pt2 data=$(first "$folder/calib.npz" "$folder/calib.npy")
     [ -e "$model" ] && [ -n "$data" ] || continue

@@ -33,7 +33,7 @@ def best(runs, *command):
     return min(times)
 
 
-print(f"{'TOSA to VGF':40} {'ms':>9} {'converter ms':>13} {'faster':>8} {'bytes':>10} {'converter':>10}")
+print(f"{'TOSA to VGF':40} {'ms':>9} {'converter ms':>13} {'aim 50x':>8} {'bytes':>10} {'converter':>10}")
 for file in A.files:
     with tempfile.TemporaryDirectory() as d:
         tosa, ours, theirs = (os.path.join(d, n) for n in ("model.tosa", "ours.vgf", "theirs.vgf"))
