@@ -3,6 +3,7 @@
  * the CLAMP or TABLE behind that; RESCALE and 32-bit arithmetic by themselves. */
 #include "plan_steps.h"
 
+#include "../fast/int16.h"
 #include "../fast/int_eltwise.h"
 
 /* A product and what is joined to it. */
@@ -141,9 +142,31 @@ static void run_conv(const void *what, void *const *in, void *out, void *scratch
     tc_conv8_run(what, in[0], out, scratch);
 }
 
+static void run_linear16(const void *what, void *const *in, void *out, void *scratch)
+{
+    (void)scratch;
+    tc_linear16_run(what, in[0], out);
+}
+
+static bool plan_linear16(tc_maker *m, const tc_node *node)
+{
+    const tc_type *x = m->g->val[node->in[0]]->type, *y = m->g->val[node->out[0]]->type;
+    tc_tensor w = tc_place_known(m, node->in[1]), bias = tc_place_known(m, node->in[2]);
+    int64_t x_zero, w_zero;
+    if (y->dtype != TC_i48 || !w.data || !bias.data || !known_number(m, node, 3, &x_zero) ||
+        !known_number(m, node, 4, &w_zero) || x_zero || w_zero)
+        return false;
+    const tc_linear16 *linear = tc_linear16_new(m->ctx, node->attr, x, w, bias);
+    if (linear)
+        emit(m, node, &(chain){.last = node}, run_linear16, linear, 0, 1);
+    return linear != NULL;
+}
+
 bool tc_plan_conv8(tc_maker *m, const tc_node *node)
 {
     int64_t zero;
+    if (m->g->val[node->in[0]]->type->dtype == TC_i16)
+        return plan_linear16(m, node);
     if (!takes_conv(m, node, &zero))
         return false;
     chain c = follow(m, node);

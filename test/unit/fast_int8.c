@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fast/fast.h"
+#include "fast/int16.h"
 #include "fast/int8.h"
 #include "num/call.h"
 #include "num/kernels.h"
@@ -144,6 +145,40 @@ static void try_matmul(tc_ctx *ctx)
     CHECK(same(got, want));
 }
 
+/* int16 by int8, positions by themselves: ends of the range too, where a block of sums is fullest. */
+static void try_linear16(tc_ctx *ctx)
+{
+    int64_t h = any(1, 9), k = any(0, 3) ? any(1, 70) : any(250, 800), n = any(1, 40), one_bias = 1;
+    bool full = any(0, 1);
+    tc_tensor x = tc_tensor_new(&ctx->arena,
+                                tc_type_make(ctx, TC_i16, 4, (int64_t[]){1, h, 3, k}));
+    tc_tensor w = random_i8(ctx, 4, (int64_t[]){n, 1, 1, k}, -127);
+    int64_t *bias_dim = any(0, 1) ? &n : &one_bias;
+    tc_tensor bias = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 1, bias_dim));
+    for (int64_t i = 0; i < tc_type_count(x.type); i++)
+        ((int16_t *)x.data)[i] = (int16_t)(full ? -32768 : any(-32768, 32767));
+    for (int64_t i = 0; full && i < tc_type_count(w.type); i++)
+        ((int8_t *)w.data)[i] = -127;
+    for (int64_t i = 0; i < *bias_dim; i++)
+        ((int64_t *)bias.data)[i] = (int64_t)any(-100000, 100000) * 1000000;
+    int64_t steps[] = {1, 1}, none[] = {0, 0, 0, 0}, twos[] = {1, 2};
+    tc_attr_tosa_conv a = {{4, none}, {2, steps}, {2, steps}, false, TC_i48};
+    tc_tensor zero = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 1, &one_bias));
+    memset(zero.data, 0, sizeof(int16_t));
+    tc_tensor in[5] = {x, w, bias, zero, one(ctx, TC_i8, 0)};
+    tc_tensor want = tc_tensor_new(&ctx->arena,
+                                   tc_type_make(ctx, TC_i48, 4, (int64_t[]){1, h, 3, n}));
+    tc_tensor got = tc_tensor_new(&ctx->arena, want.type);
+    tc_call call = {&a, 5, 1, in, &want, &ctx->scratch, NULL};
+    tc_num_tosa_conv2d(&call);
+    tc_linear16 *l = tc_linear16_new(ctx, &a, x.type, w, bias);
+    CHECK(l != NULL);
+    tc_linear16_run(l, x.data, got.data);
+    CHECK(same(got, want));
+    a.stride.v = twos;
+    CHECK(!tc_linear16_new(ctx, &a, x.type, w, bias));
+}
+
 /* In a process of its own, since a level is chosen once: what it counted comes back. */
 static void try_level(tc_isa isa)
 {
@@ -159,6 +194,7 @@ static void try_level(tc_isa isa)
             try_conv(ctx, false);
             try_conv(ctx, true);
             try_matmul(ctx);
+            try_linear16(ctx);
             tc_ctx_free(ctx);
         }
         count[0] = check_passed, count[1] = check_failed;
