@@ -97,6 +97,9 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     else
         TC_TRY(tc_config_read(ctx, r->config, &out->config));
     if (r->beside)
+        tc_methods_adopt_state(tc_main(out->module), r->beside);
+    out->module->shared = r->method != NULL;
+    if (r->beside)
         tc_methods_same_state(ctx, g, r->beside, &out->config);
     TC_TRY(tc_config_check(ctx, &out->config,
                            g)); /* its names are those of the model as it was written */

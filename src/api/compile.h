@@ -101,7 +101,11 @@ typedef tc_status tc_region_judge(tc_ctx *ctx, tc_compiled *c, size_t *failed);
 TC_MUST_USE tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
                                    size_t failed, const char *why);
 
-/* methods.c: buffers that the methods before have by name are quantized here as they are there. */
+/* methods.c: a constant that a method before changes under the same name is its buffer here, too,
+ * which this method leaves as it is. */
+void tc_methods_adopt_state(tc_graph *g, const tc_compiled *before);
+
+/* Buffers that the methods before have by name are quantized here as they are there. */
 void tc_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
                            tc_config *config);
 

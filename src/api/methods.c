@@ -20,6 +20,24 @@ static const tc_type *type_before(const tc_compiled *before, const char *name)
     return NULL;
 }
 
+static bool is_state(const tc_graph *g, tc_val v)
+{
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (g->mutation[i].before == v)
+            return true;
+    return false;
+}
+
+void tc_methods_adopt_state(tc_graph *g, const tc_compiled *before)
+{
+    for (tc_val v = 1; v < g->n_val; v++) {
+        const tc_value *value = tc_value_of(g, v);
+        const tc_type *there = value->data && value->name ? type_before(before, value->name) : NULL;
+        if (there && tc_same_dims(there, value->type) && !is_state(g, v))
+            tc_graph_mutate(g, v, v);
+    }
+}
+
 static tc_patch as_type(const tc_type *type)
 {
     const tc_quant *q = type->quant;

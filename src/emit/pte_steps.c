@@ -169,10 +169,10 @@ static void put_writes(tc_pte_emitter *e)
 {
     for (size_t i = 0; i < e->g->n_mutation; i++) {
         const tc_mutation *change = &e->g->mutation[i];
+        int64_t self = tc_pte_tensor(e, change->before); /* also where nobody here reads it */
         if (change->before == change->after || e->memory->in_place[i])
             continue;
         args a = {0};
-        int64_t self = tc_pte_tensor(e, change->before);
         put(e, &a, self);
         put(e, &a, tc_pte_tensor(e, change->after));
         put(e, &a, tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL}));

@@ -80,6 +80,7 @@ struct tc_module {
     const char **method;    /* the methods of its file, where that is a program; or NULL */
     size_t n_method;
     bool places;   /* programs written of it keep where their steps come from */
+    bool shared;   /* one method of several: buffers that it leaves as they are, others change */
     bool any_rank; /* the file does not say which axes of extent one there are */
     struct tc_variable *variable; /* state.c: what outlives a run */
     size_t n_variable, cap_variable;

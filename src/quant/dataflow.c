@@ -118,8 +118,8 @@ enum { CLOCK_MOST = 1024 }; /* elements */
 static void find_clocks(tc_dataflow *f)
 {
     const tc_graph *g = f->g;
-    for (size_t i = 0; i < g->n_mutation && g->n_in; i++)
-        f->clock[g->mutation[i].before] = true;
+    for (size_t i = 0; i < g->n_mutation && g->n_in; i++) /* what others change is no counter */
+        f->clock[g->mutation[i].before] = g->mutation[i].before != g->mutation[i].after;
     for (bool changed = true; changed;) {
         for (size_t k = 0; k < g->n_node; k++) {
             const tc_node *node = g->node[k];

@@ -455,7 +455,9 @@ static void widen_outputs(const tc_graph *g, tc_domains *domains)
 /* The place of the indices that a node chooses; -1: it chooses none, or nobody goes by them. */
 static int chosen(const uint32_t *readers, const tc_node *node)
 {
-    int i = node->op == TC_OP_topk || node->op == TC_OP_sort ? 1 : node->op == TC_OP_argmax ? 0 : -1;
+    int i = node->op == TC_OP_topk || node->op == TC_OP_sort ? 1 : -1;
+    if (node->op == TC_OP_argmax)
+        i = 0;
     return i >= 0 && i < node->n_out && readers[node->out[i]] ? i : -1;
 }
 

@@ -527,7 +527,7 @@ static tc_status read_buffers(reader *r)
         if (!r->before[i])
             continue;
         TC_TRY(use(r, (int64_t)i, &after));
-        if (after == r->before[i])
+        if (after == r->before[i] && !r->m->value[i].name) /* else another method changes it */
             continue;
         tc_graph_mutate(g, r->before[i], after);
     }
@@ -576,6 +576,7 @@ tc_status tc_read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     TC_TRY(tc_pte_open(ctx, file, bytes, &r->file));
     r->module = tc_module_new(ctx, file);
     TC_TRY(choose_method(r));
+    r->module->shared = r->file.n_method > 1;
     r->module->file_bytes = bytes.size;
     r->g = tc_graph_new(r->module, "main");
     r->val = tc_new_n(&ctx->arena, tc_val, r->m->n_value);

@@ -246,12 +246,12 @@ static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* A buffer that is written back as it was is a constant. */
+/* A buffer that is written back as it was is a constant, where nobody else changes it. */
 static void settle_state(tc_graph *g)
 {
     size_t kept = 0;
     for (size_t i = 0; i < g->n_mutation; i++)
-        if (g->mutation[i].before == g->mutation[i].after)
+        if (g->mutation[i].before == g->mutation[i].after && !g->module->shared)
             g->val[g->mutation[i].before]->state = false;
         else
             g->mutation[kept++] = g->mutation[i];

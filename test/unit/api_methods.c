@@ -26,6 +26,12 @@ static const char step_text[] = "graph @main(%0 \"x\": f32[1,2], %1 \"pos\": i64
                                 "  %6 = sum %5 axes=[0] keepdim=false\n"
                                 "  mutate %2 -> %5\n  return %6\n}\n";
 
+/* Only reads the buffer. */
+static const char look_text[] = "graph @main(%0 \"x\": f32[1,2]) {\n"
+                                "  %1 \"k\" = const [1,1,1,1,1,1,1,1,1,1,1,1] : f32[6,2]\n"
+                                "  %2 = sum %1 axes=[0] keepdim=false\n"
+                                "  %3 = add %2, %0 alpha=1\n  return %3\n}\n";
+
 static tc_model *model_of(tc_ctx *ctx, const char *text)
 {
     tc_model *model = NULL;
@@ -123,6 +129,34 @@ static void handed_over(const char *target, double tolerance)
     tc_ctx_free(ctx);
 }
 
+/* What the one method writes, another that never changes it reads. */
+static void only_read(const char *target, double tolerance)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_compiled *fill = NULL, *look = NULL;
+    size_t n = 0, taken = 0;
+    CHECK(compile(ctx, fill_text, "fill", target, NULL, &fill) == TC_OK &&
+          compile(ctx, look_text, "step", target, fill, &look) == TC_OK &&
+          tc_compiled_make(ctx, look, TC_OUTPUT_PTE, &n) == TC_OK);
+    tc_bytes pte = tc_compiled_bytes(look, 0);
+    tc_program *writes = program_of(ctx, pte, "fill"), *reads = program_of(ctx, pte, "step");
+    float *x = tc_program_input_buffer(writes, 0), want[2] = {0, 0};
+    for (size_t i = 0; i < 8; i++)
+        x[i] = number(i / 2, i % 2);
+    for (int r = 0; r < 4; r++) {
+        want[0] += 0.5f * x[2 * r] + 2 * x[2 * r + 1];
+        want[1] += 0.25f * x[2 * r] + 0.125f * x[2 * r + 1];
+    }
+    CHECK(tc_program_run(writes) == TC_OK);
+    CHECK(tc_program_take_state(reads, writes, &taken) == TC_OK && taken == 1);
+    memset(tc_program_input_buffer(reads, 0), 0, 2 * sizeof(float));
+    CHECK(tc_program_run(reads) == TC_OK);
+    const float *got = tc_program_result(reads, 0).data;
+    CHECK(fabs((double)(got[0] - want[0])) < tolerance &&
+          fabs((double)(got[1] - want[1])) < tolerance);
+    tc_ctx_free(ctx);
+}
+
 /* A number that both have by name: the second file half as large as two files. */
 static void stored_once(void)
 {
@@ -170,6 +204,8 @@ int main(void)
     handed_over("cpu", 1e-5);
     handed_over("TOSA-1.0+INT", 0.1);
     handed_over("TOSA-1.0+INT+var", 0.1);
+    only_read("cpu", 1e-5);
+    only_read("TOSA-1.0+INT", 0.2);
     stored_once();
     mistakes();
     return check_done();
