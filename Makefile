@@ -83,6 +83,10 @@ ZOO ?= ../shared/zoo
 accuracy: all
 	@python3 tools/accuracy.py build/tosac $(ZOO) doc/accuracy.md
 
+# doc/cost.md: what every trained model costs on three machines.  Minutes, most of them Vela's.
+cost-table: all
+	@python3 bench/cost-table.py doc/cost.md
+
 # Below DESTDIR and PREFIX; what is taken away is what would be installed.
 install: all
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) >/dev/null
@@ -102,4 +106,4 @@ wheel: setup
 clean:
 	rm -rf build build-clang build-asan build-fuzz build-coverage build-tsan build-deb
 
-.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench accuracy clean install uninstall deb wheel
+.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table clean install uninstall deb wheel

@@ -183,6 +183,21 @@ static void json_operations(const tc_profile *p, tc_json_out *out)
     tc_json_close(out, ']');
 }
 
+/* Cycles that nothing could go below: every multiplier busy, every memory busy. */
+static void json_limits(const tc_profile *p, const tc_cost_figures *f, tc_json_out *out)
+{
+    double bytes = 0;
+    for (int i = 0; i < TC_PROFILE_MEMORIES; i++) {
+        double speed = p->system.memory[i].name ? p->system.memory[i].bytes_per_cycle : 0;
+        double cycles = speed > 0 ? (f->read[i] + f->written[i]) / speed : 0;
+        bytes = cycles > bytes ? cycles : bytes;
+    }
+    tc_json_open(out, "limits", '{');
+    tc_json_put_real(out, "macs", f->cycles * f->utilisation);
+    tc_json_put_real(out, "bytes", bytes);
+    tc_json_close(out, '}');
+}
+
 static void put_json(const tc_profile *p, tc_json_out *out)
 {
     tc_cost_figures total = tc_profile_figures(p, &p->total);
@@ -193,6 +208,7 @@ static void put_json(const tc_profile *p, tc_json_out *out)
     tc_json_put_real(out, "clock_hz", p->system.clock);
     tc_json_put_real(out, "seconds", p->machine ? total.cycles / p->system.clock : 0);
     json_figures(p, &total, out);
+    json_limits(p, &total, out);
     tc_json_put_int(out, "streams", (int64_t)p->n_stream);
     for (int by = 0; by < TC_PROFILE_BYS; by++)
         json_rows(p, (tc_profile_by)by, out);
