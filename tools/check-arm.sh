@@ -105,6 +105,7 @@ for suite in aten lowered programs; do
     counted "operators ($suite) on Arm" on_arm "$arm/build/conformance" $suite --cases build/cases --every $every -j "$(nproc)"
 done
 counted "ONNX node tests on Arm" on_arm "$arm/build/conformance-onnx" build/cases/suites/onnx
+counted "TensorFlow Lite operators on Arm" on_arm "$arm/build/conformance-onnx" build/cases/suites/tflite
 [ $every = 1 ] || left=$((left + 5)) # suites of which a part was run
 check "the same .tosa" same_file TOSA-1.0+INT tosa
 check "the same .vgf" same_file vgf vgf

@@ -2,8 +2,8 @@
 # Which lines of src/ the tests run, by gcov.        coverage.sh [LEAST]
 #
 # A build of its own in build-coverage; unit tests, golden files, command line, failing calls and allocations, corpora,
-# operators, bug families, the TOSA and ONNX suites; then a line for every folder of src/ and the files with most lines
-# that nothing runs.  Exit 1 when fewer than LEAST (93) of a hundred lines are run.
+# operators, bug families, the TOSA, ONNX and TensorFlow Lite suites; then a line for every folder of src/ and the files
+# with most lines that nothing runs.  Exit 1 when fewer than LEAST (93) of a hundred lines are run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 least=${1:-93} dir=build-coverage cases=build/cases log=$(mktemp)
@@ -26,7 +26,7 @@ tried test/cli.sh $dir/tosac
 tried test/quantize.sh $dir/tosac $cases/fixtures
 for suite in aten lowered programs fixtures world; do tried $dir/conformance $suite --cases $cases; done
 tried $dir/conformance-tosa $cases/suites/public
-tried $dir/conformance-onnx $cases/suites/onnx
+for suite in onnx tflite; do tried $dir/conformance-onnx $cases/suites/$suite; done
 tried test/faults.sh $dir/tosac $dir/faults.so
 tried $dir/oom --every 20 test/fixture/pt2-2.8/model.pt2 random:1 TOSA-1.0+INT $dir/oom.pte
 tried python3 test/report/report.py $dir/tosac
