@@ -4,6 +4,7 @@
 
 #include "../npu/vela_map.h"
 #include "../read/pte.h"
+#include "../read/read.h"
 #include "../target/pte_schema.h"
 #include "../target/target.h"
 #include "../wire/file.h"
@@ -15,9 +16,22 @@ static bool is_pte(tc_bytes b)
     return b.size > 8 && memcmp(b.data + 4, TC_PTE_IDENTIFIER, 4) == 0;
 }
 
+/* A TensorFlow Lite model that Vela made names its operator. */
+static bool is_vela_tflite(tc_bytes bytes)
+{
+    static const char name[] = "ethos-u";
+    size_t n = sizeof name - 1;
+    if (!tc_tfl_looks_like(bytes))
+        return false;
+    for (size_t at = 0; at + n <= bytes.size; at++)
+        if (bytes.data[at] == 'e' && memcmp(bytes.data + at, name, n) == 0)
+            return true;
+    return false;
+}
+
 bool tc_streams_in(tc_bytes bytes)
 {
-    return is_pte(bytes) || tc_npu_looks_like_npz(bytes) || tc_npu_looks_like_backend(bytes);
+    return is_pte(bytes) || is_vela_tflite(bytes) || tc_npu_looks_like_npz(bytes) || tc_npu_looks_like_backend(bytes);
 }
 
 static tc_loc *place(tc_ctx *ctx, const char *file, const char *where)
@@ -52,6 +66,28 @@ static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
     return TC_OK;
 }
 
+/* The payload of each node that executes a stream. */
+static tc_status read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out,
+                             size_t *n)
+{
+    tc_module *module;
+    size_t cap = 0;
+    TC_TRY(tc_read_tflite(ctx, file, bytes, &module));
+    const tc_graph *g = tc_main(module);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (node->op != TC_OP_ethosu)
+            continue;
+        tc_tensor payload = tc_tensor_of(g, node->in[0]);
+        tc_grow(&ctx->arena, *out, *n, cap);
+        tc_stream *s = &(*out)[(*n)++];
+        *s = (tc_stream){.name = node->loc->node, .loc = node->loc};
+        tc_bytes held = {payload.data, tc_type_bytes(payload.type)};
+        TC_TRY(tc_npu_read_backend(ctx, s->loc, held, &s->program));
+    }
+    return TC_OK;
+}
+
 const char *tc_stream_node(const tc_stream *s, size_t word)
 {
     return s->map ? tc_vela_map_node(s->map, word) : NULL;
@@ -80,6 +116,8 @@ tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
     *n = 0;
     if (is_pte(bytes))
         return read_pte(ctx, file, bytes, out, n);
+    if (tc_tfl_looks_like(bytes))
+        return read_tflite(ctx, file, bytes, out, n);
     *out = tc_new(&ctx->arena, tc_stream);
     **out = (tc_stream){.name = file, .loc = place(ctx, file, NULL)};
     *n = 1;

@@ -43,7 +43,8 @@ static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
     tc_model *model;
     tc_streams_report streams = {.size = sizeof streams};
     tc_model_options reading = tc_model_options_default();
-    if (cli_ends(path, ".pte") || cli_ends(path, ".npz") || cli_ends(path, ".bin"))
+    if (cli_ends(path, ".pte") || cli_ends(path, ".npz") || cli_ends(path, ".bin") ||
+        cli_ends(path, ".tflite"))
         CLI_TRY(tc_verify_streams(c->ctx, path, &streams));
     if (streams.holds_streams)
         return tell_streams(c, path, &streams);
