@@ -91,7 +91,7 @@ static void test_memory(void)
 static void test_no_memory(void)
 {
     size_t all = 0;
-    for (size_t fail_at = 1; fail_at < 12 || fail_at < all; fail_at += fail_at < 12 ? 1 : 9) {
+    for (size_t fail_at = 1; fail_at < 12 || fail_at < all; fail_at += fail_at < 12 ? 1 : 53) {
         heap h = {.fail_at = fail_at};
         tc_ctx_options o = with_heap(&h);
         tc_ctx *ctx = tc_ctx_new_with(&o);
@@ -99,7 +99,7 @@ static void test_no_memory(void)
         if (!ctx)
             continue;
         tc_status status = compile(ctx, true);
-        all = status == TC_OK ? h.calls : fail_at + 10;
+        all = status == TC_OK ? h.calls : fail_at + 54;
         CHECK(status == TC_OK || status == TC_NO_MEMORY);
         if (status == TC_NO_MEMORY) {
             tc_model *model;
