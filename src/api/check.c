@@ -159,14 +159,13 @@ static tc_status broken(const tc_checker *c, const tc_pass *pass, const tc_seen 
     return TC_BUG;
 }
 
-/* Values by their names; those that several bear say nothing. */
+/* Values by their names; a name that several bear leads to value 0, which is none. */
 static void values_by_name(const tc_seen *seen, tc_map *out)
 {
-    static tc_tensor several;
     for (size_t v = 1; v < seen->graph.n_val; v++)
         if (seen->graph.val[v]->name) {
             void **slot = tc_map_at(out, tc_str_of(seen->graph.val[v]->name));
-            *slot = *slot ? &several : &seen->at[v];
+            *slot = *slot ? &seen->at[0] : &seen->at[v];
         }
 }
 
