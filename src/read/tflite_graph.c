@@ -40,8 +40,7 @@ tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status
             tc_make_bad(&n.m, TC_E_TOO_LARGE, "variable '%s' has the shape %s", t->name,
                         tc_dims_text(&reader->ctx->arena, t->rank, t->dim));
         else
-            t->val = tc_tfl_state(&n, tc_text_format(&reader->ctx->arena, "%" PRId64 ":%" PRId64,
-                                                     scope->index, i),
+            t->val = tc_tfl_state(&n, tc_tfl_variable_name(scope, i),
                                   tc_type_make(reader->ctx, t->dtype, t->rank, t->dim));
         *status = n.m.status;
         return t->val;

@@ -87,6 +87,10 @@ const tc_tfl_row *tc_tfl_row_of(tc_tfl *reader, int code);
 /* tflite_state.c */
 tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type);
 void tc_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value);
+/* The variable tensor that is input i of the operator; nothing where it is another tensor. */
+void tc_tfl_variable_set(tc_tfl_node *n, int i, tc_val value);
+/* The name of the variable that tensor i of a graph is. */
+const char *tc_tfl_variable_name(tc_tfl_scope *scope, int64_t i);
 void tc_tfl_states_done(tc_tfl *reader, tc_graph *g);
 
 #endif

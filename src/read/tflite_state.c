@@ -66,6 +66,18 @@ void tc_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value)
     v->now = value;
 }
 
+const char *tc_tfl_variable_name(tc_tfl_scope *scope, int64_t i)
+{
+    return tc_text_format(&scope->reader->ctx->arena, "%" PRId64 ":%" PRId64, scope->index, i);
+}
+
+void tc_tfl_variable_set(tc_tfl_node *n, int i, tc_val value)
+{
+    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
+    if (t && t->variable)
+        tc_tfl_state_set(n, tc_tfl_variable_name(n->scope, t - n->scope->tensor), value);
+}
+
 void tc_tfl_states_done(tc_tfl *reader, tc_graph *g)
 {
     for (size_t i = 0; i < reader->variable.n; i++) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Operator files for the TensorFlow Lite reader, with the answers of LiteRT's reference kernels.
 
-    tflite_suite.py FOLDER        writes FOLDER/cases.txt and FOLDER/CASE/{model.tflite, in_N.npy, want_N.npy}
+    tflite_suite.py FOLDER [PART...]  writes FOLDER/cases.txt and FOLDER/CASE/{model.tflite, in_N.npy, want_N.npy}
 
 One operator a file, in each of float, int8, uint8 and int16 (weights int8) that the runtime takes; what it refuses is left out.
 Needs ai-edge-litert and flatbuffers.
@@ -23,8 +23,9 @@ RNG = np.random.default_rng(2026)
 class T:
     """A tensor: type, shape, maybe numbers (a constant), maybe scale(s) and zero(s)."""
 
-    def __init__(self, kind, shape, data=None, scale=None, zero=0, axis=0):
+    def __init__(self, kind, shape, data=None, scale=None, zero=0, axis=0, variable=False):
         self.kind, self.shape, self.data, self.scale, self.zero, self.axis = kind, list(shape), data, scale, zero, axis
+        self.variable = variable
 
 
 def write(path, code, inputs, outputs, options=None, version=1, custom=None):
@@ -43,6 +44,7 @@ def write(path, code, inputs, outputs, options=None, version=1, custom=None):
             continue
         w = S.TensorT()
         w.shape, w.type, w.name, w.buffer = t.shape, TYPES[t.kind][0], f"t{k}", 0
+        w.isVariable = t.variable
         if t.scale is not None:
             q = S.QuantizationParametersT()
             q.scale = np.atleast_1d(np.float32(t.scale))
@@ -58,7 +60,7 @@ def write(path, code, inputs, outputs, options=None, version=1, custom=None):
         g.tensors.append(w)
         if k < len(inputs):
             op.inputs.append(index)
-            if t.data is None:
+            if t.data is None and not t.variable:
                 g.inputs.append(index)
         else:
             op.outputs.append(index)
@@ -90,20 +92,25 @@ class Suite:
     def __init__(self, folder):
         self.folder, self.list, self.count = folder, [], {}
 
-    def case(self, name, kind, code, inputs, outputs, options=None, version=1, data=None):
+    def case(self, name, kind, code, inputs, outputs, options=None, version=1, data=None, runs=1, make=None):
+        """make: writes the file itself.  runs: the answer is that of the last of so many."""
         if any(name.startswith(a) and kind == b for a, b in LEFT_OUT):
             return
         where = os.path.join(self.folder, f"{name}_{kind}")
         os.makedirs(where, exist_ok=True)
         model = os.path.join(where, "model.tflite")
         try:
-            write(model, code, inputs, outputs, options, version)
+            if make:
+                make(model)
+            else:
+                write(model, code, inputs, outputs, options, version)
             m = Interpreter(model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
             m.allocate_tensors()
-            given = data or [numbers(t) for t in inputs if t is not None and t.data is None]
-            for d, x in zip(m.get_input_details(), given):
-                m.set_tensor(d["index"], x)
-            m.invoke()
+            given = data or [numbers(t) for t in inputs if t is not None and t.data is None and not t.variable]
+            for _ in range(runs):
+                for d, x in zip(m.get_input_details(), given):
+                    m.set_tensor(d["index"], x)
+                m.invoke()
             want = [m.get_tensor(d["index"]) for d in m.get_output_details()]
         except (RuntimeError, ValueError, OverflowError) as e:
             os.system(f"rm -r '{where}'")
@@ -118,7 +125,7 @@ class Suite:
             if x.dtype.kind == "f" and x.size:
                 top = max(top, float(np.abs(x[np.isfinite(x)]).max(initial=0)))
         exact = all(x.dtype.kind != "f" for x in want)
-        self.list.append(f"{name}_{kind} {len(given)} {len(want)} 0 {0 if exact else 1e-5 * max(top, 1e-3):.3g}")
+        self.list.append(f"{name}_{kind} {len(given)} {len(want)} 0 {0 if exact else 1e-5 * max(top, 1e-3):.3g}" + (f" {runs}" if runs > 1 else ""))
         self.count[kind] = self.count.get(kind, 0) + 1
 
 
@@ -402,10 +409,194 @@ def others(s):
            opt("Conv3DOptions", strideD=2, strideH=2, strideW=2))
 
 
+def memory(s):
+    """Operators whose states are variable tensors; the answer is that of the third run."""
+    w = lambda *d: T("f32", d, RNG.normal(0, .5, d))
+    hold = lambda *d: T("f32", d, None, variable=True)
+    out = lambda: T("f32", [1])
+
+    def gates(x, cell, h, full, peep, proj):
+        """Weights of a direction: input, state, peepholes, biases, projection."""
+        one = lambda *d: w(*d) if full else None
+        return ([one(cell, x)] + [w(cell, x) for _ in range(3)] + [one(cell, h)] + [w(cell, h) for _ in range(3)]
+                + [w(cell) if peep and full else None] + [w(cell) if peep else None for _ in range(2)]
+                + [one(cell)] + [w(cell) for _ in range(3)] + [w(h, cell) if proj else None, w(h) if proj == 2 else None])
+
+    n = 0
+    for full in (True, False):
+        for peep, proj, norm, clip, fused in ((0, 0, 0, 0, 4), (1, 0, 0, 0, 4), (0, 2, 0, .5, 4), (1, 1, 1, 0, 4), (0, 0, 1, .4, 1), (0, 0, 0, 0, 3)):
+            h = 4 if proj else 6
+            a = gates(5, 6, h, full, peep, proj) + [hold(2, h), hold(2, 6)]
+            if norm:
+                a += [w(6) if full else None] + [w(6) for _ in range(3)]
+            for major in (False, True):
+                s.case(f"sequence_lstm_{n}{major:d}", "f32", B.UNIDIRECTIONAL_SEQUENCE_LSTM, [T("f32", [3, 2, 5] if major else [2, 3, 5])] + a, [out()],
+                       opt("UnidirectionalSequenceLSTMOptions", fusedActivationFunction=fused, cellClip=clip, projClip=clip, timeMajor=major), 1, None, 3)
+            s.case(f"lstm_{n}", "f32", B.LSTM, [T("f32", [2, 5])] + a, [out()], opt("LSTMOptions", fusedActivationFunction=fused, cellClip=clip, projClip=clip), 1, None, 3)
+            n += 1
+    s.case("lstm_basic", "f32", B.LSTM, [T("f32", [2, 3]), hold(2, 4), w(16, 7), w(16), hold(2, 4)], [out() for _ in range(4)],
+           opt("LSTMOptions", fusedActivationFunction=4, kernelType=1), 2, None, 3)
+    for full in (True, False):
+        for second in (0, 1, 2):
+            for major, merged in ((True, False), (True, True), (False, False)):
+                x = T("f32", [3, 2, 5] if major else [2, 3, 5])
+                a = gates(5, 6, 6, full, 0, 0) + gates(5, 6, 6, full, second == 1, 0) + [hold(2, 6) for _ in range(4)]
+                a += [T("f32", x.shape) if second else None]
+                a += ([w(6, 5) if full else None] + [w(6, 5) for _ in range(3)]) * 2 if second == 2 else [None] * 8
+                s.case(f"both_lstm_{full:d}{second}{merged:d}{major:d}", "f32", B.BIDIRECTIONAL_SEQUENCE_LSTM, [x] + a, [out()] if merged else [out(), out()],
+                       opt("BidirectionalSequenceLSTMOptions", fusedActivationFunction=4, timeMajor=major, mergeOutputs=merged), 1, None, 3)
+    for fused in (0, 1, 3, 4):
+        a = lambda: [w(4, 5), w(4, 4), w(4), hold(2, 4)]
+        s.case(f"rnn_{fused}", "f32", B.RNN, [T("f32", [2, 5])] + a(), [out()], opt("RNNOptions", fusedActivationFunction=fused), 1, None, 3)
+        for major in (False, True):
+            x = T("f32", [3, 2, 5] if major else [2, 3, 5])
+            s.case(f"sequence_rnn_{fused}{major:d}", "f32", B.UNIDIRECTIONAL_SEQUENCE_RNN, [x] + a(), [out()],
+                   opt("SequenceRNNOptions", fusedActivationFunction=fused, timeMajor=major), 1, None, 3)
+            for second in (0, 1, 2) if major else (0, 2):
+                more = [T("f32", x.shape) if second else None] + ([w(4, 5), w(4, 5)] if second == 2 else [None, None])
+                s.case(f"both_rnn_{fused}{major:d}{second}", "f32", B.BIDIRECTIONAL_SEQUENCE_RNN, [x] + a() + a() + more, [out()] if major else [out(), out()],
+                       opt("BidirectionalSequenceRNNOptions", fusedActivationFunction=fused, timeMajor=major, mergeOutputs=major), 1, None, 3)
+        for rank in (1, 2):
+            s.case(f"svdf_{fused}{rank}", "f32", B.SVDF, [T("f32", [2, 5]), w(4 * rank, 5), w(4 * rank, 6), w(4) if fused else None, hold(2, 4 * rank * 6)], [out()],
+                   opt("SVDFOptions", rank=rank, fusedActivationFunction=fused), 1, None, 3)
+
+
+class Model:
+    """A file of several graphs."""
+
+    def __init__(self):
+        self.m = S.ModelT()
+        self.m.version, self.m.buffers, self.m.operatorCodes, self.m.subgraphs = 3, [S.BufferT()], [], []
+
+    def graph(self):
+        g = S.SubGraphT()
+        g.name, g.tensors, g.operators = f"g{len(self.m.subgraphs)}", [], []
+        self.m.subgraphs.append(g)
+        return g
+
+    def tensor(self, g, kind, shape, data=None):
+        t = S.TensorT()
+        t.shape, t.name, t.buffer = list(shape), f"{g.name}_{len(g.tensors)}", 0
+        t.type = S.TensorType.RESOURCE if kind == "resource" else TYPES[kind][0]
+        if data is not None:
+            b = S.BufferT()
+            b.data = np.frombuffer(np.ascontiguousarray(data, TYPES[kind][1]).tobytes(), np.uint8)
+            t.buffer = len(self.m.buffers)
+            self.m.buffers.append(b)
+        g.tensors.append(t)
+        return len(g.tensors) - 1
+
+    def op(self, g, code, inputs, outputs, options=None):
+        c = S.OperatorCodeT()
+        c.builtinCode, c.deprecatedBuiltinCode, c.version = code, min(code, 127), 1
+        o = S.OperatorT()
+        o.opcodeIndex, o.inputs, o.outputs = len(self.m.operatorCodes), list(inputs), list(outputs)
+        self.m.operatorCodes.append(c)
+        if options is not None:
+            o.builtinOptionsType, o.builtinOptions = getattr(S.BuiltinOptions, type(options).__name__[:-1]), options
+        g.operators.append(o)
+
+    def ports(self, g, inputs, outputs):
+        g.inputs, g.outputs = list(inputs), list(outputs)
+
+    def sign(self, inputs, outputs):
+        """Names for the first graph's inputs and results."""
+        d = S.SignatureDefT()
+        d.signatureKey, d.subgraphIndex, d.inputs, d.outputs = "serve", 0, [], []
+        for names, into in ((inputs, d.inputs), (outputs, d.outputs)):
+            for name, index in names.items():
+                t = S.TensorMapT()
+                t.name, t.tensorIndex = name, index
+                into.append(t)
+        self.m.signatureDefs = [d]
+
+    def save(self, path):
+        b = flatbuffers.Builder(1024)
+        b.Finish(self.m.Pack(b), b"TFL3")
+        with open(path, "wb") as f:
+            f.write(b.Output())
+
+
+def two_ways(m, code):
+    """A graph with one operator on its two inputs."""
+    g = m.graph()
+    a, b, y = (m.tensor(g, "f32", [3]) for _ in range(3))
+    m.op(g, code, [a, b], [y], opt({B.ADD: "Add", B.MUL: "Mul"}[code] + "Options"))
+    m.ports(g, [a, b], [y])
+
+
+def branch(path, known=None):
+    """IF: the sum or the product of two inputs; known: the condition is a constant."""
+    m = Model()
+    g = m.graph()
+    c = m.tensor(g, "bool", [], known)
+    a, b, y = (m.tensor(g, "f32", [3]) for _ in range(3))
+    m.op(g, B.IF, [c, a, b], [y], opt("IfOptions", thenSubgraphIndex=1, elseSubgraphIndex=2))
+    m.ports(g, [a, b] if known is not None else [c, a, b], [y])
+    two_ways(m, B.ADD)
+    two_ways(m, B.MUL)
+    m.save(path)
+
+
+def loop(path, start=None):
+    """WHILE: i < 5: i + 1, x + x * .5; start: where i begins, else it is an input."""
+    m = Model()
+    g = m.graph()
+    i, x, j, y = m.tensor(g, "i32", [], start), m.tensor(g, "f32", [3]), m.tensor(g, "i32", []), m.tensor(g, "f32", [3])
+    m.op(g, B.WHILE, [i, x], [j, y], opt("WhileOptions", condSubgraphIndex=1, bodySubgraphIndex=2))
+    m.ports(g, [x] if start is not None else [i, x], [j, y])
+    g = m.graph()
+    i, x, five, go = m.tensor(g, "i32", []), m.tensor(g, "f32", [3]), m.tensor(g, "i32", [], 5), m.tensor(g, "bool", [])
+    m.op(g, B.LESS, [i, five], [go], opt("LessOptions"))
+    m.ports(g, [i, x], [go])
+    g = m.graph()
+    i, x, one, half = m.tensor(g, "i32", []), m.tensor(g, "f32", [3]), m.tensor(g, "i32", [], 1), m.tensor(g, "f32", [], .5)
+    j, part, y = m.tensor(g, "i32", []), m.tensor(g, "f32", [3]), m.tensor(g, "f32", [3])
+    m.op(g, B.ADD, [i, one], [j], opt("AddOptions"))
+    m.op(g, B.MUL, [x, half], [part], opt("MulOptions"))
+    m.op(g, B.ADD, [x, part], [y], opt("AddOptions"))
+    m.ports(g, [i, x], [j, y])
+    m.save(path)
+
+
+def counter(path):
+    """A resource that begins as 1, 2, 3 and takes up each input; its old numbers are the second result."""
+    m = Model()
+    g = m.graph()
+    x, h, old, new = m.tensor(g, "f32", [3]), m.tensor(g, "resource", []), m.tensor(g, "f32", [3]), m.tensor(g, "f32", [3])
+    handle = opt("VarHandleOptions", container="", sharedName="sum")
+    m.op(g, B.CALL_ONCE, [], [], opt("CallOnceOptions", initSubgraphIndex=1))
+    m.op(g, B.VAR_HANDLE, [], [h], handle)
+    m.op(g, B.READ_VARIABLE, [h], [old], opt("ReadVariableOptions"))
+    m.op(g, B.ADD, [old, x], [new], opt("AddOptions"))
+    m.op(g, B.ASSIGN_VARIABLE, [h, new], [], opt("AssignVariableOptions"))
+    m.ports(g, [x], [new, old])
+    m.sign({"step": x}, {"total": new, "before": old})
+    g = m.graph()
+    h, start = m.tensor(g, "resource", []), m.tensor(g, "f32", [3], [1, 2, 3])
+    m.op(g, B.VAR_HANDLE, [], [h], handle)
+    m.op(g, B.ASSIGN_VARIABLE, [h, start], [], opt("AssignVariableOptions"))
+    m.ports(g, [], [])
+    m.save(path)
+
+
+def graphs(s):
+    x = [np.float32([.5, -1, 2]), np.float32([3, .25, -2])]
+    for word in (False, True):
+        s.case(f"if_{word:d}", "f32", None, [], [], data=[np.bool_(word)] + x, make=branch)
+        s.case(f"if_known_{word:d}", "f32", None, [], [], data=x, make=lambda path: branch(path, word))
+    s.case("while", "f32", None, [], [], data=[np.int32(2), x[0]], make=loop)
+    s.case("while_none", "f32", None, [], [], data=[np.int32(7), x[0]], make=loop)
+    s.case("while_known", "f32", None, [], [], data=[x[0]], make=lambda path: loop(path, 1))
+    for runs in (1, 3):
+        s.case(f"variable_{runs}", "f32", None, [], [], data=[x[0]], make=counter, runs=runs)
+
+
 def main():
     s = Suite(sys.argv[1])
-    for part in (products, elementwise, moves, reductions, others):
-        part(s)
+    for part in (products, elementwise, moves, reductions, others, memory, graphs):
+        if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
+            part(s)
     with open(os.path.join(s.folder, "cases.txt"), "w") as f:
         f.write("\n".join(s.list) + "\n")
     print(", ".join(f"{k} {n}" for k, n in sorted(s.count.items())))
