@@ -575,6 +575,21 @@ expect 0 'f32[1000,10]' run "$dir/p.pte" -i $digits/test.npz
 expect 0 'q.pte: ' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/q.pte" --places
 holds "so do a delegate's" grep -qa 'hardtanh_5 = aten.hardtanh.default' "$dir/q.pte"
 
+# TensorFlow Lite: a signature's names, what outlives a run, an axis that is left open.
+tflite=fixture/tflite
+npy three '<f4' '3,' "$one$one$two"
+expect 0 'total     f32[3]' inspect $tflite/counter.tflite
+expect 0 'rows      f32[?,3]' inspect $tflite/open.tflite
+expect 0 '1       before  f32[3]            1            3            2' run $tflite/counter.tflite -i "$dir/three.npy"
+expect 0 '0       total   f32[2,3]            0            7            3' run $tflite/counter.tflite -i "$dir/rows.npy"
+expect 0 '0       total   f32[2,3]            0            5            3' run $tflite/counter.tflite -i "$dir/rows.npy" --reset
+expect 0 'sizes  f32[2,3]            1            2' run $tflite/open.tflite -i "$dir/rows.npy"
+expect 0 '1 operators on the CPU' compile $tflite/open.tflite --shape rows=2,3 -t cpu -o "$dir/open.pte"
+expect 0 '0    f32[2,3]' inspect "$dir/open.pte"
+expect 2 '--shape rows: 1 sizes, and the input has 2 axes' compile $tflite/open.tflite --shape rows=2 -t cpu -o "$dir/open.pte"
+expect 2 '--shape x: the model has no input of that name' compile $tflite/open.tflite --shape x=2,3 -t cpu -o "$dir/open.pte"
+expect 0 '--shape INPUT=SIZE,... says them' compile $tflite/open.tflite --dim N=2 -t cpu -o "$dir/open.pte"
+
 # A report is a page, or the same as JSON
 expect 0 'r.html: report' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --report "$dir/r.html"
 holds 'the page is whole' grep -q '</html>' "$dir/r.html"

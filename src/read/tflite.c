@@ -73,8 +73,7 @@ int tc_tfl_code(tc_tfl *reader, tc_fb_table op, tc_str *custom, int *version)
 
 /* ---- what goes in and comes out ---- */
 
-/* Names of the signature of a graph, where it has one: of input or output i, tensor number t. */
-static const char *signature_name(tc_tfl *reader, int64_t graph, uint32_t list, int64_t t)
+const char *tc_tfl_signature_name(tc_tfl *reader, int64_t graph, uint32_t list, int64_t t)
 {
     tc_fb_vector all = tc_fb_list(reader->root, MODEL_SIGNATURES, 4);
     for (size_t k = 0; k < all.n; k++) {
@@ -170,7 +169,7 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
                         "input %zu is tensor %" PRId64 ", and there are %zu", k, i,
                         scope->n_tensor);
     tc_tfl_tensor *t = &scope->tensor[i];
-    const char *name = signature_name(reader, scope->index, SIGNATURE_INPUTS, i);
+    const char *name = tc_tfl_signature_name(reader, scope->index, SIGNATURE_INPUTS, i);
     name = name ? name : t->name;
     const tc_loc *loc = place(reader, "input", name);
     if (!t->dtype)
@@ -229,7 +228,7 @@ static tc_status bind_outputs(tc_tfl_scope *scope)
     for (size_t k = 0; k < out.n; k++) {
         int64_t i = tc_fb_list_i32(out, k);
         const tc_tfl_tensor *t = i >= 0 && (size_t)i < scope->n_tensor ? &scope->tensor[i] : NULL;
-        const char *name = signature_name(reader, scope->index, SIGNATURE_OUTPUTS, i);
+        const char *name = tc_tfl_signature_name(reader, scope->index, SIGNATURE_OUTPUTS, i);
         name = name ? name : t ? t->name : "";
         const tc_loc *loc = place(reader, "output", name);
         tc_make m = {reader->ctx, scope->g, loc, TC_OK, scope->facts};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_rnn.c -- builders of LSTM, RNN, their sequences in one and two directions, and SVDF.
  *
- * An LSTM in its usual form becomes our own operator; all else is built step by step: a cell without
- * input gate, peepholes, norms, a projection, clips, a second input, and the other operators.
+ * An LSTM in its usual form becomes our own operator; all else is built step by step: a cell
+ * without input gate, peepholes, norms, a projection, clips, a second input; the others.
  * States are variable tensors: what is left in them is what the next run begins with. */
 #include "tflite_program.h"
 

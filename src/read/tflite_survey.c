@@ -48,8 +48,10 @@ static void ports(tc_tfl_scope *scope, uint32_t field, tc_survey_port **list, si
             continue;
         const tc_tfl_tensor *t = &scope->tensor[i];
         const char *type = type_text(scope->reader, t);
+        uint32_t named = field == GRAPH_INPUTS ? SIGNATURE_INPUTS : SIGNATURE_OUTPUTS;
+        const char *name = tc_tfl_signature_name(scope->reader, scope->index, named, i);
         tc_grow(&scope->reader->ctx->arena, *list, *n, *cap);
-        (*list)[(*n)++] = (tc_survey_port){t->name, type};
+        (*list)[(*n)++] = (tc_survey_port){name ? name : t->name, type};
     }
 }
 

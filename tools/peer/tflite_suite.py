@@ -2,6 +2,7 @@
 """Operator files for the TensorFlow Lite reader, with the answers of LiteRT's reference kernels.
 
     tflite_suite.py FOLDER [PART...]  writes FOLDER/cases.txt and FOLDER/CASE/{model.tflite, in_N.npy, want_N.npy}
+    tflite_suite.py FOLDER fixtures   writes the files of test/fixture/tflite
 
 One operator a file, in each of float, int8, uint8 and int16 (weights int8) that the runtime takes; what it refuses is left out.
 Needs ai-edge-litert and flatbuffers.
@@ -592,7 +593,23 @@ def graphs(s):
         s.case(f"variable_{runs}", "f32", None, [], [], data=[x[0]], make=counter, runs=runs)
 
 
+def fixtures(s):
+    """Files for test/fixture/tflite: a counter with named ports; an open axis."""
+    counter(os.path.join(s.folder, "counter.tflite"))
+    m = Model()
+    g = m.graph()
+    x, y = m.tensor(g, "f32", [1, 3]), m.tensor(g, "f32", [1, 3])
+    g.tensors[x].shapeSignature = g.tensors[y].shapeSignature = [-1, 3]
+    m.op(g, B.ABS, [x], [y], opt("AbsOptions"))
+    m.ports(g, [x], [y])
+    m.sign({"rows": x}, {"sizes": y})
+    m.save(os.path.join(s.folder, "open.tflite"))
+
+
 def main():
+    if sys.argv[2:] == ["fixtures"]:
+        fixtures(Suite(sys.argv[1]))
+        return
     s = Suite(sys.argv[1])
     for part in (products, elementwise, moves, reductions, others, memory, graphs):
         if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
