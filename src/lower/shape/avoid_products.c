@@ -288,6 +288,18 @@ static bool takes_rescale(tc_op op)
            op != TC_OP_tosa_table;
 }
 
+/* How many such operators read each value, or slices of it. */
+static void count_takers(const tc_graph *g, uint32_t *taken)
+{
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        if (node->op == TC_OP_tosa_slice)
+            taken[node->in[0]] += taken[node->out[0]];
+        for (int j = 0; j < node->n_in && takes_rescale(node->op); j++)
+            taken[node->in[j]]++;
+    }
+}
+
 /* A view of a RESCALE that several such operators read. */
 static tc_status shared_views(tc_rewrite *rw, const tc_node *node, bool *done)
 {
@@ -307,9 +319,7 @@ tc_status tc_lower_doubled(tc_ctx *ctx, tc_module *module)
         tc_mark mark = tc_arena_mark(&ctx->scratch);
         tc_graph *g = module->graph[i];
         uint32_t *taken = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
-        for (size_t k = 0; k < g->n_node; k++)
-            for (int j = 0; j < g->node[k]->n_in && takes_rescale(g->node[k]->op); j++)
-                taken[g->node[k]->in[j]]++;
+        count_takers(g, taken);
         status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), taken);
         tc_arena_rewind(&ctx->scratch, mark);
     }
