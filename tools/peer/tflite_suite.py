@@ -132,7 +132,7 @@ class Suite:
 
 QUANT = ["i8", "u8", "i16"]
 # Not recorded: no quantized form is read, or (SUM of int8 and int16) LiteRT 2.3 answers with numbers that are no sums.
-LEFT_OUT = {("log_softmax", "i8"), ("log_softmax", "u8"), ("l2_norm", "i8"), ("l2_norm", "u8"), ("reduce_prod", "i8"), ("reduce_prod", "i16"), ("sum", "i8"), ("sum", "i16"),
+LEFT_OUT = {("div", "i8"), ("div", "u8"), ("div", "i16"), ("log_softmax", "i8"), ("log_softmax", "u8"), ("reduce_prod", "i8"), ("reduce_prod", "i16"), ("sum", "i8"), ("sum", "i16"),
             ("concatenation_unlike", "i16"), ("resize_bilinear_10_5", "u8"), ("rfft2d", "f32")}
 
 
@@ -247,7 +247,7 @@ def elementwise(s):
                     if word in ("Add", "Sub"):
                         fields["potScaleInt16"] = False
                     s.case(f"{word.lower()}_{n}_{fused}", kind, op, [act(kind, a), act(kind, b)], [act(kind, [1], .12 if kind != "i16" else .0006)],
-                           opt(word + "Options", **fields), 3)
+                           opt(word + "Options", **fields), 2 if word == "Div" else 3)
             for op, word in ((B.MAXIMUM, "maximum"), (B.MINIMUM, "minimum")):
                 x = act(kind, a)
                 s.case(f"{word}_{n}", kind, op, [x, T(kind, b, None, x.scale, x.zero)], [T(kind, [1], None, x.scale, x.zero)], None, 3)
@@ -593,6 +593,19 @@ def graphs(s):
         s.case(f"variable_{runs}", "f32", None, [], [], data=[x[0]], make=counter, runs=runs)
 
 
+def norms(s):
+    """Rows of few and many squares, of nothing but zeros, and of a single one."""
+    for kind in ("i8", "u8"):
+        y = lambda: T(kind, [1], None, 1 / 128, 0 if kind == "i8" else 128)
+        for n, (rows, width, top) in enumerate(((8, 1, 127), (6, 3, 2), (6, 20, 127), (4, 300, 127), (2, 10000, 255), (2, 5, 0))):
+            x = act(kind, [rows, width], .03, -3 if kind == "i8" else 125)
+            if top == 255:
+                x.zero = -128 if kind == "i8" else 0
+            lo, hi = np.iinfo(TYPES[kind][1]).min, np.iinfo(TYPES[kind][1]).max
+            v = np.clip(RNG.integers(-top, top + 1, x.shape) + x.zero, lo, hi) if top < 255 else RNG.integers(hi - 3, hi + 1, x.shape)
+            s.case(f"l2_norm_rows_{n}", kind, B.L2_NORMALIZATION, [x], [y()], opt("L2NormOptions"), 2, [v.astype(TYPES[kind][1])])
+
+
 def fixtures(s):
     """Files for test/fixture/tflite: a counter with named ports; an open axis."""
     counter(os.path.join(s.folder, "counter.tflite"))
@@ -611,7 +624,7 @@ def main():
         fixtures(Suite(sys.argv[1]))
         return
     s = Suite(sys.argv[1])
-    for part in (products, elementwise, moves, reductions, others, memory, graphs):
+    for part in (products, elementwise, moves, reductions, others, memory, graphs, norms):
         if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
             part(s)
     with open(os.path.join(s.folder, "cases.txt"), "w") as f:
