@@ -156,6 +156,26 @@ END
 expect 0 '1 region' compile "$dir/cube.ir" -t TOSA-1.0+FP -o "$dir/cube.tosa"
 expect 0 'doubled                      f32        inf  1.000000' compare "$dir/cube.ir" "$dir/cube.tosa" -i random:1
 expect 0 'doubled                      f32        inf  1.000000' compare "$dir/cube.tosa" "$dir/cube.ir" -i random:1
+# A quantized .tflite: its codes come out of what is made of it, also where outputs have another order; and files that are none.
+tfl=../fuzz/corpus/tflite
+cp $tfl/softmax_0_i8.tflite "$dir/soft.tflite"
+expect 0 'output 0                     i8         inf  1.000000' compare "$dir/soft.tflite" "$dir/soft.tflite" -i random:1
+expect 0 '1 region' compile $tfl/split_v_i8.tflite -t TOSA-1.0+INT+doubleround -o "$dir/split.tosa"
+expect 0 'output 1                     i8         inf' compare $tfl/split_v_i8.tflite "$dir/split.tosa" -i random:1
+head -c 300 "$dir/soft.tflite" >"$dir/cut.tflite"
+expect 1 'past the end of the file [format]' run "$dir/cut.tflite" -i random:1
+sed 's/TFL3/TFL9/' "$dir/soft.tflite" >"$dir/nine.tflite"
+expect 1 'this is no model that tosac reads' inspect "$dir/nine.tflite"
+changed() { # BYTE AT...: the model with these bytes changed, in place
+    cp "$dir/soft.tflite" "$dir/other.tflite"
+    for at in "${@:2}"; do printf "\\x$1" | dd of="$dir/other.tflite" bs=1 seek="$at" conv=notrunc status=none; done
+}
+changed 63 424
+expect 3 "operator 'SOFTMAX' of version 99; it is read up to version 3 [version]" run "$dir/other.tflite" -i random:1
+changed cb 420
+expect 0 "operator 'DILATE' (version 2) is not in the table [unknown-op]" inspect "$dir/other.tflite"
+changed fa 420
+expect 3 "node 't1' (builtin 250): error" run "$dir/other.tflite" -i random:1
 # What a program remembers: a sum over the calls, and a counter without inputs.
 cat >"$dir/sum.ir" <<'END'
 graph @main(%0 "x": f32[1,3]) {

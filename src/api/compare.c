@@ -143,6 +143,12 @@ static bool is_real(const tc_type *t)
     return t && (t->quant || tc_is_float(t->dtype));
 }
 
+/* Codes whose scale the file does not say, in both the same: compared as they are. */
+static bool are_codes(const tc_type *a, const tc_type *b)
+{
+    return a && b && a->dtype == b->dtype && tc_is_int(a->dtype) && tc_dtypes[a->dtype].bytes <= 2;
+}
+
 /* Values by name; of several with one name the last counts. */
 static void by_name(const tc_graph *g, tc_map *map)
 {
@@ -208,6 +214,17 @@ static void add_pair(tc_comparison *c, const char *name, tc_val a, tc_val b, con
     c->a.of[a] = c->b.of[b] = p;
 }
 
+/* The output of this name, else the one at this place: a .tosa has them in an order of its own. */
+static tc_val output_of(const tc_graph *g, const char *name, size_t place)
+{
+    for (size_t i = 0; name && i < g->n_out; i++) {
+        const char *other = g->val[g->out[i]]->name;
+        if (other && !strcmp(other, name))
+            return g->out[i];
+    }
+    return g->out[place];
+}
+
 /* By name; what the programs give, else by its place.  typed: the second program before it became
  * float arithmetic. */
 static void match(tc_comparison *c, const tc_graph *typed)
@@ -231,10 +248,11 @@ static void match(tc_comparison *c, const tc_graph *typed)
                                                       : tc_type_of(c->b.g, b));
     }
     for (size_t i = 0; i < c->a.g->n_out && i < c->b.g->n_out; i++) {
-        tc_val a = c->a.g->out[i], b = c->b.g->out[i];
+        tc_val a = c->a.g->out[i], b = output_of(c->b.g, c->a.g->val[a]->name, i);
         bool free = !c->a.of[a] && !c->b.of[b] && tc_def(c->b.g, b);
-        if (free && is_real(tc_type_of(c->a.g, a)) && is_real(tc_type_of(c->b.g, b)))
-            add_pair(c, tc_text_format(arena, "output %zu", i), a, b, tc_type_of(c->b.g, b));
+        const tc_type *s = tc_type_of(c->a.g, a), *t = tc_type_of(c->b.g, b);
+        if (free && ((is_real(s) && is_real(t)) || are_codes(s, t)))
+            add_pair(c, tc_text_format(arena, "output %zu", i), a, b, t);
     }
 }
 

@@ -156,8 +156,8 @@ void tc_tfl_codes_conv(tc_tfl_node *n)
         return;
     const tc_type *t = tc_make_type(m, x), *k = tc_make_type(m, w);
     int64_t each = k->rank == 4 ? k->dim[3] : 0;
-    if (t->rank != 4 || k->rank != 4 || each < 1 || t->dim[3] % each ||
-        k->dim[0] % (t->dim[3] / each)) {
+    if (t->rank != 4 || k->rank != 4 || each < 1 || t->dim[3] < 1 ||
+        t->dim[3] % each || k->dim[0] % (t->dim[3] / each)) {
         tc_make_bad(m, TC_E_SHAPE, "weights %s over %s", tc_type_text(&m->ctx->arena, k),
                     tc_type_text(&m->ctx->arena, t));
         return;

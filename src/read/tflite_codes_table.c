@@ -52,7 +52,7 @@ static float do_rsqrt(float v, const unary *u)
 static int64_t square_root(const unary *u, int64_t code)
 {
     float v = u->xs * (float)(code - u->xz);
-    return v > 0 ? held(u, (int64_t)(sqrtf(v) / u->ys) + u->yz) : held(u, u->yz);
+    return v > 0 ? held(u, (int64_t)fminf(sqrtf(v) / u->ys, 1e6f) + u->yz) : held(u, u->yz);
 }
 
 static int64_t by_real(const unary *u, int64_t code)
@@ -163,18 +163,18 @@ static int32_t inverse_root(int32_t input, int *shift)
     return v;
 }
 
+enum { ROOT_UP = 20 }; /* bits behind the point of a root; u->f takes them away */
+
 static int64_t root(const unary *u, int64_t code)
 {
     int32_t v = (int32_t)(code - u->xz);
-    enum { UP = 20 };
     if (v <= 0)
         return u->hi;
-    tc_tfl_factor a = {0, 0}, b = u->f;
+    tc_tfl_factor a = {0, 0};
     a.fraction = inverse_root(v, &a.shift);
-    a.shift += UP;
-    b.shift -= UP;
+    a.shift += ROOT_UP;
     int32_t data = tc_tfl_scaled(1, a);
-    return held(u, tc_tfl_scaled(data, b) + u->yz);
+    return held(u, tc_tfl_scaled(data, u->f) + u->yz);
 }
 
 /* ---- int16 ---- */
@@ -258,11 +258,22 @@ static tc_val table513(tc_tfl_node *n, const unary *u, tc_val x)
     return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
 }
 
+/* The runtime's arithmetic says nothing of factors past 2^30. */
+static bool in_bounds(tc_tfl_node *n, const unary *u)
+{
+    int most = u->f.shift > u->g.shift ? u->f.shift : u->g.shift;
+    if (most > 30)
+        tc_make_unsupported(&n->m, "a scale that is 2^%d times the result's", most);
+    return n->m.status == TC_OK;
+}
+
 /* All 65536 results in a list. */
 static tc_val looked_up(tc_tfl_node *n, const unary *u, tc_val x,
                         int64_t (*of)(const unary *, int64_t))
 {
     tc_make *m = &n->m;
+    if (!in_bounds(n, u))
+        return TC_NONE;
     tc_tensor t = tc_make_tensor(m, TC_i16, 3, (int64_t[]){1, 65536, 1});
     for (int64_t code = -32768; code < 32768; code++)
         tc_store_i64(t, code + 32768, of(u, code));
@@ -279,6 +290,8 @@ static tc_val table256(tc_tfl_node *n, const unary *u, tc_val x,
                        int64_t (*of)(const unary *, int64_t))
 {
     int8_t table[256];
+    if (!in_bounds(n, u))
+        return TC_NONE;
     int64_t up = u->x->shifted ? 128 : 0, down = u->y->shifted ? 128 : 0;
     for (int k = 0; k < 256; k++) /* entry k is code k - 128 as we keep it */
         table[k] = (int8_t)(of(u, k - 128 + up) - down);
@@ -334,6 +347,7 @@ void tc_tfl_codes_curve(tc_tfl_node *n)
     }
     if (!wide && n->row->op == TC_OP_rsqrt) {
         u.f = tc_tfl_factor_of((double)(1.0f / (sqrtf(u.xs) * u.ys)));
+        u.f.shift -= ROOT_UP;
         tc_tfl_bind(n, 0, table256(n, &u, x, root));
         return;
     }
@@ -351,7 +365,7 @@ void tc_tfl_codes_activation(tc_tfl_node *n)
     static const double lo[] = {0, 0, -1, 0}, hi[] = {0, 0, 1, 6};
     double least = which == 10 ? 0 : lo[which], most = which == 10 ? 1 : hi[which];
     u.f = tc_tfl_factor_of((double)(u.xs / u.ys));
-    u.lo = tc_max_i64(u.lo, (int64_t)roundf((float)least / u.ys) + u.yz);
+    u.lo = tc_max_i64(u.lo, (int64_t)roundf(fmaxf((float)least / u.ys, -1e6f)) + u.yz);
     if (which != TFL_RELU)
         u.hi = tc_min_i64(u.hi, (int64_t)roundf(fminf((float)most / u.ys, 1e6f)) + u.yz);
     if (u.x->dtype == TC_i8) {

@@ -27,7 +27,8 @@ tc_tfl_factor tc_tfl_factor_of(double real)
 int32_t tc_tfl_scaled(int32_t x, tc_tfl_factor f)
 {
     int right = f.shift < 0 ? -f.shift : 0;
-    int64_t wide = f.shift > 0 ? (int64_t)((uint64_t)(int64_t)x << f.shift) : x;
+    int up = f.shift < 32 ? f.shift : 32; /* past 31 nothing is left in 32 bits */
+    int64_t wide = up > 0 ? (int64_t)((uint64_t)(int64_t)x << up) : x;
     int64_t high = tc_asr((int64_t)(int32_t)wide * f.fraction + (INT64_C(1) << 30), 31);
     if (!right)
         return (int32_t)high;

@@ -86,6 +86,46 @@ const tc_tfl_row *tc_tfl_row_of(tc_tfl *reader, int code)
     return NULL;
 }
 
+const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
+{
+    static const struct {
+        int code;
+        const char *name;
+    } others[] = {{29, "CONCAT_EMBEDDINGS"},
+                  {33, "EMBEDDING_LOOKUP_SPARSE"},
+                  {167, "STABLEHLO_RESHAPE"},
+                  {168, "STABLEHLO_CLAMP"},
+                  {169, "STABLEHLO_CONCATENATE"},
+                  {170, "STABLEHLO_BROADCAST_IN_DIM"},
+                  {171, "STABLEHLO_CONVOLUTION"},
+                  {172, "STABLEHLO_SLICE"},
+                  {173, "STABLEHLO_CUSTOM_CALL"},
+                  {174, "STABLEHLO_REDUCE"},
+                  {190, "STABLEHLO_SCATTER"},
+                  {191, "STABLEHLO_COMPARE"},
+                  {193, "STABLEHLO_DYNAMIC_SLICE"},
+                  {194, "STABLEHLO_DYNAMIC_UPDATE_SLICE"},
+                  {195, "STABLEHLO_PAD"},
+                  {196, "STABLEHLO_IOTA"},
+                  {197, "STABLEHLO_DOT_GENERAL"},
+                  {198, "STABLEHLO_REDUCE_WINDOW"},
+                  {199, "STABLEHLO_SORT"},
+                  {200, "STABLEHLO_WHILE"},
+                  {201, "STABLEHLO_GATHER"},
+                  {202, "STABLEHLO_TRANSPOSE"},
+                  {203, "DILATE"},
+                  {205, "REDUCE_WINDOW"},
+                  {208, "STABLEHLO_CBRT"},
+                  {209, "STABLEHLO_CASE"}};
+    if (code == TC_TFL_CUSTOM)
+        return tc_text_format(&reader->ctx->arena, "CUSTOM %.100s",
+                              custom.p && custom.n ? tc_intern(reader->ctx, custom) : "without a name");
+    for (size_t i = 0; i < TC_COUNT(others); i++)
+        if (others[i].code == code)
+            return others[i].name;
+    return tc_text_format(&reader->ctx->arena, "builtin %d", code);
+}
+
 /* One message for each operator that is not there. */
 static tc_status unknown(tc_tfl_node *n, const char *name)
 {
@@ -148,11 +188,7 @@ static tc_status one_node(tc_tfl_scope *scope, tc_fb_table op)
     n.n_out = (int)tc_min_i64((int64_t)n.out.n, INT32_MAX);
     n.row = code == TC_TFL_CUSTOM && custom.p ? tc_map_get(&reader->custom, custom)
                                               : tc_tfl_row_of(reader, code);
-    const char *name = n.row ? n.row->name
-                       : code == TC_TFL_CUSTOM
-                           ? tc_text_format(&reader->ctx->arena, "CUSTOM %.100s",
-                                            custom.p ? tc_intern(reader->ctx, custom) : "")
-                           : tc_text_format(&reader->ctx->arena, "builtin %d", code);
+    const char *name = n.row ? n.row->name : tc_tfl_unlisted(reader, code, custom);
     const tc_tfl_tensor *result = tc_tfl_out_tensor(&n, 0);
     n.m = (tc_make){reader->ctx, scope->g, loc_of(scope, result ? result->name : name, name),
                     TC_OK, scope->facts};

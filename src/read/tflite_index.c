@@ -339,6 +339,10 @@ void tc_tfl_build_matrix_diag(tc_tfl_node *n)
     } else
         d = tc_make_unsqueeze(m, d, rank - 1);
     d = tc_make_expand(m, d, rank, dim);
+    if (m->status == TC_OK && tc_dims_count(2, dim + rank - 2) < 0)
+        tc_make_bad(m, TC_E_TOO_LARGE, "a diagonal of %" PRId64 " by %" PRId64, rows, columns);
+    if (m->status != TC_OK)
+        return;
     tc_tensor mask = tc_make_tensor(m, TC_bool, 2, (int64_t[]){rows, columns});
     for (int64_t i = 0; i < rows * columns; i++)
         ((uint8_t *)mask.data)[i] = i / columns == i % columns;

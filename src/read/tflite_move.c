@@ -379,7 +379,7 @@ void tc_tfl_build_reverse(tc_tfl_node *n)
     tc_ints axes = tc_tfl_settled(n, 1);
     if (n->m.status != TC_OK)
         return;
-    for (int i = 0; i < axes.n; i++)
+    for (int i = 0; i < axes.n && n->m.status == TC_OK; i++)
         x = tc_make_flip(&n->m, x,
                          tc_make_axis(&n->m, axes.v[i], tc_make_type(&n->m, x)->rank));
     tc_tfl_bind(n, 0, x);

@@ -85,6 +85,8 @@ bool tc_tfl_is_sparse(const tc_tfl_tensor *t);
 tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status *status);
 TC_MUST_USE tc_status tc_tfl_nodes(tc_tfl_scope *scope);
 const tc_tfl_row *tc_tfl_row_of(tc_tfl *reader, int code);
+/* What an operator that has no row is called. */
+const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom);
 
 /* tflite_state.c */
 tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type);

@@ -10,10 +10,7 @@ static const char *op_name(tc_tfl *reader, tc_fb_table op)
     tc_str custom;
     int version, code = tc_tfl_code(reader, op, &custom, &version);
     const tc_tfl_row *row = tc_tfl_row_of(reader, code);
-    if (code == TC_TFL_CUSTOM)
-        return tc_text_format(&reader->ctx->arena, "CUSTOM %.80s",
-                              custom.p ? tc_intern(reader->ctx, custom) : "");
-    return row ? row->name : tc_text_format(&reader->ctx->arena, "builtin %d", code);
+    return row ? row->name : tc_tfl_unlisted(reader, code, custom);
 }
 
 /* "i8[1,224,224,3] q(0.0078:-1)"; open sizes as "?". */

@@ -48,19 +48,19 @@ static void read_blocks(tc_tfl_tensor *t, tc_fb_table details)
     t->block = tc_fb_i32(details, 2, 0);
 }
 
-static void read_quant(tc_tfl_scope *scope, tc_tfl_tensor *t)
+static tc_status read_quant(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc)
 {
     enum { BLOCKWISE = 2 };
     tc_arena *arena = &scope->reader->ctx->arena;
     tc_fb_table q = tc_fb_child(t->table, TENSOR_QUANT);
     if (!q.at)
-        return;
+        return TC_OK;
     tc_fb_vector scale = tc_fb_list(q, QUANT_SCALE, 4), zero = tc_fb_list(q, QUANT_ZERO, 8);
     t->axis = tc_fb_i32(q, QUANT_AXIS, 0);
     if (tc_fb_u8(q, QUANT_DETAILS_TYPE, 0) == BLOCKWISE)
         read_blocks(t, tc_fb_child(q, QUANT_DETAILS));
     if (!scale.n || scope->reader->fb.error)
-        return;
+        return TC_OK;
     t->n_scale = (int)tc_min_i64((int64_t)scale.n, INT32_MAX);
     t->scale = tc_new_n(arena, double, scale.n);
     t->zero = tc_new_n(arena, int64_t, scale.n);
@@ -70,10 +70,15 @@ static void read_quant(tc_tfl_scope *scope, tc_tfl_tensor *t)
     }
     t->shifted = t->code == TFL_UINT8;
     int64_t down = t->shifted ? 128 : t->code == TFL_UINT4 ? 8 : 0;
-    for (size_t i = 0; i < scale.n; i++)
+    for (size_t i = 0; i < scale.n; i++) {
+        if (t->zero[i] < INT32_MIN + down || t->zero[i] > INT32_MAX)
+            return tc_error(scope->reader->ctx, loc, TC_E_FORMAT,
+                            "its zero point is %" PRId64 ", past 32 bits", t->zero[i]);
         t->zero[i] -= down;
+    }
     if (t->shifted)
         t->dtype = TC_i8;
+    return TC_OK;
 }
 
 static tc_status describe(tc_tfl_scope *scope, size_t i, tc_tfl_tensor *t)
@@ -95,7 +100,7 @@ static tc_status describe(tc_tfl_scope *scope, size_t i, tc_tfl_tensor *t)
     t->rank = (int)shape.n;
     for (size_t k = 0; k < shape.n; k++)
         t->dim[k] = tc_fb_list_i32(shape, k);
-    read_quant(scope, t);
+    TC_TRY(read_quant(scope, t, &loc));
     return tc_tfl_broken(reader);
 }
 
