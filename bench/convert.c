@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* convert.c -- a TOSA file to VGF inside one process: the least seconds of RUNS conversions, from bytes to
- * bytes, each in a fresh context.        bench-convert FILE.tosa TARGET RUNS */
+/* convert.c -- a TOSA file to VGF inside one process: the least seconds of RUNS conversions, from
+ * bytes to bytes, each in a fresh context.        bench-convert FILE.tosa TARGET RUNS */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -46,7 +46,7 @@ typedef struct tc_compile_options {
     int unexecuted; /* Ethos-U, not 0: command streams are verified, but not executed on a sample */
     /* Goals instead of settings: bits per value and per weight are searched for; 0: none. */
     double target_sqnr_db; /* at least, on calibration samples */
-    double target_drop;    /* points of top-1 that may be lost: of labels, or of agreement with float */
+    double target_drop;    /* points of top-1 that may be lost: of labels, or of float's answers */
     double max_cycles;     /* Ethos-U: by the cost model */
     double max_flash;      /* bytes of constants; Ethos-U: compressed */
     double search_seconds; /* that the search may take; 0: ten minutes */

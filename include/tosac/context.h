@@ -93,10 +93,10 @@ TC_API void tc_ctx_free(tc_ctx *ctx);
 TC_API void tc_ctx_set_threads(tc_ctx *ctx, int threads);
 TC_API void tc_ctx_set_reference_kernels(tc_ctx *ctx, int yes);
 
-/* Not 0: files of models and data are mapped, not copied, and stay on the disk until they are looked
- * at.  Somebody who makes such a file shorter meanwhile ends the process with SIGBUS, unless the
- * program has a handler for it; what is written over a file through another one's name
- * (as most tools do) does no harm. */
+/* Not 0: files of models and data are mapped, not copied, and stay on the disk until they are
+ * looked at.  Somebody who makes such a file shorter meanwhile ends the process with SIGBUS, unless
+ * the program has a handler for it; what is written over a file through another one's name (as most
+ * tools do) does no harm. */
 TC_API void tc_ctx_set_mapping(tc_ctx *ctx, int map);
 
 /* At most so many bytes of what is kept (working space is not counted); 0: no limit. */

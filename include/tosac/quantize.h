@@ -15,8 +15,8 @@ extern "C" {
 /* How values are quantized: a scheme for all, and entries for some of them. */
 typedef struct tc_config tc_config;
 
-/* A preset (int8, best, int8+16:K, a16w8, a8w4, a16w4, none, anchor) or the path of a JSON file, which ends in
- * .json or holds a slash; NULL is int8. */
+/* A preset (int8, best, int8+16:K, a16w8, a8w4, a16w4, none, anchor) or the path of a JSON file,
+ * which ends in .json or holds a slash; NULL is int8. */
 TC_API TC_MUST_USE tc_status tc_config_open(tc_ctx *ctx, const char *preset_or_path,
                                             tc_config **out);
 
@@ -115,7 +115,7 @@ typedef struct tc_quantize_report {
     double first_pass, second_pass; /* over the samples */
     double read;                    /* of these: reading samples */
     double search, rank, correct;
-    double sqnr_db;       /* of the outputs, typed against float, on calibration samples; 0: not known */
+    double sqnr_db; /* of the outputs, typed against float, on calibration samples; 0: not known */
     double plain_sqnr_db; /* the same with codes that are just the nearest */
     double agreement;     /* samples whose first output has its greatest number at the same place */
     const tc_method_gain *method; /* those that were tried */

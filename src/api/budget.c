@@ -172,7 +172,8 @@ static bool meets(const tc_goal *g, const tc_frontier_row *r)
 {
     double drop = g->labels ? r->drop : 100 * (1 - r->agreement);
     return (!(g->sqnr_db > 0) || r->sqnr_db >= g->sqnr_db) && (!(g->drop > 0) || drop <= g->drop) &&
-           (!(g->cycles > 0) || r->cycles <= g->cycles) && (!(g->flash > 0) || r->flash <= g->flash);
+           (!(g->cycles > 0) || r->cycles <= g->cycles) &&
+           (!(g->flash > 0) || r->flash <= g->flash);
 }
 
 /* a is to be taken rather than b, which meets the goal too. */
@@ -216,7 +217,8 @@ tc_status tc_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
     tc_goal wanted = *goal;
     size_t n = 0, best = SIZE_MAX;
     if (!request->calib)
-        return tc_usage(ctx, "a goal for accuracy, cycles or flash needs calibration data: --calib");
+        return tc_usage(ctx,
+                        "a goal for accuracy, cycles or flash needs calibration data: --calib");
     if (goal->labels) {
         tc_samples samples;
         TC_TRY(tc_open_dataset(ctx, request->calib, tc_main(request->module), &samples));

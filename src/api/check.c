@@ -274,8 +274,8 @@ tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *p
     for (size_t k = 0; k < c->n && status == TC_OK; k++) {
         tc_seen now = {*tc_main(module), tc_new_n(arena, tc_tensor, tc_main(module)->n_val)};
         tc_state_drop((tc_module *)(uintptr_t)module);
-        status = tc_eval_all(tc_main(module), tc_check_taken(tc_main(module), c->in[k], arena), now.at,
-                             arena);
+        status = tc_eval_all(tc_main(module), tc_check_taken(tc_main(module), c->in[k], arena),
+                             now.at, arena);
         if (status == TC_OK && c->last[k].at)
             status = compare(c, pass, rounds, &c->last[k], &now);
         c->last[k] = now;

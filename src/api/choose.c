@@ -136,7 +136,8 @@ tc_status tc_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verd
 void tc_verdicts_text(const tc_verdicts *c, tc_buf *out)
 {
     if (!c) {
-        tc_buf_printf(out, "nothing is known of the machine's costs: every form offered is taken\n");
+        tc_buf_printf(out,
+                      "nothing is known of the machine's costs: every form offered is taken\n");
         return;
     }
     tc_buf_printf(out, "forms offered, cycles of the region on %s without and with them:\n",

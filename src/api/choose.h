@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* choose.h -- formulations that passes offer, taken where they cost less.
  *
- * A list of passes may have "?name" in it.  Such a pass is run on a copy for each kind of place that
- * it acts on (offer.h) alone, and what the region would cost then is estimated beside what it costs
- * without.  Kinds that cost more are left as they are.  The estimate is of the target's machine and
- * deterministic; the number of copies is bounded by the nodes in them. */
+ * A list of passes may have "?name" in it.  Such a pass is run on a copy for each kind of place
+ * that it acts on (offer.h) alone, and what the region would cost then is estimated beside what it
+ * costs without.  Kinds that cost more are left as they are.  The estimate is of the target's
+ * machine and deterministic; the number of copies is bounded by the nodes in them. */
 #ifndef TC_API_CHOOSE_H
 #define TC_API_CHOOSE_H
 

@@ -67,13 +67,18 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
     TC_TRY(tc_run_passes(
         ctx, c->module,
         c->target.machine->can.selects ? "single,attended,mask" : "single,spelled,mask", r->trace));
-    TC_TRY(tc_run_passes(ctx, c->module, c->config.anchor ? "dead" : "offset,constants,dead", r->trace));
+    TC_TRY(tc_run_passes(ctx, c->module, c->config.anchor ? "dead" : "offset,constants,dead",
+                         r->trace));
     tc_quant_request q = {.config = &c->config};
     if (r->calib)
         TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &q.samples));
     else /* a program without inputs says itself what it computes with */
         TC_TRY(tc_open_samples(ctx, tc_main(c->module), NULL, 0, &q.samples));
-    tc_job job = {.target = &c->target, .config = &c->config, .samples = &q.samples, .labels = r->labels, .gains = &c->gains};
+    tc_job job = {.target = &c->target,
+                  .config = &c->config,
+                  .samples = &q.samples,
+                  .labels = r->labels,
+                  .gains = &c->gains};
     return tc_run_stages(ctx, c->module, "quantize", &job, r->trace);
 }
 

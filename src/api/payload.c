@@ -21,8 +21,8 @@ static int64_t memory_of(const tc_vela_job *job)
     return job->scratch + job->fast_scratch;
 }
 
-/* A region that needs more memory than there may be: other ways that Vela has, the quickest of those
- * that fit.  Its own aim is a wish, so that smaller ones are tried too. */
+/* A region that needs more memory than there may be: other ways that Vela has, the quickest of
+ * those that fit.  Its own aim is a wish, so that smaller ones are tried too. */
 static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
                      tc_vela_job *job)
 {

@@ -8,7 +8,7 @@
 typedef struct tc_pte {
     tc_bytes pte;
     size_t memory; /* bytes of the block that values live in */
-    size_t state;  /* bytes of the block that the methods of a program share; 0: there is one method */
+    size_t state;  /* bytes of the block that several methods share; 0: there is one method */
     tc_memory plan;
     const tc_graph *planned;
 } tc_pte;

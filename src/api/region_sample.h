@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* region_sample.h -- one sample for every region, so that its command stream is executed before it is
- * written. */
+/* region_sample.h -- one sample for every region, so that its command stream is executed before it
+ * is written. */
 #ifndef TC_API_REGION_SAMPLE_H
 #define TC_API_REGION_SAMPLE_H
 

@@ -31,7 +31,8 @@ static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_optio
     p->module = tc_module_clone(model->module);
     bool typed = tc_quant_is_typed(p->module) && !tc_quant_is_lowered(p->module);
     if (!ctx->reference_kernels)
-        TC_TRY(tc_run_passes(ctx, p->module, typed ? "simulate,tidy" : "infer,dead,units,tidy", NULL));
+        TC_TRY(
+            tc_run_passes(ctx, p->module, typed ? "simulate,tidy" : "infer,dead,units,tidy", NULL));
     p->g = tc_main(p->module);
     p->own = tc_new_n(arena, void *, p->g->n_in);
     p->bound = tc_new_n(arena, const void *, p->g->n_in);

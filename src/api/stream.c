@@ -31,7 +31,8 @@ static bool is_vela_tflite(tc_bytes bytes)
 
 bool tc_streams_in(tc_bytes bytes)
 {
-    return is_pte(bytes) || is_vela_tflite(bytes) || tc_npu_looks_like_npz(bytes) || tc_npu_looks_like_backend(bytes);
+    return is_pte(bytes) || is_vela_tflite(bytes) || tc_npu_looks_like_npz(bytes) ||
+           tc_npu_looks_like_backend(bytes);
 }
 
 static tc_loc *place(tc_ctx *ctx, const char *file, const char *where)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unicode.c -- letters and numbers among the characters, for tokenizers: Unicode 14.0.0, categories L
- * and N; ranges from first to last, in order, without ASCII. */
+/* unicode.c -- letters and numbers among the characters, for tokenizers: Unicode 14.0.0, categories
+ * L and N; ranges from first to last, in order, without ASCII. */
 #include "token.h"
 
 /* clang-format off */

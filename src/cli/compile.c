@@ -320,7 +320,8 @@ const cli_verb cli_compile = {
     .name = "compile",
     .arguments = "[NAME=]MODEL... -t TARGET [-o OUT]",
     .summary = "make a model into what a target loads",
-    .help = "MODEL is a .pt2, an .onnx, a .tflite, a .tosa or a text graph.  A float model for a target that "
+    .help = "MODEL is a .pt2, an .onnx, a .tflite, a .tosa or a text graph.  A float model for a "
+            "target that "
             "computes "
             "with integers needs\n"
             "--calib; an export that went through PT2E names its own quantization.\n"

@@ -31,15 +31,16 @@ const cli_verb cli_inspect = {
     .name = "inspect",
     .arguments = "FILE [--disassemble] [--json]",
     .summary = "show what a file holds: inputs, outputs, operators, sizes",
-    .help = "FILE is a .pt2, .onnx, .tflite, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it also "
-            "shows what tosac does not take,\n"
-            "with the Python line of each; for a .vgf segments, resources, bindings, constants and "
-            "the disassembled graph;\n"
-            "for a .pte memory, kernels, and every tensor that is handed to a delegate, with its "
-            "scale.\n"
-            "With --disassemble the command streams: what each operation reads and writes, the "
-            "registers that were set for it,\n"
-            "and, where X_debug.xml lies beside X_vela.npz, the operator it comes from.\n",
+    .help =
+        "FILE is a .pt2, .onnx, .tflite, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it also "
+        "shows what tosac does not take,\n"
+        "with the Python line of each; for a .vgf segments, resources, bindings, constants and "
+        "the disassembled graph;\n"
+        "for a .pte memory, kernels, and every tensor that is handed to a delegate, with its "
+        "scale.\n"
+        "With --disassemble the command streams: what each operation reads and writes, the "
+        "registers that were set for it,\n"
+        "and, where X_debug.xml lies beside X_vela.npz, the operator it comes from.\n",
     .least = 1,
     .most = 1,
     .option = options,

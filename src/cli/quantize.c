@@ -177,7 +177,8 @@ const cli_verb cli_quantize = {
     .name = "quantize",
     .arguments = "MODEL (--calib DATA... | --merge OBS...) [-q CONFIG] -o OUT",
     .summary = "turn a float model and calibration data into a typed integer program",
-    .help = "MODEL is a .pt2, an .onnx, a .tflite or a text graph; an export that went through PT2E needs no "
+    .help = "MODEL is a .pt2, an .onnx, a .tflite or a text graph; an export that went through "
+            "PT2E needs no "
             "data.  Of the settings\n"
             "for a value the most specific wins: node, operator (target), module, module type, io, "
             "global.  What\n"

@@ -277,7 +277,8 @@ const cli_verb cli_run = {
     .arguments = "PROGRAM [-i DATA]... [-o DIR] [--steps N] [--reset] [--raw] [--tosa] [--bench N]",
     .summary = "run a program on data and keep or show what it gives",
     .help =
-        "PROGRAM is a .pt2, an .onnx, a .tflite, a .tosa, a .vgf, a .pte, Vela's _vela.npz or a text graph "
+        "PROGRAM is a .pt2, an .onnx, a .tflite, a .tosa, a .vgf, a .pte, Vela's _vela.npz or a "
+        "text graph "
         ".ir.  A sample is an array of the input's own shape; an\n"
         "array with a longer first axis, or with one axis more, holds several, and their "
         "results are joined\n"

@@ -40,7 +40,7 @@ struct tc_product {
     dnnl_primitive_t primitive;
     dnnl_memory_desc_t a, b, y, bias, scratch;
     void *packed_b; /* NULL: b comes with the call */
-    const tc_ctx *mapped; /* not NULL: packed_b is the file's own, and may be there many times over */
+    const tc_ctx *mapped; /* not NULL: packed_b is the file's own, and may be there often */
     const void *bias_data;
     bool has_extra, has_bias;
     size_t scratch_bytes;
@@ -192,7 +192,8 @@ static uint64_t content(const uint8_t *data, size_t size)
     return tc_hash(data + i, size - i, tc_hash(h, sizeof h, 0));
 }
 
-/* The same, once for all products that want it: a model that is calibrated is planned five times. */
+/* The same, once for all products that want it: a model that is calibrated is planned five times.
+ */
 static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
                          const dnnl_memory_desc_t *to)
 {
@@ -342,9 +343,9 @@ static void weight_descs(const tc_type *w, int64_t groups, bool transposed,
 
 static bool image_of_f32(const tc_type *x, const tc_type *y, tc_tensor w)
 {
-    return tc_product_here() && x->dtype == TC_f32 && y->dtype == TC_f32 && w.type->dtype == TC_f32 &&
-           x->rank == w.type->rank && x->rank >= 3 && x->rank <= 5 && tc_type_count(x) &&
-           tc_type_count(y) && w.data;
+    return tc_product_here() && x->dtype == TC_f32 && y->dtype == TC_f32 &&
+           w.type->dtype == TC_f32 && x->rank == w.type->rank && x->rank >= 3 && x->rank <= 5 &&
+           tc_type_count(x) && tc_type_count(y) && w.data;
 }
 
 static const dnnl_memory_desc_t *bias_desc(tc_tensor bias, dnnl_memory_desc_t *out)

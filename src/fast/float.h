@@ -3,8 +3,8 @@
  *
  * Image operands and results are channels last in memory ([n, spatial..., c]), which is what the
  * library's kernels like best; matrices may have any strides.  Sums are within rounding of num/'s.
- * Built without oneDNN, or where it cannot be loaded, every tc_product_* constructor answers NULL and
- * num/ serves. */
+ * Built without oneDNN, or where it cannot be loaded, every tc_product_* constructor answers NULL
+ * and num/ serves. */
 #ifndef TC_FLOAT_H
 #define TC_FLOAT_H
 

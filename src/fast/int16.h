@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int16.h -- products of 16-bit values and 8-bit weights, prepared once and run many times, with the
- * bits of num/. */
+/* int16.h -- products of 16-bit values and 8-bit weights, prepared once and run many times, with
+ * the bits of num/. */
 #ifndef TC_INT16_H
 #define TC_INT16_H
 

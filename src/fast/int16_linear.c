@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int16_linear.c -- CONV2D of int16 by int8 where every position reads just itself: rows of x against
- * rows of w.  A product is below 2^22, so that 256 of them fit in 32 bits; sums beyond are of 64. */
+/* int16_linear.c -- CONV2D of int16 by int8 where every position reads just itself: rows of x
+ * against rows of w.  A product is below 2^22, so that 256 of them fit in 32 bits; sums beyond are
+ * of 64. */
 #include "int16.h"
 
 #include "fast.h"

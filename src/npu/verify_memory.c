@@ -352,7 +352,8 @@ static const tc_npu_access *conflict(tc_npu_verifier *v, const tc_npu_accesses *
 {
     for (size_t i = 0; i < a->n; i++)
         for (size_t k = 0; k < b->n; k++)
-            if ((a->list[i].writes || b->list[k].writes) && tc_npu_overlap(v, &a->list[i], &b->list[k]))
+            if ((a->list[i].writes || b->list[k].writes) &&
+                tc_npu_overlap(v, &a->list[i], &b->list[k]))
                 return &a->list[i];
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify_order.c -- kernel after kernel: what the first block reads is not among the blocks that the
- * operation before may still be writing.
+/* verify_order.c -- kernel after kernel: what the first block reads is not among the blocks that
+ * the operation before may still be writing.
  *
  * BLOCKDEP d lets an operation begin while the last d blocks of the one before are unfinished.
  * Blocks are counted depth first, then width, then height.  What is looked at lies in one tile and

@@ -9,7 +9,8 @@ enum { LEAST_WINDOWS = 2048, MOST_WINDOWS = 4096, PER_NUMBER = 3 };
 /* So many windows, over all samples, that a row's sums mean something. */
 static int64_t windows_wanted(int64_t k, size_t samples)
 {
-    int64_t all = tc_max_i64(LEAST_WINDOWS, tc_min_i64(PER_NUMBER * k, MOST_WINDOWS)), n = (int64_t)samples;
+    int64_t all = tc_max_i64(LEAST_WINDOWS, tc_min_i64(PER_NUMBER * k, MOST_WINDOWS)),
+            n = (int64_t)samples;
     return n ? (all + n - 1) / n : 0;
 }
 
@@ -67,7 +68,8 @@ static void take_row(const tc_columns *c, tc_tensor x, const int8_t *order, cons
         out[j] = ((const float *)x.data)[at + j * stride[rank - 1]];
 }
 
-/* All channels' windows at a position of a convolution's result; beyond the edge there are zeros. */
+/* All channels' windows at a position of a convolution's result; beyond the edge there are zeros.
+ */
 static void take_window(const tc_columns *c, const float *x, const int64_t *stride,
                         int64_t position, float *out)
 {

@@ -25,7 +25,8 @@ bool tc_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_co
 void tc_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size_t which,
                      float *out);
 
-/* y += windows at every position times `by`: rows rows of k numbers; x as it lies in memory, y too. */
+/* y += windows at every position times `by`: rows rows of k numbers; x as it lies in memory, y too.
+ */
 void tc_columns_multiply(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *x_order,
                          const float *by, tc_tensor y, const int8_t *y_order);
 

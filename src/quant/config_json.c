@@ -228,7 +228,8 @@ static tc_status read_patch(reader *r, const char *what, const tc_json *object, 
 
 static tc_status named_preset(reader *r, const char *name, tc_config *out)
 {
-    static const char *const names[] = {"int8", "best", "int8+16:4", "a16w8", "a8w4", "a16w4", "none", "anchor"};
+    static const char *const names[] = {"int8", "best",  "int8+16:4", "a16w8",
+                                        "a8w4", "a16w4", "none",      "anchor"};
     return tc_config_preset(name, out) ? TC_OK : unknown(r, "preset", name, names, TC_COUNT(names));
 }
 
@@ -381,9 +382,9 @@ tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out)
     if (tc_text_ends(text, ".json") || strchr(text, '/'))
         return read_file(ctx, text, out);
     tc_status status = tc_usage(ctx, "'%s' is no preset", text);
-    tc_note(
-        ctx, NULL,
-        "presets are int8, best, int8+16:K, a16w8, a8w4, a16w4, none and anchor; a file's name ends in "
-        ".json");
+    tc_note(ctx, NULL,
+            "presets are int8, best, int8+16:K, a16w8, a8w4, a16w4, none and anchor; a file's name "
+            "ends in "
+            ".json");
     return status;
 }

@@ -8,9 +8,9 @@
  *   d_c = mean(real - typed)       over samples and positions, before the activation
  *
  * rounded to the grid of the bias, and the run goes on with the new numbers.  New codes of a row
- * are kept only if they lower its error on samples that had no part in finding them.  Which samples:
- * those with the least content hash, so that their order does not matter; sums are taken in that
- * order. */
+ * are kept only if they lower its error on samples that had no part in finding them.  Which
+ * samples: those with the least content hash, so that their order does not matter; sums are taken
+ * in that order. */
 #include "quant.h"
 
 #include <math.h>
@@ -24,7 +24,11 @@
 #include "sample_runner.h"
 #include "seen.h"
 
-enum { MOST_SAMPLES = 32, LEAST_SAMPLES = 4, TRY_EVERY = 4 /* samples: new codes are tried on it */ };
+enum {
+    MOST_SAMPLES = 32,
+    LEAST_SAMPLES = 4,
+    TRY_EVERY = 4 /* samples: new codes are tried on it */
+};
 enum { REAL, TYPED }; /* the two programs */
 static const size_t MOST_BYTES = (size_t)3 << 27; /* of activations that are alive at once */
 
@@ -93,7 +97,8 @@ static void may_round(const correction *c, product *p, const tc_graph *typed,
     const tc_graph *g = c->graph[REAL];
     const tc_quant *q = tc_type_of(typed, p->pair.typed->in[1])->quant;
     tc_tensor w = tc_tensor_of(g, real->in[1]);
-    p->setting = tc_config_scheme(c->how->config, real->loc, g->val[real->out[0]]->name, &level).weight;
+    p->setting =
+        tc_config_scheme(c->how->config, real->loc, g->val[real->out[0]]->name, &level).weight;
     p->rounds = c->how->longest && readers[p->pair.typed->in[1]] == 1 && w.data &&
                 w.type->dtype == TC_f32 && q->axis <= 0;
 }
@@ -151,7 +156,8 @@ static void move_channels(tc_tensor t, const int8_t *order, int axis, int64_t n,
     tc_channel_move(t.data, outer, n, inner, by);
 }
 
-/* Numbers of channel i of both programs, as they lie: the sum of real - typed, and of its square. */
+/* Numbers of channel i of both programs, as they lie: the sum of real - typed, and of its square.
+ */
 static void add_errors(const runner *r, int axis, int64_t n, double *sum, double *square)
 {
     const side *a = &r->side[REAL], *b = &r->side[TYPED];
@@ -347,7 +353,8 @@ static void forget(void *what)
 /* The step of the bias in channel k: input scale times weight scale. */
 static double bias_step(const tc_graph *typed, const product *p, int64_t k)
 {
-    const tc_type *x = tc_type_of(typed, p->pair.typed->in[0]), *w = tc_type_of(typed, p->pair.typed->in[1]);
+    const tc_type *x = tc_type_of(typed, p->pair.typed->in[0]),
+                  *w = tc_type_of(typed, p->pair.typed->in[1]);
     tc_val b = p->pair.typed->n_in > 2 ? p->pair.typed->in[2] : TC_NONE;
     if (b) {
         const tc_quant *q = tc_type_of(typed, b)->quant;
@@ -484,8 +491,8 @@ static tc_status give_constants(tc_rewrite *rw, const tc_node *node, bool *done)
     bool has = node->n_in > 2 && node->in[2];
     in[2] = c->how->biases ? new_bias(rw, p) : has ? tc_rewrite_in(rw, node, 2) : TC_NONE;
     tc_arena_rewind(&rw->ctx->scratch, mark);
-    tc_node *copy =
-        tc_graph_add(rw->to, node->op, node->attr, in, in[2] ? 3 : node->n_in, node->n_out, node->loc);
+    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, in, in[2] ? 3 : node->n_in,
+                                 node->n_out, node->loc);
     rw->to->val[copy->out[0]]->type = tc_type_of(rw->from, node->out[0]);
     rw->to->val[copy->out[0]]->name = rw->from->val[node->out[0]]->name;
     TC_TRY(tc_node_infer(rw->to, copy));

@@ -85,8 +85,9 @@ static void find_constants(tc_dataflow *f)
         for (int i = 0; i < node->n_out; i++) {
             tc_val v = node->out[i];
             f->fixed[v] = node->op == TC_OP_const ? !f->state[v] : fixed;
-            f->huge[v] = tc_dataflow_is_f32(f, v) &&
-                         (node->op == TC_OP_const ? holds_huge(g->module->ctx, tc_tensor_of(g, v)) : huge);
+            f->huge[v] =
+                tc_dataflow_is_f32(f, v) &&
+                (node->op == TC_OP_const ? holds_huge(g->module->ctx, tc_tensor_of(g, v)) : huge);
         }
     }
 }

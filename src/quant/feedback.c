@@ -19,7 +19,8 @@
 #include "sample_runner.h"
 
 enum { SWEEPS = 6, BLOCK = 8 /* rows */ };
-static const double RIDGE = 0.01; /* of the mean of H's diagonal: weights stay where nothing pulls */
+static const double RIDGE =
+    0.01; /* of the mean of H's diagonal: weights stay where nothing pulls */
 
 typedef struct solving {
     const tc_feedback *f;

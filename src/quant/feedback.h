@@ -22,8 +22,8 @@ typedef struct tc_feedback {
     size_t n_window;
 } tc_feedback;
 
-/* New codes for every row, in the arena: descended from the old ones to the least squared error over
- * the windows, with means taken off. */
+/* New codes for every row, in the arena: descended from the old ones to the least squared error
+ * over the windows, with means taken off. */
 tc_tensor tc_feedback_codes(const tc_feedback *f);
 
 #endif

@@ -4,7 +4,8 @@
  * With u the weights in steps, q the codes, x the real input and y the typed one, the error of a
  * row is
  *
- *   E(q) = sum over columns of (u x - q y)^2,   -dE/dq / 2 = u C - q H,   C = sum x y',  H = sum y y'
+ *   E(q) = sum over columns of (u x - q y)^2,   -dE/dq / 2 = u C - q H,   C = sum x y',  H = sum y
+ * y'
  *
  * and code j alone is best at q_j + slope_j / H_jj.  Every loop runs over independent numbers, so
  * vectors of any width give the same bits. */
@@ -73,7 +74,8 @@ double tc_gram_descend(const tc_gram_row *r, int sweeps)
             if (!(curve > 0))
                 continue;
             float by = best_code(r, j) - r->code[j];
-            double fall = 2 * (double)by * (double)r->slope[j] - (double)by * (double)by * (double)curve;
+            double fall =
+                2 * (double)by * (double)r->slope[j] - (double)by * (double)by * (double)curve;
             if (by == 0 || !(fall > 0))
                 continue;
             gain += fall;

@@ -26,9 +26,9 @@ typedef struct tc_gram_row {
     float *slope;      /* room for k */
 } tc_gram_row;
 
-/* Codes that lower (want c - code h) ... : the squared error of want * real input against code * its
- * integer counterpart, one code at a time, as long as that helps; at most so many sweeps.  Returns
- * by how much the error fell, in squared steps. */
+/* Codes that lower (want c - code h) ... : the squared error of want * real input against code *
+ * its integer counterpart, one code at a time, as long as that helps; at most so many sweeps.
+ * Returns by how much the error fell, in squared steps. */
 double tc_gram_descend(const tc_gram_row *r, int sweeps);
 
 #endif

@@ -187,7 +187,8 @@ tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
         same += m.first[k] == y->first[k];
     for (size_t k = y->from; k < n && y->labels; k++) {
         int64_t label = y->labels[tc_picked_index(&y->samples, k)];
-        out->drop += 100.0 * ((y->first[k] == label) - (m.first[k] == label)) / (double)(n - y->from);
+        out->drop +=
+            100.0 * ((y->first[k] == label) - (m.first[k] == label)) / (double)(n - y->from);
     }
     out->sqnr_db = outputs > 0 && noise > 0 ? -10 * log10(noise / outputs) : INFINITY;
     out->agree = same / (double)(n - y->from);

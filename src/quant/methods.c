@@ -44,7 +44,8 @@ static bool has_few_bits(const tc_config *c)
 {
     bool few = c->global.weight.dtype == TC_i4;
     for (size_t i = 0; i < c->n_entry; i++)
-        few = few || (c->entry[i].weight.has & TC_HAS_DTYPE && c->entry[i].weight.to.dtype == TC_i4);
+        few =
+            few || (c->entry[i].weight.has & TC_HAS_DTYPE && c->entry[i].weight.to.dtype == TC_i4);
     return few;
 }
 
@@ -116,7 +117,8 @@ tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
         tc_module *tried = tc_module_copy(plain);
         TC_TRY(methods[i].run(&t, tried));
         TC_TRY(tc_yardstick_measure(ctx, &yard, tried, &measured));
-        bool taken = measured.sqnr_db > out->db + (i ? GAIN : -GAIN); /* the first is the usual one */
+        bool taken =
+            measured.sqnr_db > out->db + (i ? GAIN : -GAIN); /* the first is the usual one */
         out->method[out->n++] =
             (tc_quant_gain){methods[i].name, methods[i].what, measured.sqnr_db, taken};
         if (taken) {

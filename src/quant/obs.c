@@ -3,10 +3,10 @@
  *
  *   "tosacobs", version u32, kind u32, fingerprint u64, domains u64
  *   first:   samples u64, then for each: hash u64, index u64, domains x (lo f32, hi f32)
- *   second:  rows u64, samples u64, kept u64, sum of their hashes u64, watched u64, odd u64, then for
- *            each: hash u64, index u64, far in u64, name; domains x (ends, average of ends);
- *            counted u64, sum of their hashes u64; domains x (0, or 1 and TC_BINS counts)
- *   u64:     hash of everything before it
+ *   second:  rows u64, samples u64, kept u64, sum of their hashes u64, watched u64, odd u64, then
+ * for each: hash u64, index u64, far in u64, name; domains x (ends, average of ends); counted u64,
+ * sum of their hashes u64; domains x (0, or 1 and TC_BINS counts) u64:     hash of everything
+ * before it
  *
  * Counts are little-endian base 128, a name is its length and its bytes. */
 #include "obs.h"

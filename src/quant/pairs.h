@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.h -- a program before and after: the same product in the real program, in the typed one, and
- * in the typed one as float arithmetic. */
+/* pairs.h -- a program before and after: the same product in the real program, in the typed one,
+ * and in the typed one as float arithmetic. */
 #ifndef TC_QUANT_PAIRS_H
 #define TC_QUANT_PAIRS_H
 

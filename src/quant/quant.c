@@ -15,10 +15,11 @@ static tc_status say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_req
     static const char *const other[] = {"int8+16:8", "int8+16:32", "a16w8"};
     const tc_config *own = request->config;
     bool keeps = false;
-    tc_warning(ctx, NULL, TC_E_ACCURACY,
-               "with these settings the program is %.1f dB from the float one on calibration samples "
-               "(%.0f %% of the answers agree): it is hardly the same program",
-               gains->db, 100 * gains->agree);
+    tc_warning(
+        ctx, NULL, TC_E_ACCURACY,
+        "with these settings the program is %.1f dB from the float one on calibration samples "
+        "(%.0f %% of the answers agree): it is hardly the same program",
+        gains->db, 100 * gains->agree);
     for (size_t i = 0; i < TC_COUNT(other) && !keeps; i++) {
         tc_config c;
         tc_quant_gains found = {0};

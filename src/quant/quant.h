@@ -96,8 +96,8 @@ typedef struct tc_config {
     bool checked;         /* tc_config_check() has seen the program as it was written */
 } tc_config;
 
-/* text: a preset (int8, best, int8+16:K, a16w8, a8w4, a16w4, each of the last two with :G for groups of
- * G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
+/* text: a preset (int8, best, int8+16:K, a16w8, a8w4, a16w4, each of the last two with :G for
+ * groups of G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
 TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
 /* The text of such a file, which lives as long as the context; path: for messages. */
@@ -235,7 +235,7 @@ enum { TC_METHODS = 8 };
 typedef struct tc_quant_gains {
     double plain_db, db; /* with none of them, and with those that were taken */
     double drop;         /* points of right answers lost, where there are labels */
-    double agree;        /* samples whose first output has its greatest number where the real one has */
+    double agree; /* samples whose first output has its greatest number where the real one has */
     tc_quant_gain method[TC_METHODS];
     size_t n;
 } tc_quant_gains;

@@ -47,7 +47,8 @@ static tc_status no_model(tc_ctx *ctx, const char *path)
     const tc_loc loc = {.file = path};
     tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
     tc_note(ctx, &loc,
-            "it reads PyTorch exports (.pt2), ONNX models (.onnx), TensorFlow Lite models (.tflite), TOSA flatbuffers (.tosa), VGF "
+            "it reads PyTorch exports (.pt2), ONNX models (.onnx), TensorFlow Lite models "
+            "(.tflite), TOSA flatbuffers (.tosa), VGF "
             "files (.vgf), "
             "ExecuTorch programs (.pte), Vela's streams (_vela.npz, .bin) and text graphs (.ir)");
     return status;
@@ -55,7 +56,8 @@ static tc_status no_model(tc_ctx *ctx, const char *path)
 
 static void look_at_dims(tc_ctx *ctx, const char *path, reader *read)
 {
-    if (read && read != tc_read_pt2 && read != tc_read_onnx && read != tc_read_tflite && ctx->n_dim && !ctx->dim[0].used)
+    if (read && read != tc_read_pt2 && read != tc_read_onnx && read != tc_read_tflite &&
+        ctx->n_dim && !ctx->dim[0].used)
         tc_warning(ctx, &(tc_loc){.file = path}, TC_E_NO_EFFECT,
                    "--dim %s has no effect: only PyTorch exports and ONNX files leave sizes open",
                    ctx->dim[0].name);

@@ -30,8 +30,9 @@ static int constant_of(const tc_graph *g, const tc_node *node)
         return -1;
     bool a = tc_is_const(g, node->in[0]), b = tc_is_const(g, node->in[1]);
     int i = a == b ? -1 : b;
-    return i >= 0 && is_real(tc_type_of(g, node->in[0])) && is_real(tc_type_of(g, node->in[1])) ? i
-                                                                                                 : -1;
+    return i >= 0 && is_real(tc_type_of(g, node->in[0])) && is_real(tc_type_of(g, node->in[1]))
+               ? i
+               : -1;
 }
 
 /* The last axes that both shapes have in common. */

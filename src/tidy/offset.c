@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* offset.c -- the offset of a norm goes into the layers behind it, its gain too where rows are long.
+/* offset.c -- the offset of a norm goes into the layers behind it, its gain too where rows are
+ * long.
  *
  *   w (norm(x) g + b) + c  =>  w (norm(x) g) + (c + w b)      rows of up to MATRIX_ROW
  *                          =>  (w g) norm(x) + (c + w b)      longer ones

@@ -4,8 +4,8 @@
  *
  * FOLDER/cases.txt has a line for each: name, inputs, results, relative and absolute tolerance, and
  * where there are several, the runs, of which the last is compared;
- * FOLDER/NAME has model.onnx or model.tflite, in_N.npy and want_N.npy.  A number holds when it is within
- * absolute + relative * |expected|, as NumPy's allclose has it. */
+ * FOLDER/NAME has model.onnx or model.tflite, in_N.npy and want_N.npy.  A number holds when it is
+ * within absolute + relative * |expected|, as NumPy's allclose has it. */
 #include <math.h>
 #include <stdio.h>
 

@@ -50,7 +50,8 @@ static size_t sums_for(tc_ctx *ctx, const char *machine, const char *words)
     tc_buf text;
     CHECK(tc_target_parse(ctx, machine, &target) == TC_OK);
     CHECK(tc_verdicts_for(ctx, &target, NULL, NULL, NULL, &v) == TC_OK && v);
-    CHECK(tc_read_bytes(ctx, "rows.ir", (tc_bytes){(const uint8_t *)rows, sizeof rows - 1}, (tc_bytes){0}, &m) == TC_OK);
+    CHECK(tc_read_bytes(ctx, "rows.ir", (tc_bytes){(const uint8_t *)rows, sizeof rows - 1},
+                        (tc_bytes){0}, &m) == TC_OK);
     CHECK(tc_choose(ctx, m, pass_named("sums"), v) == TC_OK && !m->offer);
     CHECK(v->n == 2 && v->choice[0].places == 1 && v->choice[0].with != v->choice[0].without);
     CHECK(v->choice[0].taken == (v->choice[0].with <= v->choice[0].without));
@@ -64,7 +65,8 @@ static size_t sums_for(tc_ctx *ctx, const char *machine, const char *words)
 static void test_offers(tc_ctx *ctx)
 {
     tc_module *m = NULL;
-    CHECK(tc_read_bytes(ctx, "rows.ir", (tc_bytes){(const uint8_t *)rows, sizeof rows - 1}, (tc_bytes){0}, &m) == TC_OK);
+    CHECK(tc_read_bytes(ctx, "rows.ir", (tc_bytes){(const uint8_t *)rows, sizeof rows - 1},
+                        (tc_bytes){0}, &m) == TC_OK);
     tc_module *one = tc_module_copy(m), *other = tc_module_copy(m);
     tc_offer all = {0};
     m->offer = &all;

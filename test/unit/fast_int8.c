@@ -145,7 +145,8 @@ static void try_matmul(tc_ctx *ctx)
     CHECK(same(got, want));
 }
 
-/* int16 by int8, positions by themselves: ends of the range too, where a block of sums is fullest. */
+/* int16 by int8, positions by themselves: ends of the range too, where a block of sums is fullest.
+ */
 static void try_linear16(tc_ctx *ctx)
 {
     int64_t h = any(1, 9), k = any(0, 3) ? any(1, 70) : any(250, 800), n = any(1, 40), one_bias = 1;

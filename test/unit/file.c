@@ -66,7 +66,8 @@ static void test_mapped(void)
     CHECK(memcmp(all.data, data, LARGE) == 0);
     tc_mapped_forget(ctx, all.data + 100, LARGE - 200);
     tc_mapped_forget(ctx, data, LARGE); /* not mapped: stays */
-    CHECK(memcmp(all.data, data, LARGE) == 0 && data[LARGE - 1] == (uint8_t)((LARGE - 1) * 7 + 255));
+    CHECK(memcmp(all.data, data, LARGE) == 0 &&
+          data[LARGE - 1] == (uint8_t)((LARGE - 1) * 7 + 255));
     CHECK(tc_file_read(ctx, other, &few) == TC_OK && few.size == SMALL);
     CHECK(truncate(other, 0) == 0 && memcmp(few.data, data, SMALL) == 0);
     put(path, (tc_bytes){data, SMALL});

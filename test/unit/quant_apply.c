@@ -131,7 +131,8 @@ static const int8_t *codes_of(const program *p)
 }
 
 /* Input channels 0 and 1 are large, 2 and 3 small: with groups of 2 each has steps of its own; with
- * one scale for all four the small ones are nearly lost.  Next to 16 bits they are written as i8. */
+ * one scale for all four the small ones are nearly lost.  Next to 16 bits they are written as i8.
+ */
 static void four_bits_in_groups(void)
 {
     static const char body[] =
@@ -441,14 +442,15 @@ static void masks(void)
 static void chosen_by(void)
 {
     tc_config c = preset("int8");
-    program p = near("%0 \"x\": f32[3,4]",
-                     "  %1 = const [0.9,0.1,0,0, 0,0.8,0.1,0, 0.2,0,0.7,0, 0,0.1,0,0.9] : f32[4,4]\n"
-                     "  %2 \"gate\" = linear %0, %1\n  %3 \"p\" = softmax %2 axis=1\n"
-                     "  %4 \"v\", %5 \"i\" = topk %3 k=2 axis=1 largest=true\n"
-                     "  %6 = const [0,0,0,0,0,0,0,0,0,0,0,0] : f32[3,4]\n"
-                     "  %7 \"w\" = scatter %6, %5, %4 axis=1 combine=set include_self=true\n"
-                     "  return %7\n",
-                     &c, 0.02);
+    program p =
+        near("%0 \"x\": f32[3,4]",
+             "  %1 = const [0.9,0.1,0,0, 0,0.8,0.1,0, 0.2,0,0.7,0, 0,0.1,0,0.9] : f32[4,4]\n"
+             "  %2 \"gate\" = linear %0, %1\n  %3 \"p\" = softmax %2 axis=1\n"
+             "  %4 \"v\", %5 \"i\" = topk %3 k=2 axis=1 largest=true\n"
+             "  %6 = const [0,0,0,0,0,0,0,0,0,0,0,0] : f32[3,4]\n"
+             "  %7 \"w\" = scatter %6, %5, %4 axis=1 combine=set include_self=true\n"
+             "  return %7\n",
+             &c, 0.02);
     CHECK(type_of(&p, "gate")->dtype == TC_i16 && type_of(&p, "p")->dtype == TC_i16);
     tc_ctx_free(p.ctx);
 }

@@ -19,7 +19,14 @@ static void test_descent(void)
 {
     const float want[] = {0.4f, 0.4f}, h[] = {1.01f, 1, 1, 1.01f};
     float code[] = {0, 0}, slope[2];
-    tc_gram_row r = {.k = 2, .want = want, .code = code, .lo = -7, .hi = 7, .h = h, .c = h, .reach = 1,
+    tc_gram_row r = {.k = 2,
+                     .want = want,
+                     .code = code,
+                     .lo = -7,
+                     .hi = 7,
+                     .h = h,
+                     .c = h,
+                     .reach = 1,
                      .slope = slope};
     CHECK(tc_gram_descend(&r, 4) > 0.5 && code[0] + code[1] == 1);
     /* Inputs that have nothing to do with each other: the nearest codes are the best. */
@@ -71,7 +78,8 @@ static void test_windows(void)
     }
     tc_tensor in = {tc_type_of(g, g->in[0]), x}, out;
     CHECK(tc_eval_node((tc_graph *)(uintptr_t)g, conv,
-                       (tc_tensor[]){in, tc_tensor_of(g, conv->in[1])}, &out, &ctx->arena) == TC_OK);
+                       (tc_tensor[]){in, tc_tensor_of(g, conv->in[1])}, &out,
+                       &ctx->arena) == TC_OK);
     memcpy(want, out.data, sizeof want);
     tc_columns_multiply(&c, &ctx->scratch, in, plain, tc_tensor_of(g, conv->in[1]).data,
                         (tc_tensor){out.type, y}, plain);

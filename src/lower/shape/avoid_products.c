@@ -2,19 +2,28 @@
 /* avoid_products.c -- TOSA form: around what Vela translates wrongly of products and choices, as
  * avoid.c does.
  *
- *   reduced   REDUCE_MAX, _MIN, _SUM, ARGMAX of a SLICE, PAD or CONCAT, which is forgotten, and
- * CONCAT or PAD of a RESCALE of such a join  =>  with a pause in between; reductions over one
- * number  =>  nothing; products  MATMUL of a SLICE  =>  with a pause in between: it is taken apart into
- * columns, and where the slice lies is forgotten numbers   a lone number on the left of more than
- * four axes, which is read past its end  =>  on the right; where that is something else, b - b +
- * it, as large as b columns   RESCALE by channel of a MATMUL, TILE, PAD, CONCAT or SLICE  =>  with
- * a pause in between: it is joined with the product, which takes one factor for all, or with each
- * part, which takes the first doubled   a + b where b is a, reshaped: both take one shape  =>  b is
- * a pause of a, reshaped; a view of a RESCALE that several elementwise operators read  =>  of a
- * pause; chosen    a RESHAPE gives its operand's memory its own shape.  A SELECT of
- * the same value takes that shape, and what else reads a bool takes the 0 and 1 of a reshaped
- * output  =>  the RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value, and a RESHAPE
- * of a RESCALE that a SELECT and something else read */
+ * reduced:  REDUCE_MAX, _MIN, _SUM or ARGMAX of a SLICE, PAD or CONCAT, which is forgotten, and
+ *           CONCAT or PAD of a RESCALE of such a join: with a pause in between.
+ *           Reductions over one number: nothing.
+ *
+ * products: MATMUL of a SLICE is taken apart into columns, and where the slice lies is forgotten:
+ *           with a pause in between.
+ *
+ * numbers:  a lone number on the left of more than four axes is read past its end: on the right;
+ *           where that is something else, b - b + it, as large as b.
+ *
+ * columns:  RESCALE by channel of a MATMUL, TILE, PAD, CONCAT or SLICE is joined with the product,
+ *           which takes one factor for all, or with each part, which takes the first: with a pause
+ *           in between.
+ *
+ * doubled:  a + b where b is a, reshaped: both take one shape, so b is a pause of a, reshaped.
+ *           A view of a RESCALE that several elementwise operators read, whole or in slices, is of
+ *           a pause.
+ *
+ * chosen:   a RESHAPE gives its operand's memory its own shape.  A SELECT of the same value takes
+ *           that shape, and what else reads a bool takes the 0 and 1 of a reshaped output: the
+ *           RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value, and a
+ *           RESHAPE of a RESCALE that a SELECT and something else read. */
 #include "../pass.h"
 
 #include "../../ir/rewrite.h"
@@ -23,7 +32,7 @@
 
 /* ---- reduced ---- */
 
-/* A reduction over one number: nothing happens.  Joined or padded, it is read before it is there. */
+/* A reduction over one number does nothing.  Joined or padded, it is read before it is there. */
 static tc_status idle_reductions(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_reduce_max && node->op != TC_OP_tosa_reduce_min &&
@@ -199,7 +208,8 @@ static tc_status columns(tc_rewrite *rw, const tc_node *node, bool *done)
     return joined ? tc_pause_operands(rw, node, 1, done) : TC_OK;
 }
 
-/* RESCALE or CLAMP of a CAST to fewer bits: it is joined with what comes before, and nothing wraps. */
+/* RESCALE or CLAMP of a CAST to fewer bits: it is joined with what comes before, and nothing wraps.
+ */
 static tc_status wrapped_first(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if ((node->op != TC_OP_tosa_rescale && node->op != TC_OP_tosa_clamp) ||

@@ -8,8 +8,8 @@
  *   rescale(product(x, w, b)) =>  product(x, w, b) in the other domain
  *
  * w' has the stored numbers of w, negated where g is negative, and |g| times its scales: no weight
- * is rounded again, and the rounding between the two is gone.  Where g is 0 so are they.  Done where
- * nobody else reads the product. */
+ * is rounded again, and the rounding between the two is gone.  Where g is 0 so are they.  Done
+ * where nobody else reads the product. */
 #include "../pass.h"
 
 #include <math.h>
