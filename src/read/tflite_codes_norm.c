@@ -48,7 +48,7 @@ static tc_val inverse_root(tc_make *m, tc_val v)
     return x;
 }
 
-/* The factor 1 / sqrt(sum): a fraction of 31 bits, to be shifted right; of a sum of 0, that of 1. */
+/* The factor 1 / sqrt(sum): a fraction of 31 bits, to be shifted right; where sum is 0, of 1. */
 static tc_val factor(tc_make *m, tc_val sum, tc_val *right)
 {
     const int64_t large = (1 << 29) - 1;
