@@ -179,6 +179,8 @@ void tc_tfl_build_embedding(tc_tfl_node *n)
         return;
     index = tc_make_flat(m, tc_make_cast(m, index, TC_i64));
     x = tc_make_2(m, index_select, tc_make_attr(m, axis, 0), x, index);
+    if (m->status != TC_OK)
+        return;
     if (tc_tfl_is_codes(t) && to->dtype == TC_f32) {
         int64_t count = t->n_scale, dim[TC_MAX_RANK] = {0};
         tc_tensor s = tc_make_tensor(m, TC_f32, 1, &count);

@@ -200,6 +200,13 @@ void tc_tfl_build_split_v(tc_tfl_node *n)
     cut(n, x, at, size);
 }
 
+/* A bound or step past every axis is as good as one a little past it. */
+static int64_t near_axis(int64_t v)
+{
+    const int64_t far = INT64_C(1) << 40;
+    return tc_max_i64(-far, tc_min_i64(v, far));
+}
+
 void tc_tfl_build_slice(tc_tfl_node *n)
 {
     tc_make *m = &n->m;
@@ -209,7 +216,7 @@ void tc_tfl_build_slice(tc_tfl_node *n)
         return;
     const tc_type *t = tc_make_type(m, x);
     for (int i = 0; i < t->rank && m->status == TC_OK; i++) {
-        int64_t from = i < begin.n ? begin.v[i] : 0;
+        int64_t from = i < begin.n ? near_axis(begin.v[i]) : 0;
         int64_t to = i < size.n && size.v[i] >= 0 && size.v[i] <= t->dim[i] ? from + size.v[i]
                                                                             : t->dim[i];
         if (begin.n != t->rank || size.n != t->rank || from < 0 || from > to || to > t->dim[i] ||
@@ -267,8 +274,8 @@ void tc_tfl_build_strided_slice(tc_tfl_node *n)
                         axis, t->rank);
             return;
         }
-        int64_t all = t->dim[axis], s = step.v[i], from = begin.v[i],
-                to = offset ? from + end.v[i] : end.v[i];
+        int64_t all = t->dim[axis], s = near_axis(step.v[i]), from = near_axis(begin.v[i]),
+                to = near_axis(end.v[i]) + (offset ? from : 0);
         int64_t low = s > 0 ? 0 : -1, high = s > 0 ? all : all - 1;
         from = from < 0 ? from + all : from;
         to = to < 0 && !(offset && end.v[i] >= 0 && begin.v[i] >= 0) ? to + all : to;
