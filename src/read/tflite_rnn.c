@@ -60,10 +60,21 @@ static tc_val by_time(tc_tfl_node *n, int i, bool time_major)
     return x && !time_major ? tc_make_swap(&n->m, x, 0, 1) : x;
 }
 
+/* Room for the results of all steps of x, each of which is built; NULL with a message. */
+static tc_val *parts_of(tc_make *m, tc_val x, int64_t *steps)
+{
+    enum { MOST_STEPS = 1 << 14 };
+    *steps = tc_make_type(m, x)->dim[0];
+    if (*steps < 1 || *steps > MOST_STEPS) {
+        tc_make_unsupported(m, "a sequence of %" PRId64 " steps; 1 to %d are built", *steps,
+                            MOST_STEPS);
+        return NULL;
+    }
+    return tc_new_n(&m->ctx->arena, tc_val, (size_t)*steps);
+}
+
 static tc_val stacked(tc_make *m, tc_val *part, int64_t steps)
 {
-    if (steps < 1)
-        tc_make_unsupported(m, "a sequence of no steps");
     return tc_make_op(m, TC_OP_stack, tc_make_attr(m, axis, 0), part, (int)steps);
 }
 
@@ -205,12 +216,14 @@ static tc_val lstm_run(tc_tfl_node *n, places at, lstm *s, tc_val x, tc_val seco
     tc_make *m = &n->m;
     if (m->status != TC_OK || !read_lstm(n, at, s))
         return TC_NONE;
-    int64_t steps = tc_make_type(m, x)->dim[0];
     tc_val y;
-    if (is_usual(s) && steps > 0)
+    if (is_usual(s) && tc_make_type(m, x)->dim[0] > 0)
         y = as_operator(m, s, x, back);
     else {
-        tc_val *part = tc_new_n(&m->ctx->arena, tc_val, (size_t)steps + 1);
+        int64_t steps;
+        tc_val *part = parts_of(m, x, &steps);
+        if (!part)
+            return TC_NONE;
         for (int64_t k = 0; k < steps && m->status == TC_OK; k++) {
             int64_t t = back ? steps - 1 - k : k;
             tc_val now = tc_make_select(m, x, 0, t);
@@ -319,8 +332,10 @@ static tc_val rnn_run(tc_tfl_node *n, int at, int activation, tc_val x, tc_val s
            h = state(n, at + 3), w2 = second ? need_real(n, second_at, 2) : TC_NONE;
     if (m->status != TC_OK)
         return TC_NONE;
-    int64_t steps = tc_make_type(m, x)->dim[0];
-    tc_val *part = tc_new_n(&m->ctx->arena, tc_val, (size_t)steps + 1);
+    int64_t steps;
+    tc_val *part = parts_of(m, x, &steps);
+    if (!part)
+        return TC_NONE;
     for (int64_t k = 0; k < steps && m->status == TC_OK; k++) {
         int64_t t = back ? steps - 1 - k : k;
         tc_val sum = product(m, tc_make_select(m, x, 0, t), w, b);

@@ -61,8 +61,15 @@ void tc_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value)
                                 v->name);
         return;
     }
-    if (!v->now && !declare(n, v, tc_make_type(&n->m, value)))
+    const tc_type *type = tc_make_type(&n->m, value);
+    if (!v->now && !declare(n, v, type))
         return;
+    if (tc_make_type(&n->m, v->before) != type) {
+        tc_make_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and becomes %s", v->name,
+                    tc_type_text(&n->m.ctx->arena, tc_make_type(&n->m, v->before)),
+                    tc_type_text(&n->m.ctx->arena, type));
+        return;
+    }
     v->now = value;
 }
 

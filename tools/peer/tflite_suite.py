@@ -609,7 +609,7 @@ def norms(s):
 
 
 def fixtures(s):
-    """Files for test/fixture/tflite: a counter with named ports; an open axis."""
+    """Files for test/fixture/tflite: a counter with named ports; an open axis; what is turned down."""
     counter(os.path.join(s.folder, "counter.tflite"))
     m = Model()
     g = m.graph()
@@ -619,6 +619,10 @@ def fixtures(s):
     m.ports(g, [x], [y])
     m.sign({"rows": x}, {"sizes": y})
     m.save(os.path.join(s.folder, "open.tflite"))
+    for name, steps, batch, kind in (("codes", 3, 2, "i8"), ("steps", 2000000, 2, "f32"), ("state", 3, 1, "f32")):  # each is turned down
+        w = lambda *d: T(kind, d, np.ones(d), None if kind == "f32" else .1)
+        write(os.path.join(s.folder, name + ".tflite"), B.UNIDIRECTIONAL_SEQUENCE_RNN,
+              [T("f32", [2, steps, 5]), w(4, 5), w(4, 4), T("f32", [4], np.ones(4)), T("f32", [batch, 4], variable=True)], [T("f32", [1])], opt("SequenceRNNOptions"))
 
 
 def main():
