@@ -18,7 +18,7 @@ static const cli_option common_option[] = {
     {"--dim", NULL, "NAME=VALUE", CLI_TEXTS, COMMON(dims),
      "a size that the model leaves open; again for each"},
     {"--shape", NULL, "INPUT=SIZES", CLI_TEXTS, COMMON(shapes),
-     "the shape of an ONNX input that is left open, x=1,3,48,320; again for each"},
+     "the shape of an input that an ONNX or TFLite file leaves open, x=1,3,48,320; again for each"},
     {"--help", "-h", NULL, CLI_FLAG, COMMON(help), "show this and stop"},
     {"--version", NULL, NULL, CLI_FLAG, COMMON(version), "show the version and stop"},
     {0},
