@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite.c -- any bytes as a TensorFlow Lite model: an answer or a message, and memory given back.  What is read
- * keeps the rules of graphs. */
+/* tflite.c -- any bytes as a TensorFlow Lite model: an answer or a message, and memory given back.
+ * What is read keeps the rules of graphs. */
 #include "answer.h"
 
 #include "ir/verify.h"

@@ -51,7 +51,8 @@ static tc_status run_targets(cli *c, const void *record, const cli_texts *args)
         cli_json_close(&out, ']');
     else
         printf("\nTOSA's extensions go behind its profiles: +int16 +int4 +bf16 +fp8e4m3 +fp8e5m2 "
-               "+fft +var +cf\n+doubleround; vgf:TOSA-1.0+INT is vgf with\nanother profile.  'tosac doctor' says "
+               "+fft +var +cf\n+doubleround; vgf:TOSA-1.0+INT is vgf with\nanother profile.  "
+               "'tosac doctor' says "
                "which of them work here.\n");
     return TC_OK;
 }

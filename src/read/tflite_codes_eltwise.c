@@ -244,7 +244,8 @@ void tc_tfl_codes_concatenation(tc_tfl_node *n)
         if (s == c && tc_tfl_zero(t) == tc_tfl_zero(y))
             continue;
         if (y->dtype != TC_i8) {
-            tc_make_unsupported(m, "CONCATENATION of unlike scales of %s", tc_tfl_type_name(y->code));
+            tc_make_unsupported(m, "CONCATENATION of unlike scales of %s",
+                                tc_tfl_type_name(y->code));
             return;
         }
         int8_t table[256];

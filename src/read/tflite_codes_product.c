@@ -96,7 +96,10 @@ static tc_val cropped(tc_make *m, tc_val x, const tc_tfl_window *w)
     return x;
 }
 
-static tc_ints ints(tc_make *m, int n, const int64_t *v) { return tc_ints_copy(&m->ctx->arena, v, n); }
+static tc_ints ints(tc_make *m, int n, const int64_t *v)
+{
+    return tc_ints_copy(&m->ctx->arena, v, n);
+}
 
 static tc_val product(tc_tfl_node *n, tc_op op, tc_val x, tc_val w, tc_val bias,
                       const tc_tfl_window *win, int64_t x_zero, int64_t w_zero)

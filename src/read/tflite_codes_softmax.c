@@ -37,7 +37,8 @@ static int32_t exp_near(int32_t a)
  * of what is left. */
 static int32_t exp_below(int32_t a)
 {
-    static const int32_t part[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
+    static const int32_t part[] = {1672461947, 1302514674, 790015084, 290630308,
+                                   39332535,   720401,     242};
     const int32_t quarter = 1 << 24;
     if (a == 0)
         return INT32_MAX;

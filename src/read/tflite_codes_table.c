@@ -103,7 +103,10 @@ static int32_t divided(int32_t v, int by)
     return v >= 0 ? (v + half) >> by : -((-v + half) >> by);
 }
 
-static int16_t held16(int64_t v) { return (int16_t)tc_max_i64(INT16_MIN, tc_min_i64(v, INT16_MAX)); }
+static int16_t held16(int64_t v)
+{
+    return (int16_t)tc_max_i64(INT16_MIN, tc_min_i64(v, INT16_MAX));
+}
 
 static int16_t fraction16(int32_t fraction)
 {

@@ -57,7 +57,7 @@ static tc_npu_tensor port_of(const tc_tfl_tensor *t, int region, int64_t offset)
     return p;
 }
 
-/* Where Vela put tensors: metadata "OfflineMemoryAllocation": version, graph, count, offset each. */
+/* Where Vela put tensors: "OfflineMemoryAllocation" has version, graph, count, offset each. */
 static bool offsets(tc_tfl_node *n, int64_t *out)
 {
     tc_tfl *reader = n->scope->reader;
@@ -76,7 +76,7 @@ static bool offsets(tc_tfl_node *n, int64_t *out)
     return false;
 }
 
-/* Inputs: stream, constants, scratch, fast scratch, then the network's; results are the network's. */
+/* Inputs: stream, constants, scratch, fast scratch, then the network's, as the results. */
 void tc_tfl_build_ethos_u(tc_tfl_node *n)
 {
     enum { STREAM, WEIGHTS, SCRATCH, FAST, FIRST };

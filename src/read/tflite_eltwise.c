@@ -199,7 +199,8 @@ void tc_tfl_build_fake_quant(tc_tfl_node *n)
     float first = tc_tfl_bool(n, 3, false) ? 1 : 0, last = (float)((1 << bits) - 1);
     float scale = (hi - lo) / (last - first), from = first - lo / scale;
     double zero = from < first ? (double)first : from > last ? (double)last : (double)roundf(from);
-    float least = (float)((double)first - zero) * scale, most = (float)((double)last - zero) * scale;
+    float least = (float)((double)first - zero) * scale,
+          most = (float)((double)last - zero) * scale;
     /* floor((clamp(x) - least) / scale + 1/2) * scale + least, in f32 */
     tc_make *m = &n->m;
     x = tc_make_clamp(m, x, (double)least, (double)most);

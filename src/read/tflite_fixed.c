@@ -40,7 +40,8 @@ double tc_tfl_scale(tc_tfl_node *n, const tc_tfl_tensor *t)
 {
     if (!t || t->n_scale != 1 || !(t->scale[0] > 0) || !isfinite(t->scale[0])) {
         tc_make_bad(&n->m, TC_E_ARGUMENT, "tensor '%s' has %d scales%s", t ? t->name : "",
-                    t ? t->n_scale : 0, t && t->n_scale == 1 ? ", which is no positive number" : "");
+                    t ? t->n_scale : 0,
+                    t && t->n_scale == 1 ? ", which is no positive number" : "");
         return 1;
     }
     return t->scale[0];
@@ -115,8 +116,9 @@ tc_val tc_tfl_clamp(tc_make *m, tc_val x, tc_tfl_range r)
     tc_dtype dtype = tc_make_dtype(m, x);
     if (m->status != TC_OK || (r.lo <= tc_dtype_min(dtype) && r.hi >= tc_dtype_max(dtype)))
         return m->status == TC_OK ? x : TC_NONE;
-    tc_attr_tosa_clamp *a = tc_make_attr(m, tosa_clamp, .min_val = (double)r.lo,
-                                         .max_val = (double)r.hi, .nan_mode = TC_nan_mode_propagate);
+    tc_attr_tosa_clamp *a =
+        tc_make_attr(m, tosa_clamp, .min_val = (double)r.lo, .max_val = (double)r.hi,
+                     .nan_mode = TC_nan_mode_propagate);
     return tc_make_1(m, tosa_clamp, a, x);
 }
 
@@ -145,10 +147,10 @@ static tc_val rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, i
         tc_store_i64(factor, i, fraction);
         tc_store_i64(shift, i, down);
     }
-    tc_attr_tosa_rescale *a =
-        tc_make_attr(m, tosa_rescale, .scale32 = !wide,
-                     .rounding_mode = !wide && doubles && !once ? TC_rounding_double : TC_rounding_single,
-                     .per_channel = n > 1);
+    tc_attr_tosa_rescale *a = tc_make_attr(
+        m, tosa_rescale, .scale32 = !wide,
+        .rounding_mode = !wide && doubles && !once ? TC_rounding_double : TC_rounding_single,
+        .per_channel = n > 1);
     tc_val in[5] = {x};
     in[1] = tc_make_const(m, factor, NULL);
     in[2] = tc_make_const(m, shift, NULL);

@@ -119,7 +119,8 @@ const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
                   {209, "STABLEHLO_CASE"}};
     if (code == TC_TFL_CUSTOM)
         return tc_text_format(&reader->ctx->arena, "CUSTOM %.100s",
-                              custom.p && custom.n ? tc_intern(reader->ctx, custom) : "without a name");
+                              custom.p && custom.n ? tc_intern(reader->ctx, custom)
+                                                   : "without a name");
     for (size_t i = 0; i < TC_COUNT(others); i++)
         if (others[i].code == code)
             return others[i].name;
@@ -241,7 +242,8 @@ tc_status tc_tfl_nodes(tc_tfl_scope *scope)
 
 /* ---- graphs in place ---- */
 
-static bool bind_scope(tc_tfl_node *n, tc_tfl_scope *scope, int64_t graph, const tc_val *in, int n_in)
+static bool bind_scope(tc_tfl_node *n, tc_tfl_scope *scope, int64_t graph, const tc_val *in,
+                       int n_in)
 {
     tc_tfl *reader = scope->reader;
     if (graph < 0 || (uint64_t)graph >= reader->graphs.n) {

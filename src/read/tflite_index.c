@@ -21,7 +21,10 @@ void tc_tfl_build_gather(tc_tfl_node *n)
     int64_t batches = 1, before = 1, after = 1, count = 1;
     int rank = 0;
     for (int k = 0; k < t->rank; k++)
-        *(k < batch ? &batches : k < axis ? &before : k > axis ? &after : &(int64_t){1}) *= t->dim[k];
+        *(k < batch  ? &batches
+          : k < axis ? &before
+          : k > axis ? &after
+                     : &(int64_t){1}) *= t->dim[k];
     for (int k = 0; k < axis; k++)
         dim[rank++] = t->dim[k];
     for (int k = (int)batch; k < i->rank; k++) {

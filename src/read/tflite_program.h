@@ -69,7 +69,8 @@ TC_MUST_USE tc_status tc_tfl_broken(const tc_tfl *reader);
 const char *tc_tfl_producer(tc_tfl *reader);
 /* How a graph's signature calls tensor t, in its inputs or outputs; NULL: it has no name for it. */
 const char *tc_tfl_signature_name(tc_tfl *reader, int64_t graph, uint32_t list, int64_t t);
-/* The builtin's number of an operator code, -1 when there is none such; its custom name; its version. */
+/* The builtin's number of an operator code, -1 when there is none such; its custom name; its
+ * version. */
 int tc_tfl_code(tc_tfl *reader, tc_fb_table op, tc_str *custom, int *version);
 
 /* tflite_tensor.c */

@@ -120,8 +120,8 @@ void tc_tfl_build_resize_bilinear(tc_tfl_node *n)
         return;
     const tc_type *t = tc_make_type(m, x);
     if ((align || half) && (out[0] != t->dim[1] || out[1] != t->dim[2])) {
-        tc_attr_upsample *a = tc_make_attr(m, upsample, .size = tc_ints_copy(&m->ctx->arena, out, 2),
-                                           .align_corners = align);
+        tc_attr_upsample *a = tc_make_attr(
+            m, upsample, .size = tc_ints_copy(&m->ctx->arena, out, 2), .align_corners = align);
         x = tc_tfl_channels_first(m, x);
         x = tc_make_1(m, upsample_linear, a, x);
         tc_tfl_bind(n, 0, tc_tfl_channels_last(m, x));

@@ -36,7 +36,8 @@ static const char *type_text(tc_tfl *reader, const tc_tfl_tensor *t)
     return tc_buf_cstr(&out);
 }
 
-static void ports(tc_tfl_scope *scope, uint32_t field, tc_survey_port **list, size_t *n, size_t *cap)
+static void ports(tc_tfl_scope *scope, uint32_t field, tc_survey_port **list, size_t *n,
+                  size_t *cap)
 {
     tc_fb_vector v = tc_fb_list(scope->graph, field, 4);
     for (size_t k = 0; k < v.n; k++) {

@@ -198,7 +198,7 @@ typedef struct sparse {
     int64_t n_from, next;
     uint8_t *to;
     int64_t at[MOST_LEVELS];
-    int64_t steps; /* that may still be taken: a file whose parts are visited over and over is none */
+    int64_t steps; /* that may still be taken: no file has its parts visited over and over */
 } sparse;
 
 /* Numbers of a sparse index vector, of 4, 2 or 1 bytes. */

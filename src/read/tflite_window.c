@@ -170,7 +170,8 @@ static bool find_spread(tc_tfl_node *n, int padding, int64_t in, spread *s)
 }
 
 /* x: [n, .., c]  w: as our operator has it, [c, o, ..]; bias per channel, or none. */
-static tc_val convolve_up(tc_tfl_node *n, tc_val x, tc_val w, tc_val bias, const spread *s, int axes)
+static tc_val convolve_up(tc_tfl_node *n, tc_val x, tc_val w, tc_val bias, const spread *s,
+                          int axes)
 {
     tc_make *m = &n->m;
     int64_t stride[MOST_AXES], pad[MOST_AXES], out_pad[MOST_AXES], ones[MOST_AXES] = {1, 1, 1};
@@ -199,7 +200,8 @@ static tc_val convolve_up(tc_tfl_node *n, tc_val x, tc_val w, tc_val bias, const
     return bias && !direct ? tc_make_add(m, y, bias) : y;
 }
 
-/* TRANSPOSE_CONV: shape, weights [o, h, w, i], x, bias; CONV_3D_TRANSPOSE: weights [d, h, w, o, i]. */
+/* TRANSPOSE_CONV: shape, weights [o, h, w, i], x, bias; CONV_3D_TRANSPOSE: weights [d, h, w, o, i].
+ */
 void tc_tfl_build_transpose_conv(tc_tfl_node *n)
 {
     static const int64_t order2[] = {3, 0, 1, 2}, order3[] = {4, 3, 0, 1, 2};
