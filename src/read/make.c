@@ -7,6 +7,18 @@
 
 #include "../num/load.h"
 
+void tc_facts_note_fixed(const tc_facts *f, tc_module *module)
+{
+    tc_tensor *fixed = tc_new_n(&module->ctx->arena, tc_tensor, f->n_given);
+    bool any = false;
+    for (size_t i = 0; i < f->n_given; i++)
+        if (f->used[i]) {
+            fixed[i] = f->given[i];
+            any = true;
+        }
+    module->fixed = any ? fixed : NULL;
+}
+
 /* ---- messages ---- */
 
 static const char *words(tc_make *m, const char *format, va_list args)
@@ -377,6 +389,24 @@ tc_val tc_make_pad(tc_make *m, tc_val x, const int64_t *pad, double value)
 tc_val tc_make_select(tc_make *m, tc_val x, int axis, int64_t index)
 {
     return tc_make_1(m, select, tc_make_attr(m, select, axis, index), x);
+}
+
+tc_val tc_make_gather_nd(tc_make *m, tc_val x, tc_val flat, const tc_type *index, int first)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_make_type(m, x);
+    int rank = 0;
+    int64_t rows = 1, rest = 1, dim[2 * TC_MAX_RANK];
+    for (int a = 0; a < t->rank; a++)
+        *(a < first ? &rows : &rest) *= t->dim[a];
+    for (int a = 0; a < index->rank - 1; a++)
+        dim[rank++] = index->dim[a];
+    for (int a = first; a < t->rank; a++)
+        dim[rank++] = t->dim[a];
+    x = tc_make_reshape(m, x, 2, (int64_t[]){rows, rest});
+    x = tc_make_2(m, index_select, tc_make_attr(m, axis, 0), x, flat);
+    return tc_make_reshape(m, x, rank, dim);
 }
 
 tc_val tc_make_softmax(tc_make *m, tc_val x, int axis)

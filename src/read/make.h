@@ -18,6 +18,9 @@ typedef struct tc_facts {
     size_t cap;
 } tc_facts;
 
+/* Inputs from whose numbers shapes followed: the module is good for these numbers only. */
+void tc_facts_note_fixed(const tc_facts *f, tc_module *module);
+
 typedef struct tc_make {
     tc_ctx *ctx;
     tc_graph *g;
@@ -77,6 +80,9 @@ tc_val tc_make_cat(tc_make *m, int axis, const tc_val *in, int n);
 /* pad: before and after of every axis; the same number everywhere. */
 tc_val tc_make_pad(tc_make *m, tc_val x, const int64_t *pad, double value);
 tc_val tc_make_select(tc_make *m, tc_val x, int axis, int64_t index);
+/* What lies behind the first axes of x at flat, which counts along them; the result has the axes of
+ * index but its last, then those of x that are left. */
+tc_val tc_make_gather_nd(tc_make *m, tc_val x, tc_val flat, const tc_type *index, int first);
 tc_val tc_make_softmax(tc_make *m, tc_val x, int axis);
 tc_val tc_make_where(tc_make *m, tc_val condition, tc_val a, tc_val b);
 

@@ -126,7 +126,7 @@ static tc_status read_model(tc_onnx *reader)
     TC_TRY(tc_onnx_bind_inputs(&scope));
     TC_TRY(tc_onnx_nodes(&scope, model->graph->node, model->graph->n_node));
     TC_TRY(bind_outputs(&scope));
-    tc_onnx_note_fixed(&scope);
+    tc_facts_note_fixed(scope.facts, scope.reader->module);
     return TC_OK;
 }
 

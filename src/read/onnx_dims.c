@@ -276,18 +276,3 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
                        "--dim %s has no effect: no open size has that name", ctx->dim[i].name);
     return TC_OK;
 }
-
-/* Inputs from whose numbers shapes followed: the module is good for these numbers only. */
-void tc_onnx_note_fixed(tc_onnx_scope *scope)
-{
-    tc_module *module = scope->reader->module;
-    const tc_facts *f = scope->facts;
-    tc_tensor *fixed = tc_new_n(&module->ctx->arena, tc_tensor, f->n_given);
-    bool any = false;
-    for (size_t i = 0; i < f->n_given; i++)
-        if (f->used[i]) {
-            fixed[i] = f->given[i];
-            any = true;
-        }
-    module->fixed = any ? fixed : NULL;
-}

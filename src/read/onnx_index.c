@@ -148,17 +148,8 @@ void tc_onnx_build_gather_nd(tc_onnx_node *n)
     tc_val flat = join_coordinates(n, tc_make_cast(m, index, TC_i64), t, (int)batch);
     if (m->status != TC_OK)
         return;
-    int first = (int)batch + (int)i->dim[i->rank - 1], rank = 0;
-    int64_t rows = 1, rest = 1, dim[2 * TC_MAX_RANK];
-    for (int a = 0; a < t->rank; a++)
-        *(a < first ? &rows : &rest) *= t->dim[a];
-    for (int a = 0; a < i->rank - 1; a++)
-        dim[rank++] = i->dim[a];
-    for (int a = first; a < t->rank; a++)
-        dim[rank++] = t->dim[a];
-    x = tc_make_reshape(m, x, 2, (int64_t[]){rows, rest});
-    x = tc_make_2(m, index_select, tc_make_attr(m, axis, 0), x, flat);
-    tc_onnx_bind(n, 0, tc_make_reshape(m, x, rank, dim));
+    int first = (int)batch + (int)i->dim[i->rank - 1];
+    tc_onnx_bind(n, 0, tc_make_gather_nd(m, x, flat, i, first));
 }
 
 void tc_onnx_build_scatter_nd(tc_onnx_node *n)

@@ -92,6 +92,5 @@ const TcOnnxPb__Attribute *tc_onnx_attribute(tc_onnx_node *n, const char *name);
 /* The model's inputs, typed, and what is given for them. */
 tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope);
 const char *tc_onnx_dim_name(const TcOnnxPb__Dim *d); /* NULL: it has none */
-void tc_onnx_note_fixed(tc_onnx_scope *scope);
 
 #endif

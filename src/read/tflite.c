@@ -243,21 +243,6 @@ static tc_status bind_outputs(tc_tfl_scope *scope)
     return TC_OK;
 }
 
-/* Inputs from whose numbers shapes followed: the module is good for these numbers only. */
-static void note_fixed(tc_tfl_scope *scope)
-{
-    tc_module *module = scope->reader->module;
-    const tc_facts *f = scope->facts;
-    tc_tensor *fixed = tc_new_n(&module->ctx->arena, tc_tensor, f->n_given);
-    bool any = false;
-    for (size_t i = 0; i < f->n_given; i++)
-        if (f->used[i]) {
-            fixed[i] = f->given[i];
-            any = true;
-        }
-    module->fixed = any ? fixed : NULL;
-}
-
 static void find_custom(tc_tfl *reader)
 {
     tc_map_init(&reader->custom, &reader->ctx->arena);
@@ -288,7 +273,7 @@ tc_status tc_read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_modul
     TC_TRY(bind_outputs(&scope));
     TC_TRY(tc_tfl_broken(reader));
     tc_tfl_states_done(reader, scope.g);
-    note_fixed(&scope);
+    tc_facts_note_fixed(scope.facts, reader->module);
     *out = reader->module;
     return TC_OK;
 }

@@ -82,17 +82,8 @@ void tc_tfl_build_gather_nd(tc_tfl_node *n)
     tc_val flat = join_coordinates(n, index, t->rank, t->dim);
     if (m->status != TC_OK)
         return;
-    int first = (int)i->dim[i->rank - 1], rank = 0;
-    int64_t rows = 1, rest = 1, dim[2 * TC_MAX_RANK];
-    for (int a = 0; a < t->rank; a++)
-        *(a < first ? &rows : &rest) *= t->dim[a];
-    for (int a = 0; a < i->rank - 1; a++)
-        dim[rank++] = i->dim[a];
-    for (int a = first; a < t->rank; a++)
-        dim[rank++] = t->dim[a];
-    x = tc_make_reshape(m, x, 2, (int64_t[]){rows, rest});
-    x = tc_make_2(m, index_select, tc_make_attr(m, axis, 0), x, flat);
-    tc_tfl_bind(n, 0, tc_make_reshape(m, x, rank, dim));
+    int first = (int)i->dim[i->rank - 1];
+    tc_tfl_bind(n, 0, tc_make_gather_nd(m, x, flat, i, first));
 }
 
 /* Updates at places of base, which has the shape dim. */

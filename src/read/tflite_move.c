@@ -371,13 +371,18 @@ void tc_tfl_build_tile(tc_tfl_node *n)
     tc_tfl_bind(n, 0, tc_make_1(m, repeat, tc_make_attr(m, repeat, times), x));
 }
 
+static void bind_expanded(tc_tfl_node *n, tc_val x, tc_ints shape)
+{
+    if (n->m.status == TC_OK && shape.n > TC_MAX_RANK)
+        tc_make_unsupported(&n->m, "%d axes; at most %d are handled", shape.n, TC_MAX_RANK);
+    tc_tfl_bind(n, 0, tc_make_expand(&n->m, x, shape.n, shape.v));
+}
+
 void tc_tfl_build_broadcast_to(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
     tc_ints shape = tc_tfl_settled(n, 1);
-    if (n->m.status == TC_OK && shape.n > TC_MAX_RANK)
-        tc_make_unsupported(&n->m, "%d axes; at most %d are handled", shape.n, TC_MAX_RANK);
-    tc_tfl_bind(n, 0, tc_make_expand(&n->m, x, shape.n, shape.v));
+    bind_expanded(n, x, shape);
 }
 
 void tc_tfl_build_reverse(tc_tfl_node *n)
@@ -580,9 +585,7 @@ void tc_tfl_build_fill(tc_tfl_node *n)
 {
     tc_ints shape = tc_tfl_settled(n, 0);
     tc_val x = tc_tfl_need(n, 1);
-    if (n->m.status == TC_OK && shape.n > TC_MAX_RANK)
-        tc_make_unsupported(&n->m, "%d axes; at most %d are handled", shape.n, TC_MAX_RANK);
-    tc_tfl_bind(n, 0, tc_make_expand(&n->m, x, shape.n, shape.v));
+    bind_expanded(n, x, shape);
 }
 
 void tc_tfl_build_range(tc_tfl_node *n)
