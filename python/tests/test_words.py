@@ -62,6 +62,9 @@ def test_every_verb(digits, files, tmp_path):
     valid("compare", "compare", d.model, files / "q.ir", "-i", "random:1")
     valid("evaluate", "evaluate", d.model, files / "q.ir", "--data", TOP / "test/fixture/digits/test.npz", "--labels",
           TOP / "test/fixture/digits/test_label.npy")
+    decoder = TOP / "test" / "fixture" / "decoder"
+    valid("evaluate", "evaluate", decoder / "forward.pt2", "--data", decoder / "windows.npy", "--perplexity")
+    valid("generate", "generate", decoder / "forward.pt2", "--tokenizer", decoder / "tokenizer.json", "--prompt", "The ", "-n", 4)
     valid("verify", "verify", files / "d.tosa", "-t", "TOSA-1.0+FP")
     valid("opt", "opt", "--pass=dead", files / "q.ir")
     valid("opt", "opt", "--pass=dead", files / "q.ir", "-o", tmp_path / "o.ir")
