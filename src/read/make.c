@@ -19,6 +19,15 @@ void tc_facts_note_fixed(const tc_facts *f, tc_module *module)
     module->fixed = any ? fixed : NULL;
 }
 
+tc_status tc_make_shapes_used(tc_ctx *ctx)
+{
+    for (size_t i = 0; i < ctx->n_shape; i++)
+        if (!ctx->shape[i].used)
+            return tc_usage(ctx, "--shape %s: the model has no input of that name",
+                            ctx->shape[i].input);
+    return TC_OK;
+}
+
 /* ---- messages ---- */
 
 static const char *words(tc_make *m, const char *format, va_list args)
@@ -235,14 +244,20 @@ tc_val tc_make_op(tc_make *m, tc_op op, const void *attr, const tc_val *in, int 
     return node ? node->out[0] : TC_NONE;
 }
 
+tc_val tc_make_binary(tc_make *m, tc_op op, tc_val a, tc_val b)
+{
+    bool scaled = op == TC_OP_add || op == TC_OP_sub;
+    return tc_make_op(m, op, scaled ? tc_make_attr(m, alpha, 1) : NULL, (tc_val[]){a, b}, 2);
+}
+
 tc_val tc_make_add(tc_make *m, tc_val a, tc_val b)
 {
-    return tc_make_2(m, add, tc_make_attr(m, alpha, 1), a, b);
+    return tc_make_binary(m, TC_OP_add, a, b);
 }
 
 tc_val tc_make_sub(tc_make *m, tc_val a, tc_val b)
 {
-    return tc_make_2(m, sub, tc_make_attr(m, alpha, 1), a, b);
+    return tc_make_binary(m, TC_OP_sub, a, b);
 }
 
 tc_val tc_make_mul(tc_make *m, tc_val a, tc_val b)

@@ -21,6 +21,9 @@ typedef struct tc_facts {
 /* Inputs from whose numbers shapes followed: the module is good for these numbers only. */
 void tc_facts_note_fixed(const tc_facts *f, tc_module *module);
 
+/* Every --shape was an input's; to ask when all are bound. */
+TC_MUST_USE tc_status tc_make_shapes_used(tc_ctx *ctx);
+
 typedef struct tc_make {
     tc_ctx *ctx;
     tc_graph *g;
@@ -57,6 +60,8 @@ void tc_make_bad(tc_make *m, tc_diag_id id, const char *format, ...) TC_PRINTF(3
 void tc_make_unsupported(tc_make *m, const char *format, ...) TC_PRINTF(2, 3);
 
 /* Arithmetic with broadcasting. */
+/* An operator of two operands, broadcast, that has no attributes of its own; sums are plain. */
+tc_val tc_make_binary(tc_make *m, tc_op op, tc_val a, tc_val b);
 tc_val tc_make_add(tc_make *m, tc_val a, tc_val b);
 tc_val tc_make_sub(tc_make *m, tc_val a, tc_val b);
 tc_val tc_make_mul(tc_make *m, tc_val a, tc_val b);

@@ -266,10 +266,7 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
         tc_onnx_name_value(scope, v->name, port->val);
     }
     TC_TRY(worst);
-    for (size_t i = 0; i < ctx->n_shape; i++)
-        if (!ctx->shape[i].used)
-            return tc_usage(ctx, "--shape %s: the model has no input of that name",
-                            ctx->shape[i].input);
+    TC_TRY(tc_make_shapes_used(ctx));
     for (size_t i = 0; i < ctx->n_dim; i++)
         if (!ctx->dim[i].used)
             tc_warning(ctx, &(tc_loc){.file = reader->file}, TC_E_NO_EFFECT,

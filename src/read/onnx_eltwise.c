@@ -18,17 +18,11 @@ void tc_onnx_build_round(tc_onnx_node *n)
     tc_onnx_bind(n, 0, tc_make_1(&n->m, round, tc_make_attr(&n->m, round, 0), x));
 }
 
-static const void *attr_of(tc_make *m, tc_op op)
-{
-    return op == TC_OP_add || op == TC_OP_sub ? tc_make_attr(m, alpha, 1) : NULL;
-}
-
 /* The row's operator on two inputs, broadcast. */
 void tc_onnx_build_binary(tc_onnx_node *n)
 {
     tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
-    tc_onnx_bind(n, 0, tc_make_op(&n->m, n->row->op, attr_of(&n->m, n->row->op),
-                                  (tc_val[]){a, b}, 2));
+    tc_onnx_bind(n, 0, tc_make_binary(&n->m, n->row->op, a, b));
 }
 
 /* The row's operator between all inputs; extra: divided by their number. */
@@ -37,7 +31,7 @@ void tc_onnx_build_variadic(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     for (int i = 1; i < n->n_in; i++) {
         tc_val y = tc_onnx_need(n, i);
-        x = tc_make_op(&n->m, n->row->op, attr_of(&n->m, n->row->op), (tc_val[]){x, y}, 2);
+        x = tc_make_binary(&n->m, n->row->op, x, y);
     }
     if (n->row->extra != 0 && n->n_in > 1)
         x = tc_make_mul_n(&n->m, x, 1.0 / n->n_in);

@@ -206,10 +206,7 @@ static tc_status bind_inputs(tc_tfl_scope *scope)
     reader->module->in_port = tc_new_n(&ctx->arena, tc_port, in.n);
     for (size_t k = 0; k < in.n; k++)
         TC_TRY(bind_input(scope, k, in.n, tc_fb_list_i32(in, k)));
-    for (size_t i = 0; i < ctx->n_shape; i++)
-        if (!ctx->shape[i].used)
-            return tc_usage(ctx, "--shape %s: the model has no input of that name",
-                            ctx->shape[i].input);
+    TC_TRY(tc_make_shapes_used(ctx));
     for (size_t i = 0; i < ctx->n_dim; i++)
         if (!ctx->dim[i].used)
             tc_warning(ctx, &(tc_loc){.file = reader->file}, TC_E_NO_EFFECT,

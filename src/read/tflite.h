@@ -137,6 +137,9 @@ typedef struct tc_tfl_window {
     int64_t out;
 } tc_tfl_window;
 bool tc_tfl_window_of(tc_tfl_node *n, int padding, tc_tfl_window *w);
+/* Weights that do not fit x are named; [1, h, w, c m] fit one of c channels. */
+void tc_tfl_bad_weights(tc_make *m, const tc_type *w, const tc_type *x);
+bool tc_tfl_is_depthwise(tc_make *m, const tc_type *w, const tc_type *x);
 
 /* Walk another graph of the file in place, with these values for its inputs. */
 void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,

@@ -161,8 +161,7 @@ void tc_tfl_codes_conv(tc_tfl_node *n)
     int64_t each = k->rank == 4 ? k->dim[3] : 0;
     if (t->rank != 4 || k->rank != 4 || each < 1 || t->dim[3] < 1 ||
         t->dim[3] % each || k->dim[0] % (t->dim[3] / each)) {
-        tc_make_bad(m, TC_E_SHAPE, "weights %s over %s", tc_type_text(&m->ctx->arena, k),
-                    tc_type_text(&m->ctx->arena, t));
+        tc_tfl_bad_weights(m, k, t);
         return;
     }
     int64_t groups = t->dim[3] / each, rows = k->dim[0] / groups;
@@ -201,11 +200,8 @@ void tc_tfl_codes_depthwise(tc_tfl_node *n)
     if (m->status != TC_OK || !are_codes(n, xt, wt))
         return;
     const tc_type *t = tc_make_type(m, x), *k = tc_make_type(m, w);
-    if (t->rank != 4 || k->rank != 4 || k->dim[0] != 1 || !t->dim[3] || k->dim[3] % t->dim[3]) {
-        tc_make_bad(m, TC_E_SHAPE, "weights %s over %s", tc_type_text(&m->ctx->arena, k),
-                    tc_type_text(&m->ctx->arena, t));
+    if (!tc_tfl_is_depthwise(m, k, t))
         return;
-    }
     if (!windows(n, t, k->dim + 1, stride, dilation, win) ||
         !factors(n, xt, wt, tc_tfl_out_tensor(n, 0), 3, k->dim[3], &f, &count))
         return;
@@ -273,8 +269,7 @@ void tc_tfl_codes_transpose_conv(tc_tfl_node *n)
         return;
     const tc_type *t = tc_make_type(m, x), *k = tc_make_type(m, w);
     if (t->rank != 4 || k->rank != 4 || shape.n != 4 || k->dim[3] != t->dim[3]) {
-        tc_make_bad(m, TC_E_SHAPE, "weights %s over %s", tc_type_text(&m->ctx->arena, k),
-                    tc_type_text(&m->ctx->arena, t));
+        tc_tfl_bad_weights(m, k, t);
         return;
     }
     for (int i = 0; i < 2; i++) {

@@ -18,16 +18,11 @@ void tc_tfl_build_round(tc_tfl_node *n)
     tc_tfl_bind(n, 0, tc_make_1(&n->m, round, tc_make_attr(&n->m, round, 0), x));
 }
 
-static const void *attr_of(tc_make *m, tc_op op)
-{
-    return op == TC_OP_add || op == TC_OP_sub ? tc_make_attr(m, alpha, 1) : NULL;
-}
-
 /* The row's operator on two inputs, broadcast; extra 1: an activation behind it, option 0. */
 void tc_tfl_build_binary(tc_tfl_node *n)
 {
     tc_val a = tc_tfl_plain(n, 0), b = tc_tfl_plain(n, 1);
-    tc_val y = tc_make_op(&n->m, n->row->op, attr_of(&n->m, n->row->op), (tc_val[]){a, b}, 2);
+    tc_val y = tc_make_binary(&n->m, n->row->op, a, b);
     if (n->row->extra == 1)
         y = tc_tfl_activate(&n->m, y, tc_tfl_enum(n, 0));
     tc_tfl_bind_plain(n, 0, y);

@@ -120,6 +120,20 @@ void tc_tfl_build_conv(tc_tfl_node *n)
     tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, (uint32_t)f->activation)));
 }
 
+void tc_tfl_bad_weights(tc_make *m, const tc_type *w, const tc_type *x)
+{
+    tc_make_bad(m, TC_E_SHAPE, "weights %s over %s", tc_type_text(&m->ctx->arena, w),
+                tc_type_text(&m->ctx->arena, x));
+}
+
+bool tc_tfl_is_depthwise(tc_make *m, const tc_type *w, const tc_type *x)
+{
+    if (x->rank == 4 && w->rank == 4 && w->dim[0] == 1 && x->dim[3] && w->dim[3] % x->dim[3] == 0)
+        return true;
+    tc_tfl_bad_weights(m, w, x);
+    return false;
+}
+
 /* Weights [1, h, w, c m]: each channel by itself. */
 void tc_tfl_build_depthwise(tc_tfl_node *n)
 {
@@ -131,11 +145,8 @@ void tc_tfl_build_depthwise(tc_tfl_node *n)
     if (m->status != TC_OK)
         return;
     const tc_type *t = tc_make_type(m, x), *k = tc_make_type(m, w);
-    if (t->rank != 4 || k->rank != 4 || k->dim[0] != 1 || !t->dim[3] || k->dim[3] % t->dim[3]) {
-        tc_make_bad(m, TC_E_SHAPE, "weights %s over %s", tc_type_text(&m->ctx->arena, k),
-                    tc_type_text(&m->ctx->arena, t));
+    if (!tc_tfl_is_depthwise(m, k, t))
         return;
-    }
     if (!find_windows(n, t, k->dim + 1, &f, 2, win))
         return;
     tc_tfl_hybrid hybrid = {0};
@@ -374,8 +385,7 @@ tc_val tc_tfl_as_rows(tc_tfl_node *n, tc_val x, const tc_type *w, int64_t *dim, 
     const tc_type *t = tc_make_type(m, x);
     int64_t count = tc_type_count(t);
     if (w->rank != 2 || w->dim[1] < 1 || count % w->dim[1]) {
-        tc_make_bad(m, TC_E_SHAPE, "weights %s over %s", tc_type_text(&m->ctx->arena, w),
-                    tc_type_text(&m->ctx->arena, t));
+        tc_tfl_bad_weights(m, w, t);
         return TC_NONE;
     }
     bool keep = tc_tfl_bool(n, 2, false) && t->rank > 0 && t->dim[t->rank - 1] == w->dim[1];
