@@ -110,7 +110,8 @@ expect 2 'tosac run'
 expect 0 'tosac run' --help
 expect 0 'tosac 0.' --version
 # Libraries are loaded when they are wanted: a product of floats takes oneDNN, a TOSA file none of them.
-loads() { LD_DEBUG=files "$tosac" "$@" 2>&1 >/dev/null </dev/null | grep -cE 'file=lib(dnnl|zip|png16|jpeg)[^ ]* .*generating'; }
+# The loader's lines of several threads may run into each other, so a library is one whose name stands anywhere.
+loads() { LD_DEBUG=files "$tosac" "$@" 2>&1 >/dev/null </dev/null | grep -oE 'lib(dnnl|zip|png16|jpeg)' | sort -u | tr -d '\n'; }
 cat >"$dir/product.ir" <<'END'
 graph @main(%0 "x": f32[1,3]) {
   %1 = const f32[3,3] = [1, 0, 0, 0, 1, 0, 0, 0, 1]
@@ -118,10 +119,10 @@ graph @main(%0 "x": f32[1,3]) {
   return %2
 }
 END
-holds 'nothing is loaded for the version' [ "$(loads --version)" = 0 ]
-holds 'nothing is loaded for a TOSA file' [ "$(loads compile "$dir/abs.ir" -t vgf -o "$dir/abs.vgf")" = 0 ]
+holds 'nothing is loaded for the version' [ "$(loads --version)" = "" ]
+holds 'nothing is loaded for a TOSA file' [ "$(loads compile "$dir/abs.ir" -t vgf -o "$dir/abs.vgf")" = "" ]
 if "$tosac" doctor 2>/dev/null | grep -q 'through oneDNN'; then
-    holds 'oneDNN is loaded for a product of floats' [ "$(loads run "$dir/product.ir" -i "$dir/row.npy")" = 1 ]
+    holds 'oneDNN is loaded for a product of floats' [ "$(loads run "$dir/product.ir" -i "$dir/row.npy")" = libdnnl ]
 fi
 expect 0 '--bench N' run --help
 expect 2 "did you mean 'tosac run'" rum
