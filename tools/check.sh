@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Runs every test program and adds up.        check.sh [quick|full|long]
+# Runs every test program and adds up.        check.sh [quick|full|long [PATTERN]]
+#
+# With a PATTERN only those tests whose names it matches, as grep -E does: check.sh long '64-bit Arm|build types'.
 #
 #   quick  one build; unit tests, golden files, command line, fuzz corpora, operators, conformance (within a minute)
 #   full   gcc, clang and sanitizer builds, judges, random graphs, trained models (within a quarter of an hour)
@@ -10,7 +12,7 @@
 # as skipped, and the reason is said.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-mode=${1:-quick}
+mode=${1:-quick} wanted=${2:-}
 shared=${TOSAC_SHARED:-../shared}
 cases=build/cases
 python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
@@ -18,14 +20,15 @@ jobs=$(nproc)
 passed=0 failed=0 skipped=0 begun=$SECONDS work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-tell() { # NAME PASSED FAILED SKIPPED [WORDS]
+tell() { # NAME PASSED FAILED SKIPPED [WORDS [SECONDS]]
     printf '%-48s %6d passed, %d failed' "$1" "$2" "$3"
     [ "$4" = 0 ] || printf ', %d skipped' "$4"
-    printf '%s\n' "${5:+: $5}"
+    printf '%s%s\n' "${5:+: $5}" "${6:+ ($6 s)}"
     passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
 }
 
 skip() { # NAME REASON
+    [ -z "$wanted" ] || grep -qE "$wanted" <<<"$1" || return 0
     tell "$1" 0 0 1 "$2"
 }
 
@@ -59,6 +62,7 @@ units() { # FOLDER: the targets of the unit tests
 
 names=() commands=()
 later() { # NAME COMMAND...
+    [ -z "$wanted" ] || grep -qE "$wanted" <<<"$1" || return 0
     names+=("$1")
     shift
     commands+=("$(printf '%q ' "$@")")
@@ -66,22 +70,23 @@ later() { # NAME COMMAND...
 
 begin() { # NUMBER: into the background
     (
+        local since=$SECONDS
         if [ "$(type -t "${commands[$1]%% *}")" = function ]; then eval "${commands[$1]}"; else eval "timeout 1200 ${commands[$1]}"; fi >"$work/$1.log" 2>&1
-        echo $? >"$work/$1.rc"
+        echo $? $((SECONDS - since)) >"$work/$1.ended" && mv "$work/$1.ended" "$work/$1.rc"
     ) &
 }
 
 # The closing lines of a test, added up; one that says nothing about itself has failed.
 tally() { # NUMBER
-    local log=$work/$1.log rc good bad left
-    rc=$(cat "$work/$1.rc")
+    local log=$work/$1.log rc took good bad left
+    read -r rc took <"$work/$1.rc"
     read -r good bad left < <(grep -oE '[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$log" | awk '{n++; g += $1; b += $3; s += $5} END {print g + 0, n ? b + 0 : -1, s + 0}')
     if [ "$bad" = -1 ] || { [ "$rc" != 0 ] && [ "$bad" = 0 ]; }; then
         bad=1
         echo "${names[$1]}: exit $rc"
     fi
     [ "$bad" = 0 ] || tail -40 "$log"
-    tell "${names[$1]}" "$good" "$bad" "$left" "$([ "$left" = 0 ] || grep -m 1 -E '^(not asked|there is no|[0-9]+ have inputs|.*known failures)' "$log")"
+    tell "${names[$1]}" "$good" "$bad" "$left" "$([ "$left" = 0 ] || grep -m 1 -E '^(not asked|there is no|[0-9]+ have inputs|.*known failures)' "$log")" "$took"
 }
 
 run_queue() {

@@ -88,8 +88,9 @@ static double codes_apart(bool by_row, bool bias)
     double apart = 0, most = 0;
     for (int i = 0; i < ROWS * N; i++) {
         double a = ((float *)quick.data)[i], b = ((float *)plain.data)[i];
-        apart = fmax(apart, fabs(a - b));
-        most = fmax(most, fabs(b));
+        bool is_new = !(fabs(a - b) <= apart); /* a NaN too, which stays */
+        apart = is_new && !isnan(apart) ? fabs(a - b) : apart;
+        most = fabs(b) > most ? fabs(b) : most;
     }
     tc_ctx_free(ctx);
     return most > 1 ? apart / most : 1;
