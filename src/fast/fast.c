@@ -14,6 +14,11 @@
 #include <unistd.h>
 #endif
 
+#if defined(__linux__) && defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 #ifdef TC_X86
 /* Tiles are there, and the kernel lets this process use them. */
 static bool have_tiles(void)
@@ -24,6 +29,17 @@ static bool have_tiles(void)
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d >> 24 & 1) || !(d >> 25 & 1))
         return false;
     return syscall(ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}
+#endif
+
+#if defined(__aarch64__)
+static bool have_dot(void)
+{
+#ifdef __linux__
+    return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
 #else
     return false;
 #endif
@@ -48,13 +64,15 @@ static bool have(tc_isa isa)
 #if defined(__aarch64__)
     case TC_ISA_neon:
         return true;
+    case TC_ISA_dot:
+        return have_dot();
 #endif
     default:
         return false;
     }
 }
 
-static const char *const name[TC_ISA_COUNT] = {"plain", "neon", "avx2", "avx512", "amx"};
+static const char *const name[TC_ISA_COUNT] = {"plain", "neon", "dot", "avx2", "avx512", "amx"};
 
 /* Written once, before anybody reads it. */
 static tc_isa best;

@@ -10,6 +10,7 @@
 typedef enum tc_isa {
     TC_ISA_plain,  /* C alone */
     TC_ISA_neon,   /* 64-bit Arm */
+    TC_ISA_dot,    /* the same, and dot products of bytes */
     TC_ISA_avx2,   /* x86 */
     TC_ISA_avx512, /* with BW and VNNI */
     TC_ISA_amx,    /* the same, and tiles of bytes */
@@ -32,6 +33,9 @@ const char *tc_isa_name(tc_isa isa);
 #define TC_X86 1
 #define TC_AVX2 __attribute__((target("avx2,fma")))
 #define TC_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
+#endif
+#if defined(__aarch64__)
+#define TC_DOT __attribute__((target("+dotprod")))
 #endif
 #define TC_INLINE static inline __attribute__((always_inline))
 

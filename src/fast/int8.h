@@ -38,11 +38,12 @@ tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type 
 size_t tc_depth8_scratch(const tc_depth8 *conv);
 void tc_depth8_run(const tc_depth8 *conv, const int8_t *x, void *y, void *scratch);
 
-/* MATMUL of int8: [n, h, c] x [n, c, w], zero points as given. */
-size_t tc_matmul8_scratch(const tc_type *a, const tc_type *b);
-void tc_matmul8_run(const tc_type *at, const int8_t *a, int32_t a_zero, const tc_type *bt,
-                    const int8_t *b, int32_t b_zero, const tc_narrow *narrow, void *y,
-                    void *scratch);
+/* MATMUL of int8: [n, h, c] x [n, c, w], zero points as given; narrow may be NULL. */
+typedef struct tc_matmul8 tc_matmul8;
+tc_matmul8 *tc_matmul8_new(tc_ctx *ctx, const tc_type *a, const tc_type *b, int32_t a_zero,
+                           int32_t b_zero, const tc_narrow *narrow);
+size_t tc_matmul8_scratch(const tc_matmul8 *m);
+void tc_matmul8_run(const tc_matmul8 *m, const int8_t *a, const int8_t *b, void *y, void *scratch);
 
 /* Accumulators of `rows` rows of n channels, ld apart, into rows of y, n apart, as `narrow` says.
  * start: a number to add to each channel first (16 to spare), or NULL. */
@@ -51,12 +52,12 @@ void tc_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size
 
 /* ---- shared inside fast/ ---- */
 
-enum { TC_PANEL = 16, TC_TILE_ROWS = 64 };
+enum { TC_PANEL = 16 };
 
-/* Rows of bytes against packed panels: c[r][p * 16 + j] = sum over k of a[r][k] * b.
- * a: lda bytes a row, a multiple of 64, zeros behind the k that count.  b: [panel][quad][16][4],
- * quads a multiple of 16.  Rows of a and c exist up to TC_TILE_ROWS, and may be computed for
- * nothing. */
+/* Rows of bytes against packed panels, where there are tiles (TC_ISA_amx):
+ * c[r][p * 16 + j] = sum over k of a[r][k] * b.  a: bytes without sign, lda a row, a multiple of
+ * 64, zeros behind the k that count; rows are a multiple of 32 in memory, and may be computed for
+ * nothing.  b: [panel][quad][16][4], quads a multiple of 16. */
 typedef struct tc_gemm8 {
     const uint8_t *a;
     size_t lda, rows;

@@ -3,30 +3,85 @@
  *
  *   sum (x - zx) w  =  sum x w  -  zx sum w
  *
- * with zx where the window leaves the image, so that every position has the same taps.  Taps are
- * taken in pairs: 16-bit products of two taps are summed exactly into 32 bits. */
-#include "int8.h"
+ * Channels that follow each other are taken together, a few taps at a time: interleaving the bytes
+ * of four taps (words of two) puts the taps of a channel side by side, channels in the order that
+ * finish.h has for groups of panels. */
+#include "finish_x86.h"
+#include "windows.h"
 
-#include "fast.h"
-
-enum { BLOCK = 32, MOST_TAPS = 1024, AT_ONCE = 16 };
+/* How a level takes channels: elements, sums in a register, registers in a group, taps at once. */
+typedef struct form {
+    tc_kept kept;
+    size_t width, most_panels, taps;
+} form;
 
 struct tc_depth8 {
-    int64_t n, ih, iw, c, oh, ow, kh, kw;
-    int64_t pad_top, pad_left, stride_y, stride_x, dilation_y, dilation_x;
-    size_t pairs, blocks;
-    const int16_t *pair;  /* [block][pair][32][2], channels as `slot` places them */
-    const int32_t *start; /* per channel, a whole number of blocks */
-    int8_t outside;
-    bool has_narrow;
-    tc_narrow narrow;
+    form form;
+    tc_windows window;
+    tc_finish finish;
+    size_t units;          /* of so many taps, the last one filled up by weights of zero */
+    const size_t *tap;     /* bytes from a row's beginning, for all taps of all units */
+    const uint8_t *packed; /* [group][unit][panel][width][taps] */
 };
 
-/* Where channel j of a block stands: interleaving 16-bit lanes leaves channels 0-3 8-11 16-19 24-27
- * in one register and the others in the next. */
-TC_INLINE size_t slot(size_t j)
+enum { PLAIN_WIDTH = 16, MOST_ROWS = 4 };
+
+static form form_here(void)
 {
-    return j / 8 * 4 + j % 4 + (j % 8 < 4 ? 0 : BLOCK / 2);
+    switch (tc_fast_isa()) {
+#ifdef TC_X86
+    case TC_ISA_amx:
+    case TC_ISA_avx512:
+        return (form){TC_KEPT_u8, 16, 4, 4};
+    case TC_ISA_avx2:
+        return (form){TC_KEPT_s16, 8, 2, 2};
+#endif
+    default:
+        return (form){TC_KEPT_s16, PLAIN_WIDTH, 1, 1};
+    }
+}
+
+static size_t weight_bytes(const form *f) { return f->kept == TC_KEPT_u8 ? 1 : 2; }
+
+static size_t unit_bytes(const tc_depth8 *d, const tc_group *g)
+{
+    return g->panels * d->form.width * d->form.taps * weight_bytes(&d->form);
+}
+
+/* Where the taps are; those that fill up the last unit read the first. */
+static void find_taps(tc_ctx *ctx, tc_depth8 *d)
+{
+    size_t taps = d->window.n_segment;
+    d->units = (taps + d->form.taps - 1) / d->form.taps;
+    size_t *tap = tc_new_n(&ctx->arena, size_t, d->units * d->form.taps);
+    for (size_t t = 0; t < d->units * d->form.taps; t++)
+        tap[t] = d->window.segment[t < taps ? t : 0];
+    d->tap = tap;
+}
+
+static void pack(tc_ctx *ctx, tc_depth8 *d, const int8_t *w)
+{
+    size_t bytes = 0, c = (size_t)d->window.ic, at = 0;
+    for (size_t i = 0; i < d->finish.n_group; i++)
+        bytes += d->units * unit_bytes(d, &d->finish.group[i]);
+    uint8_t *out = tc_arena_raw(&ctx->arena, bytes);
+    memset(out, 0, bytes);
+    for (size_t i = 0; i < d->finish.n_group; i++) {
+        const tc_group *g = &d->finish.group[i];
+        size_t slots = g->panels * d->form.width, each = weight_bytes(&d->form);
+        for (size_t t = 0; t < d->window.n_segment; t++)
+            for (size_t s = 0; s < slots; s++) {
+                size_t column = tc_group_column(d->form.width, g->panels, s);
+                if (column >= g->columns)
+                    continue;
+                int16_t v = w[t * c + g->first + column];
+                memcpy(out + at + t / d->form.taps * unit_bytes(d, g) +
+                           (s * d->form.taps + t % d->form.taps) * each,
+                       &v, each); /* little end first */
+            }
+        at += d->units * unit_bytes(d, g);
+    }
+    d->packed = out;
 }
 
 tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
@@ -34,146 +89,199 @@ tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type 
                          const tc_narrow *narrow)
 {
     const int64_t *k = w.type->dim; /* [kh, kw, c, 1] */
-    int64_t taps = k[0] * k[1];
-    if (k[3] != 1 || taps > MOST_TAPS)
+    if (k[3] != 1)
         return NULL;
     tc_depth8 *d = tc_new(&ctx->arena, tc_depth8);
-    *d = (tc_depth8){.n = x->dim[0], .ih = x->dim[1], .iw = x->dim[2], .c = x->dim[3],
-                     .oh = y->dim[1], .ow = y->dim[2], .kh = k[0], .kw = k[1],
-                     .pad_top = a->pad.v[0], .pad_left = a->pad.v[2],
-                     .stride_y = a->stride.v[0], .stride_x = a->stride.v[1],
-                     .dilation_y = a->dilation.v[0], .dilation_x = a->dilation.v[1],
-                     .pairs = ((size_t)taps + 1) / 2, .outside = (int8_t)x_zero};
-    size_t c = (size_t)d->c;
-    d->blocks = (c + BLOCK - 1) / BLOCK;
-    int16_t *pair = tc_new_n(&ctx->arena, int16_t, d->blocks * d->pairs * BLOCK * 2);
-    int32_t *start = tc_new_n(&ctx->arena, int32_t, d->blocks * BLOCK);
-    const int8_t *from = w.data;
+    d->form = form_here();
+    tc_windows_init(ctx, &d->window, a, x, y, k[0], k[1], d->form.kept, x_zero, true);
+    size_t c = (size_t)d->window.ic;
+    int32_t *start = tc_new_n(&ctx->arena, int32_t, c);
+    int32_t zero = x_zero + (d->form.kept == TC_KEPT_u8 ? 128 : 0);
     for (size_t j = 0; j < c; j++) {
-        int32_t sum = 0;
-        for (size_t t = 0; t < (size_t)taps; t++) {
-            int8_t v = from[t * c + j];
-            pair[((j / BLOCK * d->pairs + t / 2) * BLOCK + slot(j % BLOCK)) * 2 + t % 2] = v;
-            sum += v;
-        }
+        int64_t sum = 0;
+        for (size_t t = 0; t < d->window.n_segment; t++)
+            sum += ((const int8_t *)w.data)[t * c + j];
         uint32_t b = (uint32_t)((const int32_t *)bias.data)[bias.type->dim[0] == 1 ? 0 : j];
-        start[j] = (int32_t)(b - (uint32_t)(x_zero * sum));
+        start[j] = (int32_t)(b - (uint32_t)zero * (uint32_t)(uint64_t)sum);
     }
-    d->pair = pair;
-    d->start = start;
-    d->has_narrow = narrow != NULL;
-    if (narrow)
-        d->narrow = *narrow;
+    tc_finish_init_even(ctx, &d->finish, c, d->form.width, d->form.most_panels, start, narrow);
+    find_taps(ctx, d);
+    pack(ctx, d, w.data);
     return d;
 }
 
-size_t tc_depth8_scratch(const tc_depth8 *d)
-{
-    return d->blocks * BLOCK * (1 + AT_ONCE * sizeof(int32_t)) + 64;
-}
+size_t tc_depth8_scratch(const tc_depth8 *d) { return tc_windows_bytes(&d->window); }
 
-/* The accumulators of up to 32 channels at one position. */
-TC_INLINE void block_plain(const int8_t *const *tap, size_t pairs, size_t at, size_t n,
-                           const int16_t *w, int32_t *acc)
+/* Channels of one group at `rows` positions. */
+typedef void kernel(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
+                    const uint8_t *const *row, size_t rows, uint8_t *y);
+
+static void group_plain(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
+                        const uint8_t *const *row, size_t rows, uint8_t *y)
 {
-    memset(acc, 0, BLOCK * sizeof *acc);
-    for (size_t p = 0; p < pairs; p++, w += 2 * BLOCK) {
-        const int8_t *x0 = tap[2 * p] + at, *x1 = tap[2 * p + 1] + at;
-        for (size_t j = 0; j < n; j++)
-            acc[j] = (int32_t)((uint32_t)acc[j] +
-                               (uint32_t)(x0[j] * w[2 * slot(j)] + x1[j] * w[2 * slot(j) + 1]));
+    const int16_t *weight = (const int16_t *)(const void *)w;
+    for (size_t r = 0; r < rows; r++, y += d->finish.row_bytes) {
+        int32_t sum[PLAIN_WIDTH];
+        memcpy(sum, g->start, sizeof sum);
+        for (size_t u = 0; u < d->units; u++) {
+            int16_t x[PLAIN_WIDTH];
+            memcpy(x, row[r] + d->tap[u] + 2 * g->first, sizeof x);
+            for (size_t j = 0; j < PLAIN_WIDTH; j++)
+                sum[j] = (int32_t)((uint32_t)sum[j] +
+                                   (uint32_t)(x[j] * weight[u * PLAIN_WIDTH + j]));
+        }
+        tc_finish_slots(&d->finish, g, sum, 1, y);
     }
 }
 
 #ifdef TC_X86
-#include <immintrin.h>
 
-TC_AVX512 static void block_avx512(const int8_t *const *tap, size_t pairs, size_t at, size_t n,
-                                   const int16_t *w, int32_t *acc)
+/* The bytes of four taps of 16 * panels channels, a channel's side by side. */
+TC_AVX512 TC_INLINE void taps512(const uint8_t *row, const size_t *tap, const int panels,
+                                 __m512i *out)
 {
-    __mmask32 in = n >= BLOCK ? 0xffffffffu : (1u << n) - 1;
-    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
-    const __m512i second =
-        _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
-    __m512i lo = _mm512_setzero_si512(), hi = lo;
-    for (size_t p = 0; p < pairs; p++, w += 2 * BLOCK) {
-        __m512i x0 = _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(in, tap[2 * p] + at));
-        __m512i x1 = _mm512_cvtepi8_epi16(_mm256_maskz_loadu_epi8(in, tap[2 * p + 1] + at));
-        lo = _mm512_dpwssd_epi32(lo, _mm512_unpacklo_epi16(x0, x1), _mm512_loadu_si512(w));
-        hi = _mm512_dpwssd_epi32(hi, _mm512_unpackhi_epi16(x0, x1), _mm512_loadu_si512(w + BLOCK));
+    if (panels == 4) {
+        __m512i a = tc_load512(row + tap[0]), b = tc_load512(row + tap[1]),
+                c = tc_load512(row + tap[2]), e = tc_load512(row + tap[3]);
+        __m512i ab0 = _mm512_unpacklo_epi8(a, b), ab1 = _mm512_unpackhi_epi8(a, b);
+        __m512i ce0 = _mm512_unpacklo_epi8(c, e), ce1 = _mm512_unpackhi_epi8(c, e);
+        out[0] = _mm512_unpacklo_epi16(ab0, ce0);
+        out[1] = _mm512_unpackhi_epi16(ab0, ce0);
+        out[2] = _mm512_unpacklo_epi16(ab1, ce1);
+        out[3] = _mm512_unpackhi_epi16(ab1, ce1);
+    } else if (panels == 2) { /* eight channels in the low half of each lane */
+        const __m512i spread = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
+        __m512i x[4];
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++)
+            x[i] = _mm512_permutexvar_epi64(
+                spread, _mm512_castsi256_si512(
+                            _mm256_loadu_si256((const __m256i *)(const void *)(row + tap[i]))));
+        __m512i ab = _mm512_unpacklo_epi8(x[0], x[1]), ce = _mm512_unpacklo_epi8(x[2], x[3]);
+        out[0] = _mm512_unpacklo_epi16(ab, ce);
+        out[1] = _mm512_unpackhi_epi16(ab, ce);
+    } else { /* four in the first quarter */
+        const __m512i spread = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+        __m512i x[4];
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++)
+            x[i] = _mm512_permutexvar_epi32(
+                spread, _mm512_castsi128_si512(
+                            _mm_loadu_si128((const __m128i *)(const void *)(row + tap[i]))));
+        out[0] = _mm512_unpacklo_epi16(_mm512_unpacklo_epi8(x[0], x[1]),
+                                       _mm512_unpacklo_epi8(x[2], x[3]));
     }
-    _mm512_storeu_si512(acc, _mm512_permutex2var_epi32(lo, first, hi));
-    _mm512_storeu_si512(acc + 16, _mm512_permutex2var_epi32(lo, second, hi));
 }
 
-TC_AVX2 static void block_avx2(const int8_t *const *tap, size_t pairs, size_t at, size_t n,
-                               const int16_t *w, int32_t *acc)
+TC_AVX512 TC_INLINE void rows512(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
+                                 const uint8_t *const *row, uint8_t *y, const int rows,
+                                 const int panels)
 {
-    block_plain(tap, pairs, at, n, w, acc);
+    __m512i acc[MOST_ROWS][TC_512_PANELS];
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+        for (int p = 0; p < panels; p++)
+            acc[r][p] = tc_load512(g->start + 16 * p);
+    for (size_t u = 0; u < d->units; u++, w += 64 * panels)
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++) {
+            __m512i x[TC_512_PANELS];
+            taps512(row[r] + g->first, d->tap + 4 * u, panels, x);
+#pragma GCC unroll 4
+            for (int p = 0; p < panels; p++)
+                acc[r][p] = _mm512_dpbusd_epi32(acc[r][p], x[p], tc_load512(w + 64 * p));
+        }
+    tc_finish512(&d->finish, g, acc, rows, panels, y);
+}
+
+#define GROUP_512(P)                                                                               \
+    TC_AVX512 static void group512_##P(const tc_depth8 *d, const tc_group *g, const uint8_t *w,    \
+                                       const uint8_t *const *row, size_t rows, uint8_t *y)         \
+    {                                                                                              \
+        size_t r = 0;                                                                              \
+        for (; r + 4 <= rows; r += 4)                                                              \
+            rows512(d, g, w, row + r, y + r * d->finish.row_bytes, 4, P);                          \
+        for (; r < rows; r++)                                                                      \
+            rows512(d, g, w, row + r, y + r * d->finish.row_bytes, 1, P);                          \
+    }
+GROUP_512(4)
+GROUP_512(2)
+GROUP_512(1)
+
+TC_AVX2 TC_INLINE void rows256(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
+                               const uint8_t *const *row, uint8_t *y, const int rows)
+{
+    __m256i acc[MOST_ROWS][TC_256_PANELS];
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 2
+        for (int p = 0; p < 2; p++)
+            acc[r][p] = tc_load256(g->start + 8 * p);
+    for (size_t u = 0; u < d->units; u++, w += 64) {
+        __m256i w0 = tc_load256(w), w1 = tc_load256(w + 32);
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++) {
+            const uint8_t *from = row[r] + 2 * g->first;
+            __m256i a = tc_load256(from + d->tap[2 * u]), b = tc_load256(from + d->tap[2 * u + 1]);
+            __m256i lo = _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), w0);
+            __m256i hi = _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), w1);
+            acc[r][0] = _mm256_add_epi32(acc[r][0], lo);
+            acc[r][1] = _mm256_add_epi32(acc[r][1], hi);
+        }
+    }
+    tc_finish256(&d->finish, g, acc, rows, 2, y);
+}
+
+TC_AVX2 static void group256(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
+                             const uint8_t *const *row, size_t rows, uint8_t *y)
+{
+    size_t r = 0;
+    for (; r + 4 <= rows; r += 4)
+        rows256(d, g, w, row + r, y + r * d->finish.row_bytes, 4);
+    for (; r < rows; r++)
+        rows256(d, g, w, row + r, y + r * d->finish.row_bytes, 1);
 }
 #endif
 
-static void block_c(const int8_t *const *tap, size_t pairs, size_t at, size_t n, const int16_t *w,
-                    int32_t *acc)
+static kernel *kernel_for(size_t panels)
 {
-    block_plain(tap, pairs, at, n, w, acc);
-}
-
-/* Where each tap of a position reads its channels. */
-static void find_taps(const tc_depth8 *d, const int8_t *x, int64_t n, int64_t oy, int64_t ox,
-                      const int8_t *outside, const int8_t **tap)
-{
-    for (int64_t ky = 0; ky < d->kh; ky++)
-        for (int64_t kx = 0; kx < d->kw; kx++) {
-            int64_t iy = oy * d->stride_y - d->pad_top + ky * d->dilation_y;
-            int64_t ix = ox * d->stride_x - d->pad_left + kx * d->dilation_x;
-            bool in = iy >= 0 && iy < d->ih && ix >= 0 && ix < d->iw;
-            *tap++ = in ? x + ((n * d->ih + iy) * d->iw + ix) * d->c : outside;
-        }
-    *tap = outside; /* an odd number of taps: its weight is zero */
-}
-
-/* Rows of accumulators to y; returns where the next ones go. */
-static uint8_t *store(const tc_depth8 *d, const int32_t *acc, size_t ld, size_t rows, size_t n,
-                      uint8_t *y)
-{
-    if (d->has_narrow) {
-        tc_narrow_rows(&d->narrow, acc, ld, rows, n, d->start, y);
-        return y + rows * n * tc_dtypes[d->narrow.dtype].bytes;
+    switch (tc_fast_isa()) {
+#ifdef TC_X86
+    case TC_ISA_amx:
+    case TC_ISA_avx512:
+        return panels == 4 ? group512_4 : panels == 2 ? group512_2 : group512_1;
+    case TC_ISA_avx2:
+        return group256;
+#endif
+    default:
+        (void)panels;
+        return group_plain;
     }
-    int32_t *out = (int32_t *)(void *)y;
-    for (size_t r = 0; r < rows; r++)
-        for (size_t j = 0; j < n; j++)
-            out[r * n + j] = (int32_t)((uint32_t)acc[r * ld + j] + (uint32_t)d->start[j]);
-    return y + rows * n * sizeof *acc;
+}
+
+typedef struct run {
+    const tc_depth8 *d;
+    uint8_t *y;
+} run;
+
+static void run_block(void *who, const uint8_t *const *row, size_t rows, size_t at)
+{
+    const run *r = who;
+    const tc_depth8 *d = r->d;
+    const tc_finish *f = &d->finish;
+    uint8_t *y = r->y + at * f->row_bytes;
+    const uint8_t *w = d->packed;
+    for (size_t i = 0; i < f->n_group; i++) {
+        const tc_group *g = &f->group[i];
+        kernel_for(g->panels)(d, g, w, row, rows, y);
+        w += d->units * unit_bytes(d, g);
+    }
+    if (f->narrows && f->narrow.table)
+        tc_table8_run(f->narrow.table, (const int8_t *)y, (int8_t *)y, rows * f->columns);
 }
 
 void tc_depth8_run(const tc_depth8 *d, const int8_t *x, void *y, void *scratch)
 {
-    void (*block)(const int8_t *const *, size_t, size_t, size_t, const int16_t *, int32_t *) =
-        block_c;
-#ifdef TC_X86
-    if (tc_isa_is_avx512(tc_fast_isa()))
-        block = block_avx512;
-    else if (tc_fast_isa() == TC_ISA_avx2)
-        block = block_avx2;
-#endif
-    const int8_t *tap[MOST_TAPS + 1];
-    size_t c = (size_t)d->c, padded = d->blocks * BLOCK;
-    int32_t *acc = scratch;
-    int8_t *outside = (int8_t *)(acc + AT_ONCE * padded);
-    uint8_t *out = y;
-    memset(outside, d->outside, padded);
-    int64_t positions = d->n * d->oh * d->ow;
-    for (int64_t at = 0; at < positions; at += AT_ONCE) {
-        size_t some = (size_t)tc_min_i64(AT_ONCE, positions - at);
-        for (size_t r = 0; r < some; r++) {
-            int64_t p = at + (int64_t)r;
-            find_taps(d, x, p / (d->oh * d->ow), p / d->ow % d->oh, p % d->ow, outside, tap);
-            for (size_t b = 0; b < d->blocks; b++)
-                block(tap, d->pairs, b * BLOCK, (size_t)tc_min_i64(BLOCK, (int64_t)(c - b * BLOCK)),
-                      d->pair + b * d->pairs * BLOCK * 2, acc + r * padded + b * BLOCK);
-        }
-        out = store(d, acc, padded, some, c, out);
-    }
+    tc_windows_walk(&d->window, x, scratch, run_block, &(run){d, y});
 }

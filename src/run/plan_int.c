@@ -199,18 +199,9 @@ bool tc_plan_depth8(tc_maker *m, const tc_node *node)
     return true;
 }
 
-typedef struct matmul8 {
-    const tc_type *a, *b;
-    int32_t a_zero, b_zero;
-    bool narrows;
-    tc_narrow narrow;
-} matmul8;
-
 static void run_matmul(const void *what, void *const *in, void *out, void *scratch)
 {
-    const matmul8 *p = what;
-    tc_matmul8_run(p->a, in[0], p->a_zero, p->b, in[1], p->b_zero, p->narrows ? &p->narrow : NULL,
-                   out, scratch);
+    tc_matmul8_run(what, in[0], in[1], out, scratch);
 }
 
 bool tc_plan_matmul8(tc_maker *m, const tc_node *node)
@@ -221,9 +212,9 @@ bool tc_plan_matmul8(tc_maker *m, const tc_node *node)
         !known_number(m, node, 3, &b_zero))
         return false;
     chain c = follow(m, node);
-    matmul8 *p = tc_new(&m->ctx->arena, matmul8);
-    *p = (matmul8){a, b, (int32_t)a_zero, (int32_t)b_zero, c.narrows, c.narrow};
-    emit(m, node, &c, run_matmul, p, tc_matmul8_scratch(a, b), 2);
+    const tc_matmul8 *p = tc_matmul8_new(m->ctx, a, b, (int32_t)a_zero, (int32_t)b_zero,
+                                         c.narrows ? &c.narrow : NULL);
+    emit(m, node, &c, run_matmul, p, tc_matmul8_scratch(p), 2);
     return true;
 }
 

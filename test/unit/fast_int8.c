@@ -49,11 +49,12 @@ static scales random_scales(tc_ctx *ctx, int64_t n, tc_dtype dtype, int32_t zero
     scales s;
     s.multiplier = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 1, &n));
     s.shift = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i8, 1, &n));
+    bool lefts = any(0, 3) == 0;
     int32_t *m = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
     int32_t *sh = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
     for (int64_t i = 0; i < n; i++) {
         ((int32_t *)s.multiplier.data)[i] = m[i] = (int32_t)any(1 << 30, INT32_MAX);
-        ((int8_t *)s.shift.data)[i] = (int8_t)(sh[i] = (int32_t)any(32, 44));
+        ((int8_t *)s.shift.data)[i] = (int8_t)(sh[i] = (int32_t)(lefts ? any(26, 44) : any(32, 44)));
     }
     for (int i = 0; i < 16; i++)
         sh[n + i] = 2;
@@ -80,12 +81,33 @@ static bool same(tc_tensor a, tc_tensor b)
     return memcmp(a.data, b.data, tc_type_bytes(a.type)) == 0;
 }
 
+/* A CLAMP, and perhaps a TABLE, behind a RESCALE to bytes. */
+static void activate(tc_ctx *ctx, tc_narrow *n, tc_tensor bytes)
+{
+    int8_t *v = bytes.data, *table = any(0, 1) ? tc_new_n(&ctx->arena, int8_t, 256) : NULL;
+    n->lo = (int32_t)any(-128, 0);
+    n->hi = (int32_t)any(0, 127);
+    n->table = table;
+    for (int i = 0; table && i < 256; i++)
+        table[i] = (int8_t)any(-128, 127);
+    for (int64_t i = 0; i < tc_type_count(bytes.type); i++) {
+        int32_t c = v[i] < n->lo ? n->lo : v[i] > n->hi ? n->hi : v[i];
+        v[i] = table ? table[c + 128] : (int8_t)c;
+    }
+}
+
 static void try_conv(tc_ctx *ctx, bool depth)
 {
     int64_t ic = any(1, 70), oc = depth ? ic : any(1, 90), kh = any(1, 4), kw = any(1, 4);
     int64_t pad[4] = {any(0, 2), any(0, 2), any(0, 2), any(0, 2)},
             stride[2] = {any(1, 2), any(1, 2)};
     int64_t dilation[2] = {any(1, 2), any(1, 2)}, ih = any(8, 14), iw = any(8, 14), n = any(1, 2);
+    if (any(0, 9) == 0) { /* more than one strip */
+        ih = any(30, 40);
+        iw = any(50, 60);
+        ic = any(60, 70);
+        oc = depth ? ic : oc;
+    }
     int64_t oh = (ih - 1 + pad[0] + pad[1] - (kh - 1) * dilation[0]) / stride[0] + 1;
     int64_t ow = (iw - 1 + pad[2] + pad[3] - (kw - 1) * dilation[1]) / stride[1] + 1;
     tc_attr_tosa_conv a = {{4, pad}, {2, stride}, {2, dilation}, false, TC_i32};
@@ -111,6 +133,8 @@ static void try_conv(tc_ctx *ctx, bool depth)
     tc_tensor want =
         tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 4, (int64_t[]){n, oh, ow, oc}));
     rescaled(ctx, acc, &s, want);
+    if (dtype == TC_i8)
+        activate(ctx, &s.narrow, want);
 
     tc_tensor got = tc_tensor_new(&ctx->arena, acc.type),
               got2 = tc_tensor_new(&ctx->arena, want.type);
@@ -140,9 +164,18 @@ static void try_matmul(tc_ctx *ctx)
     tc_tensor got = tc_tensor_new(&ctx->arena, want.type);
     tc_call call = {NULL, 4, 1, in, &want, &ctx->scratch, NULL};
     tc_num_tosa_matmul(&call);
-    void *scratch = tc_arena_raw(&ctx->arena, tc_matmul8_scratch(a.type, b.type));
-    tc_matmul8_run(a.type, a.data, za, b.type, b.data, zb, NULL, got.data, scratch);
+    tc_matmul8 *m = tc_matmul8_new(ctx, a.type, b.type, za, zb, NULL);
+    tc_matmul8_run(m, a.data, b.data, got.data,
+                   tc_arena_raw(&ctx->arena, tc_matmul8_scratch(m)));
     CHECK(same(got, want));
+    scales s = random_scales(ctx, w, TC_i8, (int32_t)any(-128, 127));
+    tc_tensor bytes = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i8, 3, want.type->dim));
+    tc_tensor got2 = tc_tensor_new(&ctx->arena, bytes.type);
+    rescaled(ctx, want, &s, bytes);
+    m = tc_matmul8_new(ctx, a.type, b.type, za, zb, &s.narrow);
+    tc_matmul8_run(m, a.data, b.data, got2.data,
+                   tc_arena_raw(&ctx->arena, tc_matmul8_scratch(m)));
+    CHECK(same(got2, bytes));
 }
 
 /* int16 by int8, positions by themselves: ends of the range too, where a block of sums is fullest.
