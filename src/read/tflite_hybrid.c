@@ -41,9 +41,11 @@ static tc_val asymmetric_codes(tc_make *m, tc_val x, const int64_t *axes, int n,
 {
     tc_val lo = tc_make_reduce(m, TC_OP_amin, x, axes, n, true);
     tc_val hi = tc_make_reduce(m, TC_OP_amax, x, axes, n, true);
-    lo = tc_make_cast(m, tc_make_clamp(m, lo, -INFINITY, 0), TC_f64);
-    hi = tc_make_cast(m, tc_make_clamp(m, hi, 0, INFINITY), TC_f64);
-    tc_val span = tc_make_sub(m, hi, lo);
+    lo = tc_make_clamp(m, lo, -INFINITY, 0);
+    hi = tc_make_clamp(m, hi, 0, INFINITY);
+    tc_val span = tc_make_cast(m, tc_make_sub(m, hi, lo), TC_f64); /* the difference is f32's */
+    lo = tc_make_cast(m, lo, TC_f64);
+    hi = tc_make_cast(m, hi, TC_f64);
     tc_val codes = tc_make_scalar(m, TC_f64, 255);
     tc_val step = tc_make_div(m, or_else(m, span, 255), codes);
     /* The end that is nearer to zero says where zero lies. */
@@ -60,8 +62,9 @@ static tc_val asymmetric_codes(tc_make *m, tc_val x, const int64_t *axes, int n,
     zero = tc_make_cast(m, zero, TC_f32);
     *scale = tc_make_cast(m, step, TC_f32);
     tc_val inverse = tc_make_div(m, tc_make_scalar(m, TC_f32, 1), *scale);
-    x = tc_make_add(m, tc_make_mul(m, x, inverse), zero);
-    x = tc_make_clamp(m, rounded(m, x), -128, 127);
+    x = rounded(m, tc_make_mul(m, x, inverse)); /* before the zero is added */
+    x = tc_make_add(m, x, zero);
+    x = tc_make_clamp(m, x, -128, 127);
     return tc_make_sub(m, x, zero);
 }
 
@@ -106,13 +109,13 @@ bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int i
     return m->status == TC_OK;
 }
 
-/* y scale weight + bias, in the runtime's order: windows with codes of both signs by the weights'
- * scale first, the others by the product of both. */
+/* y scale weight + bias, in the runtime's order: by the weights' scale first where the kernel does,
+ * else by the product of both. */
 tc_val tc_tfl_hybrid_end(tc_tfl_node *n, const tc_tfl_hybrid *h, tc_val y, tc_val bias)
 {
     if (!h->on)
         return y;
-    if (h->asymmetric && n->row->op != TC_OP_linear) {
+    if (h->asymmetric && h->weight_first) {
         y = tc_make_mul(&n->m, y, h->weight);
         y = tc_make_mul(&n->m, y, h->scale);
     } else {

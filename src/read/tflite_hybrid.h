@@ -10,6 +10,7 @@
 
 typedef struct tc_tfl_hybrid {
     bool on, asymmetric;
+    bool weight_first; /* sums are multiplied by the weights' scale, then by x's */
     tc_val scale;  /* of x, extents of 1 but for what has a scale of its own */
     tc_val weight; /* of the weights: one number, or one for each number of the last axis */
 } tc_tfl_hybrid;

@@ -106,7 +106,7 @@ void tc_tfl_build_conv(tc_tfl_node *n)
                     t->dim[t->rank - 1]);
         return;
     }
-    tc_tfl_hybrid hybrid = {0};
+    tc_tfl_hybrid hybrid = {.weight_first = true};
     const tc_tfl_tensor *codes = tc_tfl_in_tensor(n, 1);
     bool unlike = each != t->dim[t->rank - 1];
     for (int i = 1; codes && i < codes->n_scale; i++)
@@ -237,7 +237,7 @@ void tc_tfl_build_transpose_conv(tc_tfl_node *n)
         if (!find_spread(n, tc_tfl_enum(n, 0), t->dim[1 + i], &s[i]))
             return;
     }
-    tc_tfl_hybrid hybrid = {0};
+    tc_tfl_hybrid hybrid = {.weight_first = true};
     if (!tc_tfl_hybrid_begin(n, &hybrid, 2, 1, 1, axes == 2 ? 0 : -1, true, &x, &w))
         return;
     w = tc_make_permute(m, w, axes == 2 ? order2 : order3);
