@@ -229,7 +229,7 @@ void tc_tfl_codes_prelu(tc_tfl_node *n)
     tc_tfl_bind(n, 0, tc_tfl_rescale(m, v, &one, 1, 0, tc_tfl_zero(y), y->dtype));
 }
 
-/* Codes of one domain after another; unlike ones are brought to the result's by a factor in f32. */
+/* Codes of one domain after another; unlike ones of 8 bits are brought to the result's by a factor in f32. */
 void tc_tfl_codes_concatenation(tc_tfl_node *n)
 {
     tc_make *m = &n->m;
@@ -243,11 +243,8 @@ void tc_tfl_codes_concatenation(tc_tfl_node *n)
             return;
         if (s == c && tc_tfl_zero(t) == tc_tfl_zero(y))
             continue;
-        if (y->dtype != TC_i8) {
-            tc_make_unsupported(m, "CONCATENATION of unlike scales of %s",
-                                tc_tfl_type_name(y->code));
-            return;
-        }
+        if (y->dtype != TC_i8) /* int16 codes are moved whatever their scales are */
+            continue;
         int8_t table[256];
         float inverse = 1.0f / c, factor = s * inverse,
               bias = -(float)(tc_tfl_zero(t) + (t->shifted ? 128 : 0)) * factor;

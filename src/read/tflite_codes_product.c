@@ -216,6 +216,21 @@ void tc_tfl_codes_depthwise(tc_tfl_node *n)
 }
 
 /* A product of rows is a window of 1 x 1. */
+tc_val tc_tfl_rows_by(tc_tfl_node *n, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
+                      tc_val bias)
+{
+    tc_make *m = &n->m;
+    if (m->status != TC_OK)
+        return TC_NONE;
+    const tc_type *k = tc_make_type(m, w);
+    const tc_tfl_window one = {.in = 1, .kernel = 1, .stride = 1, .dilation = 1, .used = 1};
+    const tc_tfl_window win[2] = {one, one};
+    int64_t rows = tc_make_type(m, x)->dim[0];
+    x = tc_make_reshape(m, x, 4, (int64_t[]){1, 1, rows, k->dim[1]});
+    w = tc_make_reshape(m, w, 4, (int64_t[]){k->dim[0], 1, 1, k->dim[1]});
+    return product(n, TC_OP_tosa_conv2d, x, w, bias, win, x_zero, w_zero);
+}
+
 void tc_tfl_codes_fully_connected(tc_tfl_node *n)
 {
     tc_make *m = &n->m;
@@ -239,13 +254,8 @@ void tc_tfl_codes_fully_connected(tc_tfl_node *n)
     if (m->status != TC_OK ||
         !factors(n, xt, wt, tc_tfl_out_tensor(n, 0), 0, k->dim[0], &f, &count))
         return;
-    int64_t rows = tc_make_type(m, x)->dim[0];
-    const tc_tfl_window one = {.in = 1, .kernel = 1, .stride = 1, .dilation = 1, .used = 1};
-    const tc_tfl_window win[2] = {one, one};
     tc_val bias = bias_of(n, 2, k->dim[0], sum_of(xt));
-    x = tc_make_reshape(m, x, 4, (int64_t[]){1, 1, rows, k->dim[1]});
-    w = tc_make_reshape(m, w, 4, (int64_t[]){k->dim[0], 1, 1, k->dim[1]});
-    tc_val y = product(n, TC_OP_tosa_conv2d, x, w, bias, win, tc_tfl_zero(xt), weight_zero(n, wt));
+    tc_val y = tc_tfl_rows_by(n, x, tc_tfl_zero(xt), w, weight_zero(n, wt), bias);
     if (xt->dtype == TC_i16 && k->dim[1] <= 256) { /* the runtime rounds once, with all bits */
         const tc_tfl_tensor *to = tc_tfl_out_tensor(n, 0);
         y = tc_tfl_rescale_once(m, narrowed(n, y), f, count, 0, TC_i16);

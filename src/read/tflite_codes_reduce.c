@@ -139,18 +139,6 @@ static place place_of(int64_t i, int64_t in, int64_t step, bool half)
     return p;
 }
 
-/* x / 2^shift, halves away from zero: one less where x is negative. */
-static tc_val halves_away(tc_make *m, tc_val x, int shift, int64_t zero, tc_dtype to)
-{
-    if (m->status != TC_OK)
-        return TC_NONE;
-    int rank = tc_make_type(m, x)->rank;
-    tc_val sign = tc_tfl_shift_right(m, x, tc_tfl_number(m, TC_i32, rank, 31), false);
-    x = tc_tfl_two(m, TC_OP_tosa_add, x, sign);
-    x = tc_tfl_shift_right(m, x, tc_tfl_number(m, TC_i32, rank, shift), true);
-    return tc_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, zero, to);
-}
-
 /* lower (1024 - share) + upper share along an axis; i32 */
 static tc_val blend(tc_make *m, tc_val x, int axis, int64_t out, bool align, bool half)
 {
@@ -207,7 +195,7 @@ static tc_val as_resize(tc_make *m, tc_val x, int64_t factor, bool up)
     if (up) /* uint8: halves go up */
         return tc_tfl_rescale_once(m, node->out[0], &(tc_tfl_factor){1 << 30, 1 - shift}, 1, 0,
                                    TC_i8);
-    return halves_away(m, node->out[0], shift, 0, TC_i8);
+    return tc_tfl_halves_away(m, node->out[0], shift, 0, TC_i8);
 }
 
 void tc_tfl_codes_resize_bilinear(tc_tfl_node *n)
@@ -232,7 +220,7 @@ void tc_tfl_codes_resize_bilinear(tc_tfl_node *n)
     x = blend(m, x, 2, out[1], align, half);
     if (type->dtype == TC_i8) {
         x = blend(m, x, 1, out[0], align, half);
-        tc_tfl_bind(n, 0, halves_away(m, x, 20, -up, TC_i8));
+        tc_tfl_bind(n, 0, tc_tfl_halves_away(m, x, 20, -up, TC_i8));
         return;
     }
     /* 16 bits by 2^20 are more than 32: the rows' sums, of 26 bits, are split at bit 12. */
@@ -248,5 +236,5 @@ void tc_tfl_codes_resize_bilinear(tc_tfl_node *n)
     high = tc_tfl_two(m, TC_OP_tosa_add, high, carry);
     high = tc_tfl_two(m, TC_OP_tosa_logical_left_shift, high, tc_tfl_number(m, TC_i32, 4, 1));
     high = tc_tfl_two(m, TC_OP_tosa_add, high, any);
-    tc_tfl_bind(n, 0, halves_away(m, high, 9, 0, TC_i16));
+    tc_tfl_bind(n, 0, tc_tfl_halves_away(m, high, 9, 0, TC_i16));
 }

@@ -8,7 +8,7 @@
 
 #include "../num/fixed.h"
 #include "../num/load.h"
-#include "tflite_fixed.h"
+#include "tflite_scalar.h"
 
 /* round(a b / 2^31) */
 static int32_t high(int32_t a, int32_t b)
@@ -16,38 +16,6 @@ static int32_t high(int32_t a, int32_t b)
     if (a == b && a == INT32_MIN)
         return INT32_MAX;
     return (int32_t)tc_asr((int64_t)a * b + (INT64_C(1) << 30), 31);
-}
-
-static int32_t divided(int32_t v, int by)
-{
-    int32_t half = 1 << (by - 1);
-    return v >= 0 ? (int32_t)(((int64_t)v + half) >> by) : -(int32_t)((-(int64_t)v + half) >> by);
-}
-
-/* e^a for a in [-1/4, 0), 31 bits of fraction: a series around -1/8. */
-static int32_t exp_near(int32_t a)
-{
-    const int32_t at_eighth = 1895147668, third = 715827883;
-    int32_t x = a + (1 << 28), x2 = high(x, x), x3 = high(x2, x), x4 = high(x2, x2);
-    int32_t rest = divided(high(divided(x4, 2) + x3, third) + x2, 1);
-    return at_eighth + high(at_eighth, x + rest);
-}
-
-/* e^a for a <= 0 with 26 bits of fraction: that of the last quarter, times e^-(2^k) for each bit
- * of what is left. */
-static int32_t exp_below(int32_t a)
-{
-    static const int32_t part[] = {1672461947, 1302514674, 790015084, 290630308,
-                                   39332535,   720401,     242};
-    const int32_t quarter = 1 << 24;
-    if (a == 0)
-        return INT32_MAX;
-    int32_t rest = (a & (quarter - 1)) - quarter, left = rest - a,
-            r = exp_near((int32_t)((uint32_t)rest << 5));
-    for (int k = 0; k < (int)TC_COUNT(part); k++)
-        if (left & 1 << (24 + k))
-            r = high(r, part[k]);
-    return r;
 }
 
 /* 0 to -255 codes with 26 bits of fraction; 1: of what lies too far below. */
@@ -65,7 +33,7 @@ static void powers(double scale, double beta, int32_t *out)
 {
     differences(scale, beta, out);
     for (int d = 0; d < 256; d++)
-        out[d] = out[d] <= 0 ? exp_below(out[d]) : 0;
+        out[d] = out[d] <= 0 ? (int32_t)tc_tfl_exp_below(out[d], 5, 32) : 0;
 }
 
 /* A number of 32 bits for each of 256 codes, of which the last stands for 0. */

@@ -277,16 +277,10 @@ static tc_val looked_up(tc_tfl_node *n, const unary *u, tc_val x,
     tc_make *m = &n->m;
     if (!in_bounds(n, u))
         return TC_NONE;
-    tc_tensor t = tc_make_tensor(m, TC_i16, 3, (int64_t[]){1, 65536, 1});
+    int64_t *v = tc_new_n(&m->ctx->arena, int64_t, 65536);
     for (int64_t code = -32768; code < 32768; code++)
-        tc_store_i64(t, code + 32768, of(u, code));
-    const tc_type *type = tc_make_type(m, x);
-    int64_t all = tc_type_count(type);
-    tc_val at = tc_tfl_widen(m, x, 0, 0), list = tc_make_const(m, t, NULL);
-    at = tc_make_reshape(m, at, 2, (int64_t[]){1, all});
-    at = tc_tfl_two(m, TC_OP_tosa_add, at, tc_tfl_number(m, TC_i32, 2, 32768));
-    at = tc_make_2(m, tosa_gather, NULL, list, at);
-    return tc_make_reshape(m, at, type->rank, type->dim);
+        v[code + 32768] = of(u, code);
+    return tc_tfl_by_code(m, x, tc_tfl_list(m, TC_i16, v, 65536));
 }
 
 static tc_val table256(tc_tfl_node *n, const unary *u, tc_val x,

@@ -216,3 +216,43 @@ tc_val tc_tfl_shift_right(tc_make *m, tc_val a, tc_val b, bool round)
     return tc_make_op(m, TC_OP_tosa_arithmetic_right_shift, tc_make_attr(m, tosa_shift, round),
                       (tc_val[]){a, b}, 2);
 }
+
+tc_val tc_tfl_list(tc_make *m, tc_dtype dtype, const int64_t *v, int64_t n)
+{
+    return tc_tfl_const_of(m, dtype, 3, (int64_t[]){1, n, 1}, v);
+}
+
+tc_val tc_tfl_listed(tc_make *m, tc_val x, tc_val list)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    const tc_type *type = tc_make_type(m, x);
+    tc_val at = tc_make_reshape(m, x, 2, (int64_t[]){1, tc_type_count(type)});
+    at = tc_make_2(m, tosa_gather, NULL, list, at);
+    return tc_make_reshape(m, at, type->rank, type->dim);
+}
+
+tc_val tc_tfl_by_code(tc_make *m, tc_val x, tc_val list)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    const tc_type *type = tc_make_type(m, x);
+    tc_val at = tc_tfl_widen(m, x, 0, 0);
+    at = tc_make_flat(m, at);
+    at = tc_tfl_two(m, TC_OP_tosa_add, at,
+                    tc_tfl_number(m, TC_i32, 1, -tc_dtype_min(type->dtype)));
+    at = tc_tfl_listed(m, at, list);
+    return tc_make_reshape(m, at, type->rank, type->dim);
+}
+
+/* One less where x is negative, then halves up. */
+tc_val tc_tfl_halves_away(tc_make *m, tc_val x, int shift, int64_t zero, tc_dtype to)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    int rank = tc_make_type(m, x)->rank;
+    tc_val sign = tc_tfl_shift_right(m, x, tc_tfl_number(m, TC_i32, rank, 31), false);
+    x = tc_tfl_two(m, TC_OP_tosa_add, x, sign);
+    x = tc_tfl_shift_right(m, x, tc_tfl_number(m, TC_i32, rank, shift), true);
+    return tc_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, zero, to);
+}

@@ -41,7 +41,10 @@ tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status
                         tc_dims_text(&reader->ctx->arena, t->rank, t->dim));
         else
             t->val = tc_tfl_state(&n, tc_tfl_variable_name(scope, i),
-                                  tc_type_make(reader->ctx, t->dtype, t->rank, t->dim));
+                                  tc_type_make(reader->ctx, t->dtype, t->rank, t->dim),
+                                  t->shifted                              ? -128
+                                  : t->dtype == TC_i8 && t->n_scale ? t->zero[0]
+                                                                          : 0);
         *status = n.m.status;
         return t->val;
     }
@@ -113,7 +116,6 @@ const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
                   {200, "STABLEHLO_WHILE"},
                   {201, "STABLEHLO_GATHER"},
                   {202, "STABLEHLO_TRANSPOSE"},
-                  {203, "DILATE"},
                   {205, "REDUCE_WINDOW"},
                   {208, "STABLEHLO_CBRT"},
                   {209, "STABLEHLO_CASE"}};

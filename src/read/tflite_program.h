@@ -90,7 +90,8 @@ const tc_tfl_row *tc_tfl_row_of(tc_tfl *reader, int code);
 const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom);
 
 /* tflite_state.c */
-tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type);
+/* fill: what it begins with where nothing else is said */
+tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill);
 void tc_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value);
 /* The variable tensor that is input i of the operator; nothing where it is another tensor. */
 void tc_tfl_variable_set(tc_tfl_node *n, int i, tc_val value);

@@ -132,3 +132,44 @@ void tc_tfl_build_resize_bilinear(tc_tfl_node *n)
             x = product(m, x, 1 + i, &(resize){t->dim[1 + i], out[i], align, half});
     tc_tfl_bind(n, 0, x);
 }
+
+/* Steps of d along an axis: d - 1 times the number between each two. */
+void tc_tfl_build_dilate(tc_tfl_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val x = tc_tfl_plain(n, 0);
+    tc_ints step = tc_tfl_settled(n, 1);
+    tc_val number = tc_tfl_plain(n, 2);
+    if (m->status != TC_OK)
+        return;
+    const tc_type *t = tc_make_type(m, x);
+    int64_t dim[TC_MAX_RANK], count = 1;
+    bool fits = step.n == t->rank && tc_type_count(tc_make_type(m, number)) == 1 && t->rank > 0 &&
+                t->rank < TC_MAX_RANK;
+    for (int i = 0; i < t->rank && fits; i++) {
+        fits = t->dim[i] > 0 && step.v[i] >= 1 && step.v[i] <= INT32_MAX / t->dim[i];
+        dim[i] = t->dim[i];
+        count = fits ? count * step.v[i] : count;
+        fits = fits && count <= INT32_MAX;
+    }
+    if (!fits) {
+        tc_make_bad(m, TC_E_SHAPE, "%d steps for a tensor of rank %d", step.n, t->rank);
+        return;
+    }
+    int rank = t->rank;
+    for (int i = 0; i < rank && m->status == TC_OK; i++) {
+        if (step.v[i] == 1)
+            continue;
+        int64_t wide[TC_MAX_RANK];
+        for (int k = 0; k <= rank; k++)
+            wide[k] = k <= i ? dim[k] : k == i + 1 ? step.v[i] - 1 : dim[k - 1];
+        tc_val flat = tc_make_flat(m, number);
+        tc_val between = tc_make_expand(m, flat, rank + 1, wide);
+        x = tc_make_cat(m, i + 1, (tc_val[]){tc_make_unsqueeze(m, x, i + 1), between}, 2);
+        dim[i] *= step.v[i];
+        x = tc_make_reshape(m, x, rank, dim);
+        dim[i] -= step.v[i] - 1;
+        x = tc_make_slice(m, x, i, 0, dim[i], 1);
+    }
+    tc_tfl_bind_plain(n, 0, x);
+}

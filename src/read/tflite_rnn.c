@@ -4,7 +4,7 @@
  * An LSTM in its usual form becomes our own operator; all else is built step by step: a cell
  * without input gate, peepholes, norms, a projection, clips, a second input; the others.
  * States are variable tensors: what is left in them is what the next run begins with. */
-#include "tflite_program.h"
+#include "tflite_rnn.h"
 
 /* Real numbers of input i, TC_NONE where it is left out: weights that are codes ask for codes of
  * activations, which is another computation. */
@@ -60,8 +60,7 @@ static tc_val by_time(tc_tfl_node *n, int i, bool time_major)
     return x && !time_major ? tc_make_swap(&n->m, x, 0, 1) : x;
 }
 
-/* Room for the results of all steps of x, each of which is built; NULL with a message. */
-static tc_val *parts_of(tc_make *m, tc_val x, int64_t *steps)
+tc_val *tc_tfl_steps(tc_make *m, tc_val x, int64_t *steps)
 {
     enum { MOST_STEPS = 1 << 14 };
     *steps = tc_make_type(m, x)->dim[0];
@@ -73,13 +72,12 @@ static tc_val *parts_of(tc_make *m, tc_val x, int64_t *steps)
     return tc_new_n(&m->ctx->arena, tc_val, (size_t)*steps);
 }
 
-static tc_val stacked(tc_make *m, tc_val *part, int64_t steps)
+tc_val tc_tfl_stacked(tc_make *m, tc_val *part, int64_t steps)
 {
     return tc_make_op(m, TC_OP_stack, tc_make_attr(m, axis, 0), part, (int)steps);
 }
 
-/* Results [steps, batch, width] as the file has them; bound to result i. */
-static void bind_sequence(tc_tfl_node *n, int i, tc_val y, bool time_major)
+void tc_tfl_bind_sequence(tc_tfl_node *n, int i, tc_val y, bool time_major)
 {
     y = y && !time_major ? tc_make_swap(&n->m, y, 0, 1) : y;
     tc_tfl_bind(n, i, y);
@@ -89,11 +87,11 @@ static void bind_sequence(tc_tfl_node *n, int i, tc_val y, bool time_major)
 static void bind_both(tc_tfl_node *n, tc_val forth, tc_val back, bool merged, bool time_major)
 {
     if (merged) {
-        bind_sequence(n, 0, tc_make_cat(&n->m, 2, (tc_val[]){forth, back}, 2), time_major);
+        tc_tfl_bind_sequence(n, 0, tc_make_cat(&n->m, 2, (tc_val[]){forth, back}, 2), time_major);
         return;
     }
-    bind_sequence(n, 0, forth, time_major);
-    bind_sequence(n, 1, back, time_major);
+    tc_tfl_bind_sequence(n, 0, forth, time_major);
+    tc_tfl_bind_sequence(n, 1, back, time_major);
 }
 
 /* ---- LSTM ---- */
@@ -221,7 +219,7 @@ static tc_val lstm_run(tc_tfl_node *n, places at, lstm *s, tc_val x, tc_val seco
         y = as_operator(m, s, x, back);
     else {
         int64_t steps;
-        tc_val *part = parts_of(m, x, &steps);
+        tc_val *part = tc_tfl_steps(m, x, &steps);
         if (!part)
             return TC_NONE;
         for (int64_t k = 0; k < steps && m->status == TC_OK; k++) {
@@ -231,7 +229,7 @@ static tc_val lstm_run(tc_tfl_node *n, places at, lstm *s, tc_val x, tc_val seco
             lstm_step(m, s, now, beside);
             part[t] = s->h;
         }
-        y = stacked(m, part, steps);
+        y = tc_tfl_stacked(m, part, steps);
     }
     tc_tfl_variable_set(n, at.h, s->h);
     tc_tfl_variable_set(n, at.c, s->c);
@@ -255,7 +253,7 @@ void tc_tfl_build_sequence_lstm(tc_tfl_node *n)
         return;
     }
     tc_val x = by_time(n, 0, time_major);
-    bind_sequence(n, 0, lstm_run(n, one_way, &s, x, TC_NONE, false), time_major);
+    tc_tfl_bind_sequence(n, 0, lstm_run(n, one_way, &s, x, TC_NONE, false), time_major);
 }
 
 /* The form with five inputs: x, h, weights of all gates, their biases, c; gates i, g, f, o.
@@ -333,7 +331,7 @@ static tc_val rnn_run(tc_tfl_node *n, int at, int activation, tc_val x, tc_val s
     if (m->status != TC_OK)
         return TC_NONE;
     int64_t steps;
-    tc_val *part = parts_of(m, x, &steps);
+    tc_val *part = tc_tfl_steps(m, x, &steps);
     if (!part)
         return TC_NONE;
     for (int64_t k = 0; k < steps && m->status == TC_OK; k++) {
@@ -345,7 +343,7 @@ static tc_val rnn_run(tc_tfl_node *n, int at, int activation, tc_val x, tc_val s
         part[t] = h = tc_tfl_activate(m, sum, activation);
     }
     tc_tfl_variable_set(n, at + 3, h);
-    return stacked(m, part, steps);
+    return tc_tfl_stacked(m, part, steps);
 }
 
 void tc_tfl_build_rnn(tc_tfl_node *n)
@@ -360,7 +358,7 @@ void tc_tfl_build_sequence_rnn(tc_tfl_node *n)
 {
     bool time_major = tc_tfl_bool(n, 0, false);
     tc_val x = by_time(n, 0, time_major);
-    bind_sequence(n, 0, rnn_run(n, 1, tc_tfl_enum(n, 1), x, TC_NONE, 0, false), time_major);
+    tc_tfl_bind_sequence(n, 0, rnn_run(n, 1, tc_tfl_enum(n, 1), x, TC_NONE, 0, false), time_major);
 }
 
 void tc_tfl_build_both_rnn(tc_tfl_node *n)

@@ -3,6 +3,7 @@
  *
  * A variable is a buffer of the program: read, it is the value that was last given to it; what it
  * holds at the end is what the next run begins with. */
+#include "../num/load.h"
 #include "tflite_program.h"
 
 static tc_tfl_variable *variable_of(tc_tfl *reader, const char *name)
@@ -38,12 +39,17 @@ static bool declare(tc_tfl_node *n, tc_tfl_variable *v, const tc_type *type)
     return true;
 }
 
-tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type)
+tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill)
 {
     tc_tfl_variable *v = variable_of(n->scope->reader, name);
-    if (n->m.status != TC_OK || (!v->now && !declare(n, v, type)))
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    return v->now;
+    if (!v->now && fill && !v->start.data) {
+        v->start = tc_tensor_new(&n->m.ctx->arena, type);
+        for (int64_t i = 0; i < tc_type_count(type); i++)
+            tc_store_i64(v->start, i, fill);
+    }
+    return v->now || declare(n, v, type) ? v->now : TC_NONE;
 }
 
 void tc_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value)
@@ -135,7 +141,7 @@ void tc_tfl_build_read_variable(tc_tfl_node *n)
                     tc_dims_text(&n->m.ctx->arena, t->rank, t->dim));
         return;
     }
-    tc_val x = tc_tfl_state(n, name, type);
+    tc_val x = tc_tfl_state(n, name, type, 0);
     tc_tfl_bind(n, 0, x);
 }
 

@@ -23,4 +23,8 @@ tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel,
 tc_ints tc_tfl_axes(tc_tfl_node *n, int rank);
 void tc_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_t stride_w);
 
+/* Rows of codes by weights [o, i]: sums [1, 1, rows, o]. */
+tc_val tc_tfl_rows_by(tc_tfl_node *n, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
+                      tc_val bias);
+
 #endif
