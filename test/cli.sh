@@ -173,8 +173,8 @@ changed() { # BYTE AT...: the model with these bytes changed, in place
 }
 changed 63 424
 expect 3 "operator 'SOFTMAX' of version 99; it is read up to version 3 [version]" run "$dir/other.tflite" -i random:1
-changed cb 420
-expect 0 "operator 'DILATE' (version 2) is not in the table [unknown-op]" inspect "$dir/other.tflite"
+changed cd 420
+expect 0 "operator 'REDUCE_WINDOW' (version 2) is not in the table [unknown-op]" inspect "$dir/other.tflite"
 changed fa 420
 expect 3 "node 't1' (builtin 250): error" run "$dir/other.tflite" -i random:1
 # What a program remembers: a sum over the calls, and a counter without inputs.
@@ -609,7 +609,7 @@ expect 0 '1 operators on the CPU' compile $tflite/open.tflite --shape rows=2,3 -
 expect 0 '0    f32[2,3]' inspect "$dir/open.pte"
 expect 2 '--shape rows: 1 sizes, and the input has 2 axes' compile $tflite/open.tflite --shape rows=2 -t cpu -o "$dir/open.pte"
 expect 2 '--shape x: the model has no input of that name' compile $tflite/open.tflite --shape x=2,3 -t cpu -o "$dir/open.pte"
-expect 3 "(version 1) with input 1 ('t1') of INT8" compile $tflite/codes.tflite -t cpu -o "$dir/open.pte"
+expect 3 "(version 1) with input 1 ('t1') of UINT8" compile $tflite/codes.tflite -t cpu -o "$dir/open.pte"
 expect 3 'a sequence of 2000000 steps; 1 to 16384 are built' compile $tflite/steps.tflite -t cpu -o "$dir/open.pte"
 expect 1 'is f32[1,4], and becomes f32[2,4]' compile $tflite/state.tflite -t cpu -o "$dir/open.pte"
 expect 0 '--shape INPUT=SIZE,... says them' compile $tflite/open.tflite --dim N=2 -t cpu -o "$dir/open.pte"

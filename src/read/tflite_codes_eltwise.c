@@ -229,7 +229,8 @@ void tc_tfl_codes_prelu(tc_tfl_node *n)
     tc_tfl_bind(n, 0, tc_tfl_rescale(m, v, &one, 1, 0, tc_tfl_zero(y), y->dtype));
 }
 
-/* Codes of one domain after another; unlike ones of 8 bits are brought to the result's by a factor in f32. */
+/* Codes of one domain after another; unlike ones of 8 bits are brought to the result's by a factor
+ * in f32. */
 void tc_tfl_codes_concatenation(tc_tfl_node *n)
 {
     tc_make *m = &n->m;

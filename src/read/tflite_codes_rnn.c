@@ -2,9 +2,9 @@
 /* tflite_codes_rnn.c -- builders of LSTM and SVDF on codes.
  *
  * LSTM: int8 inputs, weights and outputs; gates of 16 bits with 12 of fraction, whose sums are held
- * to 16 bits after each product; sigmoid and tanh in fixed point, listed for all 65536 codes; a cell
- * of 16 bits in steps of a power of two.  SVDF: int8 by int8 to a state of 16 bits, that by weights
- * of 16 bits. */
+ * to 16 bits after each product; sigmoid and tanh in fixed point, listed for all 65536 codes; a
+ * cell of 16 bits in steps of a power of two.  SVDF: int8 by int8 to a state of 16 bits, that by
+ * weights of 16 bits. */
 #include <math.h>
 
 #include "tflite_rnn.h"
@@ -28,7 +28,10 @@ typedef struct lstm {
 
 static const tc_tfl_factor same = {1 << 30, 1};
 
-static float scale_of(tc_tfl_node *n, int i) { return (float)tc_tfl_scale(n, tc_tfl_in_tensor(n, i)); }
+static float scale_of(tc_tfl_node *n, int i)
+{
+    return (float)tc_tfl_scale(n, tc_tfl_in_tensor(n, i));
+}
 
 /* Input i of that type and rank; TC_NONE where it is left out. */
 static tc_val codes(tc_tfl_node *n, int i, tc_dtype dtype, int rank)

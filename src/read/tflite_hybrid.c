@@ -78,6 +78,17 @@ static tc_val plain_weights(tc_make *m, tc_val w, const tc_tfl_tensor *t)
     return any ? tc_make_add_n(m, w, (double)-t->zero[0]) : w;
 }
 
+tc_val tc_tfl_hybrid_codes(tc_make *m, tc_val x, int inner, bool asymmetric, tc_val *scale)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    int64_t axes[TC_MAX_RANK];
+    int k = 0;
+    for (int i = inner; i < tc_make_type(m, x)->rank; i++)
+        axes[k++] = i;
+    return asymmetric ? asymmetric_codes(m, x, axes, k, scale) : symmetric(m, x, axes, k, scale);
+}
+
 bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int inner, int w_axis,
                          bool asymmetric, tc_val *x, tc_val *w)
 {
@@ -87,19 +98,13 @@ bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int i
         return false;
     if (!tc_tfl_is_codes(t) || !real || real->code != TFL_FLOAT32 || t->dtype != TC_i8)
         return true;
-    int64_t axes[TC_MAX_RANK];
-    const tc_type *type = tc_make_type(m, *x);
-    int k = 0;
-    for (int i = inner; i < type->rank; i++)
-        axes[k++] = i;
     if (t->n_scale > 1 && w_axis < 0) {
         tc_make_unsupported(m, "weights with %d scales", t->n_scale);
         return false;
     }
     h->on = true;
     h->asymmetric = asymmetric;
-    *x = asymmetric ? asymmetric_codes(m, *x, axes, k, &h->scale)
-                    : symmetric(m, *x, axes, k, &h->scale);
+    *x = tc_tfl_hybrid_codes(m, *x, inner, asymmetric, &h->scale);
     *w = plain_weights(m, *w, t);
     int64_t count = t->n_scale;
     tc_tensor s = tc_make_tensor(m, TC_f32, 1, &count);

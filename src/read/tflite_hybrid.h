@@ -15,8 +15,11 @@ typedef struct tc_tfl_hybrid {
     tc_val weight; /* of the weights: one number, or one for each number of the last axis */
 } tc_tfl_hybrid;
 
-/* Where input wi holds codes and input xi does not, *x becomes whole numbers, one scale for all
- * axes from `inner` on, the places in front of them one each; *w its codes less their zero.
+/* x as whole numbers, one scale for all axes from `inner` on, the places in front of them one
+ * each. */
+tc_val tc_tfl_hybrid_codes(tc_make *m, tc_val x, int inner, bool asymmetric, tc_val *scale);
+/* Where input wi holds codes and input xi does not, *x becomes whole numbers and *w its codes less
+ * their zero.
  * w_axis: of the weights' scales, -1: one for all. */
 bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int inner, int w_axis,
                          bool asymmetric, tc_val *x, tc_val *w);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_scalar.c -- see tflite_scalar.h.
  *
- * Numbers of 16 or 32 bits; f_k is one with k integer bits.  A product is the rounded upper half of
- * the double one, halves go up; what is divided by a power of two is rounded half away from zero. */
+ * Numbers of 16 or 32 bits; f_k is one with k integer bits.  A product is the rounded upper half
+ * of the double one, halves go up; what is divided by a power of two is rounded half away from
+ * zero. */
 #include "tflite_scalar.h"
 
 #include "../num/fixed.h"
