@@ -32,7 +32,7 @@ static tc_setting weight4(int64_t group)
 {
     tc_setting s = weight8;
     s.dtype = TC_i4;
-    s.qmin = -7;
+    s.qmin = group ? -8 : -7; /* TOSA's i4 has no -8; groups are written as i8 */
     s.qmax = 7;
     s.observer = TC_OBSERVER_mse;
     s.group = group;
@@ -76,9 +76,10 @@ bool tc_config_preset(const char *name, tc_config *out)
         *out = usual(act16, weight8);
     else if (tc_text_eq(name, "a8w4") || counted(name, "a8w4:", &group))
         *out = usual(act8, weight4(group));
-    else if (tc_text_eq(name, "a16w4") || counted(name, "a16w4:", &usual_group))
+    else if (tc_text_eq(name, "a16w4") || counted(name, "a16w4:", &usual_group)) {
         *out = usual(act16, weight4(usual_group));
-    else if (tc_text_eq(name, "none")) {
+        out->head8 = true;
+    } else if (tc_text_eq(name, "none")) {
         *out = usual(act8, weight8);
         out->global.act.dtype = out->global.weight.dtype = TC_none;
     } else if (tc_text_eq(name, "anchor"))
@@ -147,8 +148,11 @@ tc_setting tc_setting_patched(tc_setting s, const tc_patch *patch)
         s.symmetric = to->symmetric;
     if (patch->has & TC_HAS_PER_CHANNEL)
         s.per_channel = to->per_channel;
-    if (patch->has & TC_HAS_GROUP)
+    if (patch->has & TC_HAS_GROUP) {
         s.group = to->group;
+        s.qmin = s.dtype == TC_i4 ? (s.group ? -8 : -7) : s.qmin;
+        s.qmin = patch->has & TC_HAS_RANGE ? to->qmin : s.qmin;
+    }
     if (patch->has & TC_HAS_OBSERVER) {
         s.observer = to->observer;
         s.percentile = to->percentile;

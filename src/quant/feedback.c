@@ -22,6 +22,8 @@ enum { SWEEPS = 6, BLOCK = 8 /* rows */ };
 static const double RIDGE =
     0.01; /* of the mean of H's diagonal: weights stay where nothing pulls */
 
+static const float SHRINK = 0.4F; /* of what lies off H's diagonal, for steps by group */
+
 typedef struct solving {
     const tc_feedback *f;
     float *h, *c; /* by group: k x k */
@@ -100,6 +102,21 @@ static void add_ridge(const solving *v)
     }
 }
 
+/* Of few windows, products of different numbers are known less well than squares. */
+static void shrink(const solving *v, float by)
+{
+    const tc_columns *s = v->f->shape;
+    for (int64_t i = 0; i < s->groups * s->k; i++) {
+        float *h = v->h + i * s->k, *c = v->c + i * s->k, own = h[i % s->k];
+        for (int64_t j = 0; j < s->k; j++) {
+            h[j] *= 1 - by;
+            c[j] *= 1 - by;
+        }
+        h[i % s->k] = own;
+        c[i % s->k] += by * own;
+    }
+}
+
 static void gather(solving *v)
 {
     const tc_feedback *f = v->f;
@@ -115,10 +132,23 @@ static void gather(solving *v)
     v->c = tc_new_n(scratch, float, square);
     size_t blocks = (size_t)(s->groups * ((s->k + BLOCK - 1) / BLOCK));
     tc_each(f->ctx, blocks, f->n_thread, add_rows, v);
+    if (f->setting->group)
+        shrink(v, SHRINK);
     add_ridge(v);
 }
 
 /* ---- codes ---- */
+
+/* A weight counts by the squares of what it meets. */
+static tc_importance importance_of(const solving *v)
+{
+    const tc_columns *s = v->f->shape;
+    float *by = tc_new_n(&v->f->ctx->scratch, float, (size_t)(s->groups * s->k));
+    for (int64_t g = 0; g < s->groups; g++)
+        for (int64_t j = 0; j < s->k; j++)
+            by[g * s->k + j] = v->h[(g * s->k + j) * s->k + j];
+    return (tc_importance){by, s->groups};
+}
 
 /* Rows BLOCK * i and those behind it. */
 static void solve_rows(void *what, size_t block, tc_arena *room)
@@ -135,8 +165,8 @@ static void solve_rows(void *what, size_t block, tc_arena *room)
         for (int64_t j = 0; j < s->k; j++) {
             want[j] = (float)((double)((const float *)f->real.data)[c * s->k + j] /
                               q->scale[q->axis >= 0 ? c : 0]);
-            code[j] = (float)tc_load_i64(f->codes, c * s->k + j);
             step[j] = tc_lattice_step(v->lattice, q->axis >= 0 ? c : 0, j);
+            code[j] = (float)tc_load_i64(v->out, c * s->k + j);
         }
         tc_gram_row r = {.k = s->k,
                          .want = want,
@@ -157,10 +187,15 @@ static void solve_rows(void *what, size_t block, tc_arena *room)
 tc_tensor tc_feedback_codes(const tc_feedback *f)
 {
     tc_mark mark = tc_arena_mark(&f->ctx->scratch);
-    tc_lattice lattice =
-        tc_lattice_of(&f->ctx->scratch, f->real, f->codes.type->quant, f->setting);
-    solving v = {.f = f, .lattice = &lattice, .out = tc_tensor_new(&f->ctx->arena, f->codes.type)};
+    solving v = {.f = f, .out = tc_tensor_new(&f->ctx->arena, f->codes.type)};
     gather(&v);
+    tc_lattice lattice = tc_lattice_of(&f->ctx->scratch, f->real, f->codes.type->quant,
+                                       f->setting, importance_of(&v));
+    v.lattice = &lattice;
+    if (lattice.step)
+        tc_lattice_round(&lattice, f->real, v.out);
+    else
+        memcpy(v.out.data, f->codes.data, tc_type_bytes(f->codes.type));
     size_t blocks = (size_t)((f->shape->rows + BLOCK - 1) / BLOCK);
     tc_each(f->ctx, blocks, f->n_thread, solve_rows, &v);
     tc_arena_rewind(&f->ctx->scratch, mark);

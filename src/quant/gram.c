@@ -54,7 +54,8 @@ static float best_code(const tc_gram_row *r, int64_t j)
 {
     float step = r->step ? (float)r->step[j] : 1, curve = r->h[j * r->k + j];
     float want = r->code[j] + r->slope[j] / curve;
-    want = fminf(fmaxf(want, r->want[j] - r->reach * step), r->want[j] + r->reach * step);
+    float reach = r->reach * fabsf(step);
+    want = fminf(fmaxf(want, r->want[j] - reach), r->want[j] + reach);
     float q = fminf(fmaxf(nearbyintf(want / step), (float)r->lo), (float)r->hi);
     return q * step;
 }

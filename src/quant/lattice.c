@@ -9,11 +9,18 @@
 
 #include "../num/load.h"
 
+/* The greatest q; without groups the upper end, as for all other weights. */
+static int64_t greatest(const tc_setting *s)
+{
+    return s->group ? tc_max_i64(s->qmax, -s->qmin) : s->qmax;
+}
+
 int64_t tc_lattice_most(const tc_setting *s)
 {
-    int64_t top = tc_max_i64(s->qmax, -s->qmin);
-    return s->group && top > 0 ? tc_max_i64(1, 127 / top) : 1;
+    return s->group && greatest(s) > 0 ? tc_max_i64(1, 127 / greatest(s)) : 1;
 }
+
+int64_t tc_lattice_top(const tc_setting *s) { return greatest(s) * tc_lattice_most(s); }
 
 /* Where number i stands: its channel along the axis, and its place among the channel's numbers. */
 typedef struct place {
@@ -39,29 +46,41 @@ static int64_t group_size(const tc_type *t, int axis, int64_t group, int64_t inn
     return group;
 }
 
-static void search_steps(tc_arena *arena, tc_lattice *l, tc_tensor w, int64_t most)
+/* The error of every group with that step. */
+static void add_errors(const tc_lattice *l, tc_tensor w, tc_importance counts, int64_t step,
+                       double *error)
+{
+    int64_t count = tc_type_count(w.type), k = count / tc_max_i64(1, l->n_channel),
+            part = tc_max_i64(1, l->n_channel / tc_max_i64(1, counts.rows));
+    for (int64_t i = 0; i < count; i++) {
+        place at = place_of(i, l->n_channel, l->inner);
+        double x = (double)((const float *)w.data)[i],
+               s = l->quant->scale[at.channel] * (double)step;
+        double e = x - s * nearest(x, s, l->lo, l->hi),
+               by = counts.by ? (double)counts.by[at.channel / part * k + at.k] : 1;
+        error[at.channel * l->n_group + at.k / l->each] += by * e * e;
+    }
+}
+
+static void search_steps(tc_arena *arena, tc_lattice *l, tc_tensor w, tc_importance counts,
+                         int64_t most)
 {
     size_t n = (size_t)(l->n_channel * l->n_group);
     double *error = tc_new_n(arena, double, n), *best = tc_new_n(arena, double, n);
-    l->step = tc_new_n(arena, uint8_t, n);
-    for (int64_t step = 1; step <= most; step++) {
+    l->step = tc_new_n(arena, int8_t, n);
+    for (int64_t step = l->lo == -l->hi ? 1 : -most; step <= most; step += step == -1 ? 2 : 1) {
         memset(error, 0, n * sizeof *error);
-        for (int64_t i = 0; i < tc_type_count(w.type); i++) {
-            place at = place_of(i, l->n_channel, l->inner);
-            double x = (double)((const float *)w.data)[i],
-                   s = l->quant->scale[at.channel] * (double)step;
-            double e = x - s * nearest(x, s, l->lo, l->hi);
-            error[at.channel * l->n_group + at.k / l->each] += e * e;
-        }
+        add_errors(l, w, counts, step, error);
         for (size_t g = 0; g < n; g++)
-            if (step == 1 || error[g] < best[g]) {
+            if (!l->step[g] || error[g] < best[g]) {
                 best[g] = error[g];
-                l->step[g] = (uint8_t)step;
+                l->step[g] = (int8_t)step;
             }
     }
 }
 
-tc_lattice tc_lattice_of(tc_arena *arena, tc_tensor w, const tc_quant *q, const tc_setting *s)
+tc_lattice tc_lattice_of(tc_arena *arena, tc_tensor w, const tc_quant *q, const tc_setting *s,
+                         tc_importance importance)
 {
     tc_lattice l = {.quant = q, .lo = s->qmin, .hi = s->qmax, .n_channel = q->count, .inner = 1};
     int64_t count = tc_type_count(w.type), each = count / tc_max_i64(1, q->count);
@@ -72,7 +91,7 @@ tc_lattice tc_lattice_of(tc_arena *arena, tc_tensor w, const tc_quant *q, const 
     l.each = tc_max_i64(1, tc_min_i64(l.each, each));
     l.n_group = (each + l.each - 1) / l.each;
     if (tc_lattice_most(s) > 1)
-        search_steps(arena, &l, w, tc_lattice_most(s));
+        search_steps(arena, &l, w, importance, tc_lattice_most(s));
     return l;
 }
 

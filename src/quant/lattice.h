@@ -7,22 +7,33 @@
 
 /* w = scale[c] * step[c][g] * q  with  lo <= q <= hi  and step a whole number, one for each channel
  * and group of input channels.  Codes are step * q: an int8 holds them, so a group's scale is
- * folded into the weights exactly and the channel's scale does the rest. */
+ * folded into the weights exactly and the channel's scale does the rest.  Where lo is not -hi, a
+ * step may be below 0: the side with one number more is the one that the group needs. */
 typedef struct tc_lattice {
     const tc_quant *quant; /* of the codes: channel axis and scales */
     int64_t lo, hi;        /* of q */
     int64_t n_channel, n_group, inner; /* inner: numbers after the channel axis */
     int64_t each;          /* numbers of a channel, in the order they lie, that make a group */
-    uint8_t *step;         /* n_channel rows of n_group; NULL: all are 1 */
+    int8_t *step;          /* n_channel rows of n_group; NULL: all are 1 */
 } tc_lattice;
 
-/* The greatest step: 18 of 4 bits, so that 7 * 18 is a code of 8 bits; 1 without groups. */
+/* How much the error of a number counts: by[k] for number k of a channel, the channels in `rows`
+ * equal parts with numbers of their own. */
+typedef struct tc_importance {
+    const float *by; /* NULL: all count alike */
+    int64_t rows;
+} tc_importance;
+
+/* The greatest step: 15 of -8 .. 7, so that 8 * 15 is a code of 8 bits; 1 without groups. */
 int64_t tc_lattice_most(const tc_setting *setting);
+
+/* The greatest code: in a channel's scale, its largest magnitude. */
+int64_t tc_lattice_top(const tc_setting *setting);
 
 /* The lattice for these weights with the channel scales in q: of each group the step with the least
  * squared error. */
 tc_lattice tc_lattice_of(tc_arena *arena, tc_tensor w, const tc_quant *q,
-                         const tc_setting *setting);
+                         const tc_setting *setting, tc_importance importance);
 
 /* The step of number k of channel c. */
 static inline int64_t tc_lattice_step(const tc_lattice *l, int64_t c, int64_t k)

@@ -42,9 +42,11 @@ static tc_status say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_req
     return TC_OK;
 }
 
-tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request)
+tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
-    const tc_config *config = request->config;
+    tc_config own = tc_quant_head(ctx, tc_main(module), asked->config);
+    tc_quant_request with_head = *asked, *request = &with_head;
+    const tc_config *config = with_head.config = &own;
     tc_domains domains;
     TC_TRY(tc_quant_decide(ctx, module, config, &domains));
     TC_TRY(tc_quant_observe(ctx, module, request, &domains));

@@ -92,6 +92,7 @@ typedef struct tc_config {
     bool quiet;           /* a proposal is being tried: nothing is said of its accuracy */
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
+    bool head8;           /* weights whose product leaves the program have 8 bits */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool checked;         /* tc_config_check() has seen the program as it was written */
 } tc_config;
@@ -124,6 +125,10 @@ tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const cha
  * given.
  */
 TC_MUST_USE tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g);
+
+/* The configuration for this program: with `head8`, entries for the products that make its outputs
+ * and that no other entry is about. */
+tc_config tc_quant_head(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
 
 /* ---- domains ---- */
 

@@ -53,7 +53,8 @@ static tc_status put_codes(tc_apply *a, tc_val v, const tc_type *type, const tc_
         TC_TRY(evaluate(a, v, &real));
         if (weights && weights->group) {
             tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
-            tc_lattice l = tc_lattice_of(&rw->ctx->scratch, real, type->quant, weights);
+            tc_lattice l = tc_lattice_of(&rw->ctx->scratch, real, type->quant, weights,
+                                         (tc_importance){NULL, 1});
             tc_lattice_round(&l, real, codes);
             tc_arena_rewind(&rw->ctx->scratch, mark);
         } else
@@ -121,13 +122,13 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x,
     tc_mapped_forget(ctx, w.data, tc_type_bytes(w.type));
     for (int64_t c = 0; c < n; c++) { /* a channel of zeros is as fine as any */
         float m = most[c] > 0 ? most[c] : usual > 0 ? usual : 1;
-        scale[c] = fmax((double)(m / (float)(s->qmax * tc_lattice_most(s))),
+        scale[c] = fmax((double)(m / (float)tc_lattice_top(s)),
                         (double)(float)s->floor);
         for (int64_t k = c; bias.data && k < tc_type_count(bias.type); k += n)
             scale[c] = (double)(float)fmax(scale[c], bias_needs(a, x, bias, k));
     }
-    int64_t step = tc_lattice_most(s);
-    tc_quant q = {axis, (int32_t)n, s->qmin * step, s->qmax * step, scale, zero};
+    int64_t top = tc_lattice_top(s);
+    tc_quant q = {axis, (int32_t)n, s->group ? -top : s->qmin, top, scale, zero};
     tc_type type = *w.type;
     /* next to 16 bits, and in groups, 4 bits are written as the 8-bit numbers they are */
     bool spread = s->dtype == TC_i4 && (s->group || tc_dtypes[x->dtype].bits > 8);

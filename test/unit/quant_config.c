@@ -49,6 +49,8 @@ static void presets(void)
     CHECK(tc_config_preset("a16w4", &c) && c.global.weight.group == 32 &&
           c.global.act.dtype == TC_i16 && tc_config_preset("a16w4:0", &c) &&
           c.global.weight.group == 0 && !tc_config_preset("a16w4:", &c));
+    CHECK(tc_config_preset("a16w4", &c) && c.head8 && c.global.weight.qmin == -8 &&
+          tc_config_preset("a16w4:0", &c) && c.global.weight.qmin == -7);
     CHECK(tc_config_preset("none", &c) && c.global.act.dtype == TC_none);
     CHECK(tc_config_preset("anchor", &c) && c.anchor && !c.correct_bias &&
           c.global.act.floor == 0x1p-16);

@@ -9,6 +9,7 @@
 #include "ir/verify.h"
 #include "quant/columns.h"
 #include "quant/gram.h"
+#include "quant/lattice.h"
 #include "check.h"
 
 /* ---- a row of codes ---- */
@@ -49,6 +50,36 @@ static void test_descent(void)
     r.step = step;
     tc_gram_descend(&r, 4);
     CHECK(code[0] == 8 && code[1] == 7);
+    /* Steps of -4 go as far the other way: 31 is -8 of them, and -31 no more than 7. */
+    const int64_t down[] = {-4, -4};
+    const float ends[] = {31, -31};
+    code[0] = 28, code[1] = -28;
+    r.want = ends;
+    r.step = down;
+    r.c = apart;
+    r.lo = -8;
+    tc_gram_descend(&r, 4);
+    CHECK(code[0] == 32 && code[1] == -28);
+}
+
+/* A group of 120 and 9 in steps of one channel: alike, the large number decides about the step; where
+ * the small one counts for more, it does. */
+static void test_importance(void)
+{
+    static const float numbers[] = {120, 9};
+    double scale = 1;
+    int64_t zero = 0;
+    tc_quant q = {0, 1, -120, 120, &scale, &zero};
+    tc_type type = {.dtype = TC_f32, .rank = 2, .dim = {1, 2}};
+    tc_tensor w = {&type, (void *)(uintptr_t)numbers};
+    tc_setting s = {.dtype = TC_i4, .qmin = -8, .qmax = 7, .group = 2};
+    tc_ctx *ctx = tc_ctx_new();
+    tc_lattice l = tc_lattice_of(&ctx->arena, w, &q, &s, (tc_importance){NULL, 1});
+    CHECK(l.n_group == 1 && l.step[0] == -15 && tc_lattice_top(&s) == 120);
+    const float small[] = {1e-6f, 1};
+    l = tc_lattice_of(&ctx->arena, w, &q, &s, (tc_importance){small, 1});
+    CHECK(9 % l.step[0] == 0 && l.step[0] == -9); /* -8 of -9 are nearer to 120 than 7 of 9 */
+    tc_ctx_free(ctx);
 }
 
 /* ---- windows ---- */
@@ -145,6 +176,7 @@ static void test_methods(void)
 int main(void)
 {
     test_descent();
+    test_importance();
     test_windows();
     test_methods();
     return check_done();
