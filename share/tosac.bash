@@ -10,60 +10,60 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --places --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|'
+        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --places --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     quantize)
-        options='--calib --preprocess --merge --quant -q --output -o --qparams --report --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--calib|--preprocess|--merge|--quant|-q|--output|-o|--qparams|--report|--threads|--kernels|--dim|--shape|'
+        options='--calib --preprocess --merge --quant -q --output -o --qparams --report --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--calib|--preprocess|--merge|--quant|-q|--output|-o|--qparams|--report|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     run)
-        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|'
+        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     explain)
-        options='--target -t --calib --quant -q --cpu --cost --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|--shape|'
+        options='--target -t --calib --quant -q --cpu --cost --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     compare)
-        options='--input -i --preprocess --dequantize --report --most --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|'
+        options='--input -i --preprocess --dequantize --report --most --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     evaluate)
-        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--data|--labels|--preprocess|--most|--threads|--kernels|--dim|--shape|'
+        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--data|--labels|--preprocess|--most|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     generate)
-        options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--tokenizer|--prompt|--tokens|-n|--temperature|--top-k|--seed|--stop|--context|--threads|--kernels|--dim|--shape|'
+        options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--tokenizer|--prompt|--tokens|-n|--temperature|--top-k|--seed|--stop|--context|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     inspect)
-        options='--disassemble --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|'
+        options='--disassemble --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     verify)
-        options='--target -t --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--target|-t|--threads|--kernels|--dim|--shape|'
+        options='--target -t --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--target|-t|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     profile)
-        options='--target -t --by --top --estimate --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--threads|--kernels|--dim|--shape|'
+        options='--target -t --by --top --estimate --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     opt)
-        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|--shape|'
+        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     doctor)
-        options='--json --threads --kernels --dim --shape --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|'
+        options='--json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     targets)
-        options='--json --threads --kernels --dim --shape --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|'
+        options='--json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     ops)
-        options='--target -t --json --threads --kernels --dim --shape --help -h --version '
-        valued='|--target|-t|--threads|--kernels|--dim|--shape|'
+        options='--target -t --json --threads --kernels --dim --shape --signature --help -h --version '
+        valued='|--target|-t|--threads|--kernels|--dim|--shape|--signature|'
         ;;
     esac
     if [[ $current == -* && $valued != *"|$before|"* ]]; then

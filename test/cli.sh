@@ -612,6 +612,18 @@ expect 2 '--shape x: the model has no input of that name' compile $tflite/open.t
 expect 3 "(version 1) with input 1 ('t1') of UINT8" compile $tflite/codes.tflite -t cpu -o "$dir/open.pte"
 expect 3 'a sequence of 2000000 steps; 1 to 16384 are built' compile $tflite/steps.tflite -t cpu -o "$dir/open.pte"
 expect 1 'is f32[1,4], and becomes f32[2,4]' compile $tflite/state.tflite -t cpu -o "$dir/open.pte"
+# Which signature; and what the codes of its inputs and outputs stand for.
+npy left '|i1' '4,' '\x05\x04\x03\x01'
+npy right '|i1' '4,' '\xfd\xf9\xf5\xf9'
+npy real '<f4' '4,' "$one$two$one$two"
+expect 0 '2 graphs, 2 signatures: add, mul' inspect $tflite/two.tflite
+expect 0 'product   i8[4] q(0.75:1)' inspect $tflite/two.tflite --signature mul
+expect 0 'sum   i8[4]' run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy"
+expect 0 'product  i8[4]' run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy" --signature mul
+expect 0 'product  i8[4]' run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy" --method g1
+expect 1 "there is the signature 'mul'" run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy" --signature div
+expect 0 'product  f32[4]         0.75         3.75' run $tflite/two.tflite -i "$dir/real.npy" -i "$dir/real.npy" --signature mul --dequantize
+expect 0 '1 region' compile $tflite/two.tflite --signature mul -t TOSA-1.0+INT+doubleround -o "$dir/two.tosa"
 expect 0 '--shape INPUT=SIZE,... says them' compile $tflite/open.tflite --dim N=2 -t cpu -o "$dir/open.pte"
 
 # A report is a page, or the same as JSON

@@ -110,6 +110,10 @@ TC_API TC_MUST_USE tc_status tc_ctx_set_dim(tc_ctx *ctx, const char *text);
  * of a name counts.  TC_USAGE and a message when the text is not of that form. */
 TC_API TC_MUST_USE tc_status tc_ctx_set_shape(tc_ctx *ctx, const char *text);
 
+/* Which signature of the TFLite files to be read, or which of their graphs; NULL: the first graph.
+ * `method` of tc_model_options says the same for one file. */
+TC_API TC_MUST_USE tc_status tc_ctx_set_signature(tc_ctx *ctx, const char *name);
+
 /* ---- while it works ---- */
 
 /* Call off what the context is doing: from any thread, and from signal handlers.  The call comes

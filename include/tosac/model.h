@@ -28,7 +28,9 @@ typedef struct tc_model_options {
     const char *const *data;
     size_t n_data;
     int dequantize; /* not 0: float32 at quantized borders, by types or by what FILE.json says */
-    const char *method; /* a .pte: which of its methods; NULL: forward, else the first */
+    /* A .pte: which of its methods; NULL: forward, else the first.  A .tflite: which of its
+     * signatures or graphs; NULL: what tc_ctx_set_signature() said, else the first graph. */
+    const char *method;
 } tc_model_options;
 TC_SIZED_RECORD(tc_model_options)
 
@@ -55,7 +57,8 @@ TC_API TC_MUST_USE tc_status tc_model_read(tc_ctx *ctx, const char *name, tc_byt
 TC_API const char *tc_model_file(const tc_model *model);
 TC_API const char *tc_model_producer(const tc_model *model);
 
-/* The methods of the .pte that it was read from, in the file's order; NULL: there is no i-th. */
+/* The methods of the .pte that it was read from, or the signatures of the .tflite, in the file's
+ * order; NULL: there is no i-th. */
 TC_API const char *tc_model_method(const tc_model *model, size_t i);
 
 /* How far a model has come. */

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -273,3 +274,17 @@ def test_onnx_sizes():
     for dims in ({"n": 2}, {"x": (2, 3)}, {"x.0": 2}):
         assert tosac.load(model, dims=dims).inputs[0].shape == (2, 3)
         assert np.array_equal(tosac.run(model, x, dims=dims)[0], np.maximum(x, 0))
+
+
+def test_codes_and_signatures_of_a_tflite():
+    file = str(Path(__file__).resolve().parents[2] / "test" / "fixture" / "tflite" / "two.tflite")
+    model = tosac.load(file, method="mul")
+    assert [p.name for p in model.inputs + model.outputs] == ["left", "right", "product"]
+    assert [(p.quantization.scale, p.quantization.zero_point) for p in model.inputs] == [((.5,), (3,)), ((.25,), (-7,))]
+    a, b = np.float32([1, 2, -3, .5]), np.float32([2, -1, .25, 8])
+    (y,) = model.run(a, b, dequantize=True)
+    assert np.abs(y - a * b).max() <= .375 and y.dtype.kind == "f"
+    (codes,) = model.run(np.int8([5, 7, -3, 4]), np.int8([1, -11, -6, 25]))
+    assert codes.dtype == np.int8 and np.array_equal((codes - np.float32(1)) * .75, y)
+    with pytest.raises(tosac.TosacError, match="there is no signature or graph 'div'"):
+        tosac.load(file, method="div")

@@ -209,7 +209,7 @@ def load(source: Any, *, example_inputs: Any = None, dims: Optional[Dims] = None
     example_inputs: for a module, what forward takes.  dims: sizes that the model leaves open, by name,
     or all sizes of an ONNX model's input by the input's name.
     dequantize: a file's borders in float where they are quantized, by their types or by what FILE.json beside it says.
-    method: which method of a .pte; without it forward, else the first.
+    method: which method of a .pte (without it forward, else the first), or which signature or graph of a .tflite (without it the first graph).
     """
     return read_model(source, make_context(threads, reference_kernels, dims), None, example_inputs, prefer_tosa=prefer_tosa, dequantize=dequantize,
                       method=method)

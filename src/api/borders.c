@@ -206,8 +206,25 @@ static void rename_port(tc_port *port, size_t n, tc_val from, tc_val to)
             port[i].val = to;
 }
 
-/* What read the old input reads a rescale from a new one in float. */
-static void float_input(tc_ctx *ctx, tc_graph *g, size_t i)
+/* Between real numbers x and codes: a rescale where types say what codes stand for, else (plain
+ * integers, of which the port knows it) an operator that says it itself. */
+static tc_node *step(tc_ctx *ctx, tc_graph *g, tc_val x, const tc_type *codes, bool plain,
+                     bool to_codes)
+{
+    if (!plain)
+        return tc_graph_add(g, TC_OP_rescale, NULL, &x, 1, 1, NULL);
+    tc_attr_quantize a = {.axis = -1,
+                          .dtype = to_codes ? codes->dtype : TC_f32,
+                          .qmin = codes->quant->lo,
+                          .qmax = codes->quant->hi,
+                          .scale = codes->quant->scale[0],
+                          .zero = codes->quant->zero[0]};
+    return tc_graph_add(g, to_codes ? TC_OP_quantize : TC_OP_dequantize,
+                        tc_arena_copy(&ctx->arena, &a, sizeof a), &x, 1, 1, NULL);
+}
+
+/* What read the old input reads a step from a new one in float. */
+static void float_input(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *codes)
 {
     tc_val old = g->in[i];
     const tc_type *t = tc_type_of(g, old);
@@ -215,7 +232,7 @@ static void float_input(tc_ctx *ctx, tc_graph *g, size_t i)
     g->n_in--; /* it takes the place of the old one */
     g->in[i] = input;
     g->val[input]->index = (int)i;
-    tc_node *node = tc_graph_add(g, TC_OP_rescale, NULL, &input, 1, 1, NULL);
+    tc_node *node = step(ctx, g, input, codes, !t->quant, true);
     tc_val now = node->out[0];
     g->val[now]->type = t;
     for (size_t k = 0; k + 1 < g->n_node; k++)
@@ -230,11 +247,11 @@ static void float_input(tc_ctx *ctx, tc_graph *g, size_t i)
     rename_port(g->module->in_port, g->module->n_in_port, old, input);
 }
 
-static void float_output(tc_ctx *ctx, tc_graph *g, size_t i)
+static void float_output(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *codes)
 {
     tc_val old = g->out[i];
     const tc_type *t = tc_type_of(g, old);
-    tc_node *node = tc_graph_add(g, TC_OP_rescale, NULL, &old, 1, 1, NULL);
+    tc_node *node = step(ctx, g, old, codes, !t->quant, false);
     g->val[node->out[0]]->type = tc_type_make(ctx, TC_f32, t->rank, t->dim);
     g->val[node->out[0]]->name = g->val[old]->name;
     g->out[i] = node->out[0];
@@ -244,12 +261,18 @@ static void float_output(tc_ctx *ctx, tc_graph *g, size_t i)
 tc_status tc_dequantize_borders(tc_ctx *ctx, const char *file, tc_module *module)
 {
     tc_graph *g = tc_main(module);
-    TC_TRY(read_beside(ctx, file, g));
-    for (size_t i = 0; i < g->n_out; i++)
-        if (tc_type_of(g, g->out[i])->quant)
-            float_output(ctx, g, i);
+    bool known = false; /* the file itself says what its integers stand for */
     for (size_t i = 0; i < g->n_in; i++)
-        if (tc_type_of(g, g->in[i])->quant)
-            float_input(ctx, g, i);
+        known = known || tc_port_codes(g, false, i) != tc_type_of(g, g->in[i]);
+    for (size_t i = 0; i < g->n_out; i++)
+        known = known || tc_port_codes(g, true, i) != tc_type_of(g, g->out[i]);
+    if (!known)
+        TC_TRY(read_beside(ctx, file, g));
+    for (size_t i = 0; i < g->n_out; i++)
+        if (tc_port_codes(g, true, i)->quant)
+            float_output(ctx, g, i, tc_port_codes(g, true, i));
+    for (size_t i = 0; i < g->n_in; i++)
+        if (tc_port_codes(g, false, i)->quant)
+            float_input(ctx, g, i, tc_port_codes(g, false, i));
     return TC_OK;
 }

@@ -137,6 +137,17 @@ tc_status tc_ctx_set_shape(tc_ctx *ctx, const char *text)
     TC_ENTER(ctx, tc_read_shape(ctx, tc_intern_text(ctx, text)));
 }
 
+static tc_status set_signature(tc_ctx *ctx, const char *name)
+{
+    ctx->signature = tc_intern_text(ctx, name);
+    return TC_OK;
+}
+
+tc_status tc_ctx_set_signature(tc_ctx *ctx, const char *name)
+{
+    TC_ENTER(ctx, set_signature(ctx, name));
+}
+
 void tc_ctx_resume(tc_ctx *ctx)
 {
     atomic_store(&ctx->cancelled, 0);

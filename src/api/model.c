@@ -24,7 +24,7 @@ static tc_status take_module(tc_ctx *ctx, const char *name, tc_module *module, b
                              tc_model **out)
 {
     if (ctx->method && !module->n_method)
-        return tc_usage(ctx, "%s has no methods, and '%s' is asked for: a .pte has some", name,
+        return tc_usage(ctx, "%s has no methods, and '%s' is asked for: a .pte or a .tflite has some", name,
                         ctx->method);
     if (!unchecked)
         TC_TRY(tc_verify(ctx, module));
@@ -129,6 +129,20 @@ const char *tc_output_name_of(const tc_graph *g, size_t i)
     return port_name(g, g->module->out_port, g->module->n_out_port, g->out[i], i);
 }
 
+const tc_type *tc_port_codes(const tc_graph *g, bool output, size_t i)
+{
+    const tc_module *m = g->module;
+    const tc_port *port = output ? m->out_port : m->in_port;
+    const tc_type *type = tc_type_of(g, output ? g->out[i] : g->in[i]);
+    size_t at = 0;
+    for (size_t k = 0; k < (output ? m->n_out_port : m->n_in_port) && g == tc_main(m); k++)
+        if (port[k].val != TC_NONE && at++ == i) {
+            const tc_type *codes = port[k].codes;
+            return codes && codes->dtype == type->dtype && !type->quant ? codes : type;
+        }
+    return type;
+}
+
 int tc_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out)
 {
     if (i >= (output ? g->n_out : g->n_in))
@@ -136,7 +150,7 @@ int tc_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out)
     tc_val v = output ? g->out[i] : g->in[i];
     tc_fill_record(out,
                    &(tc_port_info){.name = output ? tc_output_name_of(g, i) : tc_input_name(g, i),
-                                   .type = tc_type_of(g, v),
+                                   .type = tc_port_codes(g, output, i),
                                    .value = v},
                    sizeof *out);
     return 1;

@@ -22,6 +22,9 @@ tc_module *tc_module_clone(const tc_module *module);
 const char *tc_input_name(const tc_graph *g, size_t i);
 const char *tc_output_name_of(const tc_graph *g, size_t i);
 
+/* The type of input or output i, with what its integers stand for where its port says so. */
+const tc_type *tc_port_codes(const tc_graph *g, bool output, size_t i);
+
 /* Fills a caller's record for input or output i of a program; 0: there is none. */
 int tc_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out);
 

@@ -46,6 +46,7 @@ struct tc_ctx {
     int threads;            /* 0: as many as there are cores */
     bool prefer_tosa;       /* run the TOSA that is kept beside an Ethos-U's stream */
     const char *method;     /* of an ExecuTorch program that is read; NULL: forward, or the first */
+    const char *signature;  /* of a TFLite file that is read; NULL: its first graph */
     bool reference_kernels; /* --kernels=reference */
     tc_dim_given *dim;      /* --dim NAME=VALUE */
     size_t n_dim, cap_dim;

@@ -73,7 +73,7 @@ typedef struct cli_option {
 typedef struct cli_common {
     bool help, version, json;
     int64_t threads;
-    const char *kernels;
+    const char *kernels, *signature;
     cli_texts dims, shapes;
 } cli_common;
 

@@ -54,6 +54,7 @@ static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
     tc_ctx_set_reference_kernels(c->ctx, c->common.kernels != NULL);
     for (size_t i = 0; i < c->common.dims.n; i++)
         CLI_TRY(tc_ctx_set_dim(c->ctx, c->common.dims.v[i]));
+    CLI_TRY(tc_ctx_set_signature(c->ctx, c->common.signature));
     for (size_t i = 0; i < c->common.shapes.n; i++)
         CLI_TRY(tc_ctx_set_shape(c->ctx, c->common.shapes.v[i]));
     tc_status status = v->run(c, record, &args);

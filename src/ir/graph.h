@@ -41,6 +41,8 @@ typedef struct tc_port {
     tc_val val;       /* TC_NONE: not a tensor */
     const char *name; /* as the user knows it, or NULL */
     const char *text; /* not a tensor: its value as text ("None", "5"); else NULL */
+    /* Plain integers that the file has a scale for: the type that says what they stand for. */
+    const tc_type *codes;
 } tc_port;
 
 typedef struct tc_module tc_module;

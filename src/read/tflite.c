@@ -3,6 +3,8 @@
  * out.
  *
  * The first graph is the program.  Messages name the operator by the tensor that it makes. */
+#include <math.h>
+
 #include "tflite_program.h"
 
 #include "data.h"
@@ -78,7 +80,8 @@ const char *tc_tfl_signature_name(tc_tfl *reader, int64_t graph, uint32_t list, 
     tc_fb_vector all = tc_fb_list(reader->root, MODEL_SIGNATURES, 4);
     for (size_t k = 0; k < all.n; k++) {
         tc_fb_table s = tc_fb_list_table(all, k);
-        if (tc_fb_u32(s, SIGNATURE_GRAPH, 0) != graph)
+        if (tc_fb_u32(s, SIGNATURE_GRAPH, 0) != graph ||
+            (reader->signature && reader->signature != (int64_t)k + 1))
             continue;
         tc_fb_vector maps = tc_fb_list(s, list, 4);
         for (size_t i = 0; i < maps.n; i++) {
@@ -160,6 +163,25 @@ static void read_sample(tc_ctx *ctx, const tc_type *type, tc_npy *array, tc_tens
     tc_trial_end(ctx, &trial);
 }
 
+/* What the numbers of a tensor stand for, where they are integers with one scale: of a type as the
+ * file has it. */
+static const tc_type *codes_of(tc_ctx *ctx, const tc_tfl_tensor *t, const tc_type *type)
+{
+    if (!tc_tfl_is_codes(t) || t->n_scale != 1 || !(t->scale[0] > 0) || !isfinite(t->scale[0]))
+        return NULL;
+    double *scale = tc_new(&ctx->arena, double);
+    int64_t *zero = tc_new(&ctx->arena, int64_t);
+    *scale = t->scale[0];
+    *zero = t->zero[0] + (t->shifted ? 128 : 0);
+    tc_quant q = {.axis = -1,
+                  .count = 1,
+                  .lo = tc_dtype_min(type->dtype),
+                  .hi = tc_dtype_max(type->dtype),
+                  .scale = scale,
+                  .zero = zero};
+    return *zero >= q.lo && *zero <= q.hi ? tc_type_with(ctx, type, &q) : NULL;
+}
+
 static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
 {
     tc_tfl *reader = scope->reader;
@@ -189,6 +211,7 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
     tc_make m = {ctx, scope->g, loc, TC_OK, scope->facts};
     port->name = name;
     port->val = tc_graph_input(scope->g, type, name);
+    port->codes = codes_of(ctx, t, type);
     t->val = t->shifted ? tc_tfl_down(&m, port->val) : tc_make_1(&m, identity, NULL, port->val);
     t->made = true;
     return m.status;
@@ -234,7 +257,8 @@ static tc_status bind_outputs(tc_tfl_scope *scope)
             v = tc_tfl_up(&m, v);
         TC_TRY(m.status);
         reader->module->out_port[reader->module->n_out_port++] =
-            (tc_port){.val = v, .name = tc_intern_text(reader->ctx, name)};
+            (tc_port){.val = v, .name = tc_intern_text(reader->ctx, name),
+                      .codes = t ? codes_of(reader->ctx, t, tc_type_of(scope->g, v)) : NULL};
         tc_graph_output(scope->g, v);
     }
     return TC_OK;
@@ -248,6 +272,53 @@ static void find_custom(tc_tfl *reader)
     for (const tc_tfl_row *row = tc_tfl_rows; row->name; row++)
         if (row->code == TC_TFL_CUSTOM)
             *tc_map_at(&reader->custom, tc_str_of(row->name)) = (void *)(uintptr_t)row;
+}
+
+/* ---- which graph ---- */
+
+static const char *graph_name(tc_tfl *reader, size_t i)
+{
+    tc_str name = tc_fb_string(tc_fb_list_table(reader->graphs, i), GRAPH_NAME);
+    return name.n ? tc_intern(reader->ctx, name) : NULL;
+}
+
+tc_status tc_tfl_choose(tc_tfl *reader, int64_t *graph)
+{
+    tc_ctx *ctx = reader->ctx;
+    const char *want = ctx->method ? ctx->method : ctx->signature;
+    tc_fb_vector all = tc_fb_list(reader->root, MODEL_SIGNATURES, 4);
+    reader->key = tc_new_n(&ctx->arena, const char *, all.n + 1);
+    for (size_t k = 0; k < all.n; k++) {
+        tc_str key = tc_fb_string(tc_fb_list_table(all, k), SIGNATURE_KEY);
+        reader->key[reader->n_key++] = key.n ? tc_intern(ctx, key) : "";
+    }
+    TC_TRY(tc_tfl_broken(reader));
+    *graph = 0;
+    for (size_t k = 0; want && k < all.n; k++)
+        if (tc_text_eq(reader->key[k], want)) {
+            *graph = tc_fb_u32(tc_fb_list_table(all, k), SIGNATURE_GRAPH, 0);
+            reader->signature = (int64_t)k + 1;
+            return tc_tfl_broken(reader);
+        }
+    for (size_t k = 0; want && k < reader->graphs.n; k++)
+        if (tc_text_eq(graph_name(reader, k), want)) {
+            *graph = (int64_t)k;
+            if (!reader->n_key)
+                reader->key[reader->n_key++] = want;
+            return tc_tfl_broken(reader);
+        }
+    TC_TRY(tc_tfl_broken(reader));
+    if (!want)
+        return TC_OK;
+    enum { TOLD = 20 };
+    tc_status status = tc_error(ctx, &(tc_loc){.file = reader->file}, TC_E_STRUCTURE,
+                                "there is no signature or graph '%.200s'", want);
+    for (size_t k = 0; k < all.n && k < TOLD; k++)
+        tc_note(ctx, NULL, "there is the signature '%.200s'", reader->key[k]);
+    for (size_t k = 0; k < reader->graphs.n && k < TOLD; k++)
+        if (graph_name(reader, k))
+            tc_note(ctx, NULL, "there is the graph '%.200s'", graph_name(reader, k));
+    return status;
 }
 
 tc_status tc_read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
@@ -264,7 +335,11 @@ tc_status tc_read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_modul
     tc_tfl_scope scope = {.reader = reader, .prefix = ""};
     scope.g = tc_graph_new(reader->module, "main");
     scope.facts = tc_new(&ctx->arena, tc_facts);
-    TC_TRY(tc_tfl_tensors(&scope, 0));
+    int64_t graph;
+    TC_TRY(tc_tfl_choose(reader, &graph));
+    reader->module->method = reader->key;
+    reader->module->n_method = reader->n_key;
+    TC_TRY(tc_tfl_tensors(&scope, graph));
     TC_TRY(bind_inputs(&scope));
     TC_TRY(tc_tfl_nodes(&scope));
     TC_TRY(bind_outputs(&scope));

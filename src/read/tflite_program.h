@@ -44,6 +44,9 @@ typedef struct tc_tfl {
     tc_map custom;  /* name -> tc_tfl_row */
     tc_map unknown; /* operators of which a message has been given */
     tc_map variable;
+    const char **key; /* of the signatures */
+    size_t n_key;
+    int64_t signature; /* one more than the place of the one that is asked for; 0: none is */
     int depth;      /* graphs inside of each other */
     bool once;      /* inside of what CALL_ONCE runs */
     size_t n_made;  /* operators that were built: loops are unrolled only so far */
@@ -66,6 +69,8 @@ typedef struct tc_tfl_scope {
 /* The tables of the file: root, codes, graphs, buffers. */
 TC_MUST_USE tc_status tc_tfl_open(tc_tfl *reader);
 TC_MUST_USE tc_status tc_tfl_broken(const tc_tfl *reader);
+/* The graph of the signature that is asked for, or the graph of that name; else the first. */
+TC_MUST_USE tc_status tc_tfl_choose(tc_tfl *reader, int64_t *graph);
 const char *tc_tfl_producer(tc_tfl *reader);
 /* How a graph's signature calls tensor t, in its inputs or outputs; NULL: it has no name for it. */
 const char *tc_tfl_signature_name(tc_tfl *reader, int64_t graph, uint32_t list, int64_t t);

@@ -75,11 +75,13 @@ tc_status tc_survey_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_sur
     reader->file = file;
     reader->bytes = bytes;
     TC_TRY(tc_tfl_open(reader));
+    int64_t chosen;
+    TC_TRY(tc_tfl_choose(reader, &chosen));
     s->producer = tc_tfl_producer(reader);
     for (size_t g = 0; g < reader->graphs.n; g++) {
         tc_tfl_scope scope = {.reader = reader, .prefix = ""};
         TC_TRY(tc_tfl_tensors(&scope, (int64_t)g));
-        if (g == 0) {
+        if ((int64_t)g == chosen) {
             ports(&scope, GRAPH_INPUTS, &s->in, &s->n_in, &s->cap_in);
             ports(&scope, GRAPH_OUTPUTS, &s->out, &s->n_out, &s->cap_out);
         }
@@ -90,9 +92,14 @@ tc_status tc_survey_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_sur
         TC_TRY(tc_tfl_broken(reader));
     }
     tc_fb_vector signatures = tc_fb_list(reader->root, MODEL_SIGNATURES, 4);
-    if (reader->graphs.n > 1 || signatures.n > 1)
-        s->version = tc_text_format(&ctx->arena, "(%zu graphs, %zu signatures)", reader->graphs.n,
-                                    signatures.n);
+    if (reader->graphs.n > 1 || signatures.n > 1) {
+        tc_buf names;
+        tc_buf_init(&names, &ctx->arena);
+        for (size_t k = 0; k < signatures.n && k < 20; k++)
+            tc_buf_printf(&names, "%s %.60s", k ? "," : ":", reader->key[k]);
+        s->version = tc_text_format(&ctx->arena, "(%zu graphs, %zu signatures%s)",
+                                    reader->graphs.n, signatures.n, tc_buf_cstr(&names));
+    }
     tc_survey_sort(s);
     return tc_tfl_broken(reader);
 }

@@ -567,16 +567,16 @@ class Model:
     def ports(self, g, inputs, outputs):
         g.inputs, g.outputs = list(inputs), list(outputs)
 
-    def sign(self, inputs, outputs):
-        """Names for the first graph's inputs and results."""
+    def sign(self, inputs, outputs, key="serve", graph=0):
+        """Names for a graph's inputs and results."""
         d = S.SignatureDefT()
-        d.signatureKey, d.subgraphIndex, d.inputs, d.outputs = "serve", 0, [], []
+        d.signatureKey, d.subgraphIndex, d.inputs, d.outputs = key, graph, [], []
         for names, into in ((inputs, d.inputs), (outputs, d.outputs)):
             for name, index in names.items():
                 t = S.TensorMapT()
                 t.name, t.tensorIndex = name, index
                 into.append(t)
-        self.m.signatureDefs = [d]
+        self.m.signatureDefs = (self.m.signatureDefs or []) + [d]
 
     def save(self, path):
         b = flatbuffers.Builder(1024)
@@ -686,6 +686,17 @@ def fixtures(s):
     m.ports(g, [x], [y])
     m.sign({"rows": x}, {"sizes": y})
     m.save(os.path.join(s.folder, "open.tflite"))
+    m = Model()  # two signatures, of codes
+    for k, (code, word) in enumerate(((B.ADD, "Add"), (B.MUL, "Mul"))):
+        g = m.graph()
+        a, b, y = (m.tensor(g, "i8", [4]) for _ in range(3))
+        for t, scale, zero in ((a, .5, 3), (b, .25, -7), (y, .75, 1)):
+            q = g.tensors[t].quantization = S.QuantizationParametersT()
+            q.scale, q.zeroPoint = np.float32([scale]), np.int64([zero])
+        m.op(g, code, [a, b], [y], opt(word + "Options"))
+        m.ports(g, [a, b], [y])
+        m.sign({"left": a, "right": b}, {"sum" if word == "Add" else "product": y}, word.lower(), k)
+    m.save(os.path.join(s.folder, "two.tflite"))
     for name, steps, batch, kind in (("codes", 3, 2, "u8"), ("steps", 2000000, 2, "f32"), ("state", 3, 1, "f32")):  # each is turned down
         w = lambda *d: T(kind, d, np.ones(d), None if kind == "f32" else .1)
         write(os.path.join(s.folder, name + ".tflite"), B.UNIDIRECTIONAL_SEQUENCE_RNN,
