@@ -1,105 +1,344 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_eltwise.c -- see int_eltwise.h.  The loops are plain C, compiled once for each level. */
+/* int_eltwise.c -- see int_eltwise.h.  A block of elements at a time goes through 32-bit numbers
+ * that stay near; the loops are plain C, compiled once for each level. */
 #include "int_eltwise.h"
 
-#include "fast.h"
+#include "finish.h"
 
-/* x - zero as 32 bits. */
-TC_INLINE void widen(tc_dtype from, const void *x, size_t at, size_t n, int32_t zero, int32_t *out)
+enum { BLOCK = 512 };
+
+/* ---- the loops ---- */
+
+TC_INLINE void widen(tc_dtype from, const void *x, size_t n, int32_t *out)
 {
     if (from == TC_i8)
         for (size_t i = 0; i < n; i++)
-            out[i] = ((const int8_t *)x)[at + i] - zero;
-    else
+            out[i] = ((const int8_t *)x)[i];
+    else if (from == TC_i16)
         for (size_t i = 0; i < n; i++)
-            out[i] = ((const int16_t *)x)[at + i] - zero;
+            out[i] = ((const int16_t *)x)[i];
+    else
+        memcpy(out, x, n * sizeof *out);
 }
 
-/* Wrapping arithmetic on one row. */
-TC_INLINE void row_of(tc_int_op op, const int32_t *a, size_t step_a, const int32_t *b,
-                      size_t step_b, int32_t *y, size_t n)
+TC_INLINE void narrow(tc_dtype to, const int32_t *x, size_t n, void *y)
+{
+    if (to == TC_i8)
+        for (size_t i = 0; i < n; i++)
+            ((int8_t *)y)[i] = (int8_t)x[i];
+    else if (to == TC_i16)
+        for (size_t i = 0; i < n; i++)
+            ((int16_t *)y)[i] = (int16_t)x[i];
+    else
+        memcpy(y, x, n * sizeof *x);
+}
+
+TC_INLINE int32_t wrapped(tc_int_op op, int32_t shift, int32_t a, int32_t b)
 {
     switch (op) {
     case TC_INT_add:
-        for (size_t i = 0; i < n; i++)
-            y[i] = (int32_t)((uint32_t)a[i * step_a] + (uint32_t)b[i * step_b]);
-        return;
+        return (int32_t)((uint32_t)a + (uint32_t)b);
     case TC_INT_sub:
-        for (size_t i = 0; i < n; i++)
-            y[i] = (int32_t)((uint32_t)a[i * step_a] - (uint32_t)b[i * step_b]);
-        return;
+        return (int32_t)((uint32_t)a - (uint32_t)b);
+    case TC_INT_max:
+        return a > b ? a : b;
+    case TC_INT_min:
+        return a < b ? a : b;
     default:
-        for (size_t i = 0; i < n; i++)
-            y[i] = (int32_t)((uint32_t)a[i * step_a] * (uint32_t)b[i * step_b]);
+        if (!shift)
+            return (int32_t)((uint32_t)a * (uint32_t)b);
+        return (int32_t)(((int64_t)a * b + (INT64_C(1) << (shift - 1))) >> shift);
     }
 }
 
-/* Steps are constants here, so that each case is a loop of its own. */
-TC_INLINE void row_any(tc_int_op op, const int32_t *a, bool many_a, const int32_t *b, bool many_b,
-                       int32_t *y, size_t n)
+/* y may be a.  Steps are constants where this is used, so that each case is a loop of its own. */
+TC_INLINE void row_of(tc_int_op op, int32_t shift, const int32_t *a, size_t step_a,
+                      const int32_t *b, size_t step_b, int32_t *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = wrapped(op, shift, a[i * step_a], b[i * step_b]);
+}
+
+TC_INLINE void row_steps(tc_int_op op, int32_t shift, const int32_t *a, bool many_a,
+                         const int32_t *b, bool many_b, int32_t *y, size_t n)
 {
     if (many_a && many_b)
-        row_of(op, a, 1, b, 1, y, n);
+        row_of(op, shift, a, 1, b, 1, y, n);
     else if (many_a)
-        row_of(op, a, 1, b, 0, y, n);
+        row_of(op, shift, a, 1, b, 0, y, n);
     else if (many_b)
-        row_of(op, a, 0, b, 1, y, n);
+        row_of(op, shift, a, 0, b, 1, y, n);
     else
-        row_of(op, a, 0, b, 0, y, n);
+        row_of(op, shift, a, 0, b, 0, y, n);
 }
 
-TC_INLINE const int32_t *operand(tc_spread s, const int32_t *p, size_t row, size_t columns)
+TC_INLINE void row_any(tc_int_op op, int32_t shift, const int32_t *a, bool many_a, const int32_t *b,
+                       bool many_b, int32_t *y, size_t n)
 {
-    return s == TC_SPREAD_none ? p + row * columns : s == TC_SPREAD_column ? p + row : p;
+    if (op == TC_INT_add)
+        row_steps(TC_INT_add, 0, a, many_a, b, many_b, y, n);
+    else if (op == TC_INT_sub)
+        row_steps(TC_INT_sub, 0, a, many_a, b, many_b, y, n);
+    else if (op == TC_INT_max)
+        row_steps(TC_INT_max, 0, a, many_a, b, many_b, y, n);
+    else if (op == TC_INT_min)
+        row_steps(TC_INT_min, 0, a, many_a, b, many_b, y, n);
+    else if (!shift)
+        row_steps(TC_INT_mul, 0, a, many_a, b, many_b, y, n);
+    else
+        row_steps(TC_INT_mul, shift, a, many_a, b, many_b, y, n);
 }
 
-TC_INLINE void binary(const tc_int_binary *e, const int32_t *a, const int32_t *b, int32_t *y)
+/* Numbers by row become rows of them. */
+TC_INLINE void spread_column(const int32_t *x, size_t rows, size_t columns, int32_t *out)
 {
-    bool many_a = e->a == TC_SPREAD_none || e->a == TC_SPREAD_row;
-    bool many_b = e->b == TC_SPREAD_none || e->b == TC_SPREAD_row;
-    for (size_t r = 0; r < e->rows; r++)
-        row_any(e->op, operand(e->a, a, r, e->columns), many_a, operand(e->b, b, r, e->columns),
-                many_b, y + r * e->columns, e->columns);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < columns; c++)
+            *out++ = x[r];
 }
+
+TC_INLINE int32_t fold(tc_int_op op, const int32_t *x, size_t n, int32_t v)
+{
+    if (op == TC_INT_add)
+        for (size_t i = 0; i < n; i++)
+            v = (int32_t)((uint32_t)v + (uint32_t)x[i]);
+    else if (op == TC_INT_max)
+        for (size_t i = 0; i < n; i++)
+            v = v > x[i] ? v : x[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            v = v < x[i] ? v : x[i];
+    return v;
+}
+
+TC_INLINE void clamp(tc_dtype dtype, int32_t lo, int32_t hi, const void *x, void *y, size_t n)
+{
+    if (dtype == TC_i8)
+        for (size_t i = 0; i < n; i++) {
+            int8_t v = ((const int8_t *)x)[i];
+            v = v < (int8_t)lo ? (int8_t)lo : v;
+            ((int8_t *)y)[i] = v > (int8_t)hi ? (int8_t)hi : v;
+        }
+    else
+        for (size_t i = 0; i < n; i++) {
+            int16_t v = ((const int16_t *)x)[i];
+            v = v < (int16_t)lo ? (int16_t)lo : v;
+            ((int16_t *)y)[i] = v > (int16_t)hi ? (int16_t)hi : v;
+        }
+}
+
+TC_INLINE void table16(const int16_t *table, const int16_t *x, int32_t *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t at = (x[i] + 32768) >> 7, rest = x[i] & 127;
+        y[i] = table[at] * 128 + (table[at + 1] - table[at]) * rest;
+    }
+}
+
+/* ---- a copy of them for each level ---- */
+
+typedef struct loops {
+    void (*widen)(tc_dtype, const void *, size_t, int32_t *);
+    void (*narrow)(tc_dtype, const int32_t *, size_t, void *);
+    void (*row)(tc_int_op, int32_t, const int32_t *, bool, const int32_t *, bool, int32_t *,
+                size_t);
+    void (*column)(const int32_t *, size_t, size_t, int32_t *);
+    int32_t (*fold)(tc_int_op, const int32_t *, size_t, int32_t);
+    void (*clamp)(tc_dtype, int32_t, int32_t, const void *, void *, size_t);
+} loops;
 
 #define LEVEL(name, target)                                                                        \
-    target static void widen_##name(tc_dtype from, const void *x, size_t at, size_t n,             \
-                                    int32_t zero, int32_t *out)                                    \
+    target static void widen_##name(tc_dtype from, const void *x, size_t n, int32_t *out)          \
     {                                                                                              \
-        widen(from, x, at, n, zero, out);                                                          \
+        widen(from, x, n, out);                                                                    \
     }                                                                                              \
-    target static void binary_##name(const tc_int_binary *e, const int32_t *a, const int32_t *b,   \
-                                     int32_t *y)                                                   \
+    target static void narrow_##name(tc_dtype to, const int32_t *x, size_t n, void *y)             \
     {                                                                                              \
-        binary(e, a, b, y);                                                                        \
-    }
+        narrow(to, x, n, y);                                                                       \
+    }                                                                                              \
+    target static void row_##name(tc_int_op op, int32_t shift, const int32_t *a, bool many_a,      \
+                                  const int32_t *b, bool many_b, int32_t *y, size_t n)             \
+    {                                                                                              \
+        row_any(op, shift, a, many_a, b, many_b, y, n);                                            \
+    }                                                                                              \
+    target static void column_##name(const int32_t *x, size_t rows, size_t columns, int32_t *out)  \
+    {                                                                                              \
+        spread_column(x, rows, columns, out);                                                      \
+    }                                                                                              \
+    target static int32_t fold_##name(tc_int_op op, const int32_t *x, size_t n, int32_t v)         \
+    {                                                                                              \
+        return fold(op, x, n, v);                                                                  \
+    }                                                                                              \
+    target static void clamp_##name(tc_dtype dtype, int32_t lo, int32_t hi, const void *x,         \
+                                    void *y, size_t n)                                             \
+    {                                                                                              \
+        clamp(dtype, lo, hi, x, y, n);                                                             \
+    }                                                                                              \
+    static const loops loops_##name = {widen_##name,  narrow_##name, row_##name,                   \
+                                       column_##name, fold_##name,   clamp_##name};
 
 LEVEL(plain, )
 #ifdef TC_X86
+#include <immintrin.h>
 LEVEL(avx2, TC_AVX2)
 LEVEL(avx512, TC_AVX512)
-#define PICK(what)                                                                                 \
-    (tc_isa_is_avx512(tc_fast_isa()) ? what##_avx512                                               \
-     : tc_fast_isa() == TC_ISA_avx2  ? what##_avx2                                                 \
-                                     : what##_plain)
-#else
-#define PICK(what) what##_plain
+
+/* An entry and the next one are fetched as one word. */
+TC_AVX512 static size_t table16_avx512(const int16_t *table, const int16_t *x, int32_t *y, size_t n)
+{
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m512i v = _mm512_cvtepi16_epi32(
+            _mm256_loadu_si256((const __m256i *)(const void *)(x + i)));
+        __m512i at = _mm512_srai_epi32(_mm512_add_epi32(v, _mm512_set1_epi32(32768)), 7);
+        __m512i both = _mm512_i32gather_epi32(at, table, 2);
+        __m512i next = _mm512_srai_epi32(both, 16);
+        __m512i base = _mm512_srai_epi32(_mm512_slli_epi32(both, 16), 16);
+        __m512i rest = _mm512_and_si512(v, _mm512_set1_epi32(127));
+        __m512i rise = _mm512_mullo_epi32(_mm512_sub_epi32(next, base), rest);
+        _mm512_storeu_si512(y + i, _mm512_add_epi32(_mm512_slli_epi32(base, 7), rise));
+    }
+    return i;
+}
 #endif
 
-void tc_rescale_run(const tc_rescale *r, const void *x, size_t n, void *y, void *scratch)
+static const loops *here(void)
 {
-    void (*widen_here)(tc_dtype, const void *, size_t, size_t, int32_t, int32_t *) = PICK(widen);
-    size_t bytes = tc_dtypes[r->narrow.dtype].bytes;
-    for (size_t at = 0; at < n; at += r->columns) {
-        size_t some = n - at < r->columns ? n - at : r->columns;
-        const int32_t *acc = r->from == TC_i32 ? (const int32_t *)x + at : scratch;
-        if (r->from != TC_i32)
-            widen_here(r->from, x, at, some, r->x_zero, scratch);
-        tc_narrow_rows(&r->narrow, acc, some, 1, some, NULL, (uint8_t *)y + at * bytes);
+#ifdef TC_X86
+    if (tc_isa_is_avx512(tc_fast_isa()))
+        return &loops_avx512;
+    if (tc_fast_isa() == TC_ISA_avx2)
+        return &loops_avx2;
+#endif
+    return &loops_plain;
+}
+
+/* ---- operands, a block at a time ---- */
+
+/* n elements from place `at` on as 32 bits, in buf unless they lie so. */
+static const int32_t *fetch(const loops *l, const tc_int_operand *o, const void *x, size_t at,
+                            size_t n, int32_t *buf)
+{
+    const uint8_t *from = (const uint8_t *)x + at * tc_dtypes[o->from].bytes;
+    if (o->rescale)
+        tc_rescale_run(o->rescale, from, n, buf, NULL);
+    else if (o->from == TC_i32)
+        return (const int32_t *)(const void *)from;
+    else
+        l->widen(o->from, from, n, buf);
+    return buf;
+}
+
+/* The operand beside rows r .. r + rows, columns c .. c + columns: one number, or as many as there
+ * are elements. */
+static const int32_t *meet(const loops *l, const tc_int_binary *e, const tc_int_operand *o,
+                           const void *x, size_t r, size_t rows, size_t c, size_t columns,
+                           int32_t *buf)
+{
+    if (o->spread == TC_SPREAD_one)
+        return fetch(l, o, x, 0, 1, buf);
+    if (o->spread == TC_SPREAD_none)
+        return fetch(l, o, x, r * e->columns + c, rows * columns, buf);
+    if (o->spread == TC_SPREAD_column) {
+        int32_t each[BLOCK];
+        l->column(fetch(l, o, x, r, rows, each), rows, columns, buf);
+        return buf;
+    }
+    const int32_t *first = fetch(l, o, x, c, columns, buf);
+    if (rows == 1)
+        return first;
+    if (first != buf)
+        memcpy(buf, first, columns * sizeof *buf);
+    for (size_t i = 1; i < rows; i++)
+        memcpy(buf + i * columns, buf, columns * sizeof *buf);
+    return buf;
+}
+
+static void finish(const loops *l, const tc_int_binary *e, const int32_t *v, size_t at, size_t n,
+                   void *y)
+{
+    uint8_t *to = (uint8_t *)y + at * tc_dtypes[e->to].bytes;
+    if (e->then)
+        tc_rescale_run(e->then, v, n, to, NULL);
+    else
+        l->narrow(e->to, v, n, to);
+}
+
+void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y)
+{
+    const loops *l = here();
+    int32_t buf_a[BLOCK], buf_b[BLOCK], sum[BLOCK];
+    size_t columns = e->columns < BLOCK ? e->columns : BLOCK;
+    size_t rows = columns ? BLOCK / columns : 1;
+    bool many_a = e->a.spread != TC_SPREAD_one, many_b = e->b.spread != TC_SPREAD_one;
+    for (size_t r = 0; r < e->rows; r += rows)
+        for (size_t c = 0; c < e->columns; c += columns) {
+            size_t some = e->rows - r < rows ? e->rows - r : rows;
+            size_t across = e->columns - c < columns ? e->columns - c : columns;
+            const int32_t *va = meet(l, e, &e->a, a, r, some, c, across, buf_a);
+            const int32_t *vb = meet(l, e, &e->b, b, r, some, c, across, buf_b);
+            size_t n = some * across, at = r * e->columns + c;
+            bool straight = !e->then && e->to == TC_i32;
+            int32_t *to = straight ? (int32_t *)y + at : sum;
+            l->row(e->op, e->shift, va, many_a, vb, many_b, to, n);
+            if (!straight)
+                finish(l, e, to, at, n, y);
+        }
+}
+
+/* ---- sums, and the largest and least ---- */
+
+size_t tc_int_reduce_scratch(const tc_int_reduce *r)
+{
+    return r->inner > 1 ? r->inner * sizeof(int32_t) : 0;
+}
+
+static int32_t first_of(tc_int_op op)
+{
+    return op == TC_INT_add ? 0 : op == TC_INT_max ? INT32_MIN : INT32_MAX;
+}
+
+void tc_int_reduce_run(const tc_int_reduce *r, const void *x, void *y, void *scratch)
+{
+    const loops *l = here();
+    int32_t buf[BLOCK], *sum = scratch;
+    size_t bytes = tc_dtypes[r->to].bytes;
+    for (size_t o = 0; o < r->outer; o++) {
+        size_t from = o * r->n * r->inner;
+        if (r->inner == 1) {
+            int32_t v = first_of(r->op);
+            for (size_t i = 0; i < r->n; i += BLOCK) {
+                size_t some = r->n - i < BLOCK ? r->n - i : BLOCK;
+                v = l->fold(r->op, fetch(l, &r->x, x, from + i, some, buf), some, v);
+            }
+            l->narrow(r->to, &v, 1, (uint8_t *)y + o * bytes);
+            continue;
+        }
+        for (size_t i = 0; i < r->inner; i++)
+            sum[i] = first_of(r->op);
+        for (size_t k = 0; k < r->n; k++, from += r->inner)
+            for (size_t i = 0; i < r->inner; i += BLOCK) {
+                size_t some = r->inner - i < BLOCK ? r->inner - i : BLOCK;
+                l->row(r->op, 0, sum + i, true, fetch(l, &r->x, x, from + i, some, buf), true,
+                       sum + i, some);
+            }
+        l->narrow(r->to, sum, r->inner, (uint8_t *)y + o * r->inner * bytes);
     }
 }
 
-void tc_int_binary_run(const tc_int_binary *e, const int32_t *a, const int32_t *b, int32_t *y)
+/* ---- element by element ---- */
+
+void tc_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n)
 {
-    PICK(binary)(e, a, b, y);
+    size_t done = 0;
+#ifdef TC_X86
+    if (tc_isa_is_avx512(tc_fast_isa()))
+        done = table16_avx512(table, x, y, n);
+#endif
+    table16(table, x + done, y + done, n - done);
+}
+
+void tc_clamp_run(tc_dtype dtype, int32_t lo, int32_t hi, const void *x, void *y, size_t n)
+{
+    here()->clamp(dtype, lo, hi, x, y, n);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_eltwise.h -- RESCALE and 32-bit arithmetic of TOSA over whole tensors, with the bits of num/.
- */
+/* int_eltwise.h -- RESCALE, TABLE, integer arithmetic and sums of TOSA over whole tensors, with the
+ * bits of num/. */
 #ifndef TC_INT_ELTWISE_H
 #define TC_INT_ELTWISE_H
 
@@ -13,15 +13,22 @@ typedef struct tc_rescale {
     int32_t x_zero;
     size_t columns;
     tc_narrow narrow;
+    /* one scale for all, by finish.h's formula */
+    bool alike;
+    int32_t m, left, right;
+    int64_t half;
 } tc_rescale;
 
-enum { TC_RESCALE_BLOCK = 512 };
+enum { TC_RESCALE_BLOCK = 64 };
 
-/* n elements; scratch: columns * 4 bytes, unless x is i32. */
+tc_rescale tc_rescale_make(tc_dtype from, int32_t x_zero, size_t columns, bool per_channel,
+                           const tc_narrow *narrow);
+
+/* n elements; scratch: columns * 4 bytes, unless x is i32 or scales are alike. */
 void tc_rescale_run(const tc_rescale *r, const void *x, size_t n, void *y, void *scratch);
 
-/* ADD, SUB and MUL (shift 0) of i32, results wrapped; operands as they are or repeated. */
-typedef enum tc_int_op { TC_INT_add, TC_INT_sub, TC_INT_mul } tc_int_op;
+/* Results of 32 bits are wrapped. */
+typedef enum tc_int_op { TC_INT_add, TC_INT_sub, TC_INT_mul, TC_INT_max, TC_INT_min } tc_int_op;
 
 /* How an operand meets the result, seen as rows of columns. */
 typedef enum tc_spread {
@@ -31,12 +38,39 @@ typedef enum tc_spread {
     TC_SPREAD_column   /* one number a row */
 } tc_spread;
 
+/* An operand of i8, i16 or i32, perhaps with a RESCALE to i32 (scales alike) on its way. */
+typedef struct tc_int_operand {
+    tc_dtype from;
+    tc_spread spread;
+    const tc_rescale *rescale;
+} tc_int_operand;
+
 typedef struct tc_int_binary {
     tc_int_op op;
-    tc_spread a, b;
+    int32_t shift; /* of TC_INT_mul: of the 64-bit product, rounded half up */
+    tc_int_operand a, b;
     size_t rows, columns;
+    tc_dtype to;            /* what is stored: i8, i16 or i32 */
+    const tc_rescale *then; /* the result's RESCALE to `to` (scales alike), or NULL */
 } tc_int_binary;
 
-void tc_int_binary_run(const tc_int_binary *e, const int32_t *a, const int32_t *b, int32_t *y);
+void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y);
+
+/* x [outer][n][inner] over n, to i8, i16 or i32; op: add, max or min. */
+typedef struct tc_int_reduce {
+    tc_int_op op;
+    tc_int_operand x;
+    size_t outer, n, inner;
+    tc_dtype to;
+} tc_int_reduce;
+
+size_t tc_int_reduce_scratch(const tc_int_reduce *r);
+void tc_int_reduce_run(const tc_int_reduce *r, const void *x, void *y, void *scratch);
+
+/* TABLE of i16: 513 entries, interpolated. */
+void tc_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n);
+
+/* CLAMP of i8 or i16. */
+void tc_clamp_run(tc_dtype dtype, int32_t lo, int32_t hi, const void *x, void *y, size_t n);
 
 #endif

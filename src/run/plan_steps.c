@@ -213,6 +213,13 @@ static void plan_node(tc_maker *m, const tc_node *node)
         [TC_OP_tosa_add] = tc_plan_int_binary,
         [TC_OP_tosa_sub] = tc_plan_int_binary,
         [TC_OP_tosa_mul] = tc_plan_int_binary,
+        [TC_OP_tosa_maximum] = tc_plan_int_binary,
+        [TC_OP_tosa_minimum] = tc_plan_int_binary,
+        [TC_OP_tosa_reduce_sum] = tc_plan_int_reduce,
+        [TC_OP_tosa_reduce_max] = tc_plan_int_reduce,
+        [TC_OP_tosa_reduce_min] = tc_plan_int_reduce,
+        [TC_OP_tosa_table] = tc_plan_table,
+        [TC_OP_tosa_clamp] = tc_plan_clamp,
         [TC_OP_tosa_reshape] = plan_view,
         [TC_OP_tosa_identity] = plan_view,
         [TC_OP_slice] = plan_view,
@@ -311,11 +318,12 @@ bool tc_plan_steps(tc_plan *plan)
     /* The scratch arena is not rewound before the end: kernels that fold layouts use marks of their
      * own. */
     tc_mark mark = tc_arena_mark(scratch);
-    tc_maker m = {plan, plan->ctx, g, NULL, NULL, NULL, NULL};
+    tc_maker m = {plan, plan->ctx, g, NULL, NULL, NULL, NULL, NULL};
     m.at = tc_new_n(scratch, place *, g->n_val);
     m.uses = tc_new_n(scratch, uint32_t, g->n_val);
     m.only_user = tc_new_n(scratch, const tc_node *, g->n_val);
     m.joined = tc_new_n(scratch, bool, g->n_val);
+    m.waiting = tc_new_n(scratch, bool, g->n_val);
     count_uses(&m);
     plan_given(&m);
     for (size_t k = 0; k < g->n_node; k++) {

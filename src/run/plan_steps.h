@@ -89,6 +89,7 @@ typedef struct tc_maker {
     uint32_t *uses;   /* by value */
     const tc_node **only_user; /* by value: its user, where there is just one */
     bool *joined;     /* by value: its node is computed by the product before it */
+    bool *waiting;    /* by value: its node is computed by its only reader */
 } tc_maker;
 
 /* Memory of its own for a value that the next step makes. */
@@ -120,8 +121,9 @@ tc_plan_fn tc_plan_conv, tc_plan_linear, tc_plan_matmul; /* plan_float.c */
 tc_plan_fn tc_plan_snap;                                 /* plan_snap.c */
 tc_plan_fn tc_plan_codes;                                /* plan_codes.c */
 tc_plan_fn tc_plan_sdpa;                                 /* plan_attention.c */
-tc_plan_fn tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8, tc_plan_rescale,
-    tc_plan_int_binary; /* plan_int.c */
+tc_plan_fn tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8; /* plan_int.c */
+tc_plan_fn tc_plan_rescale, tc_plan_int_binary, tc_plan_int_reduce, tc_plan_table,
+    tc_plan_clamp; /* plan_eltwise.c */
 
 /* Extents and distances of a matrix operand as it lies, with leading axes of extent 1 up to the
  * rank. */

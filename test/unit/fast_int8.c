@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fast_int8.c -- the quick integer products give the bits of num/, at every level this machine has.
  */
-#include "check.h"
+#include "levels.h"
 
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "fast/fast.h"
 #include "fast/int16.h"
 #include "fast/int8.h"
 #include "num/call.h"
 #include "num/kernels.h"
-
-static uint64_t seed = 1;
-static int64_t any(int64_t lo, int64_t hi)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return lo + (int64_t)((seed >> 33) % (uint64_t)(hi - lo + 1));
-}
 
 static tc_tensor random_i8(tc_ctx *ctx, int rank, const int64_t *dim, int64_t lo)
 {
@@ -213,43 +201,20 @@ static void try_linear16(tc_ctx *ctx)
     CHECK(!tc_linear16_new(ctx, &a, x.type, w, bias));
 }
 
-/* In a process of its own, since a level is chosen once: what it counted comes back. */
-static void try_level(tc_isa isa)
+static void checks(void)
 {
-    int count[2] = {0, 1}, way[2];
-    CHECK(pipe(way) == 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        check_passed = check_failed = 0;
-        setenv("TOSAC_ISA", tc_isa_name(isa), 1);
-        CHECK(tc_fast_isa() == isa);
-        for (int i = 0; i < 60; i++) {
-            tc_ctx *ctx = tc_ctx_new();
-            try_conv(ctx, false);
-            try_conv(ctx, true);
-            try_matmul(ctx);
-            try_linear16(ctx);
-            tc_ctx_free(ctx);
-        }
-        count[0] = check_passed, count[1] = check_failed;
-        exit(write(way[1], count, sizeof count) != (ssize_t)sizeof count);
+    for (int i = 0; i < 60; i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        try_conv(ctx, false);
+        try_conv(ctx, true);
+        try_matmul(ctx);
+        try_linear16(ctx);
+        tc_ctx_free(ctx);
     }
-    close(way[1]);
-    if (read(way[0], count, sizeof count) != (ssize_t)sizeof count)
-        count[0] = 0, count[1] = 1;
-    close(way[0]);
-    int status = 1;
-    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
-    check_passed += count[0];
-    check_failed += count[1];
-    printf("%s: %d so far\n", tc_isa_name(isa), check_passed);
-    fflush(stdout);
 }
 
 int main(void)
 {
-    for (int isa = 0; isa < TC_ISA_COUNT; isa++)
-        if (tc_isa_here((tc_isa)isa))
-            try_level((tc_isa)isa);
+    try_levels(checks);
     return check_done();
 }

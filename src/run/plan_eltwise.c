@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_eltwise.c -- integer RESCALE, arithmetic, sums, TABLE and CLAMP of TOSA through fast/.
+ *
+ * A RESCALE to i32 whose only reader is arithmetic or a sum is no step of its own: its reader does
+ * it on the way, and the RESCALE behind arithmetic, too. */
+#include "plan_int.h"
+
+#include "../fast/finish.h"
+#include "../fast/int_eltwise.h"
+
+static bool is_int(tc_dtype d) { return d == TC_i8 || d == TC_i16 || d == TC_i32; }
+
+/* ---- RESCALE ---- */
+
+/* As fast/ has it; `c` gets what it narrows to. */
+static bool take_rescale(tc_maker *m, const tc_node *node, tc_chain *c, tc_rescale *out)
+{
+    if (node->op != TC_OP_tosa_rescale)
+        return false;
+    const tc_type *x = tc_type_of(m->g, node->in[0]);
+    bool per_channel = ((const tc_attr_tosa_rescale *)node->attr)->per_channel;
+    if (!is_int(x->dtype) || (per_channel && !x->rank))
+        return false;
+    size_t columns = per_channel ? (size_t)x->dim[x->rank - 1] : TC_RESCALE_BLOCK;
+    int64_t zero;
+    if (!tc_plan_takes_rescale(m, node, columns, &zero, &c->narrow) ||
+        (x->dtype == TC_i32 && zero))
+        return false;
+    *out = tc_rescale_make(x->dtype, (int32_t)zero, columns, per_channel, &c->narrow);
+    return true;
+}
+
+typedef struct rescale_step {
+    tc_rescale rescale;
+    size_t n;
+} rescale_step;
+
+static void run_rescale(const void *what, void *const *in, void *out, void *scratch)
+{
+    const rescale_step *s = what;
+    tc_rescale_run(&s->rescale, in[0], s->n, out, scratch);
+}
+
+static bool takes_binary(const tc_maker *m, const tc_node *node, tc_int_binary *e);
+static bool takes_reduce(const tc_maker *m, const tc_node *node, tc_int_reduce *r);
+
+/* Whether the only reader will do it: see operand_of(). */
+static bool waits(const tc_maker *m, const tc_node *node, const tc_rescale *r)
+{
+    tc_int_binary e;
+    tc_int_reduce sum;
+    const tc_node *user = tc_plan_only_user(m, node->out[0]);
+    return r->alike && r->narrow.dtype == TC_i32 && user &&
+           (takes_binary(m, user, &e) || takes_reduce(m, user, &sum));
+}
+
+bool tc_plan_rescale(tc_maker *m, const tc_node *node)
+{
+    rescale_step *s = tc_new(&m->ctx->arena, rescale_step);
+    tc_chain c = {.last = node};
+    if (!take_rescale(m, node, &c, &s->rescale))
+        return false;
+    if (waits(m, node, &s->rescale)) {
+        m->waiting[node->out[0]] = true;
+        return true;
+    }
+    tc_plan_activation(m, &c);
+    s->rescale.narrow = c.narrow;
+    s->n = (size_t)tc_type_count(tc_type_of(m->g, node->in[0]));
+    tc_plan_emit(m, node, &c, run_rescale, s, s->rescale.columns * sizeof(int32_t), 1);
+    return true;
+}
+
+/* ---- operands ---- */
+
+/* Operand i, behind a RESCALE that waits for us; *from: the value that is read. */
+static tc_int_operand operand_of(tc_maker *m, const tc_node *node, int i, tc_spread spread,
+                                 tc_val *from)
+{
+    *from = node->in[i];
+    tc_int_operand o = {tc_type_of(m->g, *from)->dtype, spread, NULL};
+    if (!m->waiting[*from])
+        return o;
+    const tc_node *rescale = m->g->val[*from]->def;
+    tc_chain c = {.last = rescale};
+    tc_rescale *r = tc_new(&m->ctx->arena, tc_rescale);
+    take_rescale(m, rescale, &c, r); /* it did before */
+    *from = rescale->in[0];
+    return (tc_int_operand){r->from, spread, r};
+}
+
+static void emit_from(tc_maker *m, const tc_node *node, const tc_chain *c, tc_prepared *run,
+                      const void *what, size_t scratch, const tc_val *from, int n_in)
+{
+    const place *in[2];
+    for (int i = 0; i < n_in; i++)
+        in[i] = tc_place_plain(m, from[i], node);
+    tc_val v = c->last->out[0];
+    tc_step_prepared(m, node, run, what, scratch, in, n_in, v,
+                     tc_layout_plain(tc_type_of(m->g, v)->rank));
+    for (int i = 0; i < c->n_part; i++)
+        m->joined[c->part[i]->out[0]] = true;
+}
+
+/* ---- arithmetic of two ---- */
+
+/* How operand t meets result y; false when it is repeated along an axis in the middle. */
+static bool spread_of(const tc_type *t, const tc_type *y, tc_spread *out)
+{
+    bool one = true, whole = true, row = true, column = true;
+    for (int i = 0; i < y->rank; i++) {
+        bool last = i == y->rank - 1;
+        one = one && t->dim[i] == 1;
+        whole = whole && t->dim[i] == y->dim[i];
+        row = row && t->dim[i] == (last ? y->dim[i] : 1);
+        column = column && t->dim[i] == (last ? 1 : y->dim[i]);
+    }
+    *out = whole ? TC_SPREAD_none : one ? TC_SPREAD_one : row ? TC_SPREAD_row : TC_SPREAD_column;
+    return whole || one || row || column;
+}
+
+static bool int_op(tc_op op, tc_int_op *out)
+{
+    static const struct {
+        tc_op op;
+        tc_int_op as;
+    } known[] = {{TC_OP_tosa_add, TC_INT_add},     {TC_OP_tosa_sub, TC_INT_sub},
+                 {TC_OP_tosa_mul, TC_INT_mul},     {TC_OP_tosa_maximum, TC_INT_max},
+                 {TC_OP_tosa_minimum, TC_INT_min}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].op == op) {
+            *out = known[i].as;
+            return true;
+        }
+    return false;
+}
+
+/* Everything but what is joined to it. */
+static bool takes_binary(const tc_maker *m, const tc_node *node, tc_int_binary *e)
+{
+    *e = (tc_int_binary){0};
+    if (!int_op(node->op, &e->op))
+        return false;
+    const tc_type *a = tc_type_of(m->g, node->in[0]), *b = tc_type_of(m->g, node->in[1]);
+    const tc_type *y = tc_type_of(m->g, node->out[0]);
+    int64_t shift = 0;
+    if (a->dtype != b->dtype || !is_int(a->dtype) || !is_int(y->dtype) || a->rank != y->rank ||
+        b->rank != y->rank || !spread_of(a, y, &e->a.spread) || !spread_of(b, y, &e->b.spread))
+        return false;
+    if (node->op == TC_OP_tosa_mul) {
+        if (!tc_plan_number(m, node, 2, &shift) || y->dtype != TC_i32 || shift < 0 || shift > 62 ||
+            (shift && a->dtype != TC_i32))
+            return false;
+    } else if (y->dtype != a->dtype || (e->op <= TC_INT_sub && y->dtype != TC_i32)) {
+        return false;
+    }
+    e->shift = (int32_t)shift;
+    e->to = y->dtype;
+    e->columns = y->rank ? (size_t)y->dim[y->rank - 1] : 1;
+    e->rows = e->columns ? (size_t)tc_type_count(y) / e->columns : 0;
+    bool plain_a = e->a.spread == TC_SPREAD_none || e->a.spread == TC_SPREAD_one;
+    bool plain_b = e->b.spread == TC_SPREAD_none || e->b.spread == TC_SPREAD_one;
+    if (plain_a && plain_b) {
+        e->columns *= e->rows; /* one long row */
+        e->rows = 1;
+    }
+    return true;
+}
+
+static void run_binary(const void *what, void *const *in, void *out, void *scratch)
+{
+    (void)scratch;
+    tc_int_binary_run(what, in[0], in[1], out);
+}
+
+/* The RESCALE behind it, where its scales are alike. */
+static void follow_rescale(tc_maker *m, tc_int_binary *e, tc_chain *c)
+{
+    const tc_node *user = tc_plan_only_user(m, c->last->out[0]);
+    tc_rescale *r = tc_new(&m->ctx->arena, tc_rescale);
+    if (!user || e->to != TC_i32 || !take_rescale(m, user, c, r) || !r->alike)
+        return;
+    c->part[c->n_part++] = c->last = user;
+    tc_plan_activation(m, c);
+    r->narrow = c->narrow;
+    e->then = r;
+    e->to = c->narrow.dtype;
+}
+
+bool tc_plan_int_binary(tc_maker *m, const tc_node *node)
+{
+    tc_int_binary *e = tc_new(&m->ctx->arena, tc_int_binary);
+    tc_chain c = {.last = node};
+    tc_val from[2];
+    if (!takes_binary(m, node, e))
+        return false;
+    e->a = operand_of(m, node, 0, e->a.spread, &from[0]);
+    e->b = operand_of(m, node, 1, e->b.spread, &from[1]);
+    follow_rescale(m, e, &c);
+    emit_from(m, node, &c, run_binary, e, 0, from, 2);
+    return true;
+}
+
+/* ---- over an axis ---- */
+
+static bool takes_reduce(const tc_maker *m, const tc_node *node, tc_int_reduce *r)
+{
+    bool sums = node->op == TC_OP_tosa_reduce_sum;
+    if (!sums && node->op != TC_OP_tosa_reduce_max && node->op != TC_OP_tosa_reduce_min)
+        return false;
+    const tc_type *x = tc_type_of(m->g, node->in[0]);
+    int64_t axis = sums ? ((const tc_attr_tosa_axis *)node->attr)->axis
+                        : ((const tc_attr_tosa_axis_nan *)node->attr)->axis;
+    if (!is_int(x->dtype) || (sums && x->dtype != TC_i32) || axis < 0 || axis >= x->rank ||
+        !tc_type_count(x) || tc_type_of(m->g, node->out[0])->dtype != x->dtype)
+        return false;
+    *r = (tc_int_reduce){.op = sums                                 ? TC_INT_add
+                               : node->op == TC_OP_tosa_reduce_max ? TC_INT_max
+                                                                   : TC_INT_min,
+                         .outer = 1, .inner = 1, .n = (size_t)x->dim[axis], .to = x->dtype};
+    for (int i = 0; i < x->rank; i++)
+        *(i < axis ? &r->outer : &r->inner) *= i == axis ? 1 : (size_t)x->dim[i];
+    return true;
+}
+
+static void run_reduce(const void *what, void *const *in, void *out, void *scratch)
+{
+    tc_int_reduce_run(what, in[0], out, scratch);
+}
+
+bool tc_plan_int_reduce(tc_maker *m, const tc_node *node)
+{
+    tc_int_reduce *r = tc_new(&m->ctx->arena, tc_int_reduce);
+    tc_val from;
+    if (!takes_reduce(m, node, r))
+        return false;
+    r->x = operand_of(m, node, 0, TC_SPREAD_none, &from);
+    emit_from(m, node, &(tc_chain){.last = node}, run_reduce, r, tc_int_reduce_scratch(r), &from,
+              1);
+    return true;
+}
+
+/* ---- element by element ---- */
+
+typedef struct table_step {
+    const void *table;
+    size_t n;
+} table_step;
+
+static void run_table8(const void *what, void *const *in, void *out, void *scratch)
+{
+    const table_step *s = what;
+    (void)scratch;
+    tc_table8_run(s->table, in[0], out, s->n);
+}
+
+static void run_table16(const void *what, void *const *in, void *out, void *scratch)
+{
+    const table_step *s = what;
+    (void)scratch;
+    tc_table16_run(s->table, in[0], out, s->n);
+}
+
+bool tc_plan_table(tc_maker *m, const tc_node *node)
+{
+    const tc_type *x = tc_type_of(m->g, node->in[0]), *y = tc_type_of(m->g, node->out[0]);
+    tc_tensor table = tc_place_known(m, node->in[1]);
+    bool narrow = x->dtype == TC_i8 && y->dtype == TC_i8;
+    if (!table.data || table.type->dtype != x->dtype ||
+        (!narrow && (x->dtype != TC_i16 || y->dtype != TC_i32)))
+        return false;
+    table_step *s = tc_new(&m->ctx->arena, table_step);
+    *s = (table_step){table.data, (size_t)tc_type_count(x)};
+    tc_plan_emit(m, node, &(tc_chain){.last = node}, narrow ? run_table8 : run_table16, s, 0, 1);
+    return true;
+}
+
+typedef struct clamp_step {
+    tc_dtype dtype;
+    int32_t lo, hi;
+    size_t n;
+} clamp_step;
+
+static void run_clamp(const void *what, void *const *in, void *out, void *scratch)
+{
+    const clamp_step *s = what;
+    (void)scratch;
+    tc_clamp_run(s->dtype, s->lo, s->hi, in[0], out, s->n);
+}
+
+bool tc_plan_clamp(tc_maker *m, const tc_node *node)
+{
+    const tc_type *x = tc_type_of(m->g, node->in[0]);
+    const tc_attr_tosa_clamp *a = node->attr;
+    if (x->dtype != TC_i8 && x->dtype != TC_i16)
+        return false;
+    double least = (double)tc_dtype_min(x->dtype), most = (double)tc_dtype_max(x->dtype);
+    if (!(a->min_val >= least && a->max_val <= most && a->min_val <= a->max_val))
+        return false;
+    clamp_step *s = tc_new(&m->ctx->arena, clamp_step);
+    *s = (clamp_step){x->dtype, (int32_t)a->min_val, (int32_t)a->max_val,
+                      (size_t)tc_type_count(x)};
+    tc_plan_emit(m, node, &(tc_chain){.last = node}, run_clamp, s, 0, 1);
+    return true;
+}
