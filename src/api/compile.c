@@ -67,8 +67,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
     TC_TRY(tc_run_passes(
         ctx, c->module,
         c->target.machine->can.selects ? "single,attended,mask" : "single,spelled,mask", r->trace));
-    TC_TRY(tc_run_passes(ctx, c->module, c->config.anchor ? "dead" : "offset,constants,dead",
-                         r->trace));
+    TC_TRY(tc_run_passes(ctx, c->module, tc_passes_for(&c->config), r->trace));
     tc_quant_request q = {.config = &c->config};
     if (r->calib)
         TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &q.samples));

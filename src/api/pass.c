@@ -142,3 +142,10 @@ tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const
 {
     return tc_run_stages(ctx, module, names, NULL, trace);
 }
+
+const char *tc_passes_for(const tc_config *config)
+{
+    return config->anchor                      ? "dead"
+           : config->global.act.dtype == TC_i8 ? "attention,offset,constants,dead"
+                                               : "offset,constants,dead";
+}

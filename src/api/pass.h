@@ -68,5 +68,8 @@ TC_MUST_USE tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *
 /* Passes only. */
 TC_MUST_USE tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names,
                                     const tc_trace *trace);
+/* The passes right before a float program is quantized by these settings: attention becomes one
+ * operator where it has 8 bits. */
+const char *tc_passes_for(const tc_config *config);
 
 #endif

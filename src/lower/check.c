@@ -5,7 +5,7 @@
  * numbers that the lowered graph gave its operands.  So each difference is one rule's own. */
 #include <math.h>
 
-#include "lower.h"
+#include "build.h"
 
 #include "../num/half.h"
 #include "../num/load.h"
@@ -49,6 +49,15 @@ static difference compare(tc_tensor got, tc_tensor want)
     return d;
 }
 
+/* Attention with coarse shares: four steps of v besides. */
+static double coarse_steps(const tc_lower *lw, const tc_node *node)
+{
+    if (node->op != TC_OP_sdpa || !((const tc_attr_sdpa *)node->attr)->coarse)
+        return 0;
+    const tc_type *v = tc_type_of(lw->from, node->in[2]), *y = tc_type_of(lw->from, node->out[0]);
+    return v->quant && y->dtype == TC_i8 ? 4 * tc_scale_of(v) / tc_scale_of(y) : 0;
+}
+
 static tc_status wrong(const tc_lower *lw, const tc_node *node, int i, difference d, tc_tensor got,
                        tc_tensor want)
 {
@@ -79,6 +88,7 @@ static tc_status compare_node(const tc_lower *lw, const tc_node *node, const tc_
         if (!got.data)
             continue;
         difference d = compare(got, out[i]);
+        d.allowed += coarse_steps(lw, node);
         if (d.most > d.allowed)
             return wrong(lw, node, i, d, got, out[i]);
     }

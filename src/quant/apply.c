@@ -162,11 +162,30 @@ static void bind(tc_apply *a, const tc_node *node, const tc_node *copy)
     }
 }
 
+/* Attention to everything whose results have 8 bits gets by with shares of 8 bits, as its softmax
+ * would have had as a value of its own.  A decoder's, which is causal or masked, gathers what it
+ * loses from step to step. */
+static const void *attr_of(const tc_apply *a, const tc_node *node, const tc_val *in)
+{
+    const tc_type *y = tc_apply_domain(a, node->out[0]);
+    bool masked = node->op == TC_OP_sdpa &&
+                  (((const tc_attr_sdpa *)node->attr)->causal ||
+                   (node->n_in > 3 && node->in[3] &&
+                    (!a->flow.fixed[node->in[3]] ||
+                     tc_type_of(a->rw->from, node->in[3])->dtype == TC_bool)));
+    if (node->op != TC_OP_sdpa || masked || !y || y->dtype != TC_i8 || a->flow.config->anchor ||
+        tc_type_of(a->rw->to, in[2])->dtype != TC_i8)
+        return node->attr;
+    tc_attr_sdpa *attr = tc_arena_copy(&a->rw->ctx->arena, node->attr, sizeof *attr);
+    attr->coarse = true;
+    return attr;
+}
+
 static tc_status add_copy(tc_apply *a, const tc_node *node, const tc_val *in, bool typed)
 {
     tc_rewrite *rw = a->rw;
-    tc_node *copy =
-        tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+    const void *attr = typed ? attr_of(a, node, in) : node->attr;
+    tc_node *copy = tc_graph_add(rw->to, node->op, attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *domain = typed ? tc_apply_domain(a, node->out[i]) : NULL;
         rw->to->val[copy->out[i]]->type = domain ? domain : tc_type_of(rw->from, node->out[i]);

@@ -40,7 +40,7 @@ static void sixteen(void)
 /* A row of which nothing is let through gives 0; one that is far down as a whole counts by its
  * differences, unless floats lose the scores beside it. */
 static void whole_rows(const char *target, double within, const char *q, const char *k,
-                       const char *v, const char *y)
+                       const char *v, const char *y, const char *more)
 {
     static const char *const mask[] = {
         "const [false,false,false,true,false,false,true,true,false] : bool[3,3]",
@@ -52,26 +52,54 @@ static void whole_rows(const char *target, double within, const char *q, const c
         char text[600];
         snprintf(text, sizeof text,
                  "graph @t(%%0: %s, %%1: %s, %%2: %s) {\n  %%3 = %s\n"
-                 "  %%4 = sdpa %%0, %%1, %%2, %%3" PLAIN " : %s\n  return %%4\n}\n",
-                 q, k, v, mask[i], y);
+                 "  %%4 = sdpa %%0, %%1, %%2, %%3%s : %s\n  return %%4\n}\n",
+                 q, k, v, mask[i], more, y);
         ROWS(target, within, text);
     }
     char text[600];
     snprintf(text, sizeof text,
              "graph @t(%%0: %s, %%1: %s, %%2: %s, %%3: bool[3,3]) {\n"
-             "  %%4 = sdpa %%0, %%1, %%2, %%3" PLAIN " : %s\n  return %%4\n}\n",
-             q, k, v, y);
+             "  %%4 = sdpa %%0, %%1, %%2, %%3%s : %s\n  return %%4\n}\n",
+             q, k, v, more, y);
     ROWS(target, within, text);
+}
+
+/* Shares of 8 bits: three steps of the result at most, where its steps are those of v; zero points
+ * at both ends, every kind of mask, rows as long as they may be without and with a shift. */
+static void coarse(void)
+{
+#define FAST " scale=0.25 causal=false gqa=false coarse=true"
+    static const char *const target[] = {INT, WIDE, "TOSA-1.0+INT+u55"};
+    for (size_t i = 0; i < TC_COUNT(target); i++) {
+        ROWS(target[i], 2, SDPA(Q8, K8, V8, "", FAST, "i8[2,3,7,5] q(0.05:0)"));
+        ROWS(target[i], 2,
+             SDPA(Q8, K8, "i8[2,3,9,5] q(0.05:127)", "", FAST, "i8[2,3,7,5] q(0.05:127)"));
+        ROWS(target[i], 2,
+             SDPA(Q8, K8, "i8[2,3,9,5] q(0.05:-128)", "", FAST, "i8[2,3,7,5] q(0.05:-128)"));
+    }
+    whole_rows(INT, 3, "i8[2,3,4] q(0.03:2)", "i8[2,3,4] q(0.02:-3)", "i8[2,3,5] q(0.05:10)",
+               "i8[2,3,5] q(0.05:0)", FAST);
+    ROWS(INT, 2,
+         SDPA(Q8, K8, V8, "", " scale=0.25 causal=true gqa=false coarse=true",
+              "i8[2,3,7,5] q(0.05:0)"));
+    ROWS(INT, 3,
+         SDPA("i8[40,16] q(0.03:2)", "i8[300,16] q(0.02:-3)", "i8[300,8] q(0.05:10)", "", FAST,
+              "i8[40,8] q(0.05:0)"));
+    ROWS(INT, 3, /* flat rows */
+         SDPA("i8[40,16] q(0.003:2)", "i8[4000,16] q(0.002:-3)", "i8[4000,8] q(0.05:10)", "", FAST,
+              "i8[40,8] q(0.05:0)"));
+#undef FAST
 }
 
 int main(void)
 {
     sixteen();
+    coarse();
     whole_rows(INT, 1, "i8[2,3,4] q(0.03:2)", "i8[2,3,4] q(0.02:-3)", "i8[2,3,5] q(0.05:10)",
-               "i8[2,3,5] q(0.04:0)");
+               "i8[2,3,5] q(0.04:0)", PLAIN);
     whole_rows(WIDE, 2, "i16[2,3,4] q(0.0003:0)", "i16[2,3,4] q(0.0002:0)",
-               "i16[2,3,5] q(0.0005:0)", "i16[2,3,5] q(0.0004:0)");
-    whole_rows(FP, 1e-5, "f32[2,3,4]", "f32[2,3,4]", "f32[2,3,5]", "f32[2,3,5]");
+               "i16[2,3,5] q(0.0005:0)", "i16[2,3,5] q(0.0004:0)", PLAIN);
+    whole_rows(FP, 1e-5, "f32[2,3,4]", "f32[2,3,4]", "f32[2,3,5]", "f32[2,3,5]", PLAIN);
     ROWS(INT, 1, /* many keys, the least codes */
          SDPA("i8[40,16] q(0.03:2)", "i8[1000,16] q(0.02:-3)", "i8[1000,8] q(0.05:127)", "",
               " scale=0.25 causal=false gqa=false", "i8[40,8] q(0.04:0)"));

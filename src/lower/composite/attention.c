@@ -3,7 +3,7 @@
  *
  * Integers: scores as i16 with room for the largest there can be; e^(score - max) as i16, not yet
  * divided; its two bytes by v, each into i32; the sum of both divided by the sum of the row.
- * Nothing is rounded to 8 bits but the result. */
+ * Nothing is rounded to 8 bits but the result.  Coarse ones: see attended.c. */
 #include <math.h>
 
 #include "../move/move.h"
@@ -365,10 +365,16 @@ void tc_lower_int_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
     known_mask m = mask_of(lw, node, &a);
     tc_val computed = computed_mask(lw, node, &a);
     tc_val s = selected(lw, computed, scores(lw, node, &a, &m, &step), -32768);
-    tc_val e = tc_put_row_exp(lw, s, step, a.y->dtype == TC_i16 ? 16 : 12);
-    e = selected(lw, computed, e, 0);
-    tc_val sum = weighted(lw, &a, e, matrices(lw, &a, tc_lower_in(lw, node, 2)), &unit);
-    tc_val y = divided(lw, &a, sum, unit, e, computed != TC_NONE);
+    tc_val v = matrices(lw, &a, tc_lower_in(lw, node, 2)), y;
+    if (a.attr->coarse && a.y->dtype == TC_i8 && a.v->dtype == TC_i8) {
+        tc_rows r = {s, v, computed, step, tc_zero_of(a.v)};
+        y = tc_put_attended(lw, &r, tc_scale_of(a.v), a.y);
+    } else {
+        tc_val e = tc_put_row_exp(lw, s, step, a.y->dtype == TC_i16 ? 16 : 12);
+        e = selected(lw, computed, e, 0);
+        tc_val sum = weighted(lw, &a, e, v, &unit);
+        y = divided(lw, &a, sum, unit, e, computed != TC_NONE);
+    }
     if (m.any_blind)
         y = without_rows(lw, &a, &m, m.blind, y, tc_zero_of(a.y));
     out[0] = tc_put_reshape(lw, y, a.y->rank, a.y->dim);

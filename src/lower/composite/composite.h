@@ -81,6 +81,18 @@ tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
  * saturate. */
 tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
 
+/* ---- attended.c ---- */
+
+/* softmax(step * scores) v: scores i16 [b, rows, keys], v i8 [b, keys, out]; where the mask, bools
+ * or none, is false a score counts for nothing. */
+typedef struct tc_rows {
+    tc_val scores, v, mask;
+    double step;
+    int64_t v_zero;
+} tc_rows;
+/* Into the domain of `to`, of 8 bits, to a step and four of v. */
+tc_val tc_put_attended(tc_lower *lw, const tc_rows *r, double v_scale, const tc_type *to);
+
 /* ---- fine.c: i32 to some 17 bits, for results of 16 ---- */
 
 /* Whether the target has what these take: TABLE of i16 whose result is i32. */
