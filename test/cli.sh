@@ -257,6 +257,28 @@ goal="compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --emi
 expect 0 '* int8 ' $goal --target-sqnr 20
 expect 0 '* int8 ' $goal --max-cycles 10M --target-drop 5
 expect 1 'none of 1 settings meets the goal' $goal --target-sqnr 90
+# With time for more, the least of the wider settings is found by halves, and four bits are not tried.
+wider=$("$tosac" ${goal%% --budget*} --target-sqnr 41 2>&1)
+holds "--target-sqnr 41 of digits: int8 and three wider settings, none of four bits" \
+    [ "$(grep -c w4 <<<"$wider") $(grep -c '^  *int8.*%\|^\* int8+16:.*%' <<<"$wider")" = '0 4' ]
+# A program whose few large numbers leave the others no code: the default says that it is lost, and
+# the setting that it names keeps it.
+cat >"$dir/lost.ir" <<'END'
+graph @main(%0 "x": f32[8,2]) {
+  %1 "w" = const [1,0.5,-0.5,1] : f32[2,2]
+  %2 = linear %0, %1
+  %3 "y" = clamp %2 lo=-1 hi=1
+  return %3
+}
+END
+quarter='\x00\x00\x80\x3e' half='\x00\x00\x00\x3f' less='\x00\x00\x80\xbe' least='\x00\x00\x00\xbf'
+npy lost '<f4' '1, 8, 2' "\x00\x00\x7a\x44\x00\x00\x7a\xc4$quarter$least$half$quarter$less$half$least$less$quarter$quarter$half$least$least$half"
+lost="compile $dir/lost.ir -t TOSA-1.0+INT+int16 --calib $dir/lost.npy -o $dir/lost.pte"
+expect 0 'it is hardly the same program [accuracy]' $lost
+keeps=$("$tosac" $lost 2>&1 | sed -n 's/.*note: -q \([^:]*:*[0-9]*\): [0-9.]* dB.*/\1/p' | tail -1)
+expect 0 'warning: 1 calibration sample' $lost -q "${keeps:-nothing}"
+holds "the setting that the warning of a lost program names keeps it: -q $keeps" \
+    [ -z "$("$tosac" $lost -q "${keeps:-nothing}" 2>&1 | grep -e accuracy -e error)" ]
 expect 1 'the most accurate' $goal --max-flash 1K
 expect 2 "--max-flash 'x': a number above 0 is wanted" $goal --max-flash x
 expect 2 'it and -q do not go together' $goal --target-sqnr 20 -q int8

@@ -6,7 +6,7 @@
  * the program would be; its accuracy is measured on calibration samples, its cycles are the cost
  * model's and its flash is what constants take, weights by their entropy where the target
  * compresses them.  Of the rungs that meet the goal the cheapest is taken, or the most accurate
- * when only limits were given. */
+ * when only limits were given.  Without limits few rungs have to be tried. */
 #include "budget.h"
 
 #include <math.h>
@@ -37,6 +37,7 @@ static const rung rungs[] = {
     {"int8+16:64", "int8+16:64", 0}, {"a16w8", "a16w8", 0},
     {"a16, w4 in 95 %", "a16w8", 95},
 };
+enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11 }; /* among them */
 
 bool tc_goal_asks(const tc_goal *g)
 {
@@ -207,15 +208,71 @@ static tc_status nothing_meets(tc_ctx *ctx, const tc_frontier_row *row, size_t n
     return status;
 }
 
+/* ---- the order of trying ---- */
+
+typedef struct search {
+    tc_ctx *ctx;
+    const tc_compile_request *request;
+    const tc_goal *goal;
+    tc_goal wanted;
+    const int64_t *labels;
+    tc_frontier_row *row;
+    tc_config *config;
+    size_t n, best; /* rows so far; the one to take, or SIZE_MAX */
+    double end;     /* of the time */
+} search;
+
+/* One rung more, unless time is over; *met: it meets the goal. */
+static tc_status step(search *s, size_t which, bool *met)
+{
+    size_t n = s->n;
+    *met = false;
+    if (n && now() >= s->end)
+        return TC_OK;
+    TC_TRY(tc_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
+    TC_TRY(try_rung(s->ctx, s->request, s->goal, &rungs[which], s->labels, &s->config[n],
+                    &s->row[n]));
+    if (!n && s->wanted.best)
+        s->wanted.cycles = BEST_CYCLES * s->row[0].cycles;
+    *met = meets(&s->wanted, &s->row[n]);
+    if (*met && (s->best == SIZE_MAX || better(&s->wanted, &s->row[n], &s->row[s->best])))
+        s->best = n;
+    s->n++;
+    return TC_OK;
+}
+
+static tc_status try_all(search *s)
+{
+    bool met;
+    for (size_t i = 0; i < TC_COUNT(rungs); i++)
+        TC_TRY(step(s, i, &met));
+    return TC_OK;
+}
+
+/* For accuracy alone: where int8 has it, fewer bits are looked at; where not, the least of the
+ * wider rungs that has it is found by halves, since each is more accurate than those before. */
+static tc_status try_halves(search *s)
+{
+    bool met;
+    TC_TRY(step(s, PLAIN, &met));
+    for (size_t i = FEWER; met && i < WIDER; i++) {
+        bool also;
+        TC_TRY(step(s, i, &also));
+    }
+    for (size_t lo = WIDER, hi = WIDEST + 1; !met && lo < hi;) {
+        size_t middle = lo + (hi - lo) / 2;
+        bool enough;
+        TC_TRY(step(s, middle, &enough));
+        lo = enough ? lo : middle + 1;
+        hi = enough ? middle : hi;
+    }
+    return TC_OK;
+}
+
 tc_status tc_budget_search(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
                            tc_config *out, tc_frontier_row **rows, size_t *n_row)
 {
-    double start = now(), most = goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES;
-    tc_frontier_row *row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs));
-    tc_config *config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs));
     tc_labels labels = {NULL, NULL, 0};
-    tc_goal wanted = *goal;
-    size_t n = 0, best = SIZE_MAX;
     if (!request->calib)
         return tc_usage(ctx,
                         "a goal for accuracy, cycles or flash needs calibration data: --calib");
@@ -227,20 +284,22 @@ tc_status tc_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                               g->n_out ? (size_t)tc_type_count(tc_type_of(g, g->out[0])) : 0,
                               &labels));
     }
-    for (size_t i = 0; i < TC_COUNT(rungs) && (!n || now() - start < most); i++) {
-        TC_TRY(tc_tell_progress(ctx, "settings", i, TC_COUNT(rungs)));
-        TC_TRY(try_rung(ctx, request, goal, &rungs[i], labels.of, &config[n], &row[n]));
-        if (!n && wanted.best)
-            wanted.cycles = BEST_CYCLES * row[0].cycles;
-        if (meets(&wanted, &row[n]) && (best == SIZE_MAX || better(&wanted, &row[n], &row[best])))
-            best = n;
-        n++;
-    }
-    *rows = row;
-    *n_row = n;
-    if (best == SIZE_MAX)
-        return nothing_meets(ctx, row, n);
-    row[best].chosen = 1;
-    *out = config[best];
+    search s = {.ctx = ctx,
+                .request = request,
+                .goal = goal,
+                .wanted = *goal,
+                .labels = labels.of,
+                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs)),
+                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs)),
+                .best = SIZE_MAX,
+                .end = now() + (goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES)};
+    bool accuracy = !goal->best && !(goal->cycles > 0) && !(goal->flash > 0);
+    TC_TRY(accuracy ? try_halves(&s) : try_all(&s));
+    *rows = s.row;
+    *n_row = s.n;
+    if (s.best == SIZE_MAX)
+        return nothing_meets(ctx, s.row, s.n);
+    s.row[s.best].chosen = 1;
+    *out = s.config[s.best];
     return TC_OK;
 }

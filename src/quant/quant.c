@@ -8,38 +8,50 @@
 /* Below so many dB an answer is hardly that of the float program any more. */
 static const double LOST = 15;
 
+/* What another preset gives on the same samples; what it says of itself is not passed on. */
+static bool try_preset(tc_ctx *ctx, const tc_module *real, const tc_quant_request *request,
+                       const char *name, tc_quant_gains *found)
+{
+    tc_config c;
+    if (!tc_config_preset(name, &c))
+        return false;
+    c.quiet = true;
+    c.round_weights = false;
+    tc_quant_request r = {.config = &c,
+                          .samples = request->samples,
+                          .keep_odd = request->keep_odd,
+                          .gains = found,
+                          .labels = request->labels};
+    tc_hold hold = tc_hold_begin(ctx);
+    bool works = tc_quantize(ctx, tc_module_copy(real), &r) == TC_OK;
+    tc_hold_drop(ctx, hold);
+    return works;
+}
+
 /* The program is lost: says so, and which settings keep it, measured on the same samples. */
-static tc_status say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request *request,
-                          const tc_quant_gains *gains)
+static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request *request,
+                     const tc_quant_gains *gains)
 {
     static const char *const other[] = {"int8+16:8", "int8+16:32", "a16w8"};
-    const tc_config *own = request->config;
+    tc_quant_gains found[TC_COUNT(other)] = {0};
+    size_t n = 0, place[TC_COUNT(other)];
     bool keeps = false;
+    for (size_t i = 0; i < TC_COUNT(other) && !keeps; i++) {
+        bool wide = i + 1 == TC_COUNT(other);
+        if ((!wide && request->config->global.act.dtype != TC_i8) ||
+            !try_preset(ctx, real, request, other[i], &found[n]))
+            continue;
+        keeps = found[n].db >= 2 * LOST;
+        place[n++] = i;
+    }
     tc_warning(
         ctx, NULL, TC_E_ACCURACY,
         "with these settings the program is %.1f dB from the float one on calibration samples "
         "(%.0f %% of the answers agree): it is hardly the same program",
         gains->db, 100 * gains->agree);
-    for (size_t i = 0; i < TC_COUNT(other) && !keeps; i++) {
-        tc_config c;
-        tc_quant_gains found = {0};
-        bool wide = i + 1 == TC_COUNT(other);
-        if (!tc_config_preset(other[i], &c) || (!wide && tc_main(real)->n_mutation) ||
-            (!wide && own->global.act.dtype != TC_i8))
-            continue;
-        c.quiet = true;
-        c.round_weights = false;
-        tc_quant_request r = {.config = &c,
-                              .samples = request->samples,
-                              .keep_odd = request->keep_odd,
-                              .gains = &found,
-                              .labels = request->labels};
-        TC_TRY(tc_quantize(ctx, tc_module_copy(real), &r));
-        keeps = found.db >= 2 * LOST;
-        tc_note(ctx, NULL, "-q %s: %.1f dB, %.0f %% of the answers", other[i], found.db,
-                100 * found.agree);
-    }
-    return TC_OK;
+    for (size_t i = 0; i < n; i++)
+        tc_note(ctx, NULL, "-q %s: %.1f dB, %.0f %% of the answers", other[place[i]], found[i].db,
+                100 * found[i].agree);
 }
 
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
@@ -74,5 +86,7 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     if (request->gains)
         *request->gains = gains;
     tc_lap(&clock, request->times ? &request->times->correct : NULL);
-    return gains.db < LOST && !config->quiet ? say_lost(ctx, real, request, &gains) : TC_OK;
+    if (gains.db < LOST && !config->quiet)
+        say_lost(ctx, real, request, &gains);
+    return TC_OK;
 }
