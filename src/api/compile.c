@@ -370,6 +370,8 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
         TC_TRY(tc_run_passes(ctx, c->module, "shallow,dead", trace));
     if (!cpu && !c->target.machine->can.selects)
         TC_TRY(tc_run_passes(ctx, c->module, "bools", trace));
+    if (!cpu && !has(&c->target, TC_FEATURE_DOUBLE))
+        TC_TRY(tc_run_passes(ctx, c->module, "once", trace));
     return tc_run_stages(ctx, c->module, cpu ? "split" : "narrow,dead,split", &job, trace);
 }
 
