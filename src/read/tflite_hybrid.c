@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_hybrid.c -- see tflite_hybrid.h. */
 #include "tflite_hybrid.h"
+#include "tflite_program.h"
 
 #include <math.h>
 
@@ -102,7 +103,7 @@ bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int i
         tc_make_unsupported(m, "weights with %d scales", t->n_scale);
         return false;
     }
-    h->on = true;
+    h->on = n->scope->reader->hybrid = true;
     h->asymmetric = asymmetric;
     *x = tc_tfl_hybrid_codes(m, *x, inner, asymmetric, &h->scale);
     *w = plain_weights(m, *w, t);

@@ -49,6 +49,7 @@ typedef struct tc_tfl {
     int64_t signature; /* one more than the place of the one that is asked for; 0: none is */
     int depth;      /* graphs inside of each other */
     bool once;      /* inside of what CALL_ONCE runs */
+    bool hybrid;    /* codes are made of real numbers when it runs: last bits decide */
     size_t n_made;  /* operators that were built: loops are unrolled only so far */
 } tc_tfl;
 

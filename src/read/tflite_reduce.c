@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "../num/load.h"
+#include "tflite_program.h"
 #include "tflite_window.h"
 
 /* The axes of input 1, each once. */
@@ -18,6 +19,35 @@ tc_ints tc_tfl_axes(tc_tfl_node *n, int rank)
         if (seen[i])
             v[k++] = i;
     return (tc_ints){k, v};
+}
+
+/* The mean of few places, summed one after the other as the runtime does: the last bit decides
+ * codes behind it.  TC_NONE: axes that are not side by side, or too many places. */
+static tc_val mean_in_order(tc_tfl_node *n, tc_val x, tc_ints axes, bool keep)
+{
+    enum { FEW = 64 };
+    tc_make *m = &n->m;
+    const tc_type *t = tc_make_type(m, x);
+    int64_t dim[TC_MAX_RANK], three[3] = {1, 1, 1};
+    int rank = 0, at = 0;
+    if (!n->scope->reader->hybrid || t->dtype != TC_f32 ||
+        axes.v[axes.n - 1] - axes.v[0] != axes.n - 1)
+        return TC_NONE;
+    for (int i = 0; i < t->rank; i++) {
+        bool inside = at < axes.n && axes.v[at] == i;
+        at += inside;
+        three[inside ? 1 : i < axes.v[0] ? 0 : 2] *= t->dim[i];
+        if (!inside || keep)
+            dim[rank++] = inside ? 1 : t->dim[i];
+    }
+    if (three[1] < 1 || three[1] > FEW)
+        return TC_NONE;
+    x = tc_make_reshape(m, x, 3, three);
+    tc_val sum = tc_make_select(m, x, 1, 0);
+    for (int64_t k = 1; k < three[1]; k++)
+        sum = tc_make_add(m, sum, tc_make_select(m, x, 1, k));
+    sum = tc_make_div(m, sum, tc_make_scalar(m, TC_f32, (double)three[1]));
+    return tc_make_reshape(m, sum, rank, dim);
 }
 
 void tc_tfl_build_reduce(tc_tfl_node *n)
@@ -43,7 +73,8 @@ void tc_tfl_build_reduce(tc_tfl_node *n)
         tc_tfl_bind(n, 0, tc_make_cast(&n->m, x, dtype));
         return;
     }
-    tc_tfl_bind(n, 0, tc_make_reduce(&n->m, op, x, axes.v, axes.n, keep));
+    tc_val mean = op == TC_OP_mean ? mean_in_order(n, x, axes, keep) : TC_NONE;
+    tc_tfl_bind(n, 0, mean ? mean : tc_make_reduce(&n->m, op, x, axes.v, axes.n, keep));
 }
 
 /* ARG_MAX and ARG_MIN, the axis gone; codes are as good as numbers. */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "../num/load.h"
-#include "tflite.h"
+#include "tflite_program.h"
 #include "tflite_window.h"
 
 typedef struct resize {
@@ -110,6 +110,55 @@ void tc_tfl_build_resize_nearest(tc_tfl_node *n)
     tc_tfl_bind(n, 0, x);
 }
 
+/* ---- the runtime's own sum of four, in its order ---- */
+
+typedef struct between {
+    tc_val row[2], share[2]; /* the lower and the upper one */
+} between;
+
+static between places_between(tc_make *m, int axis, const resize *r)
+{
+    float step = step_of(r);
+    int64_t dim[4] = {1, 1, 1, 1}, *row[2];
+    dim[axis] = r->out;
+    tc_tensor share[2];
+    for (int k = 0; k < 2; k++) {
+        row[k] = tc_new_n(&m->ctx->arena, int64_t, (size_t)r->out);
+        share[k] = tc_make_tensor(m, TC_f32, 4, dim);
+    }
+    for (int64_t i = 0; i < r->out; i++) {
+        float at = r->half ? ((float)i + 0.5f) * step - 0.5f : (float)i * step;
+        row[0][i] = tc_max_i64((int64_t)floorf(at), 0);
+        row[1][i] = tc_min_i64((int64_t)ceilf(at), r->in - 1);
+        float upper = at - (float)row[0][i];
+        tc_store_f64(share[0], i, (double)(1 - upper));
+        tc_store_f64(share[1], i, (double)upper);
+        row[0][i] = tc_min_i64(row[0][i], r->in - 1);
+        row[1][i] = tc_max_i64(row[1][i], 0);
+    }
+    between b;
+    for (int k = 0; k < 2; k++) {
+        b.row[k] = tc_make_list(m, row[k], r->out);
+        b.share[k] = tc_make_const(m, share[k], NULL);
+    }
+    return b;
+}
+
+/* Lower left, upper left, lower right, upper right: each by the row's share, by the column's. */
+static tc_val sum_of_four(tc_make *m, tc_val x, const resize *rows, const resize *columns)
+{
+    between y = places_between(m, 1, rows), z = places_between(m, 2, columns);
+    tc_val sum = TC_NONE;
+    for (int k = 0; k < 4 && m->status == TC_OK; k++) {
+        tc_val v = tc_make_2(m, index_select, tc_make_attr(m, axis, 1), x, y.row[k & 1]);
+        v = tc_make_2(m, index_select, tc_make_attr(m, axis, 2), v, z.row[k >> 1]);
+        v = tc_make_mul(m, v, y.share[k & 1]);
+        v = tc_make_mul(m, v, z.share[k >> 1]);
+        sum = sum ? tc_make_add(m, sum, v) : v;
+    }
+    return sum;
+}
+
 void tc_tfl_build_resize_bilinear(tc_tfl_node *n)
 {
     tc_make *m = &n->m;
@@ -119,6 +168,11 @@ void tc_tfl_build_resize_bilinear(tc_tfl_node *n)
     if (m->status != TC_OK || !tc_tfl_resize_of(n, tc_make_type(m, x), 2, out, &align, &half))
         return;
     const tc_type *t = tc_make_type(m, x);
+    if (n->scope->reader->hybrid) {
+        resize rows = {t->dim[1], out[0], align, half}, columns = {t->dim[2], out[1], align, half};
+        tc_tfl_bind(n, 0, sum_of_four(m, x, &rows, &columns));
+        return;
+    }
     if ((align || half) && (out[0] != t->dim[1] || out[1] != t->dim[2])) {
         tc_attr_upsample *a = tc_make_attr(
             m, upsample, .size = tc_ints_copy(&m->ctx->arena, out, 2), .align_corners = align);
@@ -164,8 +218,8 @@ void tc_tfl_build_dilate(tc_tfl_node *n)
         for (int k = 0; k <= rank; k++)
             wide[k] = k <= i ? dim[k] : k == i + 1 ? step.v[i] - 1 : dim[k - 1];
         tc_val flat = tc_make_flat(m, number);
-        tc_val between = tc_make_expand(m, flat, rank + 1, wide);
-        x = tc_make_cat(m, i + 1, (tc_val[]){tc_make_unsqueeze(m, x, i + 1), between}, 2);
+        tc_val gap = tc_make_expand(m, flat, rank + 1, wide);
+        x = tc_make_cat(m, i + 1, (tc_val[]){tc_make_unsqueeze(m, x, i + 1), gap}, 2);
         dim[i] *= step.v[i];
         x = tc_make_reshape(m, x, rank, dim);
         dim[i] -= step.v[i] - 1;

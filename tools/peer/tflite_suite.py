@@ -648,7 +648,36 @@ def counter(path):
     m.save(path)
 
 
+def hybrid_net(path, resized):
+    """Weights of codes before and behind RESIZE_BILINEAR or MEAN, whose last bits decide codes."""
+    m = Model()
+    g = m.graph()
+
+    def codes(shape, axis):
+        t = m.tensor(g, "i8", shape, RNG.integers(-127, 128, shape))
+        q = g.tensors[t].quantization = S.QuantizationParametersT()
+        q.scale = RNG.uniform(.005, .015, shape[axis]).astype(np.float32)
+        q.zeroPoint, q.quantizedDimension = np.zeros(shape[axis], np.int64), axis
+        return t
+
+    x, first, none = m.tensor(g, "f32", [1, 7, 7, 8]), m.tensor(g, "f32", [1, 7, 7, 24]), m.tensor(g, "f32", [24], RNG.normal(0, 1, 24))
+    conv = lambda: opt("Conv2DOptions", strideH=1, strideW=1)
+    m.op(g, B.CONV_2D, [x, codes([24, 3, 3, 8], 0), none], [first], conv())
+    if resized:
+        middle, y = m.tensor(g, "f32", [1, 16, 18, 24]), m.tensor(g, "f32", [1, 16, 18, 8])
+        m.op(g, B.RESIZE_BILINEAR, [first, m.tensor(g, "i32", [2], [16, 18])], [middle], opt("ResizeBilinearOptions", halfPixelCenters=True))
+        m.op(g, B.CONV_2D, [middle, codes([8, 1, 1, 24], 0), m.tensor(g, "f32", [8], RNG.normal(0, 1, 8))], [y], conv())
+    else:
+        middle, y = m.tensor(g, "f32", [1, 24]), m.tensor(g, "f32", [1, 8])
+        m.op(g, B.MEAN, [first, m.tensor(g, "i32", [2], [1, 2])], [middle], opt("ReducerOptions"))
+        m.op(g, B.FULLY_CONNECTED, [middle, codes([8, 24], 0), m.tensor(g, "f32", [8], RNG.normal(0, 1, 8))], [y], opt("FullyConnectedOptions"))
+    m.ports(g, [x], [y])
+    m.save(path)
+
+
 def graphs(s):
+    for n in range(4):
+        s.case(f"net_{n}", "dynamic", None, [], [], data=[RNG.normal(0, 1.5, [1, 7, 7, 8]).astype(np.float32)], make=lambda path: hybrid_net(path, n % 2 == 0))
     x = [np.float32([.5, -1, 2]), np.float32([3, .25, -2])]
     for word in (False, True):
         s.case(f"if_{word:d}", "f32", None, [], [], data=[np.bool_(word)] + x, make=branch)
