@@ -70,12 +70,45 @@ TC_AVX512 TC_INLINE void tc_store512(const tc_group *g, __m512i bytes, const int
     }
 }
 
+/* Words of one row to y: lanes of four columns from each panel in turn. */
+TC_AVX512 TC_INLINE void tc_words512(const tc_finish *f, const tc_group *g, const __m512i *v,
+                                     const int panels, uint8_t *y)
+{
+    int16_t word[TC_512_PANELS * 16];
+    if (panels == 1) {
+        _mm256_storeu_si256((__m256i *)(void *)word, _mm512_cvtsepi32_epi16(v[0]));
+    } else if (panels == 2) {
+        _mm512_storeu_si512(word, _mm512_packs_epi32(v[0], v[1]));
+    } else { /* eight columns a lane; with three panels the last four of each second are none */
+        __m512i a = _mm512_packs_epi32(v[0], v[1]);
+        __m512i b = _mm512_packs_epi32(v[2], v[panels - 1]);
+        const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                      high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        const __m512i low3 = _mm512_setr_epi64(0, 1, 8, 2, 3, 10, 4, 5),
+                      high3 = _mm512_setr_epi64(12, 6, 7, 14, 0, 0, 0, 0);
+        _mm512_storeu_si512(word, _mm512_permutex2var_epi64(a, panels == 3 ? low3 : low, b));
+        _mm512_storeu_si512(word + 32, _mm512_permutex2var_epi64(a, panels == 3 ? high3 : high, b));
+    }
+    const __m512i lo = _mm512_set1_epi16((short)f->narrow.lo),
+                  hi = _mm512_set1_epi16((short)f->narrow.hi);
+    int16_t *to = (int16_t *)(void *)y + g->first;
+#pragma GCC unroll 2
+    for (int at = 0; at < panels * 16; at += 32) {
+        __m512i all = _mm512_min_epi16(_mm512_max_epi16(tc_load512(word + at), lo), hi);
+        size_t left = g->columns > (size_t)at ? g->columns - (size_t)at : 0;
+        if (left >= 32)
+            _mm512_storeu_si512(to + at, all);
+        else
+            _mm512_mask_storeu_epi16(to + at, (__mmask32)((UINT64_C(1) << left) - 1), all);
+    }
+}
+
 /* rows x panels sums to rows of y. */
 TC_AVX512 TC_INLINE void tc_finish512(const tc_finish *f, const tc_group *g,
                                       __m512i (*acc)[TC_512_PANELS], const int rows,
                                       const int panels, uint8_t *y)
 {
-    if (!f->quick || f->narrow.dtype != TC_i8) {
+    if (!f->quick || f->narrow.dtype == TC_i32) {
         int32_t sum[TC_512_ROWS * TC_512_PANELS * 16];
 #pragma GCC unroll 12
         for (int r = 0; r < rows; r++)
@@ -91,6 +124,12 @@ TC_AVX512 TC_INLINE void tc_finish512(const tc_finish *f, const tc_group *g,
             tc_scale512(g, acc, rows, p, true);
         else
             tc_scale512(g, acc, rows, p, false);
+    if (f->narrow.dtype == TC_i16) {
+#pragma GCC unroll 12
+        for (int r = 0; r < rows; r++)
+            tc_words512(f, g, acc[r], panels, y + (size_t)r * f->row_bytes);
+        return;
+    }
     const __m512i lo = _mm512_set1_epi8((char)f->narrow.lo),
                   hi = _mm512_set1_epi8((char)f->narrow.hi);
     y += g->first;
@@ -139,7 +178,7 @@ TC_AVX2 TC_INLINE void tc_finish256(const tc_finish *f, const tc_group *g,
                                     __m256i (*acc)[TC_256_PANELS], const int rows,
                                     const int panels, uint8_t *y)
 {
-    if (!f->quick || f->narrow.dtype != TC_i8) {
+    if (!f->quick || f->narrow.dtype == TC_i32) {
         int32_t sum[TC_256_ROWS * TC_256_PANELS * 8];
 #pragma GCC unroll 6
         for (int r = 0; r < rows; r++)
@@ -152,16 +191,26 @@ TC_AVX2 TC_INLINE void tc_finish256(const tc_finish *f, const tc_group *g,
 #pragma GCC unroll 2
     for (int p = 0; p < panels; p++)
         tc_scale256(g, acc, rows, p);
+    bool bytes = f->narrow.dtype == TC_i8;
     const __m128i lo = _mm_set1_epi8((char)f->narrow.lo), hi = _mm_set1_epi8((char)f->narrow.hi);
-    y += g->first;
+    const __m256i lo16 = _mm256_set1_epi16((short)f->narrow.lo),
+                  hi16 = _mm256_set1_epi16((short)f->narrow.hi);
+    y += g->first * (bytes ? 1 : 2);
 #pragma GCC unroll 6
     for (int r = 0; r < rows; r++, y += f->row_bytes) {
         __m256i words = _mm256_packs_epi32(acc[r][0], acc[r][panels - 1]);
         if (panels == 1) /* 0-3 0-3 4-7 4-7 */
             words = _mm256_permute4x64_epi64(words, 0x08);
-        __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(words),
+        if (!bytes) {
+            int16_t word[16];
+            words = _mm256_min_epi16(_mm256_max_epi16(words, lo16), hi16);
+            _mm256_storeu_si256((__m256i *)(void *)word, words);
+            memcpy(y, word, g->columns * sizeof *word);
+            continue;
+        }
+        __m128i byte = _mm_packs_epi16(_mm256_castsi256_si128(words),
                                         _mm256_extracti128_si256(words, 1));
-        tc_store256(g, _mm_min_epi8(_mm_max_epi8(bytes, lo), hi), panels, y);
+        tc_store256(g, _mm_min_epi8(_mm_max_epi8(byte, lo), hi), panels, y);
     }
 }
 #endif

@@ -36,7 +36,7 @@ tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type 
                          const tc_type *y, tc_tensor w, tc_tensor bias, int32_t x_zero,
                          const tc_narrow *narrow);
 size_t tc_depth8_scratch(const tc_depth8 *conv);
-void tc_depth8_run(const tc_depth8 *conv, const int8_t *x, void *y, void *scratch);
+void tc_depth8_run(const tc_depth8 *conv, const void *x, void *y, void *scratch);
 
 /* MATMUL of int8: [n, h, c] x [n, c, w], zero points as given; narrow may be NULL. */
 typedef struct tc_matmul8 tc_matmul8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int8_amx.c -- the inner product of bytes by tiles: 32 rows by 2 panels of 16 columns at a time. */
+/* int8_amx.c -- the inner product of bytes by tiles: 32 rows by 2 panels of 16 columns at once. */
 #include "fast.h"
 #include "int8.h"
 

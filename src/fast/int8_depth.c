@@ -6,6 +6,8 @@
  * Channels that follow each other are taken together, a few taps at a time: interleaving the bytes
  * of four taps (words of two) puts the taps of a channel side by side, channels in the order that
  * finish.h has for groups of panels. */
+#include "int16.h"
+
 #include "finish_x86.h"
 #include "windows.h"
 
@@ -39,6 +41,14 @@ static form form_here(void)
     default:
         return (form){TC_KEPT_s16, PLAIN_WIDTH, 1, 1};
     }
+}
+
+/* The same for elements of 16 bits. */
+static form word_form_here(void)
+{
+    form f = form_here();
+    bool pairs = f.taps > 1;
+    return (form){TC_KEPT_i16, f.width, pairs ? 2 : 1, pairs ? 2 : 1};
 }
 
 static size_t weight_bytes(const form *f) { return f->kept == TC_KEPT_u8 ? 1 : 2; }
@@ -84,6 +94,20 @@ static void pack(tc_ctx *ctx, tc_depth8 *d, const int8_t *w)
     d->packed = out;
 }
 
+static tc_depth8 *make(tc_ctx *ctx, form f, const tc_attr_tosa_conv *a, const tc_type *x,
+                       const tc_type *y, tc_tensor w, int32_t x_zero, const int32_t *start,
+                       const tc_narrow *narrow)
+{
+    tc_depth8 *d = tc_new(&ctx->arena, tc_depth8);
+    d->form = f;
+    tc_windows_init(ctx, &d->window, a, x, y, w.type->dim[0], w.type->dim[1], f.kept, x_zero, true);
+    tc_finish_init_even(ctx, &d->finish, (size_t)d->window.ic, f.width, f.most_panels, start,
+                        narrow);
+    find_taps(ctx, d);
+    pack(ctx, d, w.data);
+    return d;
+}
+
 tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
                          const tc_type *y, tc_tensor w, tc_tensor bias, int32_t x_zero,
                          const tc_narrow *narrow)
@@ -91,23 +115,35 @@ tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type 
     const int64_t *k = w.type->dim; /* [kh, kw, c, 1] */
     if (k[3] != 1)
         return NULL;
-    tc_depth8 *d = tc_new(&ctx->arena, tc_depth8);
-    d->form = form_here();
-    tc_windows_init(ctx, &d->window, a, x, y, k[0], k[1], d->form.kept, x_zero, true);
-    size_t c = (size_t)d->window.ic;
+    form f = form_here();
+    size_t c = (size_t)k[2], taps = (size_t)(k[0] * k[1]);
     int32_t *start = tc_new_n(&ctx->arena, int32_t, c);
-    int32_t zero = x_zero + (d->form.kept == TC_KEPT_u8 ? 128 : 0);
+    int32_t zero = x_zero + (f.kept == TC_KEPT_u8 ? 128 : 0);
     for (size_t j = 0; j < c; j++) {
         int64_t sum = 0;
-        for (size_t t = 0; t < d->window.n_segment; t++)
+        for (size_t t = 0; t < taps; t++)
             sum += ((const int8_t *)w.data)[t * c + j];
         uint32_t b = (uint32_t)((const int32_t *)bias.data)[bias.type->dim[0] == 1 ? 0 : j];
         start[j] = (int32_t)(b - (uint32_t)zero * (uint32_t)(uint64_t)sum);
     }
-    tc_finish_init_even(ctx, &d->finish, c, d->form.width, d->form.most_panels, start, narrow);
-    find_taps(ctx, d);
-    pack(ctx, d, w.data);
-    return d;
+    return make(ctx, f, a, x, y, w, x_zero, start, narrow);
+}
+
+tc_depth8 *tc_depth16_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
+                          const tc_type *y, tc_tensor w, tc_tensor bias, const tc_narrow *narrow)
+{
+    const int64_t *k = w.type->dim;
+    if (k[3] != 1 || !narrow)
+        return NULL;
+    size_t c = (size_t)k[2], taps = (size_t)(k[0] * k[1]);
+    int32_t *start = tc_new_n(&ctx->arena, int32_t, c);
+    for (size_t j = 0; j < c; j++) {
+        int64_t b = ((const int64_t *)bias.data)[tc_type_count(bias.type) == 1 ? 0 : j];
+        if (!tc_sum16_fits((const int8_t *)w.data + j, taps, c, b))
+            return NULL;
+        start[j] = (int32_t)b;
+    }
+    return make(ctx, word_form_here(), a, x, y, w, 0, start, narrow);
 }
 
 size_t tc_depth8_scratch(const tc_depth8 *d) { return tc_windows_bytes(&d->window); }
@@ -195,6 +231,39 @@ TC_AVX512 TC_INLINE void rows512(const tc_depth8 *d, const tc_group *g, const ui
     tc_finish512(&d->finish, g, acc, rows, panels, y);
 }
 
+/* The same of words, two taps at a time; 32 channels. */
+TC_AVX512 TC_INLINE void words512(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
+                                  const uint8_t *const *row, uint8_t *y, const int rows)
+{
+    __m512i acc[MOST_ROWS][TC_512_PANELS];
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 2
+        for (int p = 0; p < 2; p++)
+            acc[r][p] = tc_load512(g->start + 16 * p);
+    for (size_t u = 0; u < d->units; u++, w += 128) {
+        __m512i w0 = tc_load512(w), w1 = tc_load512(w + 64);
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; r++) {
+            const uint8_t *from = row[r] + 2 * g->first;
+            __m512i a = tc_load512(from + d->tap[2 * u]), b = tc_load512(from + d->tap[2 * u + 1]);
+            acc[r][0] = _mm512_dpwssd_epi32(acc[r][0], _mm512_unpacklo_epi16(a, b), w0);
+            acc[r][1] = _mm512_dpwssd_epi32(acc[r][1], _mm512_unpackhi_epi16(a, b), w1);
+        }
+    }
+    tc_finish512(&d->finish, g, acc, rows, 2, y);
+}
+
+TC_AVX512 static void group512_words(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
+                                     const uint8_t *const *row, size_t rows, uint8_t *y)
+{
+    size_t r = 0;
+    for (; r + 4 <= rows; r += 4)
+        words512(d, g, w, row + r, y + r * d->finish.row_bytes, 4);
+    for (; r < rows; r++)
+        words512(d, g, w, row + r, y + r * d->finish.row_bytes, 1);
+}
+
 #define GROUP_512(P)                                                                               \
     TC_AVX512 static void group512_##P(const tc_depth8 *d, const tc_group *g, const uint8_t *w,    \
                                        const uint8_t *const *row, size_t rows, uint8_t *y)         \
@@ -244,18 +313,20 @@ TC_AVX2 static void group256(const tc_depth8 *d, const tc_group *g, const uint8_
 }
 #endif
 
-static kernel *kernel_for(size_t panels)
+static kernel *kernel_for(const tc_depth8 *d, size_t panels)
 {
     switch (tc_fast_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:
+        if (d->form.kept == TC_KEPT_i16)
+            return group512_words;
         return panels == 4 ? group512_4 : panels == 2 ? group512_2 : group512_1;
     case TC_ISA_avx2:
         return group256;
 #endif
     default:
-        (void)panels;
+        (void)d, (void)panels;
         return group_plain;
     }
 }
@@ -274,14 +345,14 @@ static void run_block(void *who, const uint8_t *const *row, size_t rows, size_t 
     const uint8_t *w = d->packed;
     for (size_t i = 0; i < f->n_group; i++) {
         const tc_group *g = &f->group[i];
-        kernel_for(g->panels)(d, g, w, row, rows, y);
+        kernel_for(d, g->panels)(d, g, w, row, rows, y);
         w += d->units * unit_bytes(d, g);
     }
     if (f->narrows && f->narrow.table)
         tc_table8_run(f->narrow.table, (const int8_t *)y, (int8_t *)y, rows * f->columns);
 }
 
-void tc_depth8_run(const tc_depth8 *d, const int8_t *x, void *y, void *scratch)
+void tc_depth8_run(const tc_depth8 *d, const void *x, void *y, void *scratch)
 {
     tc_windows_walk(&d->window, x, scratch, run_block, &(run){d, y});
 }

@@ -115,8 +115,9 @@ TC_INLINE int32_t dword(const uint8_t *p)
     return v;
 }
 
+/* words: of pairs of words, summed exactly; else of four bytes, those of rows without sign. */
 TC_AVX512 TC_INLINE void tile512(const side *t, const uint8_t *const *row, uint8_t *y,
-                                 const int rows, const int panels)
+                                 const int rows, const int panels, const bool words)
 {
     const tc_dense8 *d = t->d;
     const int8_t *b = t->b;
@@ -148,7 +149,8 @@ TC_AVX512 TC_INLINE void tile512(const side *t, const uint8_t *const *row, uint8
                 __m512i x = _mm512_set1_epi32(dword(a[r] + at));
 #pragma GCC unroll 4
                 for (int p = 0; p < panels; p++)
-                    acc[r][p] = _mm512_dpbusd_epi32(acc[r][p], x, w[p]);
+                    acc[r][p] = words ? _mm512_dpwssd_epi32(acc[r][p], x, w[p])
+                                      : _mm512_dpbusd_epi32(acc[r][p], x, w[p]);
             }
         }
     }
@@ -196,31 +198,38 @@ TC_AVX2 TC_INLINE void tile256(const side *t, const uint8_t *const *row, uint8_t
     tc_finish256(&d->finish, t->g, acc, rows, panels, y);
 }
 
-#define TILE(level, target, R, P)                                                                  \
-    target static void tile##level##_##R##x##P(const side *t, const uint8_t *const *row,           \
-                                               uint8_t *y)                                         \
-    {                                                                                              \
-        tile##level(t, row, y, R, P);                                                              \
-    }
 #define EACH_512(F)                                                                                \
     F(12, 1) F(8, 1) F(4, 1) F(2, 1) F(1, 1)                                                       \
     F(12, 2) F(8, 2) F(4, 2) F(2, 2) F(1, 2)                                                       \
     F(8, 3) F(6, 3) F(4, 3) F(3, 3) F(2, 3) F(1, 3)                                                \
     F(6, 4) F(5, 4) F(4, 4) F(3, 4) F(2, 4) F(1, 4)
 #define EACH_256(F) F(6, 1) F(4, 1) F(2, 1) F(1, 1) F(6, 2) F(4, 2) F(3, 2) F(2, 2) F(1, 2)
-#define TILE_512(R, P) TILE(512, TC_AVX512, R, P)
-#define TILE_256(R, P) TILE(256, TC_AVX2, R, P)
+
+#define TILE_512(R, P)                                                                             \
+    TC_AVX512 static void tile512_##R##x##P(const side *t, const uint8_t *const *row, uint8_t *y)  \
+    {                                                                                              \
+        tile512(t, row, y, R, P, false);                                                           \
+    }                                                                                              \
+    TC_AVX512 static void words512_##R##x##P(const side *t, const uint8_t *const *row, uint8_t *y) \
+    {                                                                                              \
+        tile512(t, row, y, R, P, true);                                                            \
+    }
+#define TILE_256(R, P)                                                                             \
+    TC_AVX2 static void tile256_##R##x##P(const side *t, const uint8_t *const *row, uint8_t *y)    \
+    {                                                                                              \
+        tile256(t, row, y, R, P);                                                                  \
+    }
 EACH_512(TILE_512)
 EACH_256(TILE_256)
 
 /* The highest that is not above what is left; the lists go down. */
-static tile_choice choose_512(size_t panels, size_t left)
+static tile_choice choose_512(size_t panels, size_t left, bool words)
 {
 #define CHOOSE_512(R, P)                                                                           \
     if (panels == P && left >= R)                                                                  \
-        return (tile_choice){R, tile512_##R##x##P};
+        return (tile_choice){R, words ? words512_##R##x##P : tile512_##R##x##P};
     EACH_512(CHOOSE_512)
-    return (tile_choice){1, tile512_1x1};
+    return (tile_choice){1, words ? words512_1x1 : tile512_1x1};
 }
 
 static tile_choice choose_256(size_t panels, size_t left)
@@ -242,7 +251,8 @@ TC_INLINE void begin_neon(const side *t, int32x4_t (*acc)[4], const int rows)
 {
     for (int r = 0; r < rows; r++)
         for (int i = 0; i < 4; i++)
-            acc[r][i] = vaddq_s32(vld1q_s32(t->start + 4 * i), vdupq_n_s32(t->more ? t->more[r] : 0));
+            acc[r][i] = vaddq_s32(vld1q_s32(t->start + 4 * i),
+                                  vdupq_n_s32(t->more ? t->more[r] : 0));
 }
 
 TC_INLINE void finish_neon(const side *t, int32x4_t (*acc)[4], const int rows, uint8_t *y)
@@ -336,25 +346,34 @@ tc_tile_form tc_tile_form_here(void)
     }
 }
 
-static tile_choice choose(size_t panels, size_t left)
+tc_tile_form tc_word_form_here(void)
 {
+    tc_tile_form form = tc_tile_form_here();
+    form.kept = TC_KEPT_i16;
+    return form;
+}
+
+static tile_choice choose(tc_kept kept, size_t panels, size_t left)
+{
+    bool words = kept == TC_KEPT_s16 || kept == TC_KEPT_i16;
     switch (tc_fast_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:
-        return choose_512(panels, left);
+        return choose_512(panels, left, words);
     case TC_ISA_avx2:
         return choose_256(panels, left);
 #endif
 #if defined(__aarch64__)
     case TC_ISA_dot:
-        return left >= 4 ? (tile_choice){4, tile_dot_4} : (tile_choice){1, tile_dot_1};
+        if (!words)
+            return left >= 4 ? (tile_choice){4, tile_dot_4} : (tile_choice){1, tile_dot_1};
+        /* fall through */
     case TC_ISA_neon:
         return left >= 4 ? (tile_choice){4, tile_neon_4} : (tile_choice){1, tile_neon_1};
 #endif
     default:
-        (void)panels;
-        (void)left;
+        (void)panels, (void)left, (void)words;
         return (tile_choice){1, tile_plain};
     }
 }
@@ -368,7 +387,7 @@ void tc_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, c
         const tc_group *g = &f->group[i];
         side t = {d, g, b, start ? start + g->first : g->start, NULL};
         for (size_t r = 0; r < rows;) {
-            tile_choice c = choose(g->panels, rows - r);
+            tile_choice c = choose(d->form.kept, g->panels, rows - r);
             t.more = more ? more + r : NULL;
             c.run(&t, row + r, y + r * f->row_bytes);
             r += c.rows;

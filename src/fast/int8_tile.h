@@ -12,6 +12,7 @@ typedef struct tc_tile_form {
     size_t width, most_panels;
 } tc_tile_form;
 tc_tile_form tc_tile_form_here(void);
+tc_tile_form tc_word_form_here(void); /* rows of 16-bit elements; weights of 8 become 16 */
 
 /* Columns packed by groups: [segment][dword of it][panel][width][4 bytes]. */
 typedef struct tc_dense8 {

@@ -4,6 +4,7 @@
 #include "plan_int.h"
 
 #include "../fast/int16.h"
+#include "../num/load.h"
 
 bool tc_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out)
 {
@@ -92,7 +93,8 @@ static tc_chain follow(tc_maker *m, const tc_node *product)
     const tc_type *acc = m->g->val[product->out[0]]->type;
     const tc_node *user = tc_plan_only_user(m, product->out[0]);
     int64_t zero;
-    if (!user || !tc_plan_takes_rescale(m, user, (size_t)acc->dim[acc->rank - 1], &zero, &c.narrow) || zero)
+    if (!user ||
+        !tc_plan_takes_rescale(m, user, (size_t)acc->dim[acc->rank - 1], &zero, &c.narrow) || zero)
         return c;
     c.narrows = true;
     c.part[c.n_part++] = c.last = user;
@@ -129,31 +131,85 @@ static void run_conv(const void *what, void *const *in, void *out, void *scratch
     tc_conv8_run(what, in[0], out, scratch);
 }
 
-static void run_linear16(const void *what, void *const *in, void *out, void *scratch)
+/* ---- 16 bits ---- */
+
+/* RESCALE of 48-bit sums: multipliers of 16 bits, no zero points. */
+static bool takes_rescale48(tc_maker *m, const tc_node *node, size_t channels, tc_narrow *out)
 {
-    (void)scratch;
-    tc_linear16_run(what, in[0], out);
+    if (node->op != TC_OP_tosa_rescale)
+        return false;
+    const tc_attr_tosa_rescale *a = node->attr;
+    const tc_type *y = tc_type_of(m->g, node->out[0]);
+    tc_tensor mult = tc_place_known(m, node->in[1]), shift = tc_place_known(m, node->in[2]);
+    tc_tensor zero[2] = {tc_place_known(m, node->in[3]), tc_place_known(m, node->in[4])};
+    if (a->scale32 || a->rounding_mode != TC_rounding_single || a->input_unsigned ||
+        a->output_unsigned || y->dtype != TC_i16 || !mult.data || !shift.data ||
+        mult.type->dtype != TC_i16 || !zero[0].data || !zero[1].data ||
+        tc_load_i64(zero[0], 0) || tc_load_i64(zero[1], 0))
+        return false;
+    size_t n = (size_t)tc_type_count(mult.type);
+    int32_t *wide_m = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
+    int32_t *wide_s = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
+    for (size_t c = 0; c < channels + 16; c++) {
+        size_t from = n == 1 ? 0 : c < n ? c : n - 1;
+        wide_m[c] = ((const int16_t *)mult.data)[from];
+        wide_s[c] = ((const int8_t *)shift.data)[from];
+        if (wide_s[c] < 2 || wide_s[c] > 62 || wide_m[c] < 0)
+            return false;
+    }
+    *out = (tc_narrow){wide_m, wide_s, 0, (int32_t)tc_dtype_min(y->dtype),
+                       (int32_t)tc_dtype_max(y->dtype), y->dtype, NULL};
+    return true;
 }
 
-static bool plan_linear16(tc_maker *m, const tc_node *node)
+static tc_chain follow48(tc_maker *m, const tc_node *product)
 {
-    const tc_type *x = m->g->val[node->in[0]]->type, *y = m->g->val[node->out[0]]->type;
+    tc_chain c = {.last = product};
+    const tc_type *acc = tc_type_of(m->g, product->out[0]);
+    const tc_node *user = tc_plan_only_user(m, product->out[0]);
+    if (!user || !takes_rescale48(m, user, (size_t)acc->dim[acc->rank - 1], &c.narrow))
+        return c;
+    c.narrows = true;
+    c.part[c.n_part++] = c.last = user;
+    tc_plan_activation(m, &c);
+    return c;
+}
+
+/* int16 by int8, everything but x constant, no zero points, sums of 48 bits. */
+static bool takes_conv16(const tc_maker *m, const tc_node *node)
+{
+    const tc_type *x = tc_type_of(m->g, node->in[0]), *y = tc_type_of(m->g, node->out[0]);
     tc_tensor w = tc_place_known(m, node->in[1]), bias = tc_place_known(m, node->in[2]);
     int64_t x_zero, w_zero;
-    if (y->dtype != TC_i48 || !w.data || !bias.data || !tc_plan_number(m, node, 3, &x_zero) ||
-        !tc_plan_number(m, node, 4, &w_zero) || x_zero || w_zero)
+    return x->dtype == TC_i16 && y->dtype == TC_i48 && w.data && w.type->dtype == TC_i8 &&
+           bias.data && bias.type->dtype == TC_i48 && tc_type_count(w.type) &&
+           tc_plan_number(m, node, 3, &x_zero) && tc_plan_number(m, node, 4, &w_zero) && !x_zero &&
+           !w_zero;
+}
+
+static void run_conv16(const void *what, void *const *in, void *out, void *scratch)
+{
+    tc_conv16_run(what, in[0], out, scratch);
+}
+
+static bool plan_conv16(tc_maker *m, const tc_node *node)
+{
+    if (!takes_conv16(m, node))
         return false;
-    const tc_linear16 *linear = tc_linear16_new(m->ctx, node->attr, x, w, bias);
-    if (linear)
-        tc_plan_emit(m, node, &(tc_chain){.last = node}, run_linear16, linear, 0, 1);
-    return linear != NULL;
+    tc_chain c = follow48(m, node);
+    const tc_conv16 *conv =
+        tc_conv16_new(m->ctx, node->attr, tc_type_of(m->g, node->in[0]),
+                      tc_type_of(m->g, node->out[0]), tc_place_known(m, node->in[1]),
+                      tc_place_known(m, node->in[2]), c.narrows ? &c.narrow : NULL);
+    tc_plan_emit(m, node, &c, run_conv16, conv, tc_conv16_scratch(conv), 1);
+    return true;
 }
 
 bool tc_plan_conv8(tc_maker *m, const tc_node *node)
 {
     int64_t zero;
     if (m->g->val[node->in[0]]->type->dtype == TC_i16)
-        return plan_linear16(m, node);
+        return plan_conv16(m, node);
     if (!takes_conv(m, node, &zero))
         return false;
     tc_chain c = follow(m, node);
@@ -170,9 +226,25 @@ static void run_depth(const void *what, void *const *in, void *out, void *scratc
     tc_depth8_run(what, in[0], out, scratch);
 }
 
+static bool plan_depth16(tc_maker *m, const tc_node *node)
+{
+    if (!takes_conv16(m, node))
+        return false;
+    tc_chain c = follow48(m, node);
+    const tc_depth8 *conv =
+        tc_depth16_new(m->ctx, node->attr, tc_type_of(m->g, node->in[0]),
+                       tc_type_of(m->g, node->out[0]), tc_place_known(m, node->in[1]),
+                       tc_place_known(m, node->in[2]), c.narrows ? &c.narrow : NULL);
+    if (conv)
+        tc_plan_emit(m, node, &c, run_depth, conv, tc_depth8_scratch(conv), 1);
+    return conv != NULL;
+}
+
 bool tc_plan_depth8(tc_maker *m, const tc_node *node)
 {
     int64_t zero;
+    if (tc_type_of(m->g, node->in[0])->dtype == TC_i16)
+        return plan_depth16(m, node);
     if (!takes_conv(m, node, &zero))
         return false;
     tc_chain c = follow(m, node);
@@ -191,10 +263,31 @@ static void run_matmul(const void *what, void *const *in, void *out, void *scrat
     tc_matmul8_run(what, in[0], in[1], out, scratch);
 }
 
+static void run_matmul16(const void *what, void *const *in, void *out, void *scratch)
+{
+    tc_matmul16_run(what, in[0], in[1], out, scratch);
+}
+
+static bool plan_matmul16(tc_maker *m, const tc_node *node)
+{
+    const tc_type *a = tc_type_of(m->g, node->in[0]), *b = tc_type_of(m->g, node->in[1]);
+    int64_t a_zero, b_zero;
+    if (b->dtype != TC_i16 || tc_type_of(m->g, node->out[0])->dtype != TC_i48 ||
+        !tc_plan_number(m, node, 2, &a_zero) || !tc_plan_number(m, node, 3, &b_zero) || a_zero ||
+        b_zero)
+        return false;
+    tc_chain c = follow48(m, node);
+    const tc_matmul16 *p = tc_matmul16_new(m->ctx, a, b, c.narrows ? &c.narrow : NULL);
+    tc_plan_emit(m, node, &c, run_matmul16, p, tc_matmul16_scratch(p), 2);
+    return true;
+}
+
 bool tc_plan_matmul8(tc_maker *m, const tc_node *node)
 {
     const tc_type *a = m->g->val[node->in[0]]->type, *b = m->g->val[node->in[1]]->type;
     int64_t a_zero, b_zero;
+    if (a->dtype == TC_i16)
+        return plan_matmul16(m, node);
     if (a->dtype != TC_i8 || b->dtype != TC_i8 || !tc_plan_number(m, node, 2, &a_zero) ||
         !tc_plan_number(m, node, 3, &b_zero))
         return false;

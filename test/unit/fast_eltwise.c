@@ -104,7 +104,7 @@ static const char *invent(tc_arena *arena)
     }
     const char *shift = "";
     if (which == 2)
-        shift = tc_text_format(arena, ", %%%d", constant(&s, "i8", 1, type == 2 && bits == 24 ? 20 : 0,
+        shift = tc_text_format(arena, ", %%%d", constant(&s, "i8", 1, bits == 24 ? 20 : 0,
                                                          type == 2 ? 25 : 0));
     const char *mode = which > 2 ? " nan_mode=propagate" : "";
     int y = line(&s, tc_text_format(arena, "tosa.%s %%%d, %%%d%s%s", op[which], v[0], v[1], shift,

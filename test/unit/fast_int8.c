@@ -42,7 +42,8 @@ static scales random_scales(tc_ctx *ctx, int64_t n, tc_dtype dtype, int32_t zero
     int32_t *sh = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
     for (int64_t i = 0; i < n; i++) {
         ((int32_t *)s.multiplier.data)[i] = m[i] = (int32_t)any(1 << 30, INT32_MAX);
-        ((int8_t *)s.shift.data)[i] = (int8_t)(sh[i] = (int32_t)(lefts ? any(26, 44) : any(32, 44)));
+        sh[i] = (int32_t)any(lefts ? 26 : 32, 44);
+        ((int8_t *)s.shift.data)[i] = (int8_t)sh[i];
     }
     for (int i = 0; i < 16; i++)
         sh[n + i] = 2;
@@ -166,39 +167,121 @@ static void try_matmul(tc_ctx *ctx)
     CHECK(same(got2, bytes));
 }
 
-/* int16 by int8, positions by themselves: ends of the range too, where a block of sums is fullest.
- */
-static void try_linear16(tc_ctx *ctx)
+/* RESCALE of 48-bit sums by num/, and as fast/ wants it. */
+static tc_narrow rescaled48(tc_ctx *ctx, tc_tensor acc, tc_tensor out)
 {
-    int64_t h = any(1, 9), k = any(0, 3) ? any(1, 70) : any(250, 800), n = any(1, 40), one_bias = 1;
-    bool full = any(0, 1);
-    tc_tensor x = tc_tensor_new(&ctx->arena,
-                                tc_type_make(ctx, TC_i16, 4, (int64_t[]){1, h, 3, k}));
-    tc_tensor w = random_i8(ctx, 4, (int64_t[]){n, 1, 1, k}, -127);
-    int64_t *bias_dim = any(0, 1) ? &n : &one_bias;
-    tc_tensor bias = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 1, bias_dim));
-    for (int64_t i = 0; i < tc_type_count(x.type); i++)
-        ((int16_t *)x.data)[i] = (int16_t)(full ? -32768 : any(-32768, 32767));
+    int64_t n = acc.type->dim[acc.type->rank - 1], n_one = 1;
+    tc_tensor m = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 1, &n));
+    tc_tensor shift = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i8, 1, &n));
+    int32_t *wide_m = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
+    int32_t *wide_s = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
+    for (int64_t i = 0; i < n + 16; i++) {
+        wide_m[i] = (int32_t)any(1 << 14, INT16_MAX);
+        wide_s[i] = (int32_t)any(24, 40);
+        if (i < n) {
+            ((int16_t *)m.data)[i] = (int16_t)wide_m[i];
+            ((int8_t *)shift.data)[i] = (int8_t)wide_s[i];
+        }
+    }
+    tc_attr_tosa_rescale attr = {false, TC_rounding_single, true, false, false};
+    tc_tensor none48 = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 1, &n_one));
+    tc_tensor none16 = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 1, &n_one));
+    memset(none48.data, 0, sizeof(int64_t));
+    memset(none16.data, 0, sizeof(int16_t));
+    tc_tensor in[5] = {acc, m, shift, none48, none16};
+    tc_call call = {&attr, 5, 1, in, &out, &ctx->scratch, NULL};
+    tc_num_tosa_rescale(&call);
+    CHECK(!call.error);
+    return (tc_narrow){wide_m, wide_s, 0, INT16_MIN, INT16_MAX, TC_i16, NULL};
+}
+
+static tc_tensor random_i16(tc_ctx *ctx, int rank, const int64_t *dim, bool full)
+{
+    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, rank, dim));
+    for (int64_t i = 0; i < tc_type_count(t.type); i++)
+        ((int16_t *)t.data)[i] = (int16_t)(full ? INT16_MIN : any(INT16_MIN, INT16_MAX));
+    return t;
+}
+
+/* int16 by int8: ends of the range too, where sums are largest. */
+static void try_conv16(tc_ctx *ctx, bool depth)
+{
+    bool full = any(0, 3) == 0;
+    int64_t ic = any(0, 3) ? any(1, 70) : any(250, 800), oc = depth ? ic : any(1, 70);
+    int64_t kh = any(1, 3), kw = any(1, 3), ih = any(3, 8), iw = any(3, 8), one_bias = 1;
+    int64_t pad[4] = {any(0, 1), any(0, 1), any(0, 1), any(0, 1)};
+    int64_t stride[2] = {any(1, 2), any(1, 2)}, dilation[2] = {1, any(1, 2)};
+    int64_t oh = (ih - 1 + pad[0] + pad[1] - (kh - 1) * dilation[0]) / stride[0] + 1;
+    int64_t ow = (iw - 1 + pad[2] + pad[3] - (kw - 1) * dilation[1]) / stride[1] + 1;
+    if (ow < 1 || iw + pad[2] + pad[3] < (kw - 1) * dilation[1] + 1)
+        return;
+    tc_attr_tosa_conv a = {{4, pad}, {2, stride}, {2, dilation}, false, TC_i48};
+    tc_tensor x = random_i16(ctx, 4, (int64_t[]){1, ih, iw, ic}, full);
+    tc_tensor w = depth ? random_i8(ctx, 4, (int64_t[]){kh, kw, ic, 1}, -127)
+                        : random_i8(ctx, 4, (int64_t[]){oc, kh, kw, ic}, -127);
     for (int64_t i = 0; full && i < tc_type_count(w.type); i++)
         ((int8_t *)w.data)[i] = -127;
+    int64_t *bias_dim = any(0, 1) ? &oc : &one_bias, scale = any(0, 1) ? 1000 : 1000000;
+    tc_tensor bias = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 1, bias_dim));
     for (int64_t i = 0; i < *bias_dim; i++)
-        ((int64_t *)bias.data)[i] = (int64_t)any(-100000, 100000) * 1000000;
-    int64_t steps[] = {1, 1}, none[] = {0, 0, 0, 0}, twos[] = {1, 2};
-    tc_attr_tosa_conv a = {{4, none}, {2, steps}, {2, steps}, false, TC_i48};
-    tc_tensor zero = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 1, &one_bias));
+        ((int64_t *)bias.data)[i] = (int64_t)any(-100000, 100000) * scale;
+    tc_tensor zero = random_i16(ctx, 1, &one_bias, false);
     memset(zero.data, 0, sizeof(int16_t));
     tc_tensor in[5] = {x, w, bias, zero, one(ctx, TC_i8, 0)};
-    tc_tensor want = tc_tensor_new(&ctx->arena,
-                                   tc_type_make(ctx, TC_i48, 4, (int64_t[]){1, h, 3, n}));
-    tc_tensor got = tc_tensor_new(&ctx->arena, want.type);
+    int64_t dim[4] = {1, oh, ow, oc};
+    tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 4, dim));
+    tc_tensor narrow = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 4, dim));
+    tc_tensor got = tc_tensor_new(&ctx->arena, want.type),
+              got2 = tc_tensor_new(&ctx->arena, narrow.type);
     tc_call call = {&a, 5, 1, in, &want, &ctx->scratch, NULL};
-    tc_num_tosa_conv2d(&call);
-    tc_linear16 *l = tc_linear16_new(ctx, &a, x.type, w, bias);
-    CHECK(l != NULL);
-    tc_linear16_run(l, x.data, got.data);
+    if (depth)
+        tc_num_tosa_depthwise_conv2d(&call);
+    else
+        tc_num_tosa_conv2d(&call);
+    tc_narrow n = rescaled48(ctx, want, narrow);
+    if (depth) {
+        tc_depth8 *d = tc_depth16_new(ctx, &a, x.type, want.type, w, bias, &n);
+        if (!d) { /* a bias past 32 bits */
+            CHECK(scale == 1000000);
+            return;
+        }
+        tc_depth8_run(d, x.data, got2.data, tc_arena_raw(&ctx->arena, tc_depth8_scratch(d)));
+    } else {
+        tc_conv16 *c = tc_conv16_new(ctx, &a, x.type, want.type, w, bias, NULL);
+        tc_conv16_run(c, x.data, got.data, tc_arena_raw(&ctx->arena, tc_conv16_scratch(c)));
+        CHECK(same(got, want));
+        c = tc_conv16_new(ctx, &a, x.type, want.type, w, bias, &n);
+        tc_conv16_run(c, x.data, got2.data, tc_arena_raw(&ctx->arena, tc_conv16_scratch(c)));
+    }
+    CHECK(same(got2, narrow));
+}
+
+static void try_matmul16(tc_ctx *ctx)
+{
+    bool full = any(0, 3) == 0;
+    int64_t n = any(1, 3), h = any(1, 110), c = any(0, 3) ? any(1, 70) : any(250, 600);
+    int64_t w = any(1, 80), one_zero = 1;
+    tc_tensor a = random_i16(ctx, 3, (int64_t[]){n, h, c}, full),
+              b = random_i16(ctx, 3, (int64_t[]){n, c, w}, full && any(0, 1));
+    tc_tensor zero = random_i16(ctx, 1, &one_zero, false);
+    memset(zero.data, 0, sizeof(int16_t));
+    tc_tensor in[4] = {a, b, zero, zero};
+    int64_t dim[3] = {n, h, w};
+    tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 3, dim));
+    tc_tensor narrow = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 3, dim));
+    tc_tensor got = tc_tensor_new(&ctx->arena, want.type),
+              got2 = tc_tensor_new(&ctx->arena, narrow.type);
+    tc_call call = {NULL, 4, 1, in, &want, &ctx->scratch, NULL};
+    tc_num_tosa_matmul(&call);
+    tc_narrow s = rescaled48(ctx, want, narrow);
+    tc_matmul16 *m = tc_matmul16_new(ctx, a.type, b.type, NULL);
+    tc_matmul16_run(m, a.data, b.data, got.data,
+                    tc_arena_raw(&ctx->arena, tc_matmul16_scratch(m)));
     CHECK(same(got, want));
-    a.stride.v = twos;
-    CHECK(!tc_linear16_new(ctx, &a, x.type, w, bias));
+    m = tc_matmul16_new(ctx, a.type, b.type, &s);
+    tc_matmul16_run(m, a.data, b.data, got2.data,
+                    tc_arena_raw(&ctx->arena, tc_matmul16_scratch(m)));
+    CHECK(same(got2, narrow));
 }
 
 static void checks(void)
@@ -208,7 +291,9 @@ static void checks(void)
         try_conv(ctx, false);
         try_conv(ctx, true);
         try_matmul(ctx);
-        try_linear16(ctx);
+        try_conv16(ctx, false);
+        try_conv16(ctx, true);
+        try_matmul16(ctx);
         tc_ctx_free(ctx);
     }
 }
