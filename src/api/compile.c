@@ -8,6 +8,7 @@
 #include "region_sample.h"
 #include "model.h"
 #include "pte.h"
+#include "typed_cost.h"
 
 #include "../ir/rewrite.h"
 #include "../ir/verify.h"
@@ -78,6 +79,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
                   .samples = &q.samples,
                   .labels = r->labels,
                   .gains = &c->gains};
+    TC_TRY(tc_typed_cost(ctx, r, c, &job.cost));
     return tc_run_stages(ctx, c->module, "quantize", &job, r->trace);
 }
 
@@ -111,6 +113,15 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     return TC_OK;
 }
 
+tc_status tc_compile_typed(tc_ctx *ctx, const tc_target *target, tc_module *typed,
+                           const tc_trace *trace)
+{
+    TC_TRY(tc_run_passes(ctx, typed, "wide", trace));
+    if (has(target, TC_FEATURE_CF) && !has(target, TC_FEATURE_FP))
+        TC_TRY(tc_run_passes(ctx, typed, "carry", trace));
+    return tc_run_passes(ctx, typed, "common,dead", trace);
+}
+
 /* Everything up to the typed program. */
 static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
@@ -129,10 +140,7 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
         TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
     else if (!tc_quant_is_typed(out->module))
         TC_TRY(quantize(ctx, r, out));
-    TC_TRY(tc_run_passes(ctx, out->module, "wide", r->trace));
-    if (has(&out->target, TC_FEATURE_CF) && !has(&out->target, TC_FEATURE_FP))
-        TC_TRY(tc_run_passes(ctx, out->module, "carry", r->trace));
-    return tc_run_passes(ctx, out->module, "common,dead", r->trace);
+    return tc_compile_typed(ctx, &out->target, out->module, r->trace);
 }
 
 /* ---- regions ---- */
@@ -380,8 +388,9 @@ tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
     *failed = SIZE_MAX;
     TC_TRY(tc_tell_progress(ctx, "splitting", 0, 1));
     c->module = tc_module_clone(c->typed);
-    TC_TRY(tc_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config, c->vela.memory_mode,
-                          &c->choices));
+    if (!c->all_forms)
+        TC_TRY(tc_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config,
+                               c->vela.memory_mode, &c->choices));
     TC_TRY(split_program(ctx, c, trace));
     c->n_region = c->split.n_region;
     c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);

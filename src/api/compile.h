@@ -76,6 +76,7 @@ struct tc_compiled {
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_vela_options vela;
     struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
+    bool all_forms; /* every form that is offered is taken, without asking what it costs */
     bool places; /* .pte: steps keep where they come from */
     tc_written written;
     tc_model *model; /* the program, for callers */
@@ -88,6 +89,10 @@ struct tc_compiled {
  * zeros. */
 TC_MUST_USE tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
                                         tc_compiled *out);
+
+/* compile.c: what is done to a program once it is typed, before it is split. */
+TC_MUST_USE tc_status tc_compile_typed(tc_ctx *ctx, const tc_target *target, tc_module *typed,
+                                       const tc_trace *trace);
 
 /* compile.c: the typed program split, its regions lowered and judged; *failed: the region that was
  * refused, where one was. */

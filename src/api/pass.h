@@ -24,6 +24,7 @@ typedef struct tc_job {
     const tc_samples *samples; /* to calibrate with */
     const int64_t *labels;     /* of the samples */
     tc_quant_gains *gains;     /* filled by quantize */
+    tc_quant_cost cost;        /* quantize: of what it may choose */
     const char *const *cpu;    /* split: names or operators that stay on the CPU */
     size_t n_cpu;
     const tc_map *left;        /* split: nodes that stay there too, and why; or NULL */

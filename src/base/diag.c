@@ -70,12 +70,17 @@ tc_ctx *tc_ctx_new_with(const tc_ctx_options *options)
     return ctx;
 }
 
+void tc_ctx_clean_to(tc_ctx *ctx, const tc_cleanup *oldest)
+{
+    for (; ctx->cleanup != oldest; ctx->cleanup = ctx->cleanup->next)
+        ctx->cleanup->undo(ctx->cleanup->what);
+}
+
 void tc_ctx_free(tc_ctx *ctx)
 {
     if (!ctx)
         return;
-    for (tc_cleanup *c = ctx->cleanup; c; c = c->next)
-        c->undo(c->what);
+    tc_ctx_clean_to(ctx, NULL);
     tc_arena_free(&ctx->scratch);
     tc_arena_free(&ctx->arena);
     tc_allocator from = ctx->allocator;

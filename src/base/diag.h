@@ -100,6 +100,8 @@ const char *tc_hold_drop(tc_ctx *ctx, tc_hold hold);
 
 /* Run `undo(what)` when the context is freed (open maps, library handles). */
 void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what);
+/* Undoes what was deferred since `oldest` was the newest. */
+void tc_ctx_clean_to(tc_ctx *ctx, const struct tc_cleanup *oldest);
 
 /* The one copy of a piece of text. */
 const char *tc_intern(tc_ctx *ctx, tc_str text);

@@ -150,7 +150,8 @@ TC_MUST_USE tc_status cli_print_all(cli *c, tc_bytes text);
 TC_MUST_USE tc_status cli_write_model(cli *c, const tc_model *model, const char *path);
 
 /* What -q takes. */
-#define CLI_QUANT_HELP "int8, best, int8+16:K, a16w8, a8w4, a16w4, none, anchor, or a JSON file"
+#define CLI_QUANT_HELP                                                                             \
+    "int8, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, none, anchor, or a JSON file"
 
 /* Data as -i and --calib name it; NULL for no files at all unless `always`. */
 TC_MUST_USE tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_dataset **out);

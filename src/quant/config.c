@@ -64,10 +64,20 @@ static bool counted(const char *name, const char *prefix, int64_t *out)
            tc_text_to_i64(tc_str_of(name + strlen(prefix)), out) && *out >= 0 && *out <= 1000000;
 }
 
+/* The P of "PREFIXP%". */
+static bool percent(const char *name, const char *prefix, double *out)
+{
+    size_t skip = strlen(prefix), n = strlen(name);
+    return tc_text_starts(name, prefix) && n > skip + 1 && name[n - 1] == '%' &&
+           tc_text_to_f64((tc_str){name + skip, n - skip - 1}, out) && *out > 0 && *out <= 10000;
+}
+
 bool tc_config_preset(const char *name, tc_config *out)
 {
     int64_t wide = 0, group = 0, usual_group = A16W4_GROUP;
-    if (tc_text_eq(name, "int8") || counted(name, "int8+16:", &wide))
+    double cycles = 0;
+    if (tc_text_eq(name, "int8") || percent(name, "int8+16:", &cycles) ||
+        counted(name, "int8+16:", &wide))
         *out = usual(act8, weight8);
     else if (tc_text_eq(name, "best")) {
         *out = usual(act8, weight8);
@@ -87,6 +97,7 @@ bool tc_config_preset(const char *name, tc_config *out)
     else
         return false;
     out->n_wide = wide;
+    out->wide_cycles = cycles;
     return true;
 }
 

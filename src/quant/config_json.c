@@ -238,7 +238,7 @@ static tc_status whole_scheme(reader *r, const char *name, tc_config_entry *entr
 {
     tc_config preset;
     TC_TRY(named_preset(r, name, &preset));
-    if (preset.anchor || preset.n_wide)
+    if (preset.anchor || preset.n_wide || preset.wide_cycles > 0)
         return BAD(r, "the preset '%s' is for a whole program", name);
     entry->act = tc_patch_all(&preset.global.act);
     entry->weight = tc_patch_all(&preset.global.weight);
@@ -383,8 +383,7 @@ tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out)
         return read_file(ctx, text, out);
     tc_status status = tc_usage(ctx, "'%s' is no preset", text);
     tc_note(ctx, NULL,
-            "presets are int8, best, int8+16:K, a16w8, a8w4, a16w4, none and anchor; a file's name "
-            "ends in "
-            ".json");
+            "presets are int8, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none and anchor; "
+            "a file's name ends in .json");
     return status;
 }

@@ -23,7 +23,7 @@
 #include "sample_runner.h"
 #include "seen.h"
 
-enum { SAMPLES = 4, FEW_SAMPLES = 2, EVERY = -2 /* in place of a domain */ };
+enum { SAMPLES = 4, PAID_SAMPLES = 8, FEW_SAMPLES = 2, EVERY = -2 /* in place of a domain */ };
 static const double WORK = 2e10;               /* multiplications that looking for them may take */
 
 /* When domains are widened without being asked: all of them make more noise over signal than
@@ -349,8 +349,7 @@ static tc_status measure(ranking *r)
 
 /* ---- 16 bits ---- */
 
-/* The domain, and those that have its codes. */
-static void widen(tc_domains *domains, size_t d)
+void tc_domain_widen(tc_domains *domains, size_t d)
 {
     tc_domain *domain = &domains->domain[d];
     tc_setting s = domain->setting;
@@ -366,7 +365,7 @@ static void widen(tc_domains *domains, size_t d)
     for (size_t k = 0; k < domains->n; k++)
         if (domains->domain[k].base == (int32_t)d) {
             tc_domain *other = &domains->domain[k];
-            widen(domains, k);
+            tc_domain_widen(domains, k);
             other->scale = (double)(float)(grid.scale * other->factor);
         }
 }
@@ -415,7 +414,7 @@ static tc_status widen_noisy(tc_ctx *ctx, tc_module *module, const tc_quant_requ
         left -= r->noise[most];
         r->noise[most] = 0;
         keep_narrow(domains, most, when->dear);
-        widen(domains, most);
+        tc_domain_widen(domains, most);
     }
     return TC_OK;
 }
@@ -446,7 +445,7 @@ static void widen_outputs(const tc_graph *g, tc_domains *domains)
         const tc_domain *domain = &domains->domain[d];
         if (domain->output && domain->all_wide && is_eligible(domain, &CHEAP) &&
             is_made_whole(g, domain))
-            widen(domains, d);
+            tc_domain_widen(domains, d);
     }
 }
 
@@ -487,7 +486,7 @@ static void widen_choice(const tc_graph *g, tc_domains *domains, tc_val v)
         !can_be_wide(g, &domains->domain[d]))
         return;
     keep_narrow(domains, (size_t)d, true);
-    widen(domains, (size_t)d);
+    tc_domain_widen(domains, (size_t)d);
 }
 
 /* What others are chosen by: of eight bits many are equal, and the first of equals is anybody. */
@@ -517,7 +516,8 @@ tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request 
         widen_choices(ctx, tc_main(module), domains);
     if (request->config->widen_noisy && !request->config->out.has)
         widen_outputs(tc_main(module), domains);
-    if (!request->config->n_wide)
+    const tc_config *config = request->config;
+    if (!config->n_wide && !(config->wide_cycles > 0))
         return request->config->widen_noisy ? widen_unasked(ctx, module, request, domains) : TC_OK;
     if (!request->samples.n)
         return tc_usage(
@@ -525,16 +525,26 @@ tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request 
             "finding the values that deserve 16 bits needs a few samples: give some with --calib");
     ranking *r = tc_new(&ctx->arena, ranking);
     *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains};
-    TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains, SAMPLES, &r->samples));
+    TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains,
+                           request->cost.of ? PAID_SAMPLES : SAMPLES, &r->samples));
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));
-    for (int64_t k = 0; k < request->config->n_wide; k++) {
+    if (request->cost.of)
+        return tc_quant_spend(ctx, module, request, domains, r->noise,
+                              config->n_wide ? config->n_wide : INT64_MAX,
+                              config->wide_cycles > 0 ? 1 + config->wide_cycles / 100 : 0);
+    if (!config->n_wide)
+        return tc_usage(ctx,
+                        "values of 16 bits for %g %% more cycles: the target's cost is not known; "
+                        "-q int8+16:K takes the K noisiest",
+                        config->wide_cycles);
+    for (int64_t k = 0; k < config->n_wide; k++) {
         size_t most = noisiest(r);
         if (!(r->noise[most] > 0))
             break;
         r->noise[most] = 0;
-        widen(domains, most);
+        tc_domain_widen(domains, most);
     }
     return TC_OK;
 }

@@ -93,12 +93,13 @@ typedef struct tc_config {
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
     bool head8;           /* weights whose product leaves the program have 8 bits */
+    double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool checked;         /* tc_config_check() has seen the program as it was written */
 } tc_config;
 
-/* text: a preset (int8, best, int8+16:K, a16w8, a8w4, a16w4, each of the last two with :G for
- * groups of G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
+/* text: a preset (int8, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
+ * :G for groups of G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
 TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
 /* The text of such a file, which lives as long as the context; path: for messages. */
@@ -245,6 +246,13 @@ typedef struct tc_quant_gains {
     size_t n;
 } tc_quant_gains;
 
+/* What the target makes of a typed program: about how many cycles it takes; INFINITY: more of it
+ * than so far would not run there.  of NULL: nobody knows. */
+typedef struct tc_quant_cost {
+    tc_status (*of)(void *who, const tc_module *typed, double *cycles);
+    void *who;
+} tc_quant_cost;
+
 /* What a caller asks of the stage. */
 typedef struct tc_quant_request {
     const tc_config *config;
@@ -256,16 +264,27 @@ typedef struct tc_quant_request {
     tc_quant_times *times;    /* filled in; or NULL */
     tc_quant_gains *gains;    /* filled in; or NULL */
     const int64_t *labels;    /* what each sample is; or NULL */
+    tc_quant_cost cost;
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */
 TC_MUST_USE tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module,
                                        const tc_quant_request *request, tc_domains *domains);
 
-/* mixed.c: the config->n_wide domains that make the most noise by themselves get 16 bits; and, with
- * config->widen_noisy, those that alone would leave less than 30 dB. */
+/* mixed.c: the config->n_wide domains that make the most noise by themselves get 16 bits, or those
+ * that remove the most for what they cost; and, with config->widen_noisy, those that alone would
+ * leave less than 30 dB. */
 TC_MUST_USE tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module,
                                      const tc_quant_request *request, tc_domains *domains);
+/* 16 bits for a domain and for those that have its codes. */
+void tc_domain_widen(tc_domains *domains, size_t d);
+
+/* spend.c: 16 bits for domains by the noise that they remove for what they cost on the target;
+ * noise: by domain, of what makes any.  At most `most` of them; limit: times what the program
+ * costs, or 0. */
+TC_MUST_USE tc_status tc_quant_spend(tc_ctx *ctx, const tc_module *module,
+                                     const tc_quant_request *request, tc_domains *domains,
+                                     const double *noise, int64_t most, double limit);
 
 /* apply.c: the float program becomes typed: weights and biases in integers, rescales where domains
  * change. */

@@ -2,6 +2,7 @@
 /* base.c -- arena, map, text, bytes, types. */
 #include "check.h"
 
+#include "base/attempt.h"
 #include "base/late.h"
 #include "num/type.h"
 
@@ -106,9 +107,48 @@ static void test_late(void)
     CHECK(libc.length && libc.length("four") == 4 && libc.number && libc.number("17") == 17);
 }
 
+static void count_one(void *what)
+{
+    ++*(int *)what;
+}
+
+/* An attempt leaves a context as it was: what was interned before is found, what came since is not,
+ * and clean-ups of it have run. */
+static void test_attempt(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_attempt outer, inner;
+    int undone = 0;
+    const char *name = tc_intern_text(ctx, "before");
+    int64_t dim = 3;
+    const tc_type *type = tc_type_make(ctx, TC_f32, 1, &dim);
+    tc_ctx_defer(ctx, count_one, &undone);
+    size_t used = ctx->arena.used, types = ctx->types.n, names = ctx->names.n;
+    tc_attempt_begin(ctx, &outer);
+    for (int i = 0; i < 100; i++)
+        tc_intern_text(ctx, tc_text_format(&ctx->arena, "name%d", i));
+    tc_attempt_begin(ctx, &inner);
+    for (dim = 4; dim < 200; dim++)
+        tc_type_make(ctx, TC_i8, 1, &dim);
+    tc_ctx_defer(ctx, count_one, &undone);
+    CHECK(tc_error(ctx, NULL, TC_E_SHAPE, "nobody hears this") == TC_BAD_MODEL);
+    tc_attempt_end(ctx, &inner);
+    CHECK(undone == 1 && ctx->types.n == types && ctx->names.n == names + 100);
+    tc_attempt_end(ctx, &outer);
+    CHECK(ctx->arena.used == used && ctx->names.n == names && !*tc_diagnostics(ctx));
+    dim = 3;
+    CHECK(tc_intern_text(ctx, "before") == name && tc_type_make(ctx, TC_f32, 1, &dim) == type);
+    CHECK(!tc_map_get(&ctx->names, tc_str_of("name7")));
+    tc_intern_text(ctx, "name7");
+    CHECK(ctx->names.n == names + 1);
+    tc_ctx_free(ctx);
+    CHECK(undone == 2);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
+    test_attempt();
     test_trial(ctx);
     test_late();
     test_arena();

@@ -99,6 +99,7 @@ typedef struct how {
     size_t n_merge;
     int threads;
     bool keep_odd, uncorrected;
+    tc_quant_cost cost;
 } how;
 
 static result quantize(const data *d, int first, size_t n, how h)
@@ -121,7 +122,8 @@ static result quantize(const data *d, int first, size_t n, how h)
                                 .merge = merge,
                                 .n_merge = h.n_merge,
                                 .observe_only = h.observe_only ? &seen : NULL,
-                                .keep_odd = h.keep_odd};
+                                .keep_odd = h.keep_odd,
+                                .cost = h.cost};
     r.status = tc_quantize(ctx, module, &request);
     if (h.observe_only && r.status == TC_OK)
         CHECK(tc_file_write(ctx, h.observe_only, seen) == TC_OK);
@@ -349,6 +351,51 @@ static void test_correction(void)
     free(d);
 }
 
+/* 100, and for each value of 16 bits 4; the ops that `dear` names are not to be had for that. */
+static tc_status cost_of(void *dear, const tc_module *typed, double *cycles)
+{
+    const tc_graph *g = tc_main(typed);
+    *cycles = 100;
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out; i++)
+            if (tc_type_of(g, g->node[k]->out[i])->dtype == TC_i16 && g->node[k]->op != TC_OP_const)
+                *cycles += tc_text_eq(tc_ops[g->node[k]->op].name, dear) ? 1000 : 4;
+    return TC_OK;
+}
+
+static int wide_values(const char *text)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, ": i16[")); at++)
+        n++;
+    return n;
+}
+
+/* 16 bits for what they cost: none fits into too little, some into more, and none that is dear. */
+static void test_spending(void)
+{
+    data *d = some_data(4);
+    tc_quant_cost cheap = {cost_of, (void *)(uintptr_t)"nothing"};
+    result r[4] = {quantize(d, 0, SAMPLES, (how){.config = "int8+16:1%", .cost = cheap}),
+                   quantize(d, 0, SAMPLES, (how){.config = "int8+16:50%", .cost = cheap}),
+                   quantize(d, 0, SAMPLES, (how){.config = "int8+16:1", .cost = cheap}),
+                   quantize(d, 0, SAMPLES, (how){.config = "int8+16:50%"})};
+    int none = wide_values(r[0].text), many = wide_values(r[1].text);
+    CHECK(r[0].status == TC_OK && r[1].status == TC_OK && r[2].status == TC_OK);
+    CHECK(many > none && wide_values(r[2].text) > none && wide_values(r[2].text) <= many);
+    CHECK(r[3].status == TC_USAGE && strstr(r[3].message, "cost is not known"));
+    for (int i = 0; i < 4; i++)
+        free(r[i].text);
+    static const char *const op[] = {"conv", "linear", "rescale", "relu"};
+    for (size_t i = 0; i < TC_COUNT(op); i++) {
+        tc_quant_cost dear = {cost_of, (void *)(uintptr_t)op[i]};
+        result s = quantize(d, 0, SAMPLES, (how){.config = "int8+16:50%", .cost = dear});
+        CHECK(s.status == TC_OK && wide_values(s.text) <= many);
+        free(s.text);
+    }
+    free(d);
+}
+
 int main(void)
 {
     char dir[] = "/tmp/quant_parts.XXXXXX";
@@ -359,5 +406,6 @@ int main(void)
     test_data();
     test_extremes();
     test_correction();
+    test_spending();
     return check_done();
 }

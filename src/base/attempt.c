@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attempt.c -- see attempt.h. */
+#include "attempt.h"
+
+void tc_attempt_begin(tc_ctx *ctx, tc_attempt *a)
+{
+    *a = (tc_attempt){.arena = tc_arena_mark(&ctx->arena),
+                      .scratch = tc_arena_mark(&ctx->scratch),
+                      .types = ctx->types,
+                      .names = ctx->names,
+                      .packed = ctx->packed,
+                      .cleanup = ctx->cleanup,
+                      .taken = ctx->taken,
+                      .mapped = ctx->mapped,
+                      .on_progress = ctx->on_progress};
+    ctx->on_progress = NULL;
+    ctx->packed = (tc_map){0}; /* its entries are lists that grow: these stay as they are */
+    tc_trial_begin(ctx, &a->trial);
+}
+
+/* Entries come at the end, and none ever moves: without the later ones the slots of the earlier
+ * ones are where they were. */
+static void take_back(tc_map *map, const tc_map *was)
+{
+    *map = *was;
+    for (size_t i = 0; i < map->n_slot; i++)
+        if (map->slot[i] > map->n)
+            map->slot[i] = 0;
+}
+
+void tc_attempt_end(tc_ctx *ctx, const tc_attempt *a)
+{
+    tc_trial trial = a->trial;
+    tc_trial_end(ctx, &trial);
+    ctx->on_progress = a->on_progress;
+    tc_ctx_clean_to(ctx, a->cleanup);
+    ctx->taken = a->taken;
+    ctx->mapped = a->mapped;
+    take_back(&ctx->types, &a->types);
+    take_back(&ctx->names, &a->names);
+    ctx->packed = a->packed;
+    tc_arena_rewind(&ctx->scratch, a->scratch);
+    tc_arena_rewind(&ctx->arena, a->arena);
+}
