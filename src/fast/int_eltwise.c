@@ -44,6 +44,18 @@ TC_INLINE int32_t wrapped(tc_int_op op, int32_t shift, int32_t a, int32_t b)
         return a > b ? a : b;
     case TC_INT_min:
         return a < b ? a : b;
+    case TC_INT_shl:
+        return (int32_t)((uint32_t)a << (b & 31));
+    case TC_INT_asr:
+        return a >> (b & 31);
+    case TC_INT_asr_round:
+        return (a >> (b & 31)) + (b > 0 ? a >> ((b - 1) & 31) & 1 : 0);
+    case TC_INT_abs:
+        return a < 0 ? (int32_t)(0 - (uint32_t)a) : a;
+    case TC_INT_clz:
+        return a ? __builtin_clz((uint32_t)a) : 32;
+    case TC_INT_keep:
+        return a;
     default:
         if (!shift)
             return (int32_t)((uint32_t)a * (uint32_t)b);
@@ -75,18 +87,27 @@ TC_INLINE void row_steps(tc_int_op op, int32_t shift, const int32_t *a, bool man
 TC_INLINE void row_any(tc_int_op op, int32_t shift, const int32_t *a, bool many_a, const int32_t *b,
                        bool many_b, int32_t *y, size_t n)
 {
-    if (op == TC_INT_add)
-        row_steps(TC_INT_add, 0, a, many_a, b, many_b, y, n);
-    else if (op == TC_INT_sub)
-        row_steps(TC_INT_sub, 0, a, many_a, b, many_b, y, n);
-    else if (op == TC_INT_max)
-        row_steps(TC_INT_max, 0, a, many_a, b, many_b, y, n);
-    else if (op == TC_INT_min)
-        row_steps(TC_INT_min, 0, a, many_a, b, many_b, y, n);
-    else if (!shift)
-        row_steps(TC_INT_mul, 0, a, many_a, b, many_b, y, n);
-    else
-        row_steps(TC_INT_mul, shift, a, many_a, b, many_b, y, n);
+    switch (op) {
+#define CASE(which)                                                                                \
+    case which:                                                                                    \
+        row_steps(which, 0, a, many_a, b, many_b, y, n);                                           \
+        return;
+        CASE(TC_INT_add)
+        CASE(TC_INT_sub)
+        CASE(TC_INT_max)
+        CASE(TC_INT_min)
+        CASE(TC_INT_shl)
+        CASE(TC_INT_asr)
+        CASE(TC_INT_asr_round)
+        CASE(TC_INT_abs)
+        CASE(TC_INT_clz)
+        CASE(TC_INT_keep)
+    default:
+        if (!shift)
+            row_steps(TC_INT_mul, 0, a, many_a, b, many_b, y, n);
+        else
+            row_steps(TC_INT_mul, shift, a, many_a, b, many_b, y, n);
+    }
 }
 
 /* Numbers by row become rows of them. */
@@ -264,13 +285,14 @@ static void finish(const loops *l, const tc_int_binary *e, const int32_t *v, siz
         l->narrow(e->to, v, n, to);
 }
 
-void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y)
+static void run_once(const tc_int_binary *e, const void *a, const void *b, void *y)
 {
     const loops *l = here();
     int32_t buf_a[BLOCK], buf_b[BLOCK], sum[BLOCK];
     size_t columns = e->columns < BLOCK ? e->columns : BLOCK;
     size_t rows = columns ? BLOCK / columns : 1;
-    bool many_a = e->a.spread != TC_SPREAD_one, many_b = e->b.spread != TC_SPREAD_one;
+    bool many_a = e->a.spread != TC_SPREAD_one;
+    bool many_b = e->b.spread != TC_SPREAD_one;
     for (size_t r = 0; r < e->rows; r += rows)
         for (size_t c = 0; c < e->columns; c += columns) {
             size_t some = e->rows - r < rows ? e->rows - r : rows;
@@ -284,6 +306,30 @@ void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, voi
             if (!straight)
                 finish(l, e, to, at, n, y);
         }
+}
+
+void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y)
+{
+    size_t n = e->rows * e->columns, step_a = n * tc_dtypes[e->a.from].bytes,
+           step_b = n * tc_dtypes[e->b.from].bytes, step_y = n * tc_dtypes[e->to].bytes;
+    for (size_t i = 0; i < e->outer * e->mid; i++)
+        run_once(e, (const uint8_t *)a + (e->a_repeats ? i / e->mid : i) * step_a,
+                 (const uint8_t *)b + (e->b_repeats ? i / e->mid : i) * step_b,
+                 (uint8_t *)y + i * step_y);
+}
+
+bool tc_int_shifts_fit(tc_dtype dtype, const void *x, size_t n, int bits)
+{
+    const loops *l = here();
+    const tc_int_operand o = {.from = dtype};
+    int32_t buf[BLOCK], least = 0, most = 0;
+    for (size_t i = 0; i < n; i += BLOCK) {
+        size_t some = n - i < BLOCK ? n - i : BLOCK;
+        const int32_t *v = fetch(l, &o, x, i, some, buf);
+        least = l->fold(TC_INT_min, v, some, least);
+        most = l->fold(TC_INT_max, v, some, most);
+    }
+    return least >= 0 && most < bits;
 }
 
 /* ---- sums, and the largest and least ---- */

@@ -28,7 +28,20 @@ tc_rescale tc_rescale_make(tc_dtype from, int32_t x_zero, size_t columns, bool p
 void tc_rescale_run(const tc_rescale *r, const void *x, size_t n, void *y, void *scratch);
 
 /* Results of 32 bits are wrapped. */
-typedef enum tc_int_op { TC_INT_add, TC_INT_sub, TC_INT_mul, TC_INT_max, TC_INT_min } tc_int_op;
+typedef enum tc_int_op {
+    TC_INT_add,
+    TC_INT_sub,
+    TC_INT_mul,
+    TC_INT_max,
+    TC_INT_min,
+    TC_INT_shl, /* by less than 32, as the next two */
+    TC_INT_asr,
+    TC_INT_asr_round, /* half up */
+    /* of a alone */
+    TC_INT_abs,
+    TC_INT_clz,
+    TC_INT_keep
+} tc_int_op;
 
 /* How an operand meets the result, seen as rows of columns. */
 typedef enum tc_spread {
@@ -50,11 +63,17 @@ typedef struct tc_int_binary {
     int32_t shift; /* of TC_INT_mul: of the 64-bit product, rounded half up */
     tc_int_operand a, b;
     size_t rows, columns;
+    /* all of that outer * mid times; an operand that repeats is the same for every mid */
+    size_t outer, mid;
+    bool a_repeats, b_repeats;
     tc_dtype to;            /* what is stored: i8, i16 or i32 */
     const tc_rescale *then; /* the result's RESCALE to `to` (scales alike), or NULL */
 } tc_int_binary;
 
 void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y);
+
+/* Whether n shifts are those of elements with so many bits. */
+bool tc_int_shifts_fit(tc_dtype dtype, const void *x, size_t n, int bits);
 
 /* x [outer][n][inner] over n, to i8, i16 or i32; op: add, max or min. */
 typedef struct tc_int_reduce {

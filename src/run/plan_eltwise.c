@@ -119,6 +119,46 @@ static bool spread_of(const tc_type *t, const tc_type *y, tc_spread *out)
     return whole || one || row || column;
 }
 
+/* One operand is the whole of y, the other repeated along some axes in the middle. */
+static bool repeats(const tc_type *t, const tc_type *y, tc_int_binary *e)
+{
+    int i = 0, first;
+    e->outer = e->mid = 1;
+    for (; i < y->rank && t->dim[i] == y->dim[i]; i++)
+        e->outer *= (size_t)y->dim[i];
+    for (first = i; i < y->rank && t->dim[i] == 1; i++)
+        e->mid *= (size_t)y->dim[i];
+    for (; i < y->rank && t->dim[i] == y->dim[i]; i++)
+        continue;
+    return first < y->rank && i == y->rank;
+}
+
+/* How both operands lie beside y. */
+static bool take_spreads(const tc_type *a, const tc_type *b, const tc_type *y, tc_int_binary *e)
+{
+    e->outer = e->mid = 1;
+    e->columns = y->rank ? (size_t)y->dim[y->rank - 1] : 1;
+    e->rows = e->columns ? (size_t)tc_type_count(y) / e->columns : 0;
+    if (spread_of(a, y, &e->a.spread) && spread_of(b, y, &e->b.spread)) {
+        bool plain_a = e->a.spread == TC_SPREAD_none || e->a.spread == TC_SPREAD_one;
+        bool plain_b = e->b.spread == TC_SPREAD_none || e->b.spread == TC_SPREAD_one;
+        if (plain_a && plain_b) {
+            e->columns *= e->rows; /* one long row */
+            e->rows = 1;
+        }
+        return true;
+    }
+    bool whole_a = tc_same_dims(a, y), whole_b = tc_same_dims(b, y);
+    if (!tc_type_count(y) || whole_a == whole_b || !repeats(whole_a ? b : a, y, e))
+        return false;
+    e->a_repeats = !whole_a;
+    e->b_repeats = !whole_b;
+    e->a.spread = e->b.spread = TC_SPREAD_none;
+    e->rows = 1;
+    e->columns = (size_t)tc_type_count(y) / (e->outer * e->mid);
+    return true;
+}
+
 static bool int_op(tc_op op, tc_int_op *out)
 {
     static const struct {
@@ -145,7 +185,7 @@ static bool takes_binary(const tc_maker *m, const tc_node *node, tc_int_binary *
     const tc_type *y = tc_type_of(m->g, node->out[0]);
     int64_t shift = 0;
     if (a->dtype != b->dtype || !is_int(a->dtype) || !is_int(y->dtype) || a->rank != y->rank ||
-        b->rank != y->rank || !spread_of(a, y, &e->a.spread) || !spread_of(b, y, &e->b.spread))
+        b->rank != y->rank || !take_spreads(a, b, y, e))
         return false;
     if (node->op == TC_OP_tosa_mul) {
         if (!tc_plan_number(m, node, 2, &shift) || y->dtype != TC_i32 || shift < 0 || shift > 62 ||
@@ -156,14 +196,6 @@ static bool takes_binary(const tc_maker *m, const tc_node *node, tc_int_binary *
     }
     e->shift = (int32_t)shift;
     e->to = y->dtype;
-    e->columns = y->rank ? (size_t)y->dim[y->rank - 1] : 1;
-    e->rows = e->columns ? (size_t)tc_type_count(y) / e->columns : 0;
-    bool plain_a = e->a.spread == TC_SPREAD_none || e->a.spread == TC_SPREAD_one;
-    bool plain_b = e->b.spread == TC_SPREAD_none || e->b.spread == TC_SPREAD_one;
-    if (plain_a && plain_b) {
-        e->columns *= e->rows; /* one long row */
-        e->rows = 1;
-    }
     return true;
 }
 
@@ -198,6 +230,77 @@ bool tc_plan_int_binary(tc_maker *m, const tc_node *node)
     e->b = operand_of(m, node, 1, e->b.spread, &from[1]);
     follow_rescale(m, e, &c);
     emit_from(m, node, &c, run_binary, e, 0, from, 2);
+    return true;
+}
+
+/* ---- shifts ---- */
+
+/* A kernel, since shifts that are none are a mistake of the program. */
+static void shift_kernel(tc_call *call)
+{
+    const tc_int_binary *e = call->attr;
+    const tc_type *b = call->in[1].type;
+    if (tc_int_shifts_fit(b->dtype, call->in[1].data, (size_t)tc_type_count(b),
+                          tc_dtypes[b->dtype].bits))
+        tc_int_binary_run(e, call->in[0].data, call->in[1].data, call->out[0].data);
+    else
+        call->error = "a shift is negative, or as wide as the elements";
+}
+
+bool tc_plan_int_shift(tc_maker *m, const tc_node *node)
+{
+    const tc_type *a = tc_type_of(m->g, node->in[0]), *b = tc_type_of(m->g, node->in[1]);
+    const tc_type *y = tc_type_of(m->g, node->out[0]);
+    tc_int_binary *e = tc_new(&m->ctx->arena, tc_int_binary);
+    tc_chain c = {.last = node};
+    if (!is_int(a->dtype) || b->dtype != a->dtype || y->dtype != a->dtype || a->rank != y->rank ||
+        b->rank != y->rank || !take_spreads(a, b, y, e))
+        return false;
+    bool round = node->op == TC_OP_tosa_arithmetic_right_shift &&
+                 ((const tc_attr_tosa_shift *)node->attr)->round;
+    e->op = node->op == TC_OP_tosa_logical_left_shift ? TC_INT_shl
+            : round                                   ? TC_INT_asr_round
+                                                      : TC_INT_asr;
+    e->a.from = e->b.from = e->to = a->dtype;
+    follow_rescale(m, e, &c);
+    const place *in[2] = {tc_place_plain(m, node->in[0], node), NULL};
+    in[1] = tc_place_plain(m, node->in[1], node);
+    step *s = tc_step_new(m, STEP_KERNEL, node, 2, 1);
+    memcpy(s->in, in, sizeof in);
+    s->kernel = shift_kernel;
+    s->attr = e;
+    tc_val v = c.last->out[0];
+    s->out[0] = tc_place_made(m, v, tc_layout_plain(tc_type_of(m->g, v)->rank));
+    tc_step_end(m, s);
+    for (int i = 0; i < c.n_part; i++)
+        m->joined[c.part[i]->out[0]] = true;
+    return true;
+}
+
+/* ---- of one operand ---- */
+
+static void run_unary(const void *what, void *const *in, void *out, void *scratch)
+{
+    (void)scratch;
+    tc_int_binary_run(what, in[0], in[0], out);
+}
+
+/* ABS, CLZ, and CAST between integers, which keeps low bits. */
+bool tc_plan_int_unary(tc_maker *m, const tc_node *node)
+{
+    const tc_type *x = tc_type_of(m->g, node->in[0]), *y = tc_type_of(m->g, node->out[0]);
+    bool cast = node->op == TC_OP_tosa_cast;
+    size_t n = (size_t)tc_type_count(y);
+    if (!n || !is_int(x->dtype) || !is_int(y->dtype) || (!cast && x->dtype != TC_i32))
+        return false;
+    tc_int_binary *e = tc_new(&m->ctx->arena, tc_int_binary);
+    *e = (tc_int_binary){.op = cast                          ? TC_INT_keep
+                               : node->op == TC_OP_tosa_abs ? TC_INT_abs
+                                                            : TC_INT_clz,
+                         .b = {.from = x->dtype, .spread = TC_SPREAD_one},
+                         .rows = 1, .columns = n, .outer = 1, .mid = 1, .to = y->dtype};
+    e->a = (tc_int_operand){.from = x->dtype, .spread = TC_SPREAD_none};
+    tc_plan_emit(m, node, &(tc_chain){.last = node}, run_unary, e, 0, 1);
     return true;
 }
 

@@ -79,7 +79,10 @@ static int activation(sketch *s, int v, int *type, const char *dims)
 /* Two inputs, perhaps rescaled, an operation, a RESCALE, an activation, a sum. */
 static const char *invent(tc_arena *arena)
 {
-    static const char *const op[] = {"add", "sub", "mul", "maximum", "minimum"};
+    static const char *const op[] = {"add",     "sub",
+                                     "mul",     "maximum",
+                                     "minimum", "logical_left_shift",
+                                     "arithmetic_right_shift"};
     int64_t d[3] = {any(1, 3), any(1, 40), any(0, 9) ? any(1, 70) : any(500, 1100)};
     const char *full = tc_text_format(arena, "%d,%d,%d", (int)d[0], (int)d[1], (int)d[2]);
     const char *dims[2] = {full, full};
@@ -87,7 +90,7 @@ static const char *invent(tc_arena *arena)
                           tc_text_format(arena, "%d,%d,1", (int)d[0], (int)d[1]), full,
                           tc_text_format(arena, "%d,1,%d", (int)d[0], (int)d[2])};
     dims[any(0, 1)] = less[any(0, 4)];
-    int type = (int)any(0, 2), which = (int)any(0, 4);
+    int type = (int)any(0, 2), which = (int)any(0, 6);
     const char *in = type_name[type];
     sketch s = {arena, tc_text_format(arena, "graph @t(%%0: %s[%s], %%1: %s[%s]) {\n", in, dims[0],
                                       in, dims[1]), 2};
@@ -106,11 +109,24 @@ static const char *invent(tc_arena *arena)
     if (which == 2)
         shift = tc_text_format(arena, ", %%%d", constant(&s, "i8", 1, bits == 24 ? 20 : 0,
                                                          type == 2 ? 25 : 0));
-    const char *mode = which > 2 ? " nan_mode=propagate" : "";
+    const char *mode = which == 3 || which == 4 ? " nan_mode=propagate"
+                       : which == 6 ? any(0, 1) ? " round=true" : " round=false"
+                                    : "";
+    if (which > 4) { /* by what a mask leaves */
+        int mask = line(&s, "const [7]", typed(&s, type, "1,1,1"));
+        v[1] = line(&s, tc_text_format(arena, "tosa.bitwise_and %%%d, %%%d", v[1], mask),
+                    typed(&s, type, dims[1]));
+    }
     int y = line(&s, tc_text_format(arena, "tosa.%s %%%d, %%%d%s%s", op[which], v[0], v[1], shift,
                                     mode),
                  typed(&s, which == 2 ? 2 : type, full));
     type = which == 2 ? 2 : type;
+    static const char *const alone[] = {"abs", "clz", "cast"};
+    int64_t unary = any(0, 5);
+    if (unary == 2 || (unary < 2 && type == 2)) {
+        type = unary == 2 ? (int)any(0, 2) : type;
+        y = line(&s, tc_text_format(arena, "tosa.%s %%%d", alone[unary], y), typed(&s, type, full));
+    }
     if (any(0, 2)) {
         int to = (int)any(0, 2);
         y = rescale(&s, y, type, to, full, d[2], type == 2 ? 28 : 12);
