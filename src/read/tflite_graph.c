@@ -108,15 +108,11 @@ const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
                   {191, "STABLEHLO_COMPARE"},
                   {193, "STABLEHLO_DYNAMIC_SLICE"},
                   {194, "STABLEHLO_DYNAMIC_UPDATE_SLICE"},
-                  {195, "STABLEHLO_PAD"},
                   {196, "STABLEHLO_IOTA"},
                   {197, "STABLEHLO_DOT_GENERAL"},
-                  {198, "STABLEHLO_REDUCE_WINDOW"},
                   {199, "STABLEHLO_SORT"},
                   {200, "STABLEHLO_WHILE"},
-                  {201, "STABLEHLO_GATHER"},
                   {202, "STABLEHLO_TRANSPOSE"},
-                  {205, "REDUCE_WINDOW"},
                   {208, "STABLEHLO_CBRT"},
                   {209, "STABLEHLO_CASE"}};
     if (code == TC_TFL_CUSTOM)

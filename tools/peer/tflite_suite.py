@@ -29,6 +29,14 @@ class T:
         self.variable = variable
 
 
+def put_options(op, options):
+    name = type(options).__name__[:-1]
+    if hasattr(S.BuiltinOptions2, name):
+        op.builtinOptions2Type, op.builtinOptions2 = getattr(S.BuiltinOptions2, name), options
+    elif options is not None:
+        op.builtinOptionsType, op.builtinOptions = getattr(S.BuiltinOptions, name), options
+
+
 def write(path, code, inputs, outputs, options=None, version=1, custom=None, inside=()):
     m = S.ModelT()
     m.version, m.description = 3, "tosac"
@@ -70,9 +78,7 @@ def write(path, code, inputs, outputs, options=None, version=1, custom=None, ins
             g.outputs.append(index)
         else:
             op.intermediates.append(index)
-    if options is not None:
-        op.builtinOptionsType = getattr(S.BuiltinOptions, type(options).__name__[:-1])
-        op.builtinOptions = options
+    put_options(op, options)
     g.operators = [op]
     m.subgraphs = [g]
     b = flatbuffers.Builder(1024)
@@ -560,8 +566,7 @@ class Model:
         o = S.OperatorT()
         o.opcodeIndex, o.inputs, o.outputs = len(self.m.operatorCodes), list(inputs), list(outputs)
         self.m.operatorCodes.append(c)
-        if options is not None:
-            o.builtinOptionsType, o.builtinOptions = getattr(S.BuiltinOptions, type(options).__name__[:-1]), options
+        put_options(o, options)
         g.operators.append(o)
 
     def ports(self, g, inputs, outputs):
@@ -675,6 +680,44 @@ def hybrid_net(path, resized):
     m.save(path)
 
 
+def window_net(path, kind, code, fields):
+    """STABLEHLO_REDUCE_WINDOW with a body of one operator."""
+    m = Model()
+    g = m.graph()
+    x, first, y = m.tensor(g, kind, [2, 7, 6]), m.tensor(g, kind, [], 1), m.tensor(g, kind, [1])
+    m.op(g, B.STABLEHLO_REDUCE_WINDOW, [x, first], [y], opt("StablehloReduceWindowOptions", bodySubgraphIndex=1, **fields))
+    m.ports(g, [x], [y])
+    g = m.graph()
+    a, b, c = (m.tensor(g, kind, []) for _ in range(3))
+    m.op(g, code, [a, b], [c])
+    m.ports(g, [a, b], [c])
+    m.save(path)
+
+
+def hlo(s):
+    """StableHLO's operators that the runtime has kernels for."""
+    for kind in ("f32", "i32", "i8"):
+        plain = lambda *d: T(kind, list(d))
+        one = lambda: T(kind, [], 3)
+        for n, (lo, hi, gap) in enumerate((([1, 0, 2], [0, 3, 1], [0, 0, 0]), ([0, 1, 0], [1, 0, 0], [1, 0, 2]), ([-1, 0, 1], [2, -2, 0], [0, 1, 0]))):
+            s.case(f"hlo_pad_{n}", kind, B.STABLEHLO_PAD, [plain(3, 4, 2), one()], [plain(1)],
+                   opt("StablehloPadOptions", edgePaddingLow=lo, edgePaddingHigh=hi, interiorPadding=gap))
+        for n, (which, size, stride, dilation) in enumerate(((1, [1, 2, 3], [1, 1, 1], [1, 1, 1]), (2, [1, 3, 2], [1, 2, 1], [1, 1, 2]), (3, [2, 2, 2], [1, 2, 2], [1, 2, 1]), (4, [1, 3, 3], [2, 2, 1], [1, 1, 1]))):
+            longs = lambda v: T("i64", [3], v)
+            s.case(f"reduce_window_{n}", kind, B.REDUCE_WINDOW, [plain(2, 7, 6), one(), longs(size), longs(stride), longs(dilation)], [plain(1)],
+                   opt("ReduceWindowOptions", reduceFunction=which))
+            code = (None, B.STABLEHLO_ADD, B.STABLEHLO_MULTIPLY, B.STABLEHLO_MINIMUM, B.STABLEHLO_MAXIMUM)[which]
+            fields = {"windowDimensions": size, "windowStrides": stride, "baseDilations": [1, 1 + n % 2, 1], "windowDilations": dilation, "padding": [0, 0, 1, n % 3, n % 2, 1]}
+            s.case(f"hlo_reduce_window_{n}", kind, None, [plain(2, 7, 6)], [], make=lambda path: window_net(path, kind, code, fields))
+        for n, (shape, start, offset, gone, where, at, size, out) in enumerate((
+                ([5, 4], [[1], [4], [0]], [1], [0], [0], 1, [1, 4], [3, 4]), ([3, 4, 2], [[[0, 0], [1, 0], [2, 1]], [[0, 1], [1, 1], [0, 9]]], [2, 3], [0], [1, 0], 2, [1, 2, 2], [2, 3, 2, 2]),
+                ([6], [[2], [0], [5]], [1], [], [0], 1, [2], [3, 2]), ([4, 5], [[1, 2], [3, 4]], [0, 2], [], [0, 1], 1, [2, 2], [2, 2, 2]))):
+            start = np.array(start)
+            s.case(f"hlo_gather_{n}", kind, B.STABLEHLO_GATHER, [plain(*shape), T("i32", start.shape)], [plain(*out)],
+                   opt("StablehloGatherOptions", offsetDims=offset, collapsedSliceDims=gone, startIndexMap=where, indexVectorDim=at, sliceSizes=size), 1,
+                   [numbers(plain(*shape)), start.astype(np.int32)])
+
+
 def graphs(s):
     for n in range(4):
         s.case(f"net_{n}", "dynamic", None, [], [], data=[RNG.normal(0, 1.5, [1, 7, 7, 8]).astype(np.float32)], make=lambda path: hybrid_net(path, n % 2 == 0))
@@ -737,7 +780,7 @@ def main():
         fixtures(Suite(sys.argv[1]))
         return
     s = Suite(sys.argv[1])
-    for part in (products, elementwise, moves, reductions, others, memory, memory_codes, memory8, graphs, norms):
+    for part in (products, elementwise, moves, reductions, others, memory, memory_codes, memory8, hlo, graphs, norms):
         if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
             part(s)
     with open(os.path.join(s.folder, "cases.txt"), "w") as f:
