@@ -23,6 +23,14 @@ static void packed_steps(int rank, const int64_t *dim, int64_t *step)
     }
 }
 
+/* n elements of `size` bytes, with steps in bytes; a loop of its own for each usual size. */
+static inline void move_each(const uint8_t *from, ptrdiff_t from_step, uint8_t *to,
+                             ptrdiff_t to_step, int64_t n, size_t size)
+{
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + i * to_step, from + i * from_step, size);
+}
+
 static void move_row(const motion *m, const uint8_t *from, uint8_t *to)
 {
     int last = m->rank - 1;
@@ -33,17 +41,58 @@ static void move_row(const motion *m, const uint8_t *from, uint8_t *to)
     }
     ptrdiff_t from_step = (ptrdiff_t)(m->from_step[last] * (int64_t)size);
     ptrdiff_t to_step = (ptrdiff_t)(m->to_step[last] * (int64_t)size);
-    for (int64_t i = 0; i < m->dim[last]; i++)
-        memcpy(to + i * to_step, from + i * from_step, size);
+    if (size == 1)
+        move_each(from, from_step, to, to_step, m->dim[last], 1);
+    else if (size == 2)
+        move_each(from, from_step, to, to_step, m->dim[last], 2);
+    else if (size == 4)
+        move_each(from, from_step, to, to_step, m->dim[last], 4);
+    else
+        move_each(from, from_step, to, to_step, m->dim[last], size);
 }
 
-static void move(const motion *m, tc_tensor source, tc_tensor destination)
+/* The same walk in fewer axes: none of extent 1, neighbours that lie alike as one; rows that are
+ * copied element by element along the longest axis. */
+static motion simpler(const motion *m)
 {
+    motion s = *m;
+    s.rank = 0;
+    for (int i = 0; i < m->rank; i++) {
+        if (m->dim[i] == 1)
+            continue;
+        int k = s.rank;
+        bool joins = k && s.from_step[k - 1] == m->dim[i] * m->from_step[i] &&
+                     s.to_step[k - 1] == m->dim[i] * m->to_step[i];
+        k = joins ? k - 1 : s.rank++;
+        s.dim[k] = joins ? s.dim[k] * m->dim[i] : m->dim[i];
+        s.from_step[k] = m->from_step[i];
+        s.to_step[k] = m->to_step[i];
+    }
+    int last = s.rank - 1, longest = last;
+    if (last < 1 || (s.from_step[last] == 1 && s.to_step[last] == 1))
+        return s;
+    for (int i = 0; i < s.rank; i++)
+        longest = s.dim[i] > s.dim[longest] ? i : longest;
+    int64_t *const list[] = {s.dim, s.from_step, s.to_step};
+    for (int i = 0; i < 3; i++) {
+        int64_t kept = list[i][last];
+        list[i][last] = list[i][longest];
+        list[i][longest] = kept;
+    }
+    return s;
+}
+
+static void move(const motion *whole, tc_tensor source, tc_tensor destination)
+{
+    for (int i = 0; i < whole->rank; i++)
+        if (whole->dim[i] == 0)
+            return;
+    const motion simple = simpler(whole), *m = &simple;
     const uint8_t *from = source.data;
     uint8_t *to = destination.data;
     int64_t index[MOST_AXES] = {0}, a = m->from, b = m->to;
     if (m->rank == 0) {
-        memcpy(to, from, m->size);
+        memcpy(to + b * (int64_t)m->size, from + a * (int64_t)m->size, m->size);
         return;
     }
     for (;;) {
@@ -187,13 +236,17 @@ void tc_num_tosa_gather(tc_call *call)
 {
     const tc_type *indices = call->in[1].type;
     size_t row = (size_t)call->out[0].type->dim[2] * tc_dtypes[call->out[0].type->dtype].bytes;
+    uint8_t *to = call->out[0].data;
     for (int64_t n = 0; n < indices->dim[0]; n++)
-        for (int64_t w = 0; w < indices->dim[1]; w++) {
+        for (int64_t w = 0; w < indices->dim[1]; w++, to += row) {
             int64_t idx = tc_load_i64(call->in[1], n * indices->dim[1] + w);
             const uint8_t *from = row_of(call, call->in[0], n, idx);
             if (!from)
                 return;
-            memcpy(row_of(call, call->out[0], n, w), from, row);
+            if (row == 2)
+                memcpy(to, from, 2);
+            else
+                memcpy(to, from, row);
         }
 }
 
