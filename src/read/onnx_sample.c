@@ -151,7 +151,7 @@ void tc_onnx_build_deform_conv(tc_onnx_node *n)
  * farther outside than one step counts nothing; one nearer is moved onto the border. */
 
 typedef struct align {
-    int64_t out[2], ratio, extent[2], regions;
+    int64_t out[2], ratio[2], extent[2], regions;
     double scale, shift, least;
     bool largest;
 } align;
@@ -159,12 +159,12 @@ typedef struct align {
 /* Where the samples lie along an axis: [regions, out * ratio]. */
 static tc_val sample_places(tc_make *m, const align *a, tc_val rois, int axis)
 {
-    int64_t count = a->out[axis] * a->ratio;
+    int64_t ratio = a->ratio[axis], count = a->out[axis] * ratio;
     tc_dtype dtype = tc_make_dtype(m, rois);
     tc_tensor t = tc_make_tensor(m, dtype, 2, (int64_t[]){1, count});
     for (int64_t i = 0; i < count; i++) {
-        double cell = (double)(i / a->ratio), within = (double)(i % a->ratio) + 0.5;
-        tc_store_f64(t, i, cell + within / (double)a->ratio);
+        double cell = (double)(i / ratio), within = (double)(i % ratio) + 0.5;
+        tc_store_f64(t, i, cell + within / (double)ratio);
     }
     tc_val from = tc_make_slice(m, rois, 1, 1 - axis, 2 - axis, 1), /* x1, y1, x2, y2 */
            to = tc_make_slice(m, rois, 1, 3 - axis, 4 - axis, 1), steps = tc_make_const(m, t, NULL);
@@ -218,7 +218,7 @@ static tc_val corner(tc_make *m, const align *a, tc_val x, const beside b[2], co
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    int64_t rows = a->out[0] * a->ratio, columns = a->out[1] * a->ratio,
+    int64_t rows = a->out[0] * a->ratio[0], columns = a->out[1] * a->ratio[1],
             channels = tc_make_type(m, x)->dim[1];
     int64_t tall[4] = {a->regions, 1, rows, 1}, wide[4] = {a->regions, 1, 1, columns},
             flat[3] = {a->regions, channels, rows * columns},
@@ -247,8 +247,53 @@ static tc_val per_cell(tc_make *m, const align *a, tc_val v)
     int64_t channels = tc_make_type(m, v)->dim[1];
     static const int64_t within[] = {3, 5};
     v = tc_make_reshape(
-        m, v, 6, (int64_t[]){a->regions, channels, a->out[0], a->ratio, a->out[1], a->ratio});
+        m, v, 6,
+        (int64_t[]){a->regions, channels, a->out[0], a->ratio[0], a->out[1], a->ratio[1]});
     return tc_make_reduce(m, a->largest ? TC_OP_amax : TC_OP_mean, v, within, 2, false);
+}
+
+/* All regions, each of its own row of x [regions, C, places]. */
+static tc_val aligned(tc_make *m, const align *a, tc_val x, tc_val rois)
+{
+    beside b[2];
+    tc_val use[2], y = TC_NONE;
+    for (int i = 0; i < 2; i++) {
+        tc_val at = sample_places(m, a, rois, i);
+        b[i] = neighbours(m, at, a->extent[i]);
+        use[i] = counts(m, at, a->extent[i]);
+    }
+    for (int k = 0; k < 4 && m->status == TC_OK; k++) {
+        tc_val v = corner(m, a, x, b, use, k / 2, k % 2);
+        if (a->largest)
+            v = per_cell(m, a, v); /* of the four shares of all samples the largest */
+        y = !y ? v : a->largest ? tc_make_2(m, maximum, NULL, y, v) : tc_make_add(m, y, v);
+    }
+    return a->largest ? y : per_cell(m, a, y);
+}
+
+/* One region after the other, each with a sample for each step that its cells are wide. */
+static tc_val by_region(tc_make *m, const align *a, tc_val x, tc_val rois, tc_tensor known)
+{
+    tc_val *part = tc_new_n(&m->ctx->arena, tc_val, (size_t)a->regions + 1);
+    for (int64_t k = 0; k < a->regions && m->status == TC_OK; k++) {
+        align one = *a;
+        one.regions = 1;
+        for (int i = 0; i < 2; i++) {
+            double from = tc_load_f64(known, 4 * k + 1 - i), to = tc_load_f64(known, 4 * k + 3 - i);
+            float size = (float)(to * a->scale - a->shift) - (float)(from * a->scale - a->shift);
+            size = a->least > 0 ? fmaxf(size, (float)a->least) : size;
+            float ratio = ceilf(size / (float)a->out[i]);
+            if (!(ratio <= 64)) {
+                tc_make_unsupported(m, "a region whose cells are more than 64 places wide");
+                return TC_NONE;
+            }
+            one.ratio[i] = ratio < 1 ? 1 : (int64_t)ratio;
+        }
+        tc_val own = tc_make_slice(m, x, 0, k, k + 1, 1);
+        tc_val roi = tc_make_slice(m, rois, 0, k, k + 1, 1);
+        part[k] = aligned(m, &one, own, roi);
+    }
+    return m->status == TC_OK ? tc_make_cat(m, 0, part, (int)a->regions) : TC_NONE;
 }
 
 void tc_onnx_build_roi_align(tc_onnx_node *n)
@@ -262,7 +307,6 @@ void tc_onnx_build_roi_align(tc_onnx_node *n)
     const char *mode = tc_onnx_text(n, "coordinate_transformation_mode", missing);
     bool half = tc_text_eq(mode, "half_pixel");
     align a = {.out = {tc_onnx_int(n, "output_height", 1), tc_onnx_int(n, "output_width", 1)},
-               .ratio = tc_onnx_int(n, "sampling_ratio", 0),
                .scale = tc_onnx_float(n, "spatial_scale", 1),
                .shift = half ? 0.5 : 0, .least = half ? 0 : 1,
                .largest = tc_text_eq(tc_onnx_text(n, "mode", "avg"), "max")};
@@ -270,12 +314,14 @@ void tc_onnx_build_roi_align(tc_onnx_node *n)
         tc_make_bad(m, TC_E_SHAPE, "RoiAlign of tensors of rank %d and %d", t->rank, r->rank);
         return;
     }
-    if (a.ratio < 1) {
-        tc_make_unsupported(m, "RoiAlign whose number of samples follows from the regions; "
-                               "sampling_ratio says it");
+    int64_t ratio = a.ratio[0] = a.ratio[1] = tc_onnx_int(n, "sampling_ratio", 0);
+    tc_tensor known;
+    if (ratio < 1 && !tc_make_settled(m, rois, &known)) {
+        tc_make_unsupported(m, "RoiAlign whose number of samples follows from regions that are not "
+                               "known; sampling_ratio says it");
         return;
     }
-    if (a.out[0] < 1 || a.out[1] < 1 || a.out[0] > 1 << 12 || a.out[1] > 1 << 12 || a.ratio > 64) {
+    if (a.out[0] < 1 || a.out[1] < 1 || a.out[0] > 1 << 12 || a.out[1] > 1 << 12 || ratio > 64) {
         tc_make_bad(m, TC_E_ARGUMENT, "regions of %" PRId64 " x %" PRId64 " cells", a.out[0],
                     a.out[1]);
         return;
@@ -285,19 +331,7 @@ void tc_onnx_build_roi_align(tc_onnx_node *n)
     a.extent[1] = t->dim[3];
     x = tc_make_reshape(m, x, 3, (int64_t[]){t->dim[0], t->dim[1], t->dim[2] * t->dim[3]});
     x = tc_make_2(m, index_select, tc_make_attr(m, axis, 0), x, batch);
-    beside b[2];
-    tc_val use[2];
-    for (int i = 0; i < 2; i++) {
-        tc_val at = sample_places(m, &a, rois, i);
-        b[i] = neighbours(m, at, a.extent[i]);
-        use[i] = counts(m, at, a.extent[i]);
-    }
-    tc_val y = TC_NONE;
-    for (int k = 0; k < 4 && m->status == TC_OK; k++) {
-        tc_val v = corner(m, &a, x, b, use, k / 2, k % 2);
-        if (a.largest)
-            v = per_cell(m, &a, v); /* of the four shares of all samples the largest */
-        y = !y ? v : a.largest ? tc_make_2(m, maximum, NULL, y, v) : tc_make_add(m, y, v);
-    }
-    tc_onnx_bind(n, 0, a.largest ? y : per_cell(m, &a, y));
+    bool each = ratio < 1 && a.regions > 0;
+    a.ratio[0] = a.ratio[1] = ratio < 1 ? 1 : ratio;
+    tc_onnx_bind(n, 0, each ? by_region(m, &a, x, rois, known) : aligned(m, &a, x, rois));
 }

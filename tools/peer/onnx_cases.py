@@ -189,6 +189,12 @@ case('Attention',23,[R(1,2,3,4),R(1,2,5,4),R(1,2,5,4)]); case('RMSNormalization'
 
 
 # quantized units
+# as many samples as a region's cells are wide
+roi = np.float32([[0, 1, 7, 8], [2, 0, 15, 9], [3, 3, 4, 15], [1, 2, 30, 28]])
+for v, mode, how, scale in ((10, 'avg', {}, .5), (16, 'avg', {}, .5), (16, 'max', {}, 1.), (16, 'avg', {'coordinate_transformation_mode': 'output_half_pixel'}, .25)):
+    case('RoiAlign', v, [R(2, 3, 16, 18), roi, I(0, 1, 1, 0)], output_height=3, output_width=2, sampling_ratio=0, spatial_scale=scale, mode=mode, **how)
+
+
 def model(name,op,shapes,dtype,attrs={},consts={},out_scale=.02,out_zero=3,opset=17,outshape=None,extra=()):
     nd=np.int8 if dtype=='i8' else np.uint8; z0=0 if dtype=='i8' else 128
     nodes=[];init=[];ins=[];args=[]
