@@ -9,6 +9,7 @@
 
 /* ---- presets ---- */
 
+enum { SMALL8 = 10 };      /* percent of the weights, in the smallest layers */
 enum { A16W4_GROUP = 32 }; /* of input channels: what language models need with 4 bits */
 
 static const tc_setting act8 = {
@@ -84,9 +85,10 @@ bool tc_config_preset(const char *name, tc_config *out)
         out->thorough = true;
     } else if (tc_text_eq(name, "a16w8"))
         *out = usual(act16, weight8);
-    else if (tc_text_eq(name, "a8w4") || counted(name, "a8w4:", &group))
+    else if (tc_text_eq(name, "a8w4") || counted(name, "a8w4:", &group)) {
         *out = usual(act8, weight4(group));
-    else if (tc_text_eq(name, "a16w4") || counted(name, "a16w4:", &usual_group)) {
+        out->small8 = SMALL8;
+    } else if (tc_text_eq(name, "a16w4") || counted(name, "a16w4:", &usual_group)) {
         *out = usual(act16, weight4(usual_group));
         out->head8 = true;
     } else if (tc_text_eq(name, "none")) {
@@ -254,9 +256,18 @@ tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const cha
     for (const tc_config_entry *entry = NULL; (entry = next_entry(config, loc, value, entry));) {
         scheme.act = tc_setting_patched(scheme.act, &entry->act);
         scheme.weight = tc_setting_patched(scheme.weight, &entry->weight);
-        *level = entry->level;
+        if (entry->act.has)
+            *level = entry->level;
     }
     return scheme;
+}
+
+bool tc_config_weights_free(const tc_config *config, const tc_loc *loc, const char *value)
+{
+    for (const tc_config_entry *entry = NULL; (entry = next_entry(config, loc, value, entry));)
+        if (entry->weight.has || entry->level == TC_LEVEL_node)
+            return false;
+    return true;
 }
 
 /* ---- entries that match nothing ---- */

@@ -28,12 +28,9 @@ tc_config tc_quant_head(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
         const tc_node *node = maker_of(g, g->out[i]);
         const char *value = node ? g->val[node->out[0]]->name : NULL,
                    *name = node && node->loc && node->loc->node ? node->loc->node : value;
-        tc_level level = TC_LEVEL_global;
-        if (name)
-            tc_config_scheme(&own, node->loc, value, &level);
         tc_config_entry entry = {TC_LEVEL_node, name, .weight = tc_patch_all(&weight)};
         entry.weight.has |= TC_HAS_OBSERVER;
-        if (name && level == TC_LEVEL_global)
+        if (name && tc_config_weights_free(&own, node->loc, value))
             tc_config_add(ctx, &own, entry);
     }
     return own;

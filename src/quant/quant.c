@@ -56,7 +56,8 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
 
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
-    tc_config own = tc_quant_head(ctx, tc_main(module), asked->config);
+    tc_config head = tc_quant_head(ctx, tc_main(module), asked->config),
+              own = tc_quant_small(ctx, tc_main(module), &head);
     tc_quant_request with_head = *asked, *request = &with_head;
     const tc_config *config = with_head.config = &own;
     tc_domains domains;

@@ -92,6 +92,7 @@ typedef struct tc_config {
     bool quiet;           /* a proposal is being tried: nothing is said of its accuracy */
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
+    double small8;        /* so many percent of the weights, in the smallest layers, have 8 bits */
     bool head8;           /* weights whose product leaves the program have 8 bits */
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
@@ -118,9 +119,11 @@ tc_patch tc_patch_all(const tc_setting *setting);
 tc_setting tc_setting_patched(tc_setting setting, const tc_patch *patch);
 
 /* What holds for the node that `loc` names and the value of that name (or NULL), and how specific
- * it is. */
+ * what is said of activations is. */
 tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value,
                            tc_level *level);
+/* Nothing but the global setting is about its weights, and an entry for the node may be added. */
+bool tc_config_weights_free(const tc_config *config, const tc_loc *loc, const char *value);
 
 /* Every entry is about something in the program, or a message with the nearest names has been
  * given.
@@ -130,6 +133,8 @@ TC_MUST_USE tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, cons
 /* The configuration for this program: with `head8`, entries for the products that make its outputs
  * and that no other entry is about. */
 tc_config tc_quant_head(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
+/* The same for `small8`: entries for small layers. */
+tc_config tc_quant_small(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
 
 /* ---- domains ---- */
 

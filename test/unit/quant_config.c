@@ -211,6 +211,54 @@ static void about_nothing(void)
     }
 }
 
+/* Small layers keep 8 bits beside 4: from the smallest, up to a share of all weights; not those that
+ * a rule is about. */
+static void small_layers(void)
+{
+    static const char *const text =
+        "graph @main(%0 \"x\": f32[1,2]) {\n"
+        "  %1 = const [1, 2] : f32[1,2]\n"
+        "  %2 = const [1, 2, 3] : f32[3,1]\n"
+        "  %3 = const [1, 2, 3, 4, 5, 6, 7, 8, 9] : f32[3,3]\n"
+        "  %4 = linear %0, %1 : f32[1,1] loc(\"m.py:1\", node=\"a\")\n"
+        "  %5 = linear %4, %2 : f32[1,3] loc(\"m.py:2\", node=\"b\")\n"
+        "  %6 = linear %5, %3 : f32[1,3] loc(\"m.py:3\", node=\"c\")\n"
+        "  return %6\n"
+        "}\n";
+    static const struct {
+        double share;
+        const char *rule;
+        bool eight[3];
+    } cases[] = {{0, NULL, {false, false, false}},
+                 {10, NULL, {false, false, false}},
+                 {20, NULL, {true, false, false}},
+                 {40, NULL, {true, true, false}},
+                 {20, "a", {false, false, false}},
+                 {25, "a", {false, true, false}}};
+    for (size_t i = 0; i < TC_COUNT(cases); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        tc_module *m;
+        tc_config c;
+        tc_level level;
+        CHECK(tc_parse(ctx, "m.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+                       (tc_bytes){NULL, 0}, &m) == TC_OK);
+        CHECK(tc_config_preset("a8w4", &c));
+        tc_patch own = tc_patch_all(&c.global.weight);
+        c.small8 = cases[i].share;
+        if (cases[i].rule)
+            tc_config_add(ctx, &c,
+                          (tc_config_entry){TC_LEVEL_node, cases[i].rule, .weight = own});
+        tc_config with = tc_quant_small(ctx, tc_main(m), &c);
+        static const char *const name[] = {"a", "b", "c"};
+        for (int k = 0; k < 3; k++) {
+            tc_loc loc = {NULL, NULL, name[k], NULL, NULL, NULL};
+            tc_scheme s = tc_config_scheme(&with, &loc, NULL, &level);
+            CHECK((s.weight.dtype == TC_i8) == cases[i].eight[k] && level == TC_LEVEL_global);
+        }
+        tc_ctx_free(ctx);
+    }
+}
+
 int main(void)
 {
     presets();
@@ -218,5 +266,6 @@ int main(void)
     patches();
     mistakes();
     about_nothing();
+    small_layers();
     return check_done();
 }
