@@ -35,7 +35,7 @@ const char *tc_isa_name(tc_isa isa);
 #define TC_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
 #endif
 #if defined(__aarch64__)
-#define TC_DOT __attribute__((target("+dotprod")))
+#define TC_DOT __attribute__((target("arch=armv8.2-a+dotprod")))
 #endif
 #define TC_INLINE static inline __attribute__((always_inline))
 
