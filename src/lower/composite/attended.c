@@ -31,18 +31,6 @@ static tc_val exponentials(tc_lower *lw, const tc_rows *r)
                         : e;
 }
 
-/* v and the column that gives the sums: [b, keys, out + 1]. */
-static tc_val with_column(tc_lower *lw, const tc_rows *r, int column)
-{
-    const tc_type *t = tc_put_type(lw, r->v);
-    int64_t dim[] = {t->dim[0], t->dim[1], 1}, n = t->dim[0] * t->dim[1];
-    int8_t *codes = tc_arena_raw(&lw->ctx->arena, (size_t)n);
-    memset(codes, (int)(r->v_zero + column), (size_t)n);
-    tc_val one = tc_put_data(lw, tc_type_make(lw->ctx, TC_i8, 3, dim), codes);
-    tc_val both[] = {r->v, one};
-    return tc_put_concat(lw, both, 2, 2);
-}
-
 /* How many bits 1 / sum can have, so that |sum of e v| / sum, in steps of the result, stays below
  * 2^31 without a shift; 0: so few that it shows. */
 static int bits_left(const tc_rows *r, int64_t keys, double v_scale, const tc_type *to)
@@ -58,7 +46,7 @@ tc_val tc_put_attended(tc_lower *lw, const tc_rows *r, double v_scale, const tc_
     if (!r->scores || !r->v)
         return TC_NONE;
     int column = r->v_zero < COLUMN ? COLUMN : -COLUMN;
-    tc_val e = exponentials(lw, r), v = with_column(lw, r, column);
+    tc_val e = exponentials(lw, r), v = tc_put_column(lw, r->v, r->v_zero, column);
     tc_val sum = tc_put_matrices(lw, e, -128, v, r->v_zero);
     if (!sum)
         return sum;

@@ -93,6 +93,11 @@ typedef struct tc_rows {
 /* Into the domain of `to`, of 8 bits, to a step and four of v. */
 tc_val tc_put_attended(tc_lower *lw, const tc_rows *r, double v_scale, const tc_type *to);
 
+/* ---- column.c ---- */
+
+/* i8 with one more number, zero + number, at the end of every row; zero: the zero point of v. */
+tc_val tc_put_column(tc_lower *lw, tc_val v, int64_t zero, int number);
+
 /* ---- fine.c: i32 to some 17 bits, for results of 16 ---- */
 
 /* Whether the target has what these take: TABLE of i16 whose result is i32. */
