@@ -100,7 +100,7 @@ static tc_val by_reduce(tc_lower *lw, tc_val x, const span *s, const tc_type *fr
     return narrowed(lw, reduced(lw, TC_OP_tosa_reduce_sum, x, 1), scale / unit, to);
 }
 
-enum { LONGEST = 8192, MOST_CHANNELS = 65536 }; /* kernel; feature map */
+enum { LONGEST = 8192, MOST_CHANNELS = 65536, WIDE = 4096 }; /* kernel; feature map; weights */
 
 static tc_val all_ones(tc_lower *lw, tc_val x, const span *s, int64_t zero)
 {
@@ -111,20 +111,45 @@ static tc_val all_ones(tc_lower *lw, tc_val x, const span *s, int64_t zero)
     return tc_put_matrix(lw, x, zero, 1, s->reduced, one);
 }
 
-/* The sum over the middle of [outer, reduced, inner]. */
+/* The most channels up to `most` that divide n. */
+static int64_t channels_of(int64_t n, int64_t most)
+{
+    int64_t parts = (n + most - 1) / most;
+    while (n % parts)
+        parts++;
+    return n / parts;
+}
+
+/* [outer, reduced, inner] as [n,h,w,c] with at most `most` channels, and the window that covers the
+ * middle: in a row; upright where the channels stand in several columns. */
+static tc_val as_windows(tc_lower *lw, tc_val x, const span *s, int64_t most, int64_t window[2])
+{
+    int64_t channels = channels_of(s->inner, most), columns = s->inner / channels;
+    window[0] = columns == 1 ? 1 : s->reduced;
+    window[1] = columns == 1 ? s->reduced : 1;
+    return tc_put_reshape(lw, x, 4,
+                          (int64_t[]){s->outer, window[0], columns == 1 ? s->reduced : columns,
+                                      channels});
+}
+
+/* The sum over the middle of [outer, reduced, inner].  A window of ones has weights for each
+ * channel, so a long row of channels becomes columns of fewer, or is summed by halves. */
 static tc_val middle_sum(tc_lower *lw, tc_val x, const span *s, const tc_type *from, double scale,
                          const tc_type *to)
 {
     if (from->dtype == TC_i16 || s->reduced > LONGEST)
         return by_reduce(lw, x, s, from, scale, to);
-    tc_val sum;
-    if (s->inner == 1)
-        sum = all_ones(lw, x, s, tc_zero_of(from));
-    else {
-        x = tc_put_reshape(lw, x, 4, (int64_t[]){s->outer, 1, s->reduced, s->inner});
-        sum = tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){1, s->reduced},
-                                (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
+    bool wide = s->outer == 1 && s->inner > WIDE;
+    if (wide && s->reduced <= lw->target->machine->cost.tree_side) {
+        int64_t channels = channels_of(s->inner, WIDE);
+        x = tc_put_reshape(lw, x, 4, (int64_t[]){1, s->reduced, s->inner / channels, channels});
+        return tc_put_tree_sum(lw, x, 1, from, scale, to);
     }
+    int64_t window[2];
+    tc_val sum = s->inner == 1
+                     ? all_ones(lw, x, s, tc_zero_of(from))
+                     : tc_put_window_sum(lw, as_windows(lw, x, s, WIDE, window), tc_zero_of(from),
+                                         window, (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
     return narrowed(lw, sum, scale, to);
 }
 
@@ -142,7 +167,7 @@ tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scal
     }
     int64_t side = h > w ? h : w;
     if (!tc_lower_has(lw, TC_FEATURE_INT16) || side <= lw->target->machine->cost.tree_side)
-        return tc_put_tree_sum(lw, x, from, scale, to);
+        return tc_put_tree_sum(lw, x, 2, from, scale, to);
     if (h == 1 || w == 1)
         return narrowed(lw,
                         tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){h, w}, once, none),
@@ -210,15 +235,6 @@ static tc_val inverted(tc_lower *lw, tc_val x)
     return tc_put1(lw, TC_OP_tosa_bitwise_not, NULL, x);
 }
 
-/* The most channels that divide n and that a feature map has room for. */
-static int64_t channels_of(int64_t n)
-{
-    int64_t parts = (n + MOST_CHANNELS - 1) / MOST_CHANNELS;
-    while (n % parts)
-        parts++;
-    return n / parts;
-}
-
 /* The largest over the middle of [outer, reduced, inner]. */
 static tc_val middle_max(tc_lower *lw, tc_val x, const span *s, bool smallest)
 {
@@ -228,14 +244,10 @@ static tc_val middle_max(tc_lower *lw, tc_val x, const span *s, bool smallest)
         x = tc_put_reshape(lw, x, 3, (int64_t[]){s->outer, s->reduced, s->inner});
         return tc_put1(lw, smallest ? TC_OP_tosa_reduce_min : TC_OP_tosa_reduce_max, a, x);
     }
-    int64_t channels = channels_of(s->inner), columns = s->inner / channels;
-    bool flat = columns == 1; /* else what is reduced stands upright, beside other columns */
-    x = tc_put_reshape(lw, x, 4,
-                       (int64_t[]){s->outer, flat ? 1 : s->reduced, flat ? s->reduced : columns,
-                                   channels});
-    x = tc_put_max_pool(lw, smallest ? inverted(lw, x) : x,
-                        (int64_t[]){flat ? 1 : s->reduced, flat ? s->reduced : 1},
-                        (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
+    int64_t window[2];
+    x = as_windows(lw, x, s, MOST_CHANNELS, window);
+    x = tc_put_max_pool(lw, smallest ? inverted(lw, x) : x, window, (int64_t[]){1, 1},
+                        (int64_t[]){0, 0, 0, 0});
     return smallest ? inverted(lw, x) : x;
 }
 

@@ -298,12 +298,19 @@ static bool takes_rescale(tc_op op)
            op != TC_OP_tosa_table;
 }
 
-/* How many such operators read each value, or slices of it. */
+/* What becomes one with the operator that reads it. */
+static bool is_passed_on(const tc_graph *g, const tc_node *node)
+{
+    return node->op == TC_OP_tosa_slice ||
+           (node->op == TC_OP_tosa_rescale && tc_type_of(g, node->out[0])->dtype == TC_i32);
+}
+
+/* How many such operators read each value, slices of it, or either as i32. */
 static void count_takers(const tc_graph *g, uint32_t *taken)
 {
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
-        if (node->op == TC_OP_tosa_slice)
+        if (is_passed_on(g, node))
             taken[node->in[0]] += taken[node->out[0]];
         for (int j = 0; j < node->n_in && takes_rescale(node->op); j++)
             taken[node->in[j]]++;
