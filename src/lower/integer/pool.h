@@ -44,8 +44,9 @@ tc_val tc_put_matrix(tc_lower *lw, tc_val x, int64_t zero, int64_t n, int64_t k,
  * `to`: [n,1,1,c]. */
 tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scale,
                         const tc_type *to);
-/* The same for i8, by halves, over axes 1 .. last (sum_tree.c). */
-tc_val tc_put_tree_sum(tc_lower *lw, tc_val x, int last, const tc_type *from, double scale,
-                       const tc_type *to);
+/* The same for i8, by halves, over axes first .. last of any x, which stay with length 1
+ * (sum_tree.c). */
+tc_val tc_put_tree_sum(tc_lower *lw, tc_val x, int first, int last, const tc_type *from,
+                       double scale, const tc_type *to);
 
 #endif

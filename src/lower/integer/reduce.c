@@ -133,18 +133,12 @@ static tc_val as_windows(tc_lower *lw, tc_val x, const span *s, int64_t most, in
 }
 
 /* The sum over the middle of [outer, reduced, inner].  A window of ones has weights for each
- * channel, so a long row of channels becomes columns of fewer, or is summed by halves. */
+ * channel, so a long row of channels becomes columns of fewer. */
 static tc_val middle_sum(tc_lower *lw, tc_val x, const span *s, const tc_type *from, double scale,
                          const tc_type *to)
 {
     if (from->dtype == TC_i16 || s->reduced > LONGEST)
         return by_reduce(lw, x, s, from, scale, to);
-    bool wide = s->outer == 1 && s->inner > WIDE;
-    if (wide && s->reduced <= lw->target->machine->cost.tree_side) {
-        int64_t channels = channels_of(s->inner, WIDE);
-        x = tc_put_reshape(lw, x, 4, (int64_t[]){1, s->reduced, s->inner / channels, channels});
-        return tc_put_tree_sum(lw, x, 1, from, scale, to);
-    }
     int64_t window[2];
     tc_val sum = s->inner == 1
                      ? all_ones(lw, x, s, tc_zero_of(from))
@@ -167,7 +161,7 @@ tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scal
     }
     int64_t side = h > w ? h : w;
     if (!tc_lower_has(lw, TC_FEATURE_INT16) || side <= lw->target->machine->cost.tree_side)
-        return tc_put_tree_sum(lw, x, 2, from, scale, to);
+        return tc_put_tree_sum(lw, x, 1, 2, from, scale, to);
     if (h == 1 || w == 1)
         return narrowed(lw,
                         tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){h, w}, once, none),
@@ -181,6 +175,15 @@ tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scal
     return narrowed(lw, x, scale / unit, to);
 }
 
+/* A short axis in front of others, much beside it: slices are added as they lie, in whatever order
+ * the axes are stored. */
+static bool adds_slices(const tc_lower *lw, const tc_type *from, tc_ints axes)
+{
+    int64_t n = axes.n == 1 ? from->dim[axes.v[0]] : 0;
+    return from->dtype == TC_i8 && n > 1 && n <= lw->target->machine->cost.tree_side &&
+           axes.v[0] < from->rank - 1 && tc_type_count(from) / n > WIDE;
+}
+
 /* The sum of (code - zero) over axes, `scale` for each code. */
 static tc_val sum_over(tc_lower *lw, tc_val x, const tc_type *from, tc_ints axes, double scale,
                        const tc_type *to)
@@ -189,6 +192,9 @@ static tc_val sum_over(tc_lower *lw, tc_val x, const tc_type *from, tc_ints axes
     if (plane && from->dim[1] > 1 && axes.n == 2) {
         x = tc_put_plane_sum(lw, tc_put_channels_last(lw, x), from, scale, to);
         x = tc_put_channels_first(lw, x);
+    } else if (adds_slices(lw, from, axes)) {
+        int axis = (int)axes.v[0];
+        x = tc_put_tree_sum(lw, x, axis, axis, from, scale, to);
     } else {
         span s;
         x = gathered(lw, x, from, axes, &s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sum_tree.c -- sums over a plane by adding halves.
+/* sum_tree.c -- sums over a plane, or one axis, by adding halves.
  *
  * Each step adds the first half of an axis to the second, 16 bits between the steps; what is odd is
  * added when the axis is done.  On an NPU an element costs a quarter of a cycle that way, a fourth
@@ -80,13 +80,13 @@ static part over_axis(tc_lower *lw, part p, int axis)
     return p;
 }
 
-tc_val tc_put_tree_sum(tc_lower *lw, tc_val x, int last, const tc_type *from, double scale,
-                       const tc_type *to)
+tc_val tc_put_tree_sum(tc_lower *lw, tc_val x, int first, int last, const tc_type *from,
+                       double scale, const tc_type *to)
 {
     if (!x)
         return x;
     part p = {.a = {x, tc_zero_of(from), 1}, .unit = 1, .n = 1};
-    for (int axis = 1; axis <= last && lw->status == TC_OK; axis++) {
+    for (int axis = first; axis <= last && lw->status == TC_OK; axis++) {
         if (tc_put_type(lw, x)->dim[axis] == 1)
             continue;
         p = over_axis(lw, done(lw, p), axis);
