@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cheap.c -- see cheap.h; and the passes that only move:
  *
- *   copies    CONCAT of what lies elsewhere (an input, a SLICE, another CONCAT)  =>  of it
- * times one, which the machine writes where it belongs ahead     f(RESHAPE(x)) of i8, f a TABLE
- * or CLAMP  =>  RESHAPE(f(x)), where f joins what made x outward   TRANSPOSE of few places to
- * channels first  =>  of [1,1,places,channels]
+ *   copies    CONCAT of what lies elsewhere (an input, a SLICE, another CONCAT)  =>  of it times
+ *             one, which the machine writes where it belongs
+ *   ahead     f(RESHAPE(x)) of i8, f a TABLE or CLAMP  =>  RESHAPE(f(x)), where f joins what made x
+ *   outward   TRANSPOSE of few places to channels first  =>  of [1,1,places,channels]
  *   sums      RESCALE of 32-bit numbers behind an operator that cannot take it in  =>  behind their
  *             sum with nothing, which can: a quarter of the cycles */
 #include "cheap.h"

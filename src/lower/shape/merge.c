@@ -7,8 +7,11 @@
  *     product or convolution that was just narrowed
  *   what changes nothing            =>  nothing
  *   SLICE of a SLICE                =>  one; CONCAT of a CONCAT along the same axis too
+ *   SLICE of [.., n, c] reshaped    =>  RESHAPE of a SLICE of [.., n c], which the machine reads
+ *     from [.., n c], along n           where it lies
  *   a widening RESCALE              =>  one for each reader, which takes it in
- *   a product's accumulator         =>  a product for each RESCALE that reads it */
+ *   a product's accumulator         =>  a product for each RESCALE that reads it
+ *   RESCALE of a CONCAT of products =>  CONCAT of their RESCALEs, which each product takes in */
 #include "../pass.h"
 
 #include <math.h>
@@ -184,6 +187,63 @@ static tc_status join_slices(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
+/* The axis of x that y has as two, n and c; -1: y is something else. */
+static int split_axis(const tc_type *x, const tc_type *y)
+{
+    int axis = 0;
+    if (y->rank != x->rank + 1)
+        return -1;
+    while (axis < x->rank - 1 && x->dim[axis] == y->dim[axis])
+        axis++;
+    for (int i = axis + 1; i < x->rank; i++)
+        if (x->dim[i] != y->dim[i + 1])
+            return -1;
+    return x->dim[axis] == y->dim[axis] * y->dim[axis + 1] ? axis : -1;
+}
+
+static tc_val shape_const(tc_rewrite *rw, const tc_node *node, int rank, const int64_t *v)
+{
+    int64_t n = rank;
+    return tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_shape, 1, &n),
+                          tc_arena_copy(&rw->ctx->arena, v, (size_t)rank * sizeof *v), NULL,
+                          node->loc);
+}
+
+/* slice(reshape(x)) => reshape(slice(x)), where an axis of x was split and the slice goes along the
+ * first of the two; not where that is the outermost, which is one run of numbers anyway. */
+static tc_status slice_whole(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_node *def = node->op == TC_OP_tosa_slice ? tc_rewrite_def(rw, node, 0) : NULL;
+    const int64_t *from = def ? shape_of(rw->from, node->in[1]) : NULL;
+    if (!from || def->op != TC_OP_tosa_reshape)
+        return TC_OK;
+    const tc_type *x = tc_type_of(rw->to, def->in[0]), *y = tc_type_of(rw->to, def->out[0]);
+    const tc_type *type = tc_type_of(rw->from, node->out[0]);
+    int axis = split_axis(x, y);
+    bool inside = false;
+    for (int i = 0; i < axis; i++)
+        inside |= x->dim[i] > 1;
+    for (int i = 0; inside && i < y->rank; i++)
+        inside = i == axis || y->dim[i] == type->dim[i];
+    if (!inside)
+        return TC_OK;
+    int64_t c = y->dim[axis + 1], start[TC_MAX_RANK] = {0}, dim[TC_MAX_RANK];
+    memcpy(dim, x->dim, sizeof dim);
+    start[axis] = from[axis] * c;
+    dim[axis] = type->dim[axis] * c;
+    tc_val in[3] = {def->in[0]};
+    in[1] = shape_const(rw, node, x->rank, start);
+    in[2] = shape_const(rw, node, x->rank, dim);
+    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_slice, NULL, in, 3, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, type->dtype, x->rank, dim);
+    tc_val shaped[] = {made->out[0], shape_const(rw, node, type->rank, type->dim)};
+    made = tc_graph_add(rw->to, TC_OP_tosa_reshape, NULL, shaped, 2, 1, node->loc);
+    rw->to->val[made->out[0]]->type = type;
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
 /* The CONCAT along the same axis that an operand is, if nobody else reads it. */
 static const tc_node *inner_concat(tc_rewrite *rw, const tc_node *node, int i)
 {
@@ -243,6 +303,12 @@ static size_t bytes_of(const tc_graph *g, tc_val v)
     return tc_dtypes[tc_type_of(g, v)->dtype].bytes;
 }
 
+static bool accumulates(const tc_graph *g, const tc_node *node)
+{
+    return node && node->op >= TC_OP_tosa_argmax && (tc_ops[node->op].traits & T_MAC) &&
+           tc_is_int(tc_type_of(g, node->out[0])->dtype);
+}
+
 /* Whether the node is cheaper made again than read twice, by this reader. */
 static bool made_again(const tc_graph *g, const tc_node *def, const tc_node *reader)
 {
@@ -250,9 +316,7 @@ static bool made_again(const tc_graph *g, const tc_node *def, const tc_node *rea
         return false;
     if (def->op == TC_OP_tosa_rescale)
         return bytes_of(g, def->in[0]) < bytes_of(g, def->out[0]);
-    bool accumulates = def->op >= TC_OP_tosa_argmax && (tc_ops[def->op].traits & T_MAC) &&
-                       tc_is_int(tc_type_of(g, def->out[0])->dtype);
-    return accumulates && reader->op == TC_OP_tosa_rescale;
+    return accumulates(g, def) && reader->op == TC_OP_tosa_rescale;
 }
 
 static tc_val again(tc_rewrite *rw, tc_val v)
@@ -261,6 +325,57 @@ static tc_val again(tc_rewrite *rw, tc_val v)
     tc_node *copy = tc_graph_add(rw->to, def->op, def->attr, def->in, def->n_in, 1, def->loc);
     rw->to->val[copy->out[0]]->type = tc_type_of(rw->to, v);
     return copy->out[0];
+}
+
+/* Numbers start .. start + n of a constant of the old graph. */
+static tc_val part_of(tc_rewrite *rw, const tc_node *node, tc_val old, int64_t start, int64_t n)
+{
+    const tc_type *t = tc_type_of(rw->from, old);
+    size_t width = tc_dtypes[t->dtype].bytes;
+    const char *data = rw->from->val[old]->data;
+    return tc_graph_const(rw->to, tc_type_make(rw->ctx, t->dtype, 1, &n),
+                          tc_arena_copy(&rw->ctx->arena, data + (size_t)start * width,
+                                        (size_t)n * width),
+                          NULL, node->loc);
+}
+
+/* rescale(concat(product, product)) => concat(rescale(product), rescale(product)) */
+static tc_status narrow_parts(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_rescale || rw->readers[node->in[0]] != 1 ||
+        !tc_is_const(rw->from, node->in[1]) || !tc_is_const(rw->from, node->in[2]))
+        return TC_OK;
+    const tc_node *joined = tc_rewrite_def(rw, node, 0);
+    if (!joined || joined->op != TC_OP_tosa_concat)
+        return TC_OK;
+    for (int i = 0; i < joined->n_in; i++)
+        if (!accumulates(rw->to, tc_def(rw->to, joined->in[i])))
+            return TC_OK;
+    const tc_type *type = tc_type_of(rw->from, node->out[0]);
+    bool cut = ((const tc_attr_tosa_rescale *)node->attr)->per_channel &&
+               ((const tc_attr_tosa_axis *)joined->attr)->axis == type->rank - 1;
+    tc_val *part = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)joined->n_in);
+    int64_t start = 0;
+    for (int i = 0; i < joined->n_in; i++) {
+        const tc_type *t = tc_type_of(rw->to, joined->in[i]);
+        int64_t n = t->dim[t->rank - 1];
+        tc_val in[5] = {joined->in[i]};
+        if (read_before(rw->user, &rw->ctx->scratch, in[0]))
+            in[0] = again(rw, in[0]);
+        for (int k = 1; k < 5; k++)
+            in[k] = cut && k < 3 ? part_of(rw, node, node->in[k], start, n)
+                                 : tc_rewrite_in(rw, node, k);
+        tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, 5, 1, node->loc);
+        rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, type->dtype, t->rank, t->dim);
+        part[i] = made->out[0];
+        start += n;
+    }
+    tc_node *made =
+        tc_graph_add(rw->to, joined->op, joined->attr, part, joined->n_in, 1, joined->loc);
+    rw->to->val[made->out[0]]->type = type;
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
 }
 
 static tc_status private_operands(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -281,8 +396,8 @@ static tc_status private_operands(tc_rewrite *rw, const tc_node *node, bool *don
 
 tc_status tc_lower_merge(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {drop, join, join_slices, join_concats,
-                                             private_operands};
+    static tc_rewriter *const rewriters[] = {
+        drop, join, join_slices, slice_whole, join_concats, narrow_parts, private_operands};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
