@@ -288,13 +288,12 @@ static tc_val window_sums(tc_make *m, tc_val x, window w)
 /* How many numbers of the input (with: and of its padding) window k of an axis holds. */
 static int64_t held(const window *w, int i, int64_t extent, int64_t k, bool with_padding)
 {
-    int64_t count = 0, from = with_padding ? -w->pad[2 * i] : 0,
+    int64_t step = w->dilation[i], first = k * w->stride[i] - w->pad[2 * i],
+            from = with_padding ? -w->pad[2 * i] : 0,
             to = extent + (with_padding ? w->pad[2 * i + 1] : 0);
-    for (int64_t j = 0; j < w->kernel[i]; j++) {
-        int64_t at = k * w->stride[i] - w->pad[2 * i] + j * w->dilation[i];
-        count += at >= from && at < to;
-    }
-    return count;
+    int64_t skipped = first < from ? (from - first + step - 1) / step : 0,
+            reached = first < to ? (to - 1 - first) / step + 1 : 0;
+    return tc_max_i64(tc_min_i64(reached, w->kernel[i]) - skipped, 0);
 }
 
 /* One number for each place of the window, the same for all channels. */
@@ -305,10 +304,16 @@ static tc_val window_counts(tc_make *m, const tc_type *x, const window *w, bool 
     if (m->status != TC_OK || tc_dims_count(w->axes + 2, dim) < 0)
         return TC_NONE;
     tc_tensor t = tc_make_tensor(m, x->dtype, w->axes + 2, dim);
+    int64_t *along[4];
+    for (int a = 0; a < w->axes; a++) {
+        along[a] = tc_new_n(&m->ctx->arena, int64_t, (size_t)w->out[a]);
+        for (int64_t k = 0; k < w->out[a]; k++)
+            along[a][k] = held(w, a, x->dim[2 + a], k, with_padding);
+    }
     for (int64_t i = 0; i < tc_type_count(t.type); i++) {
         int64_t left = i, count = 1;
         for (int a = w->axes - 1; a >= 0; a--) {
-            count *= held(w, a, x->dim[2 + a], left % w->out[a], with_padding);
+            count *= along[a][left % w->out[a]];
             left /= w->out[a];
         }
         tc_store_i64(t, i, count);

@@ -157,6 +157,19 @@ void tc_tfl_codes_none(tc_tfl_node *n)
                         n->row->name, n->version, tc_tfl_type_name(t->code));
 }
 
+/* Codes as the plain integers that they are: the runtime does not look at their scales. */
+void tc_tfl_codes_raw(tc_tfl_node *n)
+{
+    for (int i = 0; i < n->n_in; i++) {
+        const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
+        if (t && t->shifted) {
+            tc_tfl_codes_none(n);
+            return;
+        }
+    }
+    n->row->build(n);
+}
+
 void tc_tfl_build_refused(tc_tfl_node *n)
 {
     tc_make_unsupported(&n->m, "operator '%s' (version %d): %s", n->row->name, n->version,

@@ -399,6 +399,18 @@ def others(s):
     s.case("floor_mod", "f32", B.FLOOR_MOD, [f(3, 4), f(4)], [f(1)], None, 1)
     s.case("floor_mod", "i32", B.FLOOR_MOD, [i(3, 4), T("i32", [4], [2, -3, 5, 7])], [i(1)], None, 1)
     s.case("div", "i32", B.DIV, [i(3, 4), T("i32", [4], [2, -3, 5, 7])], [i(1)], opt("DivOptions"))
+    for kind in ("i8", "i16"):  # codes as plain integers
+        x, at = act(kind, [3, 4]), T("i32", [3, 2], [[0, 0], [1, 2], [2, 1]])
+        y = lambda *d: T(kind, list(d), None, x.scale, x.zero)
+        small = [numbers(x), (RNG.integers(1, 5, [3, 4]) * (1, -1, 2, 1)).astype(TYPES[kind][1])]
+        s.case("floor_div", kind, B.FLOOR_DIV, [x, y(3, 4)], [y(1)], None, 1, small)
+        s.case("floor_mod", kind, B.FLOOR_MOD, [x, y(3, 4)], [y(1)], None, 1, small)
+        s.case("bitwise_xor", kind, B.BITWISE_XOR, [x, y(3, 4)], [y(1)])
+        s.case("right_shift", kind, B.RIGHT_SHIFT, [x, y(3, 4)], [y(1)], None, 1, [small[0], np.abs(small[1])])
+        s.case("scatter_nd", kind, B.SCATTER_ND, [T("i32", [3, 1], [[4], [3], [1]]), y(3, 4), T("i32", [2], [8, 4])], [y(1)])
+        s.case("sparse_to_dense", kind, B.SPARSE_TO_DENSE, [at, T("i32", [2], [3, 3]), y(3), y()], [y(1)], opt("SparseToDenseOptions"))
+        s.case("matrix_diag", kind, B.MATRIX_DIAG, [x], [y(1)], opt("MatrixDiagOptions"))
+        s.case("matrix_set_diag", kind, B.MATRIX_SET_DIAG, [y(2, 4, 4), y(2, 4)], [y(1)], opt("MatrixSetDiagOptions"))
     s.case("atan2", "f32", B.ATAN2, [f(3, 4), f(3, 4)], [f(1)])
     s.case("add_n", "f32", B.ADD_N, [f(3, 4), f(3, 4), f(3, 4)], [f(1)])
     s.case("logical", "and", B.LOGICAL_AND, [T("bool", [9]), T("bool", [9])], [T("bool", [1])])
