@@ -169,6 +169,29 @@ static void put_settings(const tc_content *c, tc_json_out *out)
     tc_json_close(out, '}');
 }
 
+/* Settings that were tried for a goal. */
+static void put_frontier(const tc_content *c, tc_json_out *out)
+{
+    size_t n = 0;
+    const tc_frontier_row *row =
+        c->options.compiled ? tc_compiled_frontier(c->options.compiled, &n) : NULL;
+    tc_json_open(out, "frontier", '[');
+    for (size_t i = 0; i < n; i++) {
+        tc_json_open(out, NULL, '{');
+        tc_json_put_text(out, "name", row[i].name);
+        tc_report_error e = {.known = true, .sqnr_db = row[i].sqnr_db};
+        put_sqnr(out, "sqnr_db", &e);
+        tc_json_put_real(out, "agreement", row[i].agreement);
+        tc_json_put_real(out, "drop", row[i].drop);
+        if (row[i].cycles > 0)
+            tc_json_put_real(out, "cycles", row[i].cycles);
+        tc_json_put_real(out, "flash", row[i].flash);
+        tc_json_put_bool(out, "chosen", row[i].chosen != 0);
+        tc_json_close(out, '}');
+    }
+    tc_json_close(out, ']');
+}
+
 /* ---- what went where ---- */
 
 static void put_types(const tc_content *c, tc_json_out *out, const char *name, const tc_graph *g,
@@ -426,6 +449,7 @@ void tc_content_json(const tc_content *c, bool compact, tc_buf *to)
     put_model(c, &out);
     put_summary(c, &out);
     put_settings(c, &out);
+    put_frontier(c, &out);
     put_regions(c, &out);
     put_cpu(c, &out);
     tc_json_open(&out, "nodes", '[');

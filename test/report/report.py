@@ -161,6 +161,30 @@ def quantized_and_compared(folder):
         p.close()
 
 
+def settings_tried(folder):
+    """A goal: what was tried stands there as a table and as pictures, the choice marked."""
+    page, file = os.path.join(folder, "goal.html"), os.path.join(folder, "goal.json")
+    words = ["compile", os.path.join(digits, "model.pt2"), "-t", "ethos-u85-256", "--calib", os.path.join(digits, "calib.npz"), "--target-sqnr", "25", "--emit", "tosa",
+             "-o", os.path.join(folder, "g.tosa"), "--report"]
+    tosac(*words, page)
+    tosac(*words, file)
+    content = same_as_json(page, file)
+    rows = content["frontier"]
+    check("goal: several were tried, one was taken", len(rows) > 1 and sum(r["chosen"] for r in rows) == 1, rows)
+    p = Page()
+    p.open(page, "#settings")
+    p.settle()
+    charts = "document.querySelectorAll('#view-settings svg.chart')"
+    check("goal: cycles and flash have a picture each", p.value(f"{charts}.length") == 2)
+    check("goal: a dot for every row", p.value(f"[...{charts}].every(s => s.querySelectorAll('circle').length === {len(rows)})"))
+    check("goal: dots lie within it", p.value(f"[...{charts}].every(s => [...s.querySelectorAll('circle')].every(c => +c.getAttribute('cx') > 40 && +c.getAttribute('cx') < 640 && +c.getAttribute('cy') > 0 && +c.getAttribute('cy') < 250))"))
+    check("goal: fits the width", p.value("document.documentElement.scrollWidth <= innerWidth"))
+    quiet(p, "goal")
+    if pictures:
+        p.picture(os.path.join(pictures, "goal-settings.png"))
+    p.close()
+
+
 def five_thousand(folder):
     model, page = os.path.join(folder, "many.ir"), os.path.join(folder, "many.html")
     with open(model, "w", encoding="utf-8") as f:
@@ -201,6 +225,7 @@ if not program():
 with tempfile.TemporaryDirectory() as work:
     trained_digits(work)
     quantized_and_compared(work)
+    settings_tried(work)
     five_thousand(work)
     foreign_names(work)
 print(f"{passed} passed, {failed} failed")

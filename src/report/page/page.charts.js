@@ -120,5 +120,30 @@ const charts = (() => {
     new ResizeObserver(paint).observe(canvas);
     return canvas;
   }
-  return {error, flame, memory};
+  /* ---- settings that were tried: accuracy against what each takes ---- */
+  function frontier(rows, by, width) {
+    const H = 250, L = 44, R = 16, T = 14, B = 34, points = rows.filter(r => r[by] && r.sqnr_db !== "exact");
+    const xs = points.map(r => r[by]), ys = points.map(r => r.sqnr_db), pad = (lo, hi) => (hi - lo || Math.abs(hi) || 1) * .06;
+    const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)], px = pad(x0, x1), py = pad(y0, y1);
+    const x = v => L + (width - L - R) * (v - x0 + px) / (x1 - x0 + 2 * px), y = v => T + (H - T - B) * (1 - (v - y0 + py) / (y1 - y0 + 2 * py));
+    const shown = v => by === "flash" ? bytes(v) : count(v);
+    const s = svg("svg", {class: "chart", viewBox: `0 0 ${width} ${H}`, height: H, role: "img", "aria-label": `Accuracy against ${by}`});
+    for (let k = 0; k <= 4; k++) {
+      const v = y0 + (y1 - y0) * k / 4, u = x0 + (x1 - x0) * k / 4;
+      s.append(svg("line", {class: "grid", x1: L, x2: width - R, y1: y(v), y2: y(v)}), svg("text", {class: "axis", x: L - 8, y: y(v) + 4, "text-anchor": "end"}, v.toFixed(0)));
+      if (k % 2 === 0) s.append(svg("text", {class: "axis", x: x(u), y: H - 16, "text-anchor": "middle"}, shown(u)));
+    }
+    s.append(svg("text", {class: "axis", x: width - R, y: H - 2, "text-anchor": "end"}, by));
+    /* What nothing else beats in both. */
+    const edge = [...points].sort((a, b) => a[by] - b[by] || b.sqnr_db - a.sqnr_db).filter((r, i, all) => all.slice(0, i).every(q => q.sqnr_db < r.sqnr_db));
+    s.append(svg("path", {d: edge.map((r, i) => (i ? "L" : "M") + x(r[by]).toFixed(1) + " " + y(r.sqnr_db).toFixed(1)).join(""), fill: "none", stroke: palette.faint, "stroke-width": 1.6}));
+    for (const r of points) {
+      const dot = svg("circle", {cx: x(r[by]), cy: y(r.sqnr_db), r: r.chosen ? 6 : 4, fill: r.chosen ? palette.good : palette.accent});
+      dot.addEventListener("pointermove", e => tip(e, r.name, `${decibel(r.sqnr_db)} dB, ${shown(r[by])}${by === "flash" ? "" : " cycles"}`, r.chosen ? "chosen" : ""));
+      dot.addEventListener("pointerleave", () => tip(null));
+      s.append(dot);
+    }
+    return s;
+  }
+  return {error, flame, memory, frontier};
 })();

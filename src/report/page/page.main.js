@@ -144,13 +144,22 @@ function cpuView() {
       table(list, [{title: "node", cell: c => byName.has(c.node) ? nodeLink(byName.get(c.node)) : c.node}, {title: "operator", text: c => c.operator}, {title: "module", text: c => c.module}, {title: "from", cell: c => el("span.soft", {}, c.place || "")}],
         c => byName.has(c.node) && show(byName.get(c.node)), undefined, 20))));
 }
+function frontierPart() {
+  const rows = D.frontier || [], by = ["cycles", "flash"].filter(k => rows.filter(r => r[k]).length > 1);
+  if (!rows.length) return [];
+  const labelled = rows.some(r => r.drop);
+  return [el("h2", {}, "Settings that were tried"), el("p.soft", {}, "Accuracy on calibration samples against the cost model's cycles and the bytes of constants; the one that was taken is green, the line joins those that nothing beats in both."),
+    ...by.map(k => el("div.box", {}, charts.frontier(rows, k, 640))),
+    table(rows, [{title: "setting", cell: r => r.chosen ? el("b", {}, r.name) : el("span", {}, r.name)}, {title: "SQNR dB", n: 1, text: r => decibel(r.sqnr_db)}, {title: "agreement", n: 1, text: r => percent(r.agreement)},
+      ...(labelled ? [{title: "points lost", n: 1, text: r => short(r.drop)}] : []), {title: "cycles", n: 1, text: r => whole(r.cycles)}, {title: "flash", n: 1, text: r => bytes(r.flash)}], null)];
+}
 function settingsView() {
   const s = D.settings, rows = [["made by", s.version], ["model", D.model.file], ["model written by", D.model.producer], ["target", S.target], ["file", S.file],
     ["quantization", s.quantization || (D.kind === "compile" ? "as the target wants it" : undefined)], ["data", (s.data || []).join(", ")], ["second", s.second],
     ...Object.entries(s.vela || {}).map(([k, v]) => ["Vela: " + k.replace(/_/g, " "), v]), ["schema", `${D.schema} ${D.schema_version}`]].filter(r => r[1]);
   const copy = el("button.button", {onclick: () => navigator.clipboard && navigator.clipboard.writeText(s.command)}, "Copy");
   $("view-settings").replaceChildren(el("h1", {}, "Settings"), s.command ? el("p.soft", {}, "The command that makes this again:") : "", s.command ? el("pre", {}, s.command) : "", s.command ? copy : "",
-    el("h2", {}, "Versions and files"), table(rows, [{title: "", cell: r => el("span.soft", {}, r[0])}, {title: "", cell: r => el("code", {}, r[1])}], null),
+    ...frontierPart(), el("h2", {}, "Versions and files"), table(rows, [{title: "", cell: r => el("span.soft", {}, r[0])}, {title: "", cell: r => el("code", {}, r[1])}], null),
     ...(D.regions.length ? [el("h2", {}, "Regions"), table(D.regions, [{title: "region", text: r => r.name}, {title: "operators", n: 1, text: r => r.operators}, {title: "of TOSA", n: 1, text: r => r.tosa_operators},
       {title: "transposes", n: 1, text: r => r.transposes}, {title: "in", n: 1, text: r => bytes(r.bytes_in)}, {title: "out", n: 1, text: r => bytes(r.bytes_out)},
       ...(hasCycles ? [{title: "cycles", n: 1, text: r => whole(r.cycles)}, {title: "scratch", n: 1, text: r => bytes(r.scratch)}, {title: "weights", n: 1, text: r => bytes(r.weights)}] : [])], null)] : []));
