@@ -52,7 +52,9 @@ static double ours(const int *s, int64_t oh)
     tc_narrow narrow = {m, shift, -5, -128, 127, TC_i8, NULL};
     tc_conv8 *conv = depth ? NULL : tc_conv8_new(ctx, &a, x, y, w, b, -3, &narrow);
     tc_depth8 *deep = depth ? tc_depth8_new(ctx, &a, x, y, w, b, -3, &narrow) : NULL;
-    void *scratch = tc_arena_raw(arena, depth ? tc_depth8_scratch(deep) : tc_conv8_scratch(conv));
+    size_t bytes = depth ? tc_depth8_scratch(deep) : tc_conv8_scratch(conv);
+    uintptr_t at = (uintptr_t)tc_arena_raw(arena, bytes + 63);
+    void *scratch = (void *)((at + 63) / 64 * 64); /* as a plan has it */
     int8_t *in = tc_new_n(arena, int8_t, tc_type_bytes(x)),
            *out = tc_new_n(arena, int8_t, tc_type_bytes(y));
     double best = 1;

@@ -56,9 +56,8 @@ static void make_part(tc_ctx *ctx, tc_conv16 *c, const int8_t *w, size_t depth, 
                    c->whole ? &c->narrow : NULL);
     d->segment = segment;
     d->n_segment = n_segment;
-    d->length = length;
-    d->units = tc_dense8_units(&d->form, length);
-    int8_t *packed = tc_arena_raw(&ctx->arena, tc_dense8_bytes(d));
+    tc_dense8_length(d, length);
+    int8_t *packed = tc_dense8_memory(ctx, d);
     tc_dense8_pack(d, w + from, depth, 1, packed);
     d->packed = packed;
 }

@@ -40,8 +40,7 @@ tc_matmul16 *tc_matmul16_new(tc_ctx *ctx, const tc_type *a, const tc_type *b,
                             d->form.most_panels < 2 ? 1 : 2, none, NULL);
         d->segment = at;
         d->n_segment = 1;
-        d->length = m->c - i * AT_ONCE < AT_ONCE ? m->c - i * AT_ONCE : AT_ONCE;
-        d->units = tc_dense8_units(&d->form, d->length);
+        tc_dense8_length(d, m->c - i * AT_ONCE < AT_ONCE ? m->c - i * AT_ONCE : AT_ONCE);
     }
     return m;
 }

@@ -50,24 +50,4 @@ void tc_matmul8_run(const tc_matmul8 *m, const int8_t *a, const int8_t *b, void 
 void tc_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
                     const int32_t *start, void *y);
 
-/* ---- shared inside fast/ ---- */
-
-enum { TC_PANEL = 16 };
-
-/* Rows of bytes against packed panels, where there are tiles (TC_ISA_amx):
- * c[r][p * 16 + j] = sum over k of a[r][k] * b.  a: bytes without sign, lda a row, a multiple of
- * 64, zeros behind the k that count; rows are a multiple of 32 in memory, and may be computed for
- * nothing.  b: [panel][quad][16][4], quads a multiple of 16. */
-typedef struct tc_gemm8 {
-    const uint8_t *a;
-    size_t lda, rows;
-    const int8_t *b;
-    size_t quads, panels;
-    int32_t *c;
-    size_t ldc;
-} tc_gemm8;
-void tc_gemm8_run(const tc_gemm8 *g);
-
-static inline size_t tc_gemm8_quads(size_t k) { return (k + 63) / 64 * 16; }
-
 #endif

@@ -30,8 +30,7 @@ tc_matmul8 *tc_matmul8_new(tc_ctx *ctx, const tc_type *a, const tc_type *b, int3
     tc_finish_init(ctx, &d->finish, m->w, d->form.width, d->form.most_panels, none, narrow);
     d->segment = no_offset;
     d->n_segment = 1;
-    d->length = m->c;
-    d->units = tc_dense8_units(&d->form, m->c);
+    tc_dense8_length(d, m->c);
     for (size_t i = 0; i < d->finish.n_group; i++)
         m->slots += d->finish.group[i].panels * d->form.width;
     return m;
@@ -43,7 +42,8 @@ static size_t round_up(size_t n) { return (n + 63) / 64 * 64; }
 static size_t kept_bytes(const tc_matmul8 *m)
 {
     size_t each = m->dense.form.kept == TC_KEPT_s16 ? 2 : 1;
-    return round_up(TC_BLOCK_ROWS * m->c * each + TC_OVERREAD);
+    return round_up(TC_BLOCK_ROWS * m->c * each + TC_OVERREAD) +
+           tc_dense8_overread(&m->dense, m->c * each);
 }
 
 size_t tc_matmul8_scratch(const tc_matmul8 *m)
@@ -63,11 +63,11 @@ TC_AVX512 static void pack_avx512(const tc_matmul8 *m, const tc_group *g, const 
 {
     size_t panels = g->panels;
     __mmask64 in = g->columns >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << g->columns) - 1;
-    for (size_t k = 0; k < m->c; k += 4, out += panels * 64) {
+    for (size_t k = 0; k < 4 * m->dense.units; k += 4, out += panels * 64) {
         __m512i row[4];
         for (size_t i = 0; i < 4; i++)
             row[i] = _mm512_maskz_loadu_epi8(k + i < m->c ? in : 0,
-                                             b + (k + i < m->c ? k + i : k) * m->w + g->first);
+                                             b + (k + i < m->c ? k + i : 0) * m->w + g->first);
         __m512i ab0 = _mm512_unpacklo_epi8(row[0], row[1]);
         __m512i ab1 = _mm512_unpackhi_epi8(row[0], row[1]);
         __m512i cd0 = _mm512_unpacklo_epi8(row[2], row[3]);
@@ -216,6 +216,7 @@ void tc_matmul8_run(const tc_matmul8 *m, const int8_t *a, const int8_t *b, void 
     for (size_t r = 0; r < TC_BLOCK_ROWS; r++)
         row[r] = kept + r * m->c * each;
     d.packed = packed;
+    tc_dense8_begin(&d);
     for (size_t n = 0; n < m->n; n++, b += m->c * m->w) {
         pack(m, b, packed, start);
         for (size_t at = 0; at < m->h; at += TC_BLOCK_ROWS) {
@@ -229,4 +230,5 @@ void tc_matmul8_run(const tc_matmul8 *m, const int8_t *a, const int8_t *b, void 
             out += rows * d.finish.row_bytes;
         }
     }
+    tc_dense8_end(&d);
 }

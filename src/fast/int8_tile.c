@@ -12,9 +12,21 @@ static size_t element_bytes(const tc_tile_form *form)
     return form->kept == TC_KEPT_u8 || form->kept == TC_KEPT_s8 ? 1 : 2;
 }
 
-size_t tc_dense8_units(const tc_tile_form *form, size_t length)
+enum { TILE_UNITS = 16, TILE_ROWS = 16, MOST_WASTE = 2 };
+
+void tc_dense8_length(tc_dense8 *d, size_t length)
 {
-    return (length * element_bytes(form) + 3) / 4;
+    d->length = length;
+    d->units = (length * element_bytes(&d->form) + 3) / 4;
+    d->by_tiles = tc_fast_isa() == TC_ISA_amx && d->form.kept == TC_KEPT_u8 &&
+                  d->units * MOST_WASTE >= TILE_UNITS;
+    if (d->by_tiles)
+        d->units = (d->units + TILE_UNITS - 1) / TILE_UNITS * TILE_UNITS;
+}
+
+size_t tc_dense8_overread(const tc_dense8 *d, size_t apart)
+{
+    return d->by_tiles ? (TILE_ROWS * apart + 63) / 64 * 64 : 0;
 }
 
 size_t tc_group_bytes(const tc_dense8 *d, const tc_group *g)
@@ -378,6 +390,24 @@ static tile_choice choose(tc_kept kept, size_t panels, size_t left)
     }
 }
 
+void tc_dense8_begin(const tc_dense8 *d)
+{
+    if (d->by_tiles)
+        tc_amx_begin();
+}
+
+void tc_dense8_end(const tc_dense8 *d)
+{
+    if (d->by_tiles)
+        tc_amx_end();
+}
+
+int8_t *tc_dense8_memory(tc_ctx *ctx, const tc_dense8 *d)
+{
+    uintptr_t at = (uintptr_t)tc_arena_raw(&ctx->arena, tc_dense8_bytes(d) + 63);
+    return (int8_t *)((at + 63) / 64 * 64);
+}
+
 void tc_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, const int32_t *start,
                    const int32_t *more, uint8_t *y)
 {
@@ -385,6 +415,11 @@ void tc_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, c
     const int8_t *b = d->packed;
     for (size_t i = 0; i < f->n_group; i++) {
         const tc_group *g = &f->group[i];
+        if (d->by_tiles) {
+            tc_amx_group(d, g, b, start ? start + g->first : g->start, more, row, rows, y);
+            b += tc_group_bytes(d, g);
+            continue;
+        }
         side t = {d, g, b, start ? start + g->first : g->start, NULL};
         for (size_t r = 0; r < rows;) {
             tile_choice c = choose(d->form.kept, g->panels, rows - r);

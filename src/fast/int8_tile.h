@@ -21,9 +21,14 @@ typedef struct tc_dense8 {
     size_t n_segment, length, units; /* of a segment: elements, dwords */
     const size_t *segment;           /* where each begins, from a row's first byte */
     const int8_t *packed;
+    bool by_tiles; /* of bytes: units are a multiple of 16, and rows may be read where there are none */
 } tc_dense8;
 
-size_t tc_dense8_units(const tc_tile_form *form, size_t length);
+/* Elements of a segment; by tiles where there are some, and they would not be mostly empty. */
+void tc_dense8_length(tc_dense8 *d, size_t length);
+
+/* Bytes behind the rows that may be read, when they are `apart`. */
+size_t tc_dense8_overread(const tc_dense8 *d, size_t apart);
 
 /* Bytes that the packed columns take. */
 size_t tc_dense8_bytes(const tc_dense8 *d);
@@ -34,9 +39,23 @@ void tc_dense8_pack(const tc_dense8 *d, const int8_t *b, size_t column, size_t s
 /* Of one group. */
 size_t tc_group_bytes(const tc_dense8 *d, const tc_group *g);
 
+/* Around runs of a product: tiles are made ready, and left. */
+void tc_dense8_begin(const tc_dense8 *d);
+void tc_dense8_end(const tc_dense8 *d);
+
+/* Memory for packed columns, where a line of the cache begins. */
+int8_t *tc_dense8_memory(tc_ctx *ctx, const tc_dense8 *d);
+
 /* Rows to y, whose rows follow each other.  start: what sums begin with, by slot, group after group
  * (NULL: as tc_finish_init() was told); more: and by row, or NULL. */
 void tc_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, const int32_t *start,
                    const int32_t *more, uint8_t *y);
+
+/* ---- int8_amx.c: where there are tiles of bytes ---- */
+
+void tc_amx_begin(void);
+void tc_amx_end(void);
+void tc_amx_group(const tc_dense8 *d, const tc_group *g, const int8_t *b, const int32_t *start,
+                  const int32_t *more, const uint8_t *const *row, size_t rows, uint8_t *y);
 
 #endif
