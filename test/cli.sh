@@ -636,6 +636,8 @@ expect 2 '--shape x: the model has no input of that name' compile $tflite/open.t
 expect 3 "(version 1) with input 1 ('t1') of UINT8" compile $tflite/codes.tflite -t cpu -o "$dir/open.pte"
 expect 3 'a sequence of 2000000 steps; 1 to 16384 are built' compile $tflite/steps.tflite -t cpu -o "$dir/open.pte"
 expect 1 'is f32[1,4], and becomes f32[2,4]' compile $tflite/state.tflite -t cpu -o "$dir/open.pte"
+npy four '<f4' '1, 4' "$one$two$one$two"
+expect 0 'f32[1,2]          -13         2.75' run $tflite/blocks.tflite -i "$dir/four.npy"
 # Which signature; and what the codes of its inputs and outputs stand for.
 npy left '|i1' '4,' '\x05\x04\x03\x01'
 npy right '|i1' '4,' '\xfd\xf9\xf5\xf9'

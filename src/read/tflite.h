@@ -58,7 +58,8 @@ typedef struct tc_tfl_tensor {
     double *scale;
     int64_t *zero; /* as we keep the numbers: 128 less for uint8 */
     int axis;      /* of several scales */
-    int64_t block; /* numbers of an axis that share a scale; 0: all, or one each */
+    int64_t block; /* numbers of the last axis that share a scale; 0: all, or one each */
+    int64_t block_scale, block_zero; /* tensors of them; zeros may be left out, -1 */
     bool shifted;  /* uint8 codes kept as int8 */
     bool variable; /* keeps its numbers from run to run */
     bool made, broken, loaded;

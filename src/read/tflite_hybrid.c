@@ -79,6 +79,29 @@ static tc_val plain_weights(tc_make *m, tc_val w, const tc_tfl_tensor *t)
     return any ? tc_make_add_n(m, w, (double)-t->zero[0]) : w;
 }
 
+/* What weights [o, i] in blocks stand for: each `block` numbers of a row have a scale of their own. */
+static tc_val of_blocks(tc_tfl_node *n, const tc_tfl_tensor *t, tc_val w)
+{
+    tc_make *m = &n->m;
+    tc_val scales = tc_tfl_value(n->scope, t->block_scale, m->loc, &m->status);
+    tc_tensor codes, scale;
+    if (m->status != TC_OK)
+        return TC_NONE;
+    const tc_type *type = tc_make_type(m, w);
+    int64_t all = tc_type_count(type);
+    if (t->block < 1 || type->rank != 2 || type->dim[1] % t->block || t->block_zero >= 0 ||
+        !tc_make_known(m, w, &codes) || !tc_make_known(m, scales, &scale) ||
+        tc_type_count(scale.type) != all / t->block) {
+        tc_make_unsupported(m, "weights %s in blocks of %" PRId64,
+                            tc_type_text(&m->ctx->arena, type), t->block);
+        return TC_NONE;
+    }
+    tc_tensor real = tc_make_tensor(m, TC_f32, 2, type->dim);
+    for (int64_t i = 0; i < all; i++)
+        tc_store_f64(real, i, tc_load_f64(scale, i / t->block) * (double)tc_load_i64(codes, i));
+    return tc_make_const(m, real, NULL);
+}
+
 tc_val tc_tfl_hybrid_codes(tc_make *m, tc_val x, int inner, bool asymmetric, tc_val *scale)
 {
     if (m->status != TC_OK)
@@ -97,6 +120,13 @@ bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int i
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, wi), *real = tc_tfl_in_tensor(n, xi);
     if (m->status != TC_OK)
         return false;
+    if (t && t->block && !t->n_scale && real && real->code == TFL_FLOAT32) {
+        *x = tc_tfl_hybrid_codes(m, *x, inner, true, &h->scale);
+        *w = of_blocks(n, t, *w);
+        h->weight = tc_make_scalar(m, TC_f32, 1);
+        h->on = n->scope->reader->hybrid = true;
+        return m->status == TC_OK;
+    }
     if (!tc_tfl_is_codes(t) || !real || real->code != TFL_FLOAT32 || t->dtype != TC_i8)
         return true;
     if (t->n_scale > 1 && w_axis < 0) {

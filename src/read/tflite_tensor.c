@@ -45,6 +45,8 @@ static double f32_at(tc_fb_vector list, size_t i)
 /* Scales and zeros that stand in tensors of their own, one for each block of an axis. */
 static void read_blocks(tc_tfl_tensor *t, tc_fb_table details)
 {
+    t->block_scale = tc_fb_i32(details, 0, -1);
+    t->block_zero = tc_fb_i32(details, 1, -1);
     t->block = tc_fb_i32(details, 2, 0);
 }
 

@@ -770,6 +770,15 @@ def fixtures(s):
     m.ports(g, [x], [y])
     m.sign({"rows": x}, {"sizes": y})
     m.save(os.path.join(s.folder, "open.tflite"))
+    m = Model()  # weights in blocks of two, each with a scale: the reference kernel does not read them
+    g = m.graph()
+    x, w, scale, y = m.tensor(g, "f32", [1, 4]), m.tensor(g, "i8", [2, 4], [[1, 2, 3, 4], [-1, -2, -3, -4]]), m.tensor(g, "f16", [2, 2], [[.5, .25], [1, 2]]), m.tensor(g, "f32", [1, 2])
+    q = g.tensors[w].quantization = S.QuantizationParametersT()
+    q.details, q.detailsType = S.BlockwiseQuantizationT(), S.QuantizationDetails.BlockwiseQuantization
+    q.details.scales, q.details.zeroPoints, q.details.blockSize = scale, -1, 2
+    m.op(g, B.FULLY_CONNECTED, [x, w, -1], [y], opt("FullyConnectedOptions"))
+    m.ports(g, [x], [y])
+    m.save(os.path.join(s.folder, "blocks.tflite"))
     m = Model()  # two signatures, of codes
     for k, (code, word) in enumerate(((B.ADD, "Add"), (B.MUL, "Mul"))):
         g = m.graph()
