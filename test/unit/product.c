@@ -153,7 +153,7 @@ static void test_attention(tc_ctx *ctx)
     tc_tensor q = noise(ctx, TC_f32, DIMS(2, 4, 3, 8), 15),
               k = noise(ctx, TC_f32, DIMS(2, 2, 5, 8), 16);
     tc_tensor v = noise(ctx, TC_f32, DIMS(2, 2, 5, 6), 17);
-    tc_attr_sdpa a = {0, false, true};
+    tc_attr_sdpa a = {.gqa = true};
     tc_tensor y = run_ok(ctx, TC_OP_sdpa, &a, (tc_tensor[]){q, k, v}, 3);
     CHECK(has_dims(y, DIMS(2, 4, 3, 6)));
     /* With scale 0 every key weighs the same: the mean of the values, of head 1 for queries'
@@ -170,7 +170,7 @@ static void test_attention(tc_ctx *ctx)
         CHECK(fabs(tc_load_f64(y, i) - tc_load_f64(v, 6 + i)) < 1e-6);
         CHECK(tc_load_f64(y, 6 + i) == 0);
     }
-    tc_attr_sdpa causal = {1, true, true};
+    tc_attr_sdpa causal = {.scale = 1, .causal = true, .gqa = true};
     y = run_ok(ctx, TC_OP_sdpa, &causal, (tc_tensor[]){q, k, v}, 3);
     for (int i = 0; i < 6; i++)
         CHECK(fabs(tc_load_f64(y, i) - tc_load_f64(v, i)) < 1e-6);
