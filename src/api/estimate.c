@@ -8,6 +8,8 @@
  * Tensors inside are in bricks, weights compress to their entropy. */
 #include "estimate_item.h"
 
+#include "../num/load.h"
+
 #include "../ir/rewrite.h"
 
 #include <math.h>
@@ -55,6 +57,13 @@ static void set_broadcast(tc_npu_map *m, const tc_npu_map *out)
                   (m->c < out->c ? TC_BROADCAST_C : 0));
 }
 
+/* MUL whose 32-bit products are not shifted. */
+static bool is_whole(const tc_guesser *e, const tc_node *node)
+{
+    tc_tensor t = node->op == TC_OP_tosa_mul ? tc_tensor_of(e->g, node->in[2]) : (tc_tensor){0};
+    return t.data && tc_is_const(e->g, node->in[2]) && tc_load_i64(t, 0) == 0;
+}
+
 static void elementwise(tc_guesser *e, const tc_node *node, uint8_t mode, int times)
 {
     for (int k = 0; k < times; k++) {
@@ -74,7 +83,8 @@ static void elementwise(tc_guesser *e, const tc_node *node, uint8_t mode, int ti
             i->op.ifm2 = first;
         }
         i->sums =
-            i->op.ifm.bytes < 4 || (tc_guess_u85(e) && (mode == TC_EW_ADD || mode == TC_EW_SUB));
+            i->op.ifm.bytes < 4 || (tc_guess_u85(e) && (mode == TC_EW_ADD || mode == TC_EW_SUB ||
+                                                        is_whole(e, node)));
         tc_guess_makes(e, i, node->out[0]);
     }
 }

@@ -144,6 +144,15 @@ static const tc_node *turn_of(const tc_guesser *e, tc_val v)
     return def && def->op == TC_OP_tosa_transpose ? def : NULL;
 }
 
+/* The same extents, but for ones in front. */
+static bool same_extents(const tc_type *a, const tc_type *b)
+{
+    for (int i = 1; i <= a->rank || i <= b->rank; i++)
+        if ((i <= a->rank ? a->dim[a->rank - i] : 1) != (i <= b->rank ? b->dim[b->rank - i] : 1))
+            return false;
+    return true;
+}
+
 void tc_guess_transpose(tc_guesser *e, const tc_node *node)
 {
     static const uint8_t code[3][3] = {{0, 3, 7}, {2, 0, 6}, {0, 1, 0}}; /* by what becomes C, H */
@@ -157,7 +166,8 @@ void tc_guess_transpose(tc_guesser *e, const tc_node *node)
         return;
     }
     if (tc_guess_u85(e) && before && e->readers[node->in[0]] == 1 &&
-        before->op.kind == TC_NPU_KIND_CONV && !before->op.transpose) {
+        before->op.kind == TC_NPU_KIND_CONV && !before->op.transpose &&
+        same_extents(tc_type_of(e->g, before->out), tc_type_of(e->g, node->in[0]))) {
         before->op.transpose = keeps ? 1 : 2; /* by the way */
         tc_guess_makes(e, before, node->out[0]);
         return;

@@ -10,6 +10,8 @@
  * or behind it is the same. */
 #include "cheap.h"
 
+enum { FEW = 2 }; /* keys for each row, at least */
+
 static bool turns(const tc_node *node)
 {
     static const int64_t swap[] = {0, 2, 1};
@@ -30,6 +32,9 @@ static tc_status sides(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     const tc_node *turn = tc_def(rw->to, product->in[1]);
     if (!turns(turn))
+        return TC_OK;
+    const tc_type *scores = tc_type_of(rw->from, node->out[0]);
+    if (FEW * scores->dim[1] > scores->dim[2])
         return TC_OK;
     tc_lower lw = tc_cheap_at(rw, node);
     tc_val rows = tc_put_transpose(&lw, product->in[0], swap);
