@@ -106,7 +106,8 @@ static void attention(garden *d)
     if (!x)
         return;
     const tc_type *t = type_at(d, x);
-    tc_attr_sdpa a = {draw(2) ? 0.5 : 1, draw(4) == 0, false};
+    tc_attr_sdpa a = {.scale = draw(2) ? 0.5 : 1};
+    a.causal = draw(4) == 0;
     tc_val k = draw(2) ? x : PUT0(d, tanh, x), v = draw(2) ? x : PUT0(d, neg, x);
     int64_t mask[2] = {t->dim[t->rank - 2], t->dim[t->rank - 2]};
     if (draw(3) || a.causal)
