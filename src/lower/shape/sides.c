@@ -10,7 +10,7 @@
  * or behind it is the same. */
 #include "cheap.h"
 
-enum { FEW = 2 }; /* keys for each row, at least */
+enum { FEW = 4 }; /* keys for each row, at least */
 
 static bool turns(const tc_node *node)
 {
