@@ -21,7 +21,7 @@ typedef struct tc_dense8 {
     size_t n_segment, length, units; /* of a segment: elements, dwords */
     const size_t *segment;           /* where each begins, from a row's first byte */
     const int8_t *packed;
-    bool by_tiles; /* of bytes: units are a multiple of 16, and rows may be read where there are none */
+    bool by_tiles; /* of bytes: units are a multiple of 16; rows may be read where there are none */
 } tc_dense8;
 
 /* Elements of a segment; by tiles where there are some, and they would not be mostly empty. */

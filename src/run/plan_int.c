@@ -143,7 +143,8 @@ static bool takes_rescale48(tc_maker *m, const tc_node *node, size_t channels, t
     tc_tensor mult = tc_place_known(m, node->in[1]), shift = tc_place_known(m, node->in[2]);
     tc_tensor zero[2] = {tc_place_known(m, node->in[3]), tc_place_known(m, node->in[4])};
     if (a->scale32 || a->rounding_mode != TC_rounding_single || a->input_unsigned ||
-        a->output_unsigned || (y->dtype != TC_i16 && y->dtype != TC_i32) || !mult.data || !shift.data ||
+        a->output_unsigned || (y->dtype != TC_i16 && y->dtype != TC_i32) || !mult.data ||
+        !shift.data ||
         mult.type->dtype != TC_i16 || !zero[0].data || !zero[1].data ||
         tc_load_i64(zero[0], 0) || tc_load_i64(zero[1], 0))
         return false;
