@@ -165,6 +165,7 @@ expect 0 '1 region' compile $tfl/split_v_i8.tflite -t TOSA-1.0+INT+doubleround -
 expect 0 'output 1                     i8         inf' compare $tfl/split_v_i8.tflite "$dir/split.tosa" -i random:1
 expect 0 '1 region' compile $tfl/conv_1_i8.tflite -t TOSA-1.0+INT -o "$dir/conv.tosa"
 expect 0 'output 0                     i8         inf' compare $tfl/conv_1_i8.tflite "$dir/conv.tosa" -i random:1
+expect 0 't3                           f32        inf' compare $tfl/conv_1_i8.tflite "$dir/conv.tosa" -i random:1 --dequantize
 head -c 300 "$dir/soft.tflite" >"$dir/cut.tflite"
 expect 1 'past the end of the file [format]' run "$dir/cut.tflite" -i random:1
 sed 's/TFL3/TFL9/' "$dir/soft.tflite" >"$dir/nine.tflite"

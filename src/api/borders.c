@@ -12,12 +12,54 @@
 
 /* ---- writing ---- */
 
-static void put_side(tc_json_out *out, const char *name, const tc_graph *g, const tc_val *v,
-                     size_t n, const char *const *names)
+/* The call of a region in the program; NULL: the program is the region. */
+static const tc_node *call_of(const tc_compiled *c, const tc_region *region)
 {
-    tc_json_open(out, name, '[');
-    for (size_t i = 0; i < n; i++) {
-        const tc_type *t = tc_type_of(g, v[i]);
+    const tc_graph *main = tc_main(c->module);
+    for (size_t k = 0; k < main->n_node && main != tc_main(region->module); k++)
+        if (main->node[k]->op == TC_OP_call &&
+            tc_text_eq(((const tc_attr_call *)main->node[k]->attr)->graph, region->name))
+            return main->node[k];
+    return NULL;
+}
+
+/* The type of what crosses the border; plain integers that are an input or an output of the program
+ * with what its port knows of them. */
+static const tc_type *type_at(const tc_compiled *c, const tc_region *region, bool output, size_t i)
+{
+    const tc_graph *g = tc_main(region->module), *main = tc_main(c->module);
+    const tc_node *call = call_of(c, region);
+    const tc_type *type = tc_type_of(g, output ? g->out[i] : g->in[i]);
+    tc_val outer = !call ? TC_NONE : output ? call->out[i] : call->in[i];
+    for (size_t k = 0; call && !type->quant && k < (output ? main->n_out : main->n_in); k++) {
+        const tc_type *codes = tc_port_codes(main, output, k);
+        if ((output ? main->out[k] : main->in[k]) == outer && codes->dtype == type->dtype &&
+            tc_type_count(codes) == tc_type_count(type) && codes->rank == type->rank)
+            return codes;
+    }
+    return type;
+}
+
+bool tc_borders_quantized(const tc_compiled *c)
+{
+    bool any = false;
+    for (size_t r = 0; r < c->n_region; r++) {
+        const tc_graph *g = tc_main(c->region[r].module);
+        for (size_t i = 0; i < g->n_in; i++)
+            any = any || type_at(c, &c->region[r], false, i)->quant;
+        for (size_t i = 0; i < g->n_out; i++)
+            any = any || type_at(c, &c->region[r], true, i)->quant;
+    }
+    return any;
+}
+
+static void put_side(tc_json_out *out, const tc_compiled *c, const tc_region *region, bool output,
+                     const char *const *names)
+{
+    const tc_graph *g = tc_main(region->module);
+    tc_json_open(out, output ? "outputs" : "inputs", '[');
+    for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
+        const tc_type *t = type_at(c, region, output, i);
         tc_json_open(out, NULL, '{');
         tc_json_put_text(out, "name", names[i]);
         tc_json_put_text(out, "dtype", tc_dtypes[t->dtype].name);
@@ -50,11 +92,7 @@ static const char **names_of(tc_ctx *ctx, const tc_compiled *c, const tc_region 
     size_t n = output ? g->n_out : g->n_in;
     const tc_val *inner = output ? g->out : g->in;
     const char **name = tc_new_n(&ctx->arena, const char *, n + 1);
-    const tc_node *call = NULL;
-    for (size_t k = 0; k < main->n_node && main != g; k++)
-        if (main->node[k]->op == TC_OP_call &&
-            tc_text_eq(((const tc_attr_call *)main->node[k]->attr)->graph, region->name))
-            call = main->node[k];
+    const tc_node *call = call_of(c, region);
     for (size_t i = 0; i < n; i++) {
         tc_val outer = call ? (output ? call->out[i] : call->in[i]) : inner[i];
         name[i] = tc_value_of(call ? main : g, outer)->name;
@@ -66,7 +104,6 @@ static const char **names_of(tc_ctx *ctx, const tc_compiled *c, const tc_region 
 
 tc_bytes tc_borders_json(tc_ctx *ctx, const tc_compiled *c, const tc_region *region)
 {
-    const tc_graph *g = tc_main(region->module);
     tc_buf to;
     tc_buf_init(&to, &ctx->arena);
     tc_json_out out = {.to = &to};
@@ -75,8 +112,8 @@ tc_bytes tc_borders_json(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
     tc_json_put_int(&out, "schema_version", 1);
     tc_json_put_text(&out, "target", c->target.text);
     tc_json_put_text(&out, "region", region->name);
-    put_side(&out, "inputs", g, g->in, g->n_in, names_of(ctx, c, region, false));
-    put_side(&out, "outputs", g, g->out, g->n_out, names_of(ctx, c, region, true));
+    put_side(&out, c, region, false, names_of(ctx, c, region, false));
+    put_side(&out, c, region, true, names_of(ctx, c, region, true));
     tc_json_close(&out, '}');
     return (tc_bytes){to.data, to.size};
 }

@@ -11,6 +11,9 @@
 
 #include "compile.h"
 
+/* Whether stored integers stand for real numbers at a border: by types, or by what ports know. */
+bool tc_borders_quantized(const tc_compiled *compiled);
+
 /* The text for one region. */
 tc_bytes tc_borders_json(tc_ctx *ctx, const tc_compiled *compiled, const tc_region *region);
 

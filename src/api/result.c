@@ -421,20 +421,6 @@ static tc_status write_all(tc_ctx *ctx, const tc_compiled *c, tc_written *w, con
     return TC_OK;
 }
 
-/* Whether stored integers stand for real numbers at a border. */
-static bool is_quantized(const tc_compiled *c)
-{
-    bool any = false;
-    for (size_t r = 0; r < c->n_region; r++) {
-        const tc_graph *g = tc_main(c->region[r].module);
-        for (size_t i = 0; i < g->n_in; i++)
-            any = any || tc_type_of(g, g->in[i])->quant;
-        for (size_t i = 0; i < g->n_out; i++)
-            any = any || tc_type_of(g, g->out[i])->quant;
-    }
-    return any;
-}
-
 static tc_status write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
 {
     path = tc_intern_text(ctx, path);
@@ -446,7 +432,7 @@ static tc_status write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const 
     if (kind == TC_OUTPUT_C)
         return write_c(ctx, &c->written, path);
     bool borders =
-        (kind == TC_OUTPUT_TOSA && c->typed && is_quantized(c)) || kind == TC_OUTPUT_VELA;
+        (kind == TC_OUTPUT_TOSA && tc_borders_quantized(c)) || kind == TC_OUTPUT_VELA;
     return write_all(ctx, c, &c->written, path, kinds[kind].extension, borders);
 }
 
