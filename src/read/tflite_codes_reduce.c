@@ -171,7 +171,7 @@ static tc_val blend(tc_make *m, tc_val x, int axis, int64_t out, bool align, boo
 
 /* RESIZE where both extents grow by the same power of two and pixels are centred.  (With its steps
  * halved its sums are multiples of four, and one RESCALE with double rounding would do; Vela 5.2
- * rounds that otherwise.) */
+ * rounds that otherwise, but not behind a sum.) */
 static tc_val as_resize(tc_make *m, tc_val x, int64_t factor, bool up)
 {
     const tc_type *t = tc_make_type(m, x);

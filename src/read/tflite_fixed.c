@@ -248,11 +248,6 @@ tc_val tc_tfl_by_code(tc_make *m, tc_val x, tc_val list)
 /* One less where x is negative, then halves up. */
 tc_val tc_tfl_halves_away(tc_make *m, tc_val x, int shift, int64_t zero, tc_dtype to)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
-    int rank = tc_make_type(m, x)->rank;
-    tc_val sign = tc_tfl_shift_right(m, x, tc_tfl_number(m, TC_i32, rank, 31), false);
-    x = tc_tfl_two(m, TC_OP_tosa_add, x, sign);
-    x = tc_tfl_shift_right(m, x, tc_tfl_number(m, TC_i32, rank, shift), true);
-    return tc_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, zero, to);
+    tc_val twice = tc_tfl_two(m, TC_OP_tosa_add, x, x); /* times one in the runtime's 31 bits */
+    return tc_tfl_rescale(m, twice, &(tc_tfl_factor){1 << 30, -shift}, 1, 0, zero, to);
 }
