@@ -79,7 +79,8 @@ static tc_val plain_weights(tc_make *m, tc_val w, const tc_tfl_tensor *t)
     return any ? tc_make_add_n(m, w, (double)-t->zero[0]) : w;
 }
 
-/* What weights [o, i] in blocks stand for: each `block` numbers of a row have a scale of their own. */
+/* What weights [o, i] in blocks stand for: each `block` numbers of a row have a scale of their
+ * own. */
 static tc_val of_blocks(tc_tfl_node *n, const tc_tfl_tensor *t, tc_val w)
 {
     tc_make *m = &n->m;
