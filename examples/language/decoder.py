@@ -8,6 +8,7 @@ place), which share the caches k0, v0, ...; calibration data for each, windows.n
 PyTorch makes of "The program ", the likeliest every time.
 RMS norms, rotary embedding, grouped-query attention, SwiGLU, tied embedding: Llama in small.
 """
+import os
 import sys
 import numpy as np
 import torch
@@ -130,6 +131,7 @@ def train(tokens):
 
 def main():
     out, text = sys.argv[1], [open(f, encoding="utf-8").read() for f in sys.argv[2:]]
+    os.makedirs(out, exist_ok=True)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     tokenizer.train_from_iterator(text, trainers.BpeTrainer(vocab_size=VOCAB, special_tokens=["<|endoftext|>"],

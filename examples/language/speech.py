@@ -7,6 +7,7 @@ OUT gets encode.pt2 (mel spectrum [1,16,64] -> the sound as vectors [1,32,32], a
 ck0, cv0, ...), decode.pt2 (token [1,1], place [1] -> scores [1,1,64]; reads those buffers and its own caches k0, v0, ...), and calibration data.
 The encoder changes ck0, cv0, ...; in the decoder buffers of these names are the same ones, which it only reads.
 """
+import os
 import sys
 import numpy as np
 import torch
@@ -92,6 +93,7 @@ class Decode(nn.Module):
 
 def main():
     out = sys.argv[1]
+    os.makedirs(out, exist_ok=True)
     torch.manual_seed(1)
     torch.set_num_threads(1)
     encode, decode = Encode().eval().requires_grad_(False), Decode().eval().requires_grad_(False)

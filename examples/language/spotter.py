@@ -6,6 +6,7 @@
 OUT gets stream.pt2 (a frame of 16 bands [1,16,1] -> scores of 4 words [1,4]): each convolution keeps its last frames in a buffer and each frame costs the
 same, whatever came before; frames.npy, 256 frames in a row for calibration and for a run; labels.npy, the tone of each; scores.npy, PyTorch's result.
 """
+import os
 import sys
 import numpy as np
 import torch
@@ -55,6 +56,7 @@ def tones(n, frames, seed):
 
 def main():
     out = sys.argv[1]
+    os.makedirs(out, exist_ok=True)
     torch.manual_seed(1)
     torch.set_num_threads(1)
     model = Spotter()
