@@ -391,6 +391,9 @@ expect 2 'known for Ethos-U targets' profile $digits/model.pt2 -t cpu
 TOSAC_VELA=$dir/no-vela expect 0 'guessed from TOSA operators' profile $digits/model.pt2 -t ethos-u85-256 --estimate
 TOSAC_VELA=$dir/no-vela expect 0 'digits_models.py:22' profile $digits/model.pt2 -t ethos-u55-128 --estimate
 expect 2 'is compiled already' profile $net --estimate
+# Weights of 4 bits take half the flash, which is what an Ethos-U55 waits for.
+guess() { "$tosac" profile $digits/model.pt2 -t ethos-u55-128 --calib $digits/calib.npz -q "$1" --estimate 2>/dev/null | sed -n '1s/.*: \([0-9]*\) cycles.*/\1/p'; }
+holds "4 bits are fewer cycles" [ "$(guess a8w4)" -lt "$(guess int8)" ]
 cp $net "$dir/alone_vela.npz"
 expect 0 'DEPTHWISE' profile "$dir/alone_vela.npz"
 expect 0 'does not say where its operations come from' profile "$dir/alone_vela.npz" --by line

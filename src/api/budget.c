@@ -48,7 +48,7 @@ static const rung rungs[] = {
     {"int8+16:64", "int8+16:64", 0, 0, 0},
     {"a16w8", "a16w8", 0, 0, 0},
     {"a16, w4 in 95 %", "a16w8", 95, 0, 0},
-    {"int8+16, all that fits", "int8", 0, WITHIN, 0},
+    {"int8+16, what fits", "int8", 0, WITHIN, 0},
 };
 enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13 }; /* among them */
 

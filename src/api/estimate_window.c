@@ -11,7 +11,8 @@
 static double entropy(const tc_guesser *e, tc_val v)
 {
     const tc_type *t = tc_type_of(e->g, v);
-    const int8_t *w = tc_is_const(e->g, v) && t->dtype == TC_i8 ? e->g->val[v]->data : NULL;
+    bool small = t->dtype == TC_i8 || t->dtype == TC_i4; /* which lies one to a byte, too */
+    const int8_t *w = small && tc_is_const(e->g, v) ? e->g->val[v]->data : NULL;
     int64_t n = tc_type_count(t), count[256] = {0};
     double bits = 0;
     if (!w || n < 1)
