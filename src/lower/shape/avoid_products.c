@@ -299,33 +299,43 @@ static bool takes_rescale(tc_op op)
 }
 
 /* What becomes one with the operator that reads it. */
-static bool is_passed_on(const tc_graph *g, const tc_node *node)
+static bool is_passed_on(const tc_graph *g, const tc_node *node, bool wide)
 {
     return node->op == TC_OP_tosa_slice ||
-           (node->op == TC_OP_tosa_rescale && tc_type_of(g, node->out[0])->dtype == TC_i32);
+           (wide && node->op == TC_OP_tosa_rescale &&
+            tc_type_of(g, node->out[0])->dtype == TC_i32);
 }
 
-/* How many such operators read each value, slices of it, or either as i32. */
-static void count_takers(const tc_graph *g, uint32_t *taken)
+/* How many such operators read each value, or slices of it; wide: either as i32, too. */
+static void count_takers(const tc_graph *g, bool wide, uint32_t *taken)
 {
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
-        if (is_passed_on(g, node))
+        if (is_passed_on(g, node, wide))
             taken[node->in[0]] += taken[node->out[0]];
         for (int j = 0; j < node->n_in && takes_rescale(node->op); j++)
             taken[node->in[j]]++;
     }
 }
 
-/* A view of a RESCALE that several such operators read. */
+typedef struct takers {
+    uint32_t *plain, *wide;
+} takers;
+
+/* A view of a RESCALE that several such operators read.  Behind a product of its own a RESCALE is
+ * part of that, and not of those that read it as i32. */
 static tc_status shared_views(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    const uint32_t *taken = rw->user;
-    if (!tc_is_view(rw->from, node) || taken[node->out[0]] < 2 ||
+    const takers *taken = rw->user;
+    if (!tc_is_view(rw->from, node) || taken->wide[node->out[0]] < 2 ||
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
-    return def && def->op == TC_OP_tosa_rescale ? tc_pause_operands(rw, node, 1, done) : TC_OK;
+    if (!def || def->op != TC_OP_tosa_rescale)
+        return TC_OK;
+    const tc_node *sum = tc_def(rw->to, def->in[0]);
+    bool part = sum && tc_ops[sum->op].traits & T_MAC;
+    return part && taken->plain[node->out[0]] < 2 ? TC_OK : tc_pause_operands(rw, node, 1, done);
 }
 
 tc_status tc_lower_doubled(tc_ctx *ctx, tc_module *module)
@@ -335,9 +345,11 @@ tc_status tc_lower_doubled(tc_ctx *ctx, tc_module *module)
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
         tc_graph *g = module->graph[i];
-        uint32_t *taken = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
-        count_takers(g, taken);
-        status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), taken);
+        takers taken = {tc_new_n(&ctx->scratch, uint32_t, g->n_val),
+                        tc_new_n(&ctx->scratch, uint32_t, g->n_val)};
+        count_takers(g, false, taken.plain);
+        count_takers(g, true, taken.wide);
+        status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &taken);
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;
