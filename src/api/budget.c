@@ -10,7 +10,6 @@
 #include "budget.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "../base/attempt.h"
@@ -37,9 +36,9 @@ enum { WITHIN = -1 };
 static const rung rungs[] = {
     {"int8", "int8", 0, 0, 0},
     {"a8w4", "a8w4", 0, 0, 0},
-    {"a8, w4 in 95 %", "int8", 95, 0, 0},
-    {"a8, w4 in 80 %", "int8", 80, 0, 0},
-    {"a8, w4 in 50 %", "int8", 50, 0, 0},
+    {"a8, w4 in 95 %", "a8w4", 95, 0, 0},
+    {"a8, w4 in 80 %", "a8w4", 80, 0, 0},
+    {"a8, w4 in 50 %", "a8w4", 50, 0, 0},
     {"int8+16:2%", "int8", 0, 2, 2},
     {"int8+16:5%", "int8", 0, 5, 4},
     {"int8+16:10%", "int8", 0, 10, 8},
@@ -47,7 +46,7 @@ static const rung rungs[] = {
     {"int8+16:40%", "int8", 0, 40, 32},
     {"int8+16:64", "int8+16:64", 0, 0, 0},
     {"a16w8", "a16w8", 0, 0, 0},
-    {"a16, w4 in 95 %", "a16w8", 95, 0, 0},
+    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0},
     {"int8+16, what fits", "int8", 0, WITHIN, 0},
 };
 enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13 }; /* among them */
@@ -55,45 +54,6 @@ enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13 }; /* among th
 bool tc_goal_asks(const tc_goal *g)
 {
     return g->best || g->sqnr_db > 0 || g->drop > 0 || g->cycles > 0 || g->flash > 0;
-}
-
-/* ---- settings of a rung ---- */
-
-typedef struct layer {
-    const char *name;
-    int64_t weights;
-} layer;
-
-static int by_size(const void *a, const void *b)
-{
-    const layer *x = a, *y = b;
-    return x->weights != y->weights ? (x->weights < y->weights ? 1 : -1) : strcmp(x->name, y->name);
-}
-
-/* The layers that hold `percent` of the weights, and no more than are needed for that. */
-static void give_four_bits(tc_ctx *ctx, const tc_module *module, int percent, tc_config *config)
-{
-    const tc_graph *g = tc_main(module);
-    layer *l = tc_new_n(&ctx->arena, layer, g->n_node);
-    size_t n = 0;
-    int64_t all = 0, done = 0;
-    for (size_t k = 0; k < g->n_node; k++) {
-        const tc_node *node = g->node[k];
-        bool product = node->op == TC_OP_conv || node->op == TC_OP_linear;
-        if (!product || !node->loc || !node->loc->node || !tc_is_const(g, node->in[1]))
-            continue;
-        l[n] = (layer){node->loc->node, tc_type_count(tc_type_of(g, node->in[1]))};
-        all += l[n++].weights;
-    }
-    qsort(l, n, sizeof *l, by_size);
-    tc_config four;
-    if (!tc_config_preset("a8w4", &four))
-        return;
-    for (size_t i = 0; i < n && done * 100 < all * percent; done += l[i++].weights)
-        tc_config_add(ctx, config,
-                      (tc_config_entry){.level = TC_LEVEL_node,
-                                        .name = l[i].name,
-                                        .weight = tc_patch_all(&four.global.weight)});
 }
 
 /* ---- what a rung costs ---- */
@@ -155,13 +115,15 @@ static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goa
 
 /* How a rung is quantized.  room: percent of int8's cycles that the goal leaves; known: somebody
  * can say what cycles are. */
-static tc_status settle(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
-                        const rung *r, double room, bool known, tc_config *config)
+static tc_status settle(tc_ctx *ctx, const tc_goal *goal, const rung *r, double room, bool known,
+                        tc_config *config)
 {
     if (!tc_config_preset(r->preset, config))
         return tc_error(ctx, NULL, TC_E_BUG, "there is no preset '%s'", r->preset);
-    if (r->four) /* names are those of the model as it was written */
-        give_four_bits(ctx, request->module, r->four, config);
+    if (r->four) {
+        config->small8 = 100 - r->four;
+        config->head8 = false;
+    }
     if (r->cycles != 0 && known)
         config->wide_cycles = r->cycles == WITHIN ? room : r->cycles;
     else if (r->wide)
@@ -271,7 +233,7 @@ static tc_status step(search *s, size_t which, bool *met)
     if (rungs[which].cycles == WITHIN && !(room > 0))
         return TC_OK;
     s->row[n] = (tc_frontier_row){.name = rungs[which].name};
-    TC_TRY(settle(s->ctx, s->request, s->goal, &rungs[which], room, known, &s->config[n]));
+    TC_TRY(settle(s->ctx, s->goal, &rungs[which], room, known, &s->config[n]));
     TC_TRY(try_rung(s->ctx, s->request, s->goal, &s->config[n], s->labels, &s->row[n]));
     if (!n && s->wanted.best)
         s->wanted.cycles = BEST_CYCLES * s->row[0].cycles;
