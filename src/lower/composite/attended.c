@@ -2,14 +2,14 @@
 /* attended.c -- see composite.h: rows of scores by v, through exponentials of 8 bits.
  *
  * e^(score - max) has 8 bits, the largest of a row all of them, and goes into the product with v as
- * it is.  v has one more column of a constant, whose results are the sums of the rows: what is
- * divided last, few numbers, is divided by the sum of what was really multiplied. */
+ * it is.  What comes out, few numbers, is divided by the sum of what was really multiplied: a column
+ * of the same product, where v can have one more of a constant. */
 #include <math.h>
 
 #include "composite.h"
 
 /* e^-DEPTH is nothing; the column's constant, less the zero point of v. */
-enum { TOP = 255, DEPTH = 8, COLUMN = 64 };
+enum { TOP = 255, DEPTH = 8, COLUMN_BITS = 6, COLUMN = 1 << COLUMN_BITS };
 
 /* 255 e^x, less 128, for x = step * (score - max).  What rounding leaves over of one entry goes into
  * the next, so that many small numbers come out right in their sum. */
@@ -41,19 +41,33 @@ static int bits_left(const tc_rows *r, int64_t keys, double v_scale, const tc_ty
     return least >= 128 ? bits : 0;
 }
 
+/* e by v as i32, and COLUMN times the sum of each row of e: a further column of the product, or
+ * summed up. */
+static tc_val multiplied(tc_lower *lw, const tc_rows *r, tc_val e, tc_val *row)
+{
+    int64_t out = tc_put_type(lw, r->v)->dim[2];
+    int column = r->v_zero < COLUMN ? COLUMN : -COLUMN;
+    tc_val v = tc_put_column(lw, r->v, r->v_zero, column);
+    if (!v) {
+        tc_val sum = tc_put_row_sum(lw, e, -128), bits = tc_put_i32(lw, sum, COLUMN_BITS);
+        *row = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sum, bits);
+        return tc_put_matrices(lw, e, -128, r->v, r->v_zero);
+    }
+    tc_val all = tc_put_matrices(lw, e, -128, v, r->v_zero);
+    *row = tc_put_slice_axis(lw, all, 2, out, 1);
+    if (column < 0)
+        *row = tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_i32(lw, *row, 0), *row);
+    return tc_put_slice_axis(lw, all, 2, 0, out);
+}
+
 tc_val tc_put_attended(tc_lower *lw, const tc_rows *r, double v_scale, const tc_type *to)
 {
     if (!r->scores || !r->v)
         return TC_NONE;
-    int column = r->v_zero < COLUMN ? COLUMN : -COLUMN;
-    tc_val e = exponentials(lw, r), v = tc_put_column(lw, r->v, r->v_zero, column);
-    tc_val sum = tc_put_matrices(lw, e, -128, v, r->v_zero);
-    if (!sum)
-        return sum;
-    int64_t out = tc_put_type(lw, sum)->dim[2] - 1, keys = tc_put_type(lw, e)->dim[2];
-    tc_val row = tc_put_slice_axis(lw, sum, 2, out, 1), y = tc_put_slice_axis(lw, sum, 2, 0, out);
-    if (column < 0)
-        row = tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_i32(lw, row, 0), row);
+    tc_val e = exponentials(lw, r), row = TC_NONE, y = e ? multiplied(lw, r, e, &row) : e;
+    if (!y || !row)
+        return TC_NONE;
+    int64_t keys = tc_put_type(lw, e)->dim[2];
     if (r->mask)
         row = tc_put_extreme(lw, TC_OP_tosa_maximum, row, tc_put_i32(lw, row, COLUMN * TOP));
     /* the sum is COLUMN * TOP or more: its inverse times 2^zeros / 4 is below 2^31 */

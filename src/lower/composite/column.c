@@ -2,8 +2,7 @@
 /* column.c -- see composite.h: a column of one number beside a matrix.
  *
  * Where convolutions made the matrix, perhaps joined and reshaped since, each of them gives one
- * channel more, of weights 0 and the number as its bias: nothing has to be copied.  Elsewhere the
- * column is a constant that is joined to it. */
+ * channel more, of weights 0 and the number as its bias: nothing has to be copied. */
 #include "composite.h"
 
 #include "../../num/load.h"
@@ -130,14 +129,5 @@ static tc_val grown(const column *c, tc_val v)
 tc_val tc_put_column(tc_lower *lw, tc_val v, int64_t zero, int number)
 {
     column c = {lw, zero, number};
-    if (!v || can_grow(&c, v))
-        return v ? grown(&c, v) : v;
-    const tc_type *t = tc_put_type(lw, v);
-    int64_t dim[TC_MAX_RANK], n = tc_type_count(t) / last_of(&c, v);
-    memcpy(dim, t->dim, sizeof dim);
-    dim[t->rank - 1] = 1;
-    int8_t *codes = tc_arena_raw(&lw->ctx->arena, (size_t)n);
-    memset(codes, (int)(zero + number), (size_t)n);
-    tc_val both[] = {v, tc_put_data(lw, tc_type_make(lw->ctx, TC_i8, t->rank, dim), codes)};
-    return tc_put_concat(lw, both, 2, t->rank - 1);
+    return v && can_grow(&c, v) ? grown(&c, v) : TC_NONE;
 }

@@ -95,7 +95,8 @@ tc_val tc_put_attended(tc_lower *lw, const tc_rows *r, double v_scale, const tc_
 
 /* ---- column.c ---- */
 
-/* i8 with one more number, zero + number, at the end of every row; zero: the zero point of v. */
+/* i8 with one more number, zero + number, at the end of every row; zero: the zero point of v.  None
+ * where no convolutions made it. */
 tc_val tc_put_column(tc_lower *lw, tc_val v, int64_t zero, int number);
 
 /* ---- fine.c: i32 to some 17 bits, for results of 16 ---- */
