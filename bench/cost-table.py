@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 
 MACHINES = ("ethos-u85-256", "ethos-u55-256", "ethos-u65-512")
+BY_HAND = "## What binds attention"  # from there on the page stays as it is
 PLAIN = "multiplications and writing results"
 SHORT = (  # of the hints of `tosac profile`
     ("column", "matrix products, a column at a time"), ("weights", "waiting for weights"), ("every weight", "weights used once or twice"),
@@ -80,6 +81,7 @@ def main():
     a = p.parse_args()
     folders = [os.path.join(root, d) for root in (a.models, os.path.join(a.models, "small")) if os.path.isdir(root) for d in sorted(os.listdir(root))]
     folders = [f for f in folders if os.path.exists(os.path.join(f, "model.pt2"))]
+    kept = open(a.out).read().partition("\n" + BY_HAND) if os.path.exists(a.out) else ("", "", "")
     with open(a.out, "w") as out:
         print("# What the trained models cost\n\nMade by `make cost-table` (bench/cost-table.py); cycles in millions, by Vela's model of the machines; ~: estimated from the TOSA\n"
               "operators, without Vela ([profile](profile.md)). *By MACs*: every multiplier busy. *By bytes*: everything the streams read and write, at the full speed\n"
@@ -94,6 +96,7 @@ def main():
               "| model | machine | default | Size | 75 % | 50 % |\n|---|---|---|---|---|---|", file=out, flush=True)
         for folder in folders:
             print(memory_row(a.tosac, folder, os.path.basename(folder), MACHINES[0]), file=out, flush=True)
+        out.write(kept[1] + kept[2])
 
 
 main()
