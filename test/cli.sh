@@ -664,5 +664,23 @@ holds 'the JSON has its version' grep -q '"schema_version": 1' "$dir/r.json"
 expect 2 'makes nothing that --report could tell of' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/r.obs" --report "$dir/r.html"
 expect 1 'r.html' compile $digits/model.pt2 -t cpu --report "$dir/no-such-folder/r.html"
 
+# a small decoder goes on with a text: the likeliest tokens, tokens by a seed, and what is no language model
+lm=fixture/decoder
+speaks="--tokenizer $lm/tokenizer.json --prompt compiler"
+expect 0 'the methods share' compile $lm/prefill.pt2 $lm/decode.pt2 -t cpu -o "$dir/lm.pte"
+expect 0 '5 tokens behind a prompt of' generate "$dir/lm.pte" $speaks -n 5
+expect 0 '1 window, 4 steps; a context of 64' generate "$dir/lm.pte" $speaks -n 5
+expect 0 '"steps": 4' generate "$dir/lm.pte" $speaks -n 5 --json
+holds 'two roads, one text' [ "$("$tosac" generate "$dir/lm.pte" $speaks -n 12 | head -1)" = "$("$tosac" generate $lm/forward.pt2 $speaks -n 12 | head -1)" ]
+drawn() { "$tosac" generate "$dir/lm.pte" $speaks -n 12 --temperature 2 --top-k 40 --seed "$1" | head -1; }
+holds 'a seed, a text' [ "$(drawn 3)" = "$(drawn 3)" ]
+holds 'another seed, another text' [ "$(drawn 3)" != "$(drawn 4)" ]
+expect 2 '--tokenizer FILE is missing' generate "$dir/lm.pte" --prompt x
+expect 2 '--prompt TEXT is missing' generate "$dir/lm.pte" --tokenizer $lm/tokenizer.json
+expect 2 'not a number from 0 on' generate "$dir/lm.pte" $speaks --temperature -1
+expect 2 'no token is called so' generate "$dir/lm.pte" $speaks --stop '<none>'
+expect 1 'no JSON value' generate "$dir/lm.pte" --tokenizer $lm/calib.npy --prompt x
+expect 1 'the inputs of one are whole numbers' generate $digits/model.pt2 $speaks
+
 echo "command line: $passed passed, $failed failed"
 [ $failed = 0 ]

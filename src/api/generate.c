@@ -50,7 +50,7 @@ static bool is_whole(const tc_type *type)
 static tc_status unfit(writer *w, const tc_model *model, const char *why)
 {
     const char *file = tc_model_file(model);
-    return tc_error(w->ctx, &(tc_loc){.file = file}, TC_E_DATA, "it is no language model: %s", why);
+    return tc_error(w->ctx, &(tc_loc){.file = file}, TC_E_DATA, "it is no language model that could go on with a text: %s", why);
 }
 
 static tc_status open_method(writer *w, const tc_model *model, caller *c)
@@ -59,23 +59,23 @@ static tc_status open_method(writer *w, const tc_model *model, caller *c)
     TC_TRY(tc_program_new(w->ctx, model, NULL, &c->program));
     size_t n_in = tc_program_input_count(c->program);
     if (n_in < 1 || n_in > 2)
-        return unfit(w, model, "it takes tokens and, at most, their place");
+        return unfit(w, model, "one takes tokens and, at most, their place");
     for (size_t i = 0; i < n_in; i++) {
         tc_program_input(c->program, i, &port);
         tc_tensor in = {port.type, tc_program_input_buffer(c->program, i)};
         if (!in.data)
             return TC_NO_MEMORY;
         if (!is_whole(port.type))
-            return unfit(w, model, "its inputs are whole numbers");
+            return unfit(w, model, "the inputs of one are whole numbers");
         *(i ? &c->place : &c->token) = in;
     }
     c->window = (size_t)tc_type_count(c->token.type);
     if (!tc_program_output(c->program, 0, &port) || port.type->rank < 1)
-        return unfit(w, model, "its first output has a score for every token");
+        return unfit(w, model, "the first output of one has a score for every token");
     c->words = (size_t)port.type->dim[port.type->rank - 1];
     c->rows = c->words ? (size_t)tc_type_count(port.type) / c->words : 0;
     if (c->words < 2 || !c->window || (c->rows != 1 && c->rows != c->window))
-        return unfit(w, model, "its first output has a score for every token");
+        return unfit(w, model, "the first output of one has a score for every token");
     return TC_OK;
 }
 

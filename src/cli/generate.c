@@ -80,16 +80,20 @@ static void look_up_cost(program *p)
 typedef struct listener {
     cli *c;
     const tc_tokenizer *tokenizer;
+    const char *prompt; /* not printed yet; NULL: it is */
     bool quiet;
 } listener;
 
-/* Text as it comes. */
+/* Text as it comes, behind the prompt. */
 static tc_status on_token(void *user, int64_t token)
 {
-    const listener *l = user;
+    listener *l = user;
     tc_bytes text;
     if (l->quiet)
         return TC_OK;
+    if (l->prompt)
+        printf("%s", l->prompt);
+    l->prompt = NULL;
     CLI_TRY(tc_tokenizer_decode(l->c->ctx, l->tokenizer, &token, 1, 1, &text));
     fwrite(text.data, 1, text.size, stdout);
     fflush(stdout);
@@ -107,7 +111,8 @@ static void print_summary(const program *p, const tc_generated *g, size_t n_prom
     double seconds = g->window_seconds + g->step_seconds;
     printf("\n\n%zu tokens behind a prompt of %zu, %.1f tokens a second here", g->n, n_prompt,
            seconds > 0 ? (double)g->n / seconds : 0);
-    printf("; %zu windows, %zu steps", g->windows, g->steps);
+    printf("; %zu window%s, %zu step%s", g->windows, g->windows == 1 ? "" : "s", g->steps,
+           g->steps == 1 ? "" : "s");
     if (g->context)
         printf("; a context of %zu", g->context);
     printf("\n");
@@ -187,14 +192,12 @@ static tc_status run_generate(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(tc_tokenizer_encode(c->ctx, tokenizer, text, 1, &r.prompt, &r.n_prompt));
     CLI_TRY(open_program(c, &p, o));
     look_up_cost(&p);
-    listener l = {c, tokenizer, c->common.json};
+    listener l = {c, tokenizer, o->prompt, c->common.json};
     r.method = p.model;
     r.n_method = p.n;
     r.on_token = on_token;
     r.user = &l;
     cli_progress_end(c);
-    if (!l.quiet)
-        printf("%s", o->prompt);
     CLI_TRY(tc_generate(c->ctx, &r, &g));
     CLI_TRY(tc_tokenizer_decode(c->ctx, tokenizer, g.token, g.n, 1, &text));
     if (c->common.json)
