@@ -2,8 +2,8 @@
 /* avoid_products.c -- TOSA form: around what Vela translates wrongly of products and choices, as
  * avoid.c does.
  *
- * reduced:  REDUCE_MAX, _MIN, _SUM or ARGMAX of a SLICE, PAD or CONCAT, which is forgotten, and
- *           CONCAT or PAD of a RESCALE of such a join: with a pause in between.
+ * reduced:  REDUCE_MAX, _MIN, _SUM, ARGMAX or CONV3D of a SLICE, PAD or CONCAT, which is forgotten,
+ *           and CONCAT or PAD of a RESCALE of such a join: with a pause in between.
  *           Reductions over one number: nothing.
  *
  * products: MATMUL of a SLICE is taken apart into columns, and where the slice lies is forgotten:
@@ -48,14 +48,12 @@ static tc_status idle_reductions(tc_rewrite *rw, const tc_node *node, bool *done
 static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     bool reduces = node->op == TC_OP_tosa_reduce_max || node->op == TC_OP_tosa_reduce_min ||
-                   node->op == TC_OP_tosa_reduce_sum || node->op == TC_OP_tosa_argmax;
+                   node->op == TC_OP_tosa_reduce_sum || node->op == TC_OP_tosa_argmax ||
+                   node->op == TC_OP_tosa_conv3d;
     if (!reduces || !tc_is_cut(rw->to, tc_rewrite_in(rw, node, 0)) ||
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
-    tc_val x;
-    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
-    *done = true;
-    return tc_rewrite_as(rw, node, node->op, node->attr, x);
+    return tc_pause_operands(rw, node, 1, done);
 }
 
 /* The padding of a window; empty when the operator has none. */
