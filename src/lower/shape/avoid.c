@@ -61,7 +61,7 @@ void tc_avoid_take(tc_rewrite *rw, const tc_node *node, tc_val v, bool *done)
     *done = true;
 }
 
-tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out)
+static tc_status pause_here(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out)
 {
     const tc_type *t = tc_type_of(rw->to, x);
     if (t->dtype == TC_bool)
@@ -73,6 +73,23 @@ tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *ou
     tc_attr_tosa_clamp a = {.min_val = lo, .max_val = hi, .nan_mode = TC_nan_mode_propagate};
     return tc_avoid_put(rw, like, TC_OP_tosa_clamp, tc_arena_copy(&rw->ctx->arena, &a, sizeof a),
                         &x, 1, out);
+}
+
+/* Of a slice of more than four axes that is read in another shape Vela takes the first plane for
+ * all of them: there the slice pauses, and the shape comes behind it. */
+tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out)
+{
+    const tc_node *cut = tc_behind_reshapes(rw->to, x);
+    const tc_type *t = tc_type_of(rw->to, x);
+    if (!cut || cut->op != TC_OP_tosa_slice || cut->out[0] == x ||
+        tc_type_of(rw->to, cut->out[0])->rank <= 4)
+        return pause_here(rw, like, x, out);
+    int64_t rank = t->rank;
+    TC_TRY(pause_here(rw, like, cut->out[0], out));
+    tc_val shape = tc_graph_const(
+        rw->to, tc_type_make(rw->ctx, TC_shape, 1, &rank),
+        tc_arena_copy(&rw->ctx->arena, t->dim, (size_t)rank * sizeof *t->dim), NULL, like->loc);
+    return tc_avoid_put2(rw, like, TC_OP_tosa_reshape, NULL, *out, shape, out);
 }
 
 bool tc_can_pause(const tc_type *t)

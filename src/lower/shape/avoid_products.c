@@ -3,7 +3,8 @@
  * avoid.c does.
  *
  * reduced:  REDUCE_MAX, _MIN, _SUM, ARGMAX or CONV3D of a SLICE, PAD or CONCAT, which is forgotten,
- *           and CONCAT or PAD of a RESCALE of such a join: with a pause in between.
+ *           and CONCAT or PAD of a RESCALE of such a join: with a pause in between.  So a window
+ *           over a SLICE of several images, padded or of more than four axes.
  *           Reductions over one number: nothing.
  *
  * products: MATMUL of a SLICE is taken apart into columns, and where the slice lies is forgotten:
@@ -72,18 +73,21 @@ static tc_ints padding_of(const tc_node *node)
     }
 }
 
-/* Padded windows over a SLICE of several images: the padding is what lies beside it. */
-static tc_status padded_windows(tc_rewrite *rw, const tc_node *node, bool *done)
+/* Windows over a SLICE of several images: the padding is what lies beside it, and of a slice of more
+ * than four axes the first image is all of them. */
+static tc_status cut_images(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_ints pad = padding_of(node);
     bool padded = false;
     for (int i = 0; i < pad.n; i++)
         padded = padded || pad.v[i];
-    if (!padded || tc_type_of(rw->from, node->in[0])->dim[0] == 1 ||
+    if (!pad.n || tc_type_of(rw->from, node->in[0])->dim[0] == 1 ||
         !tc_can_pause(tc_type_of(rw->from, node->in[0])))
         return TC_OK;
     const tc_node *def = tc_behind_reshapes(rw->to, tc_rewrite_in(rw, node, 0));
-    return def && def->op == TC_OP_tosa_slice ? tc_pause_operands(rw, node, 1, done) : TC_OK;
+    bool lost = def && def->op == TC_OP_tosa_slice &&
+                (padded || tc_type_of(rw->to, def->out[0])->rank > 4);
+    return lost ? tc_pause_operands(rw, node, 1, done) : TC_OK;
 }
 
 /* REDUCE_MAX or _MIN, reshaped or not. */
@@ -115,7 +119,7 @@ static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done
 tc_status tc_lower_reduced(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {idle_reductions, reduced, joined_extremes,
-                                             joined_rescales, padded_windows};
+                                             joined_rescales, cut_images};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
