@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static const cli_verb *const verb[] = {
@@ -107,10 +108,28 @@ static size_t memory_limit(void)
 
 static tc_ctx *interruptible;
 static volatile sig_atomic_t signal_came;
+static time_t signal_time; /* of the first one, in seconds; written before signal_came */
 
-/* The first one calls the work off, so that what it made is cleared away; the second ends it. */
+static time_t seconds_now(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+/* The first one calls the work off, so that what it made is cleared away; one that comes a second
+ * later, or more, ends it.  Sooner it is the same one: timeout(1) signals the program, and then its
+ * group. */
 static void on_signal(int number)
 {
+    if (signal_came && seconds_now() - signal_time > 1) {
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
+    if (signal_came)
+        return;
+    signal_time = seconds_now();
     signal_came = number;
     tc_ctx_cancel(interruptible);
 }
@@ -138,7 +157,7 @@ static void watch_signals(tc_ctx *ctx)
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
     interruptible = ctx;
     for (size_t i = 0; i < CLI_COUNT(ending); i++) {
-        struct sigaction watch = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, before;
+        struct sigaction watch = {.sa_handler = on_signal}, before;
         if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(ending[i], &watch, NULL);
     }
