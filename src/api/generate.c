@@ -50,7 +50,8 @@ static bool is_whole(const tc_type *type)
 static tc_status unfit(writer *w, const tc_model *model, const char *why)
 {
     const char *file = tc_model_file(model);
-    return tc_error(w->ctx, &(tc_loc){.file = file}, TC_E_DATA, "it is no language model that could go on with a text: %s", why);
+    return tc_error(w->ctx, &(tc_loc){.file = file}, TC_E_DATA,
+                    "it is no language model that could go on with a text: %s", why);
 }
 
 static tc_status open_method(writer *w, const tc_model *model, caller *c)

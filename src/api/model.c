@@ -24,8 +24,9 @@ static tc_status take_module(tc_ctx *ctx, const char *name, tc_module *module, b
                              tc_model **out)
 {
     if (ctx->method && !module->n_method)
-        return tc_usage(ctx, "%s has no methods, and '%s' is asked for: a .pte or a .tflite has some", name,
-                        ctx->method);
+        return tc_usage(
+            ctx, "%s has no methods, and '%s' is asked for: a .pte or a .tflite has some", name,
+            ctx->method);
     if (!unchecked)
         TC_TRY(tc_verify(ctx, module));
     *out = tc_model_of(ctx, name, module);

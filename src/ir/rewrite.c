@@ -142,3 +142,11 @@ tc_status tc_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, siz
         TC_TRY(tc_rewrite_graph(module->graph[i], rewriter, n, user));
     return TC_OK;
 }
+
+tc_val tc_rewrite_shape(const tc_rewrite *rw, const tc_node *node, int n, const int64_t *extent)
+{
+    int64_t dim = n;
+    return tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_shape, 1, &dim),
+                          tc_arena_copy(&rw->ctx->arena, extent, (size_t)n * sizeof *extent), NULL,
+                          node->loc);
+}

@@ -322,13 +322,7 @@ void tc_tfl_codes_svdf(tc_tfl_node *n)
     tc_val none = tc_tfl_const_of(m, TC_i32, 1, &one, &zero);
     tc_val answer = tc_tfl_rows_by(n, x, tc_tfl_zero(tc_tfl_in_tensor(n, 0)), feature, 0, none);
     answer = tc_tfl_rescale(m, answer, &first, 1, 0, 0, TC_i16);
-    answer = tc_make_reshape(m, answer, 3, (int64_t[]){batch, filters, 1});
-    old = tc_make_reshape(m, old, 3, (int64_t[]){batch, filters, memory});
-    if (memory > 1) {
-        old = tc_make_slice(m, old, 2, 1, memory, 1);
-        answer = tc_make_cat(m, 2, (tc_val[]){old, answer}, 2);
-    }
-    tc_tfl_variable_set(n, 4, tc_make_reshape(m, answer, 2, (int64_t[]){batch, filters * memory}));
+    answer = tc_tfl_remember(n, old, answer, batch, filters, memory);
     tc_val sum = product32(m, answer, time);
     sum = tc_make_reshape(m, sum, 3, (int64_t[]){batch, filters / rank, rank * memory});
     sum = tc_make_1(m, tosa_reduce_sum, tc_make_attr(m, tosa_axis, last), sum);

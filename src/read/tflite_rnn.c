@@ -445,6 +445,20 @@ void tc_tfl_build_both_rnn(tc_tfl_node *n)
 
 /* ---- SVDF ---- */
 
+tc_val tc_tfl_remember(tc_tfl_node *n, tc_val old, tc_val answer, int64_t batch, int64_t filters,
+                       int64_t memory)
+{
+    tc_make *m = &n->m;
+    answer = tc_make_reshape(m, answer, 3, (int64_t[]){batch, filters, 1});
+    old = tc_make_reshape(m, old, 3, (int64_t[]){batch, filters, memory});
+    if (memory > 1) {
+        old = tc_make_slice(m, old, 2, 1, memory, 1);
+        answer = tc_make_cat(m, 2, (tc_val[]){old, answer}, 2);
+    }
+    tc_tfl_variable_set(n, 4, tc_make_reshape(m, answer, 2, (int64_t[]){batch, filters * memory}));
+    return answer;
+}
+
 /* A filter keeps its last `memory` answers to the input; their weighted sums, `rank` of them for a
  * unit, and the bias are the result. */
 void tc_tfl_build_svdf(tc_tfl_node *n)
@@ -464,13 +478,7 @@ void tc_tfl_build_svdf(tc_tfl_node *n)
     }
     operand now = {.real = x, .asymmetric = tc_tfl_bool(n, 2, false)};
     tc_val answer = product(m, &now, feature, TC_NONE);
-    answer = tc_make_reshape(m, answer, 3, (int64_t[]){batch, filters, 1});
-    old = tc_make_reshape(m, old, 3, (int64_t[]){batch, filters, memory});
-    if (memory > 1) {
-        old = tc_make_slice(m, old, 2, 1, memory, 1);
-        answer = tc_make_cat(m, 2, (tc_val[]){old, answer}, 2);
-    }
-    tc_tfl_variable_set(n, 4, tc_make_reshape(m, answer, 2, (int64_t[]){batch, filters * memory}));
+    answer = tc_tfl_remember(n, old, answer, batch, filters, memory);
     tc_val y = tc_make_mul(m, answer, time);
     y = tc_make_reshape(m, y, 3, (int64_t[]){batch, filters / rank, rank * memory});
     int64_t last = 2;

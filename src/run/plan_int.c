@@ -27,7 +27,7 @@ bool tc_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out)
     }
 }
 
-/* Multipliers and shifts, one per channel and 16 to spare. */
+/* Multipliers of i32 or i16 and shifts, one per channel and 16 to spare. */
 static bool take_scales(tc_maker *m, const tc_node *rescale, size_t channels, tc_narrow *out)
 {
     tc_tensor mult = tc_place_known(m, rescale->in[1]), shift = tc_place_known(m, rescale->in[2]);
@@ -38,7 +38,7 @@ static bool take_scales(tc_maker *m, const tc_node *rescale, size_t channels, tc
     int32_t *wide_s = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
     for (size_t c = 0; c < channels + 16; c++) {
         size_t from = n == 1 ? 0 : c < n ? c : n - 1;
-        wide_m[c] = ((const int32_t *)mult.data)[from];
+        wide_m[c] = (int32_t)tc_load_i64(mult, (int64_t)from);
         wide_s[c] = ((const int8_t *)shift.data)[from];
         if (wide_s[c] < 2 || wide_s[c] > 62 || wide_m[c] < 0)
             return false;
@@ -140,27 +140,16 @@ static bool takes_rescale48(tc_maker *m, const tc_node *node, size_t channels, t
         return false;
     const tc_attr_tosa_rescale *a = node->attr;
     const tc_type *y = tc_type_of(m->g, node->out[0]);
-    tc_tensor mult = tc_place_known(m, node->in[1]), shift = tc_place_known(m, node->in[2]);
+    tc_tensor mult = tc_place_known(m, node->in[1]);
     tc_tensor zero[2] = {tc_place_known(m, node->in[3]), tc_place_known(m, node->in[4])};
     if (a->scale32 || a->rounding_mode != TC_rounding_single || a->input_unsigned ||
         a->output_unsigned || (y->dtype != TC_i16 && y->dtype != TC_i32) || !mult.data ||
-        !shift.data ||
         mult.type->dtype != TC_i16 || !zero[0].data || !zero[1].data ||
         tc_load_i64(zero[0], 0) || tc_load_i64(zero[1], 0))
         return false;
-    size_t n = (size_t)tc_type_count(mult.type);
-    int32_t *wide_m = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
-    int32_t *wide_s = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
-    for (size_t c = 0; c < channels + 16; c++) {
-        size_t from = n == 1 ? 0 : c < n ? c : n - 1;
-        wide_m[c] = ((const int16_t *)mult.data)[from];
-        wide_s[c] = ((const int8_t *)shift.data)[from];
-        if (wide_s[c] < 2 || wide_s[c] > 62 || wide_m[c] < 0)
-            return false;
-    }
-    *out = (tc_narrow){wide_m, wide_s, 0, (int32_t)tc_dtype_min(y->dtype),
-                       (int32_t)tc_dtype_max(y->dtype), y->dtype, NULL};
-    return true;
+    *out = (tc_narrow){.lo = (int32_t)tc_dtype_min(y->dtype), .hi = (int32_t)tc_dtype_max(y->dtype),
+                       .dtype = y->dtype};
+    return take_scales(m, node, channels, out);
 }
 
 static tc_chain follow48(tc_maker *m, const tc_node *product)

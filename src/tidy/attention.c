@@ -64,7 +64,8 @@ static bool is_matrices(const tc_graph *g, tc_val v, const tc_type *like)
 static tc_status spelled_attention(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
-    const tc_node *shares = node->op == TC_OP_matmul ? made_by(g, node->in[0], TC_OP_softmax) : NULL;
+    const tc_node *shares =
+        node->op == TC_OP_matmul ? made_by(g, node->in[0], TC_OP_softmax) : NULL;
     const tc_type *y = tc_type_of(g, node->out[0]);
     if (!shares || y->rank < 3 || rw->readers[shares->out[0]] != 1 ||
         ((const tc_attr_axis *)shares->attr)->axis != tc_type_of(g, shares->out[0])->rank - 1)

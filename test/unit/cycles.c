@@ -103,7 +103,8 @@ static const char norm[] = "graph @main(%0: f32[1,196,96]) {\n"
 /* 24 channels in front of a product to many: 40 of them. */
 static const char narrow[] = "graph @main(%0: f32[1,96,24,24]) {\n"
                              "  %1 = const @bin(0) : f32[24,96,1,1]\n"
-                             "  %2 = conv %0, %1" CONV1 "  %3 = const @bin(65536) : f32[144,24,1,1]\n"
+                             "  %2 = conv %0, %1" CONV1
+                             "  %3 = const @bin(65536) : f32[144,24,1,1]\n"
                              "  %4 = conv %2, %3" CONV1 "  %5 = relu %4\n  return %5\n}\n";
 
 static float *made_weights(void)

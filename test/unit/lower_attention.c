@@ -88,7 +88,7 @@ static void coarse(void)
     ROWS(INT, 3, /* flat rows */
          SDPA("i8[40,16] q(0.003:2)", "i8[4000,16] q(0.002:-3)", "i8[4000,8] q(0.05:10)", "", FAST,
               "i8[40,8] q(0.05:0)"));
-    /* v from a product, whose further channel is the column that sums; and after a clamp, without */
+    /* v from a product, whose further channel is the column that sums; after a clamp, without */
     ROWS(INT, 2,
          "graph @t(%0: i8[7,16] q(0.03:2), %1: i8[9,16] q(0.02:-3), %2: i8[9,6] q(0.05:10)) {\n"
          "  %3 = const ? : i8[5,6] q(0.01:0)\n"

@@ -211,8 +211,8 @@ static void about_nothing(void)
     }
 }
 
-/* Small layers keep 8 bits beside 4: from the smallest, up to a share of all weights; not those that
- * a rule is about. */
+/* Small layers keep 8 bits beside 4: from the smallest, up to a share of all weights; not those
+ * that a rule is about. */
 static void small_layers(void)
 {
     static const char *const text =

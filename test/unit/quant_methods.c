@@ -62,8 +62,8 @@ static void test_descent(void)
     CHECK(code[0] == 32 && code[1] == -28);
 }
 
-/* A group of 120 and 9 in steps of one channel: alike, the large number decides about the step; where
- * the small one counts for more, it does. */
+/* A group of 120 and 9 in steps of one channel: alike, the large number decides about the step;
+ * where the small one counts for more, it does. */
 static void test_importance(void)
 {
     static const float numbers[] = {120, 9};

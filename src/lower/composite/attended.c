@@ -2,8 +2,8 @@
 /* attended.c -- see composite.h: rows of scores by v, through exponentials of 8 bits.
  *
  * e^(score - max) has 8 bits, the largest of a row all of them, and goes into the product with v as
- * it is.  What comes out, few numbers, is divided by the sum of what was really multiplied: a column
- * of the same product, where v can have one more of a constant. */
+ * it is.  What comes out, few numbers, is divided by the sum of what was really multiplied: a
+ * column of the same product, where v can have one more of a constant. */
 #include <math.h>
 
 #include "composite.h"
@@ -11,8 +11,8 @@
 /* e^-DEPTH is nothing; the column's constant, less the zero point of v. */
 enum { TOP = 255, DEPTH = 8, COLUMN_BITS = 6, COLUMN = 1 << COLUMN_BITS };
 
-/* 255 e^x, less 128, for x = step * (score - max).  What rounding leaves over of one entry goes into
- * the next, so that many small numbers come out right in their sum. */
+/* 255 e^x, less 128, for x = step * (score - max).  What rounding leaves over of one entry goes
+ * into the next, so that many small numbers come out right in their sum. */
 static tc_val exponentials(tc_lower *lw, const tc_rows *r)
 {
     double entry[256] = {-128}, left = 0;
@@ -35,7 +35,8 @@ static tc_val exponentials(tc_lower *lw, const tc_rows *r)
  * 2^31 without a shift; 0: so few that it shows. */
 static int bits_left(const tc_rows *r, int64_t keys, double v_scale, const tc_type *to)
 {
-    double most = fmax(127 - (double)r->v_zero, (double)r->v_zero + 128) * v_scale / tc_scale_of(to);
+    double most =
+        fmax(127 - (double)r->v_zero, (double)r->v_zero + 128) * v_scale / tc_scale_of(to);
     int bits = (int)floor(31 - log2(most * 1.01 + 1));
     double least = ldexp(v_scale / tc_scale_of(to), bits) / (TOP * (double)keys);
     return least >= 128 ? bits : 0;

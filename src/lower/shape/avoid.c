@@ -84,11 +84,8 @@ tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *ou
     if (!cut || cut->op != TC_OP_tosa_slice || cut->out[0] == x ||
         tc_type_of(rw->to, cut->out[0])->rank <= 4)
         return pause_here(rw, like, x, out);
-    int64_t rank = t->rank;
     TC_TRY(pause_here(rw, like, cut->out[0], out));
-    tc_val shape = tc_graph_const(
-        rw->to, tc_type_make(rw->ctx, TC_shape, 1, &rank),
-        tc_arena_copy(&rw->ctx->arena, t->dim, (size_t)rank * sizeof *t->dim), NULL, like->loc);
+    tc_val shape = tc_rewrite_shape(rw, like, t->rank, t->dim);
     return tc_avoid_put2(rw, like, TC_OP_tosa_reshape, NULL, *out, shape, out);
 }
 

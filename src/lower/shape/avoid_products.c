@@ -73,8 +73,8 @@ static tc_ints padding_of(const tc_node *node)
     }
 }
 
-/* Windows over a SLICE of several images: the padding is what lies beside it, and of a slice of more
- * than four axes the first image is all of them. */
+/* Windows over a SLICE of several images: the padding is what lies beside it, and of a slice of
+ * more than four axes the first image is all of them. */
 static tc_status cut_images(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_ints pad = padding_of(node);
@@ -277,10 +277,7 @@ static tc_status doubled(tc_rewrite *rw, const tc_node *node, bool *done)
                    : TC_OK;
     if (tc_same_dims(a, b))
         return TC_OK;
-    int64_t rank = b->rank;
-    tc_val shape = tc_graph_const(
-        rw->to, tc_type_make(rw->ctx, TC_shape, 1, &rank),
-        tc_arena_copy(&rw->ctx->arena, b->dim, (size_t)rank * sizeof *b->dim), NULL, node->loc);
+    tc_val shape = tc_rewrite_shape(rw, node, b->rank, b->dim);
     tc_node *made;
     TC_TRY(tc_put_pause(rw, node, one, &one));
     TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_reshape, NULL, (tc_val[]){one, shape}, 2, 1, node->loc,

@@ -268,8 +268,8 @@ static tc_status outward(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     const tc_type *x = tc_type_of(rw->from, node->in[0]);
     int64_t places = x->dim[1] * x->dim[2];
-    if ((x->dtype != TC_i8 && x->dtype != TC_i16) || x->dim[0] != 1 || x->dim[1] == 1 || x->dim[2] == 1 ||
-        places > FEW_PLACES)
+    if ((x->dtype != TC_i8 && x->dtype != TC_i16) || x->dim[0] != 1 || x->dim[1] == 1 ||
+        x->dim[2] == 1 || places > FEW_PLACES)
         return TC_OK;
     tc_lower lw = tc_cheap_at(rw, node);
     tc_val y = tc_rewrite_in(rw, node, 0);

@@ -201,14 +201,6 @@ static int split_axis(const tc_type *x, const tc_type *y)
     return x->dim[axis] == y->dim[axis] * y->dim[axis + 1] ? axis : -1;
 }
 
-static tc_val shape_const(tc_rewrite *rw, const tc_node *node, int rank, const int64_t *v)
-{
-    int64_t n = rank;
-    return tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_shape, 1, &n),
-                          tc_arena_copy(&rw->ctx->arena, v, (size_t)rank * sizeof *v), NULL,
-                          node->loc);
-}
-
 /* slice(reshape(x)) => reshape(slice(x)), where an axis of x was split and the slice goes along the
  * first of the two; not where that is the outermost, which is one run of numbers anyway. */
 static tc_status slice_whole(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -232,11 +224,11 @@ static tc_status slice_whole(tc_rewrite *rw, const tc_node *node, bool *done)
     start[axis] = from[axis] * c;
     dim[axis] = type->dim[axis] * c;
     tc_val in[3] = {def->in[0]};
-    in[1] = shape_const(rw, node, x->rank, start);
-    in[2] = shape_const(rw, node, x->rank, dim);
+    in[1] = tc_rewrite_shape(rw, node, x->rank, start);
+    in[2] = tc_rewrite_shape(rw, node, x->rank, dim);
     tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_slice, NULL, in, 3, 1, node->loc);
     rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, type->dtype, x->rank, dim);
-    tc_val shaped[] = {made->out[0], shape_const(rw, node, type->rank, type->dim)};
+    tc_val shaped[] = {made->out[0], tc_rewrite_shape(rw, node, type->rank, type->dim)};
     made = tc_graph_add(rw->to, TC_OP_tosa_reshape, NULL, shaped, 2, 1, node->loc);
     rw->to->val[made->out[0]]->type = type;
     tc_rewrite_bind(rw, node->out[0], made->out[0]);

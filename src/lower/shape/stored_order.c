@@ -12,10 +12,7 @@ tc_val tc_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const vo
 
 tc_val tc_stored_shape(tc_stored_graph *l, const tc_node *like, int n, const int64_t *v)
 {
-    int64_t dim = n;
-    return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, TC_shape, 1, &dim),
-                          tc_arena_copy(&l->rw->ctx->arena, v, (size_t)n * sizeof *v), NULL,
-                          like->loc);
+    return tc_rewrite_shape(l->rw, like, n, v);
 }
 
 /* reshape(x, dim); of a reshape: of what that read; x where nothing changes. */
