@@ -474,6 +474,11 @@ vela() { # WORDS BODY [OPTION...]: compile with a Vela that does BODY
     TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 4 "$words" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" "$@"
 }
 TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
+# that is said first, before any model is read or data taken; what needs no streams is written
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/not-there.pt2" -t ethos-u85-256 -o "$dir/u85.pte"
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/not-there.pt2" -t ethos-u85-256 --report "$dir/u85.html"
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' profile "$dir/not-there.pt2" -t ethos-u85-256
+TOSAC_VELA=$dir/no-vela expect 1 'not-there.pt2' compile "$dir/not-there.pt2" -t ethos-u85-256 -o "$dir/u85.tosa"
 vela 'refused a region: exit 1: Error: no such thing' 'echo Error: no such thing; exit 1' --strict
 vela 'ended by signal 9' 'kill -9 $$' --strict
 vela 'no answer in 1 seconds' 'sleep 30' --vela-timeout 1

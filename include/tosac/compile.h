@@ -103,6 +103,10 @@ typedef enum tc_output {
 TC_API const char *tc_output_name(tc_output kind);
 TC_API const char *tc_output_extension(tc_output kind);
 
+/* Before long work: whether what makes such files for the target is on this machine.  An error says
+ * what is missing and how to install it. */
+TC_API TC_MUST_USE tc_status tc_output_ready(tc_ctx *ctx, const char *target, tc_output kind);
+
 /* Makes the files of a kind, in memory: *count of them, tc_compiled_bytes() has each.  Vela is run
  * here where it is needed. */
 TC_API TC_MUST_USE tc_status tc_compiled_make(tc_ctx *ctx, tc_compiled *compiled, tc_output kind,

@@ -331,14 +331,15 @@ static tc_status make_ir(tc_ctx *ctx, tc_compiled *c, const char *path)
 static const struct {
     const char *name, *extension;
     maker *make;
+    bool packed; /* holds the regions as their machine takes them */
 } kinds[] = {
-    [TC_OUTPUT_TOSA] = {"tosa", ".tosa", make_tosa},
-    [TC_OUTPUT_VGF] = {"vgf", ".vgf", make_vgf},
-    [TC_OUTPUT_PTE] = {"pte", ".pte", make_pte},
-    [TC_OUTPUT_PTE_TOSA] = {"pte+tosa", "", make_pte_tosa},
-    [TC_OUTPUT_VELA] = {"vela", ".bin", make_vela},
-    [TC_OUTPUT_IR] = {"ir", ".ir", make_ir},
-    [TC_OUTPUT_C] = {"c", ".c", make_c},
+    [TC_OUTPUT_TOSA] = {"tosa", ".tosa", make_tosa, false},
+    [TC_OUTPUT_VGF] = {"vgf", ".vgf", make_vgf, true},
+    [TC_OUTPUT_PTE] = {"pte", ".pte", make_pte, true},
+    [TC_OUTPUT_PTE_TOSA] = {"pte+tosa", "", make_pte_tosa, true},
+    [TC_OUTPUT_VELA] = {"vela", ".bin", make_vela, true},
+    [TC_OUTPUT_IR] = {"ir", ".ir", make_ir, false},
+    [TC_OUTPUT_C] = {"c", ".c", make_c, true},
 };
 
 const char *tc_output_name(tc_output kind)
@@ -349,6 +350,20 @@ const char *tc_output_name(tc_output kind)
 const char *tc_output_extension(tc_output kind)
 {
     return (size_t)kind < TC_COUNT(kinds) ? kinds[kind].extension : NULL;
+}
+
+static tc_status ready(tc_ctx *ctx, const char *target, tc_output kind)
+{
+    tc_target parsed;
+    TC_TRY(tc_target_parse(ctx, target, &parsed));
+    bool by_vela = parsed.machine->packing == TC_PACKED_VELA;
+    return by_vela && (size_t)kind < TC_COUNT(kinds) && kinds[kind].packed ? tc_vela_here(ctx)
+                                                                           : TC_OK;
+}
+
+tc_status tc_output_ready(tc_ctx *ctx, const char *target, tc_output kind)
+{
+    TC_ENTER(ctx, ready(ctx, target, kind));
 }
 
 static tc_status make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)

@@ -218,7 +218,11 @@ static tc_status check_options(cli *c, const compile_options *o, size_t n, tc_ou
         CLI_TRY(find_kind(c, o, kind));
     CLI_TRY(cli_dump_known(c, o->dump_after));
     CLI_TRY(cli_try_output(c, o->output));
-    return tc_target_check(c->ctx, o->asked.target);
+    CLI_TRY(tc_target_check(c->ctx, o->asked.target));
+    return o->output || o->report /* the report tells of a whole program */
+               ? tc_output_ready(c->ctx, o->asked.target,
+                                 o->output && !explorer ? *kind : TC_OUTPUT_PTE)
+               : TC_OK;
 }
 
 /* A line for each method, or JSON: of several a list. */

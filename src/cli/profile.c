@@ -63,6 +63,8 @@ static tc_status of_model(cli *c, const profile_options *o, const char *path, tc
     if (!o->asked.target)
         return cli_usage(c,
                          "-t TARGET is missing: ethos-u55-128, ethos-u65-256, ethos-u85-256 ...");
+    if (!o->estimate)
+        CLI_TRY(tc_output_ready(c->ctx, o->asked.target, TC_OUTPUT_PTE));
     CLI_TRY(cli_compile_anyhow(c, &o->asked, path, &compiled));
     return o->estimate ? tc_profile_estimate(c->ctx, compiled, out)
                        : tc_profile_compiled(c->ctx, compiled, out);

@@ -17,19 +17,28 @@ enum { MINUTE = 60, TEN_MINUTES = 600, DIMS = 6 };
 
 /* ---- the call ---- */
 
+static tc_status not_found(tc_ctx *ctx)
+{
+    tc_error(ctx, NULL, TC_E_TOOL, "'%s' was not found; it makes the Ethos-U command stream",
+             tc_vela_program());
+    tc_note(ctx, NULL,
+            "'pip install ethos-u-vela==" TC_VELA_VERSION
+            "' installs it; TOSAC_VELA names another place");
+    return TC_TOOL;
+}
+
+tc_status tc_vela_here(tc_ctx *ctx)
+{
+    return tc_tool_find(ctx, tc_vela_program()) ? TC_OK : not_found(ctx);
+}
+
 static tc_status vela_failed(tc_ctx *ctx, const tc_tool *tool)
 {
     tc_status status = TC_TOOL;
     const char *program = tool->argv[0];
     const char *log = tc_tool_log(ctx, tool);
-    if (tool->exit == 127 && !*log) {
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' was not found; it makes the Ethos-U command stream",
-                 program);
-        tc_note(ctx, NULL,
-                "'pip install ethos-u-vela==" TC_VELA_VERSION
-                "' installs it; TOSAC_VELA names another place");
-        return status;
-    }
+    if (tool->exit == 127 && !*log)
+        return not_found(ctx);
     if (tool->timed_out)
         tc_error(ctx, NULL, TC_E_TOOL, "'%s' gave no answer in %.0f seconds and was ended", program,
                  tool->timeout);

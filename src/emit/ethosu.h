@@ -42,6 +42,7 @@ TC_MUST_USE tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target,
 
 /* The program that is run: TOSAC_VELA, else "vela"; and what it says its version is, or NULL. */
 const char *tc_vela_program(void);
+TC_MUST_USE tc_status tc_vela_here(tc_ctx *ctx); /* an error that says how to install it */
 TC_MUST_USE tc_status tc_vela_version(tc_ctx *ctx, const char **out);
 
 #endif

@@ -104,6 +104,9 @@ static void test_kinds(tc_ctx *ctx)
     CHECK(strcmp(tc_output_name(TC_OUTPUT_PTE_TOSA), "pte+tosa") == 0);
     CHECK(strcmp(tc_output_extension(TC_OUTPUT_VELA), ".bin") == 0);
     CHECK(!tc_output_name((tc_output)42) && !tc_output_extension((tc_output)42));
+    CHECK(tc_output_ready(ctx, "TOSA-1.0+INT", TC_OUTPUT_PTE) == TC_OK);
+    CHECK(tc_output_ready(ctx, "ethos-u85-256", TC_OUTPUT_TOSA) == TC_OK);
+    CHECK(tc_output_ready(ctx, "ethos-u99", TC_OUTPUT_PTE) == TC_USAGE);
 }
 
 /* Two regions with the CPU between them. */
