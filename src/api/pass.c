@@ -146,6 +146,6 @@ tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const
 const char *tc_passes_for(const tc_config *config)
 {
     return config->anchor                      ? "dead"
-           : config->global.act.dtype == TC_i8 ? "attention,offset,constants,dead"
-                                               : "offset,constants,dead";
+           : config->global.act.dtype == TC_i8 ? "attention,offset,constants,gain,dead"
+                                               : "offset,constants,gain,dead";
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse.c -- batch norm into the weights of the product before it.
+/* fuse.c -- batch norm, and constants by channel, into the weights of the product before them.
  *
  *   batch_norm(product(x, w, b)) = product(x, s w, s (b - mean) + bias),  s = weight / sqrt(var +
  * eps)
+ *   product(x, w, b) s + t       = product(x, s w, s b + t)
  *
- * where s belongs to the output channel.  Done when the statistics and weights are constants and
- * nobody else reads the product; the sums are then rounded differently, and that is all. */
+ * where s and t belong to the output channel.  Done when the statistics and weights are constants
+ * and nobody else reads the product; the sums are then rounded differently, and that is all. */
 #include "tidy.h"
 
 #include <math.h>
@@ -123,6 +124,20 @@ static bool fits(const tc_rewrite *rw, const tc_node *norm, const tc_node *produ
            all_fixed(rw, norm, 1) && all_fixed(rw, product, 1);
 }
 
+/* The product in place of the node that follows it. */
+static tc_status take_affine(tc_rewrite *rw, const tc_node *node, const tc_node *product,
+                             const affine *a, bool *done)
+{
+    tc_val in[3] = {tc_rewrite_in(rw, product, 0)};
+    in[1] = scaled_weights(rw, product, a);
+    in[2] = shifted_bias(rw, product, a);
+    tc_node *fused;
+    TC_TRY(tc_graph_emit(rw->to, product->op, product->attr, in, 3, 1, product->loc, &fused));
+    tc_rewrite_bind(rw, node->out[0], fused->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
 /* batch_norm(product(x, w, b)) => product(x, w', b') */
 static tc_status fuse_norm(tc_rewrite *rw, const tc_node *node, bool *done)
 {
@@ -131,15 +146,67 @@ static tc_status fuse_norm(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
     affine a = norm_as_affine(rw, node);
-    tc_val in[3] = {tc_rewrite_in(rw, product, 0)};
-    in[1] = scaled_weights(rw, product, &a);
-    in[2] = shifted_bias(rw, product, &a);
+    tc_status status = take_affine(rw, node, product, &a, done);
     tc_arena_rewind(&rw->ctx->scratch, mark);
-    tc_node *fused;
-    TC_TRY(tc_graph_emit(rw->to, product->op, product->attr, in, 3, 1, product->loc, &fused));
-    tc_rewrite_bind(rw, node->out[0], fused->out[0]);
-    *done = true;
-    return TC_OK;
+    return status;
+}
+
+/* ---- constants by channel ---- */
+
+/* The axis of the output channels in the product's result; -1: none. */
+static int channel_axis(const tc_rewrite *rw, const tc_node *product)
+{
+    const tc_type *out = tc_type_of(rw->from, product->out[0]);
+    return product->op == TC_OP_linear    ? out->rank - 1
+           : channel_second(rw, product) ? 1
+                                         : -1;
+}
+
+/* Whether a constant has a number for each channel of the result, and nothing else. */
+static bool is_by_channel(const tc_type *constant, const tc_type *out, int axis)
+{
+    for (int i = 0; i < constant->rank; i++) {
+        int at = out->rank - constant->rank + i;
+        if (at < 0 || constant->dim[i] != (at == axis ? out->dim[axis] : 1))
+            return false;
+    }
+    return constant->rank >= out->rank - axis && out->dim[axis] > 1;
+}
+
+/* product(x, w, b) * s, or + t  =>  product(x, w', b') */
+static tc_status fuse_constant(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    bool adds = node->op == TC_OP_add && ((const tc_attr_alpha *)node->attr)->alpha == 1;
+    if (!adds && node->op != TC_OP_mul)
+        return TC_OK;
+    int k = tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, 0)) ? 0 : 1;
+    const tc_node *product = tc_def(rw->from, node->in[1 - k]);
+    int axis = product && product->n_in > 1 ? channel_axis(rw, product) : -1;
+    const tc_type *out = tc_type_of(rw->from, node->out[0]), *c = tc_type_of(rw->from, node->in[k]);
+    if (axis < 0 || !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, k)) || !is_plain_float(c) ||
+        rw->readers[node->in[1 - k]] != 1 || rw->readers[product->in[1]] != 1 ||
+        tc_type_of(rw->from, node->in[1 - k]) != out ||
+        !is_by_channel(c, out, axis) || !all_fixed(rw, product, 1))
+        return TC_OK;
+    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    tc_tensor t = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, k));
+    size_t n = (size_t)out->dim[axis];
+    affine a = {(int64_t)n, tc_new_n(&rw->ctx->scratch, double, n),
+                tc_new_n(&rw->ctx->scratch, double, n)};
+    for (int64_t i = 0; i < a.n; i++) {
+        a.scale[i] = adds ? 1 : tc_load_f64(t, i);
+        a.shift[i] = adds ? tc_load_f64(t, i) : 0;
+    }
+    tc_status status = take_affine(rw, node, product, &a, done);
+    tc_arena_rewind(&rw->ctx->scratch, mark);
+    return status;
+}
+
+tc_status tc_tidy_gain(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {fuse_constant};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
 tc_status tc_tidy_fuse(tc_ctx *ctx, tc_module *module)
