@@ -274,6 +274,16 @@ static tc_val ordered(tc_lower *lw, const tc_arg *a, double s, const tc_type *to
     return tc_put_wide(lw, &narrow, s);
 }
 
+tc_val tc_put_extreme_of(tc_lower *lw, tc_op op, const tc_arg *a, const tc_arg *b,
+                         const tc_type *to)
+{
+    bool equal = !wide_arg(a) && !wide_arg(b) && tc_scale_of(a->type) == tc_scale_of(b->type);
+    double s = equal ? tc_scale_of(a->type) : tc_scale_of(to);
+    tc_val second = ordered(lw, b, s, to), first = ordered(lw, a, s, to);
+    tc_val y = tc_put_extreme(lw, op, first, second);
+    return tc_put_narrow(lw, y, s, to);
+}
+
 static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
@@ -284,11 +294,7 @@ static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
         tc_lower_refuse(lw, "its result is not quantized");
         return;
     }
-    bool equal = !wide_arg(&a) && !wide_arg(&b) && tc_scale_of(a.type) == tc_scale_of(b.type);
-    double s = equal ? tc_scale_of(a.type) : tc_scale_of(to);
-    tc_val second = ordered(lw, &b, s, to), first = ordered(lw, &a, s, to);
-    tc_val y = tc_put_extreme(lw, op, first, second);
-    out[0] = tc_put_narrow(lw, y, s, to);
+    out[0] = tc_put_extreme_of(lw, op, &a, &b, to);
 }
 
 void tc_lower_int_maximum(tc_lower *lw, const tc_node *node, tc_val *out)

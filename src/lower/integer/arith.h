@@ -27,6 +27,9 @@ tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, d
 tc_val tc_put_wide(tc_lower *lw, const tc_arg *a, double scale);
 /* i32 of this scale, zero point 0, into the domain and the shape of `to`. */
 tc_val tc_put_narrow(tc_lower *lw, tc_val wide, double scale, const tc_type *to);
+/* TOSA's MAXIMUM or MINIMUM of both, each rounded to `to`'s steps first, into that domain. */
+tc_val tc_put_extreme_of(tc_lower *lw, tc_op op, const tc_arg *a, const tc_arg *b,
+                         const tc_type *to);
 /* a * b as i32, and its scale. */
 tc_val tc_put_times(tc_lower *lw, const tc_arg *a, const tc_arg *b, double *scale);
 

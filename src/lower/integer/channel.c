@@ -84,8 +84,10 @@ static bool suits(const tc_arg *x, const tc_type *to)
     return x->type->dtype == TC_i8 && tc_is_activation(x->type) && tc_is_activation(to);
 }
 
-bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const tc_type *to,
-                          tc_val *y)
+/* x * by, or on channels that are not `wanted` the code at the end of the domain that `never` points
+ * to.  wanted NULL: all are. */
+static bool products(tc_lower *lw, const tc_arg *x, const tc_arg *by, const bool *wanted,
+                     double never, const tc_type *to, tc_val *y)
 {
     channels c;
     tc_val v = x->val;
@@ -94,16 +96,32 @@ bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const
         return false;
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
     double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
+    double *bias = wanted ? tc_new_n(&lw->ctx->arena, double, (size_t)c.n) : NULL;
     for (int64_t i = 0; i < c.n; i++) {
-        weight[i] = c.real[i] == 0 ? 0 : copysign(WEIGHT, c.real[i]);
-        double scale = c.real[i] == 0 ? tc_scale_of(to) : tc_scale_of(x->type) * fabs(c.real[i]);
+        bool zero = c.real[i] == 0, out = wanted && !wanted[i];
+        weight[i] = zero || out ? 0 : copysign(WEIGHT, c.real[i]);
+        double scale = zero || out ? tc_scale_of(to) : tc_scale_of(x->type) * fabs(c.real[i]);
         factor[i] = tc_scale_factor(scale, tc_scale_of(to)) / WEIGHT;
+        if (bias)
+            bias[i] = out ? copysign(0x1p16 * WEIGHT, never) : 0;
     }
-    v = depthwise(lw, v, tc_zero_of(x->type), c.n, weight, NULL);
+    v = depthwise(lw, v, tc_zero_of(x->type), c.n, weight, bias);
     v = tc_put_codes(lw, tc_put_rescale_channels(lw, v, factor, 0, tc_zero_of(to), to->dtype),
                      to->quant);
     *y = back(lw, v, &c, to);
     return true;
+}
+
+bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const tc_type *to,
+                          tc_val *y)
+{
+    return products(lw, x, by, NULL, 0, to, y);
+}
+
+bool tc_put_channel_bound(tc_lower *lw, tc_op op, const tc_arg *x, const tc_arg *by,
+                          const bool *wanted, const tc_type *to, tc_val *y)
+{
+    return products(lw, x, by, wanted, op == TC_OP_tosa_maximum ? -1 : 1, to, y);
 }
 
 /* The weight from 64 to 127 by which the summand, in steps of x, comes nearest to a whole number.

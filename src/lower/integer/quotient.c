@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "arith.h"
+#include "channel.h"
 #include "function.h"
 #include "../move/move.h"
 
@@ -292,7 +293,44 @@ void tc_lower_int_glu(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = tc_put_narrow(lw, wide, scale, to);
 }
 
-/* max(x, 0) + w[c] * min(x, 0); one weight for all channels is a table. */
+/* Known weights w: x where x > 0, else w x, is the larger of x and w x where w <= 1, the smaller
+ * where w > 1.  Rounding keeps the order, so w x has its place in the result's domain, and what
+ * saturates there is not chosen.  false: it is something else, and nothing was put. */
+static bool by_extremes(tc_lower *lw, tc_arg x, const tc_arg *w, const tc_type *to, tc_val *y)
+{
+    tc_tensor t = tc_put_known(lw, w->val);
+    if (!t.data || !tc_is_activation(w->type))
+        return false;
+    int64_t n = tc_type_count(t.type), large = 0;
+    bool *wanted[2] = {tc_new_n(&lw->ctx->arena, bool, (size_t)n),
+                       tc_new_n(&lw->ctx->arena, bool, (size_t)n)};
+    for (int64_t i = 0; i < n; i++) {
+        wanted[0][i] = tc_real(w->type, 0, tc_load_i64(t, i)) > 1;
+        wanted[1][i] = !wanted[0][i];
+        large += wanted[0][i];
+    }
+    tc_op op[2] = {TC_OP_tosa_minimum, TC_OP_tosa_maximum};
+    tc_arg product = {.type = to}, one = x;
+    for (int i = 0; i < 2; i++) {
+        if ((i ? n - large : large) == 0)
+            continue;
+        bool all = large == 0 || large == n;
+        if (!(all ? tc_put_channel_times(lw, &one, w, to, &product.val)
+                  : tc_put_channel_bound(lw, op[i], &one, w, wanted[i], to, &product.val))) {
+            double scale;
+            if (!all)
+                return false;
+            tc_val wide = tc_put_times(lw, &one, w, &scale);
+            product.val = tc_put_narrow(lw, wide, scale, to);
+        }
+        *y = tc_put_extreme_of(lw, op[i], &x, &product, to);
+        x = (tc_arg){.val = *y, .type = to};
+    }
+    return true;
+}
+
+/* x > 0 ? x : w[c] * x; where no extremes serve, max(x, 0) + w[c] * min(x, 0).  One weight for all
+ * channels is a table. */
 void tc_lower_int_prelu(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -309,6 +347,8 @@ void tc_lower_int_prelu(tc_lower *lw, const tc_node *node, tc_val *out)
     if (from->rank > 1)
         dim[1] = tc_type_count(tc_lower_type(lw, node, 1));
     w.val = tc_put_reshape(lw, w.val, from->rank, dim);
+    if (by_extremes(lw, x, &w, to, out))
+        return;
     tc_arg above = {.val = tc_put_clamp(lw, x.val, (double)zero, (double)tc_dtype_max(from->dtype)),
                     .type = from};
     tc_arg below = {.val = tc_put_clamp(lw, x.val, (double)tc_dtype_min(from->dtype), (double)zero),
