@@ -40,6 +40,14 @@ const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v)
     return n == 1 && !f->leaves[v] ? f->use[first].node : NULL;
 }
 
+const tc_node *tc_dataflow_behind(const tc_dataflow *f, tc_val v)
+{
+    const tc_node *reader = tc_dataflow_reader(f, v);
+    while (reader && reader->op == TC_OP_permute)
+        reader = tc_dataflow_reader(f, reader->out[0]);
+    return reader;
+}
+
 /* ---- what is known beforehand ---- */
 
 static bool holds_huge(const tc_ctx *ctx, tc_tensor t)
@@ -234,12 +242,12 @@ static bool accumulates(const tc_dataflow *f, const tc_node *node)
     }
 }
 
-/* A product or sum that its only reader clamps.  The anchor does it for convolutions and linear
- * layers. */
+/* A product or sum that its only reader clamps, in whatever order of axes.  The anchor does it for
+ * convolutions and linear layers. */
 static bool waits(const tc_dataflow *f, const tc_node *node)
 {
     tc_val v = node->out[0];
-    const tc_node *reader = tc_dataflow_reader(f, v);
+    const tc_node *reader = tc_dataflow_behind(f, v);
     if (!reader || !tc_role_clamps(reader->op) || !tc_dataflow_quantizes(f, node) ||
         !tc_dataflow_quantizes(f, reader) || f->level[v] >= TC_LEVEL_target)
         return false;
@@ -266,7 +274,8 @@ static bool mark_born(tc_dataflow *f, bool moved)
             born = born || (tc_role_carries(node, i) && f->born[node->in[i]]);
         for (int i = 0; i < node->n_out; i++) {
             tc_val v = node->out[i];
-            f->waits[v] = node->n_out == 1 && waits(f, node);
+            f->waits[v] = node->n_out == 1 &&
+                          (node->op == TC_OP_permute ? f->waits[node->in[0]] : waits(f, node));
             bool huge = f->huge[v] && !f->score[v];
             f->born[v] = born && tc_dataflow_is_f32(f, v) && !f->waits[v] && !huge;
             any = any || f->born[v];

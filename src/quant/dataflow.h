@@ -25,7 +25,7 @@ typedef struct tc_dataflow {
     bool *fixed;       /* known at compile time */
     bool *huge;        /* holds infinities, or numbers that stand for them */
     bool *score;       /* on the way from a product to a softmax */
-    bool *waits;       /* a product or sum that its one reader clamps */
+    bool *waits;       /* a product or sum that its one reader clamps, and what turns it before */
     bool *born;        /* made by a quantized operator, or moved from there */
     bool *need_typed;  /* read by a quantized operator, maybe after movement */
     bool *need_real;   /* read by others */
@@ -43,6 +43,8 @@ bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node);
 bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v);
 /* The one node that reads v and nothing else does; or NULL. */
 const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v);
+/* The same behind permutes, each the only reader of what it turns. */
+const tc_node *tc_dataflow_behind(const tc_dataflow *f, tc_val v);
 
 /* The constant factor of a multiplication or division by one number; 0: it is none. *x: the other
  * operand. */

@@ -47,8 +47,16 @@ static bool channel_axes(const tc_node *node, const tc_type *w, const tc_type *y
             ((const tc_attr_conv_transpose *)node->attr)->groups == 1);
 }
 
-/* The domain that every reader of a value clamps it into; NULL when they are not all clamps, or
- * differ. */
+static bool leaves(const tc_graph *g, tc_val v)
+{
+    for (size_t i = 0; i < g->n_out; i++)
+        if (g->out[i] == v)
+            return true;
+    return false;
+}
+
+/* The domain that every reader of a value clamps it into, behind permutes, too; NULL when they are
+ * not all clamps, or differ. */
 static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dtype)
 {
     const tc_quant *q = NULL;
@@ -60,10 +68,14 @@ static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dt
             const tc_type *t = tc_type_of(rw->from, reader->out[0]);
             bool clamps = reader->op == TC_OP_relu || reader->op == TC_OP_clamp ||
                           reader->op == TC_OP_rescale;
-            if (!clamps || !narrow(t) || (q && q != t->quant))
+            bool turns = reader->op == TC_OP_permute && !leaves(rw->from, reader->out[0]);
+            const tc_quant *into = turns                ? clamped_into(rw, reader->out[0], dtype)
+                                   : clamps && narrow(t) ? t->quant
+                                                         : NULL;
+            if (!into || (q && q != into))
                 return NULL;
-            q = t->quant;
-            *dtype = t->dtype;
+            q = into;
+            *dtype = turns ? *dtype : t->dtype;
         }
     return q;
 }
@@ -98,8 +110,7 @@ static const tc_type *clamped(const tc_rewrite *rw, const tc_node *node)
         values += !fixed;
     }
     const tc_quant *q = values == 1 ? clamped_into(rw, node->out[0], &dtype) : NULL;
-    for (size_t i = 0; q && i < rw->from->n_out; i++)
-        q = rw->from->out[i] == node->out[0] ? NULL : q;
+    q = leaves(rw->from, node->out[0]) ? NULL : q;
     return q ? in_domain(rw->ctx, tc_type_of(rw->from, node->out[0]), dtype, q) : NULL;
 }
 
@@ -111,10 +122,7 @@ static const tc_type *from_i48(const tc_rewrite *rw, const tc_node *node, const 
 {
     tc_dtype dtype = TC_none;
     const tc_quant *q = clamped_into(rw, node->out[0], &dtype);
-    bool read = false;
-    for (size_t i = 0; i < rw->from->n_out; i++)
-        read = read || rw->from->out[i] == node->out[0];
-    if (q && !read)
+    if (q && !leaves(rw->from, node->out[0]))
         return in_domain(rw->ctx, y, dtype, q);
     double most = scale[0];
     for (int64_t c = 1; c < n; c++)
@@ -185,11 +193,18 @@ static const tc_type *multiple(const tc_rewrite *rw, const tc_node *node)
 
 static bool is_wide(const tc_type *t) { return t && t->quant && tc_dtypes[t->dtype].bits > 16; }
 
-/* Movement of one wide value: the same domain, where no axis carries it away; else NULL. */
+/* Operand i has got a domain here, a wide one or that of the clamp behind it. */
+static bool gained(const tc_rewrite *rw, const tc_node *node, int i)
+{
+    const tc_type *t = operand(rw, node, i);
+    return t && t->quant && tc_type_of(rw->from, node->in[i])->dtype == TC_f32;
+}
+
+/* Movement of one such value: the same domain, where no axis carries it away; else NULL. */
 static const tc_type *moved(const tc_rewrite *rw, const tc_node *node, tc_val result)
 {
     const tc_type *x = operand(rw, node, 0);
-    if (!is_wide(x))
+    if (!gained(rw, node, 0))
         return NULL;
     int real = 0;
     for (int i = 0; i < node->n_in; i++)
@@ -275,13 +290,13 @@ static tc_status widen_sums(tc_rewrite *rw, const tc_node *node, bool *done)
     return type ? remake(rw, node, false, &type) : TC_OK;
 }
 
-/* Movement takes a wide domain along, or reads real numbers; so does what other graphs compute. */
+/* Movement takes such a domain along, or reads real numbers; so does what other graphs compute. */
 static tc_status carry(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     uint32_t traits = tc_ops[node->op].traits;
     bool any = false, all = true;
     for (int i = 0; i < node->n_in; i++)
-        any = any || is_wide(operand(rw, node, i));
+        any = any || gained(rw, node, i);
     if (!any || !(traits & (T_MOVES | T_CONTROL)))
         return TC_OK;
     const tc_type **type = tc_new_n(&rw->ctx->arena, const tc_type *, (size_t)node->n_out);

@@ -134,6 +134,23 @@ static void waiting(void)
                        "int8");
     APART(t, "y", "z"); /* somebody else reads it */
     tc_ctx_free(t.ctx);
+    for (int both = 0; both < 2; both++) { /* turned before it is clamped, or turned and read */
+        t = decide("%0 \"x\": f32[3,2]",
+                   tc_text_format(&text->arena,
+                                  "%s  %%2 \"y\" = linear %%0, %%1\n"
+                                  "  %%3 \"t\" = permute %%2 perm=[1,0]\n"
+                                  "  %%4 \"z\" = clamp %%3 lo=0 hi=6\n  return %s%%4\n",
+                                  weights, both ? "%3, " : ""),
+                   "int8");
+        if (both) {
+            SHARED(t, "y", "t");
+            APART(t, "t", "z");
+        } else {
+            REAL(t, "y");
+            REAL(t, "t");
+        }
+        tc_ctx_free(t.ctx);
+    }
     t = decide("%0 \"x\": f32[3,2]",
                "  %1 \"y\" = add %0, %0 alpha=1\n  %2 \"z\" = relu %1\n  return %2\n", "int8");
     REAL(t, "y");
