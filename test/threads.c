@@ -28,20 +28,51 @@ typedef struct job {
             return status_;                                                                        \
     } while (0)
 
+static tc_status add_up(void *user, const tc_sample_result *result)
+{
+    job *j = user;
+    tc_tensor out = result->out[0];
+    for (int64_t i = 0; i < tc_type_count(out.type); i++) {
+        double v;
+        tc_tensor_get_f64(&out, i, 1, &v);
+        j->sum += v * (double)(i + 1) / (double)(result->index + 1);
+    }
+    return TC_OK;
+}
+
 static tc_status run_program(tc_ctx *ctx, job *j, const tc_model *model)
 {
     tc_program *program;
     tc_dataset *inputs;
+    tc_run_data_options o = tc_run_data_options_default();
+    o.on_result = add_up;
+    o.user = j;
     TRY(tc_program_new(ctx, model, NULL, &program));
     TRY(tc_dataset_files(ctx, &j->data, 1, &inputs));
     TRY(tc_program_bind_data(program, inputs, NULL, NULL, NULL));
-    TRY(tc_program_run(program));
-    tc_tensor out = tc_program_result(program, 0);
-    for (int64_t i = 0; i < tc_type_count(out.type); i++) {
-        double v;
-        tc_tensor_get_f64(&out, i, 1, &v);
-        j->sum += v * (double)(i + 1);
-    }
+    return tc_program_run_data(program, inputs, &o);
+}
+
+static tc_status judge(tc_ctx *ctx, job *j, const tc_model *model, const tc_model *typed)
+{
+    tc_dataset *inputs;
+    tc_comparison *compared;
+    tc_evaluation *evaluation;
+    tc_compared_value worst = tc_compared_value_default();
+    tc_evaluated found = tc_evaluated_default();
+    tc_evaluate_options o = tc_evaluate_options_default();
+    const tc_model *both[2] = {model, typed};
+    TRY(tc_dataset_files(ctx, &j->data, 1, &inputs));
+    TRY(tc_compare_models(ctx, model, typed, inputs, &compared));
+    if (tc_comparison_value(compared, 0, &worst))
+        j->sum += worst.sqnr_db;
+    TRY(tc_dataset_files(ctx, &j->data, 1, &inputs));
+    o.program = both;
+    o.n_program = 2;
+    o.data = inputs;
+    TRY(tc_evaluate(ctx, &o, &evaluation));
+    if (tc_evaluation_program(evaluation, 1, &found))
+        j->sum += found.sqnr_db;
     return TC_OK;
 }
 
@@ -69,6 +100,7 @@ static tc_status work(tc_ctx *ctx, job *j)
     j->size = bytes.size;
     snprintf(path, sizeof path, "%s/same.pte", j->folder); /* all write the same file */
     TRY(tc_write_file(ctx, path, bytes));
+    TRY(judge(ctx, j, model, typed));
     return run_program(ctx, j, tc_compiled_model(compiled));
 }
 

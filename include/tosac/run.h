@@ -57,6 +57,35 @@ TC_API TC_MUST_USE tc_status tc_program_bind_data(tc_program *program, tc_datase
 /* Run once.  On failure a message has been given and the state is what it was before. */
 TC_API TC_MUST_USE tc_status tc_program_run(tc_program *program);
 
+/* What a sample gave. */
+typedef struct tc_sample_result {
+    size_t size;         /* of this record */
+    size_t index;        /* of the sample */
+    const tc_tensor *in; /* by input, by output: good until the callback returns */
+    const tc_tensor *out;
+    double seconds; /* that the run took */
+} tc_sample_result;
+
+/* One sample's results, the samples in their order and one at a time, perhaps from another thread
+ * than the one that made the call.  Anything but TC_OK ends the call with that status. */
+typedef tc_status tc_on_result(void *user, const tc_sample_result *result);
+
+typedef struct tc_run_data_options {
+    size_t size; /* of this record */
+    int reset;   /* not 0: every sample starts from the stored state */
+    tc_on_result *on_result;
+    void *user;
+} tc_run_data_options;
+TC_SIZED_RECORD(tc_run_data_options)
+
+/* Every sample of a dataset that tc_program_bind_data() has bound, on as many threads as the context
+ * has: one sample on one thread, so that results are the same on however many.  A program that
+ * remembers runs its samples one after the other (reset: it need not).  A sample that fails ends the
+ * call after all before it were handed over, with its message.  What is bound to inputs and outputs
+ * takes no part, and tc_program_result() has nothing afterwards. */
+TC_API TC_MUST_USE tc_status tc_program_run_data(tc_program *program, tc_dataset *data,
+                                                 const tc_run_data_options *options);
+
 /* What output i holds after a run: the program's own memory, good until the next run.  data NULL:
  * it has not been run, or there is no such place. */
 TC_API tc_tensor tc_program_result(const tc_program *program, size_t i);

@@ -288,3 +288,14 @@ def test_codes_and_signatures_of_a_tflite():
     assert codes.dtype == np.int8 and np.array_equal((codes - np.float32(1)) * .75, y)
     with pytest.raises(tosac.TosacError, match="there is no signature or graph 'div'"):
         tosac.load(file, method="div")
+
+
+def test_samples_over_threads(digits):
+    """Many samples in one call are what each of them gives by itself, on however many threads."""
+    x = digits.x[:24]
+    one = [tosac.load(digits.model, threads=1).run(x[k : k + 1])[0] for k in range(len(x))]
+    for threads in (1, 2, 5):
+        program = tosac.Program(digits.model, threads=threads)
+        for _ in range(2):  # what was made ready is used again
+            assert np.array_equal(program(x)[0], np.concatenate(one))
+        assert np.array_equal(program(x[:3], reset=True)[0], np.concatenate(one[:3]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import weakref
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
@@ -111,6 +112,36 @@ class Model:
         return f"<tosac.Model {self.stage}: {io[0]} -> {io[1]}>"
 
 
+class _Course:
+    """Samples on their way through a program: the two functions that C calls."""
+
+    def __init__(self, dtypes: Sequence[int], n_out: int):
+        self.ready: list[list[np.ndarray]] = []
+        self.results: list[list[np.ndarray]] = []
+        self.raised: Optional[BaseException] = None
+        me = weakref.proxy(self)  # what C keeps must not keep the course
+
+        def read(_user: Any, k: int, tensors: Any, count: int) -> int:
+            try:
+                for i in range(count):
+                    if me.ready[k][i].nbytes:
+                        store(me.ready[k][i], dtypes[i], tensors[i].type, tensors[i].data)
+                return n.TC_OK
+            except BaseException as error:
+                me.raised = error
+                return n.TC_BUG
+
+        def take(_user: Any, result: Any) -> int:
+            try:
+                me.results.append([load_tensor(result.contents.out[i]) for i in range(n_out)])
+                return n.TC_OK
+            except BaseException as error:
+                me.raised = error
+                return n.TC_BUG
+
+        self.reader, self.taker = n.tc_sample_read(read), n.tc_on_result(take)
+
+
 class Program:
     """A model made ready to run again and again; what it remembers is carried from call to call."""
 
@@ -123,6 +154,7 @@ class Program:
         self._out = _ports("program", self._handle, "output")
         self.inputs = [port_of(i.name, i.type) for i in self._in]
         self.outputs = [port_of(i.name, i.type) for i in self._out]
+        self._courses: dict[int, tuple[_Course, Any]] = {}  # by number of samples
 
     def reset(self) -> None:
         """Forget: the state as it was before the first run."""
@@ -138,9 +170,33 @@ class Program:
         with self._context._lock:
             self._context.settle(lib.tc_program_run(self._handle))
         results = [load_tensor(lib.tc_program_result(self._handle, i)) for i in range(len(self._out))]
-        if dequantize:
-            results = [dequantized(r, p.quantization) if p.quantization and r.dtype.kind in "iu" else r for r, p in zip(results, self.outputs)]
-        return results
+        return [self._real(r, p) for r, p in zip(results, self.outputs)] if dequantize else results
+
+    @staticmethod
+    def _real(result: np.ndarray, port: Any) -> np.ndarray:
+        return dequantized(result, port.quantization) if port.quantization and result.dtype.kind in "iu" else result
+
+    def _all(self, samples: Sequence[Sequence[np.ndarray]], dequantize: bool, reset: bool) -> list[list[np.ndarray]]:
+        """Every sample, on as many threads as the context has; what each gave, in their order."""
+        dtypes = [info.type.contents.dtype for info in self._in]
+        ready = [[fit(a, p, d, dequantize) for a, p, d in zip(sample, self.inputs, dtypes)] for sample in samples]
+        course, data = self._courses.get(len(ready)) or self._course(len(ready))
+        course.ready, course.results, course.raised = ready, [], None
+        options = record(n.tc_run_data_options, reset=int(reset), on_result=course.taker)
+        with self._context._lock:
+            self._context.settle(lib.tc_program_bind_data(self._handle, data, None, None, None))
+            status = lib.tc_program_run_data(self._handle, data, ctypes.byref(options))
+            if course.raised:
+                raise course.raised
+            self._context.settle(status)
+        results, course.ready, course.results = course.results, [], []
+        return [[self._real(r, p) for r, p in zip(outs, self.outputs)] for outs in results] if dequantize else results
+
+    def _course(self, count: int) -> tuple[_Course, Any]:
+        course, data = _Course([info.type.contents.dtype for info in self._in], len(self._out)), ctypes.c_void_p()
+        self._context.quick("tc_dataset_callback", count, course.reader, None, ctypes.byref(data))
+        self._courses[count] = course, data
+        return course, data
 
     def __call__(self, *args: Any, dequantize: bool = False, reset: bool = False, **named: Any) -> list[np.ndarray]:
         """Arrays for the inputs, in order or by name; several samples along a longer first axis, or one axis more."""
@@ -152,13 +208,11 @@ class Program:
         if not self.inputs:
             return self._one([], dequantize)
         samples, first_axis = collect([given] if isinstance(given, (tuple, list)) else given, self.inputs)
-        results = []
-        for sample in samples:
-            if reset:
-                self.reset()
-            results.append(self._one(sample, dequantize))
-        if len(results) == 1:
-            return results[0]
+        if reset:
+            self.reset()
+        if len(samples) == 1:
+            return self._one(samples[0], dequantize)
+        results = self._all(samples, dequantize, reset)
         extent = self.inputs[0].shape[0] if first_axis else None
         join = lambda parts: np.concatenate(parts) if first_axis and parts[0].ndim and parts[0].shape[0] == extent else np.stack(parts)
         return [join([r[i] for r in results]) for i in range(len(self._out))]

@@ -11,6 +11,7 @@
 #include "../num/quant.h"
 #include "../quant/quant.h"
 #include "../run/plan.h"
+#include "../run/spread.h"
 #include "dataset.h"
 #include "enter.h"
 #include "model.h"
@@ -31,25 +32,45 @@ typedef struct pair {
     const tc_type *type;   /* of the first, f32 */
     const tc_type *domain; /* how the second has it: quantized, or real */
     const tc_loc *loc;
-    float *first; /* its numbers in the first program, for the sample in hand */
     bool may[ORDERS];
     int8_t axis[TC_MAX_RANK]; /* CHANNELS_MOVED: the first's axis for each of the second's */
     sums by[ORDERS];
-    int way; /* of the orders, the one at work, and in the end the one it lies in */
+    int way; /* of the orders, the one it lies in */
     double sqnr, cosine;
 } pair;
 
 /* One of the programs. */
 typedef struct side {
-    struct tc_comparison *c;
     tc_module *module;
     tc_graph *g;
     pair **of; /* by value */
+    bool *wanted;
+    tc_plan *plan;
+    void **state;
+} side;
+
+/* A pair in the sample that somebody has in hand. */
+typedef struct held {
+    float *first; /* the numbers in the first program */
+    sums by[ORDERS];
+} held;
+
+/* One of the programs as a worker runs it. */
+typedef struct stand {
+    struct seat *seat;
+    const side *side;
     tc_watch watch;
     tc_plan *plan;
     tc_tensor *in, *out, *after;
-    void **state;
-} side;
+} stand;
+
+/* A worker: a sample is run through both programs, and its sums are taken by itself. */
+typedef struct seat {
+    struct tc_comparison *c;
+    stand a, b;
+    held *held; /* by pair */
+    const tc_plan *failed;
+} seat;
 
 struct tc_comparison {
     tc_ctx *ctx;
@@ -57,6 +78,7 @@ struct tc_comparison {
     pair *pair;
     size_t n_pair;
     tc_samples samples;
+    seat *seat;
 };
 
 /* ---- numbers in their own order ---- */
@@ -71,9 +93,16 @@ static void strides_of(tc_tensor t, const int8_t *order, int64_t *stride)
     }
 }
 
+/* Where numbers go: those of the first program are kept, those of the second measured by them. */
+typedef struct sink {
+    float *first;
+    sums *by;
+    const tc_quant *domain; /* one scale for all; else NULL */
+} sink;
+
 /* The real numbers of a value as it lies, handed on in logical order. */
-static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical, pair *p,
-                        void (*take)(pair *p, int64_t i, double v))
+static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical, const sink *to,
+                        void (*take)(const sink *to, int64_t i, double v))
 {
     int64_t stride[TC_MAX_RANK] = {0}, at[TC_MAX_RANK] = {0}, n = tc_type_count(logical), place = 0;
     int rank = logical->rank;
@@ -85,7 +114,7 @@ static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical
             int64_t c = q->axis >= 0 ? at[order[q->axis]] : 0;
             v = q->scale[c] * (v - (double)q->zero[c]);
         }
-        take(p, i, v);
+        take(to, i, v);
         for (int k = rank - 1; k >= 0; k--) {
             place += stride[k];
             if (++at[k] < logical->dim[k])
@@ -96,23 +125,23 @@ static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical
     }
 }
 
-static void keep_first(pair *p, int64_t i, double v)
+static void keep_first(const sink *to, int64_t i, double v)
 {
-    p->first[i] = (float)v;
+    to->first[i] = (float)v;
 }
 
-static void add_second(pair *p, int64_t i, double b)
+static void add_second(const sink *to, int64_t i, double b)
 {
-    double a = (double)p->first[i], e = fabs(a - b);
-    const tc_quant *q = p->domain->quant;
-    sums *s = &p->by[p->way];
+    double a = (double)to->first[i], e = fabs(a - b);
+    const tc_quant *q = to->domain;
+    sums *s = to->by;
     s->aa += a * a;
     s->bb += b * b;
     s->ab += a * b;
     s->ee += e * e;
     s->max = e > s->max ? e : s->max;
     s->n++;
-    if (q && q->axis < 0) {
+    if (q) {
         double code = rint(b / q->scale[0]) + (double)q->zero[0];
         s->saturated += code <= (double)q->lo || code >= (double)q->hi;
     }
@@ -120,19 +149,24 @@ static void add_second(pair *p, int64_t i, double b)
 
 static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 {
-    const side *s = who;
-    pair *p = s->of[v];
-    if (s == &s->c->a) {
-        each_number(seen, order, p->type, p, keep_first);
+    const stand *s = who;
+    const tc_comparison *c = s->seat->c;
+    const pair *p = s->side->of[v];
+    held *h = &s->seat->held[p - c->pair];
+    const tc_quant *q = p->domain->quant;
+    sink to = {h->first, NULL, q && q->axis < 0 ? q : NULL};
+    if (s->side == &c->a) {
+        each_number(seen, order, p->type, &to, keep_first);
         return;
     }
     for (int o = 0; o < ORDERS; o++) {
         int8_t moved[TC_MAX_RANK];
         for (int i = 0; i < seen.type->rank; i++)
             moved[i] = o == AS_IS ? order[i] : p->axis[order[i]];
-        p->way = o;
+        h->by[o] = (sums){0};
+        to.by = &h->by[o];
         if (p->may[o])
-            each_number(seen, moved, p->type, p, add_second);
+            each_number(seen, moved, p->type, &to, add_second);
     }
 }
 
@@ -210,7 +244,6 @@ static void add_pair(tc_comparison *c, const char *name, tc_val a, tc_val b, con
         return;
     pair *p = &c->pair[c->n_pair++];
     *p = found;
-    p->first = tc_arena_raw(&c->ctx->arena, (size_t)tc_type_count(value->type) * sizeof *p->first);
     c->a.of[a] = c->b.of[b] = p;
 }
 
@@ -268,27 +301,50 @@ static tc_status take_program(tc_ctx *ctx, const tc_model *model, tc_module **ou
         NULL);
 }
 
-static tc_status prepare(tc_comparison *c, side *s)
+static void prepare(const tc_comparison *c, side *s)
 {
     tc_arena *arena = &c->ctx->arena;
-    bool *wanted = tc_new_n(arena, bool, s->g->n_val);
+    s->wanted = tc_new_n(arena, bool, s->g->n_val);
     for (size_t v = 1; v < s->g->n_val; v++)
-        wanted[v] = s->of[v] != NULL;
-    s->watch = (tc_watch){wanted, see, s};
-    s->plan = tc_plan_new(c->ctx, s->g, &s->watch);
-    s->in = tc_new_n(arena, tc_tensor, s->g->n_in);
-    s->out = tc_new_n(arena, tc_tensor, s->g->n_out);
-    s->after = tc_new_n(arena, tc_tensor, s->g->n_mutation);
+        s->wanted[v] = s->of[v] != NULL;
     s->state = tc_new_n(arena, void *, s->g->n_mutation);
-    for (size_t i = 0; i < s->g->n_in; i++)
-        s->in[i] = tc_tensor_new(arena, tc_type_of(s->g, s->g->in[i]));
     for (size_t i = 0; i < s->g->n_mutation; i++)
         s->state[i] = (void *)(uintptr_t)s->g->val[s->g->mutation[i].before]->data;
+}
+
+/* The first worker's plan is the side's own. */
+static tc_status take_stand(tc_comparison *c, seat *by, side *of, stand *s)
+{
+    tc_arena *arena = &c->ctx->arena;
+    const tc_graph *g = of->g;
+    *s = (stand){.seat = by, .side = of};
+    s->watch = (tc_watch){of->wanted, see, s};
+    s->in = tc_new_n(arena, tc_tensor, g->n_in);
+    s->out = tc_new_n(arena, tc_tensor, g->n_out);
+    s->after = tc_new_n(arena, tc_tensor, g->n_mutation);
+    for (size_t i = 0; i < g->n_in; i++)
+        s->in[i] = tc_tensor_new(arena, tc_type_of(g, g->in[i]));
+    if (of->plan)
+        s->plan = tc_plan_twin(of->plan, &s->watch);
+    else
+        s->plan = of->plan = tc_plan_new(c->ctx, of->g, &s->watch);
     return s->plan
                ? TC_OK
                : tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
                                 "%s keeps state of its own and cannot be compared value by value",
-                                s->module->file);
+                                of->module->file);
+}
+
+static tc_status take_seat(tc_comparison *c, seat *s)
+{
+    tc_arena *arena = &c->ctx->arena;
+    s->c = c;
+    s->held = tc_new_n(arena, held, c->n_pair);
+    for (size_t i = 0; i < c->n_pair; i++)
+        s->held[i].first =
+            tc_arena_raw(arena, (size_t)tc_type_count(c->pair[i].type) * sizeof(float));
+    TC_TRY(take_stand(c, s, &c->a, &s->a));
+    return take_stand(c, s, &c->b, &s->b);
 }
 
 static tc_status check_inputs(const tc_comparison *c)
@@ -305,10 +361,10 @@ static tc_status check_inputs(const tc_comparison *c)
 }
 
 /* The second program's inputs: the same numbers, quantized where it wants codes. */
-static void hand_on(const tc_comparison *c)
+static void hand_on(const seat *s)
 {
-    for (size_t i = 0; i < c->a.g->n_in; i++) {
-        tc_tensor a = c->a.in[i], b = c->b.in[i];
+    for (size_t i = 0; i < s->c->a.g->n_in; i++) {
+        tc_tensor a = s->a.in[i], b = s->b.in[i];
         if (a.type->dtype == TC_f32 && b.type->quant)
             tc_quantize_into(a, b);
         else
@@ -316,16 +372,76 @@ static void hand_on(const tc_comparison *c)
     }
 }
 
+static tc_status read_sample(void *who, size_t worker, size_t k)
+{
+    const tc_comparison *c = who;
+    return c->samples.read(c->samples.from, k, c->seat[worker].a.in);
+}
+
+static tc_status run_stand(seat *by, const stand *s)
+{
+    by->failed = s->plan;
+    return tc_plan_try(s->plan, s->in, s->out, s->side->state, s->after);
+}
+
+static tc_status run_sample(void *who, size_t worker, size_t k)
+{
+    seat *s = &((const tc_comparison *)who)->seat[worker];
+    (void)k;
+    TC_TRY(run_stand(s, &s->a));
+    hand_on(s);
+    return run_stand(s, &s->b);
+}
+
+static tc_status explain(void *who, size_t worker, size_t k)
+{
+    const seat *s = &((const tc_comparison *)who)->seat[worker];
+    (void)k;
+    return tc_plan_explain(s->failed == s->a.plan ? s->a.plan : s->b.plan);
+}
+
+static void add_sums(sums *to, const sums *s)
+{
+    to->aa += s->aa;
+    to->bb += s->bb;
+    to->ab += s->ab;
+    to->ee += s->ee;
+    to->max = fmax(to->max, s->max);
+    to->n += s->n;
+    to->saturated += s->saturated;
+}
+
+/* Sums of samples are added in the order of the samples. */
+static tc_status take_sums(void *who, size_t worker, size_t k)
+{
+    const tc_comparison *c = who;
+    for (size_t i = 0; i < c->n_pair; i++)
+        for (int o = 0; o < ORDERS; o++)
+            add_sums(&c->pair[i].by[o], &c->seat[worker].held[i].by[o]);
+    return tc_tell_progress(c->ctx, "samples", k + 1, c->samples.n);
+}
+
 static tc_status run_samples(tc_comparison *c)
 {
-    for (size_t k = 0; k < c->samples.n; k++) {
-        TC_TRY(c->samples.read(c->samples.from, k, c->a.in));
-        TC_TRY(tc_plan_run(c->a.plan, c->a.in, c->a.out, c->a.state, c->a.after));
-        hand_on(c);
-        TC_TRY(tc_plan_run(c->b.plan, c->b.in, c->b.out, c->b.state, c->b.after));
-        TC_TRY(tc_tell_progress(c->ctx, "samples", k + 1, c->samples.n));
+    size_t n = tc_each_threads(c->ctx, c->samples.n);
+    c->seat = tc_new_n(&c->ctx->arena, seat, n);
+    TC_TRY(take_seat(c, &c->seat[0]));
+    n = tc_plan_parallel(c->a.plan) && tc_plan_parallel(c->b.plan) ? n : 1;
+    tc_spread_run *threads = tc_spread_new(c->ctx, n);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            TC_TRY(take_seat(c, &c->seat[i]));
+        tc_plan_on_oom(c->seat[i].a.plan, tc_spread_oom(threads, i));
+        tc_plan_on_oom(c->seat[i].b.plan, tc_spread_oom(threads, i));
     }
-    return TC_OK;
+    tc_spread all = {.ctx = c->ctx,
+                     .n = c->samples.n,
+                     .who = c,
+                     .read = read_sample,
+                     .work = run_sample,
+                     .explain = explain,
+                     .take = take_sums};
+    return tc_spread_samples(threads, &all, n);
 }
 
 /* ---- telling ---- */
@@ -365,7 +481,7 @@ static tc_status compare(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_d
 {
     tc_comparison *c = tc_new(&ctx->arena, tc_comparison);
     tc_graph *typed;
-    *c = (tc_comparison){.ctx = ctx, .a.c = c, .b.c = c};
+    c->ctx = ctx;
     TC_TRY(take_program(ctx, a, &c->a.module, &typed));
     TC_TRY(take_program(ctx, b, &c->b.module, &typed));
     c->a.g = tc_main(c->a.module);
@@ -379,8 +495,8 @@ static tc_status compare(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_d
         return tc_error(ctx, NULL, TC_E_MISMATCH,
                         "%s and %s have no value in common: names or shapes differ",
                         c->a.module->file, c->b.module->file);
-    TC_TRY(prepare(c, &c->a));
-    TC_TRY(prepare(c, &c->b));
+    prepare(c, &c->a);
+    prepare(c, &c->b);
     TC_TRY(run_samples(c));
     sum_up(c);
     *out = c;

@@ -2,7 +2,6 @@
 /* evaluate.c -- programs over the same samples: who is right, who agrees, and how sure that is. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "dataset.h"
 #include "enter.h"
@@ -36,19 +35,17 @@ struct tc_evaluation {
 };
 
 typedef struct runner {
+    tc_evaluation *e;
+    verdict *v;
+    bool reference;
     tc_program *program;
-    tc_tensor *in;
+    const tc_tensor *in; /* of the sample in hand */
+    const tc_type *tokens; /* of the first input; NULL: there is none */
+    float *score;
     size_t n_in, samples, rows; /* rows of scores in one sample */
     float *held; /* one token at a time: the scores behind the last one, */
     double place; /* and where it stood; less than 0: there was none */
 } runner;
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static tc_status prepare(tc_evaluation *e, const tc_model *model, tc_dataset *data, runner *r)
 {
@@ -56,13 +53,7 @@ static tc_status prepare(tc_evaluation *e, const tc_model *model, tc_dataset *da
     TC_TRY(tc_program_new(e->ctx, model, NULL, &r->program));
     TC_TRY(tc_program_bind_data(r->program, data, &r->samples, NULL, NULL));
     r->n_in = tc_program_input_count(r->program);
-    r->in = tc_new_n(&e->ctx->arena, tc_tensor, r->n_in + 1);
-    for (size_t i = 0; i < r->n_in; i++) {
-        tc_program_input(r->program, i, &port);
-        r->in[i] = (tc_tensor){port.type, tc_program_input_buffer(r->program, i)};
-        if (!r->in[i].data)
-            return TC_NO_MEMORY;
-    }
+    r->tokens = tc_program_input(r->program, 0, &port) ? port.type : NULL;
     if (!tc_program_output(r->program, 0, &port) || port.type->rank < 1 ||
         port.type->dim[port.type->rank - 1] < 2)
         return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
@@ -123,8 +114,8 @@ static double number_at(tc_tensor t, int64_t i)
 
 static tc_status check_tokens(tc_evaluation *e, const tc_model *model, runner *r)
 {
-    size_t n = r->n_in ? (size_t)tc_type_count(r->in[0].type) : 0;
-    tc_dtype dtype = n ? r->in[0].type->dtype : TC_none;
+    size_t n = r->tokens ? (size_t)tc_type_count(r->tokens) : 0;
+    tc_dtype dtype = n ? r->tokens->dtype : TC_none;
     if (!n || (dtype != TC_i64 && dtype != TC_i32) || r->rows != n)
         return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
                         "it has no scores for the token behind each of its first input's");
@@ -191,6 +182,26 @@ static void keep_mistakes(tc_evaluation *e, verdict *v)
     }
 }
 
+/* ---- the samples ---- */
+
+static tc_status judge(void *user, const tc_sample_result *result)
+{
+    runner *r = user;
+    tc_evaluation *e = r->e;
+    verdict *v = r->v;
+    r->in = result->in;
+    if (e->tokens)
+        TC_TRY(foretell_sample(e, v, r));
+    v->seconds += result->seconds / (double)r->samples;
+    for (size_t i = 0; i < r->rows; i++) {
+        tc_real_scores(result->out[0], i * e->classes, e->classes, r->score);
+        count_in(e, v, result->index * r->rows + i, r->score, r->reference);
+        if (e->tokens)
+            TC_TRY(foretell_row(e, v, r, i, r->score));
+    }
+    return TC_OK;
+}
+
 static tc_status run_one(tc_evaluation *e, const tc_model *model, tc_dataset *data,
                          const char *labels, size_t which)
 {
@@ -210,25 +221,16 @@ static tc_status run_one(tc_evaluation *e, const tc_model *model, tc_dataset *da
             e->of_class[e->labels.of[k]]++;
     }
     memset(e->counts, 0, (e->labels.of ? e->classes * e->classes : 1) * sizeof *e->counts);
-    float *score = tc_new_n(&e->ctx->arena, float, e->classes);
     if (e->tokens)
         TC_TRY(check_tokens(e, model, &r));
-    for (size_t k = 0; k < r.samples; k++) {
-        TC_TRY(tc_dataset_sample(e->ctx, data, k, r.in, r.n_in));
-        if (e->tokens)
-            TC_TRY(foretell_sample(e, v, &r));
-        double begin = seconds_now();
-        TC_TRY(tc_program_run(r.program));
-        v->seconds += (seconds_now() - begin) / (double)r.samples;
-        tc_tensor out = tc_program_result(r.program, 0);
-        for (size_t i = 0; i < r.rows; i++) {
-            tc_real_scores(out, i * e->classes, e->classes, score);
-            count_in(e, v, k * r.rows + i, score, reference);
-            if (e->tokens)
-                TC_TRY(foretell_row(e, v, &r, i, score));
-        }
-        TC_TRY(tc_tell_progress(e->ctx, "samples", k + 1, r.samples));
-    }
+    r.e = e;
+    r.v = v;
+    r.reference = reference;
+    r.score = tc_new_n(&e->ctx->arena, float, e->classes);
+    tc_run_data_options o = tc_run_data_options_default();
+    o.on_result = judge;
+    o.user = &r;
+    TC_TRY(tc_program_run_data(r.program, data, &o));
     keep_mistakes(e, v);
     if (v->n_order) { /* counts are needed behind: they become part of the order */
         size_t *kept = tc_new_n(&e->ctx->arena, size_t, 2 * v->n_order);

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.c -- programs that run, with their inputs and outputs bound. */
+#include <time.h>
+
 #include "../run/exec.h"
+#include "../run/spread.h"
 
 #include "dataset.h"
 #include "enter.h"
 #include "model.h"
+
+/* Somebody who runs samples: on a plan of its own where there are several. */
+typedef struct seat {
+    tc_plan *plan; /* NULL: the program itself */
+    tc_tensor *in, *out, *after;
+    double seconds;
+} seat;
 
 struct tc_program {
     tc_ctx *ctx;
@@ -19,6 +29,10 @@ struct tc_program {
     double *seconds; /* by operator; NULL: nobody asked */
     tc_spent *spent; /* by step */
     size_t n_spent;
+    seat *seat; /* those that samples were spread over; NULL: there were none */
+    size_t n_seat;
+    tc_spread_run *threads;
+    void **declared; /* by mutation: as the program begins */
 };
 
 static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_options *options,
@@ -146,11 +160,11 @@ static tc_exec *laid_out(tc_program *p)
 }
 
 /* Where shapes followed from an input's numbers, the program is good for those only. */
-static tc_status check_fixed(const tc_program *p, size_t i)
+static tc_status check_fixed(const tc_program *p, const tc_tensor *in, size_t i)
 {
     const tc_tensor *fixed = p->module->fixed;
     const void *data = fixed ? fixed[i].data : NULL;
-    if (!data || memcmp(data, p->in[i].data, tc_type_bytes(fixed[i].type)) == 0)
+    if (!data || memcmp(data, in[i].data, tc_type_bytes(fixed[i].type)) == 0)
         return TC_OK;
     const tc_loc loc = {.file = p->module->file};
     const char *name = tc_input_name(p->g, i);
@@ -166,7 +180,7 @@ static tc_status run(tc_program *p)
             TC_TRY(own_buffer(p, i));
         const void *data = p->bound[i] ? p->bound[i] : p->own[i];
         p->in[i] = (tc_tensor){tc_type_of(p->g, p->g->in[i]), (void *)(uintptr_t)data};
-        TC_TRY(check_fixed(p, i));
+        TC_TRY(check_fixed(p, p->in, i));
     }
     p->has_run = false;
     TC_TRY(tc_exec_run(laid_out(p), p->in, p->out));
@@ -180,6 +194,136 @@ static tc_status run(tc_program *p)
 tc_status tc_program_run(tc_program *program)
 {
     TC_ENTER(program->ctx, run(program));
+}
+
+/* ---- all samples ---- */
+
+typedef struct course {
+    tc_program *p;
+    tc_dataset *data;
+    tc_run_data_options o;
+    bool apart; /* samples need not follow each other */
+} course;
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static tc_status read_sample(void *who, size_t worker, size_t k)
+{
+    const course *c = who;
+    const seat *s = &c->p->seat[worker];
+    TC_TRY(c->data->samples.read(c->data->samples.from, k, s->in));
+    for (size_t i = 0; i < c->p->g->n_in; i++)
+        TC_TRY(check_fixed(c->p, s->in, i));
+    return TC_OK;
+}
+
+static tc_status run_sample(void *who, size_t worker, size_t k)
+{
+    const course *c = who;
+    tc_program *p = c->p;
+    seat *s = &p->seat[worker];
+    (void)k;
+    if (c->o.reset && !c->apart)
+        tc_program_reset(p);
+    double begin = seconds_now();
+    tc_status status = c->apart ? tc_plan_try(s->plan, s->in, s->out, p->declared, s->after)
+                                : tc_exec_run(p->exec, s->in, s->out);
+    s->seconds = seconds_now() - begin;
+    return status;
+}
+
+static tc_status explain(void *who, size_t worker, size_t k)
+{
+    const course *c = who;
+    (void)k;
+    return c->apart ? tc_plan_explain(c->p->seat[worker].plan) : TC_OK; /* it was told */
+}
+
+static tc_status hand_over(void *who, size_t worker, size_t k)
+{
+    const course *c = who;
+    const seat *s = &c->p->seat[worker];
+    tc_sample_result r = {sizeof r, k, s->in, s->out, s->seconds};
+    if (c->o.on_result)
+        TC_TRY(c->o.on_result(c->o.user, &r));
+    return tc_tell_progress(c->p->ctx, "samples", k + 1, c->data->samples.n);
+}
+
+static size_t seats_for(const course *c)
+{
+    const tc_plan *plan = tc_exec_plan(c->p->exec);
+    bool apart = plan && tc_plan_parallel(plan) && !c->p->seconds &&
+                 (!c->p->g->n_mutation || c->o.reset);
+    return apart ? tc_each_threads(c->p->ctx, c->data->samples.n) : 1;
+}
+
+static void take_seat(tc_program *p, size_t k)
+{
+    tc_arena *arena = &p->ctx->arena;
+    const tc_graph *g = p->g;
+    tc_plan *plan = tc_exec_plan(p->exec);
+    seat *s = &p->seat[k];
+    s->in = tc_new_n(arena, tc_tensor, g->n_in);
+    s->out = tc_new_n(arena, tc_tensor, g->n_out);
+    s->after = tc_new_n(arena, tc_tensor, g->n_mutation);
+    for (size_t i = 0; i < g->n_in; i++)
+        s->in[i] = tc_tensor_new(arena, tc_type_of(g, g->in[i]));
+    s->plan = k ? tc_plan_twin(plan, NULL) : plan;
+}
+
+/* At least so many; what there is stays for the next course. */
+static void take_seats(tc_program *p, size_t n)
+{
+    tc_arena *arena = &p->ctx->arena;
+    const tc_graph *g = p->g;
+    if (n <= p->n_seat)
+        return;
+    seat *seats = tc_new_n(arena, seat, n);
+    if (p->n_seat)
+        memcpy(seats, p->seat, p->n_seat * sizeof *seats);
+    p->seat = seats;
+    p->threads = tc_spread_new(p->ctx, n);
+    for (; p->n_seat < n; p->n_seat++)
+        take_seat(p, p->n_seat);
+    p->declared = tc_new_n(arena, void *, g->n_mutation);
+    for (size_t i = 0; i < g->n_mutation; i++)
+        p->declared[i] = (void *)(uintptr_t)g->val[g->mutation[i].before]->data;
+}
+
+static tc_status run_data(tc_program *p, tc_dataset *data, const tc_run_data_options *options)
+{
+    course c = {.p = p, .data = data, .o = TC_TAKE(tc_run_data_options, options)};
+    if (data->bound != p->g)
+        return tc_usage(p->ctx, "the dataset is not bound to this program");
+    p->has_run = false;
+    laid_out(p);
+    size_t n = seats_for(&c);
+    c.apart = n > 1;
+    take_seats(p, n);
+    for (size_t k = 0; c.apart && k < n; k++)
+        tc_plan_on_oom(p->seat[k].plan, tc_spread_oom(p->threads, k));
+    tc_spread all = {.ctx = p->ctx,
+                     .n = data->samples.n,
+                     .who = &c,
+                     .read = read_sample,
+                     .work = run_sample,
+                     .explain = explain,
+                     .take = hand_over};
+    tc_status status = tc_spread_samples(p->threads, &all, n);
+    if (c.apart)
+        tc_plan_on_oom(p->seat[0].plan, &p->ctx->oom);
+    return status;
+}
+
+tc_status tc_program_run_data(tc_program *program, tc_dataset *data,
+                              const tc_run_data_options *options)
+{
+    TC_ENTER(program->ctx, run_data(program, data, options));
 }
 
 tc_tensor tc_program_result(const tc_program *program, size_t i)

@@ -34,8 +34,8 @@ typedef struct cli_results_shape {
 TC_MUST_USE tc_status cli_results_new(cli *c, const tc_program *program, cli_results_shape shape,
                                       const char *folder, bool raw, cli_results **out);
 
-/* What the program's last run gave. */
-TC_MUST_USE tc_status cli_results_add(cli_results *results, const tc_program *program);
+/* What one more sample gave, by output. */
+TC_MUST_USE tc_status cli_results_add(cli_results *results, const tc_tensor *out);
 
 /* All files get their final names. */
 TC_MUST_USE tc_status cli_results_commit(cli_results *results);

@@ -44,16 +44,18 @@ static tc_status read_sample(run *r, size_t k)
     return tc_dataset_sample(r->c->ctx, r->data, k, r->in, r->n_in);
 }
 
+static tc_status add_results(void *results, const tc_sample_result *sample)
+{
+    return cli_results_add(results, sample->out);
+}
+
 static tc_status all_samples(run *r, cli_results *results)
 {
-    for (size_t k = 0; k < r->samples; k++) {
-        CLI_TRY(read_sample(r, k));
-        if (r->reset)
-            tc_program_reset(r->program);
-        CLI_TRY(tc_program_run(r->program));
-        CLI_TRY(cli_results_add(results, r->program));
-        cli_on_progress(r->c, "samples", k + 1, r->samples);
-    }
+    tc_run_data_options o = tc_run_data_options_default();
+    o.reset = r->reset;
+    o.on_result = add_results;
+    o.user = results;
+    CLI_TRY(tc_program_run_data(r->program, r->data, &o));
     cli_progress_end(r->c);
     return TC_OK;
 }
@@ -238,13 +240,14 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &r.data));
     tc_dataset_repeat(r.data, (size_t)o->steps);
     CLI_TRY(tc_program_bind_data(r.program, r.data, &r.samples, &join, &extent));
-    CLI_TRY(prepare(&r));
     if (o->folder || !o->bench) {
         cli_results_shape shape = {join, extent, r.samples};
         CLI_TRY(cli_results_new(c, r.program, shape, o->folder, o->raw, &results));
         CLI_TRY(all_samples(&r, results));
         CLI_TRY(cli_results_commit(results));
     }
+    if (o->bench)
+        CLI_TRY(prepare(&r));
     if (o->bench)
         CLI_TRY(bench(&r, (size_t)o->bench, &t));
     tell(&r, o, results, &t);

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../run/plan.h"
 
@@ -17,10 +16,6 @@ typedef struct worker {
     tc_plan *plan;
     tc_tensor *in, *out, *after;
     tc_memory memory, declared;
-    pthread_t thread;
-    size_t k;    /* the sample in hand */
-    bool locked; /* it holds the lock: memory may run out under it */
-    jmp_buf oom;
 } worker;
 
 struct tc_runner {
@@ -29,20 +24,10 @@ struct tc_runner {
     const bool *wanted;
     worker *worker;
     size_t n_worker;
+    tc_spread_run *threads;
     const tc_visit *visit;
-    pthread_mutex_t lock; /* over everything below, and over the context */
-    size_t next, done;
-    tc_status status;
-    bool no_memory;
+    size_t done;
 };
-
-size_t tc_each_threads(const tc_ctx *ctx, size_t n_samples)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t n = ctx->threads > 0 ? (size_t)ctx->threads : cores > 0 ? (size_t)cores : 1;
-    n = n < MOST_THREADS ? n : MOST_THREADS;
-    return n < n_samples ? n : n_samples ? n_samples : 1;
-}
 
 /* ---- one thread's work ---- */
 
@@ -73,33 +58,33 @@ static double seconds_of(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The next sample into w->in, with the lock held; false when there is none. */
-static bool take(worker *w)
+static tc_status read_sample(void *who, size_t i, size_t k)
 {
-    tc_runner *t = w->runner;
+    const tc_runner *t = who;
+    const worker *w = &t->worker[i];
     const tc_samples *samples = t->visit->samples;
-    if (t->status || t->no_memory || t->next >= samples->n)
-        return false;
-    w->k = t->next++;
-    t->ctx->arena.oom = t->ctx->scratch.oom = &w->oom; /* reading may allocate */
     double begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
-    t->status = samples->read(samples->from, w->k, w->in);
+    tc_status status = samples->read(samples->from, k, w->in);
     if (t->visit->reading)
         *t->visit->reading += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin;
-    if (!t->status)
-        t->status = tc_sample_check(t->ctx, t->g, w->k, w->in);
-    return !t->status;
+    return status ? status : tc_sample_check(t->ctx, t->g, k, w->in);
 }
 
-static void finish(worker *w, tc_status status)
+static tc_status explain(void *who, size_t i, size_t k)
 {
-    tc_runner *t = w->runner;
+    (void)k;
+    return tc_plan_explain(((const tc_runner *)who)->worker[i].plan);
+}
+
+static tc_status count_sample(void *who, size_t i, size_t k)
+{
+    tc_runner *t = who;
     const tc_samples *samples = t->visit->samples;
-    if (status && !t->status)
-        t->status = tc_plan_explain(w->plan);
+    (void)i, (void)k;
     t->done++;
     if (samples->progress)
         samples->progress(samples->who, t->visit->what, t->done, samples->n);
+    return TC_OK;
 }
 
 /* The sample as the program's first call; what it leaves is forgotten. */
@@ -109,14 +94,15 @@ static tc_status run_fresh(worker *w)
     return tc_plan_try(w->plan, w->in, w->out, w->declared.now, w->after);
 }
 
-static tc_status run_one(worker *w)
+static tc_status run_sample(void *who, size_t i, size_t k)
 {
-    const tc_visit *visit = w->runner->visit;
-    size_t k = w->k;
+    tc_runner *t = who;
+    worker *w = &t->worker[i];
+    const tc_visit *visit = t->visit;
     if (visit->enter && !visit->enter(w->guest, k, w->in))
         return TC_OK;
     const tc_samples *samples = visit->samples;
-    if (visit->fresh && k && w->runner->g->n_mutation && !samples->state)
+    if (visit->fresh && k && t->g->n_mutation && !samples->state)
         TC_TRY(run_fresh(w));
     if (samples->state)
         tc_memory_copy(&w->memory, samples->state(samples->from, k));
@@ -126,48 +112,6 @@ static tc_status run_one(worker *w)
         visit->leave(w->guest, k, w->out);
     tc_memory_keep(&w->memory, w->after);
     return TC_OK;
-}
-
-static void lock(worker *w)
-{
-    pthread_mutex_lock(&w->runner->lock);
-    w->locked = true;
-}
-
-static void unlock(worker *w)
-{
-    w->locked = false;
-    pthread_mutex_unlock(&w->runner->lock);
-}
-
-/* One sample more; false when there is none. */
-static bool run_next(worker *w)
-{
-    lock(w);
-    bool more = take(w);
-    unlock(w);
-    if (!more)
-        return false;
-    tc_status status = run_one(w);
-    lock(w);
-    finish(w, status);
-    unlock(w);
-    return true;
-}
-
-static void *run_samples(void *what)
-{
-    worker *w = what;
-    if (setjmp(w->oom) != 0) {
-        if (!w->locked)
-            lock(w);
-        w->runner->no_memory = true;
-        unlock(w);
-        return NULL;
-    }
-    while (run_next(w))
-        ;
-    return NULL;
 }
 
 /* ---- together ---- */
@@ -204,6 +148,7 @@ tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_s
         t->n_worker = 1;
     for (size_t i = 1; i < t->n_worker; i++)
         w[i].plan = tc_plan_twin(w[0].plan, &w[i].watch);
+    t->threads = tc_spread_new(ctx, t->n_worker);
     *out = t;
     return TC_OK;
 }
@@ -215,42 +160,28 @@ size_t tc_runner_threads(const tc_runner *runner)
 
 jmp_buf *tc_runner_oom(tc_runner *runner, size_t i)
 {
-    return &runner->worker[i].oom;
-}
-
-/* The first worker is this thread; one that cannot be started leaves its samples to the others. */
-static void work_together(worker *w, size_t n)
-{
-    bool started[MOST_THREADS] = {false};
-    for (size_t i = 1; i < n; i++)
-        started[i] = pthread_create(&w[i].thread, NULL, run_samples, &w[i]) == 0;
-    run_samples(&w[0]);
-    for (size_t i = 1; i < n; i++)
-        if (started[i])
-            pthread_join(w[i].thread, NULL);
+    return tc_spread_oom(runner->threads, i);
 }
 
 tc_status tc_runner_run(tc_runner *t, const tc_visit *visit)
 {
-    tc_ctx *ctx = t->ctx;
-    jmp_buf *oom = ctx->arena.oom, *scratch_oom = ctx->scratch.oom;
+    bool in_order = visit->in_order || (t->g->n_mutation && !visit->samples->state);
+    tc_spread all = {.ctx = t->ctx,
+                     .n = visit->samples->n,
+                     .who = t,
+                     .read = read_sample,
+                     .work = run_sample,
+                     .explain = explain,
+                     .take = count_sample,
+                     .any_order = true};
     t->visit = visit;
-    t->next = t->done = 0;
-    t->status = TC_OK;
+    t->done = 0;
     for (size_t i = 0; i < t->n_worker; i++) {
         t->worker[i].guest = visit->guest[i];
-        tc_plan_on_oom(t->worker[i].plan, &t->worker[i].oom);
+        tc_plan_on_oom(t->worker[i].plan, tc_spread_oom(t->threads, i));
         tc_memory_reset(&t->worker[i].memory);
     }
-    pthread_mutex_init(&t->lock, NULL);
-    bool in_order = visit->in_order || (t->g->n_mutation && !visit->samples->state);
-    work_together(t->worker, in_order ? 1 : t->n_worker);
-    pthread_mutex_destroy(&t->lock);
-    ctx->arena.oom = oom;
-    ctx->scratch.oom = scratch_oom;
-    if (t->no_memory)
-        tc_arena_raw(&ctx->arena, SIZE_MAX); /* takes the jump */
-    return t->status;
+    return tc_spread_samples(t->threads, &all, in_order ? 1 : t->n_worker);
 }
 
 /* ---- pieces of work ---- */

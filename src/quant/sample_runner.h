@@ -6,6 +6,7 @@
 #ifndef TC_SAMPLE_RUNNER_H
 #define TC_SAMPLE_RUNNER_H
 
+#include "../run/spread.h"
 #include "quant.h"
 
 typedef struct tc_runner tc_runner;
@@ -44,8 +45,6 @@ TC_MUST_USE tc_status tc_runner_run(tc_runner *runner, const tc_visit *visit);
  * piece of work; plans must jump to room->oom when memory runs out. */
 void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
              void (*work)(void *what, size_t i, tc_arena *room), void *what);
-/* Threads that n pieces of work are worth. */
-size_t tc_each_threads(const tc_ctx *ctx, size_t n);
 
 /* Adds the seconds of processor time since the last call to *to, where to is not NULL. */
 void tc_lap(double *since, double *to);

@@ -110,6 +110,11 @@ bool tc_exec_state(const tc_exec *exec, size_t i, tc_tensor *out, const char **n
     return true;
 }
 
+tc_plan *tc_exec_plan(const tc_exec *exec)
+{
+    return exec->plan;
+}
+
 bool tc_exec_time(tc_exec *exec, double *seconds)
 {
     if (exec->plan)

@@ -18,6 +18,9 @@ tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module);
  * until the next run.  On failure a message has been given and the state is what it was before. */
 TC_MUST_USE tc_status tc_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out);
 
+/* What it runs by; NULL: the interpreter. */
+tc_plan *tc_exec_plan(const tc_exec *exec);
+
 /* Time every operator from now on: seconds[op] grows.  false when there is nothing to time by. */
 bool tc_exec_time(tc_exec *exec, double *seconds);
 /* Its steps, once they are timed; 0: there are none. */

@@ -131,7 +131,12 @@ static tc_status run_call(tc_plan *plan, const step *s)
     for (int i = 0; i < s->n_in; i++)
         t[i] = tensor_at(plan, s->in[i]);
     s->callee->seconds = plan->seconds;
-    TC_TRY(tc_plan_run(s->callee, t, t + s->n_in, NULL, NULL));
+    tc_status status = tc_plan_try(s->callee, t, t + s->n_in, NULL, NULL);
+    if (status) { /* told as this plan's own */
+        plan->failed = s->callee->failed;
+        memcpy(plan->why, s->callee->why, sizeof plan->why);
+        return status;
+    }
     for (int i = 0; i < s->n_out; i++)
         memcpy(plan->store[s->out[i]->store].data, t[s->n_in + i].data,
                tc_type_bytes(s->out[i]->type));
@@ -236,6 +241,20 @@ tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *
     return status && plan->failed ? tc_plan_explain(plan) : status;
 }
 
+/* What is called has working space of its own in every twin. */
+static void twin_calls(tc_plan *twin)
+{
+    bool calls = false;
+    for (size_t i = 0; i < twin->n_step; i++)
+        calls = calls || twin->step[i].kind == STEP_CALL;
+    if (!calls)
+        return;
+    twin->step = tc_arena_copy(&twin->ctx->arena, twin->step, twin->n_step * sizeof *twin->step);
+    for (size_t i = 0; i < twin->n_step; i++)
+        if (twin->step[i].kind == STEP_CALL)
+            twin->step[i].callee = tc_plan_twin(twin->step[i].callee, NULL);
+}
+
 tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch)
 {
     tc_ctx *ctx = plan->ctx;
@@ -246,21 +265,30 @@ tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch)
     tc_arena_init_like(&twin->arena, &ctx->arena);
     twin->memory = NULL;
     tc_ctx_defer(ctx, release, twin);
-    place_all(twin);
+    twin->memory = tc_arena_raw(&twin->arena, plan->bytes);
+    for (size_t i = 0; i < plan->n_store; i++)
+        if (plan->store[i].kind == STORE_MADE)
+            twin->store[i].data = twin->memory + ((uint8_t *)plan->store[i].data - plan->memory);
+    twin_calls(twin);
     return twin;
 }
 
 bool tc_plan_parallel(const tc_plan *plan)
 {
-    for (size_t i = 0; i < plan->n_step; i++)
-        if (plan->step[i].kind == STEP_NODE || plan->step[i].kind == STEP_CALL)
+    for (size_t i = 0; i < plan->n_step; i++) {
+        const step *s = &plan->step[i];
+        if (s->kind == STEP_NODE || (s->kind == STEP_CALL && !tc_plan_parallel(s->callee)))
             return false;
+    }
     return true;
 }
 
 void tc_plan_on_oom(tc_plan *plan, jmp_buf *oom)
 {
     plan->arena.oom = oom;
+    for (size_t i = 0; i < plan->n_step; i++)
+        if (plan->step[i].kind == STEP_CALL)
+            tc_plan_on_oom(plan->step[i].callee, oom);
 }
 
 void tc_plan_time(tc_plan *plan, double *seconds)

@@ -46,8 +46,7 @@ void tc_plan_follow(tc_plan *twin, const tc_plan *other);
 /* The same steps once more, with memory and a watcher of their own: for another thread. */
 tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch);
 
-/* Whether twins may run at the same time; not when the interpreter or another plan takes some of
- * the steps. */
+/* Whether twins may run at the same time; not when the interpreter takes some of the steps. */
 bool tc_plan_parallel(const tc_plan *plan);
 
 /* Where a run jumps to when memory runs out; each thread needs its own. */
