@@ -67,7 +67,8 @@ typedef struct tc_sample_result {
 } tc_sample_result;
 
 /* One sample's results, the samples in their order and one at a time, perhaps from another thread
- * than the one that made the call.  Anything but TC_OK ends the call with that status. */
+ * than the one that made the call.  It may call the library with the same context.  Anything but
+ * TC_OK ends the call with that status. */
 typedef tc_status tc_on_result(void *user, const tc_sample_result *result);
 
 typedef struct tc_run_data_options {
