@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm.c -- the matrix product, once per working type.
+/* gemm.c -- the matrix product, once per working type, and for f32 once per width of vectors.
  *
  * Both operands are packed into panels, a four rows wide and b two vectors wide, so that the inner
- * loop reads straight ahead whatever the strides were and keeps its sums in registers. */
+ * loop reads straight ahead whatever the strides were and keeps its sums in registers.  Lanes do
+ * not meet, so every width gives the same bits. */
 #include "gemm.h"
 
 enum {
@@ -13,21 +14,86 @@ enum {
 
 #define NAME(f) f##_f32
 #define T float
+#define BYTES 16
+#define TARGET
 #include "gemm_body.h"
 #undef NAME
 #undef T
+#undef BYTES
+#undef TARGET
 
 #define NAME(f) f##_f64
 #define T double
+#define BYTES 16
+#define TARGET
 #include "gemm_body.h"
 #undef NAME
 #undef T
+#undef BYTES
+#undef TARGET
 
 #define NAME(f) f##_i64
 #define T uint64_t
+#define BYTES 16
+#define TARGET
 #include "gemm_body.h"
 #undef NAME
 #undef T
+#undef BYTES
+#undef TARGET
+
+#if defined(__x86_64__)
+#define NAME(f) f##_f32_256
+#define T float
+#define BYTES 32
+#define TARGET __attribute__((target("avx2")))
+#include "gemm_body.h"
+#undef NAME
+#undef T
+#undef BYTES
+#undef TARGET
+
+#define NAME(f) f##_f32_512
+#define T float
+#define BYTES 64
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
+#include "gemm_body.h"
+#undef NAME
+#undef T
+#undef BYTES
+#undef TARGET
+
+#endif
+
+/* Few columns fill no wide vectors. */
+void tc_gemm_f32(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
+                 int64_t a_col, const float *b, int64_t b_row, int64_t b_col, float *c,
+                 int64_t c_row)
+{
+#if defined(__x86_64__)
+    if (n > WIDTH_f32_256 && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        product_f32_512(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
+    else if (n > WIDTH_f32 && __builtin_cpu_supports("avx2"))
+        product_f32_256(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
+    else
+#endif
+        product_f32(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
+}
+
+void tc_gemm_f64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row,
+                 int64_t a_col, const double *b, int64_t b_row, int64_t b_col, double *c,
+                 int64_t c_row)
+{
+    product_f64(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
+}
+
+void tc_gemm_i64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const uint64_t *a,
+                 int64_t a_row, int64_t a_col, const uint64_t *b, int64_t b_row, int64_t b_col,
+                 uint64_t *c, int64_t c_row)
+{
+    product_i64(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
+}
 
 void tc_gemm(tc_work work, tc_arena *scratch, int64_t m, int64_t n, int64_t k, const void *a,
              int64_t a_row, int64_t a_col, const void *b, int64_t b_row, int64_t b_col, void *c,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm_body.h -- the matrix product of elements T; gemm.c includes it once per working type. */
+/* gemm_body.h -- the matrix product of elements T in vectors of BYTES; gemm.c includes it once per
+ * working type and level. */
 
-typedef T NAME(vec) __attribute__((vector_size(16)));
-enum { NAME(LANES) = 16 / sizeof(T), NAME(WIDTH) = 2 * NAME(LANES) };
+typedef T NAME(vec) __attribute__((vector_size(BYTES)));
+enum { NAME(LANES) = BYTES / sizeof(T), NAME(WIDTH) = 2 * NAME(LANES) };
 
 /* Panels of ROWS rows: out[p * ROWS + r] = a[r, p]; rows past m are zero. */
-static void NAME(pack_a)(int64_t m, int64_t k, const T *a, int64_t row, int64_t col, T *out)
+TARGET static void NAME(pack_a)(int64_t m, int64_t k, const T *a, int64_t row, int64_t col, T *out)
 {
     for (int64_t p = 0; p < k; p++)
         for (int64_t r = 0; r < ROWS; r++)
@@ -13,7 +14,7 @@ static void NAME(pack_a)(int64_t m, int64_t k, const T *a, int64_t row, int64_t 
 }
 
 /* One panel of WIDTH columns: out[p * WIDTH + j] = b[p, j]; columns past n are zero. */
-static void NAME(pack_b)(int64_t n, int64_t k, const T *b, int64_t row, int64_t col, T *out)
+TARGET static void NAME(pack_b)(int64_t n, int64_t k, const T *b, int64_t row, int64_t col, T *out)
 {
     enum { W = NAME(WIDTH) };
     if (n >= W && col == 1) {
@@ -27,7 +28,7 @@ static void NAME(pack_b)(int64_t n, int64_t k, const T *b, int64_t row, int64_t 
 }
 
 /* sum[ROWS][WIDTH] of one pair of panels. */
-static void NAME(multiply)(int64_t k, const T *a, const T *b, T *sum)
+TARGET static void NAME(multiply)(int64_t k, const T *a, const T *b, T *sum)
 {
     enum { L = NAME(LANES) };
     typedef NAME(vec) vec;
@@ -50,8 +51,9 @@ static void NAME(multiply)(int64_t k, const T *a, const T *b, T *sum)
 }
 
 /* c += a b for packed b of n columns, k rows. */
-static void NAME(row_panels)(int64_t m, int64_t n, int64_t k, const T *a, int64_t a_row,
-                             int64_t a_col, const T *packed_b, T *packed_a, T *c, int64_t c_row)
+TARGET static void NAME(row_panels)(int64_t m, int64_t n, int64_t k, const T *a, int64_t a_row,
+                                    int64_t a_col, const T *packed_b, T *packed_a, T *c,
+                                    int64_t c_row)
 {
     enum { W = NAME(WIDTH) };
     T sum[ROWS * NAME(WIDTH)];
@@ -67,8 +69,9 @@ static void NAME(row_panels)(int64_t m, int64_t n, int64_t k, const T *a, int64_
     }
 }
 
-void NAME(tc_gemm)(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const T *a, int64_t a_row,
-                   int64_t a_col, const T *b, int64_t b_row, int64_t b_col, T *c, int64_t c_row)
+TARGET static void NAME(product)(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const T *a,
+                                 int64_t a_row, int64_t a_col, const T *b, int64_t b_row,
+                                 int64_t b_col, T *c, int64_t c_row)
 {
     enum { W = NAME(WIDTH) };
     tc_mark mark = tc_arena_mark(scratch);

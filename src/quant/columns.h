@@ -6,7 +6,7 @@
 #include "quant.h"
 
 /* A product's windows: at a position of its result, groups * k numbers, in the order of the
- * weights' rows. */
+ * weights' rows; with taps_first the other way round, k rows of one number for each group. */
 typedef struct tc_columns {
     const tc_node *node;
     int64_t rows;      /* of weights, all groups */
@@ -14,6 +14,7 @@ typedef struct tc_columns {
     int64_t each;      /* windows that are taken of a sample */
     int64_t position;  /* positions there are */
     int axes;          /* that windows have; 0: a linear layer */
+    bool taps_first;   /* of a convolution that takes each channel by itself */
     int64_t out[3], kernel[3], in[3];
 } tc_columns;
 

@@ -20,6 +20,7 @@
 #include "../num/quant.h"
 #include "../run/plan.h"
 #include "feedback.h"
+#include "gram.h"
 #include "pairs.h"
 #include "sample_runner.h"
 #include "seen.h"
@@ -164,12 +165,20 @@ static void add_errors(const runner *r, int axis, int64_t n, double *sum, double
     int64_t outer, inner;
     extents(b->seen, b->order, axis, &outer, &inner);
     const float *x = a->seen.data, *y = b->seen.data;
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < n * inner; i++) {
-            double e = (double)x[o * n * inner + i] - (double)y[o * n * inner + i];
-            sum[i / inner] += e;
-            square[i / inner] += e * e;
+    for (int64_t o = 0; o < outer; o++, x += n * inner, y += n * inner) {
+        if (inner == 1) {
+            tc_gram_errors(x, y, n, sum, square);
+            continue;
         }
+        for (int64_t k = 0; k < n * inner; k += inner, sum++, square++)
+            for (int64_t i = k; i < k + inner; i++) {
+                double e = (double)x[i] - (double)y[i];
+                *sum += e;
+                *square += e * e;
+            }
+        sum -= n;
+        square -= n;
+    }
 }
 
 /* ---- both programs, all samples abreast ---- */
@@ -179,7 +188,7 @@ static void keep_input(const side *s, size_t i, tc_tensor seen, const int8_t *or
     const product *p = &s->runner->c->product[i];
     kept *k = &s->runner->kept[i];
     size_t n = (size_t)(p->shape.each * p->shape.groups * p->shape.k);
-    k->window[s->which] = tc_new_n(&k->room, float, n);
+    k->window[s->which] = tc_arena_raw(&k->room, n * sizeof(float));
     tc_columns_take(&p->shape, seen, order, (size_t)(s->runner - s->runner->c->runner),
                     k->window[s->which]);
     if (s->which == REAL)

@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "../fast/outer.h"
 #include "../num/load.h"
 #include "gram.h"
 #include "sample_runner.h"
@@ -43,8 +44,7 @@ static void means(const tc_feedback *f, bool typed, float *out)
     for (size_t i = 0; i < f->n_window; i++) {
         const float *x = typed ? f->window[i].typed : f->window[i].real;
         for (int64_t c = 0; c < s->each; c++)
-            for (int64_t j = 0; j < row; j++)
-                sum[j] += (double)x[c * row + j];
+            tc_gram_sum(sum, x + c * row, row);
     }
     for (int64_t j = 0; j < row; j++)
         out[j] = (float)(sum[j] / (double)(s->each * (int64_t)f->n_window));
@@ -66,12 +66,12 @@ static void centre(void *what, size_t i, tc_arena *room)
     for (int k = 0; k < 2; k++) {
         float *x = (float *)(uintptr_t)(k ? c->f->window[i].typed : c->f->window[i].real);
         for (int64_t p = 0; p < s->each; p++)
-            for (int64_t j = 0; j < row; j++)
-                x[p * row + j] -= c->mean[k][j];
+            tc_gram_centre(x + p * row, c->mean[k], row);
     }
 }
 
-/* Rows of both sums: number `block` of all groups' blocks. */
+/* Rows of both sums: number `block` of all groups' blocks.  H is the same on both sides of its
+ * diagonal: what lies before the block's columns is copied there later. */
 static void add_rows(void *what, size_t block, tc_arena *room)
 {
     const solving *v = what;
@@ -82,9 +82,56 @@ static void add_rows(void *what, size_t block, tc_arena *room)
     (void)room;
     for (size_t i = 0; i < v->f->n_window; i++) {
         const float *x = v->f->window[i].real + g * s->k, *y = v->f->window[i].typed + g * s->k;
-        tc_gram_add(v->h + at, n, s->k, y + first, y, row, s->each);
-        tc_gram_add(v->c + at, n, s->k, x + first, y, row, s->each);
+        tc_outer_add(v->h + at + first, s->k, n, s->k - first, s->each,
+                     &(tc_outer){y + first, row, 1, y + first, row}, 1);
+        tc_outer_add(v->c + at, s->k, n, s->k, s->each, &(tc_outer){x + first, row, 1, y, row}, 1);
     }
+}
+
+static void mirror(const solving *v)
+{
+    int64_t k = v->f->shape->k;
+    for (int64_t g = 0; g < v->f->shape->groups; g++) {
+        float *h = v->h + g * k * k;
+        for (int64_t i = 0; i < k; i++)
+            for (int64_t j = 0; j < i; j++)
+                h[i * k + j] = h[j * k + i];
+    }
+}
+
+/* The same for windows with their channels last: TC_OUTER_LANES groups side by side. */
+static void add_lanes(void *what, size_t block, tc_arena *room)
+{
+    const solving *v = what;
+    const tc_columns *s = v->f->shape;
+    int64_t first = (int64_t)block * TC_OUTER_LANES, k = s->k, row = s->groups * k,
+            lanes = tc_min_i64(TC_OUTER_LANES, s->groups - first);
+    float *h = tc_new_n(room, float, (size_t)(k * k * lanes)),
+          *c = tc_new_n(room, float, (size_t)(k * k * lanes));
+    for (size_t i = 0; i < v->f->n_window; i++) {
+        const float *x = v->f->window[i].real + first, *y = v->f->window[i].typed + first;
+        tc_outer_add_lanes(h, lanes, k, s->each, y, y, row, s->groups);
+        tc_outer_add_lanes(c, lanes, k, s->each, x, y, row, s->groups);
+    }
+    for (int64_t l = 0; l < lanes; l++)
+        for (int64_t i = 0; i < k * k; i++) {
+            v->h[(first + l) * k * k + i] = h[i * lanes + l];
+            v->c[(first + l) * k * k + i] = c[i * lanes + l];
+        }
+}
+
+static void add_all(solving *v)
+{
+    const tc_feedback *f = v->f;
+    const tc_columns *s = f->shape;
+    size_t lanes = (size_t)((s->groups + TC_OUTER_LANES - 1) / TC_OUTER_LANES),
+           blocks = (size_t)(s->groups * ((s->k + BLOCK - 1) / BLOCK));
+    if (s->taps_first) {
+        tc_each(f->ctx, lanes, f->n_thread, add_lanes, v);
+        return;
+    }
+    tc_each(f->ctx, blocks, f->n_thread, add_rows, v);
+    mirror(v);
 }
 
 static void add_ridge(const solving *v)
@@ -130,8 +177,7 @@ static void gather(solving *v)
     tc_each(f->ctx, f->n_window, f->n_thread, centre, &c);
     v->h = tc_new_n(scratch, float, square);
     v->c = tc_new_n(scratch, float, square);
-    size_t blocks = (size_t)(s->groups * ((s->k + BLOCK - 1) / BLOCK));
-    tc_each(f->ctx, blocks, f->n_thread, add_rows, v);
+    add_all(v);
     if (f->setting->group)
         shrink(v, SHRINK);
     add_ridge(v);
@@ -150,37 +196,49 @@ static tc_importance importance_of(const solving *v)
     return (tc_importance){by, s->groups};
 }
 
+/* Rows first .. first+n-1, of one group. */
+static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *room)
+{
+    const tc_feedback *f = v->f;
+    const tc_columns *s = f->shape;
+    const tc_quant *q = f->codes.type->quant;
+    int64_t k = s->k, g = first / (s->rows / s->groups);
+    size_t all = (size_t)(n * k);
+    float *want = tc_new_n(room, float, all), *slope = tc_new_n(room, float, all),
+          *code = tc_new_n(room, float, all);
+    int64_t *step = tc_new_n(room, int64_t, all);
+    for (int64_t i = 0; i < n * k; i++) {
+        int64_t c = q->axis >= 0 ? first + i / k : 0, at = first * k + i;
+        want[i] = (float)((double)((const float *)f->real.data)[at] / q->scale[c]);
+        step[i] = tc_lattice_step(v->lattice, c, i % k);
+        code[i] = (float)tc_load_i64(v->out, at);
+    }
+    tc_gram_rows r = {.n = n,
+                      .k = k,
+                      .want = want,
+                      .code = code,
+                      .step = step,
+                      .lo = v->lattice->lo,
+                      .hi = v->lattice->hi,
+                      .h = v->h + g * k * k,
+                      .c = v->c + g * k * k,
+                      .reach = 1,
+                      .slope = slope};
+    tc_gram_descend(&r, SWEEPS);
+    for (int64_t i = 0; i < n * k; i++)
+        tc_store_i64(v->out, first * k + i, (int64_t)code[i]);
+}
+
 /* Rows BLOCK * i and those behind it. */
 static void solve_rows(void *what, size_t block, tc_arena *room)
 {
     const solving *v = what;
-    const tc_feedback *f = v->f;
-    const tc_columns *s = f->shape;
-    const tc_quant *q = f->codes.type->quant;
-    float *want = tc_new_n(room, float, (size_t)s->k), *slope = tc_new_n(room, float, (size_t)s->k),
-          *code = tc_new_n(room, float, (size_t)s->k);
-    int64_t *step = tc_new_n(room, int64_t, (size_t)s->k);
-    for (int64_t c = (int64_t)block * BLOCK; c < ((int64_t)block + 1) * BLOCK && c < s->rows; c++) {
-        int64_t g = c / (s->rows / s->groups);
-        for (int64_t j = 0; j < s->k; j++) {
-            want[j] = (float)((double)((const float *)f->real.data)[c * s->k + j] /
-                              q->scale[q->axis >= 0 ? c : 0]);
-            step[j] = tc_lattice_step(v->lattice, q->axis >= 0 ? c : 0, j);
-            code[j] = (float)tc_load_i64(v->out, c * s->k + j);
-        }
-        tc_gram_row r = {.k = s->k,
-                         .want = want,
-                         .code = code,
-                         .step = step,
-                         .lo = v->lattice->lo,
-                         .hi = v->lattice->hi,
-                         .h = v->h + g * s->k * s->k,
-                         .c = v->c + g * s->k * s->k,
-                         .reach = 1,
-                         .slope = slope};
-        tc_gram_descend(&r, SWEEPS);
-        for (int64_t j = 0; j < s->k; j++)
-            tc_store_i64(v->out, c * s->k + j, (int64_t)code[j]);
+    const tc_columns *s = v->f->shape;
+    int64_t first = (int64_t)block * BLOCK, last = tc_min_i64(first + BLOCK, s->rows),
+            of_group = s->rows / s->groups;
+    for (int64_t n; first < last; first += n) {
+        n = tc_min_i64(last - first, of_group - first % of_group);
+        solve_some(v, first, n, room);
     }
 }
 

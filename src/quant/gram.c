@@ -4,8 +4,8 @@
  * With u the weights in steps, q the codes, x the real input and y the typed one, the error of a
  * row is
  *
- *   E(q) = sum over columns of (u x - q y)^2,   -dE/dq / 2 = u C - q H,   C = sum x y',  H = sum y
- * y'
+ *   E(q) = sum over columns of (u x - q y)^2,   -dE/dq / 2 = u C - q H,
+ *   C = sum x y',   H = sum y y'
  *
  * and code j alone is best at q_j + slope_j / H_jj.  Every loop runs over independent numbers, so
  * vectors of any width give the same bits. */
@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "../fast/outer.h"
 #include "../num/lanes.h"
 
 TC_LANES_BODY axpy(float *restrict to, float by, const float *restrict x, int64_t n)
@@ -23,69 +24,123 @@ TC_LANES_BODY axpy(float *restrict to, float by, const float *restrict x, int64_
 TC_LANES(, tc_gram_axpy, axpy, (float *restrict to, float by, const float *restrict x, int64_t n),
          (to, by, x, n))
 
-/* Four columns at a time over one row of the sum. */
-TC_LANES_BODY add_four(float *restrict to, const float *restrict a, int64_t a_row,
-                       const float *restrict b, int64_t b_row, int64_t n)
+TC_LANES_BODY sums(double *restrict sum, const float *restrict x, int64_t n)
 {
-    float a0 = a[0], a1 = a[a_row], a2 = a[2 * a_row], a3 = a[3 * a_row];
-    const float *b1 = b + b_row, *b2 = b + 2 * b_row, *b3 = b + 3 * b_row;
     for (int64_t j = 0; j < n; j++)
-        to[j] = to[j] + a0 * b[j] + a1 * b1[j] + a2 * b2[j] + a3 * b3[j];
+        sum[j] += (double)x[j];
 }
-TC_LANES(static, four, add_four,
-         (float *restrict to, const float *restrict a, int64_t a_row, const float *restrict b,
-          int64_t b_row, int64_t n),
-         (to, a, a_row, b, b_row, n))
+TC_LANES(, tc_gram_sum, sums, (double *restrict sum, const float *restrict x, int64_t n),
+         (sum, x, n))
 
-void tc_gram_add(float *sum, int64_t n, int64_t k, const float *a, const float *b, int64_t row,
-                 int64_t m)
+TC_LANES_BODY minus(float *restrict x, const float *restrict mean, int64_t n)
 {
-    int64_t whole = m - m % 4;
-    for (int64_t c = 0; c < whole; c += 4)
-        for (int64_t i = 0; i < n; i++)
-            four(sum + i * k, a + c * row + i, row, b + c * row, row, k);
-    for (int64_t c = whole; c < m; c++)
-        for (int64_t i = 0; i < n; i++)
-            tc_gram_axpy(sum + i * k, a[c * row + i], b + c * row, k);
+    for (int64_t j = 0; j < n; j++)
+        x[j] -= mean[j];
+}
+TC_LANES(, tc_gram_centre, minus, (float *restrict x, const float *restrict mean, int64_t n),
+         (x, mean, n))
+
+TC_LANES_BODY errors(const float *restrict x, const float *restrict y, int64_t n,
+                     double *restrict sum, double *restrict square)
+{
+    for (int64_t j = 0; j < n; j++) {
+        double e = (double)x[j] - (double)y[j];
+        sum[j] += e;
+        square[j] += e * e;
+    }
+}
+TC_LANES(, tc_gram_errors, errors,
+         (const float *restrict x, const float *restrict y, int64_t n, double *restrict sum,
+          double *restrict square),
+         (x, y, n, sum, square))
+
+TC_LANES_BODY dots(const float *restrict x, const float *restrict w, int64_t k, int64_t n,
+                   float *restrict sum)
+{
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int64_t t = 0; t < k; t++)
+        for (int64_t j = 0; j < n; j++)
+            sum[j] += x[t * n + j] * w[t * n + j];
+}
+TC_LANES(, tc_gram_dots, dots,
+         (const float *restrict x, const float *restrict w, int64_t k, int64_t n,
+          float *restrict sum),
+         (x, w, k, n, sum))
+
+/* One row of them. */
+typedef struct row {
+    const float *want;
+    float *code, *slope;
+    const int64_t *step;
+} row;
+
+/* slope[j] = sum of want[i] * c[i][j] - code[i] * h[i][j] over i in order. */
+static void find_slopes(const tc_gram_rows *r)
+{
+    int64_t all = r->n * r->k;
+    const tc_outer pair[] = {{r->want, 1, r->k, r->c, r->k}, {r->code, 1, r->k, r->h, r->k}};
+    memset(r->slope, 0, (size_t)all * sizeof *r->slope);
+    if (r->n == 1) {
+        for (int64_t j = 0; j < r->k; j++) {
+            tc_gram_axpy(r->slope, r->want[j], r->c + j * r->k, r->k);
+            tc_gram_axpy(r->slope, -r->code[j], r->h + j * r->k, r->k);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < all; i++)
+        r->code[i] = -r->code[i];
+    tc_outer_add(r->slope, r->k, r->n, r->k, r->k, pair, 2);
+    for (int64_t i = 0; i < all; i++)
+        r->code[i] = -r->code[i];
 }
 
 /* The best code for number j by itself, within reach. */
-static float best_code(const tc_gram_row *r, int64_t j)
+static float best_code(const tc_gram_rows *r, const row *w, int64_t j)
 {
-    float step = r->step ? (float)r->step[j] : 1, curve = r->h[j * r->k + j];
-    float want = r->code[j] + r->slope[j] / curve;
-    float reach = r->reach * fabsf(step);
-    want = fminf(fmaxf(want, r->want[j] - reach), r->want[j] + reach);
-    float q = fminf(fmaxf(nearbyintf(want / step), (float)r->lo), (float)r->hi);
+    float step = w->step ? (float)w->step[j] : 1, curve = r->h[j * r->k + j];
+    float want = w->code[j] + w->slope[j] / curve, reach = r->reach * fabsf(step);
+    float least = w->want[j] - reach, most = w->want[j] + reach;
+    want = want > least ? want : least;
+    want = want < most ? want : most;
+    float q = nearbyintf(want / step), lo = (float)r->lo, hi = (float)r->hi;
+    q = q > lo ? q : lo;
+    q = q < hi ? q : hi;
     return q * step;
 }
 
-double tc_gram_descend(const tc_gram_row *r, int sweeps)
+static double descend(const tc_gram_rows *r, const row *w, int sweeps)
 {
     double gain = 0;
-    memset(r->slope, 0, (size_t)r->k * sizeof *r->slope);
-    for (int64_t j = 0; j < r->k; j++) {
-        tc_gram_axpy(r->slope, r->want[j], r->c + j * r->k, r->k);
-        tc_gram_axpy(r->slope, -r->code[j], r->h + j * r->k, r->k);
-    }
     for (int s = 0; s < sweeps; s++) {
         bool moved = false;
         for (int64_t j = 0; j < r->k; j++) {
             float curve = r->h[j * r->k + j];
             if (!(curve > 0))
                 continue;
-            float by = best_code(r, j) - r->code[j];
+            float by = best_code(r, w, j) - w->code[j];
             double fall =
-                2 * (double)by * (double)r->slope[j] - (double)by * (double)by * (double)curve;
+                2 * (double)by * (double)w->slope[j] - (double)by * (double)by * (double)curve;
             if (by == 0 || !(fall > 0))
                 continue;
             gain += fall;
-            r->code[j] += by;
-            tc_gram_axpy(r->slope, -by, r->h + j * r->k, r->k);
+            w->code[j] += by;
+            tc_gram_axpy(w->slope, -by, r->h + j * r->k, r->k);
             moved = true;
         }
         if (!moved)
             break;
+    }
+    return gain;
+}
+
+double tc_gram_descend(const tc_gram_rows *r, int sweeps)
+{
+    double gain = 0;
+    find_slopes(r);
+    for (int64_t i = 0; i < r->n; i++) {
+        int64_t at = i * r->k;
+        row w = {r->want + at, r->code + at, r->slope + at, r->step ? r->step + at : NULL};
+        gain += descend(r, &w, sweeps);
     }
     return gain;
 }

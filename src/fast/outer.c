@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outer.c -- see outer.h.
+ *
+ * A tile of the sum stays in registers while all columns pass; each level has its own width and
+ * height of tiles. */
+#include "outer.h"
+
+#include "fast.h"
+
+TC_INLINE void add_lanes(float *restrict sum, int64_t lanes, int64_t k, int64_t m, const float *a,
+                         const float *b, int64_t step, int64_t apart)
+{
+    for (int64_t c = 0; c < m; c++, a += step, b += step)
+        for (int64_t i = 0; i < k; i++)
+            for (int64_t j = 0; j < k; j++)
+                for (int64_t l = 0; l < lanes; l++)
+                    sum[(i * k + j) * lanes + l] += a[i * apart + l] * b[j * apart + l];
+}
+
+#define NAME(f) f##_plain
+#define TARGET
+#define WIDTH 16
+#define TALL 4
+#include "outer_body.h"
+#undef NAME
+#undef TARGET
+#undef WIDTH
+#undef TALL
+
+#ifdef TC_X86
+#define NAME(f) f##_avx2
+#define TARGET TC_AVX2
+#define WIDTH 32
+#define TALL 4
+#include "outer_body.h"
+#undef NAME
+#undef TARGET
+#undef WIDTH
+#undef TALL
+
+#define NAME(f) f##_avx512
+#define TARGET TC_AVX512
+#define WIDTH 64
+#define TALL 8
+#include "outer_body.h"
+#undef NAME
+#undef TARGET
+#undef WIDTH
+#undef TALL
+#define PICK(what)                                                                                 \
+    (tc_isa_is_avx512(tc_fast_isa())                                                               \
+         ? what##_avx512                                                                           \
+         : tc_fast_isa() == TC_ISA_avx2 ? what##_avx2 : what##_plain)
+#else
+#define PICK(what) what##_plain
+#endif
+
+void tc_outer_add(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, const tc_outer *pair,
+                  int n_pair)
+{
+    PICK(add)(sum, row, n, k, m, pair[0], n_pair > 1 ? pair[1] : (tc_outer){0});
+}
+
+void tc_outer_add_lanes(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
+                        const float *b, int64_t step, int64_t apart)
+{
+    PICK(add_lanes)(sum, lanes, k, m, a, b, step, apart);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outer_body.h -- sums of outer products with vectors of WIDTH bytes, tiles of TALL rows; outer.c
+ * includes it once per level, with NAME and TARGET. */
+
+typedef float NAME(vec) __attribute__((vector_size(WIDTH)));
+enum { NAME(LANES) = WIDTH / 4, NAME(BROAD) = 2 * WIDTH / 4 };
+
+/* TALL or one rows by two vectors, over columns first .. last-1; b of the tile at column `first`,
+ * rows b_step apart. */
+TARGET TC_INLINE void NAME(tile)(float *sum, int64_t row, int tall, int64_t m,
+                                 const tc_outer *restrict p, const tc_outer *restrict q)
+{
+    typedef NAME(vec) vec;
+    enum { L = NAME(LANES) };
+    vec left[TALL], right[TALL], x, y;
+    for (int i = 0; i < tall; i++) {
+        memcpy(&left[i], sum + i * row, sizeof x);
+        memcpy(&right[i], sum + i * row + L, sizeof x);
+    }
+    for (int64_t c = 0; c < m; c++) {
+        memcpy(&x, p->b + c * p->b_step, sizeof x);
+        memcpy(&y, p->b + c * p->b_step + L, sizeof y);
+        for (int i = 0; i < tall; i++) {
+            float a = p->a[c * p->a_step + i * p->a_apart];
+            left[i] += a * x;
+            right[i] += a * y;
+        }
+        if (!q)
+            continue;
+        memcpy(&x, q->b + c * q->b_step, sizeof x);
+        memcpy(&y, q->b + c * q->b_step + L, sizeof y);
+        for (int i = 0; i < tall; i++) {
+            float a = q->a[c * q->a_step + i * q->a_apart];
+            left[i] += a * x;
+            right[i] += a * y;
+        }
+    }
+    for (int i = 0; i < tall; i++) {
+        memcpy(sum + i * row, &left[i], sizeof x);
+        memcpy(sum + i * row + L, &right[i], sizeof x);
+    }
+}
+
+/* All rows of a panel two vectors broad. */
+TARGET static void NAME(panel)(float *sum, int64_t row, int64_t n, int64_t m, tc_outer p,
+                               tc_outer q)
+{
+    for (int64_t i = 0, tall; i < n; i += tall) {
+        tall = n - i < TALL ? 1 : TALL;
+        tc_outer at = p, then = q;
+        at.a += i * p.a_apart;
+        if (then.a)
+            then.a += i * q.a_apart;
+        if (tall == TALL && then.a)
+            NAME(tile)(sum + i * row, row, TALL, m, &at, &then);
+        else if (tall == TALL)
+            NAME(tile)(sum + i * row, row, TALL, m, &at, NULL);
+        else
+            NAME(tile)(sum + i * row, row, 1, m, &at, then.a ? &then : NULL);
+    }
+}
+
+/* The last panel, less than two vectors broad: through copies that are filled up with zeros. */
+TARGET static void NAME(rest)(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, tc_outer p,
+                              tc_outer q)
+{
+    enum { B = NAME(BROAD), DEEP = 32 };
+    float near[TALL * B], copy[2][DEEP * B];
+    for (int64_t i = 0; i < n; i += TALL) {
+        int64_t tall = tc_min_i64(TALL, n - i);
+        memset(near, 0, sizeof near);
+        for (int64_t r = 0; r < tall; r++)
+            memcpy(near + r * B, sum + (i + r) * row, (size_t)k * sizeof *near);
+        for (int64_t c = 0; c < m; c += DEEP) {
+            int64_t deep = tc_min_i64(DEEP, m - c);
+            tc_outer side[2] = {p, q};
+            for (int s = 0; s < (q.a ? 2 : 1); s++) {
+                memset(copy[s], 0, sizeof copy[s]);
+                for (int64_t d = 0; d < deep; d++)
+                    memcpy(copy[s] + d * B, side[s].b + (c + d) * side[s].b_step,
+                           (size_t)k * sizeof *near);
+                side[s].a += c * side[s].a_step + i * side[s].a_apart;
+                side[s].b = copy[s];
+                side[s].b_step = B;
+            }
+            NAME(panel)(near, B, tall, deep, side[0], side[1]);
+        }
+        for (int64_t r = 0; r < tall; r++)
+            memcpy(sum + (i + r) * row, near + r * B, (size_t)k * sizeof *near);
+    }
+}
+
+TARGET static void NAME(add)(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, tc_outer p,
+                             tc_outer q)
+{
+    enum { B = NAME(BROAD) };
+    for (; k >= B; k -= B, sum += B) {
+        NAME(panel)(sum, row, n, m, p, q);
+        p.b += B;
+        if (q.b)
+            q.b += B;
+    }
+    if (k)
+        NAME(rest)(sum, row, n, k, m, p, q);
+}
+
+TARGET static void NAME(add_lanes)(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
+                                   const float *b, int64_t step, int64_t apart)
+{
+    if (lanes == TC_OUTER_LANES)
+        add_lanes(sum, TC_OUTER_LANES, k, m, a, b, step, apart);
+    else
+        add_lanes(sum, lanes, k, m, a, b, step, apart);
+}
