@@ -84,8 +84,8 @@ static bool suits(const tc_arg *x, const tc_type *to)
     return x->type->dtype == TC_i8 && tc_is_activation(x->type) && tc_is_activation(to);
 }
 
-/* x * by, or on channels that are not `wanted` the code at the end of the domain that `never` points
- * to.  wanted NULL: all are. */
+/* x * by, or on channels that are not `wanted` the code at the end of the domain on the side of
+ * `never`.  wanted NULL: all are. */
 static bool products(tc_lower *lw, const tc_arg *x, const tc_arg *by, const bool *wanted,
                      double never, const tc_type *to, tc_val *y)
 {

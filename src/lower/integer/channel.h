@@ -10,7 +10,8 @@
  * nothing was put. */
 bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const tc_type *to,
                           tc_val *y);
-/* x * by on the channels that are wanted; on others what op, TOSA's MAXIMUM or MINIMUM, never takes. */
+/* x * by on the channels that are wanted, on others what op, TOSA's MAXIMUM or MINIMUM, never
+ * takes: an end of the domain. */
 bool tc_put_channel_bound(tc_lower *lw, tc_op op, const tc_arg *x, const tc_arg *by,
                           const bool *wanted, const tc_type *to, tc_val *y);
 bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, double by,

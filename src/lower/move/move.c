@@ -75,13 +75,42 @@ tc_val tc_put_stepped(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t s
     return tc_put_reshape(lw, x, rank, dim);
 }
 
+/* Whether a value has its channels on the last axis: a layer wrote it so, and what followed left
+ * that axis where it was. */
+static bool channels_lie_last(const tc_graph *g, tc_val v)
+{
+    enum { FAR = 64 };
+    for (int i = 0; i < FAR; i++) {
+        const tc_node *def = tc_def(g, v);
+        if (!def || !def->n_in)
+            return false;
+        if (def->op == TC_OP_linear || def->op == TC_OP_layer_norm || def->op == TC_OP_rms_norm)
+            return true;
+        const tc_type *from = tc_type_of(g, def->in[0]), *to = tc_type_of(g, v);
+        tc_ints perm = {0};
+        if (def->op == TC_OP_permute)
+            perm = ((const tc_attr_perm *)def->attr)->perm;
+        if (perm.n == 4 && perm.v[1] == 2 && perm.v[2] == 3 && perm.v[3] == 1)
+            return true;
+        bool stays = tc_ops[def->op].traits & T_ELTWISE || def->op == TC_OP_slice ||
+                     def->op == TC_OP_cat || def->op == TC_OP_roll || def->op == TC_OP_pad ||
+                     def->op == TC_OP_reshape;
+        if (!stays || !from->rank || !to->rank ||
+            from->dim[from->rank - 1] != to->dim[to->rank - 1])
+            return false;
+        v = def->in[0];
+    }
+    return false;
+}
+
 /* Rows or columns of a plane on an NPU: windows of one element leave the channels where they are.
  */
 static bool skips_in_plane(const tc_lower *lw, const tc_node *node, const tc_attr_slice *a)
 {
     const tc_type *t = tc_lower_type(lw, node, 0);
     return tc_is_activation(t) && t->rank == 4 && a->axis >= 2 && a->step > 1 &&
-           a->step <= lw->target->machine->cost.skip_step;
+           a->step <= lw->target->machine->cost.skip_step &&
+           (a->axis == 3 || !channels_lie_last(lw->from, node->in[0]));
 }
 
 static tc_val by_windows(tc_lower *lw, tc_val x, const tc_attr_slice *a, int64_t count)

@@ -2,7 +2,7 @@
 /* runs.c -- TOSA form: joins and slices whose parts are one run of numbers, in the shape that they
  * are made or read in.
  *
- *   CONCAT(RESHAPE(x), RESHAPE(y), ..)  =>  RESHAPE(CONCAT(x, y, ..))
+ *   CONCAT(RESHAPE(x), RESHAPE(y), ..)  =>  RESHAPE(CONCAT(x, y, ..)), along the last axis, too
  *   RESHAPE(SLICE(x))                   =>  SLICE(RESHAPE(x))
  *   RESHAPE(RESHAPE(x))                 =>  RESHAPE(x)
  *
@@ -40,6 +40,36 @@ static bool alike(const tc_type *a, const tc_type *b, int axis)
     return a->rank == b->rank && first_axis(b) == axis &&
            memcmp(a->dim + axis + 1, b->dim + axis + 1,
                   (size_t)(a->rank - axis - 1) * sizeof *a->dim) == 0;
+}
+
+/* The same but for the last axis, which is as long as the part's. */
+static bool rows_alike(const tc_type *a, const tc_type *b, const tc_type *part)
+{
+    return a->rank == b->rank && a->rank <= 4 && b->dim[b->rank - 1] == part->dim[part->rank - 1] &&
+           memcmp(a->dim, b->dim, (size_t)(a->rank - 1) * sizeof *a->dim) == 0;
+}
+
+/* Channels beside each other: what is in front of the last axis may be seen in the parts' shape. */
+static tc_status joins_last(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_concat || node->n_in < 2)
+        return TC_OK;
+    const tc_type *to = tc_type_of(rw->from, node->out[0]), *first = NULL;
+    if (((const tc_attr_tosa_axis *)node->attr)->axis != to->rank - 1 || !tc_type_count(to))
+        return TC_OK;
+    tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = source_of(rw, node, i);
+        const tc_node *def = in[i] ? tc_def(rw->to, in[i]) : NULL;
+        const tc_type *t = in[i] ? tc_type_of(rw->to, in[i]) : NULL;
+        first = i ? first : t;
+        if (!def || def->op != TC_OP_tosa_slice || t->rank == 0 ||
+            !rows_alike(first, t, tc_type_of(rw->from, node->in[i])))
+            return TC_OK;
+    }
+    tc_lower lw = tc_cheap_at(rw, node);
+    tc_val y = tc_put_concat(&lw, in, node->n_in, first->rank - 1);
+    return tc_cheap_take(rw, &lw, node, tc_put_reshape(&lw, y, to->rank, to->dim), done);
 }
 
 static tc_status joins(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -120,7 +150,7 @@ static tc_status once(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_lower_runs(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {once, joins, slices};
+    static tc_rewriter *const rewriters[] = {once, joins, joins_last, slices};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
