@@ -9,9 +9,11 @@
 
 #include <dnnl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "../base/late.h"
 #include "../base/mapped.h"
+#include "../num/lanes.h"
 
 void omp_set_num_threads(int n); /* libgomp's; clang comes without omp.h */
 
@@ -20,7 +22,8 @@ void omp_set_num_threads(int n); /* libgomp's; clang comes without omp.h */
     F(dnnl_, dilated_deconvolution_forward_desc_init) F(dnnl_, engine_create) \
     F(dnnl_, matmul_desc_init) F(dnnl_, memory_create) F(dnnl_, memory_desc_equal) \
     F(dnnl_, memory_desc_get_size) F(dnnl_, memory_desc_init_by_strides) \
-    F(dnnl_, memory_desc_init_by_tag) F(dnnl_, memory_destroy) F(dnnl_, post_ops_append_binary) \
+    F(dnnl_, memory_desc_init_by_tag) F(dnnl_, memory_destroy) \
+    F(dnnl_, memory_set_data_handle) F(dnnl_, post_ops_append_binary) \
     F(dnnl_, post_ops_append_eltwise) F(dnnl_, post_ops_create) F(dnnl_, post_ops_destroy) \
     F(dnnl_, primitive_attr_create) F(dnnl_, primitive_attr_destroy) \
     F(dnnl_, primitive_attr_set_post_ops) F(dnnl_, primitive_attr_set_scratchpad_mode) \
@@ -36,8 +39,16 @@ static struct {
 
 enum { MOST_ARGS = 6 };
 
+/* The library's names for the operands of one call. */
+typedef struct arguments {
+    dnnl_exec_arg_t arg[MOST_ARGS];
+    int n;
+} arguments;
+
 struct tc_product {
     dnnl_primitive_t primitive;
+    arguments *own;   /* made once */
+    atomic_flag *taken; /* a call has them in hand */
     dnnl_memory_desc_t a, b, y, bias, scratch;
     void *packed_b; /* NULL: b comes with the call */
     const tc_ctx *mapped; /* not NULL: packed_b is the file's own, and may be there often */
@@ -80,9 +91,17 @@ static void drop_making(void *what)
     *m = (making){0};
 }
 
+static void drop_arguments(arguments *a)
+{
+    for (int i = 0; i < a->n; i++)
+        dnnl.memory_destroy(a->arg[i].memory);
+    a->n = 0;
+}
+
 static void drop_product(void *what)
 {
     tc_product *p = what;
+    drop_arguments(p->own);
     dnnl.primitive_destroy(p->primitive);
 }
 
@@ -263,19 +282,23 @@ static int keep_clamp(tc_product *p, const recipe *r)
     return last;
 }
 
-static void clamp_numbers(float *restrict y, size_t n, float lo, float hi)
+TC_LANES_BODY clamp(float *y, size_t n, float lo, float hi)
 {
     for (size_t i = 0; i < n; i++) {
         float v = y[i] < lo ? lo : y[i];
         y[i] = v > hi ? hi : v;
     }
 }
+TC_LANES(static, clamp_numbers, clamp, (float *y, size_t n, float lo, float hi), (y, n, lo, hi))
 
 static tc_product *finish(tc_ctx *ctx, const recipe *r)
 {
     tc_product *p = tc_new(&ctx->arena, tc_product);
     making *m = tc_new(&ctx->arena, making);
     int n_then = keep_clamp(p, r);
+    p->own = tc_new(&ctx->arena, arguments);
+    p->taken = tc_new(&ctx->arena, atomic_flag);
+    atomic_flag_clear(p->taken);
     tc_ctx_defer(ctx, drop_product, p); /* before anything is there that running out could lose */
     tc_ctx_defer(ctx, drop_making, m);
     dnnl.set_num_threads(1); /* products decide how many threads they use when they are made */
@@ -472,19 +495,26 @@ void tc_product_run(const tc_product *p, const void *a, const void *b, const voi
         {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, &p->y, extra, p->has_extra},
         {DNNL_ARG_SCRATCHPAD, &p->scratch, scratch, p->scratch_bytes > 0},
     };
-    dnnl_exec_arg_t args[MOST_ARGS];
-    int n = 0;
-    for (int i = 0; i < MOST_ARGS; i++) {
+    arguments fresh = {.n = 0}; /* for a second thread that runs the same product */
+    bool mine = !atomic_flag_test_and_set(p->taken);
+    arguments *args = mine ? p->own : &fresh;
+    bool made = args->n > 0;
+    for (int i = 0, k = 0; i < MOST_ARGS; i++) {
+        void *data = (void *)(uintptr_t)want[i].data;
         if (!want[i].there)
             continue;
-        args[n].arg = want[i].arg;
-        dnnl.memory_create(&args[n].memory, want[i].desc, engine, (void *)(uintptr_t)want[i].data);
-        n++;
+        if (made) {
+            dnnl.memory_set_data_handle(args->arg[k++].memory, data);
+            continue;
+        }
+        args->arg[args->n].arg = want[i].arg;
+        dnnl.memory_create(&args->arg[args->n++].memory, want[i].desc, engine, data);
     }
-    dnnl.primitive_execute(p->primitive, this_stream(), n, args);
+    dnnl.primitive_execute(p->primitive, this_stream(), args->n, args->arg);
     dnnl.stream_wait(this_stream());
-    for (int i = 0; i < n; i++)
-        dnnl.memory_destroy(args[i].memory);
+    if (mine)
+        atomic_flag_clear(p->taken);
+    drop_arguments(&fresh);
     if (p->mapped)
         tc_mapped_forget(p->mapped, p->packed_b, dnnl.memory_desc_get_size(&p->b));
     if (p->n_clamp)

@@ -5,6 +5,7 @@
  * (x - mean) * scale + bias in the working type. */
 #include <math.h>
 
+#include "lanes.h"
 #include "sum.h"
 #include "work.h"
 
@@ -13,6 +14,22 @@
 #include "norm_body.h"
 #undef NAME
 #undef T
+
+TC_LANES(static, batch_norm_lanes, batch_norm_f32,
+         (int64_t batch, int64_t channels, int64_t inner, const float *x, const float *weight,
+          const float *bias, const float *mean, const float *variance, double eps, float *y),
+         (batch, channels, inner, x, weight, bias, mean, variance, eps, y))
+TC_LANES(static, layer_norm_lanes, layer_norm_f32,
+         (int64_t rows, int64_t n, const float *x, const float *weight, const float *bias,
+          double eps, float *y),
+         (rows, n, x, weight, bias, eps, y))
+TC_LANES(static, rms_norm_lanes, rms_norm_f32,
+         (int64_t rows, int64_t n, const float *x, const float *weight, double eps, float *y),
+         (rows, n, x, weight, eps, y))
+TC_LANES(static, group_norm_lanes, group_norm_f32,
+         (int64_t batch, int64_t groups, int64_t channels, int64_t inner, const float *x,
+          const float *weight, const float *bias, double eps, float *y),
+         (batch, groups, channels, inner, x, weight, bias, eps, y))
 
 #define NAME(f) f##_f64
 #define T double
@@ -34,7 +51,7 @@ void tc_num_batch_norm(tc_call *call)
         in[i] = tc_work_in(call, i, work);
     void *y = tc_work_out(call, 0, work);
     if (work == TC_WORK_f32)
-        batch_norm_f32(batch, channels, inner, in[0], in[1], in[2], in[3], in[4], a->eps, y);
+        batch_norm_lanes(batch, channels, inner, in[0], in[1], in[2], in[3], in[4], a->eps, y);
     else
         batch_norm_f64(batch, channels, inner, in[0], in[1], in[2], in[3], in[4], a->eps, y);
     tc_work_done(call, 0, work, y);
@@ -59,7 +76,7 @@ void tc_num_layer_norm(tc_call *call)
     const void *weight = tc_work_in(call, 1, work), *bias = tc_work_in(call, 2, work);
     void *y = tc_work_out(call, 0, work);
     if (work == TC_WORK_f32)
-        layer_norm_f32(rows, n, x, weight, bias, a->eps, y);
+        layer_norm_lanes(rows, n, x, weight, bias, a->eps, y);
     else
         layer_norm_f64(rows, n, x, weight, bias, a->eps, y);
     tc_work_done(call, 0, work, y);
@@ -74,7 +91,7 @@ void tc_num_rms_norm(tc_call *call)
     const void *x = tc_work_in(call, 0, work), *weight = tc_work_in(call, 1, work);
     void *y = tc_work_out(call, 0, work);
     if (work == TC_WORK_f32)
-        rms_norm_f32(rows, n, x, weight, a->eps, y);
+        rms_norm_lanes(rows, n, x, weight, a->eps, y);
     else
         rms_norm_f64(rows, n, x, weight, a->eps, y);
     tc_work_done(call, 0, work, y);
@@ -93,7 +110,7 @@ void tc_num_group_norm(tc_call *call)
     const void *weight = tc_work_in(call, 1, work), *bias = tc_work_in(call, 2, work);
     void *y = tc_work_out(call, 0, work);
     if (work == TC_WORK_f32)
-        group_norm_f32(t->dim[0], a->groups, t->dim[1] / a->groups, inner, x, weight, bias, a->eps,
+        group_norm_lanes(t->dim[0], a->groups, t->dim[1] / a->groups, inner, x, weight, bias, a->eps,
                        y);
     else
         group_norm_f64(t->dim[0], a->groups, t->dim[1] / a->groups, inner, x, weight, bias, a->eps,

@@ -7,7 +7,8 @@ typedef struct NAME(moments) {
     double mean, scale;
 } NAME(moments);
 
-static NAME(moments) NAME(moments_of)(const T *x, int64_t n, double eps)
+static inline __attribute__((always_inline)) NAME(moments)
+    NAME(moments_of)(const T *x, int64_t n, double eps)
 {
     double mean = NAME(tc_sum)(x, n, 0) / (double)n;
     double variance = NAME(tc_sum_squares)(x, n, mean) / (double)n;
@@ -16,14 +17,23 @@ static NAME(moments) NAME(moments_of)(const T *x, int64_t n, double eps)
 
 /* y = (x - mean) * scale + bias; the difference first, so that what cancels cancels exactly, with
  * what T has no room for of the mean. */
-static void NAME(line)(const T *x, int64_t n, double mean, double scale, double bias, T *y)
+TC_LANES_BODY NAME(line)(const T *x, int64_t n, double mean, double scale, double bias, T *y)
 {
     T middle = (T)mean, rest = (T)(mean - (double)middle), factor = (T)scale, shift = (T)bias;
     for (int64_t i = 0; i < n; i++)
         y[i] = (x[i] - middle - rest) * factor + shift;
 }
 
-static void NAME(batch_norm)(int64_t batch, int64_t channels, int64_t inner, const T *x,
+/* The same with a weight and a bias for each number. */
+TC_LANES_BODY NAME(line_by)(const T *restrict x, int64_t n, double mean, double scale,
+                            const T *restrict weight, const T *restrict bias, T *restrict y)
+{
+    T middle = (T)mean, rest = (T)(mean - (double)middle), factor = (T)scale;
+    for (int64_t i = 0; i < n; i++)
+        y[i] = ((x[i] - middle - rest) * factor + 0) * weight[i] + bias[i];
+}
+
+TC_LANES_BODY NAME(batch_norm)(int64_t batch, int64_t channels, int64_t inner, const T *x,
                              const T *weight, const T *bias, const T *mean, const T *variance,
                              double eps, T *y)
 {
@@ -34,11 +44,15 @@ static void NAME(batch_norm)(int64_t batch, int64_t channels, int64_t inner, con
         }
 }
 
-static void NAME(layer_norm)(int64_t rows, int64_t n, const T *x, const T *weight, const T *bias,
+TC_LANES_BODY NAME(layer_norm)(int64_t rows, int64_t n, const T *x, const T *weight, const T *bias,
                              double eps, T *y)
 {
     for (int64_t r = 0; r < rows; r++, x += n, y += n) {
         NAME(moments) m = NAME(moments_of)(x, n, eps);
+        if (weight && bias) {
+            NAME(line_by)(x, n, m.mean, m.scale, weight, bias, y);
+            continue;
+        }
         NAME(line)(x, n, m.mean, m.scale, 0, y);
         for (int64_t i = 0; weight && i < n; i++)
             y[i] *= weight[i];
@@ -47,7 +61,7 @@ static void NAME(layer_norm)(int64_t rows, int64_t n, const T *x, const T *weigh
     }
 }
 
-static void NAME(rms_norm)(int64_t rows, int64_t n, const T *x, const T *weight, double eps, T *y)
+TC_LANES_BODY NAME(rms_norm)(int64_t rows, int64_t n, const T *x, const T *weight, double eps, T *y)
 {
     for (int64_t r = 0; r < rows; r++, x += n, y += n) {
         double scale = 1 / sqrt(NAME(tc_sum_squares)(x, n, 0) / (double)n + eps);
@@ -57,7 +71,7 @@ static void NAME(rms_norm)(int64_t rows, int64_t n, const T *x, const T *weight,
     }
 }
 
-static void NAME(group_norm)(int64_t batch, int64_t groups, int64_t channels, int64_t inner,
+TC_LANES_BODY NAME(group_norm)(int64_t batch, int64_t groups, int64_t channels, int64_t inner,
                              const T *x, const T *weight, const T *bias, double eps, T *y)
 {
     for (int64_t n = 0; n < batch; n++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softmax.c -- softmax and its logarithm along one axis. */
+#include "lanes.h"
 #include "math.h"
 #include "softmax.h"
 #include "sum.h"
@@ -12,26 +13,35 @@ enum { BLOCK = 64 };
 #define EXP tc_expf
 #define LOG(x) tc_logf((float)(x))
 #define SUM(x, n) tc_sum_f32((x), (n), 0)
+#define AT_ONCE 16
 #include "softmax_body.h"
 #undef NAME
 #undef T
 #undef EXP
 #undef LOG
 #undef SUM
+#undef AT_ONCE
 
 #define NAME(f) f##_f64
 #define T double
 #define EXP exp
 #define LOG(x) log(x)
 #define SUM(x, n) tc_sum_f64((x), (n), 0)
+#define AT_ONCE 1
 #include "softmax_body.h"
 #undef NAME
 #undef T
 #undef EXP
 #undef LOG
 #undef SUM
+#undef AT_ONCE
 
-void tc_softmax_row_f32(float *y, int64_t n) { row_f32(y, n, false); }
+TC_LANES(static, softmax_f32, along_f32,
+         (const float *x, int64_t outer, int64_t n, int64_t inner, bool logarithm, float *y),
+         (x, outer, n, inner, logarithm, y))
+TC_LANES(static, one_row, row_f32, (float *y, int64_t n, bool logarithm), (y, n, logarithm))
+
+void tc_softmax_row_f32(float *y, int64_t n) { one_row(y, n, false); }
 void tc_softmax_row_f64(double *y, int64_t n) { row_f64(y, n, false); }
 
 static void along_axis(tc_call *call, bool logarithm)
@@ -47,7 +57,7 @@ static void along_axis(tc_call *call, bool logarithm)
     if (work == TC_WORK_f32)
         softmax_f32(x, outer, n, inner, logarithm, y);
     else
-        softmax_f64(x, outer, n, inner, logarithm, y);
+        along_f64(x, outer, n, inner, logarithm, y);
     tc_work_done(call, 0, work, y);
 }
 

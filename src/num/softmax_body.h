@@ -3,15 +3,25 @@
  *
  * The largest element is taken off first, so that no exponential overflows. */
 
-static void NAME(exponentials)(T *y, int64_t n)
+/* AT_ONCE at a time: what is left over goes through a copy, so that it is as quick. */
+TC_LANES_BODY NAME(exponentials)(T *y, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = EXP(y[i]);
+    int64_t i = 0;
+    for (; i + AT_ONCE <= n; i += AT_ONCE)
+        for (int j = 0; j < AT_ONCE; j++)
+            y[i + j] = EXP(y[i + j]);
+    if (i == n)
+        return;
+    T rest[AT_ONCE] = {0};
+    memcpy(rest, y + i, (size_t)(n - i) * sizeof *y);
+    for (int j = 0; j < AT_ONCE; j++)
+        rest[j] = EXP(rest[j]);
+    memcpy(y + i, rest, (size_t)(n - i) * sizeof *y);
 }
 
 /* The largest of n numbers in eight lanes.  NaN is passed over here: its own exponential, and with
  * it the sum, is NaN all the same. */
-static T NAME(largest)(const T *x, int64_t n)
+static inline __attribute__((always_inline)) T NAME(largest)(const T *x, int64_t n)
 {
     T top[8];
     int64_t i = 0;
@@ -28,7 +38,7 @@ static T NAME(largest)(const T *x, int64_t n)
 }
 
 /* One row that lies side by side, in place. */
-static void NAME(row)(T *y, int64_t n, bool logarithm)
+TC_LANES_BODY NAME(row)(T *y, int64_t n, bool logarithm)
 {
     T top = NAME(largest)(y, n);
     for (int64_t i = 0; i < n; i++)
@@ -54,8 +64,8 @@ static void NAME(row)(T *y, int64_t n, bool logarithm)
 }
 
 /* Up to BLOCK rows that lie across: element k of row j at x[k * step + j]. */
-static void NAME(rows_across)(const T *x, int64_t n, int64_t step, int64_t rows, bool logarithm,
-                              T *y)
+TC_LANES_BODY NAME(rows_across)(const T *x, int64_t n, int64_t step, int64_t rows,
+                                bool logarithm, T *y)
 {
     T top[BLOCK], part[BLOCK];
     double sum[BLOCK] = {0};
@@ -83,7 +93,8 @@ static void NAME(rows_across)(const T *x, int64_t n, int64_t step, int64_t rows,
             y[k * step + j] = logarithm ? y[k * step + j] - part[j] : y[k * step + j] * part[j];
 }
 
-static void NAME(softmax)(const T *x, int64_t outer, int64_t n, int64_t inner, bool logarithm, T *y)
+TC_LANES_BODY NAME(along)(const T *x, int64_t outer, int64_t n, int64_t inner, bool logarithm,
+                          T *y)
 {
     for (int64_t i = 0; i < outer; i++, x += n * inner, y += n * inner) {
         if (inner == 1) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sum.h -- sums that stay accurate and are quick: eight running f64 totals, joined at the end. */
+/* sum.h -- sums that stay accurate and are quick: eight running f64 totals, joined at the end.
+ * Always inlined, so that they have the width of the loop they are in (lanes.h). */
 #ifndef TC_SUM_H
 #define TC_SUM_H
 
 #include "../base/base.h"
 
 #define TC_SUM(name, T, term)                                                                      \
-    static inline double name(const T *x, int64_t n, TC_UNUSED double mean)                        \
+    static inline __attribute__((always_inline)) double name(const T *x, int64_t n,                \
+                                                             TC_UNUSED double mean)                \
     {                                                                                              \
         double s[8] = {0};                                                                         \
         int64_t i = 0;                                                                             \

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "../num/lanes.h"
 #include "../num/softmax.h"
 
 /* The pass over the scores [batch..., rows, keys]. */
@@ -16,8 +17,8 @@ typedef struct weighing {
     bool causal, has_mask, by_bool;
 } weighing;
 
-/* One row: the numbers of num/'s attention; a row without any key allowed becomes zeros. */
-static void weigh_row(const weighing *w, float *score, int64_t row, const void *mask, int64_t at)
+/* One row of scores before their softmax, as in num/'s attention; whether any key is allowed. */
+TC_LANES_BODY score_row(const weighing *w, float *score, int64_t row, const void *mask, bool *some)
 {
     int64_t keys = w->dim[w->rank - 1], apart = w->step[w->rank - 1];
     bool any = false;
@@ -25,14 +26,29 @@ static void weigh_row(const weighing *w, float *score, int64_t row, const void *
         score[j] *= w->scale;
     if (w->has_mask && w->by_bool)
         for (int64_t j = 0; j < keys; j++)
-            score[j] = ((const uint8_t *)mask)[at + j * apart] ? score[j] : -INFINITY;
+            score[j] = ((const uint8_t *)mask)[j * apart] ? score[j] : -INFINITY;
+    else if (w->has_mask && apart == 1)
+        for (int64_t j = 0; j < keys; j++)
+            score[j] += ((const float *)mask)[j];
     else if (w->has_mask)
         for (int64_t j = 0; j < keys; j++)
-            score[j] += ((const float *)mask)[at + j * apart];
+            score[j] += ((const float *)mask)[j * apart];
     for (int64_t j = row + 1; w->causal && j < keys; j++)
         score[j] = -INFINITY;
     for (int64_t j = 0; j < keys; j++)
         any |= score[j] != -INFINITY;
+    *some = any;
+}
+TC_LANES(static, scores, score_row,
+         (const weighing *w, float *score, int64_t row, const void *mask, bool *some),
+         (w, score, row, mask, some))
+
+/* One row; without any key allowed it becomes zeros. */
+static void weigh_row(const weighing *w, float *score, int64_t row, const uint8_t *mask, int64_t at)
+{
+    int64_t keys = w->dim[w->rank - 1];
+    bool any;
+    scores(w, score, row, mask ? mask + at * (w->by_bool ? 1 : 4) : NULL, &any);
     if (any)
         tc_softmax_row_f32(score, keys);
     else
@@ -51,7 +67,7 @@ static void weigh(const void *what, void *const *in, void *out, void *scratch)
         int64_t offset = 0;
         for (int i = 0; i < w->rank - 1; i++)
             offset += at[i] * w->step[i];
-        weigh_row(w, score, at[w->rank - 2], in[1], offset);
+        weigh_row(w, score, at[w->rank - 2], w->has_mask ? in[1] : NULL, offset);
         for (int i = w->rank - 2; i >= 0 && ++at[i] == w->dim[i]; i--)
             at[i] = 0;
     }
