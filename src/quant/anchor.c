@@ -31,6 +31,7 @@ static const char *const spellings[][2] = {
     [TC_SPELLED_MATMUL] = {"aten.matmul.default", NULL},
     [TC_SPELLED_HARDTANH] = {"aten.hardtanh.default", "aten.hardtanh_.default"},
     [TC_SPELLED_CONTIGUOUS] = {"aten.contiguous.default", NULL},
+    [TC_SPELLED_MAX_POOL1D] = {"aten.max_pool1d.default", NULL},
 };
 
 bool tc_anchor_spelled(const tc_node *node, tc_spelling as)
@@ -40,6 +41,13 @@ bool tc_anchor_spelled(const tc_node *node, tc_spelling as)
         if (spellings[as][i] && tc_text_eq(target, spellings[as][i]))
             return true;
     return false;
+}
+
+bool tc_anchor_parts(const tc_node *node, int operand)
+{
+    bool adds =
+        node->op == TC_OP_index_put && ((const tc_attr_index_put *)node->attr)->accumulate;
+    return (adds && operand == 1) || tc_anchor_spelled(node, TC_SPELLED_MAX_POOL1D);
 }
 
 /* Whether the numbers lie in memory in the order of their axes, in PyTorch. */

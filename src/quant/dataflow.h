@@ -53,11 +53,14 @@ double tc_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x);
 /* anchor.c: operators whose operands and result share one domain for the anchor, beyond movement.
  */
 bool tc_anchor_shares(tc_op op);
+/* Movement of an operand that stays outside of the result's domain there. */
+bool tc_anchor_parts(const tc_node *node, int operand);
 /* What PyTorch called the node's operator, where one of ours stands for several of its. */
 typedef enum tc_spelling {
     TC_SPELLED_MATMUL,
     TC_SPELLED_HARDTANH,
-    TC_SPELLED_CONTIGUOUS
+    TC_SPELLED_CONTIGUOUS,
+    TC_SPELLED_MAX_POOL1D
 } tc_spelling;
 bool tc_anchor_spelled(const tc_node *node, tc_spelling as);
 /* The anchor looks at every value, and again at each step by which an operand of matmul becomes one

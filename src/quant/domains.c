@@ -188,6 +188,13 @@ static bool only_moves(const tc_node *node)
     return carried == 1 && node->op != TC_OP_where;
 }
 
+/* An operand whose numbers the result has, in one domain with it. */
+static bool shared(const classes *c, const tc_node *node, int operand)
+{
+    return tc_role_carries(node, operand) &&
+           !(c->flow.config->anchor && tc_anchor_parts(node, operand));
+}
+
 static void join_moved(classes *c)
 {
     const tc_graph *g = c->flow.g;
@@ -196,7 +203,7 @@ static void join_moved(classes *c)
         if (!tc_role_moves(node) || !only_moves(node))
             continue;
         for (int i = 0; i < node->n_in; i++)
-            for (int o = 0; o < node->n_out && tc_role_carries(node, i); o++)
+            for (int o = 0; o < node->n_out && shared(c, node, i); o++)
                 if (tc_role_carried(node, o) && c->has[node->in[i]] && c->has[node->out[o]])
                     join(c, node->in[i], node->out[o]);
     }
@@ -289,7 +296,7 @@ static void join_met(classes *c, tc_domains *out)
             continue;
         for (int i = 0; i < node->n_in; i++) {
             tc_val x = node->in[i];
-            if (!tc_role_carries(node, i) || !c->has[x] ||
+            if (!shared(c, node, i) || !c->has[x] ||
                 f->score[node->out[0]]) /* a mask over scores: a range of its own */
                 continue;
             bool alone = reader[find(c, x)] == node;

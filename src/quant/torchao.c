@@ -3,7 +3,7 @@
  * parameters that an export through PT2E has.
  *
  * Its arithmetic is f32 tensors and f64 Python numbers; a Python number that meets a tensor becomes
- * f32.  Sums of tensors are taken in the order of PyTorch's kernel for 16 lanes.  The observer
+ * f32.  Sums of tensors are taken in the order of PyTorch's kernel, 8 lanes.  The observer
  * depends on the order in which it sees samples, and so it sees them one after the other. */
 #include "torchao.h"
 
@@ -96,10 +96,10 @@ void tc_torchao_see(tc_torchao *t, const float *x, int64_t n)
     t->max = hi;
 }
 
-/* ---- sums as PyTorch's kernel takes them: four rows of 16 lanes, in blocks that are summed in
+/* ---- sums as PyTorch's kernel takes them: four rows of 8 lanes, in blocks that are summed in
  * turn ---- */
 
-enum { LANES = 16, ROWS = 4, LEVELS = 4, LEVEL_POWER = 4, LEVEL_STEP = 1 << LEVEL_POWER };
+enum { LANES = 8, ROWS = 4, LEVELS = 4, LEVEL_POWER = 4, LEVEL_STEP = 1 << LEVEL_POWER };
 
 typedef struct block_sums {
     float acc[LEVELS][ROWS][LANES];

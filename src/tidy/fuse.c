@@ -6,18 +6,28 @@
  *   product(x, w, b) s + t       = product(x, s w, s b + t)
  *
  * where s and t belong to the output channel.  Done when the statistics and weights are constants
- * and nobody else reads the product; the sums are then rounded differently, and that is all. */
+ * and nobody else reads the product; the sums are then rounded differently, and that is all.
+ *
+ * fuse32 rounds every step to f32, in the order in which PT2E folds its norms,
+ *
+ *   r = 1 / sqrt(var + eps),  w' = w (weight r),  b' = ((b - mean) r) weight + bias,
+ *
+ * so that the products give the same bits there and here. */
 #include "tidy.h"
 
 #include <math.h>
 
 #include "../num/load.h"
 
-/* scale and shift of each channel. */
+/* What each channel of the weights is multiplied by, and its new bias. */
 typedef struct affine {
     int64_t n;
     double *scale, *shift;
 } affine;
+
+/* As f32 holds it.  A double of two f32 rounds to the f32 that their sum, product, quotient or
+ * root rounds to at once. */
+static double narrow(double v) { return (double)(float)v; }
 
 static bool is_plain_float(const tc_type *type)
 {
@@ -59,19 +69,29 @@ static double element(const tc_rewrite *rw, const tc_node *node, int operand, in
     return tc_load_f64(tc_tensor_of(rw->to, tc_rewrite_in(rw, node, operand)), i);
 }
 
-/* batch_norm(y) = scale y + shift, channel by channel. */
-static affine norm_as_affine(tc_rewrite *rw, const tc_node *norm)
+static void fold_single(const tc_rewrite *rw, const tc_node *norm, const tc_node *product,
+                        const affine *a)
 {
-    int64_t n = tc_type_of(rw->from, norm->out[0])->dim[1];
-    double eps = ((const tc_attr_eps *)norm->attr)->eps;
-    affine a = {n, tc_new_n(&rw->ctx->scratch, double, (size_t)n),
-                tc_new_n(&rw->ctx->scratch, double, (size_t)n)};
-    for (int64_t c = 0; c < n; c++) {
-        double mean = element(rw, norm, 3, c, 0), var = element(rw, norm, 4, c, 1);
-        a.scale[c] = element(rw, norm, 1, c, 1) / sqrt(var + eps);
-        a.shift[c] = element(rw, norm, 2, c, 0) - mean * a.scale[c];
+    double eps = narrow(((const tc_attr_eps *)norm->attr)->eps);
+    for (int64_t c = 0; c < a->n; c++) {
+        double root = narrow(sqrt(narrow(element(rw, norm, 4, c, 1) + eps)));
+        double per_root = narrow(1 / root), weight = element(rw, norm, 1, c, 1);
+        double bias = narrow(element(rw, product, 2, c, 0) - element(rw, norm, 3, c, 0));
+        a->scale[c] = narrow(weight * per_root);
+        a->shift[c] = narrow(narrow(bias * per_root) * weight) + element(rw, norm, 2, c, 0);
     }
-    return a;
+}
+
+static void fold_exact(const tc_rewrite *rw, const tc_node *norm, const tc_node *product,
+                       const affine *a)
+{
+    double eps = ((const tc_attr_eps *)norm->attr)->eps;
+    for (int64_t c = 0; c < a->n; c++) {
+        double mean = element(rw, norm, 3, c, 0), var = element(rw, norm, 4, c, 1);
+        a->scale[c] = element(rw, norm, 1, c, 1) / sqrt(var + eps);
+        double shift = element(rw, norm, 2, c, 0) - mean * a->scale[c];
+        a->shift[c] = a->scale[c] * element(rw, product, 2, c, 0) + shift;
+    }
 }
 
 /* n neighbouring weights times a scale. */
@@ -112,7 +132,7 @@ static tc_val shifted_bias(tc_rewrite *rw, const tc_node *product, const affine 
     const tc_type *type = tc_type_make(rw->ctx, w->dtype, 1, &a->n);
     tc_tensor out = tc_tensor_new(&rw->ctx->arena, type);
     for (int64_t c = 0; c < a->n; c++)
-        tc_store_f64(out, c, a->scale[c] * element(rw, product, 2, c, 0) + a->shift[c]);
+        tc_store_f64(out, c, a->shift[c]);
     return tc_graph_const(rw->to, type, out.data, NULL, product->loc);
 }
 
@@ -145,7 +165,11 @@ static tc_status fuse_norm(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!fits(rw, node, product))
         return TC_OK;
     tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
-    affine a = norm_as_affine(rw, node);
+    int64_t n = tc_type_of(rw->from, node->out[0])->dim[1];
+    affine a = {n, tc_new_n(&rw->ctx->scratch, double, (size_t)n),
+                tc_new_n(&rw->ctx->scratch, double, (size_t)n)};
+    const bool *single = rw->user;
+    (*single ? fold_single : fold_exact)(rw, node, product, &a);
     tc_status status = take_affine(rw, node, product, &a, done);
     tc_arena_rewind(&rw->ctx->scratch, mark);
     return status;
@@ -195,7 +219,7 @@ static tc_status fuse_constant(tc_rewrite *rw, const tc_node *node, bool *done)
                 tc_new_n(&rw->ctx->scratch, double, n)};
     for (int64_t i = 0; i < a.n; i++) {
         a.scale[i] = adds ? 1 : tc_load_f64(t, i);
-        a.shift[i] = adds ? tc_load_f64(t, i) : 0;
+        a.shift[i] = a.scale[i] * element(rw, product, 2, i, 0) + (adds ? tc_load_f64(t, i) : 0);
     }
     tc_status status = take_affine(rw, node, product, &a, done);
     tc_arena_rewind(&rw->ctx->scratch, mark);
@@ -209,9 +233,20 @@ tc_status tc_tidy_gain(tc_ctx *ctx, tc_module *module)
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
-tc_status tc_tidy_fuse(tc_ctx *ctx, tc_module *module)
+static tc_status fuse(tc_module *module, bool single)
 {
     static tc_rewriter *const rewriters[] = {fuse_norm};
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), &single);
+}
+
+tc_status tc_tidy_fuse(tc_ctx *ctx, tc_module *module)
+{
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return fuse(module, false);
+}
+
+tc_status tc_tidy_fuse32(tc_ctx *ctx, tc_module *module)
+{
+    (void)ctx;
+    return fuse(module, true);
 }

@@ -203,6 +203,15 @@ static void joining(void)
                "anchor");
     SHARED(t, "y", "c"); /* the anchor always shares */
     tc_ctx_free(t.ctx);
+    t = decide("%0 \"a\": f32[1,2,8]",
+               "  %1 \"x\" = exp %0\n"
+               "  %2 \"m\" = max_pool %1 kernel=[2] stride=[2] pad=[0] dilation=[1] ceil=false "
+               "loc(node=\"m\", target=\"aten.max_pool1d.default\")\n  %3 \"n\" = max_pool %2 "
+               "kernel=[2] stride=[2] pad=[0] dilation=[1] ceil=false\n  return %3\n",
+               "anchor");
+    APART(t, "x", "m"); /* but not over this */
+    SHARED(t, "m", "n");
+    tc_ctx_free(t.ctx);
 }
 
 static const char attention[] =

@@ -290,6 +290,19 @@ static tc_grid torchao(const tc_setting *setting, bool cube, bool relu)
     return tc_torchao_grid(&t, &s);
 }
 
+/* Errors so near to each other that the order of their sums decides where the search stops. */
+static tc_grid torchao_near_ties(const tc_setting *setting)
+{
+    tc_torchao t = {.min = -1.3f, .max = 2.9f};
+    uint32_t s = 3;
+    for (int i = 0; i < TC_TORCHAO_BINS; i++) {
+        s = s * 1664525u + 1013904223u;
+        float u = (float)(s >> 8) / 16777216.0f, far = fabsf((float)i - 600) / 300;
+        t.count[i] = floorf(1e5f * u / (1 + far * far * far * far * far * far));
+    }
+    return tc_torchao_grid(&t, setting);
+}
+
 static void test_torchao(void)
 {
     tc_setting narrow = int8;
@@ -302,6 +315,8 @@ static void test_torchao(void)
     CHECK(g.scale == 0x1.cf95bap-7 && g.zero == -127);
     g = torchao(&int16, true, false);
     CHECK(g.scale == 0x1.74a13p-10 && g.zero == 0);
+    g = torchao_near_ties(&int8);
+    CHECK(g.scale == 0x1.045df6p-6 && g.zero == -46);
     tc_torchao t;
     tc_torchao_init(&t);
     g = tc_torchao_grid(&t, &int8);
