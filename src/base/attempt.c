@@ -9,12 +9,14 @@ void tc_attempt_begin(tc_ctx *ctx, tc_attempt *a)
                       .types = ctx->types,
                       .names = ctx->names,
                       .packed = ctx->packed,
+                      .packed_before = ctx->packed_before,
                       .cleanup = ctx->cleanup,
                       .taken = ctx->taken,
                       .mapped = ctx->mapped,
                       .on_progress = ctx->on_progress};
     ctx->on_progress = NULL;
     ctx->packed = (tc_map){0}; /* its entries are lists that grow: these stay as they are */
+    ctx->packed_before = a->packed.n ? &a->packed : a->packed_before;
     tc_trial_begin(ctx, &a->trial);
 }
 
@@ -39,6 +41,17 @@ void tc_attempt_end(tc_ctx *ctx, const tc_attempt *a)
     take_back(&ctx->types, &a->types);
     take_back(&ctx->names, &a->names);
     ctx->packed = a->packed;
+    ctx->packed_before = a->packed_before;
     tc_arena_rewind(&ctx->scratch, a->scratch);
     tc_arena_rewind(&ctx->arena, a->arena);
+}
+
+tc_status tc_attempt_work(tc_ctx *ctx, tc_status (*work)(void *what), void *what)
+{
+    tc_attempt attempt;
+    tc_attempt_begin(ctx, &attempt);
+    ctx->on_progress = attempt.on_progress;
+    tc_status status = work(what);
+    tc_attempt_end(ctx, &attempt);
+    return status == TC_OK || status == TC_CANCELLED ? status : work(what);
 }

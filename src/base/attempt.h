@@ -13,6 +13,7 @@
 typedef struct tc_attempt {
     tc_mark arena, scratch;
     tc_map types, names, packed;
+    const tc_map *packed_before;
     struct tc_cleanup *cleanup;
     struct tc_taken *taken;
     struct tc_mapped *mapped;
@@ -22,5 +23,10 @@ typedef struct tc_attempt {
 
 void tc_attempt_begin(tc_ctx *ctx, tc_attempt *attempt);
 void tc_attempt_end(tc_ctx *ctx, const tc_attempt *attempt);
+
+/* work(what), with the memory that it takes from the context given back; what comes of it must lie
+ * elsewhere.  Progress is told.  Work that fails is done once more without all this, for its
+ * message: it must be able to begin anew. */
+TC_MUST_USE tc_status tc_attempt_work(tc_ctx *ctx, tc_status (*work)(void *what), void *what);
 
 #endif

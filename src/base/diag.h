@@ -39,6 +39,7 @@ struct tc_ctx {
     tc_map types;     /* num/type.c */
     tc_map names;     /* interned text */
     tc_map packed;    /* fast/float.c: weights in the form of a product, by their content */
+    const tc_map *packed_before; /* base/attempt.c: the same as it was before an attempt, or NULL */
     tc_buf messages;  /* rendered diagnostics */
     size_t n_error, n_warning;
     bool repeated;  /* the last warning had been given before, and gets no notes */

@@ -211,6 +211,14 @@ static uint64_t content(const uint8_t *data, size_t size)
     return tc_hash(data + i, size - i, tc_hash(h, sizeof h, 0));
 }
 
+static void *find_packing(const packing *p, const dnnl_memory_desc_t *from,
+                          const dnnl_memory_desc_t *to)
+{
+    while (p && !(dnnl.memory_desc_equal(&p->plain, from) && dnnl.memory_desc_equal(&p->form, to)))
+        p = p->next;
+    return p ? p->data : NULL;
+}
+
 /* The same, once for all products that want it: a model that is calibrated is planned five times.
  */
 static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
@@ -220,11 +228,14 @@ static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void
     uint64_t key[2] = {content(data, size), size};
     if (!ctx->packed.arena)
         tc_map_init(&ctx->packed, &ctx->arena);
-    packing **at = (packing **)tc_map_at(&ctx->packed, (tc_str){(const char *)key, sizeof key});
-    for (packing *p = *at; p; p = p->next)
-        if (dnnl.memory_desc_equal(&p->plain, from) && dnnl.memory_desc_equal(&p->form, to))
-            return p->data;
-    void *made = repack(ctx, from, data, to);
+    tc_str name = {(const char *)key, sizeof key};
+    packing **at = (packing **)tc_map_at(&ctx->packed, name);
+    void *made = find_packing(*at, from, to);
+    if (!made && ctx->packed_before)
+        made = find_packing(tc_map_get(ctx->packed_before, name), from, to);
+    if (made)
+        return made;
+    made = repack(ctx, from, data, to);
     if (made) {
         packing *p = tc_new(&ctx->arena, packing);
         *p = (packing){*from, *to, made, *at};

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "../base/attempt.h"
 #include "../num/quant.h"
 #include "sample_runner.h"
 
@@ -18,6 +19,8 @@ static const size_t MOST_BYTES = (size_t)1 << 28; /* of what the real program ma
 typedef struct measuring {
     tc_ctx *ctx;
     tc_yardstick *y;
+    const tc_module *module; /* the real one, or the typed one that is measured */
+    bool *measured; /* by output */
     double *error; /* by sample and output; NULL: the real program runs, and is taken down */
     int64_t *first;
 } measuring;
@@ -107,9 +110,19 @@ static void *const *feed_state(void *from, size_t k)
     return f->from->state(f->from->from, k);
 }
 
-static tc_status run(measuring *m, tc_graph *g)
+/* Over the samples of the yardstick; what is kept of it has its place already. */
+static tc_status run(void *what)
 {
+    measuring *m = what;
     tc_ctx *ctx = m->ctx;
+    tc_graph *g = tc_main(m->module);
+    if (m->error) {
+        tc_module *sim = tc_module_copy(m->module);
+        TC_TRY(tc_quant_simulate(ctx, sim));
+        g = tc_main(sim);
+    }
+    for (size_t i = 0; i < g->n_out; i++)
+        m->measured[i] = is_measured(m->y->type[i], tc_type_of(g, g->out[i]));
     tc_runner *runner;
     feed f = {.from = &m->y->samples, .real = m->y->in, .n = g->n_in};
     tc_samples samples = m->y->samples;
@@ -152,8 +165,12 @@ tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
             out->real[k * g->n_out + i] =
                 tc_new_n(&ctx->arena, float, (size_t)tc_type_count(out->type[i]));
     }
-    measuring m = {.ctx = ctx, .y = out, .first = out->first};
-    return n ? run(&m, g) : TC_OK;
+    measuring m = {.ctx = ctx,
+                   .y = out,
+                   .module = real,
+                   .measured = tc_new_n(&ctx->arena, bool, g->n_out),
+                   .first = out->first};
+    return n ? tc_attempt_work(ctx, run, &m) : TC_OK;
 }
 
 tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
@@ -163,17 +180,17 @@ tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
     *out = (tc_measured){.sqnr_db = INFINITY, .agree = 1};
     if (!n)
         return TC_OK;
-    tc_module *sim = tc_module_copy(typed);
-    TC_TRY(tc_quant_simulate(ctx, sim));
     measuring m = {.ctx = ctx,
                    .y = y,
+                   .module = typed,
+                   .measured = tc_new_n(&ctx->arena, bool, y->n_out),
                    .error = tc_new_n(&ctx->arena, double, n * y->n_out),
                    .first = tc_new_n(&ctx->arena, int64_t, n)};
-    TC_TRY(run(&m, tc_main(sim)));
+    TC_TRY(tc_attempt_work(ctx, run, &m));
     double noise = 0, outputs = 0, same = 0;
     for (size_t i = 0; i < y->n_out; i++) {
         double error = 0, square = 0;
-        if (!is_measured(y->type[i], tc_type_of(tc_main(sim), tc_main(sim)->out[i])))
+        if (!m.measured[i])
             continue;
         for (size_t k = y->from; k < n; k++) {
             error += m.error[k * y->n_out + i];

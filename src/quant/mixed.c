@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "../base/attempt.h"
 #include "../ir/rewrite.h"
 #include "../num/snap.h"
 #include "../run/plan.h"
@@ -323,11 +324,13 @@ static bool any_eligible(const ranking *r)
     return false;
 }
 
-static tc_status measure(ranking *r)
+static tc_status measure_noise(void *what)
 {
+    ranking *r = what;
+    r->n_order = 0;
+    memset(r->noise, 0, r->domains->n * sizeof *r->noise);
     look_around(r);
     r->sample = tc_new_n(&r->ctx->arena, sample, r->samples.n);
-    r->noise = tc_new_n(&r->ctx->arena, double, r->domains->n);
     if (r->noisy && !any_eligible(r))
         return TC_OK;
     for (size_t i = 0; i < r->samples.n; i++) {
@@ -345,6 +348,12 @@ static tc_status measure(ranking *r)
             r->noise[d] += r->sample[i].noise[d];
     }
     return TC_OK;
+}
+
+static tc_status measure(ranking *r)
+{
+    r->noise = tc_new_n(&r->ctx->arena, double, r->domains->n);
+    return tc_attempt_work(r->ctx, measure_noise, r);
 }
 
 /* ---- 16 bits ---- */

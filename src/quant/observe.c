@@ -556,5 +556,11 @@ tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
         TC_TRY(check_parts(o));
         fingerprint = tc_obs_fingerprint(ctx, tc_main(module), domains);
     }
-    return request->n_merge ? merge_parts(o, wanted, fingerprint) : see_all(o, wanted, fingerprint);
+    tc_status status = request->n_merge ? merge_parts(o, wanted, fingerprint)
+                                        : see_all(o, wanted, fingerprint);
+    for (size_t i = 0; o->guests && i < tc_runner_threads(o->runner); i++)
+        free_guest(o->guests[i]);
+    if (o->runner)
+        tc_runner_end(o->runner);
+    return status;
 }

@@ -228,6 +228,8 @@ tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from
         }
         TC_TRY(step_walk(&w, in));
     }
+    if (w.plan)
+        tc_plan_end(w.plan);
     qsort(c->pick, c->n, sizeof *c->pick, by_hash);
     *out = (tc_samples){.n = c->n,
                         .read = read_picked,

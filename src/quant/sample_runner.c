@@ -184,6 +184,12 @@ tc_status tc_runner_run(tc_runner *t, const tc_visit *visit)
     return tc_spread_samples(t->threads, &all, in_order ? 1 : t->n_worker);
 }
 
+void tc_runner_end(tc_runner *t)
+{
+    for (size_t i = 0; i < t->n_worker; i++)
+        tc_plan_end(t->worker[i].plan);
+}
+
 /* ---- pieces of work ---- */
 
 typedef struct share {

@@ -41,6 +41,9 @@ jmp_buf *tc_runner_oom(tc_runner *runner, size_t i);
  * the first guest alone, from what was declared; or it is what samples->state says. */
 TC_MUST_USE tc_status tc_runner_run(tc_runner *runner, const tc_visit *visit);
 
+/* It will not be run any more: its memory goes back. */
+void tc_runner_end(tc_runner *runner);
+
 /* work(what, i, room) for every i < n, on so many threads.  What it puts into `room` goes with the
  * piece of work; plans must jump to room->oom when memory runs out. */
 void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,

@@ -273,6 +273,14 @@ tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch)
     return twin;
 }
 
+void tc_plan_end(tc_plan *plan)
+{
+    release(plan);
+    for (size_t i = 0; i < plan->n_step; i++)
+        if (plan->step[i].kind == STEP_CALL)
+            tc_plan_end(plan->step[i].callee);
+}
+
 bool tc_plan_parallel(const tc_plan *plan)
 {
     for (size_t i = 0; i < plan->n_step; i++) {

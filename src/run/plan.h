@@ -46,6 +46,9 @@ void tc_plan_follow(tc_plan *twin, const tc_plan *other);
 /* The same steps once more, with memory and a watcher of their own: for another thread. */
 tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch);
 
+/* It will not be run any more: the memory of its values goes back. */
+void tc_plan_end(tc_plan *plan);
+
 /* Whether twins may run at the same time; not when the interpreter takes some of the steps. */
 bool tc_plan_parallel(const tc_plan *plan);
 
