@@ -15,6 +15,8 @@
 
 #include <math.h>
 
+#include "../base/attempt.h"
+#include "../base/mapped.h"
 #include "../ir/rewrite.h"
 #include "../num/load.h"
 #include "../num/quant.h"
@@ -22,13 +24,15 @@
 #include "feedback.h"
 #include "gram.h"
 #include "pairs.h"
+#include "renew.h"
 #include "sample_runner.h"
 #include "seen.h"
 
 enum {
     MOST_SAMPLES = 32,
     LEAST_SAMPLES = 4,
-    TRY_EVERY = 4 /* samples: new codes are tried on it */
+    TRY_EVERY = 4, /* samples: new codes are tried on it */
+    CHANNELS = 32 /* at a time */
 };
 enum { REAL, TYPED }; /* the two programs */
 static const size_t MOST_BYTES = (size_t)3 << 27; /* of activations that are alive at once */
@@ -36,20 +40,21 @@ static const size_t MOST_BYTES = (size_t)3 << 27; /* of activations that are ali
 /* A convolution or linear layer. */
 typedef struct product {
     tc_pair pair;
+    tc_renewed *out;
     int axis;          /* of the channels in the result */
     int64_t n;         /* channels */
     double positions;  /* numbers in a channel */
-    int64_t *move;     /* by channel: steps of the bias */
     bool rounds;       /* its weights are rounded anew */
+    size_t keeper;     /* the last product with the same windows: what is kept is kept there */
     tc_columns shape;
     tc_setting setting;
-    tc_tensor codes;   /* new ones; data NULL: as they were */
 } product;
 
 /* What is kept of a product's input until its turn comes. */
 typedef struct kept {
     tc_arena room;
     float *window[2];
+    bool centred; /* their means are taken off */
     tc_tensor input; /* of the typed program, whole */
     int8_t order[TC_MAX_RANK];
 } kept;
@@ -77,14 +82,18 @@ typedef struct correction {
     tc_graph *graph[2]; /* the real program; the typed one as float arithmetic */
     const tc_samples *samples;
     const tc_correction *how;
+    tc_renewal *out;
     product *product;
     size_t n_product;
-    int64_t widest; /* channels */
     tc_samples picked;
     runner *runner;
     const product *now; /* the product in hand */
     float *by;          /* weights that are added, or channels' moves */
-    size_t n_thread, n_done;
+    double *variance, *before, *after; /* by channel; after: NULL while that is not known */
+    double *sums;       /* of the two programs, by sample and channel */
+    tc_tensor old;      /* the codes of the product in hand as they were */
+    size_t n_thread, n_part; /* for samples; for parts of other work */
+    size_t n_done;
 } correction;
 
 /* ---- products ---- */
@@ -112,6 +121,8 @@ static void find_products(correction *c, const tc_graph *typed)
     const uint32_t *readers = tc_graph_readers(c->ctx, typed);
     c->n_product = tc_pairs_find(c->graph[REAL], typed, sim, pair);
     c->product = tc_new_n(&c->ctx->arena, product, c->n_product);
+    c->out->of = tc_new_n(&c->out->room, tc_renewed, c->n_product);
+    c->out->n = c->n_product;
     for (size_t i = 0; i < c->n_product; i++) {
         const tc_node *node = pair[i].sim;
         const tc_type *y = tc_type_of(sim, node->out[0]), *w = tc_type_of(sim, node->in[1]);
@@ -120,8 +131,10 @@ static void find_products(correction *c, const tc_graph *typed)
         p->axis = node->op == TC_OP_linear ? y->rank - 1 : y->rank - 1 - (w->rank - 2);
         p->n = y->dim[p->axis];
         p->positions = (double)(tc_type_count(y) / p->n);
-        p->move = tc_new_n(&c->ctx->arena, int64_t, (size_t)p->n);
-        c->widest = tc_max_i64(c->widest, p->n);
+        p->out = &c->out->of[i];
+        *p->out = (tc_renewed){.typed = pair[i].typed,
+                            .n = p->n,
+                            .move = tc_new_n(&c->out->room, int64_t, (size_t)p->n)};
         may_round(c, p, typed, readers);
     }
     tc_arena_rewind(&c->ctx->scratch, mark);
@@ -157,27 +170,27 @@ static void move_channels(tc_tensor t, const int8_t *order, int axis, int64_t n,
     tc_channel_move(t.data, outer, n, inner, by);
 }
 
-/* Numbers of channel i of both programs, as they lie: the sum of real - typed, and of its square.
- */
-static void add_errors(const runner *r, int axis, int64_t n, double *sum, double *square)
+/* Channels first .. first+count-1 of both programs, as they lie: the sum of real - typed, and of its
+ * square. */
+static void add_errors(const runner *r, const product *p, int64_t first, int64_t count, double *sum,
+                       double *square)
 {
     const side *a = &r->side[REAL], *b = &r->side[TYPED];
     int64_t outer, inner;
-    extents(b->seen, b->order, axis, &outer, &inner);
-    const float *x = a->seen.data, *y = b->seen.data;
-    for (int64_t o = 0; o < outer; o++, x += n * inner, y += n * inner) {
+    extents(b->seen, b->order, p->axis, &outer, &inner);
+    const float *x = (const float *)a->seen.data + first * inner,
+                *y = (const float *)b->seen.data + first * inner;
+    for (int64_t o = 0; o < outer; o++, x += p->n * inner, y += p->n * inner) {
         if (inner == 1) {
-            tc_gram_errors(x, y, n, sum, square);
+            tc_gram_errors(x, y, count, sum, square);
             continue;
         }
-        for (int64_t k = 0; k < n * inner; k += inner, sum++, square++)
-            for (int64_t i = k; i < k + inner; i++) {
+        for (int64_t k = 0; k < count; k++)
+            for (int64_t i = k * inner; i < (k + 1) * inner; i++) {
                 double e = (double)x[i] - (double)y[i];
-                *sum += e;
-                *square += e * e;
+                sum[k] += e;
+                square[k] += e * e;
             }
-        sum -= n;
-        square -= n;
     }
 }
 
@@ -208,7 +221,8 @@ static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     side *s = who;
     const correction *c = s->runner->c;
     for (size_t i = c->n_done; i < c->n_product; i++)
-        if (c->product[i].rounds && node_of(&c->product[i], s->which)->in[0] == v)
+        if (c->product[i].rounds && c->product[i].keeper == i &&
+            node_of(&c->product[i], s->which)->in[0] == v)
             keep_input(s, i, seen, order);
     if (v != node_of(c->now, s->which)->out[0])
         return;
@@ -262,45 +276,63 @@ static void add_weights(void *what, size_t i, tc_arena *room)
     const correction *c = what;
     const product *p = c->now;
     runner *r = &c->runner[i];
-    kept *k = &r->kept[p - c->product];
+    const kept *k = &r->kept[p->keeper];
     tc_columns_multiply(&p->shape, room, k->input, k->order, c->by, r->side[TYPED].seen,
                         r->side[TYPED].order);
 }
 
-/* Errors by channel of the samples on which new codes are tried. */
+/* Errors of CHANNELS channels, of the samples on which new codes are tried. */
+static void try_some(void *what, size_t block, tc_arena *room)
+{
+    const correction *c = what;
+    const product *p = c->now;
+    int64_t first = (int64_t)block * CHANNELS, count = tc_min_i64(CHANNELS, p->n - first);
+    double sum[CHANNELS] = {0}, n = 0, *variance = c->variance + first;
+    (void)room;
+    memset(variance, 0, (size_t)count * sizeof *variance);
+    for (size_t i = 0; i < c->picked.n; i += TRY_EVERY, n += p->positions)
+        add_errors(&c->runner[i], p, first, count, sum, variance);
+    for (int64_t k = 0; k < count; k++)
+        variance[k] -= sum[k] * sum[k] / n;
+}
+
 static void try_out(correction *c, double *variance)
 {
-    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+    c->variance = variance;
+    tc_each(c->ctx, (size_t)((c->now->n + CHANNELS - 1) / CHANNELS), c->n_part, try_some, c);
+}
+
+/* What the new codes of a row add to its weights; `after`: nothing, where they pay, and else they
+ * are taken back. */
+static void weigh_row(void *what, size_t row, tc_arena *room)
+{
+    const correction *c = what;
     const product *p = c->now;
-    double *sum = tc_new_n(&c->ctx->scratch, double, (size_t)p->n), n = 0;
-    memset(variance, 0, (size_t)p->n * sizeof *variance);
-    for (size_t i = 0; i < c->picked.n; i += TRY_EVERY, n += p->positions)
-        add_errors(&c->runner[i], p->axis, p->n, sum, variance);
-    for (int64_t k = 0; k < p->n; k++)
-        variance[k] -= sum[k] * sum[k] / n;
-    tc_arena_rewind(&c->ctx->scratch, mark);
+    int64_t k = p->shape.k, first = (int64_t)row * k;
+    tc_tensor old = c->old, new = p->out->codes;
+    bool back = c->after != NULL, good = back && c->after[row] < c->before[row];
+    double step = weight_step(old.type, (int64_t)row);
+    (void)room;
+    for (int64_t j = first; j < first + k; j++) {
+        int64_t was = tc_load_i64(old, j), is = tc_load_i64(new, j), by = back ? was - is : is - was;
+        c->by[j] = good ? 0 : (float)((double)by * step);
+        if (back && !good)
+            tc_store_i64(new, j, was);
+    }
 }
 
 /* Rows of the new codes that do not pay are taken back. */
-static void keep_good_rows(correction *c, product *p, tc_tensor old, const double *before,
-                           const double *after)
+static void keep_good_rows(correction *c, const product *p)
 {
-    int64_t k = p->shape.k;
-    bool any = false;
-    memset(c->by, 0, (size_t)(p->shape.rows * k) * sizeof *c->by);
-    for (int64_t i = 0; i < p->n; i++) {
-        bool good = after[i] < before[i];
-        any = any || !good;
-        for (int64_t j = i * k; j < (i + 1) * k && !good; j++) {
-            int64_t was = tc_load_i64(old, j), is = tc_load_i64(p->codes, j);
-            c->by[j] = (float)((double)(was - is) * weight_step(old.type, i));
-            tc_store_i64(p->codes, j, was);
-        }
-        c->how->result->rows += 1;
-        c->how->result->rows_kept += good;
-    }
-    if (any)
-        tc_each(c->ctx, c->picked.n, c->n_thread, add_weights, c);
+    size_t good = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        good += c->after[i] < c->before[i];
+    c->how->result->rows += (size_t)p->n;
+    c->how->result->rows_kept += good;
+    if (good == (size_t)p->n)
+        return;
+    tc_each(c->ctx, (size_t)p->n, c->n_part, weigh_row, c);
+    tc_each(c->ctx, c->picked.n, c->n_thread, add_weights, c);
 }
 
 static void round_weights(correction *c, const tc_graph *typed, product *p)
@@ -308,33 +340,37 @@ static void round_weights(correction *c, const tc_graph *typed, product *p)
     tc_mark mark = tc_arena_mark(&c->ctx->scratch);
     tc_arena *scratch = &c->ctx->scratch;
     tc_tensor old = tc_tensor_of(typed, p->pair.typed->in[1]);
-    size_t count = (size_t)tc_type_count(old.type), n = 0;
+    size_t n = 0;
     double *before = tc_new_n(scratch, double, (size_t)p->n),
            *after = tc_new_n(scratch, double, (size_t)p->n);
     tc_windows *window = tc_new_n(scratch, tc_windows, c->picked.n);
     for (size_t i = 0; i < c->picked.n; i++) {
-        const kept *k = &c->runner[i].kept[p - c->product];
+        const kept *k = &c->runner[i].kept[p->keeper];
         if (i % TRY_EVERY)
             window[n++] = (tc_windows){k->window[REAL], k->window[TYPED]};
     }
     tc_feedback f = {.ctx = c->ctx,
-                     .n_thread = tc_each_threads(c->ctx, MOST_SAMPLES),
+                     .n_thread = c->n_part,
                      .shape = &p->shape,
                      .real = tc_tensor_of(c->graph[REAL], p->pair.real->in[1]),
                      .codes = old,
                      .setting = &p->setting,
                      .window = window,
-                     .n_window = n};
-    p->codes = tc_feedback_codes(&f);
+                     .n_window = n,
+                     .centred = c->runner[0].kept[p->keeper].centred,
+                     .to = &c->out->room};
+    c->runner[0].kept[p->keeper].centred = true;
+    p->out->codes = tc_feedback_codes(&f);
     try_out(c, before);
-    c->by = tc_new_n(scratch, float, count);
-    for (size_t i = 0; i < count; i++)
-        c->by[i] = (float)((double)(tc_load_i64(p->codes, (int64_t)i) -
-                                    tc_load_i64(old, (int64_t)i)) *
-                           weight_step(old.type, (int64_t)i / p->shape.k));
+    c->old = old;
+    c->before = before;
+    c->after = NULL;
+    c->by = tc_arena_raw(scratch, (size_t)tc_type_count(old.type) * sizeof *c->by);
+    tc_each(c->ctx, (size_t)p->n, c->n_part, weigh_row, c);
     tc_each(c->ctx, c->picked.n, c->n_thread, add_weights, c);
     try_out(c, after);
-    keep_good_rows(c, p, old, before, after);
+    c->after = after;
+    keep_good_rows(c, p);
     tc_arena_rewind(scratch, mark);
 }
 
@@ -342,7 +378,7 @@ static void round_weights(correction *c, const tc_graph *typed, product *p)
 static bool can_round(const correction *c, const product *p)
 {
     const runner *r = c->runner;
-    const kept *k = &r->kept[p - c->product];
+    const kept *k = &r->kept[p->keeper];
     if (!p->rounds || c->picked.n < 2 || !k->window[REAL] || !k->window[TYPED])
         return false;
     return !memcmp(r->side[REAL].order, r->side[TYPED].order,
@@ -359,45 +395,46 @@ static void forget(void *what)
 
 /* ---- biases ---- */
 
-/* The step of the bias in channel k: input scale times weight scale. */
-static double bias_step(const tc_graph *typed, const product *p, int64_t k)
+/* One sample's sums by channel: the real program's, then the typed one's. */
+static void sum_sample(void *what, size_t i, tc_arena *room)
 {
-    const tc_type *x = tc_type_of(typed, p->pair.typed->in[0]),
-                  *w = tc_type_of(typed, p->pair.typed->in[1]);
-    tc_val b = p->pair.typed->n_in > 2 ? p->pair.typed->in[2] : TC_NONE;
-    if (b) {
-        const tc_quant *q = tc_type_of(typed, b)->quant;
-        return q->scale[q->axis >= 0 ? k : 0];
+    const correction *c = what;
+    const product *p = c->now;
+    double *sum = c->sums + 2 * (int64_t)i * p->n;
+    (void)room;
+    for (int k = 0; k < 2; k++) {
+        const side *s = &c->runner[i].side[k];
+        sum_channels(s->seen, s->order, p->axis, p->n, sum + k * p->n);
     }
-    return (double)(float)(x->quant->scale[0] * w->quant->scale[k % w->quant->count]);
+}
+
+static void move_sample(void *what, size_t i, tc_arena *room)
+{
+    const correction *c = what;
+    const side *s = &c->runner[i].side[TYPED];
+    (void)room;
+    move_channels(s->seen, s->order, c->now->axis, c->now->n, c->by);
 }
 
 /* How far each channel has to move, in steps, and the samples in hand with it. */
 static void move(correction *c, const tc_graph *typed, const product *p)
 {
     tc_mark mark = tc_arena_mark(&c->ctx->scratch);
-    float *by = tc_new_n(&c->ctx->scratch, float, (size_t)p->n);
-    double *real = tc_new_n(&c->ctx->scratch, double, (size_t)p->n),
-           *own = tc_new_n(&c->ctx->scratch, double, (size_t)p->n),
-           *d = tc_new_n(&c->ctx->scratch, double, (size_t)p->n);
-    for (size_t i = 0; i < c->picked.n; i++) {
-        const side *s = c->runner[i].side;
-        memset(real, 0, (size_t)p->n * sizeof *real);
-        memset(own, 0, (size_t)p->n * sizeof *own);
-        sum_channels(s[REAL].seen, s[REAL].order, p->axis, p->n, real);
-        sum_channels(s[TYPED].seen, s[TYPED].order, p->axis, p->n, own);
-        for (int64_t k = 0; k < p->n; k++)
-            d[k] += real[k] - own[k];
-    }
+    c->by = tc_new_n(&c->ctx->scratch, float, (size_t)p->n);
+    c->sums = tc_new_n(&c->ctx->scratch, double, 2 * c->picked.n * (size_t)p->n);
+    tc_each(c->ctx, c->picked.n, c->n_part, sum_sample, c);
     for (int64_t k = 0; k < p->n; k++) {
-        double step = bias_step(typed, p, k),
-               steps = rint(d[k] / (p->positions * (double)c->picked.n) / step);
-        p->move[k] = fabs(steps) < 0x1p30 ? (int64_t)steps : 0; /* NaN does not move anything */
-        by[k] = (float)((double)p->move[k] * step);
+        double d = 0, step = tc_renew_bias_step(typed, p->pair.typed, k);
+        for (size_t i = 0; i < c->picked.n; i++) {
+            const double *sum = c->sums + 2 * (int64_t)i * p->n + k;
+            d += sum[0] - sum[p->n];
+        }
+        double steps = rint(d / (p->positions * (double)c->picked.n) / step);
+        p->out->move[k] =
+            fabs(steps) < 0x1p30 ? (int64_t)steps : 0; /* NaN does not move anything */
+        c->by[k] = (float)((double)p->out->move[k] * step);
     }
-    for (size_t i = 0; i < c->picked.n; i++)
-        move_channels(c->runner[i].side[TYPED].seen, c->runner[i].side[TYPED].order, p->axis, p->n,
-                      by);
+    tc_each(c->ctx, c->picked.n, c->n_part, move_sample, c);
     tc_arena_rewind(&c->ctx->scratch, mark);
 }
 
@@ -437,88 +474,81 @@ static tc_status run_both(correction *c, const tc_graph *typed)
         c->n_done = i + 1;
         for (size_t k = 0; k < c->picked.n; k++)
             tc_arena_free(&c->runner[k].kept[i].room);
+        tc_tensor w = tc_tensor_of(c->graph[REAL], p->pair.real->in[1]);
+        if (w.data)
+            tc_mapped_forget(c->ctx, w.data, tc_type_bytes(w.type));
         if (c->samples->progress)
             c->samples->progress(c->samples->who, "weights and biases", i + 1, c->n_product);
     }
     return TC_OK;
 }
 
-/* ---- new constants ---- */
-
-static const product *product_of(const correction *c, const tc_node *typed)
-{
-    for (size_t i = 0; i < c->n_product; i++)
-        if (c->product[i].pair.typed == typed)
-            return &c->product[i];
-    return NULL;
-}
-
-/* The type of a bias where there is none yet. */
-static const tc_type *new_bias_type(tc_rewrite *rw, const product *p)
-{
-    bool wide = tc_dtypes[tc_type_of(rw->from, p->pair.typed->in[0])->dtype].bits > 8;
-    double *scale = tc_new_n(&rw->ctx->scratch, double, (size_t)p->n);
-    int64_t *zero = tc_new_n(&rw->ctx->scratch, int64_t, (size_t)p->n),
-            most = tc_dtype_max(wide ? TC_i48 : TC_i32);
-    for (int64_t k = 0; k < p->n; k++)
-        scale[k] = bias_step(rw->from, p, k);
-    tc_quant q = {0, (int32_t)p->n, -most, most, scale, zero};
-    tc_type type = {.dtype = wide ? TC_i48 : TC_i32, .rank = 1, .dim = {p->n}, .quant = &q};
-    return tc_type_intern(rw->ctx, &type);
-}
-
-static tc_val new_bias(tc_rewrite *rw, const product *p)
-{
-    tc_val b = p->pair.typed->n_in > 2 ? p->pair.typed->in[2] : TC_NONE;
-    const tc_type *type = b ? tc_type_of(rw->from, b) : new_bias_type(rw, p);
-    tc_tensor codes = tc_tensor_new(&rw->ctx->arena, type);
-    for (int64_t k = 0; k < tc_type_count(type); k++) {
-        int64_t code = (b ? tc_load_i64(tc_tensor_of(rw->from, b), k) : 0) + p->move[k];
-        tc_store_i64(codes, k, tc_max_i64(type->quant->lo, tc_min_i64(type->quant->hi, code)));
-    }
-    const tc_value *old = b ? rw->from->val[b] : NULL;
-    return tc_graph_const(rw->to, type, codes.data, old ? old->name : NULL,
-                          old ? old->def->loc : p->pair.typed->loc);
-}
-
-static tc_val new_codes(tc_rewrite *rw, const product *p)
-{
-    const tc_value *old = rw->from->val[p->pair.typed->in[1]];
-    return tc_graph_const(rw->to, old->type, p->codes.data, old->name, old->def->loc);
-}
-
-static tc_status give_constants(tc_rewrite *rw, const tc_node *node, bool *done)
-{
-    const correction *c = rw->user;
-    const product *p = product_of(c, node);
-    if (!p)
-        return TC_OK;
-    *done = true;
-    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
-    tc_val in[3] = {tc_rewrite_in(rw, node, 0)};
-    in[1] = p->codes.data ? new_codes(rw, p) : tc_rewrite_in(rw, node, 1);
-    bool has = node->n_in > 2 && node->in[2];
-    in[2] = c->how->biases ? new_bias(rw, p) : has ? tc_rewrite_in(rw, node, 2) : TC_NONE;
-    tc_arena_rewind(&rw->ctx->scratch, mark);
-    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, in, in[2] ? 3 : node->n_in,
-                                 node->n_out, node->loc);
-    rw->to->val[copy->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    rw->to->val[copy->out[0]]->name = rw->from->val[node->out[0]]->name;
-    TC_TRY(tc_node_infer(rw->to, copy));
-    tc_rewrite_bind(rw, node->out[0], copy->out[0]);
-    return TC_OK;
-}
-
 /* ---- the whole ---- */
+
+/* Multiplications that rounding a product's rows together takes: sums over windows of all samples
+ * but those on which codes are tried, and the descent. */
+static double rounding_work(const correction *c, const product *p)
+{
+    size_t learned = c->picked.n - (c->picked.n + TRY_EVERY - 1) / TRY_EVERY;
+    double k = (double)p->shape.k, windows = (double)p->shape.each * (double)learned;
+    return 2 * ((double)p->shape.groups * windows + (double)p->shape.rows) * k * k;
+}
+
+static double work_per_weight(const correction *c, const product *p)
+{
+    return rounding_work(c, p) / (double)(p->shape.rows * p->shape.k);
+}
+
+/* Of the products those that take the least work for a weight, as many as the work is enough for;
+ * of equal ones the first. */
+static void keep_within_work(correction *c)
+{
+    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+    bool *taken = tc_new_n(&c->ctx->scratch, bool, c->n_product);
+    double left = c->how->work;
+    for (;;) {
+        const product *best = NULL;
+        for (size_t i = 0; i < c->n_product; i++) {
+            const product *p = &c->product[i];
+            if (p->rounds && !taken[i] &&
+                (!best || work_per_weight(c, p) < work_per_weight(c, best)))
+                best = p;
+        }
+        if (!best || rounding_work(c, best) > left)
+            break;
+        left -= rounding_work(c, best);
+        taken[best - c->product] = true;
+        c->how->result->rounded++;
+    }
+    for (size_t i = 0; i < c->n_product; i++)
+        c->product[i].rounds = taken[i];
+    tc_arena_rewind(&c->ctx->scratch, mark);
+}
+
+static bool same_windows(const product *a, const product *b)
+{
+    return a->pair.real->in[0] == b->pair.real->in[0] && a->pair.sim->in[0] == b->pair.sim->in[0] &&
+           !a->shape.axes && !b->shape.axes && a->shape.k == b->shape.k &&
+           a->shape.each == b->shape.each && a->shape.position == b->shape.position;
+}
 
 /* Windows of as many samples as there are, for rows of a length that is worth it. */
 static void settle_shapes(correction *c)
 {
     for (size_t i = 0; i < c->n_product; i++) {
         product *p = &c->product[i];
+        c->how->result->products += p->rounds;
         p->rounds = p->rounds &&
                     tc_columns_of(c->graph[TYPED], p->pair.sim, c->picked.n, &p->shape) &&
                     p->shape.k <= c->how->longest && p->shape.rows == p->n;
+    }
+    keep_within_work(c);
+    for (size_t i = 0; i < c->n_product; i++) {
+        product *p = &c->product[i];
+        p->keeper = i;
+        for (size_t k = i + 1; k < c->n_product && p->rounds; k++)
+            if (c->product[k].rounds && same_windows(p, &c->product[k]))
+                p->keeper = k;
     }
 }
 
@@ -558,23 +588,38 @@ static tc_status prepare(correction *c, const tc_domains *domains)
     c->n_thread = 1;
     if (tc_plan_parallel(r[0].side[REAL].plan) && tc_plan_parallel(r[0].side[TYPED].plan))
         c->n_thread = tc_each_threads(c->ctx, c->picked.n);
+    c->n_part = tc_each_threads(c->ctx, MOST_SAMPLES);
     return TC_OK;
 }
 
-tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
-                           const tc_correction *how, const tc_samples *samples,
-                           const tc_domains *domains)
+/* What is asked for, and where what comes of it goes. */
+typedef struct task {
+    tc_ctx *ctx;
+    tc_module *real, *typed;
+    const tc_correction *how;
+    const tc_samples *samples;
+    const tc_domains *domains;
+    tc_renewal out;
+} task;
+
+static tc_status work(void *what)
 {
-    static tc_rewriter *const rewriters[] = {give_constants};
-    tc_module *sim = tc_module_copy(typed);
+    task *t = what;
+    tc_ctx *ctx = t->ctx;
+    tc_module *sim = tc_module_copy(t->typed);
+    tc_renewal_clear(&t->out);
+    *t->how->result = (tc_corrected){0};
     TC_TRY(tc_quant_simulate(ctx, sim));
     correction *c = tc_new(&ctx->arena, correction);
-    *c = (correction){
-        .ctx = ctx, .graph = {tc_main(real), tc_main(sim)}, .samples = samples, .how = how};
-    find_products(c, tc_main(typed));
-    if (!c->n_product || !samples->n)
+    *c = (correction){.ctx = ctx,
+                      .graph = {tc_main(t->real), tc_main(sim)},
+                      .samples = t->samples,
+                      .how = t->how,
+                      .out = &t->out};
+    find_products(c, tc_main(t->typed));
+    if (!c->n_product || !t->samples->n)
         return TC_OK;
-    TC_TRY(prepare(c, domains));
+    TC_TRY(prepare(c, t->domains));
     if (!c->picked.n)
         return TC_OK;
     settle_shapes(c);
@@ -582,6 +627,18 @@ tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
     for (size_t k = 0; k < c->picked.n; k++)
         TC_TRY(start_runner(c, &c->runner[k], k));
     tc_ctx_defer(ctx, forget, c);
-    TC_TRY(run_both(c, tc_main(typed)));
-    return tc_rewrite_graph(tc_main(typed), rewriters, TC_COUNT(rewriters), c);
+    TC_TRY(run_both(c, tc_main(t->typed)));
+    t->out.done = true;
+    return TC_OK;
+}
+
+tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                           const tc_correction *how, const tc_samples *samples,
+                           const tc_domains *domains)
+{
+    task *t = tc_new(&ctx->arena, task);
+    *t = (task){ctx, real, typed, how, samples, domains, {.biases = how->biases}};
+    tc_renewal_init(ctx, &t->out);
+    TC_TRY(tc_attempt_work(ctx, work, t));
+    return t->out.done ? tc_renew_constants(tc_main(typed), &t->out) : TC_OK;
 }

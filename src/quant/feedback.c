@@ -19,7 +19,7 @@
 #include "gram.h"
 #include "sample_runner.h"
 
-enum { SWEEPS = 6, BLOCK = 8 /* rows */ };
+enum { COLUMNS = 256, SWEEPS = 6, BLOCK = 8 /* rows */ };
 static const double RIDGE =
     0.01; /* of the mean of H's diagonal: weights stay where nothing pulls */
 
@@ -34,32 +34,36 @@ typedef struct solving {
 
 /* ---- sums ---- */
 
-/* Means of all windows, real or typed. */
-static void means(const tc_feedback *f, bool typed, float *out)
-{
-    const tc_columns *s = f->shape;
-    int64_t row = s->groups * s->k;
-    tc_mark mark = tc_arena_mark(&f->ctx->scratch);
-    double *sum = tc_new_n(&f->ctx->scratch, double, (size_t)row);
-    for (size_t i = 0; i < f->n_window; i++) {
-        const float *x = typed ? f->window[i].typed : f->window[i].real;
-        for (int64_t c = 0; c < s->each; c++)
-            tc_gram_sum(sum, x + c * row, row);
-    }
-    for (int64_t j = 0; j < row; j++)
-        out[j] = (float)(sum[j] / (double)(s->each * (int64_t)f->n_window));
-    tc_arena_rewind(&f->ctx->scratch, mark);
-}
-
-typedef struct centring {
+typedef struct averaging {
     const tc_feedback *f;
-    const float *mean[2];
-} centring;
+    float *mean[2]; /* of all windows, real and typed */
+} averaging;
+
+/* Numbers COLUMNS * block and those behind it. */
+static void average(void *what, size_t block, tc_arena *room)
+{
+    const averaging *a = what;
+    const tc_feedback *f = a->f;
+    const tc_columns *s = f->shape;
+    int64_t row = s->groups * s->k, first = (int64_t)block * COLUMNS,
+            n = tc_min_i64(COLUMNS, row - first);
+    (void)room;
+    for (int k = 0; k < 2; k++) {
+        double sum[COLUMNS] = {0};
+        for (size_t i = 0; i < f->n_window; i++) {
+            const float *x = (k ? f->window[i].typed : f->window[i].real) + first;
+            for (int64_t c = 0; c < s->each; c++)
+                tc_gram_sum(sum, x + c * row, n);
+        }
+        for (int64_t j = 0; j < n; j++)
+            a->mean[k][first + j] = (float)(sum[j] / (double)(s->each * (int64_t)f->n_window));
+    }
+}
 
 /* The windows are the caller's to lend. */
 static void centre(void *what, size_t i, tc_arena *room)
 {
-    const centring *c = what;
+    const averaging *c = what;
     const tc_columns *s = c->f->shape;
     int64_t row = s->groups * s->k;
     (void)room;
@@ -170,11 +174,11 @@ static void gather(solving *v)
     const tc_columns *s = f->shape;
     tc_arena *scratch = &f->ctx->scratch;
     size_t row = (size_t)(s->groups * s->k), square = row * (size_t)s->k;
-    float *x = tc_new_n(scratch, float, row), *y = tc_new_n(scratch, float, row);
-    means(f, false, x);
-    means(f, true, y);
-    centring c = {f, {x, y}};
-    tc_each(f->ctx, f->n_window, f->n_thread, centre, &c);
+    averaging a = {f, {tc_new_n(scratch, float, row), tc_new_n(scratch, float, row)}};
+    if (!f->centred) {
+        tc_each(f->ctx, (row + COLUMNS - 1) / COLUMNS, f->n_thread, average, &a);
+        tc_each(f->ctx, f->n_window, f->n_thread, centre, &a);
+    }
     v->h = tc_new_n(scratch, float, square);
     v->c = tc_new_n(scratch, float, square);
     add_all(v);
@@ -245,7 +249,7 @@ static void solve_rows(void *what, size_t block, tc_arena *room)
 tc_tensor tc_feedback_codes(const tc_feedback *f)
 {
     tc_mark mark = tc_arena_mark(&f->ctx->scratch);
-    solving v = {.f = f, .out = tc_tensor_new(&f->ctx->arena, f->codes.type)};
+    solving v = {.f = f, .out = tc_tensor_new(f->to, f->codes.type)};
     gather(&v);
     tc_lattice lattice = tc_lattice_of(&f->ctx->scratch, f->real, f->codes.type->quant,
                                        f->setting, importance_of(&v));

@@ -20,10 +20,12 @@ typedef struct tc_feedback {
     const tc_setting *setting;
     const tc_windows *window; /* by sample */
     size_t n_window;
+    bool centred; /* the windows have their means taken off already */
+    tc_arena *to; /* where the codes go */
 } tc_feedback;
 
-/* New codes for every row, in the arena: descended from the old ones to the least squared error
- * over the windows, with means taken off. */
+/* New codes for every row: descended from the old ones to the least squared error
+ * over the windows, with means taken off, which the windows then are. */
 tc_tensor tc_feedback_codes(const tc_feedback *f);
 
 #endif

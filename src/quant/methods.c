@@ -12,7 +12,8 @@
 
 enum { MEASURED = 64, LEARNED = 32 };/* samples; those that correct.c learns from come first */
 static const double GAIN = 0.05;        /* dB that a method must bring */
-static const double QUICK = 4e11;       /* multiplications that rounding may take unasked */
+static const double QUICK = 4e11;       /* multiplications that rounding may take unasked, */
+static const double ASKED = 2e12;       /* and where few bits or thoroughness ask for it */
 static const int64_t LONGEST = 4096;    /* of a row that is rounded together */
 
 typedef struct trial {
@@ -62,17 +63,15 @@ static bool wants_rounding(const trial *t, const tc_module *typed)
            (has_few_bits(c) || c->thorough || rounding_work(typed) < QUICK);
 }
 
-static tc_status move_biases(const trial *t, tc_module *typed)
+static tc_status move_biases(const trial *t, tc_module *typed, tc_corrected *result)
 {
-    tc_corrected result = {0};
-    tc_correction how = {t->request->config, true, 0, &result};
+    tc_correction how = {t->request->config, true, 0, 0, result};
     return tc_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
-static tc_status round_weights(const trial *t, tc_module *typed)
+static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *result)
 {
-    tc_corrected result = {0};
-    tc_correction how = {t->request->config, true, LONGEST, &result};
+    tc_correction how = {t->request->config, true, LONGEST, ASKED, result};
     return tc_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
@@ -80,13 +79,24 @@ static tc_status round_weights(const trial *t, tc_module *typed)
 static const struct {
     const char *name, *what;
     bool (*wanted)(const trial *t, const tc_module *typed);
-    tc_status (*run)(const trial *t, tc_module *typed);
+    tc_status (*run)(const trial *t, tc_module *typed, tc_corrected *result);
 } methods[] = {
     {"bias", "biases move so that every channel keeps its mean", wants_biases, move_biases},
     {"rounding", "weights are rounded together, by error feedback, and biases move", wants_rounding,
      round_weights},
 };
 _Static_assert(TC_COUNT(methods) <= TC_METHODS, "room for every method in the report");
+
+/* What was done, with how many products it was not done to. */
+static const char *said(tc_ctx *ctx, const char *what, const tc_corrected *result)
+{
+    return result->rounded == result->products
+               ? what
+               : tc_text_format(&ctx->arena,
+                                "%s; %zu of %zu products have the nearest codes: their rows are "
+                                "too long or the work too much", what,
+                                result->products - result->rounded, result->products);
+}
 
 /* The module's program becomes the other one's. */
 static void take_over(tc_module *to, const tc_module *from)
@@ -115,12 +125,14 @@ tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
         if (!methods[i].wanted(&t, plain))
             continue;
         tc_module *tried = tc_module_copy(plain);
-        TC_TRY(methods[i].run(&t, tried));
+        tc_corrected result = {0};
+        TC_TRY(methods[i].run(&t, tried, &result));
         TC_TRY(tc_yardstick_measure(ctx, &yard, tried, &measured));
         bool taken =
             measured.sqnr_db > out->db + (i ? GAIN : -GAIN); /* the first is the usual one */
         out->method[out->n++] =
-            (tc_quant_gain){methods[i].name, methods[i].what, measured.sqnr_db, taken};
+            (tc_quant_gain){methods[i].name, said(ctx, methods[i].what, &result),
+                            measured.sqnr_db, taken};
         if (taken) {
             best = tried;
             out->db = measured.sqnr_db;

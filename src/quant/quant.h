@@ -299,6 +299,7 @@ TC_MUST_USE tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_co
 /* What correcting came to. */
 typedef struct tc_corrected {
     size_t rows, rows_kept; /* of weights: rounded anew, and of these better for it */
+    size_t products, rounded; /* whose weights could be, and those that the work was enough for */
 } tc_corrected;
 
 /* correct.c: moves the biases of the typed program so that its products have the means that those
@@ -307,6 +308,7 @@ typedef struct tc_correction {
     const tc_config *config;
     bool biases;
     int64_t longest; /* rows of more numbers stay as they are; 0: all do */
+    double work;     /* multiplications that rounding may take */
     tc_corrected *result;
 } tc_correction;
 TC_MUST_USE tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
