@@ -23,7 +23,7 @@ const tc_machine tc_machine_u85 = {
             .reduces_i32 = true,
             .deep_kernels = true,
             .wide_tables = true,
-            .stride = INT64_MAX},
+            .stride = TC_NPU_STRIDE},
     .cost = {.matrix_row = 128,
              .slices = 8,
              .tree_side = 8,
