@@ -102,6 +102,8 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         out->config = *r->settings;
     else
         TC_TRY(tc_config_read(ctx, r->config, &out->config));
+    if (out->target.machine->packing == TC_PACKED_VELA)
+        tc_config_pack(&out->config);
     if (r->beside)
         tc_methods_adopt_state(tc_main(out->module), r->beside);
     out->module->shared = r->method != NULL;

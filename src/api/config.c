@@ -124,6 +124,7 @@ static tc_status add_entry(tc_ctx *ctx, tc_config *config, const tc_quant_entry 
     tc_patch patch = patch_of(&r);
     if (r.scope == TC_SCOPE_GLOBAL) {
         tc_setting *all = r.weights ? &config->global.weight : &config->global.act;
+        config->group_free = config->group_free && !r.weights;
         *all = tc_setting_patched(*all, &patch);
     } else if (r.scope == TC_SCOPE_INPUT || r.scope == TC_SCOPE_OUTPUT)
         lay_over(r.scope == TC_SCOPE_INPUT ? &config->in : &config->out, &patch);

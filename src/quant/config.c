@@ -11,6 +11,8 @@
 
 enum { SMALL8 = 10 };      /* percent of the weights, in the smallest layers */
 enum { A16W4_GROUP = 32 }; /* of input channels: what language models need with 4 bits */
+enum { PACKED_CODE = 15 }; /* the greatest, where the target compresses weights instead */
+enum { FEW_CODES = 31 };   /* the greatest of few */
 
 static const tc_setting act8 = {
     .dtype = TC_i8, .qmin = -128, .qmax = 127, .percentile = 99.99, .floor = 0x1p-24};
@@ -91,6 +93,7 @@ bool tc_config_preset(const char *name, tc_config *out)
     } else if (tc_text_eq(name, "a16w4") || counted(name, "a16w4:", &usual_group)) {
         *out = usual(act16, weight4(usual_group));
         out->head8 = true;
+        out->group_free = tc_text_eq(name, "a16w4");
     } else if (tc_text_eq(name, "none")) {
         *out = usual(act8, weight8);
         out->global.act.dtype = out->global.weight.dtype = TC_none;
@@ -101,6 +104,31 @@ bool tc_config_preset(const char *name, tc_config *out)
     out->n_wide = wide;
     out->wide_cycles = cycles;
     return true;
+}
+
+void tc_config_pack(tc_config *c)
+{
+    if (!c->group_free)
+        return;
+    c->global.weight = weight8;
+    c->global.weight.qmax = PACKED_CODE;
+    c->global.weight.qmin = -PACKED_CODE;
+    c->group_free = c->head8 = false;
+}
+
+static bool is_few(const tc_setting *weight)
+{
+    return weight->dtype == TC_i4 || (weight->dtype == TC_i8 && weight->qmax <= FEW_CODES);
+}
+
+bool tc_config_few_codes(const tc_config *c)
+{
+    bool few = is_few(&c->global.weight);
+    for (size_t i = 0; i < c->n_entry; i++) {
+        tc_setting own = tc_setting_patched(c->global.weight, &c->entry[i].weight);
+        few = few || is_few(&own);
+    }
+    return few;
 }
 
 tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax,

@@ -324,6 +324,7 @@ static tc_status read_global(reader *r, const char *key, const tc_json *value)
     else
         TC_TRY(read_patch(r, key, value, &patch));
     tc_setting *to = weights ? &r->config->global.weight : &r->config->global.act;
+    r->config->group_free = r->config->group_free && !weights;
     if (weights && patch.has & TC_HAS_FIXED)
         return BAD(r, "weights follow from their own numbers: they have no fixed scale");
     *to = tc_setting_patched(*to, &patch);

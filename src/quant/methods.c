@@ -41,15 +41,6 @@ static double rounding_work(const tc_module *typed)
     return work;
 }
 
-static bool has_few_bits(const tc_config *c)
-{
-    bool few = c->global.weight.dtype == TC_i4;
-    for (size_t i = 0; i < c->n_entry; i++)
-        few =
-            few || (c->entry[i].weight.has & TC_HAS_DTYPE && c->entry[i].weight.to.dtype == TC_i4);
-    return few;
-}
-
 static bool wants_biases(const trial *t, const tc_module *typed)
 {
     (void)typed;
@@ -60,7 +51,7 @@ static bool wants_rounding(const trial *t, const tc_module *typed)
 {
     const tc_config *c = t->request->config;
     return c->correct_bias && c->round_weights &&
-           (has_few_bits(c) || c->thorough || rounding_work(typed) < QUICK);
+           (tc_config_few_codes(c) || c->thorough || rounding_work(typed) < QUICK);
 }
 
 static tc_status move_biases(const trial *t, tc_module *typed, tc_corrected *result)

@@ -94,6 +94,7 @@ typedef struct tc_config {
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
     double small8;        /* so many percent of the weights, in the smallest layers, have 8 bits */
     bool head8;           /* weights whose product leaves the program have 8 bits */
+    bool group_free;      /* no one asked for the groups of 4-bit weights: see tc_config_pack() */
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool checked;         /* tc_config_check() has seen the program as it was written */
@@ -111,6 +112,12 @@ TC_MUST_USE tc_status tc_config_from_json(tc_ctx *ctx, const char *path, tc_byte
  * and one with the level and name of an earlier one takes its place.  false: no such preset. */
 bool tc_config_preset(const char *name, tc_config *out);
 void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry);
+/* For a target that compresses weights by how often each code is there: groups of 4-bit weights
+ * that nobody asked for become codes of -15 .. 15, one scale for each channel; they are fewer bits
+ * there than the multiples that groups are made of, and more accurate. */
+void tc_config_pack(tc_config *config);
+/* Weights of few codes: rounding together pays for them, whatever it takes. */
+bool tc_config_few_codes(const tc_config *config);
 /* The anchor's get_symmetric_quantization_config(); bits: of the activations, 8 or 16. */
 tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax,
                               int64_t weight_qmin, int64_t weight_qmax, double eps);

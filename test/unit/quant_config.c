@@ -64,6 +64,32 @@ static void presets(void)
           s.act.floor == 0x1p-12);
 }
 
+/* Groups that nobody asked for become few codes by channel, where the target packs weights. */
+static void packed(void)
+{
+    tc_config c;
+    CHECK(tc_config_preset("a16w4", &c) && tc_config_few_codes(&c));
+    tc_config_pack(&c);
+    CHECK(c.global.weight.dtype == TC_i8 && c.global.weight.qmin == -15 &&
+          c.global.weight.qmax == 15 && !c.global.weight.group && c.global.weight.per_channel &&
+          !c.head8 && tc_config_few_codes(&c));
+    CHECK(tc_config_preset("a16w4:32", &c));
+    tc_config_pack(&c);
+    CHECK(c.global.weight.dtype == TC_i4 && c.global.weight.group == 32 && c.head8);
+    CHECK(tc_config_preset("int8", &c) && !tc_config_few_codes(&c));
+    tc_config_pack(&c);
+    CHECK(c.global.weight.qmax == 127);
+    tc_ctx *ctx = tc_ctx_new();
+    CHECK(from_json(ctx, "{\"preset\": \"a16w4\", \"weights\": {\"group\": 64}}", &c) == TC_OK);
+    tc_config_pack(&c);
+    CHECK(c.global.weight.group == 64 && c.global.weight.dtype == TC_i4);
+    CHECK(from_json(ctx,
+                    "{\"nodes\": {\"n\": {\"weights\": {\"qmin\": -15, \"qmax\": 15}}}}",
+                    &c) == TC_OK &&
+          tc_config_few_codes(&c));
+    tc_ctx_free(ctx);
+}
+
 /* The most specific rule wins, whatever the order in the file. */
 static void precedence(void)
 {
@@ -262,6 +288,7 @@ static void small_layers(void)
 int main(void)
 {
     presets();
+    packed();
     precedence();
     patches();
     mistakes();
