@@ -22,9 +22,10 @@ void tc_conv16_run(const tc_conv16 *c, const int16_t *x, void *y, void *scratch)
 tc_depth8 *tc_depth16_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
                           const tc_type *y, tc_tensor w, tc_tensor bias, const tc_narrow *narrow);
 
-/* MATMUL of int16: [n, h, c] x [n, c, w], no zero points. */
+/* MATMUL of int16: [n, h, c] x [n, c, w], no zero points; b with data is a constant, and packed
+ * here. */
 typedef struct tc_matmul16 tc_matmul16;
-tc_matmul16 *tc_matmul16_new(tc_ctx *ctx, const tc_type *a, const tc_type *b,
+tc_matmul16 *tc_matmul16_new(tc_ctx *ctx, const tc_type *a, tc_tensor b,
                              const tc_narrow *narrow);
 size_t tc_matmul16_scratch(const tc_matmul16 *m);
 void tc_matmul16_run(const tc_matmul16 *m, const int16_t *a, const int16_t *b, void *y,

@@ -14,36 +14,12 @@ enum { AT_ONCE = 256 };
 
 struct tc_matmul16 {
     size_t n, h, c, w;
-    tc_dense8 *part; /* of so many elements each; packed for each run */
+    tc_dense8 *part; /* of so many elements each */
     size_t n_part;
+    int8_t *packed; /* high and low of each b, where it is known; NULL: packed for each run */
     bool narrows;
     tc_narrow narrow;
 };
-
-tc_matmul16 *tc_matmul16_new(tc_ctx *ctx, const tc_type *a, const tc_type *b,
-                             const tc_narrow *narrow)
-{
-    tc_matmul16 *m = tc_new(&ctx->arena, tc_matmul16);
-    *m = (tc_matmul16){.n = (size_t)a->dim[0], .h = (size_t)a->dim[1], .c = (size_t)a->dim[2],
-                       .w = (size_t)b->dim[2], .narrows = narrow != NULL};
-    if (narrow)
-        m->narrow = *narrow;
-    const int32_t *none = tc_new_n(&ctx->arena, int32_t, m->w);
-    m->n_part = (m->c + AT_ONCE - 1) / AT_ONCE;
-    m->part = tc_new_n(&ctx->arena, tc_dense8, m->n_part);
-    for (size_t i = 0; i < m->n_part; i++) {
-        tc_dense8 *d = &m->part[i];
-        size_t *at = tc_new(&ctx->arena, size_t);
-        *at = i * AT_ONCE * sizeof(int16_t);
-        d->form = tc_word_form_here();
-        tc_finish_init_even(ctx, &d->finish, m->w, d->form.width,
-                            d->form.most_panels < 2 ? 1 : 2, none, NULL);
-        d->segment = at;
-        d->n_segment = 1;
-        tc_dense8_length(d, m->c - i * AT_ONCE < AT_ONCE ? m->c - i * AT_ONCE : AT_ONCE);
-    }
-    return m;
-}
 
 static size_t round_up(size_t n) { return (n + 63) / 64 * 64; }
 
@@ -63,7 +39,7 @@ static size_t packed_bytes(const tc_matmul16 *m)
 
 size_t tc_matmul16_scratch(const tc_matmul16 *m)
 {
-    return rows_bytes(m) + 2 * packed_bytes(m) +
+    return rows_bytes(m) + (m->packed ? 0 : 2 * packed_bytes(m)) +
            TC_BLOCK_ROWS * m->w * (sizeof(int64_t) + sizeof(int32_t));
 }
 
@@ -137,30 +113,76 @@ static void pack(const tc_matmul16 *m, const tc_dense8 *d, const int16_t *b, int
         const tc_group *g = &d->finish.group[i];
         size_t slots = g->panels * d->form.width;
         for (size_t k = 0; k < d->length; k += 2, at += 4 * slots) {
-            int16_t row[2][MOST_COLUMNS] = {{0}};
+            int16_t row[2][MOST_COLUMNS], *to[2] = {(int16_t *)(void *)(high + at),
+                                                    (int16_t *)(void *)(low + at)};
+            const int16_t *from = b + k * m->w + g->first;
+            if (g->columns == slots && k + 1 < d->length) {
+                pair(d, g, from, from + m->w, to[0], to[1]);
+                continue;
+            }
+            memset(row, 0, sizeof row);
             for (size_t e = 0; e < 2 && k + e < d->length; e++)
-                memcpy(row[e], b + (k + e) * m->w + g->first, g->columns * sizeof *b);
-            pair(d, g, row[0], row[1], (int16_t *)(void *)(high + at),
-                 (int16_t *)(void *)(low + at));
+                memcpy(row[e], from + e * m->w, g->columns * sizeof *b);
+            pair(d, g, row[0], row[1], to[0], to[1]);
         }
     }
 }
+
+/* All parts of one b: high, then low. */
+static void pack_both(const tc_matmul16 *m, const int16_t *b, int8_t *to)
+{
+    for (size_t i = 0, at = 0; i < m->n_part; at += tc_dense8_bytes(&m->part[i]), i++)
+        pack(m, &m->part[i], b + i * AT_ONCE * m->w, to + at, to + packed_bytes(m) + at);
+}
+
+tc_matmul16 *tc_matmul16_new(tc_ctx *ctx, const tc_type *a, tc_tensor known_b,
+                             const tc_narrow *narrow)
+{
+    const tc_type *b = known_b.type;
+    tc_matmul16 *m = tc_new(&ctx->arena, tc_matmul16);
+    *m = (tc_matmul16){.n = (size_t)a->dim[0], .h = (size_t)a->dim[1], .c = (size_t)a->dim[2],
+                       .w = (size_t)b->dim[2], .narrows = narrow != NULL};
+    if (narrow)
+        m->narrow = *narrow;
+    const int32_t *none = tc_new_n(&ctx->arena, int32_t, m->w);
+    m->n_part = (m->c + AT_ONCE - 1) / AT_ONCE;
+    m->part = tc_new_n(&ctx->arena, tc_dense8, m->n_part);
+    for (size_t i = 0; i < m->n_part; i++) {
+        tc_dense8 *d = &m->part[i];
+        size_t *at = tc_new(&ctx->arena, size_t);
+        *at = i * AT_ONCE * sizeof(int16_t);
+        d->form = tc_word_form_here();
+        tc_finish_init_even(ctx, &d->finish, m->w, d->form.width,
+                            d->form.most_panels < 2 ? 1 : 2, none, NULL);
+        d->segment = at;
+        d->n_segment = 1;
+        tc_dense8_length(d, m->c - i * AT_ONCE < AT_ONCE ? m->c - i * AT_ONCE : AT_ONCE);
+    }
+    if (known_b.data) {
+        size_t each = 2 * packed_bytes(m);
+        m->packed = tc_arena_raw(&ctx->arena, m->n * each);
+        for (size_t i = 0; i < m->n; i++)
+            pack_both(m, (const int16_t *)known_b.data + i * m->c * m->w, m->packed + i * each);
+    }
+    return m;
+}
+
 
 void tc_matmul16_run(const tc_matmul16 *m, const int16_t *a, const int16_t *b, void *y,
                      void *scratch)
 {
     uint8_t *rows = scratch, *out = y;
-    int8_t *packed[2] = {(int8_t *)rows + rows_bytes(m),
-                         (int8_t *)rows + rows_bytes(m) + packed_bytes(m)};
-    int64_t *sum = (int64_t *)(void *)(packed[1] + packed_bytes(m));
+    int8_t *room = (int8_t *)rows + rows_bytes(m);
+    int64_t *sum = (int64_t *)(void *)(room + (m->packed ? 0 : 2 * packed_bytes(m)));
     int32_t *part = (int32_t *)(sum + TC_BLOCK_ROWS * m->w);
     size_t each = m->w * (m->narrows ? tc_dtypes[m->narrow.dtype].bytes : sizeof *sum);
     const uint8_t *row[TC_BLOCK_ROWS];
     for (size_t r = 0; r < TC_BLOCK_ROWS; r++)
         row[r] = rows + r * m->c * sizeof *a;
     for (size_t n = 0; n < m->n; n++, b += m->c * m->w) {
-        for (size_t i = 0, at = 0; i < m->n_part; at += tc_dense8_bytes(&m->part[i]), i++)
-            pack(m, &m->part[i], b + i * AT_ONCE * m->w, packed[0] + at, packed[1] + at);
+        const int8_t *packed = m->packed ? m->packed + n * 2 * packed_bytes(m) : room;
+        if (!m->packed)
+            pack_both(m, b, room);
         for (size_t first = 0; first < m->h; first += TC_BLOCK_ROWS) {
             size_t some = m->h - first < TC_BLOCK_ROWS ? m->h - first : TC_BLOCK_ROWS;
             memcpy(rows, a, some * m->c * sizeof *a);
@@ -169,7 +191,7 @@ void tc_matmul16_run(const tc_matmul16 *m, const int16_t *a, const int16_t *b, v
             for (size_t i = 0, at = 0; i < m->n_part; at += tc_dense8_bytes(&m->part[i]), i++)
                 for (int low = 0; low < 2; low++) {
                     tc_dense8 d = m->part[i];
-                    d.packed = packed[low] + at;
+                    d.packed = (int8_t *)(uintptr_t)packed + (low ? packed_bytes(m) : 0) + at;
                     tc_dense8_run(&d, row, some, NULL, NULL, (uint8_t *)part);
                     tc_sum48_add(sum, part, some * m->w, low ? 0 : 8);
                 }

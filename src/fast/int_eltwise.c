@@ -221,6 +221,24 @@ TC_AVX512 static size_t table16_avx512(const int16_t *table, const int16_t *x, i
     }
     return i;
 }
+
+/* Two numbers are fetched for each, the last one of all as the second of its two. */
+TC_AVX512 static bool gather16_avx512(const int16_t *values, size_t most, const int32_t *index,
+                                      int16_t *y, size_t *done, size_t n)
+{
+    const __m512i end = _mm512_set1_epi32((int32_t)most), last = _mm512_set1_epi32((int32_t)most - 2);
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m512i at = _mm512_loadu_si512(index + i);
+        if (_mm512_cmpge_epu32_mask(at, end))
+            return false;
+        __m512i both = _mm512_i32gather_epi32(_mm512_min_epi32(at, last), values, 2);
+        both = _mm512_mask_srli_epi32(both, _mm512_cmpgt_epi32_mask(at, last), both, 16);
+        _mm256_storeu_si256((__m256i *)(void *)(y + i), _mm512_cvtepi32_epi16(both));
+    }
+    *done = i;
+    return true;
+}
 #endif
 
 static const loops *here(void)
@@ -308,13 +326,18 @@ static void run_once(const tc_int_binary *e, const void *a, const void *b, void 
         }
 }
 
+/* Bytes of the operand in one of the outer times. */
+static size_t step_of(const tc_int_binary *e, const tc_int_operand *o)
+{
+    return e->columns * (o->spread == TC_SPREAD_row ? 1 : e->rows) * tc_dtypes[o->from].bytes;
+}
+
 void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y)
 {
-    size_t n = e->rows * e->columns, step_a = n * tc_dtypes[e->a.from].bytes,
-           step_b = n * tc_dtypes[e->b.from].bytes, step_y = n * tc_dtypes[e->to].bytes;
-    for (size_t i = 0; i < e->outer * e->mid; i++)
-        run_once(e, (const uint8_t *)a + (e->a_repeats ? i / e->mid : i) * step_a,
-                 (const uint8_t *)b + (e->b_repeats ? i / e->mid : i) * step_b,
+    size_t step_a = step_of(e, &e->a), step_b = step_of(e, &e->b),
+           step_y = e->rows * e->columns * tc_dtypes[e->to].bytes;
+    for (size_t i = 0; i < e->outer; i++)
+        run_once(e, (const uint8_t *)a + i * step_a, (const uint8_t *)b + i * step_b,
                  (uint8_t *)y + i * step_y);
 }
 
@@ -382,6 +405,22 @@ void tc_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n
         done = table16_avx512(table, x, y, n);
 #endif
     table16(table, x + done, y + done, n - done);
+}
+
+bool tc_gather16_run(const int16_t *values, size_t most, const int32_t *index, int16_t *y, size_t n)
+{
+    size_t i = 0;
+#ifdef TC_X86
+    if (tc_isa_is_avx512(tc_fast_isa()) && most >= 2 && most <= INT32_MAX &&
+        !gather16_avx512(values, most, index, y, &i, n))
+        return false;
+#endif
+    for (; i < n; i++) {
+        if (index[i] < 0 || (size_t)index[i] >= most)
+            return false;
+        y[i] = values[index[i]];
+    }
+    return true;
 }
 
 void tc_clamp_run(tc_dtype dtype, int32_t lo, int32_t hi, const void *x, void *y, size_t n)

@@ -63,9 +63,7 @@ typedef struct tc_int_binary {
     int32_t shift; /* of TC_INT_mul: of the 64-bit product, rounded half up */
     tc_int_operand a, b;
     size_t rows, columns;
-    /* all of that outer * mid times; an operand that repeats is the same for every mid */
-    size_t outer, mid;
-    bool a_repeats, b_repeats;
+    size_t outer; /* all of that so many times, a row of an operand each time */
     tc_dtype to;            /* what is stored: i8, i16 or i32 */
     const tc_rescale *then; /* the result's RESCALE to `to` (scales alike), or NULL */
 } tc_int_binary;
@@ -88,6 +86,11 @@ void tc_int_reduce_run(const tc_int_reduce *r, const void *x, void *y, void *scr
 
 /* TABLE of i16: 513 entries, interpolated. */
 void tc_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n);
+
+/* GATHER of single numbers of 16 bits: y[i] = values[index[i]] for i < n; false, and y in part, when
+ * an index is none of 0 .. most - 1. */
+bool tc_gather16_run(const int16_t *values, size_t most, const int32_t *index, int16_t *y,
+                     size_t n);
 
 /* CLAMP of i8 or i16. */
 void tc_clamp_run(tc_dtype dtype, int32_t lo, int32_t hi, const void *x, void *y, size_t n);

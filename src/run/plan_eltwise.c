@@ -119,24 +119,29 @@ static bool spread_of(const tc_type *t, const tc_type *y, tc_spread *out)
     return whole || one || row || column;
 }
 
-/* One operand is the whole of y, the other repeated along some axes in the middle. */
-static bool repeats(const tc_type *t, const tc_type *y, tc_int_binary *e)
+/* One operand is the whole of y, the other repeated along some axes in the middle, or the last
+ * ones: rows of it, or a number for each row. */
+static bool repeats(const tc_type *t, const tc_type *y, tc_int_binary *e, tc_spread *spread)
 {
     int i = 0, first;
-    e->outer = e->mid = 1;
+    size_t outer = 1, mid = 1, inner = 1;
     for (; i < y->rank && t->dim[i] == y->dim[i]; i++)
-        e->outer *= (size_t)y->dim[i];
+        outer *= (size_t)y->dim[i];
     for (first = i; i < y->rank && t->dim[i] == 1; i++)
-        e->mid *= (size_t)y->dim[i];
+        mid *= (size_t)y->dim[i];
     for (; i < y->rank && t->dim[i] == y->dim[i]; i++)
-        continue;
+        inner *= (size_t)y->dim[i];
+    *spread = inner == 1 ? TC_SPREAD_column : TC_SPREAD_row;
+    e->outer = inner == 1 ? 1 : outer;
+    e->rows = inner == 1 ? outer : mid;
+    e->columns = inner == 1 ? mid : inner;
     return first < y->rank && i == y->rank;
 }
 
 /* How both operands lie beside y. */
 static bool take_spreads(const tc_type *a, const tc_type *b, const tc_type *y, tc_int_binary *e)
 {
-    e->outer = e->mid = 1;
+    e->outer = 1;
     e->columns = y->rank ? (size_t)y->dim[y->rank - 1] : 1;
     e->rows = e->columns ? (size_t)tc_type_count(y) / e->columns : 0;
     if (spread_of(a, y, &e->a.spread) && spread_of(b, y, &e->b.spread)) {
@@ -149,14 +154,9 @@ static bool take_spreads(const tc_type *a, const tc_type *b, const tc_type *y, t
         return true;
     }
     bool whole_a = tc_same_dims(a, y), whole_b = tc_same_dims(b, y);
-    if (!tc_type_count(y) || whole_a == whole_b || !repeats(whole_a ? b : a, y, e))
-        return false;
-    e->a_repeats = !whole_a;
-    e->b_repeats = !whole_b;
     e->a.spread = e->b.spread = TC_SPREAD_none;
-    e->rows = 1;
-    e->columns = (size_t)tc_type_count(y) / (e->outer * e->mid);
-    return true;
+    return tc_type_count(y) && whole_a != whole_b &&
+           repeats(whole_a ? b : a, y, e, whole_a ? &e->b.spread : &e->a.spread);
 }
 
 static bool int_op(tc_op op, tc_int_op *out)
@@ -205,18 +205,18 @@ static void run_binary(const void *what, void *const *in, void *out, void *scrat
     tc_int_binary_run(what, in[0], in[1], out);
 }
 
-/* The RESCALE behind it, where its scales are alike. */
-static void follow_rescale(tc_maker *m, tc_int_binary *e, tc_chain *c)
+/* The RESCALE behind 32 bits, where its scales are alike: *to is what it gives. */
+static const tc_rescale *follow_rescale(tc_maker *m, tc_dtype *to, tc_chain *c)
 {
     const tc_node *user = tc_plan_only_user(m, c->last->out[0]);
     tc_rescale *r = tc_new(&m->ctx->arena, tc_rescale);
-    if (!user || e->to != TC_i32 || !take_rescale(m, user, c, r) || !r->alike)
-        return;
+    if (!user || *to != TC_i32 || !take_rescale(m, user, c, r) || !r->alike)
+        return NULL;
     c->part[c->n_part++] = c->last = user;
     tc_plan_activation(m, c);
     r->narrow = c->narrow;
-    e->then = r;
-    e->to = c->narrow.dtype;
+    *to = c->narrow.dtype;
+    return r;
 }
 
 bool tc_plan_int_binary(tc_maker *m, const tc_node *node)
@@ -228,12 +228,29 @@ bool tc_plan_int_binary(tc_maker *m, const tc_node *node)
         return false;
     e->a = operand_of(m, node, 0, e->a.spread, &from[0]);
     e->b = operand_of(m, node, 1, e->b.spread, &from[1]);
-    follow_rescale(m, e, &c);
+    e->then = follow_rescale(m, &e->to, &c);
     emit_from(m, node, &c, run_binary, e, 0, from, 2);
     return true;
 }
 
 /* ---- shifts ---- */
+
+/* A kernel of two operands, and what is joined to it. */
+static void emit_kernel(tc_maker *m, const tc_node *node, void (*kernel)(tc_call *),
+                        const void *attr, const tc_chain *c)
+{
+    const place *in[2] = {tc_place_plain(m, node->in[0], node), NULL};
+    in[1] = tc_place_plain(m, node->in[1], node);
+    step *s = tc_step_new(m, STEP_KERNEL, node, 2, 1);
+    memcpy(s->in, in, sizeof in);
+    s->kernel = kernel;
+    s->attr = attr;
+    tc_val v = c->last->out[0];
+    s->out[0] = tc_place_made(m, v, tc_layout_plain(tc_type_of(m->g, v)->rank));
+    tc_step_end(m, s);
+    for (int i = 0; i < c->n_part; i++)
+        m->joined[c->part[i]->out[0]] = true;
+}
 
 /* A kernel, since shifts that are none are a mistake of the program. */
 static void shift_kernel(tc_call *call)
@@ -262,18 +279,8 @@ bool tc_plan_int_shift(tc_maker *m, const tc_node *node)
             : round                                   ? TC_INT_asr_round
                                                       : TC_INT_asr;
     e->a.from = e->b.from = e->to = a->dtype;
-    follow_rescale(m, e, &c);
-    const place *in[2] = {tc_place_plain(m, node->in[0], node), NULL};
-    in[1] = tc_place_plain(m, node->in[1], node);
-    step *s = tc_step_new(m, STEP_KERNEL, node, 2, 1);
-    memcpy(s->in, in, sizeof in);
-    s->kernel = shift_kernel;
-    s->attr = e;
-    tc_val v = c.last->out[0];
-    s->out[0] = tc_place_made(m, v, tc_layout_plain(tc_type_of(m->g, v)->rank));
-    tc_step_end(m, s);
-    for (int i = 0; i < c.n_part; i++)
-        m->joined[c.part[i]->out[0]] = true;
+    e->then = follow_rescale(m, &e->to, &c);
+    emit_kernel(m, node, shift_kernel, e, &c);
     return true;
 }
 
@@ -298,7 +305,7 @@ bool tc_plan_int_unary(tc_maker *m, const tc_node *node)
                                : node->op == TC_OP_tosa_abs ? TC_INT_abs
                                                             : TC_INT_clz,
                          .b = {.from = x->dtype, .spread = TC_SPREAD_one},
-                         .rows = 1, .columns = n, .outer = 1, .mid = 1, .to = y->dtype};
+                         .rows = 1, .columns = n, .outer = 1, .to = y->dtype};
     e->a = (tc_int_operand){.from = x->dtype, .spread = TC_SPREAD_none};
     tc_plan_emit(m, node, &(tc_chain){.last = node}, run_unary, e, 0, 1);
     return true;
@@ -348,6 +355,8 @@ bool tc_plan_int_reduce(tc_maker *m, const tc_node *node)
 typedef struct table_step {
     const void *table;
     size_t n;
+    const tc_rescale *then; /* of 32 bits, scales alike; NULL: none */
+    tc_dtype to;
 } table_step;
 
 static void run_table8(const void *what, void *const *in, void *out, void *scratch)
@@ -364,6 +373,21 @@ static void run_table16(const void *what, void *const *in, void *out, void *scra
     tc_table16_run(s->table, in[0], out, s->n);
 }
 
+/* A block at a time stays near. */
+static void run_table16_rescale(const void *what, void *const *in, void *out, void *scratch)
+{
+    enum { BLOCK = 512 };
+    const table_step *s = what;
+    size_t bytes = tc_dtypes[s->to].bytes;
+    int32_t block[BLOCK];
+    (void)scratch;
+    for (size_t i = 0; i < s->n; i += BLOCK) {
+        size_t some = s->n - i < BLOCK ? s->n - i : BLOCK;
+        tc_table16_run(s->table, (const int16_t *)in[0] + i, block, some);
+        tc_rescale_run(s->then, block, some, (uint8_t *)out + i * bytes, NULL);
+    }
+}
+
 bool tc_plan_table(tc_maker *m, const tc_node *node)
 {
     const tc_type *x = tc_type_of(m->g, node->in[0]), *y = tc_type_of(m->g, node->out[0]);
@@ -373,8 +397,38 @@ bool tc_plan_table(tc_maker *m, const tc_node *node)
         (!narrow && (x->dtype != TC_i16 || y->dtype != TC_i32)))
         return false;
     table_step *s = tc_new(&m->ctx->arena, table_step);
-    *s = (table_step){table.data, (size_t)tc_type_count(x)};
-    tc_plan_emit(m, node, &(tc_chain){.last = node}, narrow ? run_table8 : run_table16, s, 0, 1);
+    *s = (table_step){.table = table.data, .n = (size_t)tc_type_count(x)};
+    tc_chain c = {.last = node};
+    s->to = y->dtype;
+    s->then = narrow ? NULL : follow_rescale(m, &s->to, &c);
+    tc_plan_emit(m, node, &c,
+                 narrow    ? run_table8
+                 : s->then ? run_table16_rescale
+                           : run_table16,
+                 s, 0, 1);
+    return true;
+}
+
+/* A kernel, since an index outside is a mistake of the program. */
+static void gather_kernel(tc_call *call)
+{
+    const int16_t *values = call->in[0].data;
+    const int32_t *index = call->in[1].data;
+    int16_t *y = call->out[0].data;
+    size_t batch = (size_t)call->in[1].type->dim[0], n = (size_t)call->in[1].type->dim[1],
+           most = (size_t)call->in[0].type->dim[1];
+    for (size_t i = 0; i < batch && !call->error; i++)
+        if (!tc_gather16_run(values + i * most, most, index + i * n, y + i * n, n))
+            call->error = "an index is outside the values";
+}
+
+/* Single numbers of 16 bits: a table with an entry for each of them. */
+bool tc_plan_gather(tc_maker *m, const tc_node *node)
+{
+    const tc_type *x = tc_type_of(m->g, node->in[0]), *index = tc_type_of(m->g, node->in[1]);
+    if (x->dtype != TC_i16 || x->dim[2] != 1 || index->dtype != TC_i32)
+        return false;
+    emit_kernel(m, node, gather_kernel, NULL, &(tc_chain){.last = node});
     return true;
 }
 

@@ -267,7 +267,8 @@ static bool plan_matmul16(tc_maker *m, const tc_node *node)
         b_zero)
         return false;
     tc_chain c = follow48(m, node);
-    const tc_matmul16 *p = tc_matmul16_new(m->ctx, a, b, c.narrows ? &c.narrow : NULL);
+    const tc_matmul16 *p = tc_matmul16_new(m->ctx, a, tc_place_known(m, node->in[1]),
+                                           c.narrows ? &c.narrow : NULL);
     tc_plan_emit(m, node, &c, run_matmul16, p, tc_matmul16_scratch(p), 2);
     return true;
 }

@@ -227,6 +227,7 @@ static void plan_node(tc_maker *m, const tc_node *node)
         [TC_OP_tosa_reduce_max] = tc_plan_int_reduce,
         [TC_OP_tosa_reduce_min] = tc_plan_int_reduce,
         [TC_OP_tosa_table] = tc_plan_table,
+        [TC_OP_tosa_gather] = tc_plan_gather,
         [TC_OP_tosa_clamp] = tc_plan_clamp,
         [TC_OP_tosa_reshape] = plan_view,
         [TC_OP_tosa_identity] = plan_view,

@@ -124,7 +124,7 @@ tc_plan_fn tc_plan_sdpa;                                 /* plan_attention.c */
 tc_plan_fn tc_plan_max_pool, tc_plan_tosa_max_pool, tc_plan_prelu; /* plan_image.c */
 tc_plan_fn tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8; /* plan_int.c */
 tc_plan_fn tc_plan_rescale, tc_plan_int_binary, tc_plan_int_shift, tc_plan_int_unary,
-    tc_plan_int_reduce, tc_plan_table, tc_plan_clamp; /* plan_eltwise.c */
+    tc_plan_int_reduce, tc_plan_table, tc_plan_gather, tc_plan_clamp; /* plan_eltwise.c */
 
 /* Extents and distances of a matrix operand as it lies, with leading axes of extent 1 up to the
  * rank. */

@@ -3,6 +3,7 @@
  * give the bits of the interpreter, at every level this machine has. */
 #include "levels.h"
 
+#include "fast/int_eltwise.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "run/exec.h"
@@ -69,9 +70,10 @@ static int activation(sketch *s, int v, int *type, const char *dims)
     }
     if (which == 2 && *type == 1) {
         int table = constant(s, "i16", 513, -32768, 32767);
-        *type = 2;
-        return line(s, tc_text_format(s->arena, "tosa.table %%%d, %%%d", v, table),
-                    typed(s, 2, dims));
+        v = line(s, tc_text_format(s->arena, "tosa.table %%%d, %%%d", v, table),
+                 typed(s, 2, dims));
+        *type = (int)any(0, 2);
+        return rescale(s, v, 2, *type, dims, atoi(strrchr(dims, ',') + 1), 23);
     }
     return v;
 }
@@ -88,8 +90,9 @@ static const char *invent(tc_arena *arena)
     const char *dims[2] = {full, full};
     const char *less[] = {"1,1,1", tc_text_format(arena, "1,1,%d", (int)d[2]),
                           tc_text_format(arena, "%d,%d,1", (int)d[0], (int)d[1]), full,
-                          tc_text_format(arena, "%d,1,%d", (int)d[0], (int)d[2])};
-    dims[any(0, 1)] = less[any(0, 4)];
+                          tc_text_format(arena, "%d,1,%d", (int)d[0], (int)d[2]),
+                          tc_text_format(arena, "%d,1,1", (int)d[0])};
+    dims[any(0, 1)] = less[any(0, 5)];
     int type = (int)any(0, 2), which = (int)any(0, 6);
     const char *in = type_name[type];
     sketch s = {arena, tc_text_format(arena, "graph @t(%%0: %s[%s], %%1: %s[%s]) {\n", in, dims[0],
@@ -188,9 +191,33 @@ static bool agrees(tc_ctx *ctx)
     return true;
 }
 
+/* Every length of a rest, the first and the last number among the indices; one past it is seen. */
+static void try_gather(void)
+{
+    enum { MOST = 300 };
+    int16_t values[MOST], y[100];
+    int32_t index[100];
+    for (size_t most = 1; most <= MOST; most += most < 4 ? 1 : 37)
+        for (size_t n = 1; n <= 100; n++) {
+            bool same = true;
+            for (size_t i = 0; i < most; i++)
+                values[i] = (int16_t)any(-32768, 32767);
+            for (size_t i = 0; i < n; i++)
+                index[i] = (int32_t)any(0, 3) ? (int32_t)any(0, (int64_t)most - 1)
+                                              : any(0, 1) ? 0 : (int32_t)most - 1;
+            CHECK(tc_gather16_run(values, most, index, y, n));
+            for (size_t i = 0; i < n; i++)
+                same = same && y[i] == values[index[i]];
+            CHECK(same);
+            index[any(0, (int64_t)n - 1)] = any(0, 1) ? -1 : (int32_t)most;
+            CHECK(!tc_gather16_run(values, most, index, y, n));
+        }
+}
+
 static void checks(void)
 {
     int defined = 0;
+    try_gather();
     for (int i = 0; i < 400; i++) {
         tc_ctx *ctx = tc_ctx_new();
         defined += agrees(ctx);
