@@ -168,6 +168,22 @@ tc_matmul16 *tc_matmul16_new(tc_ctx *ctx, const tc_type *a, tc_tensor known_b,
 }
 
 
+/* Some rows of a, of which so many bytes are left: where they are, or a copy that may be read past
+ * its end. */
+static void take_rows(const tc_matmul16 *m, const int16_t *a, size_t some, size_t left,
+                      uint8_t *copy, const uint8_t **row)
+{
+    size_t each = m->c * sizeof *a, bytes = some * each;
+    const uint8_t *from = (const uint8_t *)a;
+    if (left < bytes + TC_OVERREAD) {
+        memcpy(copy, a, bytes);
+        memset(copy + bytes, 0, TC_OVERREAD);
+        from = copy;
+    }
+    for (size_t r = 0; r < TC_BLOCK_ROWS; r++)
+        row[r] = from + (r < some ? r : 0) * each;
+}
+
 void tc_matmul16_run(const tc_matmul16 *m, const int16_t *a, const int16_t *b, void *y,
                      void *scratch)
 {
@@ -177,16 +193,14 @@ void tc_matmul16_run(const tc_matmul16 *m, const int16_t *a, const int16_t *b, v
     int32_t *part = (int32_t *)(sum + TC_BLOCK_ROWS * m->w);
     size_t each = m->w * (m->narrows ? tc_dtypes[m->narrow.dtype].bytes : sizeof *sum);
     const uint8_t *row[TC_BLOCK_ROWS];
-    for (size_t r = 0; r < TC_BLOCK_ROWS; r++)
-        row[r] = rows + r * m->c * sizeof *a;
+    const int16_t *end = a + m->n * m->h * m->c;
     for (size_t n = 0; n < m->n; n++, b += m->c * m->w) {
         const int8_t *packed = m->packed ? m->packed + n * 2 * packed_bytes(m) : room;
         if (!m->packed)
             pack_both(m, b, room);
         for (size_t first = 0; first < m->h; first += TC_BLOCK_ROWS) {
             size_t some = m->h - first < TC_BLOCK_ROWS ? m->h - first : TC_BLOCK_ROWS;
-            memcpy(rows, a, some * m->c * sizeof *a);
-            memset(rows + some * m->c * sizeof *a, 0, TC_OVERREAD);
+            take_rows(m, a, some, (size_t)(end - a) * sizeof *a, rows, row);
             memset(sum, 0, some * m->w * sizeof *sum);
             for (size_t i = 0, at = 0; i < m->n_part; at += tc_dense8_bytes(&m->part[i]), i++)
                 for (int low = 0; low < 2; low++) {

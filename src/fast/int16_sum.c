@@ -19,13 +19,14 @@ TC_INLINE void add(int64_t *sum, const int32_t *part, size_t n, int left)
         sum[i] += (int64_t)part[i] * (INT64_C(1) << left);
 }
 
-TC_INLINE void scale(const tc_narrow *narrow, int64_t *sum, size_t n)
+TC_INLINE void scale(const tc_narrow *narrow, const int64_t *restrict sum, size_t n,
+                     int64_t *restrict y)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t half = INT64_C(1) << (narrow->shift[i] - 1);
         int64_t v = ((sum[i] * narrow->multiplier[i] + half) >> narrow->shift[i]) + narrow->zero;
         v = v < narrow->lo ? narrow->lo : v;
-        sum[i] = v > narrow->hi ? narrow->hi : v;
+        y[i] = v > narrow->hi ? narrow->hi : v;
     }
 }
 
@@ -54,8 +55,7 @@ TC_INLINE void finish(const tc_narrow *narrow, const int64_t *sum, size_t rows, 
             tc_narrow part = *narrow;
             part.multiplier += at;
             part.shift += at;
-            memcpy(some, sum + at, k * sizeof *some);
-            scale(&part, some, k);
+            scale(&part, sum + at, k, some);
             put(narrow->dtype, some, k, y + at * bytes);
         }
 }

@@ -4,6 +4,7 @@
 #include "int_eltwise.h"
 
 #include "finish.h"
+#include "finish_x86.h"
 
 enum { BLOCK = 512 };
 
@@ -200,24 +201,49 @@ typedef struct loops {
 
 LEVEL(plain, )
 #ifdef TC_X86
-#include <immintrin.h>
 LEVEL(avx2, TC_AVX2)
 LEVEL(avx512, TC_AVX512)
 
-/* An entry and the next one are fetched as one word. */
+enum { TABLE_VECTORS = 4 };
+
+/* entry * (128 - rest) + next * rest, pairs of products at once.  Each 64 entries are two
+ * registers; bits above the sixth say whose turn it is. */
 TC_AVX512 static size_t table16_avx512(const int16_t *table, const int16_t *x, int32_t *y, size_t n)
 {
+    enum { V = TABLE_VECTORS };
+    const __m512i sign = _mm512_set1_epi16(INT16_MIN), low = _mm512_set1_epi16(127);
+    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
     size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        __m512i v = _mm512_cvtepi16_epi32(
-            _mm256_loadu_si256((const __m256i *)(const void *)(x + i)));
-        __m512i at = _mm512_srai_epi32(_mm512_add_epi32(v, _mm512_set1_epi32(32768)), 7);
-        __m512i both = _mm512_i32gather_epi32(at, table, 2);
-        __m512i next = _mm512_srai_epi32(both, 16);
-        __m512i base = _mm512_srai_epi32(_mm512_slli_epi32(both, 16), 16);
-        __m512i rest = _mm512_and_si512(v, _mm512_set1_epi32(127));
-        __m512i rise = _mm512_mullo_epi32(_mm512_sub_epi32(next, base), rest);
-        _mm512_storeu_si512(y + i, _mm512_add_epi32(_mm512_slli_epi32(base, 7), rise));
+    for (; i + 32 * V <= n; i += 32 * V) {
+        __m512i at[V], base[V], next[V], turn = _mm512_setzero_si512();
+        for (int k = 0; k < V; k++) {
+            at[k] = _mm512_srli_epi16(_mm512_xor_si512(tc_load512(x + i + 32 * k), sign), 7);
+            base[k] = next[k] = turn;
+        }
+        for (int p = 0; p < 512; p += 64, turn = _mm512_add_epi16(turn, _mm512_set1_epi16(64))) {
+            __m512i t0 = tc_load512(table + p), t1 = tc_load512(table + p + 32);
+            __m512i n0 = tc_load512(table + p + 1), n1 = tc_load512(table + p + 33);
+            for (int k = 0; k < V; k++) {
+                __mmask32 now = _mm512_cmplt_epu16_mask(_mm512_sub_epi16(at[k], turn),
+                                                        _mm512_set1_epi16(64));
+                base[k] = _mm512_mask_mov_epi16(base[k], now,
+                                                _mm512_permutex2var_epi16(t0, at[k], t1));
+                next[k] = _mm512_mask_mov_epi16(next[k], now,
+                                                _mm512_permutex2var_epi16(n0, at[k], n1));
+            }
+        }
+        for (int k = 0; k < V; k++) {
+            __m512i rest = _mm512_and_si512(tc_load512(x + i + 32 * k), low);
+            __m512i part = _mm512_sub_epi16(_mm512_set1_epi16(128), rest);
+            __m512i lo = _mm512_madd_epi16(_mm512_unpacklo_epi16(base[k], next[k]),
+                                           _mm512_unpacklo_epi16(part, rest));
+            __m512i hi = _mm512_madd_epi16(_mm512_unpackhi_epi16(base[k], next[k]),
+                                           _mm512_unpackhi_epi16(part, rest));
+            int32_t *to = y + i + 32 * k;
+            _mm512_storeu_si512(to, _mm512_permutex2var_epi64(lo, first, hi));
+            _mm512_storeu_si512(to + 16, _mm512_permutex2var_epi64(lo, second, hi));
+        }
     }
     return i;
 }
@@ -261,6 +287,8 @@ static const int32_t *fetch(const loops *l, const tc_int_operand *o, const void 
     const uint8_t *from = (const uint8_t *)x + at * tc_dtypes[o->from].bytes;
     if (o->rescale)
         tc_rescale_run(o->rescale, from, n, buf, NULL);
+    else if (o->table)
+        tc_table16_run(o->table, (const int16_t *)(const void *)from, buf, n);
     else if (o->from == TC_i32)
         return (const int32_t *)(const void *)from;
     else

@@ -51,11 +51,13 @@ typedef enum tc_spread {
     TC_SPREAD_column   /* one number a row */
 } tc_spread;
 
-/* An operand of i8, i16 or i32, perhaps with a RESCALE to i32 (scales alike) on its way. */
+/* An operand of i8, i16 or i32, perhaps with a RESCALE to i32 (scales alike) or a TABLE of 513
+ * entries (of i16) on its way. */
 typedef struct tc_int_operand {
     tc_dtype from;
     tc_spread spread;
     const tc_rescale *rescale;
+    const int16_t *table;
 } tc_int_operand;
 
 typedef struct tc_int_binary {

@@ -44,14 +44,13 @@ static void run_rescale(const void *what, void *const *in, void *out, void *scra
 static bool takes_binary(const tc_maker *m, const tc_node *node, tc_int_binary *e);
 static bool takes_reduce(const tc_maker *m, const tc_node *node, tc_int_reduce *r);
 
-/* Whether the only reader will do it: see operand_of(). */
-static bool waits(const tc_maker *m, const tc_node *node, const tc_rescale *r)
+/* Whether the only reader of 32 bits will do it: see operand_of(). */
+static bool waits(const tc_maker *m, const tc_node *node)
 {
     tc_int_binary e;
     tc_int_reduce sum;
     const tc_node *user = tc_plan_only_user(m, node->out[0]);
-    return r->alike && r->narrow.dtype == TC_i32 && user &&
-           (takes_binary(m, user, &e) || takes_reduce(m, user, &sum));
+    return user && (takes_binary(m, user, &e) || takes_reduce(m, user, &sum));
 }
 
 bool tc_plan_rescale(tc_maker *m, const tc_node *node)
@@ -60,7 +59,7 @@ bool tc_plan_rescale(tc_maker *m, const tc_node *node)
     tc_chain c = {.last = node};
     if (!take_rescale(m, node, &c, &s->rescale))
         return false;
-    if (waits(m, node, &s->rescale)) {
+    if (s->rescale.alike && s->rescale.narrow.dtype == TC_i32 && waits(m, node)) {
         m->waiting[node->out[0]] = true;
         return true;
     }
@@ -73,20 +72,26 @@ bool tc_plan_rescale(tc_maker *m, const tc_node *node)
 
 /* ---- operands ---- */
 
-/* Operand i, behind a RESCALE that waits for us; *from: the value that is read. */
+/* Operand i, behind a RESCALE or TABLE that waits for us; *from: the value that is read. */
 static tc_int_operand operand_of(tc_maker *m, const tc_node *node, int i, tc_spread spread,
                                  tc_val *from)
 {
     *from = node->in[i];
-    tc_int_operand o = {tc_type_of(m->g, *from)->dtype, spread, NULL};
+    tc_int_operand o = {.from = tc_type_of(m->g, *from)->dtype, .spread = spread};
     if (!m->waiting[*from])
         return o;
-    const tc_node *rescale = m->g->val[*from]->def;
-    tc_chain c = {.last = rescale};
+    const tc_node *first = m->g->val[*from]->def;
+    *from = first->in[0];
+    o.from = tc_type_of(m->g, *from)->dtype;
+    if (first->op == TC_OP_tosa_table) {
+        o.table = tc_place_known(m, first->in[1]).data;
+        return o;
+    }
+    tc_chain c = {.last = first};
     tc_rescale *r = tc_new(&m->ctx->arena, tc_rescale);
-    take_rescale(m, rescale, &c, r); /* it did before */
-    *from = rescale->in[0];
-    return (tc_int_operand){r->from, spread, r};
+    take_rescale(m, first, &c, r); /* it did before */
+    o.rescale = r;
+    return o;
 }
 
 static void emit_from(tc_maker *m, const tc_node *node, const tc_chain *c, tc_prepared *run,
@@ -396,6 +401,10 @@ bool tc_plan_table(tc_maker *m, const tc_node *node)
     if (!table.data || table.type->dtype != x->dtype ||
         (!narrow && (x->dtype != TC_i16 || y->dtype != TC_i32)))
         return false;
+    if (!narrow && waits(m, node)) {
+        m->waiting[node->out[0]] = true;
+        return true;
+    }
     table_step *s = tc_new(&m->ctx->arena, table_step);
     *s = (table_step){.table = table.data, .n = (size_t)tc_type_count(x)};
     tc_chain c = {.last = node};

@@ -98,7 +98,15 @@ static const char *invent(tc_arena *arena)
     sketch s = {arena, tc_text_format(arena, "graph @t(%%0: %s[%s], %%1: %s[%s]) {\n", in, dims[0],
                                       in, dims[1]), 2};
     int v[2] = {0, 1}, bits = type == 0 ? 8 : 12;
-    if (any(0, 1) || (type < 2 && which < 2)) {
+    if (type == 1 && any(0, 2) == 0) { /* tables, of one or both */
+        for (int i = 0; i < 2; i++) {
+            int table = constant(&s, "i16", 513, -64, 64);
+            v[i] = line(&s, tc_text_format(arena, "tosa.table %%%d, %%%d", v[i], table),
+                        typed(&s, 2, dims[i]));
+        }
+        type = 2;
+        bits = 14;
+    } else if (any(0, 1) || (type < 2 && which < 2)) {
         int64_t channels[2];
         for (int i = 0; i < 2; i++) {
             const char *last = strrchr(dims[i], ',');
