@@ -185,14 +185,22 @@ static tc_status slices(tc_rewrite *rw, const tc_node *node, bool *done)
     return take(rw, node, r.x, &b, done);
 }
 
+/* More than one [h,w,c]. */
+static bool many_images(const tc_type *t)
+{
+    int64_t n = 1;
+    for (int i = 0; i < t->rank - 3; i++)
+        n *= t->dim[i];
+    return n > 1;
+}
+
 /* A slice of several images that is reshaped: of one image, if that can be; Vela copies each. */
 static tc_status images(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     box b;
     const tc_node *def = node->op == TC_OP_tosa_reshape ? tc_rewrite_def(rw, node, 0) : NULL;
-    const tc_type *cut_out = def ? tc_type_of(rw->to, def->out[0]) : NULL;
-    if (!def || def->op != TC_OP_tosa_slice || cut_out->rank < RANK || cut_out->dim[0] == 1 ||
-        !tc_type_count(cut_out))
+    if (!def || def->op != TC_OP_tosa_slice || !tc_type_count(tc_type_of(rw->to, def->out[0])) ||
+        !many_images(tc_type_of(rw->to, def->out[0])))
         return TC_OK;
     road r = road_to(rw->to, tc_rewrite_in(rw, node, 0));
     if (!r.n || !walk(rw->to, &r, &b))
