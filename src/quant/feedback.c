@@ -251,7 +251,7 @@ tc_tensor tc_feedback_codes(const tc_feedback *f)
     tc_mark mark = tc_arena_mark(&f->ctx->scratch);
     solving v = {.f = f, .out = tc_tensor_new(f->to, f->codes.type)};
     gather(&v);
-    tc_lattice lattice = tc_lattice_of(&f->ctx->scratch, f->real, f->codes.type->quant,
+    tc_lattice lattice = tc_lattice_of(f->ctx, &f->ctx->scratch, f->real, f->codes.type->quant,
                                        f->setting, importance_of(&v));
     v.lattice = &lattice;
     if (lattice.step)

@@ -53,7 +53,7 @@ static tc_status put_codes(tc_apply *a, tc_val v, const tc_type *type, const tc_
         TC_TRY(evaluate(a, v, &real));
         if (weights && weights->group) {
             tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
-            tc_lattice l = tc_lattice_of(&rw->ctx->scratch, real, type->quant, weights,
+            tc_lattice l = tc_lattice_of(rw->ctx, &rw->ctx->scratch, real, type->quant, weights,
                                          (tc_importance){NULL, 1});
             tc_lattice_round(&l, real, codes);
             tc_arena_rewind(&rw->ctx->scratch, mark);
@@ -118,7 +118,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x,
         usual = fmaxf(usual, most[c]);
     bool search = s->observer == TC_OBSERVER_mse && !s->group;
     if (search)
-        tc_weights_search(w, axis, n, s->qmax, most);
+        tc_weights_search(ctx, w, axis, n, s->qmax, most);
     tc_mapped_forget(ctx, w.data, tc_type_bytes(w.type));
     for (int64_t c = 0; c < n; c++) { /* a channel of zeros is as fine as any */
         float m = most[c] > 0 ? most[c] : usual > 0 ? usual : 1;

@@ -75,10 +75,10 @@ static void test_importance(void)
     tc_tensor w = {&type, (void *)(uintptr_t)numbers};
     tc_setting s = {.dtype = TC_i4, .qmin = -8, .qmax = 7, .group = 2};
     tc_ctx *ctx = tc_ctx_new();
-    tc_lattice l = tc_lattice_of(&ctx->arena, w, &q, &s, (tc_importance){NULL, 1});
+    tc_lattice l = tc_lattice_of(ctx, &ctx->arena, w, &q, &s, (tc_importance){NULL, 1});
     CHECK(l.n_group == 1 && l.step[0] == -15 && tc_lattice_top(&s) == 120);
     const float small[] = {1e-6f, 1};
-    l = tc_lattice_of(&ctx->arena, w, &q, &s, (tc_importance){small, 1});
+    l = tc_lattice_of(ctx, &ctx->arena, w, &q, &s, (tc_importance){small, 1});
     CHECK(9 % l.step[0] == 0 && l.step[0] == -9); /* -8 of -9 are nearer to 120 than 7 of 9 */
     tc_ctx_free(ctx);
 }
