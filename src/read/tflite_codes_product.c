@@ -391,15 +391,13 @@ static tc_val average(tc_tfl_node *n, tc_val x, const void *attr, bool halves)
         return mean_of(m, x, attr, t->dtype);
     const tc_attr_tosa_avg_pool *a = attr;
     bool borders = a->pad.v[0] || a->pad.v[1] || a->pad.v[2] || a->pad.v[3];
-    tc_val four = borders || t->dtype != TC_i8
-                      ? TC_NONE
-                      : tc_tfl_sums(m, x, 0, a->kernel.v, a->stride.v, 4);
-    if (four) { /* of multiples of four, double rounding is half away from zero */
-        tc_tfl_factor f = tc_tfl_factor_of(1.0 / (double)(4 * a->kernel.v[0] * a->kernel.v[1]));
-        int64_t whole = INT64_C(1) << (31 - f.shift),
-                parts = 4 * a->kernel.v[0] * a->kernel.v[1];
-        f.fraction += f.fraction * parts < whole; /* a half is not less than a half */
-        return tc_tfl_rescale(m, four, &f, 1, 0, 0, TC_i8);
+    tc_val sum = borders || t->dtype != TC_i8 ? TC_NONE
+                                              : tc_tfl_sums(m, x, 0, a->kernel.v, a->stride.v);
+    if (sum) { /* by a factor that is a little greater: a half is more than a half then */
+        int64_t parts = a->kernel.v[0] * a->kernel.v[1];
+        tc_tfl_factor f = tc_tfl_factor_of(1.0 / (double)parts);
+        f.fraction += f.fraction * parts <= INT64_C(1) << (31 - f.shift);
+        return tc_tfl_rescale_once(m, sum, &f, 1, 0, TC_i8);
     }
     tc_val up = mean_of(m, x, attr, t->dtype);
     tc_val down = tc_make_1(m, tosa_bitwise_not, NULL, x);

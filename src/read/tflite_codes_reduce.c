@@ -34,23 +34,41 @@ static tc_val without(tc_tfl_node *n, tc_val x, tc_ints axes)
     return tc_make_reshape(&n->m, x, rank, dim);
 }
 
-tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel,
-                   const int64_t *stride, int times)
+/* The largest divisor of n that is not more than `most`. */
+static int64_t part_of(int64_t n, int64_t most)
 {
-    enum { SIDE = 64 };
+    int64_t part = tc_min_i64(n, most);
+    while (n % part)
+        part--;
+    return part;
+}
+
+tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel, const int64_t *stride)
+{
+    enum { SIDE = 64, PART = 16, MOST = 1 << 15 };
     if (m->status != TC_OK)
         return TC_NONE;
     const tc_type *t = tc_make_type(m, x);
-    if (t->rank != 4 || kernel[0] > SIDE || kernel[1] > SIDE)
+    if (t->rank != 4 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] * kernel[1] > MOST)
         return TC_NONE;
     int64_t shape[4] = {kernel[0], kernel[1], t->dim[3], 1}, one = 1, none = 0;
+    int64_t step[2] = {stride[0], stride[1]}, part[2];
+    bool whole = kernel[0] > PART || kernel[1] > PART;
+    for (int i = 0; i < 2; i++) {
+        part[i] = part_of(kernel[i], PART);
+        whole = whole && kernel[i] == t->dim[1 + i] && kernel[i] <= PART * part[i];
+    }
+    for (int i = 0; whole && i < 2; i++) /* a large plane's parts first: many at once */
+        shape[i] = step[i] = part[i];
+    if (shape[0] > SIDE || shape[1] > SIDE)
+        return TC_NONE;
     static const int64_t pad[4] = {0, 0, 0, 0}, ones[2] = {1, 1};
     tc_dtype sum = t->dtype == TC_i16 ? TC_i48 : TC_i32;
     tc_tensor w = tc_make_tensor(m, TC_i8, 4, shape);
-    memset(w.data, times, tc_type_bytes(w.type));
+    memset(w.data, 1, tc_type_bytes(w.type));
     tc_attr_tosa_conv *a = tc_make_attr(
         m, tosa_conv, .pad = tc_ints_copy(&m->ctx->arena, pad, 4),
-        .stride = tc_ints_copy(&m->ctx->arena, stride, 2),
+        .stride = tc_ints_copy(&m->ctx->arena, step, 2),
         .dilation = tc_ints_copy(&m->ctx->arena, ones, 2), .local_bound = false, .acc_type = sum);
     tc_val in[5] = {x};
     in[1] = tc_make_const(m, w, NULL);
@@ -58,8 +76,10 @@ tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel,
     in[3] = tc_tfl_number(m, t->dtype, 1, zero);
     in[4] = tc_tfl_number(m, TC_i8, 1, 0);
     x = tc_make_op(m, TC_OP_tosa_depthwise_conv2d, a, in, 5);
-    return sum == TC_i32 ? x
-                         : tc_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
+    if (sum != TC_i32)
+        x = tc_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
+    int64_t plane[2] = {1, 2};
+    return whole ? along(m, TC_OP_tosa_reduce_sum, x, (tc_ints){2, plane}) : x;
 }
 
 /* (sum - zero count) by a factor, which a mean divides by the count. */
@@ -92,7 +112,7 @@ static void sum_or_mean(tc_tfl_node *n, bool mean)
     bool places = axes.n == 2 && axes.v[0] == 1 && axes.v[1] == 2;
     static const int64_t step[2] = {1, 1};
     tc_val sum = places && type->rank == 4
-                     ? tc_tfl_sums(m, x, tc_tfl_zero(t), type->dim + 1, step, 1)
+                     ? tc_tfl_sums(m, x, tc_tfl_zero(t), type->dim + 1, step)
                      : TC_NONE;
     if (!sum) {
         sum = tc_tfl_widen(m, x, tc_tfl_zero(t), 0);
@@ -169,9 +189,7 @@ static tc_val blend(tc_make *m, tc_val x, int axis, int64_t out, bool align, boo
     return tc_tfl_two(m, TC_OP_tosa_add, part[0], part[1]);
 }
 
-/* RESIZE where both extents grow by the same power of two and pixels are centred.  (With its steps
- * halved its sums are multiples of four, and one RESCALE with double rounding would do; Vela 5.2
- * rounds that otherwise, but not behind a sum.) */
+/* RESIZE where both extents grow by the same power of two and pixels are centred. */
 static tc_val as_resize(tc_make *m, tc_val x, int64_t factor, bool up)
 {
     const tc_type *t = tc_make_type(m, x);

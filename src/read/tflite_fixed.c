@@ -245,9 +245,10 @@ tc_val tc_tfl_by_code(tc_make *m, tc_val x, tc_val list)
     return tc_make_reshape(m, at, type->rank, type->dim);
 }
 
-/* One less where x is negative, then halves up. */
+/* By a factor that is greater by 2^-30: a half is more than a half then, and nothing else that is
+ * less than 2^30 comes as far. */
 tc_val tc_tfl_halves_away(tc_make *m, tc_val x, int shift, int64_t zero, tc_dtype to)
 {
-    tc_val twice = tc_tfl_two(m, TC_OP_tosa_add, x, x); /* times one in the runtime's 31 bits */
-    return tc_tfl_rescale(m, twice, &(tc_tfl_factor){1 << 30, -shift}, 1, 0, zero, to);
+    tc_val twice = tc_tfl_two(m, TC_OP_tosa_add, x, x); /* a sum, for Vela: it scales those fast */
+    return tc_tfl_rescale_once(m, twice, &(tc_tfl_factor){(1 << 30) + 1, -shift}, 1, zero, to);
 }

@@ -16,10 +16,10 @@ tc_val tc_tfl_as_rows(tc_tfl_node *n, tc_val x, const tc_type *w, int64_t *dim, 
 /* The size of a resize, and its options from `first` on. */
 bool tc_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out, bool *align,
                       bool *half);
-/* Sums of windows of codes of [n, h, w, c], each channel by itself, so many times; i32.  TC_NONE
- * where the window is too large for it. */
+/* Sums of windows of codes of [n, h, w, c], each channel by itself; i32.  TC_NONE where the window
+ * is too large for it. */
 tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel,
-                   const int64_t *stride, int times);
+                   const int64_t *stride);
 tc_ints tc_tfl_axes(tc_tfl_node *n, int rank);
 void tc_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_t stride_w);
 

@@ -10,12 +10,15 @@
  *
  *   reader, 1x1 to o channels   wins  o / 4 a place
  *   maker of c                  costs max(round16(c) / 4, c / 32 * taps * round64(i) / 8) a place
- *   sum                         costs round16(c) / 4 a place */
+ *   sum                         costs round16(c) / 4 a place
+ *
+ * and where the most memory that the program needs at a time does not grow with it. */
 #include "cheap.h"
 
 #include "../../num/load.h"
+#include "live.h"
 
-enum { NARROW_LEAST = 17, NARROW_MOST = 32, WIDE = 40 };
+enum { NARROW_LEAST = 17, NARROW_MOST = 32, WIDE = 40, ROOM = 48 }; /* bricks of 16 */
 
 typedef struct wider {
     tc_val *root; /* by value: what it grows with; TC_NONE: it is not narrow */
@@ -163,6 +166,29 @@ static bool grows(wider *w, tc_val v)
     return !w->fixed[v] && w->gain[v] > 0;
 }
 
+/* What would make the program's memory larger stays as it is. */
+static void spare(tc_ctx *ctx, wider *w, const tc_graph *g)
+{
+    const uint32_t *readers = tc_live_readers(ctx, g);
+    int64_t *bytes = tc_new_n(&ctx->scratch, int64_t, g->n_val);
+    for (tc_val v = 1; v < g->n_val; v++)
+        bytes[v] = tc_live_bytes(g, v, readers[v]);
+    int64_t most = tc_live_peak(ctx, g, bytes);
+    for (tc_val root = 1; root < g->n_val; root++) {
+        if (w->root[root] != root || !grows(w, root))
+            continue;
+        for (int grown = 1; grown >= 0; grown--) {
+            for (tc_val v = 1; v < g->n_val; v++)
+                if (w->root[v] && tc_group_of(w->root, v) == root && bytes[v])
+                    bytes[v] = tc_type_count(tc_type_of(g, v)) / tc_type_of(g, v)->dim[3] *
+                               (grown ? ROOM : NARROW_MOST);
+            if (tc_live_peak(ctx, g, bytes) <= most)
+                break;
+            w->fixed[root] = true;
+        }
+    }
+}
+
 /* A constant with a number for each of `from` channels on its last axis, for 40. */
 static tc_val longer(tc_lower *lw, tc_val constant, int64_t from, int64_t fill)
 {
@@ -248,6 +274,7 @@ tc_status tc_lower_wider(tc_ctx *ctx, tc_module *module)
                    .gain = tc_new_n(&ctx->scratch, double, g->n_val),
                    .fixed = tc_new_n(&ctx->scratch, bool, g->n_val)};
         look(&w, g);
+        spare(ctx, &w, g);
         status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
         tc_arena_rewind(&ctx->scratch, mark);
     }
