@@ -687,5 +687,15 @@ expect 2 'no token is called so' generate "$dir/lm.pte" $speaks --stop '<none>'
 expect 1 'no JSON value' generate "$dir/lm.pte" --tokenizer $lm/calib.npy --prompt x
 expect 1 'the inputs of one are whole numbers' generate $digits/model.pt2 $speaks
 
+# what remembers: a spotter of words, frame by frame (examples/language/spotter.py), and speech as two methods (speech.py)
+spot=fixture/spotter speech=fixture/speech
+expect 0 '98.05 %' evaluate $spot/stream.pt2 --data $spot/frames.npy --labels $spot/labels.npy
+expect 0 '1 region, 11 operators' compile $spot/stream.pt2 -t TOSA-1.0+INT --calib $spot/frames.npy -o "$dir/spot.pte"
+expect 0 '+0.00 (+0.00 .. +0.00)  100.00 %' evaluate $spot/stream.pt2 "$dir/spot.pte" --data $spot/frames.npy --labels $spot/labels.npy
+expect 0 'the methods share 8192 bytes' compile $speech/encode.pt2 $speech/decode.pt2 -t TOSA-1.0+INT --calib encode=$speech/mel.npy --calib decode=$speech/steps.npz -o "$dir/speech.pte"
+expect 0 '' run "$dir/speech.pte" --method encode -i $speech/mel.npy -o "$dir"
+expect 0 '1 region' compile $speech/decode.pt2 -t TOSA-1.0+INT --calib $speech/steps.npz -o "$dir/speak.pte"
+expect 0 '100.00 %' evaluate $speech/decode.pt2 "$dir/speak.pte" --data $speech/steps.npz
+
 echo "command line: $passed passed, $failed failed"
 [ $failed = 0 ]
