@@ -36,7 +36,6 @@ typedef struct observation {
     tc_ranges ranges;
     bool *binned;     /* second pass, by domain: its numbers are counted */
     uint64_t **merged; /* by domain: TC_BINS counts that parts have brought; NULL: own tallies */
-    uint64_t *counts; /* TC_BINS, of the domain that is asked for */
     uint64_t counted; /* samples of the second pass */
     uint64_t sum;     /* of their hashes, where the counts are written */
     tc_torchao *
@@ -280,15 +279,15 @@ static tc_status second_pass(observation *o)
     return TC_OK;
 }
 
-/* What all threads or all parts have counted of a domain; good until the next is asked for. */
-static const uint64_t *counts_of(const observation *o, size_t d)
+/* What all threads or all parts have counted of a domain. */
+static const uint64_t *counts_of(const observation *o, size_t d, tc_arena *room)
 {
     if (o->merged && o->merged[d])
         return o->merged[d];
-    memset(o->counts, 0, TC_BINS * sizeof *o->counts);
+    uint64_t *counts = tc_new_n(room, uint64_t, TC_BINS);
     for (size_t i = 0; !o->merged && i < tc_runner_threads(o->runner); i++)
-        tc_tally_add(&o->guests[i]->tally[d], bins_range(o, d), o->counts);
-    return o->counts;
+        tc_tally_add(&o->guests[i]->tally[d], bins_range(o, d), counts);
+    return counts;
 }
 
 /* ---- scales ---- */
@@ -307,7 +306,7 @@ static bool keeps_natural(const observation *o, size_t d)
            (e.lo > e.hi || !(seen > 0) || times * TC_NATURAL_MARGIN * seen > most);
 }
 
-static tc_grid choose(const observation *o, size_t d)
+static tc_grid choose(const observation *o, size_t d, tc_arena *room)
 {
     const tc_domain *domain = &o->domains->domain[d];
     const tc_setting *s = &domain->setting;
@@ -323,24 +322,31 @@ static tc_grid choose(const observation *o, size_t d)
         e = o->ranges.average[d];
     if (!o->binned[d])
         return tc_grid_of(s, margin * (double)e.lo, margin * (double)e.hi);
-    const uint64_t *count = counts_of(o, d);
+    const uint64_t *count = counts_of(o, d, room);
     return s->observer == TC_OBSERVER_percentile ? tc_percentile(s, bins, count, s->percentile)
-                                                 : tc_search(o->ctx, s, bins, count, domain->after);
+                                                 : tc_search(room, s, bins, count, domain->after);
+}
+
+/* By itself: what others are given does not matter. */
+static void choose_one(void *what, size_t d, tc_arena *room)
+{
+    const observation *o = what;
+    tc_domain *domain = &o->domains->domain[d];
+    if (!o->watched[d] || keeps_natural(o, d))
+        return;
+    tc_grid grid = choose(o, d, room);
+    tc_ends range = bins_range(o, d);
+    domain->scale = grid.scale;
+    domain->zero = grid.zero;
+    domain->lo = (double)range.lo;
+    domain->hi = (double)range.hi;
 }
 
 static void choose_all(observation *o)
 {
     tc_domain *domain = o->domains->domain;
     size_t n = o->domains->n;
-    for (size_t d = 0; d < n; d++)
-        if (o->watched[d] && !keeps_natural(o, d)) {
-            tc_grid grid = choose(o, d);
-            tc_ends range = bins_range(o, d);
-            domain[d].scale = grid.scale;
-            domain[d].zero = grid.zero;
-            domain[d].lo = (double)range.lo;
-            domain[d].hi = (double)range.hi;
-        }
+    tc_each(o->ctx, n, tc_each_threads(o->ctx, n), choose_one, o);
     for (size_t d = 0; d < n; d++) {
         size_t root = home(o->domains, d);
         double factor = 1;
@@ -457,7 +463,7 @@ static tc_status write_second(observation *o, const bool *wanted, uint64_t finge
     for (size_t d = 0; d < o->domains->n; d++)
         if (o->binned[d])
             obs.count[d] =
-                tc_arena_copy(&o->ctx->arena, counts_of(o, d), TC_BINS * sizeof **obs.count);
+                (uint64_t *)(uintptr_t)counts_of(o, d, &o->ctx->arena);
     obs.counted = o->counted;
     obs.sum = o->sum;
     *o->request->observe_only = tc_obs_bytes(o->ctx, fingerprint, &obs);
@@ -549,7 +555,6 @@ tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
     o->watched = tc_new_n(&ctx->arena, bool, domains->n);
     o->binned = tc_new_n(&ctx->arena, bool, domains->n);
     o->torchao = tc_new_n(&ctx->arena, tc_torchao *, domains->n);
-    o->counts = tc_new_n(&ctx->arena, uint64_t, TC_BINS);
     const bool *wanted = wanted_values(o);
     uint64_t fingerprint = 0;
     if (request->n_merge || request->observe_only) {

@@ -84,13 +84,12 @@ static void apply(const search *s, const tc_type *type, const double *x, double 
     tc_arena_rewind(s->scratch, mark);
 }
 
-static void sum_up(search *s, tc_ctx *ctx, const uint64_t *count)
+static void sum_up(search *s, const uint64_t *count)
 {
-    int64_t bins = TC_BINS;
     double *x = tc_new_n(s->scratch, double, TC_BINS), *fx = tc_new_n(s->scratch, double, TC_BINS);
     for (int i = 0; i < TC_BINS; i++)
         x[i] = s->min + (i + 0.5) * s->width;
-    apply(s, tc_type_make(ctx, TC_f32, 1, &bins), x, fx);
+    apply(s, &(tc_type){.dtype = TC_f32, .rank = 1, .dim = {TC_BINS}}, x, fx);
     for (int i = 0; i < TC_BINS; i++) {
         double n = (double)count[i];
         s->n[i + 1] = s->n[i] + n;
@@ -168,29 +167,31 @@ static void search_symmetric(search *s, const tc_setting *setting, double min, d
     }
 }
 
-tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const uint64_t *count,
-                  const tc_node *after)
+tc_grid tc_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
+                  const uint64_t *count, const tc_node *after)
 {
     double min = (double)ends.lo, max = (double)ends.hi, lo = min, hi = max;
-    int64_t codes = setting->qmax - setting->qmin + 1, two = 2;
+    int64_t codes = setting->qmax - setting->qmin + 1;
     if (!(max - min > LEAST_SCALE) || codes < 3 || codes > MOST_CODES || max - min > 1e30)
         return tc_grid_of(setting, min, max);
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    search *s = tc_new(&ctx->scratch, search);
+    tc_mark mark = tc_arena_mark(scratch);
+    tc_type type = {.dtype = TC_f32, .rank = 1, .dim = {codes}},
+            pair = {.dtype = TC_f32, .rank = 1, .dim = {2}};
+    search *s = tc_new(scratch, search);
     s->after = after;
-    s->scratch = &ctx->scratch;
+    s->scratch = scratch;
     s->codes = (int)codes;
-    s->type = tc_type_make(ctx, TC_f32, 1, &codes);
-    s->pair = tc_type_make(ctx, TC_f32, 1, &two);
+    s->type = &type;
+    s->pair = &pair;
     s->min = min;
     s->width = (max - min) / TC_BINS;
     s->per_unit = TC_BINS / (max - min);
-    sum_up(s, ctx, count);
+    sum_up(s, count);
     if (setting->symmetric)
         search_symmetric(s, setting, min, max, &lo, &hi);
     else
         search_affine(s, min, max, &lo, &hi);
-    tc_arena_rewind(&ctx->scratch, mark);
+    tc_arena_rewind(scratch, mark);
     return tc_grid_of(setting, lo, hi);
 }
 

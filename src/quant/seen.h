@@ -96,8 +96,8 @@ tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi);
 
 /* The range with the least squared error over a histogram; after: the operator that alone reads the
  * values, or NULL, and then it is the error of its result that counts. */
-tc_grid tc_search(tc_ctx *ctx, const tc_setting *setting, tc_ends ends, const uint64_t *count,
-                  const tc_node *after);
+tc_grid tc_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
+                  const uint64_t *count, const tc_node *after);
 
 /* The range that leaves out (100 - percent) % of the numbers at each end. */
 tc_grid tc_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count,

@@ -151,18 +151,18 @@ static void test_search(void)
         count[i] = (uint64_t)(1e6 * exp(-x * x)) + (i % 512 == 0);
     }
     for (int after = 0; after < 2; after++) {
-        tc_grid g = tc_search(ctx, &int8, e, count, after ? &node : NULL),
+        tc_grid g = tc_search(&ctx->scratch, &int8, e, count, after ? &node : NULL),
                 p = plain_search(e, count, after);
         CHECK(near(g.scale, p.scale) && g.zero == p.zero);
         CHECK(g.scale < 15.0 / 255); /* tails are cut */
     }
-    tc_grid g = tc_search(ctx, &even8, e, count, NULL);
+    tc_grid g = tc_search(&ctx->scratch, &even8, e, count, NULL);
     CHECK(g.zero == 0 && g.scale < 9.0 / 127 && g.scale > 0.3 / 127);
     memset(count, 0, sizeof count);
     count[0] = 7; /* everything is 0 */
-    g = tc_search(ctx, &int8, (tc_ends){0, 0}, count, NULL);
+    g = tc_search(&ctx->scratch, &int8, (tc_ends){0, 0}, count, NULL);
     CHECK(g.scale == 0x1p-24);
-    CHECK(isfinite(tc_search(ctx, &int8, (tc_ends){-1e30f, 1e30f}, count, NULL).scale));
+    CHECK(isfinite(tc_search(&ctx->scratch, &int8, (tc_ends){-1e30f, 1e30f}, count, NULL).scale));
     tc_ctx_free(ctx);
 }
 
