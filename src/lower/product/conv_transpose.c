@@ -5,8 +5,8 @@
  * channels seeing zeros from the other groups, taps of a dilated kernel having zeros between them.
  * Its padding stays above minus the kernel; what PyTorch takes away beyond that is cut off.
  *
- * Where the machine does not take the strides, results that lie s apart see the same taps: an
- * ordinary convolution has them as channels, (sy, sx, c), which then move into the plane. */
+ * Where a machine does not step well, results that lie s apart see the same taps: ordinary
+ * convolutions, one for each row of s, have them as channels, (sx, c), and are joined by rows. */
 #include "../move/move.h"
 #include "product.h"
 
@@ -78,15 +78,13 @@ static tc_val weights(tc_lower *lw, const tc_node *node, const tc_product *p, co
     return tc_put_weights(lw, w, p->w->rank == 4 ? two : one, 4, dim);
 }
 
-/* ---- strides that the machine does not take ---- */
+/* ---- strides that the machine does not take, or not well ---- */
 
-/* Ethos-U55 and U65 enlarge by 1 or 2, both axes alike, or one where the other is a single row. */
+/* Ethos-U could enlarge by 2, but multiplies by the zeros in between, or writes phases of 32 bits
+ * that are rescaled by themselves. */
 static bool is_walked(const tc_lower *lw, const spread *s)
 {
-    const int64_t *by = s->stride;
-    bool row = s->in[0] == 1 && s->kernel[0] == 1, column = s->in[1] == 1 && s->kernel[1] == 1;
-    return lw->target->machine->can.stride == INT64_MAX || (by[0] == by[1] && by[0] <= 2) ||
-           (by[0] == 1 && by[1] == 2 && row) || (by[0] == 2 && by[1] == 1 && column);
+    return lw->target->machine->can.stride == INT64_MAX || (s->stride[0] == 1 && s->stride[1] == 1);
 }
 
 /* Taps of the convolution along an axis. */
@@ -95,20 +93,21 @@ static int64_t taps_of(const spread *s, int i)
     return (s->kernel[i] + s->stride[i] - 1) / s->stride[i];
 }
 
-/* [oc, kh, kw, c] -> [(sy, sx, oc), taps, taps, c]: result r + q s sees x[q - j] by tap r + j s. */
-static tc_val phase_weights(tc_lower *lw, tc_val w, const spread *s, int64_t zero)
+/* [oc, kh, kw, c] -> [(sx, oc), taps, taps, c] for rows of phase `py`: result r + q s sees x[q - j]
+ * by tap r + j s. */
+static tc_val phase_weights(tc_lower *lw, tc_val w, const spread *s, int64_t py, int64_t zero)
 {
     tc_tensor from = tc_put_known(lw, w);
     int64_t ty = taps_of(s, 0), tx = taps_of(s, 1),
-            dim[] = {s->stride[0] * s->stride[1] * s->outputs, ty, tx, s->channels};
+            dim[] = {s->stride[1] * s->outputs, ty, tx, s->channels};
     tc_type type = {.dtype = from.type->dtype, .rank = 4};
     memcpy(type.dim, dim, sizeof dim);
     tc_tensor to = tc_tensor_new(&lw->ctx->arena, tc_type_intern(lw->ctx, &type));
     for (int64_t i = 0, n = lw->dry ? 0 : tc_type_count(to.type); i < n; i++) {
         int64_t c = i % dim[3], row = i / dim[3], x = row % tx, y = row / tx % ty,
-                channel = row / tx / ty, o = channel % s->outputs, phase = channel / s->outputs,
-                ky = phase / s->stride[1] + (ty - 1 - y) * s->stride[0],
-                kx = phase % s->stride[1] + (tx - 1 - x) * s->stride[1];
+                channel = row / tx / ty, o = channel % s->outputs,
+                ky = py + (ty - 1 - y) * s->stride[0],
+                kx = channel / s->outputs + (tx - 1 - x) * s->stride[1];
         bool tap = ky < s->kernel[0] && kx < s->kernel[1];
         int64_t at = ((o * s->kernel[0] + ky) * s->kernel[1] + kx) * s->channels + c;
         tc_store_i64(to, i, tap ? tc_load_i64(from, at) : zero);
@@ -116,38 +115,27 @@ static tc_val phase_weights(tc_lower *lw, tc_val w, const spread *s, int64_t zer
     return tc_put_data(lw, to.type, to.data);
 }
 
-/* The bias of every phase. */
+/* The bias of every phase of a row. */
 static tc_val phase_bias(tc_lower *lw, const tc_node *node, const tc_product *p, const spread *s)
 {
     tc_val b = tc_product_bias(lw, node, p, 0, s->outputs);
     if (!b || tc_type_count(tc_put_type(lw, b)) != s->outputs || s->outputs == 1)
         return b;
     tc_tensor one = tc_put_known(lw, b);
-    int64_t phases = s->stride[0] * s->stride[1];
-    double *all = tc_new_n(&lw->ctx->arena, double, (size_t)(phases * s->outputs));
-    for (int64_t i = 0; i < phases * s->outputs; i++)
+    int64_t n = s->stride[1] * s->outputs;
+    double *all = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
         all[i] = (double)tc_load_i64(one, i % s->outputs);
-    return tc_put_numbers(lw, p->made, 1, (int64_t[]){phases * s->outputs}, all);
+    return tc_put_numbers(lw, p->made, 1, &n, all);
 }
 
-/* [n, qy, qx, (sy, sx, c)] -> [n, qy sy, qx sx, c] */
-static tc_val into_plane(tc_lower *lw, tc_val x, const spread *s, const int64_t *q)
-{
-    int64_t sy = s->stride[0], inner = s->stride[1] * s->outputs;
-    if (sy > 1) {
-        x = tc_put_reshape(lw, x, 4, (int64_t[]){s->batch * q[0], q[1], sy, inner});
-        x = tc_put_transpose(lw, x, (int64_t[]){0, 2, 1, 3});
-    }
-    return tc_put_reshape(lw, x, 4,
-                          (int64_t[]){s->batch, q[0] * sy, q[1] * s->stride[1], s->outputs});
-}
-
-/* x [n,h,w,c]: the result, [n,oh,ow,oc]. */
+/* x [n,h,w,c]: the result, [n,oh,ow,oc].  Rows of one phase are a convolution,
+ * [n, qy, qx, (sx, c)]; joined along qx they are the rows of the plane. */
 static tc_val by_phases(tc_lower *lw, const tc_node *node, const spread *s, tc_val x, tc_val w)
 {
-    int64_t phases = s->stride[0] * s->stride[1], q[2], pad[4], cut[4] = {0, s->pad[0], s->pad[1]};
+    int64_t sy = s->stride[0], sx = s->stride[1], q[2], pad[4], cut[4] = {0, s->pad[0], s->pad[1]};
     tc_product p;
-    if (!w || !tc_product_start(lw, node, phases * s->outputs, &p))
+    if (!w || !tc_product_start(lw, node, sx * s->outputs, &p))
         return TC_NONE;
     for (int i = 0; i < 2; i++) {
         q[i] = (s->out[i] + s->pad[i] + s->stride[i] - 1) / s->stride[i];
@@ -156,14 +144,18 @@ static tc_val by_phases(tc_lower *lw, const tc_node *node, const spread *s, tc_v
         if (q[i] < s->in[i])
             x = tc_put_slice_axis(lw, x, 1 + i, 0, q[i]);
     }
-    w = phase_weights(lw, w, s, tc_product_w_zero(&p));
     tc_window_shape shape = {.axes = 2, .pad = pad};
     tc_val bias = phase_bias(lw, node, &p, s);
-    tc_val made = tc_put_conv(lw, TC_OP_tosa_conv2d, x, tc_product_x_zero(&p), w,
-                              tc_product_w_zero(&p), bias, &shape, p.acc);
-    made = tc_product_finish(lw, made, &p, 0, phases * s->outputs);
-    return tc_put_slice(lw, into_plane(lw, made, s, q), cut,
-                        (int64_t[]){s->batch, s->out[0], s->out[1], s->outputs});
+    tc_val *row = tc_new_n(&lw->ctx->arena, tc_val, (size_t)sy);
+    for (int64_t i = 0; i < sy; i++) {
+        tc_val taps = phase_weights(lw, w, s, i, tc_product_w_zero(&p));
+        row[i] = tc_put_conv(lw, TC_OP_tosa_conv2d, x, tc_product_x_zero(&p), taps,
+                             tc_product_w_zero(&p), bias, &shape, p.acc);
+        row[i] = tc_product_finish(lw, row[i], &p, 0, sx * s->outputs);
+    }
+    tc_val plane = tc_put_reshape(lw, tc_put_join(lw, row, (int)sy, 2), 4,
+                                  (int64_t[]){s->batch, q[0] * sy, q[1] * sx, s->outputs});
+    return tc_put_slice(lw, plane, cut, (int64_t[]){s->batch, s->out[0], s->out[1], s->outputs});
 }
 
 void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)

@@ -4,8 +4,8 @@
  *   TRANSPOSE(x) of n axes  =>  CONCAT(TRANSPOSE(SLICE(x)), ..) of n - 1 axes
  *
  * along an axis of few elements.  Axes that stay beside each other are one, axes of one element
- * none.  Both the slices and the join are along one axis of what is turned, so nothing is reshaped
- * for them.  Ethos-U85 turns three axes in half a cycle an element; of four, with the first one moved,
+ * none.  Both the slices and the join are along one axis of what is turned: nothing is reshaped for
+ * them.  Ethos-U85 turns three axes in half a cycle an element; of four, with the first one moved,
  * Vela makes steps that take ten times as long. */
 #include "cheap.h"
 
