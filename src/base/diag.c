@@ -96,10 +96,7 @@ void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what)
 
 const char *tc_intern(tc_ctx *ctx, tc_str text)
 {
-    void **slot = tc_map_at(&ctx->names, text);
-    if (!*slot)
-        *slot = tc_text_copy(&ctx->arena, text);
-    return *slot;
+    return tc_map_key(tc_map_at(&ctx->names, text));
 }
 
 /* ---- messages as records ---- */

@@ -27,6 +27,14 @@ void **tc_map_at(tc_map *map, tc_str key);
 /* The value, or NULL when the key is not there. */
 void *tc_map_get(const tc_map *map, tc_str key);
 
+/* The map's own copy of the key whose place tc_map_at() has just given; it stays. */
+static inline const char *tc_map_key(void *const *place)
+{
+    return ((const tc_map_entry *)(const void *)((const char *)place -
+                                                 offsetof(tc_map_entry, value)))
+        ->key.p;
+}
+
 uint64_t tc_hash(const void *data, size_t size, uint64_t seed);
 
 #endif

@@ -23,6 +23,8 @@ typedef struct {
     tc_map types;     /* a tc_type's address to its id */
     uint32_t small[64]; /* ids of small numbers, once they are there */
     tc_map constants; /* the large ones that are there, by type and beginning */
+    tc_map inlined;   /* the small ones, by type and bytes */
+    uint32_t element[TC_DTYPE_COUNT]; /* ids of element types, once they are there */
     uint32_t set; /* the TOSA instructions; 0: none used so far */
     bool int16, int64, float16, bfloat16, float8;
 } emitter;
@@ -40,7 +42,7 @@ static uint32_t int_type(emitter *e, uint32_t bits)
     return UNIQUE(e, TC_SPV_TypeInt, 0, bits, 0);
 }
 
-static uint32_t element_type(emitter *e, tc_dtype dtype)
+static uint32_t new_element_type(emitter *e, tc_dtype dtype)
 {
     switch (dtype) {
     case TC_bool:
@@ -64,12 +66,20 @@ static uint32_t element_type(emitter *e, tc_dtype dtype)
     }
 }
 
+static uint32_t element_type(emitter *e, tc_dtype dtype)
+{
+    uint32_t *id = &e->element[dtype];
+    if (!*id)
+        *id = new_element_type(e, dtype);
+    return *id;
+}
+
 static uint32_t u32_constant(emitter *e, uint32_t v)
 {
     uint32_t *known = v < TC_COUNT(e->small) ? &e->small[v] : NULL;
     if (known && *known)
         return *known;
-    uint32_t id = UNIQUE(e, TC_SPV_Constant, int_type(e, 32), v);
+    uint32_t id = UNIQUE(e, TC_SPV_Constant, element_type(e, TC_i32), v);
     if (known)
         *known = id;
     return id;
@@ -77,7 +87,7 @@ static uint32_t u32_constant(emitter *e, uint32_t v)
 
 static uint32_t tensor_type(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *dim)
 {
-    uint32_t extent[TC_MAX_RANK], u32 = int_type(e, 32), n = (uint32_t)rank;
+    uint32_t extent[TC_MAX_RANK], u32 = element_type(e, TC_i32), n = (uint32_t)rank;
     for (int32_t i = 0; i < rank; i++)
         extent[i] = u32_constant(e, (uint32_t)dim[i]);
     uint32_t list = UNIQUE(e, TC_SPV_TypeArray, 0, u32, u32_constant(e, n));
@@ -191,14 +201,30 @@ static uint32_t graph_constant(emitter *e, tc_val v)
     return id;
 }
 
+/* A small constant of the graph: the same bytes of the same type are one. */
+static uint32_t inline_constant(emitter *e, const tc_type *type, const void *data)
+{
+    enum { MOST = 8 * (TC_VGF_INLINE > TC_VGF_INLINE_SHAPE ? TC_VGF_INLINE : TC_VGF_INLINE_SHAPE) };
+    uint8_t key[sizeof type + MOST];
+    const int64_t *dim;
+    size_t bytes = tc_type_bytes(type);
+    assert(bytes <= MOST);
+    memcpy(key, &type, sizeof type);
+    memcpy(key + sizeof type, data, bytes);
+    void **known = tc_map_at(&e->inlined, (tc_str){(const char *)key, sizeof type + bytes});
+    if (!*known) {
+        int32_t rank = tc_vgf_dims(type, &dim);
+        *known = (void *)(uintptr_t)composite(e, type->dtype, rank, dim, data);
+    }
+    return (uint32_t)(uintptr_t)*known;
+}
+
 static tc_status put_const(emitter *e, const tc_node *node)
 {
     tc_val v = node->out[0];
     const tc_type *type = tc_type_of(e->g, v);
     const void *data = tc_value_of(e->g, v)->data;
     int64_t n = tc_type_count(type);
-    const int64_t *dim;
-    int32_t rank = tc_vgf_dims(type, &dim);
     if (type->dtype == TC_shape && !n) { /* the shape of one element */
         e->id[v] = composite(e, TC_shape, 1, &(int64_t){1}, (const uint8_t *)&(int64_t){1});
         return TC_OK;
@@ -206,7 +232,7 @@ static tc_status put_const(emitter *e, const tc_node *node)
     if (type->dtype == TC_shape && n > TC_VGF_INLINE_SHAPE)
         return outside(e, node->loc, "a shape of more than 32 numbers");
     bool small = n <= (type->dtype == TC_shape ? TC_VGF_INLINE_SHAPE : TC_VGF_INLINE);
-    e->id[v] = small ? composite(e, type->dtype, rank, dim, data) : graph_constant(e, v);
+    e->id[v] = small ? inline_constant(e, type, data) : graph_constant(e, v);
     return TC_OK;
 }
 
@@ -542,6 +568,7 @@ tc_status tc_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out)
     emitter e = {.ctx = ctx, .g = g, .code = out};
     *out = (tc_vgf_code){.name = tc_vgf_names(ctx, g)};
     tc_spv_write(&e.w, &ctx->arena);
+    tc_map_init(&e.inlined, &ctx->scratch);
     tc_map_init(&e.constants, &ctx->scratch);
     tc_map_init(&e.types, &ctx->scratch);
     e.id = tc_new_n(&ctx->scratch, uint32_t, g->n_val);

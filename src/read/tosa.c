@@ -182,7 +182,7 @@ static tc_status add_names(reader *r, tc_fb_vector list, bool is_shape)
             return tc_error(r->ctx, at_byte(r, t.at), TC_E_ORDER, "two tensors are called '%s'",
                             tc_intern(r->ctx, name));
         entry *e = *slot = tc_new(&r->ctx->arena, entry);
-        *e = (entry){.table = t, .name = tc_intern(r->ctx, name), .is_shape = is_shape};
+        *e = (entry){.table = t, .name = tc_map_key(slot), .is_shape = is_shape};
         if (is_shape || !tc_fb_u8(t, TOSA_TENSOR_VARIABLE, 0))
             continue;
         tc_str variable = tc_fb_string(t, TOSA_TENSOR_VARIABLE_NAME);
@@ -398,8 +398,11 @@ static const tc_loc *location(reader *r, tc_fb_table op, tc_fb_vector in, tc_fb_
     tc_str text = tc_fb_string(tc_fb_child(op, TOSA_OPERATOR_LOCATION), TOSA_LOCATION_TEXT);
     if (text.n)
         loc->place = tc_intern(r->ctx, text);
-    if (out.n || in.n)
-        loc->node = tc_intern(r->ctx, tc_fb_list_string(out.n ? out : in, 0));
+    if (out.n || in.n) {
+        tc_str name = tc_fb_list_string(out.n ? out : in, 0);
+        const entry *e = tc_map_get(&r->names, name);
+        loc->node = e ? e->name : tc_intern(r->ctx, name);
+    }
     tc_op known = tc_op_from_tosa(number);
     loc->target = known < TC_OP_COUNT ? tc_ops[known].name : NULL;
     return loc;

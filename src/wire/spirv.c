@@ -75,10 +75,13 @@ void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uin
 uint32_t tc_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word,
                        size_t n)
 {
-    uint32_t *key =
-        tc_new_n(w->arena, uint32_t, n + 3); /* op, type, result (0 in the key), operands */
+    enum { NEAR = 16 };
+    uint32_t near[NEAR], *key = near; /* op, type, result (0 in the key), operands */
+    if (n + 3 > NEAR)
+        key = tc_arena_raw(w->arena, (n + 3) * sizeof *key);
     key[0] = (uint32_t)op;
     key[1] = type;
+    key[2] = 0;
     if (n)
         memcpy(key + 3, word, n * sizeof *word);
     void **slot = tc_map_at(&w->unique, (tc_str){(const char *)key, (n + 3) * sizeof *key});
