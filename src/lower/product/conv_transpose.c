@@ -174,7 +174,8 @@ void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)
                               (int64_t[]){s.batch, s.channels, s.in[0], s.in[1]});
     x = tc_put_channels_last(lw, x);
     tc_val k = weights(lw, node, &p, &s);
-    if (k && !is_walked(lw, &s) && p.scale && tc_put_known(lw, k).data) {
+    bool joins = y->dtype != TC_i16 || tc_lower_has(lw, TC_FEATURE_INT16);
+    if (k && !is_walked(lw, &s) && joins && p.scale && tc_put_known(lw, k).data) {
         x = by_phases(lw, node, &s, x, k);
         out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);
         return;
