@@ -102,6 +102,27 @@ static bool is_said(tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *v, tc_tenso
     return true;
 }
 
+/* What is to be said of an axis that is open: a batch is one. */
+static const char *wanted(const TcOnnxPb__Dim *d, size_t axis)
+{
+    const char *name = tc_onnx_dim_name(d);
+    return axis == 0 || (name && strstr(name, "batch")) ? "1" : "SIZE";
+}
+
+/* "1,3,SIZE": the shape with what is known of it. */
+static const char *shape_words(tc_onnx *reader, const TcOnnxPb__Shape *shape)
+{
+    const char *words = "";
+    for (size_t i = 0; i < shape->n_dim; i++) {
+        const char *comma = i ? "," : "";
+        const TcOnnxPb__Dim *d = shape->dim[i];
+        words = is_fixed(d)
+                    ? tc_text_format(&reader->work, "%s%s%" PRId64, words, comma, d->value)
+                    : tc_text_format(&reader->work, "%s%s%s", words, comma, wanted(d, i));
+    }
+    return words;
+}
+
 static tc_status open_size(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__ValueInfo *v,
                            size_t axis)
 {
@@ -111,11 +132,13 @@ static tc_status open_size(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__V
     tc_status status =
         name ? tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has no fixed size ('%s')", axis, name)
              : tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has no fixed size", axis);
+    const char *shape = shape_words(reader, tensor_of(v)->shape), *size = wanted(d, axis);
     if (name)
-        tc_note(ctx, loc, "say it with --dim %s=SIZE, or with --shape %s=SIZE,...", name, v->name);
+        tc_note(ctx, loc, "say it with --dim %s=%s, or with --shape %s=%s", name, size, v->name,
+                shape);
     else
-        tc_note(ctx, loc, "say it with --dim %s.%zu=SIZE, or with --shape %s=SIZE,...", v->name,
-                axis, v->name);
+        tc_note(ctx, loc, "say it with --dim %s.%zu=%s, or with --shape %s=%s", v->name, axis, size,
+                v->name, shape);
     return status;
 }
 
