@@ -659,6 +659,7 @@ expect 0 'product  i8[4]' run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/rig
 expect 1 "there is the signature 'mul'" run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy" --signature div
 expect 0 'product  f32[4]         0.75         3.75' run $tflite/two.tflite -i "$dir/real.npy" -i "$dir/real.npy" --signature mul --dequantize
 expect 0 '1 region' compile $tflite/two.tflite --signature mul -t TOSA-1.0+INT+doubleround -o "$dir/two.tosa"
+expect 3 "the file is quantized, and 'cpu' has no kernels for its codes" compile $tflite/two.tflite -t cpu -o "$dir/two.pte"
 expect 0 '--shape INPUT=SIZE,... says them' compile $tflite/open.tflite --dim N=2 -t cpu -o "$dir/open.pte"
 
 # A report is a page, or the same as JSON

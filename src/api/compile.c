@@ -322,6 +322,28 @@ static tc_status no_kernels(tc_ctx *ctx, const tc_compiled *c)
     return status;
 }
 
+/* A quantized TFLite file is read as what its runtime computes on codes: changes of scale by
+ * fractions of 31 bits, which ExecuTorch's kernels have not. */
+static bool computes_on_codes(const tc_module *module)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        for (size_t k = 0; k < module->graph[i]->n_node; k++)
+            if (module->graph[i]->node[k]->op == TC_OP_tosa_rescale)
+                return true;
+    return false;
+}
+
+static tc_status no_codes(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_status status = tc_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+                                      "the file is quantized, and '%s' has no kernels for its codes",
+                                      c->target.text);
+    tc_note(ctx, NULL,
+            "compile it for TOSA-1.0+INT, vgf or an Ethos-U; 'tosac run' runs it as it is; "
+            "its float form compiles for '%s'", c->target.text);
+    return status;
+}
+
 static bool reads_all_inputs(tc_ctx *ctx, const tc_graph *g)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
@@ -498,5 +520,7 @@ tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         tc_take_sample(ctx, r, out);
     if (is_tosa(out->module))
         return r->check ? checked_whole(ctx, r, out) : take_whole(ctx, r->trace, out);
+    if (out->target.machine->packing == TC_PACKED_NOT && computes_on_codes(out->module))
+        return no_codes(ctx, out);
     return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
 }
