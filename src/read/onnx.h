@@ -66,6 +66,11 @@ tc_dtype tc_onnx_need_dtype(tc_onnx_node *n, int64_t code);
 /* Axes counted from the front; all of them when the list is empty. */
 tc_ints tc_onnx_axes(tc_onnx_node *n, tc_ints axes, int rank);
 
+/* DynamicQuantizeLinear's codes, scale and zero point, all f32; a scale that is not less. */
+typedef struct tc_onnx_codes {
+    tc_val code, scale, zero;
+} tc_onnx_codes;
+tc_onnx_codes tc_onnx_dynamic(tc_make *m, tc_val x, double least_scale);
 /* A fixed bias of a product between DequantizeLinear and QuantizeLinear as the integers that are
  * added to its sums, as runtimes have it: in steps of both operands' scales.  Else as it is. */
 tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias);

@@ -324,13 +324,11 @@ tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias)
 }
 
 /* scale = (max(x, 0) - min(x, 0)) / 255, zero = clamp(round(-min / scale)), all in f32 */
-void tc_onnx_build_dynamic_quantize(tc_onnx_node *n)
+tc_onnx_codes tc_onnx_dynamic(tc_make *m, tc_val x, double least_scale)
 {
-    tc_make *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0);
     static const int64_t axes[] = {0, 1, 2, 3, 4, 5, 6, 7};
     if (m->status != TC_OK)
-        return;
+        return (tc_onnx_codes){0};
     int rank = tc_make_type(m, x)->rank;
     tc_val lo = tc_make_reduce(m, TC_OP_amin, x, axes, rank, false);
     lo = tc_make_clamp(m, lo, -INFINITY, 0);
@@ -338,6 +336,8 @@ void tc_onnx_build_dynamic_quantize(tc_onnx_node *n)
     hi = tc_make_clamp(m, hi, 0, INFINITY);
     tc_val codes255 = tc_make_scalar(m, TC_f32, 255);
     tc_val scale = tc_make_div(m, tc_make_sub(m, hi, lo), codes255);
+    if (least_scale > 0)
+        scale = tc_make_clamp(m, scale, least_scale, INFINITY);
     tc_val zero = tc_make_div(m, tc_make_1(m, neg, NULL, lo), scale);
     zero = tc_make_1(m, round, tc_make_attr(m, round, 0), zero);
     zero = tc_make_clamp(m, zero, 0, 255);
@@ -345,9 +345,16 @@ void tc_onnx_build_dynamic_quantize(tc_onnx_node *n)
     y = tc_make_1(m, round, tc_make_attr(m, round, 0), y);
     y = tc_make_add(m, y, zero);
     y = tc_make_clamp(m, y, 0, 255);
-    tc_onnx_bind(n, 0, tc_make_cast(m, y, TC_u8));
-    tc_onnx_bind(n, 1, scale);
-    tc_onnx_bind(n, 2, tc_make_cast(m, zero, TC_u8));
+    return (tc_onnx_codes){y, scale, zero};
+}
+
+void tc_onnx_build_dynamic_quantize(tc_onnx_node *n)
+{
+    tc_make *m = &n->m;
+    tc_onnx_codes q = tc_onnx_dynamic(m, tc_onnx_need(n, 0), 0);
+    tc_onnx_bind(n, 0, tc_make_cast(m, q.code, TC_u8));
+    tc_onnx_bind(n, 1, q.scale);
+    tc_onnx_bind(n, 2, tc_make_cast(m, q.zero, TC_u8));
 }
 
 /* ---- operators on codes ---- */

@@ -3,7 +3,8 @@
  *
  * The usual forms become our own operators, whose gates stand in PyTorch's order; what those cannot
  * have (other activations, a clip, peepholes, lengths, a GRU that resets before its product) is
- * built step by step. */
+ * built step by step; so is DynamicQuantizeLSTM, which makes codes of its input and of its state
+ * in front of every product. */
 #include <math.h>
 
 #include "onnx.h"
@@ -15,8 +16,15 @@ typedef struct rnn {
     int64_t steps, batch, width, hidden;
     tc_val x, w, r, b, lengths, h, c, peephole; /* x: [steps, batch, width] */
     double clip;
-    bool linear_before_reset;
+    bool linear_before_reset, dynamic;
 } rnn;
+
+/* What 8 bits leave of x, chosen when it runs.  Where x is zero, so is it. */
+static tc_val as_codes(tc_make *m, tc_val x)
+{
+    tc_onnx_codes q = tc_onnx_dynamic(m, x, 0x1p-100);
+    return tc_make_mul(m, tc_make_sub(m, q.code, q.zero), q.scale);
+}
 
 /* Rows of gate k of direction d: [hidden, ...]; `half`: of the bias, the input's or the state's. */
 static tc_val gate_rows(tc_make *m, const rnn *s, tc_val p, int d, int gate, int half)
@@ -190,6 +198,7 @@ static void by_steps(tc_onnx_node *n, const rnn *s, int d, tc_val *y, tc_val *h_
     for (int64_t k = 0; k < s->steps && m->status == TC_OK; k++) {
         int64_t t = back ? s->steps - 1 - k : k;
         tc_val x = tc_make_select(m, s->x, 0, t), before = h, c_before = c;
+        h = s->dynamic ? as_codes(m, h) : h;
         if (s->op == TC_OP_lstm)
             lstm_step(n, s, d, x, &h, &c);
         else if (s->op == TC_OP_gru)
@@ -236,6 +245,25 @@ static tc_val state_of(tc_onnx_node *n, const rnn *s, int i)
     return s->batch_first ? tc_make_swap(&n->m, v, 0, 1) : v;
 }
 
+/* Weights [dirs, in, 4 hidden] of codes as [dirs, 4 hidden, in], by operands i (scale) and i + 1. */
+static tc_val real_weights(tc_onnx_node *n, tc_val w, int i)
+{
+    tc_make *m = &n->m;
+    tc_val scale = tc_onnx_need(n, i), zero = tc_onnx_in(n, i + 1);
+    if (m->status != TC_OK || tc_make_type(m, w)->rank != 3)
+        return w;
+    tc_val each[2] = {scale, zero};
+    for (int k = 0; k < 2; k++) {
+        const tc_type *t = each[k] ? tc_make_type(m, each[k]) : NULL;
+        int64_t dim[3] = {t && t->rank ? t->dim[0] : 1, 1, t && t->rank == 2 ? t->dim[1] : 1};
+        if (t)
+            each[k] = tc_make_reshape(m, tc_make_cast(m, each[k], TC_f32), 3, dim);
+    }
+    w = tc_make_cast(m, w, TC_f32);
+    w = each[1] ? tc_make_sub(m, w, each[1]) : w;
+    return tc_make_swap(m, tc_make_mul(m, w, each[0]), 1, 2);
+}
+
 static bool read_node(tc_onnx_node *n, rnn *s)
 {
     tc_make *m = &n->m;
@@ -251,6 +279,12 @@ static bool read_node(tc_onnx_node *n, rnn *s)
     s->r = tc_onnx_need(n, 2);
     s->b = tc_onnx_in(n, 3);
     s->lengths = tc_onnx_in(n, 4);
+    s->dynamic = n->row->domain[0] != 0;
+    if (s->dynamic) {
+        s->x = as_codes(m, s->x);
+        s->w = real_weights(n, s->w, 8);
+        s->r = real_weights(n, s->r, 10);
+    }
     if (m->status != TC_OK)
         return false;
     if (s->batch_first)
@@ -295,7 +329,7 @@ void tc_onnx_build_rnn(tc_onnx_node *n)
     if (!read_node(n, &s))
         return;
     drop_full_lengths(n, &s);
-    bool usual = usual_activations(n, &s) && !s.lengths && !s.peephole && !(s.clip > 0) &&
+    bool usual = !s.dynamic && usual_activations(n, &s) && !s.lengths && !s.peephole && !(s.clip > 0) &&
                  (s.op != TC_OP_gru || s.linear_before_reset) && s.steps > 0;
     if (usual) {
         as_operator(m, &s, &y, &h, &c);

@@ -249,6 +249,19 @@ body=h.make_graph([h.make_node('Greater',['v0','three'],['big']),h.make_node('If
 g=h.make_graph([h.make_node('Loop',['n','','x','z'],['y','w'],body=body)],'g',[V('n',T.INT64,[1]),V('x',T.FLOAT,[3]),V('f',T.FLOAT,[]),V('z',T.FLOAT,[])],[V('y',T.FLOAT,[3]),V('w',T.FLOAT,[])],[H.from_array(np.float32(3),'three')])
 emit('loop_with_if_inside',h.make_model(g,opset_imports=[h.make_opsetid('',17)]),[np.array([7],np.int64),np.array([1,2,3],np.float32),np.float32(.7),np.float32(0)])
 
+# LSTMs as onnxruntime's own quantizer writes them: codes of the input and of the state are made when it runs; one sequence (of several it makes them one by one, by its threads)
+for k, (dirs, steps, width, hid, unsigned, channels) in enumerate(((1, 5, 6, 8, False, False), (2, 12, 32, 24, True, False), (1, 7, 16, 24, False, True))):
+    draw, codes = np.random.default_rng(40 + k), np.uint8 if unsigned else np.int8
+    low, init, side = (0, 256) if unsigned else (-128, 128), [], (dirs, 4 * hid) if channels else (dirs,)
+    for name, deep in (("W", width), ("R", hid)):
+        init += [H.from_array(draw.integers(*low, (dirs, deep, 4 * hid)).astype(codes), name), H.from_array((draw.random(side) * .004 + .002).astype(np.float32), name + "_scale"),
+                 H.from_array((draw.integers(100, 140, side) if unsigned and not channels else np.zeros(side)).astype(codes), name + "_zero")]
+    init.append(H.from_array((draw.standard_normal((dirs, 8 * hid)) * .1).astype(np.float32), "B"))
+    node = h.make_node("DynamicQuantizeLSTM", ["x", "W", "R", "B", "", "", "", "", "W_scale", "W_zero", "R_scale", "R_zero"], ["y", "yh", "yc"], domain="com.microsoft", hidden_size=hid,
+                       direction="bidirectional" if dirs == 2 else "forward")
+    g = h.make_graph([node], "g", [V("x", T.FLOAT, [steps, 1, width])], [V("y", T.FLOAT, [steps, dirs, 1, hid]), V("yh", T.FLOAT, [dirs, 1, hid]), V("yc", T.FLOAT, [dirs, 1, hid])], init)
+    emit(f"dynamic_lstm_{k}", h.make_model(g, opset_imports=[h.make_opsetid("", 17), h.make_opsetid("com.microsoft", 1)]), [draw.standard_normal((steps, 1, width)).astype(np.float32)], "1e-5 1e-6")
+
 with open(O + "/cases.txt", "a") as f:
     f.write("\n".join(lines) + "\n")
 print(len(lines), "cases")
