@@ -11,7 +11,6 @@
 #include "measure.h"
 
 enum { MEASURED = 64, LEARNED = 32 };/* samples; those that correct.c learns from come first */
-static const double GAIN = 0.05;        /* dB that a method must bring */
 static const double QUICK = 4e11;       /* multiplications that rounding may take unasked, */
 static const double ASKED = 2e12;       /* and where few bits or thoroughness ask for it */
 static const int64_t LONGEST = 4096;    /* of a row that is rounded together */
@@ -89,8 +88,7 @@ static const char *said(tc_ctx *ctx, const char *what, const tc_corrected *resul
                                 result->products - result->rounded, result->products);
 }
 
-/* The module's program becomes the other one's. */
-static void take_over(tc_module *to, const tc_module *from)
+void tc_quant_take_over(tc_module *to, const tc_module *from)
 {
     *tc_main(to) = *tc_main(from);
     tc_main(to)->module = to;
@@ -120,7 +118,7 @@ tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
         TC_TRY(methods[i].run(&t, tried, &result));
         TC_TRY(tc_yardstick_measure(ctx, &yard, tried, &measured));
         bool taken =
-            measured.sqnr_db > out->db + (i ? GAIN : -GAIN); /* the first is the usual one */
+            measured.sqnr_db > out->db + (i ? TC_GAIN : -TC_GAIN); /* the first is the usual one */
         out->method[out->n++] =
             (tc_quant_gain){methods[i].name, said(ctx, methods[i].what, &result),
                             measured.sqnr_db, taken};
@@ -132,6 +130,6 @@ tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
         }
     }
     if (best)
-        take_over(typed, best);
+        tc_quant_take_over(typed, best);
     return TC_OK;
 }

@@ -152,7 +152,7 @@ static tc_status first_pass(observation *o)
 static void tell_odd(observation *o)
 {
     const tc_ranges *r = &o->ranges;
-    for (size_t i = 0; i < r->n_odd; i++)
+    for (size_t i = 0; i < r->n_odd && !o->request->config->quiet; i++)
         tc_note(o->ctx, NULL,
                 "calibration sample %zu%s%s is set aside: its values reach more than twice the "
                 "median in %zu of %zu domains "

@@ -2,6 +2,7 @@
 /* quant.c -- the stage, from top to bottom. */
 #include "quant.h"
 
+#include "equalize.h"
 #include "methods.h"
 #include "sample_runner.h"
 
@@ -54,40 +55,99 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
                 100 * found[i].agree);
 }
 
+/* ---- one program, in two ways ---- */
+
+/* A program on its way to integers. */
+typedef struct attempt {
+    tc_module *real, *typed;
+    tc_domains domains;
+    tc_quant_gains gains;
+} attempt;
+
+/* Domains, grids, 16 bits where they belong; the typed program has the nearest codes. */
+static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    double clock = 0;
+    tc_graph *g = tc_main(a->typed);
+    TC_TRY(tc_quant_decide(ctx, a->typed, request->config, &a->domains));
+    TC_TRY(tc_quant_observe(ctx, a->typed, request, &a->domains));
+    if (request->observe_only)
+        return TC_OK;
+    tc_quant_fit_masks(ctx, g, &a->domains);
+    tc_lap(&clock, NULL);
+    TC_TRY(tc_quant_widen(ctx, a->typed, request, &a->domains));
+    tc_lap(&clock, request->times ? &request->times->rank : NULL);
+    if (!request->config->anchor)
+        tc_quant_fit_sums(g, &a->domains);
+    a->real = tc_module_copy(a->typed);
+    return tc_quant_apply(ctx, a->typed, request->config, &a->domains);
+}
+
+static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    return tc_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains);
+}
+
+/* Only where it may take its time, and where all samples are at hand: what others have observed is
+ * of the program as it is. */
+static bool wants_equalizing(const tc_quant_request *request)
+{
+    const tc_config *c = request->config;
+    return c->thorough && !c->anchor && !c->quiet && !request->n_merge &&
+           c->global.act.dtype == TC_i8;
+}
+
+/* Whichever is nearer in the end: the program as it is, or with channels of like ranges. */
+static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    attempt even = {.typed = tc_module_copy(a->real)};
+    size_t n = 0;
+    if (wants_equalizing(request))
+        TC_TRY(tc_quant_equalize(ctx, even.typed, request, &a->domains, &n));
+    TC_TRY(improve(ctx, request, a));
+    if (!n)
+        return TC_OK;
+    tc_config silent = *request->config;
+    silent.quiet = true; /* what there is to say has been said */
+    tc_quant_request again = *request;
+    again.config = &silent;
+    TC_TRY(prepare(ctx, &again, &even));
+    TC_TRY(improve(ctx, &again, &even));
+    tc_quant_gain gain = {
+        "equalizing", "channels of like ranges, by factors that neighbouring weights take in",
+        even.gains.db, even.gains.db > a->gains.db + TC_GAIN};
+    if (gain.taken) {
+        even.gains.plain_db = a->gains.plain_db;
+        tc_quant_take_over(a->typed, even.typed);
+        *a = (attempt){even.real, a->typed, even.domains, even.gains};
+    }
+    if (a->gains.n < TC_METHODS)
+        a->gains.method[a->gains.n++] = gain;
+    return TC_OK;
+}
+
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
     tc_config head = tc_quant_head(ctx, tc_main(module), asked->config),
               own = tc_quant_small(ctx, tc_main(module), &head);
-    tc_quant_request with_head = *asked, *request = &with_head;
-    const tc_config *config = with_head.config = &own;
-    tc_domains domains;
-    TC_TRY(tc_quant_decide(ctx, module, config, &domains));
-    TC_TRY(tc_quant_observe(ctx, module, request, &domains));
-    if (request->observe_only)
+    tc_quant_request request = *asked;
+    request.config = &own;
+    attempt a = {.typed = module};
+    TC_TRY(prepare(ctx, &request, &a));
+    if (request.observe_only || !own.correct_bias)
         return TC_OK;
-    tc_quant_fit_masks(ctx, tc_main(module), &domains);
-    double clock = 0;
-    tc_lap(&clock, NULL);
-    TC_TRY(tc_quant_widen(ctx, module, request, &domains));
-    tc_lap(&clock, request->times ? &request->times->rank : NULL);
-    if (!config->anchor)
-        tc_quant_fit_sums(tc_main(module), &domains);
-    tc_module *real = tc_module_copy(module);
-    TC_TRY(tc_quant_apply(ctx, module, config, &domains));
-    if (!config->correct_bias)
-        return TC_OK;
-    if (!request->samples.n) {
+    if (!request.samples.n) {
         tc_note(ctx, NULL,
                 "biases are not corrected: that needs samples, up to 32 of them, with --calib");
         return TC_OK;
     }
+    double clock = 0;
     tc_lap(&clock, NULL);
-    tc_quant_gains gains;
-    TC_TRY(tc_quant_improve(ctx, real, module, request, &domains, &gains));
-    if (request->gains)
-        *request->gains = gains;
-    tc_lap(&clock, request->times ? &request->times->correct : NULL);
-    if (gains.db < LOST && !config->quiet)
-        say_lost(ctx, real, request, &gains);
+    TC_TRY(improve_either(ctx, &request, &a));
+    if (request.gains)
+        *request.gains = a.gains;
+    tc_lap(&clock, request.times ? &request.times->correct : NULL);
+    if (a.gains.db < LOST && !own.quiet)
+        say_lost(ctx, a.real, &request, &a.gains);
     return TC_OK;
 }

@@ -170,6 +170,22 @@ static void test_methods(void)
     quantized(one, "a16w8", 1, &r);
     for (size_t i = 0; i < r.n_method; i++) /* what is taken is never worse */
         CHECK(!r.method[i].taken || r.sqnr_db >= r.method[i].sqnr_db);
+    CHECK(!method(&r, "equalizing"));
+    tc_ctx_free(one);
+    tc_ctx_free(three);
+}
+
+/* Asked to take its time, the quantizer tries channels of like ranges, too, and keeps the better. */
+static void test_best(void)
+{
+    tc_ctx *one = tc_ctx_new(), *three = tc_ctx_new();
+    tc_quantize_report r = {.size = sizeof r}, s = r, plain = r;
+    tc_bytes a = quantized(one, "best", 1, &r), b = quantized(three, "best", 3, &s);
+    CHECK(a.size == b.size && !memcmp(a.data, b.data, a.size));
+    const tc_method_gain *even = method(&r, "equalizing");
+    quantized(one, "int8", 1, &plain);
+    CHECK(even && r.sqnr_db >= plain.sqnr_db);
+    CHECK(even && (!even->taken || r.sqnr_db == even->sqnr_db));
     tc_ctx_free(one);
     tc_ctx_free(three);
 }
@@ -180,5 +196,6 @@ int main(void)
     test_importance();
     test_windows();
     test_methods();
+    test_best();
     return check_done();
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* equalize.h -- channels of like ranges, by factors that neighbouring weights take in. */
+#ifndef TC_QUANT_EQUALIZE_H
+#define TC_QUANT_EQUALIZE_H
+
+#include "quant.h"
+
+/* Changes weights of the real program so that the channels of what lies between them have like
+ * ranges; what the program gives on numbers like those of the samples stays the same within
+ * rounding.  domains: for its odd samples.  *n: sets of values that were changed. */
+TC_MUST_USE tc_status tc_quant_equalize(tc_ctx *ctx, tc_module *module,
+                                        const tc_quant_request *request, const tc_domains *domains,
+                                        size_t *n);
+
+#endif
