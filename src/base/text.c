@@ -40,6 +40,13 @@ char *tc_text_format(tc_arena *arena, const char *format, ...)
     return text;
 }
 
+/* Written with so many digits, of 17 at most; whether that is the same number when it is read. */
+static bool comes_back(double value, int digits, char out[32])
+{
+    snprintf(out, 32, "%.*g", digits < 17 ? digits : 17, value);
+    return strtod(out, NULL) == value;
+}
+
 void tc_text_f64(double value, char out[32])
 {
     if (isnan(value)) {
@@ -54,11 +61,14 @@ void tc_text_f64(double value, char out[32])
         snprintf(out, 32, "%.0f", value);
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(out, 32, "%.*g", digits, value);
-        if (strtod(out, NULL) == value)
-            return;
+    /* With more digits it is never farther away: the least number that will do lies within (no,
+     * yes]. */
+    int no = 0, yes = 17;
+    while (yes - no > 1) {
+        int digits = (no + yes) / 2;
+        *(comes_back(value, digits, out) ? &yes : &no) = digits;
     }
+    comes_back(value, yes, out);
 }
 
 /* strtoll and strtod want a terminated string. */
