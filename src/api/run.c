@@ -18,6 +18,7 @@ typedef struct seat {
 
 struct tc_program {
     tc_ctx *ctx;
+    const tc_module *from; /* the model's */
     tc_module *module;
     tc_graph *g;
     tc_exec *exec;       /* NULL: not yet laid out, which the first run does */
@@ -42,6 +43,7 @@ static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_optio
     tc_arena *arena = &ctx->arena;
     tc_program *p = tc_new(arena, tc_program);
     p->ctx = ctx;
+    p->from = model->module;
     p->module = tc_module_clone(model->module);
     bool typed = tc_quant_is_typed(p->module) && !tc_quant_is_lowered(p->module);
     if (!ctx->reference_kernels)
@@ -152,10 +154,40 @@ tc_status tc_program_bind_data(tc_program *program, tc_dataset *data, size_t *sa
 
 /* ---- running ---- */
 
+/* Counts the constants that have their numbers at each place. */
+static void count_places(const tc_module *module, tc_map *places)
+{
+    for (size_t k = 0; k < module->n_graph; k++)
+        for (size_t v = 1; v < module->graph[k]->n_val; v++) {
+            const void *data = module->graph[k]->val[v]->data;
+            if (data)
+                ++*(uintptr_t *)tc_map_at(places, (tc_str){(const char *)&data, sizeof data});
+        }
+}
+
+/* By value: constants that making the program ready has made. */
+static const bool *own_constants(const tc_program *p)
+{
+    tc_ctx *ctx = p->ctx;
+    bool *own = tc_new_n(&ctx->arena, bool, p->g->n_val);
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_map places;
+    tc_map_init(&places, &ctx->scratch);
+    count_places(p->from, &places);
+    count_places(p->module, &places);
+    for (tc_val v = 1; v < p->g->n_val; v++) {
+        const void *data = p->g->val[v]->data;
+        const tc_str at = {(const char *)&data, sizeof data};
+        own[v] = data && (uintptr_t)tc_map_get(&places, at) == 1;
+    }
+    tc_arena_rewind(&ctx->scratch, mark);
+    return own;
+}
+
 static tc_exec *laid_out(tc_program *p)
 {
     if (!p->exec)
-        p->exec = tc_exec_new(p->ctx, p->module);
+        p->exec = tc_exec_own(p->ctx, p->module, own_constants(p));
     return p->exec;
 }
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WORTH_WHILE = 1 << 18 }; /* smaller files are read, smaller pieces stay */
+enum { WORTH_WHILE = 1 << 18, PIECE = 1 << 15 }; /* smaller files are read, smaller pieces stay */
 
 struct tc_mapped {
     struct tc_mapped *next;
@@ -34,19 +34,30 @@ const uint8_t *tc_mapped_open(tc_ctx *ctx, int fd, size_t size)
     return m->at;
 }
 
+static void drop_pages(const void *data, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)data, to = from + size;
+    from = (from + page - 1) / page * page;
+    to = to / page * page;
+    if (from < to)
+        madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 void tc_mapped_forget(const tc_ctx *ctx, const void *data, size_t size)
 {
-    if (size < WORTH_WHILE)
+    if (size < PIECE)
         return;
     for (const struct tc_mapped *m = ctx->mapped; m; m = m->next) {
-        uintptr_t from = (uintptr_t)data, to = from + size, begin = (uintptr_t)m->at;
-        if (from < begin || to > begin + m->size)
+        uintptr_t from = (uintptr_t)data, begin = (uintptr_t)m->at;
+        if (from < begin || from + size > begin + m->size)
             continue;
-        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-        from = (from + page - 1) / page * page;
-        to = to / page * page;
-        if (from < to)
-            madvise((void *)from, to - from, MADV_DONTNEED);
+        drop_pages(data, size);
         return;
     }
+}
+
+void tc_pages_drop(const tc_ctx *ctx, const void *data, size_t size)
+{
+    if (size >= PIECE && !ctx->allocator.allocate)
+        drop_pages(data, size);
 }

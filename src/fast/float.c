@@ -51,6 +51,7 @@ struct tc_product {
     atomic_flag *taken; /* a call has them in hand */
     dnnl_memory_desc_t a, b, y, bias, scratch;
     void *packed_b; /* NULL: b comes with the call */
+    bool repacked;  /* it is a copy */
     const tc_ctx *mapped; /* not NULL: packed_b is the file's own, and may be there often */
     const void *bias_data;
     bool has_extra, has_bias;
@@ -325,6 +326,7 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
             p->packed_b = same ? (void *)(uintptr_t)r->b_data
                                : packed_once(ctx, r->plain_b, r->b_data, &p->b);
             good = p->packed_b != NULL;
+            p->repacked = !same;
             if (same && ctx->keep_plain)
                 p->mapped = ctx;
             if (!same) /* what is packed stands for it */
@@ -485,6 +487,11 @@ tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
     return finish(ctx, &(recipe){&desc, &yd, &plain, bias_at, b_data, bias.data, then, n_then});
 }
 
+bool tc_product_packed(const tc_product *product)
+{
+    return product->repacked;
+}
+
 size_t tc_product_scratch(const tc_product *product)
 {
     return product->scratch_bytes;
@@ -560,6 +567,12 @@ tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
 {
     (void)ctx, (void)a, (void)b, (void)y, (void)b_data, (void)bias, (void)then, (void)n_then;
     return NULL;
+}
+
+bool tc_product_packed(const tc_product *product)
+{
+    (void)product;
+    return false;
 }
 
 size_t tc_product_scratch(const tc_product *product)

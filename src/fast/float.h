@@ -55,6 +55,9 @@ tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
                               const tc_strided *y, const void *b_data, tc_tensor bias,
                               const tc_then *then, int n_then);
 
+/* Whether b's numbers were copied into a form of its own: it does not look at them any more. */
+bool tc_product_packed(const tc_product *product);
+
 /* Bytes of working space a run wants, 64-byte aligned. */
 size_t tc_product_scratch(const tc_product *product);
 

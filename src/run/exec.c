@@ -57,6 +57,11 @@ static void shadow_outputs(tc_exec *exec)
 
 tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module)
 {
+    return tc_exec_own(ctx, module, NULL);
+}
+
+tc_exec *tc_exec_own(tc_ctx *ctx, tc_module *module, const bool *own)
+{
     tc_exec *exec = tc_new(&ctx->arena, tc_exec);
     exec->ctx = ctx;
     exec->program = tc_main(module);
@@ -68,7 +73,7 @@ tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module)
     shadow_outputs(exec);
     exec->now = tc_new_n(&ctx->arena, void *, exec->program->n_mutation);
     if (!ctx->reference_kernels)
-        exec->plan = tc_plan_new(ctx, exec->program, NULL);
+        exec->plan = tc_plan_own(ctx, exec->program, own);
     return exec;
 }
 

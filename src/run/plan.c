@@ -49,13 +49,15 @@ static bool weighs_much(const tc_graph *g)
     return bytes > most_packed;
 }
 
-static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool inner)
+static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool inner,
+                           const bool *own)
 {
     tc_plan *plan = tc_new(&ctx->arena, tc_plan);
     plan->inner = inner;
     plan->ctx = ctx;
     plan->g = g;
     plan->watch = watch;
+    plan->own = own;
     tc_arena_init_like(&plan->arena, &ctx->arena);
     tc_ctx_defer(ctx, release, plan);
     ctx->keep_plain = weighs_much(g);
@@ -67,12 +69,17 @@ static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool
 
 tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
 {
-    return plan_graph(ctx, g, watch, false);
+    return plan_graph(ctx, g, watch, false, NULL);
+}
+
+tc_plan *tc_plan_own(tc_ctx *ctx, tc_graph *g, const bool *own)
+{
+    return plan_graph(ctx, g, NULL, false, own);
 }
 
 tc_plan *tc_plan_inner(const tc_plan *outer, tc_graph *g)
 {
-    return outer->inner || g->n_mutation ? NULL : plan_graph(outer->ctx, g, NULL, true);
+    return outer->inner || g->n_mutation ? NULL : plan_graph(outer->ctx, g, NULL, true, NULL);
 }
 
 static tc_tensor tensor_at(const tc_plan *plan, const place *p)

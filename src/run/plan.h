@@ -23,6 +23,10 @@ typedef struct tc_watch {
  * runs. */
 tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch);
 
+/* The same without a watcher.  own, by value: a constant that nobody but this graph has; once a
+ * product has packed it, its memory goes back, and its numbers are gone. */
+tc_plan *tc_plan_own(tc_ctx *ctx, tc_graph *g, const bool *own);
+
 /* in: one tensor per graph input.  out: one per graph output, good until the next run.
  * state[i]: where mutation i's buffer is now; after[i]: filled with what it shall hold next. */
 TC_MUST_USE tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out,

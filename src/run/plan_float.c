@@ -3,6 +3,8 @@
  * and residual additions that follow them. */
 #include "plan_steps.h"
 
+#include "../base/mapped.h"
+
 /* What an activation is as a post-operation of a product. */
 static bool as_then(const tc_node *node, tc_then *out)
 {
@@ -95,6 +97,9 @@ static void emit_product(tc_maker *m, const tc_node *node, const tc_product *pro
                      c->last->out[0], layout);
     for (int i = 0; i < c->n_then; i++)
         m->joined[c->part[i]->out[0]] = true;
+    tc_val w = node->in[1];
+    if (!b && m->plan->own && m->plan->own[w] && m->uses[w] == 1 && tc_product_packed(product))
+        tc_pages_drop(m->ctx, m->g->val[w]->data, tc_type_bytes(tc_type_of(m->g, w)));
 }
 
 bool tc_plan_conv(tc_maker *m, const tc_node *node)

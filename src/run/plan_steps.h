@@ -62,6 +62,7 @@ struct tc_plan {
     step *step;
     size_t n_step, cap_step;
     const place **result; /* outputs, then what the buffers hold afterwards; plain */
+    const bool *own; /* by value: a constant whose memory is the plan's to give back; or NULL */
     uint8_t *memory;
     size_t bytes;
     tc_arena arena; /* working space of kernels */

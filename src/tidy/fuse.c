@@ -17,6 +17,7 @@
 
 #include <math.h>
 
+#include "../base/mapped.h"
 #include "../num/load.h"
 
 /* What each channel of the weights is multiplied by, and its new bias. */
@@ -123,6 +124,7 @@ static tc_val scaled_weights(tc_rewrite *rw, const tc_node *product, const affin
     } else
         for (int64_t r = 0; r < rows; r++)
             scale_run(w, out, r * (n / rows), n / rows, a->scale[r]);
+    tc_mapped_forget(rw->ctx, w.data, tc_type_bytes(w.type));
     return tc_graph_const(rw->to, w.type, out.data, rw->to->val[old]->name, product->loc);
 }
 
