@@ -157,13 +157,23 @@ static int log2_of(int64_t v)
     return n;
 }
 
+/* The sum that the RESCALE `node` of the old graph reads, or a reshape of it. */
+static const tc_node *sum_before(const tc_rewrite *rw, const tc_node *node)
+{
+    const tc_node *old = tc_def(rw->from, node->in[0]), *def = tc_rewrite_def(rw, node, 0);
+    bool shaped = old && old->op == TC_OP_tosa_reshape && def && def->op == TC_OP_tosa_reshape;
+    if (rw->readers[node->in[0]] != 1 || (shaped && rw->readers[old->in[0]] != 1))
+        return NULL;
+    return shaped ? tc_def(rw->to, def->in[0]) : def;
+}
+
 /* The sum behind the RESCALE `node` of the old graph, whose operands have unlike whole factors. */
 static bool unlike(tc_rewrite *rw, const tc_node *node, const tc_node **sum,
                    tc_avoid_change side[2], int64_t factor[2])
 {
-    if (node->op != TC_OP_tosa_rescale || rw->readers[node->in[0]] != 1)
+    if (node->op != TC_OP_tosa_rescale)
         return false;
-    const tc_node *def = tc_rewrite_def(rw, node, 0);
+    const tc_node *def = sum_before(rw, node);
     if (!def || (def->op != TC_OP_tosa_add && def->op != TC_OP_tosa_sub) ||
         tc_dtypes[tc_type_of(rw->from, node->out[0])->dtype].bytes > 2)
         return false;
@@ -224,6 +234,9 @@ static tc_status factors(tc_rewrite *rw, const tc_node *node, bool *done)
         TC_TRY(put_times(rw, &side[larger], factor[larger], &in[larger]));
         TC_TRY(tc_avoid_put2(rw, sum, sum->op, sum->attr, in[0], in[1], &y));
     }
+    const tc_node *shaped = tc_rewrite_def(rw, node, 0);
+    if (shaped->op == TC_OP_tosa_reshape)
+        TC_TRY(tc_avoid_put2(rw, shaped, TC_OP_tosa_reshape, NULL, y, shaped->in[1], &y));
     tc_val all[5] = {y, tc_rewrite_in(rw, node, 1), shift, tc_rewrite_in(rw, node, 3),
                      tc_rewrite_in(rw, node, 4)};
     tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_rescale, node->attr, all, 5, 1, node->loc);
