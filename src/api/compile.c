@@ -335,9 +335,10 @@ static bool computes_on_codes(const tc_module *module)
 
 static tc_status no_codes(tc_ctx *ctx, const tc_compiled *c)
 {
-    tc_status status = tc_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
-                                      "the file is quantized, and '%s' has no kernels for its codes",
-                                      c->target.text);
+    tc_status status =
+        tc_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+                       "the file is quantized, and '%s' has no kernels for its codes",
+                       c->target.text);
     tc_note(ctx, NULL,
             "compile it for TOSA-1.0+INT, vgf or an Ethos-U; 'tosac run' runs it as it is; "
             "its float form compiles for '%s'", c->target.text);

@@ -245,7 +245,8 @@ static tc_val state_of(tc_onnx_node *n, const rnn *s, int i)
     return s->batch_first ? tc_make_swap(&n->m, v, 0, 1) : v;
 }
 
-/* Weights [dirs, in, 4 hidden] of codes as [dirs, 4 hidden, in], by operands i (scale) and i + 1. */
+/* Weights [dirs, in, 4 hidden] of codes as real ones [dirs, 4 hidden, in]; operands i and i + 1
+ * have scales and zeros. */
 static tc_val real_weights(tc_onnx_node *n, tc_val w, int i)
 {
     tc_make *m = &n->m;
@@ -329,8 +330,8 @@ void tc_onnx_build_rnn(tc_onnx_node *n)
     if (!read_node(n, &s))
         return;
     drop_full_lengths(n, &s);
-    bool usual = !s.dynamic && usual_activations(n, &s) && !s.lengths && !s.peephole && !(s.clip > 0) &&
-                 (s.op != TC_OP_gru || s.linear_before_reset) && s.steps > 0;
+    bool usual = usual_activations(n, &s) && !s.lengths && !s.peephole && !(s.clip > 0) &&
+                 !s.dynamic && (s.op != TC_OP_gru || s.linear_before_reset) && s.steps > 0;
     if (usual) {
         as_operator(m, &s, &y, &h, &c);
         y = tc_make_reshape(m, y, 4, (int64_t[]){s.steps, s.batch, s.dirs, s.hidden});
