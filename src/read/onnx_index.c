@@ -110,6 +110,12 @@ static tc_val join_coordinates(tc_onnx_node *n, tc_val index, const tc_type *t, 
                     i->rank ? i->dim[i->rank - 1] : 0, t->rank);
         return TC_NONE;
     }
+    for (int a = 0; a < batch; a++)
+        if (i->dim[a] != t->dim[a]) {
+            tc_make_bad(m, TC_E_SHAPE, "%" PRId64 " batches of indices for %" PRId64, i->dim[a],
+                        t->dim[a]);
+            return TC_NONE;
+        }
     int k = (int)i->dim[i->rank - 1];
     int64_t rows = 1, batches = 1, stride = 1;
     for (int a = 0; a < i->rank - 1; a++)
