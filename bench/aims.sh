@@ -65,6 +65,7 @@ for folder in $(models | head -5); do
     both run "$tosac" run "$model" -i "$calib" -o "$dir/out"
     both quantize "$tosac" quantize "$model" --calib "$calib" -o "$dir/t.ir"
     both compare "$tosac" compare "$model" "$dir/t.ir" -i "$calib"
+    [ ! -e "$folder/test.npz" ] || both evaluate "$tosac" evaluate "$model" "$dir/t.ir" --data "$folder/test.npz"
 done
 
 # Peak of the whole process beside the file; the aim is 1.3 of that and 1.2 of what the plan needs, so files that are small
@@ -92,17 +93,19 @@ if [ -n "$converter" ] && [ -x build/bench-convert ]; then
     done
 fi
 
-# Decoders of random weights: quantized to a8w8 and written.
+# Decoders of random weights: quantized to a8w8 and a16w4, and written.
 sizes='768 4 2000 1024 16 16000'
 [ -n "${LARGE:-}" ] && sizes+=' 2048 24 32000'
 set -- $sizes
 while [ -n "$anchor" ] && [ $# -ge 3 ]; do
     if "$anchor" bench/decoder.py "$1" "$2" "$3" 16 "$dir/m.pt2" >/dev/null 2>&1; then
         file=$(stat -c %s "$dir/m.pt2")
-        /usr/bin/time -f '%U %M' -o "$dir/spent" "$tosac" quantize "$dir/m.pt2" --calib "$dir/m.npy" -q int8 --threads 1 -o "$dir/t.ir" >/dev/null 2>&1
-        read -r seconds kb < <(tail -1 "$dir/spent")
         aim=$(awk -v f="$file" 'BEGIN { a = 1.2 * f / 1e6; print int(a < 4000 ? a : 4000) }')
-        row "decoder of $((file / 4000000)) M parameters: $seconds s, peak" "$(awk -v k="$kb" 'BEGIN { print k * 1024 / 1e6 }')" MB "$aim" less
+        for q in int8 a16w4; do
+            /usr/bin/time -f '%U %M' -o "$dir/spent" "$tosac" quantize "$dir/m.pt2" --calib "$dir/m.npy" -q $q --threads 1 -o "$dir/t.ir" >/dev/null 2>&1
+            read -r seconds kb < <(tail -1 "$dir/spent")
+            row "decoder of $((file / 4000000)) M parameters, $q: $seconds s, peak" "$(awk -v k="$kb" 'BEGIN { print k * 1024 / 1e6 }')" MB "$aim" less
+        done
         rm -f "$dir"/m.pt2 "$dir"/t.ir*
     fi
     shift 3

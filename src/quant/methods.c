@@ -12,7 +12,7 @@
 
 enum { MEASURED = 64, LEARNED = 32 };/* samples; those that correct.c learns from come first */
 static const double QUICK = 4e11;       /* multiplications that rounding may take unasked, */
-static const double ASKED = 2e12;       /* and where few bits or thoroughness ask for it */
+static const double ASKED = 2e12;       /* and where few bits ask for it */
 static const int64_t LONGEST = 4096;    /* of a row that is rounded together */
 
 typedef struct trial {
@@ -61,7 +61,11 @@ static tc_status move_biases(const trial *t, tc_module *typed, tc_corrected *res
 
 static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *result)
 {
-    tc_correction how = {t->request->config, true, LONGEST, ASKED, result};
+    const tc_config *config = t->request->config;
+    double work = config->thorough            ? INFINITY
+                  : config->rounding_work > 0 ? config->rounding_work
+                                              : ASKED;
+    tc_correction how = {config, true, LONGEST, work, result};
     return tc_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 

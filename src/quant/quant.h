@@ -89,6 +89,7 @@ typedef struct tc_config {
     bool correct_bias;
     bool round_weights;   /* rows of weights are rounded together where that gains */
     bool thorough;        /* however long that takes */
+    double rounding_work; /* multiplications that it may take otherwise; 0: the usual ones */
     bool quiet;           /* a proposal is being tried: nothing is said of its accuracy */
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */

@@ -129,6 +129,8 @@ static void test_windows(void)
 
 /* ---- the table of methods ---- */
 
+static double work; /* that rounding may take; 0: the usual */
+
 static tc_bytes quantized(tc_ctx *ctx, const char *preset, int threads, tc_quantize_report *report)
 {
     tc_model *model = NULL, *typed = NULL;
@@ -141,6 +143,7 @@ static tc_bytes quantized(tc_ctx *ctx, const char *preset, int threads, tc_quant
     CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/digits/model.pt2", NULL, &model) == TC_OK);
     CHECK(tc_dataset_files(ctx, &path, 1, &data) == TC_OK);
     CHECK(tc_config_open(ctx, preset, &config) == TC_OK);
+    config->rounding_work = work;
     o.config = config;
     o.samples = data;
     CHECK(tc_quantize_model(ctx, model, &o, &typed, report) == TC_OK);
@@ -190,12 +193,36 @@ static void test_best(void)
     tc_ctx_free(three);
 }
 
+/* Work that is not enough for all products: the cheapest are rounded, and the others are told. */
+static void test_limit(void)
+{
+    tc_ctx *one = tc_ctx_new(), *three = tc_ctx_new();
+    tc_quantize_report all = {.size = sizeof all}, some = all, none = all, again = all;
+    quantized(one, "a8w4", 1, &all);
+    work = 4e7;
+    tc_bytes a = quantized(one, "a8w4", 1, &some), b = quantized(three, "a8w4", 3, &again);
+    CHECK(a.size == b.size && !memcmp(a.data, b.data, a.size));
+    work = 1;
+    quantized(one, "a8w4", 1, &none);
+    work = 0;
+    const char *words = "products have the nearest codes";
+    CHECK(!strstr(method(&all, "rounding")->what, words));
+    CHECK(strstr(method(&some, "rounding")->what, words));
+    CHECK(strstr(method(&none, "rounding")->what, words));
+    CHECK(method(&none, "rounding")->sqnr_db == method(&none, "bias")->sqnr_db);
+    CHECK(method(&some, "rounding")->sqnr_db > method(&none, "rounding")->sqnr_db &&
+          method(&some, "rounding")->sqnr_db < method(&all, "rounding")->sqnr_db);
+    tc_ctx_free(one);
+    tc_ctx_free(three);
+}
+
 int main(void)
 {
     test_descent();
     test_importance();
     test_windows();
     test_methods();
+    test_limit();
     test_best();
     return check_done();
 }
