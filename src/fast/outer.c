@@ -7,46 +7,51 @@
 
 #include "fast.h"
 
-TC_INLINE void add_lanes(float *restrict sum, int64_t lanes, int64_t k, int64_t m, const float *a,
-                         const float *b, int64_t step, int64_t apart)
+static void add_lane(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
+                     const float *b, int64_t step, int64_t apart, bool half)
 {
     for (int64_t c = 0; c < m; c++, a += step, b += step)
         for (int64_t i = 0; i < k; i++)
-            for (int64_t j = 0; j < k; j++)
-                for (int64_t l = 0; l < lanes; l++)
-                    sum[(i * k + j) * lanes + l] += a[i * apart + l] * b[j * apart + l];
+            for (int64_t j = half ? i : 0; j < k; j++)
+                sum[(i * k + j) * lanes] += a[i * apart] * b[j * apart];
 }
 
 #define NAME(f) f##_plain
 #define TARGET
 #define WIDTH 16
 #define TALL 4
+#define WIDE 3
 #include "outer_body.h"
 #undef NAME
 #undef TARGET
 #undef WIDTH
 #undef TALL
+#undef WIDE
 
 #ifdef TC_X86
 #define NAME(f) f##_avx2
 #define TARGET TC_AVX2
 #define WIDTH 32
 #define TALL 4
+#define WIDE 3
 #include "outer_body.h"
 #undef NAME
 #undef TARGET
 #undef WIDTH
 #undef TALL
+#undef WIDE
 
 #define NAME(f) f##_avx512
 #define TARGET TC_AVX512
 #define WIDTH 64
 #define TALL 8
+#define WIDE 3
 #include "outer_body.h"
 #undef NAME
 #undef TARGET
 #undef WIDTH
 #undef TALL
+#undef WIDE
 #define PICK(what)                                                                                 \
     (tc_isa_is_avx512(tc_fast_isa())                                                               \
          ? what##_avx512                                                                           \
@@ -62,7 +67,7 @@ void tc_outer_add(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, cons
 }
 
 void tc_outer_add_lanes(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
-                        const float *b, int64_t step, int64_t apart)
+                        const float *b, int64_t step, int64_t apart, bool half)
 {
-    PICK(add_lanes)(sum, lanes, k, m, a, b, step, apart);
+    PICK(add_lanes)(sum, lanes, k, m, a, b, step, apart, half);
 }

@@ -24,8 +24,9 @@ void tc_outer_add(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, cons
 enum { TC_OUTER_LANES = 32 }; /* side by side that are quickest */
 
 /* Side by side: sum[(i * k + j) * lanes + l] += a[c][i][l] * b[c][j][l] over c = 0 .. m-1 in that
- * order, for i, j < k and l < lanes; a[c][i][l] lies at a[c * step + i * apart + l], b the same. */
+ * order, for i, j < k and l < lanes; a[c][i][l] lies at a[c * step + i * apart + l], b the same.
+ * half: at least those with j >= i; the others are left as they were, or not. */
 void tc_outer_add_lanes(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
-                        const float *b, int64_t step, int64_t apart);
+                        const float *b, int64_t step, int64_t apart, bool half);
 
 #endif

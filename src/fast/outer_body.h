@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outer_body.h -- sums of outer products with vectors of WIDTH bytes, tiles of TALL rows; outer.c
- * includes it once per level, with NAME and TARGET. */
+/* outer_body.h -- sums of outer products with vectors of WIDTH bytes, tiles of TALL rows or
+ * WIDE by WIDE; outer.c includes it once per level, with NAME and TARGET. */
 
 typedef float NAME(vec) __attribute__((vector_size(WIDTH)));
 enum { NAME(LANES) = WIDTH / 4, NAME(BROAD) = 2 * WIDTH / 4 };
@@ -104,11 +104,65 @@ TARGET static void NAME(add)(float *sum, int64_t row, int64_t n, int64_t k, int6
         NAME(rest)(sum, row, n, k, m, p, q);
 }
 
-TARGET static void NAME(add_lanes)(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
-                                   const float *b, int64_t step, int64_t apart)
+/* WIDE by WIDE sums of one vector of lanes, over m columns. */
+TARGET TC_INLINE void NAME(lanes_tile)(float *sum, int64_t lanes, int64_t k, int high, int broad,
+                                       int64_t m, const float *a, const float *b, int64_t step,
+                                       int64_t apart)
 {
-    if (lanes == TC_OUTER_LANES)
-        add_lanes(sum, TC_OUTER_LANES, k, m, a, b, step, apart);
-    else
-        add_lanes(sum, lanes, k, m, a, b, step, apart);
+    typedef NAME(vec) vec;
+    vec s[WIDE][WIDE], x, y[WIDE];
+    for (int i = 0; i < high; i++)
+        for (int j = 0; j < broad; j++)
+            memcpy(&s[i][j], sum + (i * k + j) * lanes, sizeof x);
+    for (int64_t c = 0; c < m; c++, a += step, b += step) {
+        for (int j = 0; j < broad; j++)
+            memcpy(&y[j], b + j * apart, sizeof x);
+        for (int i = 0; i < high; i++) {
+            memcpy(&x, a + i * apart, sizeof x);
+            for (int j = 0; j < broad; j++)
+                s[i][j] += x * y[j];
+        }
+    }
+    for (int i = 0; i < high; i++)
+        for (int j = 0; j < broad; j++)
+            memcpy(sum + (i * k + j) * lanes, &s[i][j], sizeof x);
+}
+
+/* All sums of one vector of lanes, or those from the diagonal on; some columns at a time, so that
+ * they stay near. */
+TARGET static void NAME(lanes_all)(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
+                                   const float *b, int64_t step, int64_t apart, bool half)
+{
+    enum { DEEP = 16 };
+    for (int64_t c = 0; c < m; c += DEEP, a += DEEP * step, b += DEEP * step) {
+        int64_t deep = tc_min_i64(DEEP, m - c);
+        for (int64_t i = 0; i < k; i += WIDE)
+            for (int64_t j = half ? i : 0; j < k; j += WIDE) {
+                float *to = sum + (i * k + j) * lanes;
+                const float *x = a + i * apart, *y = b + j * apart;
+                int high = (int)tc_min_i64(WIDE, k - i), broad = (int)tc_min_i64(WIDE, k - j);
+                if (high == WIDE && broad == WIDE)
+                    NAME(lanes_tile)(to, lanes, k, WIDE, WIDE, deep, x, y, step, apart);
+                else if (high == WIDE)
+                    for (int e = 0; e < broad; e++)
+                        NAME(lanes_tile)(to + e * lanes, lanes, k, WIDE, 1, deep, x, y + e * apart,
+                                         step, apart);
+                else
+                    for (int e = 0; e < high * broad; e++)
+                        NAME(lanes_tile)(to + (e / broad * k + e % broad) * lanes, lanes, k, 1, 1,
+                                         deep, x + e / broad * apart, y + e % broad * apart, step,
+                                         apart);
+            }
+    }
+}
+
+TARGET static void NAME(add_lanes)(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
+                                   const float *b, int64_t step, int64_t apart, bool half)
+{
+    enum { L = NAME(LANES) };
+    int64_t l = 0;
+    for (; l + L <= lanes; l += L)
+        NAME(lanes_all)(sum + l, lanes, k, m, a + l, b + l, step, apart, half);
+    for (; l < lanes; l++)
+        add_lane(sum + l, lanes, k, m, a + l, b + l, step, apart, half);
 }

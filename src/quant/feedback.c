@@ -114,12 +114,13 @@ static void add_lanes(void *what, size_t block, tc_arena *room)
           *c = tc_new_n(room, float, (size_t)(k * k * lanes));
     for (size_t i = 0; i < v->f->n_window; i++) {
         const float *x = v->f->window[i].real + first, *y = v->f->window[i].typed + first;
-        tc_outer_add_lanes(h, lanes, k, s->each, y, y, row, s->groups);
-        tc_outer_add_lanes(c, lanes, k, s->each, x, y, row, s->groups);
+        tc_outer_add_lanes(h, lanes, k, s->each, y, y, row, s->groups, true);
+        tc_outer_add_lanes(c, lanes, k, s->each, x, y, row, s->groups, false);
     }
     for (int64_t l = 0; l < lanes; l++)
         for (int64_t i = 0; i < k * k; i++) {
-            v->h[(first + l) * k * k + i] = h[i * lanes + l];
+            int64_t r = tc_min_i64(i / k, i % k), q = tc_max_i64(i / k, i % k);
+            v->h[(first + l) * k * k + i] = h[(r * k + q) * lanes + l];
             v->c[(first + l) * k * k + i] = c[i * lanes + l];
         }
 }

@@ -10,7 +10,7 @@
 #include "num/gemm.h"
 
 enum { MOST = 40000 };
-static float number[4][MOST], sum[2][MOST];
+static float number[4][MOST], sum[3][MOST];
 
 static void roll(void)
 {
@@ -59,8 +59,18 @@ static void try_lanes(int64_t lanes, int64_t k, int64_t m)
                         number[0][c * step + i * apart + l] * number[1][c * step + j * apart + l];
                     sum[0][(i * k + j) * lanes + l] += product;
                 }
-    tc_outer_add_lanes(sum[1], lanes, k, m, number[0], number[1], step, apart);
-    CHECK(memcmp(sum[0], sum[1], sizeof sum[0]) == 0);
+    for (int half = 1; half >= 0; half--) {
+        bool same = true;
+        memcpy(sum[2], sum[1], sizeof sum[2]);
+        tc_outer_add_lanes(sum[2], lanes, k, m, number[0], number[1], step, apart, half);
+        for (int64_t i = 0; i < k; i++)
+            for (int64_t j = half ? i : 0; j < k; j++)
+                same = same && memcmp(&sum[0][(i * k + j) * lanes], &sum[2][(i * k + j) * lanes],
+                                      (size_t)lanes * sizeof(float)) == 0;
+        CHECK(same);
+        CHECK(memcmp(&sum[2][k * k * lanes], &sum[1][k * k * lanes],
+                     (size_t)(MOST - k * k * lanes) * sizeof(float)) == 0);
+    }
 }
 
 /* One block of sums deep: the total is added to c at the end. */
@@ -88,7 +98,7 @@ static void checks(void)
     for (int64_t n = 1; n <= 18; n++)
         try_add(n, any(30, 100), any(0, 40));
     for (int64_t lanes = 1; lanes <= 33; lanes++)
-        try_lanes(lanes, any(1, 9), any(1, 20));
+        try_lanes(lanes, any(1, 12), any(1, 40));
     for (int64_t n = 1; n <= 66; n++)
         try_gemm(ctx, any(1, 9), n, any(1, 80));
     tc_ctx_free(ctx);
