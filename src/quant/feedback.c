@@ -210,7 +210,7 @@ static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *roo
     int64_t k = s->k, g = first / (s->rows / s->groups);
     size_t all = (size_t)(n * k);
     float *want = tc_new_n(room, float, all), *slope = tc_new_n(room, float, all),
-          *code = tc_new_n(room, float, all);
+          *code = tc_new_n(room, float, all), *curve = tc_new_n(room, float, (size_t)k);
     int64_t *step = tc_new_n(room, int64_t, all);
     for (int64_t i = 0; i < n * k; i++) {
         int64_t c = q->axis >= 0 ? first + i / k : 0, at = first * k + i;
@@ -222,13 +222,14 @@ static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *roo
                       .k = k,
                       .want = want,
                       .code = code,
-                      .step = step,
+                      .step = v->lattice->step ? step : NULL,
                       .lo = v->lattice->lo,
                       .hi = v->lattice->hi,
                       .h = v->h + g * k * k,
                       .c = v->c + g * k * k,
                       .reach = 1,
-                      .slope = slope};
+                      .slope = slope,
+                      .curve = curve};
     tc_gram_descend(&r, SWEEPS);
     for (int64_t i = 0; i < n * k; i++)
         tc_store_i64(v->out, first * k + i, (int64_t)code[i]);

@@ -97,8 +97,8 @@ static void find_slopes(const tc_gram_rows *r)
 /* The best code for number j by itself, within reach. */
 static float best_code(const tc_gram_rows *r, const row *w, int64_t j)
 {
-    float step = w->step ? (float)w->step[j] : 1, curve = r->h[j * r->k + j];
-    float want = w->code[j] + w->slope[j] / curve, reach = r->reach * fabsf(step);
+    float step = w->step ? (float)w->step[j] : 1;
+    float want = w->code[j] + w->slope[j] / r->curve[j], reach = r->reach * fabsf(step);
     float least = w->want[j] - reach, most = w->want[j] + reach;
     want = want > least ? want : least;
     want = want < most ? want : most;
@@ -108,13 +108,28 @@ static float best_code(const tc_gram_rows *r, const row *w, int64_t j)
     return q * step;
 }
 
+/* The next number from j on whose slope may move it.  One that asks for less than half a step stays
+ * where it is: codes are multiples of their steps, within reach or at an end. */
+static int64_t next_steep(const tc_gram_rows *r, const row *w, int64_t j)
+{
+    const float half = 0.49F;
+    if (!w->step)
+        while (j < r->k && fabsf(w->slope[j]) < half * r->curve[j])
+            j++;
+    else
+        while (j < r->k &&
+               fabsf(w->slope[j]) < half * fabsf((float)w->step[j]) * r->curve[j])
+            j++;
+    return j;
+}
+
 static double descend(const tc_gram_rows *r, const row *w, int sweeps)
 {
     double gain = 0;
     for (int s = 0; s < sweeps; s++) {
         bool moved = false;
-        for (int64_t j = 0; j < r->k; j++) {
-            float curve = r->h[j * r->k + j];
+        for (int64_t j = 0; (j = next_steep(r, w, j)) < r->k; j++) {
+            float curve = r->curve[j];
             if (!(curve > 0))
                 continue;
             float by = best_code(r, w, j) - w->code[j];
@@ -137,6 +152,8 @@ double tc_gram_descend(const tc_gram_rows *r, int sweeps)
 {
     double gain = 0;
     find_slopes(r);
+    for (int64_t j = 0; j < r->k; j++)
+        r->curve[j] = r->h[j * r->k + j];
     for (int64_t i = 0; i < r->n; i++) {
         int64_t at = i * r->k;
         row w = {r->want + at, r->code + at, r->slope + at, r->step ? r->step + at : NULL};
