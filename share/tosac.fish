@@ -46,6 +46,7 @@ complete -c tosac -n '__fish_seen_subcommand_from quantize' -l quant -s q -r -d 
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l output -s o -r -d 'the typed program as text, large constants in OUT.bin'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l qparams -r -d 'write scale and zero point of every value there'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l report -r -d 'a page on all of it, or with FILE.json the same for programs'
+complete -c tosac -n '__fish_seen_subcommand_from quantize' -l budget -r -d 'methods that have not begun by then are left out: 90s, 10min (no limit)'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l observe-only -d 'write what was observed to OUT, and stop there'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l keep-odd-samples -d 'set no sample aside, however odd'
 complete -c tosac -n '__fish_seen_subcommand_from run' -l input -s i -r -d 'a .npy, a .npz or a folder of them; again for each further input'

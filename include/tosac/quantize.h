@@ -97,6 +97,7 @@ typedef struct tc_quantize_options {
     const tc_observations *merge; /* of other runs, in any order */
     size_t n_merge;
     int keep_odd; /* not 0: no sample is set aside, however odd */
+    double budget_seconds; /* methods that have not begun by then are left out; 0: no limit */
 } tc_quantize_options;
 TC_SIZED_RECORD(tc_quantize_options)
 

@@ -357,18 +357,20 @@ def observe(model: Any, calibration: Any, config: Any = None, *, merge: Sequence
 
 def quantize(model: Any, calibration: Any = None, config: Any = None, *, example_inputs: Any = None, keep_odd_samples: bool = False,
              merge: Sequence[Union[bytes, str, os.PathLike]] = (), dims: Optional[Dims] = None, threads: int = 0,
-             reference_kernels: bool = False, progress: Progress = None) -> TypedModel:
+             reference_kernels: bool = False, budget: float = 0, progress: Progress = None) -> TypedModel:
     """Quantize a float model: every value gets its scale and zero point from the calibration data.
 
     model: a path, bytes, a torch.nn.Module, an ExportedProgram, or a Model
     calibration: arrays, any iterable of samples (a DataLoader), or paths; none for a model that went through PT2E
     config: "int8", "int8+16:K", "a16w8", "a8w4", "a16w4", "anchor", a JSON file, or a dictionary (doc/quantization.md)
     merge: what `observe()` gave for all parts of the data; calibration is then for correcting biases alone
+    budget: seconds; methods that have not begun by then are left out (0: no limit)
     """
     calibration = settled(calibration)
     context = make_context(threads, reference_kernels, dims)
     source = read_model(model, context, calibration, example_inputs)
     options = _quantize_options(context, source, calibration, config, keep_odd_samples, merge)
+    options.budget_seconds = budget
     report, out = record(n.tc_quantize_report), ctypes.c_void_p()
     with shown(progress) as tell:
         context.call("tc_quantize_model", source._handle, ctypes.byref(options), ctypes.byref(out), ctypes.byref(report), progress=tell)

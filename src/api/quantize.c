@@ -71,6 +71,9 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
                                     .n_merge = q->o.n_merge,
                                     .observe_only = observe_only,
                                     .keep_odd = q->o.keep_odd != 0,
+                                    .until = q->o.budget_seconds > 0
+                                                 ? tc_clock() + q->o.budget_seconds
+                                                 : 0,
                                     .times = &q->times,
                                     .gains = &q->gains};
     if (tc_quant_is_pt2e(q->module))

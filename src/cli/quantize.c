@@ -4,12 +4,13 @@
 
 #include <stddef.h>
 
+#include "asked.h"
 #include "json.h"
 #include "report.h"
 
 typedef struct quantize_options {
     cli_texts calib, merge;
-    const char *config, *output, *qparams, *report, *preprocess;
+    const char *config, *output, *qparams, *report, *preprocess, *budget;
     bool observe_only, keep_odd;
 } quantize_options;
 
@@ -43,6 +44,8 @@ static tc_status check_options(cli *c, const quantize_options *o)
         return cli_usage(c, "--observe-only makes no parameters to write with --qparams");
     if (o->observe_only && o->report)
         return cli_usage(c, "--observe-only makes nothing that --report could tell of");
+    if (o->observe_only && o->budget)
+        return cli_usage(c, "--observe-only tries no methods that --budget could end");
     return TC_OK;
 }
 
@@ -151,6 +154,8 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
     request.merge = merge;
     request.n_merge = o->merge.n;
     request.keep_odd = o->keep_odd;
+    if (o->budget && (request.budget_seconds = cli_amount(o->budget)) < 0)
+        return cli_usage(c, "--budget '%s': a number above 0 is wanted", o->budget);
     return o->observe_only ? observe(c, model, &request, o) : quantize(c, model, &request, o);
 }
 
@@ -167,6 +172,8 @@ static const cli_option options[] = {
     {"--qparams", NULL, "JSON", CLI_TEXT, AT(qparams),
      "write scale and zero point of every value there"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
+    {"--budget", NULL, "TIME", CLI_TEXT, AT(budget),
+     "methods that have not begun by then are left out: 90s, 10min (no limit)"},
     {"--observe-only", NULL, NULL, CLI_FLAG, AT(observe_only),
      "write what was observed to OUT, and stop there"},
     {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "set no sample aside, however odd"},

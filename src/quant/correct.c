@@ -467,8 +467,10 @@ static tc_status run_both(correction *c, const tc_graph *typed)
         product *p = &c->product[i];
         c->now = p;
         TC_TRY(advance_all(c));
-        if (can_round(c, p))
+        bool late = tc_clock_past(c->how->until);
+        if (can_round(c, p) && !late)
             round_weights(c, typed, p);
+        c->how->result->rounded -= p->rounds && late;
         if (c->how->biases)
             move(c, typed, p);
         c->n_done = i + 1;

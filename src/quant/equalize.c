@@ -17,6 +17,7 @@
 
 #include <math.h>
 
+#include "../ir/axis.h"
 #include "../ir/rewrite.h"
 #include "../num/load.h"
 #include "dataflow.h"
@@ -108,34 +109,11 @@ static int layer_axis(const tc_graph *g, const tc_node *node, tc_val v)
     return node->op == TC_OP_linear ? tc_type_of(g, v)->rank - 1 : 1;
 }
 
-/* Where the axis lies behind a movement; -1: it is not one that keeps it. */
-static int moved_axis(const tc_graph *g, const tc_node *node, int axis)
-{
-    const tc_type *x = tc_type_of(g, node->in[0]), *y = tc_type_of(g, node->out[0]);
-    if (node->op == TC_OP_permute) {
-        const tc_ints *perm = &((const tc_attr_perm *)node->attr)->perm;
-        for (int i = 0; i < perm->n; i++)
-            if (perm->v[i] == axis)
-                return i;
-        return -1;
-    }
-    if (node->op != TC_OP_reshape || tc_type_count(x) == 0)
-        return -1;
-    int64_t before = 1, here = 1;
-    for (int i = 0; i < axis; i++)
-        before *= x->dim[i];
-    for (int i = 0; i < y->rank; here *= y->dim[i++])
-        if (here == before && y->dim[i] == x->dim[axis])
-            return i;
-    return -1;
-}
-
-/* The same behind a mean. */
+/* Where the axis lies behind a mean; -1: nowhere. */
 static int averaged_axis(const tc_graph *g, const tc_node *node, int axis)
 {
     const tc_attr_axes *a = node->attr;
     int lost = 0;
-    (void)g;
     for (int i = 0; i < a->axes.n; i++) {
         int64_t k = a->axes.v[i] < 0 ? a->axes.v[i] + tc_type_of(g, node->in[0])->rank
                                      : a->axes.v[i];
@@ -163,11 +141,8 @@ static int kept_axis(const evening *e, const tc_node *node, int axis)
         return axis == 1 && node->n_out == 1 ? axis : -1;
     case TC_OP_mean:
         return averaged_axis(e->g, node, axis);
-    case TC_OP_permute:
-    case TC_OP_reshape:
-        return moved_axis(e->g, node, axis);
     default:
-        return -1;
+        return tc_moved_axis(e->g, node, axis);
     }
 }
 

@@ -55,7 +55,7 @@ static bool wants_rounding(const trial *t, const tc_module *typed)
 
 static tc_status move_biases(const trial *t, tc_module *typed, tc_corrected *result)
 {
-    tc_correction how = {t->request->config, true, 0, 0, result};
+    tc_correction how = {t->request->config, true, 0, 0, 0, result};
     return tc_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
@@ -65,7 +65,7 @@ static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *r
     double work = config->thorough            ? INFINITY
                   : config->rounding_work > 0 ? config->rounding_work
                                               : ASKED;
-    tc_correction how = {config, true, LONGEST, work, result};
+    tc_correction how = {config, true, LONGEST, work, t->request->until, result};
     return tc_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
@@ -88,8 +88,13 @@ static const char *said(tc_ctx *ctx, const char *what, const tc_corrected *resul
                ? what
                : tc_text_format(&ctx->arena,
                                 "%s; %zu of %zu products have the nearest codes: their rows are "
-                                "too long or the work too much", what,
+                                "too long, the work too much or the time over", what,
                                 result->products - result->rounded, result->products);
+}
+
+void tc_quant_say_over(tc_ctx *ctx, const char *method)
+{
+    tc_note(ctx, NULL, "%s is left out: the time of --budget is over", method);
 }
 
 void tc_quant_take_over(tc_module *to, const tc_module *from)
@@ -117,6 +122,10 @@ tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
     for (size_t i = 0; i < TC_COUNT(methods); i++) {
         if (!methods[i].wanted(&t, plain))
             continue;
+        if (i && tc_clock_past(request->until)) {
+            tc_quant_say_over(ctx, methods[i].name);
+            continue;
+        }
         tc_module *tried = tc_module_copy(plain);
         tc_corrected result = {0};
         TC_TRY(methods[i].run(&t, tried, &result));

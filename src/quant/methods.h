@@ -12,6 +12,9 @@ TC_MUST_USE tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *
                                        const tc_quant_request *request, const tc_domains *domains,
                                        tc_quant_gains *out);
 
+/* That a method was not tried for want of time. */
+void tc_quant_say_over(tc_ctx *ctx, const char *method);
+
 /* The module's program becomes the other one's. */
 void tc_quant_take_over(tc_module *to, const tc_module *from);
 

@@ -107,6 +107,10 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     TC_TRY(improve(ctx, request, a));
     if (!n)
         return TC_OK;
+    if (tc_clock_past(request->until)) {
+        tc_quant_say_over(ctx, "equalizing");
+        return TC_OK;
+    }
     tc_config silent = *request->config;
     silent.quiet = true; /* what there is to say has been said */
     tc_quant_request again = *request;

@@ -236,6 +236,10 @@ typedef struct tc_samples {
     void *const *(*state)(void *from, size_t k);
 } tc_samples;
 
+/* Seconds that have passed since some moment, and whether that is beyond a limit; 0: no limit. */
+double tc_clock(void);
+bool tc_clock_past(double until);
+
 /* Where the time went: processor time of all threads, in seconds. */
 typedef struct tc_quant_times {
     double first, second; /* passes over the samples */
@@ -277,6 +281,7 @@ typedef struct tc_quant_request {
     tc_quant_times *times;    /* filled in; or NULL */
     tc_quant_gains *gains;    /* filled in; or NULL */
     const int64_t *labels;    /* what each sample is; or NULL */
+    double until; /* tc_clock(): what methods have not begun by then is left out; 0: no end */
     tc_quant_cost cost;
 } tc_quant_request;
 
@@ -317,6 +322,7 @@ typedef struct tc_correction {
     bool biases;
     int64_t longest; /* rows of more numbers stay as they are; 0: all do */
     double work;     /* multiplications that rounding may take */
+    double until;    /* tc_clock(): no product is rounded from then on; 0: no end */
     tc_corrected *result;
 } tc_correction;
 TC_MUST_USE tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,

@@ -58,6 +58,13 @@ static double seconds_of(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double tc_clock(void) { return seconds_of(CLOCK_MONOTONIC); }
+
+bool tc_clock_past(double until)
+{
+    return until > 0 && tc_clock() > until;
+}
+
 static tc_status read_sample(void *who, size_t i, size_t k)
 {
     const tc_runner *t = who;

@@ -16,6 +16,7 @@
 
 #include "tidy.h"
 
+#include "../ir/axis.h"
 #include "../num/load.h"
 
 enum { MATRIX_ROW = 128 };
@@ -50,39 +51,6 @@ static bool takes_offset(const tc_graph *g, const tc_node *node, tc_val v, int a
     return axis == 1 && a->groups == 1;
 }
 
-/* Where the axis lies behind a movement; -1: it is not one that keeps it. */
-static int moved_axis(const tc_graph *g, const tc_node *node, int axis)
-{
-    const tc_type *x = tc_type_of(g, node->in[0]), *y = tc_type_of(g, node->out[0]);
-    if (node->n_in != 1 || node->n_out != 1 || x->dtype != y->dtype)
-        return -1;
-    if (node->op == TC_OP_permute) {
-        const tc_ints *perm = &((const tc_attr_perm *)node->attr)->perm;
-        for (int i = 0; i < perm->n; i++)
-            if (perm->v[i] == axis)
-                return i;
-        return -1;
-    }
-    if (node->op == TC_OP_roll) {
-        const tc_ints *axes = &((const tc_attr_roll *)node->attr)->axes;
-        for (int i = 0; i < axes->n; i++)
-            if (axes->v[i] == axis)
-                return -1;
-        return axes->n ? axis : -1;
-    }
-    if (node->op == TC_OP_slice)
-        return ((const tc_attr_slice *)node->attr)->axis == axis ? -1 : axis;
-    if (node->op != TC_OP_reshape || tc_type_count(x) == 0)
-        return -1;
-    int64_t before = 1, here = 1;
-    for (int i = 0; i < axis; i++)
-        before *= x->dim[i];
-    for (int i = 0; i < y->rank; here *= y->dim[i++])
-        if (here == before && y->dim[i] == x->dim[axis])
-            return i;
-    return -1;
-}
-
 /* Whether everyone who reads the value can do without the offset along its axis. */
 static bool can_lose(const offsets *o, const tc_graph *g, tc_val v, int axis)
 {
@@ -93,7 +61,7 @@ static bool can_lose(const offsets *o, const tc_graph *g, tc_val v, int axis)
         int next = -1;
         if (takes_offset(g, *r, v, axis))
             continue;
-        next = moved_axis(g, *r, axis);
+        next = tc_moved_axis(g, *r, axis);
         if (next < 0 || !can_lose(o, g, (*r)->out[0], next))
             return false;
     }

@@ -132,7 +132,8 @@ static void test_windows(void)
 
 static double work; /* that rounding may take; 0: the usual */
 
-static tc_bytes quantized(tc_ctx *ctx, const char *preset, int threads, tc_quantize_report *report)
+static tc_bytes quantized_within(tc_ctx *ctx, const char *preset, int threads, double seconds,
+                                 tc_quantize_report *report)
 {
     tc_model *model = NULL, *typed = NULL;
     tc_dataset *data = NULL;
@@ -147,9 +148,15 @@ static tc_bytes quantized(tc_ctx *ctx, const char *preset, int threads, tc_quant
     config->rounding_work = work;
     o.config = config;
     o.samples = data;
+    o.budget_seconds = seconds;
     CHECK(tc_quantize_model(ctx, model, &o, &typed, report) == TC_OK);
     CHECK(tc_model_text(ctx, typed, 1, &text) == TC_OK);
     return text;
+}
+
+static tc_bytes quantized(tc_ctx *ctx, const char *preset, int threads, tc_quantize_report *report)
+{
+    return quantized_within(ctx, preset, threads, 0, report);
 }
 
 static const tc_method_gain *method(const tc_quantize_report *r, const char *name)
@@ -190,6 +197,8 @@ static void test_best(void)
     quantized(one, "int8", 1, &plain);
     CHECK(even && r.sqnr_db >= plain.sqnr_db);
     CHECK(even && (!even->taken || r.sqnr_db == even->sqnr_db));
+    quantized_within(one, "best", 1, 1e-6, &s); /* no time: what is always done, and no more */
+    CHECK(s.n_method == 1 && method(&s, "bias"));
     tc_ctx_free(one);
     tc_ctx_free(three);
 }
