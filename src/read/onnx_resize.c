@@ -109,12 +109,16 @@ static double weight_at(const resize *r, double d)
                    : 0;
 }
 
-/* One row of the matrix: the shares of the operand's numbers in result i. */
-static void row_of(const resize *r, int axis, int64_t in, int64_t i, double *row)
+/* One row of the matrix: the shares of the operand's numbers in result i.  False where they would
+ * be too many, or too far away. */
+static bool row_of(const resize *r, int axis, int64_t in, int64_t i, double *row)
 {
-    double x = source(r, axis, in, i), reach = r->mode == LINEAR ? 1 : 2, sum = 0;
+    double x = source(r, axis, in, i), sum = 0;
     double shrink = r->antialias && r->scale[axis] < 1 ? r->scale[axis] : 1;
-    int64_t from = (int64_t)floor(x - reach / shrink) , to = (int64_t)ceil(x + reach / shrink);
+    double reach = (r->mode == LINEAR ? 1 : 2) / shrink;
+    if (!(fabs(x) < 0x1p40) || !(reach * (double)r->out[axis] < 4.0 * MOST_PLACES))
+        return false;
+    int64_t from = (int64_t)floor(x - reach), to = (int64_t)ceil(x + reach);
     for (int64_t k = 0; k < in; k++)
         row[k] = 0;
     for (int64_t k = from; k <= to; k++) {
@@ -127,6 +131,7 @@ static void row_of(const resize *r, int axis, int64_t in, int64_t i, double *row
     }
     for (int64_t k = 0; k < in && sum != 0 && (r->exclude || r->antialias); k++)
         row[k] /= sum;
+    return true;
 }
 
 /* [out, in] for the axis. */
@@ -140,7 +145,11 @@ static tc_val matrix(tc_make *m, const resize *r, int axis, int64_t in, tc_dtype
     tc_tensor t = tc_make_tensor(m, dtype, 2, dim);
     double *row = tc_new_n(&m->ctx->arena, double, (size_t)in);
     for (int64_t i = 0; i < dim[0]; i++) {
-        row_of(r, axis, in, i, row);
+        if (!row_of(r, axis, in, i, row)) {
+            tc_make_bad(m, TC_E_ARGUMENT, "an axis of %" PRId64 " resized by %g", in,
+                        r->scale[axis]);
+            return TC_NONE;
+        }
         for (int64_t k = 0; k < in; k++)
             tc_store_f64(t, i * in + k, row[k]);
     }
@@ -263,8 +272,13 @@ static void keep_ratio(tc_onnx_node *n, resize *r, const tc_type *x, const int *
     for (int i = 0; i < count; i++)
         scale = larger ? fmax(scale, r->scale[axis[i]]) : fmin(scale, r->scale[axis[i]]);
     for (int i = 0; i < count; i++) {
+        double out = floor(scale * (double)x->dim[axis[i]] + 0.5);
+        if (!(out >= 0 && out <= MOST_PLACES)) {
+            tc_make_bad(&n->m, TC_E_TOO_LARGE, "an axis resized by %g", scale);
+            return;
+        }
         r->scale[axis[i]] = scale;
-        r->out[axis[i]] = (int64_t)floor(scale * (double)x->dim[axis[i]] + 0.5);
+        r->out[axis[i]] = (int64_t)out;
     }
 }
 

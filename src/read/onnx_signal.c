@@ -174,7 +174,12 @@ void tc_onnx_build_mel_weights(tc_onnx_node *n)
     for (int64_t i = 0; i < bands + 2; i++) {
         double hertz =
             700 * (pow(10, (low + (double)i * (high - low) / (double)(bands + 2)) / 2595) - 1);
-        edge[i] = (int64_t)floor((double)(length + 1) * hertz / (double)rate);
+        double at = floor((double)(length + 1) * hertz / (double)rate);
+        if (!(fabs(at) < 0x1p40)) {
+            tc_make_bad(m, TC_E_ARGUMENT, "mel weights from %g to %g hertz", lower.v[0], upper.v[0]);
+            return;
+        }
+        edge[i] = (int64_t)at;
     }
     for (int64_t b = 0; b < bands; b++) {
         int64_t from = edge[b], top = edge[b + 1], to = edge[b + 2];
