@@ -288,6 +288,7 @@ holds "the setting that the warning of a lost program names keeps it: -q $keeps"
 expect 1 'the most accurate' $goal --max-flash 1K
 expect 2 "--max-flash 'x': a number above 0 is wanted" $goal --max-flash x
 expect 2 'it and -q do not go together' $goal --target-sqnr 20 -q int8
+expect 0 '* int8 ' $goal -q best # time for one setting: the one that is there without it
 # Sizes that an export leaves open: by symbol, by place, or by a word of one's own.
 open=golden/error/dynamic.pt2
 expect 0 's77       0 or more, axis 0 of' inspect $open
