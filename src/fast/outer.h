@@ -8,10 +8,10 @@
 
 #include "../base/base.h"
 
-/* Column c of a: a[c * a_step + i * a_apart];  of b: b[c * b_step + j]. */
+/* Column c of a: a[c * a_step + i];  of b: b[c * b_step + j]. */
 typedef struct tc_outer {
     const float *a;
-    int64_t a_step, a_apart;
+    int64_t a_step;
     const float *b;
     int64_t b_step;
 } tc_outer;

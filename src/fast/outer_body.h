@@ -5,10 +5,9 @@
 typedef float NAME(vec) __attribute__((vector_size(WIDTH)));
 enum { NAME(LANES) = WIDTH / 4, NAME(BROAD) = 2 * WIDTH / 4 };
 
-/* TALL or one rows by two vectors, over columns first .. last-1; b of the tile at column `first`,
- * rows b_step apart. */
-TARGET TC_INLINE void NAME(tile)(float *sum, int64_t row, int tall, int64_t m,
-                                 const tc_outer *restrict p, const tc_outer *restrict q)
+/* TALL or one rows by two vectors; with a second pair where there are two. */
+TARGET TC_INLINE void NAME(tile)(float *sum, int64_t row, int tall, int64_t m, tc_outer p,
+                                 tc_outer q, bool two)
 {
     typedef NAME(vec) vec;
     enum { L = NAME(LANES) };
@@ -18,22 +17,24 @@ TARGET TC_INLINE void NAME(tile)(float *sum, int64_t row, int tall, int64_t m,
         memcpy(&right[i], sum + i * row + L, sizeof x);
     }
     for (int64_t c = 0; c < m; c++) {
-        memcpy(&x, p->b + c * p->b_step, sizeof x);
-        memcpy(&y, p->b + c * p->b_step + L, sizeof y);
+        memcpy(&x, p.b, sizeof x);
+        memcpy(&y, p.b + L, sizeof y);
         for (int i = 0; i < tall; i++) {
-            float a = p->a[c * p->a_step + i * p->a_apart];
-            left[i] += a * x;
-            right[i] += a * y;
+            left[i] += p.a[i] * x;
+            right[i] += p.a[i] * y;
         }
-        if (!q)
+        p.a += p.a_step;
+        p.b += p.b_step;
+        if (!two)
             continue;
-        memcpy(&x, q->b + c * q->b_step, sizeof x);
-        memcpy(&y, q->b + c * q->b_step + L, sizeof y);
+        memcpy(&x, q.b, sizeof x);
+        memcpy(&y, q.b + L, sizeof y);
         for (int i = 0; i < tall; i++) {
-            float a = q->a[c * q->a_step + i * q->a_apart];
-            left[i] += a * x;
-            right[i] += a * y;
+            left[i] += q.a[i] * x;
+            right[i] += q.a[i] * y;
         }
+        q.a += q.a_step;
+        q.b += q.b_step;
     }
     for (int i = 0; i < tall; i++) {
         memcpy(sum + i * row, &left[i], sizeof x);
@@ -42,22 +43,32 @@ TARGET TC_INLINE void NAME(tile)(float *sum, int64_t row, int tall, int64_t m,
 }
 
 /* All rows of a panel two vectors broad. */
+TARGET static void NAME(panel_of_one)(float *sum, int64_t row, int64_t n, int64_t m, tc_outer p)
+{
+    int64_t i = 0;
+    for (; i + TALL <= n; i += TALL, p.a += TALL)
+        NAME(tile)(sum + i * row, row, TALL, m, p, p, false);
+    for (; i < n; i++, p.a++)
+        NAME(tile)(sum + i * row, row, 1, m, p, p, false);
+}
+
+TARGET static void NAME(panel_of_two)(float *sum, int64_t row, int64_t n, int64_t m, tc_outer p,
+                                      tc_outer q)
+{
+    int64_t i = 0;
+    for (; i + TALL <= n; i += TALL, p.a += TALL, q.a += TALL)
+        NAME(tile)(sum + i * row, row, TALL, m, p, q, true);
+    for (; i < n; i++, p.a++, q.a++)
+        NAME(tile)(sum + i * row, row, 1, m, p, q, true);
+}
+
 TARGET static void NAME(panel)(float *sum, int64_t row, int64_t n, int64_t m, tc_outer p,
                                tc_outer q)
 {
-    for (int64_t i = 0, tall; i < n; i += tall) {
-        tall = n - i < TALL ? 1 : TALL;
-        tc_outer at = p, then = q;
-        at.a += i * p.a_apart;
-        if (then.a)
-            then.a += i * q.a_apart;
-        if (tall == TALL && then.a)
-            NAME(tile)(sum + i * row, row, TALL, m, &at, &then);
-        else if (tall == TALL)
-            NAME(tile)(sum + i * row, row, TALL, m, &at, NULL);
-        else
-            NAME(tile)(sum + i * row, row, 1, m, &at, then.a ? &then : NULL);
-    }
+    if (q.a)
+        NAME(panel_of_two)(sum, row, n, m, p, q);
+    else
+        NAME(panel_of_one)(sum, row, n, m, p);
 }
 
 /* The last panel, less than two vectors broad: through copies that are filled up with zeros. */
@@ -79,7 +90,7 @@ TARGET static void NAME(rest)(float *sum, int64_t row, int64_t n, int64_t k, int
                 for (int64_t d = 0; d < deep; d++)
                     memcpy(copy[s] + d * B, side[s].b + (c + d) * side[s].b_step,
                            (size_t)k * sizeof *near);
-                side[s].a += c * side[s].a_step + i * side[s].a_apart;
+                side[s].a += c * side[s].a_step + i;
                 side[s].b = copy[s];
                 side[s].b_step = B;
             }

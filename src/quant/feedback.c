@@ -87,8 +87,8 @@ static void add_rows(void *what, size_t block, tc_arena *room)
     for (size_t i = 0; i < v->f->n_window; i++) {
         const float *x = v->f->window[i].real + g * s->k, *y = v->f->window[i].typed + g * s->k;
         tc_outer_add(v->h + at + first, s->k, n, s->k - first, s->each,
-                     &(tc_outer){y + first, row, 1, y + first, row}, 1);
-        tc_outer_add(v->c + at, s->k, n, s->k, s->each, &(tc_outer){x + first, row, 1, y, row}, 1);
+                     &(tc_outer){y + first, row, y + first, row}, 1);
+        tc_outer_add(v->c + at, s->k, n, s->k, s->each, &(tc_outer){x + first, row, y, row}, 1);
     }
 }
 
@@ -210,7 +210,7 @@ static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *roo
     int64_t k = s->k, g = first / (s->rows / s->groups);
     size_t all = (size_t)(n * k);
     float *want = tc_new_n(room, float, all), *slope = tc_new_n(room, float, all),
-          *code = tc_new_n(room, float, all), *curve = tc_new_n(room, float, (size_t)k);
+          *code = tc_new_n(room, float, all), *own = tc_new_n(room, float, 2 * all + (size_t)k);
     int64_t *step = tc_new_n(room, int64_t, all);
     for (int64_t i = 0; i < n * k; i++) {
         int64_t c = q->axis >= 0 ? first + i / k : 0, at = first * k + i;
@@ -229,7 +229,7 @@ static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *roo
                       .c = v->c + g * k * k,
                       .reach = 1,
                       .slope = slope,
-                      .curve = curve};
+                      .room = own};
     tc_gram_descend(&r, SWEEPS);
     for (int64_t i = 0; i < n * k; i++)
         tc_store_i64(v->out, first * k + i, (int64_t)code[i]);

@@ -69,7 +69,7 @@ TC_LANES(, tc_gram_dots, dots,
 
 /* One row of them. */
 typedef struct row {
-    const float *want;
+    const float *want, *curve; /* curve: h's diagonal */
     float *code, *slope;
     const int64_t *step;
 } row;
@@ -77,28 +77,30 @@ typedef struct row {
 /* slope[j] = sum of want[i] * c[i][j] - code[i] * h[i][j] over i in order. */
 static void find_slopes(const tc_gram_rows *r)
 {
-    int64_t all = r->n * r->k;
-    const tc_outer pair[] = {{r->want, 1, r->k, r->c, r->k}, {r->code, 1, r->k, r->h, r->k}};
-    memset(r->slope, 0, (size_t)all * sizeof *r->slope);
-    if (r->n == 1) {
-        for (int64_t j = 0; j < r->k; j++) {
-            tc_gram_axpy(r->slope, r->want[j], r->c + j * r->k, r->k);
-            tc_gram_axpy(r->slope, -r->code[j], r->h + j * r->k, r->k);
+    int64_t n = r->n, k = r->k;
+    memset(r->slope, 0, (size_t)(n * k) * sizeof *r->slope);
+    if (n == 1) {
+        for (int64_t j = 0; j < k; j++) {
+            tc_gram_axpy(r->slope, r->want[j], r->c + j * k, k);
+            tc_gram_axpy(r->slope, -r->code[j], r->h + j * k, k);
         }
         return;
     }
-    for (int64_t i = 0; i < all; i++)
-        r->code[i] = -r->code[i];
-    tc_outer_add(r->slope, r->k, r->n, r->k, r->k, pair, 2);
-    for (int64_t i = 0; i < all; i++)
-        r->code[i] = -r->code[i];
+    float *want = r->room, *code = r->room + n * k; /* numbers of all rows side by side */
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < k; j++) {
+            want[j * n + i] = r->want[i * k + j];
+            code[j * n + i] = -r->code[i * k + j];
+        }
+    tc_outer_add(r->slope, k, n, k, k, (const tc_outer[]){{want, n, r->c, k}, {code, n, r->h, k}},
+                 2);
 }
 
 /* The best code for number j by itself, within reach. */
 static float best_code(const tc_gram_rows *r, const row *w, int64_t j)
 {
     float step = w->step ? (float)w->step[j] : 1;
-    float want = w->code[j] + w->slope[j] / r->curve[j], reach = r->reach * fabsf(step);
+    float want = w->code[j] + w->slope[j] / w->curve[j], reach = r->reach * fabsf(step);
     float least = w->want[j] - reach, most = w->want[j] + reach;
     want = want > least ? want : least;
     want = want < most ? want : most;
@@ -114,11 +116,11 @@ static int64_t next_steep(const tc_gram_rows *r, const row *w, int64_t j)
 {
     const float half = 0.49F;
     if (!w->step)
-        while (j < r->k && fabsf(w->slope[j]) < half * r->curve[j])
+        while (j < r->k && fabsf(w->slope[j]) < half * w->curve[j])
             j++;
     else
         while (j < r->k &&
-               fabsf(w->slope[j]) < half * fabsf((float)w->step[j]) * r->curve[j])
+               fabsf(w->slope[j]) < half * fabsf((float)w->step[j]) * w->curve[j])
             j++;
     return j;
 }
@@ -129,7 +131,7 @@ static double descend(const tc_gram_rows *r, const row *w, int sweeps)
     for (int s = 0; s < sweeps; s++) {
         bool moved = false;
         for (int64_t j = 0; (j = next_steep(r, w, j)) < r->k; j++) {
-            float curve = r->curve[j];
+            float curve = w->curve[j];
             if (!(curve > 0))
                 continue;
             float by = best_code(r, w, j) - w->code[j];
@@ -152,11 +154,12 @@ double tc_gram_descend(const tc_gram_rows *r, int sweeps)
 {
     double gain = 0;
     find_slopes(r);
+    float *curve = r->room + 2 * r->n * r->k;
     for (int64_t j = 0; j < r->k; j++)
-        r->curve[j] = r->h[j * r->k + j];
+        curve[j] = r->h[j * r->k + j];
     for (int64_t i = 0; i < r->n; i++) {
         int64_t at = i * r->k;
-        row w = {r->want + at, r->code + at, r->slope + at, r->step ? r->step + at : NULL};
+        row w = {r->want + at, curve, r->code + at, r->slope + at, r->step ? r->step + at : NULL};
         gain += descend(r, &w, sweeps);
     }
     return gain;

@@ -28,7 +28,7 @@ typedef struct tc_gram_rows {
     const float *c;      /* k x k: of what the real one has by what the typed one has */
     float reach;         /* codes stay within so many steps of `want` */
     float *slope;        /* room for n * k */
-    float *curve;        /* room for k: h's diagonal */
+    float *room;         /* for (2 n + 1) k */
 } tc_gram_rows;
 
 /* Codes that lower (want c - code h) ... : the squared error of want * real input against code *

@@ -29,16 +29,16 @@ static void plain_add(float *to, int64_t row, int64_t n, int64_t k, int64_t m, c
             for (int64_t i = 0; i < n; i++)
                 for (int64_t j = 0; j < k; j++) {
                     float product =
-                        p[s].a[c * p[s].a_step + i * p[s].a_apart] * p[s].b[c * p[s].b_step + j];
+                        p[s].a[c * p[s].a_step + i] * p[s].b[c * p[s].b_step + j];
                     to[i * row + j] += product;
                 }
 }
 
 static void try_add(int64_t n, int64_t k, int64_t m)
 {
-    int64_t step = k + any(0, 3), row = k + any(0, 5), apart = any(0, 1) ? 1 : m;
-    tc_outer pair[2] = {{number[0], apart == 1 ? n : 1, apart, number[1], step},
-                        {number[2], apart == 1 ? n : 1, apart, number[3], step}};
+    int64_t step = k + any(0, 3), row = k + any(0, 5);
+    tc_outer pair[2] = {{number[0], n + any(0, 2), number[1], step},
+                        {number[2], n, number[3], step}};
     roll();
     for (int n_pair = 1; n_pair <= 2; n_pair++) {
         plain_add(sum[0], row, n, k, m, pair, n_pair);

@@ -19,7 +19,7 @@
 static void test_descent(void)
 {
     const float want[] = {0.4f, 0.4f}, h[] = {1.01f, 1, 1, 1.01f};
-    float code[] = {0, 0}, slope[2], curve[2];
+    float code[] = {0, 0}, slope[2], room[6];
     tc_gram_rows r = {.n = 1,
                       .k = 2,
                       .want = want,
@@ -30,7 +30,7 @@ static void test_descent(void)
                       .c = h,
                       .reach = 1,
                       .slope = slope,
-                      .curve = curve};
+                      .room = room};
     CHECK(tc_gram_descend(&r, 4) > 0.5 && code[0] + code[1] == 1);
     /* Inputs that have nothing to do with each other: the nearest codes are the best. */
     const float apart[] = {1, 0, 0, 1};
