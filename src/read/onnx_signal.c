@@ -176,7 +176,8 @@ void tc_onnx_build_mel_weights(tc_onnx_node *n)
             700 * (pow(10, (low + (double)i * (high - low) / (double)(bands + 2)) / 2595) - 1);
         double at = floor((double)(length + 1) * hertz / (double)rate);
         if (!(fabs(at) < 0x1p40)) {
-            tc_make_bad(m, TC_E_ARGUMENT, "mel weights from %g to %g hertz", lower.v[0], upper.v[0]);
+            tc_make_bad(m, TC_E_ARGUMENT, "mel weights from %g to %g hertz", lower.v[0],
+                        upper.v[0]);
             return;
         }
         edge[i] = (int64_t)at;

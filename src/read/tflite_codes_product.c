@@ -170,7 +170,7 @@ void tc_tfl_codes_conv(tc_tfl_node *n)
         return;
     int64_t w_zero = weight_zero(n, wt);
     tc_val bias = bias_of(n, 2, k->dim[0], sum_of(xt)), y;
-    x = cropped(m, x, win);
+    x = cropped(m, tc_tfl_unpadded(m, x, win, tc_tfl_zero(xt)), win);
     if (groups == 1)
         y = product(n, TC_OP_tosa_conv2d, x, w, bias, win, tc_tfl_zero(xt), w_zero);
     else {
@@ -209,7 +209,7 @@ void tc_tfl_codes_depthwise(tc_tfl_node *n)
     tc_val bias = bias_of(n, 2, k->dim[3], sum_of(xt));
     w = tc_make_reshape(m, w, 4,
                         (int64_t[]){k->dim[1], k->dim[2], t->dim[3], k->dim[3] / t->dim[3]});
-    x = cropped(m, x, win);
+    x = cropped(m, tc_tfl_unpadded(m, x, win, tc_tfl_zero(xt)), win);
     tc_val y =
         product(n, TC_OP_tosa_depthwise_conv2d, x, w, bias, win, tc_tfl_zero(xt), w_zero);
     tc_tfl_bind(n, 0, finish(n, y, f, count, tc_tfl_enum(n, 4)));

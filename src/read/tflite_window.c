@@ -33,6 +33,39 @@ tc_val tc_tfl_channels_last(tc_make *m, tc_val x)
     return tc_make_permute(m, x, perm);
 }
 
+/* Along one axis: rows `before` and `after` it that a PAD put there; whether they can be the
+ * window's own. */
+static bool take_border(tc_tfl_window *w, int64_t before, int64_t after)
+{
+    int64_t in = w->in - before - after, reach = (w->kernel - 1) * w->dilation;
+    int64_t used = tc_min_i64(w->used - before, in);
+    if (w->before || w->after || before < 0 || after < 0 || before > reach || used < 1 ||
+        w->used - before - used > reach)
+        return false;
+    w->after = w->used - before - used;
+    w->before = before;
+    w->used = used;
+    w->in = in;
+    return true;
+}
+
+tc_val tc_tfl_unpadded(tc_make *m, tc_val x, tc_tfl_window *win, int64_t zero)
+{
+    const tc_node *def = m->status == TC_OK ? tc_def(m->g, x) : NULL;
+    if (!def || def->op != TC_OP_pad)
+        return x;
+    const tc_attr_pad *a = def->attr;
+    const int64_t *pad = a->pad.v;
+    tc_tfl_window w[2] = {win[0], win[1]};
+    if (a->mode != TC_pad_mode_constant || a->value != (double)zero || a->pad.n != 8 || pad[0] ||
+        pad[1] || pad[6] || pad[7] || !take_border(&w[0], pad[2], pad[3]) ||
+        !take_border(&w[1], pad[4], pad[5]))
+        return x;
+    win[0] = w[0];
+    win[1] = w[1];
+    return def->in[0];
+}
+
 static tc_ints list(tc_make *m, const int64_t *v, int n)
 {
     return tc_ints_copy(&m->ctx->arena, v, n);
@@ -115,6 +148,7 @@ void tc_tfl_build_conv(tc_tfl_node *n)
         return;
     tc_val own = hybrid.on ? TC_NONE : bias;
     w = axes == 3 ? tc_make_permute(m, w, order3) : tc_tfl_channels_first(m, w);
+    x = axes == 2 ? tc_tfl_unpadded(m, x, win, 0) : x;
     tc_val y = convolve(n, x, w, own, win, axes, t->dim[t->rank - 1] / each);
     y = tc_tfl_hybrid_end(n, &hybrid, y, bias);
     tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, (uint32_t)f->activation)));
@@ -154,6 +188,7 @@ void tc_tfl_build_depthwise(tc_tfl_node *n)
         return;
     tc_val own = hybrid.on ? TC_NONE : bias;
     w = tc_make_permute(m, w, order);
+    x = tc_tfl_unpadded(m, x, win, 0);
     tc_val y = convolve(n, x, w, own, win, 2, t->dim[3]);
     y = tc_tfl_hybrid_end(n, &hybrid, y, bias);
     tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, 4)));

@@ -16,6 +16,9 @@ tc_val tc_tfl_as_rows(tc_tfl_node *n, tc_val x, const tc_type *w, int64_t *dim, 
 /* The size of a resize, and its options from `first` on. */
 bool tc_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out, bool *align,
                       bool *half);
+/* What a PAD with zeros put around x becomes the border of the windows that read it, where those
+ * have none of their own. */
+tc_val tc_tfl_unpadded(tc_make *m, tc_val x, tc_tfl_window *win, int64_t zero);
 /* Sums of windows of codes of [n, h, w, c], each channel by itself; i32.  TC_NONE where the window
  * is too large for it. */
 tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel,

@@ -730,6 +730,43 @@ def hlo(s):
                    [numbers(plain(*shape)), start.astype(np.int32)])
 
 
+def padded_net(path, kind, deep, before, after, stride):
+    """PAD in front of CONV_2D or DEPTHWISE_CONV_2D without borders of its own."""
+    m = Model()
+    g = m.graph()
+
+    def scaled(t, scale, zero, axis=0):
+        q = g.tensors[t].quantization = S.QuantizationParametersT()
+        q.scale, q.zeroPoint, q.quantizedDimension = np.float32(scale).reshape(-1), np.int64(zero).reshape(-1), axis
+        return t
+
+    high, zero = 7 + before + after, 0 if kind == "i16" else -9
+    out = (high - 3) // stride + 1
+    x, wide, y = m.tensor(g, kind, [1, 7, 7, 4]), m.tensor(g, kind, [1, high, high, 4]), m.tensor(g, kind, [1, out, out, 4])
+    shape, axis = ([1, 3, 3, 4], 3) if deep else ([4, 3, 3, 4], 0)
+    if kind == "f32":
+        w, b = m.tensor(g, kind, shape, RNG.normal(0, .3, shape)), m.tensor(g, kind, [4], RNG.normal(0, 1, 4))
+    else:
+        steps = RNG.uniform(.005, .015, 4)
+        scaled(x, .05, zero), scaled(wide, .05, zero), scaled(y, .07, 0 if kind == "i16" else 3)
+        w = scaled(m.tensor(g, "i8", shape, RNG.integers(-127, 128, shape)), steps, np.zeros(4), axis)
+        b = scaled(m.tensor(g, "i64" if kind == "i16" else "i32", [4], RNG.integers(-900, 900, 4)), .05 * steps, np.zeros(4))
+    borders = m.tensor(g, "i32", [4, 2], [[0, 0], [before, after], [before, after], [0, 0]])
+    m.op(g, B.PAD, [x, borders], [wide], opt("PadOptions"))
+    fields = {"strideH": stride, "strideW": stride, "padding": S.Padding.VALID}
+    m.op(g, B.DEPTHWISE_CONV_2D if deep else B.CONV_2D, [wide, w, b], [y],
+         opt("DepthwiseConv2DOptions", depthMultiplier=1, **fields) if deep else opt("Conv2DOptions", **fields))
+    m.ports(g, [x], [y])
+    m.save(path)
+
+
+def borders(s):
+    for kind in ("f32", "i8", "i16"):
+        for n, (deep, before, after, stride) in enumerate(((False, 1, 1, 2), (True, 1, 1, 2), (True, 0, 1, 2), (False, 2, 2, 1), (True, 3, 4, 2), (False, 1, 0, 3))):
+            data = RNG.normal(0, 1.5, [1, 7, 7, 4]) * (1 if kind == "f32" else 30)
+            s.case(f"padded_{n}", kind, None, [], [], data=[data.astype(TYPES[kind][1])], make=lambda path: padded_net(path, kind, deep, before, after, stride))
+
+
 def graphs(s):
     for n in range(4):
         s.case(f"net_{n}", "dynamic", None, [], [], data=[RNG.normal(0, 1.5, [1, 7, 7, 8]).astype(np.float32)], make=lambda path: hybrid_net(path, n % 2 == 0))
@@ -801,7 +838,7 @@ def main():
         fixtures(Suite(sys.argv[1]))
         return
     s = Suite(sys.argv[1])
-    for part in (products, elementwise, moves, reductions, others, memory, memory_codes, memory8, hlo, graphs, norms):
+    for part in (products, elementwise, moves, reductions, others, memory, memory_codes, memory8, hlo, graphs, norms, borders):
         if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
             part(s)
     with open(os.path.join(s.folder, "cases.txt"), "w") as f:
