@@ -160,7 +160,7 @@ tc_status tc_lower_bands(tc_ctx *ctx, tc_module *module)
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_graph *g = module->graph[i];
         tc_mark mark = tc_arena_mark(&ctx->scratch);
-        bands b = {tc_new_n(&ctx->scratch, int, g->n_val), tc_live_readers(ctx, g)};
+        bands b = {tc_new_n(&ctx->scratch, int, g->n_val), tc_graph_readers(ctx, g)};
         if (choose(ctx, g, &b))
             status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &b);
         tc_arena_rewind(&ctx->scratch, mark);

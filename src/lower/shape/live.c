@@ -2,17 +2,6 @@
 /* live.c -- see live.h. */
 #include "live.h"
 
-uint32_t *tc_live_readers(tc_ctx *ctx, const tc_graph *g)
-{
-    uint32_t *readers = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
-    for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; i < g->node[k]->n_in; i++)
-            readers[g->node[k]->in[i]]++;
-    for (size_t i = 0; i < g->n_out; i++)
-        readers[g->out[i]]++;
-    return readers;
-}
-
 int64_t tc_live_bytes(const tc_graph *g, tc_val v, uint32_t readers)
 {
     const tc_type *t = tc_type_of(g, v);

@@ -9,9 +9,6 @@
  * it is computed on the way to another, as sums of 32 bits are, but for those of a RESIZE. */
 int64_t tc_live_bytes(const tc_graph *g, tc_val v, uint32_t readers);
 
-/* By value: how many nodes and outputs read it. */
-uint32_t *tc_live_readers(tc_ctx *ctx, const tc_graph *g);
-
 /* By node: the bytes of all values that are there while it runs. */
 void tc_live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t *at);
 

@@ -169,7 +169,7 @@ static bool grows(wider *w, tc_val v)
 /* What would make the program's memory larger stays as it is. */
 static void spare(tc_ctx *ctx, wider *w, const tc_graph *g)
 {
-    const uint32_t *readers = tc_live_readers(ctx, g);
+    const uint32_t *readers = tc_graph_readers(ctx, g);
     int64_t *bytes = tc_new_n(&ctx->scratch, int64_t, g->n_val);
     for (tc_val v = 1; v < g->n_val; v++)
         bytes[v] = tc_live_bytes(g, v, readers[v]);
