@@ -157,6 +157,19 @@ static tc_status count_up(void *user, size_t k, const tc_tensor *in, size_t n_in
     return TC_OK;
 }
 
+/* A second program of a model whose first one has packed its constants gives the same. */
+static void test_twice(void)
+{
+    tc_ctx *ctx = with_threads(2);
+    const tc_model *m = digits(ctx);
+    for (int i = 0; i < COUNTS; i++) {
+        tc_dataset *data = files(ctx, TOSAC_FIXTURES "/digits/test.npz", FEW);
+        CHECK(run_all(ctx, m, data, false, &logs[i]) == TC_OK);
+    }
+    CHECK(all_same());
+    tc_ctx_free(ctx);
+}
+
 /* What a program remembers goes from sample to sample; with a reset none of it does. */
 static void test_state(void)
 {
@@ -297,6 +310,7 @@ int main(void)
 {
     test_quantize();
     test_run();
+    test_twice();
     test_state();
     test_mistakes();
     test_compare();
