@@ -102,17 +102,30 @@ static double factor_of(const tc_guesser *e, const tc_node *rescale)
     return ldexp(multiplier, -(int)*(const int8_t *)s->data);
 }
 
+/* The only reader of a value, or of a reshape of it. */
 static const tc_node *only_reader(const tc_guesser *e, tc_val v)
 {
-    return e->readers[v] == 1 ? e->reader[v] : NULL;
+    const tc_node *r = e->readers[v] == 1 ? e->reader[v] : NULL;
+    while (r && r->op == TC_OP_tosa_reshape)
+        r = e->readers[r->out[0]] == 1 ? e->reader[r->out[0]] : NULL;
+    return r;
+}
+
+/* What makes an operand for its reader alone, in this shape or another; or NULL. */
+static const tc_node *made_for(const tc_guesser *e, tc_val v)
+{
+    const tc_node *def = e->readers[v] == 1 ? tc_def(e->g, v) : NULL;
+    while (def && def->op == TC_OP_tosa_reshape)
+        def = e->readers[def->in[0]] == 1 ? tc_def(e->g, def->in[0]) : NULL;
+    return def;
 }
 
 /* Both operands are widened from the same type, each for this reader alone. */
 static bool like_operands(const tc_guesser *e, const tc_node *reader, uint8_t bytes)
 {
     for (int i = 0; i < 2 && i < reader->n_in; i++) {
-        const tc_node *def = tc_def(e->g, reader->in[i]);
-        if (!def || def->op != TC_OP_tosa_rescale || e->readers[reader->in[i]] != 1 ||
+        const tc_node *def = made_for(e, reader->in[i]);
+        if (!def || def->op != TC_OP_tosa_rescale ||
             tc_guess_bytes(tc_type_of(e->g, def->in[0])) != bytes)
             return false;
     }

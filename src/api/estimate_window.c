@@ -166,8 +166,11 @@ void tc_guess_transpose(tc_guesser *e, const tc_node *node)
         e->maker[node->out[0]] = e->maker[node->in[0]];
         return;
     }
+    /* seen behind products of 32 bits */
+    bool wide_sums =
+        before && before->op.kind == TC_NPU_KIND_ELEMENTWISE && before->op.ofm.bytes == 4;
     if (tc_guess_u85(e) && before && e->readers[node->in[0]] == 1 &&
-        before->op.kind == TC_NPU_KIND_CONV && !before->op.transpose &&
+        (before->op.kind == TC_NPU_KIND_CONV || wide_sums) && !before->op.transpose &&
         same_extents(tc_type_of(e->g, before->out), tc_type_of(e->g, node->in[0]))) {
         before->op.transpose = keeps ? 1 : 2; /* by the way */
         tc_guess_makes(e, before, node->out[0]);
