@@ -275,9 +275,10 @@ queue_long() {
     later "Ray, Dask, Slurm, GNU parallel" on_clusters
     later "bare Debian 12" tools/check-bare.sh
     later "out of memory, digits and swin48" no_memory_long
-    build build-tsan "threads-at-once unit-file" -DTOSAC_TSAN=ON -DTOSAC_ONEDNN=OFF && {
+    build build-tsan "threads-at-once unit-file unit-api_threads" -DTOSAC_TSAN=ON -DTOSAC_ONEDNN=OFF && {
         later "eight threads, thread sanitizer" eight_threads build-tsan
         later "files, thread sanitizer" build-tsan/unit-file
+        later "samples over threads, thread sanitizer" build-tsan/unit-api_threads
     }
 }
 
