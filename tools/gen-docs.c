@@ -222,11 +222,12 @@ static tc_status write_onnx(const char *folder)
 #define ONNX(name, first, last, build, op, extra, note) {"", #name, first, last, TC_OP_##op, note},
 #define ONNX_MS(name, first, last, build, op, extra, note)                                         \
     {"com.microsoft.", #name, first, last, TC_OP_##op, note},
-#include "read/onnx.def"
+#include "read/onnx/onnx.def"
     };
     tc_buf page;
     begin(&page, "ONNX operators",
-          "What is read from `.onnx` files, from `src/read/onnx.def`. An operator that is not here "
+          "What is read from `.onnx` files, from `src/read/onnx/onnx.def`. "
+          "An operator that is not here "
           "is an error that names it, its node and its operator set; `settled` means constant, or "
           "following from shapes, or, in `tosac run`, from its data. Strings, sequences, maps and "
           "random numbers are turned down.");
@@ -255,11 +256,12 @@ static tc_status write_tflite(const char *folder)
     } row[] = {
 #define TFL(code, name, last, build, codes, op, extra, note)                                       \
     {#name, last, #build, #codes, TC_OP_##op, note},
-#include "read/tflite.def"
+#include "read/tflite/tflite.def"
     };
     tc_buf page;
     begin(&page, "TensorFlow Lite operators",
-          "What is read from `.tflite` files, from `src/read/tflite.def`. An operator that is not "
+          "What is read from `.tflite` files, from `src/read/tflite/tflite.def`. "
+          "An operator that is not "
           "here is an error that names it, its node and its version; `settled` means constant, or "
           "following from shapes, or, in `tosac run`, from its data. *Quantized*: whether it is "
           "read on int8, uint8 and int16 codes, with the bits of the runtime's reference kernels "

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx.c -- ONNX models: the file, its versions and functions, what goes in and comes out.
+ *
+ * Messages name the node as the file does.  Shapes follow by our own rules from the inputs'. */
+#include "program.h"
+
+#define ONNX(name, first, last, build, op, extra, note)                                            \
+    {#name, "", first, last, tc_onnx_build_##build, TC_OP_##op, extra, note},
+#define ONNX_MS(name, first, last, build, op, extra, note)                                         \
+    {#name, "com.microsoft", first, last, tc_onnx_build_##build, TC_OP_##op, extra, note},
+const tc_onnx_row tc_onnx_rows[] = {
+#include "onnx.def"
+    {0},
+};
+
+static void *take(void *arena, size_t size)
+{
+    return tc_arena_array(arena, 1, size ? size : 1, _Alignof(max_align_t));
+}
+
+static void give(void *arena, void *what)
+{
+    (void)arena; /* it goes with the reading */
+    (void)what;
+}
+
+tc_status tc_onnx_parse(tc_onnx *reader)
+{
+    const tc_loc loc = {.file = reader->file};
+    tc_bytes small;
+    const char *wrong = tc_onnx_cut(&reader->work, reader->bytes, &small);
+    if (wrong)
+        return tc_error(reader->ctx, &loc, TC_E_FORMAT, "this is no ONNX model: %s", wrong);
+    ProtobufCAllocator allocator = {take, give, &reader->work};
+    reader->model = tc_onnx_pb__model__unpack(&allocator, small.size, small.data);
+    if (!reader->model)
+        return tc_error(reader->ctx, &loc, TC_E_FORMAT,
+                        "this is no ONNX model: protobuf cannot read it");
+    if (!reader->model->graph)
+        return tc_error(reader->ctx, &loc, TC_E_FORMAT, "the model has no graph");
+    return TC_OK;
+}
+
+const char *tc_onnx_producer(const tc_onnx *reader)
+{
+    const TcOnnxPb__Model *m = reader->model;
+    const char *name = m->producer_name && *m->producer_name ? m->producer_name : NULL;
+    const char *version = m->producer_version && *m->producer_version ? m->producer_version : NULL;
+    if (!name)
+        return NULL;
+    return tc_text_format(&reader->ctx->arena, "%.60s%s%.40s", name, version ? " " : "",
+                          version ? version : "");
+}
+
+static tc_status check_versions(const tc_onnx_scope *scope)
+{
+    tc_onnx *reader = scope->reader;
+    const tc_loc loc = {.file = reader->file};
+    int64_t version = tc_onnx_opset(scope, "");
+    if (!version || (version >= TC_ONNX_OLDEST && version <= TC_ONNX_NEWEST))
+        return TC_OK; /* without the standard set: the first node that wants it says so */
+    tc_status status = tc_unsupported(reader->ctx, &loc, TC_E_VERSION,
+                                      "operator set %" PRId64 ", expected %d to %d", version,
+                                      (int)TC_ONNX_OLDEST, (int)TC_ONNX_NEWEST);
+    tc_note(reader->ctx, &loc, "onnx.version_converter.convert_version changes it");
+    return status;
+}
+
+static void find_functions(tc_onnx *reader)
+{
+    for (size_t i = 0; i < reader->model->n_functions; i++) {
+        TcOnnxPb__Function *f = reader->model->functions[i];
+        const char *domain = f->domain && !tc_text_eq(f->domain, "ai.onnx") ? f->domain : "";
+        const char *key =
+            tc_text_format(&reader->work, "%s:%s:%s", domain, f->name ? f->name : "",
+                           f->overload ? f->overload : "");
+        *tc_map_at(&reader->function, tc_str_of(key)) = f;
+    }
+    for (const tc_onnx_row *row = tc_onnx_rows; row->name; row++) {
+        const char *key = tc_text_format(&reader->work, "%s:%s", row->domain, row->name);
+        *tc_map_at(&reader->row, tc_str_of(key)) = (void *)(uintptr_t)row;
+    }
+}
+
+static tc_status bind_outputs(tc_onnx_scope *scope)
+{
+    tc_onnx *reader = scope->reader;
+    tc_module *module = reader->module;
+    const TcOnnxPb__Graph *graph = reader->model->graph;
+    module->out_port = tc_new_n(&reader->ctx->arena, tc_port, graph->n_output);
+    for (size_t i = 0; i < graph->n_output; i++) {
+        const char *name = graph->output[i]->name ? graph->output[i]->name : "";
+        tc_loc *loc = tc_new(&reader->ctx->arena, tc_loc);
+        loc->file = reader->file;
+        loc->place = tc_text_format(&reader->ctx->arena, "output '%.200s'", name);
+        tc_status status = TC_OK;
+        tc_val v = tc_onnx_value(scope, name, loc, &status);
+        TC_TRY(status);
+        tc_port *port = &module->out_port[module->n_out_port++];
+        port->name = tc_intern_text(reader->ctx, name);
+        port->val = v;
+        tc_graph_output(scope->g, v);
+    }
+    return TC_OK;
+}
+
+static tc_status read_model(tc_onnx *reader)
+{
+    TC_TRY(tc_onnx_parse(reader));
+    const TcOnnxPb__Model *model = reader->model;
+    tc_map_init(&reader->row, &reader->work);
+    tc_map_init(&reader->function, &reader->work);
+    tc_map_init(&reader->beside, &reader->work);
+    tc_map_init(&reader->unknown, &reader->work);
+    reader->module->producer = tc_onnx_producer(reader);
+    find_functions(reader);
+    tc_onnx_scope scope;
+    tc_facts facts = {0};
+    tc_onnx_scope_init(&scope, reader, NULL);
+    scope.g = tc_graph_new(reader->module, "main");
+    scope.facts = &facts;
+    scope.opset = model->opset_import;
+    scope.n_opset = model->n_opset_import;
+    TC_TRY(check_versions(&scope));
+    TC_TRY(tc_onnx_initializers(&scope, model->graph));
+    TC_TRY(tc_onnx_bind_inputs(&scope));
+    TC_TRY(tc_onnx_nodes(&scope, model->graph->node, model->graph->n_node));
+    TC_TRY(bind_outputs(&scope));
+    tc_facts_note_fixed(scope.facts, scope.reader->module);
+    return TC_OK;
+}
+
+static void free_work(void *what)
+{
+    tc_arena_free(what);
+}
+
+tc_status tc_read_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
+{
+    tc_onnx *reader = tc_new(&ctx->arena, tc_onnx);
+    reader->ctx = ctx;
+    reader->module = tc_module_new(ctx, file);
+    reader->file = reader->module->file;
+    reader->bytes = bytes;
+    reader->module->file_bytes = bytes.size;
+    tc_arena_init_like(&reader->work, &ctx->arena);
+    reader->work.limit = ctx->arena.limit;
+    tc_ctx_defer(ctx, free_work, &reader->work);
+    tc_status status = read_model(reader);
+    tc_arena_free(&reader->work);
+    if (status == TC_OK)
+        *out = reader->module;
+    return status;
+}

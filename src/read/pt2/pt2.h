@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2.h -- what the files of the .pt2 reader share.
+ *
+ * pt2.c walks the exported program; for every node it looks the target up in the tables of
+ * eltwise.c, copy.c, product.c, window.c, nn.c and move.c and calls the importer found there.  An
+ * importer reads the node's arguments by name (with the schema's default where the file leaves one
+ * out), normalizes them (negative axes, missing lists), emits one or a few operators and binds the
+ * results. */
+#ifndef TC_PT2_H
+#define TC_PT2_H
+
+#include "../../wire/json.h"
+#include "../read.h"
+
+/* The node being imported. */
+typedef struct tc_pt2_node {
+    struct tc_pt2 *reader;
+    tc_ctx *ctx;
+    tc_graph *g;
+    const char *target; /* "aten.add.Tensor": without "torch.ops." */
+    const tc_loc *loc;
+    const tc_json *json;
+    int n_result;       /* results of the schema, tensors of a Tensor[] counted one by one */
+    tc_status status;   /* the first failure; accessors below do nothing more after one */
+    struct tc_pt2_work *work; /* the reader's own notes on this node */
+} tc_pt2_node;
+
+/* Arguments by schema name.  A missing or mistyped one without default sets n->status with a
+ * message that names node, operator and argument, and returns zeros. */
+bool tc_pt2_has(tc_pt2_node *n, const char *arg); /* there, and not None */
+bool tc_pt2_is_tensor(tc_pt2_node *n, const char *arg);
+tc_val tc_pt2_tensor(tc_pt2_node *n, const char *arg);     /* must be a tensor */
+tc_val tc_pt2_tensor_opt(tc_pt2_node *n, const char *arg); /* TC_NONE when missing or None */
+/* A Tensor[] or Tensor?[]; TC_NONE for None inside. */
+tc_val *tc_pt2_tensors(tc_pt2_node *n, const char *arg, int *count);
+int64_t tc_pt2_int(tc_pt2_node *n, const char *arg, int64_t missing);
+int64_t tc_pt2_need_int(tc_pt2_node *n, const char *arg);
+double tc_pt2_float(tc_pt2_node *n, const char *arg, double missing); /* ints and bools too */
+bool tc_pt2_bool(tc_pt2_node *n, const char *arg, bool missing);
+tc_ints tc_pt2_ints(tc_pt2_node *n, const char *arg); /* none when missing; an int: a list of one */
+tc_floats tc_pt2_floats(tc_pt2_node *n, const char *arg);
+const char *tc_pt2_text(tc_pt2_node *n, const char *arg, const char *missing);
+tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing);
+
+/* A Scalar or Tensor argument as a value.  A number becomes a rank-0 constant that takes part in
+ * type promotion as PyTorch's numbers do beside `other`: it never widens within its own
+ * category. */
+tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other);
+
+/* A constant of one element, rank 0, holding the number exactly as dtype can. */
+tc_val tc_pt2_const(tc_pt2_node *n, tc_dtype dtype, double value);
+
+/* What the file says of result i: its type (dims and dtype). */
+const tc_type *tc_pt2_result_type(tc_pt2_node *n, int i);
+
+/* Append an operator; returns its first result, TC_NONE after a failure. */
+tc_val tc_pt2_emit(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in);
+/* The same for several results. */
+tc_node *tc_pt2_emit_many(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in,
+                          int n_out);
+#define tc_pt2_emit1(n, op, attr, a) tc_pt2_emit((n), (op), (attr), (tc_val[]){(a)}, 1)
+#define tc_pt2_emit2(n, op, attr, a, b) tc_pt2_emit((n), (op), (attr), (tc_val[]){(a), (b)}, 2)
+#define tc_pt2_emit3(n, op, attr, a, b, c)                                                         \
+    tc_pt2_emit((n), (op), (attr), (tc_val[]){(a), (b), (c)}, 3)
+
+/* x in another element type (x itself when it has it already). */
+tc_val tc_pt2_cast(tc_pt2_node *n, tc_val x, tc_dtype dtype);
+
+/* Result i of the node is this value; importers call it once per result they make. */
+void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value);
+
+/* In-place operators: result 0 and the argument are both this value from here on, and so is what
+ * the argument is a view of (pt2.c writes it back through the chain of views). */
+void tc_pt2_bind_inplace(tc_pt2_node *n, const char *arg, tc_val value);
+
+/* `view` shows part of `base` (slice, select, reshape, permute, ...): an in-place change of one is
+ * seen in the other.  Movement importers whose ATen operator returns a view call it after
+ * binding. */
+void tc_pt2_view(tc_pt2_node *n, tc_val base, tc_val view);
+
+/* axis counted from the front; a message and 0 when it is out of range (rank 0 counts as rank
+ * 1). */
+int64_t tc_pt2_axis(tc_pt2_node *n, int64_t axis, int rank);
+
+/* Attribute records in the context's arena. */
+#define tc_pt2_attr(n, record, ...)                                                                \
+    ((tc_attr_##record *)tc_arena_copy(&(n)->ctx->arena, &(tc_attr_##record){__VA_ARGS__},         \
+                                       sizeof(tc_attr_##record)))
+
+/* A form of the operator that is not handled: message with a reason; sets n->status. */
+void tc_pt2_unsupported(tc_pt2_node *n, const char *reason);
+void tc_pt2_bad(tc_pt2_node *n, tc_diag_id id, const char *reason);
+
+/* One row of an importer table: "aten.add.Tensor"; `op` and `extra` let one function serve a
+ * family. A trailing '_' before the overload ("aten.add_.Tensor") is looked up as its functional
+ * twin when it has no row of its own, and its result bound in place of argument "self" (or the
+ * schema's first). */
+typedef struct tc_pt2_row {
+    const char *target;
+    void (*import)(tc_pt2_node *n, const struct tc_pt2_row *row);
+    tc_op op;
+    double extra;
+} tc_pt2_row;
+
+/* The row's operator on "self": functions of one tensor. */
+void tc_pt2_import_function(tc_pt2_node *n, const tc_pt2_row *row);
+
+/* Ended by a row without target. */
+extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[],
+    tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[],
+    tc_pt2_signal[], tc_pt2_quant[], tc_pt2_experts[], tc_pt2_pattern[];
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* custom.c -- builders of operators that are no builtins: mediapipe's, and Vela's.
+ *
+ * mediapipe's records are those of a TfLiteTransposeConvParams and TfLitePoolParams as they lie in
+ * memory: padding (1 SAME, 2 VALID), stride of columns, stride of rows, ... */
+#include "../../npu/program.h"
+#include "program.h"
+#include "window.h"
+
+static tc_bytes record(tc_tfl_node *n)
+{
+    tc_tfl *reader = n->scope->reader;
+    uint64_t at = tc_fb_u64(n->op, OP_LARGE_AT, 0), size = tc_fb_u64(n->op, OP_LARGE_SIZE, 0);
+    if (at <= 1)
+        return tc_fb_bytes(n->op, OP_CUSTOM);
+    if (at > reader->bytes.size || size > reader->bytes.size - at)
+        return (tc_bytes){NULL, 0};
+    return (tc_bytes){reader->bytes.data + at, (size_t)size};
+}
+
+static bool words(tc_tfl_node *n, size_t count, int64_t *out)
+{
+    tc_bytes r = record(n);
+    if (r.size < 4 * count) {
+        tc_make_bad(&n->m, TC_E_FORMAT, "its options have %zu bytes, expected %zu", r.size,
+                    4 * count);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = (int32_t)tc_le32(r.data + 4 * i);
+    return true;
+}
+
+void tc_tfl_build_transpose_conv_bias(tc_tfl_node *n)
+{
+    int64_t w[3];
+    if (words(n, 3, w))
+        tc_tfl_transpose_bias(n, w[0] == 2 ? 1 : 0, w[2], w[1]);
+}
+
+/* ---- Vela's ---- */
+
+enum { MOST_PORTS = 1024 };
+
+/* A tensor of the graph as the machine sees it: bytes in a region. */
+static tc_npu_tensor port_of(const tc_tfl_tensor *t, int region, int64_t offset)
+{
+    tc_npu_tensor p = {.element_bytes = tc_dtypes[t->dtype].bytes, .offset = offset,
+                       .region = (uint8_t)region};
+    int64_t count = 1;
+    for (int i = 0; i < TC_NPU_DIMS; i++) {
+        int at = i - (TC_NPU_DIMS - t->rank);
+        p.dim[i] = at >= 0 ? t->dim[at] : 1;
+        count *= p.dim[i];
+    }
+    p.bytes = count * p.element_bytes;
+    return p;
+}
+
+/* Where Vela put tensors: "OfflineMemoryAllocation" has version, graph, count, offset each. */
+static bool offsets(tc_tfl_node *n, int64_t *out)
+{
+    tc_tfl *reader = n->scope->reader;
+    tc_fb_vector list = tc_fb_list(reader->root, MODEL_METADATA, 4);
+    for (size_t i = 0; i < list.n; i++) {
+        tc_fb_table t = tc_fb_list_table(list, i);
+        if (!tc_str_is(tc_fb_string(t, 0), "OfflineMemoryAllocation"))
+            continue;
+        tc_bytes raw = tc_tfl_buffer(reader, tc_fb_u32(t, 1, 0));
+        if (raw.size < 12 || (raw.size - 12) / 4 < n->scope->n_tensor)
+            break;
+        for (size_t k = 0; k < n->scope->n_tensor; k++)
+            out[k] = (int32_t)tc_le32(raw.data + 12 + 4 * k);
+        return true;
+    }
+    return false;
+}
+
+/* Inputs: stream, constants, scratch, fast scratch, then the network's, as the results. */
+void tc_tfl_build_ethos_u(tc_tfl_node *n)
+{
+    enum { STREAM, WEIGHTS, SCRATCH, FAST, FIRST };
+    tc_make *m = &n->m;
+    tc_tfl_scope *scope = n->scope;
+    tc_arena *arena = &m->ctx->arena;
+    int64_t *at = tc_new_n(arena, int64_t, scope->n_tensor + 1);
+    tc_tensor stream, weights;
+    if (n->n_in <= FIRST || n->n_in > MOST_PORTS || n->n_out < 1 || n->n_out > MOST_PORTS) {
+        tc_make_bad(m, TC_E_STRUCTURE, "%d inputs and %d results", n->n_in, n->n_out);
+        return;
+    }
+    if (!offsets(n, at)) {
+        tc_make_bad(m, TC_E_STRUCTURE, "the file does not say where its tensors lie");
+        return;
+    }
+    m->status = tc_tfl_load(scope, tc_tfl_in_tensor(n, STREAM), m->loc, &stream);
+    if (m->status == TC_OK)
+        m->status = tc_tfl_load(scope, tc_tfl_in_tensor(n, WEIGHTS), m->loc, &weights);
+    if (m->status != TC_OK)
+        return;
+    tc_npu_program program = {0};
+    program.driver = (tc_bytes){stream.data, stream.data ? tc_type_bytes(stream.type) : 0};
+    m->status = tc_npu_read_driver(m->ctx, m->loc, program.driver, &program);
+    if (m->status != TC_OK)
+        return;
+    program.weights = (tc_bytes){weights.data, weights.data ? tc_type_bytes(weights.type) : 0};
+    const tc_tfl_tensor *scratch = tc_tfl_in_tensor(n, SCRATCH), *fast = tc_tfl_in_tensor(n, FAST);
+    program.scratch = scratch && scratch->rank == 1 ? scratch->dim[0] : -1;
+    bool apart = fast && fast->rank == 1 && fast->dim[0] > 0 && fast != scratch;
+    program.fast = apart ? fast->dim[0] : 0;
+    program.n_in = (size_t)(n->n_in - FIRST);
+    program.n_out = (size_t)n->n_out;
+    program.in = tc_new_n(arena, tc_npu_tensor, program.n_in);
+    program.out = tc_new_n(arena, tc_npu_tensor, program.n_out);
+    tc_val *in = tc_new_n(arena, tc_val, program.n_in + 1);
+    for (size_t i = 0; i < program.n_in + program.n_out; i++) {
+        bool out = i >= program.n_in;
+        size_t k = out ? i - program.n_in : i;
+        const tc_tfl_tensor *t =
+            out ? tc_tfl_out_tensor(n, (int)k) : tc_tfl_in_tensor(n, FIRST + (int)k);
+        if (!t || !t->dtype || tc_dims_count(t->rank, t->dim) < 0 || t->rank > TC_NPU_DIMS) {
+            tc_make_bad(m, TC_E_STRUCTURE, "port %zu is no tensor of numbers", i);
+            return;
+        }
+        *(out ? &program.out[k] : &program.in[k]) = port_of(t, 1, at[t - scope->tensor]);
+        if (!out)
+            in[1 + k] = tc_tfl_plain(n, FIRST + (int)k);
+    }
+    tc_bytes payload = tc_npu_backend_payload(arena, &program);
+    int64_t size = (int64_t)payload.size;
+    if (m->status != TC_OK)
+        return;
+    in[0] = tc_graph_const(m->g, tc_type_make(m->ctx, TC_u8, 1, &size), payload.data, NULL, m->loc);
+    tc_node *node = tc_graph_add(m->g, TC_OP_ethosu, NULL, in, (int)program.n_in + 1,
+                                 (int)program.n_out, m->loc);
+    for (int i = 0; i < n->n_out; i++) {
+        const tc_tfl_tensor *t = tc_tfl_out_tensor(n, i);
+        tc_value_of(m->g, node->out[i])->type =
+            tc_type_make(m->ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim);
+    }
+    m->status = tc_node_infer(m->g, node);
+    for (int i = 0; i < n->n_out; i++)
+        tc_tfl_bind_plain(n, i, node->out[i]);
+}
+
+void tc_tfl_codes_ethos_u(tc_tfl_node *n) { tc_tfl_build_ethos_u(n); }

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite.c -- TensorFlow Lite models: the file, its graphs and signatures, what goes in and comes
+ * out.
+ *
+ * The first graph is the program.  Messages name the operator by the tensor that it makes. */
+#include <math.h>
+
+#include "program.h"
+
+#include "../data.h"
+
+#define TFL(code, name, last, build, codes, op, extra, note)                                       \
+    {code, #name, last, tc_tfl_build_##build, tc_tfl_codes_##codes, TC_OP_##op, extra, note},
+const tc_tfl_row tc_tfl_rows[] = {
+#include "tflite.def"
+    {0},
+};
+
+tc_status tc_tfl_broken(const tc_tfl *reader)
+{
+    if (!reader->fb.error)
+        return TC_OK;
+    tc_loc loc = {.file = reader->file,
+                  .place = tc_text_format(&reader->ctx->arena, "byte %zu", reader->fb.error_at)};
+    return tc_error(reader->ctx, &loc, TC_E_FORMAT, "%s", reader->fb.error);
+}
+
+bool tc_tfl_looks_like(tc_bytes file)
+{
+    return file.size >= 8 && memcmp(file.data + 4, "TFL3", 4) == 0;
+}
+
+tc_status tc_tfl_open(tc_tfl *reader)
+{
+    const tc_loc loc = {.file = reader->file};
+    tc_fb_init(&reader->fb, reader->bytes, "TFL3");
+    reader->root = tc_fb_root(&reader->fb);
+    uint32_t version = tc_fb_u32(reader->root, MODEL_VERSION, 0);
+    reader->codes = tc_fb_list(reader->root, MODEL_CODES, 4);
+    reader->graphs = tc_fb_list(reader->root, MODEL_GRAPHS, 4);
+    reader->buffers = tc_fb_list(reader->root, MODEL_BUFFERS, 4);
+    TC_TRY(tc_tfl_broken(reader));
+    if (version != 3)
+        return tc_unsupported(reader->ctx, &loc, TC_E_VERSION,
+                              "version %" PRIu32 " of the schema; version 3 is what is read",
+                              version);
+    if (!reader->graphs.n)
+        return tc_error(reader->ctx, &loc, TC_E_FORMAT, "the model has no graph");
+    return TC_OK;
+}
+
+/* What made the file: its description, and the least runtime that it says it needs. */
+const char *tc_tfl_producer(tc_tfl *reader)
+{
+    tc_str text = tc_fb_string(reader->root, MODEL_DESCRIPTION);
+    return text.n ? tc_text_format(&reader->ctx->arena, "%.80s", tc_intern(reader->ctx, text))
+                  : NULL;
+}
+
+int tc_tfl_code(tc_tfl *reader, tc_fb_table op, tc_str *custom, int *version)
+{
+    uint32_t i = tc_fb_u32(op, OP_CODE, 0);
+    *custom = (tc_str){NULL, 0};
+    *version = 1;
+    if (i >= reader->codes.n) {
+        tc_fb_fail(&reader->fb, op.at, "an operator has a code that the file does not list");
+        return -1;
+    }
+    tc_fb_table code = tc_fb_list_table(reader->codes, i);
+    int old = tc_fb_u8(code, CODE_OLD, 0), now = tc_fb_i32(code, CODE_NEW, 0);
+    *custom = tc_fb_string(code, CODE_CUSTOM);
+    *version = tc_fb_i32(code, CODE_VERSION, 1);
+    return reader->fb.error ? -1 : now > old ? now : old;
+}
+
+/* ---- what goes in and comes out ---- */
+
+const char *tc_tfl_signature_name(tc_tfl *reader, int64_t graph, uint32_t list, int64_t t)
+{
+    tc_fb_vector all = tc_fb_list(reader->root, MODEL_SIGNATURES, 4);
+    for (size_t k = 0; k < all.n; k++) {
+        tc_fb_table s = tc_fb_list_table(all, k);
+        if (tc_fb_u32(s, SIGNATURE_GRAPH, 0) != graph ||
+            (reader->signature && reader->signature != (int64_t)k + 1))
+            continue;
+        tc_fb_vector maps = tc_fb_list(s, list, 4);
+        for (size_t i = 0; i < maps.n; i++) {
+            tc_fb_table map = tc_fb_list_table(maps, i);
+            if (tc_fb_u32(map, 1, 0) == t) {
+                tc_str name = tc_fb_string(map, 0);
+                return name.n ? tc_intern(reader->ctx, name) : NULL;
+            }
+        }
+    }
+    return NULL;
+}
+
+static const tc_loc *place(tc_tfl *reader, const char *what, const char *name)
+{
+    tc_loc *loc = tc_new(&reader->ctx->arena, tc_loc);
+    loc->file = reader->file;
+    loc->place = tc_text_format(&reader->ctx->arena, "%s '%.200s'", what, name);
+    return loc;
+}
+
+static tc_shape_given *shape_given(tc_ctx *ctx, const char *name)
+{
+    tc_shape_given *found = NULL;
+    for (size_t i = 0; name && i < ctx->n_shape; i++)
+        if (tc_text_eq(ctx->shape[i].input, name))
+            found = &ctx->shape[i];
+    return found;
+}
+
+/* Sizes that --shape says, or the data that the model is run on; else those of the file, where an
+ * open one stands as the number that the file was made with. */
+static tc_status sizes(tc_tfl *reader, const tc_loc *loc, tc_tfl_tensor *t, const char *name,
+                       const tc_npy *sample)
+{
+    tc_shape_given *given = shape_given(reader->ctx, name);
+    given = given ? given : shape_given(reader->ctx, t->name);
+    tc_fb_vector open = tc_fb_list(t->table, TENSOR_SIGNATURE, 4);
+    if (given) {
+        given->used = true;
+        if (given->rank != t->rank)
+            return tc_usage(reader->ctx, "--shape %s: %d sizes, and the input has %d axes",
+                            given->input, given->rank, t->rank);
+    }
+    for (int i = 0; i < t->rank; i++) {
+        bool is_open = (size_t)i < open.n && tc_fb_list_i32(open, (size_t)i) < 0;
+        if (given)
+            t->dim[i] = given->dim[i];
+        else if (is_open && sample && sample->rank == t->rank)
+            t->dim[i] = sample->dim[i];
+        if (t->dim[i] < 0) {
+            tc_status status =
+                tc_error(reader->ctx, loc, TC_E_DYNAMIC, "axis %d has no fixed size", i);
+            tc_note(reader->ctx, loc, "say it with --shape %s=SIZE,...", name);
+            return status;
+        }
+    }
+    if (tc_dims_count(t->rank, t->dim) < 0)
+        return tc_error(reader->ctx, loc, TC_E_TOO_LARGE, "shape %s",
+                        tc_dims_text(&reader->ctx->arena, t->rank, t->dim));
+    return TC_OK;
+}
+
+/* The numbers that are given for an input, where they are one sample of its type. */
+static void read_sample(tc_ctx *ctx, const tc_type *type, tc_npy *array, tc_tensor *out)
+{
+    enum { MOST = 1 << 16 };
+    *out = (tc_tensor){type, NULL};
+    bool fits = array && array->rank == type->rank && tc_type_count(type) <= MOST &&
+                (!type->rank ||
+                 memcmp(array->dim, type->dim, (size_t)type->rank * sizeof *type->dim) == 0);
+    if (!fits)
+        return;
+    tc_tensor t = tc_tensor_new(&ctx->arena, type);
+    tc_trial trial; /* whoever runs the program says what is wrong with the data */
+    tc_trial_begin(ctx, &trial);
+    if (tc_data_convert(ctx, array, 0, &t) == TC_OK)
+        *out = t;
+    tc_trial_end(ctx, &trial);
+}
+
+/* What the numbers of a tensor stand for, where they are integers with one scale: of a type as the
+ * file has it. */
+static const tc_type *codes_of(tc_ctx *ctx, const tc_tfl_tensor *t, const tc_type *type)
+{
+    if (!tc_tfl_is_codes(t) || t->n_scale != 1 || !(t->scale[0] > 0) || !isfinite(t->scale[0]))
+        return NULL;
+    double *scale = tc_new(&ctx->arena, double);
+    int64_t *zero = tc_new(&ctx->arena, int64_t);
+    *scale = t->scale[0];
+    *zero = t->zero[0] + (t->shifted ? 128 : 0);
+    tc_quant q = {.axis = -1,
+                  .count = 1,
+                  .lo = tc_dtype_min(type->dtype),
+                  .hi = tc_dtype_max(type->dtype),
+                  .scale = scale,
+                  .zero = zero};
+    return *zero >= q.lo && *zero <= q.hi ? tc_type_with(ctx, type, &q) : NULL;
+}
+
+static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
+{
+    tc_tfl *reader = scope->reader;
+    tc_ctx *ctx = reader->ctx;
+    if (i < 0 || (size_t)i >= scope->n_tensor)
+        return tc_error(ctx, &(tc_loc){.file = reader->file}, TC_E_FORMAT,
+                        "input %zu is tensor %" PRId64 ", and there are %zu", k, i,
+                        scope->n_tensor);
+    tc_tfl_tensor *t = &scope->tensor[i];
+    const char *name = tc_tfl_signature_name(reader, scope->index, SIGNATURE_INPUTS, i);
+    name = name ? name : t->name;
+    const tc_loc *loc = place(reader, "input", name);
+    if (!t->dtype)
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %s is not handled",
+                              tc_tfl_type_name(t->code));
+    if (t->made)
+        return tc_error(ctx, loc, TC_E_STRUCTURE, "the tensor is an input twice");
+    tc_npy *sample = NULL;
+    size_t count;
+    if (ctx->n_sample == n && tc_text_ends(ctx->sample[k], ".npy"))
+        TC_TRY(tc_npy_open(ctx, ctx->sample[k], &sample, &count));
+    TC_TRY(sizes(reader, loc, t, name, sample));
+    const tc_type *type =
+        tc_type_make(ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim);
+    read_sample(ctx, type, sample, &((tc_tensor *)(uintptr_t)scope->facts->given)[k]);
+    tc_port *port = &reader->module->in_port[reader->module->n_in_port++];
+    tc_make m = {ctx, scope->g, loc, TC_OK, scope->facts};
+    port->name = name;
+    port->val = tc_graph_input(scope->g, type, name);
+    port->codes = codes_of(ctx, t, type);
+    t->val = t->shifted ? tc_tfl_down(&m, port->val) : tc_make_1(&m, identity, NULL, port->val);
+    t->made = true;
+    return m.status;
+}
+
+static tc_status bind_inputs(tc_tfl_scope *scope)
+{
+    tc_tfl *reader = scope->reader;
+    tc_ctx *ctx = reader->ctx;
+    tc_fb_vector in = tc_fb_list(scope->graph, GRAPH_INPUTS, 4);
+    TC_TRY(tc_tfl_broken(reader));
+    scope->facts->given = tc_new_n(&ctx->arena, tc_tensor, in.n);
+    scope->facts->used = tc_new_n(&ctx->arena, bool, in.n);
+    scope->facts->n_given = in.n;
+    reader->module->in_port = tc_new_n(&ctx->arena, tc_port, in.n);
+    for (size_t k = 0; k < in.n; k++)
+        TC_TRY(bind_input(scope, k, in.n, tc_fb_list_i32(in, k)));
+    TC_TRY(tc_make_shapes_used(ctx));
+    for (size_t i = 0; i < ctx->n_dim; i++)
+        if (!ctx->dim[i].used)
+            tc_warning(ctx, &(tc_loc){.file = reader->file}, TC_E_NO_EFFECT,
+                       "--dim %s has no effect: sizes have no names here; --shape INPUT=SIZE,... "
+                       "says them",
+                       ctx->dim[i].name);
+    return tc_tfl_broken(reader);
+}
+
+static tc_status bind_outputs(tc_tfl_scope *scope)
+{
+    tc_tfl *reader = scope->reader;
+    tc_fb_vector out = tc_fb_list(scope->graph, GRAPH_OUTPUTS, 4);
+    TC_TRY(tc_tfl_broken(reader));
+    reader->module->out_port = tc_new_n(&reader->ctx->arena, tc_port, out.n);
+    for (size_t k = 0; k < out.n; k++) {
+        int64_t i = tc_fb_list_i32(out, k);
+        const tc_tfl_tensor *t = i >= 0 && (size_t)i < scope->n_tensor ? &scope->tensor[i] : NULL;
+        const char *name = tc_tfl_signature_name(reader, scope->index, SIGNATURE_OUTPUTS, i);
+        name = name ? name : t ? t->name : "";
+        const tc_loc *loc = place(reader, "output", name);
+        tc_make m = {reader->ctx, scope->g, loc, TC_OK, scope->facts};
+        tc_val v = tc_tfl_value(scope, i, loc, &m.status);
+        if (m.status == TC_OK && t && t->shifted)
+            v = tc_tfl_up(&m, v);
+        TC_TRY(m.status);
+        reader->module->out_port[reader->module->n_out_port++] =
+            (tc_port){.val = v, .name = tc_intern_text(reader->ctx, name),
+                      .codes = t ? codes_of(reader->ctx, t, tc_type_of(scope->g, v)) : NULL};
+        tc_graph_output(scope->g, v);
+    }
+    return TC_OK;
+}
+
+static void find_custom(tc_tfl *reader)
+{
+    tc_map_init(&reader->custom, &reader->ctx->arena);
+    tc_map_init(&reader->unknown, &reader->ctx->arena);
+    tc_map_init(&reader->variable, &reader->ctx->arena);
+    for (const tc_tfl_row *row = tc_tfl_rows; row->name; row++)
+        if (row->code == TC_TFL_CUSTOM)
+            *tc_map_at(&reader->custom, tc_str_of(row->name)) = (void *)(uintptr_t)row;
+}
+
+/* ---- which graph ---- */
+
+static const char *graph_name(tc_tfl *reader, size_t i)
+{
+    tc_str name = tc_fb_string(tc_fb_list_table(reader->graphs, i), GRAPH_NAME);
+    return name.n ? tc_intern(reader->ctx, name) : NULL;
+}
+
+tc_status tc_tfl_choose(tc_tfl *reader, int64_t *graph)
+{
+    tc_ctx *ctx = reader->ctx;
+    const char *want = ctx->method ? ctx->method : ctx->signature;
+    tc_fb_vector all = tc_fb_list(reader->root, MODEL_SIGNATURES, 4);
+    reader->key = tc_new_n(&ctx->arena, const char *, all.n + 1);
+    for (size_t k = 0; k < all.n; k++) {
+        tc_str key = tc_fb_string(tc_fb_list_table(all, k), SIGNATURE_KEY);
+        reader->key[reader->n_key++] = key.n ? tc_intern(ctx, key) : "";
+    }
+    TC_TRY(tc_tfl_broken(reader));
+    *graph = 0;
+    for (size_t k = 0; want && k < all.n; k++)
+        if (tc_text_eq(reader->key[k], want)) {
+            *graph = tc_fb_u32(tc_fb_list_table(all, k), SIGNATURE_GRAPH, 0);
+            reader->signature = (int64_t)k + 1;
+            return tc_tfl_broken(reader);
+        }
+    for (size_t k = 0; want && k < reader->graphs.n; k++)
+        if (tc_text_eq(graph_name(reader, k), want)) {
+            *graph = (int64_t)k;
+            if (!reader->n_key)
+                reader->key[reader->n_key++] = want;
+            return tc_tfl_broken(reader);
+        }
+    TC_TRY(tc_tfl_broken(reader));
+    if (!want)
+        return TC_OK;
+    enum { TOLD = 20 };
+    tc_status status = tc_error(ctx, &(tc_loc){.file = reader->file}, TC_E_STRUCTURE,
+                                "there is no signature or graph '%.200s'", want);
+    for (size_t k = 0; k < all.n && k < TOLD; k++)
+        tc_note(ctx, NULL, "there is the signature '%.200s'", reader->key[k]);
+    for (size_t k = 0; k < reader->graphs.n && k < TOLD; k++)
+        if (graph_name(reader, k))
+            tc_note(ctx, NULL, "there is the graph '%.200s'", graph_name(reader, k));
+    return status;
+}
+
+tc_status tc_read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
+{
+    tc_tfl *reader = tc_new(&ctx->arena, tc_tfl);
+    reader->ctx = ctx;
+    reader->module = tc_module_new(ctx, file);
+    reader->file = reader->module->file;
+    reader->bytes = bytes;
+    reader->module->file_bytes = bytes.size;
+    TC_TRY(tc_tfl_open(reader));
+    reader->module->producer = tc_tfl_producer(reader);
+    find_custom(reader);
+    tc_tfl_scope scope = {.reader = reader, .prefix = ""};
+    scope.g = tc_graph_new(reader->module, "main");
+    scope.facts = tc_new(&ctx->arena, tc_facts);
+    int64_t graph;
+    TC_TRY(tc_tfl_choose(reader, &graph));
+    reader->module->method = reader->key;
+    reader->module->n_method = reader->n_key;
+    TC_TRY(tc_tfl_tensors(&scope, graph));
+    TC_TRY(bind_inputs(&scope));
+    TC_TRY(tc_tfl_nodes(&scope));
+    TC_TRY(bind_outputs(&scope));
+    TC_TRY(tc_tfl_broken(reader));
+    tc_tfl_states_done(reader, scope.g);
+    tc_facts_note_fixed(scope.facts, reader->module);
+    *out = reader->module;
+    return TC_OK;
+}

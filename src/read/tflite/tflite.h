@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite.h -- what builders of TensorFlow Lite's operators work with: one operator of the file.
+ *
+ * A builder reads inputs and options, appends operators of ours (make.h), and binds each result
+ * that the operator names.  tflite.def says which builder serves which operator.
+ *
+ * Tensors whose numbers are codes keep them: what the file computes with integers is built of
+ * TOSA's operators, which do the same to the bit (fixed.h).  A uint8 code u with zero z is
+ * kept as the int8 code u - 128 with zero z - 128. */
+#ifndef TC_TFLITE_H
+#define TC_TFLITE_H
+
+#include "../../wire/flatbuf.h"
+#include "../make.h"
+
+/* TensorType of the schema. */
+enum {
+    TFL_FLOAT32,
+    TFL_FLOAT16,
+    TFL_INT32,
+    TFL_UINT8,
+    TFL_INT64,
+    TFL_STRING,
+    TFL_BOOL,
+    TFL_INT16,
+    TFL_COMPLEX64,
+    TFL_INT8,
+    TFL_FLOAT64,
+    TFL_COMPLEX128,
+    TFL_UINT64,
+    TFL_RESOURCE,
+    TFL_VARIANT,
+    TFL_UINT32,
+    TFL_UINT16,
+    TFL_INT4,
+    TFL_BFLOAT16,
+    TFL_INT2,
+    TFL_UINT4,
+    TFL_E4M3,
+    TFL_E5M2,
+    TFL_TYPES
+};
+
+enum { TC_TFL_CUSTOM = 32 }; /* BuiltinOperator of operators that have a name of their own */
+
+/* ActivationFunctionType. */
+enum { TFL_NONE, TFL_RELU, TFL_RELU_N1_TO_1, TFL_RELU6, TFL_TANH, TFL_SIGN_BIT };
+
+typedef struct tc_tfl_tensor {
+    tc_fb_table table;
+    const char *name;
+    int code;       /* TensorType */
+    tc_dtype dtype; /* how we keep its numbers; TC_none: not numbers */
+    int rank;
+    int64_t dim[TC_MAX_RANK]; /* as the file says; -1: open */
+    int n_scale;              /* 0: its numbers stand for themselves */
+    int64_t n_zero;
+    double *scale;
+    int64_t *zero; /* as we keep the numbers: 128 less for uint8 */
+    int axis;      /* of several scales */
+    int64_t block; /* numbers of the last axis that share a scale; 0: all, or one each */
+    int64_t block_scale, block_zero; /* tensors of them; zeros may be left out, -1 */
+    bool shifted;  /* uint8 codes kept as int8 */
+    bool variable; /* keeps its numbers from run to run */
+    bool made, broken, loaded;
+    tc_val val;
+    const char *handle; /* of a resource: its name */
+} tc_tfl_tensor;
+
+typedef struct tc_tfl_node {
+    tc_make m;
+    struct tc_tfl_scope *scope;
+    const struct tc_tfl_row *row;
+    tc_fb_table op, opt;
+    tc_fb_vector in, out;
+    int version;
+    int n_in, n_out; /* as many as the file lists */
+} tc_tfl_node;
+
+/* A row of tflite.def. */
+typedef struct tc_tfl_row {
+    int code;
+    const char *name;
+    int last; /* newest version that is read */
+    void (*build)(tc_tfl_node *n);
+    void (*codes)(tc_tfl_node *n); /* on codes; NULL: there is none */
+    tc_op op;
+    double extra;
+    const char *note;
+} tc_tfl_row;
+extern const tc_tfl_row tc_tfl_rows[]; /* ended by a row without name */
+
+/* Input i: TC_NONE when it is left out; the second form says so and fails. */
+tc_val tc_tfl_in(tc_tfl_node *n, int i);
+tc_val tc_tfl_need(tc_tfl_node *n, int i);
+/* The same, uint8 codes as the file has them. */
+tc_val tc_tfl_plain(tc_tfl_node *n, int i);
+bool tc_tfl_has(const tc_tfl_node *n, int i);
+tc_tfl_tensor *tc_tfl_in_tensor(const tc_tfl_node *n, int i); /* NULL: left out */
+tc_tfl_tensor *tc_tfl_out_tensor(const tc_tfl_node *n, int i);
+void tc_tfl_bind(tc_tfl_node *n, int i, tc_val value);
+void tc_tfl_bind_plain(tc_tfl_node *n, int i, tc_val value); /* uint8 as the file has it */
+
+/* uint8 codes as int8, and back. */
+tc_val tc_tfl_down(tc_make *m, tc_val x);
+tc_val tc_tfl_up(tc_make *m, tc_val x);
+
+/* Options by the number of their field. */
+int64_t tc_tfl_int(const tc_tfl_node *n, uint32_t field, int64_t missing);
+bool tc_tfl_bool(const tc_tfl_node *n, uint32_t field, bool missing);
+double tc_tfl_float(const tc_tfl_node *n, uint32_t field, double missing);
+int tc_tfl_enum(const tc_tfl_node *n, uint32_t field); /* one byte */
+tc_ints tc_tfl_ints(const tc_tfl_node *n, uint32_t field);
+
+/* Numbers of input i that a shape follows from: constant, or settled by the data that the model is
+ * read for.  A message names the input when they are neither. */
+bool tc_tfl_settled_tensor(tc_tfl_node *n, int i, tc_tensor *out);
+tc_ints tc_tfl_settled(tc_tfl_node *n, int i);
+int64_t tc_tfl_settled_int(tc_tfl_node *n, int i);
+
+/* Our type for one of the schema's numbers; TC_none when there is none. */
+tc_dtype tc_tfl_dtype(int code);
+const char *tc_tfl_type_name(int code);
+
+static inline bool tc_tfl_is_codes(const tc_tfl_tensor *t)
+{
+    return t && t->n_scale > 0 && (t->dtype == TC_i8 || t->dtype == TC_i16);
+}
+
+/* What an activation does to real numbers. */
+tc_val tc_tfl_activate(tc_make *m, tc_val x, int activation);
+
+/* Windows: what padding SAME (0) or VALID (1) asks for along an axis. */
+typedef struct tc_tfl_window {
+    int64_t in, kernel, stride, dilation;
+    int64_t before, after; /* zeros added */
+    int64_t used;          /* of the input; the rest is not read by any window */
+    int64_t out;
+} tc_tfl_window;
+bool tc_tfl_window_of(tc_tfl_node *n, int padding, tc_tfl_window *w);
+/* Weights that do not fit x are named; [1, h, w, c m] fit one of c channels. */
+void tc_tfl_bad_weights(tc_make *m, const tc_type *w, const tc_type *x);
+bool tc_tfl_is_depthwise(tc_make *m, const tc_type *w, const tc_type *x);
+
+/* Walk another graph of the file in place, with these values for its inputs. */
+void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,
+                   int n_out);
+
+#define TFL(code, name, last, build, codes, op, extra, note)                                       \
+    void tc_tfl_build_##build(tc_tfl_node *n);                                                     \
+    void tc_tfl_codes_##codes(tc_tfl_node *n);
+#include "tflite.def"
+
+#endif
