@@ -79,11 +79,11 @@ typedef struct tc_run_data_options {
 } tc_run_data_options;
 TC_SIZED_RECORD(tc_run_data_options)
 
-/* Every sample of a dataset that tc_program_bind_data() has bound, on as many threads as the context
- * has: one sample on one thread, so that results are the same on however many.  A program that
- * remembers runs its samples one after the other (reset: it need not).  A sample that fails ends the
- * call after all before it were handed over, with its message.  What is bound to inputs and outputs
- * takes no part, and tc_program_result() has nothing afterwards. */
+/* Every sample of a dataset that tc_program_bind_data() has bound, on as many threads as the
+ * context has: one sample on one thread, so that results are the same on however many.  A program
+ * that remembers runs its samples one after the other (reset: it need not).  A sample that fails
+ * ends the call after all before it were handed over, with its message.  What is bound to inputs
+ * and outputs takes no part, and tc_program_result() has nothing afterwards. */
 TC_API TC_MUST_USE tc_status tc_program_run_data(tc_program *program, tc_dataset *data,
                                                  const tc_run_data_options *options);
 

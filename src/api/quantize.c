@@ -29,7 +29,8 @@ static tc_status prepare(quantizing *q)
     TC_TRY(tc_config_check(ctx, &q->config, tc_main(q->module)));
     q->config.checked = true;
     TC_TRY(tc_run_passes(ctx, q->module,
-                         q->config.anchor ? "infer,fold,fuse32" : "tidy,single,attended,mask", NULL));
+                         q->config.anchor ? "infer,fold,fuse32" : "tidy,single,attended,mask",
+                         NULL));
     TC_TRY(tc_run_passes(ctx, q->module, tc_passes_for(&q->config), NULL));
     if (tc_quant_is_typed(q->module))
         return tc_usage(ctx, "%s is quantized already", q->model->name);

@@ -246,10 +246,10 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(all_samples(&r, results));
         CLI_TRY(cli_results_commit(results));
     }
-    if (o->bench)
+    if (o->bench) {
         CLI_TRY(prepare(&r));
-    if (o->bench)
         CLI_TRY(bench(&r, (size_t)o->bench, &t));
+    }
     tell(&r, o, results, &t);
     return TC_OK;
 }

@@ -252,7 +252,8 @@ TC_AVX512 static size_t table16_avx512(const int16_t *table, const int16_t *x, i
 TC_AVX512 static bool gather16_avx512(const int16_t *values, size_t most, const int32_t *index,
                                       int16_t *y, size_t *done, size_t n)
 {
-    const __m512i end = _mm512_set1_epi32((int32_t)most), last = _mm512_set1_epi32((int32_t)most - 2);
+    const __m512i end = _mm512_set1_epi32((int32_t)most);
+    const __m512i last = _mm512_set1_epi32((int32_t)most - 2);
     size_t i = 0;
     for (; i + 16 <= n; i += 16) {
         __m512i at = _mm512_loadu_si512(index + i);

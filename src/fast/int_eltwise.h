@@ -89,8 +89,8 @@ void tc_int_reduce_run(const tc_int_reduce *r, const void *x, void *y, void *scr
 /* TABLE of i16: 513 entries, interpolated. */
 void tc_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n);
 
-/* GATHER of single numbers of 16 bits: y[i] = values[index[i]] for i < n; false, and y in part, when
- * an index is none of 0 .. most - 1. */
+/* GATHER of single numbers of 16 bits: y[i] = values[index[i]] for i < n; false, and y in part,
+ * when an index is none of 0 .. most - 1. */
 bool tc_gather16_run(const int16_t *values, size_t most, const int32_t *index, int16_t *y,
                      size_t n);
 

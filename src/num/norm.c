@@ -110,8 +110,8 @@ void tc_num_group_norm(tc_call *call)
     const void *weight = tc_work_in(call, 1, work), *bias = tc_work_in(call, 2, work);
     void *y = tc_work_out(call, 0, work);
     if (work == TC_WORK_f32)
-        group_norm_lanes(t->dim[0], a->groups, t->dim[1] / a->groups, inner, x, weight, bias, a->eps,
-                       y);
+        group_norm_lanes(t->dim[0], a->groups, t->dim[1] / a->groups, inner, x, weight, bias,
+                         a->eps, y);
     else
         group_norm_f64(t->dim[0], a->groups, t->dim[1] / a->groups, inner, x, weight, bias, a->eps,
                        y);

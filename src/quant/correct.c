@@ -170,8 +170,8 @@ static void move_channels(tc_tensor t, const int8_t *order, int axis, int64_t n,
     tc_channel_move(t.data, outer, n, inner, by);
 }
 
-/* Channels first .. first+count-1 of both programs, as they lie: the sum of real - typed, and of its
- * square. */
+/* Channels first .. first+count-1 of both programs, as they lie: the sum of real - typed, and of
+ * its square. */
 static void add_errors(const runner *r, const product *p, int64_t first, int64_t count, double *sum,
                        double *square)
 {
@@ -314,7 +314,8 @@ static void weigh_row(void *what, size_t row, tc_arena *room)
     double step = weight_step(old.type, (int64_t)row);
     (void)room;
     for (int64_t j = first; j < first + k; j++) {
-        int64_t was = tc_load_i64(old, j), is = tc_load_i64(new, j), by = back ? was - is : is - was;
+        int64_t was = tc_load_i64(old, j), is = tc_load_i64(new, j);
+        int64_t by = back ? was - is : is - was;
         c->by[j] = good ? 0 : (float)((double)by * step);
         if (back && !good)
             tc_store_i64(new, j, was);

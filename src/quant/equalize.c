@@ -27,7 +27,7 @@ enum { SAMPLES = 32 };
 /* Numbers of a channel that its range is taken from: of fewer, what was seen is no bound. */
 static const double ENOUGH = 1 << 14;
 static const double LEAST = 1.0 / 64; /* of a factor, beside the largest of its set */
-static const double MARGIN = 1.05;    /* what is cut off by a clamp lies so far beyond what was seen */
+static const double MARGIN = 1.05;    /* a clamp cuts off so far beyond what was seen */
 
 /* Values whose channels have their factors in common. */
 typedef struct set {

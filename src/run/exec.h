@@ -13,7 +13,8 @@ typedef struct tc_exec tc_exec;
 
 /* Ready to run the module's first graph; goes with the context.  The module stays as it is. */
 tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module);
-/* The same; constants of the graph that are its own (by value) lose their numbers to packed copies. */
+/* The same; constants of the graph that are its own (by value) lose their numbers to packed
+ * copies. */
 tc_exec *tc_exec_own(tc_ctx *ctx, tc_module *module, const bool *own);
 
 /* in: one tensor per graph input, of its type.  out: one per graph output; the numbers stay good

@@ -13,8 +13,8 @@ typedef struct tc_spread {
     tc_ctx *ctx;
     size_t n; /* samples */
     void *who;
-    /* One at a time and in order, with the context to itself: sample k for the worker.  A failure is
-     * told by asking once more when its turn has come. */
+    /* One at a time and in order, with the context to itself: sample k for the worker.  A failure
+     * is told by asking once more when its turn has come. */
     tc_status (*read)(void *who, size_t worker, size_t k);
     /* Side by side; the context must be left alone. */
     tc_status (*work)(void *who, size_t worker, size_t k);

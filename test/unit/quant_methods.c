@@ -186,7 +186,8 @@ static void test_methods(void)
     tc_ctx_free(three);
 }
 
-/* Asked to take its time, the quantizer tries channels of like ranges, too, and keeps the better. */
+/* Asked to take its time, the quantizer tries channels of like ranges, too, and keeps the better
+ * one. */
 static void test_best(void)
 {
     tc_ctx *one = tc_ctx_new(), *three = tc_ctx_new();
