@@ -212,19 +212,19 @@ static int64_t rows_of(const float *by, int64_t n, int64_t k, int64_t *which, fl
 }
 
 /* Group by group, some windows at a time. */
-static void multiply_groups(const adding *a, tc_arena *scratch, const float *by)
+static void multiply_groups(const adding *a, tc_arena *scratch, tc_some_rows r)
 {
     enum { AT_ONCE = 256, NUMBERS = 1 << 16 /* that windows may take */ };
     const tc_columns *c = a->c;
-    int64_t row = c->groups * c->k, n = c->rows / c->groups,
+    int64_t row = c->groups * c->k, n = r.n / c->groups,
             once = tc_max_i64(16, tc_min_i64(AT_ONCE, NUMBERS / row));
-    int64_t *which = tc_new_n(scratch, int64_t, (size_t)c->rows),
+    int64_t *which = tc_new_n(scratch, int64_t, (size_t)r.n),
             *some = tc_new_n(scratch, int64_t, (size_t)c->groups);
-    float *kept = tc_arena_raw(scratch, (size_t)(c->rows * c->k) * sizeof(float)),
+    float *kept = tc_arena_raw(scratch, (size_t)(r.n * c->k) * sizeof(float)),
           *window = tc_arena_raw(scratch, (size_t)(once * row) * sizeof(float)),
           *sum = tc_arena_raw(scratch, (size_t)(once * n) * sizeof(float));
     for (int64_t g = 0; g < c->groups; g++)
-        some[g] = rows_of(by + g * n * c->k, n, c->k, which + g * n, kept + g * n * c->k);
+        some[g] = rows_of(r.by + g * n * c->k, n, c->k, which + g * n, kept + g * n * c->k);
     for (int64_t first = 0; first < c->position; first += once) {
         int64_t m = tc_min_i64(once, c->position - first);
         for (int64_t i = 0; i < m; i++)
@@ -234,22 +234,22 @@ static void multiply_groups(const adding *a, tc_arena *scratch, const float *by)
             tc_gemm_f32(scratch, m, some[g], c->k, window + g * c->k, row, 1, kept + g * n * c->k,
                         1, c->k, sum, some[g]);
             for (int64_t i = 0; i < m; i++)
-                add_at(a, first + i, g * n, some[g] < n ? which + g * n : NULL, some[g],
+                add_at(a, first + i, r.first + g * n, some[g] < n ? which + g * n : NULL, some[g],
                        sum + i * some[g]);
         }
     }
 }
 
 void tc_columns_multiply(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *x_order,
-                         const float *by, tc_tensor y, const int8_t *y_order)
+                         tc_some_rows some, tc_tensor y, const int8_t *y_order)
 {
     adding a = {.c = c, .x = x, .y = y, .x_order = x_order, .y_order = y_order};
     tc_mark mark = tc_arena_mark(scratch);
     strides_of(x, x_order, a.xs);
     strides_of(y, y_order, a.ys);
     if (c->taps_first)
-        multiply_lanes(&a, scratch, by);
+        multiply_lanes(&a, scratch, some.by);
     else
-        multiply_groups(&a, scratch, by);
+        multiply_groups(&a, scratch, some);
     tc_arena_rewind(scratch, mark);
 }

@@ -26,9 +26,15 @@ bool tc_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_co
 void tc_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size_t which,
                      float *out);
 
-/* y += windows at every position times `by`: rows rows of k numbers; x as it lies in memory, y too.
- */
+/* Rows first .. first+n-1 of a product's weights, k numbers each; with groups: all rows. */
+typedef struct tc_some_rows {
+    int64_t first, n;
+    const float *by;
+} tc_some_rows;
+
+/* y += windows at every position times the rows, in their channels; x as it lies in memory, y too.
+ * The sums do not depend on how many rows there are at a time. */
 void tc_columns_multiply(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *x_order,
-                         const float *by, tc_tensor y, const int8_t *y_order);
+                         tc_some_rows some, tc_tensor y, const int8_t *y_order);
 
 #endif

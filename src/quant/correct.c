@@ -32,7 +32,8 @@ enum {
     MOST_SAMPLES = 32,
     LEAST_SAMPLES = 4,
     TRY_EVERY = 4, /* samples: new codes are tried on it */
-    CHANNELS = 32 /* at a time */
+    CHANNELS = 32, /* at a time */
+    ROWS_BYTES = 4 << 20 /* of what is added to rows of weights at a time */
 };
 enum { REAL, TYPED }; /* the two programs */
 static const size_t MOST_BYTES = (size_t)3 << 27; /* of activations that are alive at once */
@@ -88,7 +89,8 @@ typedef struct correction {
     tc_samples picked;
     runner *runner;
     const product *now; /* the product in hand */
-    float *by;          /* weights that are added, or channels' moves */
+    float *by;          /* what is added to some rows of weights, or channels' moves */
+    int64_t first_row, n_row; /* those rows */
     double *variance, *before, *after; /* by channel; after: NULL while that is not known */
     double *sums;       /* of the two programs, by sample and channel */
     tc_tensor old;      /* the codes of the product in hand as they were */
@@ -270,14 +272,15 @@ static double weight_step(const tc_type *w, int64_t c)
     return w->quant->scale[w->quant->axis >= 0 ? c : 0];
 }
 
-/* What the results become with weights that are by[] more. */
+/* What the results become with rows of weights that are by[] more. */
 static void add_weights(void *what, size_t i, tc_arena *room)
 {
     const correction *c = what;
     const product *p = c->now;
     runner *r = &c->runner[i];
     const kept *k = &r->kept[p->keeper];
-    tc_columns_multiply(&p->shape, room, k->input, k->order, c->by, r->side[TYPED].seen,
+    tc_columns_multiply(&p->shape, room, k->input, k->order,
+                        (tc_some_rows){c->first_row, c->n_row, c->by}, r->side[TYPED].seen,
                         r->side[TYPED].order);
 }
 
@@ -304,22 +307,40 @@ static void try_out(correction *c, double *variance)
 
 /* What the new codes of a row add to its weights; `after`: nothing, where they pay, and else they
  * are taken back. */
-static void weigh_row(void *what, size_t row, tc_arena *room)
+static void weigh_row(void *what, size_t i, tc_arena *room)
 {
     const correction *c = what;
     const product *p = c->now;
-    int64_t k = p->shape.k, first = (int64_t)row * k;
+    int64_t k = p->shape.k, row = c->first_row + (int64_t)i, first = row * k;
+    float *to = c->by + (int64_t)i * k;
     tc_tensor old = c->old, new = p->out->codes;
     bool back = c->after != NULL, good = back && c->after[row] < c->before[row];
-    double step = weight_step(old.type, (int64_t)row);
+    double step = weight_step(old.type, row);
     (void)room;
     for (int64_t j = first; j < first + k; j++) {
         int64_t was = tc_load_i64(old, j), is = tc_load_i64(new, j);
         int64_t by = back ? was - is : is - was;
-        c->by[j] = good ? 0 : (float)((double)by * step);
+        to[j - first] = good ? 0 : (float)((double)by * step);
         if (back && !good)
             tc_store_i64(new, j, was);
     }
+}
+
+/* Both for all rows, some at a time: as real numbers all of them are many times the codes. */
+static void weigh_rows(correction *c, const product *p)
+{
+    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+    int64_t row_bytes = tc_max_i64(1, p->shape.k) * (int64_t)sizeof *c->by,
+            fit = tc_max_i64(1, ROWS_BYTES / row_bytes),
+            each = p->shape.groups > 1 ? p->n : tc_min_i64(fit, p->n);
+    c->by = tc_arena_raw(&c->ctx->scratch, (size_t)(each * row_bytes));
+    for (int64_t first = 0; first < p->n; first += each) {
+        c->first_row = first;
+        c->n_row = tc_min_i64(each, p->n - first);
+        tc_each(c->ctx, (size_t)c->n_row, c->n_part, weigh_row, c);
+        tc_each(c->ctx, c->picked.n, c->n_thread, add_weights, c);
+    }
+    tc_arena_rewind(&c->ctx->scratch, mark);
 }
 
 /* Rows of the new codes that do not pay are taken back. */
@@ -330,10 +351,8 @@ static void keep_good_rows(correction *c, const product *p)
         good += c->after[i] < c->before[i];
     c->how->result->rows += (size_t)p->n;
     c->how->result->rows_kept += good;
-    if (good == (size_t)p->n)
-        return;
-    tc_each(c->ctx, (size_t)p->n, c->n_part, weigh_row, c);
-    tc_each(c->ctx, c->picked.n, c->n_thread, add_weights, c);
+    if (good < (size_t)p->n)
+        weigh_rows(c, p);
 }
 
 static void round_weights(correction *c, const tc_graph *typed, product *p)
@@ -366,9 +385,7 @@ static void round_weights(correction *c, const tc_graph *typed, product *p)
     c->old = old;
     c->before = before;
     c->after = NULL;
-    c->by = tc_arena_raw(scratch, (size_t)tc_type_count(old.type) * sizeof *c->by);
-    tc_each(c->ctx, (size_t)p->n, c->n_part, weigh_row, c);
-    tc_each(c->ctx, c->picked.n, c->n_thread, add_weights, c);
+    weigh_rows(c, p);
     try_out(c, after);
     c->after = after;
     keep_good_rows(c, p);

@@ -77,10 +77,26 @@ static tc_val new_codes(tc_rewrite *rw, const tc_renewed *p)
     return tc_graph_const(rw->to, old->type, p->codes.data, old->name, old->def->loc);
 }
 
+/* Weights and biases that new ones stand for and nobody else reads: left in the program they would
+ * be made real with all the others when it is measured. */
+static bool is_replaced(const tc_rewrite *rw, const tc_renewal *all, const tc_node *node)
+{
+    if (node->op != TC_OP_const || rw->readers[node->out[0]] != 1)
+        return false;
+    for (size_t i = 0; i < all->n; i++) {
+        const tc_renewed *p = &all->of[i];
+        if ((p->codes.data && p->typed->in[1] == node->out[0]) ||
+            (all->biases && p->typed->n_in > 2 && p->typed->in[2] == node->out[0]))
+            return true;
+    }
+    return false;
+}
+
 static tc_status give_constants(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_renewal *all = rw->user;
-    const tc_renewed *p = find(all, node);
+    *done = is_replaced(rw, all, node);
+    const tc_renewed *p = *done ? NULL : find(all, node);
     if (!p)
         return TC_OK;
     *done = true;

@@ -5,11 +5,13 @@
 
 #include <string.h>
 
+#include "ir/rewrite.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "quant/columns.h"
 #include "quant/gram.h"
 #include "quant/lattice.h"
+#include "quant/renew.h"
 #include "check.h"
 
 /* ---- a row of codes ---- */
@@ -114,17 +116,103 @@ static void test_windows(void)
                        (tc_tensor[]){in, tc_tensor_of(g, conv->in[1])}, &out,
                        &ctx->arena) == TC_OK);
     memcpy(want, out.data, sizeof want);
-    tc_columns_multiply(&c, &ctx->scratch, in, plain, tc_tensor_of(g, conv->in[1]).data,
+    tc_columns_multiply(&c, &ctx->scratch, in, plain,
+                        (tc_some_rows){0, 1, tc_tensor_of(g, conv->in[1]).data},
                         (tc_tensor){out.type, y}, plain);
     CHECK(memcmp(y, want, sizeof y) == 0);
     int64_t dim[] = {1, 3, 3, 2};
     tc_tensor turned = {tc_type_make(ctx, TC_f32, 4, dim), moved};
     memset(y, 0, sizeof y);
-    tc_columns_multiply(&c, &ctx->scratch, turned, last, tc_tensor_of(g, conv->in[1]).data,
+    tc_columns_multiply(&c, &ctx->scratch, turned, last,
+                        (tc_some_rows){0, 1, tc_tensor_of(g, conv->in[1]).data},
                         (tc_tensor){out.type, y}, plain);
     CHECK(memcmp(y, want, sizeof y) == 0);
     tc_columns_take(&c, in, plain, 0, window);
     CHECK(window[0] == 0 && window[2] == x[0] && window[3] == x[1] && window[6] == x[9]);
+    tc_ctx_free(ctx);
+}
+
+/* Rows a few at a time add what all of them do at once, to the bit; one of zeros adds nothing. */
+static void test_some_rows(void)
+{
+    enum { ROWS = 37, K = 300, POSITIONS = 5 };
+    static const int8_t plain[TC_MAX_RANK] = {0, 1};
+    static float x[POSITIONS * K], by[ROWS * K], whole[POSITIONS * ROWS], parts[POSITIONS * ROWS];
+    tc_ctx *ctx = tc_ctx_new();
+    tc_columns c = {.rows = ROWS, .groups = 1, .k = K, .each = POSITIONS, .position = POSITIONS};
+    int64_t in[] = {POSITIONS, K}, out[] = {POSITIONS, ROWS};
+    tc_tensor from = {tc_type_make(ctx, TC_f32, 2, in), x},
+              to = {tc_type_make(ctx, TC_f32, 2, out), whole};
+    for (int i = 0; i < POSITIONS * K; i++)
+        x[i] = (float)(i * 37 % 101) / 7 - 6;
+    for (int i = 0; i < ROWS * K; i++)
+        by[i] = i / K == 11 ? 0 : (float)(i * 53 % 97) / 9 - 5;
+    for (int i = 0; i < POSITIONS * ROWS; i++)
+        whole[i] = parts[i] = (float)i / 3;
+    tc_columns_multiply(&c, &ctx->scratch, from, plain, (tc_some_rows){0, ROWS, by}, to, plain);
+    CHECK(whole[11] == 11 / 3.0F && whole[12] != 12 / 3.0F);
+    to.data = parts;
+    for (int64_t first = 0, n; first < ROWS; first += n) {
+        n = tc_min_i64(first + 1, ROWS - first);
+        tc_columns_multiply(&c, &ctx->scratch, from, plain,
+                            (tc_some_rows){first, n, by + first * K}, to, plain);
+    }
+    CHECK(memcmp(whole, parts, sizeof whole) == 0);
+    tc_ctx_free(ctx);
+}
+
+/* ---- new constants ---- */
+
+static size_t unread_constants(tc_ctx *ctx, const tc_graph *g)
+{
+    const uint32_t *readers = tc_graph_readers(ctx, g);
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_node; i++)
+        n += g->node[i]->op == TC_OP_const && !readers[g->node[i]->out[0]];
+    return n;
+}
+
+/* New weights and biases stand in place of the old ones, which go, unless others read them. */
+static void test_renewal(void)
+{
+    static const char text[] =
+        "graph @main(%0: i8[1,2] q(0.5:0)) {\n"
+        "  %1 = const [1,2,3,4] : i8[2,2] q(0.25:0)\n"
+        "  %2 = const [10,20] : i32[2] q(0.125:0)\n"
+        "  %3 = linear %0, %1, %2 : i8[1,2] q(1:0)\n"
+        "  %4 = linear %3, %1, %2 : i8[1,2] q(1:0)\n"
+        "  %5 = const [5,6,7,8] : i8[2,2] q(0.25:0)\n"
+        "  %6 = const [30,40] : i32[2] q(0.25:0)\n"
+        "  %7 = linear %4, %5, %6 : i8[1,2] q(1:0)\n  return %7\n}\n";
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *m = NULL;
+    CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+                   (tc_bytes){NULL, 0}, &m) == TC_OK);
+    tc_graph *g = tc_main(m);
+    int8_t codes[] = {-1, -2, -3, -4};
+    int64_t move[] = {1, -1};
+    tc_renewed of[2] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_node; i++)
+        if (g->node[i]->op == TC_OP_linear && n++ != 1) /* the first and the last of three */
+            of[n > 1] = (tc_renewed){.typed = g->node[i],
+                                     .n = 2,
+                                     .move = move,
+                                     .codes = {tc_type_of(g, g->node[i]->in[1]), codes}};
+    tc_renewal all = {.of = of, .n = 2, .biases = true};
+    CHECK(tc_renew_constants(g, &all) == TC_OK && tc_verify(ctx, m) == TC_OK);
+    CHECK(unread_constants(ctx, g) == 0);
+    const tc_node *node[3];
+    n = 0;
+    for (size_t i = 0; i < g->n_node; i++)
+        if (g->node[i]->op == TC_OP_linear)
+            node[n++] = g->node[i];
+    static const int8_t first[] = {-1, 1, -1};
+    static const int32_t bias[] = {11, 10, 31};
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(*(const int8_t *)tc_tensor_of(g, node[i]->in[1]).data == first[i]);
+        CHECK(*(const int32_t *)tc_tensor_of(g, node[i]->in[2]).data == bias[i]);
+    }
     tc_ctx_free(ctx);
 }
 
@@ -232,6 +320,8 @@ int main(void)
     test_descent();
     test_importance();
     test_windows();
+    test_some_rows();
+    test_renewal();
     test_methods();
     test_limit();
     test_best();
