@@ -3,13 +3,16 @@
  * with h at each. */
 #include "cpu_forms.h"
 
+#include "../num/rnn.h"
+
 enum { MOST_STEPS = 1024 };
 
 #define UNARY(m, op, x) tc_cpu_unary(m, TC_OP_##op, x)
 
-/* One layer in one direction: operands w_ih, w_hh, b_ih, b_hh; TC_NONE: no bias. */
+/* One layer in one direction: operands w_ih, w_hh, b_ih, b_hh, w_hr; TC_NONE: no bias, no
+ * projection. */
 typedef struct weights {
-    tc_val w_ih, w_hh, b_ih, b_hh;
+    tc_val w_ih, w_hh, b_ih, b_hh, w_hr;
 } weights;
 
 static tc_val affine(tc_cpu_maker *m, tc_val x, tc_val w, tc_val b)
@@ -50,30 +53,33 @@ static void step(tc_cpu_maker *m, tc_op op, tc_val from_x, tc_val from_h, int64_
     }
 }
 
-/* x: [steps, batch, in] to [steps, batch, hidden]. */
+/* x: [steps, batch, in] to [steps, batch, h]. */
 static tc_val direction(tc_cpu_maker *m, tc_op op, tc_val x, const weights *w, bool backward,
                         tc_val *h, tc_val *c)
 {
     if (m->status != TC_OK)
         return TC_NONE;
     const tc_type *t = tc_cpu_type(m, x);
-    int64_t steps = t->dim[0], hidden = tc_cpu_type(m, w->w_hh)->dim[1], batch = t->dim[1];
+    int64_t steps = t->dim[0], given = tc_cpu_type(m, w->w_hh)->dim[1], batch = t->dim[1];
+    int64_t hidden = w->w_hr ? tc_cpu_type(m, w->w_hr)->dim[1] : given;
     tc_val all = affine(m, x, w->w_ih, w->b_ih),
            *row = tc_new_n(&m->ctx->arena, tc_val, (size_t)steps);
     for (int64_t i = 0; i < steps && m->status == TC_OK; i++) {
         int64_t at = backward ? steps - 1 - i : i;
         tc_val now = tc_cpu_make(m, TC_OP_select, TC_CPU_ATTR(m, select, 0, at), &all, 1);
         step(m, op, now, affine(m, *h, w->w_hh, w->b_hh), hidden, h, c);
-        row[at] = tc_cpu_reshape(m, *h, 3, (int64_t[]){1, batch, hidden});
+        *h = w->w_hr ? affine(m, *h, w->w_hr, TC_NONE) : *h;
+        row[at] = tc_cpu_reshape(m, *h, 3, (int64_t[]){1, batch, given});
     }
     return tc_cpu_cat(m, row, (int)steps, 0);
 }
 
-static weights weights_at(tc_cpu_maker *m, int first, bool bias)
+static weights weights_at(tc_cpu_maker *m, int first, bool bias, int project)
 {
     return (weights){tc_cpu_in(m, first), tc_cpu_in(m, first + 1),
                      bias ? tc_cpu_in(m, first + 2) : TC_NONE,
-                     bias ? tc_cpu_in(m, first + 3) : TC_NONE};
+                     bias ? tc_cpu_in(m, first + 3) : TC_NONE,
+                     project ? tc_cpu_in(m, first + project) : TC_NONE};
 }
 
 static tc_val state_at(tc_cpu_maker *m, int operand, int64_t cell)
@@ -88,14 +94,15 @@ static bool layers(tc_cpu_maker *m, tc_op op)
     const tc_type *t = tc_cpu_in_type(m, 0);
     int64_t steps = t->dim[a->batch_first ? 1 : 0], directions = a->bidirectional ? 2 : 1;
     int64_t cells = a->layers * directions;
-    int states = op == TC_OP_lstm ? 2 : 1, per_layer = a->has_bias ? 4 : 2;
+    int states = op == TC_OP_lstm ? 2 : 1;
+    tc_rnn_operands o = tc_rnn_operands_of(a, m->node->n_in, states);
     if (steps < 1 || steps > MOST_STEPS)
         return false;
     tc_val x = tc_cpu_in(m, 0), *h = tc_new_n(&m->ctx->arena, tc_val, (size_t)cells);
     tc_val *c = tc_new_n(&m->ctx->arena, tc_val, (size_t)cells), way[2];
     x = a->batch_first ? tc_cpu_permute(m, x, (int64_t[]){1, 0, 2}) : x;
     for (int64_t cell = 0; cell < cells; cell++) {
-        weights w = weights_at(m, 1 + states + (int)cell * per_layer, a->has_bias);
+        weights w = weights_at(m, o.first + (int)cell * o.per_cell, a->has_bias, o.project);
         h[cell] = state_at(m, 1, cell);
         c[cell] = states == 2 ? state_at(m, 2, cell) : TC_NONE;
         way[cell % directions] =
@@ -123,7 +130,7 @@ static tc_val rows(tc_cpu_maker *m, int i)
 static bool cell(tc_cpu_maker *m, tc_op op)
 {
     int states = op == TC_OP_lstm ? 2 : 1;
-    weights w = weights_at(m, 1 + states, true);
+    weights w = weights_at(m, 1 + states, true, 0);
     tc_val h = rows(m, 1), c = states == 2 ? rows(m, 2) : TC_NONE;
     int64_t hidden = tc_cpu_type(m, w.w_hh)->dim[1];
     tc_val from_h = affine(m, h, w.w_hh, w.b_hh);

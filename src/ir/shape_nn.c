@@ -2,6 +2,8 @@
 /* shape_nn.c -- the shape functions of norms, softmax and the recurrent operators. */
 #include "shape_check.h"
 
+#include "../num/rnn.h"
+
 tc_status tc_shape_softmax(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
@@ -84,8 +86,9 @@ tc_status tc_shape_layer_norm(tc_infer *c)
     return tc_text_eq(c->op, "group_norm") ? over_groups(c, c->attr) : over_last_axes(c, c->attr);
 }
 
-/* One layer in one direction: w_ih [gates h, in], w_hh [gates h, h], b_ih and b_hh [gates h]. */
-static tc_status layer_weights(tc_infer *c, int first, int64_t rows, int64_t in, int64_t hidden,
+/* One layer in one direction: w_ih [gates hidden, in], w_hh [gates hidden, h], b_ih and b_hh
+ * [gates hidden]. */
+static tc_status layer_weights(tc_infer *c, int first, int64_t rows, int64_t in, int64_t h,
                                bool bias)
 {
     for (int i = 0; i < (bias ? 4 : 2); i++) {
@@ -95,13 +98,25 @@ static tc_status layer_weights(tc_infer *c, int first, int64_t rows, int64_t in,
         TC_TRY(tc_need_rank(c, t, "a weight", i < 2 ? 2 : 1, i < 2 ? 2 : 1));
         TC_TRY(tc_need_extent(c, "the rows of a weight", t->dim[0], rows));
         if (i < 2)
-            TC_TRY(tc_need_extent(c, "the columns of a weight", t->dim[1], i ? hidden : in));
+            TC_TRY(tc_need_extent(c, "the columns of a weight", t->dim[1], i ? h : in));
     }
     return TC_OK;
 }
 
-/* x: [steps, batch, in] or [batch, steps, in]; states: [layers * directions, batch, hidden];
- * results: [steps, batch, directions * hidden] or batch first, and the states. */
+/* w_hr: [h, hidden] */
+static tc_status projection(tc_infer *c, int i, int64_t h, int64_t hidden)
+{
+    const tc_type *t = tc_in(c, i);
+    TC_TRY(tc_need(c, i, "projection"));
+    TC_TRY(tc_need_dtype(c, i, "a projection"));
+    TC_TRY(tc_need_rank(c, t, "a projection", 2, 2));
+    TC_TRY(tc_need_extent(c, "the rows of a projection", t->dim[0], h));
+    return tc_need_extent(c, "the columns of a projection", t->dim[1], hidden);
+}
+
+/* x: [steps, batch, in] or [batch, steps, in]; states: [layers * directions, batch, hidden], of an
+ * lstm whose h is projected [.., h] and [.., hidden];
+ * results: [steps, batch, directions * h] or batch first, and the states. */
 static tc_status recurrent(tc_infer *c, int states, int64_t gates)
 {
     const tc_attr_rnn *a = c->attr;
@@ -110,11 +125,11 @@ static tc_status recurrent(tc_infer *c, int states, int64_t gates)
     TC_TRY(tc_need_float(c, x));
     TC_TRY(tc_need_rank(c, x, "the input", 3, 3));
     int64_t directions = a->bidirectional ? 2 : 1, batch = x->dim[a->batch_first ? 0 : 1];
-    int per_layer = a->has_bias ? 4 : 2;
     if (a->layers < 1 || a->layers > 1024)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' of %" PRId64 " layers", c->op,
                         a->layers);
-    int expected = 1 + states + per_layer * (int)(a->layers * directions);
+    tc_rnn_operands o = tc_rnn_operands_of(a, c->n_in, states);
+    int expected = o.first + o.per_cell * (int)o.cells;
     if (c->n_in != expected)
         return tc_error(c->ctx, c->loc, TC_E_STRUCTURE,
                         "'%s' of %" PRId64 " layers has %d operands, expected %d", c->op, a->layers,
@@ -126,17 +141,21 @@ static tc_status recurrent(tc_infer *c, int states, int64_t gates)
         TC_TRY(tc_need_extent(c, "the first extent of a state", tc_in(c, i)->dim[0],
                               a->layers * directions));
         TC_TRY(tc_need_extent(c, "the batch of a state", tc_in(c, i)->dim[1], batch));
-        TC_TRY(tc_need_extent(c, "the hidden extent of a state", tc_in(c, i)->dim[2],
-                              tc_in(c, 1)->dim[2]));
+        if (!o.project)
+            TC_TRY(tc_need_extent(c, "the hidden extent of a state", tc_in(c, i)->dim[2],
+                                  tc_in(c, 1)->dim[2]));
         c->out[i] = *tc_in(c, i);
     }
-    int64_t hidden = tc_in(c, 1)->dim[2], in = x->dim[2];
-    for (int64_t layer = 0; layer < a->layers; layer++, in = directions * hidden)
-        for (int64_t d = 0; d < directions; d++)
-            TC_TRY(layer_weights(c, 1 + states + (int)(layer * directions + d) * per_layer,
-                                 gates * hidden, in, hidden, a->has_bias));
+    int64_t h = tc_in(c, 1)->dim[2], hidden = tc_in(c, states)->dim[2];
+    for (int64_t cell = 0; cell < o.cells; cell++) {
+        int at = o.first + (int)cell * o.per_cell;
+        int64_t in = cell < directions ? x->dim[2] : directions * h;
+        TC_TRY(layer_weights(c, at, gates * hidden, in, h, a->has_bias));
+        if (o.project)
+            TC_TRY(projection(c, at + o.project, h, hidden));
+    }
     c->out[0] = *x;
-    c->out[0].dim[2] = directions * hidden;
+    c->out[0].dim[2] = directions * h;
     return TC_OK;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rnn.c -- lstm, gru and the plain recurrent layers, and one step of each.
  *
- * Operands: x, the states, then for every layer and direction w_ih, w_hh and, with biases, b_ih,
- * b_hh.  The product with x is done for all steps at once; the one with h step by step. */
+ * The product with x is done for all steps at once; those with h step by step. */
+#include "rnn.h"
+
 #include "gemm.h"
 #include "math.h"
 #include "work.h"
@@ -14,7 +15,8 @@ static const int64_t gates_of[] = {[LSTM] = 4, [GRU] = 3, [TANH] = 1, [RELU] = 1
 /* One layer in one direction. */
 typedef struct layer {
     kind kind;
-    int64_t steps, batch, in, hidden;
+    int64_t steps, batch, in, hidden, given; /* given: extent of h, less than `hidden` where it is
+                                                projected */
     bool backward;
     int64_t y_row; /* elements from one row of the result to the next */
 } layer;

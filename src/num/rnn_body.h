@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rnn_body.h -- recurrent layers in working type T; rnn.c includes it per type. */
 
-/* The weights of one layer in one direction; biases are NULL where there are none. */
+/* The weights of one layer in one direction; biases and projection are NULL where there are
+ * none. */
 typedef struct NAME(weights) {
-    const T *w_ih, *w_hh, *b_ih, *b_hh;
+    const T *w_ih, *w_hh, *b_ih, *b_hh, *w_hr;
 } NAME(weights);
 
 /* From the two products of one sample, a = W_ih x + b_ih and b = W_hh h + b_hh, the next state.
@@ -39,26 +40,31 @@ static void NAME(affine)(tc_arena *scratch, int64_t rows, int64_t in, int64_t ou
     NAME(tc_gemm)(scratch, rows, out, in, x, in, 1, w, 1, in, y, out);
 }
 
-/* x: [steps, batch, in]   h, c: [batch, hidden], from the first state to the last   y: a row per
- * step and sample. */
+/* x: [steps, batch, in]   h: [batch, given], c: [batch, hidden], from the first state to the last
+ * y: a row per step and sample.  With a projection h = w_hr (sigmoid(o) tanh(c)). */
 static void NAME(direction)(tc_arena *scratch, const layer *l, const T *x, const NAME(weights) * w,
                             T *h, T *c, T *y)
 {
     tc_mark mark = tc_arena_mark(scratch);
     int64_t wide = gates_of[l->kind] * l->hidden;
     T *from_x = tc_arena_raw(scratch, (size_t)(l->steps * l->batch * wide) * sizeof(T));
-    T *from_h = tc_arena_raw(scratch, (size_t)(l->batch * wide) * sizeof(T));
+    T *from_h = tc_arena_raw(scratch, (size_t)(l->batch * wide) * sizeof(T)), *shown = h;
+    if (w->w_hr)
+        shown = tc_arena_raw(scratch, (size_t)(l->batch * l->hidden) * sizeof(T));
     NAME(affine)(scratch, l->steps * l->batch, l->in, wide, x, w->w_ih, w->b_ih, from_x);
     for (int64_t i = 0; i < l->steps; i++) {
         int64_t t = l->backward ? l->steps - 1 - i : i;
-        NAME(affine)(scratch, l->batch, l->hidden, wide, h, w->w_hh, w->b_hh, from_h);
+        NAME(affine)(scratch, l->batch, l->given, wide, h, w->w_hh, w->b_hh, from_h);
         for (int64_t n = 0; n < l->batch; n++) {
-            T *hn = h + n * l->hidden, *cn = c ? c + n * l->hidden : NULL;
+            T *hn = shown + n * l->hidden, *cn = c ? c + n * l->hidden : NULL;
             NAME(step)
             (l->kind, l->hidden, from_x + (t * l->batch + n) * wide, from_h + n * wide, hn, cn);
-            if (y)
-                memcpy(y + (t * l->batch + n) * l->y_row, hn, (size_t)l->hidden * sizeof(T));
         }
+        if (w->w_hr)
+            NAME(affine)(scratch, l->batch, l->hidden, l->given, shown, w->w_hr, NULL, h);
+        for (int64_t n = 0; y && n < l->batch; n++)
+            memcpy(y + (t * l->batch + n) * l->y_row, h + n * l->given,
+                   (size_t)l->given * sizeof(T));
     }
     tc_arena_rewind(scratch, mark);
 }
@@ -80,12 +86,13 @@ static T *NAME(state)(tc_call *call, int i, int out)
     return y;
 }
 
-static NAME(weights) NAME(weights_at)(tc_call *call, int first, bool bias)
+static NAME(weights) NAME(weights_at)(tc_call *call, int first, bool bias, int project)
 {
     tc_work work = tc_work_of(call->in[0].type->dtype);
     return (NAME(weights)){tc_work_in(call, first, work), tc_work_in(call, first + 1, work),
                            bias ? tc_work_in(call, first + 2, work) : NULL,
-                           bias ? tc_work_in(call, first + 3, work) : NULL};
+                           bias ? tc_work_in(call, first + 3, work) : NULL,
+                           project ? tc_work_in(call, first + project, work) : NULL};
 }
 
 static void NAME(run)(tc_call *call, kind k)
@@ -94,9 +101,10 @@ static void NAME(run)(tc_call *call, kind k)
     tc_work work = tc_work_of(call->in[0].type->dtype);
     const tc_type *x = call->in[0].type;
     int64_t steps = x->dim[a->batch_first ? 1 : 0], batch = x->dim[a->batch_first ? 0 : 1];
-    int64_t hidden = call->in[1].type->dim[2], directions = a->bidirectional ? 2 : 1;
-    int states = k == LSTM ? 2 : 1, per_layer = a->has_bias ? 4 : 2;
-    int64_t rows = steps * batch, width = directions * hidden;
+    int states = k == LSTM ? 2 : 1;
+    int64_t given = call->in[1].type->dim[2], hidden = call->in[states].type->dim[2];
+    tc_rnn_operands o = tc_rnn_operands_of(a, call->n_in, states);
+    int64_t directions = a->bidirectional ? 2 : 1, rows = steps * batch, width = directions * given;
     const T *from = tc_work_in(call, 0, work);
     if (a->batch_first) {
         T *turned = tc_arena_raw(call->scratch, (size_t)tc_type_count(x) * sizeof(T));
@@ -109,11 +117,11 @@ static void NAME(run)(tc_call *call, kind k)
         to = tc_arena_raw(call->scratch, (size_t)(rows * width) * sizeof(T));
         for (int64_t d = 0; d < directions; d++) {
             int64_t cell = i * directions + d;
-            layer l = {k, steps, batch, i ? width : x->dim[2], hidden, d == 1, width};
+            layer l = {k, steps, batch, i ? width : x->dim[2], hidden, given, d == 1, width};
             NAME(weights)
-            w = NAME(weights_at)(call, 1 + states + (int)cell * per_layer, a->has_bias);
-            NAME(direction)(call->scratch, &l, from, &w, h + cell * batch * hidden,
-                            c ? c + cell * batch * hidden : NULL, to + d * hidden);
+            w = NAME(weights_at)(call, o.first + (int)cell * o.per_cell, a->has_bias, o.project);
+            NAME(direction)(call->scratch, &l, from, &w, h + cell * batch * given,
+                            c ? c + cell * batch * hidden : NULL, to + d * given);
         }
     }
     T *y = tc_work_out(call, 0, work);
@@ -132,9 +140,10 @@ static void NAME(cell)(tc_call *call, kind k)
     tc_work work = tc_work_of(call->in[0].type->dtype);
     const tc_type *x = call->in[0].type;
     int last = x->rank - 1, states = k == LSTM ? 2 : 1;
-    layer l = {k, 1, last ? x->dim[0] : 1, x->dim[last], call->in[1].type->dim[last], false, 0};
+    int64_t hidden = call->in[1].type->dim[last];
+    layer l = {k, 1, last ? x->dim[0] : 1, x->dim[last], hidden, hidden, false, 0};
     T *h = NAME(state)(call, 1, 0), *c = k == LSTM ? NAME(state)(call, 2, 1) : NULL;
-    NAME(weights) w = NAME(weights_at)(call, 1 + states, true);
+    NAME(weights) w = NAME(weights_at)(call, 1 + states, true, 0);
     NAME(direction)(call->scratch, &l, tc_work_in(call, 0, work), &w, h, c, NULL);
     tc_work_done(call, 0, work, h);
     if (c)

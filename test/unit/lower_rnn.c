@@ -36,6 +36,19 @@
                  "layers=2 bidirectional=false "                                                   \
                  "batch_first=false has_bias=true : " x "[6,2,4]" hq ", " x "[2,2,4]" hq ", " x    \
                  "[2,2,4]" q "\n  return %7, %8, %9\n}\n"
+/* h of 3 from 4, two layers in both directions */
+#define SHOWN(n, w, wq, in)                                                                        \
+    "  %1" n " = const ? : " w "[16," in "]" wq "\n  %2" n " = const ? : " w "[16,3]" wq "\n"       \
+    "  %3" n " = const ? : f32[16]\n  %4" n " = const ? : f32[16]\n"                               \
+    "  %5" n " = const ? : " w "[3,4]" wq "\n"
+#define PROJECTED(x, q, hq, cq, w)                                                                 \
+    "graph @t(%0: " x "[2,4,5]" q ", %1: " x "[4,2,3]" hq ", %2: " x "[4,2,4]" cq                  \
+    ") {\n" USE(SHOWN, "0", w, "5") USE(SHOWN, "1", w, "5") USE(SHOWN, "2", w, "6")                \
+        USE(SHOWN, "3", w, "6") "  %7, %8, %9 = lstm %0, %1, %2, %10, %20, %30, %40, %50, %11, "   \
+                                "%21, %31, %41, %51, %12, %22, %32, %42, %52, %13, %23, %33, "     \
+                                "%43, %53 layers=2 bidirectional=true batch_first=true "           \
+                                "has_bias=true : " x "[2,4,6]" hq ", " x "[4,2,3]" hq ", " x       \
+                                "[4,2,4]" cq "\n  return %7, %8, %9\n}\n"
 #define CELL(x, q, hq, w)                                                                          \
     "graph @t(%0: " x "[3,5]" q ", %1: " x "[3,4]" hq ", %2: " x "[3,4]" q                         \
     ") {\n" USE(WEIGHTS, w, "16", "5", "4") "  %7, %8 = lstm_cell %0, %1, %2, %3, %4, %5, %6 : " x \
@@ -60,6 +73,7 @@ static void integers(const char *target)
     ROWS(target, 1, LSTM("i8", Q, " q(0.025:3)", H, " q(0.05:2)", W8));
     ROWS(target, 1, DEEP("i8", Q, H, W8));
     ROWS(target, 1, CELL("i8", Q, H, W8));
+    ROWS(target, 1, PROJECTED("i8", Q, " q(0.02:1)", " q(0.05:2)", W8));
 }
 
 #define Q16 " q(0.0002:0)"
@@ -77,6 +91,7 @@ static void sixteen(const char *target)
     ROWS(target, 2, LSTM("i16", Q16, START16, H16, " q(0.0003:0)", W8));
     ROWS(target, 2, DEEP("i16", Q16, H16, W32));
     ROWS(target, 2, CELL("i16", Q16, H16, W32));
+    ROWS(target, 2, PROJECTED("i16", Q16, START16, " q(0.0003:0)", W32));
 }
 
 int main(void)
@@ -91,5 +106,6 @@ int main(void)
     ROWS("TOSA-1.0+FP", 1e-5, LSTM("f32", "", "", "", "", W32));
     ROWS("TOSA-1.0+FP", 1e-5, DEEP("f32", "", "", W32));
     ROWS("TOSA-1.0+FP", 1e-5, CELL("f32", "", "", W32));
+    ROWS("TOSA-1.0+FP", 1e-5, PROJECTED("f32", "", "", "", W32));
     return check_done();
 }

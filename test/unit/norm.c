@@ -166,6 +166,46 @@ static void test_layers(tc_ctx *ctx, tc_op layer, tc_op cell, int64_t gates, boo
     }
 }
 
+/* A projection that shows the first units of h: as a layer without one, in which h's other units
+ * have no weights.  What it shows is then what that one gives. */
+static void test_projection(tc_ctx *ctx, bool bias)
+{
+    enum { STEPS = 4, BATCH = 2, IN = 3, HIDDEN = 5, SHOWN = 2, GATES = 4 * HIDDEN };
+    double shows[SHOWN * HIDDEN] = {0};
+    for (int i = 0; i < SHOWN; i++)
+        shows[i * HIDDEN + i] = 1;
+    tc_tensor short_h = noise(ctx, TC_f32, DIMS(1, BATCH, SHOWN), 2),
+              short_w = noise(ctx, TC_f32, DIMS(GATES, SHOWN), 5),
+              h = noise(ctx, TC_f32, DIMS(1, BATCH, HIDDEN), 9),
+              w = tensor_of(ctx, TC_f32, DIMS(GATES, HIDDEN), (double[GATES * HIDDEN]){0});
+    for (int i = 0; i < SHOWN; i++) {
+        for (int n = 0; n < BATCH; n++)
+            tc_store_f64(h, n * HIDDEN + i, tc_load_f64(short_h, n * SHOWN + i));
+        for (int n = 0; n < GATES; n++)
+            tc_store_f64(w, n * HIDDEN + i, tc_load_f64(short_w, n * SHOWN + i));
+    }
+    tc_tensor in[8] = {noise(ctx, TC_f32, DIMS(STEPS, BATCH, IN), 1), h,
+                       noise(ctx, TC_f32, DIMS(1, BATCH, HIDDEN), 3),
+                       noise(ctx, TC_f32, DIMS(GATES, IN), 4), w},
+              plain[3], out[3];
+    int n = 5;
+    for (int i = 0; bias && i < 2; i++)
+        in[n++] = noise(ctx, TC_f32, DIMS(GATES), 6 + (uint32_t)i);
+    tc_attr_rnn a = {1, false, false, bias};
+    CHECK(run_op(ctx, TC_OP_lstm, &a, in, n, plain, 3) == TC_OK);
+    in[1] = short_h;
+    in[4] = short_w;
+    in[n] = tensor_of(ctx, TC_f32, DIMS(SHOWN, HIDDEN), shows);
+    CHECK(run_op(ctx, TC_OP_lstm, &a, in, n + 1, out, 3) == TC_OK);
+    CHECK(same_numbers(out[2], plain[2], 1e-6));
+    for (int i = 0; i < STEPS * BATCH; i++)
+        for (int k = 0; k < SHOWN; k++)
+            CHECK(fabs(tc_load_f64(out[0], i * SHOWN + k) -
+                       tc_load_f64(plain[0], i * HIDDEN + k)) < 1e-6);
+    in[n] = short_w; /* of another shape */
+    CHECK(run_op(ctx, TC_OP_lstm, &a, in, n + 1, out, 3) == TC_BAD_MODEL);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -177,6 +217,8 @@ int main(void)
     test_layers(ctx, TC_OP_gru, TC_OP_gru_cell, 3, true);
     test_layers(ctx, TC_OP_rnn_tanh, TC_OP_rnn_tanh_cell, 1, false);
     test_layers(ctx, TC_OP_rnn_relu, TC_OP_rnn_relu_cell, 1, false);
+    test_projection(ctx, false);
+    test_projection(ctx, true);
     tc_ctx_free(ctx);
     return check_done();
 }

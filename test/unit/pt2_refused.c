@@ -154,8 +154,8 @@ static const row rows[] = {
     ROW("layer_norm.default", "input=x normalized_shape=[7]", "not that of the input's last axes"),
     ROW("lstm.input", "input=t hx={t,t} params={x,x,v,v} train=true dropout=0.5",
         "dropout is for training"),
-    ROW("lstm.input", "input=t hx={t,t} params={x,x,v,v,x} has_biases=true",
-        "projections (proj_size)"),
+    ROW("lstm.input", "input=t hx={t,t} params={x,x,v,v,x,x} has_biases=true",
+        "has 9 operands, expected 7"),
     ROW("lstm.data", "data=x", "packed sequences are not handled"),
     ROW("lstm_cell.default", "input=x hx={x} w_ih=x w_hh=x", "hx must hold h and c"),
     /* products */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rnn.c -- lstm, gru and the plain recurrent layers, and one step of each, unrolled.
  *
- * Operands: x, the states, then for every layer and direction w_ih, w_hh and, with biases, b_ih,
- * b_hh.  Between the borders everything is 16 bits wide, or f32. */
+ * Between the borders everything is 16 bits wide, or f32. */
+#include "rnn.h"
+
 #include <math.h>
 
-#include "rnn.h"
 #include "rnn_arith.h"
 
 #include "../../num/load.h"
+#include "../../num/rnn.h"
 
 static const double gate_unit =
     0x1p-11; /* sums that go into sigmoid and tanh: between -16 and 16 */
@@ -18,7 +19,8 @@ typedef struct cell {
     tc_rnn_kind kind;
     int weight; /* the operand w_ih */
     bool bias;
-    int64_t hidden;
+    int project;           /* from w_ih to w_hr; 0: h is not projected */
+    int64_t hidden, given; /* given: extent of h */
     double h_unit, c_unit, start_unit; /* start: of the h that is given */
 } cell;
 
@@ -26,8 +28,10 @@ typedef struct state {
     tc_rnn_num h, c;
 } state;
 
-/* i, f, g, o = a + b;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c) */
-static state lstm_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, state s)
+/* i, f, g, o = a + b;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c), projected
+ * w_hr h */
+static state lstm_step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_num a, tc_rnn_num b,
+                       state s)
 {
     int64_t n = l->hidden;
     tc_rnn_num sum = tc_rnn_plus(lw, a, b, gate_unit);
@@ -38,7 +42,10 @@ static state lstm_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, 
     tc_rnn_num taken = tc_rnn_times(lw, in, next, TC_SHARE_UNIT);
     tc_rnn_num kept = tc_rnn_times(lw, forget, s.c, l->c_unit);
     s.c = tc_rnn_plus(lw, kept, taken, l->c_unit);
-    s.h = tc_rnn_times(lw, out, tc_rnn_tanh(lw, s.c), l->h_unit);
+    tc_rnn_num shown = tc_rnn_tanh(lw, s.c);
+    s.h = tc_rnn_times(lw, out, shown, l->project ? TC_SHARE_UNIT : l->h_unit);
+    if (l->project)
+        s.h = tc_rnn_affine(lw, node, s.h, l->weight + l->project, -1, l->h_unit);
     return s;
 }
 
@@ -69,7 +76,7 @@ static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_num x
     tc_rnn_num a = tc_rnn_affine(lw, node, x, of_x.weight, of_x.bias, gate_unit);
     tc_rnn_num b = tc_rnn_affine(lw, node, s.h, of_h.weight, of_h.bias, gate_unit);
     if (l->kind == TC_RNN_LSTM)
-        return lstm_step(lw, l, a, b, s);
+        return lstm_step(lw, node, l, a, b, s);
     if (l->kind == TC_RNN_GRU)
         return gru_step(lw, l, a, b, s);
     s.h = tc_rnn_tanh(lw, tc_rnn_plus(lw, a, b, gate_unit));
@@ -112,11 +119,36 @@ static tc_rnn_num state_of(tc_lower *lw, tc_rnn_num all, int64_t which, int64_t 
     return tc_rnn_as(lw, all, unit);
 }
 
-/* A step leaves h between -1 and 1, except with relu; where it started further out, the way back
+double tc_rnn_gain(const double *w, int64_t rows, int64_t n)
+{
+    double most = 0;
+    for (int64_t o = 0; w && o < rows; o++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += fabs(w[o * n + i]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* How far projected h can be from 0: the largest row sum of |w_hr| of all cells. */
+static double projected_reach(tc_lower *lw, const tc_node *node, const cell *l,
+                              tc_rnn_operands o)
+{
+    double most = 1e-6;
+    for (int64_t i = 0; i < o.cells; i++) {
+        int at = o.first + (int)i * o.per_cell + o.project;
+        const double *w = tc_lower_known(lw, node, at, l->given * l->hidden, 0);
+        most = fmax(most, tc_rnn_gain(w, l->given, l->hidden));
+    }
+    return most;
+}
+
+/* A step leaves h between -1 and 1, except with relu and projections; where it started further out, the way back
  * leads through a mean of both (gru), or it is read once, in steps of its own.  c may grow by 1 a
- * step: that, or 16, or what the domains at the border say. */
-static void units(const tc_lower *lw, const tc_node *node, tc_rnn_kind k, int first, int64_t steps,
-                  cell *l)
+ * step: that, or 16, or what the domains at the border say.  most: how far an lstm's h can be. */
+static void units(tc_lower *lw, const tc_node *node, tc_rnn_kind k, int first, int64_t steps,
+                  double most, cell *l)
 {
     double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
     for (int i = 0; i < node->n_out; i++) {
@@ -126,7 +158,7 @@ static void units(const tc_lower *lw, const tc_node *node, tc_rnn_kind k, int fi
     l->start_unit = given * TC_SHARE_UNIT;
     l->h_unit = k == TC_RNN_RELU  ? fmax(h, given) * TC_SHARE_UNIT
                 : k == TC_RNN_GRU ? l->start_unit
-                                  : TC_SHARE_UNIT;
+                                  : most * TC_SHARE_UNIT;
     if (k == TC_RNN_RELU)
         l->start_unit = l->h_unit;
     double start = k == TC_RNN_LSTM ? start_reach(lw, node, 2) : 0;
@@ -236,56 +268,66 @@ static void layers(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
 {
     const tc_attr_rnn *a = node->attr;
     int states = k == TC_RNN_LSTM ? 2 : 1, ways = a->bidirectional ? 2 : 1;
+    tc_rnn_operands o = tc_rnn_operands_of(a, node->n_in, states);
+    int64_t given = tc_lower_type(lw, node, 1)->dim[2],
+            hidden = tc_lower_type(lw, node, states)->dim[2];
     if (!typed(lw, node))
         return;
     if (is_i16(lw, node)) {
         const tc_type *xt = tc_lower_type(lw, node, 0);
         put_i16(lw, node,
                 (tc_rnn){.kind = k,
-                         .weight = 1 + states,
+                         .weight = o.first,
+                         .per_cell = o.per_cell,
+                         .project = o.project,
                          .bias = a->has_bias,
                          .batch_first = a->batch_first,
                          .layers = a->layers,
                          .ways = ways,
                          .steps = xt->dim[a->batch_first ? 1 : 0],
                          .batch = xt->dim[a->batch_first ? 0 : 1],
-                         .hidden = tc_lower_type(lw, node, 1)->dim[2]},
+                         .hidden = hidden,
+                         .given = given},
                 out);
         return;
     }
     cell l = {.kind = k,
-              .weight = 1 + states,
+              .weight = o.first,
               .bias = a->has_bias,
-              .hidden = tc_lower_type(lw, node, 1)->dim[2]};
+              .project = o.project,
+              .hidden = hidden,
+              .given = given};
     sequence x = input_of(lw, node, a->batch_first);
-    units(lw, node, k, 1, x.steps, &l);
+    bool real = !tc_node_quantized(lw->from, node); /* then nothing has steps */
+    double most = real || !o.project ? 1 : projected_reach(lw, node, &l, o);
+    units(lw, node, k, 1, x.steps, most, &l);
     tc_rnn_num h = tc_rnn_in(lw, node, 1), c = k == TC_RNN_LSTM ? tc_rnn_in(lw, node, 2) : h;
-    int64_t cells = a->layers * ways, row[] = {1, x.batch, l.hidden};
+    int64_t cells = o.cells;
     tc_rnn_num *last_h = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
     tc_rnn_num *last_c = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
     for (int64_t i = 0; i < cells && lw->status == TC_OK; i += ways) {
         tc_rnn_num *to[2] = {NULL, NULL};
-        for (int d = 0; d < ways; d++, l.weight += a->has_bias ? 4 : 2) {
-            state s = {.h = state_of(lw, h, i + d, x.batch, l.hidden, l.start_unit)};
+        for (int d = 0; d < ways; d++, l.weight += o.per_cell) {
+            state s = {.h = state_of(lw, h, i + d, x.batch, given, l.start_unit)};
             if (k == TC_RNN_LSTM)
-                s.c = state_of(lw, c, i + d, x.batch, l.hidden, l.c_unit);
+                s.c = state_of(lw, c, i + d, x.batch, hidden, l.c_unit);
             to[d] = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)x.steps);
             s = direction(lw, node, &l, &x, d == 1, s, to[d]);
             last_h[i + d] = s.h;
             last_c[i + d] = s.c;
         }
         for (int64_t t = 0; ways == 2 && t < x.steps; t++)
-            to[0][t] = beside(lw, to[0][t], to[1][t], l.hidden);
+            to[0][t] = beside(lw, to[0][t], to[1][t], given);
         x.at = to[0];
     }
-    int64_t width = ways * l.hidden, by_step[] = {1, x.batch, width},
+    int64_t width = ways * given, by_step[] = {1, x.batch, width},
             by_batch[] = {x.batch, 1, width};
     out[0] = joined(lw, node, 0, x.at, x.steps, a->batch_first ? 1 : 0, 3,
                     a->batch_first ? by_batch : by_step);
     if (is_read(lw, node, 1))
-        out[1] = joined(lw, node, 1, last_h, cells, 0, 3, row);
+        out[1] = joined(lw, node, 1, last_h, cells, 0, 3, (int64_t[]){1, x.batch, given});
     if (k == TC_RNN_LSTM && is_read(lw, node, 2))
-        out[2] = joined(lw, node, 2, last_c, cells, 0, 3, row);
+        out[2] = joined(lw, node, 2, last_c, cells, 0, 3, (int64_t[]){1, x.batch, hidden});
 }
 
 static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
@@ -301,17 +343,19 @@ static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind
         put_i16(lw, node,
                 (tc_rnn){.kind = k,
                          .weight = l.weight,
+                         .per_cell = l.bias ? 4 : 2,
                          .bias = l.bias,
                          .one_step = true,
                          .layers = 1,
                          .ways = 1,
                          .steps = 1,
                          .batch = batch,
-                         .hidden = l.hidden},
+                         .hidden = l.hidden,
+                         .given = l.hidden},
                 out);
         return;
     }
-    units(lw, node, k, 0, 1, &l);
+    units(lw, node, k, 0, 1, 1, &l);
     tc_rnn_num x = tc_rnn_in(lw, node, 0);
     if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
         x = tc_rnn_as(lw, x, x.unit * 128 / 127);

@@ -11,12 +11,15 @@ typedef enum tc_rnn_kind { TC_RNN_LSTM, TC_RNN_GRU, TC_RNN_TANH, TC_RNN_RELU } t
 
 typedef struct tc_rnn {
     tc_rnn_kind kind;
-    int weight; /* the operand w_ih of the first cell */
+    int weight;            /* the operand w_ih of the first cell */
+    int per_cell, project; /* project: from w_ih to w_hr; 0: h is not projected */
     bool bias, batch_first, one_step;
-    int64_t layers, ways, steps, batch, hidden;
+    int64_t layers, ways, steps, batch, hidden, given; /* given: extent of h */
     bool read[3]; /* by result: somebody reads it */
 } tc_rnn;
 
+/* The largest row sum of |w|; 0 without w. */
+double tc_rnn_gain(const double *w, int64_t rows, int64_t n);
 /* The node with results of 16 bits, where the target has what fine.c takes. */
 void tc_put_rnn_i16(tc_lower *lw, const tc_node *node, const tc_rnn *r, tc_val *out);
 

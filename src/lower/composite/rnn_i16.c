@@ -17,7 +17,8 @@ typedef struct cell {
     tc_rnn_kind kind;
     int weight; /* the operand w_ih */
     bool bias;
-    int64_t batch, hidden;
+    int project;                  /* from w_ih to w_hr; 0: h is not projected */
+    int64_t batch, hidden, given; /* given: extent of h */
     int h, c, g;
     double h_most;
 } cell;
@@ -82,14 +83,14 @@ static tc_val half_of(tc_lower *lw, const double *w, int64_t out, int64_t in, do
     return tc_put_numbers(lw, TC_i16, 3, (int64_t[]){1, in, out}, x);
 }
 
-/* x w^T in steps of 2^-g: x = unit * (high + low / 2^15), [1, rows, in]; low: may be none. */
-static tc_val times_weights(tc_lower *lw, const cell *l, tc_val high, tc_val low, double unit,
-                            const double *w, int64_t in)
+/* x w^T in steps of 2^-bits: x = unit * (high + low / 2^15), [1, rows, in]; low: may be none; w:
+ * [out, in]. */
+static tc_val times_weights(tc_lower *lw, tc_val high, tc_val low, double unit, const double *w,
+                            int64_t out, int64_t in, int bits)
 {
-    int64_t out = gates_of(l->kind) * l->hidden;
     double most = fmax(tc_largest(w, out * in), 1e-20);
-    int power = (int)ceil(log2(unit * most * 0x1p-14) + l->g);
-    double times = ldexp(unit * 0x1p15, l->g - power);
+    int power = (int)ceil(log2(unit * most * 0x1p-14) + bits);
+    double times = ldexp(unit * 0x1p15, bits - power);
     tc_val top = half_of(lw, w, out, in, times, true), rest = half_of(lw, w, out, in, times, false);
     tc_val by_rest = scaled(lw, tc_put_matrices(lw, high, 0, rest, 0), power - 15);
     tc_val y = add(lw, scaled(lw, tc_put_matrices(lw, high, 0, top, 0), power), by_rest);
@@ -117,7 +118,25 @@ static tc_val from_state(tc_lower *lw, const tc_node *node, const cell *l, tc_va
     if (!w || !h)
         return TC_NONE;
     tc_put_halves(lw, h, &high, &low);
-    return biased(lw, node, l, times_weights(lw, l, high, low, ldexp(1, 15 - bits), w, n), bias);
+    tc_val y = times_weights(lw, high, low, ldexp(1, 15 - bits), w, gates_of(l->kind) * l->hidden,
+                             n, l->g);
+    return biased(lw, node, l, y, bias);
+}
+
+static const double *projection_of(tc_lower *lw, const tc_node *node, const cell *l)
+{
+    return tc_lower_known(lw, node, l->weight + l->project, l->given * l->hidden, 0);
+}
+
+/* w_hr x, x between -1 and 1 in steps of 2^-STATE_BITS. */
+static tc_val projected(tc_lower *lw, const tc_node *node, const cell *l, tc_val x)
+{
+    tc_val high, low;
+    const double *w = projection_of(lw, node, l);
+    if (!w || !x)
+        return TC_NONE;
+    tc_put_halves(lw, x, &high, &low);
+    return times_weights(lw, high, low, ldexp(1, 15 - STATE_BITS), w, l->given, l->hidden, l->h);
 }
 
 /* ---- one step ---- */
@@ -138,7 +157,7 @@ static tc_val share(tc_lower *lw, tc_val t)
     return add(lw, half, tc_put_i32(lw, half, 0x1p28));
 }
 
-static state lstm_step(tc_lower *lw, const cell *l, tc_val sum, state s)
+static state lstm_step(tc_lower *lw, const tc_node *node, const cell *l, tc_val sum, state s)
 {
     tc_val t = curve(lw, l, sum), g = share(lw, t);
     tc_val kept = tc_put_product(lw, gate(lw, l, g, 1, 1), s.c, 29);
@@ -146,7 +165,9 @@ static state lstm_step(tc_lower *lw, const cell *l, tc_val sum, state s)
     next = tc_put_product(lw, gate(lw, l, g, 0, 1), next, 58 - l->c);
     s.c = add(lw, kept, next);
     tc_val shown = tc_put_fine_tanh(lw, s.c, ldexp(1, -l->c));
-    s.h = tc_put_product(lw, gate(lw, l, g, 3, 1), shown, 58 - l->h);
+    s.h = tc_put_product(lw, gate(lw, l, g, 3, 1), shown, 58 - (l->project ? STATE_BITS : l->h));
+    if (l->project)
+        s.h = projected(lw, node, l, s.h);
     return s;
 }
 
@@ -165,12 +186,12 @@ static state gru_step(tc_lower *lw, const cell *l, tc_val a, tc_val b, state s)
 /* a: what x brings. */
 static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_val a, state s)
 {
-    tc_val b = from_state(lw, node, l, s.h, l->h, l->weight + 1, l->weight + 3, l->hidden);
+    tc_val b = from_state(lw, node, l, s.h, l->h, l->weight + 1, l->weight + 3, l->given);
     if (l->kind == TC_RNN_GRU)
         return gru_step(lw, l, a, b, s);
     tc_val sum = add(lw, a, b);
     if (l->kind == TC_RNN_LSTM)
-        return lstm_step(lw, l, sum, s);
+        return lstm_step(lw, node, l, sum, s);
     if (l->kind == TC_RNN_TANH)
         s.h = scaled(lw, curve(lw, l, sum), l->h - 29);
     else {
@@ -201,28 +222,16 @@ static double start_reach(const tc_lower *lw, const tc_node *node, int i)
     return t->quant ? reach(t) : most;
 }
 
-/* The largest row sum of |w|. */
-static double gain_of(const double *w, int64_t rows, int64_t n)
-{
-    double most = 0;
-    for (int64_t o = 0; w && o < rows; o++) {
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += fabs(w[o * n + i]);
-        most = fmax(most, sum);
-    }
-    return most;
-}
-
 /* How far states and sums can go; x: the largest number of the input, of n columns. */
 static void fit(tc_lower *lw, const tc_node *node, cell *l, double x, int64_t n, int64_t steps)
 {
     int64_t rows = gates_of(l->kind) * l->hidden;
-    double in = gain_of(rows_of(lw, node, l, l->weight, n), rows, n) * x,
-           back = gain_of(rows_of(lw, node, l, l->weight + 1, l->hidden), rows, l->hidden);
+    double in = tc_rnn_gain(rows_of(lw, node, l, l->weight, n), rows, n) * x,
+           back = tc_rnn_gain(rows_of(lw, node, l, l->weight + 1, l->given), rows, l->given);
     for (int i = 2; l->bias && i < 4; i++)
-        in += gain_of(rows_of(lw, node, l, l->weight + i, 1), rows, 1);
-    l->h_most = fmax(1, start_reach(lw, node, 1));
+        in += tc_rnn_gain(rows_of(lw, node, l, l->weight + i, 1), rows, 1);
+    double most = l->project ? tc_rnn_gain(projection_of(lw, node, l), l->given, l->hidden) : 1;
+    l->h_most = fmax(most, start_reach(lw, node, 1));
     if (l->kind == TC_RNN_RELU) /* it may grow with every step; what is far out saturates */
         for (int64_t t = 0; t < steps && l->h_most < 0x1p12; t++)
             l->h_most = fmax(l->h_most, in + back * l->h_most);
@@ -234,12 +243,12 @@ static void fit(tc_lower *lw, const tc_node *node, cell *l, double x, int64_t n,
 
 /* ---- layers ---- */
 
-/* State operand i, cell `which`, as [1, batch, hidden] of 2^bits for 1. */
+/* State operand i, cell `which`, as [1, batch, its extent] of 2^bits for 1. */
 static tc_val start_of(tc_lower *lw, const tc_node *node, const cell *l, int i, int64_t which,
                        int bits)
 {
     const tc_type *t = tc_lower_type(lw, node, i);
-    int64_t n = l->batch * l->hidden, dim[] = {1, l->batch, l->hidden};
+    int64_t last = t->dim[t->rank - 1], n = l->batch * last, dim[] = {1, l->batch, last};
     tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
     if (!t->quant && known.data) {
         double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
@@ -251,7 +260,7 @@ static tc_val start_of(tc_lower *lw, const tc_node *node, const cell *l, int i, 
         tc_lower_refuse(lw, "operand %d is not quantized by one scale", i);
         return TC_NONE;
     }
-    int64_t all[] = {tc_type_count(t) / n, l->batch, l->hidden};
+    int64_t all[] = {tc_type_count(t) / n, l->batch, last};
     tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, i), 3, all);
     x = tc_put_slice_axis(lw, x, 0, which, 1);
     return tc_put_rescale(lw, x, ldexp(tc_scale_of(t), bits), tc_zero_of(t), 0, TC_i32);
@@ -270,7 +279,8 @@ static void from_input(tc_lower *lw, const tc_node *node, const cell *l, int64_t
     if (t->dtype == TC_i8)
         x = tc_put_rescale(lw, x, 1, tc_zero_of(t), 0, TC_i16);
     x = tc_put_reshape(lw, x, 3, (int64_t[]){1, steps * l->batch, in});
-    x = biased(lw, node, l, times_weights(lw, l, x, TC_NONE, tc_scale_of(t), w, in), l->weight + 2);
+    x = times_weights(lw, x, TC_NONE, tc_scale_of(t), w, gates, in, l->g);
+    x = biased(lw, node, l, x, l->weight + 2);
     int axis = batch_first ? 1 : 0;
     int64_t dim[] = {batch_first ? l->batch : steps, batch_first ? steps : l->batch, gates};
     x = tc_put_reshape(lw, x, 3, dim);
@@ -288,7 +298,7 @@ static tc_val finished(tc_lower *lw, const tc_node *node, int i, tc_val x, int b
     return y ? tc_put_codes(lw, y, to->quant) : y;
 }
 
-/* What layers hand on: h of each step, [1, batch, ways * hidden], 2^bits for 1. */
+/* What layers hand on: h of each step, [1, batch, ways * given], 2^bits for 1. */
 typedef struct sequence {
     tc_val *at; /* NULL: the program's input */
     int64_t width;
@@ -305,7 +315,7 @@ typedef struct ends {
 static sequence one_way(tc_lower *lw, const tc_node *node, const tc_rnn *r, cell *l, sequence x,
                         int64_t which, bool backward, ends *e)
 {
-    sequence y = {tc_new_n(&lw->ctx->arena, tc_val, (size_t)r->steps), r->hidden, 0, 0};
+    sequence y = {tc_new_n(&lw->ctx->arena, tc_val, (size_t)r->steps), r->given, 0, 0};
     tc_val *a = tc_new_n(&lw->ctx->arena, tc_val, (size_t)r->steps);
     fit(lw, node, l, x.most, x.width, r->steps);
     if (lw->status != TC_OK)
@@ -362,8 +372,10 @@ void tc_put_rnn_i16(tc_lower *lw, const tc_node *node, const tc_rnn *r, tc_val *
     cell l = {.kind = r->kind,
               .weight = r->weight,
               .bias = r->bias,
+              .project = r->project,
               .batch = r->batch,
-              .hidden = r->hidden};
+              .hidden = r->hidden,
+              .given = r->given};
     ends e = {tc_new_n(&lw->ctx->arena, tc_val, (size_t)cells),
               tc_new_n(&lw->ctx->arena, tc_val, (size_t)cells)};
     if (!tc_is_activation(xt)) {
@@ -373,20 +385,20 @@ void tc_put_rnn_i16(tc_lower *lw, const tc_node *node, const tc_rnn *r, tc_val *
     sequence x = {NULL, xt->dim[xt->rank - 1], reach(xt), 0};
     for (int64_t i = 0; i < cells && lw->status == TC_OK; i += r->ways) {
         sequence way[2] = {{0}, {0}};
-        for (int64_t d = 0; d < r->ways; d++, l.weight += l.bias ? 4 : 2)
+        for (int64_t d = 0; d < r->ways; d++, l.weight += r->per_cell)
             way[d] = one_way(lw, node, r, &l, x, i + d, d == 1, &e);
         x = r->ways == 2 ? beside(lw, r, way[0], way[1]) : way[0];
     }
     if (lw->status != TC_OK)
         return;
-    int64_t row[] = {1, r->batch, r->hidden}, by_step[] = {1, r->batch, x.width},
-            by_batch[] = {r->batch, 1, x.width};
+    int64_t by_step[] = {1, r->batch, x.width}, by_batch[] = {r->batch, 1, x.width};
     bool lstm = r->kind == TC_RNN_LSTM;
     int h = r->one_step ? 0 : 1;
     if (r->read[h])
-        out[h] = joined(lw, node, h, e.h, cells, 0, 3, row);
+        out[h] = joined(lw, node, h, e.h, cells, 0, 3, (int64_t[]){1, r->batch, r->given});
     if (lstm && r->read[h + 1])
-        out[h + 1] = joined(lw, node, h + 1, e.c, cells, 0, 3, row);
+        out[h + 1] = joined(lw, node, h + 1, e.c, cells, 0, 3,
+                            (int64_t[]){1, r->batch, r->hidden});
     for (int64_t t = 0; h && r->read[0] && t < r->steps; t++)
         x.at[t] = finished(lw, node, 0, x.at[t], x.bits);
     if (h && r->read[0])

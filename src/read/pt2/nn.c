@@ -258,11 +258,6 @@ static void import_recurrent(tc_pt2_node *n, const tc_pt2_row *row)
         tc_pt2_unsupported(n, "dropout is for training; export the model in eval mode");
     if (n->status != TC_OK)
         return;
-    int64_t cells = a->layers * (a->bidirectional ? 2 : 1);
-    if (cells > 0 && cells < 4096 && n_param == cells * (a->has_bias ? 5 : 3)) {
-        tc_pt2_unsupported(n, "projections (proj_size) are not handled");
-        return;
-    }
     tc_val *in = tc_new_n(&n->ctx->arena, tc_val, (size_t)(1 + n_state + n_param));
     in[0] = x;
     memcpy(in + 1, state, (size_t)n_state * sizeof *in);

@@ -2,8 +2,8 @@
 /* rnn.c -- builders of LSTM, RNN, their sequences in one and two directions, and SVDF.
  *
  * An LSTM in its usual form becomes our own operator; all else is built step by step: a cell
- * without input gate, peepholes, norms, a projection, clips, a second input; the others; weights
- * that are codes.
+ * without input gate, peepholes, norms, a projection with a bias, clips, a second input; the
+ * others; weights that are codes.
  * States are variable tensors: what is left in them is what the next run begins with. */
 #include "hybrid.h"
 #include "rnn.h"
@@ -176,7 +176,8 @@ static bool read_lstm(tc_tfl_node *n, places at, lstm *s)
 
 static bool is_usual(const lstm *s)
 {
-    bool usual = s->w[INPUT].v && !s->projection.v && s->activation == TFL_TANH &&
+    bool usual = s->w[INPUT].v && !(s->projection.scale > 0) && !s->projection_bias &&
+                 s->activation == TFL_TANH &&
                  !(s->cell_clip > 0) && !(s->projection_clip > 0);
     for (int k = 0; k < GATES; k++)
         usual = usual && !s->peephole[k] && !s->norm[k] && !s->second[k].v &&
@@ -253,7 +254,9 @@ static tc_val as_operator(tc_make *m, lstm *s, tc_val x, bool back)
     x = back ? tc_make_flip(m, x, 0) : x;
     tc_val h = tc_make_unsqueeze(m, s->h, 0), c = tc_make_unsqueeze(m, s->c, 0);
     tc_attr_rnn *a = tc_make_attr(m, rnn, .layers = 1, .has_bias = true);
-    tc_node *node = tc_make_ops(m, TC_OP_lstm, a, (tc_val[]){x, h, c, w, r, bias, none}, 7, 3);
+    tc_node *node = tc_make_ops(m, TC_OP_lstm, a,
+                                (tc_val[]){x, h, c, w, r, bias, none, s->projection.v},
+                                s->projection.v ? 8 : 7, 3);
     if (!node)
         return TC_NONE;
     s->h = tc_make_select(m, node->out[1], 0, 0);
