@@ -62,6 +62,16 @@ static double of_mul(const tc_lower *lw, const tc_node *node, int depth)
     return shift.data ? ldexp(most, -(int)tc_load_i64(shift, 0)) + 1 : most;
 }
 
+/* Integers through CAST, in a float profile by way of f32. */
+static double of_cast(const tc_lower *lw, const tc_node *node, int depth)
+{
+    const tc_node *def = tc_def(lw->to, node->in[0]);
+    bool real = tc_is_float(tc_put_type(lw, node->in[0])->dtype);
+    if (!real)
+        return bound(lw, node->in[0], depth);
+    return def && def->op == TC_OP_tosa_cast ? bound(lw, def->in[0], depth) : INFINITY;
+}
+
 static double larger(const tc_lower *lw, const tc_node *node, int from, int depth)
 {
     double most = 0;
@@ -82,6 +92,8 @@ static double made_by(const tc_lower *lw, const tc_node *node, int depth)
         return of_rescale(lw, node, shifted(lw, node, 0, 3, depth)) + bound(lw, node->in[4], depth);
     case TC_OP_tosa_mul:
         return of_mul(lw, node, depth);
+    case TC_OP_tosa_cast:
+        return of_cast(lw, node, depth);
     case TC_OP_tosa_add:
     case TC_OP_tosa_sub:
         return bound(lw, node->in[0], depth) + bound(lw, node->in[1], depth);

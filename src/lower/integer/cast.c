@@ -4,7 +4,7 @@
  *   bool to codes      one of two codes
  *   i32, i16, i8       round(x / scale) + zero
  *   codes to bool      x != 0: the code is not the zero point
- *   codes to integers  a table of the numbers, cut toward zero */
+ *   codes to integers  a table of the numbers, cut toward zero, what is beyond the type wrapped */
 #include <math.h>
 
 #include "../build.h"
@@ -45,7 +45,14 @@ static tc_val to_bool(tc_lower *lw, tc_val x, const tc_type *from)
     return tc_put1(lw, TC_OP_tosa_logical_not, NULL, tc_put2(lw, TC_OP_tosa_equal, NULL, x, zero));
 }
 
-/* f32 as PyTorch has it, cut toward zero. */
+/* What an integer type makes of a whole number: its low bits. */
+static double low_bits(double v, tc_dtype to)
+{
+    double span = ldexp(1, tc_dtypes[to].bits), least = (double)tc_dtype_min(to);
+    return v - span * floor((v - least) / span);
+}
+
+/* f32 as PyTorch has it, cut toward zero; what is beyond the type wraps. */
 static tc_val to_integer(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to)
 {
     static const int64_t zero = 0;
@@ -53,7 +60,7 @@ static tc_val to_integer(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype t
     int64_t n = tc_lookup_count(from->dtype), first = tc_dtype_min(from->dtype) - tc_zero_of(from);
     double *value = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
-        value[i] = trunc((double)((float)(i + first) * (float)tc_scale_of(from)));
+        value[i] = low_bits(trunc((double)((float)(i + first) * (float)tc_scale_of(from))), to);
     tc_quant q = {-1, 1, tc_dtype_min(to), tc_dtype_max(to), &one, &zero};
     return tc_put_lookup(lw, x, from, to, &q, value);
 }

@@ -4,6 +4,8 @@
  * quantize:    clamp(round_half_even(x * (1 / scale)) + zero, lo, hi), in f32 as PyTorch computes
  *              it; the clamp goes before the rounding, its limits being integers.
  * dequantize:  (stored - zero) * scale. */
+#include <math.h>
+
 #include "move.h"
 
 #include "../../num/load.h"
@@ -100,6 +102,42 @@ static tc_val cast_constant(tc_lower *lw, tc_val x, tc_dtype to)
     return tc_put_data(lw, y.type, y.data);
 }
 
+/* An i32 as what its low `bits` say with their sign, as i32 still: bits that every profile can
+ * shift, u = low bits, u - 2^bits where the highest of them is set. */
+static tc_val wrapped(tc_lower *lw, tc_val x, int bits)
+{
+    if (tc_put_bound(lw, x) < ldexp(1, bits - 1))
+        return x;
+    tc_val above = like(lw, x, TC_i32, 32 - bits), sign_at = like(lw, x, TC_i32, bits - 1),
+           width = like(lw, x, TC_i32, bits);
+    tc_val up = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, x, above);
+    tc_val low = tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, up, above);
+    tc_val sign = tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, low, sign_at);
+    sign = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sign, width);
+    return tc_put2(lw, TC_OP_tosa_sub, NULL, low, sign);
+}
+
+/* Between integers: fewer bits are the low ones.  CAST does that in the integer profile; the other
+ * one converts through f32, which holds what is left of them. */
+static tc_val cast_integer(tc_lower *lw, tc_val x, tc_dtype from, tc_dtype to)
+{
+    if (tc_lower_has(lw, TC_FEATURE_INT))
+        return tc_put_tosa_cast(lw, x, to);
+    if (tc_dtypes[to].bits < tc_dtypes[from].bits) {
+        if (from != TC_i32)
+            x = tc_put_tosa_cast(lw, tc_put_tosa_cast(lw, x, TC_f32), TC_i32);
+        x = wrapped(lw, x, tc_dtypes[to].bits);
+    }
+    return tc_put_tosa_cast(lw, tc_put_tosa_cast(lw, x, TC_f32), to);
+}
+
+/* Cut toward zero; what is beyond the type, but not beyond i32, wraps as it does on processors. */
+static tc_val cast_to_integer(tc_lower *lw, tc_val x, tc_dtype to)
+{
+    x = tc_put_tosa_cast(lw, toward_zero(lw, x), TC_i32);
+    return to == TC_i32 || !x ? x : cast_integer(lw, x, TC_i32, to);
+}
+
 tc_val tc_put_cast(tc_lower *lw, tc_val x, tc_dtype to)
 {
     if (!x || tc_put_type(lw, x)->dtype == to)
@@ -111,15 +149,12 @@ tc_val tc_put_cast(tc_lower *lw, tc_val x, tc_dtype to)
         return from_bool(lw, x, to);
     if (to == TC_bool)
         return to_bool(lw, x, from);
-    bool through = !direct(from, to) ||
-                   (!tc_is_float(from) && !tc_is_float(to) && !tc_lower_has(lw, TC_FEATURE_INT));
-    if (through) {
+    if (!tc_is_float(from) && !tc_is_float(to))
+        return cast_integer(lw, x, from, to);
+    if (!direct(from, to))
         x = tc_put_tosa_cast(lw, x, TC_f32);
-        from = TC_f32;
-    }
-    if (tc_is_float(from) && tc_is_int(to) && !through)
-        x = toward_zero(lw, x);
-    return tc_put_tosa_cast(lw, x, to);
+    return tc_is_float(from) && tc_is_int(to) ? cast_to_integer(lw, x, to)
+                                              : tc_put_tosa_cast(lw, x, to);
 }
 
 /* ---- quantized ---- */
