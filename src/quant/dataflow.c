@@ -220,7 +220,7 @@ bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node)
 {
     return node->op != TC_OP_const && !never_quantized(node->op) && node->n_out &&
            f->scheme[node->out[0]].act.dtype != TC_none && !f->fixed[node->out[0]] &&
-           !f->clock[node->out[0]];
+           !f->clock[node->out[0]] && !f->asked[node->out[0]];
 }
 
 /* Its result has an accumulator's domain when nothing narrower is asked for (wide.c). */
@@ -350,8 +350,8 @@ bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v)
 tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
 {
     tc_dataflow f = {.g = g, .config = config};
-    bool **flags[] = {&f.leaves, &f.state, &f.clock,      &f.fixed,    &f.huge, &f.score,
-                      &f.waits,  &f.born,  &f.need_typed, &f.need_real};
+    bool **flags[] = {&f.leaves, &f.state, &f.clock, &f.fixed,      &f.huge,     &f.asked,
+                      &f.score,  &f.waits, &f.born,  &f.need_typed, &f.need_real};
     for (size_t i = 0; i < TC_COUNT(flags); i++)
         *flags[i] = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
     f.typed_state = tc_new_n(&ctx->scratch, bool, g->n_mutation + 1);
@@ -364,6 +364,8 @@ tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *conf
     list_uses(ctx, &f);
     find_constants(&f);
     find_clocks(&f);
+    if (!config->anchor)
+        tc_dataflow_find_asked(ctx, &f);
     for (size_t k = 0; k < g->n_node && !config->anchor; k++)
         if (g->node[k]->op == TC_OP_softmax)
             find_scores(&f, g->node[k]->in[0], 0);

@@ -24,6 +24,7 @@ typedef struct tc_dataflow {
     bool *clock;       /* follows from such buffers and constants alone: counters, positions */
     bool *fixed;       /* known at compile time */
     bool *huge;        /* holds infinities, or numbers that stand for them */
+    bool *asked;       /* stays in float: an operator asks whether it is NaN or infinite (odd.c) */
     bool *score;       /* on the way from a product to a softmax */
     bool *waits;       /* a product or sum that its one reader clamps, and what turns it before */
     bool *born;        /* made by a quantized operator, or moved from there */
@@ -34,6 +35,9 @@ typedef struct tc_dataflow {
 } tc_dataflow;
 
 tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
+
+/* odd.c: fills `asked`. */
+void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f);
 
 /* A buffer whose new contents are a sum over its old ones: errors pile up in it. */
 bool tc_dataflow_accumulates(const tc_dataflow *f, size_t mutation);

@@ -338,9 +338,42 @@ static void any_order(void)
         tc_ctx_free(t[i].ctx);
 }
 
+/* Where it is asked whether a number is one, it stays in float with what made it; what follows from
+ * a product is taken as finite. */
+static void asked(void)
+{
+    decided t = decide("%0 \"x\": f32[2,2]",
+                       "  %1 = const [1,2,3,4] : f32[2,2]\n  %2 \"l\" = log %0\n"
+                       "  %3 \"m\" = abs %2\n  %4 = isnan %3\n  %5 \"p\" = linear %0, %1\n"
+                       "  %6 = isfinite %5\n  %7 \"s\" = sqrt %5\n  %8 = ne %7, %7\n"
+                       "  %9 \"u\" = abs %5\n  %10 \"v\" = add %7, %9 alpha=1\n"
+                       "  return %4, %6, %8, %10\n",
+                       "int8");
+    REAL(t, "l");
+    REAL(t, "m");
+    CHECK(of(&t, "p") >= 0 && of(&t, "u") >= 0 && of(&t, "v") >= 0);
+    CHECK(of(&t, "s") >= 0); /* read by a sum in codes, too; but computed in float */
+    tc_ctx_free(t.ctx);
+    static const char *const asks[] = {"isinf %1", "isnan %1", "fmax %1, %0", "ne %1, %1",
+                                       "nan_to_num %1 nan=0 posinf=9 neginf=-9"};
+    for (size_t i = 0; i < TC_COUNT(asks); i++) {
+        tc_ctx *text = tc_ctx_new();
+        t = decide("%0 \"x\": f32[2,2]",
+                   tc_text_format(&text->arena,
+                                  "  %%1 \"r\" = reciprocal %%0\n  %%2 = %s\n  return %%2\n",
+                                  asks[i]),
+                   "int8");
+        REAL(t, "r");
+        REAL(t, "x");
+        tc_ctx_free(t.ctx);
+        tc_ctx_free(text);
+    }
+}
+
 int main(void)
 {
     movement();
+    asked();
     waiting();
     joining();
     scores();
