@@ -20,6 +20,7 @@ complete -c tosac -n '__fish_seen_subcommand_from compile' -l calib -r -d 'calib
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l preprocess -r -d 'PNG, JPEG or WAV files as data: "resize=256 crop=224 mean=.. std=.." (doc/data.md)'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l quant -s q -r -d 'int8, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, none, anchor, or a JSON file'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l cpu -r -d 'names or operators that stay on the CPU, comma-separated'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l keep-odd-samples -d 'set no sample aside, however odd'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l target-sqnr -r -d 'search bits per value and weight: at least so many dB on calibration samples'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l target-drop -r -d 'the same: at most so many points of top-1 lost, by --labels or by agreement with float'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l labels -r -d 'what the calibration samples are: .npy, text, or by-folder'

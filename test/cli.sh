@@ -255,6 +255,7 @@ for name in xy/y xz/z ab/b; do cp "$dir/ones.npy" "$dir/$name.npy"; done
 expect 0 'f32[1,3]           -3            0' run "$dir/pair.ir" -i "$dir/xy"
 expect 0 'f32[1,3]           -3            0' run "$dir/pair.ir" -i "$dir/ab"
 expect 1 "there is no array named 'y': they are x, z, the inputs are x, y" run "$dir/pair.ir" -i "$dir/xz"
+expect 0 'TOSA-1.0+INT' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --keep-odd-samples
 expect 0 'rounding is left out: the time of --budget is over' quantize $digits/model.pt2 --calib $digits/calib.npz -q best --budget 0.001s -o "$dir/brief.ir"
 expect 2 "--budget 'soon': a number above 0 is wanted" quantize $digits/model.pt2 --calib $digits/calib.npz --budget soon -o "$dir/brief.ir"
 expect 2 'tries no methods that --budget could end' quantize $digits/model.pt2 --calib $digits/calib.npz --budget 1s --observe-only -o "$dir/brief.obs"

@@ -51,6 +51,7 @@ typedef struct tc_compile_options {
     double max_flash;      /* bytes of constants; Ethos-U: compressed */
     double search_seconds; /* that the search may take; 0: ten minutes */
     const char *labels;    /* of the calibration samples: a file or "by-folder"; or NULL */
+    int keep_odd;          /* not 0: no calibration sample is set aside, however odd */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

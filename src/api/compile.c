@@ -78,6 +78,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
                   .config = &c->config,
                   .samples = &q.samples,
                   .labels = r->labels,
+                  .keep_odd = r->keep_odd,
                   .gains = &c->gains};
     TC_TRY(tc_typed_cost(ctx, r, c, &job.cost));
     return tc_run_stages(ctx, c->module, "quantize", &job, r->trace);

@@ -30,6 +30,7 @@ typedef struct tc_compile_request {
     const struct tc_compiled *beside; /* the method compiled before it; or NULL */
     bool unexecuted;       /* command streams are verified only */
     const int64_t *labels; /* of the calibration samples; or NULL */
+    bool keep_odd;         /* no calibration sample is set aside */
 } tc_compile_request;
 
 /* One region: its graph in the TOSA form, and as a file. */

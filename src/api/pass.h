@@ -23,6 +23,7 @@ typedef struct tc_job {
     const tc_config *config;
     const tc_samples *samples; /* to calibrate with */
     const int64_t *labels;     /* of the samples */
+    bool keep_odd;             /* none of them is set aside */
     tc_quant_gains *gains;     /* filled by quantize */
     tc_quant_cost cost;        /* quantize: of what it may choose */
     const char *const *cpu;    /* split: names or operators that stay on the CPU */

@@ -92,6 +92,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .check = o.check != 0,
                             .strict = o.strict != 0,
                             .unexecuted = o.unexecuted != 0,
+                            .keep_odd = o.keep_odd != 0,
                             .method = tc_intern_text(ctx, o.method),
                             .beside = o.beside};
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);

@@ -18,6 +18,7 @@ tc_status tc_stage_quantize(tc_ctx *ctx, tc_module *module, const tc_job *job)
                        &(tc_quant_request){.config = job->config,
                                             .samples = *job->samples,
                                             .labels = job->labels,
+                                            .keep_odd = job->keep_odd,
                                             .cost = job->cost,
                                             .gains = job->gains});
 }

@@ -9,7 +9,7 @@ typedef struct compile_options {
     const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess;
     const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
     int64_t max_scratch;
-    bool check, strict, places, unexecuted;
+    bool check, strict, places, unexecuted, keep_odd;
 } compile_options;
 
 static const char *kind_name(size_t i, const void *from)
@@ -61,6 +61,7 @@ static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
     r.strict = o->strict;
     r.places = o->places;
     r.unexecuted = o->unexecuted;
+    r.keep_odd = o->keep_odd;
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
     r.user = dumper;
     r.max_scratch = o->max_scratch;
@@ -290,6 +291,7 @@ static const cli_option options[] = {
                                    "one method: NAME=DATA"),
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     CLI_ROWS_SETTINGS(compile_options),
+    {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "set no sample aside, however odd"},
     {"--target-sqnr", NULL, "DB", CLI_TEXT, AT(goal_sqnr),
      "search bits per value and weight: at least so many dB on calibration samples"},
     {"--target-drop", NULL, "POINTS", CLI_TEXT, AT(goal_drop),

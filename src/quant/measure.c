@@ -173,6 +173,20 @@ tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
     return n ? tc_attempt_work(ctx, run, &m) : TC_OK;
 }
 
+double tc_noise(double error, double square)
+{
+    return square > 0 ? error / square : error;
+}
+
+/* Of output i of sample k of the real program. */
+static double square_of(const tc_yardstick *y, size_t k, size_t i)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < tc_type_count(y->type[i]); j++)
+        sum += (double)room_of(y, k, i)[j] * (double)room_of(y, k, i)[j];
+    return sum;
+}
+
 tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
                                tc_measured *out)
 {
@@ -187,19 +201,24 @@ tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
                    .error = tc_new_n(&ctx->arena, double, n * y->n_out),
                    .first = tc_new_n(&ctx->arena, int64_t, n)};
     TC_TRY(tc_attempt_work(ctx, run, &m));
+    out->measured = m.measured;
+    out->error = tc_new_n(&ctx->arena, double, y->n_out);
+    out->square = tc_new_n(&ctx->arena, double, y->n_out);
+    out->n = n - y->from;
     double noise = 0, outputs = 0, same = 0;
     for (size_t i = 0; i < y->n_out; i++) {
-        double error = 0, square = 0;
         if (!m.measured[i])
             continue;
         for (size_t k = y->from; k < n; k++) {
-            error += m.error[k * y->n_out + i];
-            for (int64_t j = 0; j < tc_type_count(y->type[i]); j++)
-                square += (double)room_of(y, k, i)[j] * (double)room_of(y, k, i)[j];
+            double error = m.error[k * y->n_out + i], square = square_of(y, k, i);
+            out->error[i] += error;
+            out->square[i] += square;
+            out->each += fmin(1, tc_noise(error, square)) / (double)out->n;
         }
-        noise += square > 0 ? error / square : error;
+        noise += tc_noise(out->error[i], out->square[i]);
         outputs++;
     }
+    out->each /= fmax(1, outputs);
     for (size_t k = y->from; k < n; k++)
         same += m.first[k] == y->first[k];
     for (size_t k = y->from; k < n && y->labels; k++) {

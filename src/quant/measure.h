@@ -27,7 +27,14 @@ typedef struct tc_measured {
     double sqnr_db;       /* of the real outputs */
     double agree;         /* samples whose first output has its greatest number at the same place */
     double drop;          /* points of right answers that the typed program has lost */
+    double each;          /* mean over samples and outputs of noise, at most 1: lost is lost */
+    size_t n;             /* samples that count */
+    bool *measured;       /* by output: it is real in one program and has a grid in the other */
+    double *error, *square; /* by output: squared error, and squares, over the samples */
 } tc_measured;
+
+/* Squared error over squares; where those are 0, the error. */
+double tc_noise(double error, double square);
 
 TC_MUST_USE tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
                                            tc_measured *out);

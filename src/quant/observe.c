@@ -149,18 +149,6 @@ static tc_status first_pass(observation *o)
 
 /* ---- between the passes ---- */
 
-static void tell_odd(observation *o)
-{
-    const tc_ranges *r = &o->ranges;
-    for (size_t i = 0; i < r->n_odd && !o->request->config->quiet; i++)
-        tc_note(o->ctx, NULL,
-                "calibration sample %zu%s%s is set aside: its values reach more than twice the "
-                "median in %zu of %zu domains "
-                "(--keep-odd-samples keeps it)",
-                r->odd[i].index, r->odd[i].where ? " of " : "",
-                r->odd[i].where ? r->odd[i].where : "", r->odd_in[i], r->n_watched);
-}
-
 /* Where the values of a domain are by now. */
 static size_t home(const tc_domains *domains, size_t d)
 {
@@ -407,12 +395,11 @@ static void settle_ranges(observation *o)
 static void tell_samples(observation *o)
 {
     size_t n = o->ranges.n_sample;
-    if (n < FEW_SAMPLES)
+    if (n < FEW_SAMPLES && !o->request->config->quiet)
         tc_warning(
             o->ctx, NULL, TC_E_DATA,
             "%zu calibration sample%s: ranges from fewer than %d varied ones are often too narrow",
             n, n == 1 ? "" : "s", FEW_SAMPLES);
-    tell_odd(o);
 }
 
 /* Ranges are known: the rest of what follows from them. */
@@ -420,9 +407,13 @@ static void hand_over(observation *o)
 {
     tc_domains *domains = o->domains;
     domains->n_odd = o->ranges.n_odd;
-    domains->odd = tc_new_n(&o->ctx->arena, uint64_t, domains->n_odd);
-    for (size_t i = 0; i < domains->n_odd; i++)
-        domains->odd[i] = o->ranges.odd[i].hash;
+    domains->odd = tc_new_n(&o->ctx->arena, tc_aside, domains->n_odd);
+    domains->n_sample = o->ranges.n_sample;
+    domains->n_watched = o->ranges.n_watched;
+    for (size_t i = 0; i < domains->n_odd; i++) {
+        const tc_sample_id *id = &o->ranges.odd[i];
+        domains->odd[i] = (tc_aside){id->hash, id->index, id->where, o->ranges.odd_in[i]};
+    }
     join(o);
 }
 

@@ -137,7 +137,7 @@ static int by_hash(const void *a, const void *b)
 static bool is_odd(const tc_domains *domains, uint64_t hash)
 {
     for (size_t i = 0; i < domains->n_odd; i++)
-        if (domains->odd[i] == hash)
+        if (domains->odd[i].hash == hash)
             return true;
     return false;
 }
@@ -219,7 +219,8 @@ tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from
         TC_TRY(from->read(from->from, k, in));
         TC_TRY(tc_sample_check(ctx, g, k, in));
         picked one = {.hash = tc_sample_hash(in, g->n_in), .index = k};
-        picked *room = is_odd(domains, one.hash) ? NULL : room_for(ctx, g, c, most, &one);
+        bool taken = is_odd(domains, one.hash) == domains->only_odd;
+        picked *room = taken ? room_for(ctx, g, c, most, &one) : NULL;
         if (room) {
             room->hash = one.hash;
             room->index = k;

@@ -2,6 +2,7 @@
 /* quant.c -- the stage, from top to bottom. */
 #include "quant.h"
 
+#include "aside.h"
 #include "equalize.h"
 #include "methods.h"
 #include "sample_runner.h"
@@ -83,6 +84,38 @@ static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *
     return tc_quant_apply(ctx, a->typed, request->config, &a->domains);
 }
 
+/* The same with all samples, where leaving the odd ones out costs more than it brings. */
+static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a)
+{
+    bool quiet = request->config->quiet, measurable = !request->n_merge && request->samples.n;
+    attempt all = {.typed = tc_module_copy(a->typed)};
+    TC_TRY(prepare(ctx, request, a));
+    if (!a->domains.n_odd || request->observe_only)
+        return TC_OK;
+    if (!measurable) {
+        if (!quiet)
+            tc_aside_tell(ctx, &a->domains, NULL);
+        return TC_OK;
+    }
+    tc_config silent = *request->config;
+    silent.quiet = true;
+    tc_quant_request again = *request;
+    again.config = &silent;
+    again.keep_odd = true;
+    tc_aside_verdict verdict;
+    TC_TRY(prepare(ctx, &again, &all));
+    TC_TRY(tc_aside_judge(ctx, a->real, a->typed, all.typed, &request->samples, &a->domains,
+                          &verdict));
+    if (!quiet)
+        tc_aside_tell(ctx, &a->domains, &verdict);
+    if (verdict.keep) {
+        tc_quant_take_over(a->typed, all.typed);
+        *a = (attempt){.real = all.real, .typed = a->typed, .domains = all.domains};
+        request->keep_odd = true;
+    }
+    return TC_OK;
+}
+
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     return tc_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains);
@@ -130,6 +163,15 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     return TC_OK;
 }
 
+static void name_aside(tc_ctx *ctx, const tc_domains *domains, tc_quant_gains *gains)
+{
+    size_t *index = tc_new_n(&ctx->arena, size_t, domains->n_odd);
+    for (size_t i = 0; i < domains->n_odd; i++)
+        index[i] = domains->odd[i].index;
+    gains->aside = index;
+    gains->n_aside = domains->n_odd;
+}
+
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
     tc_config head = tc_quant_head(ctx, tc_main(module), asked->config),
@@ -137,7 +179,7 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_quant_request request = *asked;
     request.config = &own;
     attempt a = {.typed = module};
-    TC_TRY(prepare(ctx, &request, &a));
+    TC_TRY(prepare_best(ctx, &request, &a));
     if (request.observe_only || !own.correct_bias)
         return TC_OK;
     if (!request.samples.n) {
@@ -150,6 +192,8 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     TC_TRY(improve_either(ctx, &request, &a));
     if (request.gains)
         *request.gains = a.gains;
+    if (request.gains && a.domains.n_odd)
+        name_aside(ctx, &a.domains, request.gains);
     tc_lap(&clock, request.times ? &request.times->correct : NULL);
     if (a.gains.db < LOST && !own.quiet)
         say_lost(ctx, a.real, &request, &a.gains);

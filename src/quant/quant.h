@@ -187,6 +187,14 @@ typedef struct tc_join {
     bool alone;
 } tc_join;
 
+/* A sample that was set aside. */
+typedef struct tc_aside {
+    uint64_t hash;     /* of its content */
+    size_t index;      /* its number, in the data or in that file of observations: */
+    const char *where; /* or NULL */
+    size_t far_in;     /* domains in which it is far out */
+} tc_aside;
+
 typedef struct tc_domains {
     tc_domain *domain;
     size_t n;
@@ -196,8 +204,10 @@ typedef struct tc_domains {
     size_t n_val;
     tc_join *join;
     size_t n_join;
-    uint64_t *odd; /* observe.c: samples that were set aside, by their content */
+    tc_aside *odd; /* observe.c: samples that were set aside */
     size_t n_odd;
+    size_t n_sample, n_watched; /* samples in all, and domains that they were judged by */
+    bool only_odd;              /* tc_pick_samples() takes these alone; else all the others */
 } tc_domains;
 
 /* domains.c: which values are quantized, and which share a domain; by the data flow, never by node
@@ -261,6 +271,8 @@ typedef struct tc_quant_gains {
     double agree; /* samples whose first output has its greatest number where the real one has */
     tc_quant_gain method[TC_METHODS];
     size_t n;
+    const size_t *aside; /* numbers of the samples that were set aside */
+    size_t n_aside;
 } tc_quant_gains;
 
 /* What the target makes of a typed program: about how many cycles it takes; INFINITY: more of it

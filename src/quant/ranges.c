@@ -5,15 +5,15 @@
  * median over the samples; it is odd when that is so in more than a quarter of the domains.  One
  * broken picture would otherwise set every range.
  *
- * A domain whose median is 0 sleeps in most samples: being awake there is not odd.  Of fewer than
- * ENOUGH samples none is set aside: what is rare among a few may be every tenth of all. */
+ * A domain whose median is 0 sleeps in most samples: being awake there is not odd.  Where more than
+ * one in RARE is odd, none is: such data has long tails, and its largest samples belong to it. */
 #include "seen.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const double FAR = 2, SHARE = 0.25;
-enum { ENOUGH = 16 };
+enum { RARE = 20 };
 static const float AVERAGING = 0.01f; /* weight of a new sample in the moving average */
 
 static int by_float(const void *a, const void *b)
@@ -48,6 +48,19 @@ static void count_far(tc_ctx *ctx, const tc_first *first, const bool *watched, s
             far_in[k] +=
                 limit > 0 && (double)magnitude(first->ends[k * first->n_domain + d]) > limit;
     }
+}
+
+static bool is_odd(size_t far_in, size_t n_watched)
+{
+    return (double)far_in > SHARE * (double)n_watched;
+}
+
+static size_t count_odd(const size_t *far_in, size_t n, size_t n_watched)
+{
+    size_t odd = 0;
+    for (size_t k = 0; k < n; k++)
+        odd += is_odd(far_in[k], n_watched);
+    return odd;
 }
 
 typedef struct row {
@@ -110,12 +123,14 @@ tc_ranges tc_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool d
         r.ends[d] = r.average[d] = tc_ends_none();
         r.n_watched += watched[d];
     }
-    if (drop && first->n_sample >= ENOUGH)
+    if (drop && first->n_sample >= RARE)
         count_far(ctx, first, watched, far_in);
+    if (count_odd(far_in, first->n_sample, r.n_watched) > first->n_sample / RARE)
+        memset(far_in, 0, first->n_sample * sizeof *far_in);
     for (size_t k = 0; k < first->n_sample; k++) {
         const tc_ends *ends = first->ends + k * n;
         r.rows = tc_hash(ends, n * sizeof *ends, r.rows ^ first->sample[k].hash);
-        if ((double)far_in[k] <= SHARE * (double)r.n_watched) {
+        if (!is_odd(far_in[k], r.n_watched)) {
             keep(&r, ends);
             r.kept += first->sample[k].hash;
             continue;
