@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "../../num/load.h"
-#include "pt2.h"
+#include "make.h"
 
 static const tc_type *type_of(tc_pt2_node *n, tc_val v) { return tc_type_of(n->g, v); }
 
@@ -174,28 +174,102 @@ static void sizes_of_default(tc_pt2_node *n, int axes, tc_attr_upsample *a)
     a->scale = any ? (tc_floats){axes, scale} : (tc_floats){0, NULL};
 }
 
-static void import_upsample(tc_pt2_node *n, const tc_pt2_row *row)
+/* The input, [batch, channels, ...] with `axes` more, and how it is resampled. */
+static tc_attr_upsample *upsampling(tc_pt2_node *n, int axes, tc_val *x)
 {
-    int axes = (int)row->extra;
     bool vec = tc_text_ends(n->target, ".vec");
-    tc_val x = tc_pt2_tensor(n, vec ? "input" : "self");
-    if (n->status == TC_OK && type_of(n, x)->rank != axes + 2)
+    *x = tc_pt2_tensor(n, vec ? "input" : "self");
+    if (n->status == TC_OK && type_of(n, *x)->rank != axes + 2)
         tc_pt2_bad(n, TC_E_SHAPE, "the input has not the rank that the operator resamples");
-    if (n->status != TC_OK)
-        return;
     tc_attr_upsample *a =
         tc_pt2_attr(n, upsample, .align_corners = tc_pt2_bool(n, "align_corners", false));
-    if (vec)
-        sizes_of_vec(n, type_of(n, x), axes, a);
-    else
+    if (n->status == TC_OK && vec)
+        sizes_of_vec(n, type_of(n, *x), axes, a);
+    else if (n->status == TC_OK)
         sizes_of_default(n, axes, a);
+    return a;
+}
+
+static void import_upsample(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x;
+    tc_attr_upsample *a = upsampling(n, (int)row->extra, &x);
     tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, a, x));
 }
 
-static void refuse_antialias(tc_pt2_node *n, const tc_pt2_row *row)
+/* ---- resampling with antialias: a product with constant weights along each axis ---- */
+
+/* How far a filter reaches, which is extra. */
+enum { TRIANGLE = 1, CUBIC = 2, LANCZOS = 3 };
+
+/* What a number at distance x counts; the cubic one is Catmull-Rom's, a = -1/2. */
+static double filter(int64_t kind, double x)
 {
-    (void)row;
-    tc_pt2_unsupported(n, "resampling with antialias is not handled; export with antialias=False");
+    double t = acos(-1) * x;
+    x = fabs(x);
+    if (!(x < (double)kind))
+        return 0;
+    if (kind == TRIANGLE)
+        return 1 - x;
+    if (kind == CUBIC)
+        return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : ((-0.5 * x + 2.5) * x - 4) * x + 2;
+    return x > 0 ? 3 * sin(t) * sin(t / 3) / (t * t) : 1;
+}
+
+/* [out, in]: the filter, as wide as an output place where there are fewer of those, about each of
+ * their middles; every row adds up to 1. */
+static tc_val filter_rows(tc_pt2_node *n, int64_t kind, int64_t in, int64_t out, double step,
+                          tc_dtype real)
+{
+    double wide = step > 1 ? step : 1;
+    const tc_type *type = tc_type_make(n->ctx, real, 2, (int64_t[]){out, in});
+    tc_tensor weight = tc_tensor_new(&n->ctx->arena, type);
+    memset(weight.data, 0, tc_type_bytes(type));
+    for (int64_t o = 0; o < out; o++) {
+        double middle = step * ((double)o + 0.5), sum = 0;
+        double from = fmax(0, trunc(middle - (double)kind * wide + 0.5));
+        double to = fmin((double)in, trunc(middle + (double)kind * wide + 0.5));
+        for (int64_t k = (int64_t)from; k < (int64_t)to; k++)
+            sum += filter(kind, ((double)k - middle + 0.5) / wide);
+        for (int64_t k = (int64_t)from; k < (int64_t)to; k++) {
+            double share = filter(kind, ((double)k - middle + 0.5) / wide);
+            tc_store_f64(weight, o * in + k, sum != 0 ? share / sum : share);
+        }
+    }
+    return tc_graph_const(n->g, type, weight.data, NULL, n->loc);
+}
+
+static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    enum { MOST_PLACES = 1 << 24 }; /* weights of an axis */
+    tc_val x;
+    tc_attr_upsample *a = upsampling(n, 2, &x);
+    if (n->status != TC_OK)
+        return;
+    tc_type t = *type_of(n, x);
+    if (!tc_is_float(t.dtype)) {
+        tc_pt2_unsupported(n, "resampling integers with antialias is not handled; resample floats "
+                              "and round them");
+        return;
+    }
+    tc_dtype real = t.dtype == TC_f64 ? TC_f64 : TC_f32;
+    x = tc_pt2_cast(n, x, real);
+    for (int i = 1; i >= 0 && n->status == TC_OK; i--) { /* columns first */
+        int64_t in = t.dim[2 + i], out = a->size.n == 2 ? a->size.v[i] : 0;
+        if (in < 1 || out < 1 || in > MOST_PLACES / out) {
+            tc_pt2_bad(n, TC_E_SHAPE, "an extent is out of range");
+            return;
+        }
+        double scale = a->scale.n ? a->scale.v[i] : 0, step = (double)in / (double)out;
+        step = a->align_corners ? (out > 1 ? (double)(in - 1) / (double)(out - 1) : 0)
+               : scale > 0      ? 1 / scale
+                                : step;
+        tc_val w = filter_rows(n, (int64_t)row->extra, in, out, step, real);
+        x = i ? x : tc_pt2_swap(n, x, 2, 3);
+        x = tc_pt2_emit2(n, TC_OP_linear, NULL, x, w);
+        x = i ? x : tc_pt2_swap(n, x, 2, 3);
+    }
+    tc_pt2_bind(n, 0, tc_pt2_cast(n, x, t.dtype));
 }
 
 static void import_grid_sampler(tc_pt2_node *n, const tc_pt2_row *row)
@@ -306,8 +380,11 @@ static void import_col2im(tc_pt2_node *n, const tc_pt2_row *row)
     {                                                                                              \
         "aten." name ".default", import_upsample, op, axes                                         \
     }
-#define REFUSED(name)                                                                              \
-    {"aten." name ".vec", refuse_antialias, 0, 0}, {"aten." name ".default", refuse_antialias, 0, 0}
+#define ANTIALIAS(name, filter)                                                                    \
+    {"aten." name ".vec", import_antialias, 0, filter},                                            \
+    {                                                                                              \
+        "aten." name ".default", import_antialias, 0, filter                                       \
+    }
 
 const tc_pt2_row tc_pt2_window[] = {
     {"aten.conv1d.default", import_conv, 0, 0},
@@ -349,8 +426,9 @@ const tc_pt2_row tc_pt2_window[] = {
     UPSAMPLE("upsample_bilinear2d", TC_OP_upsample_linear, 2),
     UPSAMPLE("upsample_trilinear3d", TC_OP_upsample_linear, 3),
     UPSAMPLE("upsample_bicubic2d", TC_OP_upsample_cubic, 2),
-    REFUSED("_upsample_bilinear2d_aa"),
-    REFUSED("_upsample_bicubic2d_aa"),
+    ANTIALIAS("_upsample_bilinear2d_aa", TRIANGLE),
+    ANTIALIAS("_upsample_bicubic2d_aa", CUBIC),
+    ANTIALIAS("_upsample_lanczos2d_aa", LANCZOS),
     {"aten.grid_sampler.default", import_grid_sampler, 0, 0},
     {"aten.grid_sampler_2d.default", import_grid_sampler, 0, 0},
     {"aten.grid_sampler_3d.default", import_grid_sampler, 0, 0},
