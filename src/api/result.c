@@ -367,6 +367,19 @@ tc_status tc_output_ready(tc_ctx *ctx, const char *target, tc_output kind)
     TC_ENTER(ctx, ready(ctx, target, kind));
 }
 
+/* Numbers among what the model returns have no place in files of tensors alone. */
+static void say_numbers(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
+{
+    const tc_module *m = c->module;
+    for (size_t k = 0; k < m->n_out_port; k++) {
+        const tc_port *port = &m->out_port[k];
+        if (port->val == TC_NONE && port->text && !tc_text_eq(port->text, "None"))
+            tc_warning(ctx, &(tc_loc){.file = m->file, .place = "outputs"}, TC_E_STRUCTURE,
+                       "output %zu is %s, no tensor: %s has no place for it, a .pte does", k,
+                       port->text, kinds[kind].extension);
+    }
+}
+
 static tc_status make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
 {
     if ((size_t)kind >= TC_COUNT(kinds))
@@ -375,6 +388,8 @@ static tc_status make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const c
         return tc_usage(ctx, "%zu methods go into one .pte, and this is %s", method_count(c),
                         kinds[kind].name);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
+    if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA)
+        say_numbers(ctx, c, kind);
     return kinds[kind].make(ctx, c, path);
 }
 

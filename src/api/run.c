@@ -2,6 +2,7 @@
 /* run.c -- programs that run, with their inputs and outputs bound. */
 #include <time.h>
 
+#include "../num/load.h"
 #include "../run/exec.h"
 #include "../run/spread.h"
 
@@ -36,6 +37,52 @@ struct tc_program {
     void **declared; /* by mutation: as the program begins */
 };
 
+/* A number of Python's as a constant of rank 0: True, 5, 0.5; TC_NONE: it is none. */
+static tc_val number_of(tc_graph *g, const char *text)
+{
+    static const tc_loc nowhere;
+    tc_ctx *ctx = g->module->ctx;
+    bool yes = tc_text_eq(text, "True"), no = tc_text_eq(text, "False");
+    tc_dtype dtype = yes || no ? TC_bool : TC_i64;
+    int64_t i = 0;
+    double f = 0;
+    if (!yes && !no && !tc_text_to_i64(tc_str_of(text), &i)) {
+        dtype = TC_f64;
+        if (!tc_text_to_f64(tc_str_of(text), &f))
+            return TC_NONE;
+    }
+    tc_tensor number = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 0, NULL));
+    if (dtype == TC_f64)
+        tc_store_f64(number, 0, f);
+    else
+        tc_store_i64(number, 0, yes ? 1 : i);
+    return tc_graph_const(g, number.type, number.data, NULL, &nowhere);
+}
+
+/* Numbers among what the model returns are outputs like its tensors, in their places. */
+static void add_numbers(tc_module *m, tc_graph *g)
+{
+    size_t tensors = 0, numbers = 0, at = 0;
+    for (size_t k = 0; k < m->n_out_port; k++) {
+        tensors += m->out_port[k].val != TC_NONE;
+        numbers += m->out_port[k].val == TC_NONE && m->out_port[k].text != NULL;
+    }
+    if (!numbers || tensors != g->n_out)
+        return;
+    const tc_val *old = g->out;
+    g->out = NULL;
+    g->n_out = g->cap_out = 0;
+    for (size_t k = 0; k < m->n_out_port; k++) {
+        tc_port *port = &m->out_port[k];
+        bool tensor = port->val != TC_NONE;
+        tc_val val = tensor ? old[at++] : port->text ? number_of(g, port->text) : TC_NONE;
+        if (!val)
+            continue;
+        port->val = val;
+        tc_graph_output(g, val);
+    }
+}
+
 static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_options *options,
                       tc_program **out)
 {
@@ -50,6 +97,7 @@ static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_optio
         TC_TRY(
             tc_run_passes(ctx, p->module, typed ? "simulate,tidy" : "infer,dead,units,tidy", NULL));
     p->g = tc_main(p->module);
+    add_numbers(p->module, p->g);
     p->own = tc_new_n(arena, void *, p->g->n_in);
     p->bound = tc_new_n(arena, const void *, p->g->n_in);
     p->bound_out = tc_new_n(arena, void *, p->g->n_out);

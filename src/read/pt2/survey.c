@@ -98,9 +98,15 @@ static void add_port(tc_pt2 *r, const tc_json *values, const tc_json *arg, const
     if (tc_str_is(tag, "as_tensor")) {
         port.name = text_of(r, tc_json_get(what, "name"));
         port.type = meta_text(r, meta_of(r, values, tc_json_get(what, "name")), &count, &dtype);
-    } else if (tag.p && tag.n > 3)
-        port.type =
-            tc_text_copy(&r->ctx->arena, (tc_str){tag.p + 3, tag.n - 3}); /* "int", "none" */
+    } else if (tag.p && tag.n > 3) { /* "int 5", "none" */
+        port.type = tc_text_copy(&r->ctx->arena, (tc_str){tag.p + 3, tag.n - 3});
+        bool yes;
+        if (tc_json_bool(what, &yes) && !tc_str_is(tag, "as_none"))
+            port.type = tc_text_format(&r->ctx->arena, "%s %s", port.type, yes ? "True" : "False");
+        else if (tc_json_is(what, TC_JSON_INT) || tc_json_is(what, TC_JSON_REAL))
+            port.type =
+                tc_text_format(&r->ctx->arena, "%s %.*s", port.type, (int)what->n, what->as.text);
+    }
     tc_grow(&r->ctx->arena, *list, *n, *cap);
     (*list)[(*n)++] = port;
 }
