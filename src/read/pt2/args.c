@@ -478,13 +478,25 @@ const tc_type *tc_pt2_result_type(tc_pt2_node *n, int i)
     return r ? tc_pt2_declared(n->work->scope, r->name, n->loc, &n->status) : NULL;
 }
 
+/* Sizes that the export could not know are those of what was computed. */
+static void learn_sizes(tc_pt2_scope *scope, const tc_json *meta, const tc_type *type)
+{
+    const tc_json *sizes = tc_json_get(meta, "sizes"), *size = tc_json_first(sizes);
+    if (!tc_json_is(sizes, TC_JSON_LIST) || sizes->n != (uint32_t)type->rank)
+        return;
+    for (int axis = 0; size; size = size->next)
+        tc_pt2_learn(scope->reader, size, type->dim[axis++]);
+}
+
 static void check_type(tc_pt2_node *n, const tc_pt2_result *r, tc_val value)
 {
     tc_pt2_scope *scope = n->work->scope;
-    if (!tc_map_get(&scope->declared, r->name))
+    const tc_json *meta = tc_map_get(&scope->declared, r->name);
+    if (!meta)
         return;
-    const tc_type *declared = tc_pt2_declared(scope, r->name, n->loc, &n->status);
     const tc_type *computed = tc_type_of(n->g, value);
+    learn_sizes(scope, meta, computed);
+    const tc_type *declared = tc_pt2_declared(scope, r->name, n->loc, &n->status);
     if (!declared || declared == computed)
         return;
     tc_mark mark = tc_arena_mark(&n->ctx->scratch);
@@ -540,6 +552,9 @@ void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number v)
     tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
     *name = (tc_pt2_name){.kind = v.kind, .number = v};
     *tc_map_at(&scope->name, r->name) = name;
+    if (v.kind == TC_PT2_INT && scope->numbers)
+        tc_pt2_learn(scope->reader,
+                     tc_json_get(scope->numbers, tc_text_copy(&scope->reader->work, r->name)), v.i);
 }
 
 /* x broadcast to the type of the tensor that it is written into. */

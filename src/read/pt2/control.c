@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* control.c -- higher-order operators: cond and while_loop become graphs of the module,
- * wrappers that only run a graph are unfolded in place. */
+ * wrappers that only run a graph are unfolded in place, map and scan once for every row. */
 #include "program.h"
+
+#include "../../num/load.h"
 
 /* Argument i, which must be a graph: {"name": ..., "graph": ...} */
 static const tc_json *graph_at(tc_pt2_node *n, int i)
@@ -122,12 +124,14 @@ static tc_val *operands_at(tc_pt2_node *n, int i, int *count)
     return list;
 }
 
-/* Import argument i into the graph that is being built, its inputs bound to the cells given. */
-static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool autocast)
+/* Import argument i into the graph that is being built, its inputs bound to the cells given; what it
+ * returns is written to `out`, which has room for `room`.  How many they are, or -1. */
+static int inline_graph(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool autocast,
+                        tc_val *out, int room)
 {
     const tc_json *arg = graph_at(n, i);
     if (!arg)
-        return;
+        return -1;
     const tc_json *graph = tc_json_get(arg, "graph");
     tc_pt2_scope scope;
     tc_pt2_scope_init(&scope, n->work->scope->reader, n->g, n->work->scope, graph);
@@ -138,18 +142,32 @@ static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool a
         tc_str name = input_name(&scope, input);
         if (!name.p || k >= n_cell) {
             tc_pt2_unsupported(n, "a graph whose inputs are not the tensors it is called with");
-            return;
+            return -1;
         }
         bind_input(&scope, name, cell[k]);
     }
-    n->status = tc_pt2_graph(&scope, graph);
+    if (k != n_cell)
+        tc_pt2_bad(n, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
+    if (n->status == TC_OK)
+        n->status = tc_pt2_graph(&scope, graph);
     k = 0;
     for (const tc_json *output = tc_json_first(tc_json_get(graph, "outputs"));
          output && n->status == TC_OK; output = output->next, k++) {
-        tc_val val = TC_NONE;
-        n->status = output_value(n, &scope, output, &val);
-        tc_pt2_bind(n, k, val);
+        if (k == room)
+            tc_pt2_bad(n, TC_E_STRUCTURE, "a graph that returns more than the operator does");
+        else
+            n->status = output_value(n, &scope, output, &out[k]);
     }
+    return n->status == TC_OK ? k : -1;
+}
+
+/* The same; what it returns are the node's results. */
+static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool autocast)
+{
+    tc_val *out = tc_new_n(&n->ctx->arena, tc_val, (size_t)n->n_result);
+    int count = inline_graph(n, i, cell, n_cell, autocast, out, n->n_result);
+    for (int k = 0; k < count; k++)
+        tc_pt2_bind(n, k, out[k]);
 }
 
 /* The cells of the tensors in argument i, a list, or in all arguments from i on. */
@@ -175,24 +193,40 @@ static tc_pt2_cell **cells_from(tc_pt2_node *n, int i, int *count)
     return cell;
 }
 
-/* cond(predicate, then, else, operands); a predicate that is known chooses now. */
+/* Whether the condition of a cond is known while it is read, and holds. */
+static bool settled(tc_pt2_node *n, const tc_json *predicate, tc_str tag, bool *holds)
+{
+    if (tc_str_is(tag, "as_tensor")) {
+        tc_val test = tc_pt2_value(n, predicate);
+        tc_tensor t;
+        bool known = test && tc_type_count(tc_type_of(n->g, test)) == 1 &&
+                     tc_pt2_known(n, test, &t);
+        *holds = known && tc_load_f64(t, 0) != 0;
+        return known;
+    }
+    tc_pt2_number v = tc_pt2_number_of(n->work->scope, predicate, tag);
+    if (v.kind == TC_PT2_BROKEN)
+        tc_pt2_fail_again(n);
+    if (v.kind == TC_PT2_NOTHING)
+        tc_pt2_bad(n, TC_E_ARGUMENT, "a condition that is not known");
+    *holds = v.f != 0;
+    return true;
+}
+
+/* cond(predicate, then, else, operands); a predicate that is known chooses now, and the graph that
+ * never runs is not read. */
 static void import_cond(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_str tag;
     const tc_json *predicate = tc_pt2_arg_at(n, 0, &tag);
-    if (predicate && !tc_str_is(tag, "as_tensor")) {
-        tc_pt2_number v = tc_pt2_number_of(n->work->scope, predicate, tag);
-        int count;
-        if (v.kind == TC_PT2_BROKEN)
-            tc_pt2_fail_again(n);
-        if (v.kind == TC_PT2_NOTHING)
-            tc_pt2_bad(n, TC_E_ARGUMENT, "a condition that is not known");
+    bool holds;
+    int count;
+    if (predicate && settled(n, predicate, tag, &holds)) {
         tc_pt2_cell **cell = cells_from(n, 3, &count);
         if (n->status == TC_OK)
-            unfold(n, v.f != 0 ? 1 : 2, cell, count, n->work->scope->autocast);
+            unfold(n, holds ? 1 : 2, cell, count, n->work->scope->autocast);
         return;
     }
-    int count;
     tc_val test = predicate ? tc_pt2_value(n, predicate) : TC_NONE;
     tc_val *operand = operands_at(n, 3, &count);
     tc_graph *yes = import_graph(n, 1, operand, count), *no = import_graph(n, 2, operand, count);
@@ -237,6 +271,103 @@ static void import_while(tc_pt2_node *n, const tc_pt2_row *row)
     emit_control(n, row->op, tc_pt2_attr(n, while_loop, test->name, body->name), in, count, body);
 }
 
+/* ---- a graph for every row ---- */
+
+typedef struct rows {
+    tc_val *carried, *of, *more; /* from turn to turn; tensors whose rows it takes; the same always */
+    int n_carried, n_of, n_more, n_given; /* n_given: results that are stacked */
+    int64_t length;
+} rows;
+
+/* The turns are laid out one behind the other: so many, and so many rows in all. */
+static bool fit_rows(tc_pt2_node *n, rows *r)
+{
+    enum { MOST = 4096 };
+    for (int k = 0; k < r->n_of && n->status == TC_OK; k++) {
+        const tc_type *t = tc_type_of(n->g, r->of[k]);
+        if (!t->rank || (k && t->dim[0] != r->length))
+            tc_pt2_bad(n, TC_E_SHAPE, "it goes over tensors of unlike length");
+        else
+            r->length = t->dim[0];
+    }
+    r->n_given = n->n_result - r->n_carried;
+    if (n->status == TC_OK && (r->length < 1 || r->length > MOST || r->n_given < 0))
+        tc_pt2_unsupported(n, "none, or more than 4096 rows, one graph for each");
+    return n->status == TC_OK;
+}
+
+static tc_pt2_cell *cell_for(tc_pt2_node *n, tc_val val)
+{
+    tc_pt2_cell *cell = tc_new(&n->work->scope->reader->work, tc_pt2_cell);
+    cell->val = val;
+    return cell;
+}
+
+/* (carried, ys[i]) = graph(carried, of[i], more) for each i in turn; carried and the ys stacked are
+ * the results. */
+static void each_row(tc_pt2_node *n, rows *r)
+{
+    if (n->status != TC_OK || !fit_rows(n, r))
+        return;
+    tc_arena *arena = &n->ctx->arena;
+    int n_cell = r->n_carried + r->n_of + r->n_more, n_out = n->n_result;
+    tc_pt2_cell **cell = tc_new_n(arena, tc_pt2_cell *, (size_t)n_cell);
+    tc_val *out = tc_new_n(arena, tc_val, (size_t)n_out),
+           *given = tc_new_n(arena, tc_val, (size_t)(r->n_given * r->length));
+    for (int64_t i = 0; i < r->length && n->status == TC_OK; i++) {
+        int k = 0;
+        for (int c = 0; c < r->n_carried; c++)
+            cell[k++] = cell_for(n, r->carried[c]);
+        for (int c = 0; c < r->n_of; c++)
+            cell[k++] = cell_for(
+                n, tc_pt2_emit1(n, TC_OP_select, tc_pt2_attr(n, select, 0, i), r->of[c]));
+        for (int c = 0; c < r->n_more; c++)
+            cell[k++] = cell_for(n, r->more[c]);
+        if (n->status != TC_OK)
+            return;
+        int got = inline_graph(n, 0, cell, n_cell, n->work->scope->autocast, out, n_out);
+        if (got >= 0 && got != n_out)
+            tc_pt2_bad(n, TC_E_STRUCTURE, "its graph returns less than the operator does");
+        for (int c = 0; c < n_out && n->status == TC_OK; c++) {
+            if (c >= r->n_carried)
+                given[(c - r->n_carried) * r->length + i] = out[c];
+            else if (tc_type_of(n->g, out[c]) != tc_type_of(n->g, r->carried[c]))
+                tc_pt2_bad(n, TC_E_STRUCTURE, "its body does not return what it carries");
+            else
+                r->carried[c] = out[c];
+        }
+    }
+    for (int c = 0; c < n_out && n->status == TC_OK; c++) {
+        const tc_val *list = given + (c - r->n_carried) * r->length;
+        tc_pt2_bind(n, c,
+                    c < r->n_carried
+                        ? r->carried[c]
+                        : tc_pt2_emit(n, TC_OP_stack, tc_pt2_attr(n, axis, 0), list,
+                                      (int)r->length));
+    }
+}
+
+/* map_impl(graph, tensors, further operands) */
+static void import_map(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    rows r = {0};
+    (void)row;
+    r.of = operands_at(n, 1, &r.n_of);
+    r.more = operands_at(n, 2, &r.n_more);
+    each_row(n, &r);
+}
+
+/* scan(graph, carried, tensors, further operands) */
+static void import_scan(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    rows r = {0};
+    (void)row;
+    r.carried = operands_at(n, 1, &r.n_carried);
+    r.of = operands_at(n, 2, &r.n_of);
+    r.more = operands_at(n, 3, &r.n_more);
+    each_row(n, &r);
+}
+
 /* row->extra arguments, the graph, its operands. */
 static void import_wrapper(tc_pt2_node *n, const tc_pt2_row *row)
 {
@@ -269,6 +400,8 @@ static void import_nothing(tc_pt2_node *n, const tc_pt2_row *row)
 const tc_pt2_row tc_pt2_control[] = {
     {"higher_order.cond", import_cond, TC_OP_cond, 0},
     {"higher_order.while_loop", import_while, TC_OP_while_loop, 0},
+    {"higher_order.map_impl", import_map, TC_OP_stack, 0},
+    {"higher_order.scan", import_scan, TC_OP_stack, 0},
     {"higher_order.wrap_with_set_grad_enabled", import_wrapper, TC_OP_COUNT, 1},
     {"higher_order.wrap_with_autocast", import_autocast, TC_OP_COUNT, 4},
     {"aten.as_strided_scatter.default", tc_pt2_as_strided_scatter, TC_OP_as_strided, 0},

@@ -223,3 +223,24 @@ bool tc_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out)
         *out = dim->value;
     return dim && dim->known;
 }
+
+void tc_pt2_learn(tc_pt2 *reader, const tc_json *sym_int, int64_t value)
+{
+    static const char mark[] = "Symbol('";
+    enum { BEFORE = sizeof mark - 1 };
+    tc_str text =
+        tc_json_text(&reader->work, tc_json_get(tc_json_get(sym_int, "as_expr"), "expr_str"));
+    bool called = text.n > BEFORE && memcmp(text.p, mark, BEFORE) == 0;
+    if (called)
+        text = (tc_str){text.p + BEFORE, text.n - BEFORE};
+    size_t n = 0;
+    while (n < text.n && text.p[n] != '\'' && text.p[n] != '(')
+        n++;
+    tc_str symbol = {text.p, n};
+    if (!n || symbol.p[0] != 'u' || (n < text.n && !called) || find(reader, symbol))
+        return;
+    add_symbol(reader, symbol, NULL, 0, false, NULL);
+    tc_pt2_dim *dim = find(reader, symbol);
+    dim->known = true;
+    dim->value = value;
+}

@@ -79,6 +79,7 @@ void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_
                        const tc_json *graph)
 {
     *scope = (tc_pt2_scope){.reader = reader, .g = g, .outer = outer};
+    scope->numbers = tc_json_get(graph, "sym_int_values");
     tc_map_init(&scope->name, &reader->work);
     tc_map_init(&scope->declared, &reader->work);
     const tc_json *values = tc_json_get(graph, "tensor_values");
@@ -118,7 +119,7 @@ void tc_pt2_add_rows(tc_pt2 *reader)
     const tc_pt2_row *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,    tc_pt2_product,
                                   tc_pt2_window,  tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange,
                                   tc_pt2_index,   tc_pt2_reduce,  tc_pt2_factory, tc_pt2_signal,
-                                  tc_pt2_quant,   tc_pt2_experts, tc_pt2_pattern};
+                                  tc_pt2_quant,   tc_pt2_experts, tc_pt2_pattern, tc_pt2_data};
     tc_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         add_rows(reader, table[i]);
@@ -139,6 +140,37 @@ static const char *const reshaping[][2] = {
     {"aten.as_strided_.default", "aten.as_strided.default"},
     {"aten.detach_.default", "aten.detach.default"},
 };
+
+/* "aten.add_.Tensor": what is behind the last point is the overload. */
+bool tc_pt2_writes(tc_str target)
+{
+    size_t n = target.n;
+    for (size_t i = 0; i < TC_COUNT(reshaping); i++) {
+        size_t name = strlen(reshaping[i][0]);
+        if (n >= name && memcmp(target.p + n - name, reshaping[i][0], name) == 0)
+            return false;
+    }
+    while (n && target.p[n - 1] != '.')
+        n--;
+    return n > 2 && target.p[n - 2] == '_' && target.p[n - 3] != '_';
+}
+
+bool tc_pt2_copies(tc_pt2 *reader, tc_str target)
+{
+    static const char *const copy[] = {"aten.clone.default", "aten.lift_fresh_copy.default",
+                                       "aten._to_copy.default"};
+    static const char ops[] = "torch.ops.";
+    if (target.n < sizeof ops || memcmp(target.p, ops, sizeof ops - 1) != 0)
+        return false;
+    const char *name = tc_text_copy(&reader->work, target) + sizeof ops - 1;
+    for (size_t i = 0; i < TC_COUNT(copy); i++)
+        if (tc_text_eq(name, copy[i]))
+            return true;
+    const tc_pt2_row *row = tc_map_get(&reader->row, tc_str_of(name));
+    bool arithmetic = row && row->op != TC_OP_COUNT && row->op != TC_OP_identity &&
+                      row->op != TC_OP_cast && (tc_ops[row->op].traits & T_ELTWISE);
+    return arithmetic || (row && row->op == TC_OP_full);
+}
 
 /* "aten.add_.Tensor" -> "aten.add.Tensor", or where the functional one has no overloads
  * "aten.add.default". */
@@ -185,8 +217,15 @@ static const char *nearest_target(const tc_pt2 *reader, const char *target)
 }
 
 /* Names that are read, from the outputs back: a node counts when a result of it is read, when it
- * writes into an operand, or when it has no results at all and is no assertion: what only those ask
- * for need not be known. */
+ * writes into an operand whose memory is read later or was there before, or when it has no results
+ * at all and is no assertion: what only those ask for need not be known. */
+
+typedef struct reading {
+    tc_pt2 *reader;
+    tc_map memory; /* name -> tc_str: whose memory it may show */
+    tc_map read;
+} reading;
+
 /* The first value inside a list or an object, and the one behind another. */
 static const tc_json *first_inside(const tc_json *json)
 {
@@ -202,28 +241,64 @@ static const tc_json *next_inside(const tc_json *json, const tc_json *child)
     return child && tc_json_is(json, TC_JSON_OBJECT) ? child->next : child;
 }
 
-static void read_names(tc_pt2 *reader, const tc_json *json, tc_map *read)
+static tc_str memory_of(const reading *r, tc_str name)
 {
-    if (tc_json_is(json, TC_JSON_TEXT))
-        *tc_map_at(read, tc_json_text(&reader->work, json)) = read;
-    for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
-        read_names(reader, c, read);
+    const tc_str *owner = tc_map_get(&r->memory, name);
+    return owner ? *owner : name;
 }
 
-static bool any_read(tc_pt2 *reader, const tc_json *json, const tc_map *read)
+static void read_names(reading *r, const tc_json *json)
+{
+    if (tc_json_is(json, TC_JSON_TEXT)) {
+        tc_str name = tc_json_text(&r->reader->work, json);
+        *tc_map_at(&r->read, name) = r;
+        *tc_map_at(&r->read, memory_of(r, name)) = r;
+    }
+    for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
+        read_names(r, c);
+}
+
+static bool any_read(const reading *r, const tc_json *json)
 {
     if (tc_json_is(json, TC_JSON_TEXT))
-        return tc_map_get(read, tc_json_text(&reader->work, json)) != NULL;
+        return tc_map_get(&r->read, tc_json_text(&r->reader->work, json)) != NULL;
     for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
-        if (any_read(reader, c, read))
+        if (any_read(r, c))
             return true;
     return false;
 }
 
-static bool writes_operand(const char *target)
+/* The names in `json` may show the memory of `owner`. */
+static void share_memory(reading *r, const tc_json *json, const tc_str *owner)
 {
-    const char *op = strchr(target, '.'), *overload = op ? strchr(op + 1, '.') : NULL;
-    return overload && overload[-1] == '_';
+    if (tc_json_is(json, TC_JSON_TEXT))
+        *tc_map_at(&r->memory, tc_json_text(&r->reader->work, json)) = (void *)(uintptr_t)owner;
+    for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
+        share_memory(r, c, owner);
+}
+
+static tc_str first_operand(const reading *r, const tc_json *node)
+{
+    const tc_json *arg = tc_json_get(tc_json_first(tc_json_get(node, "inputs")), "arg");
+    return tc_json_text(&r->reader->work, tc_json_get(tc_json_get(arg, "as_tensor"), "name"));
+}
+
+/* Every result may show its first operand's memory, unless the operator is known to copy. */
+static void find_memory(reading *r, const tc_json *graph)
+{
+    const tc_json *inputs = tc_json_get(graph, "inputs");
+    for (const tc_json *in = tc_json_first(inputs); in; in = in->next)
+        read_names(r, in); /* what was there before stays to be seen */
+    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node;
+         node = node->next) {
+        tc_str from = first_operand(r, node);
+        if (!from.p || tc_pt2_copies(r->reader, tc_json_text(&r->reader->work,
+                                                              tc_json_get(node, "target"))))
+            continue;
+        tc_str *owner = tc_new(&r->reader->work, tc_str);
+        *owner = memory_of(r, from);
+        share_memory(r, tc_json_get(node, "outputs"), owner);
+    }
 }
 
 static bool is_assertion(const char *target)
@@ -231,6 +306,32 @@ static bool is_assertion(const char *target)
     return strncmp(target, "aten._assert", 12) == 0 ||
            strncmp(target, "aten._functional_assert", 23) == 0 ||
            strncmp(target, "aten.sym_constrain_range", 24) == 0;
+}
+
+static bool is_unread(const reading *r, const tc_json *node)
+{
+    const tc_json *outputs = tc_json_get(node, "outputs");
+    const char *target = tc_pt2_target(r->reader, node);
+    bool writes = tc_pt2_writes(tc_str_of(target));
+    if (writes && tc_map_get(&r->read, memory_of(r, first_operand(r, node))))
+        return false;
+    return tc_json_first(outputs) ? !any_read(r, outputs) : writes || is_assertion(target);
+}
+
+/* What the node reads: of tensors that it only makes others like, nothing. */
+static void read_operands(reading *r, const tc_json *node)
+{
+    const char *target = tc_pt2_target(r->reader, node);
+    const tc_json *inputs = tc_json_get(node, "inputs");
+    bool alike = strstr(target, "_like.") || tc_text_starts(target, "aten.new_"), in_place;
+    const tc_pt2_row *row = alike ? find_row(r->reader, target, &in_place) : NULL;
+    if (!row || row->op != TC_OP_full) {
+        read_names(r, inputs);
+        return;
+    }
+    const tc_json *first = tc_json_first(inputs);
+    for (const tc_json *arg = first ? first->next : NULL; arg; arg = arg->next)
+        read_names(r, arg);
 }
 
 /* Of the graph's nodes in order, those whose result nobody reads; NULL when all operators can be
@@ -244,25 +345,24 @@ static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
         const char *target = tc_pt2_target(reader, node);
         const tc_pt2_row *row = find_row(reader, target, &in_place);
         strange |= row ? row->op == TC_OP_COUNT : !tc_pt2_is_sym(target);
+        strange |= strstr(target, "dropout") != NULL; /* random when it trains */
     }
     if (!strange)
         return NULL;
     const tc_json **order = tc_new_n(&reader->work, const tc_json *, n);
     bool *unread = tc_new_n(&reader->work, bool, n);
-    tc_map read;
-    tc_map_init(&read, &reader->work);
-    read_names(reader, tc_json_get(graph, "outputs"), &read);
+    reading r = {.reader = reader};
+    tc_map_init(&r.memory, &reader->work);
+    tc_map_init(&r.read, &reader->work);
+    find_memory(&r, graph);
+    read_names(&r, tc_json_get(graph, "outputs"));
     size_t i = 0;
     for (const tc_json *node = tc_json_first(nodes); node; node = node->next)
         order[i++] = node;
     while (i-- > 0) {
-        const tc_json *outputs = tc_json_get(order[i], "outputs");
-        const char *target = tc_pt2_target(reader, order[i]);
-        unread[i] = tc_json_first(outputs)
-                        ? !any_read(reader, outputs, &read) && !writes_operand(target)
-                        : is_assertion(target);
+        unread[i] = is_unread(&r, order[i]);
         if (!unread[i])
-            read_names(reader, tc_json_get(order[i], "inputs"), &read);
+            read_operands(&r, order[i]);
     }
     return unread;
 }
@@ -272,7 +372,8 @@ typedef struct unknown_op {
     size_t count;
 } unknown_op;
 
-/* Collect every operator that has no importer, sub-graphs included. */
+/* Collect every operator that has no importer, sub-graphs included; those that may never run are
+ * asked for when they are read. */
 static void find_unknown(tc_pt2 *reader, const tc_json *graph, tc_map *unknown)
 {
     const bool *unread = unread_nodes(reader, graph);
@@ -291,8 +392,8 @@ static void find_unknown(tc_pt2 *reader, const tc_json *graph, tc_map *unknown)
             }
             ((unknown_op *)*slot)->count++;
         }
-        for (const tc_json *arg = tc_json_first(tc_json_get(node, "inputs")); arg;
-             arg = arg->next) {
+        const tc_json *arg = tc_json_first(tc_json_get(node, "inputs"));
+        for (; arg && !tc_text_eq(target, "higher_order.cond"); arg = arg->next) {
             const tc_json *inner = tc_json_get(tc_json_get(arg, "arg"), "as_graph");
             if (inner)
                 find_unknown(reader, tc_json_get(inner, "graph"), unknown);
@@ -432,6 +533,8 @@ tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph)
     if (depth > DEEPEST)
         return tc_error(scope->reader->ctx, &(tc_loc){.file = scope->reader->file}, TC_E_TOO_LARGE,
                         "graphs inside graphs, %d deep", depth);
+    if (scope->outer)
+        TC_TRY(tc_pt2_check_operators(scope->reader, graph));
     const bool *unread = unread_nodes(scope->reader, graph);
     size_t i = 0;
     for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node; node = node->next)

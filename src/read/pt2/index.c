@@ -14,27 +14,6 @@ static bool is_mask(const tc_pt2_node *n, tc_val index)
     return t == TC_bool || t == TC_u8;
 }
 
-/* The places of a constant mask's ones: a list per axis of the mask, written to `out`. */
-static bool places_of(tc_pt2_node *n, tc_val mask, tc_val *out)
-{
-    tc_tensor m;
-    if (!tc_pt2_known(n, mask, &m))
-        return false;
-    int64_t count = tc_type_count(m.type), ones = 0;
-    for (int64_t i = 0; i < count; i++)
-        ones += tc_load_i64(m, i) != 0;
-    int64_t step = 1;
-    for (int axis = m.type->rank - 1; axis >= 0; axis--) {
-        int64_t *list = tc_new_n(&n->ctx->arena, int64_t, (size_t)ones), k = 0;
-        for (int64_t i = 0; i < count; i++)
-            if (tc_load_i64(m, i))
-                list[k++] = i / step % m.type->dim[axis];
-        out[axis] = tc_pt2_list(n, list, ones);
-        step *= m.type->dim[axis];
-    }
-    return true;
-}
-
 /* The indices as integers; `out` has room for one per axis.  The count, or -1 after a message. */
 static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *out)
 {
@@ -45,7 +24,7 @@ static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *o
             tc_pt2_bad(n, TC_E_SHAPE, "more indices than a tensor has axes");
         } else if (!is_mask(n, index[i])) {
             out[k] = index[i];
-        } else if (!places_of(n, index[i], out + k)) {
+        } else if (!tc_pt2_places(n, index[i], out + k)) {
             tc_pt2_unsupported(
                 n, "a mask that is not constant picks as many elements as the data say");
         }
@@ -472,12 +451,6 @@ static void import_bucketize(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, x, tc_pt2_bool(n, "out_int32", false) ? tc_pt2_cast(n, y, TC_i32) : y, 0);
 }
 
-static void import_data_dependent(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_pt2_unsupported(n, "the size of its result depends on the data");
-}
-
 static void import_random(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
@@ -516,15 +489,6 @@ const tc_pt2_row tc_pt2_index[] = {
     {"aten.one_hot.default", import_one_hot, TC_OP_eq, 0},
     {"aten.bucketize.Tensor", import_bucketize, TC_OP_bucketize, 0},
     {"aten.searchsorted.Tensor", import_bucketize, TC_OP_bucketize, 1},
-
-    {"aten.nonzero.default", import_data_dependent, TC_OP_COUNT, 0},
-    {"aten.argwhere.default", import_data_dependent, TC_OP_COUNT, 0},
-    {"aten.nonzero_numpy.default", import_data_dependent, TC_OP_COUNT, 0},
-    {"aten.masked_select.default", import_data_dependent, TC_OP_COUNT, 0},
-    {"aten.unique.default", import_data_dependent, TC_OP_COUNT, 0},
-    {"aten._unique2.default", import_data_dependent, TC_OP_COUNT, 0},
-    {"aten.unique_consecutive.default", import_data_dependent, TC_OP_COUNT, 0},
-    {"aten.bincount.default", import_data_dependent, TC_OP_COUNT, 0},
     {"aten.rand.default", import_random, TC_OP_COUNT, 0},
     {"aten.rand_like.default", import_random, TC_OP_COUNT, 0},
     {"aten.randn.default", import_random, TC_OP_COUNT, 0},

@@ -107,38 +107,6 @@ tc_val *tc_pt2_list_of(tc_pt2_node *n, const char *arg, int *count)
     return list;
 }
 
-/* `steps` and the size bound keep this to what authors write as lists. */
-static bool evaluate(tc_pt2_node *n, tc_val x, int *steps, tc_tensor *out)
-{
-    enum { MOST = 1 << 20 };
-    if (tc_is_const(n->g, x)) {
-        *out = tc_tensor_of(n->g, x);
-        return true;
-    }
-    tc_node *node = tc_def(n->g, x);
-    if (!node || --*steps < 0 || node->n_in > 8 ||
-        (tc_ops[node->op].traits & (T_CONTROL | T_STATE)))
-        return false;
-    for (int i = 0; i < node->n_out; i++)
-        if (tc_type_count(tc_pt2_type(n, node->out[i])) > MOST)
-            return false;
-    tc_tensor in[8] = {{NULL, NULL}};
-    for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] && !evaluate(n, node->in[i], steps, &in[i]))
-            return false;
-    tc_tensor *result = tc_new_n(&n->ctx->arena, tc_tensor, (size_t)node->n_out);
-    if (!tc_ops[node->op].kernel || tc_eval_node(n->g, node, in, result, &n->ctx->arena) != TC_OK)
-        return false;
-    *out = result[tc_value_of(n->g, x)->index];
-    return true;
-}
-
-bool tc_pt2_known(tc_pt2_node *n, tc_val x, tc_tensor *out)
-{
-    int steps = 32;
-    return n->status == TC_OK && x && evaluate(n, x, &steps, out);
-}
-
 tc_ints tc_pt2_axes(tc_pt2_node *n, tc_ints axes, int rank)
 {
     int64_t list[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -15,6 +15,7 @@
 #define TC_PT2_PROGRAM_H
 
 #include "../../wire/archive.h"
+#include "../make.h"
 #include "../pickle.h"
 #include "pt2.h"
 
@@ -72,6 +73,8 @@ typedef struct tc_pt2_scope {
     tc_graph *g;
     tc_map name;    /* tc_pt2_name */
     tc_map declared; /* tc_json: TensorMeta */
+    const tc_json *numbers; /* what the sizes computed in it are, as expressions */
+    tc_facts facts;         /* what follows from constants alone, computed once */
     struct tc_pt2_scope *outer;
     bool autocast; /* floats take the type that the result is declared with */
 } tc_pt2_scope;
@@ -138,6 +141,10 @@ const tc_loc *tc_pt2_loc(tc_pt2 *reader, const tc_json *node);
 
 /* graph.c */
 void tc_pt2_add_rows(tc_pt2 *reader);
+/* It changes the numbers of its first operand. */
+bool tc_pt2_writes(tc_str target);
+/* The result shows none of the first operand's memory: a change of it is not seen there. */
+bool tc_pt2_copies(tc_pt2 *reader, tc_str target);
 /* A message for every operator that is not known, the inner graphs' included. */
 tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph);
 /* Import the graph's nodes; its inputs have been bound. */
@@ -179,6 +186,8 @@ void tc_pt2_find_dims(tc_pt2 *reader);
 /* Every open size gets its value, or a message says which are to be given. */
 tc_status tc_pt2_settle_dims(tc_pt2 *reader);
 bool tc_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out);
+/* A size that the export did not know (u0) is this one; nothing when the file says no lone symbol. */
+void tc_pt2_learn(tc_pt2 *reader, const tc_json *sym_int, int64_t value);
 
 /* sym.c */
 bool tc_pt2_sym(tc_pt2_node *n);

@@ -50,6 +50,9 @@ tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other);
 /* A constant of one element, rank 0, holding the number exactly as dtype can. */
 tc_val tc_pt2_const(tc_pt2_node *n, tc_dtype dtype, double value);
 
+/* The numbers of x where they follow from constants alone; false when they do not. */
+bool tc_pt2_known(tc_pt2_node *n, tc_val x, tc_tensor *out);
+
 /* What the file says of result i: its type (dims and dtype). */
 const tc_type *tc_pt2_result_type(tc_pt2_node *n, int i);
 
@@ -108,6 +111,7 @@ void tc_pt2_import_function(tc_pt2_node *n, const tc_pt2_row *row);
 /* Ended by a row without target. */
 extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[],
     tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[],
-    tc_pt2_signal[], tc_pt2_quant[], tc_pt2_experts[], tc_pt2_pattern[];
+    tc_pt2_signal[], tc_pt2_quant[], tc_pt2_experts[], tc_pt2_pattern[],
+    tc_pt2_data[];
 
 #endif

@@ -29,15 +29,6 @@ static tc_str tensor_name(tc_pt2 *reader, const tc_json *arg)
     return tc_json_text(&reader->work, tc_json_get(tc_json_get(arg, "as_tensor"), "name"));
 }
 
-/* "aten.add_.Tensor": what is behind the last point is the overload. */
-static bool is_in_place(tc_str target)
-{
-    size_t n = target.n;
-    while (n && target.p[n - 1] != '.')
-        n--;
-    return n > 2 && target.p[n - 2] == '_' && target.p[n - 3] != '_';
-}
-
 /* Everything that may be a buffer which the program changes: what the signature says, and what
  * in-place operators write to, maybe through views.  Its first numbers are nothing to compute
  * sizes or indices with. */
@@ -51,9 +42,10 @@ static void find_changed(tc_pt2 *reader, const tc_json *graph, const tc_json *si
         const tc_json *first = tc_json_first(tc_json_get(node, "inputs"));
         tc_str from = tensor_name(reader, tc_json_get(first, "arg"));
         tc_str to = tensor_name(reader, tc_json_first(tc_json_get(node, "outputs")));
-        if (from.p && is_in_place(tc_json_text(&reader->work, tc_json_get(node, "target"))))
+        tc_str target = tc_json_text(&reader->work, tc_json_get(node, "target"));
+        if (from.p && tc_pt2_writes(target))
             *tc_map_at(&reader->changed, root_of(&base, from)) = reader;
-        if (from.p && to.p) {
+        if (from.p && to.p && !tc_pt2_copies(reader, target)) {
             tc_str *root = tc_new(&reader->work, tc_str);
             *root = root_of(&base, from);
             *tc_map_at(&base, to) = root;

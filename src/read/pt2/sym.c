@@ -180,6 +180,12 @@ static const struct {
     {"torch.sym_sum", 2, add},
 };
 
+bool tc_pt2_known(tc_pt2_node *n, tc_val x, tc_tensor *out)
+{
+    tc_make m = {n->ctx, n->g, n->loc, n->status, &n->work->scope->facts};
+    return x && tc_make_known(&m, x, out);
+}
+
 static tc_val tensor_at(tc_pt2_node *n, int i)
 {
     tc_str tag;
@@ -211,8 +217,8 @@ static number item_of(tc_pt2_node *n)
     tc_val x = tensor_at(n, 0);
     if (!x)
         return unknown;
-    tc_tensor t = tc_tensor_of(n->g, x);
-    if (!t.data || tc_type_count(t.type) != 1) {
+    tc_tensor t;
+    if (tc_type_count(tc_type_of(n->g, x)) != 1 || !tc_pt2_known(n, x, &t)) {
         n->status =
             tc_unsupported(n->ctx, n->loc, TC_E_DYNAMIC,
                            "'%s': a number that depends on the input's contents or on what the "

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torch_cases.c -- exported programs of test/fixture/torch beside what eager PyTorch gave: every
+ * output in its place, Python's numbers among them. */
+#include "tosac/tosac.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+#include "num/load.h"
+#include "read/data.h"
+#include "wire/file.h"
+#include "wire/npy.h"
+
+/* The recorded array of that name, or NULL. */
+static tc_npy *array(tc_npy *all, size_t n, char kind, size_t i)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%c%zu", kind, i);
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(all[k].name, name) == 0)
+            return &all[k];
+    return NULL;
+}
+
+static tc_tensor numbers(tc_ctx *ctx, tc_npy *a)
+{
+    tc_tensor t = tc_tensor_new(&ctx->arena,
+                                tc_type_make(ctx, tc_data_dtype(a), a->rank, a->dim));
+    CHECK(tc_npy_read(ctx, a, 0, a->count, t.data) == TC_OK);
+    return t;
+}
+
+static bool agree(tc_tensor got, tc_tensor want)
+{
+    bool same = got.data && got.type == want.type;
+    for (int64_t i = 0; same && i < tc_type_count(want.type); i++) {
+        double x = tc_load_f64(got, i), y = tc_load_f64(want, i);
+        same = tc_is_float(want.type->dtype) ? fabs(x - y) <= 1e-5 * (1 + fabs(y)) : x == y;
+    }
+    return same;
+}
+
+static void run(const char *name)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_model *model;
+    tc_program *p = NULL;
+    tc_npy *all = NULL;
+    size_t n = 0;
+    const char *stem = tc_text_format(&ctx->arena, "%s/torch/%s", TOSAC_FIXTURES, name);
+    bool good = tc_npy_open(ctx, tc_text_format(&ctx->arena, "%s.npz", stem), &all, &n) == TC_OK &&
+                tc_model_open(ctx, tc_text_format(&ctx->arena, "%s.pt2", stem), NULL, &model) ==
+                    TC_OK &&
+                tc_program_new(ctx, model, NULL, &p) == TC_OK;
+    for (size_t i = 0; good && array(all, n, 'i', i); i++)
+        good = tc_program_bind_input(p, i, numbers(ctx, array(all, n, 'i', i)).data) == TC_OK;
+    good = good && tc_program_run(p) == TC_OK;
+    size_t i = 0;
+    for (; good && array(all, n, 'o', i); i++)
+        good = i < tc_program_output_count(p) &&
+               agree(tc_program_result(p, i), numbers(ctx, array(all, n, 'o', i)));
+    good = good && i == tc_program_output_count(p);
+    if (!good)
+        fprintf(stderr, "%s, output %zu: %s\n", name, i, tc_diagnostics(ctx));
+    CHECK(good);
+    tc_ctx_free(ctx);
+}
+
+int main(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    const char **name;
+    size_t n = 0, cases = 0;
+    CHECK(tc_folder_list(ctx, TOSAC_FIXTURES "/torch", &name, &n) == TC_OK);
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(name[i]);
+        if (length > 4 && strcmp(name[i] + length - 4, ".pt2") == 0) {
+            run(tc_text_copy(&ctx->arena, (tc_str){name[i], length - 4}));
+            cases++;
+        }
+    }
+    CHECK(cases >= 9);
+    tc_ctx_free(ctx);
+    return check_done();
+}
