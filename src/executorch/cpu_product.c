@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "../num/einsum.h"
+#include "../num/load.h"
 #include "cpu_forms.h"
 
 static tc_val flat(tc_cpu_maker *m, tc_val x, int64_t rows, int64_t columns)
@@ -110,6 +111,35 @@ static tc_val apply_mask(tc_cpu_maker *m, tc_val scores, tc_val mask)
     return tc_cpu_add(m, scores, tc_cpu_cast(m, mask, tc_cpu_type(m, scores)->dtype));
 }
 
+/* Some row of the mask may be minus infinity throughout: a constant one that has such a row, or any
+ * that is computed. */
+static bool may_be_blind(const tc_cpu_maker *m, tc_val mask)
+{
+    tc_tensor known = m->status == TC_OK ? tc_tensor_of(m->g, mask) : (tc_tensor){NULL, NULL};
+    int64_t n = known.data ? tc_type_count(known.type) : 0,
+            keys = n && known.type->rank ? known.type->dim[known.type->rank - 1] : 1;
+    for (int64_t row = 0; row < n; row += keys) {
+        bool blind = true;
+        for (int64_t k = row; blind && k < row + keys; k++)
+            blind = known.type->dtype == TC_bool ? !tc_load_i64(known, k)
+                                                 : tc_load_f64(known, k) == -(double)INFINITY;
+        if (blind)
+            return true;
+    }
+    return !n;
+}
+
+/* The shares of scores that count for nothing: 0 in rows too that have no others, where their
+ * softmax is NaN. */
+static tc_val without_masked(tc_cpu_maker *m, tc_val scores, tc_val mask, tc_val shares)
+{
+    tc_val zero = tc_cpu_number(m, shares, 0);
+    if (tc_cpu_type(m, mask)->dtype == TC_bool)
+        return tc_cpu_where(m, mask, shares, zero);
+    tc_val in[] = {scores, tc_cpu_number(m, scores, -INFINITY)};
+    return tc_cpu_where(m, tc_cpu_make(m, TC_OP_eq, NULL, in, 2), zero, shares);
+}
+
 /* softmax(q k^T scale + mask) v */
 bool tc_cpu_form_sdpa(tc_cpu_maker *m)
 {
@@ -133,6 +163,8 @@ bool tc_cpu_form_sdpa(tc_cpu_maker *m)
         scores = apply_mask(m, scores, tc_cpu_in(m, 3));
     last = m->status == TC_OK ? tc_cpu_type(m, scores)->rank - 1 : 0;
     tc_val weights = tc_cpu_make(m, TC_OP_softmax, TC_CPU_ATTR(m, axis, last), &scores, 1);
+    if (tc_cpu_in(m, 3) && may_be_blind(m, tc_cpu_in(m, 3)))
+        weights = without_masked(m, scores, tc_cpu_in(m, 3), weights);
     return tc_cpu_done(m, tc_cpu_matmul(m, weights, v));
 }
 

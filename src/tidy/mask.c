@@ -246,18 +246,61 @@ static tc_val turned(finder *f, tc_val k)
     return make(f, TC_OP_permute, a, &k, 1);
 }
 
-/* softmax(q k^T scale + mask) v, for masks that are computed: numbers, or bools */
+/* Whether some of v may be minus infinity: it holds one, is a logarithm, or comes from either
+ * through what keeps it.  What is given to a program that is quantized is finite. */
+static bool may_be_low(const finder *f, tc_val v, int depth)
+{
+    enum { DEEPEST = 16 };
+    const tc_node *def = v ? tc_def(f->rw->to, v) : NULL;
+    if (!def || !tc_is_float(tc_type_of(f->rw->to, v)->dtype))
+        return false;
+    if (depth > DEEPEST || def->op == TC_OP_log)
+        return true;
+    if (def->op == TC_OP_full)
+        return ((const tc_attr_full *)def->attr)->value == -(double)INFINITY;
+    tc_tensor t = tc_tensor_of(f->rw->to, v);
+    for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
+        if (tc_load_f64(t, i) == -(double)INFINITY)
+            return true;
+    bool keeps = def->op == TC_OP_add || def->op == TC_OP_sub || def->op == TC_OP_mul ||
+                 def->op == TC_OP_where || (tc_ops[def->op].traits & T_MOVES) != 0;
+    for (int i = 0; keeps && i < def->n_in; i++)
+        if (may_be_low(f, def->in[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* The rows [.., rows, 1] of which something counts: of the others attention gives 0. */
+static tc_val rows_seen(finder *f, tc_val mask)
+{
+    const tc_type *t = tc_type_of(f->rw->to, mask);
+    if (t->dtype != TC_bool) {
+        tc_val low = tc_graph_scalar(f->rw->to, t->dtype, -FLT_MAX, f->loc);
+        mask = make(f, TC_OP_ge, NULL, (tc_val[]){mask, low}, 2);
+    }
+    if (!t->rank)
+        return mask;
+    int64_t last = t->rank - 1;
+    tc_attr_axes *a = tc_new(&f->rw->ctx->arena, tc_attr_axes);
+    a->axes = tc_ints_copy(&f->rw->ctx->arena, &last, 1);
+    a->keepdim = true;
+    return make(f, TC_OP_any, a, &mask, 1);
+}
+
+/* softmax(q k^T scale + mask) v, for masks that are computed: numbers, or bools.  Rows without
+ * anything that counts are 0. */
 static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
 {
     const tc_attr_sdpa *a = node->attr;
     tc_rewrite *rw = f->rw;
+    bool by_bool = tc_type_of(rw->to, mask)->dtype == TC_bool;
     tc_val scores = make(f, TC_OP_matmul, NULL,
                          (tc_val[]){tc_rewrite_in(rw, node, 0),
                                     turned(f, tc_rewrite_in(rw, node, 1))},
                          2);
     tc_val scale = tc_graph_scalar(rw->to, TC_f32, a->scale, f->loc);
     scores = make(f, TC_OP_mul, NULL, (tc_val[]){scores, scale}, 2);
-    if (tc_type_of(rw->to, mask)->dtype == TC_bool) {
+    if (by_bool) {
         tc_val low = tc_graph_scalar(rw->to, TC_f32, -FLT_MAX, f->loc);
         scores = make(f, TC_OP_where, NULL, (tc_val[]){mask, scores, low}, 3);
     } else
@@ -267,10 +310,15 @@ static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
     tc_attr_axis *last = tc_new(&rw->ctx->arena, tc_attr_axis);
     last->axis = tc_type_of(rw->to, scores)->rank - 1;
     scores = make(f, TC_OP_softmax, last, &scores, 1);
-    return make(f, TC_OP_matmul, NULL, (tc_val[]){scores, tc_rewrite_in(rw, node, 2)}, 2);
+    tc_val y = make(f, TC_OP_matmul, NULL, (tc_val[]){scores, tc_rewrite_in(rw, node, 2)}, 2);
+    if (!by_bool && !may_be_low(f, mask, 0))
+        return y;
+    tc_val seen = rows_seen(f, mask), zero = tc_graph_scalar(rw->to, TC_f32, 0, f->loc);
+    return make(f, TC_OP_where, NULL, (tc_val[]){seen, y, zero}, 3);
 }
 
-/* The mask of scaled_dot_product_attention as a choice, or the whole spelled out. */
+/* The mask of scaled_dot_product_attention as a choice, or the whole spelled out.  A row that is
+ * masked everywhere is 0 by infinities, as by a choice, and the mean of v by other numbers. */
 static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_sdpa || node->n_in < 4 || !node->in[3])
@@ -283,11 +331,12 @@ static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done
         return TC_OK;
     finder f = {rw, node->loc, TC_OK, HUGE_LEAST};
     masking m;
-    if (mask_of(&f, mask, 0, &m) && !m.bias) {
+    bool whole = a->causal || a->gqa || tc_type_of(rw->from, node->in[0])->rank < 3;
+    if (mask_of(&f, mask, 0, &m) && !m.bias && (whole || isinf(m.low))) {
         tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
                        tc_rewrite_in(rw, node, 2), m.kept};
         y = make(&f, TC_OP_sdpa, a, in, 4);
-    } else if (!a->causal && !a->gqa && tc_type_of(rw->from, node->in[0])->rank >= 3)
+    } else if (!whole)
         y = spelled_out(&f, node, mask);
     else
         return f.status;

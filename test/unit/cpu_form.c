@@ -61,6 +61,9 @@ static const char *const cases[] = {
     "einsum %0, %5, %5 equation=\"abc,dc,ef->ad\" : f32[2,3]",
     "einsum %0 equation=\"abc->ca\" : f32[4,2]",
     "sdpa %0, %1, %0 scale=0.5 causal=true gqa=false : f32[2,3,4]",
+    "sdpa %0, %1, %0, %21 scale=0.5 causal=false gqa=false : f32[2,3,4]",
+    "sdpa %0, %1, %0, %22 scale=0.5 causal=false gqa=false : f32[2,3,4]",
+    "sdpa %0, %1, %0, %23 scale=0.5 causal=false gqa=false : f32[2,3,4]",
     "conv %0, %6 stride=[1] pad=[2,0] dilation=[1] groups=1 : f32[2,2,4]",
     "conv %7, %6 stride=[1] pad=[1,1] dilation=[1] groups=1 : f32[2,4]",
     "conv_transpose %7, %8 stride=[2] pad=[1] out_pad=[1] dilation=[1] groups=1 : f32[2,9]",
@@ -157,7 +160,15 @@ static const char head[] =
     "  %7: f32[3,4], %8: f32[3,2,4], %9: f32[1,2,2,4,3], %10: f32[3,2,2,2,2], %11: "
     "f32[1,2,4,5], %12: f32[1,4,2,3],\n"
     "  %13: f32[2,3], %14: f32[2,2], %15: f32[6,3], %16: f32[6,2], %17: f32[2,3], "
-    "%18: f32[2,2], %19: f32[3], %20: f32[4,4]) {\n";
+    "%18: f32[2,2], %19: f32[3], %20: f32[4,4], %21: bool[3,3], %22: f32[3,3]) {\n"
+    "  %23 = const [true, false, true, false, false, false, false, true, true] : bool[3,3]\n";
+
+/* Masks, of which the second row lets nothing through. */
+static double masked(bool by_bool, int64_t k)
+{
+    bool kept = k / 3 != 1 && k != 2;
+    return by_bool ? kept : kept ? (double)k / 8 : -(double)INFINITY;
+}
 
 static tc_tensor *inputs(tc_ctx *ctx, const tc_graph *g)
 {
@@ -167,7 +178,9 @@ static tc_tensor *inputs(tc_ctx *ctx, const tc_graph *g)
         in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
         for (int64_t k = 0; k < tc_type_count(in[i].type); k++) {
             state = state * 1664525u + 1013904223u;
-            tc_store_f64(in[i], k, ((double)(state >> 8) / (1 << 24) - 0.45) * 4);
+            tc_store_f64(in[i], k,
+                         i > 20 ? masked(in[i].type->dtype == TC_bool, k)
+                                : ((double)(state >> 8) / (1 << 24) - 0.45) * 4);
         }
     }
     return in;
@@ -209,10 +222,10 @@ static char *with_results(tc_ctx *ctx, const char *text)
     int n = 1;
     for (const char *at = strrchr(text, ':'); (at = strstr(at, "], ")); at++)
         n++;
-    char *results = "%21";
+    char *results = "%24";
     for (int i = 1; i < n; i++)
-        results = tc_text_format(&ctx->arena, "%s, %%%d", results, 21 + i);
-    return tc_text_format(&ctx->arena, "%s  %s = %s\n  return %%21\n}\n", head, results, text);
+        results = tc_text_format(&ctx->arena, "%s, %%%d", results, 24 + i);
+    return tc_text_format(&ctx->arena, "%s  %s = %s\n  return %%24\n}\n", head, results, text);
 }
 
 /* Written as a file and read again. */

@@ -64,6 +64,19 @@ static void whole_rows(const char *target, double within, const char *q, const c
     ROWS(target, within, text);
 }
 
+/* Rows that a computed mask hides by infinities are 0; by the lowest number, the mean. */
+static void hidden_rows(const char *low)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+             "graph @t(%%0: f32[2,3,4], %%1: f32[2,3,4], %%2: f32[2,3,5], %%3: bool[3,1]) {\n"
+             "  %%4 = const %s : f32[]\n  %%5 = const 0 : f32[]\n"
+             "  %%6 = where %%3, %%5, %%4 : f32[3,1]\n"
+             "  %%7 = sdpa %%0, %%1, %%2, %%6" PLAIN " : f32[2,3,5]\n  return %%7\n}\n",
+             low);
+    ROWS(FP, 1e-5, text);
+}
+
 /* Shares of 8 bits: three steps of the result at most, where its steps are those of v; zero points
  * at both ends, every kind of mask, rows as long as they may be without and with a shift. */
 static void coarse(void)
@@ -112,6 +125,8 @@ int main(void)
                "i8[2,3,5] q(0.04:0)", PLAIN);
     whole_rows(WIDE, 2, "i16[2,3,4] q(0.0003:0)", "i16[2,3,4] q(0.0002:0)",
                "i16[2,3,5] q(0.0005:0)", "i16[2,3,5] q(0.0004:0)", PLAIN);
+    hidden_rows("-inf");
+    hidden_rows("-3.4028235e38");
     whole_rows(FP, 1e-5, "f32[2,3,4]", "f32[2,3,4]", "f32[2,3,5]", "f32[2,3,5]", PLAIN);
     ROWS(INT, 1, /* many keys, the least codes */
          SDPA("i8[40,16] q(0.03:2)", "i8[1000,16] q(0.02:-3)", "i8[1000,8] q(0.05:127)", "",

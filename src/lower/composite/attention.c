@@ -4,6 +4,7 @@
  * Integers: scores as i16 with room for the largest there can be; e^(score - max) as i16, not yet
  * divided; its two bytes by v, each into i32; the sum of both divided by the sum of the row.
  * Nothing is rounded to 8 bits but the result.  Coarse ones: see attended.c. */
+#include <float.h>
 #include <math.h>
 
 #include "../move/move.h"
@@ -392,9 +393,14 @@ static bool may_be_blind(tc_lower *lw, const tc_node *node, const attention *a)
 /* Where the mask is minus infinity; -1e30 stands for it, so that differences are numbers. */
 static const double real_low = -1e30;
 
-/* What is added, or none; bools and infinities as real_low. */
-static tc_val real_mask(tc_lower *lw, const tc_node *node, const attention *a, tc_val s)
+/* What is added, or none; bools as real_low, infinities as the lowest number.  seen: of a mask that
+ * may hide a row, which scores take part; numbers that a mask has in their place do. */
+static tc_val real_mask(tc_lower *lw, const tc_node *node, const attention *a, tc_val s,
+                        tc_val *seen)
 {
+    const double lowest = -FLT_MAX;
+    bool blind = may_be_blind(lw, node, a);
+    *seen = TC_NONE;
     int64_t dim[TC_MAX_RANK], one[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     memcpy(dim, a->y->dim, sizeof dim);
     dim[a->y->rank - 1] = a->keys;
@@ -406,10 +412,20 @@ static tc_val real_mask(tc_lower *lw, const tc_node *node, const attention *a, t
     else if (a->mask) {
         tc_val m = tc_put_tosa_cast(lw, tc_lower_in(lw, node, 3), TC_f32);
         s = tc_put2(lw, TC_OP_tosa_add, NULL, s, tc_put_rank(lw, m, a->y->rank));
-        if (may_be_blind(lw, node, a))
+        low = tc_put_numbers(lw, TC_f32, a->y->rank, one, &lowest);
+        if (blind) {
+            *seen = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, s, low);
             s = tc_put_extreme(lw, TC_OP_tosa_maximum, s, low);
+        }
     }
-    return tc_put_reshape(lw, s, 3, (int64_t[]){a->batch, a->rows, a->keys});
+    int64_t flat[] = {a->batch, a->rows, a->keys};
+    s = tc_put_reshape(lw, s, 3, flat);
+    if (*seen)
+        *seen = tc_put_reshape(lw, *seen, 3, flat);
+    else if (blind)
+        *seen =
+            tc_put2(lw, TC_OP_tosa_greater, NULL, s, tc_put_number(lw, TC_f32, 3, real_low / 2));
+    return s;
 }
 
 static tc_val causal_mask(tc_lower *lw, const attention *a, tc_val s)
@@ -433,13 +449,11 @@ void tc_lower_real_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
         x[i] = matrices(lw, &a, tc_put_tosa_cast(lw, tc_lower_in(lw, node, i), TC_f32));
     tc_val s = tc_put_matrices(lw, x[0], 0, transposed(lw, x[1]), 0);
     s = tc_put_product(lw, s, tc_put_number(lw, TC_f32, 3, a.attr->scale), 0);
-    s = causal_mask(lw, &a, real_mask(lw, node, &a, s));
-    tc_val p = tc_put_real_softmax(lw, s);
-    if (may_be_blind(lw, node, &a)) { /* what is masked has no share, not even among its like */
-        tc_val seen =
-            tc_put2(lw, TC_OP_tosa_greater, NULL, s, tc_put_number(lw, TC_f32, 3, real_low / 2));
+    tc_val seen;
+    s = real_mask(lw, node, &a, s, &seen);
+    tc_val p = tc_put_real_softmax(lw, causal_mask(lw, &a, s));
+    if (seen) /* what is masked has no share, not even among its like */
         p = tc_put3(lw, TC_OP_tosa_select, NULL, seen, p, tc_put_number(lw, TC_f32, 3, 0));
-    }
     tc_val y = tc_put_tosa_cast(lw, tc_put_matrices(lw, p, 0, x[2], 0), a.y->dtype);
     out[0] = tc_put_reshape(lw, y, a.y->rank, a.y->dim);
 }
