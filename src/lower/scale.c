@@ -36,7 +36,7 @@ static double most_factor(tc_dtype from, tc_dtype to, int64_t in_zero)
     bool narrow = to != TC_i32 && to != TC_i48;
     return !narrow          ? 0x1p40
            : from == TC_i8  ? 0x1p20
-           : from != TC_i16 ? 0x1p40
+           : from != TC_i16 ? 0x1p28
            : in_zero == 0   ? 0x1.fffffep14
                             : 0x1.fffffep13;
 }
@@ -65,8 +65,10 @@ static tc_val held(tc_lower *lw, tc_val x, double *factor, int64_t n, int64_t *i
 {
     tc_dtype from = tc_put_type(lw, x)->dtype;
     double most = tc_put_bound(lw, x) + fabs((double)*in_zero), steepest = 0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        factor[i] = fmin(factor[i], 0x1p28); /* one step is beyond every code already */
         steepest = fmax(steepest, factor[i]);
+    }
     if (isinf(most) || most * steepest < 0x1p29 || steepest < 0.25)
         if (from != TC_i48 || isinf(most) || most * steepest < 0x1p30)
             return x;
@@ -107,7 +109,7 @@ static tc_val rescale(tc_lower *lw, tc_val x, const double *by, int64_t n, int64
     tc_tensor shift = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i8, 1, &n));
     for (int64_t i = 0; i < n; i++) {
         int32_t m;
-        if (!(factor[i] >= 0 && factor[i] <= 0x1p40)) {
+        if (!(factor[i] >= 0 && (is_narrow(to) || factor[i] <= 0x1p40))) {
             tc_lower_refuse(lw, "a factor of %g", factor[i]);
             return TC_NONE;
         }

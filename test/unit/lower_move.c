@@ -112,6 +112,23 @@ static void domains(void)
             "no floats");
 }
 
+/* Factors beyond what a multiplier and a shift can say: any step is past the last code. */
+static void steep(void)
+{
+    LOWERS("TOSA-1.0+INT", 0,
+           "graph @t(%0: i8[2,60] q(0.5:3)) {\n  %1 = rescale %0 : i8[2,60] q(1e-20:4)\n"
+           "  return %1\n}\n");
+    LOWERS("TOSA-1.0+INT", 0,
+           "graph @t(%0: i16[2,60] q(0.5:0)) {\n  %1 = rescale %0 : i8[2,60] q(1e-20:4)\n"
+           "  return %1\n}\n");
+    LOWERS("TOSA-1.0+INT", 0,
+           "graph @t(%0: i8[20,9] q(0.5:3)) {\n  %1 = const ? : i8[4,9] q(0.1:0)\n"
+           "  %2 = linear %0, %1, none : i8[20,4] q(1e-20:4)\n  return %2\n}\n");
+    LOWERS("TOSA-1.0+INT", 0,
+           "graph @t(%0: i8[2,60] q(1e-20:3)) {\n  %1 = rescale %0 : i8[2,60] q(0.5:4)\n"
+           "  return %1\n}\n");
+}
+
 static void places(void)
 {
     lower_plain.int_lo = 0;
@@ -146,6 +163,7 @@ int main(void)
     borders();
     windows();
     domains();
+    steep();
     places();
     return check_done();
 }
