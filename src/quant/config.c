@@ -15,13 +15,13 @@ enum { PACKED_CODE = 15 }; /* the greatest, where the target compresses weights 
 enum { FEW_CODES = 31 };   /* the greatest of few */
 
 static const tc_setting act8 = {
-    .dtype = TC_i8, .qmin = -128, .qmax = 127, .percentile = 99.99, .floor = 0x1p-24};
+    .dtype = TC_i8, .qmin = -128, .qmax = 127, .percentile = 99.99, .floor = TC_LEAST_SCALE};
 static const tc_setting act16 = {.dtype = TC_i16,
                                  .qmin = -32767,
                                  .qmax = 32767,
                                  .symmetric = true,
                                  .percentile = 99.99,
-                                 .floor = 0x1p-32};
+                                 .floor = TC_LEAST_SCALE};
 static const tc_setting weight8 = {.dtype = TC_i8,
                                    .qmin = -127,
                                    .qmax = 127,

@@ -98,7 +98,7 @@ static void readers_wish(classes *c, tc_val v)
 static tc_setting wide(void)
 {
     return (tc_setting){
-        .dtype = TC_i16, .qmin = -32768, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
+        .dtype = TC_i16, .qmin = -32768, .qmax = 32767, .symmetric = true, .floor = TC_LEAST_SCALE};
 }
 
 /* A value that movement made: as the numbers that were moved, unless it was named itself. */
@@ -406,7 +406,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     const tc_dataflow *f = &c->flow;
     const tc_node *maker = NULL;
     size_t n_maker = 0;
-    bool natural = !f->config->anchor, leaf = false, read = false;
+    bool natural = !f->config->anchor, leaf = false, read = false, shares = true;
     d->all_wide = d->made_wide = d->made_dear = true;
     for (size_t i = 0; i < d->n_val; i++) {
         tc_val v = d->val[i];
@@ -422,6 +422,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
             d->all_wide = d->all_wide && wide;
         }
         d->some_wide = d->some_wide || f->leaves[v];
+        d->some_bears = d->some_bears || f->leaves[v];
         d->named = d->named || c->level[v] >= TC_LEVEL_io;
         if (!out->looks[v])
             continue;
@@ -429,7 +430,9 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         maker = tc_def(f->g, v);
         bool gives = !maker || tc_role_moves(maker) || tc_role_gives_wide(maker->op);
         d->made_wide = d->made_wide && gives;
-        d->made_dear = d->made_dear && (gives || tc_role_bears_wide(maker->op));
+        shares = shares && (gives || tc_role_shares(maker->op));
+        d->made_dear =
+            d->made_dear && (gives || tc_role_shares(maker->op) || tc_role_bears_wide(maker->op));
         natural = natural && maker && tc_role_natural(maker->op, &lo, &hi) &&
                   (n_maker == 0 || (lo == d->lo && hi == d->hi));
         if (natural) {
@@ -439,6 +442,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         n_maker++;
     }
     d->output = leaf && !read;
+    d->made_wide = d->made_wide || (d->output && shares); /* once, at the end of the program */
     if (d->setting.observer == TC_OBSERVER_fixed) {
         d->scale = (double)(float)d->setting.scale;
         d->zero = d->setting.zero;
@@ -450,7 +454,8 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     else if (n_maker == 1 && !f->config->anchor && !d->huge && !c->part[find(c, d->val[0])])
         derive(c, out, d, maker);
     d->unmasked = n_maker == 1 ? scores_below(c, out, maker) : -1;
-    bool curve = reader && reader != &several && reader->n_in == 1 && tc_role_curve(reader->op);
+    bool curve = reader && reader != &several && reader->n_in == 1 &&
+                 (tc_role_curve(reader->op) || tc_role_shares(reader->op));
     d->after = curve && tc_dataflow_quantizes(f, reader) ? reader : NULL;
 }
 

@@ -202,7 +202,7 @@ static tc_setting wide_setting(tc_setting s)
     s.qmin = -32767;
     s.qmax = 32767;
     s.symmetric = true;
-    s.floor = 0x1p-32;
+    s.floor = TC_LEAST_SCALE;
     return s;
 }
 

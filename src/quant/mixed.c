@@ -366,7 +366,7 @@ void tc_domain_widen(tc_domains *domains, size_t d)
     s.qmin = -32767;
     s.qmax = 32767;
     s.symmetric = true;
-    s.floor = 0x1p-32;
+    s.floor = TC_LEAST_SCALE;
     tc_grid grid = tc_grid_of(&s, TC_WIDE_MARGIN * domain->lo, TC_WIDE_MARGIN * domain->hi);
     domain->setting = s;
     domain->scale = grid.scale;

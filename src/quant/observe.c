@@ -280,18 +280,33 @@ static const uint64_t *counts_of(const observation *o, size_t d, tc_arena *room)
 
 /* ---- scales ---- */
 
-/* A natural range of which less than half is in use is that of what was seen, with a margin: rows
- * of a flat softmax are far below 1.  A softmax that gives finer steps takes more operations, so
- * that it has to gain more. */
+/* Whether a product of two values reads any of the domain's: attention's probabilities. */
+static bool read_by_product(const observation *o, size_t d)
+{
+    const tc_graph *g = tc_main(o->module);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; g->node[k]->op == TC_OP_matmul && i < g->node[k]->n_in; i++)
+            if (o->domains->of[g->node[k]->in[i]] == (int32_t)d)
+                return true;
+    return false;
+}
+
+/* A natural range that is this much wider than what was seen, with its margin, is given up for
+ * that: rows of a flat softmax are far below 1.  A softmax that gives finer steps takes more
+ * operations, which inside of attention have to gain more. */
+static double too_wide(const observation *o, size_t d)
+{
+    const tc_node *maker = tc_def(tc_main(o->module), o->domains->domain[d].val[0]);
+    return maker && maker->op == TC_OP_softmax && read_by_product(o, d) ? 3 : 1.5;
+}
+
 static bool keeps_natural(const observation *o, size_t d)
 {
     const tc_domain *domain = &o->domains->domain[d];
-    const tc_node *maker = tc_def(tc_main(o->module), domain->val[0]);
-    double times = maker && maker->op == TC_OP_softmax ? 3 : 2;
     tc_ends e = o->ranges.ends[d];
     double most = fmax(-domain->lo, domain->hi), seen = fmax(-(double)e.lo, (double)e.hi);
-    return domain->fixed_range &&
-           (e.lo > e.hi || !(seen > 0) || times * TC_NATURAL_MARGIN * seen > most);
+    return domain->fixed_range && (e.lo > e.hi || !(seen > 0) ||
+                                   too_wide(o, d) * TC_NATURAL_MARGIN * seen > most);
 }
 
 static tc_grid choose(const observation *o, size_t d, tc_arena *room)

@@ -26,6 +26,12 @@ typedef enum tc_observer {
     TC_OBSERVER_COUNT
 } tc_observer;
 
+/* The least scale of what was seen: far below any number that is meant, and a product of two such
+ * steps, with a weight's, is still a normal f32.  Where nothing but 0 was seen, steps are those of
+ * TC_SCALE_OF_ZERO. */
+#define TC_LEAST_SCALE 0x1p-80
+#define TC_SCALE_OF_ZERO 0x1p-24
+
 /* How one kind of value is quantized. */
 typedef struct tc_setting {
     tc_dtype dtype;       /* i8, i16, u8; weights: i8, i4; none: left in float */
@@ -155,7 +161,7 @@ typedef struct tc_domain {
     size_t n_val;
     tc_setting setting;
     const tc_node *after; /* the one reader of its one value, where that is a table operator (gelu,
-                             silu, ...) */
+                             silu, ...) or a softmax */
     bool output;          /* a program output: margin, no search */
     bool some_wide, all_wide; /* of those who read its values, the signature among them: somebody,
                                  or everybody, takes 16 bits */

@@ -103,6 +103,11 @@ bool tc_role_gives_wide(tc_op op)
     return is_among(op, wide, TC_COUNT(wide));
 }
 
+bool tc_role_shares(tc_op op)
+{
+    return op == TC_OP_softmax || op == TC_OP_log_softmax;
+}
+
 bool tc_role_bears_wide(tc_op op)
 {
     static const tc_op two[] = {TC_OP_pow, TC_OP_eq, TC_OP_ne, TC_OP_gt,

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-static const double LEAST_SCALE = 0x1p-24;
+#include "role.h"
 
 enum { FACTORS = 35, MOST_CODES = 1024 };
 
@@ -25,7 +25,9 @@ static double factor(int i)
 
 static tc_grid grid_at_least(const tc_setting *setting, double scale, double lo)
 {
-    double least = setting->floor > 0 ? setting->floor : LEAST_SCALE;
+    double least = setting->floor > 0 ? setting->floor : TC_LEAST_SCALE;
+    if (!(scale > 0))
+        least = fmax(least, TC_SCALE_OF_ZERO);
     tc_grid g = {(double)(float)(scale > least ? scale : least), 0};
     if (setting->symmetric)
         return g;
@@ -55,6 +57,7 @@ tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi)
 
 typedef struct search {
     const tc_node *after;
+    bool top; /* the greatest numbers are kept */
     tc_arena *scratch;
     const tc_type *type, *pair; /* f32[number of codes], f32[2] */
     double min, width, per_unit; /* of the bins */
@@ -140,7 +143,7 @@ static void search_affine(search *s, double min, double max, double *lo, double 
 {
     double best = INFINITY;
     for (int i = 0; i < (min < 0 ? FACTORS : 1); i++)
-        for (int j = 0; j < (max > 0 ? FACTORS : 1); j++) {
+        for (int j = 0; j < (max > 0 && !s->top ? FACTORS : 1); j++) {
             double a = factor(i) * min, b = factor(j) * max, step = (b - a) / (s->codes - 1);
             double e = error_of(s, step, rint(-a / step), best);
             if (e < best) {
@@ -156,7 +159,7 @@ static void search_symmetric(search *s, const tc_setting *setting, double min, d
                              double *lo, double *hi)
 {
     double best = INFINITY, most = fmax(-min, max);
-    for (int i = 0; i < FACTORS; i++) {
+    for (int i = 0; i < FACTORS && !(s->top && i && factor(i) * most < max); i++) {
         double a = factor(i) * most,
                e = error_of(s, a / half_steps(setting), (double)-setting->qmin, best);
         if (e < best) {
@@ -172,13 +175,14 @@ tc_grid tc_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
 {
     double min = (double)ends.lo, max = (double)ends.hi, lo = min, hi = max;
     int64_t codes = setting->qmax - setting->qmin + 1;
-    if (!(max - min > LEAST_SCALE) || codes < 3 || codes > MOST_CODES || max - min > 1e30)
+    if (!(max - min > TC_LEAST_SCALE) || codes < 3 || codes > MOST_CODES || max - min > 1e30)
         return tc_grid_of(setting, min, max);
     tc_mark mark = tc_arena_mark(scratch);
     tc_type type = {.dtype = TC_f32, .rank = 1, .dim = {codes}},
             pair = {.dtype = TC_f32, .rank = 1, .dim = {2}};
     search *s = tc_new(scratch, search);
-    s->after = after;
+    s->top = after && tc_role_shares(after->op);
+    s->after = s->top ? NULL : after;
     s->scratch = scratch;
     s->codes = (int)codes;
     s->type = &type;

@@ -95,7 +95,8 @@ typedef struct tc_grid {
 tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi);
 
 /* The range with the least squared error over a histogram; after: the operator that alone reads the
- * values, or NULL, and then it is the error of its result that counts. */
+ * values, or NULL, and then it is the error of its result that counts.  A softmax keeps its greatest
+ * numbers, however few they are: all shares are of theirs. */
 tc_grid tc_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
                   const uint64_t *count, const tc_node *after);
 

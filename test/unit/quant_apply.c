@@ -408,6 +408,44 @@ static void flat(void)
     tc_ctx_free(p.ctx);
 }
 
+/* Shares of hundreds that leave the program: most are below the steps that 256 codes have for the
+ * largest, so that they have 16 bits; attention's, which a product reads, keep 8. */
+static void many_shares(void)
+{
+    tc_config c = preset("int8");
+    program p = near("%0 \"x\": f32[12,5000]",
+                     "  %1 = sum %0 axes=[0] keepdim=true\n"
+                     "  %2 \"p\" = softmax %1 axis=1\n  return %2\n",
+                     &c, 0.1);
+    CHECK(type_of(&p, "p")->dtype == TC_i16);
+    tc_ctx_free(p.ctx);
+    p = parse("%0 \"x\": f32[1,3]", "  %1 \"p\" = softmax %0 axis=1\n  return %1\n");
+    CHECK(quantize(&p, &c) && type_of(&p, "p")->dtype == TC_i8);
+    tc_ctx_free(p.ctx);
+    p = parse("%0 \"x\": f32[4,4], %1 \"y\": f32[4,4]",
+              "  %2 \"p\" = softmax %0 axis=1\n  %3 = matmul %2, %1\n  return %3\n");
+    CHECK(quantize(&p, &c) && type_of(&p, "p")->quant->scale[0] == 1.0 / 256);
+    tc_ctx_free(p.ctx);
+}
+
+/* A unit of length is nobody's business: numbers of 1e-7 and 1e-15 have as many codes as others. */
+static void small_numbers(void)
+{
+    static const char *const unit[] = {"1", "1e-7", "1e-15"};
+    tc_config c = preset("int8");
+    tc_ctx *text = tc_ctx_new();
+    for (size_t i = 0; i < TC_COUNT(unit); i++)
+        tc_ctx_free(near("%0 \"x\": f32[4,8]",
+                         tc_text_format(&text->arena,
+                                        "  %%1 = const %s : f32[]\n  %%2 \"s\" = mul %%0, %%1\n"
+                                        "  %%3 = abs %%2\n  %%4 = mean %%3 axes=[1] keepdim=true\n"
+                                        "  %%5 = div %%2, %%4 mode=exact\n  return %%5\n",
+                                        unit[i]),
+                         &c, 0.02)
+                        .ctx);
+    tc_ctx_free(text);
+}
+
 /* Infinite masks: real where nothing is quantized, saturated where the scores are; the
  * probabilities stay. */
 static void masks(void)
@@ -578,6 +616,8 @@ int main(void)
     ruined();
     cancelled();
     flat();
+    many_shares();
+    small_numbers();
     masks();
     chosen_by();
     left_in_float();

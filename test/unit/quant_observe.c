@@ -12,7 +12,8 @@
 #include "quant/seen.h"
 #include "quant/torchao.h"
 
-static const tc_setting int8 = {.dtype = TC_i8, .qmin = -128, .qmax = 127, .floor = 0x1p-24};
+static const tc_setting int8 = {.dtype = TC_i8, .qmin = -128, .qmax = 127, .floor = 0x1p-24},
+                        free8 = {.dtype = TC_i8, .qmin = -128, .qmax = 127};
 static const tc_setting even8 = {.dtype = TC_i8, .qmin = -127, .qmax = 127, .symmetric = true};
 static const tc_setting int16 = {
     .dtype = TC_i16, .qmin = -32767, .qmax = 32767, .symmetric = true, .floor = 0x1p-32};
@@ -93,6 +94,12 @@ static void test_grids(void)
     CHECK(near(g.scale, 0.02) && g.zero == 0);
     g = tc_grid_of(&int8, 0, 0);
     CHECK(g.scale == 0x1p-24 && g.zero == -128);
+    g = tc_grid_of(&free8, 0, 0); /* nothing but 0 was seen */
+    CHECK(g.scale == 0x1p-24 && g.zero == -128);
+    g = tc_grid_of(&free8, -1e-20, 1e-20);
+    CHECK(near(g.scale, 2e-20 / 255));
+    g = tc_grid_of(&free8, -1e-30, 1e-30);
+    CHECK(g.scale == TC_LEAST_SCALE);
     g = tc_grid_of(&int8, -1e-30, 1e-30);
     CHECK(g.scale == 0x1p-24 && g.zero >= -128 && g.zero <= 127);
     g = tc_grid_of(&int8, -1e30, 1e30);
@@ -158,6 +165,12 @@ static void test_search(void)
     }
     tc_grid g = tc_search(&ctx->scratch, &even8, e, count, NULL);
     CHECK(g.zero == 0 && g.scale < 9.0 / 127 && g.scale > 0.3 / 127);
+    node.op = TC_OP_softmax; /* keeps what its shares are of, and cuts below */
+    g = tc_search(&ctx->scratch, &int8, e, count, &node);
+    CHECK(g.scale * (double)(127 - g.zero) > 9 - g.scale);
+    CHECK(g.scale * (double)(-128 - g.zero) > -5);
+    g = tc_search(&ctx->scratch, &even8, e, count, &node);
+    CHECK(near(g.scale, 9.0 / 127));
     memset(count, 0, sizeof count);
     count[0] = 7; /* everything is 0 */
     g = tc_search(&ctx->scratch, &int8, (tc_ends){0, 0}, count, NULL);
