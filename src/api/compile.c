@@ -132,6 +132,7 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
     if (!has(&out->target, TC_FEATURE_FFT))
         TC_TRY(tc_run_passes(ctx, out->module, "infer,complex", r->trace));
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
+    TC_TRY(tc_check_places(out->module));
     if ((r->config || r->settings) &&
         (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module) ||
          tc_quant_is_lowered(out->module)))

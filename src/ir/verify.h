@@ -24,4 +24,7 @@ uint32_t tc_facts_seen(const tc_graph *g);
  * reported, at the place its author knows. */
 TC_MUST_USE tc_status tc_verify(tc_ctx *ctx, tc_module *module);
 
+/* Places that are constants lie inside the axes they name; on failure a message has been given. */
+TC_MUST_USE tc_status tc_check_places(const tc_module *module);
+
 #endif

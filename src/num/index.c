@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.c -- reading and writing at places that other tensors name.  Negative places count from the
- * end; places outside are an error that gives place and extent. */
+/* index.c -- reading and writing at places that other tensors name.  For index and index_put negative
+ * places count from the end; places outside are an error that gives place and extent. */
 #include "index.h"
 
 #include "kernels.h"
@@ -75,9 +75,9 @@ bool tc_index_fits(const tc_type *values, const tc_type *room)
 }
 
 /* i counted from the front, or -1 with a message. */
-static int64_t place(tc_call *c, int64_t i, int64_t extent)
+static int64_t place(tc_call *c, int64_t i, int64_t extent, bool from_end)
 {
-    if (i >= -extent && i < extent)
+    if (i >= (from_end ? -extent : 0) && i < extent)
         return i < 0 ? i + extent : i;
     c->error = tc_text_format(c->scratch, "index %" PRId64 " is outside an axis of extent %" PRId64,
                               i, extent);
@@ -103,7 +103,7 @@ static bool add_index(tc_call *c, pick_list *list, const tc_picks *picks, tc_ten
         if (index.type->dim[i] != 1)
             stride[i + picks->rank - index.type->rank] = own[i];
     for (int64_t b = 0; b < list->n; b++) {
-        int64_t i = place(c, tc_load_i64(index, at), extent);
+        int64_t i = place(c, tc_load_i64(index, at), extent, true);
         if (i < 0)
             return false;
         list->at[b] += i * step;
@@ -324,7 +324,7 @@ static void select_rows(tc_call *c, const tc_tensor *x, const tc_tensor *index, 
     block b = block_of(x->type, axis);
     int64_t n = tc_type_count(index->type), bytes = (int64_t)element(x), row = b.inner * bytes;
     for (int64_t k = 0; k < n; k++) {
-        int64_t i = place(c, tc_load_i64(*index, k), b.n);
+        int64_t i = place(c, tc_load_i64(*index, k), b.n, false);
         if (i < 0)
             return;
         for (int64_t o = 0; o < b.outer && row; o++)
@@ -379,7 +379,7 @@ void tc_num_gather(tc_call *c)
     pointing p;
     point_at(&p, index->type, x->type, ((const tc_attr_axis *)c->attr)->axis);
     for (int64_t k = 0; k < n; k++, point_on(&p)) {
-        int64_t i = place(c, tc_load_i64(*index, k), p.extent);
+        int64_t i = place(c, tc_load_i64(*index, k), p.extent, false);
         if (i < 0)
             return;
         memcpy((char *)c->out[0].data + (size_t)k * bytes,
@@ -418,7 +418,7 @@ void tc_num_scatter(tc_call *c)
     tc_steps(source->type, from_step);
     memcpy(from.step, from_step, sizeof from_step);
     for (int64_t k = 0; k < n; k++, point_on(&to), point_on(&from)) {
-        int64_t i = place(c, tc_load_i64(*index, k), to.extent);
+        int64_t i = place(c, tc_load_i64(*index, k), to.extent, false);
         if (i < 0)
             return;
         int64_t at = to.base + i * to.along;
@@ -438,7 +438,7 @@ void tc_num_index_copy(tc_call *c)
     int64_t n = tc_type_count(index->type), row = b.inner * (int64_t)element(x);
     copy_first(c);
     for (int64_t k = 0; k < n; k++) {
-        int64_t i = place(c, tc_load_i64(*index, k), b.n);
+        int64_t i = place(c, tc_load_i64(*index, k), b.n, false);
         if (i < 0)
             return;
         for (int64_t o = 0; o < b.outer && row; o++)
@@ -455,7 +455,7 @@ void tc_num_index_add(tc_call *c)
     int64_t n = tc_type_count(index->type);
     copy_first(c);
     for (int64_t k = 0; k < n; k++) {
-        int64_t i = place(c, tc_load_i64(*index, k), b.n);
+        int64_t i = place(c, tc_load_i64(*index, k), b.n, false);
         if (i < 0)
             return;
         for (int64_t o = 0; o < b.outer; o++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* read.c -- looks at the first bytes and picks the reader. */
+#include "../ir/verify.h"
 #include "read.h"
 
 #include "../npu/program.h"
@@ -69,7 +70,8 @@ tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
     TC_TRY(tc_file_read(ctx, path, &bytes));
     reader *read = pick(path, bytes);
     look_at_dims(ctx, path, read);
-    return read ? read(ctx, path, bytes, out) : no_model(ctx, path);
+    TC_TRY(read ? read(ctx, path, bytes, out) : no_model(ctx, path));
+    return tc_check_places(*out);
 }
 
 tc_status tc_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
@@ -77,7 +79,9 @@ tc_status tc_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes 
 {
     reader *read = pick(file, bytes);
     look_at_dims(ctx, file, read);
-    if (read == tc_read_text)
-        return tc_read_text_with(ctx, file, bytes, side, out);
-    return read ? read(ctx, file, bytes, out) : no_model(ctx, file);
+    if (!read)
+        return no_model(ctx, file);
+    TC_TRY(read == tc_read_text ? tc_read_text_with(ctx, file, bytes, side, out)
+                                : read(ctx, file, bytes, out));
+    return tc_check_places(*out);
 }

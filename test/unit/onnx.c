@@ -85,7 +85,8 @@ static tc_bytes model(tc_ctx *ctx, const tc_buf *a_node, const tc_buf *tensor, c
                       int rank, int64_t opset)
 {
     tc_buf graph = message(ctx), m = message(ctx), set = message(ctx);
-    tc_buf x = value_info(ctx, "x", dim, rank), y = value_info(ctx, "y", dim, rank);
+    tc_buf x = value_info(ctx, "x", dim, rank), y = message(ctx);
+    text(&y, 1, "y");
     inner(&graph, 1, a_node);
     if (tensor)
         inner(&graph, 5, tensor);
@@ -295,8 +296,19 @@ static void test_external(tc_ctx *ctx)
     CHECK(fd >= 0 && write(fd, "01234567890123456789", 20) == 20);
     beside(ctx, &w, "location", strrchr(name, '/') + 1);
     CHECK(refused(model(ctx, &add, &w, TWO, 2, 13), "which has 20"));
-    beside(ctx, &w, "offset", "18446744073709551615");
-    CHECK(refused(model(ctx, &add, &w, TWO, 2, 13), "which has 20"));
+    tc_buf far = w;
+    far.data = tc_arena_copy(&ctx->arena, w.data, w.size);
+    far.cap = far.size;
+    beside(ctx, &far, "offset", "9223372036854775807");
+    CHECK(refused(model(ctx, &add, &far, TWO, 2, 13), "which has 20"));
+    static const char *const no_offset[] = {"-4", "18446744073709551615", "four", ""};
+    for (size_t i = 0; i < TC_COUNT(no_offset); i++) {
+        tc_buf o = tensor(ctx, TWO, 2);
+        number(&o, 14, 1);
+        beside(ctx, &o, "location", strrchr(name, '/') + 1);
+        beside(ctx, &o, i % 2 ? "length" : "offset", no_offset[i]);
+        CHECK(refused(model(ctx, &add, &o, TWO, 2, 13), "expected a number of bytes"));
+    }
     /* a link that leads out of the folder */
     const char *link_name = tc_text_format(&ctx->arena, "%s.link", name);
     CHECK(symlink("/etc/passwd", link_name) == 0);
@@ -307,6 +319,64 @@ static void test_external(tc_ctx *ctx)
     unlink(link_name);
     unlink(name);
     close(fd);
+}
+
+/* A graph of these parts, x in and y out. */
+static tc_bytes model_of(tc_ctx *ctx, const tc_buf *part, const uint32_t *field, size_t n,
+                         uint64_t y_type)
+{
+    tc_buf graph = message(ctx), m = message(ctx), set = message(ctx);
+    tc_buf x = value_info(ctx, "x", TWO, 2), y = value_of(ctx, "y", y_type, TWO, 2);
+    inner(&graph, 11, &x);
+    inner(&graph, 12, &y);
+    for (size_t i = 0; i < n; i++)
+        inner(&graph, field[i], &part[i]);
+    number(&set, 2, 13);
+    number(&m, 1, 8);
+    inner(&m, 7, &graph);
+    inner(&m, 8, &set);
+    return (tc_bytes){m.data, m.size};
+}
+
+/* Every name is made once, attributes and types are what they are said to be. */
+static void test_names(tc_ctx *ctx)
+{
+    enum { NODE = 1, INITIALIZER = 5, INPUT = 11 };
+    tc_buf first = node(ctx, "Relu", "a", "x", NULL, "y"), again = node(ctx, "Neg", "b", "x", NULL, "y"),
+           onto = node(ctx, "Neg", "c", "x", NULL, "x"), weight = tensor(ctx, TWO, 2);
+    tc_buf over = node(ctx, "Neg", "d", "x", NULL, "w"), second = value_info(ctx, "x", TWO, 2);
+    const tc_buf twice[] = {first, again}, input[] = {first, onto}, made[] = {weight, first, over},
+                 tensors[] = {first, weight, weight}, inputs[] = {first, second};
+    CHECK(refused(model_of(ctx, twice, (uint32_t[]){NODE, NODE}, 2, 1), "'y' is made twice"));
+    CHECK(refused(model_of(ctx, input, (uint32_t[]){NODE, NODE}, 2, 1), "'x' is made twice"));
+    CHECK(refused(model_of(ctx, made, (uint32_t[]){INITIALIZER, NODE, NODE}, 3, 1),
+                  "'w' is made twice"));
+    CHECK(refused(model_of(ctx, tensors, (uint32_t[]){NODE, INITIALIZER, INITIALIZER}, 3, 1),
+                  "two initializers are named 'w'"));
+    CHECK(refused(model_of(ctx, inputs, (uint32_t[]){NODE, INPUT}, 2, 1),
+                  "two inputs are named 'x'"));
+    tc_buf declared = value_of(ctx, "w", 7, TWO, 2);
+    const tc_buf unlike[] = {first, declared, weight};
+    CHECK(refused(model_of(ctx, unlike, (uint32_t[]){NODE, INPUT, INITIALIZER}, 3, 1),
+                  "the input 'w' and its initializer are of different types"));
+    CHECK(refused(model_of(ctx, twice, (uint32_t[]){NODE}, 1, 7),
+                  "its elements are i64, computed are f32"));
+    /* softmax along an axis that is a float */
+    tc_buf soft = node(ctx, "Softmax", "s", "x", NULL, "y"), axis = message(ctx);
+    text(&axis, 1, "axis");
+    varint(&axis, 2 << 3 | 5);
+    tc_buf_u32(&axis, UINT32_C(0x3f800000));
+    number(&axis, 20, 1);
+    inner(&soft, 5, &axis);
+    CHECK(refused(model(ctx, &soft, NULL, TWO, 2, 13),
+                  "attribute 'axis' is a float, expected an integer"));
+    /* 300 is no int8 */
+    tc_buf narrow = message(ctx), plus = node(ctx, "Add", "plus", "x", "w", "y");
+    number(&narrow, 1, 1);
+    number(&narrow, 2, 3);
+    number(&narrow, 5, 300);
+    text(&narrow, 8, "w");
+    CHECK(refused(model(ctx, &plus, &narrow, TWO, 2, 13), "number 0 is 300, and no i8"));
 }
 
 /* Graphs inside of graphs without end, functions that call each other, bytes that end. */
@@ -353,6 +423,7 @@ int main(void)
     test_operators(ctx);
     test_tensors(ctx);
     test_external(ctx);
+    test_names(ctx);
     test_structure(ctx);
     tc_ctx_free(ctx);
     return check_done();

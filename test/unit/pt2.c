@@ -236,6 +236,10 @@ static void test_programs(void)
     CHECK(refused((model){.version = "{'major':9,'minor':0}"}, TC_UNSUPPORTED,
                   "schema version 9.0, expected 8.x [version]"));
     CHECK(refused((model){.version = "null"}, TC_BAD_MODEL, "no schema version"));
+    CHECK(refused((model){.inputs = "{'as_tensor':{'name':'x'}},{'as_tensor':{'name':'x'}}",
+                          .input_specs = "{'user_input':{'arg':{'as_tensor':{'name':'x'}}}},"
+                                         "{'user_input':{'arg':{'as_tensor':{'name':'x'}}}}"},
+                  TC_BAD_MODEL, "two inputs are named 'x'"));
     CHECK(refused(
         (model){.values = "'x':" F32(
                     INT(2) ",{'as_expr':{'expr_str':'Symbol(s2)','hint':{'as_int':4}}}")},

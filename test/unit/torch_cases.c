@@ -80,7 +80,7 @@ int main(void)
             cases++;
         }
     }
-    CHECK(cases >= 9);
+    CHECK(cases >= 10);
     tc_ctx_free(ctx);
     return check_done();
 }

@@ -62,6 +62,9 @@ CASES = {
     # one graph for every row
     "map": (lambda x, y: rows_of(lambda r, y: (r * y, r.sum()), x, y), (X, torch.randn(5))),
     "scan": (Step(), (torch.randn(4, 3),)),
+    # places that count from the end
+    "from_the_end": (lambda x, i: (torch.take_along_dim(x, T([[-1, 0, 1, 2, -2]]), 0), torch.take_along_dim(x, i, 1),
+                                   x.index_fill(0, T([-1, 1]), 9.0), x.take(T([-1, 3])), x[i]), (X, T([[-1, 2, 0, 4, -5]]))),
     # Python's numbers among the outputs
     "numbers": (lambda x: (3, x * 2, 1.5, None, True, x.shape[1]), (P,)),
 }

@@ -75,6 +75,23 @@ const TcOnnxPb__Attribute *tc_onnx_attribute(tc_onnx_node *n, const char *name)
     return resolve(n->scope, among(n->proto->attribute, n->proto->n_attribute, name));
 }
 
+/* Attribute kinds as ONNX numbers them; 0 in files that do not say. */
+static const char *const kinds[] = {"",        "a float",  "an integer", "text",
+                                    "a tensor", "a graph", "floats",     "integers", "texts"};
+enum { FLOAT = 1, INT, STRING, FLOATS = 6, INTS, STRINGS };
+
+/* The attribute where it is of the kind that is asked for; else NULL, with a message. */
+static const TcOnnxPb__Attribute *of_kind(tc_onnx_node *n, const char *name, int kind)
+{
+    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    if (!a || !a->has_type || !a->type || (int)a->type == kind)
+        return a;
+    bool known = a->type > 0 && (size_t)a->type < TC_COUNT(kinds);
+    tc_make_bad(&n->m, TC_E_ARGUMENT, "attribute '%s' is %s, expected %s", name,
+                known ? kinds[a->type] : "of another kind", kinds[kind]);
+    return NULL;
+}
+
 bool tc_onnx_has(tc_onnx_node *n, const char *name)
 {
     return tc_onnx_attribute(n, name) != NULL;
@@ -82,19 +99,19 @@ bool tc_onnx_has(tc_onnx_node *n, const char *name)
 
 int64_t tc_onnx_int(tc_onnx_node *n, const char *name, int64_t missing)
 {
-    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    const TcOnnxPb__Attribute *a = of_kind(n, name, INT);
     return a ? a->i : missing;
 }
 
 double tc_onnx_float(tc_onnx_node *n, const char *name, double missing)
 {
-    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    const TcOnnxPb__Attribute *a = of_kind(n, name, FLOAT);
     return a ? (double)a->f : missing;
 }
 
 tc_ints tc_onnx_ints(tc_onnx_node *n, const char *name)
 {
-    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    const TcOnnxPb__Attribute *a = of_kind(n, name, INTS);
     if (!a)
         return (tc_ints){0, NULL};
     if (a->n_ints > INT32_MAX / 2) {
@@ -106,7 +123,7 @@ tc_ints tc_onnx_ints(tc_onnx_node *n, const char *name)
 
 tc_floats tc_onnx_floats(tc_onnx_node *n, const char *name)
 {
-    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    const TcOnnxPb__Attribute *a = of_kind(n, name, FLOATS);
     size_t count = a ? a->n_floats : 0;
     if (count > INT32_MAX / 2)
         count = 0;
@@ -123,13 +140,13 @@ static const char *text_of(tc_onnx_node *n, ProtobufCBinaryData s)
 
 const char *tc_onnx_text(tc_onnx_node *n, const char *name, const char *missing)
 {
-    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    const TcOnnxPb__Attribute *a = of_kind(n, name, STRING);
     return a && a->has_s ? text_of(n, a->s) : missing;
 }
 
 const char *tc_onnx_text_at(tc_onnx_node *n, const char *name, int i, const char *missing)
 {
-    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    const TcOnnxPb__Attribute *a = of_kind(n, name, STRINGS);
     return a && (size_t)i < a->n_strings ? text_of(n, a->strings[i]) : missing;
 }
 

@@ -37,6 +37,48 @@ static bool is_input(const tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *v)
     return v->name && !tc_map_get(&scope->name, tc_str_of(v->name));
 }
 
+static bool is_fixed(const TcOnnxPb__Dim *d)
+{
+    return d && d->has_value && d->value >= 0 && !(d->param && *d->param);
+}
+
+/* Every input has a name of its own; one with an initializer, its default, is declared as that is. */
+static tc_status check_inputs(const tc_onnx *reader)
+{
+    const TcOnnxPb__Graph *graph = reader->model->graph;
+    tc_ctx *ctx = reader->ctx;
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_map seen;
+    tc_map_init(&seen, &ctx->scratch);
+    tc_status status = TC_OK;
+    const tc_loc loc = {.file = reader->file};
+    for (size_t i = 0; i < graph->n_input && status == TC_OK; i++) {
+        const TcOnnxPb__ValueInfo *v = graph->input[i];
+        if (!v->name)
+            continue;
+        void **at = tc_map_at(&seen, tc_str_of(v->name));
+        if (*at)
+            status = tc_error(ctx, &loc, TC_E_STRUCTURE, "two inputs are named '%.200s'", v->name);
+        *at = graph->input[i];
+    }
+    for (size_t i = 0; i < graph->n_initializer && status == TC_OK; i++) {
+        const TcOnnxPb__Tensor *t = graph->initializer[i];
+        const TcOnnxPb__ValueInfo *v = t->name ? tc_map_get(&seen, tc_str_of(t->name)) : NULL;
+        const TcOnnxPb__TensorType *type = v && v->type ? v->type->tensor : NULL;
+        const TcOnnxPb__Shape *shape = type ? type->shape : NULL;
+        bool fits = !type || type->elem_type == t->data_type;
+        fits = fits && (!shape || shape->n_dim == t->n_dims);
+        for (size_t k = 0; fits && shape && k < shape->n_dim; k++)
+            fits = !is_fixed(shape->dim[k]) || shape->dim[k]->value == t->dims[k];
+        if (!fits)
+            status = tc_error(ctx, &loc, TC_E_MISMATCH,
+                              "the input '%.200s' and its initializer are of different types",
+                              v->name);
+    }
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
 /* The array that is given for input k, when there is one for each. */
 static tc_status sample_of(tc_onnx *reader, size_t k, size_t n_in, tc_npy **out)
 {
@@ -51,11 +93,6 @@ static tc_status sample_of(tc_onnx *reader, size_t k, size_t n_in, tc_npy **out)
 const char *tc_onnx_dim_name(const TcOnnxPb__Dim *d)
 {
     return d && d->param && *d->param && !tc_text_eq(d->param, "?") ? d->param : NULL;
-}
-
-static bool is_fixed(const TcOnnxPb__Dim *d)
-{
-    return d && d->has_value && d->value >= 0 && !(d->param && *d->param);
 }
 
 static bool said(tc_ctx *ctx, const char *name, int64_t *out)
@@ -253,6 +290,7 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
     const TcOnnxPb__Graph *graph = reader->model->graph;
     size_t n = 0, k = 0;
     tc_status worst = TC_OK;
+    TC_TRY(check_inputs(reader));
     for (size_t i = 0; i < graph->n_input; i++) {
         tc_tensor number;
         if (is_input(scope, graph->input[i]) && is_said(scope, graph->input[i], &number))

@@ -65,12 +65,15 @@ static tc_status load_sparse(tc_onnx_scope *scope, const TcOnnxPb__Sparse *s, co
     size_t bytes = tc_dtypes[type->dtype].bytes;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = 0;
-        for (size_t k = 0; !flat && k < s->n_dims; k++)
-            at = at * s->dims[k] +
-                 ((const int64_t *)index.data)[i * (int64_t)s->n_dims + (int64_t)k];
+        bool inside = true;
+        for (size_t k = 0; !flat && k < s->n_dims && inside; k++) {
+            int64_t place = ((const int64_t *)index.data)[i * (int64_t)s->n_dims + (int64_t)k];
+            inside = place >= 0 && place < s->dims[k];
+            at = inside ? at * s->dims[k] + place : 0;
+        }
         if (flat)
             at = ((const int64_t *)index.data)[i];
-        if (at < 0 || at >= count)
+        if (!inside || at < 0 || at >= count)
             return tc_error(reader->ctx, loc, TC_E_FORMAT, "a sparse tensor's index is outside");
         memcpy((char *)out->data + (size_t)at * bytes,
                (const char *)values.data + (size_t)i * bytes, bytes);
@@ -81,9 +84,14 @@ static tc_status load_sparse(tc_onnx_scope *scope, const TcOnnxPb__Sparse *s, co
 tc_status tc_onnx_initializers(tc_onnx_scope *scope, const TcOnnxPb__Graph *graph)
 {
     tc_onnx *reader = scope->reader;
-    for (size_t i = 0; i < graph->n_initializer; i++)
-        if (graph->initializer[i]->name)
-            add_name(scope, graph->initializer[i]->name)->tensor = graph->initializer[i];
+    for (size_t i = 0; i < graph->n_initializer; i++) {
+        const char *name = graph->initializer[i]->name;
+        if (name && tc_map_get(&scope->name, tc_str_of(name)))
+            return tc_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_STRUCTURE,
+                            "two initializers are named '%.200s'", name);
+        if (name)
+            add_name(scope, name)->tensor = graph->initializer[i];
+    }
     for (size_t i = 0; i < graph->n_sparse_initializer; i++) {
         const TcOnnxPb__Sparse *s = graph->sparse_initializer[i];
         const char *name = s->values ? s->values->name : NULL;
@@ -137,7 +145,8 @@ static tc_val find(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc
     if (!outer || scope->outer->g == scope->g)
         return outer;
     tc_val own = capture(scope, outer, loc);
-    tc_onnx_name_value(scope, name, own);
+    tc_onnx_name *entry_here = add_name(scope, name);
+    *entry_here = (tc_onnx_name){.val = own, .outer = true};
     return own;
 }
 
@@ -285,6 +294,22 @@ static tc_status call_function(tc_onnx_node *n, const TcOnnxPb__Function *f)
     return status;
 }
 
+/* Every name is made once: by an input, an initializer or one node. */
+static tc_status check_made_once(tc_onnx_scope *scope, const TcOnnxPb__Node *node, const tc_loc *loc)
+{
+    for (size_t i = 0; i < node->n_output; i++) {
+        const char *name = node->output[i];
+        const tc_onnx_name *entry = *name ? tc_map_get(&scope->name, tc_str_of(name)) : NULL;
+        bool twice = entry && !entry->outer;
+        for (size_t k = 0; k < i && !twice && *name; k++)
+            twice = tc_text_eq(node->output[k], name);
+        if (twice)
+            return tc_error(scope->reader->ctx, loc, TC_E_STRUCTURE,
+                            "'%.200s' is made twice; every name of a graph is made once", name);
+    }
+    return TC_OK;
+}
+
 /* One message for each operator that is not there. */
 static tc_status unknown(tc_onnx_node *n, const char *key, const char *domain)
 {
@@ -317,6 +342,7 @@ static tc_status one_node(tc_onnx_scope *scope, const TcOnnxPb__Node *proto)
     TC_TRY(tc_go_on(reader->ctx));
     if (++reader->n_made > MOST_NODES)
         return tc_error(reader->ctx, n.m.loc, TC_E_TOO_LARGE, "more than %d nodes", MOST_NODES);
+    TC_TRY(check_made_once(scope, proto, n.m.loc));
     n.version = tc_onnx_opset(scope, domain);
     const TcOnnxPb__Function *f = function_of(reader, proto);
     if (f)

@@ -82,6 +82,19 @@ static void find_functions(tc_onnx *reader)
     }
 }
 
+/* The element type that the file declares is the one that follows from the nodes. */
+static tc_status check_output(const tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *info, tc_val v,
+                              const tc_loc *loc)
+{
+    const TcOnnxPb__TensorType *t = info->type ? info->type->tensor : NULL;
+    tc_dtype said = t ? tc_onnx_dtype(t->elem_type) : TC_none, is = tc_type_of(scope->g, v)->dtype;
+    if (said == TC_none || said == is)
+        return TC_OK;
+    return tc_error(scope->reader->ctx, loc, TC_E_MISMATCH,
+                    "the file says that its elements are %s, computed are %s",
+                    tc_dtypes[said].name, tc_dtypes[is].name);
+}
+
 static tc_status bind_outputs(tc_onnx_scope *scope)
 {
     tc_onnx *reader = scope->reader;
@@ -96,6 +109,7 @@ static tc_status bind_outputs(tc_onnx_scope *scope)
         tc_status status = TC_OK;
         tc_val v = tc_onnx_value(scope, name, loc, &status);
         TC_TRY(status);
+        TC_TRY(check_output(scope, graph->output[i], v, loc));
         tc_port *port = &module->out_port[module->n_out_port++];
         port->name = tc_intern_text(reader->ctx, name);
         port->val = v;

@@ -35,6 +35,7 @@ typedef struct tc_onnx_name {
     tc_val val;
     const TcOnnxPb__Tensor *tensor; /* an initializer that nobody has asked for yet */
     bool broken;                    /* its node failed, of which a message has been given */
+    bool outer;                     /* of the graph around this one: names here may hide it */
 } tc_onnx_name;
 
 /* A graph or a function being walked. */

@@ -49,11 +49,20 @@ static const char *entry(const TcOnnxPb__Tensor *t, const char *key)
     return NULL;
 }
 
-static uint64_t entry_number(const TcOnnxPb__Tensor *t, const char *key, uint64_t missing)
+static tc_status entry_number(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_loc *loc,
+                              const char *key, uint64_t missing, uint64_t *out)
 {
     const char *text = entry(t, key);
-    int64_t v;
-    return text && tc_text_to_i64(tc_str_of(text), &v) && v >= 0 ? (uint64_t)v : missing;
+    int64_t v = 0;
+    *out = missing;
+    if (!text)
+        return TC_OK;
+    if (!tc_text_to_i64(tc_str_of(text), &v) || v < 0)
+        return tc_error(reader->ctx, loc, TC_E_FORMAT,
+                        "the %s of its data in another file is '%.40s', expected a number of bytes",
+                        key, text);
+    *out = (uint64_t)v;
+    return TC_OK;
 }
 
 /* No absolute path, and nowhere up. */
@@ -115,7 +124,9 @@ static tc_status external(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_l
         return tc_error(reader->ctx, loc, TC_E_FORMAT,
                         "its data is in another file, of which the name is missing");
     TC_TRY(open_beside(reader, location, loc, &in));
-    uint64_t at = entry_number(t, "offset", 0), size = entry_number(t, "length", expected);
+    uint64_t at, size;
+    TC_TRY(entry_number(reader, t, loc, "offset", 0, &at));
+    TC_TRY(entry_number(reader, t, loc, "length", expected, &size));
     if (size != expected)
         return tc_error(reader->ctx, loc, TC_E_FORMAT,
                         "%" PRIu64 " bytes in '%s', expected %" PRIu64, size, location, expected);
@@ -201,8 +212,13 @@ static tc_status from_fields(tc_onnx *reader, const TcOnnxPb__Tensor *t, const t
                 ((uint8_t *)out->data)[i] = (uint8_t)t->int32_data[i];
     } else {
         have = t->n_int32_data;
-        for (size_t i = 0; i < have && i < n; i++)
+        for (size_t i = 0; i < have && i < n; i++) {
+            if (dtype != TC_bool && (t->int32_data[i] < tc_dtype_min(dtype) ||
+                                     t->int32_data[i] > tc_dtype_max(dtype)))
+                return tc_error(reader->ctx, loc, TC_E_FORMAT, "number %zu is %d, and no %s", i,
+                                t->int32_data[i], tc_dtypes[dtype].name);
             tc_store_i64(*out, (int64_t)i, t->int32_data[i]);
+        }
     }
     if (have == n)
         return TC_OK;

@@ -178,6 +178,23 @@ static void import_take(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_index, NULL, x, index), 0);
 }
 
+/* Negative places count from the end: those that are known now, others when it runs. */
+static tc_val from_front(tc_pt2_node *n, tc_val index, int64_t extent)
+{
+    tc_tensor t;
+    bool known = tc_pt2_known(n, index, &t), negative = !known;
+    for (int64_t i = 0; known && i < tc_type_count(t.type); i++)
+        negative = negative || tc_load_i64(t, i) < 0;
+    if (n->status != TC_OK || !negative)
+        return index;
+    tc_dtype dtype = tc_pt2_type(n, index)->dtype;
+    tc_val all = tc_pt2_const(n, dtype, (double)extent), zero = tc_pt2_const(n, dtype, 0);
+    tc_val moved = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), index, all);
+    tc_val below = tc_pt2_emit2(n, TC_OP_lt, NULL, index, zero);
+    tc_val y = tc_pt2_emit3(n, TC_OP_where, NULL, below, moved, index);
+    return known && tc_pt2_known(n, y, &t) ? tc_graph_const(n->g, t.type, t.data, NULL, n->loc) : y;
+}
+
 /* gather, after x and index have been broadcast together but along the axis. */
 static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
 {
@@ -203,6 +220,7 @@ static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
     }
     x = tc_pt2_expand(n, x, tc_ints_copy(&n->ctx->arena, from, t->rank));
     index = tc_pt2_expand(n, index, tc_ints_copy(&n->ctx->arena, at, t->rank));
+    index = from_front(n, index, t->rank ? t->dim[axis] : 1);
     tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_gather, tc_pt2_attr(n, axis, axis), x, index), 0);
 }
 
@@ -235,6 +253,7 @@ static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t axis = tc_pt2_axis(n, dim, t->rank), rows[TC_MAX_RANK];
     memcpy(rows, t->dim, sizeof rows);
     rows[axis] = tc_type_count(tc_pt2_type(n, index));
+    index = from_front(n, index, t->rank ? t->dim[axis] : 1);
     value = tc_pt2_expand(n, tc_pt2_cast(n, value, t->dtype),
                           tc_ints_copy(&n->ctx->arena, rows, t->rank));
     tc_pt2_result(

@@ -129,12 +129,23 @@ static tc_status bind_user_input(tc_pt2_scope *scope, const tc_json *arg, tc_por
     return TC_OK;
 }
 
+/* The name that an input's specification gives it: a tensor's, or that of a parameter or buffer. */
+static tc_str spec_name(tc_pt2 *reader, const tc_json *body)
+{
+    const tc_json *arg = tc_json_get(body, "arg"), *tensor = tc_json_get(arg, "as_tensor");
+    return tc_json_text(&reader->work, tc_json_get(tensor ? tensor : arg, "name"));
+}
+
 static tc_status bind_input(tc_pt2_scope *scope, const tc_json *spec, const tc_json *input)
 {
     tc_pt2 *reader = scope->reader;
     tc_module *module = reader->module;
     tc_str kind;
     const tc_json *body = tc_json_only(spec, &kind);
+    tc_str name = spec_name(reader, body);
+    if (name.p && tc_pt2_name_of(scope, name))
+        return tc_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_STRUCTURE,
+                        "two inputs are named '%.*s'", (int)name.n, name.p);
     if (tc_str_is(kind, "parameter"))
         bind_payload(scope, body, "parameter_name", false);
     else if (tc_str_is(kind, "buffer"))
@@ -146,7 +157,7 @@ static tc_status bind_input(tc_pt2_scope *scope, const tc_json *spec, const tc_j
                                &module->in_port[module->n_in_port++]);
     else if (tc_str_is(kind, "constant_input")) {
         tc_port *port = &module->in_port[module->n_in_port++];
-        tc_str name = tc_json_text(&reader->work, tc_json_get(body, "name"));
+        name = tc_json_text(&reader->work, tc_json_get(body, "name"));
         port->name = name.p ? tc_intern(reader->ctx, name) : NULL;
         tc_str tag;
         const tc_json *value = tc_json_only(tc_json_get(body, "value"), &tag);

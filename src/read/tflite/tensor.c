@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tensor.c -- tensors of a graph: their types, the meaning of their codes, and their
  * numbers, which are used where they lie in the file whenever they can be. */
+#include <float.h>
+
 #include "../../num/load.h"
 #include "program.h"
 
@@ -63,11 +65,16 @@ static tc_status read_quant(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc 
         read_blocks(t, tc_fb_child(q, QUANT_DETAILS));
     if (!scale.n || scope->reader->fb.error)
         return TC_OK;
+    if (zero.n > 1 && zero.n != scale.n)
+        return tc_error(scope->reader->ctx, loc, TC_E_FORMAT, "%zu scales and %zu zero points",
+                        scale.n, zero.n);
     t->n_scale = (int)tc_min_i64((int64_t)scale.n, INT32_MAX);
     t->scale = tc_new_n(arena, double, scale.n);
     t->zero = tc_new_n(arena, int64_t, scale.n);
     for (size_t i = 0; i < scale.n; i++) {
         t->scale[i] = f32_at(scale, i);
+        if (!(t->scale[i] >= 0 && t->scale[i] <= FLT_MAX))
+            return tc_error(scope->reader->ctx, loc, TC_E_FORMAT, "its scale is %g", t->scale[i]);
         t->zero[i] = zero.n ? (int64_t)tc_fb_list_u64(zero, zero.n == scale.n ? i : 0) : 0;
     }
     t->shifted = t->code == TFL_UINT8;
@@ -126,7 +133,9 @@ tc_status tc_tfl_tensors(tc_tfl_scope *scope, int64_t graph)
 
 tc_bytes tc_tfl_buffer(tc_tfl *reader, int64_t i)
 {
-    if (i <= 0 || (uint64_t)i >= reader->buffers.n)
+    if (i < 0 || (i && (uint64_t)i >= reader->buffers.n))
+        tc_fb_fail(&reader->fb, reader->buffers.at, "a tensor names a buffer that is not there");
+    if (i <= 0 || reader->fb.error)
         return (tc_bytes){NULL, 0};
     tc_fb_table b = tc_fb_list_table(reader->buffers, (size_t)i);
     uint64_t at = tc_fb_u64(b, BUFFER_AT, 0), size = tc_fb_u64(b, BUFFER_SIZE, 0);
@@ -347,7 +356,7 @@ tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, 
                         tc_dims_text(&ctx->arena, t->rank, t->dim));
     const tc_type *type = tc_type_make(ctx, t->dtype, t->rank, t->dim);
     bool sparse_one = tc_tfl_is_sparse(t);
-    if (!sparse_one && (int64_t)raw.size < (count * bits_of(t) + 7) / 8)
+    if (!sparse_one && (int64_t)raw.size != (count * bits_of(t) + 7) / 8)
         return tc_error(ctx, loc, TC_E_TRUNCATED, "tensor '%s' has %zu bytes, its type %s needs "
                         "%" PRId64, t->name, raw.size, tc_type_text(&ctx->arena, type),
                         (count * bits_of(t) + 7) / 8);
