@@ -63,9 +63,16 @@ typedef enum tc_range_of {
     TC_RANGE_known,       /* a constant's */
     TC_RANGE_operand,     /* operand 0's */
     TC_RANGE_either,      /* those of one operand or the other */
+    TC_RANGE_larger,      /* the larger of two */
+    TC_RANGE_smaller,     /* the smaller */
     TC_RANGE_moved,       /* those of every operand that is no place */
     TC_RANGE_linear,      /* sum, difference, product */
+    TC_RANGE_negated,     /* the other sign */
+    TC_RANGE_size,        /* without sign */
+    TC_RANGE_limited,     /* operand 0's within limits that the node names */
+    TC_RANGE_masked,      /* bits that both operands have */
     TC_RANGE_sum,         /* over axes */
+    TC_RANGE_running,     /* along an axis */
     TC_RANGE_place,       /* a place in operand 0 */
     TC_RANGE_value_place, /* operand 0's, and a place in it */
     TC_RANGE_bucket,      /* a place in operand 1, or behind it */

@@ -80,5 +80,55 @@ int main(void)
                       "graph @t(%0: i16[5]) {\n  %1 = cast %0 dtype=i64 : i64[5]\n  %2 = const "
                       "[5000000000] : i64[1]\n"
                       "  %3 = add %1, %2 alpha=1 : i64[5]\n  return %3\n}\n") == 0);
+    /* a number that becomes a float, a code or a truth needs all its bits */
+    CHECK(small_nodes(INT, TC_OP_cast,
+                      "graph @t(%0: i64[5]) {\n  %1 = cast %0 dtype=f32 : i8[5] q(1e9:0)\n"
+                      "  return %1\n}\n") == 0);
+    CHECK(small_nodes(FP, TC_OP_cast,
+                      "graph @t(%0: i64[5]) {\n  %1 = cast %0 dtype=f32 : f32[5]\n"
+                      "  %2 = const [1e-09] : f32[1]\n  %3 = mul %1, %2 : f32[5]\n"
+                      "  %4 = cast %3 dtype=i32 : i32[5]\n  return %4\n}\n") == 1);
+    CHECK(small_nodes(INT, TC_OP_cast,
+                      "graph @t(%0: i64[5], %1: i8[5]) {\n  %2 = cast %0 dtype=bool : bool[5]\n"
+                      "  %3 = reshape %2 shape=[5,1] : bool[5,1]\n  return %3, %1\n}\n") == 0);
+    /* a code stands for what may be large, too */
+    CHECK(small_nodes(INT, TC_OP_add,
+                      "graph @t(%0: i8[5] q(1e9:0)) {\n  %1 = cast %0 dtype=i64 : i64[5]\n"
+                      "  %2 = const [1] : i64[1]\n  %3 = add %1, %2 alpha=1 : i64[5]\n"
+                      "  return %3\n}\n") == 0);
+    /* limits, remainders and bits say how far a number reaches */
+    static const char *const bounded[] = {
+        "clamp %0 lo=0 hi=100", "remainder %0, %1", "bitwise_and %0, %1", "minimum %2, %1",
+        "div %3, %1 mode=floor",
+    };
+    for (size_t i = 0; i < TC_COUNT(bounded); i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "graph @t(%%0: i64[5]) {\n  %%1 = const [1000] : i64[1]\n"
+                 "  %%2 = clamp %%0 lo=-7 hi=inf : i64[5]\n"
+                 "  %%3 = clamp %%0 lo=0 hi=2000000000000 : i64[5]\n  %%4 = %s : i64[5]\n"
+                 "  %%5 = neg %%4 : i64[5]\n  %%6 = abs %%5 : i64[5]\n  return %%6\n}\n",
+                 bounded[i]);
+        CHECK(small_nodes(INT, TC_OP_neg, text) == 2 && small_nodes(INT, TC_OP_abs, text) == 2);
+    }
+    /* a running sum of truths; of unknown numbers */
+    CHECK(small_nodes(INT, TC_OP_cumsum,
+                      "graph @t(%0: bool[5]) {\n  %1 = cumsum %0 axis=0 : i64[5]\n"
+                      "  return %1\n}\n") == 1);
+    CHECK(small_nodes(INT, TC_OP_cumsum,
+                      "graph @t(%0: i64[5]) {\n  %1 = cumsum %0 axis=0 : i64[5]\n"
+                      "  return %1\n}\n") == 0);
+    /* a counter is followed from call to call, a time stamp that is kept is not */
+    CHECK(small_nodes(INT, TC_OP_add,
+                      "graph @t(%0: i32[1]) {\n  %1 = const [3] : i64[1]\n"
+                      "  %2 = const [1] : i64[1]\n"
+                      "  %3 = add %1, %2 alpha=1 : i64[1]\n  %4 = cast %3 dtype=i32 : i32[1]\n"
+                      "  %5 = add %4, %0 alpha=1 : i32[1]\n  mutate %1 -> %3\n"
+                      "  return %5\n}\n") == 6);
+    CHECK(small_nodes(INT, TC_OP_add,
+                      "graph @t(%0: i64[1]) {\n  %1 = const [3] : i64[1]\n"
+                      "  %2 = const [1] : i64[1]\n"
+                      "  %3 = add %1, %2 alpha=1 : i64[1]\n  %4 = add %0, %2 alpha=1 : i64[1]\n"
+                      "  mutate %1 -> %4\n  return %3\n}\n") == 0);
     return check_done();
 }

@@ -9,6 +9,7 @@
 
 #include "../build.h"
 #include "../move/move.h"
+#include "../plain/plain.h"
 #include "function.h"
 
 static double code_of(const tc_quant *q, double real)
@@ -81,7 +82,7 @@ void tc_lower_int_cast(tc_lower *lw, const tc_node *node, tc_val *out)
         out[0] = to_bool(lw, x, from);
     else if (from->quant && tc_is_activation(from) && wanted)
         out[0] = to_integer(lw, x, from, to->dtype);
-    else
-        tc_lower_refuse(lw, "TOSA does not have %s",
-                        tc_dtypes[from->quant ? to->dtype : from->dtype].name);
+    else if (tc_plain_computes(lw, from->quant ? to->dtype : from->dtype))
+        tc_lower_refuse(lw, "it casts %s to %s", tc_dtypes[from->dtype].name,
+                        tc_dtypes[to->dtype].name);
 }

@@ -167,6 +167,17 @@ tc_val tc_f_atan2(tc_lower *lw, tc_val y, tc_val x)
 
 /* ---- operands ---- */
 
+bool tc_plain_computes(tc_lower *lw, tc_dtype t)
+{
+    if (t == TC_bool || t == TC_i32 || t == TC_i16 || t == TC_i8 || (tc_is_float(t) && t != TC_f64))
+        return true;
+    if (t == TC_i64)
+        tc_lower_refuse(lw, "TOSA has no i64, and its numbers may need more than 32 bits");
+    else
+        tc_lower_refuse(lw, "TOSA does not compute with %s", tc_dtypes[t].name);
+    return false;
+}
+
 tc_dtype tc_plain_type(tc_dtype t)
 {
     if (t == TC_e4m3 || t == TC_e5m2)

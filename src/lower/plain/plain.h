@@ -42,6 +42,8 @@ tc_f_function *tc_f_formula(tc_op op);
 
 /* Operand i of the node as `dtype`, with ones in front up to `rank`. */
 tc_val tc_plain_in(tc_lower *lw, const tc_node *node, int i, tc_dtype dtype, int rank);
+/* Whether TOSA computes with numbers of that type; false: refused. */
+bool tc_plain_computes(tc_lower *lw, tc_dtype t);
 /* The element type in which a node with results of `t` computes when it is one TOSA operator, and
  * when it is a formula: fp8 in f16, small integers in i32; formulas in f32. */
 tc_dtype tc_plain_type(tc_dtype t);

@@ -14,19 +14,11 @@ typedef struct pair {
     tc_val a, b;
 } pair;
 
-static bool computable(tc_lower *lw, tc_dtype t)
-{
-    if (t == TC_bool || t == TC_i32 || t == TC_i16 || t == TC_i8 || (tc_is_float(t) && t != TC_f64))
-        return true;
-    tc_lower_refuse(lw, "TOSA does not compute with %s", tc_dtypes[t].name);
-    return false;
-}
-
 static bool start(tc_lower *lw, const tc_node *node, bool formula, pair *p)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     *p = (pair){.type = t->dtype};
-    if (!computable(lw, t->dtype))
+    if (!tc_plain_computes(lw, t->dtype))
         return false;
     p->with = formula ? tc_plain_formula_type(t->dtype) : tc_plain_type(t->dtype);
     p->a = tc_plain_in(lw, node, 0, p->with, t->rank);
@@ -206,7 +198,7 @@ void tc_lower_plain_remainder(tc_lower *lw, const tc_node *node, tc_val *out)
 static void bits(tc_lower *lw, const tc_node *node, tc_op on_bools, tc_op on_ints, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
-    if (!computable(lw, t->dtype))
+    if (!tc_plain_computes(lw, t->dtype))
         return;
     tc_val b = tc_plain_in(lw, node, 1, t->dtype, t->rank);
     tc_val a = tc_plain_in(lw, node, 0, t->dtype, t->rank);
@@ -253,7 +245,7 @@ void tc_lower_plain_shift_right(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     tc_attr_tosa_shift *a = tc_new(&lw->ctx->arena, tc_attr_tosa_shift);
-    if (!computable(lw, t->dtype) || !shifts(lw, node))
+    if (!tc_plain_computes(lw, t->dtype) || !shifts(lw, node))
         return;
     if (tc_lower_has(lw, TC_FEATURE_INT)) {
         tc_val by = tc_plain_in(lw, node, 1, t->dtype, t->rank);
@@ -299,7 +291,7 @@ void tc_lower_plain_compare(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     tc_dtype ta = tc_lower_type(lw, node, 0)->dtype, tb = tc_lower_type(lw, node, 1)->dtype;
     int rank = tc_lower_result(lw, node, 0)->rank;
-    if (!computable(lw, ta) || !computable(lw, tb))
+    if (!tc_plain_computes(lw, ta) || !tc_plain_computes(lw, tb))
         return;
     bool bools = ta == TC_bool && tb == TC_bool && (node->op == TC_OP_eq || node->op == TC_OP_ne);
     tc_dtype with = bools ? TC_bool : common(lw, ta, tb);
@@ -322,7 +314,7 @@ void tc_lower_plain_compare(tc_lower *lw, const tc_node *node, tc_val *out)
 void tc_lower_plain_where(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
-    if (!computable(lw, t->dtype))
+    if (!tc_plain_computes(lw, t->dtype))
         return;
     tc_dtype with = tc_is_float(t->dtype) ? tc_plain_type(t->dtype) : t->dtype;
     tc_val no = tc_plain_in(lw, node, 2, with, t->rank);

@@ -29,19 +29,11 @@ static void finish(tc_lower *lw, const tc_node *node, tc_val x, tc_val *out)
     out[0] = tc_put_cast(lw, tc_put_reshape(lw, x, t->rank, t->dim), t->dtype);
 }
 
-static bool computable(tc_lower *lw, tc_dtype t)
-{
-    if (t == TC_bool || t == TC_i32 || t == TC_i16 || t == TC_i8 || (tc_is_float(t) && t != TC_f64))
-        return true;
-    tc_lower_refuse(lw, "TOSA does not compute with %s", tc_dtypes[t].name);
-    return false;
-}
-
 /* Floats are summed in f32, integers in i32. */
 static bool start(tc_lower *lw, const tc_node *node, tc_val *x)
 {
     tc_dtype in = tc_lower_type(lw, node, 0)->dtype, t = tc_lower_result(lw, node, 0)->dtype;
-    if (!computable(lw, in) || !computable(lw, t))
+    if (!tc_plain_computes(lw, in) || !tc_plain_computes(lw, t))
         return false;
     *x = tc_plain_in(lw, node, 0, tc_is_float(t) ? TC_f32 : TC_i32, 0);
     return lw->status == TC_OK;
@@ -103,7 +95,7 @@ void tc_lower_plain_amax(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     bool most = node->op == TC_OP_amax;
     tc_dtype t = tc_lower_type(lw, node, 0)->dtype;
-    if (!computable(lw, t))
+    if (!tc_plain_computes(lw, t))
         return;
     tc_op op = t == TC_bool ? (most ? TC_OP_tosa_reduce_any : TC_OP_tosa_reduce_all)
                             : (most ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min);
@@ -114,7 +106,7 @@ void tc_lower_plain_amax(tc_lower *lw, const tc_node *node, tc_val *out)
 void tc_lower_plain_any(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     tc_op op = node->op == TC_OP_any ? TC_OP_tosa_reduce_any : TC_OP_tosa_reduce_all;
-    if (computable(lw, tc_lower_type(lw, node, 0)->dtype))
+    if (tc_plain_computes(lw, tc_lower_type(lw, node, 0)->dtype))
         finish(lw, node,
                reduce_axes(lw, op, tc_plain_in(lw, node, 0, TC_bool, 0),
                            ((const tc_attr_axes *)node->attr)->axes),
@@ -175,7 +167,7 @@ static bool ordered(tc_lower *lw, const tc_type *t)
 {
     if (t->quant && t->quant->axis >= 0)
         tc_lower_refuse(lw, "its operand has a scale per channel");
-    return lw->status == TC_OK && computable(lw, t->dtype);
+    return lw->status == TC_OK && tc_plain_computes(lw, t->dtype);
 }
 
 void tc_lower_plain_argmax(tc_lower *lw, const tc_node *node, tc_val *out)
@@ -217,7 +209,7 @@ void tc_lower_bucketize(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     int64_t n = tc_type_count(tc_lower_type(lw, node, 1)), count = tc_type_count(t);
     bool ints = tc_lower_has(lw, TC_FEATURE_INT);
-    if (!computable(lw, t->dtype) || !computable(lw, y->dtype))
+    if (!tc_plain_computes(lw, t->dtype) || !tc_plain_computes(lw, y->dtype))
         return;
     tc_dtype with =
         !tc_is_float(t->dtype) && !tc_is_float(tc_lower_type(lw, node, 1)->dtype) && ints ? TC_i32

@@ -8,11 +8,7 @@
 static bool start(tc_lower *lw, const tc_node *node, tc_dtype *type)
 {
     *type = tc_lower_result(lw, node, 0)->dtype;
-    if (*type == TC_bool || *type == TC_i32 || *type == TC_i16 || *type == TC_i8 ||
-        (tc_is_float(*type) && *type != TC_f64))
-        return true;
-    tc_lower_refuse(lw, "TOSA does not compute with %s", tc_dtypes[*type].name);
-    return false;
+    return tc_plain_computes(lw, *type);
 }
 
 /* ---- one TOSA operator ---- */
@@ -260,12 +256,11 @@ void tc_lower_plain_is(tc_lower *lw, const tc_node *node, tc_val *out)
 
 void tc_lower_plain_cast(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    tc_dtype type, from = tc_lower_type(lw, node, 0)->dtype;
-    if (!start(lw, node, &type))
+    tc_dtype type = tc_lower_result(lw, node, 0)->dtype, from = tc_lower_type(lw, node, 0)->dtype;
+    if (!tc_plain_computes(lw, from))
         return;
-    if (from == TC_i64 || from == TC_f64 || tc_dtypes[from].kind == TC_UINT ||
-        tc_dtypes[from].kind == TC_COMPLEX)
-        tc_lower_refuse(lw, "TOSA does not have %s", tc_dtypes[from].name);
-    else
+    if (type == TC_i64) /* it fits, and leaves so */
+        tc_lower_refuse(lw, "TOSA does not compute with i64");
+    else if (tc_plain_computes(lw, type))
         out[0] = tc_put_cast(lw, tc_lower_in(lw, node, 0), type);
 }

@@ -5,153 +5,47 @@
  * with i32 in its place, where that changes no number: places in tensors fit, and for the others
  * the range is followed from constants, indices and narrow types.  If the target takes it so, casts
  * stand around it, outside; the program's inputs and outputs stay what they are. */
-#include <math.h>
-
-#include "../lower.h"
+#include "int_range.h"
 
 #include "../../ir/rewrite.h"
 #include "../../num/load.h"
 
-/* All numbers of a value; unknown when lo > hi. */
-typedef struct range {
-    double lo, hi;
-} range;
-
 typedef struct narrowing {
     const tc_target *target;
-    range *of;       /* by value of `from` */
-    tc_val *in_32;   /* by value of `from`: the same numbers as i32 in `to`, or none */
-    bool *is_place;  /* by value of `from`: whoever reads it takes a place, or its low 32 bits */
+    const tc_int_range *of; /* by value of `from` */
+    tc_val *in_32;          /* by value of `from`: the same numbers as i32 in `to`, or none */
+    bool *is_place; /* by value of `from`: whoever reads it takes a place, or its low 32 bits */
 } narrowing;
-
-static const range unknown = {1, 0};
-
-static bool known(range r) { return r.lo <= r.hi; }
-static bool fits(range r) { return known(r) && r.lo >= INT32_MIN && r.hi <= INT32_MAX; }
-static range either(range a, range b)
-{
-    return known(a) && known(b) ? (range){fmin(a.lo, b.lo), fmax(a.hi, b.hi)} : unknown;
-}
 
 static bool names_places(const tc_node *node, int i)
 {
     return tc_among(tc_ops[node->op].places, i);
 }
 
-/* Right in the low 32 bits whatever the high ones are. */
-static bool is_modular(tc_op op)
+static bool is_plain_int(const tc_type *t)
 {
-    return tc_ops[op].traits & (T_MODULAR | T_MOVES);
+    return t && tc_is_int(t->dtype) && !t->quant;
 }
 
-/* Keeps the low 32 bits of what it reads, or fewer. */
+/* Right in the low 32 bits whatever the high ones are: moves numbers, or adds and multiplies whole
+ * ones; floats, codes and truth depend on all bits. */
+static bool is_modular(const tc_graph *g, const tc_node *node)
+{
+    if (tc_ops[node->op].traits & T_MOVES)
+        return true;
+    bool whole = tc_ops[node->op].traits & T_MODULAR && is_plain_int(tc_type_of(g, node->out[0]));
+    for (int i = 0; i < node->n_in && whole; i++) {
+        const tc_type *t = tc_type_of(g, node->in[i]);
+        whole = !t || t->dtype == TC_bool || is_plain_int(t);
+    }
+    return whole;
+}
+
+/* Keeps the low 32 bits of the whole numbers that it reads, or fewer. */
 static bool drops_high(const tc_graph *g, const tc_node *node)
 {
-    tc_dtype t = node->op == TC_OP_cast ? tc_type_of(g, node->out[0])->dtype : TC_f32;
-    return tc_is_int(t) && tc_dtypes[t].bits <= 32;
-}
-
-/* ---- ranges ---- */
-
-static range of_type(tc_dtype t)
-{
-    if (t == TC_bool)
-        return (range){0, 1};
-    if (tc_is_int(t) && tc_dtypes[t].bits <= 32)
-        return (range){(double)tc_dtype_min(t), (double)tc_dtype_max(t)};
-    return unknown;
-}
-
-static range of_constant(tc_tensor t)
-{
-    if (!tc_is_int(t.type->dtype) || !t.data)
-        return of_type(t.type->dtype);
-    range r = {0, 0};
-    for (int64_t i = 0; i < tc_type_count(t.type); i++) {
-        double v = (double)tc_load_i64(t, i);
-        r = i ? either(r, (range){v, v}) : (range){v, v};
-    }
-    return r;
-}
-
-static range of_product(range a, range b)
-{
-    double v[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
-    return (range){fmin(fmin(v[0], v[1]), fmin(v[2], v[3])),
-                   fmax(fmax(v[0], v[1]), fmax(v[2], v[3]))};
-}
-
-static range of_arithmetic(const tc_node *node, range a, range b)
-{
-    if (!known(a) || !known(b))
-        return unknown;
-    if (node->op == TC_OP_mul)
-        return of_product(a, b);
-    double alpha = ((const tc_attr_alpha *)node->attr)->alpha * (node->op == TC_OP_sub ? -1 : 1);
-    range scaled = of_product(b, (range){alpha, alpha});
-    return (range){a.lo + scaled.lo, a.hi + scaled.hi};
-}
-
-/* Everything that a node moves, its places left out. */
-static range of_moved(const tc_rewrite *rw, const tc_node *node)
-{
-    const narrowing *n = rw->user;
-    range r = unknown;
-    bool first = true;
-    for (int i = 0; i < node->n_in; i++) {
-        if (!node->in[i] || names_places(node, i) || (node->op == TC_OP_where && !i))
-            continue;
-        r = first ? n->of[node->in[i]] : either(r, n->of[node->in[i]]);
-        first = false;
-    }
-    if (node->op == TC_OP_pad) {
-        double value = ((const tc_attr_pad *)node->attr)->value;
-        r = either(r, (range){value, value});
-    }
-    bool adds = node->op == TC_OP_index_put && ((const tc_attr_index_put *)node->attr)->accumulate;
-    return adds                                               ? unknown
-           : node->op == TC_OP_tril || node->op == TC_OP_triu ? either(r, (range){0, 0})
-                                                              : r;
-}
-
-static range of_result(const tc_rewrite *rw, const tc_node *node, int i)
-{
-    const narrowing *n = rw->user;
-    const tc_type *x = node->n_in && node->in[0] ? tc_type_of(rw->from, node->in[0]) : NULL;
-    const tc_type *y = tc_type_of(rw->from, node->out[i]);
-    range a = node->n_in && node->in[0] ? n->of[node->in[0]] : unknown,
-          b = node->n_in > 1 ? n->of[node->in[1]] : unknown;
-    if (y->dtype != TC_i64)
-        return of_type(y->dtype);
-    switch (tc_ops[node->op].range) {
-    case TC_RANGE_unknown:
-        return unknown;
-    case TC_RANGE_known:
-        return of_constant(tc_tensor_of(rw->from, node->out[0]));
-    case TC_RANGE_operand:
-        return a;
-    case TC_RANGE_either:
-        return either(a, b);
-    case TC_RANGE_moved:
-        return of_moved(rw, node);
-    case TC_RANGE_linear:
-        return of_arithmetic(node, a, b);
-    case TC_RANGE_sum: {
-        double count = (double)(tc_type_count(x) / (tc_type_count(y) ? tc_type_count(y) : 1));
-        return known(a) ? (range){fmin(a.lo, 0) * count, fmax(a.hi, 0) * count} : unknown;
-    }
-    case TC_RANGE_place:
-        return (range){0, (double)tc_type_count(x)};
-    case TC_RANGE_value_place:
-        return i ? (range){0, (double)tc_type_count(x)} : a;
-    case TC_RANGE_remainder:
-        return known(b) && b.lo > 0 ? (range){0, b.hi - 1} : unknown;
-    case TC_RANGE_quotient:
-        return known(a) && known(b) && b.lo > 0 ? either(a, (range){0, 0}) : unknown;
-    case TC_RANGE_bucket:
-        return (range){0, (double)tc_type_count(tc_type_of(rw->from, node->in[1]))};
-    }
-    return unknown;
+    const tc_type *t = tc_type_of(g, node->out[0]);
+    return node->op == TC_OP_cast && is_plain_int(t) && tc_dtypes[t->dtype].bits <= 32;
 }
 
 /* ---- 32-bit forms ---- */
@@ -208,15 +102,15 @@ static bool touches_i64(const tc_graph *g, const tc_node *node)
 static bool is_safe(const tc_rewrite *rw, const tc_node *node)
 {
     const narrowing *n = rw->user;
-    bool place = node->n_out == 1 && is_modular(node->op) &&
+    bool place = node->n_out == 1 && is_modular(rw->from, node) &&
                  (n->is_place[node->out[0]] || drops_high(rw->from, node));
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i] && tc_type_of(rw->from, node->in[i])->dtype == TC_i64 &&
-            !fits(n->of[node->in[i]]) && !place && !names_places(node, i))
+            !tc_int_range_fits(n->of[node->in[i]]) && !place && !names_places(node, i))
             return false;
     for (int i = 0; i < node->n_out; i++)
-        if (tc_type_of(rw->from, node->out[i])->dtype == TC_i64 && !fits(n->of[node->out[i]]) &&
-            !place)
+        if (tc_type_of(rw->from, node->out[i])->dtype == TC_i64 && !place &&
+            !tc_int_range_fits(n->of[node->out[i]]))
             return false;
     return true;
 }
@@ -294,8 +188,6 @@ static void put_small(tc_rewrite *rw, const tc_node *node)
 static tc_status narrow_node(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     narrowing *n = rw->user;
-    for (int i = 0; i < node->n_out; i++)
-        n->of[node->out[i]] = of_result(rw, node, i);
     if (node->op == TC_OP_const || (tc_ops[node->op].traits & T_CONTROL) ||
         !touches_i64(rw->from, node) || !is_safe(rw, node))
         return TC_OK;
@@ -317,9 +209,11 @@ static void find_places(const tc_graph *g, bool *is_place)
         is_place[v] = true;
     for (size_t i = 0; i < g->n_out; i++)
         is_place[g->out[i]] = false;
+    for (size_t i = 0; i < g->n_mutation; i++)
+        is_place[g->mutation[i].after] = false;
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
-        bool on = node->n_out == 1 && is_modular(node->op) &&
+        bool on = node->n_out == 1 && is_modular(g, node) &&
                   (is_place[node->out[0]] || drops_high(g, node));
         for (int i = 0; i < node->n_in; i++)
             if (!names_places(node, i) && !on)
@@ -331,12 +225,10 @@ tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *targe
 {
     tc_graph *g = tc_main(module);
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    narrowing n = {.target = target, .of = tc_new_n(&ctx->scratch, range, g->n_val),
+    narrowing n = {.target = target,
+                   .of = tc_int_ranges(ctx, g),
                    .in_32 = tc_new_n(&ctx->scratch, tc_val, g->n_val),
                    .is_place = tc_new_n(&ctx->scratch, bool, g->n_val)};
-    n.of[0] = unknown;
-    for (size_t i = 0; i < g->n_in; i++)
-        n.of[g->in[i]] = of_type(tc_type_of(g, g->in[i])->dtype);
     find_places(g, n.is_place);
     static tc_rewriter *const rewriters[] = {narrow_node};
     tc_status status = tc_rewrite_graph(g, rewriters, 1, &n);

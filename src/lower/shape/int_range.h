@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* int_range.h -- which whole numbers the values of a program can hold, whatever comes in. */
+#ifndef TC_LOWER_INT_RANGE_H
+#define TC_LOWER_INT_RANGE_H
+
+#include "../lower.h"
+
+/* From lo to hi, both included.  What nothing is known of has all numbers of 64 bits. */
+typedef struct tc_int_range {
+    double lo, hi;
+} tc_int_range;
+
+/* By value of the graph, in ctx->scratch; what holds no whole numbers has all of them. */
+tc_int_range *tc_int_ranges(tc_ctx *ctx, const tc_graph *g);
+
+static inline bool tc_int_range_fits(tc_int_range r)
+{
+    return r.lo >= INT32_MIN && r.hi <= INT32_MAX;
+}
+
+#endif
