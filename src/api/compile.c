@@ -5,6 +5,7 @@
 #include "choose.h"
 
 #include "check.h"
+#include "data_fit.h"
 #include "region_sample.h"
 #include "model.h"
 #include "pte.h"
@@ -53,15 +54,21 @@ static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
     return status;
 }
 
-static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+/* Whether a float program is to be quantized. */
+static bool wants_integers(const tc_compile_request *r, const tc_compiled *c)
 {
     bool asked = r->settings || (r->config && !tc_text_eq(r->config, "none"));
     if (r->config && !asked)
-        return TC_OK;
+        return false;
     bool integers_only = has(&c->target, TC_FEATURE_INT) && !has(&c->target, TC_FEATURE_FP);
     if (!asked && !integers_only && (!r->calib || r->calib_only_if_needed))
-        return TC_OK;
-    if (!has_floats(c->module) && !asked)
+        return false;
+    return asked || has_floats(c->module);
+}
+
+static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    if (!wants_integers(r, c))
         return TC_OK;
     if (!r->calib && tc_main(c->module)->n_in)
         return no_data(ctx, r);
@@ -125,10 +132,20 @@ tc_status tc_compile_typed(tc_ctx *ctx, const tc_target *target, tc_module *type
     return tc_run_passes(ctx, typed, "common,dead", trace);
 }
 
+/* While the program still has the norms that know what it was trained on. */
+static void judge_data(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
+{
+    if (r->calib && !r->calib_only_if_needed && wants_integers(r, c) &&
+        !tc_quant_is_pt2e(c->module) && !tc_quant_is_typed(c->module) &&
+        !tc_quant_is_lowered(c->module))
+        tc_data_fit(ctx, c->module, r->calib);
+}
+
 /* Everything up to the typed program. */
 static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     TC_TRY(tc_tell_progress(ctx, "tidying", 0, 1));
+    judge_data(ctx, r, out);
     if (!has(&out->target, TC_FEATURE_FFT))
         TC_TRY(tc_run_passes(ctx, out->module, "infer,complex", r->trace));
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));

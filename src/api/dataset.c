@@ -63,6 +63,11 @@ static bool is_invention(const char *const *path, size_t n_path)
     return n_path == 1 && tc_text_starts(path[0], "random:");
 }
 
+bool tc_dataset_invented(const tc_dataset *data)
+{
+    return !data->read && is_invention(data->path, data->n_path);
+}
+
 static tc_status read_picture(void *from, size_t k, const tc_tensor *in)
 {
     return tc_pictures_sample(from, k, in);

@@ -28,6 +28,9 @@ struct tc_dataset {
 TC_MUST_USE tc_status tc_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       tc_samples *out);
 
+/* Whether its numbers are made up: "random:SEED". */
+bool tc_dataset_invented(const tc_dataset *data);
+
 /* Opens it to be read by the caller, sample after sample; each result may be NULL. */
 TC_MUST_USE tc_status tc_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       size_t *samples, tc_join_kind *join, int64_t *extent);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quantize.c -- a float model becomes a typed one; or only observations are made. */
 #include "../ir/verify.h"
+#include "data_fit.h"
 #include "dataset.h"
 #include "enter.h"
 #include "model.h"
@@ -80,6 +81,8 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
     if (tc_quant_is_pt2e(q->module))
         return take_types(q);
     TC_TRY(open_samples(q));
+    if (q->o.samples)
+        tc_data_fit(q->ctx, q->model->module, q->o.samples);
     return tc_quantize(q->ctx, q->module, &q->request);
 }
 

@@ -12,14 +12,13 @@
 #include "obs.h"
 #include "sample_runner.h"
 #include "torchao.h"
-
-enum { FEW_SAMPLES = 32 };
+#include "worth.h"
 
 /* Of a few samples of a program that remembers, each is also seen as the first call: which one it
  * will be is not known, and attention over an empty cache looks otherwise. */
 static bool seen_fresh(const tc_quant_request *request)
 {
-    return request->samples.n < FEW_SAMPLES;
+    return request->samples.n < TC_FEW_SAMPLES;
 }
 
 typedef struct guest guest;
@@ -34,6 +33,7 @@ typedef struct observation {
     guest **guests;
     tc_first first;
     tc_ranges ranges;
+    bool *judged;     /* by domain: its rows say what is odd */
     bool *binned;     /* second pass, by domain: its numbers are counted */
     uint64_t **merged; /* by domain: TC_BINS counts that parts have brought; NULL: own tallies */
     uint64_t counted; /* samples of the second pass */
@@ -50,6 +50,7 @@ struct guest {
     tc_arena scratch; /* numbers that are not f32 */
     tc_arena counted_in;
     tc_tally *tally; /* by domain */
+    tc_worth *worth; /* of the inputs, first pass */
 };
 
 /* ---- who is looked at ---- */
@@ -92,6 +93,7 @@ static bool first_enter(void *who, size_t k, const tc_tensor *in)
     tc_first *first = &g->o->first;
     g->sample = k;
     first->sample[k] = (tc_sample_id){tc_sample_hash(in, tc_main(g->o->module)->n_in), NULL, k};
+    tc_worth_see(g->worth, in);
     return true;
 }
 
@@ -384,6 +386,7 @@ static tc_status get_ready(observation *o, const bool *wanted)
     for (size_t i = 0; i < n; i++) {
         o->guests[i] = tc_new(arena, guest);
         o->guests[i]->o = o;
+        o->guests[i]->worth = tc_worth_new(o->ctx, tc_main(o->module));
         tc_arena_init(&o->guests[i]->scratch);
         tc_arena_init(&o->guests[i]->counted_in);
         o->guests[i]->scratch.from = o->guests[i]->counted_in.from = o->ctx->arena.from;
@@ -398,7 +401,7 @@ static void settle_ranges(observation *o)
 {
     bool drop = o->request->config->drop_odd && !o->request->keep_odd &&
                 !tc_main(o->module)->n_mutation; /* a call that others follow is never left out */
-    bool *judged = tc_new_n(&o->ctx->arena, bool, o->domains->n);
+    bool *judged = o->judged = tc_new_n(&o->ctx->arena, bool, o->domains->n);
     for (size_t d = 0; d < o->domains->n; d++)
         judged[d] = o->watched[d] && !o->domains->domain[d].fixed_range;
     for (size_t i = 0; i < o->domains->n_join; i++) /* its numbers count in the cat */
@@ -407,14 +410,16 @@ static void settle_ranges(observation *o)
     o->ranges = tc_ranges_of(o->ctx, &o->first, judged, drop);
 }
 
+/* What there is to say of the samples; of those that others have seen, only their rows are here. */
 static void tell_samples(observation *o)
 {
-    size_t n = o->ranges.n_sample;
-    if (n < FEW_SAMPLES && !o->request->config->quiet)
-        tc_warning(
-            o->ctx, NULL, TC_E_DATA,
-            "%zu calibration sample%s: ranges from fewer than %d varied ones are often too narrow",
-            n, n == 1 ? "" : "s", FEW_SAMPLES);
+    size_t n = o->guests ? tc_runner_threads(o->runner) : 0;
+    tc_worth **by = tc_new_n(&o->ctx->arena, tc_worth *, n);
+    for (size_t i = 0; i < n; i++)
+        by[i] = o->guests[i]->worth;
+    if (!o->request->config->quiet && o->first.n_sample)
+        tc_worth_tell(o->ctx, tc_main(o->module), n ? by : NULL, n, &o->first, &o->ranges,
+                      o->judged);
 }
 
 /* Ranges are known: the rest of what follows from them. */

@@ -15,6 +15,7 @@ typedef struct part {
     size_t first;
     size_t asked;
     size_t fail_at; /* 0: never */
+    float times;    /* 0: once */
 } part;
 
 static tc_status read_sample(void *user, size_t k, const tc_tensor *in, size_t n_in)
@@ -27,7 +28,8 @@ static tc_status read_sample(void *user, size_t k, const tc_tensor *in, size_t n
     uint32_t state = (uint32_t)(p->first + k) * 2654435761u + 12345u;
     for (int64_t i = 0; i < n; i++) {
         state = state * 1664525u + 1013904223u;
-        ((float *)in[0].data)[i] = (float)(state >> 16 & 1023) / 400.0f - 0.4f;
+        ((float *)in[0].data)[i] =
+            ((float)(state >> 16 & 1023) / 400.0f - 0.4f) * (p->times > 0 ? p->times : 1);
     }
     return TC_OK;
 }
@@ -192,9 +194,37 @@ static void test_mistakes(tc_ctx *ctx)
     CHECK(tc_config_add_entry(ctx, config, &fine) == TC_OK);
 }
 
+/* Data that is scaled otherwise than what the model's first norm was trained on, and invented data,
+ * are told of by quantize and compile; data that is as it should be is not. */
+static void test_fit(void)
+{
+    static const float times[] = {1, 100, 0.1f, 0 /* random:7 */};
+    static const char *const invented[] = {"random:7"};
+    for (size_t i = 0; i < 2 * sizeof times / sizeof *times; i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        tc_model *model = digits(ctx), *typed;
+        tc_compiled *compiled;
+        part p = {.times = times[i / 2]};
+        tc_dataset *data = samples(ctx, &p, SAMPLES);
+        if (!(p.times > 0))
+            CHECK(tc_dataset_files(ctx, invented, 1, &data) == TC_OK);
+        tc_quantize_options q = tc_quantize_options_default();
+        tc_compile_options c = tc_compile_options_default();
+        q.samples = c.samples = data;
+        c.target = "TOSA-1.0+INT";
+        CHECK((i % 2 ? tc_quantize_model(ctx, model, &q, &typed, NULL)
+                     : tc_compile(ctx, model, &c, &compiled)) == TC_OK);
+        const char *said = tc_diagnostics(ctx);
+        CHECK((strstr(said, "not scaled as in training") != NULL) == (i / 2 == 1 || i / 2 == 2));
+        CHECK((strstr(said, "random:7: invented numbers") != NULL) == (i / 2 == 3));
+        tc_ctx_free(ctx);
+    }
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
+    test_fit();
     test_callback(ctx);
     test_merge(ctx);
     test_settings(ctx);

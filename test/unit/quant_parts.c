@@ -306,6 +306,45 @@ static void test_data(void)
     free(d);
 }
 
+/* Data that ranges cannot follow from is told of, and other data is not. */
+static void test_worth(void)
+{
+    static const struct {
+        int kind;
+        const char *words;
+    } row[] = {{0, NULL},
+               {1, "never varies: 'x' is 0 throughout, in 42 samples"},
+               {2, "all 42 calibration samples are the same"},
+               {3, "42 calibration samples, of which 3 differ"},
+               {4, "each calibration sample has one number throughout in 'x'"},
+               {5, "'x' has no numbers but 0 and 1"},
+               {6, "42 calibration samples do not settle the ranges"}};
+    for (size_t c = 0; c < TC_COUNT(row); c++) {
+        data *d = some_data(4), *plain = some_data(4);
+        for (int s = 0; s < SAMPLES; s++)
+            for (int i = 0; i < N; i++) {
+                float x = plain->x[s][i];
+                const float to[] = {x,
+                                    -0.0f,
+                                    plain->x[0][i],
+                                    plain->x[s % 3][i],
+                                    plain->x[s][0],
+                                    x > 0,
+                                    x * expf(0.4f * (float)(s * 7 % 11) * (float)(s * 5 % 7))};
+                d->x[s][i] = to[row[c].kind];
+            }
+        result r = quantize(d, 0, SAMPLES, (how){0});
+        bool said = row[c].words ? strstr(r.message, row[c].words) != NULL
+                                 : !strstr(r.message, "warning") && !strstr(r.message, "'x'");
+        if (!said)
+            fprintf(stderr, "kind %d: %s\n", row[c].kind, r.message);
+        CHECK(r.status == TC_OK && said);
+        free(r.text);
+        free(plain);
+        free(d);
+    }
+}
+
 /* Numbers that are all 0, tiny or huge have grids. */
 static void test_extremes(void)
 {
@@ -418,6 +457,7 @@ int main(void)
     test_wrong_files(dir);
     rmdir(dir);
     test_data();
+    test_worth();
     test_extremes();
     test_correction();
     test_spending();

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* data_fit.c -- see data_fit.h.
+ *
+ * A batch norm has kept mean and variance of each channel that it read in training.  Up to the
+ * first such norm the model is run on a few samples, and over the channels
+ *
+ *   spread = median of (variance / running variance)
+ *   offset = median of |mean - running mean| / sqrt(running variance)
+ *
+ * For data that is scaled as in training they are near 1 and 0, whatever it shows; numbers of 0 to
+ * 255 in place of -1 to 1 make a spread of thousands, numbers of 0 to 1 one of a sixth. */
+#include "data_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../num/load.h"
+#include "../run/exec.h"
+#include "model.h"
+
+enum { SAMPLES = 8, ENOUGH = 32 /* numbers of a channel that tell its variance */ };
+static const double LEAST = 0.22, MOST = 6, OFF = 2.5;
+
+typedef struct fit {
+    double spread, offset, lo, hi; /* lo, hi: of the inputs that are real */
+    const tc_node *norm;           /* NULL: there is none to go by */
+} fit;
+
+/* Whether a norm has been trained: it does not stand at mean 0 and variance 1. */
+static bool is_trained(tc_tensor mean, tc_tensor var)
+{
+    for (int64_t c = 0; c < tc_type_count(var.type); c++)
+        if (tc_load_f64(var, c) != 1 || tc_load_f64(mean, c) != 0)
+            return true;
+    return false;
+}
+
+static bool is_known(const tc_graph *g, const tc_node *norm)
+{
+    return tc_is_const(g, norm->in[3]) && tc_is_const(g, norm->in[4]) &&
+           tc_type_of(g, norm->in[0])->rank >= 2 &&
+           is_trained(tc_tensor_of(g, norm->in[3]), tc_tensor_of(g, norm->in[4]));
+}
+
+/* The first norm that real inputs reach, where its statistics are known. */
+static const tc_node *first_norm(tc_ctx *ctx, const tc_graph *g)
+{
+    bool *reached = tc_new_n(&ctx->arena, bool, g->n_val);
+    for (size_t i = 0; i < g->n_in; i++)
+        reached[g->in[i]] = tc_is_float(tc_type_of(g, g->in[i])->dtype);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool any = false;
+        for (int i = 0; i < node->n_in; i++)
+            any = any || (node->in[i] && reached[node->in[i]]);
+        for (int i = 0; i < node->n_out; i++)
+            reached[node->out[i]] = any;
+        if (node->op == TC_OP_batch_norm && any)
+            return is_known(g, node) ? node : NULL;
+    }
+    return NULL;
+}
+
+/* ---- moments ---- */
+
+typedef struct moments {
+    tc_tensor mean, var; /* of the norm */
+    double eps;
+    double *sum, *square; /* by channel, of (x - mean) / sqrt(var + eps) */
+    int64_t channels, n;  /* numbers of each channel */
+} moments;
+
+/* x: [batch, channels, ...]. */
+static void add(moments *m, tc_tensor x)
+{
+    int64_t all = tc_type_count(x.type), outer = x.type->dim[0] * m->channels,
+            inner = outer ? all / outer : 0;
+    for (int64_t i = 0; i < outer; i++) {
+        int64_t c = i % m->channels;
+        double mean = tc_load_f64(m->mean, c), scale = 1 / sqrt(tc_load_f64(m->var, c) + m->eps);
+        for (int64_t j = 0; j < inner; j++) {
+            double d = (tc_load_f64(x, i * inner + j) - mean) * scale;
+            m->sum[c] += d;
+            m->square[c] += d * d;
+        }
+    }
+    m->n += m->channels ? all / m->channels : 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v, int64_t n)
+{
+    qsort(v, (size_t)n, sizeof *v, by_size);
+    return v[n / 2];
+}
+
+static void settle(moments *m, fit *out)
+{
+    for (int64_t c = 0; c < m->channels; c++) {
+        double mean = m->sum[c] / (double)m->n;
+        m->square[c] = m->square[c] / (double)m->n - (m->n < ENOUGH ? 0 : mean * mean);
+        m->sum[c] = fabs(mean);
+    }
+    out->offset = median(m->sum, m->channels);
+    out->spread = median(m->square, m->channels);
+    if (m->n < ENOUGH) { /* the spread is about the running mean, and can only be too much */
+        out->offset = 0;
+        out->spread = fmax(1, out->spread);
+    }
+}
+
+static void see_inputs(const tc_tensor *in, size_t n, fit *out)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int64_t k = 0; tc_is_float(in[i].type->dtype) && k < tc_type_count(in[i].type); k++) {
+            double x = tc_load_f64(in[i], k);
+            out->lo = fmin(out->lo, x);
+            out->hi = fmax(out->hi, x);
+        }
+}
+
+/* ---- running up to the norm ---- */
+
+static tc_status measure(tc_ctx *ctx, const tc_module *model, tc_dataset *data, fit *out)
+{
+    tc_module *m = tc_module_clone(model);
+    tc_graph *g = tc_main(m);
+    tc_samples samples;
+    *out = (fit){.lo = INFINITY, .hi = -INFINITY, .norm = first_norm(ctx, g)};
+    if (!out->norm || g->n_mutation)
+        return TC_OK;
+    moments sums = {.mean = tc_tensor_of(g, out->norm->in[3]),
+                    .var = tc_tensor_of(g, out->norm->in[4]),
+                    .eps = ((const tc_attr_eps *)out->norm->attr)->eps};
+    sums.channels = tc_type_count(sums.var.type);
+    sums.sum = tc_new_n(&ctx->arena, double, (size_t)sums.channels);
+    sums.square = tc_new_n(&ctx->arena, double, (size_t)sums.channels);
+    TC_TRY(tc_open_dataset(ctx, data, g, &samples));
+    g->n_out = 0;
+    tc_graph_output(g, out->norm->in[0]);
+    TC_TRY(tc_run_passes(ctx, m, "tidy", NULL));
+    tc_exec *exec = tc_exec_new(ctx, m);
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), x;
+    for (size_t i = 0; i < g->n_in; i++)
+        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+    size_t n = samples.n < SAMPLES ? samples.n : SAMPLES;
+    for (size_t k = 0; k < n; k++) { /* evenly among all */
+        TC_TRY(samples.read(samples.from, k * samples.n / n, in));
+        see_inputs(in, g->n_in, out);
+        TC_TRY(tc_exec_run(exec, in, &x));
+        add(&sums, x);
+    }
+    if (!sums.n || !sums.channels)
+        out->norm = NULL;
+    else
+        settle(&sums, out);
+    return TC_OK;
+}
+
+/* Inputs that do not vary at all are told of by calibration. */
+static bool is_off(const fit *f)
+{
+    return f->norm && f->hi > f->lo &&
+           !(f->spread >= LEAST && f->spread <= MOST && f->offset <= OFF);
+}
+
+void tc_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
+{
+    tc_trial trial;
+    fit f;
+    if (tc_dataset_invented(data)) {
+        tc_warning(ctx, NULL, TC_E_DATA,
+                   "%s: invented numbers: ranges that follow from them, and so the accuracy, mean "
+                   "nothing",
+                   data->path[0]);
+        return;
+    }
+    tc_trial_begin(ctx, &trial);
+    tc_status status = measure(ctx, model, data, &f);
+    tc_trial_end(ctx, &trial);
+    if (status != TC_OK || !is_off(&f)) /* who needs the data says what is wrong with it */
+        return;
+    tc_warning(ctx, f.norm->loc, TC_E_DATA,
+               "calibration data is not scaled as in training: numbers that reach the first batch "
+               "norm vary %.3g times as much as its statistics say, and lie %.2g standard "
+               "deviations off",
+               sqrt(f.spread), f.offset);
+    tc_note(ctx, NULL,
+            "the inputs reach from %.4g to %.4g: scale and normalize them as in training "
+            "(--preprocess does it to pictures)",
+            f.lo, f.hi);
+}
