@@ -309,7 +309,8 @@ static void join_met(classes *c, tc_domains *out)
             c->part[find(c, x)] = c->part[find(c, x)] || alone;
             tc_grow(&c->ctx->arena, out->join, out->n_join,
                     cap); /* values for now, domains once they are numbered */
-            out->join[out->n_join++] = (tc_join){(int32_t)x, (int32_t)node->out[0], alone};
+            out->join[out->n_join++] = (tc_join){
+                .part = (int32_t)x, .whole = (int32_t)node->out[0], .alone = alone, .cat = cats};
         }
     }
 }
@@ -401,6 +402,23 @@ static int32_t scores_below(const classes *c, const tc_domains *out, const tc_no
     return -1;
 }
 
+/* Read by a cat that has a domain of its own. */
+static bool meets(const classes *c, const tc_use *use)
+{
+    const tc_node *node = use->node;
+    return (node->op == TC_OP_cat || node->op == TC_OP_stack) && c->has[node->out[0]] &&
+           shared(c, node, use->operand);
+}
+
+/* Held from run to run. */
+static bool is_kept(const tc_dataflow *f, tc_val v)
+{
+    bool kept = f->state[v];
+    for (size_t i = 0; i < f->g->n_mutation; i++)
+        kept = kept || f->g->mutation[i].after == v;
+    return kept;
+}
+
 static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *reader)
 {
     const tc_dataflow *f = &c->flow;
@@ -412,11 +430,15 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         tc_val v = d->val[i];
         leaf = leaf || f->leaves[v];
         d->huge = d->huge || f->huge[v];
+        d->computed_with = d->computed_with || is_kept(f, v);
         for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
             if (inside(c, v, &f->use[u]))
                 continue;
             bool wide = tc_role_reads_wide(f->use[u].node->op);
             read = true;
+            if (meets(c, &f->use[u]))
+                continue;
+            d->computed_with = true;
             d->some_wide = d->some_wide || wide;
             d->some_bears = d->some_bears || wide || tc_role_bears_wide(f->use[u].node->op);
             d->all_wide = d->all_wide && wide;
@@ -459,16 +481,18 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     d->after = curve && tc_dataflow_quantizes(f, reader) ? reader : NULL;
 }
 
-/* Joins by domain; those that cannot be, or that are settled, go. */
+/* Joins by domain.  Those that cannot be are settled; only cats ask further. */
 static void settle_joins(tc_domains *out)
 {
     size_t kept = 0;
     for (size_t i = 0; i < out->n_join; i++) {
-        tc_join j = {out->of[out->join[i].part], out->of[out->join[i].whole], out->join[i].alone};
+        tc_join j = out->join[i];
+        j.part = out->of[j.part];
+        j.whole = out->of[j.whole];
         const tc_domain *a = &out->domain[j.part], *b = &out->domain[j.whole];
         bool known = tc_domain_known(a) && !(j.alone && a->fixed_range);
-        if (j.part != j.whole && !known && !tc_domain_known(b) &&
-            compatible(&a->setting, &b->setting))
+        j.settled = known || tc_domain_known(b) || !compatible(&a->setting, &b->setting);
+        if (j.part != j.whole && (!j.settled || (j.cat && !tc_domain_known(b))))
             out->join[kept++] = j;
     }
     out->n_join = kept;

@@ -185,43 +185,125 @@ static void join_alone(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole
     d->fixed_range = false;
 }
 
-enum { TIMES_APART = 8 }; /* a part of a cat with so much less of a range has codes of its own */
+/* A part of a cat with so much less of a range has codes of its own, and the cat 16 bits; with so
+ * much less, 16 bits are coarser than the part's own 8, and a cat that only leaves the program has
+ * 32. */
+enum { TIMES_APART = 8, TIMES_FAR = 64 };
+enum { LAST_OF_32 = 1 << 26 }; /* f32 holds most such codes, and rescales have room to spare */
 
-static bool far_apart(const tc_domains *domains, tc_join j, const double *lo, const double *hi)
+/* What is known of cats that may stand in other cats: each is told what those that read it are. */
+typedef struct meeting {
+    tc_domains *all;
+    const double *lo, *hi; /* by domain */
+    bool *wide; /* by domain: everybody who reads it, through cats too, takes 16 bits */
+    bool *ends; /* by domain: nobody computes with it, through cats neither */
+    bool *grown; /* by domain: a cat that was given more bits */
+} meeting;
+
+/* What was seen of a domain; of one with another's codes, what was seen there. */
+static double extent_of(const meeting *m, int32_t d, const tc_setting *as)
 {
-    const tc_domain *w = &domains->domain[j.whole];
-    double own = extent(&w->setting, lo[j.part], hi[j.part]);
-    return j.alone && w->setting.dtype == TC_i8 && w->all_wide && !w->named && own > 0 &&
-           own * TIMES_APART < extent(&w->setting, lo[j.whole], hi[j.whole]);
+    double factor = 1;
+    while (m->all->domain[d].base >= 0) {
+        factor *= m->all->domain[d].factor;
+        d = m->all->domain[d].base;
+    }
+    return factor * extent(as, m->lo[d], m->hi[d]);
 }
 
-/* All codes of 16 bits, round 0. */
-static tc_setting wide_setting(tc_setting s)
+/* How many times wider the cat's range is than its part's; 0: the cat's codes may not change, or
+ * the part is nothing but 0. */
+static double times_wider(const meeting *m, tc_join j)
 {
-    s.dtype = TC_i16;
-    s.qmin = -32767;
-    s.qmax = 32767;
+    const tc_domain *w = &m->all->domain[j.whole];
+    double own = extent_of(m, j.part, &w->setting), all = extent_of(m, j.whole, &w->setting);
+    bool free = j.cat && w->setting.observer != TC_OBSERVER_fixed && !w->named &&
+                w->setting.dtype != TC_none;
+    return free && own > 0 ? all / own : 0;
+}
+
+/* From the readers back to what they read, over as many cats as there are. */
+static void ask_readers(meeting *m)
+{
+    tc_domains *all = m->all;
+    for (size_t d = 0; d < all->n; d++) {
+        m->wide[d] = all->domain[d].all_wide;
+        m->ends[d] = !all->domain[d].computed_with;
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < all->n_join; i++) {
+            tc_join j = all->join[i];
+            bool wide = m->wide[j.part] && m->wide[j.whole];
+            bool ends = m->ends[j.part] && m->ends[j.whole];
+            changed = changed || wide != m->wide[j.part] || ends != m->ends[j.part];
+            m->wide[j.part] = wide;
+            m->ends[j.part] = ends;
+        }
+    }
+}
+
+/* Codes of so many bits, round 0. */
+static tc_setting wide_setting(tc_setting s, tc_dtype dtype)
+{
+    s.dtype = dtype;
+    s.qmax = dtype == TC_i16 ? 32767 : LAST_OF_32;
+    s.qmin = -s.qmax;
     s.symmetric = true;
     s.floor = TC_LEAST_SCALE;
     return s;
 }
 
-/* Cats that hold what is far apart have 16 bits, and those parts codes of their own in front. */
-static void widen_cats(tc_domains *domains, const double *lo, const double *hi, bool *apart)
+/* The bits that the whole has on account of this part; i8: no more than it had. */
+static tc_dtype bits_for(const meeting *m, tc_join j)
 {
-    for (size_t i = 0; i < domains->n_join; i++)
-        apart[i] = far_apart(domains, domains->join[i], lo, hi);
-    for (size_t i = 0; i < domains->n_join; i++)
-        if (apart[i]) {
-            tc_domain *w = &domains->domain[domains->join[i].whole];
-            w->setting = wide_setting(w->setting);
+    double times = times_wider(m, j);
+    tc_dtype part = m->all->domain[j.part].setting.dtype,
+             whole = m->all->domain[j.whole].setting.dtype;
+    if (!j.cat || !m->wide[j.whole])
+        return whole;
+    if (m->grown[j.part])
+        return part;
+    if (m->ends[j.whole] && times > TIMES_FAR)
+        return TC_i32;
+    return times > TIMES_APART ? TC_i16 : whole;
+}
+
+/* Cats that hold what is far apart have more bits, those that hold such cats too, and such parts
+ * codes of their own in front.  A part that nobody else reads goes out as an output does. */
+static void widen_cats(const meeting *m, bool *apart)
+{
+    tc_domains *all = m->all;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < all->n_join; i++) {
+            tc_setting *s = &all->domain[all->join[i].whole].setting;
+            tc_dtype bits = bits_for(m, all->join[i]);
+            if (tc_dtypes[bits].bits <= tc_dtypes[s->dtype].bits)
+                continue;
+            *s = wide_setting(*s, bits);
+            m->grown[all->join[i].whole] = changed = true;
         }
+    }
+    for (size_t i = 0; i < all->n_join; i++) {
+        tc_join j = all->join[i];
+        tc_domain *p = &all->domain[j.part];
+        bool far = all->domain[j.whole].setting.dtype == TC_i32 && p->setting.dtype != TC_i32;
+        apart[i] = far || (p->setting.dtype == TC_i8 && m->wide[j.whole] &&
+                           times_wider(m, j) > TIMES_APART);
+        if (far && m->ends[j.part] && j.alone && !j.settled)
+            p->output = p->some_wide = true;
+    }
 }
 
 void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi)
 {
     bool *apart = tc_new_n(&ctx->arena, bool, domains->n_join + 1);
-    widen_cats(domains, lo, hi, apart);
+    meeting m = {domains, lo, hi, tc_new_n(&ctx->arena, bool, domains->n + 1),
+                 tc_new_n(&ctx->arena, bool, domains->n + 1),
+                 tc_new_n(&ctx->arena, bool, domains->n + 1)};
+    ask_readers(&m);
+    widen_cats(&m, apart);
     for (size_t i = 0; i < domains->n_join; i++) {
         tc_join j = domains->join[i];
         const tc_setting *s = &domains->domain[j.part].setting;
@@ -229,7 +311,7 @@ void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const dou
                all = extent(s, fmin(lo[j.part], lo[j.whole]), fmax(hi[j.part], hi[j.whole]));
         int32_t part = joined_root(domains, j.part), whole = joined_root(domains, j.whole);
         bool wide = s->dtype == TC_i8 && domains->domain[whole].setting.dtype == TC_i16;
-        if (part == whole || apart[i] || (wide && !domains->domain[part].made_wide))
+        if (part == whole || j.settled || apart[i] || (wide && !domains->domain[part].made_wide))
             continue;
         if (j.alone)
             join_alone(ctx, domains, part, whole);

@@ -435,12 +435,22 @@ static tc_status widen_unasked(tc_ctx *ctx, tc_module *module, const tc_quant_re
     return widen_noisy(ctx, module, request, domains, &DEAR);
 }
 
-/* Made by an accumulator, or moved from there as a whole. */
-static bool is_made_whole(const tc_graph *g, const tc_domain *d)
+/* Whether all that a node moves is of domain d. */
+static bool moves_within(const tc_domains *domains, const tc_node *node, int32_t d)
 {
-    for (size_t i = 0; i < d->n_val; i++) {
-        const tc_node *def = tc_def(g, d->val[i]);
-        if (!def || !(tc_role_gives_wide(def->op) || (tc_role_moves(def) && def->n_in == 1)))
+    bool within = tc_role_moves(node);
+    for (int i = 0; i < node->n_in; i++)
+        within = within && (!tc_role_carries(node, i) || domains->of[node->in[i]] == d);
+    return within;
+}
+
+/* Made by an accumulator, or moved from there. */
+static bool is_made_whole(const tc_graph *g, const tc_domains *domains, size_t d)
+{
+    const tc_domain *domain = &domains->domain[d];
+    for (size_t i = 0; i < domain->n_val; i++) {
+        const tc_node *def = tc_def(g, domain->val[i]);
+        if (!def || !(tc_role_gives_wide(def->op) || moves_within(domains, def, (int32_t)d)))
             return false;
     }
     return true;
@@ -453,7 +463,7 @@ static void widen_outputs(const tc_graph *g, tc_domains *domains)
     for (size_t d = 0; d < domains->n; d++) {
         const tc_domain *domain = &domains->domain[d];
         if (domain->output && domain->all_wide && is_eligible(domain, &CHEAP) &&
-            is_made_whole(g, domain))
+            is_made_whole(g, domains, d))
             tc_domain_widen(domains, d);
     }
 }

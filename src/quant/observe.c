@@ -184,6 +184,12 @@ static void join(observation *o)
 
 /* ---- second pass ---- */
 
+/* More bits than need a search; i32: join.c. */
+static bool is_wide(const tc_setting *s)
+{
+    return s->dtype == TC_i16 || s->dtype == TC_i32;
+}
+
 /* Whether the domain's grid depends on how its numbers are spread. */
 static bool needs_bins(const observation *o, size_t d)
 {
@@ -191,7 +197,7 @@ static bool needs_bins(const observation *o, size_t d)
     const tc_setting *s = &domain->setting;
     bool margin = domain->output && o->request->config->output_margin > 1;
     return o->watched[d] && !domain->fixed_range &&
-           ((s->observer == TC_OBSERVER_mse && s->dtype != TC_i16 && !margin) ||
+           ((s->observer == TC_OBSERVER_mse && !is_wide(s) && !margin) ||
             s->observer == TC_OBSERVER_percentile);
 }
 
@@ -319,7 +325,7 @@ static tc_grid choose(const observation *o, size_t d, tc_arena *room)
     tc_ends e = o->ranges.ends[d], bins = bins_range(o, d);
     double margin = domain->fixed_range                                    ? TC_NATURAL_MARGIN
                     : domain->output && config->output_margin > 1          ? config->output_margin
-                    : s->observer == TC_OBSERVER_mse && s->dtype == TC_i16 ? TC_WIDE_MARGIN
+                    : s->observer == TC_OBSERVER_mse && is_wide(s)         ? TC_WIDE_MARGIN
                                                                            : 1;
     if (o->torchao[d])
         return tc_torchao_grid(o->torchao[d], s);
@@ -405,7 +411,7 @@ static void settle_ranges(observation *o)
     for (size_t d = 0; d < o->domains->n; d++)
         judged[d] = o->watched[d] && !o->domains->domain[d].fixed_range;
     for (size_t i = 0; i < o->domains->n_join; i++) /* its numbers count in the cat */
-        if (o->domains->join[i].alone)
+        if (o->domains->join[i].alone && !o->domains->join[i].settled)
             judged[o->domains->join[i].part] = false;
     o->ranges = tc_ranges_of(o->ctx, &o->first, judged, drop);
 }

@@ -164,7 +164,8 @@ typedef struct tc_domain {
                              silu, ...) or a softmax */
     bool output;          /* a program output: margin, no search */
     bool some_wide, all_wide; /* of those who read its values, the signature among them: somebody,
-                                 or everybody, takes 16 bits */
+                                 or everybody but the cats that it meets others in, takes 16 bits */
+    bool computed_with;   /* somebody reads its values who is neither a cat nor the signature */
     bool made_wide;       /* every operator that makes its values can give 16 bits */
     bool some_bears, made_dear; /* the same two, at some cost */
     bool dear;            /* widened at some cost: whoever bears 16 bits reads them */
@@ -187,10 +188,11 @@ typedef struct tc_domain {
 } tc_domain;
 
 /* Domains `part` and `whole` meet in a cat: one scale for both, or a rescale between.  alone: the
- * cat is the only reader of the part, which is joined unless their ranges are far apart. */
+ * cat is the only reader of the part, which is joined unless their ranges are far apart.  settled:
+ * a rescale it is, the part's scale is known; cat: a cat or stack, whose own codes are not. */
 typedef struct tc_join {
     int32_t part, whole;
-    bool alone;
+    bool alone, settled, cat;
 } tc_join;
 
 /* A sample that was set aside. */

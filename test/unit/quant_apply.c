@@ -600,7 +600,18 @@ static void ranges_apart(void)
                      "\"big\" = mul %4, %2\n"
                      "  %6 \"c\" = cat %3, %5 axis=0\n  %7 \"s\" = exp %3\n  return %6, %7\n",
                      &c, 0.02);
-    CHECK(type_of(&p, "x")->quant->scale[0] * 5 < type_of(&p, "c")->quant->scale[0]);
+    CHECK(type_of(&p, "x")->quant->scale[0] < 1.5 / 127 && type_of(&p, "c")->dtype == TC_i16);
+    tc_ctx_free(p.ctx);
+    p = near("%0 \"a\": f32[4], %1 \"b\": f32[4]", /* scores beside boxes, two levels of them */
+             "  %2 = const 500 : f32[]\n  %3 \"x\" = sigmoid %0\n  %4 = mul %0, %1\n"
+             "  %5 \"big\" = mul %4, %2\n  %6 \"c\" = stack %3, %5 axis=0\n"
+             "  %7 \"y\" = sigmoid %1\n  %8 = mul %1, %1\n  %9 \"large\" = mul %8, %2\n"
+             "  %10 \"d\" = stack %7, %9 axis=0\n  %11 \"o\" = cat %6, %10 axis=1\n"
+             "  return %11\n",
+             &c, 0.02);
+    CHECK(type_of(&p, "c")->dtype == TC_i32 && type_of(&p, "o")->dtype == TC_i32 &&
+          type_of(&p, "c")->quant->scale[0] == type_of(&p, "o")->quant->scale[0]);
+    CHECK(type_of(&p, "x")->quant->scale[0] <= 1.0 / 255 && type_of(&p, "o")->quant->scale[0] < 1e-4);
     tc_ctx_free(p.ctx);
 }
 

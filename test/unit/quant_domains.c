@@ -184,8 +184,7 @@ static void joining(void)
     int32_t alone = of(&t, "x"), part = of(&t, "y"), whole = of(&t, "c");
     double *lo = tc_new_n(&t.ctx->arena, double, t.d.n),
            *hi = tc_new_n(&t.ctx->arena, double, t.d.n);
-    hi[alone] = 3;
-    hi[part] = 1;
+    hi[alone] = hi[part] = 3;
     hi[whole] = 20;
     tc_quant_join(t.ctx, &t.d, lo, hi);
     SHARED(t, "x", "c");
@@ -289,6 +288,47 @@ static void natural(void)
     tc_ctx_free(t.ctx);
 }
 
+/* Boxes and scores of two levels, one of which somebody computes with: the cats have the bits that
+ * both need, through movement and other cats, and the parts codes of their own. */
+static void levels(void)
+{
+    static const char *const end[] = {"return %13", "%14 = add %13, %13 alpha=1\n  return %14",
+                                      "%14 = exp %13\n  return %14"};
+    static const tc_dtype bits[] = {TC_i32, TC_i16, TC_i8};
+    tc_ctx *text = tc_ctx_new();
+    for (size_t i = 0; i < TC_COUNT(end); i++) {
+        decided t = decide(
+            "%0 \"x\": f32[2,2], %1 \"y\": f32[2,2]",
+            tc_text_format(&text->arena,
+                           "  %%2 = const 300 : f32[]\n  %%3 \"s\" = sigmoid %%0\n"
+                           "  %%4 \"e\" = mul %%0, %%1\n  %%5 \"c\" = cat %%3, %%4 axis=1\n"
+                           "  %%6 \"r\" = reshape %%5 shape=[4,2]\n  %%7 \"u\" = tanh %%1\n"
+                           "  %%8 \"f\" = mul %%1, %%1\n  %%9 = exp %%7\n"
+                           "  %%10 \"d\" = stack %%7, %%8 axis=2\n  %%11 = reshape %%10 shape=[4,2]\n"
+                           "  %%12 \"p\" = permute %%11 perm=[0,1]\n"
+                           "  %%13 \"o\" = cat %%6, %%12 axis=0\n  %s\n",
+                           end[i]),
+            "int8");
+        double *lo = tc_new_n(&text->arena, double, t.d.n),
+               *hi = tc_new_n(&text->arena, double, t.d.n);
+        hi[of(&t, "s")] = hi[of(&t, "u")] = 1;
+        hi[of(&t, "e")] = hi[of(&t, "c")] = hi[of(&t, "o")] = 300;
+        hi[of(&t, "f")] = hi[of(&t, "d")] = 200;
+        tc_quant_join(t.ctx, &t.d, lo, hi);
+        CHECK(domain(&t, "c")->setting.dtype == bits[i] && domain(&t, "d")->setting.dtype == bits[i]);
+        CHECK(domain(&t, "o")->setting.dtype == bits[i]);
+        SHARED(t, "c", "o");
+        SHARED(t, "d", "o");
+        CHECK((of(&t, "s") == of(&t, "c")) == (bits[i] == TC_i8));
+        APART(t, "u", "d"); /* read elsewhere */
+        CHECK((of(&t, "e") == of(&t, "c")) == (bits[i] != TC_i32));
+        CHECK(domain(&t, "s")->setting.dtype == TC_i8);
+        CHECK(bits[i] != TC_i32 || (domain(&t, "f")->output && !domain(&t, "u")->output));
+        tc_ctx_free(t.ctx);
+    }
+    tc_ctx_free(text);
+}
+
 /* Integers, booleans and what is known beforehand have no domain; a setting of none leaves
  * everything real. */
 static void left_alone(void)
@@ -378,6 +418,7 @@ int main(void)
     joining();
     scores();
     natural();
+    levels();
     left_alone();
     any_order();
     return check_done();
