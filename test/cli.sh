@@ -388,8 +388,8 @@ expect 0 '"set": {' inspect --disassemble $net --json
 expect 0 '"utilisation":' inspect --disassemble $net --json
 expect 2 "did you mean 'line'?" profile $net --by lin
 expect 2 'is compiled already' profile $net -t ethos-u85-256
-expect 2 "'Board' is not known" profile $net --system-config Board
-expect 2 'has no section System_Config.Board' profile $net --vela-ini cli.sh --system-config Board
+expect 2 '--system-config Board: the built-in description' profile $net --system-config Board
+expect 2 'cli.sh has no such system' profile $net --vela-ini cli.sh --system-config Board
 expect 1 '[io]' profile $net --vela-ini "$dir/none.ini"
 expect 2 '-t TARGET is missing' profile $digits/model.pt2
 expect 2 'known for Ethos-U targets' profile $digits/model.pt2 -t cpu
@@ -495,8 +495,28 @@ TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela timeout -s TERM 2 "$tosac" compile $digits/
 holds 'no program was written' test ! -e "$dir/u85.pte"
 holds 'nothing is left behind' test -z "$(ls -A "$dir/tmp")"
 
-# What Vela refuses goes to the CPU, and the program is written all the same
-printf '#!/bin/sh\necho Error: no such thing; exit 1\n' >"$dir/vela"
+# A configuration that cannot be is an error at once, with what there is instead
+unfit() { # WORDS OPTION...: compile for a U55, without data: nothing was quantized when it is said
+    local words=$1
+    shift
+    TOSAC_VELA=$dir/vela expect 2 "$words" compile $digits/model.pt2 -t ethos-u55-128 -o "$dir/u55.pte" "$@"
+}
+unfit 'it puts the arena in OffChipFlash' --memory-mode Dedicated_Sram
+unfit 'choose one of: Sram_Only, Shared_Sram' --memory-mode Dedicated_Sram_512KB
+unfit 'choose one of: Sram_Only, Shared_Sram' --memory-mode Fast
+unfit 'choose one of: Ethos_U55_Deep_Embedded, Ethos_U55_High_End_Embedded' --system-config Board
+unfit 'it is Performance or Size' --optimise Speed
+TOSAC_VELA=$dir/vela expect 1 'none.ini: error: cannot open it' compile $digits/model.pt2 -t ethos-u55-128 -o "$dir/u55.pte" --vela-ini "$dir/none.ini"
+
+# A Vela that takes nothing is not the model's fault
+vela 'refuses even the sum of two tensors' 'echo Error: no such thing; exit 1'
+
+# What Vela refuses goes to the CPU, and the program is written all the same; when time is over, all that is not known to be taken
+printf '#!/bin/sh\ntest $(wc -c <region.tosa) -lt 1000 || { echo Error: no such thing; exit 1; }\nmkdir out; cp %s out/region_vela.npz\n' "$PWD/fixture/npu/sum_vela.npz" >"$dir/vela"
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 "nothing of the model runs on 'ethos-u85-256'" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
+sed -i '2i sleep 1' "$dir/vela"
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 '--refusal-seconds 10 gives it more time' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" --refusal-seconds 1
+sed -i '2d' "$dir/vela"
 TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
 
 # a stream that breaks the machine's rules, and one that keeps them and computes something else
@@ -518,6 +538,7 @@ stream() { # STATUS WORDS NAME [OPTION...]: compile with a Vela whose answer is 
 stream 0 '1 region, 1 operators' relu --check --strict
 stream 0 "'relu' goes to the CPU: word 62, operation 0, POOL SUM: its ofm reaches" relu-outside
 stream 0 '0 regions' relu-outside
+stream 0 "nothing of the model runs on 'ethos-u85-256': all 3 operators are left to the CPU" relu-outside
 stream 4 'its ofm reaches from byte 1048576' relu-outside --strict
 stream 0 '1 region, 1 operators' relu-other --no-execute
 stream 0 'gives other numbers than its TOSA program' relu-other

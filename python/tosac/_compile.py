@@ -252,7 +252,8 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
             cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False,
             keep_odd_samples: bool = False, dims: Optional[Dims] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
-            vela_timeout: float = 0, max_scratch: int = 0, method: Optional[str] = None, beside: Optional[Compiled] = None) -> Compiled:
+            vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
+            beside: Optional[Compiled] = None) -> Compiled:
     """Compile a model for a target.
 
     model: a path, bytes, a torch.nn.Module (exported for you, in eval mode), an ExportedProgram, or a tosac.Model
@@ -264,6 +265,7 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     cpu: names or operators that stay on the CPU
     check: run the program before and after every step, and compare
     strict: a part that the target refuses is an error; else it goes to the CPU with a warning
+    refusal_seconds: that finding such a part may take; 0: a minute
     execute: Ethos-U: run every command stream on one sample beside the program that it was made of; False verifies only
     keep_odd_samples: set no calibration sample aside, however far it is from the others
     details: keep what `report()` tells of every operator's cost; Vela takes longer
@@ -274,7 +276,8 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims,
                      threads=threads, reference_kernels=reference_kernels, check=int(check), strict=int(strict), unexecuted=int(not execute),
                      keep_odd=int(keep_odd_samples), details=int(details), vela_ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
-                     optimise=optimise, vela_timeout=float(vela_timeout), max_scratch=max_scratch, method=method, beside=beside)
+                     optimise=optimise, vela_timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
+                     beside=beside)
 
 
 def explain(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,

@@ -74,6 +74,8 @@ struct tc_compiled {
     tc_map left;                /* and the nodes that a refusal left on the CPU, with the reason */
     tc_tensor *given;           /* by input, the sample that streams are executed on; or NULL */
     bool verify_only;           /* for now: streams are not executed */
+    bool prefix_only;           /* for now: a part is tried, and nobody asks what in it differs */
+    double search_until;        /* fallback.c: tc_clock() when its time is over; 0: not begun */
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_vela_options vela;
     struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
@@ -103,9 +105,13 @@ TC_MUST_USE tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_t
 /* fallback.c: region `failed` was refused, by a rule or by `judge` (NULL: the rules alone).  The
  * smallest part of it that is refused by itself goes to the CPU, and so on until nothing is
  * refused; c is compiled anew.  The first reason comes as a warning for each part. */
+double tc_search_seconds(const tc_compiled *c); /* that finding what is refused may take */
 typedef tc_status tc_region_judge(tc_ctx *ctx, tc_compiled *c, size_t *failed);
 TC_MUST_USE tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
                                    size_t failed, const char *why);
+
+/* idle.c: says so where the target is an accelerator and nothing runs there; `strict`: an error. */
+TC_MUST_USE tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c);
 
 /* methods.c: a constant that a method before changes under the same name is its buffer here, too,
  * which this method leaves as it is. */

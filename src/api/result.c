@@ -4,6 +4,7 @@
 #include "choose.h"
 #include "compile.h"
 
+#include "../ir/text.h"
 #include "../wire/file.h"
 #include "borders.h"
 #include "emit_c.h"
@@ -70,6 +71,18 @@ const tc_frontier_row *tc_compiled_frontier(const tc_compiled *compiled, size_t 
     return compiled->frontier;
 }
 
+/* What Vela will be told, before anything that takes time. */
+static tc_status check_vela(tc_ctx *ctx, const char *target_name, const tc_compile_options *o)
+{
+    tc_target target;
+    tc_verdicts *unused;
+    TC_TRY(tc_target_parse(ctx, target_name, &target));
+    if (o->optimise && target.machine->packing == TC_PACKED_VELA &&
+        !tc_text_eq(o->optimise, "Performance") && !tc_text_eq(o->optimise, "Size"))
+        return tc_usage(ctx, "--optimise %s: it is Performance or Size", o->optimise);
+    return tc_verdicts_for(ctx, &target, o->vela_ini, o->system_config, o->memory_mode, &unused);
+}
+
 static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
                          tc_compiled **out)
 {
@@ -79,6 +92,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     if (!o.target)
         return tc_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     TC_TRY(check_method(ctx, &o));
+    TC_TRY(check_vela(ctx, o.target, &o));
     tc_compile_request r = {.model = model->name,
                             .module = tc_module_clone(model->module),
                             .target = tc_intern_text(ctx, o.target),
@@ -104,6 +118,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                                 .memory_mode = tc_intern_text(ctx, o.memory_mode),
                                 .optimise = tc_intern_text(ctx, o.optimise),
                                 .timeout = o.vela_timeout,
+                                .search = o.refusal_seconds,
                                 .max_scratch = o.max_scratch,
                                 .notes = o.details != 0};
     TC_TRY(tc_compile_stages(ctx, &r, c));
@@ -217,6 +232,23 @@ static tc_status judge(tc_ctx *ctx, tc_compiled *c, size_t *failed)
     return status;
 }
 
+static const char sum_text[] = "graph @main(%0 \"x\": i32[1,1,1,16], %1 \"y\": i32[1,1,1,16]) {\n"
+                               "  %2 = tosa.add %0, %1 : i32[1,1,1,16]\n"
+                               "  return %2\n"
+                               "}\n";
+
+/* Vela refused a region: does it take anything at all? */
+static tc_status try_vela(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_module *sum;
+    tc_vela_job job = {0};
+    TC_TRY(tc_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum_text, sizeof sum_text - 1},
+                    (tc_bytes){NULL, 0}, &sum));
+    TC_TRY(tc_emit_tosa(ctx, sum, &job.tosa));
+    job.graph = tc_main(sum);
+    return tc_vela_works(ctx, &c->target, &c->vela, &job);
+}
+
 /* Payloads of all regions; what Vela refuses goes to the CPU, and so does what it translates
  * wrongly.  While parts are tried, streams are executed only where that is what failed. */
 static tc_status payloads(tc_ctx *ctx, tc_compiled *c, bool keep_tosa, tc_payload **out)
@@ -230,7 +262,10 @@ static tc_status payloads(tc_ctx *ctx, tc_compiled *c, bool keep_tosa, tc_payloa
             return status;
         }
         c->verify_only = !c->written.jobs[failed].differs;
+        c->vela.version = c->written.jobs[failed].version;
         const char *why = tc_hold_drop(ctx, hold);
+        if (!c->written.jobs[failed].payload.size)
+            TC_TRY(try_vela(ctx, c));
         status = tc_fall_back(ctx, c, judge, failed, why);
         c->verify_only = false;
         TC_TRY(status);
@@ -279,6 +314,7 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
     for (tc_compiled *m = c; m; m = m->beside) {
         tc_payload *payload;
         TC_TRY(payloads(ctx, m, keep_tosa, &payload));
+        TC_TRY(tc_tell_idle(ctx, m));
         copy[--k] = copy_for_program(ctx, m);
         part[k] = (tc_program_part){&copy[k], m->method, payload, m->n_region};
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream_check.c -- see stream_check.h.
  *
- * Where results differ, the operator is found by halving: the TOSA program is cut behind an
- * operator, translated again and executed, until the first one is known whose result differs. */
+ * Where results differ, the operator is found by halving: the first operators of the TOSA program,
+ * with all that is read of them later as results, are translated again and executed, until the
+ * shortest such program is known that differs. */
 #include "stream_check.h"
 
 #include "../npu/exec.h"
@@ -51,14 +52,26 @@ static origin ask_origin(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
     return o;
 }
 
+/* The model's node that the first error comes from. */
+static const char *node_of(origin *from, const tc_npu_findings *found)
+{
+    for (size_t i = 0; i < found->n; i++)
+        if (tc_npu_checks[found->list[i].check].is_error && found->list[i].at != SIZE_MAX) {
+            const tc_loc *loc = where_from(from, found->list[i].at);
+            return loc ? loc->node : NULL;
+        }
+    return NULL;
+}
+
 static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
-                        const tc_vela_job *job, const tc_npu_program *program)
+                        tc_vela_job *job, const tc_npu_program *program)
 {
     tc_npu_findings found;
     tc_npu_verify(ctx, program, &found);
     if (!found.n_error)
         return TC_OK;
-    origin from = ask_origin(ctx, c, vela, job);
+    origin from = c->prefix_only ? (origin){0} : ask_origin(ctx, c, vela, job);
+    job->blamed = node_of(&from, &found);
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     loc->file = job->graph->name;
     (void)!tc_npu_tell(ctx, loc, &found, where_from, &from);
@@ -124,107 +137,131 @@ typedef struct search {
     const tc_tensor *in; /* by input */
     tc_tensor *at;       /* by value: what it should be */
     tc_npu_op last;      /* of the stream that differed last */
+    double until;        /* tc_clock() */
 } search;
 
-/* The graph up to one value, with the inputs that this takes; in[i]: which of them. */
-static tc_graph *cut(search *s, tc_val v, const tc_tensor **in)
+/* A value that a program can end with. */
+static bool can_end(const tc_graph *g, tc_val v)
 {
-    tc_ctx *ctx = s->ctx;
-    bool *needed = tc_new_n(&ctx->arena, bool, s->g->n_val);
-    tc_module *m = tc_module_new(ctx, "cut");
-    tc_graph *g = tc_new(&ctx->arena, tc_graph);
+    tc_dtype t = tc_type_of(g, v)->dtype;
+    return t == TC_bool || t == TC_i8 || t == TC_i16 || t == TC_i32;
+}
+
+/* Marks what is read of the first n operators' results, by later ones or by the caller. */
+static void mark_read_later(const tc_graph *g, size_t n, bool *read)
+{
+    for (size_t k = n; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            read[g->node[k]->in[i]] = true;
+    for (size_t i = 0; i < g->n_out; i++)
+        read[g->out[i]] = true;
+}
+
+/* The first n operators, with the inputs that they take (in) and what they should give (want). */
+static tc_graph *cut(search *s, size_t n, const tc_tensor **in, const tc_tensor **want)
+{
+    tc_arena *arena = &s->ctx->arena;
+    bool *read = tc_new_n(arena, bool, s->g->n_val), *needed = tc_new_n(arena, bool, s->g->n_val);
+    tc_module *m = tc_module_new(s->ctx, "cut");
+    tc_graph *g = tc_new(arena, tc_graph);
+    tc_tensor *given = tc_new_n(arena, tc_tensor, s->g->n_in + 1),
+              *made = tc_new_n(arena, tc_tensor, s->g->n_val + 1);
     *g = *s->g;
     g->module = m;
-    g->node = tc_new_n(&ctx->arena, tc_node *, s->g->n_node);
-    g->in = tc_new_n(&ctx->arena, tc_val, s->g->n_in + 1);
-    g->out = tc_new(&ctx->arena, tc_val);
-    g->n_node = g->n_in = g->n_mutation = 0;
-    g->out[0] = v;
-    g->n_out = g->cap_out = 1;
-    needed[v] = true;
-    size_t first = s->g->n_node;
-    for (size_t k = s->g->n_node; k-- > 0;) {
-        const tc_node *node = s->g->node[k];
+    g->node = tc_new_n(arena, tc_node *, n + 1);
+    g->in = tc_new_n(arena, tc_val, s->g->n_in + 1);
+    g->out = tc_new_n(arena, tc_val, s->g->n_val + 1);
+    g->n_node = g->n_in = g->n_mutation = g->n_out = 0;
+    g->cap_out = s->g->n_val + 1;
+    mark_read_later(s->g, n, read);
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < s->g->node[k]->n_out && s->g->node[k]->op != TC_OP_const; i++) {
+            tc_val v = s->g->node[k]->out[i];
+            if (!read[v] || !can_end(s->g, v))
+                continue;
+            made[g->n_out] = s->at[v];
+            g->out[g->n_out++] = v;
+            needed[v] = true;
+        }
+    size_t first = n;
+    for (size_t k = n; k-- > 0;) {
+        tc_node *node = s->g->node[k];
         bool wanted = false;
         for (int i = 0; i < node->n_out; i++)
             wanted = wanted || needed[node->out[i]];
         for (int i = 0; wanted && i < node->n_in; i++)
             needed[node->in[i]] = true;
         if (wanted)
-            g->node[--first] = s->g->node[k];
+            g->node[--first] = node;
     }
-    g->n_node = s->g->n_node - first;
+    g->n_node = n - first;
     memmove(g->node, g->node + first, g->n_node * sizeof *g->node);
-    tc_tensor *data = tc_new_n(&ctx->arena, tc_tensor, s->g->n_in + 1);
     for (size_t i = 0; i < s->g->n_in; i++)
         if (needed[s->g->in[i]]) {
-            data[g->n_in] = s->in[i];
+            given[g->n_in] = s->in[i];
             g->in[g->n_in++] = s->g->in[i];
         }
-    *in = data;
-    tc_grow(&ctx->arena, m->graph, m->n_graph, m->cap_graph);
+    *in = given;
+    *want = made;
+    tc_grow(arena, m->graph, m->n_graph, m->cap_graph);
     m->graph[m->n_graph++] = g;
     return g;
 }
 
-/* Whether the program that ends with the value gives something else; *last: its last kernel
- * operation. */
-static bool differs(search *s, tc_val v)
+/* Its last kernel operation. */
+static void keep_last(search *s, const tc_npu_program *p)
 {
-    const tc_tensor *in;
-    tc_graph *g = cut(s, v, &in);
+    tc_npu_walk walk;
+    tc_npu_op op;
+    tc_npu_walk_begin(&walk, p->machine, p->words);
+    while (tc_npu_walk_next(&walk, &op))
+        if (tc_npu_is_kernel(op.kind))
+            s->last = op;
+}
+
+/* Whether the first n operators by themselves give something else. */
+static bool differs(search *s, size_t n)
+{
+    const tc_tensor *in, *want;
+    tc_graph *g = cut(s, n, &in, &want);
     tc_vela_job job = {.graph = g};
     tc_npu_program p;
     difference d = {0};
     tc_trial trial;
+    if (!g->n_out)
+        return false;
     tc_trial_begin(s->ctx, &trial);
     bool made = tc_emit_tosa(s->ctx, g->module, &job.tosa) == TC_OK &&
                 tc_emit_ethosu(s->ctx, &s->c->target, s->vela, &job, 1) == TC_OK &&
                 open_program(s->ctx, &job, &p) == TC_OK;
     tc_trial_end(s->ctx, &trial);
-    if (!made || (!execute(&s->ctx->arena, &p, in, &s->at[v], &d) && !d.n))
+    if (!made || (!execute(&s->ctx->arena, &p, in, want, &d) && !d.n))
         return false;
-    tc_npu_walk walk;
-    tc_npu_op op;
-    tc_npu_walk_begin(&walk, p.machine, p.words);
-    while (tc_npu_walk_next(&walk, &op))
-        if (tc_npu_is_kernel(op.kind))
-            s->last = op;
+    keep_last(s, &p);
     return true;
 }
 
-/* A value that a program can end with. */
-static bool can_end(const tc_graph *g, const tc_node *node)
-{
-    tc_dtype t = node->n_out == 1 ? tc_type_of(g, node->out[0])->dtype : TC_none;
-    return node->op != TC_OP_const && (t == TC_i8 || t == TC_i16 || t == TC_i32) && node->n_in > 0;
-}
-
+/* The last operator of the shortest beginning that differs; NULL: finding it takes too long. */
 static const tc_node *first_different(search *s)
 {
     const tc_graph *g = s->g;
-    const tc_node **list = tc_new_n(&s->ctx->arena, const tc_node *, g->n_node);
-    size_t n = 0, lo = 0;
-    for (size_t k = 0; k < g->n_node; k++)
-        if (can_end(g, g->node[k]))
-            list[n++] = g->node[k];
-    const tc_node *found = NULL;
-    for (size_t hi = n; lo < hi;) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (differs(s, list[mid]->out[0])) {
-            found = list[mid];
-            hi = mid;
-        } else
-            lo = mid + 1;
+    size_t good = 0, bad = g->n_node;
+    while (bad - good > 1 && !tc_clock_past(s->until)) {
+        size_t middle = good + (bad - good) / 2;
+        if (differs(s, middle))
+            bad = middle;
+        else
+            good = middle;
     }
-    return found;
+    return bad - good == 1 ? g->node[bad - 1] : NULL;
 }
 
-static tc_status blame(search *s, const tc_vela_job *job, const difference *d, const char *error,
+static tc_status blame(search *s, tc_vela_job *job, const difference *d, const char *error,
                        size_t sample)
 {
     tc_ctx *ctx = s->ctx;
-    const tc_node *node = first_different(s);
+    const tc_node *node = s->c->prefix_only ? NULL : first_different(s);
+    job->blamed = node ? node->loc->node : NULL;
     const char *version = job->version ? job->version : "", *gap = *version ? " " : "";
     const tc_loc *loc = node ? node->loc : NULL;
     if (error)
@@ -241,8 +278,8 @@ static tc_status blame(search *s, const tc_vela_job *job, const difference *d, c
                 "the first operator whose result differs is '%s'; cut there, the stream's last "
                 "command is %s at word %zu",
                 tc_ops[node->op].name, tc_npu_op_name(&ctx->arena, &s->last), s->last.at);
-    else
-        tc_note(ctx, NULL, "no part of it by itself gives other numbers");
+    else if (!s->c->prefix_only)
+        tc_note(ctx, NULL, "which operator it is was not found in time");
     tc_note(
         ctx, NULL,
         "the TOSA program is what the rules made of the model, bit for bit: the fault is Vela's");
@@ -254,11 +291,16 @@ tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_optio
 {
     tc_npu_program program;
     tc_graph *g = tc_main(region->module);
+    tc_vela_options known = *vela;
+    known.version = job->version;
+    vela = &known;
     TC_TRY(open_program(ctx, job, &program));
     TC_TRY(verify(ctx, c, vela, job, &program));
     for (size_t k = 0; k < region->n_sample && !c->verify_only; k++) {
         search s = {.ctx = ctx, .c = c, .vela = vela, .g = g, .in = region->sample[k],
-                    .at = tc_new_n(&ctx->arena, tc_tensor, g->n_val)};
+                    .at = tc_new_n(&ctx->arena, tc_tensor, g->n_val),
+                    .until = c->search_until ? c->search_until
+                                             : tc_clock() + tc_search_seconds(c)};
         difference d = {0};
         if (region->want &&
             !execute(&ctx->arena, &program, region->sample[k], region->want, &d) && !d.n)
@@ -270,6 +312,8 @@ tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_optio
             want[i] = s.at[g->out[i]];
         const char *error = execute(&ctx->arena, &program, region->sample[k], want, &d);
         job->differs = error || d.n;
+        if (job->differs)
+            keep_last(&s, &program);
         if (job->differs)
             return blame(&s, job, &d, error, k);
     }

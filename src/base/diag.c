@@ -198,7 +198,7 @@ const tc_diagnostic *tc_diagnostic_at(const tc_ctx *ctx, size_t i)
 
 tc_status tc_tell_progress(tc_ctx *ctx, const char *what, size_t done, size_t total)
 {
-    if (ctx->on_progress && ctx->on_progress(ctx->user, what, done, total))
+    if (ctx->on_progress && !ctx->trial && ctx->on_progress(ctx->user, what, done, total))
         tc_ctx_cancel(ctx);
     return tc_go_on(ctx);
 }

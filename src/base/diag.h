@@ -82,7 +82,7 @@ static inline tc_status tc_go_on(tc_ctx *ctx)
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) ? TC_CANCELLED : TC_OK;
 }
 
-/* Tells the caller how far something is; it may want no more. */
+/* Tells the caller how far something is, unless it is only tried; the caller may want no more. */
 TC_MUST_USE tc_status tc_tell_progress(tc_ctx *ctx, const char *what, size_t done, size_t total);
 
 /* Tells the caller of the messages that are complete; `all`: nothing more is coming. */

@@ -19,6 +19,7 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
     r.memory_mode = asked->memory_mode;
     r.optimise = asked->optimise;
     r.vela_timeout = (double)asked->vela_timeout;
+    r.refusal_seconds = (double)asked->refusal_seconds;
     return r;
 }
 

@@ -11,7 +11,7 @@
 typedef struct cli_asked {
     const char *target, *config, *cpu;
     const char *vela_ini, *system_config, *memory_mode, *optimise;
-    int64_t vela_timeout;
+    int64_t vela_timeout, refusal_seconds;
     cli_texts calib;
 } cli_asked;
 
@@ -36,7 +36,9 @@ typedef struct cli_asked {
     {"--optimise", NULL, "WHAT", CLI_TEXT, CLI_ASKED(record, optimise), \
      "Ethos-U: what Vela compiles for: Performance or Size"}, \
     {"--vela-timeout", NULL, "S", CLI_NUMBER, CLI_ASKED(record, vela_timeout), \
-     "Ethos-U: seconds that Vela may take for a region (600)"}
+     "Ethos-U: seconds that Vela may take for a region (600)"}, \
+    {"--refusal-seconds", NULL, "S", CLI_NUMBER, CLI_ASKED(record, refusal_seconds), \
+     "seconds for finding what in a refused region is to blame (60)"}
 /* clang-format on */
 
 #define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."

@@ -395,13 +395,13 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
         status = prepare(ctx, target, o, job[i].tosa,
                          tc_text_format(&ctx->arena, "%s/%zu", tc_workshop_path(&shop), i),
                          &tool[i]);
-    if (!status)
+    if (!status && !o->version)
         status = ask_version(
             ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), o->timeout,
             &tool[n]);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (!status)
-        status = tc_tools_run(ctx, "runs of Vela", tool, n + 1,
+        status = tc_tools_run(ctx, "runs of Vela", tool, n + !o->version,
                               ctx->threads > 0 ? (size_t)ctx->threads
                               : cores > 0      ? (size_t)cores
                                                : 1);
@@ -410,11 +410,30 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
         status =
             tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);
     }
-    const char *version = status || !n ? NULL : version_said(ctx, &tool[n]);
-    judge_version(ctx, version);
+    const char *version = status || !n ? NULL : o->version ? o->version : version_said(ctx, &tool[n]);
+    if (!o->version)
+        judge_version(ctx, version);
     for (size_t i = 0; i < n; i++)
         job[i].version = version;
     tc_workshop_close(&shop);
+    return status;
+}
+
+tc_status tc_vela_works(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
+                        const tc_vela_job *sum)
+{
+    tc_vela_job job = *sum;
+    tc_trial trial;
+    tc_trial_begin(ctx, &trial);
+    tc_status status = tc_emit_ethosu(ctx, target, o, &job, 1);
+    tc_trial_end(ctx, &trial);
+    if (status == TC_OK)
+        return TC_OK;
+    tc_error(ctx, NULL, TC_E_TOOL, "'%s' refuses even the sum of two tensors for '%s': %s",
+             tc_vela_program(), target->text, trial.why ? trial.why : "it does not say why");
+    tc_note(ctx, NULL,
+            "nothing in the model is to blame: look at --vela-ini, --system-config, --memory-mode "
+            "and --optimise; 'tosac doctor' tries the installation");
     return status;
 }
 

@@ -11,6 +11,8 @@ typedef struct tc_vela_options {
     const char *memory_mode;
     const char *optimise; /* "Performance" or "Size"; NULL: Vela's choice */
     double timeout;       /* seconds; 0: ten minutes */
+    double search;        /* seconds for finding what is refused; 0: a minute */
+    const char *version;  /* of Vela, where it was asked before; NULL: it is asked */
     int64_t max_scratch;  /* bytes; 0: any */
     int64_t arena;        /* bytes that Vela aims at; 0: the memory mode's */
     bool notes;           /* also which operator each command comes from: slow, and long */
@@ -28,6 +30,7 @@ typedef struct tc_vela_job {
     const char *version; /* of Vela: "5.2.0"; NULL: it does not say */
     bool refused;        /* Vela itself did not take the region, or died of it */
     bool differs;        /* executed, its stream gave other numbers than the region */
+    const char *blamed;  /* the model's node that a wrong stream comes from; NULL: not known */
 } tc_vela_job;
 
 /* The Vela that is tried with every test, and the one before it, which has more faults. */
@@ -39,6 +42,11 @@ typedef struct tc_vela_job {
  */
 TC_MUST_USE tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target,
                                      const tc_vela_options *options, tc_vela_job *job, size_t n);
+
+/* Whether Vela, told the same, takes a program that every machine runs; else why not, in an error:
+ * what it refuses is then no fault of a region. */
+TC_MUST_USE tc_status tc_vela_works(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
+                                    const tc_vela_job *sum);
 
 /* The program that is run: TOSAC_VELA, else "vela"; and what it says its version is, or NULL. */
 const char *tc_vela_program(void);

@@ -66,23 +66,93 @@ static void set_regions(tc_npu_system *s, uint8_t constants, uint8_t arena, uint
     s->of_region[2] = cache;
 }
 
+/* ---- what may lie where ---- */
+
+/* Vela's rules: constants lie in flash or Dram, or in Sram with all the rest; the arena in Sram or
+ * Dram; the cache in Sram.  NULL: the memories are right for what lies in them. */
+static const char *misplaced(tc_ctx *ctx, const tc_npu_system *s)
+{
+    uint8_t constants = s->of_region[0], arena = s->of_region[1], cache = s->of_region[2];
+    const char *in = s->memory[constants].name;
+    if (tc_text_eq(in, "Sram") && (constants != arena || constants != cache))
+        return "constants in Sram, away from the arena or the cache";
+    in = s->memory[arena].name;
+    if (!tc_text_eq(in, "Sram") && !tc_text_eq(in, "Dram"))
+        return tc_text_format(&ctx->arena, "the arena in %s, where only Sram and Dram can be "
+                              "written", in);
+    in = s->memory[cache].name;
+    if (!tc_text_eq(in, "Sram"))
+        return tc_text_format(&ctx->arena, "the cache in %s, and it has to be Sram", in);
+    return NULL;
+}
+
+/* Names for a note, comma-separated. */
+static void add_name(tc_buf *list, tc_str name)
+{
+    tc_buf_printf(list, "%s%.*s", list->size ? ", " : "", (int)name.n, name.p);
+}
+
+static tc_status unknown(tc_ctx *ctx, const char *option, const char *name, const char *place,
+                         tc_buf *known)
+{
+    tc_status status = tc_usage(ctx, "%s %s: %s has no such %s", option, name, place,
+                                tc_text_eq(option, "--memory-mode") ? "memory mode" : "system");
+    tc_note(ctx, NULL, "choose one of: %s", known->size ? tc_buf_cstr(known) : "none");
+    return status;
+}
+
+static tc_status does_not_fit(tc_ctx *ctx, const tc_npu_system *s, const char *why, tc_buf *known)
+{
+    tc_status status =
+        tc_usage(ctx, "--memory-mode %s does not go with the system %s: it puts %s", s->mode,
+                 s->config, why);
+    tc_note(ctx, NULL, "choose one of: %s",
+            known->size ? tc_buf_cstr(known) : "none");
+    return status;
+}
+
+/* ---- built-in: the choice ---- */
+
+/* Systems are named after the product that they are meant for: Ethos_U55_..., ethos-u55-128. */
+static bool meant_for(const struct built_in *s, const tc_npu_machine *m)
+{
+    return strncmp(s->name + 7, m->name + 7, 2) == 0;
+}
+
+static void set_mode(tc_npu_system *s, const struct mode *m)
+{
+    set_regions(s, m->constants, m->arena, m->cache);
+}
+
 static tc_status find_built_in(tc_ctx *ctx, const tc_npu_machine *machine, tc_npu_system *out)
 {
+    static const char place[] = "the built-in description (--vela-ini names another)";
     const struct built_in *s = NULL;
     const struct mode *m = NULL;
-    for (size_t i = 0; i < TC_COUNT(systems); i++)
+    tc_buf known;
+    tc_buf_init(&known, &ctx->arena);
+    for (size_t i = 0; i < TC_COUNT(systems); i++) {
         s = tc_text_eq(systems[i].name, out->config) ? &systems[i] : s;
-    for (size_t i = 0; i < TC_COUNT(modes); i++)
-        m = tc_text_eq(modes[i].name, out->mode) ? &modes[i] : m;
-    if (!s || !m)
-        return tc_usage(ctx,
-                        "the %s '%s' is not known without a description of the system (--vela-ini)",
-                        s ? "memory mode" : "system configuration", s ? out->mode : out->config);
+        if (meant_for(&systems[i], machine))
+            add_name(&known, tc_str_of(systems[i].name));
+    }
+    if (!s)
+        return unknown(ctx, "--system-config", out->config, place, &known);
     out->clock = s->mhz * 1e6;
     for (int i = 0; i < TC_NPU_MEMORIES; i++)
         set_memory(&out->memory[i], s->memory[i], &s->port[i], machine);
-    set_regions(out, m->constants, m->arena, m->cache);
-    return TC_OK;
+    known.size = 0;
+    for (size_t i = 0; i < TC_COUNT(modes); i++) {
+        m = tc_text_eq(modes[i].name, out->mode) ? &modes[i] : m;
+        set_mode(out, &modes[i]);
+        if (!misplaced(ctx, out))
+            add_name(&known, tc_str_of(modes[i].name));
+    }
+    if (!m)
+        return unknown(ctx, "--memory-mode", out->mode, place, &known);
+    set_mode(out, m);
+    const char *why = misplaced(ctx, out);
+    return why ? does_not_fit(ctx, out, why, &known) : TC_OK;
 }
 
 /* ---- a file ---- */
@@ -204,19 +274,75 @@ static uint8_t port_of(file *f, const char *key)
     return second;
 }
 
+/* The names of all sections [kind.NAME], in order. */
+static void names_of(const file *f, const char *kind, tc_buf *list)
+{
+    const char *at = (const char *)f->ini.data, *end = at + f->ini.size;
+    size_t n = strlen(kind);
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        tc_str line = trimmed(at, stop);
+        at = stop < end ? stop + 1 : end;
+        const char *close = line.n && line.p[0] == '[' ? memchr(line.p, ']', line.n) : NULL;
+        if (close && line.n > n + 2 && memcmp(line.p + 1, kind, n) == 0 && line.p[n + 1] == '.')
+            add_name(list, (tc_str){line.p + n + 2, (size_t)(close - line.p) - n - 2});
+    }
+}
+
 static tc_status enter(file *f, const char *kind, const char *name)
 {
-    bool found;
+    bool found, mode = tc_text_eq(kind, "Memory_Mode");
     tc_str value;
+    tc_buf known;
     f->section = tc_text_format(&f->ctx->arena, "%s.%s", kind, name);
     value_of(f->ini, f->section, "inherit", &value, &found);
-    return found ? TC_OK : tc_usage(f->ctx, "%s has no section %s", f->path, f->section);
+    if (found)
+        return TC_OK;
+    tc_buf_init(&known, &f->ctx->arena);
+    names_of(f, kind, &known);
+    return unknown(f->ctx, mode ? "--memory-mode" : "--system-config", name, f->path, &known);
+}
+
+static void read_mode(file *f, tc_npu_system *out)
+{
+    uint8_t constants = port_of(f, "const_mem_area"), arena = port_of(f, "arena_mem_area"),
+            cache = port_of(f, "cache_mem_area");
+    set_regions(out, constants, arena, cache);
+}
+
+/* The modes that go with the system. */
+static void list_modes(file *f, const tc_npu_system *of, tc_buf *fitting)
+{
+    tc_buf all;
+    tc_buf_init(&all, &f->ctx->arena);
+    names_of(f, "Memory_Mode", &all);
+    for (const char *at = tc_buf_cstr(&all); *at;) {
+        size_t n = strcspn(at, ",");
+        tc_npu_system s = *of;
+        f->status = TC_OK;
+        f->section = tc_text_format(&f->ctx->arena, "Memory_Mode.%.*s", (int)n, at);
+        read_mode(f, &s);
+        if (!f->status && !misplaced(f->ctx, &s))
+            add_name(fitting, (tc_str){at, n});
+        at += n + (at[n] ? 2 : 0);
+    }
+}
+
+static bool is_memory(const char *name)
+{
+    static const char *const all[] = {"Sram", "Dram", "OnChipFlash", "OffChipFlash"};
+    for (size_t i = 0; i < TC_COUNT(all); i++)
+        if (tc_text_eq(name, all[i]))
+            return true;
+    return false;
 }
 
 static tc_status find_in_file(tc_ctx *ctx, const tc_npu_machine *machine, const char *ini,
                               tc_npu_system *out)
 {
     file f = {.ctx = ctx, .path = ini};
+    tc_buf fitting;
     TC_TRY(tc_file_read(ctx, ini, &f.ini));
     TC_TRY(enter(&f, "System_Config", out->config));
     out->clock = number(&f, "core_clock", 1);
@@ -225,13 +351,25 @@ static tc_status find_in_file(tc_ctx *ctx, const tc_npu_machine *machine, const 
     if (!f.status && (!out->memory[0].name || !out->memory[1].name))
         return tc_usage(ctx, "%s: section %s does not name the memories of both ports", ini,
                         f.section);
+    for (int i = 0; i < TC_NPU_MEMORIES && !f.status; i++)
+        if (!is_memory(out->memory[i].name))
+            f.status = tc_usage(ctx, "%s: axi%d_port of section %s is '%s', and not one of Sram, "
+                                "Dram, OnChipFlash, OffChipFlash", ini, i, f.section,
+                                out->memory[i].name);
     if (!f.status)
         f.status = enter(&f, "Memory_Mode", out->mode);
     TC_TRY(f.status);
-    uint8_t constants = port_of(&f, "const_mem_area"), arena = port_of(&f, "arena_mem_area"),
-            cache = port_of(&f, "cache_mem_area");
-    set_regions(out, constants, arena, cache);
-    return f.status;
+    read_mode(&f, out);
+    TC_TRY(f.status);
+    const char *why = misplaced(ctx, out);
+    if (!why)
+        return TC_OK;
+    tc_buf_init(&fitting, &ctx->arena);
+    tc_trial trial; /* other modes may have faults of their own, which nobody asked about */
+    tc_trial_begin(ctx, &trial);
+    list_modes(&f, out, &fitting);
+    tc_trial_end(ctx, &trial);
+    return does_not_fit(ctx, out, why, &fitting);
 }
 
 tc_status tc_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine, const char *ini,

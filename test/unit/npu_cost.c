@@ -110,6 +110,8 @@ static const char description[] = "; a board\n"
                                   "[Memory_Mode.Mine]\n"
                                   "const_mem_area=Axi1\n"
                                   "arena_mem_area=Axi0\n"
+                                  "[Memory_Mode.Apart]\n"
+                                  "arena_mem_area=Axi1\n"
                                   "[Memory_Mode.Odd]\n"
                                   "const_mem_area=Axi7\n";
 
@@ -134,7 +136,28 @@ static void check_description(tc_ctx *ctx)
     CHECK(tc_npu_system_find(ctx, m, path, "Round", "Mine", &s) == TC_USAGE);
     CHECK(tc_npu_system_find(ctx, m, NULL, "Board", "Mine", &s) == TC_USAGE);
     CHECK(tc_npu_system_find(ctx, m, NULL, "Ethos_U85_SYS_DRAM_Mid", "Mine", &s) == TC_USAGE);
+    CHECK(tc_npu_system_find(ctx, m, path, "Board", "Apart", &s) == TC_USAGE); /* constants in Sram */
     unlink(path);
+}
+
+/* The arena cannot lie in flash: which modes there are depends on the system. */
+static void check_modes(tc_ctx *ctx)
+{
+    const tc_npu_machine *m = tc_npu_machine_find("ethos-u55-128");
+    static const struct {
+        const char *config, *mode;
+        tc_status status;
+    } tried[] = {{"Ethos_U55_High_End_Embedded", "Sram_Only", TC_OK},
+                 {"Ethos_U55_High_End_Embedded", "Shared_Sram", TC_OK},
+                 {"Ethos_U55_High_End_Embedded", "Dedicated_Sram", TC_USAGE},
+                 {"Ethos_U85_SYS_Flash_Low", "Dedicated_Sram_256KB", TC_USAGE},
+                 {"Ethos_U65_High_End", "Dedicated_Sram_384KB", TC_OK},
+                 {"Ethos_U85_SYS_DRAM_Mid", "Dedicated_Sram_512KB", TC_OK}};
+    for (size_t i = 0; i < TC_COUNT(tried); i++) {
+        tc_npu_system s;
+        CHECK(tc_npu_system_find(ctx, m, NULL, tried[i].config, tried[i].mode, &s) ==
+              tried[i].status);
+    }
 }
 
 int main(void)
@@ -147,6 +170,7 @@ int main(void)
     tc_ctx *ctx = tc_ctx_new();
     check_broken(ctx);
     check_description(ctx);
+    check_modes(ctx);
     tc_ctx_free(ctx);
     return check_done();
 }
