@@ -66,6 +66,9 @@ typedef struct tc_compared_value {
     double max_error;
     double max_steps; /* the same in steps of the second's scale; NaN: it has none */
     double saturated; /* the part of the numbers at the least or greatest code; NaN likewise */
+    double alone_db;  /* SQNR of the first's outputs with this value alone on the second's grid: what
+                         it contributes to their error; NaN: not measured */
+    int cut;          /* not 0: its ends are cut, and hardly any of that reaches the outputs */
 } tc_compared_value;
 TC_SIZED_RECORD(tc_compared_value)
 
@@ -75,7 +78,8 @@ TC_SIZED_RECORD(tc_compared_value)
 TC_API TC_MUST_USE tc_status tc_compare_models(tc_ctx *ctx, const tc_model *a, const tc_model *b,
                                                tc_dataset *data, tc_comparison **out);
 
-/* Worst first; 0: there is no i-th. */
+/* What contributes most to the error of the outputs first, values of which that is not known by their
+ * SQNR behind; 0: there is no i-th. */
 TC_API size_t tc_comparison_count(const tc_comparison *comparison);
 TC_API size_t tc_comparison_samples(const tc_comparison *comparison);
 TC_API int tc_comparison_value(const tc_comparison *comparison, size_t i, tc_compared_value *out);

@@ -25,12 +25,14 @@ class ComparedValue:
     max_error: float
     max_steps: Optional[float]  #: in steps of the second's scale; None: it has none
     saturated: Optional[float]  #: the part of the numbers at the least or greatest code
+    alone_db: Optional[float]  #: SQNR of the reference's outputs with this value alone on the other's grid; None: not measured
+    cut: bool  #: its ends are cut on purpose: hardly any of that reaches the outputs
     place: Optional[str]
     module: Optional[str]
 
 
 class Comparison:
-    """Two forms of a program on the same data, value by value, worst first."""
+    """Two forms of a program on the same data, value by value, what contributes most to the error of the outputs first."""
 
     def __init__(self, values: list[ComparedValue], samples: int):
         self.values, self.samples = values, samples
@@ -49,10 +51,12 @@ class Comparison:
         return self.values[0]
 
     def __str__(self) -> str:
-        rows = [f"{'value':28} {'type':5} {'SQNR dB':>8} {'cosine':>9} {'max error':>12} {'in steps':>9}  from"]
+        rows = [f"{'value':28} {'type':5} {'SQNR dB':>8} {'cosine':>9} {'max error':>12} {'in steps':>9} {'alone dB':>8}  from"]
         for v in self.values:
             steps = "-" if v.max_steps is None else f"{v.max_steps:.2f}"
-            rows.append(f"{v.name:28} {v.dtype:5} {v.sqnr_db:8.2f} {v.cosine:9.6f} {v.max_error:12.6g} {steps:>9}  {v.place or ''}")
+            alone = "-" if v.alone_db is None else f"{v.alone_db:.2f}"
+            rows.append(f"{v.name:28} {v.dtype:5} {v.sqnr_db:8.2f} {v.cosine:9.6f} {v.max_error:12.6g} {steps:>9} {alone:>8}  {v.place or ''}"
+                        + " (cut on purpose)" * v.cut)
         return "\n".join(rows + [f"{len(self.values)} values compared on {self.samples} sample{'' if self.samples == 1 else 's'}"])
 
     def __repr__(self) -> str:
@@ -61,7 +65,7 @@ class Comparison:
 
 def compare(reference: Any, other: Any, data: Any, *, example_inputs: Any = None, dims: Optional[Dims] = None,
             threads: int = 0, reference_kernels: bool = False, progress: Progress = None) -> Comparison:
-    """Run two forms of a program on the same data and see where they differ, value by value, worst first.
+    """Run two forms of a program on the same data and see where they differ, value by value: first what contributes most to the error of the outputs.
 
     reference: such as the float model; other: such as the typed or compiled one.  Both: whatever `tosac.load` takes.
     """
@@ -79,7 +83,7 @@ def compare(reference: Any, other: Any, data: Any, *, example_inputs: Any = None
         loc = v.loc.contents if v.loc else n.tc_loc()
         known = lambda x: None if math.isnan(x) else x
         values.append(ComparedValue(text(v.name) or "", text(lib.tc_dtype_name(v.type.contents.dtype)) or "", v.sqnr_db, v.cosine, v.max_error,
-                                    known(v.max_steps), known(v.saturated), text(loc.place), text(loc.module)))
+                                    known(v.max_steps), known(v.saturated), known(v.alone_db), bool(v.cut), text(loc.place), text(loc.module)))
     return Comparison(values, lib.tc_comparison_samples(out))
 
 

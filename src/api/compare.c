@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c -- two forms of a program on the same data, value by value, worst first.
+/* compare.c -- two forms of a program on the same data, value by value, in the order of what each
+ * contributes to the error of the outputs.
  *
  * Values go together when they have the same name and shape.  Quantized ones count as the real
  * numbers they stand for; a typed program is run as float arithmetic on its grids. */
@@ -9,6 +10,7 @@
 #include "../ir/verify.h"
 #include "../num/load.h"
 #include "../num/quant.h"
+#include "../quant/alone.h"
 #include "../quant/quant.h"
 #include "../run/plan.h"
 #include "../run/spread.h"
@@ -37,6 +39,9 @@ typedef struct pair {
     sums by[ORDERS];
     int way; /* of the orders, the one it lies in */
     double sqnr, cosine;
+    tc_val first; /* in the first program */
+    double alone; /* dB of the outputs with it alone on the second's grid; NaN: not known */
+    bool cut;
 } pair;
 
 /* One of the programs. */
@@ -234,7 +239,7 @@ static bool channels_moved(const tc_comparison *c, const tc_type *a, tc_val b, i
 static void add_pair(tc_comparison *c, const char *name, tc_val a, tc_val b, const tc_type *domain)
 {
     const tc_value *value = c->a.g->val[a];
-    pair found = {.name = name, .type = value->type, .domain = domain};
+    pair found = {.name = name, .type = value->type, .domain = domain, .first = a, .alone = NAN};
     if (!value->def || !tc_type_count(value->type))
         return;
     found.loc = value->def->loc;
@@ -446,12 +451,22 @@ static tc_status run_samples(tc_comparison *c)
 
 /* ---- telling ---- */
 
-static int worst_first(const void *a, const void *b)
+static int by_error(const void *a, const void *b)
 {
     const pair *x = a, *y = b;
     if (x->sqnr != y->sqnr)
         return x->sqnr < y->sqnr ? -1 : 1;
     return strcmp(x->name, y->name);
+}
+
+static int by_contribution(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    if (isnan(x->alone) != isnan(y->alone))
+        return isnan(x->alone) ? 1 : -1;
+    if (!isnan(x->alone) && x->alone != y->alone)
+        return x->alone < y->alone ? -1 : 1;
+    return by_error(a, b);
 }
 
 static void sum_up(tc_comparison *c)
@@ -466,7 +481,28 @@ static void sum_up(tc_comparison *c)
         p->cosine = s->aa > 0 && s->bb > 0 ? s->ab / sqrt(s->aa * s->bb) : s->aa == s->bb ? 1 : 0;
     }
     if (c->n_pair)
-        qsort(c->pair, c->n_pair, sizeof *c->pair, worst_first);
+        qsort(c->pair, c->n_pair, sizeof *c->pair, by_error);
+}
+
+/* What each value contributes to the outputs' error, by itself. */
+static tc_status find_shares(tc_comparison *c)
+{
+    size_t n = 0;
+    tc_alone *row = tc_new_n(&c->ctx->arena, tc_alone, c->n_pair);
+    for (size_t i = 0; i < c->n_pair; i++) {
+        row[i] = (tc_alone){.value = c->pair[i].first, .grid = c->pair[i].domain->quant};
+        n += row[i].grid != NULL;
+    }
+    if (!n)
+        return TC_OK;
+    TC_TRY(tc_quant_alone(c->ctx, c->a.g, c->a.plan, c->a.wanted, c->a.state, &c->samples, row,
+                          c->n_pair));
+    for (size_t i = 0; i < c->n_pair; i++) {
+        c->pair[i].alone = row[i].noise == 0 ? INFINITY : -10 * log10(row[i].noise);
+        c->pair[i].cut = tc_alone_is_cut(&row[i]);
+    }
+    qsort(c->pair, c->n_pair, sizeof *c->pair, by_contribution);
+    return TC_OK;
 }
 
 /* The largest error in steps of the domain; NaN: it has none. */
@@ -474,6 +510,21 @@ static double in_steps(const pair *p)
 {
     const tc_quant *q = p->domain->quant;
     return q && q->axis < 0 ? p->by[p->way].max / q->scale[0] : NAN;
+}
+
+/* Of a program with regions only what comes out is known by name. */
+static void say_inside(const tc_comparison *c)
+{
+    size_t inside = 0, named_in_a = 0;
+    for (size_t i = 0; i < c->n_pair; i++)
+        inside += !comes_out(c->a.g, c->pair[i].first);
+    for (size_t v = 1; v < c->a.g->n_val; v++)
+        named_in_a += c->a.g->val[v]->name && c->a.g->val[v]->def && is_real(c->a.g->val[v]->type);
+    if (!inside && named_in_a > c->n_pair && !tc_quant_is_typed(c->b.module))
+        tc_note(c->ctx, NULL,
+                "only outputs are compared: %s does not name what is inside; the typed program "
+                "(tosac quantize ... -o typed.ir) shows every value",
+                c->b.module->file);
 }
 
 static tc_status compare(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_dataset *data,
@@ -499,6 +550,8 @@ static tc_status compare(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_d
     prepare(c, &c->b);
     TC_TRY(run_samples(c));
     sum_up(c);
+    TC_TRY(find_shares(c));
+    say_inside(c);
     *out = c;
     return TC_OK;
 }
@@ -538,6 +591,8 @@ int tc_comparison_value(const tc_comparison *comparison, size_t i, tc_compared_v
                        .saturated = !steps ? NAN
                                     : s->n ? (double)s->saturated / (double)s->n
                                            : 0,
+                       .alone_db = p->alone,
+                       .cut = p->cut,
                    },
                    sizeof *out);
     return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c -- tosac compare: two forms of a program on the same data, value by value, worst
- * first. */
+/* compare.c -- tosac compare: two forms of a program on the same data, value by value, what
+ * contributes most to the error of the outputs first. */
 #include "cli.h"
 
 #include <math.h>
@@ -23,21 +23,24 @@ static const char *place_of(const tc_compared_value *v)
 
 static void print_row(const tc_compared_value *v)
 {
-    char steps[32] = "-", saturated[32] = "-";
+    char steps[32] = "-", saturated[32] = "-", alone[32] = "-";
     if (!isnan(v->max_steps)) {
         snprintf(steps, sizeof steps, "%.2f", v->max_steps);
         snprintf(saturated, sizeof saturated, "%.3f %%", 100 * v->saturated);
     }
-    printf("%-28s %-5s %8.2f %9.6f %12.6g %9s %9s  %s\n", v->name, tc_dtype_name(v->type->dtype),
-           v->sqnr_db, v->cosine, v->max_error, steps, saturated, place_of(v) ? place_of(v) : "");
+    if (!isnan(v->alone_db))
+        snprintf(alone, sizeof alone, "%.2f", v->alone_db);
+    printf("%-28s %-5s %8.2f %9.6f %12.6g %9s %9s %8s  %s%s\n", v->name,
+           tc_dtype_name(v->type->dtype), v->sqnr_db, v->cosine, v->max_error, steps, saturated,
+           alone, place_of(v) ? place_of(v) : "", v->cut ? " (cut on purpose)" : "");
 }
 
 static void print_table(const tc_comparison *c, size_t most)
 {
     tc_compared_value v = {.size = sizeof v};
     size_t samples = tc_comparison_samples(c);
-    printf("%-28s %-5s %8s %9s %12s %9s %9s  %s\n", "value", "type", "SQNR dB", "cosine",
-           "max error", "in steps", "saturated", "from");
+    printf("%-28s %-5s %8s %9s %12s %9s %9s %8s  %s\n", "value", "type", "SQNR dB", "cosine",
+           "max error", "in steps", "saturated", "alone dB", "from");
     for (size_t i = 0; i < most && tc_comparison_value(c, i, &v); i++)
         print_row(&v);
     printf("%zu values compared on %zu sample%s\n", tc_comparison_count(c), samples,
@@ -60,6 +63,8 @@ static void print_json(const tc_comparison *c, size_t most)
         cli_json_put_real(&out, "max_error", v.max_error);
         cli_json_put_real(&out, "max_steps", v.max_steps);
         cli_json_put_real(&out, "saturated", v.saturated);
+        cli_json_put_real(&out, "alone_db", v.alone_db);
+        cli_json_put_bool(&out, "cut", v.cut != 0);
         cli_json_put_text(&out, "place", place_of(&v));
         cli_json_put_text(&out, "module", v.loc ? v.loc->module : NULL);
         cli_json_close(&out, '}');
@@ -115,7 +120,9 @@ const cli_verb cli_compare = {
             "numbers they stand for.\n"
             "SQNR is 10 log10 (sum a^2 / sum (a - b)^2); steps are those of B's scale; saturated "
             "numbers sit at the\n"
-            "least or greatest code.  Worst first.\n",
+            "least or greatest code.  alone dB is the SQNR of A's outputs with this value alone on "
+            "B's grid: what contributes\n"
+            "most to their error comes first.  What is cut on purpose does not reach them.\n",
     .least = 2,
     .most = 2,
     .option = options,

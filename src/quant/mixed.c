@@ -19,7 +19,7 @@
 #include "../base/attempt.h"
 #include "../ir/rewrite.h"
 #include "../num/snap.h"
-#include "../run/plan.h"
+#include "alone.h"
 #include "role.h"
 #include "sample_runner.h"
 #include "seen.h"
@@ -210,23 +210,6 @@ static bool is_eligible(const tc_domain *d, const tier *noisy)
            d->joined < 0 && d->n_val > 0 && d->scale > 0;
 }
 
-/* About how many multiplications the program takes. */
-static double work_of(const tc_graph *g)
-{
-    double work = 0;
-    for (size_t k = 0; k < g->n_node; k++) {
-        const tc_node *node = g->node[k];
-        double out = node->n_out ? (double)tc_type_count(tc_type_of(g, node->out[0])) : 0, each = 1;
-        const tc_type *w = node->n_in > 1 ? tc_type_of(g, node->in[1]) : NULL;
-        if (w && w->rank && (tc_ops[node->op].traits & T_MAC))
-            each = node->op == TC_OP_matmul
-                       ? (double)w->dim[w->rank > 1 ? w->rank - 2 : 0]
-                       : (double)tc_type_count(w) / (double)tc_max_i64(1, w->dim[0]);
-        work += out * each;
-    }
-    return work;
-}
-
 /* Somebody reads it who makes noise louder: a norm of small rows, a difference of like numbers. */
 static bool is_suspect(const tc_graph *g, const tc_domain *d)
 {
@@ -245,7 +228,7 @@ static bool is_suspect(const tc_graph *g, const tc_domain *d)
 /* Of more domains than there is time for, suspects first. */
 static void keep_within_work(ranking *r)
 {
-    double each = work_of(r->g) / 2 * FEW_SAMPLES;
+    double each = tc_quant_work(r->g) / 2 * FEW_SAMPLES;
     size_t room = (size_t)fmax(8, fmin(1e6, WORK / fmax(each, 1))), n = 0;
     for (size_t d = 0; d < r->domains->n; d++)
         n += r->eligible[d];
