@@ -69,14 +69,14 @@ static int64_t step_within(const tc_lower *lw, int64_t stride)
 }
 
 /* With strides beyond the machine's: at shorter steps, of which those that are wanted are taken. */
-static tc_val put_conv(tc_lower *lw, const tc_product *p, tc_op op, const window *v, tc_val x,
+static tc_val put_conv(tc_lower *lw, tc_product *p, tc_op op, const window *v, tc_val x,
                        tc_val w, tc_val bias)
 {
     int64_t step[MOST_AXES];
     for (int i = 0; i < v->axes; i++)
         step[i] = step_within(lw, v->stride[i]);
     tc_window_shape shape = {v->axes, v->pad, step, v->dilation};
-    x = tc_put_conv(lw, op, x, tc_product_x_zero(p), w, tc_product_w_zero(p), bias, &shape, p->acc);
+    x = tc_put_long_conv(lw, p, op, x, w, bias, &shape);
     for (int i = 0; i < v->axes; i++) {
         int64_t times = v->stride[i] / step[i];
         if (x && times > 1)
@@ -87,7 +87,7 @@ static tc_val put_conv(tc_lower *lw, const tc_product *p, tc_op op, const window
 }
 
 /* [c * m, 1, kh, kw] -> [kh, kw, c, m] */
-static tc_val depthwise(tc_lower *lw, const tc_node *node, const tc_product *p, const window *v,
+static tc_val depthwise(tc_lower *lw, const tc_node *node, tc_product *p, const window *v,
                         tc_val x)
 {
     int64_t dim[] = {v->kernel[0], v->kernel[1], v->channels, v->outputs / v->channels};
@@ -123,7 +123,7 @@ static tc_val group_weights(tc_lower *lw, tc_val w, const window *v, int64_t gro
     return tc_put_weights(lw, own, perm, v->axes + 2, dim);
 }
 
-static tc_val grouped(tc_lower *lw, const tc_node *node, const tc_product *p, const window *v,
+static tc_val grouped(tc_lower *lw, const tc_node *node, tc_product *p, const window *v,
                       tc_val x, tc_val weights)
 {
     int64_t each = v->outputs / v->groups, read = v->channels / v->groups;
@@ -305,7 +305,7 @@ static tc_val depth_as_channels(tc_lower *lw, tc_val x, const tc_product *p, win
 }
 
 /* Each channel by its own kernel: the sum over its planes of what each gives. */
-static tc_val deep_depthwise(tc_lower *lw, const tc_node *node, const tc_product *p,
+static tc_val deep_depthwise(tc_lower *lw, const tc_node *node, tc_product *p,
                              const window *v, tc_val x, tc_val w)
 {
     int64_t count = p->y->dim[p->y->rank - 3], last[] = {2, 3, 0, 1};
@@ -313,6 +313,11 @@ static tc_val deep_depthwise(tc_lower *lw, const tc_node *node, const tc_product
     int64_t dim[] = {flat.kernel[0], flat.kernel[1], v->channels, v->outputs / v->channels},
             plane[] = {v->outputs, 1, flat.kernel[0], flat.kernel[1]};
     tc_val sum = TC_NONE;
+    double terms = (double)(v->kernel[0] * v->kernel[1] * v->kernel[2]);
+    if (p->scale && terms * 256 * 256 >= tc_product_limit(lw, p->made)) {
+        tc_lower_refuse(lw, "its sums are too long for their accumulator");
+        return TC_NONE;
+    }
     x = pad_depth(lw, x, p, v);
     for (int64_t k = 0; k < v->kernel[0]; k++) {
         if (!sees_input(v, k, count) && (sum || k + 1 < v->kernel[0]))
@@ -363,11 +368,13 @@ void tc_lower_conv(tc_lower *lw, const tc_node *node, tc_val *out)
     }
     bool by_channel = v.groups > 1 && v.groups == v.channels;
     if (by_channel && v.axes == 2)
-        x = tc_product_finish(lw, depthwise(lw, node, &p, &v, x), &p, 0, v.outputs);
+        x = depthwise(lw, node, &p, &v, x);
     else if (by_channel && p.made != TC_i48)
-        x = tc_product_finish(lw, deep_depthwise(lw, node, &p, &v, x, weights), &p, 0, v.outputs);
+        x = deep_depthwise(lw, node, &p, &v, x, weights);
     else
         x = grouped(lw, node, &p, &v, x, weights);
+    if (by_channel && (v.axes == 2 || p.made != TC_i48))
+        x = tc_product_finish(lw, x, &p, 0, v.outputs);
     if (given == 3)
         x = as_depth(lw, x, y, batch, v.outputs);
     out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);

@@ -149,8 +149,7 @@ static tc_val by_phases(tc_lower *lw, const tc_node *node, const spread *s, tc_v
     tc_val *row = tc_new_n(&lw->ctx->arena, tc_val, (size_t)sy);
     for (int64_t i = 0; i < sy; i++) {
         tc_val taps = phase_weights(lw, w, s, i, tc_product_w_zero(&p));
-        row[i] = tc_put_conv(lw, TC_OP_tosa_conv2d, x, tc_product_x_zero(&p), taps,
-                             tc_product_w_zero(&p), bias, &shape, p.acc);
+        row[i] = tc_put_long_conv(lw, &p, TC_OP_tosa_conv2d, x, taps, bias, &shape);
         row[i] = tc_product_finish(lw, row[i], &p, 0, sx * s->outputs);
     }
     tc_val plane = tc_put_reshape(lw, tc_put_join(lw, row, (int)sy, 2), 4,
@@ -188,15 +187,10 @@ void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)
         int64_t after = s.out[i] + cut[1 + i] - full - pad[2 * i];
         pad[2 * i + 1] = after > least ? after : least;
     }
-    tc_attr_tosa_transpose_conv *t = tc_new(&lw->ctx->arena, tc_attr_tosa_transpose_conv);
-    *t = (tc_attr_tosa_transpose_conv){.out_pad = tc_ints_copy(&lw->ctx->arena, pad, 4),
-                                       .stride = tc_ints_copy(&lw->ctx->arena, s.stride, 2),
-                                       .acc_type = p.acc};
-    tc_val in[5] = {x, k, tc_product_bias(lw, node, &p, 0, s.outputs)};
-    in[3] = tc_put_zero_point(lw, x, tc_product_x_zero(&p));
-    in[4] = tc_put_zero_point(lw, k, tc_product_w_zero(&p));
-    tc_val made =
-        tc_product_finish(lw, tc_put(lw, TC_OP_tosa_transpose_conv2d, t, in, 5), &p, 0, s.outputs);
+    tc_window_shape shape = {.axes = 2, .pad = pad, .stride = s.stride};
+    tc_val bias = tc_product_bias(lw, node, &p, 0, s.outputs);
+    tc_val made = tc_put_long_conv(lw, &p, TC_OP_tosa_transpose_conv2d, x, k, bias, &shape);
+    made = tc_product_finish(lw, made, &p, 0, s.outputs);
     made = tc_put_slice(lw, made, cut, (int64_t[]){s.batch, s.out[0], s.out[1], s.outputs});
     out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, made), y->rank, y->dim);
 }

@@ -132,6 +132,40 @@ static tc_val put_matmul(tc_lower *lw, const pair *m, tc_val a, tc_val b)
     return lw->status == TC_OK ? node->out[0] : TC_NONE;
 }
 
+/* The same in parts of k, where one accumulator does not hold the sum; m->scale is then that of the
+ * parts' sum. */
+static tc_val by_parts(tc_lower *lw, pair *m, tc_val a, tc_val b)
+{
+    enum { MOST_PARTS = 64 };
+    if (!a || !b || lw->status != TC_OK)
+        return TC_NONE;
+    tc_dtype made = tc_product_made(tc_put_type(lw, a)->dtype);
+    double top = 1, limit = tc_product_limit(lw, made);
+    for (int i = 0; i < 2; i++) {
+        tc_dtype t = tc_put_type(lw, i ? b : a)->dtype;
+        if (m->scale != 0)
+            top *= (double)tc_max_i64(m->zero[i] - tc_dtype_min(t), tc_dtype_max(t) - m->zero[i]);
+    }
+    int64_t n = 1 + (int64_t)((double)m->k * top / limit), each = (m->k + n - 1) / n;
+    if (m->scale == 0 || n == 1)
+        return put_matmul(lw, m, a, b);
+    tc_val part[MOST_PARTS];
+    int parts = 0;
+    for (int64_t k = 0; k < m->k && parts < MOST_PARTS; k += each) {
+        int64_t own = k + each < m->k ? each : m->k - k;
+        tc_val left = tc_put_slice_axis(lw, a, 2, k, own);
+        part[parts++] = put_matmul(lw, m, left, tc_put_slice_axis(lw, b, 1, k, own));
+    }
+    if (n > MOST_PARTS) {
+        tc_lower_refuse(lw, "its sums are too long for their accumulator");
+        return TC_NONE;
+    }
+    double unit;
+    tc_val y = tc_product_sum(lw, part, parts, (double)m->k * top, &unit);
+    m->scale /= unit;
+    return y;
+}
+
 /* Two computed operands.  One that is the same for the whole batch needs no repeating on the right.
  */
 static tc_val by_matmul(tc_lower *lw, pair *m)
@@ -148,7 +182,7 @@ static tc_val by_matmul(tc_lower *lw, pair *m)
         b = tc_put_reshape(lw, m->val[1], 3, (int64_t[]){1, m->k, m->columns});
     } else
         b = batched(lw, m, 1);
-    tc_val made = into(lw, m, put_matmul(lw, m, a, b));
+    tc_val sum = by_parts(lw, m, a, b), made = into(lw, m, sum);
     return tc_put_reshape(lw, made, 3, (int64_t[]){m->batch, m->rows, m->columns});
 }
 
@@ -161,14 +195,15 @@ static bool is_weight(tc_lower *lw, const pair *m, int i)
 }
 
 /* A 1x1 convolution of the computed operand: [batch * rows, k], or of the left side's columns. */
-static tc_val by_weights(tc_lower *lw, const pair *m, int weight)
+static tc_val by_weights(tc_lower *lw, pair *m, int weight)
 {
     const tc_type *x = m->type[1 - weight];
     bool left = weight == 0;
     int64_t rows = left ? m->columns : m->rows, n = left ? m->rows : m->columns;
     int64_t flat[] = {left ? n : m->k, left ? m->k : n};
     tc_product p = {.x = x, .w = m->type[weight], .channels = n, .made = tc_product_made(x->dtype),
-                    .scale = m->scale != 0 ? &(double){m->scale} : NULL};
+                    .scale = m->scale != 0 ? &(double){m->scale} : NULL,
+                    .unit = 1};
     p.acc = tc_is_float(x->dtype) && p.made != TC_f16 ? TC_f32 : p.made;
     tc_val own = left ? tc_put_transpose(lw, batched(lw, m, 1), (int64_t[]){0, 2, 1}) : m->val[0];
     own = tc_put_reshape(lw, own, 4, (int64_t[]){1, 1, m->batch * rows, m->k});
@@ -176,7 +211,9 @@ static tc_val by_weights(tc_lower *lw, const pair *m, int weight)
     tc_val w = tc_put_data(lw, tc_type_make(lw->ctx, known.type->dtype, 2, flat), known.data);
     w = tc_put_weights(lw, w, left ? (int64_t[]){0, 1} : (int64_t[]){1, 0}, 4,
                        (int64_t[]){n, 1, 1, m->k});
-    tc_val made = into(lw, m, tc_put_rows_by(lw, &p, own, w, tc_put_number(lw, p.made, 1, 0)));
+    tc_val made = tc_put_rows_by(lw, &p, own, w, tc_put_number(lw, p.made, 1, 0));
+    m->scale /= p.unit;
+    made = into(lw, m, made);
     made = tc_put_reshape(lw, made, 3, (int64_t[]){m->batch, rows, n});
     return left ? tc_put_transpose(lw, made, (int64_t[]){0, 2, 1}) : made;
 }

@@ -56,7 +56,7 @@ static bool start_plain(tc_lower *lw, tc_product *p)
 bool tc_product_start(tc_lower *lw, const tc_node *node, int64_t channels, tc_product *p)
 {
     *p = (tc_product){.x = tc_lower_type(lw, node, 0), .w = tc_lower_type(lw, node, 1),
-                      .y = tc_lower_result(lw, node, 0), .channels = channels};
+                      .y = tc_lower_result(lw, node, 0), .channels = channels, .unit = 1};
     return p->x->quant || p->w->quant || p->y->quant ? start_quantized(lw, p) : start_plain(lw, p);
 }
 
@@ -97,7 +97,7 @@ tc_val tc_product_finish(tc_lower *lw, tc_val made, const tc_product *p, int64_t
     bool one = true, same = p->y->dtype == p->made;
     for (int64_t c = 0; c < n; c++) {
         int64_t own = q->axis >= 0 ? (first + c) % q->count : 0;
-        factor[c] = tc_scale_factor(p->scale[first + c], q->scale[own]);
+        factor[c] = tc_scale_factor(p->scale[first + c] / p->unit, q->scale[own]);
         one = one && factor[c] == factor[0];
         same = same && factor[c] == 1;
     }
@@ -110,6 +110,8 @@ tc_val tc_product_finish(tc_lower *lw, tc_val made, const tc_product *p, int64_t
 
 /* ---- weights ---- */
 
+enum { LONG = 32768 }; /* sums of more products have their bound looked at (parts.c) */
+
 tc_val tc_put_weights(tc_lower *lw, tc_val w, const int64_t *perm, int rank, const int64_t *dim)
 {
     tc_tensor from = tc_put_known(lw, w);
@@ -118,7 +120,8 @@ tc_val tc_put_weights(tc_lower *lw, tc_val w, const int64_t *perm, int rank, con
     tc_dtype dtype =
         from.type->dtype == TC_i4 && !tc_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
     const void *data = from.data; /* an i4 is a byte of its own, so it is an i8 too */
-    if (!lw->dry && !tc_perm_is_reshape(from.type->rank, from.type->dim, perm))
+    bool bounded = tc_type_count(from.type) / dim[0] > LONG || dim[0] * dim[1] > LONG;
+    if ((!lw->dry || bounded) && !tc_perm_is_reshape(from.type->rank, from.type->dim, perm))
         data = tc_transposed(&lw->ctx->arena, from.type, from.data, perm);
     return tc_put_data(lw, tc_type_make(lw->ctx, dtype, rank, dim), data);
 }
@@ -139,8 +142,7 @@ tc_val tc_put_conv(tc_lower *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, i
     return tc_put(lw, op, a, in, 5);
 }
 
-tc_val tc_put_rows_by(tc_lower *lw, const tc_product *p, tc_val x, tc_val w, tc_val bias)
+tc_val tc_put_rows_by(tc_lower *lw, tc_product *p, tc_val x, tc_val w, tc_val bias)
 {
-    return tc_put_conv(lw, TC_OP_tosa_conv2d, x, tc_product_x_zero(p), w, tc_product_w_zero(p),
-                       bias, &(tc_window_shape){.axes = 2}, p->acc);
+    return tc_put_long_conv(lw, p, TC_OP_tosa_conv2d, x, w, bias, &(tc_window_shape){.axes = 2});
 }

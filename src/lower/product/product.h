@@ -11,6 +11,7 @@ typedef struct tc_product {
     int64_t channels;  /* of the result */
     tc_dtype made, acc; /* what the operator makes, and accumulates in */
     double *scale;      /* of the accumulator, by output channel; NULL: the numbers are floats */
+    double unit;        /* what was made is the accumulator times this: 1, or less (parts.c) */
 } tc_product;
 
 /* What products of such operands are accumulated in. */
@@ -48,7 +49,18 @@ typedef struct tc_window_shape {
 tc_val tc_put_conv(tc_lower *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
                    tc_val bias, const tc_window_shape *shape, tc_dtype acc);
 
+/* ---- sums that may be longer than their accumulator holds (parts.c) ---- */
+
+/* The same with the product's zero points, or TRANSPOSE_CONV2D (pad: its out_pad): in parts where
+ * one accumulator does not hold it, added in multiples of 1 / p->unit. */
+tc_val tc_put_long_conv(tc_lower *lw, tc_product *p, tc_op op, tc_val x, tc_val w, tc_val bias,
+                       const tc_window_shape *shape);
 /* x [1,1,rows,k] by weights [n,1,1,k]. */
-tc_val tc_put_rows_by(tc_lower *lw, const tc_product *p, tc_val x, tc_val w, tc_val bias);
+tc_val tc_put_rows_by(tc_lower *lw, tc_product *p, tc_val x, tc_val w, tc_val bias);
+
+/* What sums of this type stay below. */
+double tc_product_limit(const tc_lower *lw, tc_dtype acc);
+/* The sum of n parts, not above `most`, as i32 times *unit. */
+tc_val tc_product_sum(tc_lower *lw, const tc_val *part, int n, double most, double *unit);
 
 #endif
