@@ -66,6 +66,19 @@ static bool wants_integers(const tc_compile_request *r, const tc_compiled *c)
     return asked || has_floats(c->module);
 }
 
+/* Ranges that the model chooses when it runs give way to those of calibration data. */
+static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    if (!wants_integers(r, c) || !tc_quant_is_dynamic(ctx, c->module))
+        return TC_OK;
+    tc_note(ctx, NULL,
+            "%s has 8-bit ranges that it chooses when it runs, or only its weights are integers: "
+            "all values take ranges from calibration data instead; -t cpu without data and -q "
+            "keeps them",
+            r->model);
+    return tc_run_passes(ctx, c->module, "dynamic,tidy", r->trace);
+}
+
 static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     if (!wants_integers(r, c))
@@ -150,6 +163,7 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
         TC_TRY(tc_run_passes(ctx, out->module, "infer,complex", r->trace));
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
     TC_TRY(tc_check_places(out->module));
+    TC_TRY(settle_ranges(ctx, r, out));
     if ((r->config || r->settings) &&
         (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module) ||
          tc_quant_is_lowered(out->module)))

@@ -32,6 +32,8 @@ static tc_status prepare(quantizing *q)
     TC_TRY(tc_run_passes(ctx, q->module,
                          q->config.anchor ? "infer,fold,fuse32" : "tidy,single,attended,mask",
                          NULL));
+    if (tc_quant_is_dynamic(ctx, q->module))
+        TC_TRY(tc_run_passes(ctx, q->module, "dynamic,tidy", NULL));
     TC_TRY(tc_run_passes(ctx, q->module, tc_passes_for(&q->config), NULL));
     if (tc_quant_is_typed(q->module))
         return tc_usage(ctx, "%s is quantized already", q->model->name);

@@ -113,3 +113,43 @@ bool tc_cpu_form_rms_norm(tc_cpu_maker *m)
     tc_val y = tc_cpu_mul(m, x, UNARY(m, rsqrt, tc_cpu_add(m, mean, tc_cpu_number(m, x, a->eps))));
     return tc_cpu_done(m, tc_cpu_in(m, 1) ? tc_cpu_mul(m, y, tc_cpu_real(m, 1)) : y);
 }
+
+/* x / y of f32, rounded once: kernels multiply by 1 / y where y is one number, and a last place
+ * more or less in a scale is another code for the numbers at its ends. */
+static tc_val ratio(tc_cpu_maker *m, tc_val x, tc_val y)
+{
+    tc_val wide_x = tc_cpu_cast(m, x, TC_f64), wide_y = tc_cpu_cast(m, y, TC_f64);
+    return tc_cpu_cast(m, tc_cpu_div(m, wide_x, wide_y), TC_f32);
+}
+
+/* The range of x, widened to hold 0, over the codes; in f32, as PyTorch has it. */
+bool tc_cpu_form_choose_qparams(tc_cpu_maker *m)
+{
+    const tc_attr_choose_qparams *a = m->node->attr;
+    const tc_type *t = tc_cpu_in_type(m, 0);
+    int64_t all[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+    tc_ints axes = tc_ints_copy(&m->ctx->arena, all + a->by_row, t->rank - a->by_row);
+    if (!tc_type_count(t))
+        return false;
+    tc_val x = tc_cpu_cast(m, tc_cpu_in(m, 0), TC_f32);
+    tc_val low = tc_cpu_clamp(m, tc_cpu_reduce(m, TC_OP_amin, x, axes, false), -INFINITY, 0);
+    tc_val high = tc_cpu_clamp(m, tc_cpu_reduce(m, TC_OP_amax, x, axes, false), 0, INFINITY);
+    float codes = (float)((double)a->qmax - (double)a->qmin);
+    tc_val span = tc_cpu_number(m, high, (double)(a->symmetric ? codes / 2 : codes));
+    tc_val reach = a->symmetric ? tc_cpu_binary(m, TC_OP_maximum, UNARY(m, neg, low), high)
+                                : tc_cpu_sub(m, high, low);
+    tc_val scale = tc_cpu_clamp(m, ratio(m, reach, span), (double)(float)a->eps, INFINITY);
+    const tc_type *out = tc_cpu_out_type(m, 1);
+    tc_val zero = tc_cpu_number(m, scale, (double)a->zero);
+    zero = a->symmetric ? tc_cpu_expand(m, zero, out->rank, out->dim) : zero;
+    if (!a->symmetric) {
+        const void *whole = TC_CPU_ATTR(m, round, 0);
+        tc_val down = ratio(m, low, scale);
+        down = tc_cpu_make(m, TC_OP_round, whole, &down, 1);
+        zero = tc_cpu_sub(m, tc_cpu_number(m, scale, (double)a->qmin), down);
+        zero = tc_cpu_clamp(m, zero, (double)a->qmin, (double)a->qmax);
+    }
+    tc_cpu_give(m, 0, scale);
+    tc_cpu_give(m, 1, zero);
+    return true;
+}

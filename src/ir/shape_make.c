@@ -246,8 +246,11 @@ tc_status tc_shape_choose_qparams(tc_infer *c)
     if (a->qmin >= a->qmax)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
                         c->op, a->qmin, a->qmax);
-    c->out[0] = (tc_type){.dtype = TC_f64, .rank = 1, .dim = {1}};
-    c->out[1] = (tc_type){.dtype = TC_i64, .rank = 1, .dim = {1}};
+    if (a->by_row)
+        TC_TRY(tc_need_rank(c, c->in[0].type, "what has a range for each row", 2, 2));
+    int64_t rows = a->by_row ? c->in[0].type->dim[0] : 1;
+    c->out[0] = (tc_type){.dtype = TC_f64, .rank = 1, .dim = {rows}};
+    c->out[1] = (tc_type){.dtype = TC_i64, .rank = 1, .dim = {rows}};
     return TC_OK;
 }
 

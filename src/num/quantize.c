@@ -238,12 +238,11 @@ void tc_num_dequantize(tc_call *c)
     }
 }
 
-/* The range of x, widened to hold 0; 0 and 0 when x is empty. */
-static void range_of(tc_tensor x, float *low, float *high)
+/* The range of n numbers of x, widened to hold 0; 0 and 0 when there are none. */
+static void range_of(tc_tensor x, int64_t from, int64_t n, float *low, float *high)
 {
     *low = *high = 0;
-    int64_t n = tc_type_count(x.type);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = from; i < from + n; i++) {
         float v = (float)tc_load_f64(x, i);
         *low = v < *low ? v : *low;
         *high = v > *high ? v : *high;
@@ -254,16 +253,19 @@ void tc_num_choose_qparams(tc_call *c)
 {
     const tc_attr_choose_qparams *a = c->attr;
     float low, high, span = (float)((double)a->qmax - (double)a->qmin);
-    range_of(c->in[0], &low, &high);
-    float scale = a->symmetric ? fmaxf(-low, high) / (span / 2) : (high - low) / span;
-    scale = fmaxf(scale, (float)a->eps);
-    int64_t zero = a->zero;
-    if (!a->symmetric)
-        zero = tc_max_i64(
-            a->qmin,
-            tc_min_i64(a->qmax, minus(a->qmin, tc_trunc_i64((double)round_even(low / scale)))));
-    tc_store_f64(c->out[0], 0, (double)scale);
-    tc_store_i64(c->out[1], 0, zero);
+    int64_t rows = tc_type_count(c->out[0].type), n = tc_type_count(c->in[0].type);
+    for (int64_t r = 0; r < rows; r++) {
+        range_of(c->in[0], r * (n / rows), n / rows, &low, &high);
+        float scale = a->symmetric ? fmaxf(-low, high) / (span / 2) : (high - low) / span;
+        scale = fmaxf(scale, (float)a->eps);
+        int64_t zero = a->zero;
+        if (!a->symmetric)
+            zero = tc_max_i64(
+                a->qmin,
+                tc_min_i64(a->qmax, minus(a->qmin, tc_trunc_i64((double)round_even(low / scale)))));
+        tc_store_f64(c->out[0], r, (double)scale);
+        tc_store_i64(c->out[1], r, zero);
+    }
 }
 
 /* Real numbers from one domain into another, one f32 between; either side may be f32 itself. */

@@ -374,6 +374,11 @@ TC_MUST_USE tc_status tc_quant_carry(tc_ctx *ctx, tc_module *module);
 
 /* Whether the module has quantize or dequantize nodes, as an export that went through PT2E does. */
 bool tc_quant_is_pt2e(const tc_module *module);
+/* Whether those are of the kind that tc_quant_dynamic removes, all of them: ranges that are chosen
+ * when the program runs, and constants. */
+bool tc_quant_is_dynamic(tc_ctx *ctx, const tc_module *module);
+/* dynamic.c: such values, and constants of codes, become real. */
+TC_MUST_USE tc_status tc_quant_dynamic(tc_ctx *ctx, tc_module *module);
 /* Whether any value of the module is quantized. */
 bool tc_quant_is_typed(const tc_module *module);
 /* Whether a part of it computes on stored integers already: TOSA, or a call of a region. */

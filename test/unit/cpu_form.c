@@ -76,6 +76,10 @@ static const char *const cases[] = {
     "avg_pool %9 kernel=[2,1,2] stride=[1,1,1] pad=[0,0,0] ceil=false include_pad=true divisor=0 : "
     "f32[1,2,1,4,2]",
     "conv %9, %10 stride=[1,2,1] pad=[1,0,0,0,1,1] dilation=[1,1,1] groups=1 : f32[1,3,2,2,4]",
+    "choose_qparams %0 qmin=-128 qmax=127 eps=0.001 symmetric=false zero=0 by_row=false : f64[1], "
+    "i64[1]",
+    "choose_qparams %5 qmin=-128 qmax=127 eps=1e-7 symmetric=true zero=3 by_row=true : f64[3], "
+    "i64[3]",
     "upsample_nearest %0 size=[7] scale=[] align_corners=false : f32[2,3,7]",
     "upsample_nearest_exact %0 size=[6] scale=[1.5] align_corners=false : f32[2,3,6]",
     "upsample_linear %0 size=[7] scale=[] align_corners=true : f32[2,3,7]",

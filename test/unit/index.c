@@ -112,9 +112,12 @@ static void test_quantize(void)
          "%1 = quantize %0 scale=1 zero=0 axis=-1 qmin=-2147483647 qmax=2147483647 dtype=i32\n"
          "%2 = const [2147483647, -2147483648] : i32[2]\nreturn %1, %2\n");
     SAME("%0 = const [-1, 3] : f32[2]\n%1, %2 = choose_qparams %0 qmin=-128 qmax=127 eps=1e-5 "
-         "symmetric=false zero=0\n"
+         "symmetric=false zero=0 by_row=false\n"
          "%3 = const [0.01568627543747425] : f64[1]\n%4 = const [-64] : i64[1]\nreturn %1, %3, %2, "
          "%4\n");
+    SAME("%0 = const [-1, 3, 0, 1.5] : f32[2,2]\n%1, %2 = choose_qparams %0 qmin=-3 qmax=3 eps=0.75 "
+         "symmetric=true zero=0 by_row=true\n"
+         "%3 = const [1, 0.75] : f64[2]\n%4 = const [0, 0] : i64[2]\nreturn %1, %3, %2, %4\n");
     SAME("%0 = const [10, -10] : i8[2] q(0.5:0)\n%1 = rescale %0 : i16[2] q(0.25:1)\n"
          "%2 = const [21, -19] : i16[2] q(0.25:1)\nreturn %1, %2\n");
     FAILS("%0 = const [1] : f32[1]\n%1 = quantize %0 scale=1 zero=0 axis=-1 qmin=-129 qmax=127 "

@@ -176,6 +176,32 @@ static void test_reduce(void)
     REFUSED("aten.mean.dim", X "," ARG("dim", "as_ints", "[0,0]"), F32, N(3), "names axis 0 twice");
 }
 
+/* torchao's blocks: ranges and codes of two rows of three, and of columns. */
+static void test_blocks(void)
+{
+#define BLOCKS(size) ARG("input", "as_tensor", "{'name':'x'}") "," ARG("block_size", "as_ints", size)
+#define ALIKE(count)                                                                               \
+    ARG("scale", "as_tensor", "{'name':'" count "'}") "," ARG("zero_point", "as_none", "true") "," \
+    ARG("output_dtype", "as_scalar_type", "2") "," ARG("quant_min", "as_int", "-4") ","            \
+    ARG("quant_max", "as_int", "3")
+    GIVES("torchao.quantize_affine.default", BLOCKS("[1,3]") "," ALIKE("i"), "2", N(2) "," N(3), 0,
+          1, 2, -4, -4, -4);
+    REFUSED("torchao.quantize_affine.default", BLOCKS("[2,1]") "," ALIKE("i"), "2", N(2) "," N(3),
+            "not one scale and zero for every block");
+    REFUSED("torchao.quantize_affine.default", BLOCKS("[1,2]") "," ALIKE("i"), "2", N(2) "," N(3),
+            "does not fall into blocks");
+    REFUSED("torchao.quantize_affine.default", BLOCKS("[3]") "," ALIKE("i"), "2", N(2) "," N(3),
+            "not a number for every axis");
+    REFUSED("torchao.dequantize_affine.default",
+            BLOCKS("[1,3]") "," ARG("scale", "as_tensor", "{'name':'i'}") "," ARG(
+                "input_dtype", "as_scalar_type", "2"),
+            F32, N(2) "," N(3), "the codes are no integers");
+    REFUSED("torchao.choose_qparams_affine.default",
+            BLOCKS("[1,3]") "," ARG("mapping_type", "as_string", "'ODD'") "," ARG(
+                "target_dtype", "as_scalar_type", "2"),
+            F32, N(2), "this mapping_type is not handled");
+}
+
 static void test_make(void)
 {
     GIVES("aten.full.default",
@@ -202,6 +228,7 @@ int main(void)
     test_resample();
     test_pick();
     test_reduce();
+    test_blocks();
     test_make();
     return check_done();
 }

@@ -119,7 +119,8 @@ void tc_pt2_add_rows(tc_pt2 *reader)
     const tc_pt2_row *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,    tc_pt2_product,
                                   tc_pt2_window,  tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange,
                                   tc_pt2_index,   tc_pt2_reduce,  tc_pt2_factory, tc_pt2_signal,
-                                  tc_pt2_quant,   tc_pt2_experts, tc_pt2_pattern, tc_pt2_data};
+                                  tc_pt2_quant,   tc_pt2_torchao, tc_pt2_experts, tc_pt2_pattern,
+                                  tc_pt2_data};
     tc_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         add_rows(reader, table[i]);

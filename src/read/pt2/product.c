@@ -46,6 +46,15 @@ static void import_matmul(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_matmul, NULL, a, b));
 }
 
+/* Bytes times bytes: sums of 32 bits. */
+static void import_int_mm(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    (void)row;
+    tc_val a = tc_pt2_cast(n, tc_pt2_tensor(n, "self"), TC_i32),
+           b = tc_pt2_cast(n, tc_pt2_tensor(n, "mat2"), TC_i32);
+    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_matmul, NULL, a, b));
+}
+
 static void import_linear(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
@@ -289,6 +298,7 @@ static void import_sdpa(tc_pt2_node *n, const tc_pt2_row *row)
 const tc_pt2_row tc_pt2_product[] = {
     {"aten.matmul.default", import_matmul, 0, 0},
     {"aten.linalg_matmul.default", import_matmul, 0, 0},
+    {"aten._int_mm.default", import_int_mm, 0, 0},
     {"aten.mm.default", import_matmul, 0, 0},
     {"aten.mm.dtype", import_matmul, 0, 0},
     {"aten.bmm.default", import_matmul, 0, 0},

@@ -111,7 +111,7 @@ void tc_pt2_import_function(tc_pt2_node *n, const tc_pt2_row *row);
 /* Ended by a row without target. */
 extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[],
     tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[],
-    tc_pt2_signal[], tc_pt2_quant[], tc_pt2_experts[], tc_pt2_pattern[],
+    tc_pt2_signal[], tc_pt2_quant[], tc_pt2_torchao[], tc_pt2_experts[], tc_pt2_pattern[],
     tc_pt2_data[];
 
 #endif

@@ -87,7 +87,7 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t qmin = tc_pt2_need_int(n, "quant_min"), qmax = tc_pt2_need_int(n, "quant_max");
     double eps = tc_pt2_float(n, "eps", 0);
     int64_t zero = tc_pt2_dtype(n, "dtype", TC_i8) == TC_u8 ? 128 : 0;
-    const void *attr = tc_pt2_attr(n, choose_qparams, qmin, qmax, eps, row->extra != 0, zero);
+    const void *attr = tc_pt2_attr(n, choose_qparams, qmin, qmax, eps, row->extra != 0, zero, false);
     tc_node *node = tc_pt2_emit_many(n, TC_OP_choose_qparams, attr, &x, 1, 2);
     for (int i = 0; node && i < 2; i++)
         tc_pt2_bind(n, i, node->out[i]);
