@@ -58,6 +58,19 @@ static void reductions(void)
           2);
 }
 
+/* More numbers of 16 bits than i32 can add: in parts, with and without a rest. */
+static void long_sums(void)
+{
+    CHECK(agrees(INT16, 1, "i16[1,2,300,500] q(0.0005:0)", "mean", "axes=[2,3] keepdim=false",
+                 "i16[1,2] q(0.000002:0)"));
+    CHECK(agrees(INT16, 1, "i16[3,70001] q(0.0005:0)", "mean", "axes=[1] keepdim=true",
+                 "i16[3,1] q(0.000002:0)"));
+    CHECK(agrees(INT16, 1, "i16[140002,3] q(0.0005:0)", "sum", "axes=[0] keepdim=false",
+                 "i16[3] q(0.1:0)"));
+    CHECK(agrees(INT16, 1, "i16[2,70001] q(0.0005:0)", "var", "axes=[1] correction=1 keepdim=false",
+                 "i16[2] q(0.01:0)"));
+}
+
 static void scans(void)
 {
     CHECK(agrees(INT, 1, "i8[4,6,3] q(0.05:-3)", "cumsum", "axis=1", "i8[4,6,3] q(0.2:5)"));
@@ -117,6 +130,7 @@ static void pools(void)
 int main(void)
 {
     reductions();
+    long_sums();
     scans();
     pools();
     return check_done();

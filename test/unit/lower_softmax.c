@@ -33,6 +33,8 @@ static void logarithms(const char *target)
     ROWS(target, 1, GRAPH("i8[3,9,4] q(0.02:3)", "log_softmax %0 axis=1", "i8[3,9,4] q(0.02:100)"));
     ROWS(target, 1,
          GRAPH("i16[34,20] q(0.0005:0)", "log_softmax %0 axis=1", "i8[34,20] q(0.2:127)"));
+    ROWS(target, 2, /* of steps wider than tables': nothing overflows */
+         GRAPH("i16[34,20] q(0.05:0)", "log_softmax %0 axis=1", "i16[34,20] q(0.1:0)"));
     ROWS(target, 1,
          GRAPH("i8[4,5,6] q(0.05:3)", "logsumexp %0 axes=[0,2] keepdim=true",
                "i8[1,5,1] q(0.05:-90)"));
@@ -53,6 +55,13 @@ static void floats(void)
 /* 16 bits where the target has tables of 16 bits, whatever the rows are like. */
 static void sixteen(const char *target)
 {
+    ROWS(target, 1,
+         GRAPH("i16[34,20] q(0.05:0)", "log_softmax %0 axis=1", "i16[34,20] q(0.1:0)"));
+    ROWS(target, 1,
+         GRAPH("i16[18,3000] q(0.0005:0)", "log_softmax %0 axis=1", "i16[18,3000] q(0.0008:0)"));
+    ROWS(target, 1,
+         GRAPH("i16[18,3000] q(0.0005:0)", "logsumexp %0 axes=[1] keepdim=false",
+               "i16[18] q(0.0008:0)"));
     ROWS(target, 2,
          GRAPH("i16[34,20] q(0.001:0)", "softmax %0 axis=1", "i16[34,20] q(0.000030517578125:0)"));
     ROWS(target, 2,

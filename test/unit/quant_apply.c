@@ -611,7 +611,8 @@ static void ranges_apart(void)
              &c, 0.02);
     CHECK(type_of(&p, "c")->dtype == TC_i32 && type_of(&p, "o")->dtype == TC_i32 &&
           type_of(&p, "c")->quant->scale[0] == type_of(&p, "o")->quant->scale[0]);
-    CHECK(type_of(&p, "x")->quant->scale[0] <= 1.0 / 255 && type_of(&p, "o")->quant->scale[0] < 1e-4);
+    CHECK(type_of(&p, "x")->quant->scale[0] <= 1.0 / 255);
+    CHECK(type_of(&p, "o")->quant->scale[0] < 1e-4);
     tc_ctx_free(p.ctx);
 }
 

@@ -304,7 +304,8 @@ static void levels(void)
                            "  %%4 \"e\" = mul %%0, %%1\n  %%5 \"c\" = cat %%3, %%4 axis=1\n"
                            "  %%6 \"r\" = reshape %%5 shape=[4,2]\n  %%7 \"u\" = tanh %%1\n"
                            "  %%8 \"f\" = mul %%1, %%1\n  %%9 = exp %%7\n"
-                           "  %%10 \"d\" = stack %%7, %%8 axis=2\n  %%11 = reshape %%10 shape=[4,2]\n"
+                           "  %%10 \"d\" = stack %%7, %%8 axis=2\n"
+                           "  %%11 = reshape %%10 shape=[4,2]\n"
                            "  %%12 \"p\" = permute %%11 perm=[0,1]\n"
                            "  %%13 \"o\" = cat %%6, %%12 axis=0\n  %s\n",
                            end[i]),
@@ -315,7 +316,8 @@ static void levels(void)
         hi[of(&t, "e")] = hi[of(&t, "c")] = hi[of(&t, "o")] = 300;
         hi[of(&t, "f")] = hi[of(&t, "d")] = 200;
         tc_quant_join(t.ctx, &t.d, lo, hi);
-        CHECK(domain(&t, "c")->setting.dtype == bits[i] && domain(&t, "d")->setting.dtype == bits[i]);
+        CHECK(domain(&t, "c")->setting.dtype == bits[i]);
+        CHECK(domain(&t, "d")->setting.dtype == bits[i]);
         CHECK(domain(&t, "o")->setting.dtype == bits[i]);
         SHARED(t, "c", "o");
         SHARED(t, "d", "o");

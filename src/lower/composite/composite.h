@@ -20,6 +20,9 @@ tc_val tc_put_product(tc_lower *lw, tc_val a, tc_val b, int shift);
 tc_val tc_put_shift_right(tc_lower *lw, tc_val a, tc_val b, bool round);
 /* REDUCE_SUM or REDUCE_MAX over one axis, which stays with extent 1. */
 tc_val tc_put_reduced(tc_lower *lw, tc_op op, tc_val x, int axis);
+/* Sums over the middle of [outer, n, inner], i32 of magnitudes up to `most`, as [outer, 1, inner] in
+ * steps of 2^*down.  What i32 cannot hold is summed in as few parts as can be, each rounded once. */
+tc_val tc_put_long_sum(tc_lower *lw, tc_val x, const int64_t span[3], double most, int *down);
 /* x - zero as i32, for one reader. */
 tc_val tc_put_widened(tc_lower *lw, tc_val x, int64_t zero);
 /* saturate(round(factor * (fa * (a - za) OP fb * (b - zb))) + zero), OP an elementwise operator of
@@ -77,6 +80,8 @@ tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to);
 tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, int bits);
 /* Sum of x - zero over each row, i32. */
 tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
+/* The same of rows of any length, in steps of 2^*down; most: of |x - zero|. */
+tc_val tc_put_row_total(tc_lower *lw, tc_val x, int64_t zero, double most, int *down);
 /* 1 / sum as i16 times *unit, for sums of 32767 and more; quotients 32767 / sum above `top` may
  * saturate. */
 tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
@@ -107,6 +112,8 @@ bool tc_lower_fine(const tc_lower *lw);
 void tc_put_halves(tc_lower *lw, tc_val x, tc_val *high, tc_val *low);
 /* e^(-scale * x) in units of 2^-28, for i32 that are 0 or more. */
 tc_val tc_put_fine_exp(tc_lower *lw, tc_val x, double scale);
+/* Sum of e^(-scale * x) over each row, of which 0 is the least x: i32 in steps of 2^-*bits. */
+tc_val tc_put_fine_sum(tc_lower *lw, tc_val x, double scale, int *bits);
 /* e^(-scale * x) over the sum of its row, of which 0 is the least x: i32 in steps of *unit, below
  * 2^30.  A row that is all 2^31 - 1 gives zeros. */
 tc_val tc_put_fine_shares(tc_lower *lw, tc_val x, double scale, double *unit);
@@ -134,7 +141,9 @@ tc_val tc_put_row_squares(tc_lower *lw, tc_val d, bool centred, int least, int *
 tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
                          double most, double *unit);
 
-/* ---- norm_i16.c: rows of i8 or i16 of at most 65535, for results of 16 bits ---- */
+/* ---- norm_i16.c: rows of i8 or i16 of at most TC_LONGEST_I16, for results of 16 bits ---- */
+
+enum { TC_LONGEST_I16 = 1 << 22 };
 
 /* (x - mean) / sqrt(variance + eps) of each row, i32 in steps of *unit, below 2^30.  Not centred: x
  * / sqrt(mean square + eps). */

@@ -97,6 +97,13 @@ static tc_val sum_of(tc_lower *lw, tc_val e, int64_t n, int *bits)
     return add(lw, shift_left(lw, high, up), low);
 }
 
+tc_val tc_put_fine_sum(tc_lower *lw, tc_val x, double scale, int *bits)
+{
+    *bits = 0;
+    const tc_type *t = x ? tc_put_type(lw, x) : NULL;
+    return x ? sum_of(lw, tc_put_fine_exp(lw, x, scale), t->dim[t->rank - 1], bits) : x;
+}
+
 tc_val tc_put_fine_inverse(tc_lower *lw, const tc_inverse *r)
 {
     const double one = TC_FINE_ONE;

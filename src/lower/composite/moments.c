@@ -55,8 +55,10 @@ tc_val tc_put_row_deviation(tc_lower *lw, tc_val x, int64_t zero, bool centre, d
     tc_val fine = *unit == 1 ? x : tc_put_rescale(lw, x, 1 / *unit, zero, 0, TC_i16);
     if (!centre)
         return fine;
-    double factor = 1 / (*unit * (double)t->dim[t->rank - 1]);
-    tc_val mean = tc_put_rescale(lw, tc_put_row_sum(lw, x, zero), factor, 0, 0, TC_i16);
+    int down;
+    tc_val sum = tc_put_row_total(lw, x, zero, t->dtype == TC_i8 ? 256 : 32768, &down);
+    double factor = ldexp(1, down) / (*unit * (double)t->dim[t->rank - 1]);
+    tc_val mean = tc_put_rescale(lw, sum, factor, 0, 0, TC_i16);
     return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1}, (tc_term){mean, 0, 1}, 1, 0,
                         TC_i16);
 }

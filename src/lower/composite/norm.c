@@ -259,7 +259,7 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
     bool quick = xt->dtype == TC_i8 && p.n <= 65536 && fraction_of(&p) >= 0;
     int64_t n = v->back[v->axis];
     bool few = xt->dtype == TC_i16 && p.n <= FEW; /* their deviations may be few codes of many */
-    if ((yt->dtype == TC_i16 || few) && p.n <= 65535) {
+    if ((yt->dtype == TC_i16 || few) && p.n <= TC_LONGEST_I16) {
         double step;
         x = tc_put_normal_i16(lw, x, xt, eps, centre, &step);
         x = tc_put_affine_i16(lw, tc_put_reshape(lw, x, v->back_rank, v->back), step, v->axis, gain,

@@ -57,24 +57,34 @@ static tc_val deviation(tc_lower *lw, tc_val x, const tc_type *from, int64_t n, 
     tc_val d = tc_put_rescale(lw, x, *times, tc_zero_of(from), 0, TC_i32);
     if (!centre)
         return d;
-    tc_val sum = tc_put_row_sum(lw, x, tc_zero_of(from));
+    int coarser;
+    tc_val sum = tc_put_row_total(lw, x, tc_zero_of(from), from->dtype == TC_i8 ? 256 : 32768,
+                                  &coarser);
     return sub(lw, d,
-               (double)n < most ? sum
-                                : tc_put_rescale(lw, sum, most / (double)n, 0, 0, TC_i32));
+               (double)n < most
+                   ? sum
+                   : tc_put_rescale(lw, sum, ldexp(most, coarser) / (double)n, 0, 0, TC_i32));
+}
+
+/* a * 2^n. */
+static tc_val times_power(tc_lower *lw, tc_val a, int n)
+{
+    return n >= 0 ? up(lw, a, tc_put_i32(lw, a, n))
+                  : tc_put_rescale(lw, a, ldexp(1, n), 0, 0, TC_i32);
 }
 
 /* Sum of dev^2 / 2^31 * 2^(more - 15) over rows of n, below 2^30: halves apart, so that what many
  * small ones add up to is not lost. */
 static tc_val squares(tc_lower *lw, tc_val dev, int more)
 {
-    int last = dev ? tc_put_type(lw, dev)->rank - 1 : 0;
+    int coarser;
     tc_val p = tc_put_product(lw, dev, dev, 31);
     tc_val high = tc_put_rescale(lw, p, 0x1p-15, 0, 0, TC_i32);
     tc_val low = sub(lw, p, up(lw, high, tc_put_i32(lw, high, 15)));
-    high = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, high, last);
-    low = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, low, last);
-    low = tc_put_rescale(lw, low, ldexp(1, more - 15), 0, 0, TC_i32);
-    return add(lw, up(lw, high, tc_put_i32(lw, high, more)), low);
+    high = tc_put_row_total(lw, high, 0, 0x1p15, &coarser); /* twice what they are */
+    low = tc_put_row_total(lw, low, 0, 0x1p15, &coarser);
+    low = tc_put_rescale(lw, low, ldexp(1, more + coarser - 15), 0, 0, TC_i32);
+    return add(lw, times_power(lw, high, more + coarser), low);
 }
 
 /* eps: what is added to the variance. */

@@ -28,6 +28,52 @@ tc_val tc_put_reduced(tc_lower *lw, tc_op op, tc_val x, int axis)
     return tc_put1(lw, op, a, x);
 }
 
+/* Into how many parts n is cut: at least so many, and without a rest where that is near. */
+static int64_t parts_of(int64_t n, int64_t least)
+{
+    for (int64_t parts = least; parts <= 8 * least && parts < n; parts++)
+        if (n % parts == 0)
+            return parts;
+    return least;
+}
+
+tc_val tc_put_long_sum(tc_lower *lw, tc_val x, const int64_t span[3], double most, int *down)
+{
+    int64_t n = span[1];
+    x = tc_put_reshape(lw, x, 3, span);
+    *down = 0;
+    if ((double)n * most <= 0x1p31)
+        return tc_put_reduced(lw, TC_OP_tosa_reduce_sum, x, 1);
+    int64_t parts = parts_of(n, (int64_t)ceil((double)n * most / 0x1p30));
+    int64_t each = (n + parts - 1) / parts, all = each * parts;
+    if (all > n)
+        x = tc_put_pad(lw, x, (int64_t[]){0, 0, 0, all - n, 0, 0}, 0);
+    while ((int64_t)1 << *down < parts)
+        (*down)++;
+    x = tc_put_reshape(lw, x, 4, (int64_t[]){span[0], parts, each, span[2]});
+    x = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, x, 2);
+    x = tc_put_rescale(lw, x, ldexp(1, -*down), 0, 0, TC_i32);
+    x = tc_put_reshape(lw, x, 3, (int64_t[]){span[0], parts, span[2]});
+    return tc_put_reduced(lw, TC_OP_tosa_reduce_sum, x, 1);
+}
+
+tc_val tc_put_row_total(tc_lower *lw, tc_val x, int64_t zero, double most, int *down)
+{
+    *down = 0;
+    if (!x)
+        return x;
+    const tc_type *t = tc_put_type(lw, x);
+    int last = t->rank - 1;
+    int64_t n = t->dim[last], dim[TC_MAX_RANK];
+    x = t->dtype == TC_i32 ? x : tc_put_widened(lw, x, zero);
+    if ((double)n * most <= 0x1p31)
+        return tc_put_reduced(lw, TC_OP_tosa_reduce_sum, x, last);
+    memcpy(dim, t->dim, sizeof dim);
+    dim[last] = 1;
+    x = tc_put_long_sum(lw, x, (int64_t[]){tc_type_count(t) / n, n, 1}, most, down);
+    return tc_put_reshape(lw, x, t->rank, dim);
+}
+
 tc_val tc_put_widened(tc_lower *lw, tc_val x, int64_t zero)
 {
     return tc_put_rescale(lw, x, 1, zero, 0, TC_i32);

@@ -100,6 +100,10 @@ static tc_val exp_by_bytes(tc_lower *lw, tc_val x, tc_val max, double scale)
 static tc_val exp_by_steps(tc_lower *lw, tc_val x, tc_val max, double scale)
 {
     const double u = depth / 255, own = fmax(scale, depth * 1.05 / 32768);
+    if (scale > u / 8) { /* what is far below depth would not fit what follows */
+        x = tc_put_clamp(lw, below_max(lw, x, max, 1, 0, TC_i16), -ceil(1.1 * depth / scale), 0);
+        max = tc_put_number(lw, TC_i16, x ? tc_put_type(lw, x)->rank : 0, 0);
+    }
     int entry[256];
     for (int i = 0; i < 256; i++)
         entry[i] = i ? (int)rint(32767 * exp(u * (i - 255))) : 0;
@@ -237,9 +241,9 @@ tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to)
 
 static const double log_one = 0x1p20; /* 1.0 in the i32 that holds a logarithm */
 
-/* ln(sum / 32767): the zeros of the sum count as ln 2 each, a table has the logarithm of the guess,
- * and the excess is what the guess was off by. */
-static tc_val log_of_sum(tc_lower *lw, tc_val sum)
+/* ln(sum / of): the zeros of the sum count as ln 2 each, a table has the logarithm of the guess, and
+ * the excess is what the guess was off by. */
+static tc_val log_of(tc_lower *lw, tc_val sum, double of)
 {
     tc_inverse r = tc_put_inverse(lw, sum);
     double high[256], low[256];
@@ -256,17 +260,44 @@ static tc_val log_of_sum(tc_lower *lw, tc_val sum)
         tc_put_rescale(lw, r.excess, log_one / TC_INVERSE_ONE, 0, 0, TC_i32); /* one too many */
     tc_val zeros = tc_put_product(lw, r.zeros, tc_put_i32(lw, r.zeros, rint(log(2) * log_one)), 0);
     tc_val gone = tc_put2(lw, TC_OP_tosa_add, NULL, guess, zeros);
-    double constant = (32 * log(2) - log(32767) - 1) * log_one;
+    double constant = (32 * log(2) - log(of) - 1) * log_one;
     tc_val kept = tc_put2(lw, TC_OP_tosa_add, NULL, off, tc_put_i32(lw, off, rint(constant)));
     return tc_put2(lw, TC_OP_tosa_sub, NULL, kept, gone);
+}
+
+/* The logarithm of the sum of e^(x - max) over each row. */
+static tc_val log_of_sum(tc_lower *lw, tc_val x, tc_val max, double scale, const tc_type *to)
+{
+    if (to->dtype == TC_i16 && tc_lower_fine(lw)) {
+        int bits;
+        tc_val far = tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){max, 0, 1}, (tc_term){x, 0, 1}, 1, 0,
+                                  TC_i32);
+        tc_val sum = tc_put_fine_sum(lw, far, scale, &bits);
+        return log_of(lw, sum, ldexp(1, bits));
+    }
+    return log_of(lw, tc_put_row_sum(lw, exp_below(lw, x, max, scale, fine_bits(to)), 0), 32767);
+}
+
+/* Results of 16 bits: the difference in i32, in steps that leave it below 2^28. */
+static tc_val log_shares_wide(tc_lower *lw, tc_val x, tc_val max, tc_val log, double scale,
+                              const tc_type *to)
+{
+    double largest = scale * 65536 + 12,
+           one = fmin(log_one, ldexp(1, (int)floor(log2(0x1p28 / largest))));
+    tc_val down = below_max(lw, x, max, 1, 0, TC_i32);
+    tc_val y = tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){down, 0, scale * one},
+                            (tc_term){log, 0, one / log_one}, 1 / (one * tc_scale_of(to)),
+                            tc_zero_of(to), to->dtype);
+    return tc_put_codes(lw, y, to->quant);
 }
 
 static tc_val log_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to)
 {
     if (!x)
         return x;
-    tc_val max = tc_put_row_max(lw, x),
-           log = log_of_sum(lw, tc_put_row_sum(lw, exp_below(lw, x, max, scale, fine_bits(to)), 0));
+    tc_val max = tc_put_row_max(lw, x), log = log_of_sum(lw, x, max, scale, to);
+    if (to->dtype == TC_i16 && tc_put_type(lw, x)->dtype != TC_i32)
+        return log_shares_wide(lw, x, max, log, scale, to);
     double widest = scale * (tc_put_type(lw, x)->dtype == TC_i8 ? 255 : 0x1p31);
     double d = fmin(widest, tc_scale_of(to) * (double)(to->quant->hi - to->quant->lo) + 13) / 32767;
     double l = 12.0 / 32767, one = fmax(d, l) / 0x1p14;
@@ -282,8 +313,7 @@ static tc_val log_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *t
 static tc_val logsumexp(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
     double scale = tc_scale_of(from);
-    tc_val max = tc_put_row_max(lw, x),
-           log = log_of_sum(lw, tc_put_row_sum(lw, exp_below(lw, x, max, scale, fine_bits(to)), 0));
+    tc_val max = tc_put_row_max(lw, x), log = log_of_sum(lw, x, max, scale, to);
     double largest = scale * 65536 + 12,
            one = fmin(log_one, ldexp(1, (int)floor(log2(0x1p30 / largest))));
     tc_val y = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){max, tc_zero_of(from), scale * one},

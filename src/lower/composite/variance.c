@@ -20,8 +20,10 @@ static tc_val rows_of(tc_lower *lw, const tc_node *node, tc_ints axes, int64_t *
     *n = tc_axes_count(tc_lower_type(lw, node, 0), axes);
     if (!tc_lower_one_scale(lw, node))
         return TC_NONE;
-    if (*n > 65535)
-        tc_lower_refuse(lw, "it reduces more than 65535 numbers");
+    int64_t longest =
+        tc_lower_result(lw, node, 0)->dtype == TC_i16 ? (int64_t)TC_LONGEST_I16 : 65535;
+    if (*n > longest)
+        tc_lower_refuse(lw, "it reduces more than %lld numbers", (long long)longest);
     return lw->status == TC_OK ? tc_put_axes_last(lw, tc_lower_in(lw, node, 0), axes) : TC_NONE;
 }
 

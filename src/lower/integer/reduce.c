@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "arith.h"
+#include "../composite/composite.h"
 #include "../move/move.h"
 #include "pool.h"
 #include "../product/product.h"
@@ -87,17 +88,15 @@ static tc_val reduced(tc_lower *lw, tc_op op, tc_val x, int axis)
     return tc_put1(lw, op, a, x);
 }
 
-/* Numbers of i16, or more of them than a kernel may have: REDUCE_SUM of i32, coarser where it would
- * overflow. */
+/* Numbers of i16, or more of them than a kernel may have: REDUCE_SUM of i32. */
 static tc_val by_reduce(tc_lower *lw, tc_val x, const span *s, const tc_type *from, double scale,
                         const tc_type *to)
 {
-    double top = from->dtype == TC_i8 ? 256 : 32768, unit = 1;
-    while (top * unit * (double)s->reduced > 0x1p31)
-        unit /= 2;
-    x = tc_put_rescale(lw, x, unit, tc_zero_of(from), 0, TC_i32);
-    x = tc_put_reshape(lw, x, 3, (int64_t[]){s->outer, s->reduced, s->inner});
-    return narrowed(lw, reduced(lw, TC_OP_tosa_reduce_sum, x, 1), scale / unit, to);
+    int down;
+    x = tc_put_rescale(lw, x, 1, tc_zero_of(from), 0, TC_i32);
+    x = tc_put_long_sum(lw, x, (int64_t[]){s->outer, s->reduced, s->inner},
+                        from->dtype == TC_i8 ? 256 : 32768, &down);
+    return narrowed(lw, x, ldexp(scale, down), to);
 }
 
 enum { LONGEST = 8192, MOST_CHANNELS = 65536, WIDE = 4096 }; /* kernel; feature map; weights */
