@@ -107,6 +107,21 @@ tc_status tc_apply_typed(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
     return TC_OK;
 }
 
+/* Numbers without bound, clamped to what the codes of a type can say: runtimes convert to integers
+ * first. */
+static tc_status clamp_to(tc_apply *a, tc_val real, const tc_type *type, const tc_loc *loc,
+                          tc_val *out)
+{
+    const tc_quant *q = type->quant;
+    tc_attr_clamp *attr = tc_new(&a->rw->ctx->arena, tc_attr_clamp);
+    attr->lo = q->scale[0] * (double)(q->lo - q->zero[0]);
+    attr->hi = q->scale[0] * (double)(q->hi - q->zero[0]);
+    tc_node *node;
+    TC_TRY(tc_graph_emit(a->rw->to, TC_OP_clamp, attr, &real, 1, 1, loc, &node));
+    *out = node->out[0];
+    return TC_OK;
+}
+
 /* Operand v in the domain of the result it is moved into. */
 static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, const tc_loc *loc,
                                tc_val *out)
@@ -118,6 +133,8 @@ static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, con
         TC_TRY(tc_apply_typed(a, v, loc, out));
     else
         TC_TRY(tc_apply_real(a, v, loc, out));
+    if (a->flow.huge[v] && type->quant && !tc_type_of(a->rw->to, *out)->quant)
+        TC_TRY(clamp_to(a, *out, type, loc, out));
     return rescale(a, *out, type, loc, NULL, out);
 }
 
@@ -382,7 +399,7 @@ tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config
     static tc_rewriter *const rewriters[] = {take_node};
     tc_graph *g = tc_main(module);
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_apply a = {.flow = tc_dataflow_of(ctx, g, config),
+    tc_apply a = {.flow = tc_dataflow_of(ctx, g, config, domains->never),
                   .config = config,
                   .domains = domains,
                   .typed = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1),

@@ -100,6 +100,12 @@ static void find_constants(tc_dataflow *f)
     }
 }
 
+static void mark_never(tc_dataflow *f, const bool *never)
+{
+    for (size_t v = 1; v < f->g->n_val && never; v++)
+        f->huge[v] = f->huge[v] || never[v];
+}
+
 double tc_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x)
 {
     bool divides =
@@ -204,8 +210,42 @@ static bool find_scores(tc_dataflow *f, tc_val v, int depth)
             if (tc_role_carries(def, i) && find_scores(f, def->in[i], depth + 1))
                 found = true;
     found = found || (def->op == TC_OP_where && f->huge[def->in[1]] != f->huge[def->in[2]]);
+    found = found || ((def->op == TC_OP_add || def->op == TC_OP_sub) &&
+                      f->huge[def->in[0]] != f->huge[def->in[1]]);
     f->score[v] = f->score[v] || found;
     return found;
+}
+
+/* A mask that was not known to be one, and that is added to nothing but scores: it has a range, the
+ * part of it that a softmax tells from nothing (tc_quant_fit_masks). */
+static bool lies_over_scores(const tc_dataflow *f, tc_val v)
+{
+    bool any = false;
+    for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
+        const tc_node *node = f->use[u].node;
+        bool sum = node->op == TC_OP_add && f->score[node->out[0]];
+        bool moves = tc_role_carries(node, f->use[u].operand) && f->mask[node->out[0]];
+        if (!sum && !moves)
+            return false;
+        any = true;
+    }
+    return any && !f->leaves[v];
+}
+
+static void clear_masks(tc_dataflow *f)
+{
+    const tc_graph *g = f->g;
+    for (size_t k = g->n_node; k-- > 0;)
+        for (int i = 0; i < g->node[k]->n_out; i++) {
+            tc_val v = g->node[k]->out[i];
+            f->mask[v] =
+                f->huge[v] && !f->fixed[v] && !f->score[v] && lies_over_scores(f, v);
+            f->huge[v] = f->huge[v] && !f->mask[v];
+        }
+    for (size_t i = 0; i < g->n_in; i++) {
+        f->mask[g->in[i]] = f->huge[g->in[i]] && lies_over_scores(f, g->in[i]);
+        f->huge[g->in[i]] = f->huge[g->in[i]] && !f->mask[g->in[i]];
+    }
 }
 
 /* ---- who is quantized ---- */
@@ -347,11 +387,12 @@ bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v)
            !(f->huge[v] && !f->score[v]) && (f->born[v] || f->need_typed[v]);
 }
 
-tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
+tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config,
+                           const bool *never)
 {
     tc_dataflow f = {.g = g, .config = config};
     bool **flags[] = {&f.leaves, &f.state, &f.clock, &f.fixed,      &f.huge,     &f.asked,
-                      &f.score,  &f.waits, &f.born,  &f.need_typed, &f.need_real};
+                      &f.score, &f.mask,  &f.waits, &f.born,  &f.need_typed, &f.need_real};
     for (size_t i = 0; i < TC_COUNT(flags); i++)
         *flags[i] = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
     f.typed_state = tc_new_n(&ctx->scratch, bool, g->n_mutation + 1);
@@ -363,12 +404,15 @@ tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *conf
     }
     list_uses(ctx, &f);
     find_constants(&f);
+    mark_never(&f, never);
     find_clocks(&f);
     if (!config->anchor)
         tc_dataflow_find_asked(ctx, &f);
     for (size_t k = 0; k < g->n_node && !config->anchor; k++)
         if (g->node[k]->op == TC_OP_softmax)
             find_scores(&f, g->node[k]->in[0], 0);
+    if (never)
+        clear_masks(&f);
     find_forms(&f);
     return f;
 }

@@ -25,6 +25,7 @@ typedef struct tc_dataflow {
     bool *fixed;       /* known at compile time */
     bool *huge;        /* holds infinities, or numbers that stand for them */
     bool *asked;       /* stays in float: an operator asks whether it is NaN or infinite (odd.c) */
+    bool *mask;        /* would be huge, but is added to scores alone, and is clamped there */
     bool *score;       /* on the way from a product to a softmax */
     bool *waits;       /* a product or sum that its one reader clamps, and what turns it before */
     bool *born;        /* made by a quantized operator, or moved from there */
@@ -34,7 +35,9 @@ typedef struct tc_dataflow {
     tc_level *level;
 } tc_dataflow;
 
-tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
+/* never, by value: holds numbers that stand for infinity, as far as was seen; or NULL. */
+tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config,
+                           const bool *never);
 
 /* odd.c: fills `asked`. */
 void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f);

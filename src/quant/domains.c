@@ -394,11 +394,13 @@ static int32_t scores_below(const classes *c, const tc_domains *out, const tc_no
     const tc_dataflow *f = &c->flow;
     bool lays =
         maker && (maker->op == TC_OP_add || maker->op == TC_OP_sub || maker->op == TC_OP_where);
-    for (int i = 0; lays && f->score[maker->out[0]] && i < maker->n_in; i++)
-        if (c->has[maker->in[i]] &&
-            (f->score[maker->in[i]] || (maker->op == TC_OP_where && !f->huge[maker->in[i]])) &&
-            out->of[maker->in[i]] != out->of[maker->out[0]])
-            return out->of[maker->in[i]];
+    for (int i = 0; lays && f->score[maker->out[0]] && i < maker->n_in; i++) {
+        tc_val v = maker->in[i];
+        bool chosen = maker->op == TC_OP_where && !f->huge[v];
+        bool masked = maker->op != TC_OP_where && !f->mask[v] && f->mask[maker->in[1 - i]];
+        if (c->has[v] && (f->score[v] || chosen || masked) && out->of[v] != out->of[maker->out[0]])
+            return out->of[v];
+    }
     return -1;
 }
 
@@ -538,15 +540,15 @@ static void tell_idle_observers(const classes *c, const tc_domains *out)
 }
 
 tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
-                          tc_domains *out)
+                          const bool *never, tc_domains *out)
 {
     const tc_graph *g = tc_main(module);
     if (!config->checked)
         TC_TRY(tc_config_check(ctx, config, g));
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    *out = (tc_domains){0};
+    *out = (tc_domains){.never = never};
     classes c = {ctx,
-                 tc_dataflow_of(ctx, g, config),
+                 tc_dataflow_of(ctx, g, config, never),
                  tc_new_n(&ctx->scratch, uint32_t, g->n_val + 1),
                  tc_new_n(&ctx->scratch, tc_setting, g->n_val + 1),
                  tc_new_n(&ctx->scratch, tc_level, g->n_val + 1),

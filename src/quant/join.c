@@ -77,9 +77,12 @@ void tc_quant_fit_masks(tc_ctx *ctx, const tc_graph *g, tc_domains *domains)
         tc_domain *d = &domains->domain[i];
         if (d->unmasked < 0 || d->joined >= 0 || tc_domain_known(d) || !d->setting.symmetric)
             continue;
-        double limit = greatest(&domains->domain[d->unmasked]) + nothing;
-        double most = -d->lo > limit ? fmax(limit, d->hi) : greatest(d);
-        d->scale = (double)(float)((most + (d->huge ? room : 0)) / (double)d->setting.qmax);
+        double below = greatest(&domains->domain[d->unmasked]), limit = below + nothing;
+        const tc_node *maker = tc_def(g, d->val[0]);
+        if (maker && maker->op == TC_OP_add) /* fit_mask(): a row may be masked everywhere */
+            limit += 2 * below;
+        double most = -d->lo > limit ? fmax(limit, d->hi) : greatest(d) + (d->huge ? room : 0);
+        d->scale = (double)(float)(most / (double)d->setting.qmax);
     }
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     const double *most = mask_reach(ctx, g, domains);

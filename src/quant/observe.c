@@ -46,6 +46,7 @@ typedef struct observation {
 struct guest {
     observation *o;
     size_t sample;
+    bool far; /* an input held numbers that may stand for "never" */
     uint64_t counted, sum;
     tc_arena scratch; /* numbers that are not f32 */
     tc_arena counted_in;
@@ -87,11 +88,22 @@ static const float *as_f32(guest *who, tc_tensor t)
 
 /* ---- first pass ---- */
 
+static bool holds_far(tc_tensor t)
+{
+    const float *x = t.data;
+    int64_t far = 0, n = t.type->dtype == TC_f32 ? tc_type_count(t.type) : 0;
+    for (int64_t i = 0; i < n; i++)
+        far += fabsf(x[i]) >= TC_FAR_GIVEN;
+    return far > 0;
+}
+
 static bool first_enter(void *who, size_t k, const tc_tensor *in)
 {
     guest *g = who;
     tc_first *first = &g->o->first;
     g->sample = k;
+    for (size_t i = 0; i < tc_main(g->o->module)->n_in; i++)
+        g->far = g->far || holds_far(in[i]);
     first->sample[k] = (tc_sample_id){tc_sample_hash(in, tc_main(g->o->module)->n_in), NULL, k};
     tc_worth_see(g->worth, in);
     return true;
@@ -145,6 +157,8 @@ static tc_status first_pass(observation *o)
                       .enter = first_enter,
                       .see = first_see};
     TC_TRY(tc_runner_run(o->runner, &visit));
+    for (size_t i = 0; i < tc_runner_threads(o->runner); i++)
+        o->domains->far_given = o->domains->far_given || o->guests[i]->far;
     see_constants(o);
     return TC_OK;
 }

@@ -2,9 +2,12 @@
 /* quant.c -- the stage, from top to bottom. */
 #include "quant.h"
 
+#include <math.h>
+
 #include "aside.h"
 #include "equalize.h"
 #include "methods.h"
+#include "never.h"
 #include "sample_runner.h"
 
 /* Below so many dB an answer is hardly that of the float program any more. */
@@ -65,13 +68,47 @@ typedef struct attempt {
     tc_quant_gains gains;
 } attempt;
 
+/* Ranges that hardly anything but a mask has. */
+static bool reaches_far(const tc_domains *domains)
+{
+    static const double far = 1e6;
+    bool found = domains->far_given;
+    for (size_t d = 0; d < domains->n && !found; d++)
+        found = fmax(-domains->domain[d].lo, domains->domain[d].hi) >= far;
+    return found;
+}
+
+/* Domains and grids.  Numbers that stand for "never" are looked for first where constants suggest
+ * them, else where the ranges do; then everything is looked at again. */
+static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    const tc_config *config = request->config;
+    const bool *never = NULL;
+    bool suspect = !config->anchor && tc_never_suspect(tc_main(a->typed));
+    if (suspect)
+        TC_TRY(tc_quant_never(ctx, a->typed, request, &never));
+    tc_hold hold = tc_hold_begin(ctx);
+    tc_status status = tc_quant_decide(ctx, a->typed, config, never, &a->domains);
+    if (status == TC_OK)
+        status = tc_quant_observe(ctx, a->typed, request, &a->domains);
+    if (status == TC_OK && !suspect && !config->anchor && !request->observe_only &&
+        !request->n_merge && reaches_far(&a->domains))
+        status = tc_quant_never(ctx, a->typed, request, &never);
+    if (status != TC_OK || suspect || !never) {
+        tc_hold_keep(ctx, hold);
+        return status;
+    }
+    tc_hold_drop(ctx, hold);
+    TC_TRY(tc_quant_decide(ctx, a->typed, config, never, &a->domains));
+    return tc_quant_observe(ctx, a->typed, request, &a->domains);
+}
+
 /* Domains, grids, 16 bits where they belong; the typed program has the nearest codes. */
 static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     double clock = 0;
     tc_graph *g = tc_main(a->typed);
-    TC_TRY(tc_quant_decide(ctx, a->typed, request->config, &a->domains));
-    TC_TRY(tc_quant_observe(ctx, a->typed, request, &a->domains));
+    TC_TRY(observe(ctx, request, a));
     if (request->observe_only)
         return TC_OK;
     tc_quant_fit_masks(ctx, g, &a->domains);

@@ -154,6 +154,8 @@ tc_config tc_quant_small(tc_ctx *ctx, const tc_graph *g, const tc_config *config
 
 /* Numbers from here on stand for infinity: a mask of -3.4e38. */
 #define TC_HUGE 1e36f
+/* From here on an input's numbers may: it is looked at more closely (never.h). */
+#define TC_FAR_GIVEN 1e3f
 
 /* Values that share one scale and zero point. */
 typedef struct tc_domain {
@@ -216,12 +218,14 @@ typedef struct tc_domains {
     size_t n_odd;
     size_t n_sample, n_watched; /* samples in all, and domains that they were judged by */
     bool only_odd;              /* tc_pick_samples() takes these alone; else all the others */
+    const bool *never; /* by value id: holds numbers that stand for infinity (never.h); or NULL */
+    bool far_given;    /* observe.c: an input has numbers of TC_FAR_GIVEN and more */
 } tc_domains;
 
 /* domains.c: which values are quantized, and which share a domain; by the data flow, never by node
- * order. */
+ * order.  never: as in tc_domains. */
 TC_MUST_USE tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
-                                      tc_domains *out);
+                                      const bool *never, tc_domains *out);
 
 /* Once ranges are known (lo, hi by domain): decides the joins.  A domain that goes into another has
  * no values left and `joined` says where they went; the caller merges what it has seen of them. */

@@ -24,7 +24,7 @@ static decided decide(const char *inputs, const char *body, const char *preset)
     bool good = tc_parse(t.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                          (tc_bytes){NULL, 0}, &t.module) == TC_OK &&
                 tc_infer_missing(t.ctx, t.module) == TC_OK && tc_verify(t.ctx, t.module) == TC_OK &&
-                tc_quant_decide(t.ctx, t.module, &c, &t.d) == TC_OK;
+                tc_quant_decide(t.ctx, t.module, &c, NULL, &t.d) == TC_OK;
     if (!good)
         fprintf(stderr, "%s%s", text, tc_diagnostics(t.ctx));
     CHECK(good);

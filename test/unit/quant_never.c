@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quant_never.c -- numbers that stand for "never" take no range: masks as constants, as inputs,
+ * computed, in front of everything that reads them; and large numbers that are meant. */
+#include "check.h"
+
+#include <math.h>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "num/load.h"
+#include "quant/never.h"
+#include "run/exec.h"
+
+enum { SAMPLES = 32 };
+
+/* ---- what is far ---- */
+
+static tc_far far_of(const char *body, const float *x, int64_t n)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *m = NULL;
+    const char *text =
+        tc_text_format(&ctx->arena, "graph @main(%%0: f32[8]) {\n%s  return %%1\n}\n", body);
+    CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+                   (tc_bytes){NULL, 0}, &m) == TC_OK &&
+          tc_infer_missing(ctx, m) == TC_OK);
+    const tc_graph *g = tc_main(m);
+    tc_reach *reach = tc_new_n(&ctx->arena, tc_reach, g->n_val);
+    for (size_t v = 0; v < g->n_val; v++)
+        tc_reach_init(&reach[v]);
+    tc_reach_see(&reach[g->in[0]], x, n);
+    tc_far far = tc_never_find(ctx, g, reach)[g->in[0]];
+    tc_ctx_free(ctx);
+    return far;
+}
+
+static void test_reach(void)
+{
+    const char *added = "  %1 = add %0, %0 alpha=1 : f32[8]\n";
+    tc_far far = far_of(added, (float[]){0, 0.5f, -1e9f, -1e9f}, 4);
+    CHECK(far.from > 1e8 && far.from < 1e9 && far.one == -1e9f && far.ordinary == 0.5);
+    far = far_of(added, (float[]){0, -1e4f, NAN}, 3);
+    CHECK(far.from > 2000 && far.one == -1e4);
+    CHECK(far_of(added, (float[]){0, 100, 5000, 1e4f}, 4).from == 0);  /* a range */
+    CHECK(far_of(added, (float[]){1, -9e8f, -1e9f}, 3).from == 0);     /* not one number */
+    CHECK(far_of(added, (float[]){-1e9f, -1e9f}, 2).from == 0);        /* nothing else */
+    CHECK(far_of(added, (float[]){1, 500}, 2).from == 0);              /* not far */
+    CHECK(far_of("  %1 = mul %0, %0 : f32[8]\n", (float[]){0, 1e6f}, 2).from == 0); /* no mask */
+}
+
+/* ---- programs ---- */
+
+/* Inputs of sample k: numbers between -2 and 2; a mask, of which the first of each row is false;
+ * the same as 0 and `low`. */
+typedef struct source {
+    const tc_graph *g;
+    double low;
+} source;
+
+static tc_status read(void *from, size_t k, const tc_tensor *in)
+{
+    const source *s = from;
+    uint32_t state = (uint32_t)k * 7919 + 1;
+    for (int64_t i = 0; i < tc_type_count(in[0].type); i++) {
+        state = state * 1664525u + 1013904223u;
+        tc_store_f64(in[0], i, ((double)(state >> 8) / (1 << 24) - 0.5) * 4);
+    }
+    for (int64_t i = 0; s->g->n_in > 1 && i < tc_type_count(in[1].type); i++) {
+        state = state * 1664525u + 1013904223u;
+        bool hides = i % 6 && state >> 31;
+        tc_store_f64(in[1], i, in[1].type->dtype == TC_bool ? hides : hides ? s->low : 0);
+    }
+    return TC_OK;
+}
+
+/* SQNR of a program quantized by its samples, over numbers below 1e3 and over the others, whichever
+ * is worse; of integers all or nothing. */
+static double measure(const char *mask, double low, const char *body, const char *preset)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *m = NULL;
+    const char *text = tc_text_format(&ctx->arena, "graph @main(%%0: f32[3,6], %%1: %s) {\n%s}\n",
+                                      mask, body);
+    CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+                   (tc_bytes){NULL, 0}, &m) == TC_OK &&
+          tc_infer_missing(ctx, m) == TC_OK && tc_verify(ctx, m) == TC_OK);
+    tc_module *real = tc_module_copy(m);
+    source s = {tc_main(m), low};
+    tc_config config;
+    CHECK(tc_config_preset(preset, &config));
+    tc_quant_request r = {.config = &config, .samples = {SAMPLES, read, &s}};
+    bool works = tc_quantize(ctx, m, &r) == TC_OK;
+    CHECK(works);
+    tc_exec *a = tc_exec_new(ctx, real), *b = tc_exec_new(ctx, m);
+    double power[2] = {0}, error[2] = {0}, least = 1e9;
+    for (size_t k = SAMPLES; works && k < SAMPLES + 8; k++) {
+        tc_tensor in[2], x[1], y[1];
+        for (size_t i = 0; i < 2; i++)
+            in[i] = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(real), tc_main(real)->in[i]));
+        CHECK(read(&s, k, in) == TC_OK);
+        CHECK(tc_exec_run(a, in, x) == TC_OK && tc_exec_run(b, in, y) == TC_OK);
+        for (int64_t i = 0; i < tc_type_count(x[0].type); i++) {
+            double want = tc_load_f64(x[0], i), got = tc_load_f64(y[0], i);
+            bool whole = x[0].type->dtype != TC_f32, far = fabs(want) >= 1e3;
+            power[far] += want * want;
+            error[far] += (whole && want != got ? 1e9 : 1) * (want - got) * (want - got);
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        if (power[i] > 0)
+            least = fmin(least, 10 * log10(power[i] / (error[i] + 1e-30)));
+    if (least < 25)
+        fprintf(stderr, "%.1f dB:\n%s%s", least, text, tc_diagnostics(ctx));
+    tc_ctx_free(ctx);
+    return least;
+}
+
+#define CHOSEN(low) "  %2 = const " low " : f32[]\n  %3 = where %1, %2, %0 : f32[3,6]\n"
+#define ADDED(low)                                                                                 \
+    "  %2 = const " low " : f32[]\n  %8 = cast %1 dtype=f32 : f32[3,6]\n"                          \
+    "  %9 = mul %8, %2 : f32[3,6]\n  %3 = add %0, %9 alpha=1 : f32[3,6]\n"
+#define GIVEN "  %3 = add %0, %1 alpha=1 : f32[3,6]\n"
+
+static void test_programs(const char *preset)
+{
+    static const char *const behind[] = {
+        "  %4 = argmax %3 axis=1 keepdim=false : i64[3]\n  return %4\n",
+        "  %4 = amax %3 axes=[1] keepdim=false : f32[3]\n  return %4\n",
+        "  %4 = softmax %3 axis=1 : f32[3,6]\n  return %4\n",
+        "  %4 = log_softmax %3 axis=1 : f32[3,6]\n  return %4\n",
+        "  %4 = logsumexp %3 axes=[1] keepdim=false : f32[3]\n  return %4\n",
+        "  %4, %5 = topk %3 k=1 axis=1 largest=true : f32[3,1], i64[3,1]\n  return %4\n",
+        "  %4 = tanh %3 : f32[3,6]\n  return %4\n",
+        "  return %3\n",
+    };
+    static const char *const bools[] = {CHOSEN("-10000"), CHOSEN("-1000000000"), CHOSEN("-1e30"),
+                                        ADDED("-10000"), ADDED("-1000000000")};
+    for (size_t i = 0; i < TC_COUNT(behind); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        for (size_t k = 0; k < TC_COUNT(bools); k++)
+            CHECK(measure("bool[3,6]", 0,
+                          tc_text_format(&ctx->arena, "%s%s", bools[k], behind[i]), preset) > 25);
+        double given[] = {-1e4, -1e9, -3.4e38};
+        for (size_t k = 0; k < TC_COUNT(given); k++)
+            CHECK(measure("f32[3,6]", given[k],
+                          tc_text_format(&ctx->arena, "%s%s", GIVEN, behind[i]), preset) > 25);
+        tc_ctx_free(ctx);
+    }
+}
+
+int main(void)
+{
+    test_reach();
+    test_programs("int8");
+    test_programs("a16w8");
+    return check_done();
+}
