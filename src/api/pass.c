@@ -146,6 +146,6 @@ tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const
 const char *tc_passes_for(const tc_config *config)
 {
     return config->anchor                      ? "dead"
-           : config->global.act.dtype == TC_i8 ? "attention,offset,constants,gain,dead"
-                                               : "offset,constants,gain,dead";
+           : config->global.act.dtype == TC_i8 ? "logs,attention,offset,constants,gain,dead"
+                                               : "logs,offset,constants,gain,dead";
 }

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* logs.c -- logarithms and shares of exponentials that are spelled out become one operator.
+ *
+ *   log(1 + exp(x)), log1p(exp(x))  =>  softplus x
+ *   log(softmax(x))                 =>  log_softmax x
+ *   log(sigmoid(x))                 =>  log_sigmoid x
+ *   log(sum(exp(x)))                =>  logsumexp x
+ *   exp(x) / sum(exp(x))            =>  softmax x        the sum over one axis, which stays
+ *
+ * Between the two stands a number whose range is the exponential of another's: on a grid of even
+ * steps most of it is one code, and a step of that is hundreds behind the logarithm. */
+#include "tidy.h"
+
+#include "../num/load.h"
+
+static bool is_f32(const tc_rewrite *rw, tc_val v)
+{
+    const tc_type *t = v ? tc_type_of(rw->to, v) : NULL;
+    return t && t->dtype == TC_f32 && !t->quant;
+}
+
+/* The node that makes v, if it is of this operator. */
+static const tc_node *made_by(const tc_rewrite *rw, tc_val v, tc_op op)
+{
+    const tc_node *def = v ? tc_def(rw->to, v) : NULL;
+    return def && def->op == op && is_f32(rw, v) ? def : NULL;
+}
+
+/* A constant that is 1 everywhere and makes nothing larger. */
+static bool is_one(const tc_rewrite *rw, tc_val v)
+{
+    tc_tensor t = tc_tensor_of(rw->to, v);
+    return t.data && tc_rewrite_is_fixed(rw, v) && tc_type_count(t.type) == 1 &&
+           tc_load_f64(t, 0) == 1;
+}
+
+/* x where v is 1 + e^x; else none. */
+static tc_val one_and_exp(const tc_rewrite *rw, tc_val v)
+{
+    const tc_node *sum = made_by(rw, v, TC_OP_add);
+    if (!sum || ((const tc_attr_alpha *)sum->attr)->alpha != 1)
+        return TC_NONE;
+    for (int i = 0; i < 2; i++) {
+        const tc_node *e = made_by(rw, sum->in[i], TC_OP_exp);
+        if (e && is_one(rw, sum->in[1 - i]) &&
+            tc_type_of(rw->to, sum->in[i])->rank == tc_type_of(rw->to, v)->rank)
+            return e->in[0];
+    }
+    return TC_NONE;
+}
+
+static tc_status replace(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val x,
+                         bool *done)
+{
+    tc_node *made;
+    TC_TRY(tc_graph_emit(rw->to, op, attr, &x, 1, 1, node->loc, &made));
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+static tc_status put_softplus(tc_rewrite *rw, const tc_node *node, tc_val x, bool *done)
+{
+    tc_attr_softplus *a = tc_new(&rw->ctx->arena, tc_attr_softplus);
+    *a = (tc_attr_softplus){.beta = 1, .threshold = 20}; /* e^-20 is nothing beside 20 */
+    return replace(rw, node, TC_OP_softplus, a, x, done);
+}
+
+static tc_status logarithm(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_log && node->op != TC_OP_log1p)
+        return TC_OK;
+    tc_val x = tc_rewrite_in(rw, node, 0);
+    const tc_node *e = made_by(rw, x, TC_OP_exp), *p = made_by(rw, x, TC_OP_softmax),
+                  *s = made_by(rw, x, TC_OP_sigmoid), *sum = made_by(rw, x, TC_OP_sum);
+    if (node->op == TC_OP_log1p)
+        return e ? put_softplus(rw, node, e->in[0], done) : TC_OK;
+    if (p)
+        return replace(rw, node, TC_OP_log_softmax, p->attr, p->in[0], done);
+    if (s)
+        return replace(rw, node, TC_OP_log_sigmoid, NULL, s->in[0], done);
+    e = sum ? made_by(rw, sum->in[0], TC_OP_exp) : NULL;
+    if (e)
+        return replace(rw, node, TC_OP_logsumexp, sum->attr, e->in[0], done);
+    tc_val inside = one_and_exp(rw, x);
+    return inside ? put_softplus(rw, node, inside, done) : TC_OK;
+}
+
+static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_div || ((const tc_attr_div *)node->attr)->mode != TC_div_mode_exact)
+        return TC_OK;
+    tc_val part = tc_rewrite_in(rw, node, 0);
+    const tc_node *sum = made_by(rw, tc_rewrite_in(rw, node, 1), TC_OP_sum),
+                  *e = made_by(rw, part, TC_OP_exp);
+    const tc_attr_axes *a = sum ? sum->attr : NULL;
+    if (!e || !a || sum->in[0] != part || !a->keepdim || a->axes.n != 1)
+        return TC_OK;
+    tc_attr_axis *axis = tc_new(&rw->ctx->arena, tc_attr_axis);
+    axis->axis = a->axes.v[0];
+    return replace(rw, node, TC_OP_softmax, axis, e->in[0], done);
+}
+
+tc_status tc_tidy_logs(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {logarithm, shares};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}
