@@ -228,6 +228,30 @@ tc_status tc_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
     return TC_OK;
 }
 
+/* Infinities, or numbers that stand for them. */
+static tc_status is_unbounded(tc_apply *a, tc_val v, bool *out)
+{
+    tc_tensor real;
+    TC_TRY(evaluate(a, v, &real));
+    *out = false;
+    for (int64_t i = 0; i < tc_type_count(real.type) && !*out; i++)
+        *out = !(fabsf(((const float *)real.data)[i]) < TC_HUGE);
+    return TC_OK;
+}
+
+/* Whether what the node computes tells operand v from nothing but "far away".  A factor of 300, or
+ * what is taken off numbers as large, is a number like any other. */
+static tc_status is_far(tc_apply *a, const tc_node *node, tc_val v, bool *out)
+{
+    tc_op op = node->op;
+    tc_val y = node->out[0];
+    bool arithmetic = op == TC_OP_add || op == TC_OP_sub || op == TC_OP_mul || op == TC_OP_div;
+    *out = a->flow.huge[v];
+    if (!*out || !arithmetic || a->flow.huge[y] || a->flow.score[y])
+        return TC_OK;
+    return is_unbounded(a, v, out);
+}
+
 /* The range of its own numbers, of the result's kind; NULL: it stays real. */
 static tc_status own_type(tc_apply *a, const tc_node *node, int i, const tc_type **out)
 {
@@ -236,7 +260,9 @@ static tc_status own_type(tc_apply *a, const tc_node *node, int i, const tc_type
     tc_setting s = a->flow.scheme[node->out[0]].act;
     if (result)
         s = a->domains->domain[a->domains->of[node->out[0]]].setting;
-    if (!a->flow.huge[v]) {
+    bool far;
+    TC_TRY(is_far(a, node, v, &far));
+    if (!far) {
         TC_TRY(tc_apply_own(a, v, s, out));
         bool masks = result && a->domains->domain[a->domains->of[node->out[0]]].unmasked >= 0;
         if (!masks || (*out)->quant->scale[0] <= result->quant->scale[0])

@@ -446,6 +446,19 @@ static void small_numbers(void)
     tc_ctx_free(text);
 }
 
+/* A large factor, or what is taken off numbers as large, is no mask. */
+static void large_constants(void)
+{
+    tc_config c = preset("int8");
+    tc_ctx_free(near("%0 \"x\": f32[4,8]",
+                     "  %1 = const 0.001 : f32[]\n  %2 = mul %0, %1\n  %3 = tanh %2\n"
+                     "  %4 = const 1000 : f32[]\n  %5 = mul %3, %4\n  %6 = tanh %5\n"
+                     "  %7 = mul %0, %0\n  %8 = mul %7, %4\n  %9 = sub %8, %4 alpha=1\n"
+                     "  %10 = sin %9\n  return %6, %9\n",
+                     &c, 0.02)
+                    .ctx);
+}
+
 /* Infinite masks: real where nothing is quantized, saturated where the scores are; the
  * probabilities stay. */
 static void masks(void)
@@ -629,6 +642,7 @@ int main(void)
     cancelled();
     flat();
     many_shares();
+    large_constants();
     small_numbers();
     masks();
     chosen_by();
