@@ -24,7 +24,8 @@
  * chosen:   a RESHAPE gives its operand's memory its own shape.  A SELECT of the same value takes
  *           that shape, and what else reads a bool takes the 0 and 1 of a reshaped output: the
  *           RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value, and a
- *           RESHAPE of a RESCALE that a SELECT and something else read. */
+ *           RESHAPE of a RESCALE that a SELECT and something else read.  A bool that is a result of
+ *           the region holds 0 and 1, too: where something reads it, the result is a pause of it. */
 #include "../pass.h"
 
 #include "../../ir/rewrite.h"
@@ -398,6 +399,22 @@ static tc_status chosen(tc_rewrite *rw, const tc_node *node, bool *done)
     return mask ? tc_pause_operands(rw, node, mask, done) : TC_OK;
 }
 
+/* Bools that are results of the graph and read in it, by a SELECT or what makes its condition. */
+static tc_status own_results(tc_graph *g, const reading *r)
+{
+    for (size_t i = 0; i < g->n_out; i++) {
+        tc_val v = g->out[i];
+        const tc_node *def = tc_def(g, v);
+        if (!def || tc_type_of(g, v)->dtype != TC_bool || r->n[v] < 2)
+            continue;
+        tc_node *made;
+        TC_TRY(tc_graph_emit(g, TC_OP_tosa_logical_or, NULL, (tc_val[]){v, v}, 2, 1, def->loc,
+                             &made));
+        g->out[i] = made->out[0];
+    }
+    return TC_OK;
+}
+
 tc_status tc_lower_chosen(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {chosen};
@@ -409,7 +426,9 @@ tc_status tc_lower_chosen(tc_ctx *ctx, tc_module *module)
         for (size_t k = 0; k < g->n_node; k++)
             for (int j = 0; j < g->node[k]->n_in && g->node[k]->op == TC_OP_tosa_select; j++)
                 r.by_select[g->node[k]->in[j]] = true;
-        status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &r);
+        status = own_results(g, &r);
+        if (status == TC_OK)
+            status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &r);
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;
