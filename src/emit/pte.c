@@ -164,7 +164,7 @@ static tc_fb_ref put_container(tc_pte_emitter *e)
 static tc_status put_body(tc_pte_emitter *e)
 {
     const tc_module *m = e->module;
-    const tc_graph *g = e->g;
+    const tc_graph *g = e->scope->g;
     e->inputs = put_ports(e, m->in_port, m->n_in_port, g->in, g->n_in);
     TC_TRY(tc_pte_steps(e));
     e->outputs = put_ports(e, m->out_port, m->n_out_port, g->out, g->n_out);
@@ -177,8 +177,8 @@ static tc_fb_ref put_plan(tc_pte_emitter *e, segments *s)
     tc_fb_ref delegates = put_delegates(e, s), chains = put_chain(e), container = put_container(e);
     tc_fb_ref values = tc_fb_put_refs(w, e->value, e->n_value),
               ops = tc_fb_put_refs(w, e->op, e->n_op);
-    uint64_t block[] = {0, e->memory->bytes, e->memory->state_bytes};
-    tc_fb_ref arenas = tc_fb_put_u64s(w, block, e->memory->in_state ? 3 : 2);
+    uint64_t block[] = {0, e->scope->memory->bytes, e->scope->memory->state_bytes};
+    tc_fb_ref arenas = tc_fb_put_u64s(w, block, e->scope->memory->in_state ? 3 : 2);
     tc_fb_ref name = tc_fb_put_string(w, tc_str_of(e->method->name));
     tc_fb_begin(w);
     tc_fb_set_ref(w, PTE_PLAN_NAME, name);
@@ -225,7 +225,7 @@ static tc_status put_program(tc_pte_emitter *method, size_t n, segments *s, tc_f
     tc_fb_ref *plan = tc_new_n(&e->ctx->arena, tc_fb_ref, n);
     for (size_t i = 0; i < n; i++) {
         TC_TRY(put_body(&method[i]));
-        tensors = tensors || method[i].g->n_val > 1;
+        tensors = tensors || method[i].scope->g->n_val > 1;
     }
     if (e->file->constants.n || tensors)
         add_tensors(e, s, &e->file->constants);
@@ -294,13 +294,10 @@ static tc_pte_emitter emitter_of(tc_ctx *ctx, const tc_emit_method *method, tc_p
     tc_pte_emitter e = {.ctx = ctx,
                         .method = method,
                         .module = method->module,
-                        .g = tc_main(method->module),
-                        .memory = method->memory,
                         .payload = method->payload,
                         .n_payload = method->n_payload,
                         .file = file};
-    e.of = tc_new_n(&ctx->arena, int64_t, e.g->n_val);
-    memset(e.of, 0xff, e.g->n_val * sizeof *e.of);
+    e.scope = tc_pte_scope_new(&e, tc_main(method->module), method->memory);
     tc_map_init(&e.shared, &ctx->arena);
     tc_map_init(&e.ops, &ctx->arena);
     return e;

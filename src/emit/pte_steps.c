@@ -15,6 +15,32 @@ static void put(tc_pte_emitter *e, args *a, int64_t at)
     a->at[a->n++] = at;
 }
 
+size_t tc_pte_step_later(tc_pte_emitter *e, const tc_node *node)
+{
+    tc_grow(&e->ctx->arena, e->step, e->n_step, e->cap_step);
+    tc_grow(&e->ctx->arena, e->from, e->n_step, e->cap_from);
+    e->from[e->n_step] = node;
+    return e->n_step++;
+}
+
+/* Instruction `at` does this; content: its table. */
+static void set_step(tc_pte_emitter *e, size_t at, uint8_t tag, tc_fb_ref content)
+{
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_u8(&e->file->w, PTE_UNION_TYPE, tag, 0);
+    tc_fb_set_ref(&e->file->w, PTE_UNION_VALUE, content);
+    e->step[at] = tc_fb_end(&e->file->w);
+}
+
+void tc_pte_jump(tc_pte_emitter *e, size_t at, int64_t value, size_t to)
+{
+    tc_fb_begin(&e->file->w);
+    tc_fb_set_u32(&e->file->w, PTE_CALL_WHAT, (uint32_t)value, 0);
+    tc_fb_set_u32(&e->file->w, PTE_CALL_ARGS, (uint32_t)to, 0);
+    tc_fb_ref jump = tc_fb_end(&e->file->w);
+    set_step(e, at, PTE_JUMP_FALSE_CALL, jump);
+}
+
 static void add_step(tc_pte_emitter *e, const tc_node *from, uint8_t tag, uint32_t what,
                      const args *a)
 {
@@ -23,14 +49,7 @@ static void add_step(tc_pte_emitter *e, const tc_node *from, uint8_t tag, uint32
     tc_fb_set_u32(&e->file->w, PTE_CALL_WHAT, what, 0);
     tc_fb_set_ref(&e->file->w, PTE_CALL_ARGS, list);
     tc_fb_ref call = tc_fb_end(&e->file->w);
-    tc_fb_begin(&e->file->w);
-    tc_fb_set_u8(&e->file->w, PTE_UNION_TYPE, tag, 0);
-    tc_fb_set_ref(&e->file->w, PTE_UNION_VALUE, call);
-    tc_fb_ref ref = tc_fb_end(&e->file->w);
-    tc_grow(&e->ctx->arena, e->step, e->n_step, e->cap_step);
-    tc_grow(&e->ctx->arena, e->from, e->n_step, e->cap_from);
-    e->from[e->n_step] = from;
-    e->step[e->n_step++] = ref;
+    set_step(e, tc_pte_step_later(e, from), tag, call);
 }
 
 /* The place of an operator in the list of those that are used. */
@@ -94,7 +113,7 @@ static void put_argument(tc_pte_emitter *e, args *a, const tc_node *node, const 
 static void put_results(tc_pte_emitter *e, args *a, size_t k, const tc_cpu_kernel *kernel,
                         const tc_cpu_site *site)
 {
-    const tc_node *node = e->g->node[k];
+    const tc_node *node = e->scope->g->node[k];
     args out = {0};
     tc_cpu_arg arg;
     bool one_list = false;
@@ -105,7 +124,7 @@ static void put_results(tc_pte_emitter *e, args *a, size_t k, const tc_cpu_kerne
         one_list = one_list || arg.kind == TC_CPU_LISTS;
         const tc_type *type = arg.kind == TC_CPU_MORE ? tc_cpu_more(site, &arg) : NULL;
         if (type)
-            put(e, &out, tc_pte_further(e, type, e->memory->more[k][n_more++]));
+            put(e, &out, tc_pte_further(e, type, e->scope->memory->more[k][n_more++]));
     }
     for (size_t i = 0; i < out.n && !one_list; i++)
         put(e, a, out.at[i]);
@@ -116,8 +135,8 @@ static void put_results(tc_pte_emitter *e, args *a, size_t k, const tc_cpu_kerne
 
 static void put_kernel(tc_pte_emitter *e, size_t k, const tc_cpu_kernel *kernel)
 {
-    const tc_node *node = e->g->node[k];
-    tc_cpu_site site = tc_cpu_site_of(e->ctx, e->g, node);
+    const tc_node *node = e->scope->g->node[k];
+    tc_cpu_site site = tc_cpu_site_of(e->ctx, e->scope->g, node);
     tc_cpu_arg arg;
     args a = {0};
     for (const char *rest = kernel->args; tc_cpu_next(&rest, &arg);)
@@ -129,8 +148,8 @@ static void put_kernel(tc_pte_emitter *e, size_t k, const tc_cpu_kernel *kernel)
 /* Whether the node's result is made in the buffer that it is written back to. */
 static bool is_in_place(const tc_pte_emitter *e, const tc_node *node)
 {
-    for (size_t i = 0; i < e->g->n_mutation; i++)
-        if (e->memory->in_place[i] && e->g->mutation[i].after == node->out[0])
+    for (size_t i = 0; i < e->scope->g->n_mutation; i++)
+        if (e->scope->memory->in_place[i] && e->scope->g->mutation[i].after == node->out[0])
             return true;
     return false;
 }
@@ -138,7 +157,7 @@ static bool is_in_place(const tc_pte_emitter *e, const tc_node *node)
 /* index_put over its first operand, which it hands back; whoever reads the result reads that. */
 static void put_over(tc_pte_emitter *e, const tc_node *node, const tc_cpu_kernel *kernel)
 {
-    tc_cpu_site site = tc_cpu_site_of(e->ctx, e->g, node);
+    tc_cpu_site site = tc_cpu_site_of(e->ctx, e->scope->g, node);
     tc_cpu_arg arg;
     args a = {0};
     for (const char *rest = kernel->args; tc_cpu_next(&rest, &arg);)
@@ -164,32 +183,38 @@ static tc_status put_call(tc_pte_emitter *e, const tc_node *node)
     return TC_OK;
 }
 
+void tc_pte_copy(tc_pte_emitter *e, const tc_node *node, int64_t to, int64_t from)
+{
+    args a = {0};
+    put(e, &a, to);
+    put(e, &a, from);
+    put(e, &a, tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL}));
+    put(e, &a, to);
+    add_step(e, node, PTE_KERNEL_CALL, operator_at(e, "aten::copy_", ""), &a);
+}
+
 /* What the buffers hold from now on. */
 static void put_writes(tc_pte_emitter *e)
 {
-    for (size_t i = 0; i < e->g->n_mutation; i++) {
-        const tc_mutation *change = &e->g->mutation[i];
+    for (size_t i = 0; i < e->scope->g->n_mutation; i++) {
+        const tc_mutation *change = &e->scope->g->mutation[i];
         int64_t self = tc_pte_tensor(e, change->before); /* also where nobody here reads it */
-        if (change->before == change->after || e->memory->in_place[i])
+        if (change->before == change->after || e->scope->memory->in_place[i])
             continue;
-        args a = {0};
-        put(e, &a, self);
-        put(e, &a, tc_pte_tensor(e, change->after));
-        put(e, &a, tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL}));
-        put(e, &a, self);
-        add_step(e, tc_def(e->g, change->after), PTE_KERNEL_CALL, operator_at(e, "aten::copy_", ""),
-                 &a);
+        tc_pte_copy(e, tc_def(e->scope->g, change->after), self, tc_pte_tensor(e, change->after));
     }
 }
 
 static tc_status put_node(tc_pte_emitter *e, size_t k)
 {
-    const tc_node *node = e->g->node[k];
+    const tc_node *node = e->scope->g->node[k];
     if (node->op == TC_OP_const || tc_cpu_is_view(node))
         return TC_OK;
     if (node->op == TC_OP_call)
         return put_call(e, node);
-    const tc_cpu_kernel *kernel = tc_cpu_kernel_for(e->g, node);
+    if (node->op == TC_OP_while_loop)
+        return tc_pte_loop(e, k);
+    const tc_cpu_kernel *kernel = tc_cpu_kernel_for(e->scope->g, node);
     if (!kernel)
         return tc_bug(e->ctx, node->loc,
                       "'%s' has no kernel on the CPU, and the pass `cpu` left it",
@@ -201,14 +226,22 @@ static tc_status put_node(tc_pte_emitter *e, size_t k)
     return TC_OK;
 }
 
-tc_status tc_pte_steps(tc_pte_emitter *e)
+tc_status tc_pte_nodes(tc_pte_emitter *e)
 {
     tc_mark mark = tc_arena_mark(&e->ctx->scratch);
     tc_status status = TC_OK;
-    for (size_t k = 0; k < e->g->n_node && status == TC_OK;
+    for (size_t k = 0; k < e->scope->g->n_node && status == TC_OK;
          k++, tc_arena_rewind(&e->ctx->scratch, mark))
         status = put_node(e, k);
-    put_writes(e);
     tc_arena_rewind(&e->ctx->scratch, mark);
     return status;
+}
+
+tc_status tc_pte_steps(tc_pte_emitter *e)
+{
+    tc_mark mark = tc_arena_mark(&e->ctx->scratch);
+    TC_TRY(tc_pte_nodes(e));
+    put_writes(e);
+    tc_arena_rewind(&e->ctx->scratch, mark);
+    return TC_OK;
 }

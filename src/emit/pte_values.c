@@ -191,21 +191,30 @@ static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data,
 
 int64_t tc_pte_further(tc_pte_emitter *e, const tc_type *type, size_t offset)
 {
-    return put_tensor(e, type, 0, put_place(e, offset, MEMORY_VALUES), NULL);
+    return put_tensor(e, type, 0, put_place(e, e->scope->base + offset, MEMORY_VALUES), NULL);
+}
+
+tc_pte_scope *tc_pte_scope_new(tc_pte_emitter *e, const tc_graph *g, const tc_memory *memory)
+{
+    tc_pte_scope *s = tc_new(&e->ctx->arena, tc_pte_scope);
+    *s = (tc_pte_scope){.g = g, .memory = memory};
+    s->of = tc_new_n(&e->ctx->arena, int64_t, g->n_val);
+    memset(s->of, 0xff, g->n_val * sizeof *s->of);
+    return s;
 }
 
 /* Where value v lies. */
-static tc_fb_ref place_of(tc_pte_emitter *e, tc_val v)
+static tc_fb_ref place_of(tc_pte_emitter *e, const tc_pte_scope *s, tc_val v)
 {
-    bool state = e->memory->in_state && e->memory->in_state[v];
-    return put_place(e, e->memory->offset[v], state ? MEMORY_STATE : MEMORY_VALUES);
+    bool state = s->memory->in_state && s->memory->in_state[v];
+    return put_place(e, s->base + s->memory->offset[v], state ? MEMORY_STATE : MEMORY_VALUES);
 }
 
 /* What a buffer starts with; of one that several methods have it is stored once. */
-static uint32_t buffer_data(tc_pte_emitter *e, tc_val v, size_t size)
+static uint32_t buffer_data(tc_pte_emitter *e, const tc_pte_scope *s, tc_val v, size_t size)
 {
-    const tc_value *value = e->g->val[v];
-    void **slot = e->memory->in_state ? tc_map_at(&e->file->state, tc_str_of(value->name)) : NULL;
+    const tc_value *value = s->g->val[v];
+    void **slot = s->memory->in_state ? tc_map_at(&e->file->state, tc_str_of(value->name)) : NULL;
     if (slot && *slot)
         return (uint32_t)(uintptr_t)*slot;
     uint32_t at = data_place(e, &e->file->buffers, value->data, size, false);
@@ -214,31 +223,50 @@ static uint32_t buffer_data(tc_pte_emitter *e, tc_val v, size_t size)
     return at;
 }
 
-int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v)
+/* The value of an outer scope that v, an input of a loop's graph, is; TC_NONE: it is none. */
+static tc_val given(const tc_pte_scope *s, tc_val v)
 {
-    if (e->of[v] >= 0)
-        return e->of[v];
-    const tc_type *type = tc_type_of(e->g, v);
-    tc_val root = tc_cpu_root(e->g, v);
-    const void *data = e->g->val[root]->data;
+    for (size_t i = 0; s->given && i < s->g->n_in; i++)
+        if (s->g->in[i] == v)
+            return s->given[i];
+    return TC_NONE;
+}
+
+static int64_t tensor_in(tc_pte_emitter *e, tc_pte_scope *s, tc_val v)
+{
+    if (s->of[v] >= 0)
+        return s->of[v];
+    if (given(s, v))
+        return s->of[v] = tensor_in(e, s->outer, given(s, v));
+    const tc_type *type = tc_type_of(s->g, v);
+    const tc_pte_scope *home = s;
+    tc_val root = tc_cpu_root(s->g, v);
+    for (tc_val outside; (outside = given(home, root)); root = tc_cpu_root(home->g, outside))
+        home = home->outer;
+    bool whole = root == v && home == s;
+    const void *data = home->g->val[root]->data;
     size_t size = tc_type_bytes(type);
-    if (tc_cpu_buffer(e->g, root) >= 0) {
-        bool whole = root == v;
-        uint32_t at = whole ? buffer_data(e, v, size) : 0;
-        const char *name = whole && e->memory->in_state ? e->g->val[v]->name : NULL;
-        e->of[v] = put_tensor(e, type, at, place_of(e, v), name);
+    if (tc_cpu_buffer(home->g, root) >= 0) {
+        uint32_t at = whole ? buffer_data(e, home, v, size) : 0;
+        const char *name = whole && home->memory->in_state ? home->g->val[v]->name : NULL;
+        s->of[v] = put_tensor(e, type, at, place_of(e, home, root), name);
     } else if (data)
-        e->of[v] =
+        s->of[v] =
             put_tensor(e, type, data_place(e, &e->file->constants, data, size, true), 0, NULL);
     else
-        e->of[v] = put_tensor(e, type, 0, place_of(e, v), NULL);
-    return e->of[v];
+        s->of[v] = put_tensor(e, type, 0, place_of(e, home, root), NULL);
+    return s->of[v];
+}
+
+int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v)
+{
+    return tensor_in(e, e->scope, v);
 }
 
 tc_status tc_pte_check_types(tc_pte_emitter *e)
 {
-    for (tc_val v = 1; v < e->g->n_val; v++) {
-        const tc_value *value = e->g->val[v];
+    for (tc_val v = 1; v < e->scope->g->n_val; v++) {
+        const tc_value *value = e->scope->g->val[v];
         const tc_loc *loc = value->def ? value->def->loc : NULL;
         if (!value->type)
             return tc_bug(e->ctx, loc, "value %" PRIu32 " has no type", v);

@@ -116,7 +116,8 @@ static tc_cpu_form *const rule_of[TC_OP_COUNT] = {
 
 bool tc_cpu_knows(tc_op op)
 {
-    bool found = rule_of[op] || op == TC_OP_reshape; /* a view */
+    bool found = rule_of[op] || op == TC_OP_reshape /* a view */ ||
+                 op == TC_OP_while_loop;            /* jumps */
     for (size_t i = 0; i < tc_cpu_n_kernel && !found; i++)
         found = tc_cpu_kernels[i].op == op;
     return found;
@@ -129,7 +130,7 @@ static bool is_ready(const tc_graph *g, const tc_node *node)
         return true;
     if (!tc_op_sees_storage(node->op) && tc_node_quantized(g, node) && !moves_codes(node))
         return false;
-    return tc_cpu_kernel_for(g, node) != NULL;
+    return node->op == TC_OP_while_loop || tc_cpu_kernel_for(g, node) != NULL;
 }
 
 static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -207,13 +208,40 @@ static void save_from_writes(tc_module *module)
     }
 }
 
-tc_status tc_plan_cpu(tc_ctx *ctx, tc_module *module)
+/* What a round leaves is written over what it was given, one value after the other: one that shows
+ * another's old numbers is copied before. */
+static void save_from_rounds(tc_graph *body)
+{
+    for (size_t i = 0; i < body->n_out; i++) {
+        tc_val root = tc_cpu_root(body, body->out[i]);
+        for (size_t k = 0; k < body->n_in; k++)
+            if (body->in[k] == root && (k != i || body->out[i] != root)) {
+                body->out[i] = copy_of(body, body->out[i]);
+                break;
+            }
+    }
+}
+
+static tc_status plan_graph(tc_ctx *ctx, tc_graph *g)
 {
     static tc_rewriter *const rewriters[] = {take};
-    tc_graph *g = tc_main(module);
     for (int round = 0; round < MOST_ROUNDS && !every_node_ready(g); round++)
         TC_TRY(tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL));
     TC_TRY(all_ready(ctx, g));
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (node->op != TC_OP_while_loop)
+            continue;
+        for (int i = 0; i < 2; i++)
+            TC_TRY(plan_graph(ctx, tc_node_callee(g->module, node, i)));
+        save_from_rounds(tc_node_callee(g->module, node, 1));
+    }
+    return TC_OK;
+}
+
+tc_status tc_plan_cpu(tc_ctx *ctx, tc_module *module)
+{
+    TC_TRY(plan_graph(ctx, tc_main(module)));
     save_from_writes(module);
     return TC_OK;
 }

@@ -4,7 +4,10 @@
  * Step k is node k; inputs are there before the first, outputs stay to the end, and so do, from run
  * to run, the buffers that the program changes.  A view lies where its root does and keeps it
  * alive.  What a buffer is changed to is made in the buffer itself where nobody reads the old
- * numbers any more. */
+ * numbers any more.
+ *
+ * A loop is one step.  Its results are what goes around it; what its condition and its body make
+ * lies in a block of the loop's own, which both use in turn. */
 #include "cpu.h"
 
 #include "../run/pack.h"
@@ -16,9 +19,14 @@ typedef struct planner {
     size_t n_span, cap_span;
     size_t *of;    /* by value: its span + 1, or 0 */
     size_t **more; /* by node: spans of its further results + 1, up to a 0 */
+    tc_memory **inner;
     tc_val *home;  /* by value: the buffer that it is made in, or TC_NONE */
     bool apart;    /* buffers lie elsewhere */
+    bool within;   /* a graph of a loop: what it is given lies outside */
 } planner;
+
+static tc_memory plan_graph(tc_ctx *ctx, const tc_graph *g, const tc_state_block *state,
+                            bool within);
 
 /* ---- in place ---- */
 
@@ -74,12 +82,17 @@ static void find_homes(planner *p, bool *in_place)
 
 /* ---- spans ---- */
 
-static size_t span_new(planner *p, const tc_type *type, size_t first, size_t last)
+static size_t span_of_bytes(planner *p, size_t bytes, size_t first, size_t last)
 {
-    size_t bytes = (tc_type_bytes(type) + TC_CPU_ALIGN - 1) / TC_CPU_ALIGN * TC_CPU_ALIGN;
+    bytes = (bytes + TC_CPU_ALIGN - 1) / TC_CPU_ALIGN * TC_CPU_ALIGN;
     tc_grow(&p->ctx->scratch, p->span, p->n_span, p->cap_span);
     p->span[p->n_span] = (tc_span){.size = bytes, .first = first, .last = last};
     return p->n_span++;
+}
+
+static size_t span_new(planner *p, const tc_type *type, size_t first, size_t last)
+{
+    return span_of_bytes(p, tc_type_bytes(type), first, last);
 }
 
 static void keep(planner *p, tc_val v, size_t step)
@@ -108,11 +121,27 @@ static void further(planner *p, size_t k)
     }
 }
 
+/* The graphs that a loop runs: one after the other, so that the larger of both has room for
+ * either. */
+static void plan_loop(planner *p, size_t k)
+{
+    const tc_node *node = p->g->node[k];
+    size_t bytes = 0;
+    p->inner[k] = tc_new_n(&p->ctx->arena, tc_memory, 2);
+    for (int i = 0; i < 2; i++) {
+        p->inner[k][i] =
+            plan_graph(p->ctx, tc_node_callee(p->g->module, node, i), NULL, true);
+        bytes = p->inner[k][i].bytes > bytes ? p->inner[k][i].bytes : bytes;
+    }
+    p->more[k] = tc_new_n(&p->ctx->arena, size_t, 2);
+    p->more[k][0] = 1 + span_of_bytes(p, bytes, k, k);
+}
+
 static void find_spans(planner *p)
 {
     const tc_graph *g = p->g;
     size_t end = g->n_node;
-    for (size_t i = 0; i < g->n_in; i++)
+    for (size_t i = 0; i < g->n_in && !p->within; i++)
         p->of[g->in[i]] = 1 + span_new(p, tc_type_of(g, g->in[i]), 0, 0);
     for (size_t i = 0; i < g->n_mutation && !p->apart; i++)
         p->of[g->mutation[i].before] =
@@ -129,7 +158,10 @@ static void find_spans(planner *p)
                 home ? p->of[home]
                      : 1 + span_new(p, tc_type_of(g, node->out[i]), k, k);
         }
-        further(p, k);
+        if (node->op == TC_OP_while_loop)
+            plan_loop(p, k);
+        else
+            further(p, k);
     }
     for (size_t i = 0; i < g->n_out; i++)
         keep(p, g->out[i], end);
@@ -184,19 +216,22 @@ static void place_state(planner *p, const tc_state_block *state, tc_memory *m)
     m->state_bytes = state->bytes;
 }
 
-tc_memory tc_plan_memory(tc_ctx *ctx, const tc_module *module, const tc_state_block *state)
+static tc_memory plan_graph(tc_ctx *ctx, const tc_graph *g, const tc_state_block *state,
+                            bool within)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    const tc_graph *g = tc_main(module);
     planner p = {.ctx = ctx,
                  .g = g,
                  .of = tc_new_n(&ctx->scratch, size_t, g->n_val),
                  .home = tc_new_n(&ctx->scratch, tc_val, g->n_val),
-                 .apart = state != NULL};
+                 .apart = state != NULL,
+                 .within = within};
     tc_memory m = {.offset = tc_new_n(&ctx->arena, size_t, g->n_val),
                    .more = tc_new_n(&ctx->arena, size_t *, g->n_node),
+                   .inner = tc_new_n(&ctx->arena, tc_memory *, g->n_node),
                    .in_place = tc_new_n(&ctx->arena, bool, g->n_mutation)};
     p.more = m.more;
+    p.inner = m.inner;
     find_homes(&p, m.in_place);
     find_spans(&p);
     m.bytes = tc_pack_best(&ctx->scratch, p.span, p.n_span, TC_CPU_ALIGN);
@@ -213,4 +248,9 @@ tc_memory tc_plan_memory(tc_ctx *ctx, const tc_module *module, const tc_state_bl
     }
     tc_arena_rewind(&ctx->scratch, mark);
     return m;
+}
+
+tc_memory tc_plan_memory(tc_ctx *ctx, const tc_module *module, const tc_state_block *state)
+{
+    return plan_graph(ctx, tc_main(module), state, false);
 }

@@ -4,31 +4,20 @@
  * Kernels become operators by the rows of target/cpu.def, delegates that carry TOSA (or VGF) become
  * calls of graphs of the module.  A program writes to memory; a graph has values.  What a tensor
  * holds is what was written last at its address: by itself, or by another of which it is a view. */
-#include "pte.h"
+#include "pte_reader.h"
 
 #include "../npu/program.h"
 #include "../num/load.h"
 #include "read.h"
 
-typedef struct reader {
-    tc_ctx *ctx;
-    tc_pte_file file;
-    tc_pte_method *m;
-    tc_module *module;
-    tc_graph *g;
-    tc_val *val;        /* by value of the method: what it holds, or TC_NONE */
-    tc_val *before;     /* by value: the buffer as it was, where it is one */
-    tc_map written;     /* address to the number of the value that was written there last, + 1 */
-    const char **graph; /* by delegate: the graph that it runs, once it is read */
-    const tc_loc *loc;  /* of the instruction */
-} reader;
+typedef tc_pte_reader reader;
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static void **address(reader *r, const tc_pte_value *t)
 {
     uint64_t key[2] = {t->memory, t->offset};
-    return tc_map_at(&r->written, (tc_str){(const char *)key, sizeof key});
+    return tc_map_at(&r->in->written, (tc_str){(const char *)key, sizeof key});
 }
 
 static bool is_buffer(const tc_pte_value *t) { return t->placed && t->data; }
@@ -54,10 +43,10 @@ static tc_status need_type(reader *r, const tc_pte_value *t)
     return TC_OK;
 }
 
-static void write_to(reader *r, int64_t at, tc_val v)
+void tc_pte_write(reader *r, int64_t at, tc_val v)
 {
     const tc_pte_value *t = &r->m->value[at];
-    r->val[at] = v;
+    r->in->val[at] = v;
     if (has_address(t))
         *address(r, t) = (void *)(uintptr_t)(at + 1);
 }
@@ -70,10 +59,10 @@ static tc_status begin_with(reader *r, int64_t at)
     TC_TRY(need_type(r, t));
     TC_TRY(tc_pte_numbers(&r->file, t, &data));
     const char *name = t->name ? tc_intern_text(r->ctx, t->name) : NULL;
-    r->val[at] = tc_graph_const(r->g, t->type, data, name, r->loc);
+    r->in->val[at] = tc_graph_const(r->in->g, t->type, data, name, r->loc);
     if (is_buffer(t)) {
-        r->before[at] = r->val[at];
-        write_to(r, at, r->val[at]);
+        r->before[at] = r->in->val[at];
+        tc_pte_write(r, at, r->in->val[at]);
     }
     return TC_OK;
 }
@@ -82,27 +71,28 @@ static tc_status view(reader *r, tc_val x, const tc_type *type, tc_val *out)
 {
     tc_attr_shape *attr = tc_new(&r->ctx->arena, tc_attr_shape);
     attr->shape = tc_ints_copy(&r->ctx->arena, type->dim, type->rank);
-    if (tc_type_of(r->g, x) == type) {
+    if (tc_type_of(r->in->g, x) == type) {
         *out = x;
         return TC_OK;
     }
-    tc_node *node = tc_graph_add(r->g, TC_OP_reshape, attr, &x, 1, 1, r->loc);
-    tc_value_of(r->g, node->out[0])->type = type;
+    tc_node *node = tc_graph_add(r->in->g, TC_OP_reshape, attr, &x, 1, 1, r->loc);
+    tc_value_of(r->in->g, node->out[0])->type = type;
     *out = node->out[0];
-    return tc_node_infer(r->g, node);
+    return tc_node_infer(r->in->g, node);
 }
 
-/* What the tensor holds now. */
-static tc_status use(reader *r, int64_t at, tc_val *out)
+tc_status tc_pte_use(reader *r, int64_t at, tc_val *out)
 {
     const tc_pte_value *t = &r->m->value[at];
     TC_TRY(need_type(r, t));
-    if (t->data && !t->placed && !r->val[at])
+    if (t->data && !t->placed && !r->in->val[at])
         TC_TRY(begin_with(r, at));
-    if (!tc_type_bytes(t->type) && !r->val[at])
-        r->val[at] = tc_graph_const(r->g, t->type, "", NULL, r->loc);
+    if (!tc_type_bytes(t->type) && !r->in->val[at])
+        r->in->val[at] = tc_graph_const(r->in->g, t->type, "", NULL, r->loc);
     size_t last = has_address(t) ? (size_t)(uintptr_t)*address(r, t) : (size_t)at + 1;
-    *out = last ? r->val[last - 1] : TC_NONE;
+    *out = last ? r->in->val[last - 1] : TC_NONE;
+    if (!*out && r->in->outer && (!last || !has_address(t)))
+        TC_TRY(tc_pte_take_in(r, at, t->type, out));
     if (!*out)
         return tc_error(r->ctx, r->loc, TC_E_ORDER,
                         "value %" PRId64 " is read before it is written", at);
@@ -176,7 +166,7 @@ static tc_status take_list(reader *r, attempt *a, const tc_cpu_arg *arg, const t
     for (int32_t i = 0; i < list->item.n; i++) {
         tc_val v = TC_NONE;
         if (list->item.v[i] >= 0)
-            TC_TRY(use(r, list->item.v[i], &v));
+            TC_TRY(tc_pte_use(r, list->item.v[i], &v));
         a->operand[arg->index + i] = v;
     }
     a->n_in = arg->index + list->item.n > a->n_in ? arg->index + list->item.n : a->n_in;
@@ -192,7 +182,7 @@ static tc_status take_scalar(reader *r, attempt *a, const tc_cpu_arg *arg, const
     }
     tc_dtype dtype = v->kind == TC_CPU_REAL ? TC_f32 : v->kind == TC_CPU_INT ? TC_i64 : TC_bool;
     double number = v->kind == TC_CPU_REAL ? v->r : (double)v->i;
-    return put_operand(r, a, arg->index, tc_graph_scalar(r->g, dtype, number, r->loc));
+    return put_operand(r, a, arg->index, tc_graph_scalar(r->in->g, dtype, number, r->loc));
 }
 
 static tc_status take_operand(reader *r, attempt *a, const tc_cpu_arg *arg, int64_t at)
@@ -203,7 +193,7 @@ static tc_status take_operand(reader *r, attempt *a, const tc_cpu_arg *arg, int6
     case TC_CPU_IN:
     case TC_CPU_MAYBE:
         if (v->tag == PTE_TENSOR)
-            TC_TRY(use(r, at, &x));
+            TC_TRY(tc_pte_use(r, at, &x));
         else if (arg->kind == TC_CPU_IN || v->tag != PTE_NULL)
             a->wrong = "has another argument where a tensor is expected";
         return put_operand(r, a, arg->index, x);
@@ -233,7 +223,7 @@ static tc_status take_attributes(reader *r, attempt *a)
     const tc_attr_info *info = &tc_attrs[tc_ops[a->row->op].attr];
     const tc_type **type = tc_new_n(&r->ctx->arena, const tc_type *, (size_t)(a->n_in + a->n_out));
     for (int i = 0; i < a->n_in; i++)
-        type[i] = tc_type_of(r->g, a->operand[i]);
+        type[i] = tc_type_of(r->in->g, a->operand[i]);
     for (int i = 0; i < a->n_out; i++) {
         TC_TRY(need_type(r, &r->m->value[a->result[i]]));
         type[a->n_in + i] = r->m->value[a->result[i]].type;
@@ -255,12 +245,12 @@ static tc_status take_attributes(reader *r, attempt *a)
 
 static tc_status add_node(reader *r, const attempt *a)
 {
-    tc_node *node = tc_graph_add(r->g, a->row->op, a->attr, a->operand, a->n_in, a->n_out, r->loc);
+    tc_node *node = tc_graph_add(r->in->g, a->row->op, a->attr, a->operand, a->n_in, a->n_out, r->loc);
     for (int i = 0; i < a->n_out; i++)
-        tc_value_of(r->g, node->out[i])->type = r->m->value[a->result[i]].type;
-    TC_TRY(tc_node_infer(r->g, node));
+        tc_value_of(r->in->g, node->out[i])->type = r->m->value[a->result[i]].type;
+    TC_TRY(tc_node_infer(r->in->g, node));
     for (int i = 0; i < a->n_out; i++)
-        write_to(r, a->result[i], node->out[i]);
+        tc_pte_write(r, a->result[i], node->out[i]);
     return TC_OK;
 }
 
@@ -367,11 +357,11 @@ static tc_status take_results(reader *r, const tc_pte_step *s, size_t n, tc_node
     for (int i = 0; i < node->n_out; i++) {
         int64_t at = s->arg.v[n + (size_t)i];
         TC_TRY(need_type(r, &r->m->value[at]));
-        tc_value_of(r->g, node->out[i])->type = r->m->value[at].type;
+        tc_value_of(r->in->g, node->out[i])->type = r->m->value[at].type;
     }
-    TC_TRY(tc_node_infer(r->g, node));
+    TC_TRY(tc_node_infer(r->in->g, node));
     for (int i = 0; i < node->n_out; i++)
-        write_to(r, s->arg.v[n + (size_t)i], node->out[i]);
+        tc_pte_write(r, s->arg.v[n + (size_t)i], node->out[i]);
     return TC_OK;
 }
 
@@ -389,11 +379,11 @@ static tc_status run_stream(reader *r, const tc_pte_step *s)
                         s->what, s->arg.n, program.n_in, program.n_out);
     int64_t size = (int64_t)d->payload.size;
     tc_val *in = tc_new_n(&r->ctx->arena, tc_val, program.n_in + 1);
-    in[0] = tc_graph_const(r->g, tc_type_make(r->ctx, TC_u8, 1, &size), d->payload.data, NULL,
+    in[0] = tc_graph_const(r->in->g, tc_type_make(r->ctx, TC_u8, 1, &size), d->payload.data, NULL,
                            r->loc);
     for (size_t i = 0; i < program.n_in; i++)
-        TC_TRY(use(r, s->arg.v[i], &in[i + 1]));
-    tc_node *node = tc_graph_add(r->g, TC_OP_ethosu, NULL, in, (int)program.n_in + 1,
+        TC_TRY(tc_pte_use(r, s->arg.v[i], &in[i + 1]));
+    tc_node *node = tc_graph_add(r->in->g, TC_OP_ethosu, NULL, in, (int)program.n_in + 1,
                                  (int)program.n_out, r->loc);
     return take_results(r, s, program.n_in, node);
 }
@@ -406,8 +396,8 @@ static void take_odd_bits(reader *r, int64_t at, const tc_type *in_region)
     if (!(inside == TC_i48 && outside == TC_i64) && !(inside == TC_i4 && outside == TC_i8))
         return;
     t->type = tc_type_make(r->ctx, inside, t->type->rank, t->type->dim);
-    if (r->val[at])
-        tc_value_of(r->g, r->val[at])->type = t->type;
+    if (r->in->val[at])
+        tc_value_of(r->in->g, r->in->val[at])->type = t->type;
 }
 
 static tc_status run_delegate(reader *r, const tc_pte_step *s)
@@ -433,9 +423,9 @@ static tc_status run_delegate(reader *r, const tc_pte_step *s)
     *attr = (tc_attr_call){callee->name, r->m->delegate[s->what].id};
     tc_val *in = tc_new_n(&r->ctx->arena, tc_val, callee->n_in);
     for (size_t i = 0; i < callee->n_in; i++)
-        TC_TRY(use(r, s->arg.v[i], &in[i]));
+        TC_TRY(tc_pte_use(r, s->arg.v[i], &in[i]));
     tc_node *node =
-        tc_graph_add(r->g, TC_OP_call, attr, in, (int)callee->n_in, (int)callee->n_out, r->loc);
+        tc_graph_add(r->in->g, TC_OP_call, attr, in, (int)callee->n_in, (int)callee->n_out, r->loc);
     return take_results(r, s, callee->n_in, node);
 }
 
@@ -459,7 +449,21 @@ static tc_status run_step(reader *r, size_t k)
         return run_delegate(r, s);
     return s->tag == PTE_FREE_CALL
                ? TC_OK
-               : tc_unsupported(r->ctx, loc, TC_E_UNSUPPORTED, "control flow inside a program");
+               : tc_unsupported(r->ctx, loc, TC_E_UNSUPPORTED,
+                                "control flow inside a program that is no loop as tosac writes it");
+}
+
+tc_status tc_pte_run(reader *r, size_t from, size_t to)
+{
+    for (size_t k = from; k < to; k++) {
+        size_t end = r->n_jump ? tc_pte_loop_end(r, k, to) : 0;
+        if (end)
+            TC_TRY(tc_pte_read_loop(r, k, end));
+        else
+            TC_TRY(run_step(r, k));
+        k = end ? end : k;
+    }
+    return TC_OK;
 }
 
 /* A place of the signature that is no tensor, as text. */
@@ -494,8 +498,8 @@ static tc_status read_inputs(reader *r)
             continue;
         }
         TC_TRY(need_type(r, v));
-        port->val = tc_graph_input(r->g, v->type, NULL);
-        write_to(r, m->in.v[i], port->val);
+        port->val = tc_graph_input(r->in->g, v->type, NULL);
+        tc_pte_write(r, m->in.v[i], port->val);
     }
     return TC_OK;
 }
@@ -512,8 +516,8 @@ static tc_status read_outputs(reader *r)
             port->text = tc_intern_text(r->ctx, plain_text(&r->ctx->arena, &v->plain));
             continue;
         }
-        TC_TRY(use(r, m->out.v[i], &port->val));
-        tc_graph_output(r->g, port->val);
+        TC_TRY(tc_pte_use(r, m->out.v[i], &port->val));
+        tc_graph_output(r->in->g, port->val);
     }
     return TC_OK;
 }
@@ -521,12 +525,12 @@ static tc_status read_outputs(reader *r)
 /* What the buffers hold when everything is done. */
 static tc_status read_buffers(reader *r)
 {
-    tc_graph *g = r->g;
+    tc_graph *g = r->in->g;
     for (size_t i = 0; i < r->m->n_value; i++) {
         tc_val after;
         if (!r->before[i])
             continue;
-        TC_TRY(use(r, (int64_t)i, &after));
+        TC_TRY(tc_pte_use(r, (int64_t)i, &after));
         if (after == r->before[i] && !r->m->value[i].name) /* else another method changes it */
             continue;
         tc_graph_mutate(g, r->before[i], after);
@@ -541,7 +545,11 @@ static tc_status read_program(reader *r)
             TC_TRY(begin_with(r, (int64_t)i));
     TC_TRY(read_inputs(r));
     for (size_t k = 0; k < r->m->n_step; k++)
-        TC_TRY(run_step(r, k));
+        if (r->m->step[k].tag == PTE_JUMP_FALSE_CALL) {
+            tc_grow(&r->ctx->arena, r->jump, r->n_jump, r->cap_jump);
+            r->jump[r->n_jump++] = k;
+        }
+    TC_TRY(tc_pte_run(r, 0, r->m->n_step));
     r->loc = tc_arena_copy(&r->ctx->arena, &(tc_loc){.file = r->file.name, .place = "the results"},
                            sizeof(tc_loc));
     TC_TRY(read_outputs(r));
@@ -578,12 +586,10 @@ tc_status tc_read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     TC_TRY(choose_method(r));
     r->module->shared = r->file.n_method > 1;
     r->module->file_bytes = bytes.size;
-    r->g = tc_graph_new(r->module, "main");
-    r->val = tc_new_n(&ctx->arena, tc_val, r->m->n_value);
+    r->in = tc_pte_inside_new(r, tc_graph_new(r->module, "main"), NULL);
     r->before = tc_new_n(&ctx->arena, tc_val, r->m->n_value);
     r->graph = tc_new_n(&ctx->arena, const char *, r->m->n_delegate);
     r->loc = tc_arena_copy(&ctx->arena, &(tc_loc){.file = file}, sizeof(tc_loc));
-    tc_map_init(&r->written, &ctx->arena);
     TC_TRY(read_program(r));
     *out = r->module;
     return TC_OK;

@@ -115,7 +115,10 @@ typedef struct tc_state_block {
 typedef struct tc_memory {
     size_t *offset; /* by value: inputs, results, buffers that are changed; views lie where their
                        roots do */
-    size_t **more;  /* by node: further results, NULL where there are none */
+    size_t **more;  /* by node: further results, NULL where there are none; of a loop: the block that
+                       the values of its graphs lie in */
+    struct tc_memory **inner; /* by node: of a loop, where those of its condition and of its body lie
+                                 within the block; else NULL */
     size_t bytes;   /* of the block */
     bool *in_place; /* by mutation: what is written back is made where the buffer lies */
     bool *in_state; /* by value: it lies in the block of the state; NULL: there is none */

@@ -194,7 +194,8 @@ static bool every_node_has_a_kernel(const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if (node->op != TC_OP_const && !tc_cpu_is_view(node) && !tc_cpu_kernel_for(g, node))
+        if (node->op != TC_OP_const && node->op != TC_OP_while_loop && !tc_cpu_is_view(node) &&
+            !tc_cpu_kernel_for(g, node))
             return false;
     }
     return true;
@@ -244,11 +245,9 @@ static tc_module *written(tc_ctx *ctx, tc_module *module)
     return made ? back : NULL;
 }
 
-static void try_case(const char *text)
+static void try_text(tc_ctx *ctx, const char *all, const char *text)
 {
-    tc_ctx *ctx = tc_ctx_new();
     tc_module *before = NULL, *after = NULL;
-    char *all = with_results(ctx, text);
     tc_bytes bytes = {(const uint8_t *)all, strlen(all)};
     bool read = tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &before) == TC_OK &&
                 tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &after) == TC_OK &&
@@ -264,9 +263,53 @@ static void try_case(const char *text)
     tc_ctx_free(ctx);
 }
 
+static void try_case(const char *text)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    try_text(ctx, with_results(ctx, text), text);
+}
+
+/* Loops: counted, and as long as numbers are small; what is given may be a constant, a view, or
+ * what another loop leaves. */
+static const char *const loops[] = {
+    /* two numbers change places, a view of one is added to what is read from around the loop */
+    "graph @main(%0: f32[2,3], %1: f32[2,3], %2: f32[3,2]) {\n"
+    "  %3 = const [0] : i64[]\n"
+    "  %4, %5, %6 = while_loop %3, %0, %1, %2 cond_graph=\"c\" body_graph=\"b\" : i64[], f32[2,3], "
+    "f32[2,3]\n"
+    "  %7 = add %5, %0 alpha=1 : f32[2,3]\n  %8 = sub %7, %6 alpha=1 : f32[2,3]\n  return %8\n}\n"
+    "graph @c(%0: i64[], %1: f32[2,3], %2: f32[2,3], %3: f32[3,2]) {\n"
+    "  %4 = const [5] : i64[]\n  %5 = lt %0, %4 : bool[]\n  return %5\n}\n"
+    "graph @b(%0: i64[], %1: f32[2,3], %2: f32[2,3], %3: f32[3,2]) {\n"
+    "  %4 = const [1] : i64[]\n  %5 = add %0, %4 alpha=1 : i64[]\n"
+    "  %6 = reshape %1 shape=[3,2] : f32[3,2]\n  %7 = mul %6, %3 : f32[3,2]\n"
+    "  %8 = reshape %7 shape=[2,3] : f32[2,3]\n  return %5, %2, %8\n}\n",
+    /* a loop in a loop, and one that never runs */
+    "graph @main(%0: f32[4]) {\n"
+    "  %1 = const [0.5, 1, 2, 4] : f32[4]\n"
+    "  %2 = while_loop %0, %1 cond_graph=\"c\" body_graph=\"b\" : f32[4]\n"
+    "  %3 = while_loop %2, %0 cond_graph=\"never\" body_graph=\"b\" : f32[4]\n"
+    "  %4 = add %3, %0 alpha=1 : f32[4]\n  return %4\n}\n"
+    "graph @never(%0: f32[4], %1: f32[4]) {\n  %2 = const [false] : bool[]\n  return %2\n}\n"
+    "graph @c(%0: f32[4], %1: f32[4]) {\n"
+    "  %2 = amax %0 axes=[0] keepdim=false : f32[]\n  %3 = const [100] : f32[]\n"
+    "  %4 = lt %2, %3 : bool[]\n  return %4\n}\n"
+    "graph @b(%0: f32[4], %1: f32[4]) {\n"
+    "  %2 = while_loop %0, %1 cond_graph=\"small\" body_graph=\"inner\" : f32[4]\n"
+    "  %3 = const [1] : f32[]\n  %4 = add %2, %3 alpha=1 : f32[4]\n"
+    "  %5 = abs %4 : f32[4]\n  return %5\n}\n"
+    "graph @small(%0: f32[4], %1: f32[4]) {\n"
+    "  %2 = sum %0 axes=[0] keepdim=false : f32[]\n  %3 = const [20] : f32[]\n"
+    "  %4 = lt %2, %3 : bool[]\n  return %4\n}\n"
+    "graph @inner(%0: f32[4], %1: f32[4]) {\n"
+    "  %2 = square %0 : f32[4]\n  %3 = add %2, %1 alpha=1 : f32[4]\n  return %3\n}\n",
+};
+
 int main(void)
 {
     for (size_t i = 0; i < TC_COUNT(cases); i++)
         try_case(cases[i]);
+    for (size_t i = 0; i < TC_COUNT(loops); i++)
+        try_text(tc_ctx_new(), loops[i], "a loop");
     return check_done();
 }

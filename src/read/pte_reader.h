@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pte_reader.h -- what the files that make a graph of an ExecuTorch program share: pte.c has the
+ * values and the instructions, pte_loop.c the loops among them. */
+#ifndef TC_READ_PTE_READER_H
+#define TC_READ_PTE_READER_H
+
+#include "../ir/graph.h"
+#include "pte.h"
+
+/* What the body of a loop reads from around it. */
+typedef struct tc_pte_capture {
+    int64_t at;     /* value of the method */
+    tc_val outside; /* what it holds there */
+} tc_pte_capture;
+
+/* The graph that nodes go to: the program, or a graph of a loop. */
+typedef struct tc_pte_inside {
+    tc_graph *g;
+    tc_val *val;    /* by value of the method: what it holds, or TC_NONE */
+    tc_map written; /* address to the number of the value that was written there last, + 1 */
+    struct tc_pte_inside *outer; /* NULL: the program */
+    tc_pte_capture *capture;
+    size_t n_capture, cap_capture;
+} tc_pte_inside;
+
+typedef struct tc_pte_reader {
+    tc_ctx *ctx;
+    tc_pte_file file;
+    tc_pte_method *m;
+    tc_module *module;
+    tc_pte_inside *in;
+    tc_val *before;     /* by value: the buffer as it was, where it is one */
+    const char **graph; /* by delegate: the graph that it runs, once it is read */
+    const tc_loc *loc;  /* of the instruction */
+    size_t *jump, n_jump, cap_jump; /* instructions that are jumps */
+    int depth;                      /* of loops in loops */
+} tc_pte_reader;
+
+/* What the tensor holds now. */
+TC_MUST_USE tc_status tc_pte_use(tc_pte_reader *r, int64_t at, tc_val *out);
+/* It holds v from here on; TC_NONE: nothing that may be read. */
+void tc_pte_write(tc_pte_reader *r, int64_t at, tc_val v);
+/* The instructions from .. to - 1. */
+TC_MUST_USE tc_status tc_pte_run(tc_pte_reader *r, size_t from, size_t to);
+
+tc_pte_inside *tc_pte_inside_new(tc_pte_reader *r, tc_graph *g, tc_pte_inside *outer);
+
+/* pte_loop.c */
+/* The last instruction of the loop that begins with this one and ends before `to`; 0: none does. */
+size_t tc_pte_loop_end(const tc_pte_reader *r, size_t begin, size_t to);
+TC_MUST_USE tc_status tc_pte_read_loop(tc_pte_reader *r, size_t begin, size_t end);
+/* A value that was not written inside of a loop, as an input of its graph. */
+TC_MUST_USE tc_status tc_pte_take_in(tc_pte_reader *r, int64_t at, const tc_type *type,
+                                     tc_val *out);
+
+#endif
