@@ -10,60 +10,60 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --strict --places --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--signature|'
+        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --vela-ini --system-config --memory-mode --optimise --vela-timeout --max-scratch --strict --places --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     quantize)
-        options='--calib --preprocess --merge --quant -q --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--calib|--preprocess|--merge|--quant|-q|--output|-o|--qparams|--report|--budget|--threads|--kernels|--dim|--shape|--signature|'
+        options='--calib --preprocess --merge --quant -q --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--calib|--preprocess|--merge|--quant|-q|--output|-o|--qparams|--report|--budget|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     run)
-        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|--signature|'
+        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     explain)
-        options='--target -t --calib --quant -q --cpu --cost --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|--shape|--signature|'
+        options='--target -t --calib --quant -q --cpu --cost --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     compare)
-        options='--input -i --preprocess --dequantize --report --most --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|--signature|'
+        options='--input -i --preprocess --dequantize --report --most --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     evaluate)
-        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--data|--labels|--preprocess|--most|--threads|--kernels|--dim|--shape|--signature|'
+        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--data|--labels|--preprocess|--most|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     generate)
-        options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--tokenizer|--prompt|--tokens|-n|--temperature|--top-k|--seed|--stop|--context|--threads|--kernels|--dim|--shape|--signature|'
+        options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--tokenizer|--prompt|--tokens|-n|--temperature|--top-k|--seed|--stop|--context|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     inspect)
-        options='--disassemble --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|--signature|'
+        options='--disassemble --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     verify)
-        options='--target -t --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--target|-t|--threads|--kernels|--dim|--shape|--signature|'
+        options='--target -t --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--target|-t|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     profile)
-        options='--target -t --by --top --estimate --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--signature|'
+        options='--target -t --by --top --estimate --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     opt)
-        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|--shape|--signature|'
+        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     doctor)
-        options='--json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|--signature|'
+        options='--json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     targets)
-        options='--json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|--signature|'
+        options='--json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     ops)
-        options='--target -t --json --threads --kernels --dim --shape --signature --help -h --version '
-        valued='|--target|-t|--threads|--kernels|--dim|--shape|--signature|'
+        options='--target -t --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--target|-t|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     esac
     if [[ $current == -* && $valued != *"|$before|"* ]]; then

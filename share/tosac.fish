@@ -116,6 +116,7 @@ complete -c tosac -n 'not __fish_use_subcommand' -l threads -r -d 'use at most N
 complete -c tosac -n 'not __fish_use_subcommand' -l kernels -r -d 'reference: our own kernels only, the same bits on every machine'
 complete -c tosac -n 'not __fish_use_subcommand' -l dim -r -d 'a size that the model leaves open; again for each'
 complete -c tosac -n 'not __fish_use_subcommand' -l shape -r -d 'the shape of an input that an ONNX or TFLite file leaves open, x=1,3,48,320; again for each'
+complete -c tosac -n 'not __fish_use_subcommand' -l set -r -d 'the input is a constant: a number, true, false or a .npy; branches that it decides fold'
 complete -c tosac -n 'not __fish_use_subcommand' -l signature -r -d 'which signature or graph of a TFLite file; without it the first graph'
 complete -c tosac -n 'not __fish_use_subcommand' -l help -s h -d 'show this and stop'
 complete -c tosac -n 'not __fish_use_subcommand' -l version -d 'show the version and stop'

@@ -46,7 +46,39 @@ npy row '<f4' '1, 3' "$one$one$two"
 npy rows '<f4' '2, 3' "$one$one$two$two$two$two"
 npy stack '<f4' '2, 1, 3' "$one$one$two$two$two$two"
 npy wide '<f8' '1, 3' '\x00\x00\x00\x00\x00\x00\xf0\x3f\x9a\x99\x99\x99\x99\x99\xb9\x3f\x00\x00\x00\x00\x00\x00\x00\x00'
+npy row23 '<f4' '2, 3' "$one$one$two$one$one$two"
 npy bytes '|i1' '1, 3' 'abc'
+
+# Inputs that are fixed: they go, and what they decide folds.
+cat >"$dir/branch.ir" <<'END'
+graph @main(%0 "x": f32[1,3], %1 "flag": bool[]) {
+  %2 = cond %1, %0 then_graph="a" else_graph="b" : f32[1,3]
+  return %2
+}
+graph @a(%0: f32[1,3]) {
+  %1 = abs %0 : f32[1,3]
+  return %1
+}
+graph @b(%0: f32[1,3]) {
+  %1 = neg %0 : f32[1,3]
+  return %1
+}
+END
+npy yes '|b1' '' '\x01'
+expect 0 '1 region, 1 operators on TOSA-1.0+FP, 0 on the CPU' compile "$dir/branch.ir" -t TOSA-1.0+FP --set flag=true -o "$dir/branch.pte"
+expect 0 "and nothing goes to the accelerator" compile "$dir/branch.ir" -t TOSA-1.0+FP -o "$dir/both.pte"
+expect 0 '--set flag=VALUE fixes it' compile "$dir/branch.ir" -t TOSA-1.0+FP -o "$dir/both.pte"
+expect 0 'f32[1,3]           -2            1            0' run "$dir/branch.ir" --set flag=false -i "$dir/row.npy"
+expect 0 'f32[1,3]            1            2' run "$dir/branch.ir" --set flag="$dir/yes.npy" -i "$dir/row.npy"
+expect 2 '--set takes INPUT=VALUE' run "$dir/branch.ir" --set flag -i "$dir/row.npy"
+expect 2 "the model has no input of that name; its inputs are x, flag" run "$dir/branch.ir" --set rate=1 -i "$dir/row.npy"
+expect 2 '--set flag=3: the input is bool[]' run "$dir/branch.ir" --set flag=3 -i "$dir/row.npy"
+expect 2 '--set x=' run "$dir/branch.ir" --set x="$dir/rows.npy" --set flag=1
+
+# Numbers among outputs.
+expect 0 '0       -     i64[]               3            3            3' run fixture/torch/numbers.pt2 -i "$dir/row23.npy"
+expect 0 'no tensor: .tosa has no place for it' compile fixture/torch/numbers.pt2 -t TOSA-1.0+FP -o "$dir/numbers.tosa"
+expect 0 'int 3' inspect fixture/torch/numbers.pt2
 
 # What there is.
 expect 0 'ethos-u85-2048' targets

@@ -110,6 +110,12 @@ TC_API TC_MUST_USE tc_status tc_ctx_set_dim(tc_ctx *ctx, const char *text);
  * of a name counts.  TC_USAGE and a message when the text is not of that form. */
 TC_API TC_MUST_USE tc_status tc_ctx_set_shape(tc_ctx *ctx, const char *text);
 
+/* "INPUT=VALUE": an input of the models to be read that is a constant: a number (of every element),
+ * true or false, or the name of a .npy.  The program does not have it any more, and branches that it
+ * decides are taken while the model is read.  TC_USAGE and a message when the text is not of that
+ * form; a name that is no input's is told when a model is read. */
+TC_API TC_MUST_USE tc_status tc_ctx_set_input(tc_ctx *ctx, const char *text);
+
 /* Which signature of the TFLite files to be read, or which of their graphs; NULL: the first graph.
  * `method` of tc_model_options says the same for one file. */
 TC_API TC_MUST_USE tc_status tc_ctx_set_signature(tc_ctx *ctx, const char *name);

@@ -277,6 +277,34 @@ def test_onnx_sizes():
         assert np.array_equal(tosac.run(model, x, dims=dims)[0], np.maximum(x, 0))
 
 
+BRANCH = """graph @main(%0 "x": f32[1,3], %1 "flag": bool[], %2 "bias": f32[1,3]) {
+  %3 = cond %1, %0 then_graph="a" else_graph="b" : f32[1,3]
+  %4 = add %3, %2 alpha=1 : f32[1,3]
+  return %4
+}
+graph @a(%0: f32[1,3]) {
+  %1 = abs %0 : f32[1,3]
+  return %1
+}
+graph @b(%0: f32[1,3]) {
+  %1 = neg %0 : f32[1,3]
+  return %1
+}
+"""
+
+
+def test_fixed_inputs():
+    x, bias = np.array([[1, -2, 3]], np.float32), np.array([[10, 20, 30]], np.float32)
+    for flag, want in ((True, np.abs(x)), (False, -x)):
+        model = tosac.load(BRANCH.encode(), set={"flag": flag, "bias": bias})
+        assert [port.name for port in model.inputs] == ["x"]
+        assert np.array_equal(tosac.run(BRANCH.encode(), x, set={"flag": flag, "bias": bias})[0], want + bias)
+    compiled = tosac.compile(BRANCH.encode(), "TOSA-1.0+FP", set={"flag": np.bool_(True), "bias": 0.5})
+    assert np.array_equal(compiled.run(x)[0], np.abs(x) + 0.5)
+    with pytest.raises(tosac.TosacError, match="its inputs are x, flag, bias"):
+        tosac.load(BRANCH.encode(), set={"rate": 1})
+
+
 def test_codes_and_signatures_of_a_tflite():
     file = str(Path(__file__).resolve().parents[2] / "test" / "fixture" / "tflite" / "two.tflite")
     model = tosac.load(file, method="mul")

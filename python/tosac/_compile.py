@@ -13,7 +13,7 @@ import numpy as np
 
 from ._errors import usage
 from ._library import Context, find_vela, lib, n, record, text, utf8
-from ._model import Dims, Model, config_of, load, make_context, read_model, settled
+from ._model import Dims, Fixed, Model, config_of, load, make_context, read_model, settled
 from ._progress import Progress, shown
 from ._tensor import Port, port_of
 
@@ -222,11 +222,11 @@ class Compiled(Explanation):
 
 
 def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, *,
-              example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Dims], threads: int,
+              example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Dims], set: Optional[Fixed], threads: int,
               reference_kernels: bool, beside: Any = None, **fields: Any) -> Any:
     find_vela()
     calibration = settled(calibration)
-    context = beside._context if beside is not None else make_context(threads, reference_kernels, dims)
+    context = beside._context if beside is not None else make_context(threads, reference_kernels, dims, set)
     context.quick("tc_target_check", utf8(target))
     settings = config_of(context, config)
     source = read_model(model, context, calibration, example_inputs)
@@ -250,7 +250,7 @@ def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_ne
 
 def compile(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
             cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False,
-            keep_odd_samples: bool = False, dims: Optional[Dims] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
+            keep_odd_samples: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
             beside: Optional[Compiled] = None) -> Compiled:
@@ -263,6 +263,7 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     config: "int8" (the default where the target computes with integers), "a16w8", "a8w4", "a16w4", "int8+16:K", "none", a JSON file or a dict
     example_inputs: what forward takes, where it does not follow from the calibration data
     cpu: names or operators that stay on the CPU
+    set: inputs that are constants, by name: a number, a bool, an array or the path of a .npy; the program does not have them
     check: run the program before and after every step, and compare
     strict: a part that the target refuses is an error; else it goes to the CPU with a warning
     refusal_seconds: that finding such a part may take; 0: a minute
@@ -273,7 +274,7 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     method, beside: its name in a .pte of several methods, and the method compiled before it: buffers that share a name are one, and what is
         saved of the last method holds them all
     """
-    return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims,
+    return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=int(check), strict=int(strict), unexecuted=int(not execute),
                      keep_odd=int(keep_odd_samples), details=int(details), vela_ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, vela_timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
@@ -281,9 +282,9 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
 
 
 def explain(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
-            cpu: Union[str, Sequence[str]] = (), dims: Optional[Dims] = None, threads: int = 0,
+            cpu: Union[str, Sequence[str]] = (), dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
             reference_kernels: bool = False, progress: Progress = None) -> Explanation:
     """What goes where and why, before anything is written.  Without calibration data numbers are invented: only ranges follow from them."""
     invented = calibration is None
     return _compiled(model, target, "random:1" if invented else calibration, config, invented, progress, Explanation,
-                     example_inputs=example_inputs, cpu=cpu, dims=dims, threads=threads, reference_kernels=reference_kernels)
+                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels)

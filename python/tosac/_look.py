@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Iterator, Optional, Union
 
 from ._library import Context, lib, n, record, text, utf8
-from ._model import Dims, Model, make_context, read_model, settled
+from ._model import Dims, Fixed, Model, make_context, read_model, settled
 from ._progress import Progress, shown
 
 
@@ -63,14 +63,14 @@ class Comparison:
         return f"<tosac.Comparison of {len(self.values)} values on {self.samples} samples>"
 
 
-def compare(reference: Any, other: Any, data: Any, *, example_inputs: Any = None, dims: Optional[Dims] = None,
+def compare(reference: Any, other: Any, data: Any, *, example_inputs: Any = None, dims: Optional[Dims] = None, set: Optional[Fixed] = None,
             threads: int = 0, reference_kernels: bool = False, progress: Progress = None) -> Comparison:
     """Run two forms of a program on the same data and see where they differ, value by value: first what contributes most to the error of the outputs.
 
     reference: such as the float model; other: such as the typed or compiled one.  Both: whatever `tosac.load` takes.
     """
     data = settled(data)
-    context = make_context(threads, reference_kernels, dims)
+    context = make_context(threads, reference_kernels, dims, set)
     a = read_model(reference, context, data, example_inputs)
     if hasattr(other, "to_bytes"):  # compiled
         other = other.to_bytes("pte+tosa" if other.target.startswith("ethos") else "pte")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import tempfile
 import weakref
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
@@ -42,6 +43,7 @@ class Node:
     place: Optional[str]  #: the Python line
 
 
+Fixed = Mapping[str, Any]  # an input that is a constant, by its name: a number, a bool, an array or the path of a .npy
 Dims = Mapping[str, Union[int, Sequence[int]]]  # a size by its name, or an input's shape by the input's
 
 
@@ -247,8 +249,25 @@ def read_model(source: Any, context: Context, data: Any = None, example_inputs: 
     return Model(context, out)
 
 
-def make_context(threads: int = 0, reference_kernels: bool = False, dims: Optional[Dims] = None) -> Context:
+def _said(value: Any, context: Context) -> str:
+    """A fixed input as --set has it: true, 16000, 0.5, or the name of a .npy."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    array = np.asarray(value)
+    if array.size == 1:
+        number = array.reshape(()).item()
+        return str(number).lower() if isinstance(number, bool) else repr(number)
+    folder = tempfile.TemporaryDirectory(prefix="tosac-")
+    context.kept.append(folder)  # goes with the context
+    path = os.path.join(folder.name, "value.npy")
+    np.save(path, array)
+    return path
+
+
+def make_context(threads: int = 0, reference_kernels: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None) -> Context:
     context = Context(threads=threads, reference_kernels=reference_kernels)
+    for name, value in (set or {}).items():
+        context.quick("tc_ctx_set_input", utf8(f"{name}={_said(value, context)}"))
     for name, value in (dims or {}).items():
         whole = not isinstance(value, (int, np.integer))  # all sizes of an input
         said = ",".join(str(int(size)) for size in value) if whole else str(int(value))
@@ -256,20 +275,21 @@ def make_context(threads: int = 0, reference_kernels: bool = False, dims: Option
     return context
 
 
-def load(source: Any, *, example_inputs: Any = None, dims: Optional[Dims] = None, threads: int = 0,
+def load(source: Any, *, example_inputs: Any = None, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
          reference_kernels: bool = False, prefer_tosa: bool = False, dequantize: bool = False, method: Optional[str] = None) -> Model:
     """Read a model: a path (.pt2, .onnx, .tflite, .tosa, .vgf, .pte, .ir, _vela.npz), bytes, a module or an exported program.
 
     example_inputs: for a module, what forward takes.  dims: sizes that the model leaves open, by name,
     or all sizes of an ONNX model's input by the input's name.
+    set: inputs that are constants, by name: a number, a bool, an array or the path of a .npy; the program does not have them.
     dequantize: a file's borders in float where they are quantized, by their types or by what FILE.json beside it says.
     method: which method of a .pte (without it forward, else the first), or which signature or graph of a .tflite (without it the first graph).
     """
-    return read_model(source, make_context(threads, reference_kernels, dims), None, example_inputs, prefer_tosa=prefer_tosa, dequantize=dequantize,
+    return read_model(source, make_context(threads, reference_kernels, dims, set), None, example_inputs, prefer_tosa=prefer_tosa, dequantize=dequantize,
                       method=method)
 
 
-def run(program: Any, *inputs: Any, dequantize: bool = False, reset: bool = False, dims: Optional[Dims] = None,
+def run(program: Any, *inputs: Any, dequantize: bool = False, reset: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None,
         threads: int = 0, reference_kernels: bool = False, prefer_tosa: bool = False, **named: Any) -> list[np.ndarray]:
     """Run a program on data: arrays in the order of its inputs, or by name.
 
@@ -279,7 +299,7 @@ def run(program: Any, *inputs: Any, dequantize: bool = False, reset: bool = Fals
     """
     if not hasattr(program, "run"):
         beside = dequantize and is_path(program) and os.path.exists(f"{os.fspath(program)}.json")
-        program = load(program, dims=dims, threads=threads, reference_kernels=reference_kernels, prefer_tosa=prefer_tosa, dequantize=beside)
+        program = load(program, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, prefer_tosa=prefer_tosa, dequantize=beside)
     return program.run(*inputs, dequantize=dequantize, reset=reset, **named)
 
 
@@ -340,14 +360,14 @@ def _quantize_options(context: Context, source: Model, calibration: Any, config:
 
 
 def observe(model: Any, calibration: Any, config: Any = None, *, merge: Sequence[Union[bytes, str, os.PathLike]] = (),
-            keep_odd_samples: bool = False, dims: Optional[Dims] = None, threads: int = 0,
+            keep_odd_samples: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
             reference_kernels: bool = False, progress: Progress = None) -> bytes:
     """What is seen on a part of the calibration data: bytes that may be stored and sent, for `quantize(merge=...)`.
 
     merge: nothing in the first round; in the second, what the first round gave for every part (doc/calibration.md).
     The other arguments are those of `quantize`, the same for every part.
     """
-    context = make_context(threads, reference_kernels, dims)
+    context = make_context(threads, reference_kernels, dims, set)
     source = read_model(model, context)
     options, out = _quantize_options(context, source, settled(calibration), config, keep_odd_samples, merge), n.tc_bytes()
     with shown(progress) as tell:
@@ -356,7 +376,7 @@ def observe(model: Any, calibration: Any, config: Any = None, *, merge: Sequence
 
 
 def quantize(model: Any, calibration: Any = None, config: Any = None, *, example_inputs: Any = None, keep_odd_samples: bool = False,
-             merge: Sequence[Union[bytes, str, os.PathLike]] = (), dims: Optional[Dims] = None, threads: int = 0,
+             merge: Sequence[Union[bytes, str, os.PathLike]] = (), dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
              reference_kernels: bool = False, budget: float = 0, progress: Progress = None) -> TypedModel:
     """Quantize a float model: every value gets its scale and zero point from the calibration data.
 
@@ -367,7 +387,7 @@ def quantize(model: Any, calibration: Any = None, config: Any = None, *, example
     budget: seconds; methods that have not begun by then are left out (0: no limit)
     """
     calibration = settled(calibration)
-    context = make_context(threads, reference_kernels, dims)
+    context = make_context(threads, reference_kernels, dims, set)
     source = read_model(model, context, calibration, example_inputs)
     options = _quantize_options(context, source, calibration, config, keep_odd_samples, merge)
     options.budget_seconds = budget

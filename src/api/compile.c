@@ -441,6 +441,25 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
     return tc_run_stages(ctx, c->module, cpu ? "split" : "narrow,dead,split", &job, trace);
 }
 
+/* Branches that an input of one number decides keep both their graphs, on the CPU. */
+static void say_steered(tc_ctx *ctx, const tc_compiled *c)
+{
+    const tc_graph *g = tc_main(c->module);
+    for (size_t i = 0; i < g->n_node && c->target.machine->packing != TC_PACKED_NOT; i++) {
+        const tc_node *node = g->node[i];
+        const char *input =
+            node->op == TC_OP_cond ? tc_steering_input(g, node->in[0]) : NULL;
+        if (!input)
+            continue;
+        tc_warning(ctx, node->loc, TC_E_NO_EFFECT,
+                   "the input '%s' decides which of two graphs runs, so both stay on the CPU%s",
+                   input, c->n_region ? "" : ", and nothing goes to the accelerator");
+        tc_note(ctx, node->loc, "--set %s=VALUE fixes it: the graph that is taken is compiled alone",
+                input);
+        return;
+    }
+}
+
 tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace, size_t *failed)
 {
     *failed = SIZE_MAX;
@@ -463,6 +482,7 @@ tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
             *failed = i;
         TC_TRY(status);
     }
+    say_steered(ctx, c);
     return tc_verify(ctx, c->module);
 }
 

@@ -137,6 +137,11 @@ tc_status tc_ctx_set_shape(tc_ctx *ctx, const char *text)
     TC_ENTER(ctx, tc_read_shape(ctx, tc_intern_text(ctx, text)));
 }
 
+tc_status tc_ctx_set_input(tc_ctx *ctx, const char *text)
+{
+    TC_ENTER(ctx, tc_read_set(ctx, tc_intern_text(ctx, text)));
+}
+
 static tc_status set_signature(tc_ctx *ctx, const char *name)
 {
     ctx->signature = tc_intern_text(ctx, name);

@@ -32,6 +32,12 @@ typedef struct tc_shape_given {
     bool used;
 } tc_shape_given;
 
+/* An input that is a constant, as the caller says it. */
+typedef struct tc_set_given {
+    const char *input, *value; /* "16000", "true", "mask.npy" */
+    bool used;
+} tc_set_given;
+
 /* One compilation: its memory, its messages, its interned things. */
 struct tc_ctx {
     tc_arena arena;   /* lives until tc_ctx_free() */
@@ -53,6 +59,8 @@ struct tc_ctx {
     size_t n_dim, cap_dim;
     tc_shape_given *shape;  /* --shape INPUT=D,D,... */
     size_t n_shape, cap_shape;
+    tc_set_given *set;      /* --set INPUT=VALUE */
+    size_t n_set, cap_set;
     const char *const *sample; /* data that settles what a model leaves open: one file per input */
     size_t n_sample;
     bool example_dims; /* open sizes that nobody names are those of the export's example */

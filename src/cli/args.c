@@ -19,6 +19,8 @@ static const cli_option common_option[] = {
      "a size that the model leaves open; again for each"},
     {"--shape", NULL, "INPUT=SIZES", CLI_TEXTS, COMMON(shapes),
      "the shape of an input that an ONNX or TFLite file leaves open, x=1,3,48,320; again for each"},
+    {"--set", NULL, "INPUT=VALUE", CLI_TEXTS, COMMON(sets),
+     "the input is a constant: a number, true, false or a .npy; branches that it decides fold"},
     {"--signature", NULL, "NAME", CLI_TEXT, COMMON(signature),
      "which signature or graph of a TFLite file; without it the first graph"},
     {"--help", "-h", NULL, CLI_FLAG, COMMON(help), "show this and stop"},

@@ -74,7 +74,7 @@ typedef struct cli_common {
     bool help, version, json;
     int64_t threads;
     const char *kernels, *signature;
-    cli_texts dims, shapes;
+    cli_texts dims, shapes, sets;
 } cli_common;
 
 /* A line on a terminal while something takes its time: nothing in the first second, and nothing at

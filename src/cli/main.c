@@ -58,6 +58,8 @@ static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
     CLI_TRY(tc_ctx_set_signature(c->ctx, c->common.signature));
     for (size_t i = 0; i < c->common.shapes.n; i++)
         CLI_TRY(tc_ctx_set_shape(c->ctx, c->common.shapes.v[i]));
+    for (size_t i = 0; i < c->common.sets.n; i++)
+        CLI_TRY(tc_ctx_set_input(c->ctx, c->common.sets.v[i]));
     tc_status status = v->run(c, record, &args);
     cli_progress_end(c);
     return status;

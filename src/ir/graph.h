@@ -127,6 +127,8 @@ static inline bool tc_is_const(const tc_graph *g, tc_val v)
 }
 /* From now on `before` is a buffer of the program, and no constant. */
 void tc_graph_mutate(tc_graph *g, tc_val before, tc_val after);
+/* The input of one number that alone decides x, by its name; NULL: there is none such. */
+const char *tc_steering_input(const tc_graph *g, tc_val x);
 /* The value as a kernel sees it: type and, for constants, data. */
 tc_tensor tc_tensor_of(const tc_graph *g, tc_val v);
 

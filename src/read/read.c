@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* read.c -- looks at the first bytes and picks the reader. */
 #include "../ir/verify.h"
+#include "fixed.h"
 #include "read.h"
 
 #include "../npu/program.h"
@@ -64,6 +65,13 @@ static void look_at_dims(tc_ctx *ctx, const char *path, reader *read)
                    ctx->dim[0].name);
 }
 
+/* What holds of every model that was read. */
+static tc_status look_over(tc_module *module)
+{
+    TC_TRY(tc_fixed_rest(module));
+    return tc_check_places(module);
+}
+
 tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
 {
     tc_bytes bytes;
@@ -71,7 +79,7 @@ tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
     reader *read = pick(path, bytes);
     look_at_dims(ctx, path, read);
     TC_TRY(read ? read(ctx, path, bytes, out) : no_model(ctx, path));
-    return tc_check_places(*out);
+    return look_over(*out);
 }
 
 tc_status tc_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
@@ -83,5 +91,5 @@ tc_status tc_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes 
         return no_model(ctx, file);
     TC_TRY(read == tc_read_text ? tc_read_text_with(ctx, file, bytes, side, out)
                                 : read(ctx, file, bytes, out));
-    return tc_check_places(*out);
+    return look_over(*out);
 }

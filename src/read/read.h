@@ -11,6 +11,9 @@ TC_MUST_USE tc_status tc_read_dim(tc_ctx *ctx, const char *text);
 /* "INPUT=D,D,...": the shape of an input that the models to be read leave open (onnx/dims.c). */
 TC_MUST_USE tc_status tc_read_shape(tc_ctx *ctx, const char *text);
 
+/* "INPUT=VALUE": an input of the models to be read that is a constant (fixed.c). */
+TC_MUST_USE tc_status tc_read_set(tc_ctx *ctx, const char *text);
+
 /* Looks at the first bytes and picks the reader.  On failure a message has been given.
  * Every reader leaves a module whose values all have types. */
 TC_MUST_USE tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out);

@@ -4,7 +4,7 @@
  * A node whose operands are all constants becomes constants.  Kept are: buffers that the program
  * changes; dequantize, which says what integers mean; and what would grow the file beyond a bound.
  * What the kernels turn down (an index out of range, say) stays as it is: it is an error only if it
- * is ever run. */
+ * is ever run.  A branch whose condition is known becomes the nodes of the graph that runs. */
 #include "tidy.h"
 
 enum { ALWAYS_FITS = 1 << 20 }; /* bytes; beyond it a result may be four times its operands */
@@ -63,9 +63,37 @@ static tc_status fold(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
+/* cond(constant, x...) => the nodes of the graph that it takes, on x... */
+static tc_status take_branch(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_cond || !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, 0)))
+        return TC_OK;
+    const tc_attr_cond *a = node->attr;
+    tc_tensor test = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, 0));
+    const tc_graph *g = tc_module_find(
+        rw->from->module, *(const uint8_t *)test.data ? a->then_graph : a->else_graph);
+    if (!g || g->n_mutation || g->n_in != (size_t)node->n_in - 1 || g->n_out < (size_t)node->n_out)
+        return TC_OK;
+    for (int i = 0; i < node->n_out; i++)
+        if (tc_type_of(g, g->out[i]) != tc_type_of(rw->from, node->out[i]))
+            return TC_OK;
+    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    tc_rewrite inner = {rw->ctx, g, rw->to, tc_new_n(&rw->ctx->scratch, tc_val, g->n_val), NULL,
+                        NULL};
+    for (size_t i = 0; i < g->n_in; i++)
+        inner.now[g->in[i]] = tc_rewrite_in(rw, node, (int)i + 1);
+    for (size_t k = 0; k < g->n_node; k++)
+        tc_rewrite_copy(&inner, g->node[k]);
+    for (int i = 0; i < node->n_out; i++)
+        tc_rewrite_bind(rw, node->out[i], inner.now[g->out[i]]);
+    tc_arena_rewind(&rw->ctx->scratch, mark);
+    *done = true;
+    return TC_OK;
+}
+
 tc_status tc_tidy_fold(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {fold};
+    static tc_rewriter *const rewriters[] = {fold, take_branch};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -165,6 +165,27 @@ static void test_side(tc_ctx *ctx)
     unlink(beside);
 }
 
+/* An input that is fixed is none any more; a name that is no input's is told. */
+static void test_fixed_input(void)
+{
+    static const char text[] = "graph @main(%0 \"x\": f32[2], %1 \"k\": f32[]) {\n"
+                               "  %2 = mul %0, %1 : f32[2]\n  return %2\n}\n";
+    const tc_bytes file = {(const uint8_t *)text, sizeof text - 1};
+    tc_ctx *ctx = tc_ctx_new();
+    tc_model *m;
+    CHECK(tc_ctx_set_input(ctx, "k") == TC_USAGE && tc_ctx_set_input(ctx, "=1") == TC_USAGE);
+    CHECK(tc_ctx_set_input(ctx, "k=2.5") == TC_OK);
+    CHECK(tc_model_read(ctx, "t.ir", file, NULL, &m) == TC_OK && tc_model_input_count(m) == 1);
+    CHECK(tc_ctx_set_input(ctx, "k=yes") == TC_OK);
+    CHECK(tc_model_read(ctx, "t.ir", file, NULL, &m) == TC_USAGE);
+    tc_ctx_free(ctx);
+    ctx = tc_ctx_new();
+    CHECK(tc_ctx_set_input(ctx, "rate=1") == TC_OK);
+    CHECK(tc_model_read(ctx, "t.ir", file, NULL, &m) == TC_USAGE);
+    CHECK(strstr(tc_diagnostics(ctx), "its inputs are x, k"));
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -175,5 +196,6 @@ int main(void)
     test_side(ctx);
     test_stages(ctx);
     tc_ctx_free(ctx);
+    test_fixed_input();
     return check_done();
 }

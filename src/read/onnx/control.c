@@ -129,8 +129,14 @@ void tc_onnx_build_if(tc_onnx_node *n)
     tc_status status = m->status;
     m->status = TC_OK;
     if (!tc_make_settled(m, condition, &t)) {
+        const char *input = tc_steering_input(m->g, condition);
         m->status = status;
         tc_hold_keep(m->ctx, hold);
+        if (input)
+            tc_note(m->ctx, m->loc,
+                    "the input '%s' decides which branch runs: --set %s=VALUE fixes it, and the "
+                    "other one is not read",
+                    input, input);
         return;
     }
     tc_hold_drop(m->ctx, hold);

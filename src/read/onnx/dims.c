@@ -7,6 +7,7 @@
  * of one number, such as a rate, is said by --dim too, and is a constant then. */
 #include "../../num/load.h"
 #include "../data.h"
+#include "../fixed.h"
 #include "program.h"
 
 tc_status tc_read_shape(tc_ctx *ctx, const char *text)
@@ -283,6 +284,17 @@ static tc_status read_sample(tc_onnx *reader, const tc_type *type, tc_npy *array
     return TC_OK;
 }
 
+/* The numbers of an input that the caller fixes; one with a default is given another. */
+static tc_status fixed_input(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, tc_tensor *out)
+{
+    const tc_type *type = NULL;
+    tc_loc *loc = tc_new(&reader->ctx->arena, tc_loc);
+    loc->file = reader->file;
+    loc->place = tc_text_format(&reader->ctx->arena, "input '%.200s'", v->name);
+    TC_TRY(type_of(reader, loc, v, NULL, &type));
+    return tc_fixed_value(reader->ctx, v->name, type, out);
+}
+
 tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
 {
     tc_onnx *reader = scope->reader;
@@ -292,12 +304,15 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
     tc_status worst = TC_OK;
     TC_TRY(check_inputs(reader));
     for (size_t i = 0; i < graph->n_input; i++) {
-        tc_tensor number;
-        if (is_input(scope, graph->input[i]) && is_said(scope, graph->input[i], &number))
-            tc_onnx_name_value(scope, graph->input[i]->name,
+        tc_tensor number = {NULL, NULL};
+        const TcOnnxPb__ValueInfo *v = graph->input[i];
+        if (v->name && tc_fixed_has(ctx, v->name))
+            TC_TRY(fixed_input(reader, v, &number));
+        if (number.data || (is_input(scope, v) && is_said(scope, v, &number)))
+            tc_onnx_name_value(scope, v->name,
                                tc_graph_const(scope->g, number.type, number.data,
-                                              tc_intern_text(ctx, graph->input[i]->name), NULL));
-        n += is_input(scope, graph->input[i]);
+                                              tc_intern_text(ctx, v->name), NULL));
+        n += is_input(scope, v);
     }
     tc_tensor *given = tc_new_n(&ctx->arena, tc_tensor, n);
     scope->facts->given = given;

@@ -231,7 +231,13 @@ static void import_cond(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val *operand = operands_at(n, 3, &count);
     tc_graph *yes = import_graph(n, 1, operand, count), *no = import_graph(n, 2, operand, count);
     if (!test || !yes || !no) {
+        const char *input = test ? tc_steering_input(n->g, test) : NULL;
         tc_pt2_bad(n, TC_E_ARGUMENT, "it has no condition");
+        if (input)
+            tc_note(n->ctx, n->loc,
+                    "the input '%s' decides which graph runs: --set %s=VALUE fixes it, and the "
+                    "other one is not read",
+                    input, input);
         return;
     }
     if (!same_outputs(yes, no)) {

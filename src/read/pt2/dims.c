@@ -237,7 +237,8 @@ void tc_pt2_learn(tc_pt2 *reader, const tc_json *sym_int, int64_t value)
     while (n < text.n && text.p[n] != '\'' && text.p[n] != '(')
         n++;
     tc_str symbol = {text.p, n};
-    if (!n || symbol.p[0] != 'u' || (n < text.n && !called) || find(reader, symbol))
+    if (!n || (symbol.p[0] != 'u' && symbol.p[0] != 's') || (n < text.n && !called) ||
+        find(reader, symbol))
         return;
     add_symbol(reader, symbol, NULL, 0, false, NULL);
     tc_pt2_dim *dim = find(reader, symbol);

@@ -3,6 +3,8 @@
  * buffers and constants are bound by name, changed buffers become mutations. */
 #include "program.h"
 
+#include "../fixed.h"
+
 static tc_pt2_name *add_name(tc_pt2_scope *scope, tc_str text, tc_pt2_kind kind)
 {
     tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
@@ -92,6 +94,30 @@ static const char *value_text(tc_ctx *ctx, const tc_json *json, tc_str tag)
     return NULL;
 }
 
+/* An input that is a Python number of no fixed value: the caller says it. */
+static tc_status bind_number(tc_pt2_scope *scope, const tc_json *value, const tc_loc *loc)
+{
+    tc_pt2 *reader = scope->reader;
+    tc_ctx *ctx = reader->ctx;
+    tc_str name = tc_json_text(&ctx->arena, tc_json_get(value, "as_name"));
+    const char *text = name.p ? tc_intern(ctx, name) : "";
+    int64_t number = 0;
+    if (!tc_fixed_has(ctx, text)) {
+        tc_status status = tc_error(ctx, loc, TC_E_DYNAMIC,
+                                    "the input '%s' is a number that is not fixed", text);
+        tc_note(ctx, loc, "--set %s=NUMBER fixes it", text);
+        return status;
+    }
+    TC_TRY(tc_fixed_i64(ctx, text, &number));
+    add_name(scope, name, TC_PT2_INT)->number =
+        (tc_pt2_number){TC_PT2_INT, number, (double)number};
+    if (scope->numbers)
+        tc_pt2_learn(reader, tc_json_get(scope->numbers, text), number);
+    reader->module->n_in_port--;
+    reader->module->in_tree = NULL;
+    return TC_OK;
+}
+
 static tc_status bind_user_input(tc_pt2_scope *scope, const tc_json *arg, tc_port *port)
 {
     tc_pt2 *reader = scope->reader;
@@ -102,11 +128,7 @@ static tc_status bind_user_input(tc_pt2_scope *scope, const tc_json *arg, tc_por
     loc->file = reader->file;
     if (!tc_str_is(tag, "as_tensor")) {
         port->text = value ? value_text(ctx, value, tag) : "None";
-        if (port->text)
-            return TC_OK;
-        tc_str name = tc_json_text(&ctx->arena, tc_json_get(value, "as_name"));
-        return tc_error(ctx, loc, TC_E_DYNAMIC, "the input '%.*s' is a number that is not fixed",
-                        (int)name.n, name.p ? name.p : "");
+        return port->text ? TC_OK : bind_number(scope, value, loc);
     }
     tc_str name = tc_json_text(&reader->work, tc_json_get(value, "name"));
     if (!name.p)
@@ -123,6 +145,15 @@ static tc_status bind_user_input(tc_pt2_scope *scope, const tc_json *arg, tc_por
         return status;
     }
     tc_pt2_cell *cell = tc_new(&reader->work, tc_pt2_cell);
+    tc_tensor fixed;
+    TC_TRY(tc_fixed_value(ctx, tc_intern(ctx, name), type, &fixed));
+    if (fixed.data) {
+        cell->val = tc_graph_const(scope->g, type, fixed.data, tc_intern(ctx, name), loc);
+        add_name(scope, name, TC_PT2_CELL)->cell = cell;
+        reader->module->n_in_port--;
+        reader->module->in_tree = NULL;
+        return TC_OK;
+    }
     port->name = cell->input = tc_intern(ctx, name);
     port->val = cell->val = tc_graph_input(scope->g, type, port->name);
     add_name(scope, name, TC_PT2_CELL)->cell = cell;

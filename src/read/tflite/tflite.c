@@ -5,6 +5,7 @@
  * The first graph is the program.  Messages name the operator by the tensor that it makes. */
 #include <math.h>
 
+#include "../fixed.h"
 #include "program.h"
 
 #include "../data.h"
@@ -182,6 +183,13 @@ static const tc_type *codes_of(tc_ctx *ctx, const tc_tfl_tensor *t, const tc_typ
     return *zero >= q.lo && *zero <= q.hi ? tc_type_with(ctx, type, &q) : NULL;
 }
 
+static const char *input_name(tc_tfl_scope *scope, int64_t i)
+{
+    const char *name = tc_tfl_signature_name(scope->reader, scope->index, SIGNATURE_INPUTS, i);
+    return name || i < 0 || (size_t)i >= scope->n_tensor ? name : scope->tensor[i].name;
+}
+
+/* k: which of the n that are not fixed. */
 static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
 {
     tc_tfl *reader = scope->reader;
@@ -191,8 +199,7 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
                         "input %zu is tensor %" PRId64 ", and there are %zu", k, i,
                         scope->n_tensor);
     tc_tfl_tensor *t = &scope->tensor[i];
-    const char *name = tc_tfl_signature_name(reader, scope->index, SIGNATURE_INPUTS, i);
-    name = name ? name : t->name;
+    const char *name = input_name(scope, i);
     const tc_loc *loc = place(reader, "input", name);
     if (!t->dtype)
         return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %s is not handled",
@@ -201,11 +208,20 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
         return tc_error(ctx, loc, TC_E_STRUCTURE, "the tensor is an input twice");
     tc_npy *sample = NULL;
     size_t count;
-    if (ctx->n_sample == n && tc_text_ends(ctx->sample[k], ".npy"))
+    if (ctx->n_sample == n && k < n && tc_text_ends(ctx->sample[k], ".npy"))
         TC_TRY(tc_npy_open(ctx, ctx->sample[k], &sample, &count));
     TC_TRY(sizes(reader, loc, t, name, sample));
     const tc_type *type =
         tc_type_make(ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim);
+    tc_tensor fixed;
+    TC_TRY(tc_fixed_value(ctx, name, type, &fixed));
+    if (fixed.data) {
+        tc_make m = {ctx, scope->g, loc, TC_OK, scope->facts};
+        tc_val v = tc_graph_const(scope->g, type, fixed.data, name, loc);
+        t->val = t->shifted ? tc_tfl_down(&m, v) : v;
+        t->made = true;
+        return m.status;
+    }
     read_sample(ctx, type, sample, &((tc_tensor *)(uintptr_t)scope->facts->given)[k]);
     tc_port *port = &reader->module->in_port[reader->module->n_in_port++];
     tc_make m = {ctx, scope->g, loc, TC_OK, scope->facts};
@@ -227,8 +243,11 @@ static tc_status bind_inputs(tc_tfl_scope *scope)
     scope->facts->used = tc_new_n(&ctx->arena, bool, in.n);
     scope->facts->n_given = in.n;
     reader->module->in_port = tc_new_n(&ctx->arena, tc_port, in.n);
+    size_t n = in.n;
     for (size_t k = 0; k < in.n; k++)
-        TC_TRY(bind_input(scope, k, in.n, tc_fb_list_i32(in, k)));
+        n -= tc_fixed_has(ctx, input_name(scope, tc_fb_list_i32(in, k)));
+    for (size_t k = 0; k < in.n; k++)
+        TC_TRY(bind_input(scope, reader->module->n_in_port, n, tc_fb_list_i32(in, k)));
     TC_TRY(tc_make_shapes_used(ctx));
     for (size_t i = 0; i < ctx->n_dim; i++)
         if (!ctx->dim[i].used)
