@@ -109,7 +109,7 @@ static tc_far own_far(const tc_reach *r, double from)
 typedef struct finder {
     tc_ctx *ctx;
     const tc_graph *g;
-    const tc_reach *reach; /* by value, or NULL */
+    const tc_reach *const *reach; /* by value, or NULL */
     tc_far *far;
     bool *fixed;
 } finder;
@@ -150,7 +150,7 @@ static tc_far known_tensor(tc_tensor t)
 /* One number far beyond all others of a value that nobody else explains. */
 static tc_far made_far(const finder *f, tc_val v, double from)
 {
-    tc_far far = f->reach ? own_far(&f->reach[v], from) : (tc_far){.from = 0};
+    tc_far far = f->reach ? own_far(f->reach[v], from) : (tc_far){.from = 0};
     return isnan(far.one) || far.alone ? (tc_far){.from = 0} : far;
 }
 
@@ -195,6 +195,32 @@ static bool picks(const tc_node *node)
     }
 }
 
+/* Operators that give far numbers for ordinary ones. */
+static bool makes_far(const tc_node *node)
+{
+    switch (node->op) {
+    case TC_OP_clamp:
+    case TC_OP_clamp_tensor:
+    case TC_OP_nan_to_num:
+    case TC_OP_maximum:
+    case TC_OP_minimum:
+    case TC_OP_div:
+    case TC_OP_reciprocal:
+    case TC_OP_log:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Far numbers of an operand may be in the result. */
+static bool hands_on(const tc_node *node, int i)
+{
+    uint32_t traits = tc_ops[node->op].traits;
+    return tc_role_carries(node, i) || node->op == TC_OP_log_softmax ||
+           (!tc_role_moves(node) && (traits & (T_ELTWISE | T_REDUCES)));
+}
+
 /* Far ones that come from an operand of the node; or none. */
 static tc_far handed_on(const finder *f, const tc_node *node, tc_val v)
 {
@@ -202,8 +228,7 @@ static tc_far handed_on(const finder *f, const tc_node *node, tc_val v)
     bool arithmetic = !tc_role_moves(node), alone = true;
     for (int i = 0; i < node->n_in; i++) {
         const tc_far *x = &f->far[node->in[i]];
-        if (!(x->from > 0) || (!arithmetic && !tc_role_carries(node, i)) ||
-            (node->op == TC_OP_div && i == 1))
+        if (!(x->from > 0) || !hands_on(node, i) || (node->op == TC_OP_div && i == 1))
             continue;
         from = from > 0 ? fmin(from, x->from) : x->from;
         alone = alone && x->alone;
@@ -212,12 +237,13 @@ static tc_far handed_on(const finder *f, const tc_node *node, tc_val v)
         return (tc_far){.from = 0};
     if (!f->reach || f->fixed[v])
         return (tc_far){.from = arithmetic && alone ? 0 : from, .one = NAN};
-    tc_far far = split_at(&f->reach[v], ilogb(from) + 1);
+    tc_far far = split_at(f->reach[v], ilogb(from) + 1);
     if (!(far.from > 0) && arithmetic)
-        far = own_far(&f->reach[v], least_mixed);
-    bool there = top_of(&f->reach[v]) >= 0 && magnitude(&f->reach[v], top_of(&f->reach[v])) >= from;
+        far = own_far(f->reach[v], least_mixed);
+    bool there = top_of(f->reach[v]) >= 0 && magnitude(f->reach[v], top_of(f->reach[v])) >= from;
     if (arithmetic && alone) /* times a number: a mask has nothing else than 0 and that */
-        return (node->op == TC_OP_mul && !far.alone && (there ? !isnan(far.one) : !far.ordinary))
+        return (node->op == TC_OP_mul && from >= least_mixed / 4 && !far.alone &&
+                (there ? !isnan(far.one) : !far.ordinary))
                    ? far
                    : (tc_far){.from = 0};
     if (far.from > 0 && !there && (picks(node) || arithmetic))
@@ -238,15 +264,12 @@ static tc_far far_of(const finder *f, const tc_node *node, tc_val v)
         const tc_attr_pad *a = node->attr;
         if (a->mode == TC_pad_mode_constant)
             far = known_number(a->value);
-        far = far.from > 0 && f->reach ? split_at(&f->reach[v], ilogb(far.from) + 1) : far;
+        far = far.from > 0 && f->reach ? split_at(f->reach[v], ilogb(far.from) + 1) : far;
         if (far.from > 0)
             return far;
     }
     far = handed_on(f, node, v);
-    if (!(far.from > 0) && (tc_ops[node->op].traits & T_ELTWISE) && !f->fixed[v] &&
-        !tc_role_moves(node))
-        far = made_far(f, v, least_made);
-    return far;
+    return far.from > 0 || f->fixed[v] || !makes_far(node) ? far : made_far(f, v, least_made);
 }
 
 static void find_fixed(const finder *f, const tc_node *node)
@@ -258,7 +281,26 @@ static void find_fixed(const finder *f, const tc_node *node)
         f->fixed[node->out[i]] = fixed;
 }
 
-tc_far *tc_never_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *reach)
+bool *tc_never_suspects(tc_ctx *ctx, const tc_graph *g)
+{
+    bool *may = tc_new_n(&ctx->arena, bool, g->n_val + 1);
+    for (size_t i = 0; i < g->n_in; i++)
+        may[g->in[i]] = true;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool any = node->op == TC_OP_const || node->op == TC_OP_full || node->op == TC_OP_pad ||
+                   makes_far(node);
+        for (int i = 0; i < node->n_in; i++)
+            any = any || (may[node->in[i]] && hands_on(node, i));
+        for (int i = 0; i < node->n_out; i++) {
+            const tc_type *t = tc_type_of(g, node->out[i]);
+            may[node->out[i]] = any && t && t->dtype == TC_f32 && !t->quant;
+        }
+    }
+    return may;
+}
+
+tc_far *tc_never_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *reach)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     finder f = {ctx, g, reach, tc_new_n(&ctx->arena, tc_far, g->n_val + 1),
@@ -278,24 +320,32 @@ tc_far *tc_never_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *reach)
     return f.far;
 }
 
+/* A constant operand that may bring far numbers into the result: chosen, or as a mask. */
+static bool is_suspect(const tc_graph *g, const tc_node *node, int i)
+{
+    tc_val v = node->in[i];
+    const tc_node *def = v ? tc_def(g, v) : NULL;
+    const tc_type *t = v ? tc_type_of(g, v) : NULL;
+    tc_far far = {.from = 0};
+    if (!t || t->dtype != TC_f32 || !hands_on(node, i))
+        return false;
+    if (def && def->op == TC_OP_const)
+        far = known_tensor(tc_tensor_of(g, v));
+    else if (def && def->op == TC_OP_full)
+        far = known_number(((const tc_attr_full *)def->attr)->value);
+    bool factor = node->op == TC_OP_mul && far.from >= least_mixed / 4;
+    return far.from > 0 && (tc_role_moves(node) || !far.alone || factor);
+}
+
 bool tc_never_suspect(const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         if (node->op == TC_OP_pad && fabs(((const tc_attr_pad *)node->attr)->value) >= least)
             return true;
-        for (int i = 0; i < node->n_in; i++) {
-            tc_val v = node->in[i];
-            const tc_node *def = v ? tc_def(g, v) : NULL;
-            bool known = def && (def->op == TC_OP_const || def->op == TC_OP_full);
-            tc_far far = !known || !tc_type_of(g, v) || tc_type_of(g, v)->dtype != TC_f32
-                             ? (tc_far){.from = 0}
-                         : def->op == TC_OP_const
-                             ? known_tensor(tc_tensor_of(g, v))
-                             : known_number(((const tc_attr_full *)def->attr)->value);
-            if (far.from > 0 && !tc_role_weight(node, i))
+        for (int i = 0; i < node->n_in; i++)
+            if (is_suspect(g, node, i))
                 return true;
-        }
     }
     return false;
 }

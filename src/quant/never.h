@@ -28,12 +28,14 @@ typedef struct tc_far {
     bool alone;      /* nothing else was seen */
 } tc_far;
 
-/* By value of the graph, in the arena: the far ones, by what `reach` says of each; reach NULL: by
- * constants of 1e6 and more alone. */
-tc_far *tc_never_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *reach);
+/* By value of the graph, in the arena: the far ones, by what `reach` says of each suspect; reach
+ * NULL: by constants of 1e6 and more alone. */
+tc_far *tc_never_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *reach);
 
-/* Whether there may be any, before anything was seen. */
+/* Before anything was seen: whether constants make it likely that there are any, and, by value in
+ * the arena, where they may be. */
 bool tc_never_suspect(const tc_graph *g);
+bool *tc_never_suspects(tc_ctx *ctx, const tc_graph *g);
 
 /* x + m, m with far ones c beside which x is nothing, becomes a choice: where(m near 0, x + m, c).
  * The number of sums that did. */

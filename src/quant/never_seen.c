@@ -5,30 +5,33 @@
 
 /* Somebody on one thread. */
 typedef struct guest {
-    tc_reach *reach; /* by value */
+    tc_reach **reach; /* by value: of suspects */
 } guest;
 
 static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 {
     (void)order;
-    tc_reach_see(&((guest *)who)->reach[v], seen.data, tc_type_count(seen.type));
+    tc_reach_see(((guest *)who)->reach[v], seen.data, tc_type_count(seen.type));
 }
 
-static tc_reach *new_reach(tc_ctx *ctx, size_t n)
+static tc_reach **new_reach(tc_ctx *ctx, const bool *wanted, size_t n)
 {
-    tc_reach *reach = tc_new_n(&ctx->scratch, tc_reach, n);
+    tc_reach **reach = tc_new_n(&ctx->scratch, tc_reach *, n);
     for (size_t v = 0; v < n; v++)
-        tc_reach_init(&reach[v]);
+        if (wanted[v]) {
+            reach[v] = tc_new(&ctx->scratch, tc_reach);
+            tc_reach_init(reach[v]);
+        }
     return reach;
 }
 
-/* What every f32 value of the program reaches over the samples. */
-static tc_status look(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request, tc_reach **out)
+/* What every suspect reaches over the samples. */
+static tc_status look(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request, tc_reach ***out)
 {
-    bool *wanted = tc_new_n(&ctx->arena, bool, g->n_val + 1);
+    bool *wanted = tc_never_suspects(ctx, g);
     for (size_t v = 1; v < g->n_val; v++) {
         const tc_type *t = tc_type_of(g, (tc_val)v);
-        wanted[v] = t && t->dtype == TC_f32 && !t->quant && !tc_is_const(g, (tc_val)v);
+        wanted[v] = wanted[v] && t && t->dtype == TC_f32 && !tc_is_const(g, (tc_val)v);
     }
     tc_runner *runner;
     TC_TRY(tc_runner_new(ctx, g, wanted, request->samples.n, &runner));
@@ -36,7 +39,7 @@ static tc_status look(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request,
     guest *who = tc_new_n(&ctx->arena, guest, n);
     void **guests = tc_new_n(&ctx->arena, void *, n);
     for (size_t i = 0; i < n; i++) {
-        who[i].reach = new_reach(ctx, g->n_val + 1);
+        who[i].reach = new_reach(ctx, wanted, g->n_val);
         guests[i] = &who[i];
     }
     tc_visit visit = {
@@ -46,7 +49,8 @@ static tc_status look(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request,
     TC_TRY(status);
     for (size_t i = 1; i < n; i++)
         for (size_t v = 0; v < g->n_val; v++)
-            tc_reach_add(&who[0].reach[v], &who[i].reach[v]);
+            if (wanted[v])
+                tc_reach_add(who[0].reach[v], who[i].reach[v]);
     *out = who[0].reach;
     return TC_OK;
 }
@@ -54,11 +58,11 @@ static tc_status look(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request,
 static tc_status find(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request, tc_far **far)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_reach *reach = NULL;
+    tc_reach **reach = NULL;
     bool at_hand = request->samples.n && !request->observe_only && !request->n_merge;
     tc_status status = at_hand ? look(ctx, g, request, &reach) : TC_OK;
     if (status == TC_OK)
-        *far = tc_never_find(ctx, g, reach);
+        *far = tc_never_find(ctx, g, (const tc_reach *const *)reach);
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }

@@ -25,10 +25,14 @@ static tc_far far_of(const char *body, const float *x, int64_t n)
                    (tc_bytes){NULL, 0}, &m) == TC_OK &&
           tc_infer_missing(ctx, m) == TC_OK);
     const tc_graph *g = tc_main(m);
-    tc_reach *reach = tc_new_n(&ctx->arena, tc_reach, g->n_val);
-    for (size_t v = 0; v < g->n_val; v++)
-        tc_reach_init(&reach[v]);
-    tc_reach_see(&reach[g->in[0]], x, n);
+    const tc_reach **reach = tc_new_n(&ctx->arena, const tc_reach *, g->n_val);
+    for (size_t v = 0; v < g->n_val; v++) {
+        tc_reach *r = tc_new(&ctx->arena, tc_reach);
+        tc_reach_init(r);
+        if (v == g->in[0])
+            tc_reach_see(r, x, n);
+        reach[v] = r;
+    }
     tc_far far = tc_never_find(ctx, g, reach)[g->in[0]];
     tc_ctx_free(ctx);
     return far;
