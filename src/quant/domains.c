@@ -475,7 +475,8 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     d->fixed_range = natural && n_maker > 0;
     if (d->fixed_range)
         natural_scale(d);
-    else if (n_maker == 1 && !f->config->anchor && !d->huge && !c->part[find(c, d->val[0])])
+    else if (n_maker == 1 && !f->config->anchor && (!d->huge || f->score[d->val[0]]) &&
+             !c->part[find(c, d->val[0])])
         derive(c, out, d, maker);
     d->unmasked = n_maker == 1 ? scores_below(c, out, maker) : -1;
     bool curve = reader && reader != &several && reader->n_in == 1 &&

@@ -55,6 +55,15 @@ static double *mask_reach(tc_ctx *ctx, const tc_graph *g, const tc_domains *doma
     return most;
 }
 
+/* The domain has these steps, and those that have its codes, theirs. */
+static void set_steps(tc_domains *domains, int32_t d, double scale)
+{
+    domains->domain[d].scale = (double)(float)scale;
+    for (size_t i = 0; i < domains->n; i++)
+        if (domains->domain[i].base == d)
+            set_steps(domains, (int32_t)i, scale * domains->domain[i].factor);
+}
+
 /* What is laid over scores of at most `most` goes down to where even the largest of them is nothing
  * beside the smallest; from there on all is one. */
 static void fit_mask(tc_domain *d, double most)
@@ -71,33 +80,37 @@ static void fit_mask(tc_domain *d, double most)
     }
 }
 
+/* The least of 1 and the factors by which others have the domain's codes: what is nothing there has
+ * to be it behind them, too. */
+static double least_factor(const tc_domains *domains, int32_t d)
+{
+    double least = 1;
+    for (size_t i = 0; i < domains->n; i++)
+        if (domains->domain[i].base == d)
+            least = fmin(least, domains->domain[i].factor * least_factor(domains, (int32_t)i));
+    return least;
+}
+
 void tc_quant_fit_masks(tc_ctx *ctx, const tc_graph *g, tc_domains *domains)
 {
     for (size_t i = 0; i < domains->n; i++) {
         tc_domain *d = &domains->domain[i];
         if (d->unmasked < 0 || d->joined >= 0 || tc_domain_known(d) || !d->setting.symmetric)
             continue;
-        double below = greatest(&domains->domain[d->unmasked]), limit = below + nothing;
+        double below = greatest(&domains->domain[d->unmasked]);
+        double times = 1 / least_factor(domains, (int32_t)i), limit = below + nothing * times;
         const tc_node *maker = tc_def(g, d->val[0]);
         if (maker && maker->op == TC_OP_add) /* fit_mask(): a row may be masked everywhere */
             limit += 2 * below;
-        double most = -d->lo > limit ? fmax(limit, d->hi) : greatest(d) + (d->huge ? room : 0);
-        d->scale = (double)(float)(most / (double)d->setting.qmax);
+        double most = -d->lo > limit ? fmax(limit, d->hi)
+                                     : greatest(d) + (d->huge ? room * times : 0);
+        set_steps(domains, (int32_t)i, most / (double)d->setting.qmax);
     }
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     const double *most = mask_reach(ctx, g, domains);
     for (size_t i = 0; i < domains->n; i++)
         fit_mask(&domains->domain[i], most[i]);
     tc_arena_rewind(&ctx->scratch, mark);
-}
-
-/* The domain has these steps, and those that have its codes, theirs. */
-static void set_steps(tc_domains *domains, int32_t d, double scale)
-{
-    domains->domain[d].scale = (double)(float)scale;
-    for (size_t i = 0; i < domains->n; i++)
-        if (domains->domain[i].base == d)
-            set_steps(domains, (int32_t)i, scale * domains->domain[i].factor);
 }
 
 /* The finest steps that tell anything of the node's result; 0: as fine as may be. */

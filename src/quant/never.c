@@ -68,7 +68,7 @@ static double magnitude(const tc_reach *r, int k)
 static tc_far split_at(const tc_reach *r, int k)
 {
     tc_far far = {.from = ldexp(1, k - 1), .one = NAN, .alone = true};
-    bool some = false;
+    float lo = INFINITY, hi = -INFINITY;
     for (int i = 0; i < TC_REACHES; i++) {
         if (!is_seen(r, i))
             continue;
@@ -77,10 +77,11 @@ static tc_far split_at(const tc_reach *r, int k)
             far.alone = false;
             continue;
         }
-        bool same = r->lo[i] == r->hi[i] && (!some || (double)r->lo[i] == far.one);
-        far.one = same ? (double)r->lo[i] : NAN;
-        some = true;
+        lo = fminf(lo, r->lo[i]);
+        hi = fmaxf(hi, r->hi[i]);
     }
+    far.one = lo == hi ? (double)lo : NAN;
+    far.alike = (double)hi - (double)lo <= fmax(-(double)lo, (double)hi) / 64;
     if (k < 1 || far.ordinary * times > 4 * far.from)
         far.from = 0;
     return far;
@@ -120,12 +121,21 @@ static bool is_f32(const finder *f, tc_val v)
     return t && t->dtype == TC_f32 && !t->quant;
 }
 
+/* A buffer that the program changes; its constant is what it starts with. */
+static bool is_state(const tc_graph *g, tc_val v)
+{
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (g->mutation[i].before == v)
+            return true;
+    return false;
+}
+
 /* Numbers that are known: all alike, or one that is far from the others. */
 static tc_far known_far(const tc_reach *r)
 {
     tc_far far = own_far(r, least);
-    bool mixed = far.from > 0 && !far.alone;
-    return isnan(far.one) || (mixed && fabs(far.one) < least_mixed) ? (tc_far){.from = 0} : far;
+    bool mixed = far.from > 0 && !far.alone, one = far.one == far.one || (mixed && far.alike);
+    return !one || (mixed && far.from < least_mixed / 4) ? (tc_far){.from = 0} : far;
 }
 
 static tc_far known_number(double x)
@@ -145,6 +155,13 @@ static tc_far known_tensor(tc_tensor t)
     if (t.data && t.type->dtype == TC_f32 && tc_type_count(t.type) <= MOST)
         tc_reach_see(&r, t.data, tc_type_count(t.type));
     return known_far(&r);
+}
+
+/* A constant, or what a buffer starts with. */
+static tc_far known_const(const tc_graph *g, tc_val v)
+{
+    const tc_value *value = g->val[v];
+    return known_tensor((tc_tensor){value->type, (void *)(uintptr_t)value->data});
 }
 
 /* One number far beyond all others of a value that nobody else explains. */
@@ -240,7 +257,8 @@ static tc_far handed_on(const finder *f, const tc_node *node, tc_val v)
     tc_far far = split_at(f->reach[v], ilogb(from) + 1);
     if (!(far.from > 0) && arithmetic)
         far = own_far(f->reach[v], least_mixed);
-    bool there = top_of(f->reach[v]) >= 0 && magnitude(f->reach[v], top_of(f->reach[v])) >= from;
+    int top = top_of(f->reach[v]);
+    bool there = top >= 0 && far.from > 0 && magnitude(f->reach[v], top) >= far.from;
     if (arithmetic && alone) /* times a number: a mask has nothing else than 0 and that */
         return (node->op == TC_OP_mul && from >= least_mixed / 4 && !far.alone &&
                 (there ? !isnan(far.one) : !far.ordinary))
@@ -256,8 +274,11 @@ static tc_far far_of(const finder *f, const tc_node *node, tc_val v)
     tc_far far = {.from = 0};
     if (!is_f32(f, v))
         return far;
-    if (node->op == TC_OP_const)
-        return known_tensor(tc_tensor_of(f->g, v));
+    if (node->op == TC_OP_const) {
+        far = known_const(f->g, v);
+        far.alone = far.alone && !is_state(f->g, v);
+        return far;
+    }
     if (node->op == TC_OP_full)
         return known_number(((const tc_attr_full *)node->attr)->value);
     if (node->op == TC_OP_pad) {
@@ -274,7 +295,8 @@ static tc_far far_of(const finder *f, const tc_node *node, tc_val v)
 
 static void find_fixed(const finder *f, const tc_node *node)
 {
-    bool fixed = !(tc_ops[node->op].traits & (T_CONTROL | T_STATE));
+    bool fixed = !(tc_ops[node->op].traits & (T_CONTROL | T_STATE)) &&
+                 !(node->op == TC_OP_const && is_state(f->g, node->out[0]));
     for (int i = 0; i < node->n_in; i++)
         fixed = fixed && (!node->in[i] || f->fixed[node->in[i]]);
     for (int i = 0; i < node->n_out; i++)
@@ -327,27 +349,82 @@ static bool is_suspect(const tc_graph *g, const tc_node *node, int i)
     const tc_node *def = v ? tc_def(g, v) : NULL;
     const tc_type *t = v ? tc_type_of(g, v) : NULL;
     tc_far far = {.from = 0};
-    if (!t || t->dtype != TC_f32 || !hands_on(node, i))
+    if (!t || t->dtype != TC_f32 || (!hands_on(node, i) && tc_role_bias(node) != i))
         return false;
     if (def && def->op == TC_OP_const)
-        far = known_tensor(tc_tensor_of(g, v));
+        far = known_const(g, v);
     else if (def && def->op == TC_OP_full)
         far = known_number(((const tc_attr_full *)def->attr)->value);
     bool factor = node->op == TC_OP_mul && far.from >= least_mixed / 4;
-    return far.from > 0 && (tc_role_moves(node) || !far.alone || factor);
+    return far.from > 0 && (tc_role_moves(node) || !far.alone || factor || is_state(g, v));
 }
 
 bool tc_never_suspect(const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if (node->op == TC_OP_pad && fabs(((const tc_attr_pad *)node->attr)->value) >= least)
+        if (node->op == TC_OP_log ||
+            (node->op == TC_OP_pad && fabs(((const tc_attr_pad *)node->attr)->value) >= least))
             return true;
         for (int i = 0; i < node->n_in; i++)
             if (is_suspect(g, node, i))
                 return true;
     }
     return false;
+}
+
+/* ---- biases ---- */
+
+/* A constant in the shape of channels: [n] for a linear layer, [n,1,1] for a convolution. */
+static tc_val channels(tc_rewrite *rw, const tc_node *node, const float *x, int64_t n)
+{
+    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    int64_t dim[TC_MAX_RANK] = {n, 1, 1, 1, 1, 1, 1, 1};
+    int rank = node->op == TC_OP_conv ? y->rank - 1 : 1;
+    const tc_type *type = tc_type_make(rw->ctx, TC_f32, rank, dim);
+    return tc_graph_const(rw->to, type, x, NULL, node->loc);
+}
+
+/* linear(x, w, b), b with far ones: linear(x, w, those below) + the far ones. */
+static tc_status part(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    int at = node->op == TC_OP_linear || node->op == TC_OP_conv ? tc_role_bias(node) : -1;
+    if (at < 0 || !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, at)))
+        return TC_OK;
+    tc_tensor b = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, at));
+    tc_far far = b.data ? known_tensor(b) : (tc_far){.from = 0};
+    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    bool batched =
+        node->op == TC_OP_linear || y->rank == tc_type_of(rw->from, node->in[1])->rank;
+    if (!(far.from > 0) || far.alone || b.type->rank != 1 || !batched)
+        return TC_OK;
+    int64_t n = tc_type_count(b.type);
+    float *near = tc_arena_copy(&rw->ctx->arena, b.data, (size_t)n * sizeof *near),
+          *away = tc_new_n(&rw->ctx->arena, float, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        if ((double)fabsf(near[i]) >= far.from) {
+            away[i] = near[i];
+            near[i] = 0;
+        }
+    tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = tc_rewrite_in(rw, node, i);
+    in[at] = tc_graph_const(rw->to, b.type, near, NULL, node->loc);
+    tc_node *product, *sum;
+    TC_TRY(tc_graph_emit(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc, &product));
+    tc_attr_alpha *one = tc_new(&rw->ctx->arena, tc_attr_alpha);
+    one->alpha = 1;
+    tc_val both[] = {product->out[0], channels(rw, node, away, n)};
+    TC_TRY(tc_graph_emit(rw->to, TC_OP_add, one, both, 2, 1, node->loc, &sum));
+    tc_rewrite_bind(rw, node->out[0], sum->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_never_part(tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {part};
+    return tc_rewrite_graph(tc_main(module), rewriters, TC_COUNT(rewriters), NULL);
 }
 
 /* ---- sums as choices ---- */

@@ -25,6 +25,7 @@ typedef struct tc_far {
     double from;     /* 0: there are none */
     double ordinary; /* the largest magnitude below */
     double one;      /* what all of them are; NAN: they differ */
+    bool alike;      /* a 64th apart at most */
     bool alone;      /* nothing else was seen */
 } tc_far;
 
@@ -36,6 +37,9 @@ tc_far *tc_never_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *rea
  * the arena, where they may be. */
 bool tc_never_suspect(const tc_graph *g);
 bool *tc_never_suspects(tc_ctx *ctx, const tc_graph *g);
+
+/* Biases of linear layers and convolutions that have far ones are parted: those are added behind. */
+TC_MUST_USE tc_status tc_never_part(tc_module *module);
 
 /* x + m, m with far ones c beside which x is nothing, becomes a choice: where(m near 0, x + m, c).
  * The number of sums that did. */

@@ -74,6 +74,7 @@ tc_status tc_quant_never(tc_ctx *ctx, tc_module *module, const tc_quant_request 
     tc_far *far;
     size_t n = 0;
     *never = NULL;
+    TC_TRY(tc_never_part(module));
     TC_TRY(find(ctx, g, request, &far));
     TC_TRY(tc_never_choose(module, far, &n));
     if (n)

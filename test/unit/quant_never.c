@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quant_never.c -- numbers that stand for "never" take no range: masks as constants, as inputs,
- * computed, in front of everything that reads them; and large numbers that are meant. */
+ * computed, in front of everything that reads them. */
 #include "check.h"
 
 #include <math.h>
@@ -135,6 +135,10 @@ static void test_programs(const char *preset)
         "  %4 = logsumexp %3 axes=[1] keepdim=false : f32[3]\n  return %4\n",
         "  %4, %5 = topk %3 k=1 axis=1 largest=true : f32[3,1], i64[3,1]\n  return %4\n",
         "  %4 = tanh %3 : f32[3,6]\n  return %4\n",
+        "  %4 = leaky_relu %3 slope=0.1 : f32[3,6]\n"
+        "  %5 = amax %4 axes=[1] keepdim=false : f32[3]\n  return %5\n",
+        "  %4 = const 0.1 : f32[]\n  %5 = mul %3, %4 : f32[3,6]\n"
+        "  %6 = softmax %5 axis=1 : f32[3,6]\n  return %6\n",
         "  return %3\n",
     };
     static const char *const bools[] = {CHOSEN("-10000"), CHOSEN("-1000000000"), CHOSEN("-1e30"),
@@ -152,10 +156,37 @@ static void test_programs(const char *preset)
     }
 }
 
+#define WEIGHTS                                                                                    \
+    "  %2 = const [-0.7, 0.7, 0.5, -0.5, -0.0, -0.1, "                                             \
+    "0.3, 0.6, -0.8, -0.9, 0.7, -0.1, "                                                            \
+    "0.5, -1.0, -0.1, 0.4, -0.5, 0.9, "                                                            \
+    "0.8, -0.9, -0.9, 0.1, 0.9, -0.2, "                                                            \
+    "-0.6, -0.2, -0.9, -0.6, -0.1, -0.0, "                                                         \
+    "-0.5, -0.5, -0.6, -0.1, -0.4, -1.0] : f32[6,6]\n"
+
+/* Biases that forbid classes, masks that are logarithms. */
+static void test_others(const char *preset)
+{
+    static const char *const programs[] = {
+        WEIGHTS "  %3 = const [0, -10000, 0.5, 0, -10000.25, 1] : f32[6]\n"
+        "  %4 = linear %0, %2, %3 : f32[3,6]\n  %5 = log_softmax %4 axis=1 : f32[3,6]\n"
+        "  return %5\n",
+        WEIGHTS "  %3 = const [0, -1000000000, 0.5, 0, 0, 1] : f32[6]\n"
+        "  %4 = linear %0, %2, %3 : f32[3,6]\n  return %4\n",
+        "  %2 = logical_not %1 : bool[3,6]\n  %3 = cast %2 dtype=f32 : f32[3,6]\n"
+        "  %4 = log %3 : f32[3,6]\n  %5 = add %0, %4 alpha=1 : f32[3,6]\n"
+        "  %6 = softmax %5 axis=1 : f32[3,6]\n  return %6\n",
+    };
+    for (size_t i = 0; i < TC_COUNT(programs); i++)
+        CHECK(measure("bool[3,6]", 0, programs[i], preset) > 25);
+}
+
 int main(void)
 {
     test_reach();
     test_programs("int8");
     test_programs("a16w8");
+    test_others("int8");
+    test_others("a16w8");
     return check_done();
 }
