@@ -7,7 +7,10 @@
  *
  *   0  a OPA, b OPB, factors of 16 bits, no shift
  *   1  a scaled by OPA (32 bits), b shifted left by 19 (8-bit operands) or 14 (16-bit)
- *   2  b scaled by OPA, a shifted left */
+ *   2  b scaled by OPA, a shifted left
+ *
+ * The product of 32-bit numbers takes the multiplier's place in the output's scale: only its shift
+ * and rounding count. */
 #include "state.h"
 
 typedef int64_t binary(int64_t a, int64_t b, const tc_npu_op *op);
@@ -220,7 +223,10 @@ bool tc_npu_elementwise(tc_npu_exec *x, const tc_npu_op *op)
             scale_u55(op, &a, &b);
         combine(op, modes[op->mode].f, &a, &b, &x->out);
     }
+    tc_npu_scale after = op->ofm_scale;
+    if (op->mode == TC_EW_MUL && op->ifm.bytes == 4)
+        after.multiplier = 1;
     if (scaled && (u85 || op->mode != TC_EW_LRELU))
-        scale_all(&x->out, &op->ofm_scale);
+        scale_all(&x->out, &after);
     return tc_npu_finish(x, op, &x->out);
 }

@@ -310,6 +310,18 @@ static const char *read_conv(const tc_npu_walk *w, tc_npu_op *op)
     return NULL;
 }
 
+/* U55 does not scale maxima, nor averages at a border, which it divides itself: Vela before 5.0
+ * gives them no scale, and says that it is in the scale stream. */
+static void drop_pool_scale(tc_npu_op *op)
+{
+    const tc_npu_window *v = &op->window;
+    bool padded = v->top || v->left || v->bottom || v->right;
+    if (!op->per_channel || (op->mode != TC_POOL_MAX && !(op->mode == TC_POOL_AVERAGE && padded)))
+        return;
+    op->per_channel = false;
+    op->ofm_scale = (tc_npu_scale){.multiplier = 1, .round = op->ofm_scale.round};
+}
+
 static const char *read_pool(const tc_npu_walk *w, tc_npu_op *op)
 {
     op->mode = op->param & 7;
@@ -319,6 +331,8 @@ static const char *read_pool(const tc_npu_walk *w, tc_npu_op *op)
         const char *wrong = read_window(w, op);
         if (wrong)
             return wrong;
+        if (!is_u85(w))
+            drop_pool_scale(op);
         whole(&op->ifm, op->ifm.h, op->ifm.w,
               op->mode == TC_POOL_REDUCE_SUM ? extent(w, TC_NPU_IFM_DEPTH_M1) : op->ofm.c);
     } else

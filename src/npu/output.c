@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output.c -- what every kernel operation ends with, in this order: scale, zero point, clamp,
- * table, store. */
+ * table, store.  The machine's own curves stand before the clamp. */
 #include "state.h"
 
 /* ---- tables ---- */
@@ -51,7 +51,7 @@ typedef struct function {
 static const function functions[32] = {
     [1] = {true, false, 1, false}, [4] = {true, true, 1, false},  [5] = {true, true, 2, false},
     [7] = {true, true, 4, false},  [8] = {true, true, 0, false},  [9] = {true, true, 0, true},
-    [10] = {true, true, 0, false}, [11] = {true, true, 0, false},
+    [10] = {true, true, 0, false}, [11] = {true, true, 0, false}, /* curves */
 };
 
 static bool apply_u85(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size_t n)
@@ -110,16 +110,33 @@ static bool bounds(const tc_npu_exec *x, const tc_npu_op *op, int64_t *lo, int64
     return clamped;
 }
 
+static bool apply_curve(tc_npu_exec *x, tc_npu_curve curve, tc_npu_array *a, size_t n)
+{
+    const uint8_t *table = x->machine->product == TC_U85 ? table_bytes(x, 0, TC_NPU_LUT) : NULL;
+    if (table && !tc_npu_curve_loaded(table))
+        return tc_npu_fail(x, "the memory of tables does not hold the points of %s",
+                           curve == TC_CURVE_TANH ? "tanh" : "sigmoid");
+    tc_npu_apply_curve(curve, a->v, n);
+    return true;
+}
+
 bool tc_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a)
 {
     size_t n = (size_t)a->h * (size_t)a->w * (size_t)a->c;
     int64_t lo, hi;
-    for (size_t i = 0; i < n; i++)
-        a->v[i] = tc_wrap_add(a->v[i], op->ofm.zero);
-    if (bounds(x, op, &lo, &hi))
+    bool clamped = bounds(x, op, &lo, &hi);
+    tc_npu_curve curve = tc_npu_curve_of(x->machine, op);
+    /* U55 has no zero point for results of 32 bits that are not clamped: Vela before 5.0 leaves
+     * that of another tensor in the register. */
+    if (op->ofm.zero && (clamped || x->machine->product == TC_U85))
+        for (size_t i = 0; i < n; i++)
+            a->v[i] = tc_wrap_add(a->v[i], op->ofm.zero);
+    if (curve && !apply_curve(x, curve, a, n))
+        return false;
+    if (clamped)
         for (size_t i = 0; i < n; i++)
             a->v[i] = a->v[i] > hi ? hi : a->v[i] < lo ? lo : a->v[i];
-    if (op->function) {
+    if (op->function && !curve) {
         bool done = x->machine->product == TC_U85 ? apply_u85(x, op, a, n) : apply_u55(x, op, a, n);
         if (!done)
             return false;

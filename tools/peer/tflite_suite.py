@@ -846,4 +846,5 @@ def main():
     print(", ".join(f"{k} {n}" for k, n in sorted(s.count.items())))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -76,10 +76,31 @@ static bool offsets(tc_tfl_node *n, int64_t *out)
     return false;
 }
 
+enum { STREAM, WEIGHTS, SCRATCH, FAST, FIRST };
+
+/* A variable is an input, and a result of another number that lies at the same place; of several
+ * results there the last counts. */
+static void keep_variables(tc_tfl_node *n, const int64_t *at, const tc_node *node)
+{
+    const tc_tfl_tensor *all = n->scope->tensor;
+    for (int i = FIRST; i < n->n_in && n->m.status == TC_OK; i++) {
+        const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
+        tc_val last = TC_NONE;
+        for (int k = 0; t->variable && k < n->n_out; k++) {
+            const tc_tfl_tensor *o = tc_tfl_out_tensor(n, k);
+            if (o->variable && at[o - all] == at[t - all] && at[t - all] >= 0 &&
+                o->dtype == t->dtype &&
+                tc_dims_count(o->rank, o->dim) == tc_dims_count(t->rank, t->dim))
+                last = node->out[k];
+        }
+        if (last)
+            tc_tfl_variable_set(n, i, tc_make_reshape(&n->m, last, t->rank, t->dim));
+    }
+}
+
 /* Inputs: stream, constants, scratch, fast scratch, then the network's, as the results. */
 void tc_tfl_build_ethos_u(tc_tfl_node *n)
 {
-    enum { STREAM, WEIGHTS, SCRATCH, FAST, FIRST };
     tc_make *m = &n->m;
     tc_tfl_scope *scope = n->scope;
     tc_arena *arena = &m->ctx->arena;
@@ -141,6 +162,7 @@ void tc_tfl_build_ethos_u(tc_tfl_node *n)
     m->status = tc_node_infer(m->g, node);
     for (int i = 0; i < n->n_out; i++)
         tc_tfl_bind_plain(n, i, node->out[i]);
+    keep_variables(n, at, node);
 }
 
 void tc_tfl_codes_ethos_u(tc_tfl_node *n) { tc_tfl_build_ethos_u(n); }

@@ -338,8 +338,10 @@ tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, 
     static const char empty[8];
     tc_tfl *reader = scope->reader;
     tc_ctx *ctx = reader->ctx;
+    *out = t->kept;
+    if (out->data)
+        return TC_OK;
     tc_bytes raw = tc_tfl_buffer(reader, (int64_t)tc_fb_u32(t->table, TENSOR_BUFFER, 0));
-    *out = (tc_tensor){NULL, NULL};
     if (tc_fb_u32(t->table, TENSOR_EXTERNAL, 0))
         return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                               "tensor '%s' has its numbers in another file", t->name);
@@ -367,6 +369,6 @@ tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, 
     if (!data)
         return tc_error(ctx, loc, TC_E_FORMAT, "the sparse tensor '%s' does not fit together",
                         t->name);
-    *out = (tc_tensor){type, (void *)(uintptr_t)data};
+    *out = t->kept = (tc_tensor){type, (void *)(uintptr_t)data};
     return TC_OK;
 }

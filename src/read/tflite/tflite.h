@@ -65,6 +65,7 @@ typedef struct tc_tfl_tensor {
     bool made, broken, loaded;
     tc_val val;
     const char *handle; /* of a resource: its name */
+    tc_tensor kept;     /* its numbers, once read: many operators may share them */
 } tc_tfl_tensor;
 
 typedef struct tc_tfl_node {
