@@ -402,6 +402,11 @@ static tc_status chosen(tc_rewrite *rw, const tc_node *node, bool *done)
 /* Bools that are results of the graph and read in it, by a SELECT or what makes its condition. */
 static tc_status own_results(tc_graph *g, const reading *r)
 {
+    if (!g->n_out)
+        return TC_OK;
+    /* a copy of the graph from before the pass has the same list */
+    g->out = tc_arena_copy(&g->module->ctx->arena, g->out, g->n_out * sizeof *g->out);
+    g->cap_out = g->n_out;
     for (size_t i = 0; i < g->n_out; i++) {
         tc_val v = g->out[i];
         const tc_node *def = tc_def(g, v);
