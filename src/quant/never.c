@@ -385,19 +385,27 @@ static tc_val channels(tc_rewrite *rw, const tc_node *node, const float *x, int6
     return tc_graph_const(rw->to, type, x, NULL, node->loc);
 }
 
+/* The bias of a linear layer or convolution that has far ones among others; -1: none. */
+static int far_bias(const tc_graph *g, const tc_node *node, tc_far *far)
+{
+    int at = node->op == TC_OP_linear || node->op == TC_OP_conv ? tc_role_bias(node) : -1;
+    tc_tensor b = tc_tensor_of(g, at >= 0 ? node->in[at] : TC_NONE);
+    if (!b.data || b.type->rank != 1)
+        return -1;
+    const tc_type *y = tc_type_of(g, node->out[0]);
+    bool batched = node->op == TC_OP_linear || y->rank == tc_type_of(g, node->in[1])->rank;
+    *far = known_tensor(b);
+    return far->from > 0 && !far->alone && batched ? at : -1;
+}
+
 /* linear(x, w, b), b with far ones: linear(x, w, those below) + the far ones. */
 static tc_status part(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    int at = node->op == TC_OP_linear || node->op == TC_OP_conv ? tc_role_bias(node) : -1;
-    if (at < 0 || !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, at)))
+    tc_far far;
+    int at = far_bias(rw->from, node, &far);
+    if (at < 0)
         return TC_OK;
-    tc_tensor b = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, at));
-    tc_far far = b.data ? known_tensor(b) : (tc_far){.from = 0};
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
-    bool batched =
-        node->op == TC_OP_linear || y->rank == tc_type_of(rw->from, node->in[1])->rank;
-    if (!(far.from > 0) || far.alone || b.type->rank != 1 || !batched)
-        return TC_OK;
+    tc_tensor b = tc_tensor_of(rw->from, node->in[at]);
     int64_t n = tc_type_count(b.type);
     float *near = tc_arena_copy(&rw->ctx->arena, b.data, (size_t)n * sizeof *near),
           *away = tc_new_n(&rw->ctx->arena, float, (size_t)n);
@@ -424,7 +432,12 @@ static tc_status part(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_never_part(tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {part};
-    return tc_rewrite_graph(tc_main(module), rewriters, TC_COUNT(rewriters), NULL);
+    tc_graph *g = tc_main(module);
+    tc_far far;
+    bool any = false;
+    for (size_t k = 0; k < g->n_node; k++)
+        any = any || far_bias(g, g->node[k], &far) >= 0;
+    return any ? tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL) : TC_OK;
 }
 
 /* ---- sums as choices ---- */
@@ -446,17 +459,27 @@ static tc_status put(tc_rewrite *rw, const tc_node *like, tc_op op, const void *
     return TC_OK;
 }
 
+/* The operand of a sum that is a mask over the other; -1: none. */
+static int mask_of(const tc_graph *g, const tc_node *node, const tc_far *far)
+{
+    if ((node->op != TC_OP_add && node->op != TC_OP_sub) ||
+        ((const tc_attr_alpha *)node->attr)->alpha != 1)
+        return -1;
+    int at = far[node->in[1]].from > 0;
+    const tc_far *m = &far[node->in[at]];
+    bool masks = m->from > 0 && fabs(m->one) >= least_chosen && !m->alone;
+    bool over = far[node->out[0]].from > 0 && !(far[node->in[!at]].from > 0);
+    return masks && over && !tc_is_const(g, node->in[!at]) ? at : -1;
+}
+
 static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     chooser *c = rw->user;
     bool sub = node->op == TC_OP_sub;
-    if ((node->op != TC_OP_add && !sub) || ((const tc_attr_alpha *)node->attr)->alpha != 1)
+    int at = mask_of(rw->from, node, c->far);
+    if (at < 0)
         return TC_OK;
-    int at = c->far[node->in[1]].from > 0;
     const tc_far *m = &c->far[node->in[at]];
-    if (!(m->from > 0) || !(fabs(m->one) >= least_chosen) || c->far[node->in[!at]].from > 0 ||
-        m->alone || !(c->far[node->out[0]].from > 0) || tc_is_const(rw->from, node->in[!at]))
-        return TC_OK;
     tc_val mask = tc_rewrite_in(rw, node, at), x = tc_rewrite_in(rw, node, !at), kept, y;
     tc_val limit = tc_graph_scalar(rw->to, TC_f32, copysign(m->from, m->one), node->loc);
     TC_TRY(put(rw, node, m->one < 0 ? TC_OP_gt : TC_OP_lt, NULL, mask, limit, TC_NONE, &kept));
@@ -480,7 +503,12 @@ tc_status tc_never_choose(tc_module *module, const tc_far *far, size_t *n)
 {
     static tc_rewriter *const rewriters[] = {choose};
     chooser c = {far, 0};
-    TC_TRY(tc_rewrite_graph(tc_main(module), rewriters, TC_COUNT(rewriters), &c));
+    const tc_graph *g = tc_main(module);
+    bool any = false;
+    for (size_t k = 0; k < g->n_node; k++)
+        any = any || mask_of(g, g->node[k], far) >= 0;
+    if (any)
+        TC_TRY(tc_rewrite_graph(tc_main(module), rewriters, TC_COUNT(rewriters), &c));
     *n = c.n;
     return TC_OK;
 }

@@ -78,6 +78,15 @@ static bool reaches_far(const tc_domains *domains)
     return found;
 }
 
+/* Observations have ranges, and no numbers to tell a mask from others by. */
+static void warn_merged(tc_ctx *ctx)
+{
+    tc_warning(ctx, NULL, TC_E_OBSERVATIONS,
+               "values reach 1e6 and more: if a mask given as an input makes them, the others have "
+               "no codes left");
+    tc_note(ctx, NULL, "quantize with --calib DATA, which tells masks from other numbers");
+}
+
 /* Domains and grids.  Numbers that stand for "never" are looked for first where constants suggest
  * them, else where the ranges do; then everything is looked at again. */
 static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
@@ -91,8 +100,11 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *
     tc_status status = tc_quant_decide(ctx, a->typed, config, never, &a->domains);
     if (status == TC_OK)
         status = tc_quant_observe(ctx, a->typed, request, &a->domains);
-    if (status == TC_OK && !suspect && !config->anchor && !request->observe_only &&
-        !request->n_merge && reaches_far(&a->domains))
+    bool far = status == TC_OK && !config->anchor && !request->observe_only &&
+               reaches_far(&a->domains);
+    if (far && request->n_merge)
+        warn_merged(ctx);
+    else if (far && !suspect)
         status = tc_quant_never(ctx, a->typed, request, &never);
     if (status != TC_OK || suspect || !never) {
         tc_hold_keep(ctx, hold);

@@ -181,6 +181,31 @@ static void test_others(const char *preset)
         CHECK(measure("bool[3,6]", 0, programs[i], preset) > 25);
 }
 
+/* Observations alone do not tell a mask from other numbers: that is said. */
+static void test_merged(double low, bool said)
+{
+    static const char text[] = "graph @main(%0: f32[3,6], %1: f32[3,6]) {\n" GIVEN
+                               "  %4 = argmax %3 axis=1 keepdim=false : i64[3]\n  return %4\n}\n";
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *m = NULL;
+    CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+                   (tc_bytes){NULL, 0}, &m) == TC_OK &&
+          tc_infer_missing(ctx, m) == TC_OK);
+    source s = {tc_main(m), low};
+    tc_config config;
+    tc_bytes seen;
+    CHECK(tc_config_preset("int8", &config));
+    config.global.act.observer = TC_OBSERVER_minmax;
+    tc_quant_request first = {
+        .config = &config, .samples = {SAMPLES, read, &s}, .observe_only = &seen};
+    CHECK(tc_quantize(ctx, m, &first) == TC_OK);
+    tc_observations merge = {"first.obs", seen};
+    tc_quant_request second = {.config = &config, .merge = &merge, .n_merge = 1};
+    CHECK(tc_quantize(ctx, m, &second) == TC_OK);
+    CHECK((strstr(tc_diagnostics(ctx), "values reach 1e6 and more") != NULL) == said);
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
     test_reach();
@@ -188,5 +213,7 @@ int main(void)
     test_programs("a16w8");
     test_others("int8");
     test_others("a16w8");
+    test_merged(-1e9, true);
+    test_merged(-10, false);
     return check_done();
 }
