@@ -92,13 +92,21 @@ static void add_name(tc_buf *list, tc_str name)
     tc_buf_printf(list, "%s%.*s", list->size ? ", " : "", (int)name.n, name.p);
 }
 
+static tc_status choose_of(tc_ctx *ctx, tc_status status, tc_buf *known)
+{
+    if (known->size)
+        tc_note(ctx, NULL, "choose one of: %s", tc_buf_cstr(known));
+    else
+        tc_note(ctx, NULL, "there is none to choose: give a --vela-ini that has one");
+    return status;
+}
+
 static tc_status unknown(tc_ctx *ctx, const char *option, const char *name, const char *place,
                          tc_buf *known)
 {
     tc_status status = tc_usage(ctx, "%s %s: %s has no such %s", option, name, place,
                                 tc_text_eq(option, "--memory-mode") ? "memory mode" : "system");
-    tc_note(ctx, NULL, "choose one of: %s", known->size ? tc_buf_cstr(known) : "none");
-    return status;
+    return choose_of(ctx, status, known);
 }
 
 static tc_status does_not_fit(tc_ctx *ctx, const tc_npu_system *s, const char *why, tc_buf *known)
@@ -106,9 +114,7 @@ static tc_status does_not_fit(tc_ctx *ctx, const tc_npu_system *s, const char *w
     tc_status status =
         tc_usage(ctx, "--memory-mode %s does not go with the system %s: it puts %s", s->mode,
                  s->config, why);
-    tc_note(ctx, NULL, "choose one of: %s",
-            known->size ? tc_buf_cstr(known) : "none");
-    return status;
+    return choose_of(ctx, status, known);
 }
 
 /* ---- built-in: the choice ---- */

@@ -123,7 +123,7 @@ static void check_descriptions(void)
          "core_clock of section System_Config.S is no number: 'fast'"},
         {"[System_Config.S]\naxi0_port=Sram\n", "does not name the memories of both ports"},
         {"[System_Config.S]\ninherit=System_Config.S\n", "inherits from itself"},
-        {SYSTEM, "has no section Memory_Mode.M"},
+        {SYSTEM, "has no such memory mode"},
         {SYSTEM "[Memory_Mode.M]\nconst_mem_area=Axi2\n", "neither Axi0 nor Axi1: 'Axi2'"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
