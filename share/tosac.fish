@@ -93,7 +93,7 @@ complete -c tosac -n '__fish_seen_subcommand_from profile' -l target -s t -r -d 
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l by -r -d 'put operations together by line (of Python), module, node or kind'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l top -r -d 'how many rows are shown, dearest first (20)'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l estimate -d 'do without Vela: guess operations from the TOSA operators; rougher, and quick'
-complete -c tosac -n '__fish_seen_subcommand_from profile' -l calib -r -d 'calibration data; without, numbers are invented: costs depend little on them'
+complete -c tosac -n '__fish_seen_subcommand_from profile' -l calib -r -d 'calibration data; without, numbers are invented, and 16 bits and forms not known'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l quant -s q -r -d 'int8, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, none, anchor, or a JSON file'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l cpu -r -d 'names or operators that stay on the CPU, comma-separated'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l vela-ini -r -d 'Ethos-U: a system description of your own, in the form of Vela\'s'

@@ -287,6 +287,9 @@ for name in xy/y xz/z ab/b; do cp "$dir/ones.npy" "$dir/$name.npy"; done
 expect 0 'f32[1,3]           -3            0' run "$dir/pair.ir" -i "$dir/xy"
 expect 0 'f32[1,3]           -3            0' run "$dir/pair.ir" -i "$dir/ab"
 expect 1 "there is no array named 'y': they are x, z, the inputs are x, y" run "$dir/pair.ir" -i "$dir/xz"
+expect 0 'calibration data quantizes nothing here' compile $digits/model.pt2 -t TOSA-1.0+FP --calib $digits/calib.npz
+expect 0 '44 operators on TOSA-1.0+FP, 0 on the CPU' compile $digits/model.pt2 -t TOSA-1.0+FP --calib $digits/calib.npz
+expect 2 "-q int8: the target 'TOSA-1.0+FP' computes in float" compile $digits/model.pt2 -t TOSA-1.0+FP -q int8 --calib $digits/calib.npz
 expect 0 'TOSA-1.0+INT' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --keep-odd-samples
 expect 0 'rounding is left out: the time of --budget is over' quantize $digits/model.pt2 --calib $digits/calib.npz -q best --budget 0.001s -o "$dir/brief.ir"
 expect 2 "--budget 'soon': a number above 0 is wanted" quantize $digits/model.pt2 --calib $digits/calib.npz --budget soon -o "$dir/brief.ir"
@@ -426,6 +429,7 @@ expect 1 '[io]' profile $net --vela-ini "$dir/none.ini"
 expect 2 '-t TARGET is missing' profile $digits/model.pt2
 expect 2 'known for Ethos-U targets' profile $digits/model.pt2 -t cpu
 TOSAC_VELA=$dir/no-vela expect 0 'guessed from TOSA operators' profile $digits/model.pt2 -t ethos-u85-256 --estimate
+TOSAC_VELA=$dir/no-vela expect 0 'there is no calibration data' profile $digits/model.pt2 -t ethos-u55-128 --estimate
 TOSAC_VELA=$dir/no-vela expect 0 'digits_models.py:22' profile $digits/model.pt2 -t ethos-u55-128 --estimate
 expect 2 'is compiled already' profile $net --estimate
 # Weights of 4 bits take half the flash, which is what an Ethos-U55 waits for.

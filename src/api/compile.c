@@ -54,11 +54,46 @@ static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
     return status;
 }
 
+/* Whether a quantized program would have no place on the accelerator. */
+static bool is_float_only(const tc_compiled *c)
+{
+    return c->target.machine->packing != TC_PACKED_NOT && has(&c->target, TC_FEATURE_FP) &&
+           !has(&c->target, TC_FEATURE_INT);
+}
+
+/* Settings that quantize. */
+static bool asks_for_integers(const tc_compile_request *r)
+{
+    return r->settings || (r->config && !tc_text_eq(r->config, "none"));
+}
+
+/* A target that computes in float: settings that quantize are a mistake, data changes nothing. */
+static tc_status check_float_only(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
+{
+    if (!is_float_only(c) || r->calib_only_if_needed)
+        return TC_OK;
+    if (asks_for_integers(r)) {
+        tc_status status = tc_usage(ctx, "%s%s: the target '%s' computes in float",
+                                    r->config ? "-q " : "settings that quantize",
+                                    r->config ? r->config : "", r->target);
+        tc_note(ctx, NULL, "TOSA-1.0+INT computes with integers, TOSA-1.0+INT+FP with both; "
+                           "without -q the program stays in float");
+        return status;
+    }
+    if (r->calib && !tc_dataset_invented(r->calib) && !(r->config || r->check)) {
+        tc_warning(ctx, NULL, TC_E_NO_EFFECT,
+                   "calibration data quantizes nothing here: the target '%s' computes in float",
+                   r->target);
+        tc_note(ctx, NULL, "TOSA-1.0+INT computes with integers, TOSA-1.0+INT+FP with both");
+    }
+    return TC_OK;
+}
+
 /* Whether a float program is to be quantized. */
 static bool wants_integers(const tc_compile_request *r, const tc_compiled *c)
 {
-    bool asked = r->settings || (r->config && !tc_text_eq(r->config, "none"));
-    if (r->config && !asked)
+    bool asked = asks_for_integers(r);
+    if ((r->config && !asked) || is_float_only(c))
         return false;
     bool integers_only = has(&c->target, TC_FEATURE_INT) && !has(&c->target, TC_FEATURE_FP);
     if (!asked && !integers_only && (!r->calib || r->calib_only_if_needed))
@@ -89,6 +124,8 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         ctx, c->module,
         c->target.machine->can.selects ? "single,attended,mask" : "single,spelled,mask", r->trace));
     TC_TRY(tc_run_passes(ctx, c->module, tc_passes_for(&c->config), r->trace));
+    if (r->calib && r->calib_only_if_needed && tc_dataset_invented(r->calib))
+        tc_data_missing(ctx, &c->config);
     tc_quant_request q = {.config = &c->config};
     if (r->calib)
         TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &q.samples));
@@ -146,19 +183,22 @@ tc_status tc_compile_typed(tc_ctx *ctx, const tc_target *target, tc_module *type
 }
 
 /* While the program still has the norms that know what it was trained on. */
-static void judge_data(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
+static tc_status judge_data(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
 {
-    if (r->calib && !r->calib_only_if_needed && wants_integers(r, c) &&
-        !tc_quant_is_pt2e(c->module) && !tc_quant_is_typed(c->module) &&
-        !tc_quant_is_lowered(c->module))
+    TC_TRY(check_float_only(ctx, r, c));
+    if (r->calib && !r->calib_only_if_needed && wants_integers(r, c))
         tc_data_fit(ctx, c->module, r->calib);
+    return TC_OK;
 }
 
 /* Everything up to the typed program. */
 static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     TC_TRY(tc_tell_progress(ctx, "tidying", 0, 1));
-    judge_data(ctx, r, out);
+    bool quantized = tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module) ||
+                     tc_quant_is_lowered(out->module);
+    if (!quantized)
+        TC_TRY(judge_data(ctx, r, out));
     if (!has(&out->target, TC_FEATURE_FFT))
         TC_TRY(tc_run_passes(ctx, out->module, "infer,complex", r->trace));
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));

@@ -195,3 +195,12 @@ void tc_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
             "(--preprocess does it to pictures)",
             f.lo, f.hi);
 }
+
+void tc_data_missing(tc_ctx *ctx, tc_config *config)
+{
+    config->widen_noisy = false;
+    tc_warning(ctx, NULL, TC_E_DATA,
+               "there is no calibration data: ranges are those of invented numbers; which values "
+               "take 16 bits, and which forms softmax and attention take, is not known");
+    tc_note(ctx, NULL, "--calib DATA: costs may be a third off without, and other lines first");
+}

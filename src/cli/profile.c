@@ -99,7 +99,7 @@ static const cli_option options[] = {
     {"--estimate", NULL, NULL, CLI_FLAG, AT(estimate),
      "do without Vela: guess operations from the TOSA operators; rougher, and quick"},
     CLI_ROW_CALIB(profile_options,
-                  "calibration data; without, numbers are invented: costs depend little on them"),
+                  "calibration data; without, numbers are invented, and 16 bits and forms not known"),
     CLI_ROWS_SETTINGS(profile_options),
     CLI_ROWS_VELA(profile_options),
     {0},
