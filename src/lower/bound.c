@@ -141,3 +141,55 @@ double tc_put_bound(const tc_lower *lw, tc_val v)
 {
     return bound(lw, v, 0);
 }
+
+/* How far back plain arithmetic is followed. */
+enum { GIVEN_DEPTH = 8 };
+
+/* The operands whose numbers the result holds, or is computed from as they are. */
+static int plain_operands(const tc_node *node, int *first)
+{
+    *first = node->op == TC_OP_tosa_select;
+    switch (node->op) {
+    case TC_OP_tosa_add:
+    case TC_OP_tosa_sub:
+    case TC_OP_tosa_mul:
+    case TC_OP_tosa_maximum:
+    case TC_OP_tosa_minimum:
+        return 2;
+    case TC_OP_tosa_select:
+    case TC_OP_tosa_concat:
+        return node->n_in;
+    case TC_OP_tosa_abs:
+    case TC_OP_tosa_negate:
+    case TC_OP_tosa_reduce_sum:
+    case TC_OP_tosa_reduce_max:
+    case TC_OP_tosa_reduce_min:
+    case TC_OP_tosa_reshape:
+    case TC_OP_tosa_transpose:
+    case TC_OP_tosa_slice:
+    case TC_OP_tosa_tile:
+    case TC_OP_tosa_reverse:
+    case TC_OP_tosa_gather:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static bool is_given(const tc_lower *lw, tc_val v, int depth)
+{
+    const tc_node *node = v ? tc_def(lw->to, v) : NULL;
+    const tc_type *t = v ? tc_put_type(lw, v) : NULL;
+    if (!t || t->dtype != TC_i32 || depth >= GIVEN_DEPTH || !node)
+        return t && t->dtype == TC_i32 && !node;
+    int first, n = plain_operands(node, &first);
+    for (int i = first; i < n; i++)
+        if (is_given(lw, node->in[i], depth + 1))
+            return true;
+    return false;
+}
+
+bool tc_put_is_given(const tc_lower *lw, tc_val v)
+{
+    return is_given(lw, v, 0);
+}

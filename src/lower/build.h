@@ -56,6 +56,8 @@ tc_val tc_put_channels_first(tc_lower *lw, tc_val x);
 /* The largest magnitude of an integer of `to`, whatever comes in; infinite where that is not known.
  */
 double tc_put_bound(const tc_lower *lw, tc_val v);
+/* Whether it holds, or is made by plain arithmetic of, i32 that somebody gives: any number. */
+bool tc_put_is_given(const tc_lower *lw, tc_val v);
 
 /* ---- change of scale ---- */
 /* saturate(round((x - in_zero) * factor) + out_zero) as `to`.  factor > 0.  Rounds once; 32-bit

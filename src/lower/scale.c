@@ -65,6 +65,8 @@ static tc_val held(tc_lower *lw, tc_val x, double *factor, int64_t n, int64_t *i
 {
     tc_dtype from = tc_put_type(lw, x)->dtype;
     double most = tc_put_bound(lw, x) + fabs((double)*in_zero), steepest = 0;
+    if (isinf(most) && tc_put_is_given(lw, x)) /* what rules make themselves fits */
+        most = 0x1p31;
     for (int64_t i = 0; i < n; i++) {
         factor[i] = fmin(factor[i], 0x1p28); /* one step is beyond every code already */
         steepest = fmax(steepest, factor[i]);

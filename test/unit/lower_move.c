@@ -129,6 +129,21 @@ static void steep(void)
            "  return %1\n}\n");
 }
 
+/* Integers that somebody gives are any: those beyond the codes are at their ends. */
+static void given(void)
+{
+    lower_plain.int_lo = INT32_MIN;
+    lower_plain.int_hi = INT32_MAX;
+    LOWERS("TOSA-1.0+INT", 0,
+           "graph @t(%0: i32[2,60]) {\n  %1 = cast %0 dtype=f32 : i16[2,60] q(0.125:0)\n"
+           "  return %1\n}\n");
+    LOWERS("TOSA-1.0+INT", 0,
+           "graph @t(%0: i32[2,60]) {\n  %1 = reshape %0 shape=[120] : i32[120]\n"
+           "  %2 = cast %1 dtype=f32 : i8[120] q(2:3)\n  return %2\n}\n");
+    lower_plain.int_lo = -20;
+    lower_plain.int_hi = 20;
+}
+
 static void places(void)
 {
     lower_plain.int_lo = 0;
@@ -164,6 +179,7 @@ int main(void)
     windows();
     domains();
     steep();
+    given();
     places();
     return check_done();
 }
