@@ -21,28 +21,6 @@ static const char *main_reason(const tc_split_report *r, size_t *n, const tc_nod
     return why;
 }
 
-/* The named input of one number that decides which branch of the program is taken; or NULL. */
-static const tc_value *steers(tc_ctx *ctx, const tc_graph *g)
-{
-    bool *decides = tc_new_n(&ctx->arena, bool, g->n_val);
-    for (size_t k = g->n_node; k-- > 0;) {
-        const tc_node *node = g->node[k];
-        bool on_the_way = false;
-        for (int i = 0; i < node->n_out; i++)
-            on_the_way = on_the_way || decides[node->out[i]];
-        for (int i = 0; on_the_way && i < node->n_in; i++)
-            decides[node->in[i]] = true;
-        if (node->op == TC_OP_cond)
-            decides[node->in[0]] = true;
-    }
-    for (size_t i = 0; i < g->n_in; i++) {
-        const tc_value *v = tc_value_of(g, g->in[i]);
-        if (decides[g->in[i]] && v->name && tc_type_count(v->type) == 1)
-            return v;
-    }
-    return NULL;
-}
-
 tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c)
 {
     if (c->n_region || c->target.machine->packing == TC_PACKED_NOT || !c->typed ||
@@ -61,13 +39,7 @@ tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c)
         tc_warning(ctx, &loc, TC_E_IDLE, text, c->target.text, all);
     tc_note(ctx, first->loc, "%zu of them, beginning with '%s': %s", n,
             first->loc->node ? first->loc->node : tc_ops[first->op].name, why);
-    const tc_value *input = steers(ctx, tc_main(c->typed));
-    if (input)
-        tc_note(ctx, NULL,
-                "the input '%s' decides which branch is taken: --set %s=VALUE fixes it, and the "
-                "other branch goes",
-                input->name, input->name);
-    else if (c->request.config && tc_text_eq(c->request.config, "none"))
+    if (c->request.config && tc_text_eq(c->request.config, "none"))
         tc_note(ctx, NULL, "-q none leaves the model in float: without it, --calib quantizes it");
     else
         tc_note(ctx, NULL, "'tosac explain' lists every operator with its reason");
