@@ -367,18 +367,48 @@ static void choose_one(void *what, size_t d, tc_arena *room)
     domain->hi = (double)range.hi;
 }
 
+/* The domain whose codes a domain has, and how many times its steps. */
+static size_t base_of(const tc_domains *domains, size_t d, double *factor)
+{
+    const tc_domain *domain = domains->domain;
+    size_t root = home(domains, d);
+    *factor = 1;
+    while (domain[root].base >= 0) {
+        *factor *= domain[root].factor;
+        root = home(domains, (size_t)domain[root].base);
+    }
+    return root;
+}
+
+/* A domain whose base was given other bits, by what it was joined with, has codes of its own: the
+ * same range. */
+static void part_from_base(const observation *o, size_t d)
+{
+    tc_domain *domain = &o->domains->domain[d];
+    double factor;
+    size_t root = base_of(o->domains, d, &factor);
+    tc_ends seen = bins_range(o, root);
+    if (domain->base < 0 || domain->joined >= 0 ||
+        domain->setting.dtype == o->domains->domain[root].setting.dtype)
+        return;
+    domain->base = -1;
+    domain->lo = factor * (double)seen.lo;
+    domain->hi = factor * (double)seen.hi;
+    tc_grid grid = tc_grid_of(&domain->setting, domain->lo, domain->hi);
+    domain->scale = grid.scale;
+    domain->zero = grid.zero;
+}
+
 static void choose_all(observation *o)
 {
     tc_domain *domain = o->domains->domain;
     size_t n = o->domains->n;
     tc_each(o->ctx, n, tc_each_threads(o->ctx, n), choose_one, o);
+    for (size_t d = 0; d < n; d++)
+        part_from_base(o, d);
     for (size_t d = 0; d < n; d++) {
-        size_t root = home(o->domains, d);
-        double factor = 1;
-        while (domain[root].base >= 0) {
-            factor *= domain[root].factor;
-            root = home(o->domains, (size_t)domain[root].base);
-        }
+        double factor;
+        size_t root = base_of(o->domains, d, &factor);
         if (root == d)
             continue;
         domain[d].scale = (double)(float)(domain[root].scale * factor);

@@ -624,6 +624,13 @@ static void ranges_apart(void)
              &c, 0.02);
     CHECK(type_of(&p, "c")->dtype == TC_i32 && type_of(&p, "o")->dtype == TC_i32 &&
           type_of(&p, "c")->quant->scale[0] == type_of(&p, "o")->quant->scale[0]);
+    tc_ctx_free(near("%0 \"a\": f32[4], %1 \"b\": f32[4]", /* a multiple of a cat of 16 bits */
+                     "  %2 = const 50 : f32[]\n  %3 = tanh %0\n  %4 = mul %0, %1\n"
+                     "  %5 = mul %4, %2\n  %6 \"c\" = cat %3, %5 axis=0\n"
+                     "  %7 = const 0.5 : f32[]\n  %8 \"h\" = mul %6, %7\n"
+                     "  %9 = sub %6, %8 alpha=1\n  return %9\n",
+                     &c, 0.02)
+                    .ctx);
     CHECK(type_of(&p, "x")->quant->scale[0] <= 1.0 / 255);
     CHECK(type_of(&p, "o")->quant->scale[0] < 1e-4);
     tc_ctx_free(p.ctx);
