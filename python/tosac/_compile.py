@@ -198,7 +198,7 @@ class Compiled(Explanation):
         return self._report(n.TC_REPORT_LINE).strip()
 
     def run(self, *inputs: Any, dequantize: bool = False, reset: bool = False, **named: Any) -> list[np.ndarray]:
-        """Run the compiled program on this machine, bit for bit as the target would; see `tosac.run`."""
+        """Run the compiled program on this machine, regions bit for bit as the target would; see `tosac.run`."""
         if self._runner is None:
             emit = "pte+tosa" if self.target.startswith("ethos") else "pte"
             self._runner = load(self.to_bytes(emit)[0])

@@ -83,11 +83,17 @@ static bool moves_codes(const tc_node *node)
            node->op != TC_OP_triu;
 }
 
-/* quantize(op(dequantize(operands))) */
+/* quantize(op(dequantize(operands))); products with constants on their codes */
 static bool rule_typed(tc_cpu_maker *m)
 {
     const tc_node *node = m->node;
-    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_in);
+    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_in), y;
+    if (tc_cpu_on_codes(m, node->n_in > 2 && node->in[2] ? real_of(m, tc_cpu_in(m, 2)) : TC_NONE,
+                        &y)) {
+        const tc_type *t = tc_cpu_out_type(m, 0);
+        tc_cpu_give(m, 0, t->quant ? convert(m, TC_OP_quantize, y, t->quant, t) : y);
+        return true;
+    }
     for (int i = 0; i < node->n_in; i++)
         in[i] = real_of(m, tc_cpu_in(m, i));
     if (m->status != TC_OK)

@@ -77,6 +77,10 @@ tc_val tc_cpu_matmul(tc_cpu_maker *m, tc_val x, tc_val y);
 /* Rows of an axis by number. */
 tc_val tc_cpu_pick(tc_cpu_maker *m, tc_val x, int64_t axis, const int64_t *row, int64_t n);
 
+/* cpu_codes.c: the node's product of codes with constant ones, as real numbers; bias: real, or
+ * TC_NONE.  false: it is not of that kind. */
+bool tc_cpu_on_codes(tc_cpu_maker *m, tc_val bias, tc_val *out);
+
 /* cpu_order.c: a scatter whose numbers are combined where several meet; false: not of that kind. */
 bool tc_cpu_scatter_meeting(tc_cpu_maker *m);
 
