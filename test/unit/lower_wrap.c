@@ -130,6 +130,7 @@ int main(void)
     static const char *const same[] = {
         "add %0, %1 alpha=1", "add %0, %1 alpha=3", "sub %0, %1 alpha=1", "mul %0, %1",
         "neg %0",             "square %0",          "addcmul %0, %0, %1 value=1",
+        "shift_left %0, %1",  "shift_right %0, %1", /* by too much, and by less than nothing */
     };
     for (size_t k = 0; k < TC_COUNT(recorded); k++)
         CHECK(gives(recorded[k].type, recorded[k].op, recorded[k].result, recorded[k].y));

@@ -230,31 +230,68 @@ static bool shifts(tc_lower *lw, const tc_node *node)
             tc_lower_refuse(lw, "a shift by %lld", (long long)tc_load_i64(n, i));
             return false;
         }
-    return true;
+    return tc_plain_computes(lw, tc_lower_result(lw, node, 0)->dtype);
 }
 
+/* How far to shift, as `dtype`: a computed number that is outside counts as `instead`, and *within
+ * says where it is not; none for constants. */
+static tc_val amount(tc_lower *lw, const tc_node *node, tc_dtype dtype, double instead,
+                     tc_val *within)
+{
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    *within = TC_NONE;
+    if (tc_tensor_of(lw->from, node->in[1]).data)
+        return tc_plain_in(lw, node, 1, dtype, t->rank);
+    bool ints = tc_lower_has(lw, TC_FEATURE_INT);
+    tc_val n = tc_plain_in(lw, node, 1, ints ? TC_i32 : TC_f32, t->rank);
+    tc_val width = tc_f_number(lw, n, tc_dtypes[t->dtype].bits), least = tc_f_number(lw, n, 0);
+    tc_val below = tc_f_greater(lw, width, n),
+           from = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, n, least);
+    *within = tc_put2(lw, TC_OP_tosa_logical_and, NULL, below, from);
+    n = tc_put_select(lw, *within, n, tc_f_number(lw, n, instead));
+    return tc_put_tosa_cast(lw, n, dtype);
+}
+
+/* By the width and more nothing is left. */
 void tc_lower_plain_shift_left(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    if (shifts(lw, node))
-        bits(lw, node, TC_OP_tosa_logical_left_shift, TC_OP_tosa_logical_left_shift, out);
+    const tc_type *t = tc_lower_result(lw, node, 0);
+    if (!shifts(lw, node))
+        return;
+    bool ints = tc_lower_has(lw, TC_FEATURE_INT),
+         known = tc_tensor_of(lw->from, node->in[1]).data;
+    tc_dtype with = ints || known ? t->dtype : TC_i32;
+    tc_val within, n = amount(lw, node, with, 0, &within),
+                   x = tc_plain_in(lw, node, 0, with, t->rank);
+    tc_val y = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, x, n);
+    if (within && ints)
+        y = tc_put_select(lw, within, y, tc_f_number(lw, y, 0));
+    else if (within) {
+        tc_val one = tc_put_number(lw, TC_f32, t->rank, 1),
+               none = tc_put_number(lw, TC_f32, t->rank, 0);
+        y = tc_put_mul(lw, y, tc_put_tosa_cast(lw, tc_put_select(lw, within, one, none), TC_i32));
+    }
+    out[0] = tc_put_cast(lw, y, t->dtype);
 }
 
-/* Without ARITHMETIC_RIGHT_SHIFT, which only PRO-INT has, the ones that a sign brings in are
- * subtracted as 2^(32 - n), in two steps for n = 0. */
+/* By the width and more the sign is left.  Without ARITHMETIC_RIGHT_SHIFT, which only PRO-INT has,
+ * the ones that a sign brings in are subtracted as 2^(32 - n), in two steps for n = 0. */
 void tc_lower_plain_shift_right(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     tc_attr_tosa_shift *a = tc_new(&lw->ctx->arena, tc_attr_tosa_shift);
-    if (!tc_plain_computes(lw, t->dtype) || !shifts(lw, node))
+    double most = tc_dtypes[t->dtype].bits - 1;
+    tc_val within;
+    if (!shifts(lw, node))
         return;
     if (tc_lower_has(lw, TC_FEATURE_INT)) {
-        tc_val by = tc_plain_in(lw, node, 1, t->dtype, t->rank);
+        tc_val by = amount(lw, node, t->dtype, most, &within);
         tc_val shifted = tc_plain_in(lw, node, 0, t->dtype, t->rank);
         out[0] = tc_put2(lw, TC_OP_tosa_arithmetic_right_shift, a, shifted, by);
         return;
     }
     tc_val x = tc_plain_in(lw, node, 0, TC_i32, t->rank),
-           n = tc_plain_in(lw, node, 1, TC_i32, t->rank);
+           n = amount(lw, node, TC_i32, most, &within);
     tc_val up = tc_f_from(lw, 31, n);
     tc_val ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sign_bit(lw, x), up);
     ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, ones, tc_f_number(lw, ones, 1));
