@@ -302,49 +302,24 @@ static const uint64_t *counts_of(const observation *o, size_t d, tc_arena *room)
 
 /* ---- scales ---- */
 
-/* Whether a product of two values reads any of the domain's: attention's probabilities. */
-static bool read_by_product(const observation *o, size_t d)
-{
-    const tc_graph *g = tc_main(o->module);
-    for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; g->node[k]->op == TC_OP_matmul && i < g->node[k]->n_in; i++)
-            if (o->domains->of[g->node[k]->in[i]] == (int32_t)d)
-                return true;
-    return false;
-}
-
-/* A natural range that is this much wider than what was seen, with its margin, is given up for
- * that: rows of a flat softmax are far below 1.  A softmax that gives finer steps takes more
- * operations, which inside of attention have to gain more. */
-static double too_wide(const observation *o, size_t d)
-{
-    const tc_node *maker = tc_def(tc_main(o->module), o->domains->domain[d].val[0]);
-    return maker && maker->op == TC_OP_softmax && read_by_product(o, d) ? 3 : 1.5;
-}
-
-static bool keeps_natural(const observation *o, size_t d)
-{
-    const tc_domain *domain = &o->domains->domain[d];
-    tc_ends e = o->ranges.ends[d];
-    double most = fmax(-domain->lo, domain->hi), seen = fmax(-(double)e.lo, (double)e.hi);
-    return domain->fixed_range && (e.lo > e.hi || !(seen > 0) ||
-                                   too_wide(o, d) * TC_NATURAL_MARGIN * seen > most);
-}
-
 static tc_grid choose(const observation *o, size_t d, tc_arena *room)
 {
     const tc_domain *domain = &o->domains->domain[d];
     const tc_setting *s = &domain->setting;
     const tc_config *config = o->request->config;
     tc_ends e = o->ranges.ends[d], bins = bins_range(o, d);
-    double margin = domain->fixed_range                                    ? TC_NATURAL_MARGIN
-                    : domain->output && config->output_margin > 1          ? config->output_margin
-                    : s->observer == TC_OBSERVER_mse && is_wide(s)         ? TC_WIDE_MARGIN
-                                                                           : 1;
+    double margin = domain->output && config->output_margin > 1  ? config->output_margin
+                    : s->observer == TC_OBSERVER_mse && is_wide(s) ? TC_WIDE_MARGIN
+                                                                   : 1;
     if (o->torchao[d])
         return tc_torchao_grid(o->torchao[d], s);
     if (s->observer == TC_OBSERVER_ema)
         e = o->ranges.average[d];
+    if (domain->fixed_range) {
+        double lo, hi;
+        tc_natural_range(tc_main(o->module), domain, e, &lo, &hi);
+        return tc_grid_of(s, lo, hi);
+    }
     if (!o->binned[d])
         return tc_grid_of(s, margin * (double)e.lo, margin * (double)e.hi);
     const uint64_t *count = counts_of(o, d, room);
@@ -357,7 +332,8 @@ static void choose_one(void *what, size_t d, tc_arena *room)
 {
     const observation *o = what;
     tc_domain *domain = &o->domains->domain[d];
-    if (!o->watched[d] || keeps_natural(o, d))
+    if (!o->watched[d] ||
+        tc_natural_kept(tc_main(o->module), o->domains, d, o->ranges.ends[d]))
         return;
     tc_grid grid = choose(o, d, room);
     tc_ends range = bins_range(o, d);

@@ -104,4 +104,11 @@ tc_grid tc_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
 tc_grid tc_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count,
                       double percent);
 
+/* ---- ranges that are known beforehand (natural.c) ---- */
+
+/* Whether the domain keeps its natural range, and the range that it has else, with its margin. */
+bool tc_natural_kept(const tc_graph *g, const tc_domains *domains, size_t d, tc_ends seen);
+void tc_natural_range(const tc_graph *g, const tc_domain *domain, tc_ends seen, double *lo,
+                      double *hi);
+
 #endif

@@ -345,6 +345,43 @@ static void test_worth(void)
     }
 }
 
+/* The scale of the program's one output. */
+static double output_scale(const char *text)
+{
+    const char *at = NULL;
+    for (const char *next = text; (next = strstr(next, "sigmoid %")) != NULL; next++)
+        at = next;
+    at = at ? strstr(at, "q(") : NULL;
+    return at ? strtod(at + 2, NULL) : 0;
+}
+
+/* An output of a sigmoid: steps of 1/256 where they hold what was seen; where that is far less, or
+ * reaches 1, steps of what its argument gives when it reaches farther. */
+static void test_sigmoid_output(void)
+{
+    static const char *const times[] = {"[0.1]", "[12]", "[500]"};
+    for (size_t i = 0; i < TC_COUNT(times); i++) {
+        char more[256];
+        snprintf(more, sizeof more,
+                 "%%8 = const %s : f32[1]\n  %%9 \"mul\" = mul %%7, %%8 : f32[1,4]\n"
+                 "  %%10 \"sigmoid\" = sigmoid %%9 : f32[1,4]\n  return %%10",
+                 times[i]);
+        char *model = edited(MODEL, "return %7", more);
+        data *d = some_data(6);
+        result r = quantize(d, 0, SAMPLES, (how){.model = model});
+        double scale = output_scale(r.text);
+        bool good = i == 0   ? scale > 0.5 / 256 && scale < 0.56 / 256
+                    : i == 1 ? scale == 1.0 / 256
+                             : fabs(scale - 1.0 / 255) < 1e-6;
+        if (!good)
+            fprintf(stderr, "times %s: scale %g\n%s", times[i], scale, r.text);
+        CHECK(r.status == TC_OK && good);
+        free(r.text);
+        free(model);
+        free(d);
+    }
+}
+
 /* Numbers that are all 0, tiny or huge have grids. */
 static void test_extremes(void)
 {
@@ -458,6 +495,7 @@ int main(void)
     rmdir(dir);
     test_data();
     test_worth();
+    test_sigmoid_output();
     test_extremes();
     test_correction();
     test_spending();
