@@ -37,7 +37,7 @@ complete -c tosac -n '__fish_seen_subcommand_from compile' -l max-scratch -r -d 
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l strict -d 'a part that is refused is an error; else it goes to the CPU with a warning'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l places -d 'a .pte keeps line, module and node of every step, as ExecuTorch\'s stack traces'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l check -d 'run the program before and after every step, on samples of the calibration data'
-complete -c tosac -n '__fish_seen_subcommand_from compile' -l no-execute -d 'Ethos-U: verify command streams only; else each is executed on one sample beside its TOSA'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l no-execute -d 'what is written is not run beside the float model first; Ethos-U: command streams are verified only'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l report -r -d 'a page on all of it, or with FILE.json the same for programs'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l dump-dir -r -d 'the graph after each pass, each region\'s .tosa, and trace.json'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l dump-after -r -d 'show the graph on standard error after this pass, or after \'all\''

@@ -43,7 +43,8 @@ typedef struct tc_compile_options {
     const char *method;  /* its name; NULL: "forward" */
     tc_compiled *beside; /* the method before it, for the same target: buffers that share a name are
                             one, in place and type.  What is made of the last holds them all */
-    int unexecuted; /* Ethos-U, not 0: command streams are verified, but not executed on a sample */
+    int unexecuted; /* not 0: what is written is not run beside the model; Ethos-U: command streams
+                       are verified, but not executed on a sample */
     /* Goals instead of settings: bits per value and per weight are searched for; 0: none. */
     double target_sqnr_db; /* at least, on calibration samples */
     double target_drop;    /* points of top-1 that may be lost: of labels, or of float's answers */
@@ -144,8 +145,33 @@ typedef struct tc_compiled_info {
     size_t memory;            /* .pte: bytes of the block that its values live in; 0: not made */
     size_t state;             /* and of the block that its methods share; 0: there is one method */
     const char *method;       /* its name in a .pte */
+    size_t samples;           /* that what was made was run on beside the model; 0: it was not */
+    size_t set_aside;         /* and of those that calibration had set aside */
+    int invented;             /* not 0: there was no data, and their numbers are invented */
 } tc_compiled_info;
 TC_SIZED_RECORD(tc_compiled_info)
+
+/* An output of what was made, beside that of the model as it was read, over all its numbers that are
+ * finite in the model. */
+typedef struct tc_accuracy {
+    size_t size;        /* of this record: set by the caller */
+    const char *output; /* its name */
+    int real;           /* not 0: sqnr_db counts; 0: integers or bools, of which agreement does */
+    double sqnr_db;     /* 10 log10 (sum a^2 / sum (a - b)^2); INFINITY: no difference */
+    double agreement;   /* share of numbers that are equal */
+    int64_t lost;       /* numbers that are NaN or infinite, and finite in the model */
+    double typed_sqnr_db, typed_agreement; /* of the typed program; NAN: it is not quantized here */
+    double aside_sqnr_db, aside_agreement; /* on samples that calibration set aside; NAN: none */
+} tc_accuracy;
+TC_SIZED_RECORD(tc_accuracy)
+
+/* Runs what was compiled beside the model, where there is data or the target computes with floats;
+ * tc_compiled_make() and tc_compiled_write() do so by themselves, with the CPU's part as kernels.
+ * TC_BUG where a step breaks its promise: such a program is not written. */
+TC_API TC_MUST_USE tc_status tc_compiled_prove(tc_ctx *ctx, tc_compiled *compiled);
+
+/* Output i as it was seen then; 0: there is none, or nothing was run. */
+TC_API int tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out);
 
 /* What Vela expects of a region. */
 typedef struct tc_vela_figures {

@@ -10,7 +10,7 @@ A model is a path (.pt2, .tosa, .ir ...), a torch.nn.Module or a torch.export.Ex
 an object of its is handed over.
 """
 from ._about import Operator, Target, ops, targets
-from ._compile import Compiled, CpuNode, Explanation, Region, compile, explain
+from ._compile import Accuracy, Compiled, CpuNode, Explanation, Region, compile, explain
 from ._errors import (BugError, CancelledError, Diagnostic, ExportError, ModelError, OutOfMemoryError, ToolError, TosacError, TosacWarning,
                       UnsupportedError, UsageError)
 from ._generate import Generated, Tokenizer, generate
@@ -23,7 +23,7 @@ __version__ = _version()
 
 __all__ = [
     "compile", "quantize", "observe", "run", "compare", "explain", "inspect", "describe", "disassemble", "verify", "load", "generate", "targets", "ops",
-    "Compiled", "Explanation", "Region", "CpuNode", "Model", "TypedModel", "QuantizeReport", "Program", "Node", "Port", "Quantization",
+    "Accuracy", "Compiled", "Explanation", "Region", "CpuNode", "Model", "TypedModel", "QuantizeReport", "Program", "Node", "Port", "Quantization",
     "Tokenizer", "Generated", "Comparison", "ComparedValue", "Target", "Operator", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
     "OutOfMemoryError", "CancelledError", "BugError", "ExportError", "__version__",
 ]

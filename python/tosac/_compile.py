@@ -56,6 +56,24 @@ class CpuNode:
         return f"{self.node} ({self.op}{', ' + self.place if self.place else ''}) stays on the CPU: {self.why}"
 
 
+@dataclass(frozen=True)
+class Accuracy:
+    """An output of what was made, beside that of the model as it was read, on samples of the calibration data or invented ones."""
+
+    output: str
+    real: bool  #: of real numbers `sqnr_db` counts, of integers and bools `agreement`
+    sqnr_db: Optional[float]  #: None for integers; infinite where nothing differs
+    agreement: float  #: share of numbers that are equal
+    lost: int  #: numbers that are NaN or infinite, and finite in the model
+    typed_sqnr_db: Optional[float] = None  #: what the typed program promises; None where nothing is quantized
+    typed_agreement: Optional[float] = None
+    aside_sqnr_db: Optional[float] = None  #: on samples that calibration set aside; None where there are none
+    aside_agreement: Optional[float] = None
+
+    def __str__(self) -> str:
+        return f"{self.output}: {f'{self.sqnr_db:.1f} dB' if self.real else f'{100 * self.agreement:.1f} % equal'}"
+
+
 class Explanation:
     """What went where, and why."""
 
@@ -126,7 +144,7 @@ class Compiled(Explanation):
 
     def __init__(self, context: Context, handle: Any, target: str, progress: Progress, source: Model, samples: Any, config: Any):
         super().__init__(context, handle, target)
-        self._progress, self._made, self._runner = progress, None, None
+        self._progress, self._made, self._runner, self._size = progress, None, None, None
         self._source, self._samples, self._config = source, samples, config
 
     def _kind(self, path: str, emit: Optional[str]) -> int:
@@ -147,14 +165,14 @@ class Compiled(Explanation):
         kind = self._kind(path, emit)
         with shown(self._progress) as tell:
             self._context.call("tc_compiled_write", self._handle, kind, utf8(path), progress=tell)
-        self._made = kind
+        self._made, self._size = kind, self._info().bytes
         return self
 
     def _make(self, kind: int) -> int:
         count = ctypes.c_size_t()
         with shown(self._progress) as tell:
             self._context.call("tc_compiled_make", self._handle, kind, ctypes.byref(count), progress=tell)
-        self._made = kind
+        self._made, self._size = kind, self._info().bytes
         return count.value
 
     def to_bytes(self, emit: str = "pte") -> list[bytes]:
@@ -175,10 +193,22 @@ class Compiled(Explanation):
 
     @property
     def size(self) -> int:
-        """Bytes of what was made or written last."""
+        """Bytes of what was made or written last; what `run()` makes for itself does not count."""
         if self._made is None:
             self._program_made()
-        return self._info().bytes
+        return self._size
+
+    @property
+    def accuracy(self) -> list[Accuracy]:
+        """How far each output is from the model's, as compile has seen it; makes the program when there is none yet.  Empty where
+        nothing was run: without calibration data for integers, or with execute=False."""
+        if self._made is None:
+            self._program_made()
+        out, info, known = [], record(n.tc_accuracy), lambda x: None if x != x else x
+        while lib.tc_compiled_accuracy(self._handle, len(out), ctypes.byref(info)):
+            out.append(Accuracy(text(info.output) or "", bool(info.real), known(info.sqnr_db), info.agreement, info.lost, known(info.typed_sqnr_db),
+                                known(info.typed_agreement), known(info.aside_sqnr_db), known(info.aside_agreement)))
+        return out
 
     @property
     def cycles(self) -> Optional[float]:
@@ -201,7 +231,9 @@ class Compiled(Explanation):
         """Run the compiled program on this machine, regions bit for bit as the target would; see `tosac.run`."""
         if self._runner is None:
             emit = "pte+tosa" if self.target.startswith("ethos") else "pte"
+            before = self._size
             self._runner = load(self.to_bytes(emit)[0])
+            self._size = self._size if before is None else before  # that was made to be run, and nobody has it
         return self._runner.run(*inputs, dequantize=dequantize, reset=reset, **named)
 
     def report(self, path: Union[str, os.PathLike, None] = None) -> str:
@@ -267,7 +299,8 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     check: run the program before and after every step, and compare
     strict: a part that the target refuses is an error; else it goes to the CPU with a warning
     refusal_seconds: that finding such a part may take; 0: a minute
-    execute: Ethos-U: run every command stream on one sample beside the program that it was made of; False verifies only
+    execute: run what is written beside the float model, on a few samples (`Compiled.accuracy`); Ethos-U: and every command stream on one
+        beside the program that it was made of.  False leaves it out, streams are verified only
     keep_odd_samples: set no calibration sample aside, however far it is from the others
     details: keep what `report()` tells of every operator's cost; Vela takes longer
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
@@ -287,4 +320,4 @@ def explain(model: Any, target: str, calibration: Any = None, config: Any = None
     """What goes where and why, before anything is written.  Without calibration data numbers are invented: only ranges follow from them."""
     invented = calibration is None
     return _compiled(model, target, "random:1" if invented else calibration, config, invented, progress, Explanation,
-                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels)
+                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, unexecuted=1)

@@ -145,6 +145,7 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
     own.settings = config;
     own.labels = labels;
     own.check = false;
+    own.unexecuted = true;
     own.trace = NULL;
     TC_TRY(tc_compile_stages(ctx, &own, &c));
     row->sqnr_db = c.gains.db;

@@ -44,13 +44,12 @@ tc_tensor tc_check_value(const tc_checker *c, size_t k, tc_val v) { return c->la
 
 /* ---- comparing ---- */
 
-/* Numbers of a tensor as real ones; a complex one has two. */
-static int64_t count_of(tc_tensor t)
+int64_t tc_check_count(tc_tensor t)
 {
     return tc_type_count(t.type) * (tc_dtypes[t.type->dtype].kind == TC_COMPLEX ? 2 : 1);
 }
 
-static double real_at(tc_tensor t, int64_t i)
+double tc_check_real(tc_tensor t, int64_t i)
 {
     const tc_quant *q = t.type->quant;
     if (tc_dtypes[t.type->dtype].kind == TC_COMPLEX)
@@ -92,9 +91,9 @@ static bool comparable(tc_tensor a, tc_tensor b)
 static gap gap_between(tc_tensor a, tc_tensor b)
 {
     gap g = {.at = -1};
-    int64_t n = count_of(a);
+    int64_t n = tc_check_count(a);
     for (int64_t i = 0; i < n; i++) {
-        double x = real_at(a, i), y = real_at(b, i), off = fabs(x - y);
+        double x = tc_check_real(a, i), y = tc_check_real(b, i), off = fabs(x - y);
         g.top = isfinite(x) && fabs(x) > g.top ? fabs(x) : g.top;
         g.size += isfinite(x) ? x * x : 0;
         if (x == y || (isnan(x) && isnan(y)))
@@ -151,8 +150,8 @@ static tc_status broken(const tc_checker *c, const tc_pass *pass, const tc_seen 
     tc_error(c->ctx, def ? def->loc : &nowhere, TC_E_PROMISE,
              "the pass '%s' changed '%s' by %.3g at element %" PRId64
              " (%.9g, before %.9g), %.3g on the average",
-             pass->name, name_at(&now->graph, v), g.most, g.at, real_at(now->at[v], g.at),
-             real_at(before, g.at), g.mean);
+             pass->name, name_at(&now->graph, v), g.most, g.at, tc_check_real(now->at[v], g.at),
+             tc_check_real(before, g.at), g.mean);
     if (step > 0)
         tc_note(c->ctx, def ? def->loc : &nowhere, "that is %.1f steps of %.6g", g.most / step,
                 step);

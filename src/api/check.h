@@ -41,6 +41,10 @@ tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *p
  * lie before it. */
 bool tc_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after);
 
+/* Numbers of a tensor as real ones, those that its codes stand for; a complex one has two. */
+int64_t tc_check_count(tc_tensor t);
+double tc_check_real(tc_tensor t, int64_t i);
+
 /* A sample as the program takes it: real numbers become codes where an input holds those. */
 const tc_tensor *tc_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena);
 

@@ -552,6 +552,11 @@ static tc_status begin_check(tc_ctx *ctx, const tc_compile_request *r, const tc_
     static const char *const invented[] = {"random:1"};
     tc_samples samples;
     const tc_graph *g = tc_main(c->module);
+    if (r->check_on) {
+        tc_check_begin_with(checker, ctx, &r->check_on, 1);
+        checker->then = r->trace;
+        return TC_OK;
+    }
     if (r->calib)
         TC_TRY(tc_open_dataset(ctx, r->calib, g, &samples));
     else if (g->n_in)
@@ -607,14 +612,58 @@ static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_comp
     return status;
 }
 
-tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
-    TC_TRY(read_model(ctx, r, out));
-    if (out->target.machine->packing == TC_PACKED_VELA && !r->check && !r->unexecuted)
-        tc_take_sample(ctx, r, out);
+    out->request = *r;
     if (is_tosa(out->module))
         return r->check ? checked_whole(ctx, r, out) : take_whole(ctx, r->trace, out);
     if (out->target.machine->packing == TC_PACKED_NOT && computes_on_codes(out->module))
         return no_codes(ctx, out);
     return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
+}
+
+/* The request that c was compiled by, for a second time. */
+static tc_compile_request again(const tc_compiled *c)
+{
+    tc_compile_request r = c->request;
+    r.module = tc_module_clone(c->real);
+    r.trace = NULL;
+    r.unexecuted = true;
+    return r;
+}
+
+tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample)
+{
+    tc_compile_request r = again(c);
+    tc_compiled out = {.vela = c->vela};
+    r.check = true;
+    r.check_on = sample;
+    return tc_compile_stages(ctx, &r, &out);
+}
+
+tc_status tc_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config, bool keep_odd,
+                               tc_compiled *out)
+{
+    tc_compile_request r = again(c);
+    r.check = false;
+    r.keep_odd = r.keep_odd || keep_odd;
+    if (config) {
+        r.config = config;
+        r.settings = NULL;
+    }
+    TC_TRY(read_model(ctx, &r, out));
+    out->config.quiet = true;
+    return front(ctx, &r, out);
+}
+
+tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+{
+    TC_TRY(read_model(ctx, r, out));
+    if (!r->unexecuted)
+        out->real = tc_module_clone(out->module);
+    out->config.proved = out->real != NULL;
+    TC_TRY(whole_or_stages(ctx, r, out));
+    if (out->real)
+        tc_take_samples(ctx, r, out);
+    return TC_OK;
 }

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "dataset.h"
 #include "pass.h"
+#include "proof.h"
 #include "tosac/tosac.h"
 
 typedef struct tc_compile_request {
@@ -28,8 +29,9 @@ typedef struct tc_compile_request {
     bool strict;           /* what a region's rules or its compiler refuse is an error */
     const char *method;    /* its name among several; NULL: it is the only one */
     const struct tc_compiled *beside; /* the method compiled before it; or NULL */
-    bool unexecuted;       /* command streams are verified only */
+    bool unexecuted;       /* nothing that is written is run; command streams are verified only */
     const int64_t *labels; /* of the calibration samples; or NULL */
+    tc_tensor *check_on;   /* `check`: this sample, by input, and no other; or NULL */
     bool keep_odd;         /* no calibration sample is set aside */
 } tc_compile_request;
 
@@ -72,7 +74,12 @@ struct tc_compiled {
     tc_compile_request request; /* fallback.c: what was asked for, */
     tc_module *typed;           /* the program before it was split; NULL: it is not split, */
     tc_map left;                /* and the nodes that a refusal left on the CPU, with the reason */
-    tc_tensor *given;           /* by input, the sample that streams are executed on; or NULL */
+    tc_module *real;            /* proof.c: the model as it was read; NULL: nothing is executed, */
+    tc_tensor *given[TC_GIVEN]; /* and what it is run on, by sample and input; streams on the first */
+    bool given_odd[TC_GIVEN];   /* calibration has set it aside */
+    size_t n_given;
+    bool given_invented;
+    tc_proof proof;
     bool verify_only;           /* for now: streams are not executed */
     bool prefix_only;           /* for now: a part is tried, and nobody asks what in it differs */
     double search_until;        /* fallback.c: tc_clock() when its time is over; 0: not begun */
@@ -92,6 +99,14 @@ struct tc_compiled {
  * zeros. */
 TC_MUST_USE tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
                                         tc_compiled *out);
+
+/* The model of c once more, from the beginning, run before and after each step on one sample:
+ * TC_BUG and a message where one breaks its promise. */
+TC_MUST_USE tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample);
+/* The model of c once more up to the typed program, which is out->module, by other settings; config
+ * NULL: by the same. */
+TC_MUST_USE tc_status tc_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config,
+                                           bool keep_odd, tc_compiled *out);
 
 /* compile.c: what is done to a program once it is typed, before it is split. */
 TC_MUST_USE tc_status tc_compile_typed(tc_ctx *ctx, const tc_target *target, tc_module *typed,

@@ -47,6 +47,32 @@ static tc_status invent(void *from, size_t k, const tc_tensor *in)
     return TC_OK;
 }
 
+bool tc_invent_ends(const tc_graph *g, bool reals, const tc_tensor *in)
+{
+    static const double real[] = {0, 1e-3, -1, 30, -1e4, 0.5, 1e4, -0.25};
+    bool any = false;
+    for (size_t i = 0; i < g->n_in; i++) {
+        int64_t n = tc_type_count(in[i].type);
+        tc_dtype t = in[i].type->dtype;
+        if (tc_is_float(t) != reals || in[i].type->quant || tc_dtypes[t].kind == TC_COMPLEX)
+            continue;
+        any = true;
+        int bits = tc_dtypes[t].bits;
+        bool is_signed = tc_wrap(t, -1) < 0;
+        int64_t least = is_signed ? -(INT64_C(1) << (bits - 2)) * 2 : 0;
+        int64_t greatest = is_signed ? -(least + 1) : tc_wrap(t, -1);
+        const int64_t whole[] = {greatest, least, 0, 1, -1, greatest - 1, least + 1, greatest / 2};
+        for (int64_t e = 0; e < n; e++) {
+            size_t k = (size_t)(mix(mix(i) + (uint64_t)e) % TC_COUNT(real));
+            if (tc_is_float(t))
+                tc_store_f64(in[i], e, real[k]);
+            else
+                tc_store_i64(in[i], e, t == TC_bool ? (int64_t)k % 2 : tc_wrap(t, whole[k]));
+        }
+    }
+    return any;
+}
+
 static tc_status open_invention(tc_ctx *ctx, const tc_graph *g, const char *text, tc_samples *out)
 {
     char *end;

@@ -10,31 +10,87 @@
 #include "dataset.h"
 #include "model.h"
 
-static tc_status read_first(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+enum { MOST_ODD = 2 }; /* samples that calibration has set aside */
+
+static tc_tensor *input_tensors(tc_ctx *ctx, const tc_graph *g)
 {
-    static const char *const invented[] = {"random:1"};
-    const tc_graph *g = tc_main(c->module);
-    tc_samples samples;
-    if (r->calib)
-        TC_TRY(tc_open_dataset(ctx, r->calib, g, &samples));
-    else
-        TC_TRY(tc_open_samples(ctx, g, invented, g->n_in ? 1 : 0, &samples));
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in + 1);
     for (size_t i = 0; i < g->n_in; i++)
         in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
-    if (samples.n) {
-        TC_TRY(samples.read(samples.from, 0, in));
-        c->given = in;
+    return in;
+}
+
+/* How many of n samples what is written is run on, those that were set aside not counted.  A
+ * calibration runs the model some 2 n + 3 min(n, 64) + 2 min(n, 32) times, and this three times for
+ * each: less than a twentieth of that from 32 samples on. */
+static size_t enough_of(size_t n)
+{
+    size_t most = 1 + n / 32;
+    return most < TC_GIVEN - MOST_ODD ? most : TC_GIVEN - MOST_ODD;
+}
+
+static tc_status read_one(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples, size_t k,
+                          bool odd, tc_compiled *c)
+{
+    tc_tensor *in = input_tensors(ctx, g);
+    TC_TRY(samples->read(samples->from, k, in));
+    c->given_odd[c->n_given] = odd;
+    c->given[c->n_given++] = in;
+    return TC_OK;
+}
+
+static bool is_odd(const tc_quant_gains *gains, size_t k)
+{
+    for (size_t i = 0; i < gains->n_aside; i++)
+        if (gains->aside[i] == k)
+            return true;
+    return false;
+}
+
+/* The first sample, some more spread over the data, and some of those that were set aside; in the
+ * order of the data.  A program that remembers is given the first ones, one after the other. */
+static tc_status read_data(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples,
+                           tc_compiled *c)
+{
+    size_t n = enough_of(samples->n), odd = 0, taken = 0;
+    for (size_t k = 0; k < samples->n && c->n_given < TC_GIVEN; k++) {
+        bool set_aside = is_odd(&c->gains, k) && odd < MOST_ODD;
+        bool due = g->n_mutation ? k < n : taken < n && k * n >= taken * samples->n;
+        if (!set_aside && !due)
+            continue;
+        odd += set_aside;
+        taken += due;
+        TC_TRY(read_one(ctx, g, samples, k, set_aside, c));
     }
     return TC_OK;
 }
 
-void tc_take_sample(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *c)
+static tc_status read_samples(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    static const char *const invented[] = {"random:1"};
+    const tc_graph *g = tc_main(c->real);
+    tc_samples samples;
+    c->given_invented = !r->calib || tc_dataset_invented(r->calib);
+    if (r->calib) {
+        TC_TRY(tc_open_dataset(ctx, r->calib, g, &samples));
+        return read_data(ctx, g, &samples, c);
+    }
+    TC_TRY(tc_open_samples(ctx, g, invented, g->n_in ? 1 : 0, &samples));
+    TC_TRY(read_one(ctx, g, &samples, 0, false, c));
+    for (int reals = 1; reals >= 0; reals--) {
+        TC_TRY(read_one(ctx, g, &samples, c->n_given, false, c));
+        if (!tc_invent_ends(g, reals, c->given[c->n_given - 1]))
+            c->n_given--;
+    }
+    return TC_OK;
+}
+
+void tc_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *c)
 {
     tc_trial trial;
     tc_trial_begin(ctx, &trial);
-    if (read_first(ctx, request, c) != TC_OK)
-        c->given = NULL;
+    if (read_samples(ctx, request, c) != TC_OK)
+        c->n_given = 0;
     tc_trial_end(ctx, &trial);
 }
 
@@ -74,7 +130,7 @@ static tc_tensor kept(tc_arena *arena, const tc_type *type, tc_tensor t)
 static tc_status run_once(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_tensor *out)
 {
     tc_graph *g = tc_main(m);
-    const tc_tensor *in = tc_check_taken(g, c->given, &ctx->arena);
+    const tc_tensor *in = tc_check_taken(g, c->given[0], &ctx->arena);
     tc_state_drop(m);
     if (!ctx->reference_kernels)
         TC_TRY(tc_run_passes(ctx, m, "tidy", NULL));
@@ -104,7 +160,7 @@ static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
         r->want = tc_new_n(&ctx->arena, tc_tensor, n_out + 1);
         for (size_t k = 0; k < n_in; k++) {
             tc_val v = whole ? old->in[k] : call->in[k];
-            r->sample[0][k] = whole ? c->given[k]
+            r->sample[0][k] = whole ? c->given[0][k]
                                     : kept(&ctx->arena, tc_type_of(old, v), out[place[v] - 1]);
         }
         for (size_t k = 0; k < n_out; k++) {
@@ -119,7 +175,7 @@ static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
 void tc_hand_samples(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_trial trial;
-    if (!c->given || !c->n_region || c->region->n_sample)
+    if (!c->n_given || !c->n_region || c->region->n_sample)
         return;
     tc_trial_begin(ctx, &trial);
     if (hand(ctx, c) != TC_OK)

@@ -118,6 +118,8 @@ void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         tc_json_close(&out, '}');
     }
     tc_json_close(&out, ']');
+    if (w)
+        tc_proof_json(&c->proof, &out);
     tc_json_close(&out, '}');
 }
 
@@ -145,5 +147,6 @@ void tc_report_line(const tc_compiled *c, tc_buf *out)
     }
     if (w->jobs && c->n_region)
         tc_buf_printf(out, "; Vela: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
+    tc_proof_line(&c->proof, out);
     tc_buf_printf(out, "\n");
 }

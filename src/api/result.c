@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result.c -- compile for callers: the files that come out, and what went where. */
+#include <math.h>
+
 #include "budget.h"
 #include "choose.h"
 #include "compile.h"
@@ -326,6 +328,7 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
         m->written.state = program[k].state;
         m->written.plan = program[k].plan;
         m->written.planned = program[k].planned;
+        TC_TRY(tc_prove(ctx, m, program[k].planned->module));
     }
     add_file(&c->written, program[n - 1].pte);
     return TC_OK;
@@ -426,7 +429,8 @@ static tc_status make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const c
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
     if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA)
         say_numbers(ctx, c, kind);
-    return kinds[kind].make(ctx, c, path);
+    TC_TRY(kinds[kind].make(ctx, c, path));
+    return c->written.planned ? TC_OK : tc_prove(ctx, c, c->module);
 }
 
 static tc_status make_in_memory(tc_ctx *ctx, tc_compiled *c, tc_output kind, size_t *count)
@@ -493,6 +497,7 @@ static tc_status write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const 
     path = tc_intern_text(ctx, path);
     if (kind == TC_OUTPUT_IR && !c->beside) {
         c->written = (tc_written){.path = path};
+        TC_TRY(tc_prove(ctx, c, c->module));
         return tc_write_text(ctx, c->module, path);
     }
     TC_TRY(make_files(ctx, c, kind, path));
@@ -548,10 +553,41 @@ void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out)
                              .bytes = c->written.bytes,
                              .memory = c->written.memory,
                              .state = c->written.state,
-                             .method = c->method};
+                             .method = c->method,
+                             .samples = c->proof.ran - c->proof.odd,
+                             .set_aside = c->proof.odd,
+                             .invented = c->proof.invented};
     for (size_t i = 0; i < c->split.n_region; i++)
         info.on_target += c->split.nodes[i];
     tc_fill_record(out, &info, sizeof info);
+}
+
+tc_status tc_compiled_prove(tc_ctx *ctx, tc_compiled *compiled)
+{
+    TC_ENTER(ctx, tc_prove(ctx, compiled, compiled->module));
+}
+
+int tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out)
+{
+    const tc_proof *p = &compiled->proof;
+    if (!p->of || i >= p->n_out)
+        return 0;
+    const tc_proof_output *o = &p->out[i];
+    const tc_proof_sums *s = &o->by[0], *odd = &o->by[1];
+    tc_fill_record(out,
+                   &(tc_accuracy){
+                       .output = o->name,
+                       .real = o->real,
+                       .sqnr_db = o->real && o->compared ? tc_proof_db(s, &s->written) : NAN,
+                       .agreement = o->compared ? tc_proof_agreement(s, &s->written) : NAN,
+                       .lost = s->written.lost + odd->written.lost,
+                       .typed_sqnr_db = o->real && p->quantized ? tc_proof_db(s, &s->typed) : NAN,
+                       .typed_agreement = p->quantized ? tc_proof_agreement(s, &s->typed) : NAN,
+                       .aside_sqnr_db = o->real && odd->n ? tc_proof_db(odd, &odd->written) : NAN,
+                       .aside_agreement = odd->n ? tc_proof_agreement(odd, &odd->written) : NAN,
+                   },
+                   sizeof *out);
+    return 1;
 }
 
 static tc_vela_figures figures(const tc_vela_job *job)

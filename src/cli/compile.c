@@ -274,6 +274,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(cli_dump_regions(&dumper, last->compiled));
     if (o->report)
         CLI_TRY(write_report(c, o, last->model, last->compiled, last->data));
+    if (!o->output && !o->report)
+        CLI_TRY(tc_compiled_prove(c->ctx, last->compiled));
     for (size_t i = 0; i + 1 < n && o->output; i++)
         CLI_TRY(tc_compiled_set_name(c->ctx, m[i].compiled, o->output));
     cli_progress_end(c);
@@ -313,7 +315,8 @@ static const cli_option options[] = {
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
     {"--no-execute", NULL, NULL, CLI_FLAG, AT(unexecuted),
-     "Ethos-U: verify command streams only; else each is executed on one sample beside its TOSA"},
+     "what is written is not run beside the float model first; Ethos-U: command streams are "
+     "verified only"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
      "the graph after each pass, each region's .tosa, and trace.json"},

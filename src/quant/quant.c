@@ -244,7 +244,7 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     if (request.gains && a.domains.n_odd)
         name_aside(ctx, &a.domains, request.gains);
     tc_lap(&clock, request.times ? &request.times->correct : NULL);
-    if (a.gains.db < LOST && !own.quiet)
+    if (a.gains.db < LOST && !own.quiet && !own.proved)
         say_lost(ctx, a.real, &request, &a.gains);
     return TC_OK;
 }

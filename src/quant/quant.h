@@ -104,6 +104,7 @@ typedef struct tc_config {
     bool group_free;      /* no one asked for the groups of 4-bit weights: see tc_config_pack() */
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
+    bool proved;          /* what becomes of it is run: where it is lost, that is said there */
     bool checked;         /* tc_config_check() has seen the program as it was written */
 } tc_config;
 

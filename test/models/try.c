@@ -305,6 +305,8 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
     if (!went(a, tc_compile_stages(ctx, &r, &c), "compile"))
         return false;
     remember_left(a, &c);
+    if (!went(a, tc_prove(ctx, &c, c.module), "proof"))
+        return false;
     const double *step = steps_of(a, &c); /* making the program changes the module */
     size_t n = tc_main(c.module)->n_out;
     bool floats = c.target.machine->packing == TC_PACKED_NOT || c.target.tosa >> TC_FEATURE_FP & 1u;
