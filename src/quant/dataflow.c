@@ -100,10 +100,10 @@ static void find_constants(tc_dataflow *f)
     }
 }
 
-static void mark_never(tc_dataflow *f, const bool *never)
+static void mark_never(tc_dataflow *f, const float *never)
 {
     for (size_t v = 1; v < f->g->n_val && never; v++)
-        f->huge[v] = f->huge[v] || never[v];
+        f->huge[v] = f->huge[v] || never[v] > 0;
 }
 
 double tc_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x)
@@ -248,6 +248,46 @@ static void clear_masks(tc_dataflow *f)
     }
 }
 
+/* The reader finds extremes alone, or hands on to such: numbers beyond all others may as well be just
+ * outside of them. */
+static bool asks_order(const tc_dataflow *f, const tc_use *use)
+{
+    const tc_node *node = use->node;
+    switch (node->op) {
+    case TC_OP_argmax:
+    case TC_OP_argmin:
+        return true;
+    case TC_OP_amax:
+    case TC_OP_amin:
+    case TC_OP_max_dim:
+    case TC_OP_min_dim:
+    case TC_OP_max_pool:
+    case TC_OP_adaptive_max_pool:
+        return !f->huge[node->out[0]];
+    default:
+        return tc_role_carries(node, use->operand) && f->cut[node->out[0]];
+    }
+}
+
+/* Choices that only such operators read keep codes. */
+static void cut_ordered(tc_dataflow *f, const float *never)
+{
+    const tc_graph *g = f->g;
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        tc_val v = node->n_out == 1 ? node->out[0] : TC_NONE;
+        bool makes = node->op == TC_OP_where || node->op == TC_OP_cat ||
+                     node->op == TC_OP_reshape || node->op == TC_OP_permute ||
+                     node->op == TC_OP_expand;
+        bool all = v && makes && never[v] > 0 && f->huge[v] && !f->score[v] && !f->fixed[v] &&
+                   !f->leaves[v] && f->first[v] < f->first[v + 1];
+        for (uint32_t u = f->first[v]; all && u < f->first[v + 1]; u++)
+            all = asks_order(f, &f->use[u]);
+        f->cut[v] = all;
+        f->huge[v] = f->huge[v] && !all;
+    }
+}
+
 /* ---- who is quantized ---- */
 
 static bool never_quantized(tc_op op)
@@ -388,11 +428,11 @@ bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v)
 }
 
 tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config,
-                           const bool *never)
+                           const float *never)
 {
     tc_dataflow f = {.g = g, .config = config};
     bool **flags[] = {&f.leaves, &f.state, &f.clock, &f.fixed,      &f.huge,     &f.asked,
-                      &f.score, &f.mask,  &f.waits, &f.born,  &f.need_typed, &f.need_real};
+                      &f.score, &f.mask, &f.cut,  &f.waits, &f.born,  &f.need_typed, &f.need_real};
     for (size_t i = 0; i < TC_COUNT(flags); i++)
         *flags[i] = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
     f.typed_state = tc_new_n(&ctx->scratch, bool, g->n_mutation + 1);
@@ -411,8 +451,10 @@ tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *conf
     for (size_t k = 0; k < g->n_node && !config->anchor; k++)
         if (g->node[k]->op == TC_OP_softmax)
             find_scores(&f, g->node[k]->in[0], 0);
-    if (never)
+    if (never) {
         clear_masks(&f);
+        cut_ordered(&f, never);
+    }
     find_forms(&f);
     return f;
 }

@@ -26,6 +26,7 @@ typedef struct tc_dataflow {
     bool *huge;        /* holds infinities, or numbers that stand for them */
     bool *asked;       /* stays in float: an operator asks whether it is NaN or infinite (odd.c) */
     bool *mask;        /* would be huge, but is added to scores alone, and is clamped there */
+    bool *cut;         /* would be huge, but its readers ask for the order alone: it is clamped */
     bool *score;       /* on the way from a product to a softmax */
     bool *waits;       /* a product or sum that its one reader clamps, and what turns it before */
     bool *born;        /* made by a quantized operator, or moved from there */
@@ -35,9 +36,9 @@ typedef struct tc_dataflow {
     tc_level *level;
 } tc_dataflow;
 
-/* never, by value: holds numbers that stand for infinity, as far as was seen; or NULL. */
+/* never: as in tc_domains. */
 tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config,
-                           const bool *never);
+                           const float *never);
 
 /* odd.c: fills `asked`. */
 void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f);

@@ -541,7 +541,7 @@ static void tell_idle_observers(const classes *c, const tc_domains *out)
 }
 
 tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
-                          const bool *never, tc_domains *out)
+                          const float *never, tc_domains *out)
 {
     const tc_graph *g = tc_main(module);
     if (!config->checked)
@@ -573,6 +573,11 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
     for (size_t i = 0; i < out->n; i++)
         describe(&c, out, &out->domain[i], reader[find(&c, out->domain[i].val[0])]);
     settle_joins(out);
+    if (never) {
+        out->cut = tc_new_n(&ctx->arena, float, g->n_val + 1);
+        for (tc_val v = 0; v < g->n_val; v++)
+            out->cut[v] = c.flow.cut[v] ? never[v] : 0;
+    }
     tell_idle_observers(&c, out);
     tc_arena_rewind(&ctx->scratch, mark);
     return TC_OK;

@@ -47,9 +47,10 @@ TC_MUST_USE tc_status tc_never_part(tc_module *module);
 TC_MUST_USE tc_status tc_never_choose(tc_module *module, const tc_far *far, size_t *n);
 
 /* never_seen.c: the program's samples are run and looked at, sums are made choices, and the values
- * with far ones are marked: *never by value of the graph as it is then, in the arena; NULL: none.
+ * with far ones are marked: *never by value of the graph as it is then, in the arena, the magnitude
+ * from which on they are far; NULL: none.
  * Without samples, by constants alone. */
 TC_MUST_USE tc_status tc_quant_never(tc_ctx *ctx, tc_module *module,
-                                     const tc_quant_request *request, const bool **never);
+                                     const tc_quant_request *request, const float **never);
 
 #endif

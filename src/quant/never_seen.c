@@ -68,7 +68,7 @@ static tc_status find(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request,
 }
 
 tc_status tc_quant_never(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                         const bool **never)
+                         const float **never)
 {
     tc_graph *g = tc_main(module);
     tc_far *far;
@@ -79,10 +79,10 @@ tc_status tc_quant_never(tc_ctx *ctx, tc_module *module, const tc_quant_request 
     TC_TRY(tc_never_choose(module, far, &n));
     if (n)
         TC_TRY(find(ctx, g, request, &far));
-    bool *marks = tc_new_n(&ctx->arena, bool, g->n_val + 1);
+    float *marks = tc_new_n(&ctx->arena, float, g->n_val + 1);
     for (size_t v = 1; v < g->n_val; v++) {
-        marks[v] = far[v].from > 0;
-        *never = marks[v] ? marks : *never;
+        marks[v] = (float)far[v].from;
+        *never = far[v].from > 0 ? marks : *never;
     }
     return TC_OK;
 }

@@ -80,10 +80,27 @@ static bool *wanted_values(observation *o)
 /* The numbers as f32, where they are or as a copy. */
 static const float *as_f32(guest *who, tc_tensor t)
 {
+    tc_arena_rewind(&who->scratch, (tc_mark){NULL, 0, 0});
     if (t.type->dtype == TC_f32)
         return t.data;
-    tc_arena_rewind(&who->scratch, (tc_mark){NULL, 0, 0});
     return tc_as_f32(&who->scratch, t);
+}
+
+/* The numbers that count: all, or those below what is clamped. */
+static const float *counting(guest *who, tc_val v, tc_tensor t, int64_t *n)
+{
+    const tc_domains *domains = who->o->domains;
+    const float *x = as_f32(who, t), limit = domains->cut ? domains->cut[v] : 0;
+    *n = tc_type_count(t.type);
+    if (!(limit > 0))
+        return x;
+    float *kept = tc_arena_raw(&who->scratch, (size_t)*n * sizeof *kept);
+    int64_t m = 0;
+    for (int64_t i = 0; i < *n; i++)
+        if (fabsf(x[i]) < limit)
+            kept[m++] = x[i];
+    *n = m;
+    return kept;
 }
 
 /* ---- first pass ---- */
@@ -115,7 +132,9 @@ static void first_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     guest *g = who;
     tc_first *first = &g->o->first;
     tc_ends *ends = &first->ends[g->sample * first->n_domain + (size_t)g->o->domains->of[v]];
-    tc_ends_see(ends, as_f32(g, seen), tc_type_count(seen.type));
+    int64_t n;
+    const float *x = counting(g, v, seen, &n);
+    tc_ends_see(ends, x, n);
 }
 
 /* Constants that belong to a domain take part in every sample, and so does what buffers start with.
@@ -260,9 +279,11 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     size_t d = (size_t)g->o->domains->of[v];
     for (int i = 0; g->o->torchao[d] && i < g->o->domains->looks[v]; i++)
         tc_torchao_see(g->o->torchao[d], as_f32(g, seen), tc_type_count(seen.type));
-    if (g->o->binned[d])
-        tc_count(&g->tally[d], &g->counted_in, as_f32(g, seen), tc_type_count(seen.type),
-                 bins_range(g->o, d));
+    if (!g->o->binned[d])
+        return;
+    int64_t n;
+    const float *x = counting(g, v, seen, &n);
+    tc_count(&g->tally[d], &g->counted_in, x, n, bins_range(g->o, d));
 }
 
 static tc_status second_pass(observation *o)
@@ -327,6 +348,24 @@ static tc_grid choose(const observation *o, size_t d, tc_arena *room)
                                                  : tc_search(room, s, bins, count, domain->after);
 }
 
+/* Numbers are clamped there that stand for "never". */
+static bool is_cut(const observation *o, const tc_domain *d)
+{
+    for (size_t i = 0; o->domains->cut && i < d->n_val; i++)
+        if (o->domains->cut[d->val[i]] > 0)
+            return true;
+    return false;
+}
+
+/* The same range with a code to spare at each end. */
+static tc_grid with_room(tc_grid grid, const tc_setting *s)
+{
+    double lo = grid.scale * (double)(s->qmin - grid.zero),
+           hi = grid.scale * (double)(s->qmax - grid.zero);
+    double scale = (double)(float)((hi - lo) / (double)(s->qmax - s->qmin - 2));
+    return (tc_grid){scale, s->symmetric ? 0 : s->qmin + 1 - (int64_t)nearbyint(lo / scale)};
+}
+
 /* By itself: what others are given does not matter. */
 static void choose_one(void *what, size_t d, tc_arena *room)
 {
@@ -336,6 +375,8 @@ static void choose_one(void *what, size_t d, tc_arena *room)
         tc_natural_kept(tc_main(o->module), o->domains, d, o->ranges.ends[d]))
         return;
     tc_grid grid = choose(o, d, room);
+    if (is_cut(o, domain))
+        grid = with_room(grid, &domain->setting);
     tc_ends range = bins_range(o, d);
     domain->scale = grid.scale;
     domain->zero = grid.zero;

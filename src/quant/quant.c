@@ -92,7 +92,7 @@ static void warn_merged(tc_ctx *ctx)
 static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     const tc_config *config = request->config;
-    const bool *never = NULL;
+    const float *never = NULL;
     bool suspect = !config->anchor && tc_never_suspect(tc_main(a->typed));
     if (suspect)
         TC_TRY(tc_quant_never(ctx, a->typed, request, &never));

@@ -219,14 +219,16 @@ typedef struct tc_domains {
     size_t n_odd;
     size_t n_sample, n_watched; /* samples in all, and domains that they were judged by */
     bool only_odd;              /* tc_pick_samples() takes these alone; else all the others */
-    const bool *never; /* by value id: holds numbers that stand for infinity (never.h); or NULL */
+    const float *never; /* by value id: numbers of this magnitude and more stand for infinity
+                           (never.h), 0: none do; or NULL */
+    float *cut; /* by value id: the same where they are clamped, and not looked at; or NULL */
     bool far_given;    /* observe.c: an input has numbers of TC_FAR_GIVEN and more */
 } tc_domains;
 
 /* domains.c: which values are quantized, and which share a domain; by the data flow, never by node
  * order.  never: as in tc_domains. */
 TC_MUST_USE tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
-                                      const bool *never, tc_domains *out);
+                                      const float *never, tc_domains *out);
 
 /* Once ranges are known (lo, hi by domain): decides the joins.  A domain that goes into another has
  * no values left and `joined` says where they went; the caller merges what it has seen of them. */
