@@ -421,6 +421,16 @@ static bool is_kept(const tc_dataflow *f, tc_val v)
     return kept;
 }
 
+/* The softmax that reads what positive factors make of a value, each the only reader; or the node. */
+static const tc_node *past_factors(const tc_dataflow *f, const tc_node *node)
+{
+    const tc_node *last = node;
+    tc_val x;
+    while (last && last != &several && tc_dataflow_factor(f, last, &x) > 0)
+        last = tc_dataflow_reader(f, last->out[0]);
+    return last && tc_role_shares(last->op) ? last : node;
+}
+
 static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *reader)
 {
     const tc_dataflow *f = &c->flow;
@@ -479,6 +489,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
              !c->part[find(c, d->val[0])])
         derive(c, out, d, maker);
     d->unmasked = n_maker == 1 ? scores_below(c, out, maker) : -1;
+    reader = past_factors(f, reader);
     bool curve = reader && reader != &several && reader->n_in == 1 &&
                  (tc_role_curve(reader->op) || tc_role_shares(reader->op));
     d->after = curve && tc_dataflow_quantizes(f, reader) ? reader : NULL;

@@ -144,7 +144,7 @@ static void search_affine(search *s, double min, double max, double *lo, double 
     double best = INFINITY;
     for (int i = 0; i < (min < 0 ? FACTORS : 1); i++)
         for (int j = 0; j < (max > 0 && !s->top ? FACTORS : 1); j++) {
-            double a = factor(i) * min, b = factor(j) * max, step = (b - a) / (s->codes - 1);
+            double a = factor(i) * min, b = (s->top ? TC_TOP_MARGIN : factor(j)) * max, step = (b - a) / (s->codes - 1);
             double e = error_of(s, step, rint(-a / step), best);
             if (e < best) {
                 best = e;
@@ -159,8 +159,8 @@ static void search_symmetric(search *s, const tc_setting *setting, double min, d
                              double *lo, double *hi)
 {
     double best = INFINITY, most = fmax(-min, max);
-    for (int i = 0; i < FACTORS && !(s->top && i && factor(i) * most < max); i++) {
-        double a = factor(i) * most,
+    for (int i = 0; i < FACTORS && !(s->top && i && factor(i) * most < TC_TOP_MARGIN * max); i++) {
+        double a = fmax(factor(i) * most, s->top ? TC_TOP_MARGIN * max : 0),
                e = error_of(s, a / half_steps(setting), (double)-setting->qmin, best);
         if (e < best) {
             best = e;

@@ -91,6 +91,9 @@ typedef struct tc_grid {
 /* The same where a natural range is left for what was seen. */
 #define TC_NATURAL_MARGIN 1.25
 
+/* What a softmax reads: all shares are off where the greatest number is beyond its range. */
+#define TC_TOP_MARGIN 1.125
+
 /* The grid of a range, widened to hold 0. */
 tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi);
 

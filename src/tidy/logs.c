@@ -6,6 +6,7 @@
  *   log(sigmoid(x))                 =>  log_sigmoid x
  *   log(sum(exp(x)))                =>  logsumexp x
  *   exp(x) / sum(exp(x))            =>  softmax x        the sum over one axis, which stays
+ *   softmax(x - max(x))             =>  softmax x        it does that itself; log_softmax too
  *
  * Between the two stands a number whose range is the exponential of another's: on a grid of even
  * steps most of it is one code, and a step of that is hundreds behind the logarithm. */
@@ -86,6 +87,32 @@ static tc_status logarithm(tc_rewrite *rw, const tc_node *node, bool *done)
     return inside ? put_softplus(rw, node, inside, done) : TC_OK;
 }
 
+/* x where v is x less the largest of its row along the axis; else v. */
+static tc_val without_max(const tc_rewrite *rw, tc_val v, int64_t axis)
+{
+    const tc_node *less = made_by(rw, v, TC_OP_sub);
+    if (!less || ((const tc_attr_alpha *)less->attr)->alpha != 1)
+        return v;
+    const tc_node *max = tc_def(rw->to, less->in[1]);
+    if (!max || max->in[0] != less->in[0])
+        return v;
+    const tc_attr_axes *a = max->op == TC_OP_amax ? max->attr : NULL;
+    const tc_attr_arg *b =
+        max->op == TC_OP_max_dim && max->out[0] == less->in[1] ? max->attr : NULL;
+    bool same = (a && a->keepdim && a->axes.n == 1 && a->axes.v[0] == axis) ||
+                (b && b->keepdim && b->axis == axis);
+    return same ? less->in[0] : v;
+}
+
+static tc_status around_max(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_softmax && node->op != TC_OP_log_softmax)
+        return TC_OK;
+    tc_val v = tc_rewrite_in(rw, node, 0),
+           x = without_max(rw, v, ((const tc_attr_axis *)node->attr)->axis);
+    return x != v ? replace(rw, node, node->op, node->attr, x, done) : TC_OK;
+}
+
 static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_div || ((const tc_attr_div *)node->attr)->mode != TC_div_mode_exact)
@@ -98,12 +125,12 @@ static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     tc_attr_axis *axis = tc_new(&rw->ctx->arena, tc_attr_axis);
     axis->axis = a->axes.v[0];
-    return replace(rw, node, TC_OP_softmax, axis, e->in[0], done);
+    return replace(rw, node, TC_OP_softmax, axis, without_max(rw, e->in[0], axis->axis), done);
 }
 
 tc_status tc_tidy_logs(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {logarithm, shares};
+    static tc_rewriter *const rewriters[] = {logarithm, shares, around_max};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -167,10 +167,10 @@ static void test_search(void)
     CHECK(g.zero == 0 && g.scale < 9.0 / 127 && g.scale > 0.3 / 127);
     node.op = TC_OP_softmax; /* keeps what its shares are of, and cuts below */
     g = tc_search(&ctx->scratch, &int8, e, count, &node);
-    CHECK(g.scale * (double)(127 - g.zero) > 9 - g.scale);
+    CHECK(g.scale * (double)(127 - g.zero) > TC_TOP_MARGIN * 9 - g.scale);
     CHECK(g.scale * (double)(-128 - g.zero) > -5);
     g = tc_search(&ctx->scratch, &even8, e, count, &node);
-    CHECK(near(g.scale, 9.0 / 127));
+    CHECK(near(g.scale, TC_TOP_MARGIN * 9 / 127));
     memset(count, 0, sizeof count);
     count[0] = 7; /* everything is 0 */
     g = tc_search(&ctx->scratch, &int8, (tc_ends){0, 0}, count, NULL);
