@@ -24,7 +24,7 @@ typedef struct tc_dataflow {
     bool *clock;       /* follows from such buffers and constants alone: counters, positions */
     bool *fixed;       /* known at compile time */
     bool *huge;        /* holds infinities, or numbers that stand for them */
-    bool *asked;       /* stays in float: an operator asks whether it is NaN or infinite (odd.c) */
+    bool *asked;       /* stays in float: more is asked of it than a code tells (odd.c) */
     bool *mask;        /* would be huge, but is added to scores alone, and is clamped there */
     bool *cut;         /* would be huge, but its readers ask for the order alone: it is clamped */
     bool *score;       /* on the way from a product to a softmax */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* odd.c -- where a program asks whether a number is one.
+/* odd.c -- where a program asks for more of a number than its code tells.
  *
  * Codes are finite: isnan, isinf, isfinite and nan_to_num of codes have one answer, fmax and fmin
  * nothing to pass over.  So where their operand may be NaN or infinite, it stays in float, and with
  * it what made it, element by element, back to what has no say in that: an input of the program, or
- * an operator whose results quantization takes as finite (products, norms, ...). */
+ * an operator whose results quantization takes as finite (products, norms, ...).
+ *
+ * So does what follows from the inputs element by element and becomes a whole number or is compared
+ * for equality: half a step would make it another one. */
 #include "dataflow.h"
 
 #include <math.h>
@@ -83,6 +86,30 @@ static bool asks(const tc_dataflow *f, const tc_node *node)
     }
 }
 
+/* Asks for the number itself. */
+static bool asks_exactly(const tc_dataflow *f, const tc_node *node)
+{
+    const tc_type *y = node->n_out ? tc_type_of(f->g, node->out[0]) : NULL;
+    return node->op == TC_OP_eq || node->op == TC_OP_ne ||
+           (node->op == TC_OP_cast && (tc_is_int(y->dtype) || y->dtype == TC_bool));
+}
+
+/* What follows from inputs and constants, each element from one of theirs. */
+static void find_fresh(const tc_dataflow *f, bool *fresh)
+{
+    const tc_graph *g = f->g;
+    for (size_t i = 0; i < g->n_in; i++)
+        fresh[g->in[i]] = true;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool made = (tc_ops[node->op].traits & (T_ELTWISE | T_MOVES)) || tc_role_moves(node);
+        for (int i = 0; i < node->n_in; i++)
+            made = made && (!node->in[i] || fresh[node->in[i]] || f->fixed[node->in[i]]);
+        for (int i = 0; i < node->n_out; i++)
+            fresh[node->out[i]] = made && !f->fixed[node->out[i]];
+    }
+}
+
 static void find_odd(const tc_dataflow *f, bool *odd)
 {
     const tc_graph *g = f->g;
@@ -103,19 +130,23 @@ void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f)
 {
     const tc_graph *g = f->g;
     tc_mark mark = tc_arena_mark(&ctx->scratch);
-    bool *odd = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
+    bool *odd = tc_new_n(&ctx->scratch, bool, g->n_val + 1),
+         *fresh = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
     find_odd(f, odd);
+    find_fresh(f, fresh);
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
         bool on = false;
         for (int i = 0; i < node->n_out; i++)
             on = on || f->asked[node->out[i]];
-        for (int i = 0; i < node->n_in && asks(f, node) && !on; i++)
-            on = odd[node->in[i]];
+        bool exactly = asks_exactly(f, node), asked = asks(f, node);
+        for (int i = 0; i < node->n_in && !on; i++)
+            on = (asked && odd[node->in[i]]) ||
+                 (exactly && fresh[node->in[i]] && tc_dataflow_is_f32(f, node->in[i]));
         for (int i = 0; i < node->n_out && on; i++)
             f->asked[node->out[i]] = true;
         for (int i = 0; i < node->n_in && on; i++)
-            if (odd[node->in[i]] && passes_odd(node, i))
+            if ((odd[node->in[i]] || fresh[node->in[i]]) && passes_odd(node, i))
                 f->asked[node->in[i]] = true;
     }
     tc_arena_rewind(&ctx->scratch, mark);

@@ -396,6 +396,15 @@ static void asked(void)
     CHECK(of(&t, "p") >= 0 && of(&t, "u") >= 0 && of(&t, "v") >= 0);
     CHECK(of(&t, "s") >= 0); /* read by a sum in codes, too; but computed in float */
     tc_ctx_free(t.ctx);
+    /* whole numbers and equality: exact as far as the inputs, not behind a product */
+    t = decide("%0 \"x\": f32[2,2]",
+               "  %1 = const [1,2,3,4] : f32[2,2]\n  %2 \"m\" = mul %0, %1\n"
+               "  %3 = cast %2 dtype=i32\n  %4 \"p\" = linear %0, %1\n  %5 \"q\" = mul %4, %1\n"
+               "  %6 = cast %5 dtype=i32\n  %7 = ne %2, %1\n  return %3, %6, %7\n",
+               "int8");
+    REAL(t, "m");
+    CHECK(of(&t, "p") >= 0 && of(&t, "q") >= 0);
+    tc_ctx_free(t.ctx);
     static const char *const asks[] = {"isinf %1", "isnan %1", "fmax %1, %0", "ne %1, %1",
                                        "nan_to_num %1 nan=0 posinf=9 neginf=-9"};
     for (size_t i = 0; i < TC_COUNT(asks); i++) {

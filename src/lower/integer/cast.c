@@ -62,8 +62,11 @@ static tc_val to_integer(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype t
     double *value = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         value[i] = low_bits(trunc((double)((float)(i + first) * (float)tc_scale_of(from))), to);
-    tc_quant q = {-1, 1, tc_dtype_min(to), tc_dtype_max(to), &one, &zero};
-    return tc_put_lookup(lw, x, from, to, &q, value);
+    /* of i16 a table would go straight from step to step: a list, which has entries of i32 */
+    tc_dtype entry = from->dtype == TC_i16 ? TC_i32 : to;
+    tc_quant q = {-1, 1, tc_dtype_min(entry), tc_dtype_max(entry), &one, &zero};
+    tc_val y = tc_put_lookup(lw, x, from, entry, &q, value);
+    return tc_put_cast(lw, y, to);
 }
 
 void tc_lower_int_cast(tc_lower *lw, const tc_node *node, tc_val *out)
