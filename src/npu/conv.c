@@ -69,12 +69,17 @@ static void arrange(const tc_npu_weight_shape *s, const int16_t *from, int32_t *
                     int32_t *largest)
 {
     int64_t k = (int64_t)s->kh * s->kw * s->i;
-    for (int64_t o = 0; o < s->o; o++)
+    int64_t step = s->depthwise ? s->o : LANES;
+    int32_t most = *largest;
+    for (int64_t o = 0; o < s->o; o++) {
+        int32_t *at = to + (s->depthwise ? o : o / LANES * k * LANES + o % LANES);
         for (int64_t j = 0; j < k; j++) {
             int32_t w = from[o * k + j], size = w < 0 ? -w : w;
-            to[s->depthwise ? j * s->o + o : (o / LANES * k + j) * LANES + o % LANES] = w;
-            *largest = size > *largest ? size : *largest;
+            at[j * step] = w;
+            most = size > most ? size : most;
         }
+    }
+    *largest = most;
 }
 
 /* The streams' bytes, one behind the other; NULL with a message when they lie outside. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output.c -- what every kernel operation ends with, in this order: scale, zero point, clamp,
  * table, store.  The machine's own curves stand before the clamp. */
+#include "../num/lanes.h"
 #include "state.h"
 
 /* ---- tables ---- */
@@ -152,6 +153,12 @@ typedef struct channel {
     uint8_t shift;
 } channel;
 
+/* The same for loops: by channel, and what is added before the shift to numbers from 0 up and to
+ * those below. */
+typedef struct quick {
+    int64_t *bias, *multiplier, *shift, *up, *down;
+} quick;
+
 static int64_t bytes_at(const uint8_t *p, int n, bool is_signed)
 {
     uint64_t v = 0;
@@ -186,6 +193,48 @@ static channel *read_channels(tc_npu_exec *x, const tc_npu_op *op)
     return out;
 }
 
+static bool prepare(tc_npu_exec *x, const tc_npu_op *op, const channel *from, quick *q)
+{
+    size_t n = (size_t)op->ofm.c;
+    int64_t *room = tc_new_n(&x->scratch, int64_t, 5 * n);
+    *q = (quick){room, room + n, room + 2 * n, room + 3 * n, room + 4 * n};
+    for (size_t c = 0; c < n; c++) {
+        if (from[c].multiplier > INT32_MAX || from[c].shift > 62)
+            return false;
+        q->bias[c] = from[c].bias;
+        q->multiplier[c] = from[c].multiplier;
+        q->shift[c] = from[c].shift;
+        if (from[c].shift) {
+            q->up[c] = tc_npu_rounding(0, from[c].shift, op->ofm_scale.round, 0);
+            q->down[c] = tc_npu_rounding(-1, from[c].shift, op->ofm_scale.round, 0);
+        }
+    }
+    return true;
+}
+
+/* One pixel's n channels, where every sum is a number of 32 bits: |v m| < 2^62, as what is added.
+ * *not_32: not 0 where one is not, and then nothing counts. */
+TC_LANES_BODY scale_body(const quick *q, const int64_t *restrict acc, int64_t *restrict out,
+                         size_t n, int64_t *not_32)
+{
+    const int64_t *restrict bias = q->bias, *restrict m = q->multiplier, *restrict by = q->shift,
+                  *restrict up = q->up, *restrict down = q->down;
+    int64_t outside = 0;
+    for (size_t c = 0; c < n; c++) {
+        int64_t v = tc_wrap_add(acc[c], bias[c]);
+        outside |= v ^ (int32_t)v;
+        v = (int32_t)v;
+        v = v * m[c] + (v < 0 ? down[c] : up[c]);
+        int64_t sign = -(int64_t)(v < 0); /* tc_asr(), for vectors */
+        out[c] = (int64_t)((uint64_t)(v ^ sign) >> by[c]) ^ sign;
+    }
+    *not_32 = outside;
+}
+TC_LANES(static, scale_pixel, scale_body,
+         (const quick *q, const int64_t *restrict acc, int64_t *restrict out, size_t n,
+          int64_t *not_32),
+         (q, acc, out, n, not_32))
+
 /* (acc + bias) m / 2^n by channel. */
 static bool scale_by_channel(tc_npu_exec *x, const tc_npu_op *op, size_t n)
 {
@@ -193,7 +242,14 @@ static bool scale_by_channel(tc_npu_exec *x, const tc_npu_op *op, size_t n)
     if (!channels)
         return false;
     bool wraps = x->machine->product == TC_U85;
-    for (size_t i = 0; i < n; i += (size_t)op->ofm.c)
+    quick q;
+    bool is_quick = prepare(x, op, channels, &q);
+    for (size_t i = 0; i < n; i += (size_t)op->ofm.c) {
+        int64_t not_32 = 1;
+        if (is_quick)
+            scale_pixel(&q, x->acc.v + i, x->out.v + i, (size_t)op->ofm.c, &not_32);
+        if (!not_32)
+            continue;
         for (int32_t c = 0; c < op->ofm.c; c++) {
             int64_t v = tc_wrap_add(x->acc.v[i + (size_t)c], channels[c].bias);
             if (wraps)
@@ -201,6 +257,7 @@ static bool scale_by_channel(tc_npu_exec *x, const tc_npu_op *op, size_t n)
             x->out.v[i + (size_t)c] =
                 tc_npu_scaled(v, channels[c].multiplier, channels[c].shift, op->ofm_scale.round, 0);
         }
+    }
     return true;
 }
 

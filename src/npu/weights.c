@@ -58,6 +58,21 @@ static inline void meet(const walk *w, int32_t o, int32_t ky, int32_t kx, int32_
         w->from->wrong = "the weight stream has numbers where padding is";
 }
 
+/* The next n of them, along i. */
+static inline void meet_run(const walk *w, int32_t o, int32_t ky, int32_t kx, int32_t i, int32_t n)
+{
+    const tc_npu_weight_shape *s = &w->shape;
+    source *from = w->from;
+    if (o >= s->o || ky >= s->kh || kx >= s->kw || i + n > s->i || from->n - from->at < (size_t)n) {
+        for (int32_t k = 0; k < n; k++)
+            meet(w, o, ky, kx, i + k);
+        return;
+    }
+    memcpy(w->out + (((int64_t)o * s->kh + ky) * s->kw + kx) * s->i + i, from->v + from->at,
+           (size_t)n * sizeof *from->v);
+    from->at += (size_t)n;
+}
+
 static int32_t least(int32_t a, int32_t b)
 {
     return a < b ? a : b;
@@ -88,8 +103,8 @@ static void sub_kernel55(const walk *w, const order55 *r, int32_t ob, int32_t n_
                 int32_t ky = e / sw < sh ? sy + e / sw : s->kh, kx = sx + e % sw;
                 for (int32_t ui = 0; ui < (r->part ? 1 : n_i); ui += 8)
                     for (int32_t oz = 0; oz < r->micro; oz++)
-                        for (int32_t iz = 0; iz < (s->depthwise ? 1 : 8); iz++)
-                            meet(w, (ob + ou + oz) * w->cores + w->core, ky, kx, ib + uo + ui + iz);
+                        meet_run(w, (ob + ou + oz) * w->cores + w->core, ky, kx, ib + uo + ui,
+                                 s->depthwise ? 1 : 8);
             }
 }
 
@@ -164,8 +179,7 @@ static void tap85(const walk *w, const order85 *r, int32_t o, int32_t ky, int32_
     for (int32_t ui = 0; ui < r->ifm_step; ui += r->step)
         for (int32_t oz = 4 * w->core; oz < r->micro; oz += 4 * w->cores)
             for (int32_t oi = 0; oi < 4; oi++)
-                for (int32_t iz = 0; iz < r->step; iz++)
-                    meet(w, o + oz + oi, ky, kx, i + ui + iz);
+                meet_run(w, o + oz + oi, ky, kx, i + ui, r->step);
 }
 
 /* The taps of a sub-kernel for one microblock: those of equal phase in the stride together, rows in
