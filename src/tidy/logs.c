@@ -7,10 +7,14 @@
  *   log(sum(exp(x)))                =>  logsumexp x
  *   exp(x) / sum(exp(x))            =>  softmax x        the sum over one axis, which stays
  *   softmax(x - max(x))             =>  softmax x        it does that itself; log_softmax too
+ *   log(y / (1 - y))                =>  logit x          y = clamp(x, 0, 1), both clamped from below
+ *   logit(sigmoid(x))               =>  clamp x          to what eps leaves
  *
  * Between the two stands a number whose range is the exponential of another's: on a grid of even
  * steps most of it is one code, and a step of that is hundreds behind the logarithm. */
 #include "tidy.h"
+
+#include <math.h>
 
 #include "../num/load.h"
 
@@ -65,6 +69,75 @@ static tc_status put_softplus(tc_rewrite *rw, const tc_node *node, tc_val x, boo
     tc_attr_softplus *a = tc_new(&rw->ctx->arena, tc_attr_softplus);
     *a = (tc_attr_softplus){.beta = 1, .threshold = 20}; /* e^-20 is nothing beside 20 */
     return replace(rw, node, TC_OP_softplus, a, x, done);
+}
+
+/* Below it, the ends of log(y / (1 - y)), both clamped, and of logit are the same but for rounding. */
+static const double LEAST_ODDS = 1e-4;
+
+/* v without a clamp from below alone, whose bound goes to *lo; -1: there is none. */
+static tc_val above(const tc_rewrite *rw, tc_val v, double *lo)
+{
+    const tc_node *c = made_by(rw, v, TC_OP_clamp);
+    const tc_attr_clamp *a = c ? c->attr : NULL;
+    *lo = -1;
+    if (!a || a->hi < (double)INFINITY)
+        return v;
+    *lo = a->lo;
+    return c->in[0];
+}
+
+/* x where v is y / (1 - y), y being x or x clamped to 0 .. 1, both clamped to eps from
+ * below, where y is within 0 .. 1; else none. */
+static tc_val odds(const tc_rewrite *rw, tc_val v, double *eps)
+{
+    const tc_node *d = made_by(rw, v, TC_OP_div);
+    double below;
+    if (!d || ((const tc_attr_div *)d->attr)->mode != TC_div_mode_exact)
+        return TC_NONE;
+    tc_val y = above(rw, d->in[0], eps);
+    const tc_node *rest = made_by(rw, above(rw, d->in[1], &below), TC_OP_sub);
+    bool fits = rest && *eps == below && *eps <= LEAST_ODDS && *eps != 0 &&
+                is_one(rw, rest->in[0]) && rest->in[1] == y &&
+                ((const tc_attr_alpha *)rest->attr)->alpha == 1;
+    if (!fits || *eps < 0)
+        return fits ? y : TC_NONE;
+    const tc_node *c = made_by(rw, y, TC_OP_clamp);
+    const tc_attr_clamp *a = c ? c->attr : NULL;
+    if (a && a->lo == 0 && a->hi == 1)
+        return c->in[0];
+    return made_by(rw, y, TC_OP_sigmoid) || made_by(rw, y, TC_OP_softmax) ? y : TC_NONE;
+}
+
+/* The logit of x; of a sigmoid it is what that was taken of, as far as eps lets it reach. */
+static tc_status put_logit(tc_rewrite *rw, const tc_node *node, tc_val x, double eps, bool *done)
+{
+    const tc_node *s = made_by(rw, x, TC_OP_sigmoid);
+    if (s && eps > 0) {
+        tc_attr_clamp *a = tc_new(&rw->ctx->arena, tc_attr_clamp);
+        double most = (double)(float)log((1 - eps) / eps); /* the last bits are the library's */
+        *a = (tc_attr_clamp){.lo = -most, .hi = most};
+        return replace(rw, node, TC_OP_clamp, a, s->in[0], done);
+    }
+    if (node->op == TC_OP_logit)
+        return TC_OK;
+    tc_attr_logit *a = tc_new(&rw->ctx->arena, tc_attr_logit);
+    a->eps = eps;
+    return replace(rw, node, TC_OP_logit, a, x, done);
+}
+
+static tc_status logits(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    double eps = -1;
+    if (node->op != TC_OP_log && node->op != TC_OP_logit)
+        return TC_OK;
+    tc_val x = tc_rewrite_in(rw, node, 0);
+    if (!is_f32(rw, x))
+        return TC_OK;
+    if (node->op == TC_OP_logit)
+        eps = ((const tc_attr_logit *)node->attr)->eps;
+    else
+        x = odds(rw, x, &eps);
+    return x ? put_logit(rw, node, x, eps, done) : TC_OK;
 }
 
 static tc_status logarithm(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -130,7 +203,7 @@ static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_logs(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {logarithm, shares, around_max};
+    static tc_rewriter *const rewriters[] = {logits, logarithm, shares, around_max};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
