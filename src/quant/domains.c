@@ -421,7 +421,8 @@ static bool is_kept(const tc_dataflow *f, tc_val v)
     return kept;
 }
 
-/* The softmax that reads what positive factors make of a value, each the only reader; or the node. */
+/* The softmax that reads what positive factors make of a value, each the only reader; or the node.
+ */
 static const tc_node *past_factors(const tc_dataflow *f, const tc_node *node)
 {
     const tc_node *last = node;

@@ -144,7 +144,8 @@ static void search_affine(search *s, double min, double max, double *lo, double 
     double best = INFINITY;
     for (int i = 0; i < (min < 0 ? FACTORS : 1); i++)
         for (int j = 0; j < (max > 0 && !s->top ? FACTORS : 1); j++) {
-            double a = factor(i) * min, b = (s->top ? TC_TOP_MARGIN : factor(j)) * max, step = (b - a) / (s->codes - 1);
+            double a = factor(i) * min, b = (s->top ? TC_TOP_MARGIN : factor(j)) * max,
+                   step = (b - a) / (s->codes - 1);
             double e = error_of(s, step, rint(-a / step), best);
             if (e < best) {
                 best = e;
