@@ -65,7 +65,7 @@ static chain follow(const tc_maker *m, const tc_node *product)
     while (c.n_then < TC_MAX_THEN) {
         tc_val v = c.last->out[0];
         const tc_node *user = tc_plan_only_user(m, v);
-        if (!user)
+        if (!user || m->g->val[user->out[0]]->type != m->g->val[v]->type) /* it may give codes */
             break;
         if (!joins_add(m, user, v, &c) && !as_then(user, &c.then[c.n_then]))
             break;
