@@ -1,159 +1,337 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token_split.c -- words of a text, by the patterns that byte-level tokenizers come with.
+/* token_split.c -- the pre-tokenizers of tokenizer.json: a text falls into words.
  *
- * The patterns differ in few things, which tc_word_rules names; each alternative below is one of
- * the pattern's, in its order. */
+ * A pattern says which parts of a text match; what becomes of those (pieces of their own, nothing,
+ * part of a neighbour) is the step's behavior. */
 #include "token.h"
 
-static const tc_word_rules known[] = {
-    {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", false,
-     false, 0, false},
-    {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| "
-     "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
-     true, true, 3, true},
-    {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
-     "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
-     true, true, 1, true},
+typedef struct part {
+    size_t begin, end;
+    bool match;
+} part;
+typedef struct parts {
+    part *v;
+    size_t n, cap;
+} parts;
+
+static void add(tc_arena *arena, parts *list, part one)
+{
+    if (one.begin == one.end)
+        return;
+    tc_grow(arena, list->v, list->n, list->cap);
+    list->v[list->n++] = one;
+}
+
+/* ---- where patterns match ---- */
+
+static void by_pattern(const tc_token_step *s, tc_arena *arena, tc_str text, parts *out)
+{
+    size_t at = 0, begin, end;
+    while (at < text.n && tc_token_match(s, arena, text, at, &begin, &end)) {
+        add(arena, out, (part){at, begin, false});
+        add(arena, out, (part){begin, end, true});
+        at = end;
+    }
+    add(arena, out, (part){at, text.n, false});
+}
+
+/* Each character of the set by itself. */
+static void by_chars(tc_arena *arena, tc_str text, tc_chars set, parts *out)
+{
+    size_t from = 0, size;
+    for (size_t i = 0; i < text.n; i += size) {
+        if (!tc_char_is(set, tc_utf8_next(text, i, &size)))
+            continue;
+        add(arena, out, (part){from, i, false});
+        add(arena, out, (part){i, i + size, true});
+        from = i + size;
+    }
+    add(arena, out, (part){from, text.n, false});
+}
+
+/* Runs of word characters, and runs of what is neither that nor space. */
+static void by_words(tc_arena *arena, tc_str text, parts *out)
+{
+    size_t from = 0, size;
+    int last = -1;
+    for (size_t i = 0; i < text.n; i += size) {
+        uint32_t c = tc_utf8_next(text, i, &size);
+        int kind = tc_char_is(TC_WORD_SPLIT, c) ? 1 : tc_is_space(c) ? 0 : 2;
+        if (kind != last && i)
+            add(arena, out, (part){from, i, last == 0});
+        from = kind != last ? i : from;
+        last = kind;
+    }
+    add(arena, out, (part){from, text.n, last == 0});
+}
+
+/* ---- what becomes of them ---- */
+
+static void merge_before(parts *p)
+{
+    size_t n = 0;
+    bool matched = false;
+    for (size_t i = 0; i < p->n; i++) {
+        bool match = p->v[i].match;
+        if (match && !matched && n)
+            p->v[n - 1].end = p->v[i].end;
+        else
+            p->v[n++] = (part){p->v[i].begin, p->v[i].end, false};
+        matched = match;
+    }
+    p->n = n;
+}
+
+static void merge_behind(parts *p)
+{
+    size_t n = p->n; /* filled from the end */
+    bool matched = false;
+    for (size_t i = p->n; i-- > 0;) {
+        bool match = p->v[i].match;
+        if (match && !matched && n < p->n)
+            p->v[n].begin = p->v[i].begin;
+        else
+            p->v[--n] = (part){p->v[i].begin, p->v[i].end, false};
+        matched = match;
+    }
+    memmove(p->v, p->v + n, (p->n - n) * sizeof *p->v);
+    p->n -= n;
+}
+
+static void merge_alike(parts *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (n && p->v[n - 1].match == p->v[i].match)
+            p->v[n - 1].end = p->v[i].end;
+        else
+            p->v[n++] = p->v[i];
+    p->n = n;
+}
+
+static void put_parts(tc_arena *arena, tc_piece piece, parts *p, tc_behavior behavior, bool invert,
+                      tc_pieces *out)
+{
+    for (size_t i = 0; i < p->n; i++)
+        p->v[i].match ^= invert;
+    if (behavior == TC_CONTIGUOUS)
+        merge_alike(p);
+    else if (behavior == TC_MERGED_BEFORE)
+        merge_before(p);
+    else if (behavior == TC_MERGED_BEHIND)
+        merge_behind(p);
+    for (size_t i = 0; i < p->n; i++) {
+        const part *one = &p->v[i];
+        if (one->match && behavior == TC_REMOVED)
+            continue;
+        tc_grow(arena, out->v, out->n, out->cap);
+        out->v[out->n++] = (tc_piece){{piece.text.p + one->begin, one->end - one->begin},
+                                      piece.front && !one->begin};
+    }
+}
+
+/* ---- the steps ---- */
+
+typedef void split_fn(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out);
+
+static void by_step(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out)
+{
+    parts p = {0};
+    by_pattern(s, arena, piece.text, &p);
+    put_parts(arena, piece, &p, s->behavior, s->invert, out);
+}
+
+static void white(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out)
+{
+    parts p = {0};
+    (void)s;
+    by_chars(arena, piece.text, TC_SPACE, &p);
+    put_parts(arena, piece, &p, TC_REMOVED, false, out);
+}
+
+static void words(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out)
+{
+    parts p = {0};
+    (void)s;
+    by_words(arena, piece.text, &p);
+    put_parts(arena, piece, &p, TC_REMOVED, false, out);
+}
+
+static void signs(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out)
+{
+    parts p = {0};
+    by_chars(arena, piece.text, TC_BERT_SIGN, &p);
+    put_parts(arena, piece, &p, s->behavior, false, out);
+}
+
+static void bert(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out)
+{
+    tc_pieces apart = {0};
+    white(s, arena, piece, &apart);
+    for (size_t i = 0; i < apart.n; i++)
+        signs(s, arena, apart.v[i], out);
+}
+
+static void digits(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out)
+{
+    parts p = {0};
+    by_chars(arena, piece.text, TC_NUMERIC, &p);
+    put_parts(arena, piece, &p, s->yes[0] ? TC_ISOLATED : TC_CONTIGUOUS, false, out);
+}
+
+static bool begins(tc_str text, tc_str with)
+{
+    return text.n >= with.n && memcmp(text.p, with.p, with.n) == 0;
+}
+
+static tc_piece put_in_front(tc_arena *arena, tc_str front, tc_piece piece)
+{
+    tc_buf buf;
+    tc_buf_init(&buf, arena);
+    tc_buf_put(&buf, front.p, front.n);
+    tc_buf_put(&buf, piece.text.p, piece.text.n);
+    return (tc_piece){{(const char *)buf.data, buf.size}, piece.front};
+}
+
+/* Spaces become signs; yes: one in front always, of the first only; every sign begins a word. */
+static void metaspace(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out)
+{
+    tc_token_step spaces = {.text = {" ", 1}, .other = s->text};
+    piece.text = tc_token_replace(&spaces, arena, piece.text);
+    if ((s->yes[0] || (s->yes[1] && piece.front)) && !begins(piece.text, s->text))
+        piece = put_in_front(arena, s->text, piece);
+    parts p = {0};
+    if (s->yes[2])
+        by_pattern(s, arena, piece.text, &p);
+    else
+        add(arena, &p, (part){0, piece.text.n, false});
+    put_parts(arena, piece, &p, TC_MERGED_BEHIND, false, out);
+}
+
+/* A space in front, words by the pattern, then signs for bytes. */
+static void byte_level(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out)
+{
+    size_t first = out->n;
+    if (s->yes[0] && piece.text.n && piece.text.p[0] != ' ')
+        piece = put_in_front(arena, (tc_str){" ", 1}, piece);
+    parts p = {0};
+    if (s->yes[1])
+        by_pattern(s, arena, piece.text, &p);
+    else
+        add(arena, &p, (part){0, piece.text.n, false});
+    put_parts(arena, piece, &p, TC_ISOLATED, false, out);
+    for (size_t i = first; i < out->n; i++) {
+        tc_buf buf;
+        tc_buf_init(&buf, arena);
+        tc_token_signs(out->v[i].text, &buf);
+        out->v[i].text = (tc_str){(const char *)buf.data, buf.size};
+    }
+}
+
+static const struct {
+    const char *name;
+    split_fn *run;
+} kinds[] = {
+    {"Split", by_step},         {"CharDelimiterSplit", by_step}, {"WhitespaceSplit", white},
+    {"Whitespace", words},      {"Punctuation", signs},          {"BertPreTokenizer", bert},
+    {"Digits", digits},         {"Metaspace", metaspace},        {"ByteLevel", byte_level},
 };
 
-const tc_word_rules *tc_word_rules_of(const char *pattern)
+static tc_status read_behavior(struct tc_tokenizer *t, const tc_json *json, tc_token_step *s)
 {
-    for (size_t i = 0; i < TC_COUNT(known); i++)
-        if (tc_text_eq(known[i].pattern, pattern))
-            return &known[i];
-    return NULL;
-}
-
-const tc_word_rules *tc_word_rules_bytes(void)
-{
-    return &known[0];
-}
-
-uint32_t tc_utf8_next(tc_str text, size_t at, size_t *size)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    uint8_t first = (uint8_t)text.p[at];
-    size_t n = first < 0x80             ? 1
-               : (first & 0xe0) == 0xc0 ? 2
-               : (first & 0xf0) == 0xe0 ? 3
-               : (first & 0xf8) == 0xf0 ? 4
-                                        : 0;
-    uint32_t c = n > 1 ? first & (0x7fu >> n) : first;
-    *size = 1;
-    if (n == 1)
-        return c;
-    if (!n || n > text.n - at)
-        return UINT32_MAX;
-    for (size_t i = 1; i < n; i++) {
-        uint8_t next = (uint8_t)text.p[at + i];
-        if ((next & 0xc0) != 0x80)
-            return UINT32_MAX;
-        c = c << 6 | (next & 0x3f);
-    }
-    if (c < least[n] || c > 0x10ffff)
-        return UINT32_MAX;
-    *size = n;
-    return c;
-}
-
-/* ---- kinds of characters ---- */
-
-typedef bool is_kind(uint32_t c);
-
-static bool is_sign(uint32_t c)
-{
-    return !tc_is_space(c) && !tc_is_letter(c) && !tc_is_number(c);
-}
-
-static bool is_line_end(uint32_t c)
-{
-    return c == '\r' || c == '\n';
-}
-
-/* Bytes of the characters of a kind from `at` on, at most so many characters. */
-static size_t run_of(tc_str t, size_t at, is_kind *is, size_t most)
-{
-    size_t from = at, size;
-    for (size_t k = 0; at < t.n && k < most; k++) {
-        if (!is(tc_utf8_next(t, at, &size)))
-            break;
-        at += size;
-    }
-    return at - from;
-}
-
-/* ---- alternatives: bytes that they take, 0: they do not begin here ---- */
-
-static size_t ending(const tc_word_rules *r, tc_str t, size_t at)
-{
-    static const char *const word[] = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
-    for (size_t i = 0; i < TC_COUNT(word); i++) {
-        size_t n = strlen(word[i]), k = 0;
-        while (k < n && at + k < t.n) {
-            char c = t.p[at + k];
-            if (r->any_case && c >= 'A' && c <= 'Z')
-                c = (char)(c - 'A' + 'a');
-            if (c != word[i][k])
-                break;
-            k++;
+    static const char *const name[] = {[TC_ISOLATED] = "Isolated",
+                                       [TC_REMOVED] = "Removed",
+                                       [TC_CONTIGUOUS] = "Contiguous",
+                                       [TC_MERGED_BEFORE] = "MergedWithPrevious",
+                                       [TC_MERGED_BEHIND] = "MergedWithNext"};
+    tc_str text = tc_token_text(t, json, "behavior");
+    s->behavior = TC_ISOLATED;
+    for (size_t i = 0; i < TC_COUNT(name); i++)
+        if (tc_str_is(text, name[i])) {
+            s->behavior = (tc_behavior)i;
+            return TC_OK;
         }
-        if (k == n)
-            return n;
+    return text.p ? tc_token_beyond(t, "a split of the behavior", text) : TC_OK;
+}
+
+static tc_status read_metaspace(struct tc_tokenizer *t, const tc_json *json, tc_token_step *s)
+{
+    tc_str scheme = tc_token_text(t, json, "prepend_scheme");
+    s->text = tc_token_text(t, json, "replacement");
+    if (!s->text.n)
+        return tc_token_broken(t, "a Metaspace without 'replacement'");
+    s->yes[0] = scheme.p ? tc_str_is(scheme, "always")
+                         : tc_token_flag(json, "add_prefix_space", true);
+    s->yes[1] = scheme.p && tc_str_is(scheme, "first");
+    s->yes[2] = tc_token_flag(json, "split", true);
+    return TC_OK;
+}
+
+static tc_status read_bytes(struct tc_tokenizer *t, const tc_json *json, tc_token_step *s)
+{
+    static const char pattern[] =
+        "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+    const char *why;
+    s->yes[0] = tc_token_flag(json, "add_prefix_space", true);
+    s->yes[1] = tc_token_flag(json, "use_regex", true);
+    s->regex = tc_regex_new(tc_token_arena(t), tc_str_of(pattern), &why);
+    return TC_OK;
+}
+
+static tc_status read_step(struct tc_tokenizer *t, const tc_json *json, tc_token_step *s)
+{
+    split_fn *run = kinds[s->kind].run;
+    if (run == metaspace)
+        return read_metaspace(t, json, s);
+    if (run == byte_level)
+        return read_bytes(t, json, s);
+    if (run == digits)
+        s->yes[0] = tc_token_flag(json, "individual_digits", false);
+    if (run == signs)
+        return read_behavior(t, json, s);
+    if (run == by_step && s->kind == 1) {
+        s->text = tc_token_text(t, json, "delimiter");
+        s->behavior = TC_REMOVED;
+    } else if (run == by_step) {
+        s->invert = tc_token_flag(json, "invert", false);
+        TC_TRY(read_behavior(t, json, s));
+        return tc_token_pattern(t, json, s);
     }
-    return 0;
+    return TC_OK;
 }
 
-/* A run of a kind, with a space in front of it or without. */
-static size_t spaced(tc_str t, size_t at, is_kind *is)
+tc_status tc_token_splitter(struct tc_tokenizer *t, const tc_json *json, tc_token_steps *out)
 {
-    size_t lead = t.p[at] == ' ' ? 1 : 0, n = run_of(t, at + lead, is, SIZE_MAX);
-    return n ? lead + n : 0;
-}
-
-static size_t letters(const tc_word_rules *r, tc_str t, size_t at)
-{
-    size_t lead = 0, n;
-    if (!r->lead_any)
-        return spaced(t, at, tc_is_letter);
-    uint32_t c = tc_utf8_next(t, at, &lead);
-    if (is_line_end(c) || tc_is_letter(c) || tc_is_number(c))
-        lead = 0;
-    n = run_of(t, at + lead, tc_is_letter, SIZE_MAX);
-    return n ? lead + n : 0;
-}
-
-static size_t numbers(const tc_word_rules *r, tc_str t, size_t at)
-{
-    return r->digits ? run_of(t, at, tc_is_number, r->digits) : spaced(t, at, tc_is_number);
-}
-
-static size_t signs(const tc_word_rules *r, tc_str t, size_t at)
-{
-    size_t n = spaced(t, at, is_sign);
-    return n && r->line_ends ? n + run_of(t, at + n, is_line_end, SIZE_MAX) : n;
-}
-
-/* Spaces up to the last line end among them; else all but the last one, which goes with the word
- * behind it; else all. */
-static size_t spaces(const tc_word_rules *r, tc_str t, size_t at)
-{
-    size_t n = run_of(t, at, tc_is_space, SIZE_MAX), last = 0, ends = 0, size;
-    for (size_t i = at; i < at + n; i += size) {
-        last = i - at;
-        if (is_line_end(tc_utf8_next(t, i, &size)))
-            ends = i + size - at;
+    if (!json || tc_json_is(json, TC_JSON_NULL))
+        return TC_OK;
+    tc_str type = tc_token_text(t, json, "type");
+    if (tc_str_is(type, "Sequence")) {
+        for (const tc_json *p = tc_json_first(tc_json_get(json, "pretokenizers")); p; p = p->next)
+            TC_TRY(tc_token_splitter(t, p, out));
+        return TC_OK;
     }
-    if (r->line_ends && ends)
-        return ends;
-    return at + n < t.n && last ? last : n;
+    for (size_t i = 0; i < TC_COUNT(kinds); i++)
+        if (tc_str_is(type, kinds[i].name)) {
+            tc_grow(tc_token_arena(t), out->v, out->n, out->cap);
+            tc_token_step *s = &out->v[out->n++];
+            *s = (tc_token_step){.kind = (int)i};
+            return read_step(t, json, s);
+        }
+    return tc_token_beyond(t, "a pre-tokenizer of the type", type);
 }
 
-size_t tc_word_size(const tc_word_rules *r, tc_str t, size_t at)
+void tc_token_split(const tc_token_steps *steps, tc_arena *arena, tc_piece text, tc_pieces *out)
 {
-    size_t n, size;
-    if ((n = ending(r, t, at)) || (n = letters(r, t, at)) || (n = numbers(r, t, at)) ||
-        (n = signs(r, t, at)) || (n = spaces(r, t, at)))
-        return n;
-    tc_utf8_next(t, at, &size);
-    return size;
+    tc_pieces now = {0};
+    if (!text.text.n)
+        return;
+    tc_grow(arena, now.v, now.n, now.cap);
+    now.v[now.n++] = text;
+    for (size_t i = 0; i < steps->n; i++) {
+        tc_pieces next = {0};
+        for (size_t k = 0; k < now.n; k++)
+            kinds[steps->v[i].kind].run(&steps->v[i], arena, now.v[k], &next);
+        now = next;
+    }
+    *out = now;
 }

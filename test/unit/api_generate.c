@@ -77,8 +77,9 @@ static void characters(void)
         "\"_\"}]},\"pre_tokenizer\":null,"
         "\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{"
         "\"id\":\"<s>\",\"type_id\":0}},{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}]},"
-        "\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\"},{\"type\":"
-        "\"ByteFallback\"},{\"type\":\"Fuse\"},{\"type\":\"Strip\"}]},"
+        "\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{"
+        "\"String\":\"_\"},\"content\":\" \"},{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"},{"
+        "\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}]},"
         "\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"<unk>\",\"vocab\":{"
         "\"<unk>\":0,\"<s>\":1,\"_\":2,\"a\":3,\"b\":4,\"ab\":5,\"_ab\":6,\"<0xC3>\":7,"
         "\"<0xA9>\":8,\"ba\":9},\"merges\":[[\"a\",\"b\"],\"_ ab\",[\"b\",\"a\"]]}}";
@@ -96,9 +97,19 @@ static void characters(void)
           strcmp((const char *)text.data, "ab ab\xc3\xa9") == 0);
     CHECK(tc_tokenizer_decode(ctx, t, (int64_t[]){6}, 1, 1, &text) == TC_OK &&
           strcmp((const char *)text.data, " ab") == 0);
-    write_text(path, "{\"model\":{\"type\":\"Unigram\",\"vocab\":{\"a\":0}}}");
+    write_text(path, "{\"model\":{\"type\":\"Sponge\",\"vocab\":{\"a\":0}}}");
     CHECK(tc_tokenizer_open(ctx, path, &t) == TC_UNSUPPORTED &&
-          strstr(tc_diagnostics(ctx), "'Unigram'"));
+          strstr(tc_diagnostics(ctx), "'Sponge'"));
+    write_text(path, "{\"model\":{\"type\":\"Unigram\",\"vocab\":{\"a\":0}}}");
+    CHECK(tc_tokenizer_open(ctx, path, &t) == TC_BAD_MODEL);
+    write_text(path, "{\"normalizer\":{\"type\":\"Precompiled\"},\"model\":{\"type\":\"BPE\","
+                     "\"vocab\":{\"a\":0}}}");
+    CHECK(tc_tokenizer_open(ctx, path, &t) == TC_UNSUPPORTED &&
+          strstr(tc_diagnostics(ctx), "'Precompiled'"));
+    write_text(path, "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(?<=a)b\"}},"
+                     "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}}}");
+    CHECK(tc_tokenizer_open(ctx, path, &t) == TC_UNSUPPORTED &&
+          strstr(tc_diagnostics(ctx), "a group of a kind that is not handled"));
     write_text(path, "{\"model\":");
     CHECK(tc_tokenizer_open(ctx, path, &t) == TC_BAD_MODEL);
     tc_ctx_free(ctx);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* token_normal.c -- the normalizers of tokenizer.json, each a function from text to text. */
+#include "token.h"
+
+typedef tc_str normalize_fn(const tc_token_step *s, tc_arena *arena, tc_str text);
+
+static tc_str text_of(const tc_buf *b) { return (tc_str){(const char *)b->data, b->size}; }
+
+static tc_str nfc(const tc_token_step *s, tc_arena *arena, tc_str text)
+{
+    return tc_text_form(arena, text, s->yes[0], s->yes[1]);
+}
+
+static tc_str lowercase(const tc_token_step *s, tc_arena *arena, tc_str text)
+{
+    (void)s;
+    return tc_text_lower(arena, text);
+}
+
+static tc_str without(tc_arena *arena, tc_str text, tc_chars set)
+{
+    tc_buf out;
+    size_t size;
+    tc_buf_init(&out, arena);
+    for (size_t i = 0; i < text.n; i += size)
+        if (!tc_char_is(set, tc_utf8_next(text, i, &size)))
+            tc_buf_put(&out, text.p + i, size);
+    return text_of(&out);
+}
+
+static tc_str strip_accents(const tc_token_step *s, tc_arena *arena, tc_str text)
+{
+    (void)s;
+    return without(arena, text, TC_COMBINING);
+}
+
+static tc_str strip(const tc_token_step *s, tc_arena *arena, tc_str text)
+{
+    size_t from = 0, to = text.n, size, last = 0;
+    (void)arena;
+    while (s->yes[0] && from < to && tc_is_space(tc_utf8_next(text, from, &size)))
+        from += size;
+    for (size_t i = from; i < text.n; i += size)
+        if (!tc_is_space(tc_utf8_next(text, i, &size)))
+            last = i + size;
+    to = s->yes[1] ? (last > from ? last : from) : to;
+    return (tc_str){text.p + from, to - from};
+}
+
+static tc_str prepend(const tc_token_step *s, tc_arena *arena, tc_str text)
+{
+    tc_buf out;
+    if (!text.n)
+        return text;
+    tc_buf_init(&out, arena);
+    tc_buf_put(&out, s->text.p, s->text.n);
+    tc_buf_put(&out, text.p, text.n);
+    return text_of(&out);
+}
+
+static tc_str nmt(const tc_token_step *s, tc_arena *arena, tc_str text)
+{
+    tc_buf out;
+    size_t size;
+    (void)s;
+    tc_buf_init(&out, arena);
+    for (size_t i = 0; i < text.n; i += size) {
+        uint32_t c = tc_utf8_next(text, i, &size);
+        bool gone = (c >= 1 && c <= 8) || c == 0xb || (c >= 0xe && c <= 0x1f) || c == 0x7f ||
+                    c == 0x8f || c == 0x9f;
+        bool space = c == 9 || c == 10 || c == 12 || c == 13 || c == 0x1680 ||
+                     (c >= 0x200b && c <= 0x200f) || c == 0x2028 || c == 0x2029 || c == 0x2581 ||
+                     c == 0xfeff || c == 0xfffd;
+        if (space)
+            tc_buf_u8(&out, ' ');
+        else if (!gone)
+            tc_buf_put(&out, text.p + i, size);
+    }
+    return text_of(&out);
+}
+
+static tc_str byte_level(const tc_token_step *s, tc_arena *arena, tc_str text)
+{
+    tc_buf out;
+    (void)s;
+    tc_buf_init(&out, arena);
+    tc_token_signs(text, &out);
+    return text_of(&out);
+}
+
+static bool is_chinese(uint32_t c)
+{
+    static const uint32_t range[][2] = {{0x4e00, 0x9fff},   {0x3400, 0x4dbf},   {0x20000, 0x2a6df},
+                                        {0x2a700, 0x2b73f}, {0x2b740, 0x2b81f}, {0x2b920, 0x2ceaf},
+                                        {0xf900, 0xfaff},   {0x2f800, 0x2fa1f}};
+    for (size_t i = 0; i < TC_COUNT(range); i++)
+        if (c >= range[i][0] && c <= range[i][1])
+            return true;
+    return false;
+}
+
+/* clean text, spaces around Chinese characters, accents, lower case */
+static tc_str bert(const tc_token_step *s, tc_arena *arena, tc_str text)
+{
+    tc_buf out;
+    size_t size;
+    tc_buf_init(&out, arena);
+    for (size_t i = 0; i < text.n; i += size) {
+        uint32_t c = tc_utf8_next(text, i, &size);
+        bool chinese = s->yes[1] && is_chinese(c);
+        if (s->yes[0] && tc_char_is(TC_CONTROL, c))
+            continue;
+        if (chinese)
+            tc_buf_u8(&out, ' ');
+        if (s->yes[0] && tc_is_space(c))
+            tc_buf_u8(&out, ' ');
+        else
+            tc_buf_put(&out, text.p + i, size);
+        if (chinese)
+            tc_buf_u8(&out, ' ');
+    }
+    text = text_of(&out);
+    if (s->yes[2])
+        text = without(arena, tc_text_form(arena, text, false, false), TC_ACCENT);
+    return s->yes[3] ? tc_text_lower(arena, text) : text;
+}
+
+static const struct {
+    const char *name;
+    normalize_fn *run;
+    bool yes[2];
+} kinds[] = {
+    {"NFC", nfc, {true, false}},      {"NFD", nfc, {false, false}},
+    {"NFKC", nfc, {true, true}},      {"NFKD", nfc, {false, true}},
+    {"Lowercase", lowercase, {0}},    {"StripAccents", strip_accents, {0}},
+    {"Strip", strip, {0}},            {"Prepend", prepend, {0}},
+    {"Replace", tc_token_replace, {0}}, {"Nmt", nmt, {0}},
+    {"ByteLevel", byte_level, {0}},   {"BertNormalizer", bert, {0}},
+};
+
+static tc_status read_step(struct tc_tokenizer *t, const tc_json *part, tc_token_step *s)
+{
+    if (kinds[s->kind].run == prepend)
+        s->text = tc_token_text(t, part, "prepend");
+    if (kinds[s->kind].run == tc_token_replace) {
+        s->other = tc_token_text(t, part, "content");
+        return tc_token_pattern(t, part, s);
+    }
+    if (kinds[s->kind].run == strip) {
+        s->yes[0] = tc_token_flag(part, "strip_left", true);
+        s->yes[1] = tc_token_flag(part, "strip_right", true);
+    }
+    if (kinds[s->kind].run == bert) {
+        s->yes[0] = tc_token_flag(part, "clean_text", true);
+        s->yes[1] = tc_token_flag(part, "handle_chinese_chars", true);
+        s->yes[3] = tc_token_flag(part, "lowercase", true);
+        s->yes[2] = tc_token_flag(part, "strip_accents", s->yes[3]);
+    }
+    return TC_OK;
+}
+
+tc_status tc_token_normalizer(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out)
+{
+    if (!part || tc_json_is(part, TC_JSON_NULL))
+        return TC_OK;
+    tc_str type = tc_token_text(t, part, "type");
+    if (tc_str_is(type, "Sequence")) {
+        for (const tc_json *p = tc_json_first(tc_json_get(part, "normalizers")); p; p = p->next)
+            TC_TRY(tc_token_normalizer(t, p, out));
+        return TC_OK;
+    }
+    for (size_t i = 0; i < TC_COUNT(kinds); i++)
+        if (tc_str_is(type, kinds[i].name)) {
+            tc_grow(tc_token_arena(t), out->v, out->n, out->cap);
+            tc_token_step *s = &out->v[out->n++];
+            *s = (tc_token_step){.kind = (int)i, .yes = {kinds[i].yes[0], kinds[i].yes[1]}};
+            return read_step(t, part, s);
+        }
+    return tc_token_beyond(t, "a normalizer of the type", type);
+}
+
+tc_str tc_token_normalize(const tc_token_steps *steps, tc_arena *arena, tc_str text)
+{
+    for (size_t i = 0; i < steps->n; i++)
+        text = kinds[steps->v[i].kind].run(&steps->v[i], arena, text);
+    return text;
+}
