@@ -98,6 +98,12 @@ static const char *name_of(const tc_graph *g, size_t i)
     return name ? name : "the input";
 }
 
+/* Numbers that stand for infinity are no ends of a range. */
+static bool varies(const input *s)
+{
+    return s->lo < s->hi || s->n_value > 1;
+}
+
 static void say_what_to_do(tc_ctx *ctx)
 {
     tc_note(ctx, NULL,
@@ -126,7 +132,7 @@ static size_t count_different(const tc_first *rows)
 static bool say_constant(tc_ctx *ctx, const tc_graph *g, const input *in, size_t n_sample)
 {
     for (size_t i = 0; i < g->n_in; i++)
-        if (in[i].lo < in[i].hi)
+        if (varies(&in[i]))
             return false;
     if (numbers_of(g) < 2)
         return false;
@@ -146,7 +152,7 @@ static void say_inputs(tc_ctx *ctx, const tc_graph *g, const input *in, size_t n
         int64_t n = tc_type_count(t);
         if (!tc_is_float(t->dtype) || n < 2)
             continue;
-        if (!(in[i].lo < in[i].hi) && n_sample > 1)
+        if (!varies(&in[i]) && n_sample > 1)
             tc_note(ctx, NULL,
                     "'%s' is %.6g throughout in all %zu calibration samples: ranges hold nothing "
                     "else of it",
