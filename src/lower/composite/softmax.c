@@ -95,18 +95,24 @@ static tc_val exp_by_bytes(tc_lower *lw, tc_val x, tc_val max, double scale)
                         (tc_term){more, 0, 0x1p10}, 0x1p-14, 0, TC_i16);
 }
 
-/* i16 and i32, as exact as i16 can hold: coarse steps of u by tables, what is left in steps of u /
- * 2^15 by 1 + r + r^2 / 2. */
-static tc_val exp_by_steps(tc_lower *lw, tc_val x, tc_val max, double scale)
+/* i16 and i32, as exact as i16 can hold, down to e^-deep: coarse steps of u by tables, what is left
+ * in steps of u / 2^15 by 1 + r + r^2 / 2.  summed: only sums of many are read, and entries carry
+ * what rounding left over to the next one. */
+static tc_val exp_by_steps(tc_lower *lw, tc_val x, tc_val max, double scale, double deep,
+                           bool summed)
 {
-    const double u = depth / 255, own = fmax(scale, depth * 1.05 / 32768);
+    const double u = deep / 255, own = fmax(scale, deep * 1.05 / 32768);
     if (scale > u / 8) { /* what is far below depth would not fit what follows */
-        x = tc_put_clamp(lw, below_max(lw, x, max, 1, 0, TC_i16), -ceil(1.1 * depth / scale), 0);
+        x = tc_put_clamp(lw, below_max(lw, x, max, 1, 0, TC_i16), -ceil(1.1 * deep / scale), 0);
         max = tc_put_number(lw, TC_i16, x ? tc_put_type(lw, x)->rank : 0, 0);
     }
-    int entry[256];
-    for (int i = 0; i < 256; i++)
-        entry[i] = i ? (int)rint(32767 * exp(u * (i - 255))) : 0;
+    int entry[256] = {0};
+    double carry = 0;
+    for (int i = 1; i < 256; i++) {
+        carry += 32767 * exp(u * (i - 255));
+        entry[i] = (int)fmin(32767, rint(carry));
+        carry = summed ? carry - entry[i] : 0;
+    }
     tc_val code = below_max(lw, x, max, scale / u, 127, TC_i8),
            same = below_max(lw, x, max, scale / u, 127, TC_i8);
     tc_val e = two_tables(lw, code, same, entry);
@@ -153,7 +159,7 @@ static tc_val exp_below(tc_lower *lw, tc_val x, tc_val max, double scale, int bi
     if (t->dtype == TC_i8)
         return exp_of_codes(lw, x, max, scale);
     if (bits > 12)
-        return exp_by_steps(lw, x, max, scale);
+        return exp_by_steps(lw, x, max, scale, depth, false);
     if (tc_lower_has(lw, TC_FEATURE_INT16))
         return exp_by_lines(lw, x, max, scale);
     return bits > 8 ? exp_by_bytes(lw, x, max, scale)
@@ -275,7 +281,11 @@ static tc_val log_of_sum(tc_lower *lw, tc_val x, tc_val max, double scale, const
         tc_val sum = tc_put_fine_sum(lw, far, scale, &bits);
         return log_of(lw, sum, ldexp(1, bits));
     }
-    return log_of(lw, tc_put_row_sum(lw, exp_below(lw, x, max, scale, fine_bits(to)), 0), 32767);
+    const double deeper = 14; /* thousands of numbers so far down count */
+    bool fine = x && fine_bits(to) > 12 && tc_put_type(lw, x)->dtype != TC_i8;
+    tc_val e = fine ? exp_by_steps(lw, x, max, scale, deeper, true)
+                    : exp_below(lw, x, max, scale, fine_bits(to));
+    return log_of(lw, tc_put_row_sum(lw, e, 0), 32767);
 }
 
 /* Results of 16 bits: the difference in i32, in steps that leave it below 2^28. */
