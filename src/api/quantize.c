@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quantize.c -- a float model becomes a typed one; or only observations are made. */
+#include "../base/attempt.h"
 #include "../ir/verify.h"
 #include "data_fit.h"
 #include "dataset.h"
@@ -88,15 +89,23 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
     return tc_quantize(q->ctx, q->module, &q->request);
 }
 
-/* Values of each kind, constants not counted. */
-static void count(const tc_graph *g, size_t *typed, size_t *real)
+/* Values of each kind, constants not counted.  Sums between quantized values are integers of 32 bits
+ * wherever the program is compiled, and what only leaves it in float is quantized before. */
+static void count(tc_ctx *ctx, const tc_module *typed, size_t *quantized, size_t *real)
 {
+    tc_attempt attempt;
+    tc_attempt_begin(ctx, &attempt);
+    tc_module *m = tc_module_clone(typed);
+    if (tc_run_passes(ctx, m, "wide", NULL) != TC_OK)
+        m = tc_module_clone(typed);
+    const tc_graph *g = tc_main(m);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++) {
             const tc_type *type = tc_type_of(g, g->node[k]->out[i]);
-            *typed += type->quant != NULL;
-            *real += tc_is_float(type->dtype);
+            *quantized += type->quant != NULL;
+            *real += tc_is_float(type->dtype) && g->node[k]->op != TC_OP_rescale;
         }
+    tc_attempt_end(ctx, &attempt);
 }
 
 static void fill_report(const quantizing *q, tc_quantize_report *report)
@@ -108,7 +117,7 @@ static void fill_report(const quantizing *q, tc_quantize_report *report)
                             .search = q->times.search,
                             .rank = q->times.rank,
                             .correct = q->times.correct};
-    count(tc_main(q->module), &r.quantized, &r.real);
+    count(q->ctx, q->module, &r.quantized, &r.real);
     const tc_quant_gains *gains = &q->gains;
     tc_method_gain *method = tc_new_n(&q->ctx->arena, tc_method_gain, gains->n + 1);
     for (size_t i = 0; i < gains->n; i++)
