@@ -324,7 +324,17 @@ expect 0 'it is hardly the same program [accuracy]' $lost --no-execute
 holds '--no-execute runs nothing' [ -z "$("$tosac" $lost --no-execute 2>&1 | grep -e 'beside')" ]
 holds 'what was seen of the outputs is in --json' \
     [ -n "$("$tosac" $lost --json 2>/dev/null | tr -d '\n ' | grep '"accuracy":{"samples":1,"set_aside":0,"invented":false,"outputs":\[{"name":"y","real":true,"sqnr_db":2.2')" ]
+expect 0 "$(stat -c %s "$dir/lost.pte") bytes, " $lost --emit c
+expect 0 'values quantized, 0 in float' quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/whole.ir"
 expect 0 'beside float: the same numbers on 2 invented samples' compile "$dir/lost.ir" -t cpu -o "$dir/lost.pte"
+# A recurrent layer of 16 bits: what its state is off by grows with its steps in time, and so does what --check allows.
+awk 'function r() { s = (s * 1103515245 + 12345) % 2147483648; return s / 2147483648 - 0.5 }
+function list(n, scale,   k, t) { for (k = 0; k < n; k++) t = t (k ? "," : "") sprintf("%.5f", scale * r()); return t }
+BEGIN { s = 7; print "graph @main(%0 \"x\": f32[1,24,16], %1 \"h\": f32[1,1,32]) {"
+print "  %2 = const [" list(512, 0.35) "] : f32[32,16]"; print "  %3 = const [" list(1024, 0.35) "] : f32[32,32]"
+print "  %4 = const [" list(32, 0.35) "] : f32[32]"; print "  %5 = const [" list(32, 0.35) "] : f32[32]"
+print "  %6, %7 = rnn_relu %0, %1, %2, %3, %4, %5 layers=1 bidirectional=false batch_first=true has_bias=true"; print "  return %6\n}" }' >"$dir/steps.ir"
+expect 0 '1 region' compile "$dir/steps.ir" -t TOSA-1.0+INT+int16 -q a16w8 --calib random:4 --check -o "$dir/steps.pte"
 keeps=$("$tosac" $lost 2>&1 | sed -n 's/.*note: -q \(.*\), tried here: [0-9.]* dB.*/\1/p' | tail -1)
 expect 0 'warning: 1 calibration sample' $lost -q "${keeps:-nothing}"
 holds "the setting that the warning of a lost program names keeps it: -q $keeps" \

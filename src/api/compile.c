@@ -612,9 +612,11 @@ static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_comp
     return status;
 }
 
-static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *asked, tc_compiled *out)
 {
-    out->request = *r;
+    const tc_compile_request *r = &out->request;
+    out->request = *asked;
+    out->request.trace = asked->faults ? asked->faults : asked->trace;
     if (is_tosa(out->module))
         return r->check ? checked_whole(ctx, r, out) : take_whole(ctx, r->trace, out);
     if (out->target.machine->packing == TC_PACKED_NOT && computes_on_codes(out->module))
@@ -627,7 +629,7 @@ static tc_compile_request again(const tc_compiled *c)
 {
     tc_compile_request r = c->request;
     r.module = tc_module_clone(c->real);
-    r.trace = NULL;
+    r.trace = r.faults;
     r.unexecuted = true;
     return r;
 }

@@ -31,6 +31,8 @@ typedef struct tc_compile_request {
     const struct tc_compiled *beside; /* the method compiled before it; or NULL */
     bool unexecuted;       /* nothing that is written is run; command streams are verified only */
     const int64_t *labels; /* of the calibration samples; or NULL */
+    const tc_trace *faults; /* tests: told as `trace`, which is NULL then, whenever the model is
+                               compiled, and may change what a pass has left */
     tc_tensor *check_on;   /* `check`: this sample, by input, and no other; or NULL */
     bool keep_odd;         /* no calibration sample is set aside */
 } tc_compile_request;

@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "../base/attempt.h"
 #include "../num/load.h"
@@ -28,6 +29,7 @@ typedef struct course {
     tc_ctx *ctx;
     const tc_compiled *c;
     tc_proof *p;
+    char why[300];  /* the written program does not run, and the model does; "": it runs */
     void **kept[2]; /* MODEL, TYPED: by sample and output, doubles or int64_t */
 } course;
 
@@ -156,7 +158,7 @@ static tc_status run_samples(const course *s, which w, tc_module *m)
 
 /* What stands in the way of running the typed program is not in that of the model: it is run as it
  * was read, so that a mistake in tidying is seen. */
-static tc_status run_program(const course *s, which w, const tc_module *from)
+static tc_status run_program(course *s, which w, const tc_module *from)
 {
     tc_attempt attempt;
     tc_attempt_begin(s->ctx, &attempt);
@@ -171,6 +173,8 @@ static tc_status run_program(const course *s, which w, const tc_module *from)
                                            NULL);
     if (status == TC_OK)
         status = run_samples(s, w, m);
+    if (status != TC_OK && w == WRITTEN && attempt.trial.why)
+        snprintf(s->why, sizeof s->why, "%s", attempt.trial.why);
     tc_attempt_end(s->ctx, &attempt);
     return status;
 }
@@ -309,6 +313,11 @@ static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed
     tc_arena_rewind(&ctx->scratch, mark);
     for (size_t k = 0; k < p->samples; k++)
         p->ran += !p->refused[k];
+    if (*s.why && (status == TC_BAD_MODEL || status == TC_BUG)) {
+        tc_warning(ctx, &(tc_loc){.file = c->module->file}, TC_E_WRITTEN,
+                   "what is written does not run here: %s", s.why);
+        tc_note(ctx, NULL, "the model runs on the same sample; 'tosac run' says more of the program");
+    }
     return status;
 }
 

@@ -351,11 +351,13 @@ static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     tc_bytes source, header;
     TC_TRY(make_program(ctx, c, false));
+    size_t program = c->written.bytes; /* what lies on the device: not the length of the text */
     TC_TRY(tc_emit_c(ctx, c, path ? path : "model.c", c->written.file[0], &source, &header));
     c->written.n_file = 0;
     c->written.bytes = 0;
     add_file(&c->written, source);
     add_file(&c->written, header);
+    c->written.bytes = program;
     return TC_OK;
 }
 
