@@ -7,7 +7,8 @@
  * an operator whose results quantization takes as finite (products, norms, ...).
  *
  * So does what follows from the inputs element by element and becomes a whole number or is compared
- * for equality: half a step would make it another one. */
+ * for equality: half a step would make it another one.  And what is far from zero and brought back
+ * by a number beyond 2^24, as time stamps are: codes reach from zero on. */
 #include "dataflow.h"
 
 #include <math.h>
@@ -94,6 +95,18 @@ static bool asks_exactly(const tc_dataflow *f, const tc_node *node)
            (node->op == TC_OP_cast && (tc_is_int(y->dtype) || y->dtype == TC_bool));
 }
 
+/* Adds or takes away one number beyond 2^24. */
+static bool brings_back(const tc_dataflow *f, const tc_node *node)
+{
+    for (int i = 0; i < 2 && (node->op == TC_OP_add || node->op == TC_OP_sub); i++) {
+        tc_tensor c = tc_tensor_of(f->g, node->in[i]);
+        if (c.data && f->fixed[node->in[i]] && tc_type_count(c.type) == 1 &&
+            fabs(tc_load_f64(c, 0)) >= 0x1p24 && fabs(tc_load_f64(c, 0)) < 0x1p60)
+            return true;
+    }
+    return false;
+}
+
 /* What follows from inputs and constants, each element from one of theirs. */
 static void find_fresh(const tc_dataflow *f, bool *fresh)
 {
@@ -139,7 +152,7 @@ void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f)
         bool on = false;
         for (int i = 0; i < node->n_out; i++)
             on = on || f->asked[node->out[i]];
-        bool exactly = asks_exactly(f, node), asked = asks(f, node);
+        bool exactly = asks_exactly(f, node) || brings_back(f, node), asked = asks(f, node);
         for (int i = 0; i < node->n_in && !on; i++)
             on = (asked && odd[node->in[i]]) ||
                  (exactly && fresh[node->in[i]] && tc_dataflow_is_f32(f, node->in[i]));

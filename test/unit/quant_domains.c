@@ -405,6 +405,15 @@ static void asked(void)
     REAL(t, "m");
     CHECK(of(&t, "p") >= 0 && of(&t, "q") >= 0);
     tc_ctx_free(t.ctx);
+    /* what is far from zero is brought back before it has codes */
+    t = decide("%0 \"t\": i64[4]",
+               "  %1 \"f\" = cast %0 dtype=f32\n  %2 = const 1600000000000 : f32[]\n"
+               "  %3 \"d\" = sub %1, %2 alpha=1\n  %4 = const 1e-11 : f32[]\n"
+               "  %5 \"m\" = mul %3, %4\n  return %5\n",
+               "int8");
+    REAL(t, "f");
+    CHECK(of(&t, "d") >= 0 && of(&t, "m") >= 0);
+    tc_ctx_free(t.ctx);
     static const char *const asks[] = {"isinf %1", "isnan %1", "fmax %1, %0", "ne %1, %1",
                                        "nan_to_num %1 nan=0 posinf=9 neginf=-9"};
     for (size_t i = 0; i < TC_COUNT(asks); i++) {
