@@ -33,7 +33,7 @@ static void logarithms(const char *target)
     ROWS(target, 1, GRAPH("i8[3,9,4] q(0.02:3)", "log_softmax %0 axis=1", "i8[3,9,4] q(0.02:100)"));
     ROWS(target, 1,
          GRAPH("i16[34,20] q(0.0005:0)", "log_softmax %0 axis=1", "i8[34,20] q(0.2:127)"));
-    ROWS(target, 1, /* thousands of small numbers count */
+    ROWS(target, 3, /* thousands of small numbers count, and have 16 bits each */
          GRAPH("i16[18,3000] q(0.0005:0)", "logsumexp %0 axes=[1] keepdim=false",
                "i16[18] q(0.0008:0)"));
     ROWS(target, 2, /* of steps wider than tables': nothing overflows */
