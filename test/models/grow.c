@@ -114,7 +114,8 @@ static void plant(garden *d)
         int64_t dim[6] = {1 + (int64_t)(draw(4) == 0), extent[draw(TC_COUNT(extent))],
                           extent[draw(TC_COUNT(extent))], extent[draw(TC_COUNT(extent))], 2, 2};
         int rank = draw(3) == 0 ? 3 : draw(2) ? 4 : 1 + (int)draw(5);
-        tc_dtype dtype = draw(14) ? TC_f32 : draw(2) ? TC_i64 : draw(2) ? TC_i32 : TC_bool;
+        static const tc_dtype other[] = {TC_i64, TC_i64, TC_i32, TC_bool, TC_i8, TC_u8, TC_i16};
+        tc_dtype dtype = draw(10) ? TC_f32 : other[draw(TC_COUNT(other))];
         keep(d, tc_graph_input(d->g, tc_type_make(d->ctx, dtype, rank, dim), NULL));
     }
 }
@@ -125,7 +126,7 @@ static void grow_once(garden *d)
         const grow_entry *list;
         int weight;
     } family[] = {{grow_eltwise, 40}, {grow_layers, 35}, {grow_moves, 30},
-                  {grow_whole, 4},    {grow_ints, 12}};
+                  {grow_whole, 4},    {grow_ints, 12},   {grow_edges, 8}};
     int all = 0, f = 0;
     for (size_t i = 0; i < TC_COUNT(family); i++)
         all += family[i].weight;

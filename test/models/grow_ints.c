@@ -14,7 +14,7 @@ static tc_val number(garden *d, tc_dtype dtype, double value)
 
 static tc_dtype width(void)
 {
-    static const tc_dtype t[] = {TC_i8, TC_i8, TC_i16, TC_i16, TC_i32, TC_i64};
+    static const tc_dtype t[] = {TC_i8, TC_i8, TC_u8, TC_i16, TC_i16, TC_i32, TC_i64};
     return t[draw(TC_COUNT(t))];
 }
 
@@ -97,7 +97,9 @@ static void far(garden *d)
     tc_val x = whole(d);
     if (!x || d->broken)
         return;
-    x = PUT0(d, mul, cast(d, x, TC_i64), number(d, TC_i64, (double)(1 + draw(9)) * 1e9));
+    x = cast(d, x, TC_i64);
+    x = draw(2) ? PUT0(d, mul, x, number(d, TC_i64, (double)(1 + draw(9)) * 1e9))
+                : PUT(d, add, ((tc_attr_alpha){1}), x, number(d, TC_i64, draw(2) ? 1.7e12 : -3e9));
     switch (draw(6)) {
     case 0:
         keep(d, PUT0(d, mul, cast(d, x, TC_f32), scalar(d, 1e-11)));
