@@ -3,10 +3,13 @@
  *
  * Float numbers are compared as near as the model lets them be: its own results with every node a
  * millionth off say how far a rounding may carry.  Integers are equal, unless that changes them
- * too. What the rules make of integers is compared inside, step by step (compile's check). */
+ * too. What the rules make of integers is compared inside, step by step (compile's check), and what
+ * comes of it by compile's proof: an output that is hardly the model's any more must be told of. */
 #include "models.h"
 
+#include "api/compile.h"
 #include "api/payload.h"
+#include "api/proof.h"
 #include "api/pte.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -236,6 +239,53 @@ static bool all_agree(attempt *a, tc_tensor *const *got, size_t n_got, tc_tensor
     return true;
 }
 
+/* ---- wrong in silence ---- */
+
+static const double SILENT_DB = 10; /* compile speaks below 15, over more samples */
+
+/* dB of an output of integers arithmetic beside the model, over all calls; INFINITY where the model
+ * itself roams as far, or gives nothing but 0. */
+static double output_db(const attempt *a, tc_tensor *const *got, size_t i)
+{
+    double signal = 0, noise = 0, roam = 0;
+    for (int k = 0; k < CALLS; k++)
+        for (int64_t e = 0; e < tc_type_count(a->want[k][i].type); e++) {
+            double w = tc_load_f64(a->want[k][i], e), g = tc_load_f64(got[k][i], e);
+            if (!isfinite(w) || fabs(w) > 1e30)
+                continue;
+            double off = isfinite(g) ? fabs(g - w) : fabs(w);
+            for (int s = 0; s < ROUGH; s++) {
+                double by = tc_load_f64(a->near[k][s][i], e) - w;
+                roam = isfinite(by) ? fmax(roam, fabs(by)) : INFINITY;
+            }
+            signal += w * w;
+            noise += off * off;
+        }
+    return !(signal > 0) || !(noise > 0) || roam * roam > noise / 100
+               ? INFINITY
+               : 10 * log10(signal / noise);
+}
+
+static bool is_told(const attempt *a)
+{
+    const char *words = tc_diagnostics(a->ctx);
+    return strstr(words, "[accuracy]") || strstr(words, "[written]");
+}
+
+/* Outputs of floats: whether each is near the model's, or compile has said that one is not. */
+static bool is_near_or_told(attempt *a, tc_tensor *const *got)
+{
+    for (size_t i = 0; i < a->n_out && !is_told(a); i++) {
+        double db = tc_is_float(a->want[0][i].type->dtype) ? output_db(a, got, i) : INFINITY;
+        char words[100];
+        if (db >= SILENT_DB)
+            continue;
+        snprintf(words, sizeof words, "%.1f dB without a word (output %zu)", db, i);
+        return tell(a, WRONG, "the program beside the model", words);
+    }
+    return true;
+}
+
 /* ---- one target ---- */
 
 static void remember_left(attempt *a, const tc_compiled *c)
@@ -324,7 +374,8 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
            went(a, tc_read_pte(ctx, "m.pte", program.pte, &back), "read the program") &&
            went(a, call_all(a, back, false, a->in, again), "run the program") &&
            all_agree(a, again, tc_main(back)->n_out, quick, floats, step,
-                     "the program, read back");
+                     "the program, read back") &&
+           (floats || is_near_or_told(a, again));
 }
 
 /* The model as a user runs it: tidied, planned, quick kernels; and as text again. */
