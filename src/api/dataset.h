@@ -35,9 +35,6 @@ bool tc_dataset_invented(const tc_dataset *data);
 TC_MUST_USE tc_status tc_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       size_t *samples, tc_join_kind *join, int64_t *extent);
 
-/* Its numbers are not anybody's: "random:SEED". */
-bool tc_dataset_invented(const tc_dataset *data);
-
 /* Numbers that reach the ends of each input's type, in place of what is there: of integers and bools
  * the least and the greatest, 0 and what lies beside, of floats (`reals`) zeros and magnitudes from
  * 1e-3 to 1e4 of both signs.  Inputs of the other kind stay.  false: there are none of this kind. */
