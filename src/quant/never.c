@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "../base/mapped.h"
 #include "../ir/rewrite.h"
 #include "../num/load.h"
 #include "role.h"
@@ -160,8 +161,11 @@ static tc_far known_tensor(tc_tensor t)
 /* A constant, or what a buffer starts with. */
 static tc_far known_const(const tc_graph *g, tc_val v)
 {
-    const tc_value *value = g->val[v];
-    return known_tensor((tc_tensor){value->type, (void *)(uintptr_t)value->data});
+    tc_tensor t = {g->val[v]->type, (void *)(uintptr_t)g->val[v]->data};
+    tc_far far = known_tensor(t);
+    if (t.data)
+        tc_mapped_forget(g->module->ctx, t.data, tc_type_bytes(t.type));
+    return far;
 }
 
 /* One number far beyond all others of a value that nobody else explains. */
