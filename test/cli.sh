@@ -624,6 +624,12 @@ npy codes/x '|i1' '1, 4' '\x80\xf0\x05\x7f'
 model=$dir/idle.tosa stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --check --strict --calib "$dir/codes"
 model=$dir/idle.tosa stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --calib "$dir/codes"
 
+# files that Vela wrote: operators that work in one memory read what others left there; variables keep their numbers from run to run
+for name in shared shared_vela; do "$tosac" run fixture/npu/$name.tflite -i random:1 -o "$dir/$name" >/dev/null 2>&1; done
+holds 'a memory is shared' cmp "$dir/shared/output_0.npy" "$dir/shared_vela/output_0.npy"
+"$tosac" run fixture/npu/lstm_vela.tflite -i fixture/npu/lstm.npy -o "$dir/lstm" >/dev/null 2>&1
+holds 'variables are kept, with what TensorFlow Lite Micro gives' cmp "$dir/lstm/output_0.npy" fixture/npu/lstm-want.npy
+
 # the same stream in a program and as Vela wrote it: checked, shown, run
 stream 0 '1 region, 1 operators' relu
 expect 0 "1 operations in 1 command stream for ethos-u85-256 keep the machine's rules" verify "$dir/relu.pte"

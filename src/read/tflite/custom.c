@@ -98,15 +98,88 @@ static void keep_variables(tc_tfl_node *n, const int64_t *at, const tc_node *nod
     }
 }
 
-/* Inputs: stream, constants, scratch, fast scratch, then the network's, as the results. */
+/* A port of the program: which value it is. */
+typedef struct port {
+    tc_npu_tensor at;
+    tc_tfl_tensor *tensor;
+    tc_val val;          /* of an input */
+    const tc_type *type; /* of a result */
+    bool memory;         /* not one of the graph's tensors: all of a scratch */
+} port;
+
+typedef struct ports {
+    port *list;
+    size_t n;
+} ports;
+
+/* All of a memory, as bytes. */
+static void add_memory(tc_tfl_node *n, ports *p, tc_tfl_tensor *t, int region, bool out)
+{
+    int64_t size = t && t->rank == 1 ? t->dim[0] : 0;
+    if (size <= 0 || (!out && !t->left))
+        return;
+    tc_npu_tensor at = {.element_bytes = 1, .region = (uint8_t)region, .bytes = size};
+    for (int i = 0; i < TC_NPU_DIMS; i++)
+        at.dim[i] = i == TC_NPU_DIMS - 1 ? size : 1;
+    p->list[p->n++] =
+        (port){at, t, t->left, tc_type_make(n->m.ctx, TC_u8, 1, &size), true};
+}
+
+static void add_tensor(tc_tfl_node *n, ports *p, tc_tfl_tensor *t, const int64_t *at, int i,
+                       bool out)
+{
+    if (!t || !t->dtype || tc_dims_count(t->rank, t->dim) < 0 || t->rank > TC_NPU_DIMS) {
+        tc_make_bad(&n->m, TC_E_STRUCTURE, "port %d is no tensor of numbers", i);
+        return;
+    }
+    p->list[p->n++] = (port){port_of(t, 1, at[t - n->scope->tensor]), t,
+                             out ? TC_NONE : tc_tfl_plain(n, i),
+                             tc_type_make(n->m.ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim),
+                             false};
+}
+
+/* The places alone. */
+static tc_npu_tensor *places(tc_arena *arena, const ports *p)
+{
+    tc_npu_tensor *list = tc_new_n(arena, tc_npu_tensor, p->n + 1);
+    for (size_t i = 0; i < p->n; i++)
+        list[i] = p->list[i].at;
+    return list;
+}
+
+static bool read_program(tc_tfl_node *n, tc_npu_program *out)
+{
+    tc_make *m = &n->m;
+    tc_tensor stream, weights;
+    m->status = tc_tfl_load(n->scope, tc_tfl_in_tensor(n, STREAM), m->loc, &stream);
+    if (m->status == TC_OK)
+        m->status = tc_tfl_load(n->scope, tc_tfl_in_tensor(n, WEIGHTS), m->loc, &weights);
+    if (m->status != TC_OK)
+        return false;
+    *out = (tc_npu_program){0};
+    out->driver = (tc_bytes){stream.data, stream.data ? tc_type_bytes(stream.type) : 0};
+    m->status = tc_npu_read_driver(m->ctx, m->loc, out->driver, out);
+    if (m->status != TC_OK)
+        return false;
+    out->weights = (tc_bytes){weights.data, weights.data ? tc_type_bytes(weights.type) : 0};
+    const tc_tfl_tensor *scratch = tc_tfl_in_tensor(n, SCRATCH), *fast = tc_tfl_in_tensor(n, FAST);
+    out->scratch = scratch && scratch->rank == 1 ? scratch->dim[0] : -1;
+    bool apart = fast && fast->rank == 1 && fast->dim[0] > 0 && fast != scratch;
+    out->fast = apart ? fast->dim[0] : 0;
+    return true;
+}
+
+/* Inputs: stream, constants, scratch, fast scratch, then the network's, as the results.  Several
+ * operators may work in the same memory: what one leaves there without naming it as a result,
+ * another reads. */
 void tc_tfl_build_ethos_u(tc_tfl_node *n)
 {
     tc_make *m = &n->m;
-    tc_tfl_scope *scope = n->scope;
     tc_arena *arena = &m->ctx->arena;
-    int64_t *at = tc_new_n(arena, int64_t, scope->n_tensor + 1);
-    tc_tensor stream, weights;
-    if (n->n_in <= FIRST || n->n_in > MOST_PORTS || n->n_out < 1 || n->n_out > MOST_PORTS) {
+    int64_t *at = tc_new_n(arena, int64_t, n->scope->n_tensor + 1);
+    tc_npu_program program;
+    bool shared = tc_fb_list(n->scope->graph, GRAPH_OPERATORS, 4).n > 1;
+    if (n->n_in <= FIRST || n->n_in > MOST_PORTS || n->n_out < !shared || n->n_out > MOST_PORTS) {
         tc_make_bad(m, TC_E_STRUCTURE, "%d inputs and %d results", n->n_in, n->n_out);
         return;
     }
@@ -114,54 +187,49 @@ void tc_tfl_build_ethos_u(tc_tfl_node *n)
         tc_make_bad(m, TC_E_STRUCTURE, "the file does not say where its tensors lie");
         return;
     }
-    m->status = tc_tfl_load(scope, tc_tfl_in_tensor(n, STREAM), m->loc, &stream);
-    if (m->status == TC_OK)
-        m->status = tc_tfl_load(scope, tc_tfl_in_tensor(n, WEIGHTS), m->loc, &weights);
-    if (m->status != TC_OK)
+    if (!read_program(n, &program))
         return;
-    tc_npu_program program = {0};
-    program.driver = (tc_bytes){stream.data, stream.data ? tc_type_bytes(stream.type) : 0};
-    m->status = tc_npu_read_driver(m->ctx, m->loc, program.driver, &program);
-    if (m->status != TC_OK)
-        return;
-    program.weights = (tc_bytes){weights.data, weights.data ? tc_type_bytes(weights.type) : 0};
-    const tc_tfl_tensor *scratch = tc_tfl_in_tensor(n, SCRATCH), *fast = tc_tfl_in_tensor(n, FAST);
-    program.scratch = scratch && scratch->rank == 1 ? scratch->dim[0] : -1;
-    bool apart = fast && fast->rank == 1 && fast->dim[0] > 0 && fast != scratch;
-    program.fast = apart ? fast->dim[0] : 0;
-    program.n_in = (size_t)(n->n_in - FIRST);
-    program.n_out = (size_t)n->n_out;
-    program.in = tc_new_n(arena, tc_npu_tensor, program.n_in);
-    program.out = tc_new_n(arena, tc_npu_tensor, program.n_out);
-    tc_val *in = tc_new_n(arena, tc_val, program.n_in + 1);
-    for (size_t i = 0; i < program.n_in + program.n_out; i++) {
-        bool out = i >= program.n_in;
-        size_t k = out ? i - program.n_in : i;
-        const tc_tfl_tensor *t =
-            out ? tc_tfl_out_tensor(n, (int)k) : tc_tfl_in_tensor(n, FIRST + (int)k);
-        if (!t || !t->dtype || tc_dims_count(t->rank, t->dim) < 0 || t->rank > TC_NPU_DIMS) {
-            tc_make_bad(m, TC_E_STRUCTURE, "port %zu is no tensor of numbers", i);
-            return;
-        }
-        *(out ? &program.out[k] : &program.in[k]) = port_of(t, 1, at[t - scope->tensor]);
-        if (!out)
-            in[1 + k] = tc_tfl_plain(n, FIRST + (int)k);
+    tc_tfl_tensor *scratch = tc_tfl_in_tensor(n, SCRATCH),
+                  *fast = program.fast ? tc_tfl_in_tensor(n, FAST) : NULL;
+    ports in = {.list = tc_new_n(arena, port, (size_t)n->n_in)},
+          out = {.list = tc_new_n(arena, port, (size_t)n->n_out + 2)};
+    if (shared) {
+        add_memory(n, &in, scratch, 1, false);
+        add_memory(n, &in, fast, 2, false);
     }
+    for (int i = FIRST; i < n->n_in && m->status == TC_OK; i++)
+        add_tensor(n, &in, tc_tfl_in_tensor(n, i), at, i, false);
+    for (int i = 0; i < n->n_out && m->status == TC_OK; i++)
+        add_tensor(n, &out, tc_tfl_out_tensor(n, i), at, i, true);
+    if (shared) {
+        add_memory(n, &out, scratch, 1, true);
+        add_memory(n, &out, fast, 2, true);
+    }
+    if (m->status != TC_OK)
+        return;
+    program.n_in = in.n;
+    program.n_out = out.n;
+    program.in = places(arena, &in);
+    program.out = places(arena, &out);
     tc_bytes payload = tc_npu_backend_payload(arena, &program);
     int64_t size = (int64_t)payload.size;
-    if (m->status != TC_OK)
-        return;
-    in[0] = tc_graph_const(m->g, tc_type_make(m->ctx, TC_u8, 1, &size), payload.data, NULL, m->loc);
-    tc_node *node = tc_graph_add(m->g, TC_OP_ethosu, NULL, in, (int)program.n_in + 1,
-                                 (int)program.n_out, m->loc);
-    for (int i = 0; i < n->n_out; i++) {
-        const tc_tfl_tensor *t = tc_tfl_out_tensor(n, i);
-        tc_value_of(m->g, node->out[i])->type =
-            tc_type_make(m->ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim);
-    }
+    tc_val *operand = tc_new_n(arena, tc_val, in.n + 1);
+    operand[0] =
+        tc_graph_const(m->g, tc_type_make(m->ctx, TC_u8, 1, &size), payload.data, NULL, m->loc);
+    for (size_t i = 0; i < in.n; i++)
+        operand[i + 1] = in.list[i].val;
+    tc_node *node = tc_graph_add(m->g, TC_OP_ethosu, NULL, operand, (int)in.n + 1, (int)out.n,
+                                 m->loc);
+    for (size_t i = 0; i < out.n; i++)
+        tc_value_of(m->g, node->out[i])->type = out.list[i].type;
     m->status = tc_node_infer(m->g, node);
-    for (int i = 0; i < n->n_out; i++)
-        tc_tfl_bind_plain(n, i, node->out[i]);
+    for (size_t i = 0; i < out.n; i++) {
+        tc_tfl_tensor *t = out.list[i].tensor;
+        t->made &= !t->left; /* operators may each write a part of it */
+        t->left = node->out[i];
+        if (!out.list[i].memory)
+            tc_tfl_bind_plain(n, (int)i, node->out[i]);
+    }
     keep_variables(n, at, node);
 }
 

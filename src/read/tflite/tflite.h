@@ -66,6 +66,7 @@ typedef struct tc_tfl_tensor {
     tc_val val;
     const char *handle; /* of a resource: its name */
     tc_tensor kept;     /* its numbers, once read: many operators may share them */
+    tc_val left;        /* what an operator of Vela's left there, in a memory too; or TC_NONE */
 } tc_tfl_tensor;
 
 typedef struct tc_tfl_node {
