@@ -277,7 +277,10 @@ static void another_type(garden *d)
     tc_val x = some(d, TC_f32, 0, 6);
     if (!x)
         return;
-    x = PUT(d, cast, ((tc_attr_cast){to[draw(TC_COUNT(to))]}), x);
+    tc_dtype type = to[draw(TC_COUNT(to))];
+    if (type == TC_i32 || type == TC_i64) /* what a float past the type becomes is not defined */
+        x = PUT(d, clamp, ((tc_attr_clamp){-2e9, 2e9}), x);
+    x = PUT(d, cast, ((tc_attr_cast){type}), x);
     keep(d, draw(2) ? x : PUT(d, cast, ((tc_attr_cast){TC_f32}), x));
 }
 

@@ -277,12 +277,19 @@ static double tanh_slope(double x)
     return 1 - tanh(x) * tanh(x);
 }
 
+/* What lies past -8 or 8 is cut to the ends, which have the curve's limits: a gate that is shut, or
+ * wide open, stays so however many steps there are. */
+static double or_limit(double (*f)(double), double x, bool first, bool last)
+{
+    return f(first ? -INFINITY : last ? INFINITY : x);
+}
+
 /* From -8 to 8 in 512 straight lines. */
 static tc_val curve_by_lines(tc_lower *lw, tc_rnn_num a, double (*f)(double))
 {
     double entry[513];
     for (int i = 0; i < 513; i++)
-        entry[i] = f((i - 256) / 32.0) / TC_SHARE_UNIT;
+        entry[i] = or_limit(f, (i - 256) / 32.0, i == 0, i >= 511) / TC_SHARE_UNIT;
     tc_val x = tc_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
     return tc_put_rescale(lw, tc_put_table(lw, x, TC_i16, entry, 513), 0x1p-7, 0, 0, TC_i16);
 }
@@ -293,10 +300,11 @@ static tc_val curve_by_bytes(tc_lower *lw, tc_rnn_num a, double (*f)(double),
 {
     double high[256], low[256], rise[256];
     for (int i = 0; i < 256; i++) {
-        double x = (i - 128) / 16.0, v = rint(f(x) / TC_SHARE_UNIT);
+        bool first = i == 0, last = i == 255;
+        double x = (i - 128) / 16.0, v = rint(or_limit(f, x, first, last) / TC_SHARE_UNIT);
         high[i] = floor(v / 256);
         low[i] = v - 256 * high[i] - 128;
-        rise[i] = rint(slope(x) * 127);
+        rise[i] = first || last ? 0 : rint(slope(x) * 127);
     }
     tc_val fine = tc_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
     tc_val code = tc_put_rescale(lw, fine, 0x1p-8, 0, 0, TC_i8);
