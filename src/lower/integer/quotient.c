@@ -273,6 +273,11 @@ void tc_lower_int_glu(tc_lower *lw, const tc_node *node, tc_val *out)
     double most = sigmoid(tc_scale_of(from) * (double)(from->quant->hi - tc_zero_of(from)), NULL);
     double unit = narrow ? 1.0 / 256 : most / 32767;
     int64_t zero = narrow ? -128 : 0;
+    if (!narrow && reach_of(from) * unit / 2 > 4 * tc_scale_of(to)) {
+        tc_lower_refuse(lw, "16 bits of its gate are too few for results in steps of %g",
+                        tc_scale_of(to));
+        return;
+    }
     tc_quant q = {.axis = -1, .count = 1, .lo = zero, .hi = narrow ? 127 : 32767,
                   .scale = &unit, .zero = &zero};
     tc_type gate = *to;
