@@ -305,11 +305,46 @@ static const char *const loops[] = {
     "  %2 = square %0 : f32[4]\n  %3 = add %2, %1 alpha=1 : f32[4]\n  return %3\n}\n",
 };
 
+/* Every byte of a program with a loop changed, one at a time: it is read or turned down in words,
+ * jumps that make no loop among them. */
+static void try_broken(const char *text)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module = NULL;
+    tc_bytes bytes = {(const uint8_t *)text, strlen(text)}, file = {NULL, 0};
+    bool made = tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &module) == TC_OK &&
+                tc_verify(ctx, module) == TC_OK &&
+                tc_run_passes(ctx, module, "program", NULL) == TC_OK;
+    tc_memory memory = {0};
+    if (made)
+        memory = tc_plan_memory(ctx, module, NULL);
+    CHECK(made && tc_emit_pte(ctx, module, &memory, NULL, 0, &file) == TC_OK);
+    int no_loop = 0, odd = 0, silent = 0;
+    for (size_t i = 0; i < file.size; i++)
+        for (int bit = 0; bit < 4; bit++) {
+            tc_ctx *other = tc_ctx_new();
+            uint8_t *copy = tc_arena_copy(&other->arena, file.data, file.size);
+            copy[i] = (uint8_t)(copy[i] ^ 1 << bit);
+            tc_module *back = NULL;
+            bool good = tc_read_pte(other, "broken.pte", (tc_bytes){copy, file.size}, &back) ==
+                            TC_OK &&
+                        tc_verify(other, back) == TC_OK;
+            const char *words = tc_diagnostics(other);
+            no_loop += strstr(words, "that is no loop as tosac writes it") != NULL;
+            odd += strstr(words, "without a way out") || strstr(words, "does not copy it");
+            silent += !good && !*words;
+            tc_ctx_free(other);
+        }
+    CHECK(no_loop > 0 && odd > 0 && !silent);
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < TC_COUNT(cases); i++)
         try_case(cases[i]);
     for (size_t i = 0; i < TC_COUNT(loops); i++)
         try_text(tc_ctx_new(), loops[i], "a loop");
+    try_broken(loops[0]);
     return check_done();
 }
