@@ -253,7 +253,7 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
             const tc_proof_output *o = &p->out[i];
             const tc_proof_sums *s = &o->by[odd];
             double by = tc_proof_measure(o, s, &s->written);
-            if (!low(p, o, s))
+            if (!low(p, o, s) || (odd && c->gains.weighed)) /* calibration has said what it costs */
                 continue;
             if (n++ < SAID)
                 say_low(ctx, c, i, odd);

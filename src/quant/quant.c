@@ -212,13 +212,14 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     return TC_OK;
 }
 
-static void name_aside(tc_ctx *ctx, const tc_domains *domains, tc_quant_gains *gains)
+static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_quant_gains *gains)
 {
     size_t *index = tc_new_n(&ctx->arena, size_t, domains->n_odd);
     for (size_t i = 0; i < domains->n_odd; i++)
         index[i] = domains->odd[i].index;
     gains->aside = index;
     gains->n_aside = domains->n_odd;
+    gains->weighed = weighed;
 }
 
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
@@ -242,7 +243,7 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     if (request.gains)
         *request.gains = a.gains;
     if (request.gains && a.domains.n_odd)
-        name_aside(ctx, &a.domains, request.gains);
+        name_aside(ctx, &a.domains, !request.n_merge, request.gains);
     tc_lap(&clock, request.times ? &request.times->correct : NULL);
     if (a.gains.db < LOST && !own.quiet && !own.proved)
         say_lost(ctx, a.real, &request, &a.gains);

@@ -288,6 +288,7 @@ typedef struct tc_quant_gains {
     size_t n;
     const size_t *aside; /* numbers of the samples that were set aside */
     size_t n_aside;
+    bool weighed; /* what that costs them was measured, and is less than what it brings */
 } tc_quant_gains;
 
 /* What the target makes of a typed program: about how many cycles it takes; INFINITY: more of it

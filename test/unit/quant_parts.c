@@ -79,6 +79,8 @@ typedef struct result {
     tc_status status;
     char *text;
     char message[512];
+    size_t n_aside, aside; /* samples that were set aside, and the first of them */
+    bool weighed;
 } result;
 
 static tc_module *parse(tc_ctx *ctx, const char *text)
@@ -117,7 +119,9 @@ static result quantize(const data *d, int first, size_t n, how h)
     tc_observations *merge = tc_new_n(&ctx->arena, tc_observations, h.n_merge);
     for (size_t i = 0; i < h.n_merge; i++)
         merge[i].name = h.merge[i];
+    tc_quant_gains gains = {0};
     tc_quant_request request = {.config = &config,
+                                .gains = &gains,
                                 .samples = {.n = n, .read = read_part, .from = &p},
                                 .merge = merge,
                                 .n_merge = h.n_merge,
@@ -125,6 +129,9 @@ static result quantize(const data *d, int first, size_t n, how h)
                                 .keep_odd = h.keep_odd,
                                 .cost = h.cost};
     r.status = tc_quantize(ctx, module, &request);
+    r.n_aside = gains.n_aside;
+    r.aside = gains.n_aside ? gains.aside[0] : 0;
+    r.weighed = gains.weighed;
     if (h.observe_only && r.status == TC_OK)
         CHECK(tc_file_write(ctx, h.observe_only, seen) == TC_OK);
     tc_buf out;
@@ -284,6 +291,7 @@ static void test_odd(data *d)
         CHECK(strstr(r.message, ends ? "calibration sample 13 is set aside"
                                      : "calibration sample 13 is kept"));
         CHECK((strcmp(kept.text, r.text) != 0) == ends);
+        CHECK(ends ? r.n_aside == 1 && r.aside == 13 && r.weighed : !r.n_aside);
         free(kept.text);
         free(r.text);
     }
