@@ -15,7 +15,7 @@ typedef struct tc_tokenizer tc_tokenizer;
 
 /* A tokenizer.json as Hugging Face's tokenizers write it, with the same tokens: BPE, WordPiece,
  * Unigram or WordLevel, with their normalizers, pre-tokenizers, post-processors, decoders and added
- * tokens.  What it asks for beyond that (Precompiled, UnicodeScripts, looking behind in a pattern) is
+ * tokens.  What it asks for beyond that (UnicodeScripts, looking behind in a pattern) is
  * TC_UNSUPPORTED, by name; its truncation and padding are left out.  It lives as long as the
  * context. */
 TC_API TC_MUST_USE tc_status tc_tokenizer_open(tc_ctx *ctx, const char *path, tc_tokenizer **out);

@@ -494,8 +494,8 @@ static void say_steered(tc_ctx *ctx, const tc_compiled *c)
         tc_warning(ctx, node->loc, TC_E_NO_EFFECT,
                    "the input '%s' decides which of two graphs runs, so both stay on the CPU%s",
                    input, c->n_region ? "" : ", and nothing goes to the accelerator");
-        tc_note(ctx, node->loc, "--set %s=VALUE fixes it: the graph that is taken is compiled alone",
-                input);
+        tc_note(ctx, node->loc,
+                "--set %s=VALUE fixes it: the graph that is taken is compiled alone", input);
         return;
     }
 }

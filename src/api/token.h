@@ -3,6 +3,7 @@
  *
  *   unicode.c       characters
  *   token_regex.c   patterns
+ *   token_charsmap.c  SentencePiece's replacements
  *   token_normal.c  texts are normalized
  *   token_split.c   and fall into words,
  *   token_model.c   each of which becomes tokens
@@ -59,6 +60,12 @@ tc_regex *tc_regex_new(tc_arena *arena, tc_str pattern, const char **why);
 bool tc_regex_find(const tc_regex *r, tc_arena *scratch, tc_str text, size_t at, size_t *begin,
                    size_t *end);
 
+/* ---- token_charsmap.c ---- */
+
+typedef struct tc_charsmap tc_charsmap;
+tc_charsmap *tc_charsmap_new(tc_arena *arena, tc_str base64); /* NULL: it is none */
+tc_str tc_charsmap_run(const tc_charsmap *m, tc_arena *arena, tc_str text);
+
 /* ---- steps ---- */
 
 typedef enum tc_behavior {
@@ -74,6 +81,7 @@ typedef struct tc_token_step {
     int kind; /* of its file */
     tc_str text, other;
     tc_regex *regex; /* NULL: `text` as it stands */
+    tc_charsmap *map;
     tc_behavior behavior;
     bool invert, yes[4];
     int64_t first, last;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token_model.c -- the models of tokenizer.json: a word becomes tokens.
  *
- *   BPE        pairs of symbols become one, the lowest rank first, while there is one that has a rank
+ *   BPE        pairs of symbols become one, the lowest rank first, while one has a rank
  *   WordPiece  the longest token that begins the rest of the word, again and again
  *   Unigram    the tokens whose scores add up to the most
  *   WordLevel  the word itself */

@@ -88,6 +88,11 @@ static tc_str byte_level(const tc_token_step *s, tc_arena *arena, tc_str text)
     return text_of(&out);
 }
 
+static tc_str charsmap(const tc_token_step *s, tc_arena *arena, tc_str text)
+{
+    return s->map ? tc_charsmap_run(s->map, arena, text) : text;
+}
+
 static bool is_chinese(uint32_t c)
 {
     static const uint32_t range[][2] = {{0x4e00, 0x9fff},   {0x3400, 0x4dbf},   {0x20000, 0x2a6df},
@@ -136,6 +141,7 @@ static const struct {
     {"Strip", strip, {0}},            {"Prepend", prepend, {0}},
     {"Replace", tc_token_replace, {0}}, {"Nmt", nmt, {0}},
     {"ByteLevel", byte_level, {0}},   {"BertNormalizer", bert, {0}},
+    {"Precompiled", charsmap, {0}},
 };
 
 static tc_status read_step(struct tc_tokenizer *t, const tc_json *part, tc_token_step *s)
@@ -145,6 +151,12 @@ static tc_status read_step(struct tc_tokenizer *t, const tc_json *part, tc_token
     if (kinds[s->kind].run == tc_token_replace) {
         s->other = tc_token_text(t, part, "content");
         return tc_token_pattern(t, part, s);
+    }
+    if (kinds[s->kind].run == charsmap) {
+        tc_str map = tc_token_text(t, part, "precompiled_charsmap");
+        s->map = tc_charsmap_new(tc_token_arena(t), map);
+        if (!s->map && map.n)
+            return tc_token_broken(t, "a 'precompiled_charsmap' that is none");
     }
     if (kinds[s->kind].run == strip) {
         s->yes[0] = tc_token_flag(part, "strip_left", true);

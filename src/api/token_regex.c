@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token_regex.c -- the patterns that tokenizers come with, as Oniguruma reads them: characters, sets,
- * \s \d \w \p{..}, groups, (?i:..), looking ahead, repeats that are greedy, lazy or possessive.
+/* token_regex.c -- the patterns that tokenizers come with, as Oniguruma reads them: characters,
+ * sets, \s \d \w \p{..}, groups, (?i:..), looking ahead, repeats that are greedy, lazy or possessive.
  *
  * A pattern becomes a list of steps; matching tries them in order and goes back where it fails. */
 #include "token.h"
@@ -198,7 +198,8 @@ static void bracket(parser *p)
     for (bool first = true; more(p) && (first || peek(p) != ']'); first = false) {
         uint32_t from = 0, to;
         size_t size;
-        if (peek(p) == '[' || (peek(p) == '&' && p->at + 1 < p->text.n && p->text.p[p->at + 1] == '&')) {
+        bool both = p->text.n - p->at > 1 && memcmp(p->text.p + p->at, "&&", 2) == 0;
+        if (peek(p) == '[' || both) {
             fail(p, "sets inside of sets");
             return;
         }

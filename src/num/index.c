@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.c -- reading and writing at places that other tensors name.  For index and index_put negative
- * places count from the end; places outside are an error that gives place and extent. */
+/* index.c -- reading and writing at places that other tensors name.  For index and index_put
+ * negative places count from the end; places outside are an error that gives place and extent. */
 #include "index.h"
 
 #include "kernels.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixed.c -- inputs that the caller fixes with --set INPUT=VALUE: they are constants of the program,
- * and what they decide is decided while it is read. */
+/* fixed.c -- inputs that the caller fixes with --set INPUT=VALUE: they are constants of the
+ * program, and what they decide is decided while it is read. */
 #include "fixed.h"
 
 #include "../num/load.h"
@@ -38,8 +38,9 @@ bool tc_fixed_has(tc_ctx *ctx, const char *input)
 
 static tc_status no_value(tc_ctx *ctx, const tc_set_given *s, const tc_type *type)
 {
-    return tc_usage(ctx, "--set %s=%s: the input is %s; a number, true or false, or a .npy of it is "
-                         "expected",
+    return tc_usage(ctx,
+                    "--set %s=%s: the input is %s; a number, true or false, or a .npy of it is "
+                    "expected",
                     s->input, s->value, tc_type_text(&ctx->arena, type));
 }
 
@@ -86,7 +87,9 @@ tc_status tc_fixed_value(tc_ctx *ctx, const char *input, const tc_type *type, tc
     int64_t whole = yes;
     double real = yes;
     bool is_whole = yes || no || tc_text_to_i64(tc_str_of(s->value), &whole);
-    bool good = is_whole || (tc_is_float(type->dtype) && tc_text_to_f64(tc_str_of(s->value), &real));
+    bool good = is_whole;
+    if (!good && tc_is_float(type->dtype))
+        good = tc_text_to_f64(tc_str_of(s->value), &real);
     if (type->dtype == TC_bool)
         good = is_whole && (whole == 0 || whole == 1);
     else if (tc_is_int(type->dtype))

@@ -102,10 +102,11 @@ static void characters(void)
           strstr(tc_diagnostics(ctx), "'Sponge'"));
     write_text(path, "{\"model\":{\"type\":\"Unigram\",\"vocab\":{\"a\":0}}}");
     CHECK(tc_tokenizer_open(ctx, path, &t) == TC_BAD_MODEL);
-    write_text(path, "{\"normalizer\":{\"type\":\"Precompiled\"},\"model\":{\"type\":\"BPE\","
-                     "\"vocab\":{\"a\":0}}}");
-    CHECK(tc_tokenizer_open(ctx, path, &t) == TC_UNSUPPORTED &&
-          strstr(tc_diagnostics(ctx), "'Precompiled'"));
+    write_text(path, "{\"normalizer\":{\"type\":\"Precompiled\","
+                     "\"precompiled_charsmap\":\"AAEAAA==\"},"
+                     "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}}}");
+    CHECK(tc_tokenizer_open(ctx, path, &t) == TC_BAD_MODEL &&
+          strstr(tc_diagnostics(ctx), "'precompiled_charsmap'"));
     write_text(path, "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(?<=a)b\"}},"
                      "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0}}}");
     CHECK(tc_tokenizer_open(ctx, path, &t) == TC_UNSUPPORTED &&

@@ -342,7 +342,8 @@ static tc_bytes model_of(tc_ctx *ctx, const tc_buf *part, const uint32_t *field,
 static void test_names(tc_ctx *ctx)
 {
     enum { NODE = 1, INITIALIZER = 5, INPUT = 11 };
-    tc_buf first = node(ctx, "Relu", "a", "x", NULL, "y"), again = node(ctx, "Neg", "b", "x", NULL, "y"),
+    tc_buf first = node(ctx, "Relu", "a", "x", NULL, "y"),
+           again = node(ctx, "Neg", "b", "x", NULL, "y"),
            onto = node(ctx, "Neg", "c", "x", NULL, "x"), weight = tensor(ctx, TWO, 2);
     tc_buf over = node(ctx, "Neg", "d", "x", NULL, "w"), second = value_info(ctx, "x", TWO, 2);
     const tc_buf twice[] = {first, again}, input[] = {first, onto}, made[] = {weight, first, over},

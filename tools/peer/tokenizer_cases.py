@@ -3,12 +3,14 @@
 texts in many scripts, which test/unit/tokenizer.c compares.        tokenizer_cases.py FOLDER
 With a number instead of a folder, so many random texts are tried beside the library: tokenizer_cases.py N LIBRARY
 """
+import base64
 import ctypes
 import json
 import os
 import random
 import sys
 import tempfile
+import zlib
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders as D, models, normalizers as N, pre_tokenizers as P, processors as R, trainers
 
@@ -27,6 +29,13 @@ GPT4 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s
 O200 = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+"
         r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 POSSESSIVE = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+# a table of SentencePiece's trainer, of eleven rules (U+212B, U+FB01, line ends, A and e with their marks, ...)
+CHARSMAP = zlib.decompress(base64.b64decode(
+    "eNol03nQTlUYAPDne2kMM2b6M2LGUspSkWTJEqXGlspWRJE1Y99leT+RNXv2PWVfsmfnK8KHsi/ZGTVDypK9/N7cOb/73Oc5z8w9d849kTUi8kVkzx6R44mItIhkZr5E5MwVMUyeI5VHItJzRhjJgc"
+    "sTseiFiFmSLPLFHRORzEq1iHT92dS2iK6kkFzttiEzEU8pPE1u8pKHMeobbyYi/+MlREEK8CzP8ByFKMzzFKUIXh/FeIkXKUFxSvIypXiF0rxKWcrwGuWoQHkqUZHKvM4bVKEqb/I2b1Et1eMba4jV"
+    "qUVNavMO7/EudXifetSlAfX5kA9oREMa8xEf04SmfMKnNKMFzWlFS9rQmrZ8RrtUz9xEdBDb04mOdKEz3ehKD7rTi558Tm/60of+9CM9tVl8wQAGMZDBfMlQhjCcYXzFCEYxMrWPjGYcY/ma8UxkAp"
+    "OZxFSmMJ1pzGQGs5nFN8zhW+Yyj+9YwHwWsZAlLGYZS/me5axkBatZxVrW8APr2MB6NrGRLWxmG1vJYDs/8SM72cEufmYPu9lLJvvZx6/8wkEOcJhDHOUIxznGSU5wit84w2nOcZYLnOcSF7nMtSfT"
+    "4g/x99Tc+LS4cCUtrnq+kprjT/7mL25wnVvc5Db/cJc73OceD3nAf/wb/x++En7alm0iY1BkLIhHi3GXGw=="))
 bytes_only = P.ByteLevel(add_prefix_space=False, use_regex=False)
 
 # model, normalizer, pre-tokenizer, decoder, what stands around a text, settings of the model
@@ -46,6 +55,7 @@ KINDS = {
     "metaspace": ("pairs", N.NFKC(), P.Metaspace(prepend_scheme="always"), D.Metaspace(), None, {}),
     "metaspace_first": ("pairs", None, P.Metaspace(prepend_scheme="first", split=False), D.Metaspace(prepend_scheme="first"), None, {"fuse_unk": True}),
     "unigram": ("scores", N.Sequence([N.Nmt(), N.NFKC(), N.Replace(Regex(" {2,}"), " ")]), P.Metaspace(), D.Metaspace(), "template", {}),
+    "charsmap": ("scores", N.Sequence([N.Precompiled(CHARSMAP), N.Replace(Regex(" {2,}"), " ")]), P.Metaspace(), D.Metaspace(), None, {}),
     "unigram_words": ("scores", N.NFKD(), P.Sequence([P.WhitespaceSplit(), P.Metaspace(prepend_scheme="never")]), D.Metaspace(prepend_scheme="never"), None, {}),
     "clip": ("pairs", N.Sequence([N.NFC(), N.Replace(Regex(r"\s+"), " "), N.Lowercase()]),
              P.Split(Regex(r"<\|startoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"), "removed", invert=True), D.BPEDecoder(), None,

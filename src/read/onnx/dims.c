@@ -43,7 +43,7 @@ static bool is_fixed(const TcOnnxPb__Dim *d)
     return d && d->has_value && d->value >= 0 && !(d->param && *d->param);
 }
 
-/* Every input has a name of its own; one with an initializer, its default, is declared as that is. */
+/* Every input has a name of its own, and the type of its initializer, where it has that default. */
 static tc_status check_inputs(const tc_onnx *reader)
 {
     const TcOnnxPb__Graph *graph = reader->model->graph;

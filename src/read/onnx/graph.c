@@ -295,7 +295,8 @@ static tc_status call_function(tc_onnx_node *n, const TcOnnxPb__Function *f)
 }
 
 /* Every name is made once: by an input, an initializer or one node. */
-static tc_status check_made_once(tc_onnx_scope *scope, const TcOnnxPb__Node *node, const tc_loc *loc)
+static tc_status check_made_once(tc_onnx_scope *scope, const TcOnnxPb__Node *node,
+                                 const tc_loc *loc)
 {
     for (size_t i = 0; i < node->n_output; i++) {
         const char *name = node->output[i];

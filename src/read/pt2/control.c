@@ -124,8 +124,8 @@ static tc_val *operands_at(tc_pt2_node *n, int i, int *count)
     return list;
 }
 
-/* Import argument i into the graph that is being built, its inputs bound to the cells given; what it
- * returns is written to `out`, which has room for `room`.  How many they are, or -1. */
+/* Import argument i into the graph that is being built, its inputs bound to the cells given; what
+ * it returns is written to `out`, which has room for `room`.  How many they are, or -1. */
 static int inline_graph(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool autocast,
                         tc_val *out, int room)
 {
@@ -280,7 +280,7 @@ static void import_while(tc_pt2_node *n, const tc_pt2_row *row)
 /* ---- a graph for every row ---- */
 
 typedef struct rows {
-    tc_val *carried, *of, *more; /* from turn to turn; tensors whose rows it takes; the same always */
+    tc_val *carried, *of, *more; /* from turn to turn; tensors whose rows it takes; the others */
     int n_carried, n_of, n_more, n_given; /* n_given: results that are stacked */
     int64_t length;
 } rows;

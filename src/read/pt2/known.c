@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known.c -- importers of operators whose results are as large as their operands' numbers say: those
- * must follow from constants, made in `forward` or stored. */
+/* known.c -- importers of operators whose results are as large as their operands' numbers say:
+ * those must follow from constants, made in `forward` or stored. */
 #include "../../num/load.h"
 #include "make.h"
 

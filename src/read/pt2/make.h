@@ -34,7 +34,7 @@ tc_attr_slice *tc_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis,
 tc_val tc_pt2_list(tc_pt2_node *n, const int64_t *v, int64_t count);
 tc_val tc_pt2_mask(tc_pt2_node *n, const uint8_t *v, int32_t rank, const int64_t *dim);
 
-/* Where a known tensor is not zero: a list per axis, written to `out`; false when it is not known. */
+/* Where a known tensor is not zero: a list per axis, written to `out`; false: it is not known. */
 bool tc_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out);
 
 /* A Tensor[] without holes. */

@@ -186,7 +186,7 @@ void tc_pt2_find_dims(tc_pt2 *reader);
 /* Every open size gets its value, or a message says which are to be given. */
 tc_status tc_pt2_settle_dims(tc_pt2 *reader);
 bool tc_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out);
-/* A size that the export did not know (u0) is this one; nothing when the file says no lone symbol. */
+/* A size that the export did not know (u0) is this one; nothing where that is no lone symbol. */
 void tc_pt2_learn(tc_pt2 *reader, const tc_json *sym_int, int64_t value);
 
 /* sym.c */
