@@ -163,7 +163,8 @@ static tc_status run_program(course *s, which w, const tc_module *from)
     tc_attempt attempt;
     tc_attempt_begin(s->ctx, &attempt);
     tc_module *m = tc_module_clone(from);
-    bool typed = tc_quant_is_typed(m) && !tc_quant_is_lowered(m);
+    bool typed = tc_quant_is_typed(m) && !tc_quant_is_lowered(m) &&
+                 !(w == WRITTEN && s->p->kernels); /* which quantize by themselves */
     tc_status status = s->ctx->reference_kernels
                            ? TC_OK
                            : tc_run_passes(s->ctx, m,
