@@ -25,6 +25,19 @@ def test_int8_on_the_cpu(digits, tmp_path):
     assert "bytes" in r.summary()
 
 
+def test_accuracy_of_what_is_written(digits):
+    r = tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples)
+    (a,) = r.accuracy
+    assert a.real and 30 < a.sqnr_db < 60 and abs(a.sqnr_db - a.typed_sqnr_db) < 3 and a.lost == 0 and a.aside_sqnr_db is None
+    assert " dB" in str(a) and "beside float" in r.summary() and r.json()["accuracy"]["outputs"][0]["sqnr_db"] == pytest.approx(a.sqnr_db)
+    size = r.size
+    r.run(digits.x[:1])
+    assert r.size == size
+    assert tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples, execute=False).accuracy == []
+    (exact,) = tosac.compile(digits.model, "cpu").accuracy
+    assert exact.sqnr_db > 100 and exact.typed_sqnr_db is None
+
+
 def test_regions_and_reasons(digits):
     r = tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples)
     (region,) = r.regions

@@ -128,6 +128,8 @@ static void put_summary(const tc_content *c, tc_json_out *out)
     tc_json_open(out, "summary", '{');
     if (c->options.compiled)
         put_compiled(c, c->options.compiled, out);
+    if (c->options.compiled)
+        tc_proof_json(&c->options.compiled->proof, out);
     tc_json_put_int(out, "operators", (int64_t)(c->n_node - c->model->n_in - c->model->n_out));
     if (c->samples) {
         tc_json_put_int(out, "samples", (int64_t)c->samples);

@@ -52,6 +52,11 @@ function overview() {
     {title: "value", cell: n => nodeLink(n.id)}, {title: "SQNR dB", n: 1, text: n => decibel((n.error_integer || n.error_typed).sqnr_db)}, {title: "from", cell: n => el("span.soft", {}, n.place || "")}], n => show(n.id))));
   if (two.children.length) parts.push(two);
   if (hasCycles || total("macs")) parts.push(el("h2", {}, "By module"), el("div.box", {id: "overview-flame"}));
+  const A = S.accuracy, said = (o, f) => o[f] === undefined ? "" : o.real ? (o[f] === null ? "the same" : decibel(o[f])) : "";
+  if (A && A.outputs.length) parts.push(el("h2", {}, "What is written, beside the model"),
+    el("p.soft", {}, `On ${A.samples} ${A.invented ? "invented " : ""}sample${A.samples === 1 ? "" : "s"}${A.set_aside ? `, and on ${A.set_aside} that calibration set aside` : ""}, before it was written.`),
+    table(A.outputs, [{title: "output", text: o => o.name}, {title: "SQNR dB", n: 1, text: o => said(o, "sqnr_db")}, {title: "as typed, dB", n: 1, text: o => said(o, "typed_sqnr_db")},
+      {title: "equal", n: 1, text: o => percent(o.agreement)}, {title: "lost", n: 1, text: o => o.lost}, {title: "set aside, dB", n: 1, text: o => o.set_aside ? said({...o.set_aside, real: o.real}, "sqnr_db") : ""}], null));
   const ports = [...D.model.inputs.map(p => ["in", p]), ...D.model.outputs.map(p => ["out", p])];
   parts.push(el("h2", {}, "Inputs and outputs"), table(ports, [{title: "", text: p => p[0]}, {title: "name", text: p => p[1].name}, {title: "type", cell: p => el("code", {}, p[1].type)}], null));
   view.replaceChildren(...parts);
