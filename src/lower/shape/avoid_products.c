@@ -34,15 +34,17 @@
 
 /* ---- reduced ---- */
 
-/* A reduction over one number does nothing.  Joined or padded, it is read before it is there. */
+/* A reduction over one number does nothing.  Joined or padded, it is read before it is there.  What
+ * a region takes and gives has its domain beside its type: there it stays. */
 static tc_status idle_reductions(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_reduce_max && node->op != TC_OP_tosa_reduce_min &&
         node->op != TC_OP_tosa_reduce_sum)
         return TC_OK;
-    if (!tc_same_dims(tc_type_of(rw->from, node->in[0]), tc_type_of(rw->from, node->out[0])))
+    tc_val in = tc_rewrite_in(rw, node, 0);
+    if (tc_type_of(rw->to, in) != tc_type_of(rw->from, node->out[0]))
         return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], tc_rewrite_in(rw, node, 0));
+    tc_rewrite_bind(rw, node->out[0], in);
     *done = true;
     return TC_OK;
 }
