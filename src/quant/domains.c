@@ -300,7 +300,7 @@ static void join_met(classes *c, tc_domains *out)
                 f->score[node->out[0]]) /* a mask over scores: a range of its own */
                 continue;
             bool alone = reader[find(c, x)] == node;
-            bool cats = (node->op == TC_OP_cat || node->op == TC_OP_stack) &&
+            bool cats = tc_role_puts_together(node->op) &&
                         !is_given(c, find(c, x)) && !is_given(c, find(c, node->out[0]));
             if (f->config->anchor || (alone && !cats)) {
                 join(c, x, node->out[0]);
@@ -408,7 +408,7 @@ static int32_t scores_below(const classes *c, const tc_domains *out, const tc_no
 static bool meets(const classes *c, const tc_use *use)
 {
     const tc_node *node = use->node;
-    return (node->op == TC_OP_cat || node->op == TC_OP_stack) && c->has[node->out[0]] &&
+    return tc_role_puts_together(node->op) && c->has[node->out[0]] &&
            shared(c, node, use->operand);
 }
 

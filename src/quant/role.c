@@ -103,6 +103,12 @@ bool tc_role_gives_wide(tc_op op)
     return is_among(op, wide, TC_COUNT(wide));
 }
 
+bool tc_role_puts_together(tc_op op)
+{
+    return op == TC_OP_cat || op == TC_OP_stack || op == TC_OP_slice_scatter ||
+           op == TC_OP_select_scatter;
+}
+
 bool tc_role_shares(tc_op op)
 {
     return op == TC_OP_softmax || op == TC_OP_log_softmax;

@@ -29,6 +29,8 @@ int tc_role_bias(const tc_node *node);
 bool tc_role_reads_wide(tc_op op);
 /* Gives 16 bits as cheaply as 8: what has an accumulator, norms. */
 bool tc_role_gives_wide(tc_op op);
+/* Puts several values into one, side by side. */
+bool tc_role_puts_together(tc_op op);
 /* Shares of a sum over a row: of a long row most are below the steps of 8 bits. */
 bool tc_role_shares(tc_op op);
 /* Reads, or gives, 16 bits at some cost: functions of one number, comparisons. */

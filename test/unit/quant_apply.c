@@ -632,6 +632,13 @@ static void ranges_apart(void)
                      &c, 0.02)
                     .ctx);
     CHECK(type_of(&p, "x")->quant->scale[0] <= 1.0 / 255);
+    tc_ctx_free(p.ctx);
+    p = near("%0 \"a\": f32[1,8]", /* boxes written over scores, in place */
+             "  %1 \"s\" = sigmoid %0\n  %2 = slice %1 axis=1 start=0 end=4 step=1\n"
+             "  %3 = const 500 : f32[]\n  %4 = mul %2, %2\n  %5 \"b\" = mul %4, %3\n"
+             "  %6 \"o\" = slice_scatter %1, %5 axis=1 start=0 end=4 step=1\n  return %6\n",
+             &c, 0.02);
+    CHECK(type_of(&p, "s")->quant->scale[0] <= 1.0 / 255 && type_of(&p, "o")->dtype == TC_i32);
     CHECK(type_of(&p, "o")->quant->scale[0] < 1e-4);
     tc_ctx_free(p.ctx);
 }
