@@ -53,7 +53,7 @@ typedef struct tc_compile_options {
     double search_seconds; /* that the search may take; 0: ten minutes */
     const char *labels;    /* of the calibration samples: a file or "by-folder"; or NULL */
     int keep_odd;          /* not 0: no calibration sample is set aside, however odd */
-    double refusal_seconds; /* that finding which part of a region is refused may take; 0: a minute */
+    double refusal_seconds; /* for finding which part of a region is refused; 0: a minute */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

@@ -13,4 +13,9 @@ TC_MUST_USE tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *compiled,
                                   const tc_vela_options *vela, bool keep_tosa, tc_payload **out,
                                   tc_vela_job **jobs);
 
+/* judged.c: the same; what Vela refuses goes to the CPU, and so does what it translates wrongly.
+ * While parts are tried, streams are executed only where that is what failed. */
+TC_MUST_USE tc_status tc_judged_payloads(tc_ctx *ctx, tc_compiled *compiled, bool keep_tosa,
+                                         tc_payload **out);
+
 #endif

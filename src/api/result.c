@@ -6,7 +6,6 @@
 #include "choose.h"
 #include "compile.h"
 
-#include "../ir/text.h"
 #include "../wire/file.h"
 #include "borders.h"
 #include "emit_c.h"
@@ -217,70 +216,12 @@ static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
     return TC_OK;
 }
 
-/* The region that Vela, or the verifier of its stream, refused; SIZE_MAX: none. */
-static size_t refused(const tc_compiled *c)
-{
-    for (size_t i = 0; c->written.jobs && i < c->n_region; i++)
-        if (c->written.jobs[i].refused)
-            return i;
-    return SIZE_MAX;
-}
-
-static tc_status judge(tc_ctx *ctx, tc_compiled *c, size_t *failed)
-{
-    tc_payload *payload;
-    tc_status status = tc_payloads(ctx, c, &c->vela, false, &payload, &c->written.jobs);
-    *failed = status == TC_OK ? SIZE_MAX : refused(c);
-    return status;
-}
-
-static const char sum_text[] = "graph @main(%0 \"x\": i32[1,1,1,16], %1 \"y\": i32[1,1,1,16]) {\n"
-                               "  %2 = tosa.add %0, %1 : i32[1,1,1,16]\n"
-                               "  return %2\n"
-                               "}\n";
-
-/* Vela refused a region: does it take anything at all? */
-static tc_status try_vela(tc_ctx *ctx, const tc_compiled *c)
-{
-    tc_module *sum;
-    tc_vela_job job = {0};
-    TC_TRY(tc_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum_text, sizeof sum_text - 1},
-                    (tc_bytes){NULL, 0}, &sum));
-    TC_TRY(tc_emit_tosa(ctx, sum, &job.tosa));
-    job.graph = tc_main(sum);
-    return tc_vela_works(ctx, &c->target, &c->vela, &job);
-}
-
-/* Payloads of all regions; what Vela refuses goes to the CPU, and so does what it translates
- * wrongly.  While parts are tried, streams are executed only where that is what failed. */
-static tc_status payloads(tc_ctx *ctx, tc_compiled *c, bool keep_tosa, tc_payload **out)
-{
-    for (int round = 0;; round++) {
-        tc_hold hold = tc_hold_begin(ctx);
-        tc_status status = tc_payloads(ctx, c, &c->vela, keep_tosa, out, &c->written.jobs);
-        size_t failed = status == TC_OK ? SIZE_MAX : refused(c);
-        if (failed == SIZE_MAX || !c->typed || c->request.strict || round == 2) {
-            tc_hold_keep(ctx, hold);
-            return status;
-        }
-        c->verify_only = !c->written.jobs[failed].differs;
-        c->vela.version = c->written.jobs[failed].version;
-        const char *why = tc_hold_drop(ctx, hold);
-        if (!c->written.jobs[failed].payload.size)
-            TC_TRY(try_vela(ctx, c));
-        status = tc_fall_back(ctx, c, judge, failed, why);
-        c->verify_only = false;
-        TC_TRY(status);
-        c->model = tc_model_of(ctx, c->model->name, c->module);
-    }
-}
-
 static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     tc_payload *payload;
     if (c->target.machine->packing != TC_PACKED_VELA)
         return tc_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
-    TC_TRY(payloads(ctx, c, false, &payload));
+    TC_TRY(tc_judged_payloads(ctx, c, false, &payload));
     for (size_t i = 0; i < c->n_region; i++)
         add_file(&c->written, payload[i].bytes);
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
@@ -315,7 +256,7 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
     tc_pte *program = tc_new_n(&ctx->arena, tc_pte, n);
     for (tc_compiled *m = c; m; m = m->beside) {
         tc_payload *payload;
-        TC_TRY(payloads(ctx, m, keep_tosa, &payload));
+        TC_TRY(tc_judged_payloads(ctx, m, keep_tosa, &payload));
         TC_TRY(tc_tell_idle(ctx, m));
         copy[--k] = copy_for_program(ctx, m);
         part[k] = (tc_program_part){&copy[k], m->method, payload, m->n_region};

@@ -410,7 +410,9 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
         status =
             tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);
     }
-    const char *version = status || !n ? NULL : o->version ? o->version : version_said(ctx, &tool[n]);
+    const char *version = o->version;
+    if (!version && !status && n)
+        version = version_said(ctx, &tool[n]);
     if (!o->version)
         judge_version(ctx, version);
     for (size_t i = 0; i < n; i++)

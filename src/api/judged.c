@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* judged.c -- payloads that Vela made and the checks of its streams let pass; the rest of the
+ * program goes to the CPU. */
+#include "../ir/text.h"
+#include "model.h"
+#include "payload.h"
+
+/* The region that Vela, or the verifier of its stream, refused; SIZE_MAX: none. */
+static size_t refused(const tc_compiled *c)
+{
+    for (size_t i = 0; c->written.jobs && i < c->n_region; i++)
+        if (c->written.jobs[i].refused)
+            return i;
+    return SIZE_MAX;
+}
+
+static tc_status judge(tc_ctx *ctx, tc_compiled *c, size_t *failed)
+{
+    tc_payload *payload;
+    tc_status status = tc_payloads(ctx, c, &c->vela, false, &payload, &c->written.jobs);
+    *failed = status == TC_OK ? SIZE_MAX : refused(c);
+    return status;
+}
+
+static const char sum_text[] = "graph @main(%0 \"x\": i32[1,1,1,16], %1 \"y\": i32[1,1,1,16]) {\n"
+                               "  %2 = tosa.add %0, %1 : i32[1,1,1,16]\n"
+                               "  return %2\n"
+                               "}\n";
+
+/* Vela refused a region: does it take anything at all? */
+static tc_status try_vela(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_module *sum;
+    tc_vela_job job = {0};
+    TC_TRY(tc_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum_text, sizeof sum_text - 1},
+                    (tc_bytes){NULL, 0}, &sum));
+    TC_TRY(tc_emit_tosa(ctx, sum, &job.tosa));
+    job.graph = tc_main(sum);
+    return tc_vela_works(ctx, &c->target, &c->vela, &job);
+}
+
+tc_status tc_judged_payloads(tc_ctx *ctx, tc_compiled *c, bool keep_tosa, tc_payload **out)
+{
+    for (int round = 0;; round++) {
+        tc_hold hold = tc_hold_begin(ctx);
+        tc_status status = tc_payloads(ctx, c, &c->vela, keep_tosa, out, &c->written.jobs);
+        size_t failed = status == TC_OK ? SIZE_MAX : refused(c);
+        if (failed == SIZE_MAX || !c->typed || c->request.strict || round == 2) {
+            tc_hold_keep(ctx, hold);
+            return status;
+        }
+        c->verify_only = !c->written.jobs[failed].differs;
+        c->vela.version = c->written.jobs[failed].version;
+        const char *why = tc_hold_drop(ctx, hold);
+        if (!c->written.jobs[failed].payload.size)
+            TC_TRY(try_vela(ctx, c));
+        status = tc_fall_back(ctx, c, judge, failed, why);
+        c->verify_only = false;
+        TC_TRY(status);
+        c->model = tc_model_of(ctx, c->model->name, c->module);
+    }
+}
