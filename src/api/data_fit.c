@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/attempt.h"
 #include "../num/load.h"
 #include "../run/exec.h"
 #include "model.h"
@@ -128,12 +129,12 @@ static void see_inputs(const tc_tensor *in, size_t n, fit *out)
 
 static tc_status measure(tc_ctx *ctx, const tc_module *model, tc_dataset *data, fit *out)
 {
+    *out = (fit){.lo = INFINITY, .hi = -INFINITY, .norm = first_norm(ctx, tc_main(model))};
+    if (!out->norm || tc_main(model)->n_mutation)
+        return TC_OK;
     tc_module *m = tc_module_clone(model);
     tc_graph *g = tc_main(m);
     tc_samples samples;
-    *out = (fit){.lo = INFINITY, .hi = -INFINITY, .norm = first_norm(ctx, g)};
-    if (!out->norm || g->n_mutation)
-        return TC_OK;
     moments sums = {.mean = tc_tensor_of(g, out->norm->in[3]),
                     .var = tc_tensor_of(g, out->norm->in[4]),
                     .eps = ((const tc_attr_eps *)out->norm->attr)->eps};
@@ -143,7 +144,7 @@ static tc_status measure(tc_ctx *ctx, const tc_module *model, tc_dataset *data, 
     TC_TRY(tc_open_dataset(ctx, data, g, &samples));
     g->n_out = 0;
     tc_graph_output(g, out->norm->in[0]);
-    TC_TRY(tc_run_passes(ctx, m, "tidy", NULL));
+    TC_TRY(tc_run_passes(ctx, m, "infer,dead,tidy", NULL));
     tc_exec *exec = tc_exec_new(ctx, m);
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), x;
     for (size_t i = 0; i < g->n_in; i++)
@@ -171,7 +172,7 @@ static bool is_off(const fit *f)
 
 void tc_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
 {
-    tc_trial trial;
+    tc_attempt attempt;
     fit f;
     if (tc_dataset_invented(data)) {
         tc_warning(ctx, NULL, TC_E_DATA,
@@ -180,9 +181,11 @@ void tc_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
                    data->path[0]);
         return;
     }
-    tc_trial_begin(ctx, &trial);
+    const tc_dataset before = *data; /* what is opened in between goes with the attempt */
+    tc_attempt_begin(ctx, &attempt);
     tc_status status = measure(ctx, model, data, &f);
-    tc_trial_end(ctx, &trial);
+    tc_attempt_end(ctx, &attempt);
+    *data = before;
     if (status != TC_OK || !is_off(&f)) /* who needs the data says what is wrong with it */
         return;
     tc_warning(ctx, f.norm->loc, TC_E_DATA,
