@@ -146,7 +146,7 @@ expect 0 'tosac 0.' --version
 loads() { LD_DEBUG=files "$tosac" "$@" 2>&1 >/dev/null </dev/null | grep -oE 'lib(dnnl|zip|png16|jpeg)' | sort -u | tr -d '\n'; }
 cat >"$dir/product.ir" <<'END'
 graph @main(%0 "x": f32[1,3]) {
-  %1 = const f32[3,3] = [1, 0, 0, 0, 1, 0, 0, 0, 1]
+  %1 = const [1, 0, 0, 0, 1, 0, 0, 0, 1] : f32[3,3]
   %2 = matmul %0, %1 : f32[1,3]
   return %2
 }
