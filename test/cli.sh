@@ -327,6 +327,23 @@ holds 'what was seen of the outputs is in --json' \
 expect 0 "$(stat -c %s "$dir/lost.pte") bytes, " $lost --emit c
 expect 0 'values quantized, 0 in float' quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/whole.ir"
 expect 0 'beside float: the same numbers on 2 invented samples' compile "$dir/lost.ir" -t cpu -o "$dir/lost.pte"
+expect 0 'bytes of memory; beside float: 2' compile "$dir/lost.ir" -t cpu --calib "$dir/lost.npy" -o "$dir/lost.pte"
+# Ranges that are chosen at run time: kept on the CPU, left to data by an integer target.
+cat >"$dir/dynamic.ir" <<'END'
+graph @main(%0 "x": f32[8,2]) {
+  %1 "w" = const [10,5,-5,10] : i8[2,2]
+  %2 = dequantize %1 scale=0.1 zero=0 axis=-1 qmin=-128 qmax=127 dtype=f32
+  %3, %4 = choose_qparams %0 qmin=-128 qmax=127 eps=1e-07 symmetric=false zero=0 by_row=true
+  %5 = quantize %0, %3, %4 scale=0 zero=0 axis=0 qmin=-128 qmax=127 dtype=i8
+  %6 = dequantize %5, %3, %4 scale=0 zero=0 axis=0 qmin=-128 qmax=127 dtype=f32
+  %7 "y" = linear %6, %2
+  return %7
+}
+END
+expect 0 '0 regions, ' compile "$dir/dynamic.ir" -t cpu -o "$dir/dynamic.pte"
+expect 0 'all values take ranges from calibration data instead' compile "$dir/dynamic.ir" -t TOSA-1.0+INT --calib "$dir/lost.npy" -o "$dir/dynamic.pte"
+expect 0 '1 region, ' compile "$dir/dynamic.ir" -t TOSA-1.0+INT --calib "$dir/lost.npy" -o "$dir/dynamic.pte"
+expect 2 'it needs calibration data [usage]' compile "$dir/dynamic.ir" -t TOSA-1.0+INT -o "$dir/dynamic.pte"
 # A recurrent layer of 16 bits: what its state is off by grows with its steps in time, and so does what --check allows.
 awk 'function r() { s = (s * 1103515245 + 12345) % 2147483648; return s / 2147483648 - 0.5 }
 function list(n, scale,   k, t) { for (k = 0; k < n; k++) t = t (k ? "," : "") sprintf("%.5f", scale * r()); return t }

@@ -204,7 +204,7 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
     TC_TRY(tc_check_places(out->module));
     TC_TRY(settle_ranges(ctx, r, out));
-    if ((r->config || r->settings) &&
+    if ((r->config || r->settings) && !tc_quant_is_dynamic(ctx, out->module) &&
         (tc_quant_is_pt2e(out->module) || tc_quant_is_typed(out->module) ||
          tc_quant_is_lowered(out->module)))
         return tc_usage(ctx, "%s%s: %s is quantized already", r->config ? "-q " : "settings",
