@@ -309,6 +309,8 @@ static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed
     course s = {.ctx = ctx, .c = c, .p = p};
     p->invented = c->given_invented;
     p->quantized = typed && tc_quant_is_typed(typed);
+    p->codes = tc_quant_is_pt2e(c->real) || tc_quant_is_typed(c->real) ||
+               tc_quant_is_lowered(c->real);
     describe(ctx, c, typed, written, p);
     tc_status status = run_all(&s, typed, written);
     tc_arena_rewind(&ctx->scratch, mark);
@@ -335,10 +337,8 @@ tc_status tc_prove(tc_ctx *ctx, tc_compiled *c, const tc_module *written)
         tc_main(written)->n_out != tc_main(c->real)->n_out)
         return TC_OK;
     tc_proof p = {.of = c->module, .kernels = kernels};
-    double clock = tc_clock();
     TC_TRY(tc_tell_progress(ctx, "running what is written", 0, 1));
     tc_status status = prove(ctx, c, c->typed, written, &p);
-    p.seconds = tc_clock() - clock;
     if (status == TC_CANCELLED || status == TC_NO_MEMORY)
         return status;
     if (status != TC_OK || !p.ran)

@@ -53,7 +53,7 @@ typedef struct tc_proof {
     bool quantized;     /* a typed program stands between */
     tc_proof_output *out;
     size_t n_out;
-    double seconds; /* that it took, of one processor */
+    bool codes; /* the model is quantized itself */
 } tc_proof;
 
 /* SQNR in dB: INFINITY where there is no difference. */
@@ -77,7 +77,7 @@ TC_MUST_USE tc_status tc_prove_typed(tc_ctx *ctx, const struct tc_compiled *c,
  * sane level a warning. */
 TC_MUST_USE tc_status tc_proof_judge(tc_ctx *ctx, struct tc_compiled *c);
 
-/* "; beside float: 41.3 dB on 4 samples", into a summary; nothing where nothing was run. */
+/* "; beside float: 41.3 dB on 4 samples", into a summary (beside the model, where that is quantized); nothing where nothing was run. */
 void tc_proof_line(const tc_proof *proof, tc_buf *out);
 void tc_proof_json(const tc_proof *proof, struct tc_json_out *out);
 

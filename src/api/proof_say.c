@@ -239,8 +239,8 @@ static void say_low(tc_ctx *ctx, const tc_compiled *c, size_t i, int odd)
     const tc_proof_output *o = &c->proof.out[i];
     const tc_proof_sums *s = &o->by[odd];
     tc_warning(ctx, o->loc, TC_E_ACCURACY,
-               "output '%s' has %s beside the float model on %s: it is hardly the same", o->name,
-               figure(ctx, o, s, &s->written), samples_of(ctx, &c->proof, odd));
+               "output '%s' has %s beside the %smodel on %s: it is hardly the same", o->name,
+               figure(ctx, o, s, &s->written), c->proof.codes ? "" : "float ", samples_of(ctx, &c->proof, odd));
 }
 
 static void judge_low(tc_ctx *ctx, const tc_compiled *c)
@@ -326,7 +326,7 @@ void tc_proof_line(const tc_proof *p, tc_buf *out)
     size_t odd = p->odd, n = p->ran - odd;
     if (!p->of || !p->ran)
         return;
-    tc_buf_printf(out, "; beside float: ");
+    tc_buf_printf(out, "; beside %s: ", p->codes ? "the model" : "float");
     if (!say_outputs(p, 0, out))
         tc_buf_printf(out, "nothing to compare");
     tc_buf_printf(out, " on %zu %ssample%s", n, p->invented ? "invented " : "", n == 1 ? "" : "s");
