@@ -146,6 +146,22 @@ static void test_what_went_where(tc_ctx *ctx)
     CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_VGF, NULL) == TC_BAD_MODEL); /* it holds one */
 }
 
+/* What was compiled, beside the model: once it is asked for, or once files are made. */
+static void test_accuracy(tc_ctx *ctx)
+{
+    tc_compiled *c = compiled_for(ctx, "TOSA-1.0+INT", "conv2d_3");
+    tc_compiled_info info = {.size = sizeof info};
+    tc_accuracy a = {.size = sizeof a};
+    CHECK(!tc_compiled_accuracy(c, 0, &a));
+    CHECK(tc_compiled_prove(ctx, c) == TC_OK && tc_compiled_accuracy(c, 0, &a));
+    CHECK(!tc_compiled_accuracy(c, 1, &a));
+    tc_compiled_get_info(c, &info);
+    CHECK(info.samples > 0 && a.output && a.real && !a.lost);
+    CHECK(a.sqnr_db > 10 && a.sqnr_db > a.typed_sqnr_db - 3 && a.agreement <= 1);
+    CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_PTE, NULL) == TC_OK);
+    CHECK(tc_compiled_accuracy(c, 0, &a) && a.sqnr_db > 10);
+}
+
 /* Command streams are looked for in programs only; one without any keeps all rules. */
 static void test_streams(tc_ctx *ctx)
 {
@@ -204,6 +220,7 @@ int main(void)
     test_bytes(ctx);
     test_kinds(ctx);
     test_what_went_where(ctx);
+    test_accuracy(ctx);
     test_streams(ctx);
     test_options(ctx);
     tc_ctx_free(ctx);
