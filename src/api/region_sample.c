@@ -10,6 +10,7 @@
 #include "dataset.h"
 #include "model.h"
 
+enum { FEW_NUMBERS = 20000 };
 enum { MOST_ODD = 2 }; /* samples that calibration has set aside */
 
 static tc_tensor *input_tensors(tc_ctx *ctx, const tc_graph *g)
@@ -22,10 +23,14 @@ static tc_tensor *input_tensors(tc_ctx *ctx, const tc_graph *g)
 
 /* How many of n samples what is written is run on, those that were set aside not counted.  A
  * calibration runs the model some 2 n + 3 min(n, 64) + 2 min(n, 32) times, and this three times for
- * each: less than a twentieth of that from 32 samples on. */
-static size_t enough_of(size_t n)
+ * each: less than a twentieth of that from 32 samples on.  Of a program that makes few numbers, runs
+ * are nothing beside getting it ready: it has all that there is room for. */
+static size_t enough_of(const tc_graph *g, size_t n)
 {
-    size_t most = 1 + n / 32;
+    int64_t numbers = 0;
+    for (size_t v = 1; v < g->n_val; v++)
+        numbers += g->val[v]->type ? tc_type_count(g->val[v]->type) : 0;
+    size_t most = numbers < FEW_NUMBERS ? n : 1 + n / 32;
     return most < TC_GIVEN - MOST_ODD ? most : TC_GIVEN - MOST_ODD;
 }
 
@@ -52,7 +57,7 @@ static bool is_odd(const tc_quant_gains *gains, size_t k)
 static tc_status read_data(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples,
                            tc_compiled *c)
 {
-    size_t n = enough_of(samples->n), odd = 0, taken = 0;
+    size_t n = enough_of(g, samples->n), odd = 0, taken = 0;
     for (size_t k = 0; k < samples->n && c->n_given < TC_GIVEN; k++) {
         bool set_aside = is_odd(&c->gains, k) && odd < MOST_ODD;
         bool due = g->n_mutation ? k < n : taken < n && k * n >= taken * samples->n;
