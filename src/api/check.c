@@ -168,17 +168,42 @@ static void values_by_name(const tc_seen *seen, tc_map *out)
         }
 }
 
-/* Indices, bools: what was chosen by numbers that are not exact themselves. */
-static bool is_choice(const tc_graph *g, tc_val v)
+/* By value: indices, bools and whole numbers that follow from numbers which are not exact, however
+ * far back: an argmax, and what wraps, shifts or counts it. */
+static const bool *choices_in(tc_arena *arena, const tc_graph *g)
 {
-    const tc_node *def = tc_def(g, v);
-    const tc_type *type = tc_type_of(g, v);
-    bool by_reals = false;
-    for (int i = 0; def && i < def->n_in; i++) {
-        const tc_type *in = def->in[i] ? tc_type_of(g, def->in[i]) : NULL;
-        by_reals = by_reals || (in && (in->quant || tc_is_float(in->dtype)));
+    bool *choice = tc_new_n(arena, bool, g->n_val);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool by_reals = false;
+        for (int i = 0; i < node->n_in; i++) {
+            const tc_type *in = node->in[i] ? tc_type_of(g, node->in[i]) : NULL;
+            by_reals = by_reals || (in && (in->quant || tc_is_float(in->dtype) ||
+                                           choice[node->in[i]]));
+        }
+        for (int i = 0; i < node->n_out; i++) {
+            const tc_type *type = tc_type_of(g, node->out[i]);
+            choice[node->out[i]] = by_reals && !type->quant && !tc_is_float(type->dtype);
+        }
     }
-    return by_reals && !type->quant && !tc_is_float(type->dtype);
+    return choice;
+}
+
+/* A sum or difference is no finer than what it is made of: two that are the same but for rounding
+ * leave a few last places of theirs, by one formula or another. */
+static bool cancels(const tc_seen *now, tc_val v, gap g)
+{
+    const tc_node *def = tc_def(&now->graph, v);
+    double top = 0;
+    if (!def || (def->op != TC_OP_add && def->op != TC_OP_sub) ||
+        now->at[v].type->dtype != TC_f32 || now->at[v].type->quant)
+        return false;
+    for (int i = 0; i < def->n_in; i++) {
+        tc_tensor in = now->at[def->in[i]];
+        for (int64_t e = 0; in.data && e < tc_check_count(in); e++)
+            top = isfinite(tc_check_real(in, e)) ? fmax(top, fabs(tc_check_real(in, e))) : top;
+    }
+    return g.most <= 4 * tc_float_unit(TC_f32) * top;
 }
 
 /* The largest of some that are alike within the pass's promise may be another now: all that follows
@@ -198,6 +223,7 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, co
                        const tc_seen *now, tc_val out, tc_tensor out_before, gap out_gap)
 {
     tc_map by_name;
+    const bool *choice = choices_in(&c->ctx->scratch, &now->graph);
     tc_map_init(&by_name, &c->ctx->scratch);
     values_by_name(last, &by_name);
     for (size_t k = 0; k < now->graph.n_node; k++)
@@ -207,13 +233,15 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, co
             tc_tensor *before = name ? *tc_map_at(&by_name, tc_str_of(name)) : NULL;
             gap g;
             if (!before || !before->type || !now->at[v].type || !comparable(*before, now->at[v]) ||
-                keeps(pass->numbers, rounds, *before, now->at[v], &g))
+                keeps(pass->numbers, rounds, *before, now->at[v], &g) ||
+                (pass->numbers == TC_CLOSE && cancels(now, v, g)))
                 continue;
-            return pass->numbers == TC_CLOSE && is_choice(&now->graph, v)
-                       ? turned(c, pass, now, v)
-                       : broken(c, pass, now, v, *before, g);
+            return pass->numbers == TC_CLOSE && choice[v] ? turned(c, pass, now, v)
+                                                          : broken(c, pass, now, v, *before, g);
         }
-    return broken(c, pass, now, out, out_before, out_gap);
+    return pass->numbers == TC_CLOSE && choice[out]
+               ? turned(c, pass, now, out)
+               : broken(c, pass, now, out, out_before, out_gap);
 }
 
 /* An output that is not there any more, or has another shape. */
@@ -242,7 +270,8 @@ static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, 
         gap g;
         if (!there || !comparable(before, after))
             return reshaped(c, pass, last, now, i);
-        if (!keeps(pass->numbers, rounds, before, after, &g))
+        if (!keeps(pass->numbers, rounds, before, after, &g) &&
+            !(pass->numbers == TC_CLOSE && cancels(now, now->graph.out[i], g)))
             return blame(c, pass, rounds, last, now, now->graph.out[i], before, g);
     }
     return TC_OK;

@@ -241,13 +241,15 @@ static bool all_agree(attempt *a, tc_tensor *const *got, size_t n_got, tc_tensor
 
 /* ---- wrong in silence ---- */
 
-static const double SILENT_DB = 10; /* compile speaks below 15, over more samples */
+static const double SILENT_DB = 10; /* compile speaks below 15, on other samples */
+enum { FEW = 16, STEPS = 2 };      /* fewer numbers say little; so many steps are rounding */
 
-/* dB of an output of integers arithmetic beside the model, over all calls; INFINITY where the model
- * itself roams as far, or gives nothing but 0. */
-static double output_db(const attempt *a, tc_tensor *const *got, size_t i)
+/* dB of an output of integer arithmetic, in steps of `step`, beside the model, over all calls;
+ * INFINITY where there is nothing to be said: the model itself roams as far or gives nothing but 0,
+ * it is a matter of roundings, or of few numbers. */
+static double output_db(const attempt *a, tc_tensor *const *got, size_t i, double step)
 {
-    double signal = 0, noise = 0, roam = 0;
+    double signal = 0, noise = 0, roam = 0, n = 0;
     for (int k = 0; k < CALLS; k++)
         for (int64_t e = 0; e < tc_type_count(a->want[k][i].type); e++) {
             double w = tc_load_f64(a->want[k][i], e), g = tc_load_f64(got[k][i], e);
@@ -260,10 +262,10 @@ static double output_db(const attempt *a, tc_tensor *const *got, size_t i)
             }
             signal += w * w;
             noise += off * off;
+            n++;
         }
-    return !(signal > 0) || !(noise > 0) || roam * roam > noise / 100
-               ? INFINITY
-               : 10 * log10(signal / noise);
+    bool luck = n < FEW || noise <= STEPS * STEPS * step * step * n || roam * roam > noise / 100;
+    return !(signal > 0) || luck ? INFINITY : 10 * log10(signal / noise);
 }
 
 static bool is_told(const attempt *a)
@@ -273,10 +275,11 @@ static bool is_told(const attempt *a)
 }
 
 /* Outputs of floats: whether each is near the model's, or compile has said that one is not. */
-static bool is_near_or_told(attempt *a, tc_tensor *const *got)
+static bool is_near_or_told(attempt *a, const tc_proof *proof, tc_tensor *const *got)
 {
     for (size_t i = 0; i < a->n_out && !is_told(a); i++) {
-        double db = tc_is_float(a->want[0][i].type->dtype) ? output_db(a, got, i) : INFINITY;
+        double step = i < proof->n_out ? proof->out[i].step : 0;
+        double db = tc_is_float(a->want[0][i].type->dtype) ? output_db(a, got, i, step) : INFINITY;
         char words[100];
         if (db >= SILENT_DB)
             continue;
@@ -375,7 +378,7 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
            went(a, call_all(a, back, false, a->in, again), "run the program") &&
            all_agree(a, again, tc_main(back)->n_out, quick, floats, step,
                      "the program, read back") &&
-           (floats || is_near_or_told(a, again));
+           (floats || is_near_or_told(a, &c.proof, again));
 }
 
 /* The model as a user runs it: tidied, planned, quick kernels; and as text again. */
