@@ -302,7 +302,8 @@ static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regi
     checker.then = c->checker->then;
     tc_trace trace = {tc_check_pass, &checker};
     tc_status status =
-        lower_region(ctx, c, g, region, &trace, &(tc_lower_check){sample, c->checker->n});
+        lower_region(ctx, c, g, region, &trace, 
+                     &(tc_lower_check){sample, c->checker->n, &c->rule_broke});
     tc_check_end(&checker);
     return status;
 }
@@ -634,13 +635,15 @@ static tc_compile_request again(const tc_compiled *c)
     return r;
 }
 
-tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample)
+tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample, bool *rule)
 {
     tc_compile_request r = again(c);
     tc_compiled out = {.vela = c->vela};
     r.check = true;
     r.check_on = sample;
-    return tc_compile_stages(ctx, &r, &out);
+    tc_status status = tc_compile_stages(ctx, &r, &out);
+    *rule = out.rule_broke;
+    return status;
 }
 
 tc_status tc_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config, bool keep_odd,

@@ -82,6 +82,7 @@ struct tc_compiled {
     size_t n_given;
     bool given_invented;
     tc_proof proof;
+    bool rule_broke;            /* with `check`: a rule gave other numbers than its node */
     bool verify_only;           /* for now: streams are not executed */
     bool prefix_only;           /* for now: a part is tried, and nobody asks what in it differs */
     double search_until;        /* fallback.c: tc_clock() when its time is over; 0: not begun */
@@ -103,8 +104,9 @@ TC_MUST_USE tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *r
                                         tc_compiled *out);
 
 /* The model of c once more, from the beginning, run before and after each step on one sample:
- * TC_BUG and a message where one breaks its promise. */
-TC_MUST_USE tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample);
+ * TC_BUG and a message where one breaks its promise; *rule: it is a rule, beside its own node. */
+TC_MUST_USE tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample,
+                                         bool *rule);
 /* The model of c once more up to the typed program, which is out->module, by other settings; config
  * NULL: by the same. */
 TC_MUST_USE tc_status tc_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config,

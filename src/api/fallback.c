@@ -150,7 +150,7 @@ tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge, size
     tc_status status = TC_OK;
     int trials = TRIALS;
     size_t most = ctx->arena.used + trial_bytes;
-    if (!c->search_until)
+    if (c->search_until == 0)
         c->search_until = tc_clock() + tc_search_seconds(c);
     for (int round = 0; failed != SIZE_MAX && failed < c->n_region; round++) {
         const tc_region *region = &c->region[failed];

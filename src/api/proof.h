@@ -47,7 +47,8 @@ typedef struct tc_proof {
     const tc_module *of; /* what was compiled as it was then; NULL: nothing was run */
     bool kernels;       /* the CPU's part was run as kernels */
     size_t samples, odd; /* that it was given; of these, set aside by calibration */
-    bool refused[TC_GIVEN]; /* the model does not take these numbers, which were invented */
+    bool refused[TC_GIVEN]; /* the model does not take these numbers, which were invented, or any
+                               rounding carries far there */
     size_t ran;         /* samples without those */
     bool invented;      /* there was no data */
     bool quantized;     /* a typed program stands between */

@@ -101,14 +101,19 @@ static const char *samples_of(tc_ctx *ctx, const tc_proof *p, int odd)
 
 /* ---- wrong ---- */
 
-/* The step that breaks its promise on the worst sample; NULL: none does by itself. */
-static const char *find_step(tc_ctx *ctx, const tc_compiled *c, const tc_proof_sums *s)
+/* The step that breaks its promise on the worst sample; NULL: none does by itself.  Of numbers
+ * that reach the ends of floats only what a rule makes of its own node counts: behind whole passes
+ * roundings may carry them anywhere. */
+static const char *find_step(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output *o,
+                             const tc_proof_sums *s)
 {
     char why[600] = "";
     tc_attempt attempt;
     tc_attempt_begin(ctx, &attempt);
-    tc_status status = tc_compile_checked(ctx, c, c->given[s->worst]);
-    if (status == TC_BUG && attempt.trial.why)
+    bool rule, sure;
+    tc_status status = tc_compile_checked(ctx, c, c->given[s->worst], &rule);
+    sure = rule || !c->proof.invented || c->proof.quantized || !o->real;
+    if (status == TC_BUG && attempt.trial.why && sure)
         snprintf(why, sizeof why, "%s", attempt.trial.why);
     tc_attempt_end(ctx, &attempt);
     return *why ? tc_text_format(&ctx->arena, "%s", why) : NULL;
@@ -135,9 +140,10 @@ static void say_unlike(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output 
                        const tc_proof_sums *s, int odd)
 {
     tc_warning(ctx, o->loc, TC_E_WRITTEN,
-               "output '%s' of what is written has %s beside the model on %s, and the typed program "
-               "%s", o->name, figure(ctx, o, s, &s->written), samples_of(ctx, &c->proof, odd),
-               figure(ctx, o, s, c->proof.quantized ? &s->typed : &(tc_proof_side){.same = s->n}));
+               "output '%s' of what is written has %s beside the model on %s%s%s", o->name,
+               figure(ctx, o, s, &s->written), samples_of(ctx, &c->proof, odd),
+               c->proof.quantized ? ", and the typed program " : "",
+               c->proof.quantized ? figure(ctx, o, s, &s->typed) : "");
     tc_note(ctx, NULL,
             "no step by itself breaks its promise: roundings add up, or a choice by nearly equal "
             "numbers falls the other way");
@@ -152,7 +158,7 @@ static tc_status judge_wrong(tc_ctx *ctx, const tc_compiled *c, bool *said)
             const tc_proof_sums *s = &o->by[odd];
             if (!suspicious(c, o, s))
                 continue;
-            const char *why = find_step(ctx, c, s);
+            const char *why = find_step(ctx, c, o, s);
             TC_TRY(tc_go_on(ctx));
             if (why || (o->exact && !p->invented))
                 return say_wrong(ctx, c, o, s, odd, why);

@@ -299,7 +299,7 @@ tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_optio
     for (size_t k = 0; k < region->n_sample && !c->verify_only; k++) {
         search s = {.ctx = ctx, .c = c, .vela = vela, .g = g, .in = region->sample[k],
                     .at = tc_new_n(&ctx->arena, tc_tensor, g->n_val),
-                    .until = c->search_until ? c->search_until
+                    .until = c->search_until > 0 ? c->search_until
                                              : tc_clock() + tc_search_seconds(c)};
         difference d = {0};
         if (region->want &&

@@ -220,6 +220,8 @@ tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
     tc_status status = refused(&lw);
     for (size_t k = 0; check && k < check->n && status == TC_OK; k++)
         status = tc_lower_compare(&lw, check->in[k]);
+    if (check && check->broke)
+        *check->broke = *check->broke || status == TC_BUG;
     if (status == TC_OK)
         *g = fresh;
     tc_arena_rewind(&ctx->scratch, mark);

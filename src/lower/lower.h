@@ -63,6 +63,7 @@ static inline bool tc_lower_has(const tc_lower *lw, tc_feature feature)
 typedef struct tc_lower_check {
     const tc_tensor *const *in;
     size_t n;
+    bool *broke; /* or NULL: set where a rule is found wrong */
 } tc_lower_check;
 
 /* Every node of a region's graph becomes TOSA; its inputs and outputs keep their types, domains

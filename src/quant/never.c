@@ -265,7 +265,7 @@ static tc_far handed_on(const finder *f, const tc_node *node, tc_val v)
     bool there = top >= 0 && far.from > 0 && magnitude(f->reach[v], top) >= far.from;
     if (arithmetic && alone) /* times a number: a mask has nothing else than 0 and that */
         return (node->op == TC_OP_mul && from >= least_mixed / 4 && !far.alone &&
-                (there ? !isnan(far.one) : !far.ordinary))
+                (there ? !isnan(far.one) : far.ordinary == 0))
                    ? far
                    : (tc_far){.from = 0};
     if (far.from > 0 && !there && (picks(node) || arithmetic))

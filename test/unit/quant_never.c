@@ -92,7 +92,8 @@ static double measure(const char *mask, double low, const char *body, const char
     source s = {tc_main(m), low};
     tc_config config;
     CHECK(tc_config_preset(preset, &config));
-    tc_quant_request r = {.config = &config, .samples = {SAMPLES, read, &s}};
+    tc_quant_request r = {.config = &config,
+                          .samples = {.n = SAMPLES, .read = read, .from = &s}};
     bool works = tc_quantize(ctx, m, &r) == TC_OK;
     CHECK(works && !strstr(tc_diagnostics(ctx), "throughout")); /* of a mask's 0 and infinity */
     tc_exec *a = tc_exec_new(ctx, real), *b = tc_exec_new(ctx, m);
@@ -197,7 +198,9 @@ static void test_merged(double low, bool said)
     CHECK(tc_config_preset("int8", &config));
     config.global.act.observer = TC_OBSERVER_minmax;
     tc_quant_request first = {
-        .config = &config, .samples = {SAMPLES, read, &s}, .observe_only = &seen};
+        .config = &config,
+        .samples = {.n = SAMPLES, .read = read, .from = &s},
+        .observe_only = &seen};
     CHECK(tc_quantize(ctx, m, &first) == TC_OK);
     tc_observations merge = {"first.obs", seen};
     tc_quant_request second = {.config = &config, .merge = &merge, .n_merge = 1};
