@@ -78,7 +78,8 @@ TC_MUST_USE tc_status tc_prove_typed(tc_ctx *ctx, const struct tc_compiled *c,
  * sane level a warning. */
 TC_MUST_USE tc_status tc_proof_judge(tc_ctx *ctx, struct tc_compiled *c);
 
-/* "; beside float: 41.3 dB on 4 samples", into a summary (beside the model, where that is quantized); nothing where nothing was run. */
+/* "; beside float: 41.3 dB on 4 samples", into a summary (beside the model, where that is quantized);
+ * nothing where nothing was run. */
 void tc_proof_line(const tc_proof *proof, tc_buf *out);
 void tc_proof_json(const tc_proof *proof, struct tc_json_out *out);
 

@@ -246,7 +246,8 @@ static void say_low(tc_ctx *ctx, const tc_compiled *c, size_t i, int odd)
     const tc_proof_sums *s = &o->by[odd];
     tc_warning(ctx, o->loc, TC_E_ACCURACY,
                "output '%s' has %s beside the %smodel on %s: it is hardly the same", o->name,
-               figure(ctx, o, s, &s->written), c->proof.codes ? "" : "float ", samples_of(ctx, &c->proof, odd));
+               figure(ctx, o, s, &s->written), c->proof.codes ? "" : "float ",
+               samples_of(ctx, &c->proof, odd));
 }
 
 static void judge_low(tc_ctx *ctx, const tc_compiled *c)

@@ -56,7 +56,7 @@ function overview() {
   if (A && A.outputs.length) parts.push(el("h2", {}, "What is written, beside the model"),
     el("p.soft", {}, `On ${A.samples} ${A.invented ? "invented " : ""}sample${A.samples === 1 ? "" : "s"}${A.set_aside ? `, and on ${A.set_aside} that calibration set aside` : ""}, before it was written.`),
     table(A.outputs, [{title: "output", text: o => o.name}, {title: "SQNR dB", n: 1, text: o => said(o, "sqnr_db")}, {title: "as typed, dB", n: 1, text: o => said(o, "typed_sqnr_db")},
-      {title: "equal", n: 1, text: o => percent(o.agreement)}, {title: "lost", n: 1, text: o => o.lost}, {title: "set aside, dB", n: 1, text: o => o.set_aside ? said({...o.set_aside, real: o.real}, "sqnr_db") : ""}], null));
+      {title: "equal", n: 1, text: o => o.real ? "" : percent(o.agreement)}, {title: "lost", n: 1, text: o => o.lost}, {title: "set aside, dB", n: 1, text: o => o.set_aside ? said({...o.set_aside, real: o.real}, "sqnr_db") : ""}], null));
   const ports = [...D.model.inputs.map(p => ["in", p]), ...D.model.outputs.map(p => ["out", p])];
   parts.push(el("h2", {}, "Inputs and outputs"), table(ports, [{title: "", text: p => p[0]}, {title: "name", text: p => p[1].name}, {title: "type", cell: p => el("code", {}, p[1].type)}], null));
   view.replaceChildren(...parts);
