@@ -241,7 +241,7 @@ static bool all_agree(attempt *a, tc_tensor *const *got, size_t n_got, tc_tensor
 
 /* ---- wrong in silence ---- */
 
-static const double SILENT_DB = 10; /* compile speaks below 15, on other samples */
+static const double SILENT_DB = 5; /* compile speaks below 15, on more samples and others */
 enum { FEW = 16, STEPS = 2 };      /* fewer numbers say little; so many steps are rounding */
 
 /* dB of an output of integer arithmetic, in steps of `step`, beside the model, over all calls;

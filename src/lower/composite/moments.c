@@ -117,6 +117,10 @@ tc_val tc_put_row_squares(tc_lower *lw, tc_val d, bool centred, int least, int *
 
 /* ---- rows of variance 1 ---- */
 
+/* Of squares, so that eps fits beside them: half of it is taken from the 15 bits of a deviation, and
+ * 9 are left for a result of 8. */
+enum { MOST_SHIFT = 12 };
+
 tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
                          double most, double *unit)
 {
@@ -128,6 +132,10 @@ tc_val tc_put_row_normal(tc_lower *lw, tc_val x, const tc_type *from, double eps
     step *= tc_scale_of(from);
     double added = eps * n / (step * step);
     int shift = 0, least = added > 0x1p30 ? (int)ceil(log2(added)) - 30 : 0;
+    if (least > MOST_SHIFT) {
+        tc_lower_refuse(lw, "its numbers are nothing beside eps, %g: 32 bits do not hold both", eps);
+        return TC_NONE;
+    }
     tc_val v = tc_put_row_squares(lw, d, centre, least, &shift);
     v = tc_put2(lw, TC_OP_tosa_add, NULL, v,
                 tc_put_i32(lw, v, fmax(1, rint(ldexp(added, -shift)))));

@@ -239,6 +239,9 @@ static double most_of(const double *gain, const double *bias, int64_t n, const t
 
 enum { FEW = 16 };
 
+/* Of the largest square: beyond it, sums that hold both have too few bits for a result of 16. */
+static const double MOST_EPS = 0x1p28;
+
 /* How the operand is seen: rows of it, and the shape and axis that gain and bias go along. */
 typedef struct view {
     int rank, back_rank, axis;
@@ -260,7 +263,9 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
     int64_t n = v->back[v->axis];
     bool few = xt->dtype == TC_i16 && p.n <= FEW; /* their deviations may be few codes of many */
     if ((yt->dtype == TC_i16 || few) && p.n <= TC_LONGEST_I16) {
-        double step;
+        double step, top = p.scale * (xt->dtype == TC_i8 ? 0x1p7 : 0x1p15);
+        if (eps > MOST_EPS * top * top)
+            tc_lower_refuse(lw, "its numbers are nothing beside eps, %g", eps);
         x = tc_put_normal_i16(lw, x, xt, eps, centre, &step);
         x = tc_put_affine_i16(lw, tc_put_reshape(lw, x, v->back_rank, v->back), step, v->axis, gain,
                               bias, n, yt);
