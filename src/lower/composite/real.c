@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* real.c -- composites in floats: softmax, norms, variance.  Computed in f32, whatever their
  * element type. */
+#include <float.h>
 #include <math.h>
 
 #include "composite.h"
@@ -86,6 +87,7 @@ void tc_lower_real_logsumexp(tc_lower *lw, const tc_node *node, tc_val *out)
     const tc_attr_axes *a = node->attr;
     tc_val x = tc_put_axes_last(lw, start(lw, node), a->axes);
     tc_val max = tc_put_reduced(lw, TC_OP_tosa_reduce_max, x, last_of(lw, x));
+    max = tc_put_clamp(lw, max, -FLT_MAX, FLT_MAX); /* a row of -inf gives that, no NaN */
     tc_val e = tc_put1(lw, TC_OP_tosa_exp, NULL, sub(lw, x, max));
     out[0] = finish(lw, node, add(lw, max, tc_put1(lw, TC_OP_tosa_log, NULL, sum(lw, e))));
 }

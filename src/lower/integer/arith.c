@@ -284,16 +284,19 @@ tc_val tc_put_extreme_of(tc_lower *lw, tc_op op, const tc_arg *a, const tc_arg *
     return tc_put_narrow(lw, y, s, to);
 }
 
+static bool gives_codes(tc_lower *lw, const tc_type *to)
+{
+    if (!to->quant)
+        tc_lower_refuse(lw, "its result is not quantized");
+    return to->quant != NULL;
+}
+
 static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a, b;
-    if (!operands(lw, node, out, &a, &b))
+    if (!operands(lw, node, out, &a, &b) || !gives_codes(lw, to))
         return;
-    if (!to->quant) {
-        tc_lower_refuse(lw, "its result is not quantized");
-        return;
-    }
     out[0] = tc_put_extreme_of(lw, op, &a, &b, to);
 }
 
@@ -314,7 +317,7 @@ void tc_lower_int_clamp_tensor(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_arg a, bound;
     if (to->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
         return;
-    if (!tc_arg_of(lw, node, 0, &a))
+    if (!gives_codes(lw, to) || !tc_arg_of(lw, node, 0, &a))
         return;
     double s = tc_scale_of(to);
     tc_val y = ordered(lw, &a, s, to);
@@ -335,7 +338,8 @@ static void one_operand(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a;
-    if ((to->dtype == TC_i8 && tc_lower_try_function(lw, node, out)) || !tc_arg_of(lw, node, 0, &a))
+    if ((to->dtype == TC_i8 && tc_lower_try_function(lw, node, out)) || !gives_codes(lw, to) ||
+        !tc_arg_of(lw, node, 0, &a))
         return;
     double s = wide_arg(&a) ? common_scale(&a, 1, &a, 1, to) : tc_scale_of(a.type);
     tc_val x = tc_put_wide(lw, &a, s);
