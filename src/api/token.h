@@ -111,7 +111,17 @@ tc_status tc_token_broken(const struct tc_tokenizer *t, const char *what);
 tc_status tc_token_beyond(const struct tc_tokenizer *t, const char *what, tc_str name);
 tc_arena *tc_token_arena(const struct tc_tokenizer *t);
 
-/* Each reads a part of tokenizer.json, or the parts of a sequence of them. */
+/* A kind of part of tokenizer.json: how it is told of, where a sequence has its parts, the name of
+ * its i-th type (NULL: there is none), and how a step of that type is read. */
+typedef struct tc_token_part {
+    const char *what, *list;
+    const char *(*name)(size_t i);
+    tc_status (*read)(struct tc_tokenizer *t, const tc_json *part, tc_token_step *step);
+} tc_token_part;
+/* One part, or the parts of a sequence, behind what is there. */
+tc_status tc_token_read(struct tc_tokenizer *t, const tc_json *part, const tc_token_part *kind,
+                        tc_token_steps *out);
+
 tc_status tc_token_normalizer(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out);
 tc_status tc_token_splitter(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out);
 tc_status tc_token_decoder(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out);

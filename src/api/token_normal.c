@@ -146,6 +146,8 @@ static const struct {
 
 static tc_status read_step(struct tc_tokenizer *t, const tc_json *part, tc_token_step *s)
 {
+    s->yes[0] = kinds[s->kind].yes[0];
+    s->yes[1] = kinds[s->kind].yes[1];
     if (kinds[s->kind].run == prepend)
         s->text = tc_token_text(t, part, "prepend");
     if (kinds[s->kind].run == tc_token_replace) {
@@ -171,24 +173,15 @@ static tc_status read_step(struct tc_tokenizer *t, const tc_json *part, tc_token
     return TC_OK;
 }
 
+static const char *name_of(size_t i)
+{
+    return i < TC_COUNT(kinds) ? kinds[i].name : NULL;
+}
+
 tc_status tc_token_normalizer(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out)
 {
-    if (!part || tc_json_is(part, TC_JSON_NULL))
-        return TC_OK;
-    tc_str type = tc_token_text(t, part, "type");
-    if (tc_str_is(type, "Sequence")) {
-        for (const tc_json *p = tc_json_first(tc_json_get(part, "normalizers")); p; p = p->next)
-            TC_TRY(tc_token_normalizer(t, p, out));
-        return TC_OK;
-    }
-    for (size_t i = 0; i < TC_COUNT(kinds); i++)
-        if (tc_str_is(type, kinds[i].name)) {
-            tc_grow(tc_token_arena(t), out->v, out->n, out->cap);
-            tc_token_step *s = &out->v[out->n++];
-            *s = (tc_token_step){.kind = (int)i, .yes = {kinds[i].yes[0], kinds[i].yes[1]}};
-            return read_step(t, part, s);
-        }
-    return tc_token_beyond(t, "a normalizer of the type", type);
+    static const tc_token_part kind = {"a normalizer of the type", "normalizers", name_of, read_step};
+    return tc_token_read(t, part, &kind, out);
 }
 
 tc_str tc_token_normalize(const tc_token_steps *steps, tc_arena *arena, tc_str text)

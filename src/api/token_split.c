@@ -300,24 +300,15 @@ static tc_status read_step(struct tc_tokenizer *t, const tc_json *json, tc_token
     return TC_OK;
 }
 
+static const char *name_of(size_t i)
+{
+    return i < TC_COUNT(kinds) ? kinds[i].name : NULL;
+}
+
 tc_status tc_token_splitter(struct tc_tokenizer *t, const tc_json *json, tc_token_steps *out)
 {
-    if (!json || tc_json_is(json, TC_JSON_NULL))
-        return TC_OK;
-    tc_str type = tc_token_text(t, json, "type");
-    if (tc_str_is(type, "Sequence")) {
-        for (const tc_json *p = tc_json_first(tc_json_get(json, "pretokenizers")); p; p = p->next)
-            TC_TRY(tc_token_splitter(t, p, out));
-        return TC_OK;
-    }
-    for (size_t i = 0; i < TC_COUNT(kinds); i++)
-        if (tc_str_is(type, kinds[i].name)) {
-            tc_grow(tc_token_arena(t), out->v, out->n, out->cap);
-            tc_token_step *s = &out->v[out->n++];
-            *s = (tc_token_step){.kind = (int)i};
-            return read_step(t, json, s);
-        }
-    return tc_token_beyond(t, "a pre-tokenizer of the type", type);
+    static const tc_token_part kind = {"a pre-tokenizer of the type", "pretokenizers", name_of, read_step};
+    return tc_token_read(t, json, &kind, out);
 }
 
 void tc_token_split(const tc_token_steps *steps, tc_arena *arena, tc_piece text, tc_pieces *out)

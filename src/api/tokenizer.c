@@ -55,6 +55,26 @@ bool tc_token_flag(const tc_json *part, const char *field, bool otherwise)
     return tc_json_bool(tc_json_get(part, field), &value) ? value : otherwise;
 }
 
+tc_status tc_token_read(tc_tokenizer *t, const tc_json *part, const tc_token_part *kind,
+                        tc_token_steps *out)
+{
+    if (!part || tc_json_is(part, TC_JSON_NULL))
+        return TC_OK;
+    tc_str type = tc_token_text(t, part, "type");
+    if (tc_str_is(type, "Sequence")) {
+        for (const tc_json *p = tc_json_first(tc_json_get(part, kind->list)); p; p = p->next)
+            TC_TRY(tc_token_read(t, p, kind, out));
+        return TC_OK;
+    }
+    for (size_t i = 0; kind->name(i); i++)
+        if (tc_str_is(type, kind->name(i))) {
+            tc_grow(&t->ctx->arena, out->v, out->n, out->cap);
+            out->v[out->n] = (tc_token_step){.kind = (int)i};
+            return kind->read(t, part, &out->v[out->n++]);
+        }
+    return tc_token_beyond(t, kind->what, type);
+}
+
 tc_status tc_token_pattern(tc_tokenizer *t, const tc_json *part, tc_token_step *step)
 {
     const tc_json *pattern = tc_json_get(part, "pattern");
