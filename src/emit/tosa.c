@@ -19,7 +19,7 @@ typedef struct {
     tc_map taken;        /* names of the block */
     const char **name;   /* by value */
     const char **passed; /* by output: its own name, where it is an input as it came */
-    bool *silent;      /* by value: initial values of variables, which have no CONST of their own */
+    bool *silent;      /* by value: no tensor of its own (find_silent) */
     tc_map variables;  /* of the module: name to tc_value of the declaration */
     tc_map var_tensor; /* of the block: variable's name to its tensor's name */
     tc_fb_ref *tensor, *shape, *op;
@@ -47,10 +47,15 @@ static bool is_variable(const tc_value *v)
     return v->def && v->def->op == TC_OP_tosa_variable;
 }
 
-/* Initial values that serve nothing else. */
+/* Initial values of variables that serve nothing else, and inputs that the graph has dropped: a tensor
+   that nothing makes and that is no input either makes the reference model refuse the file. */
 static void find_silent(emitter *e)
 {
     const tc_graph *g = e->g;
+    for (size_t i = 1; i < g->n_val; i++)
+        e->silent[i] = !g->val[i]->def && !g->val[i]->data;
+    for (size_t i = 0; i < g->n_in; i++)
+        e->silent[g->in[i]] = false;
     for (size_t i = 0; i < g->n_node; i++)
         if (g->node[i]->op == TC_OP_tosa_variable)
             for (int k = 0; k < g->node[i]->n_in; k++)
