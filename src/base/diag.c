@@ -27,11 +27,6 @@ static const char *const tag_of[TC_DIAG_COUNT] = {
 #include "diag.def"
 };
 
-const char *tc_diag_tag(tc_diag_id id)
-{
-    return tag_of[id];
-}
-
 tc_ctx *tc_ctx_new(void)
 {
     return tc_ctx_new_with(NULL);

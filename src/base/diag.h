@@ -140,6 +140,4 @@ void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *forma
     TC_PRINTF(4, 5);
 void tc_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...) TC_PRINTF(3, 4);
 
-const char *tc_diag_tag(tc_diag_id id);
-
 #endif

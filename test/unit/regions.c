@@ -107,7 +107,7 @@ static void scales(void)
     CHECK(left == 1);
 }
 
-/* Two windows of 2x2, turned by one, two heads of width 2: everything by window and head. */
+/* Two windows of 2x2, turned by one, two heads of width 2: all of them at once. */
 static void attention(void)
 {
     size_t left;
@@ -146,11 +146,11 @@ static void attention(void)
                        "  %26 = reshape %25 shape=[1,2,4,4] : i8[1,2,4,4] q(0.06:-1)\n"
                        "  %27 = add %0, %26 alpha=1 : i8[1,2,4,4] q(0.1:0)\n"
                        "  return %27\n}\n";
-    CHECK(steps(text, "infer,pieces,dead", TC_OP_softmax, &left) <= 1);
-    CHECK(left == 4);
-    CHECK(steps(text, "infer,pieces,dead", TC_OP_unbind, &left) <= 1);
+    CHECK(steps(text, "infer,stacks,dead", TC_OP_softmax, &left) <= 1);
+    CHECK(left == 1);
+    CHECK(steps(text, "infer,stacks,dead", TC_OP_unbind, &left) <= 1);
     CHECK(left == 0);
-    CHECK(steps(text, "infer,pieces,dead,scales,dead", TC_OP_mul, &left) <=
+    CHECK(steps(text, "infer,stacks,dead,scales,dead", TC_OP_mul, &left) <=
           4); /* the query is rounded once less */
     CHECK(left == 0);
 }
@@ -179,7 +179,7 @@ static void unfold_and_fold(void)
                        "groups=1 : i8[1,2,8,6] q(0.02:-5)\n"
                        "  %15 = silu %14 : i8[1,2,8,6] q(0.02:0)\n"
                        "  return %15, %7\n}\n";
-    CHECK(steps(text, "infer,pieces,dead", TC_OP_conv, &left) <= 1);
+    CHECK(steps(text, "infer,stacks,dead", TC_OP_conv, &left) <= 1);
     CHECK(left == 8);
 }
 

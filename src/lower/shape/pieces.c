@@ -2,9 +2,10 @@
 /* pieces.c -- typed form: attention by batch and head, and movement that no machine does in one go.
  *
  * Two places ask for pieces (tile.h), everything before them follows:
- *   linear over merged heads    each batch by itself (pass `heads`: all at once): its heads, from
- *                               the query's rows of the weights on, stay apart until they stand
- *                               one below the other for the projection
+ *   linear over merged heads    all batches and heads at once (stacked.c); where the scores would
+ *                               be too many, some batches at a time: the heads, from the query's
+ *                               rows of the weights on, stay apart until they stand one below the
+ *                               other for the projection
  *   reshape and permute chains  that move three or more groups of axes: cut along the axes that
  *                               move; the pieces keep their order inside, and are joined where
  *                               they belong.  Windows, patches, their way back, space to depth.
@@ -351,7 +352,7 @@ static tc_status costly_movement(tc_rewrite *rw, const tc_node *node, bool *done
     bool planar = c.type->rank == 4 && user && is_planar(user->op);
     wanted_order(&c, planar, to);
     int n = groups(&c, to);
-    int64_t pieces = n > 3 || (n == 3 && t->stacks) ? choose_cuts(&c, to) : 1;
+    int64_t pieces = n >= 3 ? choose_cuts(&c, to) : 1;
     if (n == 3 && !are_strips(&c, to, pieces))
         pieces = 1;
     if (pieces == 1 || pieces > PIECES_MAX || (node != end && !channels_whole(&c)))
@@ -379,33 +380,15 @@ static int64_t batches_together(const tc_graph *g)
     return (pieces + HEADS_MAX - 1) / HEADS_MAX;
 }
 
-typedef enum way { BY_PIECE, BY_HEAD, STACKED } way;
-
-static tc_status run(tc_ctx *ctx, tc_module *module, way how)
+tc_status tc_lower_stacks(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {merged_heads, costly_movement};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
-        int64_t together = how == BY_HEAD ? INT64_MAX : batches_together(module->graph[i]);
-        pieces_pass p = {.tiler.together = together ? together : 1, .tiler.stacks = how == STACKED};
+        pieces_pass p = {.tiler.together = batches_together(module->graph[i])};
         status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &p);
         tc_arena_rewind(&ctx->scratch, mark);
     }
     return status;
-}
-
-tc_status tc_lower_pieces(tc_ctx *ctx, tc_module *module)
-{
-    return run(ctx, module, BY_PIECE);
-}
-
-tc_status tc_lower_heads(tc_ctx *ctx, tc_module *module)
-{
-    return run(ctx, module, BY_HEAD);
-}
-
-tc_status tc_lower_stacks(tc_ctx *ctx, tc_module *module)
-{
-    return run(ctx, module, STACKED);
 }

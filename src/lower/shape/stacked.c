@@ -182,7 +182,7 @@ static int64_t scores_of(const tc_graph *g, tc_val o)
 
 bool tc_tile_stacks(const tc_tiler *t, const tc_node *linear)
 {
-    tc_val o = t->stacks ? tc_merged_heads(t->rw->from, linear) : TC_NONE;
+    tc_val o = tc_merged_heads(t->rw->from, linear);
     if (!o)
         return false;
     const tc_type *type = tc_type_of(t->rw->from, o);
@@ -191,7 +191,7 @@ bool tc_tile_stacks(const tc_tiler *t, const tc_node *linear)
 
 int64_t tc_tile_together(const tc_tiler *t, tc_val o)
 {
-    int64_t each = t->stacks ? scores_of(t->rw->from, o) : SCORES_MAX;
+    int64_t each = scores_of(t->rw->from, o);
     int64_t fit = each > 0 && each < SCORES_MAX ? SCORES_MAX / each : 1;
     return fit > t->together ? fit : t->together;
 }

@@ -17,7 +17,6 @@ typedef struct tc_tiler {
     tc_map made;      /* (old value, selection) -> value of the new graph */
     bool *inner;      /* by old value: part of an attention, with no reader outside */
     int64_t together; /* attention: batches that one piece holds at least */
-    bool stacks;      /* attention: all heads and batches at once, where the scores are few */
 } tc_tiler;
 
 /* Finds the inner values; before the first tile. */
@@ -39,8 +38,8 @@ tc_val tc_tile_projection(tc_tiler *t, const tc_node *linear, tc_range batch);
 /* stacked.c: the whole of such a layer, all heads and batches of its attention at once; none when
  * the attention cannot be done so. */
 tc_val tc_tile_stacked(tc_tiler *t, const tc_node *linear);
-/* Whether it is wanted so; where it is not, batches that one piece of the attention behind `o`
- * holds. */
+/* Whether its scores are few enough for that; where they are not, batches that one piece of the
+ * attention behind `o` holds. */
 bool tc_tile_stacks(const tc_tiler *t, const tc_node *linear);
 int64_t tc_tile_together(const tc_tiler *t, tc_val o);
 
