@@ -2,13 +2,17 @@
 # Trained models, compiled with our quantizer and run on their test data: signal to noise against PyTorch's float result
 # not below the figure beside each name, which is above the anchor's.        zoo.sh TOSAC SCORE ZOO [long]
 set -uo pipefail
-tosac=$1 score=$2 zoo=$3 passed=0 failed=0
+tosac=$1 score=$2 zoo=$3 passed=0 failed=0 skipped=0
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
 try() { # FOLDER CALIB TEST LOGITS LABEL DECIBEL
     local from=$zoo/$1 said
-    [ -d "$from" ] || return 0
+    if [ ! -d "$from" ]; then
+        skipped=$((skipped + 1))
+        echo "$1: skipped, there is no $from"
+        return
+    fi
     if said=$("$tosac" compile "$from/model.pt2" -t TOSA-1.0+INT --calib "$from/$2" -o "$dir/m.pte" 2>&1 &&
         "$tosac" run "$dir/m.pte" -i "$from/$3" -o "$dir" 2>&1 && "$score" "$dir/output_0.npy" "$from/$5" "$from/$4" "$6"); then
         passed=$((passed + 1))
@@ -32,5 +36,5 @@ if [ "${4:-}" = long ]; then
     large swin48 32.5
     large mobilevit_s 23
 fi
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
