@@ -12,20 +12,28 @@
 #include "load.h"
 #include "math.h"
 
-/* fn: out[i] = expression of x, numbers of type T giving numbers of type R. */
+/* The expression is computed in T itself: a literal such as 0.5 would make it double in the loop of
+ * f32, and does not build. */
+#define IN_TYPE(T, expression)                                                                     \
+    _Static_assert(_Generic((expression), T: 1, int: 1, default: 0),                               \
+                   "an expression in another type: write (real)0.5 for 0.5")
+
+/* fn: out[i] = expression of x, numbers of type T, which it calls `real`, giving numbers of R. */
 #define LOOP(fn, T, R, expression)                                                                 \
     TC_LANES_BODY fn##_body(tc_run *run)                                                           \
     {                                                                                              \
+        typedef T real TC_UNUSED;                                                                  \
         const T *restrict in = run->in[0];                                                         \
         R *restrict out = run->out;                                                                \
         for (size_t i = 0; i < run->n; i++) {                                                      \
             T x = in[i];                                                                           \
+            IN_TYPE(T, expression);                                                                \
             out[i] = (R)(expression);                                                              \
         }                                                                                          \
     }                                                                                              \
     TC_LANES(static, fn, fn##_body, (tc_run * run), (run))
 
-/* The same with the attribute record a; the expression calls T `real`. */
+/* The same with the attribute record a. */
 #define LOOP_WITH(fn, record, T, expression)                                                       \
     static void fn(tc_run *run)                                                                    \
     {                                                                                              \
@@ -35,6 +43,7 @@
         T *restrict out = run->out;                                                                \
         for (size_t i = 0; i < run->n; i++) {                                                      \
             T x = in[i];                                                                           \
+            IN_TYPE(T, expression);                                                                \
             out[i] = (T)(expression);                                                              \
         }                                                                                          \
     }

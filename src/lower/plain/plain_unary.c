@@ -52,8 +52,13 @@ void tc_lower_plain_formula(tc_lower *lw, const tc_node *node, tc_val *out)
             tc_lower_refuse(lw, "it is defined on floats");
         return;
     }
+    tc_f_function *formula = tc_f_formula(node->op);
+    if (!formula) {
+        tc_lower_refuse(lw, "plain_math.c has no formula for it");
+        return;
+    }
     tc_val x = tc_plain_in(lw, node, 0, TC_f32, 0);
-    out[0] = tc_put_cast(lw, tc_f_formula(node->op)(lw, x, node->attr), type);
+    out[0] = tc_put_cast(lw, formula(lw, x, node->attr), type);
 }
 
 /* ---- rounding ---- */
