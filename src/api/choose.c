@@ -2,7 +2,7 @@
 /* choose.c -- see choose.h. */
 #include "choose.h"
 
-#include "../lower/shape/offer.h"
+#include "../lower/layout/offer.h"
 #include "../tidy/tidy.h"
 #include "estimate.h"
 

@@ -87,7 +87,7 @@ struct tc_module {
     struct tc_variable *variable; /* state.c: what outlives a run */
     size_t n_variable, cap_variable;
     int depth; /* eval.c: graphs that are running, one inside the other */
-    struct tc_offer *offer; /* lower/shape/offer.h: where a pass acts; NULL: everywhere */
+    struct tc_offer *offer; /* lower/layout/offer.h: where a pass acts; NULL: everywhere */
 };
 
 tc_module *tc_module_new(tc_ctx *ctx, const char *file);

@@ -4,7 +4,7 @@
  * A graph in the typed form becomes one in the TOSA form: node by node, each by its rule in
  * lower.def. A value of the new graph holds the stored numbers of the old one: its element type and
  * its shape, in PyTorch's order of axes; what TOSA wants channels last stands between transposes,
- * which layout.c takes away again. */
+ * which layout/sink_transposes.c takes away again. */
 #ifndef TC_LOWER_H
 #define TC_LOWER_H
 
@@ -87,8 +87,8 @@ bool tc_lower_can(tc_lower_asker *asker, const tc_node *node, const char **why);
  * node's. */
 void tc_lower_sub(tc_lower *lw, const tc_graph *from, tc_graph *to);
 
-/* narrow.c: i64 becomes i32 around the nodes of the program that the target takes, with casts
- * outside. */
+/* layout/narrow_integers.c: i64 becomes i32 around the nodes of the program that the target takes,
+ * with casts outside. */
 TC_MUST_USE tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target);
 
 #endif

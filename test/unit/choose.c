@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "api/choose.h"
-#include "lower/shape/offer.h"
+#include "lower/layout/offer.h"
 #include "npu/machine.h"
 #include "read/read.h"
 

@@ -5,8 +5,8 @@
 
 #include "api/pass.h"
 #include "ir/text.h"
-#include "lower/shape/order.h"
-#include "lower/shape/select.h"
+#include "lower/layout/axis_order.h"
+#include "lower/layout/strided_slice.h"
 
 static uint64_t seed;
 

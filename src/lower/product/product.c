@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* product.c -- see product.h. */
-#include "../shape/order.h"
+#include "../layout/axis_order.h"
 #include "product.h"
 
 #include <math.h>

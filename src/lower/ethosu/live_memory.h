@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_memory.h -- how much memory the values of a TOSA graph take at a time. */
+#ifndef TC_LOWER_LIVE_H
+#define TC_LOWER_LIVE_H
+
+#include "../../ir/graph.h"
+
+/* What a value takes of an Ethos-U's memory: 8 and 16 bits with channels in bricks of 16; 0 where
+ * it is computed on the way to another, as sums of 32 bits are, but for those of a RESIZE. */
+int64_t tc_live_bytes(const tc_graph *g, tc_val v, uint32_t readers);
+
+/* By node: the bytes of all values that are there while it runs. */
+void tc_live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t *at);
+
+/* The most of them. */
+int64_t tc_live_peak(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replace_selects.c -- typed form: choices by computed bools, for machines that have none.
+ *
+ *   where(c, x, y)  =>  x * m + y * n      m: 1 where c holds, 0 elsewhere; n the other way round
+ *
+ * to the bit: both products and the sum are in the result's own domain.  m and n come from the CPU,
+ * as c does.
+ *
+ *   index_copy(y, i, x), one place  =>  where(0 1 2 .. == i, x, y), in the same way
+ *
+ * since such machines do not write to computed places either. */
+#include "../pass.h"
+#include "../layout/typed_move.h"
+
+#include "../../ir/rewrite.h"
+#include "../../num/load.h"
+
+/* 1 where c holds, as i8 of scale 1. */
+static tc_val as_numbers(tc_typed *b, tc_val c)
+{
+    const tc_type *t = tc_type_of(b->to, c);
+    double one = 1;
+    int64_t zero = 0;
+    tc_quant q = {-1, 1, -128, 127, &one, &zero};
+    tc_type type = {.dtype = TC_i8, .rank = t->rank, .quant = &q};
+    memcpy(type.dim, t->dim, sizeof type.dim);
+    tc_attr_cast *a = tc_new(&b->ctx->arena, tc_attr_cast);
+    a->dtype = TC_f32;
+    return tc_typed_node(b, TC_OP_cast, a, &c, 1, tc_type_intern(b->ctx, &type));
+}
+
+/* x in the domain of `to`, in its own shape. */
+static tc_val in_domain(tc_typed *b, tc_val x, const tc_type *to)
+{
+    const tc_type *t = tc_type_of(b->to, x);
+    if (t->dtype == to->dtype && t->quant->scale[0] == to->quant->scale[0] &&
+        t->quant->zero[0] == to->quant->zero[0] && t->quant->lo == to->quant->lo &&
+        t->quant->hi == to->quant->hi)
+        return x;
+    return tc_typed_node(b, TC_OP_rescale, NULL, &x, 1,
+                         tc_typed_dims(b->ctx, to, t->rank, t->dim));
+}
+
+static const tc_type *broadcast(tc_ctx *ctx, const tc_type *domain, const tc_type *x,
+                                const tc_type *y)
+{
+    int rank = x->rank > y->rank ? x->rank : y->rank;
+    int64_t dim[TC_MAX_RANK];
+    for (int i = 1; i <= rank; i++) {
+        int64_t a = i <= x->rank ? x->dim[x->rank - i] : 1;
+        int64_t c = i <= y->rank ? y->dim[y->rank - i] : 1;
+        dim[rank - i] = a == 1 ? c : a;
+    }
+    return tc_typed_dims(ctx, domain, rank, dim);
+}
+
+static tc_val where_kept(tc_typed *b, tc_val x, tc_val kept, const tc_type *to)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    const tc_type *y = broadcast(b->ctx, to, tc_type_of(b->to, x), tc_type_of(b->to, kept));
+    return tc_typed_node(b, TC_OP_mul, NULL, (tc_val[]){x, kept}, 2, y);
+}
+
+/* Codes of up to 16 bits, in one domain. */
+static bool is_narrow(const tc_type *t)
+{
+    return t->quant && t->quant->axis < 0 && tc_dtypes[t->dtype].bits <= 16;
+}
+
+/* x where c holds, y elsewhere, in the place of the node's result. */
+static tc_status choose(tc_rewrite *rw, const tc_node *node, tc_typed *b, tc_val c, tc_val x,
+                        tc_val y, bool *done)
+{
+    const tc_type *to = tc_type_of(rw->from, node->out[0]);
+    TC_TRY(b->status);
+    tc_val no = tc_typed_node(b, TC_OP_logical_not, NULL, &c, 1, tc_type_of(b->to, c));
+    tc_val kept = as_numbers(b, c);
+    x = where_kept(b, in_domain(b, x, to), kept, to);
+    kept = as_numbers(b, no);
+    y = where_kept(b, in_domain(b, y, to), kept, to);
+    tc_attr_alpha *one = tc_new(&rw->ctx->arena, tc_attr_alpha);
+    one->alpha = 1;
+    tc_val sum = tc_typed_node(b, TC_OP_add, one, (tc_val[]){x, y}, 2, to);
+    TC_TRY(b->status);
+    tc_rewrite_bind(rw, node->out[0], sum);
+    *done = true;
+    return TC_OK;
+}
+
+static tc_status without_bools(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_where || tc_is_const(rw->to, tc_rewrite_in(rw, node, 0)) ||
+        !is_narrow(tc_type_of(rw->from, node->out[0])) ||
+        !is_narrow(tc_type_of(rw->from, node->in[1])) ||
+        !is_narrow(tc_type_of(rw->from, node->in[2])))
+        return TC_OK;
+    tc_typed b = {.ctx = rw->ctx, .to = rw->to, .loc = node->loc};
+    return choose(rw, node, &b, tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
+                  tc_rewrite_in(rw, node, 2), done);
+}
+
+/* [1,..,n,..,1]: true at the place that the index names. */
+static tc_val at_place(tc_typed *b, tc_val index, int rank, int64_t axis, int64_t n)
+{
+    const tc_type *t = tc_type_of(b->to, index);
+    tc_tensor number = tc_tensor_new(&b->ctx->arena, tc_type_make(b->ctx, t->dtype, 1, &n));
+    for (int64_t i = 0; i < n; i++)
+        tc_store_i64(number, i, i);
+    tc_val all = tc_graph_const(b->to, number.type, number.data, NULL, b->loc);
+    tc_val c = tc_typed_node(b, TC_OP_eq, NULL, (tc_val[]){all, index}, 2,
+                             tc_type_make(b->ctx, TC_bool, 1, &n));
+    int64_t dim[TC_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        dim[i] = i == axis ? n : 1;
+    return b->status == TC_OK ? tc_typed_reshape(b, c, rank, dim) : c;
+}
+
+static tc_status without_places(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_index_copy || tc_is_const(rw->to, tc_rewrite_in(rw, node, 1)))
+        return TC_OK;
+    const tc_type *y = tc_type_of(rw->from, node->in[0]), *i = tc_type_of(rw->from, node->in[1]),
+                  *x = tc_type_of(rw->from, node->in[2]);
+    int64_t axis = ((const tc_attr_axis *)node->attr)->axis;
+    if (tc_type_count(i) != 1 || i->rank > 1 || !y->rank || x->rank != y->rank ||
+        !is_narrow(y) || !is_narrow(x) || !is_narrow(tc_type_of(rw->from, node->out[0])))
+        return TC_OK;
+    tc_typed b = {.ctx = rw->ctx, .to = rw->to, .loc = node->loc};
+    tc_val c = at_place(&b, tc_rewrite_in(rw, node, 1), y->rank, axis, y->dim[axis]);
+    return choose(rw, node, &b, c, tc_rewrite_in(rw, node, 2), tc_rewrite_in(rw, node, 0), done);
+}
+
+tc_status tc_lower_bools(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {without_bools, without_places};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}

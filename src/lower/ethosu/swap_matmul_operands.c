@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* swap_matmul_operands.c -- products of few rows by a matrix that is turned first.
+ *
+ * Scores of a few queries are q k' with k as it lies in a cache.  Ethos-U85 turns the right-hand
+ * side of a product by itself, so that k would be turned twice:
+ *
+ *   rescale(q k') = rescale(k q')'
+ *
+ * where only the queries and the scores are turned.  One scale for all numbers: turning them before
+ * or behind it is the same. */
+#include "../layout/cheap.h"
+
+enum { FEW = 4 }; /* keys for each row, at least */
+
+static bool turns(const tc_node *node)
+{
+    static const int64_t swap[] = {0, 2, 1};
+    const tc_attr_tosa_perms *p =
+        node && node->op == TC_OP_tosa_transpose ? node->attr : NULL;
+    return p && p->perms.n == 3 && !memcmp(p->perms.v, swap, sizeof swap);
+}
+
+static tc_status sides(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    static const int64_t swap[] = {0, 2, 1};
+    if (node->op != TC_OP_tosa_rescale ||
+        ((const tc_attr_tosa_rescale *)node->attr)->per_channel ||
+        rw->readers[node->in[0]] != 1)
+        return TC_OK;
+    const tc_node *product = tc_rewrite_def(rw, node, 0);
+    if (!product || product->op != TC_OP_tosa_matmul)
+        return TC_OK;
+    const tc_node *turn = tc_def(rw->to, product->in[1]);
+    if (!turns(turn))
+        return TC_OK;
+    const tc_type *scores = tc_type_of(rw->from, node->out[0]);
+    if (FEW * scores->dim[1] > scores->dim[2])
+        return TC_OK;
+    tc_lower lw = tc_cheap_at(rw, node);
+    tc_val rows = tc_put_transpose(&lw, product->in[0], swap);
+    tc_val in[5] = {turn->in[0], rows, product->in[3], product->in[2]};
+    in[0] = tc_put(&lw, TC_OP_tosa_matmul, product->attr, in, 4);
+    for (int i = 1; i < 5; i++)
+        in[i] = tc_rewrite_in(rw, node, i);
+    TC_TRY(lw.status);
+    tc_node *scaled = tc_graph_add(rw->to, TC_OP_tosa_rescale, node->attr, in, 5, 1, node->loc);
+    tc_type type = *tc_type_of(rw->to, in[0]);
+    type.dtype = tc_type_of(rw->from, node->out[0])->dtype;
+    rw->to->val[scaled->out[0]]->type = tc_type_intern(rw->ctx, &type);
+    tc_val y = tc_put_transpose(&lw, scaled->out[0], swap);
+    return tc_cheap_take(rw, &lw, node, y, done);
+}
+
+tc_status tc_lower_sides(tc_ctx *ctx, tc_module *module)
+{
+    (void)ctx;
+    return tc_cheap_over(module, sides);
+}

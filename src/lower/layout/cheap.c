@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cheap.c -- see cheap.h. */
+#include "cheap.h"
+
+#include "../../num/load.h"
+#include "offer.h"
+
+tc_lower tc_cheap_at(const tc_rewrite *rw, const tc_node *node)
+{
+    return (tc_lower){.ctx = rw->ctx, .from = rw->from, .to = rw->to, .node = node};
+}
+
+tc_status tc_cheap_take(tc_rewrite *rw, const tc_lower *lw, const tc_node *node, tc_val v,
+                        bool *done)
+{
+    TC_TRY(lw->status);
+    rw->to->val[v]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], v);
+    *done = true;
+    return TC_OK;
+}
+
+tc_val tc_cheap_copy(tc_lower *lw, tc_val x)
+{
+    if (!x)
+        return x;
+    tc_val one = tc_put_number(lw, TC_i8, tc_put_type(lw, x)->rank, 1);
+    tc_val same = tc_put3(lw, TC_OP_tosa_mul, NULL, x, one, tc_put_number(lw, TC_i8, 1, 0));
+    return tc_put_rescale(lw, same, 1, 0, 0, TC_i8);
+}
+
+tc_val tc_cheap_padded(tc_lower *lw, tc_val constant, int axis, int64_t more, int64_t fill)
+{
+    tc_tensor old = tc_tensor_of(lw->to, constant);
+    tc_type type = *old.type;
+    int64_t outer = 1, inner = 1, n = type.dim[axis];
+    for (int i = 0; i < type.rank; i++)
+        *(i < axis ? &outer : &inner) *= i == axis ? 1 : type.dim[i];
+    type.dim[axis] = n + more;
+    tc_tensor t =
+        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, type.dtype, type.rank, type.dim));
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t i = 0; i < (n + more) * inner; i++)
+            tc_store_i64(t, o * (n + more) * inner + i,
+                         i < n * inner ? tc_load_i64(old, o * n * inner + i) : fill);
+    return tc_put_data(lw, t.type, t.data);
+}
+
+int64_t tc_cheap_number(const tc_graph *g, tc_val constant)
+{
+    return tc_load_i64(tc_tensor_of(g, constant), 0);
+}
+
+typedef struct asked {
+    tc_rewriter *rewriter;
+    tc_offer *offer;
+} asked;
+
+/* The rewriter, where it is wanted. */
+static tc_status where_wanted(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const asked *a = rw->user;
+    uint64_t key = tc_offer_key(rw->from, node);
+    if (!tc_offer_wanted(a->offer, key))
+        return TC_OK;
+    TC_TRY(a->rewriter(rw, node, done));
+    if (*done)
+        tc_offer_acted(rw->ctx, a->offer, key, node);
+    return TC_OK;
+}
+
+tc_status tc_cheap_over(tc_module *module, tc_rewriter *rewriter)
+{
+    static tc_rewriter *const wanted[] = {where_wanted};
+    asked a = {rewriter, module->offer};
+    return module->offer ? tc_rewrite_module(module, wanted, 1, &a)
+                         : tc_rewrite_module(module, &rewriter, 1, NULL);
+}
+
+bool tc_has_integer_weights(const tc_graph *g, const tc_node *node)
+{
+    return tc_is_const(g, node->in[1]) && tc_type_of(g, node->in[1])->dtype == TC_i8 &&
+           tc_type_count(tc_type_of(g, node->out[0])) > 0;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuse_rescales.c -- changes of scale where a target takes them in, to the bit.
+ *
+ *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where nobody else
+ *                                       reads g(x)
+ *   RESCALE i8 -> i8 of a sum,      =>  a TABLE, which is free there
+ *     product or convolution that was just narrowed
+ *   what changes nothing            =>  nothing
+ *   SLICE of a SLICE                =>  one; CONCAT of a CONCAT along the same axis too
+ *   SLICE of [.., n, c] reshaped    =>  RESHAPE of a SLICE of [.., n c], which the machine reads
+ *     from [.., n c], along n           where it lies
+ *   a widening RESCALE              =>  one for each reader, which takes it in
+ *   a product's accumulator         =>  a product for each RESCALE that reads it
+ *   RESCALE of a CONCAT of products =>  CONCAT of their RESCALEs, which each product takes in */
+#include "../pass.h"
+
+#include <math.h>
+
+#include "../../ir/rewrite.h"
+#include "../../target/judge.h"
+#include "../../num/fixed.h"
+#include "../../num/load.h"
+
+/* An i8 for each i8, by code + 128. */
+typedef struct map8 {
+    int8_t to[256];
+} map8;
+
+typedef struct merge {
+    bool *read; /* by value of the new graph: it has a reader already */
+    size_t n;
+} merge;
+
+static bool is_i8(const tc_type *t) { return t->dtype == TC_i8 && !t->quant; }
+
+static int64_t number(const tc_graph *g, tc_val v, int64_t i)
+{
+    return tc_load_i64(tc_tensor_of(g, v), i);
+}
+
+static bool map_rescale(const tc_graph *g, const tc_node *node, map8 *m)
+{
+    const tc_attr_tosa_rescale *a = node->attr;
+    for (int i = 1; i < 5; i++)
+        if (!tc_is_const(g, node->in[i]))
+            return false;
+    if (a->per_channel || !a->scale32 || a->rounding_mode != TC_rounding_single ||
+        a->input_unsigned || a->output_unsigned)
+        return false;
+    int64_t mult = number(g, node->in[1], 0), shift = number(g, node->in[2], 0);
+    int64_t in_zero = number(g, node->in[3], 0), out_zero = number(g, node->in[4], 0);
+    for (int i = 0; i < 256; i++) {
+        int64_t v = i - 128 - in_zero;
+        if (!tc_scale32_defined(v, mult, shift))
+            return false;
+        m->to[i] = (int8_t)tc_clip(tc_scale32((int32_t)v, (int32_t)mult, (int)shift) + out_zero,
+                                   -128, 127);
+    }
+    return true;
+}
+
+static bool map_clamp(const tc_node *node, map8 *m)
+{
+    const tc_attr_tosa_clamp *a = node->attr;
+    for (int i = 0; i < 256; i++)
+        m->to[i] = (int8_t)fmax(fmin(i - 128, a->max_val), a->min_val);
+    return true;
+}
+
+static bool map_table(const tc_graph *g, const tc_node *node, map8 *m)
+{
+    if (!tc_is_const(g, node->in[1]))
+        return false;
+    memcpy(m->to, g->val[node->in[1]]->data, sizeof m->to);
+    return true;
+}
+
+/* The node as a map, when it is one from i8 to i8. */
+static bool as_map(const tc_graph *g, const tc_node *node, map8 *m)
+{
+    bool known = node && (node->op == TC_OP_tosa_rescale || node->op == TC_OP_tosa_clamp ||
+                          node->op == TC_OP_tosa_table);
+    if (!known || !is_i8(tc_type_of(g, node->out[0])) || tc_type_of(g, node->in[0])->dtype != TC_i8)
+        return false;
+    return node->op == TC_OP_tosa_rescale ? map_rescale(g, node, m)
+           : node->op == TC_OP_tosa_clamp ? map_clamp(node, m)
+                                          : map_table(g, node, m);
+}
+
+static bool changes_nothing(const map8 *m)
+{
+    for (int i = 0; i < 256; i++)
+        if (m->to[i] != i - 128)
+            return false;
+    return true;
+}
+
+/* f => x, where f(x) = x for every i8 */
+static tc_status drop(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    map8 m;
+    tc_val x = node->n_in ? tc_rewrite_in(rw, node, 0) : TC_NONE;
+    if (!x || node->n_out != 1 || tc_type_of(rw->to, x) != tc_type_of(rw->from, node->out[0]))
+        return TC_OK;
+    if (!as_map(rw->from, node, &m) || !changes_nothing(&m))
+        return TC_OK;
+    tc_rewrite_bind(rw, node->out[0], x);
+    *done = true;
+    return TC_OK;
+}
+
+static tc_status put_table(tc_rewrite *rw, const tc_node *node, tc_val x, const map8 *m)
+{
+    int64_t n = 256;
+    tc_val in[] = {x,
+                   tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_i8, 1, &n),
+                                  tc_arena_copy(&rw->ctx->arena, m, sizeof *m), NULL, node->loc)};
+    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_table, NULL, in, 2, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    return TC_OK;
+}
+
+static tc_status put_clamp(tc_rewrite *rw, const tc_node *node, const tc_node *inner)
+{
+    const tc_attr_tosa_clamp *p = inner->attr, *q = node->attr;
+    tc_attr_tosa_clamp a = {.min_val = fmax(fmin(p->min_val, q->max_val), q->min_val),
+                            .max_val = fmax(fmin(p->max_val, q->max_val), q->min_val),
+                            .nan_mode = q->nan_mode};
+    return tc_rewrite_as(rw, node, TC_OP_tosa_clamp, tc_arena_copy(&rw->ctx->arena, &a, sizeof a),
+                         inner->in[0]);
+}
+
+/* A value that was just brought from an accumulator to i8: an activation behind it costs nothing.
+ */
+static bool was_narrowed(const tc_graph *g, const tc_node *node)
+{
+    return node && node->op == TC_OP_tosa_rescale &&
+           tc_dtypes[tc_type_of(g, node->in[0])->dtype].bytes > 1;
+}
+
+static tc_status join(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    map8 outer, inner;
+    if (node->n_out != 1 || !as_map(rw->from, node, &outer) || rw->readers[node->in[0]] != 1)
+        return TC_OK;
+    const tc_node *def = tc_rewrite_def(rw, node, 0);
+    *done = true;
+    if (!as_map(rw->to, def, &inner)) {
+        *done = node->op == TC_OP_tosa_rescale && was_narrowed(rw->to, def);
+        return *done ? put_table(rw, node, tc_rewrite_in(rw, node, 0), &outer) : TC_OK;
+    }
+    if (def->op == TC_OP_tosa_clamp && node->op == TC_OP_tosa_clamp)
+        return put_clamp(rw, node, def);
+    for (int i = 0; i < 256; i++)
+        inner.to[i] = outer.to[inner.to[i] + 128];
+    return put_table(rw, node, def->in[0], &inner);
+}
+
+/* ---- movement ---- */
+
+static const int64_t *shape_of(const tc_graph *g, tc_val v)
+{
+    return tc_is_const(g, v) ? (const int64_t *)g->val[v]->data : NULL;
+}
+
+static tc_status join_slices(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_slice)
+        return TC_OK;
+    const tc_node *def = tc_rewrite_def(rw, node, 0);
+    if (!def || def->op != TC_OP_tosa_slice)
+        return TC_OK;
+    const int64_t *p = shape_of(rw->to, def->in[1]), *q = shape_of(rw->from, node->in[1]);
+    if (!p || !q)
+        return TC_OK;
+    const tc_type *type = tc_type_of(rw->from, node->out[0]);
+    int64_t *start = tc_new_n(&rw->ctx->arena, int64_t, TC_MAX_RANK);
+    for (int i = 0; i < type->rank; i++)
+        start[i] = p[i] + q[i];
+    tc_val at = tc_graph_const(rw->to, tc_type_of(rw->from, node->in[1]), start, NULL, node->loc);
+    tc_val in[] = {def->in[0], at, tc_rewrite_in(rw, node, 2)};
+    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_slice, NULL, in, 3, 1, node->loc);
+    rw->to->val[made->out[0]]->type = type;
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+/* The axis of x that y has as two, n and c; -1: y is something else. */
+static int split_axis(const tc_type *x, const tc_type *y)
+{
+    int axis = 0;
+    if (y->rank != x->rank + 1)
+        return -1;
+    while (axis < x->rank - 1 && x->dim[axis] == y->dim[axis])
+        axis++;
+    for (int i = axis + 1; i < x->rank; i++)
+        if (x->dim[i] != y->dim[i + 1])
+            return -1;
+    return x->dim[axis] == y->dim[axis] * y->dim[axis + 1] ? axis : -1;
+}
+
+/* slice(reshape(x)) => reshape(slice(x)), where an axis of x was split and the slice goes along the
+ * first of the two; not where that is the outermost, which is one run of numbers anyway. */
+static tc_status slice_whole(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_node *def = node->op == TC_OP_tosa_slice ? tc_rewrite_def(rw, node, 0) : NULL;
+    const int64_t *from = def ? shape_of(rw->from, node->in[1]) : NULL;
+    if (!from || def->op != TC_OP_tosa_reshape)
+        return TC_OK;
+    const tc_type *x = tc_type_of(rw->to, def->in[0]), *y = tc_type_of(rw->to, def->out[0]);
+    const tc_type *type = tc_type_of(rw->from, node->out[0]);
+    int axis = split_axis(x, y);
+    bool inside = false;
+    for (int i = 0; i < axis; i++)
+        inside |= x->dim[i] > 1;
+    for (int i = 0; inside && i < y->rank; i++)
+        inside = i == axis || y->dim[i] == type->dim[i];
+    if (!inside)
+        return TC_OK;
+    int64_t c = y->dim[axis + 1], start[TC_MAX_RANK] = {0}, dim[TC_MAX_RANK];
+    memcpy(dim, x->dim, sizeof dim);
+    start[axis] = from[axis] * c;
+    dim[axis] = type->dim[axis] * c;
+    tc_val in[3] = {def->in[0]};
+    in[1] = tc_rewrite_shape(rw, node, x->rank, start);
+    in[2] = tc_rewrite_shape(rw, node, x->rank, dim);
+    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_slice, NULL, in, 3, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, type->dtype, x->rank, dim);
+    tc_val shaped[] = {made->out[0], tc_rewrite_shape(rw, node, type->rank, type->dim)};
+    made = tc_graph_add(rw->to, TC_OP_tosa_reshape, NULL, shaped, 2, 1, node->loc);
+    rw->to->val[made->out[0]]->type = type;
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+/* The CONCAT along the same axis that an operand is, if nobody else reads it. */
+static const tc_node *inner_concat(tc_rewrite *rw, const tc_node *node, int i)
+{
+    const tc_node *def = tc_rewrite_def(rw, node, i);
+    bool joins = def && def->op == TC_OP_tosa_concat && rw->readers[node->in[i]] == 1 &&
+                 ((const tc_attr_tosa_axis *)def->attr)->axis ==
+                     ((const tc_attr_tosa_axis *)node->attr)->axis;
+    return joins ? def : NULL;
+}
+
+static tc_status join_concats(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_concat)
+        return TC_OK;
+    size_t n = 0;
+    for (int i = 0; i < node->n_in; i++) {
+        const tc_node *def = inner_concat(rw, node, i);
+        n += def ? (size_t)def->n_in : 1;
+    }
+    if (n == (size_t)node->n_in || n > TC_LEVEL_LIST)
+        return TC_OK;
+    tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, n);
+    n = 0;
+    for (int i = 0; i < node->n_in; i++) {
+        const tc_node *def = inner_concat(rw, node, i);
+        for (int k = 0; def && k < def->n_in; k++)
+            in[n++] = def->in[k];
+        if (!def)
+            in[n++] = tc_rewrite_in(rw, node, i);
+    }
+    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_concat, node->attr, in, (int)n, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+/* ---- one for each reader ---- */
+
+static bool read_before(merge *m, tc_arena *scratch, tc_val v)
+{
+    if (v >= m->n) {
+        size_t n = m->n;
+        m->n = 2 * (size_t)v + 64;
+        bool *more = tc_new_n(scratch, bool, m->n);
+        if (n)
+            memcpy(more, m->read, n);
+        m->read = more;
+    }
+    bool before = m->read[v];
+    m->read[v] = true;
+    return before;
+}
+
+static size_t bytes_of(const tc_graph *g, tc_val v)
+{
+    return tc_dtypes[tc_type_of(g, v)->dtype].bytes;
+}
+
+static bool accumulates(const tc_graph *g, const tc_node *node)
+{
+    return node && node->op >= TC_OP_tosa_argmax && (tc_ops[node->op].traits & T_MAC) &&
+           tc_is_int(tc_type_of(g, node->out[0])->dtype);
+}
+
+/* Whether the node is cheaper made again than read twice, by this reader. */
+static bool made_again(const tc_graph *g, const tc_node *def, const tc_node *reader)
+{
+    if (!def || def->n_out != 1)
+        return false;
+    if (def->op == TC_OP_tosa_rescale)
+        return bytes_of(g, def->in[0]) < bytes_of(g, def->out[0]);
+    return accumulates(g, def) && reader->op == TC_OP_tosa_rescale;
+}
+
+static tc_val again(tc_rewrite *rw, tc_val v)
+{
+    const tc_node *def = tc_def(rw->to, v);
+    tc_node *copy = tc_graph_add(rw->to, def->op, def->attr, def->in, def->n_in, 1, def->loc);
+    rw->to->val[copy->out[0]]->type = tc_type_of(rw->to, v);
+    return copy->out[0];
+}
+
+/* Numbers start .. start + n of a constant of the old graph. */
+static tc_val part_of(tc_rewrite *rw, const tc_node *node, tc_val old, int64_t start, int64_t n)
+{
+    const tc_type *t = tc_type_of(rw->from, old);
+    size_t width = tc_dtypes[t->dtype].bytes;
+    const char *data = rw->from->val[old]->data;
+    return tc_graph_const(rw->to, tc_type_make(rw->ctx, t->dtype, 1, &n),
+                          tc_arena_copy(&rw->ctx->arena, data + (size_t)start * width,
+                                        (size_t)n * width),
+                          NULL, node->loc);
+}
+
+/* rescale(concat(product, product)) => concat(rescale(product), rescale(product)) */
+static tc_status narrow_parts(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_rescale || rw->readers[node->in[0]] != 1 ||
+        !tc_is_const(rw->from, node->in[1]) || !tc_is_const(rw->from, node->in[2]))
+        return TC_OK;
+    const tc_node *joined = tc_rewrite_def(rw, node, 0);
+    if (!joined || joined->op != TC_OP_tosa_concat)
+        return TC_OK;
+    for (int i = 0; i < joined->n_in; i++)
+        if (!accumulates(rw->to, tc_def(rw->to, joined->in[i])))
+            return TC_OK;
+    const tc_type *type = tc_type_of(rw->from, node->out[0]);
+    bool cut = ((const tc_attr_tosa_rescale *)node->attr)->per_channel &&
+               ((const tc_attr_tosa_axis *)joined->attr)->axis == type->rank - 1;
+    tc_val *part = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)joined->n_in);
+    int64_t start = 0;
+    for (int i = 0; i < joined->n_in; i++) {
+        const tc_type *t = tc_type_of(rw->to, joined->in[i]);
+        int64_t n = t->dim[t->rank - 1];
+        tc_val in[5] = {joined->in[i]};
+        if (read_before(rw->user, &rw->ctx->scratch, in[0]))
+            in[0] = again(rw, in[0]);
+        for (int k = 1; k < 5; k++)
+            in[k] = cut && k < 3 ? part_of(rw, node, node->in[k], start, n)
+                                 : tc_rewrite_in(rw, node, k);
+        tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, 5, 1, node->loc);
+        rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, type->dtype, t->rank, t->dim);
+        part[i] = made->out[0];
+        start += n;
+    }
+    tc_node *made =
+        tc_graph_add(rw->to, joined->op, joined->attr, part, joined->n_in, 1, joined->loc);
+    rw->to->val[made->out[0]]->type = type;
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+static tc_status private_operands(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = rw->now[node->in[i]];
+        if (made_again(rw->to, tc_def(rw->to, in[i]), node) &&
+            read_before(rw->user, &rw->ctx->scratch, in[i]))
+            in[i] = again(rw, in[i]);
+    }
+    tc_rewrite_copy(rw, node);
+    tc_node *copy = rw->to->node[rw->to->n_node - 1];
+    memcpy(copy->in, in, (size_t)node->n_in * sizeof *in);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_lower_merge(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {
+        drop, join, join_slices, slice_whole, join_concats, narrow_parts, private_operands};
+    tc_status status = TC_OK;
+    for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        merge m = {0};
+        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &m);
+        tc_arena_rewind(&ctx->scratch, mark);
+    }
+    return status;
+}

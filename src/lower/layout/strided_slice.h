@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* strided_slice.h -- which elements of a tensor: along each axis a start, a count and a step.
+ *
+ * An axis is a product of factors, major to minor; a reshape groups the same factors into other
+ * axes.  A selection goes through a reshape where, factor by factor, it is all, one, or one range.
+ */
+#ifndef TC_LOWER_SELECT_H
+#define TC_LOWER_SELECT_H
+
+#include "../../num/type.h"
+
+typedef struct tc_range {
+    int64_t start, count, step;
+} tc_range;
+
+typedef struct tc_select {
+    int rank;
+    tc_range axis[TC_MAX_RANK];
+} tc_select;
+
+tc_select tc_select_all(const tc_type *t);
+bool tc_select_is_all(const tc_select *s, const tc_type *t);
+static inline bool tc_range_is_all(const tc_range *r, int64_t extent)
+{
+    return r->start == 0 && r->count == extent && (r->step == 1 || extent == 1);
+}
+
+/* The elements of x that are those elements of reshape(x); false when they are no such selection.
+ */
+bool tc_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in,
+                       tc_select *result);
+
+/* ---- factors ---- */
+
+enum { TC_FACTORS_MAX = 24 };
+
+/* The factors of a tensor's axes, in order, none of them 1. */
+typedef struct tc_factors {
+    int n;
+    int64_t size[TC_FACTORS_MAX];
+    int axis[TC_FACTORS_MAX];
+} tc_factors;
+
+/* The finest factors that both shapes are products of; false when there are none. */
+bool tc_common_factors(const tc_type *a, const tc_type *b, tc_factors *of_a, tc_factors *of_b);
+
+#endif

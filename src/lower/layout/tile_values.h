@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tile_values.h -- a part of a value of the typed form, computed from parts of what it is computed
+ * from.
+ *
+ * Through movement at once; through products, softmax and elementwise operators where nobody else
+ * reads their results; elsewhere as a slice of the whole.  Parts are made once. */
+#ifndef TC_LOWER_TILE_H
+#define TC_LOWER_TILE_H
+
+#include "strided_slice.h"
+#include "typed_move.h"
+
+#include "../../ir/rewrite.h"
+
+typedef struct tc_tiler {
+    tc_rewrite *rw;
+    tc_typed b;
+    tc_map made;      /* (old value, selection) -> value of the new graph */
+    bool *inner;      /* by old value: part of an attention, with no reader outside */
+    int64_t together; /* attention: batches that one piece holds at least */
+} tc_tiler;
+
+/* Finds the inner values; before the first tile. */
+void tc_tile_find_inner(tc_tiler *t);
+
+/* The selected elements of an old value; the result has the counts as extents. */
+tc_val tc_tile(tc_tiler *t, tc_val old, const tc_select *s);
+
+/* The same whoever else reads it, and none when it cannot be computed by parts: the whole need not
+ * be there. */
+tc_val tc_tile_computed(tc_tiler *t, tc_val old, const tc_select *s);
+
+/* Rows start .. start + count of constant weights or a bias, with their scales; made once. */
+tc_val tc_tile_rows(tc_tiler *t, tc_val old, int64_t start, int64_t count);
+
+/* Some batches of a linear layer over merged heads (below): [count, t, c]. */
+tc_val tc_tile_projection(tc_tiler *t, const tc_node *linear, tc_range batch);
+
+/* ethosu/stacked_attention.c: the whole of such a layer, all heads and batches of its attention at
+ * once; none when the attention cannot be done so. */
+tc_val tc_tile_stacked(tc_tiler *t, const tc_node *linear);
+/* Whether its scores are few enough for that; where they are not, batches that one piece of the
+ * attention behind `o` holds. */
+bool tc_tile_stacks(const tc_tiler *t, const tc_node *linear);
+int64_t tc_tile_together(const tc_tiler *t, tc_val o);
+
+/* The layer over heads that stand one below the other, [1, heads, rows, d], as a convolution down
+ * the column: [1, 1, rows, c]. */
+tc_val tc_tile_down(tc_tiler *t, const tc_node *linear, tc_val x);
+
+/* Where what was made of an old value is kept, by selection; and whether parts of it come from
+ * parts of a product, so that what stands between is done by parts too. */
+void **tc_tile_place(tc_tiler *t, tc_val old, const tc_select *s);
+bool tc_tile_from_product(const tc_tiler *t, tc_val old);
+
+/* The operator only moves numbers. */
+bool tc_tile_moves(const tc_node *node);
+
+/* Same scale, zero and codes, or neither has any. */
+bool tc_same_quant(const tc_quant *a, const tc_quant *b);
+
+/* linear(reshape(permute(o))) where o is [b,h,t,d] and the permute makes [b,t,h,d] of it: o, else
+ * none. */
+tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear);
+
+#endif

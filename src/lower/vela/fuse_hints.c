@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuse_hints.c -- TOSA form: where Vela fuses one form and not another, bit-exact.
+ *
+ *   ahead     f(RESHAPE(x)) of i8, f a TABLE or CLAMP  =>  RESHAPE(f(x)), where f fuses with what
+ *             made x
+ *   sums      RESCALE of i32 behind an operator that it cannot be fused with  =>  behind ADD 0,
+ *             which it can: a quarter of the cycles */
+#include "../layout/cheap.h"
+
+/* ---- ahead ---- */
+
+static tc_status ahead(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_table && node->op != TC_OP_tosa_clamp)
+        return TC_OK;
+    const tc_node *moved = tc_rewrite_def(rw, node, 0);
+    if (!moved || moved->op != TC_OP_tosa_reshape || rw->readers[node->in[0]] != 1 ||
+        tc_type_of(rw->from, node->in[0])->dtype != TC_i8 ||
+        tc_type_of(rw->from, node->out[0])->dtype != TC_i8)
+        return TC_OK;
+    const tc_node *made = tc_def(rw->to, moved->in[0]);
+    if (!made || made->op != TC_OP_tosa_rescale)
+        return TC_OK;
+    tc_lower lw = tc_cheap_at(rw, node);
+    tc_val in[2] = {moved->in[0], node->n_in > 1 ? tc_rewrite_in(rw, node, 1) : TC_NONE};
+    tc_val y = tc_put(&lw, node->op, node->attr, in, node->n_in);
+    y = tc_put2(&lw, TC_OP_tosa_reshape, NULL, y, moved->in[1]);
+    return tc_cheap_take(rw, &lw, node, y, done);
+}
+
+tc_status tc_lower_ahead(tc_ctx *ctx, tc_module *module)
+{
+    (void)ctx;
+    return tc_cheap_over(module, ahead);
+}
+
+/* ---- sums ---- */
+
+/* Element by element in 32 bits, and not one that a change of scale becomes part of. */
+static bool keeps_wide(const tc_graph *g, const tc_node *def)
+{
+    switch (def->op) {
+    case TC_OP_tosa_logical_left_shift:
+    case TC_OP_tosa_logical_right_shift:
+    case TC_OP_tosa_arithmetic_right_shift:
+    case TC_OP_tosa_clz:
+        return true;
+    case TC_OP_tosa_mul:
+        for (int i = 0; i < 2; i++) {
+            const tc_node *from = tc_def(g, def->in[i]);
+            if (tc_type_of(g, def->in[i])->dtype != TC_i32 ||
+                (from && from->op == TC_OP_tosa_rescale))
+                return false;
+        }
+        return true;
+    default:
+        return false;
+    }
+}
+
+static tc_status sums(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_tosa_rescale || rw->readers[node->in[0]] != 1 ||
+        ((const tc_attr_tosa_rescale *)node->attr)->per_channel ||
+        tc_type_of(rw->from, node->in[0])->dtype != TC_i32 ||
+        tc_type_of(rw->from, node->out[0])->dtype == TC_i32 ||
+        tc_type_of(rw->from, node->in[0])->rank == 0)
+        return TC_OK;
+    const tc_node *def = tc_rewrite_def(rw, node, 0);
+    if (!def || !keeps_wide(rw->to, def))
+        return TC_OK;
+    tc_lower lw = tc_cheap_at(rw, node);
+    tc_val x = tc_rewrite_in(rw, node, 0);
+    tc_val none = tc_put_number(&lw, TC_i32, tc_type_of(rw->to, x)->rank, 0);
+    tc_val sum = tc_put2(&lw, TC_OP_tosa_add, NULL, x, none);
+    TC_TRY(lw.status);
+    tc_rewrite_copy(rw, node);
+    rw->to->node[rw->to->n_node - 1]->in[0] = sum;
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_lower_sums(tc_ctx *ctx, tc_module *module)
+{
+    (void)ctx;
+    return tc_cheap_over(module, sums);
+}
