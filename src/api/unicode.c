@@ -8,21 +8,19 @@
 #include "unicode_forms.h"
 /* clang-format on */
 
-#define SET(name) {name##_set, TC_COUNT(name##_set)}
-static const struct {
-    const uint32_t (*range)[2];
-    size_t n;
-} sets[TC_CHARS] = {
-    [TC_LETTER] = SET(letter),         [TC_UPPER] = SET(upper),
-    [TC_LOWER] = SET(lower),           [TC_TITLE] = SET(title),
-    [TC_MODIFIER] = SET(modifier),     [TC_NUMBER] = SET(number),
-    [TC_DIGIT] = SET(digit),           [TC_MARK] = SET(mark),
-    [TC_PUNCTUATION] = SET(punctuation), [TC_SYMBOL] = SET(symbol),
-    [TC_WORD] = SET(word),             [TC_WORD_SPLIT] = SET(word_split),
-    [TC_COMBINING] = SET(combining),   [TC_ACCENT] = SET(accent),
-    [TC_CONTROL] = SET(control),       [TC_BERT_SIGN] = SET(bert_sign),
-    [TC_NUMERIC] = SET(numeric),
-};
+/* The run of one value that the character is in: v[i] is its first character << bits | the value. */
+static uint32_t value_of(const uint32_t *v, size_t n, int bits, uint32_t c)
+{
+    size_t low = 0, high = n; /* c is in a run of [low, high) */
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (c < v[mid] >> bits)
+            high = mid;
+        else
+            low = mid;
+    }
+    return v[low] & ((UINT32_C(1) << bits) - 1);
+}
 
 bool tc_is_space(uint32_t c)
 {
@@ -38,15 +36,7 @@ bool tc_char_is(tc_chars set, uint32_t c)
     if (set == TC_OTHER_LETTER)
         return tc_char_is(TC_LETTER, c) && !tc_char_is(TC_UPPER, c) && !tc_char_is(TC_LOWER, c) &&
                !tc_char_is(TC_TITLE, c) && !tc_char_is(TC_MODIFIER, c);
-    size_t low = 0, high = sets[set].n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (c > sets[set].range[mid][1])
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < sets[set].n && c >= sets[set].range[low][0];
+    return kind_set[value_of(kind_run, TC_COUNT(kind_run), 5, c)] >> set & 1;
 }
 
 uint32_t tc_utf8_next(tc_str text, size_t at, size_t *size)
@@ -96,19 +86,24 @@ void tc_utf8_put(tc_buf *out, uint32_t c)
 }
 
 /* What stands behind the character in its row of a table; p NULL: it has none. */
-static tc_str becomes(const char *const *row, size_t n, uint32_t c)
+static tc_str becomes(const char *const *line, size_t n, uint32_t c)
 {
-    size_t low = 0, high = n, size = 0;
+    static const char end[] = "\u241e";
+    size_t low = 0, high = n, size = 0; /* lines of [0, low) begin with c or before it */
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (c > tc_utf8_next(tc_str_of(row[mid]), 0, &size))
-            low = mid + 1;
-        else
+        if (c < tc_utf8_next(tc_str_of(line[mid]), 0, &size))
             high = mid;
+        else
+            low = mid + 1;
     }
-    if (low == n || tc_utf8_next(tc_str_of(row[low]), 0, &size) != c)
-        return (tc_str){NULL, 0};
-    return tc_str_of(row[low] + size);
+    for (const char *p = low ? line[low - 1] : "", *next; *p; p = next + strlen(end)) {
+        next = strstr(p, end);
+        uint32_t own = tc_utf8_next(tc_str_of(p), 0, &size);
+        if (own >= c)
+            return own == c ? (tc_str){p + size, (size_t)(next - p) - size} : (tc_str){NULL, 0};
+    }
+    return (tc_str){NULL, 0};
 }
 
 tc_str tc_text_lower(tc_arena *arena, tc_str text)
@@ -129,15 +124,7 @@ enum { L0 = 0x1100, V0 = 0x1161, T0 = 0x11a7, S0 = 0xac00, LS = 19, VS = 21, TS 
 
 static uint32_t class_of(uint32_t c)
 {
-    size_t low = 0, high = TC_COUNT(class_set);
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (c > class_set[mid][1])
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < TC_COUNT(class_set) && c >= class_set[low][0] ? class_set[low][2] : 0;
+    return value_of(class_run, TC_COUNT(class_run), 8, c);
 }
 
 typedef struct chars {
@@ -186,17 +173,13 @@ static uint32_t joined(uint32_t a, uint32_t b)
         return S0 + ((a - L0) * VS + (b - V0)) * TS;
     if (a >= S0 && a < S0 + LS * VS * TS && (a - S0) % TS == 0 && b > T0 && b < T0 + TS)
         return a + (b - T0);
-    size_t low = 0, high = TC_COUNT(pair_text), size, more;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        tc_str row = tc_str_of(pair_text[mid]);
-        uint32_t x = tc_utf8_next(row, 0, &size), y = tc_utf8_next(row, size, &more);
-        if (x < a || (x == a && y < b))
-            low = mid + 1;
-        else if (x == a && y == b)
-            return tc_utf8_next(row, size + more, &size);
-        else
-            high = mid;
+    tc_str with = becomes(pair_text, TC_COUNT(pair_text), a);
+    size_t size;
+    for (size_t i = 0; i < with.n; i += size) {
+        uint32_t second = tc_utf8_next(with, i, &size);
+        uint32_t whole = tc_utf8_next(with, i += size, &size);
+        if (second == b)
+            return whole;
     }
     return 0;
 }

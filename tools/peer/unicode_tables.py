@@ -11,24 +11,21 @@ ALL = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 HANGUL = range(0xAC00, 0xD7A4)
 
 
-def ranges(members):
-    out = []
-    for c in sorted(members):
-        if out and out[-1][1] == c - 1:
-            out[-1][1] = c
-        else:
-            out.append([c, c])
-    return out
-
-
-def lines(items, width=98):
-    row, out = "   ", []
+def lines(items, gap="", width=98):
+    row, out = "", []
     for item in items:
-        if len(row) + len(item) + 1 > width:
+        if row and len(row) + len(gap) + len(item) > width:
             out.append(row)
-            row = "   "
-        row += " " + item
-    return "\n".join(out + [row])
+            row = ""
+        row += gap * bool(row) + item
+    return out + [row]
+
+
+def runs(kind_of, bits):
+    """First character << bits | kind, for every run of characters of one kind."""
+    kinds = [kind_of.get(c, 0) for c in range(0x110001)]
+    first = [c for c in range(0x110001) if not c or kinds[c] != kinds[c - 1]]
+    return "\n".join("    " + row for row in lines((f"{c << bits | kinds[c]}," for c in first), width=96))
 
 
 def matches(pattern):
@@ -58,16 +55,21 @@ SETS = {
     "numeric": isolated(pre_tokenizers.Digits()),
 }
 HEAD = "/* SPDX-License-Identifier: Apache-2.0 */\n/* {} -- made by tools/peer/unicode_tables.py: {} */\n"
+masks = {}
+for bit, members in enumerate(SETS.values()):
+    for c in members:
+        masks[c] = masks.get(c, 0) | 1 << bit
+kinds = [0] + sorted(set(masks.values()))
 
 with open(sys.argv[1] + "/unicode_sets.h", "w") as out:
-    out.write(HEAD.format("unicode_sets.h", "sets of characters, ranges from first to last."))
-    for name, members in SETS.items():
-        out.write(f"static const uint32_t {name}_set[][2] = {{\n")
-        out.write(lines(f"{{{a:#x}, {b:#x}}}," for a, b in ranges(members)) + "\n};\n")
+    out.write(HEAD.format("unicode_sets.h", "kinds of characters, each a set of\n * tc_chars; runs of one kind, first character << 5 | kind."))
+    assert len(kinds) <= 32
+    out.write("static const uint32_t kind_set[] = {\n" + "\n".join("    " + row for row in lines((f"{m:#x}," for m in kinds), " ", 96)) + "\n};\n")
+    out.write(f"static const uint32_t kind_run[] = {{\n{runs({c: kinds.index(m) for c, m in masks.items()}, 5)}\n}};\n")
 
 
 def quoted(text):
-    return '"' + "".join("\\" + c if c in '"\\' else c for c in text) + '",'
+    return '    "' + "".join("\\" + c if c in '"\\' else c for c in text) + '",'
 
 
 def form(name):
@@ -77,27 +79,24 @@ def form(name):
 
 canonical, compatible = form("NFD"), form("NFKD")
 composed = normalizers.NFC()
-pairs = []
-for c in canonical:
+pairs = {}
+for c in sorted(canonical):
     parts = unicodedata.decomposition(chr(c)).split()
     if len(parts) == 2 and parts[0][0] != "<" and composed.normalize_str(chr(c)) == chr(c):
-        pairs.append("".join(chr(int(p, 16)) for p in parts) + chr(c))
+        first, second = (int(p, 16) for p in parts)
+        pairs[first] = pairs.get(first, "") + chr(second) + chr(c)
 lower = normalizers.Lowercase()
 TEXTS = {
-    "canonical": [chr(c) + text for c, text in sorted(canonical.items())],
-    "compatible": [chr(c) + text for c, text in sorted(compatible.items()) if canonical.get(c) != text],
-    "lowered": [chr(c) + lower.normalize_str(chr(c)) for c in ALL if lower.normalize_str(chr(c)) != chr(c)],
-    "pair": sorted(pairs, key=lambda p: (ord(p[0]), ord(p[1]))),
+    "canonical": canonical,
+    "compatible": {c: text for c, text in compatible.items() if canonical.get(c) != text},
+    "lowered": {c: lower.normalize_str(chr(c)) for c in ALL if lower.normalize_str(chr(c)) != chr(c)},
+    "pair": pairs,
 }
+END = "\u241e"
 with open(sys.argv[1] + "/unicode_forms.h", "w") as out:
-    out.write(HEAD.format("unicode_forms.h", "a character and what it becomes, by its number;\n * pairs and what they make; combining classes. */").replace(" */ */", " */"))
+    out.write(HEAD.format("unicode_forms.h", "a character, what it becomes, and the end of\n * a row, by its number; of pairs the first, and each second with what both make; runs of one\n * combining class, first character << 8 | class."))
     for name, texts in TEXTS.items():
-        out.write(f"static const char *const {name}_text[] = {{\n{lines(map(quoted, texts))}\n}};\n")
-    classes = {c: unicodedata.combining(chr(c)) for c in ALL if unicodedata.combining(chr(c))}
-    rows = []
-    for c in sorted(classes):
-        if rows and rows[-1][1] == c - 1 and rows[-1][2] == classes[c]:
-            rows[-1][1] = c
-        else:
-            rows.append([c, c, classes[c]])
-    out.write("static const uint32_t class_set[][3] = {\n" + lines(f"{{{a:#x}, {b:#x}, {k}}}," for a, b, k in rows) + "\n};\n")
+        assert END not in "".join(texts.values()) and ord(END) not in texts
+        rows = lines((chr(c) + text + END for c, text in sorted(texts.items())), width=92)
+        out.write(f"static const char *const {name}_text[] = {{\n" + "\n".join(map(quoted, rows)) + "\n};\n")
+    out.write(f"static const uint32_t class_run[] = {{\n{runs({c: unicodedata.combining(chr(c)) for c in ALL}, 8)}\n}};\n")
