@@ -5,7 +5,7 @@
 
 #include "run/exec.h"
 #include "ir/verify.h"
-#include "read/pte.h"
+#include "read/read_pte.h"
 #include "read/read.h"
 
 /* Steps of all nodes together, as if each result took all operands: far too many is not run. */

@@ -8,7 +8,7 @@
 
 #include <ctype.h>
 
-#include "../read/pte.h"
+#include "../read/read_pte.h"
 #include "model.h"
 
 /* What symbols begin with: the file's name as far as C takes it. */

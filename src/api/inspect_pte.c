@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "../read/pte.h"
+#include "../read/read_pte.h"
 #include "../read/survey.h"
 #include "json_out.h"
 

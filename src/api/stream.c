@@ -3,7 +3,7 @@
 #include "stream.h"
 
 #include "../npu/vela_map.h"
-#include "../read/pte.h"
+#include "../read/read_pte.h"
 #include "../read/read.h"
 #include "../target/pte_schema.h"
 #include "../target/target.h"

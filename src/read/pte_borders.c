@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pte_borders.c -- what the tensors at a delegate's border stand for, from the kernels next to it.
  */
-#include "pte.h"
+#include "read_pte.h"
 
 #include <stdio.h>
 

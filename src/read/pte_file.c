@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pte_file.c -- the tables of an ExecuTorch program, with every number checked before it is used.
  */
-#include "pte.h"
+#include "read_pte.h"
 
 static tc_status broken_at(tc_pte_file *f, size_t at, const char *what)
 {

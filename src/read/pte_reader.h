@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte_reader.h -- what the files that make a graph of an ExecuTorch program share: pte.c has the
- * values and the instructions, pte_loop.c the loops among them. */
+/* pte_reader.h -- what the files that make a graph of an ExecuTorch program share: read_pte.c has
+ * the values and the instructions, read_pte_loop.c the loops among them. */
 #ifndef TC_READ_PTE_READER_H
 #define TC_READ_PTE_READER_H
 
 #include "../ir/graph.h"
-#include "pte.h"
+#include "read_pte.h"
 
 /* What the body of a loop reads from around it. */
 typedef struct tc_pte_capture {
@@ -45,7 +45,7 @@ TC_MUST_USE tc_status tc_pte_run(tc_pte_reader *r, size_t from, size_t to);
 
 tc_pte_inside *tc_pte_inside_new(tc_pte_reader *r, tc_graph *g, tc_pte_inside *outer);
 
-/* pte_loop.c */
+/* read_pte_loop.c */
 /* The last instruction of the loop that begins with this one and ends before `to`; 0: none does. */
 size_t tc_pte_loop_end(const tc_pte_reader *r, size_t begin, size_t to);
 TC_MUST_USE tc_status tc_pte_read_loop(tc_pte_reader *r, size_t begin, size_t end);

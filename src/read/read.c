@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* read.c -- looks at the first bytes and picks the reader. */
 #include "../ir/verify.h"
-#include "fixed.h"
+#include "read_fixed.h"
 #include "read.h"
 
 #include "../npu/program.h"

@@ -9,7 +9,7 @@
 #include "emit/emit.h"
 #include "executorch/cpu.h"
 #include "ir/text.h"
-#include "read/pte.h"
+#include "read/read_pte.h"
 #include "read/read.h"
 #include "run/exec.h"
 

@@ -2,7 +2,7 @@
 /* onnx.c -- ONNX models: the file, its versions and functions, what goes in and comes out.
  *
  * Messages name the node as the file does.  Shapes follow by our own rules from the inputs'. */
-#include "program.h"
+#include "onnx_program.h"
 
 #define ONNX(name, first, last, build, op, extra, note)                                            \
     {#name, "", first, last, tc_onnx_build_##build, TC_OP_##op, extra, note},

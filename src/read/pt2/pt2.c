@@ -3,7 +3,7 @@
  *
  * Nothing but what a node uses is read.  Each node keeps the Python line and the module that it
  * came from.  What the file says of every result is compared with what our own rules compute. */
-#include "program.h"
+#include "pt2_program.h"
 
 enum { SCHEMA_MAJOR = 8 };
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2.h -- what the files of the .pt2 reader share.
  *
- * pt2.c walks the exported program; for every node it looks the target up in the tables of
- * eltwise.c, copy.c, product.c, window.c, nn.c and move.c and calls the importer found there.  An
- * importer reads the node's arguments by name (with the schema's default where the file leaves one
- * out), normalizes them (negative axes, missing lists), emits one or a few operators and binds the
- * results. */
+ * pt2.c walks the exported program; for every node it looks the target up in the tables of pt2_*.c
+ * and calls the importer found there.  An importer reads the node's arguments by name (with the
+ * schema's default where the file leaves one out), normalizes them (negative axes, missing lists),
+ * emits one or a few operators and binds the results. */
 #ifndef TC_PT2_H
 #define TC_PT2_H
 

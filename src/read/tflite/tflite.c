@@ -5,8 +5,8 @@
  * The first graph is the program.  Messages name the operator by the tensor that it makes. */
 #include <math.h>
 
-#include "../fixed.h"
-#include "program.h"
+#include "../read_fixed.h"
+#include "tflite_program.h"
 
 #include "../data.h"
 

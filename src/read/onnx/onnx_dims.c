@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onnx_dims.c -- a model's inputs: their types, and what fills in sizes that the file leaves open.
+ *
+ * A size is open when the file has a name for it ("batch"), or nothing at all.  In this order it is
+ * said by --shape for the input, by --dim for the name or the place ("x.2": axis 2 of input x), or
+ * by the data that the model is run on, where there is one array for each input.  An integer input
+ * of one number, such as a rate, is said by --dim too, and is a constant then. */
+#include "../../num/load.h"
+#include "../data.h"
+#include "../read_fixed.h"
+#include "onnx_program.h"
+
+tc_status tc_read_shape(tc_ctx *ctx, const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    tc_shape_given given = {0};
+    bool good = equals && equals != text;
+    for (const char *at = equals ? equals + 1 : ""; good && *at;) {
+        size_t n = strcspn(at, ",");
+        good = given.rank < TC_MAX_RANK &&
+               tc_text_to_i64((tc_str){at, n}, &given.dim[given.rank]) &&
+               given.dim[given.rank] >= 0;
+        given.rank++;
+        at += n + (at[n] == ',');
+    }
+    if (!good)
+        return tc_usage(ctx, "--shape takes INPUT=SIZE,SIZE,..., such as x=1,3,48,320, not '%s'",
+                        text);
+    given.input = tc_intern(ctx, (tc_str){text, (size_t)(equals - text)});
+    tc_grow(&ctx->arena, ctx->shape, ctx->n_shape, ctx->cap_shape);
+    ctx->shape[ctx->n_shape++] = given;
+    return TC_OK;
+}
+
+/* The model's inputs that are not initializers. */
+static bool is_input(const tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *v)
+{
+    return v->name && !tc_map_get(&scope->name, tc_str_of(v->name));
+}
+
+static bool is_fixed(const TcOnnxPb__Dim *d)
+{
+    return d && d->has_value && d->value >= 0 && !(d->param && *d->param);
+}
+
+/* Every input has a name of its own, and the type of its initializer, where it has that default. */
+static tc_status check_inputs(const tc_onnx *reader)
+{
+    const TcOnnxPb__Graph *graph = reader->model->graph;
+    tc_ctx *ctx = reader->ctx;
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_map seen;
+    tc_map_init(&seen, &ctx->scratch);
+    tc_status status = TC_OK;
+    const tc_loc loc = {.file = reader->file};
+    for (size_t i = 0; i < graph->n_input && status == TC_OK; i++) {
+        const TcOnnxPb__ValueInfo *v = graph->input[i];
+        if (!v->name)
+            continue;
+        void **at = tc_map_at(&seen, tc_str_of(v->name));
+        if (*at)
+            status = tc_error(ctx, &loc, TC_E_STRUCTURE, "two inputs are named '%.200s'", v->name);
+        *at = graph->input[i];
+    }
+    for (size_t i = 0; i < graph->n_initializer && status == TC_OK; i++) {
+        const TcOnnxPb__Tensor *t = graph->initializer[i];
+        const TcOnnxPb__ValueInfo *v = t->name ? tc_map_get(&seen, tc_str_of(t->name)) : NULL;
+        const TcOnnxPb__TensorType *type = v && v->type ? v->type->tensor : NULL;
+        const TcOnnxPb__Shape *shape = type ? type->shape : NULL;
+        bool fits = !type || type->elem_type == t->data_type;
+        fits = fits && (!shape || shape->n_dim == t->n_dims);
+        for (size_t k = 0; fits && shape && k < shape->n_dim; k++)
+            fits = !is_fixed(shape->dim[k]) || shape->dim[k]->value == t->dims[k];
+        if (!fits)
+            status = tc_error(ctx, &loc, TC_E_MISMATCH,
+                              "the input '%.200s' and its initializer are of different types",
+                              v->name);
+    }
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
+/* The array that is given for input k, when there is one for each. */
+static tc_status sample_of(tc_onnx *reader, size_t k, size_t n_in, tc_npy **out)
+{
+    tc_ctx *ctx = reader->ctx;
+    size_t count;
+    *out = NULL;
+    if (ctx->n_sample != n_in || !tc_text_ends(ctx->sample[k], ".npy"))
+        return TC_OK;
+    return tc_npy_open(ctx, ctx->sample[k], out, &count);
+}
+
+const char *tc_onnx_dim_name(const TcOnnxPb__Dim *d)
+{
+    return d && d->param && *d->param && !tc_text_eq(d->param, "?") ? d->param : NULL;
+}
+
+static bool said(tc_ctx *ctx, const char *name, int64_t *out)
+{
+    bool found = false;
+    for (size_t i = 0; i < ctx->n_dim; i++)
+        if (tc_text_eq(ctx->dim[i].name, name)) {
+            ctx->dim[i].used = found = true;
+            *out = ctx->dim[i].value;
+        }
+    return found;
+}
+
+/* Of an optional value its tensor: it is there, since somebody gives it. */
+static const TcOnnxPb__TensorType *tensor_of(const TcOnnxPb__ValueInfo *v)
+{
+    enum { DEEPEST = 8 };
+    const TcOnnxPb__Type *t = v->type;
+    for (int i = 0; i < DEEPEST && t && !t->tensor && t->optional_type; i++)
+        t = t->optional_type->elem_type;
+    return t ? t->tensor : NULL;
+}
+
+/* An integer input of one number that --dim gives its number by its name: a constant. */
+static bool is_said(tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *v, tc_tensor *out)
+{
+    tc_ctx *ctx = scope->reader->ctx;
+    const TcOnnxPb__TensorType *t = tensor_of(v);
+    tc_dtype dtype = t ? tc_onnx_dtype(t->elem_type) : TC_none;
+    int64_t number = 0, one[TC_MAX_RANK];
+    size_t rank = t && t->shape ? t->shape->n_dim : 0;
+    if (!t || !t->shape || rank > TC_MAX_RANK || dtype == TC_none || !tc_is_int(dtype))
+        return false;
+    for (size_t i = 0; i < rank; i++) {
+        one[i] = 1;
+        if (!is_fixed(t->shape->dim[i]) || t->shape->dim[i]->value != 1)
+            return false;
+    }
+    if (!said(ctx, v->name, &number) || number < tc_dtype_min(dtype) ||
+        number > tc_dtype_max(dtype))
+        return false;
+    *out = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, (int32_t)rank, one));
+    tc_store_i64(*out, 0, number);
+    return true;
+}
+
+/* What is to be said of an axis that is open: a batch is one. */
+static const char *wanted(const TcOnnxPb__Dim *d, size_t axis)
+{
+    const char *name = tc_onnx_dim_name(d);
+    return axis == 0 || (name && strstr(name, "batch")) ? "1" : "SIZE";
+}
+
+/* "1,3,SIZE": the shape with what is known of it. */
+static const char *shape_words(tc_onnx *reader, const TcOnnxPb__Shape *shape)
+{
+    const char *words = "";
+    for (size_t i = 0; i < shape->n_dim; i++) {
+        const char *comma = i ? "," : "";
+        const TcOnnxPb__Dim *d = shape->dim[i];
+        words = is_fixed(d)
+                    ? tc_text_format(&reader->work, "%s%s%" PRId64, words, comma, d->value)
+                    : tc_text_format(&reader->work, "%s%s%s", words, comma, wanted(d, i));
+    }
+    return words;
+}
+
+static tc_status open_size(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__ValueInfo *v,
+                           size_t axis)
+{
+    const TcOnnxPb__Dim *d = tensor_of(v)->shape->dim[axis];
+    const char *name = tc_onnx_dim_name(d);
+    tc_ctx *ctx = reader->ctx;
+    tc_status status =
+        name ? tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has no fixed size ('%s')", axis, name)
+             : tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has no fixed size", axis);
+    const char *shape = shape_words(reader, tensor_of(v)->shape), *size = wanted(d, axis);
+    if (name)
+        tc_note(ctx, loc, "say it with --dim %s=%s, or with --shape %s=%s", name, size, v->name,
+                shape);
+    else
+        tc_note(ctx, loc, "say it with --dim %s.%zu=%s, or with --shape %s=%s", v->name, axis, size,
+                v->name, shape);
+    return status;
+}
+
+static tc_shape_given *shape_given(tc_ctx *ctx, const char *name)
+{
+    tc_shape_given *found = NULL;
+    for (size_t i = 0; i < ctx->n_shape; i++)
+        if (tc_text_eq(ctx->shape[i].input, name))
+            found = &ctx->shape[i];
+    return found;
+}
+
+static tc_status size_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__ValueInfo *v,
+                         const tc_npy *sample, int rank, int axis, int64_t *out)
+{
+    const TcOnnxPb__Shape *shape = tensor_of(v)->shape;
+    const TcOnnxPb__Dim *d = shape ? shape->dim[axis] : NULL;
+    tc_shape_given *given = shape_given(reader->ctx, v->name);
+    tc_ctx *ctx = reader->ctx;
+    bool fixed = is_fixed(d);
+    const char *name = tc_onnx_dim_name(d);
+    *out = fixed ? d->value : -1;
+    if (given) {
+        given->used = true;
+        if (fixed && *out != given->dim[axis])
+            return tc_usage(ctx, "--shape %s: axis %d is %" PRId64 " in the file, not %" PRId64,
+                            v->name, axis, *out, given->dim[axis]);
+        *out = given->dim[axis];
+        return TC_OK;
+    }
+    const char *place = tc_text_format(&reader->work, "%s.%d", v->name, axis);
+    if (fixed || (name && said(ctx, name, out)) || said(ctx, place, out))
+        return TC_OK;
+    if (sample && sample->rank == rank) {
+        *out = sample->dim[axis];
+        return TC_OK;
+    }
+    return open_size(reader, loc, v, (size_t)axis);
+}
+
+static tc_status type_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__ValueInfo *v,
+                         const tc_npy *sample, const tc_type **out)
+{
+    tc_ctx *ctx = reader->ctx;
+    const TcOnnxPb__TensorType *t = tensor_of(v);
+    if (!t)
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+                              "an input that is a %s: tosac computes on tensors only",
+                              !v->type                  ? "value without type"
+                              : v->type->has_sequence   ? "sequence"
+                              : v->type->has_map        ? "map"
+                              : v->type->optional_type ? "optional value of no tensor"
+                                                        : "sparse tensor");
+    tc_dtype dtype = tc_onnx_dtype(t->elem_type);
+    if (dtype == TC_none)
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not handled",
+                              t->elem_type, tc_onnx_dtype_name(t->elem_type));
+    const tc_shape_given *given = shape_given(ctx, v->name);
+    int64_t rank = t->shape ? (int64_t)t->shape->n_dim
+                   : given  ? given->rank
+                   : sample ? sample->rank
+                            : -1;
+    if (rank < 0) {
+        tc_status status = tc_error(ctx, loc, TC_E_DYNAMIC, "the file does not say its shape");
+        tc_note(ctx, loc, "say it with --shape %s=SIZE,...", v->name);
+        return status;
+    }
+    if (rank > TC_MAX_RANK)
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+                              "%" PRId64 " axes; at most %d are handled", rank, TC_MAX_RANK);
+    if (given && given->rank != rank)
+        return tc_usage(ctx, "--shape %s: %d sizes, and the input has %" PRId64 " axes", v->name,
+                        given->rank, rank);
+    int64_t dim[TC_MAX_RANK];
+    tc_status worst = TC_OK;
+    for (int i = 0; i < rank; i++) {
+        tc_status status = size_of(reader, loc, v, sample, (int)rank, i, &dim[i]);
+        worst = worst == TC_OK ? status : worst;
+    }
+    TC_TRY(worst);
+    if (tc_dims_count((int32_t)rank, dim) < 0)
+        return tc_error(ctx, loc, TC_E_TOO_LARGE, "shape %s",
+                        tc_dims_text(&reader->work, (int32_t)rank, dim));
+    *out = tc_type_make(ctx, dtype, (int32_t)rank, dim);
+    return TC_OK;
+}
+
+/* The numbers that are given for an input, where they are one sample of its type. */
+static tc_status read_sample(tc_onnx *reader, const tc_type *type, tc_npy *array, tc_tensor *out)
+{
+    enum { MOST = 1 << 24 };
+    tc_ctx *ctx = reader->ctx;
+    bool fits = array && array->rank == type->rank && tc_type_count(type) <= MOST &&
+                (!type->rank ||
+                 memcmp(array->dim, type->dim, (size_t)type->rank * sizeof *type->dim) == 0);
+    *out = (tc_tensor){type, NULL};
+    if (!fits)
+        return TC_OK;
+    tc_tensor t = tc_tensor_new(&ctx->arena, type);
+    tc_trial trial; /* whoever runs the program says what is wrong with the data */
+    tc_trial_begin(ctx, &trial);
+    if (tc_data_convert(ctx, array, 0, &t) == TC_OK)
+        *out = t;
+    tc_trial_end(ctx, &trial);
+    return TC_OK;
+}
+
+/* The numbers of an input that the caller fixes; one with a default is given another. */
+static tc_status fixed_input(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, tc_tensor *out)
+{
+    const tc_type *type = NULL;
+    tc_loc *loc = tc_new(&reader->ctx->arena, tc_loc);
+    loc->file = reader->file;
+    loc->place = tc_text_format(&reader->ctx->arena, "input '%.200s'", v->name);
+    TC_TRY(type_of(reader, loc, v, NULL, &type));
+    return tc_fixed_value(reader->ctx, v->name, type, out);
+}
+
+tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
+{
+    tc_onnx *reader = scope->reader;
+    tc_ctx *ctx = reader->ctx;
+    const TcOnnxPb__Graph *graph = reader->model->graph;
+    size_t n = 0, k = 0;
+    tc_status worst = TC_OK;
+    TC_TRY(check_inputs(reader));
+    for (size_t i = 0; i < graph->n_input; i++) {
+        tc_tensor number = {NULL, NULL};
+        const TcOnnxPb__ValueInfo *v = graph->input[i];
+        if (v->name && tc_fixed_has(ctx, v->name))
+            TC_TRY(fixed_input(reader, v, &number));
+        if (number.data || (is_input(scope, v) && is_said(scope, v, &number)))
+            tc_onnx_name_value(scope, v->name,
+                               tc_graph_const(scope->g, number.type, number.data,
+                                              tc_intern_text(ctx, v->name), NULL));
+        n += is_input(scope, v);
+    }
+    tc_tensor *given = tc_new_n(&ctx->arena, tc_tensor, n);
+    scope->facts->given = given;
+    scope->facts->used = tc_new_n(&ctx->arena, bool, n);
+    scope->facts->n_given = n;
+    reader->module->in_port = tc_new_n(&ctx->arena, tc_port, n);
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const TcOnnxPb__ValueInfo *v = graph->input[i];
+        if (!is_input(scope, v))
+            continue;
+        const tc_type *type = NULL;
+        tc_npy *sample;
+        tc_loc *loc = tc_new(&ctx->arena, tc_loc);
+        loc->file = reader->file;
+        loc->place = tc_text_format(&ctx->arena, "input '%.200s'", v->name);
+        TC_TRY(sample_of(reader, k, n, &sample));
+        tc_status status = type_of(reader, loc, v, sample, &type);
+        if (status != TC_OK) {
+            worst = worst == TC_OK || worst == TC_UNSUPPORTED ? status : worst;
+            k++;
+            continue;
+        }
+        TC_TRY(read_sample(reader, type, sample, &given[k++]));
+        tc_port *port = &reader->module->in_port[reader->module->n_in_port++];
+        port->name = tc_intern_text(ctx, v->name);
+        port->val = tc_graph_input(scope->g, type, v->name);
+        tc_onnx_name_value(scope, v->name, port->val);
+    }
+    TC_TRY(worst);
+    TC_TRY(tc_make_shapes_used(ctx));
+    for (size_t i = 0; i < ctx->n_dim; i++)
+        if (!ctx->dim[i].used)
+            tc_warning(ctx, &(tc_loc){.file = reader->file}, TC_E_NO_EFFECT,
+                       "--dim %s has no effect: no open size has that name", ctx->dim[i].name);
+    return TC_OK;
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2_args.c -- a node's arguments by schema name, and its results. */
+#include "pt2_program.h"
+
+#include "../../num/load.h"
+
+/* Messages: the first failure of a node is the one that counts. */
+
+void tc_pt2_unsupported(tc_pt2_node *n, const char *reason)
+{
+    if (n->status == TC_OK)
+        n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED, "'%s': %s", n->target, reason);
+}
+
+void tc_pt2_bad(tc_pt2_node *n, tc_diag_id id, const char *reason)
+{
+    if (n->status == TC_OK)
+        n->status = tc_error(n->ctx, n->loc, id, "'%s': %s", n->target, reason);
+}
+
+static void bad_argument(tc_pt2_node *n, const char *arg, const char *expected)
+{
+    if (n->status == TC_OK)
+        n->status = tc_error(n->ctx, n->loc, TC_E_ARGUMENT,
+                             "node '%s': argument '%s' of '%s' is missing or not %s", n->loc->node,
+                             arg, n->target, expected);
+}
+
+void tc_pt2_fail_again(tc_pt2_node *n)
+{
+    if (n->status == TC_OK)
+        n->status = TC_UNSUPPORTED;
+}
+
+/* Finding arguments: {"name": ..., "arg": {tag: value}} */
+
+const tc_json *tc_pt2_arg_at(tc_pt2_node *n, int i, tc_str *tag)
+{
+    const tc_json *arg = tc_json_first(tc_json_get(n->json, "inputs"));
+    while (arg && i-- > 0)
+        arg = arg->next;
+    return tc_json_only(tc_json_get(arg, "arg"), tag);
+}
+
+/* NULL: missing, or None. */
+static const tc_json *find(tc_pt2_node *n, const char *name, tc_str *tag)
+{
+    const tc_json *arg = tc_json_first(tc_json_get(n->json, "inputs"));
+    size_t size = strlen(name);
+    for (; arg; arg = arg->next) {
+        const tc_json *key = tc_json_get(arg, "name");
+        if (!tc_json_is(key, TC_JSON_TEXT) || key->n != size ||
+            memcmp(key->as.text, name, size) != 0)
+            continue;
+        const tc_json *value = tc_json_only(tc_json_get(arg, "arg"), tag);
+        if (tc_str_is(*tag, "as_optional_tensor"))
+            value = tc_json_only(value, tag);
+        return tc_str_is(*tag, "as_none") ? NULL : value;
+    }
+    *tag = (tc_str){"", 0};
+    return NULL;
+}
+
+/* Names */
+
+tc_pt2_name *tc_pt2_name_of(tc_pt2_scope *scope, tc_str name)
+{
+    return tc_map_get(&scope->name, name);
+}
+
+tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
+{
+    tc_pt2_scope *scope = n->work->scope;
+    tc_str text = tc_json_text(&scope->reader->work, tc_json_get(named, "name"));
+    tc_pt2_name *name = tc_pt2_name_of(scope, text);
+    if (n->status != TC_OK)
+        return NULL;
+    if (name && name->kind == TC_PT2_PAYLOAD)
+        n->status = tc_pt2_load(scope, name, n->loc);
+    else if (name && name->kind == TC_PT2_BROKEN)
+        tc_pt2_fail_again(n);
+    else if (!name)
+        n->status =
+            tc_error(n->ctx, n->loc, TC_E_ORDER, "'%s' uses '%.*s', which nothing before it makes",
+                     n->target, (int)text.n, text.p ? text.p : "");
+    else if (name->kind == TC_PT2_UNMADE)
+        n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
+                                   "'%s' uses '%.*s', a result of '%s' that is not computed",
+                                   n->target, (int)text.n, text.p, name->full_name);
+    else if (name->kind != TC_PT2_CELL)
+        n->status =
+            tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED, "'%s' uses '%.*s', which is no tensor",
+                           n->target, (int)text.n, text.p);
+    return n->status == TC_OK ? name->cell : NULL;
+}
+
+/* Inside torch.autocast the floats that an operator takes are of the type that it gives. */
+static tc_val autocast(tc_pt2_node *n, tc_val x)
+{
+    const tc_pt2_result *r = n->n_result ? &n->work->result[0] : NULL;
+    const tc_type *type =
+        r && r->tensor ? tc_pt2_declared(n->work->scope, r->name, n->loc, NULL) : NULL;
+    bool floats = type && tc_is_float(type->dtype) && tc_is_float(tc_type_of(n->g, x)->dtype);
+    return floats ? tc_pt2_cast(n, x, type->dtype) : x;
+}
+
+tc_val tc_pt2_value(tc_pt2_node *n, const tc_json *named)
+{
+    tc_pt2_work *work = n->work;
+    tc_pt2_cell *cell = tc_pt2_cell_of(n, named);
+    tc_val val = TC_NONE;
+    if (!cell)
+        return TC_NONE;
+    n->status = tc_pt2_current(n->g, cell, n->loc, &val);
+    tc_grow(&work->scope->reader->work, work->read, work->n_read, work->cap_read);
+    work->read[work->n_read++] = cell;
+    if (n->status == TC_OK && work->scope->autocast)
+        val = autocast(n, val);
+    return n->status == TC_OK ? val : TC_NONE;
+}
+
+/* Tensors */
+
+bool tc_pt2_has(tc_pt2_node *n, const char *arg)
+{
+    tc_str tag;
+    return find(n, arg, &tag) != NULL;
+}
+
+bool tc_pt2_is_tensor(tc_pt2_node *n, const char *arg)
+{
+    tc_str tag;
+    return find(n, arg, &tag) && tc_str_is(tag, "as_tensor");
+}
+
+tc_val tc_pt2_tensor_opt(tc_pt2_node *n, const char *arg)
+{
+    tc_str tag;
+    const tc_json *value = find(n, arg, &tag);
+    if (value && !tc_str_is(tag, "as_tensor"))
+        bad_argument(n, arg, "a tensor");
+    return value && n->status == TC_OK ? tc_pt2_value(n, value) : TC_NONE;
+}
+
+tc_val tc_pt2_tensor(tc_pt2_node *n, const char *arg)
+{
+    if (!tc_pt2_is_tensor(n, arg)) {
+        bad_argument(n, arg, "a tensor");
+        return TC_NONE;
+    }
+    return tc_pt2_tensor_opt(n, arg);
+}
+
+tc_val *tc_pt2_values(tc_pt2_node *n, const tc_json *json, tc_str tag, int *count)
+{
+    bool optional = tc_str_is(tag, "as_optional_tensors");
+    *count = 0;
+    if (!optional && !tc_str_is(tag, "as_tensors"))
+        return NULL;
+    tc_val *list = tc_new_n(&n->ctx->arena, tc_val, json->n);
+    for (const tc_json *item = tc_json_first(json); item; item = item->next) {
+        const tc_json *named = optional ? tc_json_get(item, "as_tensor") : item;
+        list[(*count)++] = named ? tc_pt2_value(n, named) : TC_NONE;
+    }
+    return list;
+}
+
+tc_val *tc_pt2_tensors(tc_pt2_node *n, const char *arg, int *count)
+{
+    tc_str tag;
+    const tc_json *value = find(n, arg, &tag);
+    tc_val *list = value ? tc_pt2_values(n, value, tag, count) : NULL;
+    if (!list) {
+        *count = 0;
+        bad_argument(n, arg, "a list of tensors");
+    }
+    return list;
+}
+
+/* Numbers */
+
+static tc_pt2_number int_number(int64_t i)
+{
+    return (tc_pt2_number){TC_PT2_INT, i, (double)i};
+}
+
+static tc_pt2_number float_number(double f)
+{
+    return (tc_pt2_number){TC_PT2_FLOAT, 0, f};
+}
+
+/* {"as_name": ...} or one of the plain ones. */
+static tc_pt2_number sym_number(tc_pt2_scope *scope, const tc_json *json)
+{
+    tc_str tag;
+    const tc_json *value = tc_json_only(json, &tag);
+    if (!value || !tc_str_is(tag, "as_name"))
+        return value ? tc_pt2_number_of(scope, value, tag) : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
+    tc_pt2_name *name = tc_pt2_name_of(scope, tc_json_text(&scope->reader->work, value));
+    bool known = name && name->kind >= TC_PT2_INT && name->kind <= TC_PT2_BOOL;
+    if (name && name->kind == TC_PT2_BROKEN)
+        return (tc_pt2_number){TC_PT2_BROKEN, 0, 0};
+    return known ? name->number : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
+}
+
+tc_pt2_number tc_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str tag)
+{
+    static const char *const whole[] = {"as_int", "as_memory_format", "as_layout",
+                                        "as_scalar_type"};
+    int64_t i;
+    double f;
+    bool b;
+    for (size_t k = 0; k < TC_COUNT(whole); k++)
+        if (tc_str_is(tag, whole[k]) && tc_json_i64(json, &i))
+            return int_number(i);
+    if (tc_str_is(tag, "as_float") && tc_json_f64(json, &f))
+        return float_number(f);
+    if (tc_str_is(tag, "as_bool") && tc_json_bool(json, &b))
+        return (tc_pt2_number){TC_PT2_BOOL, b, b};
+    if (tc_str_is(tag, "as_sym_int") || tc_str_is(tag, "as_sym_float") ||
+        tc_str_is(tag, "as_sym_bool"))
+        return sym_number(scope, json);
+    return (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
+}
+
+static tc_pt2_number number(tc_pt2_node *n, const char *arg, const char *expected, bool *found)
+{
+    tc_str tag;
+    const tc_json *value = find(n, arg, &tag);
+    tc_pt2_number none = {TC_PT2_NOTHING, 0, 0};
+    *found = value != NULL;
+    if (!value || n->status != TC_OK)
+        return none;
+    tc_pt2_number result = tc_pt2_number_of(n->work->scope, value, tag);
+    if (result.kind == TC_PT2_BROKEN)
+        tc_pt2_fail_again(n);
+    if (result.kind == TC_PT2_NOTHING)
+        bad_argument(n, arg, expected);
+    return result;
+}
+
+int64_t tc_pt2_int(tc_pt2_node *n, const char *arg, int64_t missing)
+{
+    bool found;
+    tc_pt2_number v = number(n, arg, "an integer", &found);
+    if (v.kind == TC_PT2_FLOAT)
+        bad_argument(n, arg, "an integer");
+    return !found ? missing : v.i;
+}
+
+int64_t tc_pt2_need_int(tc_pt2_node *n, const char *arg)
+{
+    if (!tc_pt2_has(n, arg))
+        bad_argument(n, arg, "an integer");
+    return tc_pt2_int(n, arg, 0);
+}
+
+double tc_pt2_float(tc_pt2_node *n, const char *arg, double missing)
+{
+    bool found;
+    tc_pt2_number v = number(n, arg, "a number", &found);
+    return !found ? missing : v.f;
+}
+
+bool tc_pt2_bool(tc_pt2_node *n, const char *arg, bool missing)
+{
+    bool found;
+    tc_pt2_number v = number(n, arg, "true or false", &found);
+    return !found ? missing : v.f != 0;
+}
+
+/* The elements of a list of numbers, whichever of its spellings the file uses. */
+static tc_pt2_number *numbers(tc_pt2_node *n, const char *arg, int32_t *count)
+{
+    static const struct {
+        const char *list, *element;
+    } spelling[] = {{"as_ints", "as_int"},           {"as_floats", "as_float"},
+                    {"as_bools", "as_bool"},         {"as_sym_ints", "as_sym_int"},
+                    {"as_sym_floats", "as_sym_float"}, {"as_sym_bools", "as_sym_bool"}};
+    tc_str tag;
+    const tc_json *value = find(n, arg, &tag);
+    *count = 0;
+    if (!value || n->status != TC_OK || (tc_str_is(tag, "as_tensors") && value->n == 0))
+        return NULL;
+    tc_pt2_scope *scope = n->work->scope;
+    const tc_json *item = value;
+    int32_t most = 1;
+    for (size_t k = 0; k < TC_COUNT(spelling); k++)
+        if (tc_str_is(tag, spelling[k].list) && tc_json_is(value, TC_JSON_LIST)) {
+            tag = tc_str_of(spelling[k].element);
+            item = tc_json_first(value);
+            most = (int32_t)value->n;
+        }
+    tc_pt2_number *list = tc_new_n(&scope->reader->work, tc_pt2_number, (size_t)most);
+    for (; *count < most; item = item->next) {
+        list[*count] = tc_pt2_number_of(scope, item, tag);
+        tc_pt2_kind kind = list[(*count)++].kind;
+        if (kind == TC_PT2_NOTHING || kind == TC_PT2_BROKEN) {
+            if (kind == TC_PT2_BROKEN)
+                tc_pt2_fail_again(n);
+            bad_argument(n, arg, "a list of numbers that are known");
+            *count = 0;
+            return NULL;
+        }
+    }
+    return list;
+}
+
+tc_ints tc_pt2_ints(tc_pt2_node *n, const char *arg)
+{
+    int32_t count;
+    const tc_pt2_number *list = numbers(n, arg, &count);
+    int64_t *v = tc_new_n(&n->ctx->arena, int64_t, (size_t)count);
+    for (int32_t i = 0; i < count; i++) {
+        v[i] = list[i].i;
+        if (list[i].kind == TC_PT2_FLOAT)
+            bad_argument(n, arg, "a list of integers");
+    }
+    return (tc_ints){count, v};
+}
+
+tc_floats tc_pt2_floats(tc_pt2_node *n, const char *arg)
+{
+    int32_t count;
+    const tc_pt2_number *list = numbers(n, arg, &count);
+    double *v = tc_new_n(&n->ctx->arena, double, (size_t)count);
+    for (int32_t i = 0; i < count; i++)
+        v[i] = list[i].f;
+    return (tc_floats){count, v};
+}
+
+const char *tc_pt2_text(tc_pt2_node *n, const char *arg, const char *missing)
+{
+    tc_str tag;
+    const tc_json *value = find(n, arg, &tag);
+    if (value && !(tc_str_is(tag, "as_string") && tc_json_is(value, TC_JSON_TEXT)))
+        bad_argument(n, arg, "text");
+    if (!value || n->status != TC_OK)
+        return missing;
+    return tc_intern(n->ctx, tc_json_text(&n->work->scope->reader->work, value));
+}
+
+tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
+{
+    tc_str tag;
+    int64_t code = 0;
+    const tc_json *value = find(n, arg, &tag);
+    if (!value || n->status != TC_OK)
+        return missing;
+    if (!tc_str_is(tag, "as_scalar_type") || !tc_json_i64(value, &code))
+        bad_argument(n, arg, "an element type");
+    tc_dtype dtype = tc_dtype_from_pt2(code);
+    if (n->status == TC_OK && dtype == TC_none)
+        n->status =
+            tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
+                           "'%s': element type %" PRId64 " of torch.export", n->target, code);
+    return dtype;
+}
+
+/* Constants */
+
+static tc_val scalar(tc_pt2_node *n, tc_dtype dtype, tc_pt2_number v)
+{
+    if (n->status != TC_OK)
+        return TC_NONE;
+    tc_tensor t = {tc_type_make(n->ctx, dtype, 0, NULL), tc_arena_raw(&n->ctx->arena, 16)};
+    if (v.kind == TC_PT2_FLOAT)
+        tc_store_f64(t, 0, v.f);
+    else
+        tc_store_i64(t, 0, v.i);
+    return tc_graph_const(n->g, t.type, t.data, NULL, n->loc);
+}
+
+tc_val tc_pt2_const(tc_pt2_node *n, tc_dtype dtype, double value)
+{
+    return scalar(n, dtype, float_number(value));
+}
+
+/* The element type a number takes beside a tensor of type `beside`: the tensor's own, unless the
+ * number is of a higher category. */
+static tc_dtype number_type(tc_pt2_kind kind, tc_dtype beside)
+{
+    bool is_bool = beside == TC_bool || beside == TC_none;
+    if (kind == TC_PT2_FLOAT)
+        return is_bool || tc_is_int(beside) ? TC_f32 : beside;
+    if (kind == TC_PT2_INT)
+        return is_bool ? TC_i64 : beside;
+    return beside == TC_none ? TC_bool : beside;
+}
+
+/* {"real": ..., "imag": ...}; TC_NONE when the argument is none of that kind. */
+static tc_val complex_number(tc_pt2_node *n, const char *arg)
+{
+    tc_str tag;
+    double re, im;
+    const tc_json *value = find(n, arg, &tag);
+    if (!value || n->status != TC_OK || !tc_str_is(tag, "as_complex") ||
+        !tc_json_f64(tc_json_get(value, "real"), &re) ||
+        !tc_json_f64(tc_json_get(value, "imag"), &im))
+        return TC_NONE;
+    tc_val part[2];
+    part[0] = tc_pt2_const(n, TC_f32, re);
+    part[1] = tc_pt2_const(n, TC_f32, im);
+    return tc_pt2_emit(n, TC_OP_complex, NULL, part, 2);
+}
+
+tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
+{
+    bool found;
+    if (tc_pt2_is_tensor(n, arg))
+        return tc_pt2_tensor(n, arg);
+    tc_val pair = complex_number(n, arg);
+    if (pair)
+        return pair;
+    tc_pt2_number v = number(n, arg, "a number or a tensor", &found);
+    if (!found)
+        bad_argument(n, arg, "a number or a tensor");
+    if (n->status != TC_OK)
+        return TC_NONE;
+    return scalar(n, number_type(v.kind, other ? tc_type_of(n->g, other)->dtype : TC_none), v);
+}
+
+/* Emitting */
+
+tc_node *tc_pt2_emit_many(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in,
+                          int n_out)
+{
+    tc_node *node = NULL;
+    if (n->status == TC_OK)
+        n->status = tc_graph_emit(n->g, op, attr, in, n_in, n_out, n->loc, &node);
+    return n->status == TC_OK ? node : NULL;
+}
+
+tc_val tc_pt2_emit(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in)
+{
+    tc_node *node = tc_pt2_emit_many(n, op, attr, in, n_in, 1);
+    return node ? node->out[0] : TC_NONE;
+}
+
+tc_val tc_pt2_cast(tc_pt2_node *n, tc_val x, tc_dtype dtype)
+{
+    if (n->status != TC_OK || tc_type_of(n->g, x)->dtype == dtype)
+        return x;
+    return tc_pt2_emit1(n, TC_OP_cast, tc_pt2_attr(n, cast, dtype), x);
+}
+
+int64_t tc_pt2_axis(tc_pt2_node *n, int64_t axis, int rank)
+{
+    int64_t most = rank ? rank : 1;
+    if (n->status != TC_OK)
+        return 0;
+    if (axis < -most || axis >= most) {
+        n->status =
+            tc_error(n->ctx, n->loc, TC_E_ARGUMENT, "'%s': axis %" PRId64 " of a tensor of rank %d",
+                     n->target, axis, rank);
+        return 0;
+    }
+    return axis < 0 ? axis + most : axis;
+}
+
+/* Results */
+
+static tc_pt2_result *result_at(tc_pt2_node *n, int i)
+{
+    if (n->status != TC_OK)
+        return NULL;
+    if (i < 0 || i >= n->n_result) {
+        n->status = tc_error(n->ctx, n->loc, TC_E_STRUCTURE,
+                             "'%s' has %d results here, and makes more", n->target, n->n_result);
+        return NULL;
+    }
+    return &n->work->result[i];
+}
+
+const tc_type *tc_pt2_result_type(tc_pt2_node *n, int i)
+{
+    tc_pt2_result *r = result_at(n, i);
+    return r ? tc_pt2_declared(n->work->scope, r->name, n->loc, &n->status) : NULL;
+}
+
+/* Sizes that the export could not know are those of what was computed. */
+static void learn_sizes(tc_pt2_scope *scope, const tc_json *meta, const tc_type *type)
+{
+    const tc_json *sizes = tc_json_get(meta, "sizes"), *size = tc_json_first(sizes);
+    if (!tc_json_is(sizes, TC_JSON_LIST) || sizes->n != (uint32_t)type->rank)
+        return;
+    for (int axis = 0; size; size = size->next)
+        tc_pt2_learn(scope->reader, size, type->dim[axis++]);
+}
+
+static void check_type(tc_pt2_node *n, const tc_pt2_result *r, tc_val value)
+{
+    tc_pt2_scope *scope = n->work->scope;
+    const tc_json *meta = tc_map_get(&scope->declared, r->name);
+    if (!meta)
+        return;
+    const tc_type *computed = tc_type_of(n->g, value);
+    learn_sizes(scope, meta, computed);
+    const tc_type *declared = tc_pt2_declared(scope, r->name, n->loc, &n->status);
+    if (!declared || declared == computed)
+        return;
+    tc_mark mark = tc_arena_mark(&n->ctx->scratch);
+    n->status =
+        tc_error(n->ctx, n->loc, TC_E_MISMATCH,
+                 "node '%s' ('%s'): the file says that '%.*s' is %s, computed is %s", n->loc->node,
+                 n->target, (int)r->name.n, r->name.p, tc_type_text(&n->ctx->scratch, declared),
+                 tc_type_text(&n->ctx->scratch, computed));
+    tc_arena_rewind(&n->ctx->scratch, mark);
+}
+
+static void name_result(tc_pt2_node *n, tc_pt2_result *r, tc_pt2_cell *cell)
+{
+    tc_pt2_scope *scope = n->work->scope;
+    tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
+    *name = (tc_pt2_name){.kind = TC_PT2_CELL, .cell = cell};
+    *tc_map_at(&scope->name, r->name) = name;
+    r->cell = cell;
+}
+
+void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
+{
+    if (n->work->in_place && i == 0) {
+        const tc_json *first = tc_json_first(tc_json_get(n->json, "inputs"));
+        tc_str arg = tc_json_text(&n->ctx->arena, tc_json_get(first, "name"));
+        tc_pt2_bind_inplace(n, tc_text_copy(&n->ctx->arena, arg), value);
+        return;
+    }
+    tc_pt2_result *r = result_at(n, i);
+    if (!r || !r->tensor)
+        return;
+    if (tc_pt2_name_of(n->work->scope, r->name))
+        n->status =
+            tc_error(n->ctx, n->loc, TC_E_ORDER, "'%.*s' is made twice", (int)r->name.n, r->name.p);
+    else
+        check_type(n, r, value);
+    if (n->status != TC_OK)
+        return;
+    tc_pt2_cell *cell = tc_new(&n->work->scope->reader->work, tc_pt2_cell);
+    cell->val = value;
+    name_result(n, r, cell);
+    tc_value *made = tc_value_of(n->g, value);
+    if (!made->name && !made->data)
+        made->name = tc_intern(n->ctx, r->name);
+}
+
+void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number v)
+{
+    tc_pt2_result *r = result_at(n, i);
+    if (!r || r->tensor)
+        return;
+    tc_pt2_scope *scope = n->work->scope;
+    tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
+    *name = (tc_pt2_name){.kind = v.kind, .number = v};
+    *tc_map_at(&scope->name, r->name) = name;
+    if (v.kind == TC_PT2_INT && scope->numbers)
+        tc_pt2_learn(scope->reader,
+                     tc_json_get(scope->numbers, tc_text_copy(&scope->reader->work, r->name)), v.i);
+}
+
+/* x broadcast to the type of the tensor that it is written into. */
+static tc_val fit(tc_pt2_node *n, tc_val x, const tc_type *into)
+{
+    x = tc_pt2_cast(n, x, into->dtype);
+    if (n->status != TC_OK || tc_type_of(n->g, x) == into)
+        return x;
+    tc_ints shape = tc_ints_copy(&n->ctx->arena, into->dim, into->rank);
+    return tc_pt2_emit1(n, TC_OP_expand, tc_pt2_attr(n, shape, shape), x);
+}
+
+void tc_pt2_bind_inplace(tc_pt2_node *n, const char *arg, tc_val value)
+{
+    tc_str tag;
+    const tc_json *named = find(n, arg, &tag);
+    if (!named || !tc_str_is(tag, "as_tensor"))
+        bad_argument(n, arg, "a tensor");
+    tc_pt2_cell *cell = n->status == TC_OK ? tc_pt2_cell_of(n, named) : NULL;
+    if (!cell)
+        return;
+    value = fit(n, value, tc_type_of(n->g, cell->val));
+    if (n->status == TC_OK && value != cell->val)
+        n->status = tc_pt2_write(n->g, &n->work->scope->reader->work, cell, value, n->loc);
+    tc_pt2_result *r = n->n_result && n->status == TC_OK ? result_at(n, 0) : NULL;
+    if (!r || !r->tensor)
+        return;
+    check_type(n, r, value);
+    name_result(n, r, cell);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2_arrange.c -- importers of operators that join, repeat and turn tensors, give them borders,
+ * and read them along diagonals and strides.  A row's `extra` is 1 when ATen returns a view, 0 for
+ * a copy, unless the importer says otherwise. */
+#include "pt2_make.h"
+
+/* Joining. */
+
+/* x with as many axes as atleast_1d, _2d or _3d gives it. */
+static tc_val at_least(tc_pt2_node *n, tc_val x, int rank)
+{
+    const tc_type *t = tc_pt2_type(n, x);
+    if (t->rank >= rank)
+        return x;
+    int64_t dim[3] = {1, 1, 1};
+    if (t->rank == 1)
+        dim[rank > 1 ? 1 : 0] = t->dim[0];
+    if (t->rank == 2) {
+        dim[0] = t->dim[0];
+        dim[1] = t->dim[1];
+    }
+    return tc_pt2_reshape(n, x, tc_ints_copy(&n->ctx->arena, dim, rank));
+}
+
+/* Every tensor in the result's element type; old programs join lists of nothing, which are left
+ * out. */
+static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
+{
+    const tc_type *y = tc_pt2_result_type(n, 0);
+    int kept = 0;
+    for (int i = 0; y && i < count && n->status == TC_OK; i++) {
+        const tc_type *t = tc_pt2_type(n, x[i]);
+        if (op == TC_OP_cat && t->rank == 1 && t->dim[0] == 0 &&
+            (y->rank > 1 || (kept == 0 && i + 1 < count)))
+            continue;
+        x[kept++] = tc_pt2_cast(n, x[i], y->dtype);
+    }
+    if (n->status == TC_OK && !kept)
+        tc_pt2_bad(n, TC_E_ARGUMENT, "there is nothing to join");
+    const void *attr = tc_pt2_attr(n, axis, axis);
+    tc_pt2_result(n, TC_NONE, tc_pt2_emit(n, op, attr, x, kept), 0);
+}
+
+static void import_join(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    int count;
+    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
+    int64_t dim = tc_pt2_int(n, tc_pt2_has(n, "axis") ? "axis" : "dim", 0);
+    const tc_type *y = tc_pt2_result_type(n, 0);
+    if (n->status == TC_OK)
+        join(n, row->op, x, count, tc_pt2_axis(n, dim, y->rank));
+}
+
+/* hstack, vstack, dstack: extra is the least rank; the axis is the last of those. */
+static void import_dim_stack(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    int count, rank = (int)row->extra;
+    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
+    for (int i = 0; i < count && n->status == TC_OK; i++)
+        x[i] = at_least(n, x[i], rank);
+    if (n->status != TC_OK || !count)
+        return;
+    int64_t axis = rank == 1 ? (tc_pt2_type(n, x[0])->rank > 1) : rank == 2 ? 0 : 2;
+    join(n, TC_OP_cat, x, count, axis);
+}
+
+/* Lists become columns. */
+static void import_column_stack(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    int count;
+    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
+    (void)row;
+    for (int i = 0; i < count && n->status == TC_OK; i++) {
+        const tc_type *t = tc_pt2_type(n, x[i]);
+        int64_t column[2] = {tc_type_count(t), 1};
+        if (t->rank < 2)
+            x[i] = tc_pt2_reshape(n, x[i], tc_ints_copy(&n->ctx->arena, column, 2));
+    }
+    if (n->status == TC_OK)
+        join(n, TC_OP_cat, x, count, 1);
+}
+
+/* Repeating and turning. */
+
+static void import_repeat(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    tc_ints given = tc_pt2_ints(n, tc_pt2_has(n, "repeats") ? "repeats" : "dims");
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    int rank = tc_pt2_type(n, x)->rank, lead = given.n < rank ? rank - given.n : 0;
+    int64_t *repeats = tc_new_n(&n->ctx->arena, int64_t, (size_t)(given.n + lead));
+    for (int i = 0; i < given.n + lead; i++)
+        repeats[i] = i < lead ? 1 : given.v[i - lead];
+    tc_pt2_result(
+        n, x, tc_pt2_emit1(n, TC_OP_repeat, tc_pt2_attr(n, repeat, {given.n + lead, repeats}), x),
+        0);
+}
+
+static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    int64_t repeats = tc_pt2_need_int(n, "repeats"), dim = tc_pt2_int(n, "dim", 0);
+    (void)row;
+    if (!tc_pt2_has(n, "dim"))
+        x = tc_pt2_flat(n, x);
+    if (n->status != TC_OK)
+        return;
+    int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
+    tc_pt2_result(
+        n, x,
+        tc_pt2_emit1(n, TC_OP_repeat_interleave, tc_pt2_attr(n, interleave, axis, repeats), x), 0);
+}
+
+static void import_flip(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    tc_ints dims = row->extra < 0 ? tc_pt2_ints(n, "dims")
+                                  : tc_ints_fill(&n->ctx->arena, (int64_t)row->extra, 1);
+    if (n->status != TC_OK)
+        return;
+    tc_ints axes = {0, NULL};
+    if (dims.n)
+        axes = tc_pt2_axes(n, dims, tc_pt2_type(n, x)->rank);
+    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_flip, tc_pt2_attr(n, flip, axes), x), 0);
+}
+
+/* A quarter turn is a flip and a transpose, half a turn two flips. */
+static void import_rot90(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    int64_t k = ((tc_pt2_int(n, "k", 1) % 4) + 4) % 4, plane[2] = {0, 1};
+    tc_ints dims = tc_pt2_ints(n, "dims");
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    for (int i = 0; i < dims.n && i < 2; i++)
+        plane[i] = dims.v[i];
+    for (int i = 0; i < 2; i++)
+        plane[i] = tc_pt2_axis(n, plane[i], tc_pt2_type(n, x)->rank);
+    tc_ints axes = k == 2   ? tc_ints_copy(&n->ctx->arena, plane, 2)
+                   : k == 0 ? (tc_ints){0, NULL}
+                            : tc_ints_copy(&n->ctx->arena, &plane[k == 1], 1);
+    tc_val y = tc_pt2_emit1(n, TC_OP_flip, tc_pt2_attr(n, flip, axes), x);
+    if (k % 2)
+        y = tc_pt2_swap(n, y, plane[0], plane[1]);
+    tc_pt2_result(n, x, y, 0);
+}
+
+static void import_roll(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    tc_ints shifts = tc_pt2_ints(n, "shifts"), dims = tc_pt2_ints(n, "dims");
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    tc_val from = dims.n ? x : tc_pt2_flat(n, x);
+    int64_t *axes = tc_new_n(&n->ctx->arena, int64_t, (size_t)(dims.n ? dims.n : 1));
+    for (int i = 0; i < dims.n; i++)
+        axes[i] = tc_pt2_axis(n, dims.v[i], t->rank);
+    const void *attr = tc_pt2_attr(n, roll, shifts, {dims.n ? dims.n : 1, axes});
+    tc_val y = tc_pt2_emit1(n, TC_OP_roll, attr, from);
+    tc_pt2_result(n, x, dims.n ? y : tc_pt2_reshape(n, y, tc_pt2_dims(n, t)), 0);
+}
+
+/* Borders: PyTorch lists them from the last axis, ours from the first. */
+static void pad(tc_pt2_node *n, tc_val x, tc_ints given, tc_field_pad_mode mode, double value)
+{
+    if (n->status != TC_OK)
+        return;
+    int rank = tc_pt2_type(n, x)->rank;
+    if (given.n % 2 || given.n > 2 * rank) {
+        tc_pt2_bad(n, TC_E_ARGUMENT, "the list of borders does not fit the tensor's rank");
+        return;
+    }
+    int64_t list[2 * TC_MAX_RANK] = {0};
+    for (int i = 0; i < given.n; i++)
+        list[2 * (rank - 1 - i / 2) + i % 2] = given.v[i];
+    tc_ints all = tc_ints_copy(&n->ctx->arena, list, 2 * rank);
+    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_pad, tc_pt2_attr(n, pad, all, mode, value), x), 0);
+}
+
+static void import_pad(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    static const char *const mode[] = {"constant", "reflect", "replicate", "circular"};
+    const char *name = tc_pt2_text(n, "mode", "constant");
+    (void)row;
+    for (int i = 0; i < (int)TC_COUNT(mode); i++)
+        if (tc_text_eq(name, mode[i])) {
+            pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), (tc_field_pad_mode)i,
+                tc_pt2_float(n, "value", 0));
+            return;
+        }
+    tc_pt2_unsupported(n, "a padding mode that is not known");
+}
+
+static void import_constant_pad(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    (void)row;
+    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), TC_pad_mode_constant,
+        tc_pt2_float(n, "value", 0));
+}
+
+static void import_border_pad(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "padding"), (tc_field_pad_mode)row->extra, 0);
+}
+
+/* Diagonals. */
+
+static void import_triangle(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    const void *attr = tc_pt2_attr(n, tri, tc_pt2_int(n, "diagonal", 0));
+    tc_pt2_result(n, x, tc_pt2_emit1(n, row->op, attr, x), 0);
+}
+
+static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, int64_t dim2)
+{
+    if (n->status != TC_OK)
+        return TC_NONE;
+    int rank = tc_pt2_type(n, x)->rank;
+    int64_t a = tc_pt2_axis(n, dim1, rank), b = tc_pt2_axis(n, dim2, rank);
+    return tc_pt2_emit1(n, TC_OP_diagonal, tc_pt2_attr(n, diagonal, offset, a, b), x);
+}
+
+static void import_diagonal(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    int64_t offset = tc_pt2_int(n, "offset", 0), a = tc_pt2_int(n, "dim1", 0),
+            b = tc_pt2_int(n, "dim2", 1);
+    tc_pt2_result(n, x, diagonal(n, x, offset, a, b), row->extra);
+}
+
+static void import_trace(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = diagonal(n, tc_pt2_tensor(n, "self"), 0, 0, 1);
+    const void *attr = tc_pt2_attr(n, axes, tc_ints_fill(&n->ctx->arena, 0, 1), false);
+    (void)row;
+    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_sum, attr, x), 0);
+}
+
+/* The last axis of x on a diagonal of zeros, as two new last axes: every row holds x, moved so that
+ * its numbers stand in their columns, and keeps the one on the diagonal. */
+static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
+{
+    if (n->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_pt2_type(n, x);
+    int64_t side = t->rank && offset > -INT32_MAX && offset < INT32_MAX
+                       ? t->dim[t->rank - 1] + (offset < 0 ? -offset : offset) : -1;
+    if (t->rank < 1 || t->rank >= TC_MAX_RANK || side < 0 || side > 1 << 13) {
+        tc_pt2_unsupported(n, "a diagonal of such rank or length");
+        return TC_NONE;
+    }
+    int64_t border[2 * TC_MAX_RANK] = {0}, dim[TC_MAX_RANK];
+    border[2 * (t->rank - 1) + (offset < 0)] = offset < 0 ? -offset : offset;
+    tc_ints borders = tc_ints_copy(&n->ctx->arena, border, 2 * t->rank);
+    tc_val row =
+        tc_pt2_emit1(n, TC_OP_pad, tc_pt2_attr(n, pad, borders, TC_pad_mode_constant, 0), x);
+    row = tc_pt2_unsqueeze(n, row, t->rank - 1);
+    memcpy(dim, t->dim, sizeof dim);
+    dim[t->rank - 1] = dim[t->rank] = side;
+    row = tc_pt2_expand(n, row, tc_ints_copy(&n->ctx->arena, dim, t->rank + 1));
+    uint8_t *keep = tc_new_n(&n->ctx->arena, uint8_t, (size_t)(side * side));
+    for (int64_t i = 0; i < side; i++)
+        if (i + offset >= 0 && i + offset < side)
+            keep[i * side + i + offset] = 1;
+    tc_val mask = tc_pt2_mask(n, keep, 2, (int64_t[]){side, side});
+    return tc_pt2_emit3(n, TC_OP_where, NULL, mask, row, tc_pt2_const(n, t->dtype, 0));
+}
+
+static void import_diag_embed(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", -2),
+            dim2 = tc_pt2_int(n, "dim2", -1);
+    tc_val y = embed(n, tc_pt2_tensor(n, "self"), offset);
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    int rank = tc_pt2_type(n, y)->rank, from = 0;
+    int64_t a = tc_pt2_axis(n, dim1, rank), b = tc_pt2_axis(n, dim2, rank), perm[TC_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        perm[i] = i == a ? rank - 2 : i == b ? rank - 1 : from++;
+    tc_pt2_result(n, y, tc_pt2_permute(n, y, perm), 0);
+}
+
+static void import_diag(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    int64_t offset = tc_pt2_int(n, "diagonal", 0);
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    bool matrix = tc_pt2_type(n, x)->rank == 2;
+    tc_pt2_result(n, x, matrix ? diagonal(n, x, offset, 0, 1) : embed(n, x, offset), 0);
+}
+
+/* Strides count from the start of what x's numbers are stored in: that must be x itself. */
+static bool owns_storage(const tc_pt2_node *n, tc_val x)
+{
+    const tc_node *def = tc_def(n->g, x);
+    while (def && (def->op == TC_OP_reshape || def->op == TC_OP_identity))
+        def = tc_def(n->g, def->in[0]);
+    return !def || !(tc_ops[def->op].traits & T_MOVES) || def->op == TC_OP_cat ||
+           def->op == TC_OP_stack || def->op == TC_OP_pad || def->op == TC_OP_repeat ||
+           def->op == TC_OP_index;
+}
+
+static void import_as_strided(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    tc_ints size = tc_pt2_ints(n, "size"), stride = tc_pt2_ints(n, "stride");
+    int64_t offset = tc_pt2_int(n, "storage_offset", 0);
+    if (n->status != TC_OK)
+        return;
+    if (!owns_storage(n, x)) {
+        tc_pt2_unsupported(n, "strides over a tensor that is itself a view");
+        return;
+    }
+    const void *attr = tc_pt2_attr(n, as_strided, size, stride, offset);
+    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_as_strided, attr, x), row->extra);
+}
+
+static void import_unfold(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    int64_t dim = tc_pt2_need_int(n, "dimension"), size = tc_pt2_need_int(n, "size");
+    int64_t step = tc_pt2_need_int(n, "step");
+    if (n->status != TC_OK)
+        return;
+    const void *attr =
+        tc_pt2_attr(n, unfold, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), size, step);
+    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_unfold, attr, x), row->extra);
+}
+
+/* source into self: its element type, its shape. */
+static void import_copy(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), from = tc_pt2_tensor(n, "src");
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    from = tc_pt2_cast(n, from, t->dtype);
+    tc_pt2_result(n, x, tc_pt2_expand(n, from, tc_pt2_dims(n, t)), 0);
+}
+
+const tc_pt2_row tc_pt2_arrange[] = {
+    {"aten.cat.default", import_join, TC_OP_cat, 0},
+    {"aten.concat.default", import_join, TC_OP_cat, 0},
+    {"aten.concatenate.default", import_join, TC_OP_cat, 0},
+    {"aten.stack.default", import_join, TC_OP_stack, 0},
+    {"aten.hstack.default", import_dim_stack, TC_OP_cat, 1},
+    {"aten.vstack.default", import_dim_stack, TC_OP_cat, 2},
+    {"aten.row_stack.default", import_dim_stack, TC_OP_cat, 2},
+    {"aten.dstack.default", import_dim_stack, TC_OP_cat, 3},
+    {"aten.column_stack.default", import_column_stack, TC_OP_cat, 0},
+
+    {"aten.repeat.default", import_repeat, TC_OP_repeat, 0},
+    {"aten.tile.default", import_repeat, TC_OP_repeat, 0},
+    {"aten.repeat_interleave.self_int", import_repeat_interleave, TC_OP_repeat_interleave, 0},
+    {"aten.flip.default", import_flip, TC_OP_flip, -1},
+    {"aten.flipud.default", import_flip, TC_OP_flip, 0},
+    {"aten.fliplr.default", import_flip, TC_OP_flip, 1},
+    {"aten.rot90.default", import_rot90, TC_OP_flip, 0},
+    {"aten.roll.default", import_roll, TC_OP_roll, 0},
+
+    {"aten.pad.default", import_pad, TC_OP_pad, 0},
+    {"aten.constant_pad_nd.default", import_constant_pad, TC_OP_pad, 0},
+    {"aten.reflection_pad1d.default", import_border_pad, TC_OP_pad, TC_pad_mode_reflect},
+    {"aten.reflection_pad2d.default", import_border_pad, TC_OP_pad, TC_pad_mode_reflect},
+    {"aten.reflection_pad3d.default", import_border_pad, TC_OP_pad, TC_pad_mode_reflect},
+    {"aten.replication_pad1d.default", import_border_pad, TC_OP_pad, TC_pad_mode_replicate},
+    {"aten.replication_pad2d.default", import_border_pad, TC_OP_pad, TC_pad_mode_replicate},
+    {"aten.replication_pad3d.default", import_border_pad, TC_OP_pad, TC_pad_mode_replicate},
+
+    {"aten.tril.default", import_triangle, TC_OP_tril, 0},
+    {"aten.triu.default", import_triangle, TC_OP_triu, 0},
+    {"aten.diagonal.default", import_diagonal, TC_OP_diagonal, 1},
+    {"aten.diagonal_copy.default", import_diagonal, TC_OP_diagonal, 0},
+    {"aten.trace.default", import_trace, TC_OP_diagonal, 0},
+    {"aten.diag_embed.default", import_diag_embed, TC_OP_where, 0},
+    {"aten.diag.default", import_diag, TC_OP_diagonal, 0},
+    {"aten.as_strided.default", import_as_strided, TC_OP_as_strided, 1},
+    {"aten.as_strided_copy.default", import_as_strided, TC_OP_as_strided, 0},
+    {"aten.unfold.default", import_unfold, TC_OP_unfold, 1},
+    {"aten.unfold_copy.default", import_unfold, TC_OP_unfold, 0},
+    {"aten.copy.default", import_copy, TC_OP_expand, 0},
+    {NULL, NULL, TC_OP_COUNT, 0},
+};

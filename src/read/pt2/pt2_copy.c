@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2_copy.c -- importers of conversions, copies, other names for a tensor, and dropout at
+ * inference. */
+#include "pt2_program.h"
+
+/* Whether self and result are laid out alike, by the strides that the file gives for both. */
+static bool same_layout(tc_pt2_node *n)
+{
+    tc_pt2_scope *scope = n->work->scope;
+    tc_arena *work = &scope->reader->work;
+    tc_str tag;
+    const tc_json *named = tc_pt2_arg_at(n, 0, &tag);
+    if (!named || !n->n_result)
+        return true;
+    const tc_json *from =
+        tc_map_get(&scope->declared, tc_json_text(work, tc_json_get(named, "name")));
+    const tc_json *to = tc_map_get(&scope->declared, n->work->result[0].name);
+    const tc_json *a = tc_json_first(tc_json_get(from, "strides")),
+                  *b = tc_json_first(tc_json_get(to, "strides"));
+    for (; a && b; a = a->next, b = b->next) {
+        int64_t x = 0, y = 0;
+        tc_json_i64(tc_json_get(a, "as_int"), &x);
+        tc_json_i64(tc_json_get(b, "as_int"), &y);
+        if (x != y)
+            return false;
+    }
+    return true;
+}
+
+/* Other names for the same tensor. */
+static void import_alias(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), y = tc_pt2_emit1(n, row->op, NULL, x);
+    tc_pt2_bind(n, 0, y);
+    if (same_layout(n))
+        tc_pt2_view(n, x, y);
+}
+
+/* The element type is the one that the file declares for the result, whichever argument named it.
+ */
+static void import_to(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    const tc_type *result = tc_pt2_result_type(n, 0);
+    tc_val y = result ? tc_pt2_cast(n, x, result->dtype) : x;
+    bool same = x == y;
+    if (same)
+        y = tc_pt2_emit1(n, TC_OP_identity, NULL, x);
+    tc_pt2_bind(n, 0, y);
+    if (same && row->extra == 1 && !tc_pt2_bool(n, "copy", false) && same_layout(n))
+        tc_pt2_view(n, x, y);
+}
+
+/* extra 1: the second result says which numbers were kept */
+static void import_dropout(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "p", 0.5) != 0)
+        tc_pt2_unsupported(n, "its result is random in training; export the model in eval mode");
+    tc_val x = tc_pt2_tensor(n, tc_pt2_has(n, "self") ? "self" : "input"); /* in place: self */
+    tc_val y = tc_pt2_emit1(n, row->op, NULL, x);
+    tc_pt2_bind(n, 0, y);
+    if (row->extra != 1)
+        tc_pt2_view(n, x, y);
+    else if (n->status == TC_OK && n->n_result > 1) {
+        const tc_type *t = tc_type_of(n->g, x);
+        tc_ints shape = tc_ints_copy(&n->ctx->arena, t->dim, t->rank);
+        tc_pt2_bind(n, 1,
+                    tc_pt2_emit(n, TC_OP_full, tc_pt2_attr(n, full, shape, 1, TC_bool), NULL, 0));
+    }
+}
+
+/* (re, im) -> (re, -im); real numbers stay. */
+static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    if (n->status == TC_OK && tc_type_of(n->g, x)->dtype == TC_c64) {
+        tc_val re = tc_pt2_emit1(n, TC_OP_real, NULL, x), im = tc_pt2_emit1(n, TC_OP_imag, NULL, x);
+        tc_pt2_bind(n, 0,
+                    tc_pt2_emit2(n, TC_OP_complex, NULL, re, tc_pt2_emit1(n, TC_OP_neg, NULL, im)));
+    } else
+        import_alias(n, row);
+}
+
+#define COPY(name) {name, import_to, TC_OP_identity, 0}
+#define ALIAS(name) {name, import_alias, TC_OP_identity, 0}
+#define DROPOUT(name) {"aten." name ".default", import_dropout, TC_OP_identity, 0}
+
+const tc_pt2_row tc_pt2_copy[] = {
+    {"aten.to.dtype", import_to, TC_OP_cast, 1},
+    {"aten.to.dtype_layout", import_to, TC_OP_cast, 1},
+    {"aten.to.device", import_to, TC_OP_cast, 1},
+    {"aten.to.other", import_to, TC_OP_cast, 1},
+    {"aten.to.prim_Device", import_to, TC_OP_cast, 1},
+    {"aten.to.prim_dtype", import_to, TC_OP_cast, 1},
+    {"aten.to.prim_other", import_to, TC_OP_cast, 1},
+    {"aten.type_as.default", import_to, TC_OP_cast, 1},
+    COPY("aten._to_copy.default"),
+    COPY("aten.clone.default"),
+    COPY("aten.lift_fresh_copy.default"),
+    COPY("aten.alias_copy.default"),
+    COPY("aten.detach_copy.default"),
+    COPY("aten.lift.default"),
+    COPY("dim_order_ops._to_dim_order_copy.default"),
+    COPY("dim_order_ops._clone_dim_order.default"),
+    ALIAS("aten.alias.default"),
+    ALIAS("aten.contiguous.default"),
+    ALIAS("aten.detach.default"),
+    ALIAS("aten.lift_fresh.default"),
+    ALIAS("aten.positive.default"),
+    ALIAS("aten.resolve_conj.default"),
+    ALIAS("aten.resolve_neg.default"),
+    {"aten.conj.default", import_conj, TC_OP_identity, 0},
+    {"aten._conj.default", import_conj, TC_OP_identity, 0},
+    {"aten.conj_physical.default", import_conj, TC_OP_identity, 0},
+    DROPOUT("dropout"),
+    DROPOUT("alpha_dropout"),
+    DROPOUT("feature_dropout"),
+    DROPOUT("feature_alpha_dropout"),
+    {"aten.native_dropout.default", import_dropout, TC_OP_identity, 1},
+    {0},
+};

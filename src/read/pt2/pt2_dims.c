@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2_dims.c -- sizes that an export leaves open (torch.export.Dim), and what the caller says of
+ * them.
+ *
+ * The file knows them by symbols ("s77") with a range each; the names that the author gave to the
+ * Dims are not in it.  A caller may say the symbol, the place of it ("x.2": axis 2 of input x), or,
+ * with one word for each open size, words of his own in the order in which the sizes appear. */
+#include "pt2_program.h"
+#include "../read.h"
+
+/* ---- what is open ---- */
+
+static tc_pt2_dim *find(const tc_pt2 *reader, tc_str symbol)
+{
+    for (size_t i = 0; i < reader->n_dim; i++)
+        if (tc_str_is(symbol, reader->dim[i].symbol))
+            return &reader->dim[i];
+    return NULL;
+}
+
+static void add_symbol(tc_pt2 *reader, tc_str symbol, const char *input, int axis, bool alone,
+                       const tc_json *hint)
+{
+    tc_pt2_dim *dim = find(reader, symbol);
+    if (!dim) {
+        tc_grow(&reader->ctx->arena, reader->dim, reader->n_dim, reader->cap_dim);
+        dim = &reader->dim[reader->n_dim++];
+        *dim = (tc_pt2_dim){.symbol = tc_intern(reader->ctx, symbol), .lo = 0, .hi = INT64_MAX};
+        const tc_json *range =
+            tc_json_get(tc_json_get(reader->program, "range_constraints"), dim->symbol);
+        tc_json_i64(tc_json_get(range, "min_val"), &dim->lo);
+        tc_json_i64(tc_json_get(range, "max_val"), &dim->hi);
+        dim->known = dim->lo == dim->hi;
+        dim->value = dim->lo;
+    }
+    if (alone && !dim->input) {
+        dim->input = input;
+        dim->axis = axis;
+        dim->has_hint = tc_json_i64(tc_json_get(hint, "as_int"), &dim->hint);
+    }
+}
+
+/* Every Symbol('name', ...) of an expression; older files write a lone name. */
+static void add_symbols(tc_pt2 *reader, const tc_json *size, const char *input, int axis)
+{
+    static const char mark[] = "Symbol('";
+    const tc_json *expr = tc_json_get(size, "as_expr"), *hint = tc_json_get(expr, "hint");
+    tc_str text = tc_json_text(&reader->work, tc_json_get(expr, "expr_str"));
+    if (!text.p)
+        return;
+    const char *at = tc_text_copy(&reader->work, text), *begin = at;
+    if (!strchr(at, '(')) {
+        int64_t number;
+        if (!tc_text_to_i64(text, &number))
+            add_symbol(reader, text, input, axis, true, hint);
+        return;
+    }
+    while ((at = strstr(at, mark))) {
+        at += sizeof mark - 1;
+        add_symbol(reader, (tc_str){at, strcspn(at, "'")}, input, axis,
+                   at == begin + sizeof mark - 1, hint);
+    }
+}
+
+void tc_pt2_find_dims(tc_pt2 *reader)
+{
+    const tc_json *module = tc_json_get(reader->program, "graph_module");
+    const tc_json *values = tc_json_get(tc_json_get(module, "graph"), "tensor_values");
+    const tc_json *spec =
+        tc_json_first(tc_json_get(tc_json_get(module, "signature"), "input_specs"));
+    for (; spec; spec = spec->next) {
+        const tc_json *arg = tc_json_get(tc_json_get(spec, "user_input"), "arg");
+        tc_str name =
+            tc_json_text(&reader->work, tc_json_get(tc_json_get(arg, "as_tensor"), "name"));
+        if (!name.p)
+            continue;
+        const char *input = tc_intern(reader->ctx, name);
+        int axis = 0;
+        const tc_json *size = tc_json_first(tc_json_get(tc_json_get(values, input), "sizes"));
+        for (; size; size = size->next)
+            add_symbols(reader, size, input, axis++);
+    }
+}
+
+/* ---- what the caller says ---- */
+
+tc_status tc_read_dim(tc_ctx *ctx, const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    tc_dim_given given = {0};
+    if (!equals || equals == text || !tc_text_to_i64(tc_str_of(equals + 1), &given.value) ||
+        given.value < 0)
+        return tc_usage(ctx, "--dim takes NAME=VALUE, such as batch=4, not '%s'", text);
+    given.name = tc_intern(ctx, (tc_str){text, (size_t)(equals - text)});
+    tc_grow(&ctx->arena, ctx->dim, ctx->n_dim, ctx->cap_dim);
+    ctx->dim[ctx->n_dim++] = given;
+    return TC_OK;
+}
+
+static const char *range_text(const tc_pt2 *reader, const tc_pt2_dim *dim)
+{
+    tc_arena *arena = &reader->ctx->arena;
+    return dim->hi >= INT64_MAX / 2
+               ? tc_text_format(arena, "%" PRId64 " or more", dim->lo)
+               : tc_text_format(arena, "%" PRId64 " to %" PRId64, dim->lo, dim->hi);
+}
+
+static const char *dim_text(const tc_pt2 *reader, const tc_pt2_dim *dim)
+{
+    tc_arena *arena = &reader->ctx->arena;
+    if (!dim->input)
+        return tc_text_format(arena, "%s (%s)", dim->symbol, range_text(reader, dim));
+    return tc_text_format(arena, "%s (axis %d of '%s', %s)", dim->symbol, dim->axis, dim->input,
+                          range_text(reader, dim));
+}
+
+static const char *all_dims(const tc_pt2 *reader)
+{
+    tc_buf out;
+    tc_buf_init(&out, &reader->ctx->arena);
+    for (size_t i = 0; i < reader->n_dim; i++)
+        tc_buf_printf(&out, i ? ", %s" : "%s", dim_text(reader, &reader->dim[i]));
+    return tc_buf_cstr(&out);
+}
+
+/* The open size of that symbol, or at that place. */
+static tc_pt2_dim *named(const tc_pt2 *reader, const char *name)
+{
+    for (size_t i = 0; i < reader->n_dim; i++) {
+        tc_pt2_dim *dim = &reader->dim[i];
+        if (tc_text_eq(dim->symbol, name))
+            return dim;
+        size_t n = dim->input ? strlen(dim->input) : 0;
+        int64_t axis;
+        if (n && tc_text_starts(name, dim->input) && name[n] == '.' &&
+            tc_text_to_i64(tc_str_of(name + n + 1), &axis) && axis == dim->axis)
+            return dim;
+    }
+    return NULL;
+}
+
+static tc_status give(tc_pt2 *reader, tc_pt2_dim *dim, const tc_dim_given *given)
+{
+    if (given->value < dim->lo || given->value > dim->hi) {
+        tc_status status = tc_usage(reader->ctx, "--dim %s=%" PRId64 ": %s was exported for %s",
+                                    given->name, given->value, dim->symbol,
+                                    range_text(reader, dim));
+        tc_note(reader->ctx, NULL,
+                "export the model with a wider Dim, or choose a size inside that range");
+        return status;
+    }
+    if (dim->known && dim->value != given->value)
+        return tc_usage(reader->ctx,
+                        "--dim %s=%" PRId64 ": %s is %" PRId64 " by an earlier --dim", given->name,
+                        given->value, dim->symbol, dim->value);
+    dim->value = given->value;
+    dim->known = true;
+    return TC_OK;
+}
+
+/* A symbol (s77, u0) or a place (x.0): nobody's own word, so it has to be there. */
+static bool is_exact(const char *name)
+{
+    size_t letters = strspn(name, "su");
+    bool symbol = letters == 1 && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1);
+    return symbol || strchr(name, '.');
+}
+
+/* Words of the caller's own, in the order in which open sizes appear: one for each, or none. */
+static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
+{
+    tc_ctx *ctx = reader->ctx;
+    size_t k = 0;
+    for (size_t i = 0; i < ctx->n_dim && n_word; i++) {
+        const tc_dim_given *given = &ctx->dim[i];
+        if (named(reader, given->name))
+            continue;
+        if (n_word != n_open || is_exact(given->name))
+            return tc_usage(ctx, "--dim %s: the open sizes of the model are %s", given->name,
+                            reader->n_dim ? all_dims(reader) : "none");
+        while (reader->dim[k].known)
+            k++;
+        tc_note(ctx, &(tc_loc){.file = reader->file},
+                "the file has no names for its open sizes: '%s' is taken for %s", given->name,
+                dim_text(reader, &reader->dim[k]));
+        TC_TRY(give(reader, &reader->dim[k], given));
+    }
+    return TC_OK;
+}
+
+tc_status tc_pt2_settle_dims(tc_pt2 *reader)
+{
+    tc_ctx *ctx = reader->ctx;
+    size_t n_open = 0, n_word = 0;
+    for (size_t i = 0; i < ctx->n_dim; i++) {
+        tc_pt2_dim *dim = named(reader, ctx->dim[i].name);
+        n_word += !dim;
+        ctx->dim[i].used = true;
+        if (dim)
+            TC_TRY(give(reader, dim, &ctx->dim[i]));
+    }
+    for (size_t i = 0; i < reader->n_dim; i++)
+        n_open += !reader->dim[i].known;
+    TC_TRY(give_in_order(reader, n_open, n_word));
+    for (size_t i = 0; i < reader->n_dim; i++) {
+        tc_pt2_dim *dim = &reader->dim[i];
+        if (dim->known)
+            continue;
+        if (!ctx->example_dims)
+            return tc_usage(ctx,
+                            "the model leaves sizes open; say --dim NAME=VALUE for each of: %s",
+                            all_dims(reader));
+        dim->value = dim->has_hint ? dim->hint : dim->lo;
+        dim->known = true;
+    }
+    return TC_OK;
+}
+
+bool tc_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out)
+{
+    const tc_pt2_dim *dim = find(reader, symbol);
+    if (dim && dim->known)
+        *out = dim->value;
+    return dim && dim->known;
+}
+
+void tc_pt2_learn(tc_pt2 *reader, const tc_json *sym_int, int64_t value)
+{
+    static const char mark[] = "Symbol('";
+    enum { BEFORE = sizeof mark - 1 };
+    tc_str text =
+        tc_json_text(&reader->work, tc_json_get(tc_json_get(sym_int, "as_expr"), "expr_str"));
+    bool called = text.n > BEFORE && memcmp(text.p, mark, BEFORE) == 0;
+    if (called)
+        text = (tc_str){text.p + BEFORE, text.n - BEFORE};
+    size_t n = 0;
+    while (n < text.n && text.p[n] != '\'' && text.p[n] != '(')
+        n++;
+    tc_str symbol = {text.p, n};
+    if (!n || (symbol.p[0] != 'u' && symbol.p[0] != 's') || (n < text.n && !called) ||
+        find(reader, symbol))
+        return;
+    add_symbol(reader, symbol, NULL, 0, false, NULL);
+    tc_pt2_dim *dim = find(reader, symbol);
+    dim->known = true;
+    dim->value = value;
+}

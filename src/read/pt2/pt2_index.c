@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2_index.c -- importers of operators that read and write at places named by tensors.
+ *
+ * A mask of bools names as many places as it has ones.  To read there, the mask must be constant,
+ * and becomes lists of places; one number put there is a choice between it and what was. */
+#include "../../num/load.h"
+#include <math.h>
+
+#include "pt2_make.h"
+
+static bool is_mask(const tc_pt2_node *n, tc_val index)
+{
+    tc_dtype t = index ? tc_pt2_type(n, index)->dtype : TC_none;
+    return t == TC_bool || t == TC_u8;
+}
+
+/* The indices as integers; `out` has room for one per axis.  The count, or -1 after a message. */
+static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *out)
+{
+    int k = 0;
+    for (int i = 0; i < count && n->status == TC_OK; i++) {
+        int axes = is_mask(n, index[i]) ? tc_pt2_type(n, index[i])->rank : 1;
+        if (k + axes > TC_MAX_RANK) {
+            tc_pt2_bad(n, TC_E_SHAPE, "more indices than a tensor has axes");
+        } else if (!is_mask(n, index[i])) {
+            out[k] = index[i];
+        } else if (!tc_pt2_places(n, index[i], out + k)) {
+            tc_pt2_unsupported(
+                n, "a mask that is not constant picks as many elements as the data say");
+        }
+        k += axes;
+    }
+    return n->status == TC_OK ? k : -1;
+}
+
+static void import_index(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val in[TC_MAX_RANK + 1] = {tc_pt2_tensor(n, "self")};
+    int count;
+    tc_val *index = tc_pt2_tensors(n, "indices", &count);
+    int k = as_integers(n, index, count, in + 1);
+    (void)row;
+    if (k >= 0)
+        tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_index, NULL, in, k + 1), 0);
+}
+
+/* x where the mask is false, `value` (one number) where it is true; the mask covers axes from `at`
+ * on. */
+static tc_val put_masked(tc_pt2_node *n, tc_val x, tc_val mask, int at, tc_val value,
+                         bool accumulate)
+{
+    const tc_type *t = tc_pt2_type(n, x), *m = tc_pt2_type(n, mask);
+    if (at + m->rank > t->rank) {
+        tc_pt2_bad(n, TC_E_SHAPE, "the mask has more axes than the tensor");
+        return TC_NONE;
+    }
+    int64_t dim[TC_MAX_RANK];
+    for (int i = 0; i < t->rank; i++)
+        dim[i] = i >= at && i < at + m->rank ? m->dim[i - at] : 1;
+    mask = tc_pt2_cast(n, tc_pt2_reshape(n, mask, tc_ints_copy(&n->ctx->arena, dim, t->rank)),
+                       TC_bool);
+    value = tc_pt2_reshape(n, value, (tc_ints){0, NULL});
+    if (accumulate)
+        value = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), x, value);
+    return tc_pt2_emit3(n, TC_OP_where, NULL, mask, value, x);
+}
+
+/* The place of the only index, or -1. */
+static int only_index(const tc_val *index, int count)
+{
+    int at = -1;
+    for (int i = 0; i < count; i++)
+        if (index[i]) {
+            if (at >= 0)
+                return -1;
+            at = i;
+        }
+    return at;
+}
+
+static void import_index_put(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val in[TC_MAX_RANK + 2] = {tc_pt2_tensor(n, "self")};
+    in[1] = tc_pt2_tensor(n, "values");
+    int count;
+    tc_val *index = tc_pt2_tensors(n, "indices", &count);
+    bool accumulate = tc_pt2_bool(n, "accumulate", false);
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    in[1] = tc_pt2_cast(n, in[1], tc_pt2_type(n, in[0])->dtype);
+    int at = only_index(index, count);
+    if (at >= 0 && is_mask(n, index[at]) && tc_type_count(tc_pt2_type(n, in[1])) == 1) {
+        tc_pt2_result(n, in[0], put_masked(n, in[0], index[at], at, in[1], accumulate), 0);
+        return;
+    }
+    for (int i = 0; i < count && i < TC_MAX_RANK; i++)
+        in[i + 2] = is_mask(n, index[i]) ? tc_pt2_cast(n, index[i], TC_bool) : index[i];
+    if (count > TC_MAX_RANK)
+        tc_pt2_bad(n, TC_E_SHAPE, "more indices than a tensor has axes");
+    const void *attr = tc_pt2_attr(n, index_put, accumulate);
+    tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_index_put, attr, in, count + 2), 0);
+}
+
+/* self, dim, index: index_select and gather. */
+static void import_pick(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index");
+    int64_t dim = tc_pt2_need_int(n, "dim");
+    if (n->status != TC_OK)
+        return;
+    const void *attr = tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank));
+    tc_pt2_result(n, x, tc_pt2_emit2(n, row->op, attr, x, index), 0);
+}
+
+/* 0, 1, ... each as often as the constant list `repeats` says; one number serves all `extent` of
+ * them. */
+static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
+{
+    tc_tensor r;
+    int64_t total = 0, k = 0;
+    if (n->status != TC_OK)
+        return TC_NONE;
+    if (!tc_pt2_known(n, repeats, &r)) {
+        tc_pt2_unsupported(n, "repeats that are not constant make a result of unknown size");
+        return TC_NONE;
+    }
+    int64_t given = tc_type_count(r.type);
+    enum { MOST = 1 << 24 };
+    bool fits = given == extent || given == 1;
+    for (int64_t i = 0; i < extent && fits; i++) {
+        int64_t times = tc_load_i64(r, given == 1 ? 0 : i);
+        fits = times >= 0 && times <= MOST && (total += times) <= MOST;
+    }
+    if (!fits) {
+        tc_pt2_bad(n, TC_E_ARGUMENT, "repeats that do not fit the axis");
+        return TC_NONE;
+    }
+    int64_t *list = tc_new_n(&n->ctx->arena, int64_t, (size_t)total);
+    for (int64_t i = 0; i < extent; i++)
+        for (int64_t times = tc_load_i64(r, given == 1 ? 0 : i); times > 0; times--)
+            list[k++] = i;
+    return tc_pt2_list(n, list, total);
+}
+
+static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), repeats = tc_pt2_tensor(n, "repeats");
+    int64_t dim = tc_pt2_int(n, "dim", 0);
+    (void)row;
+    x = tc_pt2_has(n, "dim") ? x : tc_pt2_flat(n, x);
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    int64_t axis = tc_pt2_axis(n, dim, t->rank);
+    tc_val index = repeated_places(n, repeats, t->rank ? t->dim[axis] : 1);
+    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_index_select, tc_pt2_attr(n, axis, axis), x, index),
+                  0);
+}
+
+/* The places themselves. */
+static void import_repeat_places(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val repeats = tc_pt2_tensor(n, "repeats");
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    tc_val y = repeated_places(n, repeats, tc_type_count(tc_pt2_type(n, repeats)));
+    if (n->status == TC_OK)
+        tc_pt2_result(n, TC_NONE, tc_pt2_cast(n, y, tc_pt2_type(n, repeats)->dtype), 0);
+}
+
+/* Elements by their number in x as one line. */
+static void import_take(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_flat(n, tc_pt2_tensor(n, "self")), index = tc_pt2_tensor(n, "index");
+    (void)row;
+    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_index, NULL, x, index), 0);
+}
+
+/* Negative places count from the end: those that are known now, others when it runs. */
+static tc_val from_front(tc_pt2_node *n, tc_val index, int64_t extent)
+{
+    tc_tensor t;
+    bool known = tc_pt2_known(n, index, &t), negative = !known;
+    for (int64_t i = 0; known && i < tc_type_count(t.type); i++)
+        negative = negative || tc_load_i64(t, i) < 0;
+    if (n->status != TC_OK || !negative)
+        return index;
+    tc_dtype dtype = tc_pt2_type(n, index)->dtype;
+    tc_val all = tc_pt2_const(n, dtype, (double)extent), zero = tc_pt2_const(n, dtype, 0);
+    tc_val moved = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), index, all);
+    tc_val below = tc_pt2_emit2(n, TC_OP_lt, NULL, index, zero);
+    tc_val y = tc_pt2_emit3(n, TC_OP_where, NULL, below, moved, index);
+    return known && tc_pt2_known(n, y, &t) ? tc_graph_const(n->g, t.type, t.data, NULL, n->loc) : y;
+}
+
+/* gather, after x and index have been broadcast together but along the axis. */
+static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "indices");
+    (void)row;
+    if (!tc_pt2_has(n, "dim")) {
+        x = tc_pt2_flat(n, x);
+        index = tc_pt2_flat(n, index);
+    }
+    int64_t dim = tc_pt2_int(n, "dim", 0);
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x), *i = tc_pt2_type(n, index);
+    int64_t axis = tc_pt2_axis(n, dim, t->rank), from[TC_MAX_RANK], at[TC_MAX_RANK];
+    if (i->rank != t->rank) {
+        tc_pt2_bad(n, TC_E_SHAPE, "the indices have another rank than the tensor");
+        return;
+    }
+    for (int k = 0; k < t->rank; k++) {
+        int64_t wide = t->dim[k] == 1 ? i->dim[k] : t->dim[k];
+        from[k] = k == axis ? t->dim[k] : wide;
+        at[k] = k == axis ? i->dim[k] : wide;
+    }
+    x = tc_pt2_expand(n, x, tc_ints_copy(&n->ctx->arena, from, t->rank));
+    index = tc_pt2_expand(n, index, tc_ints_copy(&n->ctx->arena, at, t->rank));
+    index = from_front(n, index, t->rank ? t->dim[axis] : 1);
+    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_gather, tc_pt2_attr(n, axis, axis), x, index), 0);
+}
+
+/* Rows replaced and added. */
+
+static void import_index_copy(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
+           source = tc_pt2_tensor(n, "source");
+    int64_t dim = tc_pt2_need_int(n, "dim");
+    double alpha = tc_pt2_float(n, "alpha", 1);
+    if (n->status != TC_OK)
+        return;
+    int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
+    source = tc_pt2_cast(n, source, tc_pt2_type(n, x)->dtype);
+    const void *attr = row->op == TC_OP_index_add ? (void *)tc_pt2_attr(n, index_add, axis, alpha)
+                                                  : (void *)tc_pt2_attr(n, axis, axis);
+    tc_pt2_result(n, x, tc_pt2_emit3(n, row->op, attr, x, index, source), 0);
+}
+
+static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
+           value = tc_pt2_operand(n, "value", x);
+    int64_t dim = tc_pt2_need_int(n, "dim");
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    int64_t axis = tc_pt2_axis(n, dim, t->rank), rows[TC_MAX_RANK];
+    memcpy(rows, t->dim, sizeof rows);
+    rows[axis] = tc_type_count(tc_pt2_type(n, index));
+    index = from_front(n, index, t->rank ? t->dim[axis] : 1);
+    value = tc_pt2_expand(n, tc_pt2_cast(n, value, t->dtype),
+                          tc_ints_copy(&n->ctx->arena, rows, t->rank));
+    tc_pt2_result(
+        n, x, tc_pt2_emit3(n, TC_OP_index_copy, tc_pt2_attr(n, axis, axis), x, index, value), 0);
+}
+
+/* "add" and "multiply" in scatter, "sum", "prod", ... in scatter_reduce. */
+static tc_field_combine combine_named(tc_pt2_node *n, const char *name)
+{
+    static const struct {
+        const char *name;
+        tc_field_combine how;
+    } known[] = {{"add", TC_combine_add},       {"sum", TC_combine_add},
+                 {"multiply", TC_combine_prod}, {"prod", TC_combine_prod},
+                 {"mean", TC_combine_mean},     {"amax", TC_combine_amax},
+                 {"amin", TC_combine_amin},     {"set", TC_combine_set}};
+    for (size_t i = 0; i < TC_COUNT(known); i++)
+        if (tc_text_eq(name, known[i].name))
+            return known[i].how;
+    tc_pt2_unsupported(n, "a way of combining that is not known");
+    return TC_combine_set;
+}
+
+static void import_scatter(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"), source;
+    int64_t dim = tc_pt2_need_int(n, "dim");
+    const char *how = tc_pt2_text(n, "reduce", row->extra != 0 ? "add" : "set");
+    bool with_self = tc_pt2_bool(n, "include_self", true);
+    if (tc_pt2_has(n, "src"))
+        source = tc_pt2_tensor(n, "src");
+    else
+        source = tc_pt2_operand(n, "value", x);
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    source = tc_pt2_cast(n, source, t->dtype);
+    if (!tc_pt2_has(n, "src"))
+        source = tc_pt2_expand(n, source, tc_pt2_dims(n, tc_pt2_type(n, index)));
+    const void *attr =
+        tc_pt2_attr(n, scatter, tc_pt2_axis(n, dim, t->rank), combine_named(n, how), with_self);
+    tc_pt2_result(n, x, tc_pt2_emit3(n, TC_OP_scatter, attr, x, index, source), 0);
+}
+
+/* The source's numbers in turn where the mask is true: a running count of ones says which. */
+static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask"),
+           source = tc_pt2_tensor(n, "source");
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    int64_t last = tc_type_count(tc_pt2_type(n, source)) - 1;
+    if (last < 0 || !tc_type_count(t)) {
+        tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_identity, NULL, x), 0);
+        return;
+    }
+    mask = tc_pt2_expand(n, mask, tc_pt2_dims(n, t));
+    source = tc_pt2_cast(n, tc_pt2_flat(n, source), t->dtype);
+    tc_val count = tc_pt2_emit1(n, TC_OP_cumsum, tc_pt2_attr(n, axis, 0), tc_pt2_flat(n, mask));
+    count = tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), count, tc_pt2_const(n, TC_i64, 1));
+    count = tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, 0, (double)last), count);
+    tc_val next = tc_pt2_emit2(n, TC_OP_index_select, tc_pt2_attr(n, axis, 0), source, count);
+    next = tc_pt2_reshape(n, next, tc_pt2_dims(n, t));
+    tc_pt2_result(n, x, tc_pt2_emit3(n, TC_OP_where, NULL, mask, next, x), 0);
+}
+
+/* The two axes of the diagonal first, then places (i, j) of a matrix of rows. */
+static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self"), source = tc_pt2_tensor(n, "src");
+    int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", 0),
+            dim2 = tc_pt2_int(n, "dim2", 1);
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    int rank = tc_pt2_type(n, x)->rank, part = tc_pt2_type(n, source)->rank;
+    int64_t a = tc_pt2_axis(n, dim1, rank), b = tc_pt2_axis(n, dim2, rank);
+    if (n->status != TC_OK || rank < 2 || part != rank - 1 || a == b) {
+        tc_pt2_bad(n, TC_E_SHAPE, "the source is not a diagonal of the tensor");
+        return;
+    }
+    int64_t there[TC_MAX_RANK] = {a, b}, back[TC_MAX_RANK], last[TC_MAX_RANK] = {part - 1};
+    for (int i = 0, k = 2; i < rank; i++)
+        if (i != a && i != b)
+            there[k++] = i;
+    for (int i = 0; i < rank; i++)
+        back[there[i]] = i;
+    for (int i = 1; i < part; i++)
+        last[i] = i - 1;
+    int64_t length = tc_pt2_type(n, source)->dim[part - 1];
+    int64_t *line = tc_new_n(&n->ctx->arena, int64_t, (size_t)length);
+    int64_t *column = tc_new_n(&n->ctx->arena, int64_t, (size_t)length);
+    for (int64_t i = 0; i < length; i++) {
+        line[i] = i - tc_min_i64(offset, 0);
+        column[i] = i + tc_max_i64(offset, 0);
+    }
+    tc_val in[4] = {tc_pt2_permute(n, x, there)};
+    in[1] = tc_pt2_permute(n, source, last);
+    in[2] = tc_pt2_list(n, line, length);
+    in[3] = tc_pt2_list(n, column, length);
+    tc_val y = tc_pt2_emit(n, TC_OP_index_put, tc_pt2_attr(n, index_put, false), in, 4);
+    tc_pt2_result(n, x, tc_pt2_permute(n, y, back), 0);
+}
+
+/* Tables. */
+
+static void import_embedding(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val table = tc_pt2_tensor(n, "weight"), index = tc_pt2_tensor(n, "indices");
+    (void)row;
+    tc_pt2_result(n, table, tc_pt2_emit2(n, TC_OP_embedding, NULL, table, index), 0);
+}
+
+/* Whether row `place` of the list is in the bag: offset <= place < the next offset.  [bags, rows]
+ */
+static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool closed)
+{
+    if (n->status != TC_OK)
+        return TC_NONE;
+    int64_t bags = tc_pt2_type(n, offsets)->dim[0] - closed;
+    offsets = tc_pt2_cast(n, offsets, TC_i64);
+    tc_val first = tc_pt2_slice(n, offsets, 0, 0, bags, 1),
+           next = tc_pt2_slice(n, offsets, 0, 1, bags + closed, 1);
+    if (!closed)
+        next = tc_pt2_emit2(n, TC_OP_cat, tc_pt2_attr(n, axis, 0), next,
+                            tc_pt2_list(n, &rows, 1));
+    tc_val place =
+        tc_pt2_emit(n, TC_OP_arange, tc_pt2_attr(n, arange, 0, 1, rows, TC_i64), NULL, 0);
+    tc_val from = tc_pt2_emit2(n, TC_OP_ge, NULL, place, tc_pt2_unsqueeze(n, first, 1));
+    tc_val before = tc_pt2_emit2(n, TC_OP_lt, NULL, place, tc_pt2_unsqueeze(n, next, 1));
+    return tc_pt2_emit2(n, TC_OP_logical_and, NULL, from, before);
+}
+
+/* Rows of a table gathered by number and, bag by bag, added up (mode 0), averaged (1) or the
+ * largest taken (2): the sum is a product with the matrix of who is in which bag. */
+static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val table = tc_pt2_tensor(n, "weight"), index = tc_pt2_tensor(n, "indices");
+    tc_val offsets = tc_pt2_tensor(n, "offsets"),
+           weight = tc_pt2_tensor_opt(n, "per_sample_weights");
+    int64_t mode = tc_pt2_int(n, "mode", 0), padding = tc_pt2_int(n, "padding_idx", -1);
+    bool closed = tc_pt2_bool(n, "include_last_offset", false);
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, table), *list = tc_pt2_type(n, index);
+    if (list->rank != 1 || tc_pt2_type(n, offsets)->rank != 1 || t->rank != 2 || mode < 0 ||
+        mode > 2 || !tc_is_float(t->dtype)) {
+        tc_pt2_unsupported(n, "bags of other than a list of rows of floats");
+        return;
+    }
+    tc_val rows = tc_pt2_emit2(n, TC_OP_embedding, NULL, table, index);
+    tc_val in = bag_members(n, offsets, list->dim[0], closed);
+    if (padding >= 0)
+        in = tc_pt2_emit2(
+            n, TC_OP_logical_and, NULL, in,
+            tc_pt2_emit2(n, TC_OP_ne, NULL, index, tc_pt2_const(n, list->dtype, (double)padding)));
+    if (weight)
+        rows = tc_pt2_emit2(n, TC_OP_mul, NULL, rows, tc_pt2_unsqueeze(n, weight, 1));
+    int64_t one = 1;
+    tc_ints axis = tc_ints_copy(&n->ctx->arena, &one, 1);
+    tc_val share = tc_pt2_cast(n, in, t->dtype), y;
+    if (mode == 2) {
+        tc_val wide = tc_pt2_unsqueeze(n, in, 2);
+        tc_val none = tc_pt2_const(n, t->dtype, -INFINITY);
+        tc_val each = tc_pt2_emit3(n, TC_OP_where, NULL, wide, rows, none);
+        tc_val most = tc_pt2_emit1(n, TC_OP_amax, tc_pt2_attr(n, axes, axis, false), each);
+        tc_val some = tc_pt2_emit1(n, TC_OP_any, tc_pt2_attr(n, axes, axis, true), in);
+        y = tc_pt2_emit3(n, TC_OP_where, NULL, some, most, tc_pt2_const(n, t->dtype, 0));
+    } else
+        y = tc_pt2_emit2(n, TC_OP_matmul, NULL, share, rows);
+    if (mode == 1) {
+        tc_val count = tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axis, true), share);
+        count = tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, 1, INFINITY), count);
+        y = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), y, count);
+    }
+    tc_pt2_bind(n, 0, y);
+}
+
+/* Each number compared with 0, 1, ... along a new last axis. */
+static void import_one_hot(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    const tc_type *y = tc_pt2_result_type(n, 0);
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    int64_t classes = y->rank ? y->dim[y->rank - 1] : 0;
+    tc_val number =
+        tc_pt2_emit(n, TC_OP_arange, tc_pt2_attr(n, arange, 0, 1, classes, TC_i64), NULL, 0);
+    tc_val same =
+        tc_pt2_emit2(n, TC_OP_eq, NULL, tc_pt2_unsqueeze(n, x, tc_pt2_type(n, x)->rank), number);
+    tc_pt2_result(n, x, tc_pt2_cast(n, same, TC_i64), 0);
+}
+
+/* bucketize(self, boundaries) and searchsorted(sorted_sequence, self) with one sequence for all. */
+static void import_bucketize(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val edges = tc_pt2_tensor(n, row->extra != 0 ? "sorted_sequence" : "boundaries");
+    bool right =
+        tc_pt2_bool(n, "right", false) || tc_text_eq(tc_pt2_text(n, "side", "left"), "right");
+    if (tc_pt2_has(n, "sorter"))
+        tc_pt2_unsupported(n, "a sequence given with its order");
+    if (n->status != TC_OK)
+        return;
+    if (tc_pt2_type(n, edges)->rank != 1) {
+        tc_pt2_unsupported(n, "several sorted sequences at once");
+        return;
+    }
+    tc_val y = tc_pt2_emit2(n, TC_OP_bucketize, tc_pt2_attr(n, bucketize, right), x, edges);
+    tc_pt2_result(n, x, tc_pt2_bool(n, "out_int32", false) ? tc_pt2_cast(n, y, TC_i32) : y, 0);
+}
+
+static void import_random(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    (void)row;
+    tc_pt2_unsupported(n, "random numbers differ from run to run");
+}
+
+const tc_pt2_row tc_pt2_index[] = {
+    {"aten.index.Tensor", import_index, TC_OP_index, 0},
+    {"aten._unsafe_index.Tensor", import_index, TC_OP_index, 0},
+    {"aten.index_put.default", import_index_put, TC_OP_index_put, 0},
+    {"aten._index_put_impl.default", import_index_put, TC_OP_index_put, 0},
+    {"aten._unsafe_index_put.default", import_index_put, TC_OP_index_put, 0},
+    {"aten.index_select.default", import_pick, TC_OP_index_select, 0},
+    {"aten.gather.default", import_pick, TC_OP_gather, 0},
+    {"aten.repeat_interleave.self_Tensor", import_repeat_by_list, TC_OP_index_select, 0},
+    {"aten.repeat_interleave.Tensor", import_repeat_places, TC_OP_const, 0},
+    {"aten.take.default", import_take, TC_OP_index, 0},
+    {"aten.take_along_dim.default", import_take_along_dim, TC_OP_gather, 0},
+    {"aten.index_copy.default", import_index_copy, TC_OP_index_copy, 0},
+    {"aten.index_add.default", import_index_copy, TC_OP_index_add, 0},
+    {"aten.index_fill.int_Scalar", import_index_fill, TC_OP_index_copy, 0},
+    {"aten.index_fill.int_Tensor", import_index_fill, TC_OP_index_copy, 0},
+    {"aten.scatter.src", import_scatter, TC_OP_scatter, 0},
+    {"aten.scatter.value", import_scatter, TC_OP_scatter, 0},
+    {"aten.scatter.reduce", import_scatter, TC_OP_scatter, 0},
+    {"aten.scatter.value_reduce", import_scatter, TC_OP_scatter, 0},
+    {"aten.scatter_add.default", import_scatter, TC_OP_scatter, 1},
+    {"aten.scatter_reduce.two", import_scatter, TC_OP_scatter, 0},
+    {"aten.masked_scatter.default", import_masked_scatter, TC_OP_where, 0},
+    {"aten.diagonal_scatter.default", import_diagonal_scatter, TC_OP_index_put, 0},
+    {"aten.embedding.default", import_embedding, TC_OP_embedding, 0},
+    {"aten.embedding_bag.default", import_embedding_bag, TC_OP_embedding, 0},
+    {"aten.embedding_bag.padding_idx", import_embedding_bag, TC_OP_embedding, 0},
+    {"aten._embedding_bag.default", import_embedding_bag, TC_OP_embedding, 0},
+    {"aten._embedding_bag_forward_only.default", import_embedding_bag, TC_OP_embedding, 0},
+    {"aten.one_hot.default", import_one_hot, TC_OP_eq, 0},
+    {"aten.bucketize.Tensor", import_bucketize, TC_OP_bucketize, 0},
+    {"aten.searchsorted.Tensor", import_bucketize, TC_OP_bucketize, 1},
+    {"aten.rand.default", import_random, TC_OP_COUNT, 0},
+    {"aten.rand_like.default", import_random, TC_OP_COUNT, 0},
+    {"aten.randn.default", import_random, TC_OP_COUNT, 0},
+    {"aten.randn_like.default", import_random, TC_OP_COUNT, 0},
+    {"aten.randint.default", import_random, TC_OP_COUNT, 0},
+    {"aten.randint.low", import_random, TC_OP_COUNT, 0},
+    {"aten.randint_like.default", import_random, TC_OP_COUNT, 0},
+    {"aten.randperm.default", import_random, TC_OP_COUNT, 0},
+    {"aten.normal.Tensor_Tensor", import_random, TC_OP_COUNT, 0},
+    {"aten.normal.default", import_random, TC_OP_COUNT, 0},
+    {"aten.uniform.default", import_random, TC_OP_COUNT, 0},
+    {"aten.bernoulli.default", import_random, TC_OP_COUNT, 0},
+    {"aten.bernoulli.p", import_random, TC_OP_COUNT, 0},
+    {"aten.multinomial.default", import_random, TC_OP_COUNT, 0},
+    {NULL, NULL, TC_OP_COUNT, 0},
+};

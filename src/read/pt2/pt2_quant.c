@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2_quant.c -- importers of explicit quantization. */
+#include <math.h>
+
+#include "../../num/load.h"
+#include "pt2_make.h"
+
+/* The code range: a number, or a constant tensor (the .tensor2 overloads). */
+static int64_t bound(tc_pt2_node *n, const char *arg)
+{
+    tc_tensor t;
+    if (!tc_pt2_is_tensor(n, arg))
+        return tc_pt2_need_int(n, arg);
+    if (tc_pt2_known(n, tc_pt2_tensor(n, arg), &t) && tc_type_count(t.type) == 1)
+        return tc_load_i64(t, 0);
+    tc_pt2_unsupported(n, "a range of codes that is not constant");
+    return 0;
+}
+
+/* Per tensor: scale and zero are numbers, or tensors of one element. */
+static void import_per_tensor(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    bool by_tensor = tc_pt2_is_tensor(n, "scale"), back = row->op == TC_OP_dequantize;
+    tc_val in[3] = {tc_pt2_tensor(n, "input")};
+    tc_attr_quantize a = {.axis = -1, .qmin = bound(n, "quant_min")};
+    a.qmax = bound(n, "quant_max");
+    tc_dtype stored = tc_pt2_dtype(n, "dtype", TC_none);
+    a.dtype = back ? tc_pt2_dtype(n, "out_dtype", TC_f32) : stored;
+    if (by_tensor) {
+        in[1] = tc_pt2_tensor(n, "scale");
+        in[2] = tc_pt2_tensor(n, "zero_point");
+    } else {
+        a.scale = tc_pt2_float(n, "scale", 0);
+        a.zero = tc_pt2_need_int(n, "zero_point");
+        if (a.scale == 0)
+            tc_pt2_bad(n, TC_E_ARGUMENT, "a scale of 0");
+    }
+    const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
+    tc_pt2_result(n, in[0], tc_pt2_emit(n, row->op, attr, in, by_tensor ? 3 : 1), 0);
+}
+
+static void import_per_channel(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val in[3] = {tc_pt2_tensor(n, "input")};
+    in[1] = tc_pt2_tensor(n, "scales");
+    in[2] = tc_pt2_tensor_opt(n, "zero_points");
+    tc_attr_quantize a = {.qmin = tc_pt2_need_int(n, "quant_min"),
+                          .qmax = tc_pt2_need_int(n, "quant_max")};
+    tc_dtype stored = tc_pt2_dtype(n, "dtype", TC_none);
+    int64_t axis = tc_pt2_need_int(n, "axis");
+    if (n->status != TC_OK)
+        return;
+    a.axis = tc_pt2_axis(n, axis, tc_pt2_type(n, in[0])->rank);
+    a.dtype = row->op == TC_OP_dequantize ? tc_pt2_dtype(n, "out_dtype", TC_f32) : stored;
+    const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
+    tc_pt2_result(n, in[0], tc_pt2_emit(n, row->op, attr, in, 3), 0);
+}
+
+/* fake_quantize_per_tensor_affine(self, scale, zero_point, ...), per channel with an axis; the
+ * forms that also say which elements were in range have a second result. */
+static void import_fake(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val in[3] = {tc_pt2_tensor(n, "self")};
+    bool by_tensor = tc_pt2_is_tensor(n, "scale");
+    tc_attr_quantize a = {.axis = -1,
+                          .qmin = tc_pt2_need_int(n, "quant_min"),
+                          .qmax = tc_pt2_need_int(n, "quant_max")};
+    if (by_tensor) {
+        in[1] = tc_pt2_tensor(n, "scale");
+        in[2] = tc_pt2_tensor(n, "zero_point");
+    } else {
+        a.scale = tc_pt2_float(n, "scale", 0);
+        a.zero = tc_pt2_need_int(n, "zero_point");
+    }
+    int64_t axis = tc_pt2_int(n, "axis", 0);
+    if (n->status != TC_OK)
+        return;
+    if (row->extra != 0)
+        a.axis = tc_pt2_axis(n, axis, tc_pt2_type(n, in[0])->rank);
+    const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
+    tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_fake_quantize, attr, in, by_tensor ? 3 : 1), 0);
+}
+
+static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "input");
+    int64_t qmin = tc_pt2_need_int(n, "quant_min"), qmax = tc_pt2_need_int(n, "quant_max");
+    double eps = tc_pt2_float(n, "eps", 0);
+    int64_t zero = tc_pt2_dtype(n, "dtype", TC_i8) == TC_u8 ? 128 : 0;
+    const void *attr = tc_pt2_attr(n, choose_qparams, qmin, qmax, eps, row->extra != 0, zero, false);
+    tc_node *node = tc_pt2_emit_many(n, TC_OP_choose_qparams, attr, &x, 1, 2);
+    for (int i = 0; node && i < 2; i++)
+        tc_pt2_bind(n, i, node->out[i]);
+}
+
+/* Per token, in plain arithmetic: clamp(round(x * (1 / scales) + zeros)), and (q - zeros) * scales.
+ */
+static void import_quantize_per_token(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"),
+           zero = tc_pt2_tensor(n, "zero_points");
+    double lo = tc_pt2_float(n, "quant_min", 0), hi = tc_pt2_float(n, "quant_max", 0);
+    tc_dtype dtype = tc_pt2_dtype(n, "dtype", TC_i8);
+    (void)row;
+    scale = tc_pt2_emit1(n, TC_OP_reciprocal, NULL, scale);
+    tc_val y = tc_pt2_emit2(n, TC_OP_mul, NULL, x, scale);
+    y = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), y, zero);
+    y = tc_pt2_emit1(n, TC_OP_round, tc_pt2_attr(n, round, 0), y);
+    y = tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, lo, hi), y);
+    tc_pt2_result(n, x, tc_pt2_cast(n, y, dtype), 0);
+}
+
+static void import_dequantize_per_token(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"),
+           zero = tc_pt2_tensor(n, "zero_points");
+    tc_dtype dtype = tc_pt2_dtype(n, "output_dtype", TC_f32);
+    (void)row;
+    tc_val y = tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), x, zero);
+    y = tc_pt2_emit2(n, TC_OP_mul, NULL, y, scale);
+    tc_pt2_result(n, x, tc_pt2_cast(n, y, dtype), 0);
+}
+
+static tc_val over_last(tc_pt2_node *n, tc_op op, tc_val x)
+{
+    if (n->status != TC_OK)
+        return TC_NONE;
+    tc_ints last = tc_ints_fill(&n->ctx->arena, tc_pt2_type(n, x)->rank - 1, 1);
+    return tc_pt2_emit1(n, op, tc_pt2_attr(n, axes, last, true), x);
+}
+
+/* x / y for each element. */
+static tc_val ratio(tc_pt2_node *n, tc_val x, tc_val y)
+{
+    return tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), x, y);
+}
+
+static tc_val clamped(tc_pt2_node *n, tc_val x, double lo, double hi)
+{
+    return tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, lo, hi), x);
+}
+
+/* scale = max(|x|, 1e-5) / 127 for each row, zero = 0. */
+static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "input");
+    (void)row;
+    tc_val most = over_last(n, TC_OP_amax, tc_pt2_emit1(n, TC_OP_abs, NULL, x));
+    if (n->status != TC_OK)
+        return;
+    if (tc_pt2_type(n, most)->dtype == TC_f16)
+        most = tc_pt2_cast(n, most, TC_f32);
+    tc_dtype t = tc_pt2_type(n, most)->dtype;
+    tc_val codes = tc_pt2_const(n, t, 127);
+    tc_val scale = ratio(n, clamped(n, most, 1e-5, INFINITY), codes);
+    tc_val zero = tc_pt2_full(n, tc_pt2_dims(n, tc_pt2_type(n, most)), 0, t);
+    tc_val pair[2] = {scale, zero};
+    for (int i = 0; i < 2; i++) {
+        const tc_type *stated = tc_pt2_result_type(n, i);
+        if (stated) /* PyTorch's own statement is wider than what it computes */
+            pair[i] = tc_pt2_cast(n, pair[i], stated->dtype);
+        if (n->status == TC_OK)
+            tc_pt2_bind(n, i, pair[i]);
+    }
+}
+
+/* The range of each row, widened to hold 0, on codes -128 .. 127; zero lies nearer to the end that
+ * errs less. */
+static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x),
+           high = over_last(n, TC_OP_amax, x);
+    (void)row;
+    if (n->status != TC_OK)
+        return;
+    tc_dtype t = tc_pt2_type(n, x)->dtype;
+    const void *one = tc_pt2_attr(n, alpha, 1);
+    low = clamped(n, low, -INFINITY, 0);
+    high = clamped(n, high, 0, INFINITY);
+    tc_val codes = tc_pt2_const(n, t, 255);
+    tc_val scale = ratio(n, tc_pt2_emit2(n, TC_OP_sub, one, high, low), codes);
+    scale = clamped(n, scale, 1.1920928955078125e-07, INFINITY);
+    low = ratio(n, low, scale);
+    high = ratio(n, high, scale);
+    tc_val least = tc_pt2_const(n, t, -128), most = tc_pt2_const(n, t, 127);
+    tc_val below = tc_pt2_emit2(n, TC_OP_add, one, least, low);
+    tc_val above = tc_pt2_emit2(n, TC_OP_add, one, most, high);
+    tc_val errors = tc_pt2_emit2(n, TC_OP_add, one, below, above);
+    tc_val from_low = tc_pt2_emit2(n, TC_OP_gt, NULL, errors, tc_pt2_const(n, t, 0));
+    below = tc_pt2_emit2(n, TC_OP_sub, one, least, low);
+    above = tc_pt2_emit2(n, TC_OP_sub, one, most, high);
+    tc_val zero = tc_pt2_emit3(n, TC_OP_where, NULL, from_low, below, above);
+    zero = tc_pt2_emit1(n, TC_OP_round, tc_pt2_attr(n, round, 0), clamped(n, zero, -128, 127));
+    scale = tc_pt2_cast(n, scale, TC_f64);
+    zero = tc_pt2_cast(n, zero, TC_i64);
+    if (n->status != TC_OK)
+        return;
+    tc_pt2_bind(n, 0, scale);
+    tc_pt2_bind(n, 1, zero);
+}
+
+#define QD "quantized_decomposed."
+const tc_pt2_row tc_pt2_quant[] = {
+    {QD "quantize_per_tensor.default", import_per_tensor, TC_OP_quantize, 0},
+    {QD "quantize_per_tensor.tensor", import_per_tensor, TC_OP_quantize, 0},
+    {QD "quantize_per_tensor.tensor2", import_per_tensor, TC_OP_quantize, 0},
+    {QD "dequantize_per_tensor.default", import_per_tensor, TC_OP_dequantize, 0},
+    {QD "dequantize_per_tensor.tensor", import_per_tensor, TC_OP_dequantize, 0},
+    {QD "dequantize_per_tensor.tensor2", import_per_tensor, TC_OP_dequantize, 0},
+    {QD "quantize_per_channel.default", import_per_channel, TC_OP_quantize, 0},
+    {QD "dequantize_per_channel.default", import_per_channel, TC_OP_dequantize, 0},
+    {QD "quantize_per_token.default", import_quantize_per_token, TC_OP_mul, 0},
+    {QD "dequantize_per_token.default", import_dequantize_per_token, TC_OP_mul, 0},
+    {QD "choose_qparams_per_token.default", import_choose_per_token, TC_OP_amax, 0},
+    {QD "choose_qparams_per_token_asymmetric.default", import_choose_per_token_asymmetric,
+     TC_OP_amax, 0},
+    {QD "_choose_qparams_per_token_asymmetric_impl.default", import_choose_per_token_asymmetric,
+     TC_OP_amax, 0},
+    {QD "choose_qparams.tensor", import_choose, TC_OP_choose_qparams, 0},
+    {QD "choose_qparams_symmetric.tensor", import_choose, TC_OP_choose_qparams, 1},
+    {"aten.fake_quantize_per_tensor_affine.default", import_fake, TC_OP_fake_quantize, 0},
+    {"aten.fake_quantize_per_tensor_affine.tensor_qparams", import_fake, TC_OP_fake_quantize, 0},
+    {"aten.fake_quantize_per_tensor_affine_cachemask.default", import_fake, TC_OP_fake_quantize, 0},
+    {"aten.fake_quantize_per_channel_affine.default", import_fake, TC_OP_fake_quantize, 1},
+    {"aten.fake_quantize_per_channel_affine_cachemask.default", import_fake, TC_OP_fake_quantize,
+     1},
+    {NULL, NULL, TC_OP_COUNT, 0},
+};

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pt2_torchao.c -- importers of torchao's quantization by blocks, and of grouped weights.
+ *
+ * block_size says how much of each axis shares a scale.  x is shown as [blocks, numbers of one
+ * block], and each block is a channel:
+ *
+ *   scale, zero = the range of each block over the codes
+ *   code        = clamp(round(x / scale) + zero)           as `quantize` has it
+ *   x           = (code - zero) scale                       as `dequantize` has it */
+#include <math.h>
+
+#include "pt2_make.h"
+
+/* x cut into blocks: its axes, some of them in two, those that lie within a block behind. */
+typedef struct blocks {
+    tc_ints shape, view, moved; /* of x; its axes cut; those in their new order */
+    int64_t order[TC_MAX_RANK], back[TC_MAX_RANK];
+    bool moves;
+    int64_t count, size;
+} blocks;
+
+/* Axes that are one block or cut into blocks of 1 stay as they are. */
+static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
+{
+    int64_t view[2 * TC_MAX_RANK], moved[TC_MAX_RANK];
+    bool within[2 * TC_MAX_RANK];
+    int rank = 0, at = 0;
+    if (n->status != TC_OK)
+        return false;
+    if (size.n != x->rank)
+        tc_pt2_bad(n, TC_E_ARGUMENT, "block_size has not a number for every axis");
+    for (int i = 0; i < x->rank && n->status == TC_OK; i++) {
+        int64_t extent = x->dim[i], one = size.v[i] == -1 ? extent : size.v[i];
+        if (one < 1 || extent % one)
+            tc_pt2_bad(n, TC_E_ARGUMENT, "an axis does not fall into blocks of block_size");
+        else if (one == 1 || one == extent) {
+            view[rank] = extent;
+            within[rank++] = one != 1;
+        } else {
+            view[rank] = extent / one;
+            within[rank++] = false;
+            view[rank] = one;
+            within[rank++] = true;
+        }
+    }
+    if (n->status == TC_OK && rank > TC_MAX_RANK)
+        tc_pt2_unsupported(n, "blocks along so many axes are not handled");
+    if (n->status != TC_OK)
+        return false;
+    *b = (blocks){.count = 1, .size = 1};
+    for (int inside = 0; inside < 2; inside++)
+        for (int i = 0; i < rank; i++)
+            if (within[i] == inside) {
+                *(inside ? &b->size : &b->count) *= view[i];
+                moved[at] = view[i];
+                b->order[at] = i;
+                b->back[i] = at;
+                b->moves = b->moves || at != i;
+                at++;
+            }
+    b->shape = tc_pt2_dims(n, x);
+    b->view = tc_ints_copy(&n->ctx->arena, view, rank);
+    b->moved = tc_ints_copy(&n->ctx->arena, moved, rank);
+    return true;
+}
+
+static tc_val as_rows(tc_pt2_node *n, tc_val x, const blocks *b)
+{
+    int64_t dim[] = {b->count, b->size};
+    if (b->moves)
+        x = tc_pt2_permute(n, tc_pt2_reshape(n, x, b->view), b->order);
+    return tc_pt2_reshape(n, x, tc_ints_copy(&n->ctx->arena, dim, 2));
+}
+
+static tc_val from_rows(tc_pt2_node *n, tc_val x, const blocks *b)
+{
+    if (b->moves)
+        x = tc_pt2_permute(n, tc_pt2_reshape(n, x, b->moved), b->back);
+    return tc_pt2_reshape(n, x, b->shape);
+}
+
+/* ---- scale and zero ---- */
+
+/* The range of codes: as given, or all that the type has. */
+static void code_range(tc_pt2_node *n, tc_dtype codes, double *lo, double *hi)
+{
+    bool known = codes == TC_i8 || codes == TC_u8 || codes == TC_i16 || codes == TC_i32;
+    if (!known && !(tc_pt2_has(n, "quant_min") && tc_pt2_has(n, "quant_max")))
+        tc_pt2_unsupported(n, "codes that are no integers are not handled");
+    *lo = tc_pt2_float(n, "quant_min", known ? (double)tc_dtype_min(codes) : 0);
+    *hi = tc_pt2_float(n, "quant_max", known ? (double)tc_dtype_max(codes) : 0);
+    if (n->status == TC_OK && !(*lo < *hi && fabs(*lo) < 0x1p31 && fabs(*hi) < 0x1p31))
+        tc_pt2_bad(n, TC_E_ARGUMENT, "the range of codes is empty or too large");
+}
+
+/* The least scale, where none is given: the smallest number of x's type with all its bits. */
+static double least_scale(tc_dtype t)
+{
+    return t == TC_f16 ? 0x1p-14 : t == TC_f64 ? 0x1p-1022 : 0x1p-126;
+}
+
+static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "input");
+    const char *mapping = tc_pt2_text(n, "mapping_type", "");
+    bool symmetric = tc_text_eq(mapping, "SYMMETRIC");
+    double lo, hi;
+    blocks b;
+    (void)row;
+    code_range(n, tc_pt2_dtype(n, "target_dtype", TC_none), &lo, &hi);
+    if (!symmetric && !tc_text_eq(mapping, "ASYMMETRIC"))
+        tc_pt2_unsupported(n, "this mapping_type is not handled; ASYMMETRIC and SYMMETRIC are");
+    const tc_type *stated[2] = {tc_pt2_result_type(n, 0), tc_pt2_result_type(n, 1)};
+    if (n->status != TC_OK || !stated[0] || !stated[1] ||
+        !cut(n, tc_pt2_type(n, x), tc_pt2_ints(n, "block_size"), &b))
+        return;
+    double eps = tc_pt2_float(n, "eps", least_scale(tc_pt2_type(n, x)->dtype));
+    const void *attr = tc_pt2_attr(n, choose_qparams, (int64_t)lo, (int64_t)hi, eps, symmetric,
+                                   (int64_t)((hi + lo + 1) / 2), true);
+    x = as_rows(n, x, &b);
+    tc_node *node = tc_pt2_emit_many(n, TC_OP_choose_qparams, attr, &x, 1, 2);
+    for (int i = 0; i < 2 && node && n->status == TC_OK; i++) {
+        tc_val one = tc_pt2_cast(n, node->out[i], stated[i]->dtype);
+        tc_pt2_bind(n, i, tc_pt2_reshape(n, one, tc_pt2_dims(n, stated[i])));
+    }
+}
+
+/* ---- codes ---- */
+
+/* One for each block, in the type that kernels by channel take. */
+static tc_val by_block(tc_pt2_node *n, tc_val x, const blocks *b, tc_dtype dtype)
+{
+    if (n->status == TC_OK && tc_type_count(tc_pt2_type(n, x)) != b->count)
+        tc_pt2_bad(n, TC_E_SHAPE, "there is not one scale and zero for every block");
+    return tc_pt2_flat(n, tc_pt2_cast(n, x, dtype));
+}
+
+/* x by blocks to codes or back. */
+static void import_codes(tc_pt2_node *n, tc_op op, tc_val x, tc_val scale, tc_val zero,
+                         const blocks *b, tc_attr_quantize a)
+{
+    tc_val in[3] = {as_rows(n, x, b)};
+    in[1] = by_block(n, scale, b, TC_f64);
+    if (zero && n->status == TC_OK && !tc_type_count(tc_pt2_type(n, zero)))
+        zero = TC_NONE; /* an empty tensor stands for none */
+    in[2] = zero ? by_block(n, zero, b, TC_i64)
+                 : tc_pt2_full(n, tc_ints_fill(&n->ctx->arena, b->count, 1), 0, TC_i64);
+    const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
+    tc_pt2_result(n, x, from_rows(n, tc_pt2_emit(n, op, attr, in, 3), b), 0);
+}
+
+/* quantize_affine(input, block_size, scale, zero_point, output_dtype, ..), dequantize_affine(..,
+ * input_dtype, .., output_dtype). */
+static void import_affine(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    bool back = row->op == TC_OP_dequantize;
+    tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scale"),
+           zero = tc_pt2_tensor_opt(n, "zero_point");
+    tc_dtype codes = tc_pt2_dtype(n, back ? "input_dtype" : "output_dtype", TC_none);
+    const char *domain = tc_pt2_text(n, "zero_point_domain", "INT");
+    double lo, hi;
+    blocks b;
+    code_range(n, codes, &lo, &hi);
+    if (!tc_text_eq(domain, "INT"))
+        tc_pt2_unsupported(n, "a zero that is no integer is not handled");
+    if (n->status != TC_OK || !cut(n, tc_pt2_type(n, x), tc_pt2_ints(n, "block_size"), &b))
+        return;
+    if (back && tc_is_float(tc_pt2_type(n, x)->dtype)) {
+        tc_pt2_bad(n, TC_E_TYPE, "the codes are no integers");
+        return;
+    }
+    tc_attr_quantize a = {.qmin = (int64_t)lo, .qmax = (int64_t)hi,
+                          .dtype = back ? tc_pt2_dtype(n, "output_dtype", TC_f32) : codes};
+    import_codes(n, row->op, back ? x : tc_pt2_cast(n, x, TC_f32), scale, zero, &b, a);
+}
+
+/* dequantize_per_channel_group(w_int8, scales, zero_points, ..): groups along the last axis. */
+static void import_grouped(tc_pt2_node *n, const tc_pt2_row *row)
+{
+    tc_val x = tc_pt2_tensor(n, "w_int8"), scale = tc_pt2_tensor(n, "scales"),
+           zero = tc_pt2_tensor_opt(n, "zero_points");
+    int64_t group = tc_pt2_int(n, "group_size", 128);
+    tc_attr_quantize a = {.qmin = tc_pt2_need_int(n, "quant_min"),
+                          .qmax = tc_pt2_need_int(n, "quant_max"),
+                          .dtype = tc_pt2_dtype(n, "output_dtype", TC_f32)};
+    blocks b;
+    if (n->status != TC_OK)
+        return;
+    const tc_type *t = tc_pt2_type(n, x);
+    int64_t size[TC_MAX_RANK];
+    for (int i = 0; i < t->rank; i++)
+        size[i] = i + 1 < t->rank ? 1 : group;
+    if (cut(n, t, (tc_ints){t->rank, size}, &b))
+        import_codes(n, row->op, x, scale, zero, &b, a);
+}
+
+const tc_pt2_row tc_pt2_torchao[] = {
+    {"torchao.choose_qparams_affine.default", import_choose, TC_OP_choose_qparams, 0},
+    {"torchao.quantize_affine.default", import_affine, TC_OP_quantize, 0},
+    {"torchao.dequantize_affine.default", import_affine, TC_OP_dequantize, 0},
+    {"quantized_decomposed.dequantize_per_channel_group.default", import_grouped, TC_OP_dequantize,
+     0},
+    {NULL, NULL, TC_OP_COUNT, 0},
+};

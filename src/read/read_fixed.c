@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read_fixed.c -- inputs that the caller fixes with --set INPUT=VALUE: they are constants of the
+ * program, and what they decide is decided while it is read. */
+#include "read_fixed.h"
+
+#include "../num/load.h"
+#include "data.h"
+#include "read.h"
+
+tc_status tc_read_set(tc_ctx *ctx, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return tc_usage(ctx, "--set takes INPUT=VALUE, such as sr=16000 or flag=true, not '%s'",
+                        text);
+    tc_set_given given = {.input = tc_intern(ctx, (tc_str){text, (size_t)(equals - text)}),
+                          .value = tc_intern_text(ctx, equals + 1)};
+    tc_grow(&ctx->arena, ctx->set, ctx->n_set, ctx->cap_set);
+    ctx->set[ctx->n_set++] = given;
+    return TC_OK;
+}
+
+static tc_set_given *find(tc_ctx *ctx, const char *input)
+{
+    tc_set_given *found = NULL;
+    for (size_t i = 0; input && i < ctx->n_set; i++)
+        if (tc_text_eq(ctx->set[i].input, input))
+            found = &ctx->set[i];
+    return found;
+}
+
+bool tc_fixed_has(tc_ctx *ctx, const char *input)
+{
+    return find(ctx, input) != NULL;
+}
+
+/* ---- values ---- */
+
+static tc_status no_value(tc_ctx *ctx, const tc_set_given *s, const tc_type *type)
+{
+    return tc_usage(ctx,
+                    "--set %s=%s: the input is %s; a number, true or false, or a .npy of it is "
+                    "expected",
+                    s->input, s->value, tc_type_text(&ctx->arena, type));
+}
+
+static tc_status from_file(tc_ctx *ctx, const tc_set_given *s, tc_tensor *out)
+{
+    tc_npy *array;
+    size_t n;
+    TC_TRY(tc_npy_open(ctx, s->value, &array, &n));
+    const tc_type *t = out->type;
+    bool fits = n == 1 && array->rank == t->rank;
+    for (int i = 0; fits && i < t->rank; i++)
+        fits = array->dim[i] == t->dim[i];
+    if (!fits && !(n == 1 && array->count == 1 && tc_type_count(t) == 1))
+        return tc_usage(ctx, "--set %s=%s: the array is %s, the input %s", s->input, s->value,
+                        tc_dims_text(&ctx->arena, array->rank, array->dim),
+                        tc_type_text(&ctx->arena, t));
+    return tc_data_convert(ctx, array, 0, out);
+}
+
+tc_status tc_fixed_i64(tc_ctx *ctx, const char *input, int64_t *out)
+{
+    tc_set_given *s = find(ctx, input);
+    if (!s || !tc_text_to_i64(tc_str_of(s->value), out))
+        return tc_usage(ctx, "--set %s=%s: the input is a whole number", input,
+                        s ? s->value : "");
+    s->used = true;
+    return TC_OK;
+}
+
+tc_status tc_fixed_value(tc_ctx *ctx, const char *input, const tc_type *type, tc_tensor *out)
+{
+    enum { MOST = 1 << 20 };
+    tc_set_given *s = find(ctx, input);
+    *out = (tc_tensor){type, NULL};
+    if (!s)
+        return TC_OK;
+    s->used = true;
+    if (type->quant || type->dtype == TC_c64 || tc_type_count(type) > MOST)
+        return no_value(ctx, s, type);
+    *out = tc_tensor_new(&ctx->arena, type);
+    if (tc_text_ends(s->value, ".npy"))
+        return from_file(ctx, s, out);
+    bool yes = tc_text_eq(s->value, "true"), no = tc_text_eq(s->value, "false");
+    int64_t whole = yes;
+    double real = yes;
+    bool is_whole = yes || no || tc_text_to_i64(tc_str_of(s->value), &whole);
+    bool good = is_whole;
+    if (!good && tc_is_float(type->dtype))
+        good = tc_text_to_f64(tc_str_of(s->value), &real);
+    if (type->dtype == TC_bool)
+        good = is_whole && (whole == 0 || whole == 1);
+    else if (tc_is_int(type->dtype))
+        good = is_whole && !yes && !no && whole >= tc_dtype_min(type->dtype) &&
+               whole <= tc_dtype_max(type->dtype);
+    else
+        good = good && !yes && !no;
+    if (!good)
+        return no_value(ctx, s, type);
+    for (int64_t i = 0; i < tc_type_count(type); i++)
+        if (is_whole)
+            tc_store_i64(*out, i, whole);
+        else
+            tc_store_f64(*out, i, real);
+    return TC_OK;
+}
+
+/* ---- programs that have been read ---- */
+
+static const char *name_of(const tc_module *m, const tc_graph *g, size_t i)
+{
+    for (size_t k = 0; k < m->n_in_port; k++)
+        if (m->in_port[k].val == g->in[i] && m->in_port[k].name)
+            return m->in_port[k].name;
+    return g->val[g->in[i]]->name;
+}
+
+static void put_instead(tc_graph *g, tc_val old, tc_val now)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            if (g->node[k]->in[i] == old)
+                g->node[k]->in[i] = now;
+    for (size_t k = 0; k < g->n_out; k++)
+        g->out[k] = g->out[k] == old ? now : g->out[k];
+    for (size_t k = 0; k < g->n_mutation; k++)
+        if (g->mutation[k].after == old)
+            g->mutation[k].after = now;
+    tc_module *m = g->module;
+    for (size_t k = 0; k < m->n_out_port; k++)
+        if (m->out_port[k].val == old)
+            m->out_port[k].val = now;
+}
+
+static void drop_input(tc_module *m, tc_graph *g, size_t i)
+{
+    size_t k = 0;
+    while (k < m->n_in_port && m->in_port[k].val != g->in[i])
+        k++;
+    if (k < m->n_in_port) {
+        memmove(&m->in_port[k], &m->in_port[k + 1], (m->n_in_port - k - 1) * sizeof *m->in_port);
+        m->n_in_port--;
+    }
+    if (m->fixed) {
+        tc_tensor *left = tc_arena_copy(&m->ctx->arena, m->fixed, g->n_in * sizeof *left);
+        memmove(&left[i], &left[i + 1], (g->n_in - i - 1) * sizeof *left);
+        m->fixed = left;
+    }
+    memmove(&g->in[i], &g->in[i + 1], (g->n_in - i - 1) * sizeof *g->in);
+    g->n_in--;
+    for (size_t j = 0; j < g->n_in; j++)
+        g->val[g->in[j]]->index = (int)j;
+    m->in_tree = NULL;
+}
+
+/* Input i is a constant from now on. */
+static tc_status fix_input(tc_module *m, tc_graph *g, size_t i, const char *name)
+{
+    static const tc_loc nowhere;
+    tc_tensor t;
+    tc_val old = g->in[i];
+    TC_TRY(tc_fixed_value(m->ctx, name, tc_type_of(g, old), &t));
+    tc_val now = tc_graph_const(g, t.type, t.data, name, &nowhere);
+    tc_node *made = g->node[g->n_node - 1];
+    memmove(g->node + 1, g->node, (g->n_node - 1) * sizeof *g->node);
+    g->node[0] = made;
+    put_instead(g, old, now);
+    drop_input(m, g, i);
+    return TC_OK;
+}
+
+tc_status tc_fixed_rest(tc_module *m)
+{
+    tc_ctx *ctx = m->ctx;
+    tc_graph *g = tc_main(m);
+    for (size_t i = 0; ctx->n_set && i < g->n_in;) {
+        const char *name = name_of(m, g, i);
+        if (name && tc_fixed_has(ctx, name))
+            TC_TRY(fix_input(m, g, i, name));
+        else
+            i++;
+    }
+    for (size_t k = 0; k < ctx->n_set; k++) {
+        if (ctx->set[k].used || find(ctx, ctx->set[k].input)->used)
+            continue;
+        tc_buf names;
+        tc_buf_init(&names, &ctx->arena);
+        for (size_t i = 0; i < g->n_in; i++) {
+            const char *name = name_of(m, g, i);
+            tc_buf_printf(&names, "%s%s", i ? ", " : "", name ? name : "one without a name");
+        }
+        return tc_usage(ctx, "--set %s: the model has no input of that name; %s%s",
+                        ctx->set[k].input, g->n_in ? "its inputs are " : "it has none",
+                        tc_buf_cstr(&names));
+    }
+    return TC_OK;
+}

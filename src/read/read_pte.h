@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read_pte.h -- an ExecuTorch program as its file has it, for those who inspect it and those who
+ * run it.
+ */
+#ifndef TC_READ_PTE_H
+#define TC_READ_PTE_H
+
+#include "../target/cpu.h"
+#include "../target/pte_schema.h"
+#include "../wire/flatbuf.h"
+
+/* A value of a method. */
+typedef struct tc_pte_value {
+    uint8_t tag;        /* PTE_TENSOR and so on */
+    tc_cpu_value plain; /* numbers, texts, and lists of them */
+    tc_ints item;       /* lists of tensors: their values, -1 for None */
+    /* Tensors. */
+    int dtype; /* ScalarType's number */
+    tc_ints dim;
+    const tc_type *type; /* NULL: a type, or an order in memory, that we do not have */
+    bool dynamic;        /* extents are upper bounds */
+    bool placed, external;
+    uint32_t memory;
+    uint64_t offset;
+    const char *name; /* its buffer's, or NULL */
+    uint32_t data; /* its place among the constants, or, when placed, among the initial values; 0:
+                      none */
+} tc_pte_value;
+
+typedef struct tc_pte_operator {
+    tc_str name, overload;
+} tc_pte_operator;
+
+typedef struct tc_pte_delegate {
+    const char *id;
+    tc_bytes payload;
+    tc_bytes tosa; /* named data "tosac.tosa.N"; no bytes: there is none */
+    const char *vela; /* the version of Vela that made it, from its compile specs; or NULL */
+} tc_pte_delegate;
+
+typedef struct tc_pte_step {
+    uint8_t tag;   /* PTE_KERNEL_CALL and so on */
+    uint32_t what; /* operator or delegate; of a move: from */
+    tc_ints arg;   /* of a move: to */
+} tc_pte_step;
+
+typedef struct tc_pte_method {
+    const char *name;
+    tc_pte_value *value;
+    size_t n_value;
+    tc_ints in, out;
+    tc_pte_operator *op;
+    size_t n_op;
+    tc_pte_delegate *delegate;
+    size_t n_delegate;
+    tc_pte_step *step;
+    size_t n_step;
+    tc_ints arena; /* bytes, by memory */
+} tc_pte_method;
+
+typedef struct tc_pte_file {
+    tc_ctx *ctx;
+    const char *name;
+    tc_bytes bytes;
+    tc_fb fb;
+    uint64_t base; /* where segments begin */
+    struct {
+        uint64_t offset, size;
+    } * segment;
+    size_t n_segment;
+    uint32_t constant_segment, buffer_segment;
+    uint64_t *constant, *buffer; /* where each begins, within its segment */
+    size_t n_constant, n_buffer;
+    struct {
+        const char *key;
+        uint32_t segment;
+    } * named;
+    size_t n_named;
+    tc_pte_method *method;
+    size_t n_method;
+} tc_pte_file;
+
+/* Everything that the file says, checked to lie inside it; value numbers are within the list. */
+TC_MUST_USE tc_status tc_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file *out);
+
+/* The numbers of a tensor that has some in the file; a message when they are not all there. */
+TC_MUST_USE tc_status tc_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out);
+
+/* Bytes of a segment; none when it lies outside the file. */
+tc_bytes tc_pte_segment(const tc_pte_file *f, uint32_t index);
+
+/* ---- borders ---- */
+
+/* An argument of a delegate call. */
+typedef struct tc_pte_border {
+    bool is_input;
+    int64_t value;
+    bool known; /* a quantize before it, or a dequantize after it, names its numbers */
+    double scale;
+    int64_t zero, qmin, qmax;
+    int64_t axis; /* -1: one scale for all; else a scale for each of the axis, and `scale` is the
+                     first of them */
+} tc_pte_border;
+
+/* The arguments of step k, a delegate call; in its own order, in the arena. */
+tc_pte_border *tc_pte_borders(tc_pte_file *f, const tc_pte_method *m, size_t k);
+
+/* ---- what an Ethos-U payload says of its tensors ---- */
+
+typedef struct tc_ethosu_tensor {
+    int32_t dim[6]; /* ones in front */
+    int32_t element_bytes, offset, region;
+} tc_ethosu_tensor;
+
+typedef struct tc_ethosu_payload {
+    tc_ethosu_tensor *in, *out;
+    size_t n_in, n_out;
+    size_t commands, weights; /* bytes */
+    uint32_t scratch;
+} tc_ethosu_payload;
+
+/* false: the bytes are no such payload. */
+bool tc_ethosu_read(tc_arena *arena, tc_bytes payload, tc_ethosu_payload *out);
+
+#endif

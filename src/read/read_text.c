@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read_text.c -- the text form, with the file of large constants beside it when there is one. */
+#include "../ir/text.h"
+
+#include <unistd.h>
+
+#include "../ir/verify.h"
+#include "../wire/file.h"
+#include "read.h"
+
+/* Zero points are numbers of their storage. */
+static tc_status check_zeros(tc_ctx *ctx, const tc_graph *g)
+{
+    for (tc_val v = 1; v < g->n_val; v++) {
+        const tc_value *value = g->val[v];
+        const tc_quant *q = value->type ? value->type->quant : NULL;
+        for (int32_t c = 0; q && c < q->count; c++)
+            if (q->zero[c] < tc_dtype_min(value->type->dtype) ||
+                q->zero[c] > tc_dtype_max(value->type->dtype))
+                return tc_error(ctx,
+                                value->def ? value->def->loc
+                                           : &(tc_loc){.file = g->module->file},
+                                TC_E_TYPE, "the zero point %" PRId64 " is no number of type %s",
+                                q->zero[c], tc_dtypes[value->type->dtype].name);
+    }
+    return TC_OK;
+}
+
+tc_status tc_read_text_with(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
+                            tc_module **out)
+{
+    tc_module *module;
+    TC_TRY(tc_parse(ctx, file, bytes, side, &module));
+    TC_TRY(tc_infer_missing(ctx, module));
+    for (size_t i = 0; i < module->n_graph; i++) {
+        module->graph[i]->facts = TC_FACT_TYPED;
+        TC_TRY(check_zeros(ctx, module->graph[i]));
+    }
+    TC_TRY(tc_verify(ctx, module));
+    *out = module;
+    return TC_OK;
+}
+
+tc_status tc_read_text(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
+{
+    bool piped = tc_text_eq(file, "-");
+    const char *beside = tc_text_format(&ctx->arena, "%s.bin", file);
+    tc_bytes side = {NULL, 0};
+    if (!piped && access(beside, F_OK) == 0)
+        TC_TRY(tc_file_read(ctx, beside, &side));
+    return tc_read_text_with(ctx, piped ? "<stdin>" : file, bytes, side, out);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_codes_table.c -- builders of functions of one code.
+ *
+ * Of int8 codes there are 256: whatever the runtime does to one is done here to each of them, and
+ * becomes a TABLE.  Of int16 codes the runtime mostly has a table of 513 of its own, which TOSA's
+ * TABLE and a RESCALE by 1/128 read the same way; the others are looked up among all 65536. */
+#include <math.h>
+
+#include "../../num/fixed.h"
+#include "../../num/load.h"
+#include "tflite_fixed.h"
+
+typedef struct unary {
+    tc_tfl_node *n;
+    const tc_tfl_tensor *x, *y;
+    float xs, ys;
+    int64_t xz, yz; /* as the file has them */
+    int64_t lo, hi;
+    float (*real)(float v, const struct unary *u);
+    double alpha;
+    tc_tfl_factor f, g;
+} unary;
+
+static int64_t held(const unary *u, int64_t v) { return tc_max_i64(u->lo, tc_min_i64(v, u->hi)); }
+
+/* ---- in f32 ---- */
+
+static float do_tanh(float v, const unary *u) { return (void)u, tanhf(v); }
+static float do_logistic(float v, const unary *u) { return (void)u, 1.0f / (1.0f + expf(-v)); }
+static float do_exp(float v, const unary *u) { return (void)u, expf(v); }
+static float do_elu(float v, const unary *u) { return (void)u, v < 0.0f ? expm1f(v) : v; }
+static float do_gelu(float v, const unary *u)
+{
+    return (void)u, 0.5f * v * (1.0f + erff(v * (float)0.70710678118654752440));
+}
+static float do_gelu_tanh(float v, const unary *u)
+{
+    const float k = (float)0.79788456080286535588;
+    return (void)u, 0.5f * v * (1.0f + tanhf(k * (v + 0.044715f * (v * v * v))));
+}
+/* Not a number there: as far down as codes go. */
+static float do_log(float v, const unary *u)
+{
+    return v <= 0 ? u->ys * (float)(u->lo - u->yz) : logf(v);
+}
+static float do_rsqrt(float v, const unary *u)
+{
+    return v <= 0 ? 32767.0f * u->ys : 1.0f / sqrtf(v);
+}
+
+/* SQRT is cut off, not rounded. */
+static int64_t square_root(const unary *u, int64_t code)
+{
+    float v = u->xs * (float)(code - u->xz);
+    return v > 0 ? held(u, (int64_t)fminf(sqrtf(v) / u->ys, 1e6f) + u->yz) : held(u, u->yz);
+}
+
+static int64_t by_real(const unary *u, int64_t code)
+{
+    float inverse = 1 / u->ys, v = u->real(u->xs * (float)(code - u->xz), u);
+    float scaled = roundf(v * inverse) + (float)u->yz;
+    return scaled > 1e6f ? u->hi : scaled < -1e6f ? u->lo : held(u, (int64_t)scaled);
+}
+
+/* ---- in integers ---- */
+
+static int64_t rescaled(const unary *u, int64_t code)
+{
+    return held(u, tc_tfl_scaled((int32_t)(code - u->xz), u->f) + u->yz);
+}
+
+static int64_t leaky(const unary *u, int64_t code)
+{
+    int32_t v = (int32_t)(code - u->xz);
+    if (v >= 0)
+        return held(u, tc_tfl_scaled(v, u->f) + u->yz);
+    int64_t low = tc_tfl_scaled(v, u->g);
+    return held(u, (u->alpha < 0 ? -low : low) + u->yz);
+}
+
+static int64_t absolute(const unary *u, int64_t code)
+{
+    int32_t v = (int32_t)(code < u->xz ? u->xz - code : code - u->xz);
+    return held(u, (u->xs == u->ys ? v : tc_tfl_scaled(v, u->f)) + u->yz);
+}
+
+static int16_t high16(int32_t a, int32_t b, bool round)
+{
+    if (a == b && a == INT16_MIN)
+        return INT16_MAX;
+    int32_t ab = a * b;
+    if (!round)
+        return (int16_t)(ab / (1 << 15));
+    int32_t nudge = ab >= 0 ? 1 << 14 : 1 - (1 << 14);
+    return (int16_t)((ab + nudge) / (1 << 15));
+}
+
+static int32_t divided(int32_t v, int by)
+{
+    if (by <= 0)
+        return v;
+    int32_t half = 1 << (by - 1);
+    return v >= 0 ? (v + half) >> by : -((-v + half) >> by);
+}
+
+static int16_t held16(int64_t v)
+{
+    return (int16_t)tc_max_i64(INT16_MIN, tc_min_i64(v, INT16_MAX));
+}
+
+static int16_t fraction16(int32_t fraction)
+{
+    return fraction >= 0x7FFF8000 ? 32767 : (int16_t)((fraction + (1 << 15)) >> 16);
+}
+
+/* x relu6(x + 3) / 6 in numbers of 16 bits, f: to the result, g: onto -3 .. 3. */
+static int64_t hard_swish(const unary *u, int64_t code)
+{
+    int16_t wide = (int16_t)((code - u->xz) * 128);
+    int16_t out = high16(wide, fraction16(u->f.fraction), true), gate = wide;
+    if (u->g.shift > 0)
+        gate = held16((int64_t)gate * (INT64_C(1) << tc_min_i64(u->g.shift - 1, 31)));
+    gate = high16(gate, fraction16(u->g.fraction), true);
+    if (u->g.shift > 0)
+        gate = held16((int64_t)gate * 2);
+    if (u->g.shift < 0)
+        gate = (int16_t)divided(gate, (int)tc_min_i64(-u->g.shift, 15));
+    gate = (int16_t)tc_asr((int64_t)gate + (1 << 15), 1);
+    int32_t v = divided(high16(gate, out, false), (int)tc_min_i64(-u->f.shift, 30));
+    return held(u, (int16_t)(v + u->yz));
+}
+
+/* 1 / sqrt(v) with 31 bits of fraction, as the runtime finds it by Newton's steps. */
+static int32_t inverse_root(int32_t input, int *shift)
+{
+    *shift = input <= 1 ? 0 : 11;
+    if (input <= 1)
+        return INT32_MAX;
+    while (input >= 1 << 29) {
+        input /= 4;
+        ++*shift;
+    }
+    int lead = 0;
+    while (lead < 32 && !((uint32_t)input >> (31 - lead) & 1u))
+        lead++;
+    int pairs = (lead - 1) / 2 - 1;
+    *shift -= pairs;
+    input = (int32_t)((uint32_t)input << (2 * pairs));
+    const int32_t three = (1 << 28) + (1 << 27);
+    int32_t x = 1 << 28; /* one, with three integer bits */
+    input = divided(input >> 1, 1);
+    for (int i = 0; i < 5; i++) {
+        int32_t x2 = (int32_t)tc_asr((int64_t)x * x + (1 << 30), 31);
+        int32_t x3 = (int32_t)tc_asr((int64_t)x2 * x + (1 << 30), 31);
+        x3 = (int32_t)((uint32_t)x3 << 6);
+        int32_t a = (int32_t)tc_asr((int64_t)three * x + (1 << 30), 31),
+                b = (int32_t)tc_asr((int64_t)input * x3 + (1 << 30), 31);
+        x = (int32_t)((uint32_t)(a - b) << 3);
+    }
+    int32_t v = (int32_t)tc_asr((int64_t)x * 1518500250 + (1 << 30), 31);
+    if (*shift < 0) {
+        v = (int32_t)((uint32_t)v << -*shift);
+        *shift = 0;
+    }
+    *shift *= -1;
+    return v;
+}
+
+enum { ROOT_UP = 20 }; /* bits behind the point of a root; u->f takes them away */
+
+static int64_t root(const unary *u, int64_t code)
+{
+    int32_t v = (int32_t)(code - u->xz);
+    if (v <= 0)
+        return u->hi;
+    tc_tfl_factor a = {0, 0};
+    a.fraction = inverse_root(v, &a.shift);
+    a.shift += ROOT_UP;
+    int32_t data = tc_tfl_scaled(1, a);
+    return held(u, tc_tfl_scaled(data, u->f) + u->yz);
+}
+
+/* ---- int16 ---- */
+
+/* 65536 s(i / 24), s(x) = 1 / (1 + e^-x), raised by half of what a straight line misses in the
+ * middle of a step: s''(x) / (16 * 24^2). */
+static uint32_t sigmoid_at(uint32_t i)
+{
+    double s = 1 / (1 + exp(-(double)i / 24)), bend = s * (1 - s) * (1 - 2 * s);
+    return i >= 255 ? 65535 : (uint32_t)floor(65536 * (s - bend / (16 * 24 * 24)) + 0.5);
+}
+
+/* Codes times `f.fraction` >> `f.shift` are steps of 10.7 / 2^17. */
+static int64_t logistic16(const unary *u, int64_t code)
+{
+    int64_t v = u->f.shift > 0 ? tc_asr(code * u->f.fraction + (INT64_C(1) << (u->f.shift - 1)),
+                                        u->f.shift)
+                               : code * u->f.fraction;
+    uint32_t size = (uint32_t)(v < 0 ? -v : v), at = size >> 9, part = size & 0x1ff, r;
+    r = at >= 255 ? 0x7FFFu << 10
+                  : (sigmoid_at(at) << 9) + part * (sigmoid_at(at + 1) - sigmoid_at(at));
+    r = v >= 0 ? r + (1u << 9) : (1u << 25) - r + (1u << 9) - 1;
+    return (int64_t)(r >> 10);
+}
+
+static int64_t tanh16(const unary *u, int64_t code)
+{
+    int64_t v = u->f.shift > 0 ? tc_asr(code * u->f.fraction + (INT64_C(1) << (u->f.shift - 1)),
+                                        u->f.shift)
+                               : code * u->f.fraction;
+    uint32_t size = (uint32_t)(v < 0 ? -v : v), at = size >> 8;
+    int64_t r;
+    if (at >= 255)
+        r = 0xFFFF * 256;
+    else
+        r = ((int64_t)sigmoid_at(at) << 8) +
+            (int64_t)(size & 0xff) * (sigmoid_at(at + 1) - sigmoid_at(at));
+    r = v >= 0 ? r - (1 << (14 + 9)) + (1 << (9 - 2)) : -r + (1 << (14 + 9)) + (1 << (9 - 2)) - 1;
+    return tc_asr(r, 9 - 1);
+}
+
+/* The factor that both have: 3 * 4096 scales, 16 bits; powers of two that fit are exact. */
+static void curve16(unary *u, int most)
+{
+    int e;
+    bool pot = frexp((double)u->xs, &e) == 0.5;
+    int left = 12 + e - 1;
+    if (pot && left >= 0 && left <= most) {
+        u->f = (tc_tfl_factor){3 << left, 0};
+        return;
+    }
+    double f = (double)u->xs * 4096.0 * 3.0;
+    u->f.shift = 0;
+    while (f <= 32767.0 / 2.0 && u->f.shift <= 30) {
+        u->f.shift++;
+        f *= 2;
+    }
+    u->f.fraction = (int32_t)fmin(f, INT32_MAX);
+}
+
+/* The runtime's table of 513 and how it is read. */
+static tc_val table513(tc_tfl_node *n, const unary *u, tc_val x)
+{
+    tc_make *m = &n->m;
+    int64_t count = 513;
+    tc_tensor t = tc_make_tensor(m, TC_i16, 1, &count);
+    float from = u->xs * (float)(-32768 - u->xz), to = u->xs * (float)(32767 - u->xz),
+          step = (to - from) / 512, half = step / 2,
+          inverse = 65536.0f / (u->ys * (float)(32767 - u->yz) - u->ys * (float)(-32768 - u->yz));
+    for (int i = 0; i < 512; i++) {
+        float v = u->real(from + (float)i * step, u),
+              mid = u->real(from + (float)i * step + half, u),
+              next = u->real(from + (float)(i + 1) * step, u);
+        float here = roundf(v * inverse), between = roundf((next * inverse + here) / 2),
+              bias = roundf((between - roundf(mid * inverse)) / 2);
+        tc_store_i64(t, i, held16((int64_t)fmaxf(fminf(here - bias, 1e6f), -1e6f)));
+    }
+    float last = roundf(u->real(to, u) * inverse);
+    tc_store_i64(t, 512, held16((int64_t)fmaxf(fminf(last, 1e6f), -1e6f)));
+    tc_val y = tc_make_2(m, tosa_table, NULL, x, tc_make_const(m, t, NULL));
+    return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
+}
+
+/* The runtime's arithmetic says nothing of factors past 2^30. */
+static bool in_bounds(tc_tfl_node *n, const unary *u)
+{
+    int most = u->f.shift > u->g.shift ? u->f.shift : u->g.shift;
+    if (most > 30)
+        tc_make_unsupported(&n->m, "a scale that is 2^%d times the result's", most);
+    return n->m.status == TC_OK;
+}
+
+/* All 65536 results in a list. */
+static tc_val looked_up(tc_tfl_node *n, const unary *u, tc_val x,
+                        int64_t (*of)(const unary *, int64_t))
+{
+    tc_make *m = &n->m;
+    if (!in_bounds(n, u))
+        return TC_NONE;
+    int64_t *v = tc_new_n(&m->ctx->arena, int64_t, 65536);
+    for (int64_t code = -32768; code < 32768; code++)
+        v[code + 32768] = of(u, code);
+    return tc_tfl_by_code(m, x, tc_tfl_list(m, TC_i16, v, 65536));
+}
+
+static tc_val table256(tc_tfl_node *n, const unary *u, tc_val x,
+                       int64_t (*of)(const unary *, int64_t))
+{
+    int8_t table[256];
+    if (!in_bounds(n, u))
+        return TC_NONE;
+    int64_t up = u->x->shifted ? 128 : 0, down = u->y->shifted ? 128 : 0;
+    for (int k = 0; k < 256; k++) /* entry k is code k - 128 as we keep it */
+        table[k] = (int8_t)(of(u, k - 128 + up) - down);
+    return tc_tfl_table(&n->m, x, table);
+}
+
+/* ---- builders ---- */
+
+static bool begin(tc_tfl_node *n, unary *u, tc_val *x)
+{
+    u->n = n;
+    u->x = tc_tfl_in_tensor(n, 0);
+    u->y = tc_tfl_out_tensor(n, 0);
+    *x = tc_tfl_need(n, 0);
+    u->xs = (float)tc_tfl_scale(n, u->x);
+    u->ys = (float)tc_tfl_scale(n, u->y);
+    if (n->m.status != TC_OK)
+        return false;
+    u->xz = u->x->zero[0] + (u->x->shifted ? 128 : 0);
+    u->yz = u->y->zero[0] + (u->y->shifted ? 128 : 0);
+    u->lo = u->y->shifted ? 0 : tc_dtype_min(u->y->dtype);
+    u->hi = u->y->shifted ? 255 : tc_dtype_max(u->y->dtype);
+    if (u->x->dtype != u->y->dtype) {
+        tc_make_unsupported(&n->m, "from %s to %s", tc_tfl_type_name(u->x->code),
+                            tc_tfl_type_name(u->y->code));
+        return false;
+    }
+    return true;
+}
+
+/* By a function of real numbers. */
+void tc_tfl_codes_curve(tc_tfl_node *n)
+{
+    static const struct {
+        tc_op op;
+        float (*real)(float, const unary *);
+    } curves[] = {{TC_OP_tanh, do_tanh}, {TC_OP_sigmoid, do_logistic}, {TC_OP_exp, do_exp},
+                  {TC_OP_elu, do_elu},   {TC_OP_gelu, do_gelu},        {TC_OP_log, do_log},
+                  {TC_OP_rsqrt, do_rsqrt}};
+    unary u = {0};
+    tc_val x;
+    if (!begin(n, &u, &x))
+        return;
+    for (size_t i = 0; i < TC_COUNT(curves); i++)
+        u.real = curves[i].op == n->row->op ? curves[i].real : u.real;
+    if (n->row->op == TC_OP_gelu && tc_tfl_bool(n, 0, false))
+        u.real = do_gelu_tanh;
+    bool wide = u.x->dtype == TC_i16, sigmoid = n->row->op == TC_OP_sigmoid;
+    if (wide && (sigmoid || n->row->op == TC_OP_tanh)) {
+        curve16(&u, sigmoid ? 0 : 1);
+        tc_tfl_bind(n, 0, looked_up(n, &u, x, sigmoid ? logistic16 : tanh16));
+        return;
+    }
+    if (!wide && n->row->op == TC_OP_rsqrt) {
+        u.f = tc_tfl_factor_of((double)(1.0f / (sqrtf(u.xs) * u.ys)));
+        u.f.shift -= ROOT_UP;
+        tc_tfl_bind(n, 0, table256(n, &u, x, root));
+        return;
+    }
+    tc_tfl_bind(n, 0, wide ? table513(n, &u, x) : table256(n, &u, x, by_real));
+}
+
+/* RELU and its kind: rescaled, between the codes that the activation leaves. */
+void tc_tfl_codes_activation(tc_tfl_node *n)
+{
+    unary u = {0};
+    tc_val x;
+    int which = (int)n->row->extra;
+    if (!begin(n, &u, &x))
+        return;
+    static const double lo[] = {0, 0, -1, 0}, hi[] = {0, 0, 1, 6};
+    double least = which == 10 ? 0 : lo[which], most = which == 10 ? 1 : hi[which];
+    u.f = tc_tfl_factor_of((double)(u.xs / u.ys));
+    u.lo = tc_max_i64(u.lo, (int64_t)roundf(fmaxf((float)least / u.ys, -1e6f)) + u.yz);
+    if (which != TFL_RELU)
+        u.hi = tc_min_i64(u.hi, (int64_t)roundf(fminf((float)most / u.ys, 1e6f)) + u.yz);
+    if (u.x->dtype == TC_i8) {
+        if (u.xs == u.ys && u.xz == u.yz && u.x->shifted == u.y->shifted) {
+            int64_t down = u.y->shifted ? 128 : 0;
+            tc_tfl_bind(n, 0,
+                        tc_tfl_clamp(&n->m, x, (tc_tfl_range){u.lo - down, u.hi - down}));
+            return;
+        }
+        tc_tfl_bind(n, 0, table256(n, &u, x, rescaled));
+        return;
+    }
+    x = tc_tfl_rescale(&n->m, x, &u.f, 1, u.xz, u.yz, TC_i16);
+    tc_tfl_bind(n, 0, tc_tfl_clamp(&n->m, x, (tc_tfl_range){u.lo, u.hi}));
+}
+
+void tc_tfl_codes_leaky_relu(tc_tfl_node *n)
+{
+    unary u = {0};
+    tc_val x;
+    if (!begin(n, &u, &x))
+        return;
+    u.alpha = tc_tfl_float(n, 0, 0);
+    u.f = tc_tfl_factor_of((double)(u.xs / u.ys));
+    u.g = tc_tfl_factor_of(fabs((double)(u.xs * (float)u.alpha / u.ys)));
+    if (u.x->dtype == TC_i8) {
+        tc_tfl_bind(n, 0, table256(n, &u, x, leaky));
+        return;
+    }
+    tc_make *m = &n->m;
+    tc_val wide = tc_tfl_widen(m, x, 0, 0);
+    tc_val up = tc_tfl_rescale(m, wide, &u.f, 1, 0, 0, TC_i32),
+           down = tc_tfl_rescale(m, wide, &u.g, 1, 0, 0, TC_i32);
+    if (m->status != TC_OK)
+        return;
+    tc_val zero = tc_tfl_number(m, TC_i32, tc_make_type(m, x)->rank, 0);
+    if (u.alpha < 0)
+        down = tc_tfl_two(m, TC_OP_tosa_sub, zero, down);
+    tc_val positive = tc_tfl_two(m, TC_OP_tosa_greater_equal, wide, zero);
+    tc_val y = tc_make_3(m, tosa_select, NULL, positive, up, down);
+    tc_tfl_bind(n, 0, tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i16));
+}
+
+void tc_tfl_codes_hard_swish(tc_tfl_node *n)
+{
+    unary u = {0};
+    tc_val x;
+    if (!begin(n, &u, &x))
+        return;
+    float fine = (1.0f / 128.0f) * u.xs;
+    u.f = tc_tfl_factor_of((double)(fine / u.ys));
+    u.g = tc_tfl_factor_of((double)(fine / (3.0f / 32768.0f)));
+    if (u.x->dtype != TC_i8 || u.f.shift > 0) {
+        tc_make_unsupported(&n->m, "HARD_SWISH of %s%s", tc_tfl_type_name(u.x->code),
+                            u.f.shift > 0 ? " onto a finer scale" : "");
+        return;
+    }
+    tc_tfl_bind(n, 0, table256(n, &u, x, hard_swish));
+}
+
+void tc_tfl_codes_abs(tc_tfl_node *n)
+{
+    unary u = {0};
+    tc_val x;
+    if (!begin(n, &u, &x))
+        return;
+    u.f = tc_tfl_factor_of((double)(u.xs / u.ys));
+    tc_tfl_bind(n, 0, u.x->dtype == TC_i8 ? table256(n, &u, x, absolute)
+                                          : looked_up(n, &u, x, absolute));
+}
+
+void tc_tfl_codes_sqrt(tc_tfl_node *n)
+{
+    unary u = {0};
+    tc_val x;
+    if (!begin(n, &u, &x))
+        return;
+    tc_tfl_bind(n, 0, u.x->dtype == TC_i8 ? table256(n, &u, x, square_root)
+                                          : looked_up(n, &u, x, square_root));
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_control.c -- builders of IF, WHILE and CALL.
+ *
+ * What is decided when the model is read leaves no trace: the branch that is taken, and loops of
+ * fixed length, are built in place.  An IF that is decided when the model runs keeps both graphs,
+ * and a WHILE that is, its condition and its body. */
+#include "../../num/load.h"
+#include "tflite_program.h"
+
+enum { MOST_ROUNDS = 1 << 12 };
+
+static const char *graph_name(tc_tfl_node *n, const char *which)
+{
+    for (int k = 0;; k++) {
+        const char *name = tc_text_format(&n->m.ctx->arena, "%s_%d", which, k);
+        if (!tc_module_find(n->m.g->module, name))
+            return tc_intern_text(n->m.ctx, name);
+    }
+}
+
+/* Graph `index` of the file as a graph of the module, with inputs of these types. */
+static tc_graph *keep_graph(tc_tfl_node *n, const char *which, int64_t index, const tc_val *in,
+                            int n_in, int n_out)
+{
+    tc_make *m = &n->m;
+    if (m->status != TC_OK)
+        return NULL;
+    tc_tfl_node inner = *n;
+    tc_tfl_scope scope = *n->scope;
+    scope.g = tc_graph_new(m->g->module, graph_name(n, which));
+    scope.facts = tc_new(&m->ctx->arena, tc_facts);
+    scope.kept = true;
+    inner.scope = &scope;
+    inner.m.g = scope.g;
+    inner.m.facts = scope.facts;
+    tc_val *own = tc_new_n(&m->ctx->arena, tc_val, (size_t)n_in + 1),
+           *out = tc_new_n(&m->ctx->arena, tc_val, (size_t)n_out + 1);
+    for (int i = 0; i < n_in; i++)
+        own[i] = tc_graph_input(scope.g, tc_type_of(m->g, in[i]), NULL);
+    tc_tfl_inline(&inner, index, own, n_in, out, n_out);
+    m->status = inner.m.status;
+    for (int i = 0; i < n_out && m->status == TC_OK; i++)
+        tc_graph_output(scope.g, out[i]);
+    return m->status == TC_OK ? scope.g : NULL;
+}
+
+static void take_inputs(tc_tfl_node *n, int from, tc_val *in)
+{
+    for (int i = from; i < n->n_in; i++)
+        in[i - from] = tc_tfl_need(n, i);
+}
+
+void tc_tfl_build_if(tc_tfl_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val condition = tc_tfl_need(n, 0);
+    int64_t which[2] = {tc_tfl_int(n, 0, 0), tc_tfl_int(n, 1, 0)};
+    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1),
+           *out = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_out + 1);
+    tc_tensor t;
+    take_inputs(n, 1, in + 1);
+    if (m->status != TC_OK)
+        return;
+    if (tc_make_known(m, condition, &t)) {
+        tc_tfl_inline(n, which[tc_load_i64(t, 0) ? 0 : 1], in + 1, n->n_in - 1, out, n->n_out);
+        for (int i = 0; i < n->n_out; i++)
+            tc_tfl_bind(n, i, out[i]);
+        return;
+    }
+    in[0] = tc_make_reshape(m, condition, 0, NULL);
+    tc_graph *a = keep_graph(n, "then", which[0], in + 1, n->n_in - 1, n->n_out);
+    tc_graph *b = keep_graph(n, "else", which[1], in + 1, n->n_in - 1, n->n_out);
+    if (m->status != TC_OK)
+        return;
+    for (int i = 0; i < n->n_out; i++)
+        if (tc_type_of(a, a->out[i]) != tc_type_of(b, b->out[i])) {
+            tc_make_unsupported(m, "an IF that is decided when the model runs, with results of two "
+                                   "types");
+            return;
+        }
+    tc_node *node = tc_graph_add(m->g, TC_OP_cond, tc_make_attr(m, cond, a->name, b->name), in,
+                                 n->n_in, n->n_out, m->loc);
+    for (int i = 0; i < n->n_out; i++)
+        tc_value_of(m->g, node->out[i])->type = tc_type_of(a, a->out[i]);
+    m->status = tc_node_infer(m->g, node);
+    for (int i = 0; i < n->n_out; i++)
+        tc_tfl_bind(n, i, node->out[i]);
+}
+
+/* Round after round in place, as long as the condition is known; false: it is not. */
+static bool unroll(tc_tfl_node *n, int64_t test, int64_t body, tc_val *state)
+{
+    tc_make *m = &n->m;
+    tc_val *out = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1), go;
+    for (int64_t k = 0; m->status == TC_OK; k++) {
+        tc_tensor t;
+        tc_tfl_inline(n, test, state, n->n_in, &go, 1);
+        if (m->status != TC_OK || !tc_make_known(m, go, &t))
+            return k > 0 && m->status != TC_OK;
+        if (!tc_load_i64(t, 0))
+            return true;
+        if (k >= MOST_ROUNDS) {
+            tc_make_unsupported(m, "a WHILE of more than %d rounds", MOST_ROUNDS);
+            return true;
+        }
+        tc_tfl_inline(n, body, state, n->n_in, out, n->n_in);
+        memcpy(state, out, (size_t)n->n_in * sizeof *out);
+    }
+    return true;
+}
+
+void tc_tfl_build_while(tc_tfl_node *n)
+{
+    tc_make *m = &n->m;
+    int64_t test = tc_tfl_int(n, 0, 0), body = tc_tfl_int(n, 1, 0);
+    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1);
+    take_inputs(n, 0, in);
+    if (m->status != TC_OK)
+        return;
+    tc_val *state = tc_arena_copy(&m->ctx->arena, in, ((size_t)n->n_in + 1) * sizeof *in);
+    if (unroll(n, test, body, state)) {
+        for (int i = 0; i < n->n_out && i < n->n_in; i++)
+            tc_tfl_bind(n, i, state[i]);
+        return;
+    }
+    tc_graph *a = keep_graph(n, "test", test, in, n->n_in, 1);
+    tc_graph *b = keep_graph(n, "body", body, in, n->n_in, n->n_in);
+    if (m->status != TC_OK)
+        return;
+    for (int i = 0; i < n->n_in; i++)
+        if (tc_type_of(b, b->out[i]) != tc_type_of(m->g, in[i])) {
+            tc_make_unsupported(m, "a WHILE whose value %d changes its type", i);
+            return;
+        }
+    tc_node *node = tc_graph_add(m->g, TC_OP_while_loop,
+                                 tc_make_attr(m, while_loop, a->name, b->name), in, n->n_in,
+                                 n->n_in, m->loc);
+    for (int i = 0; i < n->n_in; i++)
+        tc_value_of(m->g, node->out[i])->type = tc_type_of(m->g, in[i]);
+    m->status = tc_node_infer(m->g, node);
+    for (int i = 0; i < n->n_out && i < n->n_in; i++)
+        tc_tfl_bind(n, i, node->out[i]);
+}
+
+/* A graph of the file in place; extra: which option names it. */
+void tc_tfl_build_call(tc_tfl_node *n)
+{
+    tc_make *m = &n->m;
+    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1),
+           *out = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_out + 1);
+    take_inputs(n, 0, in);
+    tc_tfl_inline(n, tc_tfl_int(n, (uint32_t)n->row->extra, 0), in, n->n_in, out, n->n_out);
+    for (int i = 0; i < n->n_out; i++)
+        tc_tfl_bind(n, i, out[i]);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_fixed.h -- codes computed as the runtime's reference kernels do, in TOSA's operators.
+ *
+ * The runtime multiplies an int32 by a fraction of 31 bits, rounds that, shifts right and rounds
+ * again:  r(r(x m / 2^31) / 2^n), the first half up, the second half away from zero.  RESCALE with
+ * double rounding is the same number:  (x m + 2^(30 + n) +- 2^30) >> (31 + n).  For x m >= 0 both
+ * add 2^30 in front of the first shift.  For x m < 0 rounding half away is rounding half up of one
+ * less, and one less before the second shift is 2^31 less before the first: 2^30 - 2^31 = -2^30.
+ * An int64 sum is multiplied by 15 bits and rounded once: RESCALE with scale16. */
+#ifndef TC_TFLITE_FIXED_H
+#define TC_TFLITE_FIXED_H
+
+#include "tflite.h"
+
+/* real = fraction * 2^(shift - 31), as QuantizeMultiplier finds them. */
+typedef struct tc_tfl_factor {
+    int32_t fraction;
+    int shift; /* to the left where it is positive */
+} tc_tfl_factor;
+
+tc_tfl_factor tc_tfl_factor_of(double real);
+/* r(r(x fraction / 2^31) / 2^-shift) itself. */
+int32_t tc_tfl_scaled(int32_t x, tc_tfl_factor f);
+
+/* Scale and zero of a tensor that has one of each; a message where it has not. */
+double tc_tfl_scale(tc_tfl_node *n, const tc_tfl_tensor *t);
+int64_t tc_tfl_zero(const tc_tfl_tensor *t);
+
+/* The codes that an activation leaves of tensor t. */
+typedef struct tc_tfl_range {
+    int64_t lo, hi;
+} tc_tfl_range;
+tc_tfl_range tc_tfl_range_of(const tc_tfl_tensor *t, int activation);
+
+/* Operators of TOSA. */
+tc_val tc_tfl_const_of(tc_make *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v);
+tc_val tc_tfl_number(tc_make *m, tc_dtype dtype, int rank, int64_t v); /* all extents 1 */
+tc_val tc_tfl_table(tc_make *m, tc_val x, const int8_t *v);            /* of 256 */
+/* A list of n numbers, and those of it that x (i32) says. */
+tc_val tc_tfl_list(tc_make *m, tc_dtype dtype, const int64_t *v, int64_t n);
+tc_val tc_tfl_listed(tc_make *m, tc_val x, tc_val list);
+/* The same for codes x: the least code's number is the first of 256 or 65536. */
+tc_val tc_tfl_by_code(tc_make *m, tc_val x, tc_val list);
+/* x / 2^shift + zero, halves away from zero; x: i32 */
+tc_val tc_tfl_halves_away(tc_make *m, tc_val x, int shift, int64_t zero, tc_dtype to);
+tc_val tc_tfl_clamp(tc_make *m, tc_val x, tc_tfl_range r); /* x where r is all there is */
+/* (x - in_zero) by each factor, + out_zero, of that type; n factors: one, or one per channel. */
+tc_val tc_tfl_rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
+                      int64_t out_zero, tc_dtype to);
+/* The same, rounded once. */
+tc_val tc_tfl_rescale_once(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n,
+                           int64_t out_zero, tc_dtype to);
+tc_val tc_tfl_widen(tc_make *m, tc_val x, int64_t zero, int shift); /* (x - zero) << shift, i32 */
+tc_val tc_tfl_mul(tc_make *m, tc_val a, tc_val b, int shift);       /* i32 */
+tc_val tc_tfl_two(tc_make *m, tc_op op, tc_val a, tc_val b);        /* ranks made equal */
+tc_val tc_tfl_shift_right(tc_make *m, tc_val a, tc_val b, bool round);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_graph.c -- the walk over the operators of a graph; graphs inside of graphs. */
+#include "tflite_program.h"
+
+enum { DEEPEST = 32, MOST_NODES = 1 << 20 };
+
+/* ---- values ---- */
+
+tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status *status)
+{
+    tc_tfl *reader = scope->reader;
+    if (i < 0 || (size_t)i >= scope->n_tensor) {
+        *status = tc_error(reader->ctx, loc, TC_E_FORMAT, "tensor %" PRId64 ", and there are %zu",
+                           i, scope->n_tensor);
+        return TC_NONE;
+    }
+    tc_tfl_tensor *t = &scope->tensor[i];
+    if (t->broken) { /* a message has been given */
+        *status = TC_BAD_MODEL;
+        return TC_NONE;
+    }
+    if (!t->made && !t->loaded) {
+        tc_tensor numbers;
+        t->loaded = true;
+        *status = tc_tfl_load(scope, t, loc, &numbers);
+        if (*status != TC_OK) {
+            t->broken = true;
+            return TC_NONE;
+        }
+        if (numbers.data) {
+            t->val = tc_graph_const(scope->g, numbers.type, numbers.data,
+                                    tc_intern_text(reader->ctx, t->name), loc);
+            t->made = true;
+        }
+    }
+    if (!t->made && t->variable) {
+        tc_tfl_node n = {.m = {reader->ctx, scope->g, loc, TC_OK, scope->facts}, .scope = scope};
+        int64_t count = tc_dims_count(t->rank, t->dim);
+        if (count < 0 || !t->dtype)
+            tc_make_bad(&n.m, TC_E_TOO_LARGE, "variable '%s' has the shape %s", t->name,
+                        tc_dims_text(&reader->ctx->arena, t->rank, t->dim));
+        else
+            t->val = tc_tfl_state(&n, tc_tfl_variable_name(scope, i),
+                                  tc_type_make(reader->ctx, t->dtype, t->rank, t->dim),
+                                  t->shifted                              ? -128
+                                  : t->dtype == TC_i8 && t->n_scale ? t->zero[0]
+                                                                          : 0);
+        *status = n.m.status;
+        return t->val;
+    }
+    if (!t->made)
+        *status = tc_error(reader->ctx, loc, TC_E_ORDER, "'%.200s' is used and nothing has made it",
+                           t->name);
+    return t->val;
+}
+
+/* ---- operators ---- */
+
+/* "a/b/Conv2D" is how modules are named: a.b */
+static const char *module_of(tc_ctx *ctx, const char *name)
+{
+    const char *last = strrchr(name, '/');
+    if (!last || last == name)
+        return NULL;
+    char *text = tc_text_copy(&ctx->arena, (tc_str){name, (size_t)(last - name)});
+    for (char *c = text; *c; c++)
+        *c = *c == '/' ? '.' : *c;
+    return text;
+}
+
+static const tc_loc *loc_of(tc_tfl_scope *scope, const char *name, const char *op)
+{
+    tc_arena *arena = &scope->reader->ctx->arena;
+    tc_loc *loc = tc_new(arena, tc_loc);
+    loc->file = scope->reader->file;
+    loc->node = tc_text_format(arena, "%s%.200s", scope->prefix, name);
+    loc->target = tc_text_format(arena, "tflite.%.100s", op);
+    loc->place = tc_text_format(arena, "node '%s' (%.100s)", loc->node, op);
+    loc->module = module_of(scope->reader->ctx, name);
+    return loc;
+}
+
+const tc_tfl_row *tc_tfl_row_of(tc_tfl *reader, int code)
+{
+    (void)reader;
+    for (const tc_tfl_row *row = tc_tfl_rows; row->name; row++)
+        if (row->code == code && code != TC_TFL_CUSTOM)
+            return row;
+    return NULL;
+}
+
+const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
+{
+    static const struct {
+        int code;
+        const char *name;
+    } others[] = {{29, "CONCAT_EMBEDDINGS"},
+                  {33, "EMBEDDING_LOOKUP_SPARSE"},
+                  {167, "STABLEHLO_RESHAPE"},
+                  {168, "STABLEHLO_CLAMP"},
+                  {169, "STABLEHLO_CONCATENATE"},
+                  {170, "STABLEHLO_BROADCAST_IN_DIM"},
+                  {171, "STABLEHLO_CONVOLUTION"},
+                  {172, "STABLEHLO_SLICE"},
+                  {173, "STABLEHLO_CUSTOM_CALL"},
+                  {174, "STABLEHLO_REDUCE"},
+                  {190, "STABLEHLO_SCATTER"},
+                  {191, "STABLEHLO_COMPARE"},
+                  {193, "STABLEHLO_DYNAMIC_SLICE"},
+                  {194, "STABLEHLO_DYNAMIC_UPDATE_SLICE"},
+                  {196, "STABLEHLO_IOTA"},
+                  {197, "STABLEHLO_DOT_GENERAL"},
+                  {199, "STABLEHLO_SORT"},
+                  {200, "STABLEHLO_WHILE"},
+                  {202, "STABLEHLO_TRANSPOSE"},
+                  {208, "STABLEHLO_CBRT"},
+                  {209, "STABLEHLO_CASE"}};
+    if (code == TC_TFL_CUSTOM)
+        return tc_text_format(&reader->ctx->arena, "CUSTOM %.100s",
+                              custom.p && custom.n ? tc_intern(reader->ctx, custom)
+                                                   : "without a name");
+    for (size_t i = 0; i < TC_COUNT(others); i++)
+        if (others[i].code == code)
+            return others[i].name;
+    return tc_text_format(&reader->ctx->arena, "builtin %d", code);
+}
+
+/* One message for each operator that is not there. */
+static tc_status unknown(tc_tfl_node *n, const char *name)
+{
+    tc_tfl *reader = n->scope->reader;
+    void **told = tc_map_at(&reader->unknown, tc_str_of(name));
+    if (*told)
+        return TC_UNSUPPORTED;
+    *told = reader;
+    if (n->row)
+        return tc_unsupported(reader->ctx, n->m.loc, TC_E_VERSION,
+                              "operator '%s' of version %d; it is read up to version %d", name,
+                              n->version, n->row->last);
+    return tc_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
+                          "operator '%s' (version %d) is not in the table", name, n->version);
+}
+
+/* Whether an input or the result holds codes. */
+static bool on_codes(const tc_tfl_node *n)
+{
+    return tc_tfl_is_codes(tc_tfl_out_tensor(n, 0)) || tc_tfl_is_codes(tc_tfl_in_tensor(n, 0)) ||
+           (tc_tfl_is_codes(tc_tfl_in_tensor(n, 1)) && n->n_in == 2 &&
+            tc_tfl_is_codes(tc_tfl_out_tensor(n, 0)));
+}
+
+void tc_tfl_codes_none(tc_tfl_node *n)
+{
+    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0);
+    t = tc_tfl_is_codes(t) ? t : tc_tfl_out_tensor(n, 0);
+    tc_make_unsupported(&n->m, "operator '%s' (version %d) on quantized numbers (%s)",
+                        n->row->name, n->version, tc_tfl_type_name(t->code));
+}
+
+/* Codes as the plain integers that they are: the runtime does not look at their scales. */
+void tc_tfl_codes_raw(tc_tfl_node *n)
+{
+    for (int i = 0; i < n->n_in; i++) {
+        const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
+        if (t && t->shifted) {
+            tc_tfl_codes_none(n);
+            return;
+        }
+    }
+    n->row->build(n);
+}
+
+void tc_tfl_build_refused(tc_tfl_node *n)
+{
+    tc_make_unsupported(&n->m, "operator '%s' (version %d): %s", n->row->name, n->version,
+                        n->row->note);
+}
+
+void tc_tfl_codes_refused(tc_tfl_node *n) { tc_tfl_build_refused(n); }
+
+static void build(tc_tfl_node *n)
+{
+    if (on_codes(n))
+        n->row->codes(n);
+    else
+        n->row->build(n);
+}
+
+static tc_status one_node(tc_tfl_scope *scope, tc_fb_table op)
+{
+    tc_tfl *reader = scope->reader;
+    tc_str custom;
+    tc_tfl_node n = {.scope = scope, .op = op};
+    int code = tc_tfl_code(reader, op, &custom, &n.version);
+    n.in = tc_fb_list(op, OP_INPUTS, 4);
+    n.out = tc_fb_list(op, OP_OUTPUTS, 4);
+    n.opt = tc_fb_child(op, tc_fb_u8(op, OP_OPTIONS_2_TYPE, 0) ? OP_OPTIONS_2 : OP_OPTIONS);
+    TC_TRY(tc_tfl_broken(reader));
+    n.n_in = (int)tc_min_i64((int64_t)n.in.n, INT32_MAX);
+    n.n_out = (int)tc_min_i64((int64_t)n.out.n, INT32_MAX);
+    n.row = code == TC_TFL_CUSTOM && custom.p ? tc_map_get(&reader->custom, custom)
+                                              : tc_tfl_row_of(reader, code);
+    const char *name = n.row ? n.row->name : tc_tfl_unlisted(reader, code, custom);
+    const tc_tfl_tensor *result = tc_tfl_out_tensor(&n, 0);
+    n.m = (tc_make){reader->ctx, scope->g, loc_of(scope, result ? result->name : name, name),
+                    TC_OK, scope->facts};
+    TC_TRY(tc_go_on(reader->ctx));
+    if (++reader->n_made > MOST_NODES)
+        return tc_error(reader->ctx, n.m.loc, TC_E_TOO_LARGE, "more than %d operators", MOST_NODES);
+    if (!n.row || (n.version > n.row->last && n.row->last))
+        return unknown(&n, name);
+    build(&n);
+    if (n.m.status == TC_OK)
+        n.m.status = tc_tfl_broken(reader);
+    for (int i = 0; i < n.n_out && n.m.status == TC_OK; i++) {
+        const tc_tfl_tensor *t = tc_tfl_out_tensor(&n, i);
+        if (t && t->dtype && !t->made)
+            n.m.status = tc_unsupported(reader->ctx, n.m.loc, TC_E_UNSUPPORTED,
+                                        "result %d ('%s') is not handled", i, t->name);
+    }
+    return n.m.status;
+}
+
+static void break_results(tc_tfl_scope *scope, tc_fb_table op)
+{
+    tc_fb_vector out = tc_fb_list(op, OP_OUTPUTS, 4);
+    for (size_t i = 0; i < out.n; i++) {
+        int64_t t = tc_fb_list_i32(out, i);
+        if (t >= 0 && (size_t)t < scope->n_tensor)
+            scope->tensor[t].broken = true;
+    }
+}
+
+/* All operators are tried, so that every message is given; the worst failure is handed on. */
+tc_status tc_tfl_nodes(tc_tfl_scope *scope)
+{
+    tc_status worst = TC_OK;
+    tc_fb_vector ops = tc_fb_list(scope->graph, GRAPH_OPERATORS, 4);
+    for (size_t i = 0; i < ops.n; i++) {
+        tc_fb_table op = tc_fb_list_table(ops, i);
+        TC_TRY(tc_tfl_broken(scope->reader));
+        tc_status status = one_node(scope, op);
+        if (status == TC_CANCELLED || scope->reader->fb.error)
+            return status;
+        if (status == TC_OK)
+            continue;
+        worst = worst == TC_OK || worst == TC_UNSUPPORTED ? status : worst;
+        break_results(scope, op);
+    }
+    TC_TRY(tc_tfl_broken(scope->reader));
+    return worst;
+}
+
+/* ---- graphs in place ---- */
+
+static bool bind_scope(tc_tfl_node *n, tc_tfl_scope *scope, int64_t graph, const tc_val *in,
+                       int n_in)
+{
+    tc_tfl *reader = scope->reader;
+    if (graph < 0 || (uint64_t)graph >= reader->graphs.n) {
+        tc_make_bad(&n->m, TC_E_FORMAT, "graph %" PRId64 ", and there are %zu", graph,
+                    reader->graphs.n);
+        return false;
+    }
+    n->m.status = tc_tfl_tensors(scope, graph);
+    tc_fb_vector inputs = tc_fb_list(scope->graph, GRAPH_INPUTS, 4);
+    if (n->m.status == TC_OK && inputs.n != (size_t)n_in)
+        tc_make_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu inputs, expected %d", graph,
+                    inputs.n, n_in);
+    for (int i = 0; i < n_in && n->m.status == TC_OK; i++) {
+        int64_t t = tc_fb_list_i32(inputs, (size_t)i);
+        if (t < 0 || (size_t)t >= scope->n_tensor || scope->tensor[t].made) {
+            tc_make_bad(&n->m, TC_E_FORMAT, "input %d of graph %" PRId64 " is no tensor of it", i,
+                        graph);
+            return false;
+        }
+        if (!in[i])
+            continue;
+        scope->tensor[t].val = in[i];
+        scope->tensor[t].made = true;
+    }
+    return n->m.status == TC_OK;
+}
+
+void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,
+                   int n_out)
+{
+    if (n->m.status != TC_OK)
+        return;
+    tc_tfl *reader = n->scope->reader;
+    if (reader->depth >= DEEPEST) {
+        tc_make_bad(&n->m, TC_E_STRUCTURE, "graphs inside of graphs, too deep");
+        return;
+    }
+    tc_tfl_scope scope = *n->scope;
+    scope.prefix = tc_text_format(&reader->ctx->arena, "%s/", n->m.loc->node);
+    reader->depth++;
+    if (bind_scope(n, &scope, graph, in, n_in))
+        n->m.status = tc_tfl_nodes(&scope);
+    tc_fb_vector outputs = tc_fb_list(scope.graph, GRAPH_OUTPUTS, 4);
+    if (n->m.status == TC_OK && outputs.n < (size_t)n_out)
+        tc_make_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu results, expected %d", graph,
+                    outputs.n, n_out);
+    for (int i = 0; i < n_out && n->m.status == TC_OK; i++)
+        out[i] = tc_tfl_value(&scope, tc_fb_list_i32(outputs, (size_t)i), n->m.loc, &n->m.status);
+    reader->depth--;
+}

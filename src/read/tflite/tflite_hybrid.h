@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_hybrid.h -- products of real numbers with weights that are codes.
+ *
+ * The runtime makes codes of the real numbers too, row by row, when it runs ("dynamic range"):
+ * between begin and end the product is one of whole numbers. */
+#ifndef TC_TFLITE_HYBRID_H
+#define TC_TFLITE_HYBRID_H
+
+#include "tflite.h"
+
+typedef struct tc_tfl_hybrid {
+    bool on, asymmetric;
+    bool weight_first; /* sums are multiplied by the weights' scale, then by x's */
+    tc_val scale;  /* of x, extents of 1 but for what has a scale of its own */
+    tc_val weight; /* of the weights: one number, or one for each number of the last axis */
+} tc_tfl_hybrid;
+
+/* x as whole numbers, one scale for all axes from `inner` on, the places in front of them one
+ * each. */
+tc_val tc_tfl_hybrid_codes(tc_make *m, tc_val x, int inner, bool asymmetric, tc_val *scale);
+/* Where input wi holds codes and input xi does not, *x becomes whole numbers and *w its codes less
+ * their zero.
+ * w_axis: of the weights' scales, -1: one for all. */
+bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int inner, int w_axis,
+                         bool asymmetric, tc_val *x, tc_val *w);
+tc_val tc_tfl_hybrid_end(tc_tfl_node *n, const tc_tfl_hybrid *h, tc_val y, tc_val bias);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_program.h -- what the reader itself keeps while it walks a model.
+ *
+ *   tflite.c     the file: graphs, signatures, what goes in and comes out
+ *   tflite_tensor.c     tensors: types, numbers, codes, sparse ones
+ *   tflite_graph.c      the walk over the operators; graphs inside of graphs
+ *   tflite_args.c       an operator's inputs, options and results
+ *   tflite_state.c      what outlives a run */
+#ifndef TC_TFLITE_PROGRAM_H
+#define TC_TFLITE_PROGRAM_H
+
+#include "../read.h"
+#include "tflite.h"
+
+/* Fields of the schema's tables that the reader itself looks at. */
+enum { MODEL_VERSION, MODEL_CODES, MODEL_GRAPHS, MODEL_DESCRIPTION, MODEL_BUFFERS,
+       MODEL_METADATA = 6, MODEL_SIGNATURES };
+enum { CODE_OLD, CODE_CUSTOM, CODE_VERSION, CODE_NEW };
+enum { GRAPH_TENSORS, GRAPH_INPUTS, GRAPH_OUTPUTS, GRAPH_OPERATORS, GRAPH_NAME };
+enum { OP_CODE, OP_INPUTS, OP_OUTPUTS, OP_OPTIONS_TYPE, OP_OPTIONS, OP_CUSTOM,
+       OP_INTERMEDIATES = 8, OP_LARGE_AT, OP_LARGE_SIZE, OP_OPTIONS_2_TYPE, OP_OPTIONS_2 };
+enum { TENSOR_SHAPE, TENSOR_TYPE, TENSOR_BUFFER, TENSOR_NAME, TENSOR_QUANT, TENSOR_VARIABLE,
+       TENSOR_SPARSITY, TENSOR_SIGNATURE, TENSOR_HAS_RANK, TENSOR_EXTERNAL = 10 };
+enum { BUFFER_DATA, BUFFER_AT, BUFFER_SIZE };
+enum { QUANT_SCALE = 2, QUANT_ZERO, QUANT_DETAILS_TYPE, QUANT_DETAILS, QUANT_AXIS };
+enum { SIGNATURE_INPUTS, SIGNATURE_OUTPUTS, SIGNATURE_KEY, SIGNATURE_GRAPH = 4 };
+
+/* What keeps its numbers from run to run. */
+typedef struct tc_tfl_variable {
+    const char *name;
+    tc_val before, now; /* TC_NONE: nothing is known of it yet */
+    tc_tensor start;
+} tc_tfl_variable;
+
+/* One reading of one file. */
+typedef struct tc_tfl {
+    tc_ctx *ctx;
+    tc_module *module;
+    const char *file;
+    tc_bytes bytes;
+    tc_fb fb;
+    tc_fb_table root;
+    tc_fb_vector codes, graphs, buffers;
+    tc_map custom;  /* name -> tc_tfl_row */
+    tc_map unknown; /* operators of which a message has been given */
+    tc_map variable;
+    const char **key; /* of the signatures */
+    size_t n_key;
+    int64_t signature; /* one more than the place of the one that is asked for; 0: none is */
+    int depth;      /* graphs inside of each other */
+    bool once;      /* inside of what CALL_ONCE runs */
+    bool hybrid;    /* codes are made of real numbers when it runs: last bits decide */
+    size_t n_made;  /* operators that were built: loops are unrolled only so far */
+} tc_tfl;
+
+/* A graph being walked. */
+typedef struct tc_tfl_scope {
+    tc_tfl *reader;
+    tc_graph *g;
+    tc_facts *facts;
+    tc_fb_table graph;
+    int64_t index;
+    tc_tfl_tensor *tensor;
+    size_t n_tensor;
+    const char *prefix; /* of names in messages: "while/" */
+    bool kept;          /* it stays a graph of its own */
+} tc_tfl_scope;
+
+/* tflite.c */
+/* The tables of the file: root, codes, graphs, buffers. */
+TC_MUST_USE tc_status tc_tfl_open(tc_tfl *reader);
+TC_MUST_USE tc_status tc_tfl_broken(const tc_tfl *reader);
+/* The graph of the signature that is asked for, or the graph of that name; else the first. */
+TC_MUST_USE tc_status tc_tfl_choose(tc_tfl *reader, int64_t *graph);
+const char *tc_tfl_producer(tc_tfl *reader);
+/* How a graph's signature calls tensor t, in its inputs or outputs; NULL: it has no name for it. */
+const char *tc_tfl_signature_name(tc_tfl *reader, int64_t graph, uint32_t list, int64_t t);
+/* The builtin's number of an operator code, -1 when there is none such; its custom name; its
+ * version. */
+int tc_tfl_code(tc_tfl *reader, tc_fb_table op, tc_str *custom, int *version);
+
+/* tflite_tensor.c */
+TC_MUST_USE tc_status tc_tfl_tensors(tc_tfl_scope *scope, int64_t graph);
+/* The numbers of a constant tensor: data == NULL when the file has none. */
+TC_MUST_USE tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc,
+                                  tc_tensor *out);
+tc_bytes tc_tfl_buffer(tc_tfl *reader, int64_t i);
+bool tc_tfl_is_sparse(const tc_tfl_tensor *t);
+
+/* tflite_graph.c */
+/* The value of tensor i, its constant made; TC_NONE with *status set when there is none. */
+tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status *status);
+TC_MUST_USE tc_status tc_tfl_nodes(tc_tfl_scope *scope);
+const tc_tfl_row *tc_tfl_row_of(tc_tfl *reader, int code);
+/* What an operator that has no row is called. */
+const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom);
+
+/* tflite_state.c */
+/* fill: what it begins with where nothing else is said */
+tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill);
+void tc_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value);
+/* The variable tensor that is input i of the operator; nothing where it is another tensor. */
+void tc_tfl_variable_set(tc_tfl_node *n, int i, tc_val value);
+/* The name of the variable that tensor i of a graph is. */
+const char *tc_tfl_variable_name(tc_tfl_scope *scope, int64_t i);
+void tc_tfl_states_done(tc_tfl *reader, tc_graph *g);
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_tensor.c -- tensors of a graph: their types, the meaning of their codes, and their
+ * numbers, which are used where they lie in the file whenever they can be. */
+#include <float.h>
+
+#include "../../num/load.h"
+#include "tflite_program.h"
+
+static const struct {
+    const char *name;
+    tc_dtype dtype;
+} types[TFL_TYPES] = {
+    [TFL_FLOAT32] = {"FLOAT32", TC_f32},   [TFL_FLOAT16] = {"FLOAT16", TC_f16},
+    [TFL_INT32] = {"INT32", TC_i32},       [TFL_UINT8] = {"UINT8", TC_u8},
+    [TFL_INT64] = {"INT64", TC_i64},       [TFL_STRING] = {"STRING", TC_none},
+    [TFL_BOOL] = {"BOOL", TC_bool},        [TFL_INT16] = {"INT16", TC_i16},
+    [TFL_COMPLEX64] = {"COMPLEX64", TC_c64}, [TFL_INT8] = {"INT8", TC_i8},
+    [TFL_FLOAT64] = {"FLOAT64", TC_f64},   [TFL_COMPLEX128] = {"COMPLEX128", TC_none},
+    [TFL_UINT64] = {"UINT64", TC_u64},     [TFL_RESOURCE] = {"RESOURCE", TC_none},
+    [TFL_VARIANT] = {"VARIANT", TC_none},  [TFL_UINT32] = {"UINT32", TC_u32},
+    [TFL_UINT16] = {"UINT16", TC_u16},     [TFL_INT4] = {"INT4", TC_i8},
+    [TFL_BFLOAT16] = {"BFLOAT16", TC_bf16}, [TFL_INT2] = {"INT2", TC_i8},
+    [TFL_UINT4] = {"UINT4", TC_i8},        [TFL_E4M3] = {"FLOAT8_E4M3FN", TC_e4m3},
+    [TFL_E5M2] = {"FLOAT8_E5M2", TC_e5m2},
+};
+
+tc_dtype tc_tfl_dtype(int code)
+{
+    return code >= 0 && code < TFL_TYPES ? types[code].dtype : TC_none;
+}
+
+const char *tc_tfl_type_name(int code)
+{
+    return code >= 0 && code < TFL_TYPES ? types[code].name : "of an unknown number";
+}
+
+/* ---- what the file says of a tensor ---- */
+
+static double f32_at(tc_fb_vector list, size_t i)
+{
+    uint32_t bits = (uint32_t)tc_fb_list_i32(list, i);
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return (double)v;
+}
+
+/* Scales and zeros that stand in tensors of their own, one for each block of an axis. */
+static void read_blocks(tc_tfl_tensor *t, tc_fb_table details)
+{
+    t->block_scale = tc_fb_i32(details, 0, -1);
+    t->block_zero = tc_fb_i32(details, 1, -1);
+    t->block = tc_fb_i32(details, 2, 0);
+}
+
+static tc_status read_quant(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc)
+{
+    enum { BLOCKWISE = 2 };
+    tc_arena *arena = &scope->reader->ctx->arena;
+    tc_fb_table q = tc_fb_child(t->table, TENSOR_QUANT);
+    if (!q.at)
+        return TC_OK;
+    tc_fb_vector scale = tc_fb_list(q, QUANT_SCALE, 4), zero = tc_fb_list(q, QUANT_ZERO, 8);
+    t->axis = tc_fb_i32(q, QUANT_AXIS, 0);
+    if (tc_fb_u8(q, QUANT_DETAILS_TYPE, 0) == BLOCKWISE)
+        read_blocks(t, tc_fb_child(q, QUANT_DETAILS));
+    if (!scale.n || scope->reader->fb.error)
+        return TC_OK;
+    if (zero.n > 1 && zero.n != scale.n)
+        return tc_error(scope->reader->ctx, loc, TC_E_FORMAT, "%zu scales and %zu zero points",
+                        scale.n, zero.n);
+    t->n_scale = (int)tc_min_i64((int64_t)scale.n, INT32_MAX);
+    t->scale = tc_new_n(arena, double, scale.n);
+    t->zero = tc_new_n(arena, int64_t, scale.n);
+    for (size_t i = 0; i < scale.n; i++) {
+        t->scale[i] = f32_at(scale, i);
+        if (!(t->scale[i] >= 0 && t->scale[i] <= FLT_MAX))
+            return tc_error(scope->reader->ctx, loc, TC_E_FORMAT, "its scale is %g", t->scale[i]);
+        t->zero[i] = zero.n ? (int64_t)tc_fb_list_u64(zero, zero.n == scale.n ? i : 0) : 0;
+    }
+    t->shifted = t->code == TFL_UINT8;
+    int64_t down = t->shifted ? 128 : t->code == TFL_UINT4 ? 8 : 0;
+    for (size_t i = 0; i < scale.n; i++) {
+        if (t->zero[i] < INT32_MIN + down || t->zero[i] > INT32_MAX)
+            return tc_error(scope->reader->ctx, loc, TC_E_FORMAT,
+                            "its zero point is %" PRId64 ", past 32 bits", t->zero[i]);
+        t->zero[i] -= down;
+    }
+    if (t->shifted)
+        t->dtype = TC_i8;
+    return TC_OK;
+}
+
+static tc_status describe(tc_tfl_scope *scope, size_t i, tc_tfl_tensor *t)
+{
+    tc_tfl *reader = scope->reader;
+    tc_ctx *ctx = reader->ctx;
+    tc_str name = tc_fb_string(t->table, TENSOR_NAME);
+    tc_fb_vector shape = tc_fb_list(t->table, TENSOR_SHAPE, 4);
+    t->name = name.n ? tc_intern(ctx, name) : tc_text_format(&ctx->arena, "tensor %zu", i);
+    t->code = (int8_t)tc_fb_u8(t->table, TENSOR_TYPE, 0);
+    t->dtype = tc_tfl_dtype(t->code);
+    t->variable = tc_fb_u8(t->table, TENSOR_VARIABLE, 0) != 0;
+    TC_TRY(tc_tfl_broken(reader));
+    const tc_loc loc = {.file = reader->file,
+                        .place = tc_text_format(&ctx->arena, "tensor '%.200s'", t->name)};
+    if (shape.n > TC_MAX_RANK)
+        return tc_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are handled",
+                              shape.n, TC_MAX_RANK);
+    t->rank = (int)shape.n;
+    for (size_t k = 0; k < shape.n; k++)
+        t->dim[k] = tc_fb_list_i32(shape, k);
+    TC_TRY(read_quant(scope, t, &loc));
+    return tc_tfl_broken(reader);
+}
+
+tc_status tc_tfl_tensors(tc_tfl_scope *scope, int64_t graph)
+{
+    tc_tfl *reader = scope->reader;
+    scope->index = graph;
+    scope->graph = tc_fb_list_table(reader->graphs, (size_t)graph);
+    tc_fb_vector list = tc_fb_list(scope->graph, GRAPH_TENSORS, 4);
+    TC_TRY(tc_tfl_broken(reader));
+    scope->n_tensor = list.n;
+    scope->tensor = tc_new_n(&reader->ctx->arena, tc_tfl_tensor, list.n);
+    for (size_t i = 0; i < list.n; i++) {
+        scope->tensor[i].table = tc_fb_list_table(list, i);
+        TC_TRY(describe(scope, i, &scope->tensor[i]));
+    }
+    return TC_OK;
+}
+
+/* ---- numbers ---- */
+
+tc_bytes tc_tfl_buffer(tc_tfl *reader, int64_t i)
+{
+    if (i < 0 || (i && (uint64_t)i >= reader->buffers.n))
+        tc_fb_fail(&reader->fb, reader->buffers.at, "a tensor names a buffer that is not there");
+    if (i <= 0 || reader->fb.error)
+        return (tc_bytes){NULL, 0};
+    tc_fb_table b = tc_fb_list_table(reader->buffers, (size_t)i);
+    uint64_t at = tc_fb_u64(b, BUFFER_AT, 0), size = tc_fb_u64(b, BUFFER_SIZE, 0);
+    if (at <= 1)
+        return tc_fb_bytes(b, BUFFER_DATA);
+    if (at > reader->bytes.size || size > reader->bytes.size - at) {
+        tc_fb_fail(&reader->fb, b.at, "a buffer lies past the end of the file");
+        return (tc_bytes){NULL, 0};
+    }
+    return (tc_bytes){reader->bytes.data + at, (size_t)size};
+}
+
+bool tc_tfl_is_sparse(const tc_tfl_tensor *t)
+{
+    return tc_fb_has(t->table, TENSOR_SPARSITY);
+}
+
+/* Bits of one element as the file packs them. */
+static int64_t bits_of(const tc_tfl_tensor *t)
+{
+    return t->code == TFL_INT4 || t->code == TFL_UINT4 ? 4
+           : t->code == TFL_INT2                       ? 2
+                                                       : 8 * (int64_t)tc_dtypes[t->dtype].bytes;
+}
+
+/* Element i of packed numbers, sign in front; uint4 as the int4 code 8 less. */
+static int8_t unpacked(const uint8_t *p, int64_t i, int64_t bits, bool is_unsigned)
+{
+    int64_t per = 8 / bits;
+    int v = p[i / per] >> (i % per * bits) & ((1 << bits) - 1), half = 1 << (bits - 1);
+    return (int8_t)(is_unsigned ? v - half : (v ^ half) - half);
+}
+
+/* The numbers of `count` elements in the file's form, as we keep them. */
+static const void *converted(tc_tfl *reader, const tc_tfl_tensor *t, tc_bytes raw, int64_t count)
+{
+    tc_arena *arena = &reader->ctx->arena;
+    size_t width = tc_dtypes[t->dtype].bytes;
+    int64_t bits = bits_of(t);
+    if (bits < 8) {
+        int8_t *to = tc_arena_raw(arena, (size_t)count + 1);
+        for (int64_t i = 0; i < count; i++)
+            to[i] = unpacked(raw.data, i, bits, t->code == TFL_UINT4);
+        return to;
+    }
+    if (t->shifted) {
+        uint8_t *to = tc_arena_raw(arena, (size_t)count + 1);
+        for (int64_t i = 0; i < count; i++)
+            to[i] = raw.data[i] ^ 0x80;
+        return to;
+    }
+    if ((uintptr_t)raw.data % width == 0)
+        return raw.data;
+    return tc_arena_copy(arena, raw.data, (size_t)count * width);
+}
+
+/* ---- sparse tensors ---- */
+
+enum { MOST_LEVELS = 2 * TC_MAX_RANK };
+
+typedef struct sparse {
+    tc_tfl *reader;
+    int rank, levels; /* axes; axes and blocks */
+    int64_t order[MOST_LEVELS], block_of[MOST_LEVELS], dense[MOST_LEVELS], extent[MOST_LEVELS];
+    bool csr[MOST_LEVELS];
+    tc_fb_vector segments[MOST_LEVELS], indices[MOST_LEVELS];
+    int width_s[MOST_LEVELS], width_i[MOST_LEVELS];
+    const int64_t *dim;
+    size_t bytes;
+    const uint8_t *from;
+    int64_t n_from, next;
+    uint8_t *to;
+    int64_t at[MOST_LEVELS];
+    int64_t steps; /* that may still be taken: no file has its parts visited over and over */
+} sparse;
+
+/* Numbers of a sparse index vector, of 4, 2 or 1 bytes. */
+static tc_fb_vector index_list(tc_fb_table t, uint32_t field, int *width)
+{
+    static const int widths[] = {0, 4, 2, 1};
+    uint32_t kind = tc_fb_u8(t, field, 0);
+    *width = kind < TC_COUNT(widths) ? widths[kind] : 0;
+    return *width ? tc_fb_list(tc_fb_child(t, field + 1), 0, (size_t)*width)
+                  : (tc_fb_vector){t.fb, 0, 0};
+}
+
+static int64_t index_at(tc_fb_vector v, int width, int64_t i)
+{
+    if (i < 0 || (uint64_t)i >= v.n)
+        return -1;
+    const uint8_t *p = v.fb->data + v.at + (size_t)(i * width);
+    return width == 4   ? (int64_t)(int32_t)tc_le32(p)
+           : width == 2 ? (int64_t)(p[0] | p[1] << 8)
+                        : (int64_t)p[0];
+}
+
+/* Where the element at s->at lies among the dense ones; -1: outside. */
+static int64_t dense_place(const sparse *s)
+{
+    int64_t place[TC_MAX_RANK] = {0}, flat = 0;
+    for (int k = 0; k < s->levels; k++) {
+        int64_t axis = s->order[k] < s->rank ? s->order[k] : s->block_of[s->order[k] - s->rank];
+        if (s->order[k] < s->rank) {
+            int64_t block = 1;
+            for (int b = 0; b < s->levels; b++)
+                if (s->order[b] >= s->rank && s->block_of[s->order[b] - s->rank] == axis)
+                    block = s->extent[b];
+            place[axis] += s->at[k] * block;
+        } else
+            place[axis] += s->at[k];
+    }
+    for (int i = 0; i < s->rank; i++) {
+        if (place[i] < 0 || place[i] >= s->dim[i])
+            return -1;
+        flat = flat * s->dim[i] + place[i];
+    }
+    return flat;
+}
+
+/* All elements below level k; position: of its parents, in their order. */
+static bool expand(sparse *s, int k, int64_t position)
+{
+    if (s->steps-- <= 0)
+        return false;
+    if (k == s->levels) {
+        int64_t flat = dense_place(s);
+        if (flat < 0 || s->next >= s->n_from)
+            return false;
+        memcpy(s->to + (size_t)flat * s->bytes, s->from + (size_t)s->next * s->bytes, s->bytes);
+        s->next++;
+        return true;
+    }
+    if (!s->csr[k]) {
+        for (int64_t i = 0; i < s->dense[k]; i++) {
+            s->at[k] = i;
+            if (!expand(s, k + 1, position * s->dense[k] + i))
+                return false;
+        }
+        return true;
+    }
+    int64_t first = index_at(s->segments[k], s->width_s[k], position),
+            last = index_at(s->segments[k], s->width_s[k], position + 1);
+    if (first < 0 || last < first)
+        return false;
+    for (int64_t i = first; i < last; i++) {
+        s->at[k] = index_at(s->indices[k], s->width_i[k], i);
+        if (s->at[k] < 0 || !expand(s, k + 1, i))
+            return false;
+    }
+    return true;
+}
+
+static bool read_levels(sparse *s, tc_fb_table p)
+{
+    tc_fb_vector order = tc_fb_list(p, 0, 4), blocks = tc_fb_list(p, 1, 4),
+                 meta = tc_fb_list(p, 2, 4);
+    if (order.n > MOST_LEVELS || meta.n != order.n || order.n != (size_t)s->rank + blocks.n)
+        return false;
+    s->levels = (int)order.n;
+    for (size_t i = 0; i < blocks.n; i++) {
+        s->block_of[i] = tc_fb_list_i32(blocks, i);
+        if (s->block_of[i] < 0 || s->block_of[i] >= s->rank)
+            return false;
+    }
+    uint32_t seen = 0;
+    for (size_t k = 0; k < order.n; k++) {
+        tc_fb_table d = tc_fb_list_table(meta, k);
+        s->order[k] = tc_fb_list_i32(order, k);
+        if (s->order[k] < 0 || s->order[k] >= s->levels || seen >> s->order[k] & 1u)
+            return false;
+        seen |= 1u << s->order[k];
+        s->csr[k] = tc_fb_u8(d, 0, 0) != 0;
+        s->dense[k] = tc_fb_i32(d, 1, 0);
+        s->extent[k] = s->dense[k];
+        s->segments[k] = index_list(d, 2, &s->width_s[k]);
+        s->indices[k] = index_list(d, 4, &s->width_i[k]);
+        if (s->order[k] >= s->rank && (s->csr[k] || s->dense[k] < 1))
+            return false;
+    }
+    return !s->reader->fb.error;
+}
+
+/* A sparse tensor with its zeros; NULL when the file does not fit together. */
+static const void *densified(tc_tfl *reader, const tc_tfl_tensor *t, tc_bytes raw, int64_t count)
+{
+    sparse s = {.reader = reader, .rank = t->rank, .dim = t->dim};
+    s.bytes = tc_dtypes[t->dtype].bytes;
+    if (bits_of(t) < 8 || !read_levels(&s, tc_fb_child(t->table, TENSOR_SPARSITY)))
+        return NULL;
+    s.n_from = (int64_t)(raw.size / s.bytes);
+    s.steps = 8 * (count + s.n_from) + 65536;
+    s.from = converted(reader, t, raw, s.n_from);
+    s.to = tc_arena_raw(&reader->ctx->arena, (size_t)count * s.bytes + 1);
+    memset(s.to, t->shifted ? 0x80 : 0, (size_t)count * s.bytes);
+    return expand(&s, 0, 0) ? s.to : NULL;
+}
+
+tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, tc_tensor *out)
+{
+    static const char empty[8];
+    tc_tfl *reader = scope->reader;
+    tc_ctx *ctx = reader->ctx;
+    *out = t->kept;
+    if (out->data)
+        return TC_OK;
+    tc_bytes raw = tc_tfl_buffer(reader, (int64_t)tc_fb_u32(t->table, TENSOR_BUFFER, 0));
+    if (tc_fb_u32(t->table, TENSOR_EXTERNAL, 0))
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+                              "tensor '%s' has its numbers in another file", t->name);
+    TC_TRY(tc_tfl_broken(reader));
+    int64_t count = tc_dims_count(t->rank, t->dim);
+    if (!raw.data && count != 0)
+        return TC_OK;
+    if (!t->dtype)
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+                              "tensor '%s' is of type %s, which is not handled", t->name,
+                              tc_tfl_type_name(t->code));
+    if (count < 0)
+        return tc_error(ctx, loc, TC_E_TOO_LARGE, "tensor '%s' has the shape %s", t->name,
+                        tc_dims_text(&ctx->arena, t->rank, t->dim));
+    const tc_type *type = tc_type_make(ctx, t->dtype, t->rank, t->dim);
+    bool sparse_one = tc_tfl_is_sparse(t);
+    if (!sparse_one && (int64_t)raw.size != (count * bits_of(t) + 7) / 8)
+        return tc_error(ctx, loc, TC_E_TRUNCATED, "tensor '%s' has %zu bytes, its type %s needs "
+                        "%" PRId64, t->name, raw.size, tc_type_text(&ctx->arena, type),
+                        (count * bits_of(t) + 7) / 8);
+    const void *data = !count       ? empty
+                       : sparse_one ? densified(reader, t, raw, count)
+                                    : converted(reader, t, raw, count);
+    TC_TRY(tc_tfl_broken(reader));
+    if (!data)
+        return tc_error(ctx, loc, TC_E_FORMAT, "the sparse tensor '%s' does not fit together",
+                        t->name);
+    *out = t->kept = (tc_tensor){type, (void *)(uintptr_t)data};
+    return TC_OK;
+}
