@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "ir/text.h"
 
 static void must(bool holds, const char *what)

@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
 # Headers are included in one direction only (HOUSE_STYLE, section 1):
 #
-#   base < num < fast < ir < run < target < { read tidy quant split lower executorch emit } < api
-#   api < report
+#   base < num < fast < ir < run < target < { read tidy quant split lower executorch emit } < cost < drive < show < api < report
 #   include/tosac < cli
-#   base < { num wire } < npu < { read emit api }
-#   base < wire < { read quant emit }
+#   base < { num wire } < npu < { read emit cost }
+#   base < wire < { read quant emit text }; text < api
 #
 # The one look upward is num/kernels.h, which reads the table ir/op.def.       check-layers.sh [SRC]
 set -euo pipefail
 src=${1:-src}
 core="base num fast ir run target"
+stages="$core wire npu read tidy quant split lower executorch emit"
 declare -A may=(
     [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir"
     [run]="base num fast ir run" [target]="$core" [wire]="base wire"
     [npu]="base num wire npu"
     [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core lower"
     [executorch]="$core executorch" [emit]="$core wire npu emit"
-    [api]="$core wire read tidy quant split lower executorch npu emit api"
-    [report]="$core wire npu executorch api report" # a page about what api made
+    [cost]="$core wire npu read cost" [text]="base num wire text"
+    [drive]="$stages cost drive"
+    [show]="$stages cost drive show"
+    [api]="$stages cost drive show text api"
+    [report]="$core wire npu executorch cost drive report" # a page about what was made
     [cli]="cli" # and the public headers: the command line is a client like any other
 )
 looked=0 wrong=0

@@ -2,7 +2,7 @@
 /* gen-docs.c -- the pages that are tables: operators, facts, passes, messages.
  *
  *   gen-docs FOLDER */
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "executorch/cpu.h"
 #include "lower/lower.h"
 #include "wire/file.h"
@@ -104,7 +104,7 @@ static tc_status write_passes(const char *folder)
         [TC_EXACT] = "exact", [TC_CLOSE] = "close", [TC_APPROX] = "approximate"};
     static const char *const told[] = {"a target", "a configuration", "calibration data"};
     tc_buf page;
-    begin(&page, "Passes", "What `tosac opt --pass` can run, from `src/api/pass.def`.");
+    begin(&page, "Passes", "What `tosac opt --pass` can run, from `src/drive/passes.def`.");
     tc_buf_text(
         &page,
         "| pass | needs | gives | breaks | numbers | what it does |\n|---|---|---|---|---|---|\n");

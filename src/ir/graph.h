@@ -94,6 +94,9 @@ tc_module *tc_module_new(tc_ctx *ctx, const char *file);
 /* The same graphs again, nodes and values shared: passes over one leave the other as it is.
  * Variables of the copy begin as they were declared. */
 tc_module *tc_module_copy(const tc_module *module);
+/* Nodes, values and lists of a module once more: whatever is done to the one, the other stays.
+ * Types, attributes and numbers are shared; what TOSA's variables hold is not. */
+tc_module *tc_module_clone(const tc_module *module);
 tc_graph *tc_graph_new(tc_module *module, const char *name);
 tc_graph tc_graph_empty(tc_module *module, const char *name); /* not yet in the module's list */
 tc_graph *tc_module_find(const tc_module *module, const char *name);

@@ -2,8 +2,8 @@
 /* content.c -- the nodes of the model as it was read, and what became of each. */
 #include "report.h"
 
-#include "../api/enter.h"
-#include "../api/model.h"
+#include "../base/enter.h"
+#include "../drive/model.h"
 #include "../wire/file.h"
 
 int32_t tc_content_node(const tc_content *c, const char *name)

@@ -4,7 +4,7 @@
  * node of the model that it comes from. */
 #include "report.h"
 
-#include "../api/profile.h"
+#include "../cost/profile.h"
 #include "../npu/machine.h"
 #include "../npu/vela_map.h"
 

@@ -2,9 +2,9 @@
 /* error.c -- how far every value is from the model's own: typed, and as the target computes it. */
 #include "report.h"
 
-#include "../api/dataset.h"
-#include "../api/model.h"
-#include "../api/watched.h"
+#include "../drive/dataset.h"
+#include "../drive/model.h"
+#include "../drive/watched.h"
 #include "../num/type.h"
 
 enum { SAMPLES = 8 };

@@ -3,7 +3,7 @@
  * (their module), incoming edges, and attributes by name. */
 #include "report.h"
 
-#include "../api/json_out.h"
+#include "../base/json_out.h"
 
 static void attr(tc_json_out *out, const char *key, const char *value)
 {

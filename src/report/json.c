@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../api/json_out.h"
-#include "../api/model.h"
+#include "../base/json_out.h"
+#include "../drive/model.h"
 #include "../npu/machine.h"
 
 /* "tosa_conv2d" is "conv2d" to people. */

@@ -4,7 +4,7 @@
 #ifndef TC_REPORT_H
 #define TC_REPORT_H
 
-#include "../api/compile.h"
+#include "../drive/driver.h"
 #include "layout.h"
 #include "tosac/report.h"
 

@@ -4,7 +4,7 @@
  * floats within the suite's tolerance, quantized results within one step, of 16 bits two. */
 #include "lowered.h"
 
-#include "api/compile.h"
+#include "drive/driver.h"
 #include "emit/emit.h"
 #include "read/read.h"
 #include "tosac/tosac.h"

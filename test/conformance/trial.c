@@ -2,7 +2,7 @@
 /* trial.c -- see trial.h. */
 #include "trial.h"
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "read/read.h"

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "api/compile.h"
+#include "drive/driver.h"
 #include "num/load.h"
 #include "record.h"
 #include "run/exec.h"

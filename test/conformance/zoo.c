@@ -4,7 +4,7 @@
  */
 #include "compare.h"
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "num/load.h"
 #include "read/read.h"
 #include "run/exec.h"

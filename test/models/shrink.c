@@ -6,7 +6,7 @@
  * operands, a buffer stays as it is. */
 #include "models.h"
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 

@@ -7,10 +7,10 @@
  * comes of it by compile's proof: an output that is hardly the model's any more must be told of. */
 #include "models.h"
 
-#include "api/compile.h"
-#include "api/payload.h"
-#include "api/proof.h"
-#include "api/pte.h"
+#include "drive/driver.h"
+#include "drive/payload.h"
+#include "drive/proof.h"
+#include "drive/program_file.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "num/load.h"

@@ -3,7 +3,7 @@
  * machine and for another. */
 #include "check.h"
 
-#include "api/choose.h"
+#include "drive/choose.h"
 #include "lower/layout/offer.h"
 #include "npu/machine.h"
 #include "read/read.h"

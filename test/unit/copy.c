@@ -2,7 +2,7 @@
 /* copy.c -- a module and its copy: what passes do to one, the other does not see. */
 #include "check.h"
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "ir/text.h"
 
 /* Nodes that nobody reads stand in front, so that every value gets another number in a pass. */

@@ -3,7 +3,7 @@
  * transposes and maps through layout and merge, before and after alike to the last bit. */
 #include "check.h"
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "ir/text.h"
 #include "lower/layout/axis_order.h"
 #include "lower/layout/strided_slice.h"

@@ -16,7 +16,7 @@
 
 #include "check.h"
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "lower/lower.h"

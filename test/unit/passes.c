@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "api/check.h"
+#include "drive/checker.h"
 #include "ir/text.h"
 
 static uint64_t seed;

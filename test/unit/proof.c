@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "../../src/api/compile.h"
-#include "../../src/api/json_out.h"
+#include "../../src/drive/driver.h"
+#include "../../src/base/json_out.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "emit/emit.h"
 #include "executorch/cpu.h"
 #include "ir/text.h"

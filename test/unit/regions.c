@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "ir/text.h"
 #include "num/load.h"
 

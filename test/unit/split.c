@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-#include "api/pass.h"
+#include "drive/passes.h"
 #include "ir/text.h"
 #include "quant/quant.h"
 #include "split/split.h"
 
-#include "../../src/api/check.h"
+#include "../../src/drive/checker.h"
 
 static tc_module *parsed(tc_ctx *ctx, const char *text)
 {

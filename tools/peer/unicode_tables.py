@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/api/unicode_sets.h and unicode_forms.h: what Hugging Face's tokenizers take characters for, asked of that
+"""Writes src/text/unicode_sets.h and unicode_forms.h: what Hugging Face's tokenizers take characters for, asked of that
 package character by character; combining classes and pairs are Python's.        unicode_tables.py FOLDER
 """
 import sys

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* door_about.c -- what there is, told from the tables that everything else is made of. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../emit/ethosu.h"
+#include "../executorch/cpu.h"
+#include "../fast/fast.h"
+#include "../fast/float.h"
+#include "../lower/lower.h"
+#include "../target/target.h"
+#include "../wire/tool.h"
+#include "../base/enter.h"
+
+/* ---- targets ---- */
+
+static const tc_machine *const machines[] = {
+#define MACHINE(name) &tc_machine_##name,
+#include "../target/machine.def"
+};
+
+/* Profiles that are offered by name; extensions go behind them. */
+static const char *const profiles[] = {"TOSA-1.0+INT", "TOSA-1.0+FP", "TOSA-1.0+INT+FP"};
+
+static void describe(const tc_machine *m, const char *name, const char *spec, tc_target_info *out)
+{
+    tc_target_info info = {.title = m->title, .needs_vela = m->packing == TC_PACKED_VELA};
+    snprintf(info.name, sizeof info.name, "%s", name);
+    snprintf(info.spec, sizeof info.spec, "%s", spec ? spec : "");
+    info.integers = strstr(info.spec, "+INT") != NULL;
+    info.floats = strstr(info.spec, "+FP") != NULL;
+    tc_fill_record(out, &info, sizeof info);
+}
+
+/* The i-th size of a machine, or the machine itself; how many there are when it is beyond. */
+static size_t sized(const tc_machine *m, size_t i, tc_target_info *out)
+{
+    char name[64];
+    size_t n = 0;
+    if (!m->sizes) {
+        if (i == 0)
+            describe(m, m->name, m->spec, out);
+        return 1;
+    }
+    for (const char *at = m->sizes + 1; *at; at += strcspn(at, " ") + 1) {
+        if (n++ == i) {
+            snprintf(name, sizeof name, "%s%.*s", m->name, (int)strcspn(at, " "), at);
+            describe(m, name, m->spec, out);
+        }
+    }
+    return n;
+}
+
+int tc_target_at(size_t i, tc_target_info *out)
+{
+    if (i < TC_COUNT(profiles)) {
+        describe(&tc_machine_tosa, profiles[i], profiles[i], out);
+        return 1;
+    }
+    i -= TC_COUNT(profiles);
+    for (size_t k = 0; k < TC_COUNT(machines); k++) {
+        if (machines[k]->packing == TC_PACKED_TOSA) /* by profile, above */
+            continue;
+        size_t n = sized(machines[k], i, out);
+        if (i < n)
+            return 1;
+        i -= n;
+    }
+    return 0;
+}
+
+static tc_status find(tc_ctx *ctx, const char *text, tc_target_info *out)
+{
+    tc_target target;
+    TC_TRY(tc_target_parse(ctx, text, &target));
+    describe(target.machine, text, target.tosa ? tc_target_spec(ctx, &target) : NULL, out);
+    return TC_OK;
+}
+
+tc_status tc_target_find(tc_ctx *ctx, const char *target, tc_target_info *out)
+{
+    TC_ENTER(ctx, find(ctx, target, out));
+}
+
+/* ---- operators ---- */
+
+int tc_operator_at(size_t i, tc_operator_info *out)
+{
+    if (i >= TC_OP_COUNT)
+        return 0;
+    tc_op op = (tc_op)i;
+    bool is_tosa = tc_text_starts(tc_ops[op].name, "tosa_");
+    tc_operator_info info = {.name = tc_ops[op].name, .doc = tc_ops[op].doc, .is_tosa = is_tosa};
+    if (!is_tosa) {
+        info.quantized = tc_lower_knows(op, true);
+        info.plain = tc_lower_knows(op, false);
+        info.cpu = tc_cpu_knows(op);
+    }
+    tc_fill_record(out, &info, sizeof info);
+    return 1;
+}
+
+/* ---- this machine ---- */
+
+static tc_status look(tc_ctx *ctx, tc_machine_info *out)
+{
+    tc_machine_info info = {.instructions = tc_isa_name(tc_fast_isa()),
+                            .vela_wanted = TC_VELA_VERSION};
+    info.onednn = tc_product_here();
+    info.vela = tc_tool_find(ctx, tc_vela_program());
+    if (info.vela)
+        TC_TRY(tc_vela_version(ctx, &info.vela_version));
+    tc_fill_record(out, &info, sizeof info);
+    return TC_OK;
+}
+
+tc_status tc_machine_look(tc_ctx *ctx, tc_machine_info *out)
+{
+    TC_ENTER(ctx, look(ctx, out));
+}

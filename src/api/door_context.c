@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* door_context.c -- what callers do with a context. */
+#include "../base/enter.h"
+
+#include "../read/read.h"
+
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
+
+const char *tc_version(void)
+{
+    return "tosac " VERSION_TEXT(TOSAC_VERSION_MAJOR, TOSAC_VERSION_MINOR, TOSAC_VERSION_PATCH);
+}
+
+int tc_version_number(void)
+{
+    return TOSAC_VERSION_NUMBER;
+}
+
+const char *tc_status_text(tc_status status)
+{
+    static const struct {
+        tc_status status;
+        const char *text;
+    } known[] = {
+        {TC_OK, "all is well"},
+        {TC_BAD_MODEL, "the model or file is turned down"},
+        {TC_USAGE, "an option or argument is mistaken"},
+        {TC_UNSUPPORTED, "the model is fine, and beyond us today"},
+        {TC_TOOL, "an outside tool failed"},
+        {TC_NO_MEMORY, "memory ran out"},
+        {TC_CANCELLED, "the work was called off"},
+        {TC_BUG, "a mistake of tosac's own"},
+    };
+    for (size_t i = 0; i < TC_COUNT(known); i++)
+        if (known[i].status == status)
+            return known[i].text;
+    return "no status that tosac knows";
+}
+
+/* ---- settings and numbers ---- */
+
+void tc_ctx_set_mapping(tc_ctx *ctx, int map)
+{
+    ctx->may_map = map != 0;
+}
+
+void tc_ctx_set_threads(tc_ctx *ctx, int threads)
+{
+    ctx->threads = threads;
+}
+
+void tc_ctx_set_reference_kernels(tc_ctx *ctx, int yes)
+{
+    ctx->reference_kernels = yes != 0;
+}
+
+void tc_ctx_set_memory_limit(tc_ctx *ctx, size_t bytes)
+{
+    ctx->arena.limit = bytes;
+}
+
+tc_status tc_ctx_set_dim(tc_ctx *ctx, const char *text)
+{
+    TC_ENTER(ctx, tc_read_dim(ctx, tc_intern_text(ctx, text)));
+}
+
+tc_status tc_ctx_set_shape(tc_ctx *ctx, const char *text)
+{
+    TC_ENTER(ctx, tc_read_shape(ctx, tc_intern_text(ctx, text)));
+}
+
+tc_status tc_ctx_set_input(tc_ctx *ctx, const char *text)
+{
+    TC_ENTER(ctx, tc_read_set(ctx, tc_intern_text(ctx, text)));
+}
+
+static tc_status set_signature(tc_ctx *ctx, const char *name)
+{
+    ctx->signature = tc_intern_text(ctx, name);
+    return TC_OK;
+}
+
+tc_status tc_ctx_set_signature(tc_ctx *ctx, const char *name)
+{
+    TC_ENTER(ctx, set_signature(ctx, name));
+}
+
+void tc_ctx_resume(tc_ctx *ctx)
+{
+    atomic_store(&ctx->cancelled, 0);
+}
+
+void tc_ctx_get_stats(const tc_ctx *ctx, tc_ctx_stats *out)
+{
+    tc_fill_record(out,
+                   &(tc_ctx_stats){.errors = ctx->n_error,
+                                   .warnings = ctx->n_warning,
+                                   .muted = ctx->n_muted,
+                                   .memory = ctx->arena.used,
+                                   .memory_peak = ctx->arena.peak},
+                   sizeof *out);
+}
+
+/* ---- messages ---- */
+
+static tc_status end_messages(tc_ctx *ctx, const char **out)
+{
+    *out = tc_buf_cstr(&ctx->messages);
+    return TC_OK;
+}
+
+static tc_status read_messages(tc_ctx *ctx, const char **out)
+{
+    TC_ENTER(ctx, end_messages(ctx, out));
+}
+
+const char *tc_diagnostics(tc_ctx *ctx)
+{
+    const char *text;
+    int cancelled = atomic_exchange(&ctx->cancelled, 0); /* they can be read all the same */
+    tc_status status = read_messages(ctx, &text);
+    if (cancelled)
+        tc_ctx_cancel(ctx);
+    return status == TC_OK
+               ? text
+               : "tosac: error: memory ran out; the model and its data need more than there is "
+                 "[memory]\n";
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* door_evaluate.c -- programs over the same samples: who is right, who agrees, and how sure that is. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "../drive/dataset.h"
+#include "../base/enter.h"
+#include "../drive/labels.h"
+#include "../drive/model.h"
+#include "../text/scores.h"
+
+/* What one program said. */
+typedef struct verdict {
+    const char *name;
+    size_t *said; /* by sample: the class of the highest score */
+    size_t right, right5, agree;
+    size_t won, lost; /* right where the reference is not, and the other way round */
+    double signal, noise, seconds;
+    double surprise; /* of all tokens that were foretold, */
+    size_t foretold; /* and how many */
+    size_t *order; /* pairs of classes (label * classes + said), the most frequent mistake first */
+    size_t n_order;
+} verdict;
+
+struct tc_evaluation {
+    tc_ctx *ctx;
+    verdict *program;
+    size_t n_program, reference;
+    size_t n, classes;
+    tc_labels labels;
+    size_t *of_class; /* samples by label */
+    float *scores;    /* the reference's */
+    uint32_t *counts; /* of the program in hand: [label, said] */
+    bool tokens;      /* samples are tokens, and scores foretell the next one */
+};
+
+typedef struct runner {
+    tc_evaluation *e;
+    verdict *v;
+    bool reference;
+    tc_program *program;
+    const tc_tensor *in; /* of the sample in hand */
+    const tc_type *tokens; /* of the first input; NULL: there is none */
+    float *score;
+    size_t n_in, samples, rows; /* rows of scores in one sample */
+    float *held; /* one token at a time: the scores behind the last one, */
+    double place; /* and where it stood; less than 0: there was none */
+} runner;
+
+static tc_status prepare(tc_evaluation *e, const tc_model *model, tc_dataset *data, runner *r)
+{
+    tc_port_info port = {.size = sizeof port};
+    TC_TRY(tc_program_new(e->ctx, model, NULL, &r->program));
+    TC_TRY(tc_program_bind_data(r->program, data, &r->samples, NULL, NULL));
+    r->n_in = tc_program_input_count(r->program);
+    r->tokens = tc_program_input(r->program, 0, &port) ? port.type : NULL;
+    if (!tc_program_output(r->program, 0, &port) || port.type->rank < 1 ||
+        port.type->dim[port.type->rank - 1] < 2)
+        return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
+                        "its first output is no list of scores for two or more classes");
+    size_t classes = (size_t)port.type->dim[port.type->rank - 1];
+    r->rows = (size_t)tc_type_count(port.type) / classes;
+    size_t n = r->samples * r->rows;
+    if (e->classes && (classes != e->classes || n != e->n))
+        return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_MISMATCH,
+                        "%zu scores of %zu classes, the reference has %zu of %zu", n, classes, e->n,
+                        e->classes);
+    e->classes = classes;
+    e->n = n;
+    return TC_OK;
+}
+
+/* The place of the label's score among all; the earlier of equal ones counts as higher. */
+static size_t rank_of(const float *v, size_t n, size_t label)
+{
+    size_t rank = 0;
+    for (size_t i = 0; i < n; i++)
+        rank += v[i] > v[label] || (v[i] == v[label] && i < label);
+    return rank;
+}
+
+static void count_in(tc_evaluation *e, verdict *v, size_t k, const float *score, bool reference)
+{
+    size_t c = e->classes, best = tc_best_score(score, c);
+    v->said[k] = best;
+    float *own = e->scores + k * c;
+    if (reference)
+        memcpy(own, score, c * sizeof *own);
+    for (size_t i = 0; i < c; i++) {
+        double a = (double)own[i], d = a - (double)score[i];
+        v->signal += a * a;
+        v->noise += d * d;
+    }
+    size_t theirs = e->program[e->reference].said[k];
+    v->agree += best == theirs;
+    if (!e->labels.of)
+        return;
+    size_t label = (size_t)e->labels.of[k];
+    v->right += best == label;
+    v->right5 += rank_of(score, c, label) < 5;
+    v->won += best == label && theirs != label;
+    v->lost += best != label && theirs == label;
+    e->counts[label * c + best] += best != label;
+}
+
+/* ---- tokens ---- */
+
+static double number_at(tc_tensor t, int64_t i)
+{
+    double v = 0;
+    tc_tensor_get_f64(&t, i, 1, &v);
+    return v;
+}
+
+static tc_status check_tokens(tc_evaluation *e, const tc_model *model, runner *r)
+{
+    size_t n = r->tokens ? (size_t)tc_type_count(r->tokens) : 0;
+    tc_dtype dtype = n ? r->tokens->dtype : TC_none;
+    if (!n || (dtype != TC_i64 && dtype != TC_i32) || r->rows != n)
+        return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
+                        "it has no scores for the token behind each of its first input's");
+    r->place = -1;
+    r->held = tc_new_n(&e->ctx->arena, float, e->classes);
+    return TC_OK;
+}
+
+static tc_status foretell(tc_evaluation *e, verdict *v, const float *score, double token)
+{
+    if (token < 0 || token >= (double)e->classes)
+        return tc_error(e->ctx, &(tc_loc){.file = v->name}, TC_E_DATA,
+                        "token %.0f is none of its %zu", token, e->classes);
+    v->surprise += tc_surprise(score, e->classes, (size_t)token);
+    v->foretold++;
+    return TC_OK;
+}
+
+/* Behind each token of a sample stands the next one.  Programs that take one at a time have theirs
+ * in the next sample, where its place follows. */
+static tc_status foretell_row(tc_evaluation *e, verdict *v, runner *r, size_t i, const float *score)
+{
+    if (i + 1 < r->rows)
+        return foretell(e, v, score, number_at(r->in[0], (int64_t)i + 1));
+    if (r->rows > 1)
+        return TC_OK;
+    memcpy(r->held, score, e->classes * sizeof *score);
+    r->place = r->n_in > 1 ? number_at(r->in[1], 0) : r->place + 1;
+    return TC_OK;
+}
+
+static tc_status foretell_sample(tc_evaluation *e, verdict *v, const runner *r)
+{
+    bool follows = r->place >= 0 && (r->n_in < 2 || number_at(r->in[1], 0) == r->place + 1);
+    return r->rows == 1 && follows ? foretell(e, v, r->held, number_at(r->in[0], 0)) : TC_OK;
+}
+
+/* ---- mistakes ---- */
+
+static int more_first(const void *a, const void *b, const uint32_t *counts)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    if (counts[x] != counts[y])
+        return counts[x] > counts[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* The most frequent mistakes: an insertion into a short list. */
+static void keep_mistakes(tc_evaluation *e, verdict *v)
+{
+    enum { MOST = 20 };
+    size_t n = e->classes * e->classes;
+    v->order = tc_new_n(&e->ctx->arena, size_t, MOST + 1);
+    for (size_t i = 0; e->labels.of && i < n; i++) {
+        if (!e->counts[i])
+            continue;
+        size_t at = v->n_order < MOST ? v->n_order++ : MOST;
+        v->order[at] = i;
+        for (; at && more_first(&v->order[at], &v->order[at - 1], e->counts) < 0; at--) {
+            size_t other = v->order[at - 1];
+            v->order[at - 1] = v->order[at];
+            v->order[at] = other;
+        }
+    }
+}
+
+/* ---- the samples ---- */
+
+static tc_status judge(void *user, const tc_sample_result *result)
+{
+    runner *r = user;
+    tc_evaluation *e = r->e;
+    verdict *v = r->v;
+    r->in = result->in;
+    if (e->tokens)
+        TC_TRY(foretell_sample(e, v, r));
+    v->seconds += result->seconds / (double)r->samples;
+    for (size_t i = 0; i < r->rows; i++) {
+        tc_real_scores(result->out[0], i * e->classes, e->classes, r->score);
+        count_in(e, v, result->index * r->rows + i, r->score, r->reference);
+        if (e->tokens)
+            TC_TRY(foretell_row(e, v, r, i, r->score));
+    }
+    return TC_OK;
+}
+
+static tc_status run_one(tc_evaluation *e, const tc_model *model, tc_dataset *data,
+                         const char *labels, size_t which)
+{
+    runner r = {0};
+    verdict *v = &e->program[which];
+    bool reference = which == e->reference;
+    TC_TRY(prepare(e, model, data, &r));
+    v->name = tc_model_file(model);
+    v->said = tc_new_n(&e->ctx->arena, size_t, e->n + 1);
+    if (reference) {
+        size_t c = e->classes;
+        TC_TRY(tc_read_labels(e->ctx, labels, data, e->n, c, &e->labels));
+        e->scores = tc_new_n(&e->ctx->arena, float, e->n *c + 1);
+        e->counts = tc_new_n(&e->ctx->arena, uint32_t, e->labels.of ? c * c : 1);
+        e->of_class = tc_new_n(&e->ctx->arena, size_t, c);
+        for (size_t k = 0; e->labels.of && k < e->n; k++)
+            e->of_class[e->labels.of[k]]++;
+    }
+    memset(e->counts, 0, (e->labels.of ? e->classes * e->classes : 1) * sizeof *e->counts);
+    if (e->tokens)
+        TC_TRY(check_tokens(e, model, &r));
+    r.e = e;
+    r.v = v;
+    r.reference = reference;
+    r.score = tc_new_n(&e->ctx->arena, float, e->classes);
+    tc_run_data_options o = tc_run_data_options_default();
+    o.on_result = judge;
+    o.user = &r;
+    TC_TRY(tc_program_run_data(r.program, data, &o));
+    keep_mistakes(e, v);
+    if (v->n_order) { /* counts are needed behind: they become part of the order */
+        size_t *kept = tc_new_n(&e->ctx->arena, size_t, 2 * v->n_order);
+        for (size_t i = 0; i < v->n_order; i++) {
+            kept[2 * i] = v->order[i];
+            kept[2 * i + 1] = e->counts[v->order[i]];
+        }
+        v->order = kept;
+    }
+    return TC_OK;
+}
+
+static tc_status evaluate(tc_ctx *ctx, const tc_evaluate_options *options, tc_evaluation **out)
+{
+    tc_evaluate_options o = TC_TAKE(tc_evaluate_options, options);
+    tc_evaluation *e = tc_new(&ctx->arena, tc_evaluation);
+    if (!o.n_program || !o.data)
+        return tc_usage(ctx, "to evaluate there must be a program and data");
+    if (o.perplexity && o.labels)
+        return tc_usage(ctx, "perplexity needs no labels: the tokens are their own");
+    *e = (tc_evaluation){.ctx = ctx, .n_program = o.n_program, .tokens = o.perplexity != 0};
+    e->program = tc_new_n(&ctx->arena, verdict, o.n_program);
+    for (size_t i = o.n_program; i-- > 0;)
+        if (tc_model_get_stage(o.program[i]) == TC_STAGE_FLOAT)
+            e->reference = i;
+    const char *labels = tc_intern_text(ctx, o.labels);
+    TC_TRY(run_one(e, o.program[e->reference], o.data, labels, e->reference));
+    for (size_t i = 0; i < o.n_program; i++)
+        if (i != e->reference)
+            TC_TRY(run_one(e, o.program[i], o.data, labels, i));
+    *out = e;
+    return TC_OK;
+}
+
+tc_status tc_evaluate(tc_ctx *ctx, const tc_evaluate_options *options, tc_evaluation **out)
+{
+    TC_ENTER(ctx, evaluate(ctx, options, out));
+}
+
+size_t tc_evaluation_reference(const tc_evaluation *e)
+{
+    return e->reference;
+}
+
+int tc_evaluation_has_labels(const tc_evaluation *e)
+{
+    return e->labels.of != NULL;
+}
+
+/* ---- how sure ---- */
+
+static const double z = 1.959963984540054; /* 95 % of a normal distribution lie within */
+
+/* Wilson: (p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n) */
+static void wilson(size_t right, size_t n, double *low, double *high)
+{
+    double m = (double)n, p = (double)right / m, s = z * z / m;
+    double middle = p + s / 2, reach = z * sqrt(p * (1 - p) / m + s / (4 * m));
+    *low = fmax(0, (middle - reach) / (1 + s));
+    *high = fmin(1, (middle + reach) / (1 + s));
+}
+
+int tc_evaluation_program(const tc_evaluation *e, size_t i, tc_evaluated *out)
+{
+    if (i >= e->n_program)
+        return 0;
+    const verdict *v = &e->program[i];
+    double n = (double)e->n, won = (double)v->won, lost = (double)v->lost;
+    tc_evaluated r = {.name = v->name,
+                      .n = e->n,
+                      .classes = e->classes,
+                      .right = v->right,
+                      .right5 = v->right5,
+                      .agree = v->agree,
+                      .sqnr_db = v->noise > 0 ? 10 * log10(v->signal / v->noise) : INFINITY,
+                      .seconds = v->seconds,
+                      .foretold = v->foretold,
+                      .perplexity = v->foretold ? exp(v->surprise / (double)v->foretold) : 0};
+    if (e->labels.of && e->n) {
+        wilson(v->right, e->n, &r.low, &r.high);
+        double reach = z * sqrt(won + lost - (won - lost) * (won - lost) / n) / n;
+        r.gain = (won - lost) / n;
+        r.gain_low = r.gain - reach;
+        r.gain_high = r.gain + reach;
+    }
+    tc_fill_record(out, &r, sizeof r);
+    return 1;
+}
+
+int tc_evaluation_confusion(const tc_evaluation *e, size_t program, size_t i, tc_confusion *out)
+{
+    if (program >= e->n_program || i >= e->program[program].n_order)
+        return 0;
+    const size_t *at = &e->program[program].order[2 * i];
+    size_t label = at[0] / e->classes, said = at[0] % e->classes;
+    tc_confusion c = {.label = label, .said = said, .count = at[1], .of = e->of_class[label]};
+    c.label_name = label < e->labels.n_name ? e->labels.name[label] : NULL;
+    c.said_name = said < e->labels.n_name ? e->labels.name[said] : NULL;
+    tc_fill_record(out, &c, sizeof c);
+    return 1;
+}

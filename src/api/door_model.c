@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* door_model.c -- models: read, asked, run through passes, written. */
+#include "../drive/model.h"
+
+#include "../drive/borders.h"
+
+#include "../emit/emit.h"
+#include "../ir/text.h"
+#include "../quant/quant.h"
+#include "../read/read.h"
+#include "../wire/file.h"
+#include "../base/enter.h"
+
+/* ---- reading ---- */
+
+static tc_status take_module(tc_ctx *ctx, const char *name, tc_module *module, bool unchecked,
+                             tc_model **out)
+{
+    if (ctx->method && !module->n_method)
+        return tc_usage(
+            ctx, "%s has no methods, and '%s' is asked for: a .pte or a .tflite has some", name,
+            ctx->method);
+    if (!unchecked)
+        TC_TRY(tc_verify(ctx, module));
+    *out = tc_model_of(ctx, name, module);
+    return TC_OK;
+}
+
+static tc_status open_model(tc_ctx *ctx, const char *path, const tc_model_options *options,
+                            tc_model **out)
+{
+    tc_model_options o = TC_TAKE(tc_model_options, options);
+    tc_module *module;
+    path = tc_intern_text(ctx, path);
+    ctx->prefer_tosa = o.prefer_tosa != 0;
+    ctx->method = tc_intern_text(ctx, o.method);
+    TC_TRY(tc_tell_progress(ctx, "reading", 0, 1));
+    ctx->sample = o.data;
+    ctx->n_sample = o.n_data;
+    TC_TRY(tc_read(ctx, path, &module));
+    if (o.dequantize)
+        TC_TRY(tc_dequantize_borders(ctx, path, module));
+    return take_module(ctx, path, module, o.unchecked, out);
+}
+
+tc_status tc_model_open(tc_ctx *ctx, const char *path, const tc_model_options *options,
+                        tc_model **out)
+{
+    TC_ENTER(ctx, open_model(ctx, path, options, out));
+}
+
+static tc_bytes kept(tc_ctx *ctx, tc_bytes bytes, bool borrow)
+{
+    if (!borrow && bytes.data)
+        bytes.data = tc_arena_copy(&ctx->arena, bytes.data, bytes.size);
+    return bytes;
+}
+
+static tc_status read_model(tc_ctx *ctx, const char *name, tc_bytes bytes,
+                            const tc_model_options *options, tc_model **out)
+{
+    tc_model_options o = TC_TAKE(tc_model_options, options);
+    tc_module *module;
+    name = tc_intern_text(ctx, name ? name : "model");
+    ctx->prefer_tosa = o.prefer_tosa != 0;
+    ctx->method = tc_intern_text(ctx, o.method);
+    ctx->sample = o.data;
+    ctx->n_sample = o.n_data;
+    TC_TRY(
+        tc_read_bytes(ctx, name, kept(ctx, bytes, o.borrow), kept(ctx, o.side, o.borrow), &module));
+    return take_module(ctx, name, module, o.unchecked, out);
+}
+
+tc_status tc_model_read(tc_ctx *ctx, const char *name, tc_bytes bytes,
+                        const tc_model_options *options, tc_model **out)
+{
+    TC_ENTER(ctx, read_model(ctx, name, bytes, options, out));
+}
+
+/* ---- asking ---- */
+
+const char *tc_model_file(const tc_model *model)
+{
+    return model->name;
+}
+
+const char *tc_model_producer(const tc_model *model)
+{
+    return model->module->producer;
+}
+
+const char *tc_model_method(const tc_model *model, size_t i)
+{
+    return i < model->module->n_method ? model->module->method[i] : NULL;
+}
+
+tc_model_stage tc_model_get_stage(const tc_model *model)
+{
+    const tc_module *m = model->module;
+    return tc_quant_is_lowered(m) ? TC_STAGE_LOWERED
+           : tc_quant_is_pt2e(m)  ? TC_STAGE_PT2E
+           : tc_quant_is_typed(m) ? TC_STAGE_TYPED
+                                  : TC_STAGE_FLOAT;
+}
+
+size_t tc_model_input_count(const tc_model *model)
+{
+    return tc_main(model->module)->n_in;
+}
+
+size_t tc_model_output_count(const tc_model *model)
+{
+    return tc_main(model->module)->n_out;
+}
+
+int tc_model_input(const tc_model *model, size_t i, tc_port_info *out)
+{
+    return tc_port_fill(tc_main(model->module), false, i, out);
+}
+
+int tc_model_output(const tc_model *model, size_t i, tc_port_info *out)
+{
+    return tc_port_fill(tc_main(model->module), true, i, out);
+}
+
+static const tc_graph *graph_at(const tc_model *model, size_t graph)
+{
+    return graph < model->module->n_graph ? model->module->graph[graph] : NULL;
+}
+
+size_t tc_model_graph_count(const tc_model *model)
+{
+    return model->module->n_graph;
+}
+
+const char *tc_model_graph_name(const tc_model *model, size_t graph)
+{
+    const tc_graph *g = graph_at(model, graph);
+    return g ? g->name : NULL;
+}
+
+size_t tc_model_node_count(const tc_model *model, size_t graph)
+{
+    const tc_graph *g = graph_at(model, graph);
+    return g ? g->n_node : 0;
+}
+
+int tc_model_node(const tc_model *model, size_t graph, size_t i, tc_node_info *out)
+{
+    const tc_graph *g = graph_at(model, graph);
+    if (!g || i >= g->n_node)
+        return 0;
+    const tc_node *node = g->node[i];
+    tc_fill_record(out,
+                   &(tc_node_info){.op = tc_ops[node->op].name,
+                                   .loc = node->loc,
+                                   .in = node->in,
+                                   .n_in = (size_t)node->n_in,
+                                   .out = node->out,
+                                   .n_out = (size_t)node->n_out},
+                   sizeof *out);
+    return 1;
+}
+
+size_t tc_model_value_count(const tc_model *model, size_t graph)
+{
+    const tc_graph *g = graph_at(model, graph);
+    return g && g->n_val ? g->n_val - 1 : 0;
+}
+
+int tc_model_value(const tc_model *model, size_t graph, uint32_t value, tc_value_info *out)
+{
+    const tc_graph *g = graph_at(model, graph);
+    if (!g || value == TC_NONE || value >= g->n_val)
+        return 0;
+    const tc_value *v = g->val[value];
+    tc_fill_record(out, &(tc_value_info){.name = v->name, .type = v->type, .data = v->data},
+                   sizeof *out);
+    return 1;
+}
+
+/* ---- passes ---- */
+
+static tc_status run_passes(tc_ctx *ctx, tc_model *model, const char *passes, tc_on_pass *on_pass,
+                            void *user)
+{
+    tc_pass_hook hook = {on_pass, user};
+    tc_trace trace = tc_hook_trace(&hook);
+    return tc_run_passes(ctx, model->module, passes ? passes : "", on_pass ? &trace : NULL);
+}
+
+tc_status tc_model_run_passes(tc_ctx *ctx, tc_model *model, const char *passes, tc_on_pass *on_pass,
+                              void *user)
+{
+    TC_ENTER(ctx, run_passes(ctx, model, passes, on_pass, user));
+}
+
+int tc_pass_at(size_t i, tc_pass_info *out)
+{
+    size_t n = 0;
+    for (const tc_pass *p = tc_passes; p->name; p++, n++)
+        if (n == i) {
+            tc_fill_record(out, &(tc_pass_info){.name = p->name, .doc = p->doc}, sizeof *out);
+            return 1;
+        }
+    for (const tc_pass_list *l = tc_pass_lists; l->name; l++, n++)
+        if (n == i) {
+            tc_fill_record(out, &(tc_pass_info){.name = l->name, .doc = l->doc, .list = l->passes},
+                           sizeof *out);
+            return 1;
+        }
+    return 0;
+}
+
+/* ---- writing ---- */
+
+static tc_status print_text(tc_ctx *ctx, const tc_model *model, int places, tc_bytes *out)
+{
+    tc_buf text;
+    tc_buf_init(&text, &ctx->arena);
+    tc_print(model->module, &(tc_print_options){.locs = places != 0}, &text);
+    *out = (tc_bytes){(const uint8_t *)tc_buf_cstr(&text), text.size};
+    return TC_OK;
+}
+
+tc_status tc_model_text(tc_ctx *ctx, const tc_model *model, int places, tc_bytes *out)
+{
+    TC_ENTER(ctx, print_text(ctx, model, places, out));
+}
+
+tc_status tc_model_write(tc_ctx *ctx, const tc_model *model, const char *path)
+{
+    TC_ENTER(ctx, tc_write_text(ctx, model->module, path));
+}
+
+static tc_status qparams(tc_ctx *ctx, const tc_model *model, tc_bytes *out)
+{
+    *out = tc_qparams_json(ctx, model->module);
+    return TC_OK;
+}
+
+tc_status tc_model_qparams(tc_ctx *ctx, const tc_model *model, tc_bytes *out)
+{
+    TC_ENTER(ctx, qparams(ctx, model, out));
+}
+
+tc_status tc_model_write_qparams(tc_ctx *ctx, const tc_model *model, const char *path)
+{
+    TC_ENTER(ctx, tc_file_write(ctx, path, tc_qparams_json(ctx, model->module)));
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* door_quantize.c -- a float model becomes a typed one; or only observations are made. */
+#include "../base/attempt.h"
+#include "../ir/verify.h"
+#include "../drive/data_fit.h"
+#include "../drive/dataset.h"
+#include "../base/enter.h"
+#include "../drive/model.h"
+
+typedef struct quantizing {
+    tc_ctx *ctx;
+    const tc_model *model;
+    tc_quantize_options o;
+    tc_config config;
+    tc_module *module; /* a copy of the model's, on its way */
+    tc_quant_request request;
+    tc_quant_times times;
+    tc_quant_gains gains;
+} quantizing;
+
+/* To choose what the anchor chooses, every movement must be seen that it sees, and the weights have
+ * its bits. */
+static tc_status prepare(quantizing *q)
+{
+    tc_ctx *ctx = q->ctx;
+    if (q->o.config)
+        q->config = *q->o.config;
+    else
+        TC_TRY(tc_config_read(ctx, NULL, &q->config));
+    q->module = tc_module_clone(q->model->module);
+    TC_TRY(tc_config_check(ctx, &q->config, tc_main(q->module)));
+    q->config.checked = true;
+    TC_TRY(tc_run_passes(ctx, q->module,
+                         q->config.anchor ? "infer,fold,fuse32" : "tidy,single,attended,mask",
+                         NULL));
+    if (tc_quant_is_dynamic(ctx, q->module))
+        TC_TRY(tc_run_passes(ctx, q->module, "dynamic,tidy", NULL));
+    TC_TRY(tc_run_passes(ctx, q->module, tc_passes_for(&q->config), NULL));
+    if (tc_quant_is_typed(q->module))
+        return tc_usage(ctx, "%s is quantized already", q->model->name);
+    return TC_OK;
+}
+
+/* Data from files; a program without inputs needs none. */
+static tc_status open_samples(quantizing *q)
+{
+    const tc_graph *g = tc_main(q->module);
+    if (q->o.samples)
+        return tc_open_dataset(q->ctx, q->o.samples, g, &q->request.samples);
+    if (q->o.n_merge)
+        return TC_OK;
+    if (!g->n_in)
+        return tc_open_samples(q->ctx, g, NULL, 0, &q->request.samples);
+    tc_status status = tc_usage(q->ctx, "there is no calibration data");
+    tc_note(q->ctx, NULL,
+            "give some with --calib DATA, or observations with --merge; --calib=random:1 "
+            "invents some");
+    return status;
+}
+
+/* An export that went through PT2E says itself how it is quantized. */
+static tc_status take_types(quantizing *q)
+{
+    if (q->o.samples || q->o.n_merge || q->o.config || q->request.observe_only)
+        return tc_usage(q->ctx,
+                        "%s went through PT2E: its parameters are its own, without data or -q",
+                        q->model->name);
+    return tc_run_passes(q->ctx, q->module, "types", NULL);
+}
+
+static tc_status quantize(quantizing *q, tc_bytes *observe_only)
+{
+    TC_TRY(prepare(q));
+    q->request = (tc_quant_request){.config = &q->config,
+                                    .merge = q->o.merge,
+                                    .n_merge = q->o.n_merge,
+                                    .observe_only = observe_only,
+                                    .keep_odd = q->o.keep_odd != 0,
+                                    .until = q->o.budget_seconds > 0
+                                                 ? tc_clock() + q->o.budget_seconds
+                                                 : 0,
+                                    .times = &q->times,
+                                    .gains = &q->gains};
+    if (tc_quant_is_pt2e(q->module))
+        return take_types(q);
+    TC_TRY(open_samples(q));
+    if (q->o.samples)
+        tc_data_fit(q->ctx, q->model->module, q->o.samples);
+    return tc_quantize(q->ctx, q->module, &q->request);
+}
+
+/* Values of each kind, constants not counted.  Sums between quantized values are integers of 32 bits
+ * wherever the program is compiled, and what only leaves it in float is quantized before. */
+static void count(tc_ctx *ctx, const tc_module *typed, size_t *quantized, size_t *real)
+{
+    tc_attempt attempt;
+    tc_attempt_begin(ctx, &attempt);
+    tc_module *m = tc_module_clone(typed);
+    if (tc_run_passes(ctx, m, "wide", NULL) != TC_OK)
+        m = tc_module_clone(typed);
+    const tc_graph *g = tc_main(m);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++) {
+            const tc_type *type = tc_type_of(g, g->node[k]->out[i]);
+            *quantized += type->quant != NULL;
+            *real += tc_is_float(type->dtype) && g->node[k]->op != TC_OP_rescale;
+        }
+    tc_attempt_end(ctx, &attempt);
+}
+
+static void fill_report(const quantizing *q, tc_quantize_report *report)
+{
+    tc_quantize_report r = {.samples = q->request.samples.n,
+                            .first_pass = q->times.first,
+                            .second_pass = q->times.second,
+                            .read = q->times.read,
+                            .search = q->times.search,
+                            .rank = q->times.rank,
+                            .correct = q->times.correct};
+    count(q->ctx, q->module, &r.quantized, &r.real);
+    const tc_quant_gains *gains = &q->gains;
+    tc_method_gain *method = tc_new_n(&q->ctx->arena, tc_method_gain, gains->n + 1);
+    for (size_t i = 0; i < gains->n; i++)
+        method[i] = (tc_method_gain){gains->method[i].name, gains->method[i].what,
+                                     gains->method[i].db, gains->method[i].taken};
+    r.sqnr_db = gains->db;
+    r.plain_sqnr_db = gains->plain_db;
+    r.agreement = gains->agree;
+    r.method = method;
+    r.n_method = gains->n;
+    tc_fill_record(report, &r, sizeof r);
+}
+
+static tc_status quantize_model(tc_ctx *ctx, const tc_model *model,
+                                const tc_quantize_options *options, tc_model **out,
+                                tc_quantize_report *report)
+{
+    quantizing q = {.ctx = ctx, .model = model, .o = TC_TAKE(tc_quantize_options, options)};
+    TC_TRY(quantize(&q, NULL));
+    TC_TRY(tc_run_passes(ctx, q.module, "dead", NULL));
+    *out = tc_model_of(ctx, model->name, q.module);
+    if (report)
+        fill_report(&q, report);
+    return TC_OK;
+}
+
+tc_status tc_quantize_model(tc_ctx *ctx, const tc_model *model, const tc_quantize_options *options,
+                            tc_model **out, tc_quantize_report *report)
+{
+    TC_ENTER(ctx, quantize_model(ctx, model, options, out, report));
+}
+
+static tc_status observe_model(tc_ctx *ctx, const tc_model *model,
+                               const tc_quantize_options *options, tc_bytes *out)
+{
+    quantizing q = {.ctx = ctx, .model = model, .o = TC_TAKE(tc_quantize_options, options)};
+    return quantize(&q, out);
+}
+
+tc_status tc_observe_model(tc_ctx *ctx, const tc_model *model, const tc_quantize_options *options,
+                           tc_bytes *out)
+{
+    TC_ENTER(ctx, observe_model(ctx, model, options, out));
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* enter.h -- the one door through which every public call that allocates goes in and out.
+ *
+ * Memory that runs out anywhere inside jumps back here: the context is spent, what it deferred is
+ * undone when it is freed, and the caller gets TC_NO_MEMORY. */
+#ifndef TC_ENTER_H
+#define TC_ENTER_H
+
+#include "diag.h"
+#include "tosac/tosac.h"
+
+/* `return TC_ENTER(ctx, call)`, as a statement: the status of `call`, or TC_NO_MEMORY or
+ * TC_CANCELLED.  The call must be one function's: nothing of the caller's frame may change in it.
+ */
+#define TC_ENTER(context, call)                                                                    \
+    do {                                                                                           \
+        tc_door door_;                                                                             \
+        tc_status entered_ = tc_door_in(&door_, (context));                                        \
+        if (entered_ != TC_OK)                                                                     \
+            return entered_;                                                                       \
+        if (setjmp((context)->oom) == 0)                                                           \
+            return tc_door_out(&door_, (call));                                                    \
+        return tc_door_out(&door_, TC_NO_MEMORY);                                                  \
+    } while (0)
+
+/* A public call under way.  Calls nest: a callback may make another with the same context. */
+typedef struct tc_door {
+    tc_ctx *ctx;
+    jmp_buf outer; /* where the call around this one comes back */
+    jmp_buf *arena_oom, *scratch_oom;
+    tc_mark mark; /* working space as it was */
+} tc_door;
+
+tc_status tc_door_in(tc_door *door, tc_ctx *ctx);
+tc_status tc_door_out(tc_door *door, tc_status status);
+
+/* As many bytes of a caller's record as it has and we know; the rest of ours is 0. */
+void tc_take_record(void *ours, size_t size, const void *theirs);
+/* The other way: theirs has its size in front. */
+void tc_fill_record(void *theirs, const void *ours, size_t size);
+
+#define TC_TAKE(T, options) (*(const T *)tc_taken(&(T){0}, sizeof(T), (options)))
+static inline const void *tc_taken(void *ours, size_t size, const void *theirs)
+{
+    tc_take_record(ours, size, theirs);
+    return ours;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* estimate_item.h -- what the files of estimates share: operations that are guessed, and what is
+ * known of the values. */
+#ifndef TC_ESTIMATE_ITEM_H
+#define TC_ESTIMATE_ITEM_H
+
+#include "../npu/block.h"
+#include "estimate.h"
+
+enum { TC_GUESS_NONE = -1 };
+
+/* An operation that a stream would have. */
+typedef struct tc_guess {
+    tc_npu_op op;
+    const tc_node *node;
+    tc_val out;
+    bool activated; /* has a table or a clamp */
+    bool sums;      /* 32-bit sums that a change of scale may join */
+} tc_guess;
+
+typedef struct tc_guesser {
+    tc_ctx *ctx;
+    const tc_graph *g;
+    const uint32_t *readers;
+    const bool *pinned;
+    const tc_npu_machine *m;
+    const tc_npu_system *s;
+    tc_guess *item;
+    size_t n, cap;
+    int32_t *maker;         /* by value: the item that makes it */
+    tc_val *storage;        /* by value: the one whose elements are read */
+    bool *flat;             /* by value: it is read in another shape somewhere */
+    const tc_node **reader; /* by value: its last */
+    size_t unknown, next;
+    bool rest; /* of the next: its first slice was given */
+} tc_guesser;
+
+static inline bool tc_guess_u85(const tc_guesser *e)
+{
+    return e->m->product == TC_U85;
+}
+
+/* estimate_item.c: bytes of an element; an extent that fits; whether a value lies in bricks; a
+ * value as a map. */
+uint8_t tc_guess_bytes(const tc_type *type);
+int32_t tc_guess_extent(int64_t n);
+bool tc_guess_bricks(const tc_guesser *e, tc_val v);
+tc_npu_map tc_guess_map(const tc_guesser *e, tc_val v);
+
+/* A further operation, good until the next; the value that it makes; that it changes the scale; a
+ * pool of one element: a copy, a change of scale, a table. */
+tc_guess *tc_guess_add(tc_guesser *e, const tc_node *node, tc_npu_kind kind, uint8_t mode);
+void tc_guess_makes(tc_guesser *e, tc_guess *i, tc_val v);
+void tc_guess_scaled(tc_guess *i);
+tc_guess *tc_guess_copy(tc_guesser *e, const tc_node *node, tc_val in, tc_val out);
+
+/* estimate_window.c */
+void tc_guess_conv(tc_guesser *e, const tc_node *node);
+void tc_guess_pool(tc_guesser *e, const tc_node *node);
+void tc_guess_transpose(tc_guesser *e, const tc_node *node);
+void tc_guess_matmul(tc_guesser *e, const tc_node *node);
+void tc_guess_reduce(tc_guesser *e, const tc_node *node);
+
+#endif

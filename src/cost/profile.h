@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile.h -- what the files of profiles share. */
+#ifndef TC_PROFILE_H
+#define TC_PROFILE_H
+
+#include "stream.h"
+#include "tosac/tosac.h"
+
+enum { TC_PROFILE_BYS = TC_PROFILE_BY_KIND + 1 };
+
+/* A node that the CPU runs between streams. */
+typedef struct tc_profile_cpu {
+    const char *node, *place, *why;
+} tc_profile_cpu;
+
+typedef struct tc_profile_entry {
+    size_t stream, word;
+    const char *name, *op;
+    const tc_loc *loc;
+    tc_npu_cause cause;
+    tc_npu_cost cost;
+} tc_profile_entry;
+
+struct tc_profile {
+    const tc_npu_machine *machine; /* NULL: there is no stream */
+    tc_npu_system system;
+    tc_npu_cost total;
+    tc_profile_entry *entry;
+    size_t n_entry, cap_entry, n_stream;
+    bool lines;
+    bool estimated; /* without a stream */
+    tc_profile_row *row[TC_PROFILE_BYS];
+    size_t n_row[TC_PROFILE_BYS];
+    const tc_profile_cpu *cpu;
+    size_t n_cpu;
+};
+
+/* profile_rows.c: entries put together, by everything that they can be put together by. */
+void tc_profile_make_rows(tc_ctx *ctx, tc_profile *profile);
+
+/* What there is to say of a cause, or NULL. */
+const char *tc_profile_hint(tc_npu_cause cause);
+
+/* A compiled model whose files were made for an Ethos-U; with Vela's notes by line. */
+TC_MUST_USE tc_status tc_profile_made(tc_ctx *ctx, const tc_compiled *compiled, tc_profile **out);
+
+tc_cost_figures tc_profile_figures(const tc_profile *profile, const tc_npu_cost *cost);
+
+/* show/profile_text.c: as a table, or as JSON. */
+TC_MUST_USE tc_status tc_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t most,
+                        tc_form form, const char **out);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.h -- the command streams in a file: of an ExecuTorch program, or of Vela's answer. */
+#ifndef TC_STREAM_H
+#define TC_STREAM_H
+
+#include "../npu/cost.h"
+#include "../npu/verify.h"
+
+typedef struct tc_stream {
+    const char *name; /* "delegate 0 of forward", or the file's */
+    const char *method; /* of a .pte's; else NULL */
+    tc_npu_program program;
+    const char *vela; /* the version that made it; or NULL */
+    const tc_loc *loc;
+    struct tc_vela_map *map; /* NULL: where commands come from is not known */
+} tc_stream;
+
+/* The operator that the command at a word comes from, as Vela's debug database has it: "CONV2D,
+ * operator 17"; or NULL. */
+const char *tc_stream_node(const tc_stream *stream, size_t word);
+
+/* What the stream costs on a system: of a description (ini), by its names; NULL: as the machine's
+ * programs are compiled. */
+TC_MUST_USE tc_status tc_stream_cost(tc_ctx *ctx, const tc_stream *stream, const char *ini,
+                                     const char *config, const char *mode, tc_npu_system *system,
+                                     tc_npu_stream_cost *out);
+
+/* Whether the file holds streams at all; then tc_streams_read says which. */
+bool tc_streams_in(tc_bytes bytes);
+TC_MUST_USE tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes,
+                                      tc_stream **out, size_t *n);
+
+/* Every stream before the verifier; what is found has been told.  *operations: how many were looked
+ * at. */
+TC_MUST_USE tc_status tc_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n,
+                                        size_t *operations);
+
+#endif

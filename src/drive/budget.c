@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* budget.c -- see budget.h.
+ *
+ * Settings form a ladder: 4-bit weights in the layers that hold the most of them, 8 bits, 16 bits
+ * for the values that make the most noise, 16 bits for all.  Each rung is quantized and lowered as
+ * the program would be; its accuracy is measured on calibration samples, its cycles are the cost
+ * model's and its flash is what constants take, weights by their entropy where the target
+ * compresses them.  Of the rungs that meet the goal the cheapest is taken, or the most accurate
+ * when only limits were given.  Without limits few rungs have to be tried. */
+#include "budget.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "../base/attempt.h"
+#include "../num/load.h"
+#include "../cost/estimate.h"
+#include "labels.h"
+#include "model.h"
+
+enum { MINUTES = 10 };
+static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
+
+/* A rung: the preset, and of all weights the share (in percent) that has 4 bits instead of 8, the
+ * largest layers first.  16 bits are given to the values that pay, for so many percent more cycles;
+ * where cycles are not known, to so many of the noisiest. */
+typedef struct rung {
+    const char *name, *preset;
+    int four;      /* percent */
+    double cycles; /* percent; WITHIN: as many as the goal leaves */
+    int64_t wide;
+} rung;
+
+enum { WITHIN = -1 };
+
+static const rung rungs[] = {
+    {"int8", "int8", 0, 0, 0},
+    {"a8w4", "a8w4", 0, 0, 0},
+    {"a8, w4 in 95 %", "a8w4", 95, 0, 0},
+    {"a8, w4 in 80 %", "a8w4", 80, 0, 0},
+    {"a8, w4 in 50 %", "a8w4", 50, 0, 0},
+    {"int8+16:2%", "int8", 0, 2, 2},
+    {"int8+16:5%", "int8", 0, 5, 4},
+    {"int8+16:10%", "int8", 0, 10, 8},
+    {"int8+16:20%", "int8", 0, 20, 16},
+    {"int8+16:40%", "int8", 0, 40, 32},
+    {"int8+16:64", "int8+16:64", 0, 0, 0},
+    {"a16w8", "a16w8", 0, 0, 0},
+    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0},
+    {"int8+16, what fits", "int8", 0, WITHIN, 0},
+};
+enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13 }; /* among them */
+
+bool tc_goal_asks(const tc_goal *g)
+{
+    return g->best || g->sqnr_db > 0 || g->drop > 0 || g->cycles > 0 || g->flash > 0;
+}
+
+/* ---- what a rung costs ---- */
+
+/* Bytes that numbers of so many kinds take when each kind has as many bits as it is rare. */
+static double packed_bytes(tc_tensor t)
+{
+    uint64_t count[256] = {0};
+    int64_t n = tc_type_count(t.type);
+    double bits = 0;
+    for (int64_t i = 0; i < n; i++)
+        count[(uint8_t)((const int8_t *)t.data)[i]]++;
+    for (int k = 0; k < 256; k++)
+        if (count[k])
+            bits -= (double)count[k] * log2((double)count[k] / (double)n);
+    return bits / 8;
+}
+
+static double flash_of(const tc_compiled *c)
+{
+    bool packs = c->target.machine->packing == TC_PACKED_VELA;
+    double bytes = 0;
+    for (size_t i = 0; i < c->n_region; i++) {
+        const tc_graph *g = tc_main(c->region[i].module);
+        for (size_t k = 0; k < g->n_node; k++) {
+            tc_tensor t = g->node[k]->op == TC_OP_const ? tc_tensor_of(g, g->node[k]->out[0])
+                                                        : (tc_tensor){NULL, NULL};
+            if (!t.data)
+                continue;
+            bool small = t.type->dtype == TC_i8 || t.type->dtype == TC_i4;
+            double plain = (double)tc_type_count(t.type) *
+                           (double)tc_dtypes[t.type->dtype].bits / 8;
+            bytes += small && packs ? fmin(plain, packed_bytes(t)) : plain;
+        }
+    }
+    return bytes;
+}
+
+static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goal, double *out)
+{
+    const tc_machine *m = c->target.machine;
+    *out = 0;
+    if (m->packing != TC_PACKED_VELA)
+        return TC_OK;
+    const tc_npu_machine *machine = tc_npu_machine_find(c->target.text);
+    tc_npu_system system;
+    TC_TRY(tc_npu_system_find(ctx, machine, goal->ini,
+                              goal->system_config ? goal->system_config : m->system_config,
+                              goal->memory_mode ? goal->memory_mode : m->memory_mode, &system));
+    for (size_t i = 0; i < c->n_region; i++) {
+        tc_estimate e;
+        tc_estimate_graph(ctx, tc_main(c->region[i].module), machine, &system, &e);
+        *out += e.cost.total.cycles;
+    }
+    return TC_OK;
+}
+
+/* ---- the search ---- */
+
+/* How a rung is quantized.  room: percent of int8's cycles that the goal leaves; known: somebody
+ * can say what cycles are. */
+static tc_status settle(tc_ctx *ctx, const tc_goal *goal, const rung *r, double room, bool known,
+                        tc_config *config)
+{
+    if (!tc_config_preset(r->preset, config))
+        return tc_error(ctx, NULL, TC_E_BUG, "there is no preset '%s'", r->preset);
+    if (r->four) {
+        config->small8 = 100 - r->four;
+        config->head8 = false;
+    }
+    if (r->cycles != 0 && known)
+        config->wide_cycles = r->cycles == WITHIN ? room : r->cycles;
+    else if (r->wide)
+        config->n_wide = r->wide;
+    config->thorough = goal->best;
+    config->quiet = true;
+    return TC_OK;
+}
+
+static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
+                              const tc_config *config, const int64_t *labels, tc_frontier_row *row)
+{
+    tc_compile_request own = *request;
+    tc_compiled c = {.vela = {.ini = goal->ini,
+                              .system_config = goal->system_config,
+                              .memory_mode = goal->memory_mode}};
+    own.module = tc_module_clone(request->module);
+    own.config = NULL;
+    own.settings = config;
+    own.labels = labels;
+    own.check = false;
+    own.unexecuted = true;
+    own.trace = NULL;
+    TC_TRY(tc_compile_stages(ctx, &own, &c));
+    row->sqnr_db = c.gains.db;
+    row->agreement = c.gains.agree;
+    row->drop = c.gains.drop;
+    row->flash = flash_of(&c);
+    return cycles_of(ctx, &c, goal, &row->cycles);
+}
+
+/* The memory that it takes is given back; what goes wrong is said. */
+static tc_status try_rung(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
+                          const tc_config *config, const int64_t *labels, tc_frontier_row *row)
+{
+    tc_attempt attempt;
+    tc_attempt_begin(ctx, &attempt);
+    tc_status status = try_settings(ctx, request, goal, config, labels, row);
+    tc_attempt_end(ctx, &attempt);
+    return status == TC_OK || status == TC_CANCELLED
+               ? status
+               : try_settings(ctx, request, goal, config, labels, row);
+}
+
+static bool meets(const tc_goal *g, const tc_frontier_row *r)
+{
+    double drop = g->labels ? r->drop : 100 * (1 - r->agreement);
+    return (!(g->sqnr_db > 0) || r->sqnr_db >= g->sqnr_db) && (!(g->drop > 0) || drop <= g->drop) &&
+           (!(g->cycles > 0) || r->cycles <= g->cycles) &&
+           (!(g->flash > 0) || r->flash <= g->flash);
+}
+
+/* a is to be taken rather than b, which meets the goal too. */
+static bool better(const tc_goal *g, const tc_frontier_row *a, const tc_frontier_row *b)
+{
+    bool accuracy_given = g->sqnr_db > 0 || g->drop > 0;
+    if (!accuracy_given)
+        return a->sqnr_db > b->sqnr_db;
+    if (a->cycles != b->cycles)
+        return a->cycles < b->cycles;
+    return a->flash < b->flash;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static tc_status nothing_meets(tc_ctx *ctx, const tc_frontier_row *row, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        best = row[i].sqnr_db > row[best].sqnr_db ? i : best;
+    tc_status status = tc_error(ctx, NULL, TC_E_CONFIG, "none of %zu settings meets the goal", n);
+    for (size_t i = 0; i < n; i++)
+        tc_note(ctx, NULL, "%s: %.1f dB, %.0f cycles, %.0f bytes of flash%s", row[i].name,
+                row[i].sqnr_db, row[i].cycles, row[i].flash,
+                i == best ? ", the most accurate" : "");
+    return status;
+}
+
+/* ---- the order of trying ---- */
+
+typedef struct search {
+    tc_ctx *ctx;
+    const tc_compile_request *request;
+    const tc_goal *goal;
+    tc_goal wanted;
+    const int64_t *labels;
+    tc_frontier_row *row;
+    tc_config *config;
+    size_t n, best; /* rows so far; the one to take, or SIZE_MAX */
+    double end;     /* of the time */
+} search;
+
+/* One rung more, unless time is over; *met: it meets the goal. */
+static tc_status step(search *s, size_t which, bool *met)
+{
+    size_t n = s->n;
+    *met = false;
+    if (n && now() >= s->end)
+        return TC_OK;
+    TC_TRY(tc_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
+    bool known = n && s->row[0].cycles > 0;
+    double room = known ? 100 * (s->wanted.cycles / s->row[0].cycles - 1) : 0;
+    if (rungs[which].cycles == WITHIN && !(room > 0))
+        return TC_OK;
+    s->row[n] = (tc_frontier_row){.name = rungs[which].name};
+    TC_TRY(settle(s->ctx, s->goal, &rungs[which], room, known, &s->config[n]));
+    TC_TRY(try_rung(s->ctx, s->request, s->goal, &s->config[n], s->labels, &s->row[n]));
+    if (!n && s->wanted.best)
+        s->wanted.cycles = BEST_CYCLES * s->row[0].cycles;
+    *met = meets(&s->wanted, &s->row[n]);
+    if (*met && (s->best == SIZE_MAX || better(&s->wanted, &s->row[n], &s->row[s->best])))
+        s->best = n;
+    s->n++;
+    return TC_OK;
+}
+
+/* No fewer bits, and no more cycles: of values with 16 bits those that were chosen together may do
+ * better than those that fill the limit. */
+static bool may_be_best(const rung *r)
+{
+    return !r->four && r->cycles > 0 && 1 + r->cycles / 100 < BEST_CYCLES;
+}
+
+static tc_status try_all(search *s)
+{
+    bool met;
+    TC_TRY(step(s, PLAIN, &met));
+    TC_TRY(step(s, FITTING, &met));
+    for (size_t i = FEWER; i < FITTING; i++)
+        if (!s->wanted.best || may_be_best(&rungs[i]))
+            TC_TRY(step(s, i, &met));
+    return TC_OK;
+}
+
+/* For accuracy alone: where int8 has it, fewer bits are looked at; where not, the least of the
+ * wider rungs that has it is found by halves, since each is more accurate than those before. */
+static tc_status try_halves(search *s)
+{
+    bool met;
+    TC_TRY(step(s, PLAIN, &met));
+    for (size_t i = FEWER; met && i < WIDER; i++) {
+        bool also;
+        TC_TRY(step(s, i, &also));
+    }
+    for (size_t lo = WIDER, hi = WIDEST + 1; !met && lo < hi;) {
+        size_t middle = lo + (hi - lo) / 2;
+        bool enough;
+        TC_TRY(step(s, middle, &enough));
+        lo = enough ? lo : middle + 1;
+        hi = enough ? middle : hi;
+    }
+    return TC_OK;
+}
+
+tc_status tc_budget_search(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
+                           tc_config *out, tc_frontier_row **rows, size_t *n_row)
+{
+    tc_labels labels = {NULL, NULL, 0};
+    if (!request->calib)
+        return tc_usage(ctx,
+                        "a goal for accuracy, cycles or flash needs calibration data: --calib");
+    if (goal->labels) {
+        tc_samples samples;
+        TC_TRY(tc_open_dataset(ctx, request->calib, tc_main(request->module), &samples));
+        const tc_graph *g = tc_main(request->module);
+        TC_TRY(tc_read_labels(ctx, goal->labels, request->calib, samples.n,
+                              g->n_out ? (size_t)tc_type_count(tc_type_of(g, g->out[0])) : 0,
+                              &labels));
+    }
+    search s = {.ctx = ctx,
+                .request = request,
+                .goal = goal,
+                .wanted = *goal,
+                .labels = labels.of,
+                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs)),
+                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs)),
+                .best = SIZE_MAX,
+                .end = now() + (goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES)};
+    bool accuracy = !goal->best && !(goal->cycles > 0) && !(goal->flash > 0);
+    TC_TRY(accuracy ? try_halves(&s) : try_all(&s));
+    *rows = s.row;
+    *n_row = s.n;
+    if (s.best == SIZE_MAX)
+        return nothing_meets(ctx, s.row, s.n);
+    s.row[s.best].chosen = 1;
+    *out = s.config[s.best];
+    return TC_OK;
+}

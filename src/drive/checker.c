@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* checker.c -- see checker.h.
+ *
+ * Evaluated with the kernels that define the bits, so that EXACT means equal. */
+#include "checker.h"
+
+#include <math.h>
+
+#include "../num/half.h"
+#include "../num/load.h"
+#include "../num/quant.h"
+
+void tc_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n)
+{
+    *c = (tc_checker){.ctx = ctx, .n = n};
+    for (size_t k = 0; k < n; k++)
+        c->in[k] = in[k];
+    for (int i = 0; i < 2; i++) {
+        tc_arena_init_like(&c->arena[i], &ctx->arena);
+    }
+}
+
+tc_status tc_check_begin(tc_checker *c, tc_ctx *ctx, const tc_graph *g, const tc_samples *samples)
+{
+    tc_tensor *in[TC_CHECK_SAMPLES];
+    size_t n = samples->n < TC_CHECK_SAMPLES ? samples->n : TC_CHECK_SAMPLES;
+    for (size_t k = 0; k < n; k++) {
+        in[k] = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
+        for (size_t i = 0; i < g->n_in; i++)
+            in[k][i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        TC_TRY(samples->read(samples->from, k, in[k]));
+    }
+    tc_check_begin_with(c, ctx, in, n);
+    return TC_OK;
+}
+
+void tc_check_end(tc_checker *c)
+{
+    tc_arena_free(&c->arena[0]);
+    tc_arena_free(&c->arena[1]);
+}
+
+tc_tensor tc_check_value(const tc_checker *c, size_t k, tc_val v) { return c->last[k].at[v]; }
+
+/* ---- comparing ---- */
+
+int64_t tc_check_count(tc_tensor t)
+{
+    return tc_type_count(t.type) * (tc_dtypes[t.type->dtype].kind == TC_COMPLEX ? 2 : 1);
+}
+
+double tc_check_real(tc_tensor t, int64_t i)
+{
+    const tc_quant *q = t.type->quant;
+    if (tc_dtypes[t.type->dtype].kind == TC_COMPLEX)
+        return (double)((const float *)t.data)[i];
+    double stored = tc_load_f64(t, i);
+    if (!q)
+        return stored;
+    int64_t inner = 1;
+    for (int k = q->axis + 1; q->axis >= 0 && k < t.type->rank; k++)
+        inner *= t.type->dim[k];
+    return tc_real(t.type, q->axis >= 0 ? i / inner % q->count : 0, (int64_t)stored);
+}
+
+/* The step between neighbouring codes, the coarsest of a tensor by channels; 0: not quantized. */
+static double step_of(const tc_type *t)
+{
+    double step = 0;
+    for (int k = 0; t->quant && k < t->quant->count; k++)
+        step = fmax(step, t->quant->scale[k]);
+    return step;
+}
+
+/* How far two tensors are apart, in real numbers: at most, and on the average (root of the mean
+ * square). */
+typedef struct gap {
+    double most, mean, top, size; /* top, size: the same of the numbers themselves */
+    int64_t at;
+    bool lost; /* a number became none */
+} gap;
+
+static bool comparable(tc_tensor a, tc_tensor b)
+{
+    bool complex = tc_dtypes[a.type->dtype].kind == TC_COMPLEX;
+    bool there = (a.data && b.data) || !tc_type_count(a.type);
+    return there && tc_same_dims(a.type, b.type) &&
+           complex == (tc_dtypes[b.type->dtype].kind == TC_COMPLEX);
+}
+
+static gap gap_between(tc_tensor a, tc_tensor b)
+{
+    gap g = {.at = -1};
+    int64_t n = tc_check_count(a);
+    for (int64_t i = 0; i < n; i++) {
+        double x = tc_check_real(a, i), y = tc_check_real(b, i), off = fabs(x - y);
+        g.top = isfinite(x) && fabs(x) > g.top ? fabs(x) : g.top;
+        g.size += isfinite(x) ? x * x : 0;
+        if (x == y || (isnan(x) && isnan(y)))
+            continue;
+        g.lost = g.lost || (isnan(y) && !isnan(x));
+        g.mean += isnan(off) ? INFINITY : off * off;
+        if (off <= g.most)
+            continue;
+        g.most = isnan(off) ? INFINITY : off;
+        g.at = i;
+    }
+    g.mean = n ? sqrt(g.mean / (double)n) : 0;
+    g.size = n ? sqrt(g.size / (double)n) : 0;
+    return g;
+}
+
+/* What CLOSE means, here and wherever a pass is tried: of floats, at most a ten thousandth of the
+ * largest number and two roundings to their format.  Between quantized values a last bit may turn a
+ * rounding, and that the next one: there the average counts, half a step or 4 % of the numbers. */
+static bool is_close(tc_tensor before, gap g, bool rounds)
+{
+    tc_dtype t = before.type->dtype;
+    double unit = t == TC_f32 || t == TC_f64 ? 0 : 2 * tc_float_unit(t);
+    return rounds ? g.mean <= fmax(step_of(before.type) / 2, g.size / 25)
+                  : g.most <= fmax(g.top, 1e-3) * (1e-4 + unit);
+}
+
+/* Tensors of one shape. */
+static bool keeps(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after, gap *g)
+{
+    *g = gap_between(before, after);
+    return numbers == TC_EXACT   ? g->most == 0
+           : numbers == TC_CLOSE ? is_close(before, *g, rounds)
+                                 : !g->lost;
+}
+
+bool tc_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after)
+{
+    gap g;
+    return comparable(before, after) && keeps(numbers, rounds, before, after, &g);
+}
+
+static const char *name_at(const tc_graph *g, tc_val v)
+{
+    return g->val[v]->name ? g->val[v]->name : "?";
+}
+
+static tc_status broken(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val v,
+                        tc_tensor before, gap g)
+{
+    static const tc_loc nowhere = {0};
+    const tc_node *def = tc_def(&now->graph, v);
+    double step = step_of(before.type);
+    tc_error(c->ctx, def ? def->loc : &nowhere, TC_E_PROMISE,
+             "the pass '%s' changed '%s' by %.3g at element %" PRId64
+             " (%.9g, before %.9g), %.3g on the average",
+             pass->name, name_at(&now->graph, v), g.most, g.at, tc_check_real(now->at[v], g.at),
+             tc_check_real(before, g.at), g.mean);
+    if (step > 0)
+        tc_note(c->ctx, def ? def->loc : &nowhere, "that is %.1f steps of %.6g", g.most / step,
+                step);
+    return TC_BUG;
+}
+
+/* Values by their names; a name that several bear leads to value 0, which is none. */
+static void values_by_name(const tc_seen *seen, tc_map *out)
+{
+    for (size_t v = 1; v < seen->graph.n_val; v++)
+        if (seen->graph.val[v]->name) {
+            void **slot = tc_map_at(out, tc_str_of(seen->graph.val[v]->name));
+            *slot = *slot ? &seen->at[0] : &seen->at[v];
+        }
+}
+
+/* By value: indices, bools and whole numbers that follow from numbers which are not exact, however
+ * far back: an argmax, and what wraps, shifts or counts it. */
+static const bool *choices_in(tc_arena *arena, const tc_graph *g)
+{
+    bool *choice = tc_new_n(arena, bool, g->n_val);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool by_reals = false;
+        for (int i = 0; i < node->n_in; i++) {
+            const tc_type *in = node->in[i] ? tc_type_of(g, node->in[i]) : NULL;
+            by_reals = by_reals || (in && (in->quant || tc_is_float(in->dtype) ||
+                                           choice[node->in[i]]));
+        }
+        for (int i = 0; i < node->n_out; i++) {
+            const tc_type *type = tc_type_of(g, node->out[i]);
+            choice[node->out[i]] = by_reals && !type->quant && !tc_is_float(type->dtype);
+        }
+    }
+    return choice;
+}
+
+/* A sum or difference is no finer than what it is made of: two that are the same but for rounding
+ * leave a few last places of theirs, by one formula or another. */
+static bool cancels(const tc_seen *now, tc_val v, gap g)
+{
+    const tc_node *def = tc_def(&now->graph, v);
+    double top = 0;
+    if (!def || (def->op != TC_OP_add && def->op != TC_OP_sub) ||
+        now->at[v].type->dtype != TC_f32 || now->at[v].type->quant)
+        return false;
+    for (int i = 0; i < def->n_in; i++) {
+        tc_tensor in = now->at[def->in[i]];
+        for (int64_t e = 0; in.data && e < tc_check_count(in); e++)
+            top = isfinite(tc_check_real(in, e)) ? fmax(top, fabs(tc_check_real(in, e))) : top;
+    }
+    return g.most <= 4 * tc_float_unit(TC_f32) * top;
+}
+
+/* The largest of some that are alike within the pass's promise may be another now: all that follows
+ * from it may be, too. */
+static tc_status turned(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val v)
+{
+    tc_warning(c->ctx, tc_def(&now->graph, v)->loc, TC_E_PROMISE,
+               "after the pass '%s' '%s' chooses otherwise, by numbers that are within its "
+               "promise: what follows from it was not compared",
+               pass->name, name_at(&now->graph, v));
+    return TC_OK;
+}
+
+/* The first value that both graphs name and that breaks the promise; else the output itself.  A
+ * choice is not to blame, where the numbers that it was made by are not. */
+static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last,
+                       const tc_seen *now, tc_val out, tc_tensor out_before, gap out_gap)
+{
+    tc_map by_name;
+    const bool *choice = choices_in(&c->ctx->scratch, &now->graph);
+    tc_map_init(&by_name, &c->ctx->scratch);
+    values_by_name(last, &by_name);
+    for (size_t k = 0; k < now->graph.n_node; k++)
+        for (int i = 0; i < now->graph.node[k]->n_out; i++) {
+            tc_val v = now->graph.node[k]->out[i];
+            const char *name = now->graph.val[v]->name;
+            tc_tensor *before = name ? *tc_map_at(&by_name, tc_str_of(name)) : NULL;
+            gap g;
+            if (!before || !before->type || !now->at[v].type || !comparable(*before, now->at[v]) ||
+                keeps(pass->numbers, rounds, *before, now->at[v], &g) ||
+                (pass->numbers == TC_CLOSE && cancels(now, v, g)))
+                continue;
+            return pass->numbers == TC_CLOSE && choice[v] ? turned(c, pass, now, v)
+                                                          : broken(c, pass, now, v, *before, g);
+        }
+    return pass->numbers == TC_CLOSE && choice[out]
+               ? turned(c, pass, now, out)
+               : broken(c, pass, now, out, out_before, out_gap);
+}
+
+/* An output that is not there any more, or has another shape. */
+static tc_status reshaped(const tc_checker *c, const tc_pass *pass, const tc_seen *last,
+                          const tc_seen *now, size_t i)
+{
+    static const tc_loc nowhere = {0};
+    bool there = i < now->graph.n_out && i < last->graph.n_out;
+    tc_error(c->ctx, &nowhere, TC_E_PROMISE, "the pass '%s' left output %zu as %s, before %s",
+             pass->name, i,
+             there ? tc_type_text(&c->ctx->scratch, tc_type_of(&now->graph, now->graph.out[i]))
+                   : "nothing",
+             i < last->graph.n_out
+                 ? tc_type_text(&c->ctx->scratch, tc_type_of(&last->graph, last->graph.out[i]))
+                 : "nothing");
+    return TC_BUG;
+}
+
+static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last,
+                         const tc_seen *now)
+{
+    for (size_t i = 0; i < now->graph.n_out || i < last->graph.n_out; i++) {
+        bool there = i < now->graph.n_out && i < last->graph.n_out;
+        tc_tensor before = there ? last->at[last->graph.out[i]] : (tc_tensor){0},
+                  after = there ? now->at[now->graph.out[i]] : (tc_tensor){0};
+        gap g;
+        if (!there || !comparable(before, after))
+            return reshaped(c, pass, last, now, i);
+        if (!keeps(pass->numbers, rounds, before, after, &g) &&
+            !(pass->numbers == TC_CLOSE && cancels(now, now->graph.out[i], g)))
+            return blame(c, pass, rounds, last, now, now->graph.out[i], before, g);
+    }
+    return TC_OK;
+}
+
+const tc_tensor *tc_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena)
+{
+    tc_tensor *taken = tc_new_n(arena, tc_tensor, g->n_in);
+    for (size_t i = 0; i < g->n_in; i++) {
+        const tc_type *type = tc_type_of(g, g->in[i]);
+        taken[i] = in[i];
+        if (!type->quant || in[i].type->quant || !tc_is_float(in[i].type->dtype))
+            continue;
+        taken[i] = tc_tensor_new(arena, type);
+        tc_quantize_into(in[i], taken[i]);
+    }
+    return taken;
+}
+
+tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *pass)
+{
+    tc_checker *c = checker;
+    tc_arena *arena = &c->arena[c->turn ^= 1];
+    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+    tc_arena_rewind(arena, (tc_mark){NULL, 0, 0});
+    bool rounds = tc_quant_is_typed(module);
+    tc_status status = TC_OK;
+    for (size_t k = 0; k < c->n && status == TC_OK; k++) {
+        tc_seen now = {*tc_main(module), tc_new_n(arena, tc_tensor, tc_main(module)->n_val)};
+        tc_state_drop((tc_module *)(uintptr_t)module);
+        status = tc_eval_all(tc_main(module), tc_check_taken(tc_main(module), c->in[k], arena),
+                             now.at, arena);
+        if (status == TC_OK && c->last[k].at)
+            status = compare(c, pass, rounds, &c->last[k], &now);
+        c->last[k] = now;
+    }
+    tc_arena_rewind(&c->ctx->scratch, mark);
+    if (status == TC_OK && c->then)
+        status = c->then->after(c->then->user, module, pass);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* choose.c -- see choose.h. */
+#include "choose.h"
+
+#include "../lower/layout/offer.h"
+#include "../tidy/tidy.h"
+#include "../cost/estimate.h"
+
+enum { NODES_MAX = 400000, KINDS_MAX = 32 }; /* of all copies that one pass is tried on; of them */
+
+tc_status tc_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
+                         const char *system_config, const char *memory_mode, tc_verdicts **out)
+{
+    const tc_machine *m = target->machine;
+    const tc_npu_machine *npu = tc_npu_machine_find(m->costs_of ? m->costs_of : target->text);
+    *out = NULL;
+    if (!npu)
+        return TC_OK;
+    tc_verdicts *c = tc_new(&ctx->arena, tc_verdicts);
+    c->machine = npu;
+    TC_TRY(tc_npu_system_find(ctx, npu, ini, system_config ? system_config : m->system_config,
+                              memory_mode ? memory_mode : m->memory_mode, &c->system));
+    *out = c;
+    return TC_OK;
+}
+
+/* What nobody reads any more does not count. */
+static tc_status cycles_of(tc_ctx *ctx, const tc_module *module, const tc_verdicts *c, double *out)
+{
+    tc_estimate e;
+    tc_module *read = tc_module_copy(module);
+    TC_TRY(tc_tidy_dead(ctx, read));
+    tc_mark scratch = tc_arena_mark(&ctx->scratch);
+    tc_estimate_graph(ctx, tc_main(read), c->machine, &c->system, &e);
+    tc_arena_rewind(&ctx->scratch, scratch);
+    *out = e.cost.total.cycles;
+    return TC_OK;
+}
+
+static size_t nodes_of(const tc_module *module)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < module->n_graph; i++)
+        n += module->graph[i]->n_node;
+    return n;
+}
+
+/* The content of the other's graphs. */
+static void become(tc_module *module, const tc_module *other)
+{
+    for (size_t i = 0; i < module->n_graph; i++) {
+        *module->graph[i] = *other->graph[i];
+        module->graph[i]->module = module;
+    }
+}
+
+static tc_status run_with(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_offer *offer)
+{
+    module->offer = offer;
+    tc_status status = pass->run(ctx, module);
+    module->offer = NULL;
+    return status;
+}
+
+static void record(tc_ctx *ctx, tc_verdicts *c, const tc_verdict *one)
+{
+    tc_grow(&ctx->arena, c->choice, c->n, c->cap);
+    c->choice[c->n++] = *one;
+}
+
+static const char *shape_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
+{
+    return node->n_out ? tc_type_text(&ctx->arena, tc_type_of(g, node->out[0])) : "";
+}
+
+/* Each kind by itself, beside none at all. */
+static tc_status by_kind(tc_ctx *ctx, tc_module *module, const tc_module *before,
+                         const tc_pass *pass, const tc_offer *all, double none, tc_verdicts *c)
+{
+    uint64_t *refused = tc_new_n(&ctx->arena, uint64_t, all->n);
+    size_t n_refused = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const tc_offer_kind *kind = &all->kind[i];
+        tc_module *trial = tc_module_copy(before);
+        tc_offer one = {.only = true, .key = kind->key};
+        TC_TRY(run_with(ctx, trial, pass, &one));
+        tc_verdict choice = {.pass = pass->name,
+                            .region = tc_main(module)->name,
+                            .node = kind->node,
+                            .shape = shape_of(ctx, tc_main(before), kind->node),
+                            .places = kind->places,
+                            .without = none};
+        TC_TRY(cycles_of(ctx, trial, c, &choice.with));
+        choice.taken = choice.with <= none;
+        if (!choice.taken)
+            refused[n_refused++] = kind->key;
+        record(ctx, c, &choice);
+    }
+    if (!n_refused)
+        return TC_OK;
+    become(module, before);
+    tc_offer some = {.refused = refused, .n_refused = n_refused};
+    return run_with(ctx, module, pass, &some);
+}
+
+tc_status tc_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verdicts *c)
+{
+    tc_offer all = {0};
+    size_t nodes = nodes_of(module);
+    if (nodes > NODES_MAX / 4)
+        return pass->run(ctx, module);
+    tc_module *before = tc_module_copy(module);
+    TC_TRY(run_with(ctx, module, pass, &all));
+    double none, with;
+    TC_TRY(cycles_of(ctx, before, c, &none));
+    TC_TRY(cycles_of(ctx, module, c, &with));
+    if (all.n > 1 && all.n <= KINDS_MAX && all.n * nodes <= NODES_MAX)
+        return by_kind(ctx, module, before, pass, &all, none, c);
+    if (!all.n && with == none)
+        return TC_OK;
+    tc_verdict choice = {.pass = pass->name,
+                        .region = tc_main(module)->name,
+                        .node = all.n == 1 ? all.kind[0].node : NULL,
+                        .shape = all.n == 1 ? shape_of(ctx, tc_main(before), all.kind[0].node) : "",
+                        .without = none,
+                        .with = with,
+                        .taken = with <= none};
+    for (size_t i = 0; i < all.n; i++)
+        choice.places += all.kind[i].places;
+    record(ctx, c, &choice);
+    if (!choice.taken)
+        become(module, before);
+    return TC_OK;
+}
+
+void tc_verdicts_text(const tc_verdicts *c, tc_buf *out)
+{
+    if (!c) {
+        tc_buf_printf(out,
+                      "nothing is known of the machine's costs: every form offered is taken\n");
+        return;
+    }
+    tc_buf_printf(out, "forms offered, cycles of the region on %s without and with them:\n",
+                  c->machine->name);
+    tc_buf_printf(out, "  %-10s %-10s %7s %14s %14s %10s  %-6s %s\n", "region", "form", "places",
+                  "without", "with", "", "", "where");
+    for (size_t i = 0; i < c->n; i++) {
+        const tc_verdict *k = &c->choice[i];
+        const tc_loc *loc = k->node ? k->node->loc : NULL;
+        tc_buf_printf(out, "  %-10s %-10s %7zu %14.0f %14.0f %+10.0f  %-6s %s%s%s\n", k->region,
+                      k->pass, k->places, k->without, k->with, k->with - k->without,
+                      k->taken ? "taken" : "left", k->shape, loc && loc->node ? " " : "",
+                      loc && loc->node ? loc->node : "");
+    }
+    if (!c->n)
+        tc_buf_printf(out, "  none\n");
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* driver.h -- the road from a model to what a target loads: the stages, in order. */
+#ifndef TC_COMPILE_H
+#define TC_COMPILE_H
+
+#include "../emit/emit.h"
+#include "../emit/ethosu.h"
+#include "../quant/quant.h"
+#include "../split/split.h"
+#include "../target/target.h"
+#include "checker.h"
+#include "dataset.h"
+#include "passes.h"
+#include "proof.h"
+#include "tosac/tosac.h"
+
+typedef struct tc_compile_request {
+    const char *model; /* its file, or only its name: */
+    tc_module *module; /* the model itself, verified; NULL: the file is read */
+    const char *target;
+    const char *config;       /* as tc_config_read takes it; NULL: int8 for targets without float */
+    const tc_config *settings; /* instead of config; or NULL */
+    tc_dataset *calib;         /* calibration data; NULL: none */
+    bool calib_only_if_needed; /* data alone does not ask for quantization */
+    const char *const *cpu; /* names or operators that stay on the CPU */
+    size_t n_cpu;
+    const tc_trace *trace; /* told after every pass; or NULL */
+    bool check;            /* run the program before and after every pass */
+    bool strict;           /* what a region's rules or its compiler refuse is an error */
+    const char *method;    /* its name among several; NULL: it is the only one */
+    const struct tc_compiled *beside; /* the method compiled before it; or NULL */
+    bool unexecuted;       /* nothing that is written is run; command streams are verified only */
+    const int64_t *labels; /* of the calibration samples; or NULL */
+    const tc_trace *faults; /* tests: told as `trace`, which is NULL then, whenever the model is
+                               compiled, and may change what a pass has left */
+    tc_tensor *check_on;   /* `check`: this sample, by input, and no other; or NULL */
+    bool keep_odd;         /* no calibration sample is set aside */
+} tc_compile_request;
+
+/* One region: its graph in the TOSA form, and as a file. */
+typedef struct tc_region {
+    tc_module *module; /* the graph by itself */
+    const char *name;  /* as the calls name it */
+    const char **node; /* the model's nodes in it, by name */
+    size_t n_node;
+    tc_bytes
+        tosa; /* none when the program was TOSA and the target wants another form: tc_region_tosa */
+    tc_tensor *sample[TC_CHECK_SAMPLES]; /* Ethos-U: what it is given, by input */
+    size_t n_sample;
+    tc_tensor *want; /* what it should give on the one sample, by output; NULL: not known */
+} tc_region;
+
+/* What has been made of it, or written. */
+typedef struct tc_written {
+    const char *path;  /* NULL: nothing was written */
+    tc_bytes *file;    /* what was made last */
+    size_t n_file;
+    size_t bytes;      /* of all of them */
+    size_t memory;     /* a program's: bytes of the block that its values live in, */
+    size_t state;      /* and of the one that its methods share */
+    tc_memory plan;    /* and where they lie in it, */
+    const tc_graph *planned; /* by value of this graph; NULL: no program was made */
+    tc_vela_job *jobs; /* Ethos-U: one for each region */
+} tc_written;
+
+struct tc_compiled {
+    tc_module *module; /* the program: CPU nodes and calls; the regions' graphs beside it */
+    tc_config config;  /* how it is quantized, where it is not yet */
+    tc_quant_gains gains; /* and what that came to */
+    tc_frontier_row *frontier; /* settings that were tried for a goal */
+    size_t n_frontier;
+    tc_target target;
+    tc_region *region;
+    size_t n_region;
+    tc_split_report split;
+    tc_compile_request request; /* fallback.c: what was asked for, */
+    tc_module *typed;           /* the program before it was split; NULL: it is not split, */
+    tc_map left;                /* and the nodes that a refusal left on the CPU, with the reason */
+    tc_module *real;            /* proof.c: the model as it was read; NULL: nothing is executed, */
+    tc_tensor *given[TC_GIVEN]; /* and what it is run on, by sample and input; streams on the first */
+    bool given_odd[TC_GIVEN];   /* calibration has set it aside */
+    size_t n_given;
+    bool given_invented;
+    tc_proof proof;
+    bool rule_broke;            /* with `check`: a rule gave other numbers than its node */
+    bool verify_only;           /* for now: streams are not executed */
+    bool prefix_only;           /* for now: a part is tried, and nobody asks what in it differs */
+    double search_until;        /* fallback.c: tc_clock() when its time is over; 0: not begun */
+    struct tc_checker *checker; /* while it is being compiled with `check` */
+    tc_vela_options vela;
+    struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
+    bool all_forms; /* every form that is offered is taken, without asking what it costs */
+    bool places; /* .pte: steps keep where they come from */
+    tc_written written;
+    tc_model *model; /* the program, for callers */
+    const char *method;         /* its name in a .pte */
+    struct tc_compiled *beside; /* the method before it in the same .pte; or NULL */
+};
+
+/* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
+ * region.  The request's module becomes the program; out->vela is what the caller says of Vela, or
+ * zeros. */
+TC_MUST_USE tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
+                                        tc_compiled *out);
+
+/* The model of c once more, from the beginning, run before and after each step on one sample:
+ * TC_BUG and a message where one breaks its promise; *rule: it is a rule, beside its own node. */
+TC_MUST_USE tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample,
+                                         bool *rule);
+/* The model of c once more up to the typed program, which is out->module, by other settings; config
+ * NULL: by the same. */
+TC_MUST_USE tc_status tc_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config,
+                                           bool keep_odd, tc_compiled *out);
+
+/* compile.c: what is done to a program once it is typed, before it is split. */
+TC_MUST_USE tc_status tc_compile_typed(tc_ctx *ctx, const tc_target *target, tc_module *typed,
+                                       const tc_trace *trace);
+
+/* compile.c: the typed program split, its regions lowered and judged; *failed: the region that was
+ * refused, where one was. */
+TC_MUST_USE tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
+                                         size_t *failed);
+
+/* fallback.c: region `failed` was refused, by a rule or by `judge` (NULL: the rules alone).  The
+ * smallest part of it that is refused by itself goes to the CPU, and so on until nothing is
+ * refused; c is compiled anew.  The first reason comes as a warning for each part. */
+double tc_search_seconds(const tc_compiled *c); /* that finding what is refused may take */
+typedef tc_status tc_region_judge(tc_ctx *ctx, tc_compiled *c, size_t *failed);
+TC_MUST_USE tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
+                                   size_t failed, const char *why);
+
+/* idle.c: says so where the target is an accelerator and nothing runs there; `strict`: an error. */
+TC_MUST_USE tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c);
+
+/* methods.c: a constant that a method before changes under the same name is its buffer here, too,
+ * which this method leaves as it is. */
+void tc_methods_adopt_state(tc_graph *g, const tc_compiled *before);
+
+/* Buffers that the methods before have by name are quantized here as they are there. */
+void tc_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
+                           tc_config *config);
+
+/* The region as a TOSA file, also where it was not needed so far. */
+TC_MUST_USE tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);
+
+/* report.c: what was compiled, for people and for programs. */
+void tc_report_line(const tc_compiled *c, tc_buf *out); /* one line */
+void tc_report_text(const tc_compiled *c, tc_buf *out); /* regions, borders, the CPU's part */
+void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *out);
+
+/* What crosses a region's border, and what it is made of. */
+typedef struct tc_region_border {
+    int64_t bytes_in, bytes_out;
+    size_t n_tosa, n_transpose;
+} tc_region_border;
+tc_region_border tc_border_of(const tc_region *region);
+
+#endif

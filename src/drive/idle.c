@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* idle.c -- a program for an accelerator of which nothing runs there: said, with the reason that
+ * most operators have, and what can be done about it. */
+#include "driver.h"
+
+/* The reason that most operators have; *n: how many, *first: one of them. */
+static const char *main_reason(const tc_split_report *r, size_t *n, const tc_node **first)
+{
+    const char *why = NULL;
+    *n = 0;
+    for (size_t i = 0; i < r->n_left; i++) {
+        size_t same = 0;
+        for (size_t k = i; k < r->n_left; k++)
+            same += tc_text_eq(r->left[k].why, r->left[i].why);
+        if (same <= *n)
+            continue;
+        *n = same;
+        why = r->left[i].why;
+        *first = r->left[i].node;
+    }
+    return why;
+}
+
+tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c)
+{
+    if (c->n_region || c->target.machine->packing == TC_PACKED_NOT || !c->typed ||
+        !c->split.n_left)
+        return TC_OK;
+    static const char text[] = "nothing of the model runs on '%s': all %zu operators are left to "
+                               "the CPU";
+    tc_loc loc = {.file = c->module->file};
+    tc_status status = TC_OK;
+    size_t n, all = c->split.n_left;
+    const tc_node *first = NULL;
+    const char *why = main_reason(&c->split, &n, &first);
+    if (c->request.strict)
+        status = tc_error(ctx, &loc, TC_E_IDLE, text, c->target.text, all);
+    else
+        tc_warning(ctx, &loc, TC_E_IDLE, text, c->target.text, all);
+    tc_note(ctx, first->loc, "%zu of them, beginning with '%s': %s", n,
+            first->loc->node ? first->loc->node : tc_ops[first->op].name, why);
+    if (c->request.config && tc_text_eq(c->request.config, "none"))
+        tc_note(ctx, NULL, "-q none leaves the model in float: without it, --calib quantizes it");
+    else
+        tc_note(ctx, NULL, "'tosac explain' lists every operator with its reason");
+    return status;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* method_state.c -- several models as the methods of one program.
+ *
+ * Whatever a method remembers in a buffer, the others read there: a buffer of the same name has one
+ * place and, by construction, one type.  The method that comes first decides on it; for those that
+ * follow it is given. */
+#include "driver.h"
+
+/* The buffer of that name in a method before, or NULL. */
+static const tc_type *type_before(const tc_compiled *before, const char *name)
+{
+    for (; before; before = before->beside) {
+        const tc_graph *g = tc_main(before->typed ? before->typed : before->module);
+        for (size_t i = 0; i < g->n_mutation; i++) {
+            const tc_value *v = tc_value_of(g, g->mutation[i].before);
+            if (v->name && tc_text_eq(v->name, name))
+                return v->type;
+        }
+    }
+    return NULL;
+}
+
+static bool is_state(const tc_graph *g, tc_val v)
+{
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (g->mutation[i].before == v)
+            return true;
+    return false;
+}
+
+void tc_methods_adopt_state(tc_graph *g, const tc_compiled *before)
+{
+    for (tc_val v = 1; v < g->n_val; v++) {
+        const tc_value *value = tc_value_of(g, v);
+        const tc_type *there = value->data && value->name ? type_before(before, value->name) : NULL;
+        if (there && tc_same_dims(there, value->type) && !is_state(g, v))
+            tc_graph_mutate(g, v, v);
+    }
+}
+
+static tc_patch as_type(const tc_type *type)
+{
+    const tc_quant *q = type->quant;
+    tc_patch p = {.has = TC_HAS_DTYPE, .to = {.dtype = TC_none}};
+    if (!q)
+        return p;
+    p.has = TC_HAS_DTYPE | TC_HAS_RANGE | TC_HAS_SYMMETRIC | TC_HAS_FIXED;
+    p.to = (tc_setting){.dtype = type->dtype,
+                        .qmin = q->lo,
+                        .qmax = q->hi,
+                        .symmetric = q->zero[0] == 0,
+                        .observer = TC_OBSERVER_fixed,
+                        .scale = q->scale[0],
+                        .zero = q->zero[0]};
+    return p;
+}
+
+void tc_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
+                           tc_config *config)
+{
+    tc_config_entry *own = tc_new_n(&ctx->arena, tc_config_entry, config->n_entry);
+    for (size_t i = 0; i < config->n_entry; i++)
+        own[i] = config->entry[i];
+    config->entry = own;
+    config->cap_entry = config->n_entry;
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        const char *name = tc_value_of(g, g->mutation[i].before)->name;
+        const tc_type *type = name ? type_before(before, name) : NULL;
+        if (type && (!type->quant || type->quant->axis < 0))
+            tc_config_add(ctx, config,
+                          (tc_config_entry){.level = TC_LEVEL_node,
+                                            .name = name,
+                                            .act = as_type(type)});
+    }
+}

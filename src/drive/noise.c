@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* noise.c -- who makes the noise of an output.
+ *
+ * Values whose own noise is far above that of what they are made from are tried first, up to TRIED:
+ * each is left real by itself, and what the output gains is what counts. */
+#include <math.h>
+
+#include "../base/attempt.h"
+#include "driver.h"
+#include "model.h"
+
+enum { TRIED = 8 };
+
+/* What must be gained to be named. */
+static const double GAIN_DB = 1;
+
+typedef struct suspect {
+    tc_val v;
+    double score, by;
+} suspect;
+
+static tc_status read_given(void *user, size_t k, const tc_tensor *in, size_t n)
+{
+    const tc_compiled *c = user;
+    for (size_t i = 0; i < n; i++)
+        memcpy(in[i].data, c->given[k][i].data, tc_type_bytes(in[i].type));
+    return TC_OK;
+}
+
+/* By value of the typed program: its noise beside its signal, as far as that can be compared. */
+static tc_status measure(tc_ctx *ctx, const tc_compiled *c, double *noise)
+{
+    tc_dataset *data;
+    tc_comparison *found;
+    tc_compared_value v = {.size = sizeof v};
+    tc_map by_name;
+    const tc_graph *g = tc_main(c->typed);
+    TC_TRY(tc_dataset_callback(ctx, c->proof.samples, read_given, (void *)(uintptr_t)c, &data));
+    TC_TRY(tc_compare_models(ctx, tc_model_of(ctx, "model", c->real),
+                             tc_model_of(ctx, "typed", c->typed), data, &found));
+    tc_map_init(&by_name, &ctx->arena);
+    for (size_t i = 0; tc_comparison_value(found, i, &v); i++) {
+        double *at = tc_new(&ctx->arena, double);
+        *at = pow(10, -v.sqnr_db / 10);
+        *tc_map_at(&by_name, tc_str_of(v.name)) = at;
+    }
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out; i++) {
+            tc_val out = g->node[k]->out[i];
+            const char *name = g->val[out]->name;
+            const double *own = name ? tc_map_get(&by_name, tc_str_of(name)) : NULL;
+            for (int j = 0; j < g->node[k]->n_in && !own; j++)
+                noise[out] = fmax(noise[out], noise[g->node[k]->in[j]]);
+            noise[out] = own ? *own : noise[out];
+        }
+    return TC_OK;
+}
+
+/* By value: it has a part in the output. */
+static void mark_ancestors(const tc_graph *g, tc_val out, bool *part)
+{
+    part[out] = true;
+    for (size_t k = g->n_node; k-- > 0;) {
+        bool has = false;
+        for (int i = 0; i < g->node[k]->n_out; i++)
+            has = has || part[g->node[k]->out[i]];
+        for (int i = 0; i < g->node[k]->n_in && has; i++)
+            part[g->node[k]->in[i]] = true;
+    }
+}
+
+static bool same_codes(const tc_type *a, const tc_type *b)
+{
+    const tc_quant *p = a->quant, *q = b->quant;
+    return p && q && p->axis < 0 && q->axis < 0 && a->dtype == b->dtype &&
+           p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0];
+}
+
+static void insert(suspect *list, size_t *n, suspect s)
+{
+    size_t at = *n < TRIED ? (*n)++ : TRIED;
+    if (at == TRIED && !(s.score > list[TRIED - 1].score))
+        return;
+    at = at == TRIED ? TRIED - 1 : at;
+    for (; at && s.score > list[at - 1].score; at--)
+        list[at] = list[at - 1];
+    list[at] = s;
+}
+
+static size_t find_suspects(tc_ctx *ctx, const tc_compiled *c, tc_val out, const double *noise,
+                            suspect *list)
+{
+    const tc_graph *g = tc_main(c->typed);
+    bool *part = tc_new_n(&ctx->arena, bool, g->n_val);
+    size_t n = 0;
+    mark_ancestors(g, out, part);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        double in = 0;
+        for (int i = 0; i < node->n_in; i++)
+            in = fmax(in, noise[node->in[i]]);
+        for (int i = 0; i < node->n_out; i++) {
+            tc_val v = node->out[i];
+            bool known = false;
+            for (size_t j = 0; j < n; j++)
+                known = known || (same_codes(tc_type_of(g, v), tc_type_of(g, list[j].v)) &&
+                                  noise[v] - in <= list[j].score);
+            if (!known && part[v] && g->val[v]->name && tc_type_of(g, v)->quant &&
+                node->op != TC_OP_const)
+                insert(list, &n, (suspect){.v = v, .score = noise[v] - in});
+        }
+    }
+    return n;
+}
+
+/* The output with this value real, and those that have the same codes. */
+static double without(tc_ctx *ctx, const tc_compiled *c, tc_val v, size_t output, int odd)
+{
+    tc_attempt attempt;
+    tc_proof p;
+    double by = -INFINITY;
+    tc_attempt_begin(ctx, &attempt);
+    tc_module *m = tc_module_clone(c->typed);
+    const tc_graph *g = tc_main(m);
+    const tc_type *of = tc_type_of(g, v);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++) {
+            tc_value *value = g->val[g->node[k]->out[i]];
+            if (same_codes(value->type, of))
+                value->type = tc_type_make(ctx, TC_f32, value->type->rank, value->type->dim);
+        }
+    if (tc_prove_typed(ctx, c, m, &p) == TC_OK && p.out[output].compared)
+        by = tc_proof_measure(&p.out[output], &p.out[output].by[odd], &p.out[output].by[odd].typed);
+    tc_attempt_end(ctx, &attempt);
+    return by;
+}
+
+size_t tc_noise_makers(tc_ctx *ctx, const tc_compiled *c, size_t output, int odd, tc_noise *out,
+                       size_t most)
+{
+    suspect list[TRIED] = {{0}};
+    const tc_graph *g = tc_main(c->typed);
+    tc_attempt attempt;
+    tc_attempt_begin(ctx, &attempt);
+    double *noise = tc_new_n(&ctx->arena, double, g->n_val);
+    size_t n = 0, found = 0;
+    const tc_proof_output *o = &c->proof.out[output];
+    double had = tc_proof_measure(o, &o->by[odd], &o->by[odd].typed);
+    if (measure(ctx, c, noise) == TC_OK)
+        n = find_suspects(ctx, c, g->out[output], noise, list);
+    for (size_t i = 0; i < n; i++)
+        list[i].score = list[i].by = without(ctx, c, list[i].v, output, odd);
+    tc_attempt_end(ctx, &attempt);
+    for (size_t k = 0; k < most; k++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++)
+            if (list[i].score >= had + GAIN_DB && (best == n || list[i].score > list[best].score))
+                best = i;
+        if (best == n)
+            break;
+        const tc_node *def = tc_def(g, list[best].v);
+        out[found++] = (tc_noise){g->val[list[best].v]->name, def ? def->loc : NULL, list[best].by};
+        list[best].score = -INFINITY;
+    }
+    return found;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* passes.c -- see passes.h. */
+#include "choose.h"
+
+#define PASS(folder, name, ...)                                                                    \
+    extern tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
+#define STAGE(name, ...)                                                                           \
+    extern tc_status tc_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);
+#define LIST(name, passes, doc)
+#include "passes.def"
+
+/* The words of the table. */
+enum {
+    NONE = 0,
+#define FACT(name, doc) name = TC_FACT_##name,
+#include "../ir/fact.def"
+    EXACT = TC_EXACT,
+    CLOSE = TC_CLOSE,
+    APPROX = TC_APPROX,
+    NOTHING = 0,
+    TARGET = TC_WANTS_TARGET,
+    CONFIG = TC_WANTS_CONFIG,
+    SAMPLES = TC_WANTS_SAMPLES
+};
+
+const tc_pass tc_passes[] = {
+#define PASS(folder, name, needs, gives, breaks, numbers, doc)                                     \
+    {#name, tc_##folder##_##name, NULL, 0, needs, gives, breaks, (tc_numbers)numbers, doc},
+#define STAGE(name, wants, needs, gives, breaks, numbers, doc)                                     \
+    {#name, NULL, tc_stage_##name, wants, needs, gives, breaks, (tc_numbers)numbers, doc},
+#define LIST(name, passes, doc)
+#include "passes.def"
+    {0},
+};
+
+const tc_pass_list tc_pass_lists[] = {
+#define PASS(folder, name, ...)
+#define STAGE(name, ...)
+#define LIST(name, passes, doc) {#name, passes, doc},
+#include "passes.def"
+    {0},
+};
+
+/* What the job does not have; 0: nothing is missing. */
+static uint32_t missing(const tc_pass *pass, const tc_job *job)
+{
+    uint32_t has = (job && job->target ? TC_WANTS_TARGET : 0u) |
+                   (job && job->config ? TC_WANTS_CONFIG : 0u) |
+                   (job && job->samples ? TC_WANTS_SAMPLES : 0u);
+    return pass->wants & ~has;
+}
+
+static tc_status check_wants(tc_ctx *ctx, const tc_pass *pass, const tc_job *job)
+{
+    uint32_t lacks = missing(pass, job);
+    return !lacks ? TC_OK
+                  : tc_usage(ctx, "the pass '%s' must be told %s", pass->name,
+                             lacks & TC_WANTS_TARGET    ? "a target"
+                             : lacks & TC_WANTS_SAMPLES ? "calibration data"
+                                                        : "how to quantize");
+}
+
+static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass *pass)
+{
+    for (size_t i = 0; i < module->n_graph; i++) {
+        uint32_t missing = pass->needs & ~module->graph[i]->facts;
+        for (int bit = 0; bit < TC_FACT_COUNT; bit++)
+            if (missing & 1u << bit)
+                return tc_usage(ctx, "the pass '%s' needs %s, which does not hold of '%s' yet",
+                                pass->name, tc_fact_names[bit], module->graph[i]->name);
+    }
+    return TC_OK;
+}
+
+/* Each finds the facts it needs, leaves the facts it promises, and hands on what has just been
+ * verified. */
+static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, bool offered,
+                          const tc_job *job, const tc_trace *trace)
+{
+    TC_TRY(tc_go_on(ctx));
+    TC_TRY(check_wants(ctx, pass, job));
+    TC_TRY(check_needs(ctx, module, pass));
+    if (offered && job && job->choices)
+        TC_TRY(tc_choose(ctx, module, pass, job->choices));
+    else
+        TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));
+    for (size_t i = 0; i < module->n_graph; i++)
+        module->graph[i]->facts = (module->graph[i]->facts & ~pass->breaks) | pass->gives;
+    if (tc_verify(ctx, module) != TC_OK)
+        return tc_bug(ctx, &(tc_loc){.file = module->file},
+                      "the pass '%s' left a graph that does not verify", pass->name);
+    return trace ? trace->after(trace->user, module, pass) : TC_OK;
+}
+
+static const char *name_near(const char *name)
+{
+    const char *near = NULL;
+    size_t best = 4;
+    for (const tc_pass *p = tc_passes; p->name; p++) {
+        size_t distance = tc_text_distance(name, p->name);
+        if (distance < best) {
+            best = distance;
+            near = p->name;
+        }
+    }
+    return near;
+}
+
+static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc_job *job,
+                           const tc_trace *trace)
+{
+    bool offered = name.n > 1 && name.p[0] == '?';
+    name.p += offered;
+    name.n -= offered;
+    for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
+        if (tc_str_is(name, list->name))
+            return tc_run_stages(ctx, module, list->passes, job, trace);
+    for (const tc_pass *p = tc_passes; p->name; p++)
+        if (tc_str_is(name, p->name))
+            return run_pass(ctx, module, p, offered, job, trace);
+    const char *spelled = tc_text_copy(&ctx->arena, name), *near = name_near(spelled);
+    tc_status status = tc_usage(ctx, "there is no pass '%s'", spelled);
+    if (near)
+        tc_note(ctx, NULL, "did you mean '%s'?", near);
+    return status;
+}
+
+tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *names, const tc_job *job,
+                        const tc_trace *trace)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        module->graph[i]->facts |= tc_facts_seen(module->graph[i]);
+    while (*names) {
+        size_t n = strcspn(names, ",");
+        TC_TRY(run_named(ctx, module, (tc_str){names, n}, job, trace));
+        names += n + (names[n] == ',');
+    }
+    return TC_OK;
+}
+
+tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const tc_trace *trace)
+{
+    return tc_run_stages(ctx, module, names, NULL, trace);
+}
+
+const char *tc_passes_for(const tc_config *config)
+{
+    return config->anchor                      ? "dead"
+           : config->global.act.dtype == TC_i8 ? "logs,attention,offset,constants,gain,dead"
+                                               : "logs,offset,constants,gain,dead";
+}

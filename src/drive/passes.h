@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* passes.h -- runs passes and stages in order; each receives and leaves a verified module, and keeps
+ * its word: what pass.def says of it is looked at before and behind it. */
+#ifndef TC_PASS_H
+#define TC_PASS_H
+
+#include "../emit/emit.h"
+#include "../ir/verify.h"
+#include "../lower/lower.h"
+#include "../quant/quant.h"
+#include "../split/split.h"
+
+/* How faithful a pass is to the numbers. */
+typedef enum tc_numbers {
+    TC_EXACT, /* every bit */
+    TC_CLOSE, /* within rounding */
+    TC_APPROX /* measured on data */
+} tc_numbers;
+
+/* What a stage must be told, and what it tells.  Unused fields are NULL. */
+typedef struct tc_job {
+    const tc_target *target;
+    const tc_config *config;
+    const tc_samples *samples; /* to calibrate with */
+    const int64_t *labels;     /* of the samples */
+    bool keep_odd;             /* none of them is set aside */
+    tc_quant_gains *gains;     /* filled by quantize */
+    tc_quant_cost cost;        /* quantize: of what it may choose */
+    const char *const *cpu;    /* split: names or operators that stay on the CPU */
+    size_t n_cpu;
+    const tc_map *left;        /* split: nodes that stay there too, and why; or NULL */
+    const tc_lower_check *check; /* lower: each rule is compared on these; or NULL */
+    tc_split_report *split;      /* filled by split; or NULL */
+    tc_memory *memory;           /* filled by plan; or NULL */
+    struct tc_verdicts *choices;  /* choose.h: which of the forms offered are taken; NULL: all */
+    const tc_state_block *state; /* plan: where buffers lie that methods share; or NULL */
+} tc_job;
+
+/* What a stage wants of its job. */
+enum { TC_WANTS_TARGET = 1 << 0, TC_WANTS_CONFIG = 1 << 1, TC_WANTS_SAMPLES = 1 << 2 };
+
+typedef struct tc_pass {
+    const char *name;
+    tc_status (*run)(tc_ctx *ctx, tc_module *module);                      /* a pass */
+    tc_status (*stage)(tc_ctx *ctx, tc_module *module, const tc_job *job); /* or a stage */
+    uint32_t wants;                                                        /* a stage's */
+    uint32_t needs, gives, breaks;                                         /* facts */
+    tc_numbers numbers;
+    const char *doc;
+} tc_pass;
+
+typedef struct tc_pass_list {
+    const char *name, *passes, *doc;
+} tc_pass_list;
+
+/* Ended by a row without name. */
+extern const tc_pass tc_passes[];
+extern const tc_pass_list tc_pass_lists[];
+
+/* Called after every pass, with the module it has left; anything but TC_OK stops there. */
+typedef struct tc_trace {
+    tc_status (*after)(void *user, const tc_module *module, const tc_pass *pass);
+    void *user;
+} tc_trace;
+
+/* names: "fold,dead", passes, stages and lists of passes.  job: what stages want; NULL: there are
+ * none.  trace: NULL when nobody looks on. */
+TC_MUST_USE tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *names,
+                                    const tc_job *job, const tc_trace *trace);
+/* Passes only. */
+TC_MUST_USE tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names,
+                                    const tc_trace *trace);
+/* The passes right before a float program is quantized by these settings: attention becomes one
+ * operator where it has 8 bits. */
+const char *tc_passes_for(const tc_config *config);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* payload.h -- what each region's target loads, inside a program. */
+#ifndef TC_PAYLOAD_H
+#define TC_PAYLOAD_H
+
+#include "driver.h"
+#include "../emit/ethosu.h"
+
+/* One payload for each region: its .tosa, .vgf or Ethos-U command stream, as the target wants.
+ * keep_tosa: the .tosa stays beside a command stream, so that the program runs on a PC too.
+ * jobs: Ethos-U: what Vela says of each region; else NULL. */
+TC_MUST_USE tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *compiled,
+                                  const tc_vela_options *vela, bool keep_tosa, tc_payload **out,
+                                  tc_vela_job **jobs);
+
+/* judged.c: the same; what Vela refuses goes to the CPU, and so does what it translates wrongly.
+ * While parts are tried, streams are executed only where that is what failed. */
+TC_MUST_USE tc_status tc_judged_payloads(tc_ctx *ctx, tc_compiled *compiled, bool keep_tosa,
+                                         tc_payload **out);
+
+#endif

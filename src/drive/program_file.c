@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program_file.c -- what the CPU runs becomes kernels, everything gets its address, and the file is
+ * written. */
+#include "program_file.h"
+
+#include "../executorch/cpu.h"
+
+tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target)
+{
+    tc_module *m = tc_arena_copy(&ctx->arena, from, sizeof *from);
+    tc_graph *region = tc_main(from);
+    m->graph = NULL;
+    m->n_graph = m->cap_graph = 0;
+    const char *name = tc_text_eq(region->name, "main") ? "program" : "main";
+    tc_graph *g = tc_graph_new(m, tc_intern_text(ctx, name));
+    for (size_t i = 0; i < from->n_graph; i++) {
+        tc_grow(&ctx->arena, m->graph, m->n_graph, m->cap_graph);
+        m->graph[m->n_graph++] = from->graph[i];
+    }
+    for (size_t i = 0; i < region->n_in; i++) {
+        const tc_value *v = tc_value_of(region, region->in[i]);
+        tc_graph_input(g, v->type, v->name);
+    }
+    tc_attr_call *attr = tc_new(&ctx->arena, tc_attr_call);
+    *attr = (tc_attr_call){region->name, target};
+    tc_node *call =
+        tc_graph_add(g, TC_OP_call, attr, g->in, (int)g->n_in, (int)region->n_out, NULL);
+    for (size_t i = 0; i < region->n_out; i++) {
+        g->val[call->out[i]]->type = tc_type_of(region, region->out[i]);
+        tc_graph_output(g, call->out[i]);
+    }
+    return m;
+}
+
+tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
+                                   const tc_region *region)
+{
+    const char *spec = tc_target_spec(ctx, &compiled->target);
+    tc_compile_spec *s = tc_new(&ctx->arena, tc_compile_spec);
+    *s = (tc_compile_spec){"tosa_spec", {(const uint8_t *)spec, strlen(spec)}};
+    return (tc_payload){.graph = region->name,
+                        .backend = tc_machine_tosa.backend,
+                        .bytes = region->tosa,
+                        .spec = s,
+                        .n_spec = 1};
+}
+
+/* The program's own graph, not yet in kernels. */
+static tc_module *program_of(tc_ctx *ctx, const tc_compiled *compiled)
+{
+    tc_module *m = compiled->module;
+    if (compiled->n_region == 1 && compiled->region[0].module == m)
+        m = tc_program_calling(ctx, m, tc_intern_text(ctx, compiled->target.text));
+    m->places = compiled->places;
+    return m;
+}
+
+tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
+                          const tc_trace *trace, tc_pte *out)
+{
+    tc_state_block state = {0};
+    tc_emit_method *method = tc_new_n(&ctx->arena, tc_emit_method, n);
+    tc_module **m = tc_new_n(&ctx->arena, tc_module *, n);
+    for (size_t i = 0; i < n; i++) {
+        m[i] = program_of(ctx, part[i].compiled);
+        if (n > 1)
+            TC_TRY(tc_plan_state(ctx, m[i], &state));
+    }
+    for (size_t i = 0; i < n; i++) {
+        tc_job job = {.memory = &out[i].plan, .state = n > 1 ? &state : NULL};
+        TC_TRY(tc_run_stages(ctx, m[i], "program,plan", &job, trace));
+        out[i].memory = out[i].plan.bytes;
+        out[i].state = out[i].plan.state_bytes;
+        out[i].planned = tc_main(m[i]);
+        method[i] = (tc_emit_method){part[i].name, m[i], &out[i].plan, part[i].payload,
+                                     part[i].n_payload};
+    }
+    return tc_emit_methods(ctx, method, n, &out[n - 1].pte);
+}
+
+tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload,
+                          size_t n_payload, const tc_trace *trace, tc_pte *out)
+{
+    tc_program_part part = {compiled, "forward", payload, n_payload};
+    return tc_program_join(ctx, &part, 1, trace, out);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program_file.h -- a compiled module as one program for ExecuTorch's runtime. */
+#ifndef TC_PTE_H
+#define TC_PTE_H
+
+#include "driver.h"
+
+typedef struct tc_pte {
+    tc_bytes pte;
+    size_t memory; /* bytes of the block that values live in */
+    size_t state;  /* bytes of the block that several methods share; 0: there is one method */
+    tc_memory plan;
+    const tc_graph *planned;
+} tc_pte;
+
+/* A program that is one region from its inputs to its outputs: a graph that does nothing but call
+ * it, in front of the graphs of `from`. */
+tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target);
+
+/* The file; payload: one for each region, in their order.  The module's first graph is left in
+ * kernels. */
+TC_MUST_USE tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled,
+                                      const tc_payload *payload, size_t n_payload,
+                                      const tc_trace *trace, tc_pte *out);
+
+/* One method of several.  The file is the last one's `pte`. */
+typedef struct tc_program_part {
+    const tc_compiled *compiled;
+    const char *name;
+    const tc_payload *payload;
+    size_t n_payload;
+} tc_program_part;
+TC_MUST_USE tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
+                                      const tc_trace *trace, tc_pte *out);
+
+/* The region's .tosa as a delegate's payload of its own. */
+tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
+                                   const tc_region *region);
+
+#endif

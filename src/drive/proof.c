@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proof.c -- see proof.h.
+ *
+ * Samples are run one after the other from the declared state, which is carried as a run carries
+ * it.  Each program is made ready, run and given back before the next one, so that no more memory
+ * is needed than calibration took. */
+#include "proof.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "../base/attempt.h"
+#include "../num/load.h"
+#include "../run/exec.h"
+#include "checker.h"
+#include "driver.h"
+#include "model.h"
+
+/* Numbers of invented samples past this are beyond what anybody computes with. */
+static const double SANE = 1e30;
+
+/* Bytes of outputs that are kept: fewer samples rather than more. */
+static const size_t MOST_BYTES = (size_t)1 << 26;
+
+typedef enum which { MODEL, TYPED, WRITTEN, PROGRAMS } which;
+
+typedef struct course {
+    tc_ctx *ctx;
+    const tc_compiled *c;
+    tc_proof *p;
+    char why[300];  /* the written program does not run, and the model does; "": it runs */
+    void **kept[2]; /* MODEL, TYPED: by sample and output, doubles or int64_t */
+} course;
+
+/* ---- what a program gives ---- */
+
+static void **place(const course *s, which w, size_t k, size_t i)
+{
+    return &s->kept[w][k * s->p->n_out + i];
+}
+
+static bool counts(const tc_proof *p, double x)
+{
+    return isfinite(x) && (!p->invented || fabs(x) <= SANE);
+}
+
+static void keep(const course *s, which w, size_t k, size_t i, tc_tensor t)
+{
+    tc_proof_output *o = &s->p->out[i];
+    tc_proof_sums *sums = &o->by[s->c->given_odd[k]];
+    void *to = *place(s, w, k, i);
+    int64_t n = tc_check_count(t);
+    for (int64_t j = 0; j < n; j++) {
+        double x = o->real ? tc_check_real(t, j) : 0;
+        if (o->real)
+            ((double *)to)[j] = x;
+        else
+            ((int64_t *)to)[j] = tc_load_i64(t, j);
+        sums->n += w == MODEL && counts(s->p, x);
+        sums->signal += w == MODEL && counts(s->p, x) ? x * x : 0;
+    }
+}
+
+static void compare_reals(const tc_proof *p, tc_proof_sums *o, tc_proof_side *side, size_t k,
+                          const double *model, const double *typed, tc_tensor t)
+{
+    bool last = side == &o->written;
+    double noise = 0, signal = 0;
+    int64_t n = tc_check_count(t);
+    for (int64_t j = 0; j < n; j++) {
+        double x = model[j], y = tc_check_real(t, j), z = typed ? typed[j] : x;
+        if (!counts(p, x))
+            continue;
+        double e = isfinite(y) ? fabs(x - y) : fabs(x), d = y - z;
+        signal += x * x;
+        noise += e * e;
+        side->same += x == y;
+        side->lost += !isfinite(y);
+        side->most = fmax(side->most, e);
+        o->apart += last && isfinite(d) ? d * d : 0;
+        o->unlike += last && y != z && (isfinite(y) || isfinite(z));
+    }
+    side->noise += noise;
+    if (!last)
+        return;
+    if (noise > 0 && noise >= o->worst_by * signal) {
+        o->worst_by = signal > 0 ? noise / signal : INFINITY;
+        o->worst = k;
+    }
+}
+
+static void compare_whole(tc_proof_sums *o, tc_proof_side *side, size_t k, const int64_t *model,
+                          const int64_t *typed, tc_tensor t)
+{
+    bool last = side == &o->written;
+    int64_t n = tc_check_count(t), others = 0;
+    for (int64_t j = 0; j < n; j++) {
+        int64_t y = tc_load_i64(t, j);
+        side->same += model[j] == y;
+        others += last && model[j] != y;
+        o->unlike += last && y != (typed ? typed[j] : model[j]);
+    }
+    if (others && (double)others >= o->worst_by * (double)n) {
+        o->worst_by = (double)others / (double)n;
+        o->worst = k;
+    }
+}
+
+/* Output i of sample k as program w gives it. */
+static void take(const course *s, which w, size_t k, size_t i, tc_tensor t)
+{
+    tc_proof_output *o = &s->p->out[i];
+    if (!o->compared)
+        return;
+    if (w != WRITTEN)
+        keep(s, w, k, i, t);
+    if (w == MODEL)
+        return;
+    tc_proof_sums *sums = &o->by[s->c->given_odd[k]];
+    tc_proof_side *side = w == TYPED ? &sums->typed : &sums->written;
+    const void *model = *place(s, MODEL, k, i);
+    const void *typed = s->p->quantized ? *place(s, TYPED, k, i) : NULL;
+    if (o->real)
+        compare_reals(s->p, sums, side, k, model, typed, t);
+    else
+        compare_whole(sums, side, k, model, typed, t);
+}
+
+/* An output with what its integers stand for. */
+static tc_tensor meant(const tc_graph *g, size_t i, tc_tensor t)
+{
+    return (tc_tensor){t.type->quant ? t.type : tc_port_codes(g, true, i), t.data};
+}
+
+/* ---- samples that say nothing ---- */
+
+static const double NUDGE = 1e-6; /* of a number: what the roundings of f32 add up to */
+static const double STEADY = 70;  /* dB */
+
+/* Floats a millionth away. */
+static const tc_tensor *nudged(const tc_graph *g, const tc_tensor *in, tc_arena *arena)
+{
+    tc_tensor *away = tc_new_n(arena, tc_tensor, g->n_in + 1);
+    for (size_t i = 0; i < g->n_in; i++) {
+        int64_t n = tc_is_float(in[i].type->dtype) ? tc_type_count(in[i].type) : 0;
+        away[i] = in[i];
+        away[i].data = tc_arena_copy(arena, in[i].data, tc_type_bytes(in[i].type));
+        for (int64_t e = 0; e < n; e++)
+            tc_store_f64(away[i], e, tc_load_f64(in[i], e) * (e % 2 ? 1 + NUDGE : 1 - NUDGE));
+    }
+    return away;
+}
+
+/* Whether the model gives nearly the same on nearly the same numbers.  On floats at the ends of
+ * their type many do not: what another order of sums gives there is as right as what it gives. */
+static bool is_steady(const course *s, tc_exec *exec, const tc_graph *g, const tc_tensor *in)
+{
+    tc_arena *arena = &s->ctx->arena;
+    tc_tensor *out = tc_new_n(arena, tc_tensor, g->n_out + 1);
+    double **near = tc_new_n(arena, double *, g->n_out + 1);
+    bool steady = true;
+    for (int turn = 0; turn < 2; turn++) {
+        if (tc_exec_run(exec, turn ? in : nudged(g, in, arena), out) != TC_OK)
+            return true; /* that is told elsewhere */
+        for (size_t i = 0; i < g->n_out; i++) {
+            int64_t n = s->p->out[i].compared && s->p->out[i].real ? tc_check_count(out[i]) : 0;
+            double signal = 0, noise = 0;
+            near[i] = turn ? near[i] : tc_new_n(arena, double, (size_t)n + 1);
+            for (int64_t e = 0; e < n; e++) {
+                double x = tc_check_real(out[i], e), off = turn ? x - near[i][e] : 0;
+                near[i][e] = x;
+                signal += counts(s->p, x) && isfinite(off) ? x * x : 0;
+                noise += counts(s->p, x) && isfinite(off) ? off * off : 0;
+            }
+            steady = steady && !(noise > 0 && 10 * log10(signal / noise) < STEADY);
+        }
+    }
+    return steady;
+}
+
+/* Of invented numbers the first sample is an ordinary one; the model must take the others, and be
+ * steady there. */
+static bool says_nothing(const course *s, tc_exec *exec, const tc_graph *g, size_t k)
+{
+    return s->p->invented && !s->p->quantized && k && !g->n_mutation &&
+           !is_steady(s, exec, g, s->c->given[k]);
+}
+
+static tc_status run_samples(const course *s, which w, tc_module *m)
+{
+    tc_ctx *ctx = s->ctx;
+    tc_graph *g = tc_main(m);
+    tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
+    tc_state_drop(m);
+    tc_exec *exec = tc_exec_new(ctx, m);
+    for (size_t k = 0; k < s->p->samples; k++) {
+        TC_TRY(tc_go_on(ctx));
+        if (!s->p->refused[k] && w == MODEL)
+            s->p->refused[k] = says_nothing(s, exec, g, k);
+        if (s->p->refused[k])
+            continue;
+        tc_status status = tc_exec_run(exec, tc_check_taken(g, s->c->given[k], &ctx->arena), out);
+        if (status == TC_BAD_MODEL && w == MODEL && s->p->invented && k) {
+            s->p->refused[k] = true; /* an index past its table, perhaps */
+            continue;
+        }
+        TC_TRY(status);
+        for (size_t i = 0; i < g->n_out; i++)
+            take(s, w, k, i, w == MODEL ? out[i] : meant(g, i, out[i]));
+    }
+    return TC_OK;
+}
+
+/* What stands in the way of running the typed program is not in that of the model: it is run as it
+ * was read, so that a mistake in tidying is seen. */
+static tc_status run_program(course *s, which w, const tc_module *from)
+{
+    tc_attempt attempt;
+    tc_attempt_begin(s->ctx, &attempt);
+    tc_module *m = tc_module_clone(from);
+    bool typed = tc_quant_is_typed(m) && !tc_quant_is_lowered(m) &&
+                 !(w == WRITTEN && s->p->kernels); /* which quantize by themselves */
+    tc_status status = s->ctx->reference_kernels
+                           ? TC_OK
+                           : tc_run_passes(s->ctx, m,
+                                           w == MODEL ? (typed ? "simulate,dead" : "infer,dead")
+                                           : typed    ? "simulate,tidy"
+                                                      : "tidy",
+                                           NULL);
+    if (status == TC_OK)
+        status = run_samples(s, w, m);
+    if (status != TC_OK && w == WRITTEN && attempt.trial.why)
+        snprintf(s->why, sizeof s->why, "%s", attempt.trial.why);
+    tc_attempt_end(s->ctx, &attempt);
+    return status;
+}
+
+/* ---- what there is to compare ---- */
+
+/* By value: whether a real number had a part in it. */
+static const bool *by_reals(tc_ctx *ctx, const tc_graph *g)
+{
+    bool *real = tc_new_n(&ctx->scratch, bool, g->n_val);
+    for (size_t v = 1; v < g->n_val; v++) {
+        const tc_type *t = g->val[v]->type;
+        real[v] = !t || t->quant || !(tc_is_int(t->dtype) || t->dtype == TC_bool);
+    }
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool any = (tc_ops[node->op].traits & T_CONTROL) != 0 || node->op == TC_OP_call;
+        for (int i = 0; i < node->n_in; i++)
+            any = any || (node->in[i] && real[node->in[i]]);
+        for (int i = 0; i < node->n_out; i++)
+            real[node->out[i]] = real[node->out[i]] || any;
+    }
+    return real;
+}
+
+/* The step of an output: its own, or that of the codes which it is made real from. */
+static double step_of(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = tc_def(g, v);
+    const tc_quant *q = tc_type_of(g, v)->quant;
+    while (!q && def && def->n_in && def->in[0] &&
+           (def->op == TC_OP_rescale || def->op == TC_OP_dequantize ||
+            tc_ops[def->op].traits & T_MOVES)) {
+        q = tc_type_of(g, def->in[0])->quant;
+        def = tc_def(g, def->in[0]);
+    }
+    double step = 0;
+    for (int k = 0; q && k < q->count; k++)
+        step = fmax(step, q->scale[k]);
+    return step;
+}
+
+static bool has_shape(const tc_module *m, size_t i, const tc_type *type)
+{
+    const tc_graph *g = m ? tc_main(m) : NULL;
+    return !g || (i < g->n_out && tc_same_dims(tc_type_of(g, g->out[i]), type));
+}
+
+/* One line for each output of the model; the number of samples whose outputs may be kept. */
+static void describe(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
+                     const tc_module *written, tc_proof *p)
+{
+    const tc_graph *g = tc_main(c->real);
+    const bool *real = by_reals(ctx, g);
+    size_t bytes = 1;
+    p->n_out = g->n_out;
+    p->out = tc_new_n(&ctx->arena, tc_proof_output, g->n_out + 1);
+    for (size_t i = 0; i < g->n_out; i++) {
+        tc_val v = g->out[i];
+        const tc_type *t = tc_type_of(g, v);
+        const char *name = tc_output_name_of(g, i);
+        bool number = t && (t->quant || tc_is_float(t->dtype) ||
+                            tc_dtypes[t->dtype].kind == TC_COMPLEX);
+        p->out[i] = (tc_proof_output){
+            .name = name ? name : tc_text_format(&ctx->arena, "%zu", i),
+            .loc = tc_def(g, v) ? tc_def(g, v)->loc : NULL,
+            .type = t,
+            .compared = t && has_shape(typed, i, t) && has_shape(written, i, t),
+            .real = number,
+            .exact = !number && !real[v],
+            .step = typed && i < tc_main(typed)->n_out
+                        ? step_of(tc_main(typed), tc_main(typed)->out[i])
+                        : 0};
+        bytes += t ? 16 * (size_t)tc_type_count(t) : 0;
+    }
+    size_t fit = MOST_BYTES / bytes ? MOST_BYTES / bytes : 1;
+    p->samples = c->n_given < fit ? c->n_given : fit;
+    for (size_t k = 0; k < p->samples; k++)
+        p->odd += c->given_odd[k];
+}
+
+static void make_room(course *s)
+{
+    for (which w = MODEL; w <= TYPED; w++) {
+        s->kept[w] = tc_new_n(&s->ctx->arena, void *, s->p->samples * s->p->n_out + 1);
+        for (size_t k = 0; k < s->p->samples; k++)
+            for (size_t i = 0; i < s->p->n_out; i++)
+                if (s->p->out[i].compared)
+                    *place(s, w, k, i) = tc_arena_raw(
+                        &s->ctx->arena, 2 * sizeof(double) *
+                                            (size_t)tc_type_count(s->p->out[i].type));
+    }
+}
+
+/* All of them, one after the other; written may be NULL. */
+static tc_status run_all(course *s, const tc_module *typed, const tc_module *written)
+{
+    tc_attempt attempt;
+    tc_attempt_begin(s->ctx, &attempt);
+    make_room(s);
+    tc_status status = run_program(s, MODEL, s->c->real);
+    if (status == TC_OK && s->p->quantized)
+        status = run_program(s, TYPED, typed);
+    if (status == TC_OK && written)
+        status = run_program(s, WRITTEN, written);
+    tc_attempt_end(s->ctx, &attempt);
+    return status;
+}
+
+double tc_proof_db(const tc_proof_sums *s, const tc_proof_side *side)
+{
+    return side->noise > 0 ? 10 * log10(s->signal / side->noise) : INFINITY;
+}
+
+double tc_proof_agreement(const tc_proof_sums *s, const tc_proof_side *side)
+{
+    return s->n ? (double)side->same / (double)s->n : 1;
+}
+
+double tc_proof_measure(const tc_proof_output *o, const tc_proof_sums *s, const tc_proof_side *side)
+{
+    return !o->real     ? 40 * tc_proof_agreement(s, side) - 40
+           : side->lost ? -INFINITY
+                        : tc_proof_db(s, side);
+}
+
+static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
+                       const tc_module *written, tc_proof *p)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    course s = {.ctx = ctx, .c = c, .p = p};
+    p->invented = c->given_invented;
+    p->quantized = typed && tc_quant_is_typed(typed);
+    p->codes = tc_quant_is_pt2e(c->real) || tc_quant_is_typed(c->real) ||
+               tc_quant_is_lowered(c->real);
+    describe(ctx, c, typed, written, p);
+    tc_status status = run_all(&s, typed, written);
+    tc_arena_rewind(&ctx->scratch, mark);
+    for (size_t k = 0; k < p->samples; k++)
+        p->ran += !p->refused[k];
+    if (*s.why && (status == TC_BAD_MODEL || status == TC_BUG)) {
+        tc_warning(ctx, &(tc_loc){.file = c->module->file}, TC_E_WRITTEN,
+                   "what is written does not run here: %s", s.why);
+        tc_note(ctx, NULL, "the model runs on the same sample; 'tosac run' says more of the program");
+    }
+    return status;
+}
+
+tc_status tc_prove_typed(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed, tc_proof *out)
+{
+    *out = (tc_proof){.of = typed};
+    return prove(ctx, c, typed, NULL, out);
+}
+
+tc_status tc_prove(tc_ctx *ctx, tc_compiled *c, const tc_module *written)
+{
+    bool kernels = written != c->module;
+    if (!c->real || !c->n_given || (c->proof.of == c->module && c->proof.kernels >= kernels) ||
+        tc_main(written)->n_out != tc_main(c->real)->n_out)
+        return TC_OK;
+    tc_proof p = {.of = c->module, .kernels = kernels};
+    TC_TRY(tc_tell_progress(ctx, "running what is written", 0, 1));
+    tc_status status = prove(ctx, c, c->typed, written, &p);
+    if (status == TC_CANCELLED || status == TC_NO_MEMORY)
+        return status;
+    if (status != TC_OK || !p.ran)
+        return TC_OK; /* a program that does not run here leaves no record */
+    c->proof = p;
+    return tc_proof_judge(ctx, c);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* region_sample.c -- see region_sample.h.
+ *
+ * The program is run once, by the quick kernels, with what its calls read and give as outputs. */
+#include "region_sample.h"
+
+#include "../num/quant.h"
+#include "../run/exec.h"
+#include "checker.h"
+#include "dataset.h"
+#include "model.h"
+
+enum { FEW_NUMBERS = 20000 };
+enum { MOST_ODD = 2 }; /* samples that calibration has set aside */
+
+static tc_tensor *input_tensors(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in + 1);
+    for (size_t i = 0; i < g->n_in; i++)
+        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+    return in;
+}
+
+/* How many of n samples what is written is run on, those that were set aside not counted.  A
+ * calibration runs the model some 2 n + 3 min(n, 64) + 2 min(n, 32) times, and this three times for
+ * each: less than a twentieth of that from 32 samples on.  Of a program that makes few numbers, runs
+ * are nothing beside getting it ready: it has all that there is room for. */
+static size_t enough_of(const tc_graph *g, size_t n)
+{
+    int64_t numbers = 0;
+    for (size_t v = 1; v < g->n_val; v++)
+        numbers += g->val[v]->type ? tc_type_count(g->val[v]->type) : 0;
+    size_t most = numbers < FEW_NUMBERS ? n : 1 + n / 32;
+    return most < TC_GIVEN - MOST_ODD ? most : TC_GIVEN - MOST_ODD;
+}
+
+static tc_status read_one(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples, size_t k,
+                          bool odd, tc_compiled *c)
+{
+    tc_tensor *in = input_tensors(ctx, g);
+    TC_TRY(samples->read(samples->from, k, in));
+    c->given_odd[c->n_given] = odd;
+    c->given[c->n_given++] = in;
+    return TC_OK;
+}
+
+static bool is_odd(const tc_quant_gains *gains, size_t k)
+{
+    for (size_t i = 0; i < gains->n_aside; i++)
+        if (gains->aside[i] == k)
+            return true;
+    return false;
+}
+
+/* The first sample, some more spread over the data, and some of those that were set aside; in the
+ * order of the data.  A program that remembers is given the first ones, one after the other. */
+static tc_status read_data(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples,
+                           tc_compiled *c)
+{
+    size_t n = enough_of(g, samples->n), odd = 0, taken = 0;
+    for (size_t k = 0; k < samples->n && c->n_given < TC_GIVEN; k++) {
+        bool set_aside = is_odd(&c->gains, k) && odd < MOST_ODD;
+        bool due = g->n_mutation ? k < n : taken < n && k * n >= taken * samples->n;
+        if (!set_aside && !due)
+            continue;
+        odd += set_aside;
+        taken += due;
+        TC_TRY(read_one(ctx, g, samples, k, set_aside, c));
+    }
+    return TC_OK;
+}
+
+static tc_status read_samples(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    static const char *const invented[] = {"random:1"};
+    const tc_graph *g = tc_main(c->real);
+    tc_samples samples;
+    c->given_invented = !r->calib || tc_dataset_invented(r->calib);
+    if (r->calib) {
+        TC_TRY(tc_open_dataset(ctx, r->calib, g, &samples));
+        return read_data(ctx, g, &samples, c);
+    }
+    TC_TRY(tc_open_samples(ctx, g, invented, g->n_in ? 1 : 0, &samples));
+    TC_TRY(read_one(ctx, g, &samples, 0, false, c));
+    for (int reals = 1; reals >= 0; reals--) {
+        TC_TRY(read_one(ctx, g, &samples, c->n_given, false, c));
+        if (!tc_invent_ends(g, reals, c->given[c->n_given - 1]))
+            c->n_given--;
+    }
+    return TC_OK;
+}
+
+void tc_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *c)
+{
+    tc_trial trial;
+    tc_trial_begin(ctx, &trial);
+    if (read_samples(ctx, request, c) != TC_OK)
+        c->n_given = 0;
+    tc_trial_end(ctx, &trial);
+}
+
+/* ---- what the regions are handed ---- */
+
+static const tc_node *call_of(const tc_graph *g, const char *name)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_call && ((const tc_attr_call *)g->node[k]->attr)->graph == name)
+            return g->node[k];
+    return NULL;
+}
+
+/* Where a value comes out of the program that is run; outputs grow by those that do not yet. */
+static size_t place_of(tc_graph *g, size_t *place, tc_val v)
+{
+    if (!place[v]) {
+        tc_graph_output(g, v);
+        place[v] = g->n_out;
+    }
+    return place[v] - 1;
+}
+
+static void ask_for(tc_graph *g, size_t *place, const tc_node *call)
+{
+    for (int i = 0; i < call->n_in; i++)
+        place_of(g, place, call->in[i]);
+    for (int i = 0; i < call->n_out; i++)
+        place_of(g, place, call->out[i]);
+}
+
+static tc_tensor kept(tc_arena *arena, const tc_type *type, tc_tensor t)
+{
+    return (tc_tensor){type, tc_arena_copy(arena, t.data, tc_type_bytes(t.type))};
+}
+
+static tc_status run_once(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_tensor *out)
+{
+    tc_graph *g = tc_main(m);
+    const tc_tensor *in = tc_check_taken(g, c->given[0], &ctx->arena);
+    tc_state_drop(m);
+    if (!ctx->reference_kernels)
+        TC_TRY(tc_run_passes(ctx, m, "tidy", NULL));
+    return tc_exec_run(tc_exec_new(ctx, m), in, out);
+}
+
+static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_module *m = tc_module_clone(c->module);
+    tc_graph *g = tc_main(m);
+    const tc_graph *old = tc_main(c->module);
+    bool whole = c->n_region == 1 && c->region->module == c->module;
+    size_t *place = tc_new_n(&ctx->arena, size_t, g->n_val);
+    if (!whole) {
+        g->n_out = 0;
+        for (size_t i = 0; i < c->n_region; i++)
+            ask_for(g, place, call_of(g, c->region[i].name));
+    }
+    tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
+    TC_TRY(run_once(ctx, c, m, out));
+    for (size_t i = 0; i < c->n_region; i++) {
+        tc_region *r = &c->region[i];
+        const tc_node *call = whole ? NULL : call_of(old, r->name);
+        size_t n_in = whole ? old->n_in : (size_t)call->n_in;
+        size_t n_out = whole ? old->n_out : (size_t)call->n_out;
+        r->sample[0] = tc_new_n(&ctx->arena, tc_tensor, n_in + 1);
+        r->want = tc_new_n(&ctx->arena, tc_tensor, n_out + 1);
+        for (size_t k = 0; k < n_in; k++) {
+            tc_val v = whole ? old->in[k] : call->in[k];
+            r->sample[0][k] = whole ? c->given[0][k]
+                                    : kept(&ctx->arena, tc_type_of(old, v), out[place[v] - 1]);
+        }
+        for (size_t k = 0; k < n_out; k++) {
+            tc_val v = whole ? old->out[k] : call->out[k];
+            r->want[k] = kept(&ctx->arena, tc_type_of(old, v), out[whole ? k : place[v] - 1]);
+        }
+        r->n_sample = 1;
+    }
+    return TC_OK;
+}
+
+void tc_hand_samples(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_trial trial;
+    if (!c->n_given || !c->n_region || c->region->n_sample)
+        return;
+    tc_trial_begin(ctx, &trial);
+    if (hand(ctx, c) != TC_OK)
+        for (size_t i = 0; i < c->n_region; i++)
+            c->region[i].n_sample = 0;
+    tc_trial_end(ctx, &trial);
+}

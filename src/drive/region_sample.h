@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* region_sample.h -- samples for the program, and of these one for every region, so that its
+ * command stream is executed before it is written. */
+#ifndef TC_REGION_SAMPLE_H
+#define TC_REGION_SAMPLE_H
+
+#include "driver.h"
+
+/* Keeps some samples of the calibration data, or invented ones, in c->given: what is written is run
+ * on them.  Data that cannot be read is told of by those who need it. */
+void tc_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *c);
+
+/* Runs the program on the first of them, its regions in the TOSA form: what each is handed, and what it
+ * should give, stay with it.  A region that has samples keeps them; where the program does not run
+ * on the sample, regions have none. */
+void tc_hand_samples(tc_ctx *ctx, const tc_compiled *c);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stages.c -- the stages as passes: what pass.def names with STAGE().
+ *
+ * Each is the one function of its folder that does the work, given what it needs from the job. */
+#include "passes.h"
+
+#include "../executorch/cpu.h"
+
+#define STAGE(name, ...)                                                                           \
+    tc_status tc_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);
+#define PASS(folder, name, ...)
+#define LIST(name, passes, doc)
+#include "passes.def"
+
+tc_status tc_stage_quantize(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    return tc_quantize(ctx, module,
+                       &(tc_quant_request){.config = job->config,
+                                            .samples = *job->samples,
+                                            .labels = job->labels,
+                                            .keep_odd = job->keep_odd,
+                                            .cost = job->cost,
+                                            .gains = job->gains});
+}
+
+tc_status tc_stage_narrow(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    return tc_lower_narrow(ctx, module, job->target);
+}
+
+static bool takes(void *who, const tc_graph *g, const tc_node *node, const char **why)
+{
+    (void)g;
+    return tc_lower_can(who, node, why);
+}
+
+static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, const char **why)
+{
+    (void)who, (void)g, (void)node;
+    *why = "the target has no accelerator";
+    return false;
+}
+
+tc_status tc_stage_split(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    bool alone = job->target->machine->packing == TC_PACKED_NOT;
+    tc_split_report report;
+    tc_split_request split = {
+        .target = job->target->text,
+        .ask = alone ? takes_nothing : takes,
+        .who = alone ? NULL : tc_lower_ask(ctx, tc_main(module), job->target),
+        .cpu = job->cpu,
+        .n_cpu = job->n_cpu,
+        .left = job->left,
+    };
+    return tc_split(ctx, module, &split, job->split ? job->split : &report);
+}
+
+tc_status tc_stage_lower(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_call)
+            return tc_usage(ctx, "the pass 'lower' is for a program in one piece, and this one "
+                                 "calls regions");
+    return tc_lower_graph(ctx, tc_main(module), job->target, job->check);
+}
+
+tc_status tc_stage_plan(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    tc_memory memory = tc_plan_memory(ctx, module, job ? job->state : NULL);
+    if (job && job->memory)
+        *job->memory = memory;
+    return TC_OK;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* typed_cost.c -- see typed_cost.h. */
+#include "typed_cost.h"
+
+#include <math.h>
+
+#include "choose.h"
+#include "../cost/estimate.h"
+
+typedef struct costing {
+    tc_ctx *ctx;
+    const tc_compile_request *request;
+    const tc_compiled *c;
+    const tc_npu_machine *machine;
+    tc_npu_system system;
+    size_t most_left, most_regions; /* of the first program that was asked about */
+    bool asked;
+} costing;
+
+/* Fewer nodes on the target, or more pieces, are no saving. */
+static bool runs_as_much(costing *k, const tc_compiled *t)
+{
+    if (!k->asked) {
+        k->asked = true;
+        k->most_left = t->split.n_left;
+        k->most_regions = t->n_region;
+    }
+    return t->split.n_left <= k->most_left && t->n_region <= k->most_regions;
+}
+
+static tc_status cycles_of(void *who, const tc_module *typed, double *out)
+{
+    costing *k = who;
+    tc_compiled t = {.target = k->c->target,
+                     .vela = k->c->vela,
+                     .request = *k->request,
+                     .all_forms = true};
+    size_t failed;
+    *out = INFINITY;
+    t.module = tc_module_copy(typed);
+    TC_TRY(tc_compile_typed(k->ctx, &t.target, t.module, NULL));
+    t.typed = t.module;
+    tc_map_init(&t.left, &k->ctx->arena);
+    tc_status status = tc_compile_regions(k->ctx, &t, NULL, &failed);
+    if (status != TC_OK)
+        return failed != SIZE_MAX ? TC_OK : status; /* a region is refused: that is dear */
+    if (!runs_as_much(k, &t))
+        return TC_OK;
+    *out = 0;
+    for (size_t i = 0; i < t.n_region; i++) {
+        tc_estimate e;
+        tc_estimate_graph(k->ctx, tc_main(t.region[i].module), k->machine, &k->system, &e);
+        *out += e.cost.total.cycles;
+    }
+    return TC_OK;
+}
+
+tc_status tc_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc_compiled *c,
+                        tc_quant_cost *out)
+{
+    tc_verdicts *v;
+    *out = (tc_quant_cost){0};
+    TC_TRY(tc_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config, c->vela.memory_mode,
+                           &v));
+    if (!v)
+        return TC_OK;
+    costing *k = tc_new(&ctx->arena, costing);
+    *k = (costing){.ctx = ctx,
+                   .request = request,
+                   .c = c,
+                   .machine = v->machine,
+                   .system = v->system};
+    *out = (tc_quant_cost){cycles_of, k};
+    return TC_OK;
+}

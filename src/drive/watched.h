@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watched.h -- a compiled program whose inner values can be looked at. */
+#ifndef TC_WATCHED_H
+#define TC_WATCHED_H
+
+#include "driver.h"
+
+/* The program with its regions in place of their calls, which gives, behind its own outputs, the
+ * values that the typed program has too: under their names there, with their types and in their
+ * order of axes.  NULL: it cannot be had, since the program remembers or branches, or was TOSA. */
+tc_model *tc_compiled_watched(tc_ctx *ctx, const tc_compiled *compiled);
+
+#endif

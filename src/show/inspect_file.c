@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inspect_file.c -- what a file holds, as a page for people or as JSON. */
+#include "inspect.h"
+
+#include "../num/load.h"
+#include "../npu/program.h"
+#include "../read/data.h"
+#include "../read/read.h"
+#include "../read/survey.h"
+#include "../wire/file.h"
+#include "../base/json_out.h"
+
+#include <math.h>
+
+/* ---- arrays ------------------------------------------------------------------------------------
+ */
+
+typedef struct range {
+    double least, most, sum;
+    int64_t n, n_nan;
+} range;
+
+/* Over the whole array, a piece at a time. */
+static tc_status measure(tc_ctx *ctx, tc_npy *a, range *r)
+{
+    enum { PIECE = 4096 };
+    double v[PIECE];
+    tc_dtype dtype = tc_data_dtype(a);
+    *r = (range){INFINITY, -INFINITY, 0, 0, 0};
+    for (int64_t at = 0; dtype && at < a->count; at += PIECE) {
+        int64_t n = tc_min_i64(PIECE, a->count - at);
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_tensor piece = tc_tensor_new(&ctx->scratch, tc_type_make(ctx, dtype, 1, &n));
+        TC_TRY(tc_npy_read(ctx, a, at, n, piece.data));
+        tc_read_f64(piece, 0, (size_t)n, v);
+        tc_arena_rewind(&ctx->scratch, mark);
+        for (int64_t i = 0; i < n; i++) {
+            r->n_nan += v[i] != v[i];
+            r->least = fmin(r->least, v[i]);
+            r->most = fmax(r->most, v[i]);
+            r->sum += v[i] == v[i] ? v[i] : 0;
+        }
+        r->n += n;
+    }
+    return TC_OK;
+}
+
+static void array_row(tc_buf *to, tc_ctx *ctx, const tc_npy *a, const range *r)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    const char *type = tc_text_format(&ctx->scratch, "%s%s", tc_npy_type_text(&ctx->scratch, a),
+                                      tc_dims_text(&ctx->scratch, a->rank, a->dim));
+    tc_buf_printf(to, "  %-20s %-28s", a->name, type);
+    if (r->n > r->n_nan)
+        tc_buf_printf(to, " min %.6g, max %.6g, mean %.6g", r->least, r->most,
+                      r->sum / (double)(r->n - r->n_nan));
+    if (r->n_nan)
+        tc_buf_printf(to, ", %" PRId64 " NaN", r->n_nan);
+    tc_buf_printf(to, "%s%s\n", a->fortran && a->rank > 1 ? ", first axis fastest" : "",
+                  a->swapped ? ", big-endian" : "");
+    tc_arena_rewind(&ctx->scratch, mark);
+}
+
+static void array_json(tc_ctx *ctx, tc_json_out *out, const tc_npy *a, const range *r)
+{
+    tc_json_open(out, NULL, '{');
+    tc_json_put_text(out, "name", a->name);
+    tc_json_put_text(out, "dtype", tc_npy_type_text(&ctx->arena, a));
+    tc_json_open(out, "shape", '[');
+    for (int i = 0; i < a->rank; i++)
+        tc_json_put_int(out, NULL, a->dim[i]);
+    tc_json_close(out, ']');
+    tc_json_put_bool(out, "fortran_order", a->fortran);
+    tc_json_put_bool(out, "big_endian", a->swapped);
+    if (r->n > r->n_nan) {
+        tc_json_put_real(out, "min", r->least);
+        tc_json_put_real(out, "max", r->most);
+        tc_json_put_real(out, "mean", r->sum / (double)(r->n - r->n_nan));
+    }
+    tc_json_put_int(out, "nan", r->n_nan);
+    tc_json_close(out, '}');
+}
+
+static tc_status inspect_arrays(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
+                                tc_buf *to)
+{
+    tc_npy *array;
+    size_t n;
+    range r;
+    tc_json_out out = {.to = to};
+    TC_TRY(tc_npy_parse(ctx, path, bytes, &array, &n));
+    if (json) {
+        tc_json_open(&out, NULL, '{');
+        tc_json_put_text(&out, "file", path);
+        tc_json_put_text(&out, "format", "NumPy arrays");
+        tc_json_put_int(&out, "bytes", (int64_t)bytes.size);
+        tc_json_open(&out, "arrays", '[');
+    } else
+        tc_buf_printf(to, "%s: NumPy arrays, %zu bytes\n", path, bytes.size);
+    for (size_t i = 0; i < n; i++) {
+        TC_TRY(measure(ctx, &array[i], &r));
+        if (json)
+            array_json(ctx, &out, &array[i], &r);
+        else
+            array_row(to, ctx, &array[i], &r);
+    }
+    if (json) {
+        tc_json_close(&out, ']');
+        tc_json_close(&out, '}');
+    }
+    return TC_OK;
+}
+
+/* ---- models ------------------------------------------------------------------------------------
+ */
+
+static void show_ports(tc_buf *to, const char *title, const tc_survey_port *port, size_t n)
+{
+    int width = 8;
+    for (size_t i = 0; i < n; i++)
+        if (port[i].name && (int)strlen(port[i].name) > width)
+            width = (int)strlen(port[i].name);
+    tc_buf_printf(to, "\n%s\n", title);
+    for (size_t i = 0; i < n; i++)
+        tc_buf_printf(to, "  %-*s  %s\n", width, port[i].name ? port[i].name : "-", port[i].type);
+}
+
+static void show_dim(tc_buf *to, const tc_survey_dim *d)
+{
+    tc_buf_printf(to, "  %-8s  %" PRId64, d->name, d->least);
+    if (d->most < INT64_MAX)
+        tc_buf_printf(to, " to %" PRId64, d->most);
+    else
+        tc_buf_printf(to, " or more");
+    if (d->input)
+        tc_buf_printf(to, ", axis %d of '%s'", d->axis, d->input);
+    tc_buf_printf(to, "\n");
+}
+
+static void show_held(tc_buf *to, const char *title, const tc_survey_held *h)
+{
+    if (h->tensors)
+        tc_buf_printf(to, "%-12s %" PRId64 " in %zu tensor%s, %" PRId64 " bytes\n", title,
+                      h->elements, h->tensors, h->tensors == 1 ? "" : "s", h->bytes);
+}
+
+static void show_survey(tc_buf *to, const tc_survey *s, const char *path, size_t size,
+                        const char *problems)
+{
+    tc_buf_printf(to, "%s: %s%s%s%s%s, %zu bytes\n", path, s->format, s->version ? " " : "",
+                  s->version ? s->version : "", s->producer ? ", by " : "",
+                  s->producer ? s->producer : "", size);
+    show_ports(to, "inputs", s->in, s->n_in);
+    show_ports(to, "outputs", s->out, s->n_out);
+    if (s->n_dim)
+        tc_buf_printf(to, "\nopen sizes, for --dim NAME=VALUE\n");
+    for (size_t i = 0; i < s->n_dim; i++)
+        show_dim(to, &s->dim[i]);
+    tc_buf_printf(to, "\n");
+    show_held(to, "parameters", &s->parameters);
+    show_held(to, "buffers", &s->buffers);
+    show_held(to, "constants", &s->constants);
+    tc_buf_printf(to, "%-12s %zu of %zu kinds\n", "operators", s->n_node, s->n_op);
+    for (size_t i = 0; i < s->n_op; i++)
+        tc_buf_printf(to, "  %6zu  %s\n", s->op[i].count, s->op[i].name);
+    if (problems)
+        tc_buf_printf(to, "\nnot taken as it is\n%s", problems);
+}
+
+static void json_ports(tc_json_out *out, const char *name, const tc_survey_port *port, size_t n)
+{
+    tc_json_open(out, name, '[');
+    for (size_t i = 0; i < n; i++) {
+        tc_json_open(out, NULL, '{');
+        tc_json_put_text(out, "name", port[i].name);
+        tc_json_put_text(out, "type", port[i].type);
+        tc_json_close(out, '}');
+    }
+    tc_json_close(out, ']');
+}
+
+static void json_dim(tc_json_out *out, const tc_survey_dim *d)
+{
+    tc_json_open(out, NULL, '{');
+    tc_json_put_text(out, "name", d->name);
+    tc_json_put_int(out, "min", d->least);
+    if (d->most < INT64_MAX)
+        tc_json_put_int(out, "max", d->most);
+    tc_json_put_text(out, "input", d->input);
+    if (d->input)
+        tc_json_put_int(out, "axis", d->axis);
+    tc_json_close(out, '}');
+}
+
+static void json_held(tc_json_out *out, const char *name, const tc_survey_held *h)
+{
+    tc_json_open(out, name, '{');
+    tc_json_put_int(out, "tensors", (int64_t)h->tensors);
+    tc_json_put_int(out, "elements", h->elements);
+    tc_json_put_int(out, "bytes", h->bytes);
+    tc_json_close(out, '}');
+}
+
+static void json_lines(tc_ctx *ctx, tc_json_out *out, const char *name, const char *text)
+{
+    tc_json_open(out, name, '[');
+    for (const char *end; text && (end = strchr(text, '\n')); text = end + 1)
+        tc_json_put_text(out, NULL,
+                         tc_text_copy(&ctx->arena, (tc_str){text, (size_t)(end - text)}));
+    tc_json_close(out, ']');
+}
+
+static void json_survey(tc_buf *to, tc_ctx *ctx, const tc_survey *s, const char *path, size_t size,
+                        const char *problems)
+{
+    tc_json_out out = {.to = to};
+    tc_json_open(&out, NULL, '{');
+    tc_json_put_text(&out, "file", path);
+    tc_json_put_text(&out, "format", s->format);
+    tc_json_put_text(&out, "version", s->version);
+    tc_json_put_text(&out, "producer", s->producer);
+    tc_json_put_int(&out, "bytes", (int64_t)size);
+    json_ports(&out, "inputs", s->in, s->n_in);
+    json_ports(&out, "outputs", s->out, s->n_out);
+    tc_json_open(&out, "dims", '[');
+    for (size_t i = 0; i < s->n_dim; i++)
+        json_dim(&out, &s->dim[i]);
+    tc_json_close(&out, ']');
+    json_held(&out, "parameters", &s->parameters);
+    json_held(&out, "buffers", &s->buffers);
+    json_held(&out, "constants", &s->constants);
+    tc_json_open(&out, "operators", '{');
+    for (size_t i = 0; i < s->n_op; i++)
+        tc_json_put_int(&out, s->op[i].name, (int64_t)s->op[i].count);
+    tc_json_close(&out, '}');
+    tc_json_put_bool(&out, "supported", problems == NULL);
+    json_lines(ctx, &out, "problems", problems);
+    tc_json_close(&out, '}');
+}
+
+static void free_context(void *what)
+{
+    tc_ctx_free(*(tc_ctx **)what);
+}
+
+/* A context beside this one, which goes with it and draws on the same memory. */
+static tc_ctx *context_beside(tc_ctx *ctx)
+{
+    tc_ctx **other = tc_new(&ctx->arena, tc_ctx *);
+    tc_ctx_options o = tc_ctx_options_default();
+    o.allocator = ctx->allocator;
+    o.memory_limit = ctx->arena.limit;
+    tc_ctx_defer(ctx, free_context, other);
+    *other = tc_ctx_new_with(&o);
+    if (!*other)
+        longjmp(*ctx->arena.oom, 1);
+    (*other)->arena.oom = (*other)->scratch.oom = ctx->arena.oom;
+    (*other)->example_dims = true;
+    (*other)->dim = ctx->dim;
+    (*other)->n_dim = (*other)->cap_dim = ctx->n_dim;
+    (*other)->shape = ctx->shape;
+    (*other)->n_shape = (*other)->cap_shape = ctx->n_shape;
+    return *other;
+}
+
+const char *tc_inspect_problems(tc_ctx *ctx,
+                                tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
+                                const char *path, tc_bytes bytes)
+{
+    tc_ctx *other = context_beside(ctx);
+    tc_module *module;
+    return read(other, path, bytes, &module) == TC_OK ? NULL : tc_buf_cstr(&other->messages);
+}
+
+static bool has(tc_bytes bytes, size_t at, const char *magic)
+{
+    return bytes.size >= at + strlen(magic) && memcmp(bytes.data + at, magic, strlen(magic)) == 0;
+}
+
+static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bool is_file,
+                               bool json, tc_buf *to)
+{
+    tc_survey s = {0};
+    const char *problems = NULL;
+    if (has(bytes, 0, "PK")) {
+        s.format = "PyTorch export";
+        TC_TRY(tc_survey_pt2(ctx, path, bytes, &s));
+        problems = tc_inspect_problems(ctx, tc_read_pt2, path, bytes);
+    } else if (tc_tfl_looks_like(bytes)) {
+        s.format = "TensorFlow Lite model";
+        TC_TRY(tc_survey_tflite(ctx, path, bytes, &s));
+        problems = tc_inspect_problems(ctx, tc_read_tflite, path, bytes);
+    } else if (tc_onnx_looks_like(bytes)) {
+        s.format = "ONNX model";
+        TC_TRY(tc_survey_onnx(ctx, path, bytes, &s));
+        problems = tc_inspect_problems(ctx, tc_read_onnx, path, bytes);
+    } else {
+        tc_module *module;
+        s.format = has(bytes, 4, "TOSA") ? "TOSA flatbuffer" : "text graph";
+        if (is_file)
+            TC_TRY(tc_read(ctx, path, &module));
+        else
+            TC_TRY(tc_read_bytes(ctx, path, bytes, (tc_bytes){NULL, 0}, &module));
+        tc_survey_module(module, &s);
+    }
+    if (json)
+        json_survey(to, ctx, &s, path, bytes.size, problems);
+    else
+        show_survey(to, &s, path, bytes.size, problems);
+    return TC_OK;
+}
+
+static tc_status inspect(tc_ctx *ctx, const char *path, tc_bytes bytes, bool is_file, bool json,
+                         tc_buf *to)
+{
+    if (has(bytes, 0, "\x93NUMPY") || tc_text_ends(path, ".npz"))
+        return inspect_arrays(ctx, path, bytes, json, to);
+    if (has(bytes, 0, "VGF1"))
+        return tc_inspect_vgf(ctx, path, bytes, json, to);
+    if (tc_npu_looks_like_backend(bytes))
+        return tc_inspect_vela(ctx, path, bytes, json, to);
+    if (has(bytes, 4, "ET12"))
+        return tc_inspect_pte(ctx, path, bytes, json, to);
+    return inspect_model(ctx, path, bytes, is_file, json, to);
+}
+
+tc_status tc_show_file(tc_ctx *ctx, const char *path, tc_form form, const char **out)
+{
+    tc_bytes bytes;
+    tc_buf to;
+    path = tc_intern_text(ctx, path);
+    tc_buf_init(&to, &ctx->arena);
+    *out = NULL;
+    TC_TRY(tc_file_read(ctx, path, &bytes));
+    tc_status status = inspect(ctx, path, bytes, true, form == TC_FORM_JSON, &to);
+    *out = tc_buf_cstr(&to);
+    return status;
+}
+
+tc_status tc_show_streams(tc_ctx *ctx, const char *path, tc_form form, const char **out)
+{
+    tc_bytes bytes;
+    tc_buf to;
+    path = tc_intern_text(ctx, path);
+    tc_buf_init(&to, &ctx->arena);
+    *out = NULL;
+    TC_TRY(tc_file_read(ctx, path, &bytes));
+    tc_status status = tc_inspect_streams(ctx, path, bytes, form == TC_FORM_JSON, &to);
+    *out = tc_buf_cstr(&to);
+    return status;
+}
+
+tc_status tc_show_bytes(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_form form,
+                               const char **out)
+{
+    tc_buf to;
+    name = tc_intern_text(ctx, name);
+    tc_buf_init(&to, &ctx->arena);
+    tc_status status = inspect(ctx, name, bytes, false, form == TC_FORM_JSON, &to);
+    *out = tc_buf_cstr(&to);
+    return status;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inspect_stream.c -- command streams, one line an operation. */
+#include "inspect.h"
+
+#include "../npu/text.h"
+#include "../base/json_out.h"
+#include "../cost/stream.h"
+
+typedef struct change {
+    tc_buf *text;
+    tc_json_out *json;
+    int n;
+} change;
+
+static void put_change(void *user, const char *name, bool wide, uint16_t param, uint32_t payload)
+{
+    change *c = user;
+    if (c->json)
+        tc_json_put_int(c->json, name, wide ? (int64_t)((uint64_t)param << 32 | payload) : param);
+    else if (wide && param)
+        tc_buf_printf(c->text, "%s%s=%#x:%#x", c->n++ ? " " : "", name, param, payload);
+    else
+        tc_buf_printf(c->text, "%s%s=%#x", c->n++ ? " " : "", name, wide ? payload : param);
+}
+
+/* What is told of an operation. */
+typedef struct told {
+    const tc_stream *s;
+    const tc_npu_walk *walk;
+    const tc_npu_op *op;
+    const char *node;
+    const tc_npu_cost *cost; /* NULL: it has none */
+} told;
+
+/* word, number, cycles, what it does ; the operator it comes from | the registers that were set */
+static void show_op(tc_buf *to, const told *t, tc_buf *line)
+{
+    const tc_npu_op *op = t->op;
+    const tc_npu_machine *machine = t->s->program.machine;
+    line->size = 0;
+    tc_npu_op_text(line, machine, op);
+    if (t->node)
+        tc_buf_printf(line, " ; %s", t->node);
+    tc_buf_text(line, " | ");
+    change c = {.text = line};
+    size_t before = line->size;
+    if (tc_npu_is_kernel(op->kind) || op->kind == TC_NPU_KIND_DMA)
+        tc_npu_changes(machine, &t->walk->reg, put_change, &c);
+    if (line->size == before)
+        line->size -= strlen(" | ");
+    tc_buf_printf(to, "%7zu %5zu ", op->at, op->number);
+    if (t->cost)
+        tc_buf_printf(to, "%10.0f  %s\n", t->cost->cycles, tc_buf_cstr(line));
+    else
+        tc_buf_printf(to, "%10s  %s\n", "", tc_buf_cstr(line));
+}
+
+static void json_op(tc_ctx *ctx, const told *t, tc_buf *line, tc_json_out *out)
+{
+    const tc_npu_op *op = t->op;
+    const tc_npu_machine *machine = t->s->program.machine;
+    line->size = 0;
+    tc_npu_op_text(line, machine, op);
+    tc_json_open(out, NULL, '{');
+    tc_json_put_int(out, "word", (int64_t)op->at);
+    tc_json_put_int(out, "operation", (int64_t)op->number);
+    tc_json_put_text(out, "name", tc_npu_op_name(&ctx->arena, op));
+    tc_json_put_text(out, "text", tc_buf_cstr(line));
+    if (t->node)
+        tc_json_put_text(out, "node", t->node);
+    if (t->cost) {
+        tc_json_put_real(out, "cycles", t->cost->cycles);
+        tc_json_put_real(out, "macs", t->cost->macs);
+        tc_json_put_real(out, "utilisation", tc_npu_utilisation(machine, t->cost));
+    }
+    if ((op->kind == TC_NPU_KIND_CONV && !op->weights_ifm2) || op->kind == TC_NPU_KIND_DEPTHWISE) {
+        uint64_t encoded, plain;
+        tc_npu_weight_bytes(op, &encoded, &plain);
+        tc_json_put_int(out, "weight_bytes", (int64_t)encoded);
+        tc_json_put_int(out, "weights", (int64_t)plain);
+    }
+    if (tc_npu_is_kernel(op->kind) || op->kind == TC_NPU_KIND_DMA) {
+        tc_json_open(out, "set", '{');
+        tc_npu_changes(machine, &t->walk->reg, put_change, &(change){.json = out});
+        tc_json_close(out, '}');
+    }
+    tc_json_close(out, '}');
+}
+
+static void json_head(const tc_stream *s, const tc_npu_system *system, const tc_npu_cost *total,
+                      tc_json_out *out)
+{
+    const tc_npu_program *p = &s->program;
+    tc_json_open(out, NULL, '{');
+    tc_json_put_text(out, "name", s->name);
+    tc_json_put_text(out, "machine", p->machine->name);
+    tc_json_put_text(out, "vela", s->vela);
+    tc_json_put_int(out, "words", (int64_t)p->words.n);
+    tc_json_put_int(out, "constant_bytes", (int64_t)p->weights.size);
+    tc_json_put_int(out, "scratch_bytes", p->scratch);
+    tc_json_put_text(out, "system_config", system->config);
+    tc_json_put_text(out, "memory_mode", system->mode);
+    tc_json_put_real(out, "cycles", total->cycles);
+    tc_json_put_real(out, "macs", total->macs);
+    tc_json_open(out, "operations", '[');
+}
+
+static void show_head(const tc_stream *s, const tc_npu_system *system, const tc_npu_cost *total,
+                      tc_buf *to)
+{
+    const tc_npu_program *p = &s->program;
+    tc_buf_printf(to, "%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n",
+                  s->name, p->machine->name, p->words.n, p->weights.size, p->scratch,
+                  s->vela ? ", by Vela " : "", s->vela ? s->vela : "");
+    tc_buf_printf(
+        to,
+        "%.0f cycles expected, %.3f ms, %.1f %% of the MACs in use (%s, %s)\n%7s %5s %10s  %s\n",
+        total->cycles, 1e3 * total->cycles / system->clock,
+        100 * tc_npu_utilisation(p->machine, total), system->config, system->mode, "word", "",
+        "cycles", "operation");
+}
+
+static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, tc_buf *to)
+{
+    const tc_npu_program *p = &s->program;
+    tc_npu_walk walk;
+    tc_npu_op op;
+    tc_npu_system system = {.clock = 1};
+    tc_npu_stream_cost cost = {0};
+    tc_buf line;
+    size_t next = 0;
+    tc_buf_init(&line, &ctx->arena);
+    tc_status known = tc_stream_cost(ctx, s, NULL, NULL, NULL, &system,
+                                     &cost); /* of what is wrong, the first is told */
+    if (out)
+        json_head(s, &system, &cost.total, out);
+    else
+        show_head(s, &system, &cost.total, to);
+    tc_npu_walk_begin(&walk, p->machine, p->words);
+    while (tc_npu_walk_next(&walk, &op)) {
+        bool has = next < cost.n_op && cost.op[next].at == op.at;
+        told t = {s, &walk, &op, tc_stream_node(s, op.at), has ? &cost.op[next].cost : NULL};
+        next += has;
+        if (out)
+            json_op(ctx, &t, &line, out);
+        else
+            show_op(to, &t, &line);
+    }
+    if (out) {
+        tc_json_close(out, ']');
+        tc_json_close(out, '}');
+    }
+    return known;
+}
+
+tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
+{
+    tc_stream *stream;
+    size_t n;
+    if (!tc_streams_in(bytes))
+        return tc_usage(ctx, "%s has no command stream of an Ethos-U", path);
+    TC_TRY(tc_streams_read(ctx, path, bytes, &stream, &n));
+    if (!n)
+        return tc_usage(ctx, "%s has no command stream of an Ethos-U", path);
+    tc_json_out out = {.to = to};
+    tc_status worst = TC_OK;
+    if (json)
+        tc_json_open(&out, NULL, '[');
+    for (size_t i = 0; i < n; i++) {
+        tc_status status = put_stream(ctx, &stream[i], json ? &out : NULL, to);
+        worst = worst ? worst : status;
+    }
+    if (json)
+        tc_json_close(&out, ']');
+    return worst;
+}

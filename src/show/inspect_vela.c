@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inspect_vela.c -- what the payload of an EthosUBackend holds: what --emit vela writes. */
+#include "inspect.h"
+
+#include "../npu/op.h"
+#include "../npu/program.h"
+#include "../base/json_out.h"
+
+static size_t count_operations(const tc_npu_program *p)
+{
+    tc_npu_walk walk;
+    tc_npu_op op;
+    size_t n = 0;
+    tc_npu_walk_begin(&walk, p->machine, p->words);
+    while (tc_npu_walk_next(&walk, &op))
+        n += tc_npu_is_kernel(op.kind) || op.kind == TC_NPU_KIND_DMA;
+    return n;
+}
+
+static const char *shape_of(tc_ctx *ctx, const tc_npu_tensor *t)
+{
+    int first = 0;
+    while (first < TC_NPU_DIMS - 1 && t->dim[first] == 1)
+        first++;
+    return tc_text_format(&ctx->arena, "%" PRId64 "-bit%s", 8 * t->element_bytes,
+                          tc_dims_text(&ctx->arena, TC_NPU_DIMS - first, t->dim + first));
+}
+
+static void json_side(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_npu_tensor *t,
+                      size_t n)
+{
+    tc_json_open(out, name, '[');
+    for (size_t i = 0; i < n; i++) {
+        tc_json_open(out, NULL, '{');
+        tc_json_put_text(out, "shape", shape_of(ctx, &t[i]));
+        tc_json_put_int(out, "region", t[i].region);
+        tc_json_put_int(out, "offset", t[i].offset);
+        tc_json_put_int(out, "bytes", t[i].bytes);
+        tc_json_close(out, '}');
+    }
+    tc_json_close(out, ']');
+}
+
+static void text_side(tc_ctx *ctx, tc_buf *to, const char *name, const tc_npu_tensor *t, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        tc_buf_printf(to, "  %s %zu: %s, %" PRId64 " bytes at %" PRId64 " of region %d\n", name, i,
+                      shape_of(ctx, &t[i]), t[i].bytes, t[i].offset, t[i].region);
+}
+
+tc_status tc_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
+{
+    tc_npu_program p;
+    TC_TRY(tc_npu_read_backend(ctx, &(tc_loc){.file = path}, bytes, &p));
+    size_t operations = count_operations(&p);
+    if (!json) {
+        tc_buf_printf(
+            to,
+            "%s: Vela's payload for %s, %zu bytes: %zu operations in %zu bytes of commands, %zu of "
+            "weights, %" PRId64 " of scratch\n",
+            path, p.machine->name, bytes.size, operations, p.driver.size, p.weights.size,
+            p.scratch);
+        text_side(ctx, to, "input", p.in, p.n_in);
+        text_side(ctx, to, "output", p.out, p.n_out);
+        return TC_OK;
+    }
+    tc_json_out out = {.to = to};
+    tc_json_open(&out, NULL, '{');
+    tc_json_put_text(&out, "file", path);
+    tc_json_put_text(&out, "format", "Vela's payload");
+    tc_json_put_int(&out, "bytes", (int64_t)bytes.size);
+    tc_json_put_text(&out, "machine", p.machine->name);
+    tc_json_put_int(&out, "operations", (int64_t)operations);
+    tc_json_put_int(&out, "commands", (int64_t)p.driver.size);
+    tc_json_put_int(&out, "weights", (int64_t)p.weights.size);
+    tc_json_put_int(&out, "scratch", p.scratch);
+    json_side(ctx, &out, "inputs", p.in, p.n_in);
+    json_side(ctx, &out, "outputs", p.out, p.n_out);
+    tc_json_close(&out, '}');
+    return TC_OK;
+}

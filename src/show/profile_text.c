@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile_text.c -- a profile as a table, or as JSON. */
+#include "../cost/profile.h"
+
+#include "../base/json_out.h"
+
+enum { HINT_SHARE = 50 }; /* rows of at least one part in so many get their hint in the table */
+
+static const char *const heading[TC_PROFILE_BYS] = {"line", "module", "node", "operation"};
+
+/* "1.2 M", "45.6 k": at most five characters. */
+static const char *amount(tc_ctx *ctx, double v)
+{
+    static const char *const unit[] = {"", "k", "M", "G", "T"};
+    size_t i = 0;
+    while (v >= 999.5 && i + 1 < TC_COUNT(unit)) {
+        v /= 1000;
+        i++;
+    }
+    return tc_text_format(&ctx->arena, i && v < 99.95 ? "%.1f%s" : "%.0f%s", v, unit[i]);
+}
+
+static void put_memories(tc_ctx *ctx, const tc_profile *p, const tc_cost_figures *f, tc_buf *out)
+{
+    for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
+        if (p->system.memory[i].name && p->total.read[i] + p->total.written[i] > 0)
+            tc_buf_printf(out, " %6s/%-6s", amount(ctx, f->read[i]), amount(ctx, f->written[i]));
+}
+
+/* Hints that were given so far: (a), (b), ... */
+typedef struct said {
+    const char *hint[TC_CAUSE_COUNT + 1];
+    int n;
+} said;
+
+static int number_of(said *s, const char *hint)
+{
+    for (int i = 0; i < s->n; i++)
+        if (strcmp(s->hint[i], hint) == 0)
+            return i;
+    s->hint[s->n] = hint;
+    return s->n++;
+}
+
+static void put_row(tc_ctx *ctx, const tc_profile *p, const tc_profile_row *r, int width,
+                    said *so_far, tc_buf *out)
+{
+    bool hint = r->hint && HINT_SHARE * r->share >= 1;
+    tc_buf_printf(out, "%11.0f %5.1f %%  %-*s %7s %5.1f %%", r->cost.cycles, 100 * r->share, width,
+                  *r->name ? r->name : "(not known)", amount(ctx, r->cost.macs),
+                  100 * r->cost.utilisation);
+    put_memories(ctx, p, &r->cost, out);
+    tc_buf_text(out, hint ? "  (" : "     ");
+    if (hint)
+        tc_buf_printf(out, "%c)", 'a' + number_of(so_far, r->hint));
+    if (r->nodes && strcmp(r->nodes, r->name) != 0)
+        tc_buf_printf(out, "  %s", r->nodes);
+    while (out->size && out->data[out->size - 1] == ' ')
+        out->size--;
+    tc_buf_text(out, "\n");
+}
+
+static void put_head(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, int width, tc_buf *out)
+{
+    tc_cost_figures total = tc_profile_figures(p, &p->total);
+    tc_buf_printf(
+        out, "%s: %.0f cycles %s, %.3f ms at %.0f MHz, %s MACs, %.1f %% in use (%s, %s)\n",
+        p->machine->name, total.cycles, p->estimated ? "guessed from TOSA operators" : "expected",
+        1e3 * total.cycles / p->system.clock, p->system.clock / 1e6, amount(ctx, total.macs),
+        100 * total.utilisation, p->system.config, p->system.mode);
+    tc_buf_printf(out, "%11s %7s  %-*s %7s %7s", "cycles", "share", width, heading[by], "MACs",
+                  "in use");
+    for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
+        if (p->system.memory[i].name && p->total.read[i] + p->total.written[i] > 0)
+            tc_buf_printf(out, " %13s",
+                          tc_text_format(&ctx->arena, "%.8s r/w", p->system.memory[i].name));
+    tc_buf_text(out,
+                by == TC_PROFILE_BY_KIND || by == TC_PROFILE_BY_NODE ? "\n" : "       nodes\n");
+}
+
+/* What lies between streams is the CPU's. */
+static void put_cpu(const tc_profile *p, tc_buf *out)
+{
+    if (p->n_stream > 1)
+        tc_buf_printf(
+            out, "the program has %zu regions: what is between them goes to the CPU and back\n",
+            p->n_stream);
+    if (p->n_cpu)
+        tc_buf_printf(out, "on the CPU, not counted above: %zu\n", p->n_cpu);
+    for (size_t i = 0; i < p->n_cpu; i++)
+        tc_buf_printf(out, "  %-28s %s%s%s\n", p->cpu[i].node,
+                      p->cpu[i].place ? p->cpu[i].place : "", p->cpu[i].place ? ": " : "",
+                      p->cpu[i].why);
+}
+
+static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t most, tc_buf *out)
+{
+    size_t n = most && most < p->n_row[by] ? most : p->n_row[by];
+    int width = 12;
+    tc_npu_cost rest = p->total;
+    said hints = {0};
+    if (!p->machine) {
+        tc_buf_text(out, "nothing of the program runs on the accelerator\n");
+        put_cpu(p, out);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int w = (int)strlen(p->row[by][i].name);
+        width = w > width ? w < 40 ? w : 40 : width;
+    }
+    put_head(ctx, p, by, width, out);
+    for (size_t i = 0; i < n; i++) {
+        put_row(ctx, p, &p->row[by][i], width, &hints, out);
+        rest.cycles -= p->row[by][i].cost.cycles;
+    }
+    if (n < p->n_row[by])
+        tc_buf_printf(out, "%11.0f %5.1f %%  %zu more\n", rest.cycles,
+                      p->total.cycles > 0 ? 100 * rest.cycles / p->total.cycles : 0,
+                      p->n_row[by] - n);
+    for (int i = 0; i < hints.n; i++)
+        tc_buf_printf(out, "(%c) %s\n", 'a' + i, hints.hint[i]);
+    if (!p->lines && by != TC_PROFILE_BY_KIND)
+        tc_buf_text(out, "the file does not say where its operations come from: --by kind puts "
+                         "them together by what they are\n");
+    put_cpu(p, out);
+}
+
+/* ---- JSON ---- */
+
+static void json_figures(const tc_profile *p, const tc_cost_figures *f, tc_json_out *out)
+{
+    tc_json_put_real(out, "cycles", f->cycles);
+    tc_json_put_real(out, "macs", f->macs);
+    tc_json_put_real(out, "utilisation", f->utilisation);
+    tc_json_open(out, "bytes", '{');
+    for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
+        if (p->system.memory[i].name) {
+            tc_json_open(out, p->system.memory[i].name, '{');
+            tc_json_put_real(out, "read", f->read[i]);
+            tc_json_put_real(out, "written", f->written[i]);
+            tc_json_close(out, '}');
+        }
+    tc_json_close(out, '}');
+}
+
+static void json_rows(const tc_profile *p, tc_profile_by by, tc_json_out *out)
+{
+    static const char *const name[TC_PROFILE_BYS] = {"lines", "modules", "nodes", "kinds"};
+    tc_json_open(out, name[by], '[');
+    for (size_t i = 0; i < p->n_row[by]; i++) {
+        const tc_profile_row *r = &p->row[by][i];
+        tc_json_open(out, NULL, '{');
+        tc_json_put_text(out, heading[by], r->name);
+        tc_json_put_text(out, "nodes", r->nodes);
+        if (by != TC_PROFILE_BY_MODULE)
+            tc_json_put_text(out, "module", r->module);
+        tc_json_put_int(out, "operations", (int64_t)r->operations);
+        tc_json_put_real(out, "share", r->share);
+        json_figures(p, &r->cost, out);
+        tc_json_put_text(out, "hint", r->hint);
+        tc_json_close(out, '}');
+    }
+    tc_json_close(out, ']');
+}
+
+static void json_operations(const tc_profile *p, tc_json_out *out)
+{
+    tc_json_open(out, "operations", '[');
+    for (size_t i = 0; i < p->n_entry; i++) {
+        const tc_profile_entry *e = &p->entry[i];
+        tc_cost_figures f = tc_profile_figures(p, &e->cost);
+        tc_json_open(out, NULL, '{');
+        tc_json_put_int(out, "stream", (int64_t)e->stream);
+        tc_json_put_int(out, "word", (int64_t)e->word);
+        tc_json_put_text(out, "name", e->name);
+        tc_json_put_text(out, "tosa", e->op);
+        tc_json_put_text(out, "node", e->loc ? e->loc->node : NULL);
+        tc_json_put_text(out, "place", e->loc ? e->loc->place : NULL);
+        json_figures(p, &f, out);
+        tc_json_close(out, '}');
+    }
+    tc_json_close(out, ']');
+}
+
+/* Cycles that nothing could go below: every multiplier busy, every memory busy. */
+static void json_limits(const tc_profile *p, const tc_cost_figures *f, tc_json_out *out)
+{
+    double bytes = 0;
+    for (int i = 0; i < TC_PROFILE_MEMORIES; i++) {
+        double speed = p->system.memory[i].name ? p->system.memory[i].bytes_per_cycle : 0;
+        double cycles = speed > 0 ? (f->read[i] + f->written[i]) / speed : 0;
+        bytes = cycles > bytes ? cycles : bytes;
+    }
+    tc_json_open(out, "limits", '{');
+    tc_json_put_real(out, "macs", f->cycles * f->utilisation);
+    tc_json_put_real(out, "bytes", bytes);
+    tc_json_close(out, '}');
+}
+
+static void put_json(const tc_profile *p, tc_json_out *out)
+{
+    tc_cost_figures total = tc_profile_figures(p, &p->total);
+    tc_json_open(out, NULL, '{');
+    tc_json_put_text(out, "machine", p->machine ? p->machine->name : NULL);
+    tc_json_put_text(out, "system_config", p->system.config);
+    tc_json_put_text(out, "memory_mode", p->system.mode);
+    tc_json_put_real(out, "clock_hz", p->system.clock);
+    tc_json_put_real(out, "seconds", p->machine ? total.cycles / p->system.clock : 0);
+    json_figures(p, &total, out);
+    json_limits(p, &total, out);
+    tc_json_put_int(out, "streams", (int64_t)p->n_stream);
+    for (int by = 0; by < TC_PROFILE_BYS; by++)
+        json_rows(p, (tc_profile_by)by, out);
+    json_operations(p, out);
+    tc_json_open(out, "cpu", '[');
+    for (size_t i = 0; i < p->n_cpu; i++) {
+        tc_json_open(out, NULL, '{');
+        tc_json_put_text(out, "node", p->cpu[i].node);
+        tc_json_put_text(out, "place", p->cpu[i].place);
+        tc_json_put_text(out, "why", p->cpu[i].why);
+        tc_json_close(out, '}');
+    }
+    tc_json_close(out, ']');
+    tc_json_close(out, '}');
+}
+
+tc_status tc_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t most,
+                        tc_form form, const char **out)
+{
+    tc_buf text;
+    if ((int)by < 0 || (int)by >= TC_PROFILE_BYS)
+        return tc_usage(ctx, "there is no kind %d of rows", (int)by);
+    tc_buf_init(&text, &ctx->arena);
+    if (form == TC_FORM_JSON)
+        put_json(p, &(tc_json_out){.to = &text});
+    else
+        put_table(ctx, p, by, most, &text);
+    *out = tc_buf_cstr(&text);
+    return TC_OK;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary.c -- what was compiled, for people and for programs. */
+#include "../drive/driver.h"
+#include "../base/json_out.h"
+
+tc_region_border tc_border_of(const tc_region *region)
+{
+    tc_region_border b = {0};
+    const tc_graph *body = tc_main(region->module);
+    for (size_t i = 0; i < body->n_in; i++)
+        b.bytes_in += (int64_t)tc_type_bytes(tc_type_of(body, body->in[i]));
+    for (size_t i = 0; i < body->n_out; i++)
+        b.bytes_out += (int64_t)tc_type_bytes(tc_type_of(body, body->out[i]));
+    for (size_t k = 0; k < body->n_node; k++) {
+        b.n_tosa += body->node[k]->op != TC_OP_const;
+        b.n_transpose += body->node[k]->op == TC_OP_tosa_transpose;
+    }
+    return b;
+}
+
+static const char *place_of(const tc_node *node)
+{
+    return node->loc->place ? node->loc->place : "";
+}
+
+static const char *name_of(const tc_node *node)
+{
+    return node->loc->node ? node->loc->node : tc_ops[node->op].name;
+}
+
+void tc_report_text(const tc_compiled *c, tc_buf *out)
+{
+    size_t nodes = 0;
+    for (size_t i = 0; i < c->split.n_region; i++)
+        nodes += c->split.nodes[i];
+    tc_buf_printf(out, "%s: %zu of %zu operators in %zu region%s\n", c->target.text, nodes,
+                  nodes + c->split.n_left, c->n_region, c->n_region == 1 ? "" : "s");
+    for (size_t i = 0; i < c->split.n_region; i++) {
+        tc_region_border b = tc_border_of(&c->region[i]);
+        tc_buf_printf(out,
+                      "  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64
+                      " bytes in, %" PRId64 " bytes out\n",
+                      c->region[i].name, c->split.nodes[i], b.n_tosa, b.n_transpose,
+                      b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out);
+    }
+    if (c->split.n_left)
+        tc_buf_printf(out, "on the CPU: %zu\n", c->split.n_left);
+    for (size_t i = 0; i < c->split.n_left; i++) {
+        const tc_split_left *l = &c->split.left[i];
+        tc_buf_printf(out, "  %-28s %-16s %s%s%s\n", name_of(l->node), tc_ops[l->node->op].name,
+                      place_of(l->node), *place_of(l->node) ? ": " : "", l->why);
+    }
+}
+
+static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_graph *g,
+                      const tc_val *v, size_t n)
+{
+    tc_json_open(out, name, '[');
+    for (size_t i = 0; i < n; i++)
+        tc_json_put_text(out, NULL, tc_type_text(&ctx->arena, tc_type_of(g, v[i])));
+    tc_json_close(out, ']');
+}
+
+static void put_vela(tc_json_out *out, const tc_vela_job *job)
+{
+    tc_json_open(out, "vela", '{');
+    if (job->version)
+        tc_json_put_text(out, "version", job->version);
+    tc_json_put_real(out, "cycles", job->cycles);
+    tc_json_put_real(out, "macs", job->macs);
+    tc_json_put_real(out, "sram_kib", job->sram_kib);
+    tc_json_put_real(out, "inferences_per_second", job->inferences_per_second);
+    tc_json_put_int(out, "scratch", job->scratch);
+    tc_json_put_int(out, "fast_scratch", job->fast_scratch);
+    tc_json_put_int(out, "weights", job->weights);
+    tc_json_put_int(out, "payload", (int64_t)job->payload.size);
+    tc_json_close(out, '}');
+}
+
+void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
+{
+    const tc_written *w = written ? &c->written : NULL;
+    tc_json_out out = {.to = to};
+    tc_json_open(&out, NULL, '{');
+    tc_json_put_text(&out, "target", c->target.text);
+    if (w) {
+        tc_json_put_text(&out, "file", w->path);
+        tc_json_put_int(&out, "bytes", (int64_t)w->bytes);
+    }
+    if (w && w->memory)
+        tc_json_put_int(&out, "memory", (int64_t)w->memory);
+    tc_json_open(&out, "regions", '[');
+    for (size_t i = 0; i < c->split.n_region; i++) {
+        tc_region_border b = tc_border_of(&c->region[i]);
+        const tc_graph *g = tc_main(c->region[i].module);
+        tc_json_open(&out, NULL, '{');
+        tc_json_put_text(&out, "name", c->region[i].name);
+        tc_json_put_int(&out, "operators", (int64_t)c->split.nodes[i]);
+        tc_json_put_int(&out, "tosa_operators", (int64_t)b.n_tosa);
+        tc_json_put_int(&out, "transposes", (int64_t)b.n_transpose);
+        tc_json_put_int(&out, "bytes_in", b.bytes_in);
+        tc_json_put_int(&out, "bytes_out", b.bytes_out);
+        put_types(&out, "inputs", ctx, g, g->in, g->n_in);
+        put_types(&out, "outputs", ctx, g, g->out, g->n_out);
+        if (w && w->jobs)
+            put_vela(&out, &w->jobs[i]);
+        tc_json_close(&out, '}');
+    }
+    tc_json_close(&out, ']');
+    tc_json_open(&out, "cpu", '[');
+    for (size_t i = 0; i < c->split.n_left; i++) {
+        const tc_split_left *l = &c->split.left[i];
+        tc_json_open(&out, NULL, '{');
+        tc_json_put_text(&out, "node", name_of(l->node));
+        tc_json_put_text(&out, "operator", tc_ops[l->node->op].name);
+        tc_json_put_text(&out, "place", place_of(l->node));
+        tc_json_put_text(&out, "why", l->why);
+        tc_json_close(&out, '}');
+    }
+    tc_json_close(&out, ']');
+    if (w)
+        tc_proof_json(&c->proof, &out);
+    tc_json_close(&out, '}');
+}
+
+void tc_report_line(const tc_compiled *c, tc_buf *out)
+{
+    const tc_written *w = &c->written;
+    size_t nodes = 0;
+    double cycles = 0, sram = 0;
+    for (size_t i = 0; i < c->split.n_region; i++)
+        nodes += c->split.nodes[i];
+    tc_buf_printf(out, "%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
+                  c->n_region == 1 ? "" : "s");
+    if (c->target.machine->packing == TC_PACKED_NOT)
+        tc_buf_printf(out, ", %zu operators on the CPU", c->split.n_left);
+    else if (c->split.n_region || c->split.n_left)
+        tc_buf_printf(out, ", %zu operators on %s, %zu on the CPU", nodes, c->target.text,
+                      c->split.n_left);
+    if (w->bytes)
+        tc_buf_printf(out, ", %zu bytes", w->bytes);
+    if (w->memory)
+        tc_buf_printf(out, ", %zu bytes of memory", w->memory);
+    for (size_t i = 0; w->jobs && i < c->n_region; i++) {
+        cycles += w->jobs[i].cycles;
+        sram = w->jobs[i].sram_kib > sram ? w->jobs[i].sram_kib : sram;
+    }
+    if (w->jobs && c->n_region)
+        tc_buf_printf(out, "; Vela: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
+    tc_proof_line(&c->proof, out);
+    tc_buf_printf(out, "\n");
+}

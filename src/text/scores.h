@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scores.h -- what a program says of each class, or token, as real numbers. */
+#ifndef TC_SCORES_H
+#define TC_SCORES_H
+
+#include "../base/diag.h"
+#include "tosac/tosac.h"
+
+/* n scores from `first` on, by their scale where they are stored integers. */
+void tc_real_scores(tc_tensor scores, size_t first, size_t n, float *out);
+
+/* The highest; the earlier of equal ones. */
+size_t tc_best_score(const float *score, size_t n);
+
+/* -log of the probability that they give to one of them. */
+double tc_surprise(const float *score, size_t n, size_t which);
+
+#endif
