@@ -6,12 +6,12 @@
 #ifndef TC_ONNX_H
 #define TC_ONNX_H
 
-#include "../make.h"
+#include "../facts.h"
 
 #include "onnx.pb-c.h"
 
 typedef struct tc_onnx_node {
-    tc_make m;
+    tc_build m;
     struct tc_onnx_scope *scope;
     const TcOnnxPb__Node *proto;
     const struct tc_onnx_row *row;
@@ -70,7 +70,7 @@ tc_ints tc_onnx_axes(tc_onnx_node *n, tc_ints axes, int rank);
 typedef struct tc_onnx_codes {
     tc_val code, scale, zero;
 } tc_onnx_codes;
-tc_onnx_codes tc_onnx_dynamic(tc_make *m, tc_val x, double least_scale);
+tc_onnx_codes tc_onnx_dynamic(tc_build *m, tc_val x, double least_scale);
 /* A fixed bias of a product between DequantizeLinear and QuantizeLinear as the integers that are
  * added to its sums, as runtimes have it: in steps of both operands' scales.  Else as it is. */
 tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias);

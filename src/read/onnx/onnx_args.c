@@ -21,7 +21,7 @@ tc_val tc_onnx_need(tc_onnx_node *n, int i)
 {
     tc_val v = tc_onnx_in(n, i);
     if (!v)
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "input %d is missing", i);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "input %d is missing", i);
     return v;
 }
 
@@ -87,8 +87,8 @@ static const TcOnnxPb__Attribute *of_kind(tc_onnx_node *n, const char *name, int
     if (!a || !a->has_type || !a->type || (int)a->type == kind)
         return a;
     bool known = a->type > 0 && (size_t)a->type < TC_COUNT(kinds);
-    tc_make_bad(&n->m, TC_E_ARGUMENT, "attribute '%s' is %s, expected %s", name,
-                known ? kinds[a->type] : "of another kind", kinds[kind]);
+    tc_b_bad(&n->m, TC_E_ARGUMENT, "attribute '%s' is %s, expected %s", name,
+             known ? kinds[a->type] : "of another kind", kinds[kind]);
     return NULL;
 }
 
@@ -115,7 +115,7 @@ tc_ints tc_onnx_ints(tc_onnx_node *n, const char *name)
     if (!a)
         return (tc_ints){0, NULL};
     if (a->n_ints > INT32_MAX / 2) {
-        tc_make_bad(&n->m, TC_E_TOO_LARGE, "'%s' has %zu numbers", name, a->n_ints);
+        tc_b_bad(&n->m, TC_E_TOO_LARGE, "'%s' has %zu numbers", name, a->n_ints);
         return (tc_ints){0, NULL};
     }
     return tc_ints_copy(&n->m.ctx->arena, a->ints, (int32_t)a->n_ints);
@@ -154,7 +154,7 @@ const TcOnnxPb__Graph *tc_onnx_graph(tc_onnx_node *n, const char *name)
 {
     const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
     if (!a || !a->g)
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "the graph '%s' is missing", name);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the graph '%s' is missing", name);
     return a ? a->g : NULL;
 }
 
@@ -165,7 +165,7 @@ tc_val tc_onnx_tensor(tc_onnx_node *n, const char *name)
     if (!a || !a->t || n->m.status != TC_OK)
         return TC_NONE;
     n->m.status = tc_onnx_load(n->scope->reader, a->t, n->m.loc, &t);
-    return n->m.status == TC_OK ? tc_make_const(&n->m, t, NULL) : TC_NONE;
+    return n->m.status == TC_OK ? tc_b_const(&n->m, t, NULL) : TC_NONE;
 }
 
 /* ---- numbers that shapes follow from ---- */
@@ -175,7 +175,7 @@ bool tc_onnx_settled_tensor(tc_onnx_node *n, int i, tc_tensor *out)
     tc_val v = tc_onnx_need(n, i);
     if (n->m.status != TC_OK)
         return false;
-    if (tc_make_settled(&n->m, v, out))
+    if (tc_b_settled(&n->m, v, out))
         return true;
     if (n->m.status != TC_OK)
         return false;
@@ -194,7 +194,7 @@ tc_ints tc_onnx_settled(tc_onnx_node *n, int i)
         return (tc_ints){0, NULL};
     int64_t count = tc_type_count(t.type);
     if (count > 1 << 20) {
-        tc_make_bad(&n->m, TC_E_TOO_LARGE, "a list of %" PRId64 " numbers", count);
+        tc_b_bad(&n->m, TC_E_TOO_LARGE, "a list of %" PRId64 " numbers", count);
         return (tc_ints){0, NULL};
     }
     int64_t *v = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)count);
@@ -221,7 +221,7 @@ int64_t tc_onnx_settled_int(tc_onnx_node *n, int i, int64_t missing)
         return missing;
     tc_ints list = tc_onnx_settled(n, i);
     if (n->m.status == TC_OK && list.n != 1)
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "input %d has %d numbers, expected one", i, list.n);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "input %d has %d numbers, expected one", i, list.n);
     return list.n == 1 ? list.v[0] : missing;
 }
 
@@ -236,8 +236,8 @@ tc_dtype tc_onnx_need_dtype(tc_onnx_node *n, int64_t code)
 {
     tc_dtype t = tc_onnx_dtype(code);
     if (t == TC_none)
-        tc_make_unsupported(&n->m, "element type %" PRId64 " (%s) is not handled", code,
-                            tc_onnx_dtype_name(code));
+        tc_b_unsupported(&n->m, "element type %" PRId64 " (%s) is not handled", code,
+                         tc_onnx_dtype_name(code));
     return t;
 }
 
@@ -246,11 +246,11 @@ tc_ints tc_onnx_axes(tc_onnx_node *n, tc_ints axes, int rank)
     int64_t list[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
     bool seen[TC_MAX_RANK] = {false};
     if (axes.n > (rank ? rank : 1))
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "%d axes of a tensor of rank %d", axes.n, rank);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "%d axes of a tensor of rank %d", axes.n, rank);
     for (int i = 0; i < axes.n && n->m.status == TC_OK; i++) {
-        list[i] = tc_make_axis(&n->m, axes.v[i], rank);
+        list[i] = tc_b_axis(&n->m, axes.v[i], rank);
         if (seen[list[i]])
-            tc_make_bad(&n->m, TC_E_ARGUMENT, "axis %" PRId64 " is named twice", axes.v[i]);
+            tc_b_bad(&n->m, TC_E_ARGUMENT, "axis %" PRId64 " is named twice", axes.v[i]);
         seen[list[i]] = true;
     }
     if (n->m.status != TC_OK)

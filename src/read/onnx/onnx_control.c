@@ -63,7 +63,7 @@ static void same_inputs(tc_onnx_scope *to, const tc_onnx_scope *from)
 /* Both graphs are kept, with one list of inputs. */
 static void keep_if(tc_onnx_node *n, tc_val condition, const TcOnnxPb__Graph *const graph[2])
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_onnx_scope branch[2];
     for (int k = 0; k < 2; k++) {
         keep_scope(n, &branch[k], k ? "else" : "then");
@@ -78,8 +78,8 @@ static void keep_if(tc_onnx_node *n, tc_val condition, const TcOnnxPb__Graph *co
     for (int i = 0; i < n->n_out; i++)
         if ((size_t)i >= a->n_out || (size_t)i >= b->n_out ||
             tc_type_of(a, a->out[i]) != tc_type_of(b, b->out[i])) {
-            tc_make_unsupported(m, "an If that is decided when the model runs, with results of two "
-                                   "types");
+            tc_b_unsupported(m, "an If that is decided when the model runs, with results of two "
+                                "types");
             return;
         }
     size_t n_in = branch[0].n_capture + 1;
@@ -87,7 +87,7 @@ static void keep_if(tc_onnx_node *n, tc_val condition, const TcOnnxPb__Graph *co
     in[0] = condition;
     if (n_in > 1)
         memcpy(in + 1, branch[0].captured, (n_in - 1) * sizeof *in);
-    tc_node *node = tc_graph_add(m->g, TC_OP_cond, tc_make_attr(m, cond, a->name, b->name), in,
+    tc_node *node = tc_graph_add(m->g, TC_OP_cond, tc_b_attr(m, cond, a->name, b->name), in,
                                  (int)n_in, n->n_out, m->loc);
     for (int i = 0; i < n->n_out; i++)
         tc_value_of(m->g, node->out[i])->type = tc_type_of(a, a->out[i]);
@@ -106,14 +106,14 @@ static void take_branch(tc_onnx_node *n, const TcOnnxPb__Graph *graph)
 
 void tc_onnx_build_if(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val condition = tc_onnx_need(n, 0);
     const TcOnnxPb__Graph *graph[2] = {tc_onnx_graph(n, "then_branch"),
                                        tc_onnx_graph(n, "else_branch")};
     tc_tensor t;
     if (m->status != TC_OK)
         return;
-    if (tc_make_known(m, condition, &t)) {
+    if (tc_b_known(m, condition, &t)) {
         take_branch(n, graph[truth(t) ? 0 : 1]);
         return;
     }
@@ -128,7 +128,7 @@ void tc_onnx_build_if(tc_onnx_node *n)
     }
     tc_status status = m->status;
     m->status = TC_OK;
-    if (!tc_make_settled(m, condition, &t)) {
+    if (!tc_b_settled(m, condition, &t)) {
         const char *input = tc_steering_input(m->g, condition);
         m->status = status;
         tc_hold_keep(m->ctx, hold);
@@ -148,11 +148,11 @@ void tc_onnx_build_if(tc_onnx_node *n)
 /* ---- Loop ---- */
 
 /* Results of the rounds one after the other along an axis, which is new. */
-static tc_val join(tc_make *m, const tc_val *part, int count, int axis)
+static tc_val join(tc_build *m, const tc_val *part, int count, int axis)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    return tc_make_op(m, TC_OP_stack, tc_make_attr(m, axis, axis), part, count);
+    return tc_b_op(m, TC_OP_stack, tc_b_attr(m, axis, axis), part, count);
 }
 
 typedef struct rounds {
@@ -163,7 +163,7 @@ typedef struct rounds {
     int count, cap;
 } rounds;
 
-static void collect(tc_make *m, rounds *r, const tc_val *out)
+static void collect(tc_build *m, rounds *r, const tc_val *out)
 {
     if (r->count == r->cap) {
         r->cap = r->cap ? 2 * r->cap : 16;
@@ -184,7 +184,7 @@ static void collect(tc_make *m, rounds *r, const tc_val *out)
 static bool decided(tc_onnx_node *n, tc_val v, bool given, bool *out)
 {
     tc_tensor t;
-    if (!tc_make_known(&n->m, v, &t) && !(given && tc_make_settled(&n->m, v, &t)))
+    if (!tc_b_known(&n->m, v, &t) && !(given && tc_b_settled(&n->m, v, &t)))
         return false;
     *out = truth(t);
     return true;
@@ -193,7 +193,7 @@ static bool decided(tc_onnx_node *n, tc_val v, bool given, bool *out)
 /* Round after round in place, while the condition is known to hold; false when it is not known. */
 static bool unroll(tc_onnx_node *n, rounds *r, int64_t most, tc_val condition, bool given)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int n_body = r->n_state + 2;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n_body),
            *out = tc_new_n(&m->ctx->arena, tc_val, (size_t)(1 + r->n_state + r->n_scan));
@@ -202,11 +202,11 @@ static bool unroll(tc_onnx_node *n, rounds *r, int64_t most, tc_val condition, b
         return false;
     for (int64_t k = 0; go && k < most && m->status == TC_OK; k++) {
         if (k >= MOST_ROUNDS) {
-            tc_make_unsupported(m, "a Loop of more than %d rounds", MOST_ROUNDS);
+            tc_b_unsupported(m, "a Loop of more than %d rounds", MOST_ROUNDS);
             return true;
         }
-        in[0] = tc_make_scalar_i64(m, TC_i64, k);
-        in[1] = condition ? condition : tc_make_scalar(m, TC_bool, 1);
+        in[0] = tc_b_scalar_i64(m, TC_i64, k);
+        in[1] = condition ? condition : tc_b_scalar(m, TC_bool, 1);
         memcpy(in + 2, r->state, (size_t)r->n_state * sizeof *in);
         tc_onnx_inline(n, r->body, in, n_body, out, 1 + r->n_state + r->n_scan);
         if (m->status != TC_OK)
@@ -238,7 +238,7 @@ static tc_val named_input(tc_onnx_scope *scope, const TcOnnxPb__Graph *body, int
 static bool keep_body(tc_onnx_node *n, tc_onnx_scope *scope, const rounds *r, const tc_val *in,
                       int n_in)
 {
-    tc_make inner = n->m;
+    tc_build inner = n->m;
     keep_scope(n, scope, "body");
     inner.g = scope->g;
     inner.facts = scope->facts;
@@ -246,7 +246,7 @@ static bool keep_body(tc_onnx_node *n, tc_onnx_scope *scope, const rounds *r, co
         return false;
     tc_val round = TC_NONE;
     for (int i = 0; i < n_in; i++) {
-        const tc_type *type = tc_make_type(&n->m, in[i]);
+        const tc_type *type = tc_b_type(&n->m, in[i]);
         tc_val v = i < 2 + r->n_state ? named_input(scope, r->body, i, type)
                                       : tc_graph_input(scope->g, type, "most");
         round = i ? round : v;
@@ -256,16 +256,16 @@ static bool keep_body(tc_onnx_node *n, tc_onnx_scope *scope, const rounds *r, co
     if (n->m.status == TC_OK)
         n->m.status = tc_onnx_nodes(scope, r->body->node, r->body->n_node);
     inner.status = n->m.status;
-    tc_graph_output(scope->g, tc_make_add_n(&inner, round, 1));
+    tc_graph_output(scope->g, tc_b_add_n(&inner, round, 1));
     for (int i = 0; i <= r->n_state && inner.status == TC_OK; i++) {
         const char *name = r->body->output[i]->name ? r->body->output[i]->name : "";
-        const tc_type *want = tc_make_type(&n->m, in[1 + i]);
+        const tc_type *want = tc_b_type(&n->m, in[1 + i]);
         tc_val v = tc_onnx_value(scope, name, n->m.loc, &inner.status);
         if (inner.status != TC_OK)
             break;
         if (!i)
-            v = tc_make_reshape(&inner, v, want->rank, want->dim);
-        if (inner.status == TC_OK && tc_make_type(&inner, v) != want)
+            v = tc_b_reshape(&inner, v, want->rank, want->dim);
+        if (inner.status == TC_OK && tc_b_type(&inner, v) != want)
             return false;
         tc_graph_output(scope->g, v);
     }
@@ -278,16 +278,16 @@ static void keep_condition(tc_onnx_node *n, tc_onnx_scope *scope, const tc_onnx_
                            int at_most)
 {
     keep_scope(n, scope, "condition");
-    tc_make inner = n->m;
+    tc_build inner = n->m;
     inner.g = scope->g;
     inner.facts = scope->facts;
     for (size_t i = 0; i < body->g->n_in; i++)
         tc_graph_input(scope->g, tc_type_of(body->g, body->g->in[i]), NULL);
-    tc_val go = tc_make_reshape(&inner, scope->g->in[1], 0, NULL);
+    tc_val go = tc_b_reshape(&inner, scope->g->in[1], 0, NULL);
     if (at_most) {
-        tc_val most = tc_make_reshape(&inner, scope->g->in[at_most], 0, NULL);
-        tc_val less = tc_make_2(&inner, lt, NULL, scope->g->in[0], most);
-        go = tc_make_2(&inner, logical_and, NULL, go, less);
+        tc_val most = tc_b_reshape(&inner, scope->g->in[at_most], 0, NULL);
+        tc_val less = tc_b_lt(&inner, scope->g->in[0], most);
+        go = tc_b_logical_and(&inner, go, less);
     }
     n->m.status = inner.status;
     if (go)
@@ -297,14 +297,14 @@ static void keep_condition(tc_onnx_node *n, tc_onnx_scope *scope, const tc_onnx_
 /* The loop as an operator of its own: nothing is collected, and what it carries keeps its type. */
 static bool keep_loop(tc_onnx_node *n, const rounds *r, tc_val trips, tc_val condition)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int carried = 2 + r->n_state, n_in = carried;
     for (int i = r->n_state; i < n->n_out; i++)
         if (tc_onnx_wants(n, i))
             return false;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)carried + 1);
-    in[0] = tc_make_scalar_i64(m, TC_i64, 0);
-    in[1] = condition ? condition : tc_make_scalar(m, TC_bool, 1);
+    in[0] = tc_b_scalar_i64(m, TC_i64, 0);
+    in[1] = condition ? condition : tc_b_scalar(m, TC_bool, 1);
     memcpy(in + 2, r->state, (size_t)r->n_state * sizeof *in);
     if (trips)
         in[n_in++] = trips;
@@ -320,10 +320,10 @@ static bool keep_loop(tc_onnx_node *n, const rounds *r, tc_val trips, tc_val con
     if (body.n_capture)
         memcpy(operand + n_in, body.captured, body.n_capture * sizeof *in);
     tc_node *node =
-        tc_graph_add(m->g, TC_OP_while_loop, tc_make_attr(m, while_loop, go.g->name, body.g->name),
+        tc_graph_add(m->g, TC_OP_while_loop, tc_b_attr(m, while_loop, go.g->name, body.g->name),
                      operand, (int)all, carried, m->loc);
     for (int i = 0; i < carried; i++)
-        tc_value_of(m->g, node->out[i])->type = tc_make_type(m, in[i]);
+        tc_value_of(m->g, node->out[i])->type = tc_b_type(m, in[i]);
     m->status = tc_node_infer(m->g, node);
     for (int i = 0; i < r->n_state; i++)
         tc_onnx_bind(n, i, node->out[2 + i]);
@@ -333,7 +333,7 @@ static bool keep_loop(tc_onnx_node *n, const rounds *r, tc_val trips, tc_val con
 /* Tried first, without a word when it cannot be. */
 static bool try_keep(tc_onnx_node *n, const rounds *r, tc_val trips, tc_val condition)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_module *module = m->g->module;
     size_t n_graph = module->n_graph;
     tc_hold hold = tc_hold_begin(m->ctx);
@@ -357,7 +357,7 @@ static void start(tc_onnx_node *n, rounds *r)
 
 void tc_onnx_build_loop(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val trips = tc_onnx_in(n, 0), condition = tc_onnx_in(n, 1);
     rounds r = {.body = tc_onnx_graph(n, "body"), .n_state = n->n_in > 2 ? n->n_in - 2 : 0};
     tc_tensor t;
@@ -365,13 +365,13 @@ void tc_onnx_build_loop(tc_onnx_node *n)
         return;
     r.n_scan = (int)r.body->n_output - 1 - r.n_state;
     if (r.n_scan < 0) {
-        tc_make_bad(m, TC_E_STRUCTURE, "a body with fewer results than the loop carries");
+        tc_b_bad(m, TC_E_STRUCTURE, "a body with fewer results than the loop carries");
         return;
     }
     r.state = tc_new_n(&m->ctx->arena, tc_val, (size_t)r.n_state);
     r.scan = tc_new_n(&m->ctx->arena, tc_val *, (size_t)r.n_scan);
     start(n, &r);
-    bool known = !trips || tc_make_known(m, trips, &t);
+    bool known = !trips || tc_b_known(m, trips, &t);
     int64_t most = !trips ? INT64_MAX : known && tc_type_count(t.type) ? tc_load_i64(t, 0) : 0;
     if (!known || !unroll(n, &r, most, condition, false)) {
         start(n, &r);
@@ -380,8 +380,8 @@ void tc_onnx_build_loop(tc_onnx_node *n)
         start(n, &r);
         most = trips ? tc_onnx_settled_int(n, 0, 0) : INT64_MAX;
         if (m->status == TC_OK && !unroll(n, &r, most, condition, true))
-            tc_make_unsupported(m, "a Loop whose length is not known before the model runs, and "
-                                   "that collects results or carries what changes its shape");
+            tc_b_unsupported(m, "a Loop whose length is not known before the model runs, and "
+                                "that collects results or carries what changes its shape");
     }
     for (int i = 0; i < r.n_state; i++)
         tc_onnx_bind(n, i, r.state[i]);
@@ -389,7 +389,7 @@ void tc_onnx_build_loop(tc_onnx_node *n)
         if (!tc_onnx_wants(n, r.n_state + i))
             continue;
         if (!r.count)
-            tc_make_unsupported(m, "a Loop of no rounds whose results are collected");
+            tc_b_unsupported(m, "a Loop of no rounds whose results are collected");
         tc_onnx_bind(n, r.n_state + i, join(m, r.scan[i], r.count, 0));
     }
 }
@@ -409,35 +409,34 @@ typedef struct sweep {
 
 static void take_over(tc_onnx_node *n, sweep *s, int i, tc_val x, int64_t along)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     s->over[i] = x;
-    s->axis[i] = tc_make_axis(m, along, t->rank);
+    s->axis[i] = tc_b_axis(m, along, t->rank);
     int64_t extent = t->rank ? t->dim[s->axis[i]] : 0;
     if (s->length >= 0 && extent != s->length)
-        tc_make_bad(m, TC_E_SHAPE, "Scan over %" PRId64 " and %" PRId64 " steps", s->length,
-                    extent);
+        tc_b_bad(m, TC_E_SHAPE, "Scan over %" PRId64 " and %" PRId64 " steps", s->length, extent);
     s->length = extent;
 }
 
 /* Step after step in place. */
 static void go_over(tc_onnx_node *n, const sweep *s, rounds *r)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int n_in = r->n_state + s->n_over;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n_in + 1),
            *out = tc_new_n(&m->ctx->arena, tc_val, (size_t)(r->n_state + r->n_scan) + 1);
     for (int64_t k = 0; k < s->length && m->status == TC_OK; k++) {
         if (k >= MOST_ROUNDS) {
-            tc_make_unsupported(m, "a Scan of more than %d steps", MOST_ROUNDS);
+            tc_b_unsupported(m, "a Scan of more than %d steps", MOST_ROUNDS);
             return;
         }
         memcpy(in, r->state, (size_t)r->n_state * sizeof *in);
         for (int i = 0; i < s->n_over; i++)
-            in[r->n_state + i] = tc_make_select(m, s->over[i], s->axis[i],
-                                                at(s->back, i) ? s->length - 1 - k : k);
+            in[r->n_state + i] =
+                tc_b_select(m, s->over[i], s->axis[i], at(s->back, i) ? s->length - 1 - k : k);
         tc_onnx_inline(n, r->body, in, n_in, out, r->n_state + r->n_scan);
         if (m->status != TC_OK)
             return;
@@ -449,19 +448,19 @@ static void go_over(tc_onnx_node *n, const sweep *s, rounds *r)
 /* Whether inputs and results of the body fit; with room for all of them. */
 static bool begin_scan(tc_onnx_node *n, int n_in, rounds *r, sweep *s)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int64_t n_over = tc_onnx_int(n, "num_scan_inputs", 0);
     r->body = tc_onnx_graph(n, "body");
     if (m->status != TC_OK)
         return false;
     if (n_over < 1 || n_over > n_in) {
-        tc_make_bad(m, TC_E_ARGUMENT, "Scan over %" PRId64 " of %d inputs", n_over, n_in);
+        tc_b_bad(m, TC_E_ARGUMENT, "Scan over %" PRId64 " of %d inputs", n_over, n_in);
         return false;
     }
     r->n_state = n_in - (int)n_over;
     r->n_scan = (int)r->body->n_output - r->n_state;
     if (r->n_scan < 0) {
-        tc_make_bad(m, TC_E_STRUCTURE, "a body with fewer results than the scan carries");
+        tc_b_bad(m, TC_E_STRUCTURE, "a body with fewer results than the scan carries");
         return false;
     }
     size_t most = (size_t)(n_in + r->n_scan + r->n_state + 1);
@@ -475,20 +474,20 @@ static bool begin_scan(tc_onnx_node *n, int n_in, rounds *r, sweep *s)
 /* Operator set 8: inputs and results have a batch in front, the steps behind it. */
 static void scan_by_batch(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     rounds r = {0};
     sweep s;
     if (tc_onnx_has_in(n, 0)) {
-        tc_make_unsupported(m, "a Scan whose length differs from row to row");
+        tc_b_unsupported(m, "a Scan whose length differs from row to row");
         return;
     }
     if (!begin_scan(n, n->n_in - 1, &r, &s))
         return;
     tc_val first = tc_onnx_need(n, 1 + r.n_state);
-    const tc_type *t = first ? tc_make_type(m, first) : NULL;
+    const tc_type *t = first ? tc_b_type(m, first) : NULL;
     int64_t batch = t && t->rank ? t->dim[0] : 0;
     if (m->status == TC_OK && (batch < 1 || batch > MOST_ROUNDS))
-        tc_make_unsupported(m, "a Scan over %" PRId64 " rows", batch);
+        tc_b_unsupported(m, "a Scan over %" PRId64 " rows", batch);
     if (m->status != TC_OK)
         return;
     int results = r.n_state + r.n_scan;
@@ -497,12 +496,12 @@ static void scan_by_batch(tc_onnx_node *n)
     for (int64_t b = 0; b < batch && m->status == TC_OK; b++) {
         r.count = r.cap = 0;
         for (int i = 0; i < r.n_state; i++)
-            r.state[i] = tc_make_select(m, tc_onnx_need(n, 1 + i), 0, b);
+            r.state[i] = tc_b_select(m, tc_onnx_need(n, 1 + i), 0, b);
         for (int i = 0; i < s.n_over; i++)
-            take_over(n, &s, i, tc_make_select(m, tc_onnx_need(n, 1 + r.n_state + i), 0, b), 0);
+            take_over(n, &s, i, tc_b_select(m, tc_onnx_need(n, 1 + r.n_state + i), 0, b), 0);
         go_over(n, &s, &r);
         if (m->status == TC_OK && r.n_scan && !r.count)
-            tc_make_unsupported(m, "a Scan of no steps whose results are collected");
+            tc_b_unsupported(m, "a Scan of no steps whose results are collected");
         for (int i = 0; i < results && m->status == TC_OK; i++)
             all[i * batch + b] =
                 i < r.n_state ? r.state[i] : join(m, r.scan[i - r.n_state], r.count, 0);
@@ -514,7 +513,7 @@ static void scan_by_batch(tc_onnx_node *n)
 
 void tc_onnx_build_scan(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     rounds r = {0};
     sweep s;
     if (n->version < 9) {
@@ -538,7 +537,7 @@ void tc_onnx_build_scan(tc_onnx_node *n)
         if (!tc_onnx_wants(n, r.n_state + i))
             continue;
         if (!r.count) {
-            tc_make_unsupported(m, "a Scan of no steps whose results are collected");
+            tc_b_unsupported(m, "a Scan of no steps whose results are collected");
             return;
         }
         for (int k = 0; at(out_back, i) && k < r.count / 2; k++) {
@@ -546,8 +545,8 @@ void tc_onnx_build_scan(tc_onnx_node *n)
             r.scan[i][r.count - 1 - k] = r.scan[i][k];
             r.scan[i][k] = other;
         }
-        int rank = tc_make_type(m, r.scan[i][0])->rank;
-        int where = tc_make_axis(m, at(out_axes, i), rank + 1);
+        int rank = tc_b_type(m, r.scan[i][0])->rank;
+        int where = tc_b_axis(m, at(out_axes, i), rank + 1);
         tc_onnx_bind(n, r.n_state + i, join(m, r.scan[i], r.count, where));
     }
 }

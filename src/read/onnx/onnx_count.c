@@ -18,59 +18,59 @@ typedef struct pool {
 } pool;
 
 /* Which sequences stand at each of `places` places: bool [rows, places, count]. */
-static tc_val matches(tc_make *m, tc_val x, const pool *p, int64_t places, int64_t step)
+static tc_val matches(tc_build *m, tc_val x, const pool *p, int64_t places, int64_t step)
 {
     tc_val all = TC_NONE;
-    int64_t rows = tc_make_type(m, x)->dim[0];
+    int64_t rows = tc_b_type(m, x)->dim[0];
     for (int j = 0; j < p->length && m->status == TC_OK; j++) {
-        tc_tensor t = tc_make_tensor(m, TC_i64, 1, &p->count);
+        tc_tensor t = tc_b_tensor(m, TC_i64, 1, &p->count);
         for (int64_t s = 0; s < p->count; s++)
             ((int64_t *)t.data)[s] = p->number.v[p->first + s * p->length + j];
-        tc_val wanted = tc_make_const(m, t, NULL);
-        tc_val there = tc_make_slice(m, x, 1, j * step, j * step + places, 1);
-        there = tc_make_reshape(m, there, 3, (int64_t[]){rows, places, 1});
-        tc_val same = tc_make_2(m, eq, NULL, there, wanted);
-        all = all ? tc_make_2(m, logical_and, NULL, all, same) : same;
+        tc_val wanted = tc_b_const(m, t, NULL);
+        tc_val there = tc_b_slice(m, x, 1, j * step, j * step + places, 1);
+        there = tc_b_reshape(m, there, 3, (int64_t[]){rows, places, 1});
+        tc_val same = tc_b_eq(m, there, wanted);
+        all = all ? tc_b_logical_and(m, all, same) : same;
     }
     return all;
 }
 
 /* How often each sequence of one length stands in each row: f32 [rows, count]. */
-static tc_val counts(tc_make *m, tc_val x, const pool *p, int64_t most_skip)
+static tc_val counts(tc_build *m, tc_val x, const pool *p, int64_t most_skip)
 {
     tc_val sum = TC_NONE;
-    int64_t width = tc_make_type(m, x)->dim[1], rows = tc_make_type(m, x)->dim[0];
+    int64_t width = tc_b_type(m, x)->dim[1], rows = tc_b_type(m, x)->dim[0];
     static const int64_t places_axis = 1;
     for (int64_t skip = 0; skip <= (p->length > 1 ? most_skip : 0); skip++) {
         int64_t places = width - (p->length - 1) * (skip + 1);
         if (places < 1)
             break;
-        tc_val there = tc_make_cast(m, matches(m, x, p, places, skip + 1), TC_f32);
-        tc_val times = tc_make_reduce(m, TC_OP_sum, there, &places_axis, 1, false);
-        sum = sum ? tc_make_add(m, sum, times) : times;
+        tc_val there = tc_b_cast(m, matches(m, x, p, places, skip + 1), TC_f32);
+        tc_val times = tc_b_reduce(m, TC_OP_sum, there, &places_axis, 1, false);
+        sum = sum ? tc_b_add(m, sum, times) : times;
     }
-    return sum ? sum : tc_make_full(m, 2, (int64_t[]){rows, p->count}, 0, TC_f32);
+    return sum ? sum : tc_b_full(m, 2, (int64_t[]){rows, p->count}, 0, TC_f32);
 }
 
 /* [sequences, columns]: each sequence's weight in its own column. */
-static tc_val spread(tc_make *m, const pool *p, int64_t columns, bool weighted)
+static tc_val spread(tc_build *m, const pool *p, int64_t columns, bool weighted)
 {
-    tc_tensor t = tc_make_tensor(m, TC_f32, 2, (int64_t[]){p->column.n, columns});
+    tc_tensor t = tc_b_tensor(m, TC_f32, 2, (int64_t[]){p->column.n, columns});
     memset(t.data, 0, tc_type_bytes(t.type));
     for (int i = 0; i < p->column.n; i++)
         ((float *)t.data)[i * columns + p->column.v[i]] =
             weighted && i < p->weight.n ? (float)p->weight.v[i] : 1;
-    return tc_make_const(m, t, NULL);
+    return tc_b_const(m, t, NULL);
 }
 
 static bool check(tc_onnx_node *n, const pool *p, tc_ints starts, int64_t *columns)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int64_t sequences = 0;
     for (int i = 0; i < starts.n; i++) {
         int64_t from = starts.v[i], to = i + 1 < starts.n ? starts.v[i + 1] : p->number.n;
         if (from < 0 || to < from || to > p->number.n || (to - from) % (i + 1)) {
-            tc_make_bad(m, TC_E_ARGUMENT, "ngram_counts does not fit the pool");
+            tc_b_bad(m, TC_E_ARGUMENT, "ngram_counts does not fit the pool");
             return false;
         }
         sequences += (to - from) / (i + 1);
@@ -79,18 +79,18 @@ static bool check(tc_onnx_node *n, const pool *p, tc_ints starts, int64_t *colum
     for (int i = 0; i < p->column.n; i++) {
         *columns = tc_max_i64(*columns, p->column.v[i] + 1);
         if (p->column.v[i] < 0 || p->column.v[i] > 1 << 24)
-            tc_make_bad(m, TC_E_ARGUMENT, "ngram_indexes has %" PRId64, p->column.v[i]);
+            tc_b_bad(m, TC_E_ARGUMENT, "ngram_indexes has %" PRId64, p->column.v[i]);
     }
     if (sequences != p->column.n || !sequences)
-        tc_make_bad(m, TC_E_ARGUMENT, "%" PRId64 " sequences and %d places for them", sequences,
-                    p->column.n);
+        tc_b_bad(m, TC_E_ARGUMENT, "%" PRId64 " sequences and %d places for them", sequences,
+                 p->column.n);
     return m->status == TC_OK;
 }
 
 void tc_onnx_build_tf_idf(tc_onnx_node *n)
 {
     enum { MOST_LENGTH = 16, MOST_SKIP = 1 << 10 };
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), part[MOST_LENGTH];
     pool p = {.number = tc_onnx_ints(n, "pool_int64s"), .column = tc_onnx_ints(n, "ngram_indexes"),
               .weight = tc_onnx_floats(n, "weights")};
@@ -102,19 +102,19 @@ void tc_onnx_build_tf_idf(tc_onnx_node *n)
     int parts = 0;
     if (m->status != TC_OK || !check(n, &p, starts, &columns))
         return;
-    if (tc_onnx_has(n, "pool_strings") || !tc_is_int(tc_make_dtype(m, x))) {
-        tc_make_unsupported(m, "sequences of strings: tosac computes on numbers only");
+    if (tc_onnx_has(n, "pool_strings") || !tc_is_int(tc_b_dtype(m, x))) {
+        tc_b_unsupported(m, "sequences of strings: tosac computes on numbers only");
         return;
     }
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     bool single = t->rank == 1;
     if (t->rank < 1 || t->rank > 2 || starts.n > MOST_LENGTH || skip < 0 || skip > MOST_SKIP) {
-        tc_make_bad(m, TC_E_ARGUMENT, "TfIdfVectorizer of a tensor of rank %d", t->rank);
+        tc_b_bad(m, TC_E_ARGUMENT, "TfIdfVectorizer of a tensor of rank %d", t->rank);
         return;
     }
-    x = tc_make_cast(m, x, TC_i64);
+    x = tc_b_cast(m, x, TC_i64);
     if (single)
-        x = tc_make_unsqueeze(m, x, 0);
+        x = tc_b_unsqueeze(m, x, 0);
     for (int i = 0; i < starts.n && m->status == TC_OK; i++) {
         int64_t to = i + 1 < starts.n ? starts.v[i + 1] : p.number.n;
         p.length = i + 1;
@@ -122,15 +122,15 @@ void tc_onnx_build_tf_idf(tc_onnx_node *n)
         p.count = (to - p.first) / p.length;
         if (!p.count)
             continue;
-        int64_t rows = tc_make_type(m, x)->dim[0];
+        int64_t rows = tc_b_type(m, x)->dim[0];
         bool wanted = p.length >= shortest && p.length <= longest;
         part[parts++] = wanted ? counts(m, x, &p, skip)
-                               : tc_make_full(m, 2, (int64_t[]){rows, p.count}, 0, TC_f32);
+                               : tc_b_full(m, 2, (int64_t[]){rows, p.count}, 0, TC_f32);
     }
-    tc_val y = tc_make_cat(m, 1, part, parts);
+    tc_val y = tc_b_cat(m, 1, part, parts);
     if (tc_text_eq(mode, "IDF"))
-        y = tc_make_clamp(m, y, 0, 1);
+        y = tc_b_clamp(m, y, 0, 1);
     tc_val by = spread(m, &p, columns, !tc_text_eq(mode, "TF"));
-    y = tc_make_2(m, matmul, NULL, y, by);
-    tc_onnx_bind(n, 0, single ? tc_make_select(m, y, 0, 0) : y);
+    y = tc_b_matmul(m, y, by);
+    tc_onnx_bind(n, 0, single ? tc_b_select(m, y, 0, 0) : y);
 }

@@ -47,7 +47,7 @@ static void sort_rows(const rows *s, int64_t *place, int64_t *other, int64_t n)
 
 void tc_onnx_build_unique(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     rows s = {.axis = -1, .outer = 1, .inner = 1};
     tc_val x = tc_onnx_need(n, 0);
     if (!tc_onnx_settled_tensor(n, 0, &s.t))
@@ -55,7 +55,7 @@ void tc_onnx_build_unique(tc_onnx_node *n)
     const tc_type *t = s.t.type;
     s.count = tc_type_count(t);
     if (tc_onnx_has(n, "axis") && t->rank) {
-        s.axis = tc_make_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
+        s.axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
         s.count = t->dim[s.axis];
         for (int i = 0; i < t->rank; i++)
             *(i < s.axis ? &s.outer : &s.inner) *= i == s.axis ? 1 : t->dim[i];
@@ -89,15 +89,15 @@ void tc_onnx_build_unique(tc_onnx_node *n)
         first = f;
         many = c;
     }
-    tc_val at = tc_make_list(m, first, found);
-    x = s.axis < 0 ? tc_make_flat(m, x) : x;
-    tc_attr_axis *axis = tc_make_attr(m, axis, s.axis < 0 ? 0 : s.axis);
-    tc_onnx_bind(n, 0, tc_make_2(m, index_select, axis, x, at));
+    tc_val at = tc_b_list(m, first, found);
+    x = s.axis < 0 ? tc_b_flat(m, x) : x;
+    tc_attr_axis *axis = tc_b_attr(m, axis, s.axis < 0 ? 0 : s.axis);
+    tc_onnx_bind(n, 0, tc_b_2(m, index_select, axis, x, at));
     tc_onnx_bind(n, 1, at);
     if (tc_onnx_wants(n, 2))
-        tc_onnx_bind(n, 2, tc_make_list(m, group, s.count));
+        tc_onnx_bind(n, 2, tc_b_list(m, group, s.count));
     if (tc_onnx_wants(n, 3))
-        tc_onnx_bind(n, 3, tc_make_list(m, many, found));
+        tc_onnx_bind(n, 3, tc_b_list(m, many, found));
 }
 
 /* ---- NonMaxSuppression ---- */
@@ -160,7 +160,7 @@ static int64_t pick_boxes(tc_tensor boxes, tc_tensor scores, int64_t first_box, 
 
 void tc_onnx_build_nms(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_tensor boxes, scores;
     if (!tc_onnx_settled_tensor(n, 0, &boxes) || !tc_onnx_settled_tensor(n, 1, &scores))
         return;
@@ -173,7 +173,7 @@ void tc_onnx_build_nms(tc_onnx_node *n)
     const tc_type *b = boxes.type, *s = scores.type;
     if (b->rank != 3 || s->rank != 3 || b->dim[2] != 4 || b->dim[0] != s->dim[0] ||
         b->dim[1] != s->dim[2]) {
-        tc_make_bad(m, TC_E_SHAPE, "boxes and scores do not fit together");
+        tc_b_bad(m, TC_E_SHAPE, "boxes and scores do not fit together");
         return;
     }
     int64_t count = b->dim[1], classes = s->dim[1], found = 0;
@@ -192,10 +192,10 @@ void tc_onnx_build_nms(tc_onnx_node *n)
             all[3 * found++ + 2] = one[k];
         }
     }
-    tc_tensor t = tc_make_tensor(m, TC_i64, 2, (int64_t[]){found, 3});
+    tc_tensor t = tc_b_tensor(m, TC_i64, 2, (int64_t[]){found, 3});
     if (found)
         memcpy(t.data, all, (size_t)found * 3 * sizeof *all);
-    tc_onnx_bind(n, 0, tc_make_const(m, t, NULL));
+    tc_onnx_bind(n, 0, tc_b_const(m, t, NULL));
 }
 
 /* The same bits as numbers of another type as wide. */
@@ -206,11 +206,11 @@ void tc_onnx_build_bit_cast(tc_onnx_node *n)
     if (n->m.status != TC_OK || !tc_onnx_settled_tensor(n, 0, &t))
         return;
     if (tc_dtypes[dtype].bytes != tc_dtypes[t.type->dtype].bytes) {
-        tc_make_bad(&n->m, TC_E_TYPE, "the bits of %s as %s", tc_dtypes[t.type->dtype].name,
-                    tc_dtypes[dtype].name);
+        tc_b_bad(&n->m, TC_E_TYPE, "the bits of %s as %s", tc_dtypes[t.type->dtype].name,
+                 tc_dtypes[dtype].name);
         return;
     }
-    tc_tensor out = tc_make_tensor(&n->m, dtype, t.type->rank, t.type->dim);
+    tc_tensor out = tc_b_tensor(&n->m, dtype, t.type->rank, t.type->dim);
     memcpy(out.data, t.data, tc_type_bytes(out.type));
-    tc_onnx_bind(n, 0, tc_make_const(&n->m, out, NULL));
+    tc_onnx_bind(n, 0, tc_b_const(&n->m, out, NULL));
 }

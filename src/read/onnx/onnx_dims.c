@@ -342,7 +342,7 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
         tc_onnx_name_value(scope, v->name, port->val);
     }
     TC_TRY(worst);
-    TC_TRY(tc_make_shapes_used(ctx));
+    TC_TRY(tc_facts_shapes_used(ctx));
     for (size_t i = 0; i < ctx->n_dim; i++)
         if (!ctx->dim[i].used)
             tc_warning(ctx, &(tc_loc){.file = reader->file}, TC_E_NO_EFFECT,

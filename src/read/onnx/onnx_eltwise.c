@@ -9,20 +9,20 @@
 void tc_onnx_build_unary(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
-    tc_onnx_bind(n, 0, tc_make_op(&n->m, n->row->op, NULL, &x, 1));
+    tc_onnx_bind(n, 0, tc_b_op(&n->m, n->row->op, NULL, &x, 1));
 }
 
 void tc_onnx_build_round(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
-    tc_onnx_bind(n, 0, tc_make_1(&n->m, round, tc_make_attr(&n->m, round, 0), x));
+    tc_onnx_bind(n, 0, tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), x));
 }
 
 /* The row's operator on two inputs, broadcast. */
 void tc_onnx_build_binary(tc_onnx_node *n)
 {
     tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
-    tc_onnx_bind(n, 0, tc_make_binary(&n->m, n->row->op, a, b));
+    tc_onnx_bind(n, 0, tc_b_binary(&n->m, n->row->op, a, b));
 }
 
 /* The row's operator between all inputs; extra: divided by their number. */
@@ -31,10 +31,10 @@ void tc_onnx_build_variadic(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     for (int i = 1; i < n->n_in; i++) {
         tc_val y = tc_onnx_need(n, i);
-        x = tc_make_binary(&n->m, n->row->op, x, y);
+        x = tc_b_binary(&n->m, n->row->op, x, y);
     }
     if (n->row->extra != 0 && n->n_in > 1)
-        x = tc_make_mul_n(&n->m, x, 1.0 / n->n_in);
+        x = tc_b_mul_n(&n->m, x, 1.0 / n->n_in);
     tc_onnx_bind(n, 0, x);
 }
 
@@ -43,15 +43,15 @@ void tc_onnx_build_div(tc_onnx_node *n)
 {
     tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
     tc_field_div_mode mode =
-        tc_is_int(tc_make_dtype(&n->m, a)) ? TC_div_mode_trunc : TC_div_mode_exact;
-    tc_onnx_bind(n, 0, tc_make_2(&n->m, div, tc_make_attr(&n->m, div, mode), a, b));
+        tc_is_int(tc_b_dtype(&n->m, a)) ? TC_div_mode_trunc : TC_div_mode_exact;
+    tc_onnx_bind(n, 0, tc_b_2(&n->m, div, tc_b_attr(&n->m, div, mode), a, b));
 }
 
 void tc_onnx_build_mod(tc_onnx_node *n)
 {
     tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
     tc_op op = tc_onnx_int(n, "fmod", 0) ? TC_OP_fmod : TC_OP_remainder;
-    tc_onnx_bind(n, 0, tc_make_op(&n->m, op, NULL, (tc_val[]){a, b}, 2));
+    tc_onnx_bind(n, 0, tc_b_op(&n->m, op, NULL, (tc_val[]){a, b}, 2));
 }
 
 /* The result has the type of the base. */
@@ -60,14 +60,14 @@ void tc_onnx_build_pow(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), y = tc_onnx_need(n, 1), r;
     if (n->m.status != TC_OK)
         return;
-    tc_dtype dtype = tc_make_dtype(&n->m, x);
-    if (tc_is_float(dtype) || tc_is_float(tc_make_dtype(&n->m, y))) {
-        tc_dtype real = tc_is_float(dtype) ? dtype : tc_make_dtype(&n->m, y);
-        x = tc_make_cast(&n->m, x, real);
-        y = tc_make_cast(&n->m, y, real);
+    tc_dtype dtype = tc_b_dtype(&n->m, x);
+    if (tc_is_float(dtype) || tc_is_float(tc_b_dtype(&n->m, y))) {
+        tc_dtype real = tc_is_float(dtype) ? dtype : tc_b_dtype(&n->m, y);
+        x = tc_b_cast(&n->m, x, real);
+        y = tc_b_cast(&n->m, y, real);
     }
-    r = tc_make_2(&n->m, pow, NULL, x, y);
-    tc_onnx_bind(n, 0, tc_make_cast(&n->m, r, dtype));
+    r = tc_b_pow(&n->m, x, y);
+    tc_onnx_bind(n, 0, tc_b_cast(&n->m, r, dtype));
 }
 
 void tc_onnx_build_bit_shift(tc_onnx_node *n)
@@ -75,13 +75,13 @@ void tc_onnx_build_bit_shift(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), y = tc_onnx_need(n, 1);
     bool left = tc_text_eq(tc_onnx_text(n, "direction", ""), "LEFT");
     tc_op op = left ? TC_OP_shift_left : TC_OP_shift_right;
-    tc_onnx_bind(n, 0, tc_make_op(&n->m, op, NULL, (tc_val[]){x, y}, 2));
+    tc_onnx_bind(n, 0, tc_b_op(&n->m, op, NULL, (tc_val[]){x, y}, 2));
 }
 
 void tc_onnx_build_where(tc_onnx_node *n)
 {
     tc_val c = tc_onnx_need(n, 0), a = tc_onnx_need(n, 1), b = tc_onnx_need(n, 2);
-    tc_onnx_bind(n, 0, tc_make_where(&n->m, c, a, b));
+    tc_onnx_bind(n, 0, tc_b_where(&n->m, c, a, b));
 }
 
 void tc_onnx_build_cast(tc_onnx_node *n)
@@ -89,10 +89,10 @@ void tc_onnx_build_cast(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     int64_t to = tc_onnx_int(n, "to", 0);
     tc_dtype dtype = tc_onnx_need_dtype(n, to);
-    tc_val y = tc_make_cast(&n->m, x, dtype);
+    tc_val y = tc_b_cast(&n->m, x, dtype);
     enum { UINT4 = 21 };
     if (to == UINT4 && n->m.status == TC_OK) /* kept in a byte */
-        y = tc_make_2(&n->m, bitwise_and, NULL, y, tc_make_scalar_i64(&n->m, TC_u8, 15));
+        y = tc_b_bitwise_and(&n->m, y, tc_b_scalar_i64(&n->m, TC_u8, 15));
     tc_onnx_bind(n, 0, y);
 }
 
@@ -100,7 +100,7 @@ void tc_onnx_build_cast_like(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0), like = tc_onnx_need(n, 1);
     if (n->m.status == TC_OK)
-        tc_onnx_bind(n, 0, tc_make_cast(&n->m, x, tc_make_dtype(&n->m, like)));
+        tc_onnx_bind(n, 0, tc_b_cast(&n->m, x, tc_b_dtype(&n->m, like)));
 }
 
 /* ---- activations with parameters ---- */
@@ -110,7 +110,7 @@ void tc_onnx_build_gelu(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     bool tanh_form = tc_text_eq(tc_onnx_text(n, "approximate", "none"), "tanh");
     tc_field_gelu_form form = tanh_form ? TC_gelu_form_tanh : TC_gelu_form_erf;
-    tc_onnx_bind(n, 0, tc_make_1(&n->m, gelu, tc_make_attr(&n->m, gelu, form), x));
+    tc_onnx_bind(n, 0, tc_b_1(&n->m, gelu, tc_b_attr(&n->m, gelu, form), x));
 }
 
 /* scale * (x > 0 ? x : alpha (e^(input_scale x) - 1)); extra: 0 Elu, 1 Selu, 2 Celu */
@@ -121,22 +121,22 @@ void tc_onnx_build_elu(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     double alpha = tc_onnx_float(n, "alpha", default_alpha[which]);
     double scale = which == 1 ? tc_onnx_float(n, "gamma", 1.05070102214813232421875) : 1;
-    tc_attr_elu *a = tc_make_attr(&n->m, elu, alpha, scale, which == 2 ? 1 / alpha : 1);
-    tc_onnx_bind(n, 0, tc_make_1(&n->m, elu, a, x));
+    tc_attr_elu *a = tc_b_attr(&n->m, elu, alpha, scale, which == 2 ? 1 / alpha : 1);
+    tc_onnx_bind(n, 0, tc_b_1(&n->m, elu, a, x));
 }
 
 void tc_onnx_build_leaky_relu(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
-    tc_attr_slope *a = tc_make_attr(&n->m, slope, tc_onnx_float(n, "alpha", (double)0.01f));
-    tc_onnx_bind(n, 0, tc_make_1(&n->m, leaky_relu, a, x));
+    tc_attr_slope *a = tc_b_attr(&n->m, slope, tc_onnx_float(n, "alpha", (double)0.01f));
+    tc_onnx_bind(n, 0, tc_b_1(&n->m, leaky_relu, a, x));
 }
 
 void tc_onnx_build_thresholded_relu(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
-    tc_attr_threshold *a = tc_make_attr(&n->m, threshold, tc_onnx_float(n, "alpha", 1), 0);
-    tc_onnx_bind(n, 0, tc_make_1(&n->m, threshold, a, x));
+    tc_attr_threshold *a = tc_b_attr(&n->m, threshold, tc_onnx_float(n, "alpha", 1), 0);
+    tc_onnx_bind(n, 0, tc_b_1(&n->m, threshold, a, x));
 }
 
 void tc_onnx_build_hard_sigmoid(tc_onnx_node *n)
@@ -144,22 +144,22 @@ void tc_onnx_build_hard_sigmoid(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     double alpha = tc_onnx_float(n, "alpha", (double)0.2f), beta = tc_onnx_float(n, "beta", 0.5);
     if (fabs(alpha - 1.0 / 6) < 1e-7 && beta == 0.5) {
-        tc_onnx_bind(n, 0, tc_make_1(&n->m, hardsigmoid, NULL, x));
+        tc_onnx_bind(n, 0, tc_b_hardsigmoid(&n->m, x));
         return;
     }
     if (n->m.status != TC_OK)
         return;
-    tc_dtype dtype = tc_make_dtype(&n->m, x);
-    tc_val start = tc_make_scalar(&n->m, dtype, beta);
-    tc_attr_alpha *a = tc_make_attr(&n->m, alpha, alpha);
-    tc_val y = tc_make_op(&n->m, TC_OP_add, a, (tc_val[]){start, x}, 2);
-    tc_onnx_bind(n, 0, tc_make_clamp(&n->m, y, 0, 1));
+    tc_dtype dtype = tc_b_dtype(&n->m, x);
+    tc_val start = tc_b_scalar(&n->m, dtype, beta);
+    tc_attr_alpha *a = tc_b_attr(&n->m, alpha, alpha);
+    tc_val y = tc_b_op(&n->m, TC_OP_add, a, (tc_val[]){start, x}, 2);
+    tc_onnx_bind(n, 0, tc_b_clamp(&n->m, y, 0, 1));
 }
 
 void tc_onnx_build_softplus(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
-    tc_onnx_bind(n, 0, tc_make_1(&n->m, softplus, tc_make_attr(&n->m, softplus, 1, 20), x));
+    tc_onnx_bind(n, 0, tc_b_1(&n->m, softplus, tc_b_attr(&n->m, softplus, 1, 20), x));
 }
 
 /* x sigmoid(alpha x) */
@@ -168,12 +168,12 @@ void tc_onnx_build_swish(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     double alpha = tc_onnx_float(n, "alpha", 1);
     if (alpha == 1) {
-        tc_onnx_bind(n, 0, tc_make_1(&n->m, silu, NULL, x));
+        tc_onnx_bind(n, 0, tc_b_silu(&n->m, x));
         return;
     }
-    tc_val s = tc_make_mul_n(&n->m, x, alpha);
-    s = tc_make_1(&n->m, sigmoid, NULL, s);
-    tc_onnx_bind(n, 0, tc_make_mul(&n->m, x, s));
+    tc_val s = tc_b_mul_n(&n->m, x, alpha);
+    s = tc_b_sigmoid(&n->m, s);
+    tc_onnx_bind(n, 0, tc_b_mul(&n->m, x, s));
 }
 
 /* x < -lambd: x + bias;  x > lambd: x - bias;  else 0 */
@@ -183,14 +183,14 @@ void tc_onnx_build_shrink(tc_onnx_node *n)
     double bias = tc_onnx_float(n, "bias", 0), lambd = tc_onnx_float(n, "lambd", 0.5);
     if (n->m.status != TC_OK)
         return;
-    tc_dtype dtype = tc_make_dtype(&n->m, x);
-    tc_val zero = tc_make_scalar(&n->m, dtype, 0), up = tc_make_add_n(&n->m, x, bias),
-           down = tc_make_add_n(&n->m, x, -bias);
-    tc_val lo = tc_make_scalar(&n->m, tc_is_float(dtype) ? dtype : TC_f32, -lambd),
-           hi = tc_make_scalar(&n->m, tc_is_float(dtype) ? dtype : TC_f32, lambd);
-    tc_val below = tc_make_2(&n->m, lt, NULL, x, lo), above = tc_make_2(&n->m, gt, NULL, x, hi);
-    tc_val y = tc_make_where(&n->m, above, down, zero);
-    tc_onnx_bind(n, 0, tc_make_where(&n->m, below, up, y));
+    tc_dtype dtype = tc_b_dtype(&n->m, x);
+    tc_val zero = tc_b_scalar(&n->m, dtype, 0), up = tc_b_add_n(&n->m, x, bias),
+           down = tc_b_add_n(&n->m, x, -bias);
+    tc_val lo = tc_b_scalar(&n->m, tc_is_float(dtype) ? dtype : TC_f32, -lambd),
+           hi = tc_b_scalar(&n->m, tc_is_float(dtype) ? dtype : TC_f32, lambd);
+    tc_val below = tc_b_lt(&n->m, x, lo), above = tc_b_gt(&n->m, x, hi);
+    tc_val y = tc_b_where(&n->m, above, down, zero);
+    tc_onnx_bind(n, 0, tc_b_where(&n->m, below, up, y));
 }
 
 /* min(max(x, lo), hi); bounds are attributes before operator set 11, then inputs. */
@@ -199,24 +199,25 @@ void tc_onnx_build_clip(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), lo = tc_onnx_in(n, 1), hi = tc_onnx_in(n, 2);
     tc_tensor t;
     double least = tc_onnx_float(n, "min", -INFINITY), most = tc_onnx_float(n, "max", INFINITY);
-    bool known = !lo || tc_make_known(&n->m, lo, &t);
+    bool known = !lo || tc_b_known(&n->m, lo, &t);
     if (lo && known)
         least = tc_load_f64(t, 0);
-    bool known_too = !hi || tc_make_known(&n->m, hi, &t);
+    bool known_too = !hi || tc_b_known(&n->m, hi, &t);
     if (hi && known_too)
         most = tc_load_f64(t, 0);
     if (n->m.status != TC_OK)
         return;
     if (!known || !known_too) {
-        tc_val y = lo ? tc_make_2(&n->m, maximum, NULL, x, lo) : x;
-        tc_onnx_bind(n, 0, hi ? tc_make_2(&n->m, minimum, NULL, y, hi) : y);
+        tc_val y = lo ? tc_b_maximum(&n->m, x, lo) : x;
+        tc_onnx_bind(n, 0, hi ? tc_b_minimum(&n->m, y, hi) : y);
         return;
     }
     bool bounded = least > -INFINITY || most < INFINITY;
     bool relu = least == 0 && most >= (double)3.402823466e38f;
-    tc_onnx_bind(n, 0, relu      ? tc_make_1(&n->m, relu, NULL, x)
-                       : bounded ? tc_make_clamp(&n->m, x, least, fmax(least, most))
-                                 : x);
+    tc_onnx_bind(n, 0,
+                 relu      ? tc_b_relu(&n->m, x)
+                 : bounded ? tc_b_clamp(&n->m, x, least, fmax(least, most))
+                           : x);
 }
 
 /* slope: one number, one per channel (as our operator has it), or any that broadcasts to x. */
@@ -225,31 +226,31 @@ void tc_onnx_build_prelu(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), slope = tc_onnx_need(n, 1);
     if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(&n->m, x), *s = tc_make_type(&n->m, slope);
+    const tc_type *t = tc_b_type(&n->m, x), *s = tc_b_type(&n->m, slope);
     int64_t count = tc_type_count(s);
     bool per_channel =
         t->rank > 1 && count == t->dim[1] && s->rank == t->rank - 1 && s->dim[0] == count;
     if ((count == 1 || per_channel) && tc_is_float(t->dtype)) {
-        slope = tc_make_flat(&n->m, slope);
-        tc_onnx_bind(n, 0, tc_make_2(&n->m, prelu, NULL, x, slope));
+        slope = tc_b_flat(&n->m, slope);
+        tc_onnx_bind(n, 0, tc_b_prelu(&n->m, x, slope));
         return;
     }
-    tc_val zero = tc_make_scalar(&n->m, t->dtype, 0), scaled = tc_make_mul(&n->m, x, slope);
-    tc_val below = tc_make_2(&n->m, lt, NULL, x, zero);
-    tc_onnx_bind(n, 0, tc_make_where(&n->m, below, scaled, x));
+    tc_val zero = tc_b_scalar(&n->m, t->dtype, 0), scaled = tc_b_mul(&n->m, x, slope);
+    tc_val below = tc_b_lt(&n->m, x, zero);
+    tc_onnx_bind(n, 0, tc_b_where(&n->m, below, scaled, x));
 }
 
 void tc_onnx_build_is_inf(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
     bool below = tc_onnx_int(n, "detect_negative", 1), above = tc_onnx_int(n, "detect_positive", 1);
-    tc_val y = tc_make_1(&n->m, isinf, NULL, x);
+    tc_val y = tc_b_isinf(&n->m, x);
     if (!(below && above) && n->m.status == TC_OK) {
-        tc_val zero = tc_make_scalar(&n->m, tc_make_dtype(&n->m, x), 0);
-        tc_val side = below   ? tc_make_2(&n->m, lt, NULL, x, zero)
-                      : above ? tc_make_2(&n->m, gt, NULL, x, zero)
-                              : tc_make_2(&n->m, ne, NULL, x, x);
-        y = tc_make_2(&n->m, logical_and, NULL, y, side);
+        tc_val zero = tc_b_scalar(&n->m, tc_b_dtype(&n->m, x), 0);
+        tc_val side = below   ? tc_b_lt(&n->m, x, zero)
+                      : above ? tc_b_gt(&n->m, x, zero)
+                              : tc_b_ne(&n->m, x, x);
+        y = tc_b_logical_and(&n->m, y, side);
     }
     tc_onnx_bind(n, 0, y);
 }
@@ -261,16 +262,16 @@ void tc_onnx_build_dropout(tc_onnx_node *n)
     tc_tensor t;
     bool training = false, drops = tc_onnx_float(n, "ratio", 0.5) != 0;
     tc_val ratio = tc_onnx_in(n, 1);
-    if (ratio && tc_make_settled(&n->m, ratio, &t))
+    if (ratio && tc_b_settled(&n->m, ratio, &t))
         drops = tc_load_f64(t, 0) != 0;
     if (tc_onnx_has_in(n, 2))
         training = tc_onnx_settled_int(n, 2, 0) != 0;
     if (training && drops)
-        tc_make_unsupported(&n->m, "Dropout in training mode: its result is random");
+        tc_b_unsupported(&n->m, "Dropout in training mode: its result is random");
     if (n->m.status != TC_OK)
         return;
-    tc_onnx_bind(n, 0, tc_make_1(&n->m, identity, NULL, x));
-    const tc_type *type = tc_make_type(&n->m, x);
+    tc_onnx_bind(n, 0, tc_b_identity(&n->m, x));
+    const tc_type *type = tc_b_type(&n->m, x);
     if (tc_onnx_wants(n, 1))
-        tc_onnx_bind(n, 1, tc_make_full(&n->m, type->rank, type->dim, 1, TC_bool));
+        tc_onnx_bind(n, 1, tc_b_full(&n->m, type->rank, type->dim, 1, TC_bool));
 }

@@ -335,11 +335,12 @@ static tc_status one_node(tc_onnx_scope *scope, const TcOnnxPb__Node *proto)
 {
     tc_onnx *reader = scope->reader;
     const char *domain = domain_of(proto);
-    tc_onnx_node n = {.m = {reader->ctx, scope->g, loc_of(scope, proto), TC_OK, scope->facts},
-                      .scope = scope,
-                      .proto = proto,
-                      .n_in = (int)proto->n_input,
-                      .n_out = (int)proto->n_output};
+    tc_onnx_node n = {
+        .m = tc_build_folding(reader->ctx, scope->g, loc_of(scope, proto), scope->facts),
+        .scope = scope,
+        .proto = proto,
+        .n_in = (int)proto->n_input,
+        .n_out = (int)proto->n_output};
     TC_TRY(tc_go_on(reader->ctx));
     if (++reader->n_made > MOST_NODES)
         return tc_error(reader->ctx, n.m.loc, TC_E_TOO_LARGE, "more than %d nodes", MOST_NODES);
@@ -389,16 +390,15 @@ void tc_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val 
     tc_onnx *reader = n->scope->reader;
     tc_onnx_scope scope;
     if (reader->depth >= DEEPEST) {
-        tc_make_bad(&n->m, TC_E_STRUCTURE, "graphs inside of graphs, too deep");
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "graphs inside of graphs, too deep");
         return;
     }
     reader->depth++;
     tc_onnx_scope_init(&scope, reader, n->scope);
     scope.prefix = tc_text_format(&reader->ctx->arena, "%s/", n->m.loc->node);
     if (graph->n_input != (size_t)n_in || graph->n_output < (size_t)n_out)
-        tc_make_bad(&n->m, TC_E_STRUCTURE,
-                    "a graph of %zu inputs and %zu results, expected %d and %d", graph->n_input,
-                    graph->n_output, n_in, n_out);
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "a graph of %zu inputs and %zu results, expected %d and %d",
+                 graph->n_input, graph->n_output, n_in, n_out);
     if (n->m.status == TC_OK)
         n->m.status = tc_onnx_initializers(&scope, graph);
     for (int i = 0; i < n_in && n->m.status == TC_OK; i++)

@@ -6,31 +6,31 @@
 /* Places counted from the front, i64: negative ones count from the end. */
 static tc_val places(tc_onnx_node *n, tc_val index, int64_t extent)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_tensor t;
-    index = tc_make_cast(m, index, TC_i64);
+    index = tc_b_cast(m, index, TC_i64);
     bool from_end = true;
-    if (m->status == TC_OK && tc_is_const(m->g, index) && tc_make_known(m, index, &t)) {
+    if (m->status == TC_OK && tc_is_const(m->g, index) && tc_b_known(m, index, &t)) {
         from_end = false;
         for (int64_t i = 0; i < tc_type_count(t.type); i++)
             from_end = from_end || tc_load_i64(t, i) < 0;
     }
     if (!from_end || m->status != TC_OK)
         return index;
-    tc_val zero = tc_make_scalar_i64(m, TC_i64, 0), all = tc_make_scalar_i64(m, TC_i64, extent);
-    tc_val below = tc_make_2(m, lt, NULL, index, zero), turned = tc_make_add(m, index, all);
-    return tc_make_where(m, below, turned, index);
+    tc_val zero = tc_b_scalar_i64(m, TC_i64, 0), all = tc_b_scalar_i64(m, TC_i64, extent);
+    tc_val below = tc_b_lt(m, index, zero), turned = tc_b_add(m, index, all);
+    return tc_b_where(m, below, turned, index);
 }
 
 /* The axis is replaced by the shape of the indices. */
 void tc_onnx_build_gather(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x), *i = tc_make_type(m, index);
-    int axis = tc_make_axis(m, tc_onnx_int(n, "axis", 0), t->rank), rank = 0;
+    const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
+    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank), rank = 0;
     int64_t dim[2 * TC_MAX_RANK];
     for (int k = 0; k < axis; k++)
         dim[rank++] = t->dim[k];
@@ -39,31 +39,31 @@ void tc_onnx_build_gather(tc_onnx_node *n)
     for (int k = axis + 1; k < t->rank; k++)
         dim[rank++] = t->dim[k];
     if (!t->rank) {
-        tc_make_bad(m, TC_E_SHAPE, "Gather from a single number");
+        tc_b_bad(m, TC_E_SHAPE, "Gather from a single number");
         return;
     }
     index = places(n, index, t->dim[axis]);
     tc_tensor at;
     if (i->rank == 0 && m->status == TC_OK && tc_is_const(m->g, index) &&
-        tc_make_known(m, index, &at)) {
-        tc_onnx_bind(n, 0, tc_make_select(m, x, axis, tc_load_i64(at, 0)));
+        tc_b_known(m, index, &at)) {
+        tc_onnx_bind(n, 0, tc_b_select(m, x, axis, tc_load_i64(at, 0)));
         return;
     }
-    index = tc_make_flat(m, index);
-    tc_val y = tc_make_2(m, index_select, tc_make_attr(m, axis, axis), x, index);
-    tc_onnx_bind(n, 0, tc_make_reshape(m, y, rank, dim));
+    index = tc_b_flat(m, index);
+    tc_val y = tc_b_index_select(m, x, index, axis);
+    tc_onnx_bind(n, 0, tc_b_reshape(m, y, rank, dim));
 }
 
 void tc_onnx_build_gather_elements(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
-    int axis = tc_make_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
+    const tc_type *t = tc_b_type(m, x);
+    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
     index = places(n, index, t->rank ? t->dim[axis] : 1);
-    tc_onnx_bind(n, 0, tc_make_2(m, gather, tc_make_attr(m, axis, axis), x, index));
+    tc_onnx_bind(n, 0, tc_b_gather(m, x, index, axis));
 }
 
 /* How updates meet what is there. */
@@ -78,42 +78,42 @@ static tc_field_combine reduction(tc_onnx_node *n)
     for (size_t i = 0; i < TC_COUNT(words); i++)
         if (tc_text_eq(word, words[i].word))
             return words[i].is;
-    tc_make_bad(&n->m, TC_E_ARGUMENT, "reduction '%.40s'", word);
+    tc_b_bad(&n->m, TC_E_ARGUMENT, "reduction '%.40s'", word);
     return TC_combine_set;
 }
 
 void tc_onnx_build_scatter_elements(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1), updates = tc_onnx_need(n, 2);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
-    int axis = tc_make_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
+    const tc_type *t = tc_b_type(m, x);
+    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
     index = places(n, index, t->rank ? t->dim[axis] : 1);
     tc_attr_scatter *a =
-        tc_make_attr(m, scatter, .axis = axis, .combine = reduction(n), .include_self = true);
-    tc_onnx_bind(n, 0, tc_make_3(m, scatter, a, x, index, updates));
+        tc_b_attr(m, scatter, .axis = axis, .combine = reduction(n), .include_self = true);
+    tc_onnx_bind(n, 0, tc_b_3(m, scatter, a, x, index, updates));
 }
 
 /* Rows of coordinates [.., k] as one number each, into the first `batch` + k axes of t joined:
  * sum of coordinate * stride, and the place of the batch that the row belongs to.  Flat. */
 static tc_val join_coordinates(tc_onnx_node *n, tc_val index, const tc_type *t, int batch)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *i = tc_make_type(m, index);
+    const tc_type *i = tc_b_type(m, index);
     if (i->rank < 1 || i->rank <= batch || i->dim[i->rank - 1] + batch > t->rank ||
         i->dim[i->rank - 1] < 1) {
-        tc_make_bad(m, TC_E_SHAPE, "indices of %" PRId64 " coordinates into a tensor of rank %d",
-                    i->rank ? i->dim[i->rank - 1] : 0, t->rank);
+        tc_b_bad(m, TC_E_SHAPE, "indices of %" PRId64 " coordinates into a tensor of rank %d",
+                 i->rank ? i->dim[i->rank - 1] : 0, t->rank);
         return TC_NONE;
     }
     for (int a = 0; a < batch; a++)
         if (i->dim[a] != t->dim[a]) {
-            tc_make_bad(m, TC_E_SHAPE, "%" PRId64 " batches of indices for %" PRId64, i->dim[a],
-                        t->dim[a]);
+            tc_b_bad(m, TC_E_SHAPE, "%" PRId64 " batches of indices for %" PRId64, i->dim[a],
+                     t->dim[a]);
             return TC_NONE;
         }
     int k = (int)i->dim[i->rank - 1];
@@ -122,88 +122,88 @@ static tc_val join_coordinates(tc_onnx_node *n, tc_val index, const tc_type *t, 
         rows *= i->dim[a];
     for (int a = 0; a < batch; a++)
         batches *= t->dim[a];
-    index = tc_make_reshape(m, index, 2, (int64_t[]){rows, k});
+    index = tc_b_reshape(m, index, 2, (int64_t[]){rows, k});
     tc_val flat = TC_NONE;
     for (int c = k - 1; c >= 0; c--) {
-        tc_val one = tc_make_slice(m, index, 1, c, c + 1, 1);
-        one = places(n, tc_make_flat(m, one), t->dim[batch + c]);
-        one = tc_make_mul_n(m, one, (double)stride);
-        flat = flat ? tc_make_add(m, flat, one) : one;
+        tc_val one = tc_b_slice(m, index, 1, c, c + 1, 1);
+        one = places(n, tc_b_flat(m, one), t->dim[batch + c]);
+        one = tc_b_mul_n(m, one, (double)stride);
+        flat = flat ? tc_b_add(m, flat, one) : one;
         stride *= t->dim[batch + c];
     }
     if (!batch || m->status != TC_OK)
         return flat;
-    tc_tensor offset = tc_make_tensor(m, TC_i64, 1, &rows);
+    tc_tensor offset = tc_b_tensor(m, TC_i64, 1, &rows);
     for (int64_t r = 0; r < rows; r++)
         ((int64_t *)offset.data)[r] = r / (batches ? rows / batches : 1) * stride;
-    return tc_make_add(m, flat, tc_make_const(m, offset, NULL));
+    return tc_b_add(m, flat, tc_b_const(m, offset, NULL));
 }
 
 void tc_onnx_build_gather_nd(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
     int64_t batch = tc_onnx_int(n, "batch_dims", 0);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x), *i = tc_make_type(m, index);
+    const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
     if (batch < 0 || batch >= t->rank || batch >= i->rank) {
-        tc_make_bad(m, TC_E_ARGUMENT, "batch_dims %" PRId64 " of rank %d", batch, t->rank);
+        tc_b_bad(m, TC_E_ARGUMENT, "batch_dims %" PRId64 " of rank %d", batch, t->rank);
         return;
     }
-    tc_val flat = join_coordinates(n, tc_make_cast(m, index, TC_i64), t, (int)batch);
+    tc_val flat = join_coordinates(n, tc_b_cast(m, index, TC_i64), t, (int)batch);
     if (m->status != TC_OK)
         return;
     int first = (int)batch + (int)i->dim[i->rank - 1];
-    tc_onnx_bind(n, 0, tc_make_gather_nd(m, x, flat, i, first));
+    tc_onnx_bind(n, 0, tc_b_gather_nd(m, x, flat, i, first));
 }
 
 void tc_onnx_build_scatter_nd(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1), updates = tc_onnx_need(n, 2);
-    tc_attr_scatter *a = tc_make_attr(m, scatter, .combine = reduction(n), .include_self = true);
+    tc_attr_scatter *a = tc_b_attr(m, scatter, .combine = reduction(n), .include_self = true);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x), *i = tc_make_type(m, index);
-    tc_val flat = join_coordinates(n, tc_make_cast(m, index, TC_i64), t, 0);
+    const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
+    tc_val flat = join_coordinates(n, tc_b_cast(m, index, TC_i64), t, 0);
     if (m->status != TC_OK)
         return;
     int first = (int)i->dim[i->rank - 1];
-    int64_t rows = 1, rest = 1, many = tc_type_count(tc_make_type(m, flat));
+    int64_t rows = 1, rest = 1, many = tc_type_count(tc_b_type(m, flat));
     for (int d = 0; d < t->rank; d++)
         *(d < first ? &rows : &rest) *= t->dim[d];
-    x = tc_make_reshape(m, x, 2, (int64_t[]){rows, rest});
-    updates = tc_make_reshape(m, updates, 2, (int64_t[]){many, rest});
-    flat = tc_make_reshape(m, flat, 2, (int64_t[]){many, 1});
-    flat = tc_make_expand(m, flat, 2, (int64_t[]){many, rest});
-    x = tc_make_3(m, scatter, a, x, flat, updates);
-    tc_onnx_bind(n, 0, tc_make_reshape(m, x, t->rank, t->dim));
+    x = tc_b_reshape(m, x, 2, (int64_t[]){rows, rest});
+    updates = tc_b_reshape(m, updates, 2, (int64_t[]){many, rest});
+    flat = tc_b_reshape(m, flat, 2, (int64_t[]){many, 1});
+    flat = tc_b_expand(m, flat, 2, (int64_t[]){many, rest});
+    x = tc_b_3(m, scatter, a, x, flat, updates);
+    tc_onnx_bind(n, 0, tc_b_reshape(m, x, t->rank, t->dim));
 }
 
 /* values [off, on]; a new axis of `depth` places */
 void tc_onnx_build_one_hot(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val index = tc_onnx_need(n, 0), values = tc_onnx_need(n, 2);
     int64_t depth = tc_onnx_settled_int(n, 1, 0);
     if (m->status != TC_OK)
         return;
-    int rank = tc_make_type(m, index)->rank;
-    int axis = tc_make_axis(m, tc_onnx_int(n, "axis", -1), rank + 1);
+    int rank = tc_b_type(m, index)->rank;
+    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", -1), rank + 1);
     int64_t along[TC_MAX_RANK + 1];
     for (int i = 0; i <= rank; i++)
         along[i] = i == axis ? depth : 1;
     if (rank + 1 > TC_MAX_RANK || depth < 0) {
-        tc_make_bad(m, TC_E_ARGUMENT, "OneHot of depth %" PRId64, depth);
+        tc_b_bad(m, TC_E_ARGUMENT, "OneHot of depth %" PRId64, depth);
         return;
     }
     index = places(n, index, depth);
-    index = tc_make_unsqueeze(m, index, axis);
-    tc_val every = tc_make_reshape(m, tc_make_arange(m, depth, TC_i64), rank + 1, along);
-    tc_val hot = tc_make_2(m, eq, NULL, index, every);
-    tc_val off = tc_make_select(m, values, 0, 0), on = tc_make_select(m, values, 0, 1);
-    tc_onnx_bind(n, 0, tc_make_where(m, hot, on, off));
+    index = tc_b_unsqueeze(m, index, axis);
+    tc_val every = tc_b_reshape(m, tc_b_arange(m, depth, TC_i64), rank + 1, along);
+    tc_val hot = tc_b_eq(m, index, every);
+    tc_val off = tc_b_select(m, values, 0, 0), on = tc_b_select(m, values, 0, 1);
+    tc_onnx_bind(n, 0, tc_b_where(m, hot, on, off));
 }
 
 /* ---- results whose shape follows from numbers ---- */
@@ -223,7 +223,7 @@ void tc_onnx_build_non_zero(tc_onnx_node *n)
     int rank = t.type->rank ? t.type->rank : 1;
     for (int64_t i = 0; i < all; i++)
         found += !is_zero(t, i);
-    tc_tensor out = tc_make_tensor(&n->m, TC_i64, 2, (int64_t[]){rank, found});
+    tc_tensor out = tc_b_tensor(&n->m, TC_i64, 2, (int64_t[]){rank, found});
     for (int64_t i = 0; i < all; i++) {
         if (is_zero(t, i))
             continue;
@@ -235,25 +235,25 @@ void tc_onnx_build_non_zero(tc_onnx_node *n)
         }
         at++;
     }
-    tc_onnx_bind(n, 0, tc_make_const(&n->m, out, NULL));
+    tc_onnx_bind(n, 0, tc_b_const(&n->m, out, NULL));
 }
 
 /* Rows (or, without axis, numbers) where the condition holds. */
 void tc_onnx_build_compress(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
     tc_ints condition = tc_onnx_settled(n, 1);
     if (m->status != TC_OK)
         return;
     bool flat = !tc_onnx_has(n, "axis");
     if (flat)
-        x = tc_make_flat(m, x);
-    int axis = tc_make_axis(m, tc_onnx_int(n, "axis", 0), tc_make_type(m, x)->rank);
+        x = tc_b_flat(m, x);
+    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), tc_b_type(m, x)->rank);
     int64_t *list = tc_new_n(&m->ctx->arena, int64_t, (size_t)condition.n), found = 0;
     for (int i = 0; i < condition.n; i++)
         if (condition.v[i])
             list[found++] = i;
-    tc_val rows = tc_make_list(m, list, found);
-    tc_onnx_bind(n, 0, tc_make_2(m, index_select, tc_make_attr(m, axis, axis), x, rows));
+    tc_val rows = tc_b_list(m, list, found);
+    tc_onnx_bind(n, 0, tc_b_index_select(m, x, rows, axis));
 }

@@ -5,46 +5,46 @@
 void tc_onnx_build_matmul(tc_onnx_node *n)
 {
     tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
-    tc_onnx_bind(n, 0, tc_make_2(&n->m, matmul, NULL, a, b));
+    tc_onnx_bind(n, 0, tc_b_matmul(&n->m, a, b));
 }
 
 /* alpha A' B' + beta C; with weights the other way round and no factors it is a linear layer. */
 void tc_onnx_build_gemm(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1), c = tc_onnx_in(n, 2);
     double alpha = tc_onnx_float(n, "alpha", 1), beta = tc_onnx_float(n, "beta", 1);
     bool trans_b = tc_onnx_int(n, "transB", 0);
     if (m->status != TC_OK)
         return;
-    if (tc_make_type(m, a)->rank != 2 || tc_make_type(m, b)->rank != 2) {
-        tc_make_bad(m, TC_E_SHAPE, "Gemm of ranks %d and %d, expected 2", tc_make_type(m, a)->rank,
-                    tc_make_type(m, b)->rank);
+    if (tc_b_type(m, a)->rank != 2 || tc_b_type(m, b)->rank != 2) {
+        tc_b_bad(m, TC_E_SHAPE, "Gemm of ranks %d and %d, expected 2", tc_b_type(m, a)->rank,
+                 tc_b_type(m, b)->rank);
         return;
     }
     if (tc_onnx_int(n, "transA", 0))
-        a = tc_make_swap(m, a, 0, 1);
-    const tc_type *bias = c ? tc_make_type(m, c) : NULL;
-    int64_t columns = tc_make_type(m, b)->dim[trans_b ? 0 : 1];
-    bool plain = alpha == 1 && beta == 1 && tc_is_float(tc_make_dtype(m, a)) &&
+        a = tc_b_swap(m, a, 0, 1);
+    const tc_type *bias = c ? tc_b_type(m, c) : NULL;
+    int64_t columns = tc_b_type(m, b)->dim[trans_b ? 0 : 1];
+    bool plain = alpha == 1 && beta == 1 && tc_is_float(tc_b_dtype(m, a)) &&
                  (!c || (tc_type_count(bias) == columns && bias->rank >= 1 &&
                          bias->dim[bias->rank - 1] == columns));
     if (plain) {
         c = tc_onnx_whole_bias(n, a, b, c);
         if (!trans_b)
-            b = tc_make_swap(m, b, 0, 1);
+            b = tc_b_swap(m, b, 0, 1);
         if (c)
-            c = tc_make_flat(m, c);
-        tc_onnx_bind(n, 0, tc_make_op(m, TC_OP_linear, NULL, (tc_val[]){a, b, c}, 3));
+            c = tc_b_flat(m, c);
+        tc_onnx_bind(n, 0, tc_b_op(m, TC_OP_linear, NULL, (tc_val[]){a, b, c}, 3));
         return;
     }
     if (trans_b)
-        b = tc_make_swap(m, b, 0, 1);
-    tc_val y = tc_make_2(m, matmul, NULL, a, b);
-    y = tc_make_mul_n(m, y, alpha);
+        b = tc_b_swap(m, b, 0, 1);
+    tc_val y = tc_b_matmul(m, a, b);
+    y = tc_b_mul_n(m, y, alpha);
     if (c && beta != 0) {
-        c = tc_make_mul_n(m, c, beta);
-        y = tc_make_add(m, y, c);
+        c = tc_b_mul_n(m, c, beta);
+        y = tc_b_add(m, y, c);
     }
     tc_onnx_bind(n, 0, y);
 }
@@ -55,26 +55,26 @@ void tc_onnx_build_einsum(tc_onnx_node *n)
     for (int i = 0; i < n->n_in; i++)
         in[i] = tc_onnx_need(n, i);
     const char *equation = tc_intern_text(n->m.ctx, tc_onnx_text(n, "equation", ""));
-    tc_onnx_bind(n, 0, tc_make_op(&n->m, TC_OP_einsum, tc_make_attr(&n->m, einsum, equation), in,
-                                  n->n_in));
+    tc_onnx_bind(n, 0,
+                 tc_b_op(&n->m, TC_OP_einsum, tc_b_attr(&n->m, einsum, equation), in, n->n_in));
 }
 
 /* By rows of the rest: det(A) = sum over j of (-1)^j a[0][j] det(without row 0, column j). */
-static tc_val minor(tc_make *m, tc_val x, int row, const int *column, int count)
+static tc_val minor(tc_build *m, tc_val x, int row, const int *column, int count)
 {
-    int rank = m->status == TC_OK ? tc_make_type(m, x)->rank : 2;
-    tc_val sum = TC_NONE, line = tc_make_select(m, x, rank - 2, row);
+    int rank = m->status == TC_OK ? tc_b_type(m, x)->rank : 2;
+    tc_val sum = TC_NONE, line = tc_b_select(m, x, rank - 2, row);
     for (int j = 0; j < count; j++) {
-        tc_val a = tc_make_select(m, line, rank - 2, column[j]);
+        tc_val a = tc_b_select(m, line, rank - 2, column[j]);
         int rest[8], k = 0;
         for (int i = 0; i < count; i++)
             if (i != j)
                 rest[k++] = column[i];
         if (count > 1) {
             tc_val inner = minor(m, x, row + 1, rest, count - 1);
-            a = tc_make_mul(m, a, inner);
+            a = tc_b_mul(m, a, inner);
         }
-        sum = !sum ? a : j % 2 ? tc_make_sub(m, sum, a) : tc_make_add(m, sum, a);
+        sum = !sum ? a : j % 2 ? tc_b_sub(m, sum, a) : tc_b_add(m, sum, a);
     }
     return sum;
 }
@@ -85,13 +85,12 @@ void tc_onnx_build_det(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(&n->m, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     int64_t size = t->rank >= 2 ? t->dim[t->rank - 1] : 0;
     if (size < 1 || t->dim[t->rank - 2] != size)
-        tc_make_bad(&n->m, TC_E_SHAPE, "the determinant of what is no square matrix");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the determinant of what is no square matrix");
     else if (size > 5)
-        tc_make_unsupported(&n->m, "the determinant of a matrix of %" PRId64 " rows; 5 at most",
-                            size);
+        tc_b_unsupported(&n->m, "the determinant of a matrix of %" PRId64 " rows; 5 at most", size);
     else
         tc_onnx_bind(n, 0, minor(&n->m, x, 0, all, (int)size));
 }

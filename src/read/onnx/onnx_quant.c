@@ -35,38 +35,38 @@ static bool is_uint4(tc_onnx_node *n, int i)
  * signed, and what the file calls uint8 is that plus 128, which nobody computes unless it is read
  * as a number of its own. */
 
-static tc_val shifted(tc_make *m, tc_val x, double by, tc_dtype to)
+static tc_val shifted(tc_build *m, tc_val x, double by, tc_dtype to)
 {
-    x = tc_make_cast(m, x, TC_i16);
-    x = tc_make_add_n(m, x, by);
-    return tc_make_cast(m, x, to);
+    x = tc_b_cast(m, x, TC_i16);
+    x = tc_b_add_n(m, x, by);
+    return tc_b_cast(m, x, to);
 }
 
 /* A constant moved down by half of its codes. */
-static tc_val signed_constant(tc_make *m, tc_val x, bool nibble)
+static tc_val signed_constant(tc_build *m, tc_val x, bool nibble)
 {
     tc_tensor from = tc_tensor_of(m->g, x);
-    tc_tensor to = tc_make_tensor(m, nibble ? TC_i4 : TC_i8, from.type->rank, from.type->dim);
+    tc_tensor to = tc_b_tensor(m, nibble ? TC_i4 : TC_i8, from.type->rank, from.type->dim);
     const uint8_t *u = from.data;
     int8_t *s = to.data;
     for (int64_t i = 0; i < tc_type_count(from.type); i++)
         s[i] = (int8_t)(u[i] - (nibble ? 8 : 128));
-    return tc_make_const(m, to, tc_value_of(m->g, x)->name);
+    return tc_b_const(m, to, tc_value_of(m->g, x)->name);
 }
 
 /* The int8 codes behind x, where x is them plus 128, maybe moved; TC_NONE where it is not. */
-static tc_val signed_behind(tc_make *m, tc_val x, int depth)
+static tc_val signed_behind(tc_build *m, tc_val x, int depth)
 {
     enum { DEEPEST = 8 };
     tc_node *def = tc_def(m->g, x);
-    if (!def || depth > DEEPEST || tc_make_dtype(m, x) != TC_u8)
+    if (!def || depth > DEEPEST || tc_b_dtype(m, x) != TC_u8)
         return TC_NONE;
     if (def->op == TC_OP_cast) {
         tc_node *sum = tc_def(m->g, def->in[0]);
         tc_node *wide = sum && sum->op == TC_OP_add ? tc_def(m->g, sum->in[0]) : NULL;
         tc_tensor by;
-        if (wide && wide->op == TC_OP_cast && tc_make_dtype(m, wide->in[0]) == TC_i8 &&
-            tc_make_known(m, sum->in[1], &by) && tc_type_count(by.type) == 1 &&
+        if (wide && wide->op == TC_OP_cast && tc_b_dtype(m, wide->in[0]) == TC_i8 &&
+            tc_b_known(m, sum->in[1], &by) && tc_type_count(by.type) == 1 &&
             tc_load_i64(by, 0) == 128)
             return wide->in[0];
         return TC_NONE;
@@ -84,11 +84,11 @@ static tc_val signed_behind(tc_make *m, tc_val x, int depth)
         return TC_NONE;
     }
     tc_val inner = def->n_out == 1 ? signed_behind(m, def->in[0], depth + 1) : TC_NONE;
-    return inner ? tc_make_op(m, def->op, def->attr, &inner, 1) : TC_NONE;
+    return inner ? tc_b_op(m, def->op, def->attr, &inner, 1) : TC_NONE;
 }
 
 /* Any uint8 tensor as int8 codes. */
-static tc_val as_signed(tc_make *m, tc_val x, bool nibble)
+static tc_val as_signed(tc_build *m, tc_val x, bool nibble)
 {
     if (tc_is_const(m->g, x))
         return signed_constant(m, x, nibble);
@@ -100,45 +100,45 @@ static tc_val as_signed(tc_make *m, tc_val x, bool nibble)
 static tc_val signed_step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zero,
                           int64_t axis, tc_dtype dtype, int64_t down)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_tensor s, z;
     if (m->status != TC_OK)
         return TC_NONE;
     tc_attr_quantize a = {
         .axis = -1, .dtype = dtype, .divides = op == TC_OP_quantize, .biased = down == 128};
-    codes(op == TC_OP_dequantize ? tc_make_dtype(m, x) : dtype, false, &a.qmin, &a.qmax);
-    if (tc_type_count(tc_make_type(m, scale)) == 1) {
-        if (tc_make_known(m, scale, &s) && (!zero || tc_make_known(m, zero, &z))) {
+    codes(op == TC_OP_dequantize ? tc_b_dtype(m, x) : dtype, false, &a.qmin, &a.qmax);
+    if (tc_type_count(tc_b_type(m, scale)) == 1) {
+        if (tc_b_known(m, scale, &s) && (!zero || tc_b_known(m, zero, &z))) {
             a.scale = tc_load_f64(s, 0);
             a.zero = (zero ? tc_load_i64(z, 0) : 0) - down;
             if (!(a.scale > 0) || !isfinite(a.scale)) {
-                tc_make_bad(m, TC_E_ARGUMENT, "a scale of %g", a.scale);
+                tc_b_bad(m, TC_E_ARGUMENT, "a scale of %g", a.scale);
                 return TC_NONE;
             }
-            return tc_make_op(m, op, tc_arena_copy(&m->ctx->arena, &a, sizeof a), &x, 1);
+            return tc_b_op(m, op, tc_arena_copy(&m->ctx->arena, &a, sizeof a), &x, 1);
         }
     } else
-        a.axis = tc_make_axis(m, axis, tc_make_type(m, x)->rank);
-    scale = tc_make_flat(m, scale);
+        a.axis = tc_b_axis(m, axis, tc_b_type(m, x)->rank);
+    scale = tc_b_flat(m, scale);
     if (!zero && m->status == TC_OK) {
-        int64_t count = tc_type_count(tc_make_type(m, scale));
-        zero = tc_make_full(m, 1, &count, 0, TC_i32);
+        int64_t count = tc_type_count(tc_b_type(m, scale));
+        zero = tc_b_full(m, 1, &count, 0, TC_i32);
     }
-    zero = tc_make_flat(m, tc_make_cast(m, zero, TC_i32));
+    zero = tc_b_flat(m, tc_b_cast(m, zero, TC_i32));
     if (down)
-        zero = tc_make_add_n(m, zero, (double)-down);
-    return tc_make_op(m, op, tc_arena_copy(&m->ctx->arena, &a, sizeof a),
-                      (tc_val[]){x, scale, zero}, 3);
+        zero = tc_b_add_n(m, zero, (double)-down);
+    return tc_b_op(m, op, tc_arena_copy(&m->ctx->arena, &a, sizeof a), (tc_val[]){x, scale, zero},
+                   3);
 }
 
 static tc_val step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zero, int64_t axis,
                    tc_dtype dtype, bool nibble)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     if (m->status != TC_OK)
         return TC_NONE;
     bool back = op == TC_OP_dequantize;
-    if ((back ? tc_make_dtype(m, x) : dtype) != TC_u8)
+    if ((back ? tc_b_dtype(m, x) : dtype) != TC_u8)
         return signed_step(n, op, x, scale, zero, axis, dtype, 0);
     if (back) {
         bool four = nibble && tc_is_const(m->g, x);
@@ -147,87 +147,87 @@ static tc_val step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zer
     }
     tc_val y = signed_step(n, op, x, scale, zero, axis, TC_i8, 128);
     if (nibble && m->status == TC_OK) /* codes 0 to 15 of the 256 */
-        y = tc_make_clamp(m, y, -128, -113);
+        y = tc_b_clamp(m, y, -128, -113);
     return shifted(m, y, 128, TC_u8);
 }
 
 /* A scale for each block of an axis becomes one for each number. */
 static tc_val spread(tc_onnx_node *n, tc_val p, const tc_type *x, int axis)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     if (m->status != TC_OK || !p)
         return TC_NONE;
-    int64_t blocks = tc_make_type(m, p)->dim[axis], size = tc_onnx_int(n, "block_size", 0);
+    int64_t blocks = tc_b_type(m, p)->dim[axis], size = tc_onnx_int(n, "block_size", 0);
     if (blocks < 1 || size < 1 || blocks * size < x->dim[axis] ||
         (blocks - 1) * size >= x->dim[axis]) {
-        tc_make_bad(m, TC_E_ARGUMENT, "%" PRId64 " blocks of %" PRId64 " for %" PRId64 " numbers",
-                    blocks, size, x->dim[axis]);
+        tc_b_bad(m, TC_E_ARGUMENT, "%" PRId64 " blocks of %" PRId64 " for %" PRId64 " numbers",
+                 blocks, size, x->dim[axis]);
         return TC_NONE;
     }
-    p = tc_make_1(m, repeat_interleave, tc_make_attr(m, interleave, axis, size), p);
-    return tc_make_slice(m, p, axis, 0, x->dim[axis], 1);
+    p = tc_b_1(m, repeat_interleave, tc_b_attr(m, interleave, axis, size), p);
+    return tc_b_slice(m, p, axis, 0, x->dim[axis], 1);
 }
 
 /* By blocks, in plain arithmetic. */
 static tc_val by_blocks(tc_onnx_node *n, bool back, tc_val x, tc_val scale, tc_val zero, int axis,
                         tc_dtype dtype, bool nibble)
 {
-    tc_make *m = &n->m;
-    const tc_type *t = tc_make_type(m, x);
+    tc_build *m = &n->m;
+    const tc_type *t = tc_b_type(m, x);
     scale = spread(n, scale, t, axis);
     zero = spread(n, zero, t, axis);
     if (m->status != TC_OK)
         return TC_NONE;
-    tc_dtype real = tc_make_dtype(m, scale);
+    tc_dtype real = tc_b_dtype(m, scale);
     if (zero)
-        zero = tc_make_cast(m, zero, real);
+        zero = tc_b_cast(m, zero, real);
     if (back) {
-        x = tc_make_cast(m, x, real);
-        x = zero ? tc_make_sub(m, x, zero) : x;
-        return tc_make_cast(m, tc_make_mul(m, x, scale), dtype);
+        x = tc_b_cast(m, x, real);
+        x = zero ? tc_b_sub(m, x, zero) : x;
+        return tc_b_cast(m, tc_b_mul(m, x, scale), dtype);
     }
     int64_t lo, hi;
     codes(dtype, nibble, &lo, &hi);
-    x = tc_make_div(m, x, scale);
-    x = tc_make_1(m, round, tc_make_attr(m, round, 0), x);
-    x = zero ? tc_make_add(m, x, zero) : x;
-    return tc_make_cast(m, tc_make_clamp(m, x, (double)lo, (double)hi), dtype);
+    x = tc_b_div(m, x, scale);
+    x = tc_b_1(m, round, tc_b_attr(m, round, 0), x);
+    x = zero ? tc_b_add(m, x, zero) : x;
+    return tc_b_cast(m, tc_b_clamp(m, x, (double)lo, (double)hi), dtype);
 }
 
 static bool is_blocked(tc_onnx_node *n, tc_val x, tc_val scale)
 {
     return n->m.status == TC_OK && tc_onnx_int(n, "block_size", 0) > 0 &&
-           tc_make_type(&n->m, scale)->rank == tc_make_type(&n->m, x)->rank &&
-           tc_make_type(&n->m, x)->rank > 0;
+           tc_b_type(&n->m, scale)->rank == tc_b_type(&n->m, x)->rank &&
+           tc_b_type(&n->m, x)->rank > 0;
 }
 
 /* To floats of eight bits there are no codes: x / scale, as near as the type has it. */
 static tc_val to_small_float(tc_onnx_node *n, tc_val x, tc_val scale, int64_t axis, tc_dtype dtype)
 {
-    tc_make *m = &n->m;
-    int rank = tc_make_type(m, x)->rank;
-    int64_t count = tc_type_count(tc_make_type(m, scale)), dim[TC_MAX_RANK];
+    tc_build *m = &n->m;
+    int rank = tc_b_type(m, x)->rank;
+    int64_t count = tc_type_count(tc_b_type(m, scale)), dim[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
-        dim[i] = count > 1 && i == tc_make_axis(m, axis, rank) ? count : 1;
-    scale = tc_make_reshape(m, scale, rank, dim);
-    return tc_make_cast(m, tc_make_div(m, x, scale), dtype);
+        dim[i] = count > 1 && i == tc_b_axis(m, axis, rank) ? count : 1;
+    scale = tc_b_reshape(m, scale, rank, dim);
+    return tc_b_cast(m, tc_b_div(m, x, scale), dtype);
 }
 
 void tc_onnx_build_quantize(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), scale = tc_onnx_need(n, 1), zero = tc_onnx_in(n, 2), y;
     int64_t code = tc_onnx_int(n, "output_dtype", 0), axis = tc_onnx_int(n, "axis", 1);
     enum { UINT4 = 21 };
     if (m->status != TC_OK)
         return;
-    tc_dtype dtype = zero ? tc_make_dtype(m, zero) : code ? tc_onnx_need_dtype(n, code) : TC_u8;
+    tc_dtype dtype = zero ? tc_b_dtype(m, zero) : code ? tc_onnx_need_dtype(n, code) : TC_u8;
     bool nibble = code == UINT4 || is_uint4(n, 2);
     if (tc_is_float(dtype))
         y = to_small_float(n, x, scale, axis, dtype);
     else if (is_blocked(n, x, scale))
-        y = by_blocks(n, false, x, scale, zero, tc_make_axis(m, axis, tc_make_type(m, x)->rank),
-                      dtype, nibble);
+        y = by_blocks(n, false, x, scale, zero, tc_b_axis(m, axis, tc_b_type(m, x)->rank), dtype,
+                      nibble);
     else
         y = step(n, TC_OP_quantize, x, scale, zero, axis, dtype, nibble);
     tc_onnx_bind(n, 0, y);
@@ -235,25 +235,25 @@ void tc_onnx_build_quantize(tc_onnx_node *n)
 
 void tc_onnx_build_dequantize(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), scale = tc_onnx_need(n, 1), zero = tc_onnx_in(n, 2), y;
     int64_t axis = tc_onnx_int(n, "axis", 1);
     if (m->status != TC_OK)
         return;
     tc_dtype dtype = tc_onnx_int(n, "output_dtype", 0)
                          ? tc_onnx_need_dtype(n, tc_onnx_int(n, "output_dtype", 0))
-                         : tc_make_dtype(m, scale);
-    if (tc_is_float(tc_make_dtype(m, x))) { /* eight-bit floats: x * scale */
-        int rank = tc_make_type(m, x)->rank;
-        int64_t count = tc_type_count(tc_make_type(m, scale)), dim[TC_MAX_RANK];
+                         : tc_b_dtype(m, scale);
+    if (tc_is_float(tc_b_dtype(m, x))) { /* eight-bit floats: x * scale */
+        int rank = tc_b_type(m, x)->rank;
+        int64_t count = tc_type_count(tc_b_type(m, scale)), dim[TC_MAX_RANK];
         for (int i = 0; i < rank; i++)
-            dim[i] = count > 1 && i == tc_make_axis(m, axis, rank) ? count : 1;
-        scale = tc_make_reshape(m, scale, rank, dim);
-        x = tc_make_cast(m, x, tc_make_dtype(m, scale));
-        y = tc_make_cast(m, tc_make_mul(m, x, scale), dtype);
+            dim[i] = count > 1 && i == tc_b_axis(m, axis, rank) ? count : 1;
+        scale = tc_b_reshape(m, scale, rank, dim);
+        x = tc_b_cast(m, x, tc_b_dtype(m, scale));
+        y = tc_b_cast(m, tc_b_mul(m, x, scale), dtype);
     } else if (is_blocked(n, x, scale))
-        y = by_blocks(n, true, x, scale, zero, tc_make_axis(m, axis, tc_make_type(m, x)->rank),
-                      dtype, false);
+        y = by_blocks(n, true, x, scale, zero, tc_b_axis(m, axis, tc_b_type(m, x)->rank), dtype,
+                      false);
     else
         y = step(n, TC_OP_dequantize, x, scale, zero, axis, dtype, is_uint4(n, 0));
     tc_onnx_bind(n, 0, y);
@@ -276,7 +276,7 @@ static bool leads_to_codes(tc_onnx_node *n)
 }
 
 /* The scales of what x is dequantized by; n = 0: it is not, or they are not known. */
-static tc_floats scales_behind(tc_make *m, tc_val x)
+static tc_floats scales_behind(tc_build *m, tc_val x)
 {
     const tc_node *def = tc_def(m->g, x);
     while (def && (def->op == TC_OP_permute || def->op == TC_OP_reshape))
@@ -287,7 +287,7 @@ static tc_floats scales_behind(tc_make *m, tc_val x)
     tc_tensor t;
     if (a->scale != 0)
         return (tc_floats){1, tc_arena_copy(&m->ctx->arena, &a->scale, sizeof a->scale)};
-    if (!tc_make_known(m, def->in[1], &t) || tc_type_count(t.type) > INT32_MAX)
+    if (!tc_b_known(m, def->in[1], &t) || tc_type_count(t.type) > INT32_MAX)
         return (tc_floats){0, NULL};
     double *v = tc_new_n(&m->ctx->arena, double, (size_t)tc_type_count(t.type));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
@@ -297,10 +297,10 @@ static tc_floats scales_behind(tc_make *m, tc_val x)
 
 tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_tensor b;
-    if (m->status != TC_OK || !bias || !tc_is_const(m->g, bias) ||
-        tc_make_dtype(m, bias) != TC_f32 || tc_make_type(m, bias)->rank != 1 || !leads_to_codes(n))
+    if (m->status != TC_OK || !bias || !tc_is_const(m->g, bias) || tc_b_dtype(m, bias) != TC_f32 ||
+        tc_b_type(m, bias)->rank != 1 || !leads_to_codes(n))
         return bias;
     b = tc_tensor_of(m->g, bias);
     int64_t count = tc_type_count(b.type);
@@ -308,8 +308,7 @@ tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias)
     if (xs.n != 1 || (ws.n != 1 && ws.n != count) || m->status != TC_OK)
         return bias;
     int64_t steps = ws.n;
-    tc_tensor codes = tc_make_tensor(m, TC_i32, 1, &count),
-              scale = tc_make_tensor(m, TC_f32, 1, &steps);
+    tc_tensor codes = tc_b_tensor(m, TC_i32, 1, &count), scale = tc_b_tensor(m, TC_f32, 1, &steps);
     for (int64_t i = 0; i < count; i++) {
         int64_t k = steps == 1 ? 0 : i;
         float step = (float)xs.v[0] * (float)ws.v[k], q = rintf(((const float *)b.data)[i] / step);
@@ -318,43 +317,43 @@ tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias)
         ((float *)scale.data)[k] = step;
         ((int32_t *)codes.data)[i] = (int32_t)q;
     }
-    tc_val whole = tc_make_const(m, codes, tc_value_of(m->g, bias)->name);
-    tc_val by = tc_make_const(m, scale, NULL);
+    tc_val whole = tc_b_const(m, codes, tc_value_of(m->g, bias)->name);
+    tc_val by = tc_b_const(m, scale, NULL);
     return step(n, TC_OP_dequantize, whole, by, TC_NONE, 0, TC_f32, false);
 }
 
 /* scale = (max(x, 0) - min(x, 0)) / 255, zero = clamp(round(-min / scale)), all in f32 */
-tc_onnx_codes tc_onnx_dynamic(tc_make *m, tc_val x, double least_scale)
+tc_onnx_codes tc_onnx_dynamic(tc_build *m, tc_val x, double least_scale)
 {
     static const int64_t axes[] = {0, 1, 2, 3, 4, 5, 6, 7};
     if (m->status != TC_OK)
         return (tc_onnx_codes){0};
-    int rank = tc_make_type(m, x)->rank;
-    tc_val lo = tc_make_reduce(m, TC_OP_amin, x, axes, rank, false);
-    lo = tc_make_clamp(m, lo, -INFINITY, 0);
-    tc_val hi = tc_make_reduce(m, TC_OP_amax, x, axes, rank, false);
-    hi = tc_make_clamp(m, hi, 0, INFINITY);
-    tc_val codes255 = tc_make_scalar(m, TC_f32, 255);
-    tc_val scale = tc_make_div(m, tc_make_sub(m, hi, lo), codes255);
+    int rank = tc_b_type(m, x)->rank;
+    tc_val lo = tc_b_reduce(m, TC_OP_amin, x, axes, rank, false);
+    lo = tc_b_clamp(m, lo, -INFINITY, 0);
+    tc_val hi = tc_b_reduce(m, TC_OP_amax, x, axes, rank, false);
+    hi = tc_b_clamp(m, hi, 0, INFINITY);
+    tc_val codes255 = tc_b_scalar(m, TC_f32, 255);
+    tc_val scale = tc_b_div(m, tc_b_sub(m, hi, lo), codes255);
     if (least_scale > 0)
-        scale = tc_make_clamp(m, scale, least_scale, INFINITY);
-    tc_val zero = tc_make_div(m, tc_make_1(m, neg, NULL, lo), scale);
-    zero = tc_make_1(m, round, tc_make_attr(m, round, 0), zero);
-    zero = tc_make_clamp(m, zero, 0, 255);
-    tc_val y = tc_make_div(m, x, scale);
-    y = tc_make_1(m, round, tc_make_attr(m, round, 0), y);
-    y = tc_make_add(m, y, zero);
-    y = tc_make_clamp(m, y, 0, 255);
+        scale = tc_b_clamp(m, scale, least_scale, INFINITY);
+    tc_val zero = tc_b_div(m, tc_b_neg(m, lo), scale);
+    zero = tc_b_1(m, round, tc_b_attr(m, round, 0), zero);
+    zero = tc_b_clamp(m, zero, 0, 255);
+    tc_val y = tc_b_div(m, x, scale);
+    y = tc_b_1(m, round, tc_b_attr(m, round, 0), y);
+    y = tc_b_add(m, y, zero);
+    y = tc_b_clamp(m, y, 0, 255);
     return (tc_onnx_codes){y, scale, zero};
 }
 
 void tc_onnx_build_dynamic_quantize(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_onnx_codes q = tc_onnx_dynamic(m, tc_onnx_need(n, 0), 0);
-    tc_onnx_bind(n, 0, tc_make_cast(m, q.code, TC_u8));
+    tc_onnx_bind(n, 0, tc_b_cast(m, q.code, TC_u8));
     tc_onnx_bind(n, 1, q.scale);
-    tc_onnx_bind(n, 2, tc_make_cast(m, q.zero, TC_u8));
+    tc_onnx_bind(n, 2, tc_b_cast(m, q.zero, TC_u8));
 }
 
 /* ---- operators on codes ---- */
@@ -374,7 +373,7 @@ static tc_val codes_of(tc_onnx_node *n, tc_val y, int i)
     tc_val scale = tc_onnx_need(n, i), zero = tc_onnx_in(n, i + 1);
     if (n->m.status != TC_OK)
         return TC_NONE;
-    return step(n, TC_OP_quantize, y, scale, zero, 1, zero ? tc_make_dtype(&n->m, zero) : TC_u8,
+    return step(n, TC_OP_quantize, y, scale, zero, 1, zero ? tc_b_dtype(&n->m, zero) : TC_u8,
                 false);
 }
 
@@ -414,11 +413,11 @@ static tc_val as_standard(tc_onnx_node *n, const char *op, void (*build)(tc_onnx
 /* The bias is int32 with scale x_scale * w_scale. */
 void tc_onnx_build_qlinear_conv(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = real_of(n, 0, 1), w = real_of(n, 3, 0), bias = tc_onnx_in(n, 8);
     if (bias && m->status == TC_OK) {
-        tc_val xs = tc_make_flat(m, tc_onnx_need(n, 1)), ws = tc_make_flat(m, tc_onnx_need(n, 4));
-        tc_val both = tc_make_mul(m, xs, ws);
+        tc_val xs = tc_b_flat(m, tc_onnx_need(n, 1)), ws = tc_b_flat(m, tc_onnx_need(n, 4));
+        tc_val both = tc_b_mul(m, xs, ws);
         bias = step(n, TC_OP_dequantize, bias, both, TC_NONE, 0, TC_f32, false);
     }
     tc_val y = as_standard(n, "Conv", tc_onnx_build_conv, (tc_val[]){x, w, bias}, 3);
@@ -428,113 +427,113 @@ void tc_onnx_build_qlinear_conv(tc_onnx_node *n)
 /* Scales per row of a and per column of b are taken as they broadcast. */
 static tc_val real_matrix(tc_onnx_node *n, int i, bool rows)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, i), scale = tc_onnx_need(n, i + 1);
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_make_type(m, x);
-    if (tc_type_count(tc_make_type(m, scale)) == 1 || tc_make_type(m, scale)->rank <= 1)
+    const tc_type *t = tc_b_type(m, x);
+    if (tc_type_count(tc_b_type(m, scale)) == 1 || tc_b_type(m, scale)->rank <= 1)
         return real_of(n, i, rows ? t->rank - 2 : t->rank - 1);
-    tc_val zero = tc_make_cast(m, tc_onnx_need(n, i + 2), TC_f32);
-    x = tc_make_cast(m, x, TC_f32);
-    x = tc_make_sub(m, x, zero);
-    return tc_make_mul(m, x, scale);
+    tc_val zero = tc_b_cast(m, tc_onnx_need(n, i + 2), TC_f32);
+    x = tc_b_cast(m, x, TC_f32);
+    x = tc_b_sub(m, x, zero);
+    return tc_b_mul(m, x, scale);
 }
 
 void tc_onnx_build_qlinear_matmul(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val a = real_matrix(n, 0, true), b = real_matrix(n, 3, false);
     if (m->status != TC_OK)
         return;
-    tc_val y = tc_make_2(m, matmul, NULL, a, b);
+    tc_val y = tc_b_matmul(m, a, b);
     tc_onnx_bind(n, 0, codes_of(n, y, 6));
 }
 
 /* onnxruntime's own: the row's operator on two quantized operands. */
 void tc_onnx_build_qlinear_binary(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val a = real_of(n, 0, 1), b = real_of(n, 3, 1);
-    tc_val y = n->row->op == TC_OP_add ? tc_make_add(m, a, b)
-                                       : tc_make_op(m, n->row->op, NULL, (tc_val[]){a, b}, 2);
+    tc_val y = n->row->op == TC_OP_add ? tc_b_add(m, a, b)
+                                       : tc_b_op(m, n->row->op, NULL, (tc_val[]){a, b}, 2);
     tc_onnx_bind(n, 0, codes_of(n, y, 6));
 }
 
 /* And on one: Sigmoid, LeakyRelu; the pools keep their domain's axis. */
 void tc_onnx_build_qlinear_unary(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = real_of(n, 0, 1), y;
     if (m->status != TC_OK)
         return;
     if (n->row->op == TC_OP_leaky_relu) {
-        tc_attr_slope *a = tc_make_attr(m, slope, tc_onnx_float(n, "alpha", (double)0.01f));
-        y = tc_make_1(m, leaky_relu, a, x);
+        tc_attr_slope *a = tc_b_attr(m, slope, tc_onnx_float(n, "alpha", (double)0.01f));
+        y = tc_b_1(m, leaky_relu, a, x);
     } else if (n->row->op == TC_OP_mean) {
         static const int64_t axes[] = {2, 3, 4};
-        y = tc_make_reduce(m, TC_OP_mean, x, axes, tc_make_type(m, x)->rank - 2, true);
+        y = tc_b_reduce(m, TC_OP_mean, x, axes, tc_b_type(m, x)->rank - 2, true);
     } else if (n->row->op == TC_OP_softmax) {
-        int axis = tc_make_axis(m, tc_onnx_int(n, "axis", -1), tc_make_type(m, x)->rank);
-        y = tc_make_softmax(m, x, axis);
+        int axis = tc_b_axis(m, tc_onnx_int(n, "axis", -1), tc_b_type(m, x)->rank);
+        y = tc_b_softmax(m, x, axis);
     } else
-        y = tc_make_op(m, n->row->op, NULL, &x, 1);
+        y = tc_b_op(m, n->row->op, NULL, &x, 1);
     tc_onnx_bind(n, 0, codes_of(n, y, 3));
 }
 
 /* y_scale, y_zero, then tensor, scale, zero of each part. */
 void tc_onnx_build_qlinear_concat(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int parts = (n->n_in - 2) / 3;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)(parts > 0 ? parts : 0));
     for (int i = 0; i < parts; i++)
         in[i] = real_of(n, 2 + 3 * i, 1);
     if (m->status != TC_OK || parts < 1)
         return;
-    int axis = tc_make_axis(m, tc_onnx_int(n, "axis", 0), tc_make_type(m, in[0])->rank);
-    tc_val y = tc_make_cat(m, axis, in, parts);
+    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), tc_b_type(m, in[0])->rank);
+    tc_val y = tc_b_cat(m, axis, in, parts);
     tc_onnx_bind(n, 0, codes_of(n, y, 0));
 }
 
 /* x - zero as i32; the zero point of a matrix's rows stands along them. */
 static tc_val centred(tc_onnx_node *n, tc_val x, tc_val zero, int axis)
 {
-    tc_make *m = &n->m;
-    x = tc_make_cast(m, x, TC_i32);
+    tc_build *m = &n->m;
+    x = tc_b_cast(m, x, TC_i32);
     if (!zero || m->status != TC_OK)
         return x;
-    const tc_type *t = tc_make_type(m, x);
-    int64_t count = tc_type_count(tc_make_type(m, zero)), dim[TC_MAX_RANK];
+    const tc_type *t = tc_b_type(m, x);
+    int64_t count = tc_type_count(tc_b_type(m, zero)), dim[TC_MAX_RANK];
     for (int i = 0; i < t->rank; i++)
         dim[i] = count > 1 && i == axis ? count : 1;
-    zero = tc_make_cast(m, zero, TC_i32);
-    if (tc_make_type(m, zero)->rank < 2 || count == 1)
-        zero = tc_make_reshape(m, zero, t->rank, dim);
-    return tc_make_sub(m, x, zero);
+    zero = tc_b_cast(m, zero, TC_i32);
+    if (tc_b_type(m, zero)->rank < 2 || count == 1)
+        zero = tc_b_reshape(m, zero, t->rank, dim);
+    return tc_b_sub(m, x, zero);
 }
 
 void tc_onnx_build_matmul_integer(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1), za = tc_onnx_in(n, 2),
            zb = tc_onnx_in(n, 3);
     if (m->status != TC_OK)
         return;
-    int ra = tc_make_type(m, a)->rank, rb = tc_make_type(m, b)->rank;
+    int ra = tc_b_type(m, a)->rank, rb = tc_b_type(m, b)->rank;
     a = centred(n, a, za, ra - 2);
     b = centred(n, b, zb, rb - 1);
-    tc_val y = tc_make_2(m, matmul, NULL, a, b);
-    tc_onnx_bind(n, 0, tc_make_cast(m, y, TC_i32));
+    tc_val y = tc_b_matmul(m, a, b);
+    tc_onnx_bind(n, 0, tc_b_cast(m, y, TC_i32));
 }
 
 void tc_onnx_build_conv_integer(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), w = tc_onnx_need(n, 1), zx = tc_onnx_in(n, 2),
            zw = tc_onnx_in(n, 3);
     x = centred(n, x, zx, 1);
     w = centred(n, w, zw, 0);
     tc_val y = as_standard(n, "Conv", tc_onnx_build_conv, (tc_val[]){x, w}, 2);
-    tc_onnx_bind(n, 0, tc_make_cast(m, y, TC_i32));
+    tc_onnx_bind(n, 0, tc_b_cast(m, y, TC_i32));
 }

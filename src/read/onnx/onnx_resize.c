@@ -42,7 +42,7 @@ static int word_of(tc_onnx_node *n, const char *name, const char *missing, const
     for (int i = 0; i < count; i++)
         if (tc_text_eq(word, words[i]))
             return i;
-    tc_make_unsupported(&n->m, "%s '%.60s' is not handled", name, word);
+    tc_b_unsupported(&n->m, "%s '%.60s' is not handled", name, word);
     return 0;
 }
 
@@ -135,60 +135,59 @@ static bool row_of(const resize *r, int axis, int64_t in, int64_t i, double *row
 }
 
 /* [out, in] for the axis. */
-static tc_val matrix(tc_make *m, const resize *r, int axis, int64_t in, tc_dtype dtype)
+static tc_val matrix(tc_build *m, const resize *r, int axis, int64_t in, tc_dtype dtype)
 {
     int64_t dim[2] = {r->out[axis], in};
     if (in < 1 || dim[0] > MOST_PLACES / in) {
-        tc_make_bad(m, TC_E_TOO_LARGE, "an axis of %" PRId64 " resized to %" PRId64, in, dim[0]);
+        tc_b_bad(m, TC_E_TOO_LARGE, "an axis of %" PRId64 " resized to %" PRId64, in, dim[0]);
         return TC_NONE;
     }
-    tc_tensor t = tc_make_tensor(m, dtype, 2, dim);
+    tc_tensor t = tc_b_tensor(m, dtype, 2, dim);
     double *row = tc_new_n(&m->ctx->arena, double, (size_t)in);
     for (int64_t i = 0; i < dim[0]; i++) {
         if (!row_of(r, axis, in, i, row)) {
-            tc_make_bad(m, TC_E_ARGUMENT, "an axis of %" PRId64 " resized by %g", in,
-                        r->scale[axis]);
+            tc_b_bad(m, TC_E_ARGUMENT, "an axis of %" PRId64 " resized by %g", in, r->scale[axis]);
             return TC_NONE;
         }
         for (int64_t k = 0; k < in; k++)
             tc_store_f64(t, i * in + k, row[k]);
     }
-    return tc_make_const(m, t, NULL);
+    return tc_b_const(m, t, NULL);
 }
 
-static tc_val along_axis(tc_make *m, tc_val x, const resize *r, int axis)
+static tc_val along_axis(tc_build *m, tc_val x, const resize *r, int axis)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int64_t in = t->dim[axis];
     if (r->mode == NEAREST) {
         int64_t *at = tc_new_n(&m->ctx->arena, int64_t, (size_t)r->out[axis]);
         for (int64_t i = 0; i < r->out[axis]; i++)
             at[i] = tc_max_i64(0, tc_min_i64(nearest(r, axis, source(r, axis, in, i)), in - 1));
-        tc_val rows = tc_make_list(m, at, r->out[axis]);
-        return tc_make_2(m, index_select, tc_make_attr(m, axis, axis), x, rows);
+        tc_val rows = tc_b_list(m, at, r->out[axis]);
+        return tc_b_index_select(m, x, rows, axis);
     }
     tc_dtype real = t->dtype == TC_f64 ? TC_f64 : TC_f32, dtype = t->dtype;
     tc_val w = matrix(m, r, axis, in, real);
-    x = tc_make_cast(m, x, real);
-    x = tc_make_swap(m, x, axis, r->rank - 1);
-    x = tc_make_2(m, linear, NULL, x, w);
-    x = tc_make_swap(m, x, axis, r->rank - 1);
+    x = tc_b_cast(m, x, real);
+    x = tc_b_swap(m, x, axis, r->rank - 1);
+    x = tc_b_2(m, linear, NULL, x, w);
+    x = tc_b_swap(m, x, axis, r->rank - 1);
     if (!tc_is_float(dtype))
-        x = tc_make_1(m, round, tc_make_attr(m, round, 0), x);
-    return tc_make_cast(m, x, dtype);
+        x = tc_b_1(m, round, tc_b_attr(m, round, 0), x);
+    return tc_b_cast(m, x, dtype);
 }
 
 /* With tf_crop_and_resize, places outside of the operand have a number of their own. */
-static tc_val mark_outside(tc_make *m, tc_val y, const resize *r, const tc_type *x)
+static tc_val mark_outside(tc_build *m, tc_val y, const resize *r, const tc_type *x)
 {
     for (int axis = 0; axis < r->rank && m->status == TC_OK; axis++) {
         int64_t dim[TC_MAX_RANK];
         bool any = false;
         for (int i = 0; i < r->rank; i++)
             dim[i] = i == axis ? r->out[axis] : 1;
-        tc_tensor t = tc_make_tensor(m, TC_bool, r->rank, dim);
+        tc_tensor t = tc_b_tensor(m, TC_bool, r->rank, dim);
         for (int64_t i = 0; i < r->out[axis]; i++) {
             double at = source(r, axis, x->dim[axis], i);
             bool out = at < 0 || at > (double)x->dim[axis] - 1;
@@ -197,16 +196,16 @@ static tc_val mark_outside(tc_make *m, tc_val y, const resize *r, const tc_type 
         }
         if (!any)
             continue;
-        tc_val filler = tc_make_scalar(m, x->dtype, r->outside), mask = tc_make_const(m, t, NULL);
-        y = tc_make_where(m, mask, filler, y);
+        tc_val filler = tc_b_scalar(m, x->dtype, r->outside), mask = tc_b_const(m, t, NULL);
+        y = tc_b_where(m, mask, filler, y);
     }
     return y;
 }
 
 /* Our own operators: two or more leading axes stay, and places are as PyTorch has them. */
-static tc_val as_upsample(tc_make *m, tc_val x, const resize *r)
+static tc_val as_upsample(tc_build *m, tc_val x, const resize *r)
 {
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int axes = t->rank - 2;
     bool leading = axes >= 1 && axes <= 3 && r->out[0] == t->dim[0] && r->out[1] == t->dim[1];
     bool exact = true, whole = true;
@@ -228,27 +227,27 @@ static tc_val as_upsample(tc_make *m, tc_val x, const resize *r)
         r->mode == NEAREST && r->place == ASYMMETRIC && r->round == FLOOR && !shrinks;
     bool to_nearest = r->round == PREFER_FLOOR || r->round == PREFER_CEIL;
     bool same_centres = r->mode == NEAREST && half && whole && to_nearest; /* none on a border */
-    tc_attr_upsample *a = tc_make_attr(
-        m, upsample, .size = tc_ints_copy(&m->ctx->arena, r->out + 2, axes),
-        .scale = {exact ? 0 : axes, tc_arena_copy(&m->ctx->arena, scale, sizeof scale)},
-        .align_corners = r->place == ALIGN);
+    tc_attr_upsample *a =
+        tc_b_attr(m, upsample, .size = tc_ints_copy(&m->ctx->arena, r->out + 2, axes),
+                  .scale = {exact ? 0 : axes, tc_arena_copy(&m->ctx->arena, scale, sizeof scale)},
+                  .align_corners = r->place == ALIGN);
     if (!exact && !(scale[0] > 0))
         a->scale.n = 0;
     if (r->mode == NEAREST && exact && (floor_places || same_centres))
-        return tc_make_1(m, upsample_nearest, a, x);
+        return tc_b_1(m, upsample_nearest, a, x);
     if (r->mode == LINEAR && exact && (half || r->place == ALIGN))
-        return tc_make_1(m, upsample_linear, a, x);
+        return tc_b_1(m, upsample_linear, a, x);
     if (r->mode == CUBIC && exact && axes == 2 && r->cubic_a == -0.75 &&
         (half || r->place == ALIGN))
-        return tc_make_1(m, upsample_cubic, a, x);
+        return tc_b_1(m, upsample_cubic, a, x);
     return TC_NONE;
 }
 
-static tc_val resample(tc_make *m, tc_val x, const resize *r)
+static tc_val resample(tc_build *m, tc_val x, const resize *r)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     tc_val y = r->place == CROP ? TC_NONE : as_upsample(m, x, r);
     if (y || m->status != TC_OK)
         return y;
@@ -258,7 +257,7 @@ static tc_val resample(tc_make *m, tc_val x, const resize *r)
             y = along_axis(m, y, r, axis);
     if (r->place == CROP)
         y = mark_outside(m, y, r, t);
-    return y == x ? tc_make_1(m, identity, NULL, x) : y;
+    return y == x ? tc_b_identity(m, x) : y;
 }
 
 /* keep_aspect_ratio_policy: one scale for all axes that are resized. */
@@ -274,7 +273,7 @@ static void keep_ratio(tc_onnx_node *n, resize *r, const tc_type *x, const int *
     for (int i = 0; i < count; i++) {
         double out = floor(scale * (double)x->dim[axis[i]] + 0.5);
         if (!(out >= 0 && out <= MOST_PLACES)) {
-            tc_make_bad(&n->m, TC_E_TOO_LARGE, "an axis resized by %g", scale);
+            tc_b_bad(&n->m, TC_E_TOO_LARGE, "an axis resized by %g", scale);
             return;
         }
         r->scale[axis[i]] = scale;
@@ -287,8 +286,7 @@ static void scales_and_sizes(tc_onnx_node *n, resize *r, const tc_type *x, tc_fl
 {
     int count = axes.n ? axes.n : x->rank, axis[TC_MAX_RANK] = {0};
     if ((scales.n && scales.n != count) || (!scales.n && sizes.n != count) || count > TC_MAX_RANK) {
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "scales or sizes do not fit the input of rank %d",
-                    x->rank);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "scales or sizes do not fit the input of rank %d", x->rank);
         return;
     }
     for (int i = 0; i < x->rank; i++) {
@@ -296,13 +294,13 @@ static void scales_and_sizes(tc_onnx_node *n, resize *r, const tc_type *x, tc_fl
         r->out[i] = x->dim[i];
     }
     for (int i = 0; i < count; i++) {
-        int at = axis[i] = tc_make_axis(&n->m, axes.n ? axes.v[i] : i, x->rank);
+        int at = axis[i] = tc_b_axis(&n->m, axes.n ? axes.v[i] : i, x->rank);
         r->given[at] = scales.n > 0;
         r->scale[at] = scales.n ? scales.v[i] : (double)sizes.v[i] / (double)x->dim[at];
         double size = scales.n ? floor((double)x->dim[at] * scales.v[i]) : (double)sizes.v[i];
         if (!(size >= 1 && size < INT32_MAX) || !(r->scale[at] > 0) || x->dim[at] < 1) {
-            tc_make_bad(&n->m, TC_E_ARGUMENT, "axis %d of %" PRId64 " resized to %g", at,
-                        x->dim[at], size);
+            tc_b_bad(&n->m, TC_E_ARGUMENT, "axis %d of %" PRId64 " resized to %g", at, x->dim[at],
+                     size);
             return;
         }
         r->out[at] = (int64_t)size;
@@ -311,8 +309,8 @@ static void scales_and_sizes(tc_onnx_node *n, resize *r, const tc_type *x, tc_fl
         keep_ratio(n, r, x, axis, count);
     for (int i = 0; i < x->rank; i++)
         if (r->out[i] > MOST_PLACES || tc_dims_count(x->rank, r->out) < 0) {
-            tc_make_bad(&n->m, TC_E_TOO_LARGE, "an axis of %" PRId64 " resized to %" PRId64,
-                        x->dim[i], r->out[i]);
+            tc_b_bad(&n->m, TC_E_TOO_LARGE, "an axis of %" PRId64 " resized to %" PRId64, x->dim[i],
+                     r->out[i]);
             return;
         }
 }
@@ -326,7 +324,7 @@ void tc_onnx_build_resize(tc_onnx_node *n)
     static const char *const modes[] = {"nearest", "linear", "cubic"};
     static const char *const rounds[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                          "ceil"};
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
     resize r = {.cubic_a = tc_onnx_float(n, "cubic_coeff_a", -0.75),
                 .exclude = tc_onnx_int(n, "exclude_outside", 0),
@@ -351,7 +349,7 @@ void tc_onnx_build_resize(tc_onnx_node *n)
         roi = tc_onnx_settled_floats(n, 1);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     r.rank = t->rank;
     for (int i = 0; i < t->rank; i++) {
         r.roi[i] = 0;
@@ -359,7 +357,7 @@ void tc_onnx_build_resize(tc_onnx_node *n)
     }
     int count = axes.n ? axes.n : t->rank;
     for (int i = 0; i < count && roi.n == 2 * count; i++) {
-        int axis = tc_make_axis(m, axes.n ? axes.v[i] : i, t->rank);
+        int axis = tc_b_axis(m, axes.n ? axes.v[i] : i, t->rank);
         r.roi[axis] = roi.v[i];
         r.roi[t->rank + axis] = roi.v[count + i];
     }
@@ -382,15 +380,15 @@ void tc_onnx_build_grid_sample(tc_onnx_node *n)
     tc_field_sample_pad pad = tc_text_eq(word, "border")       ? TC_sample_pad_border
                               : tc_text_eq(word, "reflection") ? TC_sample_pad_reflection
                                                                : TC_sample_pad_zeros;
-    tc_attr_grid *a = tc_make_attr(&n->m, grid, sample_mode(n), pad,
-                                   tc_onnx_int(n, "align_corners", 0) != 0);
-    tc_onnx_bind(n, 0, tc_make_2(&n->m, grid_sample, a, x, grid));
+    tc_attr_grid *a =
+        tc_b_attr(&n->m, grid, sample_mode(n), pad, tc_onnx_int(n, "align_corners", 0) != 0);
+    tc_onnx_bind(n, 0, tc_b_2(&n->m, grid_sample, a, x, grid));
 }
 
 /* Places evenly over -1 .. 1 of each axis, times theta [N, axes, axes + 1]. */
 void tc_onnx_build_affine_grid(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val theta = tc_onnx_need(n, 0);
     tc_ints size = tc_onnx_settled(n, 1);
     bool align = tc_onnx_int(n, "align_corners", 0);
@@ -398,7 +396,7 @@ void tc_onnx_build_affine_grid(tc_onnx_node *n)
         return;
     int axes = size.n - 2;
     if (axes < 2 || axes > 3) {
-        tc_make_bad(m, TC_E_ARGUMENT, "AffineGrid for %d axes", axes);
+        tc_b_bad(m, TC_E_ARGUMENT, "AffineGrid for %d axes", axes);
         return;
     }
     int64_t places = 1, dim[5] = {size.v[0]};
@@ -408,11 +406,11 @@ void tc_onnx_build_affine_grid(tc_onnx_node *n)
     }
     dim[1 + axes] = axes;
     if (tc_dims_count(axes + 2, dim) < 0) {
-        tc_make_bad(m, TC_E_TOO_LARGE, "AffineGrid of %" PRId64 " places", places);
+        tc_b_bad(m, TC_E_TOO_LARGE, "AffineGrid of %" PRId64 " places", places);
         return;
     }
-    tc_dtype dtype = tc_make_dtype(m, theta);
-    tc_tensor t = tc_make_tensor(m, dtype, 2, (int64_t[]){places, axes + 1});
+    tc_dtype dtype = tc_b_dtype(m, theta);
+    tc_tensor t = tc_b_tensor(m, dtype, 2, (int64_t[]){places, axes + 1});
     for (int64_t i = 0; i < places; i++) {
         int64_t left = i;
         for (int a = axes - 1; a >= 0; a--) {
@@ -424,8 +422,8 @@ void tc_onnx_build_affine_grid(tc_onnx_node *n)
         }
         tc_store_f64(t, i * (axes + 1) + axes, 1);
     }
-    tc_val grid = tc_make_const(m, t, NULL);
-    theta = tc_make_swap(m, theta, 1, 2);
-    tc_val y = tc_make_2(m, matmul, NULL, grid, theta);
-    tc_onnx_bind(n, 0, tc_make_reshape(m, y, axes + 2, dim));
+    tc_val grid = tc_b_const(m, t, NULL);
+    theta = tc_b_swap(m, theta, 1, 2);
+    tc_val y = tc_b_matmul(m, grid, theta);
+    tc_onnx_bind(n, 0, tc_b_reshape(m, y, axes + 2, dim));
 }

@@ -20,38 +20,38 @@ typedef struct rnn {
 } rnn;
 
 /* What 8 bits leave of x, chosen when it runs.  Where x is zero, so is it. */
-static tc_val as_codes(tc_make *m, tc_val x)
+static tc_val as_codes(tc_build *m, tc_val x)
 {
     tc_onnx_codes q = tc_onnx_dynamic(m, x, 0x1p-100);
-    return tc_make_mul(m, tc_make_sub(m, q.code, q.zero), q.scale);
+    return tc_b_mul(m, tc_b_sub(m, q.code, q.zero), q.scale);
 }
 
 /* Rows of gate k of direction d: [hidden, ...]; `half`: of the bias, the input's or the state's. */
-static tc_val gate_rows(tc_make *m, const rnn *s, tc_val p, int d, int gate, int half)
+static tc_val gate_rows(tc_build *m, const rnn *s, tc_val p, int d, int gate, int half)
 {
-    tc_val one = tc_make_select(m, p, 0, d);
+    tc_val one = tc_b_select(m, p, 0, d);
     int64_t from = (half * s->gates + gate) * s->hidden;
-    return tc_make_slice(m, one, 0, from, from + s->hidden, 1);
+    return tc_b_slice(m, one, 0, from, from + s->hidden, 1);
 }
 
 /* The gates of a direction in PyTorch's order, under each other. */
-static tc_val reordered(tc_make *m, const rnn *s, tc_val p, int d, int half)
+static tc_val reordered(tc_build *m, const rnn *s, tc_val p, int d, int half)
 {
     static const int lstm[] = {0, 2, 3, 1}, gru[] = {1, 0, 2}, plain[] = {0};
     const int *order = s->gates == 4 ? lstm : s->gates == 3 ? gru : plain;
     tc_val part[4];
     for (int k = 0; k < s->gates; k++)
         part[k] = gate_rows(m, s, p, d, order[k], half);
-    return tc_make_cat(m, 0, part, s->gates);
+    return tc_b_cat(m, 0, part, s->gates);
 }
 
 /* Our own operator on all directions; results [steps, batch, dirs * hidden], [dirs, batch, ..]. */
-static void as_operator(tc_make *m, const rnn *s, tc_val *y, tc_val *h, tc_val *c)
+static void as_operator(tc_build *m, const rnn *s, tc_val *y, tc_val *h, tc_val *c)
 {
     tc_val in[3 + 8];
     int n = 0;
     bool lstm = s->op == TC_OP_lstm;
-    in[n++] = s->reverse ? tc_make_flip(m, s->x, 0) : s->x;
+    in[n++] = s->reverse ? tc_b_flip(m, s->x, 0) : s->x;
     in[n++] = s->h;
     if (lstm)
         in[n++] = s->c;
@@ -63,12 +63,12 @@ static void as_operator(tc_make *m, const rnn *s, tc_val *y, tc_val *h, tc_val *
             in[n++] = reordered(m, s, s->b, d, 1);
         }
     }
-    tc_attr_rnn *a = tc_make_attr(m, rnn, .layers = 1, .bidirectional = s->dirs == 2,
-                                  .batch_first = false, .has_bias = s->b != TC_NONE);
-    tc_node *node = tc_make_ops(m, s->op, a, in, n, lstm ? 3 : 2);
+    tc_attr_rnn *a = tc_b_attr(m, rnn, .layers = 1, .bidirectional = s->dirs == 2,
+                               .batch_first = false, .has_bias = s->b != TC_NONE);
+    tc_node *node = tc_b_ops(m, s->op, a, in, n, lstm ? 3 : 2);
     if (!node)
         return;
-    *y = s->reverse ? tc_make_flip(m, node->out[0], 0) : node->out[0];
+    *y = s->reverse ? tc_b_flip(m, node->out[0], 0) : node->out[0];
     *h = node->out[1];
     *c = lstm ? node->out[2] : TC_NONE;
 }
@@ -77,101 +77,101 @@ static void as_operator(tc_make *m, const rnn *s, tc_val *y, tc_val *h, tc_val *
 
 static tc_val activation(tc_onnx_node *n, int which, const char *missing, tc_val x)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const char *word = tc_onnx_text_at(n, "activations", which, missing);
     tc_floats alpha = tc_onnx_floats(n, "activation_alpha"),
               beta = tc_onnx_floats(n, "activation_beta");
     double a = which < alpha.n ? alpha.v[which] : NAN, b = which < beta.n ? beta.v[which] : NAN;
     if (tc_text_eq(word, "Sigmoid"))
-        return tc_make_1(m, sigmoid, NULL, x);
+        return tc_b_sigmoid(m, x);
     if (tc_text_eq(word, "Tanh"))
-        return tc_make_1(m, tanh, NULL, x);
+        return tc_b_tanh(m, x);
     if (tc_text_eq(word, "Relu"))
-        return tc_make_1(m, relu, NULL, x);
+        return tc_b_relu(m, x);
     if (tc_text_eq(word, "Softsign"))
-        return tc_make_1(m, softsign, NULL, x);
+        return tc_b_softsign(m, x);
     if (tc_text_eq(word, "Softplus"))
-        return tc_make_1(m, softplus, tc_make_attr(m, softplus, 1, 20), x);
+        return tc_b_1(m, softplus, tc_b_attr(m, softplus, 1, 20), x);
     if (tc_text_eq(word, "LeakyRelu"))
-        return tc_make_1(m, leaky_relu, tc_make_attr(m, slope, isnan(a) ? 0.01 : a), x);
+        return tc_b_1(m, leaky_relu, tc_b_attr(m, slope, isnan(a) ? 0.01 : a), x);
     if (tc_text_eq(word, "HardSigmoid")) {
-        x = tc_make_mul_n(m, x, isnan(a) ? 0.2 : a);
-        return tc_make_clamp(m, tc_make_add_n(m, x, isnan(b) ? 0.5 : b), 0, 1);
+        x = tc_b_mul_n(m, x, isnan(a) ? 0.2 : a);
+        return tc_b_clamp(m, tc_b_add_n(m, x, isnan(b) ? 0.5 : b), 0, 1);
     }
-    tc_make_unsupported(m, "activation '%.40s' of a recurrent operator is not handled", word);
+    tc_b_unsupported(m, "activation '%.40s' of a recurrent operator is not handled", word);
     return TC_NONE;
 }
 
-static tc_val clipped(tc_make *m, const rnn *s, tc_val x)
+static tc_val clipped(tc_build *m, const rnn *s, tc_val x)
 {
-    return s->clip > 0 ? tc_make_clamp(m, x, -s->clip, s->clip) : x;
+    return s->clip > 0 ? tc_b_clamp(m, x, -s->clip, s->clip) : x;
 }
 
 /* x W^T + b (the input's half), and h R^T + b (the state's). */
-static tc_val from_input(tc_make *m, const rnn *s, int d, int gate, tc_val x)
+static tc_val from_input(tc_build *m, const rnn *s, int d, int gate, tc_val x)
 {
     tc_val w = gate_rows(m, s, s->w, d, gate, 0), b = s->b ? gate_rows(m, s, s->b, d, gate, 0) : 0;
-    return tc_make_3(m, linear, NULL, x, w, b);
+    return tc_b_3(m, linear, NULL, x, w, b);
 }
 
-static tc_val from_state(tc_make *m, const rnn *s, int d, int gate, tc_val h)
+static tc_val from_state(tc_build *m, const rnn *s, int d, int gate, tc_val h)
 {
     tc_val r = gate_rows(m, s, s->r, d, gate, 0), b = s->b ? gate_rows(m, s, s->b, d, gate, 1) : 0;
-    return tc_make_3(m, linear, NULL, h, r, b);
+    return tc_b_3(m, linear, NULL, h, r, b);
 }
 
-static tc_val gate_sum(tc_make *m, const rnn *s, int d, int gate, tc_val x, tc_val h)
+static tc_val gate_sum(tc_build *m, const rnn *s, int d, int gate, tc_val x, tc_val h)
 {
     tc_val a = from_input(m, s, d, gate, x), b = from_state(m, s, d, gate, h);
-    return tc_make_add(m, a, b);
+    return tc_b_add(m, a, b);
 }
 
-static tc_val plus_peephole(tc_make *m, const rnn *s, int d, int which, tc_val sum, tc_val c)
+static tc_val plus_peephole(tc_build *m, const rnn *s, int d, int which, tc_val sum, tc_val c)
 {
     if (!s->peephole)
         return sum;
-    tc_val one = tc_make_select(m, s->peephole, 0, d);
-    one = tc_make_slice(m, one, 0, which * s->hidden, (which + 1) * s->hidden, 1);
-    return tc_make_add(m, sum, tc_make_mul(m, one, c));
+    tc_val one = tc_b_select(m, s->peephole, 0, d);
+    one = tc_b_slice(m, one, 0, which * s->hidden, (which + 1) * s->hidden, 1);
+    return tc_b_add(m, sum, tc_b_mul(m, one, c));
 }
 
 /* Gates i, o, f, c; peepholes i, o, f. */
 static void lstm_step(tc_onnx_node *n, const rnn *s, int d, tc_val x, tc_val *h, tc_val *c)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int act = 3 * d;
     tc_val i = plus_peephole(m, s, d, 0, gate_sum(m, s, d, 0, x, *h), *c);
     i = activation(n, act, "Sigmoid", clipped(m, s, i));
     tc_val f = plus_peephole(m, s, d, 2, gate_sum(m, s, d, 2, x, *h), *c);
     f = activation(n, act, "Sigmoid", clipped(m, s, f));
     tc_val g = activation(n, act + 1, "Tanh", clipped(m, s, gate_sum(m, s, d, 3, x, *h)));
-    tc_val kept = tc_make_mul(m, f, *c), added = tc_make_mul(m, i, g);
-    tc_val next = tc_make_add(m, kept, added);
+    tc_val kept = tc_b_mul(m, f, *c), added = tc_b_mul(m, i, g);
+    tc_val next = tc_b_add(m, kept, added);
     tc_val o = plus_peephole(m, s, d, 1, gate_sum(m, s, d, 1, x, *h), next);
     o = activation(n, act, "Sigmoid", clipped(m, s, o));
     *c = next;
-    *h = tc_make_mul(m, o, activation(n, act + 2, "Tanh", next));
+    *h = tc_b_mul(m, o, activation(n, act + 2, "Tanh", next));
 }
 
 /* Gates z, r, h. */
 static void gru_step(tc_onnx_node *n, const rnn *s, int d, tc_val x, tc_val *h)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int act = 2 * d;
     tc_val z = activation(n, act, "Sigmoid", clipped(m, s, gate_sum(m, s, d, 0, x, *h)));
     tc_val r = activation(n, act, "Sigmoid", clipped(m, s, gate_sum(m, s, d, 1, x, *h)));
     tc_val in = from_input(m, s, d, 2, x), from;
     if (s->linear_before_reset) {
         from = from_state(m, s, d, 2, *h);
-        from = tc_make_mul(m, r, from);
+        from = tc_b_mul(m, r, from);
     } else {
-        from = tc_make_mul(m, r, *h);
+        from = tc_b_mul(m, r, *h);
         from = from_state(m, s, d, 2, from);
     }
-    tc_val g = activation(n, act + 1, "Tanh", clipped(m, s, tc_make_add(m, in, from)));
+    tc_val g = activation(n, act + 1, "Tanh", clipped(m, s, tc_b_add(m, in, from)));
     /* (1 - z) g + z h */
-    tc_val away = tc_make_sub(m, *h, g);
-    *h = tc_make_add(m, g, tc_make_mul(m, z, away));
+    tc_val away = tc_b_sub(m, *h, g);
+    *h = tc_b_add(m, g, tc_b_mul(m, z, away));
 }
 
 static void rnn_step(tc_onnx_node *n, const rnn *s, int d, tc_val x, tc_val *h)
@@ -180,24 +180,24 @@ static void rnn_step(tc_onnx_node *n, const rnn *s, int d, tc_val x, tc_val *h)
 }
 
 /* [batch, 1]: whether step t is inside of each sequence. */
-static tc_val inside(tc_make *m, const rnn *s, int64_t t)
+static tc_val inside(tc_build *m, const rnn *s, int64_t t)
 {
-    tc_val at = tc_make_scalar_i64(m, TC_i64, t), lengths = tc_make_cast(m, s->lengths, TC_i64);
-    lengths = tc_make_reshape(m, lengths, 2, (int64_t[]){s->batch, 1});
-    return tc_make_2(m, gt, NULL, lengths, at);
+    tc_val at = tc_b_scalar_i64(m, TC_i64, t), lengths = tc_b_cast(m, s->lengths, TC_i64);
+    lengths = tc_b_reshape(m, lengths, 2, (int64_t[]){s->batch, 1});
+    return tc_b_gt(m, lengths, at);
 }
 
 /* One direction; y: [steps, batch, hidden].  With lengths, states stand still past the end and the
  * results there are zero; the reverse direction begins at each sequence's own end. */
 static void by_steps(tc_onnx_node *n, const rnn *s, int d, tc_val *y, tc_val *h_out, tc_val *c_out)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     bool back = s->reverse || d == 1;
-    tc_val h = tc_make_select(m, s->h, 0, d), c = s->c ? tc_make_select(m, s->c, 0, d) : TC_NONE;
+    tc_val h = tc_b_select(m, s->h, 0, d), c = s->c ? tc_b_select(m, s->c, 0, d) : TC_NONE;
     tc_val *part = tc_new_n(&m->ctx->arena, tc_val, (size_t)s->steps);
     for (int64_t k = 0; k < s->steps && m->status == TC_OK; k++) {
         int64_t t = back ? s->steps - 1 - k : k;
-        tc_val x = tc_make_select(m, s->x, 0, t), before = h, c_before = c;
+        tc_val x = tc_b_select(m, s->x, 0, t), before = h, c_before = c;
         h = s->dynamic ? as_codes(m, h) : h;
         if (s->op == TC_OP_lstm)
             lstm_step(n, s, d, x, &h, &c);
@@ -207,13 +207,13 @@ static void by_steps(tc_onnx_node *n, const rnn *s, int d, tc_val *y, tc_val *h_
             rnn_step(n, s, d, x, &h);
         part[t] = h;
         if (s->lengths) {
-            tc_val in = inside(m, s, t), zero = tc_make_scalar(m, tc_make_dtype(m, h), 0);
-            part[t] = tc_make_where(m, in, h, zero);
-            h = tc_make_where(m, in, h, before);
-            c = c ? tc_make_where(m, in, c, c_before) : c;
+            tc_val in = inside(m, s, t), zero = tc_b_scalar(m, tc_b_dtype(m, h), 0);
+            part[t] = tc_b_where(m, in, h, zero);
+            h = tc_b_where(m, in, h, before);
+            c = c ? tc_b_where(m, in, c, c_before) : c;
         }
     }
-    *y = tc_make_op(m, TC_OP_stack, tc_make_attr(m, axis, 0), part, (int)s->steps);
+    *y = tc_b_op(m, TC_OP_stack, tc_b_attr(m, axis, 0), part, (int)s->steps);
     *h_out = h;
     *c_out = c;
 }
@@ -240,34 +240,34 @@ static tc_val state_of(tc_onnx_node *n, const rnn *s, int i)
         return TC_NONE;
     if (!v) {
         int64_t dim[3] = {s->dirs, s->batch, s->hidden};
-        return tc_make_full(&n->m, 3, dim, 0, tc_make_dtype(&n->m, s->x));
+        return tc_b_full(&n->m, 3, dim, 0, tc_b_dtype(&n->m, s->x));
     }
-    return s->batch_first ? tc_make_swap(&n->m, v, 0, 1) : v;
+    return s->batch_first ? tc_b_swap(&n->m, v, 0, 1) : v;
 }
 
 /* Weights [dirs, in, 4 hidden] of codes as real ones [dirs, 4 hidden, in]; operands i and i + 1
  * have scales and zeros. */
 static tc_val real_weights(tc_onnx_node *n, tc_val w, int i)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val scale = tc_onnx_need(n, i), zero = tc_onnx_in(n, i + 1);
-    if (m->status != TC_OK || tc_make_type(m, w)->rank != 3)
+    if (m->status != TC_OK || tc_b_type(m, w)->rank != 3)
         return w;
     tc_val each[2] = {scale, zero};
     for (int k = 0; k < 2; k++) {
-        const tc_type *t = each[k] ? tc_make_type(m, each[k]) : NULL;
+        const tc_type *t = each[k] ? tc_b_type(m, each[k]) : NULL;
         int64_t dim[3] = {t && t->rank ? t->dim[0] : 1, 1, t && t->rank == 2 ? t->dim[1] : 1};
         if (t)
-            each[k] = tc_make_reshape(m, tc_make_cast(m, each[k], TC_f32), 3, dim);
+            each[k] = tc_b_reshape(m, tc_b_cast(m, each[k], TC_f32), 3, dim);
     }
-    w = tc_make_cast(m, w, TC_f32);
-    w = each[1] ? tc_make_sub(m, w, each[1]) : w;
-    return tc_make_swap(m, tc_make_mul(m, w, each[0]), 1, 2);
+    w = tc_b_cast(m, w, TC_f32);
+    w = each[1] ? tc_b_sub(m, w, each[1]) : w;
+    return tc_b_swap(m, tc_b_mul(m, w, each[0]), 1, 2);
 }
 
 static bool read_node(tc_onnx_node *n, rnn *s)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const char *direction = tc_onnx_text(n, "direction", "forward");
     *s = (rnn){.op = n->row->op, .gates = (int)n->row->extra};
     s->dirs = tc_text_eq(direction, "bidirectional") ? 2 : 1;
@@ -289,11 +289,11 @@ static bool read_node(tc_onnx_node *n, rnn *s)
     if (m->status != TC_OK)
         return false;
     if (s->batch_first)
-        s->x = tc_make_swap(m, s->x, 0, 1);
-    const tc_type *x = tc_make_type(m, s->x), *r = tc_make_type(m, s->r);
-    if (x->rank != 3 || r->rank != 3 || tc_make_type(m, s->w)->rank != 3 || r->dim[0] != s->dirs ||
+        s->x = tc_b_swap(m, s->x, 0, 1);
+    const tc_type *x = tc_b_type(m, s->x), *r = tc_b_type(m, s->r);
+    if (x->rank != 3 || r->rank != 3 || tc_b_type(m, s->w)->rank != 3 || r->dim[0] != s->dirs ||
         tc_onnx_int(n, "input_forget", 0)) {
-        tc_make_unsupported(m, "a recurrent operator of this shape (or with input_forget)");
+        tc_b_unsupported(m, "a recurrent operator of this shape (or with input_forget)");
         return false;
     }
     s->steps = x->dim[0];
@@ -312,7 +312,7 @@ static bool read_node(tc_onnx_node *n, rnn *s)
 static void drop_full_lengths(tc_onnx_node *n, rnn *s)
 {
     tc_tensor t;
-    if (!s->lengths || !tc_make_known(&n->m, s->lengths, &t))
+    if (!s->lengths || !tc_b_known(&n->m, s->lengths, &t))
         return;
     tc_ints list = tc_onnx_settled(n, 4);
     bool full = true;
@@ -324,7 +324,7 @@ static void drop_full_lengths(tc_onnx_node *n, rnn *s)
 
 void tc_onnx_build_rnn(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     rnn s;
     tc_val y = TC_NONE, h = TC_NONE, c = TC_NONE;
     if (!read_node(n, &s))
@@ -334,21 +334,21 @@ void tc_onnx_build_rnn(tc_onnx_node *n)
                  !s.dynamic && (s.op != TC_OP_gru || s.linear_before_reset) && s.steps > 0;
     if (usual) {
         as_operator(m, &s, &y, &h, &c);
-        y = tc_make_reshape(m, y, 4, (int64_t[]){s.steps, s.batch, s.dirs, s.hidden});
-        y = tc_make_swap(m, y, 1, 2);
+        y = tc_b_reshape(m, y, 4, (int64_t[]){s.steps, s.batch, s.dirs, s.hidden});
+        y = tc_b_swap(m, y, 1, 2);
     } else {
         tc_val part[2] = {0}, last[2] = {0}, cell[2] = {0};
         for (int d = 0; d < s.dirs; d++)
             by_steps(n, &s, d, &part[d], &last[d], &cell[d]);
-        tc_attr_axis *first = tc_make_attr(m, axis, 0);
-        y = tc_make_op(m, TC_OP_stack, tc_make_attr(m, axis, 1), part, s.dirs);
-        h = tc_make_op(m, TC_OP_stack, first, last, s.dirs);
-        c = s.c ? tc_make_op(m, TC_OP_stack, first, cell, s.dirs) : TC_NONE;
+        tc_attr_axis *first = tc_b_attr(m, axis, 0);
+        y = tc_b_op(m, TC_OP_stack, tc_b_attr(m, axis, 1), part, s.dirs);
+        h = tc_b_op(m, TC_OP_stack, first, last, s.dirs);
+        c = s.c ? tc_b_op(m, TC_OP_stack, first, cell, s.dirs) : TC_NONE;
     }
     if (s.batch_first && m->status == TC_OK) {
-        y = tc_make_permute(m, y, (int64_t[]){2, 0, 1, 3});
-        h = tc_make_swap(m, h, 0, 1);
-        c = c ? tc_make_swap(m, c, 0, 1) : c;
+        y = tc_b_permute(m, y, (int64_t[]){2, 0, 1, 3});
+        h = tc_b_swap(m, h, 0, 1);
+        c = c ? tc_b_swap(m, c, 0, 1) : c;
     }
     tc_onnx_bind(n, 0, y);
     tc_onnx_bind(n, 1, h);

@@ -8,72 +8,71 @@
 static const double PI = 3.14159265358979323846;
 
 /* Real and imaginary part stand along the last axis; one number there: real. */
-static tc_val as_complex(tc_make *m, tc_val x)
+static tc_val as_complex(tc_build *m, tc_val x)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int last = t->rank - 1;
-    tc_val real = tc_make_select(m, x, last, 0);
+    tc_val real = tc_b_select(m, x, last, 0);
     if (t->dim[last] == 2) {
-        tc_val imag = tc_make_select(m, x, last, 1);
-        return tc_make_2(m, complex, NULL, real, imag);
+        tc_val imag = tc_b_select(m, x, last, 1);
+        return tc_b_complex(m, real, imag);
     }
-    tc_val zero = tc_make_scalar(m, t->dtype, 0);
-    tc_val imag = tc_make_mul(m, real, zero);
-    return tc_make_2(m, complex, NULL, real, imag);
+    tc_val zero = tc_b_scalar(m, t->dtype, 0);
+    tc_val imag = tc_b_mul(m, real, zero);
+    return tc_b_complex(m, real, imag);
 }
 
-static tc_val as_pairs(tc_make *m, tc_val c)
+static tc_val as_pairs(tc_build *m, tc_val c)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    int rank = tc_make_type(m, c)->rank;
-    tc_val real = tc_make_1(m, real, NULL, c), imag = tc_make_1(m, imag, NULL, c);
-    return tc_make_op(m, TC_OP_stack, tc_make_attr(m, axis, rank), (tc_val[]){real, imag}, 2);
+    int rank = tc_b_type(m, c)->rank;
+    tc_val real = tc_b_real(m, c), imag = tc_b_imag(m, c);
+    return tc_b_op(m, TC_OP_stack, tc_b_attr(m, axis, rank), (tc_val[]){real, imag}, 2);
 }
 
-static tc_val transform(tc_make *m, tc_val x, int64_t axis, tc_field_fft_kind kind, int64_t length)
+static tc_val transform(tc_build *m, tc_val x, int64_t axis, tc_field_fft_kind kind, int64_t length)
 {
     bool back = kind == TC_fft_kind_inverse || kind == TC_fft_kind_complex_to_real;
-    tc_attr_fft *a = tc_make_attr(m, fft, .axes = tc_ints_copy(&m->ctx->arena, &axis, 1),
-                                  .kind = kind, .last = length,
-                                  .norm = back ? TC_fft_norm_by_n : TC_fft_norm_none);
-    return tc_make_1(m, fft, a, x);
+    tc_attr_fft *a = tc_b_attr(m, fft, .axes = tc_ints_copy(&m->ctx->arena, &axis, 1), .kind = kind,
+                               .last = length, .norm = back ? TC_fft_norm_by_n : TC_fft_norm_none);
+    return tc_b_1(m, fft, a, x);
 }
 
 /* The axis cut or filled up with zeros to that length. */
-static tc_val fitted(tc_make *m, tc_val x, int axis, int64_t length)
+static tc_val fitted(tc_build *m, tc_val x, int axis, int64_t length)
 {
     if (m->status != TC_OK)
         return TC_NONE;
     int64_t pad[2 * TC_MAX_RANK] = {0};
-    pad[2 * axis + 1] = length - tc_make_type(m, x)->dim[axis];
-    return tc_make_pad(m, x, pad, 0);
+    pad[2 * axis + 1] = length - tc_b_type(m, x)->dim[axis];
+    return tc_b_pad(m, x, pad, 0);
 }
 
 void tc_onnx_build_dft(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
     bool inverse = tc_onnx_int(n, "inverse", 0), onesided = tc_onnx_int(n, "onesided", 0);
     int64_t where = n->version >= 20 ? tc_onnx_settled_int(n, 2, -2) : tc_onnx_int(n, "axis", 1);
     int64_t length = tc_onnx_settled_int(n, 1, 0);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     if (t->rank < 2 || (t->dim[t->rank - 1] != 1 && t->dim[t->rank - 1] != 2)) {
-        tc_make_bad(m, TC_E_SHAPE, "a transform of what has no real and imaginary parts");
+        tc_b_bad(m, TC_E_SHAPE, "a transform of what has no real and imaginary parts");
         return;
     }
     if (t->dtype != TC_f32) {
-        tc_make_unsupported(m, "a Fourier transform of %s; float is handled",
-                            tc_dtypes[t->dtype].name);
+        tc_b_unsupported(m, "a Fourier transform of %s; float is handled",
+                         tc_dtypes[t->dtype].name);
         return;
     }
-    int axis = tc_make_axis(m, where, t->rank);
+    int axis = tc_b_axis(m, where, t->rank);
     if (axis == t->rank - 1) {
-        tc_make_bad(m, TC_E_ARGUMENT, "a transform along the axis of real and imaginary parts");
+        tc_b_bad(m, TC_E_ARGUMENT, "a transform along the axis of real and imaginary parts");
         return;
     }
     int64_t have = t->dim[axis];
@@ -81,12 +80,12 @@ void tc_onnx_build_dft(tc_onnx_node *n)
         length = length ? length : 2 * (have - 1);
         x = fitted(m, x, axis, length / 2 + 1);
         x = transform(m, as_complex(m, x), axis, TC_fft_kind_complex_to_real, length);
-        tc_onnx_bind(n, 0, tc_make_unsqueeze(m, x, t->rank - 1));
+        tc_onnx_bind(n, 0, tc_b_unsqueeze(m, x, t->rank - 1));
         return;
     }
     x = fitted(m, x, axis, length ? length : have);
     if (onesided) {
-        x = tc_make_select(m, x, t->rank - 1, 0);
+        x = tc_b_select(m, x, t->rank - 1, 0);
         x = transform(m, x, axis, TC_fft_kind_real_to_complex, 0);
     } else {
         tc_field_fft_kind kind = inverse ? TC_fft_kind_inverse : TC_fft_kind_forward;
@@ -98,33 +97,33 @@ void tc_onnx_build_dft(tc_onnx_node *n)
 /* Frames of a real signal [batch, length, 1], each times the window, transformed. */
 void tc_onnx_build_stft(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), window = tc_onnx_in(n, 2);
     int64_t step = tc_onnx_settled_int(n, 1, 0), length = tc_onnx_settled_int(n, 3, 0);
     bool onesided = tc_onnx_int(n, "onesided", 1);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     bool real = t->rank == 2 || (t->rank == 3 && t->dim[2] == 1);
     if (!real || t->dtype != TC_f32) {
-        tc_make_unsupported(m, "STFT of complex numbers, or of other than floats");
+        tc_b_unsupported(m, "STFT of complex numbers, or of other than floats");
         return;
     }
     int64_t extent = t->dim[1];
-    length = length ? length : window ? tc_type_count(tc_make_type(m, window)) : extent;
+    length = length ? length : window ? tc_type_count(tc_b_type(m, window)) : extent;
     if (step < 1 || length < 1 || length > extent) {
-        tc_make_bad(m, TC_E_ARGUMENT, "frames of %" PRId64 " by %" PRId64, length, step);
+        tc_b_bad(m, TC_E_ARGUMENT, "frames of %" PRId64 " by %" PRId64, length, step);
         return;
     }
-    x = tc_make_reshape(m, x, 2, t->dim);
-    x = tc_make_1(m, unfold, tc_make_attr(m, unfold, 1, length, step), x);
-    x = window ? tc_make_mul(m, x, window) : x;
+    x = tc_b_reshape(m, x, 2, t->dim);
+    x = tc_b_1(m, unfold, tc_b_attr(m, unfold, 1, length, step), x);
+    x = window ? tc_b_mul(m, x, window) : x;
     if (onesided)
         x = transform(m, x, 2, TC_fft_kind_real_to_complex, 0);
     else {
-        tc_val zero = tc_make_scalar(m, TC_f32, 0);
-        tc_val none = tc_make_mul(m, x, zero);
-        x = transform(m, tc_make_2(m, complex, NULL, x, none), 2, TC_fft_kind_forward, 0);
+        tc_val zero = tc_b_scalar(m, TC_f32, 0);
+        tc_val none = tc_b_mul(m, x, zero);
+        x = transform(m, tc_b_complex(m, x, none), 2, TC_fft_kind_forward, 0);
     }
     tc_onnx_bind(n, 0, as_pairs(m, x));
 }
@@ -140,22 +139,22 @@ void tc_onnx_build_window(tc_onnx_node *n)
     if (n->m.status != TC_OK)
         return;
     if (size < 0 || size > 1 << 24) {
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "a window of %" PRId64, size);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "a window of %" PRId64, size);
         return;
     }
-    tc_tensor t = tc_make_tensor(&n->m, dtype, 1, &size);
+    tc_tensor t = tc_b_tensor(&n->m, dtype, 1, &size);
     double all = (double)(periodic ? size : size - 1);
     for (int64_t i = 0; i < size; i++) {
         double angle = all > 0 ? 2 * PI * (double)i / all : 0;
         tc_store_f64(t, i, share[0] + share[1] * cos(angle) + share[2] * cos(2 * angle));
     }
-    tc_onnx_bind(n, 0, tc_make_const(&n->m, t, NULL));
+    tc_onnx_bind(n, 0, tc_b_const(&n->m, t, NULL));
 }
 
 /* Triangles evenly spaced by mel(f) = 2595 log10(1 + f / 700), their edges on bins of the DFT. */
 void tc_onnx_build_mel_weights(tc_onnx_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int64_t bands = tc_onnx_settled_int(n, 0, 0), length = tc_onnx_settled_int(n, 1, 0),
             rate = tc_onnx_settled_int(n, 2, 0);
     tc_floats lower = tc_onnx_settled_floats(n, 3), upper = tc_onnx_settled_floats(n, 4);
@@ -165,10 +164,10 @@ void tc_onnx_build_mel_weights(tc_onnx_node *n)
     int64_t dim[2] = {length / 2 + 1, bands};
     if (bands < 1 || length < 1 || rate < 1 || lower.n != 1 || upper.n != 1 ||
         tc_dims_count(2, dim) < 0 || bands > 1 << 16 || length > 1 << 24) {
-        tc_make_bad(m, TC_E_ARGUMENT, "mel weights of %" PRId64 " bands", bands);
+        tc_b_bad(m, TC_E_ARGUMENT, "mel weights of %" PRId64 " bands", bands);
         return;
     }
-    tc_tensor t = tc_make_tensor(m, dtype, 2, dim);
+    tc_tensor t = tc_b_tensor(m, dtype, 2, dim);
     int64_t *edge = tc_new_n(&m->ctx->arena, int64_t, (size_t)bands + 2);
     double low = 2595 * log10(1 + lower.v[0] / 700), high = 2595 * log10(1 + upper.v[0] / 700);
     for (int64_t i = 0; i < bands + 2; i++) {
@@ -176,8 +175,7 @@ void tc_onnx_build_mel_weights(tc_onnx_node *n)
             700 * (pow(10, (low + (double)i * (high - low) / (double)(bands + 2)) / 2595) - 1);
         double at = floor((double)(length + 1) * hertz / (double)rate);
         if (!(fabs(at) < 0x1p40)) {
-            tc_make_bad(m, TC_E_ARGUMENT, "mel weights from %g to %g hertz", lower.v[0],
-                        upper.v[0]);
+            tc_b_bad(m, TC_E_ARGUMENT, "mel weights from %g to %g hertz", lower.v[0], upper.v[0]);
             return;
         }
         edge[i] = (int64_t)at;
@@ -193,5 +191,5 @@ void tc_onnx_build_mel_weights(tc_onnx_node *n)
             tc_store_f64(t, f * bands + b, w);
         }
     }
-    tc_onnx_bind(n, 0, tc_make_const(m, t, NULL));
+    tc_onnx_bind(n, 0, tc_b_const(m, t, NULL));
 }

@@ -15,7 +15,7 @@
 #define TC_PT2_PROGRAM_H
 
 #include "../../wire/archive.h"
-#include "../make.h"
+#include "../facts.h"
 #include "../pickle.h"
 #include "pt2.h"
 

@@ -182,8 +182,12 @@ static const struct {
 
 bool tc_pt2_known(tc_pt2_node *n, tc_val x, tc_tensor *out)
 {
-    tc_make m = {n->ctx, n->g, n->loc, n->status, &n->work->scope->facts};
-    return x && tc_make_known(&m, x, out);
+    tc_build m = {.ctx = n->ctx,
+                  .g = n->g,
+                  .loc = n->loc,
+                  .status = n->status,
+                  .facts = &n->work->scope->facts};
+    return x && tc_b_known(&m, x, out);
 }
 
 static tc_val tensor_at(tc_pt2_node *n, int i)

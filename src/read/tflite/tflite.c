@@ -216,7 +216,7 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
     tc_tensor fixed;
     TC_TRY(tc_fixed_value(ctx, name, type, &fixed));
     if (fixed.data) {
-        tc_make m = {ctx, scope->g, loc, TC_OK, scope->facts};
+        tc_build m = tc_build_folding(ctx, scope->g, loc, scope->facts);
         tc_val v = tc_graph_const(scope->g, type, fixed.data, name, loc);
         t->val = t->shifted ? tc_tfl_down(&m, v) : v;
         t->made = true;
@@ -224,11 +224,11 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
     }
     read_sample(ctx, type, sample, &((tc_tensor *)(uintptr_t)scope->facts->given)[k]);
     tc_port *port = &reader->module->in_port[reader->module->n_in_port++];
-    tc_make m = {ctx, scope->g, loc, TC_OK, scope->facts};
+    tc_build m = tc_build_folding(ctx, scope->g, loc, scope->facts);
     port->name = name;
     port->val = tc_graph_input(scope->g, type, name);
     port->codes = codes_of(ctx, t, type);
-    t->val = t->shifted ? tc_tfl_down(&m, port->val) : tc_make_1(&m, identity, NULL, port->val);
+    t->val = t->shifted ? tc_tfl_down(&m, port->val) : tc_b_identity(&m, port->val);
     t->made = true;
     return m.status;
 }
@@ -248,7 +248,7 @@ static tc_status bind_inputs(tc_tfl_scope *scope)
         n -= tc_fixed_has(ctx, input_name(scope, tc_fb_list_i32(in, k)));
     for (size_t k = 0; k < in.n; k++)
         TC_TRY(bind_input(scope, reader->module->n_in_port, n, tc_fb_list_i32(in, k)));
-    TC_TRY(tc_make_shapes_used(ctx));
+    TC_TRY(tc_facts_shapes_used(ctx));
     for (size_t i = 0; i < ctx->n_dim; i++)
         if (!ctx->dim[i].used)
             tc_warning(ctx, &(tc_loc){.file = reader->file}, TC_E_NO_EFFECT,
@@ -270,7 +270,7 @@ static tc_status bind_outputs(tc_tfl_scope *scope)
         const char *name = tc_tfl_signature_name(reader, scope->index, SIGNATURE_OUTPUTS, i);
         name = name ? name : t ? t->name : "";
         const tc_loc *loc = place(reader, "output", name);
-        tc_make m = {reader->ctx, scope->g, loc, TC_OK, scope->facts};
+        tc_build m = tc_build_folding(reader->ctx, scope->g, loc, scope->facts);
         tc_val v = tc_tfl_value(scope, i, loc, &m.status);
         if (m.status == TC_OK && t && t->shifted)
             v = tc_tfl_up(&m, v);

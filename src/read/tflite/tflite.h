@@ -11,7 +11,7 @@
 #define TC_TFLITE_H
 
 #include "../../wire/flatbuf.h"
-#include "../make.h"
+#include "../facts.h"
 
 /* TensorType of the schema. */
 enum {
@@ -70,7 +70,7 @@ typedef struct tc_tfl_tensor {
 } tc_tfl_tensor;
 
 typedef struct tc_tfl_node {
-    tc_make m;
+    tc_build m;
     struct tc_tfl_scope *scope;
     const struct tc_tfl_row *row;
     tc_fb_table op, opt;
@@ -104,8 +104,8 @@ void tc_tfl_bind(tc_tfl_node *n, int i, tc_val value);
 void tc_tfl_bind_plain(tc_tfl_node *n, int i, tc_val value); /* uint8 as the file has it */
 
 /* uint8 codes as int8, and back. */
-tc_val tc_tfl_down(tc_make *m, tc_val x);
-tc_val tc_tfl_up(tc_make *m, tc_val x);
+tc_val tc_tfl_down(tc_build *m, tc_val x);
+tc_val tc_tfl_up(tc_build *m, tc_val x);
 
 /* Options by the number of their field. */
 int64_t tc_tfl_int(const tc_tfl_node *n, uint32_t field, int64_t missing);
@@ -130,7 +130,7 @@ static inline bool tc_tfl_is_codes(const tc_tfl_tensor *t)
 }
 
 /* What an activation does to real numbers. */
-tc_val tc_tfl_activate(tc_make *m, tc_val x, int activation);
+tc_val tc_tfl_activate(tc_build *m, tc_val x, int activation);
 
 /* Windows: what padding SAME (0) or VALID (1) asks for along an axis. */
 typedef struct tc_tfl_window {
@@ -141,8 +141,8 @@ typedef struct tc_tfl_window {
 } tc_tfl_window;
 bool tc_tfl_window_of(tc_tfl_node *n, int padding, tc_tfl_window *w);
 /* Weights that do not fit x are named; [1, h, w, c m] fit one of c channels. */
-void tc_tfl_bad_weights(tc_make *m, const tc_type *w, const tc_type *x);
-bool tc_tfl_is_depthwise(tc_make *m, const tc_type *w, const tc_type *x);
+void tc_tfl_bad_weights(tc_build *m, const tc_type *w, const tc_type *x);
+bool tc_tfl_is_depthwise(tc_build *m, const tc_type *w, const tc_type *x);
 
 /* Walk another graph of the file in place, with these values for its inputs. */
 void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,

@@ -40,22 +40,22 @@ tc_val tc_tfl_need(tc_tfl_node *n, int i)
 {
     tc_val v = tc_tfl_in(n, i);
     if (!v)
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "input %d is left out", i);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "input %d is left out", i);
     return v;
 }
 
-tc_val tc_tfl_down(tc_make *m, tc_val x)
+tc_val tc_tfl_down(tc_build *m, tc_val x)
 {
-    x = tc_make_cast(m, x, TC_i16);
-    x = tc_make_add_n(m, x, -128);
-    return tc_make_cast(m, x, TC_i8);
+    x = tc_b_cast(m, x, TC_i16);
+    x = tc_b_add_n(m, x, -128);
+    return tc_b_cast(m, x, TC_i8);
 }
 
-tc_val tc_tfl_up(tc_make *m, tc_val x)
+tc_val tc_tfl_up(tc_build *m, tc_val x)
 {
-    x = tc_make_cast(m, x, TC_i16);
-    x = tc_make_add_n(m, x, 128);
-    return tc_make_cast(m, x, TC_u8);
+    x = tc_b_cast(m, x, TC_i16);
+    x = tc_b_add_n(m, x, 128);
+    return tc_b_cast(m, x, TC_u8);
 }
 
 tc_val tc_tfl_plain(tc_tfl_node *n, int i)
@@ -71,13 +71,13 @@ void tc_tfl_bind(tc_tfl_node *n, int i, tc_val value)
     if (n->m.status != TC_OK || !t)
         return;
     if (t->made) {
-        tc_make_bad(&n->m, TC_E_ORDER, "tensor '%s' is made twice", t->name);
+        tc_b_bad(&n->m, TC_E_ORDER, "tensor '%s' is made twice", t->name);
         return;
     }
-    tc_dtype dtype = tc_make_dtype(&n->m, value);
+    tc_dtype dtype = tc_b_dtype(&n->m, value);
     if (t->dtype && dtype != t->dtype) {
-        tc_make_bad(&n->m, TC_E_TYPE, "result '%s' is declared %s, and is of type %s", t->name,
-                    tc_tfl_type_name(t->code), tc_dtypes[dtype].name);
+        tc_b_bad(&n->m, TC_E_TYPE, "result '%s' is declared %s, and is of type %s", t->name,
+                 tc_tfl_type_name(t->code), tc_dtypes[dtype].name);
         return;
     }
     t->made = true;
@@ -136,11 +136,11 @@ bool tc_tfl_settled_tensor(tc_tfl_node *n, int i, tc_tensor *out)
     tc_val v = tc_tfl_need(n, i);
     if (n->m.status != TC_OK)
         return false;
-    if (tc_make_settled(&n->m, v, out))
+    if (tc_b_settled(&n->m, v, out))
         return true;
-    tc_make_bad(&n->m, TC_E_DYNAMIC,
-                "input %d ('%s') decides a shape and is not known before the model runs", i,
-                tc_tfl_in_tensor(n, i)->name);
+    tc_b_bad(&n->m, TC_E_DYNAMIC,
+             "input %d ('%s') decides a shape and is not known before the model runs", i,
+             tc_tfl_in_tensor(n, i)->name);
     return false;
 }
 
@@ -160,28 +160,28 @@ int64_t tc_tfl_settled_int(tc_tfl_node *n, int i)
 {
     tc_ints list = tc_tfl_settled(n, i);
     if (n->m.status == TC_OK && list.n < 1)
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "input %d has no number", i);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "input %d has no number", i);
     return n->m.status == TC_OK ? list.v[0] : 0;
 }
 
 /* ---- what many share ---- */
 
-tc_val tc_tfl_activate(tc_make *m, tc_val x, int activation)
+tc_val tc_tfl_activate(tc_build *m, tc_val x, int activation)
 {
     switch (activation) {
     case TFL_NONE:
         return x;
     case TFL_RELU:
-        return tc_make_1(m, relu, NULL, x);
+        return tc_b_relu(m, x);
     case TFL_RELU_N1_TO_1:
-        return tc_make_clamp(m, x, -1, 1);
+        return tc_b_clamp(m, x, -1, 1);
     case TFL_RELU6:
-        return tc_make_clamp(m, x, 0, 6);
+        return tc_b_clamp(m, x, 0, 6);
     case TFL_TANH:
-        return tc_make_1(m, tanh, NULL, x);
+        return tc_b_tanh(m, x);
     default:
-        tc_make_unsupported(m, "activation %d (%s) is not handled", activation,
-                            activation == TFL_SIGN_BIT ? "SIGN_BIT" : "unknown");
+        tc_b_unsupported(m, "activation %d (%s) is not handled", activation,
+                         activation == TFL_SIGN_BIT ? "SIGN_BIT" : "unknown");
         return TC_NONE;
     }
 }
@@ -191,17 +191,17 @@ bool tc_tfl_window_of(tc_tfl_node *n, int padding, tc_tfl_window *w)
     int64_t most = INT32_MAX;
     if (w->stride < 1 || w->dilation < 1 || w->kernel < 1 || w->stride > most ||
         w->dilation > most || w->kernel > most) {
-        tc_make_bad(&n->m, TC_E_ARGUMENT,
-                    "a window of %" PRId64 " with stride %" PRId64 " and dilation %" PRId64,
-                    w->kernel, w->stride, w->dilation);
+        tc_b_bad(&n->m, TC_E_ARGUMENT,
+                 "a window of %" PRId64 " with stride %" PRId64 " and dilation %" PRId64, w->kernel,
+                 w->stride, w->dilation);
         return false;
     }
     int64_t reach = (w->kernel - 1) * w->dilation + 1;
     w->out = padding == 0 ? (w->in + w->stride - 1) / w->stride
                           : (w->in + w->stride - reach) / w->stride;
     if (w->out < 1 || (padding && w->in < reach)) {
-        tc_make_bad(&n->m, TC_E_SHAPE, "a window of %" PRId64 " does not fit %" PRId64 " places",
-                    reach, w->in);
+        tc_b_bad(&n->m, TC_E_SHAPE, "a window of %" PRId64 " does not fit %" PRId64 " places",
+                 reach, w->in);
         return false;
     }
     int64_t total = (w->out - 1) * w->stride + reach - w->in;

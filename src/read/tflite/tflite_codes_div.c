@@ -14,7 +14,7 @@ typedef struct quotient {
     tc_tfl_range range;
 } quotient;
 
-static tc_val of_pairs(tc_make *m, const quotient *q, const tc_val *x)
+static tc_val of_pairs(tc_build *m, const quotient *q, const tc_val *x)
 {
     int64_t *v = tc_new_n(&m->ctx->arena, int64_t, 65536);
     for (int64_t a = 0; a < 256; a++)
@@ -29,12 +29,12 @@ static tc_val of_pairs(tc_make *m, const quotient *q, const tc_val *x)
     return tc_tfl_listed(m, at, tc_tfl_list(m, TC_i8, v, 65536));
 }
 
-static tc_val number(tc_make *m, tc_val like, int64_t v)
+static tc_val number(tc_build *m, tc_val like, int64_t v)
 {
-    return m->status == TC_OK ? tc_tfl_number(m, TC_i32, tc_make_type(m, like)->rank, v) : TC_NONE;
+    return m->status == TC_OK ? tc_tfl_number(m, TC_i32, tc_b_type(m, like)->rank, v) : TC_NONE;
 }
 
-static tc_val computed(tc_make *m, const quotient *q, const tc_val *x)
+static tc_val computed(tc_build *m, const quotient *q, const tc_val *x)
 {
     enum { UP, ROOM, UP_MINUS, ROOM_MINUS, INVERSE, SHIFT, NEGATIVE, LISTS };
     int64_t *list[LISTS];
@@ -65,8 +65,8 @@ static tc_val computed(tc_make *m, const quotient *q, const tc_val *x)
     for (int k = 0; k < LISTS; k++)
         at[k] = tc_tfl_two(m, TC_OP_tosa_add, at[k], full);
     tc_val minus = tc_tfl_two(m, TC_OP_tosa_greater, at[NEGATIVE], full);
-    tc_val up = tc_make_3(m, tosa_select, NULL, minus, at[UP_MINUS], at[UP]);
-    tc_val room = tc_make_3(m, tosa_select, NULL, minus, at[ROOM_MINUS], at[ROOM]);
+    tc_val up = tc_b_tosa_select(m, minus, at[UP_MINUS], at[UP]);
+    tc_val room = tc_b_tosa_select(m, minus, at[ROOM_MINUS], at[ROOM]);
     tc_val y = tc_tfl_mul(m, up, at[INVERSE], 31);
     y = tc_tfl_mul(m, y, number(m, y, q->f.fraction), 31);
     tc_val down = tc_tfl_two(m, TC_OP_tosa_add, room, at[SHIFT]);
@@ -78,14 +78,14 @@ static tc_val computed(tc_make *m, const quotient *q, const tc_val *x)
     tc_val moved = tc_tfl_two(m, TC_OP_tosa_minimum, down, number(m, down, 1));
     y = tc_tfl_two(m, TC_OP_tosa_add, y, tc_tfl_mul(m, sign, moved, 0));
     y = tc_tfl_shift_right(m, y, down, true);
-    y = tc_make_3(m, tosa_select, NULL, past, full, y);
+    y = tc_b_tosa_select(m, past, full, y);
     y = tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, q->to_zero, TC_i16);
     return tc_tfl_clamp(m, y, q->range);
 }
 
 void tc_tfl_codes_div(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
                         *y = tc_tfl_out_tensor(n, 0);
     tc_val x[2];
@@ -100,8 +100,8 @@ void tc_tfl_codes_div(tc_tfl_node *n)
     if (m->status != TC_OK)
         return;
     if (t[0]->code != y->code || t[1]->code != y->code) {
-        tc_make_unsupported(m, "DIV of %s by %s to %s", tc_tfl_type_name(t[0]->code),
-                            tc_tfl_type_name(t[1]->code), tc_tfl_type_name(y->code));
+        tc_b_unsupported(m, "DIV of %s by %s to %s", tc_tfl_type_name(t[0]->code),
+                         tc_tfl_type_name(t[1]->code), tc_tfl_type_name(y->code));
         return;
     }
     q.f = tc_tfl_factor_of((double)(scale[0] / (scale[1] * to)));

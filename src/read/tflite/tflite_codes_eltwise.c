@@ -56,7 +56,7 @@ static bool same_for_all(const sum *s)
     return true;
 }
 
-static tc_val scaled_operand(tc_make *m, const sum *s, int k, tc_val x)
+static tc_val scaled_operand(tc_build *m, const sum *s, int k, tc_val x)
 {
     if (s->one_step[k]) {
         tc_tfl_factor f = {s->in[k].fraction, s->in[k].shift + s->left};
@@ -69,7 +69,7 @@ static tc_val scaled_operand(tc_make *m, const sum *s, int k, tc_val x)
 /* extra 1: the sum, 2: the difference */
 static void add_or_subtract(tc_tfl_node *n, int sign)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
                         *y = tc_tfl_out_tensor(n, 0);
     tc_val x[2];
@@ -77,7 +77,7 @@ static void add_or_subtract(tc_tfl_node *n, int sign)
     for (int k = 0; k < 2; k++) {
         x[k] = tc_tfl_need(n, k);
         if (!tc_tfl_is_codes(t[k]) || !tc_tfl_is_codes(y))
-            tc_make_unsupported(m, "a sum of quantized numbers and others");
+            tc_b_unsupported(m, "a sum of quantized numbers and others");
     }
     double a = tc_tfl_scale(n, t[0]), b = tc_tfl_scale(n, t[1]), c = tc_tfl_scale(n, y);
     if (m->status != TC_OK)
@@ -109,12 +109,12 @@ void tc_tfl_codes_sub(tc_tfl_node *n) { add_or_subtract(n, -1); }
 /* ((a - z) (b - z)) by one factor */
 void tc_tfl_codes_mul(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
                         *y = tc_tfl_out_tensor(n, 0);
     tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
     if (!tc_tfl_is_codes(t[0]) || !tc_tfl_is_codes(t[1]) || !tc_tfl_is_codes(y))
-        tc_make_unsupported(m, "a product of quantized numbers and others");
+        tc_b_unsupported(m, "a product of quantized numbers and others");
     float real = f32_scale(n, t[0]) * f32_scale(n, t[1]) / f32_scale(n, y);
     if (m->status != TC_OK)
         return;
@@ -129,7 +129,7 @@ void tc_tfl_codes_mul(tc_tfl_node *n)
 /* (a - b)^2, operands by twice the larger scale, int8 only */
 void tc_tfl_codes_squared_difference(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
                         *y = tc_tfl_out_tensor(n, 0);
     enum { LEFT = 7 };
@@ -137,8 +137,8 @@ void tc_tfl_codes_squared_difference(tc_tfl_node *n)
     for (int k = 0; k < 2; k++) {
         x[k] = tc_tfl_need(n, k);
         if (!tc_tfl_is_codes(t[k]) || t[k]->dtype != TC_i8)
-            tc_make_unsupported(m, "SQUARED_DIFFERENCE of %s",
-                                t[k] ? tc_tfl_type_name(t[k]->code) : "nothing");
+            tc_b_unsupported(m, "SQUARED_DIFFERENCE of %s",
+                             t[k] ? tc_tfl_type_name(t[k]->code) : "nothing");
     }
     double s[2] = {tc_tfl_scale(n, t[0]), tc_tfl_scale(n, t[1])}, c = tc_tfl_scale(n, y);
     if (m->status != TC_OK)
@@ -159,7 +159,7 @@ void tc_tfl_codes_squared_difference(tc_tfl_node *n)
 /* MAXIMUM and MINIMUM: the codes themselves, whose scales are one, as i32. */
 void tc_tfl_codes_extreme(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
     const tc_tfl_tensor *y = tc_tfl_out_tensor(n, 0);
     tc_op op = n->row->op == TC_OP_maximum ? TC_OP_tosa_maximum : TC_OP_tosa_minimum;
@@ -174,7 +174,7 @@ void tc_tfl_codes_extreme(tc_tfl_node *n)
 /* Codes moved left by 8 and multiplied by their scales are compared; int16 ones as they are. */
 void tc_tfl_codes_compare(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x[2];
     enum { LEFT = 8 };
     for (int k = 0; k < 2; k++) {
@@ -199,14 +199,14 @@ void tc_tfl_codes_compare(tc_tfl_node *n)
     for (size_t i = 0; i < TC_COUNT(how); i++)
         if (how[i].from == n->row->op) {
             tc_val y = tc_tfl_two(m, how[i].to, x[how[i].swap], x[!how[i].swap]);
-            tc_tfl_bind(n, 0, how[i].not ? tc_make_1(m, tosa_logical_not, NULL, y) : y);
+            tc_tfl_bind(n, 0, how[i].not ? tc_b_tosa_logical_not(m, y) : y);
         }
 }
 
 /* x >= z ? (x - z) by one factor : (x - z) (slope - z) by another */
 void tc_tfl_codes_prelu(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
                         *y = tc_tfl_out_tensor(n, 0);
     tc_val x = tc_tfl_need(n, 0), slope = tc_tfl_need(n, 1);
@@ -222,9 +222,9 @@ void tc_tfl_codes_prelu(tc_tfl_node *n)
     down = tc_tfl_rescale(m, down, &below, 1, 0, 0, TC_i32);
     if (m->status != TC_OK)
         return;
-    tc_val zero = tc_tfl_number(m, TC_i32, tc_make_type(m, x)->rank, 0);
+    tc_val zero = tc_tfl_number(m, TC_i32, tc_b_type(m, x)->rank, 0);
     tc_val positive = tc_tfl_two(m, TC_OP_tosa_greater_equal, x, zero);
-    tc_val v = tc_make_3(m, tosa_select, NULL, positive, up, down);
+    tc_val v = tc_b_tosa_select(m, positive, up, down);
     tc_tfl_factor one = {1 << 30, 1};
     tc_tfl_bind(n, 0, tc_tfl_rescale(m, v, &one, 1, 0, tc_tfl_zero(y), y->dtype));
 }
@@ -233,7 +233,7 @@ void tc_tfl_codes_prelu(tc_tfl_node *n)
  * in f32. */
 void tc_tfl_codes_concatenation(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *y = tc_tfl_out_tensor(n, 0);
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1);
     for (int i = 0; i < n->n_in; i++) {
@@ -257,8 +257,8 @@ void tc_tfl_codes_concatenation(tc_tfl_node *n)
     }
     if (m->status != TC_OK || n->n_in < 1)
         return;
-    int axis = tc_make_axis(m, tc_tfl_int(n, 0, 0), tc_make_type(m, in[0])->rank);
-    tc_tfl_bind(n, 0, tc_make_cat(m, axis, in, n->n_in));
+    int axis = tc_b_axis(m, tc_tfl_int(n, 0, 0), tc_b_type(m, in[0])->rank);
+    tc_tfl_bind(n, 0, tc_b_cat(m, axis, in, n->n_in));
 }
 
 /* A choice between codes of one domain. */

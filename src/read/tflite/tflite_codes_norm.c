@@ -8,31 +8,34 @@
 
 enum { ONE = 1 << 28 };
 
-static tc_val number(tc_make *m, tc_val like, int64_t v)
+static tc_val number(tc_build *m, tc_val like, int64_t v)
 {
-    return m->status == TC_OK ? tc_tfl_number(m, TC_i32, tc_make_type(m, like)->rank, v) : TC_NONE;
+    return m->status == TC_OK ? tc_tfl_number(m, TC_i32, tc_b_type(m, like)->rank, v) : TC_NONE;
 }
 
-static tc_val pick(tc_make *m, tc_val x, int64_t above, tc_val then, tc_val other)
+static tc_val pick(tc_build *m, tc_val x, int64_t above, tc_val then, tc_val other)
 {
     tc_val more = tc_tfl_two(m, TC_OP_tosa_greater, x, number(m, x, above));
-    return tc_make_3(m, tosa_select, NULL, more, then, other);
+    return tc_b_tosa_select(m, more, then, other);
 }
 
-static tc_val left(tc_make *m, tc_val x, tc_val by)
+static tc_val left(tc_build *m, tc_val x, tc_val by)
 {
     return tc_tfl_two(m, TC_OP_tosa_logical_left_shift, x, by);
 }
 
-static tc_val less(tc_make *m, tc_val a, tc_val b) { return tc_tfl_two(m, TC_OP_tosa_sub, a, b); }
+static tc_val less(tc_build *m, tc_val a, tc_val b)
+{
+    return tc_tfl_two(m, TC_OP_tosa_sub, a, b);
+}
 
-static tc_val at_least_0(tc_make *m, tc_val x)
+static tc_val at_least_0(tc_build *m, tc_val x)
 {
     return tc_tfl_two(m, TC_OP_tosa_maximum, x, number(m, x, 0));
 }
 
 /* 1 / sqrt(v), both with 28 bits of fraction. */
-static tc_val inverse_root(tc_make *m, tc_val v)
+static tc_val inverse_root(tc_build *m, tc_val v)
 {
     tc_val half = tc_tfl_shift_right(m, v, number(m, v, 1), true), x = number(m, v, ONE);
     for (int i = 0; i < 5; i++) {
@@ -49,14 +52,14 @@ static tc_val inverse_root(tc_make *m, tc_val v)
 }
 
 /* The factor 1 / sqrt(sum): a fraction of 31 bits, to be shifted right; where sum is 0, of 1. */
-static tc_val factor(tc_make *m, tc_val sum, tc_val *right)
+static tc_val factor(tc_build *m, tc_val sum, tc_val *right)
 {
     const int64_t large = (1 << 29) - 1;
     tc_val quarter = tc_tfl_shift_right(m, sum, number(m, sum, 2), false);
     tc_val part = pick(m, sum, large, quarter, sum);
     tc_val shift_large = number(m, sum, 13), shift = number(m, sum, 12);
     shift = pick(m, sum, large, shift_large, shift);
-    tc_val pairs = tc_make_1(m, tosa_clz, NULL, part);
+    tc_val pairs = tc_b_tosa_clz(m, part);
     pairs = less(m, pairs, number(m, sum, 1));
     pairs = tc_tfl_shift_right(m, pairs, number(m, sum, 1), false);
     shift = less(m, shift, pairs);
@@ -75,9 +78,9 @@ static tc_val factor(tc_make *m, tc_val sum, tc_val *right)
 }
 
 /* x / 2^right, halves away from zero. */
-static tc_val divided(tc_make *m, tc_val x, tc_val right)
+static tc_val divided(tc_build *m, tc_val x, tc_val right)
 {
-    tc_val size = tc_tfl_shift_right(m, tc_make_1(m, tosa_abs, NULL, x), right, true);
+    tc_val size = tc_tfl_shift_right(m, tc_b_tosa_abs(m, x), right, true);
     tc_val below = less(m, number(m, x, 0), size);
     return pick(m, x, -1, size, below);
 }
@@ -85,23 +88,23 @@ static tc_val divided(tc_make *m, tc_val x, tc_val right)
 void tc_tfl_codes_l2_norm(tc_tfl_node *n)
 {
     static const tc_tfl_factor same = {1 << 30, 1};
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
     tc_val x = tc_tfl_need(n, 0);
     double scale = tc_tfl_scale(n, y);
     if (m->status != TC_OK || !t || !y)
         return;
-    int64_t last = tc_make_type(m, x)->rank - 1;
+    int64_t last = tc_b_type(m, x)->rank - 1;
     if (t->dtype != TC_i8 || y->code != t->code || scale * 128 != 1 || tc_tfl_zero(y) != 0 ||
         last < 0 || tc_tfl_enum(n, 0) != TFL_NONE) {
-        tc_make_unsupported(m, "L2_NORMALIZATION from %s to %s other than in steps of 1/128, or "
-                               "with an activation", tc_tfl_type_name(t->code),
-                            tc_tfl_type_name(y->code));
+        tc_b_unsupported(m,
+                         "L2_NORMALIZATION from %s to %s other than in steps of 1/128, or "
+                         "with an activation",
+                         tc_tfl_type_name(t->code), tc_tfl_type_name(y->code));
         return;
     }
     tc_val v = tc_tfl_widen(m, x, tc_tfl_zero(t), 0), right;
-    tc_val sum = tc_make_1(m, tosa_reduce_sum, tc_make_attr(m, tosa_axis, last),
-                           tc_tfl_mul(m, v, v, 0));
+    tc_val sum = tc_b_tosa_reduce_sum(m, tc_tfl_mul(m, v, v, 0), last);
     tc_val by = factor(m, sum, &right);
     tc_val seven = number(m, v, 7);
     if (t->shifted) /* uint8: all of the 7 bits in front, int8: as many as are not taken back */

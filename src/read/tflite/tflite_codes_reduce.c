@@ -6,13 +6,13 @@
 #include "tflite_fixed.h"
 #include "tflite_window.h"
 
-static tc_val along(tc_make *m, tc_op op, tc_val x, tc_ints axes)
+static tc_val along(tc_build *m, tc_op op, tc_val x, tc_ints axes)
 {
     for (int i = 0; i < axes.n && m->status == TC_OK; i++) {
         const void *a = op == TC_OP_tosa_reduce_sum
-                            ? (const void *)tc_make_attr(m, tosa_axis, axes.v[i])
-                            : tc_make_attr(m, tosa_axis_nan, axes.v[i], TC_nan_mode_propagate);
-        x = tc_make_op(m, op, a, &x, 1);
+                            ? (const void *)tc_b_attr(m, tosa_axis, axes.v[i])
+                            : tc_b_attr(m, tosa_axis_nan, axes.v[i], TC_nan_mode_propagate);
+        x = tc_b_op(m, op, a, &x, 1);
     }
     return x;
 }
@@ -24,14 +24,14 @@ static tc_val without(tc_tfl_node *n, tc_val x, tc_ints axes)
     int rank = 0, k = 0;
     if (n->m.status != TC_OK || tc_tfl_bool(n, 0, false))
         return x;
-    const tc_type *t = tc_make_type(&n->m, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     for (int i = 0; i < t->rank; i++) {
         if (k < axes.n && axes.v[k] == i)
             k++;
         else
             dim[rank++] = t->dim[i];
     }
-    return tc_make_reshape(&n->m, x, rank, dim);
+    return tc_b_reshape(&n->m, x, rank, dim);
 }
 
 /* The largest divisor of n that is not more than `most`. */
@@ -43,12 +43,13 @@ static int64_t part_of(int64_t n, int64_t most)
     return part;
 }
 
-tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel, const int64_t *stride)
+tc_val tc_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
+                   const int64_t *stride)
 {
     enum { SIDE = 64, PART = 16, MOST = 1 << 15 };
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     if (t->rank != 4 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] * kernel[1] > MOST)
         return TC_NONE;
     int64_t shape[4] = {kernel[0], kernel[1], t->dim[3], 1}, one = 1, none = 0;
@@ -64,18 +65,18 @@ tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel, co
         return TC_NONE;
     static const int64_t pad[4] = {0, 0, 0, 0}, ones[2] = {1, 1};
     tc_dtype sum = t->dtype == TC_i16 ? TC_i48 : TC_i32;
-    tc_tensor w = tc_make_tensor(m, TC_i8, 4, shape);
+    tc_tensor w = tc_b_tensor(m, TC_i8, 4, shape);
     memset(w.data, 1, tc_type_bytes(w.type));
-    tc_attr_tosa_conv *a = tc_make_attr(
-        m, tosa_conv, .pad = tc_ints_copy(&m->ctx->arena, pad, 4),
-        .stride = tc_ints_copy(&m->ctx->arena, step, 2),
-        .dilation = tc_ints_copy(&m->ctx->arena, ones, 2), .local_bound = false, .acc_type = sum);
+    tc_attr_tosa_conv *a = tc_b_attr(m, tosa_conv, .pad = tc_ints_copy(&m->ctx->arena, pad, 4),
+                                     .stride = tc_ints_copy(&m->ctx->arena, step, 2),
+                                     .dilation = tc_ints_copy(&m->ctx->arena, ones, 2),
+                                     .local_bound = false, .acc_type = sum);
     tc_val in[5] = {x};
-    in[1] = tc_make_const(m, w, NULL);
+    in[1] = tc_b_const(m, w, NULL);
     in[2] = tc_tfl_const_of(m, sum, 1, &one, &none);
     in[3] = tc_tfl_number(m, t->dtype, 1, zero);
     in[4] = tc_tfl_number(m, TC_i8, 1, 0);
-    x = tc_make_op(m, TC_OP_tosa_depthwise_conv2d, a, in, 5);
+    x = tc_b_op(m, TC_OP_tosa_depthwise_conv2d, a, in, 5);
     if (sum != TC_i32)
         x = tc_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
     int64_t plane[2] = {1, 2};
@@ -85,20 +86,20 @@ tc_val tc_tfl_sums(tc_make *m, tc_val x, int64_t zero, const int64_t *kernel, co
 /* (sum - zero count) by a factor, which a mean divides by the count. */
 static void sum_or_mean(tc_tfl_node *n, bool mean)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
     tc_val x = tc_tfl_need(n, 0);
     double xs = tc_tfl_scale(n, t), ys = tc_tfl_scale(n, y);
     if (m->status != TC_OK)
         return;
-    const tc_type *type = tc_make_type(m, x);
+    const tc_type *type = tc_b_type(m, x);
     tc_ints axes = tc_tfl_axes(n, type->rank);
     tc_tfl_factor f = tc_tfl_factor_of(xs / ys);
     int64_t count = 1;
     for (int i = 0; i < axes.n; i++)
         count *= type->dim[axes.v[i]];
     if (count < 1) {
-        tc_make_unsupported(m, "a mean of no numbers");
+        tc_b_unsupported(m, "a mean of no numbers");
         return;
     }
     if (mean) {
@@ -130,7 +131,7 @@ void tc_tfl_codes_reduce_extreme(tc_tfl_node *n)
     tc_val x = tc_tfl_need(n, 0);
     if (n->m.status != TC_OK)
         return;
-    tc_ints axes = tc_tfl_axes(n, tc_make_type(&n->m, x)->rank);
+    tc_ints axes = tc_tfl_axes(n, tc_b_type(&n->m, x)->rank);
     tc_op op = n->row->op == TC_OP_amax ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min;
     x = along(&n->m, op, x, axes);
     tc_tfl_bind(n, 0, without(n, x, axes));
@@ -160,12 +161,11 @@ static place place_of(int64_t i, int64_t in, int64_t step, bool half)
 }
 
 /* lower (1024 - share) + upper share along an axis; i32 */
-static tc_val blend(tc_make *m, tc_val x, int axis, int64_t out, bool align, bool half)
+static tc_val blend(tc_build *m, tc_val x, int axis, int64_t out, bool align, bool half)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    int64_t in = tc_make_type(m, x)->dim[axis], dim[4] = {1, 1, 1, 1},
-            step = step_of(in, out, align);
+    int64_t in = tc_b_type(m, x)->dim[axis], dim[4] = {1, 1, 1, 1}, step = step_of(in, out, align);
     dim[axis] = out;
     int64_t *row[2], *share[2];
     for (int k = 0; k < 2; k++) {
@@ -181,8 +181,8 @@ static tc_val blend(tc_make *m, tc_val x, int axis, int64_t out, bool align, boo
     }
     tc_val part[2];
     for (int k = 0; k < 2; k++) {
-        tc_val list = tc_make_list(m, row[k], out);
-        part[k] = tc_make_2(m, index_select, tc_make_attr(m, axis, axis), x, list);
+        tc_val list = tc_b_list(m, row[k], out);
+        part[k] = tc_b_index_select(m, x, list, axis);
         tc_val weight = tc_tfl_const_of(m, TC_i32, 4, dim, share[k]);
         part[k] = tc_tfl_mul(m, part[k], weight, 0);
     }
@@ -190,9 +190,9 @@ static tc_val blend(tc_make *m, tc_val x, int axis, int64_t out, bool align, boo
 }
 
 /* RESIZE where both extents grow by the same power of two and pixels are centred. */
-static tc_val as_resize(tc_make *m, tc_val x, int64_t factor, bool up)
+static tc_val as_resize(tc_build *m, tc_val x, int64_t factor, bool up)
 {
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int64_t scale[4] = {2 * factor, 2, 2 * factor, 2}, offset[2] = {1 - factor, 1 - factor},
             border[2] = {factor - 1, factor - 1}, four = 4, two = 2;
     int shift = 2;
@@ -204,9 +204,9 @@ static tc_val as_resize(tc_make *m, tc_val x, int64_t factor, bool up)
     in[3] = tc_tfl_const_of(m, TC_shape, 1, &two, border);
     if (m->status != TC_OK)
         return TC_NONE;
-    tc_node *node = tc_graph_add(m->g, TC_OP_tosa_resize,
-                                 tc_make_attr(m, tosa_resize, TC_resize_mode_bilinear), in, 4, 1,
-                                 m->loc);
+    tc_node *node =
+        tc_graph_add(m->g, TC_OP_tosa_resize, tc_b_attr(m, tosa_resize, TC_resize_mode_bilinear),
+                     in, 4, 1, m->loc);
     int64_t dim[4] = {t->dim[0], t->dim[1] * factor, t->dim[2] * factor, t->dim[3]};
     tc_value_of(m->g, node->out[0])->type = tc_type_make(m->ctx, TC_i32, 4, dim);
     m->status = tc_node_infer(m->g, node);
@@ -218,15 +218,14 @@ static tc_val as_resize(tc_make *m, tc_val x, int64_t factor, bool up)
 
 void tc_tfl_codes_resize_bilinear(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
     tc_val x = tc_tfl_need(n, 0);
     int64_t out[2];
     bool align, half;
-    if (m->status != TC_OK || !y ||
-        !tc_tfl_resize_of(n, tc_make_type(m, x), 2, out, &align, &half))
+    if (m->status != TC_OK || !y || !tc_tfl_resize_of(n, tc_b_type(m, x), 2, out, &align, &half))
         return;
-    const tc_type *type = tc_make_type(m, x);
+    const tc_type *type = tc_b_type(m, x);
     int64_t factor = out[0] / type->dim[1], up = t->shifted ? 128 : 0;
     bool power = factor > 1 && factor <= 16 && (factor & (factor - 1)) == 0 &&
                  out[0] == type->dim[1] * factor && out[1] == type->dim[2] * factor;

@@ -41,10 +41,10 @@ static tc_val codes(tc_tfl_node *n, int i, tc_dtype dtype, int rank)
         return TC_NONE;
     tc_val x = tc_tfl_in(n, i);
     if (n->m.status == TC_OK &&
-        (tc_make_dtype(&n->m, x) != dtype || tc_make_type(&n->m, x)->rank != rank))
-        tc_make_unsupported(&n->m, "operator '%s' (version %d) on codes with input %d ('%s') %s",
-                            n->row->name, n->version, i, t->name,
-                            tc_type_text(&n->m.ctx->arena, tc_make_type(&n->m, x)));
+        (tc_b_dtype(&n->m, x) != dtype || tc_b_type(&n->m, x)->rank != rank))
+        tc_b_unsupported(&n->m, "operator '%s' (version %d) on codes with input %d ('%s') %s",
+                         n->row->name, n->version, i, t->name,
+                         tc_type_text(&n->m.ctx->arena, tc_b_type(&n->m, x)));
     return n->m.status == TC_OK ? x : TC_NONE;
 }
 
@@ -52,7 +52,7 @@ static tc_val need_codes(tc_tfl_node *n, int i, tc_dtype dtype, int rank)
 {
     tc_val x = codes(n, i, dtype, rank);
     if (!x)
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "input %d is left out", i);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "input %d is left out", i);
     return x;
 }
 
@@ -61,10 +61,11 @@ static void fits(tc_tfl_node *n, int i, tc_val x, int64_t rows, int64_t columns)
 {
     if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(&n->m, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     if (t->dim[0] != rows || (t->rank > 1 && t->dim[1] != columns))
-        tc_make_bad(&n->m, TC_E_SHAPE, "input %d has the shape %s, expected [%" PRId64 ", %" PRId64
-                    "]", i, tc_type_text(&n->m.ctx->arena, t), rows, columns);
+        tc_b_bad(&n->m, TC_E_SHAPE,
+                 "input %d has the shape %s, expected [%" PRId64 ", %" PRId64 "]", i,
+                 tc_type_text(&n->m.ctx->arena, t), rows, columns);
 }
 
 /* The tensor that holds the scale of what is inside of the operator. */
@@ -75,7 +76,7 @@ static const tc_tfl_tensor *inside(const tc_tfl_node *n, size_t i)
     return list.n == 5 && at >= 0 && (size_t)at < n->scope->n_tensor ? &n->scope->tensor[at] : NULL;
 }
 
-static tc_val list_of(tc_make *m, int whole)
+static tc_val list_of(tc_build *m, int whole)
 {
     int64_t *v = tc_new_n(&m->ctx->arena, int64_t, 65536);
     for (int code = -32768; code < 32768; code++)
@@ -86,7 +87,7 @@ static tc_val list_of(tc_make *m, int whole)
 
 static bool read_scales(tc_tfl_node *n, lstm *s)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *hidden = inside(n, 4), *h = tc_tfl_in_tensor(n, H),
                         *c = tc_tfl_in_tensor(n, C), *y = tc_tfl_out_tensor(n, 0);
     float x = scale_of(n, X), out = scale_of(n, H), step = scale_of(n, C),
@@ -97,8 +98,8 @@ static bool read_scales(tc_tfl_node *n, lstm *s)
     bool power = frexp((double)step, &e) == 0.5;
     s->cell = e - 1;
     if (!power || s->cell < -15 || s->cell > -9 || c->zero[0] || !h->variable || !c->variable) {
-        tc_make_unsupported(m, "a cell in steps of %g; powers of two from 2^-15 to 2^-9 are built",
-                            (double)step);
+        tc_b_unsupported(m, "a cell in steps of %g; powers of two from 2^-15 to 2^-9 are built",
+                         (double)step);
         return false;
     }
     for (int k = 0; k < GATES; k++) {
@@ -125,16 +126,16 @@ static bool read_scales(tc_tfl_node *n, lstm *s)
 
 static bool read_lstm(tc_tfl_node *n, lstm *s, int64_t width)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     static const int peephole[] = {INPUT, FORGET, OUTPUT};
     for (int k = 0; k < 4; k++)
         if (tc_tfl_has(n, NORMS + k))
-            tc_make_unsupported(m, "norms inside of an LSTM on codes");
+            tc_b_unsupported(m, "norms inside of an LSTM on codes");
     s->h = need_codes(n, H, TC_i8, 2);
     s->c = need_codes(n, C, TC_i16, 2);
     if (m->status != TC_OK)
         return false;
-    int64_t hidden = tc_make_type(m, s->h)->dim[1], cells = tc_make_type(m, s->c)->dim[1];
+    int64_t hidden = tc_b_type(m, s->h)->dim[1], cells = tc_b_type(m, s->c)->dim[1];
     for (int k = 0; k < GATES; k++) {
         if (k == INPUT && !tc_tfl_has(n, WEIGHTS) && !tc_tfl_has(n, RECURRENT))
             continue;
@@ -155,9 +156,9 @@ static bool read_lstm(tc_tfl_node *n, lstm *s, int64_t width)
     if (s->projection)
         fits(n, PROJECTION, s->projection, hidden, cells);
     else if (m->status == TC_OK && hidden != cells)
-        tc_make_bad(m, TC_E_SHAPE, "a state of %" PRId64 " for a cell of %" PRId64, hidden, cells);
+        tc_b_bad(m, TC_E_SHAPE, "a state of %" PRId64 " for a cell of %" PRId64, hidden, cells);
     if (s->peephole[FORGET] && hidden != cells)
-        tc_make_unsupported(m, "peepholes beside a projection, on codes");
+        tc_b_unsupported(m, "peepholes beside a projection, on codes");
     if (m->status != TC_OK || !read_scales(n, s))
         return false;
     int64_t one = 1, zero = 0;
@@ -169,14 +170,14 @@ static bool read_lstm(tc_tfl_node *n, lstm *s, int64_t width)
 }
 
 /* a + b, held to the range of 16 bits; a: i16, b: i32 */
-static tc_val sum16(tc_make *m, tc_val a, tc_val b)
+static tc_val sum16(tc_build *m, tc_val a, tc_val b)
 {
     a = tc_tfl_widen(m, a, 0, 0);
     a = tc_tfl_two(m, TC_OP_tosa_add, a, b);
     return tc_tfl_rescale(m, a, &same, 1, 0, 0, TC_i16);
 }
 
-static tc_val product32(tc_make *m, tc_val a, tc_val b)
+static tc_val product32(tc_build *m, tc_val a, tc_val b)
 {
     a = tc_tfl_widen(m, a, 0, 0);
     b = tc_tfl_widen(m, b, 0, 0);
@@ -184,25 +185,25 @@ static tc_val product32(tc_make *m, tc_val a, tc_val b)
 }
 
 /* Everything inside of a step is [1, 1, batch, width]. */
-static tc_val as_places(tc_make *m, tc_val x)
+static tc_val as_places(tc_build *m, tc_val x)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_make_type(m, x);
-    return tc_make_reshape(m, x, 4, (int64_t[]){1, 1, t->dim[0], t->dim[1]});
+    const tc_type *t = tc_b_type(m, x);
+    return tc_b_reshape(m, x, 4, (int64_t[]){1, 1, t->dim[0], t->dim[1]});
 }
 
-static tc_val as_rows(tc_make *m, tc_val x)
+static tc_val as_rows(tc_build *m, tc_val x)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_make_type(m, x);
-    return tc_make_reshape(m, x, 2, (int64_t[]){t->dim[2], t->dim[3]});
+    const tc_type *t = tc_b_type(m, x);
+    return tc_b_reshape(m, x, 2, (int64_t[]){t->dim[2], t->dim[3]});
 }
 
 static tc_val gate(tc_tfl_node *n, const lstm *s, int k, tc_val x, tc_val h, tc_val c)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val sum = tc_tfl_rows_by(n, x, s->x_zero, s->w[k], 0, s->bias[k]);
     sum = tc_tfl_rescale(m, sum, &s->by_x[k], 1, 0, 0, TC_i16);
     tc_val more = tc_tfl_rows_by(n, h, s->h_zero, s->r[k], 0, s->none);
@@ -219,7 +220,7 @@ static tc_val gate(tc_tfl_node *n, const lstm *s, int k, tc_val x, tc_val h, tc_
 /* One step: s->h [batch, hidden] and s->c become the next ones. */
 static void step(tc_tfl_node *n, lstm *s, tc_val x)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val c = as_places(m, s->c), i = TC_NONE;
     if (s->w[INPUT])
         i = gate(n, s, INPUT, x, s->h, c);
@@ -256,14 +257,14 @@ static void step(tc_tfl_node *n, lstm *s, tc_val x)
 /* x [steps, batch, width]: all results, [steps, batch, hidden]. */
 static tc_val run(tc_tfl_node *n, tc_val x)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     lstm s = {0};
-    if (m->status != TC_OK || !read_lstm(n, &s, tc_make_type(m, x)->dim[2]))
+    if (m->status != TC_OK || !read_lstm(n, &s, tc_b_type(m, x)->dim[2]))
         return TC_NONE;
     int64_t steps;
     tc_val *part = tc_tfl_steps(m, x, &steps);
     for (int64_t k = 0; part && k < steps && m->status == TC_OK; k++) {
-        step(n, &s, tc_make_select(m, x, 0, k));
+        step(n, &s, tc_b_select(m, x, 0, k));
         part[k] = s.h;
     }
     tc_tfl_variable_set(n, H, s.h);
@@ -276,21 +277,21 @@ void tc_tfl_codes_sequence_lstm(tc_tfl_node *n)
     bool time_major = tc_tfl_bool(n, 3, false);
     tc_val x = need_codes(n, X, TC_i8, 3);
     if (tc_tfl_bool(n, 5, false))
-        tc_make_unsupported(&n->m, "weights of the state that are diagonals");
-    x = time_major ? x : tc_make_swap(&n->m, x, 0, 1);
+        tc_b_unsupported(&n->m, "weights of the state that are diagonals");
+    x = time_major ? x : tc_b_swap(&n->m, x, 0, 1);
     tc_tfl_bind_sequence(n, 0, run(n, x), time_major);
 }
 
 void tc_tfl_codes_lstm(tc_tfl_node *n)
 {
     if (tc_tfl_enum(n, 3) == 1) {
-        tc_make_unsupported(&n->m, "the LSTM of five inputs on codes");
+        tc_b_unsupported(&n->m, "the LSTM of five inputs on codes");
         return;
     }
     tc_val x = need_codes(n, X, TC_i8, 2);
-    x = tc_make_unsqueeze(&n->m, x, 0);
+    x = tc_b_unsqueeze(&n->m, x, 0);
     tc_val y = run(n, x);
-    tc_tfl_bind(n, 0, y ? tc_make_select(&n->m, y, 0, 0) : y);
+    tc_tfl_bind(n, 0, y ? tc_b_select(&n->m, y, 0, 0) : y);
 }
 
 /* ---- SVDF ---- */
@@ -298,7 +299,7 @@ void tc_tfl_codes_lstm(tc_tfl_node *n)
 /* As on real numbers; what the runtime calls its activation is not applied. */
 void tc_tfl_codes_svdf(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int64_t rank = tc_tfl_int(n, 0, 0);
     tc_val x = need_codes(n, 0, TC_i8, 2), feature = need_codes(n, 1, TC_i8, 2),
            time = need_codes(n, 2, TC_i16, 2), bias = codes(n, 3, TC_i32, 1),
@@ -308,13 +309,13 @@ void tc_tfl_codes_svdf(tc_tfl_node *n)
           ys = (float)tc_tfl_scale(n, y);
     if (m->status != TC_OK)
         return;
-    int64_t batch = tc_make_type(m, x)->dim[0], filters = tc_make_type(m, time)->dim[0],
-            memory = tc_make_type(m, time)->dim[1];
+    int64_t batch = tc_b_type(m, x)->dim[0], filters = tc_b_type(m, time)->dim[0],
+            memory = tc_b_type(m, time)->dim[1];
     if (rank < 1 || filters % rank || memory < 1 || y->dtype != TC_i8) {
-        tc_make_bad(m, TC_E_SHAPE, "%" PRId64 " filters of rank %" PRId64, filters, rank);
+        tc_b_bad(m, TC_E_SHAPE, "%" PRId64 " filters of rank %" PRId64, filters, rank);
         return;
     }
-    fits(n, 1, feature, filters, tc_make_type(m, x)->dim[1]);
+    fits(n, 1, feature, filters, tc_b_type(m, x)->dim[1]);
     fits(n, 4, old, batch, filters * memory);
     tc_tfl_factor first = tc_tfl_factor_of((double)(xs * fs / ss)),
                   second = tc_tfl_factor_of((double)(ss * ts / ys));
@@ -324,9 +325,9 @@ void tc_tfl_codes_svdf(tc_tfl_node *n)
     answer = tc_tfl_rescale(m, answer, &first, 1, 0, 0, TC_i16);
     answer = tc_tfl_remember(n, old, answer, batch, filters, memory);
     tc_val sum = product32(m, answer, time);
-    sum = tc_make_reshape(m, sum, 3, (int64_t[]){batch, filters / rank, rank * memory});
-    sum = tc_make_1(m, tosa_reduce_sum, tc_make_attr(m, tosa_axis, last), sum);
-    sum = tc_make_reshape(m, sum, 2, (int64_t[]){batch, filters / rank});
+    sum = tc_b_reshape(m, sum, 3, (int64_t[]){batch, filters / rank, rank * memory});
+    sum = tc_b_tosa_reduce_sum(m, sum, last);
+    sum = tc_b_reshape(m, sum, 2, (int64_t[]){batch, filters / rank});
     if (bias) {
         fits(n, 3, bias, filters / rank, 0);
         sum = tc_tfl_two(m, TC_OP_tosa_add, sum, bias);

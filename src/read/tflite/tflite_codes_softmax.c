@@ -37,7 +37,7 @@ static void powers(double scale, double beta, int32_t *out)
 }
 
 /* A number of 32 bits for each of 256 codes, of which the last stands for 0. */
-static tc_val wide_table(tc_make *m, tc_val code, const int32_t *v)
+static tc_val wide_table(tc_build *m, tc_val code, const int32_t *v)
 {
     tc_val sum = TC_NONE;
     for (int byte = 0; byte < 4; byte++) {
@@ -51,18 +51,18 @@ static tc_val wide_table(tc_make *m, tc_val code, const int32_t *v)
     return sum;
 }
 
-static tc_val number(tc_make *m, tc_val like, int64_t v)
+static tc_val number(tc_build *m, tc_val like, int64_t v)
 {
-    return m->status == TC_OK ? tc_tfl_number(m, TC_i32, tc_make_type(m, like)->rank, v) : TC_NONE;
+    return m->status == TC_OK ? tc_tfl_number(m, TC_i32, tc_b_type(m, like)->rank, v) : TC_NONE;
 }
 
-static tc_val shift_left(tc_make *m, tc_val x, tc_val by)
+static tc_val shift_left(tc_build *m, tc_val x, tc_val by)
 {
     return tc_tfl_two(m, TC_OP_tosa_logical_left_shift, x, by);
 }
 
 /* 1 / (1 + a), a in [0, 1) with 31 bits of fraction: Newton's steps on 48/17 - 32/17 (1 + a) / 2 */
-static tc_val inverse(tc_make *m, tc_val a)
+static tc_val inverse(tc_build *m, tc_val a)
 {
     tc_val half = tc_tfl_shift_right(m, a, number(m, a, 1), false);
     half = tc_tfl_two(m, TC_OP_tosa_add, half, number(m, a, 1 << 30));
@@ -78,22 +78,22 @@ static tc_val inverse(tc_make *m, tc_val a)
     tc_val large = tc_tfl_two(m, TC_OP_tosa_greater, x, number(m, a, (1 << 30) - 1));
     tc_val doubled = shift_left(m, x, number(m, a, 1));
     tc_val most = number(m, a, INT32_MAX);
-    return tc_make_3(m, tosa_select, NULL, large, most, doubled);
+    return tc_b_tosa_select(m, large, most, doubled);
 }
 
-static tc_val reduced(tc_make *m, tc_op op, tc_val x)
+static tc_val reduced(tc_build *m, tc_op op, tc_val x)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    int64_t last = tc_make_type(m, x)->rank - 1;
+    int64_t last = tc_b_type(m, x)->rank - 1;
     const void *a = op == TC_OP_tosa_reduce_sum
-                        ? (const void *)tc_make_attr(m, tosa_axis, last)
-                        : tc_make_attr(m, tosa_axis_nan, last, TC_nan_mode_propagate);
-    return tc_make_op(m, op, a, &x, 1);
+                        ? (const void *)tc_b_attr(m, tosa_axis, last)
+                        : tc_b_attr(m, tosa_axis_nan, last, TC_nan_mode_propagate);
+    return tc_b_op(m, op, a, &x, 1);
 }
 
 /* x - max over the last axis, i32 */
-static tc_val below_largest(tc_make *m, tc_val x)
+static tc_val below_largest(tc_build *m, tc_val x)
 {
     tc_val most = reduced(m, TC_OP_tosa_reduce_max, x);
     x = tc_tfl_widen(m, x, 0, 0);
@@ -104,7 +104,7 @@ static tc_val below_largest(tc_make *m, tc_val x)
 static const tc_tfl_factor same = {1 << 30, 1};
 
 /* Codes of int8 below the largest, 127; their powers of e, and the sum of these, 19 bits. */
-static tc_val powers8(tc_make *m, tc_val x, double scale, double beta, tc_val *e, tc_val *sum)
+static tc_val powers8(tc_build *m, tc_val x, double scale, double beta, tc_val *e, tc_val *sum)
 {
     int32_t power[256];
     powers(scale, beta, power);
@@ -118,10 +118,10 @@ static tc_val powers8(tc_make *m, tc_val x, double scale, double beta, tc_val *e
 
 static tc_val softmax8(tc_tfl_node *n, tc_val x, double scale, double beta)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val e, sum;
     powers8(m, x, scale, beta, &e, &sum);
-    tc_val zeros = tc_make_1(m, tosa_clz, NULL, sum);
+    tc_val zeros = tc_b_tosa_clz(m, sum);
     tc_val part = shift_left(m, sum, zeros);
     part = tc_tfl_two(m, TC_OP_tosa_bitwise_and, part, number(m, sum, INT32_MAX));
     tc_val share = tc_tfl_mul(m, e, inverse(m, part), 31);
@@ -131,10 +131,10 @@ static tc_val softmax8(tc_tfl_node *n, tc_val x, double scale, double beta)
 }
 
 /* The runtime's table of 513 numbers, in double, and how it is read. */
-static tc_val table513(tc_make *m, tc_val x, double step_in, double zero, double (*of)(double))
+static tc_val table513(tc_build *m, tc_val x, double step_in, double zero, double (*of)(double))
 {
     int64_t count = 513;
-    tc_tensor t = tc_make_tensor(m, TC_i16, 1, &count);
+    tc_tensor t = tc_b_tensor(m, TC_i16, 1, &count);
     double out = 2.0 / 65535, from = step_in * (-32768 - zero), to = step_in * (32767 - zero),
            step = (to - from) / 512, by = 65536 / (out * 32767 - out * -32768);
     for (int i = 0; i < 512; i++) {
@@ -144,7 +144,7 @@ static tc_val table513(tc_make *m, tc_val x, double step_in, double zero, double
         tc_store_i64(t, i, (int64_t)fmin(fmax(here - bias, -32768), 32767));
     }
     tc_store_i64(t, 512, (int64_t)fmin(fmax(round(of(to) * by), -32768), 32767));
-    tc_val y = tc_make_2(m, tosa_table, NULL, x, tc_make_const(m, t, NULL));
+    tc_val y = tc_b_tosa_table(m, x, tc_b_const(m, t, NULL));
     return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
 }
 
@@ -152,7 +152,7 @@ static double one_over(double v) { return 1 / (1 + v); }
 
 static tc_val softmax16(tc_tfl_node *n, tc_val x, double scale, double beta)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_tfl_factor f = tc_tfl_factor_of((double)((float)scale * (float)beta) / (10.0 / 65535.0));
     tc_val d = below_largest(m, x);
     d = tc_tfl_rescale(m, d, &f, 1, 0, 0, TC_i32);
@@ -161,7 +161,7 @@ static tc_val softmax16(tc_tfl_node *n, tc_val x, double scale, double beta)
     tc_val e = table513(m, d, 10.0 / 65535, 32767, exp);
     e = tc_tfl_widen(m, e, 0, 0);
     tc_val sum = reduced(m, TC_OP_tosa_reduce_sum, e);
-    tc_val zeros = tc_make_1(m, tosa_clz, NULL, sum);
+    tc_val zeros = tc_b_tosa_clz(m, sum);
     tc_val up = tc_tfl_two(m, TC_OP_tosa_sub, zeros, number(m, sum, 1));
     tc_val part = shift_left(m, sum, up);
     part = tc_tfl_shift_right(m, part, number(m, sum, 14), true);
@@ -178,15 +178,15 @@ static tc_val softmax16(tc_tfl_node *n, tc_val x, double scale, double beta)
 
 void tc_tfl_codes_softmax(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
     tc_val x = tc_tfl_need(n, 0);
     double scale = tc_tfl_scale(n, t), beta = tc_tfl_float(n, 0, 0);
     if (m->status != TC_OK || !y)
         return;
-    if (y->dtype != t->dtype || tc_make_type(m, x)->rank < 1) {
-        tc_make_unsupported(m, "SOFTMAX from %s to %s", tc_tfl_type_name(t->code),
-                            tc_tfl_type_name(y->code));
+    if (y->dtype != t->dtype || tc_b_type(m, x)->rank < 1) {
+        tc_b_unsupported(m, "SOFTMAX from %s to %s", tc_tfl_type_name(t->code),
+                         tc_tfl_type_name(y->code));
         return;
     }
     tc_tfl_bind(n, 0, t->dtype == TC_i8 ? softmax8(n, x, scale, beta)
@@ -195,18 +195,24 @@ void tc_tfl_codes_softmax(tc_tfl_node *n)
 
 /* ---- the logarithm ---- */
 
-static tc_val plus(tc_make *m, tc_val a, tc_val b) { return tc_tfl_two(m, TC_OP_tosa_add, a, b); }
+static tc_val plus(tc_build *m, tc_val a, tc_val b)
+{
+    return tc_tfl_two(m, TC_OP_tosa_add, a, b);
+}
 
-static tc_val less(tc_make *m, tc_val a, tc_val b) { return tc_tfl_two(m, TC_OP_tosa_sub, a, b); }
+static tc_val less(tc_build *m, tc_val a, tc_val b)
+{
+    return tc_tfl_two(m, TC_OP_tosa_sub, a, b);
+}
 
 /* x times a constant with 31 bits of fraction */
-static tc_val times(tc_make *m, tc_val x, int32_t by)
+static tc_val times(tc_build *m, tc_val x, int32_t by)
 {
     return tc_tfl_mul(m, x, number(m, x, by), 31);
 }
 
 /* (12 - zeros) +- 1/4 with 25 bits of fraction */
-static tc_val exponent(tc_make *m, tc_val zeros, int sign)
+static tc_val exponent(tc_build *m, tc_val zeros, int sign)
 {
     tc_val e = less(m, number(m, zeros, 12), zeros);
     e = shift_left(m, e, number(m, zeros, 25));
@@ -215,22 +221,22 @@ static tc_val exponent(tc_make *m, tc_val zeros, int sign)
 
 /* log z with 26 bits of fraction, z >= 1 with 19: z = r 2^k, r around 2^(-1/4), either as it is
  * shifted or times sqrt(2); then a quotient of polynomials in q = 2 (r - 2^(-1/4)). */
-static tc_val logarithm(tc_make *m, tc_val z)
+static tc_val logarithm(tc_build *m, tc_val z)
 {
     const int32_t root_half = 1518500250, middle = 1805811301, log_2 = 1488522236;
-    tc_val zeros = tc_make_1(m, tosa_clz, NULL, z), one = number(m, z, 1);
+    tc_val zeros = tc_b_tosa_clz(m, z), one = number(m, z, 1);
     tc_val up = less(m, zeros, one), most = number(m, z, INT32_MAX);
     tc_val high_z = shift_left(m, z, up);
     /* r as half of what is shifted, times sqrt(2) */
     tc_val a = times(m, high_z, root_half);
     tc_val past = tc_tfl_two(m, TC_OP_tosa_greater, a, number(m, z, (1 << 30) - 1));
     a = shift_left(m, a, one);
-    a = tc_make_3(m, tosa_select, NULL, past, most, a);
+    a = tc_b_tosa_select(m, past, most, a);
     tc_val a_exponent = exponent(m, zeros, 1);
     /* r as it is, where z sqrt(1/2) has no further zero in front */
-    tc_val b_zeros = tc_make_1(m, tosa_clz, NULL, times(m, z, root_half));
+    tc_val b_zeros = tc_b_tosa_clz(m, times(m, z, root_half));
     past = tc_tfl_two(m, TC_OP_tosa_greater, b_zeros, zeros);
-    tc_val b = tc_make_3(m, tosa_select, NULL, past, most, high_z);
+    tc_val b = tc_b_tosa_select(m, past, most, high_z);
     tc_val b_exponent = exponent(m, less(m, b_zeros, one), -1);
     tc_val r = tc_tfl_two(m, TC_OP_tosa_minimum, a, b);
     tc_val k = tc_tfl_two(m, TC_OP_tosa_maximum, a_exponent, b_exponent);
@@ -247,11 +253,11 @@ static tc_val logarithm(tc_make *m, tc_val z)
     below = plus(m, below, times(m, q, 638450708));
     below = inverse(m, below);
     /* top / 64, halves away from zero */
-    tc_val size = tc_make_1(m, tosa_abs, NULL, top);
+    tc_val size = tc_b_tosa_abs(m, top);
     size = tc_tfl_shift_right(m, size, number(m, z, 6), true);
     tc_val minus = less(m, number(m, z, 0), size);
     past = tc_tfl_two(m, TC_OP_tosa_greater, top, number(m, z, -1));
-    top = tc_make_3(m, tosa_select, NULL, past, size, minus);
+    top = tc_b_tosa_select(m, past, size, minus);
     top = tc_tfl_mul(m, top, below, 31);
     tc_val log = plus(m, times(m, k, log_2), top);
     return shift_left(m, log, one);
@@ -260,16 +266,16 @@ static tc_val logarithm(tc_make *m, tc_val z)
 /* x - max - log of the sum of powers, in steps of 1/16; -16 and less is the least code. */
 void tc_tfl_codes_log_softmax(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
     tc_val x = tc_tfl_need(n, 0), e, sum;
     double scale = tc_tfl_scale(n, t), step = tc_tfl_scale(n, y);
     if (m->status != TC_OK || !t || !y)
         return;
     if (t->dtype != TC_i8 || y->code != t->code || step * 16 != 1 || tc_tfl_zero(y) != 127 ||
-        tc_make_type(m, x)->rank < 1) {
-        tc_make_unsupported(m, "LOG_SOFTMAX from %s to %s other than in steps of 1/16 up to 0",
-                            tc_tfl_type_name(t->code), tc_tfl_type_name(y->code));
+        tc_b_type(m, x)->rank < 1) {
+        tc_b_unsupported(m, "LOG_SOFTMAX from %s to %s other than in steps of 1/16 up to 0",
+                         tc_tfl_type_name(t->code), tc_tfl_type_name(y->code));
         return;
     }
     int32_t down[256];

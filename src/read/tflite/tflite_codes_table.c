@@ -241,9 +241,9 @@ static void curve16(unary *u, int most)
 /* The runtime's table of 513 and how it is read. */
 static tc_val table513(tc_tfl_node *n, const unary *u, tc_val x)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int64_t count = 513;
-    tc_tensor t = tc_make_tensor(m, TC_i16, 1, &count);
+    tc_tensor t = tc_b_tensor(m, TC_i16, 1, &count);
     float from = u->xs * (float)(-32768 - u->xz), to = u->xs * (float)(32767 - u->xz),
           step = (to - from) / 512, half = step / 2,
           inverse = 65536.0f / (u->ys * (float)(32767 - u->yz) - u->ys * (float)(-32768 - u->yz));
@@ -257,7 +257,7 @@ static tc_val table513(tc_tfl_node *n, const unary *u, tc_val x)
     }
     float last = roundf(u->real(to, u) * inverse);
     tc_store_i64(t, 512, held16((int64_t)fmaxf(fminf(last, 1e6f), -1e6f)));
-    tc_val y = tc_make_2(m, tosa_table, NULL, x, tc_make_const(m, t, NULL));
+    tc_val y = tc_b_tosa_table(m, x, tc_b_const(m, t, NULL));
     return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
 }
 
@@ -266,7 +266,7 @@ static bool in_bounds(tc_tfl_node *n, const unary *u)
 {
     int most = u->f.shift > u->g.shift ? u->f.shift : u->g.shift;
     if (most > 30)
-        tc_make_unsupported(&n->m, "a scale that is 2^%d times the result's", most);
+        tc_b_unsupported(&n->m, "a scale that is 2^%d times the result's", most);
     return n->m.status == TC_OK;
 }
 
@@ -274,7 +274,7 @@ static bool in_bounds(tc_tfl_node *n, const unary *u)
 static tc_val looked_up(tc_tfl_node *n, const unary *u, tc_val x,
                         int64_t (*of)(const unary *, int64_t))
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     if (!in_bounds(n, u))
         return TC_NONE;
     int64_t *v = tc_new_n(&m->ctx->arena, int64_t, 65536);
@@ -312,8 +312,8 @@ static bool begin(tc_tfl_node *n, unary *u, tc_val *x)
     u->lo = u->y->shifted ? 0 : tc_dtype_min(u->y->dtype);
     u->hi = u->y->shifted ? 255 : tc_dtype_max(u->y->dtype);
     if (u->x->dtype != u->y->dtype) {
-        tc_make_unsupported(&n->m, "from %s to %s", tc_tfl_type_name(u->x->code),
-                            tc_tfl_type_name(u->y->code));
+        tc_b_unsupported(&n->m, "from %s to %s", tc_tfl_type_name(u->x->code),
+                         tc_tfl_type_name(u->y->code));
         return false;
     }
     return true;
@@ -392,17 +392,17 @@ void tc_tfl_codes_leaky_relu(tc_tfl_node *n)
         tc_tfl_bind(n, 0, table256(n, &u, x, leaky));
         return;
     }
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val wide = tc_tfl_widen(m, x, 0, 0);
     tc_val up = tc_tfl_rescale(m, wide, &u.f, 1, 0, 0, TC_i32),
            down = tc_tfl_rescale(m, wide, &u.g, 1, 0, 0, TC_i32);
     if (m->status != TC_OK)
         return;
-    tc_val zero = tc_tfl_number(m, TC_i32, tc_make_type(m, x)->rank, 0);
+    tc_val zero = tc_tfl_number(m, TC_i32, tc_b_type(m, x)->rank, 0);
     if (u.alpha < 0)
         down = tc_tfl_two(m, TC_OP_tosa_sub, zero, down);
     tc_val positive = tc_tfl_two(m, TC_OP_tosa_greater_equal, wide, zero);
-    tc_val y = tc_make_3(m, tosa_select, NULL, positive, up, down);
+    tc_val y = tc_b_tosa_select(m, positive, up, down);
     tc_tfl_bind(n, 0, tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i16));
 }
 
@@ -416,8 +416,8 @@ void tc_tfl_codes_hard_swish(tc_tfl_node *n)
     u.f = tc_tfl_factor_of((double)(fine / u.ys));
     u.g = tc_tfl_factor_of((double)(fine / (3.0f / 32768.0f)));
     if (u.x->dtype != TC_i8 || u.f.shift > 0) {
-        tc_make_unsupported(&n->m, "HARD_SWISH of %s%s", tc_tfl_type_name(u.x->code),
-                            u.f.shift > 0 ? " onto a finer scale" : "");
+        tc_b_unsupported(&n->m, "HARD_SWISH of %s%s", tc_tfl_type_name(u.x->code),
+                         u.f.shift > 0 ? " onto a finer scale" : "");
         return;
     }
     tc_tfl_bind(n, 0, table256(n, &u, x, hard_swish));

@@ -22,7 +22,7 @@ static const char *graph_name(tc_tfl_node *n, const char *which)
 static tc_graph *keep_graph(tc_tfl_node *n, const char *which, int64_t index, const tc_val *in,
                             int n_in, int n_out)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     if (m->status != TC_OK)
         return NULL;
     tc_tfl_node inner = *n;
@@ -52,7 +52,7 @@ static void take_inputs(tc_tfl_node *n, int from, tc_val *in)
 
 void tc_tfl_build_if(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val condition = tc_tfl_need(n, 0);
     int64_t which[2] = {tc_tfl_int(n, 0, 0), tc_tfl_int(n, 1, 0)};
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1),
@@ -61,24 +61,24 @@ void tc_tfl_build_if(tc_tfl_node *n)
     take_inputs(n, 1, in + 1);
     if (m->status != TC_OK)
         return;
-    if (tc_make_known(m, condition, &t)) {
+    if (tc_b_known(m, condition, &t)) {
         tc_tfl_inline(n, which[tc_load_i64(t, 0) ? 0 : 1], in + 1, n->n_in - 1, out, n->n_out);
         for (int i = 0; i < n->n_out; i++)
             tc_tfl_bind(n, i, out[i]);
         return;
     }
-    in[0] = tc_make_reshape(m, condition, 0, NULL);
+    in[0] = tc_b_reshape(m, condition, 0, NULL);
     tc_graph *a = keep_graph(n, "then", which[0], in + 1, n->n_in - 1, n->n_out);
     tc_graph *b = keep_graph(n, "else", which[1], in + 1, n->n_in - 1, n->n_out);
     if (m->status != TC_OK)
         return;
     for (int i = 0; i < n->n_out; i++)
         if (tc_type_of(a, a->out[i]) != tc_type_of(b, b->out[i])) {
-            tc_make_unsupported(m, "an IF that is decided when the model runs, with results of two "
-                                   "types");
+            tc_b_unsupported(m, "an IF that is decided when the model runs, with results of two "
+                                "types");
             return;
         }
-    tc_node *node = tc_graph_add(m->g, TC_OP_cond, tc_make_attr(m, cond, a->name, b->name), in,
+    tc_node *node = tc_graph_add(m->g, TC_OP_cond, tc_b_attr(m, cond, a->name, b->name), in,
                                  n->n_in, n->n_out, m->loc);
     for (int i = 0; i < n->n_out; i++)
         tc_value_of(m->g, node->out[i])->type = tc_type_of(a, a->out[i]);
@@ -90,17 +90,17 @@ void tc_tfl_build_if(tc_tfl_node *n)
 /* Round after round in place, as long as the condition is known; false: it is not. */
 static bool unroll(tc_tfl_node *n, int64_t test, int64_t body, tc_val *state)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val *out = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1), go;
     for (int64_t k = 0; m->status == TC_OK; k++) {
         tc_tensor t;
         tc_tfl_inline(n, test, state, n->n_in, &go, 1);
-        if (m->status != TC_OK || !tc_make_known(m, go, &t))
+        if (m->status != TC_OK || !tc_b_known(m, go, &t))
             return k > 0 && m->status != TC_OK;
         if (!tc_load_i64(t, 0))
             return true;
         if (k >= MOST_ROUNDS) {
-            tc_make_unsupported(m, "a WHILE of more than %d rounds", MOST_ROUNDS);
+            tc_b_unsupported(m, "a WHILE of more than %d rounds", MOST_ROUNDS);
             return true;
         }
         tc_tfl_inline(n, body, state, n->n_in, out, n->n_in);
@@ -111,7 +111,7 @@ static bool unroll(tc_tfl_node *n, int64_t test, int64_t body, tc_val *state)
 
 void tc_tfl_build_while(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int64_t test = tc_tfl_int(n, 0, 0), body = tc_tfl_int(n, 1, 0);
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1);
     take_inputs(n, 0, in);
@@ -129,12 +129,11 @@ void tc_tfl_build_while(tc_tfl_node *n)
         return;
     for (int i = 0; i < n->n_in; i++)
         if (tc_type_of(b, b->out[i]) != tc_type_of(m->g, in[i])) {
-            tc_make_unsupported(m, "a WHILE whose value %d changes its type", i);
+            tc_b_unsupported(m, "a WHILE whose value %d changes its type", i);
             return;
         }
-    tc_node *node = tc_graph_add(m->g, TC_OP_while_loop,
-                                 tc_make_attr(m, while_loop, a->name, b->name), in, n->n_in,
-                                 n->n_in, m->loc);
+    tc_node *node = tc_graph_add(m->g, TC_OP_while_loop, tc_b_attr(m, while_loop, a->name, b->name),
+                                 in, n->n_in, n->n_in, m->loc);
     for (int i = 0; i < n->n_in; i++)
         tc_value_of(m->g, node->out[i])->type = tc_type_of(m->g, in[i]);
     m->status = tc_node_infer(m->g, node);
@@ -145,7 +144,7 @@ void tc_tfl_build_while(tc_tfl_node *n)
 /* A graph of the file in place; extra: which option names it. */
 void tc_tfl_build_call(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1),
            *out = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_out + 1);
     take_inputs(n, 0, in);

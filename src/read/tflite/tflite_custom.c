@@ -22,8 +22,7 @@ static bool words(tc_tfl_node *n, size_t count, int64_t *out)
 {
     tc_bytes r = record(n);
     if (r.size < 4 * count) {
-        tc_make_bad(&n->m, TC_E_FORMAT, "its options have %zu bytes, expected %zu", r.size,
-                    4 * count);
+        tc_b_bad(&n->m, TC_E_FORMAT, "its options have %zu bytes, expected %zu", r.size, 4 * count);
         return false;
     }
     for (size_t i = 0; i < count; i++)
@@ -94,7 +93,7 @@ static void keep_variables(tc_tfl_node *n, const int64_t *at, const tc_node *nod
                 last = node->out[k];
         }
         if (last)
-            tc_tfl_variable_set(n, i, tc_make_reshape(&n->m, last, t->rank, t->dim));
+            tc_tfl_variable_set(n, i, tc_b_reshape(&n->m, last, t->rank, t->dim));
     }
 }
 
@@ -129,7 +128,7 @@ static void add_tensor(tc_tfl_node *n, ports *p, tc_tfl_tensor *t, const int64_t
                        bool out)
 {
     if (!t || !t->dtype || tc_dims_count(t->rank, t->dim) < 0 || t->rank > TC_NPU_DIMS) {
-        tc_make_bad(&n->m, TC_E_STRUCTURE, "port %d is no tensor of numbers", i);
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "port %d is no tensor of numbers", i);
         return;
     }
     p->list[p->n++] = (port){port_of(t, 1, at[t - n->scope->tensor]), t,
@@ -149,7 +148,7 @@ static tc_npu_tensor *places(tc_arena *arena, const ports *p)
 
 static bool read_program(tc_tfl_node *n, tc_npu_program *out)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_tensor stream, weights;
     m->status = tc_tfl_load(n->scope, tc_tfl_in_tensor(n, STREAM), m->loc, &stream);
     if (m->status == TC_OK)
@@ -174,17 +173,17 @@ static bool read_program(tc_tfl_node *n, tc_npu_program *out)
  * another reads. */
 void tc_tfl_build_ethos_u(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_arena *arena = &m->ctx->arena;
     int64_t *at = tc_new_n(arena, int64_t, n->scope->n_tensor + 1);
     tc_npu_program program;
     bool shared = tc_fb_list(n->scope->graph, GRAPH_OPERATORS, 4).n > 1;
     if (n->n_in <= FIRST || n->n_in > MOST_PORTS || n->n_out < !shared || n->n_out > MOST_PORTS) {
-        tc_make_bad(m, TC_E_STRUCTURE, "%d inputs and %d results", n->n_in, n->n_out);
+        tc_b_bad(m, TC_E_STRUCTURE, "%d inputs and %d results", n->n_in, n->n_out);
         return;
     }
     if (!offsets(n, at)) {
-        tc_make_bad(m, TC_E_STRUCTURE, "the file does not say where its tensors lie");
+        tc_b_bad(m, TC_E_STRUCTURE, "the file does not say where its tensors lie");
         return;
     }
     if (!read_program(n, &program))

@@ -9,20 +9,20 @@
 void tc_tfl_build_unary(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_plain(n, 0);
-    tc_tfl_bind(n, 0, tc_make_op(&n->m, n->row->op, NULL, &x, 1));
+    tc_tfl_bind(n, 0, tc_b_op(&n->m, n->row->op, NULL, &x, 1));
 }
 
 void tc_tfl_build_round(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
-    tc_tfl_bind(n, 0, tc_make_1(&n->m, round, tc_make_attr(&n->m, round, 0), x));
+    tc_tfl_bind(n, 0, tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), x));
 }
 
 /* The row's operator on two inputs, broadcast; extra 1: an activation behind it, option 0. */
 void tc_tfl_build_binary(tc_tfl_node *n)
 {
     tc_val a = tc_tfl_plain(n, 0), b = tc_tfl_plain(n, 1);
-    tc_val y = tc_make_binary(&n->m, n->row->op, a, b);
+    tc_val y = tc_b_binary(&n->m, n->row->op, a, b);
     if (n->row->extra == 1)
         y = tc_tfl_activate(&n->m, y, tc_tfl_enum(n, 0));
     tc_tfl_bind_plain(n, 0, y);
@@ -32,10 +32,10 @@ void tc_tfl_build_binary(tc_tfl_node *n)
 void tc_tfl_build_div(tc_tfl_node *n)
 {
     tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
-    tc_field_div_mode mode = n->row->extra == 2                     ? TC_div_mode_floor
-                             : tc_is_int(tc_make_dtype(&n->m, a)) ? TC_div_mode_trunc
-                                                                    : TC_div_mode_exact;
-    tc_val y = tc_make_2(&n->m, div, tc_make_attr(&n->m, div, mode), a, b);
+    tc_field_div_mode mode = n->row->extra == 2                ? TC_div_mode_floor
+                             : tc_is_int(tc_b_dtype(&n->m, a)) ? TC_div_mode_trunc
+                                                               : TC_div_mode_exact;
+    tc_val y = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, mode), a, b);
     if (n->row->extra != 2)
         y = tc_tfl_activate(&n->m, y, tc_tfl_enum(n, 0));
     tc_tfl_bind(n, 0, y);
@@ -44,14 +44,14 @@ void tc_tfl_build_div(tc_tfl_node *n)
 void tc_tfl_build_pow(tc_tfl_node *n)
 {
     tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
-    tc_tfl_bind(n, 0, tc_make_2(&n->m, pow, NULL, a, b));
+    tc_tfl_bind(n, 0, tc_b_pow(&n->m, a, b));
 }
 
 void tc_tfl_build_squared_difference(tc_tfl_node *n)
 {
     tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
-    tc_val d = tc_make_sub(&n->m, a, b);
-    tc_tfl_bind(n, 0, tc_make_mul(&n->m, d, d));
+    tc_val d = tc_b_sub(&n->m, a, b);
+    tc_tfl_bind(n, 0, tc_b_mul(&n->m, d, d));
 }
 
 /* The sum of all inputs. */
@@ -60,7 +60,7 @@ void tc_tfl_build_add_n(tc_tfl_node *n)
     tc_val x = tc_tfl_need(n, 0);
     for (int i = 1; i < n->n_in; i++) {
         tc_val y = tc_tfl_need(n, i);
-        x = tc_make_add(&n->m, x, y);
+        x = tc_b_add(&n->m, x, y);
     }
     tc_tfl_bind(n, 0, x);
 }
@@ -70,39 +70,38 @@ void tc_tfl_build_activation(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
     int which = (int)n->row->extra;
-    tc_tfl_bind(n, 0, which == 10 ? tc_make_clamp(&n->m, x, 0, 1)
-                                  : tc_tfl_activate(&n->m, x, which));
+    tc_tfl_bind(n, 0, which == 10 ? tc_b_clamp(&n->m, x, 0, 1) : tc_tfl_activate(&n->m, x, which));
 }
 
 void tc_tfl_build_elu(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
-    tc_tfl_bind(n, 0, tc_make_1(&n->m, elu, tc_make_attr(&n->m, elu, 1, 1, 1), x));
+    tc_tfl_bind(n, 0, tc_b_1(&n->m, elu, tc_b_attr(&n->m, elu, 1, 1, 1), x));
 }
 
 void tc_tfl_build_leaky_relu(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
     double slope = tc_tfl_float(n, 0, 0);
-    tc_tfl_bind(n, 0, tc_make_1(&n->m, leaky_relu, tc_make_attr(&n->m, slope, slope), x));
+    tc_tfl_bind(n, 0, tc_b_1(&n->m, leaky_relu, tc_b_attr(&n->m, slope, slope), x));
 }
 
 void tc_tfl_build_gelu(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
     tc_field_gelu_form form = tc_tfl_bool(n, 0, false) ? TC_gelu_form_tanh : TC_gelu_form_erf;
-    tc_tfl_bind(n, 0, tc_make_1(&n->m, gelu, tc_make_attr(&n->m, gelu, form), x));
+    tc_tfl_bind(n, 0, tc_b_1(&n->m, gelu, tc_b_attr(&n->m, gelu, form), x));
 }
 
 /* x >= 0 ? x : slope * x; a slope for each number of the last axis is our operator's, with that
  * axis second. */
 void tc_tfl_build_prelu(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), slope = tc_tfl_need(n, 1);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x), *s = tc_make_type(m, slope);
+    const tc_type *t = tc_b_type(m, x), *s = tc_b_type(m, slope);
     int64_t count = tc_type_count(s);
     bool per_channel = t->rank > 1 && s->rank > 0 && count == t->dim[t->rank - 1] &&
                        s->dim[s->rank - 1] == count;
@@ -112,14 +111,14 @@ void tc_tfl_build_prelu(tc_tfl_node *n)
             first[i] = i == 0 ? 0 : i == 1 ? t->rank - 1 : i - 1;
             back[i] = i == 0 ? 0 : i == t->rank - 1 ? 1 : i + 1;
         }
-        x = count == 1 ? x : tc_make_permute(m, x, first);
-        x = tc_make_2(m, prelu, NULL, x, tc_make_flat(m, slope));
-        tc_tfl_bind(n, 0, count == 1 ? x : tc_make_permute(m, x, back));
+        x = count == 1 ? x : tc_b_permute(m, x, first);
+        x = tc_b_prelu(m, x, tc_b_flat(m, slope));
+        tc_tfl_bind(n, 0, count == 1 ? x : tc_b_permute(m, x, back));
         return;
     }
-    tc_val zero = tc_make_scalar(m, t->dtype, 0), scaled = tc_make_mul(m, x, slope);
-    tc_val below = tc_make_2(m, lt, NULL, x, zero);
-    tc_tfl_bind(n, 0, tc_make_where(m, below, scaled, x));
+    tc_val zero = tc_b_scalar(m, t->dtype, 0), scaled = tc_b_mul(m, x, slope);
+    tc_val below = tc_b_lt(m, x, zero);
+    tc_tfl_bind(n, 0, tc_b_where(m, below, scaled, x));
 }
 
 void tc_tfl_build_cast(tc_tfl_node *n)
@@ -127,57 +126,57 @@ void tc_tfl_build_cast(tc_tfl_node *n)
     tc_val x = tc_tfl_plain(n, 0);
     const tc_tfl_tensor *t = tc_tfl_out_tensor(n, 0);
     if (!t || !t->dtype) {
-        tc_make_unsupported(&n->m, "a cast to %s", t ? tc_tfl_type_name(t->code) : "nothing");
+        tc_b_unsupported(&n->m, "a cast to %s", t ? tc_tfl_type_name(t->code) : "nothing");
         return;
     }
-    tc_tfl_bind_plain(n, 0, tc_make_cast(&n->m, x, t->shifted ? TC_u8 : t->dtype));
+    tc_tfl_bind_plain(n, 0, tc_b_cast(&n->m, x, t->shifted ? TC_u8 : t->dtype));
 }
 
 /* SELECT's condition may have one number for each row of the first axis. */
 void tc_tfl_build_select(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val c = tc_tfl_need(n, 0), a = tc_tfl_need(n, 1), b = tc_tfl_need(n, 2);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, c), *x = tc_make_type(m, a);
+    const tc_type *t = tc_b_type(m, c), *x = tc_b_type(m, a);
     if (n->row->extra == 1 && t->rank == 1 && x->rank > 1 && t->dim[0] == x->dim[0]) {
         int64_t dim[TC_MAX_RANK] = {t->dim[0], 1, 1, 1, 1, 1, 1, 1};
-        c = tc_make_reshape(m, c, x->rank, dim);
+        c = tc_b_reshape(m, c, x->rank, dim);
     }
-    tc_tfl_bind(n, 0, tc_make_where(m, c, a, b));
+    tc_tfl_bind(n, 0, tc_b_where(m, c, a, b));
 }
 
 /* |re + i im| */
 void tc_tfl_build_complex_abs(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
-    tc_val re = tc_make_1(&n->m, real, NULL, x), im = tc_make_1(&n->m, imag, NULL, x);
-    tc_tfl_bind(n, 0, tc_make_2(&n->m, hypot, NULL, re, im));
+    tc_val re = tc_b_real(&n->m, x), im = tc_b_imag(&n->m, x);
+    tc_tfl_bind(n, 0, tc_b_hypot(&n->m, re, im));
 }
 
 /* The same bits as another type of the same width: of constants only. */
 void tc_tfl_build_bitcast(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     const tc_tfl_tensor *t = tc_tfl_out_tensor(n, 0);
     tc_tensor from;
     if (m->status != TC_OK || !t)
         return;
-    if (tc_make_dtype(m, x) == t->dtype) {
+    if (tc_b_dtype(m, x) == t->dtype) {
         tc_tfl_bind(n, 0, x);
         return;
     }
     size_t wide = t->dtype ? tc_dtypes[t->dtype].bytes : 0;
-    if (!tc_make_settled(m, x, &from) || !wide || tc_dims_count(t->rank, t->dim) < 0 ||
+    if (!tc_b_settled(m, x, &from) || !wide || tc_dims_count(t->rank, t->dim) < 0 ||
         tc_type_bytes(from.type) != wide * (size_t)tc_dims_count(t->rank, t->dim)) {
-        tc_make_unsupported(m, "BITCAST of numbers that are not known before the model runs");
+        tc_b_unsupported(m, "BITCAST of numbers that are not known before the model runs");
         return;
     }
-    tc_tensor to = tc_make_tensor(m, t->dtype, t->rank, t->dim);
+    tc_tensor to = tc_b_tensor(m, t->dtype, t->rank, t->dim);
     memcpy(to.data, from.data, tc_type_bytes(from.type));
-    tc_tfl_bind(n, 0, tc_make_const(m, to, NULL));
+    tc_tfl_bind(n, 0, tc_b_const(m, to, NULL));
 }
 
 /* dequantize(quantize(x)) with num_bits codes between min and max, moved so that zero is a code. */
@@ -187,8 +186,8 @@ void tc_tfl_build_fake_quant(tc_tfl_node *n)
     float lo = (float)tc_tfl_float(n, 0, 0), hi = (float)tc_tfl_float(n, 1, 0);
     int64_t bits = tc_tfl_int(n, 2, 0);
     if (bits < 2 || bits > 16 || !(lo <= 0) || !(hi >= 0) || !(hi > lo)) {
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "%" PRId64 " bits between %g and %g", bits, (double)lo,
-                    (double)hi);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "%" PRId64 " bits between %g and %g", bits, (double)lo,
+                 (double)hi);
         return;
     }
     float first = tc_tfl_bool(n, 3, false) ? 1 : 0, last = (float)((1 << bits) - 1);
@@ -197,12 +196,12 @@ void tc_tfl_build_fake_quant(tc_tfl_node *n)
     float least = (float)((double)first - zero) * scale,
           most = (float)((double)last - zero) * scale;
     /* floor((clamp(x) - least) / scale + 1/2) * scale + least, in f32 */
-    tc_make *m = &n->m;
-    x = tc_make_clamp(m, x, (double)least, (double)most);
-    x = tc_make_add_n(m, x, (double)-least);
-    x = tc_make_mul_n(m, x, (double)(1.0f / scale));
-    x = tc_make_add_n(m, x, 0.5);
-    x = tc_make_1(m, floor, NULL, x);
-    x = tc_make_mul_n(m, x, (double)scale);
-    tc_tfl_bind(n, 0, tc_make_add_n(m, x, (double)least));
+    tc_build *m = &n->m;
+    x = tc_b_clamp(m, x, (double)least, (double)most);
+    x = tc_b_add_n(m, x, (double)-least);
+    x = tc_b_mul_n(m, x, (double)(1.0f / scale));
+    x = tc_b_add_n(m, x, 0.5);
+    x = tc_b_floor(m, x);
+    x = tc_b_mul_n(m, x, (double)scale);
+    tc_tfl_bind(n, 0, tc_b_add_n(m, x, (double)least));
 }

@@ -33,26 +33,26 @@ typedef struct tc_tfl_range {
 tc_tfl_range tc_tfl_range_of(const tc_tfl_tensor *t, int activation);
 
 /* Operators of TOSA. */
-tc_val tc_tfl_const_of(tc_make *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v);
-tc_val tc_tfl_number(tc_make *m, tc_dtype dtype, int rank, int64_t v); /* all extents 1 */
-tc_val tc_tfl_table(tc_make *m, tc_val x, const int8_t *v);            /* of 256 */
+tc_val tc_tfl_const_of(tc_build *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v);
+tc_val tc_tfl_number(tc_build *m, tc_dtype dtype, int rank, int64_t v); /* all extents 1 */
+tc_val tc_tfl_table(tc_build *m, tc_val x, const int8_t *v);            /* of 256 */
 /* A list of n numbers, and those of it that x (i32) says. */
-tc_val tc_tfl_list(tc_make *m, tc_dtype dtype, const int64_t *v, int64_t n);
-tc_val tc_tfl_listed(tc_make *m, tc_val x, tc_val list);
+tc_val tc_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n);
+tc_val tc_tfl_listed(tc_build *m, tc_val x, tc_val list);
 /* The same for codes x: the least code's number is the first of 256 or 65536. */
-tc_val tc_tfl_by_code(tc_make *m, tc_val x, tc_val list);
+tc_val tc_tfl_by_code(tc_build *m, tc_val x, tc_val list);
 /* x / 2^shift + zero, halves away from zero; x: i32 */
-tc_val tc_tfl_halves_away(tc_make *m, tc_val x, int shift, int64_t zero, tc_dtype to);
-tc_val tc_tfl_clamp(tc_make *m, tc_val x, tc_tfl_range r); /* x where r is all there is */
+tc_val tc_tfl_halves_away(tc_build *m, tc_val x, int shift, int64_t zero, tc_dtype to);
+tc_val tc_tfl_clamp(tc_build *m, tc_val x, tc_tfl_range r); /* x where r is all there is */
 /* (x - in_zero) by each factor, + out_zero, of that type; n factors: one, or one per channel. */
-tc_val tc_tfl_rescale(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
+tc_val tc_tfl_rescale(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to);
 /* The same, rounded once. */
-tc_val tc_tfl_rescale_once(tc_make *m, tc_val x, const tc_tfl_factor *f, int64_t n,
+tc_val tc_tfl_rescale_once(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n,
                            int64_t out_zero, tc_dtype to);
-tc_val tc_tfl_widen(tc_make *m, tc_val x, int64_t zero, int shift); /* (x - zero) << shift, i32 */
-tc_val tc_tfl_mul(tc_make *m, tc_val a, tc_val b, int shift);       /* i32 */
-tc_val tc_tfl_two(tc_make *m, tc_op op, tc_val a, tc_val b);        /* ranks made equal */
-tc_val tc_tfl_shift_right(tc_make *m, tc_val a, tc_val b, bool round);
+tc_val tc_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift); /* (x - zero) << shift, i32 */
+tc_val tc_tfl_mul(tc_build *m, tc_val a, tc_val b, int shift);       /* i32 */
+tc_val tc_tfl_two(tc_build *m, tc_op op, tc_val a, tc_val b);        /* ranks made equal */
+tc_val tc_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round);
 
 #endif

@@ -34,11 +34,12 @@ tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status
         }
     }
     if (!t->made && t->variable) {
-        tc_tfl_node n = {.m = {reader->ctx, scope->g, loc, TC_OK, scope->facts}, .scope = scope};
+        tc_tfl_node n = {.m = tc_build_folding(reader->ctx, scope->g, loc, scope->facts),
+                         .scope = scope};
         int64_t count = tc_dims_count(t->rank, t->dim);
         if (count < 0 || !t->dtype)
-            tc_make_bad(&n.m, TC_E_TOO_LARGE, "variable '%s' has the shape %s", t->name,
-                        tc_dims_text(&reader->ctx->arena, t->rank, t->dim));
+            tc_b_bad(&n.m, TC_E_TOO_LARGE, "variable '%s' has the shape %s", t->name,
+                     tc_dims_text(&reader->ctx->arena, t->rank, t->dim));
         else
             t->val = tc_tfl_state(&n, tc_tfl_variable_name(scope, i),
                                   tc_type_make(reader->ctx, t->dtype, t->rank, t->dim),
@@ -153,8 +154,8 @@ void tc_tfl_codes_none(tc_tfl_node *n)
 {
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0);
     t = tc_tfl_is_codes(t) ? t : tc_tfl_out_tensor(n, 0);
-    tc_make_unsupported(&n->m, "operator '%s' (version %d) on quantized numbers (%s)",
-                        n->row->name, n->version, tc_tfl_type_name(t->code));
+    tc_b_unsupported(&n->m, "operator '%s' (version %d) on quantized numbers (%s)", n->row->name,
+                     n->version, tc_tfl_type_name(t->code));
 }
 
 /* Codes as the plain integers that they are: the runtime does not look at their scales. */
@@ -172,8 +173,8 @@ void tc_tfl_codes_raw(tc_tfl_node *n)
 
 void tc_tfl_build_refused(tc_tfl_node *n)
 {
-    tc_make_unsupported(&n->m, "operator '%s' (version %d): %s", n->row->name, n->version,
-                        n->row->note);
+    tc_b_unsupported(&n->m, "operator '%s' (version %d): %s", n->row->name, n->version,
+                     n->row->note);
 }
 
 void tc_tfl_codes_refused(tc_tfl_node *n) { tc_tfl_build_refused(n); }
@@ -202,8 +203,8 @@ static tc_status one_node(tc_tfl_scope *scope, tc_fb_table op)
                                               : tc_tfl_row_of(reader, code);
     const char *name = n.row ? n.row->name : tc_tfl_unlisted(reader, code, custom);
     const tc_tfl_tensor *result = tc_tfl_out_tensor(&n, 0);
-    n.m = (tc_make){reader->ctx, scope->g, loc_of(scope, result ? result->name : name, name),
-                    TC_OK, scope->facts};
+    n.m = tc_build_folding(reader->ctx, scope->g, loc_of(scope, result ? result->name : name, name),
+                           scope->facts);
     TC_TRY(tc_go_on(reader->ctx));
     if (++reader->n_made > MOST_NODES)
         return tc_error(reader->ctx, n.m.loc, TC_E_TOO_LARGE, "more than %d operators", MOST_NODES);
@@ -258,20 +259,20 @@ static bool bind_scope(tc_tfl_node *n, tc_tfl_scope *scope, int64_t graph, const
 {
     tc_tfl *reader = scope->reader;
     if (graph < 0 || (uint64_t)graph >= reader->graphs.n) {
-        tc_make_bad(&n->m, TC_E_FORMAT, "graph %" PRId64 ", and there are %zu", graph,
-                    reader->graphs.n);
+        tc_b_bad(&n->m, TC_E_FORMAT, "graph %" PRId64 ", and there are %zu", graph,
+                 reader->graphs.n);
         return false;
     }
     n->m.status = tc_tfl_tensors(scope, graph);
     tc_fb_vector inputs = tc_fb_list(scope->graph, GRAPH_INPUTS, 4);
     if (n->m.status == TC_OK && inputs.n != (size_t)n_in)
-        tc_make_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu inputs, expected %d", graph,
-                    inputs.n, n_in);
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu inputs, expected %d", graph,
+                 inputs.n, n_in);
     for (int i = 0; i < n_in && n->m.status == TC_OK; i++) {
         int64_t t = tc_fb_list_i32(inputs, (size_t)i);
         if (t < 0 || (size_t)t >= scope->n_tensor || scope->tensor[t].made) {
-            tc_make_bad(&n->m, TC_E_FORMAT, "input %d of graph %" PRId64 " is no tensor of it", i,
-                        graph);
+            tc_b_bad(&n->m, TC_E_FORMAT, "input %d of graph %" PRId64 " is no tensor of it", i,
+                     graph);
             return false;
         }
         if (!in[i])
@@ -289,7 +290,7 @@ void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc
         return;
     tc_tfl *reader = n->scope->reader;
     if (reader->depth >= DEEPEST) {
-        tc_make_bad(&n->m, TC_E_STRUCTURE, "graphs inside of graphs, too deep");
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "graphs inside of graphs, too deep");
         return;
     }
     tc_tfl_scope scope = *n->scope;
@@ -299,8 +300,8 @@ void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc
         n->m.status = tc_tfl_nodes(&scope);
     tc_fb_vector outputs = tc_fb_list(scope.graph, GRAPH_OUTPUTS, 4);
     if (n->m.status == TC_OK && outputs.n < (size_t)n_out)
-        tc_make_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu results, expected %d", graph,
-                    outputs.n, n_out);
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu results, expected %d", graph,
+                 outputs.n, n_out);
     for (int i = 0; i < n_out && n->m.status == TC_OK; i++)
         out[i] = tc_tfl_value(&scope, tc_fb_list_i32(outputs, (size_t)i), n->m.loc, &n->m.status);
     reader->depth--;

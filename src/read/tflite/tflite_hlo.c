@@ -15,7 +15,7 @@ static tc_ints longs(tc_tfl_node *n, uint32_t field, int count)
         v[i] = (int64_t)tc_fb_list_u64(list, i);
     bool fits = list.n <= 2 * TC_MAX_RANK && (count < 0 || list.n == (size_t)count);
     if (n->m.status == TC_OK && !fits)
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "%zu numbers where %d are expected", list.n, count);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "%zu numbers where %d are expected", list.n, count);
     return (tc_ints){(int32_t)tc_min_i64((int64_t)list.n, 2 * TC_MAX_RANK), v};
 }
 
@@ -31,22 +31,22 @@ static bool within(tc_ints v, int64_t lo, int64_t hi)
 }
 
 /* Steps of d along an axis: d - 1 times the number between each two. */
-static tc_val dilated(tc_make *m, tc_val x, tc_val number, tc_ints step)
+static tc_val dilated(tc_build *m, tc_val x, tc_val number, tc_ints step)
 {
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int rank = t->rank;
     int64_t dim[TC_MAX_RANK], all = tc_type_count(t);
-    bool fits = step.n == rank && tc_type_count(tc_make_type(m, number)) == 1 &&
-                rank < TC_MAX_RANK && within(step, 1, INT32_MAX);
+    bool fits = step.n == rank && tc_type_count(tc_b_type(m, number)) == 1 && rank < TC_MAX_RANK &&
+                within(step, 1, INT32_MAX);
     for (int i = 0; i < rank && fits; i++) {
         dim[i] = t->dim[i];
         fits = dim[i] > 0 && all <= INT32_MAX / step.v[i];
         all *= fits ? step.v[i] : 1;
     }
     if (!fits) {
-        tc_make_bad(m, TC_E_SHAPE, "%d steps for a tensor of rank %d", step.n, rank);
+        tc_b_bad(m, TC_E_SHAPE, "%d steps for a tensor of rank %d", step.n, rank);
         return TC_NONE;
     }
     for (int i = 0; i < rank && m->status == TC_OK; i++) {
@@ -55,28 +55,28 @@ static tc_val dilated(tc_make *m, tc_val x, tc_val number, tc_ints step)
         int64_t wide[TC_MAX_RANK];
         for (int k = 0; k <= rank; k++)
             wide[k] = k <= i ? dim[k] : k == i + 1 ? step.v[i] - 1 : dim[k - 1];
-        tc_val flat = tc_make_flat(m, number);
-        tc_val gap = tc_make_expand(m, flat, rank + 1, wide);
-        tc_val pair[2] = {tc_make_unsqueeze(m, x, i + 1), gap};
-        x = tc_make_cat(m, i + 1, pair, 2);
+        tc_val flat = tc_b_flat(m, number);
+        tc_val gap = tc_b_expand(m, flat, rank + 1, wide);
+        tc_val pair[2] = {tc_b_unsqueeze(m, x, i + 1), gap};
+        x = tc_b_cat(m, i + 1, pair, 2);
         dim[i] *= step.v[i];
-        x = tc_make_reshape(m, x, rank, dim);
+        x = tc_b_reshape(m, x, rank, dim);
         dim[i] -= step.v[i] - 1;
-        x = tc_make_slice(m, x, i, 0, dim[i], 1);
+        x = tc_b_slice(m, x, i, 0, dim[i], 1);
     }
     return x;
 }
 
 /* The number in front and behind, as often as lo and hi say; where they are negative, cut off. */
-static tc_val bordered(tc_make *m, tc_val x, tc_val number, const int64_t *lo, const int64_t *hi)
+static tc_val bordered(tc_build *m, tc_val x, tc_val number, const int64_t *lo, const int64_t *hi)
 {
-    for (int i = 0; m->status == TC_OK && i < tc_make_type(m, x)->rank; i++) {
-        const tc_type *t = tc_make_type(m, x);
+    for (int i = 0; m->status == TC_OK && i < tc_b_type(m, x)->rank; i++) {
+        const tc_type *t = tc_b_type(m, x);
         const int64_t most = INT32_MAX / 4, extra[2] = {lo[i], hi[i]};
         if (lo[i] < -most || hi[i] < -most || lo[i] > most || hi[i] > most ||
             t->dim[i] + lo[i] + hi[i] < 0) {
-            tc_make_bad(m, TC_E_SHAPE, "borders of %" PRId64 " and %" PRId64 " on %" PRId64
-                        " places", lo[i], hi[i], t->dim[i]);
+            tc_b_bad(m, TC_E_SHAPE, "borders of %" PRId64 " and %" PRId64 " on %" PRId64 " places",
+                     lo[i], hi[i], t->dim[i]);
             return TC_NONE;
         }
         tc_val part[3] = {TC_NONE, x, TC_NONE};
@@ -85,13 +85,13 @@ static tc_val bordered(tc_make *m, tc_val x, tc_val number, const int64_t *lo, c
             memcpy(dim, t->dim, sizeof dim);
             dim[i] = extra[k];
             if (extra[k] > 0)
-                part[2 * k] = tc_make_expand(m, tc_make_flat(m, number), t->rank, dim);
+                part[2 * k] = tc_b_expand(m, tc_b_flat(m, number), t->rank, dim);
         }
         int first = !part[0], n = 1 + (part[0] != TC_NONE) + (part[2] != TC_NONE);
-        x = n > 1 ? tc_make_cat(m, i, part + first, n) : x;
+        x = n > 1 ? tc_b_cat(m, i, part + first, n) : x;
         if (m->status == TC_OK && (lo[i] < 0 || hi[i] < 0)) {
-            int64_t all = tc_make_type(m, x)->dim[i];
-            x = tc_make_slice(m, x, i, lo[i] < 0 ? -lo[i] : 0, hi[i] < 0 ? all + hi[i] : all, 1);
+            int64_t all = tc_b_type(m, x)->dim[i];
+            x = tc_b_slice(m, x, i, lo[i] < 0 ? -lo[i] : 0, hi[i] < 0 ? all + hi[i] : all, 1);
         }
     }
     return x;
@@ -106,15 +106,15 @@ void tc_tfl_build_dilate(tc_tfl_node *n)
 
 void tc_tfl_build_hlo_pad(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_plain(n, 0), number = tc_tfl_plain(n, 1);
     if (m->status != TC_OK)
         return;
-    int rank = tc_make_type(m, x)->rank;
+    int rank = tc_b_type(m, x)->rank;
     tc_ints lo = longs(n, 0, rank), hi = longs(n, 1, rank), gap = longs(n, 2, rank);
-    if (m->status != TC_OK || tc_type_count(tc_make_type(m, number)) != 1 ||
+    if (m->status != TC_OK || tc_type_count(tc_b_type(m, number)) != 1 ||
         !within(gap, 0, INT32_MAX - 1)) {
-        tc_make_bad(m, TC_E_ARGUMENT, "borders of other than one number, or gaps below none");
+        tc_b_bad(m, TC_E_ARGUMENT, "borders of other than one number, or gaps below none");
         return;
     }
     int64_t *step = tc_new_n(&m->ctx->arena, int64_t, (size_t)rank + 1);
@@ -135,7 +135,7 @@ typedef struct windows {
 static tc_val joined(tc_tfl_node *n, const windows *w, tc_val a, tc_val b)
 {
     if (w->op != TC_OP_COUNT)
-        return tc_make_binary(&n->m, w->op, a, b);
+        return tc_b_binary(&n->m, w->op, a, b);
     tc_val out = TC_NONE;
     tc_tfl_inline(n, w->graph, (tc_val[]){a, b}, 2, &out, 1);
     return out;
@@ -145,14 +145,14 @@ static tc_val joined(tc_tfl_node *n, const windows *w, tc_val a, tc_val b)
 static tc_val reduced(tc_tfl_node *n, tc_val x, tc_val first, const windows *w)
 {
     enum { MOST_TAPS = 1 << 12 };
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int64_t out[TC_MAX_RANK], taps = 1;
     bool fits = w->size.n == t->rank && w->stride.n == t->rank && w->dilation.n == t->rank &&
                 within(w->size, 1, 1 << 20) && within(w->stride, 1, 1 << 20) &&
-                within(w->dilation, 1, 1 << 20) && tc_type_count(tc_make_type(m, first)) == 1;
+                within(w->dilation, 1, 1 << 20) && tc_type_count(tc_b_type(m, first)) == 1;
     for (int i = 0; i < t->rank && fits; i++) {
         int64_t reach = (w->size.v[i] - 1) * w->dilation.v[i] + 1;
         out[i] = (t->dim[i] - reach) / w->stride.v[i] + 1;
@@ -160,19 +160,19 @@ static tc_val reduced(tc_tfl_node *n, tc_val x, tc_val first, const windows *w)
         fits = t->dim[i] >= reach && taps <= MOST_TAPS;
     }
     if (!fits) {
-        tc_make_unsupported(m, "windows that do not fit %s, or of more than %d numbers",
-                            tc_type_text(&m->ctx->arena, t), MOST_TAPS);
+        tc_b_unsupported(m, "windows that do not fit %s, or of more than %d numbers",
+                         tc_type_text(&m->ctx->arena, t), MOST_TAPS);
         return TC_NONE;
     }
-    tc_val y = tc_make_expand(m, tc_make_flat(m, first), t->rank, out);
+    tc_val y = tc_b_expand(m, tc_b_flat(m, first), t->rank, out);
     for (int64_t k = 0; k < taps && m->status == TC_OK; k++) {
         int64_t rest = k;
         tc_val part = x;
         for (int i = t->rank - 1; i >= 0; i--) {
             int64_t at = rest % w->size.v[i] * w->dilation.v[i];
             rest /= w->size.v[i];
-            part = tc_make_slice(m, part, i, at, at + (out[i] - 1) * w->stride.v[i] + 1,
-                                 w->stride.v[i]);
+            part =
+                tc_b_slice(m, part, i, at, at + (out[i] - 1) * w->stride.v[i] + 1, w->stride.v[i]);
         }
         y = joined(n, w, y, part);
     }
@@ -190,7 +190,7 @@ void tc_tfl_build_reduce_window(tc_tfl_node *n)
     w.stride = tc_tfl_settled(n, 3);
     w.dilation = tc_tfl_settled(n, 4);
     if (which < 1 || which >= (int)TC_COUNT(op)) {
-        tc_make_unsupported(&n->m, "a reduction of kind %d", which);
+        tc_b_unsupported(&n->m, "a reduction of kind %d", which);
         return;
     }
     w.op = op[which];
@@ -199,11 +199,11 @@ void tc_tfl_build_reduce_window(tc_tfl_node *n)
 
 void tc_tfl_build_hlo_reduce_window(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_plain(n, 0), first = tc_tfl_plain(n, 1);
     if (m->status != TC_OK)
         return;
-    int rank = tc_make_type(m, x)->rank;
+    int rank = tc_b_type(m, x)->rank;
     windows w = {.size = longs(n, 0, rank),
                  .stride = longs(n, 1, rank),
                  .dilation = longs(n, 3, rank),
@@ -235,11 +235,11 @@ static int place_in(tc_ints list, int64_t v)
 /* Slices of one size that begin at numbers of the second input, held inside. */
 void tc_tfl_build_hlo_gather(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_plain(n, 0), start = tc_tfl_need(n, 1);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x), *s = tc_make_type(m, start);
+    const tc_type *t = tc_b_type(m, x), *s = tc_b_type(m, start);
     tc_ints offset = longs(n, 0, -1), gone = longs(n, 1, -1), map = longs(n, 2, -1),
             size = longs(n, 4, t->rank);
     int64_t at = (int64_t)tc_fb_u64(n->opt, 3, 0), stride[TC_MAX_RANK], all = 1;
@@ -253,8 +253,8 @@ void tc_tfl_build_hlo_gather(tc_tfl_node *n)
                (place_in(gone, i) < 0 || size.v[i] == 1);
     }
     if (!fits) {
-        tc_make_unsupported(m, "STABLEHLO_GATHER of %s at %s", tc_type_text(&m->ctx->arena, t),
-                            tc_type_text(&m->ctx->arena, s));
+        tc_b_unsupported(m, "STABLEHLO_GATHER of %s at %s", tc_type_text(&m->ctx->arena, t),
+                         tc_type_text(&m->ctx->arena, s));
         return;
     }
     /* where each slice begins, in the flat list */
@@ -262,21 +262,21 @@ void tc_tfl_build_hlo_gather(tc_tfl_node *n)
     int64_t rows = 1, dim[2 * TC_MAX_RANK], inner = 1;
     for (int i = 0; i < batch; i++)
         rows *= s->dim[i];
-    start = tc_make_reshape(m, start, 2, (int64_t[]){rows, map.n});
-    start = tc_make_cast(m, start, TC_i64);
+    start = tc_b_reshape(m, start, 2, (int64_t[]){rows, map.n});
+    start = tc_b_cast(m, start, TC_i64);
     tc_val flat = TC_NONE;
     for (int k = 0; k < map.n && m->status == TC_OK; k++) {
         int axis = (int)map.v[k];
-        tc_val v = tc_make_select(m, start, 1, k);
-        v = tc_make_clamp(m, v, 0, (double)(t->dim[axis] - size.v[axis]));
-        v = tc_make_2(m, mul, NULL, v, tc_make_scalar_i64(m, TC_i64, stride[axis]));
-        flat = flat ? tc_make_add(m, flat, v) : v;
+        tc_val v = tc_b_select(m, start, 1, k);
+        v = tc_b_clamp(m, v, 0, (double)(t->dim[axis] - size.v[axis]));
+        v = tc_b_mul(m, v, tc_b_scalar_i64(m, TC_i64, stride[axis]));
+        flat = flat ? tc_b_add(m, flat, v) : v;
     }
     /* what lies behind that */
     for (int i = 0; i < t->rank; i++)
         inner *= size.v[i];
     if (m->status != TC_OK || inner < 1 || inner > INT32_MAX) {
-        tc_make_bad(m, TC_E_TOO_LARGE, "slices of %" PRId64 " numbers", inner);
+        tc_b_bad(m, TC_E_TOO_LARGE, "slices of %" PRId64 " numbers", inner);
         return;
     }
     int64_t *behind = tc_new_n(&m->ctx->arena, int64_t, (size_t)inner);
@@ -287,18 +287,17 @@ void tc_tfl_build_hlo_gather(tc_tfl_node *n)
             rest /= size.v[i];
         }
     }
-    tc_val list = tc_make_list(m, behind, inner);
-    flat = flat ? tc_make_unsqueeze(m, flat, 1)
-                : tc_make_full(m, 2, (int64_t[]){rows, 1}, 0, TC_i64);
-    flat = tc_make_add(m, flat, list);
-    flat = tc_make_flat(m, flat);
-    tc_val y = tc_make_flat(m, x);
-    y = tc_make_2(m, index_select, tc_make_attr(m, axis, 0), y, flat);
+    tc_val list = tc_b_list(m, behind, inner);
+    flat = flat ? tc_b_unsqueeze(m, flat, 1) : tc_b_full(m, 2, (int64_t[]){rows, 1}, 0, TC_i64);
+    flat = tc_b_add(m, flat, list);
+    flat = tc_b_flat(m, flat);
+    tc_val y = tc_b_flat(m, x);
+    y = tc_b_index_select(m, y, flat, 0);
     /* [batch..., slice...] to where the result has them */
     int rank = 0, total = batch + offset.n;
     int64_t order[2 * TC_MAX_RANK];
     if (total > TC_MAX_RANK || total < 0 || !within(offset, 0, total - 1)) {
-        tc_make_unsupported(m, "a result of %d axes", total);
+        tc_b_unsupported(m, "a result of %d axes", total);
         return;
     }
     for (int i = 0; i < batch; i++)
@@ -312,10 +311,10 @@ void tc_tfl_build_hlo_gather(tc_tfl_node *n)
         order[i] = k >= 0 ? batch + k : b++;
     }
     if (rank != total || b != batch) { /* an axis is named twice */
-        tc_make_bad(m, TC_E_ARGUMENT, "%d axes of slices and %d of batches for %d", rank - batch, b,
-                    total);
+        tc_b_bad(m, TC_E_ARGUMENT, "%d axes of slices and %d of batches for %d", rank - batch, b,
+                 total);
         return;
     }
-    y = tc_make_reshape(m, y, rank, dim);
-    tc_tfl_bind_plain(n, 0, tc_make_permute(m, y, order));
+    y = tc_b_reshape(m, y, rank, dim);
+    tc_tfl_bind_plain(n, 0, tc_b_permute(m, y, order));
 }

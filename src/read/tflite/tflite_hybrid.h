@@ -17,7 +17,7 @@ typedef struct tc_tfl_hybrid {
 
 /* x as whole numbers, one scale for all axes from `inner` on, the places in front of them one
  * each. */
-tc_val tc_tfl_hybrid_codes(tc_make *m, tc_val x, int inner, bool asymmetric, tc_val *scale);
+tc_val tc_tfl_hybrid_codes(tc_build *m, tc_val x, int inner, bool asymmetric, tc_val *scale);
 /* Where input wi holds codes and input xi does not, *x becomes whole numbers and *w its codes less
  * their zero.
  * w_axis: of the weights' scales, -1: one for all. */

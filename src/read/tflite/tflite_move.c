@@ -14,7 +14,7 @@ static double zero_of(const tc_tfl_tensor *t)
 /* The shape is input 1, or where that is missing an option; -1: what is left. */
 void tc_tfl_build_reshape(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     const tc_tfl_tensor *s = tc_tfl_in_tensor(n, 1);
     bool listed = s && (s->code == TFL_INT32 || s->code == TFL_INT64) && s->rank == 1;
@@ -26,16 +26,16 @@ void tc_tfl_build_reshape(tc_tfl_node *n)
     if (!listed && shape.n == 1 && shape.v[0] == 0)
         shape.n = 0; /* an old way to say rank 0 */
     if (shape.n > TC_MAX_RANK) {
-        tc_make_unsupported(m, "%d axes; at most %d are handled", shape.n, TC_MAX_RANK);
+        tc_b_unsupported(m, "%d axes; at most %d are handled", shape.n, TC_MAX_RANK);
         return;
     }
-    all = tc_type_count(tc_make_type(m, x));
+    all = tc_type_count(tc_b_type(m, x));
     for (int i = 0; i < shape.n; i++) {
         dim[i] = shape.v[i];
         if (dim[i] == -1 && open < 0)
             open = i;
         else if (dim[i] < 0 || (dim[i] && known > (INT64_C(1) << 40) / dim[i])) {
-            tc_make_bad(m, TC_E_SHAPE, "a shape with an axis of %" PRId64, dim[i]);
+            tc_b_bad(m, TC_E_SHAPE, "a shape with an axis of %" PRId64, dim[i]);
             return;
         } else
             known *= dim[i];
@@ -43,30 +43,30 @@ void tc_tfl_build_reshape(tc_tfl_node *n)
     if (open >= 0)
         dim[open] = known ? all / known : 0;
     if ((open >= 0 ? known * dim[open] : known) != all) {
-        tc_make_bad(m, TC_E_SHAPE, "%" PRId64 " numbers do not fit the shape %s", all,
-                    tc_dims_text(&m->ctx->arena, shape.n, dim));
+        tc_b_bad(m, TC_E_SHAPE, "%" PRId64 " numbers do not fit the shape %s", all,
+                 tc_dims_text(&m->ctx->arena, shape.n, dim));
         return;
     }
-    tc_tfl_bind(n, 0, tc_make_reshape(m, x, shape.n, dim));
+    tc_tfl_bind(n, 0, tc_b_reshape(m, x, shape.n, dim));
 }
 
 void tc_tfl_build_squeeze(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints axes = tc_tfl_ints(n, 0);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     bool gone[TC_MAX_RANK] = {false};
     for (int i = 0; i < axes.n; i++)
-        gone[tc_make_axis(m, axes.v[i], t->rank)] = true;
+        gone[tc_b_axis(m, axes.v[i], t->rank)] = true;
     int64_t dim[TC_MAX_RANK];
     int rank = 0;
     for (int i = 0; i < t->rank; i++)
         if (t->dim[i] != 1 || (axes.n && !gone[i]))
             dim[rank++] = t->dim[i];
-    tc_tfl_bind(n, 0, tc_make_reshape(m, x, rank, dim));
+    tc_tfl_bind(n, 0, tc_b_reshape(m, x, rank, dim));
 }
 
 void tc_tfl_build_expand_dims(tc_tfl_node *n)
@@ -75,92 +75,92 @@ void tc_tfl_build_expand_dims(tc_tfl_node *n)
     int64_t axis = tc_tfl_settled_int(n, 1);
     if (n->m.status != TC_OK)
         return;
-    int at = tc_make_axis(&n->m, axis, tc_make_type(&n->m, x)->rank + 1);
-    tc_tfl_bind(n, 0, tc_make_unsqueeze(&n->m, x, at));
+    int at = tc_b_axis(&n->m, axis, tc_b_type(&n->m, x)->rank + 1);
+    tc_tfl_bind(n, 0, tc_b_unsqueeze(&n->m, x, at));
 }
 
 void tc_tfl_build_transpose(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints perm = tc_tfl_settled(n, 1);
     if (m->status != TC_OK)
         return;
-    int rank = tc_make_type(m, x)->rank;
+    int rank = tc_b_type(m, x)->rank;
     int64_t order[TC_MAX_RANK];
     uint32_t seen = 0;
     for (int i = 0; i < perm.n && i < rank; i++) {
-        order[i] = tc_make_axis(m, perm.v[i], rank);
+        order[i] = tc_b_axis(m, perm.v[i], rank);
         seen |= 1u << order[i];
     }
     if (perm.n != rank || seen != (1u << rank) - 1u)
-        tc_make_bad(m, TC_E_ARGUMENT, "an order of %d axes for a tensor of rank %d", perm.n, rank);
-    tc_tfl_bind(n, 0, tc_make_permute(m, x, order));
+        tc_b_bad(m, TC_E_ARGUMENT, "an order of %d axes for a tensor of rank %d", perm.n, rank);
+    tc_tfl_bind(n, 0, tc_b_permute(m, x, order));
 }
 
 void tc_tfl_build_concatenation(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1);
     for (int i = 0; i < n->n_in; i++)
         in[i] = tc_tfl_need(n, i);
     if (m->status != TC_OK || n->n_in < 1)
         return;
-    int axis = tc_make_axis(m, tc_tfl_int(n, 0, 0), tc_make_type(m, in[0])->rank);
-    tc_val y = tc_make_cat(m, axis, in, n->n_in);
+    int axis = tc_b_axis(m, tc_tfl_int(n, 0, 0), tc_b_type(m, in[0])->rank);
+    tc_val y = tc_b_cat(m, axis, in, n->n_in);
     tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, 1)));
 }
 
 void tc_tfl_build_pack(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1);
     for (int i = 0; i < n->n_in; i++)
         in[i] = tc_tfl_need(n, i);
     if (m->status != TC_OK || n->n_in < 1)
         return;
-    int axis = tc_make_axis(m, tc_tfl_int(n, 1, 0), tc_make_type(m, in[0])->rank + 1);
+    int axis = tc_b_axis(m, tc_tfl_int(n, 1, 0), tc_b_type(m, in[0])->rank + 1);
     for (int i = 0; i < n->n_in; i++)
-        in[i] = tc_make_unsqueeze(m, in[i], axis);
-    tc_tfl_bind(n, 0, tc_make_cat(m, axis, in, n->n_in));
+        in[i] = tc_b_unsqueeze(m, in[i], axis);
+    tc_tfl_bind(n, 0, tc_b_cat(m, axis, in, n->n_in));
 }
 
 void tc_tfl_build_unpack(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
-    int axis = tc_make_axis(m, tc_tfl_int(n, 1, 0), t->rank);
+    const tc_type *t = tc_b_type(m, x);
+    int axis = tc_b_axis(m, tc_tfl_int(n, 1, 0), t->rank);
     if (!t->rank || n->n_out > t->dim[axis])
-        tc_make_bad(m, TC_E_SHAPE, "%d parts of an axis of %" PRId64, n->n_out,
-                    t->rank ? t->dim[axis] : 0);
+        tc_b_bad(m, TC_E_SHAPE, "%d parts of an axis of %" PRId64, n->n_out,
+                 t->rank ? t->dim[axis] : 0);
     for (int i = 0; i < n->n_out && m->status == TC_OK; i++)
-        tc_tfl_bind(n, i, tc_make_select(m, x, axis, i));
+        tc_tfl_bind(n, i, tc_b_select(m, x, axis, i));
 }
 
 static void cut(tc_tfl_node *n, tc_val x, int axis, const int64_t *size)
 {
     int64_t at = 0;
     for (int i = 0; i < n->n_out && n->m.status == TC_OK; i++) {
-        tc_tfl_bind(n, i, tc_make_slice(&n->m, x, axis, at, at + size[i], 1));
+        tc_tfl_bind(n, i, tc_b_slice(&n->m, x, axis, at, at + size[i], 1));
         at += size[i];
     }
 }
 
 void tc_tfl_build_split(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int64_t axis = tc_tfl_settled_int(n, 0);
     tc_val x = tc_tfl_need(n, 1);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
-    int at = tc_make_axis(m, axis, t->rank);
+    const tc_type *t = tc_b_type(m, x);
+    int at = tc_b_axis(m, axis, t->rank);
     if (n->n_out < 1 || !t->rank || t->dim[at] % n->n_out) {
-        tc_make_bad(m, TC_E_SHAPE, "%d equal parts of an axis of %" PRId64, n->n_out,
-                    t->rank ? t->dim[at] : 0);
+        tc_b_bad(m, TC_E_SHAPE, "%d equal parts of an axis of %" PRId64, n->n_out,
+                 t->rank ? t->dim[at] : 0);
         return;
     }
     int64_t *size = tc_new_n(&m->ctx->arena, int64_t, (size_t)n->n_out);
@@ -171,14 +171,14 @@ void tc_tfl_build_split(tc_tfl_node *n)
 
 void tc_tfl_build_split_v(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints sizes = tc_tfl_settled(n, 1);
     int64_t axis = tc_tfl_settled_int(n, 2);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
-    int at = tc_make_axis(m, axis, t->rank), open = -1;
+    const tc_type *t = tc_b_type(m, x);
+    int at = tc_b_axis(m, axis, t->rank), open = -1;
     int64_t left = t->rank ? t->dim[at] : 0;
     int64_t *size = tc_new_n(&m->ctx->arena, int64_t, (size_t)sizes.n + 1);
     bool good = sizes.n == n->n_out && t->rank;
@@ -191,8 +191,8 @@ void tc_tfl_build_split_v(tc_tfl_node *n)
             left -= size[i];
     }
     if (!good || (open < 0 && left)) {
-        tc_make_bad(m, TC_E_SHAPE, "%d parts do not fit an axis of %" PRId64, sizes.n,
-                    t->rank ? t->dim[at] : 0);
+        tc_b_bad(m, TC_E_SHAPE, "%d parts do not fit an axis of %" PRId64, sizes.n,
+                 t->rank ? t->dim[at] : 0);
         return;
     }
     if (open >= 0)
@@ -209,39 +209,40 @@ static int64_t near_axis(int64_t v)
 
 void tc_tfl_build_slice(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints begin = tc_tfl_settled(n, 1), size = tc_tfl_settled(n, 2);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     for (int i = 0; i < t->rank && m->status == TC_OK; i++) {
         int64_t from = i < begin.n ? near_axis(begin.v[i]) : 0;
         int64_t to = i < size.n && size.v[i] >= 0 && size.v[i] <= t->dim[i] ? from + size.v[i]
                                                                             : t->dim[i];
         if (begin.n != t->rank || size.n != t->rank || from < 0 || from > to || to > t->dim[i] ||
             size.v[i] > t->dim[i])
-            tc_make_bad(m, TC_E_SHAPE, "a slice outside of axis %d", i);
-        x = tc_make_slice(m, x, i, from, to, 1);
+            tc_b_bad(m, TC_E_SHAPE, "a slice outside of axis %d", i);
+        x = tc_b_slice(m, x, i, from, to, 1);
     }
     tc_tfl_bind(n, 0, x);
 }
 
 /* One axis of a strided slice: [start, stop) by step, then turned around where it goes down. */
-static tc_val stride_axis(tc_make *m, tc_val x, int axis, int64_t start, int64_t stop, int64_t step)
+static tc_val stride_axis(tc_build *m, tc_val x, int axis, int64_t start, int64_t stop,
+                          int64_t step)
 {
     if (step > 0)
-        return tc_make_slice(m, x, axis, start, tc_max_i64(start, stop), step);
+        return tc_b_slice(m, x, axis, start, tc_max_i64(start, stop), step);
     int64_t count = start > stop ? (start - stop - step - 1) / -step : 0;
     int64_t first = count ? start + (count - 1) * step : 0;
-    x = tc_make_slice(m, x, axis, first, count ? start + 1 : 0, -step);
-    return tc_make_flip(m, x, axis);
+    x = tc_b_slice(m, x, axis, first, count ? start + 1 : 0, -step);
+    return tc_b_flip(m, x, axis);
 }
 
 /* Masks: a set bit is an axis whose bound is left out, that is new, or that goes. */
 void tc_tfl_build_strided_slice(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints begin = tc_tfl_settled(n, 1), end = tc_tfl_settled(n, 2), step = tc_tfl_settled(n, 3);
     int64_t no_begin = tc_tfl_int(n, 0, 0), no_end = tc_tfl_int(n, 1, 0),
@@ -249,11 +250,11 @@ void tc_tfl_build_strided_slice(tc_tfl_node *n)
     bool offset = tc_tfl_bool(n, 5, false);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int axis = 0, rank = 0, named = 0;
     int64_t dim[TC_MAX_RANK + 1];
     if (begin.n != end.n || begin.n != step.n || begin.n > TC_MAX_RANK) {
-        tc_make_bad(m, TC_E_SHAPE, "bounds of %d, %d and %d axes", begin.n, end.n, step.n);
+        tc_b_bad(m, TC_E_SHAPE, "bounds of %d, %d and %d axes", begin.n, end.n, step.n);
         return;
     }
     for (int i = 0; i < begin.n; i++)
@@ -270,8 +271,8 @@ void tc_tfl_build_strided_slice(tc_tfl_node *n)
             continue;
         }
         if (axis >= t->rank || !step.v[i]) {
-            tc_make_bad(m, TC_E_SHAPE, "a step of %" PRId64 " on axis %d of rank %d", step.v[i],
-                        axis, t->rank);
+            tc_b_bad(m, TC_E_SHAPE, "a step of %" PRId64 " on axis %d of rank %d", step.v[i], axis,
+                     t->rank);
             return;
         }
         int64_t all = t->dim[axis], s = near_axis(step.v[i]), from = near_axis(begin.v[i]),
@@ -282,29 +283,29 @@ void tc_tfl_build_strided_slice(tc_tfl_node *n)
         if (gone >> i & 1) {
             from = no_begin >> i & 1 ? (s > 0 ? 0 : all - 1) : from;
             if (from < 0 || from >= all) {
-                tc_make_bad(m, TC_E_SHAPE, "place %" PRId64 " of an axis of %" PRId64, begin.v[i],
-                            all);
+                tc_b_bad(m, TC_E_SHAPE, "place %" PRId64 " of an axis of %" PRId64, begin.v[i],
+                         all);
                 return;
             }
-            x = tc_make_slice(m, x, axis++, from, from + 1, 1);
+            x = tc_b_slice(m, x, axis++, from, from + 1, 1);
             continue;
         }
         from = no_begin >> i & 1 ? (s > 0 ? 0 : all - 1) : tc_max_i64(low, tc_min_i64(from, high));
         to = no_end >> i & 1 ? (s > 0 ? all : -1) : tc_max_i64(low, tc_min_i64(to, high));
         x = stride_axis(m, x, axis, from, to, s);
         if (m->status == TC_OK && rank <= TC_MAX_RANK)
-            dim[rank++] = tc_make_type(m, x)->dim[axis];
+            dim[rank++] = tc_b_type(m, x)->dim[axis];
         axis++;
     }
     while (axis < t->rank && rank < TC_MAX_RANK)
         dim[rank++] = t->dim[axis++];
-    tc_tfl_bind(n, 0, tc_make_reshape(m, x, rank, dim));
+    tc_tfl_bind(n, 0, tc_b_reshape(m, x, rank, dim));
 }
 
 /* Pairs [rank, 2] of input 1; PADV2 has the number that is put in as input 2. */
 void tc_tfl_build_pad(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints pad = tc_tfl_settled(n, 1);
     double value = zero_of(tc_tfl_in_tensor(n, 0));
@@ -313,69 +314,70 @@ void tc_tfl_build_pad(tc_tfl_node *n)
         value = tc_type_count(t.type) ? tc_load_f64(t, 0) : 0;
     if (m->status != TC_OK)
         return;
-    if (pad.n != 2 * tc_make_type(m, x)->rank)
-        tc_make_bad(m, TC_E_SHAPE, "%d sizes of borders for rank %d", pad.n,
-                    tc_make_type(m, x)->rank);
+    if (pad.n != 2 * tc_b_type(m, x)->rank)
+        tc_b_bad(m, TC_E_SHAPE, "%d sizes of borders for rank %d", pad.n, tc_b_type(m, x)->rank);
     for (int i = 0; i < pad.n && m->status == TC_OK; i++)
         if (pad.v[i] < 0)
-            tc_make_bad(m, TC_E_ARGUMENT, "a border of %" PRId64, pad.v[i]);
-    tc_tfl_bind(n, 0, tc_make_pad(m, x, pad.v, value));
+            tc_b_bad(m, TC_E_ARGUMENT, "a border of %" PRId64, pad.v[i]);
+    tc_tfl_bind(n, 0, tc_b_pad(m, x, pad.v, value));
 }
 
 /* REFLECT leaves the edge out, SYMMETRIC repeats it: parts of x, turned around. */
 void tc_tfl_build_mirror_pad(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints pad = tc_tfl_settled(n, 1);
     int skip = tc_tfl_enum(n, 0) == 0;
     if (m->status != TC_OK)
         return;
-    int rank = tc_make_type(m, x)->rank;
+    int rank = tc_b_type(m, x)->rank;
     if (pad.n != 2 * rank) {
-        tc_make_bad(m, TC_E_SHAPE, "%d sizes of borders for rank %d", pad.n, rank);
+        tc_b_bad(m, TC_E_SHAPE, "%d sizes of borders for rank %d", pad.n, rank);
         return;
     }
     for (int i = 0; i < rank && m->status == TC_OK; i++) {
-        int64_t all = tc_make_type(m, x)->dim[i], before = pad.v[2 * i], after = pad.v[2 * i + 1];
+        int64_t all = tc_b_type(m, x)->dim[i], before = pad.v[2 * i], after = pad.v[2 * i + 1];
         if (before < 0 || after < 0 || before > all - skip || after > all - skip) {
-            tc_make_bad(m, TC_E_ARGUMENT, "borders of %" PRId64 " and %" PRId64 " mirrored from "
-                        "%" PRId64, before, after, all);
+            tc_b_bad(m, TC_E_ARGUMENT,
+                     "borders of %" PRId64 " and %" PRId64 " mirrored from "
+                     "%" PRId64,
+                     before, after, all);
             return;
         }
         tc_val part[3];
         int k = 0;
         if (before) {
-            tc_val edge = tc_make_slice(m, x, i, skip, skip + before, 1);
-            part[k++] = tc_make_flip(m, edge, i);
+            tc_val edge = tc_b_slice(m, x, i, skip, skip + before, 1);
+            part[k++] = tc_b_flip(m, edge, i);
         }
         part[k++] = x;
         if (after) {
-            tc_val edge = tc_make_slice(m, x, i, all - skip - after, all - skip, 1);
-            part[k++] = tc_make_flip(m, edge, i);
+            tc_val edge = tc_b_slice(m, x, i, all - skip - after, all - skip, 1);
+            part[k++] = tc_b_flip(m, edge, i);
         }
-        x = tc_make_cat(m, i, part, k);
+        x = tc_b_cat(m, i, part, k);
     }
     tc_tfl_bind(n, 0, x);
 }
 
 void tc_tfl_build_tile(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints times = tc_tfl_settled(n, 1);
     if (m->status != TC_OK)
         return;
-    if (times.n != tc_make_type(m, x)->rank)
-        tc_make_bad(m, TC_E_SHAPE, "%d repeats for rank %d", times.n, tc_make_type(m, x)->rank);
-    tc_tfl_bind(n, 0, tc_make_1(m, repeat, tc_make_attr(m, repeat, times), x));
+    if (times.n != tc_b_type(m, x)->rank)
+        tc_b_bad(m, TC_E_SHAPE, "%d repeats for rank %d", times.n, tc_b_type(m, x)->rank);
+    tc_tfl_bind(n, 0, tc_b_1(m, repeat, tc_b_attr(m, repeat, times), x));
 }
 
 static void bind_expanded(tc_tfl_node *n, tc_val x, tc_ints shape)
 {
     if (n->m.status == TC_OK && shape.n > TC_MAX_RANK)
-        tc_make_unsupported(&n->m, "%d axes; at most %d are handled", shape.n, TC_MAX_RANK);
-    tc_tfl_bind(n, 0, tc_make_expand(&n->m, x, shape.n, shape.v));
+        tc_b_unsupported(&n->m, "%d axes; at most %d are handled", shape.n, TC_MAX_RANK);
+    tc_tfl_bind(n, 0, tc_b_expand(&n->m, x, shape.n, shape.v));
 }
 
 void tc_tfl_build_broadcast_to(tc_tfl_node *n)
@@ -392,21 +394,20 @@ void tc_tfl_build_reverse(tc_tfl_node *n)
     if (n->m.status != TC_OK)
         return;
     for (int i = 0; i < axes.n && n->m.status == TC_OK; i++)
-        x = tc_make_flip(&n->m, x,
-                         tc_make_axis(&n->m, axes.v[i], tc_make_type(&n->m, x)->rank));
+        x = tc_b_flip(&n->m, x, tc_b_axis(&n->m, axes.v[i], tc_b_type(&n->m, x)->rank));
     tc_tfl_bind(n, 0, x);
 }
 
 /* Of each batch the first so many places are turned around. */
 void tc_tfl_build_reverse_sequence(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), lengths = tc_tfl_need(n, 1);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
-    int seq = tc_make_axis(m, tc_tfl_int(n, 0, 0), t->rank),
-        batch = tc_make_axis(m, tc_tfl_int(n, 1, 0), t->rank);
+    const tc_type *t = tc_b_type(m, x);
+    int seq = tc_b_axis(m, tc_tfl_int(n, 0, 0), t->rank),
+        batch = tc_b_axis(m, tc_tfl_int(n, 1, 0), t->rank);
     int64_t along[TC_MAX_RANK], across[TC_MAX_RANK];
     if (m->status != TC_OK || !t->rank)
         return;
@@ -414,13 +415,13 @@ void tc_tfl_build_reverse_sequence(tc_tfl_node *n)
         along[i] = i == seq ? t->dim[i] : 1;
         across[i] = i == batch ? t->dim[i] : 1;
     }
-    tc_val place = tc_make_reshape(m, tc_make_arange(m, t->dim[seq], TC_i64), t->rank, along);
-    tc_val length = tc_make_reshape(m, tc_make_cast(m, lengths, TC_i64), t->rank, across);
-    tc_val turned = tc_make_add_n(m, tc_make_sub(m, length, place), -1);
-    tc_val inside = tc_make_2(m, lt, NULL, place, length);
-    tc_val at = tc_make_where(m, inside, turned, place);
-    at = tc_make_expand(m, at, t->rank, t->dim);
-    tc_tfl_bind(n, 0, tc_make_2(m, gather, tc_make_attr(m, axis, seq), x, at));
+    tc_val place = tc_b_reshape(m, tc_b_arange(m, t->dim[seq], TC_i64), t->rank, along);
+    tc_val length = tc_b_reshape(m, tc_b_cast(m, lengths, TC_i64), t->rank, across);
+    tc_val turned = tc_b_add_n(m, tc_b_sub(m, length, place), -1);
+    tc_val inside = tc_b_lt(m, place, length);
+    tc_val at = tc_b_where(m, inside, turned, place);
+    at = tc_b_expand(m, at, t->rank, t->dim);
+    tc_tfl_bind(n, 0, tc_b_gather(m, x, at, seq));
 }
 
 /* ---- between channels and space, channels last ---- */
@@ -428,29 +429,28 @@ void tc_tfl_build_reverse_sequence(tc_tfl_node *n)
 /* [n, h, w, b b c] -> [n, h b, w b, c] (extra 0), and back (1) */
 void tc_tfl_build_depth_space(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     int64_t b = tc_tfl_int(n, 0, 0);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     const int64_t *d = t->dim;
     bool to_depth = n->row->extra == 1;
     static const int64_t perm[] = {0, 1, 3, 2, 4, 5};
     if (t->rank != 4 || b < 1 || b > INT32_MAX ||
         (to_depth ? d[1] % b || d[2] % b : d[3] % (b * b))) {
-        tc_make_bad(m, TC_E_SHAPE, "blocks of %" PRId64 " in %s", b,
-                    tc_type_text(&m->ctx->arena, t));
+        tc_b_bad(m, TC_E_SHAPE, "blocks of %" PRId64 " in %s", b, tc_type_text(&m->ctx->arena, t));
         return;
     }
     if (to_depth) {
-        x = tc_make_reshape(m, x, 6, (int64_t[]){d[0], d[1] / b, b, d[2] / b, b, d[3]});
-        x = tc_make_permute(m, x, perm);
-        x = tc_make_reshape(m, x, 4, (int64_t[]){d[0], d[1] / b, d[2] / b, d[3] * b * b});
+        x = tc_b_reshape(m, x, 6, (int64_t[]){d[0], d[1] / b, b, d[2] / b, b, d[3]});
+        x = tc_b_permute(m, x, perm);
+        x = tc_b_reshape(m, x, 4, (int64_t[]){d[0], d[1] / b, d[2] / b, d[3] * b * b});
     } else {
-        x = tc_make_reshape(m, x, 6, (int64_t[]){d[0], d[1], d[2], b, b, d[3] / (b * b)});
-        x = tc_make_permute(m, x, perm);
-        x = tc_make_reshape(m, x, 4, (int64_t[]){d[0], d[1] * b, d[2] * b, d[3] / (b * b)});
+        x = tc_b_reshape(m, x, 6, (int64_t[]){d[0], d[1], d[2], b, b, d[3] / (b * b)});
+        x = tc_b_permute(m, x, perm);
+        x = tc_b_reshape(m, x, 4, (int64_t[]){d[0], d[1] * b, d[2] * b, d[3] / (b * b)});
     }
     tc_tfl_bind(n, 0, x);
 }
@@ -458,30 +458,30 @@ void tc_tfl_build_depth_space(tc_tfl_node *n)
 /* SPACE_TO_BATCH_ND: axes 1 .. k, padded, cut into blocks whose places go in front of the batch. */
 void tc_tfl_build_space_to_batch(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints block = tc_tfl_settled(n, 1), pads = tc_tfl_settled(n, 2);
     if (m->status != TC_OK)
         return;
-    int rank = tc_make_type(m, x)->rank, k = block.n;
+    int rank = tc_b_type(m, x)->rank, k = block.n;
     int64_t pad[2 * TC_MAX_RANK] = {0}, wide[2 * TC_MAX_RANK], perm[2 * TC_MAX_RANK],
             dim[TC_MAX_RANK], share = 1;
     if (k < 1 || k > rank - 1 || rank + k > TC_MAX_RANK || pads.n != 2 * k) {
-        tc_make_bad(m, TC_E_SHAPE, "blocks of %d axes of rank %d", k, rank);
+        tc_b_bad(m, TC_E_SHAPE, "blocks of %d axes of rank %d", k, rank);
         return;
     }
     for (int i = 0; i < 2 * k; i++)
         pad[2 + i] = tc_max_i64(pads.v[i], 0);
-    x = tc_make_pad(m, x, pad, zero_of(tc_tfl_in_tensor(n, 0)));
+    x = tc_b_pad(m, x, pad, zero_of(tc_tfl_in_tensor(n, 0)));
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int at = 0, to = 0;
     wide[at++] = t->dim[0];
     for (int i = 0; i < k; i++) {
         if (block.v[i] < 1 || t->dim[1 + i] % block.v[i]) {
-            tc_make_bad(m, TC_E_SHAPE, "blocks of %" PRId64 " in an axis of %" PRId64, block.v[i],
-                        t->dim[1 + i]);
+            tc_b_bad(m, TC_E_SHAPE, "blocks of %" PRId64 " in an axis of %" PRId64, block.v[i],
+                     t->dim[1 + i]);
             return;
         }
         share *= block.v[i];
@@ -500,36 +500,36 @@ void tc_tfl_build_space_to_batch(tc_tfl_node *n)
         perm[to++] = at;
         wide[at++] = t->dim[i];
     }
-    x = tc_make_reshape(m, x, at, wide);
-    x = tc_make_permute(m, x, perm);
-    tc_tfl_bind(n, 0, tc_make_reshape(m, x, rank, dim));
+    x = tc_b_reshape(m, x, at, wide);
+    x = tc_b_permute(m, x, perm);
+    tc_tfl_bind(n, 0, tc_b_reshape(m, x, rank, dim));
 }
 
 /* And back, with the borders cut off. */
 void tc_tfl_build_batch_to_space(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints block = tc_tfl_settled(n, 1), crop = tc_tfl_settled(n, 2);
     if (m->status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int rank = t->rank, k = block.n, at = 0, to = 0;
     int64_t wide[2 * TC_MAX_RANK], perm[2 * TC_MAX_RANK], dim[TC_MAX_RANK], share = 1;
     if (k < 1 || k > rank - 1 || rank + k > TC_MAX_RANK || crop.n != 2 * k) {
-        tc_make_bad(m, TC_E_SHAPE, "blocks of %d axes of rank %d", k, rank);
+        tc_b_bad(m, TC_E_SHAPE, "blocks of %d axes of rank %d", k, rank);
         return;
     }
     for (int i = 0; i < k; i++) {
         if (block.v[i] < 1 || block.v[i] > INT32_MAX || share > INT32_MAX) {
-            tc_make_bad(m, TC_E_ARGUMENT, "blocks of %" PRId64, block.v[i]);
+            tc_b_bad(m, TC_E_ARGUMENT, "blocks of %" PRId64, block.v[i]);
             return;
         }
         share *= block.v[i];
         wide[at++] = block.v[i];
     }
     if (t->dim[0] % share) {
-        tc_make_bad(m, TC_E_SHAPE, "%" PRId64 " blocks in a batch of %" PRId64, share, t->dim[0]);
+        tc_b_bad(m, TC_E_SHAPE, "%" PRId64 " blocks in a batch of %" PRId64, share, t->dim[0]);
         return;
     }
     wide[at++] = dim[0] = t->dim[0] / share;
@@ -545,14 +545,14 @@ void tc_tfl_build_batch_to_space(tc_tfl_node *n)
         perm[to++] = k + i;
         dim[i] = t->dim[i];
     }
-    x = tc_make_reshape(m, x, at, wide);
-    x = tc_make_permute(m, x, perm);
-    x = tc_make_reshape(m, x, rank, dim);
+    x = tc_b_reshape(m, x, at, wide);
+    x = tc_b_permute(m, x, perm);
+    x = tc_b_reshape(m, x, rank, dim);
     for (int i = 0; i < k && m->status == TC_OK; i++) {
         int64_t from = crop.v[2 * i], end = dim[1 + i] - crop.v[2 * i + 1];
         if (from < 0 || crop.v[2 * i + 1] < 0 || from > end)
-            tc_make_bad(m, TC_E_SHAPE, "borders cut off that are not there");
-        x = tc_make_slice(m, x, 1 + i, from, end, 1);
+            tc_b_bad(m, TC_E_SHAPE, "borders cut off that are not there");
+        x = tc_b_slice(m, x, 1 + i, from, end, 1);
     }
     tc_tfl_bind(n, 0, x);
 }
@@ -561,15 +561,15 @@ void tc_tfl_build_batch_to_space(tc_tfl_node *n)
 
 void tc_tfl_build_shape(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     const tc_tfl_tensor *t = tc_tfl_out_tensor(n, 0);
     if (m->status != TC_OK || !t)
         return;
-    const tc_type *type = tc_make_type(m, x);
-    tc_val y = n->row->extra == 1 ? tc_make_scalar_i64(m, TC_i32, type->rank)
-                                  : tc_make_list(m, type->dim, type->rank);
-    tc_tfl_bind(n, 0, tc_make_cast(m, y, t->dtype ? t->dtype : TC_i32));
+    const tc_type *type = tc_b_type(m, x);
+    tc_val y = n->row->extra == 1 ? tc_b_scalar_i64(m, TC_i32, type->rank)
+                                  : tc_b_list(m, type->dim, type->rank);
+    tc_tfl_bind(n, 0, tc_b_cast(m, y, t->dtype ? t->dtype : TC_i32));
 }
 
 void tc_tfl_build_zeros_like(tc_tfl_node *n)
@@ -577,8 +577,8 @@ void tc_tfl_build_zeros_like(tc_tfl_node *n)
     tc_val x = tc_tfl_need(n, 0);
     if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_make_type(&n->m, x);
-    tc_tfl_bind(n, 0, tc_make_full(&n->m, t->rank, t->dim, 0, t->dtype));
+    const tc_type *t = tc_b_type(&n->m, x);
+    tc_tfl_bind(n, 0, tc_b_full(&n->m, t->rank, t->dim, 0, t->dtype));
 }
 
 void tc_tfl_build_fill(tc_tfl_node *n)
@@ -591,19 +591,19 @@ void tc_tfl_build_fill(tc_tfl_node *n)
 void tc_tfl_build_range(tc_tfl_node *n)
 {
     tc_tensor t[3];
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     for (int i = 0; i < 3; i++)
         if (!tc_tfl_settled_tensor(n, i, &t[i]))
             return;
     double from = tc_load_f64(t[0], 0), to = tc_load_f64(t[1], 0), step = tc_load_f64(t[2], 0);
     double count = step != 0 ? ceil((to - from) / step) : -1;
     if (!(count <= 1 << 28) || step == 0) {
-        tc_make_bad(m, TC_E_ARGUMENT, "a range from %g to %g by %g", from, to, step);
+        tc_b_bad(m, TC_E_ARGUMENT, "a range from %g to %g by %g", from, to, step);
         return;
     }
-    tc_attr_arange *a = tc_make_attr(m, arange, from, step, count > 0 ? (int64_t)count : 0,
-                                     t[0].type->dtype);
-    tc_tfl_bind(n, 0, tc_make_0(m, arange, a));
+    tc_attr_arange *a =
+        tc_b_attr(m, arange, from, step, count > 0 ? (int64_t)count : 0, t[0].type->dtype);
+    tc_tfl_bind(n, 0, tc_b_0(m, arange, a));
 }
 
 /* The shape that two shapes broadcast to. */
@@ -619,11 +619,11 @@ void tc_tfl_build_broadcast_args(tc_tfl_node *n)
         int64_t x = i - (rank - a.n) >= 0 ? a.v[i - (rank - a.n)] : 1,
                 y = i - (rank - b.n) >= 0 ? b.v[i - (rank - b.n)] : 1;
         if (x != y && x != 1 && y != 1)
-            tc_make_bad(&n->m, TC_E_SHAPE, "%" PRId64 " and %" PRId64 " do not broadcast", x, y);
+            tc_b_bad(&n->m, TC_E_SHAPE, "%" PRId64 " and %" PRId64 " do not broadcast", x, y);
         dim[i] = x == 1 ? y : x;
     }
-    tc_val list = tc_make_list(&n->m, dim, rank);
-    tc_tfl_bind(n, 0, tc_make_cast(&n->m, list, t->dtype));
+    tc_val list = tc_b_list(&n->m, dim, rank);
+    tc_tfl_bind(n, 0, tc_b_cast(&n->m, list, t->dtype));
 }
 
 /* What is there already: DENSIFY of what was made dense when it was read. */

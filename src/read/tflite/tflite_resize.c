@@ -39,20 +39,20 @@ static void linear(const resize *r, int64_t i, int64_t *lower, int64_t *upper, f
     *lower = tc_min_i64(*lower, r->in - 1);
 }
 
-static tc_val rows_of(tc_make *m, tc_val x, int axis, const resize *r)
+static tc_val rows_of(tc_build *m, tc_val x, int axis, const resize *r)
 {
     int64_t *at = tc_new_n(&m->ctx->arena, int64_t, (size_t)r->out);
     for (int64_t i = 0; i < r->out; i++)
         at[i] = nearest(r, i);
-    tc_val list = tc_make_list(m, at, r->out);
-    return tc_make_2(m, index_select, tc_make_attr(m, axis, axis), x, list);
+    tc_val list = tc_b_list(m, at, r->out);
+    return tc_b_index_select(m, x, list, axis);
 }
 
 /* [out, in] on the axis */
-static tc_val product(tc_make *m, tc_val x, int axis, const resize *r)
+static tc_val product(tc_build *m, tc_val x, int axis, const resize *r)
 {
     int64_t dim[2] = {r->out, r->in};
-    tc_tensor w = tc_make_tensor(m, TC_f32, 2, dim);
+    tc_tensor w = tc_b_tensor(m, TC_f32, 2, dim);
     memset(w.data, 0, tc_type_bytes(w.type));
     for (int64_t i = 0; i < r->out; i++) {
         int64_t lower, upper;
@@ -61,10 +61,10 @@ static tc_val product(tc_make *m, tc_val x, int axis, const resize *r)
         ((float *)w.data)[i * r->in + lower] += 1 - share;
         ((float *)w.data)[i * r->in + upper] += share;
     }
-    int last = tc_make_type(m, x)->rank - 1;
-    x = tc_make_swap(m, x, axis, last);
-    x = tc_make_2(m, linear, NULL, x, tc_make_const(m, w, NULL));
-    return tc_make_swap(m, x, axis, last);
+    int last = tc_b_type(m, x)->rank - 1;
+    x = tc_b_swap(m, x, axis, last);
+    x = tc_b_2(m, linear, NULL, x, tc_b_const(m, w, NULL));
+    return tc_b_swap(m, x, axis, last);
 }
 
 bool tc_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out, bool *align,
@@ -77,8 +77,8 @@ bool tc_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out,
         return false;
     if (t->rank != 4 || size.n != 2 || size.v[0] < 1 || size.v[1] < 1 || size.v[0] > 1 << 16 ||
         size.v[1] > 1 << 16 || !tc_type_count(t)) {
-        tc_make_bad(&n->m, TC_E_SHAPE, "a size of %d numbers for a tensor of rank %d", size.n,
-                    t->rank);
+        tc_b_bad(&n->m, TC_E_SHAPE, "a size of %d numbers for a tensor of rank %d", size.n,
+                 t->rank);
         return false;
     }
     out[0] = size.v[0];
@@ -88,19 +88,18 @@ bool tc_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out,
 
 void tc_tfl_build_resize_nearest(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     int64_t out[2];
     bool align, half;
-    if (m->status != TC_OK || !tc_tfl_resize_of(n, tc_make_type(m, x), 0, out, &align, &half))
+    if (m->status != TC_OK || !tc_tfl_resize_of(n, tc_b_type(m, x), 0, out, &align, &half))
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     bool whole = !align && out[0] % t->dim[1] == 0 && out[1] % t->dim[2] == 0;
     if (whole && (out[0] != t->dim[1] || out[1] != t->dim[2])) {
-        tc_attr_upsample *a =
-            tc_make_attr(m, upsample, .size = tc_ints_copy(&m->ctx->arena, out, 2));
+        tc_attr_upsample *a = tc_b_attr(m, upsample, .size = tc_ints_copy(&m->ctx->arena, out, 2));
         x = tc_tfl_channels_first(m, x);
-        x = tc_make_1(m, upsample_nearest, a, x);
+        x = tc_b_1(m, upsample_nearest, a, x);
         tc_tfl_bind(n, 0, tc_tfl_channels_last(m, x));
         return;
     }
@@ -116,7 +115,7 @@ typedef struct between {
     tc_val row[2], share[2]; /* the lower and the upper one */
 } between;
 
-static between places_between(tc_make *m, int axis, const resize *r)
+static between places_between(tc_build *m, int axis, const resize *r)
 {
     float step = step_of(r);
     int64_t dim[4] = {1, 1, 1, 1}, *row[2];
@@ -124,7 +123,7 @@ static between places_between(tc_make *m, int axis, const resize *r)
     tc_tensor share[2];
     for (int k = 0; k < 2; k++) {
         row[k] = tc_new_n(&m->ctx->arena, int64_t, (size_t)r->out);
-        share[k] = tc_make_tensor(m, TC_f32, 4, dim);
+        share[k] = tc_b_tensor(m, TC_f32, 4, dim);
     }
     for (int64_t i = 0; i < r->out; i++) {
         float at = r->half ? ((float)i + 0.5f) * step - 0.5f : (float)i * step;
@@ -138,46 +137,46 @@ static between places_between(tc_make *m, int axis, const resize *r)
     }
     between b;
     for (int k = 0; k < 2; k++) {
-        b.row[k] = tc_make_list(m, row[k], r->out);
-        b.share[k] = tc_make_const(m, share[k], NULL);
+        b.row[k] = tc_b_list(m, row[k], r->out);
+        b.share[k] = tc_b_const(m, share[k], NULL);
     }
     return b;
 }
 
 /* Lower left, upper left, lower right, upper right: each by the row's share, by the column's. */
-static tc_val sum_of_four(tc_make *m, tc_val x, const resize *rows, const resize *columns)
+static tc_val sum_of_four(tc_build *m, tc_val x, const resize *rows, const resize *columns)
 {
     between y = places_between(m, 1, rows), z = places_between(m, 2, columns);
     tc_val sum = TC_NONE;
     for (int k = 0; k < 4 && m->status == TC_OK; k++) {
-        tc_val v = tc_make_2(m, index_select, tc_make_attr(m, axis, 1), x, y.row[k & 1]);
-        v = tc_make_2(m, index_select, tc_make_attr(m, axis, 2), v, z.row[k >> 1]);
-        v = tc_make_mul(m, v, y.share[k & 1]);
-        v = tc_make_mul(m, v, z.share[k >> 1]);
-        sum = sum ? tc_make_add(m, sum, v) : v;
+        tc_val v = tc_b_index_select(m, x, y.row[k & 1], 1);
+        v = tc_b_index_select(m, v, z.row[k >> 1], 2);
+        v = tc_b_mul(m, v, y.share[k & 1]);
+        v = tc_b_mul(m, v, z.share[k >> 1]);
+        sum = sum ? tc_b_add(m, sum, v) : v;
     }
     return sum;
 }
 
 void tc_tfl_build_resize_bilinear(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     int64_t out[2];
     bool align, half;
-    if (m->status != TC_OK || !tc_tfl_resize_of(n, tc_make_type(m, x), 2, out, &align, &half))
+    if (m->status != TC_OK || !tc_tfl_resize_of(n, tc_b_type(m, x), 2, out, &align, &half))
         return;
-    const tc_type *t = tc_make_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     if (n->scope->reader->hybrid) {
         resize rows = {t->dim[1], out[0], align, half}, columns = {t->dim[2], out[1], align, half};
         tc_tfl_bind(n, 0, sum_of_four(m, x, &rows, &columns));
         return;
     }
     if ((align || half) && (out[0] != t->dim[1] || out[1] != t->dim[2])) {
-        tc_attr_upsample *a = tc_make_attr(
-            m, upsample, .size = tc_ints_copy(&m->ctx->arena, out, 2), .align_corners = align);
+        tc_attr_upsample *a = tc_b_attr(m, upsample, .size = tc_ints_copy(&m->ctx->arena, out, 2),
+                                        .align_corners = align);
         x = tc_tfl_channels_first(m, x);
-        x = tc_make_1(m, upsample_linear, a, x);
+        x = tc_b_1(m, upsample_linear, a, x);
         tc_tfl_bind(n, 0, tc_tfl_channels_last(m, x));
         return;
     }

@@ -15,12 +15,12 @@ static tc_val real(tc_tfl_node *n, int i)
     if (!t)
         return TC_NONE;
     if (t->code == TFL_INT8 && t->n_scale == 1 && !t->zero[0]) {
-        tc_val x = tc_make_cast(&n->m, tc_tfl_in(n, i), TC_f32);
-        return tc_make_mul_n(&n->m, x, t->scale[0]);
+        tc_val x = tc_b_cast(&n->m, tc_tfl_in(n, i), TC_f32);
+        return tc_b_mul_n(&n->m, x, t->scale[0]);
     }
     if (t->code != TFL_FLOAT32) {
-        tc_make_unsupported(&n->m, "operator '%s' (version %d) with input %d ('%s') of %s",
-                            n->row->name, n->version, i, t->name, tc_tfl_type_name(t->code));
+        tc_b_unsupported(&n->m, "operator '%s' (version %d) with input %d ('%s') of %s",
+                         n->row->name, n->version, i, t->name, tc_tfl_type_name(t->code));
         return TC_NONE;
     }
     return tc_tfl_in(n, i);
@@ -30,10 +30,10 @@ static tc_val need_real(tc_tfl_node *n, int i, int rank)
 {
     tc_val x = real(n, i);
     if (!x)
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "input %d is left out", i);
-    if (n->m.status == TC_OK && tc_make_type(&n->m, x)->rank != rank)
-        tc_make_bad(&n->m, TC_E_SHAPE, "input %d has the shape %s, expected %d axes", i,
-                    tc_type_text(&n->m.ctx->arena, tc_make_type(&n->m, x)), rank);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "input %d is left out", i);
+    if (n->m.status == TC_OK && tc_b_type(&n->m, x)->rank != rank)
+        tc_b_bad(&n->m, TC_E_SHAPE, "input %d has the shape %s, expected %d axes", i,
+                 tc_type_text(&n->m.ctx->arena, tc_b_type(&n->m, x)), rank);
     return n->m.status == TC_OK ? x : TC_NONE;
 }
 
@@ -42,14 +42,16 @@ static tc_val state(tc_tfl_node *n, int i)
 {
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
     if (t && !t->variable)
-        tc_make_unsupported(&n->m, "operator '%s' (version %d) with a state ('%s') that is no "
-                                   "variable", n->row->name, n->version, t->name);
+        tc_b_unsupported(&n->m,
+                         "operator '%s' (version %d) with a state ('%s') that is no "
+                         "variable",
+                         n->row->name, n->version, t->name);
     return need_real(n, i, 2);
 }
 
-static tc_val plus(tc_make *m, tc_val a, tc_val b)
+static tc_val plus(tc_build *m, tc_val a, tc_val b)
 {
-    return a && b ? tc_make_add(m, a, b) : a ? a : b;
+    return a && b ? tc_b_add(m, a, b) : a ? a : b;
 }
 
 /* Weights, as real numbers or as codes with their scale: then what they multiply becomes codes too,
@@ -64,10 +66,10 @@ static weights weights_of(tc_tfl_node *n, int i, bool needed)
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
     if (t && t->code == TFL_INT8 && t->n_scale == 1 && !t->zero[0]) {
         tc_val w = tc_tfl_in(n, i);
-        if (n->m.status == TC_OK && tc_make_type(&n->m, w)->rank != 2)
-            tc_make_bad(&n->m, TC_E_SHAPE, "input %d has the shape %s, expected 2 axes", i,
-                        tc_type_text(&n->m.ctx->arena, tc_make_type(&n->m, w)));
-        return (weights){tc_make_cast(&n->m, w, TC_f32), t->scale[0]};
+        if (n->m.status == TC_OK && tc_b_type(&n->m, w)->rank != 2)
+            tc_b_bad(&n->m, TC_E_SHAPE, "input %d has the shape %s, expected 2 axes", i,
+                     tc_type_text(&n->m.ctx->arena, tc_b_type(&n->m, w)));
+        return (weights){tc_b_cast(&n->m, w, TC_f32), t->scale[0]};
     }
     return (weights){needed ? need_real(n, i, 2) : real(n, i), 0};
 }
@@ -79,46 +81,46 @@ typedef struct operand {
 } operand;
 
 /* x W^T + b; TC_NONE where there are no weights. */
-static tc_val product(tc_make *m, operand *x, weights w, tc_val b)
+static tc_val product(tc_build *m, operand *x, weights w, tc_val b)
 {
     if (!w.v || m->status != TC_OK)
         return TC_NONE;
     if (!(w.scale > 0))
-        return tc_make_op(m, TC_OP_linear, NULL, (tc_val[]){x->real, w.v, b}, b ? 3 : 2);
+        return tc_b_op(m, TC_OP_linear, NULL, (tc_val[]){x->real, w.v, b}, b ? 3 : 2);
     if (!x->codes)
         x->codes = tc_tfl_hybrid_codes(m, x->real, 1, x->asymmetric, &x->scale);
-    tc_val y = tc_make_2(m, linear, NULL, x->codes, w.v);
-    y = tc_make_mul(m, y, tc_make_mul_n(m, x->scale, w.scale));
-    return b ? tc_make_add(m, y, b) : y;
+    tc_val y = tc_b_2(m, linear, NULL, x->codes, w.v);
+    y = tc_b_mul(m, y, tc_b_mul_n(m, x->scale, w.scale));
+    return b ? tc_b_add(m, y, b) : y;
 }
 
 /* [steps, batch, width] of a sequence. */
 static tc_val by_time(tc_tfl_node *n, int i, bool time_major)
 {
     tc_val x = need_real(n, i, 3);
-    return x && !time_major ? tc_make_swap(&n->m, x, 0, 1) : x;
+    return x && !time_major ? tc_b_swap(&n->m, x, 0, 1) : x;
 }
 
-tc_val *tc_tfl_steps(tc_make *m, tc_val x, int64_t *steps)
+tc_val *tc_tfl_steps(tc_build *m, tc_val x, int64_t *steps)
 {
     enum { MOST_STEPS = 1 << 14 };
-    *steps = tc_make_type(m, x)->dim[0];
+    *steps = tc_b_type(m, x)->dim[0];
     if (*steps < 1 || *steps > MOST_STEPS) {
-        tc_make_unsupported(m, "a sequence of %" PRId64 " steps; 1 to %d are built", *steps,
-                            MOST_STEPS);
+        tc_b_unsupported(m, "a sequence of %" PRId64 " steps; 1 to %d are built", *steps,
+                         MOST_STEPS);
         return NULL;
     }
     return tc_new_n(&m->ctx->arena, tc_val, (size_t)*steps);
 }
 
-tc_val tc_tfl_stacked(tc_make *m, tc_val *part, int64_t steps)
+tc_val tc_tfl_stacked(tc_build *m, tc_val *part, int64_t steps)
 {
-    return tc_make_op(m, TC_OP_stack, tc_make_attr(m, axis, 0), part, (int)steps);
+    return tc_b_op(m, TC_OP_stack, tc_b_attr(m, axis, 0), part, (int)steps);
 }
 
 void tc_tfl_bind_sequence(tc_tfl_node *n, int i, tc_val y, bool time_major)
 {
-    y = y && !time_major ? tc_make_swap(&n->m, y, 0, 1) : y;
+    y = y && !time_major ? tc_b_swap(&n->m, y, 0, 1) : y;
     tc_tfl_bind(n, i, y);
 }
 
@@ -126,7 +128,7 @@ void tc_tfl_bind_sequence(tc_tfl_node *n, int i, tc_val y, bool time_major)
 static void bind_both(tc_tfl_node *n, tc_val forth, tc_val back, bool merged, bool time_major)
 {
     if (merged) {
-        tc_tfl_bind_sequence(n, 0, tc_make_cat(&n->m, 2, (tc_val[]){forth, back}, 2), time_major);
+        tc_tfl_bind_sequence(n, 0, tc_b_cat(&n->m, 2, (tc_val[]){forth, back}, 2), time_major);
         return;
     }
     tc_tfl_bind_sequence(n, 0, forth, time_major);
@@ -170,7 +172,7 @@ static bool read_lstm(tc_tfl_node *n, places at, lstm *s)
     s->c = state(n, at.c);
     bool has = s->w[INPUT].v;
     if (n->m.status == TC_OK && (has != !!s->r[INPUT].v || has != !!s->bias[INPUT]))
-        tc_make_bad(&n->m, TC_E_ARGUMENT, "an input gate with a part of its weights");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "an input gate with a part of its weights");
     return n->m.status == TC_OK;
 }
 
@@ -186,52 +188,52 @@ static bool is_usual(const lstm *s)
 }
 
 /* (x - mean) / sqrt(variance + 1e-8) of the last axis */
-static tc_val normalized(tc_make *m, tc_val x)
+static tc_val normalized(tc_build *m, tc_val x)
 {
     int64_t last = 1;
-    x = tc_make_sub(m, x, tc_make_reduce(m, TC_OP_mean, x, &last, 1, true));
-    tc_val v = tc_make_reduce(m, TC_OP_mean, tc_make_mul(m, x, x), &last, 1, true);
-    v = tc_make_1(m, rsqrt, NULL, tc_make_add_n(m, v, 1e-8));
-    return tc_make_mul(m, x, v);
+    x = tc_b_sub(m, x, tc_b_reduce(m, TC_OP_mean, x, &last, 1, true));
+    tc_val v = tc_b_reduce(m, TC_OP_mean, tc_b_mul(m, x, x), &last, 1, true);
+    v = tc_b_rsqrt(m, tc_b_add_n(m, v, 1e-8));
+    return tc_b_mul(m, x, v);
 }
 
 /* What a gate adds up, in front of its activation. */
-static tc_val gate(tc_make *m, const lstm *s, int k, operand *x, operand *second, operand *h,
+static tc_val gate(tc_build *m, const lstm *s, int k, operand *x, operand *second, operand *h,
                    tc_val c)
 {
     tc_val sum = product(m, x, s->w[k], s->norm[k] ? TC_NONE : s->bias[k]);
     sum = plus(m, sum, product(m, second, s->second[k], TC_NONE));
     sum = plus(m, sum, product(m, h, s->r[k], TC_NONE));
     if (s->peephole[k])
-        sum = tc_make_add(m, sum, tc_make_mul(m, s->peephole[k], c));
+        sum = tc_b_add(m, sum, tc_b_mul(m, s->peephole[k], c));
     if (!s->norm[k])
         return sum;
-    sum = tc_make_mul(m, normalized(m, sum), s->norm[k]);
-    return tc_make_add(m, sum, s->bias[k]);
+    sum = tc_b_mul(m, normalized(m, sum), s->norm[k]);
+    return tc_b_add(m, sum, s->bias[k]);
 }
 
-static tc_val clipped(tc_make *m, tc_val x, double clip)
+static tc_val clipped(tc_build *m, tc_val x, double clip)
 {
-    return clip > 0 ? tc_make_clamp(m, x, -clip, clip) : x;
+    return clip > 0 ? tc_b_clamp(m, x, -clip, clip) : x;
 }
 
 /* One step: s->h and s->c become the next ones. */
-static void lstm_step(tc_make *m, lstm *s, tc_val now, tc_val beside)
+static void lstm_step(tc_build *m, lstm *s, tc_val now, tc_val beside)
 {
     operand each[] = {{.real = now, .asymmetric = s->asymmetric},
                       {.real = beside, .asymmetric = s->asymmetric},
                       {.real = s->h, .asymmetric = s->asymmetric}};
     operand *x = &each[0], *second = &each[1], *h = &each[2];
-    tc_val f = tc_make_1(m, sigmoid, NULL, gate(m, s, FORGET, x, second, h, s->c)), i;
+    tc_val f = tc_b_sigmoid(m, gate(m, s, FORGET, x, second, h, s->c)), i;
     if (s->w[INPUT].v)
-        i = tc_make_1(m, sigmoid, NULL, gate(m, s, INPUT, x, second, h, s->c));
+        i = tc_b_sigmoid(m, gate(m, s, INPUT, x, second, h, s->c));
     else /* what is not forgotten leaves no room */
-        i = tc_make_sub(m, tc_make_scalar(m, TC_f32, 1), f);
+        i = tc_b_sub(m, tc_b_scalar(m, TC_f32, 1), f);
     tc_val g = tc_tfl_activate(m, gate(m, s, CELL, x, second, h, s->c), s->activation);
-    tc_val kept = tc_make_mul(m, f, s->c), added = tc_make_mul(m, i, g);
-    s->c = clipped(m, tc_make_add(m, kept, added), s->cell_clip);
-    tc_val o = tc_make_1(m, sigmoid, NULL, gate(m, s, OUTPUT, x, second, h, s->c));
-    s->h = tc_make_mul(m, o, tc_tfl_activate(m, s->c, s->activation));
+    tc_val kept = tc_b_mul(m, f, s->c), added = tc_b_mul(m, i, g);
+    s->c = clipped(m, tc_b_add(m, kept, added), s->cell_clip);
+    tc_val o = tc_b_sigmoid(m, gate(m, s, OUTPUT, x, second, h, s->c));
+    s->h = tc_b_mul(m, o, tc_tfl_activate(m, s->c, s->activation));
     operand out = {.real = s->h, .asymmetric = s->asymmetric};
     if (s->projection.v)
         s->h = clipped(m, product(m, &out, s->projection, s->projection_bias),
@@ -239,39 +241,39 @@ static void lstm_step(tc_make *m, lstm *s, tc_val now, tc_val beside)
 }
 
 /* Our own operator; gates stand in the same order. */
-static tc_val as_operator(tc_make *m, lstm *s, tc_val x, bool back)
+static tc_val as_operator(tc_build *m, lstm *s, tc_val x, bool back)
 {
     tc_val own[GATES], states[GATES];
     for (int k = 0; k < GATES; k++) {
         own[k] = s->w[k].v;
         states[k] = s->r[k].v;
     }
-    tc_val w = tc_make_cat(m, 0, own, GATES), r = tc_make_cat(m, 0, states, GATES);
-    tc_val bias = tc_make_cat(m, 0, s->bias, GATES);
+    tc_val w = tc_b_cat(m, 0, own, GATES), r = tc_b_cat(m, 0, states, GATES);
+    tc_val bias = tc_b_cat(m, 0, s->bias, GATES);
     tc_val none = TC_NONE; /* the operator has a second bias, of the state's product */
     if (m->status == TC_OK)
-        none = tc_make_full(m, 1, tc_make_type(m, bias)->dim, 0, TC_f32);
-    x = back ? tc_make_flip(m, x, 0) : x;
-    tc_val h = tc_make_unsqueeze(m, s->h, 0), c = tc_make_unsqueeze(m, s->c, 0);
-    tc_attr_rnn *a = tc_make_attr(m, rnn, .layers = 1, .has_bias = true);
-    tc_node *node = tc_make_ops(m, TC_OP_lstm, a,
-                                (tc_val[]){x, h, c, w, r, bias, none, s->projection.v},
-                                s->projection.v ? 8 : 7, 3);
+        none = tc_b_full(m, 1, tc_b_type(m, bias)->dim, 0, TC_f32);
+    x = back ? tc_b_flip(m, x, 0) : x;
+    tc_val h = tc_b_unsqueeze(m, s->h, 0), c = tc_b_unsqueeze(m, s->c, 0);
+    tc_attr_rnn *a = tc_b_attr(m, rnn, .layers = 1, .has_bias = true);
+    tc_node *node =
+        tc_b_ops(m, TC_OP_lstm, a, (tc_val[]){x, h, c, w, r, bias, none, s->projection.v},
+                 s->projection.v ? 8 : 7, 3);
     if (!node)
         return TC_NONE;
-    s->h = tc_make_select(m, node->out[1], 0, 0);
-    s->c = tc_make_select(m, node->out[2], 0, 0);
-    return back ? tc_make_flip(m, node->out[0], 0) : node->out[0];
+    s->h = tc_b_select(m, node->out[1], 0, 0);
+    s->c = tc_b_select(m, node->out[2], 0, 0);
+    return back ? tc_b_flip(m, node->out[0], 0) : node->out[0];
 }
 
 /* All steps of x [steps, batch, width]: [steps, batch, hidden], and the states set. */
 static tc_val lstm_run(tc_tfl_node *n, places at, lstm *s, tc_val x, tc_val second, bool back)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     if (m->status != TC_OK || !read_lstm(n, at, s))
         return TC_NONE;
     tc_val y;
-    if (is_usual(s) && tc_make_type(m, x)->dim[0] > 0)
+    if (is_usual(s) && tc_b_type(m, x)->dim[0] > 0)
         y = as_operator(m, s, x, back);
     else {
         int64_t steps;
@@ -280,8 +282,8 @@ static tc_val lstm_run(tc_tfl_node *n, places at, lstm *s, tc_val x, tc_val seco
             return TC_NONE;
         for (int64_t k = 0; k < steps && m->status == TC_OK; k++) {
             int64_t t = back ? steps - 1 - k : k;
-            tc_val now = tc_make_select(m, x, 0, t);
-            tc_val beside = second ? tc_make_select(m, second, 0, t) : TC_NONE;
+            tc_val now = tc_b_select(m, x, 0, t);
+            tc_val beside = second ? tc_b_select(m, second, 0, t) : TC_NONE;
             lstm_step(m, s, now, beside);
             part[t] = s->h;
         }
@@ -306,7 +308,7 @@ void tc_tfl_build_sequence_lstm(tc_tfl_node *n)
     bool time_major = tc_tfl_bool(n, 3, false);
     lstm s = lstm_options(n, 4);
     if (tc_tfl_bool(n, 5, false)) {
-        tc_make_unsupported(&n->m, "weights of the state that are diagonals");
+        tc_b_unsupported(&n->m, "weights of the state that are diagonals");
         return;
     }
     tc_val x = by_time(n, 0, time_major);
@@ -317,24 +319,24 @@ void tc_tfl_build_sequence_lstm(tc_tfl_node *n)
  * Results: h, c, [x h], and what the gates add up. */
 static void basic_lstm(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     tc_val x = need_real(n, 0, 2), h = need_real(n, 1, 2), w = need_real(n, 2, 2),
            b = need_real(n, 3, 1), c = need_real(n, 4, 2);
     if (m->status != TC_OK)
         return;
-    int64_t hidden = tc_make_type(m, c)->dim[1];
-    tc_val both = tc_make_cat(m, 1, (tc_val[]){x, h}, 2), part[4];
-    tc_val sum = tc_make_op(m, TC_OP_linear, NULL, (tc_val[]){both, w, b}, 3);
-    if (m->status == TC_OK && tc_make_type(m, sum)->dim[1] != 4 * hidden)
-        tc_make_bad(m, TC_E_SHAPE, "%" PRId64 " rows of weights for a cell of %" PRId64,
-                    tc_make_type(m, sum)->dim[1], hidden);
+    int64_t hidden = tc_b_type(m, c)->dim[1];
+    tc_val both = tc_b_cat(m, 1, (tc_val[]){x, h}, 2), part[4];
+    tc_val sum = tc_b_op(m, TC_OP_linear, NULL, (tc_val[]){both, w, b}, 3);
+    if (m->status == TC_OK && tc_b_type(m, sum)->dim[1] != 4 * hidden)
+        tc_b_bad(m, TC_E_SHAPE, "%" PRId64 " rows of weights for a cell of %" PRId64,
+                 tc_b_type(m, sum)->dim[1], hidden);
     for (int k = 0; k < 4; k++) {
-        part[k] = tc_make_slice(m, sum, 1, k * hidden, (k + 1) * hidden, 1);
-        part[k] = k == 1 ? tc_make_1(m, tanh, NULL, part[k]) : tc_make_1(m, sigmoid, NULL, part[k]);
+        part[k] = tc_b_slice(m, sum, 1, k * hidden, (k + 1) * hidden, 1);
+        part[k] = k == 1 ? tc_b_tanh(m, part[k]) : tc_b_sigmoid(m, part[k]);
     }
-    tc_val added = tc_make_mul(m, part[0], part[1]), kept = tc_make_mul(m, part[2], c);
-    c = tc_make_add(m, added, kept);
-    h = tc_make_mul(m, part[3], tc_make_1(m, tanh, NULL, c));
+    tc_val added = tc_b_mul(m, part[0], part[1]), kept = tc_b_mul(m, part[2], c);
+    c = tc_b_add(m, added, kept);
+    h = tc_b_mul(m, part[3], tc_b_tanh(m, c));
     tc_tfl_variable_set(n, 1, h);
     tc_tfl_variable_set(n, 4, c);
     tc_val result[] = {h, c, both, sum};
@@ -350,9 +352,9 @@ void tc_tfl_build_lstm(tc_tfl_node *n)
     }
     tc_val x = need_real(n, 0, 2);
     lstm s = lstm_options(n, 4);
-    x = x ? tc_make_unsqueeze(&n->m, x, 0) : x;
+    x = x ? tc_b_unsqueeze(&n->m, x, 0) : x;
     tc_val y = lstm_run(n, one_way, &s, x, TC_NONE, false);
-    tc_tfl_bind(n, 0, y ? tc_make_select(&n->m, y, 0, 0) : y);
+    tc_tfl_bind(n, 0, y ? tc_b_select(&n->m, y, 0, 0) : y);
 }
 
 /* A second input goes to both directions where it has weights of its own, else it is what the
@@ -383,7 +385,7 @@ void tc_tfl_build_both_lstm(tc_tfl_node *n)
 static tc_val rnn_run(tc_tfl_node *n, int at, int activation, bool asymmetric, tc_val x,
                       tc_val second, int second_at, bool back)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     weights w = weights_of(n, at, true), r = weights_of(n, at + 1, true),
             w2 = second ? weights_of(n, second_at, true) : (weights){0};
     tc_val b = need_real(n, at + 2, 1), h = state(n, at + 3);
@@ -395,11 +397,11 @@ static tc_val rnn_run(tc_tfl_node *n, int at, int activation, bool asymmetric, t
         return TC_NONE;
     for (int64_t k = 0; k < steps && m->status == TC_OK; k++) {
         int64_t t = back ? steps - 1 - k : k;
-        operand now = {.real = tc_make_select(m, x, 0, t), .asymmetric = asymmetric},
+        operand now = {.real = tc_b_select(m, x, 0, t), .asymmetric = asymmetric},
                 old = {.real = h, .asymmetric = asymmetric};
         tc_val sum = product(m, &now, w, b);
         if (second) {
-            operand beside = {.real = tc_make_select(m, second, 0, t), .asymmetric = asymmetric};
+            operand beside = {.real = tc_b_select(m, second, 0, t), .asymmetric = asymmetric};
             sum = plus(m, sum, product(m, &beside, w2, TC_NONE));
         }
         sum = plus(m, sum, product(m, &old, r, TC_NONE));
@@ -412,9 +414,9 @@ static tc_val rnn_run(tc_tfl_node *n, int at, int activation, bool asymmetric, t
 void tc_tfl_build_rnn(tc_tfl_node *n)
 {
     tc_val x = need_real(n, 0, 2);
-    x = x ? tc_make_unsqueeze(&n->m, x, 0) : x;
+    x = x ? tc_b_unsqueeze(&n->m, x, 0) : x;
     tc_val y = rnn_run(n, 1, tc_tfl_enum(n, 0), tc_tfl_bool(n, 1, false), x, TC_NONE, 0, false);
-    tc_tfl_bind(n, 0, y ? tc_make_select(&n->m, y, 0, 0) : y);
+    tc_tfl_bind(n, 0, y ? tc_b_select(&n->m, y, 0, 0) : y);
 }
 
 void tc_tfl_build_sequence_rnn(tc_tfl_node *n)
@@ -434,8 +436,8 @@ void tc_tfl_build_both_rnn(tc_tfl_node *n)
     tc_val x = by_time(n, 0, time_major);
     tc_val second = tc_tfl_has(n, SECOND) ? by_time(n, SECOND, time_major) : TC_NONE;
     if (second && !own && !time_major) { /* what stands for what is not agreed upon */
-        tc_make_unsupported(&n->m, "a second input without weights, batch first: the runtime does "
-                                   "not read it");
+        tc_b_unsupported(&n->m, "a second input without weights, batch first: the runtime does "
+                                "not read it");
         return;
     }
     tc_val other = second && !own ? second : x;
@@ -451,14 +453,14 @@ void tc_tfl_build_both_rnn(tc_tfl_node *n)
 tc_val tc_tfl_remember(tc_tfl_node *n, tc_val old, tc_val answer, int64_t batch, int64_t filters,
                        int64_t memory)
 {
-    tc_make *m = &n->m;
-    answer = tc_make_reshape(m, answer, 3, (int64_t[]){batch, filters, 1});
-    old = tc_make_reshape(m, old, 3, (int64_t[]){batch, filters, memory});
+    tc_build *m = &n->m;
+    answer = tc_b_reshape(m, answer, 3, (int64_t[]){batch, filters, 1});
+    old = tc_b_reshape(m, old, 3, (int64_t[]){batch, filters, memory});
     if (memory > 1) {
-        old = tc_make_slice(m, old, 2, 1, memory, 1);
-        answer = tc_make_cat(m, 2, (tc_val[]){old, answer}, 2);
+        old = tc_b_slice(m, old, 2, 1, memory, 1);
+        answer = tc_b_cat(m, 2, (tc_val[]){old, answer}, 2);
     }
-    tc_tfl_variable_set(n, 4, tc_make_reshape(m, answer, 2, (int64_t[]){batch, filters * memory}));
+    tc_tfl_variable_set(n, 4, tc_b_reshape(m, answer, 2, (int64_t[]){batch, filters * memory}));
     return answer;
 }
 
@@ -466,26 +468,26 @@ tc_val tc_tfl_remember(tc_tfl_node *n, tc_val old, tc_val answer, int64_t batch,
  * unit, and the bias are the result. */
 void tc_tfl_build_svdf(tc_tfl_node *n)
 {
-    tc_make *m = &n->m;
+    tc_build *m = &n->m;
     int64_t rank = tc_tfl_int(n, 0, 0);
     tc_val x = need_real(n, 0, 2), time = need_real(n, 2, 2), bias = real(n, 3),
            old = state(n, 4);
     weights feature = weights_of(n, 1, true);
     if (m->status != TC_OK)
         return;
-    int64_t batch = tc_make_type(m, x)->dim[0], filters = tc_make_type(m, time)->dim[0],
-            memory = tc_make_type(m, time)->dim[1];
-    if (rank < 1 || filters % rank || tc_make_type(m, feature.v)->dim[0] != filters || memory < 1) {
-        tc_make_bad(m, TC_E_SHAPE, "%" PRId64 " filters of rank %" PRId64, filters, rank);
+    int64_t batch = tc_b_type(m, x)->dim[0], filters = tc_b_type(m, time)->dim[0],
+            memory = tc_b_type(m, time)->dim[1];
+    if (rank < 1 || filters % rank || tc_b_type(m, feature.v)->dim[0] != filters || memory < 1) {
+        tc_b_bad(m, TC_E_SHAPE, "%" PRId64 " filters of rank %" PRId64, filters, rank);
         return;
     }
     operand now = {.real = x, .asymmetric = tc_tfl_bool(n, 2, false)};
     tc_val answer = product(m, &now, feature, TC_NONE);
     answer = tc_tfl_remember(n, old, answer, batch, filters, memory);
-    tc_val y = tc_make_mul(m, answer, time);
-    y = tc_make_reshape(m, y, 3, (int64_t[]){batch, filters / rank, rank * memory});
+    tc_val y = tc_b_mul(m, answer, time);
+    y = tc_b_reshape(m, y, 3, (int64_t[]){batch, filters / rank, rank * memory});
     int64_t last = 2;
-    y = tc_make_reduce(m, TC_OP_sum, y, &last, 1, false);
+    y = tc_b_reduce(m, TC_OP_sum, y, &last, 1, false);
     y = plus(m, y, bias);
     tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, 1)));
 }

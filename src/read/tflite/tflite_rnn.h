@@ -6,8 +6,8 @@
 #include "tflite_program.h"
 
 /* Room for the results of all steps of x, each of which is built; NULL with a message. */
-tc_val *tc_tfl_steps(tc_make *m, tc_val x, int64_t *steps);
-tc_val tc_tfl_stacked(tc_make *m, tc_val *part, int64_t steps);
+tc_val *tc_tfl_steps(tc_build *m, tc_val x, int64_t *steps);
+tc_val tc_tfl_stacked(tc_build *m, tc_val *part, int64_t steps);
 /* Results [steps, batch, width] as the file has them; bound to result i. */
 void tc_tfl_bind_sequence(tc_tfl_node *n, int i, tc_val y, bool time_major);
 /* SVDF: the last `memory` answers of each filter, the newest behind, the oldest forgotten; kept in

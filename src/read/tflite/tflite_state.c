@@ -20,13 +20,13 @@ static tc_tfl_variable *variable_of(tc_tfl *reader, const char *name)
 static bool declare(tc_tfl_node *n, tc_tfl_variable *v, const tc_type *type)
 {
     if (n->scope->kept) {
-        tc_make_unsupported(&n->m, "state inside of a loop or branch that is kept");
+        tc_b_unsupported(&n->m, "state inside of a loop or branch that is kept");
         return false;
     }
     if (v->start.data && v->start.type != type) {
-        tc_make_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and begins as %s", v->name,
-                    tc_type_text(&n->m.ctx->arena, type),
-                    tc_type_text(&n->m.ctx->arena, v->start.type));
+        tc_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and begins as %s", v->name,
+                 tc_type_text(&n->m.ctx->arena, type),
+                 tc_type_text(&n->m.ctx->arena, v->start.type));
         return false;
     }
     tc_tensor start = v->start;
@@ -60,20 +60,19 @@ void tc_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value)
         return;
     if (reader->once) { /* before the first run */
         tc_tensor t;
-        if (tc_make_known(&n->m, value, &t))
+        if (tc_b_known(&n->m, value, &t))
             v->start = t;
         else
-            tc_make_unsupported(&n->m, "variable '%s' begins as something that is computed",
-                                v->name);
+            tc_b_unsupported(&n->m, "variable '%s' begins as something that is computed", v->name);
         return;
     }
-    const tc_type *type = tc_make_type(&n->m, value);
+    const tc_type *type = tc_b_type(&n->m, value);
     if (!v->now && !declare(n, v, type))
         return;
-    if (tc_make_type(&n->m, v->before) != type) {
-        tc_make_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and becomes %s", v->name,
-                    tc_type_text(&n->m.ctx->arena, tc_make_type(&n->m, v->before)),
-                    tc_type_text(&n->m.ctx->arena, type));
+    if (tc_b_type(&n->m, v->before) != type) {
+        tc_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and becomes %s", v->name,
+                 tc_type_text(&n->m.ctx->arena, tc_b_type(&n->m, v->before)),
+                 tc_type_text(&n->m.ctx->arena, type));
         return;
     }
     v->now = value;
@@ -110,7 +109,7 @@ static const char *handle_of(tc_tfl_node *n, int i)
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
     if (t && t->handle)
         return t->handle;
-    tc_make_bad(&n->m, TC_E_STRUCTURE, "input %d is no handle of a variable", i);
+    tc_b_bad(&n->m, TC_E_STRUCTURE, "input %d is no handle of a variable", i);
     return NULL;
 }
 
@@ -119,7 +118,7 @@ void tc_tfl_build_var_handle(tc_tfl_node *n)
     tc_tfl_tensor *t = tc_tfl_out_tensor(n, 0);
     tc_str name = tc_fb_string(n->opt, 1), container = tc_fb_string(n->opt, 0);
     if (!t || t->code != TFL_RESOURCE) {
-        tc_make_bad(&n->m, TC_E_STRUCTURE, "a handle that is no resource");
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "a handle that is no resource");
         return;
     }
     t->handle = tc_text_format(&n->m.ctx->arena, "%s%s%s",
@@ -137,8 +136,8 @@ void tc_tfl_build_read_variable(tc_tfl_node *n)
     const tc_type *type = v->start.data ? v->start.type
                                         : tc_type_make(n->m.ctx, t->dtype, t->rank, t->dim);
     if (!t->dtype || tc_dims_count(type->rank, type->dim) < 0) {
-        tc_make_bad(&n->m, TC_E_TOO_LARGE, "variable of the shape %s",
-                    tc_dims_text(&n->m.ctx->arena, t->rank, t->dim));
+        tc_b_bad(&n->m, TC_E_TOO_LARGE, "variable of the shape %s",
+                 tc_dims_text(&n->m.ctx->arena, t->rank, t->dim));
         return;
     }
     tc_val x = tc_tfl_state(n, name, type, 0);

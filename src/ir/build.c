@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* build.c -- appends nodes to a graph: see build.h. */
+#include "build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "../num/load.h"
+
+/* ---- messages ---- */
+
+static const char *words(tc_build *b, const char *format, va_list args)
+{
+    char text[400];
+    vsnprintf(text, sizeof text, format, args);
+    return tc_text_copy(&b->ctx->arena, tc_str_of(text));
+}
+
+void tc_b_bad(tc_build *b, tc_diag_id id, const char *format, ...)
+{
+    if (b->status != TC_OK)
+        return;
+    va_list args;
+    va_start(args, format);
+    b->status = tc_error(b->ctx, b->loc, id, "%s", words(b, format, args));
+    va_end(args);
+}
+
+void tc_b_unsupported(tc_build *b, const char *format, ...)
+{
+    if (b->status != TC_OK)
+        return;
+    va_list args;
+    va_start(args, format);
+    b->status = tc_unsupported(b->ctx, b->loc, TC_E_UNSUPPORTED, "%s", words(b, format, args));
+    va_end(args);
+}
+
+/* ---- operators ---- */
+
+tc_node *tc_b_ops(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out)
+{
+    if (b->status != TC_OK)
+        return NULL;
+    tc_node *node;
+    b->status = tc_graph_emit(b->g, op, attr, in, n_in, n_out, b->loc, &node);
+    if (b->status != TC_OK)
+        return NULL;
+    if (b->fold)
+        b->fold(b, node);
+    return node;
+}
+
+tc_val tc_b_op(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in)
+{
+    tc_node *node = tc_b_ops(b, op, attr, in, n_in, 1);
+    return node ? node->out[0] : TC_NONE;
+}
+
+tc_val tc_b_binary(tc_build *b, tc_op op, tc_val x, tc_val y)
+{
+    bool scaled = op == TC_OP_add || op == TC_OP_sub;
+    return tc_b_op(b, op, scaled ? tc_b_attr(b, alpha, 1) : NULL, (tc_val[]){x, y}, 2);
+}
+
+tc_val tc_b_add_n(tc_build *b, tc_val x, double number)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    tc_val k = tc_b_scalar(b, tc_b_dtype(b, x), number);
+    return tc_b_add(b, x, k);
+}
+
+tc_val tc_b_mul_n(tc_build *b, tc_val x, double number)
+{
+    if (b->status != TC_OK || number == 1)
+        return b->status == TC_OK ? x : TC_NONE;
+    tc_val k = tc_b_scalar(b, tc_b_dtype(b, x), number);
+    return tc_b_mul(b, x, k);
+}
+
+tc_val tc_b_clamp(tc_build *b, tc_val x, double lo, double hi)
+{
+    return tc_b_1(b, clamp, tc_b_attr(b, clamp, lo, hi), x);
+}
+
+tc_val tc_b_cast(tc_build *b, tc_val x, tc_dtype dtype)
+{
+    if (b->status != TC_OK || tc_b_dtype(b, x) == dtype)
+        return b->status == TC_OK ? x : TC_NONE;
+    return tc_b_1(b, cast, tc_b_attr(b, cast, dtype), x);
+}
+
+/* ---- movement ---- */
+
+tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_b_type(b, x);
+    if (t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
+        return x;
+    if (rank > TC_MAX_RANK) {
+        tc_b_unsupported(b, "a tensor of %d axes; at most %d are handled", rank, TC_MAX_RANK);
+        return TC_NONE;
+    }
+    return tc_b_1(b, reshape, tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank)), x);
+}
+
+tc_val tc_b_flat(tc_build *b, tc_val x)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    int64_t count = tc_type_count(tc_b_type(b, x));
+    return tc_b_reshape(b, x, 1, &count);
+}
+
+tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int axis)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_b_type(b, x);
+    int64_t dim[TC_MAX_RANK + 1];
+    for (int i = 0; i <= t->rank; i++)
+        dim[i] = i < axis ? t->dim[i] : i == axis ? 1 : t->dim[i - 1];
+    return tc_b_reshape(b, x, t->rank + 1, dim);
+}
+
+tc_val tc_b_permute(tc_build *b, tc_val x, const int64_t *perm)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    int rank = tc_b_type(b, x)->rank;
+    bool moves = false;
+    for (int i = 0; i < rank; i++)
+        moves = moves || perm[i] != i;
+    if (!moves)
+        return x;
+    return tc_b_1(b, permute, tc_b_attr(b, perm, tc_ints_copy(&b->ctx->arena, perm, rank)), x);
+}
+
+tc_val tc_b_swap(tc_build *b, tc_val x, int i, int j)
+{
+    int64_t perm[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+    perm[i] = j;
+    perm[j] = i;
+    return tc_b_permute(b, x, perm);
+}
+
+tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_b_type(b, x);
+    if (t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
+        return x;
+    return tc_b_1(b, expand, tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank)), x);
+}
+
+tc_val tc_b_slice(tc_build *b, tc_val x, int axis, int64_t start, int64_t end, int64_t step)
+{
+    if (b->status != TC_OK || (start == 0 && step == 1 && end == tc_b_type(b, x)->dim[axis]))
+        return b->status == TC_OK ? x : TC_NONE;
+    return tc_b_1(b, slice, tc_b_attr(b, slice, axis, start, end, step), x);
+}
+
+tc_val tc_b_flip(tc_build *b, tc_val x, int axis)
+{
+    int64_t one = axis;
+    return tc_b_1(b, flip, tc_b_attr(b, flip, tc_ints_copy(&b->ctx->arena, &one, 1)), x);
+}
+
+tc_val tc_b_cat(tc_build *b, int axis, const tc_val *in, int n)
+{
+    if (n == 1)
+        return in[0];
+    return tc_b_op(b, TC_OP_cat, tc_b_attr(b, axis, axis), in, n);
+}
+
+tc_val tc_b_pad(tc_build *b, tc_val x, const int64_t *pad, double value)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    int n = 2 * tc_b_type(b, x)->rank;
+    bool any = false;
+    for (int i = 0; i < n; i++)
+        any = any || pad[i] != 0;
+    if (!any)
+        return x;
+    tc_attr_pad *a = tc_b_attr(b, pad, .pad = tc_ints_copy(&b->ctx->arena, pad, n),
+                               .mode = TC_pad_mode_constant, .value = value);
+    return tc_b_1(b, pad, a, x);
+}
+
+tc_val tc_b_select(tc_build *b, tc_val x, int axis, int64_t index)
+{
+    return tc_b_1(b, select, tc_b_attr(b, select, axis, index), x);
+}
+
+tc_val tc_b_gather_nd(tc_build *b, tc_val x, tc_val flat, const tc_type *index, int first)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_b_type(b, x);
+    int rank = 0;
+    int64_t rows = 1, rest = 1, dim[2 * TC_MAX_RANK];
+    for (int a = 0; a < t->rank; a++)
+        *(a < first ? &rows : &rest) *= t->dim[a];
+    for (int a = 0; a < index->rank - 1; a++)
+        dim[rank++] = index->dim[a];
+    for (int a = first; a < t->rank; a++)
+        dim[rank++] = t->dim[a];
+    x = tc_b_reshape(b, x, 2, (int64_t[]){rows, rest});
+    x = tc_b_2(b, index_select, tc_b_attr(b, axis, 0), x, flat);
+    return tc_b_reshape(b, x, rank, dim);
+}
+
+tc_val tc_b_reduce(tc_build *b, tc_op op, tc_val x, const int64_t *axis, int n, bool keep)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    tc_dtype dtype = tc_b_dtype(b, x);
+    tc_attr_axes *a =
+        tc_b_attr(b, axes, .axes = tc_ints_copy(&b->ctx->arena, axis, n), .keepdim = keep);
+    return tc_b_cast(b, tc_b_op(b, op, a, &x, 1), dtype);
+}
+
+/* ---- constants ---- */
+
+tc_tensor tc_b_tensor(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim)
+{
+    return tc_tensor_new(&b->ctx->arena, tc_type_make(b->ctx, dtype, rank, dim));
+}
+
+tc_val tc_b_const(tc_build *b, tc_tensor t, const char *name)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    return tc_graph_const(b->g, t.type, t.data, name, b->loc);
+}
+
+tc_val tc_b_scalar(tc_build *b, tc_dtype dtype, double value)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    return tc_graph_scalar(b->g, dtype, value, b->loc);
+}
+
+tc_val tc_b_scalar_i64(tc_build *b, tc_dtype dtype, int64_t value)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    tc_tensor one = tc_b_tensor(b, dtype, 0, NULL);
+    tc_store_i64(one, 0, value);
+    return tc_b_const(b, one, NULL);
+}
+
+tc_val tc_b_list(tc_build *b, const int64_t *v, int64_t count)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    tc_tensor t = tc_b_tensor(b, TC_i64, 1, &count);
+    if (count)
+        memcpy(t.data, v, (size_t)count * sizeof *v);
+    return tc_b_const(b, t, NULL);
+}
+
+tc_val tc_b_full(tc_build *b, int rank, const int64_t *dim, double value, tc_dtype dtype)
+{
+    return tc_b_0(b, full,
+                  tc_b_attr(b, full, tc_ints_copy(&b->ctx->arena, dim, rank), value, dtype));
+}
+
+tc_val tc_b_arange(tc_build *b, int64_t count, tc_dtype dtype)
+{
+    return tc_b_0(b, arange, tc_b_attr(b, arange, 0, 1, count, dtype));
+}
+
+int tc_b_axis(tc_build *b, int64_t axis, int rank)
+{
+    int64_t all = rank ? rank : 1;
+    if (axis < -all || axis >= all) {
+        tc_b_bad(b, TC_E_ARGUMENT, "axis %" PRId64 " of a tensor of rank %d", axis, rank);
+        return 0;
+    }
+    return (int)(axis < 0 ? axis + all : axis);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* build.h -- the one way to append nodes to a graph.
+ *
+ * The record: where nodes go, which source location they carry, and the first failure.
+ *
+ *     tc_build b = {.ctx = ctx, .g = g, .loc = node->loc};
+ *     tc_val y = tc_b_mul(&b, x, tc_b_sigmoid(&b, x));
+ *     y = tc_b_reshape(&b, y, 2, (int64_t[]){4, 8});
+ *     return b.status;
+ *
+ * The promise: after a failure every verb does nothing and gives TC_NONE, so that a rule reads in
+ * straight lines and looks at the status once, at its end.  A message has been given by then: by
+ * the shape rules where an operator does not fit its operands, by tc_b_bad or tc_b_unsupported
+ * where the caller objects.  Types are inferred at once (tc_b_type).
+ *
+ * The verbs:
+ *   tc_b_exp, ...       tc_b_OP(b, operands.., numbers..), generated from op.def for every operator
+ *                       that has one result and no attributes (tc_b_where, tc_b_tosa_add), or
+ *                       attributes of a kind in the list below (tc_b_softmax(b, x, axis)).
+ *   tc_b_reshape ...    written by hand below: they leave out what changes nothing.
+ *   tc_b_1, _2, _3      any operator by its word and its attributes:
+ *                       tc_b_1(b, elu, tc_b_attr(b, elu, .alpha = 1), x)
+ *   tc_b_op, tc_b_ops   any operator by its number: one result, or several (its node).
+ *
+ * No two arguments of one call may make nodes: C leaves their order open (tools/check-order.py).
+ * Lists that a verb is given are copied; records of attributes and tensors must live with the
+ * context (tc_b_attr, tc_b_tensor). */
+#ifndef TC_BUILD_H
+#define TC_BUILD_H
+
+#include "graph.h"
+
+typedef struct tc_build tc_build;
+typedef struct tc_facts tc_facts; /* read/facts.h */
+
+struct tc_build {
+    tc_ctx *ctx;
+    tc_graph *g;
+    const tc_loc *loc;
+    tc_status status;                      /* the first failure */
+    void (*fold)(tc_build *b, tc_node *n); /* may make a new node a constant; or NULL */
+    tc_facts *facts;                       /* what `fold` knows */
+};
+
+static inline const tc_type *tc_b_type(const tc_build *b, tc_val x)
+{
+    return tc_type_of(b->g, x);
+}
+static inline tc_dtype tc_b_dtype(const tc_build *b, tc_val x)
+{
+    return x ? tc_type_of(b->g, x)->dtype : TC_none;
+}
+
+/* A record of attributes in the context's arena. */
+#define tc_b_attr(b, record, ...)                                                                  \
+    ((tc_attr_##record *)tc_arena_copy(&(b)->ctx->arena, &(tc_attr_##record){__VA_ARGS__},         \
+                                       sizeof(tc_attr_##record)))
+
+/* Append an operator: its first result, or its node when it has several. */
+tc_val tc_b_op(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in);
+tc_node *tc_b_ops(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out);
+#define tc_b_0(b, op, attr) tc_b_op((b), TC_OP_##op, (attr), NULL, 0)
+#define tc_b_1(b, op, attr, x) tc_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x)}, 1)
+#define tc_b_2(b, op, attr, x, y) tc_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x), (y)}, 2)
+#define tc_b_3(b, op, attr, x, y, z) tc_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x), (y), (z)}, 3)
+
+/* Messages; the first one sets the status. */
+void tc_b_bad(tc_build *b, tc_diag_id id, const char *format, ...) TC_PRINTF(3, 4);
+void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
+
+/* ---- verbs from the table: the kind of attributes and the numbers of operands say which ---- */
+#define TC_VERB_none_1_1_1 ~, TC_VERB_1
+#define TC_VERB_none_2_2_1 ~, TC_VERB_2
+#define TC_VERB_none_3_3_1 ~, TC_VERB_3
+#define TC_VERB_alpha_2_2_1 ~, TC_VERB_SUM   /* alpha is 1 */
+#define TC_VERB_div_2_2_1 ~, TC_VERB_EXACT   /* the exact quotient */
+#define TC_VERB_axis_1_1_1 ~, TC_VERB_AXIS   /* (b, x, axis) */
+#define TC_VERB_axis_2_2_1 ~, TC_VERB_AXIS_2 /* (b, x, y, axis) */
+#define TC_VERB_tosa_axis_1_1_1 ~, TC_VERB_TOSA_AXIS
+#define TC_VERB_tosa_axis_nan_1_1_1 ~, TC_VERB_TOSA_AXIS_NAN /* NaN goes through */
+#define TC_VERB_tosa_nan_2_2_1 ~, TC_VERB_TOSA_NAN
+/* ... and not these, which have a verb by hand. */
+#define TC_VERB_OF_tosa_reshape ~, TC_VERB_NO
+#define TC_VERB_OF_tosa_slice ~, TC_VERB_NO
+#define TC_VERB_OF_tosa_pad ~, TC_VERB_NO
+#define TC_VERB_OF_tosa_tile ~, TC_VERB_NO
+#define TC_VERB_OF_tosa_mul ~, TC_VERB_NO
+#define TC_VERB_OF_tosa_cast ~, TC_VERB_NO
+
+#define TC_VERB_NO(name)
+#define TC_VERB_1(name)                                                                            \
+    static inline tc_val tc_b_##name(tc_build *b, tc_val x)                                        \
+    {                                                                                              \
+        return tc_b_1(b, name, NULL, x);                                                           \
+    }
+#define TC_VERB_2(name)                                                                            \
+    static inline tc_val tc_b_##name(tc_build *b, tc_val x, tc_val y)                              \
+    {                                                                                              \
+        return tc_b_2(b, name, NULL, x, y);                                                        \
+    }
+#define TC_VERB_3(name)                                                                            \
+    static inline tc_val tc_b_##name(tc_build *b, tc_val x, tc_val y, tc_val z)                    \
+    {                                                                                              \
+        return tc_b_3(b, name, NULL, x, y, z);                                                     \
+    }
+#define TC_VERB_WITH_1(name, parameters, ...)                                                      \
+    static inline tc_val tc_b_##name parameters                                                    \
+    {                                                                                              \
+        return tc_b_1(b, name, tc_b_attr(b, __VA_ARGS__), x);                                      \
+    }
+#define TC_VERB_WITH_2(name, parameters, ...)                                                      \
+    static inline tc_val tc_b_##name parameters                                                    \
+    {                                                                                              \
+        return tc_b_2(b, name, tc_b_attr(b, __VA_ARGS__), x, y);                                   \
+    }
+#define TC_VERB_SUM(name) TC_VERB_WITH_2(name, (tc_build * b, tc_val x, tc_val y), alpha, 1)
+#define TC_VERB_EXACT(name)                                                                        \
+    TC_VERB_WITH_2(name, (tc_build * b, tc_val x, tc_val y), div, TC_div_mode_exact)
+#define TC_VERB_AXIS(name) TC_VERB_WITH_1(name, (tc_build * b, tc_val x, int64_t axis), axis, axis)
+#define TC_VERB_AXIS_2(name)                                                                       \
+    TC_VERB_WITH_2(name, (tc_build * b, tc_val x, tc_val y, int64_t axis), axis, axis)
+#define TC_VERB_TOSA_AXIS(name)                                                                    \
+    TC_VERB_WITH_1(name, (tc_build * b, tc_val x, int64_t axis), tosa_axis, axis)
+#define TC_VERB_TOSA_AXIS_NAN(name)                                                                \
+    TC_VERB_WITH_1(name, (tc_build * b, tc_val x, int64_t axis), tosa_axis_nan, axis,              \
+                   TC_nan_mode_propagate)
+#define TC_VERB_TOSA_NAN(name)                                                                     \
+    TC_VERB_WITH_2(name, (tc_build * b, tc_val x, tc_val y), tosa_nan, TC_nan_mode_propagate)
+
+/* The second argument: of a macro above that exists `~, WORD` is made, of others nothing. */
+#define TC_VERB_SECOND(first, second, ...) second
+#define TC_VERB_PICK(...) TC_VERB_SECOND(__VA_ARGS__)
+#define OP(name, least, most, out, attr, ...)                                                      \
+    TC_VERB_PICK(TC_VERB_OF_##name,                                                                \
+                 TC_VERB_PICK(TC_VERB_##attr##_##least##_##most##_##out, TC_VERB_NO, ~), ~)        \
+    (name)
+#include "op.def"
+
+/* ---- arithmetic ---- */
+/* An operator of two operands, broadcast, that has no attributes of its own; sums are plain. */
+tc_val tc_b_binary(tc_build *b, tc_op op, tc_val x, tc_val y);
+/* With a number, in x's own type. */
+tc_val tc_b_add_n(tc_build *b, tc_val x, double number);
+tc_val tc_b_mul_n(tc_build *b, tc_val x, double number);
+tc_val tc_b_clamp(tc_build *b, tc_val x, double lo, double hi);
+tc_val tc_b_cast(tc_build *b, tc_val x, tc_dtype dtype); /* x itself when it has it already */
+/* Reductions over n axes, in the operand's own type. */
+tc_val tc_b_reduce(tc_build *b, tc_op op, tc_val x, const int64_t *axis, int n, bool keep);
+
+/* ---- movement: no node where nothing would change; axes are counted from the front ---- */
+tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
+tc_val tc_b_flat(tc_build *b, tc_val x);
+tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int axis);
+tc_val tc_b_permute(tc_build *b, tc_val x, const int64_t *perm);
+tc_val tc_b_swap(tc_build *b, tc_val x, int i, int j);
+tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim);
+tc_val tc_b_slice(tc_build *b, tc_val x, int axis, int64_t start, int64_t end, int64_t step);
+tc_val tc_b_flip(tc_build *b, tc_val x, int axis);
+tc_val tc_b_cat(tc_build *b, int axis, const tc_val *in, int n);
+/* pad: before and after of every axis; the same number everywhere. */
+tc_val tc_b_pad(tc_build *b, tc_val x, const int64_t *pad, double value);
+tc_val tc_b_select(tc_build *b, tc_val x, int axis, int64_t index);
+/* What lies behind the first axes of x at flat, which counts along them; the result has the axes of
+ * index but its last, then those of x that are left. */
+tc_val tc_b_gather_nd(tc_build *b, tc_val x, tc_val flat, const tc_type *index, int first);
+
+/* ---- constants; the numbers are copied, except by tc_b_const ---- */
+tc_val tc_b_const(tc_build *b, tc_tensor t, const char *name);
+tc_val tc_b_scalar(tc_build *b, tc_dtype dtype, double value);
+tc_val tc_b_scalar_i64(tc_build *b, tc_dtype dtype, int64_t value);
+tc_val tc_b_list(tc_build *b, const int64_t *v, int64_t count);
+tc_val tc_b_full(tc_build *b, int rank, const int64_t *dim, double value, tc_dtype dtype);
+tc_val tc_b_arange(tc_build *b, int64_t count, tc_dtype dtype);
+/* A new tensor to be filled; then tc_b_const. */
+tc_tensor tc_b_tensor(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim);
+
+/* An axis counted from the front; a message when it is out of range (rank 0 counts as rank 1). */
+int tc_b_axis(tc_build *b, int64_t axis, int rank);
+
+#endif
