@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The shared library shows the names in tools/symbols.txt and no others; each is declared by a public header, and every
-# function that a public header declares is there.  Nor does the library end the process or print.
+# function that a public header declares is there.  Nor does the library end the process or print.  Inside, a name that
+# one object defines and no other uses is static, or a test, a fuzzer or a tool has it.
 #                                                                     check-symbols.sh [LIBRARY]      --bless: rewrite the list
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,5 +23,15 @@ ends='exit|abort|quick_exit|_Exit|printf|vprintf|fprintf|vfprintf|puts|putchar|f
 for name in $(nm -D --undefined-only "$library" | sed -E 's/@.*//; s/.* //' | grep -xE "$ends" || true); do
     fail "$library uses '$name'"
 done
+
+objects=${library%.so}.a
+if [ -f "$objects" ]; then
+    outside=$(git ls-files test fuzz tools bench | grep -E '\.[ch]$' | xargs grep -ohE '\bt[ci]_[a-z0-9_]+\b' | LC_ALL=C sort -u)
+    used=$(nm -u "$objects" 2>/dev/null | awk 'NF == 2 { print $2 }' | LC_ALL=C sort -u)
+    for name in $(nm -g --defined-only "$objects" 2>/dev/null | awk 'NF == 3 && $3 ~ /^t[ci]_/ && $3 !~ /^tc_onnx_pb_/ { print $3 }' | LC_ALL=C sort -u |
+        LC_ALL=C comm -23 - <(printf '%s\n' "$used" "$outside" "$declared" | LC_ALL=C sort -u)); do
+        fail "'$name' is used by one object alone: make it static"
+    done
+fi
 echo "symbols: $(wc -l <"$list") passed, $wrong failed"
 [ "$wrong" = 0 ]

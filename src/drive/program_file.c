@@ -77,10 +77,3 @@ tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
     }
     return tc_emit_methods(ctx, method, n, &out[n - 1].pte);
 }
-
-tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled, const tc_payload *payload,
-                          size_t n_payload, const tc_trace *trace, tc_pte *out)
-{
-    tc_program_part part = {compiled, "forward", payload, n_payload};
-    return tc_program_join(ctx, &part, 1, trace, out);
-}

@@ -17,13 +17,8 @@ typedef struct tc_pte {
  * it, in front of the graphs of `from`. */
 tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target);
 
-/* The file; payload: one for each region, in their order.  The module's first graph is left in
- * kernels. */
-TC_MUST_USE tc_status tc_program_make(tc_ctx *ctx, const tc_compiled *compiled,
-                                      const tc_payload *payload, size_t n_payload,
-                                      const tc_trace *trace, tc_pte *out);
-
-/* One method of several.  The file is the last one's `pte`. */
+/* A method; payload: one for each region, in their order.  The module's first graph is left in
+ * kernels.  The file is the last method's `pte`. */
 typedef struct tc_program_part {
     const tc_compiled *compiled;
     const char *name;

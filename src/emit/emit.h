@@ -42,16 +42,12 @@ typedef struct tc_emit_method {
     size_t n_payload;
 } tc_emit_method;
 
-/* Several modules as the methods of one program.  Constants with the same numbers are stored once,
- * whoever has them; so is what a buffer starts with that several have by name.  N of
- * "tosac.tosa.N" counts on from method to method. */
+/* Modules as the methods of one ExecuTorch program: of each the first graph in the form that the
+ * pass `cpu` leaves, its calls delegated; memory: as tc_plan_memory has it.  The bytes live as long
+ * as the context, and are the same on every run; on failure a message has been given.  Constants
+ * with the same numbers are stored once, whoever has them; so is what a buffer starts with that
+ * several have by name.  N of "tosac.tosa.N" counts on from method to method. */
 TC_MUST_USE tc_status tc_emit_methods(tc_ctx *ctx, const tc_emit_method *method, size_t n,
                                       tc_bytes *out);
-
-/* A module as an ExecuTorch program, method "forward": the first graph in the form that the pass
- * `cpu` leaves, its calls delegated.  memory: as tc_plan_memory has it.  The bytes live as long as
- * the context, and are the same on every run; on failure a message has been given. */
-TC_MUST_USE tc_status tc_emit_pte(tc_ctx *ctx, const tc_module *module, const tc_memory *memory,
-                                  const tc_payload *payload, size_t n_payload, tc_bytes *out);
 
 #endif

@@ -326,10 +326,3 @@ tc_status tc_emit_methods(tc_ctx *ctx, const tc_emit_method *method, size_t n, t
     *out = join(ctx, body, &s);
     return TC_OK;
 }
-
-tc_status tc_emit_pte(tc_ctx *ctx, const tc_module *module, const tc_memory *memory,
-                      const tc_payload *payload, size_t n_payload, tc_bytes *out)
-{
-    tc_emit_method one = {"forward", module, memory, payload, n_payload};
-    return tc_emit_methods(ctx, &one, 1, out);
-}

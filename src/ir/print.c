@@ -16,7 +16,8 @@ typedef struct printer {
     const char *file; /* the module's, when a node's place names it */
 } printer;
 
-void tc_print_string(tc_buf *out, const char *text)
+/* "quoted", as the text form writes it. */
+static void print_string(tc_buf *out, const char *text)
 {
     tc_buf_u8(out, '"');
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
@@ -58,7 +59,7 @@ static void put_named(printer *p, tc_val val)
     put_val(p, val);
     if (val < p->g->n_val && p->g->val[val]->name) {
         tc_buf_u8(p->out, ' ');
-        tc_print_string(p->out, p->g->val[val]->name);
+        print_string(p->out, p->g->val[val]->name);
     }
 }
 
@@ -122,7 +123,7 @@ static void put_field(tc_buf *out, const tc_field *field, const void *record)
     case TC_FIELD_text: {
         const char *text = *(const char *const *)at;
         if (text)
-            tc_print_string(out, text);
+            print_string(out, text);
         else
             tc_buf_text(out, "none");
         break;
@@ -250,7 +251,7 @@ static void put_loc(printer *p, const tc_loc *loc)
         if (!part[i].text)
             continue;
         tc_buf_printf(p->out, "%s%s", first ? "" : ", ", part[i].name);
-        tc_print_string(p->out, part[i].text);
+        print_string(p->out, part[i].text);
         first = false;
     }
     if (p->file && !loc->file)
@@ -297,12 +298,12 @@ static void put_ports(printer *p, const char *verb, const tc_port *port, size_t 
     for (size_t i = 0; i < n; i++) {
         tc_buf_printf(p->out, "  %s ", verb);
         if (port[i].text && !port[i].val)
-            tc_print_string(p->out, port[i].text);
+            print_string(p->out, port[i].text);
         else
             put_val(p, port[i].val);
         if (port[i].name) {
             tc_buf_u8(p->out, ' ');
-            tc_print_string(p->out, port[i].name);
+            print_string(p->out, port[i].name);
         }
         tc_buf_u8(p->out, '\n');
     }
@@ -316,7 +317,7 @@ static void put_name(tc_buf *out, const char *name)
     if (strspn(name, letters) > 0 && strspn(name, more) == strlen(name))
         tc_buf_text(out, name);
     else
-        tc_print_string(out, name);
+        print_string(out, name);
 }
 
 static void number_values(printer *p)
@@ -389,7 +390,7 @@ static void put_header(tc_buf *out, const char *word, const char *text)
     if (!text)
         return;
     tc_buf_printf(out, "%s ", word);
-    tc_print_string(out, text);
+    print_string(out, text);
     tc_buf_u8(out, '\n');
 }
 

@@ -27,7 +27,8 @@ tc_status tc_tosa_single(const tc_infer *c, int i, const char *name)
                      tc_dims_text(&c->ctx->arena, t->rank, t->dim));
 }
 
-tc_status tc_tosa_axis(const tc_infer *c, int64_t axis)
+/* An axis of operand 0. */
+static tc_status check_axis(const tc_infer *c, int64_t axis)
 {
     int rank = tc_in(c, 0)->rank;
     if (axis >= 0 && axis < rank)
@@ -146,7 +147,7 @@ static int64_t axis_of(const tc_infer *c)
 tc_status tc_shape_tosa_reduce(tc_infer *c)
 {
     tc_type type = *tc_in(c, 0);
-    TC_TRY(tc_tosa_axis(c, axis_of(c)));
+    TC_TRY(check_axis(c, axis_of(c)));
     type.dim[axis_of(c)] = 1;
     tc_tosa_result(c, 0, type.dtype, type.rank, type.dim);
     return TC_OK;
@@ -156,7 +157,7 @@ tc_status tc_shape_tosa_argmax(tc_infer *c)
 {
     const tc_type *x = tc_in(c, 0);
     int64_t dim[TC_MAX_RANK] = {0};
-    TC_TRY(tc_tosa_axis(c, axis_of(c)));
+    TC_TRY(check_axis(c, axis_of(c)));
     for (int i = 0, k = 0; i < x->rank; i++)
         if (i != axis_of(c))
             dim[k++] = x->dim[i];
@@ -170,7 +171,7 @@ tc_status tc_shape_tosa_concat(tc_infer *c)
 {
     tc_type type = *tc_in(c, 0);
     int64_t axis = axis_of(c);
-    TC_TRY(tc_tosa_axis(c, axis));
+    TC_TRY(check_axis(c, axis));
     for (int i = 1; i < c->n_in; i++) {
         const tc_type *t = tc_in(c, i);
         TC_TRY(tc_tosa_rank(c, i, "an input", type.rank));
@@ -221,7 +222,7 @@ tc_status tc_shape_tosa_reshape(tc_infer *c)
 tc_status tc_shape_tosa_reverse(tc_infer *c)
 {
     const tc_type *x = tc_in(c, 0);
-    TC_TRY(tc_tosa_axis(c, axis_of(c)));
+    TC_TRY(check_axis(c, axis_of(c)));
     tc_tosa_result(c, 0, x->dtype, x->rank, x->dim);
     return TC_OK;
 }

@@ -24,8 +24,6 @@ void tc_tosa_result(tc_infer *c, int i, tc_dtype dtype, int rank, const int64_t 
 TC_MUST_USE tc_status tc_tosa_rank(const tc_infer *c, int i, const char *name, int rank);
 /* It has one element and rank 1: zero points, MUL's shift, PAD's value. */
 TC_MUST_USE tc_status tc_tosa_single(const tc_infer *c, int i, const char *name);
-/* An axis of operand 0. */
-TC_MUST_USE tc_status tc_tosa_axis(const tc_infer *c, int64_t axis);
 /* A list attribute has n values between lo and hi. */
 TC_MUST_USE tc_status tc_tosa_list(const tc_infer *c, const char *name, tc_ints list, int n,
                                    int64_t lo, int64_t hi);

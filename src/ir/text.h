@@ -36,9 +36,6 @@ typedef struct tc_print_options {
 /* `out` lives in an arena other than the context's scratch, which is used on the way. */
 void tc_print(const tc_module *module, const tc_print_options *options, tc_buf *out);
 
-/* "quoted", as the text form writes it. */
-void tc_print_string(tc_buf *out, const char *text);
-
 /* Text to a module.  `side` holds the constants that stand beside it, or nothing; it is kept, and
  * must live as long as the context.  Types that the text leaves out are inferred where the
  * operands' types are known.  The module has not been verified. */

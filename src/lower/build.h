@@ -93,8 +93,4 @@ static inline int64_t tc_zero_of(const tc_type *t) { return t->quant->zero[0]; }
 /* One pair for the whole tensor, stored as i8 or i16. */
 bool tc_is_activation(const tc_type *t);
 
-/* A factor as TOSA's multiplier and shift: factor ~ multiplier * 2^-shift, multiplier of 31 (or 15)
- * bits. */
-void tc_scale_split(double factor, bool scale32, int32_t *multiplier, int8_t *shift);
-
 #endif

@@ -6,7 +6,9 @@
 
 #include "../num/load.h"
 
-void tc_scale_split(double factor, bool scale32, int32_t *multiplier, int8_t *shift)
+/* A factor as TOSA's multiplier and shift: factor ~ multiplier * 2^-shift, multiplier of 31 (or 15)
+ * bits. */
+static void split(double factor, bool scale32, int32_t *multiplier, int8_t *shift)
 {
     int bits = scale32 ? 31 : 15, exponent;
     double fraction =
@@ -115,7 +117,7 @@ static tc_val rescale(tc_lower *lw, tc_val x, const double *by, int64_t n, int64
             tc_lower_refuse(lw, "a factor of %g", factor[i]);
             return TC_NONE;
         }
-        tc_scale_split(fmin(factor[i], most_factor(from, to, in_zero)), scale32, &m,
+        split(fmin(factor[i], most_factor(from, to, in_zero)), scale32, &m,
                        (int8_t *)shift.data + i);
         tc_store_i64(mult, i, m);
     }

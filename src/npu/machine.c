@@ -18,7 +18,7 @@
     }
 
 /* clang-format off */
-const tc_npu_machine tc_npu_machines[] = {
+static const tc_npu_machine machines[] = {
     /*                             macs cores microblock dmas banks granules */
     U55("ethos-u55-32",  TC_U55,    32, 1, 1, 1, 4, 1, 16, 2, 2, 2, 2,  4, 4,  4,  4),
     U55("ethos-u55-64",  TC_U55,    64, 1, 1, 1, 8, 1, 16, 2, 2, 2, 2,  4, 4,  4,  8),
@@ -34,22 +34,20 @@ const tc_npu_machine tc_npu_machines[] = {
     U85("ethos-u85-2048",  2048, 4, 32768, 131072, 8192, 12288, {0}, {0}, {1, 4, 64}, {2, 2, 64}, {0}, {4, 4, 16}),
 };
 /* clang-format on */
-const size_t tc_npu_n_machine = TC_COUNT(tc_npu_machines);
 
 /* CONFIG: log2 of the MACs in bits 0..3, the product in bits 28..31. */
 const tc_npu_machine *tc_npu_machine_of(uint32_t config)
 {
-    for (size_t i = 0; i < tc_npu_n_machine; i++)
-        if ((uint32_t)tc_npu_machines[i].product == config >> 28 &&
-            tc_npu_machines[i].macs == 1 << (config & 15))
-            return &tc_npu_machines[i];
+    for (size_t i = 0; i < TC_COUNT(machines); i++)
+        if ((uint32_t)machines[i].product == config >> 28 && machines[i].macs == 1 << (config & 15))
+            return &machines[i];
     return NULL;
 }
 
 const tc_npu_machine *tc_npu_machine_find(const char *name)
 {
-    for (size_t i = 0; i < tc_npu_n_machine; i++)
-        if (strcmp(tc_npu_machines[i].name, name) == 0)
-            return &tc_npu_machines[i];
+    for (size_t i = 0; i < TC_COUNT(machines); i++)
+        if (strcmp(machines[i].name, name) == 0)
+            return &machines[i];
     return NULL;
 }

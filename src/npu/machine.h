@@ -41,9 +41,6 @@ typedef struct tc_npu_machine {
     int32_t ifm_ram, acc_ram, chain_ram, out_ram; /* U85: bytes */
 } tc_npu_machine;
 
-extern const tc_npu_machine tc_npu_machines[];
-extern const size_t tc_npu_n_machine;
-
 /* The machine that a CONFIG word describes, or that bears a name; NULL: none. */
 const tc_npu_machine *tc_npu_machine_of(uint32_t config);
 const tc_npu_machine *tc_npu_machine_find(const char *name);

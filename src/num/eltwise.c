@@ -79,7 +79,7 @@ tc_dtype tc_promote(const tc_tensor *in, int n)
     return category(zero) > category(wide) ? promote_two(wide, zero) : wide;
 }
 
-tc_domain tc_domain_of(tc_dtype t)
+static tc_domain domain_of(tc_dtype t)
 {
     if (t == TC_c64)
         return TC_AS_C64;
@@ -225,7 +225,7 @@ static const void *take(tc_tensor t, int64_t start, size_t n, tc_dtype common, b
                         numbers *space)
 {
     static const tc_dtype plain[] = {TC_f32, TC_f64, TC_i64, TC_c64};
-    tc_domain domain = tc_domain_of(common);
+    tc_domain domain = domain_of(common);
     tc_dtype dtype = t.type->dtype;
     if (dtype == plain[domain] && (dtype == common || keep))
         return (const char *)t.data + (size_t)start * tc_dtypes[dtype].bytes;
@@ -282,7 +282,7 @@ typedef struct stretch {
 static void run_block(const stretch *s, tc_run *run, int64_t at, int64_t from, size_t n)
 {
     _Alignas(64) numbers space[3], result;
-    tc_domain domain = tc_domain_of(s->common);
+    tc_domain domain = domain_of(s->common);
     for (int k = 0; k < s->n_in; k++) {
         tc_tensor t = s->in[k];
         run->in[k] = NULL;
@@ -312,7 +312,7 @@ static void run_block(const stretch *s, tc_run *run, int64_t at, int64_t from, s
 
 void tc_eltwise_run(tc_call *call, const tc_eltwise *op, tc_dtype common)
 {
-    if (!op->fn[tc_domain_of(common)]) {
+    if (!op->fn[domain_of(common)]) {
         call->error = "this operator has no meaning for numbers of this type";
         return;
     }
@@ -347,7 +347,7 @@ void tc_convert(tc_tensor in, tc_tensor out)
         memcpy(out.data, in.data, tc_type_bytes(in.type));
         return;
     }
-    bool ints = tc_domain_of(from) == TC_AS_I64 && tc_domain_of(to) == TC_AS_I64;
+    bool ints = domain_of(from) == TC_AS_I64 && domain_of(to) == TC_AS_I64;
     bool wide = from == TC_f64 || to == TC_f64;
     for (int64_t at = 0; at < count; at += BLOCK) {
         size_t n = (size_t)tc_min_i64(BLOCK, count - at);

@@ -17,7 +17,6 @@ tc_dtype tc_promote(const tc_tensor *in, int n);
 
 /* What numbers of a type are computed as. */
 typedef enum tc_domain { TC_AS_F32, TC_AS_F64, TC_AS_I64, TC_AS_C64, TC_DOMAIN_COUNT } tc_domain;
-tc_domain tc_domain_of(tc_dtype t);
 
 /* v as a number of a narrow float type, for the operators whose steps PyTorch rounds one by one. */
 static inline float tc_narrowed(tc_dtype t, float v)

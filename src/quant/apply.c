@@ -95,7 +95,7 @@ tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
     return TC_OK;
 }
 
-tc_status tc_apply_typed(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
+static tc_status typed_value(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
 {
     if (!a->typed[v]) {
         tc_val real;
@@ -130,7 +130,7 @@ static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, con
     if (a->flow.fixed[v])
         return tc_apply_constant(a, v, type, loc, out);
     if (a->domains->of[v] >= 0)
-        TC_TRY(tc_apply_typed(a, v, loc, out));
+        TC_TRY(typed_value(a, v, loc, out));
     else
         TC_TRY(tc_apply_real(a, v, loc, out));
     if (a->flow.huge[v] && type->quant && !tc_type_of(a->rw->to, *out)->quant)
@@ -144,7 +144,7 @@ static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, con
 static tc_status read_operand(tc_apply *a, const tc_node *node, tc_val v, tc_val *out)
 {
     const tc_type *type = tc_apply_read(a, node, v);
-    TC_TRY(tc_apply_typed(a, v, node->loc, out));
+    TC_TRY(typed_value(a, v, node->loc, out));
     if (type == tc_type_of(a->rw->to, *out))
         return TC_OK;
     if (!a->narrow[v])
@@ -281,7 +281,7 @@ static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *
     }
     if (!domain)
         return TC_OK;
-    TC_TRY(tc_apply_typed(a, v, loc, out));
+    TC_TRY(typed_value(a, v, loc, out));
     return rescale(a, *out, port_type(a, &a->config->out, domain), loc, rw->from->val[v]->name,
                    out);
 }
@@ -292,7 +292,7 @@ static tc_status write_back(tc_apply *a, const tc_mutation *m, const tc_loc *loc
     const tc_type *domain = tc_apply_domain(a, m->before);
     if (a->flow.fixed[m->after])
         return tc_apply_constant(a, m->after, domain, loc, out);
-    TC_TRY(tc_apply_typed(a, m->after, loc, out));
+    TC_TRY(typed_value(a, m->after, loc, out));
     return rescale(a, *out, domain, loc, NULL, out);
 }
 

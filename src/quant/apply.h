@@ -32,7 +32,6 @@ const tc_type *tc_apply_read(const tc_apply *a, const tc_node *node, tc_val v);
 
 /* Old value v in one of its forms. */
 TC_MUST_USE tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out);
-TC_MUST_USE tc_status tc_apply_typed(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out);
 
 /* weights.c: a value known at compile time as codes of that type. */
 TC_MUST_USE tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type,

@@ -131,21 +131,6 @@ bool tc_config_few_codes(const tc_config *c)
     return few;
 }
 
-tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax,
-                              int64_t weight_qmin, int64_t weight_qmax, double eps)
-{
-    tc_scheme s = {bits == 16 ? act16 : act8, weight_qmax <= 7 ? weight4(0) : weight8};
-    s.act.qmin = act_qmin;
-    s.act.qmax = act_qmax;
-    s.weight.observer = TC_OBSERVER_minmax;
-    s.weight.qmin = weight_qmin;
-    s.weight.qmax = weight_qmax;
-    s.weight.per_channel = per_channel;
-    s.act.floor = s.weight.floor = eps;
-    s.act.observer = TC_OBSERVER_histogram_torchao;
-    return s;
-}
-
 /* ---- patches ---- */
 
 tc_patch tc_patch_all(const tc_setting *setting)

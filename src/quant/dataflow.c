@@ -40,7 +40,8 @@ const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v)
     return n == 1 && !f->leaves[v] ? f->use[first].node : NULL;
 }
 
-const tc_node *tc_dataflow_behind(const tc_dataflow *f, tc_val v)
+/* The same behind permutes, each the only reader of what it turns. */
+static const tc_node *reader_behind(const tc_dataflow *f, tc_val v)
 {
     const tc_node *reader = tc_dataflow_reader(f, v);
     while (reader && reader->op == TC_OP_permute)
@@ -327,7 +328,7 @@ static bool accumulates(const tc_dataflow *f, const tc_node *node)
 static bool waits(const tc_dataflow *f, const tc_node *node)
 {
     tc_val v = node->out[0];
-    const tc_node *reader = tc_dataflow_behind(f, v);
+    const tc_node *reader = reader_behind(f, v);
     if (!reader || !tc_role_clamps(reader->op) || !tc_dataflow_quantizes(f, node) ||
         !tc_dataflow_quantizes(f, reader) || f->level[v] >= TC_LEVEL_target)
         return false;

@@ -51,8 +51,6 @@ bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node);
 bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v);
 /* The one node that reads v and nothing else does; or NULL. */
 const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v);
-/* The same behind permutes, each the only reader of what it turns. */
-const tc_node *tc_dataflow_behind(const tc_dataflow *f, tc_val v);
 
 /* The constant factor of a multiplication or division by one number; 0: it is none. *x: the other
  * operand. */

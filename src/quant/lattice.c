@@ -17,12 +17,13 @@ static int64_t greatest(const tc_setting *s)
     return s->group ? tc_max_i64(s->qmax, -s->qmin) : s->qmax;
 }
 
-int64_t tc_lattice_most(const tc_setting *s)
+/* The greatest step: 15 of -8 .. 7, so that 8 * 15 is a code of 8 bits; 1 without groups. */
+static int64_t most_steps(const tc_setting *s)
 {
     return s->group && greatest(s) > 0 ? tc_max_i64(1, 127 / greatest(s)) : 1;
 }
 
-int64_t tc_lattice_top(const tc_setting *s) { return greatest(s) * tc_lattice_most(s); }
+int64_t tc_lattice_top(const tc_setting *s) { return greatest(s) * most_steps(s); }
 
 /* Where number i stands: its channel along the axis, and its place among the channel's numbers. */
 typedef struct place {
@@ -124,8 +125,8 @@ tc_lattice tc_lattice_of(tc_ctx *ctx, tc_arena *arena, tc_tensor w, const tc_qua
     l.each = s->group && q->axis >= 0 ? group_size(w.type, q->axis, s->group, l.inner) : each;
     l.each = tc_max_i64(1, tc_min_i64(l.each, each));
     l.n_group = (each + l.each - 1) / l.each;
-    if (tc_lattice_most(s) > 1)
-        search_steps(ctx, arena, &l, w, importance, tc_lattice_most(s));
+    if (most_steps(s) > 1)
+        search_steps(ctx, arena, &l, w, importance, most_steps(s));
     return l;
 }
 

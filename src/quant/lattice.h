@@ -24,9 +24,6 @@ typedef struct tc_importance {
     int64_t rows;
 } tc_importance;
 
-/* The greatest step: 15 of -8 .. 7, so that 8 * 15 is a code of 8 bits; 1 without groups. */
-int64_t tc_lattice_most(const tc_setting *setting);
-
 /* The greatest code: in a channel's scale, its largest magnitude. */
 int64_t tc_lattice_top(const tc_setting *setting);
 

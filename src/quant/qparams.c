@@ -21,7 +21,8 @@ static const char *torch_name(tc_dtype dtype)
     return tc_dtypes[dtype].name;
 }
 
-const char *tc_qparams_key(const tc_graph *g, tc_val v)
+/* PyTorch's name for a value, or NULL */
+static const char *key_of(const tc_graph *g, tc_val v)
 {
     const tc_value *value = g->val[v];
     const tc_node *def = value->def;
@@ -89,7 +90,7 @@ tc_bytes tc_qparams_json(tc_ctx *ctx, const tc_module *module)
     tc_buf_text(&out, "{\n");
     for (tc_val v = 1; v < g->n_val; v++) {
         const tc_type *type = tc_type_of(g, v);
-        const char *key = type && type->quant ? tc_qparams_key(g, v) : NULL;
+        const char *key = type && type->quant ? key_of(g, v) : NULL;
         void **slot = key ? tc_map_at(&seen, tc_str_of(key)) : NULL;
         if (!slot || *slot)
             continue;

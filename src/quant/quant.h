@@ -126,9 +126,6 @@ void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry);
 void tc_config_pack(tc_config *config);
 /* Weights of few codes: rounding together pays for them, whatever it takes. */
 bool tc_config_few_codes(const tc_config *config);
-/* The anchor's get_symmetric_quantization_config(); bits: of the activations, 8 or 16. */
-tc_scheme tc_scheme_symmetric(int bits, bool per_channel, int64_t act_qmin, int64_t act_qmax,
-                              int64_t weight_qmin, int64_t weight_qmax, double eps);
 /* A whole setting or scheme as a patch. */
 tc_patch tc_patch_all(const tc_setting *setting);
 tc_setting tc_setting_patched(tc_setting setting, const tc_patch *patch);
@@ -361,7 +358,6 @@ TC_MUST_USE tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *
 TC_MUST_USE tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);
 
 /* qparams.c: {value: {dtype, scale, zero_point, qmin, qmax, axis}} of a typed module, as JSON. */
-const char *tc_qparams_key(const tc_graph *g, tc_val v); /* PyTorch's name for a value, or NULL */
 tc_bytes tc_qparams_json(tc_ctx *ctx, const tc_module *module); /* in the arena */
 
 /* ---- passes over modules ---- */

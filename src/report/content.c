@@ -163,7 +163,7 @@ static void lay_out(tc_content *c)
     c->layout = tc_layout_make(&c->ctx->arena, &c->ctx->scratch, node, c->n_node);
 }
 
-tc_status tc_content_find(tc_ctx *ctx, const tc_report_options *o, tc_content *out)
+static tc_status content_find(tc_ctx *ctx, const tc_report_options *o, tc_content *out)
 {
     *out = (tc_content){.ctx = ctx, .options = *o};
     if (!o->model)
@@ -194,7 +194,7 @@ static tc_status make(tc_ctx *ctx, const tc_report_options *options, tc_report_f
     tc_report_options o = TC_TAKE(tc_report_options, options);
     tc_content content;
     tc_buf buf;
-    TC_TRY(tc_content_find(ctx, &o, &content));
+    TC_TRY(content_find(ctx, &o, &content));
     tc_buf_init(&buf, &ctx->arena);
     if (form == TC_REPORT_FORM_JSON)
         tc_content_json(&content, false, &buf);

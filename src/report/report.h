@@ -83,9 +83,6 @@ typedef struct tc_content {
     int32_t macs_per_cycle; /* 0: not known */
 } tc_content;
 
-TC_MUST_USE tc_status tc_content_find(tc_ctx *ctx, const tc_report_options *options,
-                                      tc_content *out);
-
 /* cost.c, memory.c, error.c: parts of it. */
 TC_MUST_USE tc_status tc_content_costs(tc_content *c);
 void tc_content_memory(tc_content *c);

@@ -117,12 +117,6 @@ uint8_t tc_fb_u8(tc_fb_table table, uint32_t field, uint8_t missing)
     return at ? table.fb->data[at] : missing;
 }
 
-uint16_t tc_fb_u16(tc_fb_table table, uint32_t field, uint16_t missing)
-{
-    size_t at = field_at(table, field, 2);
-    return at ? tc_le16(table.fb->data + at) : missing;
-}
-
 uint32_t tc_fb_u32(tc_fb_table table, uint32_t field, uint32_t missing)
 {
     size_t at = field_at(table, field, 4);
@@ -353,12 +347,6 @@ void tc_fb_set_u8(tc_fb_writer *w, uint32_t field, uint8_t v, uint8_t missing)
 {
     if (v != missing)
         set(w, field, v, 1);
-}
-
-void tc_fb_set_u16(tc_fb_writer *w, uint32_t field, uint16_t v, uint16_t missing)
-{
-    if (v != missing)
-        set(w, field, v, 2);
 }
 
 void tc_fb_set_u32(tc_fb_writer *w, uint32_t field, uint32_t v, uint32_t missing)

@@ -45,7 +45,6 @@ bool tc_fb_has(tc_fb_table table, uint32_t field);
 
 /* Scalars, or `missing` when the field is absent. */
 uint8_t tc_fb_u8(tc_fb_table table, uint32_t field, uint8_t missing);
-uint16_t tc_fb_u16(tc_fb_table table, uint32_t field, uint16_t missing);
 uint32_t tc_fb_u32(tc_fb_table table, uint32_t field, uint32_t missing);
 uint64_t tc_fb_u64(tc_fb_table table, uint32_t field, uint64_t missing);
 static inline int32_t tc_fb_i32(tc_fb_table table, uint32_t field, int32_t missing)
@@ -105,7 +104,6 @@ tc_fb_ref tc_fb_put_refs(tc_fb_writer *w, const tc_fb_ref *ref, size_t n);
  * nothing are left out. */
 void tc_fb_begin(tc_fb_writer *w);
 void tc_fb_set_u8(tc_fb_writer *w, uint32_t field, uint8_t v, uint8_t missing);
-void tc_fb_set_u16(tc_fb_writer *w, uint32_t field, uint16_t v, uint16_t missing);
 void tc_fb_set_u32(tc_fb_writer *w, uint32_t field, uint32_t v, uint32_t missing);
 void tc_fb_set_u64(tc_fb_writer *w, uint32_t field, uint64_t v, uint64_t missing);
 void tc_fb_set_ref(tc_fb_writer *w, uint32_t field, tc_fb_ref ref);

@@ -373,7 +373,10 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
     tc_pte program;
     tc_module *back;
     return went(a, payloads(a, &c, &payload), "payloads") &&
-           went(a, tc_program_make(ctx, &c, payload, c.n_region, NULL, &program), "program") &&
+           went(a,
+                tc_program_join(ctx, &(tc_program_part){&c, "forward", payload, c.n_region}, 1,
+                                NULL, &program),
+                "program") &&
            went(a, tc_read_pte(ctx, "m.pte", program.pte, &back), "read the program") &&
            went(a, call_all(a, back, false, a->in, again), "run the program") &&
            all_agree(a, again, tc_main(back)->n_out, quick, floats, step,

@@ -72,9 +72,6 @@ int64_t tc_axes_count(const tc_type *t, tc_ints axes);
 
 /* ---- softmax.c ---- */
 
-/* Softmax of each row: x holds i8, i16 or i32 in a domain of one scale, the result is of domain
- * `to`. */
-tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to);
 /* e^(scale * (x - max)) of each row in units of 1 / 32767, i16; shares of the sum are needed to 8,
  * 12 or 16 bits. */
 tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, int bits);
@@ -82,9 +79,6 @@ tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, int bits);
 tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
 /* The same of rows of any length, in steps of 2^*down; most: of |x - zero|. */
 tc_val tc_put_row_total(tc_lower *lw, tc_val x, int64_t zero, double most, int *down);
-/* 1 / sum as i16 times *unit, for sums of 32767 and more; quotients 32767 / sum above `top` may
- * saturate. */
-tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit);
 
 /* ---- attended.c ---- */
 
@@ -110,8 +104,6 @@ tc_val tc_put_column(tc_lower *lw, tc_val v, int64_t zero, int number);
 bool tc_lower_fine(const tc_lower *lw);
 /* x below 2^30 as i16: x = 2^15 * high + low. */
 void tc_put_halves(tc_lower *lw, tc_val x, tc_val *high, tc_val *low);
-/* e^(-scale * x) in units of 2^-28, for i32 that are 0 or more. */
-tc_val tc_put_fine_exp(tc_lower *lw, tc_val x, double scale);
 /* Sum of e^(-scale * x) over each row, of which 0 is the least x: i32 in steps of 2^-*bits. */
 tc_val tc_put_fine_sum(tc_lower *lw, tc_val x, double scale, int *bits);
 /* e^(-scale * x) over the sum of its row, of which 0 is the least x: i32 in steps of *unit, below

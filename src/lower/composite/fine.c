@@ -63,7 +63,7 @@ static double half_power(double x)
 }
 
 /* 2^-y = 2^-n 2^-f with n the nearest integer: f is what a shift to the left leaves of y. */
-tc_val tc_put_fine_exp(tc_lower *lw, tc_val x, double scale)
+static tc_val fine_exp(tc_lower *lw, tc_val x, double scale)
 {
     const double nothing = 21.7, limit = floor(nothing / scale); /* 31 halvings leave 0 */
     if (!x)
@@ -101,7 +101,7 @@ tc_val tc_put_fine_sum(tc_lower *lw, tc_val x, double scale, int *bits)
 {
     *bits = 0;
     const tc_type *t = x ? tc_put_type(lw, x) : NULL;
-    return x ? sum_of(lw, tc_put_fine_exp(lw, x, scale), t->dim[t->rank - 1], bits) : x;
+    return x ? sum_of(lw, fine_exp(lw, x, scale), t->dim[t->rank - 1], bits) : x;
 }
 
 tc_val tc_put_fine_inverse(tc_lower *lw, const tc_inverse *r)
@@ -120,7 +120,7 @@ tc_val tc_put_fine_shares(tc_lower *lw, tc_val x, double scale, double *unit)
         return x;
     int bits;
     const tc_type *t = tc_put_type(lw, x);
-    tc_val e = tc_put_fine_exp(lw, x, scale);
+    tc_val e = fine_exp(lw, x, scale);
     tc_val sum = sum_of(lw, e, t->dim[t->rank - 1], &bits);
     sum = tc_put_extreme(lw, TC_OP_tosa_maximum, sum, tc_put_i32(lw, sum, ldexp(1, bits)));
     tc_inverse r = tc_put_inverse(lw, sum);

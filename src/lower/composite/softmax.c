@@ -180,7 +180,9 @@ tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero)
              : x;
 }
 
-tc_val tc_put_row_quotient(tc_lower *lw, tc_val sum, double top, double *unit)
+/* 1 / sum as i16 times *unit, for sums of 32767 and more; quotients 32767 / sum above `top` may
+ * saturate. */
+static tc_val row_quotient(tc_lower *lw, tc_val sum, double top, double *unit)
 {
     int more = top >= 0.5 ? 1 : (int)fmin(15, floor(-log2(top)));
     tc_inverse r = tc_put_inverse(lw, sum);
@@ -229,7 +231,9 @@ static tc_val shares_wide(tc_lower *lw, tc_val e, const tc_type *to)
                           ldexp(unit, down) / tc_scale_of(to), 0, tc_zero_of(to), to->dtype);
 }
 
-tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to)
+/* Softmax of each row: x holds i8, i16 or i32 in a domain of one scale, the result is of domain
+ * `to`. */
+static tc_val put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to)
 {
     if (to->dtype == TC_i16 && tc_lower_fine(lw))
         return tc_put_codes(lw, shares_fine(lw, x, scale, to), to->quant);
@@ -237,7 +241,7 @@ tc_val tc_put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to)
     if (to->dtype == TC_i16)
         return tc_put_codes(lw, shares_wide(lw, e, to), to->quant);
     double unit, top = tc_scale_of(to) * (double)(to->quant->hi - to->quant->lo + 1);
-    tc_val r = tc_put_row_quotient(lw, tc_put_row_sum(lw, e, 0), top, &unit);
+    tc_val r = row_quotient(lw, tc_put_row_sum(lw, e, 0), top, &unit);
     tc_val y = tc_put_rescale(lw, tc_put_product(lw, e, r, 0), unit / tc_scale_of(to), 0,
                               tc_zero_of(to), to->dtype);
     return tc_put_codes(lw, y, to->quant);
@@ -373,7 +377,7 @@ static void along_axis(tc_lower *lw, const tc_node *node, tc_val *out,
 
 void tc_lower_int_softmax(tc_lower *lw, const tc_node *node, tc_val *out)
 {
-    along_axis(lw, node, out, tc_put_softmax);
+    along_axis(lw, node, out, put_softmax);
 }
 void tc_lower_int_log_softmax(tc_lower *lw, const tc_node *node, tc_val *out)
 {

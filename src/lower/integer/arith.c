@@ -79,7 +79,8 @@ bool tc_arg_of(tc_lower *lw, const tc_node *node, int i, tc_arg *a)
     return true;
 }
 
-bool tc_arg_is_zero(const tc_lower *lw, const tc_arg *a)
+/* Whether it is known to be zero everywhere. */
+static bool is_zero(const tc_lower *lw, const tc_arg *a)
 {
     tc_tensor t = tc_put_known(lw, a->val);
     for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
@@ -177,7 +178,7 @@ static tc_val alone(tc_lower *lw, tc_arg x, double by, const tc_type *to)
 tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b,
                   const tc_type *to)
 {
-    bool no_a = by_a == 0 || tc_arg_is_zero(lw, a), no_b = by_b == 0 || tc_arg_is_zero(lw, b);
+    bool no_a = by_a == 0 || is_zero(lw, a), no_b = by_b == 0 || is_zero(lw, b);
     if (no_a && no_b)
         return tc_put_expand(lw, tc_put_number(lw, to->dtype, to->rank, (double)tc_zero_of(to)),
                              to->rank, to->dim);

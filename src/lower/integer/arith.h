@@ -13,8 +13,6 @@ typedef struct tc_arg {
 
 /* Operand i of the node: quantized, or known numbers, which are quantized here.  false: refused. */
 bool tc_arg_of(tc_lower *lw, const tc_node *node, int i, tc_arg *a);
-/* Whether it is known to be zero everywhere. */
-bool tc_arg_is_zero(const tc_lower *lw, const tc_arg *a);
 
 /* `shape` with elements of a symmetric domain. */
 const tc_type *tc_wide_type(tc_lower *lw, const tc_type *shape, tc_dtype dtype, double scale);

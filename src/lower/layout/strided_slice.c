@@ -30,7 +30,7 @@ static bool add_factor(tc_factors *f, int64_t size, int axis)
 }
 
 /* Cut what is left of both axes at the nearer end; the farther one must be a multiple. */
-bool tc_common_factors(const tc_type *a, const tc_type *b, tc_factors *of_a, tc_factors *of_b)
+static bool common_factors(const tc_type *a, const tc_type *b, tc_factors *of_a, tc_factors *of_b)
 {
     int i = 0, k = 0;
     int64_t left_a = 1, left_b = 1;
@@ -115,7 +115,7 @@ bool tc_select_reshape(const tc_select *of, const tc_type *out, const tc_type *i
 {
     tc_factors fo, fi;
     tc_range part[TC_FACTORS_MAX];
-    if (!tc_common_factors(out, in, &fo, &fi))
+    if (!common_factors(out, in, &fo, &fi))
         return false;
     for (int i = 0, k = 0; i < out->rank; i++) {
         int first = k;

@@ -41,7 +41,4 @@ typedef struct tc_factors {
     int axis[TC_FACTORS_MAX];
 } tc_factors;
 
-/* The finest factors that both shapes are products of; false when there are none. */
-bool tc_common_factors(const tc_type *a, const tc_type *b, tc_factors *of_a, tc_factors *of_b);
-
 #endif

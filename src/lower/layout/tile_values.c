@@ -124,7 +124,8 @@ void **tc_tile_place(tc_tiler *t, tc_val old, const tc_select *s)
     return tc_map_at(&t->made, (tc_str){(const char *)&key, sizeof key});
 }
 
-tc_val tc_tile_rows(tc_tiler *t, tc_val old, int64_t start, int64_t count)
+/* Rows start .. start + count of constant weights or a bias, with their scales; made once. */
+static tc_val rows_of(tc_tiler *t, tc_val old, int64_t start, int64_t count)
 {
     if (!old || count == old_type(t, old)->dim[0])
         return t->rw->now[old];
@@ -356,7 +357,7 @@ static tc_val tile_linear(tc_tiler *t, const tc_node *node, int which, const tc_
     rows.axis[s->rank - 1] = (tc_range){0, old_type(t, node->in[1])->dim[1], 1};
     tc_val in[3] = {tc_tile(t, node->in[0], &rows)};
     for (int i = 1; i < node->n_in; i++)
-        in[i] = tc_tile_rows(t, node->in[i], columns->start, columns->count);
+        in[i] = rows_of(t, node->in[i], columns->start, columns->count);
     return tc_typed_node(&t->b, TC_OP_linear, NULL, in, node->n_in, part_type(t, node->out[0], s));
 }
 

@@ -30,9 +30,6 @@ tc_val tc_tile(tc_tiler *t, tc_val old, const tc_select *s);
  * be there. */
 tc_val tc_tile_computed(tc_tiler *t, tc_val old, const tc_select *s);
 
-/* Rows start .. start + count of constant weights or a bias, with their scales; made once. */
-tc_val tc_tile_rows(tc_tiler *t, tc_val old, int64_t start, int64_t count);
-
 /* Some batches of a linear layer over merged heads (below): [count, t, c]. */
 tc_val tc_tile_projection(tc_tiler *t, const tc_node *linear, tc_range batch);
 

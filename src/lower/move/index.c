@@ -36,7 +36,7 @@ const int64_t *tc_known_places(tc_lower *lw, const tc_node *node, int operand, i
     return place;
 }
 
-tc_dtype tc_place_type(const tc_lower *lw)
+static tc_dtype index_type(const tc_lower *lw)
 {
     return tc_lower_has(lw, TC_FEATURE_INT) ? TC_i32 : TC_f32;
 }
@@ -44,7 +44,7 @@ tc_dtype tc_place_type(const tc_lower *lw)
 tc_val tc_put_known_places(tc_lower *lw, int rank, const int64_t *dim, const int64_t *place)
 {
     tc_tensor t =
-        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, tc_place_type(lw), rank, dim));
+        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, index_type(lw), rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         tc_store_f64(t, i, (double)place[i]);
     return tc_put_data(lw, t.type, t.data);
@@ -57,11 +57,11 @@ tc_val tc_put_places(tc_lower *lw, const tc_node *node, int operand)
         tc_lower_refuse(lw, "its index holds %s", tc_dtypes[t->dtype].name);
         return TC_NONE;
     }
-    if (tc_place_type(lw) == TC_f32 && tc_type_count(tc_lower_type(lw, node, 0)) > 1 << 24) {
+    if (index_type(lw) == TC_f32 && tc_type_count(tc_lower_type(lw, node, 0)) > 1 << 24) {
         tc_lower_refuse(lw, "its places are too many for f32, and the target moves no integers");
         return TC_NONE;
     }
-    return tc_put_cast(lw, tc_lower_in(lw, node, operand), tc_place_type(lw));
+    return tc_put_cast(lw, tc_lower_in(lw, node, operand), index_type(lw));
 }
 
 /* ---- rows ---- */
@@ -199,7 +199,7 @@ static void add_known(place_sum *s, const tc_type *t, const int64_t *place, int6
 
 static tc_val place_number(tc_lower *lw, tc_val like, double number)
 {
-    return like ? tc_put_number(lw, tc_place_type(lw), tc_put_type(lw, like)->rank, number) : like;
+    return like ? tc_put_number(lw, index_type(lw), tc_put_type(lw, like)->rank, number) : like;
 }
 
 /* Negative places count from the end. */

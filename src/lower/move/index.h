@@ -32,7 +32,6 @@ tc_val tc_put_rows_into(tc_lower *lw, tc_val x, tc_val source, const tc_row_list
  * constant. */
 const int64_t *tc_known_places(tc_lower *lw, const tc_node *node, int operand, int64_t extent);
 /* The element type of places, and an index operand as that. */
-tc_dtype tc_place_type(const tc_lower *lw);
 tc_val tc_put_places(tc_lower *lw, const tc_node *node, int operand);
 tc_val tc_put_known_places(tc_lower *lw, int rank, const int64_t *dim, const int64_t *place);
 

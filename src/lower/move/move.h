@@ -35,9 +35,6 @@ tc_val tc_put_gather(tc_lower *lw, tc_val values, tc_val indices);
 /* Any number of tensors in one, 64 at a time; the list is used up. */
 tc_val tc_put_join(tc_lower *lw, tc_val *x, int n, int axis);
 
-/* Elements of x by number in row-major order, as a tensor of `rank` and `dim`. */
-tc_val tc_put_pick(tc_lower *lw, tc_val x, int rank, const int64_t *dim, const int64_t *element);
-
 /* An axis backwards. */
 tc_val tc_put_reverse(tc_lower *lw, tc_val x, int axis);
 

@@ -135,18 +135,23 @@ static view merged(view v)
     return v;
 }
 
+/* The elements of a view by their numbers in row-major order, of rank 1. */
 static tc_val pick_view(tc_lower *lw, tc_val x, int64_t offset, const view *v)
 {
     int64_t n = count(v, 0), at[MOST_AXES] = {0};
-    int64_t *element = tc_new_n(&lw->ctx->arena, int64_t, (size_t)n);
+    tc_tensor index =
+        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i32, 2, (int64_t[]){1, n}));
     for (int64_t i = 0; i < n; i++) {
-        element[i] = offset;
+        int64_t element = offset;
         for (int k = 0; k < v->n; k++)
-            element[i] += at[k] * v->axis[k].step;
+            element += at[k] * v->axis[k].step;
+        tc_store_i64(index, i, element);
         for (int k = v->n - 1; k >= 0 && ++at[k] == v->axis[k].size; k--)
             at[k] = 0;
     }
-    return tc_put_pick(lw, x, 1, &n, element);
+    x = tc_put_reshape(lw, x, 3, (int64_t[]){1, tc_type_count(tc_put_type(lw, x)), 1});
+    x = tc_put_gather(lw, x, tc_put_data(lw, index.type, index.data));
+    return tc_put_reshape(lw, x, 1, &n);
 }
 
 /* From the order of falling steps to the caller's; axes that stand still are repeated. */
@@ -183,18 +188,4 @@ tc_val tc_put_strided(tc_lower *lw, tc_val x, int64_t offset, int rank, const tc
     else
         x = cut(lw, tc_put_reshape(lw, x, 2, (int64_t[]){1, extent}), offset, v);
     return arrange(lw, x, rank, axis, &order, from);
-}
-
-tc_val tc_put_pick(tc_lower *lw, tc_val x, int rank, const int64_t *dim, const int64_t *element)
-{
-    if (!x)
-        return x;
-    int64_t n = tc_dims_count(rank, dim);
-    tc_tensor index =
-        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i32, 2, (int64_t[]){1, n}));
-    for (int64_t i = 0; i < n; i++)
-        tc_store_i64(index, i, element[i]);
-    x = tc_put_reshape(lw, x, 3, (int64_t[]){1, tc_type_count(tc_put_type(lw, x)), 1});
-    x = tc_put_gather(lw, x, tc_put_data(lw, index.type, index.data));
-    return tc_put_reshape(lw, x, rank, dim);
 }

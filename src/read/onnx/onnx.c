@@ -8,7 +8,8 @@
     {#name, "", first, last, tc_onnx_build_##build, TC_OP_##op, extra, note},
 #define ONNX_MS(name, first, last, build, op, extra, note)                                         \
     {#name, "com.microsoft", first, last, tc_onnx_build_##build, TC_OP_##op, extra, note},
-const tc_onnx_row tc_onnx_rows[] = {
+/* ended by a row without name */
+static const tc_onnx_row rows[] = {
 #include "onnx.def"
     {0},
 };
@@ -76,7 +77,7 @@ static void find_functions(tc_onnx *reader)
                            f->overload ? f->overload : "");
         *tc_map_at(&reader->function, tc_str_of(key)) = f;
     }
-    for (const tc_onnx_row *row = tc_onnx_rows; row->name; row++) {
+    for (const tc_onnx_row *row = rows; row->name; row++) {
         const char *key = tc_text_format(&reader->work, "%s:%s", row->domain, row->name);
         *tc_map_at(&reader->row, tc_str_of(key)) = (void *)(uintptr_t)row;
     }

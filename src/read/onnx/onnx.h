@@ -28,7 +28,6 @@ typedef struct tc_onnx_row {
     double extra;
     const char *note;
 } tc_onnx_row;
-extern const tc_onnx_row tc_onnx_rows[]; /* ended by a row without name */
 
 enum { TC_ONNX_OLDEST = 7, TC_ONNX_NEWEST = 28 };
 

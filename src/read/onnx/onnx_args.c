@@ -70,7 +70,7 @@ static const TcOnnxPb__Attribute *resolve(const tc_onnx_scope *scope, const TcOn
     return a;
 }
 
-const TcOnnxPb__Attribute *tc_onnx_attribute(tc_onnx_node *n, const char *name)
+static const TcOnnxPb__Attribute *attribute_of(tc_onnx_node *n, const char *name)
 {
     return resolve(n->scope, among(n->proto->attribute, n->proto->n_attribute, name));
 }
@@ -83,7 +83,7 @@ enum { FLOAT = 1, INT, STRING, FLOATS = 6, INTS, STRINGS };
 /* The attribute where it is of the kind that is asked for; else NULL, with a message. */
 static const TcOnnxPb__Attribute *of_kind(tc_onnx_node *n, const char *name, int kind)
 {
-    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    const TcOnnxPb__Attribute *a = attribute_of(n, name);
     if (!a || !a->has_type || !a->type || (int)a->type == kind)
         return a;
     bool known = a->type > 0 && (size_t)a->type < TC_COUNT(kinds);
@@ -94,7 +94,7 @@ static const TcOnnxPb__Attribute *of_kind(tc_onnx_node *n, const char *name, int
 
 bool tc_onnx_has(tc_onnx_node *n, const char *name)
 {
-    return tc_onnx_attribute(n, name) != NULL;
+    return attribute_of(n, name) != NULL;
 }
 
 int64_t tc_onnx_int(tc_onnx_node *n, const char *name, int64_t missing)
@@ -152,7 +152,7 @@ const char *tc_onnx_text_at(tc_onnx_node *n, const char *name, int i, const char
 
 const TcOnnxPb__Graph *tc_onnx_graph(tc_onnx_node *n, const char *name)
 {
-    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    const TcOnnxPb__Attribute *a = attribute_of(n, name);
     if (!a || !a->g)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the graph '%s' is missing", name);
     return a ? a->g : NULL;
@@ -160,7 +160,7 @@ const TcOnnxPb__Graph *tc_onnx_graph(tc_onnx_node *n, const char *name)
 
 tc_val tc_onnx_tensor(tc_onnx_node *n, const char *name)
 {
-    const TcOnnxPb__Attribute *a = tc_onnx_attribute(n, name);
+    const TcOnnxPb__Attribute *a = attribute_of(n, name);
     tc_tensor t;
     if (!a || !a->t || n->m.status != TC_OK)
         return TC_NONE;

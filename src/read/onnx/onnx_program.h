@@ -85,9 +85,6 @@ tc_status tc_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n);
 const TcOnnxPb__Node *tc_onnx_only_user(tc_onnx_scope *scope, const char *name);
 int64_t tc_onnx_opset(const tc_onnx_scope *scope, const char *domain);
 
-/* onnx_args.c */
-const TcOnnxPb__Attribute *tc_onnx_attribute(tc_onnx_node *n, const char *name);
-
 /* onnx_dims.c */
 /* The model's inputs, typed, and what is given for them. */
 tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope);

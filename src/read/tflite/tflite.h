@@ -121,7 +121,6 @@ tc_ints tc_tfl_settled(tc_tfl_node *n, int i);
 int64_t tc_tfl_settled_int(tc_tfl_node *n, int i);
 
 /* Our type for one of the schema's numbers; TC_none when there is none. */
-tc_dtype tc_tfl_dtype(int code);
 const char *tc_tfl_type_name(int code);
 
 static inline bool tc_tfl_is_codes(const tc_tfl_tensor *t)

@@ -85,7 +85,6 @@ TC_MUST_USE tc_status tc_tfl_tensors(tc_tfl_scope *scope, int64_t graph);
 TC_MUST_USE tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc,
                                   tc_tensor *out);
 tc_bytes tc_tfl_buffer(tc_tfl *reader, int64_t i);
-bool tc_tfl_is_sparse(const tc_tfl_tensor *t);
 
 /* tflite_graph.c */
 /* The value of tensor i, its constant made; TC_NONE with *status set when there is none. */
@@ -98,7 +97,6 @@ const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom);
 /* tflite_state.c */
 /* fill: what it begins with where nothing else is said */
 tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill);
-void tc_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value);
 /* The variable tensor that is input i of the operator; nothing where it is another tensor. */
 void tc_tfl_variable_set(tc_tfl_node *n, int i, tc_val value);
 /* The name of the variable that tensor i of a graph is. */

@@ -78,14 +78,15 @@ static int64_t inverse(int64_t a, int bits)
     return x;
 }
 
-int64_t tc_tfl_one_over(int64_t a, int bits) { return saturated(inverse(a, bits) * 2, bits); }
+/* 1 / (1 + a), both all fraction. */
+static int64_t one_over(int64_t a, int bits) { return saturated(inverse(a, bits) * 2, bits); }
 
 int16_t tc_tfl_logistic16(int16_t v)
 {
     int64_t down = v > 0 ? -v : v; /* not past the least */
     if (v == 0)
         return 1 << 14;
-    int64_t r = tc_tfl_one_over(tc_tfl_exp_below(down, 3, 16), 16);
+    int64_t r = one_over(tc_tfl_exp_below(down, 3, 16), 16);
     return (int16_t)(v > 0 ? r : INT16_MAX - r);
 }
 
@@ -112,7 +113,7 @@ tc_tfl_quotient tc_tfl_reciprocal(int32_t v)
     int zeros = zeros_of((uint32_t)v);
     uint32_t up = zeros < 32 ? (uint32_t)v << zeros : 0;
     return (tc_tfl_quotient){
-        (int32_t)tc_tfl_one_over((int32_t)(up - (UINT32_C(1) << 31)), 32), 31 - zeros};
+        (int32_t)one_over((int32_t)(up - (UINT32_C(1) << 31)), 32), 31 - zeros};
 }
 
 int tc_tfl_sign_bits(int32_t v)

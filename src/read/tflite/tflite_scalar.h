@@ -8,8 +8,6 @@
 
 /* e^a for a <= 0 with `whole` integer bits, of `bits` bits; the result is all fraction. */
 int64_t tc_tfl_exp_below(int64_t a, int whole, int bits);
-/* 1 / (1 + a), both all fraction. */
-int64_t tc_tfl_one_over(int64_t a, int bits);
 /* Of int16: the result is all fraction; logistic's operand has three integer bits. */
 int16_t tc_tfl_logistic16(int16_t v);
 int16_t tc_tfl_tanh16(int16_t v, int whole);

@@ -52,7 +52,7 @@ tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64
     return v->now || declare(n, v, type) ? v->now : TC_NONE;
 }
 
-void tc_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value)
+static void state_set(tc_tfl_node *n, const char *name, tc_val value)
 {
     tc_tfl *reader = n->scope->reader;
     tc_tfl_variable *v = variable_of(reader, name);
@@ -87,7 +87,7 @@ void tc_tfl_variable_set(tc_tfl_node *n, int i, tc_val value)
 {
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
     if (t && t->variable)
-        tc_tfl_state_set(n, tc_tfl_variable_name(n->scope, t - n->scope->tensor), value);
+        state_set(n, tc_tfl_variable_name(n->scope, t - n->scope->tensor), value);
 }
 
 void tc_tfl_states_done(tc_tfl *reader, tc_graph *g)
@@ -149,7 +149,7 @@ void tc_tfl_build_assign_variable(tc_tfl_node *n)
     const char *name = handle_of(n, 0);
     tc_val x = tc_tfl_need(n, 1);
     if (name)
-        tc_tfl_state_set(n, name, x);
+        state_set(n, name, x);
 }
 
 void tc_tfl_build_call_once(tc_tfl_node *n)

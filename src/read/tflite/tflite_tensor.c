@@ -24,7 +24,7 @@ static const struct {
     [TFL_E5M2] = {"FLOAT8_E5M2", TC_e5m2},
 };
 
-tc_dtype tc_tfl_dtype(int code)
+static tc_dtype dtype_of(int code)
 {
     return code >= 0 && code < TFL_TYPES ? types[code].dtype : TC_none;
 }
@@ -98,7 +98,7 @@ static tc_status describe(tc_tfl_scope *scope, size_t i, tc_tfl_tensor *t)
     tc_fb_vector shape = tc_fb_list(t->table, TENSOR_SHAPE, 4);
     t->name = name.n ? tc_intern(ctx, name) : tc_text_format(&ctx->arena, "tensor %zu", i);
     t->code = (int8_t)tc_fb_u8(t->table, TENSOR_TYPE, 0);
-    t->dtype = tc_tfl_dtype(t->code);
+    t->dtype = dtype_of(t->code);
     t->variable = tc_fb_u8(t->table, TENSOR_VARIABLE, 0) != 0;
     TC_TRY(tc_tfl_broken(reader));
     const tc_loc loc = {.file = reader->file,
@@ -148,7 +148,7 @@ tc_bytes tc_tfl_buffer(tc_tfl *reader, int64_t i)
     return (tc_bytes){reader->bytes.data + at, (size_t)size};
 }
 
-bool tc_tfl_is_sparse(const tc_tfl_tensor *t)
+static bool is_sparse(const tc_tfl_tensor *t)
 {
     return tc_fb_has(t->table, TENSOR_SPARSITY);
 }
@@ -357,7 +357,7 @@ tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, 
         return tc_error(ctx, loc, TC_E_TOO_LARGE, "tensor '%s' has the shape %s", t->name,
                         tc_dims_text(&ctx->arena, t->rank, t->dim));
     const tc_type *type = tc_type_make(ctx, t->dtype, t->rank, t->dim);
-    bool sparse_one = tc_tfl_is_sparse(t);
+    bool sparse_one = is_sparse(t);
     if (!sparse_one && (int64_t)raw.size != (count * bits_of(t) + 7) / 8)
         return tc_error(ctx, loc, TC_E_TRUNCATED, "tensor '%s' has %zu bytes, its type %s needs "
                         "%" PRId64, t->name, raw.size, tc_type_text(&ctx->arena, type),
