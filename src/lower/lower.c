@@ -255,8 +255,8 @@ static bool accepted(tc_lower *lw)
     module.n_graph = module.cap_graph = lw->n_callee + 1;
     if (tc_verify_tosa_for(lw->ctx, &module, lw->target) != TC_OK)
         return false;
-    for (size_t k = 0; k < lw->to->n_node && !lw->why; k++)
-        lw->why = tc_machine_refuses(lw->target->machine, lw->to, lw->to->node[k]);
+    if (!lw->why)
+        lw->why = tc_machine_refuses(lw->ctx, lw->target->machine, lw->to);
     return !lw->why;
 }
 

@@ -68,7 +68,8 @@ typedef struct tc_machine {
 #define MACHINE(name) extern const tc_machine tc_machine_##name;
 #include "machine.def"
 
-/* npu_limits.c: why the machine does not take a TOSA node, or NULL when it does. */
-const char *tc_machine_refuses(const tc_machine *machine, const tc_graph *g, const tc_node *node);
+/* npu_limits.c: why the machine does not take the first of a TOSA graph's nodes that it refuses;
+ * NULL: it takes them all. */
+const char *tc_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_graph *g);
 
 #endif

@@ -12,6 +12,7 @@ typedef struct question {
     const tc_graph *g;
     const tc_node *node;
     const tc_type *x, *y; /* first operand (or the result), first result */
+    const bool *rescaled; /* by value: a rescale reads it */
 } question;
 
 static bool always(const question *q)
@@ -72,12 +73,7 @@ static bool is_i48(const question *q)
 }
 static bool result_i48(const question *q)
 {
-    if (q->y->dtype != TC_i48)
-        return false;
-    for (size_t k = 0; k < q->g->n_node; k++) /* its rescale directly behind makes it whole */
-        if (q->g->node[k]->op == TC_OP_tosa_rescale && q->g->node[k]->in[0] == q->node->out[0])
-            return false;
-    return true;
+    return q->y->dtype == TC_i48 && !q->rescaled[q->node->out[0]];
 }
 
 static bool past(tc_ints list, int64_t most)
@@ -255,17 +251,33 @@ static const limit limits[] = {
     NO_SUCH(scatter),
 };
 
-const char *tc_machine_refuses(const tc_machine *machine, const tc_graph *g, const tc_node *node)
+static const char *refuses_node(const tc_machine *machine, const question *q)
 {
-    if (node->op == TC_OP_const)
-        return NULL;
-    question q = {g, node, NULL, node->n_out ? tc_type_of(g, node->out[0]) : NULL};
-    q.x = node->n_in && node->in[0] ? tc_type_of(g, node->in[0]) : q.y;
     for (size_t i = 0; i < TC_COUNT(limits); i++) {
         const limit *l = &limits[i];
-        if ((l->op == TC_OP_COUNT || l->op == node->op) && (l->set & machine->limits) &&
-            l->breaks(&q))
+        if ((l->op == TC_OP_COUNT || l->op == q->node->op) && (l->set & machine->limits) &&
+            l->breaks(q))
             return l->said;
     }
     return NULL;
+}
+
+const char *tc_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_graph *g)
+{
+    const char *why = NULL;
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    bool *rescaled = tc_new_n(&ctx->scratch, bool, g->n_val);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_tosa_rescale)
+            rescaled[g->node[k]->in[0]] = true;
+    for (size_t k = 0; k < g->n_node && !why; k++) {
+        const tc_node *node = g->node[k];
+        if (node->op == TC_OP_const)
+            continue;
+        question q = {g, node, NULL, node->n_out ? tc_type_of(g, node->out[0]) : NULL, rescaled};
+        q.x = node->n_in && node->in[0] ? tc_type_of(g, node->in[0]) : q.y;
+        why = refuses_node(machine, &q);
+    }
+    tc_arena_rewind(&ctx->scratch, mark);
+    return why;
 }

@@ -107,8 +107,7 @@ static const char *refusal(tc_ctx *ctx, const char *target, const row *r)
     if (tc_target_parse(ctx, target, &t) != TC_OK ||
         tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK)
         return tc_diagnostics(ctx);
-    const tc_graph *g = tc_main(module);
-    return tc_machine_refuses(t.machine, g, g->node[g->n_node - 1]);
+    return tc_machine_refuses(ctx, t.machine, tc_main(module));
 }
 
 static bool holds(const char *target, const row *r, const char *words)
