@@ -13,7 +13,8 @@ static const char *words(tc_build *b, const char *format, va_list args)
 {
     char text[400];
     vsnprintf(text, sizeof text, format, args);
-    return tc_text_copy(&b->ctx->arena, tc_str_of(text));
+    return b->subject ? tc_text_format(&b->ctx->arena, "'%s': %s", b->subject, text)
+                      : tc_text_copy(&b->ctx->arena, tc_str_of(text));
 }
 
 void tc_b_bad(tc_build *b, tc_diag_id id, const char *format, ...)
@@ -98,13 +99,23 @@ tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
     if (b->status != TC_OK)
         return TC_NONE;
     const tc_type *t = tc_b_type(b, x);
-    if (t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
+    if (!b->every && t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
         return x;
     if (rank > TC_MAX_RANK) {
         tc_b_unsupported(b, "a tensor of %d axes; at most %d are handled", rank, TC_MAX_RANK);
         return TC_NONE;
     }
     return tc_b_1(b, reshape, tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank)), x);
+}
+
+tc_val tc_b_reshape_as(tc_build *b, tc_val x, const tc_type *like)
+{
+    return like ? tc_b_reshape(b, x, like->rank, like->dim) : TC_NONE;
+}
+
+tc_val tc_b_expand_as(tc_build *b, tc_val x, const tc_type *like)
+{
+    return like ? tc_b_expand(b, x, like->rank, like->dim) : TC_NONE;
 }
 
 tc_val tc_b_flat(tc_build *b, tc_val x)
@@ -131,7 +142,7 @@ tc_val tc_b_permute(tc_build *b, tc_val x, const int64_t *perm)
     if (b->status != TC_OK)
         return TC_NONE;
     int rank = tc_b_type(b, x)->rank;
-    bool moves = false;
+    bool moves = b->every;
     for (int i = 0; i < rank; i++)
         moves = moves || perm[i] != i;
     if (!moves)
@@ -152,15 +163,17 @@ tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim)
     if (b->status != TC_OK)
         return TC_NONE;
     const tc_type *t = tc_b_type(b, x);
-    if (t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
+    if (!b->every && t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
         return x;
     return tc_b_1(b, expand, tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank)), x);
 }
 
 tc_val tc_b_slice(tc_build *b, tc_val x, int axis, int64_t start, int64_t end, int64_t step)
 {
-    if (b->status != TC_OK || (start == 0 && step == 1 && end == tc_b_type(b, x)->dim[axis]))
-        return b->status == TC_OK ? x : TC_NONE;
+    if (b->status != TC_OK)
+        return TC_NONE;
+    if (!b->every && start == 0 && step == 1 && end == tc_b_type(b, x)->dim[axis])
+        return x;
     return tc_b_1(b, slice, tc_b_attr(b, slice, axis, start, end, step), x);
 }
 
@@ -182,7 +195,7 @@ tc_val tc_b_pad(tc_build *b, tc_val x, const int64_t *pad, double value)
     if (b->status != TC_OK)
         return TC_NONE;
     int n = 2 * tc_b_type(b, x)->rank;
-    bool any = false;
+    bool any = b->every;
     for (int i = 0; i < n; i++)
         any = any || pad[i] != 0;
     if (!any)

@@ -40,6 +40,8 @@ struct tc_build {
     tc_status status;                      /* the first failure */
     void (*fold)(tc_build *b, tc_node *n); /* may make a new node a constant; or NULL */
     tc_facts *facts;                       /* what `fold` knows */
+    const char *subject; /* at the head of messages, "'aten.add.Tensor': "; or NULL */
+    bool every;          /* a node for every step, also where nothing changes */
 };
 
 static inline const tc_type *tc_b_type(const tc_build *b, tc_val x)
@@ -149,6 +151,9 @@ tc_val tc_b_reduce(tc_build *b, tc_op op, tc_val x, const int64_t *axis, int n, 
 
 /* ---- movement: no node where nothing would change; axes are counted from the front ---- */
 tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
+/* Into the shape of a type; NULL: a failure of which a message has been given. */
+tc_val tc_b_reshape_as(tc_build *b, tc_val x, const tc_type *like);
+tc_val tc_b_expand_as(tc_build *b, tc_val x, const tc_type *like);
 tc_val tc_b_flat(tc_build *b, tc_val x);
 tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int axis);
 tc_val tc_b_permute(tc_build *b, tc_val x, const int64_t *perm);

@@ -190,5 +190,5 @@ static void fold(tc_build *m, tc_node *node)
 
 tc_build tc_build_folding(tc_ctx *ctx, tc_graph *g, const tc_loc *loc, tc_facts *facts)
 {
-    return (tc_build){ctx, g, loc, TC_OK, fold, facts};
+    return (tc_build){.ctx = ctx, .g = g, .loc = loc, .fold = fold, .facts = facts};
 }

@@ -9,22 +9,20 @@
 #define TC_PT2_H
 
 #include "../../wire/json.h"
+#include "../facts.h"
 #include "../read.h"
 
 /* The node being imported. */
 typedef struct tc_pt2_node {
+    tc_build m; /* a node for every step: a view's steps are gone back node by node */
     struct tc_pt2 *reader;
-    tc_ctx *ctx;
-    tc_graph *g;
     const char *target; /* "aten.add.Tensor": without "torch.ops." */
-    const tc_loc *loc;
     const tc_json *json;
-    int n_result;       /* results of the schema, tensors of a Tensor[] counted one by one */
-    tc_status status;   /* the first failure; accessors below do nothing more after one */
+    int n_result; /* results of the schema, tensors of a Tensor[] counted one by one */
     struct tc_pt2_work *work; /* the reader's own notes on this node */
 } tc_pt2_node;
 
-/* Arguments by schema name.  A missing or mistyped one without default sets n->status with a
+/* Arguments by schema name.  A missing or mistyped one without default sets n->m.status with a
  * message that names node, operator and argument, and returns zeros. */
 bool tc_pt2_has(tc_pt2_node *n, const char *arg); /* there, and not None */
 bool tc_pt2_is_tensor(tc_pt2_node *n, const char *arg);
@@ -46,27 +44,8 @@ tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing);
  * category. */
 tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other);
 
-/* A constant of one element, rank 0, holding the number exactly as dtype can. */
-tc_val tc_pt2_const(tc_pt2_node *n, tc_dtype dtype, double value);
-
-/* The numbers of x where they follow from constants alone; false when they do not. */
-bool tc_pt2_known(tc_pt2_node *n, tc_val x, tc_tensor *out);
-
 /* What the file says of result i: its type (dims and dtype). */
 const tc_type *tc_pt2_result_type(tc_pt2_node *n, int i);
-
-/* Append an operator; returns its first result, TC_NONE after a failure. */
-tc_val tc_pt2_emit(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in);
-/* The same for several results. */
-tc_node *tc_pt2_emit_many(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in,
-                          int n_out);
-#define tc_pt2_emit1(n, op, attr, a) tc_pt2_emit((n), (op), (attr), (tc_val[]){(a)}, 1)
-#define tc_pt2_emit2(n, op, attr, a, b) tc_pt2_emit((n), (op), (attr), (tc_val[]){(a), (b)}, 2)
-#define tc_pt2_emit3(n, op, attr, a, b, c)                                                         \
-    tc_pt2_emit((n), (op), (attr), (tc_val[]){(a), (b), (c)}, 3)
-
-/* x in another element type (x itself when it has it already). */
-tc_val tc_pt2_cast(tc_pt2_node *n, tc_val x, tc_dtype dtype);
 
 /* Result i of the node is this value; importers call it once per result they make. */
 void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value);
@@ -80,18 +59,30 @@ void tc_pt2_bind_inplace(tc_pt2_node *n, const char *arg, tc_val value);
  * binding. */
 void tc_pt2_view(tc_pt2_node *n, tc_val base, tc_val view);
 
-/* axis counted from the front; a message and 0 when it is out of range (rank 0 counts as rank
- * 1). */
-int64_t tc_pt2_axis(tc_pt2_node *n, int64_t axis, int rank);
+/* The dimensions as a list. */
+tc_ints tc_pt2_dims(tc_pt2_node *n, const tc_type *type);
 
-/* Attribute records in the context's arena. */
-#define tc_pt2_attr(n, record, ...)                                                                \
-    ((tc_attr_##record *)tc_arena_copy(&(n)->ctx->arena, &(tc_attr_##record){__VA_ARGS__},         \
-                                       sizeof(tc_attr_##record)))
+/* Elements [start, end) by step along an axis, as Python counts: negative from the end, clamped. */
+tc_val tc_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end,
+                    int64_t step);
+/* What that comes to, as the operator's attributes. */
+tc_attr_slice *tc_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis, int64_t start,
+                                 int64_t end, int64_t step);
 
-/* A form of the operator that is not handled: message with a reason; sets n->status. */
-void tc_pt2_unsupported(tc_pt2_node *n, const char *reason);
-void tc_pt2_bad(tc_pt2_node *n, tc_diag_id id, const char *reason);
+/* A constant of bools; the numbers are copied. */
+tc_val tc_pt2_mask(tc_pt2_node *n, const uint8_t *v, int32_t rank, const int64_t *dim);
+
+/* Where a known tensor is not zero: a list per axis, written to `out`; false: it is not known. */
+bool tc_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out);
+
+/* A Tensor[] without holes. */
+tc_val *tc_pt2_list_of(tc_pt2_node *n, const char *arg, int *count);
+
+/* Axes counted from the front; all of them when the list is empty. */
+tc_ints tc_pt2_axes(tc_pt2_node *n, tc_ints axes, int rank);
+
+/* Bind the one result; `view`: it shows the numbers of `base` (0: a copy). */
+void tc_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view);
 
 /* One row of an importer table: "aten.add.Tensor"; `op` and `extra` let one function serve a
  * family. A trailing '_' before the overload ("aten.add_.Tensor") is looked up as its functional

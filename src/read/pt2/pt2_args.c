@@ -6,30 +6,18 @@
 
 /* Messages: the first failure of a node is the one that counts. */
 
-void tc_pt2_unsupported(tc_pt2_node *n, const char *reason)
-{
-    if (n->status == TC_OK)
-        n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED, "'%s': %s", n->target, reason);
-}
-
-void tc_pt2_bad(tc_pt2_node *n, tc_diag_id id, const char *reason)
-{
-    if (n->status == TC_OK)
-        n->status = tc_error(n->ctx, n->loc, id, "'%s': %s", n->target, reason);
-}
-
 static void bad_argument(tc_pt2_node *n, const char *arg, const char *expected)
 {
-    if (n->status == TC_OK)
-        n->status = tc_error(n->ctx, n->loc, TC_E_ARGUMENT,
-                             "node '%s': argument '%s' of '%s' is missing or not %s", n->loc->node,
+    if (n->m.status == TC_OK)
+        n->m.status = tc_error(n->m.ctx, n->m.loc, TC_E_ARGUMENT,
+                             "node '%s': argument '%s' of '%s' is missing or not %s", n->m.loc->node,
                              arg, n->target, expected);
 }
 
 void tc_pt2_fail_again(tc_pt2_node *n)
 {
-    if (n->status == TC_OK)
-        n->status = TC_UNSUPPORTED;
+    if (n->m.status == TC_OK)
+        n->m.status = TC_UNSUPPORTED;
 }
 
 /* Finding arguments: {"name": ..., "arg": {tag: value}} */
@@ -73,35 +61,35 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
     tc_pt2_scope *scope = n->work->scope;
     tc_str text = tc_json_text(&scope->reader->work, tc_json_get(named, "name"));
     tc_pt2_name *name = tc_pt2_name_of(scope, text);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return NULL;
     if (name && name->kind == TC_PT2_PAYLOAD)
-        n->status = tc_pt2_load(scope, name, n->loc);
+        n->m.status = tc_pt2_load(scope, name, n->m.loc);
     else if (name && name->kind == TC_PT2_BROKEN)
         tc_pt2_fail_again(n);
     else if (!name)
-        n->status =
-            tc_error(n->ctx, n->loc, TC_E_ORDER, "'%s' uses '%.*s', which nothing before it makes",
+        n->m.status =
+            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%s' uses '%.*s', which nothing before it makes",
                      n->target, (int)text.n, text.p ? text.p : "");
     else if (name->kind == TC_PT2_UNMADE)
-        n->status = tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
+        n->m.status = tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
                                    "'%s' uses '%.*s', a result of '%s' that is not computed",
                                    n->target, (int)text.n, text.p, name->full_name);
     else if (name->kind != TC_PT2_CELL)
-        n->status =
-            tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED, "'%s' uses '%.*s', which is no tensor",
+        n->m.status =
+            tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED, "'%s' uses '%.*s', which is no tensor",
                            n->target, (int)text.n, text.p);
-    return n->status == TC_OK ? name->cell : NULL;
+    return n->m.status == TC_OK ? name->cell : NULL;
 }
 
 /* Inside torch.autocast the floats that an operator takes are of the type that it gives. */
 static tc_val autocast(tc_pt2_node *n, tc_val x)
 {
-    const tc_pt2_result *r = n->n_result ? &n->work->result[0] : NULL;
+    const tc_pt2_slot *r = n->n_result ? &n->work->result[0] : NULL;
     const tc_type *type =
-        r && r->tensor ? tc_pt2_declared(n->work->scope, r->name, n->loc, NULL) : NULL;
-    bool floats = type && tc_is_float(type->dtype) && tc_is_float(tc_type_of(n->g, x)->dtype);
-    return floats ? tc_pt2_cast(n, x, type->dtype) : x;
+        r && r->tensor ? tc_pt2_declared(n->work->scope, r->name, n->m.loc, NULL) : NULL;
+    bool floats = type && tc_is_float(type->dtype) && tc_is_float(tc_type_of(n->m.g, x)->dtype);
+    return floats ? tc_b_cast(&n->m, x, type->dtype) : x;
 }
 
 tc_val tc_pt2_value(tc_pt2_node *n, const tc_json *named)
@@ -111,12 +99,12 @@ tc_val tc_pt2_value(tc_pt2_node *n, const tc_json *named)
     tc_val val = TC_NONE;
     if (!cell)
         return TC_NONE;
-    n->status = tc_pt2_current(n->g, cell, n->loc, &val);
+    n->m.status = tc_pt2_current(n->m.g, cell, n->m.loc, &val);
     tc_grow(&work->scope->reader->work, work->read, work->n_read, work->cap_read);
     work->read[work->n_read++] = cell;
-    if (n->status == TC_OK && work->scope->autocast)
+    if (n->m.status == TC_OK && work->scope->autocast)
         val = autocast(n, val);
-    return n->status == TC_OK ? val : TC_NONE;
+    return n->m.status == TC_OK ? val : TC_NONE;
 }
 
 /* Tensors */
@@ -139,7 +127,7 @@ tc_val tc_pt2_tensor_opt(tc_pt2_node *n, const char *arg)
     const tc_json *value = find(n, arg, &tag);
     if (value && !tc_str_is(tag, "as_tensor"))
         bad_argument(n, arg, "a tensor");
-    return value && n->status == TC_OK ? tc_pt2_value(n, value) : TC_NONE;
+    return value && n->m.status == TC_OK ? tc_pt2_value(n, value) : TC_NONE;
 }
 
 tc_val tc_pt2_tensor(tc_pt2_node *n, const char *arg)
@@ -157,7 +145,7 @@ tc_val *tc_pt2_values(tc_pt2_node *n, const tc_json *json, tc_str tag, int *coun
     *count = 0;
     if (!optional && !tc_str_is(tag, "as_tensors"))
         return NULL;
-    tc_val *list = tc_new_n(&n->ctx->arena, tc_val, json->n);
+    tc_val *list = tc_new_n(&n->m.ctx->arena, tc_val, json->n);
     for (const tc_json *item = tc_json_first(json); item; item = item->next) {
         const tc_json *named = optional ? tc_json_get(item, "as_tensor") : item;
         list[(*count)++] = named ? tc_pt2_value(n, named) : TC_NONE;
@@ -229,7 +217,7 @@ static tc_pt2_number number(tc_pt2_node *n, const char *arg, const char *expecte
     const tc_json *value = find(n, arg, &tag);
     tc_pt2_number none = {TC_PT2_NOTHING, 0, 0};
     *found = value != NULL;
-    if (!value || n->status != TC_OK)
+    if (!value || n->m.status != TC_OK)
         return none;
     tc_pt2_number result = tc_pt2_number_of(n->work->scope, value, tag);
     if (result.kind == TC_PT2_BROKEN)
@@ -280,7 +268,7 @@ static tc_pt2_number *numbers(tc_pt2_node *n, const char *arg, int32_t *count)
     tc_str tag;
     const tc_json *value = find(n, arg, &tag);
     *count = 0;
-    if (!value || n->status != TC_OK || (tc_str_is(tag, "as_tensors") && value->n == 0))
+    if (!value || n->m.status != TC_OK || (tc_str_is(tag, "as_tensors") && value->n == 0))
         return NULL;
     tc_pt2_scope *scope = n->work->scope;
     const tc_json *item = value;
@@ -310,7 +298,7 @@ tc_ints tc_pt2_ints(tc_pt2_node *n, const char *arg)
 {
     int32_t count;
     const tc_pt2_number *list = numbers(n, arg, &count);
-    int64_t *v = tc_new_n(&n->ctx->arena, int64_t, (size_t)count);
+    int64_t *v = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)count);
     for (int32_t i = 0; i < count; i++) {
         v[i] = list[i].i;
         if (list[i].kind == TC_PT2_FLOAT)
@@ -323,7 +311,7 @@ tc_floats tc_pt2_floats(tc_pt2_node *n, const char *arg)
 {
     int32_t count;
     const tc_pt2_number *list = numbers(n, arg, &count);
-    double *v = tc_new_n(&n->ctx->arena, double, (size_t)count);
+    double *v = tc_new_n(&n->m.ctx->arena, double, (size_t)count);
     for (int32_t i = 0; i < count; i++)
         v[i] = list[i].f;
     return (tc_floats){count, v};
@@ -335,9 +323,9 @@ const char *tc_pt2_text(tc_pt2_node *n, const char *arg, const char *missing)
     const tc_json *value = find(n, arg, &tag);
     if (value && !(tc_str_is(tag, "as_string") && tc_json_is(value, TC_JSON_TEXT)))
         bad_argument(n, arg, "text");
-    if (!value || n->status != TC_OK)
+    if (!value || n->m.status != TC_OK)
         return missing;
-    return tc_intern(n->ctx, tc_json_text(&n->work->scope->reader->work, value));
+    return tc_intern(n->m.ctx, tc_json_text(&n->work->scope->reader->work, value));
 }
 
 tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
@@ -345,14 +333,14 @@ tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
     tc_str tag;
     int64_t code = 0;
     const tc_json *value = find(n, arg, &tag);
-    if (!value || n->status != TC_OK)
+    if (!value || n->m.status != TC_OK)
         return missing;
     if (!tc_str_is(tag, "as_scalar_type") || !tc_json_i64(value, &code))
         bad_argument(n, arg, "an element type");
     tc_dtype dtype = tc_dtype_from_pt2(code);
-    if (n->status == TC_OK && dtype == TC_none)
-        n->status =
-            tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
+    if (n->m.status == TC_OK && dtype == TC_none)
+        n->m.status =
+            tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
                            "'%s': element type %" PRId64 " of torch.export", n->target, code);
     return dtype;
 }
@@ -361,19 +349,14 @@ tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
 
 static tc_val scalar(tc_pt2_node *n, tc_dtype dtype, tc_pt2_number v)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    tc_tensor t = {tc_type_make(n->ctx, dtype, 0, NULL), tc_arena_raw(&n->ctx->arena, 16)};
+    tc_tensor t = {tc_type_make(n->m.ctx, dtype, 0, NULL), tc_arena_raw(&n->m.ctx->arena, 16)};
     if (v.kind == TC_PT2_FLOAT)
         tc_store_f64(t, 0, v.f);
     else
         tc_store_i64(t, 0, v.i);
-    return tc_graph_const(n->g, t.type, t.data, NULL, n->loc);
-}
-
-tc_val tc_pt2_const(tc_pt2_node *n, tc_dtype dtype, double value)
-{
-    return scalar(n, dtype, float_number(value));
+    return tc_graph_const(n->m.g, t.type, t.data, NULL, n->m.loc);
 }
 
 /* The element type a number takes beside a tensor of type `beside`: the tensor's own, unless the
@@ -394,14 +377,14 @@ static tc_val complex_number(tc_pt2_node *n, const char *arg)
     tc_str tag;
     double re, im;
     const tc_json *value = find(n, arg, &tag);
-    if (!value || n->status != TC_OK || !tc_str_is(tag, "as_complex") ||
+    if (!value || n->m.status != TC_OK || !tc_str_is(tag, "as_complex") ||
         !tc_json_f64(tc_json_get(value, "real"), &re) ||
         !tc_json_f64(tc_json_get(value, "imag"), &im))
         return TC_NONE;
     tc_val part[2];
-    part[0] = tc_pt2_const(n, TC_f32, re);
-    part[1] = tc_pt2_const(n, TC_f32, im);
-    return tc_pt2_emit(n, TC_OP_complex, NULL, part, 2);
+    part[0] = tc_b_scalar(&n->m, TC_f32, re);
+    part[1] = tc_b_scalar(&n->m, TC_f32, im);
+    return tc_b_op(&n->m, TC_OP_complex, NULL, part, 2);
 }
 
 tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
@@ -415,57 +398,19 @@ tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
     tc_pt2_number v = number(n, arg, "a number or a tensor", &found);
     if (!found)
         bad_argument(n, arg, "a number or a tensor");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    return scalar(n, number_type(v.kind, other ? tc_type_of(n->g, other)->dtype : TC_none), v);
-}
-
-/* Emitting */
-
-tc_node *tc_pt2_emit_many(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in,
-                          int n_out)
-{
-    tc_node *node = NULL;
-    if (n->status == TC_OK)
-        n->status = tc_graph_emit(n->g, op, attr, in, n_in, n_out, n->loc, &node);
-    return n->status == TC_OK ? node : NULL;
-}
-
-tc_val tc_pt2_emit(tc_pt2_node *n, tc_op op, const void *attr, const tc_val *in, int n_in)
-{
-    tc_node *node = tc_pt2_emit_many(n, op, attr, in, n_in, 1);
-    return node ? node->out[0] : TC_NONE;
-}
-
-tc_val tc_pt2_cast(tc_pt2_node *n, tc_val x, tc_dtype dtype)
-{
-    if (n->status != TC_OK || tc_type_of(n->g, x)->dtype == dtype)
-        return x;
-    return tc_pt2_emit1(n, TC_OP_cast, tc_pt2_attr(n, cast, dtype), x);
-}
-
-int64_t tc_pt2_axis(tc_pt2_node *n, int64_t axis, int rank)
-{
-    int64_t most = rank ? rank : 1;
-    if (n->status != TC_OK)
-        return 0;
-    if (axis < -most || axis >= most) {
-        n->status =
-            tc_error(n->ctx, n->loc, TC_E_ARGUMENT, "'%s': axis %" PRId64 " of a tensor of rank %d",
-                     n->target, axis, rank);
-        return 0;
-    }
-    return axis < 0 ? axis + most : axis;
+    return scalar(n, number_type(v.kind, other ? tc_type_of(n->m.g, other)->dtype : TC_none), v);
 }
 
 /* Results */
 
-static tc_pt2_result *result_at(tc_pt2_node *n, int i)
+static tc_pt2_slot *result_at(tc_pt2_node *n, int i)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return NULL;
     if (i < 0 || i >= n->n_result) {
-        n->status = tc_error(n->ctx, n->loc, TC_E_STRUCTURE,
+        n->m.status = tc_error(n->m.ctx, n->m.loc, TC_E_STRUCTURE,
                              "'%s' has %d results here, and makes more", n->target, n->n_result);
         return NULL;
     }
@@ -474,8 +419,8 @@ static tc_pt2_result *result_at(tc_pt2_node *n, int i)
 
 const tc_type *tc_pt2_result_type(tc_pt2_node *n, int i)
 {
-    tc_pt2_result *r = result_at(n, i);
-    return r ? tc_pt2_declared(n->work->scope, r->name, n->loc, &n->status) : NULL;
+    tc_pt2_slot *r = result_at(n, i);
+    return r ? tc_pt2_declared(n->work->scope, r->name, n->m.loc, &n->m.status) : NULL;
 }
 
 /* Sizes that the export could not know are those of what was computed. */
@@ -488,27 +433,27 @@ static void learn_sizes(tc_pt2_scope *scope, const tc_json *meta, const tc_type 
         tc_pt2_learn(scope->reader, size, type->dim[axis++]);
 }
 
-static void check_type(tc_pt2_node *n, const tc_pt2_result *r, tc_val value)
+static void check_type(tc_pt2_node *n, const tc_pt2_slot *r, tc_val value)
 {
     tc_pt2_scope *scope = n->work->scope;
     const tc_json *meta = tc_map_get(&scope->declared, r->name);
     if (!meta)
         return;
-    const tc_type *computed = tc_type_of(n->g, value);
+    const tc_type *computed = tc_type_of(n->m.g, value);
     learn_sizes(scope, meta, computed);
-    const tc_type *declared = tc_pt2_declared(scope, r->name, n->loc, &n->status);
+    const tc_type *declared = tc_pt2_declared(scope, r->name, n->m.loc, &n->m.status);
     if (!declared || declared == computed)
         return;
-    tc_mark mark = tc_arena_mark(&n->ctx->scratch);
-    n->status =
-        tc_error(n->ctx, n->loc, TC_E_MISMATCH,
-                 "node '%s' ('%s'): the file says that '%.*s' is %s, computed is %s", n->loc->node,
-                 n->target, (int)r->name.n, r->name.p, tc_type_text(&n->ctx->scratch, declared),
-                 tc_type_text(&n->ctx->scratch, computed));
-    tc_arena_rewind(&n->ctx->scratch, mark);
+    tc_mark mark = tc_arena_mark(&n->m.ctx->scratch);
+    n->m.status =
+        tc_error(n->m.ctx, n->m.loc, TC_E_MISMATCH,
+                 "node '%s' ('%s'): the file says that '%.*s' is %s, computed is %s", n->m.loc->node,
+                 n->target, (int)r->name.n, r->name.p, tc_type_text(&n->m.ctx->scratch, declared),
+                 tc_type_text(&n->m.ctx->scratch, computed));
+    tc_arena_rewind(&n->m.ctx->scratch, mark);
 }
 
-static void name_result(tc_pt2_node *n, tc_pt2_result *r, tc_pt2_cell *cell)
+static void name_result(tc_pt2_node *n, tc_pt2_slot *r, tc_pt2_cell *cell)
 {
     tc_pt2_scope *scope = n->work->scope;
     tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
@@ -521,31 +466,31 @@ void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
 {
     if (n->work->in_place && i == 0) {
         const tc_json *first = tc_json_first(tc_json_get(n->json, "inputs"));
-        tc_str arg = tc_json_text(&n->ctx->arena, tc_json_get(first, "name"));
-        tc_pt2_bind_inplace(n, tc_text_copy(&n->ctx->arena, arg), value);
+        tc_str arg = tc_json_text(&n->m.ctx->arena, tc_json_get(first, "name"));
+        tc_pt2_bind_inplace(n, tc_text_copy(&n->m.ctx->arena, arg), value);
         return;
     }
-    tc_pt2_result *r = result_at(n, i);
+    tc_pt2_slot *r = result_at(n, i);
     if (!r || !r->tensor)
         return;
     if (tc_pt2_name_of(n->work->scope, r->name))
-        n->status =
-            tc_error(n->ctx, n->loc, TC_E_ORDER, "'%.*s' is made twice", (int)r->name.n, r->name.p);
+        n->m.status =
+            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%.*s' is made twice", (int)r->name.n, r->name.p);
     else
         check_type(n, r, value);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     tc_pt2_cell *cell = tc_new(&n->work->scope->reader->work, tc_pt2_cell);
     cell->val = value;
     name_result(n, r, cell);
-    tc_value *made = tc_value_of(n->g, value);
+    tc_value *made = tc_value_of(n->m.g, value);
     if (!made->name && !made->data)
-        made->name = tc_intern(n->ctx, r->name);
+        made->name = tc_intern(n->m.ctx, r->name);
 }
 
 void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number v)
 {
-    tc_pt2_result *r = result_at(n, i);
+    tc_pt2_slot *r = result_at(n, i);
     if (!r || r->tensor)
         return;
     tc_pt2_scope *scope = n->work->scope;
@@ -560,11 +505,11 @@ void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number v)
 /* x broadcast to the type of the tensor that it is written into. */
 static tc_val fit(tc_pt2_node *n, tc_val x, const tc_type *into)
 {
-    x = tc_pt2_cast(n, x, into->dtype);
-    if (n->status != TC_OK || tc_type_of(n->g, x) == into)
+    x = tc_b_cast(&n->m, x, into->dtype);
+    if (n->m.status != TC_OK || tc_type_of(n->m.g, x) == into)
         return x;
-    tc_ints shape = tc_ints_copy(&n->ctx->arena, into->dim, into->rank);
-    return tc_pt2_emit1(n, TC_OP_expand, tc_pt2_attr(n, shape, shape), x);
+    tc_ints shape = tc_ints_copy(&n->m.ctx->arena, into->dim, into->rank);
+    return tc_b_1(&n->m, expand, tc_b_attr(&n->m, shape, shape), x);
 }
 
 void tc_pt2_bind_inplace(tc_pt2_node *n, const char *arg, tc_val value)
@@ -573,13 +518,13 @@ void tc_pt2_bind_inplace(tc_pt2_node *n, const char *arg, tc_val value)
     const tc_json *named = find(n, arg, &tag);
     if (!named || !tc_str_is(tag, "as_tensor"))
         bad_argument(n, arg, "a tensor");
-    tc_pt2_cell *cell = n->status == TC_OK ? tc_pt2_cell_of(n, named) : NULL;
+    tc_pt2_cell *cell = n->m.status == TC_OK ? tc_pt2_cell_of(n, named) : NULL;
     if (!cell)
         return;
-    value = fit(n, value, tc_type_of(n->g, cell->val));
-    if (n->status == TC_OK && value != cell->val)
-        n->status = tc_pt2_write(n->g, &n->work->scope->reader->work, cell, value, n->loc);
-    tc_pt2_result *r = n->n_result && n->status == TC_OK ? result_at(n, 0) : NULL;
+    value = fit(n, value, tc_type_of(n->m.g, cell->val));
+    if (n->m.status == TC_OK && value != cell->val)
+        n->m.status = tc_pt2_write(n->m.g, &n->work->scope->reader->work, cell, value, n->m.loc);
+    tc_pt2_slot *r = n->n_result && n->m.status == TC_OK ? result_at(n, 0) : NULL;
     if (!r || !r->tensor)
         return;
     check_type(n, r, value);

@@ -2,14 +2,14 @@
 /* pt2_arrange.c -- importers of operators that join, repeat and turn tensors, give them borders,
  * and read them along diagonals and strides.  A row's `extra` is 1 when ATen returns a view, 0 for
  * a copy, unless the importer says otherwise. */
-#include "pt2_make.h"
+#include "pt2.h"
 
 /* Joining. */
 
 /* x with as many axes as atleast_1d, _2d or _3d gives it. */
 static tc_val at_least(tc_pt2_node *n, tc_val x, int rank)
 {
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     if (t->rank >= rank)
         return x;
     int64_t dim[3] = {1, 1, 1};
@@ -19,7 +19,7 @@ static tc_val at_least(tc_pt2_node *n, tc_val x, int rank)
         dim[0] = t->dim[0];
         dim[1] = t->dim[1];
     }
-    return tc_pt2_reshape(n, x, tc_ints_copy(&n->ctx->arena, dim, rank));
+    return tc_b_reshape(&n->m, x, rank, dim);
 }
 
 /* Every tensor in the result's element type; old programs join lists of nothing, which are left
@@ -28,17 +28,17 @@ static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
     int kept = 0;
-    for (int i = 0; y && i < count && n->status == TC_OK; i++) {
-        const tc_type *t = tc_pt2_type(n, x[i]);
+    for (int i = 0; y && i < count && n->m.status == TC_OK; i++) {
+        const tc_type *t = tc_b_type(&n->m, x[i]);
         if (op == TC_OP_cat && t->rank == 1 && t->dim[0] == 0 &&
             (y->rank > 1 || (kept == 0 && i + 1 < count)))
             continue;
-        x[kept++] = tc_pt2_cast(n, x[i], y->dtype);
+        x[kept++] = tc_b_cast(&n->m, x[i], y->dtype);
     }
-    if (n->status == TC_OK && !kept)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "there is nothing to join");
-    const void *attr = tc_pt2_attr(n, axis, axis);
-    tc_pt2_result(n, TC_NONE, tc_pt2_emit(n, op, attr, x, kept), 0);
+    if (n->m.status == TC_OK && !kept)
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "there is nothing to join");
+    const void *attr = tc_b_attr(&n->m, axis, axis);
+    tc_pt2_result(n, TC_NONE, tc_b_op(&n->m, op, attr, x, kept), 0);
 }
 
 static void import_join(tc_pt2_node *n, const tc_pt2_row *row)
@@ -47,8 +47,8 @@ static void import_join(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     int64_t dim = tc_pt2_int(n, tc_pt2_has(n, "axis") ? "axis" : "dim", 0);
     const tc_type *y = tc_pt2_result_type(n, 0);
-    if (n->status == TC_OK)
-        join(n, row->op, x, count, tc_pt2_axis(n, dim, y->rank));
+    if (n->m.status == TC_OK)
+        join(n, row->op, x, count, tc_b_axis(&n->m, dim, y->rank));
 }
 
 /* hstack, vstack, dstack: extra is the least rank; the axis is the last of those. */
@@ -56,11 +56,11 @@ static void import_dim_stack(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int count, rank = (int)row->extra;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
-    for (int i = 0; i < count && n->status == TC_OK; i++)
+    for (int i = 0; i < count && n->m.status == TC_OK; i++)
         x[i] = at_least(n, x[i], rank);
-    if (n->status != TC_OK || !count)
+    if (n->m.status != TC_OK || !count)
         return;
-    int64_t axis = rank == 1 ? (tc_pt2_type(n, x[0])->rank > 1) : rank == 2 ? 0 : 2;
+    int64_t axis = rank == 1 ? (tc_b_type(&n->m, x[0])->rank > 1) : rank == 2 ? 0 : 2;
     join(n, TC_OP_cat, x, count, axis);
 }
 
@@ -70,13 +70,13 @@ static void import_column_stack(tc_pt2_node *n, const tc_pt2_row *row)
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     (void)row;
-    for (int i = 0; i < count && n->status == TC_OK; i++) {
-        const tc_type *t = tc_pt2_type(n, x[i]);
+    for (int i = 0; i < count && n->m.status == TC_OK; i++) {
+        const tc_type *t = tc_b_type(&n->m, x[i]);
         int64_t column[2] = {tc_type_count(t), 1};
         if (t->rank < 2)
-            x[i] = tc_pt2_reshape(n, x[i], tc_ints_copy(&n->ctx->arena, column, 2));
+            x[i] = tc_b_reshape(&n->m, x[i], 2, column);
     }
-    if (n->status == TC_OK)
+    if (n->m.status == TC_OK)
         join(n, TC_OP_cat, x, count, 1);
 }
 
@@ -87,14 +87,14 @@ static void import_repeat(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints given = tc_pt2_ints(n, tc_pt2_has(n, "repeats") ? "repeats" : "dims");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, x)->rank, lead = given.n < rank ? rank - given.n : 0;
-    int64_t *repeats = tc_new_n(&n->ctx->arena, int64_t, (size_t)(given.n + lead));
+    int rank = tc_b_type(&n->m, x)->rank, lead = given.n < rank ? rank - given.n : 0;
+    int64_t *repeats = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(given.n + lead));
     for (int i = 0; i < given.n + lead; i++)
         repeats[i] = i < lead ? 1 : given.v[i - lead];
     tc_pt2_result(
-        n, x, tc_pt2_emit1(n, TC_OP_repeat, tc_pt2_attr(n, repeat, {given.n + lead, repeats}), x),
+        n, x, tc_b_1(&n->m, repeat, tc_b_attr(&n->m, repeat, {given.n + lead, repeats}), x),
         0);
 }
 
@@ -104,26 +104,26 @@ static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t repeats = tc_pt2_need_int(n, "repeats"), dim = tc_pt2_int(n, "dim", 0);
     (void)row;
     if (!tc_pt2_has(n, "dim"))
-        x = tc_pt2_flat(n, x);
-    if (n->status != TC_OK)
+        x = tc_b_flat(&n->m, x);
+    if (n->m.status != TC_OK)
         return;
-    int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
+    int64_t axis = tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
     tc_pt2_result(
         n, x,
-        tc_pt2_emit1(n, TC_OP_repeat_interleave, tc_pt2_attr(n, interleave, axis, repeats), x), 0);
+        tc_b_1(&n->m, repeat_interleave, tc_b_attr(&n->m, interleave, axis, repeats), x), 0);
 }
 
 static void import_flip(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints dims = row->extra < 0 ? tc_pt2_ints(n, "dims")
-                                  : tc_ints_fill(&n->ctx->arena, (int64_t)row->extra, 1);
-    if (n->status != TC_OK)
+                                  : tc_ints_fill(&n->m.ctx->arena, (int64_t)row->extra, 1);
+    if (n->m.status != TC_OK)
         return;
     tc_ints axes = {0, NULL};
     if (dims.n)
-        axes = tc_pt2_axes(n, dims, tc_pt2_type(n, x)->rank);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_flip, tc_pt2_attr(n, flip, axes), x), 0);
+        axes = tc_pt2_axes(n, dims, tc_b_type(&n->m, x)->rank);
+    tc_pt2_result(n, x, tc_b_1(&n->m, flip, tc_b_attr(&n->m, flip, axes), x), 0);
 }
 
 /* A quarter turn is a flip and a transpose, half a turn two flips. */
@@ -133,18 +133,18 @@ static void import_rot90(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t k = ((tc_pt2_int(n, "k", 1) % 4) + 4) % 4, plane[2] = {0, 1};
     tc_ints dims = tc_pt2_ints(n, "dims");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     for (int i = 0; i < dims.n && i < 2; i++)
         plane[i] = dims.v[i];
     for (int i = 0; i < 2; i++)
-        plane[i] = tc_pt2_axis(n, plane[i], tc_pt2_type(n, x)->rank);
-    tc_ints axes = k == 2   ? tc_ints_copy(&n->ctx->arena, plane, 2)
+        plane[i] = tc_b_axis(&n->m, plane[i], tc_b_type(&n->m, x)->rank);
+    tc_ints axes = k == 2   ? tc_ints_copy(&n->m.ctx->arena, plane, 2)
                    : k == 0 ? (tc_ints){0, NULL}
-                            : tc_ints_copy(&n->ctx->arena, &plane[k == 1], 1);
-    tc_val y = tc_pt2_emit1(n, TC_OP_flip, tc_pt2_attr(n, flip, axes), x);
+                            : tc_ints_copy(&n->m.ctx->arena, &plane[k == 1], 1);
+    tc_val y = tc_b_1(&n->m, flip, tc_b_attr(&n->m, flip, axes), x);
     if (k % 2)
-        y = tc_pt2_swap(n, y, plane[0], plane[1]);
+        y = tc_b_swap(&n->m, y, (int)plane[0], (int)plane[1]);
     tc_pt2_result(n, x, y, 0);
 }
 
@@ -153,33 +153,33 @@ static void import_roll(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints shifts = tc_pt2_ints(n, "shifts"), dims = tc_pt2_ints(n, "dims");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    tc_val from = dims.n ? x : tc_pt2_flat(n, x);
-    int64_t *axes = tc_new_n(&n->ctx->arena, int64_t, (size_t)(dims.n ? dims.n : 1));
+    const tc_type *t = tc_b_type(&n->m, x);
+    tc_val from = dims.n ? x : tc_b_flat(&n->m, x);
+    int64_t *axes = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(dims.n ? dims.n : 1));
     for (int i = 0; i < dims.n; i++)
-        axes[i] = tc_pt2_axis(n, dims.v[i], t->rank);
-    const void *attr = tc_pt2_attr(n, roll, shifts, {dims.n ? dims.n : 1, axes});
-    tc_val y = tc_pt2_emit1(n, TC_OP_roll, attr, from);
-    tc_pt2_result(n, x, dims.n ? y : tc_pt2_reshape(n, y, tc_pt2_dims(n, t)), 0);
+        axes[i] = tc_b_axis(&n->m, dims.v[i], t->rank);
+    const void *attr = tc_b_attr(&n->m, roll, shifts, {dims.n ? dims.n : 1, axes});
+    tc_val y = tc_b_1(&n->m, roll, attr, from);
+    tc_pt2_result(n, x, dims.n ? y : tc_b_reshape_as(&n->m, y, t), 0);
 }
 
 /* Borders: PyTorch lists them from the last axis, ours from the first. */
 static void pad(tc_pt2_node *n, tc_val x, tc_ints given, tc_field_pad_mode mode, double value)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, x)->rank;
+    int rank = tc_b_type(&n->m, x)->rank;
     if (given.n % 2 || given.n > 2 * rank) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the list of borders does not fit the tensor's rank");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the list of borders does not fit the tensor's rank");
         return;
     }
     int64_t list[2 * TC_MAX_RANK] = {0};
     for (int i = 0; i < given.n; i++)
         list[2 * (rank - 1 - i / 2) + i % 2] = given.v[i];
-    tc_ints all = tc_ints_copy(&n->ctx->arena, list, 2 * rank);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_pad, tc_pt2_attr(n, pad, all, mode, value), x), 0);
+    tc_ints all = tc_ints_copy(&n->m.ctx->arena, list, 2 * rank);
+    tc_pt2_result(n, x, tc_b_1(&n->m, pad, tc_b_attr(&n->m, pad, all, mode, value), x), 0);
 }
 
 static void import_pad(tc_pt2_node *n, const tc_pt2_row *row)
@@ -193,7 +193,7 @@ static void import_pad(tc_pt2_node *n, const tc_pt2_row *row)
                 tc_pt2_float(n, "value", 0));
             return;
         }
-    tc_pt2_unsupported(n, "a padding mode that is not known");
+    tc_b_unsupported(&n->m, "a padding mode that is not known");
 }
 
 static void import_constant_pad(tc_pt2_node *n, const tc_pt2_row *row)
@@ -213,17 +213,17 @@ static void import_border_pad(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_triangle(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    const void *attr = tc_pt2_attr(n, tri, tc_pt2_int(n, "diagonal", 0));
-    tc_pt2_result(n, x, tc_pt2_emit1(n, row->op, attr, x), 0);
+    const void *attr = tc_b_attr(&n->m, tri, tc_pt2_int(n, "diagonal", 0));
+    tc_pt2_result(n, x, tc_b_op(&n->m, row->op, attr, (tc_val[]){x}, 1), 0);
 }
 
 static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, int64_t dim2)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    int rank = tc_pt2_type(n, x)->rank;
-    int64_t a = tc_pt2_axis(n, dim1, rank), b = tc_pt2_axis(n, dim2, rank);
-    return tc_pt2_emit1(n, TC_OP_diagonal, tc_pt2_attr(n, diagonal, offset, a, b), x);
+    int rank = tc_b_type(&n->m, x)->rank;
+    int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank);
+    return tc_b_1(&n->m, diagonal, tc_b_attr(&n->m, diagonal, offset, a, b), x);
 }
 
 static void import_diagonal(tc_pt2_node *n, const tc_pt2_row *row)
@@ -237,39 +237,39 @@ static void import_diagonal(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_trace(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = diagonal(n, tc_pt2_tensor(n, "self"), 0, 0, 1);
-    const void *attr = tc_pt2_attr(n, axes, tc_ints_fill(&n->ctx->arena, 0, 1), false);
+    const void *attr = tc_b_attr(&n->m, axes, tc_ints_fill(&n->m.ctx->arena, 0, 1), false);
     (void)row;
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_sum, attr, x), 0);
+    tc_pt2_result(n, x, tc_b_1(&n->m, sum, attr, x), 0);
 }
 
 /* The last axis of x on a diagonal of zeros, as two new last axes: every row holds x, moved so that
  * its numbers stand in their columns, and keeps the one on the diagonal. */
 static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     int64_t side = t->rank && offset > -INT32_MAX && offset < INT32_MAX
                        ? t->dim[t->rank - 1] + (offset < 0 ? -offset : offset) : -1;
     if (t->rank < 1 || t->rank >= TC_MAX_RANK || side < 0 || side > 1 << 13) {
-        tc_pt2_unsupported(n, "a diagonal of such rank or length");
+        tc_b_unsupported(&n->m, "a diagonal of such rank or length");
         return TC_NONE;
     }
     int64_t border[2 * TC_MAX_RANK] = {0}, dim[TC_MAX_RANK];
     border[2 * (t->rank - 1) + (offset < 0)] = offset < 0 ? -offset : offset;
-    tc_ints borders = tc_ints_copy(&n->ctx->arena, border, 2 * t->rank);
+    tc_ints borders = tc_ints_copy(&n->m.ctx->arena, border, 2 * t->rank);
     tc_val row =
-        tc_pt2_emit1(n, TC_OP_pad, tc_pt2_attr(n, pad, borders, TC_pad_mode_constant, 0), x);
-    row = tc_pt2_unsqueeze(n, row, t->rank - 1);
+        tc_b_1(&n->m, pad, tc_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
+    row = tc_b_unsqueeze(&n->m, row, t->rank - 1);
     memcpy(dim, t->dim, sizeof dim);
     dim[t->rank - 1] = dim[t->rank] = side;
-    row = tc_pt2_expand(n, row, tc_ints_copy(&n->ctx->arena, dim, t->rank + 1));
-    uint8_t *keep = tc_new_n(&n->ctx->arena, uint8_t, (size_t)(side * side));
+    row = tc_b_expand(&n->m, row, t->rank + 1, dim);
+    uint8_t *keep = tc_new_n(&n->m.ctx->arena, uint8_t, (size_t)(side * side));
     for (int64_t i = 0; i < side; i++)
         if (i + offset >= 0 && i + offset < side)
             keep[i * side + i + offset] = 1;
     tc_val mask = tc_pt2_mask(n, keep, 2, (int64_t[]){side, side});
-    return tc_pt2_emit3(n, TC_OP_where, NULL, mask, row, tc_pt2_const(n, t->dtype, 0));
+    return tc_b_3(&n->m, where, NULL, mask, row, tc_b_scalar(&n->m, t->dtype, 0));
 }
 
 static void import_diag_embed(tc_pt2_node *n, const tc_pt2_row *row)
@@ -278,13 +278,13 @@ static void import_diag_embed(tc_pt2_node *n, const tc_pt2_row *row)
             dim2 = tc_pt2_int(n, "dim2", -1);
     tc_val y = embed(n, tc_pt2_tensor(n, "self"), offset);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, y)->rank, from = 0;
-    int64_t a = tc_pt2_axis(n, dim1, rank), b = tc_pt2_axis(n, dim2, rank), perm[TC_MAX_RANK];
+    int rank = tc_b_type(&n->m, y)->rank, from = 0;
+    int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank), perm[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
         perm[i] = i == a ? rank - 2 : i == b ? rank - 1 : from++;
-    tc_pt2_result(n, y, tc_pt2_permute(n, y, perm), 0);
+    tc_pt2_result(n, y, tc_b_permute(&n->m, y, perm), 0);
 }
 
 static void import_diag(tc_pt2_node *n, const tc_pt2_row *row)
@@ -292,18 +292,18 @@ static void import_diag(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t offset = tc_pt2_int(n, "diagonal", 0);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    bool matrix = tc_pt2_type(n, x)->rank == 2;
+    bool matrix = tc_b_type(&n->m, x)->rank == 2;
     tc_pt2_result(n, x, matrix ? diagonal(n, x, offset, 0, 1) : embed(n, x, offset), 0);
 }
 
 /* Strides count from the start of what x's numbers are stored in: that must be x itself. */
 static bool owns_storage(const tc_pt2_node *n, tc_val x)
 {
-    const tc_node *def = tc_def(n->g, x);
+    const tc_node *def = tc_def(n->m.g, x);
     while (def && (def->op == TC_OP_reshape || def->op == TC_OP_identity))
-        def = tc_def(n->g, def->in[0]);
+        def = tc_def(n->m.g, def->in[0]);
     return !def || !(tc_ops[def->op].traits & T_MOVES) || def->op == TC_OP_cat ||
            def->op == TC_OP_stack || def->op == TC_OP_pad || def->op == TC_OP_repeat ||
            def->op == TC_OP_index;
@@ -314,14 +314,14 @@ static void import_as_strided(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints size = tc_pt2_ints(n, "size"), stride = tc_pt2_ints(n, "stride");
     int64_t offset = tc_pt2_int(n, "storage_offset", 0);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     if (!owns_storage(n, x)) {
-        tc_pt2_unsupported(n, "strides over a tensor that is itself a view");
+        tc_b_unsupported(&n->m, "strides over a tensor that is itself a view");
         return;
     }
-    const void *attr = tc_pt2_attr(n, as_strided, size, stride, offset);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_as_strided, attr, x), row->extra);
+    const void *attr = tc_b_attr(&n->m, as_strided, size, stride, offset);
+    tc_pt2_result(n, x, tc_b_1(&n->m, as_strided, attr, x), row->extra);
 }
 
 static void import_unfold(tc_pt2_node *n, const tc_pt2_row *row)
@@ -329,11 +329,11 @@ static void import_unfold(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_need_int(n, "dimension"), size = tc_pt2_need_int(n, "size");
     int64_t step = tc_pt2_need_int(n, "step");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     const void *attr =
-        tc_pt2_attr(n, unfold, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), size, step);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_unfold, attr, x), row->extra);
+        tc_b_attr(&n->m, unfold, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), size, step);
+    tc_pt2_result(n, x, tc_b_1(&n->m, unfold, attr, x), row->extra);
 }
 
 /* source into self: its element type, its shape. */
@@ -341,11 +341,11 @@ static void import_copy(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), from = tc_pt2_tensor(n, "src");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    from = tc_pt2_cast(n, from, t->dtype);
-    tc_pt2_result(n, x, tc_pt2_expand(n, from, tc_pt2_dims(n, t)), 0);
+    const tc_type *t = tc_b_type(&n->m, x);
+    from = tc_b_cast(&n->m, from, t->dtype);
+    tc_pt2_result(n, x, tc_b_expand_as(&n->m, from, t), 0);
 }
 
 const tc_pt2_row tc_pt2_arrange[] = {

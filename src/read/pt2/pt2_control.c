@@ -11,18 +11,18 @@ static const tc_json *graph_at(tc_pt2_node *n, int i)
     tc_str tag;
     const tc_json *arg = tc_pt2_arg_at(n, i, &tag);
     if (!arg || !tc_str_is(tag, "as_graph") || !tc_json_get(arg, "graph"))
-        tc_pt2_bad(n, TC_E_ARGUMENT, "an argument that should be a graph is not");
-    return n->status == TC_OK ? arg : NULL;
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "an argument that should be a graph is not");
+    return n->m.status == TC_OK ? arg : NULL;
 }
 
 /* A name that no graph of the module has yet. */
 static const char *unique_name(tc_pt2_node *n, const tc_json *arg)
 {
-    tc_str text = tc_json_text(&n->ctx->arena, tc_json_get(arg, "name"));
-    const char *wish = tc_text_copy(&n->ctx->arena, text.n ? text : tc_str_of("graph")),
+    tc_str text = tc_json_text(&n->m.ctx->arena, tc_json_get(arg, "name"));
+    const char *wish = tc_text_copy(&n->m.ctx->arena, text.n ? text : tc_str_of("graph")),
                *name = wish;
-    for (int k = 1; tc_module_find(n->g->module, name); k++)
-        name = tc_text_format(&n->ctx->arena, "%s_%d", wish, k);
+    for (int k = 1; tc_module_find(n->m.g->module, name); k++)
+        name = tc_text_format(&n->m.ctx->arena, "%s_%d", wish, k);
     return name;
 }
 
@@ -46,9 +46,9 @@ static tc_status output_value(tc_pt2_node *n, tc_pt2_scope *scope, const tc_json
     tc_str name = input_name(scope, output);
     tc_pt2_name *entry = name.p ? tc_pt2_name_of(scope, name) : NULL;
     if (!entry || entry->kind != TC_PT2_CELL)
-        return tc_unsupported(n->ctx, n->loc, TC_E_UNSUPPORTED,
+        return tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
                               "'%s': a graph that returns something other than tensors", n->target);
-    return tc_pt2_current(scope->g, entry->cell, n->loc, out);
+    return tc_pt2_current(scope->g, entry->cell, n->m.loc, out);
 }
 
 /* Import argument i as a graph of its own whose inputs are of the operands' types. */
@@ -59,7 +59,7 @@ static tc_graph *import_graph(tc_pt2_node *n, int i, const tc_val *operand, int 
         return NULL;
     tc_pt2 *reader = n->work->scope->reader;
     const tc_json *graph = tc_json_get(arg, "graph");
-    tc_graph *g = tc_graph_new(n->g->module, unique_name(n, arg));
+    tc_graph *g = tc_graph_new(n->m.g->module, unique_name(n, arg));
     tc_pt2_scope scope;
     tc_pt2_scope_init(&scope, reader, g, n->work->scope, graph);
     int k = 0;
@@ -67,24 +67,24 @@ static tc_graph *import_graph(tc_pt2_node *n, int i, const tc_val *operand, int 
          input = input->next, k++) {
         tc_str name = input_name(&scope, input);
         if (!name.p || k >= n_operand) {
-            tc_pt2_unsupported(n, "a graph whose inputs are not the tensors it is called with");
+            tc_b_unsupported(&n->m, "a graph whose inputs are not the tensors it is called with");
             return NULL;
         }
         tc_pt2_cell *cell = tc_new(&reader->work, tc_pt2_cell);
-        cell->val = tc_graph_input(g, tc_type_of(n->g, operand[k]), tc_intern(n->ctx, name));
+        cell->val = tc_graph_input(g, tc_type_of(n->m.g, operand[k]), tc_intern(n->m.ctx, name));
         bind_input(&scope, name, cell);
     }
     if (k != n_operand)
-        tc_pt2_bad(n, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
-    if (n->status == TC_OK)
-        n->status = tc_pt2_graph(&scope, graph);
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
+    if (n->m.status == TC_OK)
+        n->m.status = tc_pt2_graph(&scope, graph);
     for (const tc_json *output = tc_json_first(tc_json_get(graph, "outputs"));
-         output && n->status == TC_OK; output = output->next) {
+         output && n->m.status == TC_OK; output = output->next) {
         tc_val val = TC_NONE;
-        n->status = output_value(n, &scope, output, &val);
+        n->m.status = output_value(n, &scope, output, &val);
         tc_graph_output(g, val);
     }
-    return n->status == TC_OK ? g : NULL;
+    return n->m.status == TC_OK ? g : NULL;
 }
 
 /* Append the node with the results of graph `like`, and bind them. */
@@ -92,11 +92,11 @@ static void emit_control(tc_pt2_node *n, tc_op op, const void *attr, const tc_va
                          const tc_graph *like)
 {
     int n_out = (int)like->n_out;
-    tc_node *node = tc_graph_add(n->g, op, attr, in, n_in, n_out, n->loc);
+    tc_node *node = tc_graph_add(n->m.g, op, attr, in, n_in, n_out, n->m.loc);
     for (int i = 0; i < n_out; i++)
-        tc_value_of(n->g, node->out[i])->type = tc_type_of(like, like->out[i]);
+        tc_value_of(n->m.g, node->out[i])->type = tc_type_of(like, like->out[i]);
     if (tc_ops[op].shape)
-        n->status = tc_node_infer(n->g, node);
+        n->m.status = tc_node_infer(n->m.g, node);
     for (int i = 0; i < n_out; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }
@@ -120,7 +120,7 @@ static tc_val *operands_at(tc_pt2_node *n, int i, int *count)
     if (!list)
         *count = 0;
     if (!list && arg && !(tc_json_is(arg, TC_JSON_LIST) && arg->n == 0))
-        tc_pt2_unsupported(n, "operands that are not all tensors");
+        tc_b_unsupported(&n->m, "operands that are not all tensors");
     return list;
 }
 
@@ -134,37 +134,37 @@ static int inline_graph(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, b
         return -1;
     const tc_json *graph = tc_json_get(arg, "graph");
     tc_pt2_scope scope;
-    tc_pt2_scope_init(&scope, n->work->scope->reader, n->g, n->work->scope, graph);
+    tc_pt2_scope_init(&scope, n->work->scope->reader, n->m.g, n->work->scope, graph);
     scope.autocast = autocast;
     int k = 0;
     for (const tc_json *input = tc_json_first(tc_json_get(graph, "inputs")); input;
          input = input->next, k++) {
         tc_str name = input_name(&scope, input);
         if (!name.p || k >= n_cell) {
-            tc_pt2_unsupported(n, "a graph whose inputs are not the tensors it is called with");
+            tc_b_unsupported(&n->m, "a graph whose inputs are not the tensors it is called with");
             return -1;
         }
         bind_input(&scope, name, cell[k]);
     }
     if (k != n_cell)
-        tc_pt2_bad(n, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
-    if (n->status == TC_OK)
-        n->status = tc_pt2_graph(&scope, graph);
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
+    if (n->m.status == TC_OK)
+        n->m.status = tc_pt2_graph(&scope, graph);
     k = 0;
     for (const tc_json *output = tc_json_first(tc_json_get(graph, "outputs"));
-         output && n->status == TC_OK; output = output->next, k++) {
+         output && n->m.status == TC_OK; output = output->next, k++) {
         if (k == room)
-            tc_pt2_bad(n, TC_E_STRUCTURE, "a graph that returns more than the operator does");
+            tc_b_bad(&n->m, TC_E_STRUCTURE, "a graph that returns more than the operator does");
         else
-            n->status = output_value(n, &scope, output, &out[k]);
+            n->m.status = output_value(n, &scope, output, &out[k]);
     }
-    return n->status == TC_OK ? k : -1;
+    return n->m.status == TC_OK ? k : -1;
 }
 
 /* The same; what it returns are the node's results. */
 static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool autocast)
 {
-    tc_val *out = tc_new_n(&n->ctx->arena, tc_val, (size_t)n->n_result);
+    tc_val *out = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)n->n_result);
     int count = inline_graph(n, i, cell, n_cell, autocast, out, n->n_result);
     for (int k = 0; k < count; k++)
         tc_pt2_bind(n, k, out[k]);
@@ -177,10 +177,10 @@ static tc_pt2_cell **cells_from(tc_pt2_node *n, int i, int *count)
     tc_pt2_cell **cell = NULL;
     size_t n_cell = 0, cap = 0;
     tc_str tag;
-    for (const tc_json *arg; n->status == TC_OK && (arg = tc_pt2_arg_at(n, i, &tag)); i++) {
+    for (const tc_json *arg; n->m.status == TC_OK && (arg = tc_pt2_arg_at(n, i, &tag)); i++) {
         bool list = tc_str_is(tag, "as_tensors");
         if (!list && !tc_str_is(tag, "as_tensor")) {
-            tc_pt2_unsupported(n, "operands that are not all tensors");
+            tc_b_unsupported(&n->m, "operands that are not all tensors");
             break;
         }
         for (const tc_json *item = list ? tc_json_first(arg) : arg; item;
@@ -199,8 +199,8 @@ static bool settled(tc_pt2_node *n, const tc_json *predicate, tc_str tag, bool *
     if (tc_str_is(tag, "as_tensor")) {
         tc_val test = tc_pt2_value(n, predicate);
         tc_tensor t;
-        bool known = test && tc_type_count(tc_type_of(n->g, test)) == 1 &&
-                     tc_pt2_known(n, test, &t);
+        bool known = test && tc_type_count(tc_type_of(n->m.g, test)) == 1 &&
+                     tc_b_known(&n->m, test, &t);
         *holds = known && tc_load_f64(t, 0) != 0;
         return known;
     }
@@ -208,7 +208,7 @@ static bool settled(tc_pt2_node *n, const tc_json *predicate, tc_str tag, bool *
     if (v.kind == TC_PT2_BROKEN)
         tc_pt2_fail_again(n);
     if (v.kind == TC_PT2_NOTHING)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "a condition that is not known");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "a condition that is not known");
     *holds = v.f != 0;
     return true;
 }
@@ -223,7 +223,7 @@ static void import_cond(tc_pt2_node *n, const tc_pt2_row *row)
     int count;
     if (predicate && settled(n, predicate, tag, &holds)) {
         tc_pt2_cell **cell = cells_from(n, 3, &count);
-        if (n->status == TC_OK)
+        if (n->m.status == TC_OK)
             unfold(n, holds ? 1 : 2, cell, count, n->work->scope->autocast);
         return;
     }
@@ -231,24 +231,24 @@ static void import_cond(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val *operand = operands_at(n, 3, &count);
     tc_graph *yes = import_graph(n, 1, operand, count), *no = import_graph(n, 2, operand, count);
     if (!test || !yes || !no) {
-        const char *input = test ? tc_steering_input(n->g, test) : NULL;
-        tc_pt2_bad(n, TC_E_ARGUMENT, "it has no condition");
+        const char *input = test ? tc_steering_input(n->m.g, test) : NULL;
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "it has no condition");
         if (input)
-            tc_note(n->ctx, n->loc,
+            tc_note(n->m.ctx, n->m.loc,
                     "the input '%s' decides which graph runs: --set %s=VALUE fixes it, and the "
                     "other one is not read",
                     input, input);
         return;
     }
     if (!same_outputs(yes, no)) {
-        tc_pt2_bad(n, TC_E_STRUCTURE, "its two graphs return different types");
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "its two graphs return different types");
         return;
     }
-    tc_val *in = tc_new_n(&n->ctx->arena, tc_val, (size_t)count + 1);
+    tc_val *in = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)count + 1);
     in[0] = test;
     if (count)
         memcpy(in + 1, operand, (size_t)count * sizeof *in);
-    emit_control(n, row->op, tc_pt2_attr(n, cond, yes->name, no->name), in, count + 1, yes);
+    emit_control(n, row->op, tc_b_attr(&n->m, cond, yes->name, no->name), in, count + 1, yes);
 }
 
 /* while_loop(condition, body, carried, further operands) */
@@ -256,10 +256,10 @@ static void import_while(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int n_carried, n_more;
     tc_val *carried = operands_at(n, 2, &n_carried), *more = operands_at(n, 3, &n_more);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     int count = n_carried + n_more;
-    tc_val *in = tc_new_n(&n->ctx->arena, tc_val, (size_t)count);
+    tc_val *in = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)count);
     if (n_carried)
         memcpy(in, carried, (size_t)n_carried * sizeof *in);
     if (n_more)
@@ -269,12 +269,12 @@ static void import_while(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     bool fits = test->n_out == 1 && body->n_out == (size_t)n_carried;
     for (int i = 0; fits && i < n_carried; i++)
-        fits = tc_type_of(body, body->out[i]) == tc_type_of(n->g, in[i]);
+        fits = tc_type_of(body, body->out[i]) == tc_type_of(n->m.g, in[i]);
     if (!fits) {
-        tc_pt2_bad(n, TC_E_STRUCTURE, "its body does not return what it carries");
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return what it carries");
         return;
     }
-    emit_control(n, row->op, tc_pt2_attr(n, while_loop, test->name, body->name), in, count, body);
+    emit_control(n, row->op, tc_b_attr(&n->m, while_loop, test->name, body->name), in, count, body);
 }
 
 /* ---- a graph for every row ---- */
@@ -289,17 +289,17 @@ typedef struct rows {
 static bool fit_rows(tc_pt2_node *n, rows *r)
 {
     enum { MOST = 4096 };
-    for (int k = 0; k < r->n_of && n->status == TC_OK; k++) {
-        const tc_type *t = tc_type_of(n->g, r->of[k]);
+    for (int k = 0; k < r->n_of && n->m.status == TC_OK; k++) {
+        const tc_type *t = tc_type_of(n->m.g, r->of[k]);
         if (!t->rank || (k && t->dim[0] != r->length))
-            tc_pt2_bad(n, TC_E_SHAPE, "it goes over tensors of unlike length");
+            tc_b_bad(&n->m, TC_E_SHAPE, "it goes over tensors of unlike length");
         else
             r->length = t->dim[0];
     }
     r->n_given = n->n_result - r->n_carried;
-    if (n->status == TC_OK && (r->length < 1 || r->length > MOST || r->n_given < 0))
-        tc_pt2_unsupported(n, "none, or more than 4096 rows, one graph for each");
-    return n->status == TC_OK;
+    if (n->m.status == TC_OK && (r->length < 1 || r->length > MOST || r->n_given < 0))
+        tc_b_unsupported(&n->m, "none, or more than 4096 rows, one graph for each");
+    return n->m.status == TC_OK;
 }
 
 static tc_pt2_cell *cell_for(tc_pt2_node *n, tc_val val)
@@ -313,43 +313,42 @@ static tc_pt2_cell *cell_for(tc_pt2_node *n, tc_val val)
  * the results. */
 static void each_row(tc_pt2_node *n, rows *r)
 {
-    if (n->status != TC_OK || !fit_rows(n, r))
+    if (n->m.status != TC_OK || !fit_rows(n, r))
         return;
-    tc_arena *arena = &n->ctx->arena;
+    tc_arena *arena = &n->m.ctx->arena;
     int n_cell = r->n_carried + r->n_of + r->n_more, n_out = n->n_result;
     tc_pt2_cell **cell = tc_new_n(arena, tc_pt2_cell *, (size_t)n_cell);
     tc_val *out = tc_new_n(arena, tc_val, (size_t)n_out),
            *given = tc_new_n(arena, tc_val, (size_t)(r->n_given * r->length));
-    for (int64_t i = 0; i < r->length && n->status == TC_OK; i++) {
+    for (int64_t i = 0; i < r->length && n->m.status == TC_OK; i++) {
         int k = 0;
         for (int c = 0; c < r->n_carried; c++)
             cell[k++] = cell_for(n, r->carried[c]);
         for (int c = 0; c < r->n_of; c++)
             cell[k++] = cell_for(
-                n, tc_pt2_emit1(n, TC_OP_select, tc_pt2_attr(n, select, 0, i), r->of[c]));
+                n, tc_b_1(&n->m, select, tc_b_attr(&n->m, select, 0, i), r->of[c]));
         for (int c = 0; c < r->n_more; c++)
             cell[k++] = cell_for(n, r->more[c]);
-        if (n->status != TC_OK)
+        if (n->m.status != TC_OK)
             return;
         int got = inline_graph(n, 0, cell, n_cell, n->work->scope->autocast, out, n_out);
         if (got >= 0 && got != n_out)
-            tc_pt2_bad(n, TC_E_STRUCTURE, "its graph returns less than the operator does");
-        for (int c = 0; c < n_out && n->status == TC_OK; c++) {
+            tc_b_bad(&n->m, TC_E_STRUCTURE, "its graph returns less than the operator does");
+        for (int c = 0; c < n_out && n->m.status == TC_OK; c++) {
             if (c >= r->n_carried)
                 given[(c - r->n_carried) * r->length + i] = out[c];
-            else if (tc_type_of(n->g, out[c]) != tc_type_of(n->g, r->carried[c]))
-                tc_pt2_bad(n, TC_E_STRUCTURE, "its body does not return what it carries");
+            else if (tc_type_of(n->m.g, out[c]) != tc_type_of(n->m.g, r->carried[c]))
+                tc_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return what it carries");
             else
                 r->carried[c] = out[c];
         }
     }
-    for (int c = 0; c < n_out && n->status == TC_OK; c++) {
+    for (int c = 0; c < n_out && n->m.status == TC_OK; c++) {
         const tc_val *list = given + (c - r->n_carried) * r->length;
         tc_pt2_bind(n, c,
                     c < r->n_carried
                         ? r->carried[c]
-                        : tc_pt2_emit(n, TC_OP_stack, tc_pt2_attr(n, axis, 0), list,
-                                      (int)r->length));
+                        : tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, 0), list, (int)r->length));
     }
 }
 
@@ -379,7 +378,7 @@ static void import_wrapper(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int at = (int)row->extra, count;
     tc_pt2_cell **cell = cells_from(n, at + 1, &count);
-    if (n->status == TC_OK)
+    if (n->m.status == TC_OK)
         unfold(n, at, cell, count, n->work->scope->autocast);
 }
 
@@ -392,7 +391,7 @@ static void import_autocast(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_number on = enabled ? tc_pt2_number_of(n->work->scope, enabled, tag)
                                : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
     tc_pt2_cell **cell = cells_from(n, at + 1, &count);
-    if (n->status == TC_OK)
+    if (n->m.status == TC_OK)
         unfold(n, at, cell, count, on.f != 0);
 }
 

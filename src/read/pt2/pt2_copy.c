@@ -30,7 +30,7 @@ static bool same_layout(tc_pt2_node *n)
 /* Other names for the same tensor. */
 static void import_alias(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), y = tc_pt2_emit1(n, row->op, NULL, x);
+    tc_val x = tc_pt2_tensor(n, "self"), y = tc_b_op(&n->m, row->op, NULL, (tc_val[]){x}, 1);
     tc_pt2_bind(n, 0, y);
     if (same_layout(n))
         tc_pt2_view(n, x, y);
@@ -42,10 +42,10 @@ static void import_to(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     const tc_type *result = tc_pt2_result_type(n, 0);
-    tc_val y = result ? tc_pt2_cast(n, x, result->dtype) : x;
+    tc_val y = result ? tc_b_cast(&n->m, x, result->dtype) : x;
     bool same = x == y;
     if (same)
-        y = tc_pt2_emit1(n, TC_OP_identity, NULL, x);
+        y = tc_b_1(&n->m, identity, NULL, x);
     tc_pt2_bind(n, 0, y);
     if (same && row->extra == 1 && !tc_pt2_bool(n, "copy", false) && same_layout(n))
         tc_pt2_view(n, x, y);
@@ -55,17 +55,17 @@ static void import_to(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_dropout(tc_pt2_node *n, const tc_pt2_row *row)
 {
     if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "p", 0.5) != 0)
-        tc_pt2_unsupported(n, "its result is random in training; export the model in eval mode");
+        tc_b_unsupported(&n->m, "its result is random in training; export the model in eval mode");
     tc_val x = tc_pt2_tensor(n, tc_pt2_has(n, "self") ? "self" : "input"); /* in place: self */
-    tc_val y = tc_pt2_emit1(n, row->op, NULL, x);
+    tc_val y = tc_b_op(&n->m, row->op, NULL, (tc_val[]){x}, 1);
     tc_pt2_bind(n, 0, y);
     if (row->extra != 1)
         tc_pt2_view(n, x, y);
-    else if (n->status == TC_OK && n->n_result > 1) {
-        const tc_type *t = tc_type_of(n->g, x);
-        tc_ints shape = tc_ints_copy(&n->ctx->arena, t->dim, t->rank);
+    else if (n->m.status == TC_OK && n->n_result > 1) {
+        const tc_type *t = tc_type_of(n->m.g, x);
+        tc_ints shape = tc_ints_copy(&n->m.ctx->arena, t->dim, t->rank);
         tc_pt2_bind(n, 1,
-                    tc_pt2_emit(n, TC_OP_full, tc_pt2_attr(n, full, shape, 1, TC_bool), NULL, 0));
+                    tc_b_op(&n->m, TC_OP_full, tc_b_attr(&n->m, full, shape, 1, TC_bool), NULL, 0));
     }
 }
 
@@ -73,10 +73,10 @@ static void import_dropout(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    if (n->status == TC_OK && tc_type_of(n->g, x)->dtype == TC_c64) {
-        tc_val re = tc_pt2_emit1(n, TC_OP_real, NULL, x), im = tc_pt2_emit1(n, TC_OP_imag, NULL, x);
+    if (n->m.status == TC_OK && tc_type_of(n->m.g, x)->dtype == TC_c64) {
+        tc_val re = tc_b_1(&n->m, real, NULL, x), im = tc_b_1(&n->m, imag, NULL, x);
         tc_pt2_bind(n, 0,
-                    tc_pt2_emit2(n, TC_OP_complex, NULL, re, tc_pt2_emit1(n, TC_OP_neg, NULL, im)));
+                    tc_b_2(&n->m, complex, NULL, re, tc_b_1(&n->m, neg, NULL, im)));
     } else
         import_alias(n, row);
 }

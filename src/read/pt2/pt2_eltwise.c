@@ -12,12 +12,12 @@
 
 void tc_pt2_import_function(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, NULL, tc_pt2_tensor(n, "self")));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, NULL, (tc_val[]){tc_pt2_tensor(n, "self")}, 1));
 }
 
 static void finish(tc_pt2_node *n, tc_op op, const void *attr)
 {
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, op, attr, tc_pt2_tensor(n, "self")));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, op, attr, (tc_val[]){tc_pt2_tensor(n, "self")}, 1));
 }
 
 /* x in the element type that the file declares for the result: where numbers of a higher category
@@ -25,18 +25,18 @@ static void finish(tc_pt2_node *n, tc_op op, const void *attr)
 static tc_val promoted(tc_pt2_node *n, tc_val x)
 {
     const tc_type *result = tc_pt2_result_type(n, 0);
-    return result ? tc_pt2_cast(n, x, result->dtype) : x;
+    return result ? tc_b_cast(&n->m, x, result->dtype) : x;
 }
 
 /* bool counts as i64. */
 static void import_square(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, NULL, promoted(n, tc_pt2_tensor(n, "self"))));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, NULL, (tc_val[]){promoted(n, tc_pt2_tensor(n, "self"))}, 1));
 }
 
 static void import_round(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, row->op, tc_pt2_attr(n, round, tc_pt2_int(n, "decimals", 0)));
+    finish(n, row->op, tc_b_attr(&n->m, round, tc_pt2_int(n, "decimals", 0)));
 }
 
 static void import_gelu(tc_pt2_node *n, const tc_pt2_row *row)
@@ -44,36 +44,36 @@ static void import_gelu(tc_pt2_node *n, const tc_pt2_row *row)
     const char *form = tc_pt2_text(n, "approximate", "none");
     bool by_tanh = tc_text_eq(form, "tanh");
     if (!by_tanh && !tc_text_eq(form, "none"))
-        tc_pt2_bad(n, TC_E_ARGUMENT, "'approximate' is neither none nor tanh");
-    finish(n, row->op, tc_pt2_attr(n, gelu, by_tanh ? TC_gelu_form_tanh : TC_gelu_form_erf));
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "'approximate' is neither none nor tanh");
+    finish(n, row->op, tc_b_attr(&n->m, gelu, by_tanh ? TC_gelu_form_tanh : TC_gelu_form_erf));
 }
 
 static void import_softplus(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double beta = tc_pt2_float(n, "beta", 1), threshold = tc_pt2_float(n, "threshold", 20);
-    finish(n, row->op, tc_pt2_attr(n, softplus, beta, threshold));
+    finish(n, row->op, tc_b_attr(&n->m, softplus, beta, threshold));
 }
 
 static void import_elu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double alpha = tc_pt2_float(n, "alpha", 1), scale = tc_pt2_float(n, "scale", 1);
-    finish(n, row->op, tc_pt2_attr(n, elu, alpha, scale, tc_pt2_float(n, "input_scale", 1)));
+    finish(n, row->op, tc_b_attr(&n->m, elu, alpha, scale, tc_pt2_float(n, "input_scale", 1)));
 }
 
 static void import_celu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double alpha = tc_pt2_float(n, "alpha", 1);
-    finish(n, row->op, tc_pt2_attr(n, elu, alpha, 1, 1 / alpha));
+    finish(n, row->op, tc_b_attr(&n->m, elu, alpha, 1, 1 / alpha));
 }
 
 static void import_selu(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, row->op, tc_pt2_attr(n, elu, 1.6732632423543772848, 1.0507009873554804934, 1));
+    finish(n, row->op, tc_b_attr(&n->m, elu, 1.6732632423543772848, 1.0507009873554804934, 1));
 }
 
 static void import_leaky_relu(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, row->op, tc_pt2_attr(n, slope, tc_pt2_float(n, "negative_slope", 0.01)));
+    finish(n, row->op, tc_b_attr(&n->m, slope, tc_pt2_float(n, "negative_slope", 0.01)));
 }
 
 /* At inference the slope is the middle of its range. */
@@ -81,24 +81,24 @@ static void import_rrelu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double lower = tc_pt2_float(n, "lower", 1.0 / 8), upper = tc_pt2_float(n, "upper", 1.0 / 3);
     if (tc_pt2_bool(n, "training", false))
-        tc_pt2_unsupported(n, "its slopes are random in training; export the model in eval mode");
-    finish(n, row->op, tc_pt2_attr(n, slope, (lower + upper) / 2));
+        tc_b_unsupported(&n->m, "its slopes are random in training; export the model in eval mode");
+    finish(n, row->op, tc_b_attr(&n->m, slope, (lower + upper) / 2));
 }
 
 static void import_shrink(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, row->op, tc_pt2_attr(n, lambda, tc_pt2_float(n, "lambd", 0.5)));
+    finish(n, row->op, tc_b_attr(&n->m, lambda, tc_pt2_float(n, "lambd", 0.5)));
 }
 
 static void import_logit(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    finish(n, row->op, tc_pt2_attr(n, logit, tc_pt2_float(n, "eps", -1)));
+    finish(n, row->op, tc_b_attr(&n->m, logit, tc_pt2_float(n, "eps", -1)));
 }
 
 static void import_threshold(tc_pt2_node *n, const tc_pt2_row *row)
 {
     double threshold = tc_pt2_float(n, "threshold", 0), value = tc_pt2_float(n, "value", 0);
-    finish(n, row->op, tc_pt2_attr(n, threshold, threshold, value));
+    finish(n, row->op, tc_b_attr(&n->m, threshold, threshold, value));
 }
 
 static void import_nan_to_num(tc_pt2_node *n, const tc_pt2_row *row)
@@ -107,17 +107,17 @@ static void import_nan_to_num(tc_pt2_node *n, const tc_pt2_row *row)
         [TC_f16] = 65504, [TC_bf16] = 0x1.fep127, [TC_f32] = FLT_MAX,
         [TC_f64] = DBL_MAX, [TC_e4m3] = 448, [TC_e5m2] = 57344};
     tc_val x = tc_pt2_tensor(n, "self");
-    double most = n->status == TC_OK ? largest[tc_type_of(n->g, x)->dtype] : 0;
+    double most = n->m.status == TC_OK ? largest[tc_type_of(n->m.g, x)->dtype] : 0;
     double nan = tc_pt2_float(n, "nan", 0);
     double above = tc_pt2_float(n, "posinf", most), below = tc_pt2_float(n, "neginf", -most);
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, tc_pt2_attr(n, nan_to_num, nan, above, below), x));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, tc_b_attr(&n->m, nan_to_num, nan, above, below), (tc_val[]){x}, 1));
 }
 
 /* clamp, hardtanh, relu6 */
 static void clamp(tc_pt2_node *n, double lo, double hi)
 {
     tc_val x = promoted(n, tc_pt2_tensor(n, "self"));
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, lo, hi), x));
+    tc_pt2_bind(n, 0, tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, lo, hi), x));
 }
 
 static void import_clamp(tc_pt2_node *n, const tc_pt2_row *row)
@@ -143,16 +143,16 @@ static void import_clamp_tensor(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_val lo = tc_pt2_tensor_opt(n, "min"), hi = tc_pt2_tensor_opt(n, "max");
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, row->op, NULL, x, lo, hi));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, NULL, (tc_val[]){x, lo, hi}, 3));
 }
 
 static void import_glu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    int64_t axis = n->status == TC_OK
-                       ? tc_pt2_axis(n, tc_pt2_int(n, "dim", -1), tc_type_of(n->g, x)->rank)
+    int64_t axis = n->m.status == TC_OK
+                       ? tc_b_axis(&n->m, tc_pt2_int(n, "dim", -1), tc_type_of(n->m.g, x)->rank)
                        : 0;
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, tc_pt2_attr(n, axis, axis), x));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, tc_b_attr(&n->m, axis, axis), (tc_val[]){x}, 1));
 }
 
 /* Two and three operands */
@@ -176,13 +176,13 @@ static bool keeps_numbers(tc_op op)
  * result, as it would beside a tensor without axes. */
 static tc_val beside(tc_pt2_node *n, const char *arg, tc_val other, tc_op op, const void *attr)
 {
-    const tc_type *t = n->status == TC_OK ? tc_type_of(n->g, other) : NULL;
+    const tc_type *t = n->m.status == TC_OK ? tc_type_of(n->m.g, other) : NULL;
     if (!t || !tc_pt2_has(n, arg) || tc_pt2_is_tensor(n, arg))
         return tc_pt2_operand(n, arg, other);
     bool narrow = t->rank && (t->dtype == TC_f16 || t->dtype == TC_bf16);
     bool whole = tc_is_int(t->dtype) || t->dtype == TC_bool;
     if ((narrow && keeps_numbers(op)) || (whole && gives_real(op, attr)))
-        return tc_pt2_const(n, TC_f32, tc_pt2_float(n, arg, 0));
+        return tc_b_scalar(&n->m, TC_f32, tc_pt2_float(n, arg, 0));
     return tc_pt2_operand(n, arg, other);
 }
 
@@ -194,7 +194,7 @@ static tc_val emit_pair(tc_pt2_node *n, tc_op op, const void *attr, const char *
     bool tensor = tc_pt2_is_tensor(n, first);
     in[!tensor] = tc_pt2_tensor(n, tensor ? first : second);
     in[tensor] = beside(n, tensor ? second : first, in[!tensor], op, attr);
-    return tc_pt2_emit(n, op, attr, in, 2);
+    return tc_b_op(&n->m, op, attr, in, 2);
 }
 
 /* extra 1: the result takes the place of self, though the name does not end in '_'. */
@@ -217,14 +217,14 @@ static void import_float_power(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val in[2];
     for (int i = 0; i < 2; i++)
-        in[i] = tc_pt2_cast(n, tc_pt2_operand(n, i ? "exponent" : "self", TC_NONE), TC_f64);
-    tc_pt2_bind(n, 0, tc_pt2_emit(n, row->op, NULL, in, 2));
+        in[i] = tc_b_cast(&n->m, tc_pt2_operand(n, i ? "exponent" : "self", TC_NONE), TC_f64);
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, NULL, in, 2));
 }
 
 /* x + alpha y, x - alpha y; extra 1: y - alpha x */
 static void import_sum(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    const void *attr = tc_pt2_attr(n, alpha, tc_pt2_float(n, "alpha", 1));
+    const void *attr = tc_b_attr(&n->m, alpha, tc_pt2_float(n, "alpha", 1));
     bool reverse = row->extra == 1;
     tc_pt2_bind(
         n, 0, emit_pair(n, row->op, attr, reverse ? "other" : "self", reverse ? "self" : "other"));
@@ -239,27 +239,27 @@ static void import_div(tc_pt2_node *n, const tc_pt2_row *row)
     while (k < TC_div_mode_COUNT && !tc_text_eq(mode, word[k]))
         k++;
     if (k == TC_div_mode_COUNT)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "'rounding_mode' is neither trunc nor floor");
-    tc_pt2_bind(n, 0, emit_pair(n, row->op, tc_pt2_attr(n, div, k), "self", "other"));
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "'rounding_mode' is neither trunc nor floor");
+    tc_pt2_bind(n, 0, emit_pair(n, row->op, tc_b_attr(&n->m, div, k), "self", "other"));
 }
 
 /* extra: the factor, an f32 beside narrow floats too */
 static void import_times(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = promoted(n, tc_pt2_tensor(n, "self"));
-    const tc_type *t = n->status == TC_OK ? tc_type_of(n->g, x) : NULL;
+    const tc_type *t = n->m.status == TC_OK ? tc_type_of(n->m.g, x) : NULL;
     tc_dtype dtype = t && (!t->rank || t->dtype == TC_f64) ? t->dtype : TC_f32;
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_mul, NULL, x, tc_pt2_const(n, dtype, row->extra)));
+    tc_pt2_bind(n, 0, tc_b_2(&n->m, mul, NULL, x, tc_b_scalar(&n->m, dtype, row->extra)));
 }
 
 /* extra: the number that x is compared with */
 static void import_is(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_dtype dtype = n->status == TC_OK ? tc_type_of(n->g, x)->dtype : TC_f32;
+    tc_dtype dtype = n->m.status == TC_OK ? tc_type_of(n->m.g, x)->dtype : TC_f32;
     if (!tc_is_float(dtype))
-        x = tc_pt2_cast(n, x, dtype = TC_f32);
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_eq, NULL, x, tc_pt2_const(n, dtype, row->extra)));
+        x = tc_b_cast(&n->m, x, dtype = TC_f32);
+    tc_pt2_bind(n, 0, tc_b_2(&n->m, eq, NULL, x, tc_b_scalar(&n->m, dtype, row->extra)));
 }
 
 /* The sign of zeros counts: copysign(1, x) < 0. */
@@ -267,10 +267,10 @@ static void import_signbit(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_dtype dtype = n->status == TC_OK ? tc_type_of(n->g, x)->dtype : TC_f32;
+    tc_dtype dtype = n->m.status == TC_OK ? tc_type_of(n->m.g, x)->dtype : TC_f32;
     if (tc_is_float(dtype))
-        x = tc_pt2_emit2(n, TC_OP_copysign, NULL, tc_pt2_const(n, dtype, 1), x);
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_lt, NULL, x, tc_pt2_const(n, dtype, 0)));
+        x = tc_b_2(&n->m, copysign, NULL, tc_b_scalar(&n->m, dtype, 1), x);
+    tc_pt2_bind(n, 0, tc_b_2(&n->m, lt, NULL, x, tc_b_scalar(&n->m, dtype, 0)));
 }
 
 static void import_where(tc_pt2_node *n, const tc_pt2_row *row)
@@ -281,7 +281,7 @@ static void import_where(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_operand(n, "self", y);
     if (!y_tensor)
         y = tc_pt2_operand(n, "other", x_tensor ? x : TC_NONE);
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, row->op, NULL, condition, x, y));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, NULL, (tc_val[]){condition, x, y}, 3));
 }
 
 /* where(mask, value, self); the value takes the type of self. */
@@ -289,16 +289,16 @@ static void import_masked_fill(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask");
     tc_val value = tc_pt2_operand(n, "value", x);
-    if (n->status == TC_OK)
-        value = tc_pt2_cast(n, value, tc_type_of(n->g, x)->dtype);
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, row->op, NULL, mask, value, x));
+    if (n->m.status == TC_OK)
+        value = tc_b_cast(&n->m, value, tc_type_of(n->m.g, x)->dtype);
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, NULL, (tc_val[]){mask, value, x}, 3));
 }
 
 static void import_lerp(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), end = tc_pt2_tensor(n, "end");
     tc_pt2_bind(n, 0,
-                tc_pt2_emit3(n, row->op, NULL, x, end, beside(n, "weight", x, row->op, NULL)));
+                tc_b_op(&n->m, row->op, NULL, (tc_val[]){x, end, beside(n, "weight", x, row->op, NULL)}, 3));
 }
 
 static void import_addc(tc_pt2_node *n, const tc_pt2_row *row)
@@ -307,7 +307,7 @@ static void import_addc(tc_pt2_node *n, const tc_pt2_row *row)
            z = tc_pt2_tensor(n, "tensor2");
     tc_pt2_bind(
         n, 0,
-        tc_pt2_emit3(n, row->op, tc_pt2_attr(n, scale, tc_pt2_float(n, "value", 1)), x, y, z));
+        tc_b_op(&n->m, row->op, tc_b_attr(&n->m, scale, tc_pt2_float(n, "value", 1)), (tc_val[]){x, y, z}, 3));
 }
 
 /* The weight of _prelu_kernel has the rank of x; where it varies along more than axis 1 the
@@ -315,23 +315,21 @@ static void import_addc(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_prelu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), weight = tc_pt2_tensor(n, "weight");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_type_of(n->g, x), *w = tc_type_of(n->g, weight);
+    const tc_type *t = tc_type_of(n->m.g, x), *w = tc_type_of(n->m.g, weight);
     int64_t count = tc_type_count(w);
     bool by_channel =
         count == 1 || w->rank == 1 || (w->rank > 1 && w->rank == t->rank && w->dim[1] == count);
     if (by_channel) {
         if (w->rank > 1)
-            weight = tc_pt2_emit1(n, TC_OP_reshape,
-                                  tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, &count, 1)),
-                                  weight);
-        tc_pt2_bind(n, 0, tc_pt2_emit2(n, row->op, NULL, x, weight));
+            weight = tc_b_1(&n->m, reshape, tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, &count, 1)), weight);
+        tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, NULL, (tc_val[]){x, weight}, 2));
         return;
     }
-    tc_val up = tc_pt2_emit2(n, TC_OP_gt, NULL, x, tc_pt2_const(n, t->dtype, 0));
-    tc_val scaled = tc_pt2_emit2(n, TC_OP_mul, NULL, weight, x);
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_where, NULL, up, x, scaled));
+    tc_val up = tc_b_2(&n->m, gt, NULL, x, tc_b_scalar(&n->m, t->dtype, 0));
+    tc_val scaled = tc_b_2(&n->m, mul, NULL, weight, x);
+    tc_pt2_bind(n, 0, tc_b_3(&n->m, where, NULL, up, x, scaled));
 }
 
 /* name.default */

@@ -4,18 +4,17 @@
  *
  * Which rows an expert has depends on the data, the shapes do not: every expert sees every row, and
  * for each row one of the results is taken. */
-#include "pt2_make.h"
+#include "pt2.h"
 
 static tc_val counted(tc_pt2_node *n, int64_t count, tc_dtype dtype)
 {
-    return tc_pt2_emit(n, TC_OP_arange, tc_pt2_attr(n, arange, 0, 1, count, dtype), NULL, 0);
+    return tc_b_op(&n->m, TC_OP_arange, tc_b_attr(&n->m, arange, 0, 1, count, dtype), NULL, 0);
 }
 
 static tc_val arith(tc_pt2_node *n, tc_op op, tc_val x, double by)
 {
-    tc_val c = tc_pt2_const(n, TC_f32, by);
-    return tc_pt2_emit2(n, op, op == TC_OP_mul ? NULL : (const void *)tc_pt2_attr(n, alpha, 1), x,
-                        c);
+    tc_val c = tc_b_scalar(&n->m, TC_f32, by);
+    return tc_b_op(&n->m, op, op == TC_OP_mul ? NULL : (const void *)tc_b_attr(&n->m, alpha, 1), (tc_val[]){x, c}, 2);
 }
 
 /* How many numbers fall into each of `bins` parts of [min, max]; the last part has max too. */
@@ -26,45 +25,44 @@ static void import_histc(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t bins = tc_pt2_int(n, "bins", 100);
     double min = tc_pt2_float(n, "min", 0), max = tc_pt2_float(n, "max", 0);
     const tc_type *y = tc_pt2_result_type(n, 0);
-    if (n->status == TC_OK && !(min < max))
-        tc_pt2_unsupported(n,
+    if (n->m.status == TC_OK && !(min < max))
+        tc_b_unsupported(&n->m,
                            "bins between the least and the largest of the data: give min and max");
-    if (n->status == TC_OK && bins < 1)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "there are no bins");
-    if (n->status != TC_OK)
+    if (n->m.status == TC_OK && bins < 1)
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "there are no bins");
+    if (n->m.status != TC_OK)
         return;
-    x = tc_pt2_unsqueeze(n, tc_pt2_cast(n, tc_pt2_flat(n, x), TC_f32), 1);
+    x = tc_b_unsqueeze(&n->m, tc_b_cast(&n->m, tc_b_flat(&n->m, x), TC_f32), 1);
     tc_val at = arith(n, TC_OP_sub, x, min);
-    at = tc_pt2_emit1(n, TC_OP_floor, NULL, arith(n, TC_OP_mul, at, (double)bins / (max - min)));
-    tc_val last = tc_pt2_const(n, TC_f32, (double)(bins - 1)), most = tc_pt2_const(n, TC_f32, max);
-    at = tc_pt2_emit2(n, TC_OP_minimum, NULL, at, last);
-    tc_val number = tc_pt2_unsqueeze(n, counted(n, bins, TC_f32), 0);
-    tc_val own = tc_pt2_emit2(n, TC_OP_eq, NULL, at, number);
-    tc_val inside = tc_pt2_emit2(n, TC_OP_le, NULL, x, most);
-    tc_val hit = tc_pt2_cast(n, tc_pt2_emit2(n, TC_OP_logical_and, NULL, own, inside), TC_f32);
-    tc_ints axes = tc_ints_fill(&n->ctx->arena, 0, 1);
-    tc_val sum = tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axes, false), hit);
-    tc_pt2_bind(n, 0, tc_pt2_cast(n, sum, y->dtype));
+    at = tc_b_1(&n->m, floor, NULL, arith(n, TC_OP_mul, at, (double)bins / (max - min)));
+    tc_val last = tc_b_scalar(&n->m, TC_f32, (double)(bins - 1)), most = tc_b_scalar(&n->m, TC_f32, max);
+    at = tc_b_2(&n->m, minimum, NULL, at, last);
+    tc_val number = tc_b_unsqueeze(&n->m, counted(n, bins, TC_f32), 0);
+    tc_val own = tc_b_2(&n->m, eq, NULL, at, number);
+    tc_val inside = tc_b_2(&n->m, le, NULL, x, most);
+    tc_val hit = tc_b_cast(&n->m, tc_b_2(&n->m, logical_and, NULL, own, inside), TC_f32);
+    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, 0, 1);
+    tc_val sum = tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), hit);
+    tc_pt2_bind(n, 0, tc_b_cast(&n->m, sum, y->dtype));
 }
 
 /* Rows x [s,k], those before ends[0] by w[0] [k,n], those from there to ends[1] by w[1], ...; what
  * is behind the last end is 0. */
 static tc_val by_group(tc_pt2_node *n, tc_val x, tc_val w, tc_val ends)
 {
-    const tc_type *xt = tc_pt2_type(n, x), *wt = tc_pt2_type(n, w);
+    const tc_type *xt = tc_b_type(&n->m, x), *wt = tc_b_type(&n->m, w);
     int64_t rows = xt->dim[0], groups = wt->dim[0];
-    tc_attr_einsum *each = tc_pt2_attr(n, einsum, tc_intern_text(n->ctx, "sk,ekn->esn"));
-    tc_val all = tc_pt2_emit2(n, TC_OP_einsum, each, x, w);
+    tc_attr_einsum *each = tc_b_attr(&n->m, einsum, tc_intern_text(n->m.ctx, "sk,ekn->esn"));
+    tc_val all = tc_b_2(&n->m, einsum, each, x, w);
     tc_val row = counted(n, rows, TC_i64);
-    tc_val group = tc_pt2_emit2(n, TC_OP_bucketize, tc_pt2_attr(n, bucketize, true), row,
-                                tc_pt2_cast(n, ends, TC_i64));
-    group = tc_pt2_unsqueeze(n, tc_pt2_unsqueeze(n, group, 0), 2);
-    tc_val number = tc_pt2_unsqueeze(n, tc_pt2_unsqueeze(n, counted(n, groups, TC_i64), 1), 2);
-    tc_val own = tc_pt2_emit2(n, TC_OP_eq, NULL, number, group);
-    tc_val none = tc_pt2_const(n, xt->dtype, 0);
-    all = tc_pt2_emit3(n, TC_OP_where, NULL, own, all, none);
-    tc_ints axes = tc_ints_fill(&n->ctx->arena, 0, 1);
-    return tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axes, false), all);
+    tc_val group = tc_b_2(&n->m, bucketize, tc_b_attr(&n->m, bucketize, true), row, tc_b_cast(&n->m, ends, TC_i64));
+    group = tc_b_unsqueeze(&n->m, tc_b_unsqueeze(&n->m, group, 0), 2);
+    tc_val number = tc_b_unsqueeze(&n->m, tc_b_unsqueeze(&n->m, counted(n, groups, TC_i64), 1), 2);
+    tc_val own = tc_b_2(&n->m, eq, NULL, number, group);
+    tc_val none = tc_b_scalar(&n->m, xt->dtype, 0);
+    all = tc_b_3(&n->m, where, NULL, own, all, none);
+    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, 0, 1);
+    return tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), all);
 }
 
 /* extra: 0 as transformers names the operands, 1 as ATen does. */
@@ -75,14 +73,14 @@ static void import_grouped_mm(tc_pt2_node *n, const tc_pt2_row *row)
            w = tc_pt2_tensor(n, aten ? "mat2" : "weight");
     tc_val ends = tc_pt2_tensor_opt(n, "offs");
     const tc_type *y = tc_pt2_result_type(n, 0);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    bool rows = ends && tc_pt2_type(n, x)->rank == 2 && tc_pt2_type(n, w)->rank == 3;
+    bool rows = ends && tc_b_type(&n->m, x)->rank == 2 && tc_b_type(&n->m, w)->rank == 3;
     if (!rows || (aten && tc_pt2_has(n, "bias")))
-        tc_pt2_unsupported(n, "only rows in groups, by one matrix for each, without bias");
-    if (n->status != TC_OK)
+        tc_b_unsupported(&n->m, "only rows in groups, by one matrix for each, without bias");
+    if (n->m.status != TC_OK)
         return;
-    tc_pt2_bind(n, 0, tc_pt2_cast(n, by_group(n, x, w, ends), y->dtype));
+    tc_pt2_bind(n, 0, tc_b_cast(&n->m, by_group(n, x, w, ends), y->dtype));
 }
 
 const tc_pt2_row tc_pt2_experts[] = {

@@ -3,14 +3,14 @@
  * Fourier transforms.  Shapes and element types of what is made are those that the file states. */
 #include <math.h>
 
-#include "pt2_make.h"
+#include "pt2.h"
 
 /* zeros, ones, empty and their kin: `extra` everywhere. */
 static void import_constant(tc_pt2_node *n, const tc_pt2_row *row)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
     if (y)
-        tc_pt2_result(n, TC_NONE, tc_pt2_full(n, tc_pt2_dims(n, y), row->extra, y->dtype), 0);
+        tc_pt2_result(n, TC_NONE, tc_b_full(&n->m, y->rank, y->dim, row->extra, y->dtype), 0);
 }
 
 /* full, full_like, new_full, scalar_tensor: the number has this or that name.  Integers that a
@@ -24,10 +24,10 @@ static void import_full(tc_pt2_node *n, const tc_pt2_row *row)
     if (!y)
         return;
     if (tc_is_int(y->dtype) && fabs(value) > 0x1p53) {
-        tc_val one = tc_pt2_cast(n, tc_pt2_operand(n, name, TC_NONE), y->dtype);
-        tc_pt2_result(n, TC_NONE, tc_pt2_expand(n, one, tc_pt2_dims(n, y)), 0);
+        tc_val one = tc_b_cast(&n->m, tc_pt2_operand(n, name, TC_NONE), y->dtype);
+        tc_pt2_result(n, TC_NONE, tc_b_expand_as(&n->m, one, y), 0);
     } else {
-        tc_pt2_result(n, TC_NONE, tc_pt2_full(n, tc_pt2_dims(n, y), value, y->dtype), 0);
+        tc_pt2_result(n, TC_NONE, tc_b_full(&n->m, y->rank, y->dim, value, y->dtype), 0);
     }
 }
 
@@ -36,15 +36,15 @@ static void import_fill(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     tc_ints dims = tc_pt2_dims(n, t);
     if (tc_pt2_is_tensor(n, "value")) {
-        tc_val value = tc_pt2_reshape(n, tc_pt2_tensor(n, "value"), (tc_ints){0, NULL});
-        tc_pt2_result(n, x, tc_pt2_expand(n, tc_pt2_cast(n, value, t->dtype), dims), 0);
+        tc_val value = tc_b_reshape(&n->m, tc_pt2_tensor(n, "value"), 0, NULL);
+        tc_pt2_result(n, x, tc_b_expand(&n->m, tc_b_cast(&n->m, value, t->dtype), dims.n, dims.v), 0);
     } else {
-        tc_pt2_result(n, x, tc_pt2_full(n, dims, tc_pt2_float(n, "value", 0), t->dtype), 0);
+        tc_pt2_result(n, x, tc_b_full(&n->m, dims.n, dims.v, tc_pt2_float(n, "value", 0), t->dtype), 0);
     }
 }
 
@@ -56,11 +56,11 @@ static void import_arange(tc_pt2_node *n, const tc_pt2_row *row)
     if (!y)
         return;
     if (y->rank != 1) {
-        tc_pt2_bad(n, TC_E_SHAPE, "the result is not a list");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the result is not a list");
         return;
     }
-    const void *attr = tc_pt2_attr(n, arange, start, step, y->dim[0], y->dtype);
-    tc_pt2_result(n, TC_NONE, tc_pt2_emit(n, TC_OP_arange, attr, NULL, 0), 0);
+    const void *attr = tc_b_attr(&n->m, arange, start, step, y->dim[0], y->dtype);
+    tc_pt2_result(n, TC_NONE, tc_b_op(&n->m, TC_OP_arange, attr, NULL, 0), 0);
 }
 
 /* Between numbers, which may also be given as constant tensors; logspace is a base to that power.
@@ -72,16 +72,15 @@ static void import_linspace(tc_pt2_node *n, const tc_pt2_row *row)
            base = tc_pt2_float(n, "base", 10);
     int64_t steps = tc_pt2_need_int(n, "steps");
     bool power = row->op == TC_OP_pow;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     if (power && !tc_is_float(y->dtype)) {
-        tc_pt2_unsupported(n, "powers rounded to integers");
+        tc_b_unsupported(&n->m, "powers rounded to integers");
         return;
     }
-    tc_val v = tc_pt2_emit(n, TC_OP_linspace, tc_pt2_attr(n, linspace, start, end, steps, y->dtype),
-                           NULL, 0);
+    tc_val v = tc_b_op(&n->m, TC_OP_linspace, tc_b_attr(&n->m, linspace, start, end, steps, y->dtype), NULL, 0);
     if (power)
-        v = tc_pt2_emit2(n, TC_OP_pow, NULL, tc_pt2_const(n, y->dtype, base), v);
+        v = tc_b_2(&n->m, pow, NULL, tc_b_scalar(&n->m, y->dtype, base), v);
     tc_pt2_result(n, TC_NONE, v, 0);
 }
 
@@ -93,7 +92,7 @@ static void import_eye(tc_pt2_node *n, const tc_pt2_row *row)
     if (y)
         tc_pt2_result(
             n, TC_NONE,
-            tc_pt2_emit(n, TC_OP_eye, tc_pt2_attr(n, eye, rows, columns, y->dtype), NULL, 0), 0);
+            tc_b_op(&n->m, TC_OP_eye, tc_b_attr(&n->m, eye, rows, columns, y->dtype), NULL, 0), 0);
 }
 
 /* Rows and columns of a triangle, as two lists: `extra` 1 for the upper one. */
@@ -102,51 +101,51 @@ static void import_tri_indices(tc_pt2_node *n, const tc_pt2_row *row)
     const tc_type *y = tc_pt2_result_type(n, 0);
     int64_t rows = tc_pt2_need_int(n, "row"), columns = tc_pt2_need_int(n, "col");
     int64_t offset = tc_pt2_int(n, "offset", 0);
-    if (!y || n->status != TC_OK)
+    if (!y || n->m.status != TC_OK)
         return;
     int64_t count = y->rank == 2 ? y->dim[1] : 0, k = 0;
     enum { MOST = 1 << 14 };
     if (rows < 0 || rows > MOST || columns < 0 || columns > MOST || count > rows * columns) {
-        tc_pt2_unsupported(n, "a matrix of such size");
+        tc_b_unsupported(&n->m, "a matrix of such size");
         return;
     }
-    int64_t *list = tc_new_n(&n->ctx->arena, int64_t, (size_t)(2 * count));
+    int64_t *list = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(2 * count));
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns && k < count; j++)
             if (row->extra != 0 ? j - i >= offset : j - i <= offset) {
                 list[k] = i;
                 list[count + k++] = j;
             }
-    tc_val v = tc_pt2_reshape(n, tc_pt2_list(n, list, 2 * count), tc_pt2_dims(n, y));
-    tc_pt2_result(n, TC_NONE, tc_pt2_cast(n, v, y->dtype), 0);
+    tc_val v = tc_b_reshape(&n->m, tc_b_list(&n->m, list, 2 * count), y->rank, y->dim);
+    tc_pt2_result(n, TC_NONE, tc_b_cast(&n->m, v, y->dtype), 0);
 }
 
 /* Complex numbers. */
 
 static tc_val part(tc_pt2_node *n, tc_op op, tc_val x)
 {
-    return tc_pt2_emit1(n, op, NULL, x);
+    return tc_b_op(&n->m, op, NULL, (tc_val[]){x}, 1);
 }
 
 static bool is_complex(const tc_pt2_node *n, tc_val x)
 {
-    return tc_pt2_type(n, x)->dtype == TC_c64;
+    return tc_b_type(&n->m, x)->dtype == TC_c64;
 }
 
 static void import_part(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     bool itself = row->op == TC_OP_real && !is_complex(n, x);
-    tc_pt2_result(n, x, itself ? tc_pt2_emit1(n, TC_OP_identity, NULL, x) : part(n, row->op, x), 0);
+    tc_pt2_result(n, x, itself ? tc_b_1(&n->m, identity, NULL, x) : part(n, row->op, x), 0);
 }
 
 static void import_complex(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val re = tc_pt2_tensor(n, "real"), im = tc_pt2_tensor(n, "imag");
     (void)row;
-    tc_pt2_result(n, re, tc_pt2_emit2(n, TC_OP_complex, NULL, re, im), 0);
+    tc_pt2_result(n, re, tc_b_2(&n->m, complex, NULL, re, im), 0);
 }
 
 /* length * (cos angle + i sin angle) */
@@ -154,60 +153,60 @@ static void import_polar(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val length = tc_pt2_tensor(n, "abs"), angle = tc_pt2_tensor(n, "angle");
     (void)row;
-    tc_val re = tc_pt2_emit2(n, TC_OP_mul, NULL, length, part(n, TC_OP_cos, angle));
-    tc_val im = tc_pt2_emit2(n, TC_OP_mul, NULL, length, part(n, TC_OP_sin, angle));
-    tc_pt2_result(n, length, tc_pt2_emit2(n, TC_OP_complex, NULL, re, im), 0);
+    tc_val re = tc_b_2(&n->m, mul, NULL, length, part(n, TC_OP_cos, angle));
+    tc_val im = tc_b_2(&n->m, mul, NULL, length, part(n, TC_OP_sin, angle));
+    tc_pt2_result(n, length, tc_b_2(&n->m, complex, NULL, re, im), 0);
 }
 
 static void import_angle(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     if (is_complex(n, x)) {
         tc_val im = part(n, TC_OP_imag, x), re = part(n, TC_OP_real, x);
-        tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_atan2, NULL, im, re), 0);
+        tc_pt2_result(n, x, tc_b_2(&n->m, atan2, NULL, im, re), 0);
     } else
-        tc_pt2_unsupported(n, "the angle of real numbers");
+        tc_b_unsupported(&n->m, "the angle of real numbers");
 }
 
 static void import_view_as_real(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const void *last = tc_pt2_attr(n, axis, tc_pt2_type(n, x)->rank);
+    const void *last = tc_b_attr(&n->m, axis, tc_b_type(&n->m, x)->rank);
     tc_val re = part(n, TC_OP_real, x), im = part(n, TC_OP_imag, x);
-    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_stack, last, re, im), 0);
+    tc_pt2_result(n, x, tc_b_2(&n->m, stack, last, re, im), 0);
 }
 
 static void import_view_as_complex(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), pair[2];
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int last = tc_pt2_type(n, x)->rank - 1;
+    int last = tc_b_type(&n->m, x)->rank - 1;
     for (int i = 0; i < 2; i++)
-        pair[i] = tc_pt2_emit1(n, TC_OP_select, tc_pt2_attr(n, select, last, i), x);
-    tc_pt2_result(n, x, tc_pt2_emit(n, TC_OP_complex, NULL, pair, 2), 0);
+        pair[i] = tc_b_1(&n->m, select, tc_b_attr(&n->m, select, last, i), x);
+    tc_pt2_result(n, x, tc_b_op(&n->m, TC_OP_complex, NULL, pair, 2), 0);
 }
 
 static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     tc_val y;
     if (is_complex(n, x)) {
         tc_val re = part(n, TC_OP_real, x);
-        tc_val im = tc_pt2_emit1(n, TC_OP_neg, NULL, part(n, TC_OP_imag, x));
-        y = tc_pt2_emit2(n, TC_OP_complex, NULL, re, im);
+        tc_val im = tc_b_1(&n->m, neg, NULL, part(n, TC_OP_imag, x));
+        y = tc_b_2(&n->m, complex, NULL, re, im);
     } else
-        y = tc_pt2_emit1(n, TC_OP_identity, NULL, x);
+        y = tc_b_1(&n->m, identity, NULL, x);
     tc_pt2_result(n, x, y, 0);
 }
 
@@ -231,7 +230,7 @@ static tc_field_fft_norm norm_of(tc_pt2_node *n, tc_field_fft_kind kind)
     if (tc_text_eq(name, "ortho"))
         return TC_fft_norm_by_sqrt_n;
     if (!tc_text_eq(name, "backward") && !tc_text_eq(name, "forward"))
-        tc_pt2_bad(n, TC_E_ARGUMENT, "a norm that is not known");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "a norm that is not known");
     return inverse(kind) == tc_text_eq(name, "backward") ? TC_fft_norm_by_n : TC_fft_norm_none;
 }
 
@@ -246,7 +245,7 @@ static tc_ints axes_of(tc_pt2_node *n, const tc_pt2_row *row, tc_ints sizes, int
         int64_t last[TC_MAX_RANK];
         for (int i = 0; i < count && i < TC_MAX_RANK; i++)
             last[i] = i - count;
-        dims = tc_ints_copy(&n->ctx->arena, last, count);
+        dims = tc_ints_copy(&n->m.ctx->arena, last, count);
     }
     return tc_pt2_axes(n, dims, rank);
 }
@@ -254,32 +253,32 @@ static tc_ints axes_of(tc_pt2_node *n, const tc_pt2_row *row, tc_ints sizes, int
 /* x with `extent` elements along the axis: cut off, or zeros added. */
 static tc_val resized(tc_pt2_node *n, tc_val x, int64_t axis, int64_t extent)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     if (extent == t->dim[axis])
         return x;
     if (extent < 1 || extent > INT32_MAX) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "a transform of such length");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "a transform of such length");
         return TC_NONE;
     }
     int64_t border[2 * TC_MAX_RANK] = {0};
     border[2 * axis + 1] = extent - t->dim[axis];
-    tc_ints borders = tc_ints_copy(&n->ctx->arena, border, 2 * t->rank);
-    return tc_pt2_emit1(n, TC_OP_pad, tc_pt2_attr(n, pad, borders, TC_pad_mode_constant, 0), x);
+    tc_ints borders = tc_ints_copy(&n->m.ctx->arena, border, 2 * t->rank);
+    return tc_b_1(&n->m, pad, tc_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
 }
 
 /* x as the kind of numbers the transform takes. */
 static tc_val prepared(tc_pt2_node *n, tc_val x, tc_field_fft_kind kind)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    tc_dtype t = tc_pt2_type(n, x)->dtype;
+    tc_dtype t = tc_b_type(&n->m, x)->dtype;
     if (!tc_is_float(t) && t != TC_c64)
-        x = tc_pt2_cast(n, x, TC_f32);
+        x = tc_b_cast(&n->m, x, TC_f32);
     if (kind == TC_fft_kind_real_to_complex || t == TC_c64)
         return x;
-    return tc_pt2_emit2(n, TC_OP_complex, NULL, x, tc_pt2_const(n, TC_f32, 0));
+    return tc_b_2(&n->m, complex, NULL, x, tc_b_scalar(&n->m, TC_f32, 0));
 }
 
 static void import_fft(tc_pt2_node *n, const tc_pt2_row *row)
@@ -288,14 +287,14 @@ static void import_fft(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints sizes = tc_pt2_ints(n, (int)row->extra / 10 * 10 == ONE_AXIS ? "n" : "s");
     tc_field_fft_norm norm = norm_of(n, kind);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_ints axes = axes_of(n, row, sizes, tc_pt2_type(n, x)->rank);
-    if (n->status == TC_OK && (!axes.n || (sizes.n && sizes.n != axes.n)))
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the axes and their lengths are not equally many");
-    if (n->status != TC_OK)
+    tc_ints axes = axes_of(n, row, sizes, tc_b_type(&n->m, x)->rank);
+    if (n->m.status == TC_OK && (!axes.n || (sizes.n && sizes.n != axes.n)))
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the axes and their lengths are not equally many");
+    if (n->m.status != TC_OK)
         return;
-    int64_t last = 2 * (tc_pt2_type(n, x)->dim[axes.v[axes.n - 1]] - 1);
+    int64_t last = 2 * (tc_b_type(&n->m, x)->dim[axes.v[axes.n - 1]] - 1);
     bool to_real = kind == TC_fft_kind_complex_to_real;
     for (int i = 0; i < sizes.n; i++) {
         bool half = to_real && i == sizes.n - 1;
@@ -305,8 +304,8 @@ static void import_fft(tc_pt2_node *n, const tc_pt2_row *row)
         x = resized(n, x, axes.v[i], half ? sizes.v[i] / 2 + 1 : sizes.v[i]);
     }
     x = prepared(n, x, kind);
-    const void *attr = tc_pt2_attr(n, fft, axes, kind, norm, to_real ? last : 0);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_fft, attr, x), 0);
+    const void *attr = tc_b_attr(&n->m, fft, axes, kind, norm, to_real ? last : 0);
+    tc_pt2_result(n, x, tc_b_1(&n->m, fft, attr, x), 0);
 }
 
 /* fftshift and its inverse: axes turned by half their extent; `extra` 1 for the inverse. */
@@ -314,15 +313,15 @@ static void import_fftshift(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints dims = tc_pt2_ints(n, "dim");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     tc_ints axes = tc_pt2_axes(n, dims, t->rank);
-    int64_t *shifts = tc_new_n(&n->ctx->arena, int64_t, (size_t)axes.n);
+    int64_t *shifts = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)axes.n);
     for (int i = 0; i < axes.n; i++)
         shifts[i] = (t->dim[axes.v[i]] + (row->extra != 0)) / 2;
-    const void *attr = tc_pt2_attr(n, roll, {axes.n, shifts}, axes);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_roll, attr, x), 0);
+    const void *attr = tc_b_attr(&n->m, roll, {axes.n, shifts}, axes);
+    tc_pt2_result(n, x, tc_b_1(&n->m, roll, attr, x), 0);
 }
 
 /* The three forms that decomposed programs have; "normalization" is 0 none, 1 by the root, 2 by n.
@@ -335,22 +334,22 @@ static void import_plain_fft(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t norm = tc_pt2_int(n, "normalization", 0), last = tc_pt2_int(n, "last_dim_size", 0);
     tc_ints dims = tc_pt2_ints(n, "dim");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_ints axes = tc_pt2_axes(n, dims, tc_pt2_type(n, x)->rank);
+    tc_ints axes = tc_pt2_axes(n, dims, tc_b_type(&n->m, x)->rank);
     if (kind == TC_fft_kind_real_to_complex && !tc_pt2_bool(n, "onesided", true))
         kind = TC_fft_kind_forward;
     if (kind == TC_fft_kind_forward && !tc_pt2_bool(n, "forward", true))
         kind = TC_fft_kind_inverse;
     if (norm < 0 || norm > 2) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "a normalization that is not known");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "a normalization that is not known");
         return;
     }
     if (kind == TC_fft_kind_complex_to_real && axes.n)
         x = resized(n, x, axes.v[axes.n - 1], last / 2 + 1);
     x = prepared(n, x, kind);
-    const void *attr = tc_pt2_attr(n, fft, axes, kind, norms[norm], last);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_fft, attr, x), 0);
+    const void *attr = tc_b_attr(&n->m, fft, axes, kind, norms[norm], last);
+    tc_pt2_result(n, x, tc_b_1(&n->m, fft, attr, x), 0);
 }
 
 const tc_pt2_row tc_pt2_factory[] = {

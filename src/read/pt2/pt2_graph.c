@@ -431,14 +431,14 @@ tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph)
 
 /* Nodes */
 
-static tc_pt2_result *add_result(tc_pt2_work *work, size_t *cap, int *count, const tc_json *named,
+static tc_pt2_slot *add_result(tc_pt2_work *work, size_t *cap, int *count, const tc_json *named,
                                  bool tensor)
 {
     tc_pt2 *reader = work->scope->reader;
     tc_grow(&reader->work, work->result, (size_t)*count, *cap);
-    tc_pt2_result *r = &work->result[(*count)++];
+    tc_pt2_slot *r = &work->result[(*count)++];
     const tc_json *name = tensor ? tc_json_get(named, "name") : tc_json_get(named, "as_name");
-    *r = (tc_pt2_result){.name = tc_json_text(&reader->work, name), .tensor = tensor};
+    *r = (tc_pt2_slot){.name = tc_json_text(&reader->work, name), .tensor = tensor};
     r->tensor = tensor && r->name.p;
     return r;
 }
@@ -470,14 +470,14 @@ static void bind_stand_ins(tc_pt2_node *n)
 {
     tc_pt2_scope *scope = n->work->scope;
     for (int i = 0; i < n->n_result; i++) {
-        tc_pt2_result *r = &n->work->result[i];
-        const tc_type *type = r->tensor ? tc_pt2_declared(scope, r->name, n->loc, NULL) : NULL;
+        tc_pt2_slot *r = &n->work->result[i];
+        const tc_type *type = r->tensor ? tc_pt2_declared(scope, r->name, n->m.loc, NULL) : NULL;
         if (!r->name.p || r->cell)
             continue;
-        n->status = TC_OK;
+        n->m.status = TC_OK;
         n->work->in_place = false;
         if (type)
-            tc_pt2_bind(n, i, tc_graph_input(n->g, type, NULL));
+            tc_pt2_bind(n, i, tc_graph_input(n->m.g, type, NULL));
         else {
             tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
             name->kind = TC_PT2_BROKEN;
@@ -492,7 +492,7 @@ static void name_unmade(tc_pt2_node *n)
 {
     tc_pt2_scope *scope = n->work->scope;
     for (int i = 0; i < n->n_result; i++) {
-        const tc_pt2_result *r = &n->work->result[i];
+        const tc_pt2_slot *r = &n->work->result[i];
         if (!r->tensor || r->cell || !r->name.p || tc_pt2_name_of(scope, r->name))
             continue;
         tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
@@ -505,18 +505,21 @@ static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
 {
     tc_pt2 *reader = scope->reader;
     tc_pt2_work work = {.scope = scope};
-    tc_pt2_node n = {
-        .reader = reader, .ctx = reader->ctx, .g = scope->g, .json = json, .work = &work};
-    n.loc = tc_pt2_loc(reader, json);
-    n.target = n.loc->target;
+    tc_pt2_node n = {.reader = reader, .json = json, .work = &work};
+    n.m = (tc_build){.ctx = reader->ctx,
+                     .g = scope->g,
+                     .loc = tc_pt2_loc(reader, json),
+                     .facts = &scope->facts,
+                     .every = true};
+    n.target = n.m.subject = n.m.loc->target;
     n.n_result = list_results(&work, json);
     if (!tc_pt2_sym(&n)) {
         const tc_pt2_row *row = find_row(reader, n.target, &work.in_place);
         if (!row)
-            return tc_bug(reader->ctx, n.loc, "'%s' was thought to be known", n.target);
+            return tc_bug(reader->ctx, n.m.loc, "'%s' was thought to be known", n.target);
         row->import(&n, row);
     }
-    tc_status status = n.status;
+    tc_status status = n.m.status;
     if (status != TC_OK)
         bind_stand_ins(&n);
     else

@@ -6,11 +6,11 @@
 #include "../../num/load.h"
 #include <math.h>
 
-#include "pt2_make.h"
+#include "pt2.h"
 
 static bool is_mask(const tc_pt2_node *n, tc_val index)
 {
-    tc_dtype t = index ? tc_pt2_type(n, index)->dtype : TC_none;
+    tc_dtype t = index ? tc_b_type(&n->m, index)->dtype : TC_none;
     return t == TC_bool || t == TC_u8;
 }
 
@@ -18,19 +18,18 @@ static bool is_mask(const tc_pt2_node *n, tc_val index)
 static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *out)
 {
     int k = 0;
-    for (int i = 0; i < count && n->status == TC_OK; i++) {
-        int axes = is_mask(n, index[i]) ? tc_pt2_type(n, index[i])->rank : 1;
+    for (int i = 0; i < count && n->m.status == TC_OK; i++) {
+        int axes = is_mask(n, index[i]) ? tc_b_type(&n->m, index[i])->rank : 1;
         if (k + axes > TC_MAX_RANK) {
-            tc_pt2_bad(n, TC_E_SHAPE, "more indices than a tensor has axes");
+            tc_b_bad(&n->m, TC_E_SHAPE, "more indices than a tensor has axes");
         } else if (!is_mask(n, index[i])) {
             out[k] = index[i];
         } else if (!tc_pt2_places(n, index[i], out + k)) {
-            tc_pt2_unsupported(
-                n, "a mask that is not constant picks as many elements as the data say");
+            tc_b_unsupported(&n->m, "a mask that is not constant picks as many elements as the data say");
         }
         k += axes;
     }
-    return n->status == TC_OK ? k : -1;
+    return n->m.status == TC_OK ? k : -1;
 }
 
 static void import_index(tc_pt2_node *n, const tc_pt2_row *row)
@@ -41,7 +40,7 @@ static void import_index(tc_pt2_node *n, const tc_pt2_row *row)
     int k = as_integers(n, index, count, in + 1);
     (void)row;
     if (k >= 0)
-        tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_index, NULL, in, k + 1), 0);
+        tc_pt2_result(n, in[0], tc_b_op(&n->m, TC_OP_index, NULL, in, k + 1), 0);
 }
 
 /* x where the mask is false, `value` (one number) where it is true; the mask covers axes from `at`
@@ -49,20 +48,19 @@ static void import_index(tc_pt2_node *n, const tc_pt2_row *row)
 static tc_val put_masked(tc_pt2_node *n, tc_val x, tc_val mask, int at, tc_val value,
                          bool accumulate)
 {
-    const tc_type *t = tc_pt2_type(n, x), *m = tc_pt2_type(n, mask);
+    const tc_type *t = tc_b_type(&n->m, x), *m = tc_b_type(&n->m, mask);
     if (at + m->rank > t->rank) {
-        tc_pt2_bad(n, TC_E_SHAPE, "the mask has more axes than the tensor");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the mask has more axes than the tensor");
         return TC_NONE;
     }
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < t->rank; i++)
         dim[i] = i >= at && i < at + m->rank ? m->dim[i - at] : 1;
-    mask = tc_pt2_cast(n, tc_pt2_reshape(n, mask, tc_ints_copy(&n->ctx->arena, dim, t->rank)),
-                       TC_bool);
-    value = tc_pt2_reshape(n, value, (tc_ints){0, NULL});
+    mask = tc_b_cast(&n->m, tc_b_reshape(&n->m, mask, t->rank, dim), TC_bool);
+    value = tc_b_reshape(&n->m, value, 0, NULL);
     if (accumulate)
-        value = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), x, value);
-    return tc_pt2_emit3(n, TC_OP_where, NULL, mask, value, x);
+        value = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), x, value);
+    return tc_b_3(&n->m, where, NULL, mask, value, x);
 }
 
 /* The place of the only index, or -1. */
@@ -86,20 +84,20 @@ static void import_index_put(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val *index = tc_pt2_tensors(n, "indices", &count);
     bool accumulate = tc_pt2_bool(n, "accumulate", false);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    in[1] = tc_pt2_cast(n, in[1], tc_pt2_type(n, in[0])->dtype);
+    in[1] = tc_b_cast(&n->m, in[1], tc_b_type(&n->m, in[0])->dtype);
     int at = only_index(index, count);
-    if (at >= 0 && is_mask(n, index[at]) && tc_type_count(tc_pt2_type(n, in[1])) == 1) {
+    if (at >= 0 && is_mask(n, index[at]) && tc_type_count(tc_b_type(&n->m, in[1])) == 1) {
         tc_pt2_result(n, in[0], put_masked(n, in[0], index[at], at, in[1], accumulate), 0);
         return;
     }
     for (int i = 0; i < count && i < TC_MAX_RANK; i++)
-        in[i + 2] = is_mask(n, index[i]) ? tc_pt2_cast(n, index[i], TC_bool) : index[i];
+        in[i + 2] = is_mask(n, index[i]) ? tc_b_cast(&n->m, index[i], TC_bool) : index[i];
     if (count > TC_MAX_RANK)
-        tc_pt2_bad(n, TC_E_SHAPE, "more indices than a tensor has axes");
-    const void *attr = tc_pt2_attr(n, index_put, accumulate);
-    tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_index_put, attr, in, count + 2), 0);
+        tc_b_bad(&n->m, TC_E_SHAPE, "more indices than a tensor has axes");
+    const void *attr = tc_b_attr(&n->m, index_put, accumulate);
+    tc_pt2_result(n, in[0], tc_b_op(&n->m, TC_OP_index_put, attr, in, count + 2), 0);
 }
 
 /* self, dim, index: index_select and gather. */
@@ -107,10 +105,10 @@ static void import_pick(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index");
     int64_t dim = tc_pt2_need_int(n, "dim");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const void *attr = tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank));
-    tc_pt2_result(n, x, tc_pt2_emit2(n, row->op, attr, x, index), 0);
+    const void *attr = tc_b_attr(&n->m, axis, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank));
+    tc_pt2_result(n, x, tc_b_op(&n->m, row->op, attr, (tc_val[]){x, index}, 2), 0);
 }
 
 /* 0, 1, ... each as often as the constant list `repeats` says; one number serves all `extent` of
@@ -119,10 +117,10 @@ static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
 {
     tc_tensor r;
     int64_t total = 0, k = 0;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    if (!tc_pt2_known(n, repeats, &r)) {
-        tc_pt2_unsupported(n, "repeats that are not constant make a result of unknown size");
+    if (!tc_b_known(&n->m, repeats, &r)) {
+        tc_b_unsupported(&n->m, "repeats that are not constant make a result of unknown size");
         return TC_NONE;
     }
     int64_t given = tc_type_count(r.type);
@@ -133,14 +131,14 @@ static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
         fits = times >= 0 && times <= MOST && (total += times) <= MOST;
     }
     if (!fits) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "repeats that do not fit the axis");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "repeats that do not fit the axis");
         return TC_NONE;
     }
-    int64_t *list = tc_new_n(&n->ctx->arena, int64_t, (size_t)total);
+    int64_t *list = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)total);
     for (int64_t i = 0; i < extent; i++)
         for (int64_t times = tc_load_i64(r, given == 1 ? 0 : i); times > 0; times--)
             list[k++] = i;
-    return tc_pt2_list(n, list, total);
+    return tc_b_list(&n->m, list, total);
 }
 
 static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_row *row)
@@ -148,13 +146,13 @@ static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self"), repeats = tc_pt2_tensor(n, "repeats");
     int64_t dim = tc_pt2_int(n, "dim", 0);
     (void)row;
-    x = tc_pt2_has(n, "dim") ? x : tc_pt2_flat(n, x);
-    if (n->status != TC_OK)
+    x = tc_pt2_has(n, "dim") ? x : tc_b_flat(&n->m, x);
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    int64_t axis = tc_pt2_axis(n, dim, t->rank);
+    const tc_type *t = tc_b_type(&n->m, x);
+    int64_t axis = tc_b_axis(&n->m, dim, t->rank);
     tc_val index = repeated_places(n, repeats, t->rank ? t->dim[axis] : 1);
-    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_index_select, tc_pt2_attr(n, axis, axis), x, index),
+    tc_pt2_result(n, x, tc_b_2(&n->m, index_select, tc_b_attr(&n->m, axis, axis), x, index),
                   0);
 }
 
@@ -163,36 +161,36 @@ static void import_repeat_places(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val repeats = tc_pt2_tensor(n, "repeats");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_val y = repeated_places(n, repeats, tc_type_count(tc_pt2_type(n, repeats)));
-    if (n->status == TC_OK)
-        tc_pt2_result(n, TC_NONE, tc_pt2_cast(n, y, tc_pt2_type(n, repeats)->dtype), 0);
+    tc_val y = repeated_places(n, repeats, tc_type_count(tc_b_type(&n->m, repeats)));
+    if (n->m.status == TC_OK)
+        tc_pt2_result(n, TC_NONE, tc_b_cast(&n->m, y, tc_b_type(&n->m, repeats)->dtype), 0);
 }
 
 /* Elements by their number in x as one line. */
 static void import_take(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_val x = tc_pt2_flat(n, tc_pt2_tensor(n, "self")), index = tc_pt2_tensor(n, "index");
+    tc_val x = tc_b_flat(&n->m, tc_pt2_tensor(n, "self")), index = tc_pt2_tensor(n, "index");
     (void)row;
-    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_index, NULL, x, index), 0);
+    tc_pt2_result(n, x, tc_b_2(&n->m, index, NULL, x, index), 0);
 }
 
 /* Negative places count from the end: those that are known now, others when it runs. */
 static tc_val from_front(tc_pt2_node *n, tc_val index, int64_t extent)
 {
     tc_tensor t;
-    bool known = tc_pt2_known(n, index, &t), negative = !known;
+    bool known = tc_b_known(&n->m, index, &t), negative = !known;
     for (int64_t i = 0; known && i < tc_type_count(t.type); i++)
         negative = negative || tc_load_i64(t, i) < 0;
-    if (n->status != TC_OK || !negative)
+    if (n->m.status != TC_OK || !negative)
         return index;
-    tc_dtype dtype = tc_pt2_type(n, index)->dtype;
-    tc_val all = tc_pt2_const(n, dtype, (double)extent), zero = tc_pt2_const(n, dtype, 0);
-    tc_val moved = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), index, all);
-    tc_val below = tc_pt2_emit2(n, TC_OP_lt, NULL, index, zero);
-    tc_val y = tc_pt2_emit3(n, TC_OP_where, NULL, below, moved, index);
-    return known && tc_pt2_known(n, y, &t) ? tc_graph_const(n->g, t.type, t.data, NULL, n->loc) : y;
+    tc_dtype dtype = tc_b_type(&n->m, index)->dtype;
+    tc_val all = tc_b_scalar(&n->m, dtype, (double)extent), zero = tc_b_scalar(&n->m, dtype, 0);
+    tc_val moved = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), index, all);
+    tc_val below = tc_b_2(&n->m, lt, NULL, index, zero);
+    tc_val y = tc_b_3(&n->m, where, NULL, below, moved, index);
+    return known && tc_b_known(&n->m, y, &t) ? tc_graph_const(n->m.g, t.type, t.data, NULL, n->m.loc) : y;
 }
 
 /* gather, after x and index have been broadcast together but along the axis. */
@@ -201,16 +199,16 @@ static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "indices");
     (void)row;
     if (!tc_pt2_has(n, "dim")) {
-        x = tc_pt2_flat(n, x);
-        index = tc_pt2_flat(n, index);
+        x = tc_b_flat(&n->m, x);
+        index = tc_b_flat(&n->m, index);
     }
     int64_t dim = tc_pt2_int(n, "dim", 0);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x), *i = tc_pt2_type(n, index);
-    int64_t axis = tc_pt2_axis(n, dim, t->rank), from[TC_MAX_RANK], at[TC_MAX_RANK];
+    const tc_type *t = tc_b_type(&n->m, x), *i = tc_b_type(&n->m, index);
+    int64_t axis = tc_b_axis(&n->m, dim, t->rank), from[TC_MAX_RANK], at[TC_MAX_RANK];
     if (i->rank != t->rank) {
-        tc_pt2_bad(n, TC_E_SHAPE, "the indices have another rank than the tensor");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the indices have another rank than the tensor");
         return;
     }
     for (int k = 0; k < t->rank; k++) {
@@ -218,10 +216,10 @@ static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
         from[k] = k == axis ? t->dim[k] : wide;
         at[k] = k == axis ? i->dim[k] : wide;
     }
-    x = tc_pt2_expand(n, x, tc_ints_copy(&n->ctx->arena, from, t->rank));
-    index = tc_pt2_expand(n, index, tc_ints_copy(&n->ctx->arena, at, t->rank));
+    x = tc_b_expand(&n->m, x, t->rank, from);
+    index = tc_b_expand(&n->m, index, t->rank, at);
     index = from_front(n, index, t->rank ? t->dim[axis] : 1);
-    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_gather, tc_pt2_attr(n, axis, axis), x, index), 0);
+    tc_pt2_result(n, x, tc_b_2(&n->m, gather, tc_b_attr(&n->m, axis, axis), x, index), 0);
 }
 
 /* Rows replaced and added. */
@@ -232,13 +230,13 @@ static void import_index_copy(tc_pt2_node *n, const tc_pt2_row *row)
            source = tc_pt2_tensor(n, "source");
     int64_t dim = tc_pt2_need_int(n, "dim");
     double alpha = tc_pt2_float(n, "alpha", 1);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
-    source = tc_pt2_cast(n, source, tc_pt2_type(n, x)->dtype);
-    const void *attr = row->op == TC_OP_index_add ? (void *)tc_pt2_attr(n, index_add, axis, alpha)
-                                                  : (void *)tc_pt2_attr(n, axis, axis);
-    tc_pt2_result(n, x, tc_pt2_emit3(n, row->op, attr, x, index, source), 0);
+    int64_t axis = tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
+    source = tc_b_cast(&n->m, source, tc_b_type(&n->m, x)->dtype);
+    const void *attr = row->op == TC_OP_index_add ? (void *)tc_b_attr(&n->m, index_add, axis, alpha)
+                                                  : (void *)tc_b_attr(&n->m, axis, axis);
+    tc_pt2_result(n, x, tc_b_op(&n->m, row->op, attr, (tc_val[]){x, index, source}, 3), 0);
 }
 
 static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
@@ -247,17 +245,16 @@ static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
            value = tc_pt2_operand(n, "value", x);
     int64_t dim = tc_pt2_need_int(n, "dim");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    int64_t axis = tc_pt2_axis(n, dim, t->rank), rows[TC_MAX_RANK];
+    const tc_type *t = tc_b_type(&n->m, x);
+    int64_t axis = tc_b_axis(&n->m, dim, t->rank), rows[TC_MAX_RANK];
     memcpy(rows, t->dim, sizeof rows);
-    rows[axis] = tc_type_count(tc_pt2_type(n, index));
+    rows[axis] = tc_type_count(tc_b_type(&n->m, index));
     index = from_front(n, index, t->rank ? t->dim[axis] : 1);
-    value = tc_pt2_expand(n, tc_pt2_cast(n, value, t->dtype),
-                          tc_ints_copy(&n->ctx->arena, rows, t->rank));
+    value = tc_b_expand(&n->m, tc_b_cast(&n->m, value, t->dtype), t->rank, rows);
     tc_pt2_result(
-        n, x, tc_pt2_emit3(n, TC_OP_index_copy, tc_pt2_attr(n, axis, axis), x, index, value), 0);
+        n, x, tc_b_3(&n->m, index_copy, tc_b_attr(&n->m, axis, axis), x, index, value), 0);
 }
 
 /* "add" and "multiply" in scatter, "sum", "prod", ... in scatter_reduce. */
@@ -273,7 +270,7 @@ static tc_field_combine combine_named(tc_pt2_node *n, const char *name)
     for (size_t i = 0; i < TC_COUNT(known); i++)
         if (tc_text_eq(name, known[i].name))
             return known[i].how;
-    tc_pt2_unsupported(n, "a way of combining that is not known");
+    tc_b_unsupported(&n->m, "a way of combining that is not known");
     return TC_combine_set;
 }
 
@@ -287,15 +284,15 @@ static void import_scatter(tc_pt2_node *n, const tc_pt2_row *row)
         source = tc_pt2_tensor(n, "src");
     else
         source = tc_pt2_operand(n, "value", x);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    source = tc_pt2_cast(n, source, t->dtype);
+    const tc_type *t = tc_b_type(&n->m, x);
+    source = tc_b_cast(&n->m, source, t->dtype);
     if (!tc_pt2_has(n, "src"))
-        source = tc_pt2_expand(n, source, tc_pt2_dims(n, tc_pt2_type(n, index)));
+        source = tc_b_expand_as(&n->m, source, tc_b_type(&n->m, index));
     const void *attr =
-        tc_pt2_attr(n, scatter, tc_pt2_axis(n, dim, t->rank), combine_named(n, how), with_self);
-    tc_pt2_result(n, x, tc_pt2_emit3(n, TC_OP_scatter, attr, x, index, source), 0);
+        tc_b_attr(&n->m, scatter, tc_b_axis(&n->m, dim, t->rank), combine_named(n, how), with_self);
+    tc_pt2_result(n, x, tc_b_3(&n->m, scatter, attr, x, index, source), 0);
 }
 
 /* The source's numbers in turn where the mask is true: a running count of ones says which. */
@@ -304,22 +301,22 @@ static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask"),
            source = tc_pt2_tensor(n, "source");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    int64_t last = tc_type_count(tc_pt2_type(n, source)) - 1;
+    const tc_type *t = tc_b_type(&n->m, x);
+    int64_t last = tc_type_count(tc_b_type(&n->m, source)) - 1;
     if (last < 0 || !tc_type_count(t)) {
-        tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_identity, NULL, x), 0);
+        tc_pt2_result(n, x, tc_b_1(&n->m, identity, NULL, x), 0);
         return;
     }
-    mask = tc_pt2_expand(n, mask, tc_pt2_dims(n, t));
-    source = tc_pt2_cast(n, tc_pt2_flat(n, source), t->dtype);
-    tc_val count = tc_pt2_emit1(n, TC_OP_cumsum, tc_pt2_attr(n, axis, 0), tc_pt2_flat(n, mask));
-    count = tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), count, tc_pt2_const(n, TC_i64, 1));
-    count = tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, 0, (double)last), count);
-    tc_val next = tc_pt2_emit2(n, TC_OP_index_select, tc_pt2_attr(n, axis, 0), source, count);
-    next = tc_pt2_reshape(n, next, tc_pt2_dims(n, t));
-    tc_pt2_result(n, x, tc_pt2_emit3(n, TC_OP_where, NULL, mask, next, x), 0);
+    mask = tc_b_expand_as(&n->m, mask, t);
+    source = tc_b_cast(&n->m, tc_b_flat(&n->m, source), t->dtype);
+    tc_val count = tc_b_1(&n->m, cumsum, tc_b_attr(&n->m, axis, 0), tc_b_flat(&n->m, mask));
+    count = tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), count, tc_b_scalar(&n->m, TC_i64, 1));
+    count = tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, 0, (double)last), count);
+    tc_val next = tc_b_2(&n->m, index_select, tc_b_attr(&n->m, axis, 0), source, count);
+    next = tc_b_reshape_as(&n->m, next, t);
+    tc_pt2_result(n, x, tc_b_3(&n->m, where, NULL, mask, next, x), 0);
 }
 
 /* The two axes of the diagonal first, then places (i, j) of a matrix of rows. */
@@ -329,12 +326,12 @@ static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", 0),
             dim2 = tc_pt2_int(n, "dim2", 1);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, x)->rank, part = tc_pt2_type(n, source)->rank;
-    int64_t a = tc_pt2_axis(n, dim1, rank), b = tc_pt2_axis(n, dim2, rank);
-    if (n->status != TC_OK || rank < 2 || part != rank - 1 || a == b) {
-        tc_pt2_bad(n, TC_E_SHAPE, "the source is not a diagonal of the tensor");
+    int rank = tc_b_type(&n->m, x)->rank, part = tc_b_type(&n->m, source)->rank;
+    int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank);
+    if (n->m.status != TC_OK || rank < 2 || part != rank - 1 || a == b) {
+        tc_b_bad(&n->m, TC_E_SHAPE, "the source is not a diagonal of the tensor");
         return;
     }
     int64_t there[TC_MAX_RANK] = {a, b}, back[TC_MAX_RANK], last[TC_MAX_RANK] = {part - 1};
@@ -345,19 +342,19 @@ static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_row *row)
         back[there[i]] = i;
     for (int i = 1; i < part; i++)
         last[i] = i - 1;
-    int64_t length = tc_pt2_type(n, source)->dim[part - 1];
-    int64_t *line = tc_new_n(&n->ctx->arena, int64_t, (size_t)length);
-    int64_t *column = tc_new_n(&n->ctx->arena, int64_t, (size_t)length);
+    int64_t length = tc_b_type(&n->m, source)->dim[part - 1];
+    int64_t *line = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)length);
+    int64_t *column = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)length);
     for (int64_t i = 0; i < length; i++) {
         line[i] = i - tc_min_i64(offset, 0);
         column[i] = i + tc_max_i64(offset, 0);
     }
-    tc_val in[4] = {tc_pt2_permute(n, x, there)};
-    in[1] = tc_pt2_permute(n, source, last);
-    in[2] = tc_pt2_list(n, line, length);
-    in[3] = tc_pt2_list(n, column, length);
-    tc_val y = tc_pt2_emit(n, TC_OP_index_put, tc_pt2_attr(n, index_put, false), in, 4);
-    tc_pt2_result(n, x, tc_pt2_permute(n, y, back), 0);
+    tc_val in[4] = {tc_b_permute(&n->m, x, there)};
+    in[1] = tc_b_permute(&n->m, source, last);
+    in[2] = tc_b_list(&n->m, line, length);
+    in[3] = tc_b_list(&n->m, column, length);
+    tc_val y = tc_b_op(&n->m, TC_OP_index_put, tc_b_attr(&n->m, index_put, false), in, 4);
+    tc_pt2_result(n, x, tc_b_permute(&n->m, y, back), 0);
 }
 
 /* Tables. */
@@ -366,27 +363,26 @@ static void import_embedding(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val table = tc_pt2_tensor(n, "weight"), index = tc_pt2_tensor(n, "indices");
     (void)row;
-    tc_pt2_result(n, table, tc_pt2_emit2(n, TC_OP_embedding, NULL, table, index), 0);
+    tc_pt2_result(n, table, tc_b_2(&n->m, embedding, NULL, table, index), 0);
 }
 
 /* Whether row `place` of the list is in the bag: offset <= place < the next offset.  [bags, rows]
  */
 static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool closed)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    int64_t bags = tc_pt2_type(n, offsets)->dim[0] - closed;
-    offsets = tc_pt2_cast(n, offsets, TC_i64);
+    int64_t bags = tc_b_type(&n->m, offsets)->dim[0] - closed;
+    offsets = tc_b_cast(&n->m, offsets, TC_i64);
     tc_val first = tc_pt2_slice(n, offsets, 0, 0, bags, 1),
            next = tc_pt2_slice(n, offsets, 0, 1, bags + closed, 1);
     if (!closed)
-        next = tc_pt2_emit2(n, TC_OP_cat, tc_pt2_attr(n, axis, 0), next,
-                            tc_pt2_list(n, &rows, 1));
+        next = tc_b_2(&n->m, cat, tc_b_attr(&n->m, axis, 0), next, tc_b_list(&n->m, &rows, 1));
     tc_val place =
-        tc_pt2_emit(n, TC_OP_arange, tc_pt2_attr(n, arange, 0, 1, rows, TC_i64), NULL, 0);
-    tc_val from = tc_pt2_emit2(n, TC_OP_ge, NULL, place, tc_pt2_unsqueeze(n, first, 1));
-    tc_val before = tc_pt2_emit2(n, TC_OP_lt, NULL, place, tc_pt2_unsqueeze(n, next, 1));
-    return tc_pt2_emit2(n, TC_OP_logical_and, NULL, from, before);
+        tc_b_op(&n->m, TC_OP_arange, tc_b_attr(&n->m, arange, 0, 1, rows, TC_i64), NULL, 0);
+    tc_val from = tc_b_2(&n->m, ge, NULL, place, tc_b_unsqueeze(&n->m, first, 1));
+    tc_val before = tc_b_2(&n->m, lt, NULL, place, tc_b_unsqueeze(&n->m, next, 1));
+    return tc_b_2(&n->m, logical_and, NULL, from, before);
 }
 
 /* Rows of a table gathered by number and, bag by bag, added up (mode 0), averaged (1) or the
@@ -399,38 +395,36 @@ static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t mode = tc_pt2_int(n, "mode", 0), padding = tc_pt2_int(n, "padding_idx", -1);
     bool closed = tc_pt2_bool(n, "include_last_offset", false);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, table), *list = tc_pt2_type(n, index);
-    if (list->rank != 1 || tc_pt2_type(n, offsets)->rank != 1 || t->rank != 2 || mode < 0 ||
+    const tc_type *t = tc_b_type(&n->m, table), *list = tc_b_type(&n->m, index);
+    if (list->rank != 1 || tc_b_type(&n->m, offsets)->rank != 1 || t->rank != 2 || mode < 0 ||
         mode > 2 || !tc_is_float(t->dtype)) {
-        tc_pt2_unsupported(n, "bags of other than a list of rows of floats");
+        tc_b_unsupported(&n->m, "bags of other than a list of rows of floats");
         return;
     }
-    tc_val rows = tc_pt2_emit2(n, TC_OP_embedding, NULL, table, index);
+    tc_val rows = tc_b_2(&n->m, embedding, NULL, table, index);
     tc_val in = bag_members(n, offsets, list->dim[0], closed);
     if (padding >= 0)
-        in = tc_pt2_emit2(
-            n, TC_OP_logical_and, NULL, in,
-            tc_pt2_emit2(n, TC_OP_ne, NULL, index, tc_pt2_const(n, list->dtype, (double)padding)));
+        in = tc_b_2(&n->m, logical_and, NULL, in, tc_b_2(&n->m, ne, NULL, index, tc_b_scalar(&n->m, list->dtype, (double)padding)));
     if (weight)
-        rows = tc_pt2_emit2(n, TC_OP_mul, NULL, rows, tc_pt2_unsqueeze(n, weight, 1));
+        rows = tc_b_2(&n->m, mul, NULL, rows, tc_b_unsqueeze(&n->m, weight, 1));
     int64_t one = 1;
-    tc_ints axis = tc_ints_copy(&n->ctx->arena, &one, 1);
-    tc_val share = tc_pt2_cast(n, in, t->dtype), y;
+    tc_ints axis = tc_ints_copy(&n->m.ctx->arena, &one, 1);
+    tc_val share = tc_b_cast(&n->m, in, t->dtype), y;
     if (mode == 2) {
-        tc_val wide = tc_pt2_unsqueeze(n, in, 2);
-        tc_val none = tc_pt2_const(n, t->dtype, -INFINITY);
-        tc_val each = tc_pt2_emit3(n, TC_OP_where, NULL, wide, rows, none);
-        tc_val most = tc_pt2_emit1(n, TC_OP_amax, tc_pt2_attr(n, axes, axis, false), each);
-        tc_val some = tc_pt2_emit1(n, TC_OP_any, tc_pt2_attr(n, axes, axis, true), in);
-        y = tc_pt2_emit3(n, TC_OP_where, NULL, some, most, tc_pt2_const(n, t->dtype, 0));
+        tc_val wide = tc_b_unsqueeze(&n->m, in, 2);
+        tc_val none = tc_b_scalar(&n->m, t->dtype, -INFINITY);
+        tc_val each = tc_b_3(&n->m, where, NULL, wide, rows, none);
+        tc_val most = tc_b_1(&n->m, amax, tc_b_attr(&n->m, axes, axis, false), each);
+        tc_val some = tc_b_1(&n->m, any, tc_b_attr(&n->m, axes, axis, true), in);
+        y = tc_b_3(&n->m, where, NULL, some, most, tc_b_scalar(&n->m, t->dtype, 0));
     } else
-        y = tc_pt2_emit2(n, TC_OP_matmul, NULL, share, rows);
+        y = tc_b_2(&n->m, matmul, NULL, share, rows);
     if (mode == 1) {
-        tc_val count = tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axis, true), share);
-        count = tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, 1, INFINITY), count);
-        y = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), y, count);
+        tc_val count = tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axis, true), share);
+        count = tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, 1, INFINITY), count);
+        y = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), y, count);
     }
     tc_pt2_bind(n, 0, y);
 }
@@ -441,14 +435,14 @@ static void import_one_hot(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     const tc_type *y = tc_pt2_result_type(n, 0);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     int64_t classes = y->rank ? y->dim[y->rank - 1] : 0;
     tc_val number =
-        tc_pt2_emit(n, TC_OP_arange, tc_pt2_attr(n, arange, 0, 1, classes, TC_i64), NULL, 0);
+        tc_b_op(&n->m, TC_OP_arange, tc_b_attr(&n->m, arange, 0, 1, classes, TC_i64), NULL, 0);
     tc_val same =
-        tc_pt2_emit2(n, TC_OP_eq, NULL, tc_pt2_unsqueeze(n, x, tc_pt2_type(n, x)->rank), number);
-    tc_pt2_result(n, x, tc_pt2_cast(n, same, TC_i64), 0);
+        tc_b_2(&n->m, eq, NULL, tc_b_unsqueeze(&n->m, x, tc_b_type(&n->m, x)->rank), number);
+    tc_pt2_result(n, x, tc_b_cast(&n->m, same, TC_i64), 0);
 }
 
 /* bucketize(self, boundaries) and searchsorted(sorted_sequence, self) with one sequence for all. */
@@ -459,21 +453,21 @@ static void import_bucketize(tc_pt2_node *n, const tc_pt2_row *row)
     bool right =
         tc_pt2_bool(n, "right", false) || tc_text_eq(tc_pt2_text(n, "side", "left"), "right");
     if (tc_pt2_has(n, "sorter"))
-        tc_pt2_unsupported(n, "a sequence given with its order");
-    if (n->status != TC_OK)
+        tc_b_unsupported(&n->m, "a sequence given with its order");
+    if (n->m.status != TC_OK)
         return;
-    if (tc_pt2_type(n, edges)->rank != 1) {
-        tc_pt2_unsupported(n, "several sorted sequences at once");
+    if (tc_b_type(&n->m, edges)->rank != 1) {
+        tc_b_unsupported(&n->m, "several sorted sequences at once");
         return;
     }
-    tc_val y = tc_pt2_emit2(n, TC_OP_bucketize, tc_pt2_attr(n, bucketize, right), x, edges);
-    tc_pt2_result(n, x, tc_pt2_bool(n, "out_int32", false) ? tc_pt2_cast(n, y, TC_i32) : y, 0);
+    tc_val y = tc_b_2(&n->m, bucketize, tc_b_attr(&n->m, bucketize, right), x, edges);
+    tc_pt2_result(n, x, tc_pt2_bool(n, "out_int32", false) ? tc_b_cast(&n->m, y, TC_i32) : y, 0);
 }
 
 static void import_random(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
-    tc_pt2_unsupported(n, "random numbers differ from run to run");
+    tc_b_unsupported(&n->m, "random numbers differ from run to run");
 }
 
 const tc_pt2_row tc_pt2_index[] = {

@@ -2,22 +2,22 @@
 /* pt2_known.c -- importers of operators whose results are as large as their operands' numbers say:
  * those must follow from constants, made in `forward` or stored. */
 #include "../../num/load.h"
-#include "pt2_make.h"
+#include "pt2.h"
 
 bool tc_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out)
 {
     tc_tensor t;
-    if (!tc_pt2_known(n, x, &t))
+    if (!tc_b_known(&n->m, x, &t))
         return false;
     int64_t count = tc_type_count(t.type), ones = 0, step = 1;
     for (int64_t i = 0; i < count; i++)
         ones += tc_load_f64(t, i) != 0;
     for (int axis = t.type->rank - 1; axis >= 0; axis--) {
-        int64_t *list = tc_new_n(&n->ctx->arena, int64_t, (size_t)ones), k = 0;
+        int64_t *list = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)ones), k = 0;
         for (int64_t i = 0; i < count; i++)
             if (tc_load_f64(t, i) != 0)
                 list[k++] = i / step % t.type->dim[axis];
-        out[axis] = tc_pt2_list(n, list, ones);
+        out[axis] = tc_b_list(&n->m, list, ones);
         step *= t.type->dim[axis];
     }
     return true;
@@ -26,9 +26,9 @@ bool tc_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out)
 /* The numbers of the argument, or a message. */
 static bool needs(tc_pt2_node *n, tc_val x, tc_tensor *out)
 {
-    if (n->status == TC_OK && tc_pt2_known(n, x, out))
+    if (n->m.status == TC_OK && tc_b_known(&n->m, x, out))
         return true;
-    tc_pt2_unsupported(n, "the size of its result depends on the data");
+    tc_b_unsupported(&n->m, "the size of its result depends on the data");
     return false;
 }
 
@@ -41,12 +41,12 @@ static void import_nonzero(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     int rank = t.type->rank;
     if (!rank && row->extra != 0) { /* a number counts as a list of one */
-        x = tc_pt2_flat(n, x);
+        x = tc_b_flat(&n->m, x);
         rank = 1;
     }
     if (!rank) {
-        tc_ints shape = tc_ints_copy(&n->ctx->arena, (int64_t[]){tc_load_f64(t, 0) != 0, 0}, 2);
-        tc_pt2_result(n, TC_NONE, tc_pt2_full(n, shape, 0, TC_i64), 0);
+        tc_ints shape = tc_ints_copy(&n->m.ctx->arena, (int64_t[]){tc_load_f64(t, 0) != 0, 0}, 2);
+        tc_pt2_result(n, TC_NONE, tc_b_full(&n->m, shape.n, shape.v, 0, TC_i64), 0);
         return;
     }
     tc_pt2_places(n, x, place);
@@ -54,7 +54,7 @@ static void import_nonzero(tc_pt2_node *n, const tc_pt2_row *row)
         tc_pt2_bind(n, i, place[i]);
     if (row->extra == 0)
         tc_pt2_result(n, TC_NONE,
-                      tc_pt2_emit(n, TC_OP_stack, tc_pt2_attr(n, axis, 1), place, rank), 0);
+                      tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, 1), place, rank), 0);
 }
 
 static void import_masked_select(tc_pt2_node *n, const tc_pt2_row *row)
@@ -64,7 +64,7 @@ static void import_masked_select(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     if (!needs(n, mask, &m))
         return;
-    const tc_type *a = tc_pt2_type(n, in[0]), *b = m.type;
+    const tc_type *a = tc_b_type(&n->m, in[0]), *b = m.type;
     int rank = a->rank > b->rank ? a->rank : b->rank;
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < rank; i++) { /* broadcast together */
@@ -72,23 +72,23 @@ static void import_masked_select(tc_pt2_node *n, const tc_pt2_row *row)
         int64_t of_a = p < 0 ? 1 : a->dim[p], of_b = q < 0 ? 1 : b->dim[q];
         dim[i] = of_a == 1 ? of_b : of_a;
     }
-    in[0] = tc_pt2_expand(n, in[0], tc_ints_copy(&n->ctx->arena, dim, rank));
-    mask = tc_pt2_expand(n, mask, tc_ints_copy(&n->ctx->arena, dim, rank));
+    in[0] = tc_b_expand(&n->m, in[0], rank, dim);
+    mask = tc_b_expand(&n->m, mask, rank, dim);
     if (!rank) {
-        in[0] = tc_pt2_flat(n, in[0]);
-        mask = tc_pt2_flat(n, mask);
+        in[0] = tc_b_flat(&n->m, in[0]);
+        mask = tc_b_flat(&n->m, mask);
         rank = 1;
     }
-    if (n->status == TC_OK && tc_pt2_places(n, mask, in + 1))
-        tc_pt2_result(n, TC_NONE, tc_pt2_emit(n, TC_OP_index, NULL, in, rank + 1), 0);
+    if (n->m.status == TC_OK && tc_pt2_places(n, mask, in + 1))
+        tc_pt2_result(n, TC_NONE, tc_b_op(&n->m, TC_OP_index, NULL, in, rank + 1), 0);
 }
 
 static tc_val numbers(tc_pt2_node *n, tc_dtype dtype, const double *v, int64_t count)
 {
-    tc_tensor t = tc_tensor_new(&n->ctx->arena, tc_type_make(n->ctx, dtype, 1, &count));
+    tc_tensor t = tc_tensor_new(&n->m.ctx->arena, tc_type_make(n->m.ctx, dtype, 1, &count));
     for (int64_t i = 0; i < count; i++)
         tc_store_f64(t, i, v[i]);
-    return tc_graph_const(n->g, t.type, t.data, NULL, n->loc);
+    return tc_graph_const(n->m.g, t.type, t.data, NULL, n->m.loc);
 }
 
 /* Whether every number is exact as a double. */
@@ -112,13 +112,13 @@ static void import_unique(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t count = tc_type_count(t.type), k = 0;
     enum { MOST = 1 << 12 };
     if (tc_pt2_has(n, "dim") || count > MOST || !all_exact(t)) {
-        tc_pt2_unsupported(n, "unique rows, or so many numbers");
+        tc_b_unsupported(&n->m, "unique rows, or so many numbers");
         return;
     }
     size_t room = (size_t)count;
-    double *found = tc_new_n(&n->ctx->arena, double, room);
-    int64_t *which = tc_new_n(&n->ctx->arena, int64_t, room),
-            *times = tc_new_n(&n->ctx->arena, int64_t, room);
+    double *found = tc_new_n(&n->m.ctx->arena, double, room);
+    int64_t *which = tc_new_n(&n->m.ctx->arena, int64_t, room),
+            *times = tc_new_n(&n->m.ctx->arena, int64_t, room);
     for (int64_t i = 0; i < count; i++) {
         double v = tc_load_f64(t, i);
         int64_t at = row->extra != 0 && k ? k - 1 : 0;
@@ -139,9 +139,9 @@ static void import_unique(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_bind(n, 0, numbers(n, t.type->dtype, found, k));
     if (n->n_result > 1 && tc_pt2_bool(n, "return_inverse", false))
         tc_pt2_bind(n, 1,
-                    tc_pt2_reshape(n, tc_pt2_list(n, which, count), tc_pt2_dims(n, t.type)));
+                    tc_b_reshape_as(&n->m, tc_b_list(&n->m, which, count), t.type));
     if (n->n_result > 2 && tc_pt2_bool(n, "return_counts", false))
-        tc_pt2_bind(n, 2, tc_pt2_list(n, times, k));
+        tc_pt2_bind(n, 2, tc_b_list(&n->m, times, k));
 }
 
 /* How often each of 0, 1, ... occurs. */
@@ -151,7 +151,7 @@ static void import_bincount(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t least = tc_pt2_int(n, "minlength", 0), most = 0;
     (void)row;
     if (tc_pt2_has(n, "weights"))
-        tc_pt2_unsupported(n, "numbers that are weighed");
+        tc_b_unsupported(&n->m, "numbers that are weighed");
     if (!needs(n, tc_pt2_tensor(n, "self"), &t))
         return;
     enum { MOST = 1 << 24 };
@@ -161,14 +161,14 @@ static void import_bincount(tc_pt2_node *n, const tc_pt2_row *row)
         most = tc_max_i64(most, tc_load_i64(t, i) + 1);
     }
     if (!fits) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "numbers that are negative or too large to be counted");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "numbers that are negative or too large to be counted");
         return;
     }
     most = tc_max_i64(most, least);
-    int64_t *times = tc_new_n(&n->ctx->arena, int64_t, (size_t)most);
+    int64_t *times = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)most);
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         times[tc_load_i64(t, i)]++;
-    tc_pt2_result(n, TC_NONE, tc_pt2_list(n, times, most), 0);
+    tc_pt2_result(n, TC_NONE, tc_b_list(&n->m, times, most), 0);
 }
 
 /* Whether each element is among the others: one of the comparisons holds. */
@@ -177,16 +177,15 @@ static void import_isin(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_operand(n, row->extra == 1 ? "element" : "elements", TC_NONE),
            among = tc_pt2_operand(n, row->extra == 2 ? "test_element" : "test_elements", TC_NONE);
     bool invert = tc_pt2_bool(n, "invert", false);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, x)->rank;
+    int rank = tc_b_type(&n->m, x)->rank;
     int64_t last = rank;
-    tc_val wide = tc_pt2_unsqueeze(n, x, rank);
-    tc_val same = tc_pt2_emit2(n, TC_OP_eq, NULL, wide, tc_pt2_flat(n, among));
-    tc_val y = tc_pt2_emit1(
-        n, TC_OP_any, tc_pt2_attr(n, axes, tc_ints_copy(&n->ctx->arena, &last, 1), false), same);
+    tc_val wide = tc_b_unsqueeze(&n->m, x, rank);
+    tc_val same = tc_b_2(&n->m, eq, NULL, wide, tc_b_flat(&n->m, among));
+    tc_val y = tc_b_1(&n->m, any, tc_b_attr(&n->m, axes, tc_ints_copy(&n->m.ctx->arena, &last, 1), false), same);
     if (invert)
-        y = tc_pt2_emit1(n, TC_OP_logical_not, NULL, y);
+        y = tc_b_1(&n->m, logical_not, NULL, y);
     tc_pt2_result(n, TC_NONE, y, 0);
 }
 

@@ -5,12 +5,12 @@
  * view, flatten, squeeze and their kin alike.  A row's `extra` is 1 when ATen returns a view, 0
  * for a copy; unsqueeze_ and its like change how a tensor is looked at, not its numbers, and are
  * views too. */
-#include "pt2_make.h"
+#include "pt2.h"
 
 /* Numbers lie in memory in the order of x's axes: it is no transposed, strided or repeated view. */
 static bool packed(const tc_pt2_node *n, tc_val x)
 {
-    const tc_node *def = tc_def(n->g, x);
+    const tc_node *def = tc_def(n->m.g, x);
     if (!def)
         return true;
     switch (def->op) {
@@ -40,15 +40,15 @@ static void import_reshape(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints shape = tc_pt2_dims(n, tc_pt2_result_type(n, 0));
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_pt2_result(n, x, tc_pt2_reshape(n, x, shape), row->extra != 0 && packed(n, x));
+    tc_pt2_result(n, x, tc_b_reshape(&n->m, x, shape.n, shape.v), row->extra != 0 && packed(n, x));
 }
 
 static void import_expand(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_pt2_result(n, x, tc_pt2_expand(n, x, tc_pt2_dims(n, tc_pt2_result_type(n, 0))), row->extra);
+    tc_pt2_result(n, x, tc_b_expand_as(&n->m, x, tc_pt2_result_type(n, 0)), row->extra);
 }
 
 static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_row *row)
@@ -56,9 +56,9 @@ static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_row *row)
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     (void)row;
-    for (int i = 0; i < count && n->status == TC_OK; i++) {
-        tc_val y = tc_pt2_expand(n, x[i], tc_pt2_dims(n, tc_pt2_result_type(n, i)));
-        if (n->status != TC_OK)
+    for (int i = 0; i < count && n->m.status == TC_OK; i++) {
+        tc_val y = tc_b_expand_as(&n->m, x[i], tc_pt2_result_type(n, i));
+        if (n->m.status != TC_OK)
             return;
         tc_pt2_bind(n, i, y);
         tc_pt2_view(n, x[i], y);
@@ -72,20 +72,20 @@ static void import_meshgrid(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     bool swapped = tc_text_eq(tc_pt2_text(n, "indexing", "ij"), "xy");
     (void)row;
-    for (int i = 0; i < count && n->status == TC_OK; i++) {
+    for (int i = 0; i < count && n->m.status == TC_OK; i++) {
         const tc_type *y = tc_pt2_result_type(n, i);
         if (!y)
             return;
         int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
         int axis = swapped && i < 2 && count > 1 ? 1 - i : i;
         if (axis >= y->rank) {
-            tc_pt2_bad(n, TC_E_SHAPE, "more tensors than axes in the result");
+            tc_b_bad(&n->m, TC_E_SHAPE, "more tensors than axes in the result");
             return;
         }
-        dim[axis] = tc_type_count(tc_pt2_type(n, x[i]));
-        tc_val line = tc_pt2_reshape(n, x[i], tc_ints_copy(&n->ctx->arena, dim, y->rank));
-        tc_val all = tc_pt2_expand(n, line, tc_pt2_dims(n, y));
-        if (n->status == TC_OK)
+        dim[axis] = tc_type_count(tc_b_type(&n->m, x[i]));
+        tc_val line = tc_b_reshape(&n->m, x[i], y->rank, dim);
+        tc_val all = tc_b_expand_as(&n->m, line, y);
+        if (n->m.status == TC_OK)
             tc_pt2_bind(n, i, all);
     }
 }
@@ -96,15 +96,15 @@ static void import_permute(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints dims = tc_pt2_ints(n, "dims");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, x)->rank;
+    int rank = tc_b_type(&n->m, x)->rank;
     if (dims.n != rank) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the list of axes is not as long as the tensor's rank");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the list of axes is not as long as the tensor's rank");
         return;
     }
     tc_ints perm = tc_pt2_axes(n, dims, rank);
-    tc_pt2_result(n, x, tc_pt2_permute(n, x, perm.v), row->extra);
+    tc_pt2_result(n, x, tc_b_permute(&n->m, x, perm.v), row->extra);
 }
 
 /* transpose, swapaxes and swapdims differ in what they call the two axes. */
@@ -114,10 +114,10 @@ static void import_transpose(tc_pt2_node *n, const tc_pt2_row *row)
     const char *second = tc_pt2_has(n, "axis1") ? "axis1" : "dim1";
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t a = tc_pt2_need_int(n, first), b = tc_pt2_need_int(n, second);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, x)->rank;
-    tc_val y = tc_pt2_swap(n, x, tc_pt2_axis(n, a, rank), tc_pt2_axis(n, b, rank));
+    int rank = tc_b_type(&n->m, x)->rank;
+    tc_val y = tc_b_swap(&n->m, x, tc_b_axis(&n->m, a, rank), tc_b_axis(&n->m, b, rank));
     tc_pt2_result(n, x, y, row->extra);
 }
 
@@ -125,44 +125,44 @@ static void import_transpose(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_reversed(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     int64_t perm[TC_MAX_RANK];
-    int rank = tc_pt2_type(n, x)->rank;
+    int rank = tc_b_type(&n->m, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = rank - 1 - i;
-    tc_pt2_result(n, x, tc_pt2_permute(n, x, perm), row->extra);
+    tc_pt2_result(n, x, tc_b_permute(&n->m, x, perm), row->extra);
 }
 
 static void import_matrix_transpose(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, x)->rank;
+    int rank = tc_b_type(&n->m, x)->rank;
     if (rank < 2) {
-        tc_pt2_bad(n, TC_E_SHAPE, "a matrix has two axes or more");
+        tc_b_bad(&n->m, TC_E_SHAPE, "a matrix has two axes or more");
         return;
     }
-    tc_pt2_result(n, x, tc_pt2_swap(n, x, rank - 2, rank - 1), row->extra);
+    tc_pt2_result(n, x, tc_b_swap(&n->m, x, rank - 2, rank - 1), row->extra);
 }
 
 static void import_movedim(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints source = tc_pt2_ints(n, "source"), destination = tc_pt2_ints(n, "destination");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, x)->rank;
+    int rank = tc_b_type(&n->m, x)->rank;
     if (source.n != destination.n || source.n > rank) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "source and destination are not equally many axes");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "source and destination are not equally many axes");
         return;
     }
     int64_t perm[TC_MAX_RANK];
     bool moved[TC_MAX_RANK] = {false}, taken[TC_MAX_RANK] = {false};
     for (int i = 0; i < source.n; i++) {
-        int64_t from = tc_pt2_axis(n, source.v[i], rank),
-                to = tc_pt2_axis(n, destination.v[i], rank);
+        int64_t from = tc_b_axis(&n->m, source.v[i], rank),
+                to = tc_b_axis(&n->m, destination.v[i], rank);
         perm[to] = from;
         moved[from] = taken[to] = true;
     }
@@ -173,7 +173,7 @@ static void import_movedim(tc_pt2_node *n, const tc_pt2_row *row)
             from++;
         perm[to] = from++;
     }
-    tc_pt2_result(n, x, rank ? tc_pt2_permute(n, x, perm) : x, rank ? row->extra : 0);
+    tc_pt2_result(n, x, rank ? tc_b_permute(&n->m, x, perm) : x, rank ? row->extra : 0);
 }
 
 /* Parts. */
@@ -183,9 +183,9 @@ static void import_slice(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
     int64_t end = tc_pt2_int(n, "end", INT64_MAX), step = tc_pt2_int(n, "step", 1);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_val y = tc_pt2_slice(n, x, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), start, end, step);
+    tc_val y = tc_pt2_slice(n, x, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), start, end, step);
     tc_pt2_result(n, x, y, row->extra);
 }
 
@@ -194,13 +194,13 @@ static void import_narrow(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_need_int(n, "dim"), start = tc_pt2_need_int(n, "start");
     int64_t length = tc_pt2_need_int(n, "length");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    int64_t axis = tc_pt2_axis(n, dim, t->rank), extent = t->rank ? t->dim[axis] : 0;
+    const tc_type *t = tc_b_type(&n->m, x);
+    int64_t axis = tc_b_axis(&n->m, dim, t->rank), extent = t->rank ? t->dim[axis] : 0;
     start = start < 0 ? start + extent : start;
     if (start < 0 || start > extent || length < 0 || length > extent - start) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the part reaches past the axis");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the part reaches past the axis");
         return;
     }
     tc_pt2_result(n, x, tc_pt2_slice(n, x, axis, start, start + length, 1), row->extra);
@@ -210,18 +210,18 @@ static void import_narrow(tc_pt2_node *n, const tc_pt2_row *row)
 static tc_attr_select *select_attr(tc_pt2_node *n, tc_val x)
 {
     int64_t dim = tc_pt2_need_int(n, "dim"), index = tc_pt2_need_int(n, "index");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return NULL;
-    const tc_type *t = tc_pt2_type(n, x);
-    int64_t axis = tc_pt2_axis(n, dim, t->rank);
-    return tc_pt2_attr(n, select, axis, index < 0 && t->rank ? index + t->dim[axis] : index);
+    const tc_type *t = tc_b_type(&n->m, x);
+    int64_t axis = tc_b_axis(&n->m, dim, t->rank);
+    return tc_b_attr(&n->m, select, axis, index < 0 && t->rank ? index + t->dim[axis] : index);
 }
 
 static void import_select(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     const void *attr = select_attr(n, x);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_select, attr, x), row->extra);
+    tc_pt2_result(n, x, tc_b_1(&n->m, select, attr, x), row->extra);
 }
 
 static void import_select_scatter(tc_pt2_node *n, const tc_pt2_row *row)
@@ -229,9 +229,9 @@ static void import_select_scatter(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src");
     const tc_attr_select *a = select_attr(n, x);
     (void)row;
-    if (n->status == TC_OK)
-        part = tc_pt2_cast(n, part, tc_pt2_type(n, x)->dtype);
-    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_select_scatter, a, x, part), 0);
+    if (n->m.status == TC_OK)
+        part = tc_b_cast(&n->m, part, tc_b_type(&n->m, x)->dtype);
+    tc_pt2_result(n, x, tc_b_2(&n->m, select_scatter, a, x, part), 0);
 }
 
 static void import_slice_scatter(tc_pt2_node *n, const tc_pt2_row *row)
@@ -240,12 +240,12 @@ static void import_slice_scatter(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
     int64_t end = tc_pt2_int(n, "end", INT64_MAX), step = tc_pt2_int(n, "step", 1);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    const void *attr = tc_pt2_slice_attr(n, t, tc_pt2_axis(n, dim, t->rank), start, end, step);
-    part = tc_pt2_cast(n, part, t->dtype);
-    tc_pt2_result(n, x, tc_pt2_emit2(n, TC_OP_slice_scatter, attr, x, part), 0);
+    const tc_type *t = tc_b_type(&n->m, x);
+    const void *attr = tc_pt2_slice_attr(n, t, tc_b_axis(&n->m, dim, t->rank), start, end, step);
+    part = tc_b_cast(&n->m, part, t->dtype);
+    tc_pt2_result(n, x, tc_b_2(&n->m, slice_scatter, attr, x, part), 0);
 }
 
 /* The file says how long each piece is.  `axis` < 0: the argument "dim". */
@@ -253,19 +253,19 @@ static void split_along(tc_pt2_node *n, const tc_pt2_row *row, int64_t axis)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = axis < 0 ? tc_pt2_int(n, "dim", 0) : axis;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    dim = tc_pt2_axis(n, dim, t->rank);
-    int64_t *sizes = tc_new_n(&n->ctx->arena, int64_t, (size_t)n->n_result);
+    const tc_type *t = tc_b_type(&n->m, x);
+    dim = tc_b_axis(&n->m, dim, t->rank);
+    int64_t *sizes = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)n->n_result);
     for (int i = 0; i < n->n_result; i++) {
         const tc_type *piece = tc_pt2_result_type(n, i);
         if (!piece)
             return;
         sizes[i] = dim < piece->rank ? piece->dim[dim] : 0;
     }
-    const void *attr = tc_pt2_attr(n, split, dim, {n->n_result, sizes});
-    tc_node *node = tc_pt2_emit_many(n, TC_OP_split, attr, &x, 1, n->n_result);
+    const void *attr = tc_b_attr(&n->m, split, dim, {n->n_result, sizes});
+    tc_node *node = tc_b_ops(&n->m, TC_OP_split, attr, &x, 1, n->n_result);
     for (int i = 0; node && i < n->n_result; i++) {
         tc_pt2_bind(n, i, node->out[i]);
         if (row->extra != 0)
@@ -289,18 +289,18 @@ static void import_dsplit(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_hsplit(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    if (n->status == TC_OK)
-        split_along(n, row, tc_pt2_type(n, x)->rank > 1);
+    if (n->m.status == TC_OK)
+        split_along(n, row, tc_b_type(&n->m, x)->rank > 1);
 }
 
 static void import_unbind(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_int(n, "dim", 0);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const void *attr = tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank));
-    tc_node *node = tc_pt2_emit_many(n, TC_OP_unbind, attr, &x, 1, n->n_result);
+    const void *attr = tc_b_attr(&n->m, axis, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank));
+    tc_node *node = tc_b_ops(&n->m, TC_OP_unbind, attr, &x, 1, n->n_result);
     for (int i = 0; node && i < n->n_result; i++) {
         tc_pt2_bind(n, i, node->out[i]);
         if (row->extra != 0)

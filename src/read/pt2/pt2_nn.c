@@ -5,12 +5,10 @@
 
 #include "pt2.h"
 
-static const tc_type *type_of(tc_pt2_node *n, tc_val v) { return tc_type_of(n->g, v); }
-
 /* All axes but one. */
 static tc_ints axes_but(tc_pt2_node *n, int rank, int64_t but)
 {
-    int64_t *v = tc_new_n(&n->ctx->arena, int64_t, (size_t)rank);
+    int64_t *v = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)rank);
     int32_t count = 0;
     for (int i = 0; i < rank; i++)
         if (i != but)
@@ -22,24 +20,23 @@ static tc_ints axes_but(tc_pt2_node *n, int rank, int64_t but)
 
 static tc_val group_norm(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, int64_t groups, double eps)
 {
-    return tc_pt2_emit3(n, TC_OP_group_norm, tc_pt2_attr(n, group_norm, groups, eps), x, w, b);
+    return tc_b_3(&n->m, group_norm, tc_b_attr(&n->m, group_norm, groups, eps), x, w, b);
 }
 
 /* Statistics of the batch itself; one sample is a group per channel. */
 static tc_val norm_by_batch(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, double eps)
 {
-    const tc_type *t = type_of(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     if (t->rank < 2) {
-        tc_pt2_bad(n, TC_E_SHAPE, "the input has no channels");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the input has no channels");
         return TC_NONE;
     }
     if (t->dim[0] == 1)
         return group_norm(n, x, w, b, t->dim[1], eps);
     tc_ints axes = axes_but(n, t->rank, 1);
-    tc_val mean = tc_pt2_emit1(n, TC_OP_mean, tc_pt2_attr(n, axes, axes, false), x);
-    tc_val var = tc_pt2_emit1(n, TC_OP_var, tc_pt2_attr(n, var, axes, false, 0), x);
-    return tc_pt2_emit(n, TC_OP_batch_norm, tc_pt2_attr(n, eps, eps),
-                       (tc_val[]){x, w, b, mean, var}, 5);
+    tc_val mean = tc_b_1(&n->m, mean, tc_b_attr(&n->m, axes, axes, false), x);
+    tc_val var = tc_b_1(&n->m, var, tc_b_attr(&n->m, var, axes, false, 0), x);
+    return tc_b_op(&n->m, TC_OP_batch_norm, tc_b_attr(&n->m, eps, eps), (tc_val[]){x, w, b, mean, var}, 5);
 }
 
 /* batch_norm and its native forms; only the normalized result is made. */
@@ -51,17 +48,16 @@ static void import_batch_norm(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val mean = tc_pt2_tensor_opt(n, "running_mean"), var = tc_pt2_tensor_opt(n, "running_var");
     double eps = tc_pt2_float(n, "eps", 1e-5);
     bool training = tc_pt2_bool(n, "training", false);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     if (training && (mean || var)) {
-        tc_pt2_bad(n, TC_E_UNSUPPORTED,
+        tc_b_bad(&n->m, TC_E_UNSUPPORTED,
                    "batch norm that updates its statistics; export the model in eval mode");
         return;
     }
     tc_val y = TC_NONE;
     if (mean && var)
-        y = tc_pt2_emit(n, TC_OP_batch_norm, tc_pt2_attr(n, eps, eps),
-                        (tc_val[]){x, w, b, mean, var}, 5);
+        y = tc_b_op(&n->m, TC_OP_batch_norm, tc_b_attr(&n->m, eps, eps), (tc_val[]){x, w, b, mean, var}, 5);
     else
         y = norm_by_batch(n, x, w, b, eps);
     tc_pt2_bind(n, 0, y);
@@ -74,29 +70,29 @@ static void import_instance_norm(tc_pt2_node *n, const tc_pt2_row *row)
            b = tc_pt2_tensor_opt(n, "bias");
     double eps = tc_pt2_float(n, "eps", 1e-5);
     bool own = tc_pt2_bool(n, "use_input_stats", true);
-    if (n->status == TC_OK && type_of(n, x)->rank < 2)
-        tc_pt2_bad(n, TC_E_SHAPE, "the input has no channels");
-    if (n->status != TC_OK)
+    if (n->m.status == TC_OK && tc_b_type(&n->m, x)->rank < 2)
+        tc_b_bad(&n->m, TC_E_SHAPE, "the input has no channels");
+    if (n->m.status != TC_OK)
         return;
     if (own) {
-        tc_pt2_bind(n, 0, group_norm(n, x, w, b, type_of(n, x)->dim[1], eps));
+        tc_pt2_bind(n, 0, group_norm(n, x, w, b, tc_b_type(&n->m, x)->dim[1], eps));
         return;
     }
     tc_val mean = tc_pt2_tensor(n, "running_mean"), var = tc_pt2_tensor(n, "running_var");
-    tc_attr_eps *a = tc_pt2_attr(n, eps, eps);
-    tc_pt2_bind(n, 0, tc_pt2_emit(n, TC_OP_batch_norm, a, (tc_val[]){x, w, b, mean, var}, 5));
+    tc_attr_eps *a = tc_b_attr(&n->m, eps, eps);
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, TC_OP_batch_norm, a, (tc_val[]){x, w, b, mean, var}, 5));
 }
 
 /* How many last axes are normalized; they must be those of the input. */
 static int64_t normalized_axes(tc_pt2_node *n, tc_val x)
 {
     tc_ints shape = tc_pt2_ints(n, "normalized_shape");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return 0;
-    const tc_type *t = type_of(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     for (int i = 0; i < shape.n; i++)
         if (shape.n > t->rank || shape.v[i] != t->dim[t->rank - shape.n + i]) {
-            tc_pt2_bad(n, TC_E_SHAPE, "normalized_shape is not that of the input's last axes");
+            tc_b_bad(&n->m, TC_E_SHAPE, "normalized_shape is not that of the input's last axes");
             break;
         }
     return shape.n;
@@ -108,8 +104,8 @@ static void import_layer_norm(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
     tc_attr_layer_norm *a =
-        tc_pt2_attr(n, layer_norm, normalized_axes(n, x), tc_pt2_float(n, "eps", 1e-5));
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_layer_norm, a, x, w, b));
+        tc_b_attr(&n->m, layer_norm, normalized_axes(n, x), tc_pt2_float(n, "eps", 1e-5));
+    tc_pt2_bind(n, 0, tc_b_3(&n->m, layer_norm, a, x, w, b));
 }
 
 /* Without an eps: the distance from 1 to the next number of the type that it is computed in. */
@@ -118,11 +114,11 @@ static void import_rms_norm(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight");
     int64_t axes = normalized_axes(n, x);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    double missing = type_of(n, x)->dtype == TC_f64 ? DBL_EPSILON : (double)FLT_EPSILON;
-    tc_attr_layer_norm *a = tc_pt2_attr(n, layer_norm, axes, tc_pt2_float(n, "eps", missing));
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_rms_norm, a, x, w));
+    double missing = tc_b_type(&n->m, x)->dtype == TC_f64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    tc_attr_layer_norm *a = tc_b_attr(&n->m, layer_norm, axes, tc_pt2_float(n, "eps", missing));
+    tc_pt2_bind(n, 0, tc_b_2(&n->m, rms_norm, a, x, w));
 }
 
 static void import_group_norm(tc_pt2_node *n, const tc_pt2_row *row)
@@ -139,13 +135,13 @@ static void import_weight_norm(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val v = tc_pt2_tensor(n, "v"), g = tc_pt2_tensor(n, "g");
     int64_t dim = tc_pt2_int(n, "dim", 0);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = type_of(n, v)->rank;
-    tc_ints axes = axes_but(n, rank, dim == -1 ? -1 : tc_pt2_axis(n, dim, rank));
-    tc_val norm = tc_pt2_emit1(n, TC_OP_norm, tc_pt2_attr(n, norm, axes, true, 2), v);
-    tc_val scale = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), g, norm);
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_mul, NULL, v, scale));
+    int rank = tc_b_type(&n->m, v)->rank;
+    tc_ints axes = axes_but(n, rank, dim == -1 ? -1 : tc_b_axis(&n->m, dim, rank));
+    tc_val norm = tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, true, 2), v);
+    tc_val scale = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), g, norm);
+    tc_pt2_bind(n, 0, tc_b_2(&n->m, mul, NULL, v, scale));
     if (n->n_result > 1)
         tc_pt2_bind(n, 1, norm);
 }
@@ -156,21 +152,21 @@ static void import_weight_norm(tc_pt2_node *n, const tc_pt2_row *row)
 static tc_val softmax_input(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return x;
     bool widen = tc_pt2_bool(n, "half_to_float", false);
-    tc_dtype dtype = tc_pt2_dtype(n, "dtype", widen ? TC_f32 : type_of(n, x)->dtype);
-    return n->status == TC_OK ? tc_pt2_cast(n, x, dtype) : x;
+    tc_dtype dtype = tc_pt2_dtype(n, "dtype", widen ? TC_f32 : tc_b_type(&n->m, x)->dtype);
+    return n->m.status == TC_OK ? tc_b_cast(&n->m, x, dtype) : x;
 }
 
 static void import_softmax(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = softmax_input(n);
     int64_t dim = tc_pt2_need_int(n, "dim");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_attr_axis *a = tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, type_of(n, x)->rank));
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, a, x));
+    tc_attr_axis *a = tc_b_attr(&n->m, axis, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, a, (tc_val[]){x}, 1));
 }
 
 /* Softmax, and 0 where a whole row is -inf. */
@@ -179,24 +175,24 @@ static void import_safe_softmax(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val x = softmax_input(n);
     int64_t dim = tc_pt2_need_int(n, "dim");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = type_of(n, x);
-    int64_t axis = tc_pt2_axis(n, dim, t->rank);
-    tc_ints axes = tc_ints_fill(&n->ctx->arena, axis, t->rank ? 1 : 0);
-    tc_val y = tc_pt2_emit1(n, TC_OP_softmax, tc_pt2_attr(n, axis, axis), x);
-    tc_val masked = tc_pt2_emit2(n, TC_OP_eq, NULL, x, tc_pt2_const(n, t->dtype, -INFINITY));
-    tc_val line = tc_pt2_emit1(n, TC_OP_all, tc_pt2_attr(n, axes, axes, true), masked);
-    tc_val zero = tc_pt2_const(n, t->dtype, 0);
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_where, NULL, line, zero, y));
+    const tc_type *t = tc_b_type(&n->m, x);
+    int64_t axis = tc_b_axis(&n->m, dim, t->rank);
+    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, axis, t->rank ? 1 : 0);
+    tc_val y = tc_b_1(&n->m, softmax, tc_b_attr(&n->m, axis, axis), x);
+    tc_val masked = tc_b_2(&n->m, eq, NULL, x, tc_b_scalar(&n->m, t->dtype, -INFINITY));
+    tc_val line = tc_b_1(&n->m, all, tc_b_attr(&n->m, axes, axes, true), masked);
+    tc_val zero = tc_b_scalar(&n->m, t->dtype, 0);
+    tc_pt2_bind(n, 0, tc_b_3(&n->m, where, NULL, line, zero, y));
 }
 
 /* Distances */
 
 static tc_val length(tc_pt2_node *n, tc_val x, tc_ints axes, double eps)
 {
-    tc_val norm = tc_pt2_emit1(n, TC_OP_norm, tc_pt2_attr(n, norm, axes, false, 2), x);
-    return tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, eps, INFINITY), norm);
+    tc_val norm = tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, false, 2), x);
+    return tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, eps, INFINITY), norm);
 }
 
 /* sum(a * b) / (max(|a|, eps) * max(|b|, eps)) */
@@ -206,20 +202,20 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double eps = tc_pt2_float(n, "eps", 1e-8);
     int64_t dim = tc_pt2_int(n, "dim", 1);
-    tc_val product = tc_pt2_emit2(n, TC_OP_mul, NULL, a, b);
-    if (n->status != TC_OK)
+    tc_val product = tc_b_2(&n->m, mul, NULL, a, b);
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = type_of(n, product);
-    tc_ints axes = tc_ints_fill(&n->ctx->arena, tc_pt2_axis(n, dim, t->rank), 1);
-    tc_attr_shape *common = tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, t->dim, t->rank));
-    a = tc_same_dims(type_of(n, a), t) ? a : tc_pt2_emit1(n, TC_OP_expand, common, a);
-    b = tc_same_dims(type_of(n, b), t) ? b : tc_pt2_emit1(n, TC_OP_expand, common, b);
-    tc_val dot = tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axes, false), product);
+    const tc_type *t = tc_b_type(&n->m, product);
+    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_axis(&n->m, dim, t->rank), 1);
+    tc_attr_shape *common = tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, t->dim, t->rank));
+    a = tc_same_dims(tc_b_type(&n->m, a), t) ? a : tc_b_1(&n->m, expand, common, a);
+    b = tc_same_dims(tc_b_type(&n->m, b), t) ? b : tc_b_1(&n->m, expand, common, b);
+    tc_val dot = tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), product);
     a = length(n, a, axes, eps);
     b = length(n, b, axes, eps);
-    tc_val lengths = tc_pt2_emit2(n, TC_OP_mul, NULL, a, b);
+    tc_val lengths = tc_b_2(&n->m, mul, NULL, a, b);
     tc_pt2_bind(n, 0,
-                tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), dot, lengths));
+                tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), dot, lengths));
 }
 
 /* |a - b + eps| along the last axis */
@@ -229,13 +225,13 @@ static void import_pairwise_distance(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double p = tc_pt2_float(n, "p", 2), eps = tc_pt2_float(n, "eps", 1e-6);
     bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    tc_val d = tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), a, b);
-    if (n->status != TC_OK)
+    tc_val d = tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), a, b);
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = type_of(n, d);
-    d = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), d, tc_pt2_const(n, t->dtype, eps));
-    tc_ints axes = tc_ints_fill(&n->ctx->arena, tc_pt2_axis(n, -1, t->rank), 1);
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_norm, tc_pt2_attr(n, norm, axes, keepdim, p), d));
+    const tc_type *t = tc_b_type(&n->m, d);
+    d = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), d, tc_b_scalar(&n->m, t->dtype, eps));
+    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_axis(&n->m, -1, t->rank), 1);
+    tc_pt2_bind(n, 0, tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, keepdim, p), d));
 }
 
 /* Recurrent */
@@ -250,20 +246,17 @@ static void import_recurrent(tc_pt2_node *n, const tc_pt2_row *row)
     else
         one = tc_pt2_tensor(n, "hx");
     tc_val *param = tc_pt2_tensors(n, "params", &n_param);
-    tc_attr_rnn *a = tc_pt2_attr(n, rnn, .layers = tc_pt2_int(n, "num_layers", 1),
-                                 .bidirectional = tc_pt2_bool(n, "bidirectional", false),
-                                 .batch_first = tc_pt2_bool(n, "batch_first", false),
-                                 .has_bias = tc_pt2_bool(n, "has_biases", true));
+    tc_attr_rnn *a = tc_b_attr(&n->m, rnn, .layers = tc_pt2_int(n, "num_layers", 1), .bidirectional = tc_pt2_bool(n, "bidirectional", false), .batch_first = tc_pt2_bool(n, "batch_first", false), .has_bias = tc_pt2_bool(n, "has_biases", true));
     if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "dropout", 0) != 0)
-        tc_pt2_unsupported(n, "dropout is for training; export the model in eval mode");
-    if (n->status != TC_OK)
+        tc_b_unsupported(&n->m, "dropout is for training; export the model in eval mode");
+    if (n->m.status != TC_OK)
         return;
-    tc_val *in = tc_new_n(&n->ctx->arena, tc_val, (size_t)(1 + n_state + n_param));
+    tc_val *in = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)(1 + n_state + n_param));
     in[0] = x;
     memcpy(in + 1, state, (size_t)n_state * sizeof *in);
     memcpy(in + 1 + n_state, param, (size_t)n_param * sizeof *in);
     int results = tc_ops[row->op].n_out;
-    tc_node *node = tc_pt2_emit_many(n, row->op, a, in, 1 + n_state + n_param, results);
+    tc_node *node = tc_b_ops(&n->m, row->op, a, in, 1 + n_state + n_param, results);
     for (int i = 0; node && i < results; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }
@@ -276,16 +269,16 @@ static void import_cell(tc_pt2_node *n, const tc_pt2_row *row)
     if (row->op == TC_OP_lstm_cell) {
         int n_state;
         tc_val *state = tc_pt2_tensors(n, "hx", &n_state);
-        if (n->status == TC_OK && n_state != 2)
-            tc_pt2_bad(n, TC_E_ARGUMENT, "hx must hold h and c");
-        for (int i = 0; n->status == TC_OK && i < 2; i++)
+        if (n->m.status == TC_OK && n_state != 2)
+            tc_b_bad(&n->m, TC_E_ARGUMENT, "hx must hold h and c");
+        for (int i = 0; n->m.status == TC_OK && i < 2; i++)
             in[count++] = state[i];
     } else
         in[count++] = tc_pt2_tensor(n, "hx");
     for (int i = 0; i < 4; i++)
         in[count++] = i < 2 ? tc_pt2_tensor(n, name[i]) : tc_pt2_tensor_opt(n, name[i]);
     int results = tc_ops[row->op].n_out;
-    tc_node *node = tc_pt2_emit_many(n, row->op, NULL, in, count, results);
+    tc_node *node = tc_b_ops(&n->m, row->op, NULL, in, count, results);
     for (int i = 0; node && i < results; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }
@@ -293,7 +286,7 @@ static void import_cell(tc_pt2_node *n, const tc_pt2_row *row)
 static void refuse_packed(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
-    tc_pt2_unsupported(n, "packed sequences are not handled; give the layer a padded tensor");
+    tc_b_unsupported(&n->m, "packed sequences are not handled; give the layer a padded tensor");
 }
 
 const tc_pt2_row tc_pt2_nn[] = {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_pattern.c -- importers of operators that lay tensors out in a pattern: products of all pairs,
  * powers side by side, blocks along a diagonal, running sums of exponentials. */
-#include "pt2_make.h"
+#include "pt2.h"
 
 /* The tensor with leading axes of extent 1 up to the rank. */
 static tc_val with_rank(tc_pt2_node *n, tc_val x, int rank)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
         dim[i] = i < rank - t->rank ? 1 : t->dim[i - (rank - t->rank)];
-    return tc_pt2_reshape(n, x, tc_ints_copy(&n->ctx->arena, dim, rank));
+    return tc_b_reshape(&n->m, x, rank, dim);
 }
 
 /* kron(a, b)[i p + k, ...] = a[i, ...] b[k, ...]: each axis of a stands before its own of b. */
@@ -20,29 +20,29 @@ static void import_kron(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int rank = tc_pt2_type(n, a)->rank > tc_pt2_type(n, b)->rank ? tc_pt2_type(n, a)->rank
-                                                                 : tc_pt2_type(n, b)->rank;
+    int rank = tc_b_type(&n->m, a)->rank > tc_b_type(&n->m, b)->rank ? tc_b_type(&n->m, a)->rank
+                                                                 : tc_b_type(&n->m, b)->rank;
     if (2 * rank > TC_MAX_RANK) {
-        tc_pt2_unsupported(n, "tensors of more than four axes");
+        tc_b_unsupported(&n->m, "tensors of more than four axes");
         return;
     }
     a = with_rank(n, a, rank);
     b = with_rank(n, b, rank);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     int64_t of_a[TC_MAX_RANK], of_b[TC_MAX_RANK], out[TC_MAX_RANK];
     for (int i = 0; i < rank; i++) {
-        of_a[2 * i] = tc_pt2_type(n, a)->dim[i];
-        of_b[2 * i + 1] = tc_pt2_type(n, b)->dim[i];
+        of_a[2 * i] = tc_b_type(&n->m, a)->dim[i];
+        of_b[2 * i + 1] = tc_b_type(&n->m, b)->dim[i];
         of_a[2 * i + 1] = of_b[2 * i] = 1;
         out[i] = of_a[2 * i] * of_b[2 * i + 1];
     }
-    a = tc_pt2_reshape(n, a, tc_ints_copy(&n->ctx->arena, of_a, 2 * rank));
-    b = tc_pt2_reshape(n, b, tc_ints_copy(&n->ctx->arena, of_b, 2 * rank));
-    tc_val y = tc_pt2_emit2(n, TC_OP_mul, NULL, a, b);
-    tc_pt2_result(n, TC_NONE, tc_pt2_reshape(n, y, tc_ints_copy(&n->ctx->arena, out, rank)), 0);
+    a = tc_b_reshape(&n->m, a, 2 * rank, of_a);
+    b = tc_b_reshape(&n->m, b, 2 * rank, of_b);
+    tc_val y = tc_b_2(&n->m, mul, NULL, a, b);
+    tc_pt2_result(n, TC_NONE, tc_b_reshape(&n->m, y, rank, out), 0);
 }
 
 /* x^0 .. x^(N - 1) side by side; extra: powers rise from left to right without being asked to. */
@@ -50,23 +50,23 @@ static void import_vander(tc_pt2_node *n, const tc_pt2_row *row)
 {
     enum { MOST = 1024 };
     tc_val x = tc_pt2_tensor(n, "x");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     int64_t count = tc_pt2_int(n, "N", t->rank ? t->dim[t->rank - 1] : 1);
     bool rising = row->extra != 0 || tc_pt2_bool(n, "increasing", false);
-    if (n->status == TC_OK && (count < 1 || count > MOST || t->rank < 1))
-        tc_pt2_unsupported(n, "so many powers, or powers of no row");
-    if (n->status != TC_OK)
+    if (n->m.status == TC_OK && (count < 1 || count > MOST || t->rank < 1))
+        tc_b_unsupported(&n->m, "so many powers, or powers of no row");
+    if (n->m.status != TC_OK)
         return;
-    tc_val *power = tc_new_n(&n->ctx->arena, tc_val, (size_t)count), last = TC_NONE;
+    tc_val *power = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)count), last = TC_NONE;
     for (int64_t k = 0; k < count; k++) {
-        last = !k       ? tc_pt2_full(n, tc_pt2_dims(n, t), 1, t->dtype)
+        last = !k       ? tc_b_full(&n->m, t->rank, t->dim, 1, t->dtype)
                : k == 1 ? x
-                        : tc_pt2_emit2(n, TC_OP_mul, NULL, last, x);
+                        : tc_b_2(&n->m, mul, NULL, last, x);
         power[rising ? k : count - 1 - k] = last;
     }
-    tc_val y = tc_pt2_emit(n, TC_OP_stack, tc_pt2_attr(n, axis, t->rank), power, (int)count);
+    tc_val y = tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, t->rank), power, (int)count);
     tc_pt2_result(n, TC_NONE, y, 0);
 }
 
@@ -77,21 +77,20 @@ static void import_block_diag(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val *block = tc_pt2_list_of(n, "tensors", &count);
     const tc_type *y = tc_pt2_result_type(n, 0);
     (void)row;
-    if (n->status != TC_OK || !y || y->rank != 2 || !count)
+    if (n->m.status != TC_OK || !y || y->rank != 2 || !count)
         return;
     int64_t before = 0;
-    for (int i = 0; i < count && n->status == TC_OK; i++) {
-        tc_val x = tc_pt2_cast(n, with_rank(n, block[i], 2), y->dtype);
-        if (n->status != TC_OK)
+    for (int i = 0; i < count && n->m.status == TC_OK; i++) {
+        tc_val x = tc_b_cast(&n->m, with_rank(n, block[i], 2), y->dtype);
+        if (n->m.status != TC_OK)
             return;
-        int64_t columns = tc_pt2_type(n, x)->dim[1];
+        int64_t columns = tc_b_type(&n->m, x)->dim[1];
         int64_t pad[4] = {0, 0, before, y->dim[1] - before - columns};
         before += columns;
-        tc_attr_pad *a = tc_pt2_attr(n, pad, .pad = tc_ints_copy(&n->ctx->arena, pad, 4),
-                                     .mode = TC_pad_mode_constant);
-        block[i] = tc_pt2_emit1(n, TC_OP_pad, a, x);
+        tc_attr_pad *a = tc_b_attr(&n->m, pad, .pad = tc_ints_copy(&n->m.ctx->arena, pad, 4), .mode = TC_pad_mode_constant);
+        block[i] = tc_b_1(&n->m, pad, a, x);
     }
-    tc_val all = tc_pt2_emit(n, TC_OP_cat, tc_pt2_attr(n, axis, 0), block, count);
+    tc_val all = tc_b_op(&n->m, TC_OP_cat, tc_b_attr(&n->m, axis, 0), block, count);
     tc_pt2_result(n, TC_NONE, all, 0);
 }
 
@@ -101,28 +100,28 @@ static void import_cartesian(tc_pt2_node *n, const tc_pt2_row *row)
     int count;
     tc_val *list = tc_pt2_list_of(n, "tensors", &count);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     if (count == 1) {
-        tc_pt2_result(n, TC_NONE, tc_pt2_emit1(n, TC_OP_identity, NULL, list[0]), 0);
+        tc_pt2_result(n, TC_NONE, tc_b_1(&n->m, identity, NULL, list[0]), 0);
         return;
     }
     int64_t dim[TC_MAX_RANK], own[TC_MAX_RANK];
     if (count < 1 || count > TC_MAX_RANK) {
-        tc_pt2_unsupported(n, "more than eight lists");
+        tc_b_unsupported(&n->m, "more than eight lists");
         return;
     }
     for (int i = 0; i < count; i++)
-        dim[i] = tc_type_count(tc_pt2_type(n, list[i]));
+        dim[i] = tc_type_count(tc_b_type(&n->m, list[i]));
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < count; k++)
             own[k] = k == i ? dim[i] : 1;
-        tc_val x = tc_pt2_reshape(n, list[i], tc_ints_copy(&n->ctx->arena, own, count));
-        x = tc_pt2_expand(n, x, tc_ints_copy(&n->ctx->arena, dim, count));
-        list[i] = tc_pt2_flat(n, x);
+        tc_val x = tc_b_reshape(&n->m, list[i], count, own);
+        x = tc_b_expand(&n->m, x, count, dim);
+        list[i] = tc_b_flat(&n->m, x);
     }
     tc_pt2_result(n, TC_NONE,
-                  tc_pt2_emit(n, TC_OP_stack, tc_pt2_attr(n, axis, 1), list, count), 0);
+                  tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, 1), list, count), 0);
 }
 
 /* log of the running sum of e^x, by doubling: after step k every place has the sum of the 2^k
@@ -131,20 +130,20 @@ static void import_logcumsumexp(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    int64_t axis = tc_pt2_axis(n, tc_pt2_need_int(n, "dim"), t->rank);
+    const tc_type *t = tc_b_type(&n->m, x);
+    int64_t axis = tc_b_axis(&n->m, tc_pt2_need_int(n, "dim"), t->rank);
     int64_t extent = t->rank ? t->dim[axis] : 1;
-    for (int64_t step = 1; step < extent && n->status == TC_OK; step *= 2) {
+    for (int64_t step = 1; step < extent && n->m.status == TC_OK; step *= 2) {
         tc_val head = tc_pt2_slice(n, x, axis, 0, step, 1);
         tc_val tail = tc_pt2_slice(n, x, axis, step, extent, 1);
         tc_val before = tc_pt2_slice(n, x, axis, 0, extent - step, 1);
-        tc_val both = tc_pt2_emit2(n, TC_OP_logaddexp, NULL, tail, before);
-        x = tc_pt2_emit2(n, TC_OP_cat, tc_pt2_attr(n, axis, axis), head, both);
+        tc_val both = tc_b_2(&n->m, logaddexp, NULL, tail, before);
+        x = tc_b_2(&n->m, cat, tc_b_attr(&n->m, axis, axis), head, both);
     }
     if (extent <= 1)
-        x = tc_pt2_emit1(n, TC_OP_identity, NULL, x);
+        x = tc_b_1(&n->m, identity, NULL, x);
     tc_pt2_result(n, TC_NONE, x, 0);
 }
 

@@ -4,24 +4,19 @@
 
 #include "pt2.h"
 
-static const tc_type *type_of(tc_pt2_node *n, tc_val v) { return tc_type_of(n->g, v); }
-
 static tc_val reshape(tc_pt2_node *n, tc_val x, int rank, const int64_t *dim)
 {
-    return tc_pt2_emit1(n, TC_OP_reshape,
-                        tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, dim, rank)), x);
+    return tc_b_1(&n->m, reshape, tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, dim, rank)), x);
 }
 
 static tc_val permute(tc_pt2_node *n, tc_val x, int rank, const int64_t *perm)
 {
-    return tc_pt2_emit1(n, TC_OP_permute,
-                        tc_pt2_attr(n, perm, tc_ints_copy(&n->ctx->arena, perm, rank)), x);
+    return tc_b_1(&n->m, permute, tc_b_attr(&n->m, perm, tc_ints_copy(&n->m.ctx->arena, perm, rank)), x);
 }
 
 static tc_val einsum(tc_pt2_node *n, const char *equation, const tc_val *in, int count)
 {
-    return tc_pt2_emit(n, TC_OP_einsum, tc_pt2_attr(n, einsum, tc_intern_text(n->ctx, equation)),
-                       in, count);
+    return tc_b_op(&n->m, TC_OP_einsum, tc_b_attr(&n->m, einsum, tc_intern_text(n->m.ctx, equation)), in, count);
 }
 
 /* The first two arguments, whatever the schema calls the second: matmul, mm, bmm, mv, dot. */
@@ -38,21 +33,21 @@ static void import_matmul(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = second_operand(n);
-    if (n->status == TC_OK && tc_pt2_has(n, "out_dtype")) {
+    if (n->m.status == TC_OK && tc_pt2_has(n, "out_dtype")) {
         tc_dtype dtype = tc_pt2_dtype(n, "out_dtype", TC_none);
-        a = tc_pt2_cast(n, a, dtype);
-        b = tc_pt2_cast(n, b, dtype);
+        a = tc_b_cast(&n->m, a, dtype);
+        b = tc_b_cast(&n->m, b, dtype);
     }
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_matmul, NULL, a, b));
+    tc_pt2_bind(n, 0, tc_b_2(&n->m, matmul, NULL, a, b));
 }
 
 /* Bytes times bytes: sums of 32 bits. */
 static void import_int_mm(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
-    tc_val a = tc_pt2_cast(n, tc_pt2_tensor(n, "self"), TC_i32),
-           b = tc_pt2_cast(n, tc_pt2_tensor(n, "mat2"), TC_i32);
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_matmul, NULL, a, b));
+    tc_val a = tc_b_cast(&n->m, tc_pt2_tensor(n, "self"), TC_i32),
+           b = tc_b_cast(&n->m, tc_pt2_tensor(n, "mat2"), TC_i32);
+    tc_pt2_bind(n, 0, tc_b_2(&n->m, matmul, NULL, a, b));
 }
 
 static void import_linear(tc_pt2_node *n, const tc_pt2_row *row)
@@ -60,20 +55,20 @@ static void import_linear(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_linear, NULL, x, w, b));
+    tc_pt2_bind(n, 0, tc_b_3(&n->m, linear, NULL, x, w, b));
 }
 
 /* beta * c + alpha * (a @ b), with the operands already matrices. */
 static void bind_addmm(tc_pt2_node *n, tc_val c, tc_val a, tc_val b)
 {
     double beta = tc_pt2_float(n, "beta", 1), alpha = tc_pt2_float(n, "alpha", 1);
-    if (n->status == TC_OK && tc_pt2_has(n, "out_dtype")) {
+    if (n->m.status == TC_OK && tc_pt2_has(n, "out_dtype")) {
         tc_dtype dtype = tc_pt2_dtype(n, "out_dtype", TC_none);
-        a = tc_pt2_cast(n, a, dtype);
-        b = tc_pt2_cast(n, b, dtype);
-        c = tc_pt2_cast(n, c, dtype);
+        a = tc_b_cast(&n->m, a, dtype);
+        b = tc_b_cast(&n->m, b, dtype);
+        c = tc_b_cast(&n->m, c, dtype);
     }
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_addmm, tc_pt2_attr(n, addmm, beta, alpha), c, a, b));
+    tc_pt2_bind(n, 0, tc_b_3(&n->m, addmm, tc_b_attr(&n->m, addmm, beta, alpha), c, a, b));
 }
 
 static void import_addmm(tc_pt2_node *n, const tc_pt2_row *row)
@@ -91,11 +86,11 @@ static void import_addbmm(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, "batch1"),
            b = tc_pt2_tensor(n, "batch2");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *at = type_of(n, a), *bt = type_of(n, b);
+    const tc_type *at = tc_b_type(&n->m, a), *bt = tc_b_type(&n->m, b);
     if (at->rank != 3 || bt->rank != 3) {
-        tc_pt2_bad(n, TC_E_SHAPE, "the batches must have rank 3");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the batches must have rank 3");
         return;
     }
     int64_t inner = at->dim[0] * at->dim[2];
@@ -108,13 +103,13 @@ static void import_addbmm(tc_pt2_node *n, const tc_pt2_row *row)
 /* A vector as a matrix of one column or one row. */
 static tc_val as_matrix(tc_pt2_node *n, tc_val v, bool column)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return v;
-    if (type_of(n, v)->rank != 1) {
-        tc_pt2_bad(n, TC_E_SHAPE, "a vector is expected");
+    if (tc_b_type(&n->m, v)->rank != 1) {
+        tc_b_bad(&n->m, TC_E_SHAPE, "a vector is expected");
         return v;
     }
-    int64_t size = type_of(n, v)->dim[0];
+    int64_t size = tc_b_type(&n->m, v)->dim[0];
     return reshape(n, v, 2, (int64_t[]){column ? size : 1, column ? 1 : size});
 }
 
@@ -123,7 +118,7 @@ static void import_outer(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val a = as_matrix(n, tc_pt2_tensor(n, "self"), true);
     tc_val b = as_matrix(n, tc_pt2_tensor(n, "vec2"), false);
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_mul, NULL, a, b));
+    tc_pt2_bind(n, 0, tc_b_2(&n->m, mul, NULL, a, b));
 }
 
 static void import_addr(tc_pt2_node *n, const tc_pt2_row *row)
@@ -139,24 +134,24 @@ static void import_inner(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *at = type_of(n, a), *bt = type_of(n, b);
+    const tc_type *at = tc_b_type(&n->m, a), *bt = tc_b_type(&n->m, b);
     if (at->rank == 0 || bt->rank == 0) {
-        tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_mul, NULL, a, b));
+        tc_pt2_bind(n, 0, tc_b_2(&n->m, mul, NULL, a, b));
         return;
     }
     int64_t last = bt->dim[bt->rank - 1], dim[TC_MAX_RANK];
     int rank = at->rank + bt->rank - 2;
     if (rank > TC_MAX_RANK) {
-        tc_pt2_bad(n, TC_E_TOO_LARGE, "the result has too many axes");
+        tc_b_bad(&n->m, TC_E_TOO_LARGE, "the result has too many axes");
         return;
     }
     memcpy(dim, at->dim, (size_t)(at->rank - 1) * sizeof *dim);
     memcpy(dim + at->rank - 1, bt->dim, (size_t)(bt->rank - 1) * sizeof *dim);
     if (bt->rank > 2)
         b = reshape(n, b, 2, (int64_t[]){last ? tc_type_count(bt) / last : 0, last});
-    tc_val y = tc_pt2_emit2(n, TC_OP_linear, NULL, a, b);
+    tc_val y = tc_b_2(&n->m, linear, NULL, a, b);
     tc_pt2_bind(n, 0, bt->rank > 2 ? reshape(n, y, rank, dim) : y);
 }
 
@@ -165,25 +160,25 @@ static void import_vecdot(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
     tc_val a = tc_pt2_tensor(n, "x"), b = tc_pt2_tensor(n, "y");
-    tc_val y = tc_pt2_emit2(n, TC_OP_mul, NULL, a, b);
+    tc_val y = tc_b_2(&n->m, mul, NULL, a, b);
     int64_t axis = tc_pt2_int(n, "dim", -1);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_ints axes = tc_ints_fill(&n->ctx->arena, tc_pt2_axis(n, axis, type_of(n, y)->rank), 1);
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_sum, tc_pt2_attr(n, axes, axes, false), y));
+    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_axis(&n->m, axis, tc_b_type(&n->m, y)->rank), 1);
+    tc_pt2_bind(n, 0, tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), y));
 }
 
 static void import_chain(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int count;
     tc_val *list = tc_pt2_tensors(n, row->extra != 0 ? "tensors" : "matrices", &count);
-    if (n->status == TC_OK && count < 1)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the list of matrices is empty");
-    if (n->status != TC_OK)
+    if (n->m.status == TC_OK && count < 1)
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the list of matrices is empty");
+    if (n->m.status != TC_OK)
         return;
     tc_val y = list[0];
     for (int i = 1; i < count; i++)
-        y = tc_pt2_emit2(n, TC_OP_matmul, NULL, y, list[i]);
+        y = tc_b_2(&n->m, matmul, NULL, y, list[i]);
     tc_pt2_bind(n, 0, y);
 }
 
@@ -195,9 +190,9 @@ static void import_einsum(tc_pt2_node *n, const tc_pt2_row *row)
     const char *equation = tc_pt2_text(n, "equation", "");
     tc_val *list = tc_pt2_tensors(n, "tensors", &count);
     const tc_type *result = tc_pt2_result_type(n, 0);
-    for (int i = 0; result && n->status == TC_OK && i < count; i++)
-        list[i] = tc_pt2_cast(n, list[i], result->dtype);
-    if (n->status == TC_OK)
+    for (int i = 0; result && n->m.status == TC_OK && i < count; i++)
+        list[i] = tc_b_cast(&n->m, list[i], result->dtype);
+    if (n->m.status == TC_OK)
         tc_pt2_bind(n, 0, einsum(n, equation, list, count));
 }
 
@@ -207,9 +202,9 @@ static void import_tensordot(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
     tc_ints left = tc_pt2_ints(n, "dims_self"), right = tc_pt2_ints(n, "dims_other");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int ra = type_of(n, a)->rank, rb = type_of(n, b)->rank;
+    int ra = tc_b_type(&n->m, a)->rank, rb = tc_b_type(&n->m, b)->rank;
     char label[2][TC_MAX_RANK];
     bool summed[2][TC_MAX_RANK] = {{false}};
     for (int i = 0; i < TC_MAX_RANK; i++) {
@@ -217,16 +212,16 @@ static void import_tensordot(tc_pt2_node *n, const tc_pt2_row *row)
         label[1][i] = (char)('A' + i);
     }
     if (left.n != right.n) {
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the two lists of axes have different lengths");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the two lists of axes have different lengths");
         return;
     }
     for (int i = 0; i < left.n; i++) {
-        int64_t p = tc_pt2_axis(n, left.v[i], ra), q = tc_pt2_axis(n, right.v[i], rb);
+        int64_t p = tc_b_axis(&n->m, left.v[i], ra), q = tc_b_axis(&n->m, right.v[i], rb);
         summed[0][p] = summed[1][q] = true;
         label[1][q] = label[0][p];
     }
     tc_buf text;
-    tc_buf_init(&text, &n->ctx->arena);
+    tc_buf_init(&text, &n->m.ctx->arena);
     tc_buf_printf(&text, "%.*s,%.*s->", ra, label[0], rb, label[1]);
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < (k ? rb : ra); i++)
@@ -242,7 +237,7 @@ static void import_bilinear(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val w = tc_pt2_tensor(n, "weight"), bias = tc_pt2_tensor_opt(n, "bias");
     tc_val y = einsum(n, "...i,oij,...j->...o", (tc_val[]){a, w, b}, 3);
     if (bias)
-        y = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), y, bias);
+        y = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), y, bias);
     tc_pt2_bind(n, 0, y);
 }
 
@@ -252,11 +247,11 @@ static void import_cdist(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double p = tc_pt2_float(n, "p", 2);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *at = type_of(n, a), *bt = type_of(n, b);
+    const tc_type *at = tc_b_type(&n->m, a), *bt = tc_b_type(&n->m, b);
     if (at->rank < 2 || bt->rank < 2 || at->rank >= TC_MAX_RANK || bt->rank >= TC_MAX_RANK) {
-        tc_pt2_bad(n, TC_E_SHAPE, "operands of rank 2 or more are expected");
+        tc_b_bad(&n->m, TC_E_SHAPE, "operands of rank 2 or more are expected");
         return;
     }
     int64_t left[TC_MAX_RANK], right[TC_MAX_RANK];
@@ -269,11 +264,11 @@ static void import_cdist(tc_pt2_node *n, const tc_pt2_row *row)
     right[bt->rank - 2] = 1;
     a = reshape(n, a, at->rank + 1, left);
     b = reshape(n, b, bt->rank + 1, right);
-    tc_val d = tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), a, b);
-    if (n->status != TC_OK)
+    tc_val d = tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), a, b);
+    if (n->m.status != TC_OK)
         return;
-    tc_ints axes = tc_ints_fill(&n->ctx->arena, type_of(n, d)->rank - 1, 1);
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_norm, tc_pt2_attr(n, norm, axes, false, p), d));
+    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_type(&n->m, d)->rank - 1, 1);
+    tc_pt2_bind(n, 0, tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, false, p), d));
 }
 
 /* Every form of attention; only the first result is made. */
@@ -284,15 +279,14 @@ static void import_sdpa(tc_pt2_node *n, const tc_pt2_row *row)
            v = tc_pt2_tensor(n, "value");
     tc_val mask = tc_pt2_tensor_opt(n, tc_pt2_has(n, "attn_bias") ? "attn_bias" : "attn_mask");
     if (tc_pt2_float(n, "dropout_p", 0) != 0)
-        tc_pt2_unsupported(n, "dropout is for training; export the model in eval mode");
-    if (n->status != TC_OK)
+        tc_b_unsupported(&n->m, "dropout is for training; export the model in eval mode");
+    if (n->m.status != TC_OK)
         return;
-    int rank = type_of(n, q)->rank;
-    double width = rank ? (double)type_of(n, q)->dim[rank - 1] : 1;
-    tc_attr_sdpa *a = tc_pt2_attr(n, sdpa, .causal = tc_pt2_bool(n, "is_causal", false),
-                                  .gqa = tc_pt2_bool(n, "enable_gqa", false));
+    int rank = tc_b_type(&n->m, q)->rank;
+    double width = rank ? (double)tc_b_type(&n->m, q)->dim[rank - 1] : 1;
+    tc_attr_sdpa *a = tc_b_attr(&n->m, sdpa, .causal = tc_pt2_bool(n, "is_causal", false), .gqa = tc_pt2_bool(n, "enable_gqa", false));
     a->scale = tc_pt2_float(n, "scale", width > 0 ? 1 / sqrt(width) : 1);
-    tc_pt2_bind(n, 0, tc_pt2_emit(n, TC_OP_sdpa, a, (tc_val[]){q, k, v, mask}, mask ? 4 : 3));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, TC_OP_sdpa, a, (tc_val[]){q, k, v, mask}, mask ? 4 : 3));
 }
 
 const tc_pt2_row tc_pt2_product[] = {

@@ -80,16 +80,16 @@ typedef struct tc_pt2_scope {
 } tc_pt2_scope;
 
 /* A result of a node: the name that the file gives it, and what the file says it is. */
-typedef struct tc_pt2_result {
+typedef struct tc_pt2_slot {
     tc_str name;
     bool tensor;
     tc_pt2_cell *cell; /* once it is bound */
-} tc_pt2_result;
+} tc_pt2_slot;
 
 /* The reader's notes on the node being imported. */
 typedef struct tc_pt2_work {
     tc_pt2_scope *scope;
-    tc_pt2_result *result;
+    tc_pt2_slot *result;
     tc_pt2_cell **read; /* the tensors that were read as arguments */
     size_t n_read, cap_read;
     bool in_place; /* a functional importer serves the in-place twin */
@@ -167,7 +167,7 @@ void tc_pt2_fail_again(tc_pt2_node *n);
 /* Argument i by position: its value, and the union's member in *tag; NULL when there is none. */
 const tc_json *tc_pt2_arg_at(tc_pt2_node *n, int i, tc_str *tag);
 tc_pt2_number tc_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str tag);
-/* The cell that an {"name": ...} stands for, payload read; NULL with n->status set. */
+/* The cell that an {"name": ...} stands for, payload read; NULL with n->m.status set. */
 tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named);
 tc_val tc_pt2_value(tc_pt2_node *n, const tc_json *named);
 tc_val *tc_pt2_values(tc_pt2_node *n, const tc_json *json, tc_str tag, int *count);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "../../num/load.h"
-#include "pt2_make.h"
+#include "pt2.h"
 
 /* The code range: a number, or a constant tensor (the .tensor2 overloads). */
 static int64_t bound(tc_pt2_node *n, const char *arg)
@@ -11,9 +11,9 @@ static int64_t bound(tc_pt2_node *n, const char *arg)
     tc_tensor t;
     if (!tc_pt2_is_tensor(n, arg))
         return tc_pt2_need_int(n, arg);
-    if (tc_pt2_known(n, tc_pt2_tensor(n, arg), &t) && tc_type_count(t.type) == 1)
+    if (tc_b_known(&n->m, tc_pt2_tensor(n, arg), &t) && tc_type_count(t.type) == 1)
         return tc_load_i64(t, 0);
-    tc_pt2_unsupported(n, "a range of codes that is not constant");
+    tc_b_unsupported(&n->m, "a range of codes that is not constant");
     return 0;
 }
 
@@ -33,10 +33,10 @@ static void import_per_tensor(tc_pt2_node *n, const tc_pt2_row *row)
         a.scale = tc_pt2_float(n, "scale", 0);
         a.zero = tc_pt2_need_int(n, "zero_point");
         if (a.scale == 0)
-            tc_pt2_bad(n, TC_E_ARGUMENT, "a scale of 0");
+            tc_b_bad(&n->m, TC_E_ARGUMENT, "a scale of 0");
     }
-    const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
-    tc_pt2_result(n, in[0], tc_pt2_emit(n, row->op, attr, in, by_tensor ? 3 : 1), 0);
+    const void *attr = tc_arena_copy(&n->m.ctx->arena, &a, sizeof a);
+    tc_pt2_result(n, in[0], tc_b_op(&n->m, row->op, attr, in, by_tensor ? 3 : 1), 0);
 }
 
 static void import_per_channel(tc_pt2_node *n, const tc_pt2_row *row)
@@ -48,12 +48,12 @@ static void import_per_channel(tc_pt2_node *n, const tc_pt2_row *row)
                           .qmax = tc_pt2_need_int(n, "quant_max")};
     tc_dtype stored = tc_pt2_dtype(n, "dtype", TC_none);
     int64_t axis = tc_pt2_need_int(n, "axis");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    a.axis = tc_pt2_axis(n, axis, tc_pt2_type(n, in[0])->rank);
+    a.axis = tc_b_axis(&n->m, axis, tc_b_type(&n->m, in[0])->rank);
     a.dtype = row->op == TC_OP_dequantize ? tc_pt2_dtype(n, "out_dtype", TC_f32) : stored;
-    const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
-    tc_pt2_result(n, in[0], tc_pt2_emit(n, row->op, attr, in, 3), 0);
+    const void *attr = tc_arena_copy(&n->m.ctx->arena, &a, sizeof a);
+    tc_pt2_result(n, in[0], tc_b_op(&n->m, row->op, attr, in, 3), 0);
 }
 
 /* fake_quantize_per_tensor_affine(self, scale, zero_point, ...), per channel with an axis; the
@@ -73,12 +73,12 @@ static void import_fake(tc_pt2_node *n, const tc_pt2_row *row)
         a.zero = tc_pt2_need_int(n, "zero_point");
     }
     int64_t axis = tc_pt2_int(n, "axis", 0);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     if (row->extra != 0)
-        a.axis = tc_pt2_axis(n, axis, tc_pt2_type(n, in[0])->rank);
-    const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
-    tc_pt2_result(n, in[0], tc_pt2_emit(n, TC_OP_fake_quantize, attr, in, by_tensor ? 3 : 1), 0);
+        a.axis = tc_b_axis(&n->m, axis, tc_b_type(&n->m, in[0])->rank);
+    const void *attr = tc_arena_copy(&n->m.ctx->arena, &a, sizeof a);
+    tc_pt2_result(n, in[0], tc_b_op(&n->m, TC_OP_fake_quantize, attr, in, by_tensor ? 3 : 1), 0);
 }
 
 static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
@@ -87,8 +87,8 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t qmin = tc_pt2_need_int(n, "quant_min"), qmax = tc_pt2_need_int(n, "quant_max");
     double eps = tc_pt2_float(n, "eps", 0);
     int64_t zero = tc_pt2_dtype(n, "dtype", TC_i8) == TC_u8 ? 128 : 0;
-    const void *attr = tc_pt2_attr(n, choose_qparams, qmin, qmax, eps, row->extra != 0, zero, false);
-    tc_node *node = tc_pt2_emit_many(n, TC_OP_choose_qparams, attr, &x, 1, 2);
+    const void *attr = tc_b_attr(&n->m, choose_qparams, qmin, qmax, eps, row->extra != 0, zero, false);
+    tc_node *node = tc_b_ops(&n->m, TC_OP_choose_qparams, attr, &x, 1, 2);
     for (int i = 0; node && i < 2; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }
@@ -102,12 +102,12 @@ static void import_quantize_per_token(tc_pt2_node *n, const tc_pt2_row *row)
     double lo = tc_pt2_float(n, "quant_min", 0), hi = tc_pt2_float(n, "quant_max", 0);
     tc_dtype dtype = tc_pt2_dtype(n, "dtype", TC_i8);
     (void)row;
-    scale = tc_pt2_emit1(n, TC_OP_reciprocal, NULL, scale);
-    tc_val y = tc_pt2_emit2(n, TC_OP_mul, NULL, x, scale);
-    y = tc_pt2_emit2(n, TC_OP_add, tc_pt2_attr(n, alpha, 1), y, zero);
-    y = tc_pt2_emit1(n, TC_OP_round, tc_pt2_attr(n, round, 0), y);
-    y = tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, lo, hi), y);
-    tc_pt2_result(n, x, tc_pt2_cast(n, y, dtype), 0);
+    scale = tc_b_1(&n->m, reciprocal, NULL, scale);
+    tc_val y = tc_b_2(&n->m, mul, NULL, x, scale);
+    y = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), y, zero);
+    y = tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), y);
+    y = tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, lo, hi), y);
+    tc_pt2_result(n, x, tc_b_cast(&n->m, y, dtype), 0);
 }
 
 static void import_dequantize_per_token(tc_pt2_node *n, const tc_pt2_row *row)
@@ -116,28 +116,28 @@ static void import_dequantize_per_token(tc_pt2_node *n, const tc_pt2_row *row)
            zero = tc_pt2_tensor(n, "zero_points");
     tc_dtype dtype = tc_pt2_dtype(n, "output_dtype", TC_f32);
     (void)row;
-    tc_val y = tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), x, zero);
-    y = tc_pt2_emit2(n, TC_OP_mul, NULL, y, scale);
-    tc_pt2_result(n, x, tc_pt2_cast(n, y, dtype), 0);
+    tc_val y = tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), x, zero);
+    y = tc_b_2(&n->m, mul, NULL, y, scale);
+    tc_pt2_result(n, x, tc_b_cast(&n->m, y, dtype), 0);
 }
 
 static tc_val over_last(tc_pt2_node *n, tc_op op, tc_val x)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    tc_ints last = tc_ints_fill(&n->ctx->arena, tc_pt2_type(n, x)->rank - 1, 1);
-    return tc_pt2_emit1(n, op, tc_pt2_attr(n, axes, last, true), x);
+    tc_ints last = tc_ints_fill(&n->m.ctx->arena, tc_b_type(&n->m, x)->rank - 1, 1);
+    return tc_b_op(&n->m, op, tc_b_attr(&n->m, axes, last, true), (tc_val[]){x}, 1);
 }
 
 /* x / y for each element. */
 static tc_val ratio(tc_pt2_node *n, tc_val x, tc_val y)
 {
-    return tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), x, y);
+    return tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), x, y);
 }
 
 static tc_val clamped(tc_pt2_node *n, tc_val x, double lo, double hi)
 {
-    return tc_pt2_emit1(n, TC_OP_clamp, tc_pt2_attr(n, clamp, lo, hi), x);
+    return tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, lo, hi), x);
 }
 
 /* scale = max(|x|, 1e-5) / 127 for each row, zero = 0. */
@@ -145,21 +145,21 @@ static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input");
     (void)row;
-    tc_val most = over_last(n, TC_OP_amax, tc_pt2_emit1(n, TC_OP_abs, NULL, x));
-    if (n->status != TC_OK)
+    tc_val most = over_last(n, TC_OP_amax, tc_b_1(&n->m, abs, NULL, x));
+    if (n->m.status != TC_OK)
         return;
-    if (tc_pt2_type(n, most)->dtype == TC_f16)
-        most = tc_pt2_cast(n, most, TC_f32);
-    tc_dtype t = tc_pt2_type(n, most)->dtype;
-    tc_val codes = tc_pt2_const(n, t, 127);
+    if (tc_b_type(&n->m, most)->dtype == TC_f16)
+        most = tc_b_cast(&n->m, most, TC_f32);
+    tc_dtype t = tc_b_type(&n->m, most)->dtype;
+    tc_val codes = tc_b_scalar(&n->m, t, 127);
     tc_val scale = ratio(n, clamped(n, most, 1e-5, INFINITY), codes);
-    tc_val zero = tc_pt2_full(n, tc_pt2_dims(n, tc_pt2_type(n, most)), 0, t);
+    tc_val zero = tc_b_full(&n->m, tc_b_type(&n->m, most)->rank, tc_b_type(&n->m, most)->dim, 0, t);
     tc_val pair[2] = {scale, zero};
     for (int i = 0; i < 2; i++) {
         const tc_type *stated = tc_pt2_result_type(n, i);
         if (stated) /* PyTorch's own statement is wider than what it computes */
-            pair[i] = tc_pt2_cast(n, pair[i], stated->dtype);
-        if (n->status == TC_OK)
+            pair[i] = tc_b_cast(&n->m, pair[i], stated->dtype);
+        if (n->m.status == TC_OK)
             tc_pt2_bind(n, i, pair[i]);
     }
 }
@@ -171,29 +171,29 @@ static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_row 
     tc_val x = tc_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x),
            high = over_last(n, TC_OP_amax, x);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_dtype t = tc_pt2_type(n, x)->dtype;
-    const void *one = tc_pt2_attr(n, alpha, 1);
+    tc_dtype t = tc_b_type(&n->m, x)->dtype;
+    const void *one = tc_b_attr(&n->m, alpha, 1);
     low = clamped(n, low, -INFINITY, 0);
     high = clamped(n, high, 0, INFINITY);
-    tc_val codes = tc_pt2_const(n, t, 255);
-    tc_val scale = ratio(n, tc_pt2_emit2(n, TC_OP_sub, one, high, low), codes);
+    tc_val codes = tc_b_scalar(&n->m, t, 255);
+    tc_val scale = ratio(n, tc_b_2(&n->m, sub, one, high, low), codes);
     scale = clamped(n, scale, 1.1920928955078125e-07, INFINITY);
     low = ratio(n, low, scale);
     high = ratio(n, high, scale);
-    tc_val least = tc_pt2_const(n, t, -128), most = tc_pt2_const(n, t, 127);
-    tc_val below = tc_pt2_emit2(n, TC_OP_add, one, least, low);
-    tc_val above = tc_pt2_emit2(n, TC_OP_add, one, most, high);
-    tc_val errors = tc_pt2_emit2(n, TC_OP_add, one, below, above);
-    tc_val from_low = tc_pt2_emit2(n, TC_OP_gt, NULL, errors, tc_pt2_const(n, t, 0));
-    below = tc_pt2_emit2(n, TC_OP_sub, one, least, low);
-    above = tc_pt2_emit2(n, TC_OP_sub, one, most, high);
-    tc_val zero = tc_pt2_emit3(n, TC_OP_where, NULL, from_low, below, above);
-    zero = tc_pt2_emit1(n, TC_OP_round, tc_pt2_attr(n, round, 0), clamped(n, zero, -128, 127));
-    scale = tc_pt2_cast(n, scale, TC_f64);
-    zero = tc_pt2_cast(n, zero, TC_i64);
-    if (n->status != TC_OK)
+    tc_val least = tc_b_scalar(&n->m, t, -128), most = tc_b_scalar(&n->m, t, 127);
+    tc_val below = tc_b_2(&n->m, add, one, least, low);
+    tc_val above = tc_b_2(&n->m, add, one, most, high);
+    tc_val errors = tc_b_2(&n->m, add, one, below, above);
+    tc_val from_low = tc_b_2(&n->m, gt, NULL, errors, tc_b_scalar(&n->m, t, 0));
+    below = tc_b_2(&n->m, sub, one, least, low);
+    above = tc_b_2(&n->m, sub, one, most, high);
+    tc_val zero = tc_b_3(&n->m, where, NULL, from_low, below, above);
+    zero = tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), clamped(n, zero, -128, 127));
+    scale = tc_b_cast(&n->m, scale, TC_f64);
+    zero = tc_b_cast(&n->m, zero, TC_i64);
+    if (n->m.status != TC_OK)
         return;
     tc_pt2_bind(n, 0, scale);
     tc_pt2_bind(n, 1, zero);

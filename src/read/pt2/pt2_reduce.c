@@ -5,20 +5,20 @@
  * all. */
 #include <math.h>
 
-#include "pt2_make.h"
+#include "pt2.h"
 
 /* self, in the element type that the sum is made in. */
 static tc_val summand(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    return tc_pt2_has(n, "dtype") ? tc_pt2_cast(n, x, tc_pt2_dtype(n, "dtype", TC_none)) : x;
+    return tc_pt2_has(n, "dtype") ? tc_b_cast(&n->m, x, tc_pt2_dtype(n, "dtype", TC_none)) : x;
 }
 
 /* self as real numbers: integers become f32, as PyTorch's default type has it. */
 static tc_val real_self(tc_pt2_node *n)
 {
     tc_val x = summand(n);
-    return n->status == TC_OK && !tc_is_float(tc_pt2_type(n, x)->dtype) ? tc_pt2_cast(n, x, TC_f32)
+    return n->m.status == TC_OK && !tc_is_float(tc_b_type(&n->m, x)->dtype) ? tc_b_cast(&n->m, x, TC_f32)
                                                                         : x;
 }
 
@@ -26,12 +26,12 @@ static tc_val real_self(tc_pt2_node *n)
 static tc_ints dim_list(tc_pt2_node *n, tc_val x)
 {
     tc_ints dims = tc_pt2_ints(n, "dim");
-    return n->status == TC_OK ? tc_pt2_axes(n, dims, tc_pt2_type(n, x)->rank) : dims;
+    return n->m.status == TC_OK ? tc_pt2_axes(n, dims, tc_b_type(&n->m, x)->rank) : dims;
 }
 
 static tc_val over(tc_pt2_node *n, tc_op op, tc_val x, tc_ints axes, bool keepdim)
 {
-    return tc_pt2_emit1(n, op, tc_pt2_attr(n, axes, axes, keepdim), x);
+    return tc_b_op(&n->m, op, tc_b_attr(&n->m, axes, axes, keepdim), (tc_val[]){x}, 1);
 }
 
 /* sum, mean, prod, amax, amin, all, any, logsumexp.  Integer sums asked for in another type are
@@ -41,16 +41,16 @@ static void import_reduce(tc_pt2_node *n, const tc_pt2_row *row)
     bool real = row->op == TC_OP_logsumexp, keepdim = tc_pt2_bool(n, "keepdim", false);
     tc_val x = real ? real_self(n) : summand(n), y;
     tc_ints axes = dim_list(n, x);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    if (tc_pt2_type(n, x)->dtype == TC_c64 && (row->op == TC_OP_sum || row->op == TC_OP_mean)) {
-        tc_val re = over(n, row->op, tc_pt2_emit1(n, TC_OP_real, NULL, x), axes, keepdim);
-        tc_val im = over(n, row->op, tc_pt2_emit1(n, TC_OP_imag, NULL, x), axes, keepdim);
-        y = tc_pt2_emit2(n, TC_OP_complex, NULL, re, im);
+    if (tc_b_type(&n->m, x)->dtype == TC_c64 && (row->op == TC_OP_sum || row->op == TC_OP_mean)) {
+        tc_val re = over(n, row->op, tc_b_1(&n->m, real, NULL, x), axes, keepdim);
+        tc_val im = over(n, row->op, tc_b_1(&n->m, imag, NULL, x), axes, keepdim);
+        y = tc_b_2(&n->m, complex, NULL, re, im);
     } else
         y = over(n, row->op, x, axes, keepdim);
     if (tc_pt2_has(n, "dtype"))
-        y = tc_pt2_cast(n, y, tc_pt2_dtype(n, "dtype", TC_none));
+        y = tc_b_cast(&n->m, y, tc_pt2_dtype(n, "dtype", TC_none));
     tc_pt2_result(n, x, y, 0);
 }
 
@@ -62,7 +62,7 @@ static void import_aminmax(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val least = over(n, TC_OP_amin, x, axes, keepdim),
            most = over(n, TC_OP_amax, x, axes, keepdim);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     tc_pt2_bind(n, 0, least);
     tc_pt2_bind(n, 1, most);
@@ -73,11 +73,11 @@ static void import_count_nonzero(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     tc_ints axes = dim_list(n, x);
-    tc_val zero = tc_pt2_const(n, tc_pt2_type(n, x)->dtype, 0);
-    tc_pt2_result(n, x, over(n, TC_OP_sum, tc_pt2_emit2(n, TC_OP_ne, NULL, x, zero), axes, false),
+    tc_val zero = tc_b_scalar(&n->m, tc_b_type(&n->m, x)->dtype, 0);
+    tc_pt2_result(n, x, over(n, TC_OP_sum, tc_b_2(&n->m, ne, NULL, x, zero), axes, false),
                   0);
 }
 
@@ -86,19 +86,18 @@ static void import_nan_reduce(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = summand(n);
     bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     tc_ints axes = dim_list(n, x);
-    tc_dtype t = tc_pt2_type(n, x)->dtype;
-    tc_val odd = tc_pt2_emit1(n, TC_OP_isnan, NULL, x);
+    tc_dtype t = tc_b_type(&n->m, x)->dtype;
+    tc_val odd = tc_b_1(&n->m, isnan, NULL, x);
     tc_val sum =
-        over(n, TC_OP_sum, tc_pt2_emit3(n, TC_OP_where, NULL, odd, tc_pt2_const(n, t, 0), x), axes,
+        over(n, TC_OP_sum, tc_b_3(&n->m, where, NULL, odd, tc_b_scalar(&n->m, t, 0), x), axes,
              keepdim);
     if (row->op == TC_OP_mean) {
         tc_val count =
-            over(n, TC_OP_sum, tc_pt2_emit1(n, TC_OP_logical_not, NULL, odd), axes, keepdim);
-        sum = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), sum,
-                           tc_pt2_cast(n, count, t));
+            over(n, TC_OP_sum, tc_b_1(&n->m, logical_not, NULL, odd), axes, keepdim);
+        sum = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), sum, tc_b_cast(&n->m, count, t));
     }
     tc_pt2_result(n, x, sum, 0);
 }
@@ -117,12 +116,12 @@ static void import_var(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints axes = dim_list(n, x);
     bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    tc_val y = tc_pt2_emit1(n, row->op, tc_pt2_attr(n, var, axes, keepdim, correction_of(n)), x);
+    tc_val y = tc_b_op(&n->m, row->op, tc_b_attr(&n->m, var, axes, keepdim, correction_of(n)), (tc_val[]){x}, 1);
     tc_pt2_result(n, x, y, 0);
     if (row->extra == 0)
         return;
     tc_val mean = over(n, TC_OP_mean, x, axes, keepdim);
-    if (n->status == TC_OK)
+    if (n->m.status == TC_OK)
         tc_pt2_bind(n, 1, mean);
 }
 
@@ -134,8 +133,8 @@ static void import_norm(tc_pt2_node *n, const tc_pt2_row *row)
     tc_ints axes = dim_list(n, x);
     double ord = tc_pt2_float(n, name, 2);
     (void)row;
-    const void *attr = tc_pt2_attr(n, norm, axes, tc_pt2_bool(n, "keepdim", false), ord);
-    tc_pt2_result(n, x, tc_pt2_emit1(n, TC_OP_norm, attr, x), 0);
+    const void *attr = tc_b_attr(&n->m, norm, axes, tc_pt2_bool(n, "keepdim", false), ord);
+    tc_pt2_result(n, x, tc_b_1(&n->m, norm, attr, x), 0);
 }
 
 /* Of a matrix this is the square root of all squares; other norms of matrices are something else.
@@ -144,11 +143,11 @@ static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int axes = tc_pt2_ints(n, "dim").n;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    bool vector = axes == 1 || (!axes && tc_pt2_type(n, x)->rank == 1);
+    bool vector = axes == 1 || (!axes && tc_b_type(&n->m, x)->rank == 1);
     if (tc_pt2_has(n, "ord") && !vector)
-        tc_pt2_unsupported(n, "a norm of matrices other than the default");
+        tc_b_unsupported(&n->m, "a norm of matrices other than the default");
     import_norm(n, row);
 }
 
@@ -160,13 +159,13 @@ static void import_arg(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     bool keepdim = tc_pt2_bool(n, "keepdim", false), whole = !tc_pt2_has(n, "dim");
     int64_t dim = tc_pt2_int(n, "dim", 0);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int64_t axis = whole ? 0 : tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
-    tc_val from = whole ? tc_pt2_flat(n, x) : x;
-    tc_val y = tc_pt2_emit1(n, row->op, tc_pt2_attr(n, arg, axis, keepdim && !whole), from);
+    int64_t axis = whole ? 0 : tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
+    tc_val from = whole ? tc_b_flat(&n->m, x) : x;
+    tc_val y = tc_b_op(&n->m, row->op, tc_b_attr(&n->m, arg, axis, keepdim && !whole), (tc_val[]){from}, 1);
     if (whole && keepdim)
-        y = tc_pt2_reshape(n, y, tc_pt2_dims(n, tc_pt2_result_type(n, 0)));
+        y = tc_b_reshape_as(&n->m, y, tc_pt2_result_type(n, 0));
     tc_pt2_result(n, x, y, 0);
 }
 
@@ -181,10 +180,10 @@ static void import_max_dim(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_need_int(n, "dim");
     bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const void *attr = tc_pt2_attr(n, arg, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), keepdim);
-    bind_pair(n, tc_pt2_emit_many(n, row->op, attr, &x, 1, 2));
+    const void *attr = tc_b_attr(&n->m, arg, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), keepdim);
+    bind_pair(n, tc_b_ops(&n->m, row->op, attr, &x, 1, 2));
 }
 
 static void import_topk(tc_pt2_node *n, const tc_pt2_row *row)
@@ -193,20 +192,20 @@ static void import_topk(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t k = tc_pt2_need_int(n, "k"), dim = tc_pt2_int(n, "dim", -1);
     bool largest = tc_pt2_bool(n, "largest", true);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     const void *attr =
-        tc_pt2_attr(n, topk, k, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), largest);
-    bind_pair(n, tc_pt2_emit_many(n, TC_OP_topk, attr, &x, 1, 2));
+        tc_b_attr(&n->m, topk, k, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), largest);
+    bind_pair(n, tc_b_ops(&n->m, TC_OP_topk, attr, &x, 1, 2));
 }
 
 static tc_node *sorted(tc_pt2_node *n, tc_val x, int64_t dim, bool descending)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return NULL;
     const void *attr =
-        tc_pt2_attr(n, sort, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank), descending);
-    return tc_pt2_emit_many(n, TC_OP_sort, attr, &x, 1, 2);
+        tc_b_attr(&n->m, sort, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), descending);
+    return tc_b_ops(&n->m, TC_OP_sort, attr, &x, 1, 2);
 }
 
 static tc_node *sorted_self(tc_pt2_node *n)
@@ -245,20 +244,20 @@ static void import_ranked(tc_pt2_node *n, const tc_pt2_row *row)
     bool kth = row->extra != 0, whole = !kth && !tc_pt2_has(n, "dim"),
          keepdim = tc_pt2_bool(n, "keepdim", false);
     int64_t dim = tc_pt2_int(n, "dim", kth ? -1 : 0), k = kth ? tc_pt2_need_int(n, "k") : 0;
-    x = whole ? tc_pt2_flat(n, x) : x;
+    x = whole ? tc_b_flat(&n->m, x) : x;
     const tc_node *node = sorted(n, x, dim, false);
     if (!node)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    int64_t axis = tc_pt2_axis(n, dim, t->rank), middle = t->rank ? (t->dim[axis] - 1) / 2 : 0;
+    const tc_type *t = tc_b_type(&n->m, x);
+    int64_t axis = tc_b_axis(&n->m, dim, t->rank), middle = t->rank ? (t->dim[axis] - 1) / 2 : 0;
     middle = kth ? k - 1 : middle;
     for (int i = 0; i < (whole ? 1 : 2); i++) {
         tc_val y = node->out[i];
         if (t->rank && keepdim)
             y = tc_pt2_slice(n, y, axis, middle, middle + 1, 1);
         else if (t->rank)
-            y = tc_pt2_emit1(n, TC_OP_select, tc_pt2_attr(n, select, axis, middle), y);
-        if (n->status == TC_OK)
+            y = tc_b_1(&n->m, select, tc_b_attr(&n->m, select, axis, middle), y);
+        if (n->m.status == TC_OK)
             tc_pt2_bind(n, i, y);
     }
 }
@@ -267,12 +266,11 @@ static void import_scan(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = summand(n);
     int64_t dim = tc_pt2_need_int(n, "dim");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_val y = tc_pt2_emit1(n, row->op,
-                            tc_pt2_attr(n, axis, tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank)), x);
+    tc_val y = tc_b_op(&n->m, row->op, tc_b_attr(&n->m, axis, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank)), (tc_val[]){x}, 1);
     if (tc_pt2_has(n, "dtype"))
-        y = tc_pt2_cast(n, y, tc_pt2_dtype(n, "dtype", TC_none));
+        y = tc_b_cast(&n->m, y, tc_pt2_dtype(n, "dtype", TC_none));
     tc_pt2_result(n, x, y, 0);
 }
 
@@ -283,25 +281,25 @@ static void import_diff(tc_pt2_node *n, const tc_pt2_row *row)
     ends[2] = tc_pt2_tensor_opt(n, "append");
     int64_t times = tc_pt2_int(n, "n", 1), dim = tc_pt2_int(n, "dim", -1);
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int64_t axis = tc_pt2_axis(n, dim, tc_pt2_type(n, x)->rank);
+    int64_t axis = tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
     tc_val joined[3];
     int count = 0;
     for (int i = 0; i < 3; i++)
         if (ends[i])
-            joined[count++] = tc_pt2_cast(n, ends[i], tc_pt2_type(n, x)->dtype);
+            joined[count++] = tc_b_cast(&n->m, ends[i], tc_b_type(&n->m, x)->dtype);
     if (count > 1)
-        x = tc_pt2_emit(n, TC_OP_cat, tc_pt2_attr(n, axis, axis), joined, count);
-    bool is_bool = n->status == TC_OK && tc_pt2_type(n, x)->dtype == TC_bool;
-    for (int64_t i = 0; i < times && n->status == TC_OK; i++) {
-        const tc_type *t = tc_pt2_type(n, x);
+        x = tc_b_op(&n->m, TC_OP_cat, tc_b_attr(&n->m, axis, axis), joined, count);
+    bool is_bool = n->m.status == TC_OK && tc_b_type(&n->m, x)->dtype == TC_bool;
+    for (int64_t i = 0; i < times && n->m.status == TC_OK; i++) {
+        const tc_type *t = tc_b_type(&n->m, x);
         if (!t->rank || !t->dim[axis])
             break;
         tc_val next = tc_pt2_slice(n, x, axis, 1, t->dim[axis], 1),
                before = tc_pt2_slice(n, x, axis, 0, t->dim[axis] - 1, 1);
-        x = is_bool ? tc_pt2_emit2(n, TC_OP_logical_xor, NULL, next, before)
-                    : tc_pt2_emit2(n, TC_OP_sub, tc_pt2_attr(n, alpha, 1), next, before);
+        x = is_bool ? tc_b_2(&n->m, logical_xor, NULL, next, before)
+                    : tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), next, before);
     }
     tc_pt2_result(n, x, x, 0);
 }

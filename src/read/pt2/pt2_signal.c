@@ -3,7 +3,7 @@
  * transforms and their inverse, running extremes. */
 #include <math.h>
 
-#include "pt2_make.h"
+#include "pt2.h"
 
 /* ---- windows ---- */
 
@@ -49,18 +49,18 @@ static void import_window(tc_pt2_node *n, const tc_pt2_row *row)
     double a = kind == KAISER ? tc_pt2_float(n, "beta", 12) : tc_pt2_float(n, "alpha", 0.54);
     double b = kind == KAISER ? 0 : tc_pt2_float(n, "beta", 0.46);
     const tc_type *y = tc_pt2_result_type(n, 0);
-    if (n->status != TC_OK || !y)
+    if (n->m.status != TC_OK || !y)
         return;
     if (y->rank != 1 || y->dim[0] != length || !tc_is_float(y->dtype)) {
-        tc_pt2_bad(n, TC_E_SHAPE, "the result is not a list of floats of the window's length");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the result is not a list of floats of the window's length");
         return;
     }
-    float *v = tc_new_n(&n->ctx->arena, float, (size_t)length);
+    float *v = tc_new_n(&n->m.ctx->arena, float, (size_t)length);
     for (int64_t i = 0; i < length; i++)
         v[i] = length == 1 ? 1 : (float)window_at(kind, i, length - !periodic, a, b);
-    const tc_type *type = tc_type_make(n->ctx, TC_f32, 1, &length);
-    tc_val w = tc_graph_const(n->g, type, v, NULL, n->loc);
-    tc_pt2_result(n, TC_NONE, tc_pt2_cast(n, w, y->dtype), 0);
+    const tc_type *type = tc_type_make(n->m.ctx, TC_f32, 1, &length);
+    tc_val w = tc_graph_const(n->m.g, type, v, NULL, n->m.loc);
+    tc_pt2_result(n, TC_NONE, tc_b_cast(&n->m, w, y->dtype), 0);
 }
 
 /* ---- short-time Fourier transforms ---- */
@@ -74,12 +74,12 @@ typedef struct frames {
 static tc_val padded(tc_pt2_node *n, tc_val x, int64_t axis, int64_t before, int64_t after)
 {
     int64_t border[2 * TC_MAX_RANK] = {0};
-    if (n->status != TC_OK || (!before && !after))
+    if (n->m.status != TC_OK || (!before && !after))
         return x;
     border[2 * axis] = before;
     border[2 * axis + 1] = after;
-    tc_ints borders = tc_ints_copy(&n->ctx->arena, border, 2 * tc_pt2_type(n, x)->rank);
-    return tc_pt2_emit1(n, TC_OP_pad, tc_pt2_attr(n, pad, borders, TC_pad_mode_constant, 0), x);
+    tc_ints borders = tc_ints_copy(&n->m.ctx->arena, border, 2 * tc_b_type(&n->m, x)->rank);
+    return tc_b_1(&n->m, pad, tc_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
 }
 
 /* The arguments both directions share; a window shorter than a frame stands in its middle. */
@@ -91,13 +91,13 @@ static frames read_frames(tc_pt2_node *n, bool onesided)
     f.onesided = tc_pt2_bool(n, "onesided", onesided);
     int64_t width = tc_pt2_int(n, "win_length", f.length);
     f.window = tc_pt2_tensor_opt(n, "window");
-    if (n->status == TC_OK &&
+    if (n->m.status == TC_OK &&
         (f.length < 1 || f.hop < 1 || width < 1 || width > f.length || f.length > 1 << 20))
-        tc_pt2_bad(n, TC_E_ARGUMENT, "frames of such length");
-    if (n->status != TC_OK)
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "frames of such length");
+    if (n->m.status != TC_OK)
         return f;
     if (!f.window && width < f.length)
-        f.window = tc_pt2_full(n, tc_ints_copy(&n->ctx->arena, &width, 1), 1, TC_f32);
+        f.window = tc_b_full(&n->m, 1, &width, 1, TC_f32);
     int64_t before = (f.length - width) / 2;
     if (f.window)
         f.window = padded(n, f.window, 0, before, f.length - width - before);
@@ -110,40 +110,36 @@ static void import_stft(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     (void)row;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     bool complex_in = t->dtype == TC_c64;
     frames f = read_frames(n, !complex_in);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
     int last = t->rank - 1;
     if (t->rank < 1 || t->rank > 2 || t->dim[last] < f.length) {
-        tc_pt2_bad(n, TC_E_SHAPE, "the signal is shorter than a frame, or no list of signals");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the signal is shorter than a frame, or no list of signals");
         return;
     }
     if (tc_pt2_bool(n, "center", false)) {
-        tc_pt2_unsupported(n, "centered frames inside the operator; torch.stft pads before it");
+        tc_b_unsupported(&n->m, "centered frames inside the operator; torch.stft pads before it");
         return;
     }
-    tc_val y = tc_pt2_emit1(n, TC_OP_unfold, tc_pt2_attr(n, unfold, last, f.length, f.hop), x);
+    tc_val y = tc_b_1(&n->m, unfold, tc_b_attr(&n->m, unfold, last, f.length, f.hop), x);
     if (f.window)
-        y = tc_pt2_emit2(n, TC_OP_mul, NULL, y, f.window);
+        y = tc_b_2(&n->m, mul, NULL, y, f.window);
     bool real = f.onesided && !complex_in;
-    if (!real && !complex_in && n->status == TC_OK)
-        y = tc_pt2_emit2(n, TC_OP_complex, NULL, y, tc_pt2_const(n, TC_f32, 0));
+    if (!real && !complex_in && n->m.status == TC_OK)
+        y = tc_b_2(&n->m, complex, NULL, y, tc_b_scalar(&n->m, TC_f32, 0));
     int64_t axis = last + 1;
-    tc_ints axes = tc_ints_copy(&n->ctx->arena, &axis, 1);
-    y = tc_pt2_emit1(n, TC_OP_fft,
-                     tc_pt2_attr(n, fft, axes,
-                                 real ? TC_fft_kind_real_to_complex : TC_fft_kind_forward,
-                                 f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_none, 0),
-                     y);
-    y = tc_pt2_swap(n, y, last, last + 1);
-    if (!tc_pt2_bool(n, "return_complex", false) && n->status == TC_OK) {
-        const void *behind = tc_pt2_attr(n, axis, tc_pt2_type(n, y)->rank);
-        tc_val re = tc_pt2_emit1(n, TC_OP_real, NULL, y), im = tc_pt2_emit1(n, TC_OP_imag, NULL, y);
-        y = tc_pt2_emit2(n, TC_OP_stack, behind, re, im);
+    tc_ints axes = tc_ints_copy(&n->m.ctx->arena, &axis, 1);
+    y = tc_b_1(&n->m, fft, tc_b_attr(&n->m, fft, axes, real ? TC_fft_kind_real_to_complex : TC_fft_kind_forward, f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_none, 0), y);
+    y = tc_b_swap(&n->m, y, last, last + 1);
+    if (!tc_pt2_bool(n, "return_complex", false) && n->m.status == TC_OK) {
+        const void *behind = tc_b_attr(&n->m, axis, tc_b_type(&n->m, y)->rank);
+        tc_val re = tc_b_1(&n->m, real, NULL, y), im = tc_b_1(&n->m, imag, NULL, y);
+        y = tc_b_2(&n->m, stack, behind, re, im);
     }
     tc_pt2_result(n, x, y, 0);
 }
@@ -151,17 +147,15 @@ static void import_stft(tc_pt2_node *n, const tc_pt2_row *row)
 /* Frames [signals, length, count] added up where they overlap: [signals, samples]. */
 static tc_val overlapped(tc_pt2_node *n, tc_val x, const frames *f)
 {
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     int64_t count = t->dim[2], samples = f->length + f->hop * (count - 1);
     int64_t size[2] = {1, samples}, kernel[2] = {1, f->length}, one[2] = {1, 1}, none[2] = {0, 0},
             stride[2] = {1, f->hop}, out[2] = {t->dim[0], samples};
-    tc_arena *a = &n->ctx->arena;
-    const void *attr = tc_pt2_attr(n, col2im, tc_ints_copy(a, size, 2), tc_ints_copy(a, kernel, 2),
-                                   tc_ints_copy(a, one, 2), tc_ints_copy(a, none, 2),
-                                   tc_ints_copy(a, stride, 2));
-    return tc_pt2_reshape(n, tc_pt2_emit1(n, TC_OP_col2im, attr, x), tc_ints_copy(a, out, 2));
+    tc_arena *a = &n->m.ctx->arena;
+    const void *attr = tc_b_attr(&n->m, col2im, tc_ints_copy(a, size, 2), tc_ints_copy(a, kernel, 2), tc_ints_copy(a, one, 2), tc_ints_copy(a, none, 2), tc_ints_copy(a, stride, 2));
+    return tc_b_reshape(&n->m, tc_b_1(&n->m, col2im, attr, x), 2, out);
 }
 
 /* The square of the window, laid over itself as the frames are: what their sum is divided by. */
@@ -170,10 +164,9 @@ static tc_val envelope(tc_pt2_node *n, const frames *f, int64_t count)
     int64_t shape[3] = {1, f->length, count}, column[3] = {1, f->length, 1};
     tc_val w = f->window;
     if (!w)
-        return overlapped(n, tc_pt2_full(n, tc_ints_copy(&n->ctx->arena, shape, 3), 1, TC_f32), f);
-    w = tc_pt2_reshape(n, tc_pt2_emit2(n, TC_OP_mul, NULL, w, w),
-                       tc_ints_copy(&n->ctx->arena, column, 3));
-    return overlapped(n, tc_pt2_expand(n, w, tc_ints_copy(&n->ctx->arena, shape, 3)), f);
+        return overlapped(n, tc_b_full(&n->m, 3, shape, 1, TC_f32), f);
+    w = tc_b_reshape(&n->m, tc_b_2(&n->m, mul, NULL, w, w), 3, column);
+    return overlapped(n, tc_b_expand(&n->m, w, 3, shape), f);
 }
 
 /* [signals, frequencies, frames] back to signals: every frame transformed, times the window, added
@@ -184,39 +177,36 @@ static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     frames f = read_frames(n, true);
     const tc_type *y = tc_pt2_result_type(n, 0);
-    if (n->status != TC_OK || !y)
+    if (n->m.status != TC_OK || !y)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     if (t->dtype != TC_c64 || t->rank < 2 || t->rank > 3 || y->dtype == TC_c64) {
-        tc_pt2_unsupported(n, "an inverse transform of other than complex frames to real signals");
+        tc_b_unsupported(&n->m, "an inverse transform of other than complex frames to real signals");
         return;
     }
     if (t->rank == 2)
-        x = tc_pt2_unsqueeze(n, x, 0);
-    x = tc_pt2_swap(n, x, 1, 2);
+        x = tc_b_unsqueeze(&n->m, x, 0);
+    x = tc_b_swap(&n->m, x, 1, 2);
     int64_t bins = f.length / 2 + 1, axis = 2, count = t->dim[t->rank - 1];
     if (!f.onesided)
         x = tc_pt2_slice(n, x, 2, 0, bins, 1);
-    tc_ints axes = tc_ints_copy(&n->ctx->arena, &axis, 1);
-    x = tc_pt2_emit1(n, TC_OP_fft,
-                     tc_pt2_attr(n, fft, axes, TC_fft_kind_complex_to_real,
-                                 f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_by_n, f.length),
-                     x);
+    tc_ints axes = tc_ints_copy(&n->m.ctx->arena, &axis, 1);
+    x = tc_b_1(&n->m, fft, tc_b_attr(&n->m, fft, axes, TC_fft_kind_complex_to_real, f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_by_n, f.length), x);
     if (f.window)
-        x = tc_pt2_emit2(n, TC_OP_mul, NULL, x, f.window);
-    x = overlapped(n, tc_pt2_swap(n, x, 1, 2), &f);
+        x = tc_b_2(&n->m, mul, NULL, x, f.window);
+    x = overlapped(n, tc_b_swap(&n->m, x, 1, 2), &f);
     tc_val weight = envelope(n, &f, count);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    int64_t total = tc_pt2_type(n, x)->dim[1], half = f.length / 2,
+    int64_t total = tc_b_type(&n->m, x)->dim[1], half = f.length / 2,
             start = tc_pt2_bool(n, "center", true) ? half : 0;
     int64_t length = tc_pt2_int(n, "length", total - 2 * start), have;
     have = tc_min_i64(length, total - start);
     x = tc_pt2_slice(n, x, 1, start, start + have, 1);
     weight = tc_pt2_slice(n, weight, 1, start, start + have, 1);
-    x = tc_pt2_emit2(n, TC_OP_div, tc_pt2_attr(n, div, TC_div_mode_exact), x, weight);
+    x = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), x, weight);
     x = padded(n, x, 1, 0, length - have);
-    tc_pt2_result(n, TC_NONE, tc_pt2_reshape(n, x, tc_pt2_dims(n, y)), 0);
+    tc_pt2_result(n, TC_NONE, tc_b_reshape_as(&n->m, x, y), 0);
 }
 
 /* ---- running extremes ---- */
@@ -226,33 +216,33 @@ static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_running(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), at = TC_NONE;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
-    int64_t axis = tc_pt2_axis(n, tc_pt2_need_int(n, "dim"), t->rank);
+    const tc_type *t = tc_b_type(&n->m, x);
+    int64_t axis = tc_b_axis(&n->m, tc_pt2_need_int(n, "dim"), t->rank);
     int64_t extent = t->rank ? t->dim[axis] : 1, column[TC_MAX_RANK];
     for (int i = 0; i < TC_MAX_RANK; i++)
         column[i] = i == axis ? extent : 1;
-    at = tc_pt2_emit(n, TC_OP_arange, tc_pt2_attr(n, arange, 0, 1, extent, TC_i64), NULL, 0);
-    at = tc_pt2_reshape(n, at, tc_ints_copy(&n->ctx->arena, column, t->rank));
-    at = tc_pt2_expand(n, at, tc_pt2_dims(n, t));
-    const void *join = tc_pt2_attr(n, axis, axis);
-    for (int64_t step = 1; step < extent && n->status == TC_OK; step *= 2) {
+    at = tc_b_op(&n->m, TC_OP_arange, tc_b_attr(&n->m, arange, 0, 1, extent, TC_i64), NULL, 0);
+    at = tc_b_reshape(&n->m, at, t->rank, column);
+    at = tc_b_expand_as(&n->m, at, t);
+    const void *join = tc_b_attr(&n->m, axis, axis);
+    for (int64_t step = 1; step < extent && n->m.status == TC_OK; step *= 2) {
         tc_val head = tc_pt2_slice(n, x, axis, 0, step, 1);
         tc_val tail = tc_pt2_slice(n, x, axis, step, extent, 1);
         tc_val before = tc_pt2_slice(n, x, axis, 0, extent - step, 1);
-        tc_val later = tc_pt2_emit2(n, row->op, NULL, tail, before);
-        tc_val best = tc_pt2_emit3(n, TC_OP_where, NULL, later, tail, before);
+        tc_val later = tc_b_op(&n->m, row->op, NULL, (tc_val[]){tail, before}, 2);
+        tc_val best = tc_b_3(&n->m, where, NULL, later, tail, before);
         tc_val place = tc_pt2_slice(n, at, axis, step, extent, 1);
         tc_val place_before = tc_pt2_slice(n, at, axis, 0, extent - step, 1);
-        tc_val where = tc_pt2_emit3(n, TC_OP_where, NULL, later, place, place_before);
+        tc_val where = tc_b_3(&n->m, where, NULL, later, place, place_before);
         tc_val first = tc_pt2_slice(n, at, axis, 0, step, 1);
-        x = tc_pt2_emit2(n, TC_OP_cat, join, head, best);
-        at = tc_pt2_emit2(n, TC_OP_cat, join, first, where);
+        x = tc_b_2(&n->m, cat, join, head, best);
+        at = tc_b_2(&n->m, cat, join, first, where);
     }
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_pt2_bind(n, 0, extent > 1 ? x : tc_pt2_emit1(n, TC_OP_identity, NULL, x));
+    tc_pt2_bind(n, 0, extent > 1 ? x : tc_b_1(&n->m, identity, NULL, x));
     if (n->n_result > 1)
         tc_pt2_bind(n, 1, at);
 }

@@ -180,39 +180,29 @@ static const struct {
     {"torch.sym_sum", 2, add},
 };
 
-bool tc_pt2_known(tc_pt2_node *n, tc_val x, tc_tensor *out)
-{
-    tc_build m = {.ctx = n->ctx,
-                  .g = n->g,
-                  .loc = n->loc,
-                  .status = n->status,
-                  .facts = &n->work->scope->facts};
-    return x && tc_b_known(&m, x, out);
-}
-
 static tc_val tensor_at(tc_pt2_node *n, int i)
 {
     tc_str tag;
     const tc_json *json = tc_pt2_arg_at(n, i, &tag);
     if (!json || !tc_str_is(tag, "as_tensor"))
-        tc_pt2_bad(n, TC_E_ARGUMENT, "its first argument is not a tensor");
-    return n->status == TC_OK ? tc_pt2_value(n, json) : TC_NONE;
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "its first argument is not a tensor");
+    return n->m.status == TC_OK ? tc_pt2_value(n, json) : TC_NONE;
 }
 
 static number size_of_axis(tc_pt2_node *n)
 {
     tc_val x = tensor_at(n, 0);
-    const tc_type *t = tc_type_of(n->g, x);
-    int64_t axis = t ? tc_pt2_axis(n, tc_pt2_need_int(n, "dim"), t->rank) : 0;
-    if (n->status == TC_OK && !t->rank)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the size of a tensor without axes");
-    return n->status == TC_OK ? of_int(t->dim[axis]) : unknown;
+    const tc_type *t = tc_type_of(n->m.g, x);
+    int64_t axis = t ? tc_b_axis(&n->m, tc_pt2_need_int(n, "dim"), t->rank) : 0;
+    if (n->m.status == TC_OK && !t->rank)
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the size of a tensor without axes");
+    return n->m.status == TC_OK ? of_int(t->dim[axis]) : unknown;
 }
 
 static number count_of(tc_pt2_node *n)
 {
     tc_val x = tensor_at(n, 0);
-    return x ? of_int(tc_type_count(tc_type_of(n->g, x))) : unknown;
+    return x ? of_int(tc_type_count(tc_type_of(n->m.g, x))) : unknown;
 }
 
 /* The number in a tensor: known when the tensor is. */
@@ -222,9 +212,9 @@ static number item_of(tc_pt2_node *n)
     if (!x)
         return unknown;
     tc_tensor t;
-    if (tc_type_count(tc_type_of(n->g, x)) != 1 || !tc_pt2_known(n, x, &t)) {
-        n->status =
-            tc_unsupported(n->ctx, n->loc, TC_E_DYNAMIC,
+    if (tc_type_count(tc_type_of(n->m.g, x)) != 1 || !tc_b_known(&n->m, x, &t)) {
+        n->m.status =
+            tc_unsupported(n->m.ctx, n->m.loc, TC_E_DYNAMIC,
                            "'%s': a number that depends on the input's contents or on what the "
                            "model remembers",
                            n->target);
@@ -292,9 +282,9 @@ bool tc_pt2_sym(tc_pt2_node *n)
     if (!tc_pt2_is_sym(n->target))
         return false;
     number result = compute(n);
-    if (n->status == TC_OK && result.kind == TC_PT2_NOTHING)
-        n->status =
-            tc_error(n->ctx, n->loc, TC_E_DYNAMIC, "'%s': a size that is not known", n->target);
+    if (n->m.status == TC_OK && result.kind == TC_PT2_NOTHING)
+        n->m.status =
+            tc_error(n->m.ctx, n->m.loc, TC_E_DYNAMIC, "'%s': a size that is not known", n->target);
     tc_pt2_bind_number(n, 0, result);
     return true;
 }

@@ -9,7 +9,7 @@
  *   x           = (code - zero) scale                       as `dequantize` has it */
 #include <math.h>
 
-#include "pt2_make.h"
+#include "pt2.h"
 
 /* x cut into blocks: its axes, some of them in two, those that lie within a block behind. */
 typedef struct blocks {
@@ -25,14 +25,14 @@ static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
     int64_t view[2 * TC_MAX_RANK], moved[TC_MAX_RANK];
     bool within[2 * TC_MAX_RANK];
     int rank = 0, at = 0;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return false;
     if (size.n != x->rank)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "block_size has not a number for every axis");
-    for (int i = 0; i < x->rank && n->status == TC_OK; i++) {
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "block_size has not a number for every axis");
+    for (int i = 0; i < x->rank && n->m.status == TC_OK; i++) {
         int64_t extent = x->dim[i], one = size.v[i] == -1 ? extent : size.v[i];
         if (one < 1 || extent % one)
-            tc_pt2_bad(n, TC_E_ARGUMENT, "an axis does not fall into blocks of block_size");
+            tc_b_bad(&n->m, TC_E_ARGUMENT, "an axis does not fall into blocks of block_size");
         else if (one == 1 || one == extent) {
             view[rank] = extent;
             within[rank++] = one != 1;
@@ -43,9 +43,9 @@ static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
             within[rank++] = true;
         }
     }
-    if (n->status == TC_OK && rank > TC_MAX_RANK)
-        tc_pt2_unsupported(n, "blocks along so many axes are not handled");
-    if (n->status != TC_OK)
+    if (n->m.status == TC_OK && rank > TC_MAX_RANK)
+        tc_b_unsupported(&n->m, "blocks along so many axes are not handled");
+    if (n->m.status != TC_OK)
         return false;
     *b = (blocks){.count = 1, .size = 1};
     for (int inside = 0; inside < 2; inside++)
@@ -59,8 +59,8 @@ static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
                 at++;
             }
     b->shape = tc_pt2_dims(n, x);
-    b->view = tc_ints_copy(&n->ctx->arena, view, rank);
-    b->moved = tc_ints_copy(&n->ctx->arena, moved, rank);
+    b->view = tc_ints_copy(&n->m.ctx->arena, view, rank);
+    b->moved = tc_ints_copy(&n->m.ctx->arena, moved, rank);
     return true;
 }
 
@@ -68,15 +68,15 @@ static tc_val as_rows(tc_pt2_node *n, tc_val x, const blocks *b)
 {
     int64_t dim[] = {b->count, b->size};
     if (b->moves)
-        x = tc_pt2_permute(n, tc_pt2_reshape(n, x, b->view), b->order);
-    return tc_pt2_reshape(n, x, tc_ints_copy(&n->ctx->arena, dim, 2));
+        x = tc_b_permute(&n->m, tc_b_reshape(&n->m, x, b->view.n, b->view.v), b->order);
+    return tc_b_reshape(&n->m, x, 2, dim);
 }
 
 static tc_val from_rows(tc_pt2_node *n, tc_val x, const blocks *b)
 {
     if (b->moves)
-        x = tc_pt2_permute(n, tc_pt2_reshape(n, x, b->moved), b->back);
-    return tc_pt2_reshape(n, x, b->shape);
+        x = tc_b_permute(&n->m, tc_b_reshape(&n->m, x, b->moved.n, b->moved.v), b->back);
+    return tc_b_reshape(&n->m, x, b->shape.n, b->shape.v);
 }
 
 /* ---- scale and zero ---- */
@@ -86,11 +86,11 @@ static void code_range(tc_pt2_node *n, tc_dtype codes, double *lo, double *hi)
 {
     bool known = codes == TC_i8 || codes == TC_u8 || codes == TC_i16 || codes == TC_i32;
     if (!known && !(tc_pt2_has(n, "quant_min") && tc_pt2_has(n, "quant_max")))
-        tc_pt2_unsupported(n, "codes that are no integers are not handled");
+        tc_b_unsupported(&n->m, "codes that are no integers are not handled");
     *lo = tc_pt2_float(n, "quant_min", known ? (double)tc_dtype_min(codes) : 0);
     *hi = tc_pt2_float(n, "quant_max", known ? (double)tc_dtype_max(codes) : 0);
-    if (n->status == TC_OK && !(*lo < *hi && fabs(*lo) < 0x1p31 && fabs(*hi) < 0x1p31))
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the range of codes is empty or too large");
+    if (n->m.status == TC_OK && !(*lo < *hi && fabs(*lo) < 0x1p31 && fabs(*hi) < 0x1p31))
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the range of codes is empty or too large");
 }
 
 /* The least scale, where none is given: the smallest number of x's type with all its bits. */
@@ -109,19 +109,18 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     code_range(n, tc_pt2_dtype(n, "target_dtype", TC_none), &lo, &hi);
     if (!symmetric && !tc_text_eq(mapping, "ASYMMETRIC"))
-        tc_pt2_unsupported(n, "this mapping_type is not handled; ASYMMETRIC and SYMMETRIC are");
+        tc_b_unsupported(&n->m, "this mapping_type is not handled; ASYMMETRIC and SYMMETRIC are");
     const tc_type *stated[2] = {tc_pt2_result_type(n, 0), tc_pt2_result_type(n, 1)};
-    if (n->status != TC_OK || !stated[0] || !stated[1] ||
-        !cut(n, tc_pt2_type(n, x), tc_pt2_ints(n, "block_size"), &b))
+    if (n->m.status != TC_OK || !stated[0] || !stated[1] ||
+        !cut(n, tc_b_type(&n->m, x), tc_pt2_ints(n, "block_size"), &b))
         return;
-    double eps = tc_pt2_float(n, "eps", least_scale(tc_pt2_type(n, x)->dtype));
-    const void *attr = tc_pt2_attr(n, choose_qparams, (int64_t)lo, (int64_t)hi, eps, symmetric,
-                                   (int64_t)((hi + lo + 1) / 2), true);
+    double eps = tc_pt2_float(n, "eps", least_scale(tc_b_type(&n->m, x)->dtype));
+    const void *attr = tc_b_attr(&n->m, choose_qparams, (int64_t)lo, (int64_t)hi, eps, symmetric, (int64_t)((hi + lo + 1) / 2), true);
     x = as_rows(n, x, &b);
-    tc_node *node = tc_pt2_emit_many(n, TC_OP_choose_qparams, attr, &x, 1, 2);
-    for (int i = 0; i < 2 && node && n->status == TC_OK; i++) {
-        tc_val one = tc_pt2_cast(n, node->out[i], stated[i]->dtype);
-        tc_pt2_bind(n, i, tc_pt2_reshape(n, one, tc_pt2_dims(n, stated[i])));
+    tc_node *node = tc_b_ops(&n->m, TC_OP_choose_qparams, attr, &x, 1, 2);
+    for (int i = 0; i < 2 && node && n->m.status == TC_OK; i++) {
+        tc_val one = tc_b_cast(&n->m, node->out[i], stated[i]->dtype);
+        tc_pt2_bind(n, i, tc_b_reshape_as(&n->m, one, stated[i]));
     }
 }
 
@@ -130,9 +129,9 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
 /* One for each block, in the type that kernels by channel take. */
 static tc_val by_block(tc_pt2_node *n, tc_val x, const blocks *b, tc_dtype dtype)
 {
-    if (n->status == TC_OK && tc_type_count(tc_pt2_type(n, x)) != b->count)
-        tc_pt2_bad(n, TC_E_SHAPE, "there is not one scale and zero for every block");
-    return tc_pt2_flat(n, tc_pt2_cast(n, x, dtype));
+    if (n->m.status == TC_OK && tc_type_count(tc_b_type(&n->m, x)) != b->count)
+        tc_b_bad(&n->m, TC_E_SHAPE, "there is not one scale and zero for every block");
+    return tc_b_flat(&n->m, tc_b_cast(&n->m, x, dtype));
 }
 
 /* x by blocks to codes or back. */
@@ -141,12 +140,12 @@ static void import_codes(tc_pt2_node *n, tc_op op, tc_val x, tc_val scale, tc_va
 {
     tc_val in[3] = {as_rows(n, x, b)};
     in[1] = by_block(n, scale, b, TC_f64);
-    if (zero && n->status == TC_OK && !tc_type_count(tc_pt2_type(n, zero)))
+    if (zero && n->m.status == TC_OK && !tc_type_count(tc_b_type(&n->m, zero)))
         zero = TC_NONE; /* an empty tensor stands for none */
     in[2] = zero ? by_block(n, zero, b, TC_i64)
-                 : tc_pt2_full(n, tc_ints_fill(&n->ctx->arena, b->count, 1), 0, TC_i64);
-    const void *attr = tc_arena_copy(&n->ctx->arena, &a, sizeof a);
-    tc_pt2_result(n, x, from_rows(n, tc_pt2_emit(n, op, attr, in, 3), b), 0);
+                 : tc_b_full(&n->m, 1, &b->count, 0, TC_i64);
+    const void *attr = tc_arena_copy(&n->m.ctx->arena, &a, sizeof a);
+    tc_pt2_result(n, x, from_rows(n, tc_b_op(&n->m, op, attr, in, 3), b), 0);
 }
 
 /* quantize_affine(input, block_size, scale, zero_point, output_dtype, ..), dequantize_affine(..,
@@ -162,16 +161,16 @@ static void import_affine(tc_pt2_node *n, const tc_pt2_row *row)
     blocks b;
     code_range(n, codes, &lo, &hi);
     if (!tc_text_eq(domain, "INT"))
-        tc_pt2_unsupported(n, "a zero that is no integer is not handled");
-    if (n->status != TC_OK || !cut(n, tc_pt2_type(n, x), tc_pt2_ints(n, "block_size"), &b))
+        tc_b_unsupported(&n->m, "a zero that is no integer is not handled");
+    if (n->m.status != TC_OK || !cut(n, tc_b_type(&n->m, x), tc_pt2_ints(n, "block_size"), &b))
         return;
-    if (back && tc_is_float(tc_pt2_type(n, x)->dtype)) {
-        tc_pt2_bad(n, TC_E_TYPE, "the codes are no integers");
+    if (back && tc_is_float(tc_b_type(&n->m, x)->dtype)) {
+        tc_b_bad(&n->m, TC_E_TYPE, "the codes are no integers");
         return;
     }
     tc_attr_quantize a = {.qmin = (int64_t)lo, .qmax = (int64_t)hi,
                           .dtype = back ? tc_pt2_dtype(n, "output_dtype", TC_f32) : codes};
-    import_codes(n, row->op, back ? x : tc_pt2_cast(n, x, TC_f32), scale, zero, &b, a);
+    import_codes(n, row->op, back ? x : tc_b_cast(&n->m, x, TC_f32), scale, zero, &b, a);
 }
 
 /* dequantize_per_channel_group(w_int8, scales, zero_points, ..): groups along the last axis. */
@@ -184,9 +183,9 @@ static void import_grouped(tc_pt2_node *n, const tc_pt2_row *row)
                           .qmax = tc_pt2_need_int(n, "quant_max"),
                           .dtype = tc_pt2_dtype(n, "output_dtype", TC_f32)};
     blocks b;
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *t = tc_pt2_type(n, x);
+    const tc_type *t = tc_b_type(&n->m, x);
     int64_t size[TC_MAX_RANK];
     for (int i = 0; i < t->rank; i++)
         size[i] = i + 1 < t->rank ? 1 : group;

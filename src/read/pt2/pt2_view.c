@@ -223,7 +223,7 @@ void tc_pt2_view(tc_pt2_node *n, tc_val base, tc_val view)
 {
     tc_pt2_work *work = n->work;
     tc_pt2_cell *of = NULL;
-    if (n->status != TC_OK || work->in_place)
+    if (n->m.status != TC_OK || work->in_place)
         return;
     for (size_t i = 0; i < work->n_read && !of; i++)
         if (work->read[i]->val == base)
@@ -233,11 +233,11 @@ void tc_pt2_view(tc_pt2_node *n, tc_val base, tc_val view)
         if (!cell || cell->val != view || cell->base || cell == of)
             continue;
         enum { LONGEST = 16 };
-        cell->n_step = trace(n->g, base, view, NULL, LONGEST);
+        cell->n_step = trace(n->m.g, base, view, NULL, LONGEST);
         if (cell->n_step > 0) {
             tc_pt2_step *step =
                 tc_new_n(&work->scope->reader->work, tc_pt2_step, (size_t)cell->n_step);
-            trace(n->g, base, view, step, cell->n_step);
+            trace(n->m.g, base, view, step, cell->n_step);
             cell->step = step;
         }
         cell->base = of;
@@ -251,8 +251,8 @@ void tc_pt2_as_strided_scatter(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src"), out = TC_NONE;
     tc_ints size = tc_pt2_ints(n, "size"), stride = tc_pt2_ints(n, "stride");
     int64_t offset = tc_pt2_int(n, "storage_offset", 0);
-    tc_pt2_step step = {row->op, tc_pt2_attr(n, as_strided, size, stride, offset), 0, 1};
-    if (n->status == TC_OK)
-        n->status = step_up(n->g, &step, x, part, n->loc, &out);
+    tc_pt2_step step = {row->op, tc_b_attr(&n->m, as_strided, size, stride, offset), 0, 1};
+    if (n->m.status == TC_OK)
+        n->m.status = step_up(n->m.g, &step, x, part, n->m.loc, &out);
     tc_pt2_bind(n, 0, out);
 }

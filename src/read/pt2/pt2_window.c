@@ -3,19 +3,17 @@
 #include <math.h>
 
 #include "../../num/load.h"
-#include "pt2_make.h"
-
-static const tc_type *type_of(tc_pt2_node *n, tc_val v) { return tc_type_of(n->g, v); }
+#include "pt2.h"
 
 /* A list with one number per axis; one number stands for all, none for `missing`. */
 static tc_ints per_axis(tc_pt2_node *n, const char *arg, int axes, int64_t missing)
 {
     tc_ints list = tc_pt2_ints(n, arg);
-    if (list.n == axes || n->status != TC_OK)
+    if (list.n == axes || n->m.status != TC_OK)
         return list;
     if (list.n > 1)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "a list has neither one number nor one per axis");
-    return tc_ints_fill(&n->ctx->arena, list.n == 1 ? list.v[0] : missing, axes);
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "a list has neither one number nor one per axis");
+    return tc_ints_fill(&n->m.ctx->arena, list.n == 1 ? list.v[0] : missing, axes);
 }
 
 /* Convolution */
@@ -23,7 +21,7 @@ static tc_ints per_axis(tc_pt2_node *n, const char *arg, int axes, int64_t missi
 /* before, after per axis. */
 static tc_ints both_sides(tc_pt2_node *n, tc_ints one)
 {
-    int64_t *v = tc_new_n(&n->ctx->arena, int64_t, (size_t)one.n * 2);
+    int64_t *v = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)one.n * 2);
     for (int i = 0; i < one.n; i++)
         v[2 * i] = v[2 * i + 1] = one.v[i];
     return (tc_ints){2 * one.n, v};
@@ -33,12 +31,12 @@ static tc_ints both_sides(tc_pt2_node *n, tc_ints one)
 static tc_ints same_padding(tc_pt2_node *n, const tc_type *w, tc_ints stride, tc_ints dilation)
 {
     int axes = w->rank - 2;
-    int64_t *v = tc_new_n(&n->ctx->arena, int64_t, (size_t)axes * 2);
-    for (int i = 0; i < axes && n->status == TC_OK; i++) {
+    int64_t *v = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)axes * 2);
+    for (int i = 0; i < axes && n->m.status == TC_OK; i++) {
         if (stride.v[i] != 1)
-            tc_pt2_bad(n, TC_E_ARGUMENT, "padding 'same' needs stride 1");
+            tc_b_bad(&n->m, TC_E_ARGUMENT, "padding 'same' needs stride 1");
         if (dilation.v[i] < 0 || dilation.v[i] > INT32_MAX)
-            tc_pt2_bad(n, TC_E_ARGUMENT, "the dilation is out of range");
+            tc_b_bad(&n->m, TC_E_ARGUMENT, "the dilation is out of range");
         else {
             int64_t total = dilation.v[i] * (w->dim[2 + i] - 1);
             v[2 * i] = total / 2;
@@ -50,11 +48,8 @@ static tc_ints same_padding(tc_pt2_node *n, const tc_type *w, tc_ints stride, tc
 
 static void bind_transposed(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, int axes)
 {
-    tc_attr_conv_transpose *a = tc_pt2_attr(
-        n, conv_transpose, .stride = per_axis(n, "stride", axes, 1),
-        .pad = per_axis(n, "padding", axes, 0), .out_pad = per_axis(n, "output_padding", axes, 0),
-        .dilation = per_axis(n, "dilation", axes, 1), .groups = tc_pt2_int(n, "groups", 1));
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_conv_transpose, a, x, w, b));
+    tc_attr_conv_transpose *a = tc_b_attr(&n->m, conv_transpose, .stride = per_axis(n, "stride", axes, 1), .pad = per_axis(n, "padding", axes, 0), .out_pad = per_axis(n, "output_padding", axes, 0), .dilation = per_axis(n, "dilation", axes, 1), .groups = tc_pt2_int(n, "groups", 1));
+    tc_pt2_bind(n, 0, tc_b_3(&n->m, conv_transpose, a, x, w, b));
 }
 
 /* extra: 1 when the operator is a transpose by its name. */
@@ -62,32 +57,30 @@ static void import_conv(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    const tc_type *type = type_of(n, w);
+    const tc_type *type = tc_b_type(&n->m, w);
     int axes = type->rank - 2;
     if (axes < 1) {
-        tc_pt2_bad(n, TC_E_SHAPE, "the weights have no axis to slide along");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the weights have no axis to slide along");
         return;
     }
     if (row->extra != 0 || tc_pt2_bool(n, "transposed", false)) {
         bind_transposed(n, x, w, b, axes);
         return;
     }
-    tc_attr_conv *a = tc_pt2_attr(n, conv, .stride = per_axis(n, "stride", axes, 1),
-                                  .dilation = per_axis(n, "dilation", axes, 1),
-                                  .groups = tc_pt2_int(n, "groups", 1));
+    tc_attr_conv *a = tc_b_attr(&n->m, conv, .stride = per_axis(n, "stride", axes, 1), .dilation = per_axis(n, "dilation", axes, 1), .groups = tc_pt2_int(n, "groups", 1));
     const char *word =
         tc_text_ends(n->target, ".padding") ? tc_pt2_text(n, "padding", "valid") : NULL;
     if (word && tc_text_eq(word, "same"))
         a->pad = same_padding(n, type, a->stride, a->dilation);
     else if (word)
-        a->pad = tc_ints_fill(&n->ctx->arena, 0, 2 * axes);
+        a->pad = tc_ints_fill(&n->m.ctx->arena, 0, 2 * axes);
     else
         a->pad = both_sides(n, per_axis(n, "padding", axes, 0));
     if (word && !tc_text_eq(word, "same") && !tc_text_eq(word, "valid"))
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the padding is neither 'same' nor 'valid'");
-    tc_pt2_bind(n, 0, tc_pt2_emit3(n, TC_OP_conv, a, x, w, b));
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the padding is neither 'same' nor 'valid'");
+    tc_pt2_bind(n, 0, tc_b_3(&n->m, conv, a, x, w, b));
 }
 
 /* Pooling; extra: how many axes. */
@@ -105,12 +98,9 @@ static void import_max_pool(tc_pt2_node *n, const tc_pt2_row *row)
     int axes = (int)row->extra;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
-    tc_attr_max_pool *a = tc_pt2_attr(
-        n, max_pool, .kernel = kernel, .stride = pool_stride(n, kernel),
-        .pad = per_axis(n, "padding", axes, 0), .dilation = per_axis(n, "dilation", axes, 1),
-        .ceil = tc_pt2_bool(n, "ceil_mode", false));
+    tc_attr_max_pool *a = tc_b_attr(&n->m, max_pool, .kernel = kernel, .stride = pool_stride(n, kernel), .pad = per_axis(n, "padding", axes, 0), .dilation = per_axis(n, "dilation", axes, 1), .ceil = tc_pt2_bool(n, "ceil_mode", false));
     int results = strstr(n->target, "with_indices") ? 2 : 1;
-    tc_node *node = tc_pt2_emit_many(n, TC_OP_max_pool, a, &x, 1, results);
+    tc_node *node = tc_b_ops(&n->m, TC_OP_max_pool, a, &x, 1, results);
     for (int i = 0; node && i < results; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }
@@ -120,22 +110,18 @@ static void import_avg_pool(tc_pt2_node *n, const tc_pt2_row *row)
     int axes = (int)row->extra;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
-    tc_attr_avg_pool *a = tc_pt2_attr(
-        n, avg_pool, .kernel = kernel, .stride = pool_stride(n, kernel),
-        .pad = per_axis(n, "padding", axes, 0), .ceil = tc_pt2_bool(n, "ceil_mode", false),
-        .include_pad = tc_pt2_bool(n, "count_include_pad", true),
-        .divisor = tc_pt2_int(n, "divisor_override", 0));
+    tc_attr_avg_pool *a = tc_b_attr(&n->m, avg_pool, .kernel = kernel, .stride = pool_stride(n, kernel), .pad = per_axis(n, "padding", axes, 0), .ceil = tc_pt2_bool(n, "ceil_mode", false), .include_pad = tc_pt2_bool(n, "count_include_pad", true), .divisor = tc_pt2_int(n, "divisor_override", 0));
     if (tc_pt2_has(n, "divisor_override") && a->divisor == 0)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the divisor is zero");
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_avg_pool, a, x));
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the divisor is zero");
+    tc_pt2_bind(n, 0, tc_b_1(&n->m, avg_pool, a, x));
 }
 
 static void import_adaptive(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_size *a = tc_pt2_attr(n, size, per_axis(n, "output_size", (int)row->extra, 1));
+    tc_attr_size *a = tc_b_attr(&n->m, size, per_axis(n, "output_size", (int)row->extra, 1));
     int results = row->op == TC_OP_adaptive_max_pool ? 2 : 1;
-    tc_node *node = tc_pt2_emit_many(n, row->op, a, &x, 1, results);
+    tc_node *node = tc_b_ops(&n->m, row->op, a, &x, 1, results);
     for (int i = 0; node && i < results; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }
@@ -146,24 +132,24 @@ static void import_adaptive(tc_pt2_node *n, const tc_pt2_row *row)
 static void sizes_of_vec(tc_pt2_node *n, const tc_type *x, int axes, tc_attr_upsample *a)
 {
     a->size = tc_pt2_ints(n, "output_size");
-    if (a->size.n || n->status != TC_OK)
+    if (a->size.n || n->m.status != TC_OK)
         return;
     a->scale = tc_pt2_floats(n, "scale_factors");
-    int64_t *size = tc_new_n(&n->ctx->arena, int64_t, (size_t)axes);
+    int64_t *size = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)axes);
     for (int i = 0; i < axes && i < a->scale.n; i++) {
         double extent = (double)x->dim[2 + i] * a->scale.v[i];
         size[i] = extent >= 0 && extent < INT32_MAX ? (int64_t)extent : -1;
     }
     a->size = (tc_ints){axes, size};
     if (a->scale.n != axes)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "neither a size nor a factor for every axis is given");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "neither a size nor a factor for every axis is given");
 }
 
 /* .default: a size, and factors that only say how places are computed; 0 where one is left out. */
 static void sizes_of_default(tc_pt2_node *n, int axes, tc_attr_upsample *a)
 {
     static const char *const name[] = {"scales_d", "scales_h", "scales_w"};
-    double *scale = tc_new_n(&n->ctx->arena, double, (size_t)axes);
+    double *scale = tc_new_n(&n->m.ctx->arena, double, (size_t)axes);
     bool any = false;
     for (int i = 0; i < axes; i++) {
         const char *arg = axes == 1 ? "scales" : name[3 - axes + i];
@@ -179,13 +165,13 @@ static tc_attr_upsample *upsampling(tc_pt2_node *n, int axes, tc_val *x)
 {
     bool vec = tc_text_ends(n->target, ".vec");
     *x = tc_pt2_tensor(n, vec ? "input" : "self");
-    if (n->status == TC_OK && type_of(n, *x)->rank != axes + 2)
-        tc_pt2_bad(n, TC_E_SHAPE, "the input has not the rank that the operator resamples");
+    if (n->m.status == TC_OK && tc_b_type(&n->m, *x)->rank != axes + 2)
+        tc_b_bad(&n->m, TC_E_SHAPE, "the input has not the rank that the operator resamples");
     tc_attr_upsample *a =
-        tc_pt2_attr(n, upsample, .align_corners = tc_pt2_bool(n, "align_corners", false));
-    if (n->status == TC_OK && vec)
-        sizes_of_vec(n, type_of(n, *x), axes, a);
-    else if (n->status == TC_OK)
+        tc_b_attr(&n->m, upsample, .align_corners = tc_pt2_bool(n, "align_corners", false));
+    if (n->m.status == TC_OK && vec)
+        sizes_of_vec(n, tc_b_type(&n->m, *x), axes, a);
+    else if (n->m.status == TC_OK)
         sizes_of_default(n, axes, a);
     return a;
 }
@@ -194,7 +180,7 @@ static void import_upsample(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x;
     tc_attr_upsample *a = upsampling(n, (int)row->extra, &x);
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, a, x));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, a, (tc_val[]){x}, 1));
 }
 
 /* ---- resampling with antialias: a product with constant weights along each axis ---- */
@@ -222,8 +208,8 @@ static tc_val filter_rows(tc_pt2_node *n, int64_t kind, int64_t in, int64_t out,
                           tc_dtype real)
 {
     double wide = step > 1 ? step : 1;
-    const tc_type *type = tc_type_make(n->ctx, real, 2, (int64_t[]){out, in});
-    tc_tensor weight = tc_tensor_new(&n->ctx->arena, type);
+    const tc_type *type = tc_type_make(n->m.ctx, real, 2, (int64_t[]){out, in});
+    tc_tensor weight = tc_tensor_new(&n->m.ctx->arena, type);
     memset(weight.data, 0, tc_type_bytes(type));
     for (int64_t o = 0; o < out; o++) {
         double middle = step * ((double)o + 0.5), sum = 0;
@@ -236,7 +222,7 @@ static tc_val filter_rows(tc_pt2_node *n, int64_t kind, int64_t in, int64_t out,
             tc_store_f64(weight, o * in + k, sum != 0 ? share / sum : share);
         }
     }
-    return tc_graph_const(n->g, type, weight.data, NULL, n->loc);
+    return tc_graph_const(n->m.g, type, weight.data, NULL, n->m.loc);
 }
 
 static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
@@ -244,20 +230,20 @@ static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
     enum { MOST_PLACES = 1 << 24 }; /* weights of an axis */
     tc_val x;
     tc_attr_upsample *a = upsampling(n, 2, &x);
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_type t = *type_of(n, x);
+    tc_type t = *tc_b_type(&n->m, x);
     if (!tc_is_float(t.dtype)) {
-        tc_pt2_unsupported(n, "resampling integers with antialias is not handled; resample floats "
+        tc_b_unsupported(&n->m, "resampling integers with antialias is not handled; resample floats "
                               "and round them");
         return;
     }
     tc_dtype real = t.dtype == TC_f64 ? TC_f64 : TC_f32;
-    x = tc_pt2_cast(n, x, real);
-    for (int i = 1; i >= 0 && n->status == TC_OK; i--) { /* columns first */
+    x = tc_b_cast(&n->m, x, real);
+    for (int i = 1; i >= 0 && n->m.status == TC_OK; i--) { /* columns first */
         int64_t in = t.dim[2 + i], out = a->size.n == 2 ? a->size.v[i] : 0;
         if (in < 1 || out < 1 || in > MOST_PLACES / out) {
-            tc_pt2_bad(n, TC_E_SHAPE, "an extent is out of range");
+            tc_b_bad(&n->m, TC_E_SHAPE, "an extent is out of range");
             return;
         }
         double scale = a->scale.n ? a->scale.v[i] : 0, step = (double)in / (double)out;
@@ -265,11 +251,11 @@ static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
                : scale > 0      ? 1 / scale
                                 : step;
         tc_val w = filter_rows(n, (int64_t)row->extra, in, out, step, real);
-        x = i ? x : tc_pt2_swap(n, x, 2, 3);
-        x = tc_pt2_emit2(n, TC_OP_linear, NULL, x, w);
-        x = i ? x : tc_pt2_swap(n, x, 2, 3);
+        x = i ? x : tc_b_swap(&n->m, x, 2, 3);
+        x = tc_b_2(&n->m, linear, NULL, x, w);
+        x = i ? x : tc_b_swap(&n->m, x, 2, 3);
     }
-    tc_pt2_bind(n, 0, tc_pt2_cast(n, x, t.dtype));
+    tc_pt2_bind(n, 0, tc_b_cast(&n->m, x, t.dtype));
 }
 
 static void import_grid_sampler(tc_pt2_node *n, const tc_pt2_row *row)
@@ -278,10 +264,9 @@ static void import_grid_sampler(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "input"), grid = tc_pt2_tensor(n, "grid");
     int64_t mode = tc_pt2_int(n, "interpolation_mode", 0), pad = tc_pt2_int(n, "padding_mode", 0);
     if (mode < 0 || mode >= TC_sample_mode_COUNT || pad < 0 || pad >= TC_sample_pad_COUNT)
-        tc_pt2_bad(n, TC_E_ARGUMENT, "the interpolation or padding mode is unknown");
-    tc_attr_grid *a = tc_pt2_attr(n, grid, (tc_field_sample_mode)mode, (tc_field_sample_pad)pad,
-                                  tc_pt2_bool(n, "align_corners", false));
-    tc_pt2_bind(n, 0, tc_pt2_emit2(n, TC_OP_grid_sample, a, x, grid));
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the interpolation or padding mode is unknown");
+    tc_attr_grid *a = tc_b_attr(&n->m, grid, (tc_field_sample_mode)mode, (tc_field_sample_pad)pad, tc_pt2_bool(n, "align_corners", false));
+    tc_pt2_bind(n, 0, tc_b_2(&n->m, grid_sample, a, x, grid));
 }
 
 /* Coordinate i of n places evenly over -1 .. 1: with align_corners at the ends, else at centres. */
@@ -301,10 +286,10 @@ static tc_val base_grid(tc_pt2_node *n, tc_dtype dtype, const int64_t *size, int
     for (int i = 0; i < axes; i++)
         dim[0] = size[i] < 0 || size[i] > INT32_MAX || dim[0] > INT32_MAX ? -1 : dim[0] * size[i];
     if (tc_dims_count(2, dim) < 0) {
-        tc_pt2_bad(n, TC_E_TOO_LARGE, "the size is out of range");
+        tc_b_bad(&n->m, TC_E_TOO_LARGE, "the size is out of range");
         return TC_NONE;
     }
-    tc_tensor grid = tc_tensor_new(&n->ctx->arena, tc_type_make(n->ctx, dtype, 2, dim));
+    tc_tensor grid = tc_tensor_new(&n->m.ctx->arena, tc_type_make(n->m.ctx, dtype, 2, dim));
     for (int64_t p = 0; p < dim[0]; p++) {
         int64_t rest = p;
         for (int k = 0; k < axes; k++) { /* the last axis is x */
@@ -314,7 +299,7 @@ static tc_val base_grid(tc_pt2_node *n, tc_dtype dtype, const int64_t *size, int
         }
         tc_store_f64(grid, p * dim[1] + axes, 1);
     }
-    return tc_graph_const(n->g, grid.type, grid.data, NULL, n->loc);
+    return tc_graph_const(n->m.g, grid.type, grid.data, NULL, n->m.loc);
 }
 
 /* theta: [n, axes, axes + 1]; the grid is base theta^T, place by place. */
@@ -325,21 +310,21 @@ static void import_affine_grid(tc_pt2_node *n, const tc_pt2_row *row)
     tc_ints size = tc_pt2_ints(n, "size");
     bool align_corners = tc_pt2_bool(n, "align_corners", false);
     int axes = size.n - 2;
-    if (n->status == TC_OK && (axes < 2 || axes > 3 || !tc_is_float(type_of(n, theta)->dtype)))
-        tc_pt2_bad(n, TC_E_ARGUMENT,
+    if (n->m.status == TC_OK && (axes < 2 || axes > 3 || !tc_is_float(tc_b_type(&n->m, theta)->dtype)))
+        tc_b_bad(&n->m, TC_E_ARGUMENT,
                    "a size of four or five numbers and a float theta are expected");
-    if (n->status != TC_OK)
+    if (n->m.status != TC_OK)
         return;
-    tc_val base = base_grid(n, type_of(n, theta)->dtype, size.v + 2, axes, align_corners);
-    tc_attr_einsum *e = tc_pt2_attr(n, einsum, tc_intern_text(n->ctx, "pk,nck->npc"));
-    tc_val y = tc_pt2_emit2(n, TC_OP_einsum, e, base, theta);
-    if (n->status != TC_OK)
+    tc_val base = base_grid(n, tc_b_type(&n->m, theta)->dtype, size.v + 2, axes, align_corners);
+    tc_attr_einsum *e = tc_b_attr(&n->m, einsum, tc_intern_text(n->m.ctx, "pk,nck->npc"));
+    tc_val y = tc_b_2(&n->m, einsum, e, base, theta);
+    if (n->m.status != TC_OK)
         return;
-    int64_t dim[5] = {type_of(n, y)->dim[0]};
+    int64_t dim[5] = {tc_b_type(&n->m, y)->dim[0]};
     memcpy(dim + 1, size.v + 2, (size_t)axes * sizeof *dim);
     dim[axes + 1] = axes;
-    tc_attr_shape *shape = tc_pt2_attr(n, shape, tc_ints_copy(&n->ctx->arena, dim, axes + 2));
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_reshape, shape, y));
+    tc_attr_shape *shape = tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, dim, axes + 2));
+    tc_pt2_bind(n, 0, tc_b_1(&n->m, reshape, shape, y));
 }
 
 /* Channels and space */
@@ -348,31 +333,24 @@ static void import_shuffle(tc_pt2_node *n, const tc_pt2_row *row)
 {
     static const char *const name[] = {"upscale_factor", "downscale_factor", "groups"};
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_factor *a = tc_pt2_attr(n, factor, tc_pt2_need_int(n, name[(int)row->extra]));
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, row->op, a, x));
+    tc_attr_factor *a = tc_b_attr(&n->m, factor, tc_pt2_need_int(n, name[(int)row->extra]));
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, a, (tc_val[]){x}, 1));
 }
 
 static void import_im2col(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_im2col *a = tc_pt2_attr(n, im2col, .kernel = per_axis(n, "kernel_size", 2, 0),
-                                    .dilation = per_axis(n, "dilation", 2, 1),
-                                    .pad = per_axis(n, "padding", 2, 0),
-                                    .stride = per_axis(n, "stride", 2, 1));
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_im2col, a, x));
+    tc_attr_im2col *a = tc_b_attr(&n->m, im2col, .kernel = per_axis(n, "kernel_size", 2, 0), .dilation = per_axis(n, "dilation", 2, 1), .pad = per_axis(n, "padding", 2, 0), .stride = per_axis(n, "stride", 2, 1));
+    tc_pt2_bind(n, 0, tc_b_1(&n->m, im2col, a, x));
 }
 
 static void import_col2im(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_col2im *a = tc_pt2_attr(n, col2im, .size = per_axis(n, "output_size", 2, 0),
-                                    .kernel = per_axis(n, "kernel_size", 2, 0),
-                                    .dilation = per_axis(n, "dilation", 2, 1),
-                                    .pad = per_axis(n, "padding", 2, 0),
-                                    .stride = per_axis(n, "stride", 2, 1));
-    tc_pt2_bind(n, 0, tc_pt2_emit1(n, TC_OP_col2im, a, x));
+    tc_attr_col2im *a = tc_b_attr(&n->m, col2im, .size = per_axis(n, "output_size", 2, 0), .kernel = per_axis(n, "kernel_size", 2, 0), .dilation = per_axis(n, "dilation", 2, 1), .pad = per_axis(n, "padding", 2, 0), .stride = per_axis(n, "stride", 2, 1));
+    tc_pt2_bind(n, 0, tc_b_1(&n->m, col2im, a, x));
 }
 
 #define UPSAMPLE(name, op, axes)                                                                   \
