@@ -129,14 +129,14 @@ expect 2 'are for models' profile fixture/cost/net_vela.npz -t ethos-u55-128
 expect 1 'there is no folder' compile nowhere.pt2 -t cpu -o "$dir/none/x.pte"
 expect 1 'it is a folder' compile nowhere.pt2 -t cpu --emit pte -o "$dir"
 expect 1 'there is no folder' quantize nowhere.pt2 --calib random:1 -o "$dir/typed.ir" --qparams "$dir/none/q.json"
-expect 2 "did you mean 'fuse'" compile $digits/model.pt2 -t cpu --dump-after fuze
+expect 2 "did you mean 'fuse-batch-norm'" compile $digits/model.pt2 -t cpu --dump-after fuze-batch-norm
 expect 2 "did you mean 'conv2d_9'" compile $digits/model.pt2 -t TOSA-1.0+FP --cpu conv2d_99
 expect 2 "did you mean 'vgf'" compile $digits/model.pt2 -t vfg
 expect 2 "did you mean 'ethos-u85-256'" compile $digits/model.pt2 -t ethosu85-256
 expect 2 '"id": "usage"' run --bensh 1 --json
 expect 1 '"id": "io"' run nowhere.pt2 --json
 expect 2 '"did you mean' rum --json
-expect 0 '"graph": "graph @main' opt --pass=dead "$dir/abs.ir" --json
+expect 0 '"graph": "graph @main' opt --pass=remove-dead-code "$dir/abs.ir" --json
 
 expect 2 'tosac run'
 expect 0 'tosac run' --help

@@ -31,7 +31,7 @@ shown=$(find test/golden -name '*.ir' -exec awk '
     part == 1 { input = input $0 "\n" }
     part == 2 { output = output $0 "\n" }
     END { if (name) print name, (input == output ? "still" : "acts") }' {} +)
-for pass in $(sed -nE 's/^PASS\( *\w+, *(\w+),.*/\1/p' src/*/pass.def); do
+for pass in $(sed -nE 's/^PASS\( *\w+, *\w+, *"([^"]+)",.*/\1/p' src/*/pass.def); do
     for what in acts still; do
         if grep -qx "$pass $what" <<<"$shown"; then passed=$((passed + 1)); else
             failed=$((failed + 1))

@@ -123,6 +123,10 @@ static tc_status write_passes(const char *folder)
                        "\n| list | passes | what it is for |\n|---|---|---|\n");
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
         tc_buf_printf(&page, "| `%s` | `%s` | %s |\n", list->name, list->passes, list->doc);
+    tc_buf_text(&page, "\nNames of the release before, which `tosac opt --pass` accepts for one "
+                       "release.\n\n| before | now |\n|---|---|\n");
+    for (const tc_pass_renamed *r = tc_passes_renamed; r->before; r++)
+        tc_buf_printf(&page, "| `%s` | `%s` |\n", r->before, r->now);
     return end(&page, folder, "passes.md");
 }
 

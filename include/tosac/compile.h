@@ -57,9 +57,10 @@ typedef struct tc_compile_options {
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 
-/* tc_model_run_passes() with stages among the passes: `quantize` wants samples, `narrow`, `split`
- * and `lower` want a target.  Of the options target, config, settings, samples, cpu, on_pass and
- * user count; all of them may be NULL.  TC_USAGE where a stage is not told what it wants. */
+/* tc_model_run_passes() with stages among the passes: `quantize-model` wants samples,
+ * `narrow-integers`, `split-regions` and `lower-to-tosa` want a target.  Of the options target,
+ * config, settings, samples, cpu, on_pass and user count; all of them may be NULL.  TC_USAGE where a
+ * stage is not told what it wants. */
 TC_API TC_MUST_USE tc_status tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
                                                  const tc_compile_options *options);
 

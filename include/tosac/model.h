@@ -121,8 +121,8 @@ TC_API int tc_model_value(const tc_model *model, size_t graph, uint32_t value, t
  * stops there and is what the call comes to. */
 typedef tc_status tc_on_pass(void *user, const tc_model *model, const char *pass);
 
-/* Run passes in place: "fold,dead", passes and lists of passes, in order (doc/passes.md).  The
- * model is verified after each.  on_pass may be NULL. */
+/* Run passes in place: "fold-constants,remove-dead-code", passes and lists of passes, in order
+ * (doc/passes.md).  The model is verified after each.  on_pass may be NULL. */
 TC_API TC_MUST_USE tc_status tc_model_run_passes(tc_ctx *ctx, tc_model *model, const char *passes,
                                                  tc_on_pass *on_pass, void *user);
 

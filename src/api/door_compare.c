@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_compare.c -- two forms of a program on the same data, value by value, in the order of what each
- * contributes to the error of the outputs.
+/* door_compare.c -- two forms of a program on the same data, value by value, in the order of what
+ * each contributes to the error of the outputs.
  *
  * Values go together when they have the same name and shape.  Quantized ones count as the real
  * numbers they stand for; a typed program is run as float arithmetic on its grids. */
@@ -302,7 +302,8 @@ static tc_status take_program(tc_ctx *ctx, const tc_model *model, tc_module **ou
     *out = tc_module_clone(model->module);
     *typed = tc_main(tc_module_copy(*out));
     return tc_run_passes(
-        ctx, *out, tc_quant_is_typed(*out) && !tc_quant_is_lowered(*out) ? "simulate,tidy" : "tidy",
+        ctx, *out,
+        tc_quant_is_typed(*out) && !tc_quant_is_lowered(*out) ? "simulate-quantization,tidy" : "tidy",
         NULL);
 }
 

@@ -31,10 +31,12 @@ static tc_status prepare(quantizing *q)
     TC_TRY(tc_config_check(ctx, &q->config, tc_main(q->module)));
     q->config.checked = true;
     TC_TRY(tc_run_passes(ctx, q->module,
-                         q->config.anchor ? "infer,fold,fuse32" : "tidy,single,attended,mask",
+                         q->config.anchor
+                             ? "infer-types,fold-constants,fuse-batch-norm-f32"
+                             : "tidy,widen-half-floats,convert-attention-masks,convert-added-masks",
                          NULL));
     if (tc_quant_is_dynamic(ctx, q->module))
-        TC_TRY(tc_run_passes(ctx, q->module, "dynamic,tidy", NULL));
+        TC_TRY(tc_run_passes(ctx, q->module, "remove-dynamic-quantization,tidy", NULL));
     TC_TRY(tc_run_passes(ctx, q->module, tc_passes_for(&q->config), NULL));
     if (tc_quant_is_typed(q->module))
         return tc_usage(ctx, "%s is quantized already", q->model->name);
@@ -65,7 +67,7 @@ static tc_status take_types(quantizing *q)
         return tc_usage(q->ctx,
                         "%s went through PT2E: its parameters are its own, without data or -q",
                         q->model->name);
-    return tc_run_passes(q->ctx, q->module, "types", NULL);
+    return tc_run_passes(q->ctx, q->module, "convert-qdq-to-types", NULL);
 }
 
 static tc_status quantize(quantizing *q, tc_bytes *observe_only)
@@ -89,14 +91,14 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
     return tc_quantize(q->ctx, q->module, &q->request);
 }
 
-/* Values of each kind, constants not counted.  Sums between quantized values are integers of 32 bits
- * wherever the program is compiled, and what only leaves it in float is quantized before. */
+/* Values of each kind, constants not counted.  Sums between quantized values are integers of 32
+ * bits wherever the program is compiled, and what only leaves it in float is quantized before. */
 static void count(tc_ctx *ctx, const tc_module *typed, size_t *quantized, size_t *real)
 {
     tc_attempt attempt;
     tc_attempt_begin(ctx, &attempt);
     tc_module *m = tc_module_clone(typed);
-    if (tc_run_passes(ctx, m, "wide", NULL) != TC_OK)
+    if (tc_run_passes(ctx, m, "widen-accumulators", NULL) != TC_OK)
         m = tc_module_clone(typed);
     const tc_graph *g = tc_main(m);
     for (size_t k = 0; k < g->n_node; k++)
@@ -137,7 +139,7 @@ static tc_status quantize_model(tc_ctx *ctx, const tc_model *model,
 {
     quantizing q = {.ctx = ctx, .model = model, .o = TC_TAKE(tc_quantize_options, options)};
     TC_TRY(quantize(&q, NULL));
-    TC_TRY(tc_run_passes(ctx, q.module, "dead", NULL));
+    TC_TRY(tc_run_passes(ctx, q.module, "remove-dead-code", NULL));
     *out = tc_model_of(ctx, model->name, q.module);
     if (report)
         fill_report(&q, report);

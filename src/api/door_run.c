@@ -95,7 +95,10 @@ static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_optio
     bool typed = tc_quant_is_typed(p->module) && !tc_quant_is_lowered(p->module);
     if (!ctx->reference_kernels)
         TC_TRY(
-            tc_run_passes(ctx, p->module, typed ? "simulate,tidy" : "infer,dead,units,tidy", NULL));
+            tc_run_passes(ctx, p->module,
+                          typed ? "simulate-quantization,tidy"
+                                : "infer-types,remove-dead-code,fuse-qdq,tidy",
+                          NULL));
     p->g = tc_main(p->module);
     add_numbers(p->module, p->g);
     p->own = tc_new_n(arena, void *, p->g->n_in);

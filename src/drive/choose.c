@@ -29,7 +29,7 @@ static tc_status cycles_of(tc_ctx *ctx, const tc_module *module, const tc_verdic
 {
     tc_estimate e;
     tc_module *read = tc_module_copy(module);
-    TC_TRY(tc_tidy_dead(ctx, read));
+    TC_TRY(tc_tidy_remove_dead_code(ctx, read));
     tc_mark scratch = tc_arena_mark(&ctx->scratch);
     tc_estimate_graph(ctx, tc_main(read), c->machine, &c->system, &e);
     tc_arena_rewind(&ctx->scratch, scratch);

@@ -111,7 +111,7 @@ static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_comp
             "all values take ranges from calibration data instead; -t cpu without data and -q "
             "keeps them",
             r->model);
-    return tc_run_passes(ctx, c->module, "dynamic,tidy", r->trace);
+    return tc_run_passes(ctx, c->module, "remove-dynamic-quantization,tidy", r->trace);
 }
 
 static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
@@ -122,7 +122,10 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
         return no_data(ctx, r);
     TC_TRY(tc_run_passes(
         ctx, c->module,
-        c->target.machine->can.selects ? "single,attended,mask" : "single,spelled,mask", r->trace));
+        c->target.machine->can.selects
+            ? "widen-half-floats,convert-attention-masks,convert-added-masks"
+            : "widen-half-floats,decompose-attention,convert-added-masks",
+        r->trace));
     TC_TRY(tc_run_passes(ctx, c->module, tc_passes_for(&c->config), r->trace));
     if (r->calib && r->calib_only_if_needed && tc_dataset_invented(r->calib))
         tc_data_missing(ctx, &c->config);
@@ -138,7 +141,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
                   .keep_odd = r->keep_odd,
                   .gains = &c->gains};
     TC_TRY(tc_typed_cost(ctx, r, c, &job.cost));
-    return tc_run_stages(ctx, c->module, "quantize", &job, r->trace);
+    return tc_run_stages(ctx, c->module, "quantize-model", &job, r->trace);
 }
 
 static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
@@ -176,10 +179,10 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
 tc_status tc_compile_typed(tc_ctx *ctx, const tc_target *target, tc_module *typed,
                            const tc_trace *trace)
 {
-    TC_TRY(tc_run_passes(ctx, typed, "wide", trace));
+    TC_TRY(tc_run_passes(ctx, typed, "widen-accumulators", trace));
     if (has(target, TC_FEATURE_CF) && !has(target, TC_FEATURE_FP))
-        TC_TRY(tc_run_passes(ctx, typed, "carry", trace));
-    return tc_run_passes(ctx, typed, "common,dead", trace);
+        TC_TRY(tc_run_passes(ctx, typed, "quantize-control-flow", trace));
+    return tc_run_passes(ctx, typed, "eliminate-common-subexpressions,remove-dead-code", trace);
 }
 
 /* While the program still has the norms that know what it was trained on. */
@@ -200,7 +203,7 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
     if (!quantized)
         TC_TRY(judge_data(ctx, r, out));
     if (!has(&out->target, TC_FEATURE_FFT))
-        TC_TRY(tc_run_passes(ctx, out->module, "infer,complex", r->trace));
+        TC_TRY(tc_run_passes(ctx, out->module, "infer-types,expand-complex", r->trace));
     TC_TRY(tc_run_passes(ctx, out->module, "tidy", r->trace));
     TC_TRY(tc_check_places(out->module));
     TC_TRY(settle_ranges(ctx, r, out));
@@ -210,9 +213,10 @@ static tc_status front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *ou
         return tc_usage(ctx, "%s%s: %s is quantized already", r->config ? "-q " : "settings",
                         r->config ? r->config : "", r->model);
     if (tc_quant_is_lowered(out->module)) /* it came with the codes that it computes with */
-        return tc_run_passes(ctx, out->module, "common,dead", r->trace);
+        return tc_run_passes(ctx, out->module, "eliminate-common-subexpressions,remove-dead-code",
+                             r->trace);
     if (tc_quant_is_pt2e(out->module))
-        TC_TRY(tc_run_passes(ctx, out->module, "types,dead", r->trace));
+        TC_TRY(tc_run_passes(ctx, out->module, "convert-qdq-to-types,remove-dead-code", r->trace));
     else if (!tc_quant_is_typed(out->module))
         TC_TRY(quantize(ctx, r, out));
     return tc_compile_typed(ctx, &out->target, out->module, r->trace);
@@ -281,7 +285,7 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
     region->module = alone(ctx, c->module, g);
     TC_TRY(tc_run_passes(ctx, region->module, c->target.machine->region, trace));
     tc_job job = {.target = &c->target, .check = check, .choices = c->choices};
-    TC_TRY(tc_run_stages(ctx, region->module, "lower,tosa", &job, trace));
+    TC_TRY(tc_run_stages(ctx, region->module, "lower-to-tosa,tosa", &job, trace));
     if (c->target.machine->cheaper && c->target.tosa >> TC_FEATURE_INT & 1u)
         TC_TRY(tc_run_stages(ctx, region->module, c->target.machine->cheaper, &job, trace));
     return c->target.machine->detours
@@ -474,12 +478,14 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
                   .split = &c->split};
     bool cpu = c->target.machine->packing == TC_PACKED_NOT;
     if (!cpu)
-        TC_TRY(tc_run_passes(ctx, c->module, "shallow,dead", trace));
+        TC_TRY(tc_run_passes(ctx, c->module, "reduce-rank,remove-dead-code", trace));
     if (!cpu && !c->target.machine->can.selects)
-        TC_TRY(tc_run_passes(ctx, c->module, "bools", trace));
+        TC_TRY(tc_run_passes(ctx, c->module, "replace-selects", trace));
     if (!cpu && !has(&c->target, TC_FEATURE_DOUBLE))
-        TC_TRY(tc_run_passes(ctx, c->module, "once", trace));
-    return tc_run_stages(ctx, c->module, cpu ? "split" : "narrow,dead,split", &job, trace);
+        TC_TRY(tc_run_passes(ctx, c->module, "split-double-rounding", trace));
+    return tc_run_stages(ctx, c->module,
+                         cpu ? "split-regions" : "narrow-integers,remove-dead-code,split-regions",
+                         &job, trace);
 }
 
 /* Branches that an input of one number decides keep both their graphs, on the CPU. */

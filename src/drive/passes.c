@@ -2,10 +2,10 @@
 /* passes.c -- see passes.h. */
 #include "choose.h"
 
-#define PASS(folder, name, ...)                                                                    \
-    extern tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
-#define STAGE(name, ...)                                                                           \
-    extern tc_status tc_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);
+#define PASS(folder, function, ...)                                                                \
+    extern tc_status tc_##folder##_##function(tc_ctx *ctx, tc_module *module);
+#define STAGE(function, ...)                                                                       \
+    extern tc_status tc_stage_##function(tc_ctx *ctx, tc_module *module, const tc_job *job);
 #define LIST(name, passes, doc)
 #include "passes.def"
 
@@ -24,10 +24,10 @@ enum {
 };
 
 const tc_pass tc_passes[] = {
-#define PASS(folder, name, needs, gives, breaks, numbers, doc)                                     \
-    {#name, tc_##folder##_##name, NULL, 0, needs, gives, breaks, (tc_numbers)numbers, doc},
-#define STAGE(name, wants, needs, gives, breaks, numbers, doc)                                     \
-    {#name, NULL, tc_stage_##name, wants, needs, gives, breaks, (tc_numbers)numbers, doc},
+#define PASS(folder, function, name, needs, gives, breaks, numbers, doc)                           \
+    {name, tc_##folder##_##function, NULL, 0, needs, gives, breaks, (tc_numbers)numbers, doc},
+#define STAGE(function, name, wants, needs, gives, breaks, numbers, doc)                           \
+    {name, NULL, tc_stage_##function, wants, needs, gives, breaks, (tc_numbers)numbers, doc},
 #define LIST(name, passes, doc)
 #include "passes.def"
     {0},
@@ -106,6 +106,35 @@ static const char *name_near(const char *name)
     return near;
 }
 
+/* "fold-constants" or "fold_constants". */
+static bool is_name(tc_str spelled, const char *name)
+{
+    size_t i = 0;
+    for (; i < spelled.n && name[i]; i++)
+        if ((spelled.p[i] == '_' ? '-' : spelled.p[i]) != name[i])
+            return false;
+    return i == spelled.n && !name[i];
+}
+
+const tc_pass_renamed tc_passes_renamed[] = {
+#define RENAMED(before, now) {before, now},
+#include "pass_renamed.def"
+    {0},
+};
+
+static const tc_pass *find_pass(tc_ctx *ctx, tc_str name)
+{
+    for (const tc_pass *p = tc_passes; p->name; p++)
+        if (is_name(name, p->name))
+            return p;
+    for (const tc_pass_renamed *r = tc_passes_renamed; r->before; r++)
+        if (tc_str_is(name, r->before)) {
+            tc_note(ctx, NULL, "the pass '%s' is called '%s' now", r->before, r->now);
+            return find_pass(ctx, tc_str_of(r->now));
+        }
+    return NULL;
+}
+
 static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc_job *job,
                            const tc_trace *trace)
 {
@@ -115,9 +144,9 @@ static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
         if (tc_str_is(name, list->name))
             return tc_run_stages(ctx, module, list->passes, job, trace);
-    for (const tc_pass *p = tc_passes; p->name; p++)
-        if (tc_str_is(name, p->name))
-            return run_pass(ctx, module, p, offered, job, trace);
+    const tc_pass *pass = find_pass(ctx, name);
+    if (pass)
+        return run_pass(ctx, module, pass, offered, job, trace);
     const char *spelled = tc_text_copy(&ctx->arena, name), *near = name_near(spelled);
     tc_status status = tc_usage(ctx, "there is no pass '%s'", spelled);
     if (near)
@@ -145,7 +174,10 @@ tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const
 
 const char *tc_passes_for(const tc_config *config)
 {
-    return config->anchor                      ? "dead"
-           : config->global.act.dtype == TC_i8 ? "logs,attention,offset,constants,gain,dead"
-                                               : "logs,offset,constants,gain,dead";
+    return config->anchor ? "remove-dead-code"
+           : config->global.act.dtype == TC_i8
+               ? "fuse-softmax,fuse-attention,fold-norm-affine,reassociate-constants,"
+                 "fold-channel-constants,remove-dead-code"
+               : "fuse-softmax,fold-norm-affine,reassociate-constants,"
+                 "fold-channel-constants,remove-dead-code";
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* passes.h -- runs passes and stages in order; each receives and leaves a verified module, and keeps
- * its word: what pass.def says of it is looked at before and behind it. */
+/* passes.h -- runs passes and stages in order; each receives and leaves a verified module, and
+ * keeps its word: what pass.def says of it is looked at before and behind it. */
 #ifndef TC_PASS_H
 #define TC_PASS_H
 
@@ -57,14 +57,20 @@ typedef struct tc_pass_list {
 extern const tc_pass tc_passes[];
 extern const tc_pass_list tc_pass_lists[];
 
+/* What a pass was called in the release before. */
+typedef struct tc_pass_renamed {
+    const char *before, *now;
+} tc_pass_renamed;
+extern const tc_pass_renamed tc_passes_renamed[];
+
 /* Called after every pass, with the module it has left; anything but TC_OK stops there. */
 typedef struct tc_trace {
     tc_status (*after)(void *user, const tc_module *module, const tc_pass *pass);
     void *user;
 } tc_trace;
 
-/* names: "fold,dead", passes, stages and lists of passes.  job: what stages want; NULL: there are
- * none.  trace: NULL when nobody looks on. */
+/* names: "fold-constants,remove-dead-code", passes, stages and lists of passes.  job: what stages
+ * want; NULL: there are none.  trace: NULL when nobody looks on. */
 TC_MUST_USE tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *names,
                                     const tc_job *job, const tc_trace *trace);
 /* Passes only. */

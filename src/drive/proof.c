@@ -224,9 +224,11 @@ static tc_status run_program(course *s, which w, const tc_module *from)
     tc_status status = s->ctx->reference_kernels
                            ? TC_OK
                            : tc_run_passes(s->ctx, m,
-                                           w == MODEL ? (typed ? "simulate,dead" : "infer,dead")
-                                           : typed    ? "simulate,tidy"
-                                                      : "tidy",
+                                           w == MODEL && typed
+                                               ? "simulate-quantization,remove-dead-code"
+                                           : w == MODEL ? "infer-types,remove-dead-code"
+                                           : typed      ? "simulate-quantization,tidy"
+                                                        : "tidy",
                                            NULL);
     if (status == TC_OK)
         status = run_samples(s, w, m);

@@ -12,7 +12,7 @@
 #define LIST(name, passes, doc)
 #include "passes.def"
 
-tc_status tc_stage_quantize(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status tc_stage_quantize_model(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     return tc_quantize(ctx, module,
                        &(tc_quant_request){.config = job->config,
@@ -23,7 +23,7 @@ tc_status tc_stage_quantize(tc_ctx *ctx, tc_module *module, const tc_job *job)
                                             .gains = job->gains});
 }
 
-tc_status tc_stage_narrow(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status tc_stage_narrow_integers(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     return tc_lower_narrow(ctx, module, job->target);
 }
@@ -41,7 +41,7 @@ static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, con
     return false;
 }
 
-tc_status tc_stage_split(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status tc_stage_split_regions(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     bool alone = job->target->machine->packing == TC_PACKED_NOT;
     tc_split_report report;
@@ -56,7 +56,7 @@ tc_status tc_stage_split(tc_ctx *ctx, tc_module *module, const tc_job *job)
     return tc_split(ctx, module, &split, job->split ? job->split : &report);
 }
 
-tc_status tc_stage_lower(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status tc_stage_lower_to_tosa(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     const tc_graph *g = tc_main(module);
     for (size_t k = 0; k < g->n_node; k++)
@@ -66,7 +66,7 @@ tc_status tc_stage_lower(tc_ctx *ctx, tc_module *module, const tc_job *job)
     return tc_lower_graph(ctx, tc_main(module), job->target, job->check);
 }
 
-tc_status tc_stage_plan(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status tc_stage_plan_memory(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     tc_memory memory = tc_plan_memory(ctx, module, job ? job->state : NULL);
     if (job && job->memory)

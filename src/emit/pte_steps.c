@@ -217,7 +217,7 @@ static tc_status put_node(tc_pte_emitter *e, size_t k)
     const tc_cpu_kernel *kernel = tc_cpu_kernel_for(e->scope->g, node);
     if (!kernel)
         return tc_bug(e->ctx, node->loc,
-                      "'%s' has no kernel on the CPU, and the pass `cpu` left it",
+                      "'%s' has no kernel on the CPU, and the pass `select-cpu-kernels` left it",
                       tc_ops[node->op].name);
     if (node->op == TC_OP_index_put && is_in_place(e, node))
         put_over(e, node, kernel);

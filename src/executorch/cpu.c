@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu.c -- the pass `cpu`: see cpu.h.  The graph is walked until every node has a kernel. */
+/* cpu.c -- the pass `select-cpu-kernels`: see cpu.h.  The graph is walked until every node has a
+ * kernel. */
 #include "cpu.h"
 
 #include "../num/quant.h"
@@ -245,7 +246,7 @@ static tc_status plan_graph(tc_ctx *ctx, tc_graph *g)
     return TC_OK;
 }
 
-tc_status tc_plan_cpu(tc_ctx *ctx, tc_module *module)
+tc_status tc_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module)
 {
     TC_TRY(plan_graph(ctx, tc_main(module)));
     save_from_writes(module);

@@ -5,12 +5,12 @@
 
 #include "../target/cpu.h"
 
-/* The pass `cpu`: the first graph in kernels of target/cpu.def.  A change of domain becomes
- * quantize and dequantize; operators on quantized values work on real numbers between the two,
- * those that only move numbers on the codes; operators without a kernel become several that have
- * one.  What cannot is an error with its Python line.  So are the graphs of loops; others stay as
- * they are. */
-TC_MUST_USE tc_status tc_plan_cpu(tc_ctx *ctx, tc_module *module);
+/* The pass `select-cpu-kernels`: the first graph in kernels of target/cpu.def.  A change of domain
+ * becomes quantize and dequantize; operators on quantized values work on real numbers between the
+ * two, those that only move numbers on the codes; operators without a kernel become several that
+ * have one.  What cannot is an error with its Python line.  So are the graphs of loops; others stay
+ * as they are. */
+TC_MUST_USE tc_status tc_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module);
 
 /* Whether kernels compute the operator, one or several of them. */
 bool tc_cpu_knows(tc_op op);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_forms.h -- what the forms of the pass `cpu` share.
+/* cpu_forms.h -- what the forms of the pass `select-cpu-kernels` share.
  *
  * A form is given a node that no kernel computes and makes nodes that are nearer to having one;
  * what it makes is looked at again.  cpu.c has the walk and the table; the cpu_*.c files have the

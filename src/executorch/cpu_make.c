@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_make.c -- the nodes that forms of the pass `cpu` are made of. */
+/* cpu_make.c -- the nodes that forms of the pass `select-cpu-kernels` are made of. */
 #include "cpu_forms.h"
 
 #include "../num/load.h"

@@ -177,7 +177,7 @@ static bool runs_alone(const tc_module *module, const tc_graph *sub)
     return n == 1;
 }
 
-tc_status tc_quant_carry(tc_ctx *ctx, tc_module *module)
+tc_status tc_quant_quantize_control_flow(tc_ctx *ctx, tc_module *module)
 {
     for (size_t i = 0; i < module->n_graph; i++) {
         tc_graph *g = module->graph[i];

@@ -629,7 +629,7 @@ static tc_status work(void *what)
     tc_module *sim = tc_module_copy(t->typed);
     tc_renewal_clear(&t->out);
     *t->how->result = (tc_corrected){0};
-    TC_TRY(tc_quant_simulate(ctx, sim));
+    TC_TRY(tc_quant_simulate_quantization(ctx, sim));
     correction *c = tc_new(&ctx->arena, correction);
     *c = (correction){.ctx = ctx,
                       .graph = {tc_main(t->real), tc_main(sim)},

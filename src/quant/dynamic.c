@@ -94,7 +94,7 @@ static tc_status take_constant(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_quant_dynamic(tc_ctx *ctx, tc_module *module)
+tc_status tc_quant_remove_dynamic_quantization(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {take_pair, take_constant};
     (void)ctx;

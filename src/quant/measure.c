@@ -118,7 +118,7 @@ static tc_status run(void *what)
     tc_graph *g = tc_main(m->module);
     if (m->error) {
         tc_module *sim = tc_module_copy(m->module);
-        TC_TRY(tc_quant_simulate(ctx, sim));
+        TC_TRY(tc_quant_simulate_quantization(ctx, sim));
         g = tc_main(sim);
     }
     for (size_t i = 0; i < g->n_out; i++)

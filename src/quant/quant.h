@@ -363,26 +363,26 @@ tc_bytes tc_qparams_json(tc_ctx *ctx, const tc_module *module); /* in the arena 
 /* ---- passes over modules ---- */
 
 /* Quantize and dequantize nodes of an export that went through PT2E become types. */
-TC_MUST_USE tc_status tc_quant_types(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status tc_quant_convert_qdq_to_types(tc_ctx *ctx, tc_module *module);
 
 /* The typed form as float arithmetic: quantize and dequantize after every operator whose result is
  * quantized, constants as the real numbers they stand for.  The same numbers as the typed form's,
  * quickly. */
-TC_MUST_USE tc_status tc_quant_simulate(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status tc_quant_simulate_quantization(tc_ctx *ctx, tc_module *module);
 
 /* Accumulators and sums that were left real get a wide integer domain of their own. */
-TC_MUST_USE tc_status tc_quant_wide(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status tc_quant_widen_accumulators(tc_ctx *ctx, tc_module *module);
 
 /* carry.c: branches and loops hand on integers; what was real between them is real inside. */
-TC_MUST_USE tc_status tc_quant_carry(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status tc_quant_quantize_control_flow(tc_ctx *ctx, tc_module *module);
 
 /* Whether the module has quantize or dequantize nodes, as an export that went through PT2E does. */
 bool tc_quant_is_pt2e(const tc_module *module);
-/* Whether those are of the kind that tc_quant_dynamic removes, all of them: ranges that are chosen
- * when the program runs, and constants. */
+/* Whether those are of the kind that tc_quant_remove_dynamic_quantization removes, all of them:
+ * ranges that are chosen when the program runs, and constants. */
 bool tc_quant_is_dynamic(tc_ctx *ctx, const tc_module *module);
 /* dynamic.c: such values, and constants of codes, become real. */
-TC_MUST_USE tc_status tc_quant_dynamic(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status tc_quant_remove_dynamic_quantization(tc_ctx *ctx, tc_module *module);
 /* Whether any value of the module is quantized. */
 bool tc_quant_is_typed(const tc_module *module);
 /* Whether a part of it computes on stored integers already: TOSA, or a call of a region. */

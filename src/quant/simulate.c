@@ -175,7 +175,7 @@ static tc_status codes_out(tc_graph *g, const tc_type *const *was)
     return TC_OK;
 }
 
-tc_status tc_quant_simulate(tc_ctx *ctx, tc_module *module)
+tc_status tc_quant_simulate_quantization(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {real_constant, real_operator};
     for (size_t k = 0; k < module->n_graph; k++) {

@@ -317,7 +317,7 @@ bool tc_quant_is_pt2e(const tc_module *module)
     return false;
 }
 
-tc_status tc_quant_types(tc_ctx *ctx, tc_module *module)
+tc_status tc_quant_convert_qdq_to_types(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {take_dequantize, take_quantize, take_operator};
     for (size_t i = 0; i < module->n_graph; i++) {

@@ -324,7 +324,7 @@ static tc_status widen_graph(tc_ctx *ctx, tc_graph *g)
     return status;
 }
 
-tc_status tc_quant_wide(tc_ctx *ctx, tc_module *module)
+tc_status tc_quant_widen_accumulators(tc_ctx *ctx, tc_module *module)
 {
     for (size_t i = 0; i < module->n_graph; i++)
         TC_TRY(widen_graph(ctx, module->graph[i]));

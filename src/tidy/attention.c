@@ -90,7 +90,7 @@ static tc_status spelled_attention(tc_rewrite *rw, const tc_node *node, bool *do
     return TC_OK;
 }
 
-tc_status tc_tidy_attention(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_fuse_attention(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {spelled_attention};
     (void)ctx;

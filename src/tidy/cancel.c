@@ -258,7 +258,7 @@ static void settle_state(tc_graph *g)
     g->n_mutation = kept;
 }
 
-tc_status tc_tidy_cancel(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_remove_identities(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {
         remove_nothing,     times_one,      drop_empty, merge_permutes,

@@ -96,7 +96,7 @@ static tc_status merge(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_common(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_eliminate_common_subexpressions(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {merge};
     tc_status status = TC_OK;

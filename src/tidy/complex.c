@@ -437,7 +437,7 @@ static tc_status split_complex(tc_rewrite *rw, const tc_node *node, bool *done)
     return s.status;
 }
 
-tc_status tc_tidy_complex(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_expand_complex(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {split_complex};
     for (size_t i = 0; i < module->n_graph; i++) {

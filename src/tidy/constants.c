@@ -156,7 +156,7 @@ static tc_status before_product(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_constants(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_reassociate_constants(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {follow, before_product};
     (void)ctx;

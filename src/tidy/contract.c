@@ -278,7 +278,7 @@ static tc_status contract(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_contract(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_split_einsums(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const first[] = {simplify}, *const second[] = {contract};
     (void)ctx;

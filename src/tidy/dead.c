@@ -100,7 +100,7 @@ static void drop_graphs(const dead *d, tc_module *m)
     m->n_graph = kept;
 }
 
-tc_status tc_tidy_dead(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_remove_dead_code(tc_ctx *ctx, tc_module *module)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     dead d = {.module = module,

@@ -108,7 +108,7 @@ static tc_status join_factors(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_divisor(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_replace_divisions(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {as_factor, join_factors};
     (void)ctx;

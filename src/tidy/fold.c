@@ -91,7 +91,7 @@ static tc_status take_branch(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_fold(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_fold_constants(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {fold, take_branch};
     (void)ctx;

@@ -228,7 +228,7 @@ static tc_status fuse_constant(tc_rewrite *rw, const tc_node *node, bool *done)
     return status;
 }
 
-tc_status tc_tidy_gain(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_fold_channel_constants(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {fuse_constant};
     (void)ctx;
@@ -241,13 +241,13 @@ static tc_status fuse(tc_module *module, bool single)
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), &single);
 }
 
-tc_status tc_tidy_fuse(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_fuse_batch_norm(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return fuse(module, false);
 }
 
-tc_status tc_tidy_fuse32(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_fuse_batch_norm_f32(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return fuse(module, true);

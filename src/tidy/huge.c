@@ -109,7 +109,7 @@ static tc_status through_choice(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_huge(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_replace_infinities(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {beside, through_choice};
     (void)ctx;

@@ -62,7 +62,7 @@ static tc_status as_linear(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_linear(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_convert_matmul_to_linear(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {as_linear};
     (void)ctx;

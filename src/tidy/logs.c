@@ -201,7 +201,7 @@ static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
     return replace(rw, node, TC_OP_softmax, axis, without_max(rw, e->in[0], axis->axis), done);
 }
 
-tc_status tc_tidy_logs(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_fuse_softmax(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {logits, logarithm, shares, around_max};
     (void)ctx;

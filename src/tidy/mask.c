@@ -214,7 +214,7 @@ static const bool *scores_of(tc_ctx *ctx, const tc_graph *g)
     return score;
 }
 
-tc_status tc_tidy_mask(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_convert_added_masks(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {choose};
     tc_status status = TC_OK;
@@ -358,14 +358,14 @@ static tc_status spell_attended(tc_rewrite *rw, const tc_node *node, bool *done)
     return replace(&f, node, y, done);
 }
 
-tc_status tc_tidy_spelled(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_decompose_attention(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {spell_attended};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
-tc_status tc_tidy_attended(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_convert_attention_masks(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {choose_attended};
     (void)ctx;

@@ -124,7 +124,7 @@ static tc_status weighted_norm(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_norm(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_fuse_rms_norm(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {spelled_norm, weighted_norm};
     (void)ctx;

@@ -255,7 +255,7 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_offset(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_fold_norm_affine(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {without, take};
     tc_status status = TC_OK;

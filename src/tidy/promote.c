@@ -53,7 +53,7 @@ static tc_status cast_integers(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_promote(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_promote_integers(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {cast_integers};
     (void)ctx;

@@ -99,7 +99,7 @@ static tc_status compute_wide(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_tidy_single(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_widen_half_floats(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {compute_wide};
     tc_graph *g = tc_main(module);

@@ -580,7 +580,7 @@ static bool has_units(const tc_graph *g)
     return false;
 }
 
-tc_status tc_tidy_units(tc_ctx *ctx, tc_module *module)
+tc_status tc_tidy_fuse_qdq(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {as_unit};
     for (size_t i = 0; i < module->n_graph; i++)

@@ -103,7 +103,7 @@ static tc_buf edited(tc_ctx *keeper, tc_bytes text, const edit *e)
     tc_buf_init(&made, &ctx->arena);
     if (tc_parse(ctx, "model", text, (tc_bytes){NULL, 0}, &m) == TC_OK &&
         tc_infer_missing(ctx, m) == TC_OK && apply(tc_main(m), e) &&
-        tc_run_passes(ctx, m, "dead", NULL) == TC_OK) {
+        tc_run_passes(ctx, m, "remove-dead-code", NULL) == TC_OK) {
         forget_inputs(tc_main(m));
         tc_print(m, &(tc_print_options){.locs = false}, &made);
         tc_buf_put(&out, made.data, made.size);

@@ -74,7 +74,7 @@ static void test_python_lines(tc_ctx *ctx)
 static tc_status count_pass(void *user, const tc_model *model, const char *pass)
 {
     size_t *n = user;
-    *n += tc_model_node_count(model, 0) * 100 + (strcmp(pass, "dead") == 0);
+    *n += tc_model_node_count(model, 0) * 100 + (strcmp(pass, "remove-dead-code") == 0);
     return TC_OK;
 }
 
@@ -90,9 +90,9 @@ static void test_passes(tc_ctx *ctx)
     size_t told = 0, n = 0;
     bool has_tidy = false;
     CHECK(tc_model_read(ctx, "g.ir", bytes_of(GRAPH), NULL, &m) == TC_OK);
-    CHECK(tc_model_run_passes(ctx, m, "dead", count_pass, &told) == TC_OK);
+    CHECK(tc_model_run_passes(ctx, m, "remove-dead-code", count_pass, &told) == TC_OK);
     CHECK(told == 201 && tc_model_node_count(m, 0) == 2);
-    CHECK(tc_model_run_passes(ctx, m, "dead", stop, NULL) == TC_CANCELLED);
+    CHECK(tc_model_run_passes(ctx, m, "remove-dead-code", stop, NULL) == TC_CANCELLED);
     CHECK(tc_model_run_passes(ctx, m, "deadd", NULL, NULL) == TC_USAGE);
     tc_pass_info info = {.size = sizeof info};
     for (; tc_pass_at(n, &info); n++)
@@ -107,13 +107,13 @@ static void test_stages(tc_ctx *ctx)
     const char *files[] = {"random:1"};
     tc_compile_options o = tc_compile_options_default();
     CHECK(tc_model_read(ctx, "g.ir", bytes_of(GRAPH), NULL, &m) == TC_OK);
-    CHECK(tc_model_run_stages(ctx, m, "quantize", NULL) == TC_USAGE);
-    CHECK(tc_model_run_stages(ctx, m, "lower", NULL) == TC_USAGE);
+    CHECK(tc_model_run_stages(ctx, m, "quantize-model", NULL) == TC_USAGE);
+    CHECK(tc_model_run_stages(ctx, m, "lower-to-tosa", NULL) == TC_USAGE);
     CHECK(tc_dataset_files(ctx, files, 1, &o.samples) == TC_OK);
-    CHECK(tc_model_run_stages(ctx, m, "dead,quantize", &o) == TC_OK);
+    CHECK(tc_model_run_stages(ctx, m, "remove-dead-code,quantize-model", &o) == TC_OK);
     CHECK(tc_model_get_stage(m) == TC_STAGE_TYPED);
     o.target = "nowhere";
-    CHECK(tc_model_run_stages(ctx, m, "split", &o) == TC_USAGE);
+    CHECK(tc_model_run_stages(ctx, m, "split-regions", &o) == TC_USAGE);
     CHECK(tc_ctx_set_dim(ctx, "batch") == TC_USAGE && tc_ctx_set_dim(ctx, "batch=4") == TC_OK);
 }
 

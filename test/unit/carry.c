@@ -13,7 +13,8 @@ static double carried(const char *text, int *reals)
               *after = lower_parse(ctx, lower_expand(ctx, text));
     double most = -1;
     *reals = 0;
-    if (before && after && tc_quant_carry(ctx, after) == TC_OK && tc_verify(ctx, after) == TC_OK) {
+    if (before && after && tc_quant_quantize_control_flow(ctx, after) == TC_OK &&
+        tc_verify(ctx, after) == TC_OK) {
         tc_graph *g = tc_main(after);
         tc_tensor in[4], x[4], y[4];
         uint32_t seed = 5;

@@ -38,11 +38,11 @@ static void test_passes(bool over_copy)
     tc_module *module = parse(ctx), *copy = tc_module_copy(module);
     tc_module *changed = over_copy ? copy : module, *left = over_copy ? module : copy;
     const char *before = text_of(ctx, left);
-    CHECK(tc_run_passes(ctx, changed, "dead", NULL) == TC_OK);
+    CHECK(tc_run_passes(ctx, changed, "remove-dead-code", NULL) == TC_OK);
     CHECK(tc_main(changed)->mutation[0].before != tc_main(left)->mutation[0].before);
     CHECK(tc_text_eq(text_of(ctx, left), before));
     CHECK(!tc_text_eq(text_of(ctx, changed), before));
-    CHECK(tc_run_passes(ctx, left, "dead", NULL) == TC_OK);
+    CHECK(tc_run_passes(ctx, left, "remove-dead-code", NULL) == TC_OK);
     CHECK(tc_text_eq(text_of(ctx, left), text_of(ctx, changed)));
     fputs(tc_diagnostics(ctx), stderr);
     tc_ctx_free(ctx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_form.c -- operators as ExecuTorch's kernels: what the pass `cpu` makes of them gives the same
- * numbers, every node that is left has a kernel, and a program written and read back still gives
- * them. */
+/* cpu_form.c -- operators as ExecuTorch's kernels: what the pass `select-cpu-kernels` makes of them
+ * gives the same numbers, every node that is left has a kernel, and a program written and read back
+ * still gives them. */
 #include "check.h"
 
 #include <math.h>

@@ -108,7 +108,7 @@ static inline tc_module *lower_module(tc_ctx *ctx, const char *target, tc_bytes 
     tc_target parsed;
     bool good = module && tc_target_parse(ctx, target, &parsed) == TC_OK &&
                 tc_lower_graph(ctx, tc_main(module), &parsed, NULL) == TC_OK &&
-                tc_run_passes(ctx, module, "dead", NULL) == TC_OK &&
+                tc_run_passes(ctx, module, "remove-dead-code", NULL) == TC_OK &&
                 tc_verify_tosa(ctx, module, target) == TC_OK;
     return good ? module : NULL;
 }

@@ -116,7 +116,8 @@ static void place_by_choice(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_bytes bytes = {(const uint8_t *)text, sizeof text - 1};
     tc_module *before = lower_parse(ctx, bytes), *after = lower_parse(ctx, bytes);
-    bool good = before && after && tc_run_passes(ctx, after, "bools,dead", NULL) == TC_OK;
+    bool good = before && after &&
+                tc_run_passes(ctx, after, "replace-selects,remove-dead-code", NULL) == TC_OK;
     CHECK(good);
     lower_plain.int_lo = 0;
     lower_plain.int_hi = 3;

@@ -25,7 +25,8 @@ static bool same(const char *text)
     tc_ctx *ctx = tc_ctx_new();
     tc_bytes full = lower_expand(ctx, text);
     tc_module *before = lower_parse(ctx, full), *after = lower_parse(ctx, full);
-    bool good = before && after && tc_run_passes(ctx, after, "shallow,dead", NULL) == TC_OK &&
+    bool good = before && after &&
+                tc_run_passes(ctx, after, "reduce-rank,remove-dead-code", NULL) == TC_OK &&
                 tc_verify(ctx, after) == TC_OK && deepest(tc_main(after)) <= 6;
     if (good) {
         const tc_graph *g = tc_main(before);

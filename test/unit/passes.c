@@ -347,9 +347,9 @@ int main(void)
     }
     CHECK(after * 2 < before);
     test_kept();
-    test_turned_down("lower", "the pass 'lower' must be told a target");
-    test_turned_down("quantize", "the pass 'quantize' must be told calibration data");
-    test_turned_down("layout", "the pass 'layout' needs TOSA_ONLY");
+    test_turned_down("lower-to-tosa", "the pass 'lower-to-tosa' must be told a target");
+    test_turned_down("quantize-model", "the pass 'quantize-model' must be told calibration data");
+    test_turned_down("sink-transposes", "the pass 'sink-transposes' needs TOSA_ONLY");
     test_spoiled(spoil_order, "is used before it is made [order]");
     test_spoiled(spoil_output, "output 0 of 'main' is never made [structure]");
     test_spoiled(spoil_operand, "is no value of this graph [structure]");

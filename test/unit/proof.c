@@ -123,7 +123,7 @@ static void broken(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_compiled c = {0};
-    fault f = {.pass = "layout", .dtype = TC_i8, .least = 16};
+    fault f = {.pass = "sink-transposes", .dtype = TC_i8, .least = 16};
     CHECK(compile(ctx, layer, "TOSA-1.0+INT", true, &f, &c) == TC_BUG);
     CHECK(f.done >= 2); /* compiled, and compiled again step by step */
     CHECK(says(ctx, "output 'y' of what would be written is wrong: beside the model it has "));
@@ -161,7 +161,7 @@ static void stuck(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_compiled c = {0};
-    fault f = {.pass = "layout", .dtype = TC_i8}; /* zero points among them */
+    fault f = {.pass = "sink-transposes", .dtype = TC_i8}; /* zero points among them */
     CHECK(compile(ctx, layer, "TOSA-1.0+INT", true, &f, &c) == TC_OK);
     CHECK(!c.proof.of && says(ctx, "warning: what is written does not run here: "));
     tc_ctx_free(ctx);
@@ -182,7 +182,7 @@ static void whole_numbers(void)
     }
     tc_ctx *ctx = tc_ctx_new();
     tc_compiled c = {0};
-    fault f = {.pass = "layout", .dtype = TC_i32};
+    fault f = {.pass = "sink-transposes", .dtype = TC_i32};
     CHECK(compile(ctx, counting, "TOSA-1.0+INT", true, &f, &c) == TC_BUG);
     CHECK(says(ctx, " % of its numbers equal on 6 samples") && says(ctx, "the pass '"));
     tc_ctx_free(ctx);

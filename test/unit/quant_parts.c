@@ -416,7 +416,7 @@ static double bias_of(const data *d, int n, const char *typed_text)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *real = parse(ctx, MODEL), *typed = parse(ctx, typed_text);
-    CHECK(tc_quant_simulate(ctx, typed) == TC_OK);
+    CHECK(tc_quant_simulate_quantization(ctx, typed) == TC_OK);
     tc_exec *a = tc_exec_new(ctx, real), *b = tc_exec_new(ctx, typed);
     double sum[4] = {0}, all = 0;
     for (int k = 0; k < n; k++) {

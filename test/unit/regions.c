@@ -73,7 +73,7 @@ static void patches(void)
                 "  %2 = conv %0, %1, none stride=[4,4] pad=[0,0,0,0] dilation=[1,1] groups=1 : "
                 "i8[1,1,2,2] q(0.3:-5)\n"
                 "  return %2\n}\n",
-                "infer,patches,dead", TC_OP_slice, &left) == 0);
+                "infer-types,fold-large-strides,remove-dead-code", TC_OP_slice, &left) == 0);
     CHECK(left > 8);
 }
 
@@ -88,14 +88,15 @@ static void scales(void)
                 "  %4 = const [127,-60] : i8[1,2,1,1] q(0.01:0)\n"
                 "  %5 = mul %3, %4 : i8[1,2,4,4] q(0.3:2)\n"
                 "  return %5\n}\n",
-                "infer,scales,dead", TC_OP_mul, &left) <= 1);
+                "infer-types,fold-weight-scales,remove-dead-code", TC_OP_mul, &left) <= 1);
     CHECK(left == 0);
     CHECK(steps("graph @t(%0: i8[3,2] q(0.1:3)) {\n"
                 "  %1 = const [100,-20,-30,90] : i8[2,2] q(0.02:0)\n"
                 "  %2 = linear %0, %1, none : i8[3,2] q(0.25:-5)\n"
                 "  %3 = const [100] : i8[] q(0.0025:0)\n"
                 "  %4 = mul %3, %2 : i8[3,2] q(0.07:2)\n"
-                "  return %4\n}\n", "infer,scales,dead", TC_OP_mul, &left) <= 1);
+                "  return %4\n}\n",
+                "infer-types,fold-weight-scales,remove-dead-code", TC_OP_mul, &left) <= 1);
     CHECK(left == 0);
     /* somebody else reads the product */
     CHECK(steps("graph @t(%0: i8[3,2] q(0.1:3)) {\n"
@@ -103,7 +104,8 @@ static void scales(void)
                 "  %2 = linear %0, %1, none : i8[3,2] q(0.25:-5)\n"
                 "  %3 = const [100] : i8[] q(0.0025:0)\n"
                 "  %4 = mul %3, %2 : i8[3,2] q(0.07:2)\n"
-                "  return %4, %2\n}\n", "infer,scales,dead", TC_OP_mul, &left) == 0);
+                "  return %4, %2\n}\n",
+                "infer-types,fold-weight-scales,remove-dead-code", TC_OP_mul, &left) == 0);
     CHECK(left == 1);
 }
 
@@ -146,11 +148,13 @@ static void attention(void)
                        "  %26 = reshape %25 shape=[1,2,4,4] : i8[1,2,4,4] q(0.06:-1)\n"
                        "  %27 = add %0, %26 alpha=1 : i8[1,2,4,4] q(0.1:0)\n"
                        "  return %27\n}\n";
-    CHECK(steps(text, "infer,stacks,dead", TC_OP_softmax, &left) <= 1);
+    CHECK(steps(text, "infer-types,tile-attention,remove-dead-code", TC_OP_softmax, &left) <= 1);
     CHECK(left == 1);
-    CHECK(steps(text, "infer,stacks,dead", TC_OP_unbind, &left) <= 1);
+    CHECK(steps(text, "infer-types,tile-attention,remove-dead-code", TC_OP_unbind, &left) <= 1);
     CHECK(left == 0);
-    CHECK(steps(text, "infer,stacks,dead,scales,dead", TC_OP_mul, &left) <=
+    CHECK(steps(text,
+                "infer-types,tile-attention,remove-dead-code,fold-weight-scales,remove-dead-code",
+                TC_OP_mul, &left) <=
           4); /* the query is rounded once less */
     CHECK(left == 0);
 }
@@ -179,7 +183,7 @@ static void unfold_and_fold(void)
                        "groups=1 : i8[1,2,8,6] q(0.02:-5)\n"
                        "  %15 = silu %14 : i8[1,2,8,6] q(0.02:0)\n"
                        "  return %15, %7\n}\n";
-    CHECK(steps(text, "infer,stacks,dead", TC_OP_conv, &left) <= 1);
+    CHECK(steps(text, "infer-types,tile-attention,remove-dead-code", TC_OP_conv, &left) <= 1);
     CHECK(left == 8);
 }
 

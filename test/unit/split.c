@@ -124,7 +124,7 @@ static void test_wide(void)
         "graph @main(%0: i8[1,2] q(0.5:3)) {\n"
         "  %1 = const [1, 2, 3, 4] : i8[2,2] q(axis=0; 0.1:0, 0.2:0)\n"
         "  %2 = linear %0, %1 : f32[1,2]\n  %3 = relu %2 : i8[1,2] q(1:0)\n  return %3, %2\n}\n");
-    CHECK(tc_run_passes(ctx, m, "wide", NULL) == TC_OK);
+    CHECK(tc_run_passes(ctx, m, "widen-accumulators", NULL) == TC_OK);
     const tc_graph *g = tc_main(m);
     CHECK(count(g, TC_OP_rescale) == 1 && tc_type_of(g, g->out[1])->dtype == TC_f32);
     for (size_t k = 0; k < g->n_node; k++) {

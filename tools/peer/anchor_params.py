@@ -3,7 +3,7 @@
 """Our parameters beside the anchor's.     anchor_params.py TOSAC (ZOO_FOLDER | ATEN_FOLDER | CASE)... [-v]
 
 For every model: `tosac quantize -q anchor` on the data that the anchor was calibrated with, and its quantized.pt2 read with
-`tosac opt --pass=types`.  Values that both graphs have (same name, operator, shape and innermost module) are compared, and
+`tosac opt --pass=convert-qdq-to-types`.  Values that both graphs have (same name, operator, shape and innermost module) are compared, and
 the weights that such a value is made with, channel by channel: scales within 1e-5 relative, zero points equal.  -v names the others; a value whose partners in the anchor's graph are
 partners in ours too is marked "range", the others "class".
 """
@@ -90,7 +90,7 @@ def partners(found):
 def compare(tosac, job, verbose):
     name, model, quantized, data, tag = job
     with tempfile.TemporaryDirectory() as t:
-        failed = run(tosac, "opt", "--pass=types", quantized, "-o", f"{t}/anchor.ir")
+        failed = run(tosac, "opt", "--pass=convert-qdq-to-types", quantized, "-o", f"{t}/anchor.ir")
         theirs = {} if failed else values(f"{t}/anchor.ir")
         words = [tosac, "quantize", model, "-q", configuration(tag, theirs, f"{t}/c.json"), "-o", f"{t}/ours.ir"]
         for d in data or ["random:1"]:

@@ -133,7 +133,7 @@ static tc_status patches(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_patches(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_fold_large_strides(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {patches};
     (void)ctx;

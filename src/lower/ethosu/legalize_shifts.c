@@ -84,7 +84,7 @@ static tc_status floors(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_floors(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_legalize_shifts(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_avoid_over(module, floors);
@@ -121,7 +121,7 @@ static tc_status wraps(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_rewrite_as(rw, node, TC_OP_tosa_cast, NULL, x);
 }
 
-tc_status tc_lower_wraps(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_legalize_casts(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_avoid_over(module, wraps);

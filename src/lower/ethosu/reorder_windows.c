@@ -294,7 +294,7 @@ static tc_status between(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_strips(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_reorder_windows(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {start, end, between};
     tc_status status = TC_OK;

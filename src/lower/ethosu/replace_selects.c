@@ -131,7 +131,7 @@ static tc_status without_places(tc_rewrite *rw, const tc_node *node, bool *done)
     return choose(rw, node, &b, c, tc_rewrite_in(rw, node, 2), tc_rewrite_in(rw, node, 0), done);
 }
 
-tc_status tc_lower_bools(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_replace_selects(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {without_bools, without_places};
     (void)ctx;

@@ -48,7 +48,7 @@ static tc_status blocks(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, v, done);
 }
 
-tc_status tc_lower_blocks(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_convert_2x2_convs(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, blocks);
@@ -126,7 +126,7 @@ static tc_status pairs(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, tc_put_reshape(&lw, made->out[0], 4, y->dim), done);
 }
 
-tc_status tc_lower_pairs(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_pair_pixels(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, pairs);
@@ -235,7 +235,7 @@ static tc_status joined(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, put_planes(&lw, image, 1), done);
 }
 
-tc_status tc_lower_planes(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_concat_image_planes(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     TC_TRY(tc_cheap_over(module, paired));

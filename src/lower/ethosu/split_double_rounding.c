@@ -104,7 +104,7 @@ static tc_status once(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_once(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_split_double_rounding(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_avoid_over(module, once);

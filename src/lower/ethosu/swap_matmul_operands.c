@@ -51,7 +51,7 @@ static tc_status sides(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, y, done);
 }
 
-tc_status tc_lower_sides(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_swap_matmul_operands(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, sides);

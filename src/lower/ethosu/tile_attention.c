@@ -10,8 +10,8 @@
  *   reshape and permute chains  that move three or more groups of axes: cut along the axes that
  *                               move; the pieces keep their order inside, and are joined where
  *                               they belong.  Windows, patches, their way back, space to depth.
- * What was whole before is left to pass `dead`.  Only for quantized values: machines that compute
- * with floats move numbers as they like. */
+ * What was whole before is left to pass `remove-dead-code`.  Only for quantized values: machines
+ * that compute with floats move numbers as they like. */
 #include <math.h>
 
 #include "../pass.h"
@@ -381,7 +381,7 @@ static int64_t batches_together(const tc_graph *g)
     return (pieces + HEADS_MAX - 1) / HEADS_MAX;
 }
 
-tc_status tc_lower_stacks(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_tile_attention(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {merged_heads, costly_movement};
     tc_status status = TC_OK;

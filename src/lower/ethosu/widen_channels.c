@@ -263,7 +263,7 @@ static tc_status grow(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_wider(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_widen_channels(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {grow};
     tc_status status = TC_OK;

@@ -85,7 +85,7 @@ static tc_status crop(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, v, done);
 }
 
-tc_status tc_lower_crop(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_crop_kernels(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, crop);

@@ -254,7 +254,7 @@ static tc_status fold_rescale(tc_rewrite *rw, const tc_node *node, bool *done)
     return put(rw, node, &f);
 }
 
-tc_status tc_lower_scales(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_fold_weight_scales(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {fold_factor, fold_rescale};
     (void)ctx;

@@ -386,7 +386,7 @@ static tc_status private_operands(tc_rewrite *rw, const tc_node *node, bool *don
     return TC_OK;
 }
 
-tc_status tc_lower_merge(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_fuse_rescales(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {
         drop, join, join_slices, slice_whole, join_concats, narrow_parts, private_operands};

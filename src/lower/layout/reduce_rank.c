@@ -300,7 +300,7 @@ static tc_status reshape(tc_rewrite *rw, const tc_node *node, bool *done)
     return finish(rw, node, &b, inner->in[0], done);
 }
 
-tc_status tc_lower_shallow(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_reduce_rank(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {pointwise, reduce, permute, cut, cat, reshape};
     (void)ctx;

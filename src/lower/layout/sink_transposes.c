@@ -469,7 +469,7 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_layout(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_sink_transposes(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {place};
     for (size_t i = 0; i < module->n_graph; i++) {

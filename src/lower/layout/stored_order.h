@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stored_order.h -- how pass `layout` holds the values of the old graph in the new one. */
+/* stored_order.h -- how pass `sink-transposes` holds the values of the old graph in the new one. */
 #ifndef TC_LOWER_STORED_ORDER_H
 #define TC_LOWER_STORED_ORDER_H
 

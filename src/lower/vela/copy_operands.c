@@ -45,7 +45,7 @@ static tc_status copies(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, y, done);
 }
 
-tc_status tc_lower_copies(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_copy_concat_operands(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, copies);
@@ -89,7 +89,7 @@ static tc_status keys(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_keys(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_batch_matmul_transposes(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, keys);
@@ -124,7 +124,7 @@ static tc_status outward(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, y, done);
 }
 
-tc_status tc_lower_outward(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_flatten_transposes(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, outward);

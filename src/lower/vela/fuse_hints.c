@@ -28,7 +28,7 @@ static tc_status ahead(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, y, done);
 }
 
-tc_status tc_lower_ahead(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_hoist_tables(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, ahead);
@@ -80,7 +80,7 @@ static tc_status sums(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_sums(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_add_zero_before_rescale(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, sums);

@@ -119,7 +119,7 @@ static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done
     return tc_pause_parts(rw, node, is_extreme, done);
 }
 
-tc_status tc_lower_reduced(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_isolate_reductions(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {idle_reductions, reduced, joined_extremes,
                                              joined_rescales, cut_images};
@@ -140,7 +140,7 @@ static tc_status products(tc_rewrite *rw, const tc_node *node, bool *done)
     return mask ? tc_pause_operands(rw, node, mask, done) : TC_OK;
 }
 
-tc_status tc_lower_products(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_isolate_matmul_slices(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {products};
     (void)ctx;
@@ -192,7 +192,7 @@ static tc_status numbers(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_numbers(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_move_scalars_right(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {numbers};
     (void)ctx;
@@ -227,7 +227,7 @@ static tc_status wrapped_first(tc_rewrite *rw, const tc_node *node, bool *done)
     return narrows ? tc_pause_operands(rw, node, 1, done) : TC_OK;
 }
 
-tc_status tc_lower_columns(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_isolate_channel_rescales(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {columns, wrapped_first};
     (void)ctx;
@@ -340,7 +340,7 @@ static tc_status shared_views(tc_rewrite *rw, const tc_node *node, bool *done)
     return part && taken->plain[node->out[0]] < 2 ? TC_OK : tc_pause_operands(rw, node, 1, done);
 }
 
-tc_status tc_lower_doubled(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_isolate_repeated_operands(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {doubled, shared_views};
     tc_status status = TC_OK;
@@ -422,7 +422,7 @@ static tc_status own_results(tc_graph *g, const reading *r)
     return TC_OK;
 }
 
-tc_status tc_lower_chosen(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_isolate_select_operands(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {chosen};
     tc_status status = TC_OK;

@@ -27,7 +27,7 @@ static tc_status settle(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_settle(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_transpose_constants(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_avoid_over(module, settle);
@@ -52,7 +52,7 @@ static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_pause_parts(rw, node, is_reshaped_product, done);
 }
 
-tc_status tc_lower_apart(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_isolate_reshaped_matmuls(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_avoid_over(module, apart);
@@ -79,7 +79,7 @@ static tc_status lowest_last(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_pause_operands(rw, node, 1, done);
 }
 
-tc_status tc_lower_lowest(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_isolate_reduce_min(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {lowest_first, lowest_last};
     tc_status status = TC_OK;

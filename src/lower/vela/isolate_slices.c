@@ -148,7 +148,7 @@ static tc_status shape_last(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_pause_operands(rw, node, 1, done);
 }
 
-tc_status tc_lower_slices(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_isolate_slice_rescales(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {slice_first, slice_last, shape_last};
     tc_status status = TC_OK;

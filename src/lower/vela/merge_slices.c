@@ -209,7 +209,7 @@ static tc_status images(tc_rewrite *rw, const tc_node *node, bool *done)
     return b.n < RANK ? take(rw, node, r.x, &b, done) : TC_OK;
 }
 
-tc_status tc_lower_boxes(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_merge_slices(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {slices, images};
     (void)ctx;

@@ -57,7 +57,7 @@ static tc_status through(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, v, done);
 }
 
-tc_status tc_lower_through(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_read_cache_outputs(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, through);

@@ -148,7 +148,7 @@ static tc_status once(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_runs(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_sink_reshapes(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {once, joins, joins_last, slices};
     (void)ctx;

@@ -136,7 +136,7 @@ static tc_status factors(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_factors(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_split_unlike_factors(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_avoid_over(module, factors);

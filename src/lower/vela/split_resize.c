@@ -154,7 +154,7 @@ static tc_status cut(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, whole, done);
 }
 
-tc_status tc_lower_bands(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_split_resize_by_rows(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {cut};
     tc_status status = TC_OK;

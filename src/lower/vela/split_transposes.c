@@ -132,7 +132,7 @@ static tc_status turns(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_cheap_take(rw, &lw, node, tc_put_reshape(&lw, v, y->rank, y->dim), done);
 }
 
-tc_status tc_lower_turns(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_split_transpose_by_slices(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
     return tc_cheap_over(module, turns);

@@ -441,7 +441,7 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
     return strictly(w, rw, node);
 }
 
-tc_status tc_lower_views(tc_ctx *ctx, tc_module *module)
+tc_status tc_lower_unify_shapes(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {place};
     tc_status status = TC_OK;

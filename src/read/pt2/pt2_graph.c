@@ -336,7 +336,7 @@ static void read_operands(reading *r, const tc_json *node)
 }
 
 /* Of the graph's nodes in order, those whose result nobody reads; NULL when all operators can be
- * imported, since then pass `dead` does it. */
+ * imported, since then pass `remove-dead-code` does it. */
 static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
 {
     size_t n = 0;
