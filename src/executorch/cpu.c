@@ -10,7 +10,7 @@ enum { MOST_ROUNDS = 8 }; /* forms made of forms made of forms */
 
 /* ---- quantized values ------------------------------------------------------------------------ */
 
-static tc_val value_of_type(tc_cpu_maker *m, tc_op op, const void *attr, const tc_val *in, int n_in,
+static tc_val value_of_type(tc_build *m, tc_op op, const void *attr, const tc_val *in, int n_in,
                             const tc_type *type)
 {
     if (m->status != TC_OK)
@@ -22,38 +22,38 @@ static tc_val value_of_type(tc_cpu_maker *m, tc_op op, const void *attr, const t
 }
 
 /* Scale and zero as operands, one of each per channel. */
-static void grid_operands(tc_cpu_maker *m, const tc_quant *q, tc_val *scale, tc_val *zero)
+static void grid_operands(tc_build *m, const tc_quant *q, tc_val *scale, tc_val *zero)
 {
     int64_t n = q->count;
     const tc_type *real = tc_type_make(m->ctx, TC_f64, 1, &n),
                   *whole = tc_type_make(m->ctx, TC_i64, 1, &n);
-    *scale = tc_graph_const(m->g, real, q->scale, NULL, m->loc);
-    *zero = tc_graph_const(m->g, whole, q->zero, NULL, m->loc);
+    *scale = tc_b_data(m, real, q->scale);
+    *zero = tc_b_data(m, whole, q->zero);
 }
 
 /* x by the kernel that goes between real numbers and the codes of the domain q, into `type`. */
-static tc_val convert(tc_cpu_maker *m, tc_op op, tc_val x, const tc_quant *q, const tc_type *type)
+static tc_val convert(tc_build *m, tc_op op, tc_val x, const tc_quant *q, const tc_type *type)
 {
     tc_val in[3] = {x};
     bool whole = q->axis < 0;
     const tc_attr_quantize *attr =
-        TC_CPU_ATTR(m, quantize, whole ? q->scale[0] : 0, whole ? q->zero[0] : 0, q->axis, q->lo,
-                    q->hi, type->dtype, false, false, false);
+        tc_b_attr(m, quantize, whole ? q->scale[0] : 0, whole ? q->zero[0] : 0, q->axis, q->lo,
+                  q->hi, type->dtype, false, false, false);
     if (!whole)
         grid_operands(m, q, &in[1], &in[2]);
     return value_of_type(m, op, attr, in, whole ? 1 : 3, type);
 }
 
-static const tc_type *real_type(tc_cpu_maker *m, const tc_type *t)
+static const tc_type *real_type(tc_build *m, const tc_type *t)
 {
     return tc_type_make(m->ctx, TC_f32, t->rank, t->dim);
 }
 
 /* The real numbers of a value; those of a constant are known, and those of a sum on its 32-bit grid
  * are the sum. */
-static tc_val real_of(tc_cpu_maker *m, tc_val x)
+static tc_val real_of(tc_build *m, tc_val x)
 {
-    const tc_type *t = tc_cpu_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     if (!t || !t->quant)
         return x;
     const tc_node *def = tc_def(m->g, x);
@@ -61,15 +61,15 @@ static tc_val real_of(tc_cpu_maker *m, tc_val x)
         return def->in[0];
     if (tc_rewrite_is_fixed(m->rw, x)) {
         tc_tensor real = tc_dequantized(m->ctx, &m->ctx->arena, tc_tensor_of(m->g, x));
-        return tc_graph_const(m->g, real.type, real.data, m->g->val[x]->name, m->loc);
+        return tc_b_const(m, real, m->g->val[x]->name);
     }
     return convert(m, TC_OP_dequantize, x, t->quant, real_type(m, t));
 }
 
-static bool rule_rescale(tc_cpu_maker *m)
+static bool rule_rescale(tc_build *m)
 {
-    const tc_type *to = tc_cpu_out_type(m, 0);
-    tc_val real = real_of(m, tc_cpu_in(m, 0));
+    const tc_type *to = tc_b_out_type(m, 0);
+    tc_val real = real_of(m, tc_b_in(m, 0));
     tc_cpu_give(m, 0, to->quant ? convert(m, TC_OP_quantize, real, to->quant, to) : real);
     return true;
 }
@@ -85,28 +85,28 @@ static bool moves_codes(const tc_node *node)
 }
 
 /* quantize(op(dequantize(operands))); products with constants on their codes */
-static bool rule_typed(tc_cpu_maker *m)
+static bool rule_typed(tc_build *m)
 {
     const tc_node *node = m->node;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_in), y;
-    if (tc_cpu_on_codes(m, node->n_in > 2 && node->in[2] ? real_of(m, tc_cpu_in(m, 2)) : TC_NONE,
+    if (tc_cpu_on_codes(m, node->n_in > 2 && node->in[2] ? real_of(m, tc_b_in(m, 2)) : TC_NONE,
                         &y)) {
-        const tc_type *t = tc_cpu_out_type(m, 0);
+        const tc_type *t = tc_b_out_type(m, 0);
         tc_cpu_give(m, 0, t->quant ? convert(m, TC_OP_quantize, y, t->quant, t) : y);
         return true;
     }
     for (int i = 0; i < node->n_in; i++)
-        in[i] = real_of(m, tc_cpu_in(m, i));
+        in[i] = real_of(m, tc_b_in(m, i));
     if (m->status != TC_OK)
         return true;
     tc_node *made = tc_graph_add(m->g, node->op, node->attr, in, node->n_in, node->n_out, m->loc);
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *t = tc_cpu_out_type(m, i);
+        const tc_type *t = tc_b_out_type(m, i);
         m->g->val[made->out[i]]->type = t->quant ? real_type(m, t) : t;
     }
     m->status = tc_node_infer(m->g, made);
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *t = tc_cpu_out_type(m, i);
+        const tc_type *t = tc_b_out_type(m, i);
         tc_cpu_give(
             m, i, t->quant ? convert(m, TC_OP_quantize, made->out[i], t->quant, t) : made->out[i]);
     }
@@ -144,7 +144,7 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (is_ready(rw->from, node))
         return TC_OK;
-    tc_cpu_maker m = {rw->ctx, rw, rw->to, node, node->loc, TC_OK};
+    tc_build m = tc_build_instead(rw, node);
     bool typed = !tc_op_sees_storage(node->op) && tc_node_quantized(rw->from, node);
     *done = typed ? rule_typed(&m) : rule_of[node->op] && rule_of[node->op](&m);
     return m.status;

@@ -3,7 +3,7 @@
 #include "cpu_forms.h"
 
 /* The nodes of a graph on these operands; its results in `out`. */
-static void inline_graph(tc_cpu_maker *m, const tc_graph *sub, const tc_val *in, tc_val *out)
+static void inline_graph(tc_build *m, const tc_graph *sub, const tc_val *in, tc_val *out)
 {
     tc_val *now = tc_new_n(&m->ctx->arena, tc_val, sub->n_val);
     for (size_t i = 0; i < sub->n_in; i++)
@@ -28,7 +28,7 @@ static void inline_graph(tc_cpu_maker *m, const tc_graph *sub, const tc_val *in,
 }
 
 /* One of two values of the result's type, its domain included. */
-static tc_val taken(tc_cpu_maker *m, tc_val chosen, tc_val yes, tc_val no, const tc_type *type)
+static tc_val taken(tc_build *m, tc_val chosen, tc_val yes, tc_val no, const tc_type *type)
 {
     tc_node *made =
         tc_graph_add(m->g, TC_OP_where, NULL, (tc_val[]){chosen, yes, no}, 3, 1, m->loc);
@@ -37,20 +37,20 @@ static tc_val taken(tc_cpu_maker *m, tc_val chosen, tc_val yes, tc_val no, const
     return made->out[0];
 }
 
-bool tc_cpu_form_cond(tc_cpu_maker *m)
+bool tc_cpu_form_cond(tc_build *m)
 {
     const tc_node *node = m->node;
     const tc_module *module = m->rw->from->module;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_in);
-    tc_val *out[2], chosen = tc_cpu_in(m, 0);
+    tc_val *out[2], chosen = tc_b_in(m, 0);
     for (int i = 1; i < node->n_in; i++)
-        in[i - 1] = tc_cpu_in(m, i);
+        in[i - 1] = tc_b_in(m, i);
     for (int side = 0; side < 2; side++) {
         out[side] = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_out);
         inline_graph(m, tc_node_callee(module, node, side), in, out[side]);
     }
-    chosen = tc_cpu_reshape(m, chosen, 0, NULL);
+    chosen = tc_b_reshape(m, chosen, 0, NULL);
     for (int i = 0; i < node->n_out && m->status == TC_OK; i++)
-        tc_cpu_give(m, i, taken(m, chosen, out[0][i], out[1][i], tc_cpu_out_type(m, i)));
+        tc_cpu_give(m, i, taken(m, chosen, out[0][i], out[1][i], tc_b_out_type(m, i)));
     return true;
 }

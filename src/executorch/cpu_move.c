@@ -7,27 +7,27 @@
 
 /* Which place of an axis shows at each place of it with borders; the numbers come from our own
  * kernel. */
-static tc_val border_rows(tc_cpu_maker *m, tc_val x, int64_t axis, const tc_attr_pad *a)
+static tc_val border_rows(tc_build *m, tc_val x, int64_t axis, const tc_attr_pad *a)
 {
-    int64_t n = tc_cpu_type(m, x)->dim[axis], before = a->pad.v[2 * axis],
+    int64_t n = tc_b_type(m, x)->dim[axis], before = a->pad.v[2 * axis],
             after = a->pad.v[2 * axis + 1];
     int64_t pair[2] = {before, after}, out = n + before + after;
-    tc_tensor in = tc_tensor_new(&m->ctx->arena, tc_type_make(m->ctx, TC_i64, 1, &n));
-    tc_tensor row = tc_tensor_new(&m->ctx->arena, tc_type_make(m->ctx, TC_i64, 1, &out));
+    tc_tensor in = tc_b_tensor(m, TC_i64, 1, &n);
+    tc_tensor row = tc_b_tensor(m, TC_i64, 1, &out);
     for (int64_t i = 0; i < n; i++)
         ((int64_t *)in.data)[i] = i;
     tc_attr_pad one = {{2, pair}, a->mode, 0};
     tc_call call = {&one, 1, 1, &in, &row, &m->ctx->scratch, NULL};
     tc_ops[TC_OP_pad].kernel(&call);
-    return tc_cpu_pick(m, x, axis, row.data, out);
+    return tc_b_pick(m, x, axis, row.data, out);
 }
 
 /* Cropping apart from the zeros. */
-static bool constant_borders(tc_cpu_maker *m, const tc_attr_pad *a)
+static bool constant_borders(tc_build *m, const tc_attr_pad *a)
 {
-    const tc_type *t = tc_cpu_in_type(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0);
     int64_t *pad = tc_new_n(&m->ctx->arena, int64_t, (size_t)a->pad.n);
-    tc_val x = tc_cpu_in(m, 0);
+    tc_val x = tc_b_in(m, 0);
     bool crops = false;
     for (int i = 0; i < t->rank; i++) {
         int64_t before = a->pad.v[2 * i], after = a->pad.v[2 * i + 1];
@@ -39,20 +39,19 @@ static bool constant_borders(tc_cpu_maker *m, const tc_attr_pad *a)
         if (before >= 0 && after >= 0)
             continue;
         crops = true;
-        x = tc_cpu_slice(m, x, i, start, end);
+        x = tc_b_slice(m, x, i, start, end, 1);
     }
     tc_ints list = {a->pad.n, pad};
     return crops &&
-           tc_cpu_done(m, tc_cpu_make(m, TC_OP_pad,
-                                      TC_CPU_ATTR(m, pad, list, TC_pad_mode_constant, a->value), &x,
-                                      1));
+           tc_cpu_done(m,
+                       tc_b_1(m, pad, tc_b_attr(m, pad, list, TC_pad_mode_constant, a->value), x));
 }
 
-bool tc_cpu_form_pad(tc_cpu_maker *m)
+bool tc_cpu_form_pad(tc_build *m)
 {
     const tc_attr_pad *a = m->node->attr;
-    const tc_type *t = tc_cpu_in_type(m, 0);
-    tc_val x = tc_cpu_in(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0);
+    tc_val x = tc_b_in(m, 0);
     if (a->mode == TC_pad_mode_constant)
         return constant_borders(m, a);
     for (int i = 0; i < t->rank && m->status == TC_OK; i++)
@@ -63,95 +62,95 @@ bool tc_cpu_form_pad(tc_cpu_maker *m)
 
 /* ---- rows ---- */
 
-bool tc_cpu_form_repeat_interleave(tc_cpu_maker *m)
+bool tc_cpu_form_repeat_interleave(tc_build *m)
 {
     const tc_attr_interleave *a = m->node->attr;
-    const tc_type *t = tc_cpu_in_type(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0);
     int64_t n = t->rank ? t->dim[a->axis] * a->repeats : 0,
             *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         row[i] = i / a->repeats;
-    return t->rank && tc_cpu_done(m, tc_cpu_pick(m, tc_cpu_in(m, 0), a->axis, row, n));
+    return t->rank && tc_cpu_done(m, tc_b_pick(m, tc_b_in(m, 0), a->axis, row, n));
 }
 
 /* Zero below a diagonal, by a mask of the last two axes. */
-bool tc_cpu_form_triu(tc_cpu_maker *m)
+bool tc_cpu_form_triu(tc_build *m)
 {
     const tc_attr_tri *a = m->node->attr;
-    const tc_type *t = tc_cpu_in_type(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0);
     if (t->rank < 2)
         return false;
     const int64_t *dim = t->dim + t->rank - 2;
-    tc_tensor mask = tc_tensor_new(&m->ctx->arena, tc_type_make(m->ctx, TC_bool, 2, dim));
+    tc_tensor mask = tc_b_tensor(m, TC_bool, 2, dim);
     for (int64_t i = 0; i < dim[0] * dim[1]; i++)
         ((uint8_t *)mask.data)[i] = i % dim[1] - i / dim[1] >= a->diagonal;
-    tc_val x = tc_cpu_in(m, 0), keep = tc_graph_const(m->g, mask.type, mask.data, NULL, m->loc);
-    return tc_cpu_done(m, tc_cpu_where(m, keep, x, tc_cpu_number(m, x, 0)));
+    tc_val x = tc_b_in(m, 0), keep = tc_b_const(m, mask, NULL);
+    return tc_cpu_done(m, tc_b_where(m, keep, x, tc_b_number(m, x, 0)));
 }
 
 /* Every number of the result by its place in the operand. */
-bool tc_cpu_form_as_strided(tc_cpu_maker *m)
+bool tc_cpu_form_as_strided(tc_build *m)
 {
     const tc_attr_as_strided *a = m->node->attr;
-    int64_t n = tc_type_count(tc_cpu_in_type(m, 0)), out = tc_type_count(tc_cpu_out_type(m, 0));
+    int64_t n = tc_type_count(tc_b_in_type(m, 0)), out = tc_type_count(tc_b_out_type(m, 0));
     int64_t *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)out);
     for (int64_t i = 0; i < out; i++) {
         row[i] = a->offset;
         for (int64_t k = a->size.n - 1, rest = i; k >= 0; rest /= a->size.v[k--])
             row[i] += rest % a->size.v[k] * a->stride.v[k];
     }
-    return tc_cpu_done(m, tc_cpu_pick(m, tc_cpu_reshape(m, tc_cpu_in(m, 0), 1, &n), 0, row, out));
+    return tc_cpu_done(m, tc_b_pick(m, tc_b_reshape(m, tc_b_in(m, 0), 1, &n), 0, row, out));
 }
 
 /* ---- index in i64 ---- */
 
-static bool long_index(tc_cpu_maker *m)
+static bool long_index(tc_build *m)
 {
-    tc_val in[3] = {tc_cpu_in(m, 0), tc_cpu_in(m, 1), tc_cpu_in(m, 2)};
-    if (tc_cpu_in_type(m, 1)->dtype == TC_i64)
+    tc_val in[3] = {tc_b_in(m, 0), tc_b_in(m, 1), tc_b_in(m, 2)};
+    if (tc_b_in_type(m, 1)->dtype == TC_i64)
         return false;
-    in[1] = tc_cpu_cast(m, in[1], TC_i64);
-    return tc_cpu_done(m, tc_cpu_make(m, m->node->op, m->node->attr, in, m->node->n_in));
+    in[1] = tc_b_cast(m, in[1], TC_i64);
+    return tc_cpu_done(m, tc_b_op(m, m->node->op, m->node->attr, in, m->node->n_in));
 }
 
-bool tc_cpu_form_gather(tc_cpu_maker *m)
+bool tc_cpu_form_gather(tc_build *m)
 {
     return long_index(m);
 }
-bool tc_cpu_form_index_select(tc_cpu_maker *m)
+bool tc_cpu_form_index_select(tc_build *m)
 {
     return long_index(m);
 }
-bool tc_cpu_form_scatter(tc_cpu_maker *m)
+bool tc_cpu_form_scatter(tc_build *m)
 {
     return long_index(m) || tc_cpu_scatter_meeting(m);
 }
 
 /* ---- rows replaced or added ---- */
 
-static bool put_rows(tc_cpu_maker *m, int64_t axis, tc_val source, bool add)
+static bool put_rows(tc_build *m, int64_t axis, tc_val source, bool add)
 {
-    tc_val in[TC_MAX_RANK + 2] = {tc_cpu_in(m, 0), source};
-    in[2 + axis] = tc_cpu_cast(m, tc_cpu_in(m, 1), TC_i64);
-    const tc_type *t = tc_cpu_in_type(m, 0);
-    int64_t n = tc_type_count(tc_cpu_in_type(m, 1));
+    tc_val in[TC_MAX_RANK + 2] = {tc_b_in(m, 0), source};
+    in[2 + axis] = tc_b_cast(m, tc_b_in(m, 1), TC_i64);
+    const tc_type *t = tc_b_in_type(m, 0);
+    int64_t n = tc_type_count(tc_b_in_type(m, 1));
     if (!t->rank)
         return false;
-    in[2 + axis] = tc_cpu_reshape(m, in[2 + axis], 1, &n);
+    in[2 + axis] = tc_b_reshape(m, in[2 + axis], 1, &n);
     return tc_cpu_done(
-        m, tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, add), in, (int)(3 + axis)));
+        m, tc_b_op(m, TC_OP_index_put, tc_b_attr(m, index_put, add), in, (int)(3 + axis)));
 }
 
-bool tc_cpu_form_index_copy(tc_cpu_maker *m)
+bool tc_cpu_form_index_copy(tc_build *m)
 {
-    return put_rows(m, ((const tc_attr_axis *)m->node->attr)->axis, tc_cpu_in(m, 2), false);
+    return put_rows(m, ((const tc_attr_axis *)m->node->attr)->axis, tc_b_in(m, 2), false);
 }
 
-bool tc_cpu_form_index_add(tc_cpu_maker *m)
+bool tc_cpu_form_index_add(tc_build *m)
 {
     const tc_attr_index_add *a = m->node->attr;
-    tc_val source = tc_cpu_in(m, 2);
+    tc_val source = tc_b_in(m, 2);
     if (a->alpha != 1)
-        source = tc_cpu_mul(m, source, tc_cpu_number(m, source, a->alpha));
+        source = tc_b_mul(m, source, tc_b_number(m, source, a->alpha));
     return put_rows(m, a->axis, source, true);
 }

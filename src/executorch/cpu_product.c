@@ -7,55 +7,56 @@
 #include "../num/load.h"
 #include "cpu_forms.h"
 
-static tc_val flat(tc_cpu_maker *m, tc_val x, int64_t rows, int64_t columns)
+static tc_val flat(tc_build *m, tc_val x, int64_t rows, int64_t columns)
 {
-    return tc_cpu_reshape(m, x, 2, (int64_t[]){rows, columns});
+    return tc_b_reshape(m, x, 2, (int64_t[]){rows, columns});
 }
 
-static tc_val turned(tc_cpu_maker *m, tc_val x) { return tc_cpu_permute(m, x, (int64_t[]){1, 0}); }
+static tc_val turned(tc_build *m, tc_val x)
+{
+    return tc_b_permute(m, x, (int64_t[]){1, 0});
+}
 
 /* x W^T + b over rows */
-bool tc_cpu_form_linear(tc_cpu_maker *m)
+bool tc_cpu_form_linear(tc_build *m)
 {
-    const tc_type *x = tc_cpu_in_type(m, 0), *w = tc_cpu_in_type(m, 1);
+    const tc_type *x = tc_b_in_type(m, 0), *w = tc_b_in_type(m, 1);
     int64_t k = x->rank ? x->dim[x->rank - 1] : 1, n = w->rank == 2 ? w->dim[0] : 1;
     if (!k)
         return false;
-    tc_val rows = flat(m, tc_cpu_in(m, 0), tc_type_count(x) / k, k), b = tc_cpu_in(m, 2);
-    tc_val columns = turned(m, flat(m, tc_cpu_in(m, 1), n, k));
+    tc_val rows = flat(m, tc_b_in(m, 0), tc_type_count(x) / k, k), b = tc_b_in(m, 2);
+    tc_val columns = turned(m, flat(m, tc_b_in(m, 1), n, k));
     if (!b)
-        return tc_cpu_done(m, tc_cpu_matmul(m, rows, columns));
-    b = tc_cpu_reshape(m, b, 1, (int64_t[]){tc_type_count(tc_cpu_in_type(m, 2))});
-    return tc_cpu_done(m, tc_cpu_make(m, TC_OP_addmm, TC_CPU_ATTR(m, addmm, 1, 1),
-                                      (tc_val[]){b, rows, columns}, 3));
+        return tc_cpu_done(m, tc_b_matmul(m, rows, columns));
+    b = tc_b_reshape(m, b, 1, (int64_t[]){tc_type_count(tc_b_in_type(m, 2))});
+    return tc_cpu_done(m, tc_b_3(m, addmm, tc_b_attr(m, addmm, 1, 1), b, rows, columns));
 }
 
 /* The batch axes of a product, all of them in one. */
-static tc_val batched(tc_cpu_maker *m, tc_val x, const tc_type *result, int batch_axes)
+static tc_val batched(tc_build *m, tc_val x, const tc_type *result, int batch_axes)
 {
-    const tc_type *t = tc_cpu_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int64_t dim[TC_MAX_RANK], all = 1, last[3];
     for (int i = 0; i < batch_axes; i++)
         all *= dim[i] = result->dim[i];
     dim[batch_axes] = last[1] = t->dim[t->rank - 2];
     dim[batch_axes + 1] = last[2] = t->dim[t->rank - 1];
     last[0] = all;
-    return tc_cpu_reshape(m, tc_cpu_expand(m, x, batch_axes + 2, dim), 3, last);
+    return tc_b_reshape(m, tc_b_expand(m, x, batch_axes + 2, dim), 3, last);
 }
 
 /* PyTorch's rules: a vector is a row before, a column behind; leading axes are broadcast. */
-bool tc_cpu_form_matmul(tc_cpu_maker *m)
+bool tc_cpu_form_matmul(tc_build *m)
 {
-    const tc_type *x = tc_cpu_in_type(m, 0), *y = tc_cpu_in_type(m, 1),
-                  *out = tc_cpu_out_type(m, 0);
-    tc_val a = tc_cpu_in(m, 0), b = tc_cpu_in(m, 1);
+    const tc_type *x = tc_b_in_type(m, 0), *y = tc_b_in_type(m, 1), *out = tc_b_out_type(m, 0);
+    tc_val a = tc_b_in(m, 0), b = tc_b_in(m, 1);
     int64_t k = x->rank ? x->dim[x->rank - 1] : 0;
     if (!x->rank || !y->rank)
         return false;
     if (y->rank == 1)
         b = flat(m, b, y->dim[0], 1);
     if (y->rank <= 2) /* one matrix for all rows */
-        return k ? tc_cpu_done(m, tc_cpu_matmul(m, flat(m, a, tc_type_count(x) / k, k), b)) : false;
+        return k ? tc_cpu_done(m, tc_b_matmul(m, flat(m, a, tc_type_count(x) / k, k), b)) : false;
     if (x->rank == 1)
         a = flat(m, a, 1, k);
     int batch_axes = out->rank - (x->rank == 1 ? 1 : 2);
@@ -63,37 +64,37 @@ bool tc_cpu_form_matmul(tc_cpu_maker *m)
         return false;
     b = batched(m, b, out, batch_axes);
     a = batched(m, a, out, batch_axes);
-    return tc_cpu_done(m, tc_cpu_matmul(m, a, b));
+    return tc_cpu_done(m, tc_b_matmul(m, a, b));
 }
 
 /* beta c + alpha (a b) */
-bool tc_cpu_form_addmm(tc_cpu_maker *m)
+bool tc_cpu_form_addmm(tc_build *m)
 {
     const tc_attr_addmm *a = m->node->attr;
-    tc_val product = tc_cpu_matmul(m, tc_cpu_in(m, 1), tc_cpu_in(m, 2)), c = tc_cpu_in(m, 0);
+    tc_val product = tc_b_matmul(m, tc_b_in(m, 1), tc_b_in(m, 2)), c = tc_b_in(m, 0);
     if (a->beta == 0)
-        return tc_cpu_done(m, tc_cpu_mul(m, product, tc_cpu_number(m, product, a->alpha)));
+        return tc_cpu_done(m, tc_b_mul(m, product, tc_b_number(m, product, a->alpha)));
     if (a->alpha != 1)
-        product = tc_cpu_mul(m, product, tc_cpu_number(m, product, a->alpha));
+        product = tc_b_mul(m, product, tc_b_number(m, product, a->alpha));
     if (a->beta != 1)
-        c = tc_cpu_mul(m, c, tc_cpu_number(m, c, a->beta));
-    return tc_cpu_done(m, tc_cpu_add(m, product, c));
+        c = tc_b_mul(m, c, tc_b_number(m, c, a->beta));
+    return tc_cpu_done(m, tc_b_add(m, product, c));
 }
 
 /* ---- attention ---- */
 
 /* Each head of keys and values serves several of queries. */
-static tc_val share_heads(tc_cpu_maker *m, tc_val x, int64_t heads)
+static tc_val share_heads(tc_build *m, tc_val x, int64_t heads)
 {
-    const tc_type *t = tc_cpu_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int64_t axis = t->rank - 3, own = t->dim[axis],
             *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)heads);
     for (int64_t i = 0; i < heads; i++)
         row[i] = i / (heads / own);
-    return own == heads ? x : tc_cpu_pick(m, x, axis, row, heads);
+    return own == heads ? x : tc_b_pick(m, x, axis, row, heads);
 }
 
-static tc_val causal_mask(tc_cpu_maker *m, tc_val scores, int64_t rows, int64_t columns)
+static tc_val causal_mask(tc_build *m, tc_val scores, int64_t rows, int64_t columns)
 {
     int64_t dim[2] = {rows, columns};
     const tc_type *type = tc_type_make(m->ctx, TC_f32, 2, dim);
@@ -101,19 +102,19 @@ static tc_val causal_mask(tc_cpu_maker *m, tc_val scores, int64_t rows, int64_t 
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
             mask[i * columns + j] = j > i ? -INFINITY : 0;
-    return tc_cpu_add(m, scores, tc_graph_const(m->g, type, mask, NULL, m->loc));
+    return tc_b_add(m, scores, tc_b_data(m, type, mask));
 }
 
-static tc_val apply_mask(tc_cpu_maker *m, tc_val scores, tc_val mask)
+static tc_val apply_mask(tc_build *m, tc_val scores, tc_val mask)
 {
-    if (tc_cpu_type(m, mask)->dtype == TC_bool)
-        return tc_cpu_where(m, mask, scores, tc_cpu_number(m, scores, -INFINITY));
-    return tc_cpu_add(m, scores, tc_cpu_cast(m, mask, tc_cpu_type(m, scores)->dtype));
+    if (tc_b_type(m, mask)->dtype == TC_bool)
+        return tc_b_where(m, mask, scores, tc_b_number(m, scores, -INFINITY));
+    return tc_b_add(m, scores, tc_b_cast(m, mask, tc_b_type(m, scores)->dtype));
 }
 
 /* Some row of the mask may be minus infinity throughout: a constant one that has such a row, or any
  * that is computed. */
-static bool may_be_blind(const tc_cpu_maker *m, tc_val mask)
+static bool may_be_blind(const tc_build *m, tc_val mask)
 {
     tc_tensor known = m->status == TC_OK ? tc_tensor_of(m->g, mask) : (tc_tensor){NULL, NULL};
     int64_t n = known.data ? tc_type_count(known.type) : 0,
@@ -131,21 +132,21 @@ static bool may_be_blind(const tc_cpu_maker *m, tc_val mask)
 
 /* The shares of scores that count for nothing: 0 in rows too that have no others, where their
  * softmax is NaN. */
-static tc_val without_masked(tc_cpu_maker *m, tc_val scores, tc_val mask, tc_val shares)
+static tc_val without_masked(tc_build *m, tc_val scores, tc_val mask, tc_val shares)
 {
-    tc_val zero = tc_cpu_number(m, shares, 0);
-    if (tc_cpu_type(m, mask)->dtype == TC_bool)
-        return tc_cpu_where(m, mask, shares, zero);
-    tc_val in[] = {scores, tc_cpu_number(m, scores, -INFINITY)};
-    return tc_cpu_where(m, tc_cpu_make(m, TC_OP_eq, NULL, in, 2), zero, shares);
+    tc_val zero = tc_b_number(m, shares, 0);
+    if (tc_b_type(m, mask)->dtype == TC_bool)
+        return tc_b_where(m, mask, shares, zero);
+    tc_val in[] = {scores, tc_b_number(m, scores, -INFINITY)};
+    return tc_b_where(m, tc_b_op(m, TC_OP_eq, NULL, in, 2), zero, shares);
 }
 
 /* softmax(q k^T scale + mask) v */
-bool tc_cpu_form_sdpa(tc_cpu_maker *m)
+bool tc_cpu_form_sdpa(tc_build *m)
 {
     const tc_attr_sdpa *a = m->node->attr;
     tc_val q = tc_cpu_real(m, 0), k = tc_cpu_real(m, 1), v = tc_cpu_real(m, 2);
-    const tc_type *t = tc_cpu_in_type(m, 0), *keys = tc_cpu_in_type(m, 1);
+    const tc_type *t = tc_b_in_type(m, 0), *keys = tc_b_in_type(m, 1);
     int64_t perm[TC_MAX_RANK], last = t->rank - 1;
     if (m->status != TC_OK || t->rank < 2 || keys->rank < 2)
         return m->status != TC_OK;
@@ -155,17 +156,17 @@ bool tc_cpu_form_sdpa(tc_cpu_maker *m)
     }
     for (int i = 0; i < keys->rank; i++)
         perm[i] = i < keys->rank - 2 ? i : 2 * keys->rank - 3 - i;
-    tc_val turned = tc_cpu_permute(m, k, perm);
-    tc_val scores = tc_cpu_matmul(m, tc_cpu_mul(m, q, tc_cpu_number(m, q, a->scale)), turned);
+    tc_val turned = tc_b_permute(m, k, perm);
+    tc_val scores = tc_b_matmul(m, tc_b_mul(m, q, tc_b_number(m, q, a->scale)), turned);
     if (a->causal)
         scores = causal_mask(m, scores, t->dim[t->rank - 2], keys->dim[keys->rank - 2]);
-    if (tc_cpu_in(m, 3))
-        scores = apply_mask(m, scores, tc_cpu_in(m, 3));
-    last = m->status == TC_OK ? tc_cpu_type(m, scores)->rank - 1 : 0;
-    tc_val weights = tc_cpu_make(m, TC_OP_softmax, TC_CPU_ATTR(m, axis, last), &scores, 1);
-    if (tc_cpu_in(m, 3) && may_be_blind(m, tc_cpu_in(m, 3)))
-        weights = without_masked(m, scores, tc_cpu_in(m, 3), weights);
-    return tc_cpu_done(m, tc_cpu_matmul(m, weights, v));
+    if (tc_b_in(m, 3))
+        scores = apply_mask(m, scores, tc_b_in(m, 3));
+    last = m->status == TC_OK ? tc_b_type(m, scores)->rank - 1 : 0;
+    tc_val weights = tc_b_softmax(m, scores, last);
+    if (tc_b_in(m, 3) && may_be_blind(m, tc_b_in(m, 3)))
+        weights = without_masked(m, scores, tc_b_in(m, 3), weights);
+    return tc_cpu_done(m, tc_b_matmul(m, weights, v));
 }
 
 /* ---- einsum ---- */
@@ -186,10 +187,10 @@ static int at_letter(const lettered *x, uint8_t c)
 }
 
 /* Operand i; false: it names an axis twice, or has one that is broadcast. */
-static bool read_operand(tc_cpu_maker *m, const tc_einsum *e, int i, lettered *x)
+static bool read_operand(tc_build *m, const tc_einsum *e, int i, lettered *x)
 {
-    const tc_type *t = tc_cpu_in_type(m, i);
-    *x = (lettered){.val = tc_cpu_in(m, i)};
+    const tc_type *t = tc_b_in_type(m, i);
+    *x = (lettered){.val = tc_b_in(m, i)};
     for (int k = 0; k < e->rank[i]; k++) {
         if (at_letter(x, e->in[i][k]) >= 0 || t->dim[k] != e->extent[e->in[i][k]])
             return false;
@@ -199,7 +200,7 @@ static bool read_operand(tc_cpu_maker *m, const tc_einsum *e, int i, lettered *x
 }
 
 /* Axes that nobody else names are summed. */
-static void sum_away(tc_cpu_maker *m, lettered *x, const lettered *other, const lettered *out)
+static void sum_away(tc_build *m, lettered *x, const lettered *other, const lettered *out)
 {
     int64_t axis[TC_MAX_RANK];
     int32_t n = 0;
@@ -209,22 +210,21 @@ static void sum_away(tc_cpu_maker *m, lettered *x, const lettered *other, const 
             axis[n++] = i;
         else
             kept.letter[kept.n++] = x->letter[i];
-    kept.val = n ? tc_cpu_reduce(m, TC_OP_sum, x->val, tc_ints_copy(&m->ctx->arena, axis, n), false)
-                 : x->val;
+    kept.val = n ? tc_b_sum(m, x->val, tc_ints_copy(&m->ctx->arena, axis, n), false) : x->val;
     *x = kept;
 }
 
 /* x with its axes in the order of these letters. */
-static tc_val in_order(tc_cpu_maker *m, const lettered *x, const uint8_t *letter, int n)
+static tc_val in_order(tc_build *m, const lettered *x, const uint8_t *letter, int n)
 {
     int64_t perm[TC_MAX_RANK];
     for (int i = 0; i < n; i++)
         perm[i] = at_letter(x, letter[i]);
-    return tc_cpu_permute(m, x->val, perm);
+    return tc_b_permute(m, x->val, perm);
 }
 
 /* Letters of x for which in_y and in_out are as asked, with the product of their extents. */
-static int64_t gather_letters(tc_cpu_maker *m, const lettered *x, const lettered *y,
+static int64_t gather_letters(tc_build *m, const lettered *x, const lettered *y,
                               const lettered *out, bool in_y, bool in_out, uint8_t *letter, int *n,
                               int64_t *dim)
 {
@@ -232,7 +232,7 @@ static int64_t gather_letters(tc_cpu_maker *m, const lettered *x, const lettered
     for (int i = 0; i < x->n && m->status == TC_OK; i++)
         if ((at_letter(y, x->letter[i]) >= 0) == in_y &&
             (at_letter(out, x->letter[i]) >= 0) == in_out) {
-            int64_t extent = tc_cpu_type(m, x->val)->dim[i];
+            int64_t extent = tc_b_type(m, x->val)->dim[i];
             if (dim)
                 dim[*n] = extent;
             letter[(*n)++] = x->letter[i];
@@ -242,7 +242,7 @@ static int64_t gather_letters(tc_cpu_maker *m, const lettered *x, const lettered
 }
 
 /* Two operands as one batch of matrix products. */
-static tc_val contract(tc_cpu_maker *m, const lettered *x, const lettered *y, const lettered *out)
+static tc_val contract(tc_build *m, const lettered *x, const lettered *y, const lettered *out)
 {
     uint8_t a[2 * TC_MAX_RANK], b[2 * TC_MAX_RANK], c[2 * TC_MAX_RANK], inner[TC_MAX_RANK];
     int64_t dim[2 * TC_MAX_RANK];
@@ -262,9 +262,9 @@ static tc_val contract(tc_cpu_maker *m, const lettered *x, const lettered *y, co
     if (n > TC_MAX_RANK)
         return TC_NONE;
     tc_val left =
-        tc_cpu_reshape(m, in_order(m, x, a, n_a + n_inner), 3, (int64_t[]){batches, rows, k});
-    tc_val right = tc_cpu_reshape(m, in_order(m, y, b, n_b), 3, (int64_t[]){batches, k, columns});
-    lettered made = {.val = tc_cpu_reshape(m, tc_cpu_matmul(m, left, right), n, dim), .n = n};
+        tc_b_reshape(m, in_order(m, x, a, n_a + n_inner), 3, (int64_t[]){batches, rows, k});
+    tc_val right = tc_b_reshape(m, in_order(m, y, b, n_b), 3, (int64_t[]){batches, k, columns});
+    lettered made = {.val = tc_b_reshape(m, tc_b_matmul(m, left, right), n, dim), .n = n};
     memcpy(made.letter, c, (size_t)n);
     return in_order(m, &made, out->letter, out->n);
 }
@@ -289,7 +289,7 @@ static lettered still_needed(const lettered *x, const lettered *y, const lettere
 }
 
 /* Operands are taken in pairs from the left. */
-bool tc_cpu_form_einsum(tc_cpu_maker *m)
+bool tc_cpu_form_einsum(tc_build *m)
 {
     const tc_attr_einsum *a = m->node->attr;
     int n = m->node->n_in;
@@ -297,7 +297,7 @@ bool tc_cpu_form_einsum(tc_cpu_maker *m)
     tc_einsum e;
     lettered in[TC_EINSUM_OPERANDS] = {{0}}, none = {0}, out = {0};
     for (int i = 0; i < n; i++)
-        type[i] = (tc_tensor){tc_cpu_in_type(m, i), NULL};
+        type[i] = (tc_tensor){tc_b_in_type(m, i), NULL};
     if (tc_einsum_parse(a->equation, type, n, &e))
         return false;
     out.n = e.out_rank;
@@ -322,73 +322,69 @@ bool tc_cpu_form_einsum(tc_cpu_maker *m)
 /* ---- convolutions ---- */
 
 /* An axis of extent 1 in front. */
-static tc_val with_batch(tc_cpu_maker *m, tc_val x)
+static tc_val with_batch(tc_build *m, tc_val x)
 {
-    const tc_type *t = tc_cpu_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int64_t dim[TC_MAX_RANK] = {1};
     memcpy(dim + 1, t->dim, (size_t)t->rank * sizeof *dim);
-    return tc_cpu_reshape(m, x, t->rank + 1, dim);
+    return tc_b_reshape(m, x, t->rank + 1, dim);
 }
 
 /* x with zeros around its spatial axes. */
-static tc_val with_borders(tc_cpu_maker *m, tc_val x, const tc_attr_conv *a)
+static tc_val with_borders(tc_build *m, tc_val x, const tc_attr_conv *a)
 {
     int32_t rank = a->stride.n + 2;
     int64_t *pad = tc_new_n(&m->ctx->arena, int64_t, 2 * (size_t)rank);
     memcpy(pad + 4, a->pad.v, (size_t)a->pad.n * sizeof *pad);
-    return tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, {2 * rank, pad}, TC_pad_mode_constant, 0),
-                       &x, 1);
+    return tc_b_1(m, pad, tc_b_attr(m, pad, {2 * rank, pad}, TC_pad_mode_constant, 0), x);
 }
 
 /* A slice of the kernel over depth, on every plane of the result at once: [n od, c, h, w]. */
-static tc_val conv_plane(tc_cpu_maker *m, tc_val x, tc_val w, const tc_attr_conv *a, int64_t depth,
+static tc_val conv_plane(tc_build *m, tc_val x, tc_val w, const tc_attr_conv *a, int64_t depth,
                          int64_t planes)
 {
     tc_arena *arena = &m->ctx->arena;
     int64_t first = depth * a->dilation.v[0], step = a->stride.v[0];
-    tc_val part =
-        tc_cpu_make(m, TC_OP_slice,
-                    TC_CPU_ATTR(m, slice, 2, first, first + (planes - 1) * step + 1, step), &x, 1);
-    part = tc_cpu_permute(m, part, (int64_t[]){0, 2, 1, 3, 4});
-    tc_val kernel = tc_cpu_make(m, TC_OP_select, TC_CPU_ATTR(m, select, 2, depth), &w, 1);
+    tc_val part = tc_b_slice(m, x, 2, first, first + (planes - 1) * step + 1, step);
+    part = tc_b_permute(m, part, (int64_t[]){0, 2, 1, 3, 4});
+    tc_val kernel = tc_b_select(m, w, 2, depth);
     if (m->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_cpu_type(m, part);
-    part = tc_cpu_reshape(m, part, 4,
-                          (int64_t[]){t->dim[0] * t->dim[1], t->dim[2], t->dim[3], t->dim[4]});
+    const tc_type *t = tc_b_type(m, part);
+    part = tc_b_reshape(m, part, 4,
+                        (int64_t[]){t->dim[0] * t->dim[1], t->dim[2], t->dim[3], t->dim[4]});
     tc_attr_conv *flat_attr = tc_arena_copy(arena, a, sizeof *a);
     *flat_attr = (tc_attr_conv){
         {2, a->stride.v + 1}, tc_ints_fill(arena, 0, 4), {2, a->dilation.v + 1}, a->groups};
-    return tc_cpu_make(m, TC_OP_conv, flat_attr, (tc_val[]){part, kernel}, 2);
+    return tc_b_2(m, conv, flat_attr, part, kernel);
 }
 
 /* Three axes: a sum over the kernel's depth of convolutions of two. */
-static bool conv_deep(tc_cpu_maker *m, tc_val x, const tc_attr_conv *a)
+static bool conv_deep(tc_build *m, tc_val x, const tc_attr_conv *a)
 {
-    const tc_type *out = tc_cpu_out_type(m, 0), *w = tc_cpu_in_type(m, 1);
+    const tc_type *out = tc_b_out_type(m, 0), *w = tc_b_in_type(m, 1);
     const int64_t *end = out->dim + out->rank - 3;
     x = with_borders(m, x, a);
     tc_val sum = TC_NONE;
     for (int64_t d = 0; d < w->dim[2] && m->status == TC_OK; d++) {
-        tc_val part = conv_plane(m, x, tc_cpu_in(m, 1), a, d, end[0]);
-        sum = sum ? tc_cpu_add(m, sum, part) : part;
+        tc_val part = conv_plane(m, x, tc_b_in(m, 1), a, d, end[0]);
+        sum = sum ? tc_b_add(m, sum, part) : part;
     }
     int64_t batch = tc_type_count(out) / (w->dim[0] * end[0] * end[1] * end[2]);
-    if (tc_cpu_in(m, 2))
-        sum = tc_cpu_add(m, sum,
-                         tc_cpu_reshape(m, tc_cpu_in(m, 2), 4, (int64_t[]){1, w->dim[0], 1, 1}));
-    sum = tc_cpu_reshape(m, sum, 5, (int64_t[]){batch, end[0], w->dim[0], end[1], end[2]});
-    return tc_cpu_done(m, tc_cpu_permute(m, sum, (int64_t[]){0, 2, 1, 3, 4}));
+    if (tc_b_in(m, 2))
+        sum = tc_b_add(m, sum, tc_b_reshape(m, tc_b_in(m, 2), 4, (int64_t[]){1, w->dim[0], 1, 1}));
+    sum = tc_b_reshape(m, sum, 5, (int64_t[]){batch, end[0], w->dim[0], end[1], end[2]});
+    return tc_cpu_done(m, tc_b_permute(m, sum, (int64_t[]){0, 2, 1, 3, 4}));
 }
 
 /* A batch of one, borders that are not the same on both sides as a pad of their own, three axes one
  * by one. */
-bool tc_cpu_form_conv(tc_cpu_maker *m)
+bool tc_cpu_form_conv(tc_build *m)
 {
     const tc_attr_conv *a = m->node->attr;
-    const tc_type *t = tc_cpu_in_type(m, 0);
-    tc_val x = tc_cpu_in(m, 0);
-    if (!tc_type_count(tc_cpu_out_type(m, 0)))
+    const tc_type *t = tc_b_in_type(m, 0);
+    tc_val x = tc_b_in(m, 0);
+    if (!tc_type_count(tc_b_out_type(m, 0)))
         return false;
     if (t->rank == a->stride.n + 1)
         x = with_batch(m, x);
@@ -402,38 +398,37 @@ bool tc_cpu_form_conv(tc_cpu_maker *m)
         x = with_borders(m, x, a);
         plain->pad = tc_ints_fill(&m->ctx->arena, 0, a->pad.n);
     }
-    return tc_cpu_done(m,
-                       tc_cpu_make(m, TC_OP_conv, plain,
-                                   (tc_val[]){x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)}, m->node->n_in));
+    return tc_cpu_done(m, tc_b_op(m, TC_OP_conv, plain, (tc_val[]){x, tc_b_in(m, 1), tc_b_in(m, 2)},
+                                  m->node->n_in));
 }
 
 /* Zeros between the rows of an axis: s - 1 behind each, none behind the last. */
-static tc_val spread(tc_cpu_maker *m, tc_val x, int64_t axis, int64_t s)
+static tc_val spread(tc_build *m, tc_val x, int64_t axis, int64_t s)
 {
     if (m->status != TC_OK || s == 1)
         return x;
-    const tc_type *t = tc_cpu_type(m, x);
+    const tc_type *t = tc_b_type(m, x);
     int64_t dim[TC_MAX_RANK], border[2 * TC_MAX_RANK] = {0}, n = t->dim[axis];
     for (int32_t i = 0, k = 0; i < t->rank; i++) {
         dim[k++] = t->dim[i];
         if (i == axis)
             dim[k++] = 1;
     }
-    x = tc_cpu_reshape(m, x, t->rank + 1, dim);
+    x = tc_b_reshape(m, x, t->rank + 1, dim);
     border[2 * (axis + 1) + 1] = s - 1;
     tc_ints borders = tc_ints_copy(&m->ctx->arena, border, 2 * (t->rank + 1));
-    x = tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, borders, TC_pad_mode_constant, 0), &x, 1);
+    x = tc_b_1(m, pad, tc_b_attr(m, pad, borders, TC_pad_mode_constant, 0), x);
     memcpy(dim, t->dim, (size_t)t->rank * sizeof *dim);
     dim[axis] = n * s;
-    return tc_cpu_slice(m, tc_cpu_reshape(m, x, t->rank, dim), axis, 0, (n - 1) * s + 1);
+    return tc_b_slice(m, tc_b_reshape(m, x, t->rank, dim), axis, 0, (n - 1) * s + 1, 1);
 }
 
 /* Weights [in, out / groups, k...] turned around and as a convolution has them:
  * [out, in / groups, k...]. */
-static tc_val turned_weights(tc_cpu_maker *m, int64_t groups)
+static tc_val turned_weights(tc_build *m, int64_t groups)
 {
-    tc_val w = tc_cpu_in(m, 1);
-    const tc_type *t = tc_cpu_in_type(m, 1);
+    tc_val w = tc_b_in(m, 1);
+    const tc_type *t = tc_b_in_type(m, 1);
     int32_t r = t->rank;
     int64_t axes[TC_MAX_RANK], dim[TC_MAX_RANK + 1] = {groups, t->dim[0] / groups, t->dim[1]},
                                perm[TC_MAX_RANK + 1] = {0, 2, 1}, out[TC_MAX_RANK];
@@ -446,16 +441,16 @@ static tc_val turned_weights(tc_cpu_maker *m, int64_t groups)
     out[0] = t->dim[1] * groups;
     out[1] = t->dim[0] / groups;
     tc_ints around = tc_ints_copy(&m->ctx->arena, axes, r - 2);
-    w = tc_cpu_make(m, TC_OP_flip, TC_CPU_ATTR(m, flip, around), &w, 1);
-    w = tc_cpu_permute(m, tc_cpu_reshape(m, w, r + 1, dim), perm);
-    return tc_cpu_reshape(m, w, r, out);
+    w = tc_b_1(m, flip, tc_b_attr(m, flip, around), w);
+    w = tc_b_permute(m, tc_b_reshape(m, w, r + 1, dim), perm);
+    return tc_b_reshape(m, w, r, out);
 }
 
 /* A convolution of the operand with zeros between its rows, the weights turned around. */
-static bool spread_out(tc_cpu_maker *m, tc_val x)
+static bool spread_out(tc_build *m, tc_val x)
 {
     const tc_attr_conv_transpose *a = m->node->attr;
-    const tc_type *w = tc_cpu_in_type(m, 1);
+    const tc_type *w = tc_b_in_type(m, 1);
     int32_t n = a->stride.n;
     tc_attr_conv *plain = tc_new(&m->ctx->arena, tc_attr_conv);
     int64_t pad[2 * TC_MAX_RANK];
@@ -466,19 +461,19 @@ static bool spread_out(tc_cpu_maker *m, tc_val x)
     }
     *plain = (tc_attr_conv){tc_ints_fill(&m->ctx->arena, 1, n),
                             tc_ints_copy(&m->ctx->arena, pad, 2 * n), a->dilation, a->groups};
-    tc_val in[3] = {x, turned_weights(m, a->groups), tc_cpu_in(m, 2)};
-    return tc_cpu_done(m, tc_cpu_make(m, TC_OP_conv, plain, in, m->node->n_in));
+    tc_val in[3] = {x, turned_weights(m, a->groups), tc_b_in(m, 2)};
+    return tc_cpu_done(m, tc_b_op(m, TC_OP_conv, plain, in, m->node->n_in));
 }
 
-bool tc_cpu_form_conv_transpose(tc_cpu_maker *m)
+bool tc_cpu_form_conv_transpose(tc_build *m)
 {
     const tc_attr_conv_transpose *a = m->node->attr;
-    bool alone = tc_cpu_in_type(m, 0)->rank == a->stride.n + 1;
-    if (!tc_type_count(tc_cpu_out_type(m, 0)) || (!alone && a->stride.n < 3))
+    bool alone = tc_b_in_type(m, 0)->rank == a->stride.n + 1;
+    if (!tc_type_count(tc_b_out_type(m, 0)) || (!alone && a->stride.n < 3))
         return false;
-    tc_val x = alone ? with_batch(m, tc_cpu_in(m, 0)) : tc_cpu_in(m, 0);
+    tc_val x = alone ? with_batch(m, tc_b_in(m, 0)) : tc_b_in(m, 0);
     if (a->stride.n == 3)
         return spread_out(m, x);
-    tc_val in[3] = {x, tc_cpu_in(m, 1), tc_cpu_in(m, 2)};
-    return tc_cpu_done(m, tc_cpu_make(m, TC_OP_conv_transpose, a, in, m->node->n_in));
+    tc_val in[3] = {x, tc_b_in(m, 1), tc_b_in(m, 2)};
+    return tc_cpu_done(m, tc_b_op(m, TC_OP_conv_transpose, a, in, m->node->n_in));
 }

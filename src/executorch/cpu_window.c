@@ -5,13 +5,13 @@
 
 /* ---- pools ---- */
 
-static tc_ints two(tc_cpu_maker *m, int64_t a, int64_t b)
+static tc_ints two(tc_build *m, int64_t a, int64_t b)
 {
     return tc_ints_copy(&m->ctx->arena, (int64_t[]){a, b}, 2);
 }
 
 /* A pool as its record says, over axes i (or none: extent 1) and k of it. */
-static const void *flat_pool(tc_cpu_maker *m, int i, int k)
+static const void *flat_pool(tc_build *m, int i, int k)
 {
     const tc_attr_max_pool *p = m->node->attr;
     const tc_attr_avg_pool *q = m->node->attr;
@@ -19,36 +19,27 @@ static const void *flat_pool(tc_cpu_maker *m, int i, int k)
 #define PICK(list, none) two(m, i < 0 ? (none) : (list).v[i], k < 0 ? (none) : (list).v[k])
     switch (m->node->op) {
     case TC_OP_max_pool:
-        return TC_CPU_ATTR(m, max_pool, PICK(p->kernel, 1), PICK(p->stride, 1), PICK(p->pad, 0),
-                           PICK(p->dilation, 1), p->ceil);
+        return tc_b_attr(m, max_pool, PICK(p->kernel, 1), PICK(p->stride, 1), PICK(p->pad, 0),
+                         PICK(p->dilation, 1), p->ceil);
     case TC_OP_avg_pool:
-        return TC_CPU_ATTR(m, avg_pool, PICK(q->kernel, 1), PICK(q->stride, 1), PICK(q->pad, 0),
-                           q->ceil, q->include_pad, i < 0 || k < 0 ? q->divisor : 0);
+        return tc_b_attr(m, avg_pool, PICK(q->kernel, 1), PICK(q->stride, 1), PICK(q->pad, 0),
+                         q->ceil, q->include_pad, i < 0 || k < 0 ? q->divisor : 0);
     default:
-        return TC_CPU_ATTR(m, size, PICK(s->size, 1));
+        return tc_b_attr(m, size, PICK(s->size, 1));
     }
 #undef PICK
 }
 
-/* The node's operator on [.., 1, w] or the like; results as the node has them. */
-static tc_node *pool(tc_cpu_maker *m, tc_val x, const void *attr, int n_out)
-{
-    tc_node *made = NULL;
-    if (m->status == TC_OK)
-        m->status = tc_graph_emit(m->g, m->node->op, attr, &x, 1, n_out, m->loc, &made);
-    return m->status == TC_OK ? made : NULL;
-}
-
 /* [.., c, w] as [.., c, 1, w] */
-static bool pool_line(tc_cpu_maker *m)
+static bool pool_line(tc_build *m)
 {
-    const tc_type *t = tc_cpu_in_type(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0);
     int64_t dim[TC_MAX_RANK];
     memcpy(dim, t->dim, sizeof dim);
     dim[t->rank] = dim[t->rank - 1];
     dim[t->rank - 1] = 1;
-    tc_val x = tc_cpu_reshape(m, tc_cpu_in(m, 0), t->rank + 1, dim);
-    tc_node *made = pool(m, x, flat_pool(m, -1, 0), m->node->n_out);
+    tc_val x = tc_b_reshape(m, tc_b_in(m, 0), t->rank + 1, dim);
+    tc_node *made = tc_b_ops(m, m->node->op, flat_pool(m, -1, 0), &x, 1, m->node->n_out);
     for (int i = 0; made && i < m->node->n_out; i++)
         tc_cpu_give(m, i, made->out[i]);
     return true;
@@ -56,78 +47,77 @@ static bool pool_line(tc_cpu_maker *m)
 
 /* Planes first, then depth, which stands in the place of the height of planes as wide as the planes
  * are large. */
-static bool pool_deep(tc_cpu_maker *m)
+static bool pool_deep(tc_build *m)
 {
-    const tc_type *t = tc_cpu_in_type(m, 0), *out = tc_cpu_out_type(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0), *out = tc_b_out_type(m, 0);
     const int64_t *d = t->dim + t->rank - 3, *o = out->dim + out->rank - 3;
     int64_t rows = tc_type_count(t) / (d[0] * d[1] * d[2]);
-    tc_val x = tc_cpu_reshape(m, tc_cpu_in(m, 0), 3, (int64_t[]){rows * d[0], d[1], d[2]});
-    tc_node *plane = pool(m, x, flat_pool(m, 1, 2), 1);
+    tc_val x = tc_b_reshape(m, tc_b_in(m, 0), 3, (int64_t[]){rows * d[0], d[1], d[2]});
+    tc_node *plane = tc_b_ops(m, m->node->op, flat_pool(m, 1, 2), &x, 1, 1);
     if (!plane)
         return true;
-    x = tc_cpu_reshape(m, plane->out[0], 3, (int64_t[]){rows, d[0], o[1] * o[2]});
+    x = tc_b_reshape(m, plane->out[0], 3, (int64_t[]){rows, d[0], o[1] * o[2]});
     tc_attr_size *attr = (tc_attr_size *)(uintptr_t)flat_pool(m, 0, -1);
     if (m->node->op == TC_OP_adaptive_avg_pool)
         attr->size = two(m, attr->size.v[0], o[1] * o[2]);
-    tc_node *depth = pool(m, x, attr, 1);
+    tc_node *depth = tc_b_ops(m, m->node->op, attr, &x, 1, 1);
     return !depth || tc_cpu_done(m, depth->out[0]);
 }
 
-bool tc_cpu_form_max_pool(tc_cpu_maker *m)
+bool tc_cpu_form_max_pool(tc_build *m)
 {
     int n = ((const tc_attr_max_pool *)m->node->attr)->kernel.n;
-    if (!tc_type_count(tc_cpu_out_type(m, 0)))
+    if (!tc_type_count(tc_b_out_type(m, 0)))
         return false;
-    if (n == 3 && !tc_cpu_is_read(m, 1))
+    if (n == 3 && !tc_b_is_read(m, 1))
         return pool_deep(m);
     return n == 1 && pool_line(m);
 }
 
 /* A mean of means is the mean where all windows are of one size. */
-bool tc_cpu_form_avg_pool(tc_cpu_maker *m)
+bool tc_cpu_form_avg_pool(tc_build *m)
 {
     const tc_attr_avg_pool *a = m->node->attr;
     bool even = !a->ceil && !a->divisor;
     for (int i = 0; i < a->pad.n; i++)
         even = even && (a->include_pad || !a->pad.v[i]);
-    if (!tc_type_count(tc_cpu_out_type(m, 0)))
+    if (!tc_type_count(tc_b_out_type(m, 0)))
         return false;
     if (a->kernel.n == 3)
         return even && pool_deep(m);
     return a->kernel.n == 1 && pool_line(m);
 }
 
-bool tc_cpu_form_adaptive_avg_pool(tc_cpu_maker *m)
+bool tc_cpu_form_adaptive_avg_pool(tc_build *m)
 {
     const tc_attr_size *a = m->node->attr;
-    if (!tc_type_count(tc_cpu_in_type(m, 0)))
+    if (!tc_type_count(tc_b_in_type(m, 0)))
         return false;
     return a->size.n == 3 ? pool_deep(m) : a->size.n == 1 && pool_line(m);
 }
 
 /* The largest of each part of an axis. */
-static tc_val largest_parts(tc_cpu_maker *m, tc_val x, int64_t axis, int64_t n)
+static tc_val largest_parts(tc_build *m, tc_val x, int64_t axis, int64_t n)
 {
     enum { MOST = 64 };
     tc_val part[MOST];
     if (m->status != TC_OK || n > MOST)
         return TC_NONE;
-    int64_t extent = tc_cpu_type(m, x)->dim[axis];
+    int64_t extent = tc_b_type(m, x)->dim[axis];
     for (int64_t i = 0; i < n; i++) {
-        part[i] = tc_cpu_slice(m, x, axis, i * extent / n, ((i + 1) * extent + n - 1) / n);
-        part[i] =
-            tc_cpu_reduce(m, TC_OP_amax, part[i], tc_ints_copy(&m->ctx->arena, &axis, 1), true);
+        part[i] = tc_b_slice(m, x, axis, i * extent / n, ((i + 1) * extent + n - 1) / n, 1);
+        part[i] = tc_b_amax(m, part[i], tc_ints_copy(&m->ctx->arena, &axis, 1), true);
     }
-    return tc_cpu_cat(m, part, (int)n, axis);
+    return tc_b_cat(m, axis, part, (int)n);
 }
 
-bool tc_cpu_form_adaptive_max_pool(tc_cpu_maker *m)
+bool tc_cpu_form_adaptive_max_pool(tc_build *m)
 {
     const tc_attr_size *a = m->node->attr;
-    const tc_type *t = tc_cpu_in_type(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0);
     int first = t->rank - a->size.n;
-    tc_val x = tc_cpu_in(m, 0);
-    if (tc_cpu_is_read(m, 1))
+    tc_val x = tc_b_in(m, 0);
+    if (tc_b_is_read(m, 1))
         return false;
     for (int i = 0; i < a->size.n && x; i++)
         x = largest_parts(m, x, first + i, a->size.v[i]);
@@ -138,12 +128,11 @@ bool tc_cpu_form_adaptive_max_pool(tc_cpu_maker *m)
 
 /* How much each of n places along an axis counts for each place of the result: [n, out], by our own
  * kernel on n channels of which each has a one somewhere else. */
-static const float *axis_weights(tc_cpu_maker *m, int i, int64_t n, int64_t out)
+static const float *axis_weights(tc_build *m, int i, int64_t n, int64_t out)
 {
     const tc_attr_upsample *a = m->node->attr;
-    tc_arena *arena = &m->ctx->arena;
-    tc_tensor x = tc_tensor_new(arena, tc_type_make(m->ctx, TC_f32, 3, (int64_t[]){1, n, n}));
-    tc_tensor y = tc_tensor_new(arena, tc_type_make(m->ctx, TC_f32, 3, (int64_t[]){1, n, out}));
+    tc_tensor x = tc_b_tensor(m, TC_f32, 3, (int64_t[]){1, n, n});
+    tc_tensor y = tc_b_tensor(m, TC_f32, 3, (int64_t[]){1, n, out});
     memset(x.data, 0, tc_type_bytes(x.type));
     for (int64_t k = 0; k < n; k++)
         ((float *)x.data)[k * n + k] = 1;
@@ -158,37 +147,36 @@ static const float *axis_weights(tc_cpu_maker *m, int i, int64_t n, int64_t out)
 }
 
 /* Each place of the result shows one of the operand: the one that counts. */
-static tc_val resample_rows(tc_cpu_maker *m, tc_val x, int64_t axis, const float *weight, int64_t n,
+static tc_val resample_rows(tc_build *m, tc_val x, int64_t axis, const float *weight, int64_t n,
                             int64_t out)
 {
     int64_t *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)out);
     for (int64_t k = 0; k < n; k++)
         for (int64_t j = 0; j < out; j++)
             row[j] = weight[k * out + j] != 0 ? k : row[j];
-    return tc_cpu_pick(m, x, axis, row, out);
+    return tc_b_pick(m, x, axis, row, out);
 }
 
 /* A product along the axis, brought to the end for it. */
-static tc_val resample_product(tc_cpu_maker *m, tc_val x, int64_t axis, const float *weight,
-                               int64_t n, int64_t out)
+static tc_val resample_product(tc_build *m, tc_val x, int64_t axis, const float *weight, int64_t n,
+                               int64_t out)
 {
-    int32_t rank = tc_cpu_type(m, x)->rank;
+    int32_t rank = tc_b_type(m, x)->rank;
     int64_t to_end[TC_MAX_RANK], back[TC_MAX_RANK];
     for (int i = 0; i < rank; i++) {
         to_end[i] = i < axis ? i : i + 1 < rank ? i + 1 : axis;
         back[to_end[i]] = i;
     }
-    tc_val w = tc_graph_const(m->g, tc_type_make(m->ctx, TC_f32, 2, (int64_t[]){n, out}), weight,
-                              NULL, m->loc);
-    tc_val y = tc_cpu_matmul(m, tc_cpu_permute(m, x, to_end), w);
-    return m->status == TC_OK ? tc_cpu_permute(m, y, back) : TC_NONE;
+    tc_val w = tc_b_data(m, tc_type_make(m->ctx, TC_f32, 2, (int64_t[]){n, out}), weight);
+    tc_val y = tc_b_matmul(m, tc_b_permute(m, x, to_end), w);
+    return m->status == TC_OK ? tc_b_permute(m, y, back) : TC_NONE;
 }
 
-static bool resample(tc_cpu_maker *m, bool rows)
+static bool resample(tc_build *m, bool rows)
 {
     enum { MOST = 1 << 22 }; /* weights of an axis */
-    const tc_type *t = tc_cpu_in_type(m, 0), *out = tc_cpu_out_type(m, 0);
-    tc_val x = rows ? tc_cpu_in(m, 0) : tc_cpu_real(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0), *out = tc_b_out_type(m, 0);
+    tc_val x = rows ? tc_b_in(m, 0) : tc_cpu_real(m, 0);
     if (!tc_type_count(t) || !tc_type_count(out) || (!rows && t->dtype == TC_f64))
         return false;
     for (int i = 0; i < t->rank - 2 && m->status == TC_OK; i++) {
@@ -202,19 +190,19 @@ static bool resample(tc_cpu_maker *m, bool rows)
     return tc_cpu_done(m, x);
 }
 
-bool tc_cpu_form_upsample_nearest(tc_cpu_maker *m)
+bool tc_cpu_form_upsample_nearest(tc_build *m)
 {
     return resample(m, true);
 }
-bool tc_cpu_form_upsample_nearest_exact(tc_cpu_maker *m)
+bool tc_cpu_form_upsample_nearest_exact(tc_build *m)
 {
     return resample(m, true);
 }
-bool tc_cpu_form_upsample_linear(tc_cpu_maker *m)
+bool tc_cpu_form_upsample_linear(tc_build *m)
 {
     return resample(m, false);
 }
-bool tc_cpu_form_upsample_cubic(tc_cpu_maker *m)
+bool tc_cpu_form_upsample_cubic(tc_build *m)
 {
     return resample(m, false);
 }
@@ -222,14 +210,14 @@ bool tc_cpu_form_upsample_cubic(tc_cpu_maker *m)
 /* ---- windows as columns ---- */
 
 /* For every place of the kernel, every place of the result: where it reads. */
-static tc_val window_rows(tc_cpu_maker *m, tc_val x, int64_t axis, int64_t kernel, int64_t places,
+static tc_val window_rows(tc_build *m, tc_val x, int64_t axis, int64_t kernel, int64_t places,
                           int64_t dilation, int64_t stride)
 {
     int64_t *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)(kernel * places));
     for (int64_t k = 0; k < kernel; k++)
         for (int64_t o = 0; o < places; o++)
             row[k * places + o] = o * stride + k * dilation;
-    return tc_cpu_pick(m, x, axis, row, kernel * places);
+    return tc_b_pick(m, x, axis, row, kernel * places);
 }
 
 static int64_t places(int64_t in, int64_t pad, int64_t kernel, int64_t dilation, int64_t stride)
@@ -238,26 +226,26 @@ static int64_t places(int64_t in, int64_t pad, int64_t kernel, int64_t dilation,
 }
 
 /* x: [n, c, h, w] to [n, c kh kw, oh ow] */
-bool tc_cpu_form_im2col(tc_cpu_maker *m)
+bool tc_cpu_form_im2col(tc_build *m)
 {
     const tc_attr_im2col *a = m->node->attr;
-    const tc_type *t = tc_cpu_in_type(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0);
     const int64_t *hw = t->dim + t->rank - 2, *k = a->kernel.v, *p = a->pad.v;
     int64_t n = t->rank == 4 ? t->dim[0] : 1, c = t->dim[t->rank - 3];
     int64_t oh = places(hw[0], p[0], k[0], a->dilation.v[0], a->stride.v[0]);
     int64_t ow = places(hw[1], p[1], k[1], a->dilation.v[1], a->stride.v[1]);
-    tc_val x = tc_cpu_reshape(m, tc_cpu_in(m, 0), 4, (int64_t[]){n, c, hw[0], hw[1]});
+    tc_val x = tc_b_reshape(m, tc_b_in(m, 0), 4, (int64_t[]){n, c, hw[0], hw[1]});
     tc_ints pad = tc_ints_copy(&m->ctx->arena, (int64_t[]){0, 0, 0, 0, p[0], p[0], p[1], p[1]}, 8);
     if (p[0] || p[1])
-        x = tc_cpu_make(m, TC_OP_pad, TC_CPU_ATTR(m, pad, pad, TC_pad_mode_constant, 0), &x, 1);
+        x = tc_b_1(m, pad, tc_b_attr(m, pad, pad, TC_pad_mode_constant, 0), x);
     x = window_rows(m, x, 2, k[0], oh, a->dilation.v[0], a->stride.v[0]);
     x = window_rows(m, x, 3, k[1], ow, a->dilation.v[1], a->stride.v[1]);
-    x = tc_cpu_reshape(m, x, 6, (int64_t[]){n, c, k[0], oh, k[1], ow});
-    return tc_cpu_done(m, tc_cpu_permute(m, x, (int64_t[]){0, 1, 2, 4, 3, 5}));
+    x = tc_b_reshape(m, x, 6, (int64_t[]){n, c, k[0], oh, k[1], ow});
+    return tc_cpu_done(m, tc_b_permute(m, x, (int64_t[]){0, 1, 2, 4, 3, 5}));
 }
 
 /* x: [n, c kh kw, oh ow] added into [n, c, h, w] */
-bool tc_cpu_form_col2im(tc_cpu_maker *m)
+bool tc_cpu_form_col2im(tc_build *m)
 {
     const tc_attr_col2im *a = m->node->attr;
     const int64_t *k = a->kernel.v, *s = a->size.v, *p = a->pad.v;
@@ -265,36 +253,34 @@ bool tc_cpu_form_col2im(tc_cpu_maker *m)
     int64_t oh = places(s[0], p[0], k[0], a->dilation.v[0], a->stride.v[0]);
     int64_t ow = places(s[1], p[1], k[1], a->dilation.v[1], a->stride.v[1]);
     int64_t each = k[0] * k[1] * oh * ow;
-    if (!each || !tc_type_count(tc_cpu_in_type(m, 0)))
+    if (!each || !tc_type_count(tc_b_in_type(m, 0)))
         return false;
-    int64_t rows = tc_type_count(tc_cpu_in_type(m, 0)) / each,
+    int64_t rows = tc_type_count(tc_b_in_type(m, 0)) / each,
             *at = tc_new_n(&m->ctx->arena, int64_t, (size_t)each);
     for (int64_t i = 0; i < each; i++) {
         int64_t x = i % ow, y = i / ow % oh, kx = i / (ow * oh) % k[1], ky = i / (ow * oh * k[1]);
         at[i] = (y * a->stride.v[0] + ky * a->dilation.v[0]) * w + x * a->stride.v[1] +
                 kx * a->dilation.v[1];
     }
-    tc_val source = tc_cpu_reshape(m, tc_cpu_in(m, 0), 2, (int64_t[]){rows, each});
-    const tc_type *type =
-        tc_type_make(m->ctx, tc_cpu_in_type(m, 0)->dtype, 2, (int64_t[]){rows, h * w});
-    tc_val zeros = tc_graph_const(
-        m->g, type, tc_arena_array(&m->ctx->arena, 1, tc_type_bytes(type), 16), NULL, m->loc);
-    tc_val index = tc_cpu_ints(m, at, 1, &each);
-    tc_val y = tc_cpu_make(m, TC_OP_index_put, TC_CPU_ATTR(m, index_put, true),
-                           (tc_val[]){zeros, source, TC_NONE, index}, 4);
-    y = tc_cpu_reshape(m, y, 3, (int64_t[]){rows, h, w});
+    tc_val source = tc_b_reshape(m, tc_b_in(m, 0), 2, (int64_t[]){rows, each});
+    tc_tensor none = tc_b_tensor(m, tc_b_in_type(m, 0)->dtype, 2, (int64_t[]){rows, h * w});
+    memset(none.data, 0, tc_type_bytes(none.type));
+    tc_val zeros = tc_b_const(m, none, NULL);
+    tc_val index = tc_b_ints(m, at, 1, &each);
+    tc_val y = tc_b_op(m, TC_OP_index_put, tc_b_attr(m, index_put, true),
+                       (tc_val[]){zeros, source, TC_NONE, index}, 4);
+    y = tc_b_reshape(m, y, 3, (int64_t[]){rows, h, w});
     return tc_cpu_done(
-        m, tc_cpu_slice(m, tc_cpu_slice(m, y, 1, p[0], p[0] + s[0]), 2, p[1], p[1] + s[1]));
+        m, tc_b_slice(m, tc_b_slice(m, y, 1, p[0], p[0] + s[0], 1), 2, p[1], p[1] + s[1], 1));
 }
 
-bool tc_cpu_form_channel_shuffle(tc_cpu_maker *m)
+bool tc_cpu_form_channel_shuffle(tc_build *m)
 {
     int64_t groups = ((const tc_attr_factor *)m->node->attr)->factor;
-    const tc_type *t = tc_cpu_in_type(m, 0);
+    const tc_type *t = tc_b_in_type(m, 0);
     int64_t c = t->dim[1], rest = c && t->dim[0] ? tc_type_count(t) / (t->dim[0] * c) : 0;
     if (!rest || !groups)
         return false;
-    tc_val x =
-        tc_cpu_reshape(m, tc_cpu_in(m, 0), 4, (int64_t[]){t->dim[0], groups, c / groups, rest});
-    return tc_cpu_done(m, tc_cpu_permute(m, x, (int64_t[]){0, 2, 1, 3}));
+    tc_val x = tc_b_reshape(m, tc_b_in(m, 0), 4, (int64_t[]){t->dim[0], groups, c / groups, rest});
+    return tc_cpu_done(m, tc_b_permute(m, x, (int64_t[]){0, 2, 1, 3}));
 }

@@ -39,6 +39,11 @@ void tc_b_unsupported(tc_build *b, const char *format, ...)
 
 /* ---- operators ---- */
 
+tc_build tc_build_instead(tc_rewrite *rw, const tc_node *node)
+{
+    return (tc_build){.ctx = rw->ctx, .g = rw->to, .loc = node->loc, .rw = rw, .node = node};
+}
+
 tc_node *tc_b_ops(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out)
 {
     if (b->status != TC_OK)
@@ -66,18 +71,12 @@ tc_val tc_b_binary(tc_build *b, tc_op op, tc_val x, tc_val y)
 
 tc_val tc_b_add_n(tc_build *b, tc_val x, double number)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
-    tc_val k = tc_b_scalar(b, tc_b_dtype(b, x), number);
-    return tc_b_add(b, x, k);
+    return tc_b_add(b, x, tc_b_number(b, x, number));
 }
 
 tc_val tc_b_mul_n(tc_build *b, tc_val x, double number)
 {
-    if (b->status != TC_OK || number == 1)
-        return b->status == TC_OK ? x : TC_NONE;
-    tc_val k = tc_b_scalar(b, tc_b_dtype(b, x), number);
-    return tc_b_mul(b, x, k);
+    return number == 1 && b->status == TC_OK ? x : tc_b_mul(b, x, tc_b_number(b, x, number));
 }
 
 tc_val tc_b_clamp(tc_build *b, tc_val x, double lo, double hi)
@@ -94,12 +93,16 @@ tc_val tc_b_cast(tc_build *b, tc_val x, tc_dtype dtype)
 
 /* ---- movement ---- */
 
+static bool has_dims(const tc_type *t, int rank, const int64_t *dim)
+{
+    return t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0);
+}
+
 tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
 {
     if (b->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_b_type(b, x);
-    if (!b->every && t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
+    if (!b->every && has_dims(tc_b_type(b, x), rank, dim))
         return x;
     if (rank > TC_MAX_RANK) {
         tc_b_unsupported(b, "a tensor of %d axes; at most %d are handled", rank, TC_MAX_RANK);
@@ -126,7 +129,7 @@ tc_val tc_b_flat(tc_build *b, tc_val x)
     return tc_b_reshape(b, x, 1, &count);
 }
 
-tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int axis)
+tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int64_t axis)
 {
     if (b->status != TC_OK)
         return TC_NONE;
@@ -162,13 +165,12 @@ tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim)
 {
     if (b->status != TC_OK)
         return TC_NONE;
-    const tc_type *t = tc_b_type(b, x);
-    if (!b->every && t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0))
+    if (!b->every && has_dims(tc_b_type(b, x), rank, dim))
         return x;
     return tc_b_1(b, expand, tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank)), x);
 }
 
-tc_val tc_b_slice(tc_build *b, tc_val x, int axis, int64_t start, int64_t end, int64_t step)
+tc_val tc_b_slice(tc_build *b, tc_val x, int64_t axis, int64_t start, int64_t end, int64_t step)
 {
     if (b->status != TC_OK)
         return TC_NONE;
@@ -177,13 +179,12 @@ tc_val tc_b_slice(tc_build *b, tc_val x, int axis, int64_t start, int64_t end, i
     return tc_b_1(b, slice, tc_b_attr(b, slice, axis, start, end, step), x);
 }
 
-tc_val tc_b_flip(tc_build *b, tc_val x, int axis)
+tc_val tc_b_flip(tc_build *b, tc_val x, int64_t axis)
 {
-    int64_t one = axis;
-    return tc_b_1(b, flip, tc_b_attr(b, flip, tc_ints_copy(&b->ctx->arena, &one, 1)), x);
+    return tc_b_1(b, flip, tc_b_attr(b, flip, tc_ints_copy(&b->ctx->arena, &axis, 1)), x);
 }
 
-tc_val tc_b_cat(tc_build *b, int axis, const tc_val *in, int n)
+tc_val tc_b_cat(tc_build *b, int64_t axis, const tc_val *in, int n)
 {
     if (n == 1)
         return in[0];
@@ -205,9 +206,14 @@ tc_val tc_b_pad(tc_build *b, tc_val x, const int64_t *pad, double value)
     return tc_b_1(b, pad, a, x);
 }
 
-tc_val tc_b_select(tc_build *b, tc_val x, int axis, int64_t index)
+tc_val tc_b_select(tc_build *b, tc_val x, int64_t axis, int64_t index)
 {
     return tc_b_1(b, select, tc_b_attr(b, select, axis, index), x);
+}
+
+tc_val tc_b_pick(tc_build *b, tc_val x, int64_t axis, const int64_t *row, int64_t n)
+{
+    return tc_b_index_select(b, x, tc_b_list(b, row, n), axis);
 }
 
 tc_val tc_b_gather_nd(tc_build *b, tc_val x, tc_val flat, const tc_type *index, int first)
@@ -252,30 +258,37 @@ tc_val tc_b_const(tc_build *b, tc_tensor t, const char *name)
     return tc_graph_const(b->g, t.type, t.data, name, b->loc);
 }
 
+tc_val tc_b_data(tc_build *b, const tc_type *type, const void *data)
+{
+    return b->status == TC_OK ? tc_graph_const(b->g, type, data, NULL, b->loc) : TC_NONE;
+}
+
 tc_val tc_b_scalar(tc_build *b, tc_dtype dtype, double value)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
-    return tc_graph_scalar(b->g, dtype, value, b->loc);
+    return b->status == TC_OK ? tc_graph_scalar(b->g, dtype, value, b->loc) : TC_NONE;
+}
+
+tc_val tc_b_number(tc_build *b, tc_val like, double value)
+{
+    return tc_b_scalar(b, tc_b_dtype(b, like), value);
 }
 
 tc_val tc_b_scalar_i64(tc_build *b, tc_dtype dtype, int64_t value)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
     tc_tensor one = tc_b_tensor(b, dtype, 0, NULL);
     tc_store_i64(one, 0, value);
     return tc_b_const(b, one, NULL);
 }
 
+tc_val tc_b_ints(tc_build *b, const int64_t *v, int rank, const int64_t *dim)
+{
+    const tc_type *type = tc_type_make(b->ctx, TC_i64, rank, dim);
+    return tc_b_data(b, type, tc_arena_copy(&b->ctx->arena, v, tc_type_bytes(type)));
+}
+
 tc_val tc_b_list(tc_build *b, const int64_t *v, int64_t count)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
-    tc_tensor t = tc_b_tensor(b, TC_i64, 1, &count);
-    if (count)
-        memcpy(t.data, v, (size_t)count * sizeof *v);
-    return tc_b_const(b, t, NULL);
+    return tc_b_ints(b, v, 1, &count);
 }
 
 tc_val tc_b_full(tc_build *b, int rank, const int64_t *dim, double value, tc_dtype dtype)

@@ -28,7 +28,7 @@
 #ifndef TC_BUILD_H
 #define TC_BUILD_H
 
-#include "graph.h"
+#include "rewrite.h"
 
 typedef struct tc_build tc_build;
 typedef struct tc_facts tc_facts; /* read/facts.h */
@@ -40,8 +40,10 @@ struct tc_build {
     tc_status status;                      /* the first failure */
     void (*fold)(tc_build *b, tc_node *n); /* may make a new node a constant; or NULL */
     tc_facts *facts;                       /* what `fold` knows */
-    const char *subject; /* at the head of messages, "'aten.add.Tensor': "; or NULL */
-    bool every;          /* a node for every step, also where nothing changes */
+    const char *subject;                   /* at the head of messages, "'aten.add.Tensor': ", or NULL */
+    bool every;                            /* a node for every step, also where nothing changes */
+    tc_rewrite *rw;                        /* in a rewriter: its pass, ... */
+    const tc_node *node;                   /* ... and the node in whose place nodes are made */
 };
 
 static inline const tc_type *tc_b_type(const tc_build *b, tc_val x)
@@ -51,6 +53,26 @@ static inline const tc_type *tc_b_type(const tc_build *b, tc_val x)
 static inline tc_dtype tc_b_dtype(const tc_build *b, tc_val x)
 {
     return x ? tc_type_of(b->g, x)->dtype : TC_none;
+}
+
+/* In the place of a node: its operand i in the new graph (TC_NONE: it has none), the types of that
+ * and of its result i, and whether anybody reads the result. */
+tc_build tc_build_instead(tc_rewrite *rw, const tc_node *node);
+static inline tc_val tc_b_in(const tc_build *b, int i)
+{
+    return i < b->node->n_in ? b->rw->now[b->node->in[i]] : TC_NONE;
+}
+static inline const tc_type *tc_b_in_type(const tc_build *b, int i)
+{
+    return tc_type_of(b->g, tc_b_in(b, i));
+}
+static inline const tc_type *tc_b_out_type(const tc_build *b, int i)
+{
+    return tc_type_of(b->rw->from, b->node->out[i]);
+}
+static inline bool tc_b_is_read(const tc_build *b, int i)
+{
+    return i < b->node->n_out && b->rw->readers[b->node->out[i]] > 0;
 }
 
 /* A record of attributes in the context's arena. */
@@ -74,10 +96,12 @@ void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
 #define TC_VERB_none_1_1_1 ~, TC_VERB_1
 #define TC_VERB_none_2_2_1 ~, TC_VERB_2
 #define TC_VERB_none_3_3_1 ~, TC_VERB_3
+#define TC_VERB_none_2_3_1 ~, TC_VERB_2_3    /* the third may be none */
 #define TC_VERB_alpha_2_2_1 ~, TC_VERB_SUM   /* alpha is 1 */
 #define TC_VERB_div_2_2_1 ~, TC_VERB_EXACT   /* the exact quotient */
 #define TC_VERB_axis_1_1_1 ~, TC_VERB_AXIS   /* (b, x, axis) */
 #define TC_VERB_axis_2_2_1 ~, TC_VERB_AXIS_2 /* (b, x, y, axis) */
+#define TC_VERB_axes_1_1_1 ~, TC_VERB_AXES   /* (b, x, axes, keepdim) */
 #define TC_VERB_tosa_axis_1_1_1 ~, TC_VERB_TOSA_AXIS
 #define TC_VERB_tosa_axis_nan_1_1_1 ~, TC_VERB_TOSA_AXIS_NAN /* NaN goes through */
 #define TC_VERB_tosa_nan_2_2_1 ~, TC_VERB_TOSA_NAN
@@ -105,6 +129,11 @@ void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
     {                                                                                              \
         return tc_b_3(b, name, NULL, x, y, z);                                                     \
     }
+#define TC_VERB_2_3(name)                                                                          \
+    static inline tc_val tc_b_##name(tc_build *b, tc_val x, tc_val y, tc_val z)                    \
+    {                                                                                              \
+        return tc_b_op(b, TC_OP_##name, NULL, (tc_val[]){x, y, z}, z ? 3 : 2);                     \
+    }
 #define TC_VERB_WITH_1(name, parameters, ...)                                                      \
     static inline tc_val tc_b_##name parameters                                                    \
     {                                                                                              \
@@ -121,6 +150,8 @@ void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
 #define TC_VERB_AXIS(name) TC_VERB_WITH_1(name, (tc_build * b, tc_val x, int64_t axis), axis, axis)
 #define TC_VERB_AXIS_2(name)                                                                       \
     TC_VERB_WITH_2(name, (tc_build * b, tc_val x, tc_val y, int64_t axis), axis, axis)
+#define TC_VERB_AXES(name)                                                                         \
+    TC_VERB_WITH_1(name, (tc_build * b, tc_val x, tc_ints axes, bool keepdim), axes, axes, keepdim)
 #define TC_VERB_TOSA_AXIS(name)                                                                    \
     TC_VERB_WITH_1(name, (tc_build * b, tc_val x, int64_t axis), tosa_axis, axis)
 #define TC_VERB_TOSA_AXIS_NAN(name)                                                                \
@@ -155,24 +186,30 @@ tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
 tc_val tc_b_reshape_as(tc_build *b, tc_val x, const tc_type *like);
 tc_val tc_b_expand_as(tc_build *b, tc_val x, const tc_type *like);
 tc_val tc_b_flat(tc_build *b, tc_val x);
-tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int axis);
+tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int64_t axis);
 tc_val tc_b_permute(tc_build *b, tc_val x, const int64_t *perm);
 tc_val tc_b_swap(tc_build *b, tc_val x, int i, int j);
 tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim);
-tc_val tc_b_slice(tc_build *b, tc_val x, int axis, int64_t start, int64_t end, int64_t step);
-tc_val tc_b_flip(tc_build *b, tc_val x, int axis);
-tc_val tc_b_cat(tc_build *b, int axis, const tc_val *in, int n);
+tc_val tc_b_slice(tc_build *b, tc_val x, int64_t axis, int64_t start, int64_t end, int64_t step);
+tc_val tc_b_flip(tc_build *b, tc_val x, int64_t axis);
+tc_val tc_b_cat(tc_build *b, int64_t axis, const tc_val *in, int n);
 /* pad: before and after of every axis; the same number everywhere. */
 tc_val tc_b_pad(tc_build *b, tc_val x, const int64_t *pad, double value);
-tc_val tc_b_select(tc_build *b, tc_val x, int axis, int64_t index);
+tc_val tc_b_select(tc_build *b, tc_val x, int64_t axis, int64_t index);
+/* Rows of an axis by number. */
+tc_val tc_b_pick(tc_build *b, tc_val x, int64_t axis, const int64_t *row, int64_t n);
 /* What lies behind the first axes of x at flat, which counts along them; the result has the axes of
  * index but its last, then those of x that are left. */
 tc_val tc_b_gather_nd(tc_build *b, tc_val x, tc_val flat, const tc_type *index, int first);
 
-/* ---- constants; the numbers are copied, except by tc_b_const ---- */
+/* ---- constants; the numbers are copied, except by tc_b_const and tc_b_data ---- */
 tc_val tc_b_const(tc_build *b, tc_tensor t, const char *name);
+tc_val tc_b_data(tc_build *b, const tc_type *type, const void *data);
+/* One number without axes: of that type, of the type of `like`; a whole one. */
 tc_val tc_b_scalar(tc_build *b, tc_dtype dtype, double value);
 tc_val tc_b_scalar_i64(tc_build *b, tc_dtype dtype, int64_t value);
+tc_val tc_b_number(tc_build *b, tc_val like, double value);
+tc_val tc_b_ints(tc_build *b, const int64_t *v, int rank, const int64_t *dim); /* i64 */
 tc_val tc_b_list(tc_build *b, const int64_t *v, int64_t count);
 tc_val tc_b_full(tc_build *b, int rank, const int64_t *dim, double value, tc_dtype dtype);
 tc_val tc_b_arange(tc_build *b, int64_t count, tc_dtype dtype);
