@@ -40,7 +40,7 @@ struct tc_build {
     tc_status status;                      /* the first failure */
     void (*fold)(tc_build *b, tc_node *n); /* may make a new node a constant; or NULL */
     tc_facts *facts;                       /* what `fold` knows */
-    const char *subject;                   /* at the head of messages, "'aten.add.Tensor': ", or NULL */
+    const char *subject;                   /* at the head of messages: 'aten.add.Tensor'; or NULL */
     bool every;                            /* a node for every step, also where nothing changes */
     tc_rewrite *rw;                        /* in a rewriter: its pass, ... */
     const tc_node *node;                   /* ... and the node in whose place nodes are made */
