@@ -69,7 +69,7 @@ static tc_status work(tc_ctx *ctx, char **argv)
     tc_compile_options o = tc_compile_options_default();
     tc_status status = tc_model_open(ctx, argv[1], NULL, &model);
     if (status == TC_OK)
-        status = tc_dataset_callback(ctx, SAMPLES, make_sample, NULL, &samples);
+        status = tc_dataset_new(ctx, SAMPLES, make_sample, NULL, &samples);
     if (status != TC_OK)
         return status;
     q.samples = samples;

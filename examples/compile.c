@@ -16,11 +16,11 @@ static tc_status compile(tc_ctx *ctx, char **argv)
     tc_compile_options options = tc_compile_options_default();
     tc_status status = tc_model_open(ctx, argv[1], NULL, &model);
     if (status == TC_OK)
-        status = tc_dataset_files(ctx, &data, 1, &samples);
+        status = tc_dataset_open(ctx, &data, 1, &samples);
     if (status != TC_OK)
         return status;
     options.target = argv[3];
-    options.samples = samples;
+    options.quant.samples = samples;
     status = tc_compile(ctx, model, &options, &compiled);
     if (status == TC_OK)
         status = tc_compiled_write(ctx, compiled, TC_OUTPUT_PTE, argv[4]);

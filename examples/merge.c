@@ -20,7 +20,7 @@ static tc_status observe(tc_ctx *ctx, const tc_model *model, char **part, size_t
         o.merge = before;
         o.n_merge = before ? n : 0;
         out[i].name = part[i];
-        status = tc_dataset_files(ctx, file, 1, &o.samples);
+        status = tc_dataset_open(ctx, file, 1, &o.samples);
         if (status == TC_OK)
             status = tc_observe_model(ctx, model, &o, &out[i].bytes);
     }

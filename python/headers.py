@@ -17,7 +17,7 @@ from pathlib import Path
 ORDER = ["base", "context", "about", "model", "data", "quantize", "compile", "run", "inspect", "profile", "report", "evaluate"]
 
 SCALAR = {
-    "void": "None", "char": "c_char", "int": "c_int", "size_t": "c_size_t", "double": "c_double", "float": "c_float",
+    "void": "None", "bool": "c_bool", "char": "c_char", "int": "c_int", "size_t": "c_size_t", "double": "c_double", "float": "c_float",
     "int8_t": "c_int8", "uint8_t": "c_uint8", "int16_t": "c_int16", "uint16_t": "c_uint16",
     "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64", "uint64_t": "c_uint64",
 }
@@ -112,7 +112,7 @@ def make(header: str, comment: str, text: str, section: str) -> Item | None:
     if m := re.fullmatch(r"typedef (.+\));", t):
         returns, name, params = function(m[1])
         return Item("callback", name, header, comment, text, section, returns=returns, params=params)
-    if m := re.fullmatch(r"TC_API (?:TC_MUST_USE )?(.+\));", t):
+    if m := re.fullmatch(r"TC_API (?:TC_EXPERIMENTAL )?(?:TC_MUST_USE )?(.+\));", t):
         returns, name, params = function(m[1])
         return Item("function", name, header, comment, text, section, returns=returns, params=params)
     raise SystemExit(f"headers.py: {header}.h has something of another form:\n{text}")
@@ -180,7 +180,7 @@ def bindings(include: Path) -> str:
     _, items = read(include)
     known = {i.name: i.kind for i in items if i.name}
     out = ['# SPDX-License-Identifier: Apache-2.0', '"""Made by headers.py from include/tosac/*.h: records, callbacks and functions."""',
-           "# fmt: off", "from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_float, c_int, c_int8, c_int16, c_int32, c_int64,",
+           "# fmt: off", "from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int8, c_int16, c_int32, c_int64,",
            "                    c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)", ""]
     functions = []
     for i in items:

@@ -35,7 +35,7 @@ complete -c tosac -n '__fish_seen_subcommand_from compile' -l vela-timeout -r -d
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l refusal-seconds -r -d 'seconds for finding what in a refused region is to blame (60)'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l max-scratch -r -d 'Ethos-U: the most memory a region may need; slower or smaller schedules are tried'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l strict -d 'a part that is refused is an error; else it goes to the CPU with a warning'
-complete -c tosac -n '__fish_seen_subcommand_from compile' -l places -d 'a .pte keeps line, module and node of every step, as ExecuTorch\'s stack traces'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l locations -d 'a .pte keeps line, module and node of every step, as ExecuTorch\'s stack traces'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l check -d 'run the program before and after every step, on samples of the calibration data'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l no-execute -d 'what is written is not run beside the float model first; Ethos-U: command streams are verified only'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l report -r -d 'a page on all of it, or with FILE.json the same for programs'

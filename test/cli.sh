@@ -726,10 +726,10 @@ if type -P vela >/dev/null; then # not the function above
     holds "memory is the accelerator's" grep -q 'of the accelerator' "$dir/v.json"
 fi
 
-expect 0 'p.pte: ' compile $digits/model.pt2 -t cpu -o "$dir/p.pte" --places
+expect 0 'p.pte: ' compile $digits/model.pt2 -t cpu -o "$dir/p.pte" --locations
 holds 'steps know their module' grep -qa 'features.1.conv.0.0' "$dir/p.pte"
 expect 0 'f32[1000,10]' run "$dir/p.pte" -i $digits/test.npz
-expect 0 'q.pte: ' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/q.pte" --places
+expect 0 'q.pte: ' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/q.pte" --locations
 holds "so do a delegate's" grep -qa 'hardtanh_5 = aten.hardtanh.default' "$dir/q.pte"
 
 # TensorFlow Lite: a signature's names, what outlives a run, an axis that is left open.

@@ -61,14 +61,14 @@ static tc_status work(tc_ctx *ctx, const job *j)
     tc_quantize_options q = tc_quantize_options_default();
     tc_compile_options o = tc_compile_options_default();
     TC_TRY(tc_model_open(ctx, j->model, NULL, &model));
-    TC_TRY(tc_dataset_files(ctx, &j->data, 1, &calib));
+    TC_TRY(tc_dataset_open(ctx, &j->data, 1, &calib));
     q.samples = calib;
     TC_TRY(tc_quantize_model(ctx, model, &q, &typed, NULL));
     o.target = j->target;
     TC_TRY(tc_compile(ctx, typed, &o, &compiled));
     TC_TRY(tc_compiled_write(ctx, compiled, TC_OUTPUT_PTE, j->out));
     TC_TRY(tc_program_new(ctx, tc_compiled_model(compiled), NULL, &program));
-    TC_TRY(tc_dataset_files(ctx, &j->data, 1, &inputs));
+    TC_TRY(tc_dataset_open(ctx, &j->data, 1, &inputs));
     TC_TRY(tc_program_bind_data(program, inputs, NULL, NULL, NULL));
     return tc_program_run(program);
 }

@@ -48,7 +48,7 @@ static tc_status run_program(tc_ctx *ctx, job *j, const tc_model *model)
     o.on_result = add_up;
     o.user = j;
     TRY(tc_program_new(ctx, model, NULL, &program));
-    TRY(tc_dataset_files(ctx, &j->data, 1, &inputs));
+    TRY(tc_dataset_open(ctx, &j->data, 1, &inputs));
     TRY(tc_program_bind_data(program, inputs, NULL, NULL, NULL));
     return tc_program_run_data(program, inputs, &o);
 }
@@ -62,11 +62,11 @@ static tc_status judge(tc_ctx *ctx, job *j, const tc_model *model, const tc_mode
     tc_evaluated found = tc_evaluated_default();
     tc_evaluate_options o = tc_evaluate_options_default();
     const tc_model *both[2] = {model, typed};
-    TRY(tc_dataset_files(ctx, &j->data, 1, &inputs));
+    TRY(tc_dataset_open(ctx, &j->data, 1, &inputs));
     TRY(tc_compare_models(ctx, model, typed, inputs, &compared));
     if (tc_comparison_value(compared, 0, &worst))
         j->sum += worst.sqnr_db;
-    TRY(tc_dataset_files(ctx, &j->data, 1, &inputs));
+    TRY(tc_dataset_open(ctx, &j->data, 1, &inputs));
     o.program = both;
     o.n_program = 2;
     o.data = inputs;
@@ -86,7 +86,7 @@ static tc_status work(tc_ctx *ctx, job *j)
     tc_compile_options o = tc_compile_options_default();
     char path[4096];
     TRY(tc_model_open(ctx, j->model, NULL, &model));
-    TRY(tc_dataset_files(ctx, &j->data, 1, &calib));
+    TRY(tc_dataset_open(ctx, &j->data, 1, &calib));
     q.samples = calib;
     TRY(tc_quantize_model(ctx, model, &q, &typed, NULL));
     o.target = j->target;

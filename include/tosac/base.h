@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base.h -- what every public header stands on: versions, statuses, spans of bytes, element types.
+/* base.h -- versions, status codes, byte spans and element types: included by all other headers.
  *
  * C11 and C++17.  Records whose first field is `size` grow at their end from version to version:
  * the caller sets it to sizeof the record it was compiled with, and the library reads and fills no
@@ -7,6 +7,7 @@
 #ifndef TOSAC_BASE_H
 #define TOSAC_BASE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,6 +22,15 @@ extern "C" {
 #else
 #define TC_API
 #define TC_MUST_USE
+#endif
+
+/* Experimental functions may change or go in any release; all others change with the first number
+ * of the version only.  With TOSAC_STABLE_ONLY defined, calling an experimental one is a warning.
+ */
+#if defined(TOSAC_STABLE_ONLY) && (defined(__GNUC__) || defined(__clang__))
+#define TC_EXPERIMENTAL __attribute__((deprecated("experimental: it may change in any release")))
+#else
+#define TC_EXPERIMENTAL
 #endif
 
 #define TC_SIZED_RECORD(T)                                                                         \
@@ -45,36 +55,36 @@ TC_API const char *tc_version(void);
 /* The same as a number that compares with TOSAC_VERSION_NUMBER: 100 for 0.1.0. */
 TC_API int tc_version_number(void);
 
-/* What a call came to; the first five and the last are the command line's exit codes. */
+/* The result of a call; the first five and the last are also the command line's exit codes. */
 typedef enum tc_status {
     TC_OK = 0,
-    TC_BAD_MODEL = 1,   /* the model or file is turned down */
-    TC_USAGE = 2,       /* an option or argument is mistaken */
-    TC_UNSUPPORTED = 3, /* fine, and beyond us today */
+    TC_BAD_MODEL = 1,   /* the model or file is not valid */
+    TC_USAGE = 2,       /* an option or argument is wrong */
+    TC_UNSUPPORTED = 3, /* the model is valid but not supported yet */
     TC_TOOL = 4,        /* an outside tool failed */
-    TC_NO_MEMORY = 5,   /* memory ran out; the context can only be freed */
-    TC_CANCELLED = 6,   /* tc_ctx_cancel(), or a callback that wanted no more */
-    TC_BUG = 70         /* our own mistake */
+    TC_NO_MEMORY = 5,   /* out of memory; the context can only be freed */
+    TC_CANCELLED = 6,   /* by tc_ctx_cancel() or by a callback */
+    TC_BUG = 70         /* a bug in tosac */
 } tc_status;
 
-/* A few words for people: "memory ran out".  Never NULL. */
+/* A short text: "out of memory".  Never NULL. */
 TC_API const char *tc_status_text(tc_status status);
 
-/* A span of bytes; whoever hands it out says who owns it. */
+/* A span of bytes; the function that returns it says who owns it. */
 typedef struct tc_bytes {
     const uint8_t *data;
     size_t size;
 } tc_bytes;
 
-/* How something is told: a page for people, or JSON for programs. */
+/* The form of a report: text for people, or JSON for programs. */
 typedef enum tc_form { TC_FORM_TEXT = 0, TC_FORM_JSON = 1 } tc_form;
 
-/* ---- what a value is ---- */
+/* ---- types and tensors ---- */
 
 enum { TC_MAX_RANK = 8 };
 
-/* Element types.  In memory i4 is kept in a byte, i48 and shape in eight; bf16, e4m3 and e5m2 are
- * their bits. */
+/* Element types.  In memory an i4 takes one byte, an i48 or shape eight; bf16, e4m3 and e5m2 are
+ * stored as their bits. */
 typedef enum tc_dtype {
     TC_none = 0, /* no element type */
     TC_bool = 1,
@@ -99,15 +109,15 @@ typedef enum tc_dtype {
     TC_DTYPE_COUNT
 } tc_dtype;
 
-/* "f32"; "none" for TC_none and for numbers that are no element type. */
+/* "f32"; "none" for TC_none and for invalid numbers. */
 TC_API const char *tc_dtype_name(tc_dtype dtype);
 
-/* Bytes of one element in memory; 0 when it is no element type. */
+/* Bytes of one element in memory; 0 for an invalid number. */
 TC_API size_t tc_dtype_bytes(tc_dtype dtype);
 
 /* How stored integers stand for real numbers:
  *
- *   real = scale[c] * (stored - zero[c]),  lo <= stored <= hi,  c the place along `axis`.      */
+ *   real = scale[c] * (stored - zero[c]),  lo <= stored <= hi,  c the index along `axis`.      */
 typedef struct tc_quant {
     int32_t axis;   /* the channel axis, or -1 when one pair serves the whole tensor */
     int32_t count;  /* 1, or the extent of that axis */
@@ -116,36 +126,35 @@ typedef struct tc_quant {
     const int64_t *zero;
 } tc_quant;
 
-/* What a value is: its storage, its shape, and -- in the same breath -- its meaning.  The records
- * that the library hands out live as long as their context. */
+/* A value's element type, shape and quantization.  Records that the library returns live as long
+ * as their context. */
 typedef struct tc_type {
     tc_dtype dtype;
     int32_t rank;
     int64_t dim[TC_MAX_RANK]; /* zeros past the rank */
-    const tc_quant *quant;    /* NULL when the stored numbers are the real numbers */
+    const tc_quant *quant;    /* NULL: not quantized */
 } tc_type;
 
-/* Elements of a tensor of this type, and its bytes in memory. */
+/* The number of elements of such a tensor, and its size in bytes. */
 TC_API int64_t tc_type_count(const tc_type *type);
 TC_API size_t tc_type_bytes(const tc_type *type);
 
-/* Numbers in memory: row-major, last axis fastest, no gaps, in this machine's byte order. */
+/* A tensor in memory: row-major, last axis fastest, no gaps, native byte order. */
 typedef struct tc_tensor {
-    const tc_type *type; /* NULL: an operand that was left out */
-    void *data;          /* NULL: known by type only */
+    const tc_type *type; /* NULL: an optional operand that is absent */
+    void *data;          /* NULL: only the type is known */
 } tc_tensor;
 
-/* Stored numbers first .. first + n - 1 as doubles (of a complex type the real parts), without
- * their scale; and the same into float. */
+/* Stored elements first .. first + n - 1 as doubles (complex: the real parts), not dequantized; and
+ * the same as floats. */
 TC_API void tc_tensor_get_f64(const tc_tensor *tensor, int64_t first, size_t n, double *out);
 TC_API void tc_tensor_get_f32(const tc_tensor *tensor, int64_t first, size_t n, float *out);
 
-/* n doubles become stored numbers, by PyTorch's rules of conversion: toward zero for integers, to
- * the nearest for floats. */
+/* Stores n doubles, converted as PyTorch does: toward zero for integers, to nearest for floats. */
 TC_API void tc_tensor_put_f64(const tc_tensor *tensor, int64_t first, size_t n, const double *in);
 
-/* The fewest digits that read back as exactly this double, whole numbers in full; nan, inf and -inf
- * by name.  `out` has room for 32 characters. */
+/* The shortest text that reads back as exactly this double; nan, inf and -inf by name.  `out` has
+ * room for 32 characters. */
 TC_API void tc_text_f64(double value, char out[32]);
 
 #ifdef __cplusplus

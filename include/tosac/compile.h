@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compile.h -- a model becomes what a target loads; and what went where, and why. */
+/* compile.h -- compiles a model for a target; says what runs where, and why. */
 #ifndef TOSAC_COMPILE_H
 #define TOSAC_COMPILE_H
 
@@ -9,66 +9,86 @@
 extern "C" {
 #endif
 
-/* Whether a target string makes sense: "TOSA-1.0+INT+int16", "vgf", "vgf:TOSA-1.0+INT",
- * "ethos-u55-128", "ethos-u85-256", "cpu".  TC_USAGE and a message when it does not. */
+/* Checks a target string: "TOSA-1.0+INT+int16", "vgf", "vgf:TOSA-1.0+INT",
+ * "ethos-u55-128", "ethos-u85-256", "cpu".  TC_USAGE and a message when it is wrong. */
 TC_API TC_MUST_USE tc_status tc_target_check(tc_ctx *ctx, const char *target);
 
 /* A compiled model. */
 typedef struct tc_compiled tc_compiled;
 
-typedef struct tc_compile_options {
-    size_t size;        /* of this record */
-    const char *target; /* must be given */
-    const char *config; /* as tc_config_open() takes it; NULL: int8 for targets without float */
-    const tc_config *settings;  /* instead of config: settings made by tc_config_*(); or NULL */
-    tc_dataset *samples;        /* calibration data; NULL: none */
-    int samples_only_if_needed; /* not 0: data alone does not ask for quantization */
-    const char *const *cpu;     /* names or operators that stay on the CPU */
-    size_t n_cpu;
-    int check;           /* not 0: run the program before and after every step, and compare */
-    tc_on_pass *on_pass; /* told after every pass; or NULL */
-    void *user;          /* for on_pass */
-    /* Ethos-U: what Vela is told; NULL and 0 leave it to the target. */
-    const char *vela_ini;      /* a system description of one's own */
+/* How the model is quantized. */
+typedef struct tc_compile_quant {
+    const char *config;        /* a preset or a file, as tc_config_open() takes it; NULL: int8
+                                  for targets without float */
+    const tc_config *settings; /* instead of config: made by tc_config_*(); or NULL */
+    tc_dataset *samples;       /* calibration data; NULL: none */
+    bool only_if_needed;       /* samples alone do not ask for quantization */
+    bool keep_odd;             /* keep every calibration sample, outliers too */
+    uint64_t reserved[4];      /* for later versions: 0 */
+} tc_compile_quant;
+
+/* Ethos-U: Vela's options.  NULL and 0 leave the choice to the target. */
+typedef struct tc_compile_vela {
+    const char *ini;           /* a system description of your own */
     const char *system_config; /* which system of the description */
     const char *memory_mode;   /* which memory mode of the description */
     const char *optimise;      /* "Performance" or "Size" */
-    double vela_timeout;       /* seconds for a region; 0: ten minutes */
-    int64_t max_scratch;       /* bytes that a region may need; 0: any */
-    int strict; /* not 0: a region that is refused is an error; else what is to blame goes to the
-                   CPU */
-    int details; /* not 0: what a report tells of every operator is kept (Ethos-U: Vela's notes) */
-    int places;  /* not 0: a .pte keeps line, module and node of every step, as stack traces */
-    /* One .pte of several methods: each is compiled by itself, one after the other. */
+    double timeout;            /* seconds for a region; 0: ten minutes */
+    double refusal_seconds;    /* to find out which part of a region is refused; 0: a minute */
+    int64_t max_scratch;       /* bytes of working memory a region may need; 0: no limit */
+    uint64_t reserved[4];      /* for later versions: 0 */
+} tc_compile_vela;
+
+/* Experimental.  Goals instead of quant.config: the bits of each value and weight are searched for.
+ * 0: no such goal. */
+typedef struct tc_compile_goal {
+    double sqnr_db;       /* at least, on calibration samples */
+    double drop;          /* points of top-1 accuracy that may be lost: of labels, else of the
+                             float model's answers */
+    double cycles;        /* at most; Ethos-U, by the cost model */
+    double flash;         /* at most: bytes of constants; Ethos-U: compressed */
+    double seconds;       /* for the search; 0: ten minutes */
+    const char *labels;   /* of the calibration samples: a file or "by-folder"; or NULL */
+    uint64_t reserved[4]; /* for later versions: 0 */
+} tc_compile_goal;
+
+typedef struct tc_compile_options {
+    size_t size;        /* of this record */
+    const char *target; /* must be given */
+    tc_compile_quant quant;
+    tc_compile_vela vela;
+    tc_compile_goal goal;
+    const char *const *cpu; /* names or operators that stay on the CPU */
+    size_t n_cpu;
+    bool strict;         /* a region that is refused is an error; else the refused part goes to
+                            the CPU */
+    bool check;          /* run the program before and after every step, and compare */
+    bool no_execute;     /* do not run the result beside the model before it is written; Ethos-U:
+                            command streams are verified, but not executed on a sample */
+    bool details;        /* keep what a report says about every operator (Ethos-U: Vela's notes) */
+    bool locations;      /* a .pte keeps line, module and node of every step, as stack traces */
+    tc_on_pass *on_pass; /* called after every pass; or NULL */
+    void *user;          /* for on_pass */
+    /* Several methods in one .pte: each is compiled by itself, one after the other. */
     const char *method;  /* its name; NULL: "forward" */
-    tc_compiled *beside; /* the method before it, for the same target: buffers that share a name are
-                            one, in place and type.  What is made of the last holds them all */
-    int unexecuted; /* not 0: what is written is not run beside the model; Ethos-U: command streams
-                       are verified, but not executed on a sample */
-    /* Goals instead of settings: bits per value and per weight are searched for; 0: none. */
-    double target_sqnr_db; /* at least, on calibration samples */
-    double target_drop;    /* points of top-1 that may be lost: of labels, or of float's answers */
-    double max_cycles;     /* Ethos-U: by the cost model */
-    double max_flash;      /* bytes of constants; Ethos-U: compressed */
-    double search_seconds; /* that the search may take; 0: ten minutes */
-    const char *labels;    /* of the calibration samples: a file or "by-folder"; or NULL */
-    int keep_odd;          /* not 0: no calibration sample is set aside, however odd */
-    double refusal_seconds; /* for finding which part of a region is refused; 0: a minute */
+    tc_compiled *beside; /* the method before it, for the same target: buffers of the same name
+                            are shared.  The files made of the last method hold all of them */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 
-/* tc_model_run_passes() with stages among the passes: `quantize-model` wants samples,
- * `narrow-integers`, `split-regions` and `lower-to-tosa` want a target.  Of the options target,
- * config, settings, samples, cpu, on_pass and user count; all of them may be NULL.  TC_USAGE where a
- * stage is not told what it wants. */
-TC_API TC_MUST_USE tc_status tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
-                                                 const tc_compile_options *options);
+/* tc_model_run_passes() with stages among the passes: `quantize-model` needs samples;
+ * `narrow-integers`, `split-regions` and `lower-to-tosa` need a target.  Of the options target,
+ * quant, cpu, on_pass and user are used; all of them may be NULL.  TC_USAGE where a stage lacks what
+ * it needs. */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
+tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
+                    const tc_compile_options *options);
 
-/* Compile a model for a target: quantize it where it must be, split it into regions for the
- * accelerator and a rest for the CPU, lower the regions.  Nothing is written yet.
+/* Compiles a model for a target: quantizes it where needed, splits it into regions for the
+ * accelerator and a rest for the CPU, lowers the regions to TOSA.  Nothing is written yet.
  *
- *   model    stays as it is; one that is TOSA already is one region
- *   options  target must be there; the record is not needed after the call
+ *   model    is not changed; a TOSA model becomes one region
+ *   options  with a target; the record is not needed after the call
  *   out      on TC_OK, the result; it lives as long as the context
  *
  * On any other status *out is left alone, and the messages say what happened and where in the
@@ -76,47 +96,48 @@ TC_API TC_MUST_USE tc_status tc_model_run_stages(tc_ctx *ctx, tc_model *model, c
 TC_API TC_MUST_USE tc_status tc_compile(tc_ctx *ctx, const tc_model *model,
                                         const tc_compile_options *options, tc_compiled **out);
 
-/* A setting that was tried for a goal. */
+/* One setting that the search for a goal tried. */
 typedef struct tc_frontier_row {
     const char *name;
     double sqnr_db, agreement; /* on calibration samples */
-    double drop;               /* points of top-1 lost, where there are labels */
+    double drop;               /* points of top-1 accuracy lost, with labels */
     double cycles, flash;      /* cycles 0: not known for the target */
-    int chosen;
+    bool chosen;
 } tc_frontier_row;
 
-/* All that were tried, in order; *n is 0 when there was no goal. */
-TC_API const tc_frontier_row *tc_compiled_frontier(const tc_compiled *compiled, size_t *n);
+/* All settings that were tried, in order; *n is 0 when there was no goal. */
+TC_API TC_EXPERIMENTAL const tc_frontier_row *
+tc_compiled_frontier(const tc_compiled *compiled, size_t *n);
 
-/* ---- what comes out ---- */
+/* ---- files ---- */
 
 /* Kinds of files. */
 typedef enum tc_output {
     TC_OUTPUT_TOSA = 0,     /* a TOSA 1.0 flatbuffer for each region */
     TC_OUTPUT_VGF = 1,      /* a VGF file; one region */
-    TC_OUTPUT_PTE = 2,      /* an ExecuTorch program: everything */
-    TC_OUTPUT_PTE_TOSA = 3, /* the same, each region's TOSA beside its command stream, so that it
-                               runs on a PC too */
+    TC_OUTPUT_PTE = 2,      /* an ExecuTorch program: the whole model */
+    TC_OUTPUT_PTE_TOSA = 3, /* the same, with each region's TOSA beside its command stream, so
+                               that it also runs on a PC */
     TC_OUTPUT_VELA = 4,     /* Ethos-U: the payload of each region */
     TC_OUTPUT_IR = 5,       /* the graphs as text */
     TC_OUTPUT_C = 6         /* the ExecuTorch program as C: an array, and a header with sizes */
 } tc_output;
 
-/* The kind's name ("pte+tosa") and the extension that stands for it (".pte"; "" for none); NULL
- * when there is no such kind. */
+/* The kind's name ("pte+tosa") and its file extension (".pte"; "" for none); NULL for an unknown
+ * kind. */
 TC_API const char *tc_output_name(tc_output kind);
 TC_API const char *tc_output_extension(tc_output kind);
 
-/* Before long work: whether what makes such files for the target is on this machine.  An error says
- * what is missing and how to install it. */
+/* Before long work: checks that the tools that make such files are installed.  The error says what
+ * is missing and how to install it. */
 TC_API TC_MUST_USE tc_status tc_output_ready(tc_ctx *ctx, const char *target, tc_output kind);
 
-/* Makes the files of a kind, in memory: *count of them, tc_compiled_bytes() has each.  Vela is run
- * here where it is needed. */
+/* Makes the files of a kind in memory: *count of them; tc_compiled_bytes() returns each.  Runs Vela
+ * for Ethos-U. */
 TC_API TC_MUST_USE tc_status tc_compiled_make(tc_ctx *ctx, tc_compiled *compiled, tc_output kind,
                                               size_t *count);
 
-/* File i of those that were made last; data NULL: there is none. */
+/* File i of those made last; data NULL: there is none. */
 TC_API tc_bytes tc_compiled_bytes(const tc_compiled *compiled, size_t i);
 
 /* Makes and writes them: PATH for one file; PATH with .0, .1, ... before its extension for several.
@@ -124,7 +145,7 @@ TC_API tc_bytes tc_compiled_bytes(const tc_compiled *compiled, size_t i);
 TC_API TC_MUST_USE tc_status tc_compiled_write(tc_ctx *ctx, tc_compiled *compiled, tc_output kind,
                                                const char *path);
 
-/* What reports call the files; tc_compiled_write() does so by itself. */
+/* The name of the files in reports; tc_compiled_write() sets it itself. */
 TC_API TC_MUST_USE tc_status tc_compiled_set_name(tc_ctx *ctx, tc_compiled *compiled,
                                                   const char *name);
 
@@ -132,64 +153,67 @@ TC_API TC_MUST_USE tc_status tc_compiled_set_name(tc_ctx *ctx, tc_compiled *comp
 TC_API TC_MUST_USE tc_status tc_compiled_region_tosa(tc_ctx *ctx, const tc_compiled *compiled,
                                                      size_t region, tc_bytes *out);
 
-/* The compiled program as a model, to be asked, written or run; it is lent. */
+/* The compiled program as a model, to query, write or run; it belongs to `compiled`. */
 TC_API const tc_model *tc_compiled_model(const tc_compiled *compiled);
 
-/* ---- what went where ---- */
+/* ---- what runs where ---- */
 
 typedef struct tc_compiled_info {
     size_t size; /* of this record: set by the caller */
     const char *target;
     size_t n_region;
     size_t on_target, on_cpu; /* operators of the model */
-    size_t bytes;             /* of what was made or written last */
-    size_t memory;            /* .pte: bytes of the block that its values live in; 0: not made */
-    size_t state;             /* and of the block that its methods share; 0: there is one method */
+    size_t bytes;             /* of the files made or written last */
+    size_t memory;            /* .pte: bytes of its activation memory; 0: not made */
+    size_t state;             /* .pte: bytes of state that its methods share; 0: one method */
     const char *method;       /* its name in a .pte */
-    size_t samples;           /* that what was made was run on beside the model; 0: it was not */
-    size_t set_aside;         /* and of those that calibration had set aside */
-    int invented;             /* not 0: there was no data, and their numbers are invented */
+    size_t samples;           /* on which the result was run beside the model; 0: it was not */
+    size_t set_aside;         /* of these, samples that calibration had set aside */
+    bool invented;            /* there was no data: random samples were used */
 } tc_compiled_info;
 TC_SIZED_RECORD(tc_compiled_info)
 
-/* An output of what was made, beside that of the model as it was read, over all its numbers that are
- * finite in the model. */
+/* One output of the compiled program against that of the model as it was read, over all elements
+ * that are finite in the model. */
 typedef struct tc_accuracy {
-    size_t size;        /* of this record: set by the caller */
-    const char *output; /* its name */
-    int real;           /* not 0: sqnr_db counts; 0: integers or bools, of which agreement does */
-    double sqnr_db;     /* 10 log10 (sum a^2 / sum (a - b)^2); INFINITY: no difference */
-    double agreement;   /* share of numbers that are equal */
-    int64_t lost;       /* numbers that are NaN or infinite, and finite in the model */
-    double typed_sqnr_db, typed_agreement; /* of the typed program; NAN: it is not quantized here */
+    size_t size;                           /* of this record: set by the caller */
+    const char *output;                    /* its name */
+    bool real;                             /* float or quantized: look at sqnr_db; false: look at
+                                              agreement */
+    double sqnr_db;                        /* 10 log10 (sum a^2 / sum (a - b)^2); INFINITY: no
+                                              difference */
+    double agreement;                      /* share of elements that are equal */
+    int64_t lost;                          /* elements that are NaN or infinite here, finite in
+                                              the model */
+    double typed_sqnr_db, typed_agreement; /* of the typed program; NAN: not quantized here */
     double aside_sqnr_db, aside_agreement; /* on samples that calibration set aside; NAN: none */
 } tc_accuracy;
 TC_SIZED_RECORD(tc_accuracy)
 
-/* Runs what was compiled beside the model, where there is data or the target computes with floats;
- * tc_compiled_make() and tc_compiled_write() do so by themselves, with the CPU's part as kernels.
- * TC_BUG where a step breaks its promise: such a program is not written. */
-TC_API TC_MUST_USE tc_status tc_compiled_prove(tc_ctx *ctx, tc_compiled *compiled);
+/* Runs the compiled program beside the model, with data or on float targets; tc_compiled_make() and
+ * tc_compiled_write() do this themselves.  TC_BUG where a step breaks its promise: such a program
+ * is not written. */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_compiled_prove(tc_ctx *ctx, tc_compiled *compiled);
 
-/* Output i as it was seen then; 0: there is none, or nothing was run. */
-TC_API int tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out);
+/* Output i of that run; false: there are no more, or nothing was run. */
+TC_API bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out);
 
-/* What Vela expects of a region. */
+/* Vela's estimate for a region. */
 typedef struct tc_vela_figures {
     double cycles, macs, sram_kib, inferences_per_second;
     int64_t scratch, fast_scratch, weights, payload; /* bytes */
 } tc_vela_figures;
 
-/* What one region takes. */
+/* One region. */
 typedef struct tc_region_info {
     size_t size; /* of this record: set by the caller */
     const char *name;
     size_t operators;            /* of the model */
-    size_t tosa_operators;       /* that they became, constants not counted */
+    size_t tosa_operators;       /* after lowering, constants not counted */
     size_t transposes;           /* of these */
-    int64_t bytes_in, bytes_out; /* that cross its border on each run */
-    size_t n_in, n_out;          /* tensors that do; tc_compiled_region_port() */
-    int has_vela;                /* vela is filled in: the files were made, for Ethos-U */
+    int64_t bytes_in, bytes_out; /* that go in and out on each run */
+    size_t n_in, n_out;          /* tensors that go in and out; tc_compiled_region_port() */
+    bool has_vela;               /* `vela` is filled in: Ethos-U, after the files are made */
     tc_vela_figures vela;
 } tc_region_info;
 TC_SIZED_RECORD(tc_region_info)
@@ -206,19 +230,20 @@ TC_SIZED_RECORD(tc_cpu_node_info)
 
 TC_API void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out);
 
-/* 0: there is no i-th. */
-TC_API int tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *out);
+/* Region i; the type of its input or output i (NULL: none); node i on the CPU.  false: no more. */
+TC_API bool tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *out);
 TC_API const tc_type *tc_compiled_region_port(const tc_compiled *compiled, size_t region,
-                                              int output, size_t i);
-TC_API int tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_node_info *out);
+                                              bool output, size_t i);
+TC_API bool tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_node_info *out);
 
-/* How much is told. */
+/* Kinds of reports. */
 typedef enum tc_report_kind {
-    TC_REPORT_LINE = 0,        /* one line: what was written, and its sizes */
-    TC_REPORT_EXPLAIN = 1,     /* a page: regions, borders, what stays on the CPU and why */
-    TC_REPORT_JSON = 2,        /* all of it, with what was written */
-    TC_REPORT_EXPLAIN_JSON = 3, /* all of it, before anything is written */
-    TC_REPORT_CHOICES = 4 /* a table: the forms that passes offered, their cost, which were taken */
+    TC_REPORT_LINE = 0,         /* one line: what was written, and its sizes */
+    TC_REPORT_EXPLAIN = 1,      /* a page: regions, tensors in and out, what stays on the CPU and
+                                   why */
+    TC_REPORT_JSON = 2,         /* everything, with the files written */
+    TC_REPORT_EXPLAIN_JSON = 3, /* everything, before files are written */
+    TC_REPORT_CHOICES = 4       /* a table: alternative forms, their cost, which were chosen */
 } tc_report_kind;
 
 /* The text ends in a newline and a NUL, and lives as long as the context. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data.h -- samples: from files, from a callback, or invented; and results into .npy files.
+/* data.h -- datasets: samples from files, from a callback or random; and .npy files.
  *
  * A sample is one tensor for each input of a program, of the input's own type and shape. */
 #ifndef TOSAC_DATA_H
@@ -13,77 +13,77 @@ extern "C" {
 
 typedef struct tc_dataset tc_dataset;
 
-/* Files: .npy, .npz, folders of them, or "random:SEED" alone for 32 samples that are invented
- * (doc/calibration.md has which array goes to which input).  Nothing is opened yet: mistakes show
- * when the data is used.  The paths are copied. */
-TC_API TC_MUST_USE tc_status tc_dataset_files(tc_ctx *ctx, const char *const *path, size_t n,
+/* A dataset of files: .npy, .npz, folders of them, or "random:SEED" alone for 32 random samples
+ * (doc/calibration.md says which array goes to which input).  Files are opened when the data is
+ * used, and errors are reported then.  The paths are copied. */
+TC_API TC_MUST_USE tc_status tc_dataset_open(tc_ctx *ctx, const char *const *path, size_t n,
                                               tc_dataset **out);
 
-/* The files are pictures (PNG, JPEG) or sounds (WAV), in folders at any depth, and are made ready
- * by rules: "resize=256 crop=224 mean=0.485,0.456,0.406 std=0.229,0.224,0.225"; doc/data.md has all
- * of them.  TC_USAGE and a message when the text is mistaken. */
+/* The files are images (PNG, JPEG) or audio (WAV), in folders at any depth, preprocessed by
+ * rules: "resize=256 crop=224 mean=0.485,0.456,0.406 std=0.229,0.224,0.225"; doc/data.md lists
+ * them.  TC_USAGE and a message when the text is wrong. */
 TC_API TC_MUST_USE tc_status tc_dataset_preprocess(tc_ctx *ctx, tc_dataset *data,
                                                    const char *rules);
 
-/* The file that sample k of a bound dataset of pictures or sounds comes from; else NULL. */
+/* The file of sample k, in a bound dataset of images or audio; else NULL. */
 TC_API const char *tc_dataset_file(const tc_dataset *data, size_t k);
 
-/* Fills in[i].data with sample k for input i, as many bytes as tc_type_bytes(in[i].type).  Samples
- * may be asked for again and in any order, one at a time, and from another thread than the one that
- * made the call.  It must not call the library with the same context.  Anything but TC_OK ends the
+/* Fills in[i].data with sample k for input i, as many bytes as tc_type_bytes(in[i].type).  It is
+ * called for one sample at a time, in any order, also repeatedly, perhaps from another thread than
+ * the caller's.  It must not call the library with the same context.  Any status but TC_OK ends the
  * call with that status. */
 typedef tc_status tc_sample_read(void *user, size_t k, const tc_tensor *in, size_t n_in);
 
-/* n samples that the caller brings when they are asked for. */
-TC_API TC_MUST_USE tc_status tc_dataset_callback(tc_ctx *ctx, size_t n, tc_sample_read *read,
+/* A dataset of n samples that a callback reads. */
+TC_API TC_MUST_USE tc_status tc_dataset_new(tc_ctx *ctx, size_t n, tc_sample_read *read,
                                                  void *user, tc_dataset **out);
 
-/* A program without inputs has one sample that holds nothing: n of them instead, 0 for one.  For a
- * program that has inputs it is a mistake, which shows when the data is used. */
+/* A program without inputs has one empty sample: n of them instead; 0: one.  For a program with
+ * inputs this is an error, reported when the data is used. */
 TC_API void tc_dataset_repeat(tc_dataset *data, size_t n);
 
-/* From now on only its first n samples count; 0: all of them. */
+/* Use only the first n samples; 0: all of them. */
 TC_API void tc_dataset_limit(tc_dataset *data, size_t n);
 
-/* ---- reading it by oneself ---- */
+/* ---- reading samples ---- */
 
-/* How results of several samples are joined. */
+/* How the results of several samples are stacked. */
 typedef enum tc_join_kind {
     TC_JOINED_NOT = 0,   /* a single sample in its own shape */
     TC_JOINED_FIRST = 1, /* samples are slices of the inputs' first axis */
-    TC_JOINED_NEW = 2    /* samples stand along an axis of their own */
+    TC_JOINED_NEW = 2    /* samples have an axis of their own */
 } tc_join_kind;
 
-/* Opens the files and checks them against the inputs of a model; the dataset stays bound to it.
+/* Opens the files and checks them against the inputs of a model; the dataset is then bound to it.
  * samples, join, extent (of one sample along the first axis): each may be NULL. */
 TC_API TC_MUST_USE tc_status tc_dataset_bind(tc_ctx *ctx, tc_dataset *data, const tc_model *model,
                                              size_t *samples, tc_join_kind *join, int64_t *extent);
 
-/* Sample k of a dataset that is bound, into in[i].data for each input of the model. */
+/* Reads sample k of a bound dataset into in[i].data for each input of the model. */
 TC_API TC_MUST_USE tc_status tc_dataset_sample(tc_ctx *ctx, tc_dataset *data, size_t k,
                                                const tc_tensor *in, size_t n_in);
 
 /* ---- .npy files ---- */
 
-/* A file of one array being written, beside its final name; it is removed with the context unless
- * tc_npy_commit() gives it that name. */
+/* A .npy file being written under a temporary name; it is removed with the context unless
+ * tc_npy_commit() gives it its final name. */
 typedef struct tc_npy_writer tc_npy_writer;
 
-/* raw, not 0: bf16 and fp8 as their bits; else they are written as the float32 of the same values.
- * At most TC_MAX_RANK + 1 dimensions. */
-TC_API TC_MUST_USE tc_status tc_npy_create(tc_ctx *ctx, const char *path, tc_dtype dtype, int raw,
+/* raw: bf16 and fp8 as their bits; else they are written as float32.  At most TC_MAX_RANK + 1
+ * dimensions. */
+TC_API TC_MUST_USE tc_status tc_npy_create(tc_ctx *ctx, const char *path, tc_dtype dtype, bool raw,
                                            int32_t rank, const int64_t *dim, tc_npy_writer **out);
 
-/* The numbers of a tensor of that element type. */
+/* Appends a tensor of that element type; finishes the file. */
 TC_API TC_MUST_USE tc_status tc_npy_append(tc_npy_writer *writer, const tc_tensor *tensor);
 TC_API TC_MUST_USE tc_status tc_npy_commit(tc_npy_writer *writer);
 
-/* ---- files as such ---- */
+/* ---- other files ---- */
 
-/* Bytes into a file: all of them or, on failure, none, and what had the name before stays. */
+/* Writes a file completely or, on failure, not at all: an existing file then stays as it is. */
 TC_API TC_MUST_USE tc_status tc_write_file(tc_ctx *ctx, const char *path, tc_bytes bytes);
 
-/* The folder, made with its parents where they are missing. */
+/* Makes a folder, and its parents where they are missing. */
 TC_API TC_MUST_USE tc_status tc_make_folder(tc_ctx *ctx, const char *path);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.h -- all that is known about a model and what was made of it, on one page.
+/* report.h -- everything about a model and its compiled program on one page.
  *
- * The page is a single HTML file that needs nothing else; the same as JSON is for programs
+ * The page is a single HTML file without external resources; the same as JSON is for programs
  * (doc/schema/report.json). */
 #ifndef TOSAC_REPORT_H
 #define TOSAC_REPORT_H
@@ -13,23 +13,23 @@
 extern "C" {
 #endif
 
-/* The version of the JSON's schema: new members do not change it, other meanings do. */
+/* The version of the JSON schema: new members do not change it, new meanings do. */
 #define TC_REPORT_SCHEMA 1
 
-/* What the report is about; every field but model may be NULL. */
+/* The contents of the report; every field but model may be NULL. */
 typedef struct tc_report_options {
     size_t size;                     /* of this record */
-    const tc_model *model;           /* as it was read: its graph is the one that is shown */
-    tc_compiled *compiled;           /* what was made of it; with tc_compile_options.details there
-                                        is a cost for every operator */
-    const tc_model *typed;           /* the quantized model, where nothing was compiled */
-    const tc_model *second;          /* what the model is compared with, for `comparison` */
+    const tc_model *model;           /* as it was read: its graph is shown */
+    tc_compiled *compiled;           /* its compiled program; with tc_compile_options.details
+                                        every operator has a cost */
+    const tc_model *typed;           /* the quantized model, if nothing was compiled */
+    const tc_model *second;          /* the other model of `comparison` */
     const tc_comparison *comparison; /* of the model and `second` */
     tc_dataset *samples;             /* errors are measured on these */
-    size_t most_samples;             /* at most so many; 0: 8 */
-    const char *command;             /* how it was made: shown, so that it can be made again */
-    const char *config;              /* the quantization that was asked for */
-    const char *const *data;         /* what the samples are called */
+    size_t most_samples;             /* the most samples; 0: 8 */
+    const char *command;             /* the command line, shown in the report */
+    const char *config;              /* the quantization setting */
+    const char *const *data;         /* names of the sample files */
     size_t n_data;
 } tc_report_options;
 TC_SIZED_RECORD(tc_report_options)

@@ -263,13 +263,15 @@ def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_ne
     settings = config_of(context, config)
     source = read_model(model, context, calibration, example_inputs)
     stay = [utf8(c) for c in ([cpu] if isinstance(cpu, str) else cpu)]
-    options = record(n.tc_compile_options, target=utf8(target), settings=settings, n_cpu=len(stay),
-                     samples_only_if_needed=int(only_if_needed), **{k: utf8(v) if isinstance(v, str) else v for k, v in fields.items() if v is not None})
+    fields = {k: utf8(v) if isinstance(v, str) else v for k, v in fields.items() if v is not None}
+    quant = n.tc_compile_quant(settings=settings, only_if_needed=only_if_needed, keep_odd=fields.pop("keep_odd", False))
+    vela = n.tc_compile_vela(**{k: fields.pop(k) for k, _ in n.tc_compile_vela._fields_ if k in fields})
+    options = record(n.tc_compile_options, target=utf8(target), quant=quant, vela=vela, n_cpu=len(stay), **fields)
     options.cpu = (ctypes.c_char_p * max(len(stay), 1))(*stay)
     if beside is not None:
         options.beside = beside._handle
     if calibration is not None:
-        options.samples = source._dataset(calibration)
+        options.quant.samples = source._dataset(calibration)
     out = ctypes.c_void_p()
     with shown(progress) as tell:
         context.call("tc_compile", source._handle, ctypes.byref(options), ctypes.byref(out), progress=tell)
@@ -277,7 +279,7 @@ def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_ne
     if kind is not Compiled:
         return kind(context, out, target)
     named = utf8(os.fspath(config)) if isinstance(config, (str, os.PathLike)) else None
-    return Compiled(context, out, target, progress, source, options.samples, named)
+    return Compiled(context, out, target, progress, source, options.quant.samples, named)
 
 
 def compile(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
@@ -308,9 +310,9 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
         saved of the last method holds them all
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
-                     threads=threads, reference_kernels=reference_kernels, check=int(check), strict=int(strict), unexecuted=int(not execute),
-                     keep_odd=int(keep_odd_samples), details=int(details), vela_ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
-                     optimise=optimise, vela_timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
+                     threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
+                     keep_odd=keep_odd_samples, details=details, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
+                     optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
                      beside=beside)
 
 
@@ -320,4 +322,4 @@ def explain(model: Any, target: str, calibration: Any = None, config: Any = None
     """What goes where and why, before anything is written.  Without calibration data numbers are invented: only ranges follow from them."""
     invented = calibration is None
     return _compiled(model, target, "random:1" if invented else calibration, config, invented, progress, Explanation,
-                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, unexecuted=1)
+                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, no_execute=True)

@@ -114,7 +114,7 @@ def dataset(context: Context, data: Any, ports: Sequence[Port], types: Sequence[
     if is_path(data) or (isinstance(data, (list, tuple)) and data and all(map(is_path, data))):
         paths = [data] if is_path(data) else list(data)
         array = (ctypes.c_char_p * len(paths))(*[utf8(os.fspath(p)) for p in paths])
-        context.quick("tc_dataset_files", array, len(paths), ctypes.byref(out))
+        context.quick("tc_dataset_open", array, len(paths), ctypes.byref(out))
         return out
     samples, _ = collect(data, ports)
     if not samples:
@@ -132,7 +132,7 @@ def dataset(context: Context, data: Any, ports: Sequence[Port], types: Sequence[
 
     function = n.tc_sample_read(read)
     context.kept += [function, ready]
-    context.quick("tc_dataset_callback", len(ready), function, None, ctypes.byref(out))
+    context.quick("tc_dataset_new", len(ready), function, None, ctypes.byref(out))
     return out
 
 

@@ -196,7 +196,7 @@ class Program:
 
     def _course(self, count: int) -> tuple[_Course, Any]:
         course, data = _Course([info.type.contents.dtype for info in self._in], len(self._out)), ctypes.c_void_p()
-        self._context.quick("tc_dataset_callback", count, course.reader, None, ctypes.byref(data))
+        self._context.quick("tc_dataset_new", count, course.reader, None, ctypes.byref(data))
         self._courses[count] = course, data
         return course, data
 

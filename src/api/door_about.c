@@ -51,7 +51,7 @@ static size_t sized(const tc_machine *m, size_t i, tc_target_info *out)
     return n;
 }
 
-int tc_target_at(size_t i, tc_target_info *out)
+bool tc_target_at(size_t i, tc_target_info *out)
 {
     if (i < TC_COUNT(profiles)) {
         describe(&tc_machine_tosa, profiles[i], profiles[i], out);
@@ -84,7 +84,7 @@ tc_status tc_target_find(tc_ctx *ctx, const char *target, tc_target_info *out)
 
 /* ---- operators ---- */
 
-int tc_operator_at(size_t i, tc_operator_info *out)
+bool tc_operator_at(size_t i, tc_operator_info *out)
 {
     if (i >= TC_OP_COUNT)
         return 0;

@@ -573,7 +573,7 @@ size_t tc_comparison_samples(const tc_comparison *comparison)
     return comparison->samples.n;
 }
 
-int tc_comparison_value(const tc_comparison *comparison, size_t i, tc_compared_value *out)
+bool tc_comparison_value(const tc_comparison *comparison, size_t i, tc_compared_value *out)
 {
     if (i >= comparison->n_pair)
         return 0;

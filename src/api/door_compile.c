@@ -43,15 +43,15 @@ static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
 static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_compile_request *r,
                              tc_frontier_row **rows, size_t *n)
 {
-    tc_goal goal = {.sqnr_db = o->target_sqnr_db,
-                    .drop = o->target_drop,
-                    .cycles = o->max_cycles,
-                    .flash = o->max_flash,
-                    .seconds = o->search_seconds,
-                    .labels = tc_intern_text(ctx, o->labels),
-                    .ini = o->vela_ini,
-                    .system_config = o->system_config,
-                    .memory_mode = o->memory_mode};
+    tc_goal goal = {.sqnr_db = o->goal.sqnr_db,
+                    .drop = o->goal.drop,
+                    .cycles = o->goal.cycles,
+                    .flash = o->goal.flash,
+                    .seconds = o->goal.seconds,
+                    .labels = tc_intern_text(ctx, o->goal.labels),
+                    .ini = o->vela.ini,
+                    .system_config = o->vela.system_config,
+                    .memory_mode = o->vela.memory_mode};
     tc_target target;
     TC_TRY(tc_target_parse(ctx, r->target, &target));
     goal.best = r->config && tc_text_eq(r->config, "best") && r->calib &&
@@ -78,10 +78,10 @@ static tc_status check_vela(tc_ctx *ctx, const char *target_name, const tc_compi
     tc_target target;
     tc_verdicts *unused;
     TC_TRY(tc_target_parse(ctx, target_name, &target));
-    if (o->optimise && target.machine->packing == TC_PACKED_VELA &&
-        !tc_text_eq(o->optimise, "Performance") && !tc_text_eq(o->optimise, "Size"))
-        return tc_usage(ctx, "--optimise %s: it is Performance or Size", o->optimise);
-    return tc_verdicts_for(ctx, &target, o->vela_ini, o->system_config, o->memory_mode, &unused);
+    if (o->vela.optimise && target.machine->packing == TC_PACKED_VELA &&
+        !tc_text_eq(o->vela.optimise, "Performance") && !tc_text_eq(o->vela.optimise, "Size"))
+        return tc_usage(ctx, "--optimise %s: it is Performance or Size", o->vela.optimise);
+    return tc_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config, o->vela.memory_mode, &unused);
 }
 
 static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
@@ -97,37 +97,37 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     tc_compile_request r = {.model = model->name,
                             .module = tc_module_clone(model->module),
                             .target = tc_intern_text(ctx, o.target),
-                            .config = tc_intern_text(ctx, o.config),
-                            .settings = o.settings,
-                            .calib = o.samples,
-                            .calib_only_if_needed = o.samples_only_if_needed != 0,
+                            .config = tc_intern_text(ctx, o.quant.config),
+                            .settings = o.quant.settings,
+                            .calib = o.quant.samples,
+                            .calib_only_if_needed = o.quant.only_if_needed,
                             .cpu = copy_texts(ctx, o.cpu, o.n_cpu),
                             .n_cpu = o.n_cpu,
                             .trace = o.on_pass ? &trace : NULL,
-                            .check = o.check != 0,
-                            .strict = o.strict != 0,
-                            .unexecuted = o.unexecuted != 0,
-                            .keep_odd = o.keep_odd != 0,
+                            .check = o.check,
+                            .strict = o.strict,
+                            .unexecuted = o.no_execute,
+                            .keep_odd = o.quant.keep_odd,
                             .method = tc_intern_text(ctx, o.method),
                             .beside = o.beside};
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
     tc_frontier_row *frontier = NULL;
     size_t n_frontier = 0;
     TC_TRY(settle_goal(ctx, &o, &r, &frontier, &n_frontier));
-    c->vela = (tc_vela_options){.ini = tc_intern_text(ctx, o.vela_ini),
-                                .system_config = tc_intern_text(ctx, o.system_config),
-                                .memory_mode = tc_intern_text(ctx, o.memory_mode),
-                                .optimise = tc_intern_text(ctx, o.optimise),
-                                .timeout = o.vela_timeout,
-                                .search = o.refusal_seconds,
-                                .max_scratch = o.max_scratch,
-                                .notes = o.details != 0};
+    c->vela = (tc_vela_options){.ini = tc_intern_text(ctx, o.vela.ini),
+                                .system_config = tc_intern_text(ctx, o.vela.system_config),
+                                .memory_mode = tc_intern_text(ctx, o.vela.memory_mode),
+                                .optimise = tc_intern_text(ctx, o.vela.optimise),
+                                .timeout = o.vela.timeout,
+                                .search = o.vela.refusal_seconds,
+                                .max_scratch = o.vela.max_scratch,
+                                .notes = o.details};
     TC_TRY(tc_compile_stages(ctx, &r, c));
     c->frontier = frontier;
     c->n_frontier = n_frontier;
     c->method = r.method ? r.method : "forward";
     c->beside = o.beside;
-    c->places = o.places != 0;
+    c->places = o.locations;
     c->model = tc_model_of(ctx, model->name, c->module);
     *out = c;
     return TC_OK;
@@ -148,17 +148,17 @@ static tc_status run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
     tc_target target;
     tc_config config;
     tc_samples samples;
-    tc_job job = {.cpu = o.cpu, .n_cpu = o.n_cpu, .config = o.settings};
+    tc_job job = {.cpu = o.cpu, .n_cpu = o.n_cpu, .config = o.quant.settings};
     if (o.target) {
         TC_TRY(tc_target_parse(ctx, tc_intern_text(ctx, o.target), &target));
         job.target = &target;
     }
     if (!job.config) {
-        TC_TRY(tc_config_read(ctx, o.config, &config));
+        TC_TRY(tc_config_read(ctx, o.quant.config, &config));
         job.config = &config;
     }
-    if (o.samples) {
-        TC_TRY(tc_open_dataset(ctx, o.samples, tc_main(model->module), &samples));
+    if (o.quant.samples) {
+        TC_TRY(tc_open_dataset(ctx, o.quant.samples, tc_main(model->module), &samples));
         job.samples = &samples;
     }
     return tc_run_stages(ctx, model->module, passes ? passes : "", &job, o.on_pass ? &trace : NULL);
@@ -510,7 +510,7 @@ tc_status tc_compiled_prove(tc_ctx *ctx, tc_compiled *compiled)
     TC_ENTER(ctx, tc_prove(ctx, compiled, compiled->module));
 }
 
-int tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out)
+bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out)
 {
     const tc_proof *p = &compiled->proof;
     if (!p->of || i >= p->n_out)
@@ -545,7 +545,7 @@ static tc_vela_figures figures(const tc_vela_job *job)
                              .payload = (int64_t)job->payload.size};
 }
 
-int tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *out)
+bool tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *out)
 {
     const tc_compiled *c = compiled;
     if (i >= c->n_region)
@@ -568,7 +568,7 @@ int tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *ou
     return 1;
 }
 
-const tc_type *tc_compiled_region_port(const tc_compiled *compiled, size_t region, int output,
+const tc_type *tc_compiled_region_port(const tc_compiled *compiled, size_t region, bool output,
                                        size_t i)
 {
     if (region >= compiled->n_region)
@@ -579,7 +579,7 @@ const tc_type *tc_compiled_region_port(const tc_compiled *compiled, size_t regio
     return tc_type_of(g, output ? g->out[i] : g->in[i]);
 }
 
-int tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_node_info *out)
+bool tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_node_info *out)
 {
     if (i >= compiled->split.n_left)
         return 0;

@@ -40,7 +40,7 @@ const char *tc_status_text(tc_status status)
 
 /* ---- settings and numbers ---- */
 
-void tc_ctx_set_mapping(tc_ctx *ctx, int map)
+void tc_ctx_set_mapping(tc_ctx *ctx, bool map)
 {
     ctx->may_map = map != 0;
 }
@@ -50,7 +50,7 @@ void tc_ctx_set_threads(tc_ctx *ctx, int threads)
     ctx->threads = threads;
 }
 
-void tc_ctx_set_reference_kernels(tc_ctx *ctx, int yes)
+void tc_ctx_set_reference_kernels(tc_ctx *ctx, bool yes)
 {
     ctx->reference_kernels = yes != 0;
 }

@@ -15,7 +15,7 @@ static tc_status take_files(tc_ctx *ctx, const char *const *path, size_t n, tc_d
     return TC_OK;
 }
 
-tc_status tc_dataset_files(tc_ctx *ctx, const char *const *path, size_t n, tc_dataset **out)
+tc_status tc_dataset_open(tc_ctx *ctx, const char *const *path, size_t n, tc_dataset **out)
 {
     TC_ENTER(ctx, take_files(ctx, path, n, out));
 }
@@ -48,7 +48,7 @@ static tc_status take_callback(tc_ctx *ctx, size_t n, tc_sample_read *read, void
     return TC_OK;
 }
 
-tc_status tc_dataset_callback(tc_ctx *ctx, size_t n, tc_sample_read *read, void *user,
+tc_status tc_dataset_new(tc_ctx *ctx, size_t n, tc_sample_read *read, void *user,
                               tc_dataset **out)
 {
     TC_ENTER(ctx, take_callback(ctx, n, read, user, out));

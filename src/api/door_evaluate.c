@@ -275,7 +275,7 @@ size_t tc_evaluation_reference(const tc_evaluation *e)
     return e->reference;
 }
 
-int tc_evaluation_has_labels(const tc_evaluation *e)
+bool tc_evaluation_has_labels(const tc_evaluation *e)
 {
     return e->labels.of != NULL;
 }
@@ -293,7 +293,7 @@ static void wilson(size_t right, size_t n, double *low, double *high)
     *high = fmin(1, (middle + reach) / (1 + s));
 }
 
-int tc_evaluation_program(const tc_evaluation *e, size_t i, tc_evaluated *out)
+bool tc_evaluation_program(const tc_evaluation *e, size_t i, tc_evaluated *out)
 {
     if (i >= e->n_program)
         return 0;
@@ -320,7 +320,7 @@ int tc_evaluation_program(const tc_evaluation *e, size_t i, tc_evaluated *out)
     return 1;
 }
 
-int tc_evaluation_confusion(const tc_evaluation *e, size_t program, size_t i, tc_confusion *out)
+bool tc_evaluation_confusion(const tc_evaluation *e, size_t program, size_t i, tc_confusion *out)
 {
     if (program >= e->n_program || i >= e->program[program].n_order)
         return 0;

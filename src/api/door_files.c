@@ -25,7 +25,7 @@ static const char *descr_of(tc_dtype t, bool raw, bool *widen)
     return tc_dtypes[t].npy;
 }
 
-static tc_status create(tc_ctx *ctx, const char *path, tc_dtype dtype, int raw, int32_t rank,
+static tc_status create(tc_ctx *ctx, const char *path, tc_dtype dtype, bool raw, int32_t rank,
                         const int64_t *dim, tc_npy_writer **out)
 {
     if (dtype <= TC_none || dtype >= TC_DTYPE_COUNT || rank < 0 || rank > TC_MAX_RANK + 1)
@@ -44,7 +44,7 @@ static tc_status create(tc_ctx *ctx, const char *path, tc_dtype dtype, int raw, 
     return status;
 }
 
-tc_status tc_npy_create(tc_ctx *ctx, const char *path, tc_dtype dtype, int raw, int32_t rank,
+tc_status tc_npy_create(tc_ctx *ctx, const char *path, tc_dtype dtype, bool raw, int32_t rank,
                         const int64_t *dim, tc_npy_writer **out)
 {
     TC_ENTER(ctx, create(ctx, path, dtype, raw, rank, dim, out));

@@ -113,12 +113,12 @@ size_t tc_model_output_count(const tc_model *model)
     return tc_main(model->module)->n_out;
 }
 
-int tc_model_input(const tc_model *model, size_t i, tc_port_info *out)
+bool tc_model_input(const tc_model *model, size_t i, tc_port_info *out)
 {
     return tc_port_fill(tc_main(model->module), false, i, out);
 }
 
-int tc_model_output(const tc_model *model, size_t i, tc_port_info *out)
+bool tc_model_output(const tc_model *model, size_t i, tc_port_info *out)
 {
     return tc_port_fill(tc_main(model->module), true, i, out);
 }
@@ -145,7 +145,7 @@ size_t tc_model_node_count(const tc_model *model, size_t graph)
     return g ? g->n_node : 0;
 }
 
-int tc_model_node(const tc_model *model, size_t graph, size_t i, tc_node_info *out)
+bool tc_model_node(const tc_model *model, size_t graph, size_t i, tc_node_info *out)
 {
     const tc_graph *g = graph_at(model, graph);
     if (!g || i >= g->n_node)
@@ -168,7 +168,7 @@ size_t tc_model_value_count(const tc_model *model, size_t graph)
     return g && g->n_val ? g->n_val - 1 : 0;
 }
 
-int tc_model_value(const tc_model *model, size_t graph, uint32_t value, tc_value_info *out)
+bool tc_model_value(const tc_model *model, size_t graph, uint32_t value, tc_value_info *out)
 {
     const tc_graph *g = graph_at(model, graph);
     if (!g || value == TC_NONE || value >= g->n_val)
@@ -195,7 +195,7 @@ tc_status tc_model_run_passes(tc_ctx *ctx, tc_model *model, const char *passes, 
     TC_ENTER(ctx, run_passes(ctx, model, passes, on_pass, user));
 }
 
-int tc_pass_at(size_t i, tc_pass_info *out)
+bool tc_pass_at(size_t i, tc_pass_info *out)
 {
     size_t n = 0;
     for (const tc_pass *p = tc_passes; p->name; p++, n++)
@@ -214,18 +214,18 @@ int tc_pass_at(size_t i, tc_pass_info *out)
 
 /* ---- writing ---- */
 
-static tc_status print_text(tc_ctx *ctx, const tc_model *model, int places, tc_bytes *out)
+static tc_status print_text(tc_ctx *ctx, const tc_model *model, bool locations, tc_bytes *out)
 {
     tc_buf text;
     tc_buf_init(&text, &ctx->arena);
-    tc_print(model->module, &(tc_print_options){.locs = places != 0}, &text);
+    tc_print(model->module, &(tc_print_options){.locs = locations}, &text);
     *out = (tc_bytes){(const uint8_t *)tc_buf_cstr(&text), text.size};
     return TC_OK;
 }
 
-tc_status tc_model_text(tc_ctx *ctx, const tc_model *model, int places, tc_bytes *out)
+tc_status tc_model_text(tc_ctx *ctx, const tc_model *model, bool locations, tc_bytes *out)
 {
-    TC_ENTER(ctx, print_text(ctx, model, places, out));
+    TC_ENTER(ctx, print_text(ctx, model, locations, out));
 }
 
 tc_status tc_model_write(tc_ctx *ctx, const tc_model *model, const char *path)

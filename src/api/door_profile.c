@@ -140,7 +140,7 @@ static tc_status profile_file(tc_ctx *ctx, const char *path, const tc_profile_op
     return TC_OK;
 }
 
-tc_status tc_profile_file(tc_ctx *ctx, const char *path, const tc_profile_options *options,
+tc_status tc_profile_open(tc_ctx *ctx, const char *path, const tc_profile_options *options,
                           tc_profile **out)
 {
     TC_ENTER(ctx, profile_file(ctx, path, options, out));
@@ -201,7 +201,7 @@ static tc_status profile_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
     return tc_profile_made(ctx, c, out);
 }
 
-tc_status tc_profile_compiled(tc_ctx *ctx, tc_compiled *compiled, tc_profile **out)
+tc_status tc_profile_new(tc_ctx *ctx, tc_compiled *compiled, tc_profile **out)
 {
     TC_ENTER(ctx, profile_compiled(ctx, compiled, out));
 }
@@ -272,7 +272,7 @@ void tc_profile_get_info(const tc_profile *p, tc_profile_info *out)
     tc_fill_record(out, &info, sizeof info);
 }
 
-int tc_profile_operation(const tc_profile *p, size_t i, tc_profile_op *out)
+bool tc_profile_operation(const tc_profile *p, size_t i, tc_profile_op *out)
 {
     if (i >= p->n_entry)
         return 0;
@@ -289,7 +289,7 @@ int tc_profile_operation(const tc_profile *p, size_t i, tc_profile_op *out)
     return 1;
 }
 
-int tc_profile_get_row(const tc_profile *p, tc_profile_by by, size_t i, tc_profile_row *out)
+bool tc_profile_get_row(const tc_profile *p, tc_profile_by by, size_t i, tc_profile_row *out)
 {
     if ((int)by < 0 || (int)by >= TC_PROFILE_BYS || i >= p->n_row[by])
         return 0;

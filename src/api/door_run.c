@@ -128,12 +128,12 @@ size_t tc_program_output_count(const tc_program *program)
     return program->g->n_out;
 }
 
-int tc_program_input(const tc_program *program, size_t i, tc_port_info *out)
+bool tc_program_input(const tc_program *program, size_t i, tc_port_info *out)
 {
     return tc_port_fill(program->g, false, i, out);
 }
 
-int tc_program_output(const tc_program *program, size_t i, tc_port_info *out)
+bool tc_program_output(const tc_program *program, size_t i, tc_port_info *out)
 {
     return tc_port_fill(program->g, true, i, out);
 }
@@ -472,7 +472,7 @@ double tc_program_seconds(const tc_program *program, size_t i, const char **op)
     return program->seconds ? program->seconds[i] : 0;
 }
 
-int tc_program_step_time(const tc_program *program, size_t i, tc_step_time *out)
+bool tc_program_step_time(const tc_program *program, size_t i, tc_step_time *out)
 {
     if (i >= program->n_spent)
         return 0;

@@ -10,16 +10,16 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
     cli_texts cpu = {0};
     cli_add_names(&cpu, asked->cpu);
     r.target = asked->target;
-    r.config = asked->config;
-    r.samples = data;
+    r.quant.config = asked->config;
+    r.quant.samples = data;
     r.cpu = cpu.v;
     r.n_cpu = cpu.n;
-    r.vela_ini = asked->vela_ini;
-    r.system_config = asked->system_config;
-    r.memory_mode = asked->memory_mode;
-    r.optimise = asked->optimise;
-    r.vela_timeout = (double)asked->vela_timeout;
-    r.refusal_seconds = (double)asked->refusal_seconds;
+    r.vela.ini = asked->vela_ini;
+    r.vela.system_config = asked->system_config;
+    r.vela.memory_mode = asked->memory_mode;
+    r.vela.optimise = asked->optimise;
+    r.vela.timeout = (double)asked->vela_timeout;
+    r.vela.refusal_seconds = (double)asked->refusal_seconds;
     return r;
 }
 
@@ -34,8 +34,8 @@ tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, t
     CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
     CLI_TRY(cli_data(c, &files, false, &data));
     tc_compile_options r = cli_asked_options(asked, data);
-    r.samples_only_if_needed = !asked->calib.n;
-    r.unexecuted = 1; /* nothing is written */
+    r.quant.only_if_needed = !asked->calib.n;
+    r.no_execute = true; /* nothing is written */
     CLI_TRY(tc_compile(c->ctx, model, &r, out));
     cli_progress_end(c);
     return TC_OK;

@@ -9,7 +9,7 @@ typedef struct compile_options {
     const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess;
     const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
     int64_t max_scratch;
-    bool check, strict, places, unexecuted, keep_odd;
+    bool check, strict, locations, no_execute, keep_odd;
 } compile_options;
 
 static const char *kind_name(size_t i, const void *from)
@@ -59,12 +59,12 @@ static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
     tc_compile_options r = cli_asked_options(&o->asked, data);
     r.check = o->check;
     r.strict = o->strict;
-    r.places = o->places;
-    r.unexecuted = o->unexecuted;
-    r.keep_odd = o->keep_odd;
+    r.locations = o->locations;
+    r.no_execute = o->no_execute;
+    r.quant.keep_odd = o->keep_odd;
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
     r.user = dumper;
-    r.max_scratch = o->max_scratch;
+    r.vela.max_scratch = o->max_scratch;
     r.details = o->report || (o->emit && cli_is(o->emit, "model-explorer"));
     return r;
 }
@@ -165,16 +165,16 @@ static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options
     const struct {
         const char *name, *text;
         double *to;
-    } goals[] = {{"--target-sqnr", o->goal_sqnr, &r->target_sqnr_db},
-                 {"--target-drop", o->goal_drop, &r->target_drop},
-                 {"--max-cycles", o->goal_cycles, &r->max_cycles},
-                 {"--max-flash", o->goal_flash, &r->max_flash},
-                 {"--budget", o->budget, &r->search_seconds}};
+    } goals[] = {{"--target-sqnr", o->goal_sqnr, &r->goal.sqnr_db},
+                 {"--target-drop", o->goal_drop, &r->goal.drop},
+                 {"--max-cycles", o->goal_cycles, &r->goal.cycles},
+                 {"--max-flash", o->goal_flash, &r->goal.flash},
+                 {"--budget", o->budget, &r->goal.seconds}};
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
         if (goals[i].text && (*goals[i].to = cli_amount(goals[i].text)) < 0)
             return cli_usage(c, "%s '%s': a number above 0 is wanted", goals[i].name,
                              goals[i].text);
-    r->labels = o->labels;
+    r->goal.labels = o->labels;
     return TC_OK;
 }
 
@@ -310,11 +310,11 @@ static const cli_option options[] = {
      "Ethos-U: the most memory a region may need; slower or smaller schedules are tried"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
      "a part that is refused is an error; else it goes to the CPU with a warning"},
-    {"--places", NULL, NULL, CLI_FLAG, AT(places),
+    {"--locations", NULL, NULL, CLI_FLAG, AT(locations),
      "a .pte keeps line, module and node of every step, as ExecuTorch's stack traces"},
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
-    {"--no-execute", NULL, NULL, CLI_FLAG, AT(unexecuted),
+    {"--no-execute", NULL, NULL, CLI_FLAG, AT(no_execute),
      "what is written is not run beside the float model first; Ethos-U: command streams are "
      "verified only"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},

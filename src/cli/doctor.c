@@ -92,9 +92,9 @@ static const char *try_target(const tc_target_info *t)
         return "memory ran out";
     o.target = t->name;
     o.strict = 1;
-    tc_status status = tc_dataset_files(ctx, random, 1, &data);
+    tc_status status = tc_dataset_open(ctx, random, 1, &data);
     if (t->integers && !t->floats)
-        o.samples = data;
+        o.quant.samples = data;
     tc_bytes text = {(const uint8_t *)sum, sizeof sum - 1};
     if (status == TC_OK)
         status = tc_model_read(ctx, "doctor", text, NULL, &model);

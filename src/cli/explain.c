@@ -14,7 +14,7 @@ static tc_status show_cost(cli *c, tc_compiled *compiled)
     tc_profile *profile;
     CLI_TRY(tc_compiled_report(c->ctx, compiled, TC_REPORT_CHOICES, &text));
     fputs(text, stdout);
-    CLI_TRY(tc_profile_compiled(c->ctx, compiled, &profile));
+    CLI_TRY(tc_profile_new(c->ctx, compiled, &profile));
     cli_progress_end(c);
     CLI_TRY(tc_profile_report(c->ctx, profile, TC_PROFILE_BY_KIND, SIZE_MAX, TC_FORM_TEXT, &text));
     fputs(text, stdout);

@@ -65,7 +65,7 @@ static void look_up_cost(program *p)
         tc_profile *profile;
         tc_ctx *own = p->name[i] ? tc_ctx_new() : NULL; /* no streams is no mistake here */
         o.method = p->name[i];
-        if (own && tc_profile_file(own, p->path, &o, &profile) == TC_OK) {
+        if (own && tc_profile_open(own, p->path, &o, &profile) == TC_OK) {
             tc_profile_get_info(profile, &info);
             p->cycles[i] = info.total.cycles;
             p->clock = info.clock;

@@ -51,10 +51,10 @@ static tc_status run_opt(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(tc_model_open(c->ctx, args->v[0], NULL, &model));
     tc_compile_options told = tc_compile_options_default();
     told.target = o->target;
-    told.config = o->config;
+    told.quant.config = o->config;
     told.on_pass = o->dump_after ? cli_dump_pass : NULL;
     told.user = &dumper;
-    CLI_TRY(cli_data(c, &o->calib, false, &told.samples));
+    CLI_TRY(cli_data(c, &o->calib, false, &told.quant.samples));
     CLI_TRY(tc_model_run_stages(c->ctx, model, o->passes, &told));
     cli_progress_end(c);
     if (c->common.json)

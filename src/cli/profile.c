@@ -54,7 +54,7 @@ static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_
     p.vela_ini = a->vela_ini;
     p.system_config = a->system_config;
     p.memory_mode = a->memory_mode;
-    return tc_profile_file(c->ctx, path, &p, out);
+    return tc_profile_open(c->ctx, path, &p, out);
 }
 
 static tc_status of_model(cli *c, const profile_options *o, const char *path, tc_profile **out)
@@ -67,7 +67,7 @@ static tc_status of_model(cli *c, const profile_options *o, const char *path, tc
         CLI_TRY(tc_output_ready(c->ctx, o->asked.target, TC_OUTPUT_PTE));
     CLI_TRY(cli_compile_anyhow(c, &o->asked, path, &compiled));
     return o->estimate ? tc_profile_estimate(c->ctx, compiled, out)
-                       : tc_profile_compiled(c->ctx, compiled, out);
+                       : tc_profile_new(c->ctx, compiled, out);
 }
 
 static tc_status run_profile(cli *c, const void *record, const cli_texts *args)

@@ -142,7 +142,7 @@ tc_status cli_write_model(cli *c, const tc_model *model, const char *path)
 tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_dataset **out)
 {
     *out = NULL;
-    return files->n || always ? tc_dataset_files(c->ctx, files->v, files->n, out) : TC_OK;
+    return files->n || always ? tc_dataset_open(c->ctx, files->v, files->n, out) : TC_OK;
 }
 
 /* A folder that is there and lets a file be made, and no folder of that name. */

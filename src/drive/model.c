@@ -45,7 +45,7 @@ const tc_type *tc_port_codes(const tc_graph *g, bool output, size_t i)
     return type;
 }
 
-int tc_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out)
+bool tc_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out)
 {
     if (i >= (output ? g->n_out : g->n_in))
         return 0;

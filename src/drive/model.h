@@ -22,7 +22,7 @@ const char *tc_output_name_of(const tc_graph *g, size_t i);
 const tc_type *tc_port_codes(const tc_graph *g, bool output, size_t i);
 
 /* Fills a caller's record for input or output i of a program; 0: there is none. */
-int tc_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out);
+bool tc_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out);
 
 /* A caller's hook as the driver of passes takes it. */
 typedef struct tc_pass_hook {

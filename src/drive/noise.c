@@ -35,7 +35,7 @@ static tc_status measure(tc_ctx *ctx, const tc_compiled *c, double *noise)
     tc_compared_value v = {.size = sizeof v};
     tc_map by_name;
     const tc_graph *g = tc_main(c->typed);
-    TC_TRY(tc_dataset_callback(ctx, c->proof.samples, read_given, (void *)(uintptr_t)c, &data));
+    TC_TRY(tc_dataset_new(ctx, c->proof.samples, read_given, (void *)(uintptr_t)c, &data));
     TC_TRY(tc_compare_models(ctx, tc_model_of(ctx, "model", c->real),
                              tc_model_of(ctx, "typed", c->typed), data, &found));
     tc_map_init(&by_name, &ctx->arena);

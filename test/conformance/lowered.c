@@ -39,7 +39,7 @@ static bool write_regions(trial *t, const tc_compiled *c)
 bool trial_compiled(trial *t, const char *target, const char *const *data, size_t n)
 {
     tc_dataset *calib = NULL;
-    if (n && !trial_says(t, tc_dataset_files(t->ctx, data, n, &calib), "data"))
+    if (n && !trial_says(t, tc_dataset_open(t->ctx, data, n, &calib), "data"))
         return false;
     tc_compile_request r = {.model = trial_path(t, t->check->file),
                             .target = target,

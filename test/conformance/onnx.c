@@ -87,7 +87,7 @@ static const char *run(tc_ctx *ctx, const char *folder, const test *t)
     options.n_data = (size_t)t->n_in;
     if (tc_model_open(ctx, model_of(ctx, folder, t), &options, &model) != TC_OK ||
         tc_program_new(ctx, model, NULL, &program) != TC_OK ||
-        tc_dataset_files(ctx, data, (size_t)t->n_in, &set) != TC_OK ||
+        tc_dataset_open(ctx, data, (size_t)t->n_in, &set) != TC_OK ||
         tc_program_bind_data(program, set, &samples, NULL, NULL) != TC_OK)
         return tc_buf_cstr(&ctx->messages);
     tc_tensor in[MOST];

@@ -34,7 +34,7 @@ static bool compile(world *w)
     const char *data = calib ? trial_path(t, calib) : NULL;
     tc_dataset *samples = NULL;
     if (!w->real && !w->typed && data &&
-        !trial_says(t, tc_dataset_files(ctx, &data, 1, &samples), "data"))
+        !trial_says(t, tc_dataset_open(ctx, &data, 1, &samples), "data"))
         return false;
     tc_compile_request r = {.model = trial_path(t, t->check->file),
                             .target = tc_text_eq(t->check->target, "cpu+int8") ? "cpu"

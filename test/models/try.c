@@ -346,7 +346,7 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
     static const char *const invented[] = {"random:1"};
     tc_ctx *ctx = a->ctx;
     tc_dataset *calib;
-    if (!went(a, tc_dataset_files(ctx, invented, 1, &calib), "data"))
+    if (!went(a, tc_dataset_open(ctx, invented, 1, &calib), "data"))
         return false;
     tc_compile_request r = {.model = path,
                             .target = a->target,

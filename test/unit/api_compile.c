@@ -21,7 +21,7 @@ static tc_dataset *calib(tc_ctx *ctx)
 {
     static const char *const file[] = {TOSAC_FIXTURES "/digits/calib.npz"};
     tc_dataset *data = NULL;
-    CHECK(tc_dataset_files(ctx, file, 1, &data) == TC_OK);
+    CHECK(tc_dataset_open(ctx, file, 1, &data) == TC_OK);
     return data;
 }
 
@@ -30,7 +30,7 @@ static tc_compiled *compiled_for(tc_ctx *ctx, const char *target, const char *cp
     tc_compiled *c = NULL;
     tc_compile_options o = tc_compile_options_default();
     o.target = target;
-    o.samples = calib(ctx);
+    o.quant.samples = calib(ctx);
     o.cpu = &cpu;
     o.n_cpu = cpu != NULL;
     CHECK(tc_compile(ctx, digits(ctx), &o, &c) == TC_OK);
@@ -199,12 +199,12 @@ static void test_options(tc_ctx *ctx)
     CHECK(tc_target_check(ctx, NULL) == TC_USAGE && tc_target_check(ctx, "vgf") == TC_OK);
     o.target = "TOSA-1.0+INT";
     CHECK(tc_compile(ctx, digits(ctx), &o, &c) == TC_USAGE); /* it needs data */
-    o.samples = calib(ctx);
+    o.quant.samples = calib(ctx);
     o.on_pass = count;
     o.user = &passes;
     o.check = 1;
     CHECK(tc_config_open(ctx, "a16w8", &config) == TC_OK);
-    o.settings = config;
+    o.quant.settings = config;
     o.target = "TOSA-1.0+INT+int16";
     CHECK(tc_compile(ctx, digits(ctx), &o, &c) == TC_OK && passes > 10);
     tc_value_info v = {.size = sizeof v};

@@ -63,8 +63,8 @@ static tc_status compile(tc_ctx *ctx, bool few)
     o.target = "TOSA-1.0+INT";
     tc_status status = tc_model_open(ctx, DIGITS, NULL, &model);
     if (status == TC_OK)
-        status = few ? tc_dataset_callback(ctx, 2, read_waves, NULL, &o.samples)
-                     : tc_dataset_files(ctx, files, 1, &o.samples);
+        status = few ? tc_dataset_new(ctx, 2, read_waves, NULL, &o.quant.samples)
+                     : tc_dataset_open(ctx, files, 1, &o.quant.samples);
     if (status == TC_OK)
         status = tc_compile(ctx, model, &o, &compiled);
     return status == TC_OK ? tc_compiled_make(ctx, compiled, TC_OUTPUT_PTE, NULL) : status;

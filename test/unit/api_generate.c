@@ -134,7 +134,7 @@ static tc_dataset *data_of(tc_ctx *ctx, const char *file)
     char path[256];
     const char *one = path;
     snprintf(path, sizeof path, FOLDER "%s", file);
-    CHECK(tc_dataset_files(ctx, &one, 1, &data) == TC_OK);
+    CHECK(tc_dataset_open(ctx, &one, 1, &data) == TC_OK);
     return data;
 }
 
@@ -147,10 +147,10 @@ static tc_bytes program_of(tc_ctx *ctx, const char *target, const char *config)
     for (int i = 0; i < 2; i++) {
         tc_compile_options o = tc_compile_options_default();
         o.target = target;
-        o.config = config;
+        o.quant.config = config;
         o.method = name[i];
         o.beside = c;
-        o.samples = config ? data_of(ctx, calib[i]) : NULL;
+        o.quant.samples = config ? data_of(ctx, calib[i]) : NULL;
         tc_status status = tc_compile(ctx, open(ctx, name[i]), &o, &c);
         if (status != TC_OK)
             fprintf(stderr, "%s", tc_diagnostics(ctx));

@@ -66,8 +66,8 @@ static tc_status compile(tc_ctx *ctx, const char *text, const char *name, const 
     o.target = target;
     o.method = name;
     o.beside = beside;
-    CHECK(tc_dataset_callback(ctx, 12, sample, NULL, &o.samples) == TC_OK);
-    o.samples_only_if_needed = 1;
+    CHECK(tc_dataset_new(ctx, 12, sample, NULL, &o.quant.samples) == TC_OK);
+    o.quant.only_if_needed = true;
     return tc_compile(ctx, model_of(ctx, text), &o, out);
 }
 

@@ -34,7 +34,7 @@ static tc_model *graph(tc_ctx *ctx, const char *text)
 static tc_dataset *data_of(tc_ctx *ctx, const char *path)
 {
     tc_dataset *data = NULL;
-    CHECK(tc_dataset_files(ctx, &path, 1, &data) == TC_OK);
+    CHECK(tc_dataset_open(ctx, &path, 1, &data) == TC_OK);
     return data;
 }
 
@@ -89,9 +89,9 @@ static void test_data(tc_ctx *ctx)
     float row[3] = {0};
     tc_tensor t = {NULL, row};
     size_t n = 0;
-    CHECK(says(ctx, tc_dataset_callback(ctx, 4, NULL, NULL, &data), TC_USAGE,
+    CHECK(says(ctx, tc_dataset_new(ctx, 4, NULL, NULL, &data), TC_USAGE,
                "needs a function that reads samples"));
-    CHECK(tc_dataset_callback(ctx, 4, nothing, NULL, &data) == TC_OK);
+    CHECK(tc_dataset_new(ctx, 4, nothing, NULL, &data) == TC_OK);
     CHECK(says(ctx, tc_dataset_sample(ctx, data, 0, &t, 1), TC_USAGE, "bound to no model yet"));
     CHECK(tc_dataset_bind(ctx, data, graph(ctx, ABS), &n, NULL, NULL) == TC_OK && n == 4);
     CHECK(says(ctx, tc_dataset_sample(ctx, data, 4, &t, 1), TC_USAGE, "there are 4 with 1"));
@@ -190,11 +190,11 @@ static void test_programs(tc_ctx *ctx)
                "no kind 99 of files"));
     CHECK(says(ctx, tc_compiled_report(ctx, compiled, (tc_report_kind)99, &text), TC_USAGE,
                "no kind 99 of reports"));
-    CHECK(says(ctx, tc_profile_compiled(ctx, compiled, &profile), TC_USAGE,
+    CHECK(says(ctx, tc_profile_new(ctx, compiled, &profile), TC_USAGE,
                "known for Ethos-U targets, not for 'cpu'"));
     CHECK(says(ctx, tc_profile_estimate(ctx, compiled, &profile), TC_USAGE,
                "known for Ethos-U targets, not for 'cpu'"));
-    CHECK(says(ctx, tc_profile_file(ctx, DIGITS "model.pt2", NULL, &profile), TC_USAGE,
+    CHECK(says(ctx, tc_profile_open(ctx, DIGITS "model.pt2", NULL, &profile), TC_USAGE,
                "no command stream of an Ethos-U"));
     CHECK(says(ctx, tc_disassemble_file(ctx, DIGITS "model.pt2", TC_FORM_TEXT, &text), TC_USAGE,
                "no command stream of an Ethos-U"));

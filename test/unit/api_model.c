@@ -109,7 +109,7 @@ static void test_stages(tc_ctx *ctx)
     CHECK(tc_model_read(ctx, "g.ir", bytes_of(GRAPH), NULL, &m) == TC_OK);
     CHECK(tc_model_run_stages(ctx, m, "quantize-model", NULL) == TC_USAGE);
     CHECK(tc_model_run_stages(ctx, m, "lower-to-tosa", NULL) == TC_USAGE);
-    CHECK(tc_dataset_files(ctx, files, 1, &o.samples) == TC_OK);
+    CHECK(tc_dataset_open(ctx, files, 1, &o.quant.samples) == TC_OK);
     CHECK(tc_model_run_stages(ctx, m, "remove-dead-code,quantize-model", &o) == TC_OK);
     CHECK(tc_model_get_stage(m) == TC_STAGE_TYPED);
     o.target = "nowhere";

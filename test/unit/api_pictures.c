@@ -35,7 +35,7 @@ static samples open_data(tc_ctx *ctx, const char *path, const char *rules, const
     samples s = {0};
     tc_model *model = taking(ctx, type);
     tc_port_info port = {.size = sizeof port};
-    CHECK(tc_dataset_files(ctx, &path, 1, &s.data) == TC_OK);
+    CHECK(tc_dataset_open(ctx, &path, 1, &s.data) == TC_OK);
     s.status = rules ? tc_dataset_preprocess(ctx, s.data, rules) : TC_OK;
     if (s.status == TC_OK)
         s.status = tc_dataset_bind(ctx, s.data, model, &s.n, NULL, NULL);

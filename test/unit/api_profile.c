@@ -52,7 +52,7 @@ static void check_net(tc_ctx *ctx)
     tc_profile *p = NULL;
     tc_profile_info info = tc_profile_info_default();
     tc_profile_row row = tc_profile_row_default();
-    CHECK(tc_profile_file(ctx, NET, NULL, &p) == TC_OK);
+    CHECK(tc_profile_open(ctx, NET, NULL, &p) == TC_OK);
     tc_profile_get_info(p, &info);
     CHECK(strcmp(info.machine, "ethos-u85-256") == 0 && strcmp(info.memory_mode, "Sram_Only") == 0);
     CHECK(info.total.cycles == 3088); /* as Vela says */
@@ -73,7 +73,7 @@ static void check_reports(tc_ctx *ctx)
 {
     tc_profile *p = NULL;
     const char *text = NULL;
-    CHECK(tc_profile_file(ctx, NET, NULL, &p) == TC_OK);
+    CHECK(tc_profile_open(ctx, NET, NULL, &p) == TC_OK);
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 0, TC_FORM_TEXT, &text) == TC_OK);
     CHECK(strstr(text, "3088 cycles expected") && strstr(text, "net.py:15") &&
           !strstr(text, "%  1 more"));
@@ -100,16 +100,16 @@ static void check_systems(tc_ctx *ctx)
     o.vela_ini = path;
     o.system_config = "Slow";
     o.memory_mode = "All";
-    CHECK(tc_profile_file(ctx, NET, &o, &p) == TC_OK);
+    CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_OK);
     tc_profile_get_info(p, &info);
     CHECK(info.clock == 1e8 && info.total.cycles > 2 * 3088);
     check_sums(p, &info);
     o.system_config = "Quick";
-    CHECK(tc_profile_file(ctx, NET, &o, &p) == TC_USAGE);
+    CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_USAGE);
     unlink(path);
-    CHECK(tc_profile_file(ctx, NET, &o, &p) != TC_OK);
-    CHECK(tc_profile_file(ctx, TOSAC_FIXTURES "/cost/net.tosa", NULL, &p) == TC_USAGE);
-    CHECK(tc_profile_file(ctx, TOSAC_FIXTURES "/cost/none.pte", NULL, &p) != TC_OK);
+    CHECK(tc_profile_open(ctx, NET, &o, &p) != TC_OK);
+    CHECK(tc_profile_open(ctx, TOSAC_FIXTURES "/cost/net.tosa", NULL, &p) == TC_USAGE);
+    CHECK(tc_profile_open(ctx, TOSAC_FIXTURES "/cost/none.pte", NULL, &p) != TC_OK);
 }
 
 /* Descriptions of systems that make no sense, each told by what is wrong with it. */
@@ -137,7 +137,7 @@ static void check_descriptions(void)
         o.vela_ini = path;
         o.system_config = "S";
         o.memory_mode = "M";
-        CHECK(tc_profile_file(ctx, NET, &o, &p) == TC_USAGE);
+        CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_USAGE);
         CHECK(strstr(tc_diagnostics(ctx), row[i].words) != NULL);
         unlink(path);
         tc_ctx_free(ctx);
@@ -154,7 +154,7 @@ static void check_compiled(tc_ctx *ctx)
     o.target = "TOSA-1.0+INT";
     CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/cost/net.tosa", NULL, &model) == TC_OK);
     CHECK(tc_compile(ctx, model, &o, &compiled) == TC_OK);
-    CHECK(tc_profile_compiled(ctx, compiled, &p) == TC_USAGE);
+    CHECK(tc_profile_new(ctx, compiled, &p) == TC_USAGE);
     CHECK(tc_profile_estimate(ctx, compiled, &p) == TC_USAGE);
 }
 
@@ -215,8 +215,8 @@ static tc_profile *guessed(tc_ctx *ctx, const char *target, const char *config)
     tc_profile_info info = tc_profile_info_default();
     tc_compile_options o = tc_compile_options_default();
     o.target = target;
-    o.config = config;
-    CHECK(tc_dataset_files(ctx, random, 1, &o.samples) == TC_OK);
+    o.quant.config = config;
+    CHECK(tc_dataset_open(ctx, random, 1, &o.quant.samples) == TC_OK);
     CHECK(tc_model_read(ctx, "kinds", (tc_bytes){(const uint8_t *)kinds, sizeof kinds - 1}, NULL,
                         &model) == TC_OK);
     CHECK(tc_compile(ctx, model, &o, &compiled) == TC_OK);

@@ -44,7 +44,7 @@ static tc_model *digits(tc_ctx *ctx)
 static tc_dataset *samples(tc_ctx *ctx, part *p, size_t n)
 {
     tc_dataset *data = NULL;
-    CHECK(tc_dataset_callback(ctx, n, read_sample, p, &data) == TC_OK);
+    CHECK(tc_dataset_new(ctx, n, read_sample, p, &data) == TC_OK);
     return data;
 }
 
@@ -83,7 +83,7 @@ static void test_callback(tc_ctx *ctx)
     o.samples = samples(ctx, &failing, SAMPLES);
     CHECK(tc_quantize_model(ctx, model, &o, &one, NULL) == TC_BAD_MODEL);
     tc_dataset *none;
-    CHECK(tc_dataset_callback(ctx, 1, NULL, NULL, &none) == TC_USAGE);
+    CHECK(tc_dataset_new(ctx, 1, NULL, NULL, &none) == TC_USAGE);
 }
 
 /* Two rounds over three parts give what one round over everything gives. */
@@ -207,10 +207,10 @@ static void test_fit(void)
         part p = {.times = times[i / 2]};
         tc_dataset *data = samples(ctx, &p, SAMPLES);
         if (!(p.times > 0))
-            CHECK(tc_dataset_files(ctx, invented, 1, &data) == TC_OK);
+            CHECK(tc_dataset_open(ctx, invented, 1, &data) == TC_OK);
         tc_quantize_options q = tc_quantize_options_default();
         tc_compile_options c = tc_compile_options_default();
-        q.samples = c.samples = data;
+        q.samples = c.quant.samples = data;
         c.target = "TOSA-1.0+INT";
         CHECK((i % 2 ? tc_quantize_model(ctx, model, &q, &typed, NULL)
                      : tc_compile(ctx, model, &c, &compiled)) == TC_OK);

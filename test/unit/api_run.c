@@ -40,7 +40,7 @@ static tc_model *digits(tc_ctx *ctx)
 static tc_dataset *files(tc_ctx *ctx, const char *path)
 {
     tc_dataset *data = NULL;
-    CHECK(tc_dataset_files(ctx, &path, path != NULL, &data) == TC_OK);
+    CHECK(tc_dataset_open(ctx, &path, path != NULL, &data) == TC_OK);
     return data;
 }
 

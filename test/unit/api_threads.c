@@ -50,7 +50,7 @@ static tc_model *digits(tc_ctx *ctx)
 static tc_dataset *files(tc_ctx *ctx, const char *path, size_t most)
 {
     tc_dataset *data = NULL;
-    CHECK(tc_dataset_files(ctx, &path, 1, &data) == TC_OK);
+    CHECK(tc_dataset_open(ctx, &path, 1, &data) == TC_OK);
     tc_dataset_limit(data, most);
     return data;
 }
@@ -177,7 +177,7 @@ static void test_state(void)
         for (int i = 0; i < COUNTS; i++) {
             tc_ctx *ctx = with_threads(threads_of[i]);
             tc_dataset *data = NULL;
-            CHECK(tc_dataset_callback(ctx, 9, count_up, NULL, &data) == TC_OK);
+            CHECK(tc_dataset_new(ctx, 9, count_up, NULL, &data) == TC_OK);
             CHECK(run_all(ctx, graph(ctx, SUM), data, reset, &logs[i]) == TC_OK);
             float last;
             memcpy(&last, logs[i].bytes + 8 * 12, sizeof last);
@@ -219,7 +219,7 @@ static void test_mistakes(void)
         log *l = &logs[0];
         for (int k = 0; k < 3; k++) {
             tc_ctx *ctx = with_threads(threads);
-            CHECK(tc_dataset_callback(ctx, 20, give_rows, &r[k], &data) == TC_OK);
+            CHECK(tc_dataset_new(ctx, 20, give_rows, &r[k], &data) == TC_OK);
             tc_status status = run_all(ctx, graph(ctx, ROW), data, false, l);
             CHECK(status == (k == 1 ? TC_TOOL : TC_BAD_MODEL));
             CHECK(l->samples == (k == 1 ? 7U : 6U) && l->in_order);
@@ -229,7 +229,7 @@ static void test_mistakes(void)
 
             ctx = with_threads(threads);
             tc_model *m = graph(ctx, ROW);
-            CHECK(tc_dataset_callback(ctx, 20, give_rows, &r[k], &data) == TC_OK);
+            CHECK(tc_dataset_new(ctx, 20, give_rows, &r[k], &data) == TC_OK);
             status = tc_compare_models(ctx, m, m, data, &compared);
             CHECK(status == (k == 1 ? TC_TOOL : TC_BAD_MODEL));
             CHECK(k == 1 || says(ctx, "index 106 is outside"));
@@ -237,7 +237,7 @@ static void test_mistakes(void)
         }
         l->stop = 5; /* whoever takes results may have enough */
         tc_ctx *ctx = with_threads(threads);
-        CHECK(tc_dataset_callback(ctx, 20, give_rows, &r[1], &data) == TC_OK);
+        CHECK(tc_dataset_new(ctx, 20, give_rows, &r[1], &data) == TC_OK);
         CHECK(run_all(ctx, graph(ctx, ROW), data, false, l) == TC_TOOL && l->samples == 6);
         l->stop = 0;
         tc_ctx_free(ctx);

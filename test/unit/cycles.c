@@ -26,7 +26,7 @@ static double cycles(const char *text, const char *target, const float *weight)
     o.target = target;
     read.side = (tc_bytes){(const uint8_t *)weight, WEIGHTS * sizeof *weight};
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    bool good = tc_dataset_files(ctx, random, 1, &o.samples) == TC_OK &&
+    bool good = tc_dataset_open(ctx, random, 1, &o.quant.samples) == TC_OK &&
                 tc_model_read(ctx, "cycles", bytes, &read, &model) == TC_OK &&
                 tc_compile(ctx, model, &o, &compiled) == TC_OK &&
                 tc_profile_estimate(ctx, compiled, &p) == TC_OK;

@@ -83,7 +83,7 @@ static tc_status compile(tc_ctx *ctx, const char *text, const char *target, bool
 {
     tc_trace trace = {break_constants, f};
     tc_dataset *calib = NULL;
-    if (data && tc_dataset_callback(ctx, 64, read_sample, NULL, &calib) != TC_OK)
+    if (data && tc_dataset_new(ctx, 64, read_sample, NULL, &calib) != TC_OK)
         return TC_BUG;
     tc_compile_request r = {.model = "t.ir",
                             .module = parsed(ctx, text),

@@ -231,7 +231,7 @@ static tc_bytes quantized_within(tc_ctx *ctx, const char *preset, int threads, d
     tc_quantize_options o = tc_quantize_options_default();
     tc_ctx_set_threads(ctx, threads);
     CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/digits/model.pt2", NULL, &model) == TC_OK);
-    CHECK(tc_dataset_files(ctx, &path, 1, &data) == TC_OK);
+    CHECK(tc_dataset_open(ctx, &path, 1, &data) == TC_OK);
     CHECK(tc_config_open(ctx, preset, &config) == TC_OK);
     config->rounding_work = work;
     o.config = config;
